@@ -1,0 +1,67 @@
+// The way of a model, as a table of phases. Flags (--stop-after, --dump-after, --timing), documentation and tests come from the table.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ingot::pipeline {
+
+/// What every subcommand that takes a model can be told.
+struct Options {
+  std::string modelPath;
+  std::string name;                          ///< C identifier; empty: from the file name
+  std::vector<std::string> targets;          ///< in the user's order of preference; empty: native
+  bool fallback = true;                      ///< false (--no-fallback): every node must run on the first target
+  std::map<std::string, int64_t> dims;       ///< --dim batch=1
+  std::map<std::string, std::vector<int64_t>> shapes; ///< --shape x=1x3x224x224, by input name
+  std::string accuracy = "default";          ///< strict, default, fast
+  bool threads = false;                      ///< kernels may be split over exec->parallel_for
+
+  std::string outDir;                        ///< where artifacts go; empty: nothing is written
+  std::vector<std::string> emit = {"lib"};   ///< lib obj shared asm llvm mlir
+  bool depfile = false;
+
+  std::string stopAfter;                     ///< phase name; the module is then printed to stdout
+  std::vector<std::string> dumpAfter;        ///< phase names; printed to stderr
+  std::function<void(int done, int total, const std::string &phase)> progress; ///< may be empty
+};
+
+struct PhaseTime {
+  std::string name;
+  double seconds = 0;
+};
+struct Artifact {
+  std::string path;
+  int64_t bytes = 0;
+};
+struct NodePlacement {
+  std::string node, op, kernel, target; ///< target is empty when nobody takes it
+  std::string whyNot;                   ///< what targets earlier in the user's order said
+};
+
+/// The figures of one compilation, as `compile --json`, `inspect` and the manifest print them.
+struct Result {
+  std::vector<PhaseTime> phases;
+  std::vector<Artifact> artifacts;
+  double seconds = 0;
+  int64_t arenaBytes = 0, arenaLowerBound = 0, weightBytes = 0, codeBytes = 0, kernels = 0;
+  int64_t macs = 0;
+  std::vector<NodePlacement> placement;
+  std::string memoryPlan; ///< `inspect --memory`, text
+};
+
+enum class Status { Ok = 0, UserError = 1, Bug = 2 };
+
+/// Compiles one model. Diagnostics go to `diagnostics` (one message a line, "FILE: error: node 'x' (Op): text"); on Bug a reproducer
+/// has been written and its path is in the last message.
+Status compile(const Options &options, Result &result, std::string &diagnostics);
+
+struct PhaseInfo {
+  std::string name, sentence;
+};
+/// The phases in their order.
+const std::vector<PhaseInfo> &phases();
+
+} // namespace ingot::pipeline
