@@ -1,0 +1,184 @@
+/* What a compiled model and the program around it agree on. C99 and C++; needs only <stdint.h> and <stddef.h>.
+ *
+ * A model NAME compiled by ingot exports two functions, declared in its own header NAME.h:
+ *
+ *   int NAME_run(const T *input..., T *output..., void *workspace, const ingot_exec *exec);   typed, unchecked
+ *   const ingot_model *NAME_model(void);                                                      everything known about it
+ *
+ * Both are re-entrant: any number of threads may run one model at once, each with its own workspace. A run allocates
+ * nothing, takes no lock, makes no system call and keeps no state; weights are constants of the object.
+ *
+ * Tensors are dense and row-major in the caller's memory; they need the natural alignment of their element type (4
+ * bytes for float) and no more. Booleans are one byte each, 0 or 1. Outputs and workspace must not overlap each other
+ * or an input. All sizes named `bytes` are in bytes, all sizes named `elements` or `count` in elements.
+ *
+ * Functions return a status: 0 is success, anything else says what is wrong and where (see ingot_error_kind).
+ *
+ * The library libingot_rt.a has two parts. The core needs no libc and no operating system; the hosted part (threads,
+ * mapped files) needs POSIX and is linked only into programs that call it. */
+#ifndef INGOT_H
+#define INGOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the structures below; ingot_model.abi of a model that fits this header. */
+#define INGOT_ABI 1
+
+/* status */
+
+/* The low 8 bits of a status. The bits above hold 0, or 1 + the number of what the error is about:
+ *   NULL, ALIGNMENT, COUNT, TYPE   an argument: inputs from 0 on, then outputs, then the workspace
+ *   INDEX                          a node of ingot_model.nodes */
+typedef enum ingot_error_kind {
+  INGOT_OK = 0,
+  INGOT_ERROR_NULL = 1,      /* a pointer is null that must not be */
+  INGOT_ERROR_ALIGNMENT = 2, /* a pointer is not aligned enough */
+  INGOT_ERROR_WORKSPACE = 3, /* the workspace is smaller than ingot_model.workspace_bytes */
+  INGOT_ERROR_COUNT = 4,     /* number of inputs, of outputs, or of the elements of one of them */
+  INGOT_ERROR_INDEX = 5,     /* an index, length or bound computed while running lies outside its tensor */
+  INGOT_ERROR_ABI = 6,       /* the model was compiled for another version of this header */
+  INGOT_ERROR_THREADS = 7,   /* ingot_exec.parallel_for could not do its work */
+  INGOT_ERROR_TYPE = 8,      /* an element type is not the model's */
+  INGOT_ERROR_MEMORY = 9,    /* the system gave no memory */
+  INGOT_ERROR_FILE = 10,     /* a file cannot be opened, read or mapped */
+  INGOT_ERROR_CONTENT = 11   /* a file has another size or content than the model was compiled with */
+} ingot_error_kind;
+
+#define INGOT_STATUS(kind, number) ((int)(kind) | (((int)(number) + 1) << 8))
+#define INGOT_STATUS_KIND(status) ((status) & 0xff)
+#define INGOT_STATUS_NUMBER(status) (((status) >> 8) - 1) /* -1: none */
+
+/* what a model says about itself */
+
+/* Element types, by ONNX's numbers. */
+typedef enum ingot_type {
+  INGOT_FLOAT32 = 1,
+  INGOT_UINT8 = 2,
+  INGOT_INT8 = 3,
+  INGOT_UINT16 = 4,
+  INGOT_INT16 = 5,
+  INGOT_INT32 = 6,
+  INGOT_INT64 = 7,
+  INGOT_STRING = 8,
+  INGOT_BOOL = 9,
+  INGOT_FLOAT16 = 10,
+  INGOT_FLOAT64 = 11,
+  INGOT_UINT32 = 12,
+  INGOT_UINT64 = 13,
+  INGOT_BFLOAT16 = 16
+} ingot_type;
+
+typedef struct ingot_tensor_info {
+  const char *name;    /* the ONNX name, UTF-8 */
+  int32_t type;        /* an ingot_type */
+  int32_t rank;        /* 0: a scalar; dims may then be null */
+  const int64_t *dims; /* outermost first */
+  int64_t elements;    /* product of dims; 1 for a scalar */
+  int64_t bytes;       /* of the whole tensor */
+} ingot_tensor_info;
+
+/* How a run may use the host. A null ingot_exec, or null functions in it: the calling thread only.
+ * The structure and what `context` points to must be usable from every thread that runs a model with it. */
+typedef struct ingot_exec {
+  void *context; /* handed to the functions below */
+
+  /* How many threads parallel_for may use at once, at least 1. */
+  int (*threads)(void *context);
+
+  /* Calls body(args, begin, end) on disjoint ranges that cover [0, count) once, on any threads, and returns when all
+   * have ended. Returns 0, or the non-zero status of a failed range, preferably of the lowest; ranges after a failed
+   * one may be left out. May be called from inside a body. */
+  int (*parallel_for)(void *context, int (*body)(void *args, int64_t begin, int64_t end), void *args, int64_t count);
+} ingot_exec;
+
+/* A compiled model. Constant, lives as long as the program. */
+typedef struct ingot_model {
+  uint32_t abi;       /* INGOT_ABI of the compiler that made it */
+  uint32_t flags;     /* 0 so far */
+  const char *name;   /* the C name, as in NAME_run */
+  const char *target; /* the machine it was compiled for, for example "x86-64-v3" */
+  int32_t input_count, output_count, node_count;
+  int32_t reserved; /* 0 */
+  const ingot_tensor_info *inputs, *outputs;
+  int64_t workspace_bytes;  /* that run needs; 0: the workspace may be null */
+  int64_t workspace_align;  /* in bytes, a power of two */
+  int64_t weight_bytes;     /* constants of the object, for information */
+  const char *const *nodes; /* names of the ONNX nodes that a status may carry, node_count of them */
+
+  /* The generic entry, unchecked: input_count and output_count pointers, in the order of `inputs` and `outputs`. */
+  int (*run)(const void *const *inputs, void *const *outputs, void *workspace, const ingot_exec *exec);
+} ingot_model;
+
+/* A caller's tensor. Inputs are only read; `data` may be null when there are no elements. */
+typedef struct ingot_buffer {
+  void *data;
+  int64_t elements;
+} ingot_buffer;
+
+/* core: no libc, no operating system */
+
+/* Runs `model` after checking everything that can be checked: ABI, counts, null and misaligned pointers, the size of
+ * the workspace (`workspace_bytes`, in bytes). Nothing was written when a check fails. `exec` may be null. */
+int ingot_run(const ingot_model *model, const ingot_buffer *inputs, int32_t input_count, const ingot_buffer *outputs,
+              int32_t output_count, void *workspace, size_t workspace_bytes, const ingot_exec *exec);
+
+/* One sentence for the kind of `status`, without a full stop; never null. */
+const char *ingot_error_kind_text(int status);
+
+/* Writes a sentence with the names of the tensor or node concerned, cut to `size` bytes and always terminated when size
+ * > 0. `model` may be null. Returns the length of the whole sentence, so that a result >= size means it was cut (as
+ * snprintf). */
+size_t ingot_error_text(const ingot_model *model, int status, char *buffer, size_t size);
+
+/* Covers [0, count) with `body`: by exec->parallel_for, or on the calling thread where there is none. Compiled models
+ * call it; count <= 0 does nothing. */
+int ingot_parallel_for(const ingot_exec *exec, int (*body)(void *args, int64_t begin, int64_t end), void *args,
+                       int64_t count);
+
+/* Bytes of one element, which is also the alignment its tensor needs; 0 for an unknown type. */
+size_t ingot_type_bytes(int32_t type);
+
+/* "float32", "int64", ...; "unknown" for a number that is no type. */
+const char *ingot_type_text(int32_t type);
+
+/* XXH64 with seed 0 of `bytes` bytes: the hash that ingot_weights_map expects. The same on every machine. */
+uint64_t ingot_hash64(const void *data, size_t bytes);
+
+/* hosted: POSIX threads and files */
+
+typedef struct ingot_pool ingot_pool;
+
+/* A pool of `threads` threads, the calling one counted; 0: as many as this process may use processors. Null when there
+ * is no memory; when the system gives fewer threads, the pool has those (ingot_exec.threads tells). */
+ingot_pool *ingot_pool_create(int threads);
+
+/* What to hand to a run. Valid until the pool is destroyed; usable from any number of threads at once and from inside a
+ * body. Results, and the status of a failed loop, do not depend on the number of threads. */
+const ingot_exec *ingot_pool_exec(const ingot_pool *pool);
+
+/* Ends the threads. No run may be using the pool. Null is allowed. */
+void ingot_pool_destroy(ingot_pool *pool);
+
+/* A weights file mapped read-only; `data` is aligned to a page. The file must not be changed while it is mapped. */
+typedef struct ingot_weights {
+  const void *data;
+  int64_t bytes;
+} ingot_weights;
+
+/* Maps the file at `path` and checks that it has `expected_bytes` bytes and the hash `expected_hash` (see ingot_hash64;
+ * reads the whole file once). INGOT_ERROR_NULL, _FILE or _CONTENT on failure, and then `weights` is {null, 0}. */
+int ingot_weights_map(const char *path, int64_t expected_bytes, uint64_t expected_hash, ingot_weights *weights);
+
+/* Undoes ingot_weights_map; {null, 0} is allowed. */
+void ingot_weights_unmap(ingot_weights *weights);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
