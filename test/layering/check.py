@@ -1,0 +1,90 @@
+"""Who may include whom (docs/rationale.md, "Rooms"). The table below is the rule; the #include lines of every source file and the USES
+lists of the CMake files are held against it. Prints each breach as FILE:LINE and exits 1 if there is one."""
+import pathlib
+import re
+import sys
+
+# support is open to every room of the compiler; a room may always include itself.
+MAY_USE = {
+    "support": [],
+    "target": [],
+    "onnx": ["target"],
+    "plan": ["target", "onnx"],
+    "importer": ["onnx", "target"],
+    "graph": ["onnx", "target"],
+    "fusion": ["onnx", "target"],
+    "quantize": ["onnx", "target"],
+    "partition": ["onnx", "plan", "target"],
+    "layout": ["plan", "onnx", "target"],
+    "lower": ["plan", "onnx", "target", "layout"],
+    "memory": ["plan", "target"],
+    "emit": ["plan", "target"],
+    "pipeline": ["onnx", "plan", "target", "importer", "graph", "fusion", "quantize", "partition", "layout", "lower", "memory", "emit"],
+    "driver": ["pipeline", "target", "importer"],
+    "tools": ["pipeline", "driver", "target", "onnx", "plan"],
+    "targets": ["target", "plan", "lower", "emit"],
+    "runtime_support": [],
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]((?:compiler|targets|runtime_support)/[^>"]+)[>"]')
+USES = re.compile(r"ingot_room\(\s*(\w+)[^)]*?\bUSES\b([^)]*)\)", re.S)
+
+
+def room_of(path):
+    """The room that a path below the repository belongs to; None for what is outside of the table. Each folder of targets/ is a room of
+    its own, because targets may not know each other."""
+    parts = pathlib.PurePosixPath(path).parts
+    if parts[0] == "compiler" and len(parts) > 2:
+        return parts[1]
+    if parts[0] == "targets" and len(parts) > 2:
+        return f"targets/{parts[1]}"
+    return "runtime_support" if parts[0] == "runtime_support" else None
+
+
+def allowed(user, used):
+    if user == used:
+        return True
+    rule = MAY_USE.get(user.split("/")[0])
+    if rule is None or user == "runtime_support":
+        return used == "runtime_support"
+    # The public C header is what the compiler and the programs that use a model have in common.
+    return used in ("support", "runtime_support") or used in rule
+
+
+def includes(root):
+    for folder in ("compiler", "targets", "runtime_support"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix not in (".h", ".cpp", ".c", ".td"):
+                continue
+            user = room_of(path.relative_to(root).as_posix())
+            for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+                match = INCLUDE.match(line)
+                used = match and room_of(match.group(1))
+                if user in (None, "pch", "generated") or not used or allowed(user, used):
+                    continue
+                yield f"{path.relative_to(root)}:{number}: {user} may not include {match.group(1)}"
+
+
+def uses(root):
+    for path in sorted(root.glob("compiler/*/CMakeLists.txt")) + sorted(root.glob("targets/*/CMakeLists.txt")):
+        user = room_of(path.relative_to(root).as_posix())
+        for name, rooms in USES.findall(re.sub(r"#.*", "", path.read_text())):
+            for used in re.split(r"\bLINKS\b|\bNO_PCH\b", rooms)[0].split():
+                if not allowed(user, used):
+                    yield f"{path.relative_to(root)}: room {name} may not use {used}"
+
+
+def unknown_rooms(root):
+    for path in sorted((root / "compiler").iterdir()):
+        if path.is_dir() and path.name not in MAY_USE and path.name not in ("pch", "generated"):
+            yield f"compiler/{path.name}: a room without a line in the table of test/layering/check.py"
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parents[2]
+    breaches = [*unknown_rooms(root), *includes(root), *uses(root)]
+    print("\n".join(breaches) if breaches else "every include and every USES list agrees with the table")
+    sys.exit(bool(breaches))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+# lit's configuration: FileCheck tests by room, test/<room>/*.mlir and *.test.
+#   %ingot %ingot-opt   the compiler's programs
+#   %make-model         %make-model IN.txt OUT.onnx: a model written in ONNX's text form becomes a file (test/tools/make_model.py)
+#   %python             an interpreter with numpy and onnx (feature "python-onnx")
+#   %models             folder with small models made at build time
+# FileCheck, not, count and split-file are on the path. A test gets 60 seconds and 8 GB.
+import os
+import subprocess
+
+import lit.formats
+
+config.name = "ingot"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "lit.cfg.py", "tools", "random", "nodes", "models"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.ingot_binary_dir + "/test"
+config.environment["PATH"] = os.pathsep.join([config.ingot_binary_dir + "/bin", config.llvm_tools_dir, os.environ["PATH"]])
+lit_config.maxIndividualTestTime = 60
+
+tools = os.path.join(config.test_source_root, "tools")
+config.substitutions += [
+    ("%ingot-opt", config.ingot_binary_dir + "/bin/ingot-opt"),
+    ("%ingot", config.ingot_binary_dir + "/bin/ingot"),
+    ("%make-model", f"{config.python} {tools}/make_model.py"),
+    ("%python", config.python),
+    ("%models", config.ingot_binary_dir + "/test/models"),
+    ("%llvm-bin", config.llvm_tools_dir),
+    ("%build", config.ingot_binary_dir),
+    ("%source", os.path.dirname(config.test_source_root)),
+]
+if subprocess.run([config.python, "-c", "import numpy, onnx"], capture_output=True).returncode == 0:
+    config.available_features.add("python-onnx")

@@ -1,0 +1,44 @@
+"""clang-tidy (.clang-tidy) on a bounded set of sources: those changed by the newest commits, at most --files of them, because MLIR's headers
+make one file cost some 20 seconds. `tidy.py --all` takes every file of the build. Needs BUILD/compile_commands.json.
+
+    tidy.py BUILD [--files N] [--commits N] [--all]
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TIDY = "/usr/lib/llvm-22/bin/clang-tidy"
+
+
+def changed(commits):
+    """Names of the files that the newest commits changed, newest first."""
+    log = subprocess.run(["git", "log", f"-{commits}", "--name-only", "--pretty=format:"], cwd=ROOT, capture_output=True, text=True).stdout
+    return list(dict.fromkeys(line for line in log.splitlines() if line))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--files", type=int, default=4)
+    parser.add_argument("--commits", type=int, default=30)
+    parser.add_argument("--all", action="store_true")
+    arguments = parser.parse_args()
+    commands = json.loads((arguments.build / "compile_commands.json").read_text())
+    sources = [pathlib.Path(command["directory"], command["file"]).resolve() for command in commands]
+    built = [str(path.relative_to(ROOT)) for path in sources if path.is_relative_to(ROOT) and arguments.build.resolve() not in path.parents]
+    files = built if arguments.all else [name for name in changed(arguments.commits) if name in set(built)][: arguments.files]
+    bad = []
+    for name in files:
+        result = subprocess.run([TIDY, "--quiet", "-p", str(arguments.build), name], cwd=ROOT, capture_output=True, text=True)
+        if result.returncode:
+            bad.append(name)
+            print(result.stdout)
+    print(f"clang-tidy: {len(files) - len(bad)} files clean, {len(bad)} not, of {len(built)}: {' '.join(files)}")
+    sys.exit(bool(bad))
+
+
+if __name__ == "__main__":
+    main()
