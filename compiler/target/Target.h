@@ -46,4 +46,7 @@ const std::vector<std::unique_ptr<Target>> &allTargets();
 /// The target that accepts `spec`, or null.
 const Target *findTarget(llvm::StringRef spec);
 
+/// The machine behind `spec`, by whichever target accepts it; the error for an unknown one lists what is known.
+llvm::Expected<MachineModel> resolveMachine(llvm::StringRef spec);
+
 } // namespace ingot::target

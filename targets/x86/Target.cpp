@@ -1,0 +1,202 @@
+// x86-64 CPUs. What kernels need to know of a CPU depends on its vector extension only, so there are three classes
+// (SSE4.2, AVX2 with FMA, AVX-512) and each is a row of a table; the levels are the classes by their own names, and any
+// other CPU that LLVM knows is put into the best class whose features it has.
+//
+// AVX-512 machines get -prefer-256-bit: kernels choose 512-bit vectors themselves and must not be split. AVX2 has
+// masked loads and stores for 32- and 64-bit elements only, not for bytes, and builders ask one question for all types:
+// maskedAccess is false there, and tails are scalar.
+#include "compiler/target/Target.h"
+#include "targets/x86/Host.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+extern "C" {
+void LLVMInitializeX86TargetInfo();
+void LLVMInitializeX86Target();
+void LLVMInitializeX86TargetMC();
+void LLVMInitializeX86AsmPrinter();
+void LLVMInitializeX86AsmParser();
+}
+
+using namespace llvm;
+using ingot::target::Level;
+using ingot::target::MachineModel;
+
+namespace {
+
+constexpr const char *tripleText = "x86_64-unknown-linux-gnu";
+
+/// A class of CPUs. `needs` is what LLVM must report of a CPU for it to be in the class.
+struct ClassRow {
+  const char *level, *sentence, *needs, *features;
+  int64_t lanes, registers;
+  bool maskedAccess, fusedMultiplyAdd;
+  MachineModel::Tile
+      matmulTile; ///< rows * vectors + vectors + 1 <= registers - 1; without FMA one more for the product
+  int64_t l1Bytes, l2Bytes, l3Bytes;
+};
+
+constexpr ClassRow classes[] = {
+    {"x86-64-v4",
+     "AVX-512: servers since Skylake, desktops since Zen 4",
+     "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+fma",
+     "-prefer-256-bit",
+     16,
+     32,
+     true,
+     true,
+     {14, 2},
+     32 << 10,
+     1 << 20,
+     4 << 20},
+    {"x86-64-v3",
+     "AVX2 and FMA: Haswell, Zen and later",
+     "+avx2,+fma,+f16c",
+     "",
+     8,
+     16,
+     false,
+     true,
+     {6, 2},
+     32 << 10,
+     512 << 10,
+     4 << 20},
+    {"x86-64-v2",
+     "SSE4.2: any x86-64 CPU since 2009",
+     "+sse4.2",
+     "",
+     4,
+     16,
+     false,
+     false,
+     {4, 2},
+     32 << 10,
+     256 << 10,
+     2 << 20},
+};
+
+void initializeBackEnd() {
+  static const bool done = [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
+    return true;
+  }();
+  (void)done;
+}
+
+const Triple &triple() {
+  static const Triple value(tripleText);
+  return value;
+}
+
+std::unique_ptr<MCSubtargetInfo> subtarget(StringRef cpu, StringRef features) {
+  initializeBackEnd();
+  std::string error;
+  const llvm::Target *target = TargetRegistry::lookupTarget(triple(), error);
+  return std::unique_ptr<MCSubtargetInfo>(target ? target->createMCSubtargetInfo(triple(), cpu, features) : nullptr);
+}
+
+/// Whether LLVM knows `cpu` as a 64-bit one. Asked of the list, because looking up an unknown name prints to stderr.
+bool isKnownCpu(StringRef cpu) {
+  static const std::unique_ptr<MCSubtargetInfo> any = subtarget("x86-64", "");
+  return any && llvm::any_of(any->getAllProcessorDescriptions(),
+                             [&](const SubtargetSubTypeKV &row) { return StringRef(row.Key) == cpu; });
+}
+
+const ClassRow *classOf(StringRef cpu, StringRef features) {
+  std::unique_ptr<MCSubtargetInfo> info = subtarget(cpu, features);
+  for (const ClassRow &row : classes) {
+    if (info && info->checkFeatures("+64bit") && info->checkFeatures(row.needs)) {
+      return &row;
+    }
+  }
+  return nullptr;
+}
+
+Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string features) {
+  const ClassRow *row = classOf(cpu, features);
+  if (!row) {
+    return createStringError("CPU '" + cpu + "' has no SSE4.2; x86-64-v2 is the least that kernels are built for");
+  }
+  MachineModel machine;
+  machine.spec = spec.str();
+  machine.triple = tripleText;
+  machine.cpu = cpu.str();
+  machine.features = std::move(features);
+  if (*row->features) {
+    machine.features += (machine.features.empty() ? "" : ",") + std::string(row->features);
+  }
+  machine.lanes = row->lanes;
+  machine.registers = row->registers;
+  machine.maskedAccess = row->maskedAccess;
+  machine.fusedMultiplyAdd = row->fusedMultiplyAdd;
+  machine.matmulTile = row->matmulTile;
+  machine.l1Bytes = row->l1Bytes;
+  machine.l2Bytes = row->l2Bytes;
+  machine.l3Bytes = row->l3Bytes;
+  return machine;
+}
+
+/// This very machine: LLVM's name for the CPU, and every feature spelled out, since a virtual machine may lack some
+/// that the name implies.
+Expected<MachineModel> nativeMachine() {
+  if (Triple(sys::getProcessTriple()).getArch() != Triple::x86_64) {
+    return createStringError("this host is no x86-64 machine");
+  }
+  std::vector<std::string> features;
+  for (const auto &entry : sys::getHostCPUFeatures()) {
+    features.push_back((entry.getValue() ? "+" : "-") + entry.getKey().str());
+  }
+  llvm::sort(features);
+  Expected<MachineModel> machine = makeMachine("native", sys::getHostCPUName(), llvm::join(features, ","));
+  if (machine) {
+    machine->spec = machine->cpu;
+    ingot::targets::x86::readHostCaches(*machine);
+  }
+  return machine;
+}
+
+class X86Target final : public ingot::target::Target {
+public:
+  StringRef name() const override { return "x86"; }
+
+  std::vector<Level> levels() const override {
+    std::vector<Level> levels;
+    for (const ClassRow &row : llvm::reverse(classes)) {
+      levels.push_back({row.level, row.sentence});
+    }
+    levels.push_back({"native", "this host, with its own caches"});
+    return levels;
+  }
+
+  bool accepts(StringRef spec) const override {
+    return spec == "native" || spec.starts_with("x86-64") || isKnownCpu(spec);
+  }
+
+  Expected<MachineModel> machine(StringRef spec) const override {
+    if (spec == "native") {
+      return nativeMachine();
+    }
+    if (!isKnownCpu(spec)) {
+      return createStringError("unknown x86-64 level '" + spec +
+                               "'; use x86-64-v2, x86-64-v3, x86-64-v4, native or the name of a CPU, such as haswell");
+    }
+    return makeMachine(spec, spec, "");
+  }
+
+  std::string refuses(mlir::Operation *op, const MachineModel &machine) const override { return ""; }
+};
+
+} // namespace
+
+namespace ingot::targets::x86 {
+std::unique_ptr<target::Target> create() { return std::make_unique<X86Target>(); }
+} // namespace ingot::targets::x86
