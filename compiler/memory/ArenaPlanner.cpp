@@ -1,0 +1,306 @@
+// Arena planning is packing of rectangles (lifetime x size) whose place in time is given: NP-hard, but the networks
+// that occur are easy. Buffers are placed one after the other, each into a gap between the already placed ones that it
+// shares a step with. Several orders are tried (size, lifetime, area, start), each with the tightest and with the
+// lowest gap. Where the best of them is more than 1 % above the bound, the orders are improved: a buffer that does not
+// fit below the best peak is moved forward in the order and everything is placed again ("squeaky wheel"). The search is
+// bounded by counted work, never by time.
+#include "compiler/memory/ArenaPlanner.h"
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <tuple>
+#include <utility>
+
+namespace ingot::memory {
+namespace {
+
+constexpr int64_t kMaxBytes = int64_t(1) << 62;
+/// Conflicts that are kept as lists; above it (only with thousands of long-lived buffers) they are found by scanning.
+constexpr int64_t kMaxListedConflicts = 8 << 20;
+/// Conflicts that the improvement may visit: about half a second.
+constexpr int64_t kSearchWork = 40 << 20;
+
+/// How far a buffer is moved forward at most: short moves keep most of the placement.
+constexpr size_t kFarthestMove = 32;
+
+enum class Fit { Tightest, Lowest };
+
+int64_t alignUp(int64_t value, int64_t alignment) { return (value + alignment - 1) & -alignment; }
+
+/// A buffer that needs a place; `buffer` is its index in the input.
+struct Item {
+  int64_t bytes, alignment, first, last;
+  size_t buffer;
+};
+
+struct Problem {
+  std::vector<Item> items;    ///< in the order of their first step
+  std::vector<int> listBegin; ///< items that share a step with item i: list[listBegin[i]] to list[listBegin[i + 1]]
+  std::vector<int> list;
+  bool listed = true;
+  int64_t bound = 0;
+};
+
+struct Placement {
+  std::vector<int64_t> offsets; ///< by item
+  int64_t peak = std::numeric_limits<int64_t>::max();
+};
+
+/// False when the sizes overflow.
+bool collectItems(std::span<const Buffer> buffers, std::vector<Item> &items) {
+  int64_t unit = kMaxBytes;
+  for (const Buffer &buffer : buffers) {
+    assert(buffer.alignment > 0 && (buffer.alignment & (buffer.alignment - 1)) == 0 && "not a power of two");
+    assert(buffer.firstUse <= buffer.lastUse && buffer.bytes >= 0);
+    if (buffer.bytes > 0) {
+      unit = std::min(unit, buffer.alignment);
+    }
+  }
+  int64_t room = kMaxBytes;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const Buffer &buffer = buffers[i];
+    if (buffer.bytes == 0) {
+      continue;
+    }
+    // The padding before and behind the buffer is below twice the alignment in any placement.
+    if (buffer.alignment > room / 4 || buffer.bytes > room - 2 * buffer.alignment) {
+      return false;
+    }
+    room -= buffer.bytes + 2 * buffer.alignment;
+    items.push_back({alignUp(buffer.bytes, unit), buffer.alignment, buffer.firstUse, buffer.lastUse, i});
+  }
+  std::sort(items.begin(), items.end(),
+            [](const Item &a, const Item &b) { return std::tie(a.first, a.buffer) < std::tie(b.first, b.buffer); });
+  return true;
+}
+
+int64_t largestLiveSum(const std::vector<Item> &items) {
+  std::vector<std::pair<int64_t, int64_t>> ends; // last step, bytes
+  for (const Item &item : items) {
+    ends.push_back({item.last, item.bytes});
+  }
+  std::sort(ends.begin(), ends.end());
+  int64_t live = 0, largest = 0;
+  size_t ended = 0;
+  for (const Item &item : items) {
+    for (; ended < ends.size() && ends[ended].first < item.first; ++ended) {
+      live -= ends[ended].second;
+    }
+    live += item.bytes;
+    largest = std::max(largest, live);
+  }
+  return largest;
+}
+
+void listConflicts(Problem &problem) {
+  // Items are sorted by start: those that begin during item i are i + 1 to endOf[i].
+  const std::vector<Item> &items = problem.items;
+  int count = items.size();
+  std::vector<int> endOf(count);
+  int64_t pairs = 0;
+  for (int i = 0; i < count; ++i) {
+    auto after = std::upper_bound(items.begin() + i, items.end(), items[i].last,
+                                  [](int64_t last, const Item &item) { return last < item.first; });
+    endOf[i] = after - items.begin();
+    pairs += endOf[i] - i - 1;
+  }
+  problem.listed = pairs * 2 <= kMaxListedConflicts;
+  if (!problem.listed) {
+    return;
+  }
+  std::vector<int> &begin = problem.listBegin;
+  begin.assign(count + 1, 0);
+  for (int i = 0; i < count; ++i) {
+    begin[i + 1] += endOf[i] - i - 1;
+    for (int j = i + 1; j < endOf[i]; ++j) {
+      ++begin[j + 1];
+    }
+  }
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  problem.list.resize(pairs * 2);
+  std::vector<int> next(begin.begin(), begin.end() - 1);
+  for (int i = 0; i < count; ++i) {
+    for (int j = i + 1; j < endOf[i]; ++j) {
+      problem.list[next[i]++] = j;
+      problem.list[next[j]++] = i;
+    }
+  }
+}
+
+/// Places items in a given order; keeps its storage between calls.
+class Placer {
+public:
+  explicit Placer(const Problem &problem) : problem(problem) {}
+
+  /// Places all items below `limit`. Returns the index in `order` of the first that does not fit, or the order's size.
+  size_t place(const std::vector<int> &order, Fit fit, int64_t limit, Placement &out) {
+    out.offsets.assign(problem.items.size(), -1);
+    placed.clear();
+    return resume(order, 0, fit, limit, out);
+  }
+
+  /// The same where the first `from` items of the order have their places and the others have none.
+  size_t resume(const std::vector<int> &order, size_t from, Fit fit, int64_t limit, Placement &out) {
+    for (size_t i = from; i < order.size(); ++i) {
+      const Item &item = problem.items[order[i]];
+      gatherConflicts(order[i], out);
+      int64_t offset = findGap(item, fit), end = offset + item.bytes;
+      if (end > limit) {
+        return i;
+      }
+      out.offsets[order[i]] = offset;
+      if (!problem.listed) {
+        Range range{offset, end, item.first, item.last};
+        placed.insert(std::upper_bound(placed.begin(), placed.end(), range), range);
+      }
+    }
+    out.peak = 0;
+    for (size_t i = 0; i < problem.items.size(); ++i) {
+      out.peak = std::max(out.peak, out.offsets[i] + problem.items[i].bytes);
+    }
+    return order.size();
+  }
+
+  /// Conflicts looked at so far: what the search is bounded by.
+  int64_t work = 0;
+
+private:
+  struct Range {
+    int64_t begin, end, first, last;
+    bool operator<(const Range &other) const { return begin < other.begin; }
+  };
+
+  /// The already placed ranges that share a step with item `index`, in the order of their offsets.
+  void gatherConflicts(int index, const Placement &out) {
+    ranges.clear();
+    if (!problem.listed) {
+      const Item &item = problem.items[index];
+      std::copy_if(placed.begin(), placed.end(), std::back_inserter(ranges),
+                   [&](const Range &range) { return range.first <= item.last && item.first <= range.last; });
+      return;
+    }
+    int begin = problem.listBegin[index], end = problem.listBegin[index + 1];
+    for (int i = begin; i < end; ++i) {
+      int other = problem.list[i];
+      if (int64_t offset = out.offsets[other]; offset >= 0) {
+        const Item &item = problem.items[other];
+        ranges.push_back({offset, offset + item.bytes, item.first, item.last});
+      }
+    }
+    work += end - begin + 8;
+    std::sort(ranges.begin(), ranges.end());
+  }
+
+  int64_t findGap(const Item &item, Fit fit) const {
+    int64_t end = 0, best = -1, bestSlack = std::numeric_limits<int64_t>::max();
+    for (const Range &range : ranges) {
+      int64_t offset = alignUp(end, item.alignment);
+      int64_t slack = range.begin - offset - item.bytes;
+      if (slack >= 0 && slack < bestSlack) {
+        best = offset;
+        bestSlack = slack;
+        if (fit == Fit::Lowest || slack == 0) {
+          return best;
+        }
+      }
+      end = std::max(end, range.end);
+    }
+    return best >= 0 ? best : alignUp(end, item.alignment);
+  }
+
+  const Problem &problem;
+  std::vector<Range> ranges, placed; ///< `placed` is kept only where conflicts are not listed
+};
+
+/// Orders in which placing tends to go well; ties are broken by start, so that the result is the same everywhere.
+std::vector<std::vector<int>> greedyOrders(const std::vector<Item> &items) {
+  auto length = [&](int i) { return double(items[i].last - items[i].first + 1); };
+  auto size = [&](int i) { return double(items[i].bytes); };
+  std::vector<int> byStart(items.size());
+  std::iota(byStart.begin(), byStart.end(), 0);
+  std::vector<std::vector<int>> orders(4, byStart);
+  auto sortDown = [](std::vector<int> &order, auto key) {
+    std::sort(order.begin(), order.end(), [&](int a, int b) { return std::pair(-key(a), a) < std::pair(-key(b), b); });
+  };
+  sortDown(orders[0], size);
+  sortDown(orders[1], length);
+  sortDown(orders[2], [&](int i) { return size(i) * length(i); });
+  return orders;
+}
+
+/// Whether `peak` is so near to the bound that searching on is not worth the time.
+bool closeEnough(int64_t peak, int64_t bound) { return peak - bound <= bound / 100; }
+
+/// Moves what does not fit below the best peak forward in the order, again and again, until it fits or the work is
+/// spent.
+void improve(const Problem &problem, Placer &placer, std::vector<int> order, Fit fit, int64_t work, Placement &best) {
+  std::minstd_rand random(1);
+  Placement trial;
+  int64_t end = placer.work + work;
+  size_t failed = placer.place(order, fit, best.peak - 1, trial);
+  while (placer.work < end && !closeEnough(best.peak, problem.bound) && failed > 0) {
+    if (failed == order.size()) {
+      best = trial;
+      failed = placer.place(order, fit, best.peak - 1, trial);
+      continue;
+    }
+    // What stands before the new position keeps its place.
+    size_t to = failed - 1 - random() % std::min<size_t>(failed, kFarthestMove);
+    std::rotate(order.begin() + to, order.begin() + failed, order.begin() + failed + 1);
+    for (size_t i = to; i <= failed; ++i) {
+      trial.offsets[order[i]] = -1;
+    }
+    failed = placer.resume(order, to, fit, best.peak - 1, trial);
+  }
+}
+
+Placement solve(const Problem &problem) {
+  Placer placer(problem);
+  Placement best, trial;
+  std::vector<std::vector<int>> orders = greedyOrders(problem.items);
+  auto eachStart = [&](auto attempt) {
+    for (Fit fit : {Fit::Tightest, Fit::Lowest}) {
+      for (const std::vector<int> &order : orders) {
+        attempt(order, fit);
+      }
+    }
+  };
+  eachStart([&](const std::vector<int> &order, Fit fit) {
+    // Where every placement is a scan over all others, the first fit has to do.
+    bool worthwhile = best.peak != problem.bound && (problem.listed || fit == Fit::Tightest);
+    if (worthwhile && placer.place(order, fit, best.peak - 1, trial) == order.size()) {
+      std::swap(best, trial);
+    }
+  });
+  if (problem.listed) {
+    eachStart(
+        [&](const std::vector<int> &order, Fit fit) { improve(problem, placer, order, fit, kSearchWork / 8, best); });
+  }
+  return best;
+}
+
+} // namespace
+
+std::optional<ArenaPlan> planArena(std::span<const Buffer> buffers) {
+  Problem problem;
+  if (!collectItems(buffers, problem.items)) {
+    return std::nullopt;
+  }
+  ArenaPlan plan;
+  plan.offsets.assign(buffers.size(), 0);
+  if (problem.items.empty()) {
+    return plan;
+  }
+  problem.bound = plan.lowerBound = largestLiveSum(problem.items);
+  listConflicts(problem);
+  Placement placement = solve(problem);
+  for (size_t i = 0; i < problem.items.size(); ++i) {
+    plan.offsets[problem.items[i].buffer] = placement.offsets[i];
+  }
+  plan.peakBytes = placement.peak;
+  return plan;
+}
+
+} // namespace ingot::memory

@@ -1,0 +1,34 @@
+// Offsets for buffers with known lifetimes in one arena. Plain C++: nothing here knows of IR.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ingot::memory {
+
+/// A buffer that is live from step `firstUse` to step `lastUse`, both inclusive.
+struct Buffer {
+  int64_t bytes = 0;
+  int64_t alignment = 64; ///< a power of two
+  int64_t firstUse = 0, lastUse = 0;
+};
+
+struct ArenaPlan {
+  std::vector<int64_t> offsets; ///< one a buffer, a multiple of its alignment; 0 for a buffer of 0 bytes
+  int64_t peakBytes = 0;        ///< what the arena must hold
+  /// The largest sum of sizes that are live in one step: no plan can be smaller. Sizes count rounded up to the smallest
+  /// alignment of all buffers, because no two buffers can share such a unit.
+  int64_t lowerBound = 0;
+};
+
+/// Finds offsets such that no two buffers that are live in the same step overlap. The answer depends on the input alone
+/// (no clock, no addresses). Empty when the sizes do not add up in 62 bits: no machine has such an arena.
+std::optional<ArenaPlan> planArena(std::span<const Buffer> buffers);
+
+/// The plan as `ingot inspect --memory` prints it: a line a buffer in the order of first use, then peak, bound and
+/// percent. `names` may be shorter than `buffers`; the others are numbered.
+std::string renderArenaPlan(std::span<const Buffer> buffers, std::span<const std::string> names, const ArenaPlan &plan);
+
+} // namespace ingot::memory
