@@ -1,0 +1,174 @@
+"""One random model while it is being made.
+
+A case grows node by node. After each node it is evaluated with ONNX Runtime (the reference evaluator of onnx where that one declines), so a
+family never computes a shape: it looks at the values that are there. Every value knows whether it is exact, that is, whether two right
+implementations agree on all its bits: operators with jumps (Floor, ArgMax, comparisons) take only exact values."""
+import dataclasses
+import random
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+OPSETS = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22]
+SIZES = [1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 15, 16, 17, 19, 23, 31, 32, 33]
+
+
+class Skip(Exception):
+    """The operator cannot be put here (opset, rank, values); the driver draws another."""
+
+
+@dataclasses.dataclass
+class Value:
+    name: str
+    array: np.ndarray
+    exact: bool = True
+
+    @property
+    def shape(self):
+        return list(self.array.shape)
+
+    @property
+    def rank(self):
+        return self.array.ndim
+
+    @property
+    def dtype(self):
+        return self.array.dtype
+
+
+class Case:
+    def __init__(self, seed, index):
+        self.rng = random.Random(f"{seed}/{index}")
+        self.opset = self.rng.choice(OPSETS)
+        self.zero = self.rng.random() < 0.05  # whether sizes may be zero
+        self.nodes, self.inputs, self.constants, self.values, self.used = [], [], [], {}, set()
+
+    # Random choices ------------------------------------------------------------------------------------------------------------------
+    def chance(self, probability):
+        return self.rng.random() < probability
+
+    def choice(self, options):
+        return self.rng.choice(list(options))
+
+    def size(self, limit=33):
+        if self.zero and self.chance(0.25):
+            return 0
+        return self.choice([size for size in SIZES if size <= limit])
+
+    def shape(self, low=0, high=5, elements=20000):
+        rank = self.rng.randint(low, high)
+        while True:
+            shape = [self.size() for _ in range(rank)]
+            if np.prod(shape, dtype=np.int64) <= elements:
+                return shape
+
+    def axis(self, rank, negative=True):
+        axis = self.rng.randrange(rank)
+        return axis - rank if negative and self.chance(0.3) else axis
+
+    def need(self, condition):
+        if not condition:
+            raise Skip()
+
+    def since(self, opset):
+        self.need(self.opset >= opset)
+
+    # Values --------------------------------------------------------------------------------------------------------------------------
+    def numbers(self, shape, dtype=np.float32, low=-2.0, high=2.0):
+        """Floats are multiples of 1/64 so that many sums are exact and ties occur."""
+        generator = np.random.Generator(np.random.PCG64(self.rng.getrandbits(64)))
+        dtype = np.dtype(dtype)
+        if dtype == bool:
+            return generator.integers(0, 2, shape).astype(bool)
+        if dtype.kind in "iu":
+            return generator.integers(max(int(low), 0) if dtype.kind == "u" else int(low), int(high) + 1, shape).astype(dtype)
+        return (np.round(generator.uniform(low, high, shape) * 64) / 64).astype(dtype)
+
+    def tensor(self, array, constant=None):
+        """A fresh tensor: an input of the graph, an initializer or a Constant node. None: drawn, but the first one is an input."""
+        array = np.asarray(array)
+        constant = (bool(self.inputs) and self.chance(0.5)) if constant is None else constant
+        name = f"{'c' if constant else 'x'}{len(self.values)}"
+        self.values[name] = Value(name, array)
+        if not constant:
+            self.inputs.append(name)
+        elif self.chance(0.2):
+            self.nodes.append(helper.make_node("Constant", [], [name], value=numpy_helper.from_array(array, name)))
+        else:
+            self.constants.append(name)
+        return self.values[name]
+
+    def data(self, shape, dtype=np.float32, low=-2.0, high=2.0, constant=None):
+        return self.tensor(self.numbers(shape, dtype, low, high), constant)
+
+    def ints(self, values, dtype=np.int64):
+        """A constant operand such as axes or a shape."""
+        return self.tensor(np.array(values, dtype), constant=True)
+
+    # Nodes ---------------------------------------------------------------------------------------------------------------------------
+    def node(self, op, inputs, outputs=1, exact=False, **attributes):
+        """Adds a node and evaluates it. `exact`: the operator keeps exact values exact. `outputs` may hold None for one left out."""
+        names = [f"v{len(self.values)}_{k}" if wanted else "" for k, wanted in enumerate([True] * outputs if isinstance(outputs, int) else outputs)]
+        attributes = {key: value for key, value in attributes.items() if value is not None}
+        operands = [value.name if value else "" for value in inputs]
+        while operands and not operands[-1]:
+            operands.pop()
+        self.nodes.append(helper.make_node(op, operands, names, name=f"{op}_{len(self.nodes)}", **attributes))
+        self.used.update(operands)
+        present = [name for name in names if name]
+        exact = exact and all(value.exact for value in inputs if value)
+        for name, array in zip(present, evaluate(self.model(present), self.feeds())):
+            self.values[name] = Value(name, np.asarray(array), exact)
+        return [self.values[name] for name in present]
+
+    def feeds(self):
+        return {name: self.values[name].array for name in self.inputs}
+
+    def results(self):
+        """What the model returns: everything that nothing consumes."""
+        produced = [name for node in self.nodes if node.op_type != "Constant" for name in node.output if name]
+        return [name for name in produced if name not in self.used]
+
+    def model(self, outputs, final=False):
+        def info(name, shape):
+            value = self.values[name]
+            return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), shape)
+
+        declared = []
+        for name in outputs:
+            if name in self.values:
+                declared.append(info(name, self.values[name].shape if not final or self.chance(0.7) else None))
+            else:
+                declared.append(helper.make_empty_tensor_value_info(name))
+        graph = helper.make_graph(
+            self.nodes, "random", [info(name, self.values[name].shape) for name in self.inputs], declared,
+            [numpy_helper.from_array(self.values[name].array, name) for name in self.constants])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
+        model.ir_version = 8 if self.opset < 19 else 10
+        return model
+
+
+def evaluate(model, feeds):
+    """The outputs as arrays. Skip when neither reference takes the model."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return session.run(None, feeds)
+    except Exception as error:  # every failure of ONNX Runtime has a class of its own
+        return reference(model, feeds, error)
+
+
+def reference(model, feeds, error):
+    from onnx.reference import ReferenceEvaluator
+
+    try:
+        with np.errstate(all="ignore"):
+            return ReferenceEvaluator(model).run(None, feeds)
+    except Exception as second:
+        raise Skip(f"{model.graph.node[-1].op_type}: {str(error)[:300]} / {str(second)[:200]}") from error

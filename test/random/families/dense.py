@@ -1,0 +1,149 @@
+"""Convolutions and matrix products, and the recurrent operators."""
+import numpy as np
+
+from families import op
+
+
+def window(c, spatial, kernel, extent=None):
+    """Attributes that Conv and the pools share: strides, dilations, and one of the four ways to say the padding."""
+    attributes = {}
+    rank = len(spatial)
+    dilations = [c.choice([1, 1, 2, 3]) for _ in kernel] if extent is None else [1] * rank
+    if c.chance(0.5):
+        attributes["strides"] = [c.choice([1, 1, 2, 3]) for _ in kernel]
+    if any(dilation > 1 for dilation in dilations) and c.chance(0.7):
+        attributes["dilations"] = dilations
+    reach = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, attributes.get("dilations", [1] * rank))]
+    kind = c.rng.randrange(6)
+    if kind in (0, 1) and "dilations" not in attributes:
+        attributes["auto_pad"] = "SAME_UPPER" if kind else "SAME_LOWER"
+    elif kind == 2:
+        attributes["auto_pad"] = "VALID"
+        c.need(all(size >= need for size, need in zip(spatial, reach)))
+    else:
+        pads = [c.rng.randint(0, max(size - 1, 0)) for size in kernel] * 2 if c.chance(0.5) else [c.rng.randint(0, max(size - 1, 0)) for size in kernel * 2]
+        c.need(all(size + pads[k] + pads[k + rank] >= need for k, (size, need) in enumerate(zip(spatial, reach))))
+        if any(pads) or c.chance(0.5):
+            attributes["pads"] = pads
+    return attributes
+
+
+def image(c, x, rank=None, channels=None):
+    """An input [N, C, spatial...]; x when it is one."""
+    if x is not None:
+        c.need(x.dtype == np.float32 and 3 <= x.rank <= 5 and x.array.size and x.array.size < 40000)
+        return x
+    rank = rank or c.choice([1, 2, 2, 2, 2, 3])
+    limit = {1: 33, 2: 19, 3: 9}[rank]
+    return c.data([c.choice([1, 1, 1, 2, 3]), channels or c.choice([1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 32, 33])] + [max(c.size(limit), 1) for _ in range(rank)])
+
+
+@op("Conv", weight=8)
+def conv(c, x):
+    x = image(c, x)
+    channels, spatial = x.shape[1], x.shape[2:]
+    kernel = [c.choice([1, 1, 2, 3, 3, 3, 4, 5, 7]) for _ in spatial]
+    divisors = [group for group in range(1, channels + 1) if channels % group == 0]
+    group = c.choice([1, 1, 1, channels, c.choice(divisors)])
+    outputs = group * c.choice([1, 1, 2, 3] if group > 1 else [1, 2, 3, 5, 8, 16, 17, 31, 32, 33, 48])
+    c.need(outputs <= 256 and np.prod(kernel) * outputs * channels // group < 200_000)
+    weights = c.data([outputs, channels // group, *kernel], np.float32, -1, 1, constant=c.chance(0.85))
+    bias = c.data([outputs], np.float32, -1, 1, constant=True) if c.chance(0.6) else None
+    attributes = window(c, spatial, kernel)
+    attributes["kernel_shape"] = kernel if c.chance(0.7) else None
+    c.node("Conv", [x, weights, bias], group=group if group > 1 or c.chance(0.3) else None, **attributes)
+
+
+@op("ConvTranspose", weight=3)
+def conv_transpose(c, x):
+    x = image(c, x)
+    channels, spatial = x.shape[1], x.shape[2:]
+    group = c.choice([1, 1, 1, channels, c.choice([size for size in range(1, channels + 1) if channels % size == 0])])
+    kernel = [c.choice([1, 2, 2, 3, 4, 5]) for _ in spatial]
+    outputs = c.choice([1, 2, 3, 5, 8, 16, 17])
+    c.need(x.array.size * np.prod(kernel) * outputs < 20_000_000)
+    strides = [c.choice([1, 2, 2, 3]) for _ in kernel]
+    dilations = [c.choice([1, 1, 1, 2]) for _ in kernel]
+    attributes = {"strides": strides, "kernel_shape": kernel if c.chance(0.6) else None}
+    if max(dilations) > 1:
+        attributes["dilations"] = dilations
+    kind = c.rng.randrange(5)
+    if kind == 0:
+        attributes["auto_pad"] = c.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
+        c.need("SAME" not in attributes["auto_pad"] or ("dilations" not in attributes and all(size >= step for size, step in zip(kernel, strides))))
+    elif kind == 1:
+        attributes["output_shape"] = [size * step + c.rng.randint(0, step - 1) for size, step in zip(spatial, strides)]
+        c.need("dilations" not in attributes and all(size >= step for size, step in zip(kernel, strides)))
+    else:
+        attributes["pads"] = [c.rng.randint(0, (size - 1) // 2) for size in kernel * 2]
+        if c.chance(0.4):
+            attributes["output_padding"] = [c.rng.randint(0, step - 1) for step in strides]
+    weights = c.data([channels, outputs, *kernel], np.float32, -1, 1, constant=c.chance(0.85))
+    bias = c.data([outputs * group], np.float32, -1, 1, constant=True) if c.chance(0.5) else None
+    c.node("ConvTranspose", [x, weights, bias], group=group if group > 1 else None, **attributes)
+
+
+@op("Gemm", weight=4)
+def gemm(c, x):
+    if x is None:
+        x = c.data([c.size(), c.size(65)])
+    c.need(x.dtype == np.float32 and x.rank == 2)
+    transA, transB = c.chance(0.3), c.chance(0.5)
+    rows, depth = x.shape[::-1] if transA else x.shape
+    columns = c.choice([1, 2, 5, 7, 8, 15, 16, 17, 31, 33, 64, 65])
+    c.need(rows * depth * columns < 4_000_000)
+    b = c.data([columns, depth] if transB else [depth, columns], np.float32, -1, 1, constant=c.chance(0.8))
+    shapes = [[rows, columns], [columns], [1, columns], [rows, 1], [1], []]
+    bias = c.data(c.choice(shapes), np.float32, -1, 1) if c.opset < 11 or c.chance(0.8) else None
+    c.node("Gemm", [x, b, bias], transA=int(transA) or None, transB=int(transB) or None, alpha=c.choice([None, 0.5, 2.0]), beta=c.choice([None, 0.25, 1.0]))
+
+
+@op("MatMul", weight=4)
+def matmul(c, x):
+    if x is None:
+        rank = c.choice([1, 2, 2, 2, 3, 3, 4])
+        x = c.data([c.choice([1, 2, 3, 5]) for _ in range(max(rank - 2, 0))] + [c.size() for _ in range(min(rank, 2))])
+    c.need(x.dtype == np.float32 and x.rank >= 1)
+    depth = x.shape[-1]
+    kind = c.rng.randrange(4)
+    batch = x.shape[:-2]
+    if kind == 0:
+        shape = [depth]
+    elif kind == 1:
+        shape = [depth, c.size(65)]
+    elif kind == 2:
+        shape = [size if c.chance(0.7) else 1 for size in batch] + [depth, c.size(40)]
+    else:
+        shape = ([2] if len(batch) < 3 and c.chance(0.5) else []) + [c.choice([2, 3]) if size == 1 else size for size in batch] + [depth, c.size(17)]
+    c.need(np.prod(shape) * np.prod(x.shape[:-1]) < 8_000_000)
+    c.node("MatMul", [x, c.data(shape, np.float32, -1, 1)])
+
+
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+
+
+@op("LSTM", "GRU", "RNN", weight=2)
+def recurrent(c, x, name):
+    c.since(7)
+    if x is None:
+        x = c.data([c.choice([1, 2, 5, 9]), c.choice([1, 1, 2, 3]), c.choice([1, 3, 8, 17])])
+    c.need(x.dtype == np.float32 and x.rank == 3 and x.array.size and x.array.size < 5000 and np.abs(x.array).max() < 20)
+    direction = c.choice([None, "forward", "reverse", "bidirectional"])
+    ways, hidden, gates = 2 if direction == "bidirectional" else 1, c.choice([1, 2, 5, 8, 16, 19]), GATES[name]
+    length, batch, width = x.shape
+    operands = [x, c.data([ways, gates * hidden, width], np.float32, -0.5, 0.5, constant=c.chance(0.9)), c.data([ways, gates * hidden, hidden], np.float32, -0.5, 0.5, constant=True)]
+    operands.append(c.data([ways, 2 * gates * hidden], np.float32, -0.5, 0.5, constant=True) if c.chance(0.7) else None)
+    operands.append(c.tensor(c.numbers([batch], np.int32, 1, length), constant=c.chance(0.5)) if c.chance(0.2) else None)
+    states = 2 if name == "LSTM" else 1
+    operands += [c.data([ways, batch, hidden], np.float32, -1, 1) if c.chance(0.5) else None for _ in range(states)]
+    attributes = {"hidden_size": hidden, "direction": direction}
+    if name == "LSTM" and c.chance(0.2):
+        operands.append(c.data([ways, 3 * hidden], np.float32, -0.5, 0.5, constant=True))
+    if name == "GRU":
+        attributes["linear_before_reset"] = c.choice([None, 0, 1])
+    if c.chance(0.2):
+        first, rest = c.choice([("Sigmoid", ["Tanh", "Tanh"]), ("Sigmoid", ["Relu", "Tanh"]), ("HardSigmoid", ["Softsign", "Tanh"])])
+        attributes["activations"] = {"LSTM": [first, *rest], "GRU": [first, rest[0]], "RNN": [rest[0]]}[name] * ways
+    attributes["clip"] = 0.75 if c.chance(0.1) else None
+    outputs = c.choice([[True] * (states + 1), [True] * (states + 1), [True], [False, True]])
+    c.node(name, operands, outputs, **attributes)

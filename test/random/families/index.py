@@ -1,0 +1,94 @@
+"""Operators that take indices: Gather, Scatter, OneHot. Indices are inputs (checked while running) or constants."""
+import numpy as np
+
+from families import op
+
+KINDS = [np.float32, np.float32, np.int64, np.bool_]
+
+
+def indices(c, shape, size, negative=True, kinds=(np.int64, np.int32)):
+    c.need(size > 0 or not np.prod(shape))
+    return c.data(shape, c.choice(kinds), -size if negative and c.chance(0.4) else 0, max(size - 1, 0))
+
+
+@op("Gather", weight=3)
+def gather(c, x):
+    x = x or c.data(c.shape(1, 4), c.choice(KINDS), 0, 9)
+    c.need(x.rank >= 1)
+    axis = c.axis(x.rank, negative=c.opset >= 11)
+    shape = c.choice([[], [1], [c.choice([2, 5, 7])], [2, 3]])
+    c.node("Gather", [x, indices(c, shape, x.shape[axis], c.opset >= 11)], exact=True, axis=None if axis == 0 else axis)
+
+
+@op("GatherElements")
+def gather_elements(c, x):
+    c.since(11)
+    x = x or c.data(c.shape(1, 4), c.choice(KINDS), 0, 9)
+    c.need(x.rank >= 1)
+    axis = c.axis(x.rank)
+    shape = [c.rng.randint(min(size, 1), size) for size in x.shape]
+    shape[axis] = c.choice([1, 3, 7])
+    c.node("GatherElements", [x, indices(c, shape, x.shape[axis])], exact=True, axis=axis)
+
+
+def tuples(c, shape, count, depth):
+    """Index tuples into the first `depth` axes, `count` of them."""
+    columns = [c.numbers([count], np.int64, -size if c.chance(0.3) else 0, size - 1) for size in shape[:depth]]
+    return np.stack(columns, axis=-1)
+
+
+@op("GatherND")
+def gather_nd(c, x):
+    c.since(11)
+    x = x or c.data([max(size, 1) for size in c.shape(1, 4)], c.choice(KINDS), 0, 9)
+    c.need(x.rank >= 1 and x.array.size)
+    batch = c.rng.randint(0, x.rank - 1) if c.opset >= 12 and c.chance(0.4) else 0
+    depth = c.rng.randint(1, x.rank - batch)
+    lead = x.shape[:batch]
+    middle = c.choice([[], [3], [2, 2]])
+    array = tuples(c, x.shape[batch:], int(np.prod(lead + middle)), depth).reshape(lead + middle + [depth])
+    c.node("GatherND", [x, c.tensor(array)], exact=True, batch_dims=batch or None)
+
+
+@op("ScatterND")
+def scatter_nd(c, x):
+    c.since(11)
+    x = x or c.data([max(size, 1) for size in c.shape(1, 4)], c.choice([np.float32, np.int64]), 0, 9)
+    c.need(x.rank >= 1 and x.array.size and x.dtype in (np.float32, np.int64))
+    depth = c.rng.randint(1, x.rank)
+    positions = [list(np.unravel_index(k, x.shape[:depth])) for k in c.rng.sample(range(int(np.prod(x.shape[:depth]))), min(int(np.prod(x.shape[:depth])), c.choice([1, 2, 4])))]
+    array = np.array(positions, np.int64)
+    reduction = c.choice([None, "none", "add", "mul"]) if c.opset >= 16 else None
+    c.node("ScatterND", [x, c.tensor(array), c.data([len(positions), *x.shape[depth:]], x.dtype, -3, 3)], exact=reduction in (None, "none"), reduction=reduction)
+
+
+@op("ScatterElements")
+def scatter_elements(c, x):
+    c.since(11)
+    x = x or c.data([max(size, 1) for size in c.shape(1, 4)], c.choice([np.float32, np.int64]), 0, 9)
+    c.need(x.rank >= 1 and x.array.size and x.dtype in (np.float32, np.int64))
+    axis = c.axis(x.rank)
+    shape = [c.rng.randint(1, size) for size in x.shape]
+    # Along the axis every position once: what two updates of one place leave is not defined without a reduction.
+    lanes = shape[:]
+    lanes[axis] = 1
+    array = np.zeros(shape, np.int64)
+    for lane in np.ndindex(*lanes):
+        picked = c.rng.sample(range(x.shape[axis]), shape[axis])
+        where = list(lane)
+        where[axis] = slice(None)
+        array[tuple(where)] = picked
+    reduction = c.choice([None, "none", "add", "mul"]) if c.opset >= 16 else None
+    c.node("ScatterElements", [x, c.tensor(array), c.data(shape, x.dtype, -3, 3)], exact=reduction in (None, "none"), axis=axis, reduction=reduction)
+
+
+@op("OneHot")
+def one_hot(c, x):
+    c.since(9)
+    c.need(x is None)
+    depth = c.choice([1, 3, 10])
+    shape = c.shape(1, 3, 500)
+    kind = c.choice([np.float32, np.int64])
+    operands = [indices(c, shape, depth, c.opset >= 11, (np.int64,)), c.tensor(np.array(depth, np.int64), constant=True), c.tensor(np.array([-1, 3], kind), constant=True)]
+    axis = c.rng.randint(-len(shape) - 1, len(shape)) if c.opset >= 11 else c.rng.randint(-1, len(shape))
+    c.node("OneHot", operands, exact=True, axis=axis)
