@@ -1,0 +1,169 @@
+#include "compiler/lower/Group.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Onnx.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+Ix Access::at(ArrayRef<Ix> point) const {
+  Ix sum = offset;
+  for (auto [stride, i] : llvm::zip_equal(strides, point)) {
+    sum = sum + i * Ix(stride);
+  }
+  return sum;
+}
+
+void Space::collapse() {
+  SmallVector<Access *> all;
+  for (auto &[value, access] : accesses) {
+    all.push_back(&access);
+  }
+  for (Access &access : results) {
+    all.push_back(&access);
+  }
+  for (size_t i = sizes.size(); i-- > 1;) {
+    bool one = sizes[i - 1] == 1, inner = sizes[i] == 1;
+    bool merges = llvm::all_of(all, [&](Access *a) { return one || inner || a->strides[i - 1] == a->strides[i] * sizes[i]; });
+    // In row-major spaces the last dimension carries the lanes: a size-1 last dimension has lane stride 0 or 1 of its own and stays.
+    if (!merges || (inner && block == 1 && i == sizes.size() - 1 && !one)) {
+      continue;
+    }
+    for (Access *a : all) {
+      size_t keep = one || !inner ? i : i - 1;
+      a->strides[i - 1] = a->strides[keep];
+      a->strides.erase(a->strides.begin() + i);
+    }
+    sizes[i - 1] *= sizes[i];
+    sizes.erase(sizes.begin() + i);
+  }
+}
+
+Group::Group(Writer &w, plan::KernelOp kernel, ArrayRef<Buffer> operands, ArrayRef<Buffer> results)
+    : w(w), kernel(kernel), operands(operands), results(results) {
+  for (Operation &op : kernel.getBody().front()) {
+    if (isa<onnx::KernelRoot, plan::ReorderOp>(op)) {
+      root = &op;
+    }
+  }
+}
+
+Buffer Group::buffer(Value v) const {
+  auto argument = dyn_cast_or_null<BlockArgument>(v);
+  return argument ? operands[argument.getArgNumber()] : Buffer();
+}
+Value Group::outside(Value v) const {
+  auto argument = dyn_cast_or_null<BlockArgument>(v);
+  return argument ? kernel.getIns()[argument.getArgNumber()] : Value();
+}
+
+bool Group::hasEpilogue() const {
+  auto yield = cast<plan::YieldOp>(kernel.getBody().front().getTerminator());
+  return root && (yield.getValues().size() != root->getNumResults() || yield.getValues()[0] != root->getResult(0));
+}
+
+/// How a tensor that broadcasts to `space` is accessed from there; see the cases in Access and Space.
+static Access accessOf(const Space &space, RankedTensorType type, Buffer buffer) {
+  plan::Strides from = plan::stridesOf(type);
+  bool blockedSpace = space.block > 1, blocked = from.lanes > 1;
+  size_t rank = space.sizes.size(), shift = rank - type.getRank();
+  Access a{buffer, from.offset, SmallVector<int64_t>(rank, 0), 1};
+  for (size_t i = shift; i < rank; ++i) {
+    a.strides[i] = type.getDimSize(i - shift) == 1 ? 0 : from.strides[i - shift];
+  }
+  if (!blockedSpace) {
+    bool alongLanes = rank > 0 && type.getRank() > 0 && type.getShape().back() != 1;
+    a.laneStride = alongLanes || space.sizes.empty() || space.sizes.back() == 1 ? 1 : 0;
+    return a;
+  }
+  bool perChannel = type.getRank() + 1 >= static_cast<int64_t>(rank) && type.getDimSize(1 - shift) != 1;
+  a.laneStride = perChannel ? 1 : 0;
+  if (perChannel && !blocked) {
+    // [C] or [N, C] of a row-major tensor: blocks are contiguous pieces. Layout assignment sees to it that no pixel axis follows.
+    assert(from.strides[1 - shift] == 1 && "row-major operand with pixels in a blocked kernel");
+    a.strides[1] = space.block;
+  }
+  return a;
+}
+
+Space Group::space(RankedTensorType type) const {
+  plan::Strides s = plan::stridesOf(type);
+  Space space{type, s.sizes, s.lanes, {}, {}};
+  Block &body = kernel.getBody().front();
+  for (BlockArgument argument : body.getArguments()) {
+    auto t = dyn_cast<RankedTensorType>(argument.getType());
+    if (!t || t.getRank() > type.getRank()) {
+      continue;
+    }
+    bool broadcasts = true;
+    for (int64_t i = 0; i < t.getRank(); ++i) {
+      int64_t d = t.getDimSize(i), into = type.getDimSize(i + type.getRank() - t.getRank());
+      broadcasts &= d == into || d == 1;
+    }
+    // A row-major operand with pixels cannot be read block by block; such roots read it their own way.
+    bool pixels = s.lanes > 1 && !plan::blockedOf(t) && t.getRank() + 1 >= type.getRank() && t.getDimSize(1 - (type.getRank() - t.getRank())) != 1 &&
+                  llvm::any_of(t.getShape().drop_front(2 - (type.getRank() - t.getRank())), [](int64_t d) { return d != 1; });
+    bool otherBlocks = s.lanes == 1 && plan::blockedOf(t) && !plan::sameMemoryAsPlain(t);
+    if (broadcasts && !pixels && !otherBlocks) {
+      space.accesses[argument] = accessOf(space, t, operands[argument.getArgNumber()]);
+    }
+  }
+  for (unsigned i = 0; i < results.size(); ++i) {
+    RankedTensorType t = resultType(i);
+    if (t.getShape() == type.getShape()) {
+      space.results.push_back(accessOf(space, t, results[i]));
+    }
+  }
+  return space;
+}
+
+Value Group::compute(Value v, const Space &space, const Point &at, llvm::DenseMap<Value, Value> &known) const {
+  if (Value have = known.lookup(v)) {
+    return have;
+  }
+  Value result;
+  if (isa<BlockArgument>(v)) {
+    auto it = space.accesses.find(v);
+    assert(it != space.accesses.end() && "region argument does not broadcast to the space it is read in");
+    const Access &a = it->second;
+    result = a.laneStride == 0 ? w.splat(w.load(a.buffer, a.at(at.at)), at.lanes) : w.load(a.buffer, a.at(at.at), at.lanes, at.mask);
+  } else if (auto constant = v.getDefiningOp(); constant && onnx::constantOf(v)) {
+    result = w.constant(*onnx::splatOf(v), w.vectorOf(valueType(getElementTypeOrSelf(v.getType())), at.lanes));
+  } else {
+    auto op = cast<onnx::Elementwise>(v.getDefiningOp());
+    SmallVector<Value> x;
+    for (Value operand : op->getOperands()) {
+      x.push_back(onnx::present(operand) ? compute(operand, space, at, known) : Value());
+    }
+    result = op.emit(w.b, x);
+  }
+  known[v] = result;
+  return result;
+}
+
+Value Group::read(Value v, const Space &space, const Point &at) const {
+  llvm::DenseMap<Value, Value> known;
+  return compute(v, space, at, known);
+}
+
+SmallVector<Value> Group::epilogue(Value rootVector, const Space &space, const Point &at) const {
+  llvm::DenseMap<Value, Value> known;
+  if (root) {
+    known[root->getResult(0)] = rootVector;
+  }
+  SmallVector<Value> out;
+  auto yield = cast<plan::YieldOp>(kernel.getBody().front().getTerminator());
+  for (Value v : yield.getValues()) {
+    out.push_back(compute(v, space, at, known));
+  }
+  return out;
+}
+
+void Group::finish(Value rootVector, const Space &space, const Point &at) const {
+  for (auto [v, access] : llvm::zip_equal(epilogue(rootVector, space, at), space.results)) {
+    w.store(v, access.buffer, access.at(at.at), at.mask);
+  }
+}
+
+} // namespace ingot::lower

@@ -1,0 +1,253 @@
+// Each kernel becomes a private function
+//   @NAME(operands..., results..., [scratch: memref<Nxi8>], begin: index, end: index) -> () or i32 status
+// over flat memrefs (bare pointers). Its name is the family and the node it was first built for; a kernel equal to an earlier one (same
+// region, types, constness, target) becomes another launch of that one's function.
+#include "compiler/lower/LowerKernels.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Onnx.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/AsmState.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+#define FAMILY(Name) std::unique_ptr<KernelFamily> create##Name##Family();
+#include "compiler/lower/Families.inc"
+#undef FAMILY
+
+const KernelFamily *findFamily(StringRef stem) {
+  static const auto *families = [] {
+    auto *all = new std::map<std::string, std::unique_ptr<KernelFamily>>;
+#define FAMILY(Name) (*all)[#Name] = create##Name##Family();
+#include "compiler/lower/Families.inc"
+#undef FAMILY
+    return all;
+  }();
+  auto it = families->find(stem.str());
+  return it == families->end() ? nullptr : it->second.get();
+}
+
+Operation *rootOf(plan::KernelOp kernel) {
+  for (Operation &op : kernel.getBody().front()) {
+    if (isa<onnx::KernelRoot, plan::ReorderOp>(op)) {
+      return &op;
+    }
+  }
+  return nullptr;
+}
+
+StringRef familyOf(plan::KernelOp kernel) {
+  Operation *root = rootOf(kernel);
+  if (!root) {
+    return "Elementwise";
+  }
+  auto op = dyn_cast<onnx::KernelRoot>(root);
+  return op ? op.family() : "Reorder";
+}
+
+int operandNumber(Value regionValue) {
+  auto argument = dyn_cast_or_null<BlockArgument>(regionValue);
+  return argument ? static_cast<int>(argument.getArgNumber()) : -1;
+}
+
+ElementsAttr constantOperand(plan::KernelOp kernel, Value regionValue) {
+  int n = operandNumber(regionValue);
+  return n < 0 ? ElementsAttr() : onnx::constantOf(kernel.getIns()[n]);
+}
+
+void Build::failIf(Value bad) {
+  w.ifThen(bad, [&] { w.store(w.constant(1, w.b.getI32Type()), status, 0); });
+}
+
+/// What makes two kernels one function: everything a builder may look at.
+static std::string keyOf(plan::KernelOp kernel) {
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  os << kernel.getTarget() << '\n';
+  for (auto [argument, outside] : llvm::zip_equal(kernel.getBody().getArguments(), kernel.getIns())) {
+    os << argument.getType() << (onnx::constantOf(outside) ? " constant\n" : "\n");
+  }
+  OpPrintingFlags flags;
+  flags.useLocalScope();
+  for (Operation &op : kernel.getBody().front()) {
+    op.print(os, flags);
+    os << '\n';
+  }
+  for (Type type : kernel.getResultTypes()) {
+    os << type << '\n';
+  }
+  return key;
+}
+
+/// "conv_layer1_0_conv1" from the first named node of the kernel.
+static std::string nameOf(plan::KernelOp kernel) {
+  std::string name = familyOf(kernel).lower();
+  Location loc = rootOf(kernel) ? rootOf(kernel)->getLoc() : kernel.getLoc();
+  std::string node;
+  loc->walk([&](Location l) {
+    if (auto named = dyn_cast<NameLoc>(l); named && node.empty()) {
+      node = named.getName().str();
+    }
+    return WalkResult::advance();
+  });
+  name += "_";
+  for (char c : StringRef(node).take_back(48)) {
+    name += isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  }
+  return name;
+}
+
+namespace {
+struct Lowering {
+  ModuleOp module;
+  MachineOf machineOf;
+  plan::WeightTable &weights;
+  SymbolTable symbols;
+  struct Built {
+    func::FuncOp function;
+    KernelShape shape;
+  };
+  std::map<std::string, Built> built;
+
+  FailureOr<Built *> functionOf(plan::KernelOp kernel) {
+    auto [it, isNew] = built.try_emplace(keyOf(kernel));
+    if (!isNew) {
+      return &it->second;
+    }
+    const KernelFamily *family = findFamily(familyOf(kernel));
+    if (!family) {
+      return kernel.emitError("no kernel family named '") << familyOf(kernel) << "'";
+    }
+    const target::MachineModel &machine = machineOf(kernel.getTarget());
+    it->second.shape = family->shape(kernel, machine);
+    it->second.function = declare(kernel, it->second.shape, machine);
+    if (failed(write(kernel, it->second, *family, machine))) {
+      return failure();
+    }
+    return &it->second;
+  }
+
+  static MemRefType flat(Type tensor) {
+    auto type = cast<RankedTensorType>(tensor);
+    return MemRefType::get({plan::physicalElements(type)}, memoryType(type.getElementType()));
+  }
+
+  func::FuncOp declare(plan::KernelOp kernel, const KernelShape &shape, const target::MachineModel &machine) {
+    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+    SmallVector<Type> types;
+    for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
+      auto recipe = shape.packed.find(i);
+      types.push_back(recipe == shape.packed.end() || !onnx::constantOf(v) ? flat(v.getType()) : packedType(v, recipe->second));
+    }
+    llvm::append_range(types, llvm::map_range(kernel.getResultTypes(), flat));
+    if (shape.scratchBytes) {
+      types.push_back(MemRefType::get({shape.scratchBytes}, b.getI8Type()));
+    }
+    types.append(2, b.getIndexType());
+    SmallVector<Type> status(shape.checked ? 1 : 0, b.getI32Type());
+    auto f = func::FuncOp::create(b, kernel.getLoc(), nameOf(kernel), b.getFunctionType(types, status));
+    f.setPrivate();
+    symbols.insert(f); // makes the name unique
+    for (unsigned i = 0; i < types.size(); ++i) {
+      if (isa<MemRefType>(types[i])) {
+        f.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+      }
+    }
+    f->setAttr("ingot.cpu", b.getStringAttr(machine.cpu));
+    f->setAttr("ingot.features", b.getStringAttr(machine.features));
+    return f;
+  }
+
+  /// Packed weights keep their element type: a recipe that needs another form says so by its bytes only.
+  static MemRefType packedType(Value v, const plan::WeightTable::Recipe &recipe) {
+    Type element = memoryType(getElementTypeOrSelf(v.getType()));
+    return MemRefType::get({recipe.bytes / onnxBytes(element)}, element);
+  }
+  static int64_t onnxBytes(Type element) { return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8); }
+
+  LogicalResult write(plan::KernelOp kernel, Built &built, const KernelFamily &family, const target::MachineModel &machine) {
+    Block *entry = built.function.addEntryBlock();
+    Writer w(OpBuilder::atBlockEnd(entry), kernel.getLoc(), machine);
+    auto element = [](Value v) { return valueType(getElementTypeOrSelf(v.getType())); };
+    SmallVector<Buffer> operands, results;
+    unsigned next = 0;
+    for (Value v : kernel.getIns()) {
+      operands.push_back({entry->getArgument(next++), element(v)});
+    }
+    for (Value v : kernel.getOuts()) {
+      results.push_back({entry->getArgument(next++), element(v)});
+    }
+    Buffer scratch, status;
+    if (built.shape.scratchBytes) {
+      scratch = {entry->getArgument(next++), w.b.getI8Type()};
+    }
+    if (built.shape.checked) {
+      status = w.local(w.b.getI32Type(), 1);
+      w.store(w.constant(0, w.b.getI32Type()), status, 0);
+    }
+    Group group(w, kernel, operands, results);
+    Build build{w, group, w.ix(entry->getArgument(next)), w.ix(entry->getArgument(next + 1)), scratch, status};
+    if (built.shape.items == 1) {
+      build.begin = 0, build.end = 1;
+    }
+    if (failed(family.build(build, built.shape))) {
+      return failure();
+    }
+    SmallVector<Value> out;
+    if (status) {
+      out.push_back(w.load(status, 0));
+    }
+    func::ReturnOp::create(w.b, w.loc, out);
+    return success();
+  }
+
+  LogicalResult replace(plan::KernelOp kernel) {
+    FailureOr<Built *> built = functionOf(kernel);
+    if (failed(built)) {
+      return failure();
+    }
+    const KernelShape &shape = (*built)->shape;
+    OpBuilder b(kernel);
+    SmallVector<Value> operands;
+    for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
+      ElementsAttr constant = onnx::constantOf(v);
+      if (!constant) {
+        operands.push_back(v);
+        continue;
+      }
+      auto it = shape.packed.find(i);
+      plan::WeightTable::Recipe plain{"", plan::physicalBytes(cast<RankedTensorType>(v.getType())), {}};
+      const plan::WeightTable::Recipe &recipe = it == shape.packed.end() ? plain : it->second;
+      Type type = v.getType();
+      if (it != shape.packed.end()) {
+        MemRefType packed = packedType(v, recipe);
+        type = RankedTensorType::get(packed.getShape(), packed.getElementType());
+      }
+      operands.push_back(plan::WeightOp::create(b, v.getLoc(), type, weights.add(constant, recipe)));
+    }
+    auto launch = plan::LaunchOp::create(b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(), operands, shape.items,
+                                         shape.scratchBytes, shape.checked);
+    kernel.replaceAllUsesWith(launch);
+    kernel.erase();
+    return success();
+  }
+};
+} // namespace
+
+LogicalResult lowerKernels(ModuleOp module, MachineOf machineOf, plan::WeightTable &weights) {
+  Lowering lowering{module, machineOf, weights, SymbolTable(module), {}};
+  SmallVector<plan::KernelOp> kernels;
+  module.walk([&](plan::KernelOp kernel) { kernels.push_back(kernel); });
+  for (plan::KernelOp kernel : kernels) {
+    if (failed(lowering.replace(kernel))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+} // namespace ingot::lower

@@ -1,0 +1,13 @@
+// plan.kernel -> functions of loops, and plan.launch in its place. Equal kernels share a function; constant operands go to the weights.
+#pragma once
+#include "compiler/lower/Family.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace ingot::lower {
+
+/// The machine of a kernel's `target` attribute.
+using MachineOf = llvm::function_ref<const target::MachineModel &(llvm::StringRef)>;
+
+mlir::LogicalResult lowerKernels(mlir::ModuleOp module, MachineOf machineOf, plan::WeightTable &weights);
+
+} // namespace ingot::lower

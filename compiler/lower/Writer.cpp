@@ -1,0 +1,319 @@
+#include "compiler/lower/Writer.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+Type valueType(Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  return integer ? Type(IntegerType::get(element.getContext(), integer.getWidth())) : element;
+}
+Type memoryType(Type element) {
+  Type type = valueType(element);
+  return type.isInteger(1) ? Type(IntegerType::get(element.getContext(), 8)) : type;
+}
+
+// Index arithmetic.
+
+Ix::Ix(Writer &w, Value v) : w(&w) {
+  if (isa<IntegerType>(v.getType())) {
+    v = arith::IndexCastOp::create(w.b, w.loc, w.b.getIndexType(), v);
+  }
+  APInt known;
+  if (auto c = v.getDefiningOp<arith::ConstantIndexOp>()) {
+    constant = c.value();
+  } else {
+    this->v = v;
+  }
+}
+
+template <typename Op> static Value binary(Writer &w, Ix a, Ix b) { return Op::create(w.b, w.loc, w.value(a), w.value(b)); }
+#define INGOT_WRITER(a, b) Writer &w = *((a).known() ? (b).w : (a).w)
+
+Ix operator+(Ix a, Ix b) {
+  if (a.known() && b.known()) {
+    return a.constant + b.constant;
+  }
+  if (a.is(0) || b.is(0)) {
+    return a.is(0) ? b : a;
+  }
+  INGOT_WRITER(a, b);
+  return Ix(w, binary<arith::AddIOp>(w, a, b));
+}
+Ix operator-(Ix a, Ix b) {
+  if (a.known() && b.known()) {
+    return a.constant - b.constant;
+  }
+  if (b.is(0)) {
+    return a;
+  }
+  INGOT_WRITER(a, b);
+  return Ix(w, binary<arith::SubIOp>(w, a, b));
+}
+Ix operator*(Ix a, Ix b) {
+  if (a.known() && b.known()) {
+    return a.constant * b.constant;
+  }
+  if (a.is(0) || b.is(0)) {
+    return 0;
+  }
+  if (a.is(1) || b.is(1)) {
+    return a.is(1) ? b : a;
+  }
+  INGOT_WRITER(a, b);
+  return Ix(w, binary<arith::MulIOp>(w, a, b));
+}
+Ix floorDiv(Ix a, Ix b) {
+  if (a.known() && b.known()) {
+    return a.constant / b.constant;
+  }
+  if (b.is(1)) {
+    return a;
+  }
+  INGOT_WRITER(a, b);
+  return Ix(w, binary<arith::DivUIOp>(w, a, b));
+}
+Ix remainder(Ix a, Ix b) {
+  if (a.known() && b.known()) {
+    return a.constant % b.constant;
+  }
+  if (b.is(1)) {
+    return 0;
+  }
+  INGOT_WRITER(a, b);
+  return Ix(w, binary<arith::RemUIOp>(w, a, b));
+}
+Ix min(Ix a, Ix b) {
+  if (a.known() && b.known()) {
+    return std::min(a.constant, b.constant);
+  }
+  INGOT_WRITER(a, b);
+  return Ix(w, binary<arith::MinSIOp>(w, a, b));
+}
+Ix max(Ix a, Ix b) {
+  if (a.known() && b.known()) {
+    return std::max(a.constant, b.constant);
+  }
+  INGOT_WRITER(a, b);
+  return Ix(w, binary<arith::MaxSIOp>(w, a, b));
+}
+#undef INGOT_WRITER
+
+Value Writer::value(Ix i) { return i.known() ? arith::ConstantIndexOp::create(b, loc, i.constant).getResult() : i.v; }
+Value Writer::integer(Ix i, Type type) { return arith::IndexCastOp::create(b, loc, type, value(i)); }
+
+Value Writer::constant(double v, Type type) {
+  Type element = getElementTypeOrSelf(type);
+  TypedAttr attr = isa<FloatType>(element) ? TypedAttr(b.getFloatAttr(element, v)) : TypedAttr(b.getIntegerAttr(element, static_cast<int64_t>(v)));
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    attr = DenseElementsAttr::get(vector, Attribute(attr));
+  }
+  return arith::ConstantOp::create(b, loc, attr);
+}
+
+Type Writer::vectorOf(Type element, int64_t lanes) { return lanes == 1 ? element : Type(VectorType::get({lanes}, element)); }
+Value Writer::splat(Value scalar, int64_t lanes) {
+  return lanes == 1 ? scalar : vector::BroadcastOp::create(b, loc, vectorOf(scalar.getType(), lanes), scalar).getResult();
+}
+
+// Control flow.
+
+void Writer::loop(Ix from, Ix to, Ix step, llvm::function_ref<void(Ix)> body) {
+  loop(from, to, step, {}, [&](Ix i, ValueRange) {
+    body(i);
+    return SmallVector<Value>();
+  });
+}
+
+SmallVector<Value> Writer::loop(Ix from, Ix to, Ix step, ValueRange carried,
+                                llvm::function_ref<SmallVector<Value>(Ix, ValueRange)> body, bool unroll) {
+  if (from.known() && to.known() && step.known()) {
+    if (from.number() >= to.number()) {
+      return SmallVector<Value>(carried);
+    }
+    if (from.number() + step.number() >= to.number()) {
+      return body(from, carried);
+    }
+  }
+  auto f = scf::ForOp::create(b, loc, value(from), value(to), value(step), carried);
+  if (!unroll) {
+    auto off = LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
+    f->setAttr("llvm.loop_annotation", LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {}, off, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}));
+  }
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = f.getBody();
+  if (carried.empty()) {
+    b.setInsertionPoint(block->getTerminator());
+    body(ix(f.getInductionVar()), {});
+  } else {
+    b.setInsertionPointToEnd(block);
+    SmallVector<Value> next = body(ix(f.getInductionVar()), f.getRegionIterArgs());
+    scf::YieldOp::create(b, loc, next);
+  }
+  return SmallVector<Value>(f.getResults());
+}
+
+void Writer::ifThen(Value condition, llvm::function_ref<void()> body) {
+  auto op = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(op.thenBlock()->getTerminator());
+  body();
+}
+
+SmallVector<std::pair<int64_t, int64_t>, 2> balancedTiles(int64_t extent, int64_t most) {
+  if (extent <= 0) {
+    return {};
+  }
+  int64_t n = (extent + most - 1) / most, small = extent / n, larger = extent % n;
+  SmallVector<std::pair<int64_t, int64_t>, 2> tiles;
+  if (larger) {
+    tiles.push_back({small + 1, larger});
+  }
+  tiles.push_back({small, n - larger});
+  return tiles;
+}
+
+void Writer::balanced(int64_t extent, int64_t most, llvm::function_ref<void(Ix, int64_t)> body) {
+  int64_t start = 0;
+  for (auto [size, count] : balancedTiles(extent, most)) {
+    loop(start, start + size * count, size, [&, size = size](Ix i) { body(i, size); });
+    start += size * count;
+  }
+}
+
+void Writer::lanes(Ix extent, llvm::function_ref<void(Ix, int64_t, Value)> body) {
+  int64_t l = machine.lanes;
+  Ix rest = remainder(extent, l), whole = extent - rest;
+  loop(0, whole, l, [&](Ix i) { body(i, l, {}); });
+  if (l == 1 || rest.is(0)) {
+    return;
+  }
+  if (!machine.maskedAccess) {
+    loop(whole, extent, 1, [&](Ix i) { body(i, 1, {}); });
+  } else if (rest.known()) {
+    body(whole, l, maskFor(rest, l));
+  } else {
+    Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value(rest), value(0));
+    ifThen(any, [&] { body(whole, l, maskFor(rest, l)); });
+  }
+}
+
+Value Writer::maskFor(Ix count, int64_t lanes) {
+  auto type = VectorType::get({lanes}, b.getI1Type());
+  if (!count.known()) {
+    return vector::CreateMaskOp::create(b, loc, type, ValueRange{value(count)});
+  }
+  SmallVector<bool> live(lanes, false);
+  std::fill_n(live.begin(), std::min(lanes, count.number()), true);
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, live));
+}
+
+// Memory.
+
+/// What was loaded, as values have it: booleans are i1.
+static Value fromMemory(Writer &w, Value v, Type element, int64_t lanes) {
+  if (!element.isInteger(1)) {
+    return v;
+  }
+  Value zero = w.constant(0, v.getType());
+  return arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, v, zero);
+}
+static Value toMemory(Writer &w, Value v) {
+  if (!getElementTypeOrSelf(v.getType()).isInteger(1)) {
+    return v;
+  }
+  auto vector = dyn_cast<VectorType>(v.getType());
+  return arith::ExtUIOp::create(w.b, w.loc, w.vectorOf(w.b.getI8Type(), vector ? vector.getNumElements() : 1), v);
+}
+static VectorType memoryVector(Buffer buffer, int64_t lanes) {
+  return VectorType::get({lanes}, cast<MemRefType>(buffer.memref.getType()).getElementType());
+}
+
+Value Writer::load(Buffer from, Ix at, int64_t lanes, Value mask) {
+  if (lanes == 1) {
+    return fromMemory(*this, memref::LoadOp::create(b, loc, from.memref, value(at)), from.element, 1);
+  }
+  VectorType type = memoryVector(from, lanes);
+  Value v;
+  if (mask) {
+    v = vector::MaskedLoadOp::create(b, loc, type, from.memref, value(at), mask, constant(0, type));
+  } else {
+    v = vector::LoadOp::create(b, loc, type, from.memref, value(at));
+  }
+  return fromMemory(*this, v, from.element, lanes);
+}
+
+void Writer::store(Value v, Buffer to, Ix at, Value mask) {
+  v = toMemory(*this, v);
+  if (!isa<VectorType>(v.getType())) {
+    memref::StoreOp::create(b, loc, v, to.memref, value(at));
+  } else if (mask) {
+    vector::MaskedStoreOp::create(b, loc, to.memref, value(at), mask, v);
+  } else {
+    vector::StoreOp::create(b, loc, v, to.memref, value(at));
+  }
+}
+
+static Value laneOffsets(Writer &w, Ix stride, int64_t lanes) {
+  Value step = vector::StepOp::create(w.b, w.loc, VectorType::get({lanes}, w.b.getIndexType()));
+  return arith::MulIOp::create(w.b, w.loc, step, w.splat(w.value(stride), lanes));
+}
+
+Value Writer::loadStrided(Buffer from, Ix at, Ix stride, int64_t lanes, Value mask) {
+  if (lanes == 1 || stride.is(1)) {
+    return load(from, at, lanes, mask);
+  }
+  if (stride.is(0)) {
+    return splat(load(from, at), lanes);
+  }
+  VectorType type = memoryVector(from, lanes);
+  if (!mask) {
+    mask = maskFor(lanes, lanes);
+  }
+  Value v = vector::GatherOp::create(b, loc, type, from.memref, ValueRange{value(at)}, laneOffsets(*this, stride, lanes), mask, constant(0, type));
+  return fromMemory(*this, v, from.element, lanes);
+}
+
+void Writer::storeStrided(Value v, Buffer to, Ix at, Ix stride, Value mask) {
+  auto type = dyn_cast<VectorType>(v.getType());
+  if (!type || stride.is(1)) {
+    return store(v, to, at, mask);
+  }
+  int64_t lanes = type.getNumElements();
+  if (!mask) {
+    mask = maskFor(lanes, lanes);
+  }
+  vector::ScatterOp::create(b, loc, /*result=*/Type(), to.memref, ValueRange{value(at)}, laneOffsets(*this, stride, lanes), mask, toMemory(*this, v));
+}
+
+void Writer::prefetch(Buffer from, Ix at, int locality) {
+  memref::PrefetchOp::create(b, loc, from.memref, ValueRange{value(at)}, /*isWrite=*/false, locality, /*isDataCache=*/true);
+}
+
+Buffer Writer::scratch(Buffer bytes, Ix byteOffset, Type element, int64_t elements) {
+  auto type = MemRefType::get({elements}, memoryType(element));
+  return {memref::ViewOp::create(b, loc, type, bytes.memref, value(byteOffset), ValueRange{}), valueType(element)};
+}
+
+Buffer Writer::local(Type element, int64_t elements) {
+  auto type = MemRefType::get({elements}, memoryType(element));
+  return {memref::AllocaOp::create(b, loc, type, b.getI64IntegerAttr(64)), valueType(element)};
+}
+
+Value Writer::fma(Value x, Value y, Value z) {
+  if (!machine.fusedMultiplyAdd) {
+    return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, x, y), z);
+  }
+  if (isa<VectorType>(x.getType())) {
+    return vector::FMAOp::create(b, loc, x, y, z);
+  }
+  return math::FmaOp::create(b, loc, x, y, z);
+}
+
+} // namespace ingot::lower

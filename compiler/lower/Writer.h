@@ -1,0 +1,95 @@
+// Writes loops and vectors. Index arithmetic on numbers known now costs nothing: a builder written once serves static and dynamic sizes.
+#pragma once
+#include "compiler/target/MachineModel.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace ingot::lower {
+
+class Writer;
+
+/// An index: a number known now, or a value of the loops.
+class Ix {
+public:
+  Ix(int64_t constant = 0) : constant(constant) {}
+  Ix(int constant) : constant(constant) {}
+  Ix(Writer &w, mlir::Value v);
+
+  bool known() const { return !v; }
+  int64_t number() const { return constant; } ///< when known()
+  bool is(int64_t n) const { return known() && constant == n; }
+
+  friend Ix operator+(Ix a, Ix b);
+  friend Ix operator-(Ix a, Ix b);
+  friend Ix operator*(Ix a, Ix b);
+  friend Ix floorDiv(Ix a, Ix b); ///< of non-negative numbers
+  friend Ix remainder(Ix a, Ix b);
+  friend Ix min(Ix a, Ix b);
+  friend Ix max(Ix a, Ix b); ///< signed
+
+private:
+  friend class Writer;
+  Writer *w = nullptr;
+  mlir::Value v;
+  int64_t constant = 0;
+};
+
+/// A flat buffer: a one-dimensional memref behind a bare pointer, and the element type of the tensor it holds (booleans are i8 in memory,
+/// i1 in values; unsigned integers are signless in both).
+struct Buffer {
+  mlir::Value memref;
+  mlir::Type element; ///< signless element type of values: f32, i64, i1 ...
+  explicit operator bool() const { return static_cast<bool>(memref); }
+};
+
+/// The signless type that values of a tensor's element type have, and the one it has in memory.
+mlir::Type valueType(mlir::Type element);
+mlir::Type memoryType(mlir::Type element);
+
+class Writer {
+public:
+  Writer(mlir::OpBuilder b, mlir::Location loc, const target::MachineModel &machine) : b(b), loc(loc), machine(machine) {}
+
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  const target::MachineModel &machine;
+
+  // Indices and constants.
+  mlir::Value value(Ix i);                                     ///< of type index
+  Ix ix(mlir::Value v) { return Ix(*this, v); }                ///< from index, or from an integer (sign-extended)
+  mlir::Value integer(Ix i, mlir::Type type);                  ///< as an integer type
+  mlir::Value constant(double v, mlir::Type type);             ///< scalar or splat; float or integer type
+  mlir::Value splat(mlir::Value scalar, int64_t lanes);        ///< lanes == 1: the scalar itself
+  mlir::Type vectorOf(mlir::Type element, int64_t lanes);      ///< lanes == 1: the element itself
+
+  // Control flow. A loop with a known trip count of one is written without a loop, with none not at all.
+  void loop(Ix from, Ix to, Ix step, llvm::function_ref<void(Ix)> body);
+  /// Loop-carried values; `unroll` false keeps LLVM from unrolling it (see MEASURED: repeated broadcasts of stems).
+  llvm::SmallVector<mlir::Value> loop(Ix from, Ix to, Ix step, mlir::ValueRange carried,
+                                      llvm::function_ref<llvm::SmallVector<mlir::Value>(Ix, mlir::ValueRange)> body, bool unroll = true);
+  void ifThen(mlir::Value condition, llvm::function_ref<void()> body);
+  /// Tiles of at most `most` that cover [0, extent), all of one size or of two that differ by one; a body for each size.
+  /// Never a small remainder: 49 by 13 gives 13 + 12 + 12 + 12.
+  void balanced(int64_t extent, int64_t most, llvm::function_ref<void(Ix start, int64_t size)> body);
+  /// Vectors along [0, extent): whole ones, then the rest with a mask (machine.maskedAccess) or as scalars (lanes 1).
+  void lanes(Ix extent, llvm::function_ref<void(Ix start, int64_t lanes, mlir::Value mask)> body);
+  mlir::Value maskFor(Ix count, int64_t lanes); ///< first `count` lanes
+
+  // Memory. Vectors are contiguous; a mask's other lanes read zero.
+  mlir::Value load(Buffer from, Ix at, int64_t lanes = 1, mlir::Value mask = {});
+  void store(mlir::Value v, Buffer to, Ix at, mlir::Value mask = {});
+  mlir::Value loadStrided(Buffer from, Ix at, Ix stride, int64_t lanes, mlir::Value mask = {}); ///< lane i reads at + i * stride
+  void storeStrided(mlir::Value v, Buffer to, Ix at, Ix stride, mlir::Value mask = {});
+  void prefetch(Buffer from, Ix at, int locality = 2); ///< next-level cache
+  Buffer scratch(Buffer bytes, Ix byteOffset, mlir::Type element, int64_t elements); ///< a piece of an i8 buffer
+  /// A small array on the stack of the kernel (at most a few KiB in all).
+  Buffer local(mlir::Type element, int64_t elements);
+
+  // Arithmetic that depends on the machine.
+  mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c); ///< a * b + c, fused where the machine fuses
+};
+
+/// Sizes of balanced tiles: {size, count} of the larger and the smaller kind.
+llvm::SmallVector<std::pair<int64_t, int64_t>, 2> balancedTiles(int64_t extent, int64_t most);
+
+} // namespace ingot::lower

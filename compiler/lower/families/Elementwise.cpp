@@ -1,0 +1,56 @@
+// Kernels without a root: a chain of elementwise ops as one loop over the result, any broadcasting, both layouts.
+// Dimensions that all operands walk alike are merged first, so that equal shapes are one flat loop with one tail.
+#include "compiler/lower/Family.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+class Elementwise : public KernelFamily {
+  static Space loops(const Group &group) {
+    Space space = group.space(group.resultType());
+    space.collapse();
+    return space;
+  }
+
+public:
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override { return {}; }
+
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    Space space = loops(build.group);
+    Point at;
+    walk(build, space, at, 0);
+    return success();
+  }
+
+private:
+  /// Loops over dimension `d` and below; the innermost one of a row-major space is walked in vectors.
+  static void walk(Build &build, const Space &space, Point &at, size_t d) {
+    Writer &w = build.w;
+    if (d == space.sizes.size()) {
+      at.lanes = space.block;
+      build.group.finish({}, space, at);
+      return;
+    }
+    if (space.block == 1 && d + 1 == space.sizes.size()) {
+      w.lanes(space.sizes[d], [&](Ix i, int64_t lanes, Value mask) {
+        Point p = at;
+        p.at.push_back(i), p.lanes = lanes, p.mask = mask;
+        build.group.finish({}, space, p);
+      });
+      return;
+    }
+    w.loop(0, space.sizes[d], 1, [&](Ix i) {
+      at.at.push_back(i);
+      walk(build, space, at, d + 1);
+      at.at.pop_back();
+    });
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createElementwiseFamily() { return std::make_unique<Elementwise>(); }
+
+} // namespace ingot::lower

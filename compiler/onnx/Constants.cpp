@@ -1,0 +1,152 @@
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Shapes.h"
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+/// Below this many bytes a constant is a dense attribute: printable in dumps, equal ones are one.
+static constexpr size_t denseLimit = 1024;
+
+ElementsAttr constantOf(Value v) {
+  auto op = v ? v.getDefiningOp<ConstantOp>() : ConstantOp();
+  return op ? op.getValue() : ElementsAttr();
+}
+
+ArrayRef<char> bytesOf(ElementsAttr a, std::vector<char> &storage) {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(a)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    return blob ? blob->getData() : ArrayRef<char>();
+  }
+  auto dense = cast<DenseElementsAttr>(a);
+  int64_t n = dense.getNumElements();
+  if (dense.getElementType().isInteger(1)) {
+    storage.reserve(n);
+    for (bool bit : dense.getValues<bool>()) {
+      storage.push_back(bit);
+    }
+    return storage;
+  }
+  ArrayRef<char> raw = dense.getRawData();
+  if (!dense.isSplat() || n == 1) {
+    return raw;
+  }
+  storage.resize(n * raw.size());
+  for (int64_t i = 0; i < n; ++i) {
+    std::copy(raw.begin(), raw.end(), storage.begin() + i * raw.size());
+  }
+  return storage;
+}
+
+template <typename T> static void append(ArrayRef<char> bytes, SmallVectorImpl<int64_t> &out) {
+  for (size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
+    T v;
+    std::memcpy(&v, bytes.data() + i, sizeof(T));
+    out.push_back(static_cast<int64_t>(v));
+  }
+}
+
+std::optional<SmallVector<int64_t>> integersOf(ElementsAttr a) {
+  if (!a || !a.getElementType().isInteger()) {
+    return std::nullopt;
+  }
+  std::vector<char> storage;
+  ArrayRef<char> bytes = bytesOf(a, storage);
+  SmallVector<int64_t> out;
+  bool isUnsigned = a.getElementType().isUnsignedInteger();
+  switch (elementBytes(a.getElementType())) {
+  case 1:
+    isUnsigned ? append<uint8_t>(bytes, out) : append<int8_t>(bytes, out);
+    break;
+  case 2:
+    isUnsigned ? append<uint16_t>(bytes, out) : append<int16_t>(bytes, out);
+    break;
+  case 4:
+    isUnsigned ? append<uint32_t>(bytes, out) : append<int32_t>(bytes, out);
+    break;
+  default:
+    append<int64_t>(bytes, out);
+  }
+  return out;
+}
+std::optional<SmallVector<int64_t>> integersOf(Value v) { return integersOf(constantOf(v)); }
+
+std::optional<SmallVector<double>> floatsOf(ElementsAttr a) {
+  if (!a || !(a.getElementType().isF32() || a.getElementType().isF64())) {
+    return std::nullopt;
+  }
+  std::vector<char> storage;
+  ArrayRef<char> bytes = bytesOf(a, storage);
+  SmallVector<double> out(bytes.size() / elementBytes(a.getElementType()));
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (a.getElementType().isF64()) {
+      std::memcpy(&out[i], bytes.data() + 8 * i, 8);
+    } else {
+      float f;
+      std::memcpy(&f, bytes.data() + 4 * i, 4);
+      out[i] = f;
+    }
+  }
+  return out;
+}
+std::optional<SmallVector<double>> floatsOf(Value v) { return floatsOf(constantOf(v)); }
+
+std::optional<double> splatOf(Value v) {
+  auto allEqual = [](const auto &values) -> std::optional<double> {
+    if (!values || values->empty() || llvm::any_of(*values, [&](auto x) { return x != values->front(); })) {
+      return std::nullopt;
+    }
+    return static_cast<double>(values->front());
+  };
+  auto f = floatsOf(v);
+  return f ? allEqual(f) : allEqual(integersOf(v));
+}
+
+ElementsAttr constantFromBytes(RankedTensorType type, std::vector<char> bytes) {
+  if (type.getElementType().isInteger(1)) {
+    SmallVector<bool> bits(bytes.begin(), bytes.end());
+    return DenseElementsAttr::get(type, bits);
+  }
+  if (bytes.size() <= denseLimit) {
+    return DenseElementsAttr::getFromRawBuffer(type, bytes);
+  }
+  return DenseResourceElementsAttr::get(type, "w", HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64));
+}
+
+ElementsAttr constantFromIntegers(RankedTensorType type, ArrayRef<int64_t> values) {
+  int64_t size = elementBytes(type.getElementType());
+  std::vector<char> bytes(values.size() * size);
+  for (size_t i = 0; i < values.size(); ++i) {
+    std::memcpy(bytes.data() + i * size, &values[i], size); // little endian: the low bytes
+  }
+  return constantFromBytes(type, std::move(bytes));
+}
+
+ElementsAttr constantFromFloats(RankedTensorType type, ArrayRef<double> values) {
+  int64_t size = elementBytes(type.getElementType());
+  std::vector<char> bytes(values.size() * size);
+  for (size_t i = 0; i < values.size(); ++i) {
+    float f = static_cast<float>(values[i]);
+    std::memcpy(bytes.data() + i * size, size == 8 ? static_cast<const void *>(&values[i]) : &f, size);
+  }
+  return constantFromBytes(type, std::move(bytes));
+}
+
+Value makeConstant(OpBuilder &b, Location loc, ElementsAttr value) {
+  return ConstantOp::create(b, loc, cast<Type>(value.getType()), value);
+}
+Value makeIntegers(OpBuilder &b, Location loc, ArrayRef<int64_t> values) {
+  return makeConstant(b, loc, constantFromIntegers(tensorOf({static_cast<int64_t>(values.size())}, b.getI64Type()), values));
+}
+Value makeInteger(OpBuilder &b, Location loc, int64_t value) {
+  return makeConstant(b, loc, constantFromIntegers(tensorOf({}, b.getI64Type()), {value}));
+}
+Value makeFloat(OpBuilder &b, Location loc, double value, Type element) {
+  return makeConstant(b, loc, constantFromFloats(tensorOf({}, element), {value}));
+}
+Value makeNone(OpBuilder &b, Location loc) { return NoneOp::create(b, loc, b.getNoneType()); }
+
+} // namespace ingot::onnx

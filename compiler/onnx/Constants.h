@@ -1,0 +1,37 @@
+// Constants: reading them as numbers or bytes, making them without copying weights.
+#pragma once
+#include "compiler/onnx/Onnx.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+namespace ingot::onnx {
+
+/// The constant behind a value, or null.
+mlir::ElementsAttr constantOf(mlir::Value v);
+
+/// The elements as dense row-major bytes, little endian; booleans one byte each. `storage` is filled only when the attribute does not
+/// hold them in that form (splats, packed booleans).
+llvm::ArrayRef<char> bytesOf(mlir::ElementsAttr a, std::vector<char> &storage);
+
+/// All elements of an integer or boolean constant. Nothing when not a constant of integers.
+std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::ElementsAttr a);
+std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::Value v);
+/// All elements of a float32 or float64 constant, as doubles.
+std::optional<llvm::SmallVector<double>> floatsOf(mlir::ElementsAttr a);
+std::optional<llvm::SmallVector<double>> floatsOf(mlir::Value v);
+/// The one value that all elements of a float or integer constant have.
+std::optional<double> splatOf(mlir::Value v);
+
+/// Small constants become dense attributes (printable, uniqued), large ones a resource that owns `bytes`.
+mlir::ElementsAttr constantFromBytes(mlir::RankedTensorType type, std::vector<char> bytes);
+/// Values are cast to the type's element type.
+mlir::ElementsAttr constantFromIntegers(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> values);
+mlir::ElementsAttr constantFromFloats(mlir::RankedTensorType type, llvm::ArrayRef<double> values);
+
+mlir::Value makeConstant(mlir::OpBuilder &b, mlir::Location loc, mlir::ElementsAttr value);
+/// A one-dimensional int64 constant, as shapes, axes and pads are given.
+mlir::Value makeIntegers(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<int64_t> values);
+mlir::Value makeInteger(mlir::OpBuilder &b, mlir::Location loc, int64_t value);                  ///< rank 0, int64
+mlir::Value makeFloat(mlir::OpBuilder &b, mlir::Location loc, double value, mlir::Type element); ///< rank 0
+mlir::Value makeNone(mlir::OpBuilder &b, mlir::Location loc);
+
+} // namespace ingot::onnx

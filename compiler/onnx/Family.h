@@ -1,0 +1,11 @@
+// For the files of ops/: what a family includes. A family's .cpp defines its ops' methods and register<Family>(), which the dialect calls.
+#pragma once
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Shapes.h"
+
+namespace ingot::onnx {
+#define FAMILY(Name) void register##Name(OnnxDialect &dialect);
+#include "compiler/onnx/ops/All.inc"
+#undef FAMILY
+} // namespace ingot::onnx

@@ -1,0 +1,72 @@
+// What an op says of itself. Each op implements these in its own family file, compiler/onnx/ops/<Family>.cpp; there is no list elsewhere.
+#ifndef INGOT_ONNX_INTERFACES
+#define INGOT_ONNX_INTERFACES
+include "mlir/IR/OpBase.td"
+
+def Onnx_InferTypes : OpInterface<"InferTypes"> {
+  let cppNamespace = "::ingot::onnx";
+  let description = "Result types from operand types, attributes and operands that are constants.";
+  let methods = [InterfaceMethod<[{
+      Fills one type for each result. What cannot be known yet is a dynamic dimension (`?`) or an unranked tensor; the element type is
+      always known. A contradiction is the user's error: emitOpError() and failure.}],
+    "::llvm::LogicalResult", "inferTypes", (ins "::llvm::SmallVectorImpl<::mlir::Type> &":$types)>];
+}
+
+def Onnx_Importable : OpInterface<"Importable"> {
+  let cppNamespace = "::ingot::onnx";
+  let description = "How a node of any opset becomes the op's newest form.";
+  let methods = [
+    StaticInterfaceMethod<"Number of inputs that the newest form declares; -1 when variadic.", "int64_t", "inputCount", (ins)>,
+    StaticInterfaceMethod<[{
+      Rewrites `node`, given in the form of opset `node.opset`, to the newest form: attributes that became inputs, defaults that changed,
+      renamed ops. The default is right for an op whose forms all read alike.}],
+    "::llvm::LogicalResult", "upgrade", (ins "::ingot::onnx::Node &":$node), "", [{ return ::llvm::success(); }]>];
+}
+
+def Onnx_ElementwiseInterface : OpInterface<"Elementwise"> {
+  let cppNamespace = "::ingot::onnx";
+  let description = "An op whose result element depends on one element of each operand.";
+  let methods = [
+    InterfaceMethod<[{
+      Computes the result for operands that are all scalars, or all vectors of one length. Values are signless; booleans are i1; an operand
+      left out (none) is a null Value. The same code serves scalars, vectors, epilogues of any root and constant folding.}],
+    "::mlir::Value", "emit", (ins "::mlir::OpBuilder &":$b, "::mlir::ValueRange":$x)>,
+    InterfaceMethod<"Element type of the result.", "::mlir::Type", "resultElement", (ins), "",
+      [{ return ::mlir::getElementTypeOrSelf($_op->getOperand(0).getType()); }]>];
+}
+
+def Onnx_Decomposable : OpInterface<"Decomposable"> {
+  let cppNamespace = "::ingot::onnx";
+  let description = "An op whose meaning is other ops; rewritten by graph-decompose once its operand shapes are known.";
+  let methods = [InterfaceMethod<[{
+      Replaces the op by others (rewriter.replaceOp). Failure without a message: not in this form or not yet.}],
+    "::llvm::LogicalResult", "decompose", (ins "::mlir::PatternRewriter &":$rewriter)>];
+}
+
+def Onnx_Evaluable : OpInterface<"Evaluable"> {
+  let cppNamespace = "::ingot::onnx";
+  let description = "An op that the compiler can compute when its operands are constants (elementwise ops need not say so: emit() serves).";
+  let methods = [InterfaceMethod<[{
+      Fills one constant for each result. `operands` has a null attribute for an input left out, and for one that is not a constant
+      (such as Shape's); fails quietly when it needs it. Result types are already inferred and static.}],
+    "::llvm::LogicalResult", "evaluate",
+    (ins "::llvm::ArrayRef<::mlir::ElementsAttr>":$operands, "::llvm::SmallVectorImpl<::mlir::ElementsAttr> &":$results)>];
+}
+
+def Onnx_KernelRoot : OpInterface<"KernelRoot"> {
+  let cppNamespace = "::ingot::onnx";
+  let description = "An op that a kernel family of compiler/lower/families builds.";
+  let methods = [
+    InterfaceMethod<"Name of the family, the stem of its file.", "::llvm::StringRef", "family", (ins)>,
+    InterfaceMethod<"Empty when the family can build this op; else the reason, for the message that lists all that cannot be compiled.",
+      "std::string", "unsupported", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<"Whether elementwise consumers of the (single) result may be applied to its vectors in registers.",
+      "bool", "fusesEpilogue", (ins), "", [{ return true; }]>,
+    InterfaceMethod<"Whether elementwise producers of this operand may be computed where the family reads it.",
+      "bool", "readsThrough", (ins "unsigned":$operand), "", [{ return false; }]>,
+    InterfaceMethod<"The layout that the family works in, on a machine of so many f32 lanes.",
+      "::ingot::onnx::LayoutRule", "layoutRule", (ins "int64_t":$lanes), "", [{ return ::ingot::onnx::LayoutRule::Plain; }]>,
+    InterfaceMethod<[{Zeros that the family reads around operand 0 in blocked layout: (before, after) of each spatial axis. Empty: none.}],
+      "::llvm::SmallVector<int64_t>", "halo", (ins), "", [{ return {}; }]>];
+}
+#endif

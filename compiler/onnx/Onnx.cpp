@@ -1,0 +1,101 @@
+// The dialect's registration, and the helpers by which ops are made and typed.
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Family.h"
+
+#include "compiler/onnx/Dialect.cpp.inc"
+#include "compiler/onnx/Interfaces.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+// Each family file registers the ops of its .td; the listing is made from the folder.
+void OnnxDialect::initialize() {
+#define FAMILY(Name) register##Name(*this);
+#include "compiler/onnx/ops/All.inc"
+#undef FAMILY
+}
+
+Operation *OnnxDialect::materializeConstant(OpBuilder &b, Attribute value, Type type, Location loc) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  return elements && elements.getType() == type ? makeConstant(b, loc, elements).getDefiningOp() : nullptr;
+}
+
+LogicalResult Node::error(const Twine &why) const {
+  emitError(loc) << why;
+  return failure();
+}
+
+static void setOperand(Node &node, unsigned index, Value v) {
+  if (node.operands.size() <= index) {
+    node.operands.resize(index + 1);
+  }
+  node.operands[index] = v;
+}
+
+void Node::attributeToOperand(StringRef name, unsigned index) {
+  Attribute a = attributes.erase(builder.getStringAttr(name));
+  if (auto ints = dyn_cast_or_null<DenseI64ArrayAttr>(a)) {
+    setOperand(*this, index, makeIntegers(builder, loc, ints.asArrayRef()));
+  } else if (auto one = dyn_cast_or_null<IntegerAttr>(a)) {
+    setOperand(*this, index, makeIntegers(builder, loc, {one.getInt()}));
+  }
+}
+
+void Node::floatAttributeToOperand(StringRef name, unsigned index) {
+  if (auto f = dyn_cast_or_null<FloatAttr>(attributes.erase(builder.getStringAttr(name)))) {
+    setOperand(*this, index, makeFloat(builder, loc, f.getValueAsDouble(), elementOf(operands[0])));
+  }
+}
+
+LogicalResult updateTypes(Operation *op) {
+  auto infer = dyn_cast<InferTypes>(op);
+  if (!infer) {
+    return success();
+  }
+  SmallVector<Type> types;
+  if (failed(infer.inferTypes(types))) {
+    return failure();
+  }
+  for (auto [result, type] : llvm::zip_equal(op->getResults(), types)) {
+    result.setType(type);
+  }
+  return success();
+}
+
+Operation *createOp(OpBuilder &b, Location loc, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes, unsigned results) {
+  OperationState state(loc, name);
+  for (Value v : operands) {
+    state.addOperands(v ? v : makeNone(b, loc));
+  }
+  state.addAttributes(attributes);
+  state.addTypes(SmallVector<Type>(results, unrankedOf(b.getF32Type())));
+  Operation *op = b.create(state);
+  (void)updateTypes(op); // a failure has been reported; the caller's pass fails on the diagnostic
+  return op;
+}
+
+LogicalResult inferElementwise(Operation *op, SmallVectorImpl<Type> &types) {
+  Type element = cast<Elementwise>(op).resultElement();
+  SmallVector<int64_t> shape;
+  for (Value v : op->getOperands()) {
+    if (!present(v)) {
+      continue;
+    }
+    auto type = ranked(v);
+    if (!type) {
+      types.assign(1, unrankedOf(element));
+      return success();
+    }
+    auto wider = broadcast(shape, type.getShape());
+    if (!wider) {
+      return op->emitOpError("operands have shapes that do not broadcast: [")
+             << llvm::make_range(shape.begin(), shape.end()) << "] and " << type;
+    }
+    shape = *wider;
+  }
+  types.assign(1, tensorOf(shape, element));
+  return success();
+}
+
+} // namespace ingot::onnx

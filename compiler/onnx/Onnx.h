@@ -1,0 +1,75 @@
+// The onnx dialect: interfaces, the importer's node, and helpers that every op and pass uses.
+#pragma once
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <functional>
+#include <optional>
+
+namespace ingot::onnx {
+
+/// How a kernel family wants its operand 0 (the data) and its result.
+enum class LayoutRule {
+  Plain,          ///< row-major, both
+  Blocked,        ///< channels in blocks of the vector length, both: [N][C/lanes][spatial...][lanes]
+  PlainToBlocked, ///< reads row-major, writes blocked (a first convolution with few channels)
+  Follow,         ///< either, the same for all operands of the result's shape and the result
+};
+
+/// A node on its way from the protobuf to an op. upgrade() edits it in place.
+struct Node {
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  std::string op;                          ///< upgrade() may rename
+  int64_t opset;                           ///< version of the op's domain that the model imports
+  llvm::SmallVector<mlir::Value> operands; ///< null: left out
+  mlir::NamedAttrList attributes;
+  unsigned outputs = 1; ///< how many outputs the node names
+  /// Applied to the first result after the op has been made; for old forms that need ops behind the new one.
+  std::function<mlir::Value(mlir::OpBuilder &, mlir::Value)> after;
+
+  mlir::LogicalResult error(const llvm::Twine &why) const; ///< located; always failure
+  mlir::Value operand(unsigned i) const { return i < operands.size() ? operands[i] : mlir::Value(); }
+  /// Moves attribute `name` (ints or int), if there, to operand `index` as a one-dimensional int64 constant.
+  void attributeToOperand(llvm::StringRef name, unsigned index);
+  /// The same for a float attribute, to a rank 0 constant of operand 0's element type.
+  void floatAttributeToOperand(llvm::StringRef name, unsigned index);
+};
+
+/// Type inference of every elementwise op: broadcast shapes, resultElement().
+mlir::LogicalResult inferElementwise(mlir::Operation *op, llvm::SmallVectorImpl<mlir::Type> &types);
+
+} // namespace ingot::onnx
+
+#include "compiler/onnx/Dialect.h.inc"
+#include "compiler/onnx/Interfaces.h.inc"
+
+namespace ingot::onnx {
+
+/// Whether an optional operand is there.
+inline bool present(mlir::Value v) { return v && !llvm::isa<mlir::NoneType>(v.getType()); }
+
+/// Makes the op, infers its result types, and returns it. Null operands become onnx.None. `attributes` use the standard's names; int64
+/// attributes are I64Attr, ints DenseI64ArrayAttr, float F32Attr, floats DenseF32ArrayAttr, string StrAttr, tensor ElementsAttr.
+/// Where inference fails (message given) the results stay unranked.
+mlir::Operation *createOp(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name, mlir::ValueRange operands,
+                          llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, unsigned results = 1);
+
+/// createOp for an op class with one result of interest; returns the first result.
+///   Value y = make<AddOp>(b, loc, {a, c});
+template <typename Op>
+mlir::Value make(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Value> operands,
+                 llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, unsigned results = 1) {
+  return createOp(b, loc, Op::getOperationName(), mlir::ValueRange(operands), attributes, results)->getResult(0);
+}
+
+/// inferTypes() and set the results' types. Failure carries a message.
+mlir::LogicalResult updateTypes(mlir::Operation *op);
+
+} // namespace ingot::onnx

@@ -1,0 +1,4 @@
+// All op classes of the dialect.
+#pragma once
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/AllOps.h.inc"

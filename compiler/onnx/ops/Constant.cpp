@@ -1,0 +1,12 @@
+#include "compiler/onnx/Family.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Constant.cpp.inc"
+
+mlir::OpFoldResult ingot::onnx::ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
+
+void ingot::onnx::registerConstant(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Constant.cpp.inc"
+      >();
+}

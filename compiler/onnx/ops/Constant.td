@@ -1,0 +1,15 @@
+// Values known at compile time, and the mark of an input left out.
+include "compiler/onnx/Onnx.td"
+
+def Onnx_ConstantOp : Op<Onnx_Dialect, "Constant", [Pure, ConstantLike, AllTypesMatch<["value", "y"]>]> {
+  let summary = "a tensor; weights are resources over the mapped model file";
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs AnyTensor:$y);
+  let assemblyFormat = "$value attr-dict";
+  let hasFolder = 1;
+}
+def Onnx_NoneOp : Op<Onnx_Dialect, "None", [Pure]> {
+  let summary = "an input that the node leaves out";
+  let results = (outs NoneType:$y);
+  let assemblyFormat = "attr-dict `:` type($y)";
+}

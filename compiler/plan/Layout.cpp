@@ -1,0 +1,71 @@
+#include "compiler/plan/Layout.h"
+
+using namespace mlir;
+
+namespace ingot::plan {
+
+BlockedAttr blockedOf(Type type) {
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  return ranked ? dyn_cast_or_null<BlockedAttr>(ranked.getEncoding()) : BlockedAttr();
+}
+
+RankedTensorType withLayout(RankedTensorType type, BlockedAttr layout) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
+}
+
+Strides stridesOf(RankedTensorType type) {
+  Strides s;
+  ArrayRef<int64_t> shape = type.getShape();
+  auto blocked = blockedOf(type);
+  SmallVector<int64_t> physical(shape);
+  s.sizes.assign(shape.begin(), shape.end());
+  int64_t step = 1;
+  if (blocked) {
+    s.lanes = step = blocked.getLanes();
+    s.sizes[1] = physical[1] = llvm::divideCeil(shape[1], s.lanes);
+    for (size_t i = 2; i < shape.size() && !blocked.getHalo().empty(); ++i) {
+      physical[i] += blocked.getHalo()[2 * (i - 2)] + blocked.getHalo()[2 * (i - 2) + 1];
+    }
+  }
+  s.strides.resize(shape.size());
+  for (size_t i = shape.size(); i-- > 0;) {
+    s.strides[i] = step;
+    step *= physical[i];
+  }
+  for (size_t i = 2; blocked && i < shape.size() && !blocked.getHalo().empty(); ++i) {
+    s.offset += blocked.getHalo()[2 * (i - 2)] * s.strides[i];
+  }
+  return s;
+}
+
+int64_t physicalElements(RankedTensorType type) {
+  int64_t n = 1;
+  auto blocked = blockedOf(type);
+  for (auto [i, d] : llvm::enumerate(type.getShape())) {
+    if (blocked && i == 1) {
+      n *= llvm::divideCeil(d, blocked.getLanes()) * blocked.getLanes();
+    } else if (blocked && i >= 2 && !blocked.getHalo().empty()) {
+      n *= d + blocked.getHalo()[2 * (i - 2)] + blocked.getHalo()[2 * (i - 2) + 1];
+    } else {
+      n *= d;
+    }
+  }
+  return n;
+}
+
+int64_t physicalBytes(RankedTensorType type) {
+  Type element = type.getElementType();
+  return physicalElements(type) * (element.isInteger(1) ? 1 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+}
+
+bool sameMemoryAsPlain(RankedTensorType type) {
+  auto blocked = blockedOf(type);
+  if (!blocked) {
+    return true;
+  }
+  bool onePixel = llvm::all_of(type.getShape().drop_front(2), [](int64_t d) { return d == 1; });
+  bool noHalo = llvm::all_of(blocked.getHalo(), [](int64_t h) { return h == 0; });
+  return onePixel && noHalo && (type.getDimSize(0) == 1 || type.getDimSize(1) % blocked.getLanes() == 0);
+}
+
+} // namespace ingot::plan

@@ -1,0 +1,61 @@
+// What a compiled model is besides its code: names, types, sizes, and the bytes of its weights section. Plain data.
+#pragma once
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ingot::plan {
+
+struct TensorInfo {
+  std::string name;
+  int32_t type = 0; ///< ONNX's TensorProto.DataType number
+  std::vector<int64_t> dims;
+  int64_t bytes = 0;
+};
+
+struct ModelInfo {
+  std::string name;   ///< a C identifier
+  std::string target; ///< as resolved, "x86-64-v3"
+  std::vector<TensorInfo> inputs, outputs;
+  int64_t workspaceBytes = 0, workspaceAlign = 64, weightBytes = 0;
+  std::vector<std::string> nodes; ///< names that an error status may carry, by index
+  int64_t macs = 0, kernels = 0, arenaBytes = 0;
+};
+
+/// The weights section: constants in the forms that kernels read. Bytes are made only while they are written, one entry at a time, from
+/// the mapped model file through the packer into the object: they are never all in memory twice.
+class WeightTable {
+public:
+  /// Fills `to` (zeroed, the entry's size) from the constant's dense row-major bytes.
+  using Pack = std::function<void(llvm::ArrayRef<char> from, llvm::MutableArrayRef<char> to)>;
+  /// The recipe of one operand: `key` names it uniquely (equal keys pack equally), `bytes` is the packed size.
+  struct Recipe {
+    std::string key;
+    int64_t bytes = 0;
+    Pack pack; ///< empty: a plain copy
+  };
+
+  /// Offset of the packed form of `source` in the section (a multiple of 64). The same source under the same recipe is stored once.
+  int64_t add(mlir::ElementsAttr source, const Recipe &recipe);
+  int64_t bytes() const { return size; }
+  /// Streams the section in order, in pieces.
+  void write(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) const;
+
+private:
+  struct Entry {
+    mlir::ElementsAttr source;
+    Recipe recipe;
+    int64_t offset;
+  };
+  std::vector<Entry> entries;
+  std::map<std::pair<const void *, std::string>, int64_t> known;
+  int64_t size = 0;
+};
+
+} // namespace ingot::plan

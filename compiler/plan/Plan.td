@@ -1,0 +1,76 @@
+// The plan dialect: kernels (a group of onnx ops each), layouts, views, launches. Between fusion and loops everything is said in it.
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Plan_Dialect : Dialect {
+  let name = "plan";
+  let cppNamespace = "::ingot::plan";
+  let summary = "kernels, layouts, buffers";
+  let useDefaultAttributePrinterParser = 1;
+}
+
+def Plan_BlockedAttr : AttrDef<Plan_Dialect, "Blocked"> {
+  let mnemonic = "blocked";
+  let summary = "channels in blocks, with zeros around the image";
+  let description = [{
+    Encoding of a tensor [N, C, spatial...]. In memory: [N][ceil(C / lanes)][before + size + after of each spatial axis][lanes].
+    `halo` is (before, after) of each spatial axis; the buffer owns it and its contents are zero when a consumer runs.
+    Lanes at or beyond C hold anything: nobody may let them reach another lane.
+  }];
+  let parameters = (ins "int64_t":$lanes, OptionalArrayRefParameter<"int64_t">:$halo);
+  let assemblyFormat = "`<` $lanes (`,` `halo` `=` `[` $halo^ `]`)? `>`";
+}
+
+class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
+
+def Plan_KernelOp : Plan_Op<"kernel", [IsolatedFromAbove, SingleBlock, Pure]> {
+  let summary = "a group of onnx ops that becomes one function";
+  let description = [{
+    The region's arguments stand for the operands, one to one. The region holds at most one root (an op with the KernelRoot interface, or plan.reorder), elementwise
+    ops before it (where the root reads through) and after it, and scalar constants. Equal regions over equal types become one function, so a
+    builder may depend on everything in the region and on nothing else: the values of constant operands reach it packed, as pointers.
+  }];
+  let arguments = (ins Variadic<AnyTensor>:$ins, StrAttr:$target);
+  let results = (outs Variadic<AnyTensor>:$outs);
+  let regions = (region SizedRegion<1>:$body);
+}
+def Plan_YieldOp : Plan_Op<"yield", [Terminator, Pure, HasParent<"KernelOp">]> {
+  let arguments = (ins Variadic<AnyTensor>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+}
+def Plan_ReorderOp : Plan_Op<"reorder", [Pure]> {
+  let summary = "the same tensor in another layout; the root of a kernel";
+  let arguments = (ins AnyTensor:$x);
+  let results = (outs AnyTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+}
+def Plan_ViewOp : Plan_Op<"view", [Pure]> {
+  let summary = "the same memory from a byte offset on, read as another type: reshapes, contiguous slices";
+  let arguments = (ins AnyTensor:$x, I64Attr:$offset);
+  let results = (outs AnyTensor:$y);
+  let assemblyFormat = "$x `at` $offset attr-dict `:` type($x) `->` type($y)";
+}
+def Plan_JoinOp : Plan_Op<"join", [Pure]> {
+  let summary = "a concatenation in place: the operands' buffers lie one behind the other in the result's";
+  let arguments = (ins Variadic<AnyTensor>:$xs);
+  let results = (outs AnyTensor:$y);
+  let assemblyFormat = "$xs attr-dict `:` functional-type($xs, $y)";
+}
+def Plan_WeightOp : Plan_Op<"weight", [Pure]> {
+  let summary = "packed bytes of the weights section";
+  let arguments = (ins I64Attr:$offset);
+  let results = (outs AnyTensor:$y);
+  let assemblyFormat = "`at` $offset attr-dict `:` type($y)";
+}
+def Plan_LaunchOp : Plan_Op<"launch", [Pure]> {
+  let summary = "a call of a kernel function over work items [0, items)";
+  let description = [{
+    The function takes a pointer for each operand, for each result, for the scratch (when scratchBytes > 0), and the range of work items
+    [begin, end). With `checked` it returns a status (i32). Work items are independent: any split over threads gives the same bits.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyTensor>:$ins, I64Attr:$items, I64Attr:$scratchBytes, UnitAttr:$checked);
+  let results = (outs Variadic<AnyTensor>:$outs);
+  let assemblyFormat = "$callee `(` $ins `)` attr-dict `:` functional-type($ins, $outs)";
+}
