@@ -1,0 +1,262 @@
+// Everything that can be wrong with a model before any of it is built, found in one walk over the graph, its subgraphs
+// and the functions, and reported together. Scopes are a chain: a subgraph sees the names around it, a function body
+// sees only its own.
+#include "compiler/importer/ElementType.h"
+#include "compiler/importer/Graph.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace ingot::importer {
+
+static constexpr int64_t kOldestIr = 3, kNewestIr = 13, kNewestOpset = 28;
+/// More than any machine's memory: a tensor of this size is a mistake or an attack.
+static constexpr int64_t kLargestTensor = int64_t(1) << 40;
+
+llvm::StringRef plainDomain(llvm::StringRef domain) { return domain == "ai.onnx" ? "" : domain; }
+
+Opsets readOpsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports) {
+  Opsets opsets;
+  for (const onnx::OperatorSetIdProto &import : imports) {
+    opsets[plainDomain(import.domain()).str()] = import.version();
+  }
+  return opsets;
+}
+
+static std::string opName(llvm::StringRef domain, llvm::StringRef op) {
+  return domain.empty() ? op.str() : (domain + "." + op).str();
+}
+
+Where Node::where() const { return {name, opName(domain, op), opset}; }
+
+Where whereIs(const onnx::NodeProto &node, const Opsets &opsets) {
+  std::string name = node.name();
+  auto output = llvm::find_if(node.output(), [](const std::string &value) { return !value.empty(); });
+  if (name.empty() && output != node.output().end()) {
+    name = *output;
+  }
+  llvm::StringRef domain = plainDomain(node.domain());
+  auto opset = opsets.find(domain);
+  return {name, opName(domain, node.op_type()), opset == opsets.end() ? 0 : opset->second};
+}
+
+namespace {
+
+struct Scope {
+  const Scope *outer = nullptr;
+  llvm::StringSet<> names;
+
+  bool knows(llvm::StringRef name) const {
+    for (const Scope *scope = this; scope; scope = scope->outer) {
+      if (scope->names.contains(name)) {
+        return true;
+      }
+    }
+    return false;
+  }
+};
+
+class Checker {
+public:
+  Checker(const onnx::ModelProto &model, OpQuestion question, Problems &problems)
+      : model(model), functions(model), question(question), problems(problems) {}
+
+  void run();
+
+private:
+  void versions(const Opsets &opsets, llvm::StringRef owner);
+  void graph(const onnx::GraphProto &graph, const Opsets &opsets, const Scope *outer);
+  void valueType(const onnx::ValueInfoProto &value, llvm::StringRef role);
+  void nodes(const NodeList &nodes, const Opsets &opsets, Scope &scope, llvm::StringRef owner);
+  void node(const onnx::NodeProto &node, const Opsets &opsets, const Scope &scope);
+  void op(const onnx::NodeProto &node, const Where &where, const Opsets &opsets);
+  void functionBodies();
+
+  const onnx::ModelProto &model;
+  FunctionTable functions;
+  OpQuestion question;
+  Problems &problems;
+  llvm::SetVector<const onnx::FunctionProto *> called; ///< bodies that are reachable; grows while they are checked
+};
+
+} // namespace
+
+void Checker::versions(const Opsets &opsets, llvm::StringRef owner) {
+  if (opsets.empty()) {
+    problems.add(owner + " imports no operator set");
+  }
+  auto standard = opsets.find("");
+  if (standard != opsets.end() && (standard->second < 1 || standard->second > kNewestOpset)) {
+    problems.add(owner + " imports operator set " + llvm::Twine(standard->second) + " of ai.onnx; supported are 1 to " +
+                 llvm::Twine(kNewestOpset));
+  }
+}
+
+void Checker::run() {
+  if (model.ir_version() < kOldestIr || model.ir_version() > kNewestIr) {
+    problems.add("has IR version " + llvm::Twine(model.ir_version()) + "; supported are " + llvm::Twine(kOldestIr) +
+                 " to " + llvm::Twine(kNewestIr));
+  }
+  Opsets opsets = readOpsets(model.opset_import());
+  versions(opsets, "the model");
+  for (const std::string &name : functions.duplicates()) {
+    problems.add("function " + quoted(name) + " is defined twice");
+  }
+  for (const onnx::ValueInfoProto &input : model.graph().input()) {
+    valueType(input, "input ");
+  }
+  for (const onnx::ValueInfoProto &output : model.graph().output()) {
+    valueType(output, "output ");
+  }
+  if (model.graph().output().empty()) {
+    problems.add("the graph has no outputs");
+  }
+  graph(model.graph(), opsets, nullptr);
+  functionBodies();
+}
+
+void Checker::valueType(const onnx::ValueInfoProto &value, llvm::StringRef role) {
+  const onnx::TypeProto::Tensor &type = value.type().tensor_type();
+  if (!value.type().has_tensor_type() || !type.has_shape()) {
+    return;
+  }
+  llvm::SmallVector<int64_t> dims;
+  for (const onnx::TensorShapeProto::Dimension &dim : type.shape().dim()) {
+    dims.push_back(dim.has_dim_value() ? std::max<int64_t>(dim.dim_value(), 1) : 1);
+  }
+  std::optional<int64_t> elements = elementCount(dims);
+  std::optional<int64_t> bytes =
+      elements && elementBits(type.elem_type()) ? byteCount(type.elem_type(), *elements) : elements;
+  if (!bytes || *bytes > kLargestTensor) {
+    problems.add(role + quoted(value.name()) + " has impossible dims " + dimsText(dims));
+  }
+}
+
+void Checker::graph(const onnx::GraphProto &graph, const Opsets &opsets, const Scope *outer) {
+  Scope scope;
+  scope.outer = outer;
+  llvm::StringSet<> inputs;
+  for (const onnx::ValueInfoProto &input : graph.input()) {
+    if (!inputs.insert(input.name()).second) {
+      problems.add("input " + quoted(input.name()) + " is defined twice");
+    }
+  }
+  auto initializer = [&](const std::string &name) {
+    if (!scope.names.insert(name).second) {
+      problems.add("initializer " + quoted(name) + " is defined twice");
+    }
+  };
+  for (const onnx::TensorProto &tensor : graph.initializer()) {
+    initializer(tensor.name());
+  }
+  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer()) {
+    initializer(tensor.values().name());
+  }
+  for (const auto &input : inputs) {
+    scope.names.insert(input.getKey()); // an input's initializer is its default, not a second definition
+  }
+  nodes(graph.node(), opsets, scope, "the graph");
+  for (const onnx::ValueInfoProto &output : graph.output()) {
+    if (!scope.knows(output.name())) {
+      problems.add("output " + quoted(output.name()) + " is not defined by any node, initializer or input");
+    }
+  }
+}
+
+void Checker::nodes(const NodeList &list, const Opsets &opsets, Scope &scope, llvm::StringRef owner) {
+  for (const onnx::NodeProto &node : list) {
+    for (const std::string &output : node.output()) {
+      if (!output.empty() && !scope.names.insert(output).second) {
+        problems.add(whereIs(node, opsets),
+                     "defines the value " + quoted(output) + ", which is defined elsewhere, too");
+      }
+    }
+  }
+  for (const onnx::NodeProto &next : list) {
+    node(next, opsets, scope);
+  }
+  std::vector<int> cycle;
+  orderNodes(list, cycle);
+  if (!cycle.empty()) {
+    std::string text;
+    for (int index : llvm::ArrayRef(cycle).take_front(6)) {
+      text += quoted(whereIs(list[index], opsets).node) + " -> ";
+    }
+    problems.add(whereIs(list[cycle.front()], opsets),
+                 owner + " has a cycle of " + llvm::Twine(cycle.size()) + " nodes: " + text +
+                     (cycle.size() > 6 ? "..." : quoted(whereIs(list[cycle.front()], opsets).node)));
+  }
+}
+
+void Checker::node(const onnx::NodeProto &node, const Opsets &opsets, const Scope &scope) {
+  Where where = whereIs(node, opsets);
+  if (node.op_type().empty()) {
+    problems.add(where, "has no operator");
+    return;
+  }
+  for (int i = 0; i < node.input_size(); ++i) {
+    if (!node.input(i).empty() && !scope.knows(node.input(i))) {
+      problems.add(where, "input " + llvm::Twine(i) + ", " + quoted(node.input(i)) +
+                              ", is not defined by any node, initializer or input");
+    }
+  }
+  llvm::StringSet<> attributes;
+  for (const onnx::AttributeProto &attribute : node.attribute()) {
+    if (!attributes.insert(attribute.name()).second) {
+      problems.add(where, "attribute " + quoted(attribute.name()) + " is given twice");
+    }
+  }
+  op(node, where, opsets);
+  for (const onnx::GraphProto *inner : subgraphs(node)) {
+    graph(*inner, opsets, &scope);
+  }
+}
+
+void Checker::op(const onnx::NodeProto &node, const Where &where, const Opsets &opsets) {
+  if (const onnx::FunctionProto *function = functions.find(node)) {
+    if (node.input_size() > function->input_size() || node.output_size() > function->output_size()) {
+      problems.add(where, "has more inputs or outputs than the function that it calls");
+    }
+    called.insert(function);
+    return;
+  }
+  auto opset = opsets.find(plainDomain(node.domain()));
+  if (opset == opsets.end()) {
+    problems.add(where, "uses the domain " + quoted(node.domain().empty() ? "ai.onnx" : node.domain()) +
+                            ", of which no operator set is imported");
+    return;
+  }
+  std::string reason = question(plainDomain(node.domain()), node.op_type(), opset->second);
+  if (!reason.empty()) {
+    problems.add(where, reason);
+  }
+}
+
+void Checker::functionBodies() {
+  for (size_t i = 0; i < called.size(); ++i) {
+    const onnx::FunctionProto &function = *called[i];
+    std::string owner = "function " + quoted(function.name());
+    Opsets opsets = readOpsets(function.opset_import());
+    versions(opsets, owner);
+    Scope scope;
+    for (const std::string &input : function.input()) {
+      if (!scope.names.insert(input).second) {
+        problems.add(owner + " has the input " + quoted(input) + " twice");
+      }
+    }
+    nodes(function.node(), opsets, scope, owner);
+    for (const std::string &output : function.output()) {
+      if (!scope.knows(output)) {
+        problems.add(owner + " does not define its output " + quoted(output));
+      }
+    }
+  }
+}
+
+bool checkModel(const onnx::ModelProto &model, OpQuestion question, Problems &problems) {
+  size_t before = problems.count();
+  Checker(model, question, problems).run();
+  return problems.count() == before;
+}
+
+} // namespace ingot::importer

@@ -1,0 +1,86 @@
+// A model's graph between the file and the IR: checked, in an order in which it can be computed, and flat (calls of the
+// model's own functions replaced by their bodies). Attributes still point into the parsed model.
+#pragma once
+#include "compiler/importer/Problems.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include <deque>
+#include <map>
+#include <memory>
+#include <onnx/onnx_pb.h>
+#include <string>
+#include <vector>
+
+namespace ingot::importer {
+
+class ModelFile;
+
+/// Operator set versions by domain; "ai.onnx" is kept as "".
+using Opsets = std::map<std::string, int64_t, std::less<>>;
+
+struct NodeAttribute {
+  std::string name;
+  const onnx::AttributeProto *value = nullptr; ///< its own name differs where a function's parameter was filled in
+};
+
+struct Node {
+  std::string
+      name; ///< as written, or the first output's name; nodes of function bodies carry the call's name before theirs
+  std::string op, domain;
+  int64_t opset = 0;
+  std::vector<std::string> inputs, outputs; ///< empty names: optional ones that are left out
+  std::vector<NodeAttribute> attributes;
+
+  Where where() const;
+};
+
+struct Graph {
+  const onnx::GraphProto *proto = nullptr; ///< inputs, outputs and initializers
+  std::vector<Node> nodes;
+  std::deque<onnx::AttributeProto> defaults; ///< attribute defaults of functions, which `nodes` point to
+};
+
+/// Why the compiler cannot take an op, or "" if it can: asked for every node, those of subgraphs and functions
+/// included.
+using OpQuestion = llvm::function_ref<std::string(llvm::StringRef domain, llvm::StringRef op, int64_t opset)>;
+
+/// Checks a whole model: versions, names (each defined once, each use defined), cycles, functions, ops. True if nothing
+/// was wrong.
+bool checkModel(const onnx::ModelProto &model, OpQuestion question, Problems &problems);
+
+/// The flat graph of a model that checkModel accepted. None: inlining would not end or explode.
+std::unique_ptr<Graph> flattenModel(const onnx::ModelProto &model, Problems &problems);
+
+// What both of them need.
+
+using NodeList = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+/// "ai.onnx" and "" are the same domain.
+llvm::StringRef plainDomain(llvm::StringRef domain);
+
+/// Imports of a model or of a function.
+Opsets readOpsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports);
+
+/// Who a node is, for messages.
+Where whereIs(const onnx::NodeProto &node, const Opsets &opsets);
+
+/// The model's functions, by domain, name and overload.
+class FunctionTable {
+public:
+  explicit FunctionTable(const onnx::ModelProto &model);
+  const onnx::FunctionProto *find(const onnx::NodeProto &node) const;
+  const std::vector<std::string> &duplicates() const { return twice; }
+
+private:
+  llvm::StringMap<const onnx::FunctionProto *> functions;
+  std::vector<std::string> twice;
+};
+
+/// An order of the nodes in which every value is computed before it is used (their own order if that is one), names
+/// captured by subgraphs included. Empty, with `cycle` set to the nodes of a cycle, if there is none.
+std::vector<int> orderNodes(const NodeList &nodes, std::vector<int> &cycle);
+
+/// The subgraphs that a node holds.
+std::vector<const onnx::GraphProto *> subgraphs(const onnx::NodeProto &node);
+
+} // namespace ingot::importer

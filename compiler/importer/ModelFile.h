@@ -1,0 +1,62 @@
+// A model on disk, open for the life of a compilation: the mapped .onnx file and its external data files, and the
+// parsed graph whose tensors' bytes are slices of those mappings. Whatever holds weights by reference (the IR does)
+// needs this object alive.
+#pragma once
+#include "compiler/importer/Problems.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
+#include <deque>
+#include <memory>
+#include <onnx/onnx_pb.h>
+
+namespace ingot::importer {
+
+/// A regular file, mapped for reading.
+class MappedFile {
+public:
+  static llvm::Expected<std::unique_ptr<MappedFile>> open(const llvm::Twine &path);
+  llvm::StringRef bytes() const { return region ? llvm::StringRef(region->const_data(), region->size()) : ""; }
+
+private:
+  std::unique_ptr<llvm::sys::fs::mapped_file_region> region; ///< null: an empty file, which cannot be mapped
+};
+
+class ModelFile {
+public:
+  /// Maps and parses `path`. Null: `problems` says why.
+  static std::unique_ptr<ModelFile> load(llvm::StringRef path, Problems &problems);
+
+  const onnx::ModelProto &model() const { return proto; }
+  llvm::StringRef path() const { return file; }
+
+  /// The raw data of a tensor of this model, in the mapping. Empty if it has none.
+  llvm::StringRef rawData(const onnx::TensorProto &tensor) const;
+
+  /// The bytes of an external data file. `location` comes from the model, so it is relative and stays inside the
+  /// model's folder, symbolic links followed, or it is refused.
+  llvm::Expected<llvm::StringRef> external(llvm::StringRef location);
+
+  /// Keeps bytes that stand nowhere in the file (values spread over typed fields) as long as the mappings live.
+  llvm::StringRef keep(std::vector<char> bytes);
+
+  /// Counts bytes that a small file asks for (sparse tensors made dense). False: the model as a whole asks for too
+  /// much.
+  bool spend(int64_t bytes) { return (budget -= bytes) >= 0; }
+
+private:
+  bool parse(llvm::StringRef bytes, Problems &problems);
+
+  std::string file;
+  std::unique_ptr<MappedFile> mapping;
+  onnx::ModelProto proto;
+  std::vector<llvm::StringRef> slices;
+  llvm::StringMap<std::unique_ptr<MappedFile>> externals; ///< by real path
+  std::deque<std::vector<char>> kept;
+  int64_t budget = int64_t(256) << 20;
+};
+
+/// A field of a message that Debian's onnx.proto (1.12) does not know yet, or null.
+const std::string *unknownField(const google::protobuf::Message &message, int number);
+
+} // namespace ingot::importer

@@ -1,0 +1,65 @@
+// Names come from the file, so they are escaped and shortened before they reach a terminal.
+#include "compiler/importer/Problems.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+
+namespace ingot::importer {
+
+static constexpr size_t kKept = 200, kNameLength = 200;
+
+std::string quoted(llvm::StringRef name) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << '\'';
+  for (char c : name.take_front(kNameLength)) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      out << llvm::format("\\%02x", c);
+    } else {
+      out << c;
+    }
+  }
+  out << (name.size() > kNameLength ? "...'" : "'");
+  return text;
+}
+
+void Problems::add(const Where &where, const llvm::Twine &text) {
+  ++total;
+  if (lines.size() >= kKept) {
+    return;
+  }
+  std::string line;
+  llvm::raw_string_ostream out(line);
+  out << file << ": error: ";
+  if (!where.node.empty() || !where.op.empty()) {
+    out << "node " << quoted(where.node);
+    if (!where.op.empty()) {
+      std::string op = quoted(where.op);
+      out << " (" << llvm::StringRef(op).drop_front().drop_back();
+      if (where.opset > 0) {
+        out << ", opset " << where.opset;
+      }
+      out << ')';
+    }
+    out << ": ";
+  }
+  out << text;
+  if (std::find(lines.begin(), lines.end(), line) == lines.end()) {
+    lines.push_back(std::move(line));
+  } else {
+    --total;
+  }
+}
+
+std::string Problems::text() const {
+  std::string all;
+  for (const std::string &line : lines) {
+    all += line + "\n";
+  }
+  if (total > lines.size()) {
+    all += file + ": error: and " + std::to_string(total - lines.size()) + " more problems\n";
+  }
+  return all;
+}
+
+} // namespace ingot::importer

@@ -1,0 +1,41 @@
+// What is wrong with a model, collected so that the user sees everything at once.
+#pragma once
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ingot::importer {
+
+/// The node that a problem belongs to. Empty fields are not printed.
+struct Where {
+  std::string node; ///< the node's name, or its first output where it has none
+  std::string op;   ///< "Conv", or with a domain "com.microsoft.FusedConv"
+  int64_t opset = 0;
+};
+
+class Problems {
+public:
+  explicit Problems(llvm::StringRef file) : file(file.str()) {}
+
+  void add(const llvm::Twine &text) { add(Where(), text); }
+  void add(const Where &where, const llvm::Twine &text);
+
+  bool empty() const { return lines.empty(); }
+  size_t count() const { return total; }
+
+  /// One problem a line: "FILE: error: node 'x' (Op, opset 11): text". A hostile model can be wrong in a million
+  /// places, so only the first few hundred are kept and a last line counts the others.
+  std::string text() const;
+
+private:
+  std::string file;
+  std::vector<std::string> lines;
+  size_t total = 0;
+};
+
+/// A name as messages show it: control characters escaped, and cut where it is absurdly long.
+std::string quoted(llvm::StringRef name);
+
+} // namespace ingot::importer

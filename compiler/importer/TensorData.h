@@ -1,0 +1,37 @@
+// A TensorProto's values as dense little-endian bytes, whichever of its many forms they were written in.
+#pragma once
+#include "compiler/importer/ElementType.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
+#include <onnx/onnx_pb.h>
+#include <vector>
+
+namespace ingot::importer {
+
+class ModelFile;
+
+struct TensorHeader {
+  int32_t type = 0;
+  llvm::SmallVector<int64_t, 6> dims;
+  int64_t elements = 0;
+  int64_t bytes = 0; ///< 0 for strings
+};
+
+struct TensorData : TensorHeader {
+  llvm::StringRef data;                 ///< in the mapping or kept by the ModelFile; no alignment is promised
+  std::vector<llvm::StringRef> strings; ///< of a string tensor
+};
+
+/// Type and dims, checked: known type, no negative dim, sizes that do not overflow.
+llvm::Expected<TensorHeader> readHeader(const onnx::TensorProto &tensor);
+
+/// The values from float_data, int32_data ... (not raw_data), checked against the header's element count.
+llvm::Expected<std::vector<char>> typedBytes(const onnx::TensorProto &tensor, const TensorHeader &header);
+
+/// Any tensor of a model. Nothing is copied when the data is raw or external.
+llvm::Expected<TensorData> readTensor(const onnx::TensorProto &tensor, ModelFile &file);
+
+/// A sparse tensor made dense (within the model's budget).
+llvm::Expected<TensorData> readSparse(const onnx::SparseTensorProto &tensor, ModelFile &file);
+
+} // namespace ingot::importer

@@ -1,0 +1,24 @@
+// Tensors in files, as ONNX's test data has them: `input_K.pb` and `output_K.pb`, one TensorProto each.
+#pragma once
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ingot::importer {
+
+struct HostTensor {
+  std::string name; ///< of the value; often empty in old test data
+  int32_t type = 0; ///< ONNX's number: 1 is float32
+  std::vector<int64_t> dims;
+  std::vector<char> bytes;          ///< dense, row-major, little-endian; bool is a byte each
+  std::vector<std::string> strings; ///< instead of bytes for type 8
+};
+
+/// Reads a TensorProto. The error names the file and says what is wrong.
+llvm::Expected<HostTensor> readTensorFile(const std::string &path);
+
+/// Writes a TensorProto with raw data.
+llvm::Error writeTensorFile(const std::string &path, const HostTensor &tensor);
+
+} // namespace ingot::importer
