@@ -146,9 +146,6 @@ size_t ingot_type_bytes(int32_t type);
 /* "float32", "int64", ...; "unknown" for a number that is no type. */
 const char *ingot_type_text(int32_t type);
 
-/* XXH64 with seed 0 of `bytes` bytes: the hash that ingot_weights_map expects. The same on every machine. */
-uint64_t ingot_hash64(const void *data, size_t bytes);
-
 /* hosted: POSIX threads and files */
 
 typedef struct ingot_pool ingot_pool;
@@ -163,6 +160,9 @@ const ingot_exec *ingot_pool_exec(const ingot_pool *pool);
 
 /* Ends the threads. No run may be using the pool. Null is allowed. */
 void ingot_pool_destroy(ingot_pool *pool);
+
+/* XXH64 with seed 0 of `bytes` bytes: the hash that ingot_weights_map expects. The same on every machine. */
+uint64_t ingot_hash64(const void *data, size_t bytes);
 
 /* A weights file mapped read-only; `data` is aligned to a page. The file must not be changed while it is mapped. */
 typedef struct ingot_weights {

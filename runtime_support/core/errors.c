@@ -1,0 +1,150 @@
+/* The texts of status values. A sentence is built piece by piece in the caller's buffer; what does not fit is counted
+ * only. */
+#include "ingot.h"
+
+const char *ingot_error_kind_text(int status) {
+  switch (INGOT_STATUS_KIND(status)) {
+  case INGOT_OK:
+    return "no error";
+  case INGOT_ERROR_NULL:
+    return "a pointer is null";
+  case INGOT_ERROR_ALIGNMENT:
+    return "a pointer is not aligned enough";
+  case INGOT_ERROR_WORKSPACE:
+    return "the workspace is too small";
+  case INGOT_ERROR_COUNT:
+    return "a number of tensors or elements is not the model's";
+  case INGOT_ERROR_INDEX:
+    return "an index or bound computed while running lies outside its tensor";
+  case INGOT_ERROR_ABI:
+    return "the model was compiled for another version of ingot.h";
+  case INGOT_ERROR_THREADS:
+    return "the threads of the host failed";
+  case INGOT_ERROR_TYPE:
+    return "an element type is not the model's";
+  case INGOT_ERROR_MEMORY:
+    return "no memory left";
+  case INGOT_ERROR_FILE:
+    return "a file cannot be read";
+  case INGOT_ERROR_CONTENT:
+    return "a file is not the one that the model was compiled with";
+  default:
+    return "unknown error";
+  }
+}
+
+typedef struct Text {
+  char *buffer;
+  size_t size, length;
+} Text;
+
+static void put(Text *text, const char *piece) {
+  for (; *piece; ++piece) {
+    if (text->length + 1 < text->size) {
+      text->buffer[text->length] = *piece;
+    }
+    ++text->length;
+  }
+}
+
+/* Decimal by subtraction: a 64-bit division would be a library call on 32-bit machines. */
+static void putNumber(Text *text, uint64_t value) {
+  uint64_t powers[20];
+  int started = 0;
+  powers[0] = 1;
+  for (int i = 1; i < 20; ++i) {
+    powers[i] = powers[i - 1] * 10;
+  }
+  for (int i = 19; i >= 0; --i) {
+    char digit[2] = {'0', 0};
+    for (; value >= powers[i]; value -= powers[i]) {
+      ++digit[0];
+    }
+    started |= digit[0] != '0' || i == 0;
+    if (started) {
+      put(text, digit);
+    }
+  }
+}
+
+/* "input 'x'", "output 'y'", "the workspace", or nothing when the number names no argument. */
+static void putArgument(Text *text, const ingot_model *model, int32_t number) {
+  const ingot_tensor_info *info = 0;
+  if (number < model->input_count) {
+    info = &model->inputs[number];
+    put(text, ": input '");
+  } else if (number - model->input_count < model->output_count) {
+    info = &model->outputs[number - model->input_count];
+    put(text, ": output '");
+  } else if (number - model->input_count == model->output_count) {
+    put(text, ": the workspace");
+    return;
+  } else {
+    return;
+  }
+  put(text, info->name ? info->name : "");
+  put(text, "'");
+}
+
+/* What the model would have accepted. */
+static void putExpected(Text *text, const ingot_model *model, int kind, int32_t number) {
+  int32_t output = number - model->input_count;
+  if (kind == INGOT_ERROR_WORKSPACE || (kind == INGOT_ERROR_ALIGNMENT && output == model->output_count)) {
+    put(text, ", expected ");
+    putNumber(text, (uint64_t)(kind == INGOT_ERROR_WORKSPACE ? model->workspace_bytes : model->workspace_align));
+    put(text, " bytes");
+  } else if (number >= 0 && output < model->output_count) {
+    const ingot_tensor_info *info = output < 0 ? &model->inputs[number] : &model->outputs[output];
+    if (kind == INGOT_ERROR_COUNT) {
+      put(text, ", expected ");
+      putNumber(text, (uint64_t)info->elements);
+      put(text, " elements");
+    } else if (kind == INGOT_ERROR_ALIGNMENT) {
+      put(text, ", expected ");
+      putNumber(text, ingot_type_bytes(info->type));
+      put(text, " bytes");
+    } else if (kind == INGOT_ERROR_TYPE) {
+      put(text, ", expected ");
+      put(text, ingot_type_text(info->type));
+    }
+  } else if (kind == INGOT_ERROR_COUNT) {
+    put(text, ", expected ");
+    putNumber(text, (uint64_t)model->input_count);
+    put(text, " inputs and ");
+    putNumber(text, (uint64_t)model->output_count);
+    put(text, " outputs");
+  }
+}
+
+size_t ingot_error_text(const ingot_model *model, int status, char *buffer, size_t size) {
+  Text text = {buffer, buffer ? size : 0, 0};
+  int kind = INGOT_STATUS_KIND(status);
+  int32_t number = INGOT_STATUS_NUMBER(status);
+  /* Nothing of a model with another layout may be read. */
+  int known = model && model->abi == INGOT_ABI;
+  if (known && model->name) {
+    put(&text, "model '");
+    put(&text, model->name);
+    put(&text, "'");
+  } else {
+    put(&text, "model");
+  }
+  if (known && number >= 0) {
+    if (kind != INGOT_ERROR_INDEX) {
+      putArgument(&text, model, number);
+    } else if (number < model->node_count) {
+      put(&text, ": node '");
+      put(&text, model->nodes[number]);
+      put(&text, "'");
+    }
+  }
+  put(&text, ": ");
+  put(&text, ingot_error_kind_text(status));
+  if (known) {
+    putExpected(&text, model, kind, number);
+  }
+  if (text.size > 0) {
+    text.buffer[text.length < text.size ? text.length : text.size - 1] = 0;
+  }
+  return text.length;
+}

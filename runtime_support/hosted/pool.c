@@ -1,0 +1,263 @@
+/* A thread pool behind ingot_exec.
+ *
+ * A parallel loop takes a free slot of a small table, opens it, and works on it like everybody else: chunks are handed
+ * out in order by one atomic counter. Workers look for open slots, spin a moment when there is none (a model's loops
+ * follow each other within microseconds), then sleep. Nothing is locked unless somebody sleeps. A loop whose caller
+ * finds no free slot runs on the caller alone, so that nesting and any number of callers are safe: a caller only ever
+ * waits for chunks that are being worked on.
+ *
+ * A slot is reused, never freed, and its fields are stable while it is open. A worker announces itself in `helpers`
+ * before it looks at the state; the caller closes the slot before it looks at `helpers`. Both are sequentially
+ * consistent, so that either the caller sees the worker and waits, or the worker sees the slot closed and leaves it. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
+#include "ingot.h"
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SLOTS = 16, CHUNKS_PER_THREAD = 4, MAX_THREADS = 1024, SPINS = 2000 };
+
+enum { FREE, CLAIMED, OPEN, CLOSED, CLOSED_AND_WAITING };
+
+#define NO_FAILURE UINT64_MAX
+
+typedef struct Loop {
+  _Alignas(64) atomic_int state;
+  atomic_int helpers;
+  int (*body)(void *args, int64_t begin, int64_t end);
+  void *args;
+  int64_t count, chunks;
+  _Atomic int64_t next;     /* the chunk to hand out next */
+  _Atomic uint64_t failure; /* of the lowest failed chunk: chunk << 32 | status */
+} Loop;
+
+struct ingot_pool {
+  Loop loops[SLOTS];
+  _Alignas(64) atomic_uint epoch; /* grows with every opened loop */
+  atomic_int sleepers;
+  atomic_int stop;
+  int spins;
+  int threads; /* the caller of a loop included */
+  ingot_exec exec;
+  pthread_mutex_t mutex;
+  pthread_cond_t opened, left;
+  pthread_t workers[];
+};
+
+static void pauseBriefly(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static void runChunk(Loop *loop, int64_t chunk) {
+  int64_t size = loop->count / loop->chunks, longer = loop->count % loop->chunks;
+  int64_t begin = chunk * size + (chunk < longer ? chunk : longer);
+  int status = loop->body(loop->args, begin, begin + size + (chunk < longer));
+  if (status) {
+    uint64_t mine = (uint64_t)chunk << 32 | (uint32_t)status, lowest = atomic_load(&loop->failure);
+    while (mine < lowest && !atomic_compare_exchange_weak(&loop->failure, &lowest, mine)) {
+    }
+  }
+}
+
+/* Chunks are taken in order and a failure only stops those after it, so that the lowest failing chunk is always run:
+ * the status of a loop is the one that a single thread would have found. Returns whether there was anything to do. */
+static int work(Loop *loop) {
+  int worked = 0;
+  for (;;) {
+    int64_t chunk = atomic_fetch_add(&loop->next, 1);
+    if (chunk >= loop->chunks || (uint64_t)chunk > atomic_load(&loop->failure) >> 32) {
+      return worked;
+    }
+    runChunk(loop, chunk);
+    worked = 1;
+  }
+}
+
+static int help(ingot_pool *pool) {
+  int worked = 0;
+  for (Loop *loop = pool->loops; loop != pool->loops + SLOTS; ++loop) {
+    if (atomic_load_explicit(&loop->state, memory_order_relaxed) != OPEN) {
+      continue;
+    }
+    atomic_fetch_add(&loop->helpers, 1);
+    if (atomic_load(&loop->state) == OPEN) {
+      worked |= work(loop);
+    }
+    if (atomic_fetch_sub(&loop->helpers, 1) == 1 && atomic_load(&loop->state) == CLOSED_AND_WAITING) {
+      pthread_mutex_lock(&pool->mutex);
+      pthread_cond_broadcast(&pool->left);
+      pthread_mutex_unlock(&pool->mutex);
+    }
+  }
+  return worked;
+}
+
+static void sleepUntilOpened(ingot_pool *pool, unsigned seen) {
+  for (int i = 0; i < pool->spins; ++i) {
+    if (atomic_load_explicit(&pool->epoch, memory_order_relaxed) != seen) {
+      return;
+    }
+    pauseBriefly();
+  }
+  pthread_mutex_lock(&pool->mutex);
+  atomic_fetch_add(&pool->sleepers, 1);
+  while (atomic_load(&pool->epoch) == seen) {
+    pthread_cond_wait(&pool->opened, &pool->mutex);
+  }
+  atomic_fetch_sub(&pool->sleepers, 1);
+  pthread_mutex_unlock(&pool->mutex);
+}
+
+static void *runWorker(void *argument) {
+  ingot_pool *pool = argument;
+  for (;;) {
+    unsigned seen = atomic_load(&pool->epoch); /* before looking: a loop opened meanwhile must not be slept through */
+    if (atomic_load(&pool->stop)) {
+      return 0;
+    }
+    if (!help(pool)) {
+      sleepUntilOpened(pool, seen);
+    }
+  }
+}
+
+static void wake(ingot_pool *pool) {
+  atomic_fetch_add(&pool->epoch, 1);
+  if (atomic_load(&pool->sleepers) > 0) {
+    pthread_mutex_lock(&pool->mutex);
+    pthread_cond_broadcast(&pool->opened);
+    pthread_mutex_unlock(&pool->mutex);
+  }
+}
+
+static Loop *claim(ingot_pool *pool) {
+  for (Loop *loop = pool->loops; loop != pool->loops + SLOTS; ++loop) {
+    int expected = FREE;
+    if (atomic_load_explicit(&loop->state, memory_order_relaxed) == FREE &&
+        atomic_compare_exchange_strong(&loop->state, &expected, CLAIMED)) {
+      return loop;
+    }
+  }
+  return 0;
+}
+
+/* Closes a loop that has no chunk left to hand out, and waits for the workers still inside. */
+static void finish(ingot_pool *pool, Loop *loop) {
+  atomic_store(&loop->state, CLOSED);
+  for (int i = 0; i < pool->spins && atomic_load(&loop->helpers) > 0; ++i) {
+    pauseBriefly();
+  }
+  if (atomic_load(&loop->helpers) > 0) {
+    pthread_mutex_lock(&pool->mutex);
+    atomic_store(&loop->state, CLOSED_AND_WAITING);
+    while (atomic_load(&loop->helpers) > 0) {
+      pthread_cond_wait(&pool->left, &pool->mutex);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+  }
+}
+
+static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int64_t end), void *args, int64_t count) {
+  ingot_pool *pool = context;
+  int64_t chunks = (int64_t)pool->threads * CHUNKS_PER_THREAD;
+  if (count <= 0) {
+    return 0;
+  }
+  Loop *loop = pool->threads > 1 && count > 1 ? claim(pool) : 0;
+  if (!loop) {
+    return body(args, 0, count);
+  }
+  loop->body = body;
+  loop->args = args;
+  loop->count = count;
+  loop->chunks = chunks < count ? chunks : count;
+  atomic_store_explicit(&loop->next, 0, memory_order_relaxed);
+  atomic_store_explicit(&loop->failure, NO_FAILURE, memory_order_relaxed);
+  atomic_store(&loop->state, OPEN);
+  wake(pool);
+  work(loop);
+  finish(pool, loop);
+  uint64_t failure = atomic_load(&loop->failure);
+  atomic_store(&loop->state, FREE);
+  return failure == NO_FAILURE ? 0 : (int)(uint32_t)failure;
+}
+
+static int threadsOf(void *context) { return ((const ingot_pool *)context)->threads; }
+
+/* Processors that this process may use; containers and taskset lower it. */
+static int usableProcessors(void) {
+#ifdef __linux__
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    return CPU_COUNT(&set);
+  }
+#endif
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 && online < MAX_THREADS ? (int)online : 1;
+}
+
+/* Workers take no signals: those are the program's, on its own threads. */
+static void startWorkers(ingot_pool *pool, int workers) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  while (pool->threads - 1 < workers && pthread_create(&pool->workers[pool->threads - 1], 0, runWorker, pool) == 0) {
+    ++pool->threads;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, 0);
+}
+
+ingot_pool *ingot_pool_create(int threads) {
+  int processors = usableProcessors();
+  if (threads <= 0) {
+    threads = processors;
+  }
+  threads = threads < MAX_THREADS ? threads : MAX_THREADS;
+  size_t bytes = sizeof(ingot_pool) + (size_t)threads * sizeof(pthread_t);
+  void *memory;
+  if (posix_memalign(&memory, 64, bytes) != 0) {
+    return 0;
+  }
+  ingot_pool *pool = memory;
+  for (int i = 0; i < SLOTS; ++i) {
+    atomic_init(&pool->loops[i].state, FREE);
+    atomic_init(&pool->loops[i].helpers, 0);
+  }
+  atomic_init(&pool->epoch, 0);
+  atomic_init(&pool->sleepers, 0);
+  atomic_init(&pool->stop, 0);
+  pool->spins = threads <= processors ? SPINS : 0; /* spinning would take the processor from a thread with work */
+  pool->threads = 1;
+  pool->exec = (ingot_exec){pool, threadsOf, parallelFor};
+  pthread_mutex_init(&pool->mutex, 0);
+  pthread_cond_init(&pool->opened, 0);
+  pthread_cond_init(&pool->left, 0);
+  startWorkers(pool, threads - 1);
+  return pool;
+}
+
+const ingot_exec *ingot_pool_exec(const ingot_pool *pool) { return pool ? &pool->exec : 0; }
+
+void ingot_pool_destroy(ingot_pool *pool) {
+  if (!pool) {
+    return;
+  }
+  atomic_store(&pool->stop, 1);
+  wake(pool);
+  for (int i = 0; i < pool->threads - 1; ++i) {
+    pthread_join(pool->workers[i], 0);
+  }
+  pthread_cond_destroy(&pool->left);
+  pthread_cond_destroy(&pool->opened);
+  pthread_mutex_destroy(&pool->mutex);
+  free(pool);
+}

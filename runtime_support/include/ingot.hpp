@@ -1,0 +1,273 @@
+// C++17 helpers around ingot.h: views of the caller's data, a workspace that frees itself, errors as values, a thread
+// pool. Header only; works without exceptions and RTTI. A run through these helpers allocates nothing and checks
+// everything that ingot_run checks, element types besides.
+//
+//   ingot::Runner net(squeezenet_model());                    // one for each thread that runs the model
+//   ingot::Status status = net.run({image}, {scores});        // anything with data() and size(), or an array
+//   if (!status.ok()) { puts(status.message().c_str()); }
+//
+// ThreadPool and WeightsFile use the hosted part of libingot_rt.a (link ingot::threads in CMake); the rest needs the
+// core only.
+#ifndef INGOT_HPP
+#define INGOT_HPP
+
+#include "ingot.h"
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace ingot {
+
+/// The outcome of a call: 0, or what went wrong and where.
+class [[nodiscard]] Status {
+public:
+  Status(int code = 0, const ingot_model *model = nullptr) : value(code), about(model) {}
+
+  bool ok() const { return value == 0; }
+  int code() const { return value; }
+  ingot_error_kind kind() const { return static_cast<ingot_error_kind>(INGOT_STATUS_KIND(value)); }
+  /// The argument or node that the error is about (see ingot_error_kind); -1: none.
+  int number() const { return INGOT_STATUS_NUMBER(value); }
+
+  /// A sentence with the names of the model and of the tensor or node.
+  std::string message() const {
+    std::string text(ingot_error_text(about, value, nullptr, 0), '\0');
+    ingot_error_text(about, value, text.data(), text.size() + 1);
+    return text;
+  }
+
+private:
+  int value;
+  const ingot_model *about;
+};
+
+/// `size` elements in the caller's memory: from a pointer and a size, an array, or anything with data() and size().
+template <typename T> class Span {
+public:
+  constexpr Span() = default;
+  constexpr Span(T *data, std::size_t size) : pointer(data), count(size) {}
+  template <std::size_t N> constexpr Span(T (&array)[N]) : pointer(array), count(N) {}
+  template <typename Container,
+            typename = std::enable_if_t<std::is_convertible_v<
+                std::remove_pointer_t<decltype(std::declval<Container &>().data())> (*)[], T (*)[]>>>
+  constexpr Span(Container &&container) : pointer(container.data()), count(container.size()) {}
+
+  constexpr T *data() const { return pointer; }
+  constexpr std::size_t size() const { return count; }
+  constexpr T *begin() const { return pointer; }
+  constexpr T *end() const { return pointer + count; }
+  constexpr T &operator[](std::size_t i) const { return pointer[i]; }
+
+private:
+  T *pointer = nullptr;
+  std::size_t count = 0;
+};
+
+/// 16-bit floats, which C++17 has no type for: the bits as the tensor holds them.
+struct Float16 {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
+namespace detail {
+template <typename T> struct ElementType;
+template <> struct ElementType<float> : std::integral_constant<std::int32_t, INGOT_FLOAT32> {};
+template <> struct ElementType<double> : std::integral_constant<std::int32_t, INGOT_FLOAT64> {};
+template <> struct ElementType<Float16> : std::integral_constant<std::int32_t, INGOT_FLOAT16> {};
+template <> struct ElementType<BFloat16> : std::integral_constant<std::int32_t, INGOT_BFLOAT16> {};
+template <> struct ElementType<bool> : std::integral_constant<std::int32_t, INGOT_BOOL> {};
+template <> struct ElementType<std::int8_t> : std::integral_constant<std::int32_t, INGOT_INT8> {};
+template <> struct ElementType<std::int16_t> : std::integral_constant<std::int32_t, INGOT_INT16> {};
+template <> struct ElementType<std::int32_t> : std::integral_constant<std::int32_t, INGOT_INT32> {};
+template <> struct ElementType<std::int64_t> : std::integral_constant<std::int32_t, INGOT_INT64> {};
+template <> struct ElementType<std::uint8_t> : std::integral_constant<std::int32_t, INGOT_UINT8> {};
+template <> struct ElementType<std::uint16_t> : std::integral_constant<std::int32_t, INGOT_UINT16> {};
+template <> struct ElementType<std::uint32_t> : std::integral_constant<std::int32_t, INGOT_UINT32> {};
+template <> struct ElementType<std::uint64_t> : std::integral_constant<std::int32_t, INGOT_UINT64> {};
+static_assert(sizeof(bool) == 1, "tensors hold one byte a boolean");
+
+template <typename Range> using Element = std::remove_pointer_t<decltype(Span(std::declval<Range>()).data())>;
+} // namespace detail
+
+template <typename T, std::size_t N> Span(T (&)[N]) -> Span<T>;
+template <typename Container>
+Span(Container &&) -> Span<std::remove_pointer_t<decltype(std::declval<Container &>().data())>>;
+
+/// One input of a run: elements that are only read, and their type.
+struct Input {
+  template <typename Range, typename T = std::remove_const_t<detail::Element<Range &>>,
+            std::int32_t Type = detail::ElementType<T>::value>
+  Input(const Range &range) : type(Type) {
+    Span<const T> elements(range);
+    buffer = {const_cast<T *>(elements.data()), static_cast<std::int64_t>(elements.size())};
+  }
+  ingot_buffer buffer;
+  std::int32_t type;
+};
+
+/// One output of a run: elements that are written, and their type.
+struct Output {
+  template <typename Range, typename T = detail::Element<Range &>, std::int32_t Type = detail::ElementType<T>::value>
+  Output(Range &range) : type(Type) {
+    Span<T> elements(range);
+    buffer = {elements.data(), static_cast<std::int64_t>(elements.size())};
+  }
+  ingot_buffer buffer;
+  std::int32_t type;
+};
+
+/// Scratch memory for one run at a time. Test it after construction: false when there was no memory.
+class Workspace {
+public:
+  Workspace() = default;
+  Workspace(std::size_t bytes, std::size_t align) : count(bytes), alignment(align) {
+    if (bytes > 0) {
+      pointer = ::operator new(bytes, std::align_val_t(align), std::nothrow);
+    }
+  }
+  Workspace(Workspace &&other) noexcept { swap(other); }
+  Workspace &operator=(Workspace &&other) noexcept {
+    Workspace(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Workspace() {
+    if (pointer) {
+      ::operator delete(pointer, std::align_val_t(alignment));
+    }
+  }
+
+  explicit operator bool() const { return pointer || count == 0; }
+  void *data() const { return pointer; }
+  std::size_t size() const { return count; }
+
+private:
+  void swap(Workspace &other) {
+    std::swap(pointer, other.pointer);
+    std::swap(count, other.count);
+    std::swap(alignment, other.alignment);
+  }
+  void *pointer = nullptr;
+  std::size_t count = 0, alignment = 1;
+};
+
+/// A compiled model: what NAME_model() returns, in C++ clothes. As cheap to copy as a pointer.
+class Model {
+public:
+  Model(const ingot_model *model) : pointer(model) {}
+
+  const ingot_model *get() const { return pointer; }
+  const char *name() const { return pointer->name; }
+  const char *target() const { return pointer->target; }
+  Span<const ingot_tensor_info> inputs() const { return {pointer->inputs, std::size_t(pointer->input_count)}; }
+  Span<const ingot_tensor_info> outputs() const { return {pointer->outputs, std::size_t(pointer->output_count)}; }
+  std::size_t workspaceBytes() const { return std::size_t(pointer->workspace_bytes); }
+  Workspace makeWorkspace() const { return {workspaceBytes(), std::size_t(pointer->workspace_align)}; }
+
+  /// Runs on buffers whose element types the caller vouches for.
+  Status runBuffers(Span<const ingot_buffer> inputs, Span<const ingot_buffer> outputs, const Workspace &workspace,
+                    const ingot_exec *exec = nullptr) const {
+    if (!workspace) {
+      return {INGOT_ERROR_MEMORY, pointer};
+    }
+    return {ingot_run(pointer, inputs.data(), std::int32_t(inputs.size()), outputs.data(), std::int32_t(outputs.size()),
+                      workspace.data(), workspace.size(), exec),
+            pointer};
+  }
+
+  /// Runs on typed views: model.run({image}, {scores}, workspace).
+  template <std::size_t In, std::size_t Out>
+  Status run(const Input (&inputs)[In], const Output (&outputs)[Out], const Workspace &workspace,
+             const ingot_exec *exec = nullptr) const {
+    ingot_buffer in[In], out[Out];
+    if (int status = collect(inputs, this->inputs(), in, 0)) {
+      return {status, pointer};
+    }
+    if (int status = collect(outputs, this->outputs(), out, In)) {
+      return {status, pointer};
+    }
+    return runBuffers(in, out, workspace, exec);
+  }
+
+private:
+  /// Copies the buffers of `tensors`; an error names the first whose type is not the model's. Counts are ingot_run's
+  /// business.
+  template <typename Tensor, std::size_t N>
+  static int collect(const Tensor (&tensors)[N], Span<const ingot_tensor_info> infos, ingot_buffer (&buffers)[N],
+                     std::size_t first) {
+    for (std::size_t i = 0; i < N; ++i) {
+      if (i < infos.size() && tensors[i].type != infos[i].type) {
+        return INGOT_STATUS(INGOT_ERROR_TYPE, first + i);
+      }
+      buffers[i] = tensors[i].buffer;
+    }
+    return 0;
+  }
+  const ingot_model *pointer;
+};
+
+/// A model with a workspace of its own: what one thread needs. Not for several threads at once; make one for each.
+class Runner {
+public:
+  explicit Runner(Model model, const ingot_exec *exec = nullptr)
+      : what(model), workspace(model.makeWorkspace()), exec(exec) {}
+
+  const Model &model() const { return what; }
+
+  /// net.run({first, second}, {output}). The workspace was allocated by the constructor; if that failed, every run says
+  /// so.
+  template <std::size_t In, std::size_t Out> Status run(const Input (&inputs)[In], const Output (&outputs)[Out]) const {
+    return what.run(inputs, outputs, workspace, exec);
+  }
+
+private:
+  Model what;
+  Workspace workspace;
+  const ingot_exec *exec;
+};
+
+/// Threads for runs: pass exec() to a run. May be shared by any number of them.
+class ThreadPool {
+public:
+  /// `threads` counts the calling thread; 0: all processors that this process may use.
+  explicit ThreadPool(int threads = 0) : pool(ingot_pool_create(threads)) {}
+  ThreadPool(ThreadPool &&other) noexcept : pool(std::exchange(other.pool, nullptr)) {}
+  ThreadPool &operator=(ThreadPool &&other) noexcept {
+    std::swap(pool, other.pool);
+    return *this;
+  }
+  ~ThreadPool() { ingot_pool_destroy(pool); }
+
+  /// Null when there was no memory for a pool: runs then use the calling thread only.
+  const ingot_exec *exec() const { return ingot_pool_exec(pool); }
+  int threads() const { return exec() ? exec()->threads(exec()->context) : 1; }
+
+private:
+  ingot_pool *pool;
+};
+
+/// A mapped weights file, checked by size and hash. `status` says whether there is one.
+class WeightsFile {
+public:
+  WeightsFile(const char *path, std::int64_t bytes, std::uint64_t hash)
+      : result(ingot_weights_map(path, bytes, hash, &weights)) {}
+  WeightsFile(const WeightsFile &) = delete;
+  WeightsFile &operator=(const WeightsFile &) = delete;
+  ~WeightsFile() { ingot_weights_unmap(&weights); }
+
+  Status status() const { return result; }
+  const void *data() const { return weights.data; }
+  std::int64_t size() const { return weights.bytes; }
+
+private:
+  ingot_weights weights = {nullptr, 0};
+  int result;
+};
+
+} // namespace ingot
+
+#endif

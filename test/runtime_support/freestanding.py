@@ -1,0 +1,43 @@
+"""The core of libingot_rt.a needs nothing but itself: no undefined symbol beyond the core, at most 16 KB of code and constants, no writable
+data. And a program that calls only the core pulls no thread or file code out of the archive."""
+import argparse
+import subprocess
+import sys
+
+LIMIT = 16 * 1024
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nm", required=True)
+    parser.add_argument("--size", required=True)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("objects", nargs="+")
+    arguments = parser.parse_args()
+    objects = [path for argument in arguments.objects for path in argument.split(";")]
+
+    symbols = [line.split()[-2:] for line in output(arguments.nm, "-g", *objects).splitlines() if line and not line.endswith(":")]
+    defined = {name for kind, name in symbols if kind != "U"}
+    problems = [f"undefined: {name}" for kind, name in symbols if kind == "U" and name not in defined]
+    problems += [f"a name without prefix: {name}" for name in defined if not name.startswith("ingot_")]
+
+    rows = [line.split() for line in output(arguments.size, *objects).splitlines()[1:]]
+    text, data, bss = (sum(int(row[column]) for row in rows) for column in range(3))
+    if text + data > LIMIT:
+        problems.append(f"{text + data} bytes of code, expected at most {LIMIT}")
+    writable = [line for line in output(arguments.nm, *objects).splitlines() if line.split()[-2:-1] and line.split()[-2] in "dDbBcC"]
+    problems += [f"writable data: {line}" for line in writable]
+
+    program = output(arguments.nm, arguments.program)
+    problems += [f"the program that uses the core has {word}" for word in ("ingot_pool", "ingot_weights", "pthread_create") if word in program]
+
+    print("\n".join(problems) if problems else f"core: {text} bytes of code and constants, {len(defined)} functions, nothing undefined")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
