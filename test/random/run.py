@@ -7,27 +7,22 @@ Case INDEX of a seed is always the same, whatever --cases is, as long as --ops s
 are drawn to consume what is there. Each difference is printed and its model and data are saved under --save/SEED-INDEX (model.onnx,
 test_data_set_0/), so that `ingot verify SAVE/model.onnx --data SAVE/test_data_set_0` shows it again.
 """
-import argparse
 import collections
 import concurrent.futures
 import os
 import pathlib
 import re
-import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-try:
-    import numpy as np
-    import onnx
-    import onnxruntime
-    from onnx import numpy_helper
-except ImportError as error:
-    print(f"skipped: {error}")
-    sys.exit(77)
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
+import ingot_run
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import numpy_helper
 
 import families
 from case import Case, Skip
@@ -77,52 +72,6 @@ def save(folder, case, model, outputs):
         (data / f"output_{k}.pb").write_bytes(numpy_helper.from_array(np.asarray(case.values[name].array), name).SerializeToString())
 
 
-def difference(got, want):
-    """None when equal enough, else a sentence. Floats: 5e-5 of the largest value plus 3e-4 of each."""
-    if got.shape != want.shape or got.dtype != want.dtype:
-        return f"{got.dtype}{list(got.shape)}, expected {want.dtype}{list(want.shape)}"
-    if want.dtype.kind != "f":
-        wrong = np.argwhere(got != want)
-        return f"{len(wrong)} of {want.size} differ, first at {wrong[0].tolist()}" if len(wrong) else None
-    finite = np.isfinite(want)
-    if not np.array_equal(got[~finite], want[~finite], equal_nan=True):
-        return "NaN or infinity differs"
-    error = np.abs(np.where(finite, got, 0).astype(np.float64) - np.where(finite, want, 0))
-    scale = max(1.0, np.abs(want[finite]).max(initial=0))
-    wrong = np.argwhere(~(error <= 5e-5 * scale + 3e-4 * np.abs(np.where(finite, want, 0))))
-    if not len(wrong):
-        return None
-    where = tuple(wrong[0])
-    return f"{len(wrong)} of {want.size} differ, first at {wrong[0].tolist()}: {got[where]}, expected {want[where]}; shape {list(want.shape)}"
-
-
-def limits():
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def execute(arguments, folder, outputs):
-    """Runs one saved case. Returns (verdict, text)."""
-    command = [arguments.ingot, "run", str(folder / "model.onnx"), "--data", str(folder / "test_data_set_0"), "--out", str(folder / "out")]
-    command += ["--target", arguments.target] if arguments.target else []
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=120, preexec_fn=limits)
-    except subprocess.TimeoutExpired:
-        return "timeout", "more than 120 s"
-    if done.returncode:
-        text = (done.stderr.strip() or done.stdout.strip() or "no message").replace(str(folder), "CASE")
-        return {1: "refused", 2: "bug"}.get(done.returncode, "crash"), f"exit {done.returncode}: {text[:600]}"
-    for k in range(len(outputs)):
-        path = folder / "out" / f"output_{k}.pb"
-        if not path.exists():
-            return "wrong", f"output {k} is missing"
-        want = onnx.load_tensor(str(folder / "test_data_set_0" / f"output_{k}.pb"))
-        text = difference(numpy_helper.to_array(onnx.load_tensor(str(path))), numpy_helper.to_array(want))
-        if text:
-            return "wrong", f"output {k} ({outputs[k]}): {text}"
-    return "pass", ""
-
-
 def describe(case):
     steps = []
     for node in case.nodes:
@@ -143,7 +92,9 @@ def one(arguments, names, index):
     with tempfile.TemporaryDirectory(prefix="ingot-random-") as scratch:
         folder = pathlib.Path(scratch) / "case"
         save(folder, case, model, outputs)
-        verdict, text = execute(arguments, folder, outputs)
+        verdict, text = ingot_run.run(arguments.ingot, folder, folder / "out", arguments.target)
+        if verdict == "pass" and (wrong := ingot_run.compare_outputs(folder, folder / "out", ingot_run.difference)):
+            verdict, text = "wrong", wrong
         if verdict != "pass" or arguments.only is not None:
             kept = pathlib.Path(arguments.save) / f"{arguments.seed}-{index}"
             shutil.rmtree(kept, ignore_errors=True)
@@ -153,11 +104,11 @@ def one(arguments, names, index):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ingot"), parser.add_argument("--cases", type=int, default=150), parser.add_argument("--seed", type=int, default=1)
+    parser = ingot_run.parser(__doc__)
+    parser.add_argument("--cases", type=int, default=150), parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ops", help="only these operators"), parser.add_argument("--without", default="", help="all but these operators")
-    parser.add_argument("--first", type=int, default=0), parser.add_argument("--only", type=int), parser.add_argument("--target")
-    parser.add_argument("-j", type=int, default=2), parser.add_argument("--save", default="build/random"), parser.add_argument("--selftest", action="store_true")
+    parser.add_argument("--first", type=int, default=0), parser.add_argument("--only", type=int)
+    parser.add_argument("--save", default="build/random"), parser.add_argument("--selftest", action="store_true")
     arguments = parser.parse_args()
     if not arguments.selftest:
         arguments.ingot = os.path.abspath(arguments.ingot)

@@ -1,0 +1,62 @@
+"""Real models through `ingot run`, compared with recorded outputs: within 1e-4 of the largest value plus 1e-3 of each.
+
+    run.py --ingot build/bin/ingot --root DIR [--fetch] [--only REGEX] [--target T] [-j 2]
+
+DIR holds folders in ONNX's own layout (model.onnx, test_data_set_0/); --fetch makes those of models.json there first (see fetch.py). A model that cannot be
+fetched is skipped and said.
+"""
+import concurrent.futures
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "tools"), str(HERE)]
+import ingot_run
+
+import fetch
+
+
+def one(arguments, folder):
+    begin = time.time()
+    with tempfile.TemporaryDirectory(prefix="ingot-model-") as out:
+        verdict, text = ingot_run.run(arguments.ingot, folder, out, arguments.target, seconds=600)
+        close = lambda got, want: ingot_run.difference(got, want, 1e-4, 1e-3)
+        if verdict == "pass" and (wrong := ingot_run.compare_outputs(folder, out, close)):
+            verdict, text = "wrong", wrong
+    print(f"{folder.name}: {verdict} {text} ({time.time() - begin:.1f} s)", flush=True)
+    return verdict
+
+
+def fetched(arguments):
+    """Folders of the models of models.json; how many could not be had."""
+    missing = 0
+    for entry in fetch.entries():
+        if re.search(arguments.only, entry["name"]):
+            try:
+                fetch.make(entry, arguments.root)
+            except Exception as error:  # no network, a registry that is down
+                missing += 1
+                print(f"{entry['name']}: skipped: {error}")
+    return missing
+
+
+def main():
+    parser = ingot_run.parser(__doc__)
+    parser.add_argument("--root", type=pathlib.Path, required=True), parser.add_argument("--fetch", action="store_true"), parser.add_argument("--only", default=".")
+    arguments = parser.parse_args()
+    arguments.ingot = os.path.abspath(arguments.ingot)
+    skipped = fetched(arguments) if arguments.fetch else 0
+    folders = [path.parent for path in sorted(arguments.root.glob("*/model.onnx")) if re.search(arguments.only, path.parent.name)]
+    with concurrent.futures.ThreadPoolExecutor(arguments.j) as pool:
+        verdicts = list(pool.map(lambda folder: one(arguments, folder), [path for path in folders if (path / "test_data_set_0").exists()]))
+    passed = verdicts.count("pass")
+    print(f"{passed} passed, {len(verdicts) - passed} failed, {skipped} skipped")
+    sys.exit(1 if passed < len(verdicts) else 0 if passed else 77)
+
+
+if __name__ == "__main__":
+    main()

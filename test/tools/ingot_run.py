@@ -1,0 +1,85 @@
+"""What the Python tests share: `ingot run` under limits, and recorded values in ONNX's own file layout (test_data_set_0/input_K.pb)."""
+import argparse
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+
+try:
+    import numpy as np
+    import onnx
+    from onnx import numpy_helper
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+VERDICT = {0: "pass", 1: "refused", 2: "bug"}  # exit codes of ingot; anything else is a crash
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def run(ingot, folder, out, target=None, seconds=120):
+    """Compiles folder/model.onnx and runs it on folder/test_data_set_0. Returns (verdict, message in one line)."""
+    command = [ingot, "run", str(folder / "model.onnx"), "--data", str(folder / "test_data_set_0"), "--out", str(out)]
+    command += ["--target", target] if target else []
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=seconds, preexec_fn=limits)
+    except subprocess.TimeoutExpired:
+        return "timeout", f"more than {seconds} s"
+    message = re.sub(r"\s+", " ", done.stderr.strip() or done.stdout.strip() or "no message").replace(str(folder) + "/", "")
+    return VERDICT.get(done.returncode, "crash"), "" if done.returncode == 0 else f"exit {done.returncode}: {message[:600]}"
+
+
+def load(path, value_type=None):
+    """A recorded value: an array, a list (sequence) or None (empty optional)."""
+    kind = value_type.WhichOneof("value") if value_type else "tensor_type"
+    proto = {"sequence_type": onnx.SequenceProto, "optional_type": onnx.OptionalProto}.get(kind, onnx.TensorProto)()
+    proto.ParseFromString(pathlib.Path(path).read_bytes())
+    convert = {"sequence_type": numpy_helper.to_list, "optional_type": numpy_helper.to_optional}.get(kind, numpy_helper.to_array)
+    return convert(proto)
+
+
+def compare_outputs(folder, out, difference):
+    """The first output that `difference(got, want)` finds a sentence for, or None."""
+    for k, output in enumerate(onnx.load(folder / "model.onnx", load_external_data=False).graph.output):
+        if not (path := pathlib.Path(out, f"output_{k}.pb")).exists():
+            return f"output {k} is missing"
+        if text := difference(load(path, output.type), load(folder / "test_data_set_0" / f"output_{k}.pb", output.type)):
+            return f"output {k} ({output.name}): {text}"
+    return None
+
+
+def different_kind(got, want):
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return f"{got.dtype}{list(got.shape)}, expected {want.dtype}{list(want.shape)}"
+    return None
+
+
+def difference(got, want, absolute=5e-5, relative=3e-4):
+    """None when equal enough, else a sentence. Integers exactly; floats within `absolute` of the largest value (at least 1) plus `relative` of each."""
+    if text := different_kind(got, want):
+        return text
+    if want.dtype.kind != "f":
+        wrong = np.argwhere(got != want)
+        return f"{len(wrong)} of {want.size} differ, first at {wrong[0].tolist()}" if len(wrong) else None
+    finite = np.isfinite(want)
+    if not np.array_equal(got[~finite], want[~finite], equal_nan=True):
+        return "NaN or infinity differs"
+    error = np.abs(np.where(finite, got, 0).astype(np.float64) - np.where(finite, want, 0))
+    scale = max(1.0, np.abs(want[finite]).max(initial=0))
+    wrong = np.argwhere(~(error <= absolute * scale + relative * np.abs(np.where(finite, want, 0))))
+    if not len(wrong):
+        return None
+    first = tuple(wrong[0])
+    return f"{len(wrong)} of {want.size} differ, first at {wrong[0].tolist()}: {got[first]}, expected {want[first]}; shape {list(want.shape)}"
+
+
+def parser(description):
+    """The flags that every such test has."""
+    result = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    result.add_argument("--ingot"), result.add_argument("--target"), result.add_argument("-j", type=int, default=2)
+    return result
