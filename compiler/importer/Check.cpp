@@ -15,9 +15,9 @@ static constexpr int64_t kLargestTensor = int64_t(1) << 40;
 
 llvm::StringRef plainDomain(llvm::StringRef domain) { return domain == "ai.onnx" ? "" : domain; }
 
-Opsets readOpsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports) {
+Opsets readOpsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto> &imports) {
   Opsets opsets;
-  for (const onnx::OperatorSetIdProto &import : imports) {
+  for (const pb::OperatorSetIdProto &import : imports) {
     opsets[plainDomain(import.domain()).str()] = import.version();
   }
   return opsets;
@@ -29,7 +29,7 @@ static std::string opName(llvm::StringRef domain, llvm::StringRef op) {
 
 Where Node::where() const { return {name, opName(domain, op), opset}; }
 
-Where whereIs(const onnx::NodeProto &node, const Opsets &opsets) {
+Where whereIs(const pb::NodeProto &node, const Opsets &opsets) {
   std::string name = node.name();
   auto output = llvm::find_if(node.output(), [](const std::string &value) { return !value.empty(); });
   if (name.empty() && output != node.output().end()) {
@@ -58,25 +58,26 @@ struct Scope {
 
 class Checker {
 public:
-  Checker(const onnx::ModelProto &model, OpQuestion question, Problems &problems)
+  Checker(const pb::ModelProto &model, OpQuestion question, Problems &problems)
       : model(model), functions(model), question(question), problems(problems) {}
 
   void run();
+  size_t unknownOps = 0;
 
 private:
   void versions(const Opsets &opsets, llvm::StringRef owner);
-  void graph(const onnx::GraphProto &graph, const Opsets &opsets, const Scope *outer);
-  void valueType(const onnx::ValueInfoProto &value, llvm::StringRef role);
+  void graph(const pb::GraphProto &graph, const Opsets &opsets, const Scope *outer);
+  void valueType(const pb::ValueInfoProto &value, llvm::StringRef role);
   void nodes(const NodeList &nodes, const Opsets &opsets, Scope &scope, llvm::StringRef owner);
-  void node(const onnx::NodeProto &node, const Opsets &opsets, const Scope &scope);
-  void op(const onnx::NodeProto &node, const Where &where, const Opsets &opsets);
+  void node(const pb::NodeProto &node, const Opsets &opsets, const Scope &scope);
+  void op(const pb::NodeProto &node, const Where &where, const Opsets &opsets);
   void functionBodies();
 
-  const onnx::ModelProto &model;
+  const pb::ModelProto &model;
   FunctionTable functions;
   OpQuestion question;
   Problems &problems;
-  llvm::SetVector<const onnx::FunctionProto *> called; ///< bodies that are reachable; grows while they are checked
+  llvm::SetVector<const pb::FunctionProto *> called; ///< bodies that are reachable; grows while they are checked
 };
 
 } // namespace
@@ -102,10 +103,10 @@ void Checker::run() {
   for (const std::string &name : functions.duplicates()) {
     problems.add("function " + quoted(name) + " is defined twice");
   }
-  for (const onnx::ValueInfoProto &input : model.graph().input()) {
+  for (const pb::ValueInfoProto &input : model.graph().input()) {
     valueType(input, "input ");
   }
-  for (const onnx::ValueInfoProto &output : model.graph().output()) {
+  for (const pb::ValueInfoProto &output : model.graph().output()) {
     valueType(output, "output ");
   }
   if (model.graph().output().empty()) {
@@ -115,13 +116,13 @@ void Checker::run() {
   functionBodies();
 }
 
-void Checker::valueType(const onnx::ValueInfoProto &value, llvm::StringRef role) {
-  const onnx::TypeProto::Tensor &type = value.type().tensor_type();
+void Checker::valueType(const pb::ValueInfoProto &value, llvm::StringRef role) {
+  const pb::TypeProto::Tensor &type = value.type().tensor_type();
   if (!value.type().has_tensor_type() || !type.has_shape()) {
     return;
   }
   llvm::SmallVector<int64_t> dims;
-  for (const onnx::TensorShapeProto::Dimension &dim : type.shape().dim()) {
+  for (const pb::TensorShapeProto::Dimension &dim : type.shape().dim()) {
     dims.push_back(dim.has_dim_value() ? std::max<int64_t>(dim.dim_value(), 1) : 1);
   }
   std::optional<int64_t> elements = elementCount(dims);
@@ -132,11 +133,11 @@ void Checker::valueType(const onnx::ValueInfoProto &value, llvm::StringRef role)
   }
 }
 
-void Checker::graph(const onnx::GraphProto &graph, const Opsets &opsets, const Scope *outer) {
+void Checker::graph(const pb::GraphProto &graph, const Opsets &opsets, const Scope *outer) {
   Scope scope;
   scope.outer = outer;
   llvm::StringSet<> inputs;
-  for (const onnx::ValueInfoProto &input : graph.input()) {
+  for (const pb::ValueInfoProto &input : graph.input()) {
     if (!inputs.insert(input.name()).second) {
       problems.add("input " + quoted(input.name()) + " is defined twice");
     }
@@ -146,17 +147,17 @@ void Checker::graph(const onnx::GraphProto &graph, const Opsets &opsets, const S
       problems.add("initializer " + quoted(name) + " is defined twice");
     }
   };
-  for (const onnx::TensorProto &tensor : graph.initializer()) {
+  for (const pb::TensorProto &tensor : graph.initializer()) {
     initializer(tensor.name());
   }
-  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer()) {
+  for (const pb::SparseTensorProto &tensor : graph.sparse_initializer()) {
     initializer(tensor.values().name());
   }
   for (const auto &input : inputs) {
     scope.names.insert(input.getKey()); // an input's initializer is its default, not a second definition
   }
   nodes(graph.node(), opsets, scope, "the graph");
-  for (const onnx::ValueInfoProto &output : graph.output()) {
+  for (const pb::ValueInfoProto &output : graph.output()) {
     if (!scope.knows(output.name())) {
       problems.add("output " + quoted(output.name()) + " is not defined by any node, initializer or input");
     }
@@ -164,7 +165,7 @@ void Checker::graph(const onnx::GraphProto &graph, const Opsets &opsets, const S
 }
 
 void Checker::nodes(const NodeList &list, const Opsets &opsets, Scope &scope, llvm::StringRef owner) {
-  for (const onnx::NodeProto &node : list) {
+  for (const pb::NodeProto &node : list) {
     for (const std::string &output : node.output()) {
       if (!output.empty() && !scope.names.insert(output).second) {
         problems.add(whereIs(node, opsets),
@@ -172,7 +173,7 @@ void Checker::nodes(const NodeList &list, const Opsets &opsets, Scope &scope, ll
       }
     }
   }
-  for (const onnx::NodeProto &next : list) {
+  for (const pb::NodeProto &next : list) {
     node(next, opsets, scope);
   }
   std::vector<int> cycle;
@@ -188,7 +189,7 @@ void Checker::nodes(const NodeList &list, const Opsets &opsets, Scope &scope, ll
   }
 }
 
-void Checker::node(const onnx::NodeProto &node, const Opsets &opsets, const Scope &scope) {
+void Checker::node(const pb::NodeProto &node, const Opsets &opsets, const Scope &scope) {
   Where where = whereIs(node, opsets);
   if (node.op_type().empty()) {
     problems.add(where, "has no operator");
@@ -201,19 +202,19 @@ void Checker::node(const onnx::NodeProto &node, const Opsets &opsets, const Scop
     }
   }
   llvm::StringSet<> attributes;
-  for (const onnx::AttributeProto &attribute : node.attribute()) {
+  for (const pb::AttributeProto &attribute : node.attribute()) {
     if (!attributes.insert(attribute.name()).second) {
       problems.add(where, "attribute " + quoted(attribute.name()) + " is given twice");
     }
   }
   op(node, where, opsets);
-  for (const onnx::GraphProto *inner : subgraphs(node)) {
+  for (const pb::GraphProto *inner : subgraphs(node)) {
     graph(*inner, opsets, &scope);
   }
 }
 
-void Checker::op(const onnx::NodeProto &node, const Where &where, const Opsets &opsets) {
-  if (const onnx::FunctionProto *function = functions.find(node)) {
+void Checker::op(const pb::NodeProto &node, const Where &where, const Opsets &opsets) {
+  if (const pb::FunctionProto *function = functions.find(node)) {
     if (node.input_size() > function->input_size() || node.output_size() > function->output_size()) {
       problems.add(where, "has more inputs or outputs than the function that it calls");
     }
@@ -229,12 +230,13 @@ void Checker::op(const onnx::NodeProto &node, const Where &where, const Opsets &
   std::string reason = question(plainDomain(node.domain()), node.op_type(), opset->second);
   if (!reason.empty()) {
     problems.add(where, reason);
+    ++unknownOps;
   }
 }
 
 void Checker::functionBodies() {
   for (size_t i = 0; i < called.size(); ++i) {
-    const onnx::FunctionProto &function = *called[i];
+    const pb::FunctionProto &function = *called[i];
     std::string owner = "function " + quoted(function.name());
     Opsets opsets = readOpsets(function.opset_import());
     versions(opsets, owner);
@@ -253,10 +255,11 @@ void Checker::functionBodies() {
   }
 }
 
-bool checkModel(const onnx::ModelProto &model, OpQuestion question, Problems &problems) {
+bool checkModel(const pb::ModelProto &model, OpQuestion question, Problems &problems) {
   size_t before = problems.count();
-  Checker(model, question, problems).run();
-  return problems.count() == before;
+  Checker checker(model, question, problems);
+  checker.run();
+  return problems.count() - before <= checker.unknownOps;
 }
 
 } // namespace ingot::importer

@@ -1,7 +1,7 @@
 // Calls of the model's own functions are replaced by their bodies. A body's values get names of their own for each
 // call; its parameters become the call's values and attributes (or the attribute's default, or nothing, as the standard
-// says). How deep calls nest and how many nodes come out is bounded: functions that call each other twice in a row
-// double at every level.
+// says). How deep calls nest and how many nodes come out is bounded before anything is made: functions that call each
+// other twice in a row double at every level. Names are cut where they would grow without bound.
 #include "compiler/importer/Graph.h"
 #include "compiler/importer/ModelFile.h"
 #include "llvm/ADT/STLExtras.h"
@@ -9,8 +9,9 @@
 
 namespace ingot::importer {
 
-static constexpr size_t kMaxNodes = 1'000'000;
-static constexpr size_t kMaxCalls = 64;
+static constexpr uint64_t kMaxNodes = 250'000;
+static constexpr int kMaxCalls = 64;
+static constexpr size_t kMaxName = 200;
 
 static constexpr int kOverloadOfNode = 8, kOverloadOfFunction = 13, kAttributeDefaults = 11; // newer than onnx 1.12
 
@@ -20,8 +21,8 @@ static std::string functionKey(llvm::StringRef domain, llvm::StringRef name, con
       .str();
 }
 
-FunctionTable::FunctionTable(const onnx::ModelProto &model) {
-  for (const onnx::FunctionProto &function : model.functions()) {
+FunctionTable::FunctionTable(const pb::ModelProto &model) {
+  for (const pb::FunctionProto &function : model.functions()) {
     std::string key = functionKey(function.domain(), function.name(), unknownField(function, kOverloadOfFunction));
     if (!functions.try_emplace(key, &function).second) {
       twice.push_back(function.name());
@@ -29,7 +30,7 @@ FunctionTable::FunctionTable(const onnx::ModelProto &model) {
   }
 }
 
-const onnx::FunctionProto *FunctionTable::find(const onnx::NodeProto &node) const {
+const pb::FunctionProto *FunctionTable::find(const pb::NodeProto &node) const {
   if (functions.empty()) {
     return nullptr;
   }
@@ -40,37 +41,88 @@ namespace {
 
 /// What the names in a body mean: the graph's own (no call), or those of one call of a function.
 struct Frame {
-  const onnx::FunctionProto *function = nullptr;
+  const pb::FunctionProto *function = nullptr;
   std::string prefix;
   Opsets opsets;
   llvm::StringMap<std::string> values;
-  llvm::StringMap<const onnx::AttributeProto *> attributes;
+  llvm::StringMap<const pb::AttributeProto *> attributes;
+};
+
+/// What inlining a body costs.
+struct Extent {
+  uint64_t nodes = 0;
+  int calls = 0;     ///< how deep
+  bool open = false; ///< still being measured: a call of this function is a recursion
 };
 
 class Flattener {
 public:
-  Flattener(const onnx::ModelProto &model, Problems &problems)
+  Flattener(const pb::ModelProto &model, Problems &problems)
       : model(model), functions(model), problems(problems), graph(std::make_unique<Graph>()) {}
 
   std::unique_ptr<Graph> run();
 
 private:
-  bool body(const NodeList &nodes, Frame &frame);
-  bool call(const onnx::FunctionProto &function, Node &&node);
-  Node translate(const onnx::NodeProto &node, Frame &frame);
+  bool measure(const NodeList &nodes, const Opsets &opsets, int depth, Extent &extent);
+  void body(const NodeList &nodes, Frame &frame);
+  void call(const pb::FunctionProto &function, Node &&node);
+  Node translate(const pb::NodeProto &node, Frame &frame);
   std::string name(const std::string &local, Frame &frame);
-  void defaults(const onnx::FunctionProto &function, Frame &frame);
-  void takeNames(const onnx::GraphProto &graph);
+  std::string unique(std::string name);
+  void defaults(const pb::FunctionProto &function, Frame &frame);
+  void takeNames(const pb::GraphProto &graph);
 
-  const onnx::ModelProto &model;
+  const pb::ModelProto &model;
   FunctionTable functions;
   Problems &problems;
   std::unique_ptr<Graph> graph;
-  std::vector<const onnx::FunctionProto *> stack;
-  llvm::StringSet<> taken; ///< names of values, so that new ones clash with none
+  std::map<const pb::FunctionProto *, Extent> extents;
+  llvm::StringSet<> taken; ///< names of values and prefixes of calls, so that new ones clash with none
+  uint64_t counter = 0;
 };
 
 } // namespace
+
+bool Flattener::measure(const NodeList &nodes, const Opsets &opsets, int depth, Extent &extent) {
+  for (const pb::NodeProto &node : nodes) {
+    const pb::FunctionProto *function = functions.find(node);
+    if (!function) {
+      extent.nodes += 1;
+      continue;
+    }
+    auto [entry, isNew] = extents.try_emplace(function);
+    Extent &inner = entry->second;
+    if (inner.open) {
+      problems.add(whereIs(node, opsets), "the function calls itself");
+      return false;
+    }
+    if (isNew && depth < kMaxCalls) {
+      inner.open = true;
+      if (!measure(function->node(), readOpsets(function->opset_import()), depth + 1, inner)) {
+        return false;
+      }
+      inner.open = false;
+    }
+    if (depth + inner.calls >= kMaxCalls) {
+      problems.add(whereIs(node, opsets), "functions call each other more than " + llvm::Twine(kMaxCalls) + " deep");
+      return false;
+    }
+    extent.calls = std::max(extent.calls, inner.calls + 1);
+    extent.nodes = std::min(extent.nodes + inner.nodes + uint64_t(function->output_size()), kMaxNodes + 1);
+  }
+  return true;
+}
+
+std::string Flattener::unique(std::string name) {
+  if (name.size() > kMaxName) {
+    name.resize(kMaxName);
+  }
+  std::string fresh = name;
+  while (!taken.insert(fresh).second) {
+    fresh = name + "#" + std::to_string(++counter);
+  }
+  return fresh;
+}
 
 /// The graph's name for a body's value; a new one at its first sight.
 std::string Flattener::name(const std::string &local, Frame &frame) {
@@ -79,18 +131,17 @@ std::string Flattener::name(const std::string &local, Frame &frame) {
   }
   auto [entry, isNew] = frame.values.try_emplace(local);
   if (isNew) {
-    std::string fresh = frame.prefix + local;
-    for (int number = 1; !taken.insert(fresh).second; ++number) {
-      fresh = frame.prefix + local + "#" + std::to_string(number);
-    }
-    entry->second = fresh;
+    entry->second = unique(frame.prefix + local);
   }
   return entry->second;
 }
 
-Node Flattener::translate(const onnx::NodeProto &proto, Frame &frame) {
+Node Flattener::translate(const pb::NodeProto &proto, Frame &frame) {
   Node node;
   node.name = frame.prefix + whereIs(proto, frame.opsets).node;
+  if (frame.function && node.name.size() > kMaxName) {
+    node.name.resize(kMaxName);
+  }
   node.op = proto.op_type();
   node.domain = plainDomain(proto.domain()).str();
   auto opset = frame.opsets.find(node.domain);
@@ -101,42 +152,34 @@ Node Flattener::translate(const onnx::NodeProto &proto, Frame &frame) {
   for (const std::string &output : proto.output()) {
     node.outputs.push_back(name(output, frame));
   }
-  for (const onnx::AttributeProto &attribute : proto.attribute()) {
+  for (const pb::AttributeProto &attribute : proto.attribute()) {
     if (attribute.ref_attr_name().empty()) {
       node.attributes.push_back({attribute.name(), &attribute});
-    } else if (const onnx::AttributeProto *given = frame.attributes.lookup(attribute.ref_attr_name())) {
+    } else if (const pb::AttributeProto *given = frame.attributes.lookup(attribute.ref_attr_name())) {
       node.attributes.push_back({attribute.name(), given});
     }
   }
   return node;
 }
 
-void Flattener::defaults(const onnx::FunctionProto &function, Frame &frame) {
+void Flattener::defaults(const pb::FunctionProto &function, Frame &frame) {
   const google::protobuf::UnknownFieldSet &fields = function.GetReflection()->GetUnknownFields(function);
   for (int i = 0; i < fields.field_count(); ++i) {
     const google::protobuf::UnknownField &field = fields.field(i);
     if (field.number() != kAttributeDefaults || field.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED) {
       continue;
     }
-    onnx::AttributeProto &value = graph->defaults.emplace_back();
+    pb::AttributeProto &value = graph->defaults.emplace_back();
     if (value.ParseFromString(field.length_delimited())) {
       frame.attributes[value.name()] = &value;
     }
   }
 }
 
-bool Flattener::call(const onnx::FunctionProto &function, Node &&node) {
-  if (llvm::is_contained(stack, &function)) {
-    problems.add(node.where(), "the function calls itself");
-    return false;
-  }
-  if (stack.size() >= kMaxCalls) {
-    problems.add(node.where(), "functions call each other more than " + llvm::Twine(kMaxCalls) + " deep");
-    return false;
-  }
+void Flattener::call(const pb::FunctionProto &function, Node &&node) {
   Frame frame;
   frame.function = &function;
-  frame.prefix = node.name + "/";
+  frame.prefix = unique(node.name) + "/";
   frame.opsets = readOpsets(function.opset_import());
   defaults(function, frame);
   for (const NodeAttribute &attribute : node.attributes) {
@@ -152,9 +195,7 @@ bool Flattener::call(const onnx::FunctionProto &function, Node &&node) {
       copies.emplace_back(frame.values[function.output(int(i))], node.outputs[i]);
     }
   }
-  stack.push_back(&function);
-  bool done = body(function.node(), frame);
-  stack.pop_back();
+  body(function.node(), frame);
   for (const auto &[from, to] : copies) {
     Node copy;
     copy.name = node.name;
@@ -164,42 +205,34 @@ bool Flattener::call(const onnx::FunctionProto &function, Node &&node) {
     copy.outputs = {to};
     graph->nodes.push_back(std::move(copy));
   }
-  return done;
 }
 
-bool Flattener::body(const NodeList &nodes, Frame &frame) {
+void Flattener::body(const NodeList &nodes, Frame &frame) {
   std::vector<int> cycle;
   for (int index : orderNodes(nodes, cycle)) {
     Node node = translate(nodes[index], frame);
-    if (const onnx::FunctionProto *function = functions.find(nodes[index])) {
-      if (!call(*function, std::move(node))) {
-        return false;
-      }
-      continue;
+    if (const pb::FunctionProto *function = functions.find(nodes[index])) {
+      call(*function, std::move(node));
+    } else {
+      graph->nodes.push_back(std::move(node));
     }
-    if (graph->nodes.size() >= kMaxNodes) {
-      problems.add("has more than " + llvm::Twine(kMaxNodes) + " nodes once its functions are inlined");
-      return false;
-    }
-    graph->nodes.push_back(std::move(node));
   }
-  return true;
 }
 
 /// Names of the graph and of everything in its subgraphs.
-void Flattener::takeNames(const onnx::GraphProto &proto) {
-  for (const onnx::ValueInfoProto &input : proto.input()) {
+void Flattener::takeNames(const pb::GraphProto &proto) {
+  for (const pb::ValueInfoProto &input : proto.input()) {
     taken.insert(input.name());
   }
-  for (const onnx::TensorProto &tensor : proto.initializer()) {
+  for (const pb::TensorProto &tensor : proto.initializer()) {
     taken.insert(tensor.name());
   }
-  for (const onnx::SparseTensorProto &tensor : proto.sparse_initializer()) {
+  for (const pb::SparseTensorProto &tensor : proto.sparse_initializer()) {
     taken.insert(tensor.values().name());
   }
-  for (const onnx::NodeProto &node : proto.node()) {
+  for (const pb::NodeProto &node : proto.node()) {
     taken.insert(node.output().begin(), node.output().end());
-    for (const onnx::GraphProto *inner : subgraphs(node)) {
+    for (const pb::GraphProto *inner : subgraphs(node)) {
       takeNames(*inner);
     }
   }
@@ -209,13 +242,22 @@ std::unique_ptr<Graph> Flattener::run() {
   Frame frame;
   frame.opsets = readOpsets(model.opset_import());
   if (model.functions_size() != 0) {
+    Extent extent;
+    if (!measure(model.graph().node(), frame.opsets, 0, extent)) {
+      return nullptr;
+    }
+    if (extent.nodes > kMaxNodes) {
+      problems.add("has more than " + llvm::Twine(kMaxNodes) + " nodes once its functions are inlined");
+      return nullptr;
+    }
     takeNames(model.graph());
   }
   graph->proto = &model.graph();
-  return body(model.graph().node(), frame) ? std::move(graph) : nullptr;
+  body(model.graph().node(), frame);
+  return std::move(graph);
 }
 
-std::unique_ptr<Graph> flattenModel(const onnx::ModelProto &model, Problems &problems) {
+std::unique_ptr<Graph> flattenModel(const pb::ModelProto &model, Problems &problems) {
   return Flattener(model, problems).run();
 }
 

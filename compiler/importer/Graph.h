@@ -2,12 +2,12 @@
 // model's own functions replaced by their bodies). Attributes still point into the parsed model.
 #pragma once
 #include "compiler/importer/Problems.h"
+#include "compiler/importer/Protobuf.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include <deque>
 #include <map>
 #include <memory>
-#include <onnx/onnx_pb.h>
 #include <string>
 #include <vector>
 
@@ -20,7 +20,7 @@ using Opsets = std::map<std::string, int64_t, std::less<>>;
 
 struct NodeAttribute {
   std::string name;
-  const onnx::AttributeProto *value = nullptr; ///< its own name differs where a function's parameter was filled in
+  const pb::AttributeProto *value = nullptr; ///< its own name differs where a function's parameter was filled in
 };
 
 struct Node {
@@ -35,44 +35,44 @@ struct Node {
 };
 
 struct Graph {
-  const onnx::GraphProto *proto = nullptr; ///< inputs, outputs and initializers
+  const pb::GraphProto *proto = nullptr; ///< inputs, outputs and initializers
   std::vector<Node> nodes;
-  std::deque<onnx::AttributeProto> defaults; ///< attribute defaults of functions, which `nodes` point to
+  std::deque<pb::AttributeProto> defaults; ///< attribute defaults of functions, which `nodes` point to
 };
 
 /// Why the compiler cannot take an op, or "" if it can: asked for every node, those of subgraphs and functions
 /// included.
 using OpQuestion = llvm::function_ref<std::string(llvm::StringRef domain, llvm::StringRef op, int64_t opset)>;
 
-/// Checks a whole model: versions, names (each defined once, each use defined), cycles, functions, ops. True if nothing
-/// was wrong.
-bool checkModel(const onnx::ModelProto &model, OpQuestion question, Problems &problems);
+/// Checks a whole model: versions, names (each defined once, each use defined), cycles, functions, ops. True if the
+/// graph is sound, though it may have ops that `question` refused: more can be said about the others then.
+bool checkModel(const pb::ModelProto &model, OpQuestion question, Problems &problems);
 
 /// The flat graph of a model that checkModel accepted. None: inlining would not end or explode.
-std::unique_ptr<Graph> flattenModel(const onnx::ModelProto &model, Problems &problems);
+std::unique_ptr<Graph> flattenModel(const pb::ModelProto &model, Problems &problems);
 
 // What both of them need.
 
-using NodeList = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+using NodeList = google::protobuf::RepeatedPtrField<pb::NodeProto>;
 
 /// "ai.onnx" and "" are the same domain.
 llvm::StringRef plainDomain(llvm::StringRef domain);
 
 /// Imports of a model or of a function.
-Opsets readOpsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports);
+Opsets readOpsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto> &imports);
 
 /// Who a node is, for messages.
-Where whereIs(const onnx::NodeProto &node, const Opsets &opsets);
+Where whereIs(const pb::NodeProto &node, const Opsets &opsets);
 
 /// The model's functions, by domain, name and overload.
 class FunctionTable {
 public:
-  explicit FunctionTable(const onnx::ModelProto &model);
-  const onnx::FunctionProto *find(const onnx::NodeProto &node) const;
+  explicit FunctionTable(const pb::ModelProto &model);
+  const pb::FunctionProto *find(const pb::NodeProto &node) const;
   const std::vector<std::string> &duplicates() const { return twice; }
 
 private:
-  llvm::StringMap<const onnx::FunctionProto *> functions;
+  llvm::StringMap<const pb::FunctionProto *> functions;
   std::vector<std::string> twice;
 };
 
@@ -81,6 +81,6 @@ private:
 std::vector<int> orderNodes(const NodeList &nodes, std::vector<int> &cycle);
 
 /// The subgraphs that a node holds.
-std::vector<const onnx::GraphProto *> subgraphs(const onnx::NodeProto &node);
+std::vector<const pb::GraphProto *> subgraphs(const pb::NodeProto &node);
 
 } // namespace ingot::importer

@@ -99,7 +99,7 @@ bool ModelFile::parse(llvm::StringRef bytes, Problems &problems) {
   return true;
 }
 
-llvm::StringRef ModelFile::rawData(const onnx::TensorProto &tensor) const {
+llvm::StringRef ModelFile::rawData(const pb::TensorProto &tensor) const {
   std::optional<uint32_t> index = sliceIndex(tensor.raw_data());
   return index && *index < slices.size() ? slices[*index] : llvm::StringRef();
 }

@@ -3,12 +3,12 @@
 // needs this object alive.
 #pragma once
 #include "compiler/importer/Problems.h"
+#include "compiler/importer/Protobuf.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 #include <deque>
 #include <memory>
-#include <onnx/onnx_pb.h>
 
 namespace ingot::importer {
 
@@ -27,11 +27,11 @@ public:
   /// Maps and parses `path`. Null: `problems` says why.
   static std::unique_ptr<ModelFile> load(llvm::StringRef path, Problems &problems);
 
-  const onnx::ModelProto &model() const { return proto; }
+  const pb::ModelProto &model() const { return proto; }
   llvm::StringRef path() const { return file; }
 
   /// The raw data of a tensor of this model, in the mapping. Empty if it has none.
-  llvm::StringRef rawData(const onnx::TensorProto &tensor) const;
+  llvm::StringRef rawData(const pb::TensorProto &tensor) const;
 
   /// The bytes of an external data file. `location` comes from the model, so it is relative and stays inside the
   /// model's folder, symbolic links followed, or it is refused.
@@ -49,7 +49,7 @@ private:
 
   std::string file;
   std::unique_ptr<MappedFile> mapping;
-  onnx::ModelProto proto;
+  pb::ModelProto proto;
   std::vector<llvm::StringRef> slices;
   llvm::StringMap<std::unique_ptr<MappedFile>> externals; ///< by real path
   std::deque<std::vector<char>> kept;

@@ -9,13 +9,13 @@
 
 namespace ingot::importer {
 
-std::vector<const onnx::GraphProto *> subgraphs(const onnx::NodeProto &node) {
-  std::vector<const onnx::GraphProto *> found;
-  for (const onnx::AttributeProto &attribute : node.attribute()) {
+std::vector<const pb::GraphProto *> subgraphs(const pb::NodeProto &node) {
+  std::vector<const pb::GraphProto *> found;
+  for (const pb::AttributeProto &attribute : node.attribute()) {
     if (attribute.has_g()) {
       found.push_back(&attribute.g());
     }
-    for (const onnx::GraphProto &graph : attribute.graphs()) {
+    for (const pb::GraphProto &graph : attribute.graphs()) {
       found.push_back(&graph);
     }
   }
@@ -23,22 +23,22 @@ std::vector<const onnx::GraphProto *> subgraphs(const onnx::NodeProto &node) {
 }
 
 /// Adds the names that a graph uses and does not define. Shallow: the loader bounds how deep subgraphs nest.
-static void addCaptured(const onnx::GraphProto &graph, llvm::StringSet<> &captured) {
+static void addCaptured(const pb::GraphProto &graph, llvm::StringSet<> &captured) {
   llvm::StringSet<> used, defined;
-  for (const onnx::ValueInfoProto &input : graph.input()) {
+  for (const pb::ValueInfoProto &input : graph.input()) {
     defined.insert(input.name());
   }
-  for (const onnx::TensorProto &tensor : graph.initializer()) {
+  for (const pb::TensorProto &tensor : graph.initializer()) {
     defined.insert(tensor.name());
   }
-  for (const onnx::NodeProto &node : graph.node()) {
+  for (const pb::NodeProto &node : graph.node()) {
     used.insert(node.input().begin(), node.input().end());
     defined.insert(node.output().begin(), node.output().end());
-    for (const onnx::GraphProto *inner : subgraphs(node)) {
+    for (const pb::GraphProto *inner : subgraphs(node)) {
       addCaptured(*inner, used);
     }
   }
-  for (const onnx::ValueInfoProto &output : graph.output()) {
+  for (const pb::ValueInfoProto &output : graph.output()) {
     used.insert(output.name());
   }
   for (const auto &name : used) {
@@ -73,7 +73,7 @@ struct Edges {
       };
       std::for_each(nodes[i].input().begin(), nodes[i].input().end(), use);
       llvm::StringSet<> captured;
-      for (const onnx::GraphProto *graph : subgraphs(nodes[i])) {
+      for (const pb::GraphProto *graph : subgraphs(nodes[i])) {
         addCaptured(*graph, captured);
       }
       for (const auto &name : captured) {

@@ -10,7 +10,7 @@ static_assert(llvm::endianness::native == llvm::endianness::little, "tensors are
 
 namespace ingot::importer {
 
-llvm::Expected<TensorHeader> readHeader(const onnx::TensorProto &tensor) {
+llvm::Expected<TensorHeader> readHeader(const pb::TensorProto &tensor) {
   TensorHeader header;
   header.type = tensor.data_type();
   header.dims.assign(tensor.dims().begin(), tensor.dims().end());
@@ -51,7 +51,7 @@ static llvm::Expected<std::vector<char>> convert(const Values &values, const Ten
   return bytes;
 }
 
-llvm::Expected<std::vector<char>> typedBytes(const onnx::TensorProto &tensor, const TensorHeader &header) {
+llvm::Expected<std::vector<char>> typedBytes(const pb::TensorProto &tensor, const TensorHeader &header) {
   switch (header.type) {
   case kFloat:
     return convert<float>(tensor.float_data(), header, header.elements, "float_data");
@@ -85,11 +85,11 @@ static llvm::Error wrongSize(const TensorHeader &header, llvm::StringRef where, 
 }
 
 /// Reads offset and length from the key-value pairs of external data and cuts the tensor's part out of its file.
-static llvm::Expected<llvm::StringRef> externalBytes(const onnx::TensorProto &tensor, const TensorHeader &header,
+static llvm::Expected<llvm::StringRef> externalBytes(const pb::TensorProto &tensor, const TensorHeader &header,
                                                      ModelFile &file) {
   std::string location;
   uint64_t offset = 0, length = uint64_t(header.bytes);
-  for (const onnx::StringStringEntryProto &entry : tensor.external_data()) {
+  for (const pb::StringStringEntryProto &entry : tensor.external_data()) {
     if (entry.key() == "location") {
       location = entry.value();
     } else if (entry.key() == "offset" || entry.key() == "length") {
@@ -114,7 +114,7 @@ static llvm::Expected<llvm::StringRef> externalBytes(const onnx::TensorProto &te
   return bytes->substr(offset, length);
 }
 
-llvm::Expected<TensorData> readTensor(const onnx::TensorProto &tensor, ModelFile &file) {
+llvm::Expected<TensorData> readTensor(const pb::TensorProto &tensor, ModelFile &file) {
   llvm::Expected<TensorHeader> header = readHeader(tensor);
   if (!header) {
     return header.takeError();
@@ -128,7 +128,7 @@ llvm::Expected<TensorData> readTensor(const onnx::TensorProto &tensor, ModelFile
     result.strings.assign(tensor.string_data().begin(), tensor.string_data().end());
     return result;
   }
-  if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
+  if (tensor.data_location() == pb::TensorProto::EXTERNAL) {
     llvm::Expected<llvm::StringRef> bytes = externalBytes(tensor, result, file);
     if (!bytes) {
       return bytes.takeError();
@@ -151,7 +151,7 @@ llvm::Expected<TensorData> readTensor(const onnx::TensorProto &tensor, ModelFile
 }
 
 /// The header of the dense form, paid for from the model's budget.
-static llvm::Expected<TensorData> denseHeader(const onnx::SparseTensorProto &sparse, int32_t type, ModelFile &file) {
+static llvm::Expected<TensorData> denseHeader(const pb::SparseTensorProto &sparse, int32_t type, ModelFile &file) {
   TensorData dense;
   dense.type = type;
   dense.dims.assign(sparse.dims().begin(), sparse.dims().end());
@@ -168,7 +168,7 @@ static llvm::Expected<TensorData> denseHeader(const onnx::SparseTensorProto &spa
   return dense;
 }
 
-llvm::Expected<TensorData> readSparse(const onnx::SparseTensorProto &sparse, ModelFile &file) {
+llvm::Expected<TensorData> readSparse(const pb::SparseTensorProto &sparse, ModelFile &file) {
   llvm::Expected<TensorData> values = readTensor(sparse.values(), file);
   if (!values) {
     return values.takeError();

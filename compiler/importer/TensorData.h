@@ -1,9 +1,9 @@
 // A TensorProto's values as dense little-endian bytes, whichever of its many forms they were written in.
 #pragma once
 #include "compiler/importer/ElementType.h"
+#include "compiler/importer/Protobuf.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
-#include <onnx/onnx_pb.h>
 #include <vector>
 
 namespace ingot::importer {
@@ -23,15 +23,15 @@ struct TensorData : TensorHeader {
 };
 
 /// Type and dims, checked: known type, no negative dim, sizes that do not overflow.
-llvm::Expected<TensorHeader> readHeader(const onnx::TensorProto &tensor);
+llvm::Expected<TensorHeader> readHeader(const pb::TensorProto &tensor);
 
 /// The values from float_data, int32_data ... (not raw_data), checked against the header's element count.
-llvm::Expected<std::vector<char>> typedBytes(const onnx::TensorProto &tensor, const TensorHeader &header);
+llvm::Expected<std::vector<char>> typedBytes(const pb::TensorProto &tensor, const TensorHeader &header);
 
 /// Any tensor of a model. Nothing is copied when the data is raw or external.
-llvm::Expected<TensorData> readTensor(const onnx::TensorProto &tensor, ModelFile &file);
+llvm::Expected<TensorData> readTensor(const pb::TensorProto &tensor, ModelFile &file);
 
 /// A sparse tensor made dense (within the model's budget).
-llvm::Expected<TensorData> readSparse(const onnx::SparseTensorProto &tensor, ModelFile &file);
+llvm::Expected<TensorData> readSparse(const pb::SparseTensorProto &tensor, ModelFile &file);
 
 } // namespace ingot::importer

@@ -42,7 +42,7 @@ llvm::Expected<HostTensor> readTensorFile(const std::string &path) {
     return problem(path, reason);
   }
   google::protobuf::LogSilencer silence;
-  onnx::TensorProto proto;
+  pb::TensorProto proto;
   if (content.size() > INT_MAX || !proto.ParseFromArray(content.data(), int(content.size()))) {
     return problem(path, "is no tensor: protobuf cannot parse it");
   }
@@ -54,7 +54,7 @@ llvm::Expected<HostTensor> readTensorFile(const std::string &path) {
   tensor.name = proto.name();
   tensor.type = header->type;
   tensor.dims.assign(header->dims.begin(), header->dims.end());
-  if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
+  if (proto.data_location() == pb::TensorProto::EXTERNAL) {
     return problem(path, "tensor has external data, which is read for models only");
   }
   if (header->type == kString) {
@@ -83,7 +83,7 @@ llvm::Expected<HostTensor> readTensorFile(const std::string &path) {
 }
 
 llvm::Error writeTensorFile(const std::string &path, const HostTensor &tensor) {
-  onnx::TensorProto proto;
+  pb::TensorProto proto;
   proto.set_name(tensor.name);
   proto.set_data_type(tensor.type);
   proto.mutable_dims()->Add(tensor.dims.begin(), tensor.dims.end());

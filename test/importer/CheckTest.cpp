@@ -4,9 +4,9 @@
 using namespace ingot;
 using namespace ingot::test;
 
-static onnx::GraphProto &graphOf(onnx::ModelProto &model) { return *model.mutable_graph(); }
+static pb::GraphProto &graphOf(pb::ModelProto &model) { return *model.mutable_graph(); }
 
-static std::unique_ptr<importer::Graph> flat(const onnx::ModelProto &model, std::string &text) {
+static std::unique_ptr<importer::Graph> flat(const pb::ModelProto &model, std::string &text) {
   importer::Problems problems("m.onnx");
   std::unique_ptr<importer::Graph> graph;
   if (importer::checkModel(model, anyOp, problems)) {
@@ -17,7 +17,7 @@ static std::unique_ptr<importer::Graph> flat(const onnx::ModelProto &model, std:
 }
 
 TEST(Check, Versions) {
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   model.set_ir_version(99);
   model.mutable_opset_import(0)->set_version(29);
   std::string text = problemsOf(model);
@@ -26,7 +26,7 @@ TEST(Check, Versions) {
 }
 
 TEST(Check, NoOpset) {
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   model.clear_opset_import();
   std::string text = problemsOf(model);
   expectProblem(text, "the model imports no operator set");
@@ -34,26 +34,26 @@ TEST(Check, NoOpset) {
 }
 
 TEST(Check, DefaultDomainHasTwoNames) {
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   model.mutable_opset_import(0)->set_domain("ai.onnx");
   EXPECT_EQ(problemsOf(model), "");
 }
 
 TEST(Check, Cycle) {
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   addNode(*graphOf(model).mutable_node(), "Add", {"y", "b"}, {"a"}, "first");
   addNode(*graphOf(model).mutable_node(), "Neg", {"a"}, {"b"}, "second");
   expectProblem(problemsOf(model), "the graph has a cycle of 2 nodes: ");
 }
 
 TEST(Check, NodeThatUsesItself) {
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   addNode(*graphOf(model).mutable_node(), "Neg", {"a"}, {"a"}, "self");
   expectProblem(problemsOf(model), "node 'self' (Neg, opset 17): the graph has a cycle of 1 nodes: 'self' -> 'self'");
 }
 
 TEST(Check, UnsortedIsSorted) {
-  onnx::ModelProto model = emptyModel();
+  pb::ModelProto model = emptyModel();
   addValue(*graphOf(model).mutable_input(), "x");
   addValue(*graphOf(model).mutable_output(), "c");
   addNode(*graphOf(model).mutable_node(), "Neg", {"b"}, {"c"});
@@ -67,7 +67,7 @@ TEST(Check, UnsortedIsSorted) {
 }
 
 TEST(Check, NamesDefinedTwiceOrNever) {
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   addNode(*graphOf(model).mutable_node(), "Neg", {"nobody"}, {"y"}, "again");
   addValue(*graphOf(model).mutable_output(), "missing");
   addWeight(model, "w", 1, {0});
@@ -81,15 +81,15 @@ TEST(Check, NamesDefinedTwiceOrNever) {
 }
 
 TEST(Check, InitializerOfAnInputIsItsDefault) {
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   addWeight(model, "x", 1, {2, 3}).set_raw_data(std::string(24, '\0'));
   EXPECT_EQ(problemsOf(model), "");
 }
 
 TEST(Check, SubgraphsSeeOuterNames) {
-  onnx::ModelProto model = reluModel();
-  onnx::NodeProto &node = addNode(*graphOf(model).mutable_node(), "If", {"y"}, {"z"}, "branch");
-  onnx::AttributeProto &attribute = *node.add_attribute();
+  pb::ModelProto model = reluModel();
+  pb::NodeProto &node = addNode(*graphOf(model).mutable_node(), "If", {"y"}, {"z"}, "branch");
+  pb::AttributeProto &attribute = *node.add_attribute();
   attribute.set_name("then_branch");
   addNode(*attribute.mutable_g()->mutable_node(), "Add", {"x", "y"}, {"sum"}, "inside");
   addValue(*attribute.mutable_g()->mutable_output(), "sum");
@@ -99,11 +99,11 @@ TEST(Check, SubgraphsSeeOuterNames) {
 }
 
 TEST(Check, EveryUnknownOpIsReported) {
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   addNode(*graphOf(model).mutable_node(), "Frobnicate", {"x"}, {"a"}, "one");
-  onnx::NodeProto &custom = addNode(*graphOf(model).mutable_node(), "Gelu", {"x"}, {"b"}, "two");
+  pb::NodeProto &custom = addNode(*graphOf(model).mutable_node(), "Gelu", {"x"}, {"b"}, "two");
   custom.set_domain("com.example");
-  onnx::OperatorSetIdProto &import = *model.add_opset_import();
+  pb::OperatorSetIdProto &import = *model.add_opset_import();
   import.set_domain("com.example");
   import.set_version(3);
   Folder folder;
@@ -116,7 +116,7 @@ TEST(Check, EveryUnknownOpIsReported) {
 }
 
 TEST(Check, HugeInput) {
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   addValue(*graphOf(model).mutable_input(), "large", {int64_t(1) << 40, int64_t(1) << 40});
   addValue(*graphOf(model).mutable_input(), "also", {int64_t(1) << 39});
   std::string text = problemsOf(model);
@@ -125,19 +125,19 @@ TEST(Check, HugeInput) {
 }
 
 TEST(Check, NamesCannotDriveTheTerminal) {
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   graphOf(model).mutable_node(0)->set_input(0, "\x1b[31mred\n");
   expectProblem(problemsOf(model), "'\\1b[31mred\\0a'");
 }
 
 /// A function of the domain "mine": one node, from "a" to "b".
-static onnx::FunctionProto &addFunction(onnx::ModelProto &model, const std::string &name, const std::string &op) {
+static pb::FunctionProto &addFunction(pb::ModelProto &model, const std::string &name, const std::string &op) {
   if (model.opset_import_size() == 1) {
-    onnx::OperatorSetIdProto &import = *model.add_opset_import();
+    pb::OperatorSetIdProto &import = *model.add_opset_import();
     import.set_domain("mine");
     import.set_version(1);
   }
-  onnx::FunctionProto &function = *model.add_functions();
+  pb::FunctionProto &function = *model.add_functions();
   function.set_name(name);
   function.set_domain("mine");
   function.add_input("a");
@@ -148,18 +148,18 @@ static onnx::FunctionProto &addFunction(onnx::ModelProto &model, const std::stri
 }
 
 TEST(Functions, Inlined) {
-  onnx::ModelProto model = reluModel();
-  onnx::FunctionProto &function = addFunction(model, "Soft", "Elu");
-  onnx::AttributeProto &parameter = *function.mutable_node(0)->add_attribute();
+  pb::ModelProto model = reluModel();
+  pb::FunctionProto &function = addFunction(model, "Soft", "Elu");
+  pb::AttributeProto &parameter = *function.mutable_node(0)->add_attribute();
   parameter.set_name("alpha");
   parameter.set_ref_attr_name("slope");
   function.mutable_node(0)->set_output(0, "t");
   addNode(*function.mutable_node(), "Neg", {"t"}, {"b"}, "minus");
-  onnx::NodeProto &call = *graphOf(model).mutable_node(0);
+  pb::NodeProto &call = *graphOf(model).mutable_node(0);
   call.set_op_type("Soft");
   call.set_domain("mine");
   call.set_name("call");
-  onnx::AttributeProto &slope = *call.add_attribute();
+  pb::AttributeProto &slope = *call.add_attribute();
   slope.set_name("slope");
   slope.set_f(0.5f);
   std::string text;
@@ -175,7 +175,7 @@ TEST(Functions, Inlined) {
 }
 
 TEST(Functions, ParameterReturned) {
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   addFunction(model, "Same", "Neg").set_output(0, "a");
   graphOf(model).mutable_node(0)->set_op_type("Same");
   graphOf(model).mutable_node(0)->set_domain("mine");
@@ -188,7 +188,7 @@ TEST(Functions, ParameterReturned) {
 }
 
 TEST(Functions, RecursionIsRefused) {
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   addFunction(model, "F", "G").mutable_node(0)->set_domain("mine");
   addFunction(model, "G", "F").mutable_node(0)->set_domain("mine");
   graphOf(model).mutable_node(0)->set_op_type("F");
@@ -199,10 +199,10 @@ TEST(Functions, RecursionIsRefused) {
 }
 
 TEST(Functions, DoublingIsBounded) {
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   for (int level = 0; level < 40; ++level) {
     std::string next = "F" + std::to_string(level + 1);
-    onnx::FunctionProto &function = addFunction(model, "F" + std::to_string(level), next);
+    pb::FunctionProto &function = addFunction(model, "F" + std::to_string(level), next);
     function.mutable_node(0)->set_domain("mine");
     addNode(*function.mutable_node(), next, {"a"}, {"c"}).set_domain("mine");
   }
@@ -215,7 +215,7 @@ TEST(Functions, DoublingIsBounded) {
 }
 
 TEST(Functions, CallDepthIsBounded) {
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   for (int level = 0; level < 5000; ++level) {
     addFunction(model, "F" + std::to_string(level), "F" + std::to_string(level + 1))
         .mutable_node(0)

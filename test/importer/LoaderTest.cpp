@@ -111,7 +111,7 @@ TEST(Loader, MillionsOfParts) {
 
 TEST(Loader, WeightsStayInTheFile) {
   Folder folder;
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   size_t bytes = size_t(64) << 20;
   addWeight(model, "raw", 1, {int64_t(bytes / 4)}).set_raw_data(std::string(bytes, '\x3f'));
   std::string path = folder.write("m.onnx", model);
@@ -128,8 +128,8 @@ TEST(Loader, WeightsStayInTheFile) {
 }
 
 TEST(Loader, PackedFloatsStayInTheFile) {
-  onnx::ModelProto model = reluModel();
-  onnx::TensorProto &tensor = addWeight(model, "w", 1, {3});
+  pb::ModelProto model = reluModel();
+  pb::TensorProto &tensor = addWeight(model, "w", 1, {3});
   for (float value : {1.f, 2.f, 3.f}) {
     tensor.add_float_data(value);
   }
@@ -142,7 +142,7 @@ TEST(Loader, PackedFloatsStayInTheFile) {
 
 TEST(Loader, RawDataThatLooksLikeANumber) {
   Folder folder;
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   addWeight(model, "w", 6, {1}).set_raw_data(std::string("\xff\xff\xff\xff", 4));
   importer::Problems problems("m.onnx");
   std::unique_ptr<importer::ModelFile> file = importer::ModelFile::load(folder.write("m.onnx", model), problems);
@@ -155,15 +155,15 @@ TEST(Loader, RawDataThatLooksLikeANumber) {
 // Whatever bytes are wrong, the answer is a message or a model, never a crash; the sanitizer preset watches this test.
 TEST(Loader, Fuzz) {
   Folder folder;
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   addWeight(model, "w", 1, {2, 3}).set_raw_data(std::string(24, 'a'));
   addWeight(model, "v", 7, {3}).add_int64_data(1);
-  onnx::NodeProto &node = addNode(*model.mutable_graph()->mutable_node(), "If", {"y"}, {"z"}, "branch");
-  onnx::AttributeProto &attribute = *node.add_attribute();
+  pb::NodeProto &node = addNode(*model.mutable_graph()->mutable_node(), "If", {"y"}, {"z"}, "branch");
+  pb::AttributeProto &attribute = *node.add_attribute();
   attribute.set_name("then_branch");
   addNode(*attribute.mutable_g()->mutable_node(), "Add", {"y", "w"}, {"inner"});
   addValue(*attribute.mutable_g()->mutable_output(), "inner");
-  onnx::FunctionProto &function = *model.add_functions();
+  pb::FunctionProto &function = *model.add_functions();
   function.set_name("Twice");
   function.set_domain("mine");
   addNode(*function.mutable_node(), "Add", {"a", "a"}, {"b"});

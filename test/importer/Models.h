@@ -10,19 +10,20 @@
 #include <gtest/gtest.h>
 
 namespace ingot::test {
+namespace pb = importer::pb;
 
-inline onnx::ModelProto emptyModel() {
-  onnx::ModelProto model;
+inline pb::ModelProto emptyModel() {
+  pb::ModelProto model;
   model.set_ir_version(8);
   model.add_opset_import()->set_version(17);
   return model;
 }
 
-inline onnx::ValueInfoProto &addValue(google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> &list,
-                                      const std::string &name, std::vector<int64_t> dims = {2, 3}) {
-  onnx::ValueInfoProto &value = *list.Add();
+inline pb::ValueInfoProto &addValue(google::protobuf::RepeatedPtrField<pb::ValueInfoProto> &list,
+                                    const std::string &name, std::vector<int64_t> dims = {2, 3}) {
+  pb::ValueInfoProto &value = *list.Add();
   value.set_name(name);
-  onnx::TypeProto::Tensor &type = *value.mutable_type()->mutable_tensor_type();
+  pb::TypeProto::Tensor &type = *value.mutable_type()->mutable_tensor_type();
   type.set_elem_type(1);
   type.mutable_shape();
   for (int64_t dim : dims) {
@@ -31,10 +32,10 @@ inline onnx::ValueInfoProto &addValue(google::protobuf::RepeatedPtrField<onnx::V
   return value;
 }
 
-inline onnx::NodeProto &addNode(google::protobuf::RepeatedPtrField<onnx::NodeProto> &list, const std::string &op,
-                                const std::vector<std::string> &inputs, const std::vector<std::string> &outputs,
-                                const std::string &name = "") {
-  onnx::NodeProto &node = *list.Add();
+inline pb::NodeProto &addNode(google::protobuf::RepeatedPtrField<pb::NodeProto> &list, const std::string &op,
+                              const std::vector<std::string> &inputs, const std::vector<std::string> &outputs,
+                              const std::string &name = "") {
+  pb::NodeProto &node = *list.Add();
   node.set_op_type(op);
   node.set_name(name);
   for (const std::string &input : inputs) {
@@ -47,8 +48,8 @@ inline onnx::NodeProto &addNode(google::protobuf::RepeatedPtrField<onnx::NodePro
 }
 
 /// x -> Relu -> y
-inline onnx::ModelProto reluModel() {
-  onnx::ModelProto model = emptyModel();
+inline pb::ModelProto reluModel() {
+  pb::ModelProto model = emptyModel();
   addValue(*model.mutable_graph()->mutable_input(), "x");
   addValue(*model.mutable_graph()->mutable_output(), "y");
   addNode(*model.mutable_graph()->mutable_node(), "Relu", {"x"}, {"y"}, "relu");
@@ -56,9 +57,9 @@ inline onnx::ModelProto reluModel() {
 }
 
 /// An initializer of the model's graph; its values are left to the caller.
-inline onnx::TensorProto &addWeight(onnx::ModelProto &model, const std::string &name, int32_t type,
-                                    std::vector<int64_t> dims) {
-  onnx::TensorProto &tensor = *model.mutable_graph()->add_initializer();
+inline pb::TensorProto &addWeight(pb::ModelProto &model, const std::string &name, int32_t type,
+                                  std::vector<int64_t> dims) {
+  pb::TensorProto &tensor = *model.mutable_graph()->add_initializer();
   tensor.set_name(name);
   tensor.set_data_type(type);
   for (int64_t dim : dims) {
@@ -104,12 +105,12 @@ inline std::string problemsOf(const std::string &path, importer::OpQuestion ques
   if (importer::checkModel(file->model(), question, problems)) {
     importer::flattenModel(file->model(), problems);
   }
-  for (const onnx::TensorProto &tensor : file->model().graph().initializer()) {
+  for (const pb::TensorProto &tensor : file->model().graph().initializer()) {
     if (auto data = importer::readTensor(tensor, *file); !data) {
       problems.add("initializer " + importer::quoted(tensor.name()) + " " + llvm::toString(data.takeError()));
     }
   }
-  for (const onnx::SparseTensorProto &tensor : file->model().graph().sparse_initializer()) {
+  for (const pb::SparseTensorProto &tensor : file->model().graph().sparse_initializer()) {
     if (auto data = importer::readSparse(tensor, *file); !data) {
       problems.add("initializer " + importer::quoted(tensor.values().name()) + " " + llvm::toString(data.takeError()));
     }
@@ -117,7 +118,7 @@ inline std::string problemsOf(const std::string &path, importer::OpQuestion ques
   return problems.text();
 }
 
-inline std::string problemsOf(const onnx::ModelProto &model) {
+inline std::string problemsOf(const pb::ModelProto &model) {
   Folder folder;
   return problemsOf(folder.write("m.onnx", model));
 }

@@ -8,9 +8,9 @@ using namespace ingot;
 using namespace ingot::test;
 
 /// What reading `tensor` as an initializer says, or its bytes in hex.
-static std::string read(const onnx::TensorProto &tensor) {
+static std::string read(const pb::TensorProto &tensor) {
   Folder folder;
-  onnx::ModelProto model = reluModel();
+  pb::ModelProto model = reluModel();
   *model.mutable_graph()->add_initializer() = tensor;
   importer::Problems problems("m.onnx");
   std::unique_ptr<importer::ModelFile> file = importer::ModelFile::load(folder.write("m.onnx", model), problems);
@@ -21,15 +21,15 @@ static std::string read(const onnx::TensorProto &tensor) {
   return data ? llvm::toHex(data->data, true) : llvm::toString(data.takeError());
 }
 
-static onnx::TensorProto tensorOf(int32_t type, std::vector<int64_t> dims) {
-  onnx::TensorProto tensor;
+static pb::TensorProto tensorOf(int32_t type, std::vector<int64_t> dims) {
+  pb::TensorProto tensor;
   tensor.set_data_type(type);
   tensor.mutable_dims()->Add(dims.begin(), dims.end());
   return tensor;
 }
 
 TEST(Tensor, TypedFields) {
-  onnx::TensorProto tensor = tensorOf(importer::kFloat, {1});
+  pb::TensorProto tensor = tensorOf(importer::kFloat, {1});
   tensor.add_float_data(1.0f);
   EXPECT_EQ(read(tensor), "0000803f");
   tensor = tensorOf(importer::kDouble, {1});
@@ -60,7 +60,7 @@ TEST(Tensor, TypedFields) {
 }
 
 TEST(Tensor, SizesMustAgree) {
-  onnx::TensorProto tensor = tensorOf(importer::kFloat, {2, 2});
+  pb::TensorProto tensor = tensorOf(importer::kFloat, {2, 2});
   tensor.set_raw_data("abc");
   expectProblem(read(tensor), "float32[2, 2] needs 16 bytes, but raw_data holds 3");
   tensor.clear_raw_data();
@@ -82,8 +82,8 @@ TEST(Tensor, ImpossibleDims) {
 
 TEST(Tensor, Sparse) {
   Folder folder;
-  onnx::ModelProto model = reluModel();
-  onnx::SparseTensorProto &sparse = *model.mutable_graph()->add_sparse_initializer();
+  pb::ModelProto model = reluModel();
+  pb::SparseTensorProto &sparse = *model.mutable_graph()->add_sparse_initializer();
   *sparse.mutable_values() = tensorOf(importer::kUInt8, {2});
   sparse.mutable_values()->set_name("s");
   sparse.mutable_values()->set_raw_data("\x05\x06");
@@ -109,16 +109,16 @@ namespace {
 /// A model in a folder of its own with one external initializer of four bytes.
 struct External {
   Folder folder;
-  onnx::ModelProto model = reluModel();
-  onnx::TensorProto *tensor = &addWeight(model, "w", 1, {1});
+  pb::ModelProto model = reluModel();
+  pb::TensorProto *tensor = &addWeight(model, "w", 1, {1});
 
   explicit External(const std::string &location) {
-    tensor->set_data_location(onnx::TensorProto::EXTERNAL);
+    tensor->set_data_location(pb::TensorProto::EXTERNAL);
     set("location", location);
     EXPECT_FALSE(llvm::sys::fs::create_directory(folder.at("model")));
   }
   void set(const std::string &key, const std::string &value) {
-    onnx::StringStringEntryProto &entry = *tensor->add_external_data();
+    pb::StringStringEntryProto &entry = *tensor->add_external_data();
     entry.set_key(key);
     entry.set_value(value);
   }
@@ -209,11 +209,11 @@ static std::string readFileProblem(const std::string &path) {
 
 TEST(TensorFile, Problems) {
   Folder folder;
-  onnx::SequenceProto sequence;
-  sequence.set_elem_type(onnx::SequenceProto::TENSOR);
+  pb::SequenceProto sequence;
+  sequence.set_elem_type(pb::SequenceProto::TENSOR);
   *sequence.add_tensor_values() = tensorOf(importer::kFloat, {0});
   expectProblem(readFileProblem(folder.write("t.pb", sequence)), "t.pb: error: holds a sequence or an optional value");
-  onnx::TensorProto tensor = tensorOf(importer::kFloat, {2});
+  pb::TensorProto tensor = tensorOf(importer::kFloat, {2});
   tensor.set_raw_data("abc");
   expectProblem(readFileProblem(folder.write("t.pb", tensor)), "tensor float32[2] needs 8 bytes, but raw_data holds 3");
   expectProblem(readFileProblem(folder.at("none.pb")), "cannot be opened");

@@ -1,0 +1,324 @@
+// Building the IR. Nodes are made one by one in the order of the flat graph: attributes converted, the op's own
+// upgrade() applied, operands left out filled in, the op created, verified, its types inferred. What a node's code
+// complains about through MLIR's diagnostics is caught and filed under that node. A node that failed leaves its outputs
+// without a value; nodes that need those are passed over in silence, so that one mistake is one message and the rest of
+// the graph is still looked at.
+#include "compiler/importer/Import.h"
+#include "compiler/importer/Types.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Onnx.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace ingot::importer {
+
+namespace {
+
+class Importer {
+public:
+  Importer(MLIRContext &context, ModelFile &file, const Graph &graph, Problems &problems)
+      : context(&context), builder(&context), file(file), graph(graph), problems(problems) {}
+
+  OwningOpRef<ModuleOp> run(const ImportOptions &options);
+
+private:
+  void initializers();
+  void initializer(const std::string &name, llvm::Expected<TensorData> data);
+  void node(const Node &node);
+  void constantNode(const Node &node, Location loc);
+  bool operands(const Node &node, onnx::Node &target);
+  bool attributes(const Node &node, onnx::Node &target);
+  Operation *create(onnx::Node &target, const Node &node);
+  bool arity(onnx::Node &target, RegisteredOperationName info, const Node &node);
+  Value value(const std::string &name);
+  void finish(func::FuncOp function);
+  void problem(const Where &where, llvm::Error error, const llvm::Twine &prefix = "") {
+    problems.add(where, prefix + llvm::toString(std::move(error)));
+  }
+  Location locationOf(llvm::StringRef name) { return NameLoc::get(builder.getStringAttr(name)); }
+
+  MLIRContext *context;
+  OpBuilder builder;
+  ModelFile &file;
+  const Graph &graph;
+  Problems &problems;
+  llvm::StringMap<Value> values;
+  llvm::StringMap<ElementsAttr> weights; ///< initializers that no node has used yet
+};
+
+} // namespace
+
+static std::optional<RegisteredOperationName> lookup(MLIRContext *context, llvm::StringRef domain, llvm::StringRef op) {
+  std::string name = ("onnx." + domain + (domain.empty() ? "" : ".") + op).str();
+  return RegisteredOperationName::lookup(name, context);
+}
+
+static std::string whyUnknown(MLIRContext *context, llvm::StringRef domain, llvm::StringRef op) {
+  std::optional<RegisteredOperationName> info = lookup(context, domain, op);
+  if ((info && info->hasInterface<onnx::Importable>()) || (domain.empty() && op == "Constant")) {
+    return "";
+  }
+  bool control = domain.empty() && (op == "If" || op == "Loop" || op == "Scan" || op == "SequenceMap");
+  return control ? "operators with subgraphs are not supported yet" : "the operator is not known or not supported yet";
+}
+
+/// How many results ops of this name have; none: as many as the node names.
+static std::optional<unsigned> resultCount(RegisteredOperationName info) {
+  if (info.hasTrait<OpTrait::OneResult>()) {
+    return 1;
+  }
+  if (info.hasTrait<OpTrait::NResults<2>::Impl>()) {
+    return 2;
+  }
+  if (info.hasTrait<OpTrait::NResults<3>::Impl>()) {
+    return 3;
+  }
+  if (info.hasTrait<OpTrait::NResults<4>::Impl>()) {
+    return 4;
+  }
+  if (info.hasTrait<OpTrait::NResults<5>::Impl>()) {
+    return 5;
+  }
+  return std::nullopt;
+}
+
+void Importer::initializer(const std::string &name, llvm::Expected<TensorData> data) {
+  if (!data) {
+    problem({}, data.takeError(), "initializer " + quoted(name) + " ");
+    return;
+  }
+  llvm::Expected<ElementsAttr> elements = makeElements(context, *data, name);
+  if (!elements) {
+    problem({}, elements.takeError(), "initializer " + quoted(name) + " ");
+    return;
+  }
+  weights[name] = *elements;
+}
+
+void Importer::initializers() {
+  for (const pb::TensorProto &tensor : graph.proto->initializer()) {
+    initializer(tensor.name(), readTensor(tensor, file));
+  }
+  for (const pb::SparseTensorProto &tensor : graph.proto->sparse_initializer()) {
+    initializer(tensor.values().name(), readSparse(tensor, file));
+  }
+}
+
+/// The value of that name; null if what should have made it failed. A weight becomes an op at its first use.
+Value Importer::value(const std::string &name) {
+  if (ElementsAttr weight = weights.lookup(name)) {
+    weights.erase(name);
+    values[name] = onnx::makeConstant(builder, locationOf(name), weight);
+  }
+  return values.lookup(name);
+}
+
+bool Importer::operands(const Node &node, onnx::Node &target) {
+  bool good = true;
+  for (const std::string &input : node.inputs) {
+    target.operands.push_back(input.empty() ? Value() : value(input));
+    good &= input.empty() || target.operands.back();
+  }
+  while (!target.operands.empty() && !target.operands.back()) {
+    target.operands.pop_back(); // trailing empty names say what no names would have said
+  }
+  return good;
+}
+
+bool Importer::attributes(const Node &node, onnx::Node &target) {
+  bool good = true;
+  for (const auto &[name, proto] : node.attributes) {
+    llvm::Expected<Attribute> value = makeAttribute(context, *proto, node.name + "." + name, file);
+    if (!value) {
+      problem(node.where(), value.takeError(), "attribute " + quoted(name) + " ");
+      good = false;
+    } else {
+      target.attributes.set(name, *value);
+    }
+  }
+  return good;
+}
+
+/// Operand and result counts of the newest form; inputs left out at the end are filled in.
+bool Importer::arity(onnx::Node &target, RegisteredOperationName info, const Node &node) {
+  int64_t declared = info.getInterface<onnx::Importable>()->inputCount();
+  if (declared >= 0 && int64_t(target.operands.size()) > declared) {
+    problems.add(node.where(), "has " + llvm::Twine(target.operands.size()) + " inputs, but the operator takes " +
+                                   (declared == 1 ? "1" : "at most " + std::to_string(declared)));
+    return false;
+  }
+  if (std::optional<unsigned> results = resultCount(info); results && node.outputs.size() > *results) {
+    problems.add(node.where(), "has " + llvm::Twine(node.outputs.size()) + " outputs, but the operator gives " +
+                                   llvm::Twine(*results));
+    return false;
+  }
+  if (declared > 0) {
+    target.operands.resize(declared);
+  }
+  return true;
+}
+
+Operation *Importer::create(onnx::Node &target, const Node &node) {
+  std::optional<RegisteredOperationName> info = lookup(context, node.domain, target.op);
+  if (!info || !info->hasInterface<onnx::Importable>() || !arity(target, *info, node)) {
+    return nullptr;
+  }
+  llvm::ArrayRef<StringAttr> known = info->getAttributeNames();
+  for (NamedAttribute attribute : target.attributes) {
+    if (!llvm::is_contained(known, attribute.getName())) {
+      problems.add(node.where(), "has the unknown attribute " + quoted(attribute.getName().getValue()));
+      return nullptr;
+    }
+  }
+  OperationState state(target.loc, *info);
+  for (Value operand : target.operands) {
+    state.addOperands(operand ? operand : onnx::makeNone(builder, target.loc));
+  }
+  state.addAttributes(target.attributes.getAttrs());
+  unsigned results = resultCount(*info).value_or(target.outputs);
+  state.addTypes(SmallVector<Type>(results, UnrankedTensorType::get(builder.getF32Type())));
+  Operation *op = builder.create(state);
+  // Inference may rely on what the verifier checks, so it comes second.
+  return succeeded(verify(op, /*verifyRecursively=*/false)) && succeeded(onnx::updateTypes(op)) ? op : nullptr;
+}
+
+void Importer::constantNode(const Node &node, Location loc) {
+  llvm::Expected<ElementsAttr> elements = makeConstantNode(context, node, file);
+  if (!elements) {
+    problem(node.where(), elements.takeError());
+  } else if (node.outputs.size() != 1 || !node.inputs.empty()) {
+    problems.add(node.where(), "needs no input and one output");
+  } else {
+    values[node.outputs[0]] = onnx::makeConstant(builder, loc, *elements);
+  }
+}
+
+void Importer::node(const Node &node) {
+  Location loc = locationOf(node.name);
+  if (node.domain.empty() && node.op == "Constant") {
+    return constantNode(node, loc);
+  }
+  std::optional<RegisteredOperationName> info = lookup(context, node.domain, node.op);
+  if (!info || !info->hasInterface<onnx::Importable>()) {
+    return; // reported by the check
+  }
+  onnx::Node target{builder, loc, node.op, node.opset, {}, {}, unsigned(node.outputs.size()), {}};
+  bool good = attributes(node, target);
+  if (!operands(node, target) || !good) {
+    return;
+  }
+  auto *importable = info->getInterface<onnx::Importable>();
+  if (importable->inputCount() != 0 && !target.operand(0)) {
+    problems.add(node.where(), "has too few inputs: the first is missing");
+    return;
+  }
+  size_t before = problems.count();
+  Operation *op = succeeded(importable->upgrade(target)) ? create(target, node) : nullptr;
+  if (!op) {
+    if (problems.count() == before) {
+      problems.add(node.where(), "cannot be brought to the newest form of the operator");
+    }
+    return;
+  }
+  for (auto [i, output] : llvm::enumerate(node.outputs)) {
+    if (!output.empty()) {
+      Value result = op->getResult(i);
+      values[output] = i == 0 && target.after ? target.after(builder, result) : result;
+    }
+  }
+}
+
+void Importer::finish(func::FuncOp function) {
+  SmallVector<Value> results;
+  SmallVector<Type> types;
+  for (const pb::ValueInfoProto &output : graph.proto->output()) {
+    Value result = value(output.name());
+    if (!result) {
+      return; // its node has been reported
+    }
+    results.push_back(result);
+    types.push_back(result.getType());
+  }
+  func::ReturnOp::create(builder, function.getLoc(), results);
+  function.setType(builder.getFunctionType(function.getArgumentTypes(), types));
+  for (auto [i, output] : llvm::enumerate(graph.proto->output())) {
+    function.setResultAttr(i, "onnx.name", builder.getStringAttr(output.name()));
+  }
+}
+
+/// What a node's code says in terms of its op, in terms of the node.
+static std::string nodeText(llvm::StringRef message) {
+  if (message.consume_front("'onnx.")) {
+    message = message.substr(message.find('\'') + 1);
+    message.consume_front(" op ");
+  }
+  llvm::StringRef rest = message;
+  unsigned long long number = 0;
+  if (rest.consume_front("operand #") && !rest.consumeInteger(10, number) && rest.contains("but got 'none'")) {
+    return "has too few inputs: input " + std::to_string(number) + " is missing";
+  }
+  return message.str();
+}
+
+OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(locationOf(options.name));
+  std::vector<Input> inputs = readInputs(context, *graph.proto, options, problems);
+  initializers();
+  SmallVector<Type> types = llvm::map_to_vector(inputs, [](const Input &input) { return input.type; });
+  builder.setInsertionPointToEnd(module->getBody());
+  auto function = func::FuncOp::create(builder, module->getLoc(), options.name, builder.getFunctionType(types, {}));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    values[input.name] = function.getArgument(i);
+    function.setArgAttr(i, "onnx.name", builder.getStringAttr(input.name));
+    SmallVector<llvm::StringRef> symbols(input.symbols.begin(), input.symbols.end());
+    function.setArgAttr(i, "onnx.dims", builder.getStrArrayAttr(symbols));
+  }
+  const Node *current = nullptr;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {
+      return failure();
+    }
+    problems.add(current ? current->where() : Where(), nodeText(diagnostic.str()));
+    return success();
+  });
+  for (const Node &next : graph.nodes) {
+    current = &next;
+    node(next);
+  }
+  current = nullptr;
+  finish(function);
+  if (!problems.empty() || failed(verify(*module))) {
+    return {};
+  }
+  return module;
+}
+
+std::optional<ImportedModel> importModel(MLIRContext &context, llvm::StringRef path, const ImportOptions &options,
+                                         Problems &problems) {
+  context.getOrLoadDialect<func::FuncDialect>();
+  context.getOrLoadDialect<onnx::OnnxDialect>();
+  ImportedModel result;
+  result.file = ModelFile::load(path, problems);
+  if (!result.file) {
+    return std::nullopt;
+  }
+  auto question = [&](llvm::StringRef domain, llvm::StringRef op, int64_t) { return whyUnknown(&context, domain, op); };
+  if (!checkModel(result.file->model(), question, problems)) {
+    return std::nullopt;
+  }
+  std::unique_ptr<Graph> graph = flattenModel(result.file->model(), problems);
+  if (!graph) {
+    return std::nullopt;
+  }
+  result.module = Importer(context, *result.file, *graph, problems).run(options);
+  if (!result.module || !problems.empty()) {
+    return std::nullopt;
+  }
+  return result;
+}
+
+} // namespace ingot::importer

@@ -1,0 +1,33 @@
+// The importer: an .onnx file becomes a module with one func.func of onnx ops, every node in the newest form of its op.
+//
+//   func.func @NAME(%x: tensor<1x3xf32> {onnx.name = "x", onnx.dims = ["batch", ""]}) -> (tensor<1x3xf32> {onnx.name =
+//   "y"})
+//
+// Weights are resources over the mapped file; nodes' names are locations. Nothing is optimised here.
+#pragma once
+#include "compiler/importer/ModelFile.h"
+#include "compiler/importer/Problems.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <map>
+#include <optional>
+
+namespace ingot::importer {
+
+struct ImportOptions {
+  std::string name = "model";                         ///< of the function
+  std::map<std::string, int64_t> dims;                ///< --dim: symbolic dimensions, by name
+  std::map<std::string, std::vector<int64_t>> shapes; ///< --shape: whole shapes, by input name
+  bool needStatic = true;                             ///< inputs whose dims stay unknown are an error
+};
+
+struct ImportedModel {
+  std::unique_ptr<ModelFile> file; ///< must live as long as the module is used: its constants point into the file
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+/// Nothing is returned when `problems` has grown: they are all that could be found at once.
+std::optional<ImportedModel> importModel(mlir::MLIRContext &context, llvm::StringRef path, const ImportOptions &options,
+                                         Problems &problems);
+
+} // namespace ingot::importer

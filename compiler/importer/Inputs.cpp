@@ -1,0 +1,201 @@
+// Input types. A dimension is a number, a symbol (the same name is the same size in all inputs) or nothing. --shape
+// gives one input's sizes and, through its symbols, those of others; --dim gives symbols.
+#include "compiler/importer/Types.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace ingot::importer {
+
+namespace {
+
+class InputReader {
+public:
+  InputReader(MLIRContext *context, const pb::GraphProto &graph, const ImportOptions &options, Problems &problems)
+      : context(context), graph(graph), options(options), problems(problems), symbols(options.dims) {}
+
+  std::vector<Input> run();
+
+private:
+  void shapesGiveSymbols();
+  void optionsMeanSomething();
+  void input(const pb::ValueInfoProto &value);
+  void shape(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t> &dims);
+
+  MLIRContext *context;
+  const pb::GraphProto &graph;
+  const ImportOptions &options;
+  Problems &problems;
+  std::map<std::string, int64_t> symbols;
+  std::vector<const pb::ValueInfoProto *> values; ///< the inputs that have no initializer
+  std::vector<Input> inputs;
+};
+
+} // namespace
+
+using Dimension = pb::TensorShapeProto::Dimension;
+
+/// Exporters also write unknown sizes as negative numbers.
+static bool isKnown(const Dimension &dim) { return dim.has_dim_value() && dim.dim_value() >= 0; }
+
+static const pb::TensorShapeProto &shapeOf(const pb::ValueInfoProto &value) {
+  return value.type().tensor_type().shape();
+}
+
+static std::string shapeText(const pb::TensorShapeProto &shape) {
+  std::string text = "[";
+  for (const Dimension &dim : shape.dim()) {
+    text += text.size() > 1 ? ", " : "";
+    text += isKnown(dim) ? std::to_string(dim.dim_value()) : dim.dim_param().empty() ? "?" : dim.dim_param();
+  }
+  return text + "]";
+}
+
+void InputReader::shapesGiveSymbols() {
+  for (const pb::ValueInfoProto *value : values) {
+    auto given = options.shapes.find(value->name());
+    if (given == options.shapes.end()) {
+      continue;
+    }
+    const pb::TensorShapeProto &shape = shapeOf(*value);
+    bool ranked = value->type().tensor_type().has_shape();
+    if (ranked && size_t(shape.dim_size()) != given->second.size()) {
+      problems.add("--shape gives input " + quoted(value->name()) + " " + llvm::Twine(given->second.size()) +
+                   " dims, but the model says " + quoted(shapeText(shape)));
+      continue;
+    }
+    for (auto [dim, size] : llvm::zip(shape.dim(), given->second)) {
+      if (isKnown(dim) && dim.dim_value() != size && dim.dim_value() != 0) {
+        problems.add("--shape gives input " + quoted(value->name()) + " the dim " + llvm::Twine(size) +
+                     " where the model says " + llvm::Twine(dim.dim_value()));
+      }
+      auto [symbol, isNew] = symbols.try_emplace(dim.dim_param(), size);
+      if (!dim.dim_param().empty() && !isNew && symbol->second != size) {
+        problems.add("dimension " + quoted(dim.dim_param()) + " is given two sizes: " + llvm::Twine(symbol->second) +
+                     " and " + llvm::Twine(size));
+      }
+    }
+  }
+  symbols.erase("");
+}
+
+void InputReader::optionsMeanSomething() {
+  llvm::StringSet<> names, known;
+  for (const pb::ValueInfoProto *value : values) {
+    names.insert(value->name());
+    for (const Dimension &dim : shapeOf(*value).dim()) {
+      known.insert(dim.dim_param());
+    }
+  }
+  for (const auto &[name, dims] : options.shapes) {
+    if (!names.contains(name)) {
+      problems.add("--shape names " + quoted(name) + ", which is not an input");
+    }
+    if (llvm::any_of(dims, [](int64_t dim) { return dim < 0; })) {
+      problems.add("--shape gives input " + quoted(name) + " a negative dim");
+    }
+  }
+  for (const auto &[name, size] : options.dims) {
+    if (!known.contains(name)) {
+      problems.add("--dim names " + quoted(name) + ", which is not a dimension of any input");
+    }
+    if (size < 0) {
+      problems.add("--dim gives " + quoted(name) + " a negative size");
+    }
+  }
+}
+
+void InputReader::shape(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t> &dims) {
+  auto given = options.shapes.find(value.name());
+  if (given != options.shapes.end()) {
+    dims.assign(given->second.begin(), given->second.end());
+    return;
+  }
+  bool unknown = false;
+  for (const Dimension &dim : shapeOf(value).dim()) {
+    auto symbol = symbols.find(dim.dim_param());
+    bool fixed = isKnown(dim) || symbol != symbols.end();
+    dims.push_back(isKnown(dim) ? dim.dim_value() : fixed ? symbol->second : ShapedType::kDynamic);
+    unknown |= !fixed;
+  }
+  if (!unknown || !options.needStatic) {
+    return;
+  }
+  std::string symbolic, shape;
+  for (const auto &[dim, size] : llvm::zip(shapeOf(value).dim(), dims)) {
+    if (symbolic.empty() && size < 0 && !dim.dim_param().empty()) {
+      symbolic = "--dim " + dim.dim_param() + "=N or ";
+    }
+    shape += (shape.empty() ? "" : "x") + (size < 0 ? "N" : std::to_string(size));
+  }
+  problems.add("input " + quoted(value.name()) + " has unknown dims " + shapeText(shapeOf(value)) + "; fix them with " +
+               symbolic + "--shape " + value.name() + "=" + shape);
+}
+
+void InputReader::input(const pb::ValueInfoProto &value) {
+  if (!value.type().has_tensor_type()) {
+    problems.add("input " + quoted(value.name()) + " is not a tensor; other types are not supported yet");
+    return;
+  }
+  const pb::TypeProto::Tensor &type = value.type().tensor_type();
+  Type element = elementType(context, type.elem_type());
+  if (!element) {
+    llvm::StringRef name = elementName(type.elem_type());
+    problems.add("input " + quoted(value.name()) + " has the element type " +
+                 (name.empty() ? llvm::StringRef("undefined") : name) + ", which is not supported yet");
+    return;
+  }
+  Input result{value.name(), {}, {}};
+  if (!type.has_shape() && !options.shapes.contains(value.name())) {
+    if (options.needStatic) {
+      problems.add("input " + quoted(value.name()) + " has an unknown number of dims; fix them with --shape " +
+                   value.name() + "=AxBx...");
+      return;
+    }
+    result.type = UnrankedTensorType::get(element);
+    inputs.push_back(std::move(result));
+    return;
+  }
+  SmallVector<int64_t> dims;
+  shape(value, dims);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    result.symbols.push_back(int(i) < type.shape().dim_size() ? type.shape().dim(int(i)).dim_param() : "");
+  }
+  SmallVector<int64_t> least = llvm::map_to_vector(dims, [](int64_t dim) { return std::max<int64_t>(dim, 1); });
+  std::optional<int64_t> elements = elementCount(least);
+  if (!elements || !byteCount(type.elem_type(), *elements)) {
+    problems.add("input " + quoted(value.name()) + " has impossible dims " + dimsText(least));
+    return;
+  }
+  result.type = RankedTensorType::get(dims, element);
+  inputs.push_back(std::move(result));
+}
+
+std::vector<Input> InputReader::run() {
+  llvm::StringSet<> initialized;
+  for (const pb::TensorProto &tensor : graph.initializer()) {
+    initialized.insert(tensor.name());
+  }
+  for (const pb::SparseTensorProto &tensor : graph.sparse_initializer()) {
+    initialized.insert(tensor.values().name());
+  }
+  for (const pb::ValueInfoProto &value : graph.input()) {
+    if (!initialized.contains(value.name())) {
+      values.push_back(&value);
+    }
+  }
+  optionsMeanSomething();
+  shapesGiveSymbols();
+  for (const pb::ValueInfoProto *value : values) {
+    input(*value);
+  }
+  return std::move(inputs);
+}
+
+std::vector<Input> readInputs(MLIRContext *context, const pb::GraphProto &graph, const ImportOptions &options,
+                              Problems &problems) {
+  return InputReader(context, graph, options, problems).run();
+}
+
+} // namespace ingot::importer

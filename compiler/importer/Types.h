@@ -1,0 +1,36 @@
+// ONNX's types and attributes as MLIR's.
+#pragma once
+#include "compiler/importer/Graph.h"
+#include "compiler/importer/Import.h"
+#include "compiler/importer/TensorData.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace ingot::importer {
+
+/// Signless integers for ONNX's signed ones, unsigned for unsigned, i1 for bool. Null: a type that the compiler has no
+/// tensors of.
+mlir::Type elementType(mlir::MLIRContext *context, int32_t type);
+
+/// A constant: small ones as dense attributes, large ones as a resource called `name` over the bytes where they are.
+llvm::Expected<mlir::ElementsAttr> makeElements(mlir::MLIRContext *context, const TensorData &data,
+                                                llvm::StringRef name);
+
+/// A node's attribute. `name` is used for resources.
+llvm::Expected<mlir::Attribute> makeAttribute(mlir::MLIRContext *context, const pb::AttributeProto &attribute,
+                                              llvm::StringRef name, ModelFile &file);
+
+/// The value of a Constant node, whichever of its attributes holds it.
+llvm::Expected<mlir::ElementsAttr> makeConstantNode(mlir::MLIRContext *context, const Node &node, ModelFile &file);
+
+struct Input {
+  std::string name;
+  mlir::Type type;
+  std::vector<std::string> symbols; ///< name of each symbolic dimension, "" for the others
+};
+
+/// The graph's inputs (those without an initializer) with the options' sizes in the place of unknown ones.
+std::vector<Input> readInputs(mlir::MLIRContext *context, const pb::GraphProto &graph, const ImportOptions &options,
+                              Problems &problems);
+
+} // namespace ingot::importer
