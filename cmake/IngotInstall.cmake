@@ -1,0 +1,42 @@
+# What `cmake --install`, `find_package(ingot)` (from an installation or from the build folder: -Dingot_DIR=BUILD/lib/cmake/ingot) and
+# cpack give: the compiler, the support library with its headers, and ingot_add_model.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ingot)
+set(exported ingot_rt ingot_threads)
+if(TARGET ingot)
+  list(APPEND exported ingot)
+  add_executable(ingot::ingot ALIAS ingot)
+  # libMLIR lies outside of the linker's default path.
+  set_target_properties(ingot PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  include(IngotModel) # for our own examples and tests
+endif()
+install(TARGETS ${exported} EXPORT ingotTargets)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime_support/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT ingotTargets NAMESPACE ingot:: DESTINATION ${package_dir})
+
+# The same package in the build folder, so that a project can use what was just built.
+set(build_package_dir ${PROJECT_BINARY_DIR}/lib/cmake/ingot)
+export(EXPORT ingotTargets NAMESPACE ingot:: FILE ${build_package_dir}/ingotTargets.cmake)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/ingotConfig.cmake.in ${build_package_dir}/ingotConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${build_package_dir}/ingotConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/IngotModel.cmake ${build_package_dir}/IngotModel.cmake COPYONLY)
+install(FILES ${build_package_dir}/ingotConfig.cmake ${build_package_dir}/ingotConfigVersion.cmake
+              ${build_package_dir}/IngotModel.cmake DESTINATION ${package_dir})
+
+# cpack in the build folder. The compiler links LLVM's and MLIR's shared libraries: the .deb depends on Debian's packages of them (found by
+# dpkg-shlibdeps), the .tar.gz needs them installed (libmlir-22, libllvm22 and what third_party/packages.txt names beside).
+set(CPACK_GENERATOR TGZ DEB)
+set(CPACK_PACKAGE_NAME ingot)
+set(CPACK_PACKAGE_VENDOR ingot)
+set(CPACK_PACKAGE_CONTACT "ingot developers <ingot@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "ahead-of-time compiler from ONNX models to static libraries")
+set(CPACK_SYSTEM_NAME linux-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_STRIP_FILES ON)
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+include(CPack)
