@@ -1,4 +1,4 @@
-# What `cmake --install`, `find_package(ingot)` (from an installation or from the build folder: -Dingot_DIR=BUILD/lib/cmake/ingot) and
+# What `cmake --install`, `find_package(ingot)` (from an installation or from the build folder: -Dingot_DIR=BUILD) and
 # cpack give: the compiler, the support library with its headers, and ingot_add_model.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -17,7 +17,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime_support/include/ DESTINATION ${C
 install(EXPORT ingotTargets NAMESPACE ingot:: DESTINATION ${package_dir})
 
 # The same package in the build folder, so that a project can use what was just built.
-set(build_package_dir ${PROJECT_BINARY_DIR}/lib/cmake/ingot)
+set(build_package_dir ${PROJECT_BINARY_DIR})
 export(EXPORT ingotTargets NAMESPACE ingot:: FILE ${build_package_dir}/ingotTargets.cmake)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/ingotConfig.cmake.in ${build_package_dir}/ingotConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
