@@ -1,0 +1,187 @@
+#include "compiler/onnx/Window.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Shapes.h"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+/// Larger attributes are refused: with them, sizes computed below cannot overflow.
+static constexpr int64_t largest = int64_t(1) << 31;
+
+SmallVector<int64_t> Window::pads() const {
+  SmallVector<int64_t> pads;
+  for (size_t i = 0; i < rank(); ++i) {
+    pads.append({before[i], after[i]});
+  }
+  return pads;
+}
+
+/// An ints attribute with `count` entries in [least, largest], or `count` times `fallback`.
+static FailureOr<SmallVector<int64_t>> listOf(Operation *op, StringRef name, size_t count, int64_t fallback, int64_t least) {
+  auto attr = op->getAttrOfType<DenseI64ArrayAttr>(name);
+  if (!attr || attr.empty()) {
+    return SmallVector<int64_t>(count, fallback);
+  }
+  if (attr.size() != static_cast<int64_t>(count)) {
+    return op->emitOpError("attribute '") << name << "' has " << attr.size() << " entries, expected " << count;
+  }
+  for (int64_t v : attr.asArrayRef()) {
+    if (v < least || v > largest) {
+      return op->emitOpError("attribute '") << name << "' has the entry " << v << ", expected " << least << " or more";
+    }
+  }
+  return SmallVector<int64_t>(attr.asArrayRef());
+}
+
+static StringRef autoPadOf(Operation *op) {
+  auto attr = op->getAttrOfType<StringAttr>("auto_pad");
+  return attr && !attr.getValue().empty() ? attr.getValue() : StringRef("NOTSET");
+}
+
+/// Kernel, strides, dilations and the pads attribute.
+static FailureOr<Window> readAttributes(Operation *op, ArrayRef<int64_t> kernel) {
+  size_t rank = kernel.size();
+  Window w;
+  w.kernel.assign(kernel.begin(), kernel.end());
+  for (int64_t k : kernel) {
+    if (!ShapedType::isDynamic(k) && (k < 1 || k > largest)) {
+      return op->emitOpError("kernel has a dimension of ") << k;
+    }
+  }
+  auto strides = listOf(op, "strides", rank, 1, 1), dilations = listOf(op, "dilations", rank, 1, 1), pads = listOf(op, "pads", 2 * rank, 0, 0);
+  if (failed(strides) || failed(dilations) || failed(pads)) {
+    return failure();
+  }
+  w.strides = *strides, w.dilations = *dilations;
+  w.before.assign(pads->begin(), pads->begin() + rank);
+  w.after.assign(pads->begin() + rank, pads->end());
+  w.out.assign(rank, ShapedType::kDynamic);
+  StringRef mode = autoPadOf(op);
+  if (mode != "NOTSET" && mode != "VALID" && mode != "SAME_UPPER" && mode != "SAME_LOWER") {
+    return op->emitOpError("attribute 'auto_pad' is '") << mode << "', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER";
+  }
+  if (mode == "VALID") {
+    w.before.assign(rank, 0), w.after.assign(rank, 0);
+  }
+  return w;
+}
+
+/// Splits `total` zeros: the odd one goes behind when `upper`.
+static void distribute(Window &w, size_t i, int64_t total, bool upper) {
+  w.before[i] = upper ? total / 2 : total - total / 2;
+  w.after[i] = total - w.before[i];
+}
+
+FailureOr<Window> windowOf(Operation *op, ArrayRef<int64_t> spatial, ArrayRef<int64_t> kernel) {
+  if (kernel.size() != spatial.size()) {
+    return op->emitOpError("kernel has ") << kernel.size() << " spatial axes, the input " << spatial.size();
+  }
+  FailureOr<Window> read = readAttributes(op, kernel);
+  if (failed(read)) {
+    return failure();
+  }
+  Window &w = *read;
+  StringRef mode = autoPadOf(op);
+  auto ceil = op->getAttrOfType<IntegerAttr>("ceil_mode");
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    int64_t in = spatial[i], stride = w.strides[i];
+    bool same = mode.starts_with("SAME");
+    if (ShapedType::isDynamic(in) || ShapedType::isDynamic(kernel[i])) {
+      if (same) {
+        w.before[i] = w.after[i] = ShapedType::kDynamic;
+      }
+      continue;
+    }
+    if (same) {
+      w.out[i] = (in + stride - 1) / stride;
+      distribute(w, i, std::max<int64_t>(0, (w.out[i] - 1) * stride + w.reach(i) - in), mode == "SAME_UPPER");
+      continue;
+    }
+    int64_t room = in + w.before[i] + w.after[i] - w.reach(i);
+    if (room < 0) {
+      return op->emitOpError("a window of ") << w.reach(i) << " does not fit the padded input of " << in + w.before[i] + w.after[i] << " on axis " << i + 2;
+    }
+    w.out[i] = room / stride + 1;
+    // A last window that would begin in the padding behind is left out.
+    if (ceil && ceil.getInt() && mode == "NOTSET" && room % stride && w.out[i] * stride < in + w.before[i]) {
+      ++w.out[i];
+    }
+  }
+  return w;
+}
+
+FailureOr<Window> transposedWindowOf(Operation *op, ArrayRef<int64_t> spatial, ArrayRef<int64_t> kernel) {
+  size_t rank = spatial.size();
+  if (kernel.size() != rank) {
+    return op->emitOpError("kernel has ") << kernel.size() << " spatial axes, the input " << rank;
+  }
+  FailureOr<Window> read = readAttributes(op, kernel);
+  FailureOr<SmallVector<int64_t>> extra = listOf(op, "output_padding", rank, 0, 0);
+  if (failed(read) || failed(extra)) {
+    return failure();
+  }
+  Window &w = *read;
+  StringRef mode = autoPadOf(op);
+  auto shape = op->getAttrOfType<DenseI64ArrayAttr>("output_shape");
+  ArrayRef<int64_t> wanted = shape ? shape.asArrayRef() : ArrayRef<int64_t>();
+  if (wanted.size() == rank + 2) {
+    wanted = wanted.drop_front(2); // some exporters write batch and channels as well
+  }
+  if (!wanted.empty() && (wanted.size() != rank || llvm::any_of(wanted, [](int64_t d) { return d < 1 || d > largest; }))) {
+    return op->emitOpError("attribute 'output_shape' must have a positive entry for each of ") << rank << " spatial axes";
+  }
+  for (size_t i = 0; i < rank; ++i) {
+    if (ShapedType::isDynamic(spatial[i]) || ShapedType::isDynamic(kernel[i])) {
+      continue;
+    }
+    int64_t full = w.strides[i] * (spatial[i] - 1) + (*extra)[i] + w.reach(i);
+    if (wanted.empty() && !mode.starts_with("SAME")) {
+      w.out[i] = full - w.before[i] - w.after[i];
+    } else {
+      w.out[i] = wanted.empty() ? spatial[i] * w.strides[i] : wanted[i];
+      distribute(w, i, std::max<int64_t>(0, full - w.out[i]), mode == "SAME_UPPER");
+    }
+    if (w.out[i] < 0) {
+      return op->emitOpError("pads leave nothing of the output on axis ") << i + 2;
+    }
+  }
+  return w;
+}
+
+std::optional<SmallVector<int64_t>> kernelOf(Operation *op, Value weights) {
+  auto attr = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape");
+  if (attr && !attr.empty()) {
+    return SmallVector<int64_t>(attr.asArrayRef());
+  }
+  auto type = ranked(weights);
+  if (!type || type.getRank() < 2) {
+    return std::nullopt;
+  }
+  return SmallVector<int64_t>(type.getShape().drop_front(2));
+}
+
+LogicalResult explicitPads(Operation *op, const Window &window, PatternRewriter &rewriter) {
+  auto mode = op->getAttrOfType<StringAttr>("auto_pad");
+  SmallVector<int64_t> pads(window.before);
+  pads.append(window.after);
+  if (!mode || mode.getValue() == "NOTSET" || llvm::any_of(pads, ShapedType::isDynamic)) {
+    return failure();
+  }
+  rewriter.modifyOpInPlace(op, [&] {
+    op->removeAttr("auto_pad");
+    op->setAttr("pads", rewriter.getDenseI64ArrayAttr(pads));
+  });
+  return success();
+}
+
+ElementsAttr constantThrough(Value v) {
+  auto argument = dyn_cast_or_null<BlockArgument>(v);
+  if (!argument) {
+    return constantOf(v);
+  }
+  Operation *parent = argument.getOwner()->getParentOp();
+  return parent && argument.getArgNumber() < parent->getNumOperands() ? constantOf(parent->getOperand(argument.getArgNumber())) : ElementsAttr();
+}
+
+} // namespace ingot::onnx

@@ -1,0 +1,178 @@
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/Window.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Conv.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+/// Checks that Conv and ConvTranspose share, as far as the shapes are known. `perOutput` is the axis of the weights whose dimension is
+/// the input channels a group has (Conv: 1) or all of them (ConvTranspose: 0).
+static LogicalResult checkOperands(Operation *op, RankedTensorType x, RankedTensorType w, Value bias, int64_t group, bool transposed) {
+  if (x.getRank() < 3) {
+    return op->emitOpError("input of rank ") << x.getRank() << ", expected batch, channels and at least one spatial axis";
+  }
+  if (w && w.getRank() != x.getRank()) {
+    return op->emitOpError("weights of rank ") << w.getRank() << " for an input of rank " << x.getRank();
+  }
+  if (group < 1) {
+    return op->emitOpError("attribute 'group' is ") << group;
+  }
+  if (!w || w.isDynamicDim(0) || w.isDynamicDim(1)) {
+    return success();
+  }
+  int64_t channels = x.getDimSize(1), expected = transposed ? w.getDimSize(0) : w.getDimSize(1) * group;
+  if (!ShapedType::isDynamic(channels) && channels != expected) {
+    return op->emitOpError("input has ") << channels << " channels, the weights are for " << expected;
+  }
+  if (w.getDimSize(0) % group) {
+    return op->emitOpError("group of ") << group << " does not divide " << w.getDimSize(0) << " channels";
+  }
+  auto b = ranked(bias);
+  int64_t outputs = transposed ? w.getDimSize(1) * group : w.getDimSize(0);
+  if (b && (b.getRank() != 1 || (!b.isDynamicDim(0) && b.getDimSize(0) != outputs))) {
+    return op->emitOpError("bias of type ") << b << " for " << outputs << " output channels";
+  }
+  return success();
+}
+
+template <typename Op> static LogicalResult infer(Op op, SmallVectorImpl<Type> &types, bool transposed) {
+  auto x = ranked(op.getX()), w = ranked(op.getW());
+  Type element = elementOf(op.getX());
+  types.assign(1, unrankedOf(element));
+  if (elementOf(op.getW()) != element) {
+    return op.emitOpError("input of ") << element << " and weights of " << elementOf(op.getW());
+  }
+  if (!x) {
+    return success();
+  }
+  if (failed(checkOperands(op, x, w, op.getB(), op.getGroup(), transposed))) {
+    return failure();
+  }
+  SmallVector<int64_t> shape(x.getRank(), ShapedType::kDynamic);
+  shape[0] = x.getDimSize(0);
+  if (w) {
+    int64_t d = w.getDimSize(transposed ? 1 : 0);
+    shape[1] = transposed && !ShapedType::isDynamic(d) ? d * op.getGroup() : d;
+  }
+  if (auto kernel = kernelOf(op, op.getW())) {
+    if (w && ArrayRef(*kernel) != w.getShape().drop_front(2) && w.hasStaticShape()) {
+      return op.emitOpError("attribute 'kernel_shape' contradicts the weights of type ") << w;
+    }
+    auto window = transposed ? transposedWindowOf(op, x.getShape().drop_front(2), *kernel) : windowOf(op, x.getShape().drop_front(2), *kernel);
+    if (failed(window)) {
+      return failure();
+    }
+    llvm::copy(window->out, shape.begin() + 2);
+  }
+  types[0] = tensorOf(shape, element);
+  return success();
+}
+
+LogicalResult ConvOp::inferTypes(SmallVectorImpl<Type> &types) { return infer(*this, types, false); }
+LogicalResult ConvTransposeOp::inferTypes(SmallVectorImpl<Type> &types) { return infer(*this, types, true); }
+
+/// The window of an op whose types have been inferred; failure where something is dynamic.
+template <typename Op> static FailureOr<Window> knownWindow(Op op, bool transposed) {
+  auto x = ranked(op.getX());
+  auto kernel = kernelOf(op, op.getW());
+  if (!x || !kernel || x.getRank() < 3) {
+    return failure();
+  }
+  ArrayRef<int64_t> spatial = x.getShape().drop_front(2);
+  return transposed ? transposedWindowOf(op, spatial, *kernel) : windowOf(op, spatial, *kernel);
+}
+
+LogicalResult ConvOp::decompose(PatternRewriter &rewriter) {
+  auto window = knownWindow(*this, false);
+  return failed(window) ? failure() : explicitPads(*this, *window, rewriter);
+}
+
+template <typename Op> static std::string unsupportedConv(Op op) {
+  if (!elementOf(op.getX()).isF32()) {
+    return "only float32 convolutions are implemented";
+  }
+  if (!isStatic(op.getX()) || !isStatic(op.getW()) || !isStatic(op.getY())) {
+    return "shapes are not known at compile time";
+  }
+  if (ranked(op.getX()).getRank() > 5) {
+    return "more than three spatial axes";
+  }
+  return {};
+}
+std::string ConvOp::unsupported() { return unsupportedConv(*this); }
+std::string ConvTransposeOp::unsupported() { return unsupportedConv(*this); }
+
+template <typename Op> static bool packable(Op op) {
+  return isStatic(op.getX()) && isStatic(op.getW()) && constantThrough(op.getW()) && (!present(op.getB()) || constantThrough(op.getB()));
+}
+
+/// Each channel by itself: as many outputs as inputs, one weight plane each.
+static bool isDepthwise(ConvOp op) {
+  auto w = ranked(op.getW());
+  return w && op.getGroup() > 1 && w.getDimSize(0) == static_cast<int64_t>(op.getGroup()) && w.getDimSize(1) == 1;
+}
+
+StringRef ConvOp::family() { return packable(*this) && isDepthwise(*this) ? "DepthwiseConv" : "Conv"; }
+StringRef ConvTransposeOp::family() { return "ConvTranspose"; }
+
+/// Whether a value comes from the caller, who gives row-major.
+static bool isModelInput(Value v) {
+  auto argument = dyn_cast<BlockArgument>(v);
+  Operation *parent = argument ? argument.getOwner()->getParentOp() : nullptr;
+  if (parent && argument.getArgNumber() < parent->getNumOperands()) {
+    return isModelInput(parent->getOperand(argument.getArgNumber()));
+  }
+  return argument != nullptr;
+}
+
+LayoutRule ConvOp::layoutRule(int64_t lanes) {
+  if (!packable(*this) || lanes == 1) {
+    return LayoutRule::Plain;
+  }
+  int64_t channels = ranked(getX()).getDimSize(1);
+  bool few = channels <= 4 || (channels < lanes && isModelInput(getX()));
+  return getGroup() == 1 && few ? LayoutRule::PlainToBlocked : LayoutRule::Blocked;
+}
+LayoutRule ConvTransposeOp::layoutRule(int64_t lanes) { return packable(*this) && lanes > 1 ? LayoutRule::Blocked : LayoutRule::Plain; }
+
+SmallVector<int64_t> ConvOp::halo() {
+  auto window = knownWindow(*this, false);
+  if (failed(window)) {
+    return {};
+  }
+  ArrayRef<int64_t> spatial = ranked(getX()).getShape().drop_front(2);
+  SmallVector<int64_t> halo;
+  for (size_t i = 0; i < window->rank(); ++i) {
+    // Strides may leave some of the padding behind unread.
+    int64_t end = (window->out[i] - 1) * window->strides[i] + window->reach(i);
+    halo.append({window->before[i], std::max<int64_t>(0, end - window->before[i] - spatial[i])});
+  }
+  return halo;
+}
+
+/// Output p reads inputs (p + before - k * dilation) / stride: from that of the last tap of output 0 to that of the first tap of the last.
+SmallVector<int64_t> ConvTransposeOp::halo() {
+  auto window = knownWindow(*this, true);
+  if (failed(window)) {
+    return {};
+  }
+  ArrayRef<int64_t> spatial = ranked(getX()).getShape().drop_front(2);
+  SmallVector<int64_t> halo;
+  for (size_t i = 0; i < window->rank(); ++i) {
+    int64_t first = window->before[i] - (window->reach(i) - 1), last = window->out[i] - 1 + window->before[i], stride = window->strides[i];
+    int64_t before = first < 0 ? (-first + stride - 1) / stride : 0;
+    halo.append({before, std::max<int64_t>(0, last / stride - (spatial[i] - 1))});
+  }
+  return halo;
+}
+
+void registerConv(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Conv.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

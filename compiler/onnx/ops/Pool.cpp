@@ -1,0 +1,183 @@
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/Window.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Pool.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+template <typename Op> static LogicalResult inferPool(Op op, Type &type) {
+  auto x = ranked(op.getX());
+  type = unrankedOf(elementOf(op.getX()));
+  if (!x) {
+    return success();
+  }
+  if (x.getRank() < 3) {
+    return op.emitOpError("input of rank ") << x.getRank() << ", expected batch, channels and at least one spatial axis";
+  }
+  auto window = windowOf(op, x.getShape().drop_front(2), op.getKernelShape());
+  if (failed(window)) {
+    return failure();
+  }
+  SmallVector<int64_t> shape(x.getShape().take_front(2));
+  shape.append(window->out);
+  type = tensorOf(shape, x.getElementType());
+  return success();
+}
+
+LogicalResult MaxPoolOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.resize(2);
+  if (failed(inferPool(*this, types[0]))) {
+    return failure();
+  }
+  types[1] = cast<TensorType>(types[0]).clone(IntegerType::get(getContext(), 64));
+  return success();
+}
+LogicalResult AveragePoolOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.resize(1);
+  return inferPool(*this, types[0]);
+}
+LogicalResult LpPoolOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.resize(1);
+  return inferPool(*this, types[0]);
+}
+
+template <typename Op> static LogicalResult inferGlobal(Op op, SmallVectorImpl<Type> &types) {
+  auto x = ranked(op.getX());
+  types.assign(1, unrankedOf(elementOf(op.getX())));
+  if (!x) {
+    return success();
+  }
+  if (x.getRank() < 2) {
+    return op.emitOpError("input of rank ") << x.getRank() << ", expected batch, channels and spatial axes";
+  }
+  SmallVector<int64_t> shape(x.getRank(), 1);
+  shape[0] = x.getDimSize(0), shape[1] = x.getDimSize(1);
+  types[0] = tensorOf(shape, x.getElementType());
+  return success();
+}
+LogicalResult GlobalAveragePoolOp::inferTypes(SmallVectorImpl<Type> &types) { return inferGlobal(*this, types); }
+LogicalResult GlobalMaxPoolOp::inferTypes(SmallVectorImpl<Type> &types) { return inferGlobal(*this, types); }
+
+LogicalResult LRNOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto x = ranked(getX());
+  if (x && x.getRank() < 2) {
+    return emitOpError("input of rank ") << x.getRank() << ", expected batch and channels";
+  }
+  if (getSize() < 1 || getSize() > INT32_MAX) {
+    return emitOpError("attribute 'size' is ") << getSize();
+  }
+  types.assign(1, getX().getType());
+  return success();
+}
+
+// Rewrites.
+
+template <typename Op> static LogicalResult decomposePads(Op op, PatternRewriter &rewriter) {
+  auto x = ranked(op.getX());
+  if (!x || x.getRank() < 3) {
+    return failure();
+  }
+  auto window = windowOf(op, x.getShape().drop_front(2), op.getKernelShape());
+  return failed(window) ? failure() : explicitPads(op, *window, rewriter);
+}
+LogicalResult MaxPoolOp::decompose(PatternRewriter &rewriter) { return decomposePads(*this, rewriter); }
+LogicalResult AveragePoolOp::decompose(PatternRewriter &rewriter) { return decomposePads(*this, rewriter); }
+
+static Value makeOp(PatternRewriter &b, Location loc, StringRef name, ArrayRef<Value> operands, ArrayRef<NamedAttribute> attributes = {}) {
+  return createOp(b, loc, ("onnx." + name).str(), operands, attributes)->getResult(0);
+}
+
+/// (sum of |x|^p)^(1/p) by the kernel for p = 1.
+LogicalResult LpPoolOp::decompose(PatternRewriter &rewriter) {
+  if (getP() == 1 || getP() == 2) {
+    return decomposePads(*this, rewriter);
+  }
+  Type element = elementOf(getX());
+  Value p = makeFloat(rewriter, getLoc(), static_cast<double>(getP()), element);
+  Value root = makeFloat(rewriter, getLoc(), 1.0 / static_cast<double>(getP()), element);
+  Value powers = makeOp(rewriter, getLoc(), "Pow", {makeOp(rewriter, getLoc(), "Abs", {getX()}), p});
+  NamedAttrList attributes((*this)->getAttrs());
+  attributes.set("p", rewriter.getI64IntegerAttr(1));
+  Value sums = makeOp(rewriter, getLoc(), "LpPool", {powers}, attributes.getAttrs());
+  rewriter.replaceOp(*this, makeOp(rewriter, getLoc(), "Pow", {sums, root}));
+  return success();
+}
+
+/// The squares of neighbouring channels are an average pool over [N, 1, C, pixels] along C, zeros counted.
+LogicalResult LRNOp::decompose(PatternRewriter &rewriter) {
+  auto x = ranked(getX());
+  if (!x || !x.hasStaticShape()) {
+    return failure();
+  }
+  Location loc = getLoc();
+  Type element = x.getElementType();
+  ArrayRef<int64_t> shape = x.getShape();
+  int64_t size = getSize(), pixels = elements(shape.drop_front(2));
+  auto reshape = [&](Value v, ArrayRef<int64_t> to) { return makeOp(rewriter, loc, "Reshape", {v, makeIntegers(rewriter, loc, to)}); };
+  auto number = [&](const APFloat &v) { return makeFloat(rewriter, loc, v.convertToDouble(), element); };
+  Value squares = reshape(makeOp(rewriter, loc, "Mul", {getX(), getX()}), {shape[0], 1, shape[1], pixels});
+  NamedAttrList attributes;
+  attributes.set("kernel_shape", rewriter.getDenseI64ArrayAttr({size, 1}));
+  attributes.set("pads", rewriter.getDenseI64ArrayAttr({(size - 1) / 2, 0, size - 1 - (size - 1) / 2, 0}));
+  attributes.set("count_include_pad", rewriter.getI64IntegerAttr(1));
+  Value means = reshape(makeOp(rewriter, loc, "AveragePool", {squares}, attributes.getAttrs()), shape);
+  Value sum = makeOp(rewriter, loc, "Add", {makeOp(rewriter, loc, "Mul", {means, number(getAlpha())}), number(getBias())});
+  rewriter.replaceOp(*this, makeOp(rewriter, loc, "Div", {getX(), makeOp(rewriter, loc, "Pow", {sum, number(getBeta())})}));
+  return success();
+}
+
+// Kernels.
+
+template <typename Op> static std::string unsupportedPool(Op op, bool floatOnly) {
+  if (!isStatic(op.getX())) {
+    return "shapes are not known at compile time";
+  }
+  if (ranked(op.getX()).getRank() > 5) {
+    return "more than three spatial axes";
+  }
+  Type element = elementOf(op.getX());
+  if (floatOnly ? !(element.isF32() || element.isF64()) : !(element.isF32() || element.isF64() || element.isInteger(8))) {
+    return "element type is not implemented";
+  }
+  return {};
+}
+
+std::string MaxPoolOp::unsupported() { return unsupportedPool(*this, false); }
+std::string AveragePoolOp::unsupported() { return unsupportedPool(*this, true); }
+std::string LpPoolOp::unsupported() {
+  return getP() == 1 || getP() == 2 ? unsupportedPool(*this, true) : "a norm other than the first and second";
+}
+std::string GlobalAveragePoolOp::unsupported() { return unsupportedPool(*this, true); }
+std::string GlobalMaxPoolOp::unsupported() { return unsupportedPool(*this, true); }
+
+bool MaxPoolOp::fusesEpilogue() { return getIndices().use_empty(); }
+bool AveragePoolOp::fusesEpilogue() { return true; }
+bool LpPoolOp::fusesEpilogue() { return true; }
+
+StringRef MaxPoolOp::family() { return "Pool"; }
+StringRef AveragePoolOp::family() { return "Pool"; }
+StringRef LpPoolOp::family() { return "Pool"; }
+StringRef GlobalAveragePoolOp::family() { return "Pool"; }
+StringRef GlobalMaxPoolOp::family() { return "Pool"; }
+
+/// Blocked tensors are f32; and one channel fills no block.
+template <typename Op> static LayoutRule followIfImage(Op op) {
+  auto x = ranked(op.getX());
+  return x && x.getRank() >= 3 && x.getElementType().isF32() ? LayoutRule::Follow : LayoutRule::Plain;
+}
+LayoutRule MaxPoolOp::layoutRule(int64_t) { return getIndices().use_empty() ? followIfImage(*this) : LayoutRule::Plain; }
+LayoutRule AveragePoolOp::layoutRule(int64_t) { return followIfImage(*this); }
+LayoutRule LpPoolOp::layoutRule(int64_t) { return followIfImage(*this); }
+LayoutRule GlobalAveragePoolOp::layoutRule(int64_t) { return followIfImage(*this); }
+LayoutRule GlobalMaxPoolOp::layoutRule(int64_t) { return followIfImage(*this); }
+
+void registerPool(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Pool.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx
