@@ -62,7 +62,7 @@ public:
       : model(model), functions(model), question(question), problems(problems) {}
 
   void run();
-  size_t unknownOps = 0;
+  size_t tolerable = 0; ///< problems after which the rest of the model still makes sense
 
 private:
   void versions(const Opsets &opsets, llvm::StringRef owner);
@@ -97,6 +97,7 @@ void Checker::run() {
   if (model.ir_version() < kOldestIr || model.ir_version() > kNewestIr) {
     problems.add("has IR version " + llvm::Twine(model.ir_version()) + "; supported are " + llvm::Twine(kOldestIr) +
                  " to " + llvm::Twine(kNewestIr));
+    ++tolerable;
   }
   Opsets opsets = readOpsets(model.opset_import());
   versions(opsets, "the model");
@@ -165,9 +166,11 @@ void Checker::graph(const pb::GraphProto &graph, const Opsets &opsets, const Sco
 }
 
 void Checker::nodes(const NodeList &list, const Opsets &opsets, Scope &scope, llvm::StringRef owner) {
+  llvm::StringSet<> constants;
   for (const pb::NodeProto &node : list) {
     for (const std::string &output : node.output()) {
-      if (!output.empty() && !scope.names.insert(output).second) {
+      bool again = isConstant(node) && !constants.insert(output).second; // some exporters do; the last one counts
+      if (!output.empty() && !scope.names.insert(output).second && !again) {
         problems.add(whereIs(node, opsets),
                      "defines the value " + quoted(output) + ", which is defined elsewhere, too");
       }
@@ -230,7 +233,7 @@ void Checker::op(const pb::NodeProto &node, const Where &where, const Opsets &op
   std::string reason = question(plainDomain(node.domain()), node.op_type(), opset->second);
   if (!reason.empty()) {
     problems.add(where, reason);
-    ++unknownOps;
+    ++tolerable;
   }
 }
 
@@ -259,7 +262,7 @@ bool checkModel(const pb::ModelProto &model, OpQuestion question, Problems &prob
   size_t before = problems.count();
   Checker checker(model, question, problems);
   checker.run();
-  return problems.count() - before <= checker.unknownOps;
+  return problems.count() - before <= checker.tolerable;
 }
 
 } // namespace ingot::importer

@@ -76,8 +76,13 @@ private:
   std::vector<std::string> twice;
 };
 
+/// A Constant node. The same value may be defined by several of them, and the last one counts: files that real
+/// exporters wrote do that, and other runtimes read them so.
+bool isConstant(const pb::NodeProto &node);
+
 /// An order of the nodes in which every value is computed before it is used (their own order if that is one), names
-/// captured by subgraphs included. Empty, with `cycle` set to the nodes of a cycle, if there is none.
+/// captured by subgraphs included; Constant nodes that do not count are left out. Empty, with `cycle` set to the nodes
+/// of a cycle, if there is none.
 std::vector<int> orderNodes(const NodeList &nodes, std::vector<int> &cycle);
 
 /// The subgraphs that a node holds.

@@ -272,6 +272,7 @@ OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {
   auto function = func::FuncOp::create(builder, module->getLoc(), options.name, builder.getFunctionType(types, {}));
   builder.setInsertionPointToStart(function.addEntryBlock());
   for (auto [i, input] : llvm::enumerate(inputs)) {
+    function.getArgument(i).setLoc(locationOf(input.name));
     values[input.name] = function.getArgument(i);
     function.setArgAttr(i, "onnx.name", builder.getStringAttr(input.name));
     SmallVector<llvm::StringRef> symbols(input.symbols.begin(), input.symbols.end());

@@ -15,10 +15,10 @@
 namespace ingot::importer {
 
 struct ImportOptions {
-  std::string name = "model";                         ///< of the function
-  std::map<std::string, int64_t> dims;                ///< --dim: symbolic dimensions, by name
-  std::map<std::string, std::vector<int64_t>> shapes; ///< --shape: whole shapes, by input name
-  bool needStatic = true;                             ///< inputs whose dims stay unknown are an error
+  std::string name = "model";                              ///< of the function
+  std::map<std::string, int64_t> dims = {};                ///< --dim: symbolic dimensions, by name
+  std::map<std::string, std::vector<int64_t>> shapes = {}; ///< --shape: whole shapes, by input name
+  bool needStatic = true;                                  ///< inputs whose dims stay unknown are an error
 };
 
 struct ImportedModel {

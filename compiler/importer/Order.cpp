@@ -22,6 +22,10 @@ std::vector<const pb::GraphProto *> subgraphs(const pb::NodeProto &node) {
   return found;
 }
 
+bool isConstant(const pb::NodeProto &node) {
+  return node.op_type() == "Constant" && plainDomain(node.domain()).empty() && node.output_size() == 1;
+}
+
 /// Adds the names that a graph uses and does not define. Shallow: the loader bounds how deep subgraphs nest.
 static void addCaptured(const pb::GraphProto &graph, llvm::StringSet<> &captured) {
   llvm::StringSet<> used, defined;
@@ -52,21 +56,24 @@ namespace {
 /// Who must come before whom.
 struct Edges {
   std::vector<std::vector<int>> producers; ///< of each node's inputs, within the list
+  std::vector<bool> unused;                ///< Constant nodes whose value a later one defines again
   bool sorted = true;
 
-  explicit Edges(const NodeList &nodes) : producers(nodes.size()) {
+  explicit Edges(const NodeList &nodes) : producers(nodes.size()), unused(nodes.size()) {
     llvm::StringMap<int> producer;
     for (int i = 0; i < nodes.size(); ++i) {
       for (const std::string &output : nodes[i].output()) {
-        if (!output.empty()) {
-          producer.try_emplace(output, i);
+        auto [entry, isNew] = producer.try_emplace(output, i);
+        if (!isNew && isConstant(nodes[i])) {
+          unused[entry->second] = isConstant(nodes[entry->second]);
+          entry->second = i;
         }
       }
     }
     for (int i = 0; i < nodes.size(); ++i) {
       auto use = [&](llvm::StringRef name) {
         auto found = producer.find(name);
-        if (found != producer.end()) {
+        if (!name.empty() && found != producer.end()) {
           producers[i].push_back(found->second);
           sorted &= found->second < i;
         }
@@ -108,7 +115,9 @@ std::vector<int> orderNodes(const NodeList &nodes, std::vector<int> &cycle) {
   order.reserve(nodes.size());
   if (edges.sorted) {
     for (int i = 0; i < nodes.size(); ++i) {
-      order.push_back(i);
+      if (!edges.unused[i]) {
+        order.push_back(i);
+      }
     }
     return order;
   }
@@ -124,17 +133,21 @@ std::vector<int> orderNodes(const NodeList &nodes, std::vector<int> &cycle) {
       ready.push(i);
     }
   }
+  int done = 0;
   while (!ready.empty()) {
     int node = ready.top();
     ready.pop();
-    order.push_back(node);
+    ++done;
+    if (!edges.unused[node]) {
+      order.push_back(node);
+    }
     for (int consumer : consumers[node]) {
       if (--waiting[consumer] == 0) {
         ready.push(consumer);
       }
     }
   }
-  if (int(order.size()) == nodes.size()) {
+  if (done == nodes.size()) {
     return order;
   }
   cycle = findCycle(edges, waiting);

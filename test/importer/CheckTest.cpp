@@ -80,6 +80,25 @@ TEST(Check, NamesDefinedTwiceOrNever) {
   expectProblem(text, "initializer 'w' is defined twice");
 }
 
+static void addConstant(pb::ModelProto &model, const std::string &output, int64_t value) {
+  pb::AttributeProto &attribute = *addNode(*graphOf(model).mutable_node(), "Constant", {}, {output}).add_attribute();
+  attribute.set_name("value_int");
+  attribute.set_i(value);
+}
+
+TEST(Check, LastConstantCounts) {
+  pb::ModelProto model = reluModel();
+  addConstant(model, "c", 1);
+  addNode(*graphOf(model).mutable_node(), "Add", {"y", "c"}, {"z"});
+  addConstant(model, "c", 2);
+  std::string text;
+  std::unique_ptr<importer::Graph> graph = flat(model, text);
+  ASSERT_TRUE(graph) << text;
+  ASSERT_EQ(graph->nodes.size(), 3u);
+  EXPECT_EQ(graph->nodes[1].attributes[0].value->i(), 2);
+  EXPECT_EQ(graph->nodes[2].op, "Add");
+}
+
 TEST(Check, InitializerOfAnInputIsItsDefault) {
   pb::ModelProto model = reluModel();
   addWeight(model, "x", 1, {2, 3}).set_raw_data(std::string(24, '\0'));

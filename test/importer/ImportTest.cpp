@@ -1,0 +1,169 @@
+// From files to IR, as far as that needs no particular operator: inputs, constants, outputs, and problems reported
+// together.
+#include "compiler/importer/Import.h"
+#include "Models.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/MLIRContext.h"
+
+using namespace ingot;
+using namespace ingot::test;
+
+/// The module's text, or the problems.
+static std::string import(const pb::ModelProto &model, const importer::ImportOptions &options = {}) {
+  Folder folder;
+  mlir::MLIRContext context;
+  importer::Problems problems("m.onnx");
+  std::optional<importer::ImportedModel> result =
+      importer::importModel(context, folder.write("m.onnx", model), options, problems);
+  if (!result) {
+    EXPECT_FALSE(problems.empty());
+    return problems.text();
+  }
+  EXPECT_TRUE(problems.empty());
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  result->module->print(out, mlir::OpPrintingFlags().enableDebugInfo(true, true));
+  return text;
+}
+
+/// A graph that returns its input.
+static pb::ModelProto throughModel(std::vector<int64_t> dims = {2, 3}) {
+  pb::ModelProto model = emptyModel();
+  addValue(*model.mutable_graph()->mutable_input(), "x", dims);
+  addValue(*model.mutable_graph()->mutable_output(), "x", dims);
+  return model;
+}
+
+/// Makes dim 0 of the first input symbolic.
+static pb::ModelProto symbolicModel(const std::string &symbol) {
+  pb::ModelProto model = throughModel();
+  auto &dim =
+      *model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0);
+  dim.clear_dim_value();
+  if (!symbol.empty()) {
+    dim.set_dim_param(symbol);
+  }
+  return model;
+}
+
+static pb::NodeProto &addConstant(pb::ModelProto &model, const std::string &attribute) {
+  pb::NodeProto &node = addNode(*model.mutable_graph()->mutable_node(), "Constant", {}, {"c"}, "const");
+  node.add_attribute()->set_name(attribute);
+  addValue(*model.mutable_graph()->mutable_output(), "c");
+  return node;
+}
+
+TEST(Import, NamesStay) {
+  std::string text = import(throughModel(), {.name = "net"});
+  expectProblem(text, "func.func @net(%arg0: tensor<2x3xf32> {onnx.dims = [\"\", \"\"], onnx.name = \"x\"}");
+  expectProblem(text, "-> (tensor<2x3xf32> {onnx.name = \"x\"})");
+}
+
+TEST(Import, SmallWeightsAreDense) {
+  pb::ModelProto model = throughModel();
+  addWeight(model, "w", importer::kInt64, {2}).set_raw_data(std::string("\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0", 16));
+  addWeight(model, "b", importer::kBool, {2}).set_raw_data(std::string("\1\0", 2));
+  addWeight(model, "u", importer::kUInt8, {1}).set_raw_data("\xff");
+  for (const char *name : {"w", "b", "u"}) {
+    addValue(*model.mutable_graph()->mutable_output(), name);
+  }
+  std::string text = import(model);
+  expectProblem(text, "onnx.Constant dense<[1, 2]> : tensor<2xi64> \"w\"");
+  expectProblem(text, "onnx.Constant dense<[true, false]> : tensor<2xi1> \"b\"");
+  expectProblem(text, "onnx.Constant dense<255> : tensor<1xui8> \"u\"");
+}
+
+TEST(Import, LargeWeightsAreResources) {
+  pb::ModelProto model = throughModel();
+  addWeight(model, "w", importer::kFloat, {400}).set_raw_data(std::string(1600, '\0'));
+  addValue(*model.mutable_graph()->mutable_output(), "w");
+  expectProblem(import(model), "onnx.Constant dense_resource<w> : tensor<400xf32>");
+}
+
+TEST(Import, UnusedWeightsAreDropped) {
+  pb::ModelProto model = throughModel();
+  addWeight(model, "w", importer::kFloat, {1}).set_raw_data(std::string(4, '\0'));
+  EXPECT_EQ(import(model).find("onnx.Constant"), std::string::npos);
+}
+
+TEST(Import, ConstantForms) {
+  pb::ModelProto model = throughModel();
+  addConstant(model, "value_floats").mutable_attribute(0)->add_floats(0.5f);
+  expectProblem(import(model), "onnx.Constant dense<5.000000e-01> : tensor<1xf32> \"const\"");
+  model = throughModel();
+  addConstant(model, "value_float").mutable_attribute(0)->set_f(0.5f);
+  expectProblem(import(model), "onnx.Constant dense<5.000000e-01> : tensor<f32>");
+  model = throughModel();
+  addConstant(model, "value_int").mutable_attribute(0)->set_i(-7);
+  expectProblem(import(model), "onnx.Constant dense<-7> : tensor<i64>");
+  model = throughModel();
+  addConstant(model, "value_ints").mutable_attribute(0)->add_ints(7);
+  expectProblem(import(model), "onnx.Constant dense<7> : tensor<1xi64>");
+  model = throughModel();
+  addConstant(model, "value").mutable_attribute(0)->mutable_t()->set_data_type(importer::kInt32);
+  model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_t()->add_int32_data(3);
+  expectProblem(import(model), "onnx.Constant dense<3> : tensor<i32>");
+  model = throughModel();
+  addConstant(model, "value_string").mutable_attribute(0)->set_s("a");
+  expectProblem(import(model),
+                "node 'const' (Constant, opset 17): has the element type string, which is not supported yet");
+  model = throughModel();
+  addConstant(model, "value").mutable_attribute(0)->mutable_t()->set_data_type(importer::kFloat);
+  expectProblem(import(model), "node 'const' (Constant, opset 17): float32[] needs 1 values, but float_data holds 0");
+}
+
+TEST(Import, SymbolicDims) {
+  expectProblem(import(symbolicModel("batch")),
+                "input 'x' has unknown dims [batch, 3]; fix them with --dim batch=N or --shape x=Nx3");
+  expectProblem(import(symbolicModel("")), "input 'x' has unknown dims [?, 3]; fix them with --shape x=Nx3");
+  expectProblem(import(symbolicModel("batch"), {.dims = {{"batch", 4}}}),
+                "tensor<4x3xf32> {onnx.dims = [\"batch\", \"\"]");
+  expectProblem(import(symbolicModel(""), {.shapes = {{"x", {5, 3}}}}), "tensor<5x3xf32>");
+  expectProblem(import(symbolicModel("batch"), {.needStatic = false}),
+                "tensor<?x3xf32> {onnx.dims = [\"batch\", \"\"]");
+}
+
+TEST(Import, ShapesGiveOtherInputsTheirSymbols) {
+  pb::ModelProto model = symbolicModel("batch");
+  *model.mutable_graph()->add_input() = model.graph().input(0);
+  model.mutable_graph()->mutable_input(1)->set_name("z");
+  expectProblem(import(model, {.shapes = {{"x", {6, 3}}}}), "%arg1: tensor<6x3xf32>");
+  expectProblem(import(model, {.shapes = {{"x", {6, 3}}, {"z", {7, 3}}}}),
+                "dimension 'batch' is given two sizes: 6 and 7");
+}
+
+TEST(Import, WrongSizes) {
+  std::string text = import(symbolicModel("batch"), {.dims = {{"btach", 4}}, .shapes = {{"y", {1}}, {"x", {1, 2, 3}}}});
+  expectProblem(text, "--dim names 'btach', which is not a dimension of any input");
+  expectProblem(text, "--shape names 'y', which is not an input");
+  expectProblem(text, "--shape gives input 'x' 3 dims, but the model says '[batch, 3]'");
+  expectProblem(import(throughModel(), {.shapes = {{"x", {2, 4}}}}),
+                "--shape gives input 'x' the dim 4 where the model says 3");
+}
+
+TEST(Import, InputsOfOtherTypes) {
+  pb::ModelProto model = throughModel();
+  pb::ValueInfoProto &sequence = *model.mutable_graph()->add_input();
+  sequence.set_name("s");
+  sequence.mutable_type()->mutable_sequence_type();
+  addValue(*model.mutable_graph()->mutable_input(), "t").mutable_type()->mutable_tensor_type()->set_elem_type(8);
+  std::string text = import(model);
+  expectProblem(text, "input 's' is not a tensor; other types are not supported yet");
+  expectProblem(text, "input 't' has the element type string, which is not supported yet");
+}
+
+TEST(Import, EverythingAtOnce) {
+  pb::ModelProto model = symbolicModel("batch");
+  addNode(*model.mutable_graph()->mutable_node(), "Frobnicate", {"x"}, {"a"}, "one");
+  addNode(*model.mutable_graph()->mutable_node(), "None", {}, {"b"}, "two");
+  addNode(*model.mutable_graph()->mutable_node(), "If", {"x"}, {"d"}, "three");
+  addConstant(model, "value_string");
+  addWeight(model, "w", 1, {5}).set_raw_data("abc");
+  std::string text = import(model);
+  expectProblem(text, "node 'one' (Frobnicate, opset 17): the operator is not known or not supported yet");
+  expectProblem(text, "node 'two' (None, opset 17): the operator is not known or not supported yet");
+  expectProblem(text, "node 'three' (If, opset 17): operators with subgraphs are not supported yet");
+  expectProblem(text, "input 'x' has unknown dims");
+  expectProblem(text, "initializer 'w' float32[5] needs 20 bytes, but raw_data holds 3");
+  expectProblem(text, "node 'const' (Constant, opset 17): has the element type string");
+}
