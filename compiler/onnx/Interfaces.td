@@ -32,7 +32,8 @@ def Onnx_ElementwiseInterface : OpInterface<"Elementwise"> {
       left out (none) is a null Value. The same code serves scalars, vectors, epilogues of any root and constant folding.}],
     "::mlir::Value", "emit", (ins "::mlir::OpBuilder &":$b, "::mlir::ValueRange":$x)>,
     InterfaceMethod<"Element type of the result.", "::mlir::Type", "resultElement", (ins), "",
-      [{ return ::mlir::getElementTypeOrSelf($_op->getOperand(0).getType()); }]>];
+      [{ return ::mlir::getElementTypeOrSelf($_op->getOperand(0).getType()); }]>,
+    InterfaceMethod<"Whether the operands may have element types that differ.", "bool", "mixesElements", (ins), "", [{ return false; }]>];
 }
 
 def Onnx_Decomposable : OpInterface<"Decomposable"> {

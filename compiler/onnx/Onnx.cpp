@@ -76,11 +76,16 @@ Operation *createOp(OpBuilder &b, Location loc, StringRef name, ValueRange opera
 }
 
 LogicalResult inferElementwise(Operation *op, SmallVectorImpl<Type> &types) {
-  Type element = cast<Elementwise>(op).resultElement();
+  auto elementwise = cast<Elementwise>(op);
+  Type element = elementwise.resultElement();
   SmallVector<int64_t> shape;
+  Type first = getElementTypeOrSelf(op->getOperand(0).getType());
   for (Value v : op->getOperands()) {
     if (!present(v)) {
       continue;
+    }
+    if (!elementwise.mixesElements() && getElementTypeOrSelf(v.getType()) != first) {
+      return op->emitOpError("operands have element types that differ: ") << first << " and " << getElementTypeOrSelf(v.getType());
     }
     auto type = ranked(v);
     if (!type) {

@@ -1,0 +1,34 @@
+// Data movement on constants, for evaluate(): copies of elements of any size between strided places.
+#pragma once
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Shapes.h"
+
+namespace ingot::onnx {
+
+/// Strides in elements of a dense row-major tensor.
+llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
+
+/// Where elements lie: element i is at offset + sum(i[d] * strides[d]). A stride may be zero or negative.
+struct Strided {
+  int64_t offset = 0;
+  llvm::SmallVector<int64_t> strides;
+};
+
+/// Copies the elements with indices in [0, sizes). Runs of elements that lie side by side on both sides are copied at once.
+void copyStrided(llvm::ArrayRef<char> from, const Strided &source, llvm::MutableArrayRef<char> to, const Strided &target,
+                 llvm::ArrayRef<int64_t> sizes, int64_t elementBytes);
+
+/// The constant of `type` whose element i is that of `a` at the strided place.
+mlir::ElementsAttr gatherStrided(mlir::ElementsAttr a, mlir::RankedTensorType type, const Strided &source);
+/// The same with indices that run over `sizes`, whose product is the number of elements of `type`.
+mlir::ElementsAttr gatherStrided(mlir::ElementsAttr a, mlir::RankedTensorType type, const Strided &source, llvm::ArrayRef<int64_t> sizes);
+
+/// The same elements in another shape, without a copy.
+mlir::ElementsAttr reshaped(mlir::ElementsAttr a, mlir::RankedTensorType type);
+/// A constant all of whose elements are the one element of `one`.
+mlir::ElementsAttr splatConstant(mlir::RankedTensorType type, mlir::ElementsAttr one);
+
+/// No more bytes than this are made by folding; larger results are left to the model's run.
+inline constexpr int64_t foldLimitBytes = int64_t(64) << 20;
+
+} // namespace ingot::onnx

@@ -1,0 +1,243 @@
+#include "compiler/onnx/ScalarMath.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+std::optional<double> splatConstant(Value v) {
+  Attribute a;
+  if (!matchPattern(v, m_Constant(&a))) {
+    return std::nullopt;
+  }
+  if (auto splat = dyn_cast<SplatElementsAttr>(a)) {
+    a = splat.getSplatValue<Attribute>();
+  }
+  if (auto f = dyn_cast<FloatAttr>(a)) {
+    return f.getValueAsDouble();
+  }
+  if (auto i = dyn_cast<IntegerAttr>(a)) {
+    return static_cast<double>(i.getValue().getSExtValue());
+  }
+  return std::nullopt;
+}
+
+bool Num::isFloat() const { return isa<FloatType>(getElementTypeOrSelf(v.getType())); }
+bool Num::isBool() const { return getElementTypeOrSelf(v.getType()).isInteger(1); }
+unsigned Num::width() const { return getElementTypeOrSelf(v.getType()).getIntOrFloatBitWidth(); }
+Num Num::like(Value other) const {
+  Num n(*this);
+  n.v = other;
+  return n;
+}
+
+Num Num::constant(double c) const {
+  Type type = v.getType(), element = getElementTypeOrSelf(type);
+  TypedAttr attr = isFloat() ? TypedAttr(b->getFloatAttr(element, c)) : TypedAttr(b->getIntegerAttr(element, static_cast<int64_t>(c)));
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    attr = DenseElementsAttr::get(vector, Attribute(attr));
+  }
+  return like(arith::ConstantOp::create(*b, loc, attr));
+}
+
+template <typename Float, typename Integer> static Num binary(Num a, Num c) {
+  if (a.isFloat()) {
+    return a.like(Float::create(a.builder(), a.where(), a, c));
+  }
+  return a.like(Integer::create(a.builder(), a.where(), a, c));
+}
+template <typename Op> static Num make(Num a, Num c) { return a.like(Op::create(a.builder(), a.where(), a, c)); }
+
+Num operator+(Num a, Num c) { return binary<arith::AddFOp, arith::AddIOp>(a, c); }
+Num operator-(Num a, Num c) { return binary<arith::SubFOp, arith::SubIOp>(a, c); }
+Num operator*(Num a, Num c) { return binary<arith::MulFOp, arith::MulIOp>(a, c); }
+Num operator-(Num a) { return a.isFloat() ? a.like(arith::NegFOp::create(a.builder(), a.where(), a)) : a.constant(0) - a; }
+
+/// A divisor that cannot trap, in place of zero and of the -1 that overflows.
+static Num harmless(Num divisor) {
+  auto known = divisor.known();
+  if (known && *known != 0 && *known != -1) {
+    return divisor;
+  }
+  Num bad = divisor == 0.0;
+  return select(divisor.unsignedInteger() ? bad : bad | (divisor == -1.0), divisor.constant(1), divisor);
+}
+
+Num operator/(Num a, Num c) {
+  if (a.isFloat()) {
+    return make<arith::DivFOp>(a, c);
+  }
+  if (a.unsignedInteger()) {
+    return make<arith::DivUIOp>(a, harmless(c));
+  }
+  Num quotient = make<arith::DivSIOp>(a, harmless(c));
+  auto known = c.known();
+  return known && *known != -1 ? quotient : select(c == -1.0, -a, quotient);
+}
+
+/// By the quotient in double: exact for f32 operands while it stays below 2^29.
+static Num floatRemainder(Num a, Num c) {
+  Type element = getElementTypeOrSelf(Value(a).getType()), f64 = a.builder().getF64Type();
+  Num x = a.to(f64), y = c.to(f64);
+  Num r = x - trunc(x / y) * y;
+  // Where the quotient was rounded up to an integer, r has the wrong sign.
+  r = select(((r < 0.0) & (x > 0.0)) | ((r > 0.0) & (x < 0.0)), r + select(x < 0.0, -abs(y), abs(y)), r);
+  return select(abs(x) < abs(y), x, r).to(element);
+}
+
+Num truncatedRemainder(Num a, Num c) {
+  if (a.isFloat()) {
+    return floatRemainder(a, c);
+  }
+  return a.unsignedInteger() ? make<arith::RemUIOp>(a, harmless(c)) : make<arith::RemSIOp>(a, harmless(c));
+}
+
+Num floorRemainder(Num a, Num c) {
+  Num r = truncatedRemainder(a, c);
+  return a.unsignedInteger() ? r : select((r != 0.0) & ((r < 0.0) ^ (c < 0.0)), r + c, r);
+}
+
+static Num compare(Num a, Num c, arith::CmpFPredicate f, arith::CmpIPredicate s, arith::CmpIPredicate u) {
+  OpBuilder &b = a.builder();
+  Value v;
+  if (a.isFloat()) {
+    v = arith::CmpFOp::create(b, a.where(), f, a, c);
+  } else {
+    v = arith::CmpIOp::create(b, a.where(), a.unsignedInteger() ? u : s, a, c);
+  }
+  return Num(b, a.where(), v, b.getI1Type());
+}
+using F = arith::CmpFPredicate;
+using I = arith::CmpIPredicate;
+Num operator==(Num a, Num c) { return compare(a, c, F::OEQ, I::eq, I::eq); }
+Num operator!=(Num a, Num c) { return compare(a, c, F::UNE, I::ne, I::ne); }
+Num operator<(Num a, Num c) { return compare(a, c, F::OLT, I::slt, I::ult); }
+Num operator<=(Num a, Num c) { return compare(a, c, F::OLE, I::sle, I::ule); }
+Num isNaN(Num x) { return compare(x, x, F::UNO, I::ne, I::ne); }
+
+Num operator&(Num a, Num c) { return make<arith::AndIOp>(a, c); }
+Num operator|(Num a, Num c) { return make<arith::OrIOp>(a, c); }
+Num operator^(Num a, Num c) { return make<arith::XOrIOp>(a, c); }
+Num operator~(Num a) { return a ^ a.constant(-1); }
+
+template <typename Op> static Num shift(Num a, Num by) {
+  Num wide = by.constant(a.width()), inside = by < wide;
+  return select(inside, make<Op>(a, select(inside, by, by.constant(0))), a.constant(0));
+}
+Num shiftLeft(Num a, Num by) { return shift<arith::ShLIOp>(a, by); }
+Num shiftRight(Num a, Num by) { return shift<arith::ShRUIOp>(a, by); }
+
+Num select(Num condition, Num a, Num c) { return a.like(arith::SelectOp::create(a.builder(), a.where(), condition, a, c)); }
+
+Num maximum(Num a, Num c) {
+  return a.unsignedInteger() ? make<arith::MaxUIOp>(a, c) : binary<arith::MaximumFOp, arith::MaxSIOp>(a, c);
+}
+Num minimum(Num a, Num c) {
+  return a.unsignedInteger() ? make<arith::MinUIOp>(a, c) : binary<arith::MinimumFOp, arith::MinSIOp>(a, c);
+}
+Num atLeast(Num x, Num low) { return x.isFloat() ? select(low > x, low, x) : maximum(x, low); }
+Num atMost(Num x, Num high) { return x.isFloat() ? select(high < x, high, x) : minimum(x, high); }
+
+Num abs(Num x) {
+  if (x.isFloat()) {
+    return x.like(math::AbsFOp::create(x.builder(), x.where(), x));
+  }
+  return x.unsignedInteger() ? x : x.like(math::AbsIOp::create(x.builder(), x.where(), x));
+}
+
+#define X(name, Class)                                                                                                                        \
+  Num name(Num x) { return x.like(math::Class##Op::create(x.builder(), x.where(), x)); }
+INGOT_MATH_FUNCTIONS(X)
+#undef X
+
+Num sigmoid(Num x) { return 1.0 / (1.0 + exp(-x)); }
+// Neither branch overflows, and small results keep their digits.
+Num softplus(Num x) { return atLeast(x, 0.0) + log1p(exp(-abs(x))); }
+
+/// `type` with another element type.
+static Type withElement(Type type, Type element) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? Type(vector.clone(element)) : element;
+}
+
+static Value floatToInteger(OpBuilder &b, Location loc, Num x, Type signless, bool isUnsigned) {
+  Type type = Value(x).getType();
+  unsigned width = signless.getIntOrFloatBitWidth();
+  if (width == 64 && isUnsigned) {
+    return arith::FPToUIOp::create(b, loc, withElement(type, signless), x);
+  }
+  // Narrow results through a wider signed integer: what does not fit wraps, as C does on the machines that others run on.
+  unsigned through = width < 32 ? 32 : isUnsigned ? 64 : width;
+  Value wide = arith::FPToSIOp::create(b, loc, withElement(type, b.getIntegerType(through)), x);
+  return through == width ? wide : arith::TruncIOp::create(b, loc, withElement(type, signless), wide).getResult();
+}
+
+Num Num::to(Type element) const {
+  Type from = getElementTypeOrSelf(v.getType());
+  bool toFloat = isa<FloatType>(element);
+  Type signless = toFloat ? element : b->getIntegerType(element.getIntOrFloatBitWidth());
+  Type type = withElement(v.getType(), signless);
+  unsigned width = from.getIntOrFloatBitWidth(), wanted = signless.getIntOrFloatBitWidth();
+  Value r = v;
+  if (element.isInteger(1)) {
+    r = isBool() ? v : Value(*this != 0.0);
+  } else if (isFloat() && toFloat) {
+    if (wanted > width) {
+      r = arith::ExtFOp::create(*b, loc, type, v);
+    } else if (wanted < width) {
+      r = arith::TruncFOp::create(*b, loc, type, v);
+    }
+  } else if (isFloat()) {
+    r = floatToInteger(*b, loc, *this, signless, element.isUnsignedInteger());
+  } else if (toFloat) {
+    r = isUnsigned ? arith::UIToFPOp::create(*b, loc, type, v).getResult() : arith::SIToFPOp::create(*b, loc, type, v).getResult();
+  } else if (wanted > width) {
+    r = isUnsigned ? arith::ExtUIOp::create(*b, loc, type, v).getResult() : arith::ExtSIOp::create(*b, loc, type, v).getResult();
+  } else if (wanted < width) {
+    r = arith::TruncIOp::create(*b, loc, type, v);
+  }
+  return Num(*b, loc, r, element);
+}
+
+/// x to a whole power by repeated squaring.
+static Num wholePower(Num x, int64_t n) {
+  std::optional<Num> result;
+  for (Num square = x; n > 0; n >>= 1) {
+    if (n & 1) {
+      result = result ? *result * square : square;
+    }
+    if (n > 1) {
+      square = square * square;
+    }
+  }
+  return result ? *result : x.constant(1);
+}
+
+Num power(Num base, Num exponent) {
+  static constexpr int64_t mostMultiplied = 16;
+  Type element = getElementTypeOrSelf(Value(base).getType());
+  if (auto n = exponent.known()) {
+    int64_t whole = static_cast<int64_t>(*n);
+    if (*n == static_cast<double>(whole) && std::abs(whole) <= mostMultiplied && (whole >= 0 || base.isFloat())) {
+      return whole < 0 ? 1.0 / wholePower(base, -whole) : wholePower(base, whole);
+    }
+    if (base.isFloat() && std::abs(*n) == 0.5) {
+      return *n < 0 ? 1.0 / sqrt(base) : sqrt(base);
+    }
+  }
+  // Integers by way of doubles, as other runtimes do.
+  Type floating = base.isFloat() ? element : Type(base.builder().getF64Type());
+  Num x = base.to(floating), y = exponent.to(floating);
+  Num r = x.like(math::PowFOp::create(x.builder(), x.where(), x, y));
+  if (base.isFloat()) {
+    return r;
+  }
+  Num whole = r.to(element);
+  return base.like(whole);
+}
+
+} // namespace ingot::onnx

@@ -1,0 +1,98 @@
+// Arithmetic of emit(): numbers that are all scalars or all vectors of one length, floats or integers, written as formulas.
+//   Num n(b, getLoc(), x[0], elementOf(getX()));  return n / (1.0 + exp(-n));
+#pragma once
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include <optional>
+
+namespace ingot::onnx {
+
+/// The splat behind an arith.constant, or nothing.
+std::optional<double> splatConstant(mlir::Value v);
+
+/// A value with what its signless type does not say. Results of comparisons are booleans (i1).
+class Num {
+public:
+  /// `element` is the tensor's element type: unsigned integers and booleans are told by it.
+  Num(mlir::OpBuilder &b, mlir::Location loc, mlir::Value v, mlir::Type element)
+      : b(&b), loc(loc), v(v), isUnsigned(element.isUnsignedInteger() || element.isInteger(1)) {}
+
+  operator mlir::Value() const { return v; }
+  mlir::OpBuilder &builder() const { return *b; }
+  mlir::Location where() const { return loc; }
+  bool unsignedInteger() const { return isUnsigned; }
+  bool isFloat() const;
+  bool isBool() const;
+  unsigned width() const;                             ///< bits of an element
+  Num like(mlir::Value other) const;                  ///< another value, signed as this one
+  Num constant(double c) const;                       ///< of this type
+  Num to(mlir::Type element) const;                   ///< ONNX's Cast
+  std::optional<double> known() const { return splatConstant(v); }
+
+private:
+  mlir::OpBuilder *b;
+  mlir::Location loc;
+  mlir::Value v;
+  bool isUnsigned;
+};
+
+Num operator+(Num a, Num c);
+Num operator-(Num a, Num c);
+Num operator*(Num a, Num c);
+Num operator/(Num a, Num c); ///< integers truncate; by zero gives anything, but no trap
+Num operator-(Num a);
+Num truncatedRemainder(Num a, Num c); ///< C's: the sign is the dividend's
+Num floorRemainder(Num a, Num c);     ///< Python's: the sign is the divisor's
+
+inline Num operator+(Num a, double c) { return a + a.constant(c); }
+inline Num operator+(double c, Num a) { return a + c; }
+inline Num operator-(Num a, double c) { return a - a.constant(c); }
+inline Num operator-(double c, Num a) { return a.constant(c) - a; }
+inline Num operator*(Num a, double c) { return a * a.constant(c); }
+inline Num operator*(double c, Num a) { return a * c; }
+inline Num operator/(Num a, double c) { return a / a.constant(c); }
+inline Num operator/(double c, Num a) { return a.constant(c) / a; }
+
+Num operator==(Num a, Num c); ///< comparisons with NaN are false
+Num operator!=(Num a, Num c); ///< but this one true
+Num operator<(Num a, Num c);
+Num operator<=(Num a, Num c);
+inline Num operator>(Num a, Num c) { return c < a; }
+inline Num operator>=(Num a, Num c) { return c <= a; }
+inline Num operator==(Num a, double c) { return a == a.constant(c); }
+inline Num operator!=(Num a, double c) { return a != a.constant(c); }
+inline Num operator<(Num a, double c) { return a < a.constant(c); }
+inline Num operator>(Num a, double c) { return a > a.constant(c); }
+
+Num operator&(Num a, Num c);
+Num operator|(Num a, Num c);
+Num operator^(Num a, Num c);
+Num operator~(Num a);
+Num shiftLeft(Num a, Num by);  ///< zero when `by` reaches the width
+Num shiftRight(Num a, Num by); ///< logical
+
+Num select(Num condition, Num a, Num c);
+Num maximum(Num a, Num c); ///< NaN when either is
+Num minimum(Num a, Num c);
+/// The larger of x and `low`, x when it is NaN: one instruction on most machines, which maximum() is not.
+Num atLeast(Num x, Num low);
+Num atMost(Num x, Num high);
+inline Num atLeast(Num x, double low) { return atLeast(x, x.constant(low)); }
+inline Num atMost(Num x, double high) { return atMost(x, x.constant(high)); }
+
+Num abs(Num x);
+Num isNaN(Num x);
+Num power(Num base, Num exponent); ///< of base's type; small constant exponents become products and roots
+
+// Of floats.
+#define INGOT_MATH_FUNCTIONS(X)                                                                                                            \
+  X(exp, Exp) X(log, Log) X(log1p, Log1p) X(sqrt, Sqrt) X(erf, Erf) X(floor, Floor) X(ceil, Ceil) X(trunc, Trunc) X(roundEven, RoundEven)  \
+  X(sin, Sin) X(cos, Cos) X(tan, Tan) X(asin, Asin) X(acos, Acos) X(atan, Atan) X(sinh, Sinh) X(cosh, Cosh) X(tanh, Tanh)                  \
+  X(asinh, Asinh) X(acosh, Acosh) X(atanh, Atanh)
+#define X(name, Class) Num name(Num x);
+INGOT_MATH_FUNCTIONS(X)
+#undef X
+Num sigmoid(Num x);
+Num softplus(Num x);
+
+} // namespace ingot::onnx

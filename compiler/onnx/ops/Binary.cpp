@@ -1,0 +1,83 @@
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/OldBroadcast.h"
+#include "compiler/onnx/ScalarMath.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Binary.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+static Num numberOf(Operation *op, OpBuilder &b, ValueRange x, unsigned i) {
+  return Num(b, op->getLoc(), x[i], elementOf(op->getOperand(i)));
+}
+
+#define EMIT(Name, formula)                                                                                                                \
+  Value Name##Op::emit(OpBuilder &builder, ValueRange x) {                                                                                 \
+    Num a = numberOf(*this, builder, x, 0), b = numberOf(*this, builder, x, 1);                                                            \
+    return formula;                                                                                                                        \
+  }
+EMIT(Add, a + b)
+EMIT(Sub, a - b)
+EMIT(Mul, a *b)
+EMIT(Div, a / b)
+EMIT(Pow, power(a, b))
+EMIT(And, a &b)
+EMIT(Or, a | b)
+EMIT(Xor, a ^ b)
+EMIT(BitwiseAnd, a &b)
+EMIT(BitwiseOr, a | b)
+EMIT(BitwiseXor, a ^ b)
+EMIT(Mod, getFmod() ? truncatedRemainder(a, b) : floorRemainder(a, b))
+EMIT(BitShift, getDirection() == "LEFT" ? shiftLeft(a, b) : shiftRight(a, b))
+EMIT(PRelu, select(a < 0.0, a * b, a))
+#undef EMIT
+
+template <typename Combine> static Num fold(Operation *op, OpBuilder &b, ValueRange x, Combine combine) {
+  Num all = numberOf(op, b, x, 0);
+  for (unsigned i = 1; i < x.size(); ++i) {
+    all = combine(all, numberOf(op, b, x, i));
+  }
+  return all;
+}
+Value MinOp::emit(OpBuilder &b, ValueRange x) { return fold(*this, b, x, minimum); }
+Value MaxOp::emit(OpBuilder &b, ValueRange x) { return fold(*this, b, x, maximum); }
+Value SumOp::emit(OpBuilder &b, ValueRange x) {
+  return fold(*this, b, x, [](Num a, Num c) { return a + c; });
+}
+Value MeanOp::emit(OpBuilder &b, ValueRange x) {
+  return fold(*this, b, x, [](Num a, Num c) { return a + c; }) / static_cast<double>(x.size());
+}
+
+LogicalResult AddOp::upgrade(Node &node) { return upgradeBroadcast(node); }
+LogicalResult SubOp::upgrade(Node &node) { return upgradeBroadcast(node); }
+LogicalResult MulOp::upgrade(Node &node) { return upgradeBroadcast(node); }
+LogicalResult DivOp::upgrade(Node &node) { return upgradeBroadcast(node); }
+LogicalResult PowOp::upgrade(Node &node) { return upgradeBroadcast(node); }
+LogicalResult AndOp::upgrade(Node &node) { return upgradeBroadcast(node); }
+LogicalResult OrOp::upgrade(Node &node) { return upgradeBroadcast(node); }
+LogicalResult XorOp::upgrade(Node &node) { return upgradeBroadcast(node); }
+
+// Before opset 7 the slope is one number or one for each channel.
+LogicalResult PReluOp::upgrade(Node &node) {
+  auto x = ranked(node.operand(0)), slope = ranked(node.operand(1));
+  if (node.opset >= 7 || (slope && slope.getRank() != 1)) {
+    return success();
+  }
+  if (!x || !slope) {
+    return node.error("the slope is given by channel, and the rank of the operand is not known");
+  }
+  if (slope.getDimSize(0) != 1) {
+    node.operands[1] = appendAxes(node.builder, node.loc, node.operands[1], x.getRank() - 2);
+  }
+  return success();
+}
+
+void registerBinary(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Binary.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

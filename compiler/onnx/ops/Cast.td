@@ -1,0 +1,14 @@
+// Changes of the element type.
+include "compiler/onnx/Onnx.td"
+
+def Onnx_CastOp : Onnx_Elementwise<"Cast", 1> {
+  let arguments = (ins AnyTensor:$x, I64Attr:$to);
+  let more = [{
+    ::mlir::Type resultElement();
+    static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);
+  }];
+}
+def Onnx_CastLikeOp : Onnx_Op<"CastLike", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+  let arguments = (ins AnyTensor:$x, AnyTensor:$target);
+  let results = (outs AnyTensor:$y);
+}

@@ -1,0 +1,45 @@
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/ScalarMath.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Select.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+Value WhereOp::emit(OpBuilder &b, ValueRange x) {
+  Num condition(b, getLoc(), x[0], b.getI1Type()), yes(b, getLoc(), x[1], elementOf(getX()));
+  return select(condition, yes, yes.like(x[2]));
+}
+LogicalResult WhereOp::verify() {
+  if (!elementOf(getCondition()).isInteger(1)) {
+    return emitOpError("condition is not boolean but ") << elementOf(getCondition());
+  }
+  if (elementOf(getX()) != elementOf(getZ())) {
+    return emitOpError("operands have element types that differ: ") << elementOf(getX()) << " and " << elementOf(getZ());
+  }
+  return success();
+}
+
+Value ClipOp::emit(OpBuilder &b, ValueRange operands) {
+  Num x(b, getLoc(), operands[0], elementOf(getX()));
+  if (operands[1]) {
+    x = atLeast(x, x.like(operands[1]));
+  }
+  return operands[2] ? atMost(x, x.like(operands[2])) : x;
+}
+LogicalResult ClipOp::upgrade(Node &node) {
+  node.attributes.erase("consumed_inputs");
+  node.floatAttributeToOperand("min", 1);
+  node.floatAttributeToOperand("max", 2);
+  return success();
+}
+
+void registerSelect(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Select.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

@@ -1,0 +1,15 @@
+// Choices: Where, Clip.
+include "compiler/onnx/Onnx.td"
+
+def Onnx_WhereOp : Onnx_Elementwise<"Where", 3> {
+  let arguments = (ins AnyTensor:$condition, AnyTensor:$x, AnyTensor:$z);
+  let more = [{
+    ::mlir::Type resultElement() { return ::mlir::getElementTypeOrSelf(getX().getType()); }
+    bool mixesElements() { return true; }
+  }];
+  let hasVerifier = 1;
+}
+def Onnx_ClipOp : Onnx_Elementwise<"Clip", 3> {
+  let arguments = (ins AnyTensor:$x, Onnx_Optional:$min, Onnx_Optional:$max);
+  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+}
