@@ -10,8 +10,6 @@
 namespace ingot::importer {
 
 static constexpr int64_t kOldestIr = 3, kNewestIr = 13, kNewestOpset = 28;
-/// More than any machine's memory: a tensor of this size is a mistake or an attack.
-static constexpr int64_t kLargestTensor = int64_t(1) << 40;
 
 llvm::StringRef plainDomain(llvm::StringRef domain) { return domain == "ai.onnx" ? "" : domain; }
 

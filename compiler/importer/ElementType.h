@@ -50,6 +50,9 @@ std::optional<int64_t> elementCount(llvm::ArrayRef<int64_t> dims);
 /// Bytes of that many elements, rounded up. None: an overflow, or no fixed size.
 std::optional<int64_t> byteCount(int32_t type, int64_t elements);
 
+/// More bytes than any machine's memory: a tensor of this size is a mistake or an attack.
+constexpr int64_t kLargestTensor = int64_t(1) << 40;
+
 /// "[2, 3, 224, 224]", cut after a few dims.
 std::string dimsText(llvm::ArrayRef<int64_t> dims);
 

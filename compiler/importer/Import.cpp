@@ -7,6 +7,7 @@
 #include "compiler/importer/Types.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Shapes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -83,6 +84,18 @@ static std::optional<unsigned> resultCount(RegisteredOperationName info) {
     return 5;
   }
   return std::nullopt;
+}
+
+/// Whether a type is of a size that a machine can hold; later rooms multiply dims without fear.
+static bool isPossible(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor) {
+    return true;
+  }
+  SmallVector<int64_t> least =
+      llvm::map_to_vector(tensor.getShape(), [](int64_t dim) { return std::max<int64_t>(dim, 1); });
+  std::optional<int64_t> elements = elementCount(least);
+  return elements && *elements <= kLargestTensor / onnx::elementBytes(tensor.getElementType());
 }
 
 void Importer::initializer(const std::string &name, llvm::Expected<TensorData> data) {
@@ -182,7 +195,17 @@ Operation *Importer::create(onnx::Node &target, const Node &node) {
   state.addTypes(SmallVector<Type>(results, UnrankedTensorType::get(builder.getF32Type())));
   Operation *op = builder.create(state);
   // Inference may rely on what the verifier checks, so it comes second.
-  return succeeded(verify(op, /*verifyRecursively=*/false)) && succeeded(onnx::updateTypes(op)) ? op : nullptr;
+  if (failed(verify(op, /*verifyRecursively=*/false)) || failed(onnx::updateTypes(op))) {
+    return nullptr;
+  }
+  for (Type type : op->getResultTypes()) {
+    if (!isPossible(type)) {
+      problems.add(node.where(),
+                   "gives a tensor of impossible dims " + dimsText(cast<RankedTensorType>(type).getShape()));
+      return nullptr;
+    }
+  }
+  return op;
 }
 
 void Importer::constantNode(const Node &node, Location loc) {

@@ -80,6 +80,7 @@ public:
     return full.str().str();
   }
   std::string write(llvm::StringRef name, llvm::StringRef bytes) const {
+    llvm::sys::fs::remove(at(name)); // overwriting a file would wait for the disk
     std::error_code error;
     llvm::raw_fd_ostream(at(name), error) << bytes;
     EXPECT_FALSE(error);
