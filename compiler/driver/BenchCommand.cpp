@@ -1,0 +1,145 @@
+// `ingot bench`: the time of single runs, after a warm-up. Runs that are too short for the clock are timed in batches,
+// and a batch counts with its mean.
+#include "compiler/driver/Crash.h"
+#include "compiler/driver/ModelSource.h"
+#include "compiler/driver/Text.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+namespace ingot::driver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kShortestSample = 5e-6;
+constexpr size_t kMostSamples = 4 << 20;
+
+double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+struct Figures {
+  int64_t runs = 0;
+  double min = 0, median = 0, p99 = 0, mean = 0; ///< seconds
+};
+
+double percentile(const std::vector<double> &sorted, double part) {
+  return sorted[size_t(part * double(sorted.size() - 1) + 0.5)];
+}
+
+/// At least three runs and a tenth of the time; the time of one run when warm, or the status of a failed one.
+double warmUp(Execution &execution, double seconds, int &status) {
+  Clock::time_point start = Clock::now();
+  double shortest = 1e30;
+  for (int runs = 0; runs < 3 || secondsSince(start) < seconds / 10; ++runs) {
+    Clock::time_point begin = Clock::now();
+    status = execution.run();
+    if (status) {
+      return 0;
+    }
+    shortest = std::min(shortest, secondsSince(begin));
+  }
+  return shortest;
+}
+
+Figures measure(Execution &execution, double seconds, double oneRun) {
+  int batch = std::clamp(int(kShortestSample / std::max(oneRun, 1e-9)), 1, 1000);
+  std::vector<double> samples;
+  double total = 0;
+  while (samples.size() < kMostSamples && (total < seconds || samples.size() < 5)) {
+    Clock::time_point begin = Clock::now();
+    for (int i = 0; i < batch; ++i) {
+      execution.run();
+    }
+    double sample = secondsSince(begin);
+    total += sample;
+    samples.push_back(sample / batch);
+  }
+  std::sort(samples.begin(), samples.end());
+  Figures figures;
+  figures.runs = int64_t(samples.size()) * batch;
+  figures.min = samples.front();
+  figures.median = percentile(samples, 0.5);
+  figures.p99 = percentile(samples, 0.99);
+  figures.mean = std::accumulate(samples.begin(), samples.end(), 0.0) / double(samples.size());
+  return figures;
+}
+
+void printJson(const LoadedModel &model, int threads, const Figures &figures, double gflops, double compileSeconds) {
+  llvm::json::OStream json(llvm::outs());
+  const Manifest &manifest = model.manifest();
+  json.object([&] {
+    json.attribute("model", manifest.name);
+    json.attribute("target", model.model().target);
+    json.attribute("threads", threads);
+    json.attribute("runs", figures.runs);
+    json.attribute("min_us", figures.min * 1e6);
+    json.attribute("median_us", figures.median * 1e6);
+    json.attribute("p99_us", figures.p99 * 1e6);
+    json.attribute("mean_us", figures.mean * 1e6);
+    json.attribute("macs", manifest.macs);
+    json.attribute("gflops", gflops);
+    json.attribute("arena_bytes", manifest.arenaBytes);
+    json.attribute("weight_bytes", manifest.weightBytes);
+    json.attribute("code_bytes", manifest.codeBytes);
+    json.attribute("compile_seconds", compileSeconds);
+  });
+  llvm::outs() << '\n';
+}
+
+void printText(const LoadedModel &model, int threads, const Figures &figures, double gflops) {
+  const Manifest &manifest = model.manifest();
+  llvm::outs() << manifest.name << " on " << model.model().target << ", " << threads
+               << (threads == 1 ? " thread" : " threads") << '\n'
+               << llvm::format("median %.2f us, min %.2f, mean %.2f, p99 %.2f; ", figures.median * 1e6,
+                               figures.min * 1e6, figures.mean * 1e6, figures.p99 * 1e6)
+               << countText(figures.runs) << " runs\n"
+               << llvm::format("%.2f GFLOP/s, ", gflops) << countText(manifest.macs) << " multiply-adds\n"
+               << "arena " << bytesText(manifest.arenaBytes) << ", weights " << bytesText(manifest.weightBytes)
+               << ", code " << bytesText(manifest.codeBytes) << '\n';
+}
+
+} // namespace
+
+llvm::Error benchCommand(const Invocation &invocation) {
+  std::optional<DataSet> data;
+  if (!invocation.data.empty()) {
+    llvm::Expected<DataSet> read = readDataSet(invocation.data.front());
+    if (!read) {
+      return read.takeError();
+    }
+    data = std::move(*read);
+  }
+  ModelSource source(invocation);
+  llvm::Expected<const LoadedModel *> model = source.get(data ? &*data : nullptr);
+  if (!model) {
+    return model.takeError();
+  }
+  Threads threads(invocation.threads);
+  Execution execution(**model, threads.exec());
+  if (!data) {
+    execution.setRandomInputs();
+  } else if (llvm::Error error = execution.setInputs(data->inputs, data->folder)) {
+    return error;
+  }
+  setCrashContext("in the compiled model");
+  int status = 0;
+  double oneRun = warmUp(execution, invocation.seconds, status);
+  if (llvm::Error error = execution.check(status)) {
+    return error;
+  }
+  Figures figures = measure(execution, invocation.seconds, oneRun);
+  setCrashContext("");
+  double gflops = figures.median > 0 ? 2e-9 * double((*model)->manifest().macs) / figures.median : 0;
+  if (invocation.json) {
+    printJson(**model, threads.count(), figures, gflops, source.compileSeconds);
+  } else {
+    printText(**model, threads.count(), figures, gflops);
+  }
+  return llvm::Error::success();
+}
+
+} // namespace ingot::driver

@@ -1,0 +1,305 @@
+// Flags of all subcommands, with CLI11. Flags that concern the model are bound once, in addModelFlags, so that every
+// subcommand has the same ones; each subcommand adds its own in a function. CLI11 is included here only: it takes
+// seconds to compile.
+#include "compiler/driver/CommandLine.h"
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+namespace ingot::driver {
+namespace {
+
+const char *const kFooter =
+    "Exit codes: 0 done, 1 the model or the flags are wrong, 2 a bug in ingot (a reproducer is written).";
+
+/// "NAME=TEXT", split at the last '=': names of values may hold one.
+std::pair<std::string, std::string> splitAssignment(const std::string &flag, const std::string &text,
+                                                    const char *form) {
+  size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw CLI::ValidationError(flag, "'" + text + "' is not of the form " + form);
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+int64_t parseSize(const std::string &flag, const std::string &whole, std::string_view text) {
+  int64_t value = -1;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+    throw CLI::ValidationError(flag, "'" + whole + "': '" + std::string(text) + "' is not a size");
+  }
+  return value;
+}
+
+void parseDim(const std::string &text, pipeline::Options &options) {
+  auto [name, value] = splitAssignment("--dim", text, "NAME=SIZE");
+  if (value.find("..") != std::string::npos || value.find(',') != std::string::npos) {
+    throw CLI::ValidationError("--dim",
+                               "'" + text + "': a range or several sizes are not supported yet, give one size");
+  }
+  if (!options.dims.emplace(name, parseSize("--dim", text, value)).second) {
+    throw CLI::ValidationError("--dim", "dimension '" + name + "' is given twice");
+  }
+}
+
+void parseShape(const std::string &text, pipeline::Options &options) {
+  auto [name, value] = splitAssignment("--shape", text, "INPUT=1x3x224x224");
+  std::vector<int64_t> dims;
+  for (size_t begin = 0; begin < value.size() || (begin > 0 && begin == value.size());) {
+    size_t end = std::min(value.find('x', begin), value.size());
+    dims.push_back(parseSize("--shape", text, std::string_view(value).substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  if (!options.shapes.emplace(name, dims).second) {
+    throw CLI::ValidationError("--shape", "input '" + name + "' is given twice");
+  }
+}
+
+std::vector<std::string> phaseNames() {
+  std::vector<std::string> names;
+  for (const pipeline::PhaseInfo &phase : pipeline::phases()) {
+    names.push_back(phase.name);
+  }
+  return names;
+}
+
+std::string phaseList() {
+  std::string text;
+  for (const pipeline::PhaseInfo &phase : pipeline::phases()) {
+    text += (text.empty() ? "" : ", ") + phase.name;
+  }
+  return text;
+}
+
+using Texts = std::vector<std::string>;
+
+/// An option that takes one value each time it is given (CLI11 would take all that follow).
+CLI::Option *repeated(CLI::Option *option) { return option->allow_extra_args(false)->take_all(); }
+
+void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp) {
+  pipeline::Options &options = invocation.model;
+  app.add_option("model", options.modelPath, modelHelp)->required()->type_name("FILE");
+
+  const char *model = "Model";
+  app.add_option("--name", options.name, "C name of the model, prefix of all its symbols; default: from the file name")
+      ->group(model)
+      ->type_name("NAME");
+  repeated(app.add_option_function<Texts>(
+               "--dim",
+               [&options](const Texts &texts) {
+                 for (const std::string &text : texts) {
+                   parseDim(text, options);
+                 }
+               },
+               "Fix a symbolic dimension; may be repeated"))
+      ->group(model)
+      ->type_name("NAME=SIZE");
+  repeated(app.add_option_function<Texts>(
+               "--shape",
+               [&options](const Texts &texts) {
+                 for (const std::string &text : texts) {
+                   parseShape(text, options);
+                 }
+               },
+               "Fix the shape of an input; may be repeated"))
+      ->group(model)
+      ->type_name("INPUT=1x3x224x224");
+
+  const char *target = "Target";
+  repeated(app.add_option("--target", options.targets,
+                          "Where to run, in order of preference; default: native. See `ingot targets`"))
+      ->delimiter(',')
+      ->group(target)
+      ->type_name("T,...");
+  app.add_flag("!--no-fallback", options.fallback, "Fail where a node cannot run on the first target")->group(target);
+  app.add_option("--accuracy", options.accuracy, "Freedom of arithmetic: strict, default or fast")
+      ->check(CLI::IsMember({"strict", "default", "fast"}))
+      ->group(target)
+      ->type_name("POLICY");
+  app.add_option("--threads", invocation.threads, "Threads that kernels may be split over; 0: all; default: 1")
+      ->check(CLI::Range(0, 1024))
+      ->group(target)
+      ->type_name("N");
+
+  const char *look = "Looking inside";
+  std::string phases = "; phases: " + phaseList();
+  repeated(app.add_option("--dump-after", options.dumpAfter, "Print the IR after these phases to stderr"))
+      ->delimiter(',')
+      ->check(CLI::IsMember(phaseNames()))
+      ->group(look)
+      ->type_name("PHASE,...");
+  app.add_option("--stop-after", options.stopAfter, "Stop after a phase and print the IR to stdout" + phases)
+      ->check(CLI::IsMember(phaseNames()))
+      ->group(look)
+      ->type_name("PHASE");
+  app.add_flag("--timing", invocation.timing, "Print the time of each phase to stderr")->group(look);
+  app.add_flag("--json", invocation.json, "Print one JSON object instead of text")->group(look);
+}
+
+void addCompile(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, "ONNX model");
+  pipeline::Options &options = invocation.model;
+  options.outDir = ".";
+  const char *output = "Output";
+  app.add_option("-o,--output", options.outDir, "Folder for the artifacts; made if it does not exist; default: .")
+      ->group(output)
+      ->type_name("DIR");
+  repeated(app.add_option("--emit", options.emit, "What to write: lib obj shared asm llvm mlir; default: lib"))
+      ->delimiter(',')
+      ->check(CLI::IsMember({"lib", "obj", "shared", "asm", "llvm", "mlir"}))
+      ->group(output)
+      ->type_name("KIND,...");
+  app.add_flag("--depfile,-M", options.depfile,
+               "Write NAME.d, the files that the result depends on, for make and ninja")
+      ->group(output);
+}
+
+void addInspect(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, "ONNX model");
+  app.add_flag("--memory", invocation.memory, "Print the memory plan: offset, bytes and lifetime of every buffer")
+      ->group("Looking inside");
+}
+
+void addData(CLI::App &app, Invocation &invocation, const char *help) {
+  repeated(app.add_option("--data", invocation.data, help))->group("Data")->type_name("DIR");
+  app.add_option_function<std::string>(
+         "--runner",
+         [](const std::string &) {
+           throw CLI::ValidationError("--runner", "running through another program (an emulator) is not supported yet");
+         },
+         "Command that runs programs of the target, for example an emulator (not supported yet)")
+      ->group("Data")
+      ->type_name("CMD");
+}
+
+const char *const kModelOrManifest = "ONNX model, or the manifest NAME.json of a compiled one (beside NAME.so)";
+
+void addRun(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, kModelOrManifest);
+  addData(app, invocation, "Folder with input_K.pb, K-th input of the model; may be repeated, each with its --out");
+  repeated(app.add_option("--out", invocation.out, "Folder for output_K.pb; nothing is left there when it fails"))
+      ->required()
+      ->group("Data")
+      ->type_name("DIR");
+}
+
+void addVerify(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, kModelOrManifest);
+  addData(app, invocation,
+          "Folder with input_K.pb and output_K.pb; may be repeated; default: test_data_set_* beside the model");
+  app.add_option("--tolerance", invocation.tolerance,
+                 "Floats may differ by T * max(1, max|b|) + 10 * T * |b|; default: 1e-4 (16-bit types: at least 1e-2)")
+      ->check(CLI::NonNegativeNumber)
+      ->group("Data")
+      ->type_name("T");
+}
+
+void addBench(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, kModelOrManifest);
+  addData(app, invocation, "Folder with input_K.pb; default: random inputs");
+  app.add_option("--seconds", invocation.seconds, "How long to measure; default: 2")
+      ->check(CLI::PositiveNumber)
+      ->group("Data")
+      ->type_name("S");
+}
+
+/// Flags on the command line that a compiled model cannot obey any more.
+Texts givenCompileFlags(const CLI::App &app) {
+  Texts given;
+  for (const char *flag :
+       {"--name", "--dim", "--shape", "--target", "--no-fallback", "--accuracy", "--dump-after", "--stop-after"}) {
+    if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
+      given.push_back(flag);
+    }
+  }
+  return given;
+}
+
+/// What no single flag can check.
+std::string checkTogether(const Invocation &invocation) {
+  bool manifest = isManifest(invocation.model.modelPath);
+  bool runs = invocation.command == Command::Run || invocation.command == Command::Verify ||
+              invocation.command == Command::Bench;
+  if (manifest && !runs && invocation.command != Command::Targets) {
+    return "'" + invocation.model.modelPath + "' is the manifest of a compiled model; an ONNX model is expected";
+  }
+  if (manifest && !invocation.compileFlags.empty()) {
+    return invocation.compileFlags.front() + " has no effect on a model that is compiled already ('" +
+           invocation.model.modelPath + "')";
+  }
+  if (runs && !invocation.model.stopAfter.empty()) {
+    return "--stop-after leaves nothing to run; use it with compile";
+  }
+  if (invocation.command == Command::Run && !invocation.data.empty() &&
+      invocation.data.size() != invocation.out.size()) {
+    return "each --data needs its --out: " + std::to_string(invocation.data.size()) + " and " +
+           std::to_string(invocation.out.size()) + " are given";
+  }
+  if (invocation.command == Command::Bench && invocation.data.size() > 1) {
+    return "bench takes one --data";
+  }
+  return "";
+}
+
+} // namespace
+
+bool isManifest(const std::string &path) { return path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0; }
+
+ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
+  CLI::App app("ingot compiles ONNX models ahead of time into libraries that any program can link.", "ingot");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "ingot " INGOT_VERSION);
+  app.footer(kFooter);
+  app.get_formatter()->column_width(36);
+
+  struct Subcommand {
+    Command command;
+    const char *name, *sentence;
+    void (*add)(CLI::App &, Invocation &);
+  };
+  const Subcommand subcommands[] = {
+      {Command::Compile, "compile", "Compile a model into a library, a C header and a manifest", addCompile},
+      {Command::Inspect, "inspect", "Show a model: inputs, outputs, operators, and what each target can take",
+       addInspect},
+      {Command::Run, "run", "Compile a model and run it on recorded inputs", addRun},
+      {Command::Verify, "verify", "Compile a model, run it and compare with recorded outputs", addVerify},
+      {Command::Bench, "bench", "Measure the latency of a model", addBench},
+      {Command::Targets, "targets", "List the known targets, and what this host is",
+       [](CLI::App &sub, Invocation &invocation) {
+         sub.add_flag("--json", invocation.json, "Print one JSON object instead of text");
+       }},
+  };
+  std::vector<Invocation> invocations(std::size(subcommands));
+  for (size_t i = 0; i < std::size(subcommands); ++i) {
+    CLI::App *sub = app.add_subcommand(subcommands[i].name, subcommands[i].sentence);
+    sub->footer(kFooter);
+    invocations[i].command = subcommands[i].command;
+    subcommands[i].add(*sub, invocations[i]);
+  }
+
+  ParsedCommandLine parsed;
+  try {
+    app.parse(argc, argv);
+    for (size_t i = 0; i < std::size(subcommands); ++i) {
+      if (!app.got_subcommand(subcommands[i].name)) {
+        continue;
+      }
+      Invocation &invocation = invocations[i];
+      invocation.compileFlags = givenCompileFlags(*app.get_subcommand(subcommands[i].name));
+      invocation.model.threads = invocation.threads != 1;
+      if (std::string wrong = checkTogether(invocation); !wrong.empty()) {
+        throw CLI::ValidationError(wrong);
+      }
+      parsed.invocation = std::move(invocation);
+    }
+  } catch (const CLI::CallForVersion &version) {
+    parsed.text = std::string(version.what()) + "\n";
+  } catch (const CLI::Success &) { // --help
+    parsed.text = app.help();
+  } catch (const CLI::Error &error) {
+    parsed.exitCode = 1;
+    parsed.text = std::string("ingot: error: ") + error.what() + "\n";
+  }
+  return parsed;
+}
+
+} // namespace ingot::driver

@@ -1,0 +1,34 @@
+// The command line as data. Subcommands get an Invocation and know nothing of flags.
+#pragma once
+#include "compiler/pipeline/Pipeline.h"
+#include <optional>
+
+namespace ingot::driver {
+
+enum class Command { Compile, Inspect, Run, Verify, Bench, Targets };
+
+struct Invocation {
+  Command command = Command::Targets;
+  pipeline::Options model;               ///< what every subcommand that takes a model is told
+  std::vector<std::string> compileFlags; ///< those given that only a compilation can obey, for example "--target"
+
+  bool json = false, timing = false;
+  bool memory = false;                ///< inspect: the memory plan
+  int threads = 1;                    ///< for run, verify and bench; 0: all that the process may use
+  std::vector<std::string> data, out; ///< folders
+  double tolerance = 1e-4;            ///< verify
+  double seconds = 2;                 ///< bench
+};
+
+/// What a command line says: an invocation, or a text to print and an exit code (help, version, wrong flags).
+struct ParsedCommandLine {
+  std::optional<Invocation> invocation;
+  int exitCode = 0;
+  std::string text;
+};
+ParsedCommandLine parseCommandLine(int argc, const char *const *argv);
+
+/// Whether `path` names the manifest of a compiled model rather than a model.
+bool isManifest(const std::string &path);
+
+} // namespace ingot::driver

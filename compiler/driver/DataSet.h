@@ -1,0 +1,38 @@
+// Recorded values in ONNX's own layout: a folder with input_0.pb, input_1.pb, ... and output_0.pb, ...
+#pragma once
+#include "compiler/driver/ModelFacts.h"
+#include "compiler/importer/TensorFile.h"
+#include "compiler/pipeline/Pipeline.h"
+
+namespace ingot::driver {
+
+using importer::HostTensor;
+
+struct DataSet {
+  std::string folder;
+  std::vector<HostTensor> inputs;
+};
+
+/// FOLDER/KIND_0.pb, KIND_1.pb, ... up to the first number without a file.
+llvm::Expected<std::vector<HostTensor>> readTensors(const std::string &folder, const std::string &kind);
+
+/// An error if the folder has no input and the model wants some.
+llvm::Expected<DataSet> readDataSet(const std::string &folder);
+
+/// The shapes to compile with for this data: those of the inputs whose declared shape is not static and that the user
+/// has not fixed. An error if data and model cannot fit.
+llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Options &options);
+
+/// Writes output_0.pb, ... into folders, which are made where they do not exist. When it is destroyed before keep(),
+/// everything that was written or made is removed again.
+class OutputWriter {
+public:
+  ~OutputWriter();
+  llvm::Error write(const std::string &folder, const std::vector<HostTensor> &outputs);
+  void keep() { written.clear(); }
+
+private:
+  std::vector<std::string> written; ///< files and folders, in the order of their making
+};
+
+} // namespace ingot::driver

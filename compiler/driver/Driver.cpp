@@ -1,0 +1,108 @@
+#include "compiler/driver/Driver.h"
+#include "compiler/driver/Crash.h"
+#include "compiler/driver/Progress.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <new>
+
+namespace ingot::driver {
+
+char ExitError::ID = 0;
+
+llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, const pipeline::Options &options) {
+  ProgressBar bar;
+  pipeline::Options told = options;
+  told.progress = [&](int done, int total, const std::string &phase) {
+    setCrashContext("while compiling, in phase '" + phase + "'");
+    bar.show(done, total, phase);
+  };
+  setCrashContext("while compiling");
+  pipeline::Result result;
+  std::string diagnostics;
+  pipeline::Status status = pipeline::compile(told, result, diagnostics);
+  setCrashContext("");
+  bar.clear();
+  llvm::errs() << diagnostics;
+  if (!diagnostics.empty() && diagnostics.back() != '\n') {
+    llvm::errs() << '\n';
+  }
+  if (invocation.timing) {
+    for (const pipeline::PhaseTime &phase : result.phases) {
+      llvm::errs() << llvm::format("%10.3f s  ", phase.seconds) << phase.name << '\n';
+    }
+    llvm::errs() << llvm::format("%10.3f s  ", result.seconds) << "total\n";
+  }
+  if (status != pipeline::Status::Ok) {
+    return llvm::make_error<ExitError>(int(status), "");
+  }
+  return result;
+}
+
+static llvm::Error dispatch(const Invocation &invocation) {
+  switch (invocation.command) {
+  case Command::Compile:
+    return compileCommand(invocation);
+  case Command::Inspect:
+    return inspectCommand(invocation);
+  case Command::Run:
+    return runCommand(invocation);
+  case Command::Verify:
+    return verifyCommand(invocation);
+  case Command::Bench:
+    return benchCommand(invocation);
+  case Command::Targets:
+    return targetsCommand(invocation);
+  }
+  return llvm::Error::success();
+}
+
+/// Prints what the error says; the exit code.
+static int report(llvm::Error error) {
+  int code = 0;
+  auto print = [](const std::string &text) {
+    if (!text.empty()) {
+      // Messages about a file begin with its name, as the compiler's own do.
+      bool located = text.find(": error: ") != std::string::npos;
+      llvm::errs() << (located ? "" : "ingot: error: ") << text << '\n';
+    }
+  };
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const ExitError &exit) {
+        print(exit.text);
+        code = std::max(code, exit.code);
+      },
+      [&](const llvm::ErrorInfoBase &other) {
+        print(other.message());
+        code = std::max(code, 1);
+      });
+  return code;
+}
+
+/// A closed pipe or a full disk behind stdout is not a success.
+static int flushOutput(int code) {
+  llvm::outs().flush();
+  if (llvm::outs().has_error()) {
+    llvm::errs() << "ingot: error: cannot write to stdout: " << llvm::outs().error().message() << '\n';
+    llvm::outs().clear_error();
+    return std::max(code, 1);
+  }
+  return code;
+}
+
+int run(int argc, const char *const *argv) {
+  installCrashHandler(argc, argv);
+  ParsedCommandLine parsed = parseCommandLine(argc, argv);
+  if (!parsed.invocation) {
+    (parsed.exitCode ? llvm::errs() : llvm::outs()) << parsed.text;
+    return flushOutput(parsed.exitCode);
+  }
+  try {
+    return flushOutput(report(dispatch(*parsed.invocation)));
+  } catch (const std::bad_alloc &) {
+    llvm::errs() << "ingot: error: out of memory\n";
+    return flushOutput(1);
+  }
+}
+
+} // namespace ingot::driver

@@ -1,0 +1,34 @@
+// What the subcommands have in common: how they end, and how they compile.
+#pragma once
+#include "compiler/driver/CommandLine.h"
+#include "llvm/Support/Error.h"
+
+namespace ingot::driver {
+
+/// The whole program: parses, runs one subcommand, prints its error. Returns the exit code.
+int run(int argc, const char *const *argv);
+
+/// An error that says with which code to exit. Any other error exits with 1.
+class ExitError : public llvm::ErrorInfo<ExitError> {
+public:
+  static char ID;
+  ExitError(int code, std::string text) : code(code), text(std::move(text)) {}
+  void log(llvm::raw_ostream &out) const override { out << text; }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+
+  const int code;
+  const std::string text; ///< empty: everything has been said
+};
+
+/// Compiles with progress on a terminal; diagnostics, and the times if asked for, go to stderr. An error has been
+/// printed.
+llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, const pipeline::Options &options);
+
+llvm::Error compileCommand(const Invocation &invocation);
+llvm::Error inspectCommand(const Invocation &invocation);
+llvm::Error runCommand(const Invocation &invocation);
+llvm::Error verifyCommand(const Invocation &invocation);
+llvm::Error benchCommand(const Invocation &invocation);
+llvm::Error targetsCommand(const Invocation &invocation);
+
+} // namespace ingot::driver

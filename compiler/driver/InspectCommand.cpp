@@ -1,0 +1,169 @@
+// `ingot inspect`: first what the file says by itself, then what a compilation that writes nothing finds out.
+#include "compiler/driver/Driver.h"
+#include "compiler/driver/ModelFacts.h"
+#include "compiler/driver/Report.h"
+#include "compiler/driver/Text.h"
+#include "compiler/importer/ElementType.h"
+#include "compiler/importer/Problems.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+
+namespace ingot::driver {
+namespace {
+
+using llvm::json::fixUTF8;
+
+std::vector<std::pair<std::string, int64_t>> opsByCount(const ModelFacts &facts) {
+  std::vector<std::pair<std::string, int64_t>> ops(facts.ops.begin(), facts.ops.end());
+  std::sort(ops.begin(), ops.end(),
+            [](const auto &a, const auto &b) { return std::pair(-a.second, a.first) < std::pair(-b.second, b.first); });
+  return ops;
+}
+
+void printFacts(const ModelFacts &facts) {
+  llvm::outs() << "ONNX IR " << facts.irVersion;
+  for (const auto &[domain, version] : facts.opsets) {
+    llvm::outs() << ", " << (domain.empty() ? "" : importer::quoted(domain) + " ") << "opset " << version;
+  }
+  if (!facts.producer.empty()) {
+    llvm::outs() << ", by " << importer::quoted(facts.producer);
+  }
+  llvm::outs() << "\ninputs\n";
+  for (const ValueFacts &input : facts.inputs) {
+    llvm::outs() << "  " << importer::quoted(input.name) << "  " << input.text() << '\n';
+  }
+  llvm::outs() << "outputs\n";
+  for (const ValueFacts &output : facts.outputs) {
+    llvm::outs() << "  " << importer::quoted(output.name) << "  " << output.text() << '\n';
+  }
+  llvm::outs() << "parameters\n  " << countText(facts.parameters) << " in " << facts.parameterTensors << " tensors, "
+               << bytesText(facts.parameterBytes) << "\nnodes\n";
+  for (const auto &[op, count] : opsByCount(facts)) {
+    llvm::outs() << llvm::format("  %6lld  ", (long long)count) << importer::quoted(op) << '\n';
+  }
+  llvm::outs() << llvm::format("  %6lld  in all\n", (long long)facts.nodes);
+}
+
+/// Nodes and kernels by target, in the order of first appearance.
+void printTargets(const pipeline::Result &result) {
+  std::vector<std::pair<std::string, int64_t>> counts;
+  for (const pipeline::NodePlacement &placement : result.placement) {
+    auto found =
+        std::find_if(counts.begin(), counts.end(), [&](const auto &entry) { return entry.first == placement.target; });
+    if (found == counts.end()) {
+      counts.push_back({placement.target, 0});
+      found = counts.end() - 1;
+    }
+    ++found->second;
+  }
+  llvm::outs() << "targets (nodes after simplification)\n";
+  for (const auto &[target, count] : counts) {
+    llvm::outs() << llvm::format("  %6lld  ", (long long)count) << (target.empty() ? "nowhere" : target) << '\n';
+  }
+  printPlacements(fallbacks(result));
+}
+
+void printResult(const pipeline::Result &result, bool memory) {
+  printTargets(result);
+  llvm::outs() << "cost\n  " << countText(result.macs) << " multiply-adds, " << result.kernels << " kernels\n  arena "
+               << bytesText(result.arenaBytes) << " (largest live set " << bytesText(result.arenaLowerBound)
+               << "), weights " << bytesText(result.weightBytes) << '\n';
+  if (memory) {
+    llvm::outs() << "memory plan\n" << result.memoryPlan;
+  }
+}
+
+void writeValues(llvm::json::OStream &json, llvm::StringRef key, const std::vector<ValueFacts> &values) {
+  json.attributeArray(key, [&] {
+    for (const ValueFacts &value : values) {
+      json.object([&] {
+        json.attribute("name", fixUTF8(value.name));
+        json.attribute("type", importer::elementName(value.type));
+        if (!value.shape) {
+          return;
+        }
+        json.attributeArray("dims", [&] {
+          for (const ValueFacts::Dim &dim : *value.shape) {
+            dim.size >= 0 ? json.value(dim.size) : json.value(fixUTF8(dim.symbol.empty() ? "?" : dim.symbol));
+          }
+        });
+      });
+    }
+  });
+}
+
+void writeFacts(llvm::json::OStream &json, const ModelFacts &facts) {
+  json.attribute("ir_version", facts.irVersion);
+  json.attribute("producer", fixUTF8(facts.producer));
+  json.attributeObject("opsets", [&] {
+    for (const auto &[domain, version] : facts.opsets) {
+      json.attribute(domain.empty() ? "ai.onnx" : fixUTF8(domain), version);
+    }
+  });
+  writeValues(json, "inputs", facts.inputs);
+  writeValues(json, "outputs", facts.outputs);
+  json.attribute("parameters", facts.parameters);
+  json.attribute("parameter_tensors", facts.parameterTensors);
+  json.attribute("parameter_bytes", facts.parameterBytes);
+  json.attribute("nodes", facts.nodes);
+  json.attributeObject("ops", [&] {
+    for (const auto &[op, count] : opsByCount(facts)) {
+      json.attribute(fixUTF8(op), count);
+    }
+  });
+}
+
+void writeResult(llvm::json::OStream &json, const pipeline::Result &result, bool memory) {
+  json.attribute("macs", result.macs);
+  json.attribute("kernels", result.kernels);
+  json.attribute("arena_bytes", result.arenaBytes);
+  json.attribute("arena_lower_bound", result.arenaLowerBound);
+  json.attribute("weight_bytes", result.weightBytes);
+  json.attributeArray("placement", [&] {
+    for (const pipeline::NodePlacement &placement : result.placement) {
+      writePlacement(json, placement);
+    }
+  });
+  if (memory) {
+    json.attribute("memory_plan", result.memoryPlan);
+  }
+}
+
+} // namespace
+
+llvm::Error inspectCommand(const Invocation &invocation) {
+  llvm::Expected<ModelFacts> facts = readModelFacts(invocation.model.modelPath);
+  if (!facts) {
+    return facts.takeError();
+  }
+  if (!invocation.json && invocation.model.stopAfter.empty()) {
+    printFacts(*facts);
+    llvm::outs().flush(); // before the diagnostics of the compilation
+  }
+  pipeline::Options options = invocation.model;
+  options.outDir.clear();
+  options.emit.clear();
+  llvm::Expected<pipeline::Result> result = compileModel(invocation, options);
+  if (invocation.json && (!result || options.stopAfter.empty())) {
+    llvm::json::OStream json(llvm::outs());
+    json.object([&] {
+      json.attribute("model", fixUTF8(options.modelPath));
+      writeFacts(json, *facts);
+      json.attribute("compiles", bool(result));
+      if (result) {
+        writeResult(json, *result, invocation.memory);
+      }
+    });
+    llvm::outs() << '\n';
+  }
+  if (!result) {
+    return result.takeError();
+  }
+  if (!invocation.json && options.stopAfter.empty()) {
+    printResult(*result, invocation.memory);
+  }
+  return llvm::Error::success();
+}
+
+} // namespace ingot::driver

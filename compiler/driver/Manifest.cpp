@@ -1,0 +1,45 @@
+#include "compiler/driver/Manifest.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace ingot::driver {
+namespace {
+
+bool isIdentifier(llvm::StringRef name) {
+  return !name.empty() && !llvm::isDigit(name[0]) &&
+         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+} // namespace
+
+llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &path) {
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
+  if (!value) {
+    return llvm::createStringError(path + ": error: is no manifest: " + llvm::toString(value.takeError()));
+  }
+  const llvm::json::Object *object = value->getAsObject();
+  std::optional<llvm::StringRef> name = object ? object->getString("name") : std::nullopt;
+  if (!name || !isIdentifier(*name)) {
+    return llvm::createStringError(path + ": error: is no manifest: it has no field 'name' with a C identifier");
+  }
+  Manifest manifest;
+  manifest.name = name->str();
+  manifest.target = object->getString("target").value_or("").str();
+  manifest.abi = object->getInteger("abi").value_or(0);
+  manifest.arenaBytes = object->getInteger("arena_bytes").value_or(0);
+  manifest.weightBytes = object->getInteger("weight_bytes").value_or(0);
+  manifest.codeBytes = object->getInteger("code_bytes").value_or(0);
+  manifest.macs = object->getInteger("macs").value_or(0);
+  return manifest;
+}
+
+llvm::Expected<Manifest> readManifest(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer) {
+    return llvm::createStringError(path + ": error: cannot be read: " + buffer.getError().message());
+  }
+  return parseManifest((*buffer)->getBuffer(), path);
+}
+
+} // namespace ingot::driver

@@ -1,0 +1,20 @@
+// The manifest of a compiled model, NAME.json, as far as the driver needs it. The rest stands in the library itself.
+#pragma once
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <string>
+
+namespace ingot::driver {
+
+struct Manifest {
+  std::string name, target;
+  int64_t abi = 0, arenaBytes = 0, weightBytes = 0, codeBytes = 0, macs = 0;
+};
+
+/// Reads FILE. A figure that is absent is 0; a name that is absent, or no C identifier, is an error.
+llvm::Expected<Manifest> readManifest(const std::string &path);
+
+/// The same from text; `path` is for messages.
+llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &path);
+
+} // namespace ingot::driver

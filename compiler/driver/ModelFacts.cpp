@@ -1,0 +1,108 @@
+#include "compiler/driver/ModelFacts.h"
+#include "compiler/driver/Driver.h"
+#include "compiler/importer/ElementType.h"
+#include "compiler/importer/Graph.h"
+#include "compiler/importer/ModelFile.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace ingot::driver {
+namespace {
+
+ValueFacts valueFacts(const onnx::ValueInfoProto &value) {
+  ValueFacts facts;
+  facts.name = value.name();
+  if (!value.type().has_tensor_type()) {
+    return facts;
+  }
+  const onnx::TypeProto::Tensor &tensor = value.type().tensor_type();
+  facts.type = tensor.elem_type();
+  if (tensor.has_shape()) {
+    facts.shape.emplace();
+    for (const onnx::TensorShapeProto::Dimension &dim : tensor.shape().dim()) {
+      bool known = dim.has_dim_value() && dim.dim_value() >= 0;
+      facts.shape->push_back({known ? dim.dim_value() : -1, dim.dim_param()});
+    }
+  }
+  return facts;
+}
+
+void countNodes(const importer::NodeList &nodes, ModelFacts &facts, int depth) {
+  for (const onnx::NodeProto &node : nodes) {
+    ++facts.nodes;
+    llvm::StringRef domain = importer::plainDomain(node.domain());
+    ++facts.ops[(domain.empty() ? "" : domain.str() + ".") + node.op_type()];
+    if (depth < 64) {
+      for (const onnx::GraphProto *graph : importer::subgraphs(node)) {
+        countNodes(graph->node(), facts, depth + 1);
+      }
+    }
+  }
+}
+
+void countParameters(const onnx::TensorProto &tensor, ModelFacts &facts) {
+  std::vector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
+  std::optional<int64_t> elements = importer::elementCount(dims);
+  std::optional<int64_t> bytes = elements ? importer::byteCount(tensor.data_type(), *elements) : std::nullopt;
+  ++facts.parameterTensors;
+  facts.parameters += elements.value_or(0);
+  facts.parameterBytes += bytes.value_or(0);
+}
+
+} // namespace
+
+bool ValueFacts::isStatic() const {
+  return shape && llvm::all_of(*shape, [](const Dim &dim) { return dim.size >= 0; });
+}
+
+std::string ValueFacts::text() const {
+  llvm::StringRef element = importer::elementName(type);
+  std::string text = type == 0 ? "not a tensor" : element.empty() ? "type " + std::to_string(type) : element.str();
+  if (!shape) {
+    return type == 0 ? text : text + "[...]";
+  }
+  std::string dims;
+  for (const Dim &dim : *shape) {
+    dims += dims.empty() ? "" : ",";
+    dims += dim.size >= 0 ? std::to_string(dim.size) : dim.symbol.empty() ? "?" : importer::quoted(dim.symbol);
+  }
+  return text + "[" + dims + "]";
+}
+
+llvm::Expected<ModelFacts> readModelFacts(const std::string &path) {
+  importer::Problems problems(path);
+  std::unique_ptr<importer::ModelFile> file = importer::ModelFile::load(path, problems);
+  if (!file) {
+    return llvm::make_error<ExitError>(1, llvm::StringRef(problems.text()).rtrim().str());
+  }
+  const onnx::ModelProto &model = file->model();
+  ModelFacts facts;
+  facts.producer = model.producer_name() + (model.producer_version().empty() ? "" : " " + model.producer_version());
+  facts.irVersion = model.ir_version();
+  for (const onnx::OperatorSetIdProto &opset : model.opset_import()) {
+    facts.opsets[importer::plainDomain(opset.domain()).str()] = opset.version();
+  }
+  llvm::StringSet<> initializers;
+  for (const onnx::TensorProto &tensor : model.graph().initializer()) {
+    initializers.insert(tensor.name());
+    countParameters(tensor, facts);
+  }
+  for (const onnx::SparseTensorProto &tensor : model.graph().sparse_initializer()) {
+    initializers.insert(tensor.values().name());
+    countParameters(tensor.values(), facts);
+  }
+  for (const onnx::ValueInfoProto &input : model.graph().input()) {
+    if (!initializers.contains(input.name())) {
+      facts.inputs.push_back(valueFacts(input));
+    }
+  }
+  for (const onnx::ValueInfoProto &output : model.graph().output()) {
+    facts.outputs.push_back(valueFacts(output));
+  }
+  countNodes(model.graph().node(), facts, 0);
+  for (const onnx::FunctionProto &function : model.functions()) {
+    countNodes(function.node(), facts, 0);
+  }
+  return facts;
+}
+
+} // namespace ingot::driver

@@ -1,0 +1,59 @@
+#include "compiler/driver/ModelSource.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+namespace ingot::driver {
+
+llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compile(pipeline::Options options) {
+  llvm::SmallString<128> folder;
+  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("ingot", folder)) {
+    return llvm::createStringError("a temporary folder cannot be made: " + error.message());
+  }
+  // A loaded library needs its file no more.
+  auto removeFolder = llvm::make_scope_exit([&] { (void)llvm::sys::fs::remove_directories(folder); });
+  options.outDir = std::string(folder);
+  options.emit = {"shared"};
+  options.depfile = false;
+  llvm::Expected<pipeline::Result> result = compileModel(invocation, options);
+  if (!result) {
+    return result.takeError();
+  }
+  compileSeconds += result->seconds;
+  for (const pipeline::Artifact &artifact : result->artifacts) {
+    if (isManifest(artifact.path)) {
+      return LoadedModel::load(artifact.path);
+    }
+  }
+  return llvm::make_error<ExitError>(2, "internal error: the compiler wrote no manifest");
+}
+
+llvm::Expected<const LoadedModel *> ModelSource::get(const DataSet *data) {
+  pipeline::Options options = invocation.model;
+  bool compiled = isManifest(options.modelPath);
+  if (!compiled && data) {
+    if (!facts) {
+      llvm::Expected<ModelFacts> read = readModelFacts(options.modelPath);
+      if (!read) {
+        return read.takeError();
+      }
+      facts = std::move(*read);
+    }
+    if (llvm::Error error = fixShapes(*facts, *data, options)) {
+      return error;
+    }
+  }
+  std::unique_ptr<LoadedModel> &model = models[options.shapes];
+  if (!model) {
+    llvm::Expected<std::unique_ptr<LoadedModel>> loaded =
+        compiled ? LoadedModel::load(options.modelPath) : compile(std::move(options));
+    if (!loaded) {
+      return loaded.takeError();
+    }
+    model = std::move(*loaded);
+  }
+  return model.get();
+}
+
+} // namespace ingot::driver

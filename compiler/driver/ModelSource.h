@@ -1,0 +1,27 @@
+// Where `run`, `verify` and `bench` get compiled models from: compiled here into a temporary folder, once for each set
+// of input shapes, or compiled before and given by their manifest.
+#pragma once
+#include "compiler/driver/Driver.h"
+#include "compiler/driver/LoadedModel.h"
+
+namespace ingot::driver {
+
+class ModelSource {
+public:
+  explicit ModelSource(const Invocation &invocation) : invocation(invocation) {}
+
+  /// The model for this data's shapes; null: for the shapes that the flags give. Valid as long as this object.
+  llvm::Expected<const LoadedModel *> get(const DataSet *data);
+
+  double compileSeconds = 0; ///< of all compilations together
+
+private:
+  llvm::Expected<std::unique_ptr<LoadedModel>> compile(pipeline::Options options);
+
+  using Shapes = std::map<std::string, std::vector<int64_t>>;
+  const Invocation &invocation;
+  std::optional<ModelFacts> facts;
+  std::map<Shapes, std::unique_ptr<LoadedModel>> models;
+};
+
+} // namespace ingot::driver

@@ -1,0 +1,17 @@
+// Parts of a compilation's result that several subcommands print.
+#pragma once
+#include "compiler/pipeline/Pipeline.h"
+#include "llvm/Support/JSON.h"
+
+namespace ingot::driver {
+
+void writePhases(llvm::json::OStream &json, const pipeline::Result &result);
+void writePlacement(llvm::json::OStream &json, const pipeline::NodePlacement &placement);
+
+/// The nodes that some earlier target of the user's order has refused.
+std::vector<pipeline::NodePlacement> fallbacks(const pipeline::Result &result);
+
+/// A line a node.
+void printPlacements(const std::vector<pipeline::NodePlacement> &placements);
+
+} // namespace ingot::driver

@@ -1,0 +1,51 @@
+// `ingot run`: all data sets are run before anything is written, so that a failure leaves no outputs behind.
+#include "compiler/driver/ModelSource.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ingot::driver {
+
+llvm::Error runCommand(const Invocation &invocation) {
+  ModelSource source(invocation);
+  if (invocation.data.empty()) {
+    llvm::Expected<const LoadedModel *> model = source.get(nullptr);
+    if (!model) {
+      return model.takeError();
+    }
+    llvm::errs() << "ingot: note: no --data is given, so the model was compiled and not run\n";
+    return llvm::Error::success();
+  }
+  Threads threads(invocation.threads);
+  std::vector<std::vector<HostTensor>> results;
+  for (const std::string &folder : invocation.data) {
+    llvm::Expected<DataSet> data = readDataSet(folder);
+    if (!data) {
+      return data.takeError();
+    }
+    llvm::Expected<const LoadedModel *> model = source.get(&*data);
+    if (!model) {
+      return model.takeError();
+    }
+    llvm::Expected<std::vector<HostTensor>> outputs = runOnce(**model, threads, *data);
+    if (!outputs) {
+      return outputs.takeError();
+    }
+    results.push_back(std::move(*outputs));
+  }
+  OutputWriter writer;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (llvm::Error error = writer.write(invocation.out[i], results[i])) {
+      return error;
+    }
+  }
+  writer.keep();
+  if (invocation.json) {
+    llvm::json::Array folders(invocation.out);
+    llvm::outs() << llvm::json::Value(
+                        llvm::json::Object{{"compile_seconds", source.compileSeconds}, {"out", std::move(folders)}})
+                 << '\n';
+  }
+  return llvm::Error::success();
+}
+
+} // namespace ingot::driver

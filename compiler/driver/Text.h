@@ -1,0 +1,14 @@
+// Figures as people read them.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace ingot::driver {
+
+/// "532 B", "4.9 MB": powers of 1000.
+std::string bytesText(int64_t bytes);
+
+/// "1,235,496"
+std::string countText(int64_t count);
+
+} // namespace ingot::driver

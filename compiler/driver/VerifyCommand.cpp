@@ -1,0 +1,131 @@
+// `ingot verify`: a line an output, and exit code 1 if one differs.
+#include "compiler/driver/Compare.h"
+#include "compiler/driver/ModelSource.h"
+#include "compiler/importer/ElementType.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ingot::driver {
+namespace {
+
+/// test_data_set_* beside the model, ONNX's own layout.
+std::vector<std::string> dataBeside(const std::string &modelPath) {
+  std::vector<std::string> folders;
+  llvm::SmallString<128> parent(modelPath);
+  llvm::sys::path::remove_filename(parent);
+  std::error_code error;
+  llvm::sys::fs::directory_iterator entry(parent.empty() ? "." : parent.str(), error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    if (llvm::sys::path::filename(entry->path()).starts_with("test_data_set_")) {
+      folders.push_back(entry->path());
+    }
+  }
+  llvm::sort(folders);
+  return folders;
+}
+
+struct Row {
+  std::string folder;
+  HostTensor got;
+  Comparison comparison;
+};
+
+llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const Threads &threads,
+                      const std::string &folder, std::vector<Row> &rows) {
+  llvm::Expected<DataSet> data = readDataSet(folder);
+  if (!data) {
+    return data.takeError();
+  }
+  llvm::Expected<std::vector<HostTensor>> expected = readTensors(folder, "output");
+  if (!expected) {
+    return expected.takeError();
+  }
+  llvm::Expected<const LoadedModel *> model = source.get(&*data);
+  if (!model) {
+    return model.takeError();
+  }
+  if (expected->size() != size_t((*model)->model().output_count)) {
+    return llvm::createStringError(folder + ": error: the folder has " + llvm::Twine(expected->size()) +
+                                   " output_K.pb, the model has " + llvm::Twine((*model)->model().output_count) +
+                                   " outputs");
+  }
+  llvm::Expected<std::vector<HostTensor>> outputs = runOnce(**model, threads, *data);
+  if (!outputs) {
+    return outputs.takeError();
+  }
+  for (auto [got, want] : llvm::zip(*outputs, *expected)) {
+    Comparison comparison = compareTensors(got, want, invocation.tolerance);
+    got.bytes.clear();
+    rows.push_back({folder, std::move(got), std::move(comparison)});
+  }
+  return llvm::Error::success();
+}
+
+void printText(const std::vector<Row> &rows) {
+  for (const Row &row : rows) {
+    const Comparison &comparison = row.comparison;
+    llvm::outs() << (comparison.equal ? "ok    " : "FAIL  ") << row.folder << "  " << row.got.name << "  "
+                 << importer::elementName(row.got.type) << importer::dimsText(row.got.dims);
+    if (comparison.equal) {
+      llvm::outs() << llvm::format("  max error %.3g, max %.3g", comparison.maxError, comparison.maxExpected);
+    } else {
+      llvm::outs() << "  " << comparison.why;
+    }
+    llvm::outs() << '\n';
+  }
+}
+
+void printJson(const std::vector<Row> &rows, bool passed, double compileSeconds) {
+  llvm::json::OStream json(llvm::outs());
+  json.object([&] {
+    json.attribute("passed", passed);
+    json.attribute("compile_seconds", compileSeconds);
+    json.attributeArray("outputs", [&] {
+      for (const Row &row : rows) {
+        json.object([&] {
+          json.attribute("data", row.folder);
+          json.attribute("name", row.got.name);
+          json.attribute("type", importer::elementName(row.got.type));
+          json.attribute("dims", llvm::json::Array(row.got.dims));
+          json.attribute("equal", row.comparison.equal);
+          json.attribute("max_error", row.comparison.maxError);
+          json.attribute("max_expected", row.comparison.maxExpected);
+          json.attribute("why", row.comparison.why);
+        });
+      }
+    });
+  });
+  llvm::outs() << '\n';
+}
+
+} // namespace
+
+llvm::Error verifyCommand(const Invocation &invocation) {
+  std::vector<std::string> folders = invocation.data;
+  if (folders.empty()) {
+    folders = dataBeside(invocation.model.modelPath);
+  }
+  if (folders.empty()) {
+    return llvm::createStringError("no --data is given, and there is no test_data_set_* beside the model");
+  }
+  ModelSource source(invocation);
+  Threads threads(invocation.threads);
+  std::vector<Row> rows;
+  for (const std::string &folder : folders) {
+    if (llvm::Error error = verifyOne(invocation, source, threads, folder, rows)) {
+      return error;
+    }
+  }
+  bool passed = llvm::all_of(rows, [](const Row &row) { return row.comparison.equal; });
+  invocation.json ? printJson(rows, passed, source.compileSeconds) : printText(rows);
+  if (!passed) {
+    return llvm::make_error<ExitError>(1, "");
+  }
+  return llvm::Error::success();
+}
+
+} // namespace ingot::driver
