@@ -297,7 +297,9 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
     parsed.text = app.help();
   } catch (const CLI::Error &error) {
     parsed.exitCode = 1;
-    parsed.text = std::string("ingot: error: ") + error.what() + "\n";
+    bool unknown = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
+    std::string text = unknown ? "unknown subcommand '" + std::string(argv[1]) + "'" : error.what();
+    parsed.text = "ingot: error: " + text + (app.get_subcommands().empty() ? "; see `ingot --help`\n" : "\n");
   }
   return parsed;
 }

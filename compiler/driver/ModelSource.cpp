@@ -12,7 +12,7 @@ llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compile(pipeline::Opti
     return llvm::createStringError("a temporary folder cannot be made: " + error.message());
   }
   // A loaded library needs its file no more.
-  auto removeFolder = llvm::make_scope_exit([&] { (void)llvm::sys::fs::remove_directories(folder); });
+  llvm::scope_exit removeFolder([&] { (void)llvm::sys::fs::remove_directories(folder); });
   options.outDir = std::string(folder);
   options.emit = {"shared"};
   options.depfile = false;

@@ -1,0 +1,157 @@
+// Every flag, and what is said of a wrong one.
+#include "compiler/driver/CommandLine.h"
+#include <gtest/gtest.h>
+
+using namespace ingot::driver;
+
+namespace {
+
+ParsedCommandLine parse(std::vector<const char *> arguments) {
+  arguments.insert(arguments.begin(), "ingot");
+  return parseCommandLine(int(arguments.size()), arguments.data());
+}
+
+Invocation parsed(std::vector<const char *> arguments) {
+  ParsedCommandLine result = parse(arguments);
+  EXPECT_TRUE(result.invocation) << result.text;
+  return result.invocation.value_or(Invocation());
+}
+
+/// The message of a wrong command line.
+std::string wrong(std::vector<const char *> arguments) {
+  ParsedCommandLine result = parse(arguments);
+  EXPECT_FALSE(result.invocation);
+  EXPECT_EQ(result.exitCode, 1);
+  EXPECT_EQ(result.text.rfind("ingot: error: ", 0), 0u) << result.text;
+  return result.text;
+}
+
+void expectSays(const std::string &text, const std::string &part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+} // namespace
+
+TEST(CommandLine, CompileDefaults) {
+  Invocation invocation = parsed({"compile", "m.onnx"});
+  EXPECT_EQ(invocation.command, Command::Compile);
+  EXPECT_EQ(invocation.model.modelPath, "m.onnx");
+  EXPECT_EQ(invocation.model.outDir, ".");
+  EXPECT_EQ(invocation.model.emit, std::vector<std::string>{"lib"});
+  EXPECT_EQ(invocation.model.accuracy, "default");
+  EXPECT_TRUE(invocation.model.targets.empty());
+  EXPECT_TRUE(invocation.model.fallback);
+  EXPECT_FALSE(invocation.model.threads);
+  EXPECT_FALSE(invocation.model.depfile);
+}
+
+TEST(CommandLine, CompileFlags) {
+  Invocation invocation = parsed(
+      {"compile",       "m.onnx", "-o",      "out",      "--name",       "net",       "--target",      "a,b",
+       "--no-fallback", "--dim",  "batch=1", "--dim",    "seq=128",      "--shape",   "x=1x3x224x224", "--shape",
+       "y:0=",          "--emit", "obj,asm", "--emit",   "llvm",         "--depfile", "--accuracy",    "strict",
+       "--threads",     "4",      "--json",  "--timing", "--stop-after", "second",    "--dump-after",  "first,second"});
+  const ingot::pipeline::Options &options = invocation.model;
+  EXPECT_EQ(options.outDir, "out");
+  EXPECT_EQ(options.name, "net");
+  EXPECT_EQ(options.targets, (std::vector<std::string>{"a", "b"}));
+  EXPECT_FALSE(options.fallback);
+  EXPECT_EQ(options.dims, (std::map<std::string, int64_t>{{"batch", 1}, {"seq", 128}}));
+  EXPECT_EQ(options.shapes.at("x"), (std::vector<int64_t>{1, 3, 224, 224}));
+  EXPECT_EQ(options.shapes.at("y:0"), std::vector<int64_t>());
+  EXPECT_EQ(options.emit, (std::vector<std::string>{"obj", "asm", "llvm"}));
+  EXPECT_TRUE(options.depfile);
+  EXPECT_EQ(options.accuracy, "strict");
+  EXPECT_TRUE(options.threads);
+  EXPECT_EQ(invocation.threads, 4);
+  EXPECT_TRUE(invocation.json);
+  EXPECT_TRUE(invocation.timing);
+  EXPECT_EQ(options.stopAfter, "second");
+  EXPECT_EQ(options.dumpAfter, (std::vector<std::string>{"first", "second"}));
+}
+
+TEST(CommandLine, NamesMayHoldEqualsSigns) {
+  EXPECT_EQ(parsed({"compile", "m.onnx", "--shape", "a=b=2x3"}).model.shapes.at("a=b"), (std::vector<int64_t>{2, 3}));
+}
+
+TEST(CommandLine, ThreadsZeroMeansAll) { EXPECT_TRUE(parsed({"bench", "m.onnx", "--threads", "0"}).model.threads); }
+
+TEST(CommandLine, RunPairsDataWithOut) {
+  Invocation invocation = parsed({"run", "m.onnx", "--data", "d0", "--out", "o0", "--data", "d1", "--out", "o1"});
+  EXPECT_EQ(invocation.data, (std::vector<std::string>{"d0", "d1"}));
+  EXPECT_EQ(invocation.out, (std::vector<std::string>{"o0", "o1"}));
+  EXPECT_TRUE(parsed({"run", "m.onnx", "--out", "o"}).data.empty());
+  expectSays(wrong({"run", "m.onnx", "--data", "d0", "--data", "d1", "--out", "o"}),
+             "each --data needs its --out: 2 and 1 are given");
+  expectSays(wrong({"run", "m.onnx", "--data", "d0"}), "--out is required");
+}
+
+TEST(CommandLine, OtherSubcommands) {
+  EXPECT_TRUE(parsed({"inspect", "m.onnx", "--memory"}).memory);
+  EXPECT_DOUBLE_EQ(parsed({"verify", "m.onnx", "--tolerance", "0.01"}).tolerance, 0.01);
+  EXPECT_DOUBLE_EQ(parsed({"bench", "m.onnx", "--seconds", "0.3"}).seconds, 0.3);
+  EXPECT_EQ(parsed({"targets", "--json"}).command, Command::Targets);
+}
+
+TEST(CommandLine, WrongFlags) {
+  expectSays(wrong({}), "A subcommand is required; see `ingot --help`");
+  expectSays(wrong({"frobnicate"}), "unknown subcommand 'frobnicate'; see `ingot --help`");
+  expectSays(wrong({"compile"}), "model is required");
+  expectSays(wrong({"compile", "m.onnx", "--frobnicate"}), "--frobnicate");
+  expectSays(wrong({"compile", "m.onnx", "--emit", "cpp"}), "cpp not in {lib,obj,shared,asm,llvm,mlir}");
+  expectSays(wrong({"compile", "m.onnx", "--stop-after", "third"}), "third not in {first,second}");
+  expectSays(wrong({"compile", "m.onnx", "--dump-after", "third"}), "third not in {first,second}");
+  expectSays(wrong({"compile", "m.onnx", "--accuracy", "sloppy"}), "sloppy not in {strict,default,fast}");
+  expectSays(wrong({"compile", "m.onnx", "--threads", "-1"}), "--threads");
+  expectSays(wrong({"bench", "m.onnx", "--seconds", "0"}), "--seconds");
+  expectSays(wrong({"verify", "m.onnx", "--tolerance", "-1"}), "--tolerance");
+  expectSays(wrong({"run", "m.onnx", "--out", "o", "--runner", "qemu"}),
+             "--runner: running through another program (an emulator) is not");
+  expectSays(wrong({"bench", "m.onnx", "--data", "a", "--data", "b"}), "bench takes one --data");
+  expectSays(wrong({"run", "m.onnx", "--out", "o", "--stop-after", "first"}), "--stop-after leaves nothing to run");
+}
+
+TEST(CommandLine, WrongDims) {
+  expectSays(wrong({"compile", "m.onnx", "--dim", "batch"}), "--dim: 'batch' is not of the form NAME=SIZE");
+  expectSays(wrong({"compile", "m.onnx", "--dim", "=1"}), "--dim: '=1' is not of the form NAME=SIZE");
+  expectSays(wrong({"compile", "m.onnx", "--dim", "batch=x"}), "--dim: 'batch=x': 'x' is not a size");
+  expectSays(wrong({"compile", "m.onnx", "--dim", "batch=-1"}), "'-1' is not a size");
+  expectSays(wrong({"compile", "m.onnx", "--dim", "batch=99999999999999999999"}), "is not a size");
+  expectSays(wrong({"compile", "m.onnx", "--dim", "b=1..8"}),
+             "--dim: 'b=1..8': a range or several sizes are not supported yet");
+  expectSays(wrong({"compile", "m.onnx", "--dim", "b=1", "--dim", "b=2"}), "--dim: dimension 'b' is given twice");
+}
+
+TEST(CommandLine, WrongShapes) {
+  expectSays(wrong({"compile", "m.onnx", "--shape", "1x2"}), "--shape: '1x2' is not of the form INPUT=1x3x224x224");
+  expectSays(wrong({"compile", "m.onnx", "--shape", "x=1xx2"}), "--shape: 'x=1xx2': '' is not a size");
+  expectSays(wrong({"compile", "m.onnx", "--shape", "x=1x"}), "--shape: 'x=1x': '' is not a size");
+  expectSays(wrong({"compile", "m.onnx", "--shape", "x=1,2"}), "'1,2' is not a size");
+  expectSays(wrong({"compile", "m.onnx", "--shape", "x=1", "--shape", "x=2"}), "--shape: input 'x' is given twice");
+}
+
+TEST(CommandLine, ManifestInPlaceOfTheModel) {
+  EXPECT_EQ(parsed({"bench", "out/m.json", "--threads", "2"}).model.modelPath, "out/m.json");
+  expectSays(wrong({"bench", "out/m.json", "--target", "a"}),
+             "--target has no effect on a model that is compiled already ('out/m.json')");
+  expectSays(wrong({"compile", "out/m.json"}),
+             "'out/m.json' is the manifest of a compiled model; an ONNX model is expected");
+  expectSays(wrong({"inspect", "out/m.json"}), "an ONNX model is expected");
+}
+
+TEST(CommandLine, HelpAndVersion) {
+  ParsedCommandLine help = parse({"--help"});
+  EXPECT_EQ(help.exitCode, 0);
+  for (const char *part : {"compile", "inspect", "run", "verify", "bench", "targets", "Exit codes: 0 done"}) {
+    expectSays(help.text, part);
+  }
+  ParsedCommandLine compile = parse({"compile", "--help"});
+  EXPECT_EQ(compile.exitCode, 0);
+  for (const char *part :
+       {"Model:", "Target:", "Output:", "Looking inside:", "--shape INPUT=1x3x224x224", "phases: first, second"}) {
+    expectSays(compile.text, part);
+  }
+  ParsedCommandLine version = parse({"--version"});
+  EXPECT_EQ(version.exitCode, 0);
+  EXPECT_EQ(version.text.rfind("ingot ", 0), 0u);
+}

@@ -1,0 +1,117 @@
+// Models are C files, compiled by the C compiler that built the tests.
+#include "test/driver/FakePipeline.h"
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <new>
+
+namespace ingot::test {
+pipeline::Options lastOptions;
+int compilations = 0;
+} // namespace ingot::test
+
+namespace ingot::pipeline {
+namespace {
+
+const char *const kSource = R"(
+#include "runtime_support/include/ingot.h"
+static const int64_t dims[] = {DIMS};
+static const ingot_tensor_info in = {"x", 1, RANK, dims, ELEMENTS, 4 * ELEMENTS}, out = {"y", 1, RANK, dims, ELEMENTS, 4 * ELEMENTS};
+static const char *const nodes[] = {"lookup"};
+static int body(void *args, int64_t begin, int64_t end) {
+  void **pointers = args;
+  for (int64_t i = begin; i < end; ++i) {
+    ((float *)pointers[1])[i] = 2 * ((const float *)pointers[0])[i];
+  }
+  return STATUS;
+}
+static int run(const void *const *inputs, void *const *outputs, void *workspace, const ingot_exec *exec) {
+  void *pointers[] = {(void *)inputs[0], outputs[0]};
+  ((char *)workspace)[0] = 1;
+  return ingot_parallel_for(exec, body, pointers, ELEMENTS + SPILL);
+}
+static const ingot_model model = {ABI, 0, "NAME", "fake", 1, 1, 1, 0, &in, &out, 64, 64, 0, nodes, run};
+const ingot_model *NAME_model(void) { return &model; }
+)";
+
+void replaceAll(std::string &text, const std::string &from, const std::string &to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+Status makeModel(const Options &options, Result &result, std::string &diagnostics) {
+  std::vector<int64_t> dims = {2, 3};
+  if (auto found = options.shapes.find("x"); found != options.shapes.end()) {
+    dims = found->second;
+  }
+  int64_t elements = 1;
+  std::string list;
+  for (int64_t dim : dims) {
+    elements *= dim;
+    list += std::to_string(dim) + ",";
+  }
+  std::string source = kSource;
+  replaceAll(source, "DIMS", list);
+  replaceAll(source, "RANK", std::to_string(dims.size()));
+  replaceAll(source, "ELEMENTS", std::to_string(elements));
+  replaceAll(source, "STATUS", options.name == "fails" ? "INGOT_STATUS(INGOT_ERROR_INDEX, 0)" : "0");
+  replaceAll(source, "SPILL", options.name == "spill" ? "1" : "0");
+  replaceAll(source, "ABI", options.name == "old" ? "99" : "1");
+  replaceAll(source, "NAME", options.name);
+  std::string stem = options.outDir + "/" + options.name;
+  std::ofstream(stem + ".c") << source;
+  std::ofstream(stem + ".json") << R"({"name":")" << options.name
+                                << R"(","macs":1000,"arena_bytes":64,"code_bytes":10,"weight_bytes":5})";
+  std::string command =
+      TEST_C_COMPILER " -shared -fPIC -O1 -I" TEST_SOURCE " -o '" + stem + ".so' '" + stem + ".c' " TEST_RUNTIME;
+  if (std::system(command.c_str()) != 0) {
+    diagnostics = "the test's C compiler failed";
+    return Status::Bug;
+  }
+  result.artifacts = {{stem + ".so", 1000}, {stem + ".json", 100}};
+  return Status::Ok;
+}
+
+} // namespace
+
+Status compile(const Options &options, Result &result, std::string &diagnostics) {
+  test::lastOptions = options;
+  ++test::compilations;
+  options.progress(1, 2, "second");
+  result.phases = {{"first", 0.25}, {"second", 0.5}};
+  result.seconds = 0.75;
+  result.arenaBytes = 4096;
+  result.arenaLowerBound = 4000;
+  result.weightBytes = 20;
+  result.codeBytes = 300;
+  result.kernels = 2;
+  result.macs = 1234567;
+  result.memoryPlan = "the plan\n";
+  result.placement = {{"a", "Conv", "k0", "cuda", ""}, {"b", "Relu", "k1", "x86", "cuda: no Relu"}};
+  if (options.name == "wrong") {
+    diagnostics = options.modelPath + ": error: node 'n' (Foo, opset 9): unsupported operator\n";
+    return Status::UserError;
+  }
+  if (options.name == "bug") {
+    diagnostics = options.modelPath + ": error: internal error; reproducer: /tmp/r.mlir";
+    return Status::Bug;
+  }
+  if (options.name == "crash") {
+    std::raise(SIGSEGV);
+  }
+  if (options.name == "memory") {
+    throw std::bad_alloc();
+  }
+  if (options.outDir.empty() || options.name.empty()) {
+    return Status::Ok;
+  }
+  return makeModel(options, result, diagnostics);
+}
+
+const std::vector<PhaseInfo> &phases() {
+  static const std::vector<PhaseInfo> all = {{"first", "The first."}, {"second", "The second."}};
+  return all;
+}
+
+} // namespace ingot::pipeline

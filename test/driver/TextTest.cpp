@@ -1,0 +1,64 @@
+// Figures, the progress bar, manifests, the reproducer script.
+#include "compiler/driver/Text.h"
+#include "compiler/driver/Crash.h"
+#include "compiler/driver/Manifest.h"
+#include "compiler/driver/Progress.h"
+#include <gtest/gtest.h>
+
+using namespace ingot::driver;
+
+TEST(Text, Bytes) {
+  EXPECT_EQ(bytesText(0), "0 B");
+  EXPECT_EQ(bytesText(999), "999 B");
+  EXPECT_EQ(bytesText(1000), "1.0 kB");
+  EXPECT_EQ(bytesText(4937728), "4.9 MB");
+  EXPECT_EQ(bytesText(999999), "1.0 MB");
+  EXPECT_EQ(bytesText(int64_t(3) << 50), "3377.7 TB");
+}
+
+TEST(Text, Counts) {
+  EXPECT_EQ(countText(0), "0");
+  EXPECT_EQ(countText(999), "999");
+  EXPECT_EQ(countText(1235496), "1,235,496");
+  EXPECT_EQ(countText(-123456), "-123,456");
+}
+
+TEST(Text, Progress) {
+  EXPECT_EQ(progressText(5, 10, "lower"), "[##########..........] 5/10 lower");
+  EXPECT_EQ(progressText(0, 0, "x"), "[....................] 0/0 x");
+}
+
+TEST(Text, ReproducerScript) {
+  const char *arguments[] = {"ingot", "compile", "it's.onnx"};
+  std::string script = reproducerScript(3, arguments);
+  EXPECT_NE(script.find(" && 'ingot' 'compile' 'it'\\''s.onnx'\n"), std::string::npos) << script;
+}
+
+static std::string manifestError(llvm::StringRef text) {
+  llvm::Expected<Manifest> manifest = parseManifest(text, "m.json");
+  return manifest ? "" : llvm::toString(manifest.takeError());
+}
+
+TEST(Manifest, Fields) {
+  llvm::Expected<Manifest> manifest = parseManifest(
+      R"({"name":"net","target":"x86-64-v3","abi":1,"arena_bytes":1,"weight_bytes":2,"code_bytes":3,"macs":4,"inputs":[]})",
+      "m.json");
+  ASSERT_TRUE(bool(manifest));
+  EXPECT_EQ(manifest->name, "net");
+  EXPECT_EQ(manifest->target, "x86-64-v3");
+  EXPECT_EQ(manifest->arenaBytes, 1);
+  EXPECT_EQ(manifest->weightBytes, 2);
+  EXPECT_EQ(manifest->codeBytes, 3);
+  EXPECT_EQ(manifest->macs, 4);
+}
+
+TEST(Manifest, Errors) {
+  EXPECT_EQ(manifestError("{").rfind("m.json: error: is no manifest: ", 0), 0u);
+  EXPECT_EQ(manifestError("[]"), "m.json: error: is no manifest: it has no field 'name' with a C identifier");
+  EXPECT_EQ(manifestError(R"({"name":"../evil"})"),
+            "m.json: error: is no manifest: it has no field 'name' with a C identifier");
+  llvm::Expected<Manifest> absent = readManifest("/nonexistent/m.json");
+  ASSERT_FALSE(bool(absent));
+  EXPECT_EQ(llvm::toString(absent.takeError()),
+            "/nonexistent/m.json: error: cannot be read: No such file or directory");
+}
