@@ -1,4 +1,5 @@
-// Element types: ONNX's numbers (TensorProto.DataType) and MLIR's types. Signed integers are signless, unsigned ones say so, bool is i1.
+// Element types: ONNX's numbers (TensorProto.DataType) and MLIR's types. Signed integers are signless, unsigned ones
+// say so, bool is i1.
 #pragma once
 #include "mlir/IR/BuiltinTypes.h"
 

@@ -35,17 +35,19 @@ struct Copy {
 };
 } // namespace
 
-void copyStrided(ArrayRef<char> from, const Strided &source, MutableArrayRef<char> to, const Strided &target, ArrayRef<int64_t> sizes,
-                 int64_t elementBytes) {
+void copyStrided(ArrayRef<char> from, const Strided &source, MutableArrayRef<char> to, const Strided &target,
+                 ArrayRef<int64_t> sizes, int64_t elementBytes) {
   if (llvm::is_contained(sizes, 0)) {
     return;
   }
   int64_t run = 1;
   size_t outer = sizes.size();
-  while (outer > 0 && (sizes[outer - 1] == 1 || (source.strides[outer - 1] == run && target.strides[outer - 1] == run))) {
+  while (outer > 0 &&
+         (sizes[outer - 1] == 1 || (source.strides[outer - 1] == run && target.strides[outer - 1] == run))) {
     run *= sizes[--outer];
   }
-  Copy copy{from.data(), to.data(), sizes.take_front(outer), source.strides, target.strides, elementBytes, run * elementBytes};
+  Copy copy{from.data(),    to.data(),    sizes.take_front(outer), source.strides,
+            target.strides, elementBytes, run * elementBytes};
   copy.run(0, source.offset, target.offset);
 }
 
@@ -72,7 +74,8 @@ ElementsAttr reshaped(ElementsAttr a, RankedTensorType type) {
 ElementsAttr splatConstant(RankedTensorType type, ElementsAttr one) {
   std::vector<char> storage;
   ArrayRef<char> bytes = bytesOf(one, storage);
-  auto dense = cast<DenseElementsAttr>(constantFromBytes(tensorOf({1}, type.getElementType()), {bytes.begin(), bytes.end()}));
+  auto dense =
+      cast<DenseElementsAttr>(constantFromBytes(tensorOf({1}, type.getElementType()), {bytes.begin(), bytes.end()}));
   return type.getNumElements() == 0 ? constantFromBytes(type, {}) : ElementsAttr(dense.resizeSplat(type));
 }
 

@@ -28,7 +28,8 @@ LogicalResult upgradeBroadcast(Node &node) {
   }
   auto first = normalAxis(axis.getInt(), a.getRank());
   if (!first || *first + c.getRank() > a.getRank()) {
-    return c.getRank() == 0 ? success() : node.error("'axis' " + Twine(axis.getInt()) + " is outside of the first operand's shape");
+    return c.getRank() == 0 ? success()
+                            : node.error("'axis' " + Twine(axis.getInt()) + " is outside of the first operand's shape");
   }
   node.operands[1] = appendAxes(node.builder, node.loc, node.operands[1], a.getRank() - *first - c.getRank());
   return success();

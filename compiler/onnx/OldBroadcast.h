@@ -1,4 +1,5 @@
-// How ops of opsets before 7 broadcast: attributes `broadcast` and `axis` say where the second operand's axes lie in the first's.
+// How ops of opsets before 7 broadcast: attributes `broadcast` and `axis` say where the second operand's axes lie in
+// the first's.
 #pragma once
 #include "compiler/onnx/Onnx.h"
 

@@ -37,7 +37,8 @@ Num Num::like(Value other) const {
 
 Num Num::constant(double c) const {
   Type type = v.getType(), element = getElementTypeOrSelf(type);
-  TypedAttr attr = isFloat() ? TypedAttr(b->getFloatAttr(element, c)) : TypedAttr(b->getIntegerAttr(element, static_cast<int64_t>(c)));
+  TypedAttr attr = isFloat() ? TypedAttr(b->getFloatAttr(element, c))
+                             : TypedAttr(b->getIntegerAttr(element, static_cast<int64_t>(c)));
   if (auto vector = dyn_cast<VectorType>(type)) {
     attr = DenseElementsAttr::get(vector, Attribute(attr));
   }
@@ -55,7 +56,9 @@ template <typename Op> static Num make(Num a, Num c) { return a.like(Op::create(
 Num operator+(Num a, Num c) { return binary<arith::AddFOp, arith::AddIOp>(a, c); }
 Num operator-(Num a, Num c) { return binary<arith::SubFOp, arith::SubIOp>(a, c); }
 Num operator*(Num a, Num c) { return binary<arith::MulFOp, arith::MulIOp>(a, c); }
-Num operator-(Num a) { return a.isFloat() ? a.like(arith::NegFOp::create(a.builder(), a.where(), a)) : a.constant(0) - a; }
+Num operator-(Num a) {
+  return a.isFloat() ? a.like(arith::NegFOp::create(a.builder(), a.where(), a)) : a.constant(0) - a;
+}
 
 /// A divisor that cannot trap, in place of zero and of the -1 that overflows.
 static Num harmless(Num divisor) {
@@ -131,7 +134,9 @@ template <typename Op> static Num shift(Num a, Num by) {
 Num shiftLeft(Num a, Num by) { return shift<arith::ShLIOp>(a, by); }
 Num shiftRight(Num a, Num by) { return shift<arith::ShRUIOp>(a, by); }
 
-Num select(Num condition, Num a, Num c) { return a.like(arith::SelectOp::create(a.builder(), a.where(), condition, a, c)); }
+Num select(Num condition, Num a, Num c) {
+  return a.like(arith::SelectOp::create(a.builder(), a.where(), condition, a, c));
+}
 
 Num maximum(Num a, Num c) {
   return a.unsignedInteger() ? make<arith::MaxUIOp>(a, c) : binary<arith::MaximumFOp, arith::MaxSIOp>(a, c);
@@ -149,7 +154,7 @@ Num abs(Num x) {
   return x.unsignedInteger() ? x : x.like(math::AbsIOp::create(x.builder(), x.where(), x));
 }
 
-#define X(name, Class)                                                                                                                        \
+#define X(name, Class)                                                                                                 \
   Num name(Num x) { return x.like(math::Class##Op::create(x.builder(), x.where(), x)); }
 INGOT_MATH_FUNCTIONS(X)
 #undef X
@@ -170,7 +175,8 @@ static Value floatToInteger(OpBuilder &b, Location loc, Num x, Type signless, bo
   if (width == 64 && isUnsigned) {
     return arith::FPToUIOp::create(b, loc, withElement(type, signless), x);
   }
-  // Narrow results through a wider signed integer: what does not fit wraps, as C does on the machines that others run on.
+  // Narrow results through a wider signed integer: what does not fit wraps, as C does on the machines that others run
+  // on.
   unsigned through = width < 32 ? 32 : isUnsigned ? 64 : width;
   Value wide = arith::FPToSIOp::create(b, loc, withElement(type, b.getIntegerType(through)), x);
   return through == width ? wide : arith::TruncIOp::create(b, loc, withElement(type, signless), wide).getResult();
@@ -194,9 +200,11 @@ Num Num::to(Type element) const {
   } else if (isFloat()) {
     r = floatToInteger(*b, loc, *this, signless, element.isUnsignedInteger());
   } else if (toFloat) {
-    r = isUnsigned ? arith::UIToFPOp::create(*b, loc, type, v).getResult() : arith::SIToFPOp::create(*b, loc, type, v).getResult();
+    r = isUnsigned ? arith::UIToFPOp::create(*b, loc, type, v).getResult()
+                   : arith::SIToFPOp::create(*b, loc, type, v).getResult();
   } else if (wanted > width) {
-    r = isUnsigned ? arith::ExtUIOp::create(*b, loc, type, v).getResult() : arith::ExtSIOp::create(*b, loc, type, v).getResult();
+    r = isUnsigned ? arith::ExtUIOp::create(*b, loc, type, v).getResult()
+                   : arith::ExtSIOp::create(*b, loc, type, v).getResult();
   } else if (wanted < width) {
     r = arith::TruncIOp::create(*b, loc, type, v);
   }

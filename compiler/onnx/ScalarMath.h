@@ -1,4 +1,5 @@
-// Arithmetic of emit(): numbers that are all scalars or all vectors of one length, floats or integers, written as formulas.
+// Arithmetic of emit(): numbers that are all scalars or all vectors of one length, floats or integers, written as
+// formulas.
 //   Num n(b, getLoc(), x[0], elementOf(getX()));  return n / (1.0 + exp(-n));
 #pragma once
 #include "mlir/IR/Builders.h"
@@ -23,10 +24,10 @@ public:
   bool unsignedInteger() const { return isUnsigned; }
   bool isFloat() const;
   bool isBool() const;
-  unsigned width() const;                             ///< bits of an element
-  Num like(mlir::Value other) const;                  ///< another value, signed as this one
-  Num constant(double c) const;                       ///< of this type
-  Num to(mlir::Type element) const;                   ///< ONNX's Cast
+  unsigned width() const;            ///< bits of an element
+  Num like(mlir::Value other) const; ///< another value, signed as this one
+  Num constant(double c) const;      ///< of this type
+  Num to(mlir::Type element) const;  ///< ONNX's Cast
   std::optional<double> known() const { return splatConstant(v); }
 
 private:
@@ -85,10 +86,11 @@ Num isNaN(Num x);
 Num power(Num base, Num exponent); ///< of base's type; small constant exponents become products and roots
 
 // Of floats.
-#define INGOT_MATH_FUNCTIONS(X)                                                                                                            \
-  X(exp, Exp) X(log, Log) X(log1p, Log1p) X(sqrt, Sqrt) X(erf, Erf) X(floor, Floor) X(ceil, Ceil) X(trunc, Trunc) X(roundEven, RoundEven)  \
-  X(sin, Sin) X(cos, Cos) X(tan, Tan) X(asin, Asin) X(acos, Acos) X(atan, Atan) X(sinh, Sinh) X(cosh, Cosh) X(tanh, Tanh)                  \
-  X(asinh, Asinh) X(acosh, Acosh) X(atanh, Atanh)
+#define INGOT_MATH_FUNCTIONS(X)                                                                                        \
+  X(exp, Exp)                                                                                                          \
+  X(log, Log) X(log1p, Log1p) X(sqrt, Sqrt) X(erf, Erf) X(floor, Floor) X(ceil, Ceil) X(trunc, Trunc)                  \
+      X(roundEven, RoundEven) X(sin, Sin) X(cos, Cos) X(tan, Tan) X(asin, Asin) X(acos, Acos) X(atan, Atan)            \
+          X(sinh, Sinh) X(cosh, Cosh) X(tanh, Tanh) X(asinh, Asinh) X(acosh, Acosh) X(atanh, Atanh)
 #define X(name, Class) Num name(Num x);
 INGOT_MATH_FUNCTIONS(X)
 #undef X

@@ -12,10 +12,10 @@ static Num numberOf(Operation *op, OpBuilder &b, ValueRange x, unsigned i) {
   return Num(b, op->getLoc(), x[i], elementOf(op->getOperand(i)));
 }
 
-#define EMIT(Name, formula)                                                                                                                \
-  Value Name##Op::emit(OpBuilder &builder, ValueRange x) {                                                                                 \
-    Num a = numberOf(*this, builder, x, 0), b = numberOf(*this, builder, x, 1);                                                            \
-    return formula;                                                                                                                        \
+#define EMIT(Name, formula)                                                                                            \
+  Value Name##Op::emit(OpBuilder &builder, ValueRange x) {                                                             \
+    Num a = numberOf(*this, builder, x, 0), b = numberOf(*this, builder, x, 1);                                        \
+    return formula;                                                                                                    \
   }
 EMIT(Add, a + b)
 EMIT(Sub, a - b)
@@ -30,7 +30,7 @@ EMIT(BitwiseOr, a | b)
 EMIT(BitwiseXor, a ^ b)
 EMIT(Mod, getFmod() ? truncatedRemainder(a, b) : floorRemainder(a, b))
 EMIT(BitShift, getDirection() == "LEFT" ? shiftLeft(a, b) : shiftRight(a, b))
-EMIT(PRelu, select(a < 0.0, a * b, a))
+EMIT(PRelu, select(a < 0.0, a *b, a))
 #undef EMIT
 
 template <typename Combine> static Num fold(Operation *op, OpBuilder &b, ValueRange x, Combine combine) {

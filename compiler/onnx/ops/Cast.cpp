@@ -13,8 +13,8 @@ Value CastOp::emit(OpBuilder &b, ValueRange x) { return Num(b, getLoc(), x[0], e
 
 // Opsets before 6 name the type.
 LogicalResult CastOp::upgrade(Node &node) {
-  static constexpr StringLiteral names[] = {"",       "FLOAT", "UINT8",   "INT8",   "UINT16", "INT16", "INT32",  "INT64",
-                                            "STRING", "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
+  static constexpr StringLiteral names[] = {"",      "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32",
+                                            "INT64", "STRING", "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
   Attribute to = node.attributes.get("to");
   if (auto name = dyn_cast_or_null<StringAttr>(to)) {
     int64_t number = std::find(std::begin(names), std::end(names), name.getValue()) - std::begin(names);

@@ -8,11 +8,11 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-#define COMPARISON(Name, formula)                                                                                                          \
-  Value Name##Op::emit(OpBuilder &builder, ValueRange x) {                                                                                 \
-    Num a(builder, getLoc(), x[0], elementOf(getA())), b = a.like(x[1]);                                                                   \
-    return formula;                                                                                                                        \
-  }                                                                                                                                        \
+#define COMPARISON(Name, formula)                                                                                      \
+  Value Name##Op::emit(OpBuilder &builder, ValueRange x) {                                                             \
+    Num a(builder, getLoc(), x[0], elementOf(getA())), b = a.like(x[1]);                                               \
+    return formula;                                                                                                    \
+  }                                                                                                                    \
   LogicalResult Name##Op::upgrade(Node &node) { return upgradeBroadcast(node); }
 COMPARISON(Equal, a == b)
 COMPARISON(Less, a < b)

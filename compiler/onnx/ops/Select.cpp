@@ -16,7 +16,8 @@ LogicalResult WhereOp::verify() {
     return emitOpError("condition is not boolean but ") << elementOf(getCondition());
   }
   if (elementOf(getX()) != elementOf(getZ())) {
-    return emitOpError("operands have element types that differ: ") << elementOf(getX()) << " and " << elementOf(getZ());
+    return emitOpError("operands have element types that differ: ")
+           << elementOf(getX()) << " and " << elementOf(getZ());
   }
   return success();
 }

@@ -86,7 +86,8 @@ static LogicalResult reshapedShape(ReshapeOp op, ArrayRef<int64_t> wanted, Small
   if (open >= 0 && known != 0 && count % known == 0) {
     shape[open] = count / known;
   } else if (open >= 0 || known != count) {
-    return op.emitOpError("cannot give ") << count << " elements the shape [" << llvm::make_range(wanted.begin(), wanted.end()) << "]";
+    return op.emitOpError("cannot give ")
+           << count << " elements the shape [" << llvm::make_range(wanted.begin(), wanted.end()) << "]";
   }
   return success();
 }
@@ -118,7 +119,8 @@ LogicalResult ReshapeOp::upgrade(Node &node) {
 }
 
 /// The operand in the result's shape.
-static LogicalResult evaluateView(Operation *op, ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+static LogicalResult evaluateView(Operation *op, ArrayRef<ElementsAttr> operands,
+                                  SmallVectorImpl<ElementsAttr> &results) {
   if (!operands[0] || !isStatic(op->getResult(0))) {
     return failure();
   }
@@ -136,24 +138,27 @@ static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
   if (!y || llvm::count(y.getShape(), unknown) > 1) {
     return failure();
   }
-  SmallVector<int64_t> shape = llvm::map_to_vector(y.getShape(), [](int64_t d) { return ShapedType::isDynamic(d) ? -1 : d; });
+  SmallVector<int64_t> shape =
+      llvm::map_to_vector(y.getShape(), [](int64_t d) { return ShapedType::isDynamic(d) ? -1 : d; });
   Value wanted = makeIntegers(rewriter, op->getLoc(), shape);
   auto exact = rewriter.getNamedAttr("allowzero", rewriter.getI64IntegerAttr(1));
   rewriter.replaceOp(op, make<ReshapeOp>(rewriter, op->getLoc(), {op->getOperand(0), wanted}, {exact}));
   return success();
 }
 
-#define VIEW(Name)                                                                                                                         \
-  LogicalResult Name::decompose(PatternRewriter &rewriter) { return decomposeView(*this, rewriter); }                                      \
-  LogicalResult Name::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {                                  \
-    return evaluateView(*this, operands, results);                                                                                         \
+#define VIEW(Name)                                                                                                     \
+  LogicalResult Name::decompose(PatternRewriter &rewriter) { return decomposeView(*this, rewriter); }                  \
+  LogicalResult Name::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {              \
+    return evaluateView(*this, operands, results);                                                                     \
   }
 VIEW(FlattenOp)
 VIEW(SqueezeOp)
 VIEW(UnsqueezeOp)
 #undef VIEW
 
-static int64_t product(ArrayRef<int64_t> shape) { return llvm::is_contained(shape, unknown) ? unknown : elements(shape); }
+static int64_t product(ArrayRef<int64_t> shape) {
+  return llvm::is_contained(shape, unknown) ? unknown : elements(shape);
+}
 
 LogicalResult FlattenOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
@@ -161,11 +166,12 @@ LogicalResult FlattenOp::inferTypes(SmallVectorImpl<Type> &types) {
     types.push_back(tensorOf({unknown, unknown}, elementOf(getX())));
     return success();
   }
-  int64_t axis = getAxis() < 0 ? getAxis() + x.getRank() : getAxis();
+  int64_t given = getAxis(), axis = given < 0 ? given + x.getRank() : given;
   if (axis < 0 || axis > x.getRank()) {
-    return emitOpError("axis ") << getAxis() << " is outside of " << x;
+    return emitOpError("axis ") << given << " is outside of " << x;
   }
-  types.push_back(tensorOf({product(x.getShape().take_front(axis)), product(x.getShape().drop_front(axis))}, x.getElementType()));
+  types.push_back(
+      tensorOf({product(x.getShape().take_front(axis)), product(x.getShape().drop_front(axis))}, x.getElementType()));
   return success();
 }
 
@@ -293,7 +299,8 @@ LogicalResult ConstantOfShapeOp::evaluate(ArrayRef<ElementsAttr> operands, Small
     return failure();
   }
   auto y = ranked(getY());
-  results.push_back(splatConstant(y, getValue() ? *getValue() : constantFromFloats(tensorOf({1}, y.getElementType()), {0.0})));
+  results.push_back(
+      splatConstant(y, getValue() ? *getValue() : constantFromFloats(tensorOf({1}, y.getElementType()), {0.0})));
   return success();
 }
 
@@ -315,7 +322,8 @@ LogicalResult RangeOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 LogicalResult RangeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
   auto type = ranked(getY());
-  if (!operands[0] || !operands[1] || !operands[2] || !type.hasStaticShape() || type.getNumElements() > foldLimitBytes / 8) {
+  if (!operands[0] || !operands[1] || !operands[2] || !type.hasStaticShape() ||
+      type.getNumElements() > foldLimitBytes / 8) {
     return failure();
   }
   if (auto start = integersOf(operands[0]), delta = integersOf(operands[2]); start && delta) {
@@ -354,7 +362,7 @@ LogicalResult EyeLikeOp::evaluate(ArrayRef<ElementsAttr>, SmallVectorImpl<Elemen
   int64_t columns = y.getDimSize(1);
   SmallVector<int64_t> ones(y.getNumElements(), 0);
   for (int64_t row = 0; row < y.getDimSize(0); ++row) {
-    int64_t column = row + getK();
+    int64_t column = row + static_cast<int64_t>(getK());
     if (column >= 0 && column < columns) {
       ones[row * columns + column] = 1;
     }

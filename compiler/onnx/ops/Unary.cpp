@@ -13,20 +13,20 @@ template <typename Op> static Num numberOf(Op op, OpBuilder &b, ValueRange x) {
 }
 static double number(const APFloat &f) { return f.convertToDouble(); }
 
-#define EMIT(Name, formula)                                                                                                                \
-  Value Name##Op::emit(OpBuilder &b, ValueRange operands) {                                                                                \
-    Num x = numberOf(*this, b, operands);                                                                                                  \
-    return formula;                                                                                                                        \
+#define EMIT(Name, formula)                                                                                            \
+  Value Name##Op::emit(OpBuilder &b, ValueRange operands) {                                                            \
+    Num x = numberOf(*this, b, operands);                                                                              \
+    return formula;                                                                                                    \
   }
 
 EMIT(Relu, atLeast(x, 0.0))
-EMIT(LeakyRelu, select(x < 0.0, x * number(getAlpha()), x))
+EMIT(LeakyRelu, select(x < 0.0, x *number(getAlpha()), x))
 EMIT(ThresholdedRelu, select(x > number(getAlpha()), x, x.constant(0)))
 EMIT(Elu, select(x < 0.0, number(getAlpha()) * (exp(x) - 1.0), x))
 EMIT(Celu, select(x < 0.0, number(getAlpha()) * (exp(x / number(getAlpha())) - 1.0), x))
 EMIT(Selu, number(getGamma()) * select(x < 0.0, number(getAlpha()) * (exp(x) - 1.0), x))
 EMIT(Sigmoid, sigmoid(x))
-EMIT(HardSigmoid, atMost(atLeast(x * number(getAlpha()) + number(getBeta()), 0.0), 1.0))
+EMIT(HardSigmoid, atMost(atLeast(x *number(getAlpha()) + number(getBeta()), 0.0), 1.0))
 EMIT(HardSwish, x *atMost(atLeast(x * (1.0 / 6) + 0.5, 0.0), 1.0))
 EMIT(Swish, x / (1.0 + exp(x * -number(getAlpha()))))
 EMIT(Softplus, softplus(x))
@@ -61,7 +61,8 @@ EMIT(ParametricSoftplus, number(getAlpha()) * softplus(x * number(getBeta())))
 EMIT(Affine, x *number(getAlpha()) + number(getBeta()))
 #undef EMIT
 
-// x * tanh(log(1 + e^x)) without the logarithm: tanh(log(t)) = (t^2 - 1) / (t^2 + 1), and beyond 20 it is 1 to the last digit.
+// x * tanh(log(1 + e^x)) without the logarithm: tanh(log(t)) = (t^2 - 1) / (t^2 + 1), and beyond 20 it is 1 to the last
+// digit.
 Value MishOp::emit(OpBuilder &b, ValueRange operands) {
   Num x = numberOf(*this, b, operands);
   Num e = exp(atMost(x, 20.0)), n = e * (e + 2.0);
