@@ -1,0 +1,125 @@
+#include "compiler/lower/Convolution.h"
+#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/Window.h"
+#include <numeric>
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+/// The taps of one axis in the order of input coordinates, which the weights are packed in.
+struct AxisTaps {
+  ConvAxis axis;
+  SmallVector<int64_t> taps;
+};
+
+static AxisTaps forwardAxis(const onnx::Window &window, size_t i) {
+  AxisTaps a;
+  a.axis = {static_cast<int>(i) + 2, window.out[i], 0, 1, -window.before[i], window.strides[i], window.kernel[i], window.dilations[i]};
+  a.taps.resize(window.kernel[i]);
+  std::iota(a.taps.begin(), a.taps.end(), 0);
+  return a;
+}
+
+/// Outputs residue + q * stride get tap k from input q + (residue + before - k * dilation) / stride where that divides; later taps reach
+/// earlier inputs.
+static AxisTaps transposedAxis(const onnx::Window &window, size_t i, int64_t residue) {
+  int64_t stride = window.strides[i], dilation = window.dilations[i];
+  AxisTaps a;
+  a.axis = {static_cast<int>(i) + 2, (window.out[i] - residue + stride - 1) / stride, residue, stride, 0, 1, 0, 1};
+  int64_t last = 0;
+  for (int64_t k = window.kernel[i]; k-- > 0;) {
+    int64_t at = residue + window.before[i] - k * dilation;
+    if (at % stride) {
+      continue;
+    }
+    if (a.taps.empty()) {
+      a.axis.inStart = at / stride;
+    } else {
+      a.axis.tapStep = at / stride - last;
+    }
+    last = at / stride;
+    a.taps.push_back(k);
+  }
+  a.axis.taps = a.taps.size();
+  return a;
+}
+
+/// Below this many positions in a row the registers are not filled.
+static constexpr int64_t shortRow = 8;
+
+static ConvPhase phaseOf(SmallVector<AxisTaps, 3> axes, ArrayRef<int64_t> kernel, bool wide) {
+  SmallVector<int64_t, 3> steps(axes.size(), 1); // of a tap in the flat kernel
+  for (size_t i = axes.size(); i-- > 1;) {
+    steps[i - 1] = steps[i] * kernel[i];
+  }
+  while (axes.size() < 3) {
+    axes.insert(axes.begin(), {ConvAxis(), {0}});
+    steps.insert(steps.begin(), 0);
+  }
+  if (wide && axes[2].axis.out < shortRow && axes[1].axis.out > axes[2].axis.out) {
+    std::swap(axes[1], axes[2]);
+    std::swap(steps[1], steps[2]);
+  }
+  ConvPhase phase{{axes[0].axis, axes[1].axis, axes[2].axis}, {}};
+  for (int64_t d : axes[0].taps) {
+    for (int64_t h : axes[1].taps) {
+      for (int64_t w : axes[2].taps) {
+        phase.taps.push_back(d * steps[0] + h * steps[1] + w * steps[2]);
+      }
+    }
+  }
+  return phase;
+}
+
+ConvGeometry geometryOf(Operation *op, bool wide) {
+  auto x = cast<RankedTensorType>(op->getOperand(0).getType()), y = cast<RankedTensorType>(op->getResult(0).getType());
+  auto transposed = isa<onnx::ConvTransposeOp>(op);
+  ArrayRef<int64_t> spatial = x.getShape().drop_front(2);
+  SmallVector<int64_t> kernel = *onnx::kernelOf(op, op->getOperand(1));
+  auto group = op->getAttrOfType<IntegerAttr>("group");
+  onnx::Window window = transposed ? *onnx::transposedWindowOf(op, spatial, kernel) : *onnx::windowOf(op, spatial, kernel);
+  ConvGeometry g{x.getDimSize(0), x.getDimSize(1), y.getDimSize(1), group ? group.getInt() : 1, onnx::elements(kernel), transposed,
+                 SmallVector<int64_t>(spatial), {}};
+  std::vector<std::vector<AxisTaps>> choices(spatial.size());
+  for (size_t i = 0; i < spatial.size(); ++i) {
+    if (!transposed) {
+      choices[i].push_back(forwardAxis(window, i));
+      continue;
+    }
+    for (int64_t residue = 0; residue < std::min(window.strides[i], window.out[i]); ++residue) {
+      choices[i].push_back(transposedAxis(window, i, residue));
+    }
+  }
+  using Combination = SmallVector<AxisTaps, 3>;
+  std::vector<Combination> all(1);
+  for (const auto &choice : choices) {
+    std::vector<Combination> longer;
+    for (const Combination &prefix : all) {
+      for (const AxisTaps &a : choice) {
+        longer.push_back(prefix);
+        longer.back().push_back(a);
+      }
+    }
+    all = std::move(longer);
+  }
+  for (const Combination &axes : all) {
+    g.phases.push_back(phaseOf(axes, kernel, wide));
+  }
+  return g;
+}
+
+int64_t ConvGeometry::macs() const {
+  int64_t sum = 0;
+  for (const ConvPhase &p : phases) {
+    sum += p.rows() * p.axes[2].out * static_cast<int64_t>(p.taps.size());
+  }
+  return sum * batch * outChannels * inGroup();
+}
+
+plan::WeightTable::Recipe paddedRecipe(int64_t count) {
+  return {"f32 padded to " + std::to_string(count), count * 4, [](ArrayRef<char> from, MutableArrayRef<char> to) { llvm::copy(from, to.begin()); }};
+}
+
+} // namespace ingot::lower

@@ -1,0 +1,338 @@
+#include "compiler/lower/DenseConv.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+/// Input channels of one turn of the innermost loop, and tiles of one work item where an image is one row.
+static constexpr int64_t unrolled = 4, tilesOfPiece = 8;
+/// Smaller weights are in the second cache anyway.
+static constexpr int64_t prefetchFromBytes = 64 << 10;
+static constexpr int64_t cacheLine = 64 / 4;
+
+DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, ConvInput input, Space space)
+    : build(build), w(build.w), g(g), s(s), input(input), space(std::move(space)) {
+  Operation *root = build.group.root;
+  weights = build.group.buffer(root->getOperand(1));
+  bias = isa<NoneType>(root->getOperand(2).getType()) ? Buffer() : build.group.buffer(root->getOperand(2));
+  phase = &g.phases.front();
+  int64_t row = balancedTiles(phase->axes[2].out, s.pixels).size() ? llvm::divideCeil(phase->axes[2].out, s.pixels) : 0;
+  tilesOfPanel = s.flat ? llvm::divideCeil(phase->rows() * phase->axes[2].out, s.pixels) : phase->rows() * row;
+  if (s.pixelsOuter || g.phases.size() > 1 || 4 * s.weightElements(g) < prefetchFromBytes) {
+    tilesOfPanel = 0;
+  }
+}
+
+// Work items. Panels outer: (panel, image, unit); pixels outer: (image, unit). A unit is a row of pixels, or some tiles where the image is
+// one row, or the image where its tiles are static or it has phases.
+
+int64_t DenseConv::unitsOf(const ConvGeometry &g, const DenseSchedule &s) {
+  const ConvPhase &p = g.phases.front();
+  if (s.flat || g.phases.size() > 1) {
+    return 1;
+  }
+  if (p.rows() > 1) {
+    return p.rows();
+  }
+  int64_t units = 0;
+  for (auto [size, count] : balancedTiles(p.axes[2].out, s.pixels)) {
+    units += llvm::divideCeil(count, tilesOfPiece);
+  }
+  return units;
+}
+
+int64_t DenseConv::items(const ConvGeometry &g, const DenseSchedule &s) {
+  return g.batch * unitsOf(g, s) * (s.pixelsOuter ? 1 : s.panelCount());
+}
+
+void DenseConv::run() {
+  int64_t units = unitsOf(g, s);
+  w.loop(build.begin, build.end, 1, [&](Ix item) {
+    Ix u = remainder(item, units), rest = floorDiv(item, units), n = remainder(rest, g.batch);
+    if (s.pixelsOuter) {
+      unit(nullptr, n, u);
+      return;
+    }
+    for (size_t i = 0; i < g.phases.size(); ++i) {
+      phase = &g.phases[i];
+      panelAt(floorDiv(rest, g.batch), i, [&](const Panel &p) { unit(&p, n, u); });
+    }
+  });
+}
+
+static Value lessThan(Writer &w, Ix a, Ix b) { return arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, w.value(a), w.value(b)); }
+
+/// One of two bodies: `first` where i < limit, else `second` with i counted from there.
+static void either(Writer &w, Ix i, int64_t limit, int64_t all, llvm::function_ref<void(Ix)> first, llvm::function_ref<void(Ix)> second) {
+  if (limit == all) {
+    return first(i);
+  }
+  w.ifThen(lessThan(w, i, limit), [&] { first(i); });
+  w.ifThen(lessThan(w, limit - 1, i), [&] { second(i - limit); });
+}
+
+DenseConv::Panel DenseConv::panel(Ix index, int64_t vectors, Ix block, size_t phase) {
+  Panel p{vectors, block, s.phaseBase(g, phase) + block * (s.lanes * s.inputs * static_cast<int64_t>(g.phases[phase].taps.size())), 0, 0, 0, &g.phases[phase]};
+  if (g.groups > 1) {
+    Ix out = block * s.lanes;
+    p.first = floorDiv(out, g.outGroup()) * g.inGroup();
+    p.last = (floorDiv(min(out + vectors * s.lanes, g.outChannels) - 1, g.outGroup()) + 1) * g.inGroup();
+  } else {
+    p.last = g.inChannels;
+  }
+  if (s.channels == DenseSchedule::Blocks) {
+    p.input = floorDiv(p.first, s.lanes) * input.channel;
+  }
+  return p;
+}
+
+void DenseConv::panelAt(Ix t, size_t phase, llvm::function_ref<void(const Panel &)> body) {
+  auto [vectors, count] = s.panels[0];
+  either(
+      w, t, count, s.panelCount(), [&, v = vectors](Ix i) { body(panel(i, v, i * v, phase)); },
+      [&, v = s.panels.back().first, start = vectors * count](Ix i) { body(panel(i, v, start + i * v, phase)); });
+}
+
+void DenseConv::eachPanel(size_t phase, llvm::function_ref<void(const Panel &)> body) {
+  int64_t start = 0;
+  for (auto [vectors, count] : s.panels) {
+    w.loop(0, count, 1, [&, v = vectors](Ix i) { body(panel(i, v, start + i * v, phase)); });
+    start += vectors * count;
+  }
+}
+
+void DenseConv::unit(const Panel *fixed, Ix n, Ix u) {
+  int64_t middle = phase->axes[1].out;
+  if (s.flat) {
+    flatImage(*fixed, n);
+  } else if (g.phases.size() > 1) {
+    w.loop(0, phase->axes[0].out, 1, [&](Ix d) { w.loop(0, middle, 1, [&](Ix h) { row(fixed, n, d, h, 0); }); });
+  } else if (phase->rows() > 1) {
+    row(fixed, n, floorDiv(u, middle), remainder(u, middle), u);
+  } else {
+    rowPiece(fixed, n, u);
+  }
+}
+
+void DenseConv::rows(Ix n, Ix outer, Ix from, Ix to) {
+  w.loop(from, to, 1, [&](Ix middle) { row(nullptr, n, outer, middle, 0); });
+}
+
+// Pixels.
+
+/// Of the first tap of the first pixel of a row.
+Ix DenseConv::rowBase(Ix n, Ix outer, Ix middle) const {
+  const auto &a = phase->axes;
+  return input.offset + n * input.batch + (outer * a[0].inStep + a[0].inStart) * input.strides[0] + (middle * a[1].inStep + a[1].inStart) * input.strides[1] +
+         a[2].inStart * input.strides[2];
+}
+
+Point DenseConv::point(Ix n, Ix block, Ix outer, Ix middle, Ix inner) const {
+  Point p;
+  p.at.assign(space.sizes.size(), 0);
+  p.at[0] = n, p.at[1] = block, p.lanes = s.lanes;
+  std::array<Ix, 3> at{outer, middle, inner};
+  for (auto [axis, i] : llvm::zip_equal(phase->axes, at)) {
+    if (axis.dim >= 0) {
+      p.at[axis.dim] = axis.outStart + i * axis.outStep;
+    }
+  }
+  return p;
+}
+
+void DenseConv::row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex) {
+  Ix base = rowBase(n, outer, middle);
+  int64_t pixel = phase->axes[2].inStep * input.strides[2], start = 0;
+  int64_t inRow = llvm::divideCeil(phase->axes[2].out, s.pixels), done = 0;
+  for (auto [size, count] : balancedTiles(phase->axes[2].out, s.pixels)) {
+    w.loop(0, count, 1, [&, size = size](Ix i) {
+      Ix x = start + i * size;
+      SmallVector<int64_t> offsets;
+      SmallVector<Point> points;
+      for (int64_t p = 0; p < size; ++p) {
+        offsets.push_back(p * pixel), points.push_back(point(n, 0, outer, middle, x + p));
+      }
+      tile(fixed, base + x * pixel, offsets, points, rowIndex * inRow + done + i);
+    });
+    start += size * count, done += count;
+  }
+}
+
+void DenseConv::rowPiece(const Panel *fixed, Ix n, Ix u) {
+  auto tiles = balancedTiles(phase->axes[2].out, s.pixels);
+  int64_t pixel = phase->axes[2].inStep * input.strides[2];
+  Ix base = rowBase(n, 0, 0);
+  auto piece = [&](Ix unit, int64_t start, int64_t size, int64_t count, int64_t before) {
+    w.loop(unit * tilesOfPiece, min(unit * tilesOfPiece + tilesOfPiece, count), 1, [&](Ix i) {
+      Ix x = start + i * size;
+      SmallVector<int64_t> offsets;
+      SmallVector<Point> points;
+      for (int64_t p = 0; p < size; ++p) {
+        offsets.push_back(p * pixel), points.push_back(point(n, 0, 0, 0, x + p));
+      }
+      tile(fixed, base + x * pixel, offsets, points, before + i);
+    });
+  };
+  auto [size, count] = tiles[0];
+  int64_t units = llvm::divideCeil(count, tilesOfPiece);
+  either(
+      w, u, units, unitsOf(g, s), [&, size = size, count = count](Ix i) { piece(i, 0, size, count, 0); },
+      [&, size = size, count = count](Ix i) { piece(i, size * count, tiles.back().first, tiles.back().second, count); });
+}
+
+/// All pixels of a small image in one list, cut into tiles at fixed places.
+void DenseConv::flatImage(const Panel &p, Ix n) {
+  const auto &a = phase->axes;
+  int64_t width = a[2].out, next = 0, index = 0;
+  Ix base = rowBase(n, 0, 0);
+  for (auto [size, count] : balancedTiles(phase->rows() * width, s.pixels)) {
+    for (int64_t t = 0; t < count; ++t, ++index) {
+      SmallVector<int64_t> offsets;
+      SmallVector<Point> points;
+      for (int64_t i = 0; i < size; ++i, ++next) {
+        int64_t x = next % width, y = next / width % a[1].out, z = next / width / a[1].out;
+        offsets.push_back(z * a[0].inStep * input.strides[0] + y * a[1].inStep * input.strides[1] + x * a[2].inStep * input.strides[2]);
+        points.push_back(point(n, 0, z, y, x));
+      }
+      tile(&p, base, offsets, points, index);
+    }
+  }
+}
+
+// One tile.
+
+void DenseConv::tile(const Panel *fixed, Ix base, ArrayRef<int64_t> offsets, ArrayRef<Point> points, Ix tileIndex) {
+  if (fixed) {
+    panelTile(*fixed, base, offsets, points, tileIndex);
+  } else {
+    eachPanel(0, [&](const Panel &p) { panelTile(p, base, offsets, points, tileIndex); });
+  }
+}
+
+void DenseConv::panelTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, ArrayRef<Point> points, Ix tileIndex) {
+  Vectors acc = start(p, offsets.size());
+  Ix in = base + p.input, wt = p.weights;
+  int64_t taps = phase->taps.size(), width = p.vectors * s.lanes, lines = unrolled * width / cacheLine;
+  Ix ahead = 0;
+  if (tilesOfPanel) {
+    Ix line = tilesOfPanel > lines ? floorDiv(tileIndex * lines, tilesOfPanel) : tileIndex * static_cast<int64_t>(llvm::divideCeil(lines, tilesOfPanel));
+    ahead = line * cacheLine + s.inputs * taps * width;
+  }
+  if (s.channels == DenseSchedule::Planes) {
+    acc = planes(p, in, offsets, acc);
+  } else if (s.channels == DenseSchedule::Range) {
+    acc = channelRange(p, in, offsets, acc);
+  } else {
+    int64_t whole = s.inputs / s.lanes, rest = s.inputs % s.lanes, step = taps * s.lanes * width;
+    acc = w.loop(0, whole, 1, acc, [&](Ix i, ValueRange a) { return block(p, in + i * input.channel, wt + i * step, s.lanes, offsets, Vectors(a), ahead); });
+    if (rest) {
+      acc = block(p, in + whole * input.channel, wt + whole * step, rest, offsets, acc, ahead);
+    }
+  }
+  for (size_t i = 0; i < points.size(); ++i) {
+    for (int64_t v = 0; v < p.vectors; ++v) {
+      Point at = points[i];
+      at.at[1] = p.block + v;
+      build.group.finish(acc[i * p.vectors + v], space, at);
+    }
+  }
+}
+
+/// Accumulators, the bias in each.
+DenseConv::Vectors DenseConv::start(const Panel &p, size_t pixels) {
+  Vectors first, acc;
+  for (int64_t v = 0; v < p.vectors; ++v) {
+    first.push_back(bias ? w.load(bias, (p.block + v) * s.lanes, s.lanes) : w.constant(0, w.vectorOf(w.b.getF32Type(), s.lanes)));
+  }
+  for (size_t i = 0; i < pixels; ++i) {
+    acc.append(first);
+  }
+  return acc;
+}
+
+/// All taps over `count` channels of one block.
+DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count, ArrayRef<int64_t> offsets, Vectors acc, Ix ahead) {
+  const auto &a = phase->axes;
+  int64_t width = p.vectors * s.lanes;
+  // Neighbouring taps of whole blocks lie behind each other: one loop over both.
+  bool runs = a[2].tapStep * input.strides[2] == s.lanes && count == s.lanes;
+  int64_t tapWeights = count * width;
+  return w.loop(0, a[0].taps, 1, acc, [&](Ix d, ValueRange c0) {
+    return w.loop(0, a[1].taps, 1, c0, [&](Ix h, ValueRange c1) {
+      Ix at = in + d * (a[0].tapStep * input.strides[0]) + h * (a[1].tapStep * input.strides[1]);
+      Ix wr = wt + (d * a[1].taps + h) * (a[2].taps * tapWeights);
+      if (runs) {
+        return steps(p, at, wr, a[2].taps * count, offsets, Vectors(c1), ahead);
+      }
+      return w.loop(0, a[2].taps, 1, c1, [&](Ix x, ValueRange c2) {
+        return steps(p, at + x * (a[2].tapStep * input.strides[2]), wr + x * tapWeights, count, offsets, Vectors(c2), ahead);
+      });
+    });
+  });
+}
+
+/// Channels [first, last), wherever their blocks begin.
+DenseConv::Vectors DenseConv::channelRange(const Panel &p, Ix in, ArrayRef<int64_t> offsets, Vectors acc) {
+  const auto &a = phase->axes;
+  int64_t width = p.vectors * s.lanes;
+  return w.loop(0, a[0].taps, 1, acc, [&](Ix d, ValueRange c0) {
+    return w.loop(0, a[1].taps, 1, c0, [&](Ix h, ValueRange c1) {
+      return w.loop(0, a[2].taps, 1, c1, [&](Ix x, ValueRange c2) {
+        Ix at = in + d * (a[0].tapStep * input.strides[0]) + h * (a[1].tapStep * input.strides[1]) + x * (a[2].tapStep * input.strides[2]);
+        Ix wr = p.weights + ((d * a[1].taps + h) * a[2].taps + x) * (s.inputs * width);
+        return w.loop(p.first, p.last, 1, c2, [&](Ix c, ValueRange c3) {
+          return step(p, at + floorDiv(c, s.lanes) * input.channel + remainder(c, s.lanes), wr + (c - p.first) * width, 1, offsets, c3);
+        });
+      });
+    });
+  });
+}
+
+/// Row-major channels; real loops, since broadcasts that unrolled taps have in common would be kept in registers that are not there.
+DenseConv::Vectors DenseConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> offsets, Vectors acc) {
+  const auto &a = phase->axes;
+  int64_t width = p.vectors * s.lanes, taps = phase->taps.size();
+  return w.loop(0, s.inputs, 1, acc, [&](Ix c, ValueRange c0) {
+    return w.loop(0, a[0].taps, 1, c0, [&](Ix d, ValueRange c1) {
+      return w.loop(0, a[1].taps, 1, c1, [&](Ix h, ValueRange c2) {
+        Ix at = in + c * input.channel + d * (a[0].tapStep * input.strides[0]) + h * (a[1].tapStep * input.strides[1]);
+        Ix wr = p.weights + c * (taps * width) + (d * a[1].taps + h) * (a[2].taps * width);
+        return w.loop(
+            0, a[2].taps, 1, c2,
+            [&](Ix x, ValueRange c3) { return step(p, at + x * (a[2].tapStep * input.strides[2]), wr + x * width, 1, offsets, c3); }, /*unroll=*/false);
+      });
+    });
+  });
+}
+
+/// `extent` neighbouring input elements, each with its row of weights.
+DenseConv::Vectors DenseConv::steps(const Panel &p, Ix in, Ix wt, int64_t extent, ArrayRef<int64_t> offsets, Vectors acc, Ix ahead) {
+  int64_t width = p.vectors * s.lanes, whole = extent / unrolled * unrolled, lines = unrolled * width / cacheLine;
+  acc = w.loop(0, whole, unrolled, acc, [&](Ix q, ValueRange a) {
+    for (int64_t i = 0; tilesOfPanel && i < std::max<int64_t>(1, llvm::divideCeil(lines, tilesOfPanel)); ++i) {
+      w.prefetch(weights, wt + q * width + ahead + i * cacheLine);
+    }
+    return step(p, in + q, wt + q * width, unrolled, offsets, a);
+  });
+  return whole == extent ? acc : step(p, in + whole, wt + whole * width, extent - whole, offsets, acc);
+}
+
+DenseConv::Vectors DenseConv::step(const Panel &p, Ix in, Ix wt, int64_t unroll, ArrayRef<int64_t> offsets, ValueRange acc) {
+  Vectors next(acc);
+  for (int64_t u = 0; u < unroll; ++u) {
+    Vectors row;
+    for (int64_t v = 0; v < p.vectors; ++v) {
+      row.push_back(w.load(weights, wt + (u * p.vectors + v) * s.lanes, s.lanes));
+    }
+    for (auto [i, offset] : llvm::enumerate(offsets)) {
+      Value x = w.splat(w.load(input.buffer, in + (offset + u)), s.lanes);
+      for (int64_t v = 0; v < p.vectors; ++v) {
+        next[i * p.vectors + v] = w.fma(x, row[v], next[i * p.vectors + v]);
+      }
+    }
+  }
+  return next;
+}
+
+} // namespace ingot::lower

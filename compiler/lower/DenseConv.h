@@ -1,0 +1,102 @@
+// Convolution into channel blocks with constant weights: the schedule (register tile, order of loops, packed weights) and its loops.
+//
+// A panel is `vectors` blocks of output channels; a tile is a panel times a few pixels, accumulated in registers over all input channels and
+// taps: for each of those, `vectors` weight vectors are loaded once and each pixel's input element is broadcast. A panel reads the input
+// channels of all groups that its outputs belong to; weights between groups are packed as zeros.
+#pragma once
+#include "compiler/lower/Convolution.h"
+
+namespace ingot::lower {
+
+struct DenseSchedule {
+  /// How a panel's input channels lie in memory.
+  enum Channels {
+    Blocks, ///< whole channel blocks and the beginning of a last one
+    Range,  ///< channel blocks, any first and last channel, computed from the panel's number
+    Planes, ///< row-major: a plane each
+  };
+  Channels channels = Blocks;
+  int64_t lanes = 1;
+  int64_t pixels = 1, vectors = 1;  ///< largest register tile
+  int64_t blocks = 1;               ///< of output channels
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 2> panels; ///< (vectors, how many)
+  int64_t inputs = 0;               ///< input channels of the panel that has most
+  bool flat = false;                ///< pixels of all rows in one list of static tiles: small images
+  bool pixelsOuter = false;         ///< all panels for a tile of pixels, so that the input stays in the first cache; else all pixels for a panel
+
+  int64_t panelCount() const;
+  int64_t weightElements(const ConvGeometry &g) const; ///< packed, all phases
+  int64_t phaseBase(const ConvGeometry &g, size_t phase) const;
+  /// [first, last) input channels of the panel of output channels [out, out + width).
+  static std::pair<int64_t, int64_t> inputRange(const ConvGeometry &g, int64_t out, int64_t width);
+};
+
+/// Of a convolution whose result is blocked; `planes`: its input is row-major.
+DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine);
+/// How scheduleOf's loops want the weights.
+plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedule &s);
+
+/// The geometry with one axis of pixels, where a convolution of one tap can walk the whole image as one row.
+std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp kernel, mlir::RankedTensorType x);
+
+/// Where the input lies: element = offset + n * batch + channel block (or plane) * channel + sum of axis strides.
+struct ConvInput {
+  Buffer buffer;
+  Ix offset = 0;
+  int64_t batch = 0, channel = 0;
+  std::array<int64_t, 3> strides{}; ///< of the phase's axes
+};
+
+/// A whole kernel of a Conv or ConvTranspose from channel blocks to channel blocks.
+KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
+void buildDenseConv(Build &build);
+
+class DenseConv {
+public:
+  DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, ConvInput input, Space space);
+
+  static int64_t items(const ConvGeometry &g, const DenseSchedule &s);
+  /// Runs the work items of the build.
+  void run();
+  /// All panels over rows [from, to) of the only phase: for stems, which place their input themselves.
+  void rows(Ix n, Ix outer, Ix from, Ix to);
+
+private:
+  struct Panel {
+    int64_t vectors;
+    Ix block, weights, input, first, last; ///< input: offset of its first channel; first, last: channels of a Range
+    const ConvPhase *phase;
+  };
+  using Vectors = llvm::SmallVector<mlir::Value>;
+
+  Build &build;
+  Writer &w;
+  const ConvGeometry &g;
+  const DenseSchedule &s;
+  ConvInput input;
+  Space space;
+  Buffer weights, bias;
+  const ConvPhase *phase = nullptr;
+  int64_t tilesOfPanel = 1; ///< how many tiles share the prefetch of the next panel; 0: no prefetch
+
+  static int64_t unitsOf(const ConvGeometry &g, const DenseSchedule &s);
+  void eachPanel(size_t phase, llvm::function_ref<void(const Panel &)> body);
+  void panelAt(Ix t, size_t phase, llvm::function_ref<void(const Panel &)> body);
+  Panel panel(Ix index, int64_t vectors, Ix block, size_t phase);
+  void unit(const Panel *fixed, Ix n, Ix u);
+  void row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex);
+  void rowPiece(const Panel *fixed, Ix n, Ix u);
+  void flatImage(const Panel &p, Ix n);
+  Ix rowBase(Ix n, Ix outer, Ix middle) const;
+  void tile(const Panel *fixed, Ix base, llvm::ArrayRef<int64_t> offsets, llvm::ArrayRef<Point> points, Ix tileIndex);
+  void panelTile(const Panel &p, Ix base, llvm::ArrayRef<int64_t> offsets, llvm::ArrayRef<Point> points, Ix tileIndex);
+  Vectors start(const Panel &p, size_t pixels);
+  Vectors block(const Panel &p, Ix in, Ix wt, int64_t count, llvm::ArrayRef<int64_t> offsets, Vectors acc, Ix ahead);
+  Vectors channelRange(const Panel &p, Ix in, llvm::ArrayRef<int64_t> offsets, Vectors acc);
+  Vectors planes(const Panel &p, Ix in, llvm::ArrayRef<int64_t> offsets, Vectors acc);
+  Vectors steps(const Panel &p, Ix in, Ix wt, int64_t extent, llvm::ArrayRef<int64_t> offsets, Vectors acc, Ix ahead);
+  Vectors step(const Panel &p, Ix in, Ix wt, int64_t unroll, llvm::ArrayRef<int64_t> offsets, mlir::ValueRange acc);
+  Point point(Ix n, Ix block, Ix outer, Ix middle, Ix inner) const;
+};
+
+} // namespace ingot::lower

@@ -1,0 +1,291 @@
+// Which register tile and which order of loops, by a small model of a core: two multiply-adds and two loads a cycle, four cycles from one
+// addition to an accumulator to the next; and the packing of the weights that follows.
+#include "compiler/lower/DenseConv.h"
+#include "compiler/onnx/Onnx.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+int64_t DenseSchedule::panelCount() const {
+  int64_t n = 0;
+  for (auto [vectors, count] : panels) {
+    n += count;
+  }
+  return n;
+}
+
+int64_t DenseSchedule::phaseBase(const ConvGeometry &g, size_t phase) const {
+  int64_t taps = 0;
+  for (const ConvPhase &p : ArrayRef(g.phases).take_front(phase)) {
+    taps += p.taps.size();
+  }
+  return blocks * lanes * inputs * taps;
+}
+int64_t DenseSchedule::weightElements(const ConvGeometry &g) const { return phaseBase(g, g.phases.size()); }
+
+std::pair<int64_t, int64_t> DenseSchedule::inputRange(const ConvGeometry &g, int64_t out, int64_t width) {
+  int64_t last = std::min(out + width, g.outChannels) - 1;
+  return {out / g.outGroup() * g.inGroup(), (last / g.outGroup() + 1) * g.inGroup()};
+}
+
+/// Pixels of the largest tile with so many vectors: accumulators, weights and one broadcast (and a product, without fused multiply-add).
+static int64_t pixelsFor(int64_t vectors, const target::MachineModel &machine) {
+  if (vectors == machine.matmulTile.vectors) {
+    return machine.matmulTile.rows;
+  }
+  int64_t left = machine.registers - 2 - vectors - (machine.fusedMultiplyAdd ? 0 : 1);
+  return std::max<int64_t>(1, left / vectors);
+}
+
+/// Cycles of one step (an input channel at a tap) over tiles that cover `extent` pixels.
+static double stepCost(int64_t extent, int64_t pixels, int64_t vectors) {
+  double sum = 0;
+  for (auto [size, count] : balancedTiles(extent, pixels)) {
+    double arithmetic = 0.5 * size * vectors, loads = 0.5 * (size + vectors), chain = 4;
+    sum += count * (std::max({arithmetic, loads, chain}) + 0.5);
+  }
+  return sum;
+}
+
+/// Input channels read by all panels, each step weighed by its cost.
+static double panelCost(const ConvGeometry &g, const DenseSchedule &s, llvm::function_ref<double(int64_t vectors)> step) {
+  double sum = 0;
+  int64_t block = 0;
+  for (auto [vectors, count] : s.panels) {
+    for (int64_t i = 0; i < count; ++i, block += vectors) {
+      auto [first, last] = DenseSchedule::inputRange(g, block * s.lanes, vectors * s.lanes);
+      sum += (last - first) * step(vectors);
+    }
+  }
+  return sum;
+}
+
+static constexpr int64_t flatPixels = 64;
+
+static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine) {
+  const ConvPhase &phase = g.phases.front();
+  int64_t row = phase.axes[2].out, rows = phase.rows();
+  bool mayFlatten = g.phases.size() == 1 && s.channels != DenseSchedule::Planes && rows > 1 && row * rows <= flatPixels;
+  DenseSchedule best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t vectors = 1; vectors <= std::min<int64_t>(4, s.blocks); ++vectors) {
+    DenseSchedule t = s;
+    t.vectors = vectors, t.pixels = pixelsFor(vectors, machine), t.panels = balancedTiles(s.blocks, vectors);
+    if (vectors > 2 && t.pixels < 3) {
+      break;
+    }
+    for (bool flat : {false, true}) {
+      t.flat = flat;
+      double cost = panelCost(g, t, [&](int64_t v) { return flat ? stepCost(row * rows, t.pixels, v) : rows * stepCost(row, t.pixels, v); });
+      // Static tiles are much code: they must earn it.
+      cost *= flat ? 1.1 : 1.0;
+      if ((!flat || mayFlatten) && cost < 0.99 * least) {
+        least = cost, best = t;
+      }
+    }
+  }
+  s = best;
+}
+
+/// The channels that panels read: all alike from a block's beginning, or any range.
+static void chooseChannels(const ConvGeometry &g, DenseSchedule &s) {
+  bool alike = true;
+  int64_t block = 0, count = -1;
+  for (auto [vectors, panels] : s.panels) {
+    for (int64_t i = 0; i < panels; ++i, block += vectors) {
+      auto [first, last] = DenseSchedule::inputRange(g, block * s.lanes, vectors * s.lanes);
+      alike &= first % s.lanes == 0 && (count < 0 || count == last - first);
+      count = last - first;
+      s.inputs = std::max(s.inputs, count);
+    }
+  }
+  if (!alike) {
+    s.channels = DenseSchedule::Range;
+  }
+}
+
+DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine) {
+  DenseSchedule s;
+  s.lanes = lanes;
+  s.blocks = llvm::divideCeil(g.outChannels, lanes);
+  s.channels = planes ? DenseSchedule::Planes : DenseSchedule::Blocks;
+  chooseTile(g, s, machine);
+  chooseChannels(g, s);
+  int64_t weightBytes = 4 * s.weightElements(g), inputBytes = 4 * g.inChannels;
+  for (int64_t d : g.spatial) {
+    inputBytes *= d;
+  }
+  bool weightsStay = weightBytes <= machine.l2Bytes / 2, inputStays = g.kernel > 1 && inputBytes <= machine.l2Bytes / 2;
+  s.pixelsOuter = planes || (g.phases.size() == 1 && !s.flat && weightsStay && !inputStays);
+  return s;
+}
+
+/// Offset of a weight in its panel, counted in rows of all the panel's output channels.
+static int64_t rowOf(const DenseSchedule &s, int64_t taps, int64_t inputs, int64_t input, int64_t tap) {
+  switch (s.channels) {
+  case DenseSchedule::Planes:
+    return input * taps + tap;
+  case DenseSchedule::Range:
+    return tap * s.inputs + input;
+  case DenseSchedule::Blocks:
+    break;
+  }
+  int64_t before = input / s.lanes * s.lanes;
+  return before * taps + tap * std::min(s.lanes, inputs - before) + input % s.lanes;
+}
+
+static void packPanel(const ConvGeometry &g, const DenseSchedule &s, ArrayRef<int64_t> taps, int64_t out, int64_t width, const float *from, float *to) {
+  auto [first, last] = DenseSchedule::inputRange(g, out, width);
+  int64_t count = taps.size();
+  for (int64_t o = out; o < std::min(out + width, g.outChannels); ++o) {
+    int64_t group = o / g.outGroup();
+    for (int64_t c = group * g.inGroup(); c < (group + 1) * g.inGroup(); ++c) {
+      for (int64_t t = 0; t < count; ++t) {
+        to[rowOf(s, count, last - first, c - first, t) * width + o - out] = from[g.weightAt(o, c, taps[t])];
+      }
+    }
+  }
+}
+
+plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedule &s) {
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  os << "conv " << g.outChannels << '/' << g.inChannels << '/' << g.groups << " transposed " << g.transposed << " lanes " << s.lanes << " vectors "
+     << s.vectors << " channels " << s.channels;
+  for (const ConvPhase &p : g.phases) {
+    os << " taps";
+    for (int64_t t : p.taps) {
+      os << ' ' << t;
+    }
+  }
+  auto pack = [g, s](ArrayRef<char> from, MutableArrayRef<char> to) {
+    auto *source = reinterpret_cast<const float *>(from.data());
+    auto *packed = reinterpret_cast<float *>(to.data());
+    for (const ConvPhase &p : g.phases) {
+      int64_t block = 0, taps = p.taps.size();
+      for (auto [vectors, count] : s.panels) {
+        for (int64_t i = 0; i < count; ++i, block += vectors) {
+          packPanel(g, s, p.taps, block * s.lanes, vectors * s.lanes, source, packed + block * s.lanes * s.inputs * taps);
+        }
+      }
+      packed += s.blocks * s.lanes * s.inputs * taps;
+    }
+  };
+  return {key, 4 * s.weightElements(g), pack};
+}
+
+// Merged pixels.
+
+/// Whether the spatial dimensions lie in memory as one.
+static bool oneRow(RankedTensorType type) {
+  plan::Strides s = plan::stridesOf(type);
+  for (size_t i = 3; i < s.sizes.size(); ++i) {
+    if (s.strides[i - 1] != s.strides[i] * s.sizes[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Whether the group can read `type` and walk all pixels of a result of `shape` as one row.
+static bool readsAsRow(RankedTensorType type, ArrayRef<int64_t> shape) {
+  int64_t missing = shape.size() - type.getRank();
+  bool all = missing <= 2, none = true;
+  for (int64_t i = std::max<int64_t>(2, missing); i < static_cast<int64_t>(shape.size()); ++i) {
+    int64_t d = type.getDimSize(i - missing);
+    all &= d == shape[i], none &= d == 1;
+  }
+  return none || (all && oneRow(type));
+}
+
+std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp kernel, RankedTensorType x) {
+  const ConvPhase &phase = g.phases.front();
+  bool pointwise = g.phases.size() == 1 && phase.taps.size() == 1 && x.getRank() > 3 && oneRow(x);
+  for (auto [i, a] : llvm::enumerate(phase.axes)) {
+    pointwise &= a.inStep == 1 && a.inStart == 0 && a.outStep == 1 && (a.dim < 0 || a.out == x.getDimSize(a.dim));
+  }
+  auto shape = cast<RankedTensorType>(kernel.getResult(0).getType()).getShape();
+  for (Type type : kernel.getResultTypes()) {
+    pointwise &= oneRow(cast<RankedTensorType>(type));
+  }
+  Operation *root = rootOf(kernel);
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    bool onlyRoots = llvm::all_of(argument.getUsers(), [&](Operation *user) { return user == root; });
+    if (type && !onlyRoots) {
+      pointwise &= type.getRank() <= x.getRank() && readsAsRow(type, shape);
+    }
+  }
+  if (!pointwise) {
+    return std::nullopt;
+  }
+  ConvGeometry merged = g;
+  ConvAxis pixels;
+  pixels.dim = 2, pixels.out = phase.rows() * phase.axes[2].out;
+  merged.phases[0].axes = {ConvAxis(), ConvAxis(), pixels};
+  return merged;
+}
+
+/// The same for the space of the result: the spatial dimensions as one.
+static void mergePixels(Space &space) {
+  auto merge = [](Access &a) {
+    a.strides[2] = a.strides.back();
+    a.strides.truncate(3);
+  };
+  for (auto &[value, access] : space.accesses) {
+    merge(access);
+  }
+  llvm::for_each(space.results, merge);
+  for (int64_t d : ArrayRef(space.sizes).drop_front(3)) {
+    space.sizes[2] *= d;
+  }
+  space.sizes.truncate(3);
+}
+
+// Kernels.
+
+static ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged) {
+  Operation *root = rootOf(kernel);
+  ConvGeometry g = geometryOf(root, /*wide=*/true);
+  auto row = mergedPixels(g, kernel, Group::typeOf(root->getOperand(0)));
+  merged = row.has_value();
+  return merged ? *row : g;
+}
+static DenseSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel, const target::MachineModel &machine) {
+  return scheduleOf(g, plan::blockedOf(kernel.getResult(0).getType()).getLanes(), /*planes=*/false, machine);
+}
+
+KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &machine) {
+  bool merged;
+  ConvGeometry g = blockedGeometry(kernel, merged);
+  DenseSchedule s = blockedSchedule(g, kernel, machine);
+  Operation *root = rootOf(kernel);
+  KernelShape shape;
+  shape.items = DenseConv::items(g, s);
+  shape.packed[operandNumber(root->getOperand(1))] = packedWeights(g, s);
+  if (onnx::present(root->getOperand(2))) {
+    shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes);
+  }
+  return shape;
+}
+
+void buildDenseConv(Build &build) {
+  Operation *root = build.group.root;
+  bool merged;
+  ConvGeometry g = blockedGeometry(build.group.kernel, merged);
+  DenseSchedule s = blockedSchedule(g, build.group.kernel, build.w.machine);
+  Space space = build.group.space(build.group.resultType());
+  plan::Strides in = plan::stridesOf(Group::typeOf(root->getOperand(0)));
+  ConvInput input{build.group.buffer(root->getOperand(0)), in.offset, in.strides[0], in.strides[1], {}};
+  for (auto [i, a] : llvm::enumerate(g.phases[0].axes)) {
+    input.strides[i] = a.dim < 0 ? 0 : in.strides[a.dim];
+  }
+  if (merged) {
+    mergePixels(space);
+    input.strides[2] = in.strides.back();
+  }
+  DenseConv(build, g, s, input, std::move(space)).run();
+}
+
+} // namespace ingot::lower

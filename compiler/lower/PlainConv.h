@@ -1,0 +1,11 @@
+// Convolution of row-major tensors, any groups, weights as they are: what nothing faster takes.
+#pragma once
+#include "compiler/lower/Family.h"
+
+namespace ingot::lower {
+
+/// Of a Conv or ConvTranspose.
+KernelShape plainConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
+void buildPlainConv(Build &build, const KernelShape &shape);
+
+} // namespace ingot::lower

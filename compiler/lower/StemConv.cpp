@@ -1,0 +1,123 @@
+// The rows that a few output rows read are copied into scratch with the zeros around them, channel by channel; without padding the image is
+// read in place. The multiplication is that of DenseConv, with a plane for each channel.
+#include "compiler/lower/StemConv.h"
+#include "compiler/lower/Copy.h"
+#include "compiler/onnx/Ops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+/// Rows that are convolved from one copy should stay in the first caches.
+constexpr int64_t pieceBytes = 96 << 10;
+
+struct Stem {
+  ConvGeometry g;
+  DenseSchedule s;
+  bool padded = false;
+  int64_t height = 1; ///< output rows of a piece
+  int64_t reach = 1;  ///< input slices of a piece
+
+  int64_t inRows() const { return (height - 1) * axis(1).inStep + (axis(1).taps - 1) * axis(1).tapStep + 1; }
+  int64_t inColumns() const { return axis(2).inEnd() - axis(2).inStart; }
+  int64_t plane() const { return reach * inRows() * inColumns(); }
+  int64_t elements() const { return llvm::alignTo(g.inChannels * plane(), 16); }
+  int64_t pieces() const { return llvm::divideCeil(axis(1).out, height); }
+  const ConvAxis &axis(size_t i) const { return g.phases[0].axes[i]; }
+  int64_t inSize(size_t i) const { return axis(i).dim < 0 ? 1 : g.spatial[axis(i).dim - 2]; }
+};
+
+Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
+  Stem stem;
+  stem.g = geometryOf(rootOf(kernel), /*wide=*/false);
+  auto y = cast<RankedTensorType>(kernel.getResult(0).getType());
+  stem.s = scheduleOf(stem.g, plan::stridesOf(y).lanes, /*planes=*/true, machine);
+  for (size_t i = 0; i < 3; ++i) {
+    stem.padded |= stem.axis(i).inStart < 0 || stem.axis(i).inEnd() > stem.inSize(i);
+  }
+  stem.reach = (stem.axis(0).taps - 1) * stem.axis(0).tapStep + 1;
+  while (stem.height < stem.axis(1).out) {
+    ++stem.height;
+    if (4 * stem.elements() > pieceBytes && stem.height > 4) {
+      --stem.height;
+      break;
+    }
+  }
+  return stem;
+}
+
+/// Fills a piece: slices, rows and columns from where the first output of it reads on.
+void copyPiece(Build &build, const Stem &stem, Buffer piece, Ix n, Ix slice, Ix row) {
+  Writer &w = build.w;
+  Buffer x = build.group.buffer(build.group.root->getOperand(0));
+  int64_t depth = stem.inSize(0), height = stem.inSize(1), width = stem.inSize(2), columns = stem.inColumns();
+  int64_t before = std::max<int64_t>(0, -stem.axis(2).inStart), first = std::max<int64_t>(0, stem.axis(2).inStart);
+  int64_t count = std::max<int64_t>(0, std::min(width - first, columns - before));
+  auto within = [&](Ix i, int64_t size) {
+    // Unsigned: a negative coordinate is a large one.
+    return arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ult, w.value(i), w.value(size));
+  };
+  w.loop(0, stem.g.inChannels, 1, [&](Ix c) {
+    w.loop(0, stem.reach, 1, [&](Ix d) {
+      w.loop(0, stem.inRows(), 1, [&](Ix r) {
+        Ix z = slice + d, y = row + r, to = ((c * stem.reach + d) * stem.inRows() + r) * columns;
+        Value inside = arith::AndIOp::create(w.b, w.loc, within(z, depth), within(y, height));
+        w.ifThen(inside, [&] {
+          fillZeros(w, piece, to, before);
+          copyElements(w, x, ((n * stem.g.inChannels + c) * depth + z) * (height * width) + y * width + first, piece, to + before, count);
+          fillZeros(w, piece, to + (before + count), columns - before - count);
+        });
+        Value outside = arith::XOrIOp::create(w.b, w.loc, inside, w.constant(1, w.b.getI1Type()));
+        w.ifThen(outside, [&] { fillZeros(w, piece, to, columns); });
+      });
+    });
+  });
+}
+
+} // namespace
+
+KernelShape stemConvShape(plan::KernelOp kernel, const target::MachineModel &machine) {
+  Stem stem = stemOf(kernel, machine);
+  KernelShape shape;
+  shape.items = DenseConv::items(stem.g, stem.s);
+  if (stem.padded) {
+    shape.items = stem.g.batch * stem.axis(0).out * stem.pieces();
+    shape.scratchBytes = shape.items * 4 * stem.elements();
+  }
+  Operation *root = rootOf(kernel);
+  shape.packed[operandNumber(root->getOperand(1))] = packedWeights(stem.g, stem.s);
+  if (onnx::present(root->getOperand(2))) {
+    shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(stem.s.blocks * stem.s.lanes);
+  }
+  return shape;
+}
+
+void buildStemConv(Build &build) {
+  Writer &w = build.w;
+  Stem stem = stemOf(build.group.kernel, w.machine);
+  Space space = build.group.space(build.group.resultType());
+  plan::Strides in = plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)));
+  if (!stem.padded) {
+    ConvInput input{build.group.buffer(build.group.root->getOperand(0)), 0, in.strides[0], in.strides[1], {}};
+    for (size_t i = 0; i < 3; ++i) {
+      input.strides[i] = stem.axis(i).dim < 0 ? 0 : in.strides[stem.axis(i).dim];
+    }
+    DenseConv(build, stem.g, stem.s, input, space).run();
+    return;
+  }
+  w.loop(build.begin, build.end, 1, [&](Ix item) {
+    Buffer piece = w.scratch(build.scratch, item * (4 * stem.elements()), w.b.getF32Type(), stem.elements());
+    Ix from = remainder(item, stem.pieces()) * stem.height, rest = floorDiv(item, stem.pieces());
+    Ix outer = remainder(rest, stem.axis(0).out), n = floorDiv(rest, stem.axis(0).out);
+    Ix slice = outer * stem.axis(0).inStep + stem.axis(0).inStart, row = from * stem.axis(1).inStep + stem.axis(1).inStart;
+    copyPiece(build, stem, piece, n, slice, row);
+    int64_t columns = stem.inColumns(), rows = stem.inRows();
+    ConvInput input{piece, 0, 0, stem.plane(), {rows * columns, columns, 1}};
+    input.offset = Ix(0) - slice * (rows * columns) - row * columns - stem.axis(2).inStart;
+    DenseConv(build, stem.g, stem.s, input, space).rows(n, outer, from, min(from + stem.height, stem.axis(1).out));
+  });
+}
+
+} // namespace ingot::lower
