@@ -2,11 +2,10 @@
 #include "compiler/importer/Problems.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
-#include <algorithm>
 
 namespace ingot::importer {
 
-static constexpr size_t kKept = 200, kNameLength = 200;
+static constexpr size_t kKept = 2000, kNameLength = 200;
 
 std::string quoted(llvm::StringRef name) {
   std::string text;
@@ -24,8 +23,8 @@ std::string quoted(llvm::StringRef name) {
 }
 
 void Problems::add(const Where &where, const llvm::Twine &text) {
-  ++total;
   if (lines.size() >= kKept) {
+    ++total;
     return;
   }
   std::string line;
@@ -44,10 +43,9 @@ void Problems::add(const Where &where, const llvm::Twine &text) {
     out << ": ";
   }
   out << text;
-  if (std::find(lines.begin(), lines.end(), line) == lines.end()) {
+  if (known.insert(line).second) {
+    ++total;
     lines.push_back(std::move(line));
-  } else {
-    --total;
   }
 }
 

@@ -1,6 +1,7 @@
 // What is wrong with a model, collected so that the user sees everything at once.
 #pragma once
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
 #include <cstdint>
 #include <string>
@@ -26,12 +27,13 @@ public:
   size_t count() const { return total; }
 
   /// One problem a line: "FILE: error: node 'x' (Op, opset 11): text". A hostile model can be wrong in a million
-  /// places, so only the first few hundred are kept and a last line counts the others.
+  /// places, so only the first two thousand are kept and a last line counts the others.
   std::string text() const;
 
 private:
   std::string file;
   std::vector<std::string> lines;
+  llvm::StringSet<> known; ///< the lines: the same one is not said twice
   size_t total = 0;
 };
 
