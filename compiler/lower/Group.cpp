@@ -15,28 +15,39 @@ Ix Access::at(ArrayRef<Ix> point) const {
   return sum;
 }
 
+template <typename F> static void eachAccess(Space &space, F f) {
+  for (auto &[value, access] : space.accesses) {
+    f(access);
+  }
+  llvm::for_each(space.results, f);
+}
+
+bool Space::mergeable(size_t i) const {
+  bool merges = true;
+  eachAccess(const_cast<Space &>(*this), [&](const Access &a) {
+    merges &= sizes[i - 1] == 1 || sizes[i] == 1 || a.strides[i - 1] == a.strides[i] * sizes[i];
+  });
+  return merges;
+}
+
+void Space::merge(size_t i) {
+  bool outer = sizes[i - 1] != 1 && sizes[i] == 1, last = block == 1 && i + 1 == sizes.size();
+  eachAccess(*this, [&](Access &a) {
+    a.strides[i - 1] = a.strides[outer ? i - 1 : i];
+    a.strides.erase(a.strides.begin() + i);
+    if (outer && last) { // the lanes now run along what was the dimension before
+      a.laneStride = a.strides[i - 1] != 0;
+    }
+  });
+  sizes[i - 1] *= sizes[i];
+  sizes.erase(sizes.begin() + i);
+}
+
 void Space::collapse() {
-  SmallVector<Access *> all;
-  for (auto &[value, access] : accesses) {
-    all.push_back(&access);
-  }
-  for (Access &access : results) {
-    all.push_back(&access);
-  }
   for (size_t i = sizes.size(); i-- > 1;) {
-    bool one = sizes[i - 1] == 1, inner = sizes[i] == 1;
-    bool merges = llvm::all_of(all, [&](Access *a) { return one || inner || a->strides[i - 1] == a->strides[i] * sizes[i]; });
-    // In row-major spaces the last dimension carries the lanes: a size-1 last dimension has lane stride 0 or 1 of its own and stays.
-    if (!merges || (inner && block == 1 && i == sizes.size() - 1 && !one)) {
-      continue;
+    if (mergeable(i)) {
+      merge(i);
     }
-    for (Access *a : all) {
-      size_t keep = one || !inner ? i : i - 1;
-      a->strides[i - 1] = a->strides[keep];
-      a->strides.erase(a->strides.begin() + i);
-    }
-    sizes[i - 1] *= sizes[i];
-    sizes.erase(sizes.begin() + i);
   }
 }
 

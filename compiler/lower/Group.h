@@ -26,6 +26,9 @@ struct Space {
   llvm::SmallVector<Access> results;
   /// Merges neighbouring dimensions that all accesses walk as one. Points then have fewer coordinates.
   void collapse();
+  /// Whether all accesses walk dimensions i - 1 and i as one; and makes them one, at i - 1.
+  bool mergeable(size_t i) const;
+  void merge(size_t i);
 };
 
 /// One vector's place: coordinates in a Space. In row-major spaces the lanes run along the last coordinate, from at.back() on.

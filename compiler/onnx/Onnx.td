@@ -28,6 +28,12 @@ class Onnx_Op<string mnemonic, int inputs, list<Trait> traits = []>
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
+/// An op that the standard does not have: what decompositions leave for a kernel family. No model can name it.
+class Onnx_CoreOp<string mnemonic, list<Trait> traits = []>
+    : Op<Onnx_Dialect, mnemonic, traits # [Pure, DeclareOpInterfaceMethods<Onnx_InferTypes>]> {
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
 /// An op whose result element depends on one element of each operand, with ONNX's (numpy's) broadcasting.
 /// Its meaning is written once, in emit(); types are inferred from resultElement().
 class Onnx_Elementwise<string mnemonic, int inputs, list<Trait> traits = []>

@@ -1,0 +1,114 @@
+#include "compiler/lower/Split.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outType, ArrayRef<int64_t> axes, bool keeps)
+    : in(group.space(inType)), out(group.space(outType)) {
+  int64_t next = 0;
+  for (int64_t i = 0; i < inType.getRank(); ++i) {
+    bool isAlong = llvm::is_contained(axes, i);
+    along.push_back(isAlong);
+    outDim.push_back(isAlong && !keeps ? -1 : next++);
+    count *= isAlong ? inType.getDimSize(i) : 1;
+  }
+  merge();
+  for (unsigned i = 0; i < along.size(); ++i) {
+    if (along[i]) {
+      inner.push_back(i);
+    }
+  }
+  int64_t bytes = llvm::divideCeil(std::max(32u, valueType(inType.getElementType()).getIntOrFloatBitWidth()), 8);
+  lanes = in.block > 1 ? in.block : std::max<int64_t>(1, group.w.machine.lanes * 4 / bytes);
+  across = in.block == 1 && !along.empty() && along.back();
+}
+
+/// Neighbours of one kind that all accesses of both spaces walk as one.
+void Split::merge() {
+  for (size_t i = along.size(); i-- > 1;) {
+    bool mapped = outDim[i] >= 0;
+    if (along[i] != along[i - 1] || !in.mergeable(i) || (mapped && !out.mergeable(outDim[i]))) {
+      continue;
+    }
+    in.merge(i);
+    if (mapped) {
+      out.merge(outDim[i]);
+      for (size_t j = i; j < outDim.size(); ++j) {
+        outDim[j] -= outDim[j] >= 0;
+      }
+    }
+    along.erase(along.begin() + i);
+    outDim.erase(outDim.begin() + i);
+  }
+}
+
+int64_t Split::items(RankedTensorType in, ArrayRef<int64_t> axes) {
+  plan::Strides s = plan::stridesOf(in);
+  int64_t n = 1;
+  for (int64_t i = 0; i < in.getRank() && !llvm::is_contained(axes, i); ++i) {
+    n *= s.sizes[i];
+  }
+  return std::max<int64_t>(n, 1);
+}
+
+SmallVector<Ix> Split::outAt(ArrayRef<Ix> at) const {
+  SmallVector<Ix> result(out.sizes.size(), 0);
+  for (size_t i = 0; i < at.size(); ++i) {
+    if (outDim[i] >= 0) {
+      result[outDim[i]] = at[i];
+    }
+  }
+  return result;
+}
+
+void Split::positions(Writer &w, Ix begin, Ix end, int64_t most, Body body) const {
+  SmallVector<Ix> at(in.sizes.size(), 0);
+  size_t first = inner.empty() ? at.size() : inner.front();
+  bool empty = llvm::any_of(llvm::enumerate(in.sizes), [&](auto d) { return !along[d.index()] && d.value() == 0; });
+  if (empty) {
+    return;
+  }
+  w.loop(begin, end, 1, [&](Ix item) {
+    for (size_t d = first; d-- > 0;) {
+      at[d] = d == 0 ? item : remainder(item, in.sizes[d]);
+      item = floorDiv(item, in.sizes[d]);
+    }
+    keptLoops(w, at, first, most, body);
+  });
+}
+
+void Split::keptLoops(Writer &w, SmallVector<Ix> &at, size_t d, int64_t most, Body body) const {
+  if (d == at.size()) {
+    return body(at, 1, across ? 1 : lanes, {});
+  }
+  if (along[d]) {
+    return keptLoops(w, at, d + 1, most, body);
+  }
+  if (in.block == 1 && d + 1 == at.size()) {
+    int64_t wide = most * lanes, whole = in.sizes[d] - in.sizes[d] % wide;
+    auto run = [&](Ix start, int64_t vectors, int64_t l, Value mask) {
+      at[d] = start;
+      body(at, vectors, l, mask);
+    };
+    w.loop(0, whole, wide, [&](Ix i) { run(i, most, lanes, {}); });
+    int64_t rest = in.sizes[d] - whole, full = rest / lanes, tail = rest % lanes;
+    if (full) {
+      run(whole, full, lanes, {});
+    }
+    if (tail && w.machine.maskedAccess) {
+      run(whole + full * lanes, 1, lanes, w.maskFor(tail, lanes));
+    } else if (tail) {
+      w.loop(whole + full * lanes, in.sizes[d], 1, [&](Ix i) { run(i, 1, 1, {}); });
+    }
+    at[d] = 0;
+    return;
+  }
+  w.loop(0, in.sizes[d], 1, [&](Ix i) {
+    at[d] = i;
+    keptLoops(w, at, d + 1, most, body);
+  });
+  at[d] = 0;
+}
+
+} // namespace ingot::lower

@@ -1,0 +1,38 @@
+// The loops of a kernel that works along some axes of a tensor (a reduction, a softmax): the axes it works along inside, the others outside.
+#pragma once
+#include "compiler/lower/Group.h"
+
+namespace ingot::lower {
+
+class Split {
+public:
+  /// `along` are axes of `in` (normal); the result has a dimension of its own for each other axis, and for those too when `keeps`
+  /// (then of size 1, or the same size). Dimensions that everything walks as one are merged.
+  Split(const Group &group, mlir::RankedTensorType in, mlir::RankedTensorType out, llvm::ArrayRef<int64_t> along, bool keeps);
+
+  Space in, out;
+  llvm::SmallVector<bool> along;      ///< for each dimension of `in`
+  llvm::SmallVector<int64_t> outDim;  ///< its dimension in `out`; -1: none
+  llvm::SmallVector<unsigned> inner;  ///< dimensions worked along, outermost first
+  int64_t count = 1;                  ///< elements worked along
+  int64_t lanes = 1;                  ///< of a vector: the machine's, or the layout's block
+  bool across = false;                ///< row-major and the last dimension is worked along: the lanes of a vector are to be combined
+
+  /// Work items of such a kernel: the positions before the first axis worked along.
+  static int64_t items(mlir::RankedTensorType in, llvm::ArrayRef<int64_t> along);
+
+  /// Runs `body` for each vector position of the other axes within items [begin, end). `at` has a coordinate for each dimension of
+  /// `in`; those worked along are 0. `vectors` is how many vectors (side by side along the last dimension) the body is to treat: at most
+  /// `most`; always 1 when `across` (then lanes is 1 too: one row).
+  using Body = llvm::function_ref<void(llvm::SmallVector<Ix> at, int64_t vectors, int64_t lanes, mlir::Value mask)>;
+  void positions(Writer &w, Ix begin, Ix end, int64_t most, Body body) const;
+
+  /// The result's point for a point of `in`.
+  llvm::SmallVector<Ix> outAt(llvm::ArrayRef<Ix> at) const;
+
+private:
+  void merge();
+  void keptLoops(Writer &w, llvm::SmallVector<Ix> &at, size_t d, int64_t most, Body body) const;
+};
+
+} // namespace ingot::lower

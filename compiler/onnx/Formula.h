@@ -1,0 +1,43 @@
+// Writes the ops of a decomposition as a formula: f.add(f.mul(x, scale), bias).
+#pragma once
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Shapes.h"
+
+namespace ingot::onnx {
+
+class Formula {
+public:
+  using Value = mlir::Value;
+  Formula(mlir::OpBuilder &b, mlir::Location loc) : b(b), loc(loc) {}
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+
+  Value op(llvm::StringRef name, llvm::ArrayRef<Value> operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+    return createOp(b, loc, ("onnx." + name).str(), mlir::ValueRange(operands), attributes)->getResult(0);
+  }
+  Value add(Value x, Value y) { return op("Add", {x, y}); }
+  Value sub(Value x, Value y) { return op("Sub", {x, y}); }
+  Value mul(Value x, Value y) { return op("Mul", {x, y}); }
+  Value div(Value x, Value y) { return op("Div", {x, y}); }
+  Value sqrt(Value x) { return op("Sqrt", {x}); }
+  Value exp(Value x) { return op("Exp", {x}); }
+  Value log(Value x) { return op("Log", {x}); }
+  Value abs(Value x) { return op("Abs", {x}); }
+  /// A rank 0 constant of the element type of `like`.
+  Value number(double v, Value like) { return makeFloat(b, loc, v, elementOf(like)); }
+  Value reshape(Value x, llvm::ArrayRef<int64_t> shape) {
+    auto type = ranked(x);
+    return type && type.getShape() == shape ? x : op("Reshape", {x, makeIntegers(b, loc, shape)});
+  }
+  /// Reduces over `axes` (not empty).
+  Value reduce(llvm::StringRef name, Value x, llvm::ArrayRef<int64_t> axes, bool keepdims) {
+    return op(name, {x, makeIntegers(b, loc, axes)}, {integer("keepdims", keepdims)});
+  }
+  Value cast(Value x, mlir::Type element, int64_t number) { return elementOf(x) == element ? x : op("Cast", {x}, {integer("to", number)}); }
+
+  mlir::NamedAttribute integer(llvm::StringRef name, int64_t v) { return b.getNamedAttr(name, b.getI64IntegerAttr(v)); }
+  mlir::NamedAttribute number(llvm::StringRef name, double v) { return b.getNamedAttr(name, b.getF32FloatAttr(static_cast<float>(v))); }
+  mlir::NamedAttribute flag(llvm::StringRef name) { return b.getNamedAttr(name, b.getUnitAttr()); }
+};
+
+} // namespace ingot::onnx

@@ -1,0 +1,148 @@
+// MatMul, and Gemm, which is a MatMul with elementwise ops behind it: they become its epilogue again when kernels are formed.
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/MatMul.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+/// The shape that an operand has for the product: last two axes swapped when read transposed.
+static SmallVector<int64_t> shapeRead(RankedTensorType type, bool transposed) {
+  SmallVector<int64_t> shape(type.getShape());
+  if (transposed && shape.size() >= 2) {
+    std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  }
+  return shape;
+}
+
+LogicalResult MatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto ta = ranked(getA()), tb = ranked(getB());
+  if (!ta || !tb) {
+    types.push_back(unrankedOf(elementOf(getA())));
+    return success();
+  }
+  if (ta.getRank() == 0 || tb.getRank() == 0) {
+    return emitOpError("operands must have at least one dimension");
+  }
+  SmallVector<int64_t> a = shapeRead(ta, getTransA()), b = shapeRead(tb, getTransB());
+  int64_t ka = a.back(), kb = b.size() == 1 ? b[0] : b[b.size() - 2];
+  if (ka != kb && !ShapedType::isDynamic(ka) && !ShapedType::isDynamic(kb)) {
+    return emitOpError("inner dimensions differ: A is ") << ta << " and B is " << tb;
+  }
+  auto batch = broadcast(ArrayRef<int64_t>(a).drop_back(std::min<size_t>(2, a.size())), ArrayRef<int64_t>(b).drop_back(std::min<size_t>(2, b.size())));
+  if (!batch) {
+    return emitOpError("batch dimensions do not broadcast: A is ") << ta << " and B is " << tb;
+  }
+  if (a.size() > 1) {
+    batch->push_back(a[a.size() - 2]);
+  }
+  if (b.size() > 1) {
+    batch->push_back(b.back());
+  }
+  types.push_back(tensorOf(*batch, ta.getElementType()));
+  return success();
+}
+
+StringRef MatMulOp::family() { return "MatMul"; }
+std::string MatMulOp::unsupported() {
+  Type element = elementOf(getA());
+  return element.isF32() || element.isF64() || (element.isInteger() && element.getIntOrFloatBitWidth() >= 32)
+             ? ""
+             : "products of this element type are not built";
+}
+
+/// Above this many multiplications a product of constants is left to the machine.
+static constexpr int64_t evaluateLimit = 1 << 22;
+
+template <typename T> static SmallVector<T> product(ArrayRef<T> a, ArrayRef<T> b, int64_t m, int64_t n, int64_t k, bool ta, bool tb) {
+  SmallVector<T> y(m * n, 0);
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t p = 0; p < k; ++p) {
+      for (int64_t j = 0; j < n; ++j) {
+        y[i * n + j] += a[ta ? p * m + i : i * k + p] * b[tb ? j * k + p : p * n + j];
+      }
+    }
+  }
+  return y;
+}
+
+LogicalResult MatMulOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+  auto ta = ranked(getA()), tb = ranked(getB()), ty = ranked(getY());
+  if (!operands[0] || !operands[1] || ta.getRank() > 2 || tb.getRank() > 2) {
+    return failure();
+  }
+  SmallVector<int64_t> a = shapeRead(ta, getTransA()), b = shapeRead(tb, getTransB());
+  int64_t k = a.back(), m = a.size() == 1 ? 1 : a[0], n = b.size() == 1 ? 1 : b[1];
+  if (m * n * k > evaluateLimit) {
+    return failure();
+  }
+  if (auto x = floatsOf(operands[0])) {
+    results.push_back(constantFromFloats(ty, product<double>(*x, *floatsOf(operands[1]), m, n, k, getTransA(), getTransB())));
+    return success();
+  }
+  auto x = integersOf(operands[0]), y = integersOf(operands[1]);
+  if (!x || !y) {
+    return failure();
+  }
+  results.push_back(constantFromIntegers(ty, product<int64_t>(*x, *y, m, n, k, getTransA(), getTransB())));
+  return success();
+}
+
+LogicalResult GemmOp::upgrade(Node &node) {
+  node.attributes.erase("broadcast"); // opset 6 and before: said that C may be smaller, which is always allowed now
+  return success();
+}
+
+LogicalResult GemmOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto ta = ranked(getA()), tb = ranked(getB());
+  if (!ta || !tb) {
+    types.push_back(tensorOf({ShapedType::kDynamic, ShapedType::kDynamic}, elementOf(getA())));
+    return success();
+  }
+  if (ta.getRank() != 2 || tb.getRank() != 2) {
+    return emitOpError("A and B must be matrices, not ") << ta << " and " << tb;
+  }
+  SmallVector<int64_t> a = shapeRead(ta, getTransA() != 0), b = shapeRead(tb, getTransB() != 0);
+  if (a[1] != b[0] && !ShapedType::isDynamic(a[1]) && !ShapedType::isDynamic(b[0])) {
+    return emitOpError("inner dimensions differ: A' has ") << a[1] << " columns, B' has " << b[0] << " rows";
+  }
+  types.push_back(tensorOf({a[0], b[1]}, ta.getElementType()));
+  if (auto tc = present(getC()) ? ranked(getC()) : RankedTensorType()) {
+    auto both = broadcast(tc.getShape(), {a[0], b[1]});
+    if (!both || both->size() != 2 || !llvm::all_of(llvm::zip_equal(*both, cast<RankedTensorType>(types[0]).getShape()), [](auto p) {
+          return std::get<0>(p) == std::get<1>(p) || ShapedType::isDynamic(std::get<1>(p));
+        })) {
+      return emitOpError("C of type ") << tc << " does not broadcast to [" << a[0] << ", " << b[1] << "]";
+    }
+  }
+  return success();
+}
+
+LogicalResult GemmOp::decompose(PatternRewriter &rewriter) {
+  Formula f(rewriter, getLoc());
+  auto scaled = [&](Value v, double factor) { return factor == 1.0 ? v : f.mul(v, f.number(factor, v)); };
+  SmallVector<NamedAttribute> attributes;
+  if (getTransA()) {
+    attributes.push_back(f.flag("transA"));
+  }
+  if (getTransB()) {
+    attributes.push_back(f.flag("transB"));
+  }
+  Value y = scaled(f.op("MatMul", {getA(), getB()}, attributes), getAlpha().convertToDouble());
+  if (present(getC()) && !getBeta().isZero()) {
+    y = f.add(y, scaled(getC(), getBeta().convertToDouble()));
+  }
+  rewriter.replaceOp(*this, y);
+  return success();
+}
+
+void registerMatMul(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/MatMul.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

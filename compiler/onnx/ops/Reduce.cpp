@@ -1,0 +1,349 @@
+// Reductions. All of them become Reduce (Sum, Mean, Prod, Max, Min) once their axes are known, with elementwise ops before and behind it
+// that end up in the same kernel.
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
+#include <cmath>
+#include <limits>
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Reduce.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+/// Input elements up to which a reduction of a constant is computed here.
+static constexpr int64_t evaluateLimit = 1 << 22;
+
+/// The shape left when `axes` (normal) go.
+static SmallVector<int64_t> without(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes, bool keepdims) {
+  SmallVector<int64_t> left;
+  for (auto [i, d] : llvm::enumerate(shape)) {
+    bool gone = llvm::is_contained(axes, static_cast<int64_t>(i));
+    if (!gone || keepdims) {
+      left.push_back(gone ? 1 : d);
+    }
+  }
+  return left;
+}
+
+/// The axes of a Reduce* op, normal and sorted. Nothing when they are not known; `bad` is one that lies outside.
+template <typename Op> static std::optional<SmallVector<int64_t>> axesOf(Op op, std::optional<int64_t> &bad) {
+  int64_t rank = ranked(op.getData()).getRank();
+  SmallVector<int64_t> axes;
+  if (present(op.getAxes())) {
+    auto given = integersOf(op.getAxes());
+    if (!given) {
+      auto type = ranked(op.getAxes());
+      if (!type || type.getNumElements() != 0) {
+        return std::nullopt;
+      }
+      given.emplace();
+    }
+    for (int64_t axis : *given) {
+      auto normal = normalAxis(axis, rank);
+      if (!normal) {
+        bad = axis;
+        return std::nullopt;
+      }
+      axes.push_back(*normal);
+    }
+    llvm::sort(axes);
+    axes.erase(llvm::unique(axes), axes.end());
+  }
+  if (axes.empty() && !op.getNoopWithEmptyAxes()) {
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  }
+  return axes;
+}
+
+template <typename Op> static LogicalResult inferReduction(Op op, SmallVectorImpl<Type> &types) {
+  Type element = elementOf(op.getData());
+  auto type = ranked(op.getData());
+  if (!type) {
+    types.push_back(unrankedOf(element));
+    return success();
+  }
+  std::optional<int64_t> bad;
+  auto axes = axesOf(op, bad);
+  if (bad) {
+    return op.emitOpError("axis ") << *bad << " is outside a tensor of rank " << type.getRank();
+  }
+  if (axes) {
+    types.push_back(tensorOf(without(type.getShape(), *axes, op.getKeepdims() != 0), element));
+  } else if (op.getKeepdims()) {
+    types.push_back(tensorOf(SmallVector<int64_t>(type.getRank(), ShapedType::kDynamic), element));
+  } else {
+    types.push_back(unrankedOf(element));
+  }
+  return success();
+}
+
+// Evaluation.
+
+template <typename T> static T combined(StringRef kind, T a, T b) {
+  if (kind == "Max" || kind == "Min") {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (std::isnan(a) || std::isnan(b)) {
+        return std::numeric_limits<T>::quiet_NaN();
+      }
+    }
+    return kind == "Max" ? std::max(a, b) : std::min(a, b);
+  }
+  return kind == "Prod" ? a * b : a + b;
+}
+
+/// Reduces row-major values; every kept element sees at least one input element.
+template <typename T> static SmallVector<T> reduced(StringRef kind, ArrayRef<T> x, ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> step(shape.size(), 0);
+  int64_t outputs = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (!llvm::is_contained(axes, static_cast<int64_t>(i))) {
+      step[i] = outputs;
+      outputs *= shape[i];
+    }
+  }
+  SmallVector<T> y(outputs);
+  SmallVector<bool> seen(outputs, false);
+  for (size_t flat = 0; flat < x.size(); ++flat) {
+    int64_t rest = flat, to = 0;
+    for (size_t i = shape.size(); i-- > 0;) {
+      to += rest % shape[i] * step[i], rest /= shape[i];
+    }
+    y[to] = seen[to] ? combined(kind, y[to], x[flat]) : x[flat];
+    seen[to] = true;
+  }
+  if (kind == "Mean" && outputs > 0) {
+    for (T &v : y) {
+      v /= static_cast<T>(x.size() / outputs);
+    }
+  }
+  return y;
+}
+
+static LogicalResult evaluateReduction(StringRef kind, ElementsAttr data, ArrayRef<int64_t> axes, RankedTensorType to, SmallVectorImpl<ElementsAttr> &results) {
+  if (!data || data.getNumElements() == 0 || data.getNumElements() > evaluateLimit) {
+    return failure();
+  }
+  ArrayRef<int64_t> shape = data.getShapedType().getShape();
+  if (auto x = floatsOf(data)) {
+    results.push_back(constantFromFloats(to, reduced<double>(kind, *x, shape, axes)));
+    return success();
+  }
+  auto x = integersOf(data);
+  if (!x || data.getElementType().isUnsignedInteger(64)) {
+    return failure();
+  }
+  results.push_back(constantFromIntegers(to, reduced<int64_t>(kind, *x, shape, axes)));
+  return success();
+}
+
+template <typename Op>
+static LogicalResult evaluateNode(Op op, ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+  std::optional<int64_t> bad;
+  auto axes = ranked(op.getData()) ? axesOf(op, bad) : std::nullopt;
+  if (!axes) {
+    return failure();
+  }
+  return evaluateReduction(Op::getOperationName().drop_front(strlen("onnx.Reduce")), operands[0], *axes, cast<RankedTensorType>(op.getType()), results);
+}
+
+LogicalResult ReduceOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+  return evaluateReduction(getKind(), operands[0], getAxes(), cast<RankedTensorType>(getType()), results);
+}
+
+// The core op.
+
+LogicalResult ReduceOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto type = cast<RankedTensorType>(getData().getType());
+  types.push_back(tensorOf(without(type.getShape(), getAxes(), getKeepdims()), type.getElementType()));
+  return success();
+}
+StringRef ReduceOp::family() { return "Reduce"; }
+bool ReduceOp::readsThrough(unsigned operand) { return operand == 0; }
+
+/// A mean or the like of whole images works in any layout: its result has one pixel and the same channels.
+LayoutRule ReduceOp::layoutRule(int64_t) {
+  auto type = ranked(getData());
+  SmallVector<int64_t> spatial = llvm::to_vector(llvm::seq<int64_t>(2, std::max<int64_t>(2, type.getRank())));
+  return getKeepdims() && !spatial.empty() && getAxes() == ArrayRef<int64_t>(spatial) ? LayoutRule::Follow : LayoutRule::Plain;
+}
+
+// Formulas.
+
+namespace {
+/// A reduction's surroundings, for writing its formula.
+struct Reduction {
+  Formula f;
+  Value data;
+  SmallVector<int64_t> axes;
+  bool keepdims;
+
+  Value reduce(StringRef kind, Value x, bool keep) {
+    if (axes.empty()) {
+      return x;
+    }
+    SmallVector<NamedAttribute> attributes = {f.b.getNamedAttr("kind", f.b.getStringAttr(kind)),
+                                              f.b.getNamedAttr("axes", f.b.getDenseI64ArrayAttr(axes))};
+    if (keep) {
+      attributes.push_back(f.flag("keepdims"));
+    }
+    return f.op("Reduce", {x}, attributes);
+  }
+  Value reduce(StringRef kind, Value x) { return reduce(kind, x, keepdims); }
+  /// Logarithms and roots of integers are taken in f32, as the standard's function bodies do.
+  Value real(Value x) { return isa<FloatType>(elementOf(x)) ? x : f.cast(x, f.b.getF32Type(), 1); }
+};
+} // namespace
+
+static Value formula(ReduceSumOp, Reduction &r) { return r.reduce("Sum", r.data); }
+static Value formula(ReduceMeanOp, Reduction &r) { return r.reduce("Mean", r.data); }
+static Value formula(ReduceProdOp, Reduction &r) { return r.reduce("Prod", r.data); }
+static Value formula(ReduceMaxOp, Reduction &r) { return r.reduce("Max", r.data); }
+static Value formula(ReduceMinOp, Reduction &r) { return r.reduce("Min", r.data); }
+static Value formula(ReduceL1Op, Reduction &r) { return r.reduce("Sum", r.f.abs(r.data)); }
+static Value formula(ReduceSumSquareOp, Reduction &r) { return r.reduce("Sum", r.f.mul(r.data, r.data)); }
+static Value formula(ReduceL2Op, Reduction &r) { return r.f.sqrt(r.real(r.reduce("Sum", r.f.mul(r.data, r.data)))); }
+static Value formula(ReduceLogSumOp, Reduction &r) { return r.f.log(r.real(r.reduce("Sum", r.data))); }
+
+/// log(sum(exp(x - max))) + max, with max brought to a finite number so that infinities stay what they are.
+static Value formula(ReduceLogSumExpOp, Reduction &r) {
+  Value x = r.real(r.data);
+  Value most = r.f.number(std::numeric_limits<float>::max(), x), least = r.f.number(std::numeric_limits<float>::lowest(), x);
+  Value max = r.f.op("Max", {r.f.op("Min", {r.reduce("Max", x, true), most}), least});
+  Value y = r.f.add(r.f.log(r.reduce("Sum", r.f.exp(r.f.sub(x, max)), true)), max);
+  return r.keepdims ? y : r.f.reshape(y, without(ranked(x).getShape(), r.axes, false));
+}
+
+template <typename Op> static LogicalResult decomposeReduction(Op op, PatternRewriter &rewriter) {
+  auto type = ranked(op.getData());
+  std::optional<int64_t> bad;
+  auto axes = type ? axesOf(op, bad) : std::nullopt;
+  if (!axes || !type.hasStaticShape()) {
+    return failure();
+  }
+  Reduction r{Formula(rewriter, op.getLoc()), op.getData(), *axes, op.getKeepdims() != 0};
+  Value y = formula(op, r);
+  Type element = elementOf(op.getData());
+  if (elementOf(y) != element) {
+    y = r.f.cast(y, element, element.isInteger(64) ? 7 : element.isInteger(32) ? (element.isUnsignedInteger() ? 12 : 6) : 13);
+  }
+  rewriter.replaceOp(op, y);
+  return success();
+}
+
+#define INGOT_REDUCTION(Op)                                                                                                                \
+  LogicalResult Op::inferTypes(SmallVectorImpl<Type> &types) { return inferReduction(*this, types); }                                      \
+  LogicalResult Op::decompose(PatternRewriter &rewriter) { return decomposeReduction(*this, rewriter); }
+#define INGOT_PLAIN_REDUCTION(Op)                                                                                                          \
+  INGOT_REDUCTION(Op)                                                                                                                      \
+  LogicalResult Op::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) { return evaluateNode(*this, operands, results); }
+INGOT_PLAIN_REDUCTION(ReduceSumOp)
+INGOT_PLAIN_REDUCTION(ReduceMeanOp)
+INGOT_PLAIN_REDUCTION(ReduceProdOp)
+INGOT_PLAIN_REDUCTION(ReduceMaxOp)
+INGOT_PLAIN_REDUCTION(ReduceMinOp)
+INGOT_REDUCTION(ReduceL1Op)
+INGOT_REDUCTION(ReduceL2Op)
+INGOT_REDUCTION(ReduceLogSumOp)
+INGOT_REDUCTION(ReduceLogSumExpOp)
+INGOT_REDUCTION(ReduceSumSquareOp)
+
+// Positions of extremes.
+
+template <typename Op> static LogicalResult inferExtreme(Op op, SmallVectorImpl<Type> &types) {
+  Type element = IntegerType::get(op.getContext(), 64);
+  auto type = ranked(op.getData());
+  if (!type) {
+    types.push_back(unrankedOf(element));
+    return success();
+  }
+  auto axis = normalAxis(op.getAxis(), type.getRank());
+  if (!axis) {
+    return op.emitOpError("axis ") << op.getAxis() << " is outside a tensor of rank " << type.getRank();
+  }
+  types.push_back(tensorOf(without(type.getShape(), {*axis}, op.getKeepdims() != 0), element));
+  return success();
+}
+
+template <typename Op, typename Better>
+static LogicalResult evaluateExtreme(Op op, ElementsAttr data, Better better, SmallVectorImpl<ElementsAttr> &results) {
+  auto x = integersOf(data);
+  auto type = ranked(op.getData());
+  if (!x || x->empty() || x->size() > evaluateLimit) {
+    return failure(); // shape arithmetic is done on integers
+  }
+  int64_t axis = *normalAxis(op.getAxis(), type.getRank()), extent = type.getDimSize(axis), inner = elements(type.getShape().drop_front(axis + 1));
+  SmallVector<int64_t> y;
+  for (int64_t outer = 0; outer < static_cast<int64_t>(x->size()) / (extent * inner); ++outer) {
+    for (int64_t i = 0; i < inner; ++i) {
+      int64_t best = 0;
+      auto at = [&](int64_t k) { return (*x)[(outer * extent + k) * inner + i]; };
+      for (int64_t k = 1; k < extent; ++k) {
+        if (better(at(k), at(best)) || (op.getSelectLastIndex() && at(k) == at(best))) {
+          best = k;
+        }
+      }
+      y.push_back(best);
+    }
+  }
+  results.push_back(constantFromIntegers(cast<RankedTensorType>(op.getType()), y));
+  return success();
+}
+
+LogicalResult ArgMaxOp::inferTypes(SmallVectorImpl<Type> &types) { return inferExtreme(*this, types); }
+LogicalResult ArgMinOp::inferTypes(SmallVectorImpl<Type> &types) { return inferExtreme(*this, types); }
+LogicalResult ArgMaxOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+  return evaluateExtreme(*this, operands[0], std::greater<int64_t>(), results);
+}
+LogicalResult ArgMinOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+  return evaluateExtreme(*this, operands[0], std::less<int64_t>(), results);
+}
+StringRef ArgMaxOp::family() { return "Extreme"; }
+StringRef ArgMinOp::family() { return "Extreme"; }
+bool ArgMaxOp::readsThrough(unsigned) { return true; }
+bool ArgMinOp::readsThrough(unsigned) { return true; }
+
+// Running sums.
+
+LogicalResult CumSumOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.push_back(getX().getType());
+  return success();
+}
+
+LogicalResult CumSumOp::decompose(PatternRewriter &rewriter) {
+  auto axis = integersOf(getAxis());
+  auto type = ranked(getX());
+  if (!axis || axis->size() != 1 || !type) {
+    return failure();
+  }
+  auto normal = normalAxis((*axis)[0], type.getRank());
+  if (!normal) {
+    return emitOpError("axis ") << (*axis)[0] << " is outside a tensor of rank " << type.getRank();
+  }
+  Formula f(rewriter, getLoc());
+  SmallVector<NamedAttribute> attributes = {f.integer("axis", *normal)};
+  if (getExclusive()) {
+    attributes.push_back(f.flag("exclusive"));
+  }
+  if (getReverse()) {
+    attributes.push_back(f.flag("reverse"));
+  }
+  rewriter.replaceOp(*this, f.op("RunningSum", {getX()}, attributes));
+  return success();
+}
+
+LogicalResult RunningSumOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.push_back(getX().getType());
+  return success();
+}
+StringRef RunningSumOp::family() { return "RunningSum"; }
+bool RunningSumOp::readsThrough(unsigned) { return true; }
+
+void registerReduce(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Reduce.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

@@ -1,0 +1,51 @@
+// Reductions over axes, positions of extremes, running sums.
+include "compiler/onnx/Onnx.td"
+
+def Onnx_ReduceOp : Onnx_CoreOp<"Reduce",
+    [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough", "layoutRule"]>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
+  let summary = "reduction over axes that are known: normal, sorted, at least one";
+  let arguments = (ins AnyTensor:$data, StrAttr:$kind, DenseI64ArrayAttr:$axes, UnitAttr:$keepdims);
+  let description = "`kind` is Sum, Mean, Prod, Max or Min.";
+  let results = (outs AnyTensor:$reduced);
+}
+
+/// `axes` is an input since opset 18 (ReduceSum: 13), an attribute before. Left out or empty: all axes, or none with noop_with_empty_axes.
+class Onnx_Reduction<string mnemonic, list<Trait> traits = []> : Onnx_Op<mnemonic, 2, traits # [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+  let arguments = (ins AnyTensor:$data, Onnx_Optional:$axes, DefaultValuedOptionalAttr<I64Attr, "1">:$keepdims,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$noop_with_empty_axes);
+  let results = (outs AnyTensor:$reduced);
+  let more = [{
+    static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node) { node.attributeToOperand("axes", 1); return ::llvm::success(); }
+  }];
+}
+class Onnx_PlainReduction<string mnemonic> : Onnx_Reduction<mnemonic, [DeclareOpInterfaceMethods<Onnx_Evaluable>]>;
+def Onnx_ReduceSumOp : Onnx_PlainReduction<"ReduceSum">;
+def Onnx_ReduceMeanOp : Onnx_PlainReduction<"ReduceMean">;
+def Onnx_ReduceProdOp : Onnx_PlainReduction<"ReduceProd">;
+def Onnx_ReduceMaxOp : Onnx_PlainReduction<"ReduceMax">;
+def Onnx_ReduceMinOp : Onnx_PlainReduction<"ReduceMin">;
+def Onnx_ReduceL1Op : Onnx_Reduction<"ReduceL1">;
+def Onnx_ReduceL2Op : Onnx_Reduction<"ReduceL2">;
+def Onnx_ReduceLogSumOp : Onnx_Reduction<"ReduceLogSum">;
+def Onnx_ReduceLogSumExpOp : Onnx_Reduction<"ReduceLogSumExp">;
+def Onnx_ReduceSumSquareOp : Onnx_Reduction<"ReduceSumSquare">;
+
+class Onnx_Extreme<string mnemonic> : Onnx_Op<mnemonic, 1,
+    [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
+  let arguments = (ins AnyTensor:$data, DefaultValuedOptionalAttr<I64Attr, "0">:$axis, DefaultValuedOptionalAttr<I64Attr, "1">:$keepdims,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$select_last_index);
+  let results = (outs AnyTensor:$reduced);
+}
+def Onnx_ArgMaxOp : Onnx_Extreme<"ArgMax">;
+def Onnx_ArgMinOp : Onnx_Extreme<"ArgMin">;
+
+def Onnx_CumSumOp : Onnx_Op<"CumSum", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+  let arguments = (ins AnyTensor:$x, AnyTensor:$axis, DefaultValuedOptionalAttr<I64Attr, "0">:$exclusive,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$reverse);
+  let results = (outs AnyTensor:$y);
+}
+def Onnx_RunningSumOp : Onnx_CoreOp<"RunningSum", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>]> {
+  let summary = "CumSum along an axis that is known";
+  let arguments = (ins AnyTensor:$x, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
+  let results = (outs AnyTensor:$y);
+}
