@@ -72,6 +72,16 @@ std::string phaseList() {
 
 using Texts = std::vector<std::string>;
 
+/// Help with the name of a flag's value and nothing else: what may stand there is said in its sentence.
+class HelpFormatter : public CLI::Formatter {
+public:
+  HelpFormatter() { column_width(34); }
+  std::string make_option_opts(const CLI::Option *option) const override {
+    std::string type = option->get_type_name(); // NAME:CHECKS
+    return type.empty() || option->get_items_expected_max() == 0 ? "" : " " + type.substr(0, type.find(':'));
+  }
+};
+
 /// An option that takes one value each time it is given (CLI11 would take all that follow).
 CLI::Option *repeated(CLI::Option *option) { return option->allow_extra_args(false)->take_all(); }
 
@@ -110,7 +120,9 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->delimiter(',')
       ->group(target)
       ->type_name("T,...");
-  app.add_flag("!--no-fallback", options.fallback, "Fail where a node cannot run on the first target")->group(target);
+  app.add_flag_callback(
+         "--no-fallback", [&options] { options.fallback = false; }, "Fail where a node cannot run on the first target")
+      ->group(target);
   app.add_option("--accuracy", options.accuracy, "Freedom of arithmetic: strict, default or fast")
       ->check(CLI::IsMember({"strict", "default", "fast"}))
       ->group(target)
@@ -249,7 +261,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "ingot " INGOT_VERSION);
   app.footer(kFooter);
-  app.get_formatter()->column_width(36);
+  app.formatter(std::make_shared<HelpFormatter>());
 
   struct Subcommand {
     Command command;

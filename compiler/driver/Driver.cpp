@@ -10,7 +10,7 @@ namespace ingot::driver {
 char ExitError::ID = 0;
 
 llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, const pipeline::Options &options) {
-  ProgressBar bar;
+  ProgressBar bar(options.dumpAfter.empty()); // dumps go to stderr too
   pipeline::Options told = options;
   told.progress = [&](int done, int total, const std::string &phase) {
     setCrashContext("while compiling, in phase '" + phase + "'");

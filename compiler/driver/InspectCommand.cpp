@@ -4,7 +4,6 @@
 #include "compiler/driver/Report.h"
 #include "compiler/driver/Text.h"
 #include "compiler/importer/ElementType.h"
-#include "compiler/importer/Problems.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -24,23 +23,23 @@ std::vector<std::pair<std::string, int64_t>> opsByCount(const ModelFacts &facts)
 void printFacts(const ModelFacts &facts) {
   llvm::outs() << "ONNX IR " << facts.irVersion;
   for (const auto &[domain, version] : facts.opsets) {
-    llvm::outs() << ", " << (domain.empty() ? "" : importer::quoted(domain) + " ") << "opset " << version;
+    llvm::outs() << ", " << (domain.empty() ? "" : plainName(domain) + " ") << "opset " << version;
   }
   if (!facts.producer.empty()) {
-    llvm::outs() << ", by " << importer::quoted(facts.producer);
+    llvm::outs() << ", by " << plainName(facts.producer);
   }
   llvm::outs() << "\ninputs\n";
   for (const ValueFacts &input : facts.inputs) {
-    llvm::outs() << "  " << importer::quoted(input.name) << "  " << input.text() << '\n';
+    llvm::outs() << "  " << plainName(input.name) << "  " << input.text() << '\n';
   }
   llvm::outs() << "outputs\n";
   for (const ValueFacts &output : facts.outputs) {
-    llvm::outs() << "  " << importer::quoted(output.name) << "  " << output.text() << '\n';
+    llvm::outs() << "  " << plainName(output.name) << "  " << output.text() << '\n';
   }
   llvm::outs() << "parameters\n  " << countText(facts.parameters) << " in " << facts.parameterTensors << " tensors, "
                << bytesText(facts.parameterBytes) << "\nnodes\n";
   for (const auto &[op, count] : opsByCount(facts)) {
-    llvm::outs() << llvm::format("  %6lld  ", (long long)count) << importer::quoted(op) << '\n';
+    llvm::outs() << llvm::format("  %6lld  ", (long long)count) << plainName(op) << '\n';
   }
   llvm::outs() << llvm::format("  %6lld  in all\n", (long long)facts.nodes);
 }

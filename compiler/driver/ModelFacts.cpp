@@ -50,6 +50,11 @@ void countParameters(const onnx::TensorProto &tensor, ModelFacts &facts) {
 
 } // namespace
 
+std::string plainName(const std::string &name) {
+  std::string quoted = importer::quoted(name);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
 bool ValueFacts::isStatic() const {
   return shape && llvm::all_of(*shape, [](const Dim &dim) { return dim.size >= 0; });
 }
@@ -63,7 +68,7 @@ std::string ValueFacts::text() const {
   std::string dims;
   for (const Dim &dim : *shape) {
     dims += dims.empty() ? "" : ",";
-    dims += dim.size >= 0 ? std::to_string(dim.size) : dim.symbol.empty() ? "?" : importer::quoted(dim.symbol);
+    dims += dim.size >= 0 ? std::to_string(dim.size) : dim.symbol.empty() ? "?" : plainName(dim.symbol);
   }
   return text + "[" + dims + "]";
 }
@@ -78,9 +83,6 @@ llvm::Expected<ModelFacts> readModelFacts(const std::string &path) {
   ModelFacts facts;
   facts.producer = model.producer_name() + (model.producer_version().empty() ? "" : " " + model.producer_version());
   facts.irVersion = model.ir_version();
-  for (const onnx::OperatorSetIdProto &opset : model.opset_import()) {
-    facts.opsets[importer::plainDomain(opset.domain()).str()] = opset.version();
-  }
   llvm::StringSet<> initializers;
   for (const onnx::TensorProto &tensor : model.graph().initializer()) {
     initializers.insert(tensor.name());
@@ -101,6 +103,12 @@ llvm::Expected<ModelFacts> readModelFacts(const std::string &path) {
   countNodes(model.graph().node(), facts, 0);
   for (const onnx::FunctionProto &function : model.functions()) {
     countNodes(function.node(), facts, 0);
+  }
+  for (const onnx::OperatorSetIdProto &opset : model.opset_import()) {
+    std::string domain = importer::plainDomain(opset.domain()).str();
+    if (domain.empty() || facts.ops.lower_bound(domain + ".") != facts.ops.lower_bound(domain + "/")) {
+      facts.opsets[domain] = opset.version();
+    }
   }
   return facts;
 }

@@ -26,12 +26,15 @@ struct ValueFacts {
 struct ModelFacts {
   std::string producer;
   int64_t irVersion = 0;
-  std::map<std::string, int64_t> opsets; ///< by domain
+  std::map<std::string, int64_t> opsets; ///< by domain, of those that a node uses
   std::vector<ValueFacts> inputs;        ///< those that are no initializers: what a caller passes
   std::vector<ValueFacts> outputs;
   std::map<std::string, int64_t> ops; ///< count by name; nodes of subgraphs and of the model's own functions included
   int64_t nodes = 0, parameterTensors = 0, parameters = 0, parameterBytes = 0;
 };
+
+/// A name of the file, safe to print, without quotation marks.
+std::string plainName(const std::string &name);
 
 /// The error has the importer's messages, a line each.
 llvm::Expected<ModelFacts> readModelFacts(const std::string &path);

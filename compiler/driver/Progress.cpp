@@ -7,9 +7,9 @@
 
 namespace ingot::driver {
 
-ProgressBar::ProgressBar() {
+ProgressBar::ProgressBar(bool wanted) {
   const char *term = std::getenv("TERM");
-  terminal = llvm::sys::Process::StandardErrIsDisplayed() && term && llvm::StringRef(term) != "dumb";
+  terminal = wanted && llvm::sys::Process::StandardErrIsDisplayed() && term && llvm::StringRef(term) != "dumb";
 }
 
 std::string progressText(int done, int total, const std::string &phase) {

@@ -6,8 +6,8 @@ namespace ingot::driver {
 
 class ProgressBar {
 public:
-  /// Draws only when stderr is a terminal that can go back in its line.
-  ProgressBar();
+  /// Draws only when `wanted`, and stderr is a terminal that can go back in its line.
+  explicit ProgressBar(bool wanted);
   ~ProgressBar() { clear(); }
 
   void show(int done, int total, const std::string &phase);
