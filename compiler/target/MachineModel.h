@@ -15,6 +15,7 @@ struct MachineModel {
   int64_t registers = 16;      ///< architectural vector registers
   bool maskedAccess = false;   ///< masked loads and stores are one instruction (else builders write scalar tails)
   bool fusedMultiplyAdd = true;
+  bool scaleByPowerOfTwo = false; ///< x * 2^n is one instruction (llvm.ldexp becomes it), scalar and vector
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 8 << 20; ///< data caches of one core
 
   /// The register tile of a matrix product: `rows` broadcasts times `vectors` column vectors, accumulators kept in registers.

@@ -35,7 +35,7 @@ constexpr const char *tripleText = "x86_64-unknown-linux-gnu";
 struct ClassRow {
   const char *level, *sentence, *needs, *features;
   int64_t lanes, registers;
-  bool maskedAccess, fusedMultiplyAdd;
+  bool maskedAccess, fusedMultiplyAdd, scaleByPowerOfTwo;
   MachineModel::Tile
       matmulTile; ///< rows * vectors + vectors + 1 <= registers - 1; without FMA one more for the product
   int64_t l1Bytes, l2Bytes, l3Bytes;
@@ -138,6 +138,7 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   machine.registers = row->registers;
   machine.maskedAccess = row->maskedAccess;
   machine.fusedMultiplyAdd = row->fusedMultiplyAdd;
+  machine.scaleByPowerOfTwo = row->scaleByPowerOfTwo;
   machine.matmulTile = row->matmulTile;
   machine.l1Bytes = row->l1Bytes;
   machine.l2Bytes = row->l2Bytes;
