@@ -1,0 +1,40 @@
+// From the LLVM dialect to machine code in memory. The weights are not there yet: their symbol is undefined, and an
+// empty section waits for them (Object.h).
+#pragma once
+#include "compiler/plan/Model.h"
+#include "compiler/target/MachineModel.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallVector.h"
+#include <memory>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class TargetMachine;
+class raw_pwrite_stream;
+} // namespace llvm
+
+namespace ingot::emit {
+
+/// The symbol of the weights, and the section that holds them.
+std::string weightsSymbol(llvm::StringRef model);
+std::string weightsSection(llvm::StringRef model);
+
+/// LLVM's code generator for the machine; null with an error at `module` when LLVM does not know it.
+std::unique_ptr<llvm::TargetMachine> createTargetMachine(mlir::ModuleOp module, const target::MachineModel &machine);
+
+/// Translates the module, which is in the LLVM dialect, and gives its symbols their final linkage.
+std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &context, llvm::TargetMachine &target,
+                                        const plan::ModelInfo &model);
+
+/// Adds what ingot.h describes: the ingot_model with its tensors and names, NAME_model() and the generic entry.
+mlir::LogicalResult addDescriptor(mlir::ModuleOp module, llvm::Module &ir, const plan::ModelInfo &model);
+
+/// The few passes that loop IR needs: everything else was decided by the kernel builders.
+void optimize(llvm::Module &ir, llvm::TargetMachine &target);
+
+enum class CodeForm { Object, Assembly };
+mlir::LogicalResult generateCode(mlir::ModuleOp module, llvm::Module &ir, llvm::TargetMachine &target, CodeForm form,
+                                 llvm::raw_pwrite_stream &out);
+
+} // namespace ingot::emit

@@ -1,0 +1,232 @@
+// The order of emission and the files. Every file is made under a temporary name and renamed when it is whole.
+#include "compiler/emit/Emit.h"
+#include "compiler/emit/CodeGen.h"
+#include "compiler/emit/Lowering.h"
+#include "compiler/emit/Object.h"
+#include "compiler/emit/SharedLibrary.h"
+#include "compiler/emit/Texts.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+using mlir::failure;
+using mlir::LogicalResult;
+using mlir::success;
+
+bool ingot::emit::isKnownKind(StringRef kind) {
+  return llvm::is_contained({"lib", "obj", "shared", "asm", "llvm"}, kind);
+}
+
+namespace {
+
+/// The code of a model in memory, before any file is written.
+struct Code {
+  SmallVector<char, 0> object;
+  std::string assembly, llvmIR;
+};
+
+class Emitter {
+public:
+  Emitter(mlir::ModuleOp module, const ingot::plan::ModelInfo &model, const ingot::emit::Options &options,
+          ingot::emit::Result &result)
+      : module(module), model(model), options(options), result(result) {}
+
+  LogicalResult generate(const ingot::target::MachineModel &machine);
+  LogicalResult writeFiles(const ingot::emit::WeightsSource &weights);
+
+private:
+  bool wants(StringRef kind) const { return llvm::is_contained(options.kinds, kind); }
+  LogicalResult fail(Error error) { return module.emitError(toString(std::move(error))); }
+  LogicalResult checkInterface();
+  LogicalResult checkSymbols();
+  LogicalResult writeBinaries(const ingot::emit::WeightsSource &weights);
+  Error writeArchive(StringRef object);
+  Error writeText(StringRef extension, StringRef text);
+  std::string pathOf(StringRef extension) const;
+  void note(const std::string &path);
+
+  mlir::ModuleOp module;
+  const ingot::plan::ModelInfo &model;
+  const ingot::emit::Options &options;
+  ingot::emit::Result &result;
+  Code code;
+};
+
+std::string Emitter::pathOf(StringRef extension) const {
+  SmallString<256> path(options.dir);
+  sys::path::append(path, model.name + extension);
+  return path.str().str();
+}
+
+void Emitter::note(const std::string &path) {
+  uint64_t bytes = 0;
+  (void)sys::fs::file_size(path, bytes);
+  result.artifacts.push_back({path, int64_t(bytes)});
+}
+
+LogicalResult Emitter::checkInterface() {
+  for (const auto *tensors : {&model.inputs, &model.outputs}) {
+    for (const ingot::plan::TensorInfo &tensor : *tensors) {
+      if (!ingot::emit::elementNames(tensor.type)) {
+        return module.emitError("tensor '" + tensor.name + "' has an element type that compiled models cannot pass");
+      }
+    }
+  }
+  return success();
+}
+
+LogicalResult Emitter::generate(const ingot::target::MachineModel &machine) {
+  std::unique_ptr<TargetMachine> target = ingot::emit::createTargetMachine(module, machine);
+  if (!target || failed(checkInterface()) || failed(ingot::emit::lowerToLLVM(module, machine))) {
+    return failure();
+  }
+  LLVMContext context;
+  std::unique_ptr<Module> ir = ingot::emit::translate(module, context, *target, model);
+  if (!ir || failed(ingot::emit::addDescriptor(module, *ir, model))) {
+    return failure();
+  }
+  ingot::emit::optimize(*ir, *target);
+  if (wants("llvm")) {
+    raw_string_ostream stream(code.llvmIR);
+    ir->print(stream, nullptr);
+  }
+  if (wants("asm")) {
+    SmallString<0> text;
+    raw_svector_ostream stream(text);
+    std::unique_ptr<Module> copy = CloneModule(*ir);
+    if (failed(ingot::emit::generateCode(module, *copy, *target, ingot::emit::CodeForm::Assembly, stream))) {
+      return failure();
+    }
+    code.assembly = text.str().str();
+  }
+  raw_svector_ostream stream(code.object);
+  if (failed(ingot::emit::generateCode(module, *ir, *target, ingot::emit::CodeForm::Object, stream))) {
+    return failure();
+  }
+  return checkSymbols();
+}
+
+/// A call that LLVM made of its own accord (memcpy, fmodf, __truncsfhf2) would only show when a user links.
+LogicalResult Emitter::checkSymbols() {
+  Expected<ingot::emit::ObjectFacts> facts =
+      ingot::emit::inspectObject(StringRef(code.object.data(), code.object.size()));
+  if (!facts) {
+    return fail(facts.takeError());
+  }
+  result.codeBytes = facts->codeBytes;
+  for (const std::string &name : facts->undefined) {
+    if (!StringRef(name).starts_with("ingot_") && name != ingot::emit::weightsSymbol(model.name)) {
+      return module.emitError("generated code refers to '" + name + "', which the support library does not have");
+    }
+  }
+  return success();
+}
+
+Error Emitter::writeText(StringRef extension, StringRef text) {
+  std::string path = pathOf(extension);
+  Error error = writeToOutput(path, [&](raw_ostream &out) {
+    out << text;
+    return Error::success();
+  });
+  if (!error) {
+    note(path);
+  }
+  return error;
+}
+
+Error Emitter::writeArchive(StringRef object) {
+  Expected<NewArchiveMember> member = NewArchiveMember::getFile(object, /*Deterministic=*/true);
+  if (!member) {
+    return member.takeError();
+  }
+  std::string name = model.name + ".o", path = pathOf(".a");
+  member->MemberName = name;
+  SmallVector<NewArchiveMember, 1> members;
+  members.push_back(std::move(*member));
+  if (Error error = llvm::writeArchive(path, members, SymtabWritingMode::NormalSymtab, object::Archive::K_GNU,
+                                       /*Deterministic=*/true, /*Thin=*/false)) {
+    return error;
+  }
+  note(path);
+  return Error::success();
+}
+
+/// The object under a temporary name, and from it the library and the shared library.
+LogicalResult Emitter::writeBinaries(const ingot::emit::WeightsSource &weights) {
+  Expected<sys::fs::TempFile> file = sys::fs::TempFile::create(pathOf("-%%%%%%%%.o"), sys::fs::all_read | sys::fs::owner_write);
+  if (!file) {
+    return fail(file.takeError());
+  }
+  Error error = ingot::emit::writeObject(code.object, model.name, model.weightBytes, weights, file->FD);
+  if (!error && wants("lib")) {
+    error = writeArchive(file->TmpName);
+  }
+  if (!error && wants("shared")) {
+    std::string runtime =
+        options.runtimeLibrary.empty() ? ingot::emit::findRuntimeLibrary() : options.runtimeLibrary;
+    error = ingot::emit::linkSharedLibrary(file->TmpName, runtime, model.name, pathOf(".so"));
+    if (!error) {
+      note(pathOf(".so"));
+    }
+  }
+  if (!error && wants("obj")) {
+    if (Error renamed = file->keep(pathOf(".o"))) {
+      return fail(std::move(renamed));
+    }
+    note(pathOf(".o"));
+    return success();
+  }
+  if (Error leftover = file->discard()) {
+    error = joinErrors(std::move(error), std::move(leftover));
+  }
+  return error ? fail(std::move(error)) : success();
+}
+
+LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
+  if (std::error_code code = sys::fs::create_directories(options.dir)) {
+    return module.emitError("cannot make the folder '" + options.dir + "': " + code.message());
+  }
+  bool needsObject = wants("lib") || wants("obj") || wants("shared");
+  if (needsObject && failed(writeBinaries(weights))) {
+    return failure();
+  }
+  Error error = wants("asm") ? writeText(".s", code.assembly) : Error::success();
+  if (!error && wants("llvm")) {
+    error = writeText(".ll", code.llvmIR);
+  }
+  if (!error) {
+    error = writeText(".h", ingot::emit::headerText(model));
+  }
+  std::vector<std::string> names, paths;
+  for (const ingot::emit::Artifact &artifact : result.artifacts) {
+    names.push_back(sys::path::filename(artifact.path).str());
+    paths.push_back(artifact.path);
+  }
+  if (!error) {
+    error = writeText(".json", ingot::emit::manifestText(model, result.codeBytes, names));
+  }
+  if (!error && options.depfile) {
+    paths.push_back(pathOf(".json"));
+    error = writeText(".d", ingot::emit::depfileText(paths, options.dependencies));
+  }
+  return error ? fail(std::move(error)) : success();
+}
+
+} // namespace
+
+LogicalResult ingot::emit::emitModel(mlir::ModuleOp module, const target::MachineModel &machine,
+                                     const plan::ModelInfo &model, const WeightsSource &weights, const Options &options,
+                                     Result &result) {
+  Emitter emitter(module, model, options, result);
+  if (failed(emitter.generate(machine))) {
+    return failure();
+  }
+  return options.dir.empty() ? success() : emitter.writeFiles(weights);
+}

@@ -1,0 +1,52 @@
+// The last phase: loop IR becomes files that a program links.
+//
+//   NAME.o / NAME.a / NAME.so   code, descriptor and weights; undefined symbols are only ingot_* (the .so holds them too)
+//   NAME.h                      C prototypes, sizes, and a C++ class
+//   NAME.json                   the manifest
+//   NAME.s, NAME.ll, NAME.d     assembly, LLVM IR, dependencies for make
+//
+// Loop IR here: public @NAME_run(inputs..., outputs..., workspace, exec) -> i32, private kernels, all memrefs static and
+// one-dimensional; the weights are the declaration `memref.global "private" @NAME_weights : memref<Nxi8>`. The same
+// input gives the same bytes: no path, no time, no order of a hash table reaches a file.
+#pragma once
+#include "compiler/plan/Model.h"
+#include "compiler/target/MachineModel.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ingot::emit {
+
+/// Streams the bytes of the weights section, in order, in pieces of any size: called once.
+using WeightsSink = std::function<void(llvm::ArrayRef<char>)>;
+using WeightsSource = std::function<void(const WeightsSink &sink)>;
+
+struct Options {
+  std::string dir;                         ///< where files go; made if absent
+  std::vector<std::string> kinds = {"lib"}; ///< lib obj shared asm llvm; header and manifest come always
+  bool depfile = false;
+  std::vector<std::string> dependencies; ///< what the depfile names: the model, its external data
+  std::string runtimeLibrary;            ///< libingot_rt.a for `shared`; empty: found beside the compiler
+};
+
+struct Artifact {
+  std::string path;
+  int64_t bytes = 0;
+};
+
+struct Result {
+  std::vector<Artifact> artifacts;
+  int64_t codeBytes = 0;
+};
+
+/// Whether `kind` may stand in Options::kinds.
+bool isKnownKind(llvm::StringRef kind);
+
+/// Consumes `module`. Errors are diagnostics at the module; files of the model that could not be written whole are not
+/// there afterwards.
+mlir::LogicalResult emitModel(mlir::ModuleOp module, const target::MachineModel &machine, const plan::ModelInfo &model,
+                              const WeightsSource &weights, const Options &options, Result &result);
+
+} // namespace ingot::emit

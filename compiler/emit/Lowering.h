@@ -1,0 +1,36 @@
+// Loop IR to the LLVM dialect, in the order of the declarations. Everything is changed in place.
+//
+// Function attributes that loop IR may carry: `ingot.cpu` and `ingot.features` (strings; the machine's where absent),
+// `ingot.inline` (unit; a kernel small enough to be part of its caller). Private functions become local symbols.
+#pragma once
+#include "compiler/target/MachineModel.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <memory>
+
+namespace mlir {
+class Pass;
+}
+
+namespace ingot::emit {
+
+/// Replaces math ops that have no instruction (exp, tanh, pow ...), and arith.remf, by arithmetic. Also those of
+/// 16-bit floats, in f32. Fails for an op that it does not know, rather than leaving a call to a library.
+mlir::LogicalResult expandMath(mlir::ModuleOp module, const target::MachineModel &machine);
+
+/// Brings vectors of more than one dimension, transposes, masks and transfers to one-dimensional vector ops and
+/// shuffles; views with strides and affine arithmetic to plain index arithmetic.
+mlir::LogicalResult simplifyVectors(mlir::ModuleOp module);
+
+/// Linkage, CPU and manners of every function; stack arrays are moved to the entry block of their function.
+void prepareFunctions(mlir::ModuleOp module, const target::MachineModel &machine);
+
+/// The one conversion to the LLVM dialect, memrefs as bare pointers.
+mlir::LogicalResult convertToLLVM(mlir::ModuleOp module);
+
+/// All of the above.
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const target::MachineModel &machine);
+
+/// Passes for ingot-opt: emit-expand-math and emit-lower-to-llvm, both with the option target=SPEC.
+void registerPasses();
+
+} // namespace ingot::emit

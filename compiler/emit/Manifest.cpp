@@ -1,0 +1,81 @@
+// The manifest: what a program or a build system may want to know of a compiled model without loading it.
+#include "compiler/emit/Names.h"
+#include "compiler/emit/Texts.h"
+#include "runtime_support/include/ingot.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+static void writeTensors(json::OStream &json, ArrayRef<ingot::plan::TensorInfo> tensors, ArrayRef<std::string> names) {
+  for (auto [tensor, name] : llvm::zip(tensors, names)) {
+    json.object([&] {
+      json.attribute("name", json::fixUTF8(tensor.name));
+      json.attribute("parameter", name);
+      json.attribute("type", ingot::emit::elementNames(tensor.type)->onnx);
+      json.attributeArray("dims", [&] {
+        for (int64_t dim : tensor.dims) {
+          json.value(dim);
+        }
+      });
+      json.attribute("bytes", tensor.bytes);
+    });
+  }
+}
+
+std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t codeBytes, ArrayRef<std::string> files) {
+  std::string text;
+  raw_string_ostream stream(text);
+  json::OStream json(stream, 2);
+  ParameterNames names = parameterNames(model);
+  json.object([&] {
+    json.attribute("name", model.name);
+    json.attribute("abi", INGOT_ABI);
+    json.attribute("target", model.target);
+    json.attribute("run", model.name + "_run");
+    json.attribute("model", model.name + "_model");
+    json.attributeArray("files", [&] {
+      for (const std::string &file : files) {
+        json.value(file);
+      }
+    });
+    json.attributeArray("inputs", [&] { writeTensors(json, model.inputs, names.inputs); });
+    json.attributeArray("outputs", [&] { writeTensors(json, model.outputs, names.outputs); });
+    json.attribute("workspace_bytes", model.workspaceBytes);
+    json.attribute("workspace_align", model.workspaceAlign);
+    json.attribute("arena_bytes", model.arenaBytes);
+    json.attribute("weight_bytes", model.weightBytes);
+    json.attribute("code_bytes", codeBytes);
+    json.attribute("kernels", model.kernels);
+    json.attribute("macs", model.macs);
+    json.attribute("allocates", false);
+  });
+  stream << "\n";
+  return text;
+}
+
+/// Make's quoting: blanks and # by a backslash, $ doubled.
+static std::string quoteForMake(StringRef path) {
+  std::string quoted;
+  for (char c : path) {
+    if (c == ' ' || c == '#' || c == '\t') {
+      quoted += '\\';
+    } else if (c == '$') {
+      quoted += '$';
+    }
+    quoted += c;
+  }
+  return quoted;
+}
+
+std::string ingot::emit::depfileText(ArrayRef<std::string> targets, ArrayRef<std::string> dependencies) {
+  std::string text;
+  for (const std::string &target : targets) {
+    text += (text.empty() ? "" : " ") + quoteForMake(target);
+  }
+  text += ":";
+  for (const std::string &dependency : dependencies) {
+    text += " \\\n  " + quoteForMake(dependency);
+  }
+  return text + "\n";
+}

@@ -1,0 +1,17 @@
+// C identifiers from ONNX names, which may be any text.
+#pragma once
+#include "compiler/plan/Model.h"
+
+namespace ingot::emit {
+
+/// `text` with everything else than letters and digits as single underscores. Empty when nothing is left.
+std::string identifierFrom(llvm::StringRef text);
+
+/// The names of the parameters of NAME_run: unlike each other, all keywords of C and C++, and the other names that the
+/// header uses. A name without any letter is put behind input_ or output_.
+struct ParameterNames {
+  std::vector<std::string> inputs, outputs;
+};
+ParameterNames parameterNames(const plan::ModelInfo &model);
+
+} // namespace ingot::emit

@@ -1,0 +1,67 @@
+// What every function of a model gets before it becomes an LLVM function.
+//
+// "no-builtins" keeps LLVM from recognising loops and values as library calls; "nounwind" drops unwind tables; the
+// warning is for stack frames above the 16 KB that generated code allows itself.
+#include "compiler/emit/Lowering.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+/// Takes the string attribute `name` off the function.
+static std::string take(func::FuncOp function, StringRef name, StringRef otherwise) {
+  auto attribute = dyn_cast_or_null<StringAttr>(function->removeAttr(name));
+  return attribute ? attribute.str() : otherwise.str();
+}
+
+static void setAttributes(func::FuncOp function, const ingot::target::MachineModel &machine) {
+  Builder builder(function.getContext());
+  SmallVector<Attribute> list;
+  auto add = [&](StringRef key, StringRef value) {
+    list.push_back(builder.getStrArrayAttr({key, value}));
+  };
+  if (auto present = function->getAttrOfType<ArrayAttr>("passthrough")) {
+    llvm::append_range(list, present);
+  }
+  bool otherCpu = function->hasAttr("ingot.cpu");
+  add("target-cpu", take(function, "ingot.cpu", machine.cpu));
+  std::string features = take(function, "ingot.features", otherCpu ? "" : machine.features);
+  if (!features.empty()) {
+    add("target-features", features);
+  }
+  if (function->removeAttr("ingot.inline")) {
+    list.push_back(builder.getStringAttr("alwaysinline"));
+  }
+  add("warn-stack-size", "16384");
+  for (StringRef flag : {"no-builtins", "nounwind"}) {
+    list.push_back(builder.getStringAttr(flag));
+  }
+  function->setAttr("passthrough", builder.getArrayAttr(list));
+}
+
+void ingot::emit::prepareFunctions(ModuleOp module, const target::MachineModel &machine) {
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal()) {
+      continue;
+    }
+    setAttributes(function, machine);
+    if (function.isPrivate()) {
+      auto linkage = LLVM::LinkageAttr::get(module.getContext(), LLVM::linkage::Linkage::Internal);
+      function->setAttr("llvm.linkage", linkage);
+    }
+    SmallVector<memref::AllocaOp> arrays;
+    function.walk([&](memref::AllocaOp op) { arrays.push_back(op); });
+    for (memref::AllocaOp array : llvm::reverse(arrays)) {
+      if (array->getNumOperands() == 0) {
+        array->moveBefore(&function.front(), function.front().begin());
+      }
+    }
+  }
+  // LLVM knows declarations as external only.
+  for (memref::GlobalOp global : module.getOps<memref::GlobalOp>()) {
+    if (global.isExternal()) {
+      SymbolTable::setSymbolVisibility(global, SymbolTable::Visibility::Public);
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// Rewrites that exist for builders' convenience only. They run on the ops concerned, found in one walk, so that modules
+// without any, the usual case, pay nothing.
+#include "compiler/emit/Lowering.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+static bool needsRewrite(Operation *op) {
+  if (isa<affine::AffineDialect>(op->getDialect()) ||
+      isa<memref::SubViewOp, memref::CollapseShapeOp, memref::ExpandShapeOp, memref::ReinterpretCastOp,
+          vector::TransposeOp, vector::ShapeCastOp, vector::MultiDimReductionOp, vector::TransferReadOp,
+          vector::TransferWriteOp, vector::CreateMaskOp, vector::ConstantMaskOp, vector::StepOp, vector::InterleaveOp,
+          vector::DeinterleaveOp, arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op)) {
+    return true;
+  }
+  auto isNarrow = [](Type type) { return getElementTypeOrSelf(type).isBF16(); };
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
+    return isNarrow(op->getOperand(0).getType()) || isNarrow(op->getResult(0).getType());
+  }
+  auto isDeep = [](Type type) {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector && vector.getRank() > 1;
+  };
+  return isa<vector::VectorDialect>(op->getDialect()) &&
+         (llvm::any_of(op->getOperandTypes(), isDeep) || llvm::any_of(op->getResultTypes(), isDeep));
+}
+
+LogicalResult ingot::emit::simplifyVectors(ModuleOp module) {
+  SmallVector<Operation *> found;
+  module.walk([&](Operation *op) {
+    if (needsRewrite(op)) {
+      found.push_back(op);
+    }
+  });
+  if (found.empty()) {
+    return success();
+  }
+  RewritePatternSet patterns(module.getContext());
+  vector::populateVectorMultiReductionLoweringPatterns(patterns, vector::VectorMultiReductionLowering::InnerParallel);
+  vector::populateVectorBroadcastLoweringPatterns(patterns);
+  vector::populateVectorMaskOpLoweringPatterns(patterns);
+  vector::populateVectorMaskMaterializationPatterns(patterns, /*force32BitVectorIndices=*/true);
+  vector::populateVectorShapeCastLoweringPatterns(patterns);
+  vector::populateVectorTransposeLoweringPatterns(patterns, vector::VectorTransposeLowering::Shuffle16x16);
+  vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
+  vector::populateVectorTransferLoweringPatterns(patterns);
+  vector::populateVectorGatherLoweringPatterns(patterns);
+  vector::populateVectorStepLoweringPatterns(patterns);
+  vector::populateVectorInterleaveLoweringPatterns(patterns);
+  vector::populateVectorInterleaveToShufflePatterns(patterns);
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  arith::populateExpandBFloat16Patterns(patterns);
+  memref::populateExpandStridedMetadataPatterns(patterns);
+  populateAffineToStdConversionPatterns(patterns);
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+  return applyOpPatternsGreedily(found, std::move(patterns), config);
+}

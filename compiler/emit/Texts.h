@@ -1,0 +1,23 @@
+// The artifacts that are text, as strings.
+#pragma once
+#include "compiler/emit/Emit.h"
+
+namespace ingot::emit {
+
+/// NAME.h: for C99, and for C++17 a class besides.
+std::string headerText(const plan::ModelInfo &model);
+
+/// NAME.json. `files` are the names of the other artifacts, without folders.
+std::string manifestText(const plan::ModelInfo &model, int64_t codeBytes, llvm::ArrayRef<std::string> files);
+
+/// NAME.d, in make's syntax: every target depends on every dependency.
+std::string depfileText(llvm::ArrayRef<std::string> targets, llvm::ArrayRef<std::string> dependencies);
+
+/// How a tensor's element type reads in C ("float", "uint8_t"), in C++ ("ingot::Float16"), and in the manifest
+/// ("float32"). Null for a type that no model can have at its edge.
+struct ElementNames {
+  const char *c, *cpp, *onnx;
+};
+const ElementNames *elementNames(int32_t type);
+
+} // namespace ingot::emit

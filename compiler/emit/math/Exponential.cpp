@@ -1,0 +1,78 @@
+// exp, exp2, expm1 and tanh. x = n ln 2 + r with |r| <= ln 2 / 2; e^r - 1 by a polynomial, times 2^n through the
+// exponent. ln 2 is split so that n * high is exact without a fused multiply-add.
+#include "compiler/emit/math/Functions.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace ingot::emit;
+
+namespace {
+
+/// (e^r - 1 - r) / r^2 for |r| <= 0.35: Cephes' expf for f32, Taylor's series for f64.
+constexpr double tail32[] = {5.0000001201e-1, 1.6666665459e-1, 4.1665795894e-2,
+                             8.3334519073e-3, 1.3981999507e-3, 1.9875691500e-4};
+constexpr double tail64[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,         1.0 / 120,        1.0 / 720,
+                             1.0 / 5040,    1.0 / 40320,    1.0 / 362880,     1.0 / 3628800,    1.0 / 39916800,
+                             1.0 / 479001600, 1.0 / 6227020800};
+
+struct Reduced {
+  FloatBuilder::Rounded n;
+  Value r;
+};
+
+Reduced reduce(const FloatBuilder &f, Value x) {
+  FloatBuilder::Rounded n = f.roundSmall(x, 1.44269504088896340736);
+  double high = f.isDouble() ? 6.93147180369123816490e-01 : 0.693359375;
+  double low = f.isDouble() ? 1.90821492927058770002e-10 : -2.12194440e-4;
+  Value r = f.fma(n.value, f.constant(-high), x);
+  return {n, f.fma(n.value, f.constant(-low), r)};
+}
+
+Value tail(const FloatBuilder &f, Value r) {
+  return f.isDouble() ? f.polynomial(r, tail64) : f.polynomial(r, tail32);
+}
+
+/// 2^n * e^r, with n and r as from reduce().
+Value finishExp(const FloatBuilder &f, const Reduced &x) {
+  Value one = f.constant(1.0);
+  Value power = f.fma(f.fma(tail(f, x.r), x.r, one), x.r, one);
+  return f.scale(power, x.n);
+}
+
+/// e^x - 1 for x no further from 0 than expandExpM1 clamps it; the sign of a zero is not kept.
+/// 2^n (q + 1) - 1 = 2 (2^(n-1) q + (2^(n-1) - 1/2)) with q = e^r - 1: exact cancellation, and n = 128 does not overflow.
+Value expM1InRange(const FloatBuilder &f, Value x) {
+  Reduced reduced = reduce(f, x);
+  Value r = reduced.r;
+  Value q = f.fma(f.mul(r, r), tail(f, r), r);
+  Value half = f.powerOfTwo(reduced.n, -1);
+  Value result = f.fma(half, q, f.sub(half, 0.5));
+  return f.add(result, result);
+}
+
+} // namespace
+
+Value ingot::emit::expandExp(const FloatBuilder &f, Value x) {
+  x = f.isDouble() ? f.clamp(x, -746.0, 710.0) : f.clamp(x, -104.0, 89.0);
+  return finishExp(f, reduce(f, x));
+}
+
+Value ingot::emit::expandExp2(const FloatBuilder &f, Value x) {
+  x = f.isDouble() ? f.clamp(x, -1076.0, 1024.5) : f.clamp(x, -151.0, 128.5);
+  FloatBuilder::Rounded n = f.roundSmall(x);
+  return finishExp(f, {n, f.mul(f.sub(x, n.value), 0.69314718055994530942)});
+}
+
+Value ingot::emit::expandExpM1(const FloatBuilder &f, Value x) {
+  Value inRange = f.isDouble() ? f.clamp(x, -40.0, 710.0) : f.clamp(x, -20.0, 89.0);
+  return f.copySign(expM1InRange(f, inRange), x);
+}
+
+// With m = e^(2|x|) - 1: tanh |x| = m / (m + 2), which is 1 from 10 (f32) or 20 (f64) on.
+Value ingot::emit::expandTanh(const FloatBuilder &f, Value x) {
+  double last = f.isDouble() ? 20.0 : 10.0;
+  Value magnitude = f.abs(x);
+  magnitude = f.select(f.greater(magnitude, last), f.constant(last), magnitude);
+  Value m = expM1InRange(f, f.add(magnitude, magnitude));
+  return f.copySign(f.div(m, f.add(m, 2.0)), x);
+}

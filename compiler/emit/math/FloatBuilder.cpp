@@ -1,0 +1,143 @@
+// The arith and math ops behind FloatBuilder, and the two tricks that exponentials are made of: rounding by adding
+// 1.5 * 2^mantissa, which leaves the integer in the low bits, and 2^n by moving those bits into the exponent.
+#include "compiler/emit/math/FloatBuilder.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace ingot::emit;
+
+FloatBuilder::FloatBuilder(OpBuilder &builder, Location loc, Type type, bool ldexp)
+    : builder(builder), loc(loc), floatType(type), width(getElementTypeOrSelf(type).getIntOrFloatBitWidth()),
+      mantissa(width == 64 ? 52 : 23), bias(width == 64 ? 1023 : 127), ldexp(ldexp) {
+  bitsType = shaped(builder.getIntegerType(width));
+}
+
+Type FloatBuilder::shaped(Type element) const {
+  auto vector = dyn_cast<VectorType>(floatType);
+  return vector ? Type(vector.clone(element)) : element;
+}
+
+FloatBuilder FloatBuilder::with(unsigned newWidth) const {
+  Type element = newWidth == 64 ? Type(builder.getF64Type()) : Type(builder.getF32Type());
+  return FloatBuilder(builder, loc, shaped(element), ldexp);
+}
+
+Value FloatBuilder::convert(Value value) const {
+  unsigned from = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+  if (from < width) {
+    return arith::ExtFOp::create(builder, loc, floatType, value);
+  }
+  return from > width ? Value(arith::TruncFOp::create(builder, loc, floatType, value)) : value;
+}
+
+static Value makeConstant(OpBuilder &builder, Location loc, Type type, TypedAttr element) {
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(vector, ArrayRef<Attribute>(element)));
+  }
+  return arith::ConstantOp::create(builder, loc, element);
+}
+
+Value FloatBuilder::constant(double value) const {
+  return makeConstant(builder, loc, floatType, builder.getFloatAttr(getElementTypeOrSelf(floatType), value));
+}
+Value FloatBuilder::bitsConstant(int64_t value) const {
+  APInt bits(width, value, /*isSigned=*/true, /*implicitTrunc=*/true);
+  return makeConstant(builder, loc, bitsType, builder.getIntegerAttr(getElementTypeOrSelf(bitsType), bits));
+}
+
+Value FloatBuilder::add(Value a, Value b) const { return arith::AddFOp::create(builder, loc, a, b); }
+Value FloatBuilder::sub(Value a, Value b) const { return arith::SubFOp::create(builder, loc, a, b); }
+Value FloatBuilder::mul(Value a, Value b) const { return arith::MulFOp::create(builder, loc, a, b); }
+Value FloatBuilder::div(Value a, Value b) const { return arith::DivFOp::create(builder, loc, a, b); }
+Value FloatBuilder::fma(Value a, Value b, Value c) const { return math::FmaOp::create(builder, loc, a, b, c); }
+Value FloatBuilder::neg(Value a) const { return arith::NegFOp::create(builder, loc, a); }
+Value FloatBuilder::abs(Value a) const { return math::AbsFOp::create(builder, loc, a); }
+Value FloatBuilder::sqrt(Value a) const { return math::SqrtOp::create(builder, loc, a); }
+Value FloatBuilder::trunc(Value a) const { return math::TruncOp::create(builder, loc, a); }
+Value FloatBuilder::roundEven(Value a) const { return math::RoundEvenOp::create(builder, loc, a); }
+Value FloatBuilder::copySign(Value magnitude, Value sign) const {
+  return math::CopySignOp::create(builder, loc, magnitude, sign);
+}
+
+Value FloatBuilder::polynomial(Value x, ArrayRef<double> coefficients) const {
+  Value sum = constant(coefficients.back());
+  for (double coefficient : llvm::reverse(coefficients.drop_back())) {
+    sum = fma(sum, x, constant(coefficient));
+  }
+  return sum;
+}
+
+Value FloatBuilder::compare(arith::CmpFPredicate predicate, Value a, Value b) const {
+  return arith::CmpFOp::create(builder, loc, predicate, a, b);
+}
+Value FloatBuilder::both(Value a, Value b) const { return arith::AndIOp::create(builder, loc, a, b); }
+Value FloatBuilder::either(Value a, Value b) const { return arith::OrIOp::create(builder, loc, a, b); }
+Value FloatBuilder::select(Value condition, Value a, Value b) const {
+  return arith::SelectOp::create(builder, loc, condition, a, b);
+}
+
+// Compare and select in this order become one max and one min that keep a NaN.
+Value FloatBuilder::clamp(Value x, double low, double high) const {
+  x = select(less(x, low), constant(low), x);
+  return select(greater(x, high), constant(high), x);
+}
+
+Value FloatBuilder::bits(Value value) const { return arith::BitcastOp::create(builder, loc, bitsType, value); }
+Value FloatBuilder::fromBits(Value value) const { return arith::BitcastOp::create(builder, loc, floatType, value); }
+Value FloatBuilder::addBits(Value a, Value b) const { return arith::AddIOp::create(builder, loc, a, b); }
+Value FloatBuilder::andBits(Value a, int64_t mask) const {
+  return arith::AndIOp::create(builder, loc, a, bitsConstant(mask));
+}
+Value FloatBuilder::shiftLeft(Value a, int64_t count) const {
+  return arith::ShLIOp::create(builder, loc, a, bitsConstant(count));
+}
+Value FloatBuilder::shiftRight(Value a, int64_t count) const {
+  return arith::ShRUIOp::create(builder, loc, a, bitsConstant(count));
+}
+Value FloatBuilder::isSet(Value bits, int64_t mask) const {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, andBits(bits, mask), bitsConstant(0));
+}
+Value FloatBuilder::signBit(Value value) const {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, bits(value), bitsConstant(0));
+}
+
+FloatBuilder::Rounded FloatBuilder::roundSmall(Value x) const {
+  double magic = std::ldexp(1.5, mantissa);
+  Value shifted = add(x, magic);
+  return {sub(shifted, magic), bits(shifted)};
+}
+
+FloatBuilder::Rounded FloatBuilder::roundSmall(Value x, double factor) const {
+  double magic = std::ldexp(1.5, mantissa);
+  Value shifted = fma(x, constant(factor), constant(magic));
+  return {sub(shifted, magic), bits(shifted)};
+}
+
+Value FloatBuilder::powerOfTwo(const Rounded &n, int64_t offset) const {
+  return fromBits(addBits(shiftLeft(n.shifted, mantissa), bitsConstant((bias + offset) << mantissa)));
+}
+
+Value FloatBuilder::smallIntegerToFloat(Value integer, int64_t minus) const {
+  double magic = std::ldexp(1.5, mantissa);
+  return sub(fromBits(addBits(integer, bits(constant(magic)))), magic + double(minus));
+}
+
+// The factor is 2^(n-1), or 2^(n-1+k) for results near or below the normal numbers, and what is missing follows as a
+// second factor: only that last product overflows or rounds.
+Value FloatBuilder::scale(Value x, const Rounded &n) const {
+  if (ldexp) {
+    Type countType = shaped(builder.getI32Type());
+    Value count = arith::FPToSIOp::create(builder, loc, countType, n.value);
+    return LLVM::LoadExpOp::create(builder, loc, floatType, x, count);
+  }
+  int64_t k = width == 64 ? 128 : 64;
+  Value low = less(n.value, double(4 - bias));
+  Value offset = select(low, bitsConstant((bias - 1 + k) << mantissa), bitsConstant((bias - 1) << mantissa));
+  Value rest = select(low, constant(std::ldexp(1.0, 1 - k)), constant(2.0));
+  Value factor = fromBits(addBits(shiftLeft(n.shifted, mantissa), offset));
+  return mul(mul(x, factor), rest);
+}

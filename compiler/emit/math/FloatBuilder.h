@@ -1,0 +1,94 @@
+// Arithmetic on floats of one type, f32 or f64, a scalar or a vector of any shape: what the math functions are written
+// with, so that one text serves every vector length. Values of the same shape and width as integers are its "bits".
+#pragma once
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+
+namespace ingot::emit {
+
+class FloatBuilder {
+public:
+  /// `ldexp`: the machine has an instruction for x * 2^n.
+  FloatBuilder(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type, bool ldexp);
+
+  mlir::Type type() const { return floatType; }
+  mlir::OpBuilder &opBuilder() const { return builder; }
+  mlir::Location location() const { return loc; }
+  bool isDouble() const { return width == 64; }
+
+  /// The same shape in the other width; `convert` carries a value over.
+  FloatBuilder with(unsigned newWidth) const;
+  mlir::Value convert(mlir::Value value) const;
+
+  mlir::Value constant(double value) const;
+  mlir::Value add(mlir::Value a, mlir::Value b) const;
+  mlir::Value sub(mlir::Value a, mlir::Value b) const;
+  mlir::Value mul(mlir::Value a, mlir::Value b) const;
+  mlir::Value div(mlir::Value a, mlir::Value b) const;
+  /// a * b + c: fused where the machine can, else rounded twice.
+  mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c) const;
+  mlir::Value neg(mlir::Value a) const;
+  mlir::Value abs(mlir::Value a) const;
+  mlir::Value sqrt(mlir::Value a) const;
+  mlir::Value trunc(mlir::Value a) const;
+  mlir::Value roundEven(mlir::Value a) const;
+  mlir::Value copySign(mlir::Value magnitude, mlir::Value sign) const;
+
+  mlir::Value add(mlir::Value a, double b) const { return add(a, constant(b)); }
+  mlir::Value sub(mlir::Value a, double b) const { return sub(a, constant(b)); }
+  mlir::Value mul(mlir::Value a, double b) const { return mul(a, constant(b)); }
+
+  /// c[0] + x * (c[1] + x * (c[2] + ...)), Horner's way.
+  mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<double> coefficients) const;
+
+  /// Conditions are false when an operand is NaN.
+  mlir::Value less(mlir::Value a, mlir::Value b) const { return compare(mlir::arith::CmpFPredicate::OLT, a, b); }
+  mlir::Value less(mlir::Value a, double b) const { return less(a, constant(b)); }
+  mlir::Value greater(mlir::Value a, double b) const { return less(constant(b), a); }
+  mlir::Value equal(mlir::Value a, mlir::Value b) const { return compare(mlir::arith::CmpFPredicate::OEQ, a, b); }
+  mlir::Value equal(mlir::Value a, double b) const { return equal(a, constant(b)); }
+  mlir::Value isNaN(mlir::Value a) const { return compare(mlir::arith::CmpFPredicate::UNO, a, a); }
+  mlir::Value both(mlir::Value a, mlir::Value b) const;
+  mlir::Value either(mlir::Value a, mlir::Value b) const;
+  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b) const;
+  /// Into [low, high]; NaN stays.
+  mlir::Value clamp(mlir::Value x, double low, double high) const;
+
+  mlir::Value bits(mlir::Value value) const;
+  mlir::Value fromBits(mlir::Value value) const;
+  mlir::Value bitsConstant(int64_t value) const;
+  mlir::Value addBits(mlir::Value a, mlir::Value b) const;
+  mlir::Value andBits(mlir::Value a, int64_t mask) const;
+  mlir::Value shiftLeft(mlir::Value a, int64_t count) const;
+  mlir::Value shiftRight(mlir::Value a, int64_t count) const; ///< fills with zeros
+  mlir::Value isSet(mlir::Value bits, int64_t mask) const;    ///< whether any bit of `mask` is
+  mlir::Value signBit(mlir::Value value) const;               ///< condition: negative, -0 or a NaN with the sign set
+
+  /// x rounded to an integer, with the integer in the low bits of `shifted` too; |x| < 2^22 (f32) or 2^51 (f64).
+  struct Rounded {
+    mlir::Value value, shifted;
+  };
+  Rounded roundSmall(mlir::Value x) const;
+  Rounded roundSmall(mlir::Value x, double factor) const; ///< of x * factor
+
+  /// 2^(n + offset), which must be a normal number.
+  mlir::Value powerOfTwo(const Rounded &n, int64_t offset) const;
+  /// A small integer, |i| < 2^22 (f32) or 2^51 (f64), given as bits, as a float.
+  mlir::Value smallIntegerToFloat(mlir::Value integer, int64_t minus) const; ///< integer - minus
+
+  /// x * 2^n with one rounding, overflow and denormal results included; n in [-180, 128] (f32), [-1140, 1024] (f64).
+  mlir::Value scale(mlir::Value x, const Rounded &n) const;
+
+private:
+  mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value a, mlir::Value b) const;
+  mlir::Type shaped(mlir::Type element) const;
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  mlir::Type floatType, bitsType;
+  unsigned width;
+  int64_t mantissa, bias; ///< bits of the stored mantissa, bias of the exponent
+  bool ldexp;
+};
+
+} // namespace ingot::emit

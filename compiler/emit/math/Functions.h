@@ -1,0 +1,40 @@
+// Math functions as arithmetic: no call to a library remains, and a scalar and a vector of any length get the same
+// result. Special values are C's (NaN, infinities, signed zeros, denormals) unless said otherwise.
+//
+// Errors are in units in the last place, measured by test/emit/math_accuracy.py against the correctly rounded result.
+#pragma once
+#include "compiler/emit/math/FloatBuilder.h"
+
+namespace ingot::emit {
+
+// Of both widths; f32 in f32 arithmetic, at most 2 ulp.
+mlir::Value expandExp(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandExp2(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandExpM1(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandLog(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandLog1p(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandTanh(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandErf(const FloatBuilder &f, mlir::Value x); ///< f32 only
+
+// In f64 arithmetic. Rounded to f32 they are within 1 ulp; f64 itself within 4 ulp, pow within |y log x| ulp.
+mlir::Value expandSin(const FloatBuilder &f, mlir::Value x); ///< for |x| < 1e6; beyond, only bounded by 1
+mlir::Value expandCos(const FloatBuilder &f, mlir::Value x); ///< the same
+mlir::Value expandTan(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandAsin(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandAcos(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandAtan(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandAtan2(const FloatBuilder &f, mlir::Value y, mlir::Value x);
+mlir::Value expandSinh(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandCosh(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandAsinh(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandAcosh(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandAtanh(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandPow(const FloatBuilder &f, mlir::Value x, mlir::Value y);
+mlir::Value expandCbrt(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandLog2(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandLog10(const FloatBuilder &f, mlir::Value x);
+
+// C's fmod: exact in f32, and in f64 for quotients below 2^53.
+mlir::Value expandRemainder(const FloatBuilder &f, mlir::Value x, mlir::Value y);
+
+} // namespace ingot::emit

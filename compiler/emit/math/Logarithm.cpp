@@ -1,0 +1,116 @@
+// log and what is made of it. x = 2^e m with m in [sqrt(1/2), sqrt(2)); log m by a polynomial in m - 1 (f32, Cephes) or
+// by the series of atanh (f64, fdlibm).
+#include "compiler/emit/math/Functions.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace ingot::emit;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
+
+struct Split {
+  Value exponent, mantissa;
+};
+
+/// For positive, finite x. Denormals are brought among the normal numbers first.
+Split split(const FloatBuilder &f, Value x) {
+  int64_t digits = f.isDouble() ? 52 : 23, up = digits + 1;
+  int64_t root = f.isDouble() ? 0x3fe6a09e667f3bcd : 0x3f3504f3; // sqrt(1/2)
+  int64_t offset = f.isDouble() ? 1024 : 128;                    // keeps the shifted exponent positive
+  Value small = f.less(x, f.isDouble() ? 0x1p-1022 : 0x1p-126);
+  x = f.select(small, f.mul(x, std::ldexp(1.0, up)), x);
+  Value fromRoot = f.addBits(f.bits(x), f.bitsConstant((offset << digits) - root));
+  Value mantissa =
+      f.fromBits(f.addBits(f.andBits(fromRoot, (int64_t(1) << digits) - 1), f.bitsConstant(root)));
+  Value exponent = f.smallIntegerToFloat(f.shiftRight(fromRoot, digits), offset);
+  return {f.select(small, f.sub(exponent, double(up)), exponent), mantissa};
+}
+
+Value log32(const FloatBuilder &f, const Split &x) {
+  constexpr double p[] = {3.3333331174E-1,  -2.4999993993E-1, 2.0000714765E-1,  -1.6668057665E-1, 1.4249322787E-1,
+                          -1.2420140846E-1, 1.1676998740E-1,  -1.1514610310E-1, 7.0376836292E-2};
+  Value y = f.sub(x.mantissa, 1.0), square = f.mul(y, y);
+  Value rest = f.mul(f.mul(f.polynomial(y, p), y), square);
+  rest = f.fma(x.exponent, f.constant(-2.12194440e-4), rest);
+  rest = f.fma(square, f.constant(-0.5), rest);
+  return f.fma(x.exponent, f.constant(0.693359375), f.add(y, rest));
+}
+
+Value log64(const FloatBuilder &f, const Split &x) {
+  constexpr double p[] = {6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
+                          2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
+                          1.479819860511658591e-01};
+  Value y = f.sub(x.mantissa, 1.0), halfSquare = f.mul(f.mul(y, y), 0.5);
+  Value s = f.div(y, f.add(y, 2.0)), z = f.mul(s, s);
+  Value r = f.mul(f.polynomial(z, p), z);
+  Value low = f.fma(x.exponent, f.constant(1.90821492927058770002e-10), f.mul(s, f.add(halfSquare, r)));
+  Value rest = f.sub(f.sub(halfSquare, low), y);
+  return f.sub(f.mul(x.exponent, 6.93147180369123816490e-01), rest);
+}
+
+/// A function of one value computed in f64, for either width.
+template <typename Body> Value inDouble(const FloatBuilder &f, Value x, Body body) {
+  FloatBuilder d = f.with(64);
+  return f.convert(body(d, d.convert(x)));
+}
+
+} // namespace
+
+Value ingot::emit::expandLog(const FloatBuilder &f, Value x) {
+  Split parts = split(f, x);
+  Value result = f.isDouble() ? log64(f, parts) : log32(f, parts);
+  Value special = f.select(f.less(x, 0.0), f.constant(notANumber), x);
+  special = f.select(f.equal(x, 0.0), f.constant(-infinity), special);
+  return f.select(f.both(f.greater(x, 0.0), f.less(x, infinity)), result, special);
+}
+
+// log(u) with u = 1 + x rounded, and what the rounding lost, to first order.
+Value ingot::emit::expandLog1p(const FloatBuilder &f, Value x) {
+  Value u = f.add(x, 1.0);
+  Value lost = f.div(f.sub(x, f.sub(u, 1.0)), u);
+  Value ordinary = f.both(f.greater(u, 0.0), f.less(u, infinity));
+  Value result = f.add(expandLog(f, u), f.select(ordinary, lost, f.constant(0.0)));
+  return f.select(f.equal(x, 0.0), x, result);
+}
+
+Value ingot::emit::expandLog2(const FloatBuilder &f, Value x) {
+  return inDouble(f, x, [](const FloatBuilder &d, Value v) { return d.mul(expandLog(d, v), 1.44269504088896340736); });
+}
+
+Value ingot::emit::expandLog10(const FloatBuilder &f, Value x) {
+  return inDouble(f, x, [](const FloatBuilder &d, Value v) { return d.mul(expandLog(d, v), 0.43429448190325182765); });
+}
+
+// exp(log|x| / 3) and one step of Newton's iteration; zeros, infinities and NaN are their own cube roots.
+Value ingot::emit::expandCbrt(const FloatBuilder &f, Value x) {
+  return inDouble(f, x, [](const FloatBuilder &d, Value v) {
+    Value magnitude = d.abs(v);
+    Value y = expandExp(d, d.mul(expandLog(d, magnitude), 1.0 / 3));
+    Value square = d.mul(y, y);
+    Value error = d.div(d.sub(d.mul(square, y), magnitude), d.mul(square, 3.0));
+    Value ordinary = d.both(d.greater(magnitude, 0.0), d.less(magnitude, infinity));
+    return d.select(ordinary, d.copySign(d.sub(y, error), v), v);
+  });
+}
+
+// exp(y log|x|), negative for a negative x and an odd y, NaN for a negative x and a y that is no integer. C's exceptions
+// are x^0 = 1 and 1^y = 1 for every other operand, NaN too, and (-1)^(+-infinity) = 1.
+Value ingot::emit::expandPow(const FloatBuilder &f, Value base, Value exponent) {
+  FloatBuilder d = f.with(64);
+  Value x = d.convert(base), y = d.convert(exponent), magnitude = d.abs(x);
+  Value result = expandExp(d, d.mul(y, expandLog(d, magnitude)));
+  Value isInteger = d.equal(d.trunc(y), y);
+  Value half = d.mul(y, 0.5);
+  Value isOdd = d.both(isInteger, d.less(d.abs(d.trunc(half)), d.abs(half)));
+  Value negative = d.signBit(x);
+  result = d.select(d.both(negative, isOdd), d.neg(result), result);
+  Value finiteNegative = d.both(d.less(x, 0.0), d.greater(x, -infinity));
+  result = d.select(d.both(finiteNegative, d.less(d.trunc(d.abs(y)), d.abs(y))), d.constant(notANumber), result);
+  Value unit = d.both(d.equal(magnitude, 1.0), d.equal(d.abs(y), infinity));
+  unit = d.either(unit, d.either(d.equal(y, 0.0), d.equal(x, 1.0)));
+  return f.convert(d.select(unit, d.constant(1.0), result));
+}
