@@ -21,9 +21,8 @@ std::unique_ptr<TargetMachine> ingot::emit::createTargetMachine(mlir::ModuleOp m
   TargetOptions options;
   options.FunctionSections = true;
   options.DataSections = true;
-  return std::unique_ptr<TargetMachine>(target->createTargetMachine(triple, machine.cpu, machine.features, options,
-                                                                    Reloc::PIC_, std::nullopt,
-                                                                    CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<TargetMachine>(target->createTargetMachine(
+      triple, machine.cpu, machine.features, options, Reloc::PIC_, std::nullopt, CodeGenOptLevel::Aggressive));
 }
 
 mlir::LogicalResult ingot::emit::generateCode(mlir::ModuleOp module, Module &ir, TargetMachine &target, CodeForm form,

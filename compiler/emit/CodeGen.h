@@ -1,5 +1,5 @@
-// From the LLVM dialect to machine code in memory. The weights are not there yet: their symbol is undefined, and an
-// empty section waits for them (Object.h).
+// From the LLVM dialect to machine code in memory. The weights are not there yet: they have a section that takes no
+// room in the object, for Object.h to fill.
 #pragma once
 #include "compiler/plan/Model.h"
 #include "compiler/target/MachineModel.h"
@@ -32,6 +32,10 @@ mlir::LogicalResult addDescriptor(mlir::ModuleOp module, llvm::Module &ir, const
 
 /// The few passes that loop IR needs: everything else was decided by the kernel builders.
 void optimize(llvm::Module &ir, llvm::TargetMachine &target);
+
+/// Replaces the declaration of the weights, constant for the optimizer, by zeros in .bss, so that LLVM makes a local
+/// symbol of the right size and never sees a byte. The symbol is called as the section it will be in.
+void defineWeights(llvm::Module &ir, llvm::StringRef model);
 
 enum class CodeForm { Object, Assembly };
 mlir::LogicalResult generateCode(mlir::ModuleOp module, llvm::Module &ir, llvm::TargetMachine &target, CodeForm form,

@@ -1,5 +1,5 @@
-// One full conversion with the patterns of all dialects at once: a memref never exists beside its lowered form, so there
-// are no casts to reconcile, and it costs a third of a pass for each dialect.
+// One full conversion with the patterns of all dialects at once: a memref never exists beside its lowered form, so
+// there are no casts to reconcile, and it costs a third of a pass for each dialect.
 #include "compiler/emit/Lowering.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"

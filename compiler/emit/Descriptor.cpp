@@ -134,7 +134,8 @@ mlir::LogicalResult ingot::emit::addDescriptor(mlir::ModuleOp module, Module &ir
   Function *typed = ir.getFunction(model.name + "_run");
   if (!typed || typed->isDeclaration() || !hasTypedSignature(*typed, model)) {
     return module.emitError("loop IR has no function @" + model.name + "_run of " +
-                            std::to_string(model.inputs.size() + model.outputs.size() + 2) + " pointers that returns i32");
+                            std::to_string(model.inputs.size() + model.outputs.size() + 2) +
+                            " pointers that returns i32");
   }
   Function *run = buildGenericRun(ir, model, typed);
   GlobalVariable *descriptor = DescriptorBuilder(ir, model).build(run);

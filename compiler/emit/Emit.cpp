@@ -97,6 +97,7 @@ LogicalResult Emitter::generate(const ingot::target::MachineModel &machine) {
     raw_string_ostream stream(code.llvmIR);
     ir->print(stream, nullptr);
   }
+  ingot::emit::defineWeights(*ir, model.name);
   if (wants("asm")) {
     SmallString<0> text;
     raw_svector_ostream stream(text);
@@ -122,7 +123,7 @@ LogicalResult Emitter::checkSymbols() {
   }
   result.codeBytes = facts->codeBytes;
   for (const std::string &name : facts->undefined) {
-    if (!StringRef(name).starts_with("ingot_") && name != ingot::emit::weightsSymbol(model.name)) {
+    if (!StringRef(name).starts_with("ingot_")) {
       return module.emitError("generated code refers to '" + name + "', which the support library does not have");
     }
   }
@@ -160,7 +161,8 @@ Error Emitter::writeArchive(StringRef object) {
 
 /// The object under a temporary name, and from it the library and the shared library.
 LogicalResult Emitter::writeBinaries(const ingot::emit::WeightsSource &weights) {
-  Expected<sys::fs::TempFile> file = sys::fs::TempFile::create(pathOf("-%%%%%%%%.o"), sys::fs::all_read | sys::fs::owner_write);
+  Expected<sys::fs::TempFile> file =
+      sys::fs::TempFile::create(pathOf("-%%%%%%%%.o"), sys::fs::all_read | sys::fs::owner_write);
   if (!file) {
     return fail(file.takeError());
   }
@@ -169,8 +171,7 @@ LogicalResult Emitter::writeBinaries(const ingot::emit::WeightsSource &weights) 
     error = writeArchive(file->TmpName);
   }
   if (!error && wants("shared")) {
-    std::string runtime =
-        options.runtimeLibrary.empty() ? ingot::emit::findRuntimeLibrary() : options.runtimeLibrary;
+    std::string runtime = options.runtimeLibrary.empty() ? ingot::emit::findRuntimeLibrary() : options.runtimeLibrary;
     error = ingot::emit::linkSharedLibrary(file->TmpName, runtime, model.name, pathOf(".so"));
     if (!error) {
       note(pathOf(".so"));

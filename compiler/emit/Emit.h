@@ -1,12 +1,11 @@
 // The last phase: loop IR becomes files that a program links.
 //
-//   NAME.o / NAME.a / NAME.so   code, descriptor and weights; undefined symbols are only ingot_* (the .so holds them too)
-//   NAME.h                      C prototypes, sizes, and a C++ class
-//   NAME.json                   the manifest
+//   NAME.o / NAME.a / NAME.so   code, descriptor and weights; undefined symbols are only ingot_* (the .so holds them
+//   too) NAME.h                      C prototypes, sizes, and a C++ class NAME.json                   the manifest
 //   NAME.s, NAME.ll, NAME.d     assembly, LLVM IR, dependencies for make
 //
-// Loop IR here: public @NAME_run(inputs..., outputs..., workspace, exec) -> i32, private kernels, all memrefs static and
-// one-dimensional; the weights are the declaration `memref.global "private" @NAME_weights : memref<Nxi8>`. The same
+// Loop IR here: public @NAME_run(inputs..., outputs..., workspace, exec) -> i32, private kernels, all memrefs static
+// and one-dimensional; the weights are the declaration `memref.global "private" @NAME_weights : memref<Nxi8>`. The same
 // input gives the same bytes: no path, no time, no order of a hash table reaches a file.
 #pragma once
 #include "compiler/plan/Model.h"
@@ -24,7 +23,7 @@ using WeightsSink = std::function<void(llvm::ArrayRef<char>)>;
 using WeightsSource = std::function<void(const WeightsSink &sink)>;
 
 struct Options {
-  std::string dir;                         ///< where files go; made if absent
+  std::string dir;                          ///< where files go; made if absent
   std::vector<std::string> kinds = {"lib"}; ///< lib obj shared asm llvm; header and manifest come always
   bool depfile = false;
   std::vector<std::string> dependencies; ///< what the depfile names: the model, its external data

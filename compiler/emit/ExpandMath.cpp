@@ -22,12 +22,12 @@ Value expandErfc(const FloatBuilder &f, Value x) { return f.sub(f.constant(1.0),
 
 const llvm::StringMap<Unary> &unaryTable() {
   static const llvm::StringMap<Unary> table = {
-      {"math.exp", expandExp},     {"math.exp2", expandExp2},   {"math.expm1", expandExpM1}, {"math.log", expandLog},
-      {"math.log1p", expandLog1p}, {"math.log2", expandLog2},   {"math.log10", expandLog10}, {"math.tanh", expandTanh},
-      {"math.erf", expandErf},     {"math.erfc", expandErfc},   {"math.sin", expandSin},     {"math.cos", expandCos},
-      {"math.tan", expandTan},     {"math.asin", expandAsin},   {"math.acos", expandAcos},   {"math.atan", expandAtan},
-      {"math.sinh", expandSinh},   {"math.cosh", expandCosh},   {"math.asinh", expandAsinh}, {"math.acosh", expandAcosh},
-      {"math.atanh", expandAtanh}, {"math.cbrt", expandCbrt},   {"math.rsqrt", expandRsqrt},
+      {"math.exp", expandExp},     {"math.exp2", expandExp2}, {"math.expm1", expandExpM1}, {"math.log", expandLog},
+      {"math.log1p", expandLog1p}, {"math.log2", expandLog2}, {"math.log10", expandLog10}, {"math.tanh", expandTanh},
+      {"math.erf", expandErf},     {"math.erfc", expandErfc}, {"math.sin", expandSin},     {"math.cos", expandCos},
+      {"math.tan", expandTan},     {"math.asin", expandAsin}, {"math.acos", expandAcos},   {"math.atan", expandAtan},
+      {"math.sinh", expandSinh},   {"math.cosh", expandCosh}, {"math.asinh", expandAsinh}, {"math.acosh", expandAcosh},
+      {"math.atanh", expandAtanh}, {"math.cbrt", expandCbrt}, {"math.rsqrt", expandRsqrt},
   };
   return table;
 }
@@ -40,9 +40,9 @@ const llvm::StringMap<Binary> &binaryTable() {
 
 /// Ops of the math dialect that the conversion to LLVM turns into instructions.
 bool isNative(Operation *op) {
-  static const llvm::StringSet<> native = {"absf",  "absi",  "ceil",  "floor",     "trunc",    "round",    "roundeven",
-                                           "sqrt",  "fma",   "ctpop", "ctlz",      "cttz",     "copysign", "isfinite",
-                                           "isinf", "isnan", "clampf", "isnormal"};
+  static const llvm::StringSet<> native = {"absf",      "absi",     "ceil",  "floor", "trunc",  "round",
+                                           "roundeven", "sqrt",     "fma",   "ctpop", "ctlz",   "cttz",
+                                           "copysign",  "isfinite", "isinf", "isnan", "clampf", "isnormal"};
   return native.contains(op->getName().stripDialect());
 }
 

@@ -117,7 +117,8 @@ private:
   }
 
   void writePrototypes() {
-    out << "/* Runs the model; 0, or a status that ingot_error_text explains. Nothing is checked: pointers must not be\n"
+    out << "/* Runs the model; 0, or a status that ingot_error_text explains. Nothing is checked: pointers must not "
+           "be\n"
            " * null, and workspace has "
         << upper << "_WORKSPACE_BYTES bytes, aligned. exec may be null: the calling thread only. */\n";
     std::string start = "int " + model.name + "_run(";
@@ -136,13 +137,15 @@ private:
 
   void writeClass() {
     out << "#if defined(__cplusplus) && __cplusplus >= 201703L\n#include \"ingot.hpp\"\n\nnamespace ingot::models {\n\n"
-        << "/// The model with a workspace of its own: one for each thread that runs it. The only allocation is made by\n"
+        << "/// The model with a workspace of its own: one for each thread that runs it. The only allocation is made "
+           "by\n"
            "/// the constructor; test the object for whether there was memory.\n"
         << "class " << model.name << " {\npublic:\n"
         << "  " << model.name << "() : memory(" << upper << "_WORKSPACE_BYTES, " << upper << "_WORKSPACE_ALIGN) {}\n\n"
         << "  explicit operator bool() const { return static_cast<bool>(memory); }\n"
         << "  static const ingot_model *model() { return " << model.name << "_model(); }\n\n"
-        << "  /// Spans must have exactly " << (model.inputs.size() + model.outputs.size() > 1 ? "the numbers" : "the number")
+        << "  /// Spans must have exactly "
+        << (model.inputs.size() + model.outputs.size() > 1 ? "the numbers" : "the number")
         << " of elements above; anything else is an error value.\n"
         << "  Status run(";
     for (auto [tensor, parameter] : llvm::zip(model.inputs, names.inputs)) {

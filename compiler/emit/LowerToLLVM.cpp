@@ -33,8 +33,8 @@ template <typename Self> struct MachinePass : PassWrapper<Self, OperationPass<Mo
   MachinePass(const MachinePass &other) : PassWrapper<Self, OperationPass<ModuleOp>>(other) {}
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<LLVM::LLVMDialect, cf::ControlFlowDialect, math::MathDialect, scf::SCFDialect,
-                    vector::VectorDialect>();
+    registry
+        .insert<LLVM::LLVMDialect, cf::ControlFlowDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
   }
   void runOnOperation() override {
     llvm::Expected<target::MachineModel> machine = target::resolveMachine(spec.getValue());
@@ -47,8 +47,7 @@ template <typename Self> struct MachinePass : PassWrapper<Self, OperationPass<Mo
     }
   }
 
-  Pass::Option<std::string> spec{*this, "target", llvm::cl::desc("machine to lower for"),
-                                 llvm::cl::init("x86-64-v3")};
+  Pass::Option<std::string> spec{*this, "target", llvm::cl::desc("machine to lower for"), llvm::cl::init("x86-64-v3")};
 };
 
 struct ExpandMathPass : MachinePass<ExpandMathPass> {

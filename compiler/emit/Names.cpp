@@ -9,20 +9,21 @@ namespace {
 /// Keywords, macros that common headers define, and what generated headers call their own.
 const StringSet<> &reservedNames() {
   static const StringSet<> names = {
-      "alignas",  "alignof",   "and",       "and_eq",   "asm",        "auto",      "bitand",   "bitor",    "bool",
-      "break",    "case",      "catch",     "char",     "class",      "compl",     "complex",  "concept",  "const",
-      "consteval", "constexpr", "constinit", "continue", "co_await",   "co_return", "co_yield", "decltype", "default",
-      "delete",   "do",        "double",    "else",     "enum",       "explicit",  "export",   "extern",   "false",
-      "float",    "for",       "friend",    "goto",     "if",         "inline",    "int",      "long",     "mutable",
-      "namespace", "new",       "noexcept",  "not",      "not_eq",     "nullptr",   "operator", "or",       "or_eq",
-      "private",  "protected", "public",    "register", "requires",   "restrict",  "return",   "short",    "signed",
-      "sizeof",   "static",    "static_assert", "struct", "switch",   "template",  "this",     "thread_local", "throw",
-      "true",     "try",       "typedef",   "typeid",   "typename",   "typeof",    "union",    "unsigned", "using",
-      "virtual",  "void",      "volatile",  "wchar_t",  "while",      "xor",       "xor_eq",   "I",        "NULL",
-      "EOF",      "NAN",       "INFINITY",  "errno",    "stdin",      "stdout",    "stderr",   "linux",    "unix",
-      "assert",   "offsetof",  "workspace", "exec",     "model",      "memory",    "run",      "inputs",   "outputs",
-      "ingot",    "std",       "int8_t",    "int16_t",  "int32_t",    "int64_t",   "uint8_t",  "uint16_t", "uint32_t",
-      "uint64_t", "size_t"};
+      "alignas",  "alignof",       "and",       "and_eq",    "asm",       "auto",      "bitand",       "bitor",
+      "bool",     "break",         "case",      "catch",     "char",      "class",     "compl",        "complex",
+      "concept",  "const",         "consteval", "constexpr", "constinit", "continue",  "co_await",     "co_return",
+      "co_yield", "decltype",      "default",   "delete",    "do",        "double",    "else",         "enum",
+      "explicit", "export",        "extern",    "false",     "float",     "for",       "friend",       "goto",
+      "if",       "inline",        "int",       "long",      "mutable",   "namespace", "new",          "noexcept",
+      "not",      "not_eq",        "nullptr",   "operator",  "or",        "or_eq",     "private",      "protected",
+      "public",   "register",      "requires",  "restrict",  "return",    "short",     "signed",       "sizeof",
+      "static",   "static_assert", "struct",    "switch",    "template",  "this",      "thread_local", "throw",
+      "true",     "try",           "typedef",   "typeid",    "typename",  "typeof",    "union",        "unsigned",
+      "using",    "virtual",       "void",      "volatile",  "wchar_t",   "while",     "xor",          "xor_eq",
+      "I",        "NULL",          "EOF",       "NAN",       "INFINITY",  "errno",     "stdin",        "stdout",
+      "stderr",   "linux",         "unix",      "assert",    "offsetof",  "workspace", "exec",         "model",
+      "memory",   "run",           "inputs",    "outputs",   "ingot",     "std",       "int8_t",       "int16_t",
+      "int32_t",  "int64_t",       "uint8_t",   "uint16_t",  "uint32_t",  "uint64_t",  "size_t"};
   return names;
 }
 

@@ -1,10 +1,11 @@
-// Weights do not pass through LLVM: neither as constants of IR (gigabytes and minutes) nor as bytes of its object streamer
-// (a copy of all of them, and a copy more for the file).
+// Weights do not pass through LLVM: neither as constants of IR (gigabytes and minutes) nor as bytes of its object
+// streamer (a copy of all of them, and a copy more for the file).
 //
-// The code generator leaves the symbol NAME_weights undefined and a section .rodata.NAME_weights of one byte. In ELF a
-// section's bytes may lie anywhere in the file, so they are appended behind everything else: the section header gets
-// that offset and the real size, and the symbol becomes a hidden one at the start of the section. Nothing moves, no
-// relocation changes.
+// The code generator makes a .bss section of the full size, which has no contents, with the symbol at its start. In ELF
+// a section's bytes may lie anywhere in the file, so they are appended behind everything else and the section header is
+// told: contents, read-only, at that offset. Nothing moves, no relocation changes. Only the names would be wrong; the
+// symbol is made as ".rodata.NAME_weights" and its section as ".bss..rodata.NAME_weights", and both names become right
+// by starting later in the string table.
 #include "compiler/emit/Object.h"
 #include "compiler/emit/CodeGen.h"
 #include "llvm/ADT/STLExtras.h"
@@ -18,87 +19,83 @@ namespace {
 
 constexpr uint64_t sectionAlign = 64;
 
+/// LLVM reads the object as constant; it is our buffer.
+template <typename T> T &writable(const T &part) { return const_cast<T &>(part); }
+
+/// Makes the section of the symbol `wanted` one with contents at `offset`; false when there is none.
 template <typename ELFT> class WeightsPatch {
 public:
-  WeightsPatch(MutableArrayRef<char> object, StringRef model, int64_t weightBytes)
-      : object(object), model(model), weightBytes(weightBytes) {}
+  WeightsPatch(const ELFFile<ELFT> &file, StringRef wanted) : file(file), wanted(wanted) {}
 
-  /// The change; false when the code does not use the weights.
-  Expected<bool> apply() {
-    Expected<ELFFile<ELFT>> file = ELFFile<ELFT>::create(StringRef(object.data(), object.size()));
-    if (!file) {
-      return file.takeError();
-    }
-    auto sections = file->sections();
+  Expected<bool> apply(int64_t size, uint64_t offset) {
+    auto sections = file.sections();
     if (!sections) {
       return sections.takeError();
     }
-    std::string wanted = ingot::emit::weightsSection(model);
-    for (const auto &section : *sections) {
-      Expected<StringRef> name = file->getSectionName(section);
-      if (!name) {
-        return name.takeError();
-      }
-      if (*name == wanted) {
-        fill(writable(section));
-        return define(*file, *sections, &section - sections->begin());
+    for (const typename ELFT::Shdr &table : *sections) {
+      if (table.sh_type == ELF::SHT_SYMTAB) {
+        Expected<const typename ELFT::Sym *> symbol = findSymbol(table);
+        if (!symbol || !*symbol) {
+          return symbol ? Expected<bool>(false) : symbol.takeError();
+        }
+        writable(**symbol).st_name += StringRef(".rodata.").size();
+        return fill((*sections)[(*symbol)->st_shndx], size, offset);
       }
     }
     return false;
   }
 
 private:
-  /// LLVM reads the object as constant; it is our buffer.
-  template <typename T> T &writable(const T &part) { return const_cast<T &>(part); }
-
-  void fill(typename ELFT::Shdr &section) {
-    section.sh_offset = alignTo(object.size(), sectionAlign);
-    section.sh_size = weightBytes;
-    section.sh_addralign = sectionAlign;
-  }
-
-  Expected<bool> define(const ELFFile<ELFT> &file, typename ELFT::ShdrRange sections, size_t index) {
-    std::string wanted = ingot::emit::weightsSymbol(model);
-    for (const auto &table : sections) {
-      if (table.sh_type != ELF::SHT_SYMTAB) {
-        continue;
+  Expected<const typename ELFT::Sym *> findSymbol(const typename ELFT::Shdr &table) {
+    auto symbols = file.symbols(&table);
+    auto names = file.getStringTableForSymtab(table);
+    if (!symbols || !names) {
+      return joinErrors(symbols.takeError(), names.takeError());
+    }
+    for (const typename ELFT::Sym &symbol : *symbols) {
+      Expected<StringRef> name = symbol.getName(*names);
+      if (!name) {
+        return name.takeError();
       }
-      auto symbols = file.symbols(&table);
-      auto names = file.getStringTableForSymtab(table);
-      if (!symbols || !names) {
-        return joinErrors(symbols.takeError(), names.takeError());
-      }
-      for (const auto &symbol : *symbols) {
-        Expected<StringRef> name = symbol.getName(*names);
-        if (!name) {
-          return name.takeError();
-        }
-        if (*name == wanted) {
-          auto &changed = writable(symbol);
-          changed.st_shndx = index;
-          changed.st_value = 0;
-          changed.st_size = weightBytes;
-          changed.setBindingAndType(ELF::STB_GLOBAL, ELF::STT_OBJECT);
-          changed.setVisibility(ELF::STV_HIDDEN);
-          return true;
-        }
+      if (*name == wanted && symbol.getType() == ELF::STT_OBJECT && symbol.st_shndx < ELF::SHN_LORESERVE) {
+        return &symbol;
       }
     }
-    return true; // nobody refers to the weights; they are still there
+    return nullptr;
   }
 
-  MutableArrayRef<char> object;
-  StringRef model;
-  int64_t weightBytes;
+  Expected<bool> fill(const typename ELFT::Shdr &section, int64_t size, uint64_t offset) {
+    Expected<StringRef> name = file.getSectionName(section);
+    if (!name) {
+      return name.takeError();
+    }
+    if (*name != (".bss." + wanted).str() || section.sh_type != ELF::SHT_NOBITS || int64_t(section.sh_size) != size) {
+      return createStringError("section " + *name + " is not the one that was made for the weights");
+    }
+    typename ELFT::Shdr &changed = writable(section);
+    changed.sh_name += StringRef(".bss.").size();
+    changed.sh_type = ELF::SHT_PROGBITS;
+    changed.sh_flags = ELF::SHF_ALLOC;
+    changed.sh_offset = offset;
+    return true;
+  }
+
+  const ELFFile<ELFT> &file;
+  StringRef wanted;
 };
 
-Expected<bool> patch(MutableArrayRef<char> object, StringRef model, int64_t weightBytes) {
-  auto [bits, order] = getElfArchType(StringRef(object.data(), object.size()));
+template <typename ELFT> Expected<bool> patchAs(StringRef object, StringRef wanted, int64_t size, uint64_t offset) {
+  Expected<ELFFile<ELFT>> file = ELFFile<ELFT>::create(object);
+  return file ? WeightsPatch<ELFT>(*file, wanted).apply(size, offset) : file.takeError();
+}
+
+Expected<bool> patch(StringRef object, StringRef wanted, int64_t size, uint64_t offset) {
+  auto [bits, order] = getElfArchType(object);
   if (order != ELF::ELFDATA2LSB) {
     return createStringError("the object is not little-endian ELF");
   }
-  return bits == ELF::ELFCLASS64 ? WeightsPatch<ELF64LE>(object, model, weightBytes).apply()
-                                 : WeightsPatch<ELF32LE>(object, model, weightBytes).apply();
+  return bits == ELF::ELFCLASS64 ? patchAs<ELF64LE>(object, wanted, size, offset)
+                                 : patchAs<ELF32LE>(object, wanted, size, offset);
 }
 
 } // namespace
@@ -107,16 +104,19 @@ Error ingot::emit::writeObject(MutableArrayRef<char> object, StringRef model, in
                                const WeightsSource &weights, int fd) {
   // Code reaches its weights through 32-bit distances.
   if (weightBytes > (int64_t(1) << 31) - (int64_t(1) << 24)) {
-    return createStringError("weights of " + Twine(weightBytes) + " bytes do not fit an object file of less than 2 GiB");
+    return createStringError("weights of " + Twine(weightBytes) +
+                             " bytes do not fit an object file of less than 2 GiB");
   }
-  Expected<bool> hasWeights = patch(object, model, weightBytes);
+  uint64_t offset = alignTo(object.size(), sectionAlign);
+  StringRef bytes(object.data(), object.size());
+  Expected<bool> hasWeights = patch(bytes, weightsSection(model), weightBytes, offset);
   if (!hasWeights) {
     return hasWeights.takeError();
   }
   raw_fd_ostream out(fd, /*shouldClose=*/false);
   out.write(object.data(), object.size());
   if (*hasWeights) {
-    out.write_zeros(alignTo(object.size(), sectionAlign) - object.size());
+    out.write_zeros(offset - object.size());
     int64_t written = 0;
     weights([&](ArrayRef<char> bytes) {
       out.write(bytes.data(), bytes.size());

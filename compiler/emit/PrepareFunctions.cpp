@@ -18,9 +18,7 @@ static std::string take(func::FuncOp function, StringRef name, StringRef otherwi
 static void setAttributes(func::FuncOp function, const ingot::target::MachineModel &machine) {
   Builder builder(function.getContext());
   SmallVector<Attribute> list;
-  auto add = [&](StringRef key, StringRef value) {
-    list.push_back(builder.getStrArrayAttr({key, value}));
-  };
+  auto add = [&](StringRef key, StringRef value) { list.push_back(builder.getStrArrayAttr({key, value})); };
   if (auto present = function->getAttrOfType<ArrayAttr>("passthrough")) {
     llvm::append_range(list, present);
   }

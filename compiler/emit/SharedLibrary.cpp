@@ -31,11 +31,25 @@ Error ingot::emit::linkSharedLibrary(const std::string &object, const std::strin
   std::string name = "--soname=" + model + ".so";
   std::string messages;
   raw_string_ostream stream(messages);
-  const char *arguments[] = {"ld.lld",         "-shared",          name.c_str(),        "-o",
-                             output.c_str(),   object.c_str(),     runtime.c_str(),     "--exclude-libs=ALL",
-                             "--gc-sections",  "--no-undefined",   "--hash-style=gnu",  "--build-id=none",
-                             "-z",             "noexecstack",      "-z",                "relro",
-                             "-z",             "now",              "--threads=1"};
+  const char *arguments[] = {"ld.lld",
+                             "-shared",
+                             name.c_str(),
+                             "-o",
+                             output.c_str(),
+                             object.c_str(),
+                             runtime.c_str(),
+                             "--exclude-libs=ALL",
+                             "--gc-sections",
+                             "--no-undefined",
+                             "--hash-style=gnu",
+                             "--build-id=none",
+                             "-z",
+                             "noexecstack",
+                             "-z",
+                             "relro",
+                             "-z",
+                             "now",
+                             "--threads=1"};
   lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0) {
     return createStringError("linking " + output + " failed: " + StringRef(messages).trim());

@@ -11,30 +11,23 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
 std::string ingot::emit::weightsSymbol(StringRef model) { return (model + "_weights").str(); }
 std::string ingot::emit::weightsSection(StringRef model) { return (".rodata." + model + "_weights").str(); }
 
-/// The declaration becomes hidden, so that code reaches it relative to the program counter, and a section for the bytes
-/// is kept open by a byte without a symbol.
-static void reserveWeights(Module &ir, StringRef model) {
-  GlobalVariable *weights = ir.getGlobalVariable(ingot::emit::weightsSymbol(model));
-  if (!weights) {
+void ingot::emit::defineWeights(Module &ir, StringRef model) {
+  GlobalVariable *declared = ir.getGlobalVariable(weightsSymbol(model));
+  if (!declared) {
     return;
   }
-  weights->setConstant(true);
-  weights->setVisibility(GlobalValue::HiddenVisibility);
-  weights->setDSOLocal(true);
-  weights->setAlignment(Align(64));
-  Type *byte = Type::getInt8Ty(ir.getContext());
-  auto *place = new GlobalVariable(ir, byte, /*isConstant=*/true, GlobalValue::PrivateLinkage,
-                                   ConstantInt::get(byte, 0), "weights_place");
-  place->setSection(ingot::emit::weightsSection(model));
+  Type *type = declared->getValueType();
+  auto *place = new GlobalVariable(ir, type, /*isConstant=*/false, GlobalValue::InternalLinkage,
+                                   Constant::getNullValue(type), weightsSection(model));
   place->setAlignment(Align(64));
-  appendToCompilerUsed(ir, {place});
+  declared->replaceAllUsesWith(place);
+  declared->eraseFromParent();
 }
 
 /// LLVM's messages become diagnostics of the module; the stack size that prepareFunctions asked about is one.
@@ -73,6 +66,9 @@ std::unique_ptr<Module> ingot::emit::translate(mlir::ModuleOp module, LLVMContex
       global.setLinkage(GlobalValue::InternalLinkage);
     }
   }
-  reserveWeights(*ir, model.name);
+  if (GlobalVariable *weights = ir->getGlobalVariable(weightsSymbol(model.name))) {
+    weights->setConstant(true);
+    weights->setAlignment(Align(64));
+  }
   return ir;
 }

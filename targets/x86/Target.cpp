@@ -36,49 +36,21 @@ struct ClassRow {
   const char *level, *sentence, *needs, *features;
   int64_t lanes, registers;
   bool maskedAccess, fusedMultiplyAdd, scaleByPowerOfTwo;
-  MachineModel::Tile
-      matmulTile; ///< rows * vectors + vectors + 1 <= registers - 1; without FMA one more for the product
+  MachineModel::Tile matmulTile; ///< leaves a register for the broadcast and, without FMA, one for the product
   int64_t l1Bytes, l2Bytes, l3Bytes;
 };
 
+// clang-format off
 constexpr ClassRow classes[] = {
-    {"x86-64-v4",
-     "AVX-512: servers since Skylake, desktops since Zen 4",
-     "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+fma",
-     "-prefer-256-bit",
-     16,
-     32,
-     true,
-     true,
-     {14, 2},
-     32 << 10,
-     1 << 20,
-     4 << 20},
-    {"x86-64-v3",
-     "AVX2 and FMA: Haswell, Zen and later",
-     "+avx2,+fma,+f16c",
-     "",
-     8,
-     16,
-     false,
-     true,
-     {6, 2},
-     32 << 10,
-     512 << 10,
-     4 << 20},
-    {"x86-64-v2",
-     "SSE4.2: any x86-64 CPU since 2009",
-     "+sse4.2",
-     "",
-     4,
-     16,
-     false,
-     false,
-     {4, 2},
-     32 << 10,
-     256 << 10,
-     2 << 20},
+    {"x86-64-v4", "AVX-512: servers since Skylake, desktops since Zen 4",
+     "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+fma", "-prefer-256-bit",
+     16, 32, true, true, true, {14, 2}, 32 << 10, 1 << 20, 4 << 20},
+    {"x86-64-v3", "AVX2 and FMA: Haswell, Zen and later", "+avx2,+fma,+f16c", "",
+     8, 16, false, true, false, {6, 2}, 32 << 10, 512 << 10, 4 << 20},
+    {"x86-64-v2", "SSE4.2: any x86-64 CPU since 2009", "+sse4.2", "",
+     4, 16, false, false, false, {4, 2}, 32 << 10, 256 << 10, 2 << 20},
 };
+// clang-format on
 
 void initializeBackEnd() {
   static const bool done = [] {

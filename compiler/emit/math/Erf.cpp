@@ -12,8 +12,8 @@ Value ingot::emit::expandErf(const FloatBuilder &f, Value x) {
   Value inner = f.fma(f.polynomial(square, nearZero), x, x);
 
   Value far = f.select(f.greater(t, 5.0), f.constant(5.0), t);
-  constexpr double away[] = {-1.28717512e-1, -6.34846687e-1, -1.06777877e-1,
-                             2.42546219e-2,  -3.88396438e-3, 3.83197126e-4, -1.72853470e-5};
+  constexpr double away[] = {-1.28717512e-1, -6.34846687e-1, -1.06777877e-1, 2.42546219e-2,
+                             -3.88396438e-3, 3.83197126e-4,  -1.72853470e-5};
   Value power = f.fma(f.polynomial(far, away), far, f.neg(far));
   Value outer = f.copySign(f.sub(f.constant(1.0), expandExp(f, power)), x);
   return f.select(f.greater(t, 0.927734375), outer, inner);

@@ -11,9 +11,9 @@ namespace {
 /// (e^r - 1 - r) / r^2 for |r| <= 0.35: Cephes' expf for f32, Taylor's series for f64.
 constexpr double tail32[] = {5.0000001201e-1, 1.6666665459e-1, 4.1665795894e-2,
                              8.3334519073e-3, 1.3981999507e-3, 1.9875691500e-4};
-constexpr double tail64[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,         1.0 / 120,        1.0 / 720,
-                             1.0 / 5040,    1.0 / 40320,    1.0 / 362880,     1.0 / 3628800,    1.0 / 39916800,
-                             1.0 / 479001600, 1.0 / 6227020800};
+constexpr double tail64[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,
+                             1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
+                             1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
 
 struct Reduced {
   FloatBuilder::Rounded n;
@@ -28,9 +28,7 @@ Reduced reduce(const FloatBuilder &f, Value x) {
   return {n, f.fma(n.value, f.constant(-low), r)};
 }
 
-Value tail(const FloatBuilder &f, Value r) {
-  return f.isDouble() ? f.polynomial(r, tail64) : f.polynomial(r, tail32);
-}
+Value tail(const FloatBuilder &f, Value r) { return f.isDouble() ? f.polynomial(r, tail64) : f.polynomial(r, tail32); }
 
 /// 2^n * e^r, with n and r as from reduce().
 Value finishExp(const FloatBuilder &f, const Reduced &x) {
@@ -40,7 +38,8 @@ Value finishExp(const FloatBuilder &f, const Reduced &x) {
 }
 
 /// e^x - 1 for x no further from 0 than expandExpM1 clamps it; the sign of a zero is not kept.
-/// 2^n (q + 1) - 1 = 2 (2^(n-1) q + (2^(n-1) - 1/2)) with q = e^r - 1: exact cancellation, and n = 128 does not overflow.
+/// 2^n (q + 1) - 1 = 2 (2^(n-1) q + (2^(n-1) - 1/2)) with q = e^r - 1: exact cancellation, and n = 128 does not
+/// overflow.
 Value expM1InRange(const FloatBuilder &f, Value x) {
   Reduced reduced = reduce(f, x);
   Value r = reduced.r;

@@ -24,8 +24,7 @@ Split split(const FloatBuilder &f, Value x) {
   Value small = f.less(x, f.isDouble() ? 0x1p-1022 : 0x1p-126);
   x = f.select(small, f.mul(x, std::ldexp(1.0, up)), x);
   Value fromRoot = f.addBits(f.bits(x), f.bitsConstant((offset << digits) - root));
-  Value mantissa =
-      f.fromBits(f.addBits(f.andBits(fromRoot, (int64_t(1) << digits) - 1), f.bitsConstant(root)));
+  Value mantissa = f.fromBits(f.addBits(f.andBits(fromRoot, (int64_t(1) << digits) - 1), f.bitsConstant(root)));
   Value exponent = f.smallIntegerToFloat(f.shiftRight(fromRoot, digits), offset);
   return {f.select(small, f.sub(exponent, double(up)), exponent), mantissa};
 }
@@ -97,8 +96,8 @@ Value ingot::emit::expandCbrt(const FloatBuilder &f, Value x) {
   });
 }
 
-// exp(y log|x|), negative for a negative x and an odd y, NaN for a negative x and a y that is no integer. C's exceptions
-// are x^0 = 1 and 1^y = 1 for every other operand, NaN too, and (-1)^(+-infinity) = 1.
+// exp(y log|x|), negative for a negative x and an odd y, NaN for a negative x and a y that is no integer. C's
+// exceptions are x^0 = 1 and 1^y = 1 for every other operand, NaN too, and (-1)^(+-infinity) = 1.
 Value ingot::emit::expandPow(const FloatBuilder &f, Value base, Value exponent) {
   FloatBuilder d = f.with(64);
   Value x = d.convert(base), y = d.convert(exponent), magnitude = d.abs(x);

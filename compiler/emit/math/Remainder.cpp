@@ -1,5 +1,5 @@
-// The remainder of a truncated division, as C's fmod, by long division in f64: as long as r >= y in any lane, the leading
-// 28 bits of the quotient times y are subtracted, which is exact for operands of f32. At most ten rounds.
+// The remainder of a truncated division, as C's fmod, by long division in f64: as long as r >= y in any lane, the
+// leading 28 bits of the quotient times y are subtracted, which is exact for operands of f32. At most ten rounds.
 #include "compiler/emit/math/Functions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -32,7 +32,8 @@ Value ingot::emit::expandRemainder(const FloatBuilder &f, Value dividend, Value 
   };
   Value r = scf::WhileOp::create(d.opBuilder(), d.location(), TypeRange(d.type()), d.abs(x), more, step).getResult(0);
   Value ordered = d.either(d.isNaN(x), d.isNaN(y));
-  Value invalid = d.either(ordered, d.either(d.equal(y, 0.0), d.equal(d.abs(x), std::numeric_limits<double>::infinity())));
+  Value invalid =
+      d.either(ordered, d.either(d.equal(y, 0.0), d.equal(d.abs(x), std::numeric_limits<double>::infinity())));
   r = d.select(invalid, d.constant(std::numeric_limits<double>::quiet_NaN()), d.copySign(r, x));
   return f.convert(r);
 }

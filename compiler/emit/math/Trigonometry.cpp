@@ -30,8 +30,8 @@ Quadrant reduce(const FloatBuilder &d, Value x) {
   r = d.clamp(r, -0.79, 0.79);
   constexpr double s[] = {-1.66666666666666324348e-01, 8.33333333332248946124e-03,  -1.98412698298579493134e-04,
                           2.75573137070700676789e-06,  -2.50507602534068634195e-08, 1.58969099521155010221e-10};
-  constexpr double c[] = {4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
-                          -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11};
+  constexpr double c[] = {4.16666666666666019037e-02,  -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+                          -2.75573143513906633035e-07, 2.08757232129817482790e-09,  -1.13596475577881948265e-11};
   Value z = d.mul(r, r);
   Value sine = d.fma(d.mul(z, r), d.polynomial(z, s), r);
   Value cosine = d.fma(d.mul(z, z), d.polynomial(z, c), d.fma(z, d.constant(-0.5), d.constant(1.0)));
@@ -85,9 +85,7 @@ Value halfExp(const FloatBuilder &d, Value a) {
 } // namespace
 
 Value ingot::emit::expandSin(const FloatBuilder &f, Value x) {
-  return inDouble(f, x, [](const FloatBuilder &d, Value v) {
-    return d.select(d.equal(v, 0.0), v, sinePlus(d, v, 0));
-  });
+  return inDouble(f, x, [](const FloatBuilder &d, Value v) { return d.select(d.equal(v, 0.0), v, sinePlus(d, v, 0)); });
 }
 
 Value ingot::emit::expandCos(const FloatBuilder &f, Value x) {
