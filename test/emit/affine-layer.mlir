@@ -5,8 +5,8 @@
 // RUN: llvm-nm -a %t/a/layer.o | FileCheck %s --check-prefix=LOCAL
 // RUN: llvm-nm -D --defined-only %t/a/layer.so | FileCheck %s --check-prefix=GLOBAL
 // RUN: llvm-nm -D --undefined-only %t/a/layer.so | count 0
-// RUN: clang-22 -std=c99 -Wall -Wextra -pedantic -Werror -I%t/a -I%source/runtime_support/include %S/Inputs/layer.c %t/a/layer.a %build/lib/libingot_rt.a -o %t/c && %t/c
-// RUN: clang-22 -std=c99 -I%t/a -I%source/runtime_support/include %S/Inputs/layer.c %t/a/layer.so %build/lib/libingot_rt.a -Wl,-rpath,%t/a -o %t/so && %t/so
+// RUN: clang-22 -std=c99 -Wall -Wextra -pedantic -Werror -I%t/a -I%source/runtime_support/include %S/Inputs/layer.c %t/a/layer.a %build/lib/libingot_rt.a -lm -o %t/c && %t/c
+// RUN: clang-22 -std=c99 -I%t/a -I%source/runtime_support/include %S/Inputs/layer.c %t/a/layer.so %build/lib/libingot_rt.a -lm -Wl,-rpath,%t/a -o %t/so && %t/so
 // RUN: clang++-22 -std=c++17 -Wall -Wextra -pedantic -Werror -I%t/a -I%source/runtime_support/include %S/Inputs/layer.cpp %t/a/layer.o %build/lib/libingot_rt.a -o %t/cpp && %t/cpp
 // RUN: FileCheck %s --check-prefix=HEADER --input-file %t/a/layer.h
 // RUN: FileCheck %s --check-prefix=JSON --input-file %t/a/layer.json
