@@ -78,6 +78,7 @@ bool collectItems(std::span<const Buffer> buffers, std::vector<Item> &items) {
 
 int64_t largestLiveSum(const std::vector<Item> &items) {
   std::vector<std::pair<int64_t, int64_t>> ends; // last step, bytes
+  ends.reserve(items.size());
   for (const Item &item : items) {
     ends.push_back({item.last, item.bytes});
   }

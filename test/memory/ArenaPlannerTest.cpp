@@ -199,6 +199,7 @@ TEST(ArenaPlanner, RandomShortLivesAreNearTheBound) {
 TEST(ArenaPlanner, SameInputSamePlan) {
   std::mt19937 random(3);
   std::vector<Buffer> buffers;
+  buffers.reserve(200);
   for (int i = 0; i < 200; ++i) {
     int64_t first = random() % 100;
     buffers.push_back({int64_t(random() % 100000), 64, first, first + int64_t(random() % 20)});
@@ -212,6 +213,7 @@ TEST(ArenaPlanner, TenThousandBuffers) {
   for (int longest : {30, 10000}) {
     std::mt19937 random(4);
     std::vector<Buffer> buffers;
+    buffers.reserve(10000);
     for (int64_t i = 0; i < 10000; ++i) {
       buffers.push_back({int64_t(1 + random() % 100000), 64, i, i + int64_t(random() % longest)});
     }
