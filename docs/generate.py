@@ -35,8 +35,15 @@ def operators():
 
 
 def operators_page(rows):
-    lines = [HEAD, "# Operators\n", f"The onnx dialect has {len(rows)} operators. The definitions are in `compiler/onnx/ops`, the meaning in the `.cpp` beside each.\n", "| operator | | file |\n|---|---|---|"]
-    return "\n".join(lines) + "\n" + "".join(f"| {name} | {sentence} | `{file}` |\n" for name, sentence, file in rows)
+    """By file: what the file says of itself, its operators, and the sentences that definitions carry."""
+    lines = [HEAD, "# Operators\n", f"The onnx dialect has {len(rows)} operators. The definitions are in `compiler/onnx/ops`, the meaning in the `.cpp` beside each.\n"]
+    for file in sorted({file for _, _, file in rows}):
+        about = (ROOT / "compiler/onnx/ops" / file).read_text().splitlines()[0].removeprefix("//").strip()
+        members = [(name, sentence) for name, sentence, of in rows if of == file]
+        lines.append(f"## {file.removesuffix('.td')}\n\n{about}\n\n{', '.join(f'`{name}`' for name, _ in members)}\n")
+        lines += [f"- `{name}`: {sentence}" for name, sentence in members if sentence]
+        lines += [""] if any(sentence for _, sentence in members) else []
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def phases_page(build):

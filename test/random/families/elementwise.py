@@ -13,9 +13,12 @@ UNARY = {
     "Erf": (9, -4, 4, False, {}), "Gelu": (20, -5, 5, False, {"approximate": [None, "none", "tanh"]}), "Exp": (7, -8, 8, False, {}),
     "Log": (7, 0.02, 20, False, {}), "Sqrt": (7, 0, 30, False, {}), "Reciprocal": (7, 0.1, 9, False, {}), "Neg": (7, -5, 5, True, {}), "Abs": (7, -5, 5, True, {}),
     "Sin": (7, -30, 30, False, {}), "Cos": (7, -30, 30, False, {}), "Identity": (7, -5, 5, True, {}),
+    "Tan": (7, -1.2, 1.2, False, {}), "Asin": (7, -0.98, 0.98, False, {}), "Acos": (7, -0.98, 0.98, False, {}), "Atan": (7, -9, 9, False, {}),
+    "Sinh": (9, -4, 4, False, {}), "Cosh": (9, -4, 4, False, {}), "Asinh": (9, -9, 9, False, {}), "Acosh": (9, 1.05, 9, False, {}), "Atanh": (9, -0.95, 0.95, False, {}),
+    "ThresholdedRelu": (10, -3, 3, True, {"alpha": [None, 0.5]}), "Shrink": (9, -3, 3, False, {"lambd": [None, 1.0], "bias": [None, 0.25]}),
     "Sign": (9, -2, 2, True, {}), "Floor": (7, -5, 5, True, {}), "Ceil": (7, -5, 5, True, {}), "Round": (11, -5, 5, True, {}),
 }
-JUMPS = {"Sign", "Floor", "Ceil", "Round"}
+JUMPS = {"ThresholdedRelu", "Shrink", "Sign", "Floor", "Ceil", "Round"}
 INTEGER_UNARY = {"Neg": 7, "Abs": 7, "Sign": 9, "Identity": 7}
 
 
@@ -150,6 +153,46 @@ def is_nan(c, x):
     c.need(x is None)
     array = c.numbers(c.shape())
     c.node("IsNaN", [c.tensor(np.where(c.numbers(array.shape, bool), array, np.float32("nan")).astype(np.float32))], exact=True)
+
+
+@op("IsInf")
+def is_inf(c, x):
+    c.since(10)
+    c.need(x is None)
+    array = c.numbers(c.shape(), np.float32, -1, 1)
+    values = np.where(array > 0.3, np.float32("inf"), np.where(array < -0.3, -np.float32("inf"), array)).astype(np.float32)
+    c.node("IsInf", [c.tensor(values)], exact=True, detect_negative=c.choice([None, 0, 1]), detect_positive=c.choice([None, 0, 1]))
+
+
+@op("BitwiseAnd", "BitwiseOr", "BitwiseXor")
+def bits(c, x, name):
+    c.since(18)
+    left, right = pair(c, x if x is None or x.dtype.kind == "i" else None, [np.int32, np.int64], -99, 99)
+    c.node(name, [left, right], exact=True)
+
+
+@op("BitwiseNot")
+def bitwise_not(c, x):
+    c.since(18)
+    x = x or c.data(c.shape(), c.choice([np.int32, np.int64]), -99, 99)
+    c.need(x.dtype in (np.int32, np.int64))
+    c.node("BitwiseNot", [x], exact=True)
+
+
+@op("BitShift")
+def shift(c, x):
+    c.since(11)
+    c.need(x is None)
+    shape, kind = c.shape(), c.choice([np.uint8, np.uint32, np.uint64])
+    c.node("BitShift", [c.data(shape, kind, 0, 99), c.data(broadcast(c, shape), kind, 0, 7)], exact=True, direction=c.choice(["LEFT", "RIGHT"]))
+
+
+@op("CastLike")
+def cast_like(c, x):
+    c.since(15)
+    x = x or c.data(c.shape(), c.choice([np.float32, np.int64]), -9, 9)
+    c.need(x.dtype in (np.int64, np.int32, np.bool_) or x.exact and x.dtype == np.float32 and within(x.array, -120, 120))
+    c.node("CastLike", [x, c.data([2], c.choice([np.float32, np.int32, np.int64]))], exact=True)
 
 
 @op("Where")

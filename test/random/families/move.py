@@ -291,3 +291,11 @@ def einsum(c, x):
     operands = [c.data([c.choice([2]) if letter == "." else sizes[letter] for letter in term.replace("...", ".")]) for term in terms]
     c.need("ii" not in equation or len(terms) == 1)
     c.node("Einsum", operands, equation=equation)
+
+
+@op("EyeLike")
+def eye_like(c, x):
+    c.since(9)
+    x = any_tensor(c, x, 2, 2)
+    c.need(x.rank == 2 and x.dtype in (np.float32, np.int64, np.int32))
+    c.node("EyeLike", [x], exact=True, dtype=c.choice([None, 1, 7]), k=c.choice([None, -1, 2]))

@@ -28,6 +28,38 @@ def pool(c, x, name):
     c.node(name, [x], outputs, exact=name == "MaxPool", kernel_shape=kernel, **attributes)
 
 
+@op("LpPool")
+def lp_pool(c, x):
+    x = image(c, x)
+    c.need(x.rank <= 5 and c.opset >= 11)
+    kernel = [c.choice([1, 2, 3]) for _ in x.shape[2:]]
+    attributes = window(c, x.shape[2:], kernel, True)
+    c.need(all(size >= need for size, need in zip(x.shape[2:], kernel)))
+    c.node("LpPool", [x], kernel_shape=kernel, p=c.choice([None, 1, 2, 3]), **attributes)
+
+
+@op("Hardmax")
+def hardmax(c, x):
+    x = x or c.data(c.shape(1, 4))
+    c.need(x.dtype == np.float32 and x.rank and x.array.size and x.exact)
+    c.node("Hardmax", [x], exact=True, axis=c.choice([None, c.axis(x.rank, negative=c.opset >= 11)]))
+
+
+@op("MeanVarianceNormalization")
+def mean_variance(c, x):
+    c.since(9)
+    x = image(c, x)
+    c.need(x.rank == 4 and x.shape[0] * np.prod(x.shape[2:]) > 3)
+    c.node("MeanVarianceNormalization", [x], axes=c.choice([None, [0, 2, 3], [1, 2, 3]]))
+
+
+@op("LpNormalization")
+def lp_normalization(c, x):
+    x = x or c.data(c.shape(1, 4), np.float32, 0.5, 2)
+    c.need(x.dtype == np.float32 and x.rank and x.array.size and np.abs(x.array).min() > 1e-3)
+    c.node("LpNormalization", [x], axis=c.choice([None, c.axis(x.rank)]), p=c.choice([None, 1, 2]))
+
+
 @op("GlobalAveragePool", "GlobalMaxPool")
 def global_pool(c, x, name):
     c.node(name, [image(c, x)], exact=name == "GlobalMaxPool")

@@ -6,7 +6,7 @@ from families import op
 SINCE_13 = {"ReduceSum": 13}
 
 
-@op("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSumExp", "ReduceSumSquare", weight=2)
+@op("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", weight=2)
 def reduce(c, x, name):
     if x is None:
         integer = name in ("ReduceSum", "ReduceMax", "ReduceMin") and c.chance(0.2)
@@ -14,6 +14,9 @@ def reduce(c, x, name):
     c.need(x.rank and (x.dtype == np.float32 or (x.dtype == np.int64 and name in ("ReduceSum", "ReduceMax", "ReduceMin") and c.opset >= 12)))
     c.need(x.array.size or name in ("ReduceSum", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceProd"))
     c.need(not x.array.size or (np.isfinite(x.array).all() and np.abs(x.array).max() < (3 if name == "ReduceProd" else 40)))
+    if name == "ReduceLogSum":
+        c.need(x.array.size)
+        x = x if x.array.min() > 0.1 else c.tensor(np.abs(x.array) + np.float32(0.5))
     axes = sorted(c.rng.sample(range(x.rank), c.rng.randint(1, x.rank)))
     axes = [axis - x.rank if c.opset >= 11 and c.chance(0.3) else axis for axis in axes]
     attributes = {"keepdims": c.choice([None, 0, 1])}
