@@ -112,18 +112,16 @@ def main():
     parser.add_argument("--runtime", required=True), parser.add_argument("--include", required=True), parser.add_argument("--only")
     arguments = parser.parse_args()
     arguments.ingot = os.path.abspath(arguments.ingot)
-    passed = failed = 0
+    count = ingot_run.Count("artifacts")
     for name, proto in models():
         if arguments.only in (None, name):
             with tempfile.TemporaryDirectory(prefix="ingot-artifacts-") as scratch:
                 try:
                     print(f"{name}: {one(arguments, pathlib.Path(scratch), name, proto)}")
-                    passed += 1
+                    count.add(name, None)
                 except AssertionError as error:
-                    print(f"{name}: {error}")
-                    failed += 1
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed > 0)
+                    count.add(name, str(error))
+    count.finish()
 
 
 if __name__ == "__main__":

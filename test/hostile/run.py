@@ -202,30 +202,28 @@ def main():
     parser.add_argument("--save", type=pathlib.Path, default=pathlib.Path("build/hostile"))
     arguments = parser.parse_args()
     arguments.ingot = os.path.abspath(arguments.ingot)
-    passed, failed = 0, 0
+    count = ingot_run.Count("hostile")
 
-    def count(name, wrong, path):
-        nonlocal passed, failed
-        passed, failed = passed + (wrong is None), failed + (wrong is not None)
+    def note(name, wrong, path):
         if wrong is not None:
             arguments.save.mkdir(parents=True, exist_ok=True)
             kept = arguments.save / f"{re.sub(r'[^a-z0-9]+', '-', name)}.onnx"
             kept.write_bytes(path.read_bytes())
-            print(f"{name}: {wrong} [{kept}]", flush=True)
+            wrong += f" [{kept}]"
+        count.add(name, wrong)
 
     with tempfile.TemporaryDirectory(prefix="ingot-hostile-") as scratch:
         folder = pathlib.Path(scratch)
         for name, content, pattern in cases(folder):
             if re.search(arguments.only, name):
-                count(name, check(arguments, folder, name, content, pattern), folder / "model.onnx")
+                note(name, check(arguments, folder, name, content, pattern), folder / "model.onnx")
         originals, generator, path = list(seeds()), random.Random(arguments.seed), folder / "mutant.onnx"
         for number in range(arguments.mutations if arguments.only == "." else 0):
             path.write_bytes(mutate(generator, originals[number % len(originals)]))
             code, message, seconds, megabytes = compile(arguments, path, folder / "mutant")
             bad = code not in (0, 1) or seconds > 2 * SECONDS or megabytes > MEGABYTES
-            count(f"mutation {arguments.seed}-{number}", f"exit code {code}, {seconds:.1f} s, {megabytes:.0f} MB: {message[:300]}" if bad else None, path)
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed > 0)
+            note(f"mutation {arguments.seed}-{number}", f"exit code {code}, {seconds:.1f} s, {megabytes:.0f} MB: {message[:300]}" if bad else None, path)
+    count.finish()
 
 
 if __name__ == "__main__":

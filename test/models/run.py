@@ -27,8 +27,8 @@ def one(arguments, folder):
         close = lambda got, want: ingot_run.difference(got, want, 1e-4, 1e-3)
         if verdict == "pass" and (wrong := ingot_run.compare_outputs(folder, out, close)):
             verdict, text = "wrong", wrong
-    print(f"{folder.name}: {verdict} {text} ({time.time() - begin:.1f} s)", flush=True)
-    return verdict
+    print(f"{folder.name}: {verdict} ({time.time() - begin:.1f} s)", flush=True)
+    return folder.name, None if verdict == "pass" else f"{verdict}: {text}"
 
 
 def fetched(arguments):
@@ -49,13 +49,13 @@ def main():
     parser.add_argument("--root", type=pathlib.Path, required=True), parser.add_argument("--fetch", action="store_true"), parser.add_argument("--only", default=".")
     arguments = parser.parse_args()
     arguments.ingot = os.path.abspath(arguments.ingot)
-    skipped = fetched(arguments) if arguments.fetch else 0
+    count = ingot_run.Count("models")
+    count.skipped = fetched(arguments) if arguments.fetch else 0
     folders = [path.parent for path in sorted(arguments.root.glob("*/model.onnx")) if re.search(arguments.only, path.parent.name)]
     with concurrent.futures.ThreadPoolExecutor(arguments.j) as pool:
-        verdicts = list(pool.map(lambda folder: one(arguments, folder), [path for path in folders if (path / "test_data_set_0").exists()]))
-    passed = verdicts.count("pass")
-    print(f"{passed} passed, {len(verdicts) - passed} failed, {skipped} skipped")
-    sys.exit(1 if passed < len(verdicts) else 0 if passed else 77)
+        for name, wrong in pool.map(lambda folder: one(arguments, folder), [path for path in folders if (path / "test_data_set_0").exists()]):
+            count.add(name, wrong)
+    count.finish()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What the Python tests share: `ingot run` under limits, and recorded values in ONNX's own file layout (test_data_set_0/input_K.pb)."""
 import argparse
+import fnmatch
 import pathlib
 import re
 import resource
@@ -76,6 +77,39 @@ def difference(got, want, absolute=5e-5, relative=3e-4):
         return None
     first = tuple(wrong[0])
     return f"{len(wrong)} of {want.size} differ, first at {wrong[0].tolist()}: {got[first]}, expected {want[first]}; shape {list(want.shape)}"
+
+
+def known(suite):
+    """What test/known.txt says of a suite: name or pattern -> reason."""
+    lines = (pathlib.Path(__file__).resolve().parents[1] / "known.txt").read_text().splitlines()
+    entries = [line.split(": ", 2) for line in lines if line and not line.startswith("#")]
+    return {pattern: reason for of, pattern, reason in entries if of == suite}
+
+
+def reason(entries, name):
+    return next((text for pattern, text in entries.items() if fnmatch.fnmatchcase(name, pattern)), None)
+
+
+class Count:
+    """Counts results and prints what a person must read; a failure that test/known.txt names is skipped, and one that it names and that passes is said."""
+
+    def __init__(self, suite):
+        self.entries, self.passed, self.failed, self.skipped = known(suite), 0, 0, 0
+
+    def add(self, name, wrong):
+        why = reason(self.entries, name)
+        if wrong is None:
+            self.passed += 1
+            print(f"{name}: passes, take it out of test/known.txt" if why else "", end="\n" if why else "", flush=True)
+        elif why:
+            self.skipped += 1
+        else:
+            self.failed += 1
+            print(f"{name}: {wrong}", flush=True)
+
+    def finish(self):
+        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
+        sys.exit(1 if self.failed else 0 if self.passed else 77)
 
 
 def parser(description):
