@@ -186,6 +186,10 @@ Operation *Importer::create(onnx::Node &target, const Node &node) {
       return nullptr;
     }
   }
+  // An attribute of the wrong kind would be dropped in silence when the op is made.
+  if (failed(info->verifyInherentAttrs(target.attributes, [&] { return emitError(target.loc); }))) {
+    return nullptr;
+  }
   OperationState state(target.loc, *info);
   for (Value operand : target.operands) {
     state.addOperands(operand ? operand : onnx::makeNone(builder, target.loc));

@@ -167,3 +167,68 @@ TEST(Import, EverythingAtOnce) {
   expectProblem(text, "initializer 'w' float32[5] needs 20 bytes, but raw_data holds 3");
   expectProblem(text, "node 'const' (Constant, opset 17): has the element type string");
 }
+
+/// x [1, 2, 4, 4] -> the node -> y
+static pb::ModelProto nodeModel(const std::string &op, const std::vector<std::string> &inputs,
+                                const std::vector<std::string> &outputs = {"y"}) {
+  pb::ModelProto model = emptyModel();
+  addValue(*model.mutable_graph()->mutable_input(), "x", {1, 2, 4, 4});
+  addValue(*model.mutable_graph()->mutable_output(), "y");
+  addWeight(model, "w", importer::kFloat, {3, 2, 1, 1}).set_raw_data(std::string(24, '\0'));
+  addNode(*model.mutable_graph()->mutable_node(), op, inputs, outputs, "n");
+  return model;
+}
+
+static pb::AttributeProto &addAttribute(pb::ModelProto &model, const std::string &name) {
+  pb::AttributeProto &attribute = *model.mutable_graph()->mutable_node(0)->add_attribute();
+  attribute.set_name(name);
+  return attribute;
+}
+
+TEST(Nodes, Built) {
+  pb::ModelProto model = nodeModel("Conv", {"x", "w"});
+  addAttribute(model, "strides").add_ints(2);
+  model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->add_ints(2);
+  std::string text = import(model);
+  expectProblem(text, "onnx.Constant dense<0.000000e+00> : tensor<3x2x1x1xf32> \"w\"");
+  expectProblem(text, "onnx.None : none \"n\"");
+  expectProblem(
+      text,
+      "{strides = array<i64: 2, 2>} : (tensor<1x2x4x4xf32>, tensor<3x2x1x1xf32>, none) -> tensor<1x3x2x2xf32> \"n\"");
+  expectProblem(text, "-> (tensor<1x3x2x2xf32> {onnx.name = \"y\"})");
+}
+
+TEST(Nodes, EmptyNamesAtTheEndAreLeftOut) {
+  EXPECT_NE(import(nodeModel("Relu", {"x", ""})).find("onnx.Relu"), std::string::npos);
+}
+
+TEST(Nodes, WrongCounts) {
+  expectProblem(import(nodeModel("Relu", {})), "node 'n' (Relu, opset 17): has too few inputs: the first is missing");
+  expectProblem(import(nodeModel("Relu", {""})), "has too few inputs: the first is missing");
+  expectProblem(import(nodeModel("Conv", {"x"})), "node 'n' (Conv, opset 17): has too few inputs: input 1 is missing");
+  expectProblem(import(nodeModel("Relu", {"x", "x"})), "has 2 inputs, but the operator takes 1");
+  expectProblem(import(nodeModel("Conv", {"x", "w", "w", "w"})), "has 4 inputs, but the operator takes at most 3");
+  expectProblem(import(nodeModel("Relu", {"x"}, {"y", "z"})), "has 2 outputs, but the operator gives 1");
+}
+
+TEST(Nodes, WrongAttributes) {
+  pb::ModelProto model = nodeModel("Conv", {"x", "w"});
+  addAttribute(model, "colour").set_i(1);
+  expectProblem(import(model), "node 'n' (Conv, opset 17): has the unknown attribute 'colour'");
+  model = nodeModel("Conv", {"x", "w"});
+  addAttribute(model, "group").set_s("one");
+  expectProblem(import(model), "node 'n' (Conv, opset 17): attribute 'group' failed to satisfy constraint");
+  model = nodeModel("MaxPool", {"x"});
+  expectProblem(import(model), "node 'n' (MaxPool, opset 17): requires attribute 'kernel_shape'");
+}
+
+TEST(Nodes, OneMistakeIsOneMessage) {
+  pb::ModelProto model = nodeModel("Conv", {"x"}, {"a"});
+  addNode(*model.mutable_graph()->mutable_node(), "Relu", {"a"}, {"b"}, "second");
+  addNode(*model.mutable_graph()->mutable_node(), "Relu", {"b"}, {"y"}, "third");
+  addNode(*model.mutable_graph()->mutable_node(), "Conv", {"x"}, {"z"}, "fourth");
+  std::string text = import(model);
+  EXPECT_EQ(llvm::StringRef(text).count('\n'), 2u) << text;
+  expectProblem(text, "node 'n' (Conv, opset 17)");
+  expectProblem(text, "node 'fourth' (Conv, opset 17)");
+}
