@@ -132,7 +132,10 @@ Value FloatBuilder::scale(Value x, const Rounded &n) const {
   if (ldexp) {
     Type countType = shaped(builder.getI32Type());
     Value count = arith::FPToSIOp::create(builder, loc, countType, n.value);
-    return LLVM::LoadExpOp::create(builder, loc, floatType, x, count);
+    // The op of the LLVM dialect takes scalar counts only.
+    return LLVM::CallIntrinsicOp::create(builder, loc, floatType, builder.getStringAttr("llvm.ldexp"),
+                                         ValueRange{x, count})
+        .getResult(0);
   }
   int64_t k = width == 64 ? 128 : 64;
   Value low = less(n.value, double(4 - bias));

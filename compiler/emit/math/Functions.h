@@ -1,7 +1,7 @@
 // Math functions as arithmetic: no call to a library remains, and a scalar and a vector of any length get the same
 // result. Special values are C's (NaN, infinities, signed zeros, denormals) unless said otherwise.
 //
-// Errors are in units in the last place, measured by test/emit/math_accuracy.py against the correctly rounded result.
+// Errors are in units in the last place, measured by test/emit/MathAccuracyTest.cpp.
 #pragma once
 #include "compiler/emit/math/FloatBuilder.h"
 

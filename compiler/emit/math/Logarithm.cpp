@@ -84,15 +84,18 @@ Value ingot::emit::expandLog10(const FloatBuilder &f, Value x) {
   return inDouble(f, x, [](const FloatBuilder &d, Value v) { return d.mul(expandLog(d, v), 0.43429448190325182765); });
 }
 
-// exp(log|x| / 3) and one step of Newton's iteration; zeros, infinities and NaN are their own cube roots.
+// exp(log|x| / 3) and one step of Newton's iteration, with tiny numbers scaled so that the cube is a normal number;
+// zeros, infinities and NaN are their own cube roots.
 Value ingot::emit::expandCbrt(const FloatBuilder &f, Value x) {
   return inDouble(f, x, [](const FloatBuilder &d, Value v) {
-    Value magnitude = d.abs(v);
+    Value magnitude = d.abs(v), tiny = d.less(magnitude, 0x1p-900);
+    magnitude = d.select(tiny, d.mul(magnitude, 0x1p300), magnitude);
     Value y = expandExp(d, d.mul(expandLog(d, magnitude), 1.0 / 3));
     Value square = d.mul(y, y);
     Value error = d.div(d.sub(d.mul(square, y), magnitude), d.mul(square, 3.0));
     Value ordinary = d.both(d.greater(magnitude, 0.0), d.less(magnitude, infinity));
-    return d.select(ordinary, d.copySign(d.sub(y, error), v), v);
+    Value root = d.mul(d.sub(y, error), d.select(tiny, d.constant(0x1p-100), d.constant(1.0)));
+    return d.select(ordinary, d.copySign(root, v), v);
   });
 }
 

@@ -28,6 +28,7 @@ Value ingot::emit::expandRemainder(const FloatBuilder &f, Value dividend, Value 
     Value quotient = in.fromBits(in.andBits(in.bits(in.div(r[0], y)), -(int64_t(1) << 25)));
     Value next = in.fma(in.neg(in.trunc(quotient)), y, r[0]);
     next = in.select(in.less(next, 0.0), in.add(next, y), next);
+    next = in.select(in.less(quotient, 1.0), r[0], next); // a lane that is done, or has an infinite y
     scf::YieldOp::create(builder, loc, next);
   };
   Value r = scf::WhileOp::create(d.opBuilder(), d.location(), TypeRange(d.type()), d.abs(x), more, step).getResult(0);

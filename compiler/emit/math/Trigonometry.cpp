@@ -163,7 +163,8 @@ Value ingot::emit::expandAcosh(const FloatBuilder &f, Value x) {
   return inDouble(f, x, [](const FloatBuilder &d, Value v) {
     Value t = d.sub(v, 1.0);
     Value result = expandLog1p(d, d.add(t, d.sqrt(d.mul(t, d.add(t, 2.0)))));
-    return d.select(d.greater(v, 1e150), d.add(expandLog(d, v), 0.69314718055994530942), result);
+    result = d.select(d.greater(v, 1e150), d.add(expandLog(d, v), 0.69314718055994530942), result);
+    return d.select(d.less(v, 1.0), d.constant(std::numeric_limits<double>::quiet_NaN()), result);
   });
 }
 
