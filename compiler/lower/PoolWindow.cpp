@@ -1,0 +1,132 @@
+#include "compiler/lower/PoolWindow.h"
+#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Window.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+static int64_t ceilDiv(int64_t a, int64_t b) { return a <= 0 ? 0 : (a + b - 1) / b; }
+static Ix ceilDiv(Ix a, int64_t b) { return floorDiv(max(a, 0) + (b - 1), b); }
+
+std::pair<int64_t, int64_t> PoolAxis::inside(int64_t i) const {
+  int64_t start = i * step - before, last = std::min(taps, ceilDiv(in - start, tapStep));
+  return {std::min(ceilDiv(-start, tapStep), last), last};
+}
+std::pair<Ix, Ix> PoolAxis::inside(Ix i) const {
+  if (i.known()) {
+    auto [first, last] = inside(i.number());
+    return {first, last};
+  }
+  auto [low, high] = interior();
+  Ix start = i * step - before;
+  Ix first = before == 0 ? Ix(0) : ceilDiv(Ix(0) - start, tapStep);
+  Ix last = low == 0 && high == out ? Ix(taps) : min(taps, ceilDiv(Ix(in) - start, tapStep));
+  return {first, last};
+}
+
+int64_t PoolAxis::padded(int64_t i) const { return std::min(taps, ceilDiv(in + after - (i * step - before), tapStep)); }
+Ix PoolAxis::padded(Ix i) const {
+  bool all = out == 0 || padded(out - 1) == taps;
+  return all ? Ix(taps) : min(taps, ceilDiv(Ix(in + after + before) - i * step, tapStep));
+}
+
+std::pair<int64_t, int64_t> PoolAxis::interior() const {
+  int64_t first = std::min(ceilDiv(before, step), out), reach = (taps - 1) * tapStep;
+  int64_t room = in - 1 - reach + before;
+  int64_t last = room < 0 ? 0 : std::min(out, room / step + 1);
+  return {first, std::max(first, last)};
+}
+
+static Pool::Kind kindOf(Operation *op) {
+  if (isa<onnx::MaxPoolOp, onnx::GlobalMaxPoolOp>(op)) {
+    return Pool::Max;
+  }
+  if (auto lp = dyn_cast<onnx::LpPoolOp>(op)) {
+    return lp.getP() == 1 ? Pool::Sum : Pool::SumOfSquares;
+  }
+  return Pool::Average;
+}
+
+static bool flag(Operation *op, StringRef name) {
+  auto attr = op->getAttrOfType<IntegerAttr>(name);
+  return attr && attr.getInt();
+}
+
+Pool poolOf(Operation *op) {
+  auto x = cast<RankedTensorType>(op->getOperand(0).getType());
+  Pool p{kindOf(op), flag(op, "count_include_pad"), x.getElementType().isUnsignedInteger(), flag(op, "storage_order"), x.getRank(), {}};
+  ArrayRef<int64_t> spatial = x.getShape().drop_front(2);
+  auto kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape");
+  if (!kernel) {
+    return p; // a global pool
+  }
+  onnx::Window window = *onnx::windowOf(op, spatial, kernel.asArrayRef());
+  for (size_t i = 0; i < spatial.size(); ++i) {
+    p.axes[3 - spatial.size() + i] = {spatial[i], window.out[i], window.kernel[i], window.strides[i], window.dilations[i], window.before[i], window.after[i]};
+  }
+  return p;
+}
+
+static Value select(Writer &w, Value condition, Value a, Value b) { return arith::SelectOp::create(w.b, w.loc, condition, a, b); }
+
+Value poolStart(Writer &w, const Pool &pool, Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (pool.kind != Pool::Max) {
+    return w.constant(0, type);
+  }
+  if (isa<FloatType>(element)) {
+    return w.constant(-std::numeric_limits<double>::infinity(), type);
+  }
+  return w.constant(pool.isUnsigned ? 0 : -128, type);
+}
+
+static Value maximum(Writer &w, const Pool &pool, Value a, Value b) {
+  if (isa<FloatType>(getElementTypeOrSelf(a.getType()))) {
+    // One instruction, unlike maxnum and maximum.
+    return select(w, arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OGT, a, b), a, b);
+  }
+  auto predicate = pool.isUnsigned ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt;
+  return select(w, arith::CmpIOp::create(w.b, w.loc, predicate, a, b), a, b);
+}
+
+Value poolJoin(Writer &w, const Pool &pool, Value a, Value b) {
+  return pool.kind == Pool::Max ? maximum(w, pool, a, b) : arith::AddFOp::create(w.b, w.loc, a, b).getResult();
+}
+
+Value poolFold(Writer &w, const Pool &pool, Value acc, Value x) {
+  switch (pool.kind) {
+  case Pool::Max:
+    return maximum(w, pool, x, acc);
+  case Pool::Sum:
+    return arith::AddFOp::create(w.b, w.loc, acc, math::AbsFOp::create(w.b, w.loc, x));
+  case Pool::SumOfSquares:
+    return w.fma(x, x, acc);
+  case Pool::Average:
+    break;
+  }
+  return arith::AddFOp::create(w.b, w.loc, acc, x);
+}
+
+Value poolFinish(Writer &w, const Pool &pool, Value acc, Ix count) {
+  if (pool.kind == Pool::SumOfSquares) {
+    return math::SqrtOp::create(w.b, w.loc, acc);
+  }
+  if (pool.kind != Pool::Average) {
+    return acc;
+  }
+  auto vector = dyn_cast<VectorType>(acc.getType());
+  Type element = getElementTypeOrSelf(acc.getType());
+  Value divisor;
+  if (count.known()) {
+    divisor = w.constant(static_cast<double>(count.number()), acc.getType());
+  } else {
+    Value scalar = arith::SIToFPOp::create(w.b, w.loc, element, w.integer(count, w.b.getI32Type()));
+    divisor = w.splat(scalar, vector ? vector.getNumElements() : 1);
+  }
+  return arith::DivFOp::create(w.b, w.loc, acc, divisor);
+}
+
+} // namespace ingot::lower

@@ -1,0 +1,243 @@
+// Convolution of each channel by itself, a block of channels in the lanes of a vector; zeros around the image are the buffer's halo.
+//
+// Small kernels on machines with many registers: all weights of a block and a tile of two rows of outputs stay in registers; each input
+// vector is loaded once and multiplied into every output that it feeds. Others: one row of outputs, a loop over the kernel's rows.
+// Row-major tensors go to PlainConv.
+#include "compiler/lower/Convolution.h"
+#include "compiler/lower/PlainConv.h"
+#include "compiler/onnx/Ops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+struct Schedule {
+  ConvGeometry g;
+  int64_t lanes, blocks;
+  bool resident; ///< all weights in registers
+  int64_t height, width; ///< of a tile of outputs
+  int64_t units; ///< pieces of an image, where there are few channel blocks
+
+  const ConvAxis &axis(size_t i) const { return g.phases[0].axes[i]; }
+  int64_t taps() const { return g.phases[0].taps.size(); }
+  int64_t wholeTiles() const { return axis(1).out / height; } ///< rows of tiles of the full height
+};
+
+constexpr int64_t enoughItems = 16, tileRowsOfUnit = 4;
+
+Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine) {
+  Schedule s{geometryOf(rootOf(kernel), /*wide=*/true), plan::blockedOf(kernel.getResult(0).getType()).getLanes(), 0, false, 1, 1, 1};
+  s.blocks = llvm::divideCeil(s.g.outChannels, s.lanes);
+  s.resident = machine.registers >= 32 && s.taps() <= 9;
+  s.height = s.resident && s.axis(1).out > 1 ? 2 : 1;
+  int64_t left = machine.registers - 2 - (s.resident ? s.taps() + 1 : std::min<int64_t>(s.axis(2).taps, machine.registers / 3));
+  s.width = std::max<int64_t>(1, std::min<int64_t>(14, left) / s.height);
+  s.units = std::clamp<int64_t>(enoughItems / std::max<int64_t>(1, s.g.batch * s.blocks), 1, std::max<int64_t>(1, s.wholeTiles() / tileRowsOfUnit));
+  return s;
+}
+
+/// [block][tap][lane]
+plan::WeightTable::Recipe packed(const Schedule &s) {
+  std::string key = "depthwise lanes " + std::to_string(s.lanes) + " taps";
+  for (int64_t t : s.g.phases[0].taps) {
+    key += " " + std::to_string(t);
+  }
+  auto pack = [lanes = s.lanes, taps = s.g.phases[0].taps, channels = s.g.outChannels](ArrayRef<char> from, MutableArrayRef<char> to) {
+    auto *source = reinterpret_cast<const float *>(from.data());
+    auto *target = reinterpret_cast<float *>(to.data());
+    int64_t count = taps.size();
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t t = 0; t < count; ++t) {
+        target[(c / lanes * count + t) * lanes + c % lanes] = source[c * count + taps[t]];
+      }
+    }
+  };
+  return {key, 4 * s.blocks * s.lanes * s.taps(), pack};
+}
+
+class Depthwise {
+public:
+  Depthwise(Build &build, const Schedule &s)
+      : build(build), w(build.w), s(s), in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))), space(build.group.space(build.group.resultType())) {
+    Operation *root = build.group.root;
+    x = build.group.buffer(root->getOperand(0)), weights = build.group.buffer(root->getOperand(1));
+    bias = onnx::present(root->getOperand(2)) ? build.group.buffer(root->getOperand(2)) : Buffer();
+    for (size_t i = 0; i < 3; ++i) {
+      strides[i] = s.axis(i).dim < 0 ? 0 : in.strides[s.axis(i).dim];
+    }
+  }
+
+  void item(Ix item) {
+    Ix u = remainder(item, s.units), rest = floorDiv(item, s.units), block = remainder(rest, s.blocks), n = floorDiv(rest, s.blocks);
+    Channel c{n, block, in.offset + n * in.strides[0] + block * in.strides[1], {}, {}};
+    c.bias = bias ? w.load(bias, block * s.lanes, s.lanes) : w.constant(0, w.vectorOf(w.b.getF32Type(), s.lanes));
+    for (int64_t t = 0; s.resident && t < s.taps(); ++t) {
+      c.weights.push_back(weight(c, t));
+    }
+    int64_t whole = s.wholeTiles(), rows = s.axis(1).out, piece = llvm::divideCeil(whole, s.units);
+    w.loop(0, s.axis(0).out, 1, [&](Ix d) {
+      Ix from = u * piece;
+      w.loop(from, min(from + piece, whole), 1, [&](Ix t) { tileRow(c, d, t * s.height, s.height); });
+      if (whole * s.height == rows) {
+        return;
+      }
+      if (s.units == 1) {
+        tileRow(c, d, whole * s.height, rows - whole * s.height);
+        return;
+      }
+      Value last = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, w.value(u), w.value(s.units - 1));
+      w.ifThen(last, [&] { tileRow(c, d, whole * s.height, rows - whole * s.height); });
+    });
+  }
+
+private:
+  struct Channel {
+    Ix n, block, base; ///< base: of the input's first interior pixel
+    Value bias;
+    SmallVector<Value> weights;
+  };
+  using Vectors = SmallVector<Value>;
+
+  Build &build;
+  Writer &w;
+  const Schedule &s;
+  plan::Strides in;
+  Space space;
+  Buffer x, weights, bias;
+  std::array<int64_t, 3> strides{};
+
+  Value weight(const Channel &c, Ix tap) { return w.load(weights, (c.block * s.taps() + tap) * s.lanes, s.lanes); }
+
+  void tileRow(const Channel &c, Ix d, Ix h, int64_t height) {
+    Ix row = c.base + (d * s.axis(0).inStep + s.axis(0).inStart) * strides[0] + (h * s.axis(1).inStep + s.axis(1).inStart) * strides[1] +
+             s.axis(2).inStart * strides[2];
+    w.balanced(s.axis(2).out, s.width, [&](Ix column, int64_t width) {
+      Ix at = row + column * (s.axis(2).inStep * strides[2]);
+      Vectors acc(height * width, c.bias);
+      acc = s.resident ? resident(c, at, height, width, acc) : looped(c, at, width, acc);
+      for (int64_t i = 0; i < height * width; ++i) {
+        store(c, d, h + i / width, column + i % width, acc[i]);
+      }
+    });
+  }
+
+  void store(const Channel &c, Ix d, Ix h, Ix column, Value v) {
+    Point p;
+    p.at.assign(space.sizes.size(), 0);
+    p.at[0] = c.n, p.at[1] = c.block, p.lanes = s.lanes;
+    std::array<Ix, 3> at{d, h, column};
+    for (size_t i = 0; i < 3; ++i) {
+      if (s.axis(i).dim >= 0) {
+        p.at[s.axis(i).dim] = at[i];
+      }
+    }
+    build.group.finish(v, space, p);
+  }
+
+  /// The tap of `axis` by which output `o` of the tile reads input coordinate `i` of it; -1 if none.
+  static int64_t tapOf(const ConvAxis &axis, int64_t i, int64_t o) {
+    int64_t distance = i - o * axis.inStep;
+    return distance >= 0 && distance % axis.tapStep == 0 && distance / axis.tapStep < axis.taps ? distance / axis.tapStep : -1;
+  }
+
+  Vectors resident(const Channel &c, Ix at, int64_t height, int64_t width, Vectors acc) {
+    const ConvAxis &a0 = s.axis(0), &a1 = s.axis(1), &a2 = s.axis(2);
+    int64_t rows = (height - 1) * a1.inStep + (a1.taps - 1) * a1.tapStep + 1, columns = (width - 1) * a2.inStep + (a2.taps - 1) * a2.tapStep + 1;
+    for (int64_t z = 0; z < a0.taps; ++z) {
+      for (int64_t y = 0; y < rows; ++y) {
+        for (int64_t column = 0; column < columns; ++column) {
+          Value v;
+          for (int64_t i = 0; i < height * width; ++i) {
+            int64_t ky = tapOf(a1, y, i / width), kx = tapOf(a2, column, i % width);
+            if (ky < 0 || kx < 0) {
+              continue;
+            }
+            v = v ? v : w.load(x, at + (z * a0.tapStep * strides[0] + y * strides[1] + column * strides[2]), s.lanes);
+            acc[i] = w.fma(v, c.weights[(z * a1.taps + ky) * a2.taps + kx], acc[i]);
+          }
+        }
+      }
+    }
+    return acc;
+  }
+
+  /// One row of outputs; kernel columns are written out when they are few.
+  Vectors looped(const Channel &c, Ix at, int64_t width, Vectors acc) {
+    const ConvAxis &a0 = s.axis(0), &a1 = s.axis(1), &a2 = s.axis(2);
+    constexpr int64_t writtenOut = 7;
+    return w.loop(0, a0.taps, 1, acc, [&](Ix z, ValueRange c0) {
+      return w.loop(0, a1.taps, 1, c0, [&](Ix y, ValueRange c1) {
+        Ix row = at + z * (a0.tapStep * strides[0]) + y * (a1.tapStep * strides[1]), tap = (z * a1.taps + y) * a2.taps;
+        if (a2.taps > writtenOut) {
+          return w.loop(0, a2.taps, 1, c1, [&](Ix k, ValueRange c2) {
+            Vectors next(c2);
+            Value weighing = weight(c, tap + k);
+            for (int64_t i = 0; i < width; ++i) {
+              next[i] = w.fma(w.load(x, row + k * (a2.tapStep * strides[2]) + i * a2.inStep * strides[2], s.lanes), weighing, next[i]);
+            }
+            return next;
+          });
+        }
+        return columns(c, row, tap, width, c1);
+      });
+    });
+  }
+
+  Vectors columns(const Channel &c, Ix row, Ix tap, int64_t width, ValueRange acc) {
+    const ConvAxis &a = s.axis(2);
+    Vectors next(acc), row0;
+    for (int64_t k = 0; k < a.taps; ++k) {
+      row0.push_back(weight(c, tap + k));
+    }
+    for (int64_t column = 0; column < (width - 1) * a.inStep + (a.taps - 1) * a.tapStep + 1; ++column) {
+      Value v;
+      for (int64_t i = 0; i < width; ++i) {
+        int64_t k = tapOf(a, column, i);
+        if (k >= 0) {
+          v = v ? v : w.load(x, row + column * strides[2], s.lanes);
+          next[i] = w.fma(v, row0[k], next[i]);
+        }
+      }
+    }
+    return next;
+  }
+};
+
+class DepthwiseConv : public KernelFamily {
+  static bool blocked(plan::KernelOp kernel) { return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType())); }
+
+public:
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    if (!blocked(kernel)) {
+      return plainConvShape(kernel, machine);
+    }
+    Schedule s = scheduleOf(kernel, machine);
+    Operation *root = rootOf(kernel);
+    KernelShape shape;
+    shape.items = s.g.batch * s.blocks * s.units;
+    shape.packed[operandNumber(root->getOperand(1))] = packed(s);
+    if (onnx::present(root->getOperand(2))) {
+      shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes);
+    }
+    return shape;
+  }
+
+  LogicalResult build(Build &build, const KernelShape &shape) const override {
+    if (!blocked(build.group.kernel)) {
+      buildPlainConv(build, shape);
+      return success();
+    }
+    Schedule s = scheduleOf(build.group.kernel, build.w.machine);
+    Depthwise depthwise(build, s);
+    build.w.loop(build.begin, build.end, 1, [&](Ix i) { depthwise.item(i); });
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createDepthwiseConvFamily() { return std::make_unique<DepthwiseConv>(); }
+
+} // namespace ingot::lower
