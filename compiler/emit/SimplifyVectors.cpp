@@ -19,7 +19,8 @@ static bool needsRewrite(Operation *op) {
       isa<memref::SubViewOp, memref::CollapseShapeOp, memref::ExpandShapeOp, memref::ReinterpretCastOp,
           vector::TransposeOp, vector::ShapeCastOp, vector::MultiDimReductionOp, vector::TransferReadOp,
           vector::TransferWriteOp, vector::CreateMaskOp, vector::ConstantMaskOp, vector::StepOp, vector::InterleaveOp,
-          vector::DeinterleaveOp, arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op)) {
+          vector::DeinterleaveOp, vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp, arith::CeilDivSIOp,
+          arith::CeilDivUIOp, arith::FloorDivSIOp>(op)) {
     return true;
   }
   auto isNarrow = [](Type type) { return getElementTypeOrSelf(type).isBF16(); };
@@ -54,6 +55,9 @@ LogicalResult ingot::emit::simplifyVectors(ModuleOp module) {
   vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
   vector::populateVectorTransferLoweringPatterns(patterns);
   vector::populateVectorGatherLoweringPatterns(patterns);
+  vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
+  vector::populateVectorRankReducingFMAPattern(patterns);
+  vector::populateVectorBitCastLoweringPatterns(patterns);
   vector::populateVectorStepLoweringPatterns(patterns);
   vector::populateVectorInterleaveLoweringPatterns(patterns);
   vector::populateVectorInterleaveToShufflePatterns(patterns);
