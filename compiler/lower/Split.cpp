@@ -24,6 +24,11 @@ Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outTy
   across = in.block == 1 && !along.empty() && along.back();
 }
 
+RankedTensorType Split::shaped(plan::KernelOp kernel, Value v) {
+  auto layout = plan::blockedOf(kernel.getResult(0).getType());
+  return plan::withLayout(Group::typeOf(v), layout ? plan::BlockedAttr::get(layout.getContext(), layout.getLanes(), {}) : layout);
+}
+
 /// Neighbours of one kind that all accesses of both spaces walk as one.
 void Split::merge() {
   for (size_t i = along.size(); i-- > 1;) {
@@ -109,6 +114,64 @@ void Split::keptLoops(Writer &w, SmallVector<Ix> &at, size_t d, int64_t most, Bo
     keptLoops(w, at, d + 1, most, body);
   });
   at[d] = 0;
+}
+
+namespace {
+/// The recursion of sweep().
+struct Sweep {
+  const Split &split;
+  Writer &w;
+  SmallVector<Ix> at;
+  int64_t lanes;
+  Value mask;
+  int64_t unroll;
+  Split::StepBody body;
+
+  SmallVector<Value> run(size_t k, ValueRange carried) {
+    unsigned d = split.inner[k];
+    if (k + 1 == split.inner.size()) {
+      return innermost(d, carried);
+    }
+    return w.loop(0, split.in.sizes[d], 1, carried, [&](Ix i, ValueRange c) {
+      at[d] = i;
+      return run(k + 1, c);
+    });
+  }
+
+  SmallVector<Value> innermost(unsigned d, ValueRange carried) {
+    int64_t extent = split.in.sizes[d], width = split.across ? split.lanes : 1, round = width * unroll;
+    int64_t whole = extent - extent % round, full = (extent - whole) / width, tail = (extent - whole) % width, behind = extent - tail;
+    auto step = [&](Ix i, int64_t stepLanes, Value stepMask, int64_t slot, ValueRange c) {
+      at[d] = i;
+      return body({at, stepLanes, stepMask, slot}, c);
+    };
+    int64_t stepLanes = split.across ? split.lanes : lanes;
+    auto several = [&](Ix i, int64_t n, ValueRange c) {
+      SmallVector<Value> values(c);
+      for (int64_t u = 0; u < n; ++u) {
+        values = step(i + Ix(u * width), stepLanes, mask, u, values);
+      }
+      return values;
+    };
+    SmallVector<Value> values = w.loop(0, whole, round, carried, [&](Ix i, ValueRange c) { return several(i, unroll, c); });
+    values = several(whole, full, values);
+    if (tail && w.machine.maskedAccess) {
+      values = step(behind, stepLanes, w.maskFor(tail, stepLanes), 0, values);
+    } else if (tail) {
+      values = w.loop(behind, extent, 1, values, [&](Ix i, ValueRange c) { return step(i, 1, {}, unroll, c); });
+    }
+    return values;
+  }
+};
+} // namespace
+
+SmallVector<Value> Split::sweep(Writer &w, ArrayRef<Ix> position, int64_t positionLanes, Value positionMask, int64_t unroll, ValueRange carried,
+                                StepBody body) const {
+  Sweep s{*this, w, SmallVector<Ix>(position), positionLanes, positionMask, unroll, body};
+  if (inner.empty()) {
+    return body({s.at, positionLanes, positionMask, 0}, carried);
+  }
+  return s.run(0, carried);
 }
 
 } // namespace ingot::lower

@@ -33,7 +33,7 @@ Value neutral(Writer &w, Combine how, Type type) {
   if (how == Combine::Add || how == Combine::Mul) {
     return w.constant(how == Combine::Mul, type);
   }
-  bool max = how == Combine::Max || how == Combine::UnsignedMax;
+  bool max = how == Combine::Max || how == Combine::UnsignedMax || how == Combine::Larger;
   if (isa<FloatType>(element)) {
     double infinity = std::numeric_limits<double>::infinity();
     return w.constant(max ? -infinity : infinity, type);
@@ -66,6 +66,8 @@ Value combine(Writer &w, Combine how, Value a, Value b) {
     return arith::MaxUIOp::create(w.b, w.loc, a, b);
   case Combine::UnsignedMin:
     return arith::MinUIOp::create(w.b, w.loc, a, b);
+  case Combine::Larger:
+    return arith::SelectOp::create(w.b, w.loc, arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OGT, a, b), a, b);
   }
   llvm_unreachable("all ways are listed");
 }

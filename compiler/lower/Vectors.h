@@ -8,7 +8,15 @@ namespace ingot::lower {
 llvm::SmallVector<mlir::Value> transpose(Writer &w, llvm::SmallVector<mlir::Value> rows);
 
 /// Ways to combine many elements into one.
-enum class Combine { Add, Mul, Max, Min, UnsignedMax, UnsignedMin };
+enum class Combine {
+  Add,
+  Mul,
+  Max,
+  Min,
+  UnsignedMax,
+  UnsignedMin,
+  Larger, ///< of floats, as Max, but a NaN may get lost: one instruction
+};
 
 /// The element that changes nothing, as a scalar or splat of `type`.
 mlir::Value neutral(Writer &w, Combine how, mlir::Type type);

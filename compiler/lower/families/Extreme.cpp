@@ -1,0 +1,143 @@
+// ArgMax and ArgMin: the best value and its position are carried side by side, lane by lane. Along a row each lane sees every
+// `lanes`-th element; at its end the best value over the lanes decides, and of the lanes that have it the first (or last) position.
+#include "compiler/lower/Family.h"
+#include "compiler/lower/Split.h"
+#include "compiler/lower/Vectors.h"
+#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Shapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+/// What the op asks for.
+struct Wanted {
+  Value data;
+  int64_t axis;
+  bool keepdims, last, max;
+};
+
+Wanted wantedOf(Operation *root) {
+  auto from = [](auto op, bool max) {
+    int64_t rank = onnx::ranked(op.getData()).getRank();
+    return Wanted{op.getData(), *onnx::normalAxis(op.getAxis(), rank), op.getKeepdims() != 0, op.getSelectLastIndex() != 0, max};
+  };
+  auto max = dyn_cast<onnx::ArgMaxOp>(root);
+  return max ? from(max, true) : from(cast<onnx::ArgMinOp>(root), false);
+}
+
+class Search {
+public:
+  explicit Search(Build &build)
+      : build(build), w(build.w), group(build.group), wanted(wantedOf(group.root)), element(valueType(onnx::elementOf(wanted.data))),
+        isUnsigned(onnx::elementOf(wanted.data).isUnsignedInteger()), index(w.b.getI32Type()),
+        split(group, Group::typeOf(wanted.data), Group::typeOf(group.root->getResult(0)), {wanted.axis}, wanted.keepdims) {}
+
+  void run() {
+    split.positions(w, build.begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
+      Value position = split.across ? row(at) : columns(at, lanes, mask);
+      Type wide = w.vectorOf(w.b.getI64Type(), lanes);
+      group.finish(arith::ExtSIOp::create(w.b, w.loc, wide, position), split.out, Point{split.outAt(at), lanes, mask});
+    });
+  }
+
+private:
+  Build &build;
+  Writer &w;
+  Group &group;
+  Wanted wanted;
+  Type element;
+  bool isUnsigned;
+  Type index;
+  Split split;
+
+  Combine how() const { return wanted.max ? (isUnsigned ? Combine::UnsignedMax : Combine::Max) : (isUnsigned ? Combine::UnsignedMin : Combine::Min); }
+
+  Value better(Value x, Value best) {
+    if (isa<FloatType>(element)) {
+      auto how = wanted.max ? (wanted.last ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OGT)
+                            : (wanted.last ? arith::CmpFPredicate::OLE : arith::CmpFPredicate::OLT);
+      return arith::CmpFOp::create(w.b, w.loc, how, x, best);
+    }
+    using P = arith::CmpIPredicate;
+    P more = isUnsigned ? (wanted.last ? P::uge : P::ugt) : (wanted.last ? P::sge : P::sgt);
+    P less = isUnsigned ? (wanted.last ? P::ule : P::ult) : (wanted.last ? P::sle : P::slt);
+    return arith::CmpIOp::create(w.b, w.loc, wanted.max ? more : less, x, best);
+  }
+
+  /// {best, position} after one more vector (or scalar).
+  SmallVector<Value> step(Value best, Value position, const Split::Step &s) {
+    Value x = group.read(wanted.data, split.in, Point{SmallVector<Ix>(s.at), s.lanes, s.mask});
+    Value here = w.splat(w.integer(s.at[split.inner.back()], index), s.lanes);
+    if (split.across && s.lanes > 1) {
+      here = arith::AddIOp::create(w.b, w.loc, here, counting(s.lanes));
+    }
+    Value wins = better(x, best);
+    if (split.across && s.mask) {
+      wins = arith::AndIOp::create(w.b, w.loc, wins, s.mask);
+    }
+    return {arith::SelectOp::create(w.b, w.loc, wins, x, best), arith::SelectOp::create(w.b, w.loc, wins, here, position)};
+  }
+
+  Value counting(int64_t lanes) {
+    SmallVector<int32_t> numbers = llvm::to_vector(llvm::seq<int32_t>(0, lanes));
+    return arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(VectorType::get({lanes}, index), ArrayRef<int32_t>(numbers)));
+  }
+  SmallVector<Value> start(int64_t lanes) {
+    return {neutral(w, how(), w.vectorOf(element, lanes)), w.constant(0, w.vectorOf(index, lanes))};
+  }
+
+  Value columns(ArrayRef<Ix> at, int64_t lanes, Value mask) {
+    return split.sweep(w, at, lanes, mask, 1, start(lanes),
+                       [&](const Split::Step &s, ValueRange carried) { return step(carried[0], carried[1], s); })[1];
+  }
+
+  Value row(ArrayRef<Ix> at) {
+    SmallVector<Value> carried = start(split.lanes);
+    if (split.hasScalarTail(w)) {
+      carried.append(start(1));
+    }
+    carried = split.sweep(w, at, 1, {}, 1, carried, [&](const Split::Step &s, ValueRange c) {
+      SmallVector<Value> next(c);
+      auto pair = step(c[2 * s.slot], c[2 * s.slot + 1], s);
+      next[2 * s.slot] = pair[0], next[2 * s.slot + 1] = pair[1];
+      return next;
+    });
+    Value best = across(w, how(), carried[0]), position = carried[1];
+    if (split.lanes > 1) {
+      Value all = w.splat(best, split.lanes);
+      Value has = isa<FloatType>(element) ? arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OEQ, carried[0], all).getResult()
+                                          : arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, carried[0], all).getResult();
+      Combine order = wanted.last ? Combine::Max : Combine::Min;
+      position = across(w, order, arith::SelectOp::create(w.b, w.loc, has, position, neutral(w, order, position.getType())));
+    }
+    if (carried.size() > 2) { // the scalars come after the vectors
+      Value wins = better(carried[2], best);
+      position = arith::SelectOp::create(w.b, w.loc, wins, carried[3], position);
+    }
+    return position;
+  }
+};
+
+class Extreme : public KernelFamily {
+public:
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+    Wanted wanted = wantedOf(rootOf(kernel));
+    KernelShape shape;
+    shape.items = Split::items(Group::typeOf(wanted.data), {wanted.axis});
+    return shape;
+  }
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    Search(build).run();
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createExtremeFamily() { return std::make_unique<Extreme>(); }
+
+} // namespace ingot::lower

@@ -1,0 +1,206 @@
+// Softmax and LogSoftmax along one axis. Rows short enough stay in registers from the first load to the store; longer ones are read for
+// the maximum, again for the sum (the exponentials wait in the result), and scaled. Where the axis is not the last, each lane is a
+// softmax of its own. A NaN need not win the maximum: it makes the sum NaN.
+#include "compiler/lower/Family.h"
+#include "compiler/lower/Split.h"
+#include "compiler/lower/Vectors.h"
+#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Shapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+constexpr int64_t accumulators = 4;
+constexpr int64_t heldVectors = 8; ///< of a row in registers
+
+struct Wanted {
+  Value x;
+  int64_t axis;
+  bool log;
+};
+Wanted wantedOf(Operation *root) {
+  bool log = isa<onnx::LogSoftmaxOp>(root);
+  int64_t axis = log ? cast<onnx::LogSoftmaxOp>(root).getAxis() : cast<onnx::SoftmaxOp>(root).getAxis();
+  return {root->getOperand(0), *onnx::normalAxis(axis, onnx::ranked(root->getOperand(0)).getRank()), log};
+}
+
+class Softmaxer {
+public:
+  explicit Softmaxer(Build &build)
+      : build(build), w(build.w), group(build.group), wanted(wantedOf(group.root)), element(valueType(onnx::elementOf(wanted.x))),
+        split(group, Group::typeOf(wanted.x), group.resultType(), {wanted.axis}, /*keeps=*/true) {
+    storesAhead = !wanted.log && group.resultType().getElementType() == element && split.out.results.size() == group.kernel.getNumResults();
+    held = split.across && split.lanes > 1 && split.count <= heldVectors * split.lanes;
+    if (held && split.count < split.lanes && !w.machine.maskedAccess) {
+      shortRow = w.local(element, split.lanes);
+    }
+  }
+
+  void run() {
+    split.positions(w, build.begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
+      held ? heldRow(at) : passes(at, lanes, mask);
+    });
+  }
+
+private:
+  Build &build;
+  Writer &w;
+  Group &group;
+  Wanted wanted;
+  Type element;
+  Split split;
+  bool storesAhead, held;
+  Buffer shortRow;
+
+  Value sub(Value a, Value b) { return arith::SubFOp::create(w.b, w.loc, a, b); }
+  Value exp(Value a) { return math::ExpOp::create(w.b, w.loc, a); }
+  Value like(Value scalar, int64_t lanes) { return isa<VectorType>(scalar.getType()) ? scalar : w.splat(scalar, lanes); }
+  Value read(ArrayRef<Ix> at, int64_t lanes, Value mask) { return group.read(wanted.x, split.in, Point{SmallVector<Ix>(at), lanes, mask}); }
+  void finish(Value v, ArrayRef<Ix> at, int64_t lanes, Value mask) { group.finish(v, split.out, Point{split.outAt(at), lanes, mask}); }
+  /// What each exponential (or, for the logarithm, each difference) is combined with at the end.
+  Value factorOf(Value sum) {
+    return wanted.log ? math::LogOp::create(w.b, w.loc, sum).getResult()
+                      : arith::DivFOp::create(w.b, w.loc, w.constant(1, sum.getType()), sum).getResult();
+  }
+  Value scaled(Value e, Value factor) { return wanted.log ? sub(e, factor) : arith::MulFOp::create(w.b, w.loc, e, factor).getResult(); }
+
+  // A row in registers.
+
+  /// A vector of the row: where it starts, and which of its lanes are the row's and not also another vector's.
+  struct Piece {
+    int64_t start;
+    Value own; ///< null: all
+  };
+
+  SmallVector<Piece> pieces() {
+    SmallVector<Piece> all;
+    int64_t l = split.lanes, tail = split.count % l;
+    for (int64_t i = 0; i + l <= split.count; i += l) {
+      all.push_back({i, {}});
+    }
+    if (tail && (w.machine.maskedAccess || split.count < l)) {
+      all.push_back({split.count - tail, w.maskFor(tail, l)});
+    } else if (tail) { // overlaps the vector before it, whose lanes are left out of maximum and sum
+      SmallVector<bool> own(l, false);
+      std::fill(own.end() - tail, own.end(), true);
+      auto type = VectorType::get({l}, w.b.getI1Type());
+      all.push_back({split.count - l, arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(type, ArrayRef<bool>(own)))});
+    }
+    return all;
+  }
+
+  SmallVector<Ix> pieceAt(ArrayRef<Ix> at, Ix start) {
+    SmallVector<Ix> to(at);
+    to.back() = start;
+    return to;
+  }
+
+  Value readPiece(ArrayRef<Ix> at, const Piece &piece) {
+    Value x;
+    if (shortRow) {
+      w.loop(0, split.count, 1, [&](Ix i) { w.store(read(pieceAt(at, i), 1, {}), shortRow, i); });
+      x = w.load(shortRow, 0, split.lanes);
+    } else {
+      x = read(pieceAt(at, piece.start), split.lanes, w.machine.maskedAccess ? piece.own : Value());
+    }
+    return piece.own ? arith::SelectOp::create(w.b, w.loc, piece.own, x, neutral(w, Combine::Larger, x.getType())).getResult() : x;
+  }
+
+  void heldRow(ArrayRef<Ix> at) {
+    SmallVector<Piece> row = pieces();
+    SmallVector<Value> x, e;
+    for (const Piece &piece : row) {
+      x.push_back(readPiece(at, piece));
+    }
+    Value max = w.splat(across(w, Combine::Larger, tree(w, Combine::Larger, x)), split.lanes);
+    for (Value &v : x) {
+      v = sub(v, max);
+      e.push_back(exp(v));
+    }
+    Value factor = w.splat(factorOf(across(w, Combine::Add, tree(w, Combine::Add, e))), split.lanes);
+    for (size_t i = row.size(); i-- > 0;) { // the last one first: the one before overwrites what they share
+      Value y = scaled(wanted.log ? x[i] : e[i], factor);
+      if (!shortRow) {
+        finish(y, pieceAt(at, row[i].start), split.lanes, w.machine.maskedAccess ? row[i].own : Value());
+        continue;
+      }
+      w.store(y, shortRow, 0);
+      w.loop(0, split.count, 1, [&](Ix k) { finish(w.load(shortRow, k), pieceAt(at, k), 1, {}); });
+    }
+  }
+
+  // Any other row, and columns.
+
+  /// Combines f(x) over all steps into a scalar (rows) or a vector (columns). Masked lanes of rows do not count.
+  Value fold(ArrayRef<Ix> at, int64_t lanes, Value mask, Combine how, llvm::function_ref<Value(const Split::Step &)> f) {
+    int64_t wide = split.across ? split.lanes : lanes;
+    SmallVector<Value> sums(accumulators, neutral(w, how, w.vectorOf(element, wide)));
+    if (split.hasScalarTail(w)) {
+      sums.push_back(neutral(w, how, element));
+    }
+    sums = split.sweep(w, at, lanes, mask, accumulators, sums, [&](const Split::Step &s, ValueRange carried) {
+      SmallVector<Value> next(carried);
+      Value x = f(s);
+      if (split.across && s.mask) {
+        x = arith::SelectOp::create(w.b, w.loc, s.mask, x, neutral(w, how, x.getType()));
+      }
+      next[s.slot] = combine(w, how, next[s.slot], x);
+      return next;
+    });
+    Value sum = tree(w, how, SmallVector<Value>(ArrayRef<Value>(sums).take_front(accumulators)));
+    if (split.across) {
+      sum = across(w, how, sum);
+      sum = sums.size() > accumulators ? combine(w, how, sum, sums.back()) : sum;
+    }
+    return sum;
+  }
+
+  void passes(ArrayRef<Ix> at, int64_t lanes, Value mask) {
+    Value max = fold(at, lanes, mask, Combine::Larger, [&](const Split::Step &s) { return read(s.at, s.lanes, s.mask); });
+    Value sum = fold(at, lanes, mask, Combine::Add, [&](const Split::Step &s) {
+      Value e = exp(sub(read(s.at, s.lanes, s.mask), like(max, s.lanes)));
+      if (storesAhead) {
+        const Access &y = split.out.results[0];
+        w.store(e, y.buffer, y.at(split.outAt(s.at)), s.mask);
+      }
+      return e;
+    });
+    Value factor = factorOf(sum);
+    split.sweep(w, at, lanes, mask, accumulators, {}, [&](const Split::Step &s, ValueRange) {
+      const Access &y = split.out.results[0];
+      Value v;
+      if (storesAhead) {
+        v = w.load(y.buffer, y.at(split.outAt(s.at)), s.lanes, s.mask);
+      } else {
+        v = sub(read(s.at, s.lanes, s.mask), like(max, s.lanes));
+        v = wanted.log ? v : exp(v);
+      }
+      finish(scaled(v, like(factor, s.lanes)), s.at, s.lanes, s.mask);
+      return SmallVector<Value>();
+    });
+  }
+};
+
+class Softmax : public KernelFamily {
+public:
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+    Wanted wanted = wantedOf(rootOf(kernel));
+    KernelShape shape;
+    shape.items = Split::items(Group::typeOf(wanted.x), {wanted.axis});
+    return shape;
+  }
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    Softmaxer(build).run();
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createSoftmaxFamily() { return std::make_unique<Softmax>(); }
+
+} // namespace ingot::lower

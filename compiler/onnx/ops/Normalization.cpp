@@ -1,0 +1,301 @@
+// Softmax is a kernel family. The normalisations become Standardize, whose scale and bias are elementwise ops behind it; batch
+// normalisation becomes a product and a sum, which a convolution before it absorbs.
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Normalization.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+static LogicalResult sameType(Value x, SmallVectorImpl<Type> &types) {
+  types.push_back(x.getType());
+  return success();
+}
+
+/// Checks that an axis exists once the rank is known.
+static LogicalResult checkAxis(Operation *op, Value x, int64_t axis) {
+  auto type = ranked(x);
+  if (type && !normalAxis(axis, type.getRank())) {
+    return op->emitOpError("axis ") << axis << " is outside a tensor of rank " << type.getRank();
+  }
+  return success();
+}
+
+// Softmax, LogSoftmax, Hardmax.
+
+/// The form before opset 13: over all of the axes from `axis` on, as one. The same as today's where that is the last axis only.
+static LogicalResult upgradeAlongAxis(Node &node) {
+  if (node.opset >= 13 || !node.operand(0)) {
+    return success();
+  }
+  auto given = dyn_cast_or_null<IntegerAttr>(node.attributes.get("axis"));
+  int64_t axis = given ? given.getInt() : 1;
+  node.attributes.set("axis", node.builder.getI64IntegerAttr(-1));
+  Value x = node.operand(0);
+  auto type = ranked(x);
+  if (type && normalAxis(axis, type.getRank()) == type.getRank() - 1) {
+    return success();
+  }
+  if (type && axis != type.getRank() && !normalAxis(axis, type.getRank())) {
+    return node.error("axis " + Twine(axis) + " is outside a tensor of rank " + Twine(type.getRank()));
+  }
+  Formula f(node.builder, node.loc);
+  node.operands[0] = f.op("Flatten", {x}, {f.integer("axis", axis)});
+  node.after = [x, loc = node.loc](OpBuilder &b, Value y) {
+    Formula g(b, loc);
+    return isStatic(x) ? g.reshape(y, ranked(x).getShape()) : g.op("Reshape", {y, g.op("Shape", {x})});
+  };
+  return success();
+}
+
+#define INGOT_ALONG_AXIS(Op)                                                                                                               \
+  LogicalResult Op::upgrade(Node &node) { return upgradeAlongAxis(node); }                                                                 \
+  LogicalResult Op::inferTypes(SmallVectorImpl<Type> &types) {                                                                             \
+    return failed(checkAxis(*this, getInput(), getAxis())) ? failure() : sameType(getInput(), types);                                      \
+  }
+INGOT_ALONG_AXIS(SoftmaxOp)
+INGOT_ALONG_AXIS(LogSoftmaxOp)
+INGOT_ALONG_AXIS(HardmaxOp)
+
+StringRef SoftmaxOp::family() { return "Softmax"; }
+StringRef LogSoftmaxOp::family() { return "Softmax"; }
+bool SoftmaxOp::readsThrough(unsigned) { return true; }
+bool LogSoftmaxOp::readsThrough(unsigned) { return true; }
+
+/// One where the position is that of the first maximum.
+LogicalResult HardmaxOp::decompose(PatternRewriter &rewriter) {
+  auto type = ranked(getInput());
+  if (!type || !type.hasStaticShape()) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  int64_t axis = *normalAxis(getAxis(), type.getRank());
+  SmallVector<int64_t> shape(type.getRank() - axis, 1);
+  shape[0] = type.getDimSize(axis);
+  Value positions = makeConstant(rewriter, getLoc(), constantFromIntegers(tensorOf(shape, rewriter.getI64Type()), llvm::to_vector(llvm::seq<int64_t>(0, shape[0]))));
+  Value best = f.op("ArgMax", {getInput()}, {f.integer("axis", axis), f.integer("keepdims", 1)});
+  Value hit = f.op("Equal", {best, positions});
+  rewriter.replaceOp(*this, f.op("Where", {hit, f.number(1, getInput()), f.number(0, getInput())}));
+  return success();
+}
+
+// Standardize and what is made of it.
+
+LogicalResult StandardizeOp::inferTypes(SmallVectorImpl<Type> &types) { return sameType(getX(), types); }
+StringRef StandardizeOp::family() { return "Standardize"; }
+bool StandardizeOp::readsThrough(unsigned) { return true; }
+
+/// Over whole images each channel is by itself, in either layout.
+LayoutRule StandardizeOp::layoutRule(int64_t) {
+  int64_t rank = ranked(getX()).getRank();
+  return rank > 2 && getAxes() == ArrayRef<int64_t>(llvm::to_vector(llvm::seq<int64_t>(2, rank))) ? LayoutRule::Follow : LayoutRule::Plain;
+}
+
+static Value standardized(Formula &f, Value x, int64_t firstAxis, double epsilon, bool centered = true) {
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(firstAxis, ranked(x).getRank()));
+  SmallVector<NamedAttribute> attributes = {f.b.getNamedAttr("axes", f.b.getDenseI64ArrayAttr(axes)), f.number("epsilon", epsilon)};
+  if (!centered) {
+    attributes.push_back(f.flag("uncentered"));
+  }
+  return f.op("Standardize", {x}, attributes);
+}
+
+/// [C] as [C, 1, 1 ...], to go with a tensor of this rank.
+static Value perChannel(Formula &f, Value v, int64_t rank) {
+  SmallVector<int64_t> shape(std::max<int64_t>(rank - 1, 1), 1);
+  shape[0] = ranked(v).getDimSize(0);
+  return f.reshape(v, shape);
+}
+
+LogicalResult LayerNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.push_back(getX().getType());
+  Type statistics = getStashType() == 1 ? Type(Float32Type::get(getContext())) : elementOf(getX());
+  auto type = ranked(getX());
+  if (!type) {
+    types.append(2, unrankedOf(statistics));
+    return success();
+  }
+  if (failed(checkAxis(*this, getX(), getAxis()))) {
+    return failure();
+  }
+  SmallVector<int64_t> shape(type.getShape());
+  std::fill(shape.begin() + *normalAxis(getAxis(), type.getRank()), shape.end(), 1);
+  types.append(2, tensorOf(shape, statistics));
+  return success();
+}
+
+LogicalResult LayerNormalizationOp::decompose(PatternRewriter &rewriter) {
+  auto type = ranked(getX());
+  if (!type) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Value x = getX();
+  double epsilon = getEpsilon().convertToDouble();
+  int64_t first = *normalAxis(getAxis(), type.getRank());
+  if (!getMean().use_empty() || !getInvStdDev().use_empty()) {
+    SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(first, type.getRank()));
+    Value mean = f.reduce("ReduceMean", x, axes, true), centred = f.sub(x, mean);
+    Value variance = f.reduce("ReduceMean", f.mul(centred, centred), axes, true);
+    rewriter.replaceAllUsesWith(getMean(), mean);
+    rewriter.replaceAllUsesWith(getInvStdDev(), f.div(f.number(1, x), f.sqrt(f.add(variance, f.number(epsilon, x)))));
+  }
+  Value y = f.mul(standardized(f, x, first, epsilon), getScale());
+  rewriter.replaceAllUsesWith(getY(), present(getB()) ? f.add(y, getB()) : y);
+  rewriter.eraseOp(*this);
+  return success();
+}
+
+LogicalResult RMSNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
+  return failed(checkAxis(*this, getX(), getAxis())) ? failure() : sameType(getX(), types);
+}
+LogicalResult RMSNormalizationOp::decompose(PatternRewriter &rewriter) {
+  auto type = ranked(getX());
+  if (!type) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  int64_t first = *normalAxis(getAxis(), type.getRank());
+  rewriter.replaceOp(*this, f.mul(standardized(f, getX(), first, getEpsilon().convertToDouble(), /*centered=*/false), getScale()));
+  return success();
+}
+
+LogicalResult InstanceNormalizationOp::upgrade(Node &node) {
+  node.attributes.erase("consumed_inputs");
+  return success();
+}
+LogicalResult InstanceNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) { return sameType(getInput(), types); }
+LogicalResult InstanceNormalizationOp::decompose(PatternRewriter &rewriter) {
+  auto type = ranked(getInput());
+  if (!type || type.getRank() < 3 || !isStatic(getScale()) || !isStatic(getB())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  int64_t rank = type.getRank();
+  Value y = standardized(f, getInput(), 2, getEpsilon().convertToDouble());
+  rewriter.replaceOp(*this, f.add(f.mul(y, perChannel(f, getScale(), rank)), perChannel(f, getB(), rank)));
+  return success();
+}
+
+LogicalResult GroupNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) { return sameType(getX(), types); }
+
+/// Before opset 21 scale and bias were per group: each is repeated for the group's channels.
+static Value spread(Formula &f, Value v, int64_t groups, int64_t channels) {
+  if (ranked(v).getDimSize(0) == channels) {
+    return v;
+  }
+  Value column = f.reshape(v, {groups, 1});
+  return f.reshape(f.op("Expand", {column, makeIntegers(f.b, f.loc, {groups, channels / groups})}), {channels});
+}
+
+LogicalResult GroupNormalizationOp::decompose(PatternRewriter &rewriter) {
+  auto type = ranked(getX());
+  if (!type || !type.hasStaticShape() || !isStatic(getScale()) || !isStatic(getBias())) {
+    return failure();
+  }
+  int64_t rank = type.getRank(), groups = getNumGroups(), channels = rank < 2 ? 0 : type.getDimSize(1);
+  if (groups < 1 || channels < 1 || channels % groups) {
+    return emitOpError("") << channels << " channels do not divide into " << groups << " groups";
+  }
+  Formula f(rewriter, getLoc());
+  int64_t images = type.getDimSize(0);
+  Value rows = f.reshape(getX(), {images, groups, elements(type.getShape()) / std::max<int64_t>(1, images * groups)});
+  Value y = f.reshape(standardized(f, rows, 2, getEpsilon().convertToDouble()), type.getShape());
+  y = f.mul(y, perChannel(f, spread(f, getScale(), groups, channels), rank));
+  rewriter.replaceOp(*this, f.add(y, perChannel(f, spread(f, getBias(), groups, channels), rank)));
+  return success();
+}
+
+// Batch normalisation.
+
+LogicalResult BatchNormalizationOp::upgrade(Node &node) {
+  if (auto spatial = dyn_cast_or_null<IntegerAttr>(node.attributes.erase("spatial")); spatial && spatial.getInt() == 0) {
+    return node.error("statistics for each pixel (spatial = 0) are not supported");
+  }
+  node.attributes.erase("is_test");
+  node.attributes.erase("consumed_inputs");
+  if (node.opset < 14) {
+    node.outputs = std::min(node.outputs, 1u); // the others were written in training only
+  }
+  return success();
+}
+
+LogicalResult BatchNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.assign({getX().getType(), getInputMean().getType(), getInputVar().getType()});
+  return success();
+}
+
+LogicalResult BatchNormalizationOp::decompose(PatternRewriter &rewriter) {
+  auto type = ranked(getX());
+  if (!type || type.getRank() < 1 || !isStatic(getScale()) || !isStatic(getInputMean())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Value mean = getInputMean(), variance = getInputVar();
+  int64_t rank = type.getRank();
+  if (getTrainingMode()) {
+    SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+    axes.erase(axes.begin() + 1);
+    Value centred = f.sub(getX(), f.reduce("ReduceMean", getX(), axes, true));
+    Value momentum = f.number(getMomentum().convertToDouble(), mean), rest = f.number(1 - getMomentum().convertToDouble(), mean);
+    mean = f.reduce("ReduceMean", getX(), axes, false);
+    variance = f.reduce("ReduceMean", f.mul(centred, centred), axes, false);
+    rewriter.replaceAllUsesWith(getRunningMean(), f.add(f.mul(getInputMean(), momentum), f.mul(mean, rest)));
+    rewriter.replaceAllUsesWith(getRunningVar(), f.add(f.mul(getInputVar(), momentum), f.mul(variance, rest)));
+  } else {
+    rewriter.replaceAllUsesWith(getRunningMean(), getInputMean());
+    rewriter.replaceAllUsesWith(getRunningVar(), getInputVar());
+  }
+  Value factor = f.div(getScale(), f.sqrt(f.add(variance, f.number(getEpsilon().convertToDouble(), variance))));
+  Value offset = f.sub(getB(), f.mul(mean, factor));
+  Value y = f.add(f.mul(getX(), perChannel(f, factor, rank)), perChannel(f, offset, rank));
+  rewriter.replaceAllUsesWith(getY(), y);
+  rewriter.eraseOp(*this);
+  return success();
+}
+
+// The others.
+
+LogicalResult MeanVarianceNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) { return sameType(getX(), types); }
+LogicalResult MeanVarianceNormalizationOp::decompose(PatternRewriter &rewriter) {
+  auto type = ranked(getX());
+  if (!type) {
+    return failure();
+  }
+  for (int64_t axis : getAxes()) {
+    if (failed(checkAxis(*this, getX(), axis))) {
+      return failure();
+    }
+  }
+  Formula f(rewriter, getLoc());
+  Value centred = f.sub(getX(), f.reduce("ReduceMean", getX(), getAxes(), true));
+  Value deviation = f.sqrt(f.reduce("ReduceMean", f.mul(centred, centred), getAxes(), true));
+  rewriter.replaceOp(*this, f.div(centred, f.add(deviation, f.number(1e-9, getX()))));
+  return success();
+}
+
+LogicalResult LpNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
+  return failed(checkAxis(*this, getInput(), getAxis())) ? failure() : sameType(getInput(), types);
+}
+LogicalResult LpNormalizationOp::decompose(PatternRewriter &rewriter) {
+  if (!ranked(getInput()) || (getP() != 1 && getP() != 2)) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Value norm = f.reduce(getP() == 1 ? "ReduceL1" : "ReduceL2", getInput(), static_cast<int64_t>(getAxis()), true);
+  Value zero = f.number(0, norm); // rows of zeros stay zeros
+  norm = f.op("Where", {f.op("Equal", {norm, zero}), f.number(1, norm), norm});
+  rewriter.replaceOp(*this, f.div(getInput(), norm));
+  return success();
+}
+
+void registerNormalization(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Normalization.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx
