@@ -1,0 +1,97 @@
+// The registry with a target more than the compiler has, the levels and CPUs of x86, and what is said of unknown ones.
+#include "compiler/target/Target.h"
+#include "llvm/ADT/STLExtras.h"
+#include "gtest/gtest.h"
+
+using namespace ingot::target;
+
+static MachineModel resolve(llvm::StringRef spec) {
+  llvm::Expected<MachineModel> machine = resolveMachine(spec);
+  EXPECT_TRUE(bool(machine)) << spec.str() << ": " << llvm::toString(machine.takeError());
+  return machine ? *machine : MachineModel();
+}
+
+static std::string refusal(llvm::StringRef spec) {
+  llvm::Expected<MachineModel> machine = resolveMachine(spec);
+  return machine ? "" : llvm::toString(machine.takeError());
+}
+
+TEST(Registry, FoldersInOrder) {
+  std::vector<std::string> names;
+  for (const std::unique_ptr<Target> &target : allTargets()) {
+    names.push_back(target->name().str());
+  }
+  EXPECT_TRUE(llvm::is_sorted(names));
+  EXPECT_TRUE(llvm::is_contained(names, "scalar"));
+  EXPECT_TRUE(llvm::is_contained(names, "x86"));
+}
+
+TEST(Registry, FindsTheOneThatAccepts) {
+  EXPECT_EQ(findTarget("scalar:Relu")->name(), "scalar");
+  EXPECT_EQ(findTarget("x86-64-v3")->name(), "x86");
+  EXPECT_EQ(findTarget("pdp11"), nullptr);
+}
+
+TEST(Registry, EveryLevelResolves) {
+  for (const std::unique_ptr<Target> &target : allTargets()) {
+    for (const Level &level : target->levels()) {
+      EXPECT_EQ(findTarget(level.spec), target.get()) << level.spec;
+      EXPECT_FALSE(resolve(level.spec).triple.empty()) << level.spec;
+    }
+  }
+}
+
+TEST(Registry, UnknownTargetListsLevels) {
+  std::string text = refusal("pdp11");
+  EXPECT_NE(text.find("unknown target 'pdp11'"), std::string::npos) << text;
+  EXPECT_NE(text.find("x86-64-v3"), std::string::npos) << text;
+}
+
+TEST(X86, Levels) {
+  MachineModel v2 = resolve("x86-64-v2"), v3 = resolve("x86-64-v3"), v4 = resolve("x86-64-v4");
+  EXPECT_EQ(v2.lanes, 4);
+  EXPECT_EQ(v3.lanes, 8);
+  EXPECT_EQ(v4.lanes, 16);
+  EXPECT_FALSE(v2.fusedMultiplyAdd);
+  EXPECT_TRUE(v3.fusedMultiplyAdd);
+  EXPECT_FALSE(v3.maskedAccess);
+  EXPECT_TRUE(v4.maskedAccess);
+  EXPECT_EQ(v4.registers, 32);
+  EXPECT_EQ(v4.features, "-prefer-256-bit");
+}
+
+// The accumulators, a vector of each column, the broadcast, and without FMA the product.
+TEST(X86, TilesFitTheRegisters) {
+  for (llvm::StringRef spec : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "native"}) {
+    MachineModel machine = resolve(spec);
+    int64_t rows = machine.matmulTile.rows, vectors = machine.matmulTile.vectors;
+    int64_t needed = rows * vectors + vectors + 1 + (machine.fusedMultiplyAdd ? 0 : 1);
+    EXPECT_LE(needed, machine.registers - 1) << spec.str();
+  }
+}
+
+TEST(X86, CpuNamesGetTheBestClass) {
+  EXPECT_EQ(resolve("nehalem").lanes, 4);
+  EXPECT_EQ(resolve("sandybridge").lanes, 4); // AVX without AVX2
+  EXPECT_EQ(resolve("haswell").lanes, 8);
+  EXPECT_EQ(resolve("znver3").lanes, 8);
+  EXPECT_EQ(resolve("skylake-avx512").lanes, 16);
+  EXPECT_EQ(resolve("znver4").lanes, 16);
+  EXPECT_EQ(resolve("znver4").cpu, "znver4");
+}
+
+TEST(X86, RefusesWithAReason) {
+  EXPECT_NE(refusal("x86-64-v9").find("use x86-64-v2, x86-64-v3, x86-64-v4, native"), std::string::npos);
+  EXPECT_NE(refusal("core2").find("no SSE4.2"), std::string::npos);
+  EXPECT_NE(refusal("i486").find("x86-64-v2 is the least"), std::string::npos);
+  EXPECT_NE(refusal("cortex-a53").find("unknown target"), std::string::npos);
+  EXPECT_NE(refusal("scalar:").find("names no op"), std::string::npos);
+}
+
+TEST(X86, NativeKnowsItsCaches) {
+  MachineModel machine = resolve("native");
+  EXPECT_GE(machine.l1Bytes, 8 << 10);
+  EXPECT_GE(machine.l2Bytes, machine.l1Bytes);
+  EXPECT_LE(machine.l3Bytes, 32 << 20);
+  EXPECT_FALSE(machine.features.empty());
+}
