@@ -40,6 +40,12 @@ void replaceAll(std::string &text, const std::string &from, const std::string &t
   }
 }
 
+/// Recursion without end, which no optimisation can see through.
+int overflowStack(volatile int depth) {
+  volatile char frame[4096] = {};
+  return depth < 0 ? 0 : overflowStack(depth + 1) + frame[depth % 4096];
+}
+
 Status makeModel(const Options &options, Result &result, std::string &diagnostics) {
   std::vector<int64_t> dims = {2, 3};
   if (auto found = options.shapes.find("x"); found != options.shapes.end()) {
@@ -99,6 +105,9 @@ Status compile(const Options &options, Result &result, std::string &diagnostics)
   }
   if (options.name == "crash") {
     std::raise(SIGSEGV);
+  }
+  if (options.name == "overflow") {
+    return Status(overflowStack(0));
   }
   if (options.name == "memory") {
     throw std::bad_alloc();

@@ -3,7 +3,7 @@
 //   spill    the same, but it writes one element too many
 //   fails    the same, but its run ends with an error status
 //   wrong    user error with a message     bug   Status::Bug with a message     crash   a segmentation fault
-//   memory   std::bad_alloc
+//   memory   std::bad_alloc          overflow   the stack runs over
 #pragma once
 #include "compiler/pipeline/Pipeline.h"
 

@@ -96,6 +96,9 @@ TEST_F(Subcommands, CrashLeavesAReproducer) {
               "ingot: error: internal error: segmentation fault while compiling, in phase 'second'; this is a bug in "
               "ingot, please "
               "report it with the reproducer .*ingot-crash-[0-9]*.sh");
+  const char *overflow[] = {"ingot", "compile", file.c_str(), "--name", "overflow"};
+  EXPECT_EXIT(driver::run(5, overflow), testing::ExitedWithCode(2),
+              "internal error: segmentation fault while compiling");
   unsetenv("TMPDIR");
 }
 
