@@ -9,7 +9,6 @@ import os
 import pathlib
 import random
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -133,15 +132,10 @@ def cases(folder):
     yield "symbolic dimension not fixed", model([node("Relu", ["x"], ["y"], name="n1")], inputs=[value("x", ["batch", 4])], outputs=[value("y", ["batch", 4])]), r"batch"
 
 
-def limits():
-    ingot_run.limits()
-    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
-
-
 def compile(arguments, path, out):
     """(exit code, message, seconds, megabytes)"""
     begin = time.time()
-    process = subprocess.Popen([arguments.ingot, "compile", str(path), "-o", str(out)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=limits)
+    process = subprocess.Popen([arguments.ingot, "compile", str(path), "-o", str(out)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=lambda: ingot_run.limits(4 << 30))
     killer = threading.Timer(60, process.kill)
     killer.start()
     message = process.stdout.read().decode(errors="replace")

@@ -18,8 +18,10 @@ except ImportError as error:
 VERDICT = {0: "pass", 1: "refused", 2: "bug"}  # exit codes of ingot; anything else is a crash
 
 
-def limits():
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+def limits(address_space=8 << 30):
+    """Run in the child: no core file, bounded memory. A caller's tighter limit stays."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (address_space if hard == resource.RLIM_INFINITY else min(address_space, hard), hard))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
