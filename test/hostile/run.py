@@ -9,6 +9,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -149,6 +150,7 @@ def check(arguments, folder, name, content, pattern):
     path = folder / "model.onnx"
     path.write_bytes(content if isinstance(content, bytes) else content.SerializeToString())
     out = folder / "out"
+    shutil.rmtree(out, ignore_errors=True)
     code, message, seconds, megabytes = compile(arguments, path, out)
     if code != 1:
         return f"exit code {code}: {message[:300]}"
