@@ -3,7 +3,7 @@
 #   %make-model         %make-model IN.txt OUT.onnx: a model written in ONNX's text form becomes a file (test/tools/make_model.py)
 #   %python             an interpreter with numpy and onnx (feature "python-onnx")
 #   %models             folder with small models made at build time
-# FileCheck, not, count and split-file are on the path. A test gets 60 seconds and 8 GB.
+# FileCheck, not, count and split-file are on the path.
 import os
 import subprocess
 
@@ -16,7 +16,6 @@ config.excludes = ["Inputs", "lit.cfg.py", "tools", "random", "nodes", "models"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.ingot_binary_dir + "/test"
 config.environment["PATH"] = os.pathsep.join([config.ingot_binary_dir + "/bin", config.llvm_tools_dir, os.environ["PATH"]])
-lit_config.maxIndividualTestTime = 60
 
 tools = os.path.join(config.test_source_root, "tools")
 config.substitutions += [
