@@ -16,6 +16,9 @@ struct KernelShape {
   int64_t scratchBytes = 0;
   /// The kernel may find a bad index or bound in data and calls Build::fail.
   bool checked = false;
+  /// A result may lie in the buffer of an operand of the same type that dies here: each element of it is read before the result's element
+  /// at that place is written, and never after.
+  bool inPlace = false;
   /// Operand number -> how that constant operand is packed into the weights section. Constants without a recipe are copied as they are.
   std::map<unsigned, plan::WeightTable::Recipe> packed;
 };

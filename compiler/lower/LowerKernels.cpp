@@ -153,7 +153,7 @@ struct Lowering {
     f.setPrivate();
     symbols.insert(f); // makes the name unique
     for (unsigned i = 0; i < types.size(); ++i) {
-      if (isa<MemRefType>(types[i])) {
+      if (isa<MemRefType>(types[i]) && !shape.inPlace) {
         f.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
       }
     }
@@ -194,6 +194,7 @@ struct Lowering {
     if (built.shape.items == 1) {
       build.begin = 0, build.end = 1;
     }
+    zeroHalos(build, kernel);
     if (failed(family.build(build, built.shape))) {
       return failure();
     }
@@ -203,6 +204,42 @@ struct Lowering {
     }
     func::ReturnOp::create(w.b, w.loc, out);
     return success();
+  }
+
+  /// Zeros around the images of blocked results, written by whoever runs the first work item.
+  static void zeroHalos(Build &build, plan::KernelOp kernel) {
+    Writer &w = build.w;
+    for (auto [i, type] : llvm::enumerate(kernel.getResultTypes())) {
+      auto layout = plan::blockedOf(type);
+      if (!layout || layout.getHalo().empty()) {
+        continue;
+      }
+      auto zero = [&, i = i, type = type] { zeroHalo(w, build.group.result(i), cast<RankedTensorType>(type), layout); };
+      if (build.begin.known()) {
+        zero();
+      } else {
+        w.ifThen(arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, w.value(build.begin), w.value(0)), zero);
+      }
+    }
+  }
+  static void zeroHalo(Writer &w, Buffer to, RankedTensorType type, plan::BlockedAttr layout) {
+    plan::Strides s = plan::stridesOf(type);
+    int64_t lanes = s.lanes, planeStride = s.strides[1];
+    auto fill = [&](Ix at, int64_t elements) {
+      Value zeros = w.constant(0, w.vectorOf(to.element, lanes));
+      w.loop(0, elements, lanes, [&](Ix e) { w.store(zeros, to, at + e); });
+    };
+    // Axis by axis: what lies before and after its interior is contiguous; inside, the next axis.
+    std::function<void(Ix, size_t)> around = [&](Ix at, size_t d) {
+      if (d == s.sizes.size()) {
+        return;
+      }
+      int64_t before = layout.getHalo()[2 * (d - 2)], after = layout.getHalo()[2 * (d - 2) + 1], stride = s.strides[d];
+      fill(at, before * stride);
+      fill(at + (before + s.sizes[d]) * stride, after * stride);
+      w.loop(0, s.sizes[d], 1, [&](Ix i) { around(at + (i + before) * stride, d + 1); });
+    };
+    w.loop(0, s.sizes[0] * s.sizes[1], 1, [&](Ix plane) { around(plane * planeStride, 2); });
   }
 
   LogicalResult replace(plan::KernelOp kernel) {
@@ -231,6 +268,9 @@ struct Lowering {
     }
     auto launch = plan::LaunchOp::create(b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(), operands, shape.items,
                                          shape.scratchBytes, shape.checked);
+    if (shape.inPlace) {
+      launch->setAttr("plan.in_place", b.getUnitAttr());
+    }
     kernel.replaceAllUsesWith(launch);
     kernel.erase();
     return success();

@@ -68,4 +68,31 @@ bool sameMemoryAsPlain(RankedTensorType type) {
   return onePixel && noHalo && (type.getDimSize(0) == 1 || type.getDimSize(1) % blocked.getLanes() == 0);
 }
 
+Place placeOf(Value v) {
+  Place p{v, 0};
+  while (true) {
+    if (auto view = p.base.getDefiningOp<ViewOp>()) {
+      p.base = view.getX();
+      p.offset += view.getOffset();
+      continue;
+    }
+    JoinOp join;
+    for (Operation *user : p.base.getUsers()) {
+      if (auto j = dyn_cast<JoinOp>(user)) {
+        join = j; // a value is part of one join at most
+      }
+    }
+    if (!join) {
+      return p;
+    }
+    for (Value x : join.getXs()) {
+      if (x == p.base) {
+        break;
+      }
+      p.offset += physicalBytes(cast<RankedTensorType>(x.getType()));
+    }
+    p.base = join;
+  }
+}
+
 } // namespace ingot::plan

@@ -25,4 +25,11 @@ int64_t physicalBytes(mlir::RankedTensorType type);
 /// A blocked tensor whose memory reads the same row-major (up to trailing padding): no halo, one pixel, and one batch or whole blocks.
 bool sameMemoryAsPlain(mlir::RankedTensorType type);
 
+/// The value whose buffer `v` lies in, and at which byte: through views, and through joins that `v` is part of.
+struct Place {
+  mlir::Value base;
+  int64_t offset = 0;
+};
+Place placeOf(mlir::Value v);
+
 } // namespace ingot::plan

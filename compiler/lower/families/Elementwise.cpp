@@ -15,7 +15,11 @@ class Elementwise : public KernelFamily {
   }
 
 public:
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override { return {}; }
+  KernelShape shape(plan::KernelOp, const target::MachineModel &) const override {
+    KernelShape shape;
+    shape.inPlace = true;
+    return shape;
+  }
 
   LogicalResult build(Build &build, const KernelShape &) const override {
     Space space = loops(build.group);

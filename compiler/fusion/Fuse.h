@@ -1,0 +1,12 @@
+// Fusions: canonical forms that exporters write as many ops. Each fusion is one file of this folder, named for what it makes, and defines
+//   void ingot::fusion::populate<Stem>(mlir::RewritePatternSet &);
+// which CMake finds by the file's name.
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ingot::fusion {
+
+/// Applies all fusions until none applies.
+mlir::LogicalResult fuse(mlir::func::FuncOp function);
+
+} // namespace ingot::fusion

@@ -1,0 +1,144 @@
+// One walk forward is enough: an op is visited when all its operands have their final types and are constants if they ever will be.
+// Ops that a rewrite puts in front of the current one are visited next.
+#include "compiler/graph/Simplify.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/EvaluateElementwise.h"
+#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Shapes.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// What folding may add to the module: a result larger than this stays an op unless its operands already take as much memory.
+static constexpr int64_t foldLimitBytes = 1 << 20;
+
+static int64_t bytesOfType(Type type) {
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  return ranked && ranked.hasStaticShape() ? ranked.getNumElements() * onnx::elementBytes(ranked.getElementType()) : 0;
+}
+
+/// Whether the results are worth having as constants.
+static bool mayFold(Operation *op) {
+  int64_t in = 0, out = 0;
+  for (Value v : op->getOperands()) {
+    in += bytesOfType(v.getType());
+  }
+  for (Value v : op->getResults()) {
+    auto type = dyn_cast<RankedTensorType>(v.getType());
+    if (!type || !type.hasStaticShape()) {
+      return false;
+    }
+    out += bytesOfType(type);
+  }
+  return out <= std::max(foldLimitBytes, in);
+}
+
+/// The op's results as constants; empty when it cannot be computed.
+static SmallVector<ElementsAttr> evaluate(Operation *op) {
+  if (!mayFold(op)) {
+    return {};
+  }
+  SmallVector<ElementsAttr> operands, results;
+  bool all = true;
+  for (Value v : op->getOperands()) {
+    operands.push_back(onnx::constantOf(v));
+    all &= operands.back() || !onnx::present(v);
+  }
+  if (auto evaluable = dyn_cast<onnx::Evaluable>(op)) {
+    // Ops that look at types only (Shape, Size) answer even when an operand is not a constant.
+    return succeeded(evaluable.evaluate(operands, results)) ? results : SmallVector<ElementsAttr>();
+  }
+  if (all && isa<onnx::Elementwise>(op)) {
+    if (ElementsAttr result = onnx::evaluateElementwise(op, operands)) {
+      return {result};
+    }
+  }
+  return {};
+}
+
+static bool foldToConstants(Operation *op, PatternRewriter &rewriter) {
+  SmallVector<ElementsAttr> results = evaluate(op);
+  if (results.empty()) {
+    return false;
+  }
+  rewriter.setInsertionPoint(op);
+  SmallVector<Value> values;
+  for (ElementsAttr result : results) {
+    values.push_back(onnx::makeConstant(rewriter, op->getLoc(), result));
+  }
+  rewriter.replaceOp(op, values);
+  return true;
+}
+
+static void removeUnused(func::FuncOp function) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front()))) {
+    if (isOpTriviallyDead(&op)) {
+      op.erase();
+    }
+  }
+}
+
+LogicalResult simplify(func::FuncOp function) {
+  removeUnused(function);
+  PatternRewriter rewriter(function.getContext());
+  Block &block = function.getBody().front();
+  for (Operation *op = &block.front(); op;) {
+    Operation *previous = op->getPrevNode();
+    auto next = [&] { return previous ? previous->getNextNode() : &block.front(); };
+    if (failed(onnx::updateTypes(op))) {
+      return failure();
+    }
+    if (!isa<onnx::ConstantOp, onnx::NoneOp>(op) && op->getNumResults() && foldToConstants(op, rewriter)) {
+      op = next();
+      // The constants stand in the op's place and need no visit.
+      while (op && isa<onnx::ConstantOp>(op)) {
+        op = op->getNextNode();
+      }
+      continue;
+    }
+    if (auto decomposable = dyn_cast<onnx::Decomposable>(op)) {
+      rewriter.setInsertionPoint(op);
+      if (succeeded(decomposable.decompose(rewriter))) {
+        op = next();
+        continue;
+      }
+    }
+    op = op->getNextNode();
+  }
+  removeUnused(function);
+  // The results' types are the function's.
+  Operation *end = block.getTerminator();
+  function.setType(FunctionType::get(function.getContext(), block.getArgumentTypes(), end->getOperandTypes()));
+  return success();
+}
+
+void eliminateCommon(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  DominanceInfo dominance(function);
+  eliminateCommonSubExpressions(rewriter, dominance, function);
+  removeUnused(function);
+}
+
+LogicalResult requireStaticShapes(func::FuncOp function) {
+  bool ok = true;
+  for (Operation &op : function.getBody().front()) {
+    for (Value v : op.getResults()) {
+      auto type = dyn_cast<TensorType>(v.getType());
+      if (!type || onnx::isStatic(v)) {
+        continue;
+      }
+      // Only the first op of a chain tells something: skip what follows from a dynamic operand.
+      bool follows = llvm::any_of(op.getOperands(), [](Value x) { return isa<TensorType>(x.getType()) && !onnx::isStatic(x); });
+      if (!follows) {
+        op.emitOpError("the shape of its result depends on data that is known only when the model runs");
+      }
+      ok = false;
+    }
+  }
+  return success(ok);
+}
+
+} // namespace ingot::graph

@@ -1,0 +1,18 @@
+// Whole-graph passes, onnx -> onnx. A model's main function is one block of ops in topological order.
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ingot::graph {
+
+/// Types, constants and plain forms in one walk forward: every op gets its result types from its operands, is computed where its operands
+/// are constants, and is replaced by simpler ops where its meaning is other ops. Afterwards unused ops are gone.
+/// Fails (with messages) on contradictions.
+mlir::LogicalResult simplify(mlir::func::FuncOp function);
+
+/// Common subexpressions, then unused ops.
+void eliminateCommon(mlir::func::FuncOp function);
+
+/// Every value must have a static shape by now. Reports each op that has none at once.
+mlir::LogicalResult requireStaticShapes(mlir::func::FuncOp function);
+
+} // namespace ingot::graph

@@ -1,0 +1,347 @@
+// One walk forward decides blocked or row-major for every kernel from its rule (onnx::LayoutRule) and its operands; operands in another form
+// get a plan.reorder kernel, made once a value. Then concatenations whose pieces lie one behind the other become plan.join, and each blocked
+// value's halo is the widest that a consumer reads (joined values share one). Last, what the caller passes in and out is made row-major
+// buffers of its own.
+#include "compiler/layout/AssignLayouts.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Shapes.h"
+#include "compiler/plan/Layout.h"
+
+using namespace mlir;
+
+namespace ingot::layout {
+namespace {
+
+RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
+
+Operation *rootOf(plan::KernelOp kernel) {
+  for (Operation &op : kernel.getBody().front()) {
+    if (isa<onnx::KernelRoot, plan::ReorderOp>(op)) {
+      return &op;
+    }
+  }
+  return nullptr;
+}
+
+class Assigner {
+public:
+  Assigner(func::FuncOp function, LanesOf lanesOf, StringRef host) : block(function.getBody().front()), lanesOf(lanesOf), host(host) {}
+
+  void run() {
+    for (plan::KernelOp kernel : llvm::to_vector(block.getOps<plan::KernelOp>())) {
+      assign(kernel);
+    }
+    makeViewsPlain();
+    for (plan::KernelOp kernel : llvm::to_vector(block.getOps<plan::KernelOp>())) {
+      joinInPlace(kernel);
+    }
+    assignHalos();
+    isolateOutputs();
+  }
+
+private:
+  Block &block;
+  LanesOf lanesOf;
+  StringRef host;
+  llvm::DenseMap<std::pair<Value, Type>, Value> converted;
+
+  static RankedTensorType plain(RankedTensorType t) { return plan::withLayout(t, {}); }
+  static RankedTensorType blocked(RankedTensorType t, int64_t lanes) {
+    return plan::withLayout(t, plan::BlockedAttr::get(t.getContext(), lanes, {}));
+  }
+  static bool isConstant(Value v) { return static_cast<bool>(onnx::constantOf(v)); }
+
+  // Blocked or row-major.
+
+  void assign(plan::KernelOp kernel) {
+    int64_t lanes = lanesOf(kernel.getTarget());
+    Operation *root = rootOf(kernel);
+    auto rule = root ? cast<onnx::KernelRoot>(root).layoutRule(lanes) : onnx::LayoutRule::Follow;
+    bool toBlocks = rule == onnx::LayoutRule::Blocked || rule == onnx::LayoutRule::PlainToBlocked ||
+                    (rule == onnx::LayoutRule::Follow && lanes > 1 && shouldFollow(kernel, root));
+    if (toBlocks && !readable(kernel, root)) {
+      assert(rule == onnx::LayoutRule::Follow && "a kernel that must be blocked has an operand that cannot be");
+      toBlocks = false;
+    }
+    for (unsigned i = 0; i < kernel.getIns().size(); ++i) {
+      Value v = kernel.getIns()[i];
+      setOperand(kernel, i, convert(kernel, v, toBlocks ? wanted(kernel, root, rule, i, lanes) : plain(typeOf(v))));
+    }
+    for (OpResult result : kernel->getResults()) {
+      result.setType(toBlocks ? blocked(typeOf(result), lanes) : plain(typeOf(result)));
+    }
+  }
+
+  static void setOperand(plan::KernelOp kernel, unsigned i, Value v) {
+    kernel->setOperand(i, v);
+    kernel.getBody().getArgument(i).setType(v.getType());
+  }
+
+  /// Whether an operand is read by the root directly.
+  static bool rootReads(plan::KernelOp kernel, Operation *root, unsigned i) {
+    return root && llvm::is_contained(root->getOperands(), Value(kernel.getBody().getArgument(i)));
+  }
+
+  /// A kernel that can work in either layout follows its full-size operands: blocked where at least half of them are.
+  static bool shouldFollow(plan::KernelOp kernel, Operation *root) {
+    RankedTensorType result = typeOf(kernel.getResult(0));
+    int64_t inBlocks = 0, rowMajor = 0;
+    for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
+      RankedTensorType t = typeOf(v);
+      bool full = root ? rootReads(kernel, root, i) && t.getRank() == result.getRank() : t.getShape() == result.getShape();
+      if (!full || isConstant(v)) {
+        continue;
+      }
+      (plan::blockedOf(t) ? inBlocks : rowMajor) += 1;
+    }
+    return result.getRank() >= 3 && inBlocks > 0 && inBlocks >= rowMajor;
+  }
+
+  /// Whether every operand outside the root can be read channel block by channel block.
+  static bool readable(plan::KernelOp kernel, Operation *root) {
+    int64_t rank = typeOf(kernel.getResult(0)).getRank();
+    for (unsigned i = 0; i < kernel.getIns().size(); ++i) {
+      RankedTensorType t = typeOf(kernel.getIns()[i]);
+      if (rootReads(kernel, root, i) || t.getRank() == rank || t.getRank() + 1 < rank || t.getDimSize(0) == 1) {
+        continue;
+      }
+      if (llvm::any_of(t.getShape().drop_front(), [](int64_t d) { return d != 1; })) {
+        return false; // [C, H, W] beside [N, C, H, W]
+      }
+    }
+    return true;
+  }
+
+  /// The form of operand `i` in a blocked kernel.
+  static RankedTensorType wanted(plan::KernelOp kernel, Operation *root, onnx::LayoutRule rule, unsigned i, int64_t lanes) {
+    Value v = kernel.getIns()[i];
+    RankedTensorType t = typeOf(v);
+    int64_t rank = typeOf(kernel.getResult(0)).getRank();
+    if (rootReads(kernel, root, i)) {
+      bool data = root->getOperand(0) == kernel.getBody().getArgument(i);
+      bool follows = rule == onnx::LayoutRule::Follow && !isConstant(v) && t.getRank() == rank;
+      bool inBlocks = follows || (data && rule == onnx::LayoutRule::Blocked);
+      return inBlocks ? blocked(t, lanes) : plain(t);
+    }
+    if (t.getRank() != rank || t.getDimSize(1) == 1) {
+      return plain(t); // a scalar for all lanes of a pixel, or [C, 1, 1]
+    }
+    bool onePixel = llvm::all_of(t.getShape().drop_front(2), [](int64_t d) { return d == 1; });
+    // [N, C, 1, 1]: whole blocks are contiguous, and constants are padded in the weights section.
+    bool piecewise = onePixel && (t.getDimSize(1) % lanes == 0 || (isConstant(v) && t.getDimSize(0) == 1));
+    return piecewise ? plain(t) : blocked(t, lanes);
+  }
+
+  /// `v` in the form `type`, before `user`.
+  Value convert(plan::KernelOp user, Value v, RankedTensorType type) {
+    if (v.getType() == type) {
+      return v;
+    }
+    Value &known = converted[{v, type}];
+    if (known) {
+      return known;
+    }
+    OpBuilder b(user);
+    if (v.getDefiningOp()) {
+      b.setInsertionPointAfter(v.getDefiningOp());
+    } else {
+      b.setInsertionPointToStart(&block);
+    }
+    bool wholeBlocks = plan::blockedOf(v.getType()) || typeOf(v).getDimSize(1) % plan::blockedOf(type).getLanes() == 0;
+    if (wholeBlocks && plan::sameMemoryAsPlain(typeOf(v)) && plan::sameMemoryAsPlain(type)) {
+      return known = plan::ViewOp::create(b, v.getLoc(), type, v, 0);
+    }
+    return known = reorder(b, v, type, user.getTarget());
+  }
+
+  static Value reorder(OpBuilder &b, Value v, RankedTensorType type, StringRef target) {
+    auto kernel = plan::KernelOp::create(b, v.getLoc(), TypeRange{type}, ValueRange{v}, target);
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&kernel.getBody());
+    Value x = body->addArgument(v.getType(), v.getLoc());
+    Value y = plan::ReorderOp::create(b, v.getLoc(), type, x);
+    plan::YieldOp::create(b, v.getLoc(), y);
+    return kernel.getResult(0);
+  }
+
+  /// Views are made of row-major memory.
+  void makeViewsPlain() {
+    for (plan::ViewOp view : llvm::to_vector(block.getOps<plan::ViewOp>())) {
+      RankedTensorType t = typeOf(view.getX());
+      if (plan::blockedOf(t) && !plan::sameMemoryAsPlain(t)) {
+        view->setOperand(0, convertAnywhere(view.getX(), plain(t)));
+      }
+    }
+    Operation *end = block.getTerminator();
+    for (OpOperand &use : end->getOpOperands()) {
+      if (plan::blockedOf(use.get().getType())) {
+        use.set(convertAnywhere(use.get(), plain(typeOf(use.get()))));
+      }
+    }
+  }
+  Value convertAnywhere(Value v, RankedTensorType type) {
+    auto producer = v.getDefiningOp();
+    auto kernel = dyn_cast<plan::KernelOp>(producer);
+    while (!kernel) { // a view of a blocked value; its base is a kernel's result
+      kernel = dyn_cast<plan::KernelOp>((producer = producer->getOperand(0).getDefiningOp()));
+    }
+    return convert(kernel, v, type);
+  }
+
+  // Concatenation in place.
+
+  /// Whether the pieces of a concatenation lie one behind the other in the result.
+  static bool contiguousPieces(onnx::ConcatOp concat, plan::KernelOp kernel) {
+    RankedTensorType t = typeOf(kernel.getResult(0));
+    int64_t axis = *onnx::normalAxis(concat.getAxis(), t.getRank());
+    auto layout = plan::blockedOf(t);
+    if (layout && axis == 1) {
+      for (Value v : kernel.getIns().drop_back()) {
+        if (typeOf(v).getDimSize(1) % layout.getLanes()) {
+          return false;
+        }
+      }
+    } else if (layout) {
+      return axis == 0;
+    }
+    return llvm::all_of(t.getShape().take_front(axis), [](int64_t d) { return d == 1; });
+  }
+
+  llvm::DenseMap<Value, Value> memberOf;
+
+  void joinInPlace(plan::KernelOp kernel) {
+    auto concat = dyn_cast_or_null<onnx::ConcatOp>(rootOf(kernel));
+    if (!concat || kernel.getBody().front().getOperations().size() != 2 || !contiguousPieces(concat, kernel)) {
+      return;
+    }
+    OpBuilder b(kernel);
+    SmallVector<Value> pieces;
+    for (Value operand : concat.getOperands()) {
+      Value v = kernel.getIns()[cast<BlockArgument>(operand).getArgNumber()];
+      Operation *producer = v.getDefiningOp();
+      bool own = producer && isa<plan::KernelOp, plan::JoinOp>(producer) && !memberOf.count(v) && !llvm::is_contained(pieces, v) &&
+                 producer->getNumResults() == 1;
+      pieces.push_back(own ? v : copy(b, v, kernel.getTarget()));
+    }
+    auto join = plan::JoinOp::create(b, kernel.getLoc(), kernel.getResult(0).getType(), pieces);
+    for (Value v : pieces) {
+      memberOf[v] = join;
+    }
+    kernel.getResult(0).replaceAllUsesWith(join);
+    kernel.erase();
+  }
+
+  /// A kernel that copies `v` into a buffer of its own.
+  static Value copy(OpBuilder &b, Value v, StringRef target) {
+    auto kernel = plan::KernelOp::create(b, v.getLoc(), TypeRange{v.getType()}, ValueRange{v}, target);
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&kernel.getBody());
+    Value x = body->addArgument(v.getType(), v.getLoc());
+    plan::YieldOp::create(b, v.getLoc(), x);
+    return kernel.getResult(0);
+  }
+
+  // Halos.
+
+  void assignHalos() {
+    llvm::DenseMap<Value, SmallVector<int64_t>> halos;
+    for (plan::KernelOp kernel : block.getOps<plan::KernelOp>()) {
+      auto root = dyn_cast_or_null<onnx::KernelRoot>(rootOf(kernel));
+      if (!root || root->getNumOperands() == 0) {
+        continue;
+      }
+      auto argument = dyn_cast<BlockArgument>(root->getOperand(0));
+      Value v = argument ? kernel.getIns()[argument.getArgNumber()] : Value();
+      if (v && plan::blockedOf(v.getType())) {
+        widen(halos[v], root.halo());
+      }
+    }
+    // Joined values share the widest halo, nested joins too: outward, then inward.
+    auto joins = llvm::to_vector(block.getOps<plan::JoinOp>());
+    for (plan::JoinOp join : joins) {
+      for (Value v : join.getXs()) {
+        SmallVector<int64_t> inner = halos[v];
+        widen(halos[join], inner);
+      }
+    }
+    for (plan::JoinOp join : llvm::reverse(joins)) {
+      SmallVector<int64_t> outer = halos[join];
+      for (Value v : join.getXs()) {
+        halos[v] = outer;
+      }
+    }
+    for (auto &[key, halo] : halos) {
+      Value v = key;
+      auto layout = plan::blockedOf(v.getType());
+      if (layout && llvm::any_of(halo, [](int64_t h) { return h > 0; })) {
+        v = separateViews(v);
+        retype(v, plan::withLayout(typeOf(v), plan::BlockedAttr::get(v.getContext(), layout.getLanes(), halo)));
+      }
+    }
+  }
+  static void widen(SmallVector<int64_t> &halo, ArrayRef<int64_t> by) {
+    halo.resize(std::max(halo.size(), by.size()), 0);
+    for (size_t i = 0; i < by.size(); ++i) {
+      halo[i] = std::max(halo[i], by[i]);
+    }
+  }
+  /// A value that gets a halo is no longer the memory of a row-major one: its views become reorders.
+  Value separateViews(Value v) {
+    if (auto view = v.getDefiningOp<plan::ViewOp>()) {
+      OpBuilder b(view);
+      Value own = reorder(b, view.getX(), typeOf(view.getY()), host);
+      view.getY().replaceAllUsesWith(own);
+      return own;
+    }
+    for (Operation *user : llvm::to_vector(v.getUsers())) {
+      if (auto view = dyn_cast<plan::ViewOp>(user)) {
+        OpBuilder b(view);
+        view->setOperand(0, reorder(b, v, plain(typeOf(v)), host));
+      }
+    }
+    return v;
+  }
+
+  static void retype(Value v, RankedTensorType type) {
+    Type before = v.getType();
+    v.setType(type);
+    for (OpOperand &use : v.getUses()) {
+      if (auto kernel = dyn_cast<plan::KernelOp>(use.getOwner())) {
+        kernel.getBody().getArgument(use.getOperandNumber()).setType(type);
+      }
+    }
+    if (auto kernel = v.getDefiningOp<plan::KernelOp>(); kernel && isa_and_nonnull<plan::ReorderOp>(rootOf(kernel))) {
+      Value y = rootOf(kernel)->getResult(0);
+      assert(y.getType() == before);
+      (void)before;
+      y.setType(type);
+    }
+  }
+
+  // The edge.
+
+  /// Every function result is a whole row-major buffer that a kernel writes and that is no other result: else it is copied.
+  void isolateOutputs() {
+    Operation *end = block.getTerminator();
+    llvm::SmallPtrSet<Value, 8> taken;
+    for (OpOperand &use : end->getOpOperands()) {
+      plan::Place p = plan::placeOf(use.get());
+      Operation *producer = p.base.getDefiningOp();
+      bool own = producer && isa<plan::KernelOp, plan::JoinOp>(producer) && p.offset == 0 &&
+                 plan::physicalBytes(typeOf(p.base)) == plan::physicalBytes(typeOf(use.get()));
+      if (own && taken.insert(p.base).second) {
+        continue;
+      }
+      OpBuilder b(end);
+      use.set(copy(b, use.get(), host));
+      taken.insert(use.get());
+    }
+  }
+};
+
+} // namespace
+
+void assignLayouts(func::FuncOp function, LanesOf lanesOf, StringRef host) { Assigner(function, lanesOf, host).run(); }
+
+} // namespace ingot::layout

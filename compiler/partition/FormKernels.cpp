@@ -1,0 +1,369 @@
+// A kernel is a group of ops with at most one root. Ops are taken in order; each one
+//  - that only renames memory (a reshape, a contiguous slice) becomes a plan.view;
+//  - that is elementwise joins the group that produces one of its operands of the same shape, so that it is applied to vectors in
+//    registers; a group with a root (the costlier one) is preferred; groups without a root may be merged with it;
+//  - that is a root starts a group, and takes in the rootless groups behind operands that it reads through.
+// A group is placed where its last op stands, so it must be convex: nothing outside lies on a path between two of its ops.
+#include "compiler/partition/FormKernels.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Shapes.h"
+#include "compiler/plan/Layout.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace ingot::partition {
+namespace {
+
+struct Group {
+  llvm::SetVector<Operation *> ops;
+  Operation *root = nullptr;
+  const Device *device = nullptr;
+  RankedTensorType shape; ///< of what elementwise members compute
+};
+
+/// A constant that is written into the region, not passed as an operand.
+bool isScalarConstant(Value v) {
+  ElementsAttr a = onnx::constantOf(v);
+  auto dense = dyn_cast_or_null<DenseElementsAttr>(a);
+  return dense && (dense.isSplat() || dense.getNumElements() == 1);
+}
+
+/// Byte offset of a slice that is one contiguous piece of its operand; -1 when it is not.
+int64_t contiguousSlice(onnx::SliceOp op) {
+  auto from = onnx::ranked(op.getData()), to = onnx::ranked(op.getResult());
+  auto starts = onnx::integersOf(op.getStarts()), axes = onnx::integersOf(op.getAxes()), steps = onnx::integersOf(op.getSteps());
+  if (!starts || (onnx::present(op.getAxes()) && !axes) || (onnx::present(op.getSteps()) && !steps)) {
+    return -1;
+  }
+  int64_t offset = 0, stride = 1;
+  SmallVector<int64_t> begin(from.getRank(), 0);
+  for (size_t i = 0; i < starts->size(); ++i) {
+    int64_t axis = axes ? *onnx::normalAxis((*axes)[i], from.getRank()) : i, start = (*starts)[i];
+    if (steps && (*steps)[i] != 1) {
+      return -1;
+    }
+    int64_t d = from.getDimSize(axis);
+    begin[axis] = std::clamp<int64_t>(start < 0 ? start + d : start, 0, d);
+  }
+  bool outerMustBeOne = false;
+  for (int64_t i = from.getRank() - 1; i >= 0; --i) {
+    if (outerMustBeOne && to.getDimSize(i) != 1) {
+      return -1;
+    }
+    outerMustBeOne |= to.getDimSize(i) != from.getDimSize(i);
+    offset += begin[i] * stride;
+    stride *= from.getDimSize(i);
+  }
+  return offset * onnx::elementBytes(from.getElementType());
+}
+
+class Former {
+public:
+  Former(func::FuncOp function, ArrayRef<Device> devices, bool fallback, std::vector<Placement> &report)
+      : block(function.getBody().front()), devices(devices), fallback(fallback), report(report) {}
+
+  LogicalResult run() {
+    if (failed(place())) {
+      return failure();
+    }
+    for (auto [i, op] : llvm::enumerate(block)) {
+      order[&op] = i;
+    }
+    for (Operation &op : block) {
+      if (deviceOf.count(&op)) {
+        assign(&op);
+      }
+    }
+    materialize();
+    return success();
+  }
+
+private:
+  Block &block;
+  ArrayRef<Device> devices;
+  bool fallback;
+  std::vector<Placement> &report;
+  llvm::DenseMap<Operation *, const Device *> deviceOf;
+  llvm::DenseMap<Operation *, size_t> order;
+  llvm::DenseMap<Operation *, std::shared_ptr<Group>> groupOf;
+
+  static bool isView(Operation &op) {
+    if (auto slice = dyn_cast<onnx::SliceOp>(op)) {
+      return contiguousSlice(slice) >= 0;
+    }
+    return isa<onnx::ReshapeOp>(op);
+  }
+
+  /// Empty when some compiler family can build the op.
+  static std::string buildable(Operation &op) {
+    for (Value v : op.getResults()) {
+      Type element = getElementTypeOrSelf(v.getType());
+      if (isa<TensorType>(v.getType()) && !element.isIntOrFloat()) {
+        return "values of this element type cannot be computed yet";
+      }
+      if (element.isF16() || element.isBF16()) {
+        return "float16 and bfloat16 arithmetic is not supported yet";
+      }
+    }
+    if (isa<onnx::Elementwise>(op)) {
+      return {};
+    }
+    auto root = dyn_cast<onnx::KernelRoot>(op);
+    return root ? root.unsupported() : "no kernel computes this operator yet";
+  }
+
+  LogicalResult place() {
+    bool ok = true;
+    for (Operation &op : block.without_terminator()) {
+      if (isa<onnx::ConstantOp, onnx::NoneOp>(op) || isView(op)) {
+        continue;
+      }
+      Placement p{nodeName(op), op.getName().stripDialect().str(), "", ""};
+      std::string why = buildable(op);
+      for (const Device &d : devices.take_front(fallback ? devices.size() : 1)) {
+        std::string reason = why.empty() ? d.target->refuses(&op, d.machine) : why;
+        if (reason.empty()) {
+          deviceOf[&op] = &d;
+          p.device = d.machine.spec;
+          break;
+        }
+        p.whyNot += (p.whyNot.empty() ? "" : "; ") + d.machine.spec + ": " + reason;
+      }
+      if (p.device.empty()) {
+        op.emitError("no target takes ") << p.op << ": " << p.whyNot;
+        ok = false;
+      }
+      report.push_back(std::move(p));
+    }
+    return success(ok);
+  }
+
+  static std::string nodeName(Operation &op) {
+    std::string name;
+    op.getLoc()->walk([&](Location l) {
+      if (auto named = dyn_cast<NameLoc>(l); named && name.empty()) {
+        name = named.getName().str();
+      }
+      return WalkResult::advance();
+    });
+    return name;
+  }
+
+  /// Whether `v` depends on an op of the group without being computed in it. Ops before the group's first one cannot.
+  bool dependsOn(Value v, const Group &group) {
+    size_t first = order[group.ops.front()];
+    for (Operation *op : group.ops) {
+      first = std::min(first, order[op]);
+    }
+    SmallVector<Operation *> todo;
+    llvm::SmallPtrSet<Operation *, 16> seen;
+    auto push = [&](Value x) {
+      Operation *op = x.getDefiningOp();
+      if (op && order[op] > first && seen.insert(op).second) {
+        todo.push_back(op);
+      }
+    };
+    push(v);
+    while (!todo.empty()) {
+      Operation *op = todo.pop_back_val();
+      for (Value x : op->getOperands()) {
+        if (x.getDefiningOp() && group.ops.contains(x.getDefiningOp())) {
+          return true;
+        }
+        push(x);
+      }
+    }
+    return false;
+  }
+
+  /// Whether `op` may become a member: all it reads from outside is independent of the group.
+  bool convexWith(Operation *op, const Group &group) {
+    return llvm::all_of(op->getOperands(), [&](Value v) {
+      Operation *d = v.getDefiningOp();
+      return (d && group.ops.contains(d)) || !dependsOn(v, group);
+    });
+  }
+
+  static bool sameShape(Type a, Type b) {
+    return cast<RankedTensorType>(a).getShape() == cast<RankedTensorType>(b).getShape();
+  }
+
+  void assign(Operation *op) {
+    if (isa<onnx::Elementwise>(op)) {
+      assignElementwise(op);
+      return;
+    }
+    auto group = std::make_shared<Group>();
+    group->root = op;
+    group->device = deviceOf[op];
+    auto root = cast<onnx::KernelRoot>(op);
+    if (op->getNumResults()) {
+      group->shape = onnx::ranked(op->getResult(0));
+    }
+    for (auto [i, v] : llvm::enumerate(op->getOperands())) {
+      Operation *producer = v.getDefiningOp();
+      std::shared_ptr<Group> from = producer ? groupOf.lookup(producer) : nullptr;
+      if (from && !from->root && from->device == group->device && root.readsThrough(i) && onlyUsedBy(*from, op) && sameShape(from->shape, v.getType())) {
+        for (Operation *member : from->ops) {
+          group->ops.insert(member);
+          groupOf[member] = group;
+        }
+      }
+    }
+    group->ops.insert(op);
+    groupOf[op] = group;
+  }
+
+  static bool onlyUsedBy(const Group &group, Operation *op) {
+    return llvm::all_of(group.ops, [&](Operation *member) {
+      return llvm::all_of(member->getUsers(), [&](Operation *user) { return user == op || group.ops.contains(user); });
+    });
+  }
+
+  void assignElementwise(Operation *op) {
+    std::shared_ptr<Group> best;
+    for (Value v : op->getOperands()) {
+      Operation *producer = v.getDefiningOp();
+      std::shared_ptr<Group> g = producer ? groupOf.lookup(producer) : nullptr;
+      if (!g || g == best || g->device != deviceOf[op] || !sameShape(v.getType(), op->getResult(0).getType()) || !takesEpilogue(*g) ||
+          !sameShape(g->shape, op->getResult(0).getType()) || !convexWith(op, *g)) {
+        continue;
+      }
+      // A root's group is preferred, and of two the later one: the earlier result is then an operand that is already there.
+      if (!best || (g->root && !best->root) || (static_cast<bool>(g->root) == static_cast<bool>(best->root) && order[g->ops.back()] > order[best->ops.back()])) {
+        best = g;
+      }
+    }
+    if (!best) {
+      best = std::make_shared<Group>();
+      best->device = deviceOf[op];
+      best->shape = onnx::ranked(op->getResult(0));
+    }
+    mergeRootless(op, best);
+    best->ops.insert(op);
+    groupOf[op] = best;
+  }
+
+  static bool takesEpilogue(const Group &g) { return !g.root || cast<onnx::KernelRoot>(g.root).fusesEpilogue(); }
+
+  /// Takes other rootless groups that feed `op` alone into `group`.
+  void mergeRootless(Operation *op, std::shared_ptr<Group> group) {
+    for (Value v : op->getOperands()) {
+      Operation *producer = v.getDefiningOp();
+      std::shared_ptr<Group> g = producer ? groupOf.lookup(producer) : nullptr;
+      if (!g || g == group || g->root || g->device != group->device || !sameShape(g->shape, op->getResult(0).getType()) || !onlyUsedBy(*g, op)) {
+        continue;
+      }
+      bool convex = group->ops.empty() || llvm::all_of(g->ops, [&](Operation *member) { return convexWith(member, *group); });
+      if (!convex) {
+        continue;
+      }
+      for (Operation *member : g->ops) {
+        group->ops.insert(member);
+        groupOf[member] = group;
+      }
+    }
+  }
+
+  // The IR.
+
+  void materialize() {
+    llvm::SetVector<Group *> groups;
+    SmallVector<Operation *> ops;
+    for (Operation &op : block) {
+      ops.push_back(&op);
+    }
+    for (Operation *op : ops) {
+      if (isView(*op)) {
+        makeView(op);
+      } else if (Group *g = groupOf.lookup(op).get(); g && isLast(op, *g)) {
+        makeKernel(*g);
+      }
+    }
+  }
+
+  bool isLast(Operation *op, const Group &g) {
+    return llvm::all_of(g.ops, [&](Operation *other) { return order[other] <= order[op]; });
+  }
+
+  void makeView(Operation *op) {
+    OpBuilder b(op);
+    int64_t offset = isa<onnx::SliceOp>(op) ? contiguousSlice(cast<onnx::SliceOp>(op)) : 0;
+    Value view = plan::ViewOp::create(b, op->getLoc(), op->getResult(0).getType(), op->getOperand(0), offset);
+    op->getResult(0).replaceAllUsesWith(view);
+    op->erase();
+  }
+
+  void makeKernel(Group &g) {
+    SmallVector<Operation *> members(g.ops.begin(), g.ops.end());
+    llvm::sort(members, [&](Operation *a, Operation *b) { return order[a] < order[b]; });
+    Operation *last = members.back();
+    llvm::SetVector<Value> ins, outs;
+    for (Operation *op : members) {
+      for (Value v : op->getOperands()) {
+        bool inside = v.getDefiningOp() && g.ops.contains(v.getDefiningOp());
+        if (!inside && onnx::present(v) && !(isScalarConstant(v) && op != g.root)) {
+          ins.insert(v);
+        }
+      }
+      for (Value v : op->getResults()) {
+        bool rootResult = op == g.root && op->getNumResults() > 1; // families with several results write all that are used
+        if (llvm::any_of(v.getUsers(), [&](Operation *user) { return !g.ops.contains(user); }) && !rootResult) {
+          outs.insert(v);
+        }
+      }
+      if (op == g.root && op->getNumResults() > 1) {
+        for (Value v : op->getResults()) {
+          if (!v.use_empty()) {
+            outs.insert(v);
+          }
+        }
+      }
+    }
+    OpBuilder b(last);
+    SmallVector<Location> locs;
+    for (Operation *op : members) {
+      locs.push_back(op->getLoc());
+    }
+    SmallVector<Type> types;
+    for (Value v : outs) {
+      types.push_back(v.getType());
+    }
+    auto kernel = plan::KernelOp::create(b, b.getFusedLoc(locs), types, ins.getArrayRef(), g.device->machine.spec);
+    Block *body = b.createBlock(&kernel.getBody());
+    IRMapping map;
+    for (Value v : ins) {
+      map.map(v, body->addArgument(v.getType(), v.getLoc()));
+    }
+    for (Operation *op : members) {
+      for (Value v : op->getOperands()) {
+        if (!map.contains(v)) { // a scalar constant or none
+          map.map(v, b.clone(*v.getDefiningOp())->getResult(0));
+        }
+      }
+      b.clone(*op, map);
+    }
+    SmallVector<Value> yields;
+    for (Value v : outs) {
+      yields.push_back(map.lookup(v));
+    }
+    plan::YieldOp::create(b, last->getLoc(), yields);
+    for (auto [v, result] : llvm::zip_equal(outs, kernel.getResults())) {
+      v.replaceAllUsesWith(result);
+    }
+    for (Operation *op : llvm::reverse(members)) {
+      op->erase();
+      groupOf.erase(op);
+    }
+  }
+};
+
+} // namespace
+
+LogicalResult formKernels(func::FuncOp function, ArrayRef<Device> devices, bool fallback, std::vector<Placement> &report) {
+  return Former(function, devices, fallback, report).run();
+}
+
+} // namespace ingot::partition
