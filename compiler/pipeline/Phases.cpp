@@ -1,0 +1,126 @@
+// The table of phases, and each phase in a few lines.
+#include "compiler/emit/Emit.h"
+#include "compiler/fusion/Fuse.h"
+#include "compiler/graph/Simplify.h"
+#include "compiler/layout/AssignLayouts.h"
+#include "compiler/lower/BuildEntry.h"
+#include "compiler/lower/LowerKernels.h"
+#include "compiler/memory/PlanMemory.h"
+#include "compiler/pipeline/State.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+
+using namespace mlir;
+
+namespace ingot::pipeline {
+
+static LogicalResult import(State &s) {
+  importer::Problems problems(s.options.modelPath);
+  auto model = importer::importModel(s.context, s.options.modelPath, {s.name, s.options.dims, s.options.shapes, true}, problems);
+  if (!model) {
+    s.importProblems = problems.text();
+    return failure();
+  }
+  s.file = std::move(model->file);
+  s.module = std::move(model->module);
+  return success();
+}
+
+static LogicalResult simplify(State &s) {
+  if (failed(graph::simplify(s.function()))) {
+    return failure();
+  }
+  graph::eliminateCommon(s.function());
+  return graph::requireStaticShapes(s.function());
+}
+
+static LogicalResult fuse(State &s) {
+  if (failed(fusion::fuse(s.function())) || failed(graph::simplify(s.function()))) {
+    return failure();
+  }
+  graph::eliminateCommon(s.function());
+  describe(s.function(), s.info);
+  s.result.macs = s.info.macs = countMacs(s.function());
+  return success();
+}
+
+static LogicalResult partition(State &s) {
+  std::vector<partition::Placement> report;
+  LogicalResult ok = partition::formKernels(s.function(), s.devices, s.options.fallback, report);
+  for (partition::Placement &p : report) {
+    s.result.placement.push_back({p.node, p.op, "", p.device, p.whyNot});
+  }
+  if (succeeded(ok)) {
+    sortTopologically(&s.function().getBody().front());
+  }
+  return ok;
+}
+
+static LogicalResult layout(State &s) {
+  layout::assignLayouts(
+      s.function(), [&](StringRef spec) { return s.machineOf(spec).lanes; }, s.devices.front().machine.spec);
+  sortTopologically(&s.function().getBody().front());
+  return success();
+}
+
+static LogicalResult lower(State &s) {
+  auto machineOf = [&](StringRef spec) -> const target::MachineModel & { return s.machineOf(spec); };
+  return lower::lowerKernels(*s.module, machineOf, s.weights);
+}
+
+static LogicalResult memory(State &s) {
+  FailureOr<memory::MemoryPlan> plan = memory::planMemory(s.function());
+  if (failed(plan)) {
+    return failure();
+  }
+  s.result.arenaBytes = s.info.arenaBytes = plan->arena.peakBytes;
+  s.result.arenaLowerBound = plan->arena.lowerBound;
+  s.result.memoryPlan = memory::renderArenaPlan(plan->buffers, plan->names, plan->arena);
+  return success();
+}
+
+static LogicalResult entry(State &s) {
+  // Vectors may be read past a tensor's end within its last block: the arena ends with one cache line of nobody's.
+  s.info.workspaceBytes = s.info.arenaBytes ? s.info.arenaBytes + s.info.workspaceAlign : 0;
+  s.info.weightBytes = s.result.weightBytes = s.weights.bytes();
+  s.info.kernels = s.result.kernels = llvm::range_size(s.function().getOps<plan::LaunchOp>());
+  lower::buildEntry(s.function(), s.info.workspaceBytes, s.info.weightBytes, s.info);
+  return success();
+}
+
+static LogicalResult emit(State &s) {
+  if (s.options.outDir.empty()) {
+    return success();
+  }
+  emit::Options options;
+  options.dir = s.options.outDir;
+  options.kinds = s.options.emit;
+  options.depfile = s.options.depfile;
+  options.dependencies = {s.options.modelPath};
+  emit::Result result;
+  auto weights = [&](const emit::WeightsSink &sink) { s.weights.write([&](ArrayRef<char> bytes) { sink(bytes); }); };
+  if (failed(emit::emitModel(*s.module, s.devices.front().machine, s.info, weights, options, result))) {
+    return failure();
+  }
+  s.result.codeBytes = result.codeBytes;
+  for (emit::Artifact &a : result.artifacts) {
+    s.result.artifacts.push_back({a.path, a.bytes});
+  }
+  return success();
+}
+
+llvm::ArrayRef<Phase> phaseTable() {
+  static constexpr Phase table[] = {
+      {"import", "the file becomes onnx ops, each in its newest form", import, true},
+      {"simplify", "shapes, constants and plain forms: what can be computed now is", simplify, true},
+      {"fuse", "canonical forms of what exporters write as many ops", fuse, true},
+      {"partition", "targets take nodes, nodes form kernels", partition, true},
+      {"layout", "packed layouts, halos and concatenations in place", layout, false},
+      {"lower", "kernels become functions of loops and vectors; weights are packed", lower, false},
+      {"memory", "every buffer gets its place in the arena", memory, false},
+      {"entry", "launches become calls with addresses", entry, false},
+      {"emit", "loops become object code, a library, a header, a manifest", emit, false},
+  };
+  return table;
+}
+
+} // namespace ingot::pipeline

@@ -1,0 +1,188 @@
+// Runs the phases in order, with their dumps, times and diagnostics. A failure is the user's where the phase or its message says so;
+// any other is a bug of ours: the module as it was before the phase is written as a reproducer.
+#include "compiler/pipeline/Pipeline.h"
+#include "compiler/pipeline/State.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+
+using namespace mlir;
+
+namespace ingot::pipeline {
+
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// "FILE: error: node 'x': text", the location being the ONNX node's name.
+std::string render(const std::string &file, Diagnostic &d) {
+  std::string node;
+  d.getLocation()->walk([&](Location l) {
+    if (auto named = dyn_cast<NameLoc>(l); named && node.empty()) {
+      node = named.getName().str();
+    }
+    return WalkResult::advance();
+  });
+  StringRef severity = d.getSeverity() == DiagnosticSeverity::Error ? "error" : d.getSeverity() == DiagnosticSeverity::Warning ? "warning" : "note";
+  return (Twine(file) + ": " + severity + ": " + (node.empty() ? "" : "node '" + node + "': ") + d.str() + "\n").str();
+}
+
+/// A C identifier from the file's name.
+std::string identifier(StringRef path) {
+  StringRef stem = llvm::sys::path::stem(path);
+  if (stem == "model") { // ONNX's own test layout: FOLDER/model.onnx
+    StringRef folder = llvm::sys::path::filename(llvm::sys::path::parent_path(path));
+    stem = folder.empty() || folder == "." || folder == ".." ? stem : folder;
+  }
+  std::string name;
+  for (char c : stem) {
+    name += isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  }
+  return name.empty() || isdigit(static_cast<unsigned char>(name[0])) ? "m" + name : name;
+}
+
+class Run {
+public:
+  Run(const Options &options, Result &result, std::string &diagnostics)
+      : options(options), diagnostics(diagnostics), context(MLIRContext::Threading::DISABLED),
+        state{options, result, context, options.name.empty() ? identifier(options.modelPath) : options.name, {}, nullptr, {}, {}, {}, {}} {
+    loadDialects(context);
+    context.getDiagEngine().registerHandler([&](Diagnostic &d) {
+      this->diagnostics += render(this->options.modelPath, d);
+      return success();
+    });
+  }
+
+  Status run() {
+    double start = now();
+    if (!resolveTargets()) {
+      return Status::UserError;
+    }
+    state.info.name = state.name;
+    state.info.target = state.devices.front().machine.spec;
+    llvm::ArrayRef<Phase> table = phaseTable();
+    for (auto [i, phase] : llvm::enumerate(table)) {
+      if (options.progress) {
+        options.progress(i, table.size(), phase.name);
+      }
+      if (Status status = runPhase(phase); status != Status::Ok) {
+        return status;
+      }
+      if (llvm::is_contained(options.dumpAfter, phase.name)) {
+        dump(llvm::errs());
+      }
+      if (options.stopAfter == phase.name) {
+        dump(llvm::outs());
+        break;
+      }
+    }
+    if (options.progress) {
+      options.progress(table.size(), table.size(), "done");
+    }
+    state.result.seconds = now() - start;
+    return Status::Ok;
+  }
+
+private:
+  const Options &options;
+  std::string &diagnostics;
+  MLIRContext context;
+  State state;
+
+  void error(const Twine &text) { diagnostics += (Twine(options.modelPath) + ": error: " + text + "\n").str(); }
+
+  bool resolveTargets() {
+    std::vector<std::string> specs = options.targets;
+    if (specs.empty()) {
+      specs.push_back("native");
+    }
+    for (const std::string &spec : specs) {
+      const target::Target *t = target::findTarget(spec);
+      if (!t) {
+        error("no target is called '" + spec + "'; 'ingot targets' lists them");
+        return false;
+      }
+      llvm::Expected<target::MachineModel> machine = t->machine(spec);
+      if (!machine) {
+        error("target '" + spec + "': " + llvm::toString(machine.takeError()));
+        return false;
+      }
+      state.devices.push_back({t, std::move(*machine)});
+    }
+    return true;
+  }
+
+  Status runPhase(const Phase &phase) {
+    double start = now();
+    OwningOpRef<ModuleOp> before;
+    if (!phase.userFault && state.module) {
+      before = state.module->clone();
+    }
+    LogicalResult ok = phase.run(state);
+    if (succeeded(ok) && state.module && StringRef(phase.name) != "emit") { // emit consumes the module
+      ok = verify(*state.module);
+      if (failed(ok)) {
+        return bug(phase, before ? *before : *state.module);
+      }
+    }
+    state.result.phases.push_back({phase.name, now() - start});
+    if (succeeded(ok)) {
+      return Status::Ok;
+    }
+    diagnostics += state.importProblems;
+    return phase.userFault ? Status::UserError : bug(phase, before ? *before : *state.module);
+  }
+
+  /// Writes the module as it was before the phase that failed.
+  Status bug(const Phase &phase, ModuleOp module) {
+    llvm::SmallString<128> path;
+    int fd = -1;
+    if (llvm::sys::fs::createTemporaryFile("ingot-" + state.name, "mlir", fd, path)) {
+      error(Twine("bug in phase '") + phase.name + "'; no reproducer could be written");
+      return Status::Bug;
+    }
+    llvm::raw_fd_ostream os(fd, /*shouldClose=*/true);
+    os << "// ingot failed in phase '" << phase.name << "' on " << llvm::sys::path::filename(options.modelPath) << " for "
+       << state.devices.front().machine.spec << "\n// " << StringRef(diagnostics).rtrim().split('\n').first << "\n";
+    OpPrintingFlags flags;
+    flags.elideLargeElementsAttrs(64).elideLargeResourceString(64).enableDebugInfo();
+    module.print(os, flags);
+    error(Twine("this is a bug in ingot (phase '") + phase.name + "'); the reproducer is " + path);
+    return Status::Bug;
+  }
+
+  void dump(llvm::raw_ostream &os) {
+    OpPrintingFlags flags;
+    flags.elideLargeElementsAttrs(64).elideLargeResourceString(64);
+    state.module->print(os, flags);
+    os << "\n";
+  }
+};
+
+} // namespace
+
+const target::MachineModel &State::machineOf(llvm::StringRef spec) const {
+  for (const partition::Device &d : devices) {
+    if (d.machine.spec == spec) {
+      return d.machine;
+    }
+  }
+  return devices.front().machine;
+}
+
+Status compile(const Options &options, Result &result, std::string &diagnostics) { return Run(options, result, diagnostics).run(); }
+
+const std::vector<PhaseInfo> &phases() {
+  static const std::vector<PhaseInfo> all = [] {
+    std::vector<PhaseInfo> infos;
+    for (const Phase &p : phaseTable()) {
+      infos.push_back({p.name, p.sentence});
+    }
+    return infos;
+  }();
+  return all;
+}
+
+} // namespace ingot::pipeline

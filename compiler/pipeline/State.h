@@ -1,0 +1,47 @@
+// What the phases hand to one another.
+#pragma once
+#include "compiler/importer/Import.h"
+#include "compiler/partition/FormKernels.h"
+#include "compiler/pipeline/Pipeline.h"
+#include "compiler/plan/Model.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace ingot::pipeline {
+
+struct State {
+  const Options &options;
+  Result &result;
+  mlir::MLIRContext &context;
+  std::string name; ///< of the model, a C identifier
+  std::vector<partition::Device> devices;
+
+  std::unique_ptr<importer::ModelFile> file; ///< constants of the module point into it
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  plan::WeightTable weights;
+  plan::ModelInfo info;
+  std::string importProblems;
+
+  mlir::func::FuncOp function() const { return *module->getOps<mlir::func::FuncOp>().begin(); }
+  const target::MachineModel &machineOf(llvm::StringRef spec) const;
+};
+
+/// A step of the way of a model. `userFault` says whose fault a failure is when nothing else tells.
+struct Phase {
+  const char *name, *sentence;
+  mlir::LogicalResult (*run)(State &state);
+  bool userFault;
+};
+llvm::ArrayRef<Phase> phaseTable();
+
+/// Names, types and sizes of the function's arguments and results, from its type and attributes.
+void describe(mlir::func::FuncOp function, plan::ModelInfo &info);
+
+/// Multiplications with accumulation that one run of the model takes, by the definitions of its operators.
+int64_t countMacs(mlir::func::FuncOp function);
+
+/// Loads all dialects that the phases use.
+void loadDialects(mlir::MLIRContext &context);
+
+} // namespace ingot::pipeline

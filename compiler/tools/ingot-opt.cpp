@@ -1,0 +1,116 @@
+// Runs phases of the compiler by themselves on IR in text form: ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v3 x.mlir
+#include "compiler/emit/Lowering.h"
+#include "compiler/fusion/Fuse.h"
+#include "compiler/graph/Simplify.h"
+#include "compiler/layout/AssignLayouts.h"
+#include "compiler/lower/BuildEntry.h"
+#include "compiler/lower/LowerKernels.h"
+#include "compiler/memory/PlanMemory.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/partition/FormKernels.h"
+#include "compiler/plan/Plan.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace ingot;
+
+namespace {
+
+/// A phase as a pass: a name, a sentence, and what it does to the module's (first) function.
+struct PhasePass : PassWrapper<PhasePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PhasePass)
+  using Body = LogicalResult (*)(ModuleOp, func::FuncOp, ArrayRef<partition::Device>);
+
+  PhasePass(StringRef name, StringRef sentence, Body body) : name(name), sentence(sentence), body(body) {}
+  PhasePass(const PhasePass &other) : PassWrapper(other), name(other.name), sentence(other.sentence), body(other.body) {}
+  StringRef getArgument() const override { return name; }
+  StringRef getDescription() const override { return sentence; }
+
+  void runOnOperation() override {
+    std::vector<partition::Device> devices;
+    for (const std::string &spec : targets) {
+      const target::Target *t = target::findTarget(spec);
+      llvm::Expected<target::MachineModel> machine = t ? t->machine(spec) : llvm::createStringError("no such target");
+      if (!machine) {
+        getOperation().emitError() << "target '" << spec << "': " << llvm::toString(machine.takeError());
+        return signalPassFailure();
+      }
+      devices.push_back({t, *machine});
+    }
+    for (auto f : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      if (!f.isExternal() && !f.isPrivate() && failed(body(getOperation(), f, devices))) {
+        return signalPassFailure();
+      }
+    }
+  }
+
+  StringRef name, sentence;
+  Body body;
+  ListOption<std::string> targets{*this, "target", llvm::cl::desc("targets, in order of preference")};
+};
+
+const target::MachineModel &machineOf(ArrayRef<partition::Device> devices, StringRef spec) {
+  for (const partition::Device &d : devices) {
+    if (d.machine.spec == spec) {
+      return d.machine;
+    }
+  }
+  static const target::MachineModel scalar;
+  return devices.empty() ? scalar : devices.front().machine;
+}
+
+constexpr struct {
+  const char *name, *sentence;
+  PhasePass::Body body;
+} phases[] = {
+    {"graph-simplify", "shapes, constants and plain forms",
+     [](ModuleOp, func::FuncOp f, ArrayRef<partition::Device>) { return graph::simplify(f); }},
+    {"graph-require-static-shapes", "report values whose shape is not known",
+     [](ModuleOp, func::FuncOp f, ArrayRef<partition::Device>) { return graph::requireStaticShapes(f); }},
+    {"fusion-fuse", "canonical forms of what exporters write as many ops",
+     [](ModuleOp, func::FuncOp f, ArrayRef<partition::Device>) { return fusion::fuse(f); }},
+    {"partition-form-kernels", "targets take nodes, nodes form kernels",
+     [](ModuleOp, func::FuncOp f, ArrayRef<partition::Device> devices) {
+       std::vector<partition::Placement> report;
+       LogicalResult ok = partition::formKernels(f, devices, true, report);
+       sortTopologically(&f.getBody().front());
+       return ok;
+     }},
+    {"layout-assign", "packed layouts, halos, concatenations in place",
+     [](ModuleOp, func::FuncOp f, ArrayRef<partition::Device> devices) {
+       layout::assignLayouts(f, [&](StringRef spec) { return machineOf(devices, spec).lanes; }, devices.empty() ? "" : devices.front().machine.spec);
+       sortTopologically(&f.getBody().front());
+       return success();
+     }},
+    {"lower-kernels", "kernels become functions of loops and vectors",
+     [](ModuleOp m, func::FuncOp, ArrayRef<partition::Device> devices) {
+       plan::WeightTable weights;
+       return lower::lowerKernels(m, [&](StringRef spec) -> const target::MachineModel & { return machineOf(devices, spec); }, weights);
+     }},
+    {"memory-plan", "every buffer gets its place",
+     [](ModuleOp, func::FuncOp f, ArrayRef<partition::Device>) { return LogicalResult(memory::planMemory(f)); }},
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  for (const auto &phase : phases) {
+    registerPass([&phase] { return std::make_unique<PhasePass>(phase.name, phase.sentence, phase.body); });
+  }
+  emit::registerPasses();
+  registerTransformsPasses();
+  DialectRegistry registry;
+  registry.insert<onnx::OnnxDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                  cf::ControlFlowDialect, memref::MemRefDialect, vector::VectorDialect, LLVM::LLVMDialect>();
+  return asMainReturnCode(MlirOptMain(argc, argv, "ingot-opt: phases of the ingot compiler\n", registry));
+}
