@@ -192,12 +192,12 @@ private:
   // Concatenation in place.
 
   /// Whether the pieces of a concatenation lie one behind the other in the result.
-  static bool contiguousPieces(onnx::ConcatOp concat, plan::KernelOp kernel) {
+  static bool contiguousPieces(Operation *concat, plan::KernelOp kernel) {
     RankedTensorType t = typeOf(kernel.getResult(0));
-    int64_t axis = *onnx::normalAxis(concat.getAxis(), t.getRank());
+    int64_t axis = *onnx::normalAxis(concat->getAttrOfType<IntegerAttr>("axis").getInt(), t.getRank());
     auto layout = plan::blockedOf(t);
     if (layout && axis == 1) {
-      for (Value v : kernel.getIns().drop_back()) {
+      for (Value v : concat->getOperands().drop_back()) {
         if (typeOf(v).getDimSize(1) % layout.getLanes()) {
           return false;
         }
@@ -211,13 +211,13 @@ private:
   llvm::DenseMap<Value, Value> memberOf;
 
   void joinInPlace(plan::KernelOp kernel) {
-    auto concat = dyn_cast_or_null<onnx::ConcatOp>(rootOf(kernel));
-    if (!concat || kernel.getBody().front().getOperations().size() != 2 || !contiguousPieces(concat, kernel)) {
+    Operation *concat = rootOf(kernel);
+    if (!concat || concat->getName().stripDialect() != "Concat" || kernel.getBody().front().getOperations().size() != 2 || !contiguousPieces(concat, kernel)) {
       return;
     }
     OpBuilder b(kernel);
     SmallVector<Value> pieces;
-    for (Value operand : concat.getOperands()) {
+    for (Value operand : concat->getOperands()) {
       Value v = kernel.getIns()[cast<BlockArgument>(operand).getArgNumber()];
       Operation *producer = v.getDefiningOp();
       bool own = producer && isa<plan::KernelOp, plan::JoinOp>(producer) && !memberOf.count(v) && !llvm::is_contained(pieces, v) &&

@@ -31,10 +31,11 @@ bool isScalarConstant(Value v) {
 }
 
 /// Byte offset of a slice that is one contiguous piece of its operand; -1 when it is not.
-int64_t contiguousSlice(onnx::SliceOp op) {
-  auto from = onnx::ranked(op.getData()), to = onnx::ranked(op.getResult());
-  auto starts = onnx::integersOf(op.getStarts()), axes = onnx::integersOf(op.getAxes()), steps = onnx::integersOf(op.getSteps());
-  if (!starts || (onnx::present(op.getAxes()) && !axes) || (onnx::present(op.getSteps()) && !steps)) {
+int64_t contiguousSlice(Operation *op) {
+  auto from = onnx::ranked(op->getOperand(0)), to = onnx::ranked(op->getResult(0));
+  Value startsOf = op->getOperand(1), axesOf = op->getOperand(3), stepsOf = op->getOperand(4);
+  auto starts = onnx::integersOf(startsOf), axes = onnx::integersOf(axesOf), steps = onnx::integersOf(stepsOf);
+  if (!starts || (onnx::present(axesOf) && !axes) || (onnx::present(stepsOf) && !steps)) {
     return -1;
   }
   int64_t offset = 0, stride = 1;
@@ -90,10 +91,8 @@ private:
   llvm::DenseMap<Operation *, std::shared_ptr<Group>> groupOf;
 
   static bool isView(Operation &op) {
-    if (auto slice = dyn_cast<onnx::SliceOp>(op)) {
-      return contiguousSlice(slice) >= 0;
-    }
-    return isa<onnx::ReshapeOp>(op);
+    StringRef name = op.getName().stripDialect();
+    return name == "Reshape" || (name == "Slice" && contiguousSlice(&op) >= 0);
   }
 
   /// Empty when some compiler family can build the op.
@@ -290,7 +289,7 @@ private:
 
   void makeView(Operation *op) {
     OpBuilder b(op);
-    int64_t offset = isa<onnx::SliceOp>(op) ? contiguousSlice(cast<onnx::SliceOp>(op)) : 0;
+    int64_t offset = op->getName().stripDialect() == "Slice" ? contiguousSlice(op) : 0;
     Value view = plan::ViewOp::create(b, op->getLoc(), op->getResult(0).getType(), op->getOperand(0), offset);
     op->getResult(0).replaceAllUsesWith(view);
     op->erase();
@@ -350,8 +349,8 @@ private:
       yields.push_back(map.lookup(v));
     }
     plan::YieldOp::create(b, last->getLoc(), yields);
-    for (auto [v, result] : llvm::zip_equal(outs, kernel.getResults())) {
-      v.replaceAllUsesWith(result);
+    for (unsigned i = 0; i < outs.size(); ++i) {
+      Value(outs[i]).replaceAllUsesWith(kernel.getResult(i));
     }
     for (Operation *op : llvm::reverse(members)) {
       op->erase();
