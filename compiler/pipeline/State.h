@@ -23,7 +23,7 @@ struct State {
   plan::ModelInfo info;
   std::string importProblems;
 
-  mlir::func::FuncOp function() const { return *module->getOps<mlir::func::FuncOp>().begin(); }
+  mlir::func::FuncOp function() { return *module->getOps<mlir::func::FuncOp>().begin(); }
   const target::MachineModel &machineOf(llvm::StringRef spec) const;
 };
 
