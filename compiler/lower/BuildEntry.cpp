@@ -1,10 +1,10 @@
 // A call that may be split over threads carries `ingot.items`; the emit room makes it a parallel_for. A checked call's status ends the run with
 // INGOT_ERROR_INDEX (5) and the number of the node.
 #include "compiler/lower/BuildEntry.h"
+#include "compiler/lower/LlvmAttributes.h"
 #include "compiler/plan/Layout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -56,7 +56,7 @@ private:
       types.push_back(bytesType(bytesOf(t)));
     }
     types.push_back(bytesType(workspaceBytes));
-    types.push_back(LLVM::LLVMPointerType::get(b.getContext()));
+    types.push_back(pointerType(b.getContext()));
     entry = func::FuncOp::create(b, loc, info.name + "_run", b.getFunctionType(types, {b.getI32Type()}));
     Block *body = entry.addEntryBlock();
     b.setInsertionPointToStart(body);

@@ -7,7 +7,6 @@
 #include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AsmState.h"
 
@@ -154,7 +153,7 @@ struct Lowering {
     symbols.insert(f); // makes the name unique
     for (unsigned i = 0; i < types.size(); ++i) {
       if (isa<MemRefType>(types[i]) && !shape.inPlace) {
-        f.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+        f.setArgAttr(i, "llvm.noalias", b.getUnitAttr());
       }
     }
     f->setAttr("ingot.cpu", b.getStringAttr(machine.cpu));

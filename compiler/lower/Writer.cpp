@@ -1,6 +1,6 @@
 #include "compiler/lower/Writer.h"
+#include "compiler/lower/LlvmAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -143,8 +143,7 @@ SmallVector<Value> Writer::loop(Ix from, Ix to, Ix step, ValueRange carried,
   }
   auto f = scf::ForOp::create(b, loc, value(from), value(to), value(step), carried);
   if (!unroll) {
-    auto off = LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
-    f->setAttr("llvm.loop_annotation", LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {}, off, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}));
+    f->setAttr("llvm.loop_annotation", noUnrolling(b.getContext()));
   }
   OpBuilder::InsertionGuard guard(b);
   Block *block = f.getBody();

@@ -1,14 +1,5 @@
-#include "compiler/onnx/Ops.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/pipeline/State.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "compiler/plan/Plan.h"
 
 using namespace mlir;
 
@@ -69,11 +60,6 @@ int64_t countMacs(func::FuncOp function) {
     }
   });
   return macs;
-}
-
-void loadDialects(MLIRContext &context) {
-  context.loadDialect<onnx::OnnxDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
-                      cf::ControlFlowDialect, memref::MemRefDialect, vector::VectorDialect, LLVM::LLVMDialect>();
 }
 
 } // namespace ingot::pipeline

@@ -1,6 +1,7 @@
 // Runs the phases in order, with their dumps, times and diagnostics. A failure is the user's where the phase or its message says so;
 // any other is a bug of ours: the module as it was before the phase is written as a reproducer.
 #include "compiler/pipeline/Pipeline.h"
+#include "compiler/pipeline/Dialects.h"
 #include "compiler/pipeline/State.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/FileSystem.h"
@@ -48,7 +49,10 @@ public:
   Run(const Options &options, Result &result, std::string &diagnostics)
       : options(options), diagnostics(diagnostics), context(MLIRContext::Threading::DISABLED),
         state{options, result, context, options.name.empty() ? identifier(options.modelPath) : options.name, {}, nullptr, {}, {}, {}, {}} {
-    loadDialects(context);
+    DialectRegistry registry;
+    registerDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
     context.getDiagEngine().registerHandler([&](Diagnostic &d) {
       this->diagnostics += render(this->options.modelPath, d);
       return success();

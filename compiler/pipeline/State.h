@@ -41,7 +41,4 @@ void describe(mlir::func::FuncOp function, plan::ModelInfo &info);
 /// Multiplications with accumulation that one run of the model takes, by the definitions of its operators.
 int64_t countMacs(mlir::func::FuncOp function);
 
-/// Loads all dialects that the phases use.
-void loadDialects(mlir::MLIRContext &context);
-
 } // namespace ingot::pipeline

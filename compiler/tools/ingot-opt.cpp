@@ -6,17 +6,9 @@
 #include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/memory/PlanMemory.h"
-#include "compiler/onnx/Onnx.h"
 #include "compiler/partition/FormKernels.h"
-#include "compiler/plan/Plan.h"
+#include "compiler/pipeline/Dialects.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -110,7 +102,6 @@ int main(int argc, char **argv) {
   emit::registerPasses();
   registerTransformsPasses();
   DialectRegistry registry;
-  registry.insert<onnx::OnnxDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
-                  cf::ControlFlowDialect, memref::MemRefDialect, vector::VectorDialect, LLVM::LLVMDialect>();
+  pipeline::registerDialects(registry);
   return asMainReturnCode(MlirOptMain(argc, argv, "ingot-opt: phases of the ingot compiler\n", registry));
 }

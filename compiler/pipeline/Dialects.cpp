@@ -1,0 +1,21 @@
+#include "compiler/onnx/Onnx.h"
+#include "compiler/pipeline/Dialects.h"
+#include "compiler/plan/Plan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace ingot::pipeline {
+
+void registerDialects(DialectRegistry &registry) {
+  registry.insert<onnx::OnnxDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                      cf::ControlFlowDialect, memref::MemRefDialect, vector::VectorDialect, LLVM::LLVMDialect>();
+}
+
+} // namespace ingot::pipeline
