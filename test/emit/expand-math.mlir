@@ -1,0 +1,62 @@
+// Math functions become arithmetic; what an instruction does stays; 16-bit floats go through f32.
+// RUN: %ingot-opt %s --emit-expand-math=target=x86-64-v3 | FileCheck %s
+// RUN: %ingot-opt %s --emit-expand-math=target=x86-64-v4 | FileCheck %s --check-prefix=V4
+
+// CHECK-LABEL: func @exp
+// CHECK-NOT: math.exp
+// CHECK-COUNT-10: math.fma
+// CHECK-NOT: ldexp
+// CHECK: return
+// V4-LABEL: func @exp
+// V4: llvm.call_intrinsic "llvm.ldexp"
+func.func @exp(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.exp %x : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// A function for another CPU does not get this machine's instructions.
+// V4-LABEL: func @other
+// V4-NOT: ldexp
+// V4: return
+func.func @other(%x: vector<8xf32>) -> vector<8xf32> attributes {ingot.cpu = "haswell"} {
+  %y = math.exp %x : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// CHECK-LABEL: func @native
+// CHECK-NEXT: math.sqrt
+// CHECK-NEXT: math.roundeven
+// CHECK-NEXT: math.copysign
+// CHECK-NEXT: return
+func.func @native(%x: f32) -> f32 {
+  %a = math.sqrt %x : f32
+  %b = math.roundeven %a : f32
+  %c = math.copysign %b, %x : f32
+  return %c : f32
+}
+
+// CHECK-LABEL: func @half
+// CHECK: arith.extf %{{.*}} : vector<4xf16> to vector<4xf32>
+// CHECK-NOT: math.tanh
+// CHECK: arith.truncf %{{.*}} : vector<4xf32> to vector<4xf16>
+func.func @half(%x: vector<4xf16>) -> vector<4xf16> {
+  %y = math.tanh %x : vector<4xf16>
+  return %y : vector<4xf16>
+}
+
+// CHECK-LABEL: func @power
+// CHECK: arith.extf %{{.*}} : f32 to f64
+// CHECK-NOT: math.powf
+// CHECK: arith.truncf
+func.func @power(%x: f32, %y: f32) -> f32 {
+  %z = math.powf %x, %y : f32
+  return %z : f32
+}
+
+// CHECK-LABEL: func @remainder
+// CHECK-NOT: arith.remf
+// CHECK: scf.while
+func.func @remainder(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
+  %z = arith.remf %x, %y : vector<4xf32>
+  return %z : vector<4xf32>
+}

@@ -1,0 +1,45 @@
+// Bare pointers, local symbols, attributes of the machine, no library, products and sums fused where the CPU can, stack
+// arrays in the entry block.
+// RUN: %ingot-opt %s --emit-lower-to-llvm=target=x86-64-v2 | FileCheck %s
+
+// CHECK: llvm.mlir.global external @m_weights
+memref.global "private" @m_weights : memref<64xi8>
+
+// CHECK-LABEL: llvm.func internal @kernel(%{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr)
+// CHECK-SAME: "target-cpu", "x86-64-v2"
+// CHECK-SAME: "no-builtins"
+// CHECK: llvm.alloca
+// CHECK-NOT: llvm.alloca
+// CHECK: llvm.cond_br
+// CHECK: llvm.intr.fmuladd
+// CHECK-NOT: llvm.intr.fma(
+func.func private @kernel(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  scf.for %i = %c0 to %c8 step %c1 {
+    %a = memref.alloca() : memref<4xf32>
+    %v = memref.load %x[%i] : memref<8xf32>
+    %w = math.fma %v, %v, %v : f32
+    memref.store %w, %a[%c0] : memref<4xf32>
+    %u = memref.load %a[%c0] : memref<4xf32>
+    memref.store %u, %y[%i] : memref<8xf32>
+  }
+  return
+}
+
+// CHECK-LABEL: llvm.func internal @small
+// CHECK-SAME: "target-cpu", "haswell"
+// CHECK-SAME: "target-features", "+avx2"
+// CHECK-SAME: "alwaysinline"
+func.func private @small() attributes {ingot.inline, ingot.cpu = "haswell", ingot.features = "+avx2"} {
+  return
+}
+
+// CHECK: llvm.func @m_run
+func.func @m_run(%x: memref<8xf32>, %y: memref<8xf32>) -> i32 {
+  %weights = memref.get_global @m_weights : memref<64xi8>
+  call @kernel(%x, %y) : (memref<8xf32>, memref<8xf32>) -> ()
+  %ok = arith.constant 0 : i32
+  return %ok : i32
+}
