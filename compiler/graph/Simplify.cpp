@@ -20,8 +20,11 @@ static int64_t bytesOfType(Type type) {
   return ranked && ranked.hasStaticShape() ? ranked.getNumElements() * onnx::elementBytes(ranked.getElementType()) : 0;
 }
 
-/// Whether the results are worth having as constants.
+/// Whether the results are worth having as constants. One value in all places takes no memory at all.
 static bool mayFold(Operation *op) {
+  if (isa<onnx::ConstantOfShapeOp>(op)) {
+    return true;
+  }
   int64_t in = 0, out = 0;
   for (Value v : op->getOperands()) {
     in += bytesOfType(v.getType());

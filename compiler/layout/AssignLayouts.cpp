@@ -4,6 +4,7 @@
 // buffers of its own.
 #include "compiler/layout/AssignLayouts.h"
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Ops.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/plan/Layout.h"
@@ -60,11 +61,10 @@ private:
     auto rule = root ? cast<onnx::KernelRoot>(root).layoutRule(lanes) : onnx::LayoutRule::Follow;
     bool toBlocks = rule == onnx::LayoutRule::Blocked || rule == onnx::LayoutRule::PlainToBlocked ||
                     (rule == onnx::LayoutRule::Follow && lanes > 1 && shouldFollow(kernel, root));
-    if (toBlocks && !readable(kernel, root)) {
-      assert(rule == onnx::LayoutRule::Follow && "a kernel that must be blocked has an operand that cannot be");
-      toBlocks = false;
-    }
     for (unsigned i = 0; i < kernel.getIns().size(); ++i) {
+      if (toBlocks) {
+        setOperand(kernel, i, withBatchAxis(kernel, root, i));
+      }
       Value v = kernel.getIns()[i];
       setOperand(kernel, i, convert(kernel, v, toBlocks ? wanted(kernel, root, rule, i, lanes) : plain(typeOf(v))));
     }
@@ -98,19 +98,22 @@ private:
     return result.getRank() >= 3 && inBlocks > 0 && inBlocks >= rowMajor;
   }
 
-  /// Whether every operand outside the root can be read channel block by channel block.
-  static bool readable(plan::KernelOp kernel, Operation *root) {
-    int64_t rank = typeOf(kernel.getResult(0)).getRank();
-    for (unsigned i = 0; i < kernel.getIns().size(); ++i) {
-      RankedTensorType t = typeOf(kernel.getIns()[i]);
-      if (rootReads(kernel, root, i) || t.getRank() == rank || t.getRank() + 1 < rank || t.getDimSize(0) == 1) {
-        continue;
-      }
-      if (llvm::any_of(t.getShape().drop_front(), [](int64_t d) { return d != 1; })) {
-        return false; // [C, H, W] beside [N, C, H, W]
-      }
+  /// Gives [C, H, W] beside [N, C, H, W] its batch axis, so that it can be reordered to channel blocks.
+  static Value withBatchAxis(plan::KernelOp kernel, Operation *root, unsigned i) {
+    Value v = kernel.getIns()[i];
+    RankedTensorType t = typeOf(v);
+    bool pixels = t.getRank() > 0 && llvm::any_of(t.getShape().drop_front(), [](int64_t d) { return d != 1; });
+    if (rootReads(kernel, root, i) || t.getRank() + 1 != typeOf(kernel.getResult(0)).getRank() || t.getDimSize(0) == 1 || !pixels) {
+      return v;
     }
-    return true;
+    SmallVector<int64_t> shape(t.getShape());
+    shape.insert(shape.begin(), 1);
+    OpBuilder b(kernel);
+    RankedTensorType type = RankedTensorType::get(shape, t.getElementType());
+    if (ElementsAttr constant = onnx::constantOf(v)) {
+      return onnx::makeConstant(b, v.getLoc(), onnx::reshaped(constant, type));
+    }
+    return plan::ViewOp::create(b, v.getLoc(), type, v, 0);
   }
 
   /// The form of operand `i` in a blocked kernel.

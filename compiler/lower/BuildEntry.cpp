@@ -93,7 +93,7 @@ private:
       p.base = view.getX(), p.offset += view.getOffset();
     }
     if (auto weight = p.base.getDefiningOp<plan::WeightOp>()) {
-      return at(weights, weight.getOffset() + p.offset, type);
+      return at(weights ? weights : workspace, weight.getOffset() + p.offset, type); // none: tensors without elements
     }
     while (auto join = p.base.getDefiningOp<plan::JoinOp>()) {
       p.base = join.getXs().front(); // lies where its first piece does
