@@ -1,18 +1,13 @@
 // Data movement on constants, for evaluate(): copies of elements of any size between strided places.
 #pragma once
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Movement.h"
 #include "compiler/onnx/Shapes.h"
 
 namespace ingot::onnx {
 
 /// Strides in elements of a dense row-major tensor.
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
-
-/// Where elements lie: element i is at offset + sum(i[d] * strides[d]). A stride may be zero or negative.
-struct Strided {
-  int64_t offset = 0;
-  llvm::SmallVector<int64_t> strides;
-};
 
 /// Copies the elements with indices in [0, sizes). Runs of elements that lie side by side on both sides are copied at
 /// once.

@@ -54,6 +54,13 @@ def Onnx_Evaluable : OpInterface<"Evaluable"> {
     (ins "::llvm::ArrayRef<::mlir::ElementsAttr>":$operands, "::llvm::SmallVectorImpl<::mlir::ElementsAttr> &":$results)>];
 }
 
+def Onnx_Mover : OpInterface<"Mover"> {
+  let cppNamespace = "::ingot::onnx";
+  let description = "An op of one result that only moves elements.";
+  let methods = [InterfaceMethod<"Where they go. Types are static; nothing when an operand that says so is not a constant.",
+    "::std::optional<::ingot::onnx::Movement>", "movement", (ins)>];
+}
+
 def Onnx_KernelRoot : OpInterface<"KernelRoot"> {
   let cppNamespace = "::ingot::onnx";
   let description = "An op that a kernel family of compiler/lower/families builds.";
@@ -65,6 +72,8 @@ def Onnx_KernelRoot : OpInterface<"KernelRoot"> {
       "bool", "fusesEpilogue", (ins), "", [{ return true; }]>,
     InterfaceMethod<"Whether elementwise producers of this operand may be computed where the family reads it.",
       "bool", "readsThrough", (ins "unsigned":$operand), "", [{ return false; }]>,
+    InterfaceMethod<"Whether this operand, when constant, is written into the kernel's region like an attribute: the family needs its value.",
+      "bool", "isParameter", (ins "unsigned":$operand), "", [{ return false; }]>,
     InterfaceMethod<"The layout that the family works in, on a machine of so many f32 lanes.",
       "::ingot::onnx::LayoutRule", "layoutRule", (ins "int64_t":$lanes), "", [{ return ::ingot::onnx::LayoutRule::Plain; }]>,
     InterfaceMethod<[{Zeros that the family reads around operand 0 in blocked layout: (before, after) of each spatial axis. Empty: none.}],

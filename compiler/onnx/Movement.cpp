@@ -1,0 +1,49 @@
+#include "compiler/onnx/Movement.h"
+#include "compiler/onnx/Evaluate.h"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+/// `count` copies of an element, or zeros.
+static std::vector<char> filled(int64_t count, int64_t size, ElementsAttr value) {
+  std::vector<char> bytes(count * size, 0);
+  if (value) {
+    std::vector<char> storage;
+    ArrayRef<char> one = bytesOf(value, storage);
+    for (int64_t i = 0; i < count; ++i) {
+      std::copy_n(one.begin(), size, bytes.begin() + i * size);
+    }
+  }
+  return bytes;
+}
+
+LogicalResult evaluateMovement(Operation *op, const Movement &movement, ArrayRef<ElementsAttr> operands,
+                               SmallVectorImpl<ElementsAttr> &results) {
+  auto type = ranked(op->getResult(0));
+  int64_t size = elementBytes(type.getElementType());
+  if (type.getNumElements() * size > foldLimitBytes) {
+    return failure();
+  }
+  ElementsAttr fill = movement.fillOperand < 0 ? ElementsAttr() : operands[movement.fillOperand];
+  std::vector<char> out = filled(type.getNumElements(), size, fill);
+  SmallVector<int64_t> dense = rowMajorStrides(movement.shape);
+  for (const Piece &piece : movement.pieces) {
+    if (piece.operand == Piece::fill) {
+      continue;
+    }
+    if (!operands[piece.operand]) {
+      return failure();
+    }
+    Strided target{0, dense};
+    for (auto [start, stride] : llvm::zip_equal(piece.start, dense)) {
+      target.offset += start * stride;
+    }
+    std::vector<char> storage;
+    copyStrided(bytesOf(operands[piece.operand], storage), piece.source, out, target, piece.sizes, size);
+  }
+  results.push_back(constantFromBytes(type, std::move(out)));
+  return success();
+}
+
+} // namespace ingot::onnx

@@ -1,0 +1,33 @@
+// Ops that only move elements, described once as boxes of the result and where their elements come from: the
+// description serves constants (evaluateMovement) and the kernel family Move.
+#pragma once
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Operation.h"
+
+namespace ingot::onnx {
+
+/// Where elements lie: element i is at offset + sum(i[d] * strides[d]). A stride may be zero or negative.
+struct Strided {
+  int64_t offset = 0;
+  llvm::SmallVector<int64_t> strides;
+};
+
+/// A box of the result.
+struct Piece {
+  static constexpr int fill = -1;
+  llvm::SmallVector<int64_t> start, sizes; ///< over Movement::shape
+  int operand = 0;                         ///< which operand it is copied from; fill: none
+  Strided source;                          ///< over the box's axes, in elements of the row-major operand
+};
+
+struct Movement {
+  llvm::SmallVector<int64_t> shape; ///< the result's, an axis possibly split into several
+  llvm::SmallVector<Piece, 1> pieces;
+  int fillOperand = -1; ///< what fills boxes without a source; -1: zero
+};
+
+llvm::LogicalResult evaluateMovement(mlir::Operation *op, const Movement &movement,
+                                     llvm::ArrayRef<mlir::ElementsAttr> operands,
+                                     llvm::SmallVectorImpl<mlir::ElementsAttr> &results);
+
+} // namespace ingot::onnx

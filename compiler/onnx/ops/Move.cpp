@@ -1,0 +1,635 @@
+#include "compiler/onnx/Evaluate.h"
+#include "compiler/onnx/Family.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Move.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+static constexpr int64_t unknown = ShapedType::kDynamic;
+
+/// A movement of one piece, the whole result.
+static Movement whole(ArrayRef<int64_t> shape, Strided source) {
+  SmallVector<int64_t> sizes(shape);
+  return {sizes, {Piece{SmallVector<int64_t>(shape.size(), 0), sizes, 0, std::move(source)}}, -1};
+}
+static bool staticEnds(Operation *op) { return isStatic(op->getOperand(0)) && isStatic(op->getResult(0)); }
+
+// Transpose.
+
+SmallVector<int64_t> TransposeOp::permutation() {
+  if (getPerm() && !getPerm()->empty()) {
+    return SmallVector<int64_t>(*getPerm());
+  }
+  auto data = ranked(getData());
+  return llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, data ? data.getRank() : 0)));
+}
+
+LogicalResult TransposeOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData());
+  if (!data) {
+    types.push_back(unrankedOf(elementOf(getData())));
+    return success();
+  }
+  SmallVector<int64_t> perm = permutation(), shape, sorted = perm;
+  llvm::sort(sorted);
+  if (sorted != llvm::to_vector(llvm::seq<int64_t>(0, data.getRank()))) {
+    return emitOpError("perm [") << llvm::make_range(perm.begin(), perm.end())
+                                 << "] is not a permutation of the axes of " << data;
+  }
+  for (int64_t axis : perm) {
+    shape.push_back(data.getDimSize(axis));
+  }
+  types.push_back(tensorOf(shape, data.getElementType()));
+  return success();
+}
+
+std::optional<Movement> TransposeOp::movement() {
+  if (!staticEnds(*this)) {
+    return std::nullopt;
+  }
+  SmallVector<int64_t> from = rowMajorStrides(ranked(getData()).getShape()), strides;
+  for (int64_t axis : permutation()) {
+    strides.push_back(from[axis]);
+  }
+  return whole(ranked(getY()).getShape(), {0, strides});
+}
+
+// Slice.
+
+namespace {
+/// What a slice does along one axis.
+struct Cut {
+  int64_t start = 0, step = 1, size = unknown;
+};
+} // namespace
+
+/// A cut for each axis, by the operands as constants. Nothing when they are not constants; failure when they
+/// contradict.
+static FailureOr<std::optional<SmallVector<Cut>>> cutsOf(SliceOp op) {
+  using Result = std::optional<SmallVector<Cut>>;
+  auto data = ranked(op.getData());
+  auto starts = integersOf(op.getStarts()), ends = integersOf(op.getEnds()), axes = integersOf(op.getAxes()),
+       steps = integersOf(op.getSteps());
+  if (!data || !starts || !ends || (present(op.getAxes()) && !axes) || (present(op.getSteps()) && !steps)) {
+    return Result();
+  }
+  size_t n = starts->size();
+  if (ends->size() != n || (axes && axes->size() != n) || (steps && steps->size() != n)) {
+    return op.emitOpError("starts, ends, axes and steps have lengths that differ"), failure();
+  }
+  SmallVector<Cut> cuts(data.getRank());
+  for (auto [cut, d] : llvm::zip_equal(cuts, data.getShape())) {
+    cut.size = d;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    auto axis = normalAxis(axes ? (*axes)[i] : static_cast<int64_t>(i), data.getRank());
+    int64_t step = steps ? (*steps)[i] : 1;
+    if (!axis || step == 0) {
+      return op.emitOpError(axis ? "step is zero" : "axis is outside of the operand's shape"), failure();
+    }
+    int64_t d = data.getDimSize(*axis), start = (*starts)[i], end = (*ends)[i];
+    if (d == unknown) {
+      cuts[*axis].size = unknown;
+      continue;
+    }
+    start += start < 0 ? d : 0;
+    end += end < 0 ? d : 0;
+    start =
+        step > 0 ? std::clamp<int64_t>(start, 0, d) : std::clamp<int64_t>(start, std::min<int64_t>(0, d - 1), d - 1);
+    end = step > 0 ? std::clamp<int64_t>(end, 0, d) : std::clamp<int64_t>(end, -1, d - 1);
+    int64_t span = step > 0 ? end - start : start - end, stride = step > 0            ? step
+                                                                  : step == INT64_MIN ? INT64_MAX
+                                                                                      : -step;
+    cuts[*axis] = {start, step, span <= 0 ? 0 : (span - 1) / stride + 1};
+  }
+  return Result(std::move(cuts));
+}
+
+LogicalResult SliceOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto cuts = cutsOf(*this);
+  if (failed(cuts)) {
+    return failure();
+  }
+  auto data = ranked(getData());
+  if (!data) {
+    types.push_back(unrankedOf(elementOf(getData())));
+  } else if (!*cuts) {
+    types.push_back(tensorOf(SmallVector<int64_t>(data.getRank(), unknown), data.getElementType()));
+  } else {
+    types.push_back(tensorOf(llvm::map_to_vector(**cuts, [](const Cut &c) { return c.size; }), data.getElementType()));
+  }
+  return success();
+}
+
+std::optional<Movement> SliceOp::movement() {
+  if (!staticEnds(*this)) {
+    return std::nullopt;
+  }
+  auto cuts = cutsOf(*this);
+  if (failed(cuts) || !*cuts) {
+    return std::nullopt;
+  }
+  Strided source{0, rowMajorStrides(ranked(getData()).getShape())};
+  for (auto [stride, cut] : llvm::zip_equal(source.strides, **cuts)) {
+    source.offset += cut.size ? cut.start * stride : 0;
+    stride *= cut.size > 1 ? cut.step : 0;
+  }
+  return whole(ranked(getY()).getShape(), source);
+}
+
+LogicalResult SliceOp::upgrade(Node &node) {
+  if (node.opset < 10) {
+    node.attributeToOperand("starts", 1);
+    node.attributeToOperand("ends", 2);
+    node.attributeToOperand("axes", 3);
+  }
+  return success();
+}
+
+// Concat.
+
+LogicalResult ConcatOp::inferTypes(SmallVectorImpl<Type> &types) {
+  Type element = elementOf(getXs().front());
+  SmallVector<int64_t> shape;
+  std::optional<int64_t> axis;
+  for (Value x : getXs()) {
+    if (elementOf(x) != element) {
+      return emitOpError("operands have element types that differ: ") << element << " and " << elementOf(x);
+    }
+    auto type = ranked(x);
+    if (!type) {
+      types.push_back(unrankedOf(element));
+      return success();
+    }
+    if (!axis) {
+      axis = normalAxis(getAxis(), type.getRank());
+      if (!axis) {
+        return emitOpError("axis ") << static_cast<int64_t>(getAxis()) << " is outside of " << type;
+      }
+      shape.assign(type.getShape().begin(), type.getShape().end());
+      continue;
+    }
+    if (type.getRank() != static_cast<int64_t>(shape.size())) {
+      return emitOpError("operands have ranks that differ");
+    }
+    for (auto [i, d] : llvm::enumerate(type.getShape())) {
+      if (static_cast<int64_t>(i) == *axis) {
+        shape[i] = shape[i] == unknown || d == unknown ? unknown : shape[i] + d;
+      } else if (shape[i] != d && shape[i] != unknown && d != unknown) {
+        return emitOpError("operands differ along axis ") << i << ": " << shape[i] << " and " << d;
+      } else {
+        shape[i] = shape[i] == unknown ? d : shape[i];
+      }
+    }
+  }
+  types.push_back(tensorOf(shape, element));
+  return success();
+}
+
+std::optional<Movement> ConcatOp::movement() {
+  if (!isStatic(getY()) || !llvm::all_of(getXs(), isStatic)) {
+    return std::nullopt;
+  }
+  auto y = ranked(getY());
+  int64_t axis = *normalAxis(getAxis(), y.getRank());
+  Movement m{SmallVector<int64_t>(y.getShape()), {}, -1};
+  SmallVector<int64_t> start(y.getRank(), 0);
+  for (auto [i, x] : llvm::enumerate(getXs())) {
+    ArrayRef<int64_t> shape = ranked(x).getShape();
+    m.pieces.push_back({start, SmallVector<int64_t>(shape), static_cast<int>(i), {0, rowMajorStrides(shape)}});
+    start[axis] += shape[axis];
+  }
+  return m;
+}
+
+LogicalResult ConcatOp::upgrade(Node &node) {
+  if (!node.attributes.get("axis")) { // opsets before 4 have a default
+    node.attributes.set("axis", node.builder.getI64IntegerAttr(1));
+  }
+  return success();
+}
+
+// In blocked layout pieces of channels must begin at whole blocks.
+LayoutRule ConcatOp::layoutRule(int64_t lanes) {
+  auto y = ranked(getY());
+  if (!y || y.getRank() < 3) {
+    return LayoutRule::Plain;
+  }
+  bool wholeBlocks = llvm::all_of(getXs().drop_back(), [&](Value x) { return ranked(x).getDimSize(1) % lanes == 0; });
+  return *normalAxis(getAxis(), y.getRank()) != 1 || wholeBlocks ? LayoutRule::Follow : LayoutRule::Plain;
+}
+
+// Expand and Tile.
+
+LogicalResult ExpandOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData());
+  auto shape = integersOf(getShape());
+  if (!data || !shape) {
+    types.push_back(unrankedOf(elementOf(getData())));
+    return success();
+  }
+  auto wide = broadcast(data.getShape(), *shape);
+  if (!wide) {
+    return emitOpError("cannot expand ") << data << " to [" << llvm::make_range(shape->begin(), shape->end()) << "]";
+  }
+  types.push_back(tensorOf(*wide, data.getElementType()));
+  return success();
+}
+
+std::optional<Movement> ExpandOp::movement() {
+  if (!staticEnds(*this)) {
+    return std::nullopt;
+  }
+  ArrayRef<int64_t> from = ranked(getData()).getShape(), to = ranked(getY()).getShape();
+  SmallVector<int64_t> dense = rowMajorStrides(from), strides(to.size(), 0);
+  for (size_t i = 0, shift = to.size() - from.size(); i < from.size(); ++i) {
+    strides[shift + i] = from[i] == 1 ? 0 : dense[i];
+  }
+  return whole(to, {0, strides});
+}
+
+LogicalResult TileOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData());
+  auto repeats = integersOf(getRepeats());
+  if (!data) {
+    types.push_back(unrankedOf(elementOf(getData())));
+    return success();
+  }
+  SmallVector<int64_t> shape(data.getRank(), unknown);
+  if (repeats && static_cast<int64_t>(repeats->size()) != data.getRank()) {
+    return emitOpError("repeats has ") << repeats->size() << " numbers for " << data.getRank() << " axes";
+  }
+  for (int64_t i = 0; repeats && i < data.getRank(); ++i) {
+    if ((*repeats)[i] < 0) {
+      return emitOpError("repeats an axis ") << (*repeats)[i] << " times";
+    }
+    shape[i] = data.isDynamicDim(i) ? unknown : data.getDimSize(i) * (*repeats)[i];
+  }
+  types.push_back(tensorOf(shape, data.getElementType()));
+  return success();
+}
+
+// Each repeated axis is two: the repetitions, along which nothing moves, and the axis itself.
+std::optional<Movement> TileOp::movement() {
+  auto repeats = integersOf(getRepeats());
+  if (!staticEnds(*this) || !repeats) {
+    return std::nullopt;
+  }
+  ArrayRef<int64_t> from = ranked(getData()).getShape();
+  SmallVector<int64_t> dense = rowMajorStrides(from), shape, strides;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if ((*repeats)[i] != 1) {
+      shape.push_back((*repeats)[i]), strides.push_back(0);
+    }
+    shape.push_back(from[i]), strides.push_back(dense[i]);
+  }
+  return whole(shape, {0, strides});
+}
+
+// Opset 1 tiles one axis: inputs tiles and axis.
+LogicalResult TileOp::upgrade(Node &node) {
+  auto data = ranked(node.operand(0));
+  auto tiles = integersOf(node.operand(1)), axis = integersOf(node.operand(2));
+  if (node.opset >= 6) {
+    return success();
+  }
+  if (!data || !tiles || !axis || tiles->empty() || axis->empty() || !normalAxis((*axis)[0], data.getRank())) {
+    return node.error("tiles along an axis that is not known at compile time");
+  }
+  SmallVector<int64_t> repeats(data.getRank(), 1);
+  repeats[*normalAxis((*axis)[0], data.getRank())] = (*tiles)[0];
+  node.operands.resize(2);
+  node.operands[1] = makeIntegers(node.builder, node.loc, repeats);
+  return success();
+}
+
+// Pad.
+
+/// (before, after) of each axis; nothing when not constant.
+static FailureOr<std::optional<SmallVector<std::pair<int64_t, int64_t>>>> padsOf(PadOp op) {
+  using Result = std::optional<SmallVector<std::pair<int64_t, int64_t>>>;
+  auto data = ranked(op.getData());
+  auto pads = integersOf(op.getPads()), axes = integersOf(op.getAxes());
+  if (!data || !pads || (present(op.getAxes()) && !axes)) {
+    return Result();
+  }
+  size_t n = axes ? axes->size() : data.getRank();
+  if (pads->size() != 2 * n) {
+    return op.emitOpError("pads has ") << pads->size() << " numbers for " << n << " axes", failure();
+  }
+  SmallVector<std::pair<int64_t, int64_t>> result(data.getRank(), {0, 0});
+  for (size_t i = 0; i < n; ++i) {
+    auto axis = normalAxis(axes ? (*axes)[i] : static_cast<int64_t>(i), data.getRank());
+    if (!axis) {
+      return op.emitOpError("axis ") << (*axes)[i] << " is outside of " << data, failure();
+    }
+    result[*axis] = {(*pads)[i], (*pads)[n + i]};
+  }
+  return Result(std::move(result));
+}
+
+LogicalResult PadOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto pads = padsOf(*this);
+  if (failed(pads)) {
+    return failure();
+  }
+  auto data = ranked(getData());
+  if (!data) {
+    types.push_back(unrankedOf(elementOf(getData())));
+    return success();
+  }
+  SmallVector<int64_t> shape(data.getRank(), unknown);
+  for (int64_t i = 0; *pads && i < data.getRank(); ++i) {
+    auto [before, after] = (**pads)[i];
+    int64_t d = data.getDimSize(i);
+    if (d != unknown && d + before + after < 0) {
+      return emitOpError("cuts more than there is along axis ") << i;
+    }
+    if (d == 0 && getMode() != "constant" && (before > 0 || after > 0)) {
+      return emitOpError("cannot pad an empty axis from itself");
+    }
+    shape[i] = d == unknown ? unknown : d + before + after;
+  }
+  types.push_back(tensorOf(shape, data.getElementType()));
+  return success();
+}
+
+namespace {
+/// A run of one axis of a padded tensor: result elements [start, start + size), from operand elements from, from +
+/// step, ...
+struct Run {
+  int64_t start, size, from, step;
+  bool filled = false;
+};
+} // namespace
+
+/// Appends runs for result elements [begin, end) of an axis of `d` elements whose first one stands at `before`.
+static void mirroredRuns(SmallVectorImpl<Run> &runs, int64_t begin, int64_t end, int64_t before, int64_t d,
+                         StringRef mode) {
+  int64_t period = mode == "reflect" ? 2 * (d - 1) : d;
+  while (begin < end) {
+    if (mode == "edge" || period == 0) {
+      runs.push_back({begin, end - begin, mode == "edge" && begin >= before ? d - 1 : 0, 0});
+      return;
+    }
+    int64_t phase = ((begin - before) % period + period) % period; // where in the period
+    bool back = phase >= d;
+    int64_t size = std::min(end - begin, (back ? period : d) - phase);
+    runs.push_back({begin, size, back ? period - phase : phase, back ? -1 : 1});
+    begin += size;
+  }
+}
+
+static SmallVector<Run> runsOf(int64_t d, std::pair<int64_t, int64_t> pads, StringRef mode) {
+  auto [before, after] = pads;
+  int64_t total = d + before + after, first = std::max<int64_t>(before, 0), last = std::min(total, before + d);
+  SmallVector<Run> runs;
+  auto outside = [&](int64_t begin, int64_t end) {
+    if (begin >= end) {
+      return;
+    }
+    if (mode == "constant") {
+      runs.push_back({begin, end - begin, 0, 0, true});
+    } else {
+      mirroredRuns(runs, begin, end, before, d, mode);
+    }
+  };
+  outside(0, std::min(first, total));
+  if (first < last) {
+    runs.push_back({first, last - first, first - before, 1});
+  }
+  outside(std::max<int64_t>(last, first), total);
+  return runs;
+}
+
+/// All combinations of the axes' runs from axis `d` on; what is filled along one axis is not divided along later ones.
+static void boxes(ArrayRef<SmallVector<Run>> runs, ArrayRef<int64_t> shape, ArrayRef<int64_t> dense, Piece piece,
+                  Movement &m) {
+  size_t d = piece.start.size();
+  if (d == runs.size()) {
+    m.pieces.push_back(std::move(piece));
+    return;
+  }
+  for (const Run &run : runs[d]) {
+    Piece next = piece;
+    next.start.push_back(run.start), next.sizes.push_back(run.size);
+    if (run.filled) {
+      next.operand = Piece::fill;
+      next.start.resize(shape.size(), 0);
+      llvm::append_range(next.sizes, shape.drop_front(d + 1));
+      m.pieces.push_back(std::move(next));
+      continue;
+    }
+    next.source.offset += run.from * dense[d];
+    next.source.strides.push_back(run.step * dense[d]);
+    boxes(runs, shape, dense, std::move(next), m);
+  }
+}
+
+std::optional<Movement> PadOp::movement() {
+  static constexpr size_t mostPieces = 256;
+  if (!staticEnds(*this)) {
+    return std::nullopt;
+  }
+  auto pads = padsOf(*this);
+  if (failed(pads) || !*pads) {
+    return std::nullopt;
+  }
+  ArrayRef<int64_t> from = ranked(getData()).getShape(), to = ranked(getY()).getShape();
+  SmallVector<SmallVector<Run>> runs;
+  size_t count = 1;
+  for (auto [d, p] : llvm::zip_equal(from, **pads)) {
+    runs.push_back(runsOf(d, p, getMode()));
+    count *= std::max<size_t>(1, runs.back().size());
+  }
+  if (count > mostPieces) {
+    return std::nullopt;
+  }
+  Movement m{SmallVector<int64_t>(to), {}, present(getValue()) ? 2 : -1};
+  boxes(runs, to, rowMajorStrides(from), {}, m);
+  return m;
+}
+
+LogicalResult PadOp::upgrade(Node &node) {
+  if (node.opset < 11) {
+    node.attributeToOperand(node.attributes.get("paddings") ? "paddings" : "pads", 1);
+    node.floatAttributeToOperand("value", 2);
+  }
+  return success();
+}
+
+// Split.
+
+/// Sizes of the results along the axis; nothing when not known yet.
+static FailureOr<std::optional<SmallVector<int64_t>>> partsOf(SplitOp op, int64_t d) {
+  using Result = std::optional<SmallVector<int64_t>>;
+  int64_t n = op.getNumResults();
+  if (present(op.getSplit())) {
+    auto parts = integersOf(op.getSplit());
+    if (!parts) {
+      return Result();
+    }
+    int64_t sum = 0;
+    for (int64_t part : *parts) {
+      sum += part;
+    }
+    if (static_cast<int64_t>(parts->size()) != n || (d != unknown && sum != d) ||
+        llvm::any_of(*parts, [](int64_t p) { return p < 0; })) {
+      return op.emitOpError("cannot split ")
+                 << d << " into [" << llvm::make_range(parts->begin(), parts->end()) << "] for " << n << " results",
+             failure();
+    }
+    return Result(SmallVector<int64_t>(*parts));
+  }
+  if (d == unknown || n == 0) {
+    return Result();
+  }
+  int64_t size = llvm::divideCeil(d, n), rest = d;
+  SmallVector<int64_t> parts;
+  for (int64_t i = 0; i < n; ++i) {
+    parts.push_back(std::min(size, rest));
+    rest -= parts.back();
+  }
+  return Result(std::move(parts));
+}
+
+LogicalResult SplitOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData());
+  if (!data) {
+    types.append(getNumResults(), unrankedOf(elementOf(getData())));
+    return success();
+  }
+  auto axis = normalAxis(getAxis(), data.getRank());
+  if (!axis) {
+    return emitOpError("axis ") << static_cast<int64_t>(getAxis()) << " is outside of " << data;
+  }
+  auto parts = partsOf(*this, data.getDimSize(*axis));
+  if (failed(parts)) {
+    return failure();
+  }
+  for (unsigned i = 0; i < getNumResults(); ++i) {
+    SmallVector<int64_t> shape(data.getShape());
+    shape[*axis] = *parts ? (**parts)[i] : unknown;
+    types.push_back(tensorOf(shape, data.getElementType()));
+  }
+  return success();
+}
+
+LogicalResult SplitOp::decompose(PatternRewriter &rewriter) {
+  auto data = ranked(getData());
+  auto axis = data ? normalAxis(getAxis(), data.getRank()) : std::nullopt;
+  if (!axis || !llvm::all_of(getYs(), [&](Value y) { return ranked(y) && !ranked(y).isDynamicDim(*axis); })) {
+    return failure();
+  }
+  SmallVector<Value> pieces;
+  int64_t start = 0;
+  Value along = makeIntegers(rewriter, getLoc(), {*axis});
+  for (Value y : getYs()) {
+    int64_t end = start + ranked(y).getDimSize(*axis);
+    Value from = makeIntegers(rewriter, getLoc(), {start}), to = makeIntegers(rewriter, getLoc(), {end});
+    pieces.push_back(make<SliceOp>(rewriter, getLoc(), {getData(), from, to, along, Value()}));
+    start = end;
+  }
+  rewriter.replaceOp(*this, pieces);
+  return success();
+}
+
+LogicalResult SplitOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+  if (!operands[0] || !llvm::all_of(getYs(), isStatic)) {
+    return failure();
+  }
+  Strided source{0, rowMajorStrides(ranked(getData()).getShape())};
+  int64_t axis = *normalAxis(getAxis(), ranked(getData()).getRank());
+  for (Value y : getYs()) {
+    results.push_back(gatherStrided(operands[0], ranked(y), source));
+    source.offset += ranked(y).getDimSize(axis) * source.strides[axis];
+  }
+  return success();
+}
+
+LogicalResult SplitOp::upgrade(Node &node) {
+  node.attributeToOperand("split", 1);
+  return success();
+}
+
+// Space and depth: a reshape that splits axes, a transpose, a reshape that joins them.
+
+static LogicalResult inferRearranged(Operation *op, Value data, int64_t block, bool toSpace,
+                                     SmallVectorImpl<Type> &types) {
+  auto x = ranked(data);
+  if (!x) {
+    types.push_back(unrankedOf(elementOf(data)));
+    return success();
+  }
+  if (x.getRank() != 4 || block <= 0) {
+    return op->emitOpError("needs four axes and a positive block size, has ") << x << " and " << block;
+  }
+  SmallVector<int64_t> shape(x.getShape());
+  auto scale = [&](int64_t &d, int64_t by, bool up) {
+    if (d == unknown) {
+      return true;
+    }
+    bool exact = up || d % by == 0;
+    d = up ? d * by : d / by;
+    return exact;
+  };
+  if (!scale(shape[1], block * block, !toSpace) || !scale(shape[2], block, toSpace) ||
+      !scale(shape[3], block, toSpace)) {
+    return op->emitOpError("blocks of ") << block << " do not divide " << x;
+  }
+  types.push_back(tensorOf(shape, x.getElementType()));
+  return success();
+}
+
+static LogicalResult rearrange(Operation *op, PatternRewriter &rewriter, ArrayRef<int64_t> split,
+                               ArrayRef<int64_t> perm) {
+  if (!isStatic(op->getOperand(0)) || !isStatic(op->getResult(0))) {
+    return failure();
+  }
+  Location loc = op->getLoc();
+  Value apart = make<ReshapeOp>(rewriter, loc, {op->getOperand(0), makeIntegers(rewriter, loc, split)});
+  Value turned =
+      make<TransposeOp>(rewriter, loc, {apart}, {rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(perm))});
+  rewriter.replaceOp(
+      op, make<ReshapeOp>(rewriter, loc, {turned, makeIntegers(rewriter, loc, ranked(op->getResult(0)).getShape())}));
+  return success();
+}
+
+LogicalResult DepthToSpaceOp::inferTypes(SmallVectorImpl<Type> &types) {
+  return inferRearranged(*this, getData(), getBlocksize(), true, types);
+}
+LogicalResult DepthToSpaceOp::decompose(PatternRewriter &rewriter) {
+  int64_t b = getBlocksize();
+  auto x = ranked(getData());
+  if (!isStatic(getData()) || x.getNumElements() == 0) {
+    return failure();
+  }
+  int64_t n = x.getDimSize(0), c = x.getDimSize(1) / (b * b), h = x.getDimSize(2), w = x.getDimSize(3);
+  if (getMode() == "CRD") {
+    return rearrange(*this, rewriter, {n, c, b, b, h, w}, {0, 1, 4, 2, 5, 3});
+  }
+  return rearrange(*this, rewriter, {n, b, b, c, h, w}, {0, 3, 4, 1, 5, 2});
+}
+LogicalResult SpaceToDepthOp::inferTypes(SmallVectorImpl<Type> &types) {
+  return inferRearranged(*this, getData(), getBlocksize(), false, types);
+}
+LogicalResult SpaceToDepthOp::decompose(PatternRewriter &rewriter) {
+  int64_t b = getBlocksize();
+  auto x = ranked(getData());
+  if (!isStatic(getData()) || x.getNumElements() == 0) {
+    return failure();
+  }
+  return rearrange(*this, rewriter, {x.getDimSize(0), x.getDimSize(1), x.getDimSize(2) / b, b, x.getDimSize(3) / b, b},
+                   {0, 3, 5, 1, 2, 4});
+}
+
+void registerMove(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Move.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

@@ -1,0 +1,60 @@
+// Ops that move elements to places known at compile time.
+include "compiler/onnx/Onnx.td"
+
+/// Operands beyond the first `data` ones say where elements go and must be constants.
+class Onnx_Move<string mnemonic, int inputs, int dataOperands = 1>
+    : Onnx_Op<mnemonic, inputs, [Onnx_Evaluable, Onnx_KernelRoot, DeclareOpInterfaceMethods<Onnx_Mover>]> {
+  code own = "";
+  let results = (outs AnyTensor:$y);
+  let more = [{
+    ::llvm::StringRef family() { return "Move"; }
+    bool isParameter(unsigned operand) { return }] # !if(!eq(dataOperands, -1), "false", "operand >= " # dataOperands) # [{; }
+    std::string unsupported() { return movement() ? "" : "its shape or positions are not known at compile time"; }
+    ::llvm::LogicalResult evaluate(::llvm::ArrayRef<::mlir::ElementsAttr> operands, ::llvm::SmallVectorImpl<::mlir::ElementsAttr> &results) {
+      auto moves = movement();
+      return moves ? evaluateMovement(*this, *moves, operands, results) : ::llvm::failure();
+    }
+  }] # own;
+}
+defvar upgrades = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+
+def Onnx_TransposeOp : Onnx_Move<"Transpose", 1> {
+  let arguments = (ins AnyTensor:$data, OptionalAttr<DenseI64ArrayAttr>:$perm);
+  let own = "/// The permutation, filled in when left out.\n::llvm::SmallVector<int64_t> permutation();";
+}
+def Onnx_SliceOp : Onnx_Move<"Slice", 5> {
+  let arguments = (ins AnyTensor:$data, AnyTensor:$starts, AnyTensor:$ends, Onnx_Optional:$axes, Onnx_Optional:$steps);
+  let own = upgrades;
+}
+def Onnx_ConcatOp : Onnx_Move<"Concat", -1, -1> {
+  let arguments = (ins Variadic<AnyTensor>:$xs, I64Attr:$axis);
+  let own = upgrades # "::ingot::onnx::LayoutRule layoutRule(int64_t lanes);";
+}
+def Onnx_ExpandOp : Onnx_Move<"Expand", 2> {
+  let arguments = (ins AnyTensor:$data, AnyTensor:$shape);
+}
+def Onnx_TileOp : Onnx_Move<"Tile", 2> {
+  let arguments = (ins AnyTensor:$data, AnyTensor:$repeats);
+  let own = upgrades;
+}
+def Onnx_PadOp : Onnx_Move<"Pad", 4> {
+  let arguments = (ins AnyTensor:$data, AnyTensor:$pads, Onnx_Optional:$value, Onnx_Optional:$axes,
+    DefaultValuedOptionalAttr<StrAttr, "\"constant\"">:$mode);
+  let own = upgrades;
+}
+
+// Made of the ones above.
+class Onnx_Moves<string mnemonic, int inputs> : Onnx_Op<mnemonic, inputs, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>;
+def Onnx_SplitOp : Onnx_Op<"Split", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
+  let arguments = (ins AnyTensor:$data, Onnx_Optional:$split, DefaultValuedOptionalAttr<I64Attr, "0">:$axis, OptionalAttr<I64Attr>:$num_outputs);
+  let results = (outs Variadic<AnyTensor>:$ys);
+  let more = upgrades;
+}
+def Onnx_DepthToSpaceOp : Onnx_Moves<"DepthToSpace", 1> {
+  let arguments = (ins AnyTensor:$data, I64Attr:$blocksize, DefaultValuedOptionalAttr<StrAttr, "\"DCR\"">:$mode);
+  let results = (outs AnyTensor:$y);
+}
+def Onnx_SpaceToDepthOp : Onnx_Moves<"SpaceToDepth", 1> {
+  let arguments = (ins AnyTensor:$data, I64Attr:$blocksize);
+  let results = (outs AnyTensor:$y);
+}
