@@ -238,6 +238,7 @@ void Importer::node(const Node &node) {
     return;
   }
   auto *importable = info->getInterface<onnx::Importable>();
+  target.attributes.erase("consumed_inputs"); // of opsets before 6, about memory
   if (importable->inputCount() != 0 && !target.operand(0)) {
     problems.add(node.where(), "has too few inputs: the first is missing");
     return;

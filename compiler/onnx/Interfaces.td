@@ -61,6 +61,12 @@ def Onnx_Mover : OpInterface<"Mover"> {
     "::std::optional<::ingot::onnx::Movement>", "movement", (ins)>];
 }
 
+def Onnx_Indexer : OpInterface<"Indexer"> {
+  let cppNamespace = "::ingot::onnx";
+  let description = "An op that reads or writes elements of operand 0's shape at places given by operand 1.";
+  let methods = [InterfaceMethod<"The places. Types are static.", "::ingot::onnx::Lookup", "lookup", (ins)>];
+}
+
 def Onnx_KernelRoot : OpInterface<"KernelRoot"> {
   let cppNamespace = "::ingot::onnx";
   let description = "An op that a kernel family of compiler/lower/families builds.";

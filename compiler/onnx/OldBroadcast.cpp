@@ -16,7 +16,6 @@ Value appendAxes(OpBuilder &b, Location loc, Value v, int64_t count) {
 }
 
 LogicalResult upgradeBroadcast(Node &node) {
-  node.attributes.erase("consumed_inputs");
   auto broadcast = dyn_cast_or_null<IntegerAttr>(node.attributes.erase("broadcast"));
   auto axis = dyn_cast_or_null<IntegerAttr>(node.attributes.erase("axis"));
   if (!broadcast || broadcast.getInt() == 0 || !axis || node.operands.size() < 2) {

@@ -1,5 +1,6 @@
 // The onnx dialect: interfaces, the importer's node, and helpers that every op and pass uses.
 #pragma once
+#include "compiler/onnx/Lookup.h"
 #include "compiler/onnx/Movement.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"

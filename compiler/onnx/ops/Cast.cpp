@@ -13,6 +13,8 @@ Value CastOp::emit(OpBuilder &b, ValueRange x) { return Num(b, getLoc(), x[0], e
 
 // Opsets before 6 name the type.
 LogicalResult CastOp::upgrade(Node &node) {
+  node.attributes.erase("saturate"); // of 8-bit floats only
+  node.attributes.erase("round_mode");
   static constexpr StringLiteral names[] = {"",      "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32",
                                             "INT64", "STRING", "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
   Attribute to = node.attributes.get("to");
@@ -30,6 +32,11 @@ LogicalResult CastOp::upgrade(Node &node) {
              : node.error("casts to element type " + Twine(number.getInt()) + ", which is not supported");
 }
 
+LogicalResult CastLikeOp::upgrade(Node &node) {
+  node.attributes.erase("saturate");
+  node.attributes.erase("round_mode");
+  return success();
+}
 LogicalResult CastLikeOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(cast<TensorType>(getX().getType()).clone(elementOf(getTarget())));
   return success();

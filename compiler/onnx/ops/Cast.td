@@ -11,4 +11,5 @@ def Onnx_CastOp : Onnx_Elementwise<"Cast", 1> {
 def Onnx_CastLikeOp : Onnx_Op<"CastLike", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let arguments = (ins AnyTensor:$x, AnyTensor:$target);
   let results = (outs AnyTensor:$y);
+  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }

@@ -12,7 +12,7 @@ static constexpr int64_t unknown = ShapedType::kDynamic;
 /// A movement of one piece, the whole result.
 static Movement whole(ArrayRef<int64_t> shape, Strided source) {
   SmallVector<int64_t> sizes(shape);
-  return {sizes, {Piece{SmallVector<int64_t>(shape.size(), 0), sizes, 0, std::move(source)}}, -1};
+  return {sizes, {Piece{SmallVector<int64_t>(shape.size(), 0), sizes, 0, std::move(source)}}, -1, {}};
 }
 static bool staticEnds(Operation *op) { return isStatic(op->getOperand(0)) && isStatic(op->getResult(0)); }
 
@@ -194,7 +194,7 @@ std::optional<Movement> ConcatOp::movement() {
   }
   auto y = ranked(getY());
   int64_t axis = *normalAxis(getAxis(), y.getRank());
-  Movement m{SmallVector<int64_t>(y.getShape()), {}, -1};
+  Movement m{SmallVector<int64_t>(y.getShape()), {}, -1, {}};
   SmallVector<int64_t> start(y.getRank(), 0);
   for (auto [i, x] : llvm::enumerate(getXs())) {
     ArrayRef<int64_t> shape = ranked(x).getShape();
@@ -278,14 +278,16 @@ std::optional<Movement> TileOp::movement() {
     return std::nullopt;
   }
   ArrayRef<int64_t> from = ranked(getData()).getShape();
-  SmallVector<int64_t> dense = rowMajorStrides(from), shape, strides;
+  SmallVector<int64_t> dense = rowMajorStrides(from), shape, strides, axes;
   for (size_t i = 0; i < from.size(); ++i) {
     if ((*repeats)[i] != 1) {
-      shape.push_back((*repeats)[i]), strides.push_back(0);
+      shape.push_back((*repeats)[i]), strides.push_back(0), axes.push_back(i);
     }
-    shape.push_back(from[i]), strides.push_back(dense[i]);
+    shape.push_back(from[i]), strides.push_back(dense[i]), axes.push_back(i);
   }
-  return whole(shape, {0, strides});
+  Movement m = whole(shape, {0, strides});
+  m.axes = axes;
+  return m;
 }
 
 // Opset 1 tiles one axis: inputs tiles and axis.
@@ -447,7 +449,7 @@ std::optional<Movement> PadOp::movement() {
   if (count > mostPieces) {
     return std::nullopt;
   }
-  Movement m{SmallVector<int64_t>(to), {}, present(getValue()) ? 2 : -1};
+  Movement m{SmallVector<int64_t>(to), {}, present(getValue()) ? 2 : -1, {}};
   boxes(runs, to, rowMajorStrides(from), {}, m);
   return m;
 }

@@ -30,7 +30,6 @@ Value ClipOp::emit(OpBuilder &b, ValueRange operands) {
   return operands[2] ? atMost(x, x.like(operands[2])) : x;
 }
 LogicalResult ClipOp::upgrade(Node &node) {
-  node.attributes.erase("consumed_inputs");
   node.floatAttributeToOperand("min", 1);
   node.floatAttributeToOperand("max", 2);
   return success();

@@ -111,7 +111,6 @@ LogicalResult ReshapeOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 LogicalResult ReshapeOp::upgrade(Node &node) {
-  node.attributes.erase("consumed_inputs");
   if (node.opset < 5) {
     node.attributeToOperand("shape", 1);
   }
@@ -273,6 +272,12 @@ LogicalResult DropoutOp::decompose(PatternRewriter &rewriter) {
     mask = makeConstant(rewriter, getLoc(), DenseElementsAttr::get(type, true));
   }
   rewriter.replaceOp(*this, {getX(), mask});
+  return success();
+}
+LogicalResult DropoutOp::upgrade(Node &node) {
+  for (StringRef name : {"ratio", "seed", "is_test"}) { // of training
+    node.attributes.erase(name);
+  }
   return success();
 }
 

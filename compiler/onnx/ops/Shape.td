@@ -37,6 +37,7 @@ def Onnx_IdentityOp : Onnx_Op<"Identity", 1, [DeclareOpInterfaceMethods<Onnx_Dec
 def Onnx_DropoutOp : Onnx_Op<"Dropout", 3, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let arguments = (ins AnyTensor:$x, Onnx_Optional:$ratio, Onnx_Optional:$training_mode);
   let results = (outs AnyTensor:$y, AnyTensor:$mask);
+  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 
 // Tensors made from a shape or from bounds.

@@ -1,0 +1,97 @@
+// Gathers (onnx::Indexer): loops over the result; where the index stays the same along the innermost dimension (embedding rows) that dimension is
+// copied in vectors, else element by element.
+#include "compiler/lower/Indexing.h"
+#include "compiler/onnx/Onnx.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+class Loops {
+public:
+  explicit Loops(Build &build)
+      : build(build), w(build.w), group(build.group), lookup(cast<onnx::Indexer>(group.root).lookup()), space(group.space(group.resultType())) {
+    space.accesses.remove_if([&](auto &entry) {
+      return llvm::all_of(entry.first.getUsers(), [&](Operation *user) { return user == group.root; });
+    });
+    data = group.root->getResult(0), indices = group.root->getOperand(1);
+    space.accesses[data] = {group.buffer(group.root->getOperand(0)), 0, lookup.dataStrides, 1};
+    space.accesses[indices] = {group.buffer(indices), 0, lookup.indexStrides, 1};
+    space.collapse();
+  }
+
+  void write() {
+    if (llvm::is_contained(space.sizes, 0)) {
+      return;
+    }
+    if (hasNoPlaces(lookup)) {
+      build.failIf(w.constant(1, w.b.getI1Type()));
+      return;
+    }
+    Point at;
+    loops(at);
+  }
+
+private:
+  Build &build;
+  Writer &w;
+  Group &group;
+  onnx::Lookup lookup;
+  Space space;
+  Value data, indices; ///< keys of the accesses
+
+  const Access &access(Value key) { return space.accesses.find(key)->second; }
+
+  void loops(Point &at) {
+    size_t d = at.at.size(), n = space.sizes.size();
+    if (d + 1 == n && access(indices).strides.back() == 0) {
+      return row(at);
+    }
+    if (d == n) {
+      return copy(at, lookedUp(build, lookup, access(indices), at.at));
+    }
+    w.loop(0, space.sizes[d], 1, [&](Ix i) {
+      at.at.push_back(i);
+      loops(at);
+      at.at.pop_back();
+    });
+  }
+
+  /// The innermost dimension, all of it from behind one index.
+  void row(Point &at) {
+    at.at.push_back(0);
+    Ix base = lookedUp(build, lookup, access(indices), at.at);
+    at.at.pop_back();
+    w.lanes(space.sizes.back(), [&](Ix i, int64_t lanes, Value mask) {
+      Point p = at;
+      p.at.push_back(i), p.lanes = lanes, p.mask = mask;
+      copy(p, base);
+    });
+  }
+
+  void copy(const Point &at, Ix base) {
+    const Access &from = access(data);
+    Ix stride = space.sizes.empty() ? 1 : from.strides.back();
+    group.finish(w.loadStrided(from.buffer, from.at(at.at) + base, stride, at.lanes, at.mask), space, at);
+  }
+};
+
+class Gather : public KernelFamily {
+public:
+  KernelShape shape(plan::KernelOp, const target::MachineModel &) const override {
+    KernelShape s;
+    s.checked = true;
+    return s;
+  }
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    Loops(build).write();
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createGatherFamily() { return std::make_unique<Gather>(); }
+
+} // namespace ingot::lower

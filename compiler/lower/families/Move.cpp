@@ -1,0 +1,273 @@
+// Ops that only move elements (onnx::Mover): each box of the result is a loop nest of its own over dimensions merged as far as source, result
+// and epilogue operands walk them alike. The innermost loop takes vectors: contiguous ones, one element for all lanes, or, where the source
+// runs along another dimension than the result (a transpose), square tiles that are loaded along one, turned in registers, and stored along
+// the other. Concatenations also work on channel blocks, where every piece begins at a block.
+#include "compiler/lower/Family.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Ops.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+/// Transposes a square of as many vectors as they have lanes: in each step pairs of rows swap blocks, half the size of the step before.
+void turn(Writer &w, SmallVectorImpl<Value> &rows) {
+  int64_t n = rows.size();
+  SmallVector<int64_t> low(n), high(n);
+  for (int64_t s = n / 2; s > 0; s /= 2) {
+    for (int64_t k = 0; k < n; ++k) {
+      low[k] = k & s ? n + k - s : k;
+      high[k] = k & s ? n + k : k + s;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      if (i & s) {
+        continue;
+      }
+      Value a = rows[i], c = rows[i + s];
+      rows[i] = vector::ShuffleOp::create(w.b, w.loc, a, c, low);
+      rows[i + s] = vector::ShuffleOp::create(w.b, w.loc, a, c, high);
+    }
+  }
+}
+
+/// One box being written.
+class Box {
+public:
+  /// `channels`: of a row-major source that is read into blocks; 0 for any other.
+  Box(Build &build, Space space, Value fill, int64_t channels)
+      : w(build.w), group(build.group), space(std::move(space)), fill(fill), channels(channels) {
+    key = group.root->getResult(0);
+    hasSource = this->space.accesses.count(key);
+    if (!channels) {
+      this->space.collapse();
+    }
+    chooseTile();
+  }
+
+  void write() {
+    Point at;
+    at.at.assign(space.sizes.size(), 0);
+    loops(at, 0);
+  }
+
+private:
+  Writer &w;
+  Group &group;
+  Space space;
+  Value fill, key;
+  bool hasSource;
+  int64_t channels;
+  int tileAxis = -1; ///< the dimension that the source runs along, where it is not the last
+
+  const Access &source() { return space.accesses.find(key)->second; }
+
+  void chooseTile() {
+    int64_t l = w.machine.lanes, last = static_cast<int64_t>(space.sizes.size()) - 1;
+    if (!hasSource || space.block > 1 || last < 1 || l < 2 || space.sizes[last] < l || std::abs(source().strides[last]) <= 1) {
+      return;
+    }
+    for (int64_t d = 0; d < last; ++d) {
+      if (source().strides[d] == 1 && space.sizes[d] >= l) {
+        tileAxis = d;
+      }
+    }
+  }
+
+  void loops(Point &at, size_t d) {
+    size_t last = space.sizes.size() - 1;
+    if (space.sizes.empty() || (space.block > 1 && d > last)) {
+      at.lanes = space.block;
+      return put(at);
+    }
+    if (d == last && space.block == 1) {
+      return tileAxis < 0 ? along(at, 0, space.sizes[last]) : tiles(at);
+    }
+    if (static_cast<int>(d) == tileAxis) {
+      return loops(at, d + 1);
+    }
+    w.loop(0, space.sizes[d], 1, [&](Ix i) {
+      at.at[d] = i;
+      loops(at, d + 1);
+    });
+  }
+
+  /// The last dimension from `from` to `to`, in vectors.
+  void along(Point at, int64_t from, int64_t to) {
+    w.lanes(to - from, [&](Ix i, int64_t lanes, Value mask) {
+      Point p = at;
+      p.at.back() = i + from, p.lanes = lanes, p.mask = mask;
+      put(p);
+    });
+  }
+
+  void tiles(Point &at) {
+    int64_t l = w.machine.lanes, rows = space.sizes[tileAxis], columns = space.sizes.back();
+    int64_t wholeRows = rows / l * l, wholeColumns = columns / l * l;
+    w.loop(0, wholeRows, l, [&](Ix row) {
+      w.loop(0, wholeColumns, l, [&](Ix column) { tile(at, row, column); });
+      w.loop(row, row + l, 1, [&](Ix r) { // what is left of the last dimension
+        at.at[tileAxis] = r;
+        w.loop(wholeColumns, columns, 1, [&](Ix c) {
+          Point p = at;
+          p.at.back() = c;
+          put(p);
+        });
+      });
+    });
+    w.loop(wholeRows, rows, 1, [&](Ix r) {
+      at.at[tileAxis] = r;
+      along(at, 0, columns);
+    });
+  }
+
+  void tile(Point at, Ix row, Ix column) {
+    int64_t l = w.machine.lanes;
+    SmallVector<Value> rows;
+    at.at[tileAxis] = row;
+    for (int64_t i = 0; i < l; ++i) {
+      at.at.back() = column + i;
+      rows.push_back(w.load(source().buffer, source().at(at.at), l));
+    }
+    turn(w, rows);
+    at.at.back() = column, at.lanes = l;
+    for (int64_t i = 0; i < l; ++i) {
+      at.at[tileAxis] = row + i;
+      group.finish(rows[i], space, at);
+    }
+  }
+
+  /// Reads one vector, applies the epilogue and stores it.
+  void put(const Point &at) {
+    if (!hasSource) {
+      return group.finish(w.splat(fill, at.lanes), space, at);
+    }
+    Ix from = source().at(at.at);
+    Value v;
+    if (space.block > 1) {
+      v = readBlock(from, at);
+    } else {
+      v = w.loadStrided(source().buffer, from, space.sizes.empty() ? 1 : source().strides.back(), at.lanes, at.mask);
+    }
+    group.finish(v, space, at);
+  }
+
+  /// One channel block; of a row-major operand its lanes lie apart, and the last block may end early.
+  Value readBlock(Ix from, const Point &at) {
+    const Access &s = source();
+    if (!channels) {
+      return w.load(s.buffer, from, at.lanes);
+    }
+    Value mask = channels % at.lanes ? w.maskFor(min(Ix(channels) - at.at[1] * at.lanes, at.lanes), at.lanes) : Value();
+    return w.loadStrided(s.buffer, from, s.laneStride, at.lanes, mask);
+  }
+};
+
+/// The scalar that fills boxes without a source.
+Value fillOf(Build &build, const onnx::Movement &movement) {
+  Writer &w = build.w;
+  Type type = valueType(build.group.resultType().getElementType());
+  if (movement.fillOperand < 0) {
+    return w.constant(0, type);
+  }
+  Value v = build.group.root->getOperand(movement.fillOperand);
+  if (auto known = onnx::splatOf(v)) {
+    return w.constant(*known, type);
+  }
+  return w.load(build.group.buffer(v), 0);
+}
+
+/// Strides over the movement's axes from those over the result's.
+SmallVector<int64_t> spread(ArrayRef<int64_t> strides, const onnx::Movement &movement) {
+  if (movement.axes.empty()) {
+    return SmallVector<int64_t>(strides);
+  }
+  SmallVector<int64_t> out(movement.shape.size());
+  int64_t inner = 1;
+  for (size_t i = out.size(); i-- > 0;) {
+    inner = i + 1 < out.size() && movement.axes[i] == movement.axes[i + 1] ? inner * movement.shape[i + 1] : 1;
+    out[i] = strides[movement.axes[i]] * inner;
+  }
+  return out;
+}
+
+class Move : public KernelFamily {
+public:
+  KernelShape shape(plan::KernelOp, const target::MachineModel &) const override { return {}; }
+
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    auto movement = cast<onnx::Mover>(build.group.root).movement();
+    if (!movement) {
+      return build.group.root->emitError("moves elements to places that are not known");
+    }
+    Value fill = fillOf(build, *movement);
+    for (const onnx::Piece &piece : movement->pieces) {
+      writePiece(build, *movement, piece, fill);
+    }
+    return success();
+  }
+
+private:
+  /// The result's space without what only the root reads.
+  static Space spaceOf(const Group &group) {
+    Space space = group.space(group.resultType());
+    space.accesses.remove_if([&](auto &entry) {
+      return llvm::all_of(entry.first.getUsers(), [&](Operation *user) { return user == group.root; });
+    });
+    return space;
+  }
+
+  static void writePiece(Build &build, const onnx::Movement &movement, const onnx::Piece &piece, Value fill) {
+    Group &group = build.group;
+    Space space = spaceOf(group);
+    SmallVector<int64_t> start = piece.start, sizes = piece.sizes;
+    if (llvm::is_contained(sizes, 0)) {
+      return;
+    }
+    if (space.block > 1) { // channels count in blocks
+      start[1] /= space.block;
+      sizes[1] = llvm::divideCeil(sizes[1], space.block);
+    }
+    auto enter = [&](Access &a) {
+      a.strides = spread(a.strides, movement);
+      for (auto [begin, stride] : llvm::zip_equal(start, a.strides)) {
+        a.offset += begin * stride;
+      }
+    };
+    for (auto &[value, access] : space.accesses) {
+      enter(access);
+    }
+    llvm::for_each(space.results, enter);
+    space.sizes = sizes;
+    int64_t channels = 0;
+    if (piece.operand != onnx::Piece::fill) {
+      Value operand = group.root->getOperand(piece.operand);
+      Access from{group.buffer(operand), piece.source.offset, piece.source.strides, 1};
+      if (space.block > 1) {
+        channels = blockedSource(from, Group::typeOf(operand), space.block);
+      }
+      space.accesses[group.root->getResult(0)] = from;
+    }
+    Box(build, std::move(space), fill, channels).write();
+  }
+
+  /// The access of an operand of a concatenation in a blocked space; gives the channels of a row-major one.
+  static int64_t blockedSource(Access &from, RankedTensorType type, int64_t block) {
+    plan::Strides s = plan::stridesOf(type);
+    from.offset = s.offset;
+    from.strides = s.strides;
+    if (plan::blockedOf(type)) {
+      return 0;
+    }
+    from.laneStride = s.strides[1];
+    from.strides[1] *= block;
+    return type.getDimSize(1);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createMoveFamily() { return std::make_unique<Move>(); }
+
+} // namespace ingot::lower

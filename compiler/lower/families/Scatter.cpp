@@ -1,0 +1,111 @@
+// Scatters (onnx::Indexer): the data is copied to the result, then the updates are walked in order, each written (or combined with what is there)
+// at the place that its index says; whole vectors where the index stays the same along the updates' innermost dimension.
+#include "compiler/lower/Indexing.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ScalarMath.h"
+#include "compiler/onnx/Shapes.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+class Loops {
+public:
+  explicit Loops(Build &build)
+      : build(build), w(build.w), group(build.group), lookup(cast<onnx::Indexer>(group.root).lookup()),
+        updatesType(Group::typeOf(group.root->getOperand(2))), element(updatesType.getElementType()) {
+    indices = {group.buffer(group.root->getOperand(1)), 0, lookup.indexStrides, 1};
+    updates = {group.buffer(group.root->getOperand(2)), 0, plan::stridesOf(updatesType).strides, 1};
+    result = {group.result(), 0, lookup.dataStrides, 1};
+    if (auto reduction = group.root->getAttrOfType<StringAttr>("reduction")) {
+      combination = reduction.getValue();
+    }
+  }
+
+  void write() {
+    Buffer data = group.buffer(group.root->getOperand(0));
+    w.lanes(group.resultType().getNumElements(),
+            [&](Ix i, int64_t lanes, Value mask) { w.store(w.load(data, i, lanes, mask), group.result(), i, mask); });
+    if (updatesType.getNumElements() == 0) {
+      return;
+    }
+    if (hasNoPlaces(lookup)) {
+      build.failIf(w.constant(1, w.b.getI1Type()));
+      return;
+    }
+    loops();
+  }
+
+private:
+  Build &build;
+  Writer &w;
+  Group &group;
+  onnx::Lookup lookup;
+  RankedTensorType updatesType;
+  Type element;
+  Access indices, updates, result;
+  StringRef combination = "none";
+  SmallVector<Ix> at;
+
+  void loops() {
+    int64_t d = at.size(), rank = updatesType.getRank();
+    bool row = d < rank && rest(indices.strides, d, 0) && rest(result.strides, d, 1);
+    if (row || d == rank) {
+      int64_t length = row ? onnx::elements(updatesType.getShape().drop_front(d)) : 1;
+      SmallVector<Ix> first(at);
+      first.resize(rank, 0);
+      Ix to = result.at(first) + lookedUp(build, lookup, indices, first), from = updates.at(first);
+      w.lanes(length, [&](Ix i, int64_t lanes, Value mask) { put(from + i, to + i, lanes, mask); });
+      return;
+    }
+    w.loop(0, updatesType.getDimSize(d), 1, [&](Ix i) {
+      at.push_back(i);
+      loops();
+      at.pop_back();
+    });
+  }
+
+  /// Whether the axes from `d` on all have stride zero (`innermost` 0), or are dense (`innermost` 1).
+  bool rest(ArrayRef<int64_t> strides, int64_t d, int64_t innermost) const {
+    int64_t expected = innermost;
+    for (int64_t i = updatesType.getRank(); i-- > d;) {
+      if (updatesType.getDimSize(i) != 1 && strides[i] != expected) {
+        return false;
+      }
+      expected *= updatesType.getDimSize(i);
+    }
+    return true;
+  }
+
+  void put(Ix from, Ix to, int64_t lanes, Value mask) {
+    Value update = w.load(updates.buffer, from, lanes, mask);
+    if (combination != "none") {
+      onnx::Num old(w.b, w.loc, w.load(group.result(), to, lanes, mask), element), fresh = old.like(update);
+      update = combination == "add"   ? old + fresh
+               : combination == "mul" ? old * fresh
+               : combination == "max" ? maximum(old, fresh)
+                                      : minimum(old, fresh);
+    }
+    w.store(update, group.result(), to, mask);
+  }
+};
+
+class Scatter : public KernelFamily {
+public:
+  KernelShape shape(plan::KernelOp, const target::MachineModel &) const override {
+    KernelShape s;
+    s.checked = true;
+    return s;
+  }
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    Loops(build).write();
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createScatterFamily() { return std::make_unique<Scatter>(); }
+
+} // namespace ingot::lower

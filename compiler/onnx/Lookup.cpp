@@ -1,0 +1,30 @@
+#include "compiler/onnx/Lookup.h"
+#include "compiler/onnx/Shapes.h"
+
+namespace ingot::onnx {
+
+std::optional<std::vector<int64_t>> offsetsOf(const Lookup &lookup, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> indices) {
+  std::vector<int64_t> offsets(elements(shape));
+  llvm::SmallVector<int64_t> at(shape.size(), 0);
+  for (int64_t &offset : offsets) {
+    int64_t where = 0;
+    offset = 0;
+    for (size_t d = 0; d < at.size(); ++d) {
+      offset += at[d] * lookup.dataStrides[d];
+      where += at[d] * lookup.indexStrides[d];
+    }
+    for (const Lookup::Part &part : lookup.parts) {
+      int64_t index = indices[where + part.offset];
+      if (index < -part.size || index >= part.size) {
+        return std::nullopt;
+      }
+      offset += (index < 0 ? index + part.size : index) * part.stride;
+    }
+    for (size_t d = at.size(); d-- > 0 && ++at[d] == shape[d];) {
+      at[d] = 0;
+    }
+  }
+  return offsets;
+}
+
+} // namespace ingot::onnx

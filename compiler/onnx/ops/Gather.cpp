@@ -1,0 +1,446 @@
+#include "compiler/onnx/Evaluate.h"
+#include "compiler/onnx/Family.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Gather.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+static constexpr int64_t unknown = ShapedType::kDynamic;
+
+static LogicalResult checkIndices(Operation *op) {
+  Type element = elementOf(op->getOperand(1));
+  return element.isInteger(32) || element.isInteger(64) ? success()
+                                                        : LogicalResult(op->emitOpError("indices are not int32 or int64 but ") << element);
+}
+static FailureOr<int64_t> checkedAxis(Operation *op, int64_t axis, int64_t rank) {
+  auto normal = normalAxis(axis, rank);
+  if (!normal) {
+    return op->emitOpError("axis ") << axis << " is outside of " << op->getOperand(0).getType(), failure();
+  }
+  return *normal;
+}
+static LogicalResult unrankedResult(Operation *op, SmallVectorImpl<Type> &types) {
+  types.push_back(unrankedOf(elementOf(op->getOperand(0))));
+  return success();
+}
+static SmallVector<int64_t> denseStrides(Value v) { return rowMajorStrides(ranked(v).getShape()); }
+
+static std::string whyNotIndexed(Operation *op) {
+  bool known = llvm::all_of(op->getOperands(), isStatic) && isStatic(op->getResult(0));
+  return known ? "" : "its shapes are not known at compile time";
+}
+
+/// The result of a gather whose operands are constants.
+static LogicalResult evaluateGather(Operation *op, ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+  auto indices = operands[1] ? integersOf(operands[1]) : std::nullopt;
+  auto type = ranked(op->getResult(0));
+  int64_t size = elementBytes(type.getElementType());
+  if (!operands[0] || !indices || type.getNumElements() * size > foldLimitBytes) {
+    return failure();
+  }
+  auto offsets = offsetsOf(cast<Indexer>(op).lookup(), type.getShape(), *indices);
+  if (!offsets) {
+    return failure();
+  }
+  std::vector<char> storage, out(offsets->size() * size);
+  ArrayRef<char> data = bytesOf(operands[0], storage);
+  for (size_t i = 0; i < offsets->size(); ++i) {
+    std::copy_n(data.begin() + (*offsets)[i] * size, size, out.begin() + i * size);
+  }
+  results.push_back(constantFromBytes(type, std::move(out)));
+  return success();
+}
+
+static LogicalResult evaluateScatter(Operation *op, StringRef reduction, ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+  auto indices = operands[1] ? integersOf(operands[1]) : std::nullopt;
+  auto type = ranked(op->getResult(0));
+  int64_t size = elementBytes(type.getElementType());
+  if (!operands[0] || !indices || !operands[2] || reduction != "none" || type.getNumElements() * size > foldLimitBytes) {
+    return failure();
+  }
+  auto offsets = offsetsOf(cast<Indexer>(op).lookup(), ranked(op->getOperand(2)).getShape(), *indices);
+  if (!offsets) {
+    return failure();
+  }
+  std::vector<char> storage, more;
+  ArrayRef<char> data = bytesOf(operands[0], storage), updates = bytesOf(operands[2], more);
+  std::vector<char> out(data.begin(), data.end());
+  for (size_t i = 0; i < offsets->size(); ++i) {
+    std::copy_n(updates.begin() + i * size, size, out.begin() + (*offsets)[i] * size);
+  }
+  results.push_back(constantFromBytes(type, std::move(out)));
+  return success();
+}
+
+#define GATHER(Name)                                                                                                                       \
+  LogicalResult Name::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {                                  \
+    return evaluateGather(*this, operands, results);                                                                                       \
+  }                                                                                                                                        \
+  StringRef Name::family() { return "Gather"; }                                                                                            \
+  bool Name::fusesEpilogue() { return true; }                                                                                              \
+  std::string Name::unsupported() { return whyNotIndexed(*this); }
+GATHER(GatherOp)
+GATHER(GatherElementsOp)
+GATHER(GatherNDOp)
+#undef GATHER
+
+#define SCATTER(Name)                                                                                                                      \
+  LogicalResult Name::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {                                  \
+    return evaluateScatter(*this, getReduction(), operands, results);                                                                      \
+  }                                                                                                                                        \
+  StringRef Name::family() { return "Scatter"; }                                                                                           \
+  bool Name::fusesEpilogue() { return false; }                                                                                             \
+  std::string Name::unsupported() { return whyNotIndexed(*this); }
+SCATTER(ScatterElementsOp)
+SCATTER(ScatterNDOp)
+#undef SCATTER
+
+// Gather.
+
+LogicalResult GatherOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData()), indices = ranked(getIndices());
+  if (failed(checkIndices(*this))) {
+    return failure();
+  }
+  if (!data || !indices) {
+    return unrankedResult(*this, types);
+  }
+  auto axis = checkedAxis(*this, getAxis(), data.getRank());
+  if (failed(axis)) {
+    return failure();
+  }
+  SmallVector<int64_t> shape(data.getShape().take_front(*axis));
+  llvm::append_range(shape, indices.getShape());
+  llvm::append_range(shape, data.getShape().drop_front(*axis + 1));
+  types.push_back(tensorOf(shape, data.getElementType()));
+  return success();
+}
+
+Lookup GatherOp::lookup() {
+  int64_t axis = *normalAxis(getAxis(), ranked(getData()).getRank());
+  SmallVector<int64_t> data = denseStrides(getData()), indices = denseStrides(getIndices());
+  Lookup l;
+  l.dataStrides.assign(data.begin(), data.begin() + axis);
+  l.dataStrides.append(indices.size(), 0);
+  l.dataStrides.append(data.begin() + axis + 1, data.end());
+  l.indexStrides.assign(axis, 0);
+  llvm::append_range(l.indexStrides, indices);
+  l.indexStrides.append(data.size() - axis - 1, 0);
+  l.parts.push_back({0, ranked(getData()).getDimSize(axis), data[axis]});
+  return l;
+}
+
+// Constant indices that count evenly are a slice.
+LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
+  auto indices = integersOf(getIndices());
+  auto data = ranked(getData());
+  if (!indices || indices->empty() || !data || !isStatic(getY())) {
+    return failure();
+  }
+  int64_t axis = *normalAxis(getAxis(), data.getRank()), d = data.getDimSize(axis), n = indices->size();
+  if (d == unknown || llvm::any_of(*indices, [&](int64_t i) { return i < -d || i >= d; })) {
+    return failure();
+  }
+  for (int64_t &i : *indices) {
+    i += i < 0 ? d : 0;
+  }
+  int64_t first = indices->front(), step = n > 1 ? (*indices)[1] - first : 1;
+  for (int64_t i = 0; i < n; ++i) {
+    if (step == 0 || (*indices)[i] != first + i * step) {
+      return failure();
+    }
+  }
+  int64_t end = first + n * step;
+  auto list = [&](int64_t v) { return makeIntegers(rewriter, getLoc(), {v}); };
+  Value cut = make<SliceOp>(rewriter, getLoc(), {getData(), list(first), list(end < 0 ? INT64_MIN : end), list(axis), list(step)});
+  Value shape = makeIntegers(rewriter, getLoc(), ranked(getY()).getShape());
+  rewriter.replaceOp(*this, make<ReshapeOp>(rewriter, getLoc(), {cut, shape}, {rewriter.getNamedAttr("allowzero", rewriter.getI64IntegerAttr(1))}));
+  return success();
+}
+
+LogicalResult GatherElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData()), indices = ranked(getIndices());
+  if (failed(checkIndices(*this))) {
+    return failure();
+  }
+  if (!data || !indices) {
+    return unrankedResult(*this, types);
+  }
+  if (data.getRank() != indices.getRank()) {
+    return emitOpError("data and indices have ranks that differ");
+  }
+  auto axis = checkedAxis(*this, getAxis(), data.getRank());
+  if (failed(axis)) {
+    return failure();
+  }
+  for (int64_t i = 0; i < data.getRank(); ++i) {
+    int64_t d = data.getDimSize(i), n = indices.getDimSize(i);
+    if (i != *axis && d != unknown && n != unknown && n > d) {
+      return emitOpError("indices go beyond the data along axis ") << i;
+    }
+  }
+  types.push_back(tensorOf(indices.getShape(), data.getElementType()));
+  return success();
+}
+
+/// Of GatherElements and ScatterElements: the space is that of the indices.
+static Lookup elementsLookup(Value data, Value indices, int64_t givenAxis) {
+  int64_t axis = *normalAxis(givenAxis, ranked(data).getRank());
+  Lookup l{denseStrides(data), denseStrides(indices), {}};
+  l.parts.push_back({0, ranked(data).getDimSize(axis), l.dataStrides[axis]});
+  l.dataStrides[axis] = 0;
+  return l;
+}
+Lookup GatherElementsOp::lookup() { return elementsLookup(getData(), getIndices(), getAxis()); }
+
+/// Of GatherND and ScatterND: `batch` common axes, then those of the tuples, then what a tuple addresses.
+static Lookup tuplesLookup(Value data, Value indices, int64_t batch) {
+  SmallVector<int64_t> from = denseStrides(data), tuples = denseStrides(indices);
+  int64_t depth = ranked(indices).getShape().back();
+  Lookup l;
+  l.dataStrides.assign(from.begin(), from.begin() + batch);
+  l.dataStrides.append(tuples.size() - 1 - batch, 0);
+  l.dataStrides.append(from.begin() + batch + depth, from.end());
+  l.indexStrides.assign(tuples.begin(), tuples.end() - 1);
+  l.indexStrides.append(from.size() - batch - depth, 0);
+  for (int64_t i = 0; i < depth; ++i) {
+    l.parts.push_back({i, ranked(data).getDimSize(batch + i), from[batch + i]});
+  }
+  return l;
+}
+Lookup GatherNDOp::lookup() { return tuplesLookup(getData(), getIndices(), getBatchDims()); }
+
+LogicalResult GatherNDOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData()), indices = ranked(getIndices());
+  if (failed(checkIndices(*this))) {
+    return failure();
+  }
+  if (!data || !indices || indices.getRank() == 0 || indices.isDynamicDim(indices.getRank() - 1)) {
+    return unrankedResult(*this, types);
+  }
+  int64_t batch = getBatchDims(), depth = indices.getShape().back();
+  if (batch < 0 || batch >= indices.getRank() || depth < 1 || batch + depth > data.getRank()) {
+    return emitOpError("tuples of ") << depth << " after " << batch << " batch dimensions do not fit " << data;
+  }
+  SmallVector<int64_t> shape(indices.getShape().drop_back());
+  llvm::append_range(shape, data.getShape().drop_front(batch + depth));
+  types.push_back(tensorOf(shape, data.getElementType()));
+  return success();
+}
+
+// Scatters.
+
+static LogicalResult inferScatter(Operation *op, SmallVectorImpl<Type> &types) {
+  if (failed(checkIndices(op))) {
+    return failure();
+  }
+  if (elementOf(op->getOperand(0)) != elementOf(op->getOperand(2))) {
+    return op->emitOpError("data and updates have element types that differ");
+  }
+  types.push_back(op->getOperand(0).getType());
+  return success();
+}
+Lookup ScatterElementsOp::lookup() { return elementsLookup(getData(), getIndices(), getAxis()); }
+Lookup ScatterNDOp::lookup() { return tuplesLookup(getData(), getIndices(), 0); }
+
+LogicalResult ScatterElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData()), indices = ranked(getIndices()), updates = ranked(getUpdates());
+  if (data && indices && updates) {
+    if (data.getRank() != indices.getRank() || failed(verifyCompatibleShape(indices, updates))) {
+      return emitOpError("updates and indices differ in shape, or from the data in rank");
+    }
+    auto axis = checkedAxis(*this, getAxis(), data.getRank());
+    if (failed(axis)) {
+      return failure();
+    }
+    for (int64_t i = 0; i < data.getRank(); ++i) {
+      int64_t d = data.getDimSize(i), n = indices.getDimSize(i);
+      if (i != *axis && d != unknown && n != unknown && n > d) {
+        return emitOpError("indices go beyond the data along axis ") << i;
+      }
+    }
+  }
+  return inferScatter(*this, types);
+}
+LogicalResult ScatterNDOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData()), indices = ranked(getIndices()), updates = ranked(getUpdates());
+  if (data && indices && updates && indices.hasStaticShape()) {
+    int64_t depth = indices.getRank() ? indices.getShape().back() : 0;
+    if (depth < 1 || depth > data.getRank()) {
+      return emitOpError("tuples of ") << depth << " do not fit " << data;
+    }
+    SmallVector<int64_t> shape(indices.getShape().drop_back());
+    llvm::append_range(shape, data.getShape().drop_front(depth));
+    if (failed(verifyCompatibleShape(shape, updates.getShape()))) {
+      return emitOpError("updates have the shape ") << updates << ", expected [" << llvm::make_range(shape.begin(), shape.end()) << "]";
+    }
+  }
+  return inferScatter(*this, types);
+}
+
+LogicalResult ScatterOp::inferTypes(SmallVectorImpl<Type> &types) { return inferScatter(*this, types); }
+LogicalResult ScatterOp::decompose(PatternRewriter &rewriter) {
+  auto axis = rewriter.getNamedAttr("axis", getAxisAttr() ? getAxisAttr() : rewriter.getI64IntegerAttr(0));
+  rewriter.replaceOp(*this, make<ScatterElementsOp>(rewriter, getLoc(), {getData(), getIndices(), getUpdates()}, {axis}));
+  return success();
+}
+
+// OneHot: the index beside 0, 1, 2, ... along a new axis.
+
+LogicalResult OneHotOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto indices = ranked(getIndices());
+  auto depth = splatOf(getDepth());
+  Type element = elementOf(getValues());
+  if (!indices) {
+    types.push_back(unrankedOf(element));
+    return success();
+  }
+  auto axis = normalAxis(getAxis(), indices.getRank() + 1);
+  if (!axis || (depth && *depth < 0)) {
+    return emitOpError(axis ? "depth is negative" : "axis is outside of the result's shape");
+  }
+  SmallVector<int64_t> shape(indices.getShape());
+  shape.insert(shape.begin() + *axis, depth ? static_cast<int64_t>(*depth) : unknown);
+  types.push_back(tensorOf(shape, element));
+  return success();
+}
+LogicalResult OneHotOp::decompose(PatternRewriter &rewriter) {
+  auto depth = splatOf(getDepth());
+  auto indices = ranked(getIndices());
+  if (!depth || !indices) {
+    return failure();
+  }
+  Location loc = getLoc();
+  int64_t axis = *normalAxis(getAxis(), indices.getRank() + 1), n = static_cast<int64_t>(*depth);
+  auto i64 = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(7));
+  Value index = getIndices();
+  if (!elementOf(index).isInteger(64)) {
+    index = make<CastOp>(rewriter, loc, {index}, {i64});
+  }
+  Value wrapped = make<AddOp>(rewriter, loc, {index, makeInteger(rewriter, loc, n)});
+  Value negative = make<LessOp>(rewriter, loc, {index, makeInteger(rewriter, loc, 0)});
+  index = make<WhereOp>(rewriter, loc, {negative, wrapped, index});
+  index = make<UnsqueezeOp>(rewriter, loc, {index, makeIntegers(rewriter, loc, {axis})});
+  SmallVector<int64_t> shape(indices.getRank() + 1 - axis, 1);
+  shape[0] = n;
+  Value count = makeConstant(rewriter, loc, constantFromIntegers(tensorOf(shape, rewriter.getI64Type()), llvm::to_vector(llvm::seq<int64_t>(0, n))));
+  auto pick = [&](int64_t i) {
+    auto one = makeIntegers(rewriter, loc, {i});
+    return make<SliceOp>(rewriter, loc, {getValues(), one, makeIntegers(rewriter, loc, {i + 1}), Value(), Value()});
+  };
+  rewriter.replaceOp(*this, make<WhereOp>(rewriter, loc, {make<EqualOp>(rewriter, loc, {index, count}), pick(1), pick(0)}));
+  return success();
+}
+
+// Trilu: a choice by a constant mask.
+
+LogicalResult TriluOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData());
+  if (data && data.getRank() < 2) {
+    return emitOpError("needs at least two axes, has ") << data;
+  }
+  types.push_back(getData().getType());
+  return success();
+}
+LogicalResult TriluOp::decompose(PatternRewriter &rewriter) {
+  auto data = ranked(getData());
+  auto k = present(getK()) ? splatOf(getK()) : std::optional<double>(0);
+  if (!k || !isStatic(getData())) {
+    return failure();
+  }
+  auto shape = data.getShape().take_back(2);
+  std::vector<char> keep(shape[0] * shape[1]);
+  for (int64_t row = 0; row < shape[0]; ++row) {
+    for (int64_t column = 0; column < shape[1]; ++column) {
+      double diagonal = static_cast<double>(column - row);
+      keep[row * shape[1] + column] = getUpper() ? diagonal >= *k : diagonal <= *k;
+    }
+  }
+  Value mask = makeConstant(rewriter, getLoc(), constantFromBytes(tensorOf(shape, rewriter.getI1Type()), std::move(keep)));
+  auto scalar = tensorOf({}, data.getElementType());
+  Value zero = makeConstant(rewriter, getLoc(), constantFromBytes(scalar, std::vector<char>(elementBytes(data.getElementType()), 0)));
+  rewriter.replaceOp(*this, make<WhereOp>(rewriter, getLoc(), {mask, getData(), zero}));
+  return success();
+}
+
+// Compress with a constant condition is a gather.
+
+LogicalResult CompressOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData());
+  auto condition = integersOf(getCondition());
+  if (!data) {
+    return unrankedResult(*this, types);
+  }
+  int64_t count = condition ? llvm::count_if(*condition, [](int64_t c) { return c != 0; }) : unknown;
+  SmallVector<int64_t> shape{count};
+  if (getAxis()) {
+    auto axis = checkedAxis(*this, *getAxis(), data.getRank());
+    if (failed(axis)) {
+      return failure();
+    }
+    shape.assign(data.getShape().begin(), data.getShape().end());
+    shape[*axis] = count;
+  }
+  types.push_back(tensorOf(shape, data.getElementType()));
+  return success();
+}
+LogicalResult CompressOp::decompose(PatternRewriter &rewriter) {
+  auto condition = integersOf(getCondition());
+  if (!condition) {
+    return failure();
+  }
+  SmallVector<int64_t> kept;
+  for (auto [i, c] : llvm::enumerate(*condition)) {
+    if (c) {
+      kept.push_back(i);
+    }
+  }
+  Value data = getData();
+  if (!getAxis()) {
+    data = make<ReshapeOp>(rewriter, getLoc(), {data, makeIntegers(rewriter, getLoc(), {-1})});
+  }
+  auto axis = rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(getAxis() ? *getAxis() : 0));
+  rewriter.replaceOp(*this, make<GatherOp>(rewriter, getLoc(), {data, makeIntegers(rewriter, getLoc(), kept)}, {axis}));
+  return success();
+}
+
+// ReverseSequence: element t of a sequence of length n comes from n - 1 - t where t < n.
+
+LogicalResult ReverseSequenceOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.push_back(getData().getType());
+  return success();
+}
+LogicalResult ReverseSequenceOp::decompose(PatternRewriter &rewriter) {
+  auto data = ranked(getData());
+  if (!isStatic(getData()) || data.getRank() < 2) {
+    return failure();
+  }
+  auto time = normalAxis(getTimeAxis(), data.getRank()), batch = normalAxis(getBatchAxis(), data.getRank());
+  if (!time || !batch) {
+    return emitOpError("time_axis or batch_axis is outside of ") << data;
+  }
+  Location loc = getLoc();
+  SmallVector<int64_t> along(data.getRank(), 1), across(data.getRank(), 1);
+  along[*time] = data.getDimSize(*time), across[*batch] = data.getDimSize(*batch);
+  auto counts = constantFromIntegers(tensorOf(along, rewriter.getI64Type()), llvm::to_vector(llvm::seq<int64_t>(0, along[*time])));
+  Value t = makeConstant(rewriter, loc, counts);
+  auto i64 = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(7));
+  Value n = make<CastOp>(rewriter, loc, {getSequenceLens()}, {i64});
+  n = make<ReshapeOp>(rewriter, loc, {n, makeIntegers(rewriter, loc, across)});
+  Value last = make<SubOp>(rewriter, loc, {n, makeInteger(rewriter, loc, 1)});
+  Value from = make<WhereOp>(rewriter, loc, {make<LessOp>(rewriter, loc, {t, n}), make<SubOp>(rewriter, loc, {last, t}), t});
+  from = make<ExpandOp>(rewriter, loc, {from, makeIntegers(rewriter, loc, data.getShape())});
+  rewriter.replaceOp(*this, make<GatherElementsOp>(rewriter, loc, {getData(), from}, {rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(*time))}));
+  return success();
+}
+
+void registerGather(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Gather.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx
