@@ -3,7 +3,8 @@
 
 namespace ingot::onnx {
 
-std::optional<std::vector<int64_t>> offsetsOf(const Lookup &lookup, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> indices) {
+std::optional<std::vector<int64_t>> offsetsOf(const Lookup &lookup, llvm::ArrayRef<int64_t> shape,
+                                              llvm::ArrayRef<int64_t> indices) {
   std::vector<int64_t> offsets(elements(shape));
   llvm::SmallVector<int64_t> at(shape.size(), 0);
   for (int64_t &offset : offsets) {

@@ -1,5 +1,6 @@
-// Ops that go through indices, described once: the element addressed at a point of an iteration space. For Gather and its kin the space is the
-// result's and the element is read from the data; for the scatters it is that of the updates and the element of the result is written.
+// Ops that go through indices, described once: the element addressed at a point of an iteration space. For Gather and
+// its kin the space is the result's and the element is read from the data; for the scatters it is that of the updates
+// and the element of the result is written.
 #pragma once
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
@@ -17,6 +18,7 @@ struct Lookup {
 };
 
 /// The offset in the data of each point of `shape`, in row-major order; nothing when an index lies outside.
-std::optional<std::vector<int64_t>> offsetsOf(const Lookup &lookup, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> indices);
+std::optional<std::vector<int64_t>> offsetsOf(const Lookup &lookup, llvm::ArrayRef<int64_t> shape,
+                                              llvm::ArrayRef<int64_t> indices);
 
 } // namespace ingot::onnx

@@ -7,7 +7,8 @@ namespace {
 class MoveOps : public OpsOnConstants {
 protected:
   mlir::Value count(llvm::ArrayRef<int64_t> shape) {
-    return floats(shape, llvm::map_to_vector(llvm::seq<int64_t>(0, elements(shape)), [](int64_t i) { return double(i); }));
+    return floats(shape,
+                  llvm::map_to_vector(llvm::seq<int64_t>(0, elements(shape)), [](int64_t i) { return double(i); }));
   }
   mlir::Value list(llvm::ArrayRef<int64_t> v) { return integers({static_cast<int64_t>(v.size())}, v); }
 };
@@ -22,7 +23,8 @@ TEST_F(MoveOps, Transpose) {
 TEST_F(MoveOps, SliceStepsBothWays) {
   auto x = count({7});
   EXPECT_EQ(floatValues(evaluate("Slice", {x, list({1}), list({INT64_MAX}), list({0}), list({2})})), (Floats{1, 3, 5}));
-  EXPECT_EQ(floatValues(evaluate("Slice", {x, list({-1}), list({INT64_MIN}), list({-1}), list({-3})})), (Floats{6, 3, 0}));
+  EXPECT_EQ(floatValues(evaluate("Slice", {x, list({-1}), list({INT64_MIN}), list({-1}), list({-3})})),
+            (Floats{6, 3, 0}));
   EXPECT_EQ(floatValues(evaluate("Slice", {x, list({-3}), list({-1})})), (Floats{4, 5}));
   EXPECT_EQ(shapeOf(evaluate("Slice", {x, list({5}), list({2})})), (Shape{0}));
 }
@@ -40,9 +42,11 @@ TEST_F(MoveOps, PadInEveryMode) {
   EXPECT_EQ(floatValues(evaluate("Pad", {x, list({1, 2}), floats({}, {9})})), (Floats{9, 0, 1, 2, 9, 9}));
   EXPECT_EQ(floatValues(evaluate("Pad", {x, list({-1, 1})})), (Floats{1, 2, 0}));
   EXPECT_EQ(floatValues(evaluate("Pad", {x, list({2, 2})}, {text("mode", "reflect")})), (Floats{2, 1, 0, 1, 2, 1, 0}));
-  EXPECT_EQ(floatValues(evaluate("Pad", {x, list({5, 0})}, {text("mode", "reflect")})), (Floats{1, 0, 1, 2, 1, 0, 1, 2}));
+  EXPECT_EQ(floatValues(evaluate("Pad", {x, list({5, 0})}, {text("mode", "reflect")})),
+            (Floats{1, 0, 1, 2, 1, 0, 1, 2}));
   EXPECT_EQ(floatValues(evaluate("Pad", {x, list({2, 1})}, {text("mode", "edge")})), (Floats{0, 0, 0, 1, 2, 2}));
-  EXPECT_EQ(floatValues(evaluate("Pad", {x, list({2, 4})}, {text("mode", "wrap")})), (Floats{1, 2, 0, 1, 2, 0, 1, 2, 0}));
+  EXPECT_EQ(floatValues(evaluate("Pad", {x, list({2, 4})}, {text("mode", "wrap")})),
+            (Floats{1, 2, 0, 1, 2, 0, 1, 2, 0}));
   auto y = evaluate("Pad", {count({2, 2}), list({1, 0}), {}, list({-1})}, {text("mode", "edge")});
   EXPECT_EQ(floatValues(y), (Floats{0, 0, 1, 2, 2, 3}));
 }

@@ -39,7 +39,11 @@ protected:
   /// The first result of an op on constants.
   mlir::ElementsAttr evaluate(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
                               llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
-    mlir::Operation *op = createOp(b, loc, ("onnx." + name).str(), mlir::ValueRange(operands), attributes);
+    std::string full = ("onnx." + name).str();
+    llvm::SmallVector<mlir::Value> all(operands);
+    int64_t declared = mlir::RegisteredOperationName::lookup(full, &context)->getInterface<Importable>()->inputCount();
+    all.resize(std::max<int64_t>(declared, all.size())); // trailing ones may be left out
+    mlir::Operation *op = createOp(b, loc, full, all, attributes);
     llvm::SmallVector<mlir::ElementsAttr> constants, results;
     for (mlir::Value v : op->getOperands()) {
       constants.push_back(constantOf(v));

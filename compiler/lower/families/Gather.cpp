@@ -1,5 +1,5 @@
-// Gathers (onnx::Indexer): loops over the result; where the index stays the same along the innermost dimension (embedding rows) that dimension is
-// copied in vectors, else element by element.
+// Gathers (onnx::Indexer): loops over the result; where the index stays the same along the innermost dimension
+// (embedding rows) that dimension is copied in vectors, else element by element.
 #include "compiler/lower/Indexing.h"
 #include "compiler/onnx/Onnx.h"
 
@@ -11,7 +11,8 @@ namespace {
 class Loops {
 public:
   explicit Loops(Build &build)
-      : build(build), w(build.w), group(build.group), lookup(cast<onnx::Indexer>(group.root).lookup()), space(group.space(group.resultType())) {
+      : build(build), w(build.w), group(build.group), lookup(cast<onnx::Indexer>(group.root).lookup()),
+        space(group.space(group.resultType())) {
     space.accesses.remove_if([&](auto &entry) {
       return llvm::all_of(entry.first.getUsers(), [&](Operation *user) { return user == group.root; });
     });

@@ -1,7 +1,8 @@
-// Ops that only move elements (onnx::Mover): each box of the result is a loop nest of its own over dimensions merged as far as source, result
-// and epilogue operands walk them alike. The innermost loop takes vectors: contiguous ones, one element for all lanes, or, where the source
-// runs along another dimension than the result (a transpose), square tiles that are loaded along one, turned in registers, and stored along
-// the other. Concatenations also work on channel blocks, where every piece begins at a block.
+// Ops that only move elements (onnx::Mover): each box of the result is a loop nest of its own over dimensions merged as
+// far as source, result and epilogue operands walk them alike. The innermost loop takes vectors: contiguous ones, one
+// element for all lanes, or, where the source runs along another dimension than the result (a transpose), square tiles
+// that are loaded along one, turned in registers, and stored along the other. Concatenations also work on channel
+// blocks, where every piece begins at a block.
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Ops.h"
@@ -12,7 +13,8 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-/// Transposes a square of as many vectors as they have lanes: in each step pairs of rows swap blocks, half the size of the step before.
+/// Transposes a square of as many vectors as they have lanes: in each step pairs of rows swap blocks, half the size of
+/// the step before.
 void turn(Writer &w, SmallVectorImpl<Value> &rows) {
   int64_t n = rows.size();
   SmallVector<int64_t> low(n), high(n);
@@ -65,7 +67,8 @@ private:
 
   void chooseTile() {
     int64_t l = w.machine.lanes, last = static_cast<int64_t>(space.sizes.size()) - 1;
-    if (!hasSource || space.block > 1 || last < 1 || l < 2 || space.sizes[last] < l || std::abs(source().strides[last]) <= 1) {
+    if (!hasSource || space.block > 1 || last < 1 || l < 2 || space.sizes[last] < l ||
+        std::abs(source().strides[last]) <= 1) {
       return;
     }
     for (int64_t d = 0; d < last; ++d) {

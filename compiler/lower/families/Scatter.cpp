@@ -1,5 +1,6 @@
-// Scatters (onnx::Indexer): the data is copied to the result, then the updates are walked in order, each written (or combined with what is there)
-// at the place that its index says; whole vectors where the index stays the same along the updates' innermost dimension.
+// Scatters (onnx::Indexer): the data is copied to the result, then the updates are walked in order, each written (or
+// combined with what is there) at the place that its index says; whole vectors where the index stays the same along the
+// updates' innermost dimension.
 #include "compiler/lower/Indexing.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"

@@ -11,8 +11,9 @@ static constexpr int64_t unknown = ShapedType::kDynamic;
 
 static LogicalResult checkIndices(Operation *op) {
   Type element = elementOf(op->getOperand(1));
-  return element.isInteger(32) || element.isInteger(64) ? success()
-                                                        : LogicalResult(op->emitOpError("indices are not int32 or int64 but ") << element);
+  return element.isInteger(32) || element.isInteger(64)
+             ? success()
+             : LogicalResult(op->emitOpError("indices are not int32 or int64 but ") << element);
 }
 static FailureOr<int64_t> checkedAxis(Operation *op, int64_t axis, int64_t rank) {
   auto normal = normalAxis(axis, rank);
@@ -33,7 +34,8 @@ static std::string whyNotIndexed(Operation *op) {
 }
 
 /// The result of a gather whose operands are constants.
-static LogicalResult evaluateGather(Operation *op, ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+static LogicalResult evaluateGather(Operation *op, ArrayRef<ElementsAttr> operands,
+                                    SmallVectorImpl<ElementsAttr> &results) {
   auto indices = operands[1] ? integersOf(operands[1]) : std::nullopt;
   auto type = ranked(op->getResult(0));
   int64_t size = elementBytes(type.getElementType());
@@ -53,11 +55,13 @@ static LogicalResult evaluateGather(Operation *op, ArrayRef<ElementsAttr> operan
   return success();
 }
 
-static LogicalResult evaluateScatter(Operation *op, StringRef reduction, ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+static LogicalResult evaluateScatter(Operation *op, StringRef reduction, ArrayRef<ElementsAttr> operands,
+                                     SmallVectorImpl<ElementsAttr> &results) {
   auto indices = operands[1] ? integersOf(operands[1]) : std::nullopt;
   auto type = ranked(op->getResult(0));
   int64_t size = elementBytes(type.getElementType());
-  if (!operands[0] || !indices || !operands[2] || reduction != "none" || type.getNumElements() * size > foldLimitBytes) {
+  if (!operands[0] || !indices || !operands[2] || reduction != "none" ||
+      type.getNumElements() * size > foldLimitBytes) {
     return failure();
   }
   auto offsets = offsetsOf(cast<Indexer>(op).lookup(), ranked(op->getOperand(2)).getShape(), *indices);
@@ -74,24 +78,24 @@ static LogicalResult evaluateScatter(Operation *op, StringRef reduction, ArrayRe
   return success();
 }
 
-#define GATHER(Name)                                                                                                                       \
-  LogicalResult Name::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {                                  \
-    return evaluateGather(*this, operands, results);                                                                                       \
-  }                                                                                                                                        \
-  StringRef Name::family() { return "Gather"; }                                                                                            \
-  bool Name::fusesEpilogue() { return true; }                                                                                              \
+#define GATHER(Name)                                                                                                   \
+  LogicalResult Name::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {              \
+    return evaluateGather(*this, operands, results);                                                                   \
+  }                                                                                                                    \
+  StringRef Name::family() { return "Gather"; }                                                                        \
+  bool Name::fusesEpilogue() { return true; }                                                                          \
   std::string Name::unsupported() { return whyNotIndexed(*this); }
 GATHER(GatherOp)
 GATHER(GatherElementsOp)
 GATHER(GatherNDOp)
 #undef GATHER
 
-#define SCATTER(Name)                                                                                                                      \
-  LogicalResult Name::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {                                  \
-    return evaluateScatter(*this, getReduction(), operands, results);                                                                      \
-  }                                                                                                                                        \
-  StringRef Name::family() { return "Scatter"; }                                                                                           \
-  bool Name::fusesEpilogue() { return false; }                                                                                             \
+#define SCATTER(Name)                                                                                                  \
+  LogicalResult Name::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {              \
+    return evaluateScatter(*this, getReduction(), operands, results);                                                  \
+  }                                                                                                                    \
+  StringRef Name::family() { return "Scatter"; }                                                                       \
+  bool Name::fusesEpilogue() { return false; }                                                                         \
   std::string Name::unsupported() { return whyNotIndexed(*this); }
 SCATTER(ScatterElementsOp)
 SCATTER(ScatterNDOp)
@@ -154,9 +158,11 @@ LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
   }
   int64_t end = first + n * step;
   auto list = [&](int64_t v) { return makeIntegers(rewriter, getLoc(), {v}); };
-  Value cut = make<SliceOp>(rewriter, getLoc(), {getData(), list(first), list(end < 0 ? INT64_MIN : end), list(axis), list(step)});
+  Value cut = make<SliceOp>(rewriter, getLoc(),
+                            {getData(), list(first), list(end < 0 ? INT64_MIN : end), list(axis), list(step)});
   Value shape = makeIntegers(rewriter, getLoc(), ranked(getY()).getShape());
-  rewriter.replaceOp(*this, make<ReshapeOp>(rewriter, getLoc(), {cut, shape}, {rewriter.getNamedAttr("allowzero", rewriter.getI64IntegerAttr(1))}));
+  rewriter.replaceOp(*this, make<ReshapeOp>(rewriter, getLoc(), {cut, shape},
+                                            {rewriter.getNamedAttr("allowzero", rewriter.getI64IntegerAttr(1))}));
   return success();
 }
 
@@ -274,7 +280,8 @@ LogicalResult ScatterNDOp::inferTypes(SmallVectorImpl<Type> &types) {
     SmallVector<int64_t> shape(indices.getShape().drop_back());
     llvm::append_range(shape, data.getShape().drop_front(depth));
     if (failed(verifyCompatibleShape(shape, updates.getShape()))) {
-      return emitOpError("updates have the shape ") << updates << ", expected [" << llvm::make_range(shape.begin(), shape.end()) << "]";
+      return emitOpError("updates have the shape ")
+             << updates << ", expected [" << llvm::make_range(shape.begin(), shape.end()) << "]";
     }
   }
   return inferScatter(*this, types);
@@ -283,7 +290,8 @@ LogicalResult ScatterNDOp::inferTypes(SmallVectorImpl<Type> &types) {
 LogicalResult ScatterOp::inferTypes(SmallVectorImpl<Type> &types) { return inferScatter(*this, types); }
 LogicalResult ScatterOp::decompose(PatternRewriter &rewriter) {
   auto axis = rewriter.getNamedAttr("axis", getAxisAttr() ? getAxisAttr() : rewriter.getI64IntegerAttr(0));
-  rewriter.replaceOp(*this, make<ScatterElementsOp>(rewriter, getLoc(), {getData(), getIndices(), getUpdates()}, {axis}));
+  rewriter.replaceOp(*this,
+                     make<ScatterElementsOp>(rewriter, getLoc(), {getData(), getIndices(), getUpdates()}, {axis}));
   return success();
 }
 
@@ -325,12 +333,15 @@ LogicalResult OneHotOp::decompose(PatternRewriter &rewriter) {
   index = make<UnsqueezeOp>(rewriter, loc, {index, makeIntegers(rewriter, loc, {axis})});
   SmallVector<int64_t> shape(indices.getRank() + 1 - axis, 1);
   shape[0] = n;
-  Value count = makeConstant(rewriter, loc, constantFromIntegers(tensorOf(shape, rewriter.getI64Type()), llvm::to_vector(llvm::seq<int64_t>(0, n))));
+  Value count = makeConstant(
+      rewriter, loc,
+      constantFromIntegers(tensorOf(shape, rewriter.getI64Type()), llvm::to_vector(llvm::seq<int64_t>(0, n))));
   auto pick = [&](int64_t i) {
     auto one = makeIntegers(rewriter, loc, {i});
     return make<SliceOp>(rewriter, loc, {getValues(), one, makeIntegers(rewriter, loc, {i + 1}), Value(), Value()});
   };
-  rewriter.replaceOp(*this, make<WhereOp>(rewriter, loc, {make<EqualOp>(rewriter, loc, {index, count}), pick(1), pick(0)}));
+  rewriter.replaceOp(*this,
+                     make<WhereOp>(rewriter, loc, {make<EqualOp>(rewriter, loc, {index, count}), pick(1), pick(0)}));
   return success();
 }
 
@@ -358,9 +369,11 @@ LogicalResult TriluOp::decompose(PatternRewriter &rewriter) {
       keep[row * shape[1] + column] = getUpper() ? diagonal >= *k : diagonal <= *k;
     }
   }
-  Value mask = makeConstant(rewriter, getLoc(), constantFromBytes(tensorOf(shape, rewriter.getI1Type()), std::move(keep)));
+  Value mask =
+      makeConstant(rewriter, getLoc(), constantFromBytes(tensorOf(shape, rewriter.getI1Type()), std::move(keep)));
   auto scalar = tensorOf({}, data.getElementType());
-  Value zero = makeConstant(rewriter, getLoc(), constantFromBytes(scalar, std::vector<char>(elementBytes(data.getElementType()), 0)));
+  Value zero = makeConstant(rewriter, getLoc(),
+                            constantFromBytes(scalar, std::vector<char>(elementBytes(data.getElementType()), 0)));
   rewriter.replaceOp(*this, make<WhereOp>(rewriter, getLoc(), {mask, getData(), zero}));
   return success();
 }
@@ -424,17 +437,57 @@ LogicalResult ReverseSequenceOp::decompose(PatternRewriter &rewriter) {
   Location loc = getLoc();
   SmallVector<int64_t> along(data.getRank(), 1), across(data.getRank(), 1);
   along[*time] = data.getDimSize(*time), across[*batch] = data.getDimSize(*batch);
-  auto counts = constantFromIntegers(tensorOf(along, rewriter.getI64Type()), llvm::to_vector(llvm::seq<int64_t>(0, along[*time])));
+  auto counts = constantFromIntegers(tensorOf(along, rewriter.getI64Type()),
+                                     llvm::to_vector(llvm::seq<int64_t>(0, along[*time])));
   Value t = makeConstant(rewriter, loc, counts);
   auto i64 = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(7));
   Value n = make<CastOp>(rewriter, loc, {getSequenceLens()}, {i64});
   n = make<ReshapeOp>(rewriter, loc, {n, makeIntegers(rewriter, loc, across)});
   Value last = make<SubOp>(rewriter, loc, {n, makeInteger(rewriter, loc, 1)});
-  Value from = make<WhereOp>(rewriter, loc, {make<LessOp>(rewriter, loc, {t, n}), make<SubOp>(rewriter, loc, {last, t}), t});
+  Value from =
+      make<WhereOp>(rewriter, loc, {make<LessOp>(rewriter, loc, {t, n}), make<SubOp>(rewriter, loc, {last, t}), t});
   from = make<ExpandOp>(rewriter, loc, {from, makeIntegers(rewriter, loc, data.getShape())});
-  rewriter.replaceOp(*this, make<GatherElementsOp>(rewriter, loc, {getData(), from}, {rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(*time))}));
+  rewriter.replaceOp(*this, make<GatherElementsOp>(rewriter, loc, {getData(), from},
+                                                   {rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(*time))}));
   return success();
 }
+
+// NonZero: of constants only; else its result's size depends on values.
+
+static std::optional<SmallVector<bool>> nonZeros(ElementsAttr a) {
+  if (auto integers = integersOf(a)) {
+    return llvm::map_to_vector(*integers, [](int64_t v) { return v != 0; });
+  }
+  if (auto floats = floatsOf(a)) {
+    return llvm::map_to_vector(*floats, [](double v) { return v != 0; });
+  }
+  return std::nullopt;
+}
+LogicalResult NonZeroOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto x = ranked(getX());
+  auto marks = nonZeros(constantOf(getX()));
+  types.push_back(tensorOf({x ? x.getRank() : unknown, marks ? llvm::count(*marks, true) : unknown},
+                           IntegerType::get(getContext(), 64)));
+  return success();
+}
+LogicalResult NonZeroOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+  auto marks = nonZeros(operands[0]);
+  if (!marks || !isStatic(getY())) {
+    return failure();
+  }
+  SmallVector<int64_t> strides = denseStrides(getX()), values;
+  for (auto [d, stride] : llvm::zip_equal(ranked(getX()).getShape(), strides)) {
+    for (auto [i, marked] : llvm::enumerate(*marks)) {
+      if (marked) {
+        values.push_back(static_cast<int64_t>(i) / stride % d);
+      }
+    }
+  }
+  results.push_back(constantFromIntegers(ranked(getY()), values));
+  return success();
+}
+StringRef NonZeroOp::family() { return "Move"; }
+std::string NonZeroOp::unsupported() { return "the size of its result depends on values"; }
 
 void registerGather(OnnxDialect &dialect) {
   dialect.add<

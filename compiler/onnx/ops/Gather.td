@@ -43,3 +43,8 @@ def Onnx_ReverseSequenceOp : Onnx_ByIndex<"ReverseSequence", 2> {
   let arguments = (ins AnyTensor:$data, AnyTensor:$sequence_lens, DefaultValuedOptionalAttr<I64Attr, "1">:$batch_axis,
     DefaultValuedOptionalAttr<I64Attr, "0">:$time_axis);
 }
+
+def Onnx_NonZeroOp : Onnx_Op<"NonZero", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>, DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported"]>]> {
+  let arguments = (ins AnyTensor:$x);
+  let results = (outs AnyTensor:$y);
+}

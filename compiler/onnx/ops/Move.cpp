@@ -627,6 +627,62 @@ LogicalResult SpaceToDepthOp::decompose(PatternRewriter &rewriter) {
                    {0, 3, 5, 1, 2, 4});
 }
 
+// Crop and ImageScaler.
+
+LogicalResult CropOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData());
+  ArrayRef<int64_t> border = getBorder();
+  auto size = getScale();
+  if (!isStatic(getData())) {
+    types.push_back(unrankedOf(elementOf(getData())));
+    return success();
+  }
+  if (data.getRank() != 4 || border.size() != 4 || (size && size->size() != 2)) {
+    return emitOpError("needs four axes, a border of four numbers and, if any, a scale of two");
+  }
+  SmallVector<int64_t> shape(data.getShape());
+  shape[2] = size ? (*size)[0] : shape[2] - border[1] - border[3];
+  shape[3] = size ? (*size)[1] : shape[3] - border[0] - border[2];
+  if (border[0] < 0 || border[1] < 0 || shape[2] < 0 || shape[3] < 0 || border[1] + shape[2] > data.getDimSize(2) ||
+      border[0] + shape[3] > data.getDimSize(3)) {
+    return emitOpError("border goes beyond ") << data;
+  }
+  types.push_back(tensorOf(shape, data.getElementType()));
+  return success();
+}
+LogicalResult CropOp::decompose(PatternRewriter &rewriter) {
+  auto y = ranked(getY());
+  if (!y || !isStatic(getY())) {
+    return failure();
+  }
+  auto list = [&](ArrayRef<int64_t> v) { return makeIntegers(rewriter, getLoc(), v); };
+  int64_t top = getBorder()[1], left = getBorder()[0];
+  Value ends = list({top + y.getDimSize(2), left + y.getDimSize(3)});
+  rewriter.replaceOp(*this,
+                     make<SliceOp>(rewriter, getLoc(), {getData(), list({top, left}), ends, list({2, 3}), Value()}));
+  return success();
+}
+
+LogicalResult ImageScalerOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.push_back(getData().getType());
+  return success();
+}
+LogicalResult ImageScalerOp::decompose(PatternRewriter &rewriter) {
+  auto data = ranked(getData());
+  if (!data || data.getRank() != 4) {
+    return failure();
+  }
+  Location loc = getLoc();
+  SmallVector<double> bias(getBias().begin(), getBias().end());
+  Type element = data.getElementType();
+  Value shift = makeConstant(rewriter, loc,
+                             constantFromFloats(tensorOf({static_cast<int64_t>(bias.size()), 1, 1}, element), bias));
+  Value scaled =
+      make<MulOp>(rewriter, loc, {getData(), makeFloat(rewriter, loc, getScale().convertToDouble(), element)});
+  rewriter.replaceOp(*this, make<AddOp>(rewriter, loc, {scaled, shift}));
+  return success();
+}
+
 void registerMove(OnnxDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST

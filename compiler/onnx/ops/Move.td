@@ -58,3 +58,13 @@ def Onnx_SpaceToDepthOp : Onnx_Moves<"SpaceToDepth", 1> {
   let arguments = (ins AnyTensor:$data, I64Attr:$blocksize);
   let results = (outs AnyTensor:$y);
 }
+
+// Experimental ops of opset 7 and before.
+def Onnx_CropOp : Onnx_Moves<"Crop", 1> {
+  let arguments = (ins AnyTensor:$data, DenseI64ArrayAttr:$border, OptionalAttr<DenseI64ArrayAttr>:$scale);
+  let results = (outs AnyTensor:$y);
+}
+def Onnx_ImageScalerOp : Onnx_Moves<"ImageScaler", 1> {
+  let arguments = (ins AnyTensor:$data, DenseF32ArrayAttr:$bias, DefaultValuedOptionalAttr<F32Attr, "1.0f">:$scale);
+  let results = (outs AnyTensor:$y);
+}

@@ -1,0 +1,131 @@
+// The k best elements of each line along an axis, by insertion: the best ones so far stand in the result, in order; an
+// element that beats the last of them moves the worse ones up by one. Equal elements keep the order of their indices.
+#include "compiler/lower/Family.h"
+#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/ScalarMath.h"
+#include "compiler/onnx/Shapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+class Selection {
+public:
+  explicit Selection(Build &build) : w(build.w), group(build.group), op(cast<onnx::TopKOp>(group.root)) {
+    type = Group::typeOf(op.getX());
+    int64_t axis = *onnx::normalAxis(op.getAxis(), type.getRank());
+    outer = onnx::elements(type.getShape().take_front(axis));
+    length = type.getDimSize(axis);
+    inner = onnx::elements(type.getShape().drop_front(axis + 1));
+    k = cast<RankedTensorType>(op.getValues().getType()).getDimSize(axis);
+    x = group.buffer(op.getX());
+    // A result that nobody uses is not one of the kernel's: it gets a line of scratch.
+    unsigned next = 0;
+    valueLine = !op.getValues().use_empty(), indexLine = !op.getIndices().use_empty();
+    values = valueLine ? group.result(next++) : w.scratch(build.scratch, 0, type.getElementType(), k);
+    indices = indexLine ? group.result(next) : w.scratch(build.scratch, 0, w.b.getI64Type(), k);
+  }
+
+  void write() {
+    if (k == 0) {
+      return;
+    }
+    w.loop(0, outer, 1, [&](Ix o) {
+      w.loop(0, inner, 1, [&](Ix i) {
+        from = o * (length * inner) + i;
+        to = o * (k * inner) + i;
+        w.loop(0, length, 1, [&](Ix j) { element(j); });
+      });
+    });
+  }
+
+private:
+  Writer &w;
+  Group &group;
+  onnx::TopKOp op;
+  RankedTensorType type;
+  int64_t outer, length, inner, k;
+  Buffer x, values, indices;
+  bool valueLine, indexLine;
+  Ix from = 0, to = 0;
+
+  Ix placeOf(Ix p, bool line) { return line ? to + p * inner : p; }
+
+  Value better(Value a, Value b) {
+    onnx::Num n(w.b, w.loc, a, type.getElementType());
+    onnx::Num m = n.like(b);
+    if (!n.isFloat()) {
+      return op.getLargest() ? n > m : n < m;
+    }
+    // NaN is the largest of all.
+    return op.getLargest() ? (n > m) | (isNaN(n) & ~isNaN(m)) : (n < m) | (isNaN(m) & ~isNaN(n));
+  }
+
+  void move(Ix p, Ix q) {
+    w.store(w.load(values, placeOf(p, valueLine)), values, placeOf(q, valueLine));
+    w.store(w.load(indices, placeOf(p, indexLine)), indices, placeOf(q, indexLine));
+  }
+
+  void element(Ix j) {
+    Value v = w.load(x, from + j * inner);
+    // While the list is not full every element is taken.
+    Value filling = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, w.value(j), w.value(k));
+    Value beats = better(v, w.load(values, placeOf(k - 1, valueLine)));
+    w.ifThen(arith::OrIOp::create(w.b, w.loc, filling, beats), [&] { insert(v, j); });
+  }
+
+  void insert(Value v, Ix j) {
+    Value last = w.value(min(j, k - 1)), zero = w.value(0);
+    auto loop = scf::WhileOp::create(
+        w.b, w.loc, TypeRange{w.b.getIndexType()}, ValueRange{last},
+        [&](OpBuilder &b, Location loc, ValueRange args) {
+          OpBuilder outside = w.b;
+          w.b = b;
+          Ix p = w.ix(args[0]);
+          // Place p - 1 is read only where p is not the first: min with the place itself keeps it inside.
+          Value before = w.load(values, placeOf(max(p - 1, 0), valueLine));
+          Value first = arith::CmpIOp::create(w.b, loc, arith::CmpIPredicate::eq, args[0], zero);
+          Value stays = arith::XOrIOp::create(w.b, loc, first, w.constant(1, w.b.getI1Type()));
+          Value goOn = arith::AndIOp::create(w.b, loc, stays, better(v, before));
+          scf::ConditionOp::create(w.b, loc, goOn, args);
+          w.b = outside;
+        },
+        [&](OpBuilder &b, Location loc, ValueRange args) {
+          OpBuilder outside = w.b;
+          w.b = b;
+          Ix p = w.ix(args[0]);
+          move(p - 1, p);
+          scf::YieldOp::create(w.b, loc, w.value(p - 1));
+          w.b = outside;
+        });
+    Ix p = w.ix(loop.getResult(0));
+    w.store(v, values, placeOf(p, valueLine));
+    w.store(w.integer(j, w.b.getI64Type()), indices, placeOf(p, indexLine));
+  }
+};
+
+class TopK : public KernelFamily {
+public:
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+    auto op = cast<onnx::TopKOp>(rootOf(kernel));
+    auto values = cast<RankedTensorType>(op.getValues().getType());
+    KernelShape s;
+    if (op.getValues().use_empty() || op.getIndices().use_empty()) {
+      s.scratchBytes = 8 * std::max<int64_t>(1, values.getDimSize(*onnx::normalAxis(op.getAxis(), values.getRank())));
+    }
+    return s;
+  }
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    Selection(build).write();
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createTopKFamily() { return std::make_unique<TopK>(); }
+
+} // namespace ingot::lower

@@ -1,0 +1,52 @@
+#include "compiler/onnx/Family.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/TopK.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+LogicalResult TopKOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto x = ranked(getX());
+  Type i64 = IntegerType::get(getContext(), 64), element = elementOf(getX());
+  if (!x) {
+    types.assign({unrankedOf(element), unrankedOf(i64)});
+    return success();
+  }
+  auto axis = normalAxis(getAxis(), x.getRank());
+  if (!axis) {
+    return emitOpError("axis ") << static_cast<int64_t>(getAxis()) << " is outside of " << x;
+  }
+  auto k = integersOf(getK());
+  SmallVector<int64_t> shape(x.getShape());
+  if (k && k->size() == 1) {
+    if (k->front() < 0 || (!x.isDynamicDim(*axis) && k->front() > shape[*axis])) {
+      return emitOpError("k is ") << k->front() << ", along an axis of " << shape[*axis];
+    }
+    shape[*axis] = k->front();
+  } else {
+    shape[*axis] = ShapedType::kDynamic;
+  }
+  types.assign({tensorOf(shape, element), tensorOf(shape, i64)});
+  return success();
+}
+StringRef TopKOp::family() { return "TopK"; }
+std::string TopKOp::unsupported() {
+  return isStatic(getX()) && isStatic(getValues()) ? "" : "its shape or k is not known at compile time";
+}
+bool TopKOp::fusesEpilogue() { return false; }
+bool TopKOp::isParameter(unsigned operand) { return operand == 1; }
+
+LogicalResult TopKOp::upgrade(Node &node) {
+  node.attributeToOperand("k", 1); // opsets before 10
+  return success();
+}
+
+void registerTopK(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/TopK.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx
