@@ -25,6 +25,8 @@ EMIT(ThresholdedRelu, select(x > number(getAlpha()), x, x.constant(0)))
 EMIT(Elu, select(x < 0.0, number(getAlpha()) * (exp(x) - 1.0), x))
 EMIT(Celu, select(x < 0.0, number(getAlpha()) * (exp(x / number(getAlpha())) - 1.0), x))
 EMIT(Selu, number(getGamma()) * select(x < 0.0, number(getAlpha()) * (exp(x) - 1.0), x))
+EMIT(Shrink, select(x < -number(getLambd()), x + number(getBias()),
+                    select(x > number(getLambd()), x - number(getBias()), x.constant(0))))
 EMIT(Sigmoid, sigmoid(x))
 EMIT(HardSigmoid, atMost(atLeast(x *number(getAlpha()) + number(getBeta()), 0.0), 1.0))
 EMIT(HardSwish, x *atMost(atLeast(x * (1.0 / 6) + 0.5, 0.0), 1.0))

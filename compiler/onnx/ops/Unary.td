@@ -16,6 +16,9 @@ def Onnx_LeakyReluOp : Onnx_AlphaUnary<"LeakyRelu", "0.01f">;
 def Onnx_ThresholdedReluOp : Onnx_AlphaUnary<"ThresholdedRelu", "1.0f">;
 def Onnx_EluOp : Onnx_AlphaUnary<"Elu", "1.0f">;
 def Onnx_CeluOp : Onnx_AlphaUnary<"Celu", "1.0f">;
+def Onnx_ShrinkOp : Onnx_Elementwise<"Shrink", 1> {
+  let arguments = (ins AnyTensor:$x, F32Default<"0.0f">:$bias, F32Default<"0.5f">:$lambd);
+}
 def Onnx_SeluOp : Onnx_Elementwise<"Selu", 1> {
   let arguments = (ins AnyTensor:$x, F32Default<"1.67326319217681884765625f">:$alpha, F32Default<"1.05070102214813232421875f">:$gamma);
 }

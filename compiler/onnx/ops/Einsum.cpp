@@ -1,0 +1,279 @@
+// An equation is taken term by term: what a term repeats is masked to its diagonal, axes that nothing later names are
+// summed away, and a pair of terms becomes one batched matrix product: axes of both and of what follows are the batch,
+// axes of both alone are contracted.
+#include "compiler/onnx/Family.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Einsum.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+namespace {
+/// Names of axes; those that an ellipsis stands for are digits, the last one '9'.
+struct Equation {
+  SmallVector<std::string> terms;
+  std::string result;
+};
+} // namespace
+
+static constexpr int64_t mostHidden = 10; // axes that an ellipsis may stand for
+
+/// A term with its ellipsis replaced by `hidden` digits.
+static std::string spelled(StringRef term, int64_t hidden) {
+  std::string digits;
+  for (int64_t i = mostHidden - hidden; i < mostHidden; ++i) {
+    digits += static_cast<char>('0' + i);
+  }
+  size_t dots = term.find("...");
+  return dots == StringRef::npos ? term.str() : (term.take_front(dots) + digits + term.drop_front(dots + 3)).str();
+}
+
+static FailureOr<Equation> parse(EinsumOp op) {
+  std::string text = op.getEquation().str();
+  llvm::erase(text, ' ');
+  auto [left, right] = StringRef(text).split("->");
+  SmallVector<StringRef> terms;
+  left.split(terms, ',');
+  if (terms.size() != op.getXs().size()) {
+    return op.emitOpError("equation '") << op.getEquation() << "' has " << terms.size() << " terms for "
+                                        << op.getXs().size() << " operands",
+           failure();
+  }
+  Equation e;
+  int64_t most = 0;
+  for (auto [term, x] : llvm::zip_equal(terms, op.getXs())) {
+    int64_t letters = llvm::count_if(term, [](char c) { return std::isalpha(static_cast<unsigned char>(c)); });
+    bool hides = term.contains("...");
+    int64_t hidden = ranked(x).getRank() - letters;
+    if (hidden < 0 || (hidden > 0 && !hides) || hidden > mostHidden ||
+        letters + (hides ? 3 : 0) != static_cast<int64_t>(term.size())) {
+      return op.emitOpError("term '") << term << "' does not fit " << x.getType(), failure();
+    }
+    most = std::max(most, hides ? hidden : 0);
+    e.terms.push_back(spelled(term, hidden));
+  }
+  if (text.find("->") != std::string::npos) {
+    e.result = spelled(right, most);
+    return e;
+  }
+  std::string all = llvm::join(e.terms, "");
+  e.result = spelled("...", most);
+  std::string once;
+  for (char c : all) {
+    if (std::isalpha(static_cast<unsigned char>(c)) && llvm::count(all, c) == 1) {
+      once += c;
+    }
+  }
+  llvm::sort(once);
+  e.result += once;
+  return e;
+}
+
+/// Sizes by name; nothing when they contradict.
+static std::optional<std::map<char, int64_t>> sizesOf(EinsumOp op, const Equation &e) {
+  std::map<char, int64_t> sizes;
+  for (auto [term, x] : llvm::zip_equal(e.terms, op.getXs())) {
+    for (auto [c, d] : llvm::zip_equal(term, ranked(x).getShape())) {
+      int64_t &size = sizes.try_emplace(c, 1).first->second;
+      if (size != d && size != 1 && d != 1) {
+        return std::nullopt;
+      }
+      size = d == 1 ? size : d;
+    }
+  }
+  return sizes;
+}
+
+LogicalResult EinsumOp::inferTypes(SmallVectorImpl<Type> &types) {
+  Type element = elementOf(getXs().front());
+  if (!llvm::all_of(getXs(), isStatic)) {
+    types.push_back(unrankedOf(element));
+    return success();
+  }
+  auto e = parse(*this);
+  if (failed(e)) {
+    return failure();
+  }
+  auto sizes = sizesOf(*this, *e);
+  if (!sizes) {
+    return emitOpError("an axis of equation '") << getEquation() << "' has sizes that differ";
+  }
+  SmallVector<int64_t> shape;
+  for (char c : e->result) {
+    auto it = sizes->find(c);
+    if (it == sizes->end()) {
+      return emitOpError("the result of equation '") << getEquation() << "' has an axis that no term has";
+    }
+    shape.push_back(it->second);
+  }
+  types.push_back(tensorOf(shape, element));
+  return success();
+}
+
+namespace {
+/// A value whose axes have names, each once.
+struct Named {
+  Value v;
+  std::string axes;
+};
+
+class Rewrite {
+public:
+  Rewrite(EinsumOp op, PatternRewriter &b, Equation e) : b(b), loc(op.getLoc()), e(std::move(e)), xs(op.getXs()) {}
+
+  Value run() {
+    Named total;
+    for (size_t i = 0; i < xs.size(); ++i) {
+      std::string later = e.result;
+      for (size_t j = i + 1; j < xs.size(); ++j) {
+        later += e.terms[j];
+      }
+      Named x = diagonal({xs[i], e.terms[i]});
+      if (i == 0) {
+        total = keep(x, later);
+        continue;
+      }
+      x = keep(x, later + total.axes);
+      total = keep(multiply(total, x, later), later);
+    }
+    return ordered(total, e.result).v;
+  }
+
+private:
+  PatternRewriter &b;
+  Location loc;
+  Equation e;
+  ValueRange xs;
+
+  static bool has(StringRef axes, char c) { return axes.contains(c); }
+  static int64_t sizeOf(const Named &x, char c) { return ranked(x.v).getDimSize(x.axes.find(c)); }
+  Value list(ArrayRef<int64_t> v) { return makeIntegers(b, loc, v); }
+
+  Value sum(Value v, ArrayRef<int64_t> axes) {
+    auto drop = b.getNamedAttr("keepdims", b.getI64IntegerAttr(0));
+    return make<ReduceSumOp>(b, loc, {v, list(axes)}, {drop});
+  }
+
+  /// An axis that a term names twice: zero off the diagonal, then one of the two is summed.
+  Named diagonal(Named x) {
+    for (size_t j = 1; j < x.axes.size(); ++j) {
+      size_t i = x.axes.find(x.axes[j]);
+      if (i == j) {
+        continue;
+      }
+      auto type = ranked(x.v);
+      int64_t n = type.getDimSize(j);
+      SmallVector<int64_t> shape(type.getRank(), 1);
+      shape[i] = shape[j] = n;
+      std::vector<char> eye(n * n, 0);
+      for (int64_t k = 0; k < n; ++k) {
+        eye[k * n + k] = 1;
+      }
+      Value mask = makeConstant(b, loc, constantFromBytes(tensorOf(shape, b.getI1Type()), std::move(eye)));
+      auto scalar = tensorOf({}, type.getElementType());
+      Value zero =
+          makeConstant(b, loc, constantFromBytes(scalar, std::vector<char>(elementBytes(type.getElementType()), 0)));
+      x.v = sum(make<WhereOp>(b, loc, {mask, x.v, zero}), {static_cast<int64_t>(j)});
+      x.axes.erase(j--, 1);
+    }
+    return x;
+  }
+
+  /// Sums away what is not among `wanted`.
+  Named keep(Named x, StringRef wanted) {
+    SmallVector<int64_t> gone;
+    std::string left;
+    for (auto [i, c] : llvm::enumerate(x.axes)) {
+      if (has(wanted, c)) {
+        left += c;
+      } else {
+        gone.push_back(i);
+      }
+    }
+    return gone.empty() ? x : Named{sum(x.v, gone), left};
+  }
+
+  Named ordered(Named x, StringRef order) {
+    SmallVector<int64_t> perm =
+        llvm::map_to_vector(order, [&](char c) { return static_cast<int64_t>(x.axes.find(c)); });
+    if (x.axes != order) {
+      x.v = make<TransposeOp>(b, loc, {x.v}, {b.getNamedAttr("perm", b.getDenseI64ArrayAttr(perm))});
+    }
+    return {x.v, order.str()};
+  }
+
+  Value reshape(Value v, ArrayRef<int64_t> shape) {
+    return make<ReshapeOp>(b, loc, {v, list(shape)}, {b.getNamedAttr("allowzero", b.getI64IntegerAttr(1))});
+  }
+
+  Named multiply(Named x, Named y, StringRef later) {
+    std::string batch, contracted, left, right;
+    for (char c : x.axes) {
+      (!has(y.axes, c) ? left : has(later, c) ? batch : contracted) += c;
+    }
+    llvm::copy_if(y.axes, std::back_inserter(right), [&](char c) { return !has(x.axes, c); });
+    // An axis of one in one term and more in the other broadcasts: products element by element do that.
+    bool broadcasts = llvm::any_of(batch + contracted, [&](char c) { return sizeOf(x, c) != sizeOf(y, c); });
+    if (contracted.empty() || broadcasts) {
+      return elementwise(x, y, batch + left + contracted, right);
+    }
+    x = ordered(x, batch + left + contracted), y = ordered(y, batch + contracted + right);
+    auto total = [](const Named &n, StringRef axes) {
+      int64_t size = 1;
+      for (char c : axes) {
+        size *= sizeOf(n, c);
+      }
+      return size;
+    };
+    SmallVector<int64_t> shape;
+    for (char c : batch + left) {
+      shape.push_back(sizeOf(x, c));
+    }
+    for (char c : right) {
+      shape.push_back(sizeOf(y, c));
+    }
+    int64_t n = total(x, batch), k = total(x, contracted);
+    Value product =
+        make<MatMulOp>(b, loc, {reshape(x.v, {n, total(x, left), k}), reshape(y.v, {n, k, total(y, right)})});
+    return {reshape(product, shape), batch + left + right};
+  }
+
+  Named elementwise(Named x, Named y, const std::string &first, const std::string &right) {
+    std::string shared;
+    llvm::copy_if(first, std::back_inserter(shared), [&](char c) { return has(y.axes, c); });
+    x = ordered(x, first), y = ordered(y, shared + right);
+    SmallVector<int64_t> wideX, wideY;
+    for (char c : first) {
+      wideX.push_back(sizeOf(x, c));
+      wideY.push_back(has(shared, c) ? sizeOf(y, c) : 1);
+    }
+    for (char c : right) {
+      wideX.push_back(1);
+      wideY.push_back(sizeOf(y, c));
+    }
+    return {make<MulOp>(b, loc, {reshape(x.v, wideX), reshape(y.v, wideY)}), first + right};
+  }
+};
+} // namespace
+
+LogicalResult EinsumOp::decompose(PatternRewriter &rewriter) {
+  if (!isStatic(getY()) || !llvm::all_of(getXs(), isStatic)) {
+    return failure();
+  }
+  auto e = parse(*this);
+  if (failed(e)) {
+    return failure();
+  }
+  rewriter.replaceOp(*this, Rewrite(*this, rewriter, std::move(*e)).run());
+  return success();
+}
+
+void registerEinsum(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Einsum.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx
