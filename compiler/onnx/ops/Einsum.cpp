@@ -2,6 +2,8 @@
 // summed away, and a pair of terms becomes one batched matrix product: axes of both and of what follows are the batch,
 // axes of both alone are contracted.
 #include "compiler/onnx/Family.h"
+#include "llvm/ADT/StringExtras.h"
+#include <map>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Einsum.cpp.inc"
 
