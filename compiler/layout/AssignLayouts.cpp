@@ -5,7 +5,7 @@
 #include "compiler/layout/AssignLayouts.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Evaluate.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/plan/Layout.h"
 

@@ -1,5 +1,6 @@
 #include "compiler/lower/Convolution.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/Window.h"
 #include <numeric>

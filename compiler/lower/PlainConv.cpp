@@ -3,7 +3,8 @@
 // every tap of neighbouring outputs is a contiguous vector. Accumulators: a few output channels of one vector of neighbouring outputs.
 #include "compiler/lower/PlainConv.h"
 #include "compiler/lower/Copy.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/Window.h"
 

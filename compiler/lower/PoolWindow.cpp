@@ -1,5 +1,7 @@
 #include "compiler/lower/PoolWindow.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Pool.h"
+#include "compiler/onnx/ops/Unary.h"
 #include "compiler/onnx/Window.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -2,7 +2,7 @@
 // read in place. The multiplication is that of DenseConv, with a plane for each channel.
 #include "compiler/lower/StemConv.h"
 #include "compiler/lower/Copy.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

@@ -1,5 +1,6 @@
 #include "compiler/onnx/Constants.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/Shapes.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"

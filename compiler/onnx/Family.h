@@ -1,7 +1,7 @@
 // For the files of ops/: what a family includes. A family's .cpp defines its ops' methods and register<Family>(), which the dialect calls.
 #pragma once
 #include "compiler/onnx/Constants.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 
 namespace ingot::onnx {

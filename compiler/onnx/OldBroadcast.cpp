@@ -1,6 +1,7 @@
 #include "compiler/onnx/OldBroadcast.h"
 #include "compiler/onnx/Constants.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/Shapes.h"
 
 using namespace mlir;

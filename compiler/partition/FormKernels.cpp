@@ -6,7 +6,8 @@
 // A group is placed where its last op stands, so it must be convex: nothing outside lies on a path between two of its ops.
 #include "compiler/partition/FormKernels.h"
 #include "compiler/onnx/Constants.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/plan/Layout.h"
 #include "llvm/ADT/SetVector.h"

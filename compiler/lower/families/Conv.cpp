@@ -2,7 +2,7 @@
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/PlainConv.h"
 #include "compiler/lower/StemConv.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
 
 using namespace mlir;
 

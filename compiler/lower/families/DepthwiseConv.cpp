@@ -5,7 +5,7 @@
 // Row-major tensors go to PlainConv.
 #include "compiler/lower/Convolution.h"
 #include "compiler/lower/PlainConv.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

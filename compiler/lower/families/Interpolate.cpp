@@ -3,7 +3,9 @@
 // channels of a block, or run along the last axis: contiguous where that one is not resized, else gathered at positions
 // that are themselves loaded as a vector.
 #include "compiler/lower/Family.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Gather.h"
+#include "compiler/onnx/ops/Resize.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

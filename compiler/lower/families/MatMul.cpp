@@ -11,7 +11,8 @@
 // B; a transposed B under one or two rows) are dot products instead.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Vectors.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -5,7 +5,7 @@
 // blocks, where every piece begins at a block.
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Constants.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;

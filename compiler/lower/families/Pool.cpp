@@ -1,7 +1,8 @@
 // Pools. Windows are clipped to the input: rows and slices by bounds that are computed for each row of outputs, columns at the edges by
 // static ones, a tile of pixels (or a vector, row-major) in between without any.
 #include "compiler/lower/PoolWindow.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Pool.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

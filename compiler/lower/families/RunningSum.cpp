@@ -2,7 +2,8 @@
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Split.h"
 #include "compiler/lower/Vectors.h"
-#include "compiler/onnx/Ops.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Reduce.h"
 #include "compiler/onnx/Shapes.h"
 
 using namespace mlir;

@@ -1,4 +1,5 @@
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/Window.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Conv.cpp.inc"

@@ -2,6 +2,13 @@
 // summed away, and a pair of terms becomes one batched matrix product: axes of both and of what follows are the batch,
 // axes of both alone are contracted.
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/ops/Binary.h"
+#include "compiler/onnx/ops/Einsum.h"
+#include "compiler/onnx/ops/MatMul.h"
+#include "compiler/onnx/ops/Move.h"
+#include "compiler/onnx/ops/Reduce.h"
+#include "compiler/onnx/ops/Select.h"
+#include "compiler/onnx/ops/Shape.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
 #define GET_OP_CLASSES
@@ -31,7 +38,7 @@ static std::string spelled(StringRef term, int64_t hidden) {
   return dots == StringRef::npos ? term.str() : (term.take_front(dots) + digits + term.drop_front(dots + 3)).str();
 }
 
-static FailureOr<Equation> parse(EinsumOp op) {
+static FailureOr<Equation> parseEquation(EinsumOp op) {
   std::string text = op.getEquation().str();
   llvm::erase(text, ' ');
   auto [left, right] = StringRef(text).split("->");
@@ -93,7 +100,7 @@ LogicalResult EinsumOp::inferTypes(SmallVectorImpl<Type> &types) {
     types.push_back(unrankedOf(element));
     return success();
   }
-  auto e = parse(*this);
+  auto e = parseEquation(*this);
   if (failed(e)) {
     return failure();
   }
@@ -263,7 +270,7 @@ LogicalResult EinsumOp::decompose(PatternRewriter &rewriter) {
   if (!isStatic(getY()) || !llvm::all_of(getXs(), isStatic)) {
     return failure();
   }
-  auto e = parse(*this);
+  auto e = parseEquation(*this);
   if (failed(e)) {
     return failure();
   }

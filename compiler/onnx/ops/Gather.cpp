@@ -1,5 +1,12 @@
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/ops/Binary.h"
+#include "compiler/onnx/ops/Cast.h"
+#include "compiler/onnx/ops/Compare.h"
+#include "compiler/onnx/ops/Gather.h"
+#include "compiler/onnx/ops/Move.h"
+#include "compiler/onnx/ops/Select.h"
+#include "compiler/onnx/ops/Shape.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Gather.cpp.inc"
 

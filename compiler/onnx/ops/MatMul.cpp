@@ -1,5 +1,6 @@
 // MatMul, and Gemm, which is a MatMul with elementwise ops behind it: they become its epilogue again when kernels are formed.
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/Formula.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/MatMul.cpp.inc"

@@ -1,6 +1,7 @@
 // Softmax is a kernel family. The normalisations become Standardize, whose scale and bias are elementwise ops behind it; batch
 // normalisation becomes a product and a sum, which a convolution before it absorbs.
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/ops/Normalization.h"
 #include "compiler/onnx/Formula.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Normalization.cpp.inc"

@@ -1,4 +1,5 @@
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/ops/Pool.h"
 #include "compiler/onnx/Window.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Pool.cpp.inc"

@@ -1,6 +1,7 @@
 // Reductions. All of them become Reduce (Sum, Mean, Prod, Max, Min) once their axes are known, with elementwise ops before and behind it
 // that end up in the same kernel.
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/ops/Reduce.h"
 #include "compiler/onnx/Formula.h"
 #include <cmath>
 #include <limits>
