@@ -302,9 +302,10 @@ private:
     Operation *last = members.back();
     llvm::SetVector<Value> ins, outs;
     for (Operation *op : members) {
-      for (Value v : op->getOperands()) {
+      for (auto [i, v] : llvm::enumerate(op->getOperands())) {
         bool inside = v.getDefiningOp() && g.ops.contains(v.getDefiningOp());
-        if (!inside && onnx::present(v) && !(isScalarConstant(v) && op != g.root)) {
+        bool inRegion = op == g.root ? onnx::constantOf(v) && cast<onnx::KernelRoot>(op).isParameter(i) : isScalarConstant(v);
+        if (!inside && onnx::present(v) && !inRegion) {
           ins.insert(v);
         }
       }
@@ -339,7 +340,7 @@ private:
     }
     for (Operation *op : members) {
       for (Value v : op->getOperands()) {
-        if (!map.contains(v)) { // a scalar constant or none
+        if (!map.contains(v)) { // a scalar constant, a parameter, or none
           map.map(v, b.clone(*v.getDefiningOp())->getResult(0));
         }
       }
