@@ -1,0 +1,420 @@
+// The steps of an LSTM, GRU or RNN. A step multiplies the last state with R and adds the input's part, which is there for all steps; from the
+// accumulators the gates are computed and the new state is stored, so nothing but states goes through memory.
+//
+// Tiles are a few rows of the batch times a group of hidden blocks (a vector of hidden units) with all of their gates: R is packed
+// [group][k][block][gate][lanes], at compile time when it is constant. A GRU whose reset gate acts before the product has two phases in
+// a step. States lie in scratch, padded to whole vectors: h twice, since a step reads the old one while it writes the new one.
+#include "compiler/lower/Family.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Recurrent.h"
+#include "compiler/onnx/ScalarMath.h"
+#include "compiler/onnx/Shapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+using onnx::Num;
+
+/// Gates that one product gives, by their places in the standard's order.
+struct Phase {
+  SmallVector<int64_t> gates;
+  int64_t group = 1;  ///< hidden blocks of a tile
+  int64_t offset = 0; ///< in the packed R, in elements
+};
+
+struct Plan {
+  StringRef kind;
+  int64_t steps, batch, hidden, gates, lanes, blocks, padded, rest, rows;
+  bool constantR = false;
+  SmallVector<Phase> phases;
+
+  int64_t stateElements() const { return batch * padded; }
+  int64_t packedElements() const { return gates * padded * hidden; }
+};
+
+Plan planOf(plan::KernelOp kernel, const target::MachineModel &machine) {
+  auto op = cast<onnx::RecurrenceOp>(rootOf(kernel));
+  RankedTensorType p = Group::typeOf(op.getP());
+  Plan plan;
+  plan.kind = op.getKind();
+  plan.steps = p.getDimSize(0), plan.batch = p.getDimSize(1);
+  plan.hidden = Group::typeOf(op.getR()).getDimSize(1);
+  plan.gates = plan.hidden ? p.getDimSize(2) / plan.hidden : 0;
+  plan.lanes = machine.lanes;
+  plan.blocks = llvm::divideCeil(plan.hidden, plan.lanes);
+  plan.padded = plan.blocks * plan.lanes;
+  plan.rest = plan.hidden % plan.lanes;
+  plan.constantR = static_cast<bool>(constantOperand(kernel, op.getR()));
+  if (plan.kind == "GRU" && !op.getLinearBeforeReset()) {
+    plan.phases = {{{0, 1}}, {{2}}};
+  } else {
+    plan.phases = {{llvm::to_vector(llvm::seq<int64_t>(0, plan.gates))}};
+  }
+  int64_t wide = plan.phases[0].gates.size(), offset = 0;
+  plan.rows = std::max<int64_t>(1, (machine.registers - 2 - wide) / wide);
+  for (Phase &phase : plan.phases) {
+    int64_t g = phase.gates.size();
+    phase.group = plan.batch > 1 ? 1 : std::clamp<int64_t>(8 / g, 1, std::max<int64_t>(1, plan.blocks));
+    phase.offset = offset;
+    offset += g * plan.padded * plan.hidden;
+  }
+  return plan;
+}
+
+/// Calls f(to, from) for each element of R and its place in the packed form; from is -1 in the padding.
+void eachPacked(const Plan &plan, llvm::function_ref<void(int64_t, int64_t)> f) {
+  int64_t to = 0;
+  for (const Phase &phase : plan.phases) {
+    for (int64_t first = 0; first < plan.blocks; first += phase.group) {
+      int64_t count = std::min(phase.group, plan.blocks - first);
+      for (int64_t k = 0; k < plan.hidden; ++k) {
+        for (int64_t u = 0; u < count; ++u) {
+          for (int64_t gate : phase.gates) {
+            for (int64_t l = 0; l < plan.lanes; ++l) {
+              int64_t unit = (first + u) * plan.lanes + l;
+              f(to++, unit < plan.hidden ? (gate * plan.hidden + unit) * plan.hidden + k : -1);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+class Network {
+public:
+  Network(Build &build, const Plan &plan)
+      : build(build), w(build.w), group(build.group), op(cast<onnx::RecurrenceOp>(group.root)), plan(plan), element(w.b.getF32Type()),
+        vector(w.vectorOf(element, plan.lanes)) {
+    int64_t state = plan.stateElements();
+    auto piece = [&](int64_t at, int64_t elements) { return w.scratch(build.scratch, at * 4, element, elements); };
+    h = piece(0, 2 * state), c = piece(2 * state, state), update = piece(3 * state, state), reset = piece(4 * state, state);
+    p = group.buffer(op.getP()), peephole = group.buffer(op.getPeephole()), bias = group.buffer(op.getBias()), lengths = group.buffer(op.getSequenceLens());
+    r = group.buffer(op.getR());
+    if (plan.rest && !w.machine.maskedAccess) {
+      part = w.local(element, plan.lanes);
+    }
+    y = resultFor(op.getY());
+  }
+
+  void run() {
+    if (!plan.constantR) {
+      packR(w.scratch(build.scratch, 5 * plan.stateElements() * 4, element, plan.packedElements()));
+    }
+    start(op.getInitialH(), h), start(op.getInitialC(), c);
+    w.loop(0, plan.steps, 1, [&](Ix step) { oneStep(step); });
+    end(op.getYH(), h, (plan.steps % 2) * plan.stateElements());
+    end(op.getYC(), c, 0);
+  }
+
+private:
+  Build &build;
+  Writer &w;
+  Group &group;
+  onnx::RecurrenceOp op;
+  const Plan &plan;
+  Type element, vector;
+  Buffer h, c, update, reset, p, r, peephole, bias, lengths, part, y;
+
+  /// The kernel's result for a root result; null when nobody uses it.
+  Buffer resultFor(Value v) {
+    auto yield = cast<plan::YieldOp>(group.kernel.getBody().front().getTerminator());
+    for (auto [i, yielded] : llvm::enumerate(yield.getValues())) {
+      if (yielded == v) {
+        return group.result(i);
+      }
+    }
+    return {};
+  }
+
+  // Vectors of hidden units, of which the last may not be whole.
+
+  Value load(Buffer from, Ix at, bool partial) {
+    if (!partial) {
+      return w.load(from, at, plan.lanes);
+    }
+    if (w.machine.maskedAccess) {
+      return w.load(from, at, plan.lanes, w.maskFor(plan.rest, plan.lanes));
+    }
+    w.loop(0, plan.rest, 1, [&](Ix i) { w.store(w.load(from, at + i), part, i); });
+    return w.load(part, 0, plan.lanes);
+  }
+  void store(Value v, Buffer to, Ix at, bool partial) {
+    if (!partial) {
+      w.store(v, to, at);
+    } else if (w.machine.maskedAccess) {
+      w.store(v, to, at, w.maskFor(plan.rest, plan.lanes));
+    } else {
+      w.store(v, part, 0);
+      w.loop(0, plan.rest, 1, [&](Ix i) { w.store(w.load(part, i), to, at + i); });
+    }
+  }
+  void eachBlock(llvm::function_ref<void(Ix unit, bool partial)> body) {
+    w.loop(0, plan.hidden - plan.rest, plan.lanes, [&](Ix unit) { body(unit, false); });
+    if (plan.rest) {
+      body(plan.hidden - plan.rest, true);
+    }
+  }
+
+  void start(Value initial, Buffer state) {
+    Buffer from = onnx::present(initial) ? group.buffer(initial) : Buffer();
+    w.loop(0, plan.batch, 1, [&](Ix row) {
+      eachBlock([&](Ix unit, bool partial) {
+        Value v = from ? load(from, row * plan.hidden + unit, partial) : w.constant(0, vector);
+        w.store(v, state, row * plan.padded + unit);
+      });
+    });
+  }
+  void end(Value result, Buffer state, int64_t at) {
+    if (Buffer to = resultFor(result)) {
+      w.loop(0, plan.batch, 1, [&](Ix row) {
+        eachBlock([&](Ix unit, bool partial) { store(w.load(state, Ix(at) + row * plan.padded + unit, plan.lanes), to, row * plan.hidden + unit, partial); });
+      });
+    }
+  }
+
+  /// R packed while running: the loops of eachPacked.
+  void packR(Buffer to) {
+    Buffer from = r;
+    for (const Phase &phase : plan.phases) {
+      int64_t g = phase.gates.size();
+      for (int64_t first = 0; first < plan.blocks; first += phase.group) {
+        int64_t count = std::min(phase.group, plan.blocks - first);
+        w.loop(0, plan.hidden, 1, [&](Ix k) {
+          for (int64_t u = 0; u < count; ++u) {
+            for (int64_t i = 0; i < g; ++i) {
+              int64_t unit = (first + u) * plan.lanes;
+              w.loop(0, std::min(plan.lanes, plan.hidden - unit), 1, [&](Ix l) {
+                Ix source = (Ix(phase.gates[i] * plan.hidden + unit) + l) * plan.hidden + k;
+                w.store(w.load(from, source), to, Ix(phase.offset + first * plan.lanes * g * plan.hidden) + (k * count * g + Ix(u * g + i)) * plan.lanes + l);
+              });
+            }
+          }
+        });
+      }
+    }
+    r = to;
+  }
+
+  // A step.
+
+  /// A row of the batch in this step.
+  struct Row {
+    Ix row, time;
+    Value active; ///< i1, whether its sequence goes on; null: always
+  };
+
+  Row rowAt(Ix row, Ix step) {
+    if (!lengths) {
+      return {row, op.getReverse() ? Ix(plan.steps - 1) - step : step, {}};
+    }
+    Ix length = min(max(w.ix(w.load(lengths, row)), 0), plan.steps);
+    Value active = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, w.value(step), w.value(length));
+    if (!op.getReverse()) {
+      return {row, step, active};
+    }
+    Value back = w.value(length - Ix(1) - step);
+    return {row, w.ix(arith::SelectOp::create(w.b, w.loc, active, back, w.value(step))), active};
+  }
+
+  void oneStep(Ix step) {
+    Ix parity = remainder(step, 2), state = plan.stateElements();
+    Ix from = parity * state, to = (Ix(1) - parity) * state;
+    for (size_t i = 0; i < plan.phases.size(); ++i) {
+      const Phase &phase = plan.phases[i];
+      w.balanced(plan.batch, plan.rows, [&](Ix first, int64_t count) {
+        SmallVector<Row> rows;
+        for (int64_t n = 0; n < count; ++n) {
+          rows.push_back(rowAt(first + Ix(n), step));
+        }
+        int64_t size = phase.group * plan.lanes, whole = plan.hidden / size;
+        w.loop(0, whole, 1, [&](Ix g) { tile(phase, i, rows, g * size, phase.group, from, to, false); });
+        if (plan.hidden % size) {
+          int64_t left = plan.blocks - whole * phase.group;
+          tile(phase, i, rows, whole * size, left, from, to, plan.rest != 0);
+        }
+      });
+    }
+  }
+
+  void tile(const Phase &phase, size_t phaseIndex, ArrayRef<Row> rows, Ix unit, int64_t count, Ix from, Ix to, bool partial) {
+    int64_t g = phase.gates.size(), width = count * g;
+    bool second = phaseIndex == 1;
+    Buffer source = second ? reset : h;
+    Ix sourceAt = second ? Ix(0) : from, packed = Ix(phase.offset) + unit * Ix(g * plan.hidden);
+    SmallVector<Value> sums(rows.size() * width, w.constant(0, vector));
+    constexpr int64_t unroll = 4;
+    auto several = [&](Ix k, int64_t n, ValueRange carried) {
+      SmallVector<Value> next(carried);
+      for (int64_t i = 0; i < n; ++i) {
+        SmallVector<Value> weights;
+        for (int64_t v = 0; v < width; ++v) {
+          weights.push_back(w.load(r, packed + (k + Ix(i)) * Ix(width * plan.lanes) + Ix(v * plan.lanes), plan.lanes));
+        }
+        for (size_t row = 0; row < rows.size(); ++row) {
+          Value x = w.splat(w.load(source, sourceAt + rows[row].row * plan.padded + k + Ix(i)), plan.lanes);
+          for (int64_t v = 0; v < width; ++v) {
+            next[row * width + v] = w.fma(x, weights[v], next[row * width + v]);
+          }
+        }
+      }
+      return next;
+    };
+    int64_t whole = plan.hidden - plan.hidden % unroll;
+    sums = w.loop(0, whole, unroll, sums, [&](Ix k, ValueRange carried) { return several(k, unroll, carried); });
+    sums = several(whole, plan.hidden - whole, sums);
+    for (size_t row = 0; row < rows.size(); ++row) {
+      for (int64_t u = 0; u < count; ++u) {
+        SmallVector<Value> mine;
+        for (int64_t i = 0; i < g; ++i) {
+          mine.push_back(sums[row * width + u * g + i]);
+        }
+        unitBlock({rows[row], unit + Ix(u * plan.lanes), from, to, partial && u + 1 == count}, phase, phaseIndex, mine);
+      }
+    }
+  }
+
+  /// A vector of hidden units of one row.
+  struct Units {
+    Row row;
+    Ix unit, from, to;
+    bool partial;
+  };
+
+  Num num(Value v) { return Num(w.b, w.loc, v, element); }
+  Num activate(unsigned i, Num x) {
+    StringRef name = cast<StringAttr>(op.getActivations()[i]).getValue();
+    double alpha = op.getAlphas()[i], beta = op.getBetas()[i];
+    if (name == "sigmoid") {
+      return sigmoid(x);
+    }
+    if (name == "tanh") {
+      return tanh(x);
+    }
+    if (name == "relu") {
+      return atLeast(x, 0.0);
+    }
+    if (name == "affine") {
+      return x * alpha + beta;
+    }
+    if (name == "leakyrelu") {
+      return select(x < 0.0, x * alpha, x);
+    }
+    if (name == "thresholdedrelu") {
+      return select(x > alpha, x, x.constant(0));
+    }
+    if (name == "scaledtanh") {
+      return tanh(x * beta) * alpha;
+    }
+    if (name == "hardsigmoid") {
+      return atMost(atLeast(x * alpha + beta, 0.0), 1.0);
+    }
+    if (name == "elu") {
+      return select(x < 0.0, (exp(x) - 1.0) * alpha, x);
+    }
+    return name == "softsign" ? x / (abs(x) + 1.0) : softplus(x);
+  }
+  Num clipped(Num x) {
+    auto clip = op.getClip();
+    return clip ? atMost(atLeast(x, -clip->convertToDouble()), clip->convertToDouble()) : x;
+  }
+  Num input(const Units &at, int64_t gate) {
+    Ix base = ((at.row.time * plan.batch + at.row.row) * plan.gates + Ix(gate)) * plan.hidden;
+    return num(load(p, base + at.unit, at.partial));
+  }
+  /// The peephole's weights for a gate (0: input, 1: output, 2: forget) times the cell; zero times nothing where there are none.
+  Num peeped(const Units &at, Num x, int64_t gate, Num cell) {
+    return peephole ? x + num(load(peephole, Ix(gate * plan.hidden) + at.unit, at.partial)) * cell : x;
+  }
+
+  void unitBlock(const Units &at, const Phase &phase, size_t phaseIndex, ArrayRef<Value> sums) {
+    Ix place = at.row.row * plan.padded + at.unit;
+    Num old = num(w.load(h, at.from + place, plan.lanes));
+    SmallVector<Num> x;
+    for (auto [gate, sum] : llvm::zip_equal(phase.gates, sums)) {
+      bool late = op.getLinearBeforeReset() && gate == 2; // the input's part comes after the reset
+      x.push_back(late ? num(sum) : num(sum) + input(at, gate));
+    }
+    if (plan.kind == "LSTM") {
+      lstm(at, x, place, old);
+    } else if (plan.kind == "RNN") {
+      finish(at, place, activate(0, clipped(x[0])), old);
+    } else if (op.getLinearBeforeReset()) {
+      Num z = activate(0, clipped(x[0])), reset = activate(0, clipped(x[1]));
+      Num inner = bias ? x[2] + num(load(bias, at.unit, at.partial)) : x[2];
+      Num candidate = activate(1, clipped(reset * inner + input(at, 2)));
+      finish(at, place, candidate + z * (old - candidate), old);
+    } else if (phaseIndex == 0) {
+      w.store(activate(0, clipped(x[0])), update, place);
+      w.store(activate(0, clipped(x[1])) * old, reset, place);
+    } else {
+      Num z = num(w.load(update, place, plan.lanes)), candidate = activate(1, clipped(x[0]));
+      finish(at, place, candidate + z * (old - candidate), old);
+    }
+  }
+
+  void lstm(const Units &at, ArrayRef<Num> x, Ix place, Num old) {
+    Num cell = num(w.load(c, place, plan.lanes));
+    Num in = activate(0, clipped(peeped(at, x[0], 0, cell)));
+    Num forget = op.getInputForget() ? 1.0 - in : activate(0, clipped(peeped(at, x[2], 2, cell)));
+    Num next = forget * cell + in * activate(1, clipped(x[3]));
+    Num out = activate(0, clipped(peeped(at, x[1], 1, next)));
+    Num state = out * activate(2, next);
+    w.store(goesOn(at, next, cell), c, place);
+    finish(at, place, state, old);
+  }
+
+  /// The new value where the row's sequence goes on, else the old one.
+  Value goesOn(const Units &at, Num next, Num old) {
+    return at.row.active ? arith::SelectOp::create(w.b, w.loc, at.row.active, next, old).getResult() : Value(next);
+  }
+
+  void finish(const Units &at, Ix place, Num state, Num old) {
+    w.store(goesOn(at, state, old), h, at.to + place);
+    if (y) {
+      Ix to = (at.row.time * plan.batch + at.row.row) * plan.hidden + at.unit;
+      store(goesOn(at, state, state.constant(0)), y, to, at.partial);
+    }
+  }
+};
+
+class Recurrence : public KernelFamily {
+public:
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    Plan plan = planOf(kernel, machine);
+    KernelShape shape;
+    shape.scratchBytes = std::max<int64_t>(64, 4 * (5 * plan.stateElements() + (plan.constantR ? 0 : plan.packedElements())));
+    if (plan.constantR) {
+      plan::WeightTable::Recipe recipe;
+      recipe.key = llvm::formatv("gates {0} {1} {2} {3} {4}", plan.kind, plan.hidden, plan.lanes, plan.phases.size(), plan.phases[0].group).str();
+      recipe.bytes = plan.packedElements() * 4;
+      recipe.pack = [plan](ArrayRef<char> from, MutableArrayRef<char> to) {
+        eachPacked(plan, [&](int64_t target, int64_t source) {
+          if (source >= 0) {
+            std::copy_n(from.data() + 4 * source, 4, to.data() + 4 * target);
+          }
+        });
+      };
+      shape.packed[operandNumber(cast<onnx::RecurrenceOp>(rootOf(kernel)).getR())] = recipe;
+    }
+    return shape;
+  }
+
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    Plan plan = planOf(build.group.kernel, build.w.machine);
+    if (plan.batch > 0 && plan.hidden > 0) {
+      Network(build, plan).run();
+    }
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createRecurrenceFamily() { return std::make_unique<Recurrence>(); }
+
+} // namespace ingot::lower

@@ -1,0 +1,42 @@
+// Recurrent networks.
+include "compiler/onnx/Onnx.td"
+
+def Onnx_RecurrenceOp : Onnx_CoreOp<"Recurrence", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "fusesEpilogue"]>]> {
+  let summary = "one direction of an LSTM, GRU or RNN behind its input projection";
+  let description = [{
+    P is X W' + bias for all steps: [steps, batch, gates * hidden], gates in the standard's order; R is [gates * hidden, hidden].
+    `bias` is GRU's recurrent bias of the hidden gate, where it may not be added before the reset gate; `peephole` is [3 * hidden].
+    An activation has an alpha and a beta; both are there for each, used or not.
+  }];
+  let arguments = (ins AnyTensor:$P, AnyTensor:$R, Onnx_Optional:$initial_h, Onnx_Optional:$initial_c, Onnx_Optional:$bias,
+    Onnx_Optional:$peephole, Onnx_Optional:$sequence_lens, StrAttr:$kind, StrArrayAttr:$activations, DenseF32ArrayAttr:$alphas,
+    DenseF32ArrayAttr:$betas, OptionalAttr<F32Attr>:$clip, UnitAttr:$reverse, UnitAttr:$linearBeforeReset, UnitAttr:$inputForget);
+  let results = (outs AnyTensor:$Y, AnyTensor:$Y_h, AnyTensor:$Y_c);
+}
+
+class Onnx_RecurrentNode<string mnemonic, int inputs> : Onnx_Op<mnemonic, inputs, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+}
+def Onnx_LSTMOp : Onnx_RecurrentNode<"LSTM", 8> {
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, AnyTensor:$R, Onnx_Optional:$B, Onnx_Optional:$sequence_lens, Onnx_Optional:$initial_h,
+    Onnx_Optional:$initial_c, Onnx_Optional:$P, OptionalAttr<DenseF32ArrayAttr>:$activation_alpha,
+    OptionalAttr<DenseF32ArrayAttr>:$activation_beta, OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<F32Attr>:$clip,
+    DefaultValuedOptionalAttr<StrAttr, "\"forward\"">:$direction, OptionalAttr<I64Attr>:$hidden_size,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$input_forget, DefaultValuedOptionalAttr<I64Attr, "0">:$layout);
+  let results = (outs AnyTensor:$Y, AnyTensor:$Y_h, AnyTensor:$Y_c);
+}
+def Onnx_GRUOp : Onnx_RecurrentNode<"GRU", 6> {
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, AnyTensor:$R, Onnx_Optional:$B, Onnx_Optional:$sequence_lens, Onnx_Optional:$initial_h,
+    OptionalAttr<DenseF32ArrayAttr>:$activation_alpha, OptionalAttr<DenseF32ArrayAttr>:$activation_beta,
+    OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<F32Attr>:$clip, DefaultValuedOptionalAttr<StrAttr, "\"forward\"">:$direction,
+    OptionalAttr<I64Attr>:$hidden_size, DefaultValuedOptionalAttr<I64Attr, "0">:$layout,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$linear_before_reset);
+  let results = (outs AnyTensor:$Y, AnyTensor:$Y_h);
+}
+def Onnx_RNNOp : Onnx_RecurrentNode<"RNN", 6> {
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, AnyTensor:$R, Onnx_Optional:$B, Onnx_Optional:$sequence_lens, Onnx_Optional:$initial_h,
+    OptionalAttr<DenseF32ArrayAttr>:$activation_alpha, OptionalAttr<DenseF32ArrayAttr>:$activation_beta,
+    OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<F32Attr>:$clip, DefaultValuedOptionalAttr<StrAttr, "\"forward\"">:$direction,
+    OptionalAttr<I64Attr>:$hidden_size, DefaultValuedOptionalAttr<I64Attr, "0">:$layout);
+  let results = (outs AnyTensor:$Y, AnyTensor:$Y_h);
+}
