@@ -66,6 +66,24 @@ static std::string whyUnknown(MLIRContext *context, llvm::StringRef domain, llvm
   return control ? "operators with subgraphs are not supported yet" : "the operator is not known or not supported yet";
 }
 
+namespace {
+struct IdleAttribute {
+  llvm::StringLiteral op, name; ///< an empty op: any
+};
+} // namespace
+
+/// Attributes of the standard that only training reads, that old runtimes needed, or that are about types without
+/// tensors here.
+static constexpr IdleAttribute kIdle[] = {
+    {"", "consumed_inputs"},        {"Dropout", "ratio"},   {"Dropout", "seed"},      {"Dropout", "is_test"},
+    {"Cast", "saturate"},           {"Cast", "round_mode"}, {"CastLike", "saturate"}, {"CastLike", "round_mode"},
+    {"QuantizeLinear", "saturate"}, {"Range", "stash_type"}};
+
+static bool isIdle(llvm::StringRef op, llvm::StringRef name) {
+  return llvm::any_of(
+      kIdle, [&](const IdleAttribute &idle) { return idle.name == name && (idle.op.empty() || idle.op == op); });
+}
+
 /// How many results ops of this name have; none: as many as the node names.
 static std::optional<unsigned> resultCount(RegisteredOperationName info) {
   if (info.hasTrait<OpTrait::OneResult>()) {
@@ -180,12 +198,17 @@ Operation *Importer::create(onnx::Node &target, const Node &node) {
     return nullptr;
   }
   llvm::ArrayRef<StringAttr> known = info->getAttributeNames();
+  NamedAttrList kept;
   for (NamedAttribute attribute : target.attributes) {
-    if (!llvm::is_contained(known, attribute.getName())) {
-      problems.add(node.where(), "has the unknown attribute " + quoted(attribute.getName().getValue()));
+    llvm::StringRef name = attribute.getName().getValue();
+    if (llvm::is_contained(known, attribute.getName())) {
+      kept.push_back(attribute);
+    } else if (!isIdle(target.op, name)) {
+      problems.add(node.where(), "has the unknown attribute " + quoted(name));
       return nullptr;
     }
   }
+  target.attributes = std::move(kept);
   // An attribute of the wrong kind would be dropped in silence when the op is made.
   if (failed(info->verifyInherentAttrs(target.attributes, [&] { return emitError(target.loc); }))) {
     return nullptr;

@@ -222,6 +222,12 @@ TEST(Nodes, WrongAttributes) {
   expectProblem(import(model), "node 'n' (MaxPool, opset 17): requires attribute 'kernel_shape'");
 }
 
+TEST(Nodes, AttributesOfTrainingAreDropped) {
+  pb::ModelProto model = nodeModel("Dropout", {"x"});
+  addAttribute(model, "ratio").set_f(0.5f);
+  expectProblem(import(model), "onnx.Dropout");
+}
+
 TEST(Nodes, OneMistakeIsOneMessage) {
   pb::ModelProto model = nodeModel("Conv", {"x"}, {"a"});
   addNode(*model.mutable_graph()->mutable_node(), "Relu", {"a"}, {"b"}, "second");
