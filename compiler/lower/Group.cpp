@@ -23,9 +23,12 @@ template <typename F> static void eachAccess(Space &space, F f) {
 }
 
 bool Space::mergeable(size_t i) const {
+  // Where a last dimension of one element goes, the lanes run along the dimension before it: its elements must be neighbours.
+  bool lanesMove = sizes[i - 1] != 1 && sizes[i] == 1 && block == 1 && i + 1 == sizes.size();
   bool merges = true;
   eachAccess(const_cast<Space &>(*this), [&](const Access &a) {
     merges &= sizes[i - 1] == 1 || sizes[i] == 1 || a.strides[i - 1] == a.strides[i] * sizes[i];
+    merges &= !lanesMove || a.strides[i - 1] == 0 || a.strides[i - 1] == 1;
   });
   return merges;
 }
