@@ -147,7 +147,9 @@ Tiling tilingOf(const Problem &p, const target::MachineModel &machine) {
   t.tilesPerBlock = t.tiles;
   if (t.from != From::Scratch) {
     int64_t held = std::max<int64_t>(1, machine.l2Bytes / 2 / std::max<int64_t>(1, rows * p.k * p.elementBytes));
-    t.tilesPerBlock = std::min({t.tiles, held, std::max<int64_t>(1, t.tiles * t.panels * p.batch / 16)});
+    // Enough items for several threads, but none with fewer than so many multiplications.
+    int64_t least = llvm::divideCeil(int64_t(1) << 17, std::max<int64_t>(1, rows * p.k * t.width));
+    t.tilesPerBlock = std::min({t.tiles, held, std::max(least, t.tiles * t.panels * p.batch / 16)});
   }
   t.blocks = llvm::divideCeil(t.tiles, t.tilesPerBlock);
   return t;

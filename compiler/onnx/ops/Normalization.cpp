@@ -36,10 +36,11 @@ static LogicalResult upgradeAlongAxis(Node &node) {
   node.attributes.set("axis", node.builder.getI64IntegerAttr(-1));
   Value x = node.operand(0);
   auto type = ranked(x);
-  if (type && normalAxis(axis, type.getRank()) == type.getRank() - 1) {
+  // The default is outside a vector: what was meant is the vector.
+  if (type && ((type.getRank() == 1 && axis == 1) || normalAxis(axis, type.getRank()) == type.getRank() - 1)) {
     return success();
   }
-  if (type && axis != type.getRank() && !normalAxis(axis, type.getRank())) {
+  if (type && !normalAxis(axis, type.getRank())) {
     return node.error("axis " + Twine(axis) + " is outside a tensor of rank " + Twine(type.getRank()));
   }
   Formula f(node.builder, node.loc);
