@@ -1,4 +1,5 @@
-// Fusions: canonical forms that exporters write as many ops. Each fusion is one file of this folder, named for what it makes, and defines
+// Fusions: canonical forms that exporters write as many ops. Each fusion is one file of this folder, named for what it
+// makes, and defines
 //   void ingot::fusion::populate<Stem>(mlir::RewritePatternSet &);
 // which CMake finds by the file's name.
 #pragma once

@@ -1,12 +1,12 @@
-// One walk forward is enough: an op is visited when all its operands have their final types and are constants if they ever will be.
-// Ops that a rewrite puts in front of the current one are visited next.
+// One walk forward is enough: an op is visited when all its operands have their final types and are constants if they
+// ever will be. Ops that a rewrite puts in front of the current one are visited next.
 #include "compiler/graph/Simplify.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/EvaluateElementwise.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Shape.h"
-#include "compiler/onnx/Shapes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 
@@ -14,7 +14,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// What folding may add to the module: a result larger than this stays an op unless its operands already take as much memory.
+/// What folding may add to the module: a result larger than this stays an op unless its operands already take as much
+/// memory.
 static constexpr int64_t foldLimitBytes = 1 << 20;
 
 static int64_t bytesOfType(Type type) {
@@ -136,7 +137,8 @@ LogicalResult requireStaticShapes(func::FuncOp function) {
         continue;
       }
       // Only the first op of a chain tells something: skip what follows from a dynamic operand.
-      bool follows = llvm::any_of(op.getOperands(), [](Value x) { return isa<TensorType>(x.getType()) && !onnx::isStatic(x); });
+      bool follows =
+          llvm::any_of(op.getOperands(), [](Value x) { return isa<TensorType>(x.getType()) && !onnx::isStatic(x); });
       if (!follows) {
         op.emitOpError("the shape of its result depends on data that is known only when the model runs");
       }

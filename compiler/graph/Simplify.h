@@ -4,9 +4,9 @@
 
 namespace ingot::graph {
 
-/// Types, constants and plain forms in one walk forward: every op gets its result types from its operands, is computed where its operands
-/// are constants, and is replaced by simpler ops where its meaning is other ops. Afterwards unused ops are gone.
-/// Fails (with messages) on contradictions.
+/// Types, constants and plain forms in one walk forward: every op gets its result types from its operands, is computed
+/// where its operands are constants, and is replaced by simpler ops where its meaning is other ops. Afterwards unused
+/// ops are gone. Fails (with messages) on contradictions.
 mlir::LogicalResult simplify(mlir::func::FuncOp function);
 
 /// Common subexpressions, then unused ops.

@@ -1,7 +1,7 @@
-// One walk forward decides blocked or row-major for every kernel from its rule (onnx::LayoutRule) and its operands; operands in another form
-// get a plan.reorder kernel, made once a value. Then concatenations whose pieces lie one behind the other become plan.join, and each blocked
-// value's halo is the widest that a consumer reads (joined values share one). Last, what the caller passes in and out is made row-major
-// buffers of its own.
+// One walk forward decides blocked or row-major for every kernel from its rule (onnx::LayoutRule) and its operands;
+// operands in another form get a plan.reorder kernel, made once a value. Then concatenations whose pieces lie one
+// behind the other become plan.join, and each blocked value's halo is the widest that a consumer reads (joined values
+// share one). Last, what the caller passes in and out is made row-major buffers of its own.
 #include "compiler/layout/AssignLayouts.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Evaluate.h"
@@ -27,7 +27,8 @@ Operation *rootOf(plan::KernelOp kernel) {
 
 class Assigner {
 public:
-  Assigner(func::FuncOp function, LanesOf lanesOf, StringRef host) : block(function.getBody().front()), lanesOf(lanesOf), host(host) {}
+  Assigner(func::FuncOp function, LanesOf lanesOf, StringRef host)
+      : block(function.getBody().front()), lanesOf(lanesOf), host(host) {}
 
   void run() {
     for (plan::KernelOp kernel : llvm::to_vector(block.getOps<plan::KernelOp>())) {
@@ -89,7 +90,8 @@ private:
     int64_t inBlocks = 0, rowMajor = 0;
     for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
       RankedTensorType t = typeOf(v);
-      bool full = root ? rootReads(kernel, root, i) && t.getRank() == result.getRank() : t.getShape() == result.getShape();
+      bool full =
+          root ? rootReads(kernel, root, i) && t.getRank() == result.getRank() : t.getShape() == result.getShape();
       if (!full || isConstant(v)) {
         continue;
       }
@@ -103,7 +105,8 @@ private:
     Value v = kernel.getIns()[i];
     RankedTensorType t = typeOf(v);
     bool pixels = t.getRank() > 0 && llvm::any_of(t.getShape().drop_front(), [](int64_t d) { return d != 1; });
-    if (rootReads(kernel, root, i) || t.getRank() + 1 != typeOf(kernel.getResult(0)).getRank() || t.getDimSize(0) == 1 || !pixels) {
+    if (rootReads(kernel, root, i) || t.getRank() + 1 != typeOf(kernel.getResult(0)).getRank() ||
+        t.getDimSize(0) == 1 || !pixels) {
       return v;
     }
     SmallVector<int64_t> shape(t.getShape());
@@ -117,7 +120,8 @@ private:
   }
 
   /// The form of operand `i` in a blocked kernel.
-  static RankedTensorType wanted(plan::KernelOp kernel, Operation *root, onnx::LayoutRule rule, unsigned i, int64_t lanes) {
+  static RankedTensorType wanted(plan::KernelOp kernel, Operation *root, onnx::LayoutRule rule, unsigned i,
+                                 int64_t lanes) {
     Value v = kernel.getIns()[i];
     RankedTensorType t = typeOf(v);
     int64_t rank = typeOf(kernel.getResult(0)).getRank();
@@ -215,7 +219,8 @@ private:
 
   void joinInPlace(plan::KernelOp kernel) {
     Operation *concat = rootOf(kernel);
-    if (!concat || concat->getName().stripDialect() != "Concat" || kernel.getBody().front().getOperations().size() != 2 || !contiguousPieces(concat, kernel)) {
+    if (!concat || concat->getName().stripDialect() != "Concat" ||
+        kernel.getBody().front().getOperations().size() != 2 || !contiguousPieces(concat, kernel)) {
       return;
     }
     OpBuilder b(kernel);
@@ -223,9 +228,14 @@ private:
     for (Value operand : concat->getOperands()) {
       Value v = kernel.getIns()[cast<BlockArgument>(operand).getArgNumber()];
       Operation *producer = v.getDefiningOp();
-      bool own = producer && isa<plan::KernelOp, plan::JoinOp>(producer) && !memberOf.count(v) && !llvm::is_contained(pieces, v) &&
-                 producer->getNumResults() == 1;
-      pieces.push_back(own ? v : copy(b, v, kernel.getTarget()));
+      bool own = producer && isa<plan::KernelOp, plan::JoinOp>(producer) && !memberOf.count(v) &&
+                 !llvm::is_contained(pieces, v) && producer->getNumResults() == 1;
+      auto layout = plan::blockedOf(kernel.getResult(0).getType());
+      if (plan::blockedOf(v.getType()) != layout) { // a constant: row-major until now
+        pieces.push_back(reorder(b, v, plan::withLayout(typeOf(v), layout), kernel.getTarget()));
+      } else {
+        pieces.push_back(own ? v : copy(b, v, kernel.getTarget()));
+      }
     }
     auto join = plan::JoinOp::create(b, kernel.getLoc(), kernel.getResult(0).getType(), pieces);
     for (Value v : pieces) {
@@ -324,7 +334,8 @@ private:
 
   // The edge.
 
-  /// Every function result is a whole row-major buffer that a kernel writes and that is no other result: else it is copied.
+  /// Every function result is a whole row-major buffer that a kernel writes and that is no other result: else it is
+  /// copied.
   void isolateOutputs() {
     Operation *end = block.getTerminator();
     llvm::SmallPtrSet<Value, 8> taken;

@@ -1,5 +1,5 @@
-// A call that may be split over threads carries `ingot.items`; the emit room makes it a parallel_for. A checked call's status ends the run with
-// INGOT_ERROR_INDEX (5) and the number of the node.
+// A call that may be split over threads carries `ingot.items`; the emit room makes it a parallel_for. A checked call's
+// status ends the run with INGOT_ERROR_INDEX (5) and the number of the node.
 #include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/LlvmAttributes.h"
 #include "compiler/plan/Layout.h"
@@ -17,7 +17,8 @@ constexpr int64_t indexErrorKind = 5; // INGOT_ERROR_INDEX of ingot.h
 class Entry {
 public:
   Entry(func::FuncOp function, int64_t workspaceBytes, int64_t weightBytes, plan::ModelInfo &info)
-      : function(function), b(function.getContext()), info(info), workspaceBytes(workspaceBytes), weightBytes(weightBytes) {}
+      : function(function), b(function.getContext()), info(info), workspaceBytes(workspaceBytes),
+        weightBytes(weightBytes) {}
 
   void build() {
     declare();
@@ -45,7 +46,8 @@ private:
     Location loc = function.getLoc();
     std::string weightsName = info.name + "_weights";
     if (weightBytes) {
-      memref::GlobalOp::create(b, loc, weightsName, b.getStringAttr("private"), bytesType(weightBytes), Attribute(), /*constant=*/true, b.getI64IntegerAttr(64));
+      memref::GlobalOp::create(b, loc, weightsName, b.getStringAttr("private"), bytesType(weightBytes), Attribute(),
+                               /*constant=*/true, b.getI64IntegerAttr(64));
     }
     SmallVector<Type> types;
     for (Type t : function.getArgumentTypes()) {

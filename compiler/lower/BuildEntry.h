@@ -5,8 +5,9 @@
 
 namespace ingot::lower {
 
-/// Replaces `function` by NAME_run(inputs..., outputs..., workspace, exec) -> i32 over i8 memrefs (bare pointers), and declares the
-/// external weights NAME_weights. Names of the nodes that checked kernels may report are appended to `info.nodes`.
+/// Replaces `function` by NAME_run(inputs..., outputs..., workspace, exec) -> i32 over i8 memrefs (bare pointers), and
+/// declares the external weights NAME_weights. Names of the nodes that checked kernels may report are appended to
+/// `info.nodes`.
 void buildEntry(mlir::func::FuncOp function, int64_t workspaceBytes, int64_t weightBytes, plan::ModelInfo &info);
 
 } // namespace ingot::lower

@@ -1,8 +1,8 @@
 #include "compiler/lower/Convolution.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/Window.h"
+#include "compiler/onnx/ops/Conv.h"
 #include <numeric>
 
 using namespace mlir;
@@ -17,14 +17,15 @@ struct AxisTaps {
 
 static AxisTaps forwardAxis(const onnx::Window &window, size_t i) {
   AxisTaps a;
-  a.axis = {static_cast<int>(i) + 2, window.out[i], 0, 1, -window.before[i], window.strides[i], window.kernel[i], window.dilations[i]};
+  a.axis = {static_cast<int>(i) + 2, window.out[i],      0, 1, -window.before[i], window.strides[i],
+            window.kernel[i],        window.dilations[i]};
   a.taps.resize(window.kernel[i]);
   std::iota(a.taps.begin(), a.taps.end(), 0);
   return a;
 }
 
-/// Outputs residue + q * stride get tap k from input q + (residue + before - k * dilation) / stride where that divides; later taps reach
-/// earlier inputs.
+/// Outputs residue + q * stride get tap k from input q + (residue + before - k * dilation) / stride where that divides;
+/// later taps reach earlier inputs.
 static AxisTaps transposedAxis(const onnx::Window &window, size_t i, int64_t residue) {
   int64_t stride = window.strides[i], dilation = window.dilations[i];
   AxisTaps a;
@@ -80,9 +81,16 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
   ArrayRef<int64_t> spatial = x.getShape().drop_front(2);
   SmallVector<int64_t> kernel = *onnx::kernelOf(op, op->getOperand(1));
   auto group = op->getAttrOfType<IntegerAttr>("group");
-  onnx::Window window = transposed ? *onnx::transposedWindowOf(op, spatial, kernel) : *onnx::windowOf(op, spatial, kernel);
-  ConvGeometry g{x.getDimSize(0), x.getDimSize(1), y.getDimSize(1), group ? group.getInt() : 1, onnx::elements(kernel), transposed,
-                 SmallVector<int64_t>(spatial), {}};
+  onnx::Window window =
+      transposed ? *onnx::transposedWindowOf(op, spatial, kernel) : *onnx::windowOf(op, spatial, kernel);
+  ConvGeometry g{x.getDimSize(0),
+                 x.getDimSize(1),
+                 y.getDimSize(1),
+                 group ? group.getInt() : 1,
+                 onnx::elements(kernel),
+                 transposed,
+                 SmallVector<int64_t>(spatial),
+                 {}};
   std::vector<std::vector<AxisTaps>> choices(spatial.size());
   for (size_t i = 0; i < spatial.size(); ++i) {
     if (!transposed) {
@@ -120,7 +128,8 @@ int64_t ConvGeometry::macs() const {
 }
 
 plan::WeightTable::Recipe paddedRecipe(int64_t count) {
-  return {"f32 padded to " + std::to_string(count), count * 4, [](ArrayRef<char> from, MutableArrayRef<char> to) { llvm::copy(from, to.begin()); }};
+  return {"f32 padded to " + std::to_string(count), count * 4,
+          [](ArrayRef<char> from, MutableArrayRef<char> to) { llvm::copy(from, to.begin()); }};
 }
 
 } // namespace ingot::lower

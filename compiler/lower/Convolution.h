@@ -1,36 +1,41 @@
-// What convolutions are to loops: axes on which an input coordinate grows with the output position and with the tap. A transposed convolution
-// is a few such convolutions, one for each residue of the output coordinates modulo the strides, each with the taps that reach it.
+// What convolutions are to loops: axes on which an input coordinate grows with the output position and with the tap. A
+// transposed convolution is a few such convolutions, one for each residue of the output coordinates modulo the strides,
+// each with the taps that reach it.
 #pragma once
 #include "compiler/lower/Family.h"
 #include <array>
 
 namespace ingot::lower {
 
-/// One spatial axis: output coordinate = outStart + outStep * i, input coordinate = inStart + inStep * i + tapStep * tap.
+/// One spatial axis: output coordinate = outStart + outStep * i, input coordinate = inStart + inStep * i + tapStep *
+/// tap.
 struct ConvAxis {
   int dim = -1; ///< iteration dimension of input and result; -1: the axis is not there
   int64_t out = 1, outStart = 0, outStep = 1;
   int64_t inStart = 0, inStep = 1;
   int64_t taps = 1, tapStep = 1;
-  int64_t inEnd() const { return inStart + (out - 1) * inStep + (taps - 1) * tapStep + 1; } ///< behind the last coordinate read
+  int64_t inEnd() const {
+    return inStart + (out - 1) * inStep + (taps - 1) * tapStep + 1;
+  } ///< behind the last coordinate read
 };
 
 struct ConvPhase {
-  std::array<ConvAxis, 3> axes;     ///< outer to inner; pixels of one tile run along the last
-  llvm::SmallVector<int64_t> taps;  ///< of each tap, in the order of the axes' loops: where it is in the kernel, flat
+  std::array<ConvAxis, 3> axes;    ///< outer to inner; pixels of one tile run along the last
+  llvm::SmallVector<int64_t> taps; ///< of each tap, in the order of the axes' loops: where it is in the kernel, flat
   int64_t rows() const { return axes[0].out * axes[1].out; }
 };
 
 struct ConvGeometry {
   int64_t batch, inChannels, outChannels, groups;
-  int64_t kernel;     ///< taps of the whole kernel
-  bool transposed;    ///< weights are [in][out of a group][kernel], not [out][in of a group][kernel]
+  int64_t kernel;                     ///< taps of the whole kernel
+  bool transposed;                    ///< weights are [in][out of a group][kernel], not [out][in of a group][kernel]
   llvm::SmallVector<int64_t> spatial; ///< of the input
   llvm::SmallVector<ConvPhase, 1> phases;
 
   int64_t inGroup() const { return inChannels / groups; }
   int64_t outGroup() const { return outChannels / groups; }
-  /// Position in the constant's row-major elements of the weight from input channel `in` (of all) to output channel `out`.
+  /// Position in the constant's row-major elements of the weight from input channel `in` (of all) to output channel
+  /// `out`.
   int64_t weightAt(int64_t out, int64_t in, int64_t tap) const {
     int64_t row = transposed ? in * outGroup() + out % outGroup() : out * inGroup() + in % inGroup();
     return row * kernel + tap;
@@ -38,7 +43,8 @@ struct ConvGeometry {
   int64_t macs() const;
 };
 
-/// Of a Conv or ConvTranspose of static shape. `wide`: the inner axis may be another than the last, where the last is short.
+/// Of a Conv or ConvTranspose of static shape. `wide`: the inner axis may be another than the last, where the last is
+/// short.
 ConvGeometry geometryOf(mlir::Operation *op, bool wide);
 
 /// A copy of a constant vector of f32, padded with zeros to `count` elements.

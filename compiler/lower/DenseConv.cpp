@@ -24,8 +24,8 @@ DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s
   }
 }
 
-// Work items. Panels outer: (panel, image, unit); pixels outer: (image, unit). A unit is a row of pixels, or some tiles where the image is
-// one row, or the image where its tiles are static or it has phases.
+// Work items. Panels outer: (panel, image, unit); pixels outer: (image, unit). A unit is a row of pixels, or some tiles
+// where the image is one row, or the image where its tiles are static or it has phases.
 
 int64_t DenseConv::unitsOf(const ConvGeometry &g, const DenseSchedule &s) {
   const ConvPhase &p = g.phases.front();
@@ -61,10 +61,13 @@ void DenseConv::run() {
   });
 }
 
-static Value lessThan(Writer &w, Ix a, Ix b) { return arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, w.value(a), w.value(b)); }
+static Value lessThan(Writer &w, Ix a, Ix b) {
+  return arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, w.value(a), w.value(b));
+}
 
 /// One of two bodies: `first` where i < limit, else `second` with i counted from there.
-static void either(Writer &w, Ix i, int64_t limit, int64_t all, llvm::function_ref<void(Ix)> first, llvm::function_ref<void(Ix)> second) {
+static void either(Writer &w, Ix i, int64_t limit, int64_t all, llvm::function_ref<void(Ix)> first,
+                   llvm::function_ref<void(Ix)> second) {
   if (limit == all) {
     return first(i);
   }
@@ -73,7 +76,13 @@ static void either(Writer &w, Ix i, int64_t limit, int64_t all, llvm::function_r
 }
 
 DenseConv::Panel DenseConv::panel(Ix index, int64_t vectors, Ix block, size_t phase) {
-  Panel p{vectors, block, s.phaseBase(g, phase) + block * (s.lanes * s.inputs * static_cast<int64_t>(g.phases[phase].taps.size())), 0, 0, 0, &g.phases[phase]};
+  Panel p{vectors,
+          block,
+          s.phaseBase(g, phase) + block * (s.lanes * s.inputs * static_cast<int64_t>(g.phases[phase].taps.size())),
+          0,
+          0,
+          0,
+          &g.phases[phase]};
   if (g.groups > 1) {
     Ix out = block * s.lanes;
     p.first = floorDiv(out, g.outGroup()) * g.inGroup();
@@ -124,8 +133,8 @@ void DenseConv::rows(Ix n, Ix outer, Ix from, Ix to) {
 /// Of the first tap of the first pixel of a row.
 Ix DenseConv::rowBase(Ix n, Ix outer, Ix middle) const {
   const auto &a = phase->axes;
-  return input.offset + n * input.batch + (outer * a[0].inStep + a[0].inStart) * input.strides[0] + (middle * a[1].inStep + a[1].inStart) * input.strides[1] +
-         a[2].inStart * input.strides[2];
+  return input.offset + n * input.batch + (outer * a[0].inStep + a[0].inStart) * input.strides[0] +
+         (middle * a[1].inStep + a[1].inStart) * input.strides[1] + a[2].inStart * input.strides[2];
 }
 
 Point DenseConv::point(Ix n, Ix block, Ix outer, Ix middle, Ix inner) const {
@@ -178,7 +187,9 @@ void DenseConv::rowPiece(const Panel *fixed, Ix n, Ix u) {
   int64_t units = llvm::divideCeil(count, tilesOfPiece);
   either(
       w, u, units, unitsOf(g, s), [&, size = size, count = count](Ix i) { piece(i, 0, size, count, 0); },
-      [&, size = size, count = count](Ix i) { piece(i, size * count, tiles.back().first, tiles.back().second, count); });
+      [&, size = size, count = count](Ix i) {
+        piece(i, size * count, tiles.back().first, tiles.back().second, count);
+      });
 }
 
 /// All pixels of a small image in one list, cut into tiles at fixed places.
@@ -192,7 +203,8 @@ void DenseConv::flatImage(const Panel &p, Ix n) {
       SmallVector<Point> points;
       for (int64_t i = 0; i < size; ++i, ++next) {
         int64_t x = next % width, y = next / width % a[1].out, z = next / width / a[1].out;
-        offsets.push_back(z * a[0].inStep * input.strides[0] + y * a[1].inStep * input.strides[1] + x * a[2].inStep * input.strides[2]);
+        offsets.push_back(z * a[0].inStep * input.strides[0] + y * a[1].inStep * input.strides[1] +
+                          x * a[2].inStep * input.strides[2]);
         points.push_back(point(n, 0, z, y, x));
       }
       tile(&p, base, offsets, points, index);
@@ -216,7 +228,8 @@ void DenseConv::panelTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Ar
   int64_t taps = phase->taps.size(), width = p.vectors * s.lanes, lines = unrolled * width / cacheLine;
   Ix ahead = 0;
   if (tilesOfPanel) {
-    Ix line = tilesOfPanel > lines ? floorDiv(tileIndex * lines, tilesOfPanel) : tileIndex * static_cast<int64_t>(llvm::divideCeil(lines, tilesOfPanel));
+    Ix line = tilesOfPanel > lines ? floorDiv(tileIndex * lines, tilesOfPanel)
+                                   : tileIndex * static_cast<int64_t>(llvm::divideCeil(lines, tilesOfPanel));
     ahead = line * cacheLine + s.inputs * taps * width;
   }
   if (s.channels == DenseSchedule::Planes) {
@@ -225,7 +238,9 @@ void DenseConv::panelTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Ar
     acc = channelRange(p, in, offsets, acc);
   } else {
     int64_t whole = s.inputs / s.lanes, rest = s.inputs % s.lanes, step = taps * s.lanes * width;
-    acc = w.loop(0, whole, 1, acc, [&](Ix i, ValueRange a) { return block(p, in + i * input.channel, wt + i * step, s.lanes, offsets, Vectors(a), ahead); });
+    acc = w.loop(0, whole, 1, acc, [&](Ix i, ValueRange a) {
+      return block(p, in + i * input.channel, wt + i * step, s.lanes, offsets, Vectors(a), ahead);
+    });
     if (rest) {
       acc = block(p, in + whole * input.channel, wt + whole * step, rest, offsets, acc, ahead);
     }
@@ -243,7 +258,8 @@ void DenseConv::panelTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Ar
 DenseConv::Vectors DenseConv::start(const Panel &p, size_t pixels) {
   Vectors first, acc;
   for (int64_t v = 0; v < p.vectors; ++v) {
-    first.push_back(bias ? w.load(bias, (p.block + v) * s.lanes, s.lanes) : w.constant(0, w.vectorOf(w.b.getF32Type(), s.lanes)));
+    first.push_back(bias ? w.load(bias, (p.block + v) * s.lanes, s.lanes)
+                         : w.constant(0, w.vectorOf(w.b.getF32Type(), s.lanes)));
   }
   for (size_t i = 0; i < pixels; ++i) {
     acc.append(first);
@@ -252,7 +268,8 @@ DenseConv::Vectors DenseConv::start(const Panel &p, size_t pixels) {
 }
 
 /// All taps over `count` channels of one block.
-DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count, ArrayRef<int64_t> offsets, Vectors acc, Ix ahead) {
+DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count, ArrayRef<int64_t> offsets, Vectors acc,
+                                    Ix ahead) {
   const auto &a = phase->axes;
   int64_t width = p.vectors * s.lanes;
   // Neighbouring taps of whole blocks lie behind each other: one loop over both.
@@ -266,7 +283,8 @@ DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count,
         return steps(p, at, wr, a[2].taps * count, offsets, Vectors(c1), ahead);
       }
       return w.loop(0, a[2].taps, 1, c1, [&](Ix x, ValueRange c2) {
-        return steps(p, at + x * (a[2].tapStep * input.strides[2]), wr + x * tapWeights, count, offsets, Vectors(c2), ahead);
+        return steps(p, at + x * (a[2].tapStep * input.strides[2]), wr + x * tapWeights, count, offsets, Vectors(c2),
+                     ahead);
       });
     });
   });
@@ -279,17 +297,20 @@ DenseConv::Vectors DenseConv::channelRange(const Panel &p, Ix in, ArrayRef<int64
   return w.loop(0, a[0].taps, 1, acc, [&](Ix d, ValueRange c0) {
     return w.loop(0, a[1].taps, 1, c0, [&](Ix h, ValueRange c1) {
       return w.loop(0, a[2].taps, 1, c1, [&](Ix x, ValueRange c2) {
-        Ix at = in + d * (a[0].tapStep * input.strides[0]) + h * (a[1].tapStep * input.strides[1]) + x * (a[2].tapStep * input.strides[2]);
+        Ix at = in + d * (a[0].tapStep * input.strides[0]) + h * (a[1].tapStep * input.strides[1]) +
+                x * (a[2].tapStep * input.strides[2]);
         Ix wr = p.weights + ((d * a[1].taps + h) * a[2].taps + x) * (s.inputs * width);
         return w.loop(p.first, p.last, 1, c2, [&](Ix c, ValueRange c3) {
-          return step(p, at + floorDiv(c, s.lanes) * input.channel + remainder(c, s.lanes), wr + (c - p.first) * width, 1, offsets, c3);
+          return step(p, at + floorDiv(c, s.lanes) * input.channel + remainder(c, s.lanes), wr + (c - p.first) * width,
+                      1, offsets, c3);
         });
       });
     });
   });
 }
 
-/// Row-major channels; real loops, since broadcasts that unrolled taps have in common would be kept in registers that are not there.
+/// Row-major channels; real loops, since broadcasts that unrolled taps have in common would be kept in registers that
+/// are not there.
 DenseConv::Vectors DenseConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> offsets, Vectors acc) {
   const auto &a = phase->axes;
   int64_t width = p.vectors * s.lanes, taps = phase->taps.size();
@@ -300,14 +321,18 @@ DenseConv::Vectors DenseConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> of
         Ix wr = p.weights + c * (taps * width) + (d * a[1].taps + h) * (a[2].taps * width);
         return w.loop(
             0, a[2].taps, 1, c2,
-            [&](Ix x, ValueRange c3) { return step(p, at + x * (a[2].tapStep * input.strides[2]), wr + x * width, 1, offsets, c3); }, /*unroll=*/false);
+            [&](Ix x, ValueRange c3) {
+              return step(p, at + x * (a[2].tapStep * input.strides[2]), wr + x * width, 1, offsets, c3);
+            },
+            /*unroll=*/false);
       });
     });
   });
 }
 
 /// `extent` neighbouring input elements, each with its row of weights.
-DenseConv::Vectors DenseConv::steps(const Panel &p, Ix in, Ix wt, int64_t extent, ArrayRef<int64_t> offsets, Vectors acc, Ix ahead) {
+DenseConv::Vectors DenseConv::steps(const Panel &p, Ix in, Ix wt, int64_t extent, ArrayRef<int64_t> offsets,
+                                    Vectors acc, Ix ahead) {
   int64_t width = p.vectors * s.lanes, whole = extent / unrolled * unrolled, lines = unrolled * width / cacheLine;
   acc = w.loop(0, whole, unrolled, acc, [&](Ix q, ValueRange a) {
     for (int64_t i = 0; tilesOfPanel && i < std::max<int64_t>(1, llvm::divideCeil(lines, tilesOfPanel)); ++i) {
@@ -318,7 +343,8 @@ DenseConv::Vectors DenseConv::steps(const Panel &p, Ix in, Ix wt, int64_t extent
   return whole == extent ? acc : step(p, in + whole, wt + whole * width, extent - whole, offsets, acc);
 }
 
-DenseConv::Vectors DenseConv::step(const Panel &p, Ix in, Ix wt, int64_t unroll, ArrayRef<int64_t> offsets, ValueRange acc) {
+DenseConv::Vectors DenseConv::step(const Panel &p, Ix in, Ix wt, int64_t unroll, ArrayRef<int64_t> offsets,
+                                   ValueRange acc) {
   Vectors next(acc);
   for (int64_t u = 0; u < unroll; ++u) {
     Vectors row;

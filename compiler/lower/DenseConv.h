@@ -1,8 +1,10 @@
-// Convolution into channel blocks with constant weights: the schedule (register tile, order of loops, packed weights) and its loops.
+// Convolution into channel blocks with constant weights: the schedule (register tile, order of loops, packed weights)
+// and its loops.
 //
-// A panel is `vectors` blocks of output channels; a tile is a panel times a few pixels, accumulated in registers over all input channels and
-// taps: for each of those, `vectors` weight vectors are loaded once and each pixel's input element is broadcast. A panel reads the input
-// channels of all groups that its outputs belong to; weights between groups are packed as zeros.
+// A panel is `vectors` blocks of output channels; a tile is a panel times a few pixels, accumulated in registers over
+// all input channels and taps: for each of those, `vectors` weight vectors are loaded once and each pixel's input
+// element is broadcast. A panel reads the input channels of all groups that its outputs belong to; weights between
+// groups are packed as zeros.
 #pragma once
 #include "compiler/lower/Convolution.h"
 
@@ -17,12 +19,13 @@ struct DenseSchedule {
   };
   Channels channels = Blocks;
   int64_t lanes = 1;
-  int64_t pixels = 1, vectors = 1;  ///< largest register tile
-  int64_t blocks = 1;               ///< of output channels
+  int64_t pixels = 1, vectors = 1;                          ///< largest register tile
+  int64_t blocks = 1;                                       ///< of output channels
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> panels; ///< (vectors, how many)
-  int64_t inputs = 0;               ///< input channels of the panel that has most
-  bool flat = false;                ///< pixels of all rows in one list of static tiles: small images
-  bool pixelsOuter = false;         ///< all panels for a tile of pixels, so that the input stays in the first cache; else all pixels for a panel
+  int64_t inputs = 0;                                       ///< input channels of the panel that has most
+  bool flat = false;        ///< pixels of all rows in one list of static tiles: small images
+  bool pixelsOuter = false; ///< all panels for a tile of pixels, so that the input stays in the first cache; else all
+                            ///< pixels for a panel
 
   int64_t panelCount() const;
   int64_t weightElements(const ConvGeometry &g) const; ///< packed, all phases

@@ -1,5 +1,5 @@
-// Which register tile and which order of loops, by a small model of a core: two multiply-adds and two loads a cycle, four cycles from one
-// addition to an accumulator to the next; and the packing of the weights that follows.
+// Which register tile and which order of loops, by a small model of a core: two multiply-adds and two loads a cycle,
+// four cycles from one addition to an accumulator to the next; and the packing of the weights that follows.
 #include "compiler/lower/DenseConv.h"
 #include "compiler/onnx/Onnx.h"
 
@@ -29,7 +29,8 @@ std::pair<int64_t, int64_t> DenseSchedule::inputRange(const ConvGeometry &g, int
   return {out / g.outGroup() * g.inGroup(), (last / g.outGroup() + 1) * g.inGroup()};
 }
 
-/// Pixels of the largest tile with so many vectors: accumulators, weights and one broadcast (and a product, without fused multiply-add).
+/// Pixels of the largest tile with so many vectors: accumulators, weights and one broadcast (and a product, without
+/// fused multiply-add).
 static int64_t pixelsFor(int64_t vectors, const target::MachineModel &machine) {
   if (vectors == machine.matmulTile.vectors) {
     return machine.matmulTile.rows;
@@ -49,7 +50,8 @@ static double stepCost(int64_t extent, int64_t pixels, int64_t vectors) {
 }
 
 /// Input channels read by all panels, each step weighed by its cost.
-static double panelCost(const ConvGeometry &g, const DenseSchedule &s, llvm::function_ref<double(int64_t vectors)> step) {
+static double panelCost(const ConvGeometry &g, const DenseSchedule &s,
+                        llvm::function_ref<double(int64_t vectors)> step) {
   double sum = 0;
   int64_t block = 0;
   for (auto [vectors, count] : s.panels) {
@@ -77,7 +79,9 @@ static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::Ma
     }
     for (bool flat : {false, true}) {
       t.flat = flat;
-      double cost = panelCost(g, t, [&](int64_t v) { return flat ? stepCost(row * rows, t.pixels, v) : rows * stepCost(row, t.pixels, v); });
+      double cost = panelCost(g, t, [&](int64_t v) {
+        return flat ? stepCost(row * rows, t.pixels, v) : rows * stepCost(row, t.pixels, v);
+      });
       // Static tiles are much code: they must earn it.
       cost *= flat ? 1.1 : 1.0;
       if ((!flat || mayFlatten) && cost < 0.99 * least) {
@@ -135,7 +139,8 @@ static int64_t rowOf(const DenseSchedule &s, int64_t taps, int64_t inputs, int64
   return before * taps + tap * std::min(s.lanes, inputs - before) + input % s.lanes;
 }
 
-static void packPanel(const ConvGeometry &g, const DenseSchedule &s, ArrayRef<int64_t> taps, int64_t out, int64_t width, const float *from, float *to) {
+static void packPanel(const ConvGeometry &g, const DenseSchedule &s, ArrayRef<int64_t> taps, int64_t out, int64_t width,
+                      const float *from, float *to) {
   auto [first, last] = DenseSchedule::inputRange(g, out, width);
   int64_t count = taps.size();
   for (int64_t o = out; o < std::min(out + width, g.outChannels); ++o) {
@@ -151,8 +156,8 @@ static void packPanel(const ConvGeometry &g, const DenseSchedule &s, ArrayRef<in
 plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedule &s) {
   std::string key;
   llvm::raw_string_ostream os(key);
-  os << "conv " << g.outChannels << '/' << g.inChannels << '/' << g.groups << " transposed " << g.transposed << " lanes " << s.lanes << " vectors "
-     << s.vectors << " channels " << s.channels;
+  os << "conv " << g.outChannels << '/' << g.inChannels << '/' << g.groups << " transposed " << g.transposed
+     << " lanes " << s.lanes << " vectors " << s.vectors << " channels " << s.channels;
   for (const ConvPhase &p : g.phases) {
     os << " taps";
     for (int64_t t : p.taps) {
@@ -166,7 +171,8 @@ plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedu
       int64_t block = 0, taps = p.taps.size();
       for (auto [vectors, count] : s.panels) {
         for (int64_t i = 0; i < count; ++i, block += vectors) {
-          packPanel(g, s, p.taps, block * s.lanes, vectors * s.lanes, source, packed + block * s.lanes * s.inputs * taps);
+          packPanel(g, s, p.taps, block * s.lanes, vectors * s.lanes, source,
+                    packed + block * s.lanes * s.inputs * taps);
         }
       }
       packed += s.blocks * s.lanes * s.inputs * taps;
@@ -252,7 +258,8 @@ static ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged) {
   merged = row.has_value();
   return merged ? *row : g;
 }
-static DenseSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel, const target::MachineModel &machine) {
+static DenseSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel,
+                                     const target::MachineModel &machine) {
   return scheduleOf(g, plan::blockedOf(kernel.getResult(0).getType()).getLanes(), /*planes=*/false, machine);
 }
 

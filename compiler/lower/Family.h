@@ -1,4 +1,5 @@
-// A kernel family writes the loops of one kind of kernel. A family is a file of families/ (found by folder) that defines
+// A kernel family writes the loops of one kind of kernel. A family is a file of families/ (found by folder) that
+// defines
 //   std::unique_ptr<KernelFamily> ingot::lower::create<Stem>Family();
 // and ops name it by its stem (onnx::KernelRoot::family). See families/Elementwise.cpp for the smallest one.
 #pragma once
@@ -8,18 +9,21 @@
 
 namespace ingot::lower {
 
-/// What a kernel needs besides its operands. It may depend on the region, the types, on which operands are constants, and the machine.
+/// What a kernel needs besides its operands. It may depend on the region, the types, on which operands are constants,
+/// and the machine.
 struct KernelShape {
-  /// Independent work items: the function runs items [begin, end). Any split gives the same bits; 1 when the kernel is not split.
+  /// Independent work items: the function runs items [begin, end). Any split gives the same bits; 1 when the kernel is
+  /// not split.
   int64_t items = 1;
   /// Scratch for the whole launch; a family that splits work gives each item a piece of its own, or sets items to 1.
   int64_t scratchBytes = 0;
   /// The kernel may find a bad index or bound in data and calls Build::fail.
   bool checked = false;
-  /// A result may lie in the buffer of an operand of the same type that dies here: each element of it is read before the result's element
-  /// at that place is written, and never after.
+  /// A result may lie in the buffer of an operand of the same type that dies here: each element of it is read before
+  /// the result's element at that place is written, and never after.
   bool inPlace = false;
-  /// Operand number -> how that constant operand is packed into the weights section. Constants without a recipe are copied as they are.
+  /// Operand number -> how that constant operand is packed into the weights section. Constants without a recipe are
+  /// copied as they are.
   std::map<unsigned, plan::WeightTable::Recipe> packed;
 };
 
@@ -31,8 +35,8 @@ struct Build {
   Buffer scratch; ///< i8; null when KernelShape::scratchBytes is 0
   Buffer status;  ///< one i32, for checked kernels
 
-  /// Makes the run end with INGOT_ERROR_INDEX for this node when `bad` (i1) is true. The builder goes on: it must clamp the value so that
-  /// nothing outside a tensor is touched meanwhile.
+  /// Makes the run end with INGOT_ERROR_INDEX for this node when `bad` (i1) is true. The builder goes on: it must clamp
+  /// the value so that nothing outside a tensor is touched meanwhile.
   void failIf(mlir::Value bad);
 };
 

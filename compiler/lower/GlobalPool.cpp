@@ -1,5 +1,5 @@
-// Global pools. Blocked: one vector a channel block, folded over all pixels by several accumulators; row-major: a vector of neighbouring
-// pixels folded over the plane, then its lanes.
+// Global pools. Blocked: one vector a channel block, folded over all pixels by several accumulators; row-major: a
+// vector of neighbouring pixels folded over the plane, then its lanes.
 #include "compiler/lower/PoolWindow.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -11,7 +11,8 @@ namespace ingot::lower {
 static constexpr int64_t chains = 4;
 
 /// Folds elements at + i * step, i in [0, count), into `chains` accumulators.
-static SmallVector<Value> foldRow(Writer &w, const Pool &pool, Buffer x, Ix at, int64_t step, int64_t count, int64_t lanes, ValueRange acc) {
+static SmallVector<Value> foldRow(Writer &w, const Pool &pool, Buffer x, Ix at, int64_t step, int64_t count,
+                                  int64_t lanes, ValueRange acc) {
   int64_t whole = count / chains * chains;
   SmallVector<Value> next = w.loop(0, whole, chains, acc, [&](Ix i, ValueRange a) {
     SmallVector<Value> folded;
@@ -78,7 +79,8 @@ static void plainItem(Build &build, const Pool &pool, const plan::Strides &in, c
     auto kind = pool.kind == Pool::Max ? vector::CombiningKind::MAXNUMF : vector::CombiningKind::ADD;
     sum = vector::ReductionOp::create(w.b, w.loc, kind, sum, /*fastMath=*/arith::FastMathFlags::reassoc);
   }
-  sum = w.loop(whole, pixels, 1, ValueRange(sum), [&](Ix i, ValueRange a) { return SmallVector<Value>{poolFold(w, pool, a[0], w.load(x, base + i))}; })[0];
+  sum = w.loop(whole, pixels, 1, ValueRange(sum),
+               [&](Ix i, ValueRange a) { return SmallVector<Value>{poolFold(w, pool, a[0], w.load(x, base + i))}; })[0];
   Point at;
   at.at.assign(space.sizes.size(), 0);
   at.at[0] = n, at.at[1] = channel;

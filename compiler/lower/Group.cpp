@@ -23,7 +23,8 @@ template <typename F> static void eachAccess(Space &space, F f) {
 }
 
 bool Space::mergeable(size_t i) const {
-  // Where a last dimension of one element goes, the lanes run along the dimension before it: its elements must be neighbours.
+  // Where a last dimension of one element goes, the lanes run along the dimension before it: its elements must be
+  // neighbours.
   bool lanesMove = sizes[i - 1] != 1 && sizes[i] == 1 && block == 1 && i + 1 == sizes.size();
   bool merges = true;
   eachAccess(const_cast<Space &>(*this), [&](const Access &a) {
@@ -94,7 +95,8 @@ static Access accessOf(const Space &space, RankedTensorType type, Buffer buffer)
   bool perChannel = type.getRank() + 1 >= static_cast<int64_t>(rank) && type.getDimSize(1 - shift) != 1;
   a.laneStride = perChannel ? 1 : 0;
   if (perChannel && !blocked) {
-    // [C] or [N, C] of a row-major tensor: blocks are contiguous pieces. Layout assignment sees to it that no pixel axis follows.
+    // [C] or [N, C] of a row-major tensor: blocks are contiguous pieces. Layout assignment sees to it that no pixel
+    // axis follows.
     assert(from.strides[1 - shift] == 1 && "row-major operand with pixels in a blocked kernel");
     a.strides[1] = space.block;
   }
@@ -116,8 +118,10 @@ Space Group::space(RankedTensorType type) const {
       broadcasts &= d == into || d == 1;
     }
     // A row-major operand with pixels cannot be read block by block; such roots read it their own way.
-    bool pixels = s.lanes > 1 && !plan::blockedOf(t) && t.getRank() + 1 >= type.getRank() && t.getDimSize(1 - (type.getRank() - t.getRank())) != 1 &&
-                  llvm::any_of(t.getShape().drop_front(2 - (type.getRank() - t.getRank())), [](int64_t d) { return d != 1; });
+    bool pixels =
+        s.lanes > 1 && !plan::blockedOf(t) && t.getRank() + 1 >= type.getRank() &&
+        t.getDimSize(1 - (type.getRank() - t.getRank())) != 1 &&
+        llvm::any_of(t.getShape().drop_front(2 - (type.getRank() - t.getRank())), [](int64_t d) { return d != 1; });
     bool otherBlocks = s.lanes == 1 && plan::blockedOf(t) && !plan::sameMemoryAsPlain(t);
     if (broadcasts && !pixels && !otherBlocks) {
       space.accesses[argument] = accessOf(space, t, operands[argument.getArgNumber()]);
@@ -141,7 +145,8 @@ Value Group::compute(Value v, const Space &space, const Point &at, llvm::DenseMa
     auto it = space.accesses.find(v);
     assert(it != space.accesses.end() && "region argument does not broadcast to the space it is read in");
     const Access &a = it->second;
-    result = a.laneStride == 0 ? w.splat(w.load(a.buffer, a.at(at.at)), at.lanes) : w.load(a.buffer, a.at(at.at), at.lanes, at.mask);
+    result = a.laneStride == 0 ? w.splat(w.load(a.buffer, a.at(at.at)), at.lanes)
+                               : w.load(a.buffer, a.at(at.at), at.lanes, at.mask);
   } else if (auto constant = v.getDefiningOp(); constant && onnx::constantOf(v)) {
     result = w.constant(*onnx::splatOf(v), w.vectorOf(valueType(getElementTypeOrSelf(v.getType())), at.lanes));
   } else {

@@ -1,5 +1,6 @@
-// A kernel's region as a builder sees it: where operands and results lie, and the elementwise ops around the root, applied to one vector
-// at a time while it is in a register. Written once; serves every root, layout, vector length and target.
+// A kernel's region as a builder sees it: where operands and results lie, and the elementwise ops around the root,
+// applied to one vector at a time while it is in a register. Written once; serves every root, layout, vector length and
+// target.
 #pragma once
 #include "compiler/lower/Writer.h"
 #include "compiler/plan/Layout.h"
@@ -7,7 +8,8 @@
 
 namespace ingot::lower {
 
-/// How a tensor is read at a point of an iteration space: element = offset + sum(strides[i] * at[i]) + lane * laneStride.
+/// How a tensor is read at a point of an iteration space: element = offset + sum(strides[i] * at[i]) + lane *
+/// laneStride.
 struct Access {
   Buffer buffer;
   int64_t offset = 0;
@@ -16,13 +18,15 @@ struct Access {
   Ix at(llvm::ArrayRef<Ix> point) const;
 };
 
-/// The loops over a tensor: one iteration dimension for each axis (in blocked layout the channel axis counts blocks and the lanes of a block are
-/// an axis of their own, which no loop runs over), and how every operand and result of the kernel is accessed from there.
+/// The loops over a tensor: one iteration dimension for each axis (in blocked layout the channel axis counts blocks and
+/// the lanes of a block are an axis of their own, which no loop runs over), and how every operand and result of the
+/// kernel is accessed from there.
 struct Space {
   mlir::RankedTensorType type;
   llvm::SmallVector<int64_t> sizes;
   int64_t block = 1; ///< lanes of a channel block; 1 in row-major, where lanes run along the last dimension
-  llvm::MapVector<mlir::Value, Access> accesses; ///< of region arguments and, by yield operand position, results (see Group)
+  llvm::MapVector<mlir::Value, Access>
+      accesses; ///< of region arguments and, by yield operand position, results (see Group)
   llvm::SmallVector<Access> results;
   /// Merges neighbouring dimensions that all accesses walk as one. Points then have fewer coordinates.
   void collapse();
@@ -31,11 +35,12 @@ struct Space {
   void merge(size_t i);
 };
 
-/// One vector's place: coordinates in a Space. In row-major spaces the lanes run along the last coordinate, from at.back() on.
+/// One vector's place: coordinates in a Space. In row-major spaces the lanes run along the last coordinate, from
+/// at.back() on.
 struct Point {
   llvm::SmallVector<Ix> at;
-  int64_t lanes = 1;  ///< 1: a scalar; in blocked spaces always the block
-  mlir::Value mask;   ///< of lanes; null: all
+  int64_t lanes = 1; ///< 1: a scalar; in blocked spaces always the block
+  mlir::Value mask;  ///< of lanes; null: all
 };
 
 class Group {
@@ -43,10 +48,12 @@ public:
   Group(Writer &w, plan::KernelOp kernel, llvm::ArrayRef<Buffer> operands, llvm::ArrayRef<Buffer> results);
 
   Writer &w;
-  mutable plan::KernelOp kernel; ///< MLIR's accessors are not const
+  mutable plan::KernelOp kernel;   ///< MLIR's accessors are not const
   mlir::Operation *root = nullptr; ///< null: a kernel of elementwise ops only
 
-  mlir::RankedTensorType resultType(unsigned i = 0) const { return llvm::cast<mlir::RankedTensorType>(kernel.getResult(i).getType()); }
+  mlir::RankedTensorType resultType(unsigned i = 0) const {
+    return llvm::cast<mlir::RankedTensorType>(kernel.getResult(i).getType());
+  }
   Buffer result(unsigned i = 0) const { return results[i]; }
   /// The buffer behind a root operand that is a region argument; null when it is computed in the region or left out.
   Buffer buffer(mlir::Value v) const;
@@ -60,17 +67,20 @@ public:
   /// The loops over a tensor of `type`, from which every argument that broadcasts to it can be read.
   Space space(mlir::RankedTensorType type) const;
 
-  /// One vector of a region value: an argument is loaded, a constant splat, an elementwise op computed from its operands.
+  /// One vector of a region value: an argument is loaded, a constant splat, an elementwise op computed from its
+  /// operands.
   mlir::Value read(mlir::Value v, const Space &space, const Point &at) const;
 
-  /// Applies what follows the root to one vector of its result and stores the kernel's results. `space` is that of the result type.
+  /// Applies what follows the root to one vector of its result and stores the kernel's results. `space` is that of the
+  /// result type.
   void finish(mlir::Value rootVector, const Space &space, const Point &at) const;
   /// The same, but gives the vectors to be stored instead of storing them (one for each result).
   llvm::SmallVector<mlir::Value> epilogue(mlir::Value rootVector, const Space &space, const Point &at) const;
 
 private:
   llvm::SmallVector<Buffer> operands, results;
-  mlir::Value compute(mlir::Value v, const Space &space, const Point &at, llvm::DenseMap<mlir::Value, mlir::Value> &known) const;
+  mlir::Value compute(mlir::Value v, const Space &space, const Point &at,
+                      llvm::DenseMap<mlir::Value, mlir::Value> &known) const;
 };
 
 } // namespace ingot::lower

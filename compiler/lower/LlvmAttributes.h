@@ -1,4 +1,5 @@
-// The few attributes and types of the llvm dialect that loop IR uses. Its header costs a minute to parse: one file includes it.
+// The few attributes and types of the llvm dialect that loop IR uses. Its header costs a minute to parse: one file
+// includes it.
 #pragma once
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Types.h"

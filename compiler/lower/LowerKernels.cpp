@@ -1,7 +1,7 @@
 // Each kernel becomes a private function
 //   @NAME(operands..., results..., [scratch: memref<Nxi8>], begin: index, end: index) -> () or i32 status
-// over flat memrefs (bare pointers). Its name is the family and the node it was first built for; a kernel equal to an earlier one (same
-// region, types, constness, target) becomes another launch of that one's function.
+// over flat memrefs (bare pointers). Its name is the family and the node it was first built for; a kernel equal to an
+// earlier one (same region, types, constness, target) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
@@ -140,7 +140,8 @@ struct Lowering {
     SmallVector<Type> types;
     for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
       auto recipe = shape.packed.find(i);
-      types.push_back(recipe == shape.packed.end() || !onnx::constantOf(v) ? flat(v.getType()) : packedType(v, recipe->second));
+      types.push_back(recipe == shape.packed.end() || !onnx::constantOf(v) ? flat(v.getType())
+                                                                           : packedType(v, recipe->second));
     }
     llvm::append_range(types, llvm::map_range(kernel.getResultTypes(), flat));
     if (shape.scratchBytes) {
@@ -168,7 +169,8 @@ struct Lowering {
   }
   static int64_t onnxBytes(Type element) { return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8); }
 
-  LogicalResult write(plan::KernelOp kernel, Built &built, const KernelFamily &family, const target::MachineModel &machine) {
+  LogicalResult write(plan::KernelOp kernel, Built &built, const KernelFamily &family,
+                      const target::MachineModel &machine) {
     Block *entry = built.function.addEntryBlock();
     Writer w(OpBuilder::atBlockEnd(entry), kernel.getLoc(), machine);
     auto element = [](Value v) { return valueType(getElementTypeOrSelf(v.getType())); };
@@ -265,8 +267,8 @@ struct Lowering {
       }
       operands.push_back(plan::WeightOp::create(b, v.getLoc(), type, weights.add(constant, recipe)));
     }
-    auto launch = plan::LaunchOp::create(b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(), operands, shape.items,
-                                         shape.scratchBytes, shape.checked);
+    auto launch = plan::LaunchOp::create(b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(),
+                                         operands, shape.items, shape.scratchBytes, shape.checked);
     if (shape.inPlace) {
       launch->setAttr("plan.in_place", b.getUnitAttr());
     }

@@ -1,4 +1,5 @@
-// plan.kernel -> functions of loops, and plan.launch in its place. Equal kernels share a function; constant operands go to the weights.
+// plan.kernel -> functions of loops, and plan.launch in its place. Equal kernels share a function; constant operands go
+// to the weights.
 #pragma once
 #include "compiler/lower/Family.h"
 #include "mlir/IR/BuiltinOps.h"

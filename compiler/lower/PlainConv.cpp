@@ -1,20 +1,21 @@
-// Each work item is a group of channels of one image. Its input is first copied into scratch with the zeros around it (and, for a transposed
-// convolution, between its elements, which makes it a convolution of stride 1), columns sorted by their residue modulo the stride: then
-// every tap of neighbouring outputs is a contiguous vector. Accumulators: a few output channels of one vector of neighbouring outputs.
+// Each work item is a group of channels of one image. Its input is first copied into scratch with the zeros around it
+// (and, for a transposed convolution, between its elements, which makes it a convolution of stride 1), columns sorted
+// by their residue modulo the stride: then every tap of neighbouring outputs is a contiguous vector. Accumulators: a
+// few output channels of one vector of neighbouring outputs.
 #include "compiler/lower/PlainConv.h"
 #include "compiler/lower/Copy.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/Window.h"
+#include "compiler/onnx/ops/Conv.h"
 
 using namespace mlir;
 
 namespace ingot::lower {
 namespace {
 
-/// Input coordinate = start + i * step + tap * tapStep, counted in the scratch from its first element on; the input's element j lies at
-/// shift + j * expand.
+/// Input coordinate = start + i * step + tap * tapStep, counted in the scratch from its first element on; the input's
+/// element j lies at shift + j * expand.
 struct Axis {
   int64_t in = 1, out = 1, taps = 1, start = 0, step = 1, tapStep = 1, expand = 1, shift = 0, size = 1;
 };
@@ -52,10 +53,12 @@ Problem problemOf(Operation *op) {
   bool transposed = isa<onnx::ConvTransposeOp>(op);
   ArrayRef<int64_t> spatial = x.getShape().drop_front(2);
   SmallVector<int64_t> kernel = *onnx::kernelOf(op, op->getOperand(1));
-  onnx::Window window = transposed ? *onnx::transposedWindowOf(op, spatial, kernel) : *onnx::windowOf(op, spatial, kernel);
+  onnx::Window window =
+      transposed ? *onnx::transposedWindowOf(op, spatial, kernel) : *onnx::windowOf(op, spatial, kernel);
   auto group = op->getAttrOfType<IntegerAttr>("group");
   int64_t groups = group ? group.getInt() : 1;
-  Problem p{x.getDimSize(0), groups, x.getDimSize(1) / groups, y.getDimSize(1) / groups, transposed, {}, 0, x.getRank()};
+  Problem p{x.getDimSize(0), groups, x.getDimSize(1) / groups, y.getDimSize(1) / groups, transposed, {}, 0,
+            x.getRank()};
   for (size_t i = 0; i < spatial.size(); ++i) {
     p.axes[3 - spatial.size() + i] = axisOf(window, i, spatial[i], transposed);
   }
@@ -65,7 +68,8 @@ Problem problemOf(Operation *op) {
 
 class PlainConv {
 public:
-  PlainConv(Build &build) : build(build), w(build.w), p(problemOf(build.group.root)), space(build.group.space(build.group.resultType())) {
+  PlainConv(Build &build)
+      : build(build), w(build.w), p(problemOf(build.group.root)), space(build.group.space(build.group.resultType())) {
     Operation *root = build.group.root;
     x = build.group.buffer(root->getOperand(0)), weights = build.group.buffer(root->getOperand(1));
     bias = onnx::present(root->getOperand(2)) ? build.group.buffer(root->getOperand(2)) : Buffer();
@@ -81,7 +85,8 @@ public:
     w.balanced(p.outGroup, tile, [&](Ix channel, int64_t count) {
       w.loop(0, p.axes[0].out, 1, [&](Ix d) {
         w.loop(0, p.axes[1].out, 1, [&](Ix h) {
-          w.lanes(p.axes[2].out, [&](Ix x, int64_t lanes, Value mask) { outputs(n, group, channel, count, {d, h, x}, lanes, mask); });
+          w.lanes(p.axes[2].out,
+                  [&](Ix x, int64_t lanes, Value mask) { outputs(n, group, channel, count, {d, h, x}, lanes, mask); });
         });
       });
     });
@@ -134,7 +139,8 @@ private:
     const auto &a = p.axes;
     Ix z = a[0].start + at[0] * a[0].step + d * a[0].tapStep, y = a[1].start + at[1] * a[1].step + h * a[1].tapStep;
     Ix column = a[2].start + x * a[2].tapStep;
-    return (z * a[1].size + y) * p.row() + remainder(column, a[2].step) * p.columns + floorDiv(column, a[2].step) + at[2];
+    return (z * a[1].size + y) * p.row() + remainder(column, a[2].step) * p.columns + floorDiv(column, a[2].step) +
+           at[2];
   }
 
   void outputs(Ix n, Ix group, Ix channel, int64_t count, std::array<Ix, 3> at, int64_t lanes, Value mask) {
@@ -144,7 +150,8 @@ private:
     for (int64_t i = 0; i < count; ++i) {
       acc.push_back(w.splat(bias ? w.load(bias, first + i) : w.constant(0, w.b.getF32Type()), lanes));
     }
-    // [out][in of a group][kernel], or [in][out of a group][kernel]: from one output channel to the next, and one input channel.
+    // [out][in of a group][kernel], or [in][out of a group][kernel]: from one output channel to the next, and one input
+    // channel.
     int64_t out = p.transposed ? p.taps() : p.inGroup * p.taps(), in = p.transposed ? p.outGroup * p.taps() : p.taps();
     Ix base = p.transposed ? group * (p.inGroup * in) + channel * out : first * out;
     acc = w.loop(0, p.inGroup, 1, acc, [&](Ix c, ValueRange c0) {

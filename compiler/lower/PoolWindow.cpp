@@ -1,8 +1,8 @@
 #include "compiler/lower/PoolWindow.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Window.h"
 #include "compiler/onnx/ops/Pool.h"
 #include "compiler/onnx/ops/Unary.h"
-#include "compiler/onnx/Window.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -59,7 +59,12 @@ static bool flag(Operation *op, StringRef name) {
 
 Pool poolOf(Operation *op) {
   auto x = cast<RankedTensorType>(op->getOperand(0).getType());
-  Pool p{kindOf(op), flag(op, "count_include_pad"), x.getElementType().isUnsignedInteger(), flag(op, "storage_order"), x.getRank(), {}};
+  Pool p{kindOf(op),
+         flag(op, "count_include_pad"),
+         x.getElementType().isUnsignedInteger(),
+         flag(op, "storage_order"),
+         x.getRank(),
+         {}};
   ArrayRef<int64_t> spatial = x.getShape().drop_front(2);
   auto kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape");
   if (!kernel) {
@@ -67,12 +72,15 @@ Pool poolOf(Operation *op) {
   }
   onnx::Window window = *onnx::windowOf(op, spatial, kernel.asArrayRef());
   for (size_t i = 0; i < spatial.size(); ++i) {
-    p.axes[3 - spatial.size() + i] = {spatial[i], window.out[i], window.kernel[i], window.strides[i], window.dilations[i], window.before[i], window.after[i]};
+    p.axes[3 - spatial.size() + i] = {spatial[i],          window.out[i],    window.kernel[i], window.strides[i],
+                                      window.dilations[i], window.before[i], window.after[i]};
   }
   return p;
 }
 
-static Value select(Writer &w, Value condition, Value a, Value b) { return arith::SelectOp::create(w.b, w.loc, condition, a, b); }
+static Value select(Writer &w, Value condition, Value a, Value b) {
+  return arith::SelectOp::create(w.b, w.loc, condition, a, b);
+}
 
 Value poolStart(Writer &w, const Pool &pool, Type type) {
   Type element = getElementTypeOrSelf(type);

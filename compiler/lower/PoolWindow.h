@@ -22,7 +22,7 @@ struct Pool {
   enum Kind { Max, Average, Sum, SumOfSquares };
   Kind kind = Max;
   bool countPadding = false;
-  bool isUnsigned = false; ///< elements, of a Max
+  bool isUnsigned = false;  ///< elements, of a Max
   bool columnMajor = false; ///< indices
   int64_t rank = 0;
   std::array<PoolAxis, 3> axes;

@@ -26,7 +26,8 @@ Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outTy
 
 RankedTensorType Split::shaped(plan::KernelOp kernel, Value v) {
   auto layout = plan::blockedOf(kernel.getResult(0).getType());
-  return plan::withLayout(Group::typeOf(v), layout ? plan::BlockedAttr::get(layout.getContext(), layout.getLanes(), {}) : layout);
+  return plan::withLayout(Group::typeOf(v),
+                          layout ? plan::BlockedAttr::get(layout.getContext(), layout.getLanes(), {}) : layout);
 }
 
 /// Neighbours of one kind that all accesses of both spaces walk as one.
@@ -140,7 +141,8 @@ struct Sweep {
 
   SmallVector<Value> innermost(unsigned d, ValueRange carried) {
     int64_t extent = split.in.sizes[d], width = split.across ? split.lanes : 1, round = width * unroll;
-    int64_t whole = extent - extent % round, full = (extent - whole) / width, tail = (extent - whole) % width, behind = extent - tail;
+    int64_t whole = extent - extent % round, full = (extent - whole) / width, tail = (extent - whole) % width,
+            behind = extent - tail;
     auto step = [&](Ix i, int64_t stepLanes, Value stepMask, int64_t slot, ValueRange c) {
       at[d] = i;
       return body({at, stepLanes, stepMask, slot}, c);
@@ -153,7 +155,8 @@ struct Sweep {
       }
       return values;
     };
-    SmallVector<Value> values = w.loop(0, whole, round, carried, [&](Ix i, ValueRange c) { return several(i, unroll, c); });
+    SmallVector<Value> values =
+        w.loop(0, whole, round, carried, [&](Ix i, ValueRange c) { return several(i, unroll, c); });
     values = several(whole, full, values);
     if (tail && w.machine.maskedAccess) {
       values = step(behind, stepLanes, w.maskFor(tail, stepLanes), 0, values);
@@ -165,8 +168,8 @@ struct Sweep {
 };
 } // namespace
 
-SmallVector<Value> Split::sweep(Writer &w, ArrayRef<Ix> position, int64_t positionLanes, Value positionMask, int64_t unroll, ValueRange carried,
-                                StepBody body) const {
+SmallVector<Value> Split::sweep(Writer &w, ArrayRef<Ix> position, int64_t positionLanes, Value positionMask,
+                                int64_t unroll, ValueRange carried, StepBody body) const {
   Sweep s{*this, w, SmallVector<Ix>(position), positionLanes, positionMask, unroll, body};
   if (inner.empty()) {
     return body({s.at, positionLanes, positionMask, 0}, carried);

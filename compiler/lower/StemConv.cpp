@@ -1,5 +1,5 @@
-// The rows that a few output rows read are copied into scratch with the zeros around them, channel by channel; without padding the image is
-// read in place. The multiplication is that of DenseConv, with a plane for each channel.
+// The rows that a few output rows read are copied into scratch with the zeros around them, channel by channel; without
+// padding the image is read in place. The multiplication is that of DenseConv, with a plane for each channel.
 #include "compiler/lower/StemConv.h"
 #include "compiler/lower/Copy.h"
 #include "compiler/onnx/Onnx.h"
@@ -66,7 +66,8 @@ void copyPiece(Build &build, const Stem &stem, Buffer piece, Ix n, Ix slice, Ix 
         Value inside = arith::AndIOp::create(w.b, w.loc, within(z, depth), within(y, height));
         w.ifThen(inside, [&] {
           fillZeros(w, piece, to, before);
-          copyElements(w, x, ((n * stem.g.inChannels + c) * depth + z) * (height * width) + y * width + first, piece, to + before, count);
+          copyElements(w, x, ((n * stem.g.inChannels + c) * depth + z) * (height * width) + y * width + first, piece,
+                       to + before, count);
           fillZeros(w, piece, to + (before + count), columns - before - count);
         });
         Value outside = arith::XOrIOp::create(w.b, w.loc, inside, w.constant(1, w.b.getI1Type()));
@@ -111,7 +112,8 @@ void buildStemConv(Build &build) {
     Buffer piece = w.scratch(build.scratch, item * (4 * stem.elements()), w.b.getF32Type(), stem.elements());
     Ix from = remainder(item, stem.pieces()) * stem.height, rest = floorDiv(item, stem.pieces());
     Ix outer = remainder(rest, stem.axis(0).out), n = floorDiv(rest, stem.axis(0).out);
-    Ix slice = outer * stem.axis(0).inStep + stem.axis(0).inStart, row = from * stem.axis(1).inStep + stem.axis(1).inStart;
+    Ix slice = outer * stem.axis(0).inStep + stem.axis(0).inStart,
+       row = from * stem.axis(1).inStep + stem.axis(1).inStart;
     copyPiece(build, stem, piece, n, slice, row);
     int64_t columns = stem.inColumns(), rows = stem.inRows();
     ConvInput input{piece, 0, 0, stem.plane(), {rows * columns, columns, 1}};

@@ -1,4 +1,5 @@
-// log2(lanes) rounds of shuffles: the round of distance h swaps, in each pair of rows h apart, the off-diagonal squares of h by h.
+// log2(lanes) rounds of shuffles: the round of distance h swaps, in each pair of rows h apart, the off-diagonal squares
+// of h by h.
 #include "compiler/lower/Transpose.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -40,7 +40,8 @@ Value neutral(Writer &w, Combine how, Type type) {
   }
   unsigned bits = element.getIntOrFloatBitWidth();
   bool isSigned = bits > 1 && (how == Combine::Max || how == Combine::Min);
-  APInt value = isSigned ? (max ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits)) : (max ? APInt::getZero(bits) : APInt::getAllOnes(bits));
+  APInt value = isSigned ? (max ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits))
+                         : (max ? APInt::getZero(bits) : APInt::getAllOnes(bits));
   TypedAttr attr = w.b.getIntegerAttr(element, value);
   if (auto vector = dyn_cast<VectorType>(type)) {
     attr = DenseElementsAttr::get(vector, Attribute(attr));
@@ -67,7 +68,8 @@ Value combine(Writer &w, Combine how, Value a, Value b) {
   case Combine::UnsignedMin:
     return arith::MinUIOp::create(w.b, w.loc, a, b);
   case Combine::Larger:
-    return arith::SelectOp::create(w.b, w.loc, arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OGT, a, b), a, b);
+    return arith::SelectOp::create(w.b, w.loc, arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OGT, a, b), a,
+                                   b);
   }
   llvm_unreachable("all ways are listed");
 }

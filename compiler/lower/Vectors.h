@@ -4,7 +4,8 @@
 
 namespace ingot::lower {
 
-/// rows[i] lane j -> result[j] lane i, for as many rows as lanes (a power of two): log2(lanes) rounds of two-operand shuffles.
+/// rows[i] lane j -> result[j] lane i, for as many rows as lanes (a power of two): log2(lanes) rounds of two-operand
+/// shuffles.
 llvm::SmallVector<mlir::Value> transpose(Writer &w, llvm::SmallVector<mlir::Value> rows);
 
 /// Ways to combine many elements into one.
@@ -20,7 +21,8 @@ enum class Combine {
 
 /// The element that changes nothing, as a scalar or splat of `type`.
 mlir::Value neutral(Writer &w, Combine how, mlir::Type type);
-/// Two values, lane by lane; scalars or vectors, floats or integers (i1: max is or, min is and). Max and Min give NaN where an operand is.
+/// Two values, lane by lane; scalars or vectors, floats or integers (i1: max is or, min is and). Max and Min give NaN
+/// where an operand is.
 mlir::Value combine(Writer &w, Combine how, mlir::Value a, mlir::Value b);
 /// All lanes of a vector into a scalar; a scalar stays.
 mlir::Value across(Writer &w, Combine how, mlir::Value v);

@@ -33,7 +33,9 @@ Ix::Ix(Writer &w, Value v) : w(&w) {
   }
 }
 
-template <typename Op> static Value binary(Writer &w, Ix a, Ix b) { return Op::create(w.b, w.loc, w.value(a), w.value(b)); }
+template <typename Op> static Value binary(Writer &w, Ix a, Ix b) {
+  return Op::create(w.b, w.loc, w.value(a), w.value(b));
+}
 #define INGOT_WRITER(a, b) Writer &w = *((a).known() ? (b).w : (a).w)
 
 Ix operator+(Ix a, Ix b) {
@@ -110,16 +112,20 @@ Value Writer::integer(Ix i, Type type) { return arith::IndexCastOp::create(b, lo
 
 Value Writer::constant(double v, Type type) {
   Type element = getElementTypeOrSelf(type);
-  TypedAttr attr = isa<FloatType>(element) ? TypedAttr(b.getFloatAttr(element, v)) : TypedAttr(b.getIntegerAttr(element, static_cast<int64_t>(v)));
+  TypedAttr attr = isa<FloatType>(element) ? TypedAttr(b.getFloatAttr(element, v))
+                                           : TypedAttr(b.getIntegerAttr(element, static_cast<int64_t>(v)));
   if (auto vector = dyn_cast<VectorType>(type)) {
     attr = DenseElementsAttr::get(vector, Attribute(attr));
   }
   return arith::ConstantOp::create(b, loc, attr);
 }
 
-Type Writer::vectorOf(Type element, int64_t lanes) { return lanes == 1 ? element : Type(VectorType::get({lanes}, element)); }
+Type Writer::vectorOf(Type element, int64_t lanes) {
+  return lanes == 1 ? element : Type(VectorType::get({lanes}, element));
+}
 Value Writer::splat(Value scalar, int64_t lanes) {
-  return lanes == 1 ? scalar : vector::BroadcastOp::create(b, loc, vectorOf(scalar.getType(), lanes), scalar).getResult();
+  return lanes == 1 ? scalar
+                    : vector::BroadcastOp::create(b, loc, vectorOf(scalar.getType(), lanes), scalar).getResult();
 }
 
 // Control flow.
@@ -275,7 +281,8 @@ Value Writer::loadStrided(Buffer from, Ix at, Ix stride, int64_t lanes, Value ma
   if (!mask) {
     mask = maskFor(lanes, lanes);
   }
-  Value v = vector::GatherOp::create(b, loc, type, from.memref, ValueRange{value(at)}, laneOffsets(*this, stride, lanes), mask, constant(0, type));
+  Value v = vector::GatherOp::create(b, loc, type, from.memref, ValueRange{value(at)},
+                                     laneOffsets(*this, stride, lanes), mask, constant(0, type));
   return fromMemory(*this, v, from.element, lanes);
 }
 
@@ -288,11 +295,13 @@ void Writer::storeStrided(Value v, Buffer to, Ix at, Ix stride, Value mask) {
   if (!mask) {
     mask = maskFor(lanes, lanes);
   }
-  vector::ScatterOp::create(b, loc, /*result=*/Type(), to.memref, ValueRange{value(at)}, laneOffsets(*this, stride, lanes), mask, toMemory(*this, v));
+  vector::ScatterOp::create(b, loc, /*result=*/Type(), to.memref, ValueRange{value(at)},
+                            laneOffsets(*this, stride, lanes), mask, toMemory(*this, v));
 }
 
 void Writer::prefetch(Buffer from, Ix at, int locality) {
-  memref::PrefetchOp::create(b, loc, from.memref, ValueRange{value(at)}, /*isWrite=*/false, locality, /*isDataCache=*/true);
+  memref::PrefetchOp::create(b, loc, from.memref, ValueRange{value(at)}, /*isWrite=*/false, locality,
+                             /*isDataCache=*/true);
 }
 
 Buffer Writer::scratch(Buffer bytes, Ix byteOffset, Type element, int64_t elements) {

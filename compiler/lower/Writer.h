@@ -1,4 +1,5 @@
-// Writes loops and vectors. Index arithmetic on numbers known now costs nothing: a builder written once serves static and dynamic sizes.
+// Writes loops and vectors. Index arithmetic on numbers known now costs nothing: a builder written once serves static
+// and dynamic sizes.
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/Builders.h"
@@ -34,8 +35,8 @@ private:
   int64_t constant = 0;
 };
 
-/// A flat buffer: a one-dimensional memref behind a bare pointer, and the element type of the tensor it holds (booleans are i8 in memory,
-/// i1 in values; unsigned integers are signless in both).
+/// A flat buffer: a one-dimensional memref behind a bare pointer, and the element type of the tensor it holds (booleans
+/// are i8 in memory, i1 in values; unsigned integers are signless in both).
 struct Buffer {
   mlir::Value memref;
   mlir::Type element; ///< signless element type of values: f32, i64, i1 ...
@@ -48,28 +49,30 @@ mlir::Type memoryType(mlir::Type element);
 
 class Writer {
 public:
-  Writer(mlir::OpBuilder b, mlir::Location loc, const target::MachineModel &machine) : b(b), loc(loc), machine(machine) {}
+  Writer(mlir::OpBuilder b, mlir::Location loc, const target::MachineModel &machine)
+      : b(b), loc(loc), machine(machine) {}
 
   mlir::OpBuilder b;
   mlir::Location loc;
   const target::MachineModel &machine;
 
   // Indices and constants.
-  mlir::Value value(Ix i);                                     ///< of type index
-  Ix ix(mlir::Value v) { return Ix(*this, v); }                ///< from index, or from an integer (sign-extended)
-  mlir::Value integer(Ix i, mlir::Type type);                  ///< as an integer type
-  mlir::Value constant(double v, mlir::Type type);             ///< scalar or splat; float or integer type
-  mlir::Value splat(mlir::Value scalar, int64_t lanes);        ///< lanes == 1: the scalar itself
-  mlir::Type vectorOf(mlir::Type element, int64_t lanes);      ///< lanes == 1: the element itself
+  mlir::Value value(Ix i);                                ///< of type index
+  Ix ix(mlir::Value v) { return Ix(*this, v); }           ///< from index, or from an integer (sign-extended)
+  mlir::Value integer(Ix i, mlir::Type type);             ///< as an integer type
+  mlir::Value constant(double v, mlir::Type type);        ///< scalar or splat; float or integer type
+  mlir::Value splat(mlir::Value scalar, int64_t lanes);   ///< lanes == 1: the scalar itself
+  mlir::Type vectorOf(mlir::Type element, int64_t lanes); ///< lanes == 1: the element itself
 
   // Control flow. A loop with a known trip count of one is written without a loop, with none not at all.
   void loop(Ix from, Ix to, Ix step, llvm::function_ref<void(Ix)> body);
   /// Loop-carried values; `unroll` false keeps LLVM from unrolling it (see MEASURED: repeated broadcasts of stems).
   llvm::SmallVector<mlir::Value> loop(Ix from, Ix to, Ix step, mlir::ValueRange carried,
-                                      llvm::function_ref<llvm::SmallVector<mlir::Value>(Ix, mlir::ValueRange)> body, bool unroll = true);
+                                      llvm::function_ref<llvm::SmallVector<mlir::Value>(Ix, mlir::ValueRange)> body,
+                                      bool unroll = true);
   void ifThen(mlir::Value condition, llvm::function_ref<void()> body);
-  /// Tiles of at most `most` that cover [0, extent), all of one size or of two that differ by one; a body for each size.
-  /// Never a small remainder: 49 by 13 gives 13 + 12 + 12 + 12.
+  /// Tiles of at most `most` that cover [0, extent), all of one size or of two that differ by one; a body for each
+  /// size. Never a small remainder: 49 by 13 gives 13 + 12 + 12 + 12.
   void balanced(int64_t extent, int64_t most, llvm::function_ref<void(Ix start, int64_t size)> body);
   /// Vectors along [0, extent): whole ones, then the rest with a mask (machine.maskedAccess) or as scalars (lanes 1).
   void lanes(Ix extent, llvm::function_ref<void(Ix start, int64_t lanes, mlir::Value mask)> body);
@@ -78,9 +81,10 @@ public:
   // Memory. Vectors are contiguous; a mask's other lanes read zero.
   mlir::Value load(Buffer from, Ix at, int64_t lanes = 1, mlir::Value mask = {});
   void store(mlir::Value v, Buffer to, Ix at, mlir::Value mask = {});
-  mlir::Value loadStrided(Buffer from, Ix at, Ix stride, int64_t lanes, mlir::Value mask = {}); ///< lane i reads at + i * stride
+  mlir::Value loadStrided(Buffer from, Ix at, Ix stride, int64_t lanes,
+                          mlir::Value mask = {}); ///< lane i reads at + i * stride
   void storeStrided(mlir::Value v, Buffer to, Ix at, Ix stride, mlir::Value mask = {});
-  void prefetch(Buffer from, Ix at, int locality = 2); ///< next-level cache
+  void prefetch(Buffer from, Ix at, int locality = 2);                               ///< next-level cache
   Buffer scratch(Buffer bytes, Ix byteOffset, mlir::Type element, int64_t elements); ///< a piece of an i8 buffer
   /// A small array on the stack of the kernel (at most a few KiB in all).
   Buffer local(mlir::Type element, int64_t elements);

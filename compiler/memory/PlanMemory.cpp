@@ -1,5 +1,6 @@
-// A buffer belongs to the base of its place (ingot::plan::placeOf): a launch's result or a join. It lives from the first launch that writes into it
-// to the last that reads from it, through views. A launch that works in place puts its result where an operand of the same type ends.
+// A buffer belongs to the base of its place (ingot::plan::placeOf): a launch's result or a join. It lives from the
+// first launch that writes into it to the last that reads from it, through views. A launch that works in place puts its
+// result where an operand of the same type ends.
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/plan/Layout.h"
 
@@ -37,8 +38,8 @@ public:
 private:
   Block &block;
   MemoryPlan plan;
-  llvm::DenseMap<Value, int64_t> outputs;  ///< base -> function result
-  llvm::DenseMap<Value, size_t> bufferOf;  ///< base -> buffer
+  llvm::DenseMap<Value, int64_t> outputs; ///< base -> function result
+  llvm::DenseMap<Value, size_t> bufferOf; ///< base -> buffer
   llvm::DenseMap<Operation *, size_t> scratchOf;
   llvm::DenseMap<Operation *, int64_t> stepOf;
 

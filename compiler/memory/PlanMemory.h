@@ -11,8 +11,8 @@ struct MemoryPlan {
   ArenaPlan arena;
 };
 
-/// Gives each plan.launch its places: `plan.places` is (where, byte offset) for each result and, when it has one, the scratch.
-/// `where` is -1 for the arena, else the number of the function result that is written directly.
+/// Gives each plan.launch its places: `plan.places` is (where, byte offset) for each result and, when it has one, the
+/// scratch. `where` is -1 for the arena, else the number of the function result that is written directly.
 mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function);
 
 } // namespace ingot::memory

@@ -1,7 +1,7 @@
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/ops/Constant.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -140,7 +140,8 @@ Value makeConstant(OpBuilder &b, Location loc, ElementsAttr value) {
   return ConstantOp::create(b, loc, cast<Type>(value.getType()), value);
 }
 Value makeIntegers(OpBuilder &b, Location loc, ArrayRef<int64_t> values) {
-  return makeConstant(b, loc, constantFromIntegers(tensorOf({static_cast<int64_t>(values.size())}, b.getI64Type()), values));
+  return makeConstant(b, loc,
+                      constantFromIntegers(tensorOf({static_cast<int64_t>(values.size())}, b.getI64Type()), values));
 }
 Value makeInteger(OpBuilder &b, Location loc, int64_t value) {
   return makeConstant(b, loc, constantFromIntegers(tensorOf({}, b.getI64Type()), {value}));

@@ -8,8 +8,8 @@ namespace ingot::onnx {
 /// The constant behind a value, or null.
 mlir::ElementsAttr constantOf(mlir::Value v);
 
-/// The elements as dense row-major bytes, little endian; booleans one byte each. `storage` is filled only when the attribute does not
-/// hold them in that form (splats, packed booleans).
+/// The elements as dense row-major bytes, little endian; booleans one byte each. `storage` is filled only when the
+/// attribute does not hold them in that form (splats, packed booleans).
 llvm::ArrayRef<char> bytesOf(mlir::ElementsAttr a, std::vector<char> &storage);
 
 /// All elements of an integer or boolean constant. Nothing when not a constant of integers.

@@ -1,4 +1,5 @@
-// For the files of ops/: what a family includes. A family's .cpp defines its ops' methods and register<Family>(), which the dialect calls.
+// For the files of ops/: what a family includes. A family's .cpp defines its ops' methods and register<Family>(), which
+// the dialect calls.
 #pragma once
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"

@@ -33,10 +33,14 @@ public:
   Value reduce(llvm::StringRef name, Value x, llvm::ArrayRef<int64_t> axes, bool keepdims) {
     return op(name, {x, makeIntegers(b, loc, axes)}, {integer("keepdims", keepdims)});
   }
-  Value cast(Value x, mlir::Type element, int64_t number) { return elementOf(x) == element ? x : op("Cast", {x}, {integer("to", number)}); }
+  Value cast(Value x, mlir::Type element, int64_t number) {
+    return elementOf(x) == element ? x : op("Cast", {x}, {integer("to", number)});
+  }
 
   mlir::NamedAttribute integer(llvm::StringRef name, int64_t v) { return b.getNamedAttr(name, b.getI64IntegerAttr(v)); }
-  mlir::NamedAttribute number(llvm::StringRef name, double v) { return b.getNamedAttr(name, b.getF32FloatAttr(static_cast<float>(v))); }
+  mlir::NamedAttribute number(llvm::StringRef name, double v) {
+    return b.getNamedAttr(name, b.getF32FloatAttr(static_cast<float>(v)));
+  }
   mlir::NamedAttribute flag(llvm::StringRef name) { return b.getNamedAttr(name, b.getUnitAttr()); }
 };
 

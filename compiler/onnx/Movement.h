@@ -23,7 +23,7 @@ struct Piece {
 struct Movement {
   llvm::SmallVector<int64_t> shape; ///< the result's, an axis possibly split into several
   llvm::SmallVector<Piece, 1> pieces;
-  int fillOperand = -1; ///< what fills boxes without a source; -1: zero
+  int fillOperand = -1;            ///< what fills boxes without a source; -1: zero
   llvm::SmallVector<int64_t> axes; ///< of each entry of `shape` the result's axis; empty: one to one
 };
 

@@ -1,8 +1,8 @@
 #include "compiler/onnx/OldBroadcast.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/ops/Shape.h"
 
 using namespace mlir;
 

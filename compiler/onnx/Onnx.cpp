@@ -64,7 +64,8 @@ LogicalResult updateTypes(Operation *op) {
   return success();
 }
 
-Operation *createOp(OpBuilder &b, Location loc, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes, unsigned results) {
+Operation *createOp(OpBuilder &b, Location loc, StringRef name, ValueRange operands,
+                    ArrayRef<NamedAttribute> attributes, unsigned results) {
   OperationState state(loc, name);
   for (Value v : operands) {
     state.addOperands(v ? v : makeNone(b, loc));
@@ -86,7 +87,8 @@ LogicalResult inferElementwise(Operation *op, SmallVectorImpl<Type> &types) {
       continue;
     }
     if (!elementwise.mixesElements() && getElementTypeOrSelf(v.getType()) != first) {
-      return op->emitOpError("operands have element types that differ: ") << first << " and " << getElementTypeOrSelf(v.getType());
+      return op->emitOpError("operands have element types that differ: ")
+             << first << " and " << getElementTypeOrSelf(v.getType());
     }
     auto type = ranked(v);
     if (!type) {

@@ -57,9 +57,9 @@ namespace ingot::onnx {
 /// Whether an optional operand is there.
 inline bool present(mlir::Value v) { return v && !llvm::isa<mlir::NoneType>(v.getType()); }
 
-/// Makes the op, infers its result types, and returns it. Null operands become onnx.None. `attributes` use the standard's names; int64
-/// attributes are I64Attr, ints DenseI64ArrayAttr, float F32Attr, floats DenseF32ArrayAttr, string StrAttr, tensor ElementsAttr.
-/// Where inference fails (message given) the results stay unranked.
+/// Makes the op, infers its result types, and returns it. Null operands become onnx.None. `attributes` use the
+/// standard's names; int64 attributes are I64Attr, ints DenseI64ArrayAttr, float F32Attr, floats DenseF32ArrayAttr,
+/// string StrAttr, tensor ElementsAttr. Where inference fails (message given) the results stay unranked.
 mlir::Operation *createOp(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name, mlir::ValueRange operands,
                           llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, unsigned results = 1);
 

@@ -18,7 +18,8 @@ SmallVector<int64_t> Window::pads() const {
 }
 
 /// An ints attribute with `count` entries in [least, largest], or `count` times `fallback`.
-static FailureOr<SmallVector<int64_t>> listOf(Operation *op, StringRef name, size_t count, int64_t fallback, int64_t least) {
+static FailureOr<SmallVector<int64_t>> listOf(Operation *op, StringRef name, size_t count, int64_t fallback,
+                                              int64_t least) {
   auto attr = op->getAttrOfType<DenseI64ArrayAttr>(name);
   if (!attr || attr.empty()) {
     return SmallVector<int64_t>(count, fallback);
@@ -49,7 +50,8 @@ static FailureOr<Window> readAttributes(Operation *op, ArrayRef<int64_t> kernel)
       return op->emitOpError("kernel has a dimension of ") << k;
     }
   }
-  auto strides = listOf(op, "strides", rank, 1, 1), dilations = listOf(op, "dilations", rank, 1, 1), pads = listOf(op, "pads", 2 * rank, 0, 0);
+  auto strides = listOf(op, "strides", rank, 1, 1), dilations = listOf(op, "dilations", rank, 1, 1),
+       pads = listOf(op, "pads", 2 * rank, 0, 0);
   if (failed(strides) || failed(dilations) || failed(pads)) {
     return failure();
   }
@@ -59,7 +61,8 @@ static FailureOr<Window> readAttributes(Operation *op, ArrayRef<int64_t> kernel)
   w.out.assign(rank, ShapedType::kDynamic);
   StringRef mode = autoPadOf(op);
   if (mode != "NOTSET" && mode != "VALID" && mode != "SAME_UPPER" && mode != "SAME_LOWER") {
-    return op->emitOpError("attribute 'auto_pad' is '") << mode << "', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER";
+    return op->emitOpError("attribute 'auto_pad' is '")
+           << mode << "', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER";
   }
   if (mode == "VALID") {
     w.before.assign(rank, 0), w.after.assign(rank, 0);
@@ -100,7 +103,8 @@ FailureOr<Window> windowOf(Operation *op, ArrayRef<int64_t> spatial, ArrayRef<in
     }
     int64_t room = in + w.before[i] + w.after[i] - w.reach(i);
     if (room < 0) {
-      return op->emitOpError("a window of ") << w.reach(i) << " does not fit the padded input of " << in + w.before[i] + w.after[i] << " on axis " << i + 2;
+      return op->emitOpError("a window of ") << w.reach(i) << " does not fit the padded input of "
+                                             << in + w.before[i] + w.after[i] << " on axis " << i + 2;
     }
     w.out[i] = room / stride + 1;
     // A last window that would begin in the padding behind is left out.
@@ -128,8 +132,10 @@ FailureOr<Window> transposedWindowOf(Operation *op, ArrayRef<int64_t> spatial, A
   if (wanted.size() == rank + 2) {
     wanted = wanted.drop_front(2); // some exporters write batch and channels as well
   }
-  if (!wanted.empty() && (wanted.size() != rank || llvm::any_of(wanted, [](int64_t d) { return d < 1 || d > largest; }))) {
-    return op->emitOpError("attribute 'output_shape' must have a positive entry for each of ") << rank << " spatial axes";
+  if (!wanted.empty() &&
+      (wanted.size() != rank || llvm::any_of(wanted, [](int64_t d) { return d < 1 || d > largest; }))) {
+    return op->emitOpError("attribute 'output_shape' must have a positive entry for each of ")
+           << rank << " spatial axes";
   }
   for (size_t i = 0; i < rank; ++i) {
     if (ShapedType::isDynamic(spatial[i]) || ShapedType::isDynamic(kernel[i])) {
@@ -181,7 +187,9 @@ ElementsAttr constantThrough(Value v) {
     return constantOf(v);
   }
   Operation *parent = argument.getOwner()->getParentOp();
-  return parent && argument.getArgNumber() < parent->getNumOperands() ? constantOf(parent->getOperand(argument.getArgNumber())) : ElementsAttr();
+  return parent && argument.getArgNumber() < parent->getNumOperands()
+             ? constantOf(parent->getOperand(argument.getArgNumber()))
+             : ElementsAttr();
 }
 
 } // namespace ingot::onnx

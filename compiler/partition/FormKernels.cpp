@@ -1,14 +1,16 @@
 // A kernel is a group of ops with at most one root. Ops are taken in order; each one
 //  - that only renames memory (a reshape, a contiguous slice) becomes a plan.view;
-//  - that is elementwise joins the group that produces one of its operands of the same shape, so that it is applied to vectors in
+//  - that is elementwise joins the group that produces one of its operands of the same shape, so that it is applied to
+//  vectors in
 //    registers; a group with a root (the costlier one) is preferred; groups without a root may be merged with it;
 //  - that is a root starts a group, and takes in the rootless groups behind operands that it reads through.
-// A group is placed where its last op stands, so it must be convex: nothing outside lies on a path between two of its ops.
+// A group is placed where its last op stands, so it must be convex: nothing outside lies on a path between two of its
+// ops.
 #include "compiler/partition/FormKernels.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/ops/Constant.h"
 #include "compiler/plan/Layout.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -205,7 +207,8 @@ private:
     for (auto [i, v] : llvm::enumerate(op->getOperands())) {
       Operation *producer = v.getDefiningOp();
       std::shared_ptr<Group> from = producer ? groupOf.lookup(producer) : nullptr;
-      if (from && !from->root && from->device == group->device && root.readsThrough(i) && onlyUsedBy(*from, op) && sameShape(from->shape, v.getType())) {
+      if (from && !from->root && from->device == group->device && root.readsThrough(i) && onlyUsedBy(*from, op) &&
+          sameShape(from->shape, v.getType())) {
         for (Operation *member : from->ops) {
           group->ops.insert(member);
           groupOf[member] = group;
@@ -227,12 +230,15 @@ private:
     for (Value v : op->getOperands()) {
       Operation *producer = v.getDefiningOp();
       std::shared_ptr<Group> g = producer ? groupOf.lookup(producer) : nullptr;
-      if (!g || g == best || g->device != deviceOf[op] || !sameShape(v.getType(), op->getResult(0).getType()) || !takesEpilogue(*g) ||
-          !sameShape(g->shape, op->getResult(0).getType()) || !convexWith(op, *g)) {
+      if (!g || g == best || g->device != deviceOf[op] || !sameShape(v.getType(), op->getResult(0).getType()) ||
+          !takesEpilogue(*g) || !sameShape(g->shape, op->getResult(0).getType()) || !convexWith(op, *g)) {
         continue;
       }
-      // A root's group is preferred, and of two the later one: the earlier result is then an operand that is already there.
-      if (!best || (g->root && !best->root) || (static_cast<bool>(g->root) == static_cast<bool>(best->root) && order[g->ops.back()] > order[best->ops.back()])) {
+      // A root's group is preferred, and of two the later one: the earlier result is then an operand that is already
+      // there.
+      if (!best || (g->root && !best->root) ||
+          (static_cast<bool>(g->root) == static_cast<bool>(best->root) &&
+           order[g->ops.back()] > order[best->ops.back()])) {
         best = g;
       }
     }
@@ -253,10 +259,12 @@ private:
     for (Value v : op->getOperands()) {
       Operation *producer = v.getDefiningOp();
       std::shared_ptr<Group> g = producer ? groupOf.lookup(producer) : nullptr;
-      if (!g || g == group || g->root || g->device != group->device || !sameShape(g->shape, op->getResult(0).getType()) || !onlyUsedBy(*g, op)) {
+      if (!g || g == group || g->root || g->device != group->device ||
+          !sameShape(g->shape, op->getResult(0).getType()) || !onlyUsedBy(*g, op)) {
         continue;
       }
-      bool convex = group->ops.empty() || llvm::all_of(g->ops, [&](Operation *member) { return convexWith(member, *group); });
+      bool convex =
+          group->ops.empty() || llvm::all_of(g->ops, [&](Operation *member) { return convexWith(member, *group); });
       if (!convex) {
         continue;
       }
@@ -304,13 +312,15 @@ private:
     for (Operation *op : members) {
       for (auto [i, v] : llvm::enumerate(op->getOperands())) {
         bool inside = v.getDefiningOp() && g.ops.contains(v.getDefiningOp());
-        bool inRegion = op == g.root ? onnx::constantOf(v) && cast<onnx::KernelRoot>(op).isParameter(i) : isScalarConstant(v);
+        bool inRegion =
+            op == g.root ? onnx::constantOf(v) && cast<onnx::KernelRoot>(op).isParameter(i) : isScalarConstant(v);
         if (!inside && onnx::present(v) && !inRegion) {
           ins.insert(v);
         }
       }
       for (Value v : op->getResults()) {
-        bool rootResult = op == g.root && op->getNumResults() > 1; // families with several results write all that are used
+        bool rootResult =
+            op == g.root && op->getNumResults() > 1; // families with several results write all that are used
         if (llvm::any_of(v.getUsers(), [&](Operation *user) { return !g.ops.contains(user); }) && !rootResult) {
           outs.insert(v);
         }
@@ -363,7 +373,8 @@ private:
 
 } // namespace
 
-LogicalResult formKernels(func::FuncOp function, ArrayRef<Device> devices, bool fallback, std::vector<Placement> &report) {
+LogicalResult formKernels(func::FuncOp function, ArrayRef<Device> devices, bool fallback,
+                          std::vector<Placement> &report) {
   return Former(function, devices, fallback, report).run();
 }
 

@@ -39,10 +39,12 @@ static plan::TensorInfo tensorInfo(Type type, StringAttr name, const std::string
 void describe(func::FuncOp function, plan::ModelInfo &info) {
   info.inputs.clear(), info.outputs.clear();
   for (auto [i, t] : llvm::enumerate(function.getArgumentTypes())) {
-    info.inputs.push_back(tensorInfo(t, function.getArgAttrOfType<StringAttr>(i, "onnx.name"), "input" + std::to_string(i)));
+    info.inputs.push_back(
+        tensorInfo(t, function.getArgAttrOfType<StringAttr>(i, "onnx.name"), "input" + std::to_string(i)));
   }
   for (auto [i, t] : llvm::enumerate(function.getResultTypes())) {
-    info.outputs.push_back(tensorInfo(t, function.getResultAttrOfType<StringAttr>(i, "onnx.name"), "output" + std::to_string(i)));
+    info.outputs.push_back(
+        tensorInfo(t, function.getResultAttrOfType<StringAttr>(i, "onnx.name"), "output" + std::to_string(i)));
   }
 }
 
@@ -54,7 +56,8 @@ int64_t countMacs(func::FuncOp function) {
     if (name == "Conv" || name == "ConvTranspose") {
       // Every weight of an output (input) channel is used once an output (input) pixel.
       auto w = onnx::ranked(op->getOperand(1));
-      macs += size(name == "Conv" ? op->getResult(0) : op->getOperand(0)) * (onnx::elements(w.getShape()) / std::max<int64_t>(1, w.getDimSize(0)));
+      macs += size(name == "Conv" ? op->getResult(0) : op->getOperand(0)) *
+              (onnx::elements(w.getShape()) / std::max<int64_t>(1, w.getDimSize(0)));
     } else if (name == "MatMul") {
       macs += size(op->getResult(0)) * onnx::ranked(op->getOperand(0)).getShape().back();
     }

@@ -1,5 +1,5 @@
-#include "compiler/onnx/Onnx.h"
 #include "compiler/pipeline/Dialects.h"
+#include "compiler/onnx/Onnx.h"
 #include "compiler/plan/Plan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -14,8 +14,9 @@ using namespace mlir;
 namespace ingot::pipeline {
 
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<onnx::OnnxDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
-                      cf::ControlFlowDialect, memref::MemRefDialect, vector::VectorDialect, LLVM::LLVMDialect>();
+  registry.insert<onnx::OnnxDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect,
+                  scf::SCFDialect, cf::ControlFlowDialect, memref::MemRefDialect, vector::VectorDialect,
+                  LLVM::LLVMDialect>();
 }
 
 } // namespace ingot::pipeline

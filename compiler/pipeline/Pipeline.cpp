@@ -1,5 +1,5 @@
-// Runs the phases in order, with their dumps, times and diagnostics. A failure is the user's where the phase or its message says so;
-// any other is a bug of ours: the module as it was before the phase is written as a reproducer.
+// Runs the phases in order, with their dumps, times and diagnostics. A failure is the user's where the phase or its
+// message says so; any other is a bug of ours: the module as it was before the phase is written as a reproducer.
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/pipeline/Dialects.h"
 #include "compiler/pipeline/State.h"
@@ -26,7 +26,9 @@ std::string render(const std::string &file, Diagnostic &d) {
     }
     return WalkResult::advance();
   });
-  StringRef severity = d.getSeverity() == DiagnosticSeverity::Error ? "error" : d.getSeverity() == DiagnosticSeverity::Warning ? "warning" : "note";
+  StringRef severity = d.getSeverity() == DiagnosticSeverity::Error     ? "error"
+                       : d.getSeverity() == DiagnosticSeverity::Warning ? "warning"
+                                                                        : "note";
   return (Twine(file) + ": " + severity + ": " + (node.empty() ? "" : "node '" + node + "': ") + d.str() + "\n").str();
 }
 
@@ -48,7 +50,9 @@ class Run {
 public:
   Run(const Options &options, Result &result, std::string &diagnostics)
       : options(options), diagnostics(diagnostics), context(MLIRContext::Threading::DISABLED),
-        state{options, result, context, options.name.empty() ? identifier(options.modelPath) : options.name, {}, nullptr, {}, {}, {}, {}} {
+        state{options, result,  context, options.name.empty() ? identifier(options.modelPath) : options.name,
+              {},      nullptr, {},      {},
+              {},      {}} {
     DialectRegistry registry;
     registerDialects(registry);
     context.appendDialectRegistry(registry);
@@ -148,8 +152,9 @@ private:
       return Status::Bug;
     }
     llvm::raw_fd_ostream os(fd, /*shouldClose=*/true);
-    os << "// ingot failed in phase '" << phase.name << "' on " << llvm::sys::path::filename(options.modelPath) << " for "
-       << state.devices.front().machine.spec << "\n// " << StringRef(diagnostics).rtrim().split('\n').first << "\n";
+    os << "// ingot failed in phase '" << phase.name << "' on " << llvm::sys::path::filename(options.modelPath)
+       << " for " << state.devices.front().machine.spec << "\n// " << StringRef(diagnostics).rtrim().split('\n').first
+       << "\n";
     OpPrintingFlags flags;
     flags.elideLargeElementsAttrs(64).elideLargeResourceString(64).enableDebugInfo();
     module.print(os, flags);
@@ -176,7 +181,9 @@ const target::MachineModel &State::machineOf(llvm::StringRef spec) const {
   return devices.front().machine;
 }
 
-Status compile(const Options &options, Result &result, std::string &diagnostics) { return Run(options, result, diagnostics).run(); }
+Status compile(const Options &options, Result &result, std::string &diagnostics) {
+  return Run(options, result, diagnostics).run();
+}
 
 const std::vector<PhaseInfo> &phases() {
   static const std::vector<PhaseInfo> all = [] {

@@ -1,4 +1,5 @@
-// The way of a model, as a table of phases. Flags (--stop-after, --dump-after, --timing), documentation and tests come from the table.
+// The way of a model, as a table of phases. Flags (--stop-after, --dump-after, --timing), documentation and tests come
+// from the table.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,20 +12,20 @@ namespace ingot::pipeline {
 /// What every subcommand that takes a model can be told.
 struct Options {
   std::string modelPath;
-  std::string name;                          ///< C identifier; empty: from the file name
-  std::vector<std::string> targets;          ///< in the user's order of preference; empty: native
-  bool fallback = true;                      ///< false (--no-fallback): every node must run on the first target
-  std::map<std::string, int64_t> dims;       ///< --dim batch=1
+  std::string name;                    ///< C identifier; empty: from the file name
+  std::vector<std::string> targets;    ///< in the user's order of preference; empty: native
+  bool fallback = true;                ///< false (--no-fallback): every node must run on the first target
+  std::map<std::string, int64_t> dims; ///< --dim batch=1
   std::map<std::string, std::vector<int64_t>> shapes; ///< --shape x=1x3x224x224, by input name
-  std::string accuracy = "default";          ///< strict, default, fast
-  bool threads = false;                      ///< kernels may be split over exec->parallel_for
+  std::string accuracy = "default";                   ///< strict, default, fast
+  bool threads = false;                               ///< kernels may be split over exec->parallel_for
 
-  std::string outDir;                        ///< where artifacts go; empty: nothing is written
-  std::vector<std::string> emit = {"lib"};   ///< lib obj shared asm llvm mlir
+  std::string outDir;                      ///< where artifacts go; empty: nothing is written
+  std::vector<std::string> emit = {"lib"}; ///< lib obj shared asm llvm mlir
   bool depfile = false;
 
-  std::string stopAfter;                     ///< phase name; the module is then printed to stdout
-  std::vector<std::string> dumpAfter;        ///< phase names; printed to stderr
+  std::string stopAfter;              ///< phase name; the module is then printed to stdout
+  std::vector<std::string> dumpAfter; ///< phase names; printed to stderr
   std::function<void(int done, int total, const std::string &phase)> progress; ///< may be empty
 };
 
@@ -54,8 +55,8 @@ struct Result {
 
 enum class Status { Ok = 0, UserError = 1, Bug = 2 };
 
-/// Compiles one model. Diagnostics go to `diagnostics` (one message a line, "FILE: error: node 'x' (Op): text"); on Bug a reproducer
-/// has been written and its path is in the last message.
+/// Compiles one model. Diagnostics go to `diagnostics` (one message a line, "FILE: error: node 'x' (Op): text"); on Bug
+/// a reproducer has been written and its path is in the last message.
 Status compile(const Options &options, Result &result, std::string &diagnostics);
 
 struct PhaseInfo {

@@ -8,13 +8,13 @@ namespace ingot::plan {
 BlockedAttr blockedOf(mlir::Type type);
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, BlockedAttr layout);
 
-/// Strides in elements over the *iteration dimensions* of a tensor. Row-major: the logical axes; the lane axis is the last one.
-/// Blocked: [N, C / lanes, spatial...] and the lanes, whose stride is 1.
+/// Strides in elements over the *iteration dimensions* of a tensor. Row-major: the logical axes; the lane axis is the
+/// last one. Blocked: [N, C / lanes, spatial...] and the lanes, whose stride is 1.
 struct Strides {
-  int64_t offset = 0;                  ///< of the first interior element
-  llvm::SmallVector<int64_t> sizes;    ///< of each iteration dimension, halo excluded
-  llvm::SmallVector<int64_t> strides;  ///< of each iteration dimension
-  int64_t lanes = 1;                   ///< elements of a block; 1 for row-major
+  int64_t offset = 0;                 ///< of the first interior element
+  llvm::SmallVector<int64_t> sizes;   ///< of each iteration dimension, halo excluded
+  llvm::SmallVector<int64_t> strides; ///< of each iteration dimension
+  int64_t lanes = 1;                  ///< elements of a block; 1 for row-major
 };
 Strides stridesOf(mlir::RankedTensorType type);
 
@@ -22,7 +22,8 @@ Strides stridesOf(mlir::RankedTensorType type);
 int64_t physicalElements(mlir::RankedTensorType type);
 int64_t physicalBytes(mlir::RankedTensorType type);
 
-/// A blocked tensor whose memory reads the same row-major (up to trailing padding): no halo, one pixel, and one batch or whole blocks.
+/// A blocked tensor whose memory reads the same row-major (up to trailing padding): no halo, one pixel, and one batch
+/// or whole blocks.
 bool sameMemoryAsPlain(mlir::RankedTensorType type);
 
 /// The value whose buffer `v` lies in, and at which byte: through views, and through joins that `v` is part of.

@@ -28,8 +28,8 @@ struct ModelInfo {
   int64_t macs = 0, kernels = 0, arenaBytes = 0;
 };
 
-/// The weights section: constants in the forms that kernels read. Bytes are made only while they are written, one entry at a time, from
-/// the mapped model file through the packer into the object: they are never all in memory twice.
+/// The weights section: constants in the forms that kernels read. Bytes are made only while they are written, one entry
+/// at a time, from the mapped model file through the packer into the object: they are never all in memory twice.
 class WeightTable {
 public:
   /// Fills `to` (zeroed, the entry's size) from the constant's dense row-major bytes.
@@ -41,7 +41,8 @@ public:
     Pack pack; ///< empty: a plain copy
   };
 
-  /// Offset of the packed form of `source` in the section (a multiple of 64). The same source under the same recipe is stored once.
+  /// Offset of the packed form of `source` in the section (a multiple of 64). The same source under the same recipe is
+  /// stored once.
   int64_t add(mlir::ElementsAttr source, const Recipe &recipe);
   int64_t bytes() const { return size; }
   /// Streams the section in order, in pieces.

@@ -1,4 +1,5 @@
-// What kernel builders know of a machine: data, no code. Every builder is parameterised by this struct and by nothing else of a target.
+// What kernel builders know of a machine: data, no code. Every builder is parameterised by this struct and by nothing
+// else of a target.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,15 +12,16 @@ struct MachineModel {
   std::string cpu;      ///< LLVM cpu name
   std::string features; ///< LLVM feature string, "+a,-b"
 
-  int64_t lanes = 1;           ///< f32 lanes of one vector register; 1: scalar code
-  int64_t registers = 16;      ///< architectural vector registers
-  bool maskedAccess = false;   ///< masked loads and stores are one instruction (else builders write scalar tails)
+  int64_t lanes = 1;         ///< f32 lanes of one vector register; 1: scalar code
+  int64_t registers = 16;    ///< architectural vector registers
+  bool maskedAccess = false; ///< masked loads and stores are one instruction (else builders write scalar tails)
   bool fusedMultiplyAdd = true;
   bool scaleByPowerOfTwo = false; ///< x * 2^n is one instruction (llvm.ldexp becomes it), scalar and vector
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 8 << 20; ///< data caches of one core
 
-  /// The register tile of a matrix product: `rows` broadcasts times `vectors` column vectors, accumulators kept in registers.
-  /// rows * vectors + vectors + 1 must fit the register file (reference: cpu-kernels/MEASURED.md, section 3).
+  /// The register tile of a matrix product: `rows` broadcasts times `vectors` column vectors, accumulators kept in
+  /// registers. rows * vectors + vectors + 1 must fit the register file (reference: cpu-kernels/MEASURED.md, section
+  /// 3).
   struct Tile {
     int64_t rows = 4, vectors = 1;
   };

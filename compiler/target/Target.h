@@ -1,5 +1,6 @@
-// The interface between the compiler and a target. A target is a folder of targets/ that nobody else names: CMake finds the folder,
-// the registry below is made from the listing. The compiler asks questions; it never asks "which target are you".
+// The interface between the compiler and a target. A target is a folder of targets/ that nobody else names: CMake finds
+// the folder, the registry below is made from the listing. The compiler asks questions; it never asks "which target are
+// you".
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "llvm/ADT/StringRef.h"
@@ -35,8 +36,8 @@ public:
   /// The machine behind `spec`. The error is the user's: an unknown cpu, a feature that this host lacks for `native`.
   virtual llvm::Expected<MachineModel> machine(llvm::StringRef spec) const = 0;
 
-  /// Empty when a kernel rooted at `op` (or made of it) can run here; else the reason, as the partition report prints it.
-  /// Called only for ops that some kernel family of the compiler can build, so a CPU usually answers "".
+  /// Empty when a kernel rooted at `op` (or made of it) can run here; else the reason, as the partition report prints
+  /// it. Called only for ops that some kernel family of the compiler can build, so a CPU usually answers "".
   virtual std::string refuses(mlir::Operation *op, const MachineModel &machine) const = 0;
 };
 

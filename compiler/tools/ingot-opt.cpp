@@ -1,4 +1,5 @@
-// Runs phases of the compiler by themselves on IR in text form: ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v3 x.mlir
+// Runs phases of the compiler by themselves on IR in text form: ingot-opt --graph-simplify
+// --partition-form-kernels=target=x86-64-v3 x.mlir
 #include "compiler/emit/Lowering.h"
 #include "compiler/fusion/Fuse.h"
 #include "compiler/graph/Simplify.h"
@@ -24,7 +25,8 @@ struct PhasePass : PassWrapper<PhasePass, OperationPass<ModuleOp>> {
   using Body = LogicalResult (*)(ModuleOp, func::FuncOp, ArrayRef<partition::Device>);
 
   PhasePass(StringRef name, StringRef sentence, Body body) : name(name), sentence(sentence), body(body) {}
-  PhasePass(const PhasePass &other) : PassWrapper(other), name(other.name), sentence(other.sentence), body(other.body) {}
+  PhasePass(const PhasePass &other)
+      : PassWrapper(other), name(other.name), sentence(other.sentence), body(other.body) {}
   StringRef getArgument() const override { return name; }
   StringRef getDescription() const override { return sentence; }
 
@@ -80,14 +82,17 @@ constexpr struct {
      }},
     {"layout-assign", "packed layouts, halos, concatenations in place",
      [](ModuleOp, func::FuncOp f, ArrayRef<partition::Device> devices) {
-       layout::assignLayouts(f, [&](StringRef spec) { return machineOf(devices, spec).lanes; }, devices.empty() ? "" : devices.front().machine.spec);
+       layout::assignLayouts(
+           f, [&](StringRef spec) { return machineOf(devices, spec).lanes; },
+           devices.empty() ? "" : devices.front().machine.spec);
        sortTopologically(&f.getBody().front());
        return success();
      }},
     {"lower-kernels", "kernels become functions of loops and vectors",
      [](ModuleOp m, func::FuncOp, ArrayRef<partition::Device> devices) {
        plan::WeightTable weights;
-       return lower::lowerKernels(m, [&](StringRef spec) -> const target::MachineModel & { return machineOf(devices, spec); }, weights);
+       return lower::lowerKernels(
+           m, [&](StringRef spec) -> const target::MachineModel & { return machineOf(devices, spec); }, weights);
      }},
     {"memory-plan", "every buffer gets its place",
      [](ModuleOp, func::FuncOp f, ArrayRef<partition::Device>) { return LogicalResult(memory::planMemory(f)); }},

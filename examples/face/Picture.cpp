@@ -1,4 +1,5 @@
-// PNG without a library: the pixels go into "stored" blocks of the deflate format, which need no compressor, only the two check sums.
+// PNG without a library: the pixels go into "stored" blocks of the deflate format, which need no compressor, only the
+// two check sums.
 #include "Picture.h"
 #include <algorithm>
 #include <cmath>
@@ -132,11 +133,13 @@ void Picture::draw(const Box &box, const std::vector<std::array<float, 2>> &poin
 
 std::string Picture::text(const Box &box, const std::vector<std::array<float, 2>> &points) const {
   constexpr int columns = 76, rows = 38; // a character is about twice as high as it is wide
-  Box view{box.left - box.width() / 2, box.top - box.height() / 4, box.right + box.width() / 2, box.bottom + box.height() / 4, 0};
+  Box view{box.left - box.width() / 2, box.top - box.height() / 4, box.right + box.width() / 2,
+           box.bottom + box.height() / 4, 0};
   std::vector<float> values = sample(view, columns, rows);
   std::vector<std::string> lines(rows, std::string(columns, ' '));
   auto put = [&](float x, float y, char symbol) {
-    int column = static_cast<int>((x - view.left) / view.width() * columns), row = static_cast<int>((y - view.top) / view.height() * rows);
+    int column = static_cast<int>((x - view.left) / view.width() * columns),
+        row = static_cast<int>((y - view.top) / view.height() * rows);
     if (column >= 0 && row >= 0 && column < columns && row < rows) {
       lines[row][column] = symbol;
     }

@@ -19,10 +19,12 @@ public:
   /// Empty (width 0) when `path` is no binary PPM.
   static Picture readPpm(const std::string &path);
   bool writePng(const std::string &path) const;
-  /// The part around `box` as text, one character for some pixels, dark to bright; the box's border as '#', points as 'O'.
+  /// The part around `box` as text, one character for some pixels, dark to bright; the box's border as '#', points as
+  /// 'O'.
   std::string text(const Box &box, const std::vector<std::array<float, 2>> &points) const;
 
-  /// `box` of the picture, scaled to columns x rows by averaging, values -1..1, as the networks want it: column by column, RGB. Outside is 0.
+  /// `box` of the picture, scaled to columns x rows by averaging, values -1..1, as the networks want it: column by
+  /// column, RGB. Outside is 0.
   std::vector<float> sample(const Box &box, int columns, int rows) const;
   void draw(const Box &box, const std::vector<std::array<float, 2>> &points);
 

@@ -17,8 +17,9 @@ namespace {
 using Points = std::vector<std::array<float, 2>>;
 
 /// As much working memory as the hungriest of the five networks asks for; they run one after the other.
-alignas(64) unsigned char workspace[std::max<size_t>({PNET_22_WORKSPACE_BYTES, PNET_32_WORKSPACE_BYTES, PNET_45_WORKSPACE_BYTES,
-                                                      RNET_WORKSPACE_BYTES, ONET_WORKSPACE_BYTES, 64})];
+alignas(64) unsigned char workspace[std::max<size_t>({PNET_22_WORKSPACE_BYTES, PNET_32_WORKSPACE_BYTES,
+                                                      PNET_45_WORKSPACE_BYTES, RNET_WORKSPACE_BYTES,
+                                                      ONET_WORKSPACE_BYTES, 64})];
 
 void check(int status, const ingot_model *model) {
   if (status != 0) {
@@ -31,8 +32,8 @@ void check(int status, const ingot_model *model) {
 
 /// The networks say by how much of its own size a box must move.
 Box moved(const Box &box, const float *by, float score) {
-  return {box.left + by[0] * box.width(), box.top + by[1] * box.height(), box.right + by[2] * box.width(), box.bottom + by[3] * box.height(),
-          score};
+  return {box.left + by[0] * box.width(), box.top + by[1] * box.height(), box.right + by[2] * box.width(),
+          box.bottom + by[3] * box.height(), score};
 }
 
 Box squared(const Box &box) {
@@ -58,7 +59,8 @@ std::vector<Box> best(std::vector<Box> boxes, float limit) {
   return kept;
 }
 
-/// One size of the picture. pnet's answer has one cell for every second pixel; a cell stands for the 12x12 pixels from there on.
+/// One size of the picture. pnet's answer has one cell for every second pixel; a cell stands for the 12x12 pixels from
+/// there on.
 template <int Columns, int Rows, typename Run>
 void propose(const Picture &picture, Run run, const ingot_model *model, std::vector<Box> &proposals) {
   constexpr int across = (Columns - 2 + 1) / 2 - 4, down = (Rows - 2 + 1) / 2 - 4;
@@ -131,7 +133,8 @@ int main(int argc, char **argv) {
     ++count;
     drawn.draw(face, points);
     std::printf("%s", picture.text(face, points).c_str());
-    std::printf("face at x %.0f..%.0f, y %.0f..%.0f, probability %.3f\n", face.left, face.right, face.top, face.bottom, face.score);
+    std::printf("face at x %.0f..%.0f, y %.0f..%.0f, probability %.3f\n", face.left, face.right, face.top, face.bottom,
+                face.score);
     const char *names[] = {"left eye", "right eye", "nose", "left corner of the mouth", "right corner of the mouth"};
     for (int k = 0; k < 5; ++k) {
       std::printf("  %s at %.0f, %.0f\n", names[k], points[k][0], points[k][1]);

@@ -1,6 +1,7 @@
-/* Runs the model MODEL on seeded inputs and shows: the same bits twice and with a dirty workspace; how deep a painted stack was used; that the
- * control bits of the floating-point unit are as before; that nothing was allocated (this program's allocator counts). Then it runs once more in a
- * process that the kernel kills at the first system call (seccomp's strict mode). */
+/* Runs the model MODEL on seeded inputs and shows: the same bits twice and with a dirty workspace; how deep a painted
+ * stack was used; that the control bits of the floating-point unit are as before; that nothing was allocated (this
+ * program's allocator counts). Then it runs once more in a process that the kernel kills at the first system call
+ * (seccomp's strict mode). */
 #define _GNU_SOURCE
 #include "ingot.h"
 #include <linux/seccomp.h>
@@ -36,7 +37,8 @@ static int statuses[2];
 
 static void runTwice(void) {
   statuses[0] = model->run(inputs, outputs[0], workspace, NULL);
-  memset(workspace, 0xFF, (size_t)model->workspace_bytes); /* every float a NaN: nothing may be read that was not written */
+  memset(workspace, 0xFF,
+         (size_t)model->workspace_bytes); /* every float a NaN: nothing may be read that was not written */
   statuses[1] = model->run(inputs, outputs[1], workspace, NULL);
 }
 
@@ -92,8 +94,8 @@ int main(void) {
   while (untouched < sizeof stack && stack[untouched] == PAINT) {
     ++untouched;
   }
-  printf("status %d %d\nallocations %d\nstack %zu\nenvironment %s\n", statuses[0], statuses[1], counted, sizeof stack - untouched,
-         before == after ? "kept" : "changed");
+  printf("status %d %d\nallocations %d\nstack %zu\nenvironment %s\n", statuses[0], statuses[1], counted,
+         sizeof stack - untouched, before == after ? "kept" : "changed");
   for (int k = 0; k < model->output_count; ++k) {
     if (memcmp(outputs[0][k], outputs[1][k], (size_t)model->outputs[k].bytes) != 0) {
       printf("output %d differs from run to run\n", k);

@@ -1,4 +1,5 @@
-// Convolutions. Blocked to blocked and row-major to blocked by DenseConv, with weights packed at compile time; all others row-major.
+// Convolutions. Blocked to blocked and row-major to blocked by DenseConv, with weights packed at compile time; all
+// others row-major.
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/PlainConv.h"
 #include "compiler/lower/StemConv.h"

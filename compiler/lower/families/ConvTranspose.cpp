@@ -1,5 +1,5 @@
-// Transposed convolutions: in channel blocks as one convolution for each residue of the output coordinates modulo the strides, by DenseConv;
-// row-major as a convolution of the input with zeros between its elements.
+// Transposed convolutions: in channel blocks as one convolution for each residue of the output coordinates modulo the
+// strides, by DenseConv; row-major as a convolution of the input with zeros between its elements.
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/PlainConv.h"
 
@@ -9,7 +9,9 @@ namespace ingot::lower {
 namespace {
 
 class ConvTranspose : public KernelFamily {
-  static bool blocked(plan::KernelOp kernel) { return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType())); }
+  static bool blocked(plan::KernelOp kernel) {
+    return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType()));
+  }
 
 public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {

@@ -1,8 +1,9 @@
-// Convolution of each channel by itself, a block of channels in the lanes of a vector; zeros around the image are the buffer's halo.
+// Convolution of each channel by itself, a block of channels in the lanes of a vector; zeros around the image are the
+// buffer's halo.
 //
-// Small kernels on machines with many registers: all weights of a block and a tile of two rows of outputs stay in registers; each input
-// vector is loaded once and multiplied into every output that it feeds. Others: one row of outputs, a loop over the kernel's rows.
-// Row-major tensors go to PlainConv.
+// Small kernels on machines with many registers: all weights of a block and a tile of two rows of outputs stay in
+// registers; each input vector is loaded once and multiplied into every output that it feeds. Others: one row of
+// outputs, a loop over the kernel's rows. Row-major tensors go to PlainConv.
 #include "compiler/lower/Convolution.h"
 #include "compiler/lower/PlainConv.h"
 #include "compiler/onnx/Onnx.h"
@@ -16,9 +17,9 @@ namespace {
 struct Schedule {
   ConvGeometry g;
   int64_t lanes, blocks;
-  bool resident; ///< all weights in registers
+  bool resident;         ///< all weights in registers
   int64_t height, width; ///< of a tile of outputs
-  int64_t units; ///< pieces of an image, where there are few channel blocks
+  int64_t units;         ///< pieces of an image, where there are few channel blocks
 
   const ConvAxis &axis(size_t i) const { return g.phases[0].axes[i]; }
   int64_t taps() const { return g.phases[0].taps.size(); }
@@ -28,13 +29,21 @@ struct Schedule {
 constexpr int64_t enoughItems = 16, tileRowsOfUnit = 4;
 
 Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine) {
-  Schedule s{geometryOf(rootOf(kernel), /*wide=*/true), plan::blockedOf(kernel.getResult(0).getType()).getLanes(), 0, false, 1, 1, 1};
+  Schedule s{geometryOf(rootOf(kernel), /*wide=*/true),
+             plan::blockedOf(kernel.getResult(0).getType()).getLanes(),
+             0,
+             false,
+             1,
+             1,
+             1};
   s.blocks = llvm::divideCeil(s.g.outChannels, s.lanes);
   s.resident = machine.registers >= 32 && s.taps() <= 9;
   s.height = s.resident && s.axis(1).out > 1 ? 2 : 1;
-  int64_t left = machine.registers - 2 - (s.resident ? s.taps() + 1 : std::min<int64_t>(s.axis(2).taps, machine.registers / 3));
+  int64_t left =
+      machine.registers - 2 - (s.resident ? s.taps() + 1 : std::min<int64_t>(s.axis(2).taps, machine.registers / 3));
   s.width = std::max<int64_t>(1, std::min<int64_t>(14, left) / s.height);
-  s.units = std::clamp<int64_t>(enoughItems / std::max<int64_t>(1, s.g.batch * s.blocks), 1, std::max<int64_t>(1, s.wholeTiles() / tileRowsOfUnit));
+  s.units = std::clamp<int64_t>(enoughItems / std::max<int64_t>(1, s.g.batch * s.blocks), 1,
+                                std::max<int64_t>(1, s.wholeTiles() / tileRowsOfUnit));
   return s;
 }
 
@@ -44,7 +53,8 @@ plan::WeightTable::Recipe packed(const Schedule &s) {
   for (int64_t t : s.g.phases[0].taps) {
     key += " " + std::to_string(t);
   }
-  auto pack = [lanes = s.lanes, taps = s.g.phases[0].taps, channels = s.g.outChannels](ArrayRef<char> from, MutableArrayRef<char> to) {
+  auto pack = [lanes = s.lanes, taps = s.g.phases[0].taps, channels = s.g.outChannels](ArrayRef<char> from,
+                                                                                       MutableArrayRef<char> to) {
     auto *source = reinterpret_cast<const float *>(from.data());
     auto *target = reinterpret_cast<float *>(to.data());
     int64_t count = taps.size();
@@ -60,7 +70,8 @@ plan::WeightTable::Recipe packed(const Schedule &s) {
 class Depthwise {
 public:
   Depthwise(Build &build, const Schedule &s)
-      : build(build), w(build.w), s(s), in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))), space(build.group.space(build.group.resultType())) {
+      : build(build), w(build.w), s(s), in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))),
+        space(build.group.space(build.group.resultType())) {
     Operation *root = build.group.root;
     x = build.group.buffer(root->getOperand(0)), weights = build.group.buffer(root->getOperand(1));
     bias = onnx::present(root->getOperand(2)) ? build.group.buffer(root->getOperand(2)) : Buffer();
@@ -70,7 +81,8 @@ public:
   }
 
   void item(Ix item) {
-    Ix u = remainder(item, s.units), rest = floorDiv(item, s.units), block = remainder(rest, s.blocks), n = floorDiv(rest, s.blocks);
+    Ix u = remainder(item, s.units), rest = floorDiv(item, s.units), block = remainder(rest, s.blocks),
+       n = floorDiv(rest, s.blocks);
     Channel c{n, block, in.offset + n * in.strides[0] + block * in.strides[1], {}, {}};
     c.bias = bias ? w.load(bias, block * s.lanes, s.lanes) : w.constant(0, w.vectorOf(w.b.getF32Type(), s.lanes));
     for (int64_t t = 0; s.resident && t < s.taps(); ++t) {
@@ -111,8 +123,8 @@ private:
   Value weight(const Channel &c, Ix tap) { return w.load(weights, (c.block * s.taps() + tap) * s.lanes, s.lanes); }
 
   void tileRow(const Channel &c, Ix d, Ix h, int64_t height) {
-    Ix row = c.base + (d * s.axis(0).inStep + s.axis(0).inStart) * strides[0] + (h * s.axis(1).inStep + s.axis(1).inStart) * strides[1] +
-             s.axis(2).inStart * strides[2];
+    Ix row = c.base + (d * s.axis(0).inStep + s.axis(0).inStart) * strides[0] +
+             (h * s.axis(1).inStep + s.axis(1).inStart) * strides[1] + s.axis(2).inStart * strides[2];
     w.balanced(s.axis(2).out, s.width, [&](Ix column, int64_t width) {
       Ix at = row + column * (s.axis(2).inStep * strides[2]);
       Vectors acc(height * width, c.bias);
@@ -139,12 +151,15 @@ private:
   /// The tap of `axis` by which output `o` of the tile reads input coordinate `i` of it; -1 if none.
   static int64_t tapOf(const ConvAxis &axis, int64_t i, int64_t o) {
     int64_t distance = i - o * axis.inStep;
-    return distance >= 0 && distance % axis.tapStep == 0 && distance / axis.tapStep < axis.taps ? distance / axis.tapStep : -1;
+    return distance >= 0 && distance % axis.tapStep == 0 && distance / axis.tapStep < axis.taps
+               ? distance / axis.tapStep
+               : -1;
   }
 
   Vectors resident(const Channel &c, Ix at, int64_t height, int64_t width, Vectors acc) {
     const ConvAxis &a0 = s.axis(0), &a1 = s.axis(1), &a2 = s.axis(2);
-    int64_t rows = (height - 1) * a1.inStep + (a1.taps - 1) * a1.tapStep + 1, columns = (width - 1) * a2.inStep + (a2.taps - 1) * a2.tapStep + 1;
+    int64_t rows = (height - 1) * a1.inStep + (a1.taps - 1) * a1.tapStep + 1,
+            columns = (width - 1) * a2.inStep + (a2.taps - 1) * a2.tapStep + 1;
     for (int64_t z = 0; z < a0.taps; ++z) {
       for (int64_t y = 0; y < rows; ++y) {
         for (int64_t column = 0; column < columns; ++column) {
@@ -175,7 +190,8 @@ private:
             Vectors next(c2);
             Value weighing = weight(c, tap + k);
             for (int64_t i = 0; i < width; ++i) {
-              next[i] = w.fma(w.load(x, row + k * (a2.tapStep * strides[2]) + i * a2.inStep * strides[2], s.lanes), weighing, next[i]);
+              next[i] = w.fma(w.load(x, row + k * (a2.tapStep * strides[2]) + i * a2.inStep * strides[2], s.lanes),
+                              weighing, next[i]);
             }
             return next;
           });
@@ -206,7 +222,9 @@ private:
 };
 
 class DepthwiseConv : public KernelFamily {
-  static bool blocked(plan::KernelOp kernel) { return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType())); }
+  static bool blocked(plan::KernelOp kernel) {
+    return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType()));
+  }
 
 public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {

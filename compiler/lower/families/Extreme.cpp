@@ -1,12 +1,13 @@
-// ArgMax and ArgMin: the best value and its position are carried side by side, lane by lane. Along a row each lane sees every
-// `lanes`-th element; at its end the best value over the lanes decides, and of the lanes that have it the first (or last) position.
+// ArgMax and ArgMin: the best value and its position are carried side by side, lane by lane. Along a row each lane sees
+// every `lanes`-th element; at its end the best value over the lanes decides, and of the lanes that have it the first
+// (or last) position.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Split.h"
 #include "compiler/lower/Vectors.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Reduce.h"
-#include "compiler/onnx/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -25,7 +26,8 @@ struct Wanted {
 Wanted wantedOf(Operation *root) {
   auto from = [](auto op, bool max) {
     int64_t rank = onnx::ranked(op.getData()).getRank();
-    return Wanted{op.getData(), *onnx::normalAxis(op.getAxis(), rank), op.getKeepdims() != 0, op.getSelectLastIndex() != 0, max};
+    return Wanted{op.getData(), *onnx::normalAxis(op.getAxis(), rank), op.getKeepdims() != 0,
+                  op.getSelectLastIndex() != 0, max};
   };
   auto max = dyn_cast<onnx::ArgMaxOp>(root);
   return max ? from(max, true) : from(cast<onnx::ArgMinOp>(root), false);
@@ -34,9 +36,10 @@ Wanted wantedOf(Operation *root) {
 class Search {
 public:
   explicit Search(Build &build)
-      : build(build), w(build.w), group(build.group), wanted(wantedOf(group.root)), element(valueType(onnx::elementOf(wanted.data))),
-        isUnsigned(onnx::elementOf(wanted.data).isUnsignedInteger()), index(w.b.getI32Type()),
-        split(group, Group::typeOf(wanted.data), Group::typeOf(group.root->getResult(0)), {wanted.axis}, wanted.keepdims) {}
+      : build(build), w(build.w), group(build.group), wanted(wantedOf(group.root)),
+        element(valueType(onnx::elementOf(wanted.data))), isUnsigned(onnx::elementOf(wanted.data).isUnsignedInteger()),
+        index(w.b.getI32Type()), split(group, Group::typeOf(wanted.data), Group::typeOf(group.root->getResult(0)),
+                                       {wanted.axis}, wanted.keepdims) {}
 
   void run() {
     split.positions(w, build.begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
@@ -56,7 +59,10 @@ private:
   Type index;
   Split split;
 
-  Combine how() const { return wanted.max ? (isUnsigned ? Combine::UnsignedMax : Combine::Max) : (isUnsigned ? Combine::UnsignedMin : Combine::Min); }
+  Combine how() const {
+    return wanted.max ? (isUnsigned ? Combine::UnsignedMax : Combine::Max)
+                      : (isUnsigned ? Combine::UnsignedMin : Combine::Min);
+  }
 
   Value better(Value x, Value best) {
     if (isa<FloatType>(element)) {
@@ -81,12 +87,14 @@ private:
     if (split.across && s.mask) {
       wins = arith::AndIOp::create(w.b, w.loc, wins, s.mask);
     }
-    return {arith::SelectOp::create(w.b, w.loc, wins, x, best), arith::SelectOp::create(w.b, w.loc, wins, here, position)};
+    return {arith::SelectOp::create(w.b, w.loc, wins, x, best),
+            arith::SelectOp::create(w.b, w.loc, wins, here, position)};
   }
 
   Value counting(int64_t lanes) {
     SmallVector<int32_t> numbers = llvm::to_vector(llvm::seq<int32_t>(0, lanes));
-    return arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(VectorType::get({lanes}, index), ArrayRef<int32_t>(numbers)));
+    return arith::ConstantOp::create(
+        w.b, w.loc, DenseElementsAttr::get(VectorType::get({lanes}, index), ArrayRef<int32_t>(numbers)));
   }
   SmallVector<Value> start(int64_t lanes) {
     return {neutral(w, how(), w.vectorOf(element, lanes)), w.constant(0, w.vectorOf(index, lanes))};
@@ -111,10 +119,12 @@ private:
     Value best = across(w, how(), carried[0]), position = carried[1];
     if (split.lanes > 1) {
       Value all = w.splat(best, split.lanes);
-      Value has = isa<FloatType>(element) ? arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OEQ, carried[0], all).getResult()
-                                          : arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, carried[0], all).getResult();
+      Value has = isa<FloatType>(element)
+                      ? arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OEQ, carried[0], all).getResult()
+                      : arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, carried[0], all).getResult();
       Combine order = wanted.last ? Combine::Max : Combine::Min;
-      position = across(w, order, arith::SelectOp::create(w.b, w.loc, has, position, neutral(w, order, position.getType())));
+      position =
+          across(w, order, arith::SelectOp::create(w.b, w.loc, has, position, neutral(w, order, position.getType())));
     }
     if (carried.size() > 2) { // the scalars come after the vectors
       Value wins = better(carried[2], best);

@@ -5,14 +5,14 @@
 //     for k, four at a time: load the panel's vectors, broadcast each row's A, multiply and add
 //     epilogue on the accumulators, store
 //
-// B lies in panels [ceil(N / width)][K][width]: packed at compile time when it is constant, into scratch while running when many rows
-// read it or it is transposed, and read where it is for few rows. A is read where it is. Rows are cut into tiles that differ by one at
-// most. While one panel is read, the next one is prefetched a few lines at a time. Products whose operands both run along k (a vector
-// B; a transposed B under one or two rows) are dot products instead.
+// B lies in panels [ceil(N / width)][K][width]: packed at compile time when it is constant, into scratch while running
+// when many rows read it or it is transposed, and read where it is for few rows. A is read where it is. Rows are cut
+// into tiles that differ by one at most. While one panel is read, the next one is prefetched a few lines at a time.
+// Products whose operands both run along k (a vector B; a transposed B under one or two rows) are dot products instead.
+#include "compiler/onnx/ops/MatMul.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Vectors.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -26,14 +26,14 @@ namespace {
 struct Problem {
   Type element;
   int64_t elementBytes = 4;
-  bool vectorA = false, vectorB = false;             ///< one-dimensional operands: the result lacks that axis
-  SmallVector<int64_t> batchSizes, batchA, batchB;   ///< batchA: stride in elements; batchB: in matrices
+  bool vectorA = false, vectorB = false;           ///< one-dimensional operands: the result lacks that axis
+  SmallVector<int64_t> batchSizes, batchA, batchB; ///< batchA: stride in elements; batchB: in matrices
   int64_t batch = 1, m = 1, n = 1, k = 1;
-  int64_t rowA = 0, stepA = 1;                       ///< of A along m and k
-  int64_t stepB = 1, columnB = 1;                    ///< of B, where it is read in place, along k and n
+  int64_t rowA = 0, stepA = 1;    ///< of A along m and k
+  int64_t stepB = 1, columnB = 1; ///< of B, where it is read in place, along k and n
   int64_t matricesB = 1;
   bool constantB = false, transB = false;
-  bool merged = false;                               ///< batch dimensions are part of m
+  bool merged = false; ///< batch dimensions are part of m
 };
 
 enum class From { Packed, Scratch, InPlace };
@@ -43,13 +43,14 @@ struct Tiling {
   bool dots = false;
   From from = From::Packed;
   int64_t lanes = 1, vectors = 1, width = 1, panels = 1, lastVectors = 1;
-  int64_t rest = 0;                       ///< columns in the last vector when it is not full
+  int64_t rest = 0; ///< columns in the last vector when it is not full
   int64_t tiles = 1, tilesPerBlock = 1, blocks = 1;
   int64_t panelElements(const Problem &p) const { return p.k * width; }
   int64_t matrixElements(const Problem &p) const { return panels * panelElements(p); }
 };
 
-/// Strides of an operand over the result's batch dimensions: 0 where it is broadcast. `step` is the stride of its last batch axis.
+/// Strides of an operand over the result's batch dimensions: 0 where it is broadcast. `step` is the stride of its last
+/// batch axis.
 SmallVector<int64_t> batchStrides(RankedTensorType type, ArrayRef<int64_t> batchSizes, int64_t step) {
   SmallVector<int64_t> strides(batchSizes.size(), 0);
   int64_t own = std::max<int64_t>(type.getRank() - 2, 0), shift = static_cast<int64_t>(batchSizes.size()) - own;
@@ -60,7 +61,8 @@ SmallVector<int64_t> batchStrides(RankedTensorType type, ArrayRef<int64_t> batch
   return strides;
 }
 
-/// Whether all that the epilogue reads walks the first `rows` result dimensions as one: everything along them or nothing.
+/// Whether all that the epilogue reads walks the first `rows` result dimensions as one: everything along them or
+/// nothing.
 bool rowsMerge(plan::KernelOp kernel, Operation *root, ArrayRef<int64_t> shape, int64_t rows) {
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -113,7 +115,8 @@ Problem problemOf(plan::KernelOp kernel) {
   return p;
 }
 
-/// The most vectors that fit the registers beside `rows` rows; at most eight, which hide the latency of any multiply-add.
+/// The most vectors that fit the registers beside `rows` rows; at most eight, which hide the latency of any
+/// multiply-add.
 int64_t vectorsFor(int64_t rows, const target::MachineModel &machine) {
   int64_t spare = machine.fusedMultiplyAdd ? 1 : 2, v = 8; // without fusing, a register for the product
   while (v > 1 && rows * v + v + spare > machine.registers - 1) {
@@ -132,7 +135,8 @@ Tiling tilingOf(const Problem &p, const target::MachineModel &machine) {
     return t;
   }
   int64_t columns = llvm::divideCeil(p.n, t.lanes);
-  // Rows of A that lie a multiple of 4 KiB apart compete for the same cache sets: fewer of them at a time when they are long.
+  // Rows of A that lie a multiple of 4 KiB apart compete for the same cache sets: fewer of them at a time when they are
+  // long.
   int64_t most = p.k > 768 && p.stepA == 1 ? std::min<int64_t>(8, machine.matmulTile.rows) : machine.matmulTile.rows;
   t.tiles = llvm::divideCeil(p.m, most);
   int64_t rows = llvm::divideCeil(p.m, t.tiles);
@@ -214,7 +218,8 @@ void shapeSpace(Space &space, const Problem &p) {
 /// Writes one kernel.
 class Product {
 public:
-  Product(Build &build, const Problem &p, const Tiling &t) : build(build), w(build.w), group(build.group), p(p), t(t), space(group.space(rootType())) {
+  Product(Build &build, const Problem &p, const Tiling &t)
+      : build(build), w(build.w), group(build.group), p(p), t(t), space(group.space(rootType())) {
     shapeSpace(space, p);
     auto op = cast<onnx::MatMulOp>(group.root);
     a = group.buffer(op.getA()), b = group.buffer(op.getB());
@@ -299,11 +304,11 @@ private:
   struct Panel {
     Buffer buffer;
     Ix base;
-    int64_t step;  ///< from one k to the next
-    Ix column;     ///< of the result
+    int64_t step; ///< from one k to the next
+    Ix column;    ///< of the result
     int64_t vectors;
-    Value mask;    ///< of the last vector, where a load must not run over
-    bool partial;  ///< the last vector has t.rest columns
+    Value mask;   ///< of the last vector, where a load must not run over
+    bool partial; ///< the last vector has t.rest columns
   };
 
   void columns(Ix item, Ix panel, Ix from, Ix to, int64_t vectors, bool odd) {
@@ -314,7 +319,8 @@ private:
     } else if (t.from == From::InPlace) {
       at.base = baseB + at.column, at.step = p.n, at.mask = mask;
     } else {
-      at.buffer = w.scratch(build.scratch, item * Ix(t.panelElements(p) * p.elementBytes), p.element, t.panelElements(p));
+      at.buffer =
+          w.scratch(build.scratch, item * Ix(t.panelElements(p) * p.elementBytes), p.element, t.panelElements(p));
       packPanel(at, mask);
     }
     int64_t small = p.m / t.tiles, larger = p.m % t.tiles;
@@ -341,7 +347,8 @@ private:
     if (panel.partial && tail) {
       Ix column = panel.column + Ix((panel.vectors - 1) * t.lanes);
       w.loop(0, rows, 1, [&](Ix i) {
-        w.loop(0, t.rest, 1, [&](Ix c) { group.finish(w.load(tail, i * t.lanes + c), space, point(row + i, column + c, 1)); });
+        w.loop(0, t.rest, 1,
+               [&](Ix c) { group.finish(w.load(tail, i * t.lanes + c), space, point(row + i, column + c, 1)); });
       });
     }
   }
@@ -365,7 +372,8 @@ private:
     SmallVector<Value> zeros(rows * panel.vectors, w.constant(0, vector));
     SmallVector<Value> sums = w.loop(0, whole, unroll, zeros, [&](Ix k, ValueRange carried) {
       if (ahead) {
-        Ix line = panel.base + Ix(t.panelElements(p)) + (indexInBlock * Ix(whole) + k) * Ix(ahead * lineElements / unroll);
+        Ix line =
+            panel.base + Ix(t.panelElements(p)) + (indexInBlock * Ix(whole) + k) * Ix(ahead * lineElements / unroll);
         for (int64_t i = 0; i < ahead; ++i) {
           w.prefetch(panel.buffer, line + Ix(i * lineElements));
         }
@@ -378,7 +386,8 @@ private:
   void oneStep(const Panel &panel, MutableArrayRef<Value> sums, int64_t rows, Ix atA, Ix atB) {
     SmallVector<Value> vectors;
     for (int64_t v = 0; v < panel.vectors; ++v) {
-      vectors.push_back(w.load(panel.buffer, atB + Ix(v * t.lanes), t.lanes, v + 1 == panel.vectors ? panel.mask : Value()));
+      vectors.push_back(
+          w.load(panel.buffer, atB + Ix(v * t.lanes), t.lanes, v + 1 == panel.vectors ? panel.mask : Value()));
     }
     for (int64_t i = 0; i < rows; ++i) {
       Value broadcast = w.splat(w.load(a, atA + Ix(i * p.rowA)), t.lanes);
@@ -398,17 +407,21 @@ private:
         packTransposed(at, v, column);
       } else if (partial && !mask) {
         w.loop(0, p.k, 1, [&](Ix k) {
-          w.loop(0, t.rest, 1, [&](Ix c) { w.store(w.load(b, baseB + k * p.n + column + c), at.buffer, k * t.width + Ix(v * t.lanes) + c); });
+          w.loop(0, t.rest, 1, [&](Ix c) {
+            w.store(w.load(b, baseB + k * p.n + column + c), at.buffer, k * t.width + Ix(v * t.lanes) + c);
+          });
         });
       } else {
         w.loop(0, p.k, 1, [&](Ix k) {
-          w.store(w.load(b, baseB + k * p.n + column, t.lanes, partial ? mask : Value()), at.buffer, k * t.width + Ix(v * t.lanes));
+          w.store(w.load(b, baseB + k * p.n + column, t.lanes, partial ? mask : Value()), at.buffer,
+                  k * t.width + Ix(v * t.lanes));
         });
       }
     }
   }
 
-  /// `lanes` columns of a transposed B, square by square. Columns past the end read the last one: nobody looks at their sums.
+  /// `lanes` columns of a transposed B, square by square. Columns past the end read the last one: nobody looks at their
+  /// sums.
   void packTransposed(const Panel &at, int64_t v, Ix column) {
     auto start = [&](Ix c) { return baseB + min(column + c, p.n - 1) * Ix(p.k); };
     int64_t whole = p.k - p.k % t.lanes;
@@ -423,7 +436,8 @@ private:
       }
     });
     w.loop(whole, p.k, 1, [&](Ix k) {
-      w.loop(0, t.lanes, 1, [&](Ix c) { w.store(w.load(b, start(c) + k), at.buffer, k * t.width + Ix(v * t.lanes) + c); });
+      w.loop(0, t.lanes, 1,
+             [&](Ix c) { w.store(w.load(b, start(c) + k), at.buffer, k * t.width + Ix(v * t.lanes) + c); });
     });
   }
 
@@ -437,7 +451,8 @@ private:
     auto step = [&](Ix k, int64_t lanes, Value mask, ValueRange carried) {
       SmallVector<Value> sums;
       for (size_t i = 0; i < m.size(); ++i) {
-        sums.push_back(multiplyAdd(w.load(a, fromA[i] + k, lanes, mask), w.load(b, fromB[i] + k, lanes, mask), carried[i]));
+        sums.push_back(
+            multiplyAdd(w.load(a, fromA[i] + k, lanes, mask), w.load(b, fromB[i] + k, lanes, mask), carried[i]));
       }
       return sums;
     };

@@ -1,8 +1,8 @@
-// Pools. Windows are clipped to the input: rows and slices by bounds that are computed for each row of outputs, columns at the edges by
-// static ones, a tile of pixels (or a vector, row-major) in between without any.
+// Pools. Windows are clipped to the input: rows and slices by bounds that are computed for each row of outputs, columns
+// at the edges by static ones, a tile of pixels (or a vector, row-major) in between without any.
+#include "compiler/onnx/ops/Pool.h"
 #include "compiler/lower/PoolWindow.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/ops/Pool.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -17,8 +17,7 @@ class PoolBuilder {
 public:
   PoolBuilder(Build &build, const Pool &pool)
       : build(build), w(build.w), p(pool), in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))),
-        space(build.group.space(build.group.resultType())),
-        x(build.group.buffer(build.group.root->getOperand(0))) {
+        space(build.group.space(build.group.resultType())), x(build.group.buffer(build.group.root->getOperand(0))) {
     for (int64_t i = 0; i < 3; ++i) {
       int64_t dim = p.rank - 3 + i;
       strides[i] = dim < 2 ? 0 : in.strides[dim];
@@ -87,7 +86,8 @@ private:
   Value started(int64_t lanes) { return poolStart(w, p, w.vectorOf(x.element, lanes)); }
 
   void finish(const Row &r, Ix column, Value acc, Ix inside, Ix padded, int64_t lanes, Value mask = {}) {
-    Ix count = p.countPadding ? r.padded * padded : (r.slices.second - r.slices.first) * (r.rows.second - r.rows.first) * inside;
+    Ix count = p.countPadding ? r.padded * padded
+                              : (r.slices.second - r.slices.first) * (r.rows.second - r.rows.first) * inside;
     Point at;
     std::array<Ix, 3> spatial{r.d, r.h, column};
     at.at = {r.n, r.c};
@@ -101,37 +101,42 @@ private:
     const PoolAxis &a = p.axes[2];
     auto [first, last] = a.inside(i);
     int64_t tap = a.tapStep * strides[2];
-    Vectors acc = overRows(r, r.base + i * a.step * strides[2], {started(in.lanes)}, [&, first = first, last = last](Ix at, ValueRange b) {
-      return w.loop(first, last, 1, b, [&](Ix k, ValueRange c) { return Vectors{poolFold(w, p, c[0], w.load(x, at + k * tap, in.lanes))}; });
-    });
+    Vectors acc = overRows(r, r.base + i * a.step * strides[2], {started(in.lanes)},
+                           [&, first = first, last = last](Ix at, ValueRange b) {
+                             return w.loop(first, last, 1, b, [&](Ix k, ValueRange c) {
+                               return Vectors{poolFold(w, p, c[0], w.load(x, at + k * tap, in.lanes))};
+                             });
+                           });
     finish(r, i, acc[0], last - first, a.padded(i), in.lanes);
   }
 
   /// A tile of neighbouring blocked pixels; each input vector is loaded once and folded into all windows that it is in.
   void pixels(const Row &r, Ix i, int64_t size) {
     const PoolAxis &a = p.axes[2];
-    Vectors acc = overRows(r, r.base + i * (a.step * strides[2]), Vectors(size, started(in.lanes)), [&](Ix at, ValueRange b) {
-      if (a.taps > staticTaps) {
-        return w.loop(0, a.taps, 1, b, [&](Ix k, ValueRange c) {
-          Vectors next;
-          for (int64_t q = 0; q < size; ++q) {
-            next.push_back(poolFold(w, p, c[q], w.load(x, at + k * (a.tapStep * strides[2]) + q * a.step * strides[2], in.lanes)));
+    Vectors acc =
+        overRows(r, r.base + i * (a.step * strides[2]), Vectors(size, started(in.lanes)), [&](Ix at, ValueRange b) {
+          if (a.taps > staticTaps) {
+            return w.loop(0, a.taps, 1, b, [&](Ix k, ValueRange c) {
+              Vectors next;
+              for (int64_t q = 0; q < size; ++q) {
+                next.push_back(poolFold(
+                    w, p, c[q], w.load(x, at + k * (a.tapStep * strides[2]) + q * a.step * strides[2], in.lanes)));
+              }
+              return next;
+            });
+          }
+          Vectors next(b);
+          llvm::DenseMap<int64_t, Value> loaded;
+          for (int64_t k = 0; k < a.taps; ++k) {
+            for (int64_t q = 0; q < size; ++q) {
+              int64_t column = q * a.step + k * a.tapStep;
+              Value &v = loaded[column];
+              v = v ? v : w.load(x, at + column * strides[2], in.lanes);
+              next[q] = poolFold(w, p, next[q], v);
+            }
           }
           return next;
         });
-      }
-      Vectors next(b);
-      llvm::DenseMap<int64_t, Value> loaded;
-      for (int64_t k = 0; k < a.taps; ++k) {
-        for (int64_t q = 0; q < size; ++q) {
-          int64_t column = q * a.step + k * a.tapStep;
-          Value &v = loaded[column];
-          v = v ? v : w.load(x, at + column * strides[2], in.lanes);
-          next[q] = poolFold(w, p, next[q], v);
-        }
-      }
-      return next;
-    });
     for (int64_t q = 0; q < size; ++q) {
       finish(r, i + q, acc[q], a.taps, a.taps, in.lanes);
     }
@@ -156,20 +161,23 @@ private:
     Type type = w.b.getI64Type();
     int64_t image = p.axes[0].in * p.axes[1].in * a.in;
     Ix channel = (r.n * in.sizes[1] + r.c) * image;
-    Vectors best = w.loop(r.slices.first, r.slices.second, 1, Vectors{started(1), w.constant(-1, type)}, [&](Ix d, ValueRange c0) {
-      return w.loop(r.rows.first, r.rows.second, 1, c0, [&](Ix h, ValueRange c1) {
-        return w.loop(first, last, 1, c1, [&](Ix k, ValueRange c2) {
-          Ix z = r.d * p.axes[0].step - p.axes[0].before + d * p.axes[0].tapStep, y = r.h * p.axes[1].step - p.axes[1].before + h * p.axes[1].tapStep;
-          Ix column = i * a.step - a.before + k * a.tapStep;
-          Value v = w.load(x, channel + (z * p.axes[1].in + y) * a.in + column);
-          Ix index = channel + (p.columnMajor ? (column * p.axes[1].in + y) * p.axes[0].in + z : (z * p.axes[1].in + y) * a.in + column);
-          Value none = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, c2[1], w.constant(0, type));
-          Value better = arith::OrIOp::create(w.b, w.loc, none, larger(v, c2[0]));
-          Value next = arith::SelectOp::create(w.b, w.loc, better, v, c2[0]);
-          return Vectors{next, arith::SelectOp::create(w.b, w.loc, better, w.integer(index, type), c2[1])};
+    Vectors best =
+        w.loop(r.slices.first, r.slices.second, 1, Vectors{started(1), w.constant(-1, type)}, [&](Ix d, ValueRange c0) {
+          return w.loop(r.rows.first, r.rows.second, 1, c0, [&](Ix h, ValueRange c1) {
+            return w.loop(first, last, 1, c1, [&](Ix k, ValueRange c2) {
+              Ix z = r.d * p.axes[0].step - p.axes[0].before + d * p.axes[0].tapStep,
+                 y = r.h * p.axes[1].step - p.axes[1].before + h * p.axes[1].tapStep;
+              Ix column = i * a.step - a.before + k * a.tapStep;
+              Value v = w.load(x, channel + (z * p.axes[1].in + y) * a.in + column);
+              Ix index = channel + (p.columnMajor ? (column * p.axes[1].in + y) * p.axes[0].in + z
+                                                  : (z * p.axes[1].in + y) * a.in + column);
+              Value none = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, c2[1], w.constant(0, type));
+              Value better = arith::OrIOp::create(w.b, w.loc, none, larger(v, c2[0]));
+              Value next = arith::SelectOp::create(w.b, w.loc, better, v, c2[0]);
+              return Vectors{next, arith::SelectOp::create(w.b, w.loc, better, w.integer(index, type), c2[1])};
+            });
+          });
         });
-      });
-    });
     Ix at = ((r.n * in.sizes[1] + r.c) * p.axes[0].out + r.d) * (p.axes[1].out * a.out) + r.h * a.out + i;
     auto yield = cast<plan::YieldOp>(build.group.kernel.getBody().front().getTerminator());
     for (auto [k, v] : llvm::enumerate(yield.getValues())) {
@@ -181,7 +189,8 @@ private:
     if (isa<FloatType>(a.getType())) {
       return arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OGT, a, b);
     }
-    return arith::CmpIOp::create(w.b, w.loc, p.isUnsigned ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt, a, b);
+    return arith::CmpIOp::create(w.b, w.loc, p.isUnsigned ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt, a,
+                                 b);
   }
 };
 
@@ -209,9 +218,11 @@ public:
       return success();
     }
     PoolBuilder builder(build, pool);
-    int64_t channels = plan::stridesOf(Group::typeOf(root->getOperand(0))).sizes[1], rows = pool.axes[1].out, slices = pool.axes[0].out;
+    int64_t channels = plan::stridesOf(Group::typeOf(root->getOperand(0))).sizes[1], rows = pool.axes[1].out,
+            slices = pool.axes[0].out;
     build.w.loop(build.begin, build.end, 1, [&](Ix item) {
-      Ix h = remainder(item, rows), rest = floorDiv(item, rows), d = remainder(rest, slices), plane = floorDiv(rest, slices);
+      Ix h = remainder(item, rows), rest = floorDiv(item, rows), d = remainder(rest, slices),
+         plane = floorDiv(rest, slices);
       builder.row(floorDiv(plane, channels), remainder(plane, channels), d, h);
     });
     return success();

@@ -1,14 +1,16 @@
-// The steps of an LSTM, GRU or RNN. A step multiplies the last state with R and adds the input's part, which is there for all steps; from the
-// accumulators the gates are computed and the new state is stored, so nothing but states goes through memory.
+// The steps of an LSTM, GRU or RNN. A step multiplies the last state with R and adds the input's part, which is there
+// for all steps; from the accumulators the gates are computed and the new state is stored, so nothing but states goes
+// through memory.
 //
-// Tiles are a few rows of the batch times a group of hidden blocks (a vector of hidden units) with all of their gates: R is packed
-// [group][k][block][gate][lanes], at compile time when it is constant. A GRU whose reset gate acts before the product has two phases in
-// a step. States lie in scratch, padded to whole vectors: h twice, since a step reads the old one while it writes the new one.
+// Tiles are a few rows of the batch times a group of hidden blocks (a vector of hidden units) with all of their gates:
+// R is packed [group][k][block][gate][lanes], at compile time when it is constant. A GRU whose reset gate acts before
+// the product has two phases in a step. States lie in scratch, padded to whole vectors: h twice, since a step reads the
+// old one while it writes the new one.
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/ops/Recurrent.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/ops/Recurrent.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -88,12 +90,14 @@ void eachPacked(const Plan &plan, llvm::function_ref<void(int64_t, int64_t)> f) 
 class Network {
 public:
   Network(Build &build, const Plan &plan)
-      : build(build), w(build.w), group(build.group), op(cast<onnx::RecurrenceOp>(group.root)), plan(plan), element(w.b.getF32Type()),
-        vector(w.vectorOf(element, plan.lanes)) {
+      : build(build), w(build.w), group(build.group), op(cast<onnx::RecurrenceOp>(group.root)), plan(plan),
+        element(w.b.getF32Type()), vector(w.vectorOf(element, plan.lanes)) {
     int64_t state = plan.stateElements();
     auto piece = [&](int64_t at, int64_t elements) { return w.scratch(build.scratch, at * 4, element, elements); };
-    h = piece(0, 2 * state), c = piece(2 * state, state), update = piece(3 * state, state), reset = piece(4 * state, state);
-    p = group.buffer(op.getP()), peephole = group.buffer(op.getPeephole()), bias = group.buffer(op.getBias()), lengths = group.buffer(op.getSequenceLens());
+    h = piece(0, 2 * state), c = piece(2 * state, state), update = piece(3 * state, state),
+    reset = piece(4 * state, state);
+    p = group.buffer(op.getP()), peephole = group.buffer(op.getPeephole()), bias = group.buffer(op.getBias()),
+    lengths = group.buffer(op.getSequenceLens());
     r = group.buffer(op.getR());
     if (plan.rest && !w.machine.maskedAccess) {
       part = w.local(element, plan.lanes);
@@ -172,7 +176,9 @@ private:
   void end(Value result, Buffer state, int64_t at) {
     if (Buffer to = resultFor(result)) {
       w.loop(0, plan.batch, 1, [&](Ix row) {
-        eachBlock([&](Ix unit, bool partial) { store(w.load(state, Ix(at) + row * plan.padded + unit, plan.lanes), to, row * plan.hidden + unit, partial); });
+        eachBlock([&](Ix unit, bool partial) {
+          store(w.load(state, Ix(at) + row * plan.padded + unit, plan.lanes), to, row * plan.hidden + unit, partial);
+        });
       });
     }
   }
@@ -190,7 +196,9 @@ private:
               int64_t unit = (first + u) * plan.lanes;
               w.loop(0, std::min(plan.lanes, plan.hidden - unit), 1, [&](Ix l) {
                 Ix source = (Ix(phase.gates[i] * plan.hidden + unit) + l) * plan.hidden + k;
-                w.store(w.load(from, source), to, Ix(phase.offset + first * plan.lanes * g * plan.hidden) + (k * count * g + Ix(u * g + i)) * plan.lanes + l);
+                w.store(w.load(from, source), to,
+                        Ix(phase.offset + first * plan.lanes * g * plan.hidden) +
+                            (k * count * g + Ix(u * g + i)) * plan.lanes + l);
               });
             }
           }
@@ -241,7 +249,8 @@ private:
     }
   }
 
-  void tile(const Phase &phase, size_t phaseIndex, ArrayRef<Row> rows, Ix unit, int64_t count, Ix from, Ix to, bool partial) {
+  void tile(const Phase &phase, size_t phaseIndex, ArrayRef<Row> rows, Ix unit, int64_t count, Ix from, Ix to,
+            bool partial) {
     int64_t g = phase.gates.size(), width = count * g;
     bool second = phaseIndex == 1;
     Buffer source = second ? reset : h;
@@ -326,7 +335,8 @@ private:
     Ix base = ((at.row.time * plan.batch + at.row.row) * plan.gates + Ix(gate)) * plan.hidden;
     return num(load(p, base + at.unit, at.partial));
   }
-  /// The peephole's weights for a gate (0: input, 1: output, 2: forget) times the cell; zero times nothing where there are none.
+  /// The peephole's weights for a gate (0: input, 1: output, 2: forget) times the cell; zero times nothing where there
+  /// are none.
   Num peeped(const Units &at, Num x, int64_t gate, Num cell) {
     return peephole ? x + num(load(peephole, Ix(gate * plan.hidden) + at.unit, at.partial)) * cell : x;
   }
@@ -387,10 +397,13 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Plan plan = planOf(kernel, machine);
     KernelShape shape;
-    shape.scratchBytes = std::max<int64_t>(64, 4 * (5 * plan.stateElements() + (plan.constantR ? 0 : plan.packedElements())));
+    shape.scratchBytes =
+        std::max<int64_t>(64, 4 * (5 * plan.stateElements() + (plan.constantR ? 0 : plan.packedElements())));
     if (plan.constantR) {
       plan::WeightTable::Recipe recipe;
-      recipe.key = llvm::formatv("gates {0} {1} {2} {3} {4}", plan.kind, plan.hidden, plan.lanes, plan.phases.size(), plan.phases[0].group).str();
+      recipe.key = llvm::formatv("gates {0} {1} {2} {3} {4}", plan.kind, plan.hidden, plan.lanes, plan.phases.size(),
+                                 plan.phases[0].group)
+                       .str();
       recipe.bytes = plan.packedElements() * 4;
       recipe.pack = [plan](ArrayRef<char> from, MutableArrayRef<char> to) {
         eachPacked(plan, [&](int64_t target, int64_t source) {

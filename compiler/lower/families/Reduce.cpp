@@ -1,10 +1,11 @@
-// Reductions over any axes. Where the last dimension is reduced, vectors run along it into several accumulators, which are combined
-// across their lanes at the end; else each lane is a result of its own and nothing is combined across. Works in both layouts.
+// Reductions over any axes. Where the last dimension is reduced, vectors run along it into several accumulators, which
+// are combined across their lanes at the end; else each lane is a result of its own and nothing is combined across.
+// Works in both layouts.
+#include "compiler/onnx/ops/Reduce.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Split.h"
 #include "compiler/lower/Vectors.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/ops/Reduce.h"
 #include "compiler/onnx/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -34,9 +35,10 @@ public:
         split(group, Split::shaped(group.kernel, op.getData()), group.resultType(), op.getAxes(), op.getKeepdims()) {}
 
   void run() {
-    split.positions(w, build.begin, build.end, accumulators, [&](SmallVector<Ix> at, int64_t vectors, int64_t lanes, Value mask) {
-      split.across ? row(at) : columns(at, vectors, lanes, mask);
-    });
+    split.positions(w, build.begin, build.end, accumulators,
+                    [&](SmallVector<Ix> at, int64_t vectors, int64_t lanes, Value mask) {
+                      split.across ? row(at) : columns(at, vectors, lanes, mask);
+                    });
   }
 
 private:
@@ -48,7 +50,9 @@ private:
   Type element;
   Split split;
 
-  Value read(ArrayRef<Ix> at, int64_t lanes, Value mask) { return group.read(op.getData(), split.in, Point{SmallVector<Ix>(at), lanes, mask}); }
+  Value read(ArrayRef<Ix> at, int64_t lanes, Value mask) {
+    return group.read(op.getData(), split.in, Point{SmallVector<Ix>(at), lanes, mask});
+  }
 
   void row(ArrayRef<Ix> at) {
     SmallVector<Value> sums(accumulators, neutral(w, how, w.vectorOf(element, split.lanes)));
@@ -104,8 +108,9 @@ private:
       if (isa<FloatType>(element)) {
         sum = arith::DivFOp::create(w.b, w.loc, sum, count);
       } else if (split.count > 0) {
-        sum = onnx::elementOf(op.getData()).isUnsignedInteger() ? arith::DivUIOp::create(w.b, w.loc, sum, count).getResult()
-                                                                : arith::DivSIOp::create(w.b, w.loc, sum, count).getResult();
+        sum = onnx::elementOf(op.getData()).isUnsignedInteger()
+                  ? arith::DivUIOp::create(w.b, w.loc, sum, count).getResult()
+                  : arith::DivSIOp::create(w.b, w.loc, sum, count).getResult();
       }
     }
     group.finish(sum, split.out, Point{split.outAt(at), lanes, mask});

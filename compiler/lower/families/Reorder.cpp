@@ -1,6 +1,6 @@
-// The same tensor in another layout: row-major to channel blocks and back, and between blocks with other halos. A square of one block's
-// channels times as many pixels is transposed in registers; the last square of a row overlaps the one before it. Only the interior is
-// written, and lanes beyond the last channel become zero.
+// The same tensor in another layout: row-major to channel blocks and back, and between blocks with other halos. A
+// square of one block's channels times as many pixels is transposed in registers; the last square of a row overlaps the
+// one before it. Only the interior is written, and lanes beyond the last channel become zero.
 #include "compiler/lower/Copy.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Transpose.h"
@@ -14,9 +14,9 @@ namespace {
 /// Both sides walked as rows of neighbouring pixels.
 struct Rows {
   int64_t batch, channels, lanes, blocks;
-  SmallVector<int64_t> sizes;          ///< of the axes outside a row
-  int64_t pixels = 1;                  ///< of a row
-  plan::Strides plain, blocked;        ///< strides of a row's pixels are 1 and lanes
+  SmallVector<int64_t> sizes;                    ///< of the axes outside a row
+  int64_t pixels = 1;                            ///< of a row
+  plan::Strides plain, blocked;                  ///< strides of a row's pixels are 1 and lanes
   SmallVector<int64_t> plainSteps, blockedSteps; ///< of the axes outside a row
 
   int64_t rows() const {
@@ -40,7 +40,8 @@ struct Rows {
 Rows rowsOf(RankedTensorType plain, RankedTensorType blocked) {
   Rows r;
   r.plain = plan::stridesOf(plain), r.blocked = plan::stridesOf(blocked);
-  r.batch = plain.getDimSize(0), r.channels = plain.getDimSize(1), r.lanes = r.blocked.lanes, r.blocks = r.blocked.sizes[1];
+  r.batch = plain.getDimSize(0), r.channels = plain.getDimSize(1), r.lanes = r.blocked.lanes,
+  r.blocks = r.blocked.sizes[1];
   size_t inner = plain.getRank();
   while (inner > 2) {
     // One more axis joins the row as long as both sides have it right outside of what is in there.
@@ -53,13 +54,16 @@ Rows rowsOf(RankedTensorType plain, RankedTensorType blocked) {
     r.pixels *= plain.getDimSize(inner);
   }
   for (size_t i = 2; i < inner; ++i) {
-    r.sizes.push_back(plain.getDimSize(i)), r.plainSteps.push_back(r.plain.strides[i]), r.blockedSteps.push_back(r.blocked.strides[i]);
+    r.sizes.push_back(plain.getDimSize(i)), r.plainSteps.push_back(r.plain.strides[i]),
+        r.blockedSteps.push_back(r.blocked.strides[i]);
   }
   return r;
 }
 
 class Reorder : public KernelFamily {
-  static RankedTensorType from(plan::KernelOp kernel) { return cast<RankedTensorType>(rootOf(kernel)->getOperand(0).getType()); }
+  static RankedTensorType from(plan::KernelOp kernel) {
+    return cast<RankedTensorType>(rootOf(kernel)->getOperand(0).getType());
+  }
   static RankedTensorType to(plan::KernelOp kernel) { return cast<RankedTensorType>(kernel.getResult(0).getType()); }
   static Rows rowsOf(plan::KernelOp kernel) {
     bool toPlain = !plan::blockedOf(to(kernel));
@@ -81,21 +85,28 @@ public:
     Writer &w = build.w;
     Rows r = rowsOf(build.group.kernel);
     Buffer x = build.group.buffer(build.group.root->getOperand(0)), y = build.group.result();
-    bool blockedFrom = static_cast<bool>(plan::blockedOf(from(build.group.kernel))), blockedTo = static_cast<bool>(plan::blockedOf(to(build.group.kernel)));
+    bool blockedFrom = static_cast<bool>(plan::blockedOf(from(build.group.kernel))),
+         blockedTo = static_cast<bool>(plan::blockedOf(to(build.group.kernel)));
     w.loop(build.begin, build.end, 1, [&](Ix item) {
       Ix row = remainder(item, r.rows()), rest = floorDiv(item, r.rows());
       Ix block = remainder(rest, r.blocks), n = floorDiv(rest, r.blocks);
-      Ix blocked = r.blocked.offset + n * r.blocked.strides[0] + block * r.blocked.strides[1] + r.offset(row, r.blockedSteps);
-      Ix plain = r.plain.offset + n * r.plain.strides[0] + block * (r.plain.strides[1] * (r.plain.lanes > 1 ? 1 : r.lanes)) + r.offset(row, r.plainSteps);
+      Ix blocked =
+          r.blocked.offset + n * r.blocked.strides[0] + block * r.blocked.strides[1] + r.offset(row, r.blockedSteps);
+      Ix plain = r.plain.offset + n * r.plain.strides[0] +
+                 block * (r.plain.strides[1] * (r.plain.lanes > 1 ? 1 : r.lanes)) + r.offset(row, r.plainSteps);
       if (blockedFrom && blockedTo) {
         copyElements(w, x, plain, y, blocked, r.pixels * r.lanes);
         return;
       }
       eachCount(w, r, block, [&](int64_t channels) {
         if (blockedTo) {
-          eachSquare(w, r, [&](Ix at, int64_t pixels) { toBlocks(w, r, x, plain + at, y, blocked + at * r.lanes, channels, pixels); });
+          eachSquare(w, r, [&](Ix at, int64_t pixels) {
+            toBlocks(w, r, x, plain + at, y, blocked + at * r.lanes, channels, pixels);
+          });
         } else {
-          eachSquare(w, r, [&](Ix at, int64_t pixels) { toPlanes(w, r, x, blocked + at * r.lanes, y, plain + at, channels, pixels); });
+          eachSquare(w, r, [&](Ix at, int64_t pixels) {
+            toPlanes(w, r, x, blocked + at * r.lanes, y, plain + at, channels, pixels);
+          });
         }
       });
     });
@@ -109,7 +120,9 @@ private:
     if (!rest || !whole) {
       return body(rest ? rest : r.lanes);
     }
-    auto compare = [&](arith::CmpIPredicate p) { return arith::CmpIOp::create(w.b, w.loc, p, w.value(block), w.value(whole)); };
+    auto compare = [&](arith::CmpIPredicate p) {
+      return arith::CmpIOp::create(w.b, w.loc, p, w.value(block), w.value(whole));
+    };
     w.ifThen(compare(arith::CmpIPredicate::ult), [&] { body(r.lanes); });
     w.ifThen(compare(arith::CmpIPredicate::uge), [&] { body(rest); });
   }
@@ -129,7 +142,8 @@ private:
     Value zero = w.constant(0, w.vectorOf(x.element, r.lanes));
     if (pixels < r.lanes && !w.machine.maskedAccess) {
       Value mask = channels < r.lanes ? w.maskFor(channels, r.lanes) : Value();
-      w.loop(0, pixels, 1, [&](Ix p) { w.store(w.loadStrided(x, from + p, plane, r.lanes, mask), y, to + p * r.lanes); });
+      w.loop(0, pixels, 1,
+             [&](Ix p) { w.store(w.loadStrided(x, from + p, plane, r.lanes, mask), y, to + p * r.lanes); });
       return;
     }
     Value mask = pixels < r.lanes ? w.maskFor(pixels, r.lanes) : Value();
@@ -146,7 +160,9 @@ private:
   static void toPlanes(Writer &w, const Rows &r, Buffer x, Ix from, Buffer y, Ix to, int64_t channels, int64_t pixels) {
     int64_t plane = r.plain.strides[1];
     if (pixels < r.lanes && !w.machine.maskedAccess) {
-      w.loop(0, pixels, 1, [&](Ix p) { w.loop(0, channels, 1, [&](Ix c) { w.store(w.load(x, from + p * r.lanes + c), y, to + c * plane + p); }); });
+      w.loop(0, pixels, 1, [&](Ix p) {
+        w.loop(0, channels, 1, [&](Ix c) { w.store(w.load(x, from + p * r.lanes + c), y, to + c * plane + p); });
+      });
       return;
     }
     SmallVector<Value> rows(r.lanes, w.constant(0, w.vectorOf(x.element, r.lanes)));

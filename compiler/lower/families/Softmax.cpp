@@ -1,14 +1,14 @@
-// Softmax and LogSoftmax along one axis. Rows short enough stay in registers from the first load to the store; longer ones are read for
-// the maximum, again for the sum (the exponentials wait in the result), and scaled. Where the axis is not the last, each lane is a
-// softmax of its own. A NaN need not win the maximum: it makes the sum NaN.
+// Softmax and LogSoftmax along one axis. Rows short enough stay in registers from the first load to the store; longer
+// ones are read for the maximum, again for the sum (the exponentials wait in the result), and scaled. Where the axis is
+// not the last, each lane is a softmax of its own. A NaN need not win the maximum: it makes the sum NaN.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Split.h"
 #include "compiler/lower/Vectors.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Normalization.h"
 #include "compiler/onnx/ops/Unary.h"
-#include "compiler/onnx/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -34,9 +34,11 @@ Wanted wantedOf(Operation *root) {
 class Softmaxer {
 public:
   explicit Softmaxer(Build &build)
-      : build(build), w(build.w), group(build.group), wanted(wantedOf(group.root)), element(valueType(onnx::elementOf(wanted.x))),
+      : build(build), w(build.w), group(build.group), wanted(wantedOf(group.root)),
+        element(valueType(onnx::elementOf(wanted.x))),
         split(group, Group::typeOf(wanted.x), group.resultType(), {wanted.axis}, /*keeps=*/true) {
-    storesAhead = !wanted.log && group.resultType().getElementType() == element && split.out.results.size() == group.kernel.getNumResults();
+    storesAhead = !wanted.log && group.resultType().getElementType() == element &&
+                  split.out.results.size() == group.kernel.getNumResults();
     held = split.across && split.lanes > 1 && split.count <= heldVectors * split.lanes;
     if (held && split.count < split.lanes && !w.machine.maskedAccess) {
       shortRow = w.local(element, split.lanes);
@@ -61,15 +63,23 @@ private:
 
   Value sub(Value a, Value b) { return arith::SubFOp::create(w.b, w.loc, a, b); }
   Value exp(Value a) { return math::ExpOp::create(w.b, w.loc, a); }
-  Value like(Value scalar, int64_t lanes) { return isa<VectorType>(scalar.getType()) ? scalar : w.splat(scalar, lanes); }
-  Value read(ArrayRef<Ix> at, int64_t lanes, Value mask) { return group.read(wanted.x, split.in, Point{SmallVector<Ix>(at), lanes, mask}); }
-  void finish(Value v, ArrayRef<Ix> at, int64_t lanes, Value mask) { group.finish(v, split.out, Point{split.outAt(at), lanes, mask}); }
+  Value like(Value scalar, int64_t lanes) {
+    return isa<VectorType>(scalar.getType()) ? scalar : w.splat(scalar, lanes);
+  }
+  Value read(ArrayRef<Ix> at, int64_t lanes, Value mask) {
+    return group.read(wanted.x, split.in, Point{SmallVector<Ix>(at), lanes, mask});
+  }
+  void finish(Value v, ArrayRef<Ix> at, int64_t lanes, Value mask) {
+    group.finish(v, split.out, Point{split.outAt(at), lanes, mask});
+  }
   /// What each exponential (or, for the logarithm, each difference) is combined with at the end.
   Value factorOf(Value sum) {
     return wanted.log ? math::LogOp::create(w.b, w.loc, sum).getResult()
                       : arith::DivFOp::create(w.b, w.loc, w.constant(1, sum.getType()), sum).getResult();
   }
-  Value scaled(Value e, Value factor) { return wanted.log ? sub(e, factor) : arith::MulFOp::create(w.b, w.loc, e, factor).getResult(); }
+  Value scaled(Value e, Value factor) {
+    return wanted.log ? sub(e, factor) : arith::MulFOp::create(w.b, w.loc, e, factor).getResult();
+  }
 
   // A row in registers.
 
@@ -91,7 +101,8 @@ private:
       SmallVector<bool> own(l, false);
       std::fill(own.end() - tail, own.end(), true);
       auto type = VectorType::get({l}, w.b.getI1Type());
-      all.push_back({split.count - l, arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(type, ArrayRef<bool>(own)))});
+      all.push_back(
+          {split.count - l, arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(type, ArrayRef<bool>(own)))});
     }
     return all;
   }
@@ -110,7 +121,9 @@ private:
     } else {
       x = read(pieceAt(at, piece.start), split.lanes, w.machine.maskedAccess ? piece.own : Value());
     }
-    return piece.own ? arith::SelectOp::create(w.b, w.loc, piece.own, x, neutral(w, Combine::Larger, x.getType())).getResult() : x;
+    return piece.own
+               ? arith::SelectOp::create(w.b, w.loc, piece.own, x, neutral(w, Combine::Larger, x.getType())).getResult()
+               : x;
   }
 
   void heldRow(ArrayRef<Ix> at) {
@@ -139,7 +152,8 @@ private:
   // Any other row, and columns.
 
   /// Combines f(x) over all steps into a scalar (rows) or a vector (columns). Masked lanes of rows do not count.
-  Value fold(ArrayRef<Ix> at, int64_t lanes, Value mask, Combine how, llvm::function_ref<Value(const Split::Step &)> f) {
+  Value fold(ArrayRef<Ix> at, int64_t lanes, Value mask, Combine how,
+             llvm::function_ref<Value(const Split::Step &)> f) {
     int64_t wide = split.across ? split.lanes : lanes;
     SmallVector<Value> sums(accumulators, neutral(w, how, w.vectorOf(element, wide)));
     if (split.hasScalarTail(w)) {
@@ -163,7 +177,8 @@ private:
   }
 
   void passes(ArrayRef<Ix> at, int64_t lanes, Value mask) {
-    Value max = fold(at, lanes, mask, Combine::Larger, [&](const Split::Step &s) { return read(s.at, s.lanes, s.mask); });
+    Value max =
+        fold(at, lanes, mask, Combine::Larger, [&](const Split::Step &s) { return read(s.at, s.lanes, s.mask); });
     Value sum = fold(at, lanes, mask, Combine::Add, [&](const Split::Step &s) {
       Value e = exp(sub(read(s.at, s.lanes, s.mask), like(max, s.lanes)));
       if (storesAhead) {

@@ -1,12 +1,13 @@
-// (x - mean) / sqrt(variance + epsilon) over trailing axes; without the mean for RMS normalisation. Two passes for the statistics, which is
-// exact where one is not, and one to write: a row stays in the L1 cache meanwhile. Scale and bias are the kernel's epilogue.
+// (x - mean) / sqrt(variance + epsilon) over trailing axes; without the mean for RMS normalisation. Two passes for the
+// statistics, which is exact where one is not, and one to write: a row stays in the L1 cache meanwhile. Scale and bias
+// are the kernel's epilogue.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Split.h"
 #include "compiler/lower/Vectors.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Normalization.h"
 #include "compiler/onnx/ops/Unary.h"
-#include "compiler/onnx/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -20,7 +21,8 @@ constexpr int64_t accumulators = 8;
 class Standardizer {
 public:
   explicit Standardizer(Build &build)
-      : build(build), w(build.w), group(build.group), op(cast<onnx::StandardizeOp>(group.root)), element(valueType(onnx::elementOf(op.getX()))),
+      : build(build), w(build.w), group(build.group), op(cast<onnx::StandardizeOp>(group.root)),
+        element(valueType(onnx::elementOf(op.getX()))),
         split(group, Split::shaped(group.kernel, op.getX()), group.resultType(), op.getAxes(), /*keeps=*/true) {}
 
   void run() {
@@ -49,11 +51,14 @@ private:
   Type element;
   Split split;
 
-  Value read(const Split::Step &s) { return group.read(op.getX(), split.in, Point{SmallVector<Ix>(s.at), s.lanes, s.mask}); }
+  Value read(const Split::Step &s) {
+    return group.read(op.getX(), split.in, Point{SmallVector<Ix>(s.at), s.lanes, s.mask});
+  }
   Value like(Value v, int64_t lanes) { return isa<VectorType>(v.getType()) ? v : w.splat(v, lanes); }
   Value centred(Value x, Value mean) {
     auto vector = dyn_cast<VectorType>(x.getType());
-    return mean ? arith::SubFOp::create(w.b, w.loc, x, like(mean, vector ? vector.getNumElements() : 1)).getResult() : x;
+    return mean ? arith::SubFOp::create(w.b, w.loc, x, like(mean, vector ? vector.getNumElements() : 1)).getResult()
+                : x;
   }
 
   /// The mean of f(x): a scalar along rows, a vector for columns and blocks.

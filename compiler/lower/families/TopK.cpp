@@ -1,8 +1,8 @@
 // The k best elements of each line along an axis, by insertion: the best ones so far stand in the result, in order; an
 // element that beats the last of them moves the worse ones up by one. Equal elements keep the order of their indices.
+#include "compiler/onnx/ops/TopK.h"
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/ops/TopK.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,6 +1,6 @@
+#include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ScalarMath.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Cast.cpp.inc"

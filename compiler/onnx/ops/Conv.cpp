@@ -1,5 +1,5 @@
-#include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/Family.h"
 #include "compiler/onnx/Window.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Conv.cpp.inc"
@@ -8,11 +8,13 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// Checks that Conv and ConvTranspose share, as far as the shapes are known. `perOutput` is the axis of the weights whose dimension is
-/// the input channels a group has (Conv: 1) or all of them (ConvTranspose: 0).
-static LogicalResult checkOperands(Operation *op, RankedTensorType x, RankedTensorType w, Value bias, int64_t group, bool transposed) {
+/// Checks that Conv and ConvTranspose share, as far as the shapes are known. `perOutput` is the axis of the weights
+/// whose dimension is the input channels a group has (Conv: 1) or all of them (ConvTranspose: 0).
+static LogicalResult checkOperands(Operation *op, RankedTensorType x, RankedTensorType w, Value bias, int64_t group,
+                                   bool transposed) {
   if (x.getRank() < 3) {
-    return op->emitOpError("input of rank ") << x.getRank() << ", expected batch, channels and at least one spatial axis";
+    return op->emitOpError("input of rank ")
+           << x.getRank() << ", expected batch, channels and at least one spatial axis";
   }
   if (w && w.getRank() != x.getRank()) {
     return op->emitOpError("weights of rank ") << w.getRank() << " for an input of rank " << x.getRank();
@@ -61,7 +63,8 @@ template <typename Op> static LogicalResult infer(Op op, SmallVectorImpl<Type> &
     if (w && ArrayRef(*kernel) != w.getShape().drop_front(2) && w.hasStaticShape()) {
       return op.emitOpError("attribute 'kernel_shape' contradicts the weights of type ") << w;
     }
-    auto window = transposed ? transposedWindowOf(op, x.getShape().drop_front(2), *kernel) : windowOf(op, x.getShape().drop_front(2), *kernel);
+    auto window = transposed ? transposedWindowOf(op, x.getShape().drop_front(2), *kernel)
+                             : windowOf(op, x.getShape().drop_front(2), *kernel);
     if (failed(window)) {
       return failure();
     }
@@ -106,7 +109,8 @@ std::string ConvOp::unsupported() { return unsupportedConv(*this); }
 std::string ConvTransposeOp::unsupported() { return unsupportedConv(*this); }
 
 template <typename Op> static bool packable(Op op) {
-  return isStatic(op.getX()) && isStatic(op.getW()) && constantThrough(op.getW()) && (!present(op.getB()) || constantThrough(op.getB()));
+  return isStatic(op.getX()) && isStatic(op.getW()) && constantThrough(op.getW()) &&
+         (!present(op.getB()) || constantThrough(op.getB()));
 }
 
 /// Each channel by itself: as many outputs as inputs, one weight plane each.
@@ -136,7 +140,9 @@ LayoutRule ConvOp::layoutRule(int64_t lanes) {
   bool few = channels <= 4 || (channels < lanes && isModelInput(getX()));
   return getGroup() == 1 && few ? LayoutRule::PlainToBlocked : LayoutRule::Blocked;
 }
-LayoutRule ConvTransposeOp::layoutRule(int64_t lanes) { return packable(*this) && lanes > 1 ? LayoutRule::Blocked : LayoutRule::Plain; }
+LayoutRule ConvTransposeOp::layoutRule(int64_t lanes) {
+  return packable(*this) && lanes > 1 ? LayoutRule::Blocked : LayoutRule::Plain;
+}
 
 SmallVector<int64_t> ConvOp::halo() {
   auto window = knownWindow(*this, false);
@@ -153,7 +159,8 @@ SmallVector<int64_t> ConvOp::halo() {
   return halo;
 }
 
-/// Output p reads inputs (p + before - k * dilation) / stride: from that of the last tap of output 0 to that of the first tap of the last.
+/// Output p reads inputs (p + before - k * dilation) / stride: from that of the last tap of output 0 to that of the
+/// first tap of the last.
 SmallVector<int64_t> ConvTransposeOp::halo() {
   auto window = knownWindow(*this, true);
   if (failed(window)) {
@@ -162,7 +169,8 @@ SmallVector<int64_t> ConvTransposeOp::halo() {
   ArrayRef<int64_t> spatial = ranked(getX()).getShape().drop_front(2);
   SmallVector<int64_t> halo;
   for (size_t i = 0; i < window->rank(); ++i) {
-    int64_t first = window->before[i] - (window->reach(i) - 1), last = window->out[i] - 1 + window->before[i], stride = window->strides[i];
+    int64_t first = window->before[i] - (window->reach(i) - 1), last = window->out[i] - 1 + window->before[i],
+            stride = window->strides[i];
     int64_t before = first < 0 ? (-first + stride - 1) / stride : 0;
     halo.append({before, std::max<int64_t>(0, last / stride - (spatial[i] - 1))});
   }

@@ -1,9 +1,9 @@
 // An equation is taken term by term: what a term repeats is masked to its diagonal, axes that nothing later names are
 // summed away, and a pair of terms becomes one batched matrix product: axes of both and of what follows are the batch,
 // axes of both alone are contracted.
+#include "compiler/onnx/ops/Einsum.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Binary.h"
-#include "compiler/onnx/ops/Einsum.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Reduce.h"

@@ -1,6 +1,7 @@
-// MatMul, and Gemm, which is a MatMul with elementwise ops behind it: they become its epilogue again when kernels are formed.
-#include "compiler/onnx/Family.h"
+// MatMul, and Gemm, which is a MatMul with elementwise ops behind it: they become its epilogue again when kernels are
+// formed.
 #include "compiler/onnx/ops/MatMul.h"
+#include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/MatMul.cpp.inc"
@@ -32,7 +33,8 @@ LogicalResult MatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (ka != kb && !ShapedType::isDynamic(ka) && !ShapedType::isDynamic(kb)) {
     return emitOpError("inner dimensions differ: A is ") << ta << " and B is " << tb;
   }
-  auto batch = broadcast(ArrayRef<int64_t>(a).drop_back(std::min<size_t>(2, a.size())), ArrayRef<int64_t>(b).drop_back(std::min<size_t>(2, b.size())));
+  auto batch = broadcast(ArrayRef<int64_t>(a).drop_back(std::min<size_t>(2, a.size())),
+                         ArrayRef<int64_t>(b).drop_back(std::min<size_t>(2, b.size())));
   if (!batch) {
     return emitOpError("batch dimensions do not broadcast: A is ") << ta << " and B is " << tb;
   }
@@ -57,7 +59,8 @@ std::string MatMulOp::unsupported() {
 /// Above this many multiplications a product of constants is left to the machine.
 static constexpr int64_t evaluateLimit = 1 << 22;
 
-template <typename T> static SmallVector<T> product(ArrayRef<T> a, ArrayRef<T> b, int64_t m, int64_t n, int64_t k, bool ta, bool tb) {
+template <typename T>
+static SmallVector<T> product(ArrayRef<T> a, ArrayRef<T> b, int64_t m, int64_t n, int64_t k, bool ta, bool tb) {
   SmallVector<T> y(m * n, 0);
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t p = 0; p < k; ++p) {
@@ -80,7 +83,8 @@ LogicalResult MatMulOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImp
     return failure();
   }
   if (auto x = floatsOf(operands[0])) {
-    results.push_back(constantFromFloats(ty, product<double>(*x, *floatsOf(operands[1]), m, n, k, getTransA(), getTransB())));
+    results.push_back(
+        constantFromFloats(ty, product<double>(*x, *floatsOf(operands[1]), m, n, k, getTransA(), getTransB())));
     return success();
   }
   auto x = integersOf(operands[0]), y = integersOf(operands[1]);
@@ -112,7 +116,8 @@ LogicalResult GemmOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(tensorOf({a[0], b[1]}, ta.getElementType()));
   if (auto tc = present(getC()) ? ranked(getC()) : RankedTensorType()) {
     auto both = broadcast(tc.getShape(), {a[0], b[1]});
-    if (!both || both->size() != 2 || !llvm::all_of(llvm::zip_equal(*both, cast<RankedTensorType>(types[0]).getShape()), [](auto p) {
+    if (!both || both->size() != 2 ||
+        !llvm::all_of(llvm::zip_equal(*both, cast<RankedTensorType>(types[0]).getShape()), [](auto p) {
           return std::get<0>(p) == std::get<1>(p) || ShapedType::isDynamic(std::get<1>(p));
         })) {
       return emitOpError("C of type ") << tc << " does not broadcast to [" << a[0] << ", " << b[1] << "]";

@@ -1,7 +1,7 @@
+#include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Binary.h"
-#include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Shape.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Move.cpp.inc"

@@ -1,7 +1,7 @@
-// Softmax is a kernel family. The normalisations become Standardize, whose scale and bias are elementwise ops behind it; batch
-// normalisation becomes a product and a sum, which a convolution before it absorbs.
-#include "compiler/onnx/Family.h"
+// Softmax is a kernel family. The normalisations become Standardize, whose scale and bias are elementwise ops behind
+// it; batch normalisation becomes a product and a sum, which a convolution before it absorbs.
 #include "compiler/onnx/ops/Normalization.h"
+#include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Normalization.cpp.inc"
@@ -26,7 +26,8 @@ static LogicalResult checkAxis(Operation *op, Value x, int64_t axis) {
 
 // Softmax, LogSoftmax, Hardmax.
 
-/// The form before opset 13: over all of the axes from `axis` on, as one. The same as today's where that is the last axis only.
+/// The form before opset 13: over all of the axes from `axis` on, as one. The same as today's where that is the last
+/// axis only.
 static LogicalResult upgradeAlongAxis(Node &node) {
   if (node.opset >= 13 || !node.operand(0)) {
     return success();
@@ -52,10 +53,10 @@ static LogicalResult upgradeAlongAxis(Node &node) {
   return success();
 }
 
-#define INGOT_ALONG_AXIS(Op)                                                                                                               \
-  LogicalResult Op::upgrade(Node &node) { return upgradeAlongAxis(node); }                                                                 \
-  LogicalResult Op::inferTypes(SmallVectorImpl<Type> &types) {                                                                             \
-    return failed(checkAxis(*this, getInput(), getAxis())) ? failure() : sameType(getInput(), types);                                      \
+#define INGOT_ALONG_AXIS(Op)                                                                                           \
+  LogicalResult Op::upgrade(Node &node) { return upgradeAlongAxis(node); }                                             \
+  LogicalResult Op::inferTypes(SmallVectorImpl<Type> &types) {                                                         \
+    return failed(checkAxis(*this, getInput(), getAxis())) ? failure() : sameType(getInput(), types);                  \
   }
 INGOT_ALONG_AXIS(SoftmaxOp)
 INGOT_ALONG_AXIS(LogSoftmaxOp)
@@ -76,7 +77,9 @@ LogicalResult HardmaxOp::decompose(PatternRewriter &rewriter) {
   int64_t axis = *normalAxis(getAxis(), type.getRank());
   SmallVector<int64_t> shape(type.getRank() - axis, 1);
   shape[0] = type.getDimSize(axis);
-  Value positions = makeConstant(rewriter, getLoc(), constantFromIntegers(tensorOf(shape, rewriter.getI64Type()), llvm::to_vector(llvm::seq<int64_t>(0, shape[0]))));
+  Value positions = makeConstant(
+      rewriter, getLoc(),
+      constantFromIntegers(tensorOf(shape, rewriter.getI64Type()), llvm::to_vector(llvm::seq<int64_t>(0, shape[0]))));
   Value best = f.op("ArgMax", {getInput()}, {f.integer("axis", axis), f.integer("keepdims", 1)});
   Value hit = f.op("Equal", {best, positions});
   rewriter.replaceOp(*this, f.op("Where", {hit, f.number(1, getInput()), f.number(0, getInput())}));
@@ -92,12 +95,14 @@ bool StandardizeOp::readsThrough(unsigned) { return true; }
 /// Over whole images each channel is by itself, in either layout.
 LayoutRule StandardizeOp::layoutRule(int64_t) {
   int64_t rank = ranked(getX()).getRank();
-  return rank > 2 && getAxes() == ArrayRef<int64_t>(llvm::to_vector(llvm::seq<int64_t>(2, rank))) ? LayoutRule::Follow : LayoutRule::Plain;
+  return rank > 2 && getAxes() == ArrayRef<int64_t>(llvm::to_vector(llvm::seq<int64_t>(2, rank))) ? LayoutRule::Follow
+                                                                                                  : LayoutRule::Plain;
 }
 
 static Value standardized(Formula &f, Value x, int64_t firstAxis, double epsilon, bool centered = true) {
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(firstAxis, ranked(x).getRank()));
-  SmallVector<NamedAttribute> attributes = {f.b.getNamedAttr("axes", f.b.getDenseI64ArrayAttr(axes)), f.number("epsilon", epsilon)};
+  SmallVector<NamedAttribute> attributes = {f.b.getNamedAttr("axes", f.b.getDenseI64ArrayAttr(axes)),
+                                            f.number("epsilon", epsilon)};
   if (!centered) {
     attributes.push_back(f.flag("uncentered"));
   }
@@ -160,7 +165,8 @@ LogicalResult RMSNormalizationOp::decompose(PatternRewriter &rewriter) {
   }
   Formula f(rewriter, getLoc());
   int64_t first = *normalAxis(getAxis(), type.getRank());
-  rewriter.replaceOp(*this, f.mul(standardized(f, getX(), first, getEpsilon().convertToDouble(), /*centered=*/false), getScale()));
+  rewriter.replaceOp(
+      *this, f.mul(standardized(f, getX(), first, getEpsilon().convertToDouble(), /*centered=*/false), getScale()));
   return success();
 }
 
@@ -213,7 +219,8 @@ LogicalResult GroupNormalizationOp::decompose(PatternRewriter &rewriter) {
 // Batch normalisation.
 
 LogicalResult BatchNormalizationOp::upgrade(Node &node) {
-  if (auto spatial = dyn_cast_or_null<IntegerAttr>(node.attributes.erase("spatial")); spatial && spatial.getInt() == 0) {
+  if (auto spatial = dyn_cast_or_null<IntegerAttr>(node.attributes.erase("spatial"));
+      spatial && spatial.getInt() == 0) {
     return node.error("statistics for each pixel (spatial = 0) are not supported");
   }
   node.attributes.erase("is_test");
@@ -241,7 +248,8 @@ LogicalResult BatchNormalizationOp::decompose(PatternRewriter &rewriter) {
     SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
     axes.erase(axes.begin() + 1);
     Value centred = f.sub(getX(), f.reduce("ReduceMean", getX(), axes, true));
-    Value momentum = f.number(getMomentum().convertToDouble(), mean), rest = f.number(1 - getMomentum().convertToDouble(), mean);
+    Value momentum = f.number(getMomentum().convertToDouble(), mean),
+          rest = f.number(1 - getMomentum().convertToDouble(), mean);
     mean = f.reduce("ReduceMean", getX(), axes, false);
     variance = f.reduce("ReduceMean", f.mul(centred, centred), axes, false);
     rewriter.replaceAllUsesWith(getRunningMean(), f.add(f.mul(getInputMean(), momentum), f.mul(mean, rest)));

@@ -1,5 +1,5 @@
-#include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Pool.h"
+#include "compiler/onnx/Family.h"
 #include "compiler/onnx/Window.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Pool.cpp.inc"
@@ -15,7 +15,8 @@ template <typename Op> static LogicalResult inferPool(Op op, Type &type) {
     return success();
   }
   if (x.getRank() < 3) {
-    return op.emitOpError("input of rank ") << x.getRank() << ", expected batch, channels and at least one spatial axis";
+    return op.emitOpError("input of rank ")
+           << x.getRank() << ", expected batch, channels and at least one spatial axis";
   }
   auto window = windowOf(op, x.getShape().drop_front(2), op.getKernelShape());
   if (failed(window)) {
@@ -86,7 +87,8 @@ template <typename Op> static LogicalResult decomposePads(Op op, PatternRewriter
 LogicalResult MaxPoolOp::decompose(PatternRewriter &rewriter) { return decomposePads(*this, rewriter); }
 LogicalResult AveragePoolOp::decompose(PatternRewriter &rewriter) { return decomposePads(*this, rewriter); }
 
-static Value makeOp(PatternRewriter &b, Location loc, StringRef name, ArrayRef<Value> operands, ArrayRef<NamedAttribute> attributes = {}) {
+static Value makeOp(PatternRewriter &b, Location loc, StringRef name, ArrayRef<Value> operands,
+                    ArrayRef<NamedAttribute> attributes = {}) {
   return createOp(b, loc, ("onnx." + name).str(), operands, attributes)->getResult(0);
 }
 
@@ -116,7 +118,9 @@ LogicalResult LRNOp::decompose(PatternRewriter &rewriter) {
   Type element = x.getElementType();
   ArrayRef<int64_t> shape = x.getShape();
   int64_t size = getSize(), pixels = elements(shape.drop_front(2));
-  auto reshape = [&](Value v, ArrayRef<int64_t> to) { return makeOp(rewriter, loc, "Reshape", {v, makeIntegers(rewriter, loc, to)}); };
+  auto reshape = [&](Value v, ArrayRef<int64_t> to) {
+    return makeOp(rewriter, loc, "Reshape", {v, makeIntegers(rewriter, loc, to)});
+  };
   auto number = [&](const APFloat &v) { return makeFloat(rewriter, loc, v.convertToDouble(), element); };
   Value squares = reshape(makeOp(rewriter, loc, "Mul", {getX(), getX()}), {shape[0], 1, shape[1], pixels});
   NamedAttrList attributes;
@@ -124,8 +128,10 @@ LogicalResult LRNOp::decompose(PatternRewriter &rewriter) {
   attributes.set("pads", rewriter.getDenseI64ArrayAttr({(size - 1) / 2, 0, size - 1 - (size - 1) / 2, 0}));
   attributes.set("count_include_pad", rewriter.getI64IntegerAttr(1));
   Value means = reshape(makeOp(rewriter, loc, "AveragePool", {squares}, attributes.getAttrs()), shape);
-  Value sum = makeOp(rewriter, loc, "Add", {makeOp(rewriter, loc, "Mul", {means, number(getAlpha())}), number(getBias())});
-  rewriter.replaceOp(*this, makeOp(rewriter, loc, "Div", {getX(), makeOp(rewriter, loc, "Pow", {sum, number(getBeta())})}));
+  Value sum =
+      makeOp(rewriter, loc, "Add", {makeOp(rewriter, loc, "Mul", {means, number(getAlpha())}), number(getBias())});
+  rewriter.replaceOp(*this,
+                     makeOp(rewriter, loc, "Div", {getX(), makeOp(rewriter, loc, "Pow", {sum, number(getBeta())})}));
   return success();
 }
 
@@ -139,7 +145,8 @@ template <typename Op> static std::string unsupportedPool(Op op, bool floatOnly)
     return "more than three spatial axes";
   }
   Type element = elementOf(op.getX());
-  if (floatOnly ? !(element.isF32() || element.isF64()) : !(element.isF32() || element.isF64() || element.isInteger(8))) {
+  if (floatOnly ? !(element.isF32() || element.isF64())
+                : !(element.isF32() || element.isF64() || element.isInteger(8))) {
     return "element type is not implemented";
   }
   return {};
@@ -168,7 +175,9 @@ template <typename Op> static LayoutRule followIfImage(Op op) {
   auto x = ranked(op.getX());
   return x && x.getRank() >= 3 && x.getElementType().isF32() ? LayoutRule::Follow : LayoutRule::Plain;
 }
-LayoutRule MaxPoolOp::layoutRule(int64_t) { return getIndices().use_empty() ? followIfImage(*this) : LayoutRule::Plain; }
+LayoutRule MaxPoolOp::layoutRule(int64_t) {
+  return getIndices().use_empty() ? followIfImage(*this) : LayoutRule::Plain;
+}
 LayoutRule AveragePoolOp::layoutRule(int64_t) { return followIfImage(*this); }
 LayoutRule LpPoolOp::layoutRule(int64_t) { return followIfImage(*this); }
 LayoutRule GlobalAveragePoolOp::layoutRule(int64_t) { return followIfImage(*this); }

@@ -1,6 +1,7 @@
-// LSTM, GRU, RNN: for each direction one matrix product over all steps (the input's part, with the biases) and a Recurrence behind it.
-#include "compiler/onnx/Family.h"
+// LSTM, GRU, RNN: for each direction one matrix product over all steps (the input's part, with the biases) and a
+// Recurrence behind it.
 #include "compiler/onnx/ops/Recurrent.h"
+#include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Recurrent.cpp.inc"
@@ -17,10 +18,12 @@ struct Activation {
   float defaultAlpha, defaultBeta;
 };
 constexpr Activation activationTable[] = {
-    {"sigmoid", false, false, 0, 0},     {"tanh", false, false, 0, 0},          {"relu", false, false, 0, 0},
-    {"affine", true, true, 1, 0},        {"leakyrelu", true, false, 0.01f, 0},  {"thresholdedrelu", true, false, 1, 0},
-    {"scaledtanh", true, true, 1, 1},    {"hardsigmoid", true, true, 0.2f, 0.5f}, {"elu", true, false, 1, 0},
-    {"softsign", false, false, 0, 0},    {"softplus", false, false, 0, 0},
+    {"sigmoid", false, false, 0, 0},      {"tanh", false, false, 0, 0},
+    {"relu", false, false, 0, 0},         {"affine", true, true, 1, 0},
+    {"leakyrelu", true, false, 0.01f, 0}, {"thresholdedrelu", true, false, 1, 0},
+    {"scaledtanh", true, true, 1, 1},     {"hardsigmoid", true, true, 0.2f, 0.5f},
+    {"elu", true, false, 1, 0},           {"softsign", false, false, 0, 0},
+    {"softplus", false, false, 0, 0},
 };
 
 /// What the three ops have in common; inputs by their places.
@@ -30,7 +33,9 @@ struct Recurrent {
   int64_t gates;
   SmallVector<StringRef> defaults;
 
-  Value input(unsigned i) const { return i < op->getNumOperands() && present(op->getOperand(i)) ? op->getOperand(i) : Value(); }
+  Value input(unsigned i) const {
+    return i < op->getNumOperands() && present(op->getOperand(i)) ? op->getOperand(i) : Value();
+  }
   Value x() const { return input(0); }
   bool batchFirst() const { return integer("layout") != 0; }
   bool bothWays() const { return text("direction") == "bidirectional"; }
@@ -71,10 +76,14 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
     return r.op->emitOpError("direction '") << direction << "' is not known";
   }
   int64_t hidden = tr.getDimSize(2), steps = tx.getDimSize(0), batch = tx.getDimSize(1), ways = r.ways();
-  auto differs = [](int64_t have, int64_t want) { return have != want && !ShapedType::isDynamic(have) && !ShapedType::isDynamic(want); };
-  if (differs(tr.getDimSize(0), ways) || differs(tr.getDimSize(1), r.gates * hidden) || differs(tw.getDimSize(0), ways) ||
-      differs(tw.getDimSize(1), r.gates * hidden) || differs(tw.getDimSize(2), tx.getDimSize(2))) {
-    return r.op->emitOpError("W of type ") << tw << " and R of type " << tr << " do not fit X of type " << tx << " and " << r.gates << " gates";
+  auto differs = [](int64_t have, int64_t want) {
+    return have != want && !ShapedType::isDynamic(have) && !ShapedType::isDynamic(want);
+  };
+  if (differs(tr.getDimSize(0), ways) || differs(tr.getDimSize(1), r.gates * hidden) ||
+      differs(tw.getDimSize(0), ways) || differs(tw.getDimSize(1), r.gates * hidden) ||
+      differs(tw.getDimSize(2), tx.getDimSize(2))) {
+    return r.op->emitOpError("W of type ")
+           << tw << " and R of type " << tr << " do not fit X of type " << tx << " and " << r.gates << " gates";
   }
   if (r.batchFirst()) {
     std::swap(steps, batch);
@@ -88,8 +97,10 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
   return success();
 }
 
-/// Activations of one direction as attributes of Recurrence. An alpha is taken from the node's list by each activation that has one, in order.
-static LogicalResult activations(const Recurrent &r, int64_t way, OpBuilder &b, SmallVectorImpl<NamedAttribute> &attributes) {
+/// Activations of one direction as attributes of Recurrence. An alpha is taken from the node's list by each activation
+/// that has one, in order.
+static LogicalResult activations(const Recurrent &r, int64_t way, OpBuilder &b,
+                                 SmallVectorImpl<NamedAttribute> &attributes) {
   SmallVector<std::string> names;
   size_t each = r.defaults.size();
   if (auto given = r.op->getAttrOfType<ArrayAttr>("activations")) {
@@ -178,13 +189,17 @@ private:
   Value swapped(Value v) {
     return r.batchFirst() ? f.op("Transpose", {v}, {f.b.getNamedAttr("perm", f.b.getDenseI64ArrayAttr({1, 0, 2}))}) : v;
   }
-  Value joined(ArrayRef<Value> parts, int64_t axis) { return parts.size() == 1 ? parts[0] : f.op("Concat", parts, {f.integer("axis", axis)}); }
+  Value joined(ArrayRef<Value> parts, int64_t axis) {
+    return parts.size() == 1 ? parts[0] : f.op("Concat", parts, {f.integer("axis", axis)});
+  }
   Value slice(Value v, int64_t from, int64_t to) {
     auto one = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
     return ranked(v).getDimSize(0) == to - from ? v : f.op("Slice", {v, one(from), one(to), one(0), one(1)});
   }
   /// The part of a direction, as `shape`; null for an input left out.
-  Value part(Value v, int64_t way, ArrayRef<int64_t> shape) { return v ? f.reshape(slice(v, way, way + 1), shape) : Value(); }
+  Value part(Value v, int64_t way, ArrayRef<int64_t> shape) {
+    return v ? f.reshape(slice(v, way, way + 1), shape) : Value();
+  }
 
   Operation *direction(int64_t way) {
     int64_t rows = r.gates * hidden;
@@ -210,7 +225,8 @@ private:
       Value recurrent = slice(bias, rows, 2 * rows);
       if (linear) {
         hiddenBias = slice(recurrent, 2 * hidden, rows);
-        Value none = makeConstant(f.b, f.loc, constantFromFloats(tensorOf({hidden}, elementOf(x)), SmallVector<double>(hidden, 0)));
+        Value none = makeConstant(f.b, f.loc,
+                                  constantFromFloats(tensorOf({hidden}, elementOf(x)), SmallVector<double>(hidden, 0)));
         recurrent = joined({slice(recurrent, 0, 2 * hidden), none}, 0);
       }
       p = f.add(p, f.add(slice(bias, 0, rows), recurrent));
@@ -238,9 +254,9 @@ template <typename Op> static LogicalResult decomposeRecurrent(Op op, PatternRew
   return Writing(r, rewriter).run(rewriter);
 }
 
-#define INGOT_RECURRENT(Op)                                                                                                                \
-  LogicalResult Op::upgrade(Node &node) { return upgradeRecurrent(node); }                                                                 \
-  LogicalResult Op::inferTypes(SmallVectorImpl<Type> &types) { return inferRecurrent(recurrentOf(*this), types); }                         \
+#define INGOT_RECURRENT(Op)                                                                                            \
+  LogicalResult Op::upgrade(Node &node) { return upgradeRecurrent(node); }                                             \
+  LogicalResult Op::inferTypes(SmallVectorImpl<Type> &types) { return inferRecurrent(recurrentOf(*this), types); }     \
   LogicalResult Op::decompose(PatternRewriter &rewriter) { return decomposeRecurrent(*this, rewriter); }
 INGOT_RECURRENT(LSTMOp)
 INGOT_RECURRENT(GRUOp)
@@ -254,7 +270,9 @@ LogicalResult RecurrenceOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 StringRef RecurrenceOp::family() { return "Recurrence"; }
-std::string RecurrenceOp::unsupported() { return elementOf(getP()).isF32() ? "" : "recurrent networks of this element type are not built"; }
+std::string RecurrenceOp::unsupported() {
+  return elementOf(getP()).isF32() ? "" : "recurrent networks of this element type are not built";
+}
 bool RecurrenceOp::fusesEpilogue() { return false; }
 
 void registerRecurrent(OnnxDialect &dialect) {

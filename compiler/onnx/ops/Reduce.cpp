@@ -1,7 +1,7 @@
-// Reductions. All of them become Reduce (Sum, Mean, Prod, Max, Min) once their axes are known, with elementwise ops before and behind it
-// that end up in the same kernel.
-#include "compiler/onnx/Family.h"
+// Reductions. All of them become Reduce (Sum, Mean, Prod, Max, Min) once their axes are known, with elementwise ops
+// before and behind it that end up in the same kernel.
 #include "compiler/onnx/ops/Reduce.h"
+#include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #include <cmath>
 #include <limits>
@@ -94,7 +94,8 @@ template <typename T> static T combined(StringRef kind, T a, T b) {
 }
 
 /// Reduces row-major values; every kept element sees at least one input element.
-template <typename T> static SmallVector<T> reduced(StringRef kind, ArrayRef<T> x, ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
+template <typename T>
+static SmallVector<T> reduced(StringRef kind, ArrayRef<T> x, ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> step(shape.size(), 0);
   int64_t outputs = 1;
   for (size_t i = shape.size(); i-- > 0;) {
@@ -121,7 +122,8 @@ template <typename T> static SmallVector<T> reduced(StringRef kind, ArrayRef<T> 
   return y;
 }
 
-static LogicalResult evaluateReduction(StringRef kind, ElementsAttr data, ArrayRef<int64_t> axes, RankedTensorType to, SmallVectorImpl<ElementsAttr> &results) {
+static LogicalResult evaluateReduction(StringRef kind, ElementsAttr data, ArrayRef<int64_t> axes, RankedTensorType to,
+                                       SmallVectorImpl<ElementsAttr> &results) {
   if (!data || data.getNumElements() == 0 || data.getNumElements() > evaluateLimit) {
     return failure();
   }
@@ -145,7 +147,8 @@ static LogicalResult evaluateNode(Op op, ArrayRef<ElementsAttr> operands, SmallV
   if (!axes) {
     return failure();
   }
-  return evaluateReduction(Op::getOperationName().drop_front(strlen("onnx.Reduce")), operands[0], *axes, cast<RankedTensorType>(op.getType()), results);
+  return evaluateReduction(Op::getOperationName().drop_front(strlen("onnx.Reduce")), operands[0], *axes,
+                           cast<RankedTensorType>(op.getType()), results);
 }
 
 LogicalResult ReduceOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
@@ -166,7 +169,8 @@ bool ReduceOp::readsThrough(unsigned operand) { return operand == 0; }
 LayoutRule ReduceOp::layoutRule(int64_t) {
   auto type = ranked(getData());
   SmallVector<int64_t> spatial = llvm::to_vector(llvm::seq<int64_t>(2, std::max<int64_t>(2, type.getRank())));
-  return getKeepdims() && !spatial.empty() && getAxes() == ArrayRef<int64_t>(spatial) ? LayoutRule::Follow : LayoutRule::Plain;
+  return getKeepdims() && !spatial.empty() && getAxes() == ArrayRef<int64_t>(spatial) ? LayoutRule::Follow
+                                                                                      : LayoutRule::Plain;
 }
 
 // Formulas.
@@ -209,7 +213,8 @@ static Value formula(ReduceLogSumOp, Reduction &r) { return r.f.log(r.real(r.red
 /// log(sum(exp(x - max))) + max, with max brought to a finite number so that infinities stay what they are.
 static Value formula(ReduceLogSumExpOp, Reduction &r) {
   Value x = r.real(r.data);
-  Value most = r.f.number(std::numeric_limits<float>::max(), x), least = r.f.number(std::numeric_limits<float>::lowest(), x);
+  Value most = r.f.number(std::numeric_limits<float>::max(), x),
+        least = r.f.number(std::numeric_limits<float>::lowest(), x);
   Value max = r.f.op("Max", {r.f.op("Min", {r.reduce("Max", x, true), most}), least});
   Value y = r.f.add(r.f.log(r.reduce("Sum", r.f.exp(r.f.sub(x, max)), true)), max);
   return r.keepdims ? y : r.f.reshape(y, without(ranked(x).getShape(), r.axes, false));
@@ -226,18 +231,23 @@ template <typename Op> static LogicalResult decomposeReduction(Op op, PatternRew
   Value y = formula(op, r);
   Type element = elementOf(op.getData());
   if (elementOf(y) != element) {
-    y = r.f.cast(y, element, element.isInteger(64) ? 7 : element.isInteger(32) ? (element.isUnsignedInteger() ? 12 : 6) : 13);
+    y = r.f.cast(y, element,
+                 element.isInteger(64)   ? 7
+                 : element.isInteger(32) ? (element.isUnsignedInteger() ? 12 : 6)
+                                         : 13);
   }
   rewriter.replaceOp(op, y);
   return success();
 }
 
-#define INGOT_REDUCTION(Op)                                                                                                                \
-  LogicalResult Op::inferTypes(SmallVectorImpl<Type> &types) { return inferReduction(*this, types); }                                      \
+#define INGOT_REDUCTION(Op)                                                                                            \
+  LogicalResult Op::inferTypes(SmallVectorImpl<Type> &types) { return inferReduction(*this, types); }                  \
   LogicalResult Op::decompose(PatternRewriter &rewriter) { return decomposeReduction(*this, rewriter); }
-#define INGOT_PLAIN_REDUCTION(Op)                                                                                                          \
-  INGOT_REDUCTION(Op)                                                                                                                      \
-  LogicalResult Op::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) { return evaluateNode(*this, operands, results); }
+#define INGOT_PLAIN_REDUCTION(Op)                                                                                      \
+  INGOT_REDUCTION(Op)                                                                                                  \
+  LogicalResult Op::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {                \
+    return evaluateNode(*this, operands, results);                                                                     \
+  }
 INGOT_PLAIN_REDUCTION(ReduceSumOp)
 INGOT_PLAIN_REDUCTION(ReduceMeanOp)
 INGOT_PLAIN_REDUCTION(ReduceProdOp)
@@ -273,7 +283,8 @@ static LogicalResult evaluateExtreme(Op op, ElementsAttr data, Better better, Sm
   if (!x || x->empty() || x->size() > evaluateLimit) {
     return failure(); // shape arithmetic is done on integers
   }
-  int64_t axis = *normalAxis(op.getAxis(), type.getRank()), extent = type.getDimSize(axis), inner = elements(type.getShape().drop_front(axis + 1));
+  int64_t axis = *normalAxis(op.getAxis(), type.getRank()), extent = type.getDimSize(axis),
+          inner = elements(type.getShape().drop_front(axis + 1));
   SmallVector<int64_t> y;
   for (int64_t outer = 0; outer < static_cast<int64_t>(x->size()) / (extent * inner); ++outer) {
     for (int64_t i = 0; i < inner; ++i) {

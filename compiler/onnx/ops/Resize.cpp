@@ -1,10 +1,10 @@
+#include "compiler/onnx/ops/Resize.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Interpolation.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
-#include "compiler/onnx/ops/Resize.h"
 #include "compiler/onnx/ops/Select.h"
-#include "compiler/onnx/Interpolation.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Resize.cpp.inc"

@@ -1,5 +1,5 @@
-#include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Select.h"
+#include "compiler/onnx/Family.h"
 #include "compiler/onnx/ScalarMath.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Select.cpp.inc"

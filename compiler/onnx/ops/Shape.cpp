@@ -1,7 +1,7 @@
+#include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/ops/Shape.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Shape.cpp.inc"

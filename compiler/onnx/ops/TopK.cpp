@@ -1,5 +1,5 @@
-#include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/TopK.h"
+#include "compiler/onnx/Family.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/TopK.cpp.inc"
 

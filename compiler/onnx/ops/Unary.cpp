@@ -1,5 +1,5 @@
-#include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Unary.h"
+#include "compiler/onnx/Family.h"
 #include "compiler/onnx/ScalarMath.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Unary.cpp.inc"

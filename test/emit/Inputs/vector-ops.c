@@ -31,8 +31,8 @@ static float bfloat(float value) {
 }
 
 int main(int count, char **arguments) {
-  if (count > 1 && !(strcmp(arguments[1], "avx2") == 0 ? __builtin_cpu_supports("avx2")
-                                                       : __builtin_cpu_supports("avx512bw"))) {
+  if (count > 1 &&
+      !(strcmp(arguments[1], "avx2") == 0 ? __builtin_cpu_supports("avx2") : __builtin_cpu_supports("avx512bw"))) {
     return 0;
   }
   int32_t index[16];
