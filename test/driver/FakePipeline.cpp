@@ -41,9 +41,9 @@ void replaceAll(std::string &text, const std::string &from, const std::string &t
 }
 
 /// Recursion without end, which no optimisation can see through.
-int overflowStack(volatile int depth) {
+int overflowStack(int depth) {
   volatile char frame[4096] = {};
-  return depth < 0 ? 0 : overflowStack(depth + 1) + frame[depth % 4096];
+  return depth < 0 ? 0 : overflowStack(depth + 1) + frame[depth & 4095];
 }
 
 Status makeModel(const Options &options, Result &result, std::string &diagnostics) {
