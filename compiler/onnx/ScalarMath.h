@@ -90,9 +90,24 @@ Num power(Num base, Num exponent); ///< of base's type; small constant exponents
   X(exp, Exp)                                                                                                          \
   X(log, Log)                                                                                                          \
   X(log1p, Log1p)                                                                                                      \
-  X(sqrt, Sqrt) X(erf, Erf) X(floor, Floor) X(ceil, Ceil) X(trunc, Trunc) X(roundEven, RoundEven) X(sin, Sin)          \
-      X(cos, Cos) X(tan, Tan) X(asin, Asin) X(acos, Acos) X(atan, Atan) X(sinh, Sinh) X(cosh, Cosh) X(tanh, Tanh)      \
-          X(asinh, Asinh) X(acosh, Acosh) X(atanh, Atanh)
+  X(sqrt, Sqrt)                                                                                                        \
+  X(erf, Erf)                                                                                                          \
+  X(floor, Floor)                                                                                                      \
+  X(ceil, Ceil)                                                                                                        \
+  X(trunc, Trunc)                                                                                                      \
+  X(roundEven, RoundEven)                                                                                              \
+  X(sin, Sin)                                                                                                          \
+  X(cos, Cos)                                                                                                          \
+  X(tan, Tan)                                                                                                          \
+  X(asin, Asin)                                                                                                        \
+  X(acos, Acos)                                                                                                        \
+  X(atan, Atan)                                                                                                        \
+  X(sinh, Sinh)                                                                                                        \
+  X(cosh, Cosh)                                                                                                        \
+  X(tanh, Tanh)                                                                                                        \
+  X(asinh, Asinh)                                                                                                      \
+  X(acosh, Acosh)                                                                                                      \
+  X(atanh, Atanh)
 #define X(name, Class) Num name(Num x);
 INGOT_MATH_FUNCTIONS(X)
 #undef X
