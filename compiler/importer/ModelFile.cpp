@@ -146,4 +146,13 @@ llvm::Expected<llvm::StringRef> ModelFile::external(llvm::StringRef location) {
   return entry->bytes();
 }
 
+std::vector<std::string> ModelFile::externalPaths() const {
+  std::vector<std::string> paths;
+  for (llvm::StringRef path : externals.keys()) {
+    paths.push_back(path.str());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
 } // namespace ingot::importer

@@ -37,6 +37,9 @@ public:
   /// model's folder, symbolic links followed, or it is refused.
   llvm::Expected<llvm::StringRef> external(llvm::StringRef location);
 
+  /// The external data files that were opened so far, links followed, in the order of their names.
+  std::vector<std::string> externalPaths() const;
+
   /// Keeps bytes that stand nowhere in the file (values spread over typed fields) as long as the mappings live.
   llvm::StringRef keep(std::vector<char> bytes);
 

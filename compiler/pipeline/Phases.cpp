@@ -96,7 +96,8 @@ static LogicalResult emit(State &s) {
   options.dir = s.options.outDir;
   options.kinds = s.options.emit;
   options.depfile = s.options.depfile;
-  options.dependencies = {s.options.modelPath};
+  options.dependencies = s.file->externalPaths();
+  options.dependencies.insert(options.dependencies.begin(), s.options.modelPath);
   emit::Result result;
   auto weights = [&](const emit::WeightsSink &sink) { s.weights.write([&](ArrayRef<char> bytes) { sink(bytes); }); };
   if (failed(emit::emitModel(*s.module, s.devices.front().machine, s.info, weights, options, result))) {

@@ -1,0 +1,127 @@
+"""Builds a user's project (project/) against ingot's build folder and against an installation of it, moved after it was made, and checks that
+  - the programs run,
+  - building again does nothing,
+  - editing a model, or a file that holds its weights, compiles that model again and links its program; the rest stays as it was;
+and that cpack's archives are whole.
+
+    packaging.py --build BUILD --work FOLDER [--c-compiler CC] [--ingot PROGRAM in place of the packaged one]
+"""
+import argparse
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).parent
+EXAMPLES = HERE.parents[1] / "examples"
+
+
+def call(*command):
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if result.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def write_external(path, value):
+    """A model y = x + w with w in external.bin."""
+    import numpy
+    import onnx
+    from onnx import helper
+
+    (path / "external.bin").write_bytes(numpy.full(4, value, numpy.float32).tobytes())
+    weight = onnx.TensorProto(name="w", data_type=onnx.TensorProto.FLOAT, dims=[4], data_location=onnx.TensorProto.EXTERNAL)
+    weight.external_data.add(key="location", value="external.bin")
+    ports = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [4]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "external", ports[:1], ports[1:], [weight])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    (path / "external.onnx").write_bytes(model.SerializeToString())
+
+
+class Project:
+    def __init__(self, work, name, generator, package, arguments):
+        self.source, self.binary = work / name, work / f"{name}-build"
+        shutil.copytree(HERE / "project", self.source)
+        shutil.copy(EXAMPLES / "c/celsius.onnx", self.source)
+        shutil.copy(EXAMPLES / "two_models/edges.onnx", self.source)
+        write_external(self.source, 1)
+        options = [f"-DCMAKE_PREFIX_PATH={package}", "-DCMAKE_BUILD_TYPE=Release"]
+        options += [f"-DCMAKE_C_COMPILER={arguments.c_compiler}"] if arguments.c_compiler else []
+        options += [f"-DINGOT_EXECUTABLE={arguments.ingot}"] if arguments.ingot else []
+        call("cmake", "-S", self.source, "-B", self.binary, "-G", generator, *options)
+
+    def build(self):
+        """Builds; returns the names of the libraries and programs that were written."""
+        before = self.times()
+        time.sleep(1.1)  # make compares whole seconds on some file systems
+        call("cmake", "--build", self.binary)
+        return {name for name, written in self.times().items() if before.get(name) != written}
+
+    def times(self):
+        files = [*self.binary.glob("models/*/*.a"), self.binary / "one", self.binary / "levels"]
+        return {path.name: path.stat().st_mtime_ns for path in files if path.exists()}
+
+    def check(self):
+        edges = {"edges_x86_64_v2.a", "edges_x86_64_v3.a"}
+        everything = {"celsius.a", "external.a", *edges, "one", "levels"}
+        self.expect("the first build", everything)
+        self.expect("a build with nothing changed", set())
+        model = self.source / "edges.onnx"
+        model.write_bytes(model.read_bytes())
+        self.expect("a build after edges.onnx changed", {*edges, "levels"})
+        write_weights = self.source / "external.bin"
+        write_weights.write_bytes(bytes(16))
+        self.expect("a build after external.bin changed", {"external.a", "levels"})
+        self.expect("a build with nothing changed", set())
+        self.expect_output("one", "0 98.6\n")
+        self.expect_output("levels", "edges_x86_64_v2 x86-64-v3 external\n")
+
+    def expect(self, what, expected):
+        written = self.build()
+        if written != expected:
+            sys.exit(f"{self.source.name}: {what} wrote {sorted(written)}, expected {sorted(expected)}")
+
+    def expect_output(self, program, expected):
+        output = call(self.binary / program)
+        if output != expected:
+            sys.exit(f"{self.source.name}: {program} printed {output!r}, expected {expected!r}")
+
+
+def check_archives(build, work):
+    """cpack's archives: the Debian package names the libraries that the compiler loads, and both hold the whole package."""
+    call("cpack", "--config", build / "CPackConfig.cmake", "-B", work / "archives")
+    (debian,), (archive,) = (list((work / "archives").glob(pattern)) for pattern in ("*.deb", "*.tar.gz"))
+    depends = call("dpkg-deb", "-f", debian, "Depends")
+    lists = {"the .deb": call("dpkg-deb", "-c", debian), "the .tar.gz": call("tar", "tf", archive)}
+    missing = [f"the .deb does not depend on {package}" for package in ("libmlir-22", "libllvm22") if package not in depends]
+    files = ("bin/ingot", "include/ingot.h", "lib/libingot_rt.a", "lib/cmake/ingot/IngotModel.cmake")
+    missing += [f"{name} has no {file}" for name, text in lists.items() for file in files if file not in text]
+    if missing:
+        sys.exit("\n".join(missing))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True, type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--work", required=True, type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--c-compiler")
+    parser.add_argument("--ingot")
+    arguments = parser.parse_args()
+    try:
+        import onnx  # noqa: F401
+    except ImportError:
+        print("skipped: no onnx package")
+        sys.exit(77)
+    shutil.rmtree(arguments.work, ignore_errors=True)
+    arguments.work.mkdir(parents=True)
+    Project(arguments.work, "from-build", "Ninja", arguments.build, arguments).check()
+    call("cmake", "--install", arguments.build, "--prefix", arguments.work / "prefix")
+    (arguments.work / "prefix").rename(arguments.work / "moved")
+    Project(arguments.work, "from-installation", "Unix Makefiles", arguments.work / "moved", arguments).check()
+    check_archives(arguments.build, arguments.work)
+    print("both packages work")
+
+
+if __name__ == "__main__":
+    main()
