@@ -8,19 +8,23 @@
 using namespace ingot;
 using namespace ingot::test;
 
-/// The module's text, or the problems.
+/// Warnings, and the module's text or the problems.
 static std::string import(const pb::ModelProto &model, const importer::ImportOptions &options = {}) {
   Folder folder;
   mlir::MLIRContext context;
+  std::string text;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
+    text += d.str() + "\n";
+    return mlir::success();
+  });
   importer::Problems problems("m.onnx");
   std::optional<importer::ImportedModel> result =
       importer::importModel(context, folder.write("m.onnx", model), options, problems);
   if (!result) {
     EXPECT_FALSE(problems.empty());
-    return problems.text();
+    return text + problems.text();
   }
   EXPECT_TRUE(problems.empty());
-  std::string text;
   llvm::raw_string_ostream out(text);
   result->module->print(out, mlir::OpPrintingFlags().enableDebugInfo(true, true));
   return text;
@@ -34,11 +38,11 @@ static pb::ModelProto throughModel(std::vector<int64_t> dims = {2, 3}) {
   return model;
 }
 
-/// Makes dim 0 of the first input symbolic.
-static pb::ModelProto symbolicModel(const std::string &symbol) {
+/// Makes a dim of the first input symbolic.
+static pb::ModelProto symbolicModel(const std::string &symbol, int at = 0) {
   pb::ModelProto model = throughModel();
   auto &dim =
-      *model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0);
+      *model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(at);
   dim.clear_dim_value();
   if (!symbol.empty()) {
     dim.set_dim_param(symbol);
@@ -113,14 +117,51 @@ TEST(Import, ConstantForms) {
 }
 
 TEST(Import, SymbolicDims) {
-  expectProblem(import(symbolicModel("batch")),
-                "input 'x' has unknown dims [batch, 3]; fix them with --dim batch=N or --shape x=Nx3");
-  expectProblem(import(symbolicModel("")), "input 'x' has unknown dims [?, 3]; fix them with --shape x=Nx3");
+  expectProblem(import(symbolicModel("width", 1)),
+                "input 'x' has unknown dims [2, width]; give them with --dim width=<size>");
+  expectProblem(import(symbolicModel("", 1)), "input 'x' has unknown dims [2, ?]; give them with --shape x=2x<size>");
   expectProblem(import(symbolicModel("batch"), {.dims = {{"batch", 4}}}),
                 "tensor<4x3xf32> {onnx.dims = [\"batch\", \"\"]");
   expectProblem(import(symbolicModel(""), {.shapes = {{"x", {5, 3}}}}), "tensor<5x3xf32>");
   expectProblem(import(symbolicModel("batch"), {.needStatic = false}),
                 "tensor<?x3xf32> {onnx.dims = [\"batch\", \"\"]");
+}
+
+TEST(Import, EveryUnknownDimIsListed) {
+  pb::ModelProto model = symbolicModel("width", 1);
+  addValue(*model.mutable_graph()->mutable_input(), "z", {1, 2, 3, 4});
+  auto &shape = *model.mutable_graph()->mutable_input(1)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  for (auto [at, symbol] : {std::pair(0, "n"), std::pair(1, "h"), std::pair(2, "w"), std::pair(3, "h")}) {
+    shape.mutable_dim(at)->clear_dim_value();
+    shape.mutable_dim(at)->set_dim_param(symbol);
+  }
+  std::string text = import(model);
+  expectProblem(text, "input 'x' has unknown dims [2, width]; give them with --dim width=<size>");
+  expectProblem(text, "input 'z' has unknown dims [n, h, w, h]; give them with --dim h=<size> --dim w=<size>");
+}
+
+TEST(Import, BatchIsOne) {
+  std::string text = import(symbolicModel("batch"));
+  expectProblem(text, "dimension 'batch' of input 'x' is taken as 1; give another size with --dim batch=<size>");
+  expectProblem(text, "tensor<1x3xf32> {onnx.dims = [\"batch\", \"\"]");
+  text = import(symbolicModel(""));
+  expectProblem(text, "the first dimension of input 'x' is taken as 1; give another size with --shape x=<size>x3");
+  expectProblem(text, "tensor<1x3xf32>");
+  EXPECT_EQ(import(symbolicModel("batch"), {.dims = {{"batch", 4}}}).find("is taken"), std::string::npos);
+  EXPECT_EQ(import(symbolicModel(""), {.shapes = {{"x", {5, 3}}}}).find("is taken"), std::string::npos);
+}
+
+TEST(Import, WhatIsNoBatchHasNoDefault) {
+  pb::ModelProto length = throughModel({7});
+  auto &dim = *length.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  dim.mutable_dim(0)->clear_dim_value();
+  dim.mutable_dim(0)->set_dim_param("length");
+  expectProblem(import(length), "input 'x' has unknown dims [length]; give them with --dim length=<size>");
+  pb::ModelProto square = symbolicModel("n");
+  auto &both = *square.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  both.mutable_dim(1)->clear_dim_value();
+  both.mutable_dim(1)->set_dim_param("n");
+  expectProblem(import(square), "input 'x' has unknown dims [n, n]; give them with --dim n=<size>");
 }
 
 TEST(Import, ShapesGiveOtherInputsTheirSymbols) {
@@ -153,7 +194,7 @@ TEST(Import, InputsOfOtherTypes) {
 }
 
 TEST(Import, EverythingAtOnce) {
-  pb::ModelProto model = symbolicModel("batch");
+  pb::ModelProto model = symbolicModel("width", 1);
   addNode(*model.mutable_graph()->mutable_node(), "Frobnicate", {"x"}, {"a"}, "one");
   addNode(*model.mutable_graph()->mutable_node(), "None", {}, {"b"}, "two");
   addNode(*model.mutable_graph()->mutable_node(), "If", {"x"}, {"d"}, "three");
