@@ -127,7 +127,7 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->check(CLI::IsMember({"strict", "default", "fast"}))
       ->group(target)
       ->type_name("POLICY");
-  app.add_option("--threads", invocation.threads, "Threads that kernels may be split over; 0: all; default: 1")
+  app.add_option("--threads", invocation.threads, "Threads of run, verify and bench; 0: all; default: 1")
       ->check(CLI::Range(0, 1024))
       ->group(target)
       ->type_name("N");
@@ -297,7 +297,6 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       }
       Invocation &invocation = invocations[i];
       invocation.compileFlags = givenCompileFlags(*app.get_subcommand(subcommands[i].name));
-      invocation.model.threads = invocation.threads != 1;
       if (std::string wrong = checkTogether(invocation); !wrong.empty()) {
         throw CLI::ValidationError(wrong);
       }

@@ -22,7 +22,11 @@ LogicalResult emit::lowerToLLVM(ModuleOp module, const target::MachineModel &mac
   PassManager structure(module.getContext());
   structure.addPass(createCSEPass());
   structure.addPass(createSCFToControlFlowPass());
-  return success(succeeded(structure.run(module)) && succeeded(convertToLLVM(module)));
+  if (failed(structure.run(module)) || failed(convertToLLVM(module))) {
+    return failure();
+  }
+  splitCalls(module);
+  return success();
 }
 
 namespace {

@@ -27,6 +27,9 @@ void prepareFunctions(mlir::ModuleOp module, const target::MachineModel &machine
 /// The one conversion to the LLVM dialect, memrefs as bare pointers.
 mlir::LogicalResult convertToLLVM(mlir::ModuleOp module);
 
+/// Calls with `ingot.items` in the LLVM dialect become calls of ingot_parallel_for.
+void splitCalls(mlir::ModuleOp module);
+
 /// All of the above.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const target::MachineModel &machine);
 

@@ -1,5 +1,5 @@
 // A call that may be split over threads carries `ingot.items`; the emit room makes it a parallel_for. A checked call's
-// status ends the run with INGOT_ERROR_INDEX (5) and the number of the node.
+// status ends the run; INGOT_ERROR_INDEX gets the number of the node.
 #include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/LlvmAttributes.h"
 #include "compiler/plan/Layout.h"
@@ -11,8 +11,6 @@ using namespace mlir;
 
 namespace ingot::lower {
 namespace {
-
-constexpr int64_t indexErrorKind = 5; // INGOT_ERROR_INDEX of ingot.h
 
 class Entry {
 public:
@@ -137,7 +135,11 @@ private:
     Block *next = entry.addBlock(), *fail = entry.addBlock();
     cf::CondBranchOp::create(b, loc, bad, fail, ValueRange{}, next, ValueRange{});
     b.setInsertionPointToStart(fail);
-    ret(arith::ConstantIntOp::create(b, loc, indexErrorKind | (nodeNumber(launch) + 1) << 8, 32));
+    // Any other status comes from parallel_for.
+    Value index = arith::ConstantIntOp::create(b, loc, indexErrorKind, 32);
+    Value isIndex = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, status, index);
+    Value located = arith::ConstantIntOp::create(b, loc, indexErrorKind | (nodeNumber(launch) + 1) << 8, 32);
+    ret(arith::SelectOp::create(b, loc, isIndex, located, status));
     b.setInsertionPointToStart(next);
   }
 

@@ -5,6 +5,8 @@
 
 namespace ingot::lower {
 
+constexpr int64_t indexErrorKind = 5; ///< INGOT_ERROR_INDEX of ingot.h: the status of a checked kernel that failed
+
 /// Replaces `function` by NAME_run(inputs..., outputs..., workspace, exec) -> i32 over i8 memrefs (bare pointers), and
 /// declares the external weights NAME_weights. Names of the nodes that checked kernels may report are appended to
 /// `info.nodes`.

@@ -1,8 +1,11 @@
 // Each kernel becomes a private function
 //   @NAME(operands..., results..., [scratch: memref<Nxi8>], begin: index, end: index) -> () or i32 status
-// over flat memrefs (bare pointers). Its name is the family and the node it was first built for; a kernel equal to an
-// earlier one (same region, types, constness, target) becomes another launch of that one's function.
+// over flat memrefs (bare pointers). One that does too little to be split over threads runs all items whatever the
+// range says, and its loops have constant bounds. Its name is the family and the node it was first built for; a kernel
+// equal to an earlier one (same region, types, constness, target) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/BuildEntry.h"
+#include "compiler/lower/Work.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -59,7 +62,7 @@ ElementsAttr constantOperand(plan::KernelOp kernel, Value regionValue) {
 }
 
 void Build::failIf(Value bad) {
-  w.ifThen(bad, [&] { w.store(w.constant(1, w.b.getI32Type()), status, 0); });
+  w.ifThen(bad, [&] { w.store(w.constant(indexErrorKind, w.b.getI32Type()), status, 0); });
 }
 
 /// What makes two kernels one function: everything a builder may look at.
@@ -127,7 +130,21 @@ struct Lowering {
     if (failed(write(kernel, it->second, *family, machine))) {
       return failure();
     }
+    keepSmallWhole(it->second, machine);
     return &it->second;
+  }
+
+  static void keepSmallWhole(Built &built, const target::MachineModel &machine) {
+    func::FuncOp function = built.function;
+    int64_t &items = built.shape.items;
+    if (items > 1 && workOf(function, items, machine.lanes) < leastWorkToSplit) {
+      auto b = OpBuilder::atBlockBegin(&function.front());
+      auto range = function.getArguments().take_back(2);
+      for (auto [bound, value] : llvm::zip_equal(range, ArrayRef<int64_t>{0, items})) {
+        bound.replaceAllUsesWith(arith::ConstantIndexOp::create(b, function.getLoc(), value));
+      }
+      items = 1;
+    }
   }
 
   static MemRefType flat(Type tensor) {

@@ -18,7 +18,6 @@ struct Options {
   std::map<std::string, int64_t> dims; ///< --dim batch=1
   std::map<std::string, std::vector<int64_t>> shapes; ///< --shape x=1x3x224x224, by input name
   std::string accuracy = "default";                   ///< strict, default, fast
-  bool threads = false;                               ///< kernels may be split over exec->parallel_for
 
   std::string outDir;                      ///< where artifacts go; empty: nothing is written
   std::vector<std::string> emit = {"lib"}; ///< lib obj shared asm llvm mlir

@@ -1,7 +1,7 @@
 // emit-model FILE.mlir DIR SPEC KINDS: what the pipeline does after its last phase, on loop IR written by hand. The
 // model is described by the module's attribute
-//   ingot.model = {name = "m", inputs = [["x", 1, [4, 2]]], outputs = [...], nodes = ["n"], workspace = 64, weights =
-//   128}
+//   ingot.model = {name = "m", inputs = [["x", 1, [4, 2]]], outputs = [...], nodes = ["n"], workspace = 64,
+//                  weights = 128}
 // with ONNX's type numbers; byte i of the weights is (i * 37 + 11) mod 256.
 #include "compiler/emit/Emit.h"
 #include "compiler/target/Target.h"
@@ -75,7 +75,8 @@ int main(int argc, char **argv) {
     llvm::errs() << llvm::toString(machine.takeError()) << "\n";
     return 1;
   }
-  plan::ModelInfo model = describe(module->getOperation()->getAttrOfType<DictionaryAttr>("ingot.model"), *machine);
+  auto description = module->getOperation()->getAttrOfType<DictionaryAttr>("ingot.model");
+  plan::ModelInfo model = describe(description, *machine);
   module->getOperation()->removeAttr("ingot.model");
   emit::Options options;
   options.dir = argv[2];

@@ -30,11 +30,10 @@ Reduced reduce(const FloatBuilder &f, Value x) {
 
 Value tail(const FloatBuilder &f, Value r) { return f.isDouble() ? f.polynomial(r, tail64) : f.polynomial(r, tail32); }
 
-/// 2^n * e^r, with n and r as from reduce().
-Value finishExp(const FloatBuilder &f, const Reduced &x) {
+/// e^r for |r| <= ln 2 / 2.
+Value smallExp(const FloatBuilder &f, Value r) {
   Value one = f.constant(1.0);
-  Value power = f.fma(f.fma(tail(f, x.r), x.r, one), x.r, one);
-  return f.scale(power, x.n);
+  return f.fma(f.fma(tail(f, r), r, one), r, one);
 }
 
 /// e^x - 1 for x no further from 0 than expandExpM1 clamps it; the sign of a zero is not kept.
@@ -53,13 +52,19 @@ Value expM1InRange(const FloatBuilder &f, Value x) {
 
 Value ingot::emit::expandExp(const FloatBuilder &f, Value x) {
   x = f.isDouble() ? f.clamp(x, -746.0, 710.0) : f.clamp(x, -104.0, 89.0);
-  return finishExp(f, reduce(f, x));
+  Reduced reduced = reduce(f, x);
+  return f.scale(smallExp(f, reduced.r), reduced.n);
+}
+
+Value ingot::emit::expandExpOfMedium(const FloatBuilder &f, Value x) {
+  Reduced reduced = reduce(f, x);
+  return f.mul(smallExp(f, reduced.r), f.powerOfTwo(reduced.n, 0));
 }
 
 Value ingot::emit::expandExp2(const FloatBuilder &f, Value x) {
   x = f.isDouble() ? f.clamp(x, -1076.0, 1024.5) : f.clamp(x, -151.0, 128.5);
   FloatBuilder::Rounded n = f.roundSmall(x);
-  return finishExp(f, {n, f.mul(f.sub(x, n.value), 0.69314718055994530942)});
+  return f.scale(smallExp(f, f.mul(f.sub(x, n.value), 0.69314718055994530942)), n);
 }
 
 Value ingot::emit::expandExpM1(const FloatBuilder &f, Value x) {

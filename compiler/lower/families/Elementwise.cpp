@@ -1,6 +1,6 @@
 // Kernels without a root: a chain of elementwise ops as one loop over the result, any broadcasting, both layouts.
 // Dimensions that all operands walk alike are merged first, so that equal shapes are one flat loop with one tail.
-#include "compiler/lower/Family.h"
+#include "compiler/lower/Portion.h"
 
 using namespace mlir;
 
@@ -15,39 +15,39 @@ class Elementwise : public KernelFamily {
   }
 
 public:
-  KernelShape shape(plan::KernelOp, const target::MachineModel &) const override {
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape shape;
+    shape.items = Portion::items(kernel);
     shape.inPlace = true;
     return shape;
   }
 
-  LogicalResult build(Build &build, const KernelShape &) const override {
+  LogicalResult build(Build &build, const KernelShape &shape) const override {
     Space space = loops(build.group);
     Point at;
-    walk(build, space, at, 0);
+    walk(build, Portion(build, shape.items, space.sizes), space, at, 0);
     return success();
   }
 
 private:
   /// Loops over dimension `d` and below; the innermost one of a row-major space is walked in vectors.
-  static void walk(Build &build, const Space &space, Point &at, size_t d) {
-    Writer &w = build.w;
+  static void walk(Build &build, const Portion &portion, const Space &space, Point &at, size_t d) {
     if (d == space.sizes.size()) {
       at.lanes = space.block;
       build.group.finish({}, space, at);
       return;
     }
     if (space.block == 1 && d + 1 == space.sizes.size()) {
-      w.lanes(space.sizes[d], [&](Ix i, int64_t lanes, Value mask) {
+      portion.lanes(d, space.sizes[d], [&](Ix i, int64_t lanes, Value mask) {
         Point p = at;
         p.at.push_back(i), p.lanes = lanes, p.mask = mask;
         build.group.finish({}, space, p);
       });
       return;
     }
-    w.loop(0, space.sizes[d], 1, [&](Ix i) {
+    portion.loop(d, space.sizes[d], 1, [&](Ix i) {
       at.at.push_back(i);
-      walk(build, space, at, d + 1);
+      walk(build, portion, space, at, d + 1);
       at.at.pop_back();
     });
   }

@@ -1,6 +1,7 @@
 // Gathers (onnx::Indexer): loops over the result; where the index stays the same along the innermost dimension
 // (embedding rows) that dimension is copied in vectors, else element by element.
 #include "compiler/lower/Indexing.h"
+#include "compiler/lower/Portion.h"
 #include "compiler/onnx/Onnx.h"
 
 using namespace mlir;
@@ -22,7 +23,7 @@ public:
     space.collapse();
   }
 
-  void write() {
+  void write(int64_t items) {
     if (llvm::is_contained(space.sizes, 0)) {
       return;
     }
@@ -31,7 +32,7 @@ public:
       return;
     }
     Point at;
-    loops(at);
+    loops(Portion(build, items, space.sizes), at);
   }
 
 private:
@@ -44,27 +45,27 @@ private:
 
   const Access &access(Value key) { return space.accesses.find(key)->second; }
 
-  void loops(Point &at) {
+  void loops(const Portion &portion, Point &at) {
     size_t d = at.at.size(), n = space.sizes.size();
     if (d + 1 == n && access(indices).strides.back() == 0) {
-      return row(at);
+      return row(portion, at);
     }
     if (d == n) {
       return copy(at, lookedUp(build, lookup, access(indices), at.at));
     }
-    w.loop(0, space.sizes[d], 1, [&](Ix i) {
+    portion.loop(d, space.sizes[d], 1, [&](Ix i) {
       at.at.push_back(i);
-      loops(at);
+      loops(portion, at);
       at.at.pop_back();
     });
   }
 
   /// The innermost dimension, all of it from behind one index.
-  void row(Point &at) {
+  void row(const Portion &portion, Point &at) {
     at.at.push_back(0);
     Ix base = lookedUp(build, lookup, access(indices), at.at);
     at.at.pop_back();
-    w.lanes(space.sizes.back(), [&](Ix i, int64_t lanes, Value mask) {
+    portion.lanes(at.at.size(), space.sizes.back(), [&](Ix i, int64_t lanes, Value mask) {
       Point p = at;
       p.at.push_back(i), p.lanes = lanes, p.mask = mask;
       copy(p, base);
@@ -80,13 +81,14 @@ private:
 
 class Gather : public KernelFamily {
 public:
-  KernelShape shape(plan::KernelOp, const target::MachineModel &) const override {
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape s;
+    s.items = Portion::items(kernel);
     s.checked = true;
     return s;
   }
-  LogicalResult build(Build &build, const KernelShape &) const override {
-    Loops(build).write();
+  LogicalResult build(Build &build, const KernelShape &shape) const override {
+    Loops(build).write(shape.items);
     return success();
   }
 };

@@ -2,7 +2,7 @@
 // taps are loaded once, and the innermost loop sums the operand's vectors over all combinations of taps. Lanes are the
 // channels of a block, or run along the last axis: contiguous where that one is not resized, else gathered at positions
 // that are themselves loaded as a vector.
-#include "compiler/lower/Family.h"
+#include "compiler/lower/Portion.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Gather.h"
 #include "compiler/onnx/ops/Resize.h"
@@ -32,12 +32,12 @@ public:
     start = s.offset;
   }
 
-  void write() {
+  void write(const Build &build, int64_t items) {
     if (llvm::is_contained(space.sizes, 0)) {
       return;
     }
     Point at;
-    loops(at, {{start, {}, {}}});
+    loops(Portion(build, items, space.sizes), at, {{start, {}, {}}});
   }
 
 private:
@@ -64,23 +64,23 @@ private:
     return std::nullopt;
   }
 
-  void loops(Point &at, const SmallVector<Tap> &taps) {
+  void loops(const Portion &portion, Point &at, const SmallVector<Tap> &taps) {
     size_t d = at.at.size(), n = space.sizes.size();
     if (space.block > 1 && d == n) {
       at.lanes = space.block;
       return sum(at, taps);
     }
     if (space.block == 1 && d + 1 == n) {
-      w.lanes(space.sizes[d], [&](Ix i, int64_t lanes, Value mask) {
+      portion.lanes(d, space.sizes[d], [&](Ix i, int64_t lanes, Value mask) {
         Point p = at;
         p.at.push_back(i), p.lanes = lanes, p.mask = mask;
         sum(p, lastAxis(taps, i, lanes, mask));
       });
       return;
     }
-    w.loop(0, space.sizes[d], 1, [&](Ix i) {
+    portion.loop(d, space.sizes[d], 1, [&](Ix i) {
       at.at.push_back(i);
-      loops(at, next(taps, d, i));
+      loops(portion, at, next(taps, d, i));
       at.at.pop_back();
     });
   }
@@ -150,9 +150,13 @@ private:
 
 class Interpolate : public KernelFamily {
 public:
-  KernelShape shape(plan::KernelOp, const target::MachineModel &) const override { return {}; }
-  LogicalResult build(Build &build, const KernelShape &) const override {
-    Loops(build).write();
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+    KernelShape shape;
+    shape.items = Portion::items(kernel);
+    return shape;
+  }
+  LogicalResult build(Build &build, const KernelShape &shape) const override {
+    Loops(build).write(build, shape.items);
     return success();
   }
 };

@@ -3,7 +3,7 @@
 // element for all lanes, or, where the source runs along another dimension than the result (a transpose), square tiles
 // that are loaded along one, turned in registers, and stored along the other. Concatenations also work on channel
 // blocks, where every piece begins at a block.
-#include "compiler/lower/Family.h"
+#include "compiler/lower/Portion.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -48,10 +48,15 @@ public:
     chooseTile();
   }
 
-  void write() {
+  void write(const Build &build, int64_t items) {
+    Portion portion(build, items, space.sizes);
     Point at;
     at.at.assign(space.sizes.size(), 0);
-    loops(at, 0);
+    if (portion.isOnePlace()) {
+      portion.onePlace([&] { loops(portion, at, 0); });
+    } else {
+      loops(portion, at, 0);
+    }
   }
 
 private:
@@ -78,37 +83,37 @@ private:
     }
   }
 
-  void loops(Point &at, size_t d) {
+  void loops(const Portion &portion, Point &at, size_t d) {
     size_t last = space.sizes.size() - 1;
     if (space.sizes.empty() || (space.block > 1 && d > last)) {
       at.lanes = space.block;
       return put(at);
     }
     if (d == last && space.block == 1) {
-      return tileAxis < 0 ? along(at, 0, space.sizes[last]) : tiles(at);
+      return tileAxis < 0 ? along(portion, at) : tiles(portion, at);
     }
     if (static_cast<int>(d) == tileAxis) {
-      return loops(at, d + 1);
+      return loops(portion, at, d + 1);
     }
-    w.loop(0, space.sizes[d], 1, [&](Ix i) {
+    portion.loop(d, space.sizes[d], 1, [&](Ix i) {
       at.at[d] = i;
-      loops(at, d + 1);
+      loops(portion, at, d + 1);
     });
   }
 
-  /// The last dimension from `from` to `to`, in vectors.
-  void along(Point at, int64_t from, int64_t to) {
-    w.lanes(to - from, [&](Ix i, int64_t lanes, Value mask) {
+  /// The last dimension in vectors.
+  void along(const Portion &portion, Point at) {
+    portion.lanes(space.sizes.size() - 1, space.sizes.back(), [&](Ix i, int64_t lanes, Value mask) {
       Point p = at;
-      p.at.back() = i + from, p.lanes = lanes, p.mask = mask;
+      p.at.back() = i, p.lanes = lanes, p.mask = mask;
       put(p);
     });
   }
 
-  void tiles(Point &at) {
+  void tiles(const Portion &portion, Point &at) {
     int64_t l = w.machine.lanes, rows = space.sizes[tileAxis], columns = space.sizes.back();
     int64_t wholeRows = rows / l * l, wholeColumns = columns / l * l;
-    w.loop(0, wholeRows, l, [&](Ix row) {
+    portion.loop(tileAxis, wholeRows, l, [&](Ix row) {
       w.loop(0, wholeColumns, l, [&](Ix column) { tile(at, row, column); });
       w.loop(row, row + l, 1, [&](Ix r) { // what is left of the last dimension
         at.at[tileAxis] = r;
@@ -119,9 +124,11 @@ private:
         });
       });
     });
-    w.loop(wholeRows, rows, 1, [&](Ix r) {
-      at.at[tileAxis] = r;
-      along(at, 0, columns);
+    portion.rest(tileAxis, [&] {
+      w.loop(wholeRows, rows, 1, [&](Ix r) {
+        at.at[tileAxis] = r;
+        along(portion, at);
+      });
     });
   }
 
@@ -197,16 +204,20 @@ SmallVector<int64_t> spread(ArrayRef<int64_t> strides, const onnx::Movement &mov
 
 class Move : public KernelFamily {
 public:
-  KernelShape shape(plan::KernelOp, const target::MachineModel &) const override { return {}; }
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+    KernelShape shape;
+    shape.items = Portion::items(kernel);
+    return shape;
+  }
 
-  LogicalResult build(Build &build, const KernelShape &) const override {
+  LogicalResult build(Build &build, const KernelShape &shape) const override {
     auto movement = cast<onnx::Mover>(build.group.root).movement();
     if (!movement) {
       return build.group.root->emitError("moves elements to places that are not known");
     }
     Value fill = fillOf(build, *movement);
     for (const onnx::Piece &piece : movement->pieces) {
-      writePiece(build, *movement, piece, fill);
+      writePiece(build, shape.items, *movement, piece, fill);
     }
     return success();
   }
@@ -221,7 +232,8 @@ private:
     return space;
   }
 
-  static void writePiece(Build &build, const onnx::Movement &movement, const onnx::Piece &piece, Value fill) {
+  static void writePiece(Build &build, int64_t items, const onnx::Movement &movement, const onnx::Piece &piece,
+                         Value fill) {
     Group &group = build.group;
     Space space = spaceOf(group);
     SmallVector<int64_t> start = piece.start, sizes = piece.sizes;
@@ -252,7 +264,7 @@ private:
       }
       space.accesses[group.root->getResult(0)] = from;
     }
-    Box(build, std::move(space), fill, channels).write();
+    Box(build, std::move(space), fill, channels).write(build, items);
   }
 
   /// The access of an operand of a concatenation in a blocked space; gives the channels of a row-major one.
