@@ -1,13 +1,17 @@
-"""Latency of ingot beside ONNX Runtime: every model of some folders, one run, interleaved, pinned to one core, medians and ratios.
+"""Latency of ingot beside ONNX Runtime and OpenVINO: every model of some folders, one run, interleaved, pinned to one core, medians and ratios.
 
-    compare.py --ingot build/bin/ingot DIR... [--only REGEX] [--threads 1] [--core 1] [--rounds 5] [--seconds 0.3] [--target native] [--markdown TABLE.md]
+    compare.py --ingot build/bin/ingot DIR... [--only REGEX] [--threads 1] [--core 1] [--rounds 5] [--seconds 0.3] [--target native] [--tsv bench/results.tsv]
+    compare.py --page                renews the tables of bench/README.md from bench/results.tsv
 
-A model is a folder with model.onnx and test_data_set_0/input_K.pb. It is compiled once to a shared library; then the two engines take turns: in each
+A model is a folder with model.onnx and test_data_set_0/input_K.pb. It is compiled once to a shared library; then the engines take turns: in each
 round each runs for --seconds, and its figure of the round is the median of its calls; the figure of the table is the median over the rounds, the
-spread is that between the rounds' fastest and slowest. `x ort` is ONNX Runtime's time by ingot's: above 1 ingot is faster.
-Timings are comparable only when nothing else runs on the machine; the script says what the load was.
+spread is that between the rounds' fastest and slowest. `x_ort` is ONNX Runtime's time by ingot's, `x_best` the faster peer's: above 1 ingot is faster.
+OpenVINO is left out where its package is not installed. Timings are comparable only when nothing else runs on the machine; the script says what the
+load was.
 """
 import argparse
+import csv
+import importlib.util
 import json
 import math
 import os
@@ -19,23 +23,34 @@ import sys
 import tempfile
 import time
 
-import numpy as np
-import onnx
-import onnxruntime
-from onnx import numpy_helper
-
 
 def feeds_of(folder):
+    """The recorded inputs, by name."""
+    import onnx
+    from onnx import numpy_helper
+
     graph = onnx.load(folder / "model.onnx", load_external_data=False).graph
     weights = {tensor.name for tensor in graph.initializer}
     names = [value.name for value in graph.input if value.name not in weights]
     return {name: numpy_helper.to_array(onnx.load_tensor(folder / "test_data_set_0" / f"input_{k}.pb")) for k, name in enumerate(names)}
 
 
+def median_time(call, seconds):
+    times, end = [], time.perf_counter() + seconds
+    while not times or time.perf_counter() < end:
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+    return statistics.median(times) * 1e6
+
+
 class OnnxRuntime:
     """Inputs and outputs are bound once, so that the Python binding adds little."""
 
     def __init__(self, arguments, folder):
+        import numpy as np
+        import onnxruntime
+
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads, options.log_severity_level = arguments.threads, 1, 3
         self.session = onnxruntime.InferenceSession(folder / "model.onnx", options, providers=["CPUExecutionProvider"])
@@ -47,13 +62,26 @@ class OnnxRuntime:
             self.binding.bind_output(output.name)
 
     def round(self, seconds):
-        times, end = [], time.perf_counter() + seconds
         self.session.run_with_iobinding(self.binding)
-        while not times or time.perf_counter() < end:
-            begin = time.perf_counter()
-            self.session.run_with_iobinding(self.binding)
-            times.append(time.perf_counter() - begin)
-        return statistics.median(times) * 1e6
+        return median_time(lambda: self.session.run_with_iobinding(self.binding), seconds)
+
+
+class OpenVino:
+    def __init__(self, arguments, folder):
+        import numpy as np
+        import openvino
+
+        settings = {"INFERENCE_NUM_THREADS": arguments.threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32", "NUM_STREAMS": 1}
+        core, feeds = openvino.Core(), feeds_of(folder)
+        compiled = core.compile_model(core.read_model(folder / "model.onnx"), "CPU", settings)
+        self.request = compiled.create_infer_request()
+        for port in compiled.inputs:
+            name = next(name for name in port.get_names() if name in feeds)
+            self.request.set_tensor(port, openvino.Tensor(np.ascontiguousarray(feeds[name])))
+
+    def round(self, seconds):
+        self.request.infer()
+        return median_time(self.request.infer, seconds)
 
 
 class Ingot:
@@ -62,7 +90,8 @@ class Ingot:
     def __init__(self, arguments, folder, scratch):
         name = "m_" + re.sub(r"\W", "_", folder.name)
         command = [arguments.ingot, "compile", folder / "model.onnx", "--name", name, "-o", scratch, "--emit", "shared", "--json"]
-        done = subprocess.run([*command, *(["--target", arguments.target] if arguments.target else [])], capture_output=True, text=True)
+        shapes = [f"--shape={value}={'x'.join(map(str, array.shape))}" for value, array in feeds_of(folder).items() if array.ndim]
+        done = subprocess.run([*command, *shapes, *(["--target", arguments.target] if arguments.target else [])], capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError((done.stderr.strip() or "no message").splitlines()[0][:160])
         self.seconds = json.loads(done.stdout)["seconds"]
@@ -78,13 +107,17 @@ class Ingot:
 
 def measure(arguments, folder, scratch):
     """One row of the table."""
-    engines = {"ort": OnnxRuntime(arguments, folder), "ingot": Ingot(arguments, folder, scratch)}
+    engines = {"ingot": Ingot(arguments, folder, scratch), "ort": OnnxRuntime(arguments, folder)}
+    if importlib.util.find_spec("openvino"):
+        engines["openvino"] = OpenVino(arguments, folder)
     rounds = {name: [] for name in engines}
     for _ in range(arguments.rounds):
         for name, engine in engines.items():
             rounds[name].append(engine.round(arguments.seconds))
-    row = {"model": folder.name, **{f"{name} us": round(statistics.median(times), 1) for name, times in rounds.items()}}
-    row["x ort"] = round(statistics.median(rounds["ort"]) / statistics.median(rounds["ingot"]), 2)
+    figures = {name: statistics.median(times) for name, times in rounds.items()}
+    row = {"model": folder.name, **{name: round(figure, 2) for name, figure in figures.items()}}
+    row["x_ort"] = round(figures["ort"] / figures["ingot"], 3)
+    row["x_best"] = round(min(figure for name, figure in figures.items() if name != "ingot") / figures["ingot"], 3)
     row["spread"] = f"{(max(rounds['ingot']) / min(rounds['ingot']) - 1) * 100:.0f} %"
     last = engines["ingot"].last
     row["GFLOP/s"] = round(last.get("gflops", 0), 1)
@@ -93,21 +126,41 @@ def measure(arguments, folder, scratch):
     return row
 
 
-def markdown(rows, arguments):
-    keys = list(rows[0])
-    lines = ["| " + " | ".join(keys) + " |", "|" + "---|" * len(keys)]
-    lines += ["| " + " | ".join(str(row[key]) for key in keys) + " |" for row in rows]
-    cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
-    head = f"{cpu.group(1) if cpu else 'cpu'}, {arguments.threads} thread(s), target {arguments.target or 'native'}, ONNX Runtime {onnxruntime.__version__}"
-    return f"Measured on {head}; load before: {os.getloadavg()[0]:.1f}.\n\n" + "\n".join(lines) + "\n"
+def time_text(microseconds):
+    value = float(microseconds)
+    return f"{value / 1000:.1f} ms" if value >= 10000 else f"{value / 1000:.2f} ms" if value >= 1000 else f"{value:.1f} us" if value >= 10 else f"{value:.2f} us"
+
+
+def page_table(tsv):
+    """The table of bench/README.md and the sentence below it."""
+    with open(tsv, newline="") as file:
+        rows = sorted(csv.DictReader(file, delimiter="\t"), key=lambda row: row["model"])
+    lines = ["| model | ingot | ONNX Runtime | OpenVINO | x ONNX Runtime | x the faster one |", "|---|--:|--:|--:|--:|--:|"]
+    for row in rows:
+        times = [time_text(row[engine]) if row.get(engine) else "" for engine in ("ingot", "ort", "openvino")]
+        lines.append(f"| {row['model']} | {' | '.join(times)} | {float(row['x_ort']):.2f} | {float(row['x_best']):.2f} |")
+    means = [math.exp(sum(math.log(float(row[key])) for row in rows) / len(rows)) for key in ("x_ort", "x_best")]
+    slower = [row["model"] for row in rows if float(row["x_best"]) < 1]
+    text = f"{len(rows)} models: {means[0]:.2f} times as fast as ONNX Runtime in the geometric mean, {means[1]:.2f} times as fast as the faster of the two; "
+    return "\n".join(lines) + f"\n\n{text}slower than it: {', '.join(slower) or 'none'}.\n"
+
+
+def renew_page():
+    here = pathlib.Path(__file__).resolve().parent
+    marks = re.compile(r"(<!-- generated by bench/compare.py --page -->\n).*?(<!-- end -->)", re.S)
+    page = here / "README.md"
+    page.write_text(marks.sub(lambda match: match.group(1) + page_table(here / "results.tsv") + match.group(2), page.read_text()))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="+", type=pathlib.Path), parser.add_argument("--ingot", required=True), parser.add_argument("--only", default=".")
+    parser.add_argument("folders", nargs="*", type=pathlib.Path), parser.add_argument("--ingot", default="build/bin/ingot"), parser.add_argument("--only", default=".")
     parser.add_argument("--threads", type=int, default=1), parser.add_argument("--core", type=int, default=1), parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=0.3), parser.add_argument("--target"), parser.add_argument("--markdown", type=pathlib.Path)
+    parser.add_argument("--seconds", type=float, default=0.3), parser.add_argument("--target"), parser.add_argument("--tsv", type=pathlib.Path)
+    parser.add_argument("--page", action="store_true")
     arguments = parser.parse_args()
+    if arguments.page:
+        return renew_page()
     arguments.ingot = os.path.abspath(arguments.ingot)
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[arguments.core % len(cores)]} if arguments.threads == 1 else cores[: arguments.threads])
@@ -123,11 +176,14 @@ def main():
         except Exception as error:  # one model that fails must not end the table
             failed += 1
             print(f"{folder.name}: {str(error).splitlines()[0][:160] if str(error) else type(error).__name__}", flush=True)
-    ratios = [row["x ort"] for row in rows]
+    ratios = [row["x_ort"] for row in rows]
     if ratios:
-        print(f"x ort: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f} over {len(ratios)} models, worst {min(ratios)}, best {max(ratios)}")
-    if arguments.markdown and rows:
-        arguments.markdown.write_text(markdown(rows, arguments))
+        print(f"x_ort: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f} over {len(ratios)} models, worst {min(ratios)}, best {max(ratios)}")
+    if arguments.tsv and rows:
+        with open(arguments.tsv, "w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), delimiter="\t", restval="", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
     sys.exit(failed > 0)
 
 

@@ -1,4 +1,5 @@
-"""Writes what the documentation takes from the code: docs/operators.md, docs/phases.md and the table "What works today" of the README.
+"""Writes what the documentation takes from the code: docs/operators.md, docs/phases.md, the table "What works today" of the README, the target shown in
+docs/first-target.md.
 
     generate.py BUILD            writes the files
     generate.py BUILD --check    compares, and fails on a difference
@@ -61,7 +62,7 @@ def works(build, rows):
     specs = [level["spec"] for target in targets["targets"] for level in target["levels"]]
     table = [
         ("operators", f"{len(rows)}, see [docs/operators.md](docs/operators.md)"),
-        ("shapes", "static; symbolic dimensions are fixed with `--dim` and `--shape`, or from recorded inputs"),
+        ("shapes", "static; symbolic dimensions are fixed with `--dim` and `--shape`, or from recorded inputs; a batch that is not given is 1, with a warning"),
         ("element types", "32-bit floats; integers and booleans where they are indices, shapes and masks"),
         ("targets", ", ".join(f"`{spec}`" for spec in specs)),
         ("ONNX's node tests, opset 17 and older", f"{node_tests - len(unsupported)} of {node_tests} pass, the others are refused with a reason (`test/nodes/unsupported.txt`)"),
@@ -81,6 +82,8 @@ def main():
     rows = operators()
     readme = ROOT / "README.md"
     pages = {ROOT / "docs/operators.md": operators_page(rows), ROOT / "docs/phases.md": phases_page(build)}
+    target = ROOT / "docs/first-target.md"
+    pages[target] = between(target.read_text(), "scalar", f"```cpp\n{(ROOT / 'test/targets/scalar/Target.cpp').read_text()}```\n")
     if NODE_TESTS[0].exists():
         pages[readme] = between(readme.read_text(), "works", works(build, rows))
     if "--check" not in sys.argv:

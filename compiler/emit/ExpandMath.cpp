@@ -76,7 +76,8 @@ LogicalResult ingot::emit::expandMath(ModuleOp module, const target::MachineMode
       return op->emitOpError("has no expansion into instructions");
     }
     auto function = op->getParentOfType<FunctionOpInterface>();
-    bool otherCpu = function && function->hasAttr("ingot.cpu");
+    auto cpu = function ? function->getAttrOfType<StringAttr>("ingot.cpu") : StringAttr();
+    bool otherCpu = cpu && cpu.getValue() != machine.cpu;
     expand(op, isUnary ? unary->second : nullptr, isUnary ? nullptr : binary->second,
            machine.scaleByPowerOfTwo && !otherCpu);
   }

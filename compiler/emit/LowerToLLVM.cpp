@@ -31,7 +31,7 @@ LogicalResult emit::lowerToLLVM(ModuleOp module, const target::MachineModel &mac
 
 namespace {
 
-/// A pass that needs a machine; option target=SPEC, by default x86-64-v3.
+/// A pass that needs a machine; option target=SPEC.
 template <typename Self> struct MachinePass : PassWrapper<Self, OperationPass<ModuleOp>> {
   MachinePass() = default;
   MachinePass(const MachinePass &other) : PassWrapper<Self, OperationPass<ModuleOp>>(other) {}
@@ -51,7 +51,7 @@ template <typename Self> struct MachinePass : PassWrapper<Self, OperationPass<Mo
     }
   }
 
-  Pass::Option<std::string> spec{*this, "target", llvm::cl::desc("machine to lower for"), llvm::cl::init("x86-64-v3")};
+  Pass::Option<std::string> spec{*this, "target", llvm::cl::desc("machine to lower for")};
 };
 
 struct ExpandMathPass : MachinePass<ExpandMathPass> {

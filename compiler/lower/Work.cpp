@@ -82,9 +82,9 @@ struct Counter {
     if (isa<arith::DivUIOp, arith::RemUIOp>(op)) {
       return b == 0 ? std::nullopt : std::optional(isa<arith::DivUIOp>(op) ? a / b : a % b);
     }
-    return isa<arith::AddIOp>(op)   ? a + b
-           : isa<arith::SubIOp>(op) ? a - b
-           : isa<arith::MulIOp>(op) ? a * b
+    return isa<arith::AddIOp>(op)    ? a + b
+           : isa<arith::SubIOp>(op)  ? a - b
+           : isa<arith::MulIOp>(op)  ? a * b
            : isa<arith::MinSIOp>(op) ? std::min(a, b)
                                      : std::max(a, b);
   }

@@ -1,6 +1,7 @@
 /* Runs the model MODEL under several hosts on the same inputs: on the calling thread (a null ingot_exec); item by item
  * from the last to the first; on pools of 2 and 3 threads. Prints for each the status, a hash of the outputs, and how
- * many loops were split. With an argument, that number is every integer of the inputs (an index that is out of range). */
+ * many loops were split. With an argument, that number is every integer of the inputs (an index that is out of range).
+ */
 #include "ingot.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 """Who may include whom (docs/rationale.md, "Rooms"). The table below is the rule; the #include lines of every source file and the USES
-lists of the CMake files are held against it. Prints each breach as FILE:LINE and exits 1 if there is one."""
+lists of the CMake files are held against it; and that nobody names a target. Prints each breach as FILE:LINE and exits 1 if there is one."""
 import pathlib
 import re
 import sys
@@ -74,6 +74,19 @@ def uses(root):
                     yield f"{path.relative_to(root)}: room {name} may not use {used}"
 
 
+def target_names(root):
+    """Nobody but the folder itself names a target: in the compiler's code (comments aside) its folder's name does not occur."""
+    names = [path.name for path in (root / "targets").iterdir() if path.is_dir()]
+    pattern = re.compile(rf"(?<![A-Za-z0-9])({'|'.join(map(re.escape, names))})(?![A-Za-z0-9])", re.I)
+    for path in sorted((root / "compiler").rglob("*")):
+        if path.suffix not in (".h", ".cpp", ".td", ".txt"):
+            continue
+        comment = "#" if path.suffix == ".txt" else "//"
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            if match := pattern.search(line.split(comment)[0]):
+                yield f"{path.relative_to(root)}:{number}: names the target {match.group(1)}"
+
+
 def unknown_rooms(root):
     for path in sorted((root / "compiler").iterdir()):
         if path.is_dir() and path.name not in MAY_USE and path.name not in ("pch", "generated"):
@@ -82,7 +95,7 @@ def unknown_rooms(root):
 
 def main():
     root = pathlib.Path(__file__).resolve().parents[2]
-    breaches = [*unknown_rooms(root), *includes(root), *uses(root)]
+    breaches = [*unknown_rooms(root), *includes(root), *uses(root), *target_names(root)]
     print("\n".join(breaches) if breaches else "every include and every USES list agrees with the table")
     sys.exit(bool(breaches))
 
