@@ -1,7 +1,9 @@
 // The arena planner: edge cases, random instances (never an overlap, never above the sum), networks of known form (near
-// the bound).
+// the bound), and the buffers of real networks (within 3 % of it).
 #include "compiler/memory/ArenaPlanner.h"
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -169,6 +171,22 @@ TEST(ArenaPlanner, BranchesAreNearTheBound) {
     x = net.add(unit * 6, ends);
   }
   EXPECT_LE(excess(planned(net.buffers)), 0.03);
+}
+
+// lives/NAME.txt has a line "bytes first last" for each buffer, as `ingot inspect --memory` printed them.
+TEST(ArenaPlanner, RealNetworksAreWithinThreePercent) {
+  int files = 0;
+  for (const auto &entry : std::filesystem::directory_iterator(LIVES_FOLDER)) {
+    std::ifstream file(entry.path());
+    std::vector<Buffer> buffers;
+    for (Buffer buffer; file >> buffer.bytes >> buffer.firstUse >> buffer.lastUse;) {
+      buffers.push_back(buffer);
+    }
+    EXPECT_GT(buffers.size(), 50u) << entry.path();
+    EXPECT_LE(excess(planned(buffers)), 0.03) << entry.path();
+    ++files;
+  }
+  EXPECT_GE(files, 7);
 }
 
 TEST(ArenaPlanner, RandomIntervalsNeverOverlap) {
