@@ -1,4 +1,5 @@
 #include "compiler/fusion/Fuse.h"
+#include "compiler/fusion/Match.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -9,14 +10,18 @@ namespace ingot::fusion {
 #include "compiler/fusion/Fusions.inc"
 #undef FUSION
 
-LogicalResult fuse(func::FuncOp function) {
+LogicalResult fuse(func::FuncOp function, bool strict) {
   RewritePatternSet patterns(function.getContext());
 #define FUSION(Name) populate##Name(patterns);
 #include "compiler/fusion/Fusions.inc"
 #undef FUSION
+  SmallVector<std::string> left;
+  if (strict) {
+    left.push_back(roundsOtherwise.str());
+  }
   GreedyRewriteConfig config;
   config.enableConstantCSE(false); // weights are large; equal ones are one attribute already
-  return applyPatternsGreedily(function, std::move(patterns), config);
+  return applyPatternsGreedily(function, FrozenRewritePatternSet(std::move(patterns), left), config);
 }
 
 } // namespace ingot::fusion

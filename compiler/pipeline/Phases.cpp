@@ -35,7 +35,7 @@ static LogicalResult simplify(State &s) {
 }
 
 static LogicalResult fuse(State &s) {
-  if (failed(fusion::fuse(s.function())) || failed(graph::simplify(s.function()))) {
+  if (failed(fusion::fuse(s.function(), s.options.accuracy == "strict")) || failed(graph::simplify(s.function()))) {
     return failure();
   }
   graph::eliminateCommon(s.function());

@@ -361,6 +361,11 @@ LogicalResult PadOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+std::optional<SmallVector<std::pair<int64_t, int64_t>>> PadOp::amounts() {
+  auto pads = padsOf(*this);
+  return succeeded(pads) ? *pads : std::nullopt;
+}
+
 namespace {
 /// A run of one axis of a padded tensor: result elements [start, start + size), from operand elements from, from +
 /// step, ...

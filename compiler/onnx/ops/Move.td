@@ -40,7 +40,7 @@ def Onnx_TileOp : Onnx_Move<"Tile", 2> {
 def Onnx_PadOp : Onnx_Move<"Pad", 4> {
   let arguments = (ins AnyTensor:$data, AnyTensor:$pads, Onnx_Optional:$value, Onnx_Optional:$axes,
     DefaultValuedOptionalAttr<StrAttr, "\"constant\"">:$mode);
-  let own = upgrades;
+  let own = upgrades # "/// (before, after) of each axis; nothing when not constant.\n::std::optional<::llvm::SmallVector<::std::pair<int64_t, int64_t>>> amounts();";
 }
 
 // Made of the ones above.

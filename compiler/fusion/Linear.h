@@ -1,0 +1,118 @@
+// Chains of additions and multiplications by constants along one axis, y = x * factor + offset, and weights scaled by
+// them. ScaledConv and ScaledMatMul are made of these.
+#pragma once
+#include "compiler/fusion/Match.h"
+#include "compiler/onnx/Evaluate.h"
+#include "compiler/onnx/ops/Binary.h"
+#include <cmath>
+
+namespace ingot::fusion {
+
+/// A factor and an offset for each index of an axis.
+struct Linear {
+  llvm::SmallVector<double> factor, offset;
+
+  explicit Linear(int64_t size = 0) : factor(size, 1.0), offset(size, 0.0) {}
+  bool scales() const { return llvm::any_of(factor, [](double f) { return f != 1.0; }); }
+  bool shifts() const { return llvm::any_of(offset, [](double f) { return f != 0.0; }); }
+  bool uniform() const { return llvm::all_equal(factor); }
+  /// `next` applied to the result of this one.
+  Linear then(const Linear &next) const {
+    Linear both(factor.size());
+    for (size_t i = 0; i < factor.size(); ++i) {
+      both.factor[i] = factor[i] * next.factor[i];
+      both.offset[i] = offset[i] * next.factor[i] + next.offset[i];
+    }
+    return both;
+  }
+};
+
+/// The numbers of a constant that broadcasts to `type` and differs along `axis` at most, one for each index of it.
+inline std::optional<llvm::SmallVector<double>> alongAxis(mlir::Value v, mlir::RankedTensorType type, int64_t axis) {
+  auto own = onnx::ranked(v);
+  int64_t size = type.getDimSize(axis);
+  if (!onnx::constantOf(v) || !own || !own.getElementType().isF32() || own.getRank() > type.getRank()) {
+    return std::nullopt;
+  }
+  if (auto number = numberOf(v)) {
+    return llvm::SmallVector<double>(size, *number);
+  }
+  int64_t shift = type.getRank() - own.getRank();
+  if (own.getNumElements() != size || axis < shift || own.getDimSize(axis - shift) != size) {
+    return std::nullopt;
+  }
+  return onnx::floatsOf(v);
+}
+
+/// What `op` does to its operand `x`, a tensor of the result's type; nothing when it is not linear along `axis`.
+inline std::optional<Linear> linearOf(mlir::Operation *op, mlir::Value x, int64_t axis) {
+  auto type = onnx::ranked(x);
+  if (!llvm::isa<onnx::AddOp, onnx::SubOp, onnx::MulOp, onnx::DivOp>(op) || !type || !type.hasStaticShape() ||
+      !type.getElementType().isF32() || op->getResult(0).getType() != type) {
+    return std::nullopt;
+  }
+  bool first = op->getOperand(0) == x;
+  auto numbers = alongAxis(op->getOperand(first ? 1 : 0), type, axis);
+  if (!numbers || (!first && llvm::isa<onnx::DivOp>(op))) {
+    return std::nullopt;
+  }
+  Linear linear(type.getDimSize(axis));
+  for (auto [i, c] : llvm::enumerate(*numbers)) {
+    if (!std::isfinite(c) || (c == 0.0 && llvm::isa<onnx::DivOp>(op))) {
+      return std::nullopt;
+    }
+    if (llvm::isa<onnx::MulOp>(op)) {
+      linear.factor[i] = c;
+    } else if (llvm::isa<onnx::DivOp>(op)) {
+      linear.factor[i] = 1.0 / c;
+    } else if (llvm::isa<onnx::AddOp>(op)) {
+      linear.offset[i] = c;
+    } else { // a difference, either way round
+      linear.factor[i] = first ? 1.0 : -1.0;
+      linear.offset[i] = first ? -c : c;
+    }
+  }
+  return linear;
+}
+
+/// Whether scaled weights may take the place of `weights`: no second copy is kept of what others read, except that a
+/// constant of one value stays one value.
+inline bool mayScale(mlir::Value weights, const Linear &linear) {
+  mlir::ElementsAttr constant = onnx::constantOf(weights);
+  return constant && constant.getElementType().isF32() &&
+         (weights.hasOneUse() || (numberOf(weights) && linear.uniform()));
+}
+
+/// Weights in rows of `inner` elements, row i multiplied by factors[indexOf(i)]. Null where that is not finite.
+template <typename Index>
+mlir::ElementsAttr scaledRows(mlir::ElementsAttr weights, int64_t inner, llvm::ArrayRef<double> factors,
+                              Index indexOf) {
+  auto type = llvm::cast<mlir::RankedTensorType>(weights.getType());
+  auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(weights);
+  if (dense && dense.isSplat() && llvm::all_equal(factors) && !factors.empty()) {
+    auto value = static_cast<float>(static_cast<double>(dense.getSplatValue<float>()) * factors.front());
+    return std::isfinite(value) ? mlir::DenseElementsAttr::get(type, value) : mlir::DenseElementsAttr();
+  }
+  std::vector<char> storage;
+  llvm::ArrayRef<char> from = onnx::bytesOf(weights, storage);
+  std::vector<char> to(from.size());
+  bool finite = true;
+  for (int64_t i = 0, n = static_cast<int64_t>(from.size() / sizeof(float)); i < n; ++i) {
+    float value;
+    std::memcpy(&value, from.data() + sizeof(float) * i, sizeof(float));
+    value = static_cast<float>(static_cast<double>(value) * factors[indexOf(i / inner)]);
+    finite &= std::isfinite(value);
+    std::memcpy(to.data() + sizeof(float) * i, &value, sizeof(float));
+  }
+  return finite ? onnx::constantFromBytes(type, std::move(to)) : mlir::ElementsAttr();
+}
+
+/// A constant of f32 numbers; null where one of them is not finite.
+inline mlir::ElementsAttr finiteConstant(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape,
+                                         llvm::ArrayRef<double> values) {
+  bool finite = llvm::all_of(values, [](double v) { return std::isfinite(static_cast<float>(v)); });
+  return finite ? onnx::constantFromFloats(onnx::tensorOf(shape, mlir::Float32Type::get(context)), values)
+                : mlir::ElementsAttr();
+}
+
+} // namespace ingot::fusion

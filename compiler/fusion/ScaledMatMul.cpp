@@ -1,0 +1,94 @@
+// Multiplications by constants along the columns of a product, or along the inner axis of its left operand, become part
+// of a constant right operand; sums between them move behind. The bias stays an elementwise op: it is the kernel's
+// epilogue.
+#include "compiler/fusion/Linear.h"
+#include "compiler/onnx/ops/MatMul.h"
+
+using namespace mlir;
+
+namespace ingot::fusion {
+namespace {
+
+/// Whether B is constant matrices.
+bool isF32Product(onnx::MatMulOp op) {
+  auto a = onnx::ranked(op.getA()), b = onnx::ranked(op.getB()), y = onnx::ranked(op.getY());
+  return a && b && y && a.hasStaticShape() && b.hasStaticShape() && b.getRank() >= 2 && y.getRank() >= 1 &&
+         a.getElementType().isF32() && onnx::constantOf(op.getB());
+}
+
+/// B times the factor of its column (of the product), or of its row.
+ElementsAttr scaledB(onnx::MatMulOp op, ArrayRef<double> factors, bool columns) {
+  ElementsAttr b = onnx::constantOf(op.getB());
+  int64_t last = onnx::ranked(op.getB()).getShape().back(), size = static_cast<int64_t>(factors.size());
+  if (columns != op.getTransB()) {
+    return scaledRows(b, 1, factors, [&](int64_t i) { return i % last; });
+  }
+  return scaledRows(b, last, factors, [&](int64_t i) { return i % size; });
+}
+
+struct After : OpRewritePattern<onnx::MatMulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::MatMulOp op, PatternRewriter &rewriter) const override {
+    if (!isF32Product(op)) {
+      return failure();
+    }
+    auto type = onnx::ranked(op.getY());
+    int64_t axis = type.getRank() - 1, columns = type.getDimSize(axis);
+    Linear linear(columns);
+    SmallVector<Operation *> chain = {op};
+    while (chain.back()->getResult(0).hasOneUse()) {
+      Operation *user = *chain.back()->getResult(0).user_begin();
+      auto next = linearOf(user, chain.back()->getResult(0), axis);
+      if (!next || (next->scales() && !mayScale(op.getB(), linear.then(*next)))) {
+        break;
+      }
+      linear = linear.then(*next);
+      chain.push_back(user);
+    }
+    if (!linear.scales()) {
+      return failure();
+    }
+    ElementsAttr b = scaledB(op, linear.factor, true);
+    ElementsAttr offset = finiteConstant(op.getContext(), {columns}, linear.offset);
+    if (!b || !offset) {
+      return failure();
+    }
+    rewriter.setInsertionPoint(chain.back());
+    Location loc = jointLoc(rewriter, chain);
+    Value y = onnx::make<onnx::MatMulOp>(rewriter, loc, {op.getA(), onnx::makeConstant(rewriter, loc, b)},
+                                         op->getAttrs());
+    if (linear.shifts()) {
+      y = onnx::make<onnx::AddOp>(rewriter, chain.back()->getLoc(), {y, onnx::makeConstant(rewriter, loc, offset)});
+    }
+    rewriter.replaceOp(chain.back(), y);
+    return success();
+  }
+};
+
+struct Before : OpRewritePattern<onnx::MatMulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::MatMulOp op, PatternRewriter &rewriter) const override {
+    Operation *scale = op.getA().hasOneUse() ? op.getA().getDefiningOp() : nullptr;
+    if (!isF32Product(op) || op.getTransA() || !isa_and_nonnull<onnx::MulOp, onnx::DivOp>(scale)) {
+      return failure();
+    }
+    Value x = scale->getOperand(onnx::constantOf(scale->getOperand(0)) ? 1 : 0);
+    auto linear = linearOf(scale, x, onnx::ranked(op.getA()).getRank() - 1);
+    ElementsAttr b = linear && mayScale(op.getB(), *linear) ? scaledB(op, linear->factor, false) : ElementsAttr();
+    if (!b) {
+      return failure();
+    }
+    Location loc = jointLoc(rewriter, {scale, op});
+    Value y = onnx::make<onnx::MatMulOp>(rewriter, loc, {x, onnx::makeConstant(rewriter, loc, b)}, op->getAttrs());
+    rewriter.replaceOp(op, y);
+    return success();
+  }
+};
+
+} // namespace
+
+void populateScaledMatMul(RewritePatternSet &patterns) {
+  patterns.addWithLabel<After, Before>({roundsOtherwise}, patterns.getContext());
+}
+
+} // namespace ingot::fusion
