@@ -34,7 +34,7 @@ void parseDim(const std::string &text, pipeline::Options &options) {
   auto [name, value] = splitAssignment("--dim", text, "NAME=SIZE");
   if (value.find("..") != std::string::npos || value.find(',') != std::string::npos) {
     throw CLI::ValidationError("--dim",
-                               "'" + text + "': a range or several sizes are not supported yet, give one size");
+                               "'" + text + "': a range or several sizes are unsupported, give one size");
   }
   if (!options.dims.emplace(name, parseSize("--dim", text, value)).second) {
     throw CLI::ValidationError("--dim", "dimension '" + name + "' is given twice");
@@ -176,9 +176,9 @@ void addData(CLI::App &app, Invocation &invocation, const char *help) {
   app.add_option_function<std::string>(
          "--runner",
          [](const std::string &) {
-           throw CLI::ValidationError("--runner", "running through another program (an emulator) is not supported yet");
+           throw CLI::ValidationError("--runner", "running through another program (an emulator) is unsupported");
          },
-         "Command that runs programs of the target, for example an emulator (not supported yet)")
+         "Command that runs programs of the target, for example an emulator (unsupported so far)")
       ->group("Data")
       ->type_name("CMD");
 }

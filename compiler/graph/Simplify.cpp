@@ -140,7 +140,7 @@ LogicalResult requireStaticShapes(func::FuncOp function) {
       bool follows =
           llvm::any_of(op.getOperands(), [](Value x) { return isa<TensorType>(x.getType()) && !onnx::isStatic(x); });
       if (!follows) {
-        op.emitOpError("the shape of its result depends on data that is known only when the model runs");
+        op.emitOpError("has a result of unsupported shape: it depends on data that is known only when the model runs");
       }
       ok = false;
     }

@@ -35,6 +35,7 @@ private:
   Operation *create(onnx::Node &target, const Node &node);
   bool arity(onnx::Node &target, RegisteredOperationName info, const Node &node);
   Value value(const std::string &name);
+  std::string nodeText(const Node *node, llvm::StringRef message);
   void finish(func::FuncOp function);
   void problem(const Where &where, llvm::Error error, const llvm::Twine &prefix = "") {
     problems.add(where, prefix + llvm::toString(std::move(error)));
@@ -63,7 +64,7 @@ static std::string whyUnknown(MLIRContext *context, llvm::StringRef domain, llvm
     return "";
   }
   bool control = domain.empty() && (op == "If" || op == "Loop" || op == "Scan" || op == "SequenceMap");
-  return control ? "operators with subgraphs are not supported yet" : "the operator is not known or not supported yet";
+  return control ? "operators with subgraphs are unsupported" : "unknown or unsupported operator";
 }
 
 namespace {
@@ -300,18 +301,30 @@ void Importer::finish(func::FuncOp function) {
   }
 }
 
-/// What a node's code says in terms of its op, in terms of the node.
-static std::string nodeText(llvm::StringRef message) {
+/// What a node's code says in terms of its op, in terms of the node (null: of none).
+std::string Importer::nodeText(const Node *node, llvm::StringRef message) {
   if (message.consume_front("'onnx.")) {
     message = message.substr(message.find('\'') + 1);
     message.consume_front(" op ");
   }
+  if (message.consume_front("failed to verify that ") && node) { // a constraint on all operands
+    std::string text = ("needs that " + message + ", but they are of ").str();
+    for (auto [i, input] : llvm::enumerate(node->inputs)) {
+      Value v = input.empty() ? Value() : value(input);
+      llvm::raw_string_ostream(text) << (i ? ", " : "") << (v ? v.getType() : builder.getNoneType());
+    }
+    return text;
+  }
   llvm::StringRef rest = message;
   unsigned long long number = 0;
-  if (rest.consume_front("operand #") && !rest.consumeInteger(10, number) && rest.contains("but got 'none'")) {
+  if (!node || !rest.consume_front("operand #") || rest.consumeInteger(10, number)) {
+    return message.str();
+  }
+  if (rest.contains("but got 'none'")) {
     return "has too few inputs: input " + std::to_string(number) + " is missing";
   }
-  return message.str();
+  std::string name = number < node->inputs.size() ? quoted(node->inputs[number]) : std::to_string(number);
+  return "input " + name + rest.str();
 }
 
 OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {
@@ -334,7 +347,7 @@ OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {
       return failure();
     }
-    problems.add(current ? current->where() : Where(), nodeText(diagnostic.str()));
+    problems.add(current ? current->where() : Where(), nodeText(current, diagnostic.str()));
     return success();
   });
   for (const Node &next : graph.nodes) {

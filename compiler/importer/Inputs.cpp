@@ -181,7 +181,7 @@ void InputReader::shape(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t
 
 void InputReader::input(const pb::ValueInfoProto &value) {
   if (!value.type().has_tensor_type()) {
-    problems.add("input " + quoted(value.name()) + " is not a tensor; other types are not supported yet");
+    problems.add("input " + quoted(value.name()) + " is not a tensor; other types are unsupported");
     return;
   }
   const pb::TypeProto::Tensor &type = value.type().tensor_type();
@@ -189,7 +189,7 @@ void InputReader::input(const pb::ValueInfoProto &value) {
   if (!element) {
     llvm::StringRef name = elementName(type.elem_type());
     problems.add("input " + quoted(value.name()) + " has the element type " +
-                 (name.empty() ? llvm::StringRef("undefined") : name) + ", which is not supported yet");
+                 (name.empty() ? llvm::StringRef("undefined") : name) + ", which is unsupported");
     return;
   }
   Input result{value.name(), {}, {}};

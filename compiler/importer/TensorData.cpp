@@ -18,7 +18,7 @@ llvm::Expected<TensorHeader> readHeader(const pb::TensorProto &tensor) {
     return llvm::createStringError("has the unknown element type " + llvm::Twine(header.type));
   }
   if (tensor.has_segment()) {
-    return llvm::createStringError("is a segment of a larger tensor, which is not supported");
+    return llvm::createStringError("is a segment of a larger tensor, which is unsupported");
   }
   std::optional<int64_t> elements = elementCount(header.dims);
   std::optional<int64_t> bytes = elements && header.type != kString ? byteCount(header.type, *elements) : elements;

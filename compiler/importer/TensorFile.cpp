@@ -25,7 +25,7 @@ static std::string notATensor(llvm::StringRef bytes) {
       return "is no tensor, or a damaged one: it " + reader.error();
     }
     if (field.type == WireType::Bytes && (field.number == 1 || field.number == 3)) {
-      return "holds a sequence or an optional value, which is not supported yet; a tensor was expected";
+      return "holds a sequence or an optional value, which is unsupported; a tensor was expected";
     }
     typed |= field.number == 2 && field.type == WireType::Varint;
   }

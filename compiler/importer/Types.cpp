@@ -50,7 +50,7 @@ static size_t alignmentOf(llvm::StringRef bytes) {
 llvm::Expected<ElementsAttr> makeElements(MLIRContext *context, const TensorData &data, llvm::StringRef name) {
   Type element = elementType(context, data.type);
   if (!element) {
-    return llvm::createStringError("has the element type " + elementName(data.type) + ", which is not supported yet");
+    return llvm::createStringError("has the element type " + elementName(data.type) + ", which is unsupported");
   }
   auto type = RankedTensorType::get(data.dims, element);
   if (data.bytes <= kDenseLimit || data.type == kBool) {
@@ -114,9 +114,9 @@ llvm::Expected<Attribute> makeAttribute(MLIRContext *context, const pb::Attribut
     return tensorAttribute(context, readSparse(attribute.sparse_tensor(), file), name);
   case pb::AttributeProto::GRAPH:
   case pb::AttributeProto::GRAPHS:
-    return llvm::createStringError("holds a subgraph, which is not supported yet");
+    return llvm::createStringError("holds a subgraph, which is unsupported");
   default:
-    return llvm::createStringError("holds a value of a kind that is not supported");
+    return llvm::createStringError("holds a value of a kind that is unsupported");
   }
 }
 
@@ -149,7 +149,7 @@ llvm::Expected<ElementsAttr> makeConstantNode(MLIRContext *context, const Node &
     return onnx::constantFromIntegers(vectorOf(proto->ints_size(), b.getI64Type()), values);
   }
   if (name == "value_string" || name == "value_strings") {
-    return llvm::createStringError("has the element type string, which is not supported yet");
+    return llvm::createStringError("has the element type string, which is unsupported");
   }
   return llvm::createStringError("has the unknown attribute " + quoted(name));
 }

@@ -51,7 +51,13 @@ static AxisTaps transposedAxis(const onnx::Window &window, size_t i, int64_t res
 /// Below this many positions in a row the registers are not filled.
 static constexpr int64_t shortRow = 8;
 
-static ConvPhase phaseOf(SmallVector<AxisTaps, 3> axes, ArrayRef<int64_t> kernel, bool wide) {
+/// Whether the last axis is too short to be the inner one. The first phase decides for all: one input has one order of
+/// axes.
+static bool isNarrow(ArrayRef<AxisTaps> axes) {
+  return axes.size() > 1 && axes.back().axis.out < shortRow && axes[axes.size() - 2].axis.out > axes.back().axis.out;
+}
+
+static ConvPhase phaseOf(SmallVector<AxisTaps, 3> axes, ArrayRef<int64_t> kernel, bool turned) {
   SmallVector<int64_t, 3> steps(axes.size(), 1); // of a tap in the flat kernel
   for (size_t i = axes.size(); i-- > 1;) {
     steps[i - 1] = steps[i] * kernel[i];
@@ -60,7 +66,7 @@ static ConvPhase phaseOf(SmallVector<AxisTaps, 3> axes, ArrayRef<int64_t> kernel
     axes.insert(axes.begin(), {ConvAxis(), {0}});
     steps.insert(steps.begin(), 0);
   }
-  if (wide && axes[2].axis.out < shortRow && axes[1].axis.out > axes[2].axis.out) {
+  if (turned) {
     std::swap(axes[1], axes[2]);
     std::swap(steps[1], steps[2]);
   }
@@ -114,7 +120,7 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
     all = std::move(longer);
   }
   for (const Combination &axes : all) {
-    g.phases.push_back(phaseOf(axes, kernel, wide));
+    g.phases.push_back(phaseOf(axes, kernel, wide && isNarrow(all.front())));
   }
   return g;
 }

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringMap.h"
 #include <cmath>
+#include <deque>
 
 using namespace mlir;
 
@@ -392,7 +393,7 @@ ElementsAttr evaluateElementwise(Operation *op, ArrayRef<ElementsAttr> operands)
   if (count * size > foldLimitBytes || !(element.isF32() || element.isF64() || element.isInteger())) {
     return {};
   }
-  std::vector<Input> inputs;
+  std::deque<Input> inputs; // which never moves them: their bytes may lie in themselves
   for (ElementsAttr a : operands) {
     if (a) {
       auto own = tensorOf({}, a.getElementType());

@@ -6,6 +6,9 @@
 #include "compiler/onnx/Shapes.h"
 
 namespace ingot::onnx {
+/// Whether the operands of these numbers (none given: all) have one element type; one left out has any.
+bool haveSameElements(mlir::Operation *op, llvm::ArrayRef<unsigned> numbers);
+
 #define FAMILY(Name) void register##Name(OnnxDialect &dialect);
 #include "compiler/onnx/ops/All.inc"
 #undef FAMILY

@@ -77,6 +77,15 @@ Operation *createOp(OpBuilder &b, Location loc, StringRef name, ValueRange opera
   return op;
 }
 
+bool haveSameElements(Operation *op, ArrayRef<unsigned> numbers) {
+  SmallVector<Value> operands(op->getOperands());
+  if (!numbers.empty()) {
+    operands = llvm::map_to_vector(numbers, [&](unsigned i) { return op->getOperand(i); });
+  }
+  llvm::erase_if(operands, [](Value v) { return !present(v); });
+  return llvm::all_equal(llvm::map_range(operands, elementOf));
+}
+
 LogicalResult inferElementwise(Operation *op, SmallVectorImpl<Type> &types) {
   auto elementwise = cast<Elementwise>(op);
   Type element = elementwise.resultElement();

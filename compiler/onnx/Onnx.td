@@ -16,8 +16,24 @@ def Onnx_Dialect : Dialect {
   }];
 }
 
+// Element types, as the standard's newest forms allow them; what old forms allow is among these.
+def Onnx_Float : Type<CPred<"::llvm::isa<::mlir::FloatType>($_self)">, "float">;
+def Onnx_Integer : Type<CPred<"$_self.isInteger() && !$_self.isInteger(1)">, "integer">;
+def Onnx_Index : Type<CPred<"$_self.isInteger(32) || $_self.isInteger(64)">, "int32 or int64">;
+def Onnx_Floats : TensorOf<[Onnx_Float]>;
+def Onnx_Integers : TensorOf<[Onnx_Integer]>;
+def Onnx_Numbers : TensorOf<[Onnx_Float, Onnx_Integer]>;
+def Onnx_Bools : TensorOf<[I1]>;
+def Onnx_Indices : TensorOf<[Onnx_Index]>;
+def Onnx_Int64s : TensorOf<[I64]>;
+
 /// An input that a node may leave out: a value of type none, made by onnx.None, stands for it.
-def Onnx_Optional : AnyTypeOf<[AnyTensor, NoneType], "a tensor, or none">;
+class Onnx_OptionalOf<Type tensor> : AnyTypeOf<[tensor, NoneType], tensor.summary # ", or none">;
+def Onnx_Optional : Onnx_OptionalOf<AnyTensor>;
+
+/// That the operands of these numbers, where they are there, have one element type. No numbers: all operands.
+class Onnx_SameElements<string numbers = "">
+    : PredOpTrait<"operands have the same element type", CPred<"haveSameElements(*this, {" # numbers # "})">>;
 
 /// `inputs` is how many inputs the newest form declares (-1: variadic). Left-out trailing inputs are filled with onnx.None by the importer.
 /// Outputs are always all there; one that the model does not name has no uses.
@@ -45,10 +61,10 @@ class Onnx_Elementwise<string mnemonic, int inputs, list<Trait> traits = []>
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
-class Onnx_Unary<string mnemonic> : Onnx_Elementwise<mnemonic, 1> {
-  let arguments = (ins AnyTensor:$x);
+class Onnx_Unary<string mnemonic, Type type = Onnx_Floats> : Onnx_Elementwise<mnemonic, 1> {
+  let arguments = (ins type:$x);
 }
-class Onnx_Binary<string mnemonic> : Onnx_Elementwise<mnemonic, 2> {
-  let arguments = (ins AnyTensor:$a, AnyTensor:$b);
+class Onnx_Binary<string mnemonic, Type type = Onnx_Numbers> : Onnx_Elementwise<mnemonic, 2> {
+  let arguments = (ins type:$a, type:$b);
 }
 #endif

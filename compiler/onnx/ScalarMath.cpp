@@ -225,6 +225,23 @@ static Num wholePower(Num x, int64_t n) {
   return result ? *result : x.constant(1);
 }
 
+/// An integer to an integer power, exactly (modulo the width), by repeated squaring. A negative power is truncated as
+/// 1 / x is. From exponent 64 on only 0, 1 and -1 have powers in range, and those depend on nothing but its parity.
+static Num integerPower(Num base, Num exponent) {
+  static constexpr int bits = 6;
+  Num odd = (exponent & exponent.constant(1)) != 0.0, one = base.constant(1);
+  Num e = select(exponent > 63.0, (exponent & exponent.constant(1)) + 62.0, exponent), result = one, square = base;
+  for (int i = 0; i < bits; ++i) {
+    result = select((e & e.constant(1 << i)) != 0.0, result * square, result);
+    square = square * square;
+  }
+  Num inverse = select(base == 1.0, one, base.constant(0));
+  if (!base.unsignedInteger()) {
+    inverse = select(base == -1.0, select(odd, base, one), inverse);
+  }
+  return select(exponent < 0.0, inverse, result);
+}
+
 Num power(Num base, Num exponent) {
   static constexpr int64_t mostMultiplied = 16;
   Type element = getElementTypeOrSelf(Value(base).getType());
@@ -237,15 +254,19 @@ Num power(Num base, Num exponent) {
       return *n < 0 ? 1.0 / sqrt(base) : sqrt(base);
     }
   }
-  // Integers by way of doubles, as other runtimes do.
-  Type floating = base.isFloat() ? element : Type(base.builder().getF64Type());
-  Num x = base.to(floating), y = exponent.to(floating);
-  Num r = x.like(math::PowFOp::create(x.builder(), x.where(), x, y));
+  auto viaFloats = [&](Type type) {
+    Num x = base.to(type), y = exponent.to(type);
+    return x.like(math::PowFOp::create(x.builder(), x.where(), x, y));
+  };
   if (base.isFloat()) {
-    return r;
+    return viaFloats(element);
   }
-  Num whole = r.to(element);
-  return base.like(whole);
+  OpBuilder &b = base.builder();
+  Num whole = integerPower(base, exponent.to(b.getI64Type()));
+  if (!exponent.isFloat()) {
+    return whole;
+  }
+  return select(exponent == trunc(exponent), whole, base.like(viaFloats(b.getF64Type()).to(element)));
 }
 
 } // namespace ingot::onnx

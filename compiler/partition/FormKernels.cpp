@@ -106,7 +106,7 @@ private:
         return "values of this element type cannot be computed yet";
       }
       if (element.isF16() || element.isBF16()) {
-        return "float16 and bfloat16 arithmetic is not supported yet";
+        return "float16 and bfloat16 arithmetic is unsupported";
       }
     }
     if (isa<onnx::Elementwise>(op)) {
@@ -134,7 +134,7 @@ private:
         p.whyNot += (p.whyNot.empty() ? "" : "; ") + d.machine.spec + ": " + reason;
       }
       if (p.device.empty()) {
-        op.emitError("no target takes ") << p.op << ": " << p.whyNot;
+        op.emitError("unsupported by all targets: ") << p.op << ": " << p.whyNot;
         ok = false;
       }
       report.push_back(std::move(p));

@@ -116,7 +116,7 @@ TEST(CommandLine, WrongDims) {
   expectSays(wrong({"compile", "m.onnx", "--dim", "batch=-1"}), "'-1' is not a size");
   expectSays(wrong({"compile", "m.onnx", "--dim", "batch=99999999999999999999"}), "is not a size");
   expectSays(wrong({"compile", "m.onnx", "--dim", "b=1..8"}),
-             "--dim: 'b=1..8': a range or several sizes are not supported yet");
+             "--dim: 'b=1..8': a range or several sizes are unsupported");
   expectSays(wrong({"compile", "m.onnx", "--dim", "b=1", "--dim", "b=2"}), "--dim: dimension 'b' is given twice");
 }
 

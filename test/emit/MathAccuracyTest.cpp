@@ -31,7 +31,7 @@ struct Function {
   Wide (*two)(Wide, Wide);
   double low, high;    ///< where half of the values lie; the others are any bits
   double limit;        ///< |x| up to which results are compared
-  double ulp32, ulp64; ///< allowed error; 0: the type is not supported
+  double ulp32, ulp64; ///< allowed error; 0: the type is unsupported
 };
 
 const Function functions[] = {

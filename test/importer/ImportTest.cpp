@@ -110,7 +110,7 @@ TEST(Import, ConstantForms) {
   model = throughModel();
   addConstant(model, "value_string").mutable_attribute(0)->set_s("a");
   expectProblem(import(model),
-                "node 'const' (Constant, opset 17): has the element type string, which is not supported yet");
+                "node 'const' (Constant, opset 17): has the element type string, which is unsupported");
   model = throughModel();
   addConstant(model, "value").mutable_attribute(0)->mutable_t()->set_data_type(importer::kFloat);
   expectProblem(import(model), "node 'const' (Constant, opset 17): float32[] needs 1 values, but float_data holds 0");
@@ -189,8 +189,8 @@ TEST(Import, InputsOfOtherTypes) {
   sequence.mutable_type()->mutable_sequence_type();
   addValue(*model.mutable_graph()->mutable_input(), "t").mutable_type()->mutable_tensor_type()->set_elem_type(8);
   std::string text = import(model);
-  expectProblem(text, "input 's' is not a tensor; other types are not supported yet");
-  expectProblem(text, "input 't' has the element type string, which is not supported yet");
+  expectProblem(text, "input 's' is not a tensor; other types are unsupported");
+  expectProblem(text, "input 't' has the element type string, which is unsupported");
 }
 
 TEST(Import, EverythingAtOnce) {
@@ -201,9 +201,9 @@ TEST(Import, EverythingAtOnce) {
   addConstant(model, "value_string");
   addWeight(model, "w", 1, {5}).set_raw_data("abc");
   std::string text = import(model);
-  expectProblem(text, "node 'one' (Frobnicate, opset 17): the operator is not known or not supported yet");
-  expectProblem(text, "node 'two' (None, opset 17): the operator is not known or not supported yet");
-  expectProblem(text, "node 'three' (If, opset 17): operators with subgraphs are not supported yet");
+  expectProblem(text, "node 'one' (Frobnicate, opset 17): unknown or unsupported operator");
+  expectProblem(text, "node 'two' (None, opset 17): unknown or unsupported operator");
+  expectProblem(text, "node 'three' (If, opset 17): operators with subgraphs are unsupported");
   expectProblem(text, "input 'x' has unknown dims");
   expectProblem(text, "initializer 'w' float32[5] needs 20 bytes, but raw_data holds 3");
   expectProblem(text, "node 'const' (Constant, opset 17): has the element type string");

@@ -177,7 +177,7 @@ private:
 /// The scalar that fills boxes without a source.
 Value fillOf(Build &build, const onnx::Movement &movement) {
   Writer &w = build.w;
-  Type type = valueType(build.group.resultType().getElementType());
+  Type type = valueType(getElementTypeOrSelf(build.group.root->getResult(0).getType()));
   if (movement.fillOperand < 0) {
     return w.constant(0, type);
   }

@@ -30,7 +30,7 @@ LogicalResult CastOp::upgrade(Node &node) {
   }
   return elementOfNumber(number.getInt(), node.builder.getContext())
              ? success()
-             : node.error("casts to element type " + Twine(number.getInt()) + ", which is not supported");
+             : node.error("casts to element type " + Twine(number.getInt()) + ", which is unsupported");
 }
 
 LogicalResult CastLikeOp::upgrade(Node &node) {

@@ -2,13 +2,13 @@
 include "compiler/onnx/Onnx.td"
 
 class Onnx_ConvLike<string mnemonic, list<Trait> traits = []>
-    : Onnx_Op<mnemonic, 3, traits # [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "layoutRule", "halo"]>]> {
+    : Onnx_Op<mnemonic, 3, traits # [Onnx_SameElements<"0, 1, 2">, DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "layoutRule", "halo"]>]> {
   let results = (outs AnyTensor:$y);
 }
 
 def Onnx_ConvOp : Onnx_ConvLike<"Conv", [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let summary = "y[n,o,p] = b[o] + sum of w[o,c,k] * x[n,c,p*stride + k*dilation - pad], zeros around x";
-  let arguments = (ins AnyTensor:$x, AnyTensor:$w, Onnx_Optional:$b,
+  let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$w, Onnx_OptionalOf<Onnx_Floats>:$b,
     DefaultValuedOptionalAttr<StrAttr, "\"NOTSET\"">:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations,
     DefaultValuedOptionalAttr<I64Attr, "1">:$group, OptionalAttr<DenseI64ArrayAttr>:$kernel_shape,
     OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides);
@@ -16,7 +16,7 @@ def Onnx_ConvOp : Onnx_ConvLike<"Conv", [DeclareOpInterfaceMethods<Onnx_Decompos
 
 def Onnx_ConvTransposeOp : Onnx_ConvLike<"ConvTranspose"> {
   let summary = "the adjoint of Conv: each input pixel scatters w[c,o,k] * x to p*stride + k*dilation - pad";
-  let arguments = (ins AnyTensor:$x, AnyTensor:$w, Onnx_Optional:$b,
+  let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$w, Onnx_OptionalOf<Onnx_Floats>:$b,
     DefaultValuedOptionalAttr<StrAttr, "\"NOTSET\"">:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations,
     DefaultValuedOptionalAttr<I64Attr, "1">:$group, OptionalAttr<DenseI64ArrayAttr>:$kernel_shape,
     OptionalAttr<DenseI64ArrayAttr>:$output_padding, OptionalAttr<DenseI64ArrayAttr>:$output_shape,

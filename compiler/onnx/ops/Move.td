@@ -2,8 +2,8 @@
 include "compiler/onnx/Onnx.td"
 
 /// Operands beyond the first `data` ones say where elements go and must be constants.
-class Onnx_Move<string mnemonic, int inputs, int dataOperands = 1>
-    : Onnx_Op<mnemonic, inputs, [Onnx_Evaluable, Onnx_KernelRoot, DeclareOpInterfaceMethods<Onnx_Mover>]> {
+class Onnx_Move<string mnemonic, int inputs, int dataOperands = 1, list<Trait> traits = []>
+    : Onnx_Op<mnemonic, inputs, traits # [Onnx_Evaluable, Onnx_KernelRoot, DeclareOpInterfaceMethods<Onnx_Mover>]> {
   code own = "";
   let results = (outs AnyTensor:$y);
   let more = [{
@@ -22,23 +22,23 @@ def Onnx_TransposeOp : Onnx_Move<"Transpose", 1> {
   let arguments = (ins AnyTensor:$data, OptionalAttr<DenseI64ArrayAttr>:$perm);
   let own = "/// The permutation, filled in when left out.\n::llvm::SmallVector<int64_t> permutation();";
 }
-def Onnx_SliceOp : Onnx_Move<"Slice", 5> {
-  let arguments = (ins AnyTensor:$data, AnyTensor:$starts, AnyTensor:$ends, Onnx_Optional:$axes, Onnx_Optional:$steps);
+def Onnx_SliceOp : Onnx_Move<"Slice", 5, 1, [Onnx_SameElements<"1, 2, 3, 4">]> {
+  let arguments = (ins AnyTensor:$data, Onnx_Indices:$starts, Onnx_Indices:$ends, Onnx_OptionalOf<Onnx_Indices>:$axes, Onnx_OptionalOf<Onnx_Indices>:$steps);
   let own = upgrades;
 }
-def Onnx_ConcatOp : Onnx_Move<"Concat", -1, -1> {
+def Onnx_ConcatOp : Onnx_Move<"Concat", -1, -1, [Onnx_SameElements<>]> {
   let arguments = (ins Variadic<AnyTensor>:$xs, I64Attr:$axis);
   let own = upgrades # "::ingot::onnx::LayoutRule layoutRule(int64_t lanes);";
 }
 def Onnx_ExpandOp : Onnx_Move<"Expand", 2> {
-  let arguments = (ins AnyTensor:$data, AnyTensor:$shape);
+  let arguments = (ins AnyTensor:$data, Onnx_Int64s:$shape);
 }
 def Onnx_TileOp : Onnx_Move<"Tile", 2> {
-  let arguments = (ins AnyTensor:$data, AnyTensor:$repeats);
+  let arguments = (ins AnyTensor:$data, Onnx_Int64s:$repeats);
   let own = upgrades;
 }
-def Onnx_PadOp : Onnx_Move<"Pad", 4> {
-  let arguments = (ins AnyTensor:$data, AnyTensor:$pads, Onnx_Optional:$value, Onnx_Optional:$axes,
+def Onnx_PadOp : Onnx_Move<"Pad", 4, 1, [Onnx_SameElements<"0, 2">]> {
+  let arguments = (ins AnyTensor:$data, Onnx_Int64s:$pads, Onnx_Optional:$value, Onnx_OptionalOf<Onnx_Indices>:$axes,
     DefaultValuedOptionalAttr<StrAttr, "\"constant\"">:$mode);
   let own = upgrades # "/// (before, after) of each axis; nothing when not constant.\n::std::optional<::llvm::SmallVector<::std::pair<int64_t, int64_t>>> amounts();";
 }
@@ -46,7 +46,7 @@ def Onnx_PadOp : Onnx_Move<"Pad", 4> {
 // Made of the ones above.
 class Onnx_Moves<string mnemonic, int inputs> : Onnx_Op<mnemonic, inputs, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>;
 def Onnx_SplitOp : Onnx_Op<"Split", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
-  let arguments = (ins AnyTensor:$data, Onnx_Optional:$split, DefaultValuedOptionalAttr<I64Attr, "0">:$axis, OptionalAttr<I64Attr>:$num_outputs);
+  let arguments = (ins AnyTensor:$data, Onnx_OptionalOf<Onnx_Int64s>:$split, DefaultValuedOptionalAttr<I64Attr, "0">:$axis, OptionalAttr<I64Attr>:$num_outputs);
   let results = (outs Variadic<AnyTensor>:$ys);
   let more = upgrades;
 }
@@ -61,10 +61,10 @@ def Onnx_SpaceToDepthOp : Onnx_Moves<"SpaceToDepth", 1> {
 
 // Experimental ops of opset 7 and before.
 def Onnx_CropOp : Onnx_Moves<"Crop", 1> {
-  let arguments = (ins AnyTensor:$data, DenseI64ArrayAttr:$border, OptionalAttr<DenseI64ArrayAttr>:$scale);
+  let arguments = (ins Onnx_Floats:$data, DenseI64ArrayAttr:$border, OptionalAttr<DenseI64ArrayAttr>:$scale);
   let results = (outs AnyTensor:$y);
 }
 def Onnx_ImageScalerOp : Onnx_Moves<"ImageScaler", 1> {
-  let arguments = (ins AnyTensor:$data, DenseF32ArrayAttr:$bias, DefaultValuedOptionalAttr<F32Attr, "1.0f">:$scale);
+  let arguments = (ins Onnx_Floats:$data, DenseF32ArrayAttr:$bias, DefaultValuedOptionalAttr<F32Attr, "1.0f">:$scale);
   let results = (outs AnyTensor:$y);
 }

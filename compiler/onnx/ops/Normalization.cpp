@@ -221,7 +221,7 @@ LogicalResult GroupNormalizationOp::decompose(PatternRewriter &rewriter) {
 LogicalResult BatchNormalizationOp::upgrade(Node &node) {
   if (auto spatial = dyn_cast_or_null<IntegerAttr>(node.attributes.erase("spatial"));
       spatial && spatial.getInt() == 0) {
-    return node.error("statistics for each pixel (spatial = 0) are not supported");
+    return node.error("statistics for each pixel (spatial = 0) are unsupported");
   }
   node.attributes.erase("is_test");
   node.attributes.erase("consumed_inputs");

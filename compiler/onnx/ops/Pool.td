@@ -7,7 +7,7 @@ class Onnx_Pool<string mnemonic> : Onnx_Op<mnemonic, 1, [
 
 def Onnx_MaxPoolOp : Onnx_Pool<"MaxPool"> {
   let summary = "the largest element of each window, and where it was";
-  let arguments = (ins AnyTensor:$x,
+  let arguments = (ins TensorOf<[Onnx_Float, I8, UI8]>:$x,
     DefaultValuedOptionalAttr<StrAttr, "\"NOTSET\"">:$auto_pad, DefaultValuedOptionalAttr<I64Attr, "0">:$ceil_mode,
     OptionalAttr<DenseI64ArrayAttr>:$dilations, DenseI64ArrayAttr:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads,
     DefaultValuedOptionalAttr<I64Attr, "0">:$storage_order, OptionalAttr<DenseI64ArrayAttr>:$strides);
@@ -15,7 +15,7 @@ def Onnx_MaxPoolOp : Onnx_Pool<"MaxPool"> {
 }
 def Onnx_AveragePoolOp : Onnx_Pool<"AveragePool"> {
   let summary = "the mean of each window, with or without the padding";
-  let arguments = (ins AnyTensor:$x,
+  let arguments = (ins Onnx_Floats:$x,
     DefaultValuedOptionalAttr<StrAttr, "\"NOTSET\"">:$auto_pad, DefaultValuedOptionalAttr<I64Attr, "0">:$ceil_mode,
     DefaultValuedOptionalAttr<I64Attr, "0">:$count_include_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations,
     DenseI64ArrayAttr:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides);
@@ -23,7 +23,7 @@ def Onnx_AveragePoolOp : Onnx_Pool<"AveragePool"> {
 }
 def Onnx_LpPoolOp : Onnx_Pool<"LpPool"> {
   let summary = "the p-norm of each window; p of 1 and 2 are kernels, others are made of the first";
-  let arguments = (ins AnyTensor:$x,
+  let arguments = (ins Onnx_Floats:$x,
     DefaultValuedOptionalAttr<StrAttr, "\"NOTSET\"">:$auto_pad, DefaultValuedOptionalAttr<I64Attr, "0">:$ceil_mode,
     OptionalAttr<DenseI64ArrayAttr>:$dilations, DenseI64ArrayAttr:$kernel_shape, DefaultValuedOptionalAttr<I64Attr, "2">:$p,
     OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides);
@@ -32,7 +32,7 @@ def Onnx_LpPoolOp : Onnx_Pool<"LpPool"> {
 
 class Onnx_GlobalPool<string mnemonic>
     : Onnx_Op<mnemonic, 1, [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "layoutRule"]>]> {
-  let arguments = (ins AnyTensor:$x);
+  let arguments = (ins Onnx_Floats:$x);
   let results = (outs AnyTensor:$y);
 }
 def Onnx_GlobalAveragePoolOp : Onnx_GlobalPool<"GlobalAveragePool"> { let summary = "the mean of each channel"; }
@@ -40,7 +40,7 @@ def Onnx_GlobalMaxPoolOp : Onnx_GlobalPool<"GlobalMaxPool"> { let summary = "the
 
 def Onnx_LRNOp : Onnx_Op<"LRN", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let summary = "x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta";
-  let arguments = (ins AnyTensor:$x, DefaultValuedOptionalAttr<F32Attr, "0.0001f">:$alpha, DefaultValuedOptionalAttr<F32Attr, "0.75f">:$beta,
+  let arguments = (ins Onnx_Floats:$x, DefaultValuedOptionalAttr<F32Attr, "0.0001f">:$alpha, DefaultValuedOptionalAttr<F32Attr, "0.75f">:$beta,
     DefaultValuedOptionalAttr<F32Attr, "1.0f">:$bias, I64Attr:$size);
   let results = (outs AnyTensor:$y);
 }

@@ -35,7 +35,7 @@ template <typename Op> static std::optional<SmallVector<int64_t>> axesOf(Op op, 
     auto given = integersOf(op.getAxes());
     if (!given) {
       auto type = ranked(op.getAxes());
-      if (!type || type.getNumElements() != 0) {
+      if (!type || !llvm::is_contained(type.getShape(), 0)) {
         return std::nullopt;
       }
       given.emplace();

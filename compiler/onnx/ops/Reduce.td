@@ -10,29 +10,29 @@ def Onnx_ReduceOp : Onnx_CoreOp<"Reduce",
 }
 
 /// `axes` is an input since opset 18 (ReduceSum: 13), an attribute before. Left out or empty: all axes, or none with noop_with_empty_axes.
-class Onnx_Reduction<string mnemonic, list<Trait> traits = []> : Onnx_Op<mnemonic, 2, traits # [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
-  let arguments = (ins AnyTensor:$data, Onnx_Optional:$axes, DefaultValuedOptionalAttr<I64Attr, "1">:$keepdims,
+class Onnx_Reduction<string mnemonic, Type type = Onnx_Numbers, list<Trait> traits = []> : Onnx_Op<mnemonic, 2, traits # [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+  let arguments = (ins type:$data, Onnx_OptionalOf<Onnx_Int64s>:$axes, DefaultValuedOptionalAttr<I64Attr, "1">:$keepdims,
     DefaultValuedOptionalAttr<I64Attr, "0">:$noop_with_empty_axes);
   let results = (outs AnyTensor:$reduced);
   let more = [{
     static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node) { node.attributeToOperand("axes", 1); return ::llvm::success(); }
   }];
 }
-class Onnx_PlainReduction<string mnemonic> : Onnx_Reduction<mnemonic, [DeclareOpInterfaceMethods<Onnx_Evaluable>]>;
+class Onnx_PlainReduction<string mnemonic, Type type = Onnx_Numbers> : Onnx_Reduction<mnemonic, type, [DeclareOpInterfaceMethods<Onnx_Evaluable>]>;
 def Onnx_ReduceSumOp : Onnx_PlainReduction<"ReduceSum">;
 def Onnx_ReduceMeanOp : Onnx_PlainReduction<"ReduceMean">;
 def Onnx_ReduceProdOp : Onnx_PlainReduction<"ReduceProd">;
-def Onnx_ReduceMaxOp : Onnx_PlainReduction<"ReduceMax">;
-def Onnx_ReduceMinOp : Onnx_PlainReduction<"ReduceMin">;
+def Onnx_ReduceMaxOp : Onnx_PlainReduction<"ReduceMax", AnyTensor>;
+def Onnx_ReduceMinOp : Onnx_PlainReduction<"ReduceMin", AnyTensor>;
 def Onnx_ReduceL1Op : Onnx_Reduction<"ReduceL1">;
 def Onnx_ReduceL2Op : Onnx_Reduction<"ReduceL2">;
-def Onnx_ReduceLogSumOp : Onnx_Reduction<"ReduceLogSum">;
-def Onnx_ReduceLogSumExpOp : Onnx_Reduction<"ReduceLogSumExp">;
+def Onnx_ReduceLogSumOp : Onnx_Reduction<"ReduceLogSum", Onnx_Floats>;
+def Onnx_ReduceLogSumExpOp : Onnx_Reduction<"ReduceLogSumExp", Onnx_Floats>;
 def Onnx_ReduceSumSquareOp : Onnx_Reduction<"ReduceSumSquare">;
 
 class Onnx_Extreme<string mnemonic> : Onnx_Op<mnemonic, 1,
     [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
-  let arguments = (ins AnyTensor:$data, DefaultValuedOptionalAttr<I64Attr, "0">:$axis, DefaultValuedOptionalAttr<I64Attr, "1">:$keepdims,
+  let arguments = (ins Onnx_Numbers:$data, DefaultValuedOptionalAttr<I64Attr, "0">:$axis, DefaultValuedOptionalAttr<I64Attr, "1">:$keepdims,
     DefaultValuedOptionalAttr<I64Attr, "0">:$select_last_index);
   let results = (outs AnyTensor:$reduced);
 }
@@ -40,7 +40,7 @@ def Onnx_ArgMaxOp : Onnx_Extreme<"ArgMax">;
 def Onnx_ArgMinOp : Onnx_Extreme<"ArgMin">;
 
 def Onnx_CumSumOp : Onnx_Op<"CumSum", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
-  let arguments = (ins AnyTensor:$x, AnyTensor:$axis, DefaultValuedOptionalAttr<I64Attr, "0">:$exclusive,
+  let arguments = (ins Onnx_Numbers:$x, Onnx_Indices:$axis, DefaultValuedOptionalAttr<I64Attr, "0">:$exclusive,
     DefaultValuedOptionalAttr<I64Attr, "0">:$reverse);
   let results = (outs AnyTensor:$y);
 }

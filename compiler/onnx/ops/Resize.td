@@ -2,7 +2,7 @@
 include "compiler/onnx/Onnx.td"
 
 def Onnx_ResizeOp : Onnx_Op<"Resize", 4, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
-  let arguments = (ins AnyTensor:$data, Onnx_Optional:$roi, Onnx_Optional:$scales, Onnx_Optional:$sizes,
+  let arguments = (ins AnyTensor:$data, Onnx_OptionalOf<Onnx_Floats>:$roi, Onnx_OptionalOf<Onnx_Floats>:$scales, Onnx_OptionalOf<Onnx_Int64s>:$sizes,
     DefaultValuedOptionalAttr<I64Attr, "0">:$antialias, OptionalAttr<DenseI64ArrayAttr>:$axes,
     DefaultValuedOptionalAttr<StrAttr, "\"half_pixel\"">:$coordinate_transformation_mode,
     DefaultValuedOptionalAttr<F32Attr, "-0.75f">:$cubic_coeff_a, DefaultValuedOptionalAttr<I64Attr, "0">:$exclude_outside,
@@ -14,7 +14,7 @@ def Onnx_ResizeOp : Onnx_Op<"Resize", 4, [DeclareOpInterfaceMethods<Onnx_Decompo
 }
 def Onnx_UpsampleOp : Onnx_Op<"Upsample", 2> {
   let summary = "opsets before 10; becomes Resize when imported";
-  let arguments = (ins AnyTensor:$data, Onnx_Optional:$scales);
+  let arguments = (ins AnyTensor:$data, Onnx_OptionalOf<Onnx_Floats>:$scales);
   let results = (outs AnyTensor:$y);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }

@@ -2,7 +2,7 @@
 include "compiler/onnx/Onnx.td"
 
 def Onnx_WhereOp : Onnx_Elementwise<"Where", 3> {
-  let arguments = (ins AnyTensor:$condition, AnyTensor:$x, AnyTensor:$z);
+  let arguments = (ins Onnx_Bools:$condition, AnyTensor:$x, AnyTensor:$z);
   let more = [{
     ::mlir::Type resultElement() { return ::mlir::getElementTypeOrSelf(getX().getType()); }
     bool mixesElements() { return true; }
@@ -10,6 +10,6 @@ def Onnx_WhereOp : Onnx_Elementwise<"Where", 3> {
   let hasVerifier = 1;
 }
 def Onnx_ClipOp : Onnx_Elementwise<"Clip", 3> {
-  let arguments = (ins AnyTensor:$x, Onnx_Optional:$min, Onnx_Optional:$max);
+  let arguments = (ins Onnx_Numbers:$x, Onnx_OptionalOf<Onnx_Numbers>:$min, Onnx_OptionalOf<Onnx_Numbers>:$max);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }

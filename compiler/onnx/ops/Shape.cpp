@@ -355,7 +355,7 @@ LogicalResult RangeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl
 LogicalResult EyeLikeOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = getDtype() ? elementOfNumber(*getDtype(), getContext()) : elementOf(getX());
   if (!element) {
-    return emitOpError("element type ") << *getDtype() << " is not supported";
+    return emitOpError("element type ") << *getDtype() << " is unsupported";
   }
   types.push_back(cast<TensorType>(getX().getType()).clone(element));
   return success();

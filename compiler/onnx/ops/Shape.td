@@ -10,7 +10,7 @@ def Onnx_SizeOp : Onnx_Op<"Size", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>]
   let results = (outs AnyTensor:$y);
 }
 def Onnx_ReshapeOp : Onnx_Op<"Reshape", 2, [DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
-  let arguments = (ins AnyTensor:$x, AnyTensor:$shape, DefaultValuedOptionalAttr<I64Attr, "0">:$allowzero);
+  let arguments = (ins AnyTensor:$x, Onnx_Int64s:$shape, DefaultValuedOptionalAttr<I64Attr, "0">:$allowzero);
   let results = (outs AnyTensor:$y);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
@@ -23,11 +23,11 @@ def Onnx_FlattenOp : Onnx_View<"Flatten", 1> {
   let arguments = (ins AnyTensor:$x, DefaultValuedOptionalAttr<I64Attr, "1">:$axis);
 }
 def Onnx_SqueezeOp : Onnx_View<"Squeeze", 2> {
-  let arguments = (ins AnyTensor:$x, Onnx_Optional:$axes);
+  let arguments = (ins AnyTensor:$x, Onnx_OptionalOf<Onnx_Int64s>:$axes);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_UnsqueezeOp : Onnx_View<"Unsqueeze", 2> {
-  let arguments = (ins AnyTensor:$x, AnyTensor:$axes);
+  let arguments = (ins AnyTensor:$x, Onnx_Int64s:$axes);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_IdentityOp : Onnx_Op<"Identity", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
@@ -35,18 +35,18 @@ def Onnx_IdentityOp : Onnx_Op<"Identity", 1, [DeclareOpInterfaceMethods<Onnx_Dec
   let results = (outs AnyTensor:$y);
 }
 def Onnx_DropoutOp : Onnx_Op<"Dropout", 3, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
-  let arguments = (ins AnyTensor:$x, Onnx_Optional:$ratio, Onnx_Optional:$training_mode);
+  let arguments = (ins Onnx_Floats:$x, Onnx_OptionalOf<Onnx_Floats>:$ratio, Onnx_OptionalOf<Onnx_Bools>:$training_mode);
   let results = (outs AnyTensor:$y, AnyTensor:$mask);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 
 // Tensors made from a shape or from bounds.
 def Onnx_ConstantOfShapeOp : Onnx_Op<"ConstantOfShape", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
-  let arguments = (ins AnyTensor:$shape, OptionalAttr<ElementsAttr>:$value);
+  let arguments = (ins Onnx_Int64s:$shape, OptionalAttr<ElementsAttr>:$value);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_RangeOp : Onnx_Op<"Range", 3, [DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
-  let arguments = (ins AnyTensor:$start, AnyTensor:$limit, AnyTensor:$delta);
+def Onnx_RangeOp : Onnx_Op<"Range", 3, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
+  let arguments = (ins Onnx_Numbers:$start, Onnx_Numbers:$limit, Onnx_Numbers:$delta);
   let results = (outs AnyTensor:$y);
 }
 def Onnx_EyeLikeOp : Onnx_Op<"EyeLike", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>]> {

@@ -2,7 +2,7 @@
 include "compiler/onnx/Onnx.td"
 
 def Onnx_TopKOp : Onnx_Op<"TopK", 2, [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "fusesEpilogue", "isParameter"]>]> {
-  let arguments = (ins AnyTensor:$x, AnyTensor:$k, DefaultValuedOptionalAttr<I64Attr, "-1">:$axis,
+  let arguments = (ins Onnx_Numbers:$x, Onnx_Int64s:$k, DefaultValuedOptionalAttr<I64Attr, "-1">:$axis,
     DefaultValuedOptionalAttr<I64Attr, "1">:$largest, DefaultValuedOptionalAttr<I64Attr, "1">:$sorted);
   let results = (outs AnyTensor:$values, AnyTensor:$indices);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";

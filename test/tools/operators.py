@@ -1,0 +1,28 @@
+"""Which operators of the standard ingot has: what its .td files define, as far as the installed onnx knows them."""
+import pathlib
+import re
+
+OPS = pathlib.Path(__file__).resolve().parents[2] / "compiler" / "onnx" / "ops"
+
+
+def names():
+    """Of all operators that a model can name, old experimental ones included."""
+    found = []
+    for path in sorted(OPS.glob("*.td")):
+        for base, name in re.findall(r'^def Onnx_\w+Op\s*:\s*(\w+)<"(\w+)"', path.read_text(), re.M):
+            if base not in ("Onnx_CoreOp", "Op"):
+                found.append(name)
+    return found
+
+
+def schemas():
+    """Newest schema of each; operators that have left the standard are not among them."""
+    import onnx
+
+    found = {}
+    for name in names():
+        try:
+            found[name] = onnx.defs.get_schema(name)
+        except onnx.defs.SchemaError:
+            pass
+    return found
