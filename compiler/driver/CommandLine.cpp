@@ -33,8 +33,7 @@ int64_t parseSize(const std::string &flag, const std::string &whole, std::string
 void parseDim(const std::string &text, pipeline::Options &options) {
   auto [name, value] = splitAssignment("--dim", text, "NAME=SIZE");
   if (value.find("..") != std::string::npos || value.find(',') != std::string::npos) {
-    throw CLI::ValidationError("--dim",
-                               "'" + text + "': a range or several sizes are unsupported, give one size");
+    throw CLI::ValidationError("--dim", "'" + text + "': a range or several sizes are unsupported, give one size");
   }
   if (!options.dims.emplace(name, parseSize("--dim", text, value)).second) {
     throw CLI::ValidationError("--dim", "dimension '" + name + "' is given twice");

@@ -104,7 +104,7 @@ TEST(CommandLine, WrongFlags) {
   expectSays(wrong({"bench", "m.onnx", "--seconds", "0"}), "--seconds");
   expectSays(wrong({"verify", "m.onnx", "--tolerance", "-1"}), "--tolerance");
   expectSays(wrong({"run", "m.onnx", "--out", "o", "--runner", "qemu"}),
-             "--runner: running through another program (an emulator) is not");
+             "--runner: running through another program (an emulator) is unsupported");
   expectSays(wrong({"bench", "m.onnx", "--data", "a", "--data", "b"}), "bench takes one --data");
   expectSays(wrong({"run", "m.onnx", "--out", "o", "--stop-after", "first"}), "--stop-after leaves nothing to run");
 }

@@ -109,8 +109,7 @@ TEST(Import, ConstantForms) {
   expectProblem(import(model), "onnx.Constant dense<3> : tensor<i32>");
   model = throughModel();
   addConstant(model, "value_string").mutable_attribute(0)->set_s("a");
-  expectProblem(import(model),
-                "node 'const' (Constant, opset 17): has the element type string, which is unsupported");
+  expectProblem(import(model), "node 'const' (Constant, opset 17): has the element type string, which is unsupported");
   model = throughModel();
   addConstant(model, "value").mutable_attribute(0)->mutable_t()->set_data_type(importer::kFloat);
   expectProblem(import(model), "node 'const' (Constant, opset 17): float32[] needs 1 values, but float_data holds 0");

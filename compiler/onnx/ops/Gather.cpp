@@ -16,18 +16,23 @@ namespace ingot::onnx {
 
 static constexpr int64_t unknown = ShapedType::kDynamic;
 
-static LogicalResult checkIndices(Operation *op) {
-  Type element = elementOf(op->getOperand(1));
-  return element.isInteger(32) || element.isInteger(64)
-             ? success()
-             : LogicalResult(op->emitOpError("indices are not int32 or int64 but ") << element);
-}
 static FailureOr<int64_t> checkedAxis(Operation *op, int64_t axis, int64_t rank) {
   auto normal = normalAxis(axis, rank);
   if (!normal) {
     return op->emitOpError("axis ") << axis << " is outside of " << op->getOperand(0).getType(), failure();
   }
   return *normal;
+}
+/// Indices that are constants are checked here. They stand in tuples of sizes.size(), an index into one dimension each.
+static LogicalResult checkConstants(Operation *op, ArrayRef<int64_t> sizes) {
+  auto indices = integersOf(op->getOperand(1));
+  for (size_t i = 0; indices && i < indices->size(); ++i) {
+    int64_t size = sizes[i % sizes.size()], index = (*indices)[i];
+    if (size != unknown && (index < -size || index >= size)) {
+      return op->emitOpError("index ") << index << " is outside of a dimension of size " << size;
+    }
+  }
+  return success();
 }
 static LogicalResult unrankedResult(Operation *op, SmallVectorImpl<Type> &types) {
   types.push_back(unrankedOf(elementOf(op->getOperand(0))));
@@ -112,14 +117,11 @@ SCATTER(ScatterNDOp)
 
 LogicalResult GatherOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices());
-  if (failed(checkIndices(*this))) {
-    return failure();
-  }
   if (!data || !indices) {
     return unrankedResult(*this, types);
   }
   auto axis = checkedAxis(*this, getAxis(), data.getRank());
-  if (failed(axis)) {
+  if (failed(axis) || failed(checkConstants(*this, data.getDimSize(*axis)))) {
     return failure();
   }
   SmallVector<int64_t> shape(data.getShape().take_front(*axis));
@@ -175,9 +177,6 @@ LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
 
 LogicalResult GatherElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices());
-  if (failed(checkIndices(*this))) {
-    return failure();
-  }
   if (!data || !indices) {
     return unrankedResult(*this, types);
   }
@@ -185,7 +184,7 @@ LogicalResult GatherElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
     return emitOpError("data and indices have ranks that differ");
   }
   auto axis = checkedAxis(*this, getAxis(), data.getRank());
-  if (failed(axis)) {
+  if (failed(axis) || failed(checkConstants(*this, data.getDimSize(*axis)))) {
     return failure();
   }
   for (int64_t i = 0; i < data.getRank(); ++i) {
@@ -227,15 +226,15 @@ Lookup GatherNDOp::lookup() { return tuplesLookup(getData(), getIndices(), getBa
 
 LogicalResult GatherNDOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices());
-  if (failed(checkIndices(*this))) {
-    return failure();
-  }
   if (!data || !indices || indices.getRank() == 0 || indices.isDynamicDim(indices.getRank() - 1)) {
     return unrankedResult(*this, types);
   }
   int64_t batch = getBatchDims(), depth = indices.getShape().back();
   if (batch < 0 || batch >= indices.getRank() || depth < 1 || batch + depth > data.getRank()) {
     return emitOpError("tuples of ") << depth << " after " << batch << " batch dimensions do not fit " << data;
+  }
+  if (failed(checkConstants(*this, data.getShape().slice(batch, depth)))) {
+    return failure();
   }
   SmallVector<int64_t> shape(indices.getShape().drop_back());
   llvm::append_range(shape, data.getShape().drop_front(batch + depth));
@@ -245,16 +244,6 @@ LogicalResult GatherNDOp::inferTypes(SmallVectorImpl<Type> &types) {
 
 // Scatters.
 
-static LogicalResult inferScatter(Operation *op, SmallVectorImpl<Type> &types) {
-  if (failed(checkIndices(op))) {
-    return failure();
-  }
-  if (elementOf(op->getOperand(0)) != elementOf(op->getOperand(2))) {
-    return op->emitOpError("data and updates have element types that differ");
-  }
-  types.push_back(op->getOperand(0).getType());
-  return success();
-}
 Lookup ScatterElementsOp::lookup() { return elementsLookup(getData(), getIndices(), getAxis()); }
 Lookup ScatterNDOp::lookup() { return tuplesLookup(getData(), getIndices(), 0); }
 
@@ -265,7 +254,7 @@ LogicalResult ScatterElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
       return emitOpError("updates and indices differ in shape, or from the data in rank");
     }
     auto axis = checkedAxis(*this, getAxis(), data.getRank());
-    if (failed(axis)) {
+    if (failed(axis) || failed(checkConstants(*this, data.getDimSize(*axis)))) {
       return failure();
     }
     for (int64_t i = 0; i < data.getRank(); ++i) {
@@ -275,7 +264,8 @@ LogicalResult ScatterElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
       }
     }
   }
-  return inferScatter(*this, types);
+  types.push_back(getData().getType());
+  return success();
 }
 LogicalResult ScatterNDOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices()), updates = ranked(getUpdates());
@@ -284,6 +274,9 @@ LogicalResult ScatterNDOp::inferTypes(SmallVectorImpl<Type> &types) {
     if (depth < 1 || depth > data.getRank()) {
       return emitOpError("tuples of ") << depth << " do not fit " << data;
     }
+    if (failed(checkConstants(*this, data.getShape().take_front(depth)))) {
+      return failure();
+    }
     SmallVector<int64_t> shape(indices.getShape().drop_back());
     llvm::append_range(shape, data.getShape().drop_front(depth));
     if (failed(verifyCompatibleShape(shape, updates.getShape()))) {
@@ -291,10 +284,14 @@ LogicalResult ScatterNDOp::inferTypes(SmallVectorImpl<Type> &types) {
              << updates << ", expected [" << llvm::make_range(shape.begin(), shape.end()) << "]";
     }
   }
-  return inferScatter(*this, types);
+  types.push_back(getData().getType());
+  return success();
 }
 
-LogicalResult ScatterOp::inferTypes(SmallVectorImpl<Type> &types) { return inferScatter(*this, types); }
+LogicalResult ScatterOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.push_back(getData().getType());
+  return success();
+}
 LogicalResult ScatterOp::decompose(PatternRewriter &rewriter) {
   auto axis = rewriter.getNamedAttr("axis", getAxisAttr() ? getAxisAttr() : rewriter.getI64IntegerAttr(0));
   rewriter.replaceOp(*this,
@@ -352,7 +349,7 @@ LogicalResult OneHotOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// Trilu: a choice by a constant mask.
+// Trilu: a choice by how far right of the diagonal an element is.
 
 LogicalResult TriluOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
@@ -364,20 +361,21 @@ LogicalResult TriluOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 LogicalResult TriluOp::decompose(PatternRewriter &rewriter) {
   auto data = ranked(getData());
-  auto k = present(getK()) ? splatOf(getK()) : std::optional<double>(0);
-  if (!k || !isStatic(getData())) {
+  if (!isStatic(getData())) {
     return failure();
   }
   auto shape = data.getShape().take_back(2);
-  std::vector<char> keep(shape[0] * shape[1]);
+  SmallVector<int64_t> right;
   for (int64_t row = 0; row < shape[0]; ++row) {
     for (int64_t column = 0; column < shape[1]; ++column) {
-      double diagonal = static_cast<double>(column - row);
-      keep[row * shape[1] + column] = getUpper() ? diagonal >= *k : diagonal <= *k;
+      right.push_back(column - row);
     }
   }
-  Value mask =
-      makeConstant(rewriter, getLoc(), constantFromBytes(tensorOf(shape, rewriter.getI1Type()), std::move(keep)));
+  Value distance =
+      makeConstant(rewriter, getLoc(), constantFromIntegers(tensorOf(shape, rewriter.getI64Type()), right));
+  Value k = present(getK()) ? getK() : makeInteger(rewriter, getLoc(), 0);
+  Value mask = getUpper() ? make<GreaterOrEqualOp>(rewriter, getLoc(), {distance, k})
+                          : make<LessOrEqualOp>(rewriter, getLoc(), {distance, k});
   auto scalar = tensorOf({}, data.getElementType());
   Value zero = makeConstant(rewriter, getLoc(),
                             constantFromBytes(scalar, std::vector<char>(elementBytes(data.getElementType()), 0)));

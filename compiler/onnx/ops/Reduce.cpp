@@ -322,25 +322,40 @@ LogicalResult CumSumOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// An axis that is known only when the model runs is an index into the running sums along all axes.
 LogicalResult CumSumOp::decompose(PatternRewriter &rewriter) {
-  auto axis = integersOf(getAxis());
-  auto type = ranked(getX());
-  if (!axis || axis->size() != 1 || !type) {
+  auto type = ranked(getX()), axisType = ranked(getAxis());
+  if (!type || !axisType || llvm::any_of(axisType.getShape(), [](int64_t d) { return d != 1; })) {
     return failure();
   }
-  auto normal = normalAxis((*axis)[0], type.getRank());
-  if (!normal) {
-    return emitOpError("axis ") << (*axis)[0] << " is outside a tensor of rank " << type.getRank();
-  }
   Formula f(rewriter, getLoc());
-  SmallVector<NamedAttribute> attributes = {f.integer("axis", *normal)};
-  if (getExclusive()) {
-    attributes.push_back(f.flag("exclusive"));
+  auto along = [&](int64_t axis) {
+    SmallVector<NamedAttribute> attributes = {f.integer("axis", axis)};
+    if (getExclusive()) {
+      attributes.push_back(f.flag("exclusive"));
+    }
+    if (getReverse()) {
+      attributes.push_back(f.flag("reverse"));
+    }
+    return f.op("RunningSum", {getX()}, attributes);
+  };
+  if (auto known = integersOf(getAxis())) {
+    auto normal = normalAxis((*known)[0], type.getRank());
+    if (!normal) {
+      return emitOpError("axis ") << (*known)[0] << " is outside a tensor of rank " << type.getRank();
+    }
+    rewriter.replaceOp(*this, along(*normal));
+    return success();
   }
-  if (getReverse()) {
-    attributes.push_back(f.flag("reverse"));
+  if (!type.hasStaticShape() || type.getRank() == 0) {
+    return failure();
   }
-  rewriter.replaceOp(*this, f.op("RunningSum", {getX()}, attributes));
+  SmallVector<Value> sums;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    sums.push_back(f.op("Unsqueeze", {along(axis), makeIntegers(rewriter, getLoc(), {0})}));
+  }
+  Value all = f.op("Concat", sums, {f.integer("axis", 0)});
+  rewriter.replaceOp(*this, f.op("Gather", {all, f.reshape(getAxis(), {})}, {f.integer("axis", 0)}));
   return success();
 }
 
