@@ -6,6 +6,8 @@
 #include "compiler/emit/SharedLibrary.h"
 #include "compiler/emit/Texts.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Object/ArchiveWriter.h"
@@ -13,7 +15,6 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 using mlir::failure;
@@ -21,7 +22,7 @@ using mlir::LogicalResult;
 using mlir::success;
 
 bool ingot::emit::isKnownKind(StringRef kind) {
-  return llvm::is_contained({"lib", "obj", "shared", "asm", "llvm"}, kind);
+  return llvm::is_contained({"lib", "obj", "shared", "asm", "llvm", "mlir"}, kind);
 }
 
 namespace {
@@ -29,7 +30,7 @@ namespace {
 /// The code of a model in memory, before any file is written.
 struct Code {
   SmallVector<char, 0> object;
-  std::string assembly, llvmIR;
+  std::string assembly, llvmIR, loops;
 };
 
 class Emitter {
@@ -82,7 +83,20 @@ LogicalResult Emitter::checkInterface() {
   return success();
 }
 
+/// A copy with the order of uses, on which the choice of registers depends: code generation consumes a module, and the
+/// assembly is to be the object's.
+static Expected<std::unique_ptr<Module>> exactCopy(Module &ir) {
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream stream(bytes);
+  WriteBitcodeToFile(ir, stream, /*ShouldPreserveUseListOrder=*/true);
+  return parseBitcodeFile(MemoryBufferRef(StringRef(bytes.data(), bytes.size()), "copy"), ir.getContext());
+}
+
 LogicalResult Emitter::generate(const ingot::target::MachineModel &machine) {
+  if (wants("mlir")) { // lowering consumes the module
+    raw_string_ostream stream(code.loops);
+    module.print(stream);
+  }
   std::unique_ptr<TargetMachine> target = ingot::emit::createTargetMachine(module, machine);
   if (!target || failed(checkInterface()) || failed(ingot::emit::lowerToLLVM(module, machine))) {
     return failure();
@@ -101,8 +115,11 @@ LogicalResult Emitter::generate(const ingot::target::MachineModel &machine) {
   if (wants("asm")) {
     SmallString<0> text;
     raw_svector_ostream stream(text);
-    std::unique_ptr<Module> copy = CloneModule(*ir);
-    if (failed(ingot::emit::generateCode(module, *copy, *target, ingot::emit::CodeForm::Assembly, stream))) {
+    Expected<std::unique_ptr<Module>> copy = exactCopy(*ir);
+    if (!copy) {
+      return fail(copy.takeError());
+    }
+    if (failed(ingot::emit::generateCode(module, **copy, *target, ingot::emit::CodeForm::Assembly, stream))) {
       return failure();
     }
     code.assembly = text.str().str();
@@ -201,6 +218,9 @@ LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
   Error error = wants("asm") ? writeText(".s", code.assembly) : Error::success();
   if (!error && wants("llvm")) {
     error = writeText(".ll", code.llvmIR);
+  }
+  if (!error && wants("mlir")) {
+    error = writeText(".mlir", code.loops);
   }
   if (!error) {
     error = writeText(".h", ingot::emit::headerText(model));

@@ -24,7 +24,7 @@ using WeightsSource = std::function<void(const WeightsSink &sink)>;
 
 struct Options {
   std::string dir;                          ///< where files go; made if absent
-  std::vector<std::string> kinds = {"lib"}; ///< lib obj shared asm llvm; header and manifest come always
+  std::vector<std::string> kinds = {"lib"}; ///< lib obj shared asm llvm mlir; header and manifest come always
   bool depfile = false;
   std::vector<std::string> dependencies; ///< what the depfile names: the model, its external data
   std::string runtimeLibrary;            ///< libingot_rt.a for `shared`; empty: found beside the compiler

@@ -19,16 +19,23 @@ using namespace ingot;
 
 namespace {
 
-/// A phase as a pass: a name, a sentence, and what it does to the module's (first) function.
+/// What a phase gets from the command line: in the pipeline, earlier phases know it.
+struct Settings {
+  ArrayRef<partition::Device> devices;
+  int64_t workspaceBytes, weightBytes;
+};
+
+/// A phase as a pass: a name, a sentence, and what it does to the module's public function.
 struct PhasePass : PassWrapper<PhasePass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PhasePass)
-  using Body = LogicalResult (*)(ModuleOp, func::FuncOp, ArrayRef<partition::Device>);
+  using Body = LogicalResult (*)(ModuleOp, func::FuncOp, const Settings &);
 
   PhasePass(StringRef name, StringRef sentence, Body body) : name(name), sentence(sentence), body(body) {}
   PhasePass(const PhasePass &other)
       : PassWrapper(other), name(other.name), sentence(other.sentence), body(other.body) {}
   StringRef getArgument() const override { return name; }
   StringRef getDescription() const override { return sentence; }
+  void getDependentDialects(DialectRegistry &registry) const override { pipeline::registerDialects(registry); }
 
   void runOnOperation() override {
     std::vector<partition::Device> devices;
@@ -42,7 +49,7 @@ struct PhasePass : PassWrapper<PhasePass, OperationPass<ModuleOp>> {
       devices.push_back({t, *machine});
     }
     for (auto f : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
-      if (!f.isExternal() && !f.isPrivate() && failed(body(getOperation(), f, devices))) {
+      if (!f.isExternal() && !f.isPrivate() && failed(body(getOperation(), f, {devices, workspace, weights}))) {
         return signalPassFailure();
       }
     }
@@ -51,6 +58,8 @@ struct PhasePass : PassWrapper<PhasePass, OperationPass<ModuleOp>> {
   StringRef name, sentence;
   Body body;
   ListOption<std::string> targets{*this, "target", llvm::cl::desc("targets, in order of preference")};
+  Option<int64_t> workspace{*this, "workspace", llvm::cl::desc("bytes of the arena"), llvm::cl::init(0)};
+  Option<int64_t> weights{*this, "weights", llvm::cl::desc("bytes of the weights section"), llvm::cl::init(0)};
 };
 
 const target::MachineModel &machineOf(ArrayRef<partition::Device> devices, StringRef spec) {
@@ -68,34 +77,41 @@ constexpr struct {
   PhasePass::Body body;
 } phases[] = {
     {"graph-simplify", "shapes, constants and plain forms",
-     [](ModuleOp, func::FuncOp f, ArrayRef<partition::Device>) { return graph::simplify(f); }},
+     [](ModuleOp, func::FuncOp f, const Settings &) { return graph::simplify(f); }},
     {"graph-require-static-shapes", "report values whose shape is not known",
-     [](ModuleOp, func::FuncOp f, ArrayRef<partition::Device>) { return graph::requireStaticShapes(f); }},
+     [](ModuleOp, func::FuncOp f, const Settings &) { return graph::requireStaticShapes(f); }},
     {"fusion-fuse", "canonical forms of what exporters write as many ops",
-     [](ModuleOp, func::FuncOp f, ArrayRef<partition::Device>) { return fusion::fuse(f); }},
+     [](ModuleOp, func::FuncOp f, const Settings &) { return fusion::fuse(f); }},
     {"partition-form-kernels", "targets take nodes, nodes form kernels",
-     [](ModuleOp, func::FuncOp f, ArrayRef<partition::Device> devices) {
+     [](ModuleOp, func::FuncOp f, const Settings &s) {
        std::vector<partition::Placement> report;
-       LogicalResult ok = partition::formKernels(f, devices, true, report);
+       LogicalResult ok = partition::formKernels(f, s.devices, true, report);
        sortTopologically(&f.getBody().front());
        return ok;
      }},
     {"layout-assign", "packed layouts, halos, concatenations in place",
-     [](ModuleOp, func::FuncOp f, ArrayRef<partition::Device> devices) {
+     [](ModuleOp, func::FuncOp f, const Settings &s) {
        layout::assignLayouts(
-           f, [&](StringRef spec) { return machineOf(devices, spec).lanes; },
-           devices.empty() ? "" : devices.front().machine.spec);
+           f, [&](StringRef spec) { return machineOf(s.devices, spec).lanes; },
+           s.devices.empty() ? "" : s.devices.front().machine.spec);
        sortTopologically(&f.getBody().front());
        return success();
      }},
     {"lower-kernels", "kernels become functions of loops and vectors",
-     [](ModuleOp m, func::FuncOp, ArrayRef<partition::Device> devices) {
+     [](ModuleOp m, func::FuncOp, const Settings &s) {
        plan::WeightTable weights;
        return lower::lowerKernels(
-           m, [&](StringRef spec) -> const target::MachineModel & { return machineOf(devices, spec); }, weights);
+           m, [&](StringRef spec) -> const target::MachineModel & { return machineOf(s.devices, spec); }, weights);
      }},
     {"memory-plan", "every buffer gets its place",
-     [](ModuleOp, func::FuncOp f, ArrayRef<partition::Device>) { return LogicalResult(memory::planMemory(f)); }},
+     [](ModuleOp, func::FuncOp f, const Settings &) { return LogicalResult(memory::planMemory(f)); }},
+    {"lower-build-entry", "launches become calls with addresses",
+     [](ModuleOp, func::FuncOp f, const Settings &s) {
+       plan::ModelInfo info;
+       info.name = f.getName().str();
+       lower::buildEntry(f, s.workspaceBytes, s.weightBytes, info);
+       return success();
+     }},
 };
 
 } // namespace

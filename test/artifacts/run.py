@@ -2,11 +2,13 @@
 
 For some small models: two compiles give equal bytes, whatever the folder; the library defines only NAME_run and NAME_model and needs only ingot_*; the
 header compiles as strict C99 and as C++20; a run makes no system call, no allocation, changes nothing of the floating-point environment, gives the same
-bits twice with a dirty workspace, and stays within 16 KB of stack (manners.c).
+bits twice with a dirty workspace, and stays within 16 KB of stack (manners.c, which is first shown to notice models that do these things: rude.c);
+mistakes of a caller are error values (errors.c).
 """
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -52,7 +54,7 @@ def models():
 def tool(*command, **options):
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
     if done.returncode:
-        raise AssertionError(f"{pathlib.Path(str(command[0])).name}: exit {done.returncode}: {(done.stderr or done.stdout).strip()[:600]}")
+        raise AssertionError(f"{pathlib.Path(str(command[0])).name}: exit {done.returncode}: {(done.stderr or done.stdout).strip()[-600:]}")
     return done.stdout
 
 
@@ -79,9 +81,10 @@ def check_header(folder, name, include):
     (folder / "use.c").unlink()
 
 
-def check_run(folder, name, arguments):
+def check_manners(folder, name, code, arguments):
+    """Runs the model in `code`, a source file or a library."""
     program = folder / "manners"
-    tool("clang-22", "-O1", f"-DMODEL={name}", "-I", arguments.include, HERE / "manners.c", folder / f"{name}.a", arguments.runtime, "-o", program)
+    tool("clang-22", "-O1", f"-DMODEL={name}", "-I", arguments.include, HERE / "manners.c", *code, arguments.runtime, "-o", program)
     text = tool(program)
     facts = dict(line.split(" ", 1) for line in text.splitlines() if " " in line)
     assert facts["status"] == "0 0", f"status {facts['status']}"
@@ -90,6 +93,24 @@ def check_run(folder, name, arguments):
     assert int(facts["stack"]) <= STACK, f"{facts['stack']} bytes of stack"
     assert "system calls none" in text or "not shown" in text, "a system call"
     return f"stack {facts['stack']} bytes"
+
+
+def check_errors(folder, name, arguments):
+    program = folder / "errors"
+    tool("clang-22", "-O1", f"-DMODEL={name}", "-I", arguments.include, HERE / "errors.c", folder / f"{name}.a", arguments.runtime, "-o", program)
+    tool(program)
+
+
+def check_the_check(scratch, arguments):
+    """A polite model passes manners.c; each rude one does not, for its own reason."""
+    reasons = {0: None, 1: "1 allocations|2 allocations", 2: "manners: exit -9", 3: "environment was changed", 4: "bytes of stack", 5: "differs from run to run", 6: "status 5 5"}
+    for rude, reason in reasons.items():
+        try:
+            check_manners(scratch, "rude", [f"-DRUDE={rude}", HERE / "rude.c"], arguments)
+            wrong = None
+        except AssertionError as error:
+            wrong = str(error)
+        assert (wrong is None) == (reason is None) and re.search(reason or "", wrong or ""), f"manners.c says of rude model {rude}: {wrong}"
 
 
 def one(arguments, scratch, name, proto):
@@ -104,7 +125,8 @@ def one(arguments, scratch, name, proto):
     assert manifest["name"] == name, "the manifest has another name"
     check_symbols(folders[0] / f"{name}.a", name)
     check_header(folders[0], name, arguments.include)
-    return check_run(folders[0], name, arguments)
+    check_errors(folders[0], name, arguments)
+    return check_manners(folders[0], name, [folders[0] / f"{name}.a"], arguments)
 
 
 def main():
@@ -113,6 +135,8 @@ def main():
     arguments = parser.parse_args()
     arguments.ingot = os.path.abspath(arguments.ingot)
     count = ingot_run.Count("artifacts")
+    with tempfile.TemporaryDirectory(prefix="ingot-artifacts-") as scratch:
+        check_the_check(pathlib.Path(scratch), arguments)
     for name, proto in models():
         if arguments.only in (None, name):
             with tempfile.TemporaryDirectory(prefix="ingot-artifacts-") as scratch:
