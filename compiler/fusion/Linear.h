@@ -13,8 +13,12 @@ struct Linear {
   llvm::SmallVector<double> factor, offset;
 
   explicit Linear(int64_t size = 0) : factor(size, 1.0), offset(size, 0.0) {}
-  bool scales() const { return llvm::any_of(factor, [](double f) { return f != 1.0; }); }
-  bool shifts() const { return llvm::any_of(offset, [](double f) { return f != 0.0; }); }
+  bool scales() const {
+    return llvm::any_of(factor, [](double f) { return f != 1.0; });
+  }
+  bool shifts() const {
+    return llvm::any_of(offset, [](double f) { return f != 0.0; });
+  }
   bool uniform() const { return llvm::all_equal(factor); }
   /// `next` applied to the result of this one.
   Linear then(const Linear &next) const {

@@ -55,8 +55,8 @@ struct After : OpRewritePattern<onnx::MatMulOp> {
     }
     rewriter.setInsertionPoint(chain.back());
     Location loc = jointLoc(rewriter, chain);
-    Value y = onnx::make<onnx::MatMulOp>(rewriter, loc, {op.getA(), onnx::makeConstant(rewriter, loc, b)},
-                                         op->getAttrs());
+    Value y =
+        onnx::make<onnx::MatMulOp>(rewriter, loc, {op.getA(), onnx::makeConstant(rewriter, loc, b)}, op->getAttrs());
     if (linear.shifts()) {
       y = onnx::make<onnx::AddOp>(rewriter, chain.back()->getLoc(), {y, onnx::makeConstant(rewriter, loc, offset)});
     }

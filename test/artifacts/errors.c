@@ -1,4 +1,5 @@
-/* The checked entry on a compiled model: each mistake of a caller is a status that names it, and nothing was written. */
+/* The checked entry on a compiled model: each mistake of a caller is a status that names it, and nothing was written.
+ */
 #include "ingot.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 """One random model while it is being made.
 
-A case grows node by node. After each node it is evaluated with ONNX Runtime (the reference evaluator of onnx where that one declines), so a
+A case grows node by node. Each node is evaluated as it is added, with ONNX Runtime (the reference evaluator of onnx where that one declines), so a
 family never computes a shape: it looks at the values that are there. Every value knows whether it is exact, that is, whether two right
 implementations agree on all its bits: operators with jumps (Floor, ArgMax, comparisons) take only exact values."""
 import dataclasses
@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-OPSETS = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22]
+OPSETS = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24]
 SIZES = [1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 15, 16, 17, 19, 23, 31, 32, 33]
 
 
@@ -118,9 +118,18 @@ class Case:
         self.used.update(operands)
         present = [name for name in names if name]
         exact = exact and all(value.exact for value in inputs if value)
-        for name, array in zip(present, evaluate(self.model(present), self.feeds())):
+        for name, array in zip(present, evaluate(*self.alone(present, set(operands) - {""}))):
             self.values[name] = Value(name, np.asarray(array), exact)
         return [self.values[name] for name in present]
+
+    def alone(self, outputs, operands):
+        """The newest node as a model of its own, and what to feed it: an evaluator that declines it leaves the others of the case to the other."""
+        constants = {name for node in self.nodes if node.op_type == "Constant" for name in node.output} | set(self.constants)
+        infos = {name: helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(self.values[name].dtype), self.values[name].shape) for name in operands}
+        graph = helper.make_graph(
+            [self.nodes[-1]], "alone", [infos[name] for name in sorted(operands - constants)], [helper.make_empty_tensor_value_info(name) for name in outputs],
+            [numpy_helper.from_array(self.values[name].array, name) for name in sorted(operands & constants)])
+        return self.finished(graph), {name: self.values[name].array for name in operands - constants}
 
     def feeds(self):
         return {name: self.values[name].array for name in self.inputs}
@@ -144,6 +153,9 @@ class Case:
         graph = helper.make_graph(
             self.nodes, "random", [info(name, self.values[name].shape) for name in self.inputs], declared,
             [numpy_helper.from_array(self.values[name].array, name) for name in self.constants])
+        return self.finished(graph)
+
+    def finished(self, graph):
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
         model.ir_version = 8 if self.opset < 19 else 10
         return model

@@ -1,6 +1,7 @@
 """What the Python tests share: `ingot run` under limits, and recorded values in ONNX's own file layout (test_data_set_0/input_K.pb)."""
 import argparse
 import fnmatch
+import json
 import pathlib
 import re
 import resource
@@ -25,16 +26,56 @@ def limits(address_space=8 << 30):
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def run(ingot, folder, out, target=None, seconds=120):
-    """Compiles folder/model.onnx and runs it on folder/test_data_set_0. Returns (verdict, message in one line)."""
-    command = [ingot, "run", str(folder / "model.onnx"), "--data", str(folder / "test_data_set_0"), "--out", str(out)]
-    command += ["--target", target] if target else []
+def call(command, folder, verdicts, seconds=120):
+    """Runs a command. Returns (verdict, message in one line)."""
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=seconds, preexec_fn=limits)
+        done = subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=seconds, preexec_fn=limits)
     except subprocess.TimeoutExpired:
         return "timeout", f"more than {seconds} s"
     message = re.sub(r"\s+", " ", done.stderr.strip() or done.stdout.strip() or "no message").replace(str(folder) + "/", "")
-    return VERDICT.get(done.returncode, "crash"), "" if done.returncode == 0 else f"exit {done.returncode}: {message[:600]}"
+    return verdicts.get(done.returncode, "crash"), "" if done.returncode == 0 else f"exit {done.returncode}: {message[:600]}"
+
+
+def run(ingot, folder, out, target=None, seconds=120):
+    """Compiles folder/model.onnx and runs it on folder/test_data_set_0."""
+    command = [ingot, "run", folder / "model.onnx", "--data", folder / "test_data_set_0", "--out", out]
+    return call(command + (["--target", target] if target else []), folder, VERDICT, seconds)
+
+
+# The weights, a section of their own, between two pages that the runner forbids; against the one behind or the one before.
+GUARDED_WEIGHTS = """SECTIONS {{ .guarded : ALIGN(4096) {{
+  ingot_guard_low = .; . += 4096 + {before}; *(.rodata.{name}_weights) . = ALIGN(4096); ingot_guard_high = .; . += 4096;
+}} }} INSERT AFTER .rodata;
+"""
+GUARDED = {0: "pass", 3: "overrun", 4: "refused", 5: "bug"}  # exit codes of guarded.c
+
+
+def run_guarded(ingot, runner, runtime, folder, out, target=None, weights_end=True):
+    """As run(), but with forbidden pages around all buffers (guarded.c). The model's inputs are those recorded."""
+    out = pathlib.Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    command = [ingot, "compile", folder / "model.onnx", "-o", out, "--name", "guarded", "--emit", "obj"]
+    verdict, text = call(command + (["--target", target] if target else []), folder, VERDICT)
+    if verdict != "pass":
+        return verdict, text
+    link, weights = ["/usr/lib/llvm-22/bin/ld.lld", "-shared", "-o", out / "guarded.so", out / "guarded.o", runtime], json.loads((out / "guarded.json").read_text())["weight_bytes"]
+    if weights:
+        (out / "guarded.ld").write_text(GUARDED_WEIGHTS.format(name="guarded", before=-weights % 4096 if weights_end else 0))
+        link += ["-T", out / "guarded.ld"]
+    verdict, text = call(link, folder, {0: "pass"})
+    if verdict != "pass":
+        return verdict, text
+    data, graph = folder / "test_data_set_0", onnx.load(folder / "model.onnx", load_external_data=False).graph
+    constants = {tensor.name for tensor in graph.initializer}
+    for k, _ in enumerate(value for value in graph.input if value.name not in constants):
+        (out / f"input_{k}.bin").write_bytes(numpy_helper.to_array(onnx.load_tensor(str(data / f"input_{k}.pb"))).tobytes())
+    verdict, text = call([runner, out / "guarded.so", "guarded", out], folder, GUARDED)
+    for k, value in enumerate(graph.output if verdict == "pass" else []):
+        want = numpy_helper.to_array(onnx.load_tensor(str(data / f"output_{k}.pb")))
+        facts = json.loads((out / "guarded.json").read_text())["outputs"][k]
+        got = np.frombuffer((out / f"output_{k}.bin").read_bytes(), want.dtype)
+        (out / f"output_{k}.pb").write_bytes(numpy_helper.from_array(got.reshape(facts["dims"]), value.name).SerializeToString())
+    return verdict, text
 
 
 def load(path, value_type=None):

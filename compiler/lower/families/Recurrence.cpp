@@ -109,6 +109,7 @@ public:
     if (!plan.constantR) {
       packR(w.scratch(build.scratch, 5 * plan.stateElements() * 4, element, plan.packedElements()));
     }
+    checkLengths();
     start(op.getInitialH(), h), start(op.getInitialC(), c);
     w.loop(0, plan.steps, 1, [&](Ix step) { oneStep(step); });
     end(op.getYH(), h, (plan.steps % 2) * plan.stateElements());
@@ -206,6 +207,16 @@ private:
       }
     }
     r = to;
+  }
+
+  void checkLengths() {
+    if (!lengths) {
+      return;
+    }
+    w.loop(0, plan.batch, 1, [&](Ix row) {
+      Value length = w.load(lengths, row), most = w.constant(static_cast<double>(plan.steps), length.getType());
+      build.failIf(arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ugt, length, most)); // or negative
+    });
   }
 
   // A step.
@@ -397,6 +408,7 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Plan plan = planOf(kernel, machine);
     KernelShape shape;
+    shape.checked = onnx::present(cast<onnx::RecurrenceOp>(rootOf(kernel)).getSequenceLens());
     shape.scratchBytes =
         std::max<int64_t>(64, 4 * (5 * plan.stateElements() + (plan.constantR ? 0 : plan.packedElements())));
     if (plan.constantR) {

@@ -451,6 +451,9 @@ LogicalResult ReverseSequenceOp::decompose(PatternRewriter &rewriter) {
   Value last = make<SubOp>(rewriter, loc, {n, makeInteger(rewriter, loc, 1)});
   Value from =
       make<WhereOp>(rewriter, loc, {make<LessOp>(rewriter, loc, {t, n}), make<SubOp>(rewriter, loc, {last, t}), t});
+  // A negative length becomes an index out of range, which one beyond the axis is by itself.
+  Value negative = make<LessOp>(rewriter, loc, {n, makeInteger(rewriter, loc, 0)});
+  from = make<WhereOp>(rewriter, loc, {negative, makeInteger(rewriter, loc, along[*time]), from});
   from = make<ExpandOp>(rewriter, loc, {from, makeIntegers(rewriter, loc, data.getShape())});
   rewriter.replaceOp(*this, make<GatherElementsOp>(rewriter, loc, {getData(), from},
                                                    {rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(*time))}));

@@ -144,6 +144,17 @@ def recurrent(c, x, name):
     if c.chance(0.2):
         first, rest = c.choice([("Sigmoid", ["Tanh", "Tanh"]), ("Sigmoid", ["Relu", "Tanh"]), ("HardSigmoid", ["Softsign", "Tanh"])])
         attributes["activations"] = {"LSTM": [first, *rest], "GRU": [first, rest[0]], "RNN": [rest[0]]}[name] * ways
+        if c.chance(0.5):
+            names = attributes["activations"] = {"LSTM": ["HardSigmoid", "Tanh", "Tanh"], "GRU": ["HardSigmoid", "Tanh"], "RNN": [c.choice(["LeakyRelu", "HardSigmoid"])]}[name] * ways
+            attributes["activation_alpha"] = [0.3] * sum(of in ("HardSigmoid", "LeakyRelu") for of in names)
+            attributes["activation_beta"] = [0.4] * sum(of == "HardSigmoid" for of in names) or None
     attributes["clip"] = 0.75 if c.chance(0.1) else None
+    if name == "LSTM" and c.chance(0.1):
+        attributes["input_forget"] = 1
     outputs = c.choice([[True] * (states + 1), [True] * (states + 1), [True], [False, True]])
+    if c.opset >= 14 and ways == 1 and direction != "reverse" and not set(attributes) & {"activations", "input_forget"} and attributes["clip"] is None and c.chance(0.2):
+        # Batches first: of onnx's reference evaluator only, which knows the plain form.
+        attributes["layout"] = 1
+        operands = [c.data([batch, length, width]), *operands[1:4]]
+        outputs = [True] * (states + 1) if name != "LSTM" else [True, True]
     c.node(name, operands, outputs, **attributes)

@@ -16,6 +16,7 @@ UNARY = {
     "Tan": (7, -1.2, 1.2, False, {}), "Asin": (7, -0.98, 0.98, False, {}), "Acos": (7, -0.98, 0.98, False, {}), "Atan": (7, -9, 9, False, {}),
     "Sinh": (9, -4, 4, False, {}), "Cosh": (9, -4, 4, False, {}), "Asinh": (9, -9, 9, False, {}), "Acosh": (9, 1.05, 9, False, {}), "Atanh": (9, -0.95, 0.95, False, {}),
     "ThresholdedRelu": (10, -3, 3, True, {"alpha": [None, 0.5]}), "Shrink": (9, -3, 3, False, {"lambd": [None, 1.0], "bias": [None, 0.25]}),
+    "Swish": (24, -6, 6, False, {"alpha": [None, 0.5, 2.0]}),
     "Sign": (9, -2, 2, True, {}), "Floor": (7, -5, 5, True, {}), "Ceil": (7, -5, 5, True, {}), "Round": (11, -5, 5, True, {}),
 }
 JUMPS = {"ThresholdedRelu", "Shrink", "Sign", "Floor", "Ceil", "Round"}
@@ -247,6 +248,22 @@ def prelu(c, x):
     c.node("PRelu", [x, c.data(slope, np.float32, -1, 1)])
 
 
+@op("Affine", "ParametricSoftplus", "ScaledTanh")
+def experimental(c, x, name):
+    """They left the standard with opset 8; ONNX Runtime still has them."""
+    c.need(c.opset == 7)
+    x = x or c.data(c.shape(), np.float32, -3, 3)
+    c.need(x.dtype == np.float32 and within(x.array, -9, 9))
+    c.node(name, [x], alpha=c.choice([0.5, 2.0]), beta=c.choice([0.25, 1.0]))
+
+
+@op("ImageScaler")
+def image_scaler(c, x):
+    c.need(c.opset == 7 and x is None)
+    x = c.data([c.choice([1, 2]), c.choice([1, 3]), c.size(13), c.size(13)])
+    c.node("ImageScaler", [x], bias=[0.5 * k for k in range(x.shape[1])], scale=c.choice([None, 0.5]))
+
+
 @op("Dropout")
 def dropout(c, x):
     x = x or c.data(c.shape(1, 4))
@@ -254,4 +271,4 @@ def dropout(c, x):
     if c.opset < 12:
         c.node("Dropout", [x], exact=True, ratio=c.choice([None, 0.3]))
     else:
-        c.node("Dropout", [x, c.choice([None, c.tensor(np.float32(0.4), constant=True)])], exact=True)
+        c.node("Dropout", [x, c.choice([None, c.tensor(np.float32(0.4), constant=True)])], exact=True, seed=c.choice([None, 3]))

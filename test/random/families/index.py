@@ -92,3 +92,63 @@ def one_hot(c, x):
     operands = [indices(c, shape, depth, c.opset >= 11, (np.int64,)), c.tensor(np.array(depth, np.int64), constant=True), c.tensor(np.array([-1, 3], kind), constant=True)]
     axis = c.rng.randint(-len(shape) - 1, len(shape)) if c.opset >= 11 else c.rng.randint(-1, len(shape))
     c.node("OneHot", operands, exact=True, axis=axis)
+
+
+@op("Scatter")
+def scatter(c, x):
+    c.need(9 <= c.opset <= 10)
+    x = x or c.data([max(size, 1) for size in c.shape(1, 3)])
+    c.need(x.rank >= 1 and x.array.size and x.dtype == np.float32)
+    axis = c.rng.randrange(x.rank)
+    shape = list(x.shape)
+    shape[axis] = 1
+    where = c.numbers(shape, c.choice([np.int64, np.int32]), 0, x.shape[axis] - 1)
+    c.node("Scatter", [x, c.tensor(where), c.data(shape, x.dtype, -3, 3)], exact=True, axis=axis)
+
+
+@op("Compress")
+def compress(c, x):
+    c.since(9)
+    x = x or c.data([max(size, 1) for size in c.shape(1, 4)], c.choice(KINDS), 0, 9)
+    c.need(x.rank >= 1 and x.array.size)
+    axis = None if c.chance(0.4) else c.axis(x.rank, negative=c.opset >= 11)
+    length = x.array.size if axis is None else x.shape[axis]
+    condition = c.numbers([c.rng.randint(1, min(length, 40))], bool)
+    c.need(condition.any())
+    c.node("Compress", [x, c.tensor(condition, constant=True)], exact=True, axis=axis)
+
+
+@op("ReverseSequence")
+def reverse_sequence(c, x):
+    c.since(10)
+    x = x or c.data([max(size, 1) for size in c.shape(2, 4)], c.choice(KINDS), 0, 9)
+    c.need(x.rank >= 2 and x.array.size)
+    time = c.choice([0, 1])
+    lengths = c.tensor(c.numbers([x.shape[1 - time]], np.int64, 1, x.shape[time]))
+    plain = time == 0 and c.chance(0.5)
+    c.node("ReverseSequence", [x, lengths], exact=True, time_axis=None if plain else time, batch_axis=None if plain else 1 - time)
+
+
+@op("NonZero")
+def non_zero(c, x):
+    """Of a constant: else the size of the result depends on values."""
+    c.since(9)
+    c.need(x is None)
+    c.data([2])  # a model has at least one input
+    c.node("NonZero", [c.data([max(size, 1) for size in c.shape(1, 3, 300)], c.choice([np.float32, np.int64, np.bool_]), -1, 1, constant=True)], exact=True)
+
+
+@op("TopK", weight=2)
+def top_k(c, x):
+    c.since(7)
+    x = x or c.data([max(size, 1) for size in c.shape(1, 4)], c.choice([np.float32, np.float32, np.int64] if c.opset >= 11 else [np.float32]), -9, 9)
+    c.need(x.rank >= 1 and x.array.size and x.exact and x.dtype in ((np.float32, np.int64) if c.opset >= 11 else (np.float32,)))
+    axis = c.axis(x.rank, negative=c.opset >= 11)
+    k = c.rng.randint(1, x.shape[axis])
+    attributes = {"axis": None if axis in (-1, x.rank - 1) else axis}
+    if c.opset < 10:
+        c.node("TopK", [x], 2, exact=True, k=k, **attributes)
+        return
+    if c.opset >= 11:  # without order, runtimes differ
+        attributes.update(largest=c.choice([None, 0, 1]), sorted=c.choice([None, 1]))
+    c.node("TopK", [x, c.ints([k])], c.choice([[True, True], [True], [False, True]]), exact=True, **attributes)

@@ -186,13 +186,22 @@ def resize(c, x):
     if mode == "cubic":
         attributes["cubic_coeff_a"] = c.choice([None, -0.5])
         attributes["exclude_outside"] = c.choice([None, 0, 1])
+    if c.opset >= 18 and mode in ("linear", "cubic") and c.chance(0.3):
+        attributes["antialias"] = 1
     region = c.ints([], np.float32) if c.opset < 13 else None
+    if mode != "cubic" and c.chance(0.15):
+        attributes.update(coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=c.choice([None, 5.0]))
+        region = c.ints([0.0] * outer + [0.125] * (rank - outer) + [1.0] * outer + [0.875] * (rank - outer), np.float32)
     if c.chance(0.5):
         operands = [x, region, c.ints(scales, np.float32)]
     else:
         sizes = [int(size * scale) for size, scale in zip(x.shape, scales)]
         operands = [x, region, c.ints([], np.float32) if c.opset < 13 else None, c.ints(sizes)]
-    if c.opset >= 18 and outer and c.chance(0.3):
+        if c.opset >= 18 and outer and "extrapolation_value" not in attributes and c.chance(0.4):
+            attributes["keep_aspect_ratio_policy"] = c.choice(["stretch", "not_larger", "not_smaller"])
+            attributes["axes"] = list(range(outer, rank))
+            operands[-1] = c.ints(sizes[outer:])
+    if c.opset >= 18 and outer and "axes" not in attributes and "extrapolation_value" not in attributes and c.chance(0.3):
         attributes["axes"] = list(range(outer, rank))
         last = operands[-1]
         c.constants = [name for name in c.constants if name != last.name]
@@ -212,6 +221,15 @@ def upsample(c, x):
         c.node("Upsample", [x], mode=mode, scales=scales)
     else:
         c.node("Upsample", [x, c.ints(scales, np.float32)], mode=mode)
+
+
+@op("Crop")
+def crop(c, x):
+    """It left the standard with opset 8; ONNX Runtime still has it."""
+    c.need(c.opset == 7 and x is None)
+    border = [c.rng.randint(0, 2) for _ in range(4)]
+    x = c.data([c.choice([1, 2]), c.choice([1, 3, 16]), c.rng.randint(5, 13), c.rng.randint(5, 13)])
+    c.node("Crop", [x], exact=True, border=border, scale=c.choice([None, [1, 1], [2, 3]]))
 
 
 @op("Expand")
@@ -278,18 +296,29 @@ def constant_of_shape(c, x):
 def trilu(c, x):
     c.since(14)
     x = any_tensor(c, x, 2, 4)
-    c.node("Trilu", [x, c.choice([None, c.ints(c.rng.randint(-3, 3))])], exact=True, upper=c.choice([None, 0, 1]))
+    c.node("Trilu", [x, c.choice([None, c.tensor(np.array(c.rng.randint(-3, 3)), constant=c.chance(0.6))])], exact=True, upper=c.choice([None, 0, 1]))
 
 
-@op("Einsum", weight=2)
+EQUATIONS = ["ij,jk->ik", "bij,bjk->bik", "bhid,bhjd->bhij", "bhij,bhjd->bhid", "ij->ji", "ij->i", "i,j->ij", "bij,jk", "ij,ij->", "bid,bjd->bij", "ii->i",
+             "...ij,...jk->...ik", "...ij->...ji", "i...,i...->...", "ii->", "iij->j", "ij,jk,kd->id", "b...d,d->b...", " ij , jk -> ik "]  # fmt: skip
+
+
+def drawn_equation(c):
+    """Two or three terms of different letters, some of which the result keeps, in any order."""
+    terms = ["".join(c.rng.sample("bhijk", c.rng.randint(1, 3))) for _ in range(c.choice([1, 2, 2, 3]))]
+    letters = sorted(set("".join(terms)))
+    c.rng.shuffle(letters)
+    return ",".join(terms) + "->" + "".join(letters[: c.rng.randint(0, min(len(letters), 4))])
+
+
+@op("Einsum", weight=3)
 def einsum(c, x):
     c.since(12)
     c.need(x is None)
     sizes = {letter: c.choice([1, 2, 3, 5, 8]) for letter in "bhijkd"}
-    equation = c.choice(["ij,jk->ik", "bij,bjk->bik", "bhid,bhjd->bhij", "bhij,bhjd->bhid", "ij->ji", "ij->i", "i,j->ij", "bij,jk", "ij,ij->", "bid,bjd->bij", "ii->i", "...ij,...jk->...ik"])
-    terms = equation.split("->")[0].split(",")
+    equation = c.choice(EQUATIONS) if c.chance(0.6) else drawn_equation(c)
+    terms = equation.replace(" ", "").split("->")[0].split(",")
     operands = [c.data([c.choice([2]) if letter == "." else sizes[letter] for letter in term.replace("...", ".")]) for term in terms]
-    c.need("ii" not in equation or len(terms) == 1)
     c.node("Einsum", operands, equation=equation)
 
 

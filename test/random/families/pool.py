@@ -33,8 +33,11 @@ def lp_pool(c, x):
     x = image(c, x)
     c.need(x.rank <= 5 and c.opset >= 11)
     kernel = [c.choice([1, 2, 3]) for _ in x.shape[2:]]
-    attributes = window(c, x.shape[2:], kernel, True)
-    c.need(all(size >= need for size, need in zip(x.shape[2:], kernel)))
+    attributes = window(c, x.shape[2:], kernel, None if c.opset >= 18 else True)
+    reach = [(size - 1) * step + 1 for size, step in zip(kernel, attributes.get("dilations", [1] * len(kernel)))]
+    c.need(all(size >= need for size, need in zip(x.shape[2:], reach)))
+    if c.opset >= 18 and "auto_pad" not in attributes:
+        attributes["ceil_mode"] = c.choice([None, 1])
     c.node("LpPool", [x], kernel_shape=kernel, p=c.choice([None, 1, 2, 3]), **attributes)
 
 
@@ -76,7 +79,17 @@ def batch_normalization(c, x):
     c.need(x.dtype == np.float32 and x.rank >= 2 and x.shape[1] > 0)
     count = x.shape[1]
     operands = [x, channels(c, count), channels(c, count), channels(c, count), channels(c, count, 0.2, 3)]
-    c.node("BatchNormalization", operands, epsilon=c.choice([None, 1e-3]))
+    c.node("BatchNormalization", operands, epsilon=c.choice([None, 1e-3]), momentum=c.choice([None, 0.8]))
+
+
+@op("RMSNormalization", weight=2)
+def rms_normalization(c, x):
+    c.since(23)
+    x = x or c.data([max(size, 1) for size in c.shape(1, 4)])
+    c.need(x.dtype == np.float32 and x.rank and x.array.size)
+    axis = c.choice([-1, -1, c.axis(x.rank)])
+    scale = c.data(x.shape[axis if axis >= 0 else axis + x.rank :], np.float32, -1, 1)
+    c.node("RMSNormalization", [x, scale], axis=None if axis == -1 and c.chance(0.5) else axis, epsilon=c.choice([1e-2, 1e-1]), stash_type=c.choice([None, 1]))
 
 
 @op("InstanceNormalization", weight=2)
@@ -96,7 +109,7 @@ def layer_normalization(c, x):
     c.need(np.prod(tail) > 1)
     scale = c.data(tail, np.float32, -1, 1)
     bias = c.data(tail, np.float32, -1, 1) if c.chance(0.7) else None
-    c.node("LayerNormalization", [x, scale, bias], axis=None if axis == -1 and c.chance(0.5) else axis, epsilon=c.choice([1e-2, 1e-1]))
+    c.node("LayerNormalization", [x, scale, bias], axis=None if axis == -1 and c.chance(0.5) else axis, epsilon=c.choice([1e-2, 1e-1]), stash_type=c.choice([None, 1]))
 
 
 @op("GroupNormalization")
@@ -105,7 +118,7 @@ def group_normalization(c, x):
     groups = c.choice([1, 2, 3, 4])
     x = image(c, x if x is not None and x.rank >= 3 and x.shape[1] % groups == 0 else None, channels=groups * c.choice([1, 2, 3, 8]))
     c.need(x.array.size // x.shape[0] // groups > 1)
-    c.node("GroupNormalization", [x, channels(c, x.shape[1]), channels(c, x.shape[1])], num_groups=groups, epsilon=c.choice([1e-2, 1e-1]))
+    c.node("GroupNormalization", [x, channels(c, x.shape[1]), channels(c, x.shape[1])], num_groups=groups, epsilon=c.choice([1e-2, 1e-1]), stash_type=c.choice([None, 1]))
 
 
 @op("LRN")

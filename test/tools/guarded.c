@@ -1,0 +1,141 @@
+/* Runs a compiled model with a page that may not be touched before and behind every buffer.
+ *
+ *   guarded MODEL.so NAME DIR      reads DIR/input_K.bin, writes DIR/output_K.bin
+ *
+ * Two runs: in one every input, output and the workspace ends where a forbidden page begins, in the other it begins
+ * where one ends (tensors are aligned for their element type only, as the header promises). A library that was linked
+ * with the symbols ingot_guard_low and ingot_guard_high (see ingot_run.py) has such pages around its weights as well.
+ * Outputs begin as garbage, the workspace as NaNs, and both runs must give the same bits. A forbidden access ends the
+ * program with the name of the buffer and exit code 3; a status of the model with its text and exit code 4. */
+#include "ingot.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, MOST = 256, GARBAGE = 0xA5, NANS = 0xFF, FORBIDDEN = 3, REFUSED = 4, UNUSABLE = 5 };
+
+typedef struct Region {
+  const char *name;
+  char *low, *high; /* the whole mapping, guards included */
+  char *data;
+  size_t bytes;
+} Region;
+
+static Region regions[2 * MOST];
+static int regionCount;
+
+static void fail(const char *what, const char *name) {
+  fprintf(stderr, "guarded: %s %s\n", what, name);
+  exit(UNUSABLE);
+}
+
+static size_t roundUp(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+
+/* `bytes` bytes against the page behind (`atEnd`) or before them. */
+static char *place(const char *name, size_t bytes, size_t align, int atEnd, int fill) {
+  size_t body = roundUp(bytes, PAGE), size = body + 2 * PAGE;
+  char *low = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (low == MAP_FAILED || (body && mprotect(low + PAGE, body, PROT_READ | PROT_WRITE) != 0)) {
+    fail("no memory for", name);
+  }
+  memset(low + PAGE, fill, body);
+  char *data = atEnd ? low + PAGE + (body - roundUp(bytes, align)) : low + PAGE;
+  regions[regionCount++] = (Region){name, low, low + size, data, bytes};
+  return data;
+}
+
+static void onFault(int signal, siginfo_t *info, void *context) {
+  (void)signal, (void)context;
+  char *at = info->si_addr, text[300];
+  int length = snprintf(text, sizeof text, "guarded: access to %p, which is no buffer's\n", (void *)at);
+  for (int i = 0; i < regionCount; ++i) {
+    const Region *r = &regions[i];
+    if (at >= r->low && at < r->high) {
+      long offset = (long)(at - r->data);
+      length = snprintf(text, sizeof text, "guarded: access at byte %ld of %s, which has %zu bytes\n", offset, r->name,
+                        r->bytes);
+    }
+  }
+  _exit(write(2, text, (size_t)length) < 0 ? UNUSABLE : FORBIDDEN);
+}
+
+static void transfer(const char *folder, const char *kind, int number, char *data, size_t bytes, int reading) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s_%d.bin", folder, kind, number);
+  FILE *file = fopen(path, reading ? "rb" : "wb");
+  if (!file || (reading ? fread(data, 1, bytes, file) : fwrite(data, 1, bytes, file)) != bytes || fclose(file) != 0) {
+    fail("cannot transfer", path);
+  }
+}
+
+static void guardWeights(void *library) {
+  char *low = dlsym(library, "ingot_guard_low"), *high = dlsym(library, "ingot_guard_high");
+  if (!low || !high) {
+    return;
+  }
+  if (mprotect(low, PAGE, PROT_NONE) != 0 || mprotect(high, PAGE, PROT_NONE) != 0) {
+    fail("cannot guard", "the weights");
+  }
+  regions[regionCount++] = (Region){"the weights", low, high + PAGE, low + PAGE, (size_t)(high - low - PAGE)};
+}
+
+/* One run; outputs are left in `outputs`. */
+static void run(const ingot_model *model, const char *folder, int atEnd, void **outputs) {
+  const void *inputs[MOST];
+  for (int k = 0; k < model->input_count; ++k) {
+    const ingot_tensor_info *info = &model->inputs[k];
+    char *data = place(info->name, (size_t)info->bytes, ingot_type_bytes(info->type), atEnd, 0);
+    transfer(folder, "input", k, data, (size_t)info->bytes, 1);
+    inputs[k] = data;
+  }
+  for (int k = 0; k < model->output_count; ++k) {
+    const ingot_tensor_info *info = &model->outputs[k];
+    outputs[k] = place(info->name, (size_t)info->bytes, ingot_type_bytes(info->type), atEnd, GARBAGE);
+  }
+  size_t align = model->workspace_align > 0 ? (size_t)model->workspace_align : 1;
+  char *workspace = place("the workspace", (size_t)model->workspace_bytes, align, atEnd, NANS);
+  int status = model->run(inputs, outputs, workspace, NULL);
+  if (status != INGOT_OK) {
+    char text[300];
+    ingot_error_text(model, status, text, sizeof text);
+    fprintf(stderr, "guarded: the run ends with: %s\n", text);
+    exit(REFUSED);
+  }
+}
+
+int main(int argc, char **argv) {
+  if (argc != 4) {
+    fail("usage:", "guarded MODEL.so NAME DIR");
+  }
+  void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+  char symbol[300];
+  snprintf(symbol, sizeof symbol, "%s_model", argv[2]);
+  const ingot_model *(*function)(void) = NULL;
+  if (library) {
+    *(void **)&function = dlsym(library, symbol);
+  }
+  if (!function || function()->input_count > MOST || function()->output_count > MOST) {
+    fail("cannot use", library ? argv[1] : dlerror());
+  }
+  const ingot_model *model = function();
+  struct sigaction action = {.sa_sigaction = onFault, .sa_flags = SA_SIGINFO};
+  if (sigaction(SIGSEGV, &action, NULL) != 0 || sigaction(SIGBUS, &action, NULL) != 0) {
+    fail("cannot catch", "signals");
+  }
+  guardWeights(library);
+  void *first[MOST], *second[MOST];
+  run(model, argv[3], 1, first);
+  run(model, argv[3], 0, second);
+  for (int k = 0; k < model->output_count; ++k) {
+    if (memcmp(first[k], second[k], (size_t)model->outputs[k].bytes) != 0) {
+      fail("two runs give different bits in", model->outputs[k].name);
+    }
+    transfer(argv[3], "output", k, first[k], (size_t)model->outputs[k].bytes, 0);
+  }
+  return 0;
+}
