@@ -86,7 +86,7 @@ std::string reproducerScript(int argc, const char *const *argv) {
   for (int i = 0; i < argc; ++i) {
     text += " " + shellQuoted(argv[i]);
   }
-  return text + "\n";
+  return text + "\nexit # with the code of ingot\n";
 }
 
 void setCrashContext(const std::string &text) { std::snprintf(context, sizeof(context), "%s", text.c_str()); }
