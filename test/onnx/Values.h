@@ -36,7 +36,7 @@ protected:
     return b.getNamedAttr(name, b.getStringAttr(v));
   }
 
-  /// The first result of an op on constants.
+  /// The first result of an op on constants; null when it is refused.
   mlir::ElementsAttr evaluate(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
                               llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     std::string full = ("onnx." + name).str();
@@ -44,6 +44,9 @@ protected:
     int64_t declared = mlir::RegisteredOperationName::lookup(full, &context)->getInterface<Importable>()->inputCount();
     all.resize(std::max<int64_t>(declared, all.size())); // trailing ones may be left out
     mlir::Operation *op = createOp(b, loc, full, all, attributes);
+    if (!llvm::isa<mlir::RankedTensorType>(op->getResult(0).getType())) {
+      return {}; // refused
+    }
     llvm::SmallVector<mlir::ElementsAttr> constants, results;
     for (mlir::Value v : op->getOperands()) {
       constants.push_back(constantOf(v));
