@@ -2,7 +2,7 @@
   - the programs run,
   - building again does nothing,
   - editing a model, or a file that holds its weights, compiles that model again and links its program; the rest stays as it was;
-and that cpack's archives are whole.
+and that what cpack's archives unpack to works as well.
 
     packaging.py --build BUILD --work FOLDER [--c-compiler CC] [--ingot PROGRAM in place of the packaged one]
 """
@@ -74,6 +74,13 @@ class Project:
         write_weights.write_bytes(bytes(16))
         self.expect("a build after external.bin changed", {"external.a", "levels"})
         self.expect("a build with nothing changed", set())
+        self.expect_programs()
+
+    def check_programs(self):
+        self.build()
+        self.expect_programs()
+
+    def expect_programs(self):
         self.expect_output("one", "0 98.6\n")
         self.expect_output("levels", "edges_x86_64_v2 x86-64-v3 external\n")
 
@@ -99,6 +106,11 @@ def check_archives(build, work):
     missing += [f"{name} has no {file}" for name, text in lists.items() for file in files if file not in text]
     if missing:
         sys.exit("\n".join(missing))
+    call("tar", "xf", archive, "-C", work / "archives")
+    call("dpkg-deb", "-x", debian, work / "archives/debian")
+    (unpacked,) = (path for path in (work / "archives").iterdir() if (path / "bin/ingot").exists())
+    (installed,) = (path.parents[1] for path in (work / "archives/debian").rglob("bin/ingot"))
+    return {"from-archive": unpacked, "from-debian": installed}
 
 
 def main():
@@ -119,8 +131,9 @@ def main():
     call("cmake", "--install", arguments.build, "--prefix", arguments.work / "prefix")
     (arguments.work / "prefix").rename(arguments.work / "moved")
     Project(arguments.work, "from-installation", "Unix Makefiles", arguments.work / "moved", arguments).check()
-    check_archives(arguments.build, arguments.work)
-    print("both packages work")
+    for name, package in check_archives(arguments.build, arguments.work).items():
+        Project(arguments.work, name, "Ninja", package, arguments).check_programs()
+    print("the build folder, an installation, and what both archives unpack to work")
 
 
 if __name__ == "__main__":
