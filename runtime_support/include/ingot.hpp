@@ -213,8 +213,8 @@ private:
 /// A model with a workspace of its own: what one thread needs. Not for several threads at once; make one for each.
 class Runner {
 public:
-  explicit Runner(Model model, const ingot_exec *exec = nullptr)
-      : what(model), workspace(model.makeWorkspace()), exec(exec) {}
+  explicit Runner(Model model, const ingot_exec *host = nullptr)
+      : what(model), workspace(model.makeWorkspace()), exec(host) {}
 
   const Model &model() const { return what; }
 

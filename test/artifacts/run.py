@@ -1,14 +1,16 @@
 """What `ingot compile` writes, looked at from outside: run.py --ingot build/bin/ingot --runtime libingot_rt.a --include DIR [--target T]
 
 For some small models: two compiles give equal bytes, whatever the folder; the library defines only NAME_run and NAME_model and needs only ingot_*; the
-header compiles as strict C99 and as C++20; a run makes no system call, no allocation, changes nothing of the floating-point environment, gives the same
+header compiles as strict C99 and as C++11 to C++20; a run makes no system call, no allocation, changes nothing of the floating-point environment, gives the same
 bits twice with a dirty workspace, and stays within 16 KB of stack (manners.c, which is first shown to notice models that do these things: rude.c);
 mistakes of a caller are error values (errors.c).
 """
+import itertools
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -76,8 +78,12 @@ def check_symbols(library, name):
 def check_header(folder, name, include):
     (folder / "use.c").write_text(f'#include "{name}.h"\nint use(void) {{ return {name}_model()->abi != INGOT_ABI; }}\n')
     strict = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", folder, "-I", include]
-    tool("clang-22", "-std=c99", *strict, folder / "use.c")
-    tool("clang++-22", "-std=c++20", "-x", "c++", *strict, folder / "use.c")
+    for compiler in ("clang-22", "gcc"):
+        if shutil.which(compiler):
+            tool(compiler, "-std=c99", *strict, folder / "use.c")
+    for compiler, level in itertools.product(("clang++-22", "g++"), ("c++11", "c++17", "c++20")):
+        if shutil.which(compiler):
+            tool(compiler, f"-std={level}", "-x", "c++", *strict, folder / "use.c")
     (folder / "use.c").unlink()
 
 
