@@ -36,6 +36,7 @@ private:
   std::map<std::string, int64_t> symbols;
   std::vector<const pb::ValueInfoProto *> values; ///< the inputs that have no initializer
   std::vector<Input> inputs;
+  std::vector<std::string> assumptions; ///< about dimensions that nobody gave
 };
 
 } // namespace
@@ -127,8 +128,8 @@ void InputReader::batchIsOne() {
     }
     const std::string &name = shape.dim(0).dim_param();
     if (!name.empty() && !elsewhere.contains(name) && symbols.try_emplace(name, 1).second) {
-      emitWarning(UnknownLoc::get(context)) << "dimension " << quoted(name) << " of input " << quoted(value->name())
-                                            << " is taken as 1; give another size with --dim " << name << "=<size>";
+      assumptions.push_back("dimension " + quoted(name) + " of input " + quoted(value->name()) +
+                            " is taken as 1; give another size with --dim " + name + "=<size>");
     }
   }
 }
@@ -137,10 +138,10 @@ void InputReader::oneForUnnamedBatch(const pb::ValueInfoProto &value, SmallVecto
   bool onlyTheFirst = dims.size() > 1 && dims[0] < 0 && llvm::none_of(llvm::drop_begin(dims), ShapedType::isDynamic);
   if (onlyTheFirst && shapeOf(value).dim(0).dim_param().empty()) {
     dims[0] = 1;
-    emitWarning(UnknownLoc::get(context))
-        << "the first dimension of input " << quoted(value.name()) << " is taken as 1; give another size with --shape "
-        << value.name() << "=<size>x"
-        << llvm::join(llvm::map_range(llvm::drop_begin(dims), [](int64_t d) { return std::to_string(d); }), "x");
+    auto others = llvm::map_range(llvm::drop_begin(dims), [](int64_t d) { return std::to_string(d); });
+    assumptions.push_back("the first dimension of input " + quoted(value.name()) +
+                          " is taken as 1; give another size with --shape " + value.name() + "=<size>x" +
+                          llvm::join(others, "x"));
   }
 }
 
@@ -238,6 +239,11 @@ std::vector<Input> InputReader::run() {
   }
   for (const pb::ValueInfoProto *value : values) {
     input(*value);
+  }
+  for (const std::string &text : assumptions) {
+    if (problems.empty()) { // of a model that is refused they are no help
+      emitWarning(UnknownLoc::get(context)) << text;
+    }
   }
   return std::move(inputs);
 }
