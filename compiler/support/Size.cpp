@@ -1,0 +1,329 @@
+#include "compiler/support/Size.h"
+#include "llvm/ADT/STLExtras.h"
+#include <numeric>
+
+namespace ingot::support {
+
+using llvm::StringRef;
+
+Size Size::symbol(StringRef name) {
+  Size s;
+  s.terms[{name.str()}] = 1;
+  return s;
+}
+
+Size Size::makeCall(StringRef name, const Size &a, const Size &b) {
+  return symbol(name.str() + "(" + a.text() + "," + b.text() + ")");
+}
+
+std::string Size::text() const {
+  if (!isKnown) {
+    return "";
+  }
+  std::string text;
+  for (const auto &[factors, coefficient] : terms) {
+    text += !text.empty() && coefficient > 0 ? "+" : "";
+    bool minus = coefficient == -1 && !factors.empty();
+    text += minus ? "-" : "";
+    if (factors.empty() || (coefficient != 1 && !minus)) {
+      text += std::to_string(coefficient) + (factors.empty() ? "" : "*");
+    }
+    for (size_t i = 0; i < factors.size(); ++i) {
+      text += (i ? "*" : "") + factors[i];
+    }
+  }
+  return text.empty() ? "0" : text;
+}
+
+// Arithmetic.
+
+Size operator+(const Size &a, const Size &b) {
+  if (!a.isKnown || !b.isKnown) {
+    return Size::unknown();
+  }
+  Size sum = a;
+  for (const auto &[factors, coefficient] : b.terms) {
+    int64_t &c = sum.terms[factors];
+    if (__builtin_add_overflow(c, coefficient, &c)) {
+      return Size::unknown();
+    }
+    if (c == 0) {
+      sum.terms.erase(factors);
+    }
+  }
+  return sum;
+}
+
+Size operator*(const Size &a, const Size &b) {
+  if (!a.isKnown || !b.isKnown) {
+    return a.is(0) || b.is(0) ? Size(0) : Size::unknown();
+  }
+  Size sum;
+  for (const auto &[fa, ca] : a.terms) {
+    for (const auto &[fb, cb] : b.terms) {
+      Size term;
+      int64_t c;
+      if (__builtin_mul_overflow(ca, cb, &c)) {
+        return Size::unknown();
+      }
+      Size::Factors factors(fa);
+      factors.insert(factors.end(), fb.begin(), fb.end());
+      llvm::sort(factors);
+      term.terms[factors] = c;
+      sum = sum + term;
+    }
+  }
+  return sum;
+}
+
+static int64_t floorOf(int64_t a, int64_t b) {
+  int64_t q = a / b;
+  return q - ((a % b != 0) && ((a < 0) != (b < 0)));
+}
+
+std::optional<Size> divideExactly(const Size &a, const Size &b) {
+  if (!a.isKnown || !b.isKnown || b.is(0)) {
+    return std::nullopt;
+  }
+  // Long division by leading terms. The order need not be a good one: what comes out is exact or nothing.
+  const auto &[lead, leadCoefficient] = *b.terms.rbegin();
+  Size rest = a, quotient;
+  for (size_t round = 0; !rest.terms.empty(); ++round) {
+    auto last = std::prev(rest.terms.end());
+    Size term;
+    Size::Factors factors;
+    bool divides = llvm::includes(last->first, lead) && last->second % leadCoefficient == 0 && round < 64;
+    if (!divides) {
+      return std::nullopt;
+    }
+    std::set_difference(last->first.begin(), last->first.end(), lead.begin(), lead.end(), std::back_inserter(factors));
+    term.terms[factors] = last->second / leadCoefficient;
+    quotient = quotient + term;
+    rest = rest - term * b;
+    if (!rest.isKnown) {
+      return std::nullopt;
+    }
+  }
+  return quotient;
+}
+
+Size floorDiv(const Size &a, const Size &b) {
+  if (!a.isKnown || !b.isKnown || b.is(0)) {
+    return Size::unknown();
+  }
+  if (a.isNumber() && b.isNumber()) {
+    return floorOf(a.number(), b.number());
+  }
+  if (auto exact = divideExactly(a, b)) {
+    return *exact;
+  }
+  if (!b.isNumber()) {
+    return Size::makeCall("div", a, b);
+  }
+  // floor((c * q + r) / c) = q + floor(r / c)
+  int64_t c = b.number(), common = c;
+  Size whole, rest;
+  for (const auto &[factors, coefficient] : a.terms) {
+    int64_t q = floorOf(coefficient, c), r = coefficient - q * c;
+    if (q) {
+      whole.terms[factors] = q;
+    }
+    if (r) {
+      rest.terms[factors] = r;
+      common = std::gcd(common, r);
+    }
+  }
+  if (rest.isNumber()) {
+    return whole; // 0 <= r < c
+  }
+  return whole + Size::makeCall("div", *divideExactly(rest, common), c / common);
+}
+
+Size min(const Size &a, const Size &b) {
+  Size difference = a - b;
+  if (difference.isUnknown()) {
+    return Size::unknown();
+  }
+  if (difference.atLeast(0)) {
+    return b;
+  }
+  if ((b - a).atLeast(0)) {
+    return a;
+  }
+  return a.text() < b.text() ? Size::makeCall("min", a, b) : Size::makeCall("min", b, a);
+}
+
+Size max(const Size &a, const Size &b) {
+  Size difference = a - b;
+  if (difference.isUnknown()) {
+    return Size::unknown();
+  }
+  if (difference.atLeast(0)) {
+    return a;
+  }
+  if ((b - a).atLeast(0)) {
+    return b;
+  }
+  return a.text() < b.text() ? Size::makeCall("max", a, b) : Size::makeCall("max", b, a);
+}
+
+Size product(llvm::ArrayRef<Size> sizes) {
+  Size n = 1;
+  for (const Size &s : sizes) {
+    n = n * s;
+  }
+  return n;
+}
+
+// Questions.
+
+bool Size::atLeast(int64_t n) const {
+  if (!isKnown) {
+    return false;
+  }
+  int64_t constant = 0;
+  for (const auto &[factors, coefficient] : terms) {
+    if (factors.empty()) {
+      constant = coefficient;
+      continue;
+    }
+    bool nonNegative = coefficient > 0 && llvm::all_of(factors, [](const std::string &factor) {
+                         std::optional<Call> c = callOf(factor);
+                         if (!c) {
+                           return true;
+                         }
+                         bool a = c->a().atLeast(0), b = c->b().atLeast(0);
+                         return c->name == "max" ? a || b : a && b;
+                       });
+    if (!nonNegative) {
+      return false;
+    }
+  }
+  return constant >= n;
+}
+
+void Size::eachSymbol(llvm::function_ref<void(StringRef)> f) const {
+  for (const auto &[factors, coefficient] : terms) {
+    for (const std::string &factor : factors) {
+      if (std::optional<Call> c = callOf(factor)) {
+        c->a().eachSymbol(f);
+        c->b().eachSymbol(f);
+      } else {
+        f(factor);
+      }
+    }
+  }
+}
+
+namespace {
+/// A number, or nothing once something went wrong.
+struct Checked {
+  std::optional<int64_t> v;
+  Checked(std::optional<int64_t> v) : v(v) {}
+  explicit Checked(int64_t n) : v(n) {}
+  friend Checked operator+(Checked a, Checked b) {
+    int64_t r;
+    return a.v && b.v && !__builtin_add_overflow(*a.v, *b.v, &r) ? Checked(r) : Checked(std::nullopt);
+  }
+  friend Checked operator*(Checked a, Checked b) {
+    int64_t r;
+    return a.v && b.v && !__builtin_mul_overflow(*a.v, *b.v, &r) ? Checked(r) : Checked(std::nullopt);
+  }
+};
+} // namespace
+
+std::optional<int64_t> Size::evaluate(llvm::function_ref<std::optional<int64_t>(StringRef)> symbol) const {
+  if (!isKnown) {
+    return std::nullopt;
+  }
+  auto call = [](StringRef name, Checked a, Checked b) {
+    if (!a.v || !b.v || (name == "div" && *b.v == 0)) {
+      return Checked(std::nullopt);
+    }
+    return Checked(name == "div" ? floorOf(*a.v, *b.v) : name == "min" ? std::min(*a.v, *b.v) : std::max(*a.v, *b.v));
+  };
+  auto value = [&](StringRef name) { return Checked(symbol(name)); };
+  return compute<Checked>({value, call}).v;
+}
+
+// Text.
+
+std::optional<Size::Call> Size::callOf(StringRef factor) {
+  if (!factor.ends_with(")")) {
+    return std::nullopt;
+  }
+  auto [name, rest] = factor.drop_back().split('(');
+  int depth = 0;
+  for (size_t i = 0; i < rest.size(); ++i) {
+    depth += rest[i] == '(' ? 1 : rest[i] == ')' ? -1 : 0;
+    if (depth == 0 && rest[i] == ',') {
+      return Call{name.str(), rest.take_front(i).str(), rest.drop_front(i + 1).str()};
+    }
+  }
+  return std::nullopt;
+}
+
+/// sum: ["-"] term {("+" | "-") term}; term: factor {"*" factor}; factor: number | name | name "(" sum "," sum ")"
+class SizeParser {
+public:
+  explicit SizeParser(StringRef text) : text(text) {}
+  std::optional<Size> all() {
+    Size s = sum();
+    return ok && text.empty() ? std::optional<Size>(s) : std::nullopt;
+  }
+
+private:
+  StringRef text;
+  bool ok = true;
+  unsigned depth = 0;
+
+  Size sum() {
+    if (++depth > 64) {
+      ok = false;
+      return 0;
+    }
+    Size s = text.consume_front("-") ? Size(-1) * term() : term();
+    while (ok && !text.empty() && (text.front() == '+' || text.front() == '-')) {
+      s = text.consume_front("+") ? s + term() : (text = text.drop_front(), s - term());
+    }
+    --depth;
+    return s;
+  }
+
+  Size term() {
+    Size s = factor();
+    while (ok && text.consume_front("*")) {
+      s = s * factor();
+    }
+    return s;
+  }
+
+  Size factor() {
+    StringRef word = text.take_until([](char c) { return StringRef("+-*(),").contains(c); });
+    text = text.drop_front(word.size());
+    int64_t n;
+    if (!word.empty() && !word.getAsInteger(10, n)) {
+      return n;
+    }
+    if (!text.consume_front("(")) {
+      ok &= !word.empty();
+      return Size::symbol(word);
+    }
+    Size a = sum();
+    ok &= text.consume_front(",");
+    Size b = sum();
+    ok &= text.consume_front(")");
+    if (!ok) {
+      return 0;
+    }
+    if (word == "div") {
+      return floorDiv(a, b);
+    }
+    ok &= word == "min" || word == "max";
+    return word == "min" ? min(a, b) : max(a, b);
+  }
+};
+
+std::optional<Size> Size::parse(StringRef text) { return SizeParser(text).all(); }
+
+} // namespace ingot::support

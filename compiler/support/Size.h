@@ -1,0 +1,104 @@
+// A size that is a number or an expression of the model's symbols ("batch", "sequence"): a polynomial with integer
+// coefficients over symbols and calls (div, min, max of sizes), in a normal form, so that equal sizes are equal texts:
+// "8", "batch*sequence", "2*batch+1", "div(samples+1,2)". Symbols are never negative.
+#pragma once
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include <cassert>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ingot::support {
+
+class Size {
+public:
+  Size(int64_t number = 0) {
+    if (number) {
+      terms[{}] = number;
+    }
+  }
+  Size(int number) : Size(static_cast<int64_t>(number)) {}
+  static Size unknown() { return Size(Unknown{}); }
+  /// `name` has none of the characters +-*(), and is not a number.
+  static Size symbol(llvm::StringRef name);
+  /// From text(). Nothing when it is not the text of a size.
+  static std::optional<Size> parse(llvm::StringRef text);
+
+  bool isUnknown() const { return !isKnown; }
+  bool isNumber() const { return isKnown && (terms.empty() || (terms.size() == 1 && terms.begin()->first.empty())); }
+  int64_t number() const {
+    assert(isNumber() && "this size depends on the run");
+    return terms.empty() ? 0 : terms.begin()->second;
+  }
+  bool is(int64_t n) const { return isNumber() && number() == n; }
+  /// Empty for an unknown size.
+  std::string text() const;
+
+  /// Whether both are known and equal whatever the symbols are.
+  friend bool operator==(const Size &a, const Size &b) { return a.isKnown && b.isKnown && a.terms == b.terms; }
+  friend Size operator+(const Size &a, const Size &b);
+  friend Size operator-(const Size &a, const Size &b) { return a + Size(-1) * b; }
+  friend Size operator*(const Size &a, const Size &b);
+  friend Size floorDiv(const Size &a, const Size &b); ///< unknown when b is 0
+  friend Size ceilDiv(const Size &a, const Size &b) { return floorDiv(a + b - Size(1), b); }
+  friend Size min(const Size &a, const Size &b);
+  friend Size max(const Size &a, const Size &b);
+  /// a / b where that is exact for all symbols.
+  friend std::optional<Size> divideExactly(const Size &a, const Size &b);
+
+  /// Whether it is at least `n` whatever the symbols are (false: not provably).
+  bool atLeast(int64_t n) const;
+  /// Calls f with each symbol that occurs, also inside of calls.
+  void eachSymbol(llvm::function_ref<void(llvm::StringRef)> f) const;
+
+  /// The size computed in another arithmetic: T has + and *, is made from int64_t, and call(name, a, b) gives the
+  /// calls "div" (of floor kind), "min", "max".
+  template <typename T> struct Arithmetic {
+    llvm::function_ref<T(llvm::StringRef)> symbol;
+    llvm::function_ref<T(llvm::StringRef, T, T)> call;
+  };
+  template <typename T> T compute(const Arithmetic<T> &in) const {
+    T sum(static_cast<int64_t>(0));
+    for (const auto &[factors, coefficient] : terms) {
+      T product(coefficient);
+      for (const std::string &factor : factors) {
+        std::optional<Call> c = callOf(factor);
+        product = product * (c ? in.call(c->name, c->a().compute(in), c->b().compute(in)) : in.symbol(factor));
+      }
+      sum = sum + product;
+    }
+    return sum;
+  }
+  /// For given symbols; nothing when one is missing, on overflow, and on a division by zero.
+  std::optional<int64_t> evaluate(llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> symbol) const;
+
+private:
+  struct Unknown {};
+  explicit Size(Unknown) : isKnown(false) {}
+  /// A factor such as "div(batch+1,2)".
+  struct Call {
+    std::string name;
+    std::string first, second;
+    Size a() const { return *parse(first); }
+    Size b() const { return *parse(second); }
+  };
+  static std::optional<Call> callOf(llvm::StringRef factor);
+  static Size makeCall(llvm::StringRef name, const Size &a, const Size &b);
+
+  using Factors = std::vector<std::string>; ///< sorted
+  std::map<Factors, int64_t> terms;         ///< without zeros
+  bool isKnown = true;
+  friend class SizeParser;
+};
+
+using Sizes = llvm::SmallVector<Size, 4>;
+
+/// The product of all.
+Size product(llvm::ArrayRef<Size> sizes);
+
+} // namespace ingot::support

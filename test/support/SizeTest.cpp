@@ -1,0 +1,74 @@
+// Sizes: normal form, arithmetic, what can be proved, text and back.
+#include "compiler/support/Size.h"
+#include <gtest/gtest.h>
+
+using ingot::support::Size;
+
+namespace {
+
+const Size b = Size::symbol("batch"), s = Size::symbol("seq"), p = Size::symbol("past");
+
+TEST(Size, NumbersAreNumbers) {
+  EXPECT_TRUE(Size(7).is(7));
+  EXPECT_TRUE((Size(7) - Size(7)).is(0));
+  EXPECT_EQ(Size(0).text(), "0");
+  EXPECT_EQ((Size(3) * Size(5)).number(), 15);
+  EXPECT_TRUE(floorDiv(Size(-7), Size(2)).is(-4));
+}
+
+TEST(Size, EqualSizesAreEqualTexts) {
+  EXPECT_EQ((b * s).text(), (s * b).text());
+  EXPECT_EQ((b * (s + p)).text(), (p * b + b * s).text());
+  EXPECT_EQ(Size(2) * s - s - s, Size(0));
+  EXPECT_FALSE(b == s);
+  EXPECT_FALSE(Size::unknown() == Size::unknown());
+}
+
+TEST(Size, DivisionIsExactWhereItCanBe) {
+  EXPECT_EQ(floorDiv(b * s * Size(768), b * s), Size(768));
+  EXPECT_EQ(floorDiv(b * (s + p) * Size(768), (s + p) * Size(64)), b * Size(12));
+  EXPECT_EQ(floorDiv(Size(4) * s + Size(3), Size(2)), Size(2) * s + Size(1));
+  EXPECT_EQ(floorDiv(Size(2) * s, Size(4)).text(), "div(seq,2)");
+  EXPECT_EQ(ceilDiv(s, Size(320)).text(), "div(319+seq,320)");
+  EXPECT_TRUE(floorDiv(s, Size(0)).isUnknown());
+  EXPECT_FALSE(divideExactly(s + Size(1), s));
+}
+
+TEST(Size, BoundsDecideMinAndMax) {
+  EXPECT_EQ(max(s, Size(0)), s);
+  EXPECT_EQ(min(s, s + p), s);
+  EXPECT_EQ(max(floorDiv(s + Size(1), Size(2)), Size(0)), floorDiv(s + Size(1), Size(2)));
+  EXPECT_EQ(min(s, Size(512)), min(Size(512), s));
+  EXPECT_EQ(max(s - Size(2), Size(0)).text(), "max(-2+seq,0)");
+  EXPECT_TRUE((s + Size(1)).atLeast(1));
+  EXPECT_FALSE((s - p).atLeast(0));
+}
+
+TEST(Size, TextIsReadBack) {
+  for (const Size &x : {Size(0), Size(-3), b * s, Size(2) * b - s, floorDiv(s - Size(3), Size(2)) * b + Size(1),
+                        min(floorDiv(s, Size(3)), max(p - Size(1), Size(0)))}) {
+    auto back = Size::parse(x.text());
+    ASSERT_TRUE(back) << x.text();
+    EXPECT_EQ(*back, x);
+  }
+  for (const std::string &bad : {std::string(), std::string("2*"), std::string("div(a)"), std::string("a b("),
+                                 std::string("min(a,b"), std::string("+"), std::string(1000, '(')}) {
+    EXPECT_FALSE(Size::parse(bad)) << bad;
+  }
+}
+
+TEST(Size, EvaluatesLikeItReads) {
+  auto given = [](llvm::StringRef name) -> std::optional<int64_t> {
+    return name == "batch" ? std::optional<int64_t>(3) : name == "seq" ? std::optional<int64_t>(17) : std::nullopt;
+  };
+  EXPECT_EQ((b * s + Size(1)).evaluate(given), 52);
+  EXPECT_EQ((floorDiv(s - Size(20), Size(2)) * b).evaluate(given), -6);
+  EXPECT_EQ(min(s, Size(5) * b).evaluate(given), 15);
+  EXPECT_FALSE(p.evaluate(given));
+  EXPECT_FALSE((b * Size(INT64_MAX)).evaluate(given));
+  EXPECT_FALSE(floorDiv(s, b - Size(3)).evaluate(given));
+}
+
+TEST(Size, OverflowIsUnknown) { EXPECT_TRUE((Size(INT64_MAX) + Size(1)).isUnknown()); }
+
+} // namespace
