@@ -1,6 +1,7 @@
 // One walk forward is enough: an op is visited when all its operands have their final types and are constants if they
 // ever will be. Ops that a rewrite puts in front of the current one are visited next.
 #include "compiler/graph/Simplify.h"
+#include "compiler/graph/FoldSizes.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/EvaluateElementwise.h"
 #include "compiler/onnx/Onnx.h"
@@ -87,7 +88,29 @@ static void removeUnused(func::FuncOp function) {
   }
 }
 
-LogicalResult simplify(func::FuncOp function) {
+/// What must hold for the ops that require it ("a=b" in onnx.requires), kept on the function as sizes that may not be
+/// negative. Whether there is something new.
+static bool collectFacts(func::FuncOp function) {
+  SmallVector<Attribute> facts;
+  if (auto known = function->getAttrOfType<ArrayAttr>(onnx::factsName)) {
+    facts.assign(known.begin(), known.end());
+  }
+  size_t before = facts.size();
+  function.walk([&](Operation *op) {
+    for (auto [a, b] : onnx::requirementsOf(op)) {
+      for (const onnx::Size &fact : support::implied(a, b)) {
+        auto text = StringAttr::get(function.getContext(), fact.text());
+        if (!llvm::is_contained(facts, text)) {
+          facts.push_back(text);
+        }
+      }
+    }
+  });
+  function->setAttr(onnx::factsName, ArrayAttr::get(function.getContext(), facts));
+  return facts.size() > before;
+}
+
+static LogicalResult walkForward(func::FuncOp function) {
   removeUnused(function);
   PatternRewriter rewriter(function.getContext());
   Block &block = function.getBody().front();
@@ -103,6 +126,11 @@ LogicalResult simplify(func::FuncOp function) {
       while (op && isa<onnx::ConstantOp>(op)) {
         op = op->getNextNode();
       }
+      continue;
+    }
+    rewriter.setInsertionPoint(op);
+    if (succeeded(foldSizes(op, rewriter))) {
+      op = next();
       continue;
     }
     if (auto decomposable = dyn_cast<onnx::Decomposable>(op)) {
@@ -128,17 +156,31 @@ void eliminateCommon(func::FuncOp function) {
   removeUnused(function);
 }
 
-LogicalResult requireStaticShapes(func::FuncOp function) {
+LogicalResult simplify(func::FuncOp function) {
+  static constexpr int mostRounds = 4; // each learns bounds from what the one before requires
+  for (int round = 0; round < mostRounds; ++round) {
+    support::Assuming facts(onnx::factsOf(function));
+    if (failed(walkForward(function))) {
+      return failure();
+    }
+    if (!collectFacts(function)) {
+      break;
+    }
+  }
+  return success();
+}
+
+LogicalResult requireSizes(func::FuncOp function) {
   bool ok = true;
   for (Operation &op : function.getBody().front()) {
     for (Value v : op.getResults()) {
       auto type = dyn_cast<TensorType>(v.getType());
-      if (!type || onnx::isStatic(v)) {
+      if (!type || onnx::isSized(v)) {
         continue;
       }
       // Only the first op of a chain tells something: skip what follows from a dynamic operand.
       bool follows =
-          llvm::any_of(op.getOperands(), [](Value x) { return isa<TensorType>(x.getType()) && !onnx::isStatic(x); });
+          llvm::any_of(op.getOperands(), [](Value x) { return isa<TensorType>(x.getType()) && !onnx::isSized(x); });
       if (!follows) {
         op.emitOpError("has a result of unsupported shape: it depends on data that is known only when the model runs");
       }

@@ -12,7 +12,7 @@ mlir::LogicalResult simplify(mlir::func::FuncOp function);
 /// Common subexpressions, then unused ops.
 void eliminateCommon(mlir::func::FuncOp function);
 
-/// Every value must have a static shape by now. Reports each op that has none at once.
-mlir::LogicalResult requireStaticShapes(mlir::func::FuncOp function);
+/// Every axis must be a number or an expression of the symbols by now. Reports each op for which it is not at once.
+mlir::LogicalResult requireSizes(mlir::func::FuncOp function);
 
 } // namespace ingot::graph

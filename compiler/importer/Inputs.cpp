@@ -2,6 +2,7 @@
 // gives one input's sizes and, through its symbols, those of others; --dim gives symbols. What is left unknown in front
 // of an input's other dimensions is taken to be a batch of 1, with a warning; any other is an error.
 #include "compiler/importer/Types.h"
+#include "compiler/onnx/Shapes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -180,6 +181,22 @@ void InputReader::shape(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t
   }
 }
 
+/// The sizes of an input: those that are not given are symbols, by the model's name or one made of the input's and the
+/// axis.
+static onnx::Sizes sizes(const Input &input, ArrayRef<int64_t> dims) {
+  onnx::Sizes sizes(dims.begin(), dims.end());
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (ShapedType::isDynamic(dims[i])) {
+      std::string name = input.symbols[i].empty() ? input.name + "_" + std::to_string(i) : input.symbols[i];
+      for (char &c : name) {
+        c = isalnum(static_cast<unsigned char>(c)) ? c : '_';
+      }
+      sizes[i] = onnx::Size::symbol(isdigit(static_cast<unsigned char>(name[0])) ? "d" + name : name);
+    }
+  }
+  return sizes;
+}
+
 void InputReader::input(const pb::ValueInfoProto &value) {
   if (!value.type().has_tensor_type()) {
     problems.add("input " + quoted(value.name()) + " is not a tensor; other types are unsupported");
@@ -215,7 +232,7 @@ void InputReader::input(const pb::ValueInfoProto &value) {
     problems.add("input " + quoted(value.name()) + " has impossible dims " + dimsText(least));
     return;
   }
-  result.type = RankedTensorType::get(dims, element);
+  result.type = onnx::sizedType(sizes(result, dims), element);
   inputs.push_back(std::move(result));
 }
 

@@ -75,6 +75,15 @@ std::optional<SmallVector<int64_t>> integersOf(ElementsAttr a) {
 }
 std::optional<SmallVector<int64_t>> integersOf(Value v) { return integersOf(constantOf(v)); }
 
+std::optional<Sizes> sizesIn(Value v) {
+  if (auto op = v ? v.getDefiningOp<SizesOp>() : SizesOp()) {
+    return llvm::map_to_vector<4>(op.getValues().getAsRange<StringAttr>(),
+                                  [](StringAttr text) { return *Size::parse(text.getValue()); });
+  }
+  auto numbers = integersOf(v);
+  return numbers ? std::optional<Sizes>(Sizes(numbers->begin(), numbers->end())) : std::nullopt;
+}
+
 std::optional<SmallVector<double>> floatsOf(ElementsAttr a) {
   if (!a || !(a.getElementType().isF32() || a.getElementType().isF64())) {
     return std::nullopt;
@@ -138,6 +147,20 @@ ElementsAttr constantFromFloats(RankedTensorType type, ArrayRef<double> values) 
 
 Value makeConstant(OpBuilder &b, Location loc, ElementsAttr value) {
   return ConstantOp::create(b, loc, cast<Type>(value.getType()), value);
+}
+Value makeSizes(OpBuilder &b, Location loc, ArrayRef<Size> values, RankedTensorType type) {
+  if (llvm::all_of(values, [](const Size &s) { return s.isNumber(); })) {
+    auto numbers = llvm::map_to_vector(values, [](const Size &s) { return s.number(); });
+    if (!type.getElementType().isInteger()) {
+      return makeConstant(b, loc, constantFromFloats(type, SmallVector<double>(numbers.begin(), numbers.end())));
+    }
+    return makeConstant(b, loc, constantFromIntegers(type, numbers));
+  }
+  auto texts = llvm::map_to_vector(values, [&](const Size &s) -> Attribute { return b.getStringAttr(s.text()); });
+  return SizesOp::create(b, loc, type, b.getArrayAttr(texts));
+}
+Value makeSizes(OpBuilder &b, Location loc, ArrayRef<Size> values) {
+  return makeSizes(b, loc, values, tensorOf({static_cast<int64_t>(values.size())}, b.getI64Type()));
 }
 Value makeIntegers(OpBuilder &b, Location loc, ArrayRef<int64_t> values) {
   return makeConstant(b, loc,

@@ -1,6 +1,7 @@
 // Constants: reading them as numbers or bytes, making them without copying weights.
 #pragma once
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Shapes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 namespace ingot::onnx {
@@ -15,6 +16,8 @@ llvm::ArrayRef<char> bytesOf(mlir::ElementsAttr a, std::vector<char> &storage);
 /// All elements of an integer or boolean constant. Nothing when not a constant of integers.
 std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::ElementsAttr a);
 std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::Value v);
+/// All elements of an integer tensor as sizes: of a constant, or of numbers computed from the symbols (onnx.Sizes).
+std::optional<Sizes> sizesIn(mlir::Value v);
 /// All elements of a float32 or float64 constant, as doubles.
 std::optional<llvm::SmallVector<double>> floatsOf(mlir::ElementsAttr a);
 std::optional<llvm::SmallVector<double>> floatsOf(mlir::Value v);
@@ -28,6 +31,9 @@ mlir::ElementsAttr constantFromIntegers(mlir::RankedTensorType type, llvm::Array
 mlir::ElementsAttr constantFromFloats(mlir::RankedTensorType type, llvm::ArrayRef<double> values);
 
 mlir::Value makeConstant(mlir::OpBuilder &b, mlir::Location loc, mlir::ElementsAttr value);
+/// A tensor of integers that are sizes: a constant when all are numbers. None may be unknown.
+mlir::Value makeSizes(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<Size> values, mlir::RankedTensorType type);
+mlir::Value makeSizes(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<Size> values); ///< one-dimensional, int64
 /// A one-dimensional int64 constant, as shapes, axes and pads are given.
 mlir::Value makeIntegers(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<int64_t> values);
 mlir::Value makeInteger(mlir::OpBuilder &b, mlir::Location loc, int64_t value);                  ///< rank 0, int64

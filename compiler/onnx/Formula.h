@@ -29,6 +29,10 @@ public:
     auto type = ranked(x);
     return type && type.getShape() == shape ? x : op("Reshape", {x, makeIntegers(b, loc, shape)});
   }
+  Value reshapeTo(Value x, llvm::ArrayRef<Size> sizes) {
+    auto type = ranked(x);
+    return type && llvm::equal(sizesOf(type), sizes) ? x : op("Reshape", {x, makeSizes(b, loc, sizes)});
+  }
   /// Reduces over `axes` (not empty).
   Value reduce(llvm::StringRef name, Value x, llvm::ArrayRef<int64_t> axes, bool keepdims) {
     return op(name, {x, makeIntegers(b, loc, axes)}, {integer("keepdims", keepdims)});

@@ -54,6 +54,7 @@ LogicalResult updateTypes(Operation *op) {
   if (!infer) {
     return success();
   }
+  op->removeAttr("onnx.requires"); // found anew
   SmallVector<Type> types;
   if (failed(infer.inferTypes(types))) {
     return failure();
@@ -89,7 +90,7 @@ bool haveSameElements(Operation *op, ArrayRef<unsigned> numbers) {
 LogicalResult inferElementwise(Operation *op, SmallVectorImpl<Type> &types) {
   auto elementwise = cast<Elementwise>(op);
   Type element = elementwise.resultElement();
-  SmallVector<int64_t> shape;
+  Sizes shape;
   Type first = getElementTypeOrSelf(op->getOperand(0).getType());
   for (Value v : op->getOperands()) {
     if (!present(v)) {
@@ -104,14 +105,13 @@ LogicalResult inferElementwise(Operation *op, SmallVectorImpl<Type> &types) {
       types.assign(1, unrankedOf(element));
       return success();
     }
-    auto wider = broadcast(shape, type.getShape());
+    auto wider = broadcast(op, shape, sizesOf(type));
     if (!wider) {
-      return op->emitOpError("operands have shapes that do not broadcast: [")
-             << llvm::make_range(shape.begin(), shape.end()) << "] and " << type;
+      return op->emitOpError("operands have shapes that do not broadcast: ") << textOf(shape) << " and " << type;
     }
     shape = *wider;
   }
-  types.assign(1, tensorOf(shape, element));
+  types.assign(1, sizedType(shape, element));
   return success();
 }
 

@@ -1,4 +1,5 @@
 #include "compiler/onnx/Shapes.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include <algorithm>
 
 using namespace mlir;
@@ -8,19 +9,97 @@ namespace ingot::onnx {
 RankedTensorType tensorOf(ArrayRef<int64_t> shape, Type element) { return RankedTensorType::get(shape, element); }
 UnrankedTensorType unrankedOf(Type element) { return UnrankedTensorType::get(element); }
 
-std::optional<SmallVector<int64_t>> broadcast(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
-  SmallVector<int64_t> result(std::max(a.size(), b.size()), 1);
+Sizes sizesOf(RankedTensorType type) {
+  Sizes sizes(type.getShape().begin(), type.getShape().end());
+  auto texts = dyn_cast_or_null<ArrayAttr>(type.getEncoding());
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    if (type.isDynamicDim(i)) {
+      auto text = texts ? cast<StringAttr>(texts[i]).getValue() : StringRef();
+      sizes[i] = text.empty() ? Size::unknown() : Size::parse(text).value_or(Size::unknown());
+    }
+  }
+  return sizes;
+}
+
+RankedTensorType sizedType(ArrayRef<Size> sizes, Type element) {
+  SmallVector<int64_t> shape;
+  SmallVector<Attribute> texts;
+  bool symbolic = false;
+  for (const Size &s : sizes) {
+    bool isNumber = s.isNumber() && s.number() >= 0;
+    shape.push_back(isNumber ? s.number() : ShapedType::kDynamic);
+    texts.push_back(StringAttr::get(element.getContext(), isNumber ? "" : s.text()));
+    symbolic |= !isNumber && !s.isUnknown();
+  }
+  return RankedTensorType::get(shape, element, symbolic ? ArrayAttr::get(element.getContext(), texts) : Attribute());
+}
+
+bool isSized(Value v) {
+  auto type = ranked(v);
+  return type && llvm::none_of(sizesOf(type), [](const Size &s) { return s.isUnknown(); });
+}
+
+std::string textOf(ArrayRef<Size> sizes) {
+  std::string text = "[";
+  for (const Size &s : sizes) {
+    text += (text.size() > 1 ? ", " : "") + (s.isUnknown() ? std::string("?") : s.text());
+  }
+  return text + "]";
+}
+
+static constexpr StringRef requiresName = "onnx.requires";
+
+LogicalResult require(Operation *op, const Size &a, const Size &b) {
+  if (a == b || a.isUnknown() || b.isUnknown()) {
+    return success();
+  }
+  if (a.isNumber() && b.isNumber()) {
+    return failure();
+  }
+  auto known = op->getAttrOfType<ArrayAttr>(requiresName);
+  SmallVector<Attribute> all(known ? known.getValue() : ArrayRef<Attribute>());
+  auto text = StringAttr::get(op->getContext(), a.text() + "=" + b.text());
+  if (!llvm::is_contained(all, text)) {
+    all.push_back(text);
+    op->setAttr(requiresName, ArrayAttr::get(op->getContext(), all));
+  }
+  return success();
+}
+
+SmallVector<std::pair<Size, Size>> requirementsOf(Operation *op) {
+  SmallVector<std::pair<Size, Size>> all;
+  if (auto texts = op->getAttrOfType<ArrayAttr>(requiresName)) {
+    for (StringRef text : texts.getAsValueRange<StringAttr>()) {
+      auto [a, b] = text.split('=');
+      all.emplace_back(*Size::parse(a), *Size::parse(b));
+    }
+  }
+  return all;
+}
+
+Sizes factsOf(Operation *function) {
+  Sizes facts;
+  if (auto texts = function->getAttrOfType<ArrayAttr>(factsName)) {
+    for (StringRef text : texts.getAsValueRange<StringAttr>()) {
+      facts.push_back(*Size::parse(text));
+    }
+  }
+  return facts;
+}
+
+std::optional<Sizes> broadcast(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b) {
+  Sizes result(std::max(a.size(), b.size()), 1);
   for (size_t i = 0; i < result.size(); ++i) {
-    int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1, y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    int64_t &r = result[result.size() - 1 - i];
-    if (x == y || y == 1) {
+    Size x = i < a.size() ? a[a.size() - 1 - i] : Size(1), y = i < b.size() ? b[b.size() - 1 - i] : Size(1);
+    Size &r = result[result.size() - 1 - i];
+    if (x == y || y.repeats()) {
       r = x;
-    } else if (x == 1) {
+    } else if (x.repeats()) {
       r = y;
-    } else if (ShapedType::isDynamic(x) || ShapedType::isDynamic(y)) {
-      r = ShapedType::isDynamic(x) ? y : x; // the known one, which is not 1, decides
-    } else {
+    } else if (failed(require(op, x, y))) {
       return std::nullopt;
+    } else {
+      r = x.isNumber() || y.isUnknown() ? x : y.isNumber() || x.isUnknown() ? y : x; // the known one decides
     }
   }
   return result;

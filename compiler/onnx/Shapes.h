@@ -1,6 +1,10 @@
-// Shape arithmetic shared by the ops' type inference.
+// Shape arithmetic shared by the ops' type inference. An axis is a number, an expression of the model's symbols or not
+// known. Types say `?` for the last two; the expressions stand in the encoding, one text for each axis, empty for
+// numbers and for what is not known: tensor<?x?x768xf32, ["batch", "sequence", ""]>.
 #pragma once
+#include "compiler/support/Size.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
 #include <optional>
 
@@ -19,8 +23,32 @@ inline bool isStatic(mlir::Value v) {
 mlir::RankedTensorType tensorOf(llvm::ArrayRef<int64_t> shape, mlir::Type element);
 mlir::UnrankedTensorType unrankedOf(mlir::Type element);
 
-/// Numpy broadcasting of two shapes; dynamic where not known. Nothing when they contradict.
-std::optional<llvm::SmallVector<int64_t>> broadcast(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
+using support::Size;
+using support::Sizes;
+
+/// The axes of a type as sizes.
+Sizes sizesOf(mlir::RankedTensorType type);
+inline Size sizeOf(mlir::RankedTensorType type, int64_t axis) { return sizesOf(type)[axis]; }
+mlir::RankedTensorType sizedType(llvm::ArrayRef<Size> sizes, mlir::Type element);
+/// Whether every axis is a number or an expression.
+bool isSized(mlir::Value v);
+/// "[batch, 3, ?]"
+std::string textOf(llvm::ArrayRef<Size> sizes);
+
+/// Notes that the op is right only for symbols that make `a` and `b` equal: checked when the model runs. Failure when
+/// they cannot be equal, without a message.
+llvm::LogicalResult require(mlir::Operation *op, const Size &a, const Size &b);
+
+/// What has been required of an op.
+llvm::SmallVector<std::pair<Size, Size>> requirementsOf(mlir::Operation *op);
+
+/// The function's attribute that lists sizes which are not negative in a run that is let in; see support::Assuming.
+inline constexpr llvm::StringRef factsName = "onnx.facts";
+Sizes factsOf(mlir::Operation *function);
+
+/// Numpy broadcasting of two shapes. Sizes that must be equal to broadcast are required of `op`. Nothing when they
+/// contradict.
+std::optional<Sizes> broadcast(mlir::Operation *op, llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 
 /// A possibly negative axis in [-rank, rank) brought to [0, rank); nothing when outside.
 std::optional<int64_t> normalAxis(int64_t axis, int64_t rank);

@@ -115,6 +115,24 @@ FailureOr<Window> windowOf(Operation *op, ArrayRef<int64_t> spatial, ArrayRef<in
   return w;
 }
 
+Sizes outSizes(const Window &window, Operation *op, ArrayRef<Size> spatial) {
+  Sizes out;
+  auto ceil = op->getAttrOfType<IntegerAttr>("ceil_mode");
+  for (size_t i = 0; i < spatial.size(); ++i) {
+    if (!ShapedType::isDynamic(window.out[i])) {
+      out.push_back(window.out[i]);
+    } else if (ShapedType::isDynamic(window.kernel[i]) || (ceil && ceil.getInt())) {
+      out.push_back(Size::unknown());
+    } else if (ShapedType::isDynamic(window.before[i])) { // SAME
+      out.push_back(ceilDiv(spatial[i], window.strides[i]));
+    } else {
+      Size room = spatial[i] + window.before[i] + window.after[i] - window.reach(i);
+      out.push_back(floorDiv(room, window.strides[i]) + 1);
+    }
+  }
+  return out;
+}
+
 FailureOr<Window> transposedWindowOf(Operation *op, ArrayRef<int64_t> spatial, ArrayRef<int64_t> kernel) {
   size_t rank = spatial.size();
   if (kernel.size() != rank) {

@@ -2,6 +2,7 @@
 // node said it.
 #pragma once
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Shapes.h"
 
 namespace ingot::onnx {
 
@@ -23,6 +24,9 @@ llvm::FailureOr<Window> windowOf(mlir::Operation *op, llvm::ArrayRef<int64_t> sp
 /// The same for ConvTranspose, where `out` is what the window scatters into (output_padding and output_shape as well).
 llvm::FailureOr<Window> transposedWindowOf(mlir::Operation *op, llvm::ArrayRef<int64_t> spatial,
                                            llvm::ArrayRef<int64_t> kernel);
+
+/// `out` for sizes that may be expressions; those that are not known stay unknown. Not for transposed windows.
+Sizes outSizes(const Window &window, mlir::Operation *op, llvm::ArrayRef<Size> spatial);
 
 /// kernel_shape when given, else the dimensions of the weights behind their first two. Nothing when neither is known.
 std::optional<llvm::SmallVector<int64_t>> kernelOf(mlir::Operation *op, mlir::Value weights);

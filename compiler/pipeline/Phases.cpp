@@ -15,8 +15,8 @@ namespace ingot::pipeline {
 
 static LogicalResult import(State &s) {
   importer::Problems problems(s.options.modelPath);
-  auto model =
-      importer::importModel(s.context, s.options.modelPath, {s.name, s.options.dims, s.options.shapes, true}, problems);
+  auto model = importer::importModel(s.context, s.options.modelPath, {s.name, s.options.dims, s.options.shapes, false},
+                                     problems);
   if (!model) {
     s.importProblems = problems.text();
     return failure();
@@ -31,7 +31,7 @@ static LogicalResult simplify(State &s) {
     return failure();
   }
   graph::eliminateCommon(s.function());
-  return graph::requireStaticShapes(s.function());
+  return graph::requireSizes(s.function());
 }
 
 static LogicalResult fuse(State &s) {

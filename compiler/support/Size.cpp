@@ -177,29 +177,103 @@ Size product(llvm::ArrayRef<Size> sizes) {
 
 // Questions.
 
+static std::vector<Size> &assumed() {
+  static thread_local std::vector<Size> facts;
+  return facts;
+}
+Assuming::Assuming(llvm::ArrayRef<Size> facts) : outer(assumed()) { llvm::append_range(assumed(), facts); }
+Assuming::~Assuming() { assumed() = std::move(outer); }
+
 bool Size::atLeast(int64_t n) const {
+  if (provably(n)) {
+    return true;
+  }
+  if (!isKnown || isNumber() || assumed().empty()) {
+    return false;
+  }
+  // A proof looks at the arguments of calls, which are sizes in normal form: without the facts, or it would not end.
+  std::vector<Size> facts;
+  std::swap(facts, assumed());
+  bool follows = llvm::any_of(facts, [&](const Size &fact) { return (*this - fact).provably(n); });
+  std::swap(facts, assumed());
+  return follows;
+}
+
+void Size::collectImplied(const Size &other, llvm::SmallVectorImpl<Size> &facts) const {
+  bool single = terms.size() == 1 && terms.begin()->second == 1 && terms.begin()->first.size() == 1;
+  std::optional<Call> c = single ? callOf(terms.begin()->first.front()) : std::nullopt;
+  if (!c || c->name == "div") {
+    return;
+  }
+  for (const Size &argument : {c->a(), c->b()}) { // each is at least the minimum, at most the maximum
+    Size rest = c->name == "min" ? argument - other : other - argument;
+    if (!rest.isNumber()) {
+      facts.push_back(rest);
+    }
+    argument.collectImplied(other, facts);
+  }
+}
+
+Sizes implied(const Size &a, const Size &b) {
+  Sizes facts;
+  a.collectImplied(b, facts);
+  b.collectImplied(a, facts);
+  return facts;
+}
+
+/// A number that the size cannot exceed.
+std::optional<int64_t> Size::most() const {
+  if (isNumber()) {
+    return number();
+  }
+  bool single = isKnown && terms.size() == 1 && terms.begin()->second > 0 && terms.begin()->first.size() == 1;
+  std::optional<Call> c = single ? callOf(terms.begin()->first.front()) : std::nullopt;
+  if (!c || c->name == "div") {
+    return std::nullopt;
+  }
+  std::optional<int64_t> a = c->a().most(), b = c->b().most(), bound;
+  if (c->name == "min") {
+    bound = a && b ? std::min(*a, *b) : a ? a : b;
+  } else if (a && b) {
+    bound = std::max(*a, *b);
+  }
+  int64_t product;
+  return bound && !__builtin_mul_overflow(*bound, terms.begin()->second, &product) ? std::optional(product)
+                                                                                   : std::nullopt;
+}
+
+bool Size::provably(int64_t n) const {
   if (!isKnown) {
     return false;
   }
-  int64_t constant = 0;
+  int64_t least = 0;
   for (const auto &[factors, coefficient] : terms) {
     if (factors.empty()) {
-      constant = coefficient;
+      least += coefficient;
       continue;
     }
-    bool nonNegative = coefficient > 0 && llvm::all_of(factors, [](const std::string &factor) {
-                         std::optional<Call> c = callOf(factor);
-                         if (!c) {
-                           return true;
-                         }
-                         bool a = c->a().atLeast(0), b = c->b().atLeast(0);
-                         return c->name == "max" ? a || b : a && b;
-                       });
+    if (coefficient < 0) {
+      Size term;
+      term.terms[factors] = -coefficient;
+      std::optional<int64_t> bound = term.most();
+      if (!bound || __builtin_sub_overflow(least, *bound, &least)) {
+        return false;
+      }
+      continue;
+    }
+    bool nonNegative = llvm::all_of(factors, [](const std::string &factor) {
+      std::optional<Call> c = callOf(factor);
+      if (!c) {
+        return true;
+      }
+      bool a = c->a().provably(0), b = c->b().provably(0);
+      return c->name == "max" ? a || b : a && b;
+    });
     if (!nonNegative) {
       return false;
     }
   }
-  return constant >= n;
+  return least >= n;
 }
 
 void Size::eachSymbol(llvm::function_ref<void(StringRef)> f) const {

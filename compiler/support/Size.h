@@ -53,6 +53,8 @@ public:
 
   /// Whether it is at least `n` whatever the symbols are (false: not provably).
   bool atLeast(int64_t n) const;
+  /// Whether it is 1, or 0 or 1: numpy's rules repeat such an axis.
+  bool repeats() const { return is(1) || (Size(1) - *this).atLeast(0); }
   /// Calls f with each symbol that occurs, also inside of calls.
   void eachSymbol(llvm::function_ref<void(llvm::StringRef)> f) const;
 
@@ -94,9 +96,29 @@ private:
   std::map<Factors, int64_t> terms;         ///< without zeros
   bool isKnown = true;
   friend class SizeParser;
+  bool provably(int64_t n) const; ///< atLeast() without assumptions
+  std::optional<int64_t> most() const;
+  void collectImplied(const Size &other, llvm::SmallVectorImpl<Size> &facts) const;
+  friend llvm::SmallVector<Size, 4> implied(const Size &a, const Size &b);
 };
 
 using Sizes = llvm::SmallVector<Size, 4>;
+
+/// While it lives, each of `facts` is known not to be negative: on this thread, for atLeast(), min() and max(). Such
+/// facts are bounds that the user gives ("8-batch") or that the model implies and a run checks.
+class Assuming {
+public:
+  explicit Assuming(llvm::ArrayRef<Size> facts);
+  ~Assuming();
+  Assuming(const Assuming &) = delete;
+  Assuming &operator=(const Assuming &) = delete;
+
+private:
+  std::vector<Size> outer;
+};
+
+/// What `a == b` says about the operands of a min or max that one of them is: sizes that are then not negative.
+Sizes implied(const Size &a, const Size &b);
 
 /// The product of all.
 Size product(llvm::ArrayRef<Size> sizes);

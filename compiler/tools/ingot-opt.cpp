@@ -79,7 +79,7 @@ constexpr struct {
     {"graph-simplify", "shapes, constants and plain forms",
      [](ModuleOp, func::FuncOp f, const Settings &) { return graph::simplify(f); }},
     {"graph-require-static-shapes", "report values whose shape is not known",
-     [](ModuleOp, func::FuncOp f, const Settings &) { return graph::requireStaticShapes(f); }},
+     [](ModuleOp, func::FuncOp f, const Settings &) { return graph::requireSizes(f); }},
     {"fusion-fuse", "canonical forms of what exporters write as many ops",
      [](ModuleOp, func::FuncOp f, const Settings &) { return fusion::fuse(f); }},
     {"partition-form-kernels", "targets take nodes, nodes form kernels",

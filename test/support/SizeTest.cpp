@@ -42,6 +42,25 @@ TEST(Size, BoundsDecideMinAndMax) {
   EXPECT_EQ(max(s - Size(2), Size(0)).text(), "max(-2+seq,0)");
   EXPECT_TRUE((s + Size(1)).atLeast(1));
   EXPECT_FALSE((s - p).atLeast(0));
+  EXPECT_EQ(min(Size(1), min(Size(1), b)), min(Size(1), b));
+  EXPECT_TRUE(min(Size(1), b).repeats());
+  EXPECT_FALSE(b.repeats());
+}
+
+TEST(Size, AssumptionsAreBounds) {
+  Size clamped = min(s + Size(1), Size(8));
+  EXPECT_FALSE(clamped == s + Size(1));
+  ingot::support::Sizes facts = implied(clamped, s + Size(1));
+  ASSERT_EQ(facts.size(), 1U);
+  EXPECT_EQ(facts[0], Size(7) - s);
+  {
+    ingot::support::Assuming assuming(facts);
+    EXPECT_EQ(min(s, Size(8)), s);
+    EXPECT_EQ(*Size::parse(clamped.text()), s + Size(1));
+  }
+  EXPECT_FALSE(min(s, Size(8)) == s);
+  EXPECT_EQ(implied(min(Size(512), min(Size(99), s)), s).size(), 1U);
+  EXPECT_TRUE(implied(s, p).empty());
 }
 
 TEST(Size, TextIsReadBack) {

@@ -5,6 +5,8 @@
 
 mlir::OpFoldResult ingot::onnx::ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 
+llvm::StringRef ingot::onnx::SizesOp::family() { return "Sizes"; }
+
 void ingot::onnx::registerConstant(OnnxDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST

@@ -8,6 +8,12 @@ def Onnx_ConstantOp : Op<Onnx_Dialect, "Constant", [Pure, ConstantLike, AllTypes
   let assemblyFormat = "$value attr-dict";
   let hasFolder = 1;
 }
+def Onnx_SizesOp : Op<Onnx_Dialect, "Sizes", [Pure, DeclareOpInterfaceMethods<Onnx_KernelRoot, ["family"]>]> {
+  let summary = "a small integer tensor whose elements are expressions of the model's symbols; see compiler/support/Size.h";
+  let arguments = (ins ArrayAttr:$values);
+  let results = (outs AnyTensor:$y);
+  let assemblyFormat = "$values attr-dict `:` type($y)";
+}
 def Onnx_NoneOp : Op<Onnx_Dialect, "None", [Pure]> {
   let summary = "an input that the node leaves out";
   let results = (outs NoneType:$y);

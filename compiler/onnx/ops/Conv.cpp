@@ -53,11 +53,12 @@ template <typename Op> static LogicalResult infer(Op op, SmallVectorImpl<Type> &
   if (failed(checkOperands(op, x, w, op.getB(), op.getGroup(), transposed))) {
     return failure();
   }
-  SmallVector<int64_t> shape(x.getRank(), ShapedType::kDynamic);
-  shape[0] = x.getDimSize(0);
+  Sizes from = sizesOf(x), shape(x.getRank(), Size::unknown());
+  shape[0] = from[0];
   if (w) {
     int64_t d = w.getDimSize(transposed ? 1 : 0);
-    shape[1] = transposed && !ShapedType::isDynamic(d) ? d * op.getGroup() : d;
+    shape[1] =
+        ShapedType::isDynamic(d) ? Size::unknown() : Size(transposed ? d * static_cast<int64_t>(op.getGroup()) : d);
   }
   if (auto kernel = kernelOf(op, op.getW())) {
     if (w && ArrayRef(*kernel) != w.getShape().drop_front(2) && w.hasStaticShape()) {
@@ -68,9 +69,13 @@ template <typename Op> static LogicalResult infer(Op op, SmallVectorImpl<Type> &
     if (failed(window)) {
       return failure();
     }
-    llvm::copy(window->out, shape.begin() + 2);
+    Sizes out = transposed
+                    ? llvm::map_to_vector<4>(
+                          window->out, [](int64_t d) { return ShapedType::isDynamic(d) ? Size::unknown() : Size(d); })
+                    : outSizes(*window, op, ArrayRef<Size>(from).drop_front(2));
+    llvm::copy(out, shape.begin() + 2);
   }
-  types[0] = tensorOf(shape, element);
+  types[0] = sizedType(shape, element);
   return success();
 }
 

@@ -124,10 +124,10 @@ LogicalResult GatherOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(axis) || failed(checkConstants(*this, data.getDimSize(*axis)))) {
     return failure();
   }
-  SmallVector<int64_t> shape(data.getShape().take_front(*axis));
-  llvm::append_range(shape, indices.getShape());
-  llvm::append_range(shape, data.getShape().drop_front(*axis + 1));
-  types.push_back(tensorOf(shape, data.getElementType()));
+  Sizes from = sizesOf(data), shape(from.begin(), from.begin() + *axis);
+  llvm::append_range(shape, sizesOf(indices));
+  shape.append(from.begin() + *axis + 1, from.end());
+  types.push_back(sizedType(shape, data.getElementType()));
   return success();
 }
 
@@ -149,7 +149,7 @@ Lookup GatherOp::lookup() {
 LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
   auto indices = integersOf(getIndices());
   auto data = ranked(getData());
-  if (!indices || indices->empty() || !data || !isStatic(getY())) {
+  if (!indices || indices->empty() || !data || !isSized(getY())) {
     return failure();
   }
   int64_t axis = *normalAxis(getAxis(), data.getRank()), d = data.getDimSize(axis), n = indices->size();
@@ -169,7 +169,7 @@ LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
   auto list = [&](int64_t v) { return makeIntegers(rewriter, getLoc(), {v}); };
   Value cut = make<SliceOp>(rewriter, getLoc(),
                             {getData(), list(first), list(end < 0 ? INT64_MIN : end), list(axis), list(step)});
-  Value shape = makeIntegers(rewriter, getLoc(), ranked(getY()).getShape());
+  Value shape = makeSizes(rewriter, getLoc(), sizesOf(ranked(getY())));
   rewriter.replaceOp(*this, make<ReshapeOp>(rewriter, getLoc(), {cut, shape},
                                             {rewriter.getNamedAttr("allowzero", rewriter.getI64IntegerAttr(1))}));
   return success();
@@ -193,7 +193,7 @@ LogicalResult GatherElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
       return emitOpError("indices go beyond the data along axis ") << i;
     }
   }
-  types.push_back(tensorOf(indices.getShape(), data.getElementType()));
+  types.push_back(sizedType(sizesOf(indices), data.getElementType()));
   return success();
 }
 
@@ -236,9 +236,10 @@ LogicalResult GatherNDOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkConstants(*this, data.getShape().slice(batch, depth)))) {
     return failure();
   }
-  SmallVector<int64_t> shape(indices.getShape().drop_back());
-  llvm::append_range(shape, data.getShape().drop_front(batch + depth));
-  types.push_back(tensorOf(shape, data.getElementType()));
+  Sizes from = sizesOf(data), shape = sizesOf(indices);
+  shape.pop_back();
+  shape.append(from.begin() + batch + depth, from.end());
+  types.push_back(sizedType(shape, data.getElementType()));
   return success();
 }
 
@@ -303,19 +304,22 @@ LogicalResult ScatterOp::decompose(PatternRewriter &rewriter) {
 
 LogicalResult OneHotOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto indices = ranked(getIndices());
-  auto depth = splatOf(getDepth());
+  auto depth = sizesIn(getDepth());
+  if (auto number = depth ? std::nullopt : splatOf(getDepth())) { // a float
+    depth = Sizes{static_cast<int64_t>(*number)};
+  }
   Type element = elementOf(getValues());
   if (!indices) {
     types.push_back(unrankedOf(element));
     return success();
   }
   auto axis = normalAxis(getAxis(), indices.getRank() + 1);
-  if (!axis || (depth && *depth < 0)) {
+  if (!axis || (depth && depth->front().isNumber() && depth->front().number() < 0)) {
     return emitOpError(axis ? "depth is negative" : "axis is outside of the result's shape");
   }
-  SmallVector<int64_t> shape(indices.getShape());
-  shape.insert(shape.begin() + *axis, depth ? static_cast<int64_t>(*depth) : unknown);
-  types.push_back(tensorOf(shape, element));
+  Sizes shape = sizesOf(indices);
+  shape.insert(shape.begin() + *axis, depth ? depth->front() : Size::unknown());
+  types.push_back(sizedType(shape, element));
   return success();
 }
 LogicalResult OneHotOp::decompose(PatternRewriter &rewriter) {
@@ -391,17 +395,17 @@ LogicalResult CompressOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (!data) {
     return unrankedResult(*this, types);
   }
-  int64_t count = condition ? llvm::count_if(*condition, [](int64_t c) { return c != 0; }) : unknown;
-  SmallVector<int64_t> shape{count};
+  Size count = condition ? Size(llvm::count_if(*condition, [](int64_t c) { return c != 0; })) : Size::unknown();
+  Sizes shape{count};
   if (getAxis()) {
     auto axis = checkedAxis(*this, *getAxis(), data.getRank());
     if (failed(axis)) {
       return failure();
     }
-    shape.assign(data.getShape().begin(), data.getShape().end());
+    shape = sizesOf(data);
     shape[*axis] = count;
   }
-  types.push_back(tensorOf(shape, data.getElementType()));
+  types.push_back(sizedType(shape, data.getElementType()));
   return success();
 }
 LogicalResult CompressOp::decompose(PatternRewriter &rewriter) {

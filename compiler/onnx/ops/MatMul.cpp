@@ -11,8 +11,8 @@ using namespace mlir;
 namespace ingot::onnx {
 
 /// The shape that an operand has for the product: last two axes swapped when read transposed.
-static SmallVector<int64_t> shapeRead(RankedTensorType type, bool transposed) {
-  SmallVector<int64_t> shape(type.getShape());
+static Sizes shapeRead(RankedTensorType type, bool transposed) {
+  Sizes shape = sizesOf(type);
   if (transposed && shape.size() >= 2) {
     std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
   }
@@ -28,13 +28,12 @@ LogicalResult MatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (ta.getRank() == 0 || tb.getRank() == 0) {
     return emitOpError("operands must have at least one dimension");
   }
-  SmallVector<int64_t> a = shapeRead(ta, getTransA()), b = shapeRead(tb, getTransB());
-  int64_t ka = a.back(), kb = b.size() == 1 ? b[0] : b[b.size() - 2];
-  if (ka != kb && !ShapedType::isDynamic(ka) && !ShapedType::isDynamic(kb)) {
+  Sizes a = shapeRead(ta, getTransA()), b = shapeRead(tb, getTransB());
+  if (failed(require(*this, a.back(), b.size() == 1 ? b[0] : b[b.size() - 2]))) {
     return emitOpError("inner dimensions differ: A is ") << ta << " and B is " << tb;
   }
-  auto batch = broadcast(ArrayRef<int64_t>(a).drop_back(std::min<size_t>(2, a.size())),
-                         ArrayRef<int64_t>(b).drop_back(std::min<size_t>(2, b.size())));
+  auto batch = broadcast(*this, ArrayRef<Size>(a).drop_back(std::min<size_t>(2, a.size())),
+                         ArrayRef<Size>(b).drop_back(std::min<size_t>(2, b.size())));
   if (!batch) {
     return emitOpError("batch dimensions do not broadcast: A is ") << ta << " and B is " << tb;
   }
@@ -44,7 +43,7 @@ LogicalResult MatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (b.size() > 1) {
     batch->push_back(b.back());
   }
-  types.push_back(tensorOf(*batch, ta.getElementType()));
+  types.push_back(sizedType(*batch, ta.getElementType()));
   return success();
 }
 
@@ -77,8 +76,8 @@ LogicalResult MatMulOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImp
   if (!operands[0] || !operands[1] || ta.getRank() > 2 || tb.getRank() > 2) {
     return failure();
   }
-  SmallVector<int64_t> a = shapeRead(ta, getTransA()), b = shapeRead(tb, getTransB());
-  int64_t k = a.back(), m = a.size() == 1 ? 1 : a[0], n = b.size() == 1 ? 1 : b[1];
+  Sizes a = shapeRead(ta, getTransA()), b = shapeRead(tb, getTransB());
+  int64_t k = a.back().number(), m = a.size() == 1 ? 1 : a[0].number(), n = b.size() == 1 ? 1 : b[1].number();
   if (m * n * k > evaluateLimit) {
     return failure();
   }
@@ -109,18 +108,20 @@ LogicalResult GemmOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (ta.getRank() != 2 || tb.getRank() != 2) {
     return emitOpError("A and B must be matrices, not ") << ta << " and " << tb;
   }
-  SmallVector<int64_t> a = shapeRead(ta, getTransA() != 0), b = shapeRead(tb, getTransB() != 0);
-  if (a[1] != b[0] && !ShapedType::isDynamic(a[1]) && !ShapedType::isDynamic(b[0])) {
-    return emitOpError("inner dimensions differ: A' has ") << a[1] << " columns, B' has " << b[0] << " rows";
+  Sizes a = shapeRead(ta, getTransA() != 0), b = shapeRead(tb, getTransB() != 0);
+  if (failed(require(*this, a[1], b[0]))) {
+    return emitOpError("inner dimensions differ: A' has ")
+           << a[1].text() << " columns, B' has " << b[0].text() << " rows";
   }
-  types.push_back(tensorOf({a[0], b[1]}, ta.getElementType()));
+  Sizes y = {a[0], b[1]};
+  types.push_back(sizedType(y, ta.getElementType()));
   if (auto tc = present(getC()) ? ranked(getC()) : RankedTensorType()) {
-    auto both = broadcast(tc.getShape(), {a[0], b[1]});
-    if (!both || both->size() != 2 ||
-        !llvm::all_of(llvm::zip_equal(*both, cast<RankedTensorType>(types[0]).getShape()), [](auto p) {
-          return std::get<0>(p) == std::get<1>(p) || ShapedType::isDynamic(std::get<1>(p));
+    auto both = broadcast(*this, sizesOf(tc), y);
+    if (!both || both->size() != 2 || !llvm::all_of(llvm::zip_equal(*both, y), [](auto p) {
+          const auto &[wide, own] = p;
+          return wide == own || !wide.isNumber() || !own.isNumber();
         })) {
-      return emitOpError("C of type ") << tc << " does not broadcast to [" << a[0] << ", " << b[1] << "]";
+      return emitOpError("C of type ") << tc << " does not broadcast to " << textOf(y);
     }
   }
   return success();

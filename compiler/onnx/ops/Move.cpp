@@ -10,7 +10,8 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-static constexpr int64_t unknown = ShapedType::kDynamic;
+/// Bounds beyond this stand for "to the end".
+static constexpr int64_t maxExtent = INT32_MAX - 1;
 
 /// A movement of one piece, the whole result.
 static Movement whole(ArrayRef<int64_t> shape, Strided source) {
@@ -35,16 +36,17 @@ LogicalResult TransposeOp::inferTypes(SmallVectorImpl<Type> &types) {
     types.push_back(unrankedOf(elementOf(getData())));
     return success();
   }
-  SmallVector<int64_t> perm = permutation(), shape, sorted = perm;
+  SmallVector<int64_t> perm = permutation(), sorted = perm;
   llvm::sort(sorted);
   if (sorted != llvm::to_vector(llvm::seq<int64_t>(0, data.getRank()))) {
     return emitOpError("perm [") << llvm::make_range(perm.begin(), perm.end())
                                  << "] is not a permutation of the axes of " << data;
   }
+  Sizes from = sizesOf(data), shape;
   for (int64_t axis : perm) {
-    shape.push_back(data.getDimSize(axis));
+    shape.push_back(from[axis]);
   }
-  types.push_back(tensorOf(shape, data.getElementType()));
+  types.push_back(sizedType(shape, data.getElementType()));
   return success();
 }
 
@@ -64,17 +66,49 @@ std::optional<Movement> TransposeOp::movement() {
 namespace {
 /// What a slice does along one axis.
 struct Cut {
-  int64_t start = 0, step = 1, size = unknown;
+  Size start = 0, size = Size::unknown();
+  int64_t step = 1;
 };
 } // namespace
+
+/// A bound of a slice along an axis of `d` elements, brought to [0, d]; unknown when its sign is not known.
+static Size boundOf(const Size &bound, const Size &d) {
+  if (bound.isNumber() && bound.number() < 0) {
+    return max(bound.number() < -maxExtent ? Size(0) : d + bound, Size(0));
+  }
+  if (bound.isNumber() && bound.number() > maxExtent) {
+    return d;
+  }
+  return bound.atLeast(0) ? min(bound, d) : Size::unknown();
+}
+
+/// What a slice does along an axis of `d` elements.
+static Cut cutOf(const Size &start, const Size &end, int64_t step, const Size &d) {
+  if (step > 0) {
+    Size from = boundOf(start, d);
+    return {from, ceilDiv(max(boundOf(end, d) - from, 0), step), step};
+  }
+  if (d.isNumber() && start.isNumber() && end.isNumber()) {
+    int64_t n = d.number(), s = start.number(), e = end.number(), stride = step == INT64_MIN ? INT64_MAX : -step;
+    s = std::clamp<int64_t>(s + (s < 0 ? n : 0), std::min<int64_t>(0, n - 1), n - 1);
+    e = std::clamp<int64_t>(e + (e < 0 ? n : 0), -1, n - 1);
+    return {s, s <= e ? 0 : (s - e - 1) / stride + 1, step};
+  }
+  // All of it backwards.
+  bool all = start.is(-1) || (start.isNumber() && start.number() > maxExtent);
+  if (all && end.isNumber() && end.number() < -maxExtent && step > -maxExtent) {
+    return {d - 1, ceilDiv(d, -step), step};
+  }
+  return {Size::unknown(), Size::unknown(), step};
+}
 
 /// A cut for each axis, by the operands as constants. Nothing when they are not constants; failure when they
 /// contradict.
 static FailureOr<std::optional<SmallVector<Cut>>> cutsOf(SliceOp op) {
   using Result = std::optional<SmallVector<Cut>>;
   auto data = ranked(op.getData());
-  auto starts = integersOf(op.getStarts()), ends = integersOf(op.getEnds()), axes = integersOf(op.getAxes()),
-       steps = integersOf(op.getSteps());
+  auto starts = sizesIn(op.getStarts()), ends = sizesIn(op.getEnds());
+  auto axes = integersOf(op.getAxes()), steps = integersOf(op.getSteps());
   if (!data || !starts || !ends || (present(op.getAxes()) && !axes) || (present(op.getSteps()) && !steps)) {
     return Result();
   }
@@ -83,7 +117,7 @@ static FailureOr<std::optional<SmallVector<Cut>>> cutsOf(SliceOp op) {
     return op.emitOpError("starts, ends, axes and steps have lengths that differ"), failure();
   }
   SmallVector<Cut> cuts(data.getRank());
-  for (auto [cut, d] : llvm::zip_equal(cuts, data.getShape())) {
+  for (auto [cut, d] : llvm::zip_equal(cuts, sizesOf(data))) {
     cut.size = d;
   }
   for (size_t i = 0; i < n; ++i) {
@@ -92,20 +126,7 @@ static FailureOr<std::optional<SmallVector<Cut>>> cutsOf(SliceOp op) {
     if (!axis || step == 0) {
       return op.emitOpError(axis ? "step is zero" : "axis is outside of the operand's shape"), failure();
     }
-    int64_t d = data.getDimSize(*axis), start = (*starts)[i], end = (*ends)[i];
-    if (d == unknown) {
-      cuts[*axis].size = unknown;
-      continue;
-    }
-    start += start < 0 ? d : 0;
-    end += end < 0 ? d : 0;
-    start =
-        step > 0 ? std::clamp<int64_t>(start, 0, d) : std::clamp<int64_t>(start, std::min<int64_t>(0, d - 1), d - 1);
-    end = step > 0 ? std::clamp<int64_t>(end, 0, d) : std::clamp<int64_t>(end, -1, d - 1);
-    int64_t span = step > 0 ? end - start : start - end, stride = step > 0            ? step
-                                                                  : step == INT64_MIN ? INT64_MAX
-                                                                                      : -step;
-    cuts[*axis] = {start, step, span <= 0 ? 0 : (span - 1) / stride + 1};
+    cuts[*axis] = cutOf((*starts)[i], (*ends)[i], step, cuts[*axis].size);
   }
   return Result(std::move(cuts));
 }
@@ -119,9 +140,9 @@ LogicalResult SliceOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (!data) {
     types.push_back(unrankedOf(elementOf(getData())));
   } else if (!*cuts) {
-    types.push_back(tensorOf(SmallVector<int64_t>(data.getRank(), unknown), data.getElementType()));
+    types.push_back(sizedType(Sizes(data.getRank(), Size::unknown()), data.getElementType()));
   } else {
-    types.push_back(tensorOf(llvm::map_to_vector(**cuts, [](const Cut &c) { return c.size; }), data.getElementType()));
+    types.push_back(sizedType(llvm::map_to_vector(**cuts, [](const Cut &c) { return c.size; }), data.getElementType()));
   }
   return success();
 }
@@ -131,13 +152,13 @@ std::optional<Movement> SliceOp::movement() {
     return std::nullopt;
   }
   auto cuts = cutsOf(*this);
-  if (failed(cuts) || !*cuts) {
+  if (failed(cuts) || !*cuts || !llvm::all_of(**cuts, [](const Cut &c) { return c.start.isNumber(); })) {
     return std::nullopt;
   }
   Strided source{0, rowMajorStrides(ranked(getData()).getShape())};
   for (auto [stride, cut] : llvm::zip_equal(source.strides, **cuts)) {
-    source.offset += cut.size ? cut.start * stride : 0;
-    stride *= cut.size > 1 ? cut.step : 0;
+    source.offset += cut.size.is(0) ? 0 : cut.start.number() * stride;
+    stride *= cut.size.number() > 1 ? cut.step : 0;
   }
   return whole(ranked(getY()).getShape(), source);
 }
@@ -155,7 +176,7 @@ LogicalResult SliceOp::upgrade(Node &node) {
 
 LogicalResult ConcatOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getXs().front());
-  SmallVector<int64_t> shape;
+  Sizes shape;
   std::optional<int64_t> axis;
   for (Value x : getXs()) {
     if (elementOf(x) != element) {
@@ -171,23 +192,23 @@ LogicalResult ConcatOp::inferTypes(SmallVectorImpl<Type> &types) {
       if (!axis) {
         return emitOpError("axis ") << static_cast<int64_t>(getAxis()) << " is outside of " << type;
       }
-      shape.assign(type.getShape().begin(), type.getShape().end());
+      shape = sizesOf(type);
       continue;
     }
     if (type.getRank() != static_cast<int64_t>(shape.size())) {
       return emitOpError("operands have ranks that differ");
     }
-    for (auto [i, d] : llvm::enumerate(type.getShape())) {
+    for (auto [i, d] : llvm::enumerate(sizesOf(type))) {
       if (static_cast<int64_t>(i) == *axis) {
-        shape[i] = shape[i] == unknown || d == unknown ? unknown : shape[i] + d;
-      } else if (shape[i] != d && shape[i] != unknown && d != unknown) {
-        return emitOpError("operands differ along axis ") << i << ": " << shape[i] << " and " << d;
+        shape[i] = shape[i] + d;
+      } else if (failed(require(*this, shape[i], d))) {
+        return emitOpError("operands differ along axis ") << i << ": " << shape[i].text() << " and " << d.text();
       } else {
-        shape[i] = shape[i] == unknown ? d : shape[i];
+        shape[i] = d.isNumber() || shape[i].isUnknown() ? d : shape[i];
       }
     }
   }
-  types.push_back(tensorOf(shape, element));
+  types.push_back(sizedType(shape, element));
   return success();
 }
 
@@ -228,16 +249,16 @@ LayoutRule ConcatOp::layoutRule(int64_t lanes) {
 
 LogicalResult ExpandOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
-  auto shape = integersOf(getShape());
+  auto shape = sizesIn(getShape());
   if (!data || !shape) {
     types.push_back(unrankedOf(elementOf(getData())));
     return success();
   }
-  auto wide = broadcast(data.getShape(), *shape);
+  auto wide = broadcast(*this, sizesOf(data), *shape);
   if (!wide) {
-    return emitOpError("cannot expand ") << data << " to [" << llvm::make_range(shape->begin(), shape->end()) << "]";
+    return emitOpError("cannot expand ") << data << " to " << textOf(*shape);
   }
-  types.push_back(tensorOf(*wide, data.getElementType()));
+  types.push_back(sizedType(*wide, data.getElementType()));
   return success();
 }
 
@@ -255,22 +276,22 @@ std::optional<Movement> ExpandOp::movement() {
 
 LogicalResult TileOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
-  auto repeats = integersOf(getRepeats());
+  auto repeats = sizesIn(getRepeats());
   if (!data) {
     types.push_back(unrankedOf(elementOf(getData())));
     return success();
   }
-  SmallVector<int64_t> shape(data.getRank(), unknown);
+  Sizes shape(data.getRank(), Size::unknown()), from = sizesOf(data);
   if (repeats && static_cast<int64_t>(repeats->size()) != data.getRank()) {
     return emitOpError("repeats has ") << repeats->size() << " numbers for " << data.getRank() << " axes";
   }
   for (int64_t i = 0; repeats && i < data.getRank(); ++i) {
-    if ((*repeats)[i] < 0) {
-      return emitOpError("repeats an axis ") << (*repeats)[i] << " times";
+    if ((*repeats)[i].isNumber() && (*repeats)[i].number() < 0) {
+      return emitOpError("repeats an axis ") << (*repeats)[i].number() << " times";
     }
-    shape[i] = data.isDynamicDim(i) ? unknown : data.getDimSize(i) * (*repeats)[i];
+    shape[i] = from[i] * (*repeats)[i];
   }
-  types.push_back(tensorOf(shape, data.getElementType()));
+  types.push_back(sizedType(shape, data.getElementType()));
   return success();
 }
 
@@ -345,19 +366,18 @@ LogicalResult PadOp::inferTypes(SmallVectorImpl<Type> &types) {
     types.push_back(unrankedOf(elementOf(getData())));
     return success();
   }
-  SmallVector<int64_t> shape(data.getRank(), unknown);
+  Sizes shape(data.getRank(), Size::unknown()), from = sizesOf(data);
   for (int64_t i = 0; *pads && i < data.getRank(); ++i) {
     auto [before, after] = (**pads)[i];
-    int64_t d = data.getDimSize(i);
-    if (d != unknown && d + before + after < 0) {
+    shape[i] = from[i] + before + after;
+    if (shape[i].isNumber() && shape[i].number() < 0) {
       return emitOpError("cuts more than there is along axis ") << i;
     }
-    if (d == 0 && getMode() != "constant" && (before > 0 || after > 0)) {
+    if (from[i].is(0) && getMode() != "constant" && (before > 0 || after > 0)) {
       return emitOpError("cannot pad an empty axis from itself");
     }
-    shape[i] = d == unknown ? unknown : d + before + after;
   }
-  types.push_back(tensorOf(shape, data.getElementType()));
+  types.push_back(sizedType(shape, data.getElementType()));
   return success();
 }
 
@@ -473,34 +493,33 @@ LogicalResult PadOp::upgrade(Node &node) {
 // Split.
 
 /// Sizes of the results along the axis; nothing when not known yet.
-static FailureOr<std::optional<SmallVector<int64_t>>> partsOf(SplitOp op, int64_t d) {
-  using Result = std::optional<SmallVector<int64_t>>;
+static FailureOr<std::optional<Sizes>> partsOf(SplitOp op, const Size &d) {
+  using Result = std::optional<Sizes>;
   int64_t n = op.getNumResults();
   if (present(op.getSplit())) {
-    auto parts = integersOf(op.getSplit());
+    auto parts = sizesIn(op.getSplit());
     if (!parts) {
       return Result();
     }
-    int64_t sum = 0;
-    for (int64_t part : *parts) {
-      sum += part;
+    Size sum = 0;
+    for (const Size &part : *parts) {
+      sum = sum + part;
     }
-    if (static_cast<int64_t>(parts->size()) != n || (d != unknown && sum != d) ||
-        llvm::any_of(*parts, [](int64_t p) { return p < 0; })) {
-      return op.emitOpError("cannot split ")
-                 << d << " into [" << llvm::make_range(parts->begin(), parts->end()) << "] for " << n << " results",
+    if (static_cast<int64_t>(parts->size()) != n || failed(require(op, d, sum)) ||
+        llvm::any_of(*parts, [](const Size &p) { return p.isNumber() && p.number() < 0; })) {
+      return op.emitOpError("cannot split ") << d.text() << " into " << textOf(*parts) << " for " << n << " results",
              failure();
     }
-    return Result(SmallVector<int64_t>(*parts));
+    return Result(std::move(parts));
   }
-  if (d == unknown || n == 0) {
+  if (n == 0) {
     return Result();
   }
-  int64_t size = llvm::divideCeil(d, n), rest = d;
-  SmallVector<int64_t> parts;
+  Size size = ceilDiv(d, n), rest = d;
+  Sizes parts;
   for (int64_t i = 0; i < n; ++i) {
-    parts.push_back(std::min(size, rest));
-    rest -= parts.back();
+    parts.push_back(min(size, rest));
+    rest = rest - parts.back();
   }
   return Result(std::move(parts));
 }
@@ -515,14 +534,14 @@ LogicalResult SplitOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (!axis) {
     return emitOpError("axis ") << static_cast<int64_t>(getAxis()) << " is outside of " << data;
   }
-  auto parts = partsOf(*this, data.getDimSize(*axis));
+  auto parts = partsOf(*this, sizeOf(data, *axis));
   if (failed(parts)) {
     return failure();
   }
   for (unsigned i = 0; i < getNumResults(); ++i) {
-    SmallVector<int64_t> shape(data.getShape());
-    shape[*axis] = *parts ? (**parts)[i] : unknown;
-    types.push_back(tensorOf(shape, data.getElementType()));
+    Sizes shape = sizesOf(data);
+    shape[*axis] = *parts ? (**parts)[i] : Size::unknown();
+    types.push_back(sizedType(shape, data.getElementType()));
   }
   return success();
 }
@@ -530,15 +549,15 @@ LogicalResult SplitOp::inferTypes(SmallVectorImpl<Type> &types) {
 LogicalResult SplitOp::decompose(PatternRewriter &rewriter) {
   auto data = ranked(getData());
   auto axis = data ? normalAxis(getAxis(), data.getRank()) : std::nullopt;
-  if (!axis || !llvm::all_of(getYs(), [&](Value y) { return ranked(y) && !ranked(y).isDynamicDim(*axis); })) {
+  if (!axis || !llvm::all_of(getYs(), [&](Value y) { return ranked(y) && !sizeOf(ranked(y), *axis).isUnknown(); })) {
     return failure();
   }
   SmallVector<Value> pieces;
-  int64_t start = 0;
+  Size start = 0;
   Value along = makeIntegers(rewriter, getLoc(), {*axis});
   for (Value y : getYs()) {
-    int64_t end = start + ranked(y).getDimSize(*axis);
-    Value from = makeIntegers(rewriter, getLoc(), {start}), to = makeIntegers(rewriter, getLoc(), {end});
+    Size end = start + sizeOf(ranked(y), *axis);
+    Value from = makeSizes(rewriter, getLoc(), {start}), to = makeSizes(rewriter, getLoc(), {end});
     pieces.push_back(make<SliceOp>(rewriter, getLoc(), {getData(), from, to, along, Value()}));
     start = end;
   }
@@ -576,34 +595,34 @@ static LogicalResult inferRearranged(Operation *op, Value data, int64_t block, b
   if (x.getRank() != 4 || block <= 0) {
     return op->emitOpError("needs four axes and a positive block size, has ") << x << " and " << block;
   }
-  SmallVector<int64_t> shape(x.getShape());
-  auto scale = [&](int64_t &d, int64_t by, bool up) {
-    if (d == unknown) {
-      return true;
+  Sizes shape = sizesOf(x);
+  auto scale = [&](Size &d, int64_t by, bool up) {
+    bool exact = up || !d.isNumber() || d.number() % by == 0;
+    Size whole = up ? d * Size(by) : floorDiv(d, by);
+    if (!up && d.isNumber() == false) {
+      (void)require(op, whole * Size(by), d);
     }
-    bool exact = up || d % by == 0;
-    d = up ? d * by : d / by;
+    d = whole;
     return exact;
   };
   if (!scale(shape[1], block * block, !toSpace) || !scale(shape[2], block, toSpace) ||
       !scale(shape[3], block, toSpace)) {
     return op->emitOpError("blocks of ") << block << " do not divide " << x;
   }
-  types.push_back(tensorOf(shape, x.getElementType()));
+  types.push_back(sizedType(shape, x.getElementType()));
   return success();
 }
 
-static LogicalResult rearrange(Operation *op, PatternRewriter &rewriter, ArrayRef<int64_t> split,
-                               ArrayRef<int64_t> perm) {
-  if (!isStatic(op->getOperand(0)) || !isStatic(op->getResult(0))) {
+static LogicalResult rearrange(Operation *op, PatternRewriter &rewriter, ArrayRef<Size> split, ArrayRef<int64_t> perm) {
+  if (!isSized(op->getOperand(0)) || !isSized(op->getResult(0))) {
     return failure();
   }
   Location loc = op->getLoc();
-  Value apart = make<ReshapeOp>(rewriter, loc, {op->getOperand(0), makeIntegers(rewriter, loc, split)});
+  Value apart = make<ReshapeOp>(rewriter, loc, {op->getOperand(0), makeSizes(rewriter, loc, split)});
   Value turned =
       make<TransposeOp>(rewriter, loc, {apart}, {rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(perm))});
   rewriter.replaceOp(
-      op, make<ReshapeOp>(rewriter, loc, {turned, makeIntegers(rewriter, loc, ranked(op->getResult(0)).getShape())}));
+      op, make<ReshapeOp>(rewriter, loc, {turned, makeSizes(rewriter, loc, sizesOf(ranked(op->getResult(0))))}));
   return success();
 }
 
@@ -613,10 +632,11 @@ LogicalResult DepthToSpaceOp::inferTypes(SmallVectorImpl<Type> &types) {
 LogicalResult DepthToSpaceOp::decompose(PatternRewriter &rewriter) {
   int64_t b = getBlocksize();
   auto x = ranked(getData());
-  if (!isStatic(getData()) || x.getNumElements() == 0) {
+  if (!isSized(getData()) || product(sizesOf(x)).is(0)) {
     return failure();
   }
-  int64_t n = x.getDimSize(0), c = x.getDimSize(1) / (b * b), h = x.getDimSize(2), w = x.getDimSize(3);
+  Sizes s = sizesOf(x);
+  Size n = s[0], c = floorDiv(s[1], b * b), h = s[2], w = s[3];
   if (getMode() == "CRD") {
     return rearrange(*this, rewriter, {n, c, b, b, h, w}, {0, 1, 4, 2, 5, 3});
   }
@@ -628,11 +648,11 @@ LogicalResult SpaceToDepthOp::inferTypes(SmallVectorImpl<Type> &types) {
 LogicalResult SpaceToDepthOp::decompose(PatternRewriter &rewriter) {
   int64_t b = getBlocksize();
   auto x = ranked(getData());
-  if (!isStatic(getData()) || x.getNumElements() == 0) {
+  if (!isSized(getData()) || product(sizesOf(x)).is(0)) {
     return failure();
   }
-  return rearrange(*this, rewriter, {x.getDimSize(0), x.getDimSize(1), x.getDimSize(2) / b, b, x.getDimSize(3) / b, b},
-                   {0, 3, 5, 1, 2, 4});
+  Sizes s = sizesOf(x);
+  return rearrange(*this, rewriter, {s[0], s[1], floorDiv(s[2], b), b, floorDiv(s[3], b), b}, {0, 3, 5, 1, 2, 4});
 }
 
 // Crop and ImageScaler.

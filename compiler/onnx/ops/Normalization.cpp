@@ -127,9 +127,9 @@ LogicalResult LayerNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkAxis(*this, getX(), getAxis()))) {
     return failure();
   }
-  SmallVector<int64_t> shape(type.getShape());
-  std::fill(shape.begin() + *normalAxis(getAxis(), type.getRank()), shape.end(), 1);
-  types.append(2, tensorOf(shape, statistics));
+  Sizes shape = sizesOf(type);
+  std::fill(shape.begin() + *normalAxis(getAxis(), type.getRank()), shape.end(), Size(1));
+  types.append(2, sizedType(shape, statistics));
   return success();
 }
 

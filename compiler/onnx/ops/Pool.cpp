@@ -22,9 +22,9 @@ template <typename Op> static LogicalResult inferPool(Op op, Type &type) {
   if (failed(window)) {
     return failure();
   }
-  SmallVector<int64_t> shape(x.getShape().take_front(2));
-  shape.append(window->out);
-  type = tensorOf(shape, x.getElementType());
+  Sizes from = sizesOf(x), shape(from.begin(), from.begin() + 2);
+  llvm::append_range(shape, outSizes(*window, op, ArrayRef<Size>(from).drop_front(2)));
+  type = sizedType(shape, x.getElementType());
   return success();
 }
 
@@ -54,9 +54,9 @@ template <typename Op> static LogicalResult inferGlobal(Op op, SmallVectorImpl<T
   if (x.getRank() < 2) {
     return op.emitOpError("input of rank ") << x.getRank() << ", expected batch, channels and spatial axes";
   }
-  SmallVector<int64_t> shape(x.getRank(), 1);
-  shape[0] = x.getDimSize(0), shape[1] = x.getDimSize(1);
-  types[0] = tensorOf(shape, x.getElementType());
+  Sizes from = sizesOf(x), shape(x.getRank(), 1);
+  shape[0] = from[0], shape[1] = from[1];
+  types[0] = sizedType(shape, x.getElementType());
   return success();
 }
 LogicalResult GlobalAveragePoolOp::inferTypes(SmallVectorImpl<Type> &types) { return inferGlobal(*this, types); }

@@ -75,7 +75,9 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
     return r.op->emitOpError("direction '") << direction << "' is not known";
   }
-  int64_t hidden = tr.getDimSize(2), steps = tx.getDimSize(0), batch = tx.getDimSize(1), ways = r.ways();
+  int64_t hidden = tr.getDimSize(2), ways = r.ways();
+  Sizes sizes = sizesOf(tx);
+  Size steps = sizes[0], batch = sizes[1], units = ShapedType::isDynamic(hidden) ? Size::unknown() : Size(hidden);
   auto differs = [](int64_t have, int64_t want) {
     return have != want && !ShapedType::isDynamic(have) && !ShapedType::isDynamic(want);
   };
@@ -87,9 +89,9 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
   }
   if (r.batchFirst()) {
     std::swap(steps, batch);
-    types.assign({tensorOf({batch, steps, ways, hidden}, element), tensorOf({batch, ways, hidden}, element)});
+    types.assign({sizedType({batch, steps, ways, units}, element), sizedType({batch, ways, units}, element)});
   } else {
-    types.assign({tensorOf({steps, ways, batch, hidden}, element), tensorOf({ways, batch, hidden}, element)});
+    types.assign({sizedType({steps, ways, batch, units}, element), sizedType({ways, batch, units}, element)});
   }
   if (r.op->getNumResults() == 3) {
     types.push_back(types[1]);

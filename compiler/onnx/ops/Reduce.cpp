@@ -16,12 +16,12 @@ namespace ingot::onnx {
 static constexpr int64_t evaluateLimit = 1 << 22;
 
 /// The shape left when `axes` (normal) go.
-static SmallVector<int64_t> without(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes, bool keepdims) {
-  SmallVector<int64_t> left;
+static Sizes without(ArrayRef<Size> shape, ArrayRef<int64_t> axes, bool keepdims) {
+  Sizes left;
   for (auto [i, d] : llvm::enumerate(shape)) {
     bool gone = llvm::is_contained(axes, static_cast<int64_t>(i));
     if (!gone || keepdims) {
-      left.push_back(gone ? 1 : d);
+      left.push_back(gone ? Size(1) : d);
     }
   }
   return left;
@@ -70,7 +70,7 @@ template <typename Op> static LogicalResult inferReduction(Op op, SmallVectorImp
     return op.emitOpError("axis ") << *bad << " is outside a tensor of rank " << type.getRank();
   }
   if (axes) {
-    types.push_back(tensorOf(without(type.getShape(), *axes, op.getKeepdims() != 0), element));
+    types.push_back(sizedType(without(sizesOf(type), *axes, op.getKeepdims() != 0), element));
   } else if (op.getKeepdims()) {
     types.push_back(tensorOf(SmallVector<int64_t>(type.getRank(), ShapedType::kDynamic), element));
   } else {
@@ -159,7 +159,7 @@ LogicalResult ReduceOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImp
 
 LogicalResult ReduceOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto type = cast<RankedTensorType>(getData().getType());
-  types.push_back(tensorOf(without(type.getShape(), getAxes(), getKeepdims()), type.getElementType()));
+  types.push_back(sizedType(without(sizesOf(type), getAxes(), getKeepdims()), type.getElementType()));
   return success();
 }
 StringRef ReduceOp::family() { return "Reduce"; }
@@ -217,14 +217,14 @@ static Value formula(ReduceLogSumExpOp, Reduction &r) {
         least = r.f.number(std::numeric_limits<float>::lowest(), x);
   Value max = r.f.op("Max", {r.f.op("Min", {r.reduce("Max", x, true), most}), least});
   Value y = r.f.add(r.f.log(r.reduce("Sum", r.f.exp(r.f.sub(x, max)), true)), max);
-  return r.keepdims ? y : r.f.reshape(y, without(ranked(x).getShape(), r.axes, false));
+  return r.keepdims ? y : r.f.reshapeTo(y, without(sizesOf(ranked(x)), r.axes, false));
 }
 
 template <typename Op> static LogicalResult decomposeReduction(Op op, PatternRewriter &rewriter) {
   auto type = ranked(op.getData());
   std::optional<int64_t> bad;
   auto axes = type ? axesOf(op, bad) : std::nullopt;
-  if (!axes || !type.hasStaticShape()) {
+  if (!axes || !isSized(op.getData())) {
     return failure();
   }
   Reduction r{Formula(rewriter, op.getLoc()), op.getData(), *axes, op.getKeepdims() != 0};
@@ -272,7 +272,7 @@ template <typename Op> static LogicalResult inferExtreme(Op op, SmallVectorImpl<
   if (!axis) {
     return op.emitOpError("axis ") << op.getAxis() << " is outside a tensor of rank " << type.getRank();
   }
-  types.push_back(tensorOf(without(type.getShape(), {*axis}, op.getKeepdims() != 0), element));
+  types.push_back(sizedType(without(sizesOf(type), {*axis}, op.getKeepdims() != 0), element));
   return success();
 }
 

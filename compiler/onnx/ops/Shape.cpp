@@ -31,13 +31,13 @@ LogicalResult ShapeOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(tensorOf({length}, i64));
   return success();
 }
-LogicalResult ShapeOp::evaluate(ArrayRef<ElementsAttr>, SmallVectorImpl<ElementsAttr> &results) {
-  if (!isStatic(getX())) {
+LogicalResult ShapeOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getX())) {
     return failure();
   }
-  auto x = ranked(getX());
-  auto [start, end] = axesOf(*this, x.getRank());
-  results.push_back(constantFromIntegers(ranked(getY()), x.getShape().slice(start, end - start)));
+  Sizes sizes = sizesOf(ranked(getX()));
+  auto [start, end] = axesOf(*this, sizes.size());
+  rewriter.replaceOp(*this, makeSizes(rewriter, getLoc(), ArrayRef<Size>(sizes).slice(start, end - start)));
   return success();
 }
 
@@ -45,62 +45,66 @@ LogicalResult SizeOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(tensorOf({}, IntegerType::get(getContext(), 64)));
   return success();
 }
-LogicalResult SizeOp::evaluate(ArrayRef<ElementsAttr>, SmallVectorImpl<ElementsAttr> &results) {
-  if (!isStatic(getX())) {
+LogicalResult SizeOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getX())) {
     return failure();
   }
-  results.push_back(constantFromIntegers(ranked(getY()), {elements(ranked(getX()).getShape())}));
+  Value count = makeSizes(rewriter, getLoc(), {product(sizesOf(ranked(getX())))}, ranked(getY()));
+  rewriter.replaceOp(*this, count);
   return success();
 }
 
 // Reshape.
 
 /// The result's shape from the wanted one: 0 copies the operand's dimension, -1 is what is left.
-static LogicalResult reshapedShape(ReshapeOp op, ArrayRef<int64_t> wanted, SmallVectorImpl<int64_t> &shape) {
+static LogicalResult reshapedShape(ReshapeOp op, ArrayRef<Size> wanted, Sizes &shape) {
   auto x = ranked(op.getX());
-  int64_t known = 1, open = -1;
+  Sizes from = x ? sizesOf(x) : Sizes();
+  Size known = 1;
+  int64_t open = -1;
   for (size_t i = 0; i < wanted.size(); ++i) {
-    int64_t d = wanted[i];
-    if (d < -1) {
-      return op.emitOpError("shape has a negative dimension ") << d;
+    Size d = wanted[i];
+    if (d.isNumber() && d.number() < -1) {
+      return op.emitOpError("shape has a negative dimension ") << d.number();
     }
-    if (d == 0 && !op.getAllowzero()) {
-      if (x && static_cast<int64_t>(i) >= x.getRank()) {
+    if (d.is(0) && !op.getAllowzero()) {
+      if (x && i >= from.size()) {
         return op.emitOpError("shape copies dimension ") << i << " of an operand of " << x.getRank() << " dimensions";
       }
-      d = x ? x.getDimSize(i) : unknown;
-    } else if (d == -1) {
+      d = x ? from[i] : Size::unknown();
+    } else if (d.is(-1)) {
       if (open >= 0) {
         return op.emitOpError("shape has more than one dimension of -1");
       }
       open = i;
-      shape.push_back(unknown);
+      shape.push_back(Size::unknown());
       continue;
     }
     shape.push_back(d);
-    known = known == unknown || ShapedType::isDynamic(d) ? unknown : known * d;
+    known = known * d;
   }
-  if (!x || !x.hasStaticShape() || known == unknown) {
+  Size count = x ? product(from) : Size::unknown();
+  if (count.isUnknown() || known.isUnknown()) {
     return success();
   }
-  int64_t count = elements(x.getShape());
-  if (open >= 0 && known != 0 && count % known == 0) {
-    shape[open] = count / known;
-  } else if (open >= 0 || known != count) {
-    return op.emitOpError("cannot give ")
-           << count << " elements the shape [" << llvm::make_range(wanted.begin(), wanted.end()) << "]";
+  if (open >= 0 && !known.is(0)) {
+    shape[open] = floorDiv(count, known);
+    known = known * shape[open];
+  }
+  if ((open >= 0 && shape[open].isUnknown()) || failed(require(op, count, known))) {
+    return op.emitOpError("cannot give ") << count.text() << " elements the shape " << textOf(wanted);
   }
   return success();
 }
 
 LogicalResult ReshapeOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getX());
-  SmallVector<int64_t> shape;
-  if (auto wanted = integersOf(getShape())) {
+  Sizes shape;
+  if (auto wanted = sizesIn(getShape())) {
     if (failed(reshapedShape(*this, *wanted, shape))) {
       return failure();
     }
-    types.push_back(tensorOf(shape, element));
+    types.push_back(sizedType(shape, element));
     return success();
   }
   auto lengths = ranked(getShape());
@@ -135,12 +139,17 @@ LogicalResult ReshapeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorIm
 
 static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
   auto y = ranked(op->getResult(0));
-  if (!y || llvm::count(y.getShape(), unknown) > 1) {
+  if (!y) {
     return failure();
   }
-  SmallVector<int64_t> shape =
-      llvm::map_to_vector(y.getShape(), [](int64_t d) { return ShapedType::isDynamic(d) ? -1 : d; });
-  Value wanted = makeIntegers(rewriter, op->getLoc(), shape);
+  Sizes shape = sizesOf(y);
+  if (llvm::count_if(shape, [](const Size &s) { return s.isUnknown(); }) > 1) {
+    return failure();
+  }
+  for (Size &s : shape) {
+    s = s.isUnknown() ? Size(-1) : s;
+  }
+  Value wanted = makeSizes(rewriter, op->getLoc(), shape);
   auto exact = rewriter.getNamedAttr("allowzero", rewriter.getI64IntegerAttr(1));
   rewriter.replaceOp(op, make<ReshapeOp>(rewriter, op->getLoc(), {op->getOperand(0), wanted}, {exact}));
   return success();
@@ -156,10 +165,6 @@ VIEW(SqueezeOp)
 VIEW(UnsqueezeOp)
 #undef VIEW
 
-static int64_t product(ArrayRef<int64_t> shape) {
-  return llvm::is_contained(shape, unknown) ? unknown : elements(shape);
-}
-
 LogicalResult FlattenOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   if (!x) {
@@ -170,8 +175,9 @@ LogicalResult FlattenOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (axis < 0 || axis > x.getRank()) {
     return emitOpError("axis ") << given << " is outside of " << x;
   }
-  types.push_back(
-      tensorOf({product(x.getShape().take_front(axis)), product(x.getShape().drop_front(axis))}, x.getElementType()));
+  Sizes sizes = sizesOf(x);
+  ArrayRef<Size> all(sizes);
+  types.push_back(sizedType({product(all.take_front(axis)), product(all.drop_front(axis))}, x.getElementType()));
   return success();
 }
 
@@ -203,16 +209,15 @@ LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   } else {
     gone = llvm::map_to_vector(x.getShape(), [](int64_t d) { return d == 1; });
   }
-  SmallVector<int64_t> shape;
-  for (auto [d, drop] : llvm::zip_equal(x.getShape(), gone)) {
-    if (drop && d != 1 && d != unknown) {
-      return emitOpError("squeezes a dimension of ") << d;
-    }
+  Sizes shape;
+  for (auto [d, drop] : llvm::zip_equal(sizesOf(x), gone)) {
     if (!drop) {
       shape.push_back(d);
+    } else if (failed(require(*this, d, 1))) {
+      return emitOpError("squeezes a dimension of ") << d.text();
     }
   }
-  types.push_back(tensorOf(shape, x.getElementType()));
+  types.push_back(sizedType(shape, x.getElementType()));
   return success();
 }
 LogicalResult SqueezeOp::upgrade(Node &node) {
@@ -231,12 +236,12 @@ LogicalResult UnsqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(markAxes(*this, *axes, x.getRank() + axes->size(), fresh))) {
     return failure();
   }
-  SmallVector<int64_t> shape;
+  Sizes from = sizesOf(x), shape;
   unsigned next = 0;
   for (bool isNew : fresh) {
-    shape.push_back(isNew ? 1 : x.getDimSize(next++));
+    shape.push_back(isNew ? Size(1) : from[next++]);
   }
-  types.push_back(tensorOf(shape, x.getElementType()));
+  types.push_back(sizedType(shape, x.getElementType()));
   return success();
 }
 LogicalResult UnsqueezeOp::upgrade(Node &node) {
@@ -286,13 +291,13 @@ LogicalResult DropoutOp::upgrade(Node &node) {
 
 LogicalResult ConstantOfShapeOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = getValue() ? getValue()->getElementType() : Float32Type::get(getContext());
-  auto shape = integersOf(getShape());
+  auto shape = sizesIn(getShape());
   auto lengths = ranked(getShape());
-  if (shape && llvm::any_of(*shape, [](int64_t d) { return d < 0; })) {
+  if (shape && llvm::any_of(*shape, [](const Size &d) { return d.isNumber() && d.number() < 0; })) {
     return emitOpError("shape has a negative dimension");
   }
   if (shape) {
-    types.push_back(tensorOf(*shape, element));
+    types.push_back(sizedType(*shape, element));
   } else if (lengths && lengths.hasStaticShape() && lengths.getRank() == 1) {
     types.push_back(tensorOf(SmallVector<int64_t>(lengths.getDimSize(0), unknown), element));
   } else {
@@ -322,8 +327,14 @@ LogicalResult RangeOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (delta == 0.0) {
     return emitOpError("delta is zero");
   }
-  bool known = start && limit && delta;
-  types.push_back(tensorOf({known ? rangeLength(*start, *limit, *delta) : unknown}, element));
+  auto from = sizesIn(getStart()), to = sizesIn(getLimit());
+  Size length = Size::unknown();
+  if (start && limit && delta) {
+    length = rangeLength(*start, *limit, *delta);
+  } else if (from && to && delta && *delta >= 1) {
+    length = ceilDiv(max(to->front() - from->front(), 0), static_cast<int64_t>(*delta));
+  }
+  types.push_back(sizedType({length}, element));
   return success();
 }
 LogicalResult RangeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {

@@ -1,11 +1,11 @@
 // Shapes: reading them, and the same elements in another shape.
 include "compiler/onnx/Onnx.td"
 
-def Onnx_ShapeOp : Onnx_Op<"Shape", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
+def Onnx_ShapeOp : Onnx_Op<"Shape", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let arguments = (ins AnyTensor:$x, DefaultValuedOptionalAttr<I64Attr, "0">:$start, OptionalAttr<I64Attr>:$end);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_SizeOp : Onnx_Op<"Size", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
+def Onnx_SizeOp : Onnx_Op<"Size", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let arguments = (ins AnyTensor:$x);
   let results = (outs AnyTensor:$y);
 }

@@ -18,17 +18,18 @@ LogicalResult TopKOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (!axis) {
     return emitOpError("axis ") << static_cast<int64_t>(getAxis()) << " is outside of " << x;
   }
-  auto k = integersOf(getK());
-  SmallVector<int64_t> shape(x.getShape());
+  auto k = sizesIn(getK());
+  Sizes shape = sizesOf(x);
   if (k && k->size() == 1) {
-    if (k->front() < 0 || (!x.isDynamicDim(*axis) && k->front() > shape[*axis])) {
-      return emitOpError("k is ") << k->front() << ", along an axis of " << shape[*axis];
+    const Size &wanted = k->front(), &d = shape[*axis];
+    if (wanted.isNumber() && (wanted.number() < 0 || (d.isNumber() && wanted.number() > d.number()))) {
+      return emitOpError("k is ") << wanted.number() << ", along an axis of " << d.text();
     }
-    shape[*axis] = k->front();
+    shape[*axis] = wanted;
   } else {
-    shape[*axis] = ShapedType::kDynamic;
+    shape[*axis] = Size::unknown();
   }
-  types.assign({tensorOf(shape, element), tensorOf(shape, i64)});
+  types.assign({sizedType(shape, element), sizedType(shape, i64)});
   return success();
 }
 StringRef TopKOp::family() { return "TopK"; }

@@ -1,0 +1,209 @@
+// Ops that move elements are evaluated as on any constants: their data are numbers that stand for the sizes. Arithmetic
+// is done on the sizes themselves; comparisons where the symbols do not matter.
+#include "compiler/graph/FoldSizes.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Evaluate.h"
+#include "compiler/onnx/ops/Binary.h"
+#include "compiler/onnx/ops/Cast.h"
+#include "compiler/onnx/ops/Compare.h"
+#include "compiler/onnx/ops/Constant.h"
+#include "compiler/onnx/ops/Gather.h"
+#include "compiler/onnx/ops/Move.h"
+#include "compiler/onnx/ops/Reduce.h"
+#include "compiler/onnx/ops/Select.h"
+#include "compiler/onnx/ops/Shape.h"
+#include "compiler/onnx/ops/Unary.h"
+#include <cmath>
+
+using namespace mlir;
+using ingot::onnx::Size;
+using ingot::onnx::Sizes;
+
+namespace ingot::graph {
+
+static constexpr int64_t mostElements = 1024;
+
+/// onnx::sizesIn, and floats that are whole numbers: exporters compute sizes in them.
+static std::optional<Sizes> sizesIn(Value v) {
+  if (auto sizes = onnx::sizesIn(v)) {
+    return sizes;
+  }
+  auto floats = onnx::floatsOf(v);
+  if (!floats || llvm::any_of(*floats, [](double f) { return std::abs(f) > 1e15 || f != std::floor(f); })) {
+    return std::nullopt;
+  }
+  return llvm::map_to_vector<4>(*floats, [](double f) { return Size(static_cast<int64_t>(f)); });
+}
+
+/// Movements: operand 0 (of a Concat, all) is data, what else there is must be constant.
+static std::optional<Sizes> moved(Operation *op, RankedTensorType type) {
+  if (!isa<onnx::ReshapeOp, onnx::SqueezeOp, onnx::UnsqueezeOp, onnx::FlattenOp, onnx::ConcatOp, onnx::SliceOp,
+           onnx::GatherOp, onnx::GatherNDOp, onnx::GatherElementsOp, onnx::TransposeOp, onnx::ExpandOp, onnx::TileOp>(
+          op)) {
+    return std::nullopt;
+  }
+  Sizes table;
+  SmallVector<ElementsAttr> operands, results;
+  for (auto [i, v] : llvm::enumerate(op->getOperands())) {
+    if (i > 0 && !isa<onnx::ConcatOp>(op)) {
+      operands.push_back(onnx::constantOf(v));
+      if (!operands.back() && onnx::present(v)) {
+        return std::nullopt;
+      }
+      continue;
+    }
+    auto sizes = sizesIn(v);
+    if (!sizes || !onnx::isStatic(v)) {
+      return std::nullopt;
+    }
+    SmallVector<int64_t> numbers;
+    for (const Size &s : *sizes) {
+      numbers.push_back(static_cast<int64_t>(table.size()));
+      table.push_back(s);
+    }
+    RankedTensorType from = onnx::ranked(v);
+    operands.push_back(from.getElementType().isInteger()
+                           ? onnx::constantFromIntegers(from, numbers)
+                           : onnx::constantFromFloats(from, SmallVector<double>(numbers.begin(), numbers.end())));
+  }
+  if (failed(cast<onnx::Evaluable>(op).evaluate(operands, results))) {
+    return std::nullopt;
+  }
+  Sizes out;
+  if (auto numbers = onnx::integersOf(results[0])) {
+    llvm::append_range(out, llvm::map_range(*numbers, [&](int64_t n) { return table[n]; }));
+  } else {
+    llvm::append_range(out, llvm::map_range(*onnx::floatsOf(results[0]),
+                                            [&](double n) { return table[static_cast<size_t>(n)]; }));
+  }
+  return out;
+}
+
+/// The elements of an operand, broadcast to the result.
+static std::optional<Sizes> spread(Value v, RankedTensorType to) {
+  auto sizes = sizesIn(v);
+  auto from = onnx::ranked(v);
+  if (!sizes || !from || !from.hasStaticShape()) {
+    return std::nullopt;
+  }
+  SmallVector<int64_t> strides(to.getRank(), 0), dense = onnx::rowMajorStrides(from.getShape()),
+                       all = onnx::rowMajorStrides(to.getShape());
+  for (int64_t i = 0, shift = to.getRank() - from.getRank(); i < from.getRank(); ++i) {
+    strides[shift + i] = from.getDimSize(i) == 1 ? 0 : dense[i];
+  }
+  Sizes out;
+  for (int64_t flat = 0; flat < to.getNumElements(); ++flat) {
+    int64_t at = 0;
+    for (int64_t i = 0; i < to.getRank(); ++i) {
+      at += flat / all[i] % to.getDimSize(i) * strides[i];
+    }
+    out.push_back((*sizes)[at]);
+  }
+  return out;
+}
+
+/// What the symbols do not change: 0, 1, or nothing.
+static Size truth(bool yes, bool no) { return yes ? Size(1) : no ? Size(0) : Size::unknown(); }
+
+static Size computed(Operation *op, ArrayRef<Size> x) {
+  if (isa<onnx::AddOp>(op)) {
+    return x[0] + x[1];
+  }
+  if (isa<onnx::SubOp>(op)) {
+    return x[0] - x[1];
+  }
+  if (isa<onnx::MulOp>(op)) {
+    return x[0] * x[1];
+  }
+  if (isa<onnx::DivOp>(op)) { // rounds towards zero: the same for what is not negative
+    if (!getElementTypeOrSelf(op->getResult(0).getType()).isInteger()) {
+      return divideExactly(x[0], x[1]).value_or(Size::unknown());
+    }
+    return x[0].atLeast(0) && x[1].atLeast(x[1].isNumber() ? 1 : 0) ? floorDiv(x[0], x[1]) : Size::unknown();
+  }
+  if (isa<onnx::CastOp, onnx::IdentityOp, onnx::FloorOp, onnx::CeilOp, onnx::RoundOp>(op)) {
+    return x[0];
+  }
+  if (isa<onnx::NegOp>(op)) {
+    return Size(0) - x[0];
+  }
+  if (isa<onnx::EqualOp>(op)) {
+    return truth(x[0] == x[1], (x[0] - x[1]).atLeast(1) || (x[1] - x[0]).atLeast(1));
+  }
+  if (isa<onnx::LessOp>(op)) {
+    return truth((x[1] - x[0]).atLeast(1), (x[0] - x[1]).atLeast(0));
+  }
+  if (isa<onnx::GreaterOp>(op)) {
+    return truth((x[0] - x[1]).atLeast(1), (x[1] - x[0]).atLeast(0));
+  }
+  if (isa<onnx::WhereOp>(op)) {
+    return x[0].isNumber() ? (x[0].is(0) ? x[2] : x[1]) : x[1] == x[2] ? x[1] : Size::unknown();
+  }
+  if (isa<onnx::MinOp, onnx::MaxOp>(op)) {
+    Size best = x[0];
+    for (const Size &s : x.drop_front()) {
+      best = isa<onnx::MinOp>(op) ? min(best, s) : max(best, s);
+    }
+    return best;
+  }
+  return Size::unknown();
+}
+
+static std::optional<Sizes> arithmetic(Operation *op, RankedTensorType type) {
+  if (!isa<onnx::Elementwise, onnx::IdentityOp>(op)) {
+    return std::nullopt;
+  }
+  SmallVector<Sizes> operands;
+  for (Value v : op->getOperands()) {
+    auto sizes = spread(v, type);
+    if (!sizes) {
+      return std::nullopt;
+    }
+    operands.push_back(std::move(*sizes));
+  }
+  Sizes out;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    out.push_back(computed(op, llvm::map_to_vector<4>(operands, [&](const Sizes &x) { return x[i]; })));
+    if (out.back().isUnknown()) {
+      return std::nullopt;
+    }
+  }
+  return out;
+}
+
+/// The product of all, as of a shape.
+static std::optional<Sizes> reduced(Operation *op, RankedTensorType type) {
+  auto reduce = dyn_cast<onnx::ReduceOp>(op);
+  auto sizes = reduce && type.getNumElements() == 1 ? onnx::sizesIn(reduce.getData()) : std::nullopt;
+  if (!sizes || (reduce.getKind() != "Prod" && reduce.getKind() != "Sum")) {
+    return std::nullopt;
+  }
+  Size all = reduce.getKind() == "Prod" ? 1 : 0;
+  for (const Size &s : *sizes) {
+    all = reduce.getKind() == "Prod" ? all * s : all + s;
+  }
+  return Sizes{all};
+}
+
+LogicalResult foldSizes(Operation *op, PatternRewriter &rewriter) {
+  if (op->getNumResults() != 1 || llvm::none_of(op->getOperands(), [](Value v) {
+        return isa_and_nonnull<onnx::SizesOp>(v.getDefiningOp());
+      })) {
+    return failure();
+  }
+  auto type = onnx::ranked(op->getResult(0));
+  if (!type || !type.hasStaticShape() || type.getNumElements() > mostElements) {
+    return failure();
+  }
+  auto sizes = moved(op, type);
+  sizes = sizes ? sizes : arithmetic(op, type);
+  sizes = sizes ? sizes : reduced(op, type);
+  if (!sizes || llvm::any_of(*sizes, [](const Size &s) { return s.isUnknown(); })) {
+    return failure();
+  }
+  rewriter.setInsertionPoint(op);
+  rewriter.replaceOp(op, onnx::makeSizes(rewriter, op->getLoc(), *sizes, type));
+  return success();
+}
+
+} // namespace ingot::graph
