@@ -73,8 +73,8 @@ static std::optional<Sizes> moved(Operation *op, RankedTensorType type) {
   if (auto numbers = onnx::integersOf(results[0])) {
     llvm::append_range(out, llvm::map_range(*numbers, [&](int64_t n) { return table[n]; }));
   } else {
-    llvm::append_range(out, llvm::map_range(*onnx::floatsOf(results[0]),
-                                            [&](double n) { return table[static_cast<size_t>(n)]; }));
+    llvm::append_range(
+        out, llvm::map_range(*onnx::floatsOf(results[0]), [&](double n) { return table[static_cast<size_t>(n)]; }));
   }
   return out;
 }
@@ -87,7 +87,7 @@ static std::optional<Sizes> spread(Value v, RankedTensorType to) {
     return std::nullopt;
   }
   SmallVector<int64_t> strides(to.getRank(), 0), dense = onnx::rowMajorStrides(from.getShape()),
-                       all = onnx::rowMajorStrides(to.getShape());
+                                                 all = onnx::rowMajorStrides(to.getShape());
   for (int64_t i = 0, shift = to.getRank() - from.getRank(); i < from.getRank(); ++i) {
     strides[shift + i] = from.getDimSize(i) == 1 ? 0 : dense[i];
   }
@@ -186,9 +186,8 @@ static std::optional<Sizes> reduced(Operation *op, RankedTensorType type) {
 }
 
 LogicalResult foldSizes(Operation *op, PatternRewriter &rewriter) {
-  if (op->getNumResults() != 1 || llvm::none_of(op->getOperands(), [](Value v) {
-        return isa_and_nonnull<onnx::SizesOp>(v.getDefiningOp());
-      })) {
+  if (op->getNumResults() != 1 ||
+      llvm::none_of(op->getOperands(), [](Value v) { return isa_and_nonnull<onnx::SizesOp>(v.getDefiningOp()); })) {
     return failure();
   }
   auto type = onnx::ranked(op->getResult(0));

@@ -4,8 +4,8 @@
 
 namespace ingot::graph {
 
-/// Replaces an op on small integer tensors of sizes (onnx.Sizes and constants), such as stand between Shape and Reshape,
-/// by its result. Failure: it is no such op.
+/// Replaces an op on small integer tensors of sizes (onnx.Sizes and constants), such as stand between Shape and
+/// Reshape, by its result. Failure: it is no such op.
 llvm::LogicalResult foldSizes(mlir::Operation *op, mlir::PatternRewriter &rewriter);
 
 } // namespace ingot::graph

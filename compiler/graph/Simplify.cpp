@@ -106,8 +106,11 @@ static bool collectFacts(func::FuncOp function) {
       }
     }
   });
+  if (facts.size() == before) {
+    return false;
+  }
   function->setAttr(onnx::factsName, ArrayAttr::get(function.getContext(), facts));
-  return facts.size() > before;
+  return true;
 }
 
 static LogicalResult walkForward(func::FuncOp function) {

@@ -78,7 +78,7 @@ constexpr struct {
 } phases[] = {
     {"graph-simplify", "shapes, constants and plain forms",
      [](ModuleOp, func::FuncOp f, const Settings &) { return graph::simplify(f); }},
-    {"graph-require-static-shapes", "report values whose shape is not known",
+    {"graph-require-sizes", "report values some axis of which depends on data",
      [](ModuleOp, func::FuncOp f, const Settings &) { return graph::requireSizes(f); }},
     {"fusion-fuse", "canonical forms of what exporters write as many ops",
      [](ModuleOp, func::FuncOp f, const Settings &) { return fusion::fuse(f); }},

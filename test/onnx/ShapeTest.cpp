@@ -17,14 +17,6 @@ TEST_F(ShapeOps, ReshapeKeepsZeros) {
   EXPECT_EQ(shapeOf(y), (Shape{3, 0}));
 }
 
-TEST_F(ShapeOps, ShapeCutsAPart) {
-  auto x = floats({2, 3, 1}, {0, 1, 2, 3, 4, 5});
-  EXPECT_EQ(integerValues(evaluate("Shape", {x})), (Shape{2, 3, 1}));
-  EXPECT_EQ(integerValues(evaluate("Shape", {x}, {number("start", -2)})), (Shape{3, 1}));
-  EXPECT_EQ(integerValues(evaluate("Shape", {x}, {number("start", 1), number("end", -1)})), (Shape{3}));
-  EXPECT_EQ(integerValues(evaluate("Size", {x})), (Shape{6}));
-}
-
 TEST_F(ShapeOps, AxesComeAndGo) {
   auto x = floats({1, 3, 1}, {0, 1, 2});
   EXPECT_EQ(shapeOf(evaluate("Squeeze", {x, {}})), (Shape{3}));

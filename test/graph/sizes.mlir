@@ -1,0 +1,85 @@
+// Shapes are sizes: numbers, or expressions of the model's symbols, which shape arithmetic computes with.
+// RUN: %ingot-opt --graph-simplify --split-input-file %s | FileCheck %s
+
+// CHECK-LABEL: @shapeOfNumbers
+// CHECK: onnx.Constant dense<[2, 3, 1]>
+// CHECK: onnx.Constant dense<3> : tensor<1xi64>
+// CHECK: onnx.Constant dense<6> : tensor<i64>
+// CHECK-NOT: onnx.Shape
+func.func @shapeOfNumbers(%x: tensor<2x3x1xf32>) -> (tensor<3xi64>, tensor<1xi64>, tensor<i64>) {
+  %0 = onnx.Shape %x : (tensor<2x3x1xf32>) -> tensor<3xi64>
+  %1 = onnx.Shape %x {start = 1 : i64, end = -1 : i64} : (tensor<2x3x1xf32>) -> tensor<1xi64>
+  %2 = onnx.Size %x : (tensor<2x3x1xf32>) -> tensor<i64>
+  return %0, %1, %2 : tensor<3xi64>, tensor<1xi64>, tensor<i64>
+}
+
+// -----
+
+// What exporters write to split heads: Shape, Gather, Concat, Reshape.
+// CHECK-LABEL: @splitHeads
+// CHECK: %[[S:.*]] = onnx.Sizes ["batch", "seq", "12", "-1"] : tensor<4xi64>
+// CHECK: onnx.Reshape %arg0, %[[S]] : {{.*}} -> tensor<?x?x12x64xf32, ["batch", "seq", "", ""]>
+func.func @splitHeads(%x: tensor<?x?x768xf32, ["batch", "seq", ""]>) -> tensor<*xf32> {
+  %none = onnx.None : none
+  %zero = onnx.Constant dense<0> : tensor<i64>
+  %one = onnx.Constant dense<1> : tensor<i64>
+  %axes = onnx.Constant dense<0> : tensor<1xi64>
+  %rest = onnx.Constant dense<[12, -1]> : tensor<2xi64>
+  %shape = onnx.Shape %x : (tensor<?x?x768xf32, ["batch", "seq", ""]>) -> tensor<?xi64>
+  %b = onnx.Gather %shape, %zero : (tensor<?xi64>, tensor<i64>) -> tensor<*xi64>
+  %s = onnx.Gather %shape, %one : (tensor<?xi64>, tensor<i64>) -> tensor<*xi64>
+  %b1 = onnx.Unsqueeze %b, %axes : (tensor<*xi64>, tensor<1xi64>) -> tensor<*xi64>
+  %s1 = onnx.Unsqueeze %s, %axes : (tensor<*xi64>, tensor<1xi64>) -> tensor<*xi64>
+  %to = onnx.Concat %b1, %s1, %rest {axis = 0 : i64} : (tensor<*xi64>, tensor<*xi64>, tensor<2xi64>) -> tensor<*xi64>
+  %y = onnx.Reshape %x, %to : (tensor<?x?x768xf32, ["batch", "seq", ""]>, tensor<*xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// A cache grows; sizes in floats; a comparison that the symbols do not change.
+// CHECK-LABEL: @arithmetic
+// CHECK: onnx.Concat {{.*}} -> tensor<?x4xf32, ["past+seq", ""]>
+// CHECK-DAG: onnx.Sizes ["div(1+seq,2)"]
+// CHECK-DAG: onnx.Constant dense<false>
+func.func @arithmetic(%p: tensor<?x4xf32, ["past", ""]>, %x: tensor<?x4xf32, ["seq", ""]>) -> (tensor<*xf32>, tensor<*xi64>, tensor<*xi1>) {
+  %none = onnx.None : none
+  %one = onnx.Constant dense<1> : tensor<1xi64>
+  %two = onnx.Constant dense<2> : tensor<1xi64>
+  %less = onnx.Constant dense<-1> : tensor<1xi64>
+  %fone = onnx.Constant dense<1.0> : tensor<1xf32>
+  %all = onnx.Concat %p, %x {axis = 0 : i64} : (tensor<?x4xf32, ["past", ""]>, tensor<?x4xf32, ["seq", ""]>) -> tensor<*xf32>
+  %s = onnx.Shape %x {end = 1 : i64} : (tensor<?x4xf32, ["seq", ""]>) -> tensor<1xi64>
+  %f = onnx.Cast %s {to = 1 : i64} : (tensor<1xi64>) -> tensor<1xf32>
+  %g = onnx.Add %f, %fone : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %i = onnx.Cast %g {to = 7 : i64} : (tensor<1xf32>) -> tensor<1xi64>
+  %half = onnx.Div %i, %two : (tensor<1xi64>, tensor<1xi64>) -> tensor<*xi64>
+  %never = onnx.Equal %s, %less : (tensor<1xi64>, tensor<1xi64>) -> tensor<*xi1>
+  return %all, %half, %never : tensor<*xf32>, tensor<*xi64>, tensor<*xi1>
+}
+
+// -----
+
+// Rows of a table up to the sequence, added to it: a bound on the sequence follows, and with it the rows are as many.
+// CHECK-LABEL: @bound
+// CHECK-SAME: onnx.facts = ["8-seq"]
+// CHECK: onnx.Slice {{.*}} -> tensor<?x4xf32, ["seq", ""]>
+// CHECK: onnx.Add %arg0, {{.*}} -> tensor<?x4xf32, ["seq", ""]>
+func.func @bound(%x: tensor<?x4xf32, ["seq", ""]>, %table: tensor<8x4xf32>) -> tensor<*xf32> {
+  %none = onnx.None : none
+  %zero = onnx.Constant dense<0> : tensor<1xi64>
+  %s = onnx.Shape %x {end = 1 : i64} : (tensor<?x4xf32, ["seq", ""]>) -> tensor<1xi64>
+  %rows = onnx.Slice %table, %zero, %s, %zero, %none : (tensor<8x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<*xf32>
+  %y = onnx.Add %x, %rows : (tensor<?x4xf32, ["seq", ""]>, tensor<*xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// What only a run can tell is required of it.
+// CHECK-LABEL: @required
+// CHECK: onnx.Add {{.*}} {onnx.requires = ["a=b"]}
+func.func @required(%x: tensor<?xf32, ["a"]>, %y: tensor<?xf32, ["b"]>) -> tensor<*xf32> {
+  %z = onnx.Add %x, %y : (tensor<?xf32, ["a"]>, tensor<?xf32, ["b"]>) -> tensor<*xf32>
+  return %z : tensor<*xf32>
+}
