@@ -53,8 +53,8 @@ public:
 
   /// Whether it is at least `n` whatever the symbols are (false: not provably).
   bool atLeast(int64_t n) const;
-  /// Whether it is 1, or 0 or 1: numpy's rules repeat such an axis.
-  bool repeats() const { return is(1) || (Size(1) - *this).atLeast(0); }
+  /// Whether it is 1, or an expression that is 0 or 1: numpy's rules repeat such an axis.
+  bool repeats() const { return isNumber() ? is(1) : (Size(1) - *this).atLeast(0); }
   /// Calls f with each symbol that occurs, also inside of calls.
   void eachSymbol(llvm::function_ref<void(llvm::StringRef)> f) const;
 
