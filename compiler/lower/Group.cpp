@@ -10,7 +10,7 @@ namespace ingot::lower {
 Ix Access::at(ArrayRef<Ix> point) const {
   Ix sum = offset;
   for (auto [stride, i] : llvm::zip_equal(strides, point)) {
-    sum = sum + i * Ix(stride);
+    sum = sum + i * stride;
   }
   return sum;
 }
@@ -25,22 +25,22 @@ template <typename F> static void eachAccess(Space &space, F f) {
 bool Space::mergeable(size_t i) const {
   // Where a last dimension of one element goes, the lanes run along the dimension before it: its elements must be
   // neighbours.
-  bool lanesMove = sizes[i - 1] != 1 && sizes[i] == 1 && block == 1 && i + 1 == sizes.size();
+  bool lanesMove = !sizes[i - 1].is(1) && sizes[i].is(1) && block == 1 && i + 1 == sizes.size();
   bool merges = true;
   eachAccess(const_cast<Space &>(*this), [&](const Access &a) {
-    merges &= sizes[i - 1] == 1 || sizes[i] == 1 || a.strides[i - 1] == a.strides[i] * sizes[i];
-    merges &= !lanesMove || a.strides[i - 1] == 0 || a.strides[i - 1] == 1;
+    merges &= sizes[i - 1].is(1) || sizes[i].is(1) || same(a.strides[i - 1], a.strides[i] * sizes[i]);
+    merges &= !lanesMove || a.strides[i - 1].is(0) || a.strides[i - 1].is(1);
   });
   return merges;
 }
 
 void Space::merge(size_t i) {
-  bool outer = sizes[i - 1] != 1 && sizes[i] == 1, last = block == 1 && i + 1 == sizes.size();
+  bool outer = !sizes[i - 1].is(1) && sizes[i].is(1), last = block == 1 && i + 1 == sizes.size();
   eachAccess(*this, [&](Access &a) {
     a.strides[i - 1] = a.strides[outer ? i - 1 : i];
     a.strides.erase(a.strides.begin() + i);
     if (outer && last) { // the lanes now run along what was the dimension before
-      a.laneStride = a.strides[i - 1] != 0;
+      a.laneStride = !a.strides[i - 1].is(0);
     }
   });
   sizes[i - 1] *= sizes[i];
@@ -78,18 +78,42 @@ bool Group::hasEpilogue() const {
   return root && (yield.getValues().size() != root->getNumResults() || yield.getValues()[0] != root->getResult(0));
 }
 
+namespace {
+/// How a tensor is walked: plan::Strides, with sizes that may be expressions.
+struct Walk {
+  Ix offset;
+  Ixs sizes, strides;
+  int64_t lanes;
+};
+} // namespace
+
+static Walk walkOf(RankedTensorType type) {
+  if (type.hasStaticShape()) {
+    plan::Strides s = plan::stridesOf(type);
+    return {s.offset, Ixs(s.sizes.begin(), s.sizes.end()), Ixs(s.strides.begin(), s.strides.end()), s.lanes};
+  }
+  assert(!plan::blockedOf(type) && "blocked tensors have static shapes");
+  onnx::Sizes sizes = plan::sizesOf(type);
+  Walk walk{0, Ixs(sizes.begin(), sizes.end()), Ixs(sizes.size(), 1), 1};
+  for (size_t i = sizes.size(); i-- > 1;) {
+    walk.strides[i - 1] = walk.strides[i] * walk.sizes[i];
+  }
+  return walk;
+}
+
 /// How a tensor that broadcasts to `space` is accessed from there; see the cases in Access and Space.
 static Access accessOf(const Space &space, RankedTensorType type, Buffer buffer) {
-  plan::Strides from = plan::stridesOf(type);
+  Walk from = walkOf(type);
   bool blockedSpace = space.block > 1, blocked = from.lanes > 1;
   size_t rank = space.sizes.size(), shift = rank - type.getRank();
-  Access a{buffer, from.offset, SmallVector<int64_t>(rank, 0), 1};
+  onnx::Sizes sizes = plan::sizesOf(type);
+  Access a{buffer, from.offset, Ixs(rank, 0), 1};
   for (size_t i = shift; i < rank; ++i) {
-    a.strides[i] = type.getDimSize(i - shift) == 1 ? 0 : from.strides[i - shift];
+    a.strides[i] = sizes[i - shift].repeats() ? Ix(0) : from.strides[i - shift];
   }
   if (!blockedSpace) {
-    bool alongLanes = rank > 0 && type.getRank() > 0 && type.getShape().back() != 1;
-    a.laneStride = alongLanes || space.sizes.empty() || space.sizes.back() == 1 ? 1 : 0;
+    bool alongLanes = rank > 0 && type.getRank() > 0 && !sizes.back().repeats();
+    a.laneStride = alongLanes || space.sizes.empty() || space.sizes.back().is(1) ? 1 : 0;
     return a;
   }
   bool perChannel = type.getRank() + 1 >= static_cast<int64_t>(rank) && type.getDimSize(1 - shift) != 1;
@@ -97,14 +121,15 @@ static Access accessOf(const Space &space, RankedTensorType type, Buffer buffer)
   if (perChannel && !blocked) {
     // [C] or [N, C] of a row-major tensor: blocks are contiguous pieces. Layout assignment sees to it that no pixel
     // axis follows.
-    assert(from.strides[1 - shift] == 1 && "row-major operand with pixels in a blocked kernel");
+    assert(from.strides[1 - shift].is(1) && "row-major operand with pixels in a blocked kernel");
     a.strides[1] = space.block;
   }
   return a;
 }
 
 Space Group::space(RankedTensorType type) const {
-  plan::Strides s = plan::stridesOf(type);
+  Walk s = walkOf(type);
+  onnx::Sizes sizes = plan::sizesOf(type);
   Space space{type, s.sizes, s.lanes, {}, {}};
   Block &body = kernel.getBody().front();
   for (BlockArgument argument : body.getArguments()) {
@@ -113,9 +138,8 @@ Space Group::space(RankedTensorType type) const {
       continue;
     }
     bool broadcasts = true;
-    for (int64_t i = 0; i < t.getRank(); ++i) {
-      int64_t d = t.getDimSize(i), into = type.getDimSize(i + type.getRank() - t.getRank());
-      broadcasts &= d == into || d == 1;
+    for (auto [i, d] : llvm::enumerate(plan::sizesOf(t))) {
+      broadcasts &= d == sizes[i + sizes.size() - t.getRank()] || d.repeats();
     }
     // A row-major operand with pixels cannot be read block by block; such roots read it their own way.
     bool pixels =
@@ -129,7 +153,7 @@ Space Group::space(RankedTensorType type) const {
   }
   for (unsigned i = 0; i < results.size(); ++i) {
     RankedTensorType t = resultType(i);
-    if (t.getShape() == type.getShape()) {
+    if (plan::sizesOf(t) == sizes) {
       space.results.push_back(accessOf(space, t, results[i]));
     }
   }

@@ -12,8 +12,8 @@ namespace ingot::lower {
 /// laneStride.
 struct Access {
   Buffer buffer;
-  int64_t offset = 0;
-  llvm::SmallVector<int64_t> strides;
+  Ix offset = 0;
+  Ixs strides;
   int64_t laneStride = 1; ///< 1: contiguous; 0: the same element for all lanes
   Ix at(llvm::ArrayRef<Ix> point) const;
 };
@@ -23,7 +23,7 @@ struct Access {
 /// kernel is accessed from there.
 struct Space {
   mlir::RankedTensorType type;
-  llvm::SmallVector<int64_t> sizes;
+  Ixs sizes;
   int64_t block = 1; ///< lanes of a channel block; 1 in row-major, where lanes run along the last dimension
   llvm::MapVector<mlir::Value, Access>
       accesses; ///< of region arguments and, by yield operand position, results (see Group)

@@ -8,23 +8,27 @@ namespace ingot::lower {
 constexpr int64_t elementsAnItem = 8192, mostItems = 64;
 
 int64_t Portion::items(plan::KernelOp kernel) {
-  int64_t elements = cast<RankedTensorType>(kernel.getResult(0).getType()).getNumElements();
+  auto type = cast<RankedTensorType>(kernel.getResult(0).getType());
+  if (!type.hasStaticShape()) {
+    return mostItems;
+  }
+  int64_t elements = type.getNumElements();
   return std::clamp<int64_t>(elements / elementsAnItem, 1, mostItems);
 }
 
-Portion::Portion(const Build &build, int64_t items, ArrayRef<int64_t> sizes)
+Portion::Portion(const Build &build, int64_t items, ArrayRef<Ix> sizes)
     : w(build.w), begin(build.begin), end(build.end), count(items) {
-  const int64_t *first = llvm::find_if(sizes, [](int64_t size) { return size > 1; });
+  const Ix *first = llvm::find_if(sizes, [](const Ix &size) { return !size.known() || size.number() > 1; });
   if (first != sizes.end()) {
     shared = first - sizes.begin();
   }
 }
 
-void Portion::loop(size_t d, int64_t extent, int64_t step, llvm::function_ref<void(Ix)> body) const {
+void Portion::loop(size_t d, Ix extent, int64_t step, llvm::function_ref<void(Ix)> body) const {
   if (d != shared) {
     return w.loop(0, extent, step, body);
   }
-  Ix steps = extent / step;
+  Ix steps = floorDiv(extent, step);
   w.loop(floorDiv(begin * steps, count) * step, floorDiv(end * steps, count) * step, step, body);
 }
 
@@ -35,18 +39,19 @@ void Portion::rest(size_t d, llvm::function_ref<void()> body) const {
   w.ifThen(arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, w.value(end), w.value(count)), body);
 }
 
-void Portion::lanes(size_t d, int64_t extent, llvm::function_ref<void(Ix, int64_t, Value)> body) const {
+void Portion::lanes(size_t d, Ix extent, llvm::function_ref<void(Ix, int64_t, Value)> body) const {
   if (d != shared) {
     return w.lanes(extent, body);
   }
-  int64_t l = w.machine.lanes, whole = extent - extent % l;
+  int64_t l = w.machine.lanes;
+  Ix tail = remainder(extent, l), whole = extent - tail;
   loop(d, whole, l, [&](Ix i) { body(i, l, {}); });
-  if (whole == extent) {
+  if (tail.is(0)) {
     return;
   }
   rest(d, [&] {
     if (w.machine.maskedAccess) {
-      body(whole, l, w.maskFor(extent - whole, l));
+      body(whole, l, w.maskFor(tail, l));
     } else {
       w.loop(whole, extent, 1, [&](Ix i) { body(i, 1, {}); });
     }

@@ -11,14 +11,14 @@ public:
   static int64_t items(plan::KernelOp kernel);
 
   /// The loops over `sizes`, of a kernel with `items` work items.
-  Portion(const Build &build, int64_t items, llvm::ArrayRef<int64_t> sizes);
+  Portion(const Build &build, int64_t items, llvm::ArrayRef<Ix> sizes);
 
   /// Dimension `d` from 0 to `extent`, a multiple of `step`.
-  void loop(size_t d, int64_t extent, int64_t step, llvm::function_ref<void(Ix)> body) const;
+  void loop(size_t d, Ix extent, int64_t step, llvm::function_ref<void(Ix)> body) const;
   /// What remains of dimension `d` behind such a loop.
   void rest(size_t d, llvm::function_ref<void()> body) const;
   /// Dimension `d` of size `extent` in vectors, as Writer::lanes.
-  void lanes(size_t d, int64_t extent, llvm::function_ref<void(Ix, int64_t, mlir::Value)> body) const;
+  void lanes(size_t d, Ix extent, llvm::function_ref<void(Ix, int64_t, mlir::Value)> body) const;
   /// A nest where no dimension has two places.
   bool isOnePlace() const { return shared == none; }
   void onePlace(llvm::function_ref<void()> body) const { rest(none, body); }

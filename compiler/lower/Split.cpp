@@ -11,7 +11,7 @@ Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outTy
     bool isAlong = llvm::is_contained(axes, i);
     along.push_back(isAlong);
     outDim.push_back(isAlong && !keeps ? -1 : next++);
-    count *= isAlong ? inType.getDimSize(i) : 1;
+    count *= isAlong ? Ix(plan::sizesOf(inType)[i]) : Ix(1);
   }
   merge();
   for (unsigned i = 0; i < along.size(); ++i) {
@@ -71,7 +71,7 @@ SmallVector<Ix> Split::outAt(ArrayRef<Ix> at) const {
 void Split::positions(Writer &w, Ix begin, Ix end, int64_t most, Body body) const {
   SmallVector<Ix> at(in.sizes.size(), 0);
   size_t first = inner.empty() ? at.size() : inner.front();
-  bool empty = llvm::any_of(llvm::enumerate(in.sizes), [&](auto d) { return !along[d.index()] && d.value() == 0; });
+  bool empty = llvm::any_of(llvm::enumerate(in.sizes), [&](auto d) { return !along[d.index()] && d.value().is(0); });
   if (empty) {
     return;
   }
@@ -92,20 +92,24 @@ void Split::keptLoops(Writer &w, SmallVector<Ix> &at, size_t d, int64_t most, Bo
     return keptLoops(w, at, d + 1, most, body);
   }
   if (in.block == 1 && d + 1 == at.size()) {
-    int64_t wide = most * lanes, whole = in.sizes[d] - in.sizes[d] % wide;
+    int64_t wide = most * lanes;
+    Ix whole = in.sizes[d] - remainder(in.sizes[d], wide);
     auto run = [&](Ix start, int64_t vectors, int64_t l, Value mask) {
       at[d] = start;
       body(at, vectors, l, mask);
     };
     w.loop(0, whole, wide, [&](Ix i) { run(i, most, lanes, {}); });
-    int64_t rest = in.sizes[d] - whole, full = rest / lanes, tail = rest % lanes;
-    if (full) {
-      run(whole, full, lanes, {});
+    Ix rest = in.sizes[d] - whole, full = floorDiv(rest, lanes), tail = remainder(rest, lanes),
+       behind = in.sizes[d] - tail;
+    if (full.known() && !full.is(0)) {
+      run(whole, full.number(), lanes, {});
+    } else {
+      w.loop(whole, behind, lanes, [&](Ix i) { run(i, 1, lanes, {}); });
     }
-    if (tail && w.machine.maskedAccess) {
-      run(whole + full * lanes, 1, lanes, w.maskFor(tail, lanes));
-    } else if (tail) {
-      w.loop(whole + full * lanes, in.sizes[d], 1, [&](Ix i) { run(i, 1, 1, {}); });
+    if (!tail.is(0) && w.machine.maskedAccess) {
+      run(behind, 1, lanes, w.maskFor(tail, lanes));
+    } else {
+      w.loop(behind, in.sizes[d], 1, [&](Ix i) { run(i, 1, 1, {}); });
     }
     at[d] = 0;
     return;
@@ -140,9 +144,9 @@ struct Sweep {
   }
 
   SmallVector<Value> innermost(unsigned d, ValueRange carried) {
-    int64_t extent = split.in.sizes[d], width = split.across ? split.lanes : 1, round = width * unroll;
-    int64_t whole = extent - extent % round, full = (extent - whole) / width, tail = (extent - whole) % width,
-            behind = extent - tail;
+    int64_t width = split.across ? split.lanes : 1, round = width * unroll;
+    Ix extent = split.in.sizes[d], whole = extent - remainder(extent, round), full = floorDiv(extent - whole, width),
+       tail = remainder(extent, width), behind = extent - tail;
     auto step = [&](Ix i, int64_t stepLanes, Value stepMask, int64_t slot, ValueRange c) {
       at[d] = i;
       return body({at, stepLanes, stepMask, slot}, c);
@@ -157,10 +161,14 @@ struct Sweep {
     };
     SmallVector<Value> values =
         w.loop(0, whole, round, carried, [&](Ix i, ValueRange c) { return several(i, unroll, c); });
-    values = several(whole, full, values);
-    if (tail && w.machine.maskedAccess) {
+    if (full.known()) {
+      values = several(whole, full.number(), values);
+    } else {
+      values = w.loop(whole, behind, width, values, [&](Ix i, ValueRange c) { return several(i, 1, c); });
+    }
+    if (!tail.is(0) && w.machine.maskedAccess) {
       values = step(behind, stepLanes, w.maskFor(tail, stepLanes), 0, values);
-    } else if (tail) {
+    } else if (!tail.is(0)) {
       values = w.loop(behind, extent, 1, values, [&](Ix i, ValueRange c) { return step(i, 1, {}, unroll, c); });
     }
     return values;

@@ -19,7 +19,7 @@ public:
   llvm::SmallVector<bool> along;     ///< for each dimension of `in`
   llvm::SmallVector<int64_t> outDim; ///< its dimension in `out`; -1: none
   llvm::SmallVector<unsigned> inner; ///< dimensions worked along, outermost first
-  int64_t count = 1;                 ///< elements worked along
+  Ix count = 1;                      ///< elements worked along
   int64_t lanes = 1;                 ///< of a vector: the machine's, or the layout's block
   bool across = false; ///< row-major and the last dimension is worked along: the lanes of a vector are to be combined
 
@@ -48,7 +48,7 @@ public:
                                        StepBody body) const;
   /// Whether a sweep ends with scalars.
   bool hasScalarTail(const Writer &w) const {
-    return across && lanes > 1 && in.sizes.back() % lanes && !w.machine.maskedAccess;
+    return across && lanes > 1 && !remainder(in.sizes.back(), lanes).is(0) && !w.machine.maskedAccess;
   }
 
   /// The result's point for a point of `in`.

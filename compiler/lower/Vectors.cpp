@@ -106,4 +106,17 @@ Value tree(Writer &w, Combine how, SmallVector<Value> values) {
   return values[0];
 }
 
+Value counted(Writer &w, Ix count, Type type) {
+  if (count.known()) {
+    return w.constant(static_cast<double>(count.number()), type);
+  }
+  Type element = getElementTypeOrSelf(type);
+  Value scalar = w.integer(count, isa<FloatType>(element) ? w.b.getI64Type() : element);
+  if (isa<FloatType>(element)) {
+    scalar = arith::SIToFPOp::create(w.b, w.loc, element, scalar);
+  }
+  auto vector = dyn_cast<VectorType>(type);
+  return w.splat(scalar, vector ? vector.getNumElements() : 1);
+}
+
 } // namespace ingot::lower

@@ -26,6 +26,8 @@ mlir::Value neutral(Writer &w, Combine how, mlir::Type type);
 mlir::Value combine(Writer &w, Combine how, mlir::Value a, mlir::Value b);
 /// All lanes of a vector into a scalar; a scalar stays.
 mlir::Value across(Writer &w, Combine how, mlir::Value v);
+/// How many elements there are, as a scalar or splat of `type`.
+mlir::Value counted(Writer &w, Ix count, mlir::Type type);
 /// Several values into one, as a tree.
 mlir::Value tree(Writer &w, Combine how, llvm::SmallVector<mlir::Value> values);
 

@@ -33,10 +33,25 @@ Ix::Ix(Writer &w, Value v) : w(&w) {
   }
 }
 
+Ix::Ix(const support::Size &size) {
+  if (size.isNumber()) {
+    constant = size.number();
+  } else {
+    expression = std::make_shared<const support::Size>(size);
+  }
+}
+
+bool same(const Ix &a, const Ix &b) {
+  if (a.known() && b.known()) {
+    return a.constant == b.constant;
+  }
+  return a.isSize() && b.isSize() ? a.size() == b.size() : a.v && a.v == b.v;
+}
+
 template <typename Op> static Value binary(Writer &w, Ix a, Ix b) {
   return Op::create(w.b, w.loc, w.value(a), w.value(b));
 }
-#define INGOT_WRITER(a, b) Writer &w = *((a).known() ? (b).w : (a).w)
+#define INGOT_WRITER(a, b) Writer &w = *((a).isSize() ? (b).w : (a).w)
 
 Ix operator+(Ix a, Ix b) {
   if (a.known() && b.known()) {
@@ -44,6 +59,9 @@ Ix operator+(Ix a, Ix b) {
   }
   if (a.is(0) || b.is(0)) {
     return a.is(0) ? b : a;
+  }
+  if (a.isSize() && b.isSize()) {
+    return a.size() + b.size();
   }
   INGOT_WRITER(a, b);
   return Ix(w, binary<arith::AddIOp>(w, a, b));
@@ -54,6 +72,9 @@ Ix operator-(Ix a, Ix b) {
   }
   if (b.is(0)) {
     return a;
+  }
+  if (a.isSize() && b.isSize()) {
+    return a.size() - b.size();
   }
   INGOT_WRITER(a, b);
   return Ix(w, binary<arith::SubIOp>(w, a, b));
@@ -68,6 +89,9 @@ Ix operator*(Ix a, Ix b) {
   if (a.is(1) || b.is(1)) {
     return a.is(1) ? b : a;
   }
+  if (a.isSize() && b.isSize()) {
+    return a.size() * b.size();
+  }
   INGOT_WRITER(a, b);
   return Ix(w, binary<arith::MulIOp>(w, a, b));
 }
@@ -77,6 +101,9 @@ Ix floorDiv(Ix a, Ix b) {
   }
   if (b.is(1)) {
     return a;
+  }
+  if (a.isSize() && b.isSize()) {
+    return floorDiv(a.size(), b.size());
   }
   INGOT_WRITER(a, b);
   return Ix(w, binary<arith::DivUIOp>(w, a, b));
@@ -88,12 +115,18 @@ Ix remainder(Ix a, Ix b) {
   if (b.is(1)) {
     return 0;
   }
+  if (a.isSize() && b.isSize()) {
+    return a.size() - floorDiv(a.size(), b.size()) * b.size();
+  }
   INGOT_WRITER(a, b);
   return Ix(w, binary<arith::RemUIOp>(w, a, b));
 }
 Ix min(Ix a, Ix b) {
   if (a.known() && b.known()) {
     return std::min(a.constant, b.constant);
+  }
+  if (a.isSize() && b.isSize()) {
+    return min(a.size(), b.size());
   }
   INGOT_WRITER(a, b);
   return Ix(w, binary<arith::MinSIOp>(w, a, b));
@@ -102,12 +135,46 @@ Ix max(Ix a, Ix b) {
   if (a.known() && b.known()) {
     return std::max(a.constant, b.constant);
   }
+  if (a.isSize() && b.isSize()) {
+    return max(a.size(), b.size());
+  }
   INGOT_WRITER(a, b);
   return Ix(w, binary<arith::MaxSIOp>(w, a, b));
 }
 #undef INGOT_WRITER
 
-Value Writer::value(Ix i) { return i.known() ? arith::ConstantIndexOp::create(b, loc, i.constant).getResult() : i.v; }
+namespace {
+/// A size computed from the symbols' values, in the arithmetic of values only: what is known is folded already.
+struct Computed {
+  Ix i;
+  Writer *w = nullptr;
+  explicit Computed(int64_t n) : i(n) {}
+  Computed(Ix i, Writer *w) : i(i), w(w) {}
+  friend Computed operator+(Computed a, Computed b) { return {a.i + b.i, a.w ? a.w : b.w}; }
+  friend Computed operator*(Computed a, Computed b) { return {a.i * b.i, a.w ? a.w : b.w}; }
+};
+} // namespace
+
+Value Writer::value(Ix i) {
+  if (i.v) {
+    return i.v;
+  }
+  if (!i.expression) {
+    return arith::ConstantIndexOp::create(b, loc, i.constant);
+  }
+  auto symbol = [&](StringRef name) {
+    auto it = symbols.find(name.str());
+    assert(it != symbols.end() && "a size of a symbol that the function does not get");
+    return Computed(Ix(*this, it->second), this);
+  };
+  auto call = [&](StringRef name, Computed x, Computed y) {
+    if (name == "div") { // of any sign, towards minus infinity
+      return Computed(Ix(*this, arith::FloorDivSIOp::create(b, loc, value(x.i), value(y.i))), this);
+    }
+    return Computed(name == "min" ? min(x.i, y.i) : max(x.i, y.i), this);
+  };
+  return value(i.expression->compute<Computed>({symbol, call}).i);
+}
 Value Writer::integer(Ix i, Type type) { return arith::IndexCastOp::create(b, loc, type, value(i)); }
 
 Value Writer::constant(double v, Type type) {

@@ -1,24 +1,29 @@
 // Writes loops and vectors. Index arithmetic on numbers known now costs nothing: a builder written once serves static
 // and dynamic sizes.
 #pragma once
+#include "compiler/support/Size.h"
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include <memory>
 
 namespace ingot::lower {
 
 class Writer;
 
-/// An index: a number known now, or a value of the loops.
+/// An index: a number known now, a size that is an expression of the model's symbols, or a value of the loops.
 class Ix {
 public:
   Ix(int64_t constant = 0) : constant(constant) {}
   Ix(int constant) : constant(constant) {}
+  Ix(const support::Size &size);
   Ix(Writer &w, mlir::Value v);
 
-  bool known() const { return !v; }
+  bool known() const { return !v && !expression; }
   int64_t number() const { return constant; } ///< when known()
   bool is(int64_t n) const { return known() && constant == n; }
+  /// The same whatever the loops and the symbols are.
+  friend bool same(const Ix &a, const Ix &b);
 
   friend Ix operator+(Ix a, Ix b);
   friend Ix operator-(Ix a, Ix b);
@@ -33,7 +38,13 @@ private:
   Writer *w = nullptr;
   mlir::Value v;
   int64_t constant = 0;
+  std::shared_ptr<const support::Size> expression; ///< null for numbers and values
+  bool isSize() const { return !v; }
+  support::Size size() const { return expression ? *expression : support::Size(constant); } ///< when isSize()
 };
+inline Ix &operator+=(Ix &a, Ix b) { return a = a + b; }
+inline Ix &operator*=(Ix &a, Ix b) { return a = a * b; }
+using Ixs = llvm::SmallVector<Ix, 4>;
 
 /// A flat buffer: a one-dimensional memref behind a bare pointer, and the element type of the tensor it holds (booleans
 /// are i8 in memory, i1 in values; unsigned integers are signless in both).
@@ -55,6 +66,7 @@ public:
   mlir::OpBuilder b;
   mlir::Location loc;
   const target::MachineModel &machine;
+  std::map<std::string, mlir::Value> symbols; ///< of type index: what sizes are computed from
 
   // Indices and constants.
   mlir::Value value(Ix i);                                ///< of type index

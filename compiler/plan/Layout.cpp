@@ -1,4 +1,5 @@
 #include "compiler/plan/Layout.h"
+#include "compiler/onnx/Shapes.h"
 
 using namespace mlir;
 
@@ -11,6 +12,10 @@ BlockedAttr blockedOf(Type type) {
 
 RankedTensorType withLayout(RankedTensorType type, BlockedAttr layout) {
   return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
+}
+
+support::Sizes sizesOf(RankedTensorType type) {
+  return blockedOf(type) ? support::Sizes(type.getShape().begin(), type.getShape().end()) : onnx::sizesOf(type);
 }
 
 Strides stridesOf(RankedTensorType type) {

@@ -1,12 +1,16 @@
 // Where the elements of a tensor lie in memory: its type's encoding, read as strides.
 #pragma once
 #include "compiler/plan/Plan.h"
+#include "compiler/support/Size.h"
 
 namespace ingot::plan {
 
 /// The blocked encoding of a type, or null for row-major.
 BlockedAttr blockedOf(mlir::Type type);
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, BlockedAttr layout);
+
+/// The logical axes. Blocked tensors have static shapes.
+support::Sizes sizesOf(mlir::RankedTensorType type);
 
 /// Strides in elements over the *iteration dimensions* of a tensor. Row-major: the logical axes; the lane axis is the
 /// last one. Blocked: [N, C / lanes, spatial...] and the lanes, whose stride is 1.

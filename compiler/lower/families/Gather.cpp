@@ -18,13 +18,14 @@ public:
       return llvm::all_of(entry.first.getUsers(), [&](Operation *user) { return user == group.root; });
     });
     data = group.root->getResult(0), indices = group.root->getOperand(1);
-    space.accesses[data] = {group.buffer(group.root->getOperand(0)), 0, lookup.dataStrides, 1};
-    space.accesses[indices] = {group.buffer(indices), 0, lookup.indexStrides, 1};
+    auto walked = [](ArrayRef<int64_t> strides) { return Ixs(strides.begin(), strides.end()); };
+    space.accesses[data] = {group.buffer(group.root->getOperand(0)), 0, walked(lookup.dataStrides), 1};
+    space.accesses[indices] = {group.buffer(indices), 0, walked(lookup.indexStrides), 1};
     space.collapse();
   }
 
   void write(int64_t items) {
-    if (llvm::is_contained(space.sizes, 0)) {
+    if (llvm::any_of(space.sizes, [](const Ix &size) { return size.is(0); })) {
       return;
     }
     if (hasNoPlaces(lookup)) {
@@ -47,7 +48,7 @@ private:
 
   void loops(const Portion &portion, Point &at) {
     size_t d = at.at.size(), n = space.sizes.size();
-    if (d + 1 == n && access(indices).strides.back() == 0) {
+    if (d + 1 == n && access(indices).strides.back().is(0)) {
       return row(portion, at);
     }
     if (d == n) {

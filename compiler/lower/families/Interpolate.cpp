@@ -33,7 +33,7 @@ public:
   }
 
   void write(const Build &build, int64_t items) {
-    if (llvm::is_contained(space.sizes, 0)) {
+    if (llvm::any_of(space.sizes, [](const Ix &size) { return size.is(0); })) {
       return;
     }
     Point at;

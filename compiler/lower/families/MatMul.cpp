@@ -204,7 +204,7 @@ void shapeSpace(Space &space, const Problem &p) {
   }
   // The stride of the innermost row dimension that has an extent is the stride of all of them together.
   size_t rows = space.sizes.size() - 1, inner = rows - 1;
-  while (inner > 0 && space.sizes[inner] == 1) {
+  while (inner > 0 && space.sizes[inner].is(1)) {
     --inner;
   }
   auto merge = [&](Access &access) { access.strides = {access.strides[inner], access.strides.back()}; };

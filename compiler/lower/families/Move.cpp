@@ -68,16 +68,19 @@ private:
   int64_t channels;
   int tileAxis = -1; ///< the dimension that the source runs along, where it is not the last
 
+  /// Whether there are at least `n` places for certain.
+  static bool atLeast(Ix size, int64_t n) { return size.known() && size.number() >= n; }
+
   const Access &source() { return space.accesses.find(key)->second; }
 
   void chooseTile() {
     int64_t l = w.machine.lanes, last = static_cast<int64_t>(space.sizes.size()) - 1;
-    if (!hasSource || space.block > 1 || last < 1 || l < 2 || space.sizes[last] < l ||
-        std::abs(source().strides[last]) <= 1) {
+    if (!hasSource || space.block > 1 || last < 1 || l < 2 || !atLeast(space.sizes[last], l) ||
+        (source().strides[last].known() && std::abs(source().strides[last].number()) <= 1)) {
       return;
     }
     for (int64_t d = 0; d < last; ++d) {
-      if (source().strides[d] == 1 && space.sizes[d] >= l) {
+      if (source().strides[d].is(1) && atLeast(space.sizes[d], l)) {
         tileAxis = d;
       }
     }
@@ -111,8 +114,9 @@ private:
   }
 
   void tiles(const Portion &portion, Point &at) {
-    int64_t l = w.machine.lanes, rows = space.sizes[tileAxis], columns = space.sizes.back();
-    int64_t wholeRows = rows / l * l, wholeColumns = columns / l * l;
+    int64_t l = w.machine.lanes;
+    Ix rows = space.sizes[tileAxis], columns = space.sizes.back();
+    Ix wholeRows = rows - remainder(rows, l), wholeColumns = columns - remainder(columns, l);
     portion.loop(tileAxis, wholeRows, l, [&](Ix row) {
       w.loop(0, wholeColumns, l, [&](Ix column) { tile(at, row, column); });
       w.loop(row, row + l, 1, [&](Ix r) { // what is left of the last dimension
@@ -189,11 +193,11 @@ Value fillOf(Build &build, const onnx::Movement &movement) {
 }
 
 /// Strides over the movement's axes from those over the result's.
-SmallVector<int64_t> spread(ArrayRef<int64_t> strides, const onnx::Movement &movement) {
+Ixs spread(ArrayRef<Ix> strides, const onnx::Movement &movement) {
   if (movement.axes.empty()) {
-    return SmallVector<int64_t>(strides);
+    return Ixs(strides);
   }
-  SmallVector<int64_t> out(movement.shape.size());
+  Ixs out(movement.shape.size());
   int64_t inner = 1;
   for (size_t i = out.size(); i-- > 0;) {
     inner = i + 1 < out.size() && movement.axes[i] == movement.axes[i + 1] ? inner * movement.shape[i + 1] : 1;
@@ -254,11 +258,12 @@ private:
       enter(access);
     }
     llvm::for_each(space.results, enter);
-    space.sizes = sizes;
+    space.sizes.assign(sizes.begin(), sizes.end());
     int64_t channels = 0;
     if (piece.operand != onnx::Piece::fill) {
       Value operand = group.root->getOperand(piece.operand);
-      Access from{group.buffer(operand), piece.source.offset, piece.source.strides, 1};
+      const onnx::Strided &source = piece.source;
+      Access from{group.buffer(operand), source.offset, Ixs(source.strides.begin(), source.strides.end()), 1};
       if (space.block > 1) {
         channels = blockedSource(from, Group::typeOf(operand), space.block);
       }
@@ -271,7 +276,7 @@ private:
   static int64_t blockedSource(Access &from, RankedTensorType type, int64_t block) {
     plan::Strides s = plan::stridesOf(type);
     from.offset = s.offset;
-    from.strides = s.strides;
+    from.strides.assign(s.strides.begin(), s.strides.end());
     if (plan::blockedOf(type)) {
       return 0;
     }

@@ -104,10 +104,10 @@ private:
 
   void finish(Value sum, ArrayRef<Ix> at, int64_t lanes, Value mask) {
     if (op.getKind() == "Mean") {
-      Value count = w.constant(static_cast<double>(split.count), sum.getType());
+      Value count = counted(w, split.count, sum.getType());
       if (isa<FloatType>(element)) {
         sum = arith::DivFOp::create(w.b, w.loc, sum, count);
-      } else if (split.count > 0) {
+      } else if (!split.count.is(0)) {
         sum = onnx::elementOf(op.getData()).isUnsignedInteger()
                   ? arith::DivUIOp::create(w.b, w.loc, sum, count).getResult()
                   : arith::DivSIOp::create(w.b, w.loc, sum, count).getResult();

@@ -27,11 +27,11 @@ public:
     RankedTensorType type = Group::typeOf(op.getX());
     Split split(build.group, type, Group::typeOf(op.getY()), {static_cast<int64_t>(op.getAxis())}, /*keeps=*/true);
     unsigned axis = split.inner.front();
-    int64_t extent = split.in.sizes[axis];
+    Ix extent = split.in.sizes[axis];
     split.positions(w, build.begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
       Value zero = w.constant(0, w.vectorOf(valueType(type.getElementType()), lanes));
       w.loop(0, extent, 1, zero, [&](Ix i, ValueRange carried) {
-        at[axis] = op.getReverse() ? Ix(extent - 1) - i : i;
+        at[axis] = op.getReverse() ? extent - 1 - i : i;
         Value x = build.group.read(op.getX(), split.in, Point{at, lanes, mask});
         Value sum = combine(w, Combine::Add, carried[0], x);
         build.group.finish(op.getExclusive() ? carried[0] : sum, split.out, Point{split.outAt(at), lanes, mask});

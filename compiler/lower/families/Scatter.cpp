@@ -16,9 +16,10 @@ public:
   explicit Loops(Build &build)
       : build(build), w(build.w), group(build.group), lookup(cast<onnx::Indexer>(group.root).lookup()),
         updatesType(Group::typeOf(group.root->getOperand(2))), element(updatesType.getElementType()) {
-    indices = {group.buffer(group.root->getOperand(1)), 0, lookup.indexStrides, 1};
-    updates = {group.buffer(group.root->getOperand(2)), 0, plan::stridesOf(updatesType).strides, 1};
-    result = {group.result(), 0, lookup.dataStrides, 1};
+    auto walked = [](ArrayRef<int64_t> strides) { return Ixs(strides.begin(), strides.end()); };
+    indices = {group.buffer(group.root->getOperand(1)), 0, walked(lookup.indexStrides), 1};
+    updates = {group.buffer(group.root->getOperand(2)), 0, walked(plan::stridesOf(updatesType).strides), 1};
+    result = {group.result(), 0, walked(lookup.dataStrides), 1};
     if (auto reduction = group.root->getAttrOfType<StringAttr>("reduction")) {
       combination = reduction.getValue();
     }
@@ -68,10 +69,10 @@ private:
   }
 
   /// Whether the axes from `d` on all have stride zero (`innermost` 0), or are dense (`innermost` 1).
-  bool rest(ArrayRef<int64_t> strides, int64_t d, int64_t innermost) const {
+  bool rest(ArrayRef<Ix> strides, int64_t d, int64_t innermost) const {
     int64_t expected = innermost;
     for (int64_t i = updatesType.getRank(); i-- > d;) {
-      if (updatesType.getDimSize(i) != 1 && strides[i] != expected) {
+      if (updatesType.getDimSize(i) != 1 && !strides[i].is(expected)) {
         return false;
       }
       expected *= updatesType.getDimSize(i);

@@ -39,8 +39,8 @@ public:
         split(group, Group::typeOf(wanted.x), group.resultType(), {wanted.axis}, /*keeps=*/true) {
     storesAhead = !wanted.log && group.resultType().getElementType() == element &&
                   split.out.results.size() == group.kernel.getNumResults();
-    held = split.across && split.lanes > 1 && split.count <= heldVectors * split.lanes;
-    if (held && split.count < split.lanes && !w.machine.maskedAccess) {
+    held = split.across && split.lanes > 1 && split.count.known() && split.count.number() <= heldVectors * split.lanes;
+    if (held && split.count.number() < split.lanes && !w.machine.maskedAccess) {
       shortRow = w.local(element, split.lanes);
     }
   }
@@ -91,18 +91,18 @@ private:
 
   SmallVector<Piece> pieces() {
     SmallVector<Piece> all;
-    int64_t l = split.lanes, tail = split.count % l;
-    for (int64_t i = 0; i + l <= split.count; i += l) {
+    int64_t l = split.lanes, count = split.count.number(), tail = count % l;
+    for (int64_t i = 0; i + l <= count; i += l) {
       all.push_back({i, {}});
     }
-    if (tail && (w.machine.maskedAccess || split.count < l)) {
-      all.push_back({split.count - tail, w.maskFor(tail, l)});
+    if (tail && (w.machine.maskedAccess || count < l)) {
+      all.push_back({count - tail, w.maskFor(tail, l)});
     } else if (tail) { // overlaps the vector before it, whose lanes are left out of maximum and sum
       SmallVector<bool> own(l, false);
       std::fill(own.end() - tail, own.end(), true);
       auto type = VectorType::get({l}, w.b.getI1Type());
       all.push_back(
-          {split.count - l, arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(type, ArrayRef<bool>(own)))});
+          {count - l, arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(type, ArrayRef<bool>(own)))});
     }
     return all;
   }

@@ -82,7 +82,7 @@ private:
       sum = across(w, Combine::Add, sum);
       sum = sums.size() > accumulators ? combine(w, Combine::Add, sum, sums.back()) : sum;
     }
-    return arith::DivFOp::create(w.b, w.loc, sum, w.constant(static_cast<double>(split.count), sum.getType()));
+    return arith::DivFOp::create(w.b, w.loc, sum, counted(w, split.count, sum.getType()));
   }
 };
 
