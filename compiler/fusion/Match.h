@@ -3,6 +3,8 @@
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/ops/Move.h"
+#include "compiler/onnx/ops/Shape.h"
 
 namespace ingot::fusion {
 
@@ -31,6 +33,19 @@ inline mlir::Location jointLoc(mlir::OpBuilder &b, llvm::ArrayRef<mlir::Operatio
     locs.push_back(op->getLoc());
   }
   return b.getFusedLoc(locs);
+}
+
+/// The elements of `x` in another shape, which may have dimensions of 0.
+inline mlir::Value reshaped(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, llvm::ArrayRef<int64_t> shape) {
+  auto literally = b.getNamedAttr("allowzero", b.getI64IntegerAttr(1));
+  return onnx::make<onnx::ReshapeOp>(b, loc, {x, onnx::makeIntegers(b, loc, shape)}, {literally});
+}
+
+inline mlir::Value transposed(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, llvm::ArrayRef<int64_t> perm) {
+  if (llvm::equal(perm, llvm::seq<int64_t>(0, perm.size()))) {
+    return x;
+  }
+  return onnx::make<onnx::TransposeOp>(b, loc, {x}, {b.getNamedAttr("perm", b.getDenseI64ArrayAttr(perm))});
 }
 
 } // namespace ingot::fusion

@@ -199,9 +199,9 @@ private:
   // Concatenation in place.
 
   /// Whether the pieces of a concatenation lie one behind the other in the result.
-  static bool contiguousPieces(Operation *concat, plan::KernelOp kernel) {
+  static bool contiguousPieces(onnx::Join concat, plan::KernelOp kernel) {
     RankedTensorType t = typeOf(kernel.getResult(0));
-    int64_t axis = *onnx::normalAxis(concat->getAttrOfType<IntegerAttr>("axis").getInt(), t.getRank());
+    int64_t axis = concat.joinAxis();
     auto layout = plan::blockedOf(t);
     if (layout && axis == 1) {
       for (Value v : concat->getOperands().drop_back()) {
@@ -218,9 +218,8 @@ private:
   llvm::DenseMap<Value, Value> memberOf;
 
   void joinInPlace(plan::KernelOp kernel) {
-    Operation *concat = rootOf(kernel);
-    if (!concat || concat->getName().stripDialect() != "Concat" ||
-        kernel.getBody().front().getOperations().size() != 2 || !contiguousPieces(concat, kernel)) {
+    auto concat = dyn_cast_or_null<onnx::Join>(rootOf(kernel));
+    if (!concat || kernel.getBody().front().getOperations().size() != 2 || !contiguousPieces(concat, kernel)) {
       return;
     }
     OpBuilder b(kernel);

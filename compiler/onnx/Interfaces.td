@@ -61,6 +61,21 @@ def Onnx_Mover : OpInterface<"Mover"> {
     "::std::optional<::ingot::onnx::Movement>", "movement", (ins)>];
 }
 
+def Onnx_ViewInterface : OpInterface<"View"> {
+  let cppNamespace = "::ingot::onnx";
+  let description = "An op of one result that may be nothing but another name for memory of operand 0.";
+  let methods = [InterfaceMethod<[{
+      The byte of the row-major operand 0 where the row-major result begins; nothing when its elements do not lie there one behind the
+      other. Types are static.}],
+    "::std::optional<int64_t>", "viewOffset", (ins)>];
+}
+
+def Onnx_JoinInterface : OpInterface<"Join"> {
+  let cppNamespace = "::ingot::onnx";
+  let description = "An op whose result is its operands one behind the other along an axis.";
+  let methods = [InterfaceMethod<"The axis, not negative. Types are static.", "int64_t", "joinAxis", (ins)>];
+}
+
 def Onnx_Indexer : OpInterface<"Indexer"> {
   let cppNamespace = "::ingot::onnx";
   let description = "An op that reads or writes elements of operand 0's shape at places given by operand 1.";

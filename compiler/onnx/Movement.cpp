@@ -46,4 +46,22 @@ LogicalResult evaluateMovement(Operation *op, const Movement &movement, ArrayRef
   return success();
 }
 
+std::optional<int64_t> contiguousOffset(Operation *op) {
+  auto moves = cast<Mover>(op).movement();
+  if (!moves || moves->pieces.size() != 1) {
+    return std::nullopt;
+  }
+  const Piece &piece = moves->pieces.front();
+  SmallVector<int64_t> dense = rowMajorStrides(moves->shape);
+  if (piece.operand != 0 || piece.sizes != moves->shape) {
+    return std::nullopt;
+  }
+  for (size_t i = 0; i < dense.size(); ++i) {
+    if (moves->shape[i] > 1 && piece.source.strides[i] != dense[i]) {
+      return std::nullopt;
+    }
+  }
+  return piece.source.offset * elementBytes(elementOf(op->getResult(0)));
+}
+
 } // namespace ingot::onnx

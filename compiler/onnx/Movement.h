@@ -3,6 +3,7 @@
 #pragma once
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
+#include <optional>
 
 namespace ingot::onnx {
 
@@ -30,5 +31,8 @@ struct Movement {
 llvm::LogicalResult evaluateMovement(mlir::Operation *op, const Movement &movement,
                                      llvm::ArrayRef<mlir::ElementsAttr> operands,
                                      llvm::SmallVectorImpl<mlir::ElementsAttr> &results);
+
+/// The byte of operand 0 where the result of a Mover begins, when its elements lie there one behind the other.
+std::optional<int64_t> contiguousOffset(mlir::Operation *op);
 
 } // namespace ingot::onnx

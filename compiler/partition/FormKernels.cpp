@@ -33,36 +33,6 @@ bool isScalarConstant(Value v) {
   return dense && (dense.isSplat() || dense.getNumElements() == 1);
 }
 
-/// Byte offset of a slice that is one contiguous piece of its operand; -1 when it is not.
-int64_t contiguousSlice(Operation *op) {
-  auto from = onnx::ranked(op->getOperand(0)), to = onnx::ranked(op->getResult(0));
-  Value startsOf = op->getOperand(1), axesOf = op->getOperand(3), stepsOf = op->getOperand(4);
-  auto starts = onnx::integersOf(startsOf), axes = onnx::integersOf(axesOf), steps = onnx::integersOf(stepsOf);
-  if (!starts || (onnx::present(axesOf) && !axes) || (onnx::present(stepsOf) && !steps)) {
-    return -1;
-  }
-  int64_t offset = 0, stride = 1;
-  SmallVector<int64_t> begin(from.getRank(), 0);
-  for (size_t i = 0; i < starts->size(); ++i) {
-    int64_t axis = axes ? *onnx::normalAxis((*axes)[i], from.getRank()) : i, start = (*starts)[i];
-    if (steps && (*steps)[i] != 1) {
-      return -1;
-    }
-    int64_t d = from.getDimSize(axis);
-    begin[axis] = std::clamp<int64_t>(start < 0 ? start + d : start, 0, d);
-  }
-  bool outerMustBeOne = false;
-  for (int64_t i = from.getRank() - 1; i >= 0; --i) {
-    if (outerMustBeOne && to.getDimSize(i) != 1) {
-      return -1;
-    }
-    outerMustBeOne |= to.getDimSize(i) != from.getDimSize(i);
-    offset += begin[i] * stride;
-    stride *= from.getDimSize(i);
-  }
-  return offset * onnx::elementBytes(from.getElementType());
-}
-
 class Former {
 public:
   Former(func::FuncOp function, ArrayRef<Device> devices, bool fallback, std::vector<Placement> &report)
@@ -94,8 +64,8 @@ private:
   llvm::DenseMap<Operation *, std::shared_ptr<Group>> groupOf;
 
   static bool isView(Operation &op) {
-    StringRef name = op.getName().stripDialect();
-    return name == "Reshape" || (name == "Slice" && contiguousSlice(&op) >= 0);
+    auto view = dyn_cast<onnx::View>(op);
+    return view && view.viewOffset();
   }
 
   /// Empty when some compiler family can build the op.
@@ -298,8 +268,8 @@ private:
 
   void makeView(Operation *op) {
     OpBuilder b(op);
-    int64_t offset = op->getName().stripDialect() == "Slice" ? contiguousSlice(op) : 0;
-    Value view = plan::ViewOp::create(b, op->getLoc(), op->getResult(0).getType(), op->getOperand(0), offset);
+    Value view = plan::ViewOp::create(b, op->getLoc(), op->getResult(0).getType(), op->getOperand(0),
+                                      *cast<onnx::View>(op).viewOffset());
     op->getResult(0).replaceAllUsesWith(view);
     op->erase();
   }

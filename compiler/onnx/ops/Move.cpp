@@ -228,6 +228,8 @@ std::optional<Movement> ConcatOp::movement() {
   return m;
 }
 
+int64_t ConcatOp::joinAxis() { return *normalAxis(getAxis(), ranked(getY()).getRank()); }
+
 LogicalResult ConcatOp::upgrade(Node &node) {
   if (!node.attributes.get("axis")) { // opsets before 4 have a default
     node.attributes.set("axis", node.builder.getI64IntegerAttr(1));

@@ -3,13 +3,14 @@ include "compiler/onnx/Onnx.td"
 
 /// Operands beyond the first `data` ones say where elements go and must be constants.
 class Onnx_Move<string mnemonic, int inputs, int dataOperands = 1, list<Trait> traits = []>
-    : Onnx_Op<mnemonic, inputs, traits # [Onnx_Evaluable, Onnx_KernelRoot, DeclareOpInterfaceMethods<Onnx_Mover>]> {
+    : Onnx_Op<mnemonic, inputs, traits # [Onnx_Evaluable, Onnx_KernelRoot, Onnx_ViewInterface, DeclareOpInterfaceMethods<Onnx_Mover>]> {
   code own = "";
   let results = (outs AnyTensor:$y);
   let more = [{
     ::llvm::StringRef family() { return "Move"; }
     bool isParameter(unsigned operand) { return }] # !if(!eq(dataOperands, -1), "false", "operand >= " # dataOperands) # [{; }
     std::string unsupported() { return movement() ? "" : "its shape or positions are not known at compile time"; }
+    ::std::optional<int64_t> viewOffset() { return contiguousOffset(*this); }
     ::llvm::LogicalResult evaluate(::llvm::ArrayRef<::mlir::ElementsAttr> operands, ::llvm::SmallVectorImpl<::mlir::ElementsAttr> &results) {
       auto moves = movement();
       return moves ? evaluateMovement(*this, *moves, operands, results) : ::llvm::failure();
@@ -26,7 +27,7 @@ def Onnx_SliceOp : Onnx_Move<"Slice", 5, 1, [Onnx_SameElements<"1, 2, 3, 4">]> {
   let arguments = (ins AnyTensor:$data, Onnx_Indices:$starts, Onnx_Indices:$ends, Onnx_OptionalOf<Onnx_Indices>:$axes, Onnx_OptionalOf<Onnx_Indices>:$steps);
   let own = upgrades;
 }
-def Onnx_ConcatOp : Onnx_Move<"Concat", -1, -1, [Onnx_SameElements<>]> {
+def Onnx_ConcatOp : Onnx_Move<"Concat", -1, -1, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_JoinInterface>]> {
   let arguments = (ins Variadic<AnyTensor>:$xs, I64Attr:$axis);
   let own = upgrades # "::ingot::onnx::LayoutRule layoutRule(int64_t lanes);";
 }

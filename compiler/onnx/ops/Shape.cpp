@@ -135,6 +135,8 @@ LogicalResult ReshapeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorIm
   return evaluateView(*this, operands, results);
 }
 
+std::optional<int64_t> ReshapeOp::viewOffset() { return 0; }
+
 // Views: Flatten, Squeeze, Unsqueeze.
 
 static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {

@@ -9,7 +9,7 @@ def Onnx_SizeOp : Onnx_Op<"Size", 1, [DeclareOpInterfaceMethods<Onnx_Decomposabl
   let arguments = (ins AnyTensor:$x);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_ReshapeOp : Onnx_Op<"Reshape", 2, [DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
+def Onnx_ReshapeOp : Onnx_Op<"Reshape", 2, [DeclareOpInterfaceMethods<Onnx_Evaluable>, DeclareOpInterfaceMethods<Onnx_ViewInterface>]> {
   let arguments = (ins AnyTensor:$x, Onnx_Int64s:$shape, DefaultValuedOptionalAttr<I64Attr, "0">:$allowzero);
   let results = (outs AnyTensor:$y);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";

@@ -1,0 +1,148 @@
+// GELU and hard-swish as exporters write them: products, in any order, of x, a constant and a gate made from x.
+//   GELU        x * 0.5 * (1 + erf(x / sqrt(2)))
+//   GELU, tanh  x * 0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))
+//   hard-swish  x * clip(x + 3, 0, 6) / 6
+// Elementwise ops are one loop either way; the named op saves the division that is in them.
+#include "compiler/fusion/Match.h"
+#include "compiler/onnx/ops/Binary.h"
+#include "compiler/onnx/ops/Select.h"
+#include "compiler/onnx/ops/Unary.h"
+
+using namespace mlir;
+
+namespace ingot::fusion {
+namespace {
+
+/// Constants of exporters are written with few digits.
+bool isAbout(double value, double expected) { return std::abs(value - expected) <= 1e-5 * std::abs(expected); }
+
+/// A value as a constant times other values.
+struct Factors {
+  double number = 1.0;
+  SmallVector<Value> others;
+
+  /// Products that only this one reads are taken apart.
+  explicit Factors(Value v, bool top = true) { add(v, top); }
+
+private:
+  void add(Value v, bool whole) {
+    if (auto number = numberOf(v)) {
+      this->number *= *number;
+      return;
+    }
+    Operation *op = v.getDefiningOp();
+    bool product = isa_and_nonnull<onnx::MulOp>(op),
+         quotient = isa_and_nonnull<onnx::DivOp>(op) && numberOf(op->getOperand(1));
+    if ((!whole && !v.hasOneUse()) || (!product && !quotient) || others.size() > 4) {
+      others.push_back(v);
+      return;
+    }
+    add(op->getOperand(0), false);
+    if (product) {
+      add(op->getOperand(1), false);
+    } else {
+      number /= *numberOf(op->getOperand(1));
+    }
+  }
+};
+
+/// Whether `v` is x times about `number`.
+bool isMultiple(Value v, Value x, double number) {
+  Factors f(v);
+  return f.others.size() == 1 && f.others[0] == x && isAbout(f.number, number);
+}
+
+/// The operand of a sum beside a constant of about `number`.
+Value besideNumber(Value v, double number) {
+  auto sum = onlyFor<onnx::AddOp>(v);
+  for (unsigned i = 0; sum && i < 2; ++i) {
+    auto constant = numberOf(sum->getOperand(i));
+    if (constant && isAbout(*constant, number)) {
+      return sum->getOperand(1 - i);
+    }
+  }
+  return {};
+}
+
+bool isCube(Value v, Value x) {
+  if (auto power = v.getDefiningOp<onnx::PowOp>()) {
+    return power.getA() == x && isNumber(power.getB(), 3.0);
+  }
+  return false;
+}
+
+/// 1 + erf(x / sqrt(2)).
+bool isErfGate(Value gate, Value x) {
+  Value inner = besideNumber(gate, 1.0);
+  auto erf = inner ? onlyFor<onnx::ErfOp>(inner) : onnx::ErfOp();
+  return erf && isMultiple(erf.getX(), x, 0.70710678);
+}
+
+/// 1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)).
+bool isTanhGate(Value gate, Value x) {
+  Value inner = besideNumber(gate, 1.0);
+  auto tanh = inner ? onlyFor<onnx::TanhOp>(inner) : onnx::TanhOp();
+  if (!tanh) {
+    return false;
+  }
+  Factors scaled(tanh.getX());
+  auto sum = scaled.others.size() == 1 ? onlyFor<onnx::AddOp>(scaled.others[0]) : onnx::AddOp();
+  if (!sum || !isAbout(scaled.number, 0.79788456) || (sum.getA() != x && sum.getB() != x)) {
+    return false;
+  }
+  Factors cubic(sum.getA() == x ? sum.getB() : sum.getA());
+  bool cube = (cubic.others.size() == 1 && isCube(cubic.others[0], x)) ||
+              (cubic.others.size() == 3 && llvm::all_of(cubic.others, [&](Value v) { return v == x; }));
+  return cube && isAbout(cubic.number, 0.044715);
+}
+
+/// clip(x + 3, 0, 6).
+bool isClipGate(Value gate, Value x) {
+  auto clip = onlyFor<onnx::ClipOp>(gate);
+  return clip && onnx::present(clip.getMin()) && onnx::present(clip.getMax()) && isNumber(clip.getMin(), 0.0) &&
+         isNumber(clip.getMax(), 6.0) && besideNumber(clip.getX(), 3.0) == x;
+}
+
+/// The op that the product of x and a gate is, if it is one.
+Value activation(PatternRewriter &rewriter, Location loc, Value x, Value gate, double number) {
+  if (isAbout(number, 0.5) && isErfGate(gate, x)) {
+    return onnx::make<onnx::GeluOp>(rewriter, loc, {x});
+  }
+  if (isAbout(number, 0.5) && isTanhGate(gate, x)) {
+    return onnx::make<onnx::GeluOp>(rewriter, loc, {x},
+                                    {rewriter.getNamedAttr("approximate", rewriter.getStringAttr("tanh"))});
+  }
+  if (isAbout(number, 1.0 / 6) && isClipGate(gate, x)) {
+    return onnx::make<onnx::HardSwishOp>(rewriter, loc, {x});
+  }
+  return {};
+}
+
+template <typename Op> struct Named : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    Factors f(op->getResult(0));
+    if (f.others.size() != 2 || !onnx::elementOf(op->getResult(0)).isF32()) {
+      return failure();
+    }
+    for (unsigned i = 0; i < 2; ++i) {
+      Value x = f.others[i];
+      if (x.getType() != op->getResult(0).getType()) {
+        continue;
+      }
+      if (Value y = activation(rewriter, op.getLoc(), x, f.others[1 - i], f.number)) {
+        rewriter.replaceOp(op, y);
+        return success();
+      }
+    }
+    return failure();
+  }
+};
+
+} // namespace
+
+void populateActivation(RewritePatternSet &patterns) {
+  patterns.addWithLabel<Named<onnx::MulOp>, Named<onnx::DivOp>>({roundsOtherwise}, patterns.getContext());
+}
+
+} // namespace ingot::fusion

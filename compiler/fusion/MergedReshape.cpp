@@ -1,0 +1,35 @@
+// Of a chain of reshapes the last one alone is left, and none where the shape is the operand's own. (Flatten, Squeeze
+// and Unsqueeze are reshapes already.)
+#include "compiler/fusion/Match.h"
+#include "compiler/onnx/ops/Shape.h"
+
+using namespace mlir;
+
+namespace ingot::fusion {
+namespace {
+
+struct Merged : OpRewritePattern<onnx::ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto type = onnx::ranked(op.getY());
+    if (!type || !type.hasStaticShape()) {
+      return failure();
+    }
+    if (op.getX().getType() == type) {
+      rewriter.replaceOp(op, op.getX());
+      return success();
+    }
+    auto before = op.getX().getDefiningOp<onnx::ReshapeOp>();
+    if (!before || !onnx::isStatic(before.getX())) {
+      return failure();
+    }
+    rewriter.replaceOp(op, reshaped(rewriter, jointLoc(rewriter, {before, op}), before.getX(), type.getShape()));
+    return success();
+  }
+};
+
+} // namespace
+
+void populateMergedReshape(RewritePatternSet &patterns) { patterns.add<Merged>(patterns.getContext()); }
+
+} // namespace ingot::fusion

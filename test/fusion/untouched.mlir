@@ -1,0 +1,60 @@
+// Ops that change nothing go.
+// RUN: %ingot-opt --fusion-fuse --split-input-file %s | FileCheck %s
+
+// CHECK-LABEL: @nothing
+// CHECK-NOT: onnx.{{[ACDEMPST][a-z]+}} %
+// CHECK: return %arg0, %arg0, %arg0, %arg0, %arg0, %arg0
+func.func @nothing(%x: tensor<2x3xf32>)
+    -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) {
+  %none = onnx.None : none
+  %zero = onnx.Constant dense<[0, 0]> : tensor<2xi64>
+  %big = onnx.Constant dense<9223372036854775807> : tensor<2xi64>
+  %no = onnx.Constant dense<[0, 0, 0, 0]> : tensor<4xi64>
+  %row = onnx.Constant dense<[1, 3]> : tensor<2xi64>
+  %one = onnx.Constant dense<1.0> : tensor<1x3xf32>
+  %nil = onnx.Constant dense<0.0> : tensor<f32>
+  %0 = onnx.Slice %x, %zero, %big, %none, %none : (tensor<2x3xf32>, tensor<2xi64>, tensor<2xi64>, none, none) -> tensor<2x3xf32>
+  %1 = onnx.Pad %x, %no, %none, %none : (tensor<2x3xf32>, tensor<4xi64>, none, none) -> tensor<2x3xf32>
+  %2 = onnx.Expand %x, %row : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  %3 = onnx.Cast %x {to = 1 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %4 = onnx.Mul %one, %x : (tensor<1x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %5 = onnx.Add %x, %nil : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  return %0, %1, %2, %3, %4, %5 : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
+}
+
+// -----
+
+// What reverses, broadcasts or subtracts from keeps its place though shape or number look harmless.
+// CHECK-LABEL: @something
+// CHECK: onnx.Slice
+// CHECK: onnx.Mul
+// CHECK: onnx.Sub
+// CHECK: onnx.Div
+func.func @something(%x: tensor<1x3xf32>) -> (tensor<1x3xf32>, tensor<2x3xf32>, tensor<1x3xf32>, tensor<1x3xf32>) {
+  %from = onnx.Constant dense<[2]> : tensor<1xi64>
+  %to = onnx.Constant dense<[-9]> : tensor<1xi64>
+  %axis = onnx.Constant dense<[1]> : tensor<1xi64>
+  %back = onnx.Constant dense<[-1]> : tensor<1xi64>
+  %ones = onnx.Constant dense<1.0> : tensor<2x1xf32>
+  %nil = onnx.Constant dense<0.0> : tensor<f32>
+  %one = onnx.Constant dense<1.0> : tensor<f32>
+  %0 = onnx.Slice %x, %from, %to, %axis, %back : (tensor<1x3xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x3xf32>
+  %1 = onnx.Mul %x, %ones : (tensor<1x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
+  %2 = onnx.Sub %nil, %x : (tensor<f32>, tensor<1x3xf32>) -> tensor<1x3xf32>
+  %3 = onnx.Div %one, %x : (tensor<f32>, tensor<1x3xf32>) -> tensor<1x3xf32>
+  return %0, %1, %2, %3 : tensor<1x3xf32>, tensor<2x3xf32>, tensor<1x3xf32>, tensor<1x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @concats
+// CHECK: onnx.Concat %arg0, %arg1, %arg0 {axis = 1 : i64}
+// CHECK: %[[OTHER:.*]] = onnx.Concat %arg0, %arg1 {axis = 0 : i64}
+// CHECK: onnx.Concat %[[OTHER]], %[[OTHER]] {axis = 1 : i64}
+func.func @concats(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> (tensor<2x9xf32>, tensor<4x6xf32>) {
+  %0 = onnx.Concat %x, %y {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+  %1 = onnx.Concat %0, %x {axis = 1 : i64} : (tensor<2x6xf32>, tensor<2x3xf32>) -> tensor<2x9xf32>
+  %2 = onnx.Concat %x, %y {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+  %3 = onnx.Concat %2, %2 {axis = 1 : i64} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x6xf32>
+  return %1, %3 : tensor<2x9xf32>, tensor<4x6xf32>
+}
