@@ -1,8 +1,8 @@
 // Layer, group and RMS normalisation as exporters write them,
 //   d = x - mean(x);  y = d / sqrt(mean(d * d) + epsilon)
 // with the square as Pow or Mul, the root as Sqrt, Pow or a reciprocal, and constant factors on the way, become
-// Standardize: one kernel instead of three, with statistics that stay in registers. Scale and bias stay elementwise ops:
-// they are its epilogue. Without the mean taken off before it is RMS normalisation.
+// Standardize: one kernel instead of three, with statistics that stay in registers. Scale and bias stay elementwise
+// ops: they are its epilogue. Without the mean taken off before it is RMS normalisation.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Normalization.h"

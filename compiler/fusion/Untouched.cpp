@@ -1,6 +1,6 @@
 // Ops that leave their operand as it is go: a Cast to the same type, an Expand, Tile, Slice or Pad that keeps the shape
-// (one that keeps it and moves nothing, that is), a Concat of one, and a multiplication by 1 or an addition of 0 of what
-// is as large as the result. (-0 + 0 is 0: strict accuracy keeps the sum.) A Concat of Concats of one axis is one.
+// (one that keeps it and moves nothing, that is), a Concat of one, and a multiplication by 1 or an addition of 0 of
+// what is as large as the result. (-0 + 0 is 0: strict accuracy keeps the sum.) A Concat of Concats of one axis is one.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/ops/Binary.h"

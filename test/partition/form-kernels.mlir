@@ -1,0 +1,118 @@
+// Nodes form kernels: one root each, elementwise ops around it, convex; views are none.
+// RUN: %ingot-opt --partition-form-kernels=target=x86-64-v3 --split-input-file %s | FileCheck %s
+
+// A product, its bias, an activation and a residual sum: one kernel.
+// CHECK-LABEL: @epilogue
+// CHECK: "plan.kernel"
+// CHECK: onnx.MatMul
+// CHECK-NEXT: onnx.Add
+// CHECK-NEXT: onnx.Relu
+// CHECK-NEXT: onnx.Add
+// CHECK-NEXT: plan.yield
+// CHECK-NOT: "plan.kernel"
+// CHECK: return
+func.func @epilogue(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>, %r: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = onnx.MatMul %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %1 = onnx.Add %0, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %2 = onnx.Relu %1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = onnx.Add %2, %r : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %3 : tensor<4x8xf32>
+}
+
+// -----
+
+// Two roots are two kernels; the sum is the epilogue of the later one, where the earlier result is there already.
+// CHECK-LABEL: @oneRoot
+// CHECK: "plan.kernel"
+// CHECK: onnx.MatMul
+// CHECK-NEXT: plan.yield
+// CHECK: "plan.kernel"
+// CHECK: onnx.MatMul
+// CHECK-NEXT: onnx.Add
+// CHECK-NEXT: plan.yield
+func.func @oneRoot(%x: tensor<4x8xf32>, %v: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+  %0 = onnx.MatMul %x, %v : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %1 = onnx.MatMul %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %2 = onnx.Add %0, %1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}
+
+// -----
+
+// Softmax reads through what is computed before it.
+// CHECK-LABEL: @readThrough
+// CHECK: "plan.kernel"(%arg0)
+// CHECK: onnx.Mul
+// CHECK-NEXT: onnx.Softmax
+// CHECK-NEXT: plan.yield
+// CHECK-NOT: "plan.kernel"
+// CHECK: return
+func.func @readThrough(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %c = onnx.Constant dense<0.125> : tensor<f32>
+  %0 = onnx.Mul %x, %c : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %1 = onnx.Softmax %0 {axis = -1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
+// -----
+
+// The sum needs the reduction, which needs the product's result: it cannot be in the product's kernel.
+// CHECK-LABEL: @convex
+// CHECK: "plan.kernel"
+// CHECK: onnx.MatMul
+// CHECK-NEXT: plan.yield
+// CHECK: "plan.kernel"
+// CHECK: onnx.Reduce
+// CHECK: "plan.kernel"
+// CHECK: onnx.Sub
+// CHECK-NEXT: plan.yield
+func.func @convex(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+  %0 = onnx.MatMul %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %1 = onnx.Reduce %0 {axes = array<i64: 0>, keepdims, kind = "Max"} : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %2 = onnx.Sub %0, %1 : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}
+
+// -----
+
+// GELU in six ops, SiLU, a clip: chains of elementwise ops are one kernel and one loop.
+// CHECK-LABEL: @chain
+// CHECK-COUNT-1: "plan.kernel"
+// CHECK-NOT: "plan.kernel"
+// CHECK: return
+func.func @chain(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = onnx.Constant dense<1.5> : tensor<f32>
+  %zero = onnx.Constant dense<0.0> : tensor<f32>
+  %six = onnx.Constant dense<6.0> : tensor<f32>
+  %0 = onnx.Div %x, %a : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %1 = onnx.Erf %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = onnx.Add %1, %a : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %3 = onnx.Mul %x, %2 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = onnx.Sigmoid %3 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %5 = onnx.Mul %3, %4 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %6 = onnx.Clip %5, %zero, %six : (tensor<4x8xf32>, tensor<f32>, tensor<f32>) -> tensor<4x8xf32>
+  return %6 : tensor<4x8xf32>
+}
+
+// -----
+
+// Views cost nothing: a reshape, rows of a slice, a transpose of an axis of size 1. A slice of columns is a kernel.
+// CHECK-LABEL: @views
+// CHECK: plan.view %arg0 at 0
+// CHECK: plan.view %arg0 at 32
+// CHECK: plan.view %arg0 at 0
+// CHECK: "plan.kernel"(%arg0)
+// CHECK: onnx.Slice
+func.func @views(%x: tensor<4x1x8xf32>) -> (tensor<32xf32>, tensor<2x1x8xf32>, tensor<1x4x8xf32>, tensor<4x1x2xf32>) {
+  %none = onnx.None : none
+  %flat = onnx.Constant dense<[32]> : tensor<1xi64>
+  %zero = onnx.Constant dense<[0]> : tensor<1xi64>
+  %one = onnx.Constant dense<[1]> : tensor<1xi64>
+  %two = onnx.Constant dense<[2]> : tensor<1xi64>
+  %three = onnx.Constant dense<[3]> : tensor<1xi64>
+  %0 = onnx.Reshape %x, %flat : (tensor<4x1x8xf32>, tensor<1xi64>) -> tensor<32xf32>
+  %1 = onnx.Slice %x, %one, %three, %zero, %none : (tensor<4x1x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<2x1x8xf32>
+  %2 = onnx.Transpose %x {perm = array<i64: 1, 0, 2>} : (tensor<4x1x8xf32>) -> tensor<1x4x8xf32>
+  %3 = onnx.Slice %x, %one, %three, %two, %none : (tensor<4x1x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<4x1x2xf32>
+  return %0, %1, %2, %3 : tensor<32xf32>, tensor<2x1x8xf32>, tensor<1x4x8xf32>, tensor<4x1x2xf32>
+}
