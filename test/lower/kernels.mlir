@@ -34,7 +34,7 @@ func.func @shared(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
 // CHECK-NEXT: %[[Y:.*]] = arith.select %[[NEGATIVE]]
 // CHECK: vector.store %[[Y]], %arg2
 // CHECK: scf.for %{{.*}} = %c2{{.*}} to %c6{{.*}} step
-// CHECK: %{{[0-9]+}}:10 = scf.for
+// CHECK: %{{[0-9]+}}:10 = scf.for {{.*}} iter_args
 // CHECK-NOT: iter_args
 func.func @epilogue(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
   %w = onnx.Constant dense<0.5> : tensor<32x32xf32>
