@@ -35,9 +35,17 @@ def operators():
     return sorted(set(rows))
 
 
+def own_forms():
+    """Operators of the dialect that are none of ONNX: forms to which several of ONNX's are brought."""
+    text = "".join(path.read_text() for path in (ROOT / "compiler/onnx/ops").glob("*.td"))
+    return set(re.findall(r'(?:Onnx_CoreOp<|Op<Onnx_Dialect, )"(\w+)"', text)) - {"Constant"}
+
+
 def operators_page(rows):
     """By file: what the file says of itself, its operators, and the sentences that definitions carry."""
-    lines = [HEAD, "# Operators\n", f"The onnx dialect has {len(rows)} operators. The definitions are in `compiler/onnx/ops`, the meaning in the `.cpp` beside each.\n"]
+    own = ", ".join(f"`{name}`" for name in sorted(own_forms()))
+    count = f"{len(rows) - len(own_forms())} operators of ONNX and forms of our own to which several of them are brought: {own}"
+    lines = [HEAD, "# Operators\n", f"The onnx dialect has {count}. The definitions are in `compiler/onnx/ops`, the meaning in the `.cpp` beside each.\n"]
     for file in sorted({file for _, _, file in rows}):
         about = (ROOT / "compiler/onnx/ops" / file).read_text().splitlines()[0].removeprefix("//").strip()
         members = [(name, sentence) for name, sentence, of in rows if of == file]
@@ -61,7 +69,7 @@ def works(build, rows):
     models = [entry["name"] for entry in json.loads((ROOT / "test/models/models.json").read_text())]
     specs = [level["spec"] for target in targets["targets"] for level in target["levels"]]
     table = [
-        ("operators", f"{len(rows)}, see [docs/operators.md](docs/operators.md)"),
+        ("operators", f"{len(rows) - len(own_forms())} of ONNX, see [docs/operators.md](docs/operators.md)"),
         ("shapes", "static; symbolic dimensions are fixed with `--dim` and `--shape`, or from recorded inputs; a batch that is not given is 1, with a warning"),
         ("element types", "32-bit floats; integers and booleans where they are indices, shapes and masks"),
         ("targets", ", ".join(f"`{spec}`" for spec in specs)),

@@ -123,7 +123,7 @@ TEST(Import, SymbolicDims) {
                 "tensor<4x3xf32> {onnx.dims = [\"batch\", \"\"]");
   expectProblem(import(symbolicModel(""), {.shapes = {{"x", {5, 3}}}}), "tensor<5x3xf32>");
   expectProblem(import(symbolicModel("batch"), {.needStatic = false}),
-                "tensor<?x3xf32> {onnx.dims = [\"batch\", \"\"]");
+                "tensor<?x3xf32, [\"batch\", \"\"]> {onnx.dims = [\"batch\", \"\"]");
 }
 
 TEST(Import, EveryUnknownDimIsListed) {
