@@ -6,7 +6,7 @@ using namespace mlir;
 namespace ingot::lower {
 
 bool hasNoPlaces(const onnx::Lookup &lookup) {
-  return llvm::any_of(lookup.parts, [](const onnx::Lookup::Part &part) { return part.size == 0; });
+  return llvm::any_of(lookup.parts, [](const onnx::Lookup::Part &part) { return part.size.is(0); });
 }
 
 Ix lookedUp(Build &build, const onnx::Lookup &lookup, const Access &indices, ArrayRef<Ix> at) {
@@ -17,14 +17,14 @@ Ix lookedUp(Build &build, const onnx::Lookup &lookup, const Access &indices, Arr
     if (!index.getType().isInteger(64)) {
       index = arith::ExtSIOp::create(w.b, w.loc, w.b.getI64Type(), index);
     }
-    auto constant = [&](int64_t v) { return w.constant(static_cast<double>(v), w.b.getI64Type()); };
-    Value size = constant(part.size);
-    Value negative = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, index, constant(0));
+    Value size = w.integer(part.size, w.b.getI64Type());
+    Value negative =
+        arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, index, w.constant(0, w.b.getI64Type()));
     Value wrapped = arith::AddIOp::create(w.b, w.loc, index, size);
     index = arith::SelectOp::create(w.b, w.loc, negative, wrapped, index);
     build.failIf(arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::uge, index, size));
-    index = arith::MinUIOp::create(w.b, w.loc, index, constant(part.size - 1)); // goes on inside the tensor
-    sum = sum + w.ix(index) * part.stride;
+    index = arith::MinUIOp::create(w.b, w.loc, index, w.integer(part.size - 1, w.b.getI64Type())); // goes on inside
+    sum = sum + w.ix(index) * Ix(part.stride);
   }
   return sum;
 }

@@ -15,6 +15,20 @@ SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
+Sizes rowMajorStrides(ArrayRef<Size> shape) {
+  Sizes strides(shape.size());
+  Size step = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = step;
+    step = step * shape[i];
+  }
+  return strides;
+}
+
+SmallVector<int64_t> numbersOf(ArrayRef<Size> sizes) {
+  return llvm::map_to_vector(sizes, [](const Size &s) { return s.number(); });
+}
+
 namespace {
 /// One copy in progress: the loops that are left once the contiguous innermost run has been split off.
 struct Copy {

@@ -9,6 +9,10 @@ namespace ingot::onnx {
 /// Strides in elements of a dense row-major tensor.
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
+support::Sizes rowMajorStrides(llvm::ArrayRef<support::Size> shape);
+/// All of them, which must be numbers.
+llvm::SmallVector<int64_t> numbersOf(llvm::ArrayRef<support::Size> sizes);
+
 /// Copies the elements with indices in [0, sizes). Runs of elements that lie side by side on both sides are copied at
 /// once.
 void copyStrided(llvm::ArrayRef<char> from, const Strided &source, llvm::MutableArrayRef<char> to,

@@ -11,15 +11,15 @@ std::optional<std::vector<int64_t>> offsetsOf(const Lookup &lookup, llvm::ArrayR
     int64_t where = 0;
     offset = 0;
     for (size_t d = 0; d < at.size(); ++d) {
-      offset += at[d] * lookup.dataStrides[d];
-      where += at[d] * lookup.indexStrides[d];
+      offset += at[d] * lookup.dataStrides[d].number();
+      where += at[d] * lookup.indexStrides[d].number();
     }
     for (const Lookup::Part &part : lookup.parts) {
-      int64_t index = indices[where + part.offset];
-      if (index < -part.size || index >= part.size) {
+      int64_t index = indices[where + part.offset], size = part.size.number();
+      if (index < -size || index >= size) {
         return std::nullopt;
       }
-      offset += (index < 0 ? index + part.size : index) * part.stride;
+      offset += (index < 0 ? index + size : index) * part.stride.number();
     }
     for (size_t d = at.size(); d-- > 0 && ++at[d] == shape[d];) {
       at[d] = 0;

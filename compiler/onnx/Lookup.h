@@ -2,6 +2,7 @@
 // its kin the space is the result's and the element is read from the data; for the scatters it is that of the updates
 // and the element of the result is written.
 #pragma once
+#include "compiler/support/Size.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 
@@ -11,9 +12,10 @@ namespace ingot::onnx {
 /// indices[part.offset + sum(indexStrides[d] * at[d])], in [-size, size), negative ones counted from the end.
 struct Lookup {
   struct Part {
-    int64_t offset, size, stride;
+    int64_t offset;
+    support::Size size, stride;
   };
-  llvm::SmallVector<int64_t> dataStrides, indexStrides; ///< over the axes of the space; elements of row-major tensors
+  support::Sizes dataStrides, indexStrides; ///< over the axes of the space; elements of row-major tensors
   llvm::SmallVector<Part, 2> parts;
 };
 

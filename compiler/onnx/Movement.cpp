@@ -27,7 +27,7 @@ LogicalResult evaluateMovement(Operation *op, const Movement &movement, ArrayRef
   }
   ElementsAttr fill = movement.fillOperand < 0 ? ElementsAttr() : operands[movement.fillOperand];
   std::vector<char> out = filled(type.getNumElements(), size, fill);
-  SmallVector<int64_t> dense = rowMajorStrides(movement.shape);
+  SmallVector<int64_t> dense = rowMajorStrides(numbersOf(movement.shape));
   for (const Piece &piece : movement.pieces) {
     if (piece.operand == Piece::fill) {
       continue;
@@ -37,10 +37,11 @@ LogicalResult evaluateMovement(Operation *op, const Movement &movement, ArrayRef
     }
     Strided target{0, dense};
     for (auto [start, stride] : llvm::zip_equal(piece.start, dense)) {
-      target.offset += start * stride;
+      target.offset += start.number() * stride;
     }
     std::vector<char> storage;
-    copyStrided(bytesOf(operands[piece.operand], storage), piece.source, out, target, piece.sizes, size);
+    Strided source{piece.source.offset.number(), numbersOf(piece.source.strides)};
+    copyStrided(bytesOf(operands[piece.operand], storage), source, out, target, numbersOf(piece.sizes), size);
   }
   results.push_back(constantFromBytes(type, std::move(out)));
   return success();

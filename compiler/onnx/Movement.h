@@ -1,6 +1,7 @@
 // Ops that only move elements, described once as boxes of the result and where their elements come from: the
 // description serves constants (evaluateMovement) and the kernel family Move.
 #pragma once
+#include "compiler/support/Size.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 #include <optional>
@@ -13,16 +14,22 @@ struct Strided {
   llvm::SmallVector<int64_t> strides;
 };
 
+/// The same where it depends on the model's symbols.
+struct Walked {
+  support::Size offset = 0;
+  support::Sizes strides;
+};
+
 /// A box of the result.
 struct Piece {
   static constexpr int fill = -1;
-  llvm::SmallVector<int64_t> start, sizes; ///< over Movement::shape
-  int operand = 0;                         ///< which operand it is copied from; fill: none
-  Strided source;                          ///< over the box's axes, in elements of the row-major operand
+  support::Sizes start, sizes; ///< over Movement::shape
+  int operand = 0;             ///< which operand it is copied from; fill: none
+  Walked source;               ///< over the box's axes, in elements of the row-major operand
 };
 
 struct Movement {
-  llvm::SmallVector<int64_t> shape; ///< the result's, an axis possibly split into several
+  support::Sizes shape; ///< the result's, an axis possibly split into several
   llvm::SmallVector<Piece, 1> pieces;
   int fillOperand = -1;            ///< what fills boxes without a source; -1: zero
   llvm::SmallVector<int64_t> axes; ///< of each entry of `shape` the result's axis; empty: one to one

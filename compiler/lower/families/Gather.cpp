@@ -18,7 +18,7 @@ public:
       return llvm::all_of(entry.first.getUsers(), [&](Operation *user) { return user == group.root; });
     });
     data = group.root->getResult(0), indices = group.root->getOperand(1);
-    auto walked = [](ArrayRef<int64_t> strides) { return Ixs(strides.begin(), strides.end()); };
+    auto walked = [](const auto &strides) { return Ixs(strides.begin(), strides.end()); };
     space.accesses[data] = {group.buffer(group.root->getOperand(0)), 0, walked(lookup.dataStrides), 1};
     space.accesses[indices] = {group.buffer(indices), 0, walked(lookup.indexStrides), 1};
     space.collapse();

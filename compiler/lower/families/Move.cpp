@@ -198,9 +198,9 @@ Ixs spread(ArrayRef<Ix> strides, const onnx::Movement &movement) {
     return Ixs(strides);
   }
   Ixs out(movement.shape.size());
-  int64_t inner = 1;
+  Ix inner = 1;
   for (size_t i = out.size(); i-- > 0;) {
-    inner = i + 1 < out.size() && movement.axes[i] == movement.axes[i + 1] ? inner * movement.shape[i + 1] : 1;
+    inner = i + 1 < out.size() && movement.axes[i] == movement.axes[i + 1] ? inner * movement.shape[i + 1] : Ix(1);
     out[i] = strides[movement.axes[i]] * inner;
   }
   return out;
@@ -240,13 +240,13 @@ private:
                          Value fill) {
     Group &group = build.group;
     Space space = spaceOf(group);
-    SmallVector<int64_t> start = piece.start, sizes = piece.sizes;
-    if (llvm::is_contained(sizes, 0)) {
+    Ixs start(piece.start.begin(), piece.start.end()), sizes(piece.sizes.begin(), piece.sizes.end());
+    if (llvm::any_of(sizes, [](const Ix &size) { return size.is(0); })) {
       return;
     }
     if (space.block > 1) { // channels count in blocks
-      start[1] /= space.block;
-      sizes[1] = llvm::divideCeil(sizes[1], space.block);
+      start[1] = floorDiv(start[1], space.block);
+      sizes[1] = floorDiv(sizes[1] + (space.block - 1), space.block);
     }
     auto enter = [&](Access &a) {
       a.strides = spread(a.strides, movement);
@@ -258,11 +258,11 @@ private:
       enter(access);
     }
     llvm::for_each(space.results, enter);
-    space.sizes.assign(sizes.begin(), sizes.end());
+    space.sizes = sizes;
     int64_t channels = 0;
     if (piece.operand != onnx::Piece::fill) {
       Value operand = group.root->getOperand(piece.operand);
-      const onnx::Strided &source = piece.source;
+      const onnx::Walked &source = piece.source;
       Access from{group.buffer(operand), source.offset, Ixs(source.strides.begin(), source.strides.end()), 1};
       if (space.block > 1) {
         channels = blockedSource(from, Group::typeOf(operand), space.block);

@@ -16,7 +16,7 @@ public:
   explicit Loops(Build &build)
       : build(build), w(build.w), group(build.group), lookup(cast<onnx::Indexer>(group.root).lookup()),
         updatesType(Group::typeOf(group.root->getOperand(2))), element(updatesType.getElementType()) {
-    auto walked = [](ArrayRef<int64_t> strides) { return Ixs(strides.begin(), strides.end()); };
+    auto walked = [](const auto &strides) { return Ixs(strides.begin(), strides.end()); };
     indices = {group.buffer(group.root->getOperand(1)), 0, walked(lookup.indexStrides), 1};
     updates = {group.buffer(group.root->getOperand(2)), 0, walked(plan::stridesOf(updatesType).strides), 1};
     result = {group.result(), 0, walked(lookup.dataStrides), 1};

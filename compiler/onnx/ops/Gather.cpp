@@ -39,9 +39,10 @@ static LogicalResult unrankedResult(Operation *op, SmallVectorImpl<Type> &types)
   return success();
 }
 static SmallVector<int64_t> denseStrides(Value v) { return rowMajorStrides(ranked(v).getShape()); }
+static Sizes walkedStrides(Value v) { return rowMajorStrides(ArrayRef<Size>(sizesOf(ranked(v)))); }
 
 static std::string whyNotIndexed(Operation *op) {
-  bool known = llvm::all_of(op->getOperands(), isStatic) && isStatic(op->getResult(0));
+  bool known = llvm::all_of(op->getOperands(), isSized) && isSized(op->getResult(0));
   return known ? "" : "its shapes are not known at compile time";
 }
 
@@ -133,7 +134,7 @@ LogicalResult GatherOp::inferTypes(SmallVectorImpl<Type> &types) {
 
 Lookup GatherOp::lookup() {
   int64_t axis = *normalAxis(getAxis(), ranked(getData()).getRank());
-  SmallVector<int64_t> data = denseStrides(getData()), indices = denseStrides(getIndices());
+  Sizes data = walkedStrides(getData()), indices = walkedStrides(getIndices());
   Lookup l;
   l.dataStrides.assign(data.begin(), data.begin() + axis);
   l.dataStrides.append(indices.size(), 0);
@@ -141,7 +142,7 @@ Lookup GatherOp::lookup() {
   l.indexStrides.assign(axis, 0);
   llvm::append_range(l.indexStrides, indices);
   l.indexStrides.append(data.size() - axis - 1, 0);
-  l.parts.push_back({0, ranked(getData()).getDimSize(axis), data[axis]});
+  l.parts.push_back({0, sizeOf(ranked(getData()), axis), data[axis]});
   return l;
 }
 
@@ -200,8 +201,8 @@ LogicalResult GatherElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
 /// Of GatherElements and ScatterElements: the space is that of the indices.
 static Lookup elementsLookup(Value data, Value indices, int64_t givenAxis) {
   int64_t axis = *normalAxis(givenAxis, ranked(data).getRank());
-  Lookup l{denseStrides(data), denseStrides(indices), {}};
-  l.parts.push_back({0, ranked(data).getDimSize(axis), l.dataStrides[axis]});
+  Lookup l{walkedStrides(data), walkedStrides(indices), {}};
+  l.parts.push_back({0, sizeOf(ranked(data), axis), l.dataStrides[axis]});
   l.dataStrides[axis] = 0;
   return l;
 }
@@ -209,7 +210,7 @@ Lookup GatherElementsOp::lookup() { return elementsLookup(getData(), getIndices(
 
 /// Of GatherND and ScatterND: `batch` common axes, then those of the tuples, then what a tuple addresses.
 static Lookup tuplesLookup(Value data, Value indices, int64_t batch) {
-  SmallVector<int64_t> from = denseStrides(data), tuples = denseStrides(indices);
+  Sizes from = walkedStrides(data), tuples = walkedStrides(indices);
   int64_t depth = ranked(indices).getShape().back();
   Lookup l;
   l.dataStrides.assign(from.begin(), from.begin() + batch);
@@ -218,7 +219,7 @@ static Lookup tuplesLookup(Value data, Value indices, int64_t batch) {
   l.indexStrides.assign(tuples.begin(), tuples.end() - 1);
   l.indexStrides.append(from.size() - batch - depth, 0);
   for (int64_t i = 0; i < depth; ++i) {
-    l.parts.push_back({i, ranked(data).getDimSize(batch + i), from[batch + i]});
+    l.parts.push_back({i, sizeOf(ranked(data), batch + i), from[batch + i]});
   }
   return l;
 }

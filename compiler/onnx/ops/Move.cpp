@@ -14,11 +14,12 @@ namespace ingot::onnx {
 static constexpr int64_t maxExtent = INT32_MAX - 1;
 
 /// A movement of one piece, the whole result.
-static Movement whole(ArrayRef<int64_t> shape, Strided source) {
-  SmallVector<int64_t> sizes(shape);
-  return {sizes, {Piece{SmallVector<int64_t>(shape.size(), 0), sizes, 0, std::move(source)}}, -1, {}};
+static Movement whole(ArrayRef<Size> shape, Walked source) {
+  Sizes sizes(shape);
+  return {sizes, {Piece{Sizes(shape.size(), 0), sizes, 0, std::move(source)}}, -1, {}};
 }
-static bool staticEnds(Operation *op) { return isStatic(op->getOperand(0)) && isStatic(op->getResult(0)); }
+static bool sizedEnds(Operation *op) { return isSized(op->getOperand(0)) && isSized(op->getResult(0)); }
+static Sizes sizesOf(Value v) { return sizesOf(ranked(v)); }
 
 // Transpose.
 
@@ -51,14 +52,14 @@ LogicalResult TransposeOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 std::optional<Movement> TransposeOp::movement() {
-  if (!staticEnds(*this)) {
+  if (!sizedEnds(*this)) {
     return std::nullopt;
   }
-  SmallVector<int64_t> from = rowMajorStrides(ranked(getData()).getShape()), strides;
+  Sizes from = rowMajorStrides(sizesOf(getData())), strides;
   for (int64_t axis : permutation()) {
     strides.push_back(from[axis]);
   }
-  return whole(ranked(getY()).getShape(), {0, strides});
+  return whole(sizesOf(getY()), {0, strides});
 }
 
 // Slice.
@@ -148,19 +149,19 @@ LogicalResult SliceOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 std::optional<Movement> SliceOp::movement() {
-  if (!staticEnds(*this)) {
+  if (!sizedEnds(*this)) {
     return std::nullopt;
   }
   auto cuts = cutsOf(*this);
-  if (failed(cuts) || !*cuts || !llvm::all_of(**cuts, [](const Cut &c) { return c.start.isNumber(); })) {
+  if (failed(cuts) || !*cuts || llvm::any_of(**cuts, [](const Cut &c) { return c.start.isUnknown(); })) {
     return std::nullopt;
   }
-  Strided source{0, rowMajorStrides(ranked(getData()).getShape())};
+  Walked source{0, rowMajorStrides(sizesOf(getData()))};
   for (auto [stride, cut] : llvm::zip_equal(source.strides, **cuts)) {
-    source.offset += cut.size.is(0) ? 0 : cut.start.number() * stride;
-    stride *= cut.size.number() > 1 ? cut.step : 0;
+    source.offset = source.offset + (cut.size.is(0) ? Size(0) : cut.start * stride);
+    stride = cut.size.is(0) || cut.size.is(1) ? Size(0) : stride * Size(cut.step);
   }
-  return whole(ranked(getY()).getShape(), source);
+  return whole(sizesOf(getY()), source);
 }
 
 LogicalResult SliceOp::upgrade(Node &node) {
@@ -213,17 +214,17 @@ LogicalResult ConcatOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 std::optional<Movement> ConcatOp::movement() {
-  if (!isStatic(getY()) || !llvm::all_of(getXs(), isStatic)) {
+  if (!isSized(getY()) || !llvm::all_of(getXs(), isSized)) {
     return std::nullopt;
   }
   auto y = ranked(getY());
   int64_t axis = *normalAxis(getAxis(), y.getRank());
-  Movement m{SmallVector<int64_t>(y.getShape()), {}, -1, {}};
-  SmallVector<int64_t> start(y.getRank(), 0);
+  Movement m{sizesOf(y), {}, -1, {}};
+  Sizes start(y.getRank(), 0);
   for (auto [i, x] : llvm::enumerate(getXs())) {
-    ArrayRef<int64_t> shape = ranked(x).getShape();
-    m.pieces.push_back({start, SmallVector<int64_t>(shape), static_cast<int>(i), {0, rowMajorStrides(shape)}});
-    start[axis] += shape[axis];
+    Sizes shape = sizesOf(x);
+    m.pieces.push_back({start, shape, static_cast<int>(i), {0, rowMajorStrides(shape)}});
+    start[axis] = start[axis] + shape[axis];
   }
   return m;
 }
@@ -265,13 +266,12 @@ LogicalResult ExpandOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 std::optional<Movement> ExpandOp::movement() {
-  if (!staticEnds(*this)) {
+  if (!sizedEnds(*this)) {
     return std::nullopt;
   }
-  ArrayRef<int64_t> from = ranked(getData()).getShape(), to = ranked(getY()).getShape();
-  SmallVector<int64_t> dense = rowMajorStrides(from), strides(to.size(), 0);
+  Sizes from = sizesOf(getData()), to = sizesOf(getY()), dense = rowMajorStrides(from), strides(to.size(), 0);
   for (size_t i = 0, shift = to.size() - from.size(); i < from.size(); ++i) {
-    strides[shift + i] = from[i] == 1 ? 0 : dense[i];
+    strides[shift + i] = from[i].repeats() ? Size(0) : dense[i];
   }
   return whole(to, {0, strides});
 }
@@ -299,14 +299,14 @@ LogicalResult TileOp::inferTypes(SmallVectorImpl<Type> &types) {
 
 // Each repeated axis is two: the repetitions, along which nothing moves, and the axis itself.
 std::optional<Movement> TileOp::movement() {
-  auto repeats = integersOf(getRepeats());
-  if (!staticEnds(*this) || !repeats) {
+  auto repeats = sizesIn(getRepeats());
+  if (!sizedEnds(*this) || !repeats) {
     return std::nullopt;
   }
-  ArrayRef<int64_t> from = ranked(getData()).getShape();
-  SmallVector<int64_t> dense = rowMajorStrides(from), shape, strides, axes;
+  Sizes from = sizesOf(getData()), dense = rowMajorStrides(from), shape, strides;
+  SmallVector<int64_t> axes;
   for (size_t i = 0; i < from.size(); ++i) {
-    if ((*repeats)[i] != 1) {
+    if (!(*repeats)[i].is(1)) {
       shape.push_back((*repeats)[i]), strides.push_back(0), axes.push_back(i);
     }
     shape.push_back(from[i]), strides.push_back(dense[i]), axes.push_back(i);
@@ -392,7 +392,8 @@ namespace {
 /// A run of one axis of a padded tensor: result elements [start, start + size), from operand elements from, from +
 /// step, ...
 struct Run {
-  int64_t start, size, from, step;
+  Size start, size, from;
+  int64_t step;
   bool filled = false;
 };
 } // namespace
@@ -414,30 +415,31 @@ static void mirroredRuns(SmallVectorImpl<Run> &runs, int64_t begin, int64_t end,
   }
 }
 
-static SmallVector<Run> runsOf(int64_t d, std::pair<int64_t, int64_t> pads, StringRef mode) {
+static SmallVector<Run> runsOf(const Size &d, std::pair<int64_t, int64_t> pads, StringRef mode) {
   auto [before, after] = pads;
-  int64_t total = d + before + after, first = std::max<int64_t>(before, 0), last = std::min(total, before + d);
+  Size total = d + before + after, first = std::max<int64_t>(before, 0), last = min(total, d + before);
   SmallVector<Run> runs;
-  auto outside = [&](int64_t begin, int64_t end) {
-    if (begin >= end) {
+  auto outside = [&](const Size &begin, const Size &end) {
+    Size size = max(end - begin, 0);
+    if (size.is(0)) {
       return;
     }
     if (mode == "constant") {
-      runs.push_back({begin, end - begin, 0, 0, true});
+      runs.push_back({begin, size, 0, 0, true});
     } else {
-      mirroredRuns(runs, begin, end, before, d, mode);
+      mirroredRuns(runs, begin.number(), end.number(), before, d.number(), mode);
     }
   };
-  outside(0, std::min(first, total));
-  if (first < last) {
-    runs.push_back({first, last - first, first - before, 1});
+  outside(0, min(first, total));
+  if (Size size = max(last - first, 0); !size.is(0)) {
+    runs.push_back({first, size, first - before, 1});
   }
-  outside(std::max<int64_t>(last, first), total);
+  outside(max(last, first), total);
   return runs;
 }
 
 /// All combinations of the axes' runs from axis `d` on; what is filled along one axis is not divided along later ones.
-static void boxes(ArrayRef<SmallVector<Run>> runs, ArrayRef<int64_t> shape, ArrayRef<int64_t> dense, Piece piece,
+static void boxes(ArrayRef<SmallVector<Run>> runs, ArrayRef<Size> shape, ArrayRef<Size> dense, Piece piece,
                   Movement &m) {
   size_t d = piece.start.size();
   if (d == runs.size()) {
@@ -454,22 +456,25 @@ static void boxes(ArrayRef<SmallVector<Run>> runs, ArrayRef<int64_t> shape, Arra
       m.pieces.push_back(std::move(next));
       continue;
     }
-    next.source.offset += run.from * dense[d];
-    next.source.strides.push_back(run.step * dense[d]);
+    next.source.offset = next.source.offset + run.from * dense[d];
+    next.source.strides.push_back(dense[d] * Size(run.step));
     boxes(runs, shape, dense, std::move(next), m);
   }
 }
 
 std::optional<Movement> PadOp::movement() {
   static constexpr size_t mostPieces = 256;
-  if (!staticEnds(*this)) {
+  if (!sizedEnds(*this)) {
     return std::nullopt;
   }
   auto pads = padsOf(*this);
   if (failed(pads) || !*pads) {
     return std::nullopt;
   }
-  ArrayRef<int64_t> from = ranked(getData()).getShape(), to = ranked(getY()).getShape();
+  Sizes from = sizesOf(getData()), to = sizesOf(getY());
+  if (getMode() != "constant" && !isStatic(getData())) {
+    return std::nullopt;
+  }
   SmallVector<SmallVector<Run>> runs;
   size_t count = 1;
   for (auto [d, p] : llvm::zip_equal(from, **pads)) {
@@ -479,7 +484,7 @@ std::optional<Movement> PadOp::movement() {
   if (count > mostPieces) {
     return std::nullopt;
   }
-  Movement m{SmallVector<int64_t>(to), {}, present(getValue()) ? 2 : -1, {}};
+  Movement m{to, {}, present(getValue()) ? 2 : -1, {}};
   boxes(runs, to, rowMajorStrides(from), {}, m);
   return m;
 }
