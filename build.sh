@@ -18,7 +18,7 @@ demo)
   ;;
 test)
   cmake --build build --parallel "$jobs"
-  ctest --test-dir build --parallel "$jobs" --output-on-failure -LE survey
+  ctest --test-dir build --parallel "$jobs" --output-on-failure
   ;;
 all) cmake --build build --parallel "$jobs" ;;
 *)
