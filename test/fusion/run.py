@@ -1,0 +1,126 @@
+"""run.py INGOT: what fusions make gives ONNX Runtime's numbers (its own optimisations off), in as few kernels as said here.
+
+The lit tests beside show what each fusion writes; here the weights are random, and wrong arithmetic on them would show."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import onnx
+    import onnx.parser
+    import onnxruntime
+    from onnx import numpy_helper
+except ImportError as missing:
+    print(missing)
+    sys.exit(77)
+
+random = np.random.default_rng(1)
+
+
+def f(*shape):
+    return random.standard_normal(shape).astype(np.float32)
+
+
+def positive(*shape):
+    return (random.random(shape) + 0.5).astype(np.float32)
+
+
+def i(*values):
+    return np.array(values, np.int64)
+
+
+def number(v):
+    return np.float32(v)
+
+
+def normalisation():
+    return {"s": positive(6), "b": f(6), "m": f(6), "v": positive(6)}
+
+
+# Kernels, inputs, nodes, weights.
+CASES = {
+    "convbn": (1, {"x": (2, 4, 9, 7)}, "c=Conv<pads=[1,1,1,1],group=2>(x,w) n=BatchNormalization(c,s,b,m,v) y=Relu(n)", dict(w=f(6, 2, 3, 3), **normalisation())),
+    "convtbn": (1, {"x": (2, 4, 5, 7)}, "c=ConvTranspose<strides=[2,2],group=2>(x,w,cb) n=BatchNormalization(c,s,b,m,v) y=Relu(n)", dict(w=f(4, 3, 3, 3), cb=f(6), **normalisation())),
+    "convtbefore": (1, {"x": (2, 4, 5, 7)}, "n=Mul(x,q) y=ConvTranspose<strides=[2,2],group=2>(n,w,cb)", dict(w=f(4, 3, 3, 3), cb=f(6), q=f(4, 1, 1))),
+    "bnconv": (1, {"x": (2, 6, 9, 7)}, "n=BatchNormalization(x,s,b,m,v) y=Conv<group=3>(n,w,cb)", dict(w=f(9, 2, 3, 3), cb=f(9), **normalisation())),
+    "bnconvpad": (2, {"x": (2, 6, 9, 7)}, "n=BatchNormalization(x,s,b,m,v) k=Mul(n,q) y=Conv<group=3,pads=[1,1,0,1]>(k,w,cb)", dict(w=f(9, 2, 3, 3), cb=f(9), q=number(3), **normalisation())),
+    "conv1subdiv": (1, {"x": (1, 3, 20)}, "c=Conv<strides=[2]>(x,w,cb) d=Sub(k,c) y=Div(d,q)", dict(w=f(5, 3, 3), cb=f(5), k=f(1, 5, 1), q=positive(5, 1))),
+    "gemmbn": (1, {"x": (5, 7)}, "g=Gemm<transB=1,alpha=0.5>(x,w,c) n=BatchNormalization(g,s,b,m,v) y=Relu(n)", dict(w=f(6, 7), c=f(6), **normalisation())),
+    "mmpre": (1, {"x": (2, 5, 7)}, "g=Mul(x,q) h=MatMul(g,w) y=Sub(k,h)", dict(w=f(7, 6), q=f(7), k=f(6))),
+    "mmb": (1, {"x": (2, 5, 7)}, "g=Mul(x,q) h=MatMul(g,w) y=Mul(h,k)", dict(w=f(2, 7, 6), q=f(1, 7), k=f(6))),
+    "padconv": (1, {"x": (1, 3, 9, 7)}, "p=Pad(x,pp) y=Conv<pads=[0,1,2,0],strides=[2,2]>(p,w)", dict(w=f(5, 3, 3, 3), pp=i(0, 0, 1, 2, 0, 0, 0, 3))),
+    "padconvbig": (1, {"x": (1, 17, 9, 7)}, "p=Pad(x,pp) y=Conv<strides=[2,1],dilations=[1,2]>(p,w)", dict(w=f(20, 17, 3, 3), pp=i(0, 0, 5, 2, 0, 0, 0, 6))),
+    "paddw": (1, {"x": (1, 17, 9, 7)}, "p=Pad(x,pp) y=Conv<strides=[2,2],group=17>(p,w)", dict(w=f(17, 1, 3, 3), pp=i(0, 0, 0, 0, 0, 0, 1, 1))),
+    "padmax": (2, {"x": (1, 17, 9, 7)}, "r=Relu(x) p=Pad(r,pp) y=MaxPool<kernel_shape=[3,3],strides=[2,2]>(p)", dict(pp=i(0, 0, 1, 0, 0, 0, 1, 2))),
+    "padavg": (1, {"x": (1, 17, 9, 7)}, "p=Pad(x,pp) y=AveragePool<kernel_shape=[3,3],strides=[2,2]>(p)", dict(pp=i(0, 0, 1, 0, 0, 0, 1, 2))),
+    "trchain": (1, {"x": (2, 3, 4, 5)}, "a=Transpose<perm=[0,2,3,1]>(x) b=Add(a,k) r=Relu(b) c=Transpose<perm=[0,3,1,2]>(r) y=Mul(c,x)", dict(k=f(5, 3))),
+    "trtwo": (2, {"x": (2, 3, 4, 5), "z": (2, 3, 4, 5)}, "a=Transpose<perm=[3,2,0,1]>(x) b=Transpose<perm=[3,2,0,1]>(z) y=Add(a,b)", {}),
+    "trwhere": (1, {"x": (3, 4), "z": (3, 4)}, "a=Transpose(x) b=Transpose(z) l=Less(a,b) s=Where(l,a,b) y=Transpose(s)", {}),
+    "unit": (1, {"x": (1, 8, 1, 33)}, "a=Transpose<perm=[2,0,1,3]>(x) s=Squeeze(a,ax) b=Transpose<perm=[2,1,0]>(s) r=Tanh(b) y=Transpose<perm=[2,1,0]>(r)", dict(ax=i(0))),
+    "across": (0, {"x": (3, 4, 5)}, "a=Transpose<perm=[2,0,1]>(x) s=Unsqueeze(a,ax) y=Transpose<perm=[2,3,0,1]>(s)", dict(ax=i(1))),
+    "mmt": (1, {"x": (2, 5, 7), "z": (2, 6, 7)}, "a=Transpose<perm=[0,2,1]>(z) y=MatMul(x,a)", {}),
+    "mmta": (1, {"x": (2, 7, 5), "z": (2, 7, 6)}, "a=Transpose<perm=[0,2,1]>(x) y=MatMul(a,z)", {}),
+    "mmta2": (1, {"x": (7, 5), "z": (6, 7)}, "a=Transpose(x) b=Transpose(z) y=MatMul(a,b)", {}),
+    "ln": (1, {"x": (2, 5, 37)}, "m=ReduceMean<axes=[-1]>(x) d=Sub(x,m) q=Pow(d,two) v=ReduceMean<axes=[-1]>(q) e=Add(v,eps) s=Sqrt(e) n=Div(d,s) g=Mul(n,w) y=Add(g,b)", dict(two=number(2), eps=number(1e-5), w=f(37), b=f(37))),
+    "gln": (1, {"x": (2, 5, 37)}, "m=ReduceMean<axes=[1,2]>(x) d=Sub(x,m) q=Pow(d,two) v=ReduceMean<axes=[1,2]>(q) e=Add(v,eps) s=Sqrt(e) gd=Mul(w,d) n=Div(gd,s) y=Add(n,b)", dict(two=number(2), eps=number(1e-5), w=f(1, 5, 1), b=f(1, 5, 1))),
+    "rms": (1, {"x": (2, 5, 37)}, "q=Mul(x,x) v=ReduceMean<axes=[-1]>(q) e=Add(v,eps) s=Sqrt(e) r=Reciprocal(s) n=Mul(x,r) y=Mul(w,n)", dict(eps=number(1e-5), w=f(37))),
+    "gelu": (1, {"x": (5, 37)}, "a=Div(x,r2) e=Erf(a) o=Add(e,one) m=Mul(x,o) y=Mul(m,h)", dict(r2=number(2**.5), one=number(1), h=number(.5))),
+    "gelut": (1, {"x": (5, 37)}, "c=Pow(x,three) a=Mul(c,k) b=Add(x,a) d=Mul(b,q) t=Tanh(d) o=Add(t,one) m=Mul(x,o) y=Mul(h,m)", dict(three=number(3), k=number(.044715), q=number((2/np.pi)**.5), one=number(1), h=number(.5))),
+    "hsw": (1, {"x": (5, 37)}, "x3=Mul(x,th) a=Add(x3,th) c=Clip(a,z,s) m=Mul(x3,c) y=Div(m,s)", dict(th=number(3), z=number(0), s=number(6))),
+    "cat": (1, {"x": (2, 8, 3, 3), "z": (2, 8, 3, 3)}, "a=Concat<axis=1>(x,z) b=Concat<axis=-3>(a,x) y=Concat<axis=1>(b)", {}),
+    "resh": (1, {"x": (4, 6), "z": (6, 4)}, "p=MatMul(x,z) r=Reshape(p,s) t=Clip(r,z0,o) y=Reshape(t,s2)", dict(s=i(1, 16), s2=i(2, -1), z0=number(0), o=number(1))),
+    "slv": (2, {"x": (4, 6, 2)}, "r=Relu(x) a=Slice(r,o,t,ax) y=Tanh(a)", dict(o=i(1), t=i(3), ax=i(0))),
+    "bnshared": (1, {"x": (1, 3, 8, 8)}, "a=Conv(x,w) n=BatchNormalization(a,s,b,m,v) c=Conv(x,w) d=Mul(c,q) y=Add(n,d)", dict(w=f(6, 3, 3, 3), q=f(6, 1, 1), **normalisation())),
+}
+
+
+def model(inputs, nodes, weights):
+    declared = ", ".join(f"float[{','.join(map(str, shape))}] {name}" for name, shape in inputs.items())
+    made = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g ({declared}) => (float[] y) {{ {nodes} }}')
+    made.graph.initializer.extend(numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items())
+    made.graph.output[0].type.tensor_type.ClearField("shape")
+    return onnx.shape_inference.infer_shapes(made)
+
+
+def expected(made, data):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(made.SerializeToString(), options).run(None, data)[0]
+
+
+def check(ingot, kernels, inputs, nodes, weights):
+    """Nothing, or what is wrong."""
+    made = model(inputs, nodes, weights)
+    data = {value: f(*shape) for value, shape in inputs.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        (path / "data").mkdir()
+        onnx.save(made, path / "m.onnx")
+        for k, (value, array) in enumerate(data.items()):
+            (path / "data" / f"input_{k}.pb").write_bytes(numpy_helper.from_array(array, value).SerializeToString())
+        run = subprocess.run([ingot, "run", path / "m.onnx", "--data", path / "data", "--out", path / "out"], capture_output=True, text=True)
+        if run.returncode:
+            return run.stderr
+        got, want = numpy_helper.to_array(onnx.load_tensor(path / "out" / "output_0.pb")), expected(made, data)
+        if got.shape != want.shape or not np.allclose(got, want, rtol=2e-4, atol=2e-5):
+            return f"other numbers: {np.abs(got - want).max() if got.shape == want.shape else got.shape}"
+        text = subprocess.run([ingot, "compile", path / "m.onnx", "--stop-after", "partition"], capture_output=True, text=True, cwd=folder).stdout
+        count = text.count('"plan.kernel"')
+        return None if count == kernels else f"{count} kernels, expected {kernels}"
+
+
+def main():
+    onnxruntime.set_default_logger_severity(4)
+    failures = 0
+    for name, case in CASES.items():
+        if wrong := check(pathlib.Path(sys.argv[1]).resolve(), *case):
+            print(f"{name}: {wrong}")
+            failures += 1
+    print(f"{len(CASES) - failures} of {len(CASES)} passed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
