@@ -14,20 +14,10 @@ namespace {
 /// Whether the result's elements are operand 0's, each in its place.
 bool movesNothing(onnx::Mover op) {
   Type type = op->getResult(0).getType();
-  if (!onnx::isStatic(op->getResult(0)) || op->getOperand(0).getType() != type) {
+  if (!onnx::isSized(op->getResult(0)) || op->getOperand(0).getType() != type) {
     return false;
   }
-  auto moves = op.movement();
-  if (!moves || moves->pieces.size() != 1) {
-    return false;
-  }
-  const onnx::Piece &piece = moves->pieces.front();
-  bool same = piece.operand == 0 && piece.sizes == moves->shape && piece.source.offset == 0;
-  SmallVector<int64_t> dense = onnx::rowMajorStrides(moves->shape);
-  for (size_t i = 0; same && i < dense.size(); ++i) {
-    same = moves->shape[i] == 1 || piece.source.strides[i] == dense[i];
-  }
-  return same;
+  return onnx::contiguousOffset(op) == 0;
 }
 
 struct NothingMoved : OpInterfaceRewritePattern<onnx::Mover> {

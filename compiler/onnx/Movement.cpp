@@ -53,16 +53,19 @@ std::optional<int64_t> contiguousOffset(Operation *op) {
     return std::nullopt;
   }
   const Piece &piece = moves->pieces.front();
-  SmallVector<int64_t> dense = rowMajorStrides(moves->shape);
+  Sizes dense = rowMajorStrides(moves->shape);
   if (piece.operand != 0 || piece.sizes != moves->shape) {
     return std::nullopt;
   }
   for (size_t i = 0; i < dense.size(); ++i) {
-    if (moves->shape[i] > 1 && piece.source.strides[i] != dense[i]) {
+    if (!moves->shape[i].is(0) && !moves->shape[i].is(1) && !(piece.source.strides[i] == dense[i])) {
       return std::nullopt;
     }
   }
-  return piece.source.offset * elementBytes(elementOf(op->getResult(0)));
+  if (!piece.source.offset.isNumber()) {
+    return std::nullopt;
+  }
+  return piece.source.offset.number() * elementBytes(elementOf(op->getResult(0)));
 }
 
 } // namespace ingot::onnx
