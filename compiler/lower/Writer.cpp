@@ -5,6 +5,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -321,8 +322,21 @@ Value Writer::load(Buffer from, Ix at, int64_t lanes, Value mask) {
   return fromMemory(*this, v, from.element, lanes);
 }
 
+/// Whether the first lane alone is known to be live.
+static bool isFirstLane(Value mask) {
+  DenseElementsAttr lanes;
+  if (!mask || !matchPattern(mask, m_Constant(&lanes)) || lanes.isSplat()) {
+    return false;
+  }
+  auto live = lanes.getValues<bool>();
+  return live[0] && llvm::count(live, true) == 1;
+}
+
 void Writer::store(Value v, Buffer to, Ix at, Value mask) {
   v = toMemory(*this, v);
+  if (isFirstLane(mask)) { // LLVM 22 would do this too, and store as many bytes as a lane had before it was narrowed
+    v = vector::ExtractOp::create(b, loc, v, 0);
+  }
   if (!isa<VectorType>(v.getType())) {
     memref::StoreOp::create(b, loc, v, to.memref, value(at));
   } else if (mask) {
