@@ -245,26 +245,23 @@ void DenseConv::panelTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Ar
       acc = block(p, in + whole * input.channel, wt + whole * step, rest, offsets, acc, ahead);
     }
   }
+  Vectors biases;
+  for (int64_t v = 0; bias && v < p.vectors; ++v) {
+    biases.push_back(w.load(bias, (p.block + v) * s.lanes, s.lanes));
+  }
   for (size_t i = 0; i < points.size(); ++i) {
     for (int64_t v = 0; v < p.vectors; ++v) {
       Point at = points[i];
       at.at[1] = p.block + v;
-      build.group.finish(acc[i * p.vectors + v], space, at);
+      Value sum = acc[i * p.vectors + v];
+      build.group.finish(bias ? arith::AddFOp::create(w.b, w.loc, sum, biases[v]) : sum, space, at);
     }
   }
 }
 
-/// Accumulators, the bias in each.
+/// Accumulators. The bias is added to the sums, not the products to the bias: small sums round less.
 DenseConv::Vectors DenseConv::start(const Panel &p, size_t pixels) {
-  Vectors first, acc;
-  for (int64_t v = 0; v < p.vectors; ++v) {
-    first.push_back(bias ? w.load(bias, (p.block + v) * s.lanes, s.lanes)
-                         : w.constant(0, w.vectorOf(w.b.getF32Type(), s.lanes)));
-  }
-  for (size_t i = 0; i < pixels; ++i) {
-    acc.append(first);
-  }
-  return acc;
+  return Vectors(pixels * p.vectors, w.constant(0, w.vectorOf(w.b.getF32Type(), s.lanes)));
 }
 
 /// All taps over `count` channels of one block.
