@@ -97,7 +97,7 @@ static bool collectFacts(func::FuncOp function) {
   }
   size_t before = facts.size();
   function.walk([&](Operation *op) {
-    for (auto [a, b] : onnx::requirementsOf(op)) {
+    for (const auto &[a, b] : onnx::requirementsOf(op)) {
       for (const onnx::Size &fact : support::implied(a, b)) {
         auto text = StringAttr::get(function.getContext(), fact.text());
         if (!llvm::is_contained(facts, text)) {

@@ -17,7 +17,7 @@ DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s
   weights = build.group.buffer(root->getOperand(1));
   bias = isa<NoneType>(root->getOperand(2).getType()) ? Buffer() : build.group.buffer(root->getOperand(2));
   phase = &g.phases.front();
-  int64_t row = balancedTiles(phase->axes[2].out, s.pixels).size() ? llvm::divideCeil(phase->axes[2].out, s.pixels) : 0;
+  int64_t row = llvm::divideCeil(phase->axes[2].out, s.pixels);
   tilesOfPanel = s.flat ? llvm::divideCeil(phase->rows() * phase->axes[2].out, s.pixels) : phase->rows() * row;
   if (s.pixelsOuter || g.phases.size() > 1 || 4 * s.weightElements(g) < prefetchFromBytes) {
     tilesOfPanel = 0;

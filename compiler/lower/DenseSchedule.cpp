@@ -243,7 +243,7 @@ static void mergePixels(Space &space) {
     merge(access);
   }
   llvm::for_each(space.results, merge);
-  for (Ix d : ArrayRef(space.sizes).drop_front(3)) {
+  for (const Ix &d : ArrayRef(space.sizes).drop_front(3)) {
     space.sizes[2] *= d;
   }
   space.sizes.truncate(3);

@@ -93,8 +93,9 @@ std::vector<float> Picture::sample(const Box &box, int columns, int rows) const 
     for (int row = 0; row < rows; ++row) {
       float sum[channels] = {};
       for (int point = 0; point < grid * grid; ++point) {
-        float across = (column + (point / grid + 0.5F) / grid) / columns;
-        float down = (row + (point % grid + 0.5F) / grid) / rows;
+        int pointColumn = point / grid, pointRow = point % grid;
+        float across = (column + (pointColumn + 0.5F) / grid) / columns;
+        float down = (row + (pointRow + 0.5F) / grid) / rows;
         int x = static_cast<int>(std::floor(box.left + box.width() * across));
         int y = static_cast<int>(std::floor(box.top + box.height() * down));
         for (int channel = 0; inside(x, y) && channel < channels; ++channel) {

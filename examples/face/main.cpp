@@ -71,7 +71,8 @@ void propose(const Picture &picture, Run run, const ingot_model *model, std::vec
   std::vector<Box> found;
   for (int cell = 0; cell < across * down; ++cell) {
     if (float score = scores[cell * 2 + 1]; score > 0.6F) {
-      float x = 2.0F * (cell / down), y = 2.0F * (cell % down);
+      int column = cell / down, row = cell % down;
+      float x = 2.0F * column, y = 2.0F * row;
       found.push_back(moved({x * stepX, y * stepY, (x + 12) * stepX, (y + 12) * stepY, 0}, &shifts[cell * 4], score));
     }
   }

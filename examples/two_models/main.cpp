@@ -31,7 +31,8 @@ Sample makeSample(int seed) {
   Sample sample;
   float x = 8 + 2 * seed, y = 20 - seed, radius = 4 + seed;
   for (int i = 0; i < side * side; ++i) {
-    sample.image[i] = std::hypot(i % side - x, i / side - y) < radius ? 1.0f : 0.0f;
+    int column = i % side, row = i / side;
+    sample.image[i] = std::hypot(column - x, row - y) < radius ? 1.0f : 0.0f;
   }
   for (int i = 0; i < 16; ++i) {
     sample.features[i] = std::sin(x * i + y) + radius / 10;
@@ -117,6 +118,7 @@ int main() {
     }
   };
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back(work, thread);
   }

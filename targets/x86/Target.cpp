@@ -15,13 +15,13 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
-extern "C" {
+extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
 void LLVMInitializeX86TargetInfo();
 void LLVMInitializeX86Target();
 void LLVMInitializeX86TargetMC();
 void LLVMInitializeX86AsmPrinter();
 void LLVMInitializeX86AsmParser();
-}
+} // NOLINTEND(readability-identifier-naming)
 
 using namespace llvm;
 using ingot::target::Level;

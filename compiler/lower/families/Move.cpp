@@ -4,35 +4,14 @@
 // that are loaded along one, turned in registers, and stored along the other. Concatenations also work on channel
 // blocks, where every piece begins at a block.
 #include "compiler/lower/Portion.h"
+#include "compiler/lower/Vectors.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
 namespace ingot::lower {
 namespace {
-
-/// Transposes a square of as many vectors as they have lanes: in each step pairs of rows swap blocks, half the size of
-/// the step before.
-void turn(Writer &w, SmallVectorImpl<Value> &rows) {
-  int64_t n = rows.size();
-  SmallVector<int64_t> low(n), high(n);
-  for (int64_t s = n / 2; s > 0; s /= 2) {
-    for (int64_t k = 0; k < n; ++k) {
-      low[k] = k & s ? n + k - s : k;
-      high[k] = k & s ? n + k : k + s;
-    }
-    for (int64_t i = 0; i < n; ++i) {
-      if (i & s) {
-        continue;
-      }
-      Value a = rows[i], c = rows[i + s];
-      rows[i] = vector::ShuffleOp::create(w.b, w.loc, a, c, low);
-      rows[i + s] = vector::ShuffleOp::create(w.b, w.loc, a, c, high);
-    }
-  }
-}
 
 /// One box being written.
 class Box {
@@ -144,7 +123,7 @@ private:
       at.at.back() = column + i;
       rows.push_back(w.load(source().buffer, source().at(at.at), l));
     }
-    turn(w, rows);
+    rows = transpose(w, rows);
     at.at.back() = column, at.lanes = l;
     for (int64_t i = 0; i < l; ++i) {
       at.at[tileAxis] = row + i;

@@ -3,7 +3,7 @@
 // one before it. Only the interior is written, and lanes beyond the last channel become zero.
 #include "compiler/lower/Copy.h"
 #include "compiler/lower/Family.h"
-#include "compiler/lower/Transpose.h"
+#include "compiler/lower/Vectors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -151,7 +151,7 @@ private:
     for (int64_t c = 0; c < channels; ++c) {
       rows[c] = w.load(x, from + c * plane, r.lanes, mask);
     }
-    rows = transposed(w, rows);
+    rows = transpose(w, rows);
     for (int64_t p = 0; p < pixels; ++p) {
       w.store(rows[p], y, to + p * r.lanes);
     }
@@ -169,7 +169,7 @@ private:
     for (int64_t p = 0; p < pixels; ++p) {
       rows[p] = w.load(x, from + p * r.lanes, r.lanes);
     }
-    rows = transposed(w, rows);
+    rows = transpose(w, rows);
     Value mask = pixels < r.lanes ? w.maskFor(pixels, r.lanes) : Value();
     for (int64_t c = 0; c < channels; ++c) {
       w.store(rows[c], y, to + c * plane, mask);

@@ -176,6 +176,23 @@ LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
+/// Of GatherElements and ScatterElements: the axis, constant indices, and indices' shape, which but for the axis fits
+/// in the data's.
+static LogicalResult checkElements(Operation *op, int64_t givenAxis) {
+  auto data = ranked(op->getOperand(0)), indices = ranked(op->getOperand(1));
+  auto axis = checkedAxis(op, givenAxis, data.getRank());
+  if (failed(axis) || failed(checkConstants(op, data.getDimSize(*axis)))) {
+    return failure();
+  }
+  for (int64_t i = 0; i < data.getRank(); ++i) {
+    int64_t d = data.getDimSize(i), n = indices.getDimSize(i);
+    if (i != *axis && d != unknown && n != unknown && n > d) {
+      return op->emitOpError("indices go beyond the data along axis ") << i;
+    }
+  }
+  return success();
+}
+
 LogicalResult GatherElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices());
   if (!data || !indices) {
@@ -184,15 +201,8 @@ LogicalResult GatherElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (data.getRank() != indices.getRank()) {
     return emitOpError("data and indices have ranks that differ");
   }
-  auto axis = checkedAxis(*this, getAxis(), data.getRank());
-  if (failed(axis) || failed(checkConstants(*this, data.getDimSize(*axis)))) {
+  if (failed(checkElements(*this, getAxis()))) {
     return failure();
-  }
-  for (int64_t i = 0; i < data.getRank(); ++i) {
-    int64_t d = data.getDimSize(i), n = indices.getDimSize(i);
-    if (i != *axis && d != unknown && n != unknown && n > d) {
-      return emitOpError("indices go beyond the data along axis ") << i;
-    }
   }
   types.push_back(sizedType(sizesOf(indices), data.getElementType()));
   return success();
@@ -255,15 +265,8 @@ LogicalResult ScatterElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
     if (data.getRank() != indices.getRank() || failed(verifyCompatibleShape(indices, updates))) {
       return emitOpError("updates and indices differ in shape, or from the data in rank");
     }
-    auto axis = checkedAxis(*this, getAxis(), data.getRank());
-    if (failed(axis) || failed(checkConstants(*this, data.getDimSize(*axis)))) {
+    if (failed(checkElements(*this, getAxis()))) {
       return failure();
-    }
-    for (int64_t i = 0; i < data.getRank(); ++i) {
-      int64_t d = data.getDimSize(i), n = indices.getDimSize(i);
-      if (i != *axis && d != unknown && n != unknown && n > d) {
-        return emitOpError("indices go beyond the data along axis ") << i;
-      }
     }
   }
   types.push_back(getData().getType());

@@ -115,8 +115,9 @@ static SmallVector<T> reduced(StringRef kind, ArrayRef<T> x, ArrayRef<int64_t> s
     seen[to] = true;
   }
   if (kind == "Mean" && outputs > 0) {
+    int64_t each = static_cast<int64_t>(x.size()) / outputs;
     for (T &v : y) {
-      v /= static_cast<T>(x.size() / outputs);
+      v /= static_cast<T>(each);
     }
   }
   return y;
