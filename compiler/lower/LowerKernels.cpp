@@ -140,7 +140,8 @@ struct Lowering {
     if (items > 1 && workOf(function, items, machine.lanes) < leastWorkToSplit) {
       auto b = OpBuilder::atBlockBegin(&function.front());
       auto range = function.getArguments().take_back(2);
-      for (auto [bound, value] : llvm::zip_equal(range, ArrayRef<int64_t>{0, items})) {
+      const int64_t bounds[] = {0, items};
+      for (auto [bound, value] : llvm::zip_equal(range, bounds)) {
         bound.replaceAllUsesWith(arith::ConstantIndexOp::create(b, function.getLoc(), value));
       }
       items = 1;

@@ -22,6 +22,11 @@ void WeightTable::write(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) con
     std::vector<char> storage;
     llvm::ArrayRef<char> from = onnx::bytesOf(e.source, storage);
     if (e.recipe.pack) {
+      // In a model file they may lie at any byte.
+      if (reinterpret_cast<uintptr_t>(from.data()) % alignof(double)) {
+        storage.assign(from.begin(), from.end());
+        from = storage;
+      }
       e.recipe.pack(from, llvm::MutableArrayRef<char>(packed).take_front(e.recipe.bytes));
     } else {
       std::copy(from.begin(), from.end(), packed.begin());

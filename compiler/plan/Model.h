@@ -32,7 +32,7 @@ struct ModelInfo {
 /// at a time, from the mapped model file through the packer into the object: they are never all in memory twice.
 class WeightTable {
 public:
-  /// Fills `to` (zeroed, the entry's size) from the constant's dense row-major bytes.
+  /// Fills `to` (zeroed, the entry's size) from the constant's dense row-major bytes, aligned for any element.
   using Pack = std::function<void(llvm::ArrayRef<char> from, llvm::MutableArrayRef<char> to)>;
   /// The recipe of one operand: `key` names it uniquely (equal keys pack equally), `bytes` is the packed size.
   struct Recipe {
