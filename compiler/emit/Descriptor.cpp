@@ -73,13 +73,12 @@ private:
     SmallVector<Constant *> all;
     for (const TensorInfo &info : infos) {
       SmallVector<Constant *> dims;
-      int64_t elements = 1;
-      for (int64_t dim : info.dims) {
-        dims.push_back(int64(dim));
-        elements *= dim;
+      for (const ingot::support::Size &dim : info.dims) {
+        dims.push_back(int64(dim.number()));
       }
+      int64_t elements = ingot::support::product(info.dims).number();
       all.push_back(ConstantStruct::getAnon({string(info.name), int32(info.type), int32(info.dims.size()),
-                                             array(dims, "dims"), int64(elements), int64(info.bytes)}));
+                                             array(dims, "dims"), int64(elements), int64(info.bytes.number())}));
     }
     return array(all, name);
   }

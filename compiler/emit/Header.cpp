@@ -10,6 +10,7 @@ using namespace llvm;
 using ingot::emit::elementNames;
 using ingot::plan::ModelInfo;
 using ingot::plan::TensorInfo;
+using ingot::support::Size;
 
 const ingot::emit::ElementNames *ingot::emit::elementNames(int32_t type) {
   static constexpr struct {
@@ -55,19 +56,13 @@ std::string inComment(StringRef name) {
 
 std::string shape(const TensorInfo &tensor) {
   std::string text = elementNames(tensor.type)->onnx;
-  for (int64_t dim : tensor.dims) {
-    text += "[" + std::to_string(dim) + "]";
+  for (const Size &dim : tensor.dims) {
+    text += "[" + dim.text() + "]";
   }
   return text;
 }
 
-int64_t elements(const TensorInfo &tensor) {
-  int64_t count = 1;
-  for (int64_t dim : tensor.dims) {
-    count *= dim;
-  }
-  return count;
-}
+int64_t elements(const TensorInfo &tensor) { return ingot::support::product(tensor.dims).number(); }
 
 class HeaderWriter {
 public:

@@ -14,11 +14,11 @@ static void writeTensors(json::OStream &json, ArrayRef<ingot::plan::TensorInfo> 
       json.attribute("parameter", name);
       json.attribute("type", ingot::emit::elementNames(tensor.type)->onnx);
       json.attributeArray("dims", [&] {
-        for (int64_t dim : tensor.dims) {
-          json.value(dim);
+        for (const ingot::support::Size &dim : tensor.dims) {
+          json.value(dim.number());
         }
       });
-      json.attribute("bytes", tensor.bytes);
+      json.attribute("bytes", tensor.bytes.number());
     });
   }
 }

@@ -26,14 +26,42 @@ static int32_t typeNumber(Type t) {
   }
 }
 
+/// The smallest B of which `B - symbol` is a fact; -1 when there is none.
+static int64_t upperBound(llvm::StringRef symbol, llvm::ArrayRef<support::Size> facts) {
+  int64_t most = -1;
+  for (const support::Size &fact : facts) {
+    support::Size bound = fact + support::Size::symbol(symbol);
+    if (bound.isNumber() && (most < 0 || bound.number() < most)) {
+      most = bound.number();
+    }
+  }
+  return most;
+}
+
 static plan::TensorInfo tensorInfo(Type type, StringAttr name, const std::string &fallback) {
   auto t = cast<RankedTensorType>(type);
   plan::TensorInfo info;
   info.name = name ? name.str() : fallback;
   info.type = typeNumber(t.getElementType());
-  info.dims.assign(t.getShape().begin(), t.getShape().end());
-  info.bytes = t.getNumElements() * onnx::elementBytes(t.getElementType());
+  info.dims = onnx::sizesOf(t);
+  info.bytes = support::product(info.dims) * support::Size(onnx::elementBytes(t.getElementType()));
   return info;
+}
+
+/// The symbols of the inputs, each where it occurs first, with what the function's facts say of it alone.
+static std::vector<plan::SymbolInfo> symbolsOf(func::FuncOp function, llvm::ArrayRef<plan::TensorInfo> inputs) {
+  std::vector<plan::SymbolInfo> symbols;
+  support::Sizes facts = onnx::factsOf(function);
+  for (const plan::TensorInfo &input : inputs) {
+    for (const support::Size &dim : input.dims) {
+      dim.eachSymbol([&](llvm::StringRef name) {
+        if (!llvm::any_of(symbols, [&](const plan::SymbolInfo &s) { return s.name == name; })) {
+          symbols.push_back({name.str(), upperBound(name, facts)});
+        }
+      });
+    }
+  }
+  return symbols;
 }
 
 void describe(func::FuncOp function, plan::ModelInfo &info) {
@@ -46,6 +74,7 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
     info.outputs.push_back(
         tensorInfo(t, function.getResultAttrOfType<StringAttr>(i, "onnx.name"), "output" + std::to_string(i)));
   }
+  info.symbols = symbolsOf(function, info.inputs);
 }
 
 int64_t countMacs(func::FuncOp function) {

@@ -1,5 +1,6 @@
 // What a compiled model is besides its code: names, types, sizes, and the bytes of its weights section. Plain data.
 #pragma once
+#include "compiler/support/Size.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
@@ -14,16 +15,25 @@ namespace ingot::plan {
 
 struct TensorInfo {
   std::string name;
-  int32_t type = 0; ///< ONNX's TensorProto.DataType number
-  std::vector<int64_t> dims;
-  int64_t bytes = 0;
+  int32_t type = 0;    ///< ONNX's TensorProto.DataType number
+  support::Sizes dims; ///< of the model's symbols
+  support::Size bytes;
+};
+
+/// A size that the caller chooses for each run, through the shapes of the inputs.
+struct SymbolInfo {
+  std::string name;
+  int64_t most = -1; ///< the largest that a run may have; -1: none is given
 };
 
 struct ModelInfo {
   std::string name;   ///< a C identifier
   std::string target; ///< as resolved, "x86-64-v3"
   std::vector<TensorInfo> inputs, outputs;
-  int64_t workspaceBytes = 0, workspaceAlign = 64, weightBytes = 0;
+  std::vector<SymbolInfo> symbols; ///< in the order in which they first occur in the inputs' dims
+  /// -1: depends on the symbols; the loop IR's @NAME_plan computes it.
+  int64_t workspaceBytes = 0;
+  int64_t workspaceAlign = 64, weightBytes = 0;
   std::vector<std::string> nodes; ///< names that an error status may carry, by index
   int64_t macs = 0, kernels = 0, arenaBytes = 0;
 };

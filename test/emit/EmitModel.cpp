@@ -27,7 +27,7 @@ static std::vector<plan::TensorInfo> tensors(Attribute list) {
     tensor.bytes = tensor.type == 1 ? 4 : 1;
     for (auto dim : cast<ArrayAttr>(item[2]).getAsRange<IntegerAttr>()) {
       tensor.dims.push_back(dim.getInt());
-      tensor.bytes *= dim.getInt();
+      tensor.bytes = tensor.bytes * support::Size(dim.getInt());
     }
     all.push_back(tensor);
   }
