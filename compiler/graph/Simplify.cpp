@@ -88,6 +88,18 @@ static void removeUnused(func::FuncOp function) {
   }
 }
 
+/// The first ONNX node that a location names.
+static std::string nodeOf(Location loc) {
+  std::string name;
+  loc->walk([&](Location l) {
+    if (auto named = dyn_cast<NameLoc>(l); named && name.empty()) {
+      name = named.getName().str();
+    }
+    return WalkResult::advance();
+  });
+  return name;
+}
+
 /// What must hold for the ops that require it ("a=b" in onnx.requires), kept on the function as sizes that may not be
 /// negative. Whether there is something new.
 static bool collectFacts(func::FuncOp function) {
@@ -102,6 +114,7 @@ static bool collectFacts(func::FuncOp function) {
         auto text = StringAttr::get(function.getContext(), fact.text());
         if (!llvm::is_contained(facts, text)) {
           facts.push_back(text);
+          onnx::addCheck(function, {fact.text(), nodeOf(op->getLoc())});
         }
       }
     }
@@ -111,6 +124,30 @@ static bool collectFacts(func::FuncOp function) {
   }
   function->setAttr(onnx::factsName, ArrayAttr::get(function.getContext(), facts));
   return true;
+}
+
+/// Whether a run must look at the size of an axis: it may be negative, or be divided by what may be zero.
+static bool mustCheck(const onnx::Size &size) {
+  return !size.isUnknown() && !size.isNumber() &&
+         (!size.atLeast(0) || StringRef(size.text()).contains("div("));
+}
+
+/// Keeps what ops require of sizes on the function: the ops may be replaced by others later.
+static void collectChecks(func::FuncOp function) {
+  function.walk([&](Operation *op) {
+    for (const auto &[a, b] : onnx::requirementsOf(op)) {
+      onnx::addCheck(function, {a.text() + "=" + b.text(), nodeOf(op->getLoc())});
+    }
+    for (Value v : op->getResults()) {
+      if (auto type = onnx::ranked(v)) {
+        for (const onnx::Size &size : onnx::sizesOf(type)) {
+          if (mustCheck(size)) {
+            onnx::addCheck(function, {size.text(), nodeOf(op->getLoc())});
+          }
+        }
+      }
+    }
+  });
 }
 
 static LogicalResult walkForward(func::FuncOp function) {
@@ -167,6 +204,7 @@ LogicalResult simplify(func::FuncOp function) {
       return failure();
     }
     if (!collectFacts(function)) {
+      collectChecks(function);
       break;
     }
   }

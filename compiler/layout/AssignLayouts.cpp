@@ -17,7 +17,7 @@ namespace {
 RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 
 Operation *rootOf(plan::KernelOp kernel) {
-  for (Operation &op : kernel.getBody().front()) {
+  for (Operation &op : llvm::reverse(kernel.getBody().front())) { // parameters come before it
     if (isa<onnx::KernelRoot, plan::ReorderOp>(op)) {
       return &op;
     }
@@ -341,7 +341,7 @@ private:
     for (OpOperand &use : end->getOpOperands()) {
       plan::Place p = plan::placeOf(use.get());
       Operation *producer = p.base.getDefiningOp();
-      bool own = producer && isa<plan::KernelOp, plan::JoinOp>(producer) && p.offset == 0 &&
+      bool own = producer && isa<plan::KernelOp, plan::JoinOp>(producer) && p.offset.is(0) &&
                  plan::physicalBytes(typeOf(p.base)) == plan::physicalBytes(typeOf(use.get()));
       if (own && taken.insert(p.base).second) {
         continue;

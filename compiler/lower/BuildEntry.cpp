@@ -1,149 +1,299 @@
 // A call that may be split over threads carries `ingot.items`; the emit room makes it a parallel_for. A checked call's
 // status ends the run; INGOT_ERROR_INDEX gets the number of the node.
+//
+// Where sizes depend on the model's symbols, NAME_run first asks NAME_admits whether they can be (facts that the
+// compiler built upon, requirements of nodes, overflow), then computes where each buffer begins (see memory/PlanMemory)
+// and hands each kernel the symbols that it reads.
 #include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/LlvmAttributes.h"
+#include "compiler/lower/SizeChecks.h"
+#include "compiler/onnx/Shapes.h"
 #include "compiler/plan/Layout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
+using ingot::support::Size;
 
 namespace ingot::lower {
 namespace {
 
+constexpr int64_t alignment = 64; ///< of every buffer in the workspace
+
 class Entry {
 public:
-  Entry(func::FuncOp function, int64_t workspaceBytes, int64_t weightBytes, plan::ModelInfo &info)
-      : function(function), b(function.getContext()), info(info), workspaceBytes(workspaceBytes),
-        weightBytes(weightBytes) {}
+  Entry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes, plan::ModelInfo &info)
+      : function(function), w(OpBuilder(function.getContext()), function.getLoc(), scalarMachine()), info(info),
+        workspaceBytes(workspaceBytes), slackBytes(slackBytes), weightBytes(weightBytes),
+        symbols(onnx::symbolsOf(function.getArgumentTypes())), end(function.getBody().front().getTerminator()) {
+    if (auto buffers = function->getAttrOfType<ArrayAttr>("plan.buffers")) {
+      for (auto buffer : buffers.getAsRange<ArrayAttr>()) {
+        bufferBytes.push_back(*Size::parse(cast<StringAttr>(buffer[0]).getValue()));
+        buffersBelow.push_back(cast<DenseI64ArrayAttr>(buffer[1]).asArrayRef());
+      }
+    }
+  }
 
   void build() {
-    declare();
-    for (plan::LaunchOp launch : function.getBody().front().getOps<plan::LaunchOp>()) {
-      call(launch);
+    w.b.setInsertionPoint(function);
+    if (!symbols.empty()) {
+      buildAdmits();
+      buildPlan();
     }
-    ret(arith::ConstantIntOp::create(b, function.getLoc(), 0, 32));
+    buildRun();
     function.erase();
   }
 
 private:
   func::FuncOp function, entry;
-  OpBuilder b;
+  Writer w;
   plan::ModelInfo &info;
-  int64_t workspaceBytes, weightBytes;
+  int64_t workspaceBytes, slackBytes, weightBytes;
+  std::vector<std::string> symbols;
+  Operation *end;
+  std::vector<Size> bufferBytes;
+  std::vector<ArrayRef<int64_t>> buffersBelow;
+  func::FuncOp admits; ///< (symbols: index...) -> i32; null without symbols
   Value workspace, weights;
-  SmallVector<Value> outputs;
+  SmallVector<Value> outputs, bufferOffsets;
   llvm::DenseMap<Value, Value> inputs;
 
-  MemRefType bytesType(int64_t n) { return MemRefType::get({n}, b.getI8Type()); }
-  static int64_t bytesOf(Type t) { return plan::physicalBytes(cast<RankedTensorType>(t)); }
+  static const target::MachineModel &scalarMachine() {
+    static const target::MachineModel machine;
+    return machine;
+  }
+  MemRefType bytesType(const Size &n) { return MemRefType::get({memoryExtent(n)}, w.b.getI8Type()); }
+  static Size bytesOf(Type t) { return plan::physicalBytes(cast<RankedTensorType>(t)); }
+  Value status(int64_t kind, int64_t node) {
+    return arith::ConstantIntOp::create(w.b, w.loc, kind | (node + 1) << 8, 32);
+  }
+  void ret(Value value) { func::ReturnOp::create(w.b, w.loc, value); }
 
-  void declare() {
-    b.setInsertionPoint(function);
-    Location loc = function.getLoc();
-    std::string weightsName = info.name + "_weights";
-    if (weightBytes) {
-      memref::GlobalOp::create(b, loc, weightsName, b.getStringAttr("private"), bytesType(weightBytes), Attribute(),
-                               /*constant=*/true, b.getI64IntegerAttr(64));
-    }
-    SmallVector<Type> types;
-    for (Type t : function.getArgumentTypes()) {
-      types.push_back(bytesType(bytesOf(t)));
-    }
-    Operation *end = function.getBody().front().getTerminator();
-    for (Type t : end->getOperandTypes()) {
-      types.push_back(bytesType(bytesOf(t)));
-    }
-    types.push_back(bytesType(workspaceBytes));
-    types.push_back(pointerType(b.getContext()));
-    entry = func::FuncOp::create(b, loc, info.name + "_run", b.getFunctionType(types, {b.getI32Type()}));
-    Block *body = entry.addEntryBlock();
-    b.setInsertionPointToStart(body);
-    unsigned n = function.getNumArguments();
-    for (unsigned i = 0; i < n; ++i) {
-      inputs[function.getArgument(i)] = body->getArgument(i);
-    }
-    for (unsigned i = 0; i < end->getNumOperands(); ++i) {
-      outputs.push_back(body->getArgument(n + i));
-    }
-    workspace = body->getArgument(n + outputs.size());
-    if (weightBytes) {
-      weights = memref::GetGlobalOp::create(b, loc, bytesType(weightBytes), weightsName);
+  /// A function whose body is written next; the builder stands in it.
+  func::FuncOp begin(StringRef suffix, ArrayRef<Type> types) {
+    w.b.setInsertionPoint(function);
+    auto f = func::FuncOp::create(w.b, w.loc, info.name + suffix.str(), w.b.getFunctionType(types, {w.b.getI32Type()}));
+    w.b.setInsertionPointToStart(f.addEntryBlock());
+    return f;
+  }
+  void setSymbols(ValueRange values) {
+    for (auto [name, value] : llvm::zip_equal(symbols, values)) {
+      w.symbols[name] = value;
     }
   }
 
-  Value at(Value bytes, int64_t offset, Type type) {
-    Location loc = entry.getLoc();
-    Value start = arith::ConstantIndexOp::create(b, loc, offset);
-    return memref::ViewOp::create(b, loc, cast<MemRefType>(type), bytes, start, ValueRange{});
+  // What depends on the symbols.
+
+  void buildAdmits() {
+    admits = begin("_admits", SmallVector<Type>(symbols.size(), w.b.getIndexType()));
+    admits.setPrivate();
+    setSymbols(admits.getArguments());
+    Value result = status(0, -1);
+    auto refuse = [&](Value bad, int64_t node) {
+      result = arith::SelectOp::create(w.b, w.loc, bad, status(sizeErrorKind, node), result);
+    };
+    // The last one that fails is told: first those that tell least.
+    std::set<std::string> known;
+    auto fits = [&](const Size &bytes) {
+      if (!bytes.isNumber() && known.insert(bytes.text()).second) {
+        refuse(impossible(w, bytes), -1);
+      }
+    };
+    llvm::for_each(bufferBytes, fits);
+    for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), end->getOperandTypes())) {
+      fits(bytesOf(type));
+    }
+    for (const onnx::SizeCheck &check : llvm::reverse(onnx::checksOf(function))) {
+      refuse(violated(w, check.text), check.node.empty() ? -1 : nodeNumber(check.node));
+    }
+    for (const std::string &name : symbols) {
+      refuse(violated(w, name), -1);
+    }
+    ret(result);
+  }
+
+  void buildPlan() {
+    Type i64 = w.b.getI64Type();
+    int64_t dims = 0;
+    for (Type type : end->getOperandTypes()) {
+      dims += cast<RankedTensorType>(type).getRank();
+    }
+    Type types[] = {MemRefType::get({static_cast<int64_t>(symbols.size())}, i64), MemRefType::get({dims}, i64),
+                    MemRefType::get({1}, i64)};
+    func::FuncOp f = begin("_plan", types);
+    SmallVector<Value> values;
+    for (size_t i = 0; i < symbols.size(); ++i) {
+      values.push_back(w.value(w.ix(w.load({f.getArgument(0), i64}, static_cast<int64_t>(i)))));
+    }
+    setSymbols(values);
+    returnIfRefused(f, values);
+    int64_t at = 0;
+    for (Type type : end->getOperandTypes()) {
+      for (const Size &size : onnx::sizesOf(cast<RankedTensorType>(type))) {
+        w.store(w.integer(size, i64), {f.getArgument(1), i64}, at++);
+      }
+    }
+    Value bytes = bufferBytes.empty() ? w.value(workspaceBytes) : w.value(w.ix(arena()) + Ix(slackBytes));
+    w.store(w.integer(w.ix(bytes), i64), {f.getArgument(2), i64}, 0);
+    ret(status(0, -1));
+  }
+
+  void returnIfRefused(func::FuncOp f, ValueRange values) {
+    Value refused = func::CallOp::create(w.b, w.loc, admits, values).getResult(0);
+    Value zero = arith::ConstantIntOp::create(w.b, w.loc, 0, 32);
+    returnIf(f, arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, refused, zero), [&] { return refused; });
+  }
+  void returnIf(func::FuncOp f, Value condition, llvm::function_ref<Value()> result) {
+    Block *next = f.addBlock(), *fail = f.addBlock();
+    cf::CondBranchOp::create(w.b, w.loc, condition, fail, ValueRange{}, next, ValueRange{});
+    w.b.setInsertionPointToStart(fail);
+    ret(result());
+    w.b.setInsertionPointToStart(next);
+  }
+
+  /// Where each buffer begins; the end of the highest is returned.
+  Value arena() {
+    SmallVector<Ix> ends;
+    Ix peak = 0;
+    for (auto [bytes, below] : llvm::zip_equal(bufferBytes, buffersBelow)) {
+      Ix start = 0;
+      for (int64_t b : below) {
+        start = start.is(0) ? ends[b] : max(start, ends[b]);
+      }
+      bufferOffsets.push_back(w.value(start));
+      Ix rounded = bytes.isNumber() ? Ix(static_cast<int64_t>(llvm::alignTo(bytes.number(), alignment)))
+                                    : w.ix(aligned(w.value(Ix(bytes) + Ix(alignment - 1))));
+      ends.push_back(w.ix(w.value(start + rounded)));
+      peak = peak.is(0) ? ends.back() : max(peak, ends.back());
+    }
+    return w.value(peak);
+  }
+  Value aligned(Value bytes) { return arith::AndIOp::create(w.b, w.loc, bytes, w.value(-alignment)); }
+
+  // The run.
+
+  void buildRun() {
+    declare();
+    if (admits) {
+      returnIfRefused(entry, symbolArguments());
+      arenaOfRun();
+    }
+    for (plan::LaunchOp launch : function.getBody().front().getOps<plan::LaunchOp>()) {
+      call(launch);
+    }
+    ret(status(0, -1));
+  }
+  ValueRange symbolArguments() {
+    return ValueRange(entry.getArguments()).drop_back(2).take_back(symbols.size());
+  }
+  void arenaOfRun() {
+    bufferOffsets.clear();
+    setSymbols(symbolArguments());
+    arena();
+  }
+
+  void declare() {
+    w.b.setInsertionPoint(function);
+    std::string weightsName = info.name + "_weights";
+    if (weightBytes) {
+      memref::GlobalOp::create(w.b, w.loc, weightsName, w.b.getStringAttr("private"), bytesType(weightBytes),
+                               Attribute(), /*constant=*/true, w.b.getI64IntegerAttr(alignment));
+    }
+    SmallVector<Type> types;
+    for (Type t : llvm::concat<const Type>(function.getArgumentTypes(), end->getOperandTypes())) {
+      types.push_back(bytesType(bytesOf(t)));
+    }
+    types.append(symbols.size(), w.b.getIndexType());
+    types.push_back(bytesType(bufferBytes.empty() ? Size(workspaceBytes) : Size::unknown()));
+    types.push_back(pointerType(w.b.getContext()));
+    entry = begin("_run", types);
+    unsigned n = function.getNumArguments();
+    for (unsigned i = 0; i < n; ++i) {
+      inputs[function.getArgument(i)] = entry.getArgument(i);
+    }
+    for (unsigned i = 0; i < end->getNumOperands(); ++i) {
+      outputs.push_back(entry.getArgument(n + i));
+    }
+    workspace = entry.getArguments().take_back(2).front();
+    if (weightBytes) {
+      weights = memref::GetGlobalOp::create(w.b, w.loc, bytesType(weightBytes), weightsName);
+    }
+  }
+
+  Value at(Value bytes, Ix offset, Type type) {
+    return memref::ViewOp::create(w.b, w.loc, cast<MemRefType>(type), bytes, w.value(offset), ValueRange{});
   }
 
   /// Where result `i` of a launch lies (i == number of results: its scratch).
-  Value place(plan::LaunchOp launch, unsigned i, int64_t extra, Type type) {
-    ArrayRef<int64_t> places = launch->getAttrOfType<DenseI64ArrayAttr>("plan.places").asArrayRef();
-    int64_t where = places[2 * i], offset = places[2 * i + 1] + extra;
-    return at(where < 0 ? workspace : outputs[where], offset, type);
+  Value place(plan::LaunchOp launch, unsigned i, const Size &extra, Type type) {
+    auto place = cast<plan::PlaceAttr>(launch->getAttrOfType<ArrayAttr>("plan.places")[i]);
+    Ix offset = *Size::parse(place.getOffset()) + extra;
+    if (place.getBuffer() >= 0) {
+      offset = w.ix(bufferOffsets[place.getBuffer()]) + offset;
+    }
+    return at(place.getOutput() < 0 ? workspace : outputs[place.getOutput()], offset, type);
   }
 
   /// The address of any tensor value, as the kernel's parameter type.
   Value address(Value v, Type type) {
-    plan::Place p{v, 0};
-    while (auto view = p.base.getDefiningOp<plan::ViewOp>()) {
-      p.base = view.getX(), p.offset += view.getOffset();
+    Size offset = 0;
+    while (auto view = v.getDefiningOp<plan::ViewOp>()) {
+      v = view.getX(), offset = offset + static_cast<int64_t>(view.getOffset());
     }
-    if (auto weight = p.base.getDefiningOp<plan::WeightOp>()) {
-      return at(weights ? weights : workspace, weight.getOffset() + p.offset, type); // none: tensors without elements
+    if (auto weight = v.getDefiningOp<plan::WeightOp>()) {
+      // No weights: tensors without elements.
+      return at(weights ? weights : workspace, Size(static_cast<int64_t>(weight.getOffset())) + offset, type);
     }
-    while (auto join = p.base.getDefiningOp<plan::JoinOp>()) {
-      p.base = join.getXs().front(); // lies where its first piece does
+    while (auto join = v.getDefiningOp<plan::JoinOp>()) {
+      v = join.getXs().front(); // lies where its first piece does
     }
-    if (isa<BlockArgument>(p.base)) {
-      return at(inputs.lookup(p.base), p.offset, type);
+    if (isa<BlockArgument>(v)) {
+      return at(inputs.lookup(v), offset, type);
     }
-    return place(p.base.getDefiningOp<plan::LaunchOp>(), cast<OpResult>(p.base).getResultNumber(), p.offset, type);
+    return place(v.getDefiningOp<plan::LaunchOp>(), cast<OpResult>(v).getResultNumber(), offset, type);
   }
 
   void call(plan::LaunchOp launch) {
-    Location loc = launch.getLoc();
+    w.loc = launch.getLoc();
     auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getCalleeAttr());
     SmallVector<Value> args;
     for (Value v : launch.getIns()) {
       args.push_back(address(v, callee.getArgumentTypes()[args.size()]));
     }
-    for (unsigned i = 0; i < launch.getNumResults(); ++i) {
+    unsigned places = launch.getNumResults() + !launch.scratchSize().is(0);
+    for (unsigned i = 0; i < places; ++i) {
       args.push_back(place(launch, i, 0, callee.getArgumentTypes()[args.size()]));
     }
-    if (launch.getScratchBytes()) {
-      args.push_back(place(launch, launch.getNumResults(), 0, callee.getArgumentTypes()[args.size()]));
+    for (StringRef name : launch.getSymbols().getAsValueRange<StringAttr>()) {
+      args.push_back(w.symbols.at(name.str()));
     }
-    args.push_back(arith::ConstantIndexOp::create(b, loc, 0));
-    args.push_back(arith::ConstantIndexOp::create(b, loc, launch.getItems()));
-    auto c = func::CallOp::create(b, loc, callee, args);
-    if (launch.getItems() > 1) {
-      c->setAttr("ingot.items", b.getI64IntegerAttr(launch.getItems()));
+    Size items = launch.itemsSize();
+    args.push_back(w.value(0));
+    args.push_back(w.value(items));
+    auto c = func::CallOp::create(w.b, w.loc, callee, args);
+    if (!items.is(0) && !items.is(1)) {
+      c->setAttr("ingot.items", w.b.getUnitAttr());
     }
     if (launch.getChecked()) {
       checkStatus(launch, c.getResult(0));
     }
+    w.loc = function.getLoc();
   }
 
-  void checkStatus(plan::LaunchOp launch, Value status) {
-    Location loc = launch.getLoc();
-    Value zero = arith::ConstantIntOp::create(b, loc, 0, 32);
-    Value bad = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, status, zero);
-    Block *next = entry.addBlock(), *fail = entry.addBlock();
-    cf::CondBranchOp::create(b, loc, bad, fail, ValueRange{}, next, ValueRange{});
-    b.setInsertionPointToStart(fail);
-    // Any other status comes from parallel_for.
-    Value index = arith::ConstantIntOp::create(b, loc, indexErrorKind, 32);
-    Value isIndex = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, status, index);
-    Value located = arith::ConstantIntOp::create(b, loc, indexErrorKind | (nodeNumber(launch) + 1) << 8, 32);
-    ret(arith::SelectOp::create(b, loc, isIndex, located, status));
-    b.setInsertionPointToStart(next);
+  void checkStatus(plan::LaunchOp launch, Value result) {
+    Value zero = arith::ConstantIntOp::create(w.b, w.loc, 0, 32);
+    Value bad = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, result, zero);
+    returnIf(entry, bad, [&] {
+      // Any other status comes from parallel_for.
+      Value index = arith::ConstantIntOp::create(w.b, w.loc, indexErrorKind, 32);
+      Value isIndex = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, result, index);
+      Value located = status(indexErrorKind, nodeNumber(nodeOf(launch)));
+      return arith::SelectOp::create(w.b, w.loc, isIndex, located, result).getResult();
+    });
   }
 
-  int64_t nodeNumber(plan::LaunchOp launch) {
+  static std::string nodeOf(plan::LaunchOp launch) {
     std::string name;
     launch.getLoc()->walk([&](Location l) {
       if (auto named = dyn_cast<NameLoc>(l); named && name.empty()) {
@@ -151,6 +301,10 @@ private:
       }
       return WalkResult::advance();
     });
+    return name;
+  }
+
+  int64_t nodeNumber(const std::string &name) {
     auto it = llvm::find(info.nodes, name);
     int64_t n = it - info.nodes.begin();
     if (it == info.nodes.end()) {
@@ -158,14 +312,13 @@ private:
     }
     return n;
   }
-
-  void ret(Value status) { func::ReturnOp::create(b, entry.getLoc(), status); }
 };
 
 } // namespace
 
-void buildEntry(func::FuncOp function, int64_t workspaceBytes, int64_t weightBytes, plan::ModelInfo &info) {
-  Entry(function, workspaceBytes, weightBytes, info).build();
+void buildEntry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,
+                plan::ModelInfo &info) {
+  Entry(function, workspaceBytes, slackBytes, weightBytes, info).build();
 }
 
 } // namespace ingot::lower

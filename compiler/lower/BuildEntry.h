@@ -6,10 +6,16 @@
 namespace ingot::lower {
 
 constexpr int64_t indexErrorKind = 5; ///< INGOT_ERROR_INDEX of ingot.h: the status of a checked kernel that failed
+constexpr int64_t sizeErrorKind = 12; ///< INGOT_ERROR_SIZE: the model's symbols are such that no tensor can have a size
 
-/// Replaces `function` by NAME_run(inputs..., outputs..., workspace, exec) -> i32 over i8 memrefs (bare pointers), and
-/// declares the external weights NAME_weights. Names of the nodes that checked kernels may report are appended to
-/// `info.nodes`.
-void buildEntry(mlir::func::FuncOp function, int64_t workspaceBytes, int64_t weightBytes, plan::ModelInfo &info);
+/// Replaces `function` by NAME_run(inputs..., outputs..., symbols..., workspace, exec) -> i32 over i8 memrefs (bare
+/// pointers) and indices, and declares the external weights NAME_weights. Names of the nodes that a status may carry are
+/// appended to `info.nodes`.
+///
+/// A model with symbols also gets NAME_plan(symbols: memref<i64>, dims: memref<i64>, workspace: memref<1xi64>) -> i32:
+/// the dims of all outputs, one after the other, and the bytes of the workspace, `slackBytes` included; or the status
+/// for which NAME_run would refuse such symbols.
+void buildEntry(mlir::func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,
+                plan::ModelInfo &info);
 
 } // namespace ingot::lower

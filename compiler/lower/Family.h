@@ -14,9 +14,9 @@ namespace ingot::lower {
 struct KernelShape {
   /// Independent work items: the function runs items [begin, end). Any split gives the same bits; 1 when the kernel is
   /// not split.
-  int64_t items = 1;
+  support::Size items = 1;
   /// Scratch for the whole launch; a family that splits work gives each item a piece of its own, or sets items to 1.
-  int64_t scratchBytes = 0;
+  support::Size scratchBytes = 0;
   /// The kernel may find a bad index or bound in data and calls Build::fail.
   bool checked = false;
   /// A result may lie in the buffer of an operand of the same type that dies here: each element of it is read before

@@ -1,6 +1,6 @@
 // Each kernel becomes a private function
-//   @NAME(operands..., results..., [scratch: memref<Nxi8>], begin: index, end: index) -> () or i32 status
-// over flat memrefs (bare pointers). One that does too little to be split over threads runs all items whatever the
+//   @NAME(operands..., results..., [scratch: memref<Nxi8>], symbols: index..., begin: index, end: index) -> () or i32
+// over flat memrefs (bare pointers), with the model's symbols that occur in its sizes; the i32 is a status. One that does too little to be split over threads runs all items whatever the
 // range says, and its loops have constant bounds. Its name is the family and the node it was first built for; a kernel
 // equal to an earlier one (same region, types, constness, target) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
@@ -8,6 +8,8 @@
 #include "compiler/lower/Work.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/ops/Constant.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -34,7 +36,7 @@ const KernelFamily *findFamily(StringRef stem) {
 }
 
 Operation *rootOf(plan::KernelOp kernel) {
-  for (Operation &op : kernel.getBody().front()) {
+  for (Operation &op : llvm::reverse(kernel.getBody().front())) { // parameters come before it
     if (isa<onnx::KernelRoot, plan::ReorderOp>(op)) {
       return &op;
     }
@@ -85,6 +87,28 @@ static std::string keyOf(plan::KernelOp kernel) {
   return key;
 }
 
+/// The symbols that a kernel's sizes are made of, sorted.
+static std::set<std::string> symbolsOf(plan::KernelOp kernel) {
+  std::set<std::string> symbols;
+  auto add = [&](const support::Size &size) {
+    size.eachSymbol([&](StringRef name) { symbols.insert(name.str()); });
+  };
+  auto addType = [&](Type type) {
+    if (auto ranked = dyn_cast<RankedTensorType>(type); ranked && !ranked.hasStaticShape()) {
+      llvm::for_each(plan::sizesOf(ranked), add);
+    }
+  };
+  llvm::for_each(kernel.getResultTypes(), addType);
+  llvm::for_each(kernel.getBody().getArgumentTypes(), addType);
+  for (Operation &op : kernel.getBody().front()) {
+    llvm::for_each(op.getResultTypes(), addType);
+    if (auto sizes = dyn_cast<onnx::SizesOp>(op)) {
+      llvm::for_each(*onnx::sizesIn(sizes), add);
+    }
+  }
+  return symbols;
+}
+
 /// "conv_layer1_0_conv1" from the first named node of the kernel.
 static std::string nameOf(plan::KernelOp kernel) {
   std::string name = familyOf(kernel).lower();
@@ -112,6 +136,7 @@ struct Lowering {
   struct Built {
     func::FuncOp function;
     KernelShape shape;
+    std::set<std::string> symbols;
   };
   std::map<std::string, Built> built;
 
@@ -126,7 +151,8 @@ struct Lowering {
     }
     const target::MachineModel &machine = machineOf(kernel.getTarget());
     it->second.shape = family->shape(kernel, machine);
-    it->second.function = declare(kernel, it->second.shape, machine);
+    it->second.symbols = symbolsOf(kernel);
+    it->second.function = declare(kernel, it->second, machine);
     if (failed(write(kernel, it->second, *family, machine))) {
       return failure();
     }
@@ -136,24 +162,37 @@ struct Lowering {
 
   static void keepSmallWhole(Built &built, const target::MachineModel &machine) {
     func::FuncOp function = built.function;
-    int64_t &items = built.shape.items;
-    if (items > 1 && workOf(function, items, machine.lanes) < leastWorkToSplit) {
-      auto b = OpBuilder::atBlockBegin(&function.front());
-      auto range = function.getArguments().take_back(2);
-      const int64_t bounds[] = {0, items};
-      for (auto [bound, value] : llvm::zip_equal(range, bounds)) {
-        bound.replaceAllUsesWith(arith::ConstantIndexOp::create(b, function.getLoc(), value));
-      }
-      items = 1;
+    support::Size &items = built.shape.items;
+    if (items.is(0) || items.is(1) || workOf(function, items, machine.lanes) >= leastWorkToSplit) {
+      return;
     }
+    Writer w(OpBuilder::atBlockBegin(&function.front()), function.getLoc(), machine);
+    w.symbols = symbolValues(built);
+    auto range = function.getArguments().take_back(2);
+    const Ix bounds[] = {0, items};
+    for (auto [bound, value] : llvm::zip_equal(range, bounds)) {
+      bound.replaceAllUsesWith(w.value(value));
+    }
+    items = 1;
+  }
+
+  static std::map<std::string, Value> symbolValues(const Built &built) {
+    std::map<std::string, Value> values;
+    func::FuncOp function = built.function;
+    unsigned next = function.getNumArguments() - 2 - built.symbols.size();
+    for (const std::string &name : built.symbols) {
+      values[name] = function.getArgument(next++);
+    }
+    return values;
   }
 
   static MemRefType flat(Type tensor) {
     auto type = cast<RankedTensorType>(tensor);
-    return MemRefType::get({plan::physicalElements(type)}, memoryType(type.getElementType()));
+    return MemRefType::get({memoryExtent(plan::physicalElements(type))}, memoryType(type.getElementType()));
   }
 
-  func::FuncOp declare(plan::KernelOp kernel, const KernelShape &shape, const target::MachineModel &machine) {
+  func::FuncOp declare(plan::KernelOp kernel, const Built &built, const target::MachineModel &machine) {
+    const KernelShape &shape = built.shape;
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     SmallVector<Type> types;
     for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
@@ -162,10 +201,10 @@ struct Lowering {
                                                                            : packedType(v, recipe->second));
     }
     llvm::append_range(types, llvm::map_range(kernel.getResultTypes(), flat));
-    if (shape.scratchBytes) {
-      types.push_back(MemRefType::get({shape.scratchBytes}, b.getI8Type()));
+    if (!shape.scratchBytes.is(0)) {
+      types.push_back(MemRefType::get({memoryExtent(shape.scratchBytes)}, b.getI8Type()));
     }
-    types.append(2, b.getIndexType());
+    types.append(built.symbols.size() + 2, b.getIndexType());
     SmallVector<Type> status(shape.checked ? 1 : 0, b.getI32Type());
     auto f = func::FuncOp::create(b, kernel.getLoc(), nameOf(kernel), b.getFunctionType(types, status));
     f.setPrivate();
@@ -201,16 +240,18 @@ struct Lowering {
       results.push_back({entry->getArgument(next++), element(v)});
     }
     Buffer scratch, status;
-    if (built.shape.scratchBytes) {
+    if (!built.shape.scratchBytes.is(0)) {
       scratch = {entry->getArgument(next++), w.b.getI8Type()};
     }
+    w.symbols = symbolValues(built);
+    next += w.symbols.size();
     if (built.shape.checked) {
       status = w.local(w.b.getI32Type(), 1);
       w.store(w.constant(0, w.b.getI32Type()), status, 0);
     }
     Group group(w, kernel, operands, results);
     Build build{w, group, w.ix(entry->getArgument(next)), w.ix(entry->getArgument(next + 1)), scratch, status};
-    if (built.shape.items == 1) {
+    if (built.shape.items.is(1)) {
       build.begin = 0, build.end = 1;
     }
     zeroHalos(build, kernel);
@@ -276,7 +317,7 @@ struct Lowering {
         continue;
       }
       auto it = shape.packed.find(i);
-      plan::WeightTable::Recipe plain{"", plan::physicalBytes(cast<RankedTensorType>(v.getType())), {}};
+      plan::WeightTable::Recipe plain{"", plan::physicalBytes(cast<RankedTensorType>(v.getType())).number(), {}};
       const plan::WeightTable::Recipe &recipe = it == shape.packed.end() ? plain : it->second;
       Type type = v.getType();
       if (it != shape.packed.end()) {
@@ -285,8 +326,10 @@ struct Lowering {
       }
       operands.push_back(plan::WeightOp::create(b, v.getLoc(), type, weights.add(constant, recipe)));
     }
+    SmallVector<StringRef> symbolNames((*built)->symbols.begin(), (*built)->symbols.end());
     auto launch = plan::LaunchOp::create(b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(),
-                                         operands, shape.items, shape.scratchBytes, shape.checked);
+                                         operands, shape.items.text(), shape.scratchBytes.text(),
+                                         b.getStrArrayAttr(symbolNames), shape.checked);
     if (shape.inPlace) {
       launch->setAttr("plan.in_place", b.getUnitAttr());
     }

@@ -16,7 +16,7 @@ int64_t Portion::items(plan::KernelOp kernel) {
   return std::clamp<int64_t>(elements / elementsAnItem, 1, mostItems);
 }
 
-Portion::Portion(const Build &build, int64_t items, ArrayRef<Ix> sizes)
+Portion::Portion(const Build &build, Ix items, ArrayRef<Ix> sizes)
     : w(build.w), begin(build.begin), end(build.end), count(items) {
   const Ix *first = llvm::find_if(sizes, [](const Ix &size) { return !size.known() || size.number() > 1; });
   if (first != sizes.end()) {

@@ -11,7 +11,7 @@ public:
   static int64_t items(plan::KernelOp kernel);
 
   /// The loops over `sizes`, of a kernel with `items` work items.
-  Portion(const Build &build, int64_t items, llvm::ArrayRef<Ix> sizes);
+  Portion(const Build &build, Ix items, llvm::ArrayRef<Ix> sizes);
 
   /// Dimension `d` from 0 to `extent`, a multiple of `step`.
   void loop(size_t d, Ix extent, int64_t step, llvm::function_ref<void(Ix)> body) const;
@@ -27,7 +27,7 @@ private:
   static constexpr size_t none = ~size_t(0);
   Writer &w;
   Ix begin, end;
-  int64_t count;
+  Ix count;
   size_t shared = none; ///< the dimension that is shared out
 };
 

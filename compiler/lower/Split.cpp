@@ -49,13 +49,16 @@ void Split::merge() {
   }
 }
 
-int64_t Split::items(RankedTensorType in, ArrayRef<int64_t> axes) {
-  plan::Strides s = plan::stridesOf(in);
-  int64_t n = 1;
-  for (int64_t i = 0; i < in.getRank() && !llvm::is_contained(axes, i); ++i) {
-    n *= s.sizes[i];
+support::Size Split::items(RankedTensorType in, ArrayRef<int64_t> axes) {
+  support::Sizes sizes = plan::sizesOf(in);
+  if (auto layout = plan::blockedOf(in)) {
+    sizes[1] = ceilDiv(sizes[1], layout.getLanes());
   }
-  return std::max<int64_t>(n, 1);
+  support::Size n = 1;
+  for (int64_t i = 0; i < in.getRank() && !llvm::is_contained(axes, i); ++i) {
+    n = n * sizes[i];
+  }
+  return n.is(0) ? support::Size(1) : n;
 }
 
 SmallVector<Ix> Split::outAt(ArrayRef<Ix> at) const {

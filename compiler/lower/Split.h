@@ -24,7 +24,7 @@ public:
   bool across = false; ///< row-major and the last dimension is worked along: the lanes of a vector are to be combined
 
   /// Work items of such a kernel: the positions before the first axis worked along.
-  static int64_t items(mlir::RankedTensorType in, llvm::ArrayRef<int64_t> along);
+  static support::Size items(mlir::RankedTensorType in, llvm::ArrayRef<int64_t> along);
 
   /// Runs `body` for each vector position of the other axes within items [begin, end). `at` has a coordinate for each
   /// dimension of `in`; those worked along are 0. `vectors` is how many vectors (side by side along the last dimension)

@@ -11,6 +11,7 @@ namespace ingot::lower {
 namespace {
 
 constexpr int64_t mathCost = 16; ///< instructions that an exponential or its like becomes
+constexpr int64_t someSize = 256; ///< of a symbol
 constexpr int64_t someTurns = 4; ///< of a loop whose bounds depend on an outer loop: the rest of a tile
 
 struct Counter {
@@ -66,8 +67,11 @@ struct Counter {
     }
     if (auto argument = dyn_cast<BlockArgument>(v)) {
       unsigned n = kernel.getNumArguments();
-      bool isBegin = v == kernel.getArgument(n - 2), isEnd = v == kernel.getArgument(n - 1);
-      return isBegin ? std::optional(int64_t(0)) : isEnd ? std::optional(items) : std::nullopt;
+      if (argument.getOwner() != &kernel.front()) {
+        return std::nullopt;
+      }
+      unsigned i = argument.getArgNumber();
+      return i + 2 == n ? 0 : i + 1 == n ? items : someSize; // begin, end, a symbol
     }
     Operation *op = v.getDefiningOp();
     if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivUIOp, arith::RemUIOp, arith::MinSIOp,
@@ -92,8 +96,9 @@ struct Counter {
 
 } // namespace
 
-int64_t workOf(func::FuncOp kernel, int64_t items, int64_t lanes) {
-  return Counter{kernel, items, lanes}.inBlock(kernel.front());
+int64_t workOf(func::FuncOp kernel, const support::Size &items, int64_t lanes) {
+  std::optional<int64_t> count = items.evaluate([](StringRef) { return std::optional(someSize); });
+  return Counter{kernel, count.value_or(1), lanes}.inBlock(kernel.front());
 }
 
 } // namespace ingot::lower

@@ -20,6 +20,10 @@ Type memoryType(Type element) {
   return type.isInteger(1) ? Type(IntegerType::get(element.getContext(), 8)) : type;
 }
 
+int64_t memoryExtent(const support::Size &elements) {
+  return elements.isNumber() ? elements.number() : int64_t(1) << 40;
+}
+
 // Index arithmetic.
 
 Ix::Ix(Writer &w, Value v) : w(&w) {
@@ -169,8 +173,11 @@ Value Writer::value(Ix i) {
     return Computed(Ix(*this, it->second), this);
   };
   auto call = [&](StringRef name, Computed x, Computed y) {
-    if (name == "div") { // of any sign, towards minus infinity
-      return Computed(Ix(*this, arith::FloorDivSIOp::create(b, loc, value(x.i), value(y.i))), this);
+    if (name == "div") { // of any sign by a positive number, towards minus infinity
+      Value a = value(x.i), d = value(y.i);
+      Value quotient = arith::DivSIOp::create(b, loc, a, d), rest = arith::RemSIOp::create(b, loc, a, d);
+      Value under = arith::ShRSIOp::create(b, loc, rest, value(63)); // -1 behind a negative rest
+      return Computed(Ix(*this, arith::AddIOp::create(b, loc, quotient, under)), this);
     }
     return Computed(name == "min" ? min(x.i, y.i) : max(x.i, y.i), this);
   };

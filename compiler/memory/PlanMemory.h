@@ -9,10 +9,14 @@ struct MemoryPlan {
   std::vector<Buffer> buffers;
   std::vector<std::string> names;
   ArenaPlan arena;
+  bool open = false; ///< offsets depend on the model's symbols: the figures are those for symbols of `someSize`
 };
 
-/// Gives each plan.launch its places: `plan.places` is (where, byte offset) for each result and, when it has one, the
-/// scratch. `where` is -1 for the arena, else the number of the function result that is written directly.
+constexpr int64_t someSize = 128; ///< of a symbol, where a plan for one size is drawn up
+
+/// Gives each plan.launch its places: `plan.places` is a #plan.place for each result and, when it has one, the scratch.
+/// Where sizes are open, the function gets `plan.buffers`: for each buffer its bytes (a size) and the numbers of those
+/// below it, all before it in the list. Its offset is the largest end of these, ends being rounded up to 64 bytes.
 mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function);
 
 } // namespace ingot::memory

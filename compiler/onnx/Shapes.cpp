@@ -87,6 +87,43 @@ Sizes factsOf(Operation *function) {
   return facts;
 }
 
+std::vector<SizeCheck> checksOf(Operation *function) {
+  std::vector<SizeCheck> checks;
+  if (auto all = function->getAttrOfType<ArrayAttr>(checksName)) {
+    for (auto check : all.getAsRange<ArrayAttr>()) {
+      checks.push_back({cast<StringAttr>(check[0]).str(), cast<StringAttr>(check[1]).str()});
+    }
+  }
+  return checks;
+}
+
+void addCheck(Operation *function, const SizeCheck &check) {
+  auto known = function->getAttrOfType<ArrayAttr>(checksName);
+  SmallVector<Attribute> all(known ? known.getValue() : ArrayRef<Attribute>());
+  Builder b(function->getContext());
+  auto text = b.getStringAttr(check.text);
+  if (llvm::none_of(all, [&](Attribute other) { return cast<ArrayAttr>(other)[0] == text; })) {
+    all.push_back(b.getArrayAttr({text, b.getStringAttr(check.node)}));
+    function->setAttr(checksName, b.getArrayAttr(all));
+  }
+}
+
+std::vector<std::string> symbolsOf(TypeRange types) {
+  std::vector<std::string> symbols;
+  for (Type type : types) {
+    if (auto ranked = dyn_cast<RankedTensorType>(type)) {
+      for (const Size &size : sizesOf(ranked)) {
+        size.eachSymbol([&](StringRef name) {
+          if (!llvm::is_contained(symbols, name)) {
+            symbols.push_back(name.str());
+          }
+        });
+      }
+    }
+  }
+  return symbols;
+}
+
 std::optional<Sizes> broadcast(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b) {
   Sizes result(std::max(a.size(), b.size()), 1);
   for (size_t i = 0; i < result.size(); ++i) {

@@ -5,6 +5,7 @@
 #include "compiler/support/Size.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
+#include "mlir/IR/TypeRange.h"
 #include "mlir/IR/Value.h"
 #include <optional>
 
@@ -45,6 +46,18 @@ llvm::SmallVector<std::pair<Size, Size>> requirementsOf(mlir::Operation *op);
 /// The function's attribute that lists sizes which are not negative in a run that is let in; see support::Assuming.
 inline constexpr llvm::StringRef factsName = "onnx.facts";
 Sizes factsOf(mlir::Operation *function);
+
+/// What a run is refused for: sizes that are negative ("a") or that differ ("a=b"), and the node that says so. Kept on
+/// the function, where the ops that require it may be gone.
+struct SizeCheck {
+  std::string text, node;
+};
+inline constexpr llvm::StringRef checksName = "onnx.checks";
+std::vector<SizeCheck> checksOf(mlir::Operation *function);
+void addCheck(mlir::Operation *function, const SizeCheck &check);
+
+/// The model's symbols in the order in which they first occur in the types.
+std::vector<std::string> symbolsOf(mlir::TypeRange types);
 
 /// Numpy broadcasting of two shapes. Sizes that must be equal to broadcast are required of `op`. Nothing when they
 /// contradict.

@@ -68,6 +68,14 @@ private:
     return view && view.viewOffset();
   }
 
+  /// Computed by a kernel of its own only where somebody reads it as a tensor.
+  static bool isParameterOnly(Operation &op) {
+    return isa<onnx::SizesOp>(op) && llvm::all_of(op.getUses(), [](OpOperand &use) {
+             auto root = dyn_cast<onnx::KernelRoot>(use.getOwner());
+             return isView(*use.getOwner()) || (root && root.isParameter(use.getOperandNumber()));
+           });
+  }
+
   /// Empty when some compiler family can build the op.
   static std::string buildable(Operation &op) {
     for (Value v : op.getResults()) {
@@ -89,7 +97,7 @@ private:
   LogicalResult place() {
     bool ok = true;
     for (Operation &op : block.without_terminator()) {
-      if (isa<onnx::ConstantOp, onnx::NoneOp>(op) || isView(op)) {
+      if (isa<onnx::ConstantOp, onnx::NoneOp>(op) || isView(op) || isParameterOnly(op)) {
         continue;
       }
       Placement p{nodeName(op), op.getName().stripDialect().str(), "", ""};
@@ -283,7 +291,7 @@ private:
       for (auto [i, v] : llvm::enumerate(op->getOperands())) {
         bool inside = v.getDefiningOp() && g.ops.contains(v.getDefiningOp());
         bool inRegion =
-            op == g.root ? onnx::constantOf(v) && cast<onnx::KernelRoot>(op).isParameter(i) : isScalarConstant(v);
+            op == g.root ? onnx::sizesIn(v).has_value() && cast<onnx::KernelRoot>(op).isParameter(i) : isScalarConstant(v);
         if (!inside && onnx::present(v) && !inRegion) {
           ins.insert(v);
         }

@@ -16,7 +16,7 @@ namespace ingot::pipeline {
 static LogicalResult import(State &s) {
   importer::Problems problems(s.options.modelPath);
   auto model =
-      importer::importModel(s.context, s.options.modelPath, {s.name, s.options.dims, s.options.shapes, true}, problems);
+      importer::importModel(s.context, s.options.modelPath, {s.name, s.options.dims, s.options.shapes, !s.options.openSizes}, problems);
   if (!model) {
     s.importProblems = problems.text();
     return failure();
@@ -81,10 +81,12 @@ static LogicalResult memory(State &s) {
 
 static LogicalResult entry(State &s) {
   // Vectors may be read past a tensor's end within its last block: the arena ends with one cache line of nobody's.
-  s.info.workspaceBytes = s.info.arenaBytes ? s.info.arenaBytes + s.info.workspaceAlign : 0;
+  int64_t slack = s.info.workspaceAlign;
+  bool open = s.function()->hasAttr("plan.buffers");
+  s.info.workspaceBytes = open ? -1 : s.info.arenaBytes ? s.info.arenaBytes + slack : 0;
   s.info.weightBytes = s.result.weightBytes = s.weights.bytes();
   s.info.kernels = s.result.kernels = llvm::range_size(s.function().getOps<plan::LaunchOp>());
-  lower::buildEntry(s.function(), s.info.workspaceBytes, s.info.weightBytes, s.info);
+  lower::buildEntry(s.function(), s.info.workspaceBytes, slack, s.info.weightBytes, s.info);
   return success();
 }
 

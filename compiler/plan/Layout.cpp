@@ -11,6 +11,10 @@ BlockedAttr blockedOf(Type type) {
 }
 
 RankedTensorType withLayout(RankedTensorType type, BlockedAttr layout) {
+  if (!layout) {
+    return onnx::sizedType(sizesOf(type), type.getElementType());
+  }
+  assert(type.hasStaticShape() && "blocked tensors have static shapes");
   return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
 }
 
@@ -43,13 +47,16 @@ Strides stridesOf(RankedTensorType type) {
   return s;
 }
 
-int64_t physicalElements(RankedTensorType type) {
-  int64_t n = 1;
+support::Size physicalElements(RankedTensorType type) {
   auto blocked = blockedOf(type);
+  if (!blocked) {
+    return support::product(sizesOf(type));
+  }
+  int64_t n = 1;
   for (auto [i, d] : llvm::enumerate(type.getShape())) {
-    if (blocked && i == 1) {
+    if (i == 1) {
       n *= llvm::divideCeil(d, blocked.getLanes()) * blocked.getLanes();
-    } else if (blocked && i >= 2 && !blocked.getHalo().empty()) {
+    } else if (i >= 2 && !blocked.getHalo().empty()) {
       n *= d + blocked.getHalo()[2 * (i - 2)] + blocked.getHalo()[2 * (i - 2) + 1];
     } else {
       n *= d;
@@ -58,9 +65,8 @@ int64_t physicalElements(RankedTensorType type) {
   return n;
 }
 
-int64_t physicalBytes(RankedTensorType type) {
-  Type element = type.getElementType();
-  return physicalElements(type) * (element.isInteger(1) ? 1 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+support::Size physicalBytes(RankedTensorType type) {
+  return physicalElements(type) * onnx::elementBytes(type.getElementType());
 }
 
 bool sameMemoryAsPlain(RankedTensorType type) {
@@ -78,7 +84,7 @@ Place placeOf(Value v) {
   while (true) {
     if (auto view = p.base.getDefiningOp<ViewOp>()) {
       p.base = view.getX();
-      p.offset += view.getOffset();
+      p.offset = p.offset + static_cast<int64_t>(view.getOffset());
       continue;
     }
     JoinOp join;
@@ -94,7 +100,7 @@ Place placeOf(Value v) {
       if (x == p.base) {
         break;
       }
-      p.offset += physicalBytes(cast<RankedTensorType>(x.getType()));
+      p.offset = p.offset + physicalBytes(cast<RankedTensorType>(x.getType()));
     }
     p.base = join;
   }

@@ -7,6 +7,7 @@ namespace ingot::plan {
 
 /// The blocked encoding of a type, or null for row-major.
 BlockedAttr blockedOf(mlir::Type type);
+/// The type in the layout (null: row-major); open sizes, which only row-major tensors have so far, stay.
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, BlockedAttr layout);
 
 /// The logical axes. Blocked tensors have static shapes.
@@ -23,8 +24,8 @@ struct Strides {
 Strides stridesOf(mlir::RankedTensorType type);
 
 /// Elements and bytes that a tensor occupies, halo and padding lanes included.
-int64_t physicalElements(mlir::RankedTensorType type);
-int64_t physicalBytes(mlir::RankedTensorType type);
+support::Size physicalElements(mlir::RankedTensorType type);
+support::Size physicalBytes(mlir::RankedTensorType type);
 
 /// A blocked tensor whose memory reads the same row-major (up to trailing padding): no halo, one pixel, and one batch
 /// or whole blocks.
@@ -33,7 +34,7 @@ bool sameMemoryAsPlain(mlir::RankedTensorType type);
 /// The value whose buffer `v` lies in, and at which byte: through views, and through joins that `v` is part of.
 struct Place {
   mlir::Value base;
-  int64_t offset = 0;
+  support::Size offset = 0;
 };
 Place placeOf(mlir::Value v);
 

@@ -1,5 +1,6 @@
 // The plan dialect.
 #pragma once
+#include "compiler/support/Size.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -23,6 +23,17 @@ def Plan_BlockedAttr : AttrDef<Plan_Dialect, "Blocked"> {
   let assemblyFormat = "`<` $lanes (`,` `halo` `=` `[` $halo^ `]`)? `>`";
 }
 
+def Plan_PlaceAttr : AttrDef<Plan_Dialect, "Place"> {
+  let mnemonic = "place";
+  let summary = "where a result or a scratch lies";
+  let description = [{
+    In the model's output `output`, or (-1) in the workspace; there at `offset` (a size, in bytes) from the start or, where `buffer` is not -1, from
+    the start of that buffer of the function's plan.buffers.
+  }];
+  let parameters = (ins "int64_t":$output, "int64_t":$buffer, StringRefParameter<>:$offset);
+  let assemblyFormat = "`<` $output `,` $buffer `,` $offset `>`";
+}
+
 class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
 
 def Plan_KernelOp : Plan_Op<"kernel", [IsolatedFromAbove, SingleBlock, Pure]> {
@@ -67,10 +78,16 @@ def Plan_WeightOp : Plan_Op<"weight", [Pure]> {
 def Plan_LaunchOp : Plan_Op<"launch", [Pure]> {
   let summary = "a call of a kernel function over work items [0, items)";
   let description = [{
-    The function takes a pointer for each operand, for each result, for the scratch (when scratchBytes > 0), and the range of work items
-    [begin, end). With `checked` it returns a status (i32). Work items are independent: any split over threads gives the same bits.
+    The function takes a pointer for each operand, for each result, for the scratch (when scratchBytes is not 0), the model's symbols that `symbols`
+    names, and the range of work items [begin, end). `items` and `scratchBytes` are sizes. With `checked` it returns a status (i32). Work items are
+    independent: any split over threads gives the same bits.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyTensor>:$ins, I64Attr:$items, I64Attr:$scratchBytes, UnitAttr:$checked);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyTensor>:$ins, StrAttr:$items, StrAttr:$scratchBytes,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols, UnitAttr:$checked);
   let results = (outs Variadic<AnyTensor>:$outs);
   let assemblyFormat = "$callee `(` $ins `)` attr-dict `:` functional-type($ins, $outs)";
+  let extraClassDeclaration = [{
+    ::ingot::support::Size itemsSize() { return *::ingot::support::Size::parse(getItems()); }
+    ::ingot::support::Size scratchSize() { return *::ingot::support::Size::parse(getScratchBytes()); }
+  }];
 }

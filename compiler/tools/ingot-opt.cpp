@@ -109,7 +109,7 @@ constexpr struct {
      [](ModuleOp, func::FuncOp f, const Settings &s) {
        plan::ModelInfo info;
        info.name = f.getName().str();
-       lower::buildEntry(f, s.workspaceBytes, s.weightBytes, info);
+       lower::buildEntry(f, s.workspaceBytes, 0, s.weightBytes, info);
        return success();
      }},
 };

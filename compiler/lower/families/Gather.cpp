@@ -24,7 +24,7 @@ public:
     space.collapse();
   }
 
-  void write(int64_t items) {
+  void write(Ix items) {
     if (llvm::any_of(space.sizes, [](const Ix &size) { return size.is(0); })) {
       return;
     }

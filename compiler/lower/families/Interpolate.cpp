@@ -32,7 +32,7 @@ public:
     start = s.offset;
   }
 
-  void write(const Build &build, int64_t items) {
+  void write(const Build &build, Ix items) {
     if (llvm::any_of(space.sizes, [](const Ix &size) { return size.is(0); })) {
       return;
     }

@@ -485,7 +485,7 @@ public:
       return shape;
     }
     if (t.from == From::Scratch) {
-      shape.scratchBytes = std::max<int64_t>(64, shape.items * t.panelElements(p) * p.elementBytes);
+      shape.scratchBytes = std::max<int64_t>(64, shape.items.number() * t.panelElements(p) * p.elementBytes);
     } else if (t.from == From::Packed) {
       plan::WeightTable::Recipe recipe;
       recipe.key = llvm::formatv("panels {0} {1} {2} {3} {4}", t.width, p.k, p.n, p.matricesB, p.transB).str();

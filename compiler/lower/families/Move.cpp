@@ -27,7 +27,7 @@ public:
     chooseTile();
   }
 
-  void write(const Build &build, int64_t items) {
+  void write(const Build &build, Ix items) {
     Portion portion(build, items, space.sizes);
     Point at;
     at.at.assign(space.sizes.size(), 0);
@@ -215,7 +215,7 @@ private:
     return space;
   }
 
-  static void writePiece(Build &build, int64_t items, const onnx::Movement &movement, const onnx::Piece &piece,
+  static void writePiece(Build &build, Ix items, const onnx::Movement &movement, const onnx::Piece &piece,
                          Value fill) {
     Group &group = build.group;
     Space space = spaceOf(group);

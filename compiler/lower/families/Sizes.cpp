@@ -1,0 +1,41 @@
+// Sizes that somebody reads as a tensor: each is computed from the model's symbols and stored.
+#include "compiler/lower/Family.h"
+#include "compiler/onnx/Constants.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+class Sizes : public KernelFamily {
+public:
+  KernelShape shape(plan::KernelOp, const target::MachineModel &) const override { return {}; }
+
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    Writer &w = build.w;
+    Value root = build.group.root->getResult(0);
+    Space space = build.group.space(Group::typeOf(root));
+    support::Sizes sizes = *onnx::sizesIn(root);
+    for (auto [i, size] : llvm::enumerate(sizes)) {
+      Point at;
+      at.at.assign(space.sizes.size(), static_cast<int64_t>(i)); // no axis, or one
+      build.group.finish(number(w, size, getElementTypeOrSelf(root.getType())), space, at);
+    }
+    return success();
+  }
+
+private:
+  static Value number(Writer &w, Ix size, Type element) {
+    if (isa<FloatType>(element)) {
+      return arith::SIToFPOp::create(w.b, w.loc, element, w.integer(size, w.b.getI64Type()));
+    }
+    return w.integer(size, valueType(element));
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createSizesFamily() { return std::make_unique<Sizes>(); }
+
+} // namespace ingot::lower
