@@ -112,6 +112,9 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
                "Fix the shape of an input; may be repeated"))
       ->group(model)
       ->type_name("INPUT=1x3x224x224");
+  app.add_flag("--open-sizes", options.openSizes,
+               "Leave dimensions open that nobody fixes: each run says how large they are")
+      ->group(model);
 
   const char *target = "Target";
   repeated(app.add_option("--target", options.targets,

@@ -128,8 +128,7 @@ static bool collectFacts(func::FuncOp function) {
 
 /// Whether a run must look at the size of an axis: it may be negative, or be divided by what may be zero.
 static bool mustCheck(const onnx::Size &size) {
-  return !size.isUnknown() && !size.isNumber() &&
-         (!size.atLeast(0) || StringRef(size.text()).contains("div("));
+  return !size.isUnknown() && !size.isNumber() && (!size.atLeast(0) || StringRef(size.text()).contains("div("));
 }
 
 /// Keeps what ops require of sizes on the function: the ops may be replaced by others later.

@@ -184,9 +184,7 @@ private:
     }
     ret(status(0, -1));
   }
-  ValueRange symbolArguments() {
-    return ValueRange(entry.getArguments()).drop_back(2).take_back(symbols.size());
-  }
+  ValueRange symbolArguments() { return ValueRange(entry.getArguments()).drop_back(2).take_back(symbols.size()); }
   void arenaOfRun() {
     bufferOffsets.clear();
     setSymbols(symbolArguments());

@@ -9,8 +9,8 @@ constexpr int64_t indexErrorKind = 5; ///< INGOT_ERROR_INDEX of ingot.h: the sta
 constexpr int64_t sizeErrorKind = 12; ///< INGOT_ERROR_SIZE: the model's symbols are such that no tensor can have a size
 
 /// Replaces `function` by NAME_run(inputs..., outputs..., symbols..., workspace, exec) -> i32 over i8 memrefs (bare
-/// pointers) and indices, and declares the external weights NAME_weights. Names of the nodes that a status may carry are
-/// appended to `info.nodes`.
+/// pointers) and indices, and declares the external weights NAME_weights. Names of the nodes that a status may carry
+/// are appended to `info.nodes`.
 ///
 /// A model with symbols also gets NAME_plan(symbols: memref<i64>, dims: memref<i64>, workspace: memref<1xi64>) -> i32:
 /// the dims of all outputs, one after the other, and the bytes of the workspace, `slackBytes` included; or the status

@@ -1,8 +1,9 @@
 // Each kernel becomes a private function
 //   @NAME(operands..., results..., [scratch: memref<Nxi8>], symbols: index..., begin: index, end: index) -> () or i32
-// over flat memrefs (bare pointers), with the model's symbols that occur in its sizes; the i32 is a status. One that does too little to be split over threads runs all items whatever the
-// range says, and its loops have constant bounds. Its name is the family and the node it was first built for; a kernel
-// equal to an earlier one (same region, types, constness, target) becomes another launch of that one's function.
+// over flat memrefs (bare pointers), with the model's symbols that occur in its sizes; the i32 is a status. One that
+// does too little to be split over threads runs all items whatever the range says, and its loops have constant bounds.
+// Its name is the family and the node it was first built for; a kernel equal to an earlier one (same region, types,
+// constness, target) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/Work.h"
@@ -90,9 +91,7 @@ static std::string keyOf(plan::KernelOp kernel) {
 /// The symbols that a kernel's sizes are made of, sorted.
 static std::set<std::string> symbolsOf(plan::KernelOp kernel) {
   std::set<std::string> symbols;
-  auto add = [&](const support::Size &size) {
-    size.eachSymbol([&](StringRef name) { symbols.insert(name.str()); });
-  };
+  auto add = [&](const support::Size &size) { size.eachSymbol([&](StringRef name) { symbols.insert(name.str()); }); };
   auto addType = [&](Type type) {
     if (auto ranked = dyn_cast<RankedTensorType>(type); ranked && !ranked.hasStaticShape()) {
       llvm::for_each(plan::sizesOf(ranked), add);

@@ -1,5 +1,5 @@
-// Sizes are polynomials with calls: they are computed as Writer::value does, but every sum and product also says whether
-// it left 64 bits.
+// Sizes are polynomials with calls: they are computed as Writer::value does, but every sum and product also says
+// whether it left 64 bits.
 #include "compiler/lower/SizeChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -16,7 +16,9 @@ Value literal(Writer &w, int64_t number) { return arith::ConstantIntOp::create(w
 Value compare(Writer &w, CmpIPredicate predicate, Value a, Value b) {
   return arith::CmpIOp::create(w.b, w.loc, predicate, a, b);
 }
-Value either(Writer &w, Value a, Value b) { return !a ? b : !b ? a : arith::OrIOp::create(w.b, w.loc, a, b).getResult(); }
+Value either(Writer &w, Value a, Value b) {
+  return !a ? b : !b ? a : arith::OrIOp::create(w.b, w.loc, a, b).getResult();
+}
 
 /// Numbers are folded; `w` is there in all that is not a number.
 struct Term {

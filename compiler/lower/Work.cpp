@@ -10,9 +10,9 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-constexpr int64_t mathCost = 16; ///< instructions that an exponential or its like becomes
+constexpr int64_t mathCost = 16;  ///< instructions that an exponential or its like becomes
 constexpr int64_t someSize = 256; ///< of a symbol
-constexpr int64_t someTurns = 4; ///< of a loop whose bounds depend on an outer loop: the rest of a tile
+constexpr int64_t someTurns = 4;  ///< of a loop whose bounds depend on an outer loop: the rest of a tile
 
 struct Counter {
   func::FuncOp kernel;

@@ -54,8 +54,8 @@ struct Buffer {
   explicit operator bool() const { return static_cast<bool>(memref); }
 };
 
-/// The extent of a memref over so many elements. Where that depends on the run, one that no tensor reaches: sizes are in
-/// the loops, memrefs are but typed pointers.
+/// The extent of a memref over so many elements. Where that depends on the run, one that no tensor reaches: sizes are
+/// in the loops, memrefs are but typed pointers.
 int64_t memoryExtent(const support::Size &elements);
 
 /// The signless type that values of a tensor's element type have, and the one it has in memory.

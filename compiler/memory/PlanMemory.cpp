@@ -48,8 +48,8 @@ public:
 private:
   Block &block;
   MemoryPlan plan;
-  std::vector<support::Size> sizes; ///< bytes of each buffer
-  std::vector<int64_t> numberOf;    ///< of a buffer in plan.buffers, where sizes are open; -1: it has no bytes
+  std::vector<support::Size> sizes;       ///< bytes of each buffer
+  std::vector<int64_t> numberOf;          ///< of a buffer in plan.buffers, where sizes are open; -1: it has no bytes
   llvm::DenseMap<Value, int64_t> outputs; ///< base -> function result
   llvm::DenseMap<Value, size_t> bufferOf; ///< base -> buffer
   llvm::DenseMap<Operation *, size_t> scratchOf;
@@ -181,8 +181,7 @@ private:
       ingot::plan::Place p = ingot::plan::placeOf(v);
       auto output = outputs.find(p.base);
       bool inArena = output == outputs.end();
-      places.push_back(
-          placeAttr(inArena ? -1 : output->second, inArena ? bufferOf.lookup(p.base) : 0, p.offset));
+      places.push_back(placeAttr(inArena ? -1 : output->second, inArena ? bufferOf.lookup(p.base) : 0, p.offset));
     }
     if (auto it = scratchOf.find(launch); it != scratchOf.end()) {
       places.push_back(placeAttr(-1, it->second, 0));

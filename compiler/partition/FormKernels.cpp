@@ -290,8 +290,8 @@ private:
     for (Operation *op : members) {
       for (auto [i, v] : llvm::enumerate(op->getOperands())) {
         bool inside = v.getDefiningOp() && g.ops.contains(v.getDefiningOp());
-        bool inRegion =
-            op == g.root ? onnx::sizesIn(v).has_value() && cast<onnx::KernelRoot>(op).isParameter(i) : isScalarConstant(v);
+        bool inRegion = op == g.root ? onnx::sizesIn(v).has_value() && cast<onnx::KernelRoot>(op).isParameter(i)
+                                     : isScalarConstant(v);
         if (!inside && onnx::present(v) && !inRegion) {
           ins.insert(v);
         }

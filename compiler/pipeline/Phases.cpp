@@ -15,8 +15,8 @@ namespace ingot::pipeline {
 
 static LogicalResult import(State &s) {
   importer::Problems problems(s.options.modelPath);
-  auto model =
-      importer::importModel(s.context, s.options.modelPath, {s.name, s.options.dims, s.options.shapes, !s.options.openSizes}, problems);
+  auto model = importer::importModel(s.context, s.options.modelPath,
+                                     {s.name, s.options.dims, s.options.shapes, !s.options.openSizes}, problems);
   if (!model) {
     s.importProblems = problems.text();
     return failure();

@@ -215,8 +215,7 @@ private:
     return space;
   }
 
-  static void writePiece(Build &build, Ix items, const onnx::Movement &movement, const onnx::Piece &piece,
-                         Value fill) {
+  static void writePiece(Build &build, Ix items, const onnx::Movement &movement, const onnx::Piece &piece, Value fill) {
     Group &group = build.group;
     Space space = spaceOf(group);
     Ixs start(piece.start.begin(), piece.start.end()), sizes(piece.sizes.begin(), piece.sizes.end());
