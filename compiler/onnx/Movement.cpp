@@ -18,9 +18,18 @@ static std::vector<char> filled(int64_t count, int64_t size, ElementsAttr value)
   return bytes;
 }
 
+static bool isNumber(const Size &size) { return size.isNumber(); }
+
 LogicalResult evaluateMovement(Operation *op, const Movement &movement, ArrayRef<ElementsAttr> operands,
                                SmallVectorImpl<ElementsAttr> &results) {
   auto type = ranked(op->getResult(0));
+  auto known = [](const Piece &piece) {
+    return piece.source.offset.isNumber() && llvm::all_of(piece.source.strides, isNumber) &&
+           llvm::all_of(piece.start, isNumber) && llvm::all_of(piece.sizes, isNumber);
+  };
+  if (!type.hasStaticShape() || !llvm::all_of(movement.pieces, known)) {
+    return failure();
+  }
   int64_t size = elementBytes(type.getElementType());
   if (type.getNumElements() * size > foldLimitBytes) {
     return failure();

@@ -111,9 +111,9 @@ static Value standardized(Formula &f, Value x, int64_t firstAxis, double epsilon
 
 /// [C] as [C, 1, 1 ...], to go with a tensor of this rank.
 static Value perChannel(Formula &f, Value v, int64_t rank) {
-  SmallVector<int64_t> shape(std::max<int64_t>(rank - 1, 1), 1);
-  shape[0] = ranked(v).getDimSize(0);
-  return f.reshape(v, shape);
+  Sizes shape(std::max<int64_t>(rank - 1, 1), 1);
+  shape[0] = sizeOf(ranked(v), 0);
+  return f.reshapeTo(v, shape);
 }
 
 LogicalResult LayerNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
@@ -177,7 +177,7 @@ LogicalResult InstanceNormalizationOp::upgrade(Node &node) {
 LogicalResult InstanceNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) { return sameType(getInput(), types); }
 LogicalResult InstanceNormalizationOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getInput());
-  if (!type || type.getRank() < 3 || !isStatic(getScale()) || !isStatic(getB())) {
+  if (!type || type.getRank() < 3 || !isSized(getScale()) || !isSized(getB())) {
     return failure();
   }
   Formula f(rewriter, getLoc());
@@ -200,17 +200,19 @@ static Value spread(Formula &f, Value v, int64_t groups, int64_t channels) {
 
 LogicalResult GroupNormalizationOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getX());
-  if (!type || !type.hasStaticShape() || !isStatic(getScale()) || !isStatic(getBias())) {
+  if (!type || !isSized(getX()) || type.getRank() < 2 || type.isDynamicDim(1) || !isStatic(getScale()) ||
+      !isStatic(getBias())) {
     return failure();
   }
-  int64_t rank = type.getRank(), groups = getNumGroups(), channels = rank < 2 ? 0 : type.getDimSize(1);
+  int64_t rank = type.getRank(), groups = getNumGroups(), channels = type.getDimSize(1);
   if (groups < 1 || channels < 1 || channels % groups) {
     return emitOpError("") << channels << " channels do not divide into " << groups << " groups";
   }
   Formula f(rewriter, getLoc());
-  int64_t images = type.getDimSize(0);
-  Value rows = f.reshape(getX(), {images, groups, elements(type.getShape()) / std::max<int64_t>(1, images * groups)});
-  Value y = f.reshape(standardized(f, rows, 2, getEpsilon().convertToDouble()), type.getShape());
+  Sizes sizes = sizesOf(type);
+  Size inGroup = product(ArrayRef(sizes).drop_front(2)) * Size(channels / groups);
+  Value rows = f.reshapeTo(getX(), {sizes[0], groups, inGroup});
+  Value y = f.reshapeTo(standardized(f, rows, 2, getEpsilon().convertToDouble()), sizes);
   y = f.mul(y, perChannel(f, spread(f, getScale(), groups, channels), rank));
   rewriter.replaceOp(*this, f.add(y, perChannel(f, spread(f, getBias(), groups, channels), rank)));
   return success();
@@ -238,7 +240,7 @@ LogicalResult BatchNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
 
 LogicalResult BatchNormalizationOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getX());
-  if (!type || type.getRank() < 1 || !isStatic(getScale()) || !isStatic(getInputMean())) {
+  if (!type || type.getRank() < 1 || !isSized(getScale()) || !isSized(getInputMean())) {
     return failure();
   }
   Formula f(rewriter, getLoc());

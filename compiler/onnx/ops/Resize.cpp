@@ -1,6 +1,7 @@
 #include "compiler/onnx/ops/Resize.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Interpolation.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
@@ -74,6 +75,63 @@ static FailureOr<std::optional<SmallVector<AxisResize>>> axesOf(ResizeOp op) {
   return Result(std::move(result));
 }
 
+/// The largest numerator of a scale, as a fraction of a power of two, for which floor(size * scale) is the same whether
+/// it is computed in single precision or exactly.
+static constexpr double mostScale = 1 << 10;
+
+/// size * scale, rounded down; unknown where rounding in single precision may matter.
+static Size scaled(const Size &size, float scale) {
+  for (double denominator = 1; denominator <= mostScale; denominator *= 2) {
+    double numerator = scale * denominator;
+    if (numerator == std::floor(numerator) && numerator <= mostScale) {
+      return floorDiv(size * Size(static_cast<int64_t>(numerator)), Size(static_cast<int64_t>(denominator)));
+    }
+  }
+  return Size::unknown();
+}
+
+namespace {
+/// An axis that is resized while its length depends on the run.
+struct OpenAxis {
+  int64_t axis;
+  Size from, to;
+  std::optional<float> scale; ///< absent: to / from
+};
+} // namespace
+
+/// The axes that a Resize with open sizes changes; nothing for forms that only constants serve.
+static std::optional<SmallVector<OpenAxis>> openAxesOf(ResizeOp op) {
+  static constexpr StringRef coordinates[] = {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel",
+                                              "tf_half_pixel_for_nn"};
+  auto data = ranked(op.getData());
+  auto scales = given(op.getScales()) ? floatsOf(op.getScales()) : std::nullopt;
+  auto sizes = given(op.getSizes()) ? sizesIn(op.getSizes()) : std::nullopt;
+  if (!isSized(op.getData()) || (!scales && !sizes) || op.getMode() == "cubic" || op.getAntialias() ||
+      op.getExcludeOutside() || op.getKeepAspectRatioPolicy() != "stretch" ||
+      !llvm::is_contained(coordinates, op.getCoordinateTransformationMode())) {
+    return std::nullopt;
+  }
+  SmallVector<int64_t> axes =
+      op.getAxes() ? SmallVector<int64_t>(*op.getAxes()) : llvm::to_vector(llvm::seq<int64_t>(0, data.getRank()));
+  if ((scales ? scales->size() : sizes->size()) != axes.size()) {
+    return std::nullopt;
+  }
+  SmallVector<OpenAxis> result;
+  for (auto [i, given] : llvm::enumerate(axes)) {
+    auto axis = normalAxis(given, data.getRank());
+    if (!axis) {
+      return std::nullopt;
+    }
+    Size from = sizeOf(data, *axis);
+    float scale = scales ? static_cast<float>((*scales)[i]) : 0;
+    Size to = scales ? scaled(from, scale) : (*sizes)[i];
+    if (!(to == from && (!scales || scale == 1))) {
+      result.push_back({*axis, from, to, scales ? std::optional(scale) : std::nullopt});
+    }
+  }
+  return result;
+}
+
 LogicalResult ResizeOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
   auto axes = axesOf(*this);
@@ -83,7 +141,14 @@ LogicalResult ResizeOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (!data) {
     types.push_back(unrankedOf(elementOf(getData())));
   } else if (!*axes) {
-    types.push_back(tensorOf(SmallVector<int64_t>(data.getRank(), ShapedType::kDynamic), data.getElementType()));
+    Sizes shape(data.getRank(), Size::unknown());
+    if (auto open = openAxesOf(*this)) {
+      shape = sizesOf(data);
+      for (const OpenAxis &a : *open) {
+        shape[a.axis] = a.to;
+      }
+    }
+    types.push_back(sizedType(shape, data.getElementType()));
   } else {
     types.push_back(
         tensorOf(llvm::map_to_vector(**axes, [](const AxisResize &a) { return a.to; }), data.getElementType()));
@@ -154,7 +219,100 @@ struct Expansion {
 };
 } // namespace
 
+namespace {
+/// The rewrite of a Resize whose tables are computed in each run.
+struct OpenExpansion {
+  ResizeOp op;
+  Formula f;
+
+  Value floatOf(const Size &size) {
+    Value n = makeSizes(f.b, f.loc, size, tensorOf({}, f.b.getI64Type()));
+    return f.cast(n, f.b.getF32Type(), 1);
+  }
+  Value number(double v) { return makeFloat(f.b, f.loc, v, f.b.getF32Type()); }
+  Value least(Value a, Value b) { return f.op("Min", {a, b}); }
+  Value most(Value a, Value b) { return f.op("Max", {a, b}); }
+
+  /// Where each result position lies in the operand, [to].
+  Value original(const OpenAxis &a) {
+    auto integer = [&](const Size &n) { return makeSizes(f.b, f.loc, n, tensorOf({}, f.b.getI64Type())); };
+    Value x = f.cast(f.op("Range", {integer(0), integer(a.to), integer(1)}), f.b.getF32Type(), 1);
+    StringRef mode = op.getCoordinateTransformationMode();
+    if (mode == "align_corners") {
+      Value last = most(floatOf(a.to - 1), number(1));
+      return f.div(f.mul(x, floatOf(a.from - 1)), last);
+    }
+    Value scale = a.scale ? number(*a.scale) : f.div(floatOf(a.to), floatOf(a.from));
+    if (mode == "asymmetric") {
+      return f.div(x, scale);
+    }
+    x = f.div(f.add(x, number(0.5)), scale);
+    if (mode == "tf_half_pixel_for_nn") {
+      return x;
+    }
+    x = f.sub(x, number(0.5));
+    // With one result element pytorch takes the first.
+    return mode == "half_pixel" ? x : f.mul(x, least(floatOf(a.to - 1), number(1)));
+  }
+
+  /// Positions as one row of a table, kept inside the operand.
+  Value row(const OpenAxis &a, Value x, bool positions) {
+    if (positions) {
+      x = f.cast(most(least(x, floatOf(a.from - 1)), number(0)), f.b.getI32Type(), 6);
+    }
+    return f.reshapeTo(x, {1, a.to});
+  }
+
+  Value nearest(const OpenAxis &a, Value x) {
+    StringRef mode = op.getNearestMode();
+    Value below = f.op("Floor", {x});
+    if (mode == "simple") { // opsets before 11
+      Value scale = a.scale ? number(*a.scale) : f.div(floatOf(a.to), floatOf(a.from));
+      return f.op("Where", {f.op("Less", {scale, number(1)}), f.op("Ceil", {x}), below});
+    }
+    return mode == "floor"               ? below
+           : mode == "ceil"              ? f.op("Ceil", {x})
+           : mode == "round_prefer_ceil" ? f.op("Floor", {f.add(x, number(0.5))})
+                                         : f.op("Ceil", {f.sub(x, number(0.5))});
+  }
+
+  Value run(ArrayRef<OpenAxis> axes) {
+    Type element = elementOf(op.getData());
+    bool isNearest = op.getMode() == "nearest";
+    SmallVector<Value> operands{op.getData()};
+    SmallVector<int64_t> resized;
+    for (const OpenAxis &a : axes) {
+      Value x = original(a), index, weight;
+      if (isNearest) {
+        index = row(a, nearest(a, x), true);
+        weight = f.cast(index, f.b.getF32Type(), 1);
+      } else {
+        Value first = f.op("Floor", {x}), share = f.sub(x, first);
+        Value rows[] = {row(a, first, true), row(a, f.add(first, number(1)), true)};
+        Value shares[] = {row(a, f.sub(number(1), share), false), row(a, share, false)};
+        index = f.op("Concat", rows, {f.integer("axis", 0)});
+        weight = f.op("Concat", shares, {f.integer("axis", 0)});
+      }
+      operands.append({index, element.isF64() ? f.cast(weight, element, 11) : weight});
+      resized.push_back(a.axis);
+    }
+    return f.op("Interpolate", operands,
+                {f.b.getNamedAttr("axes", f.b.getDenseI64ArrayAttr(resized)),
+                 f.b.getNamedAttr("nearest", f.b.getBoolAttr(isNearest))});
+  }
+};
+} // namespace
+
 LogicalResult ResizeOp::decompose(PatternRewriter &rewriter) {
+  if (!isStatic(getData()) && isSized(getY())) {
+    Type element = elementOf(getData());
+    if (!isa<FloatType>(element) && (getMode() != "nearest" || element.isInteger(1))) {
+      return failure();
+    }
+    auto open = openAxesOf(*this);
+    rewriter.replaceOp(*this, open->empty() ? Value(getData()) : OpenExpansion{*this, {rewriter, getLoc()}}.run(*open));
+    return success();
+  }
   auto axes = axesOf(*this);
   if (failed(axes) || !*axes || !isStatic(getY())) {
     return failure();
@@ -211,11 +369,11 @@ LogicalResult UpsampleOp::upgrade(Node &node) {
 
 LogicalResult InterpolateOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
-  SmallVector<int64_t> shape(data.getShape());
+  Sizes shape = sizesOf(data);
   for (auto [i, axis] : llvm::enumerate(getAxes())) {
-    shape[axis] = ranked(getTables()[2 * i]).getDimSize(1);
+    shape[axis] = sizeOf(ranked(getTables()[2 * i]), 1);
   }
-  types.push_back(tensorOf(shape, data.getElementType()));
+  types.push_back(sizedType(shape, data.getElementType()));
   return success();
 }
 StringRef InterpolateOp::family() { return "Interpolate"; }

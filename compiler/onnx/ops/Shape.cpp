@@ -2,6 +2,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/ops/Move.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Shape.cpp.inc"
@@ -317,6 +318,18 @@ LogicalResult ConstantOfShapeOp::evaluate(ArrayRef<ElementsAttr> operands, Small
   return success();
 }
 
+/// One element, repeated.
+LogicalResult ConstantOfShapeOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getY()) || isStatic(getY())) {
+    return failure();
+  }
+  Type element = elementOf(getY());
+  ElementsAttr value = getValue() ? *getValue() : constantFromFloats(tensorOf({1}, element), {0.0});
+  Value one = makeConstant(rewriter, getLoc(), splatConstant(tensorOf({}, element), value));
+  rewriter.replaceOp(*this, make<ExpandOp>(rewriter, getLoc(), {one, getShape()}));
+  return success();
+}
+
 /// Start and step of a Range whose operands are constants, and how many elements it has.
 template <typename T> static int64_t rangeLength(T start, T limit, T delta) {
   double n = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta));
@@ -339,6 +352,10 @@ LogicalResult RangeOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(sizedType({length}, element));
   return success();
 }
+StringRef RangeOp::family() { return "Range"; }
+/// The limit is in the result's size.
+bool RangeOp::isParameter(unsigned operand) { return operand == 1; }
+
 LogicalResult RangeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
   auto type = ranked(getY());
   if (!operands[0] || !operands[1] || !operands[2] || !type.hasStaticShape() ||

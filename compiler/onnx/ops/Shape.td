@@ -41,11 +41,12 @@ def Onnx_DropoutOp : Onnx_Op<"Dropout", 3, [DeclareOpInterfaceMethods<Onnx_Decom
 }
 
 // Tensors made from a shape or from bounds.
-def Onnx_ConstantOfShapeOp : Onnx_Op<"ConstantOfShape", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
+def Onnx_ConstantOfShapeOp : Onnx_Op<"ConstantOfShape", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>, DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let arguments = (ins Onnx_Int64s:$shape, OptionalAttr<ElementsAttr>:$value);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_RangeOp : Onnx_Op<"Range", 3, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
+def Onnx_RangeOp : Onnx_Op<"Range", 3, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Evaluable>,
+    DeclareOpInterfaceMethods<Onnx_KernelRoot, ["family", "isParameter"]>]> {
   let arguments = (ins Onnx_Numbers:$start, Onnx_Numbers:$limit, Onnx_Numbers:$delta);
   let results = (outs AnyTensor:$y);
 }
