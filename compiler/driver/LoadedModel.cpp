@@ -162,8 +162,8 @@ void Execution::setRandomInputs() {
 }
 
 int Execution::run() {
-  return ingot_run(&model, inputs.data(), model.input_count, outputBuffers.data(), model.output_count, workspace.get(),
-                   size_t(model.workspace_bytes), exec);
+  return ingot_run(&model, inputs.data(), model.input_count, outputBuffers.data(), model.output_count, nullptr,
+                   workspace.get(), size_t(model.workspace_bytes), exec);
 }
 
 llvm::Error Execution::check(int status) const {

@@ -1,4 +1,4 @@
-// The ingot_model of runtime_support/include/ingot.h as LLVM constants, and the two functions around it. The structures
+// The ingot_model of runtime_support/include/ingot.h as LLVM constants, and the functions around it. The structures
 // are written field by field in the header's order; LLVM lays them out by the target's C rules.
 #include "compiler/emit/CodeGen.h"
 #include "runtime_support/include/ingot.h"
@@ -9,6 +9,7 @@
 using namespace llvm;
 using ingot::plan::ModelInfo;
 using ingot::plan::TensorInfo;
+using ingot::support::Size;
 
 namespace {
 
@@ -16,8 +17,8 @@ class DescriptorBuilder {
 public:
   DescriptorBuilder(Module &ir, const ModelInfo &model) : ir(ir), context(ir.getContext()), model(model) {}
 
-  /// The descriptor's global; `run` is the generic entry.
-  GlobalVariable *build(Function *run) {
+  /// The descriptor's global; `run` is the generic entry, `plan` null for a model without symbols.
+  GlobalVariable *build(Function *run, Function *plan) {
     Constant *fields[] = {int32(INGOT_ABI),
                           int32(0),
                           string(model.name),
@@ -25,13 +26,15 @@ public:
                           int32(model.inputs.size()),
                           int32(model.outputs.size()),
                           int32(model.nodes.size()),
-                          int32(0),
+                          int32(model.symbols.size()),
                           tensors(model.inputs, "inputs"),
                           tensors(model.outputs, "outputs"),
                           int64(model.workspaceBytes),
                           int64(model.workspaceAlign),
                           int64(model.weightBytes),
                           names(model.nodes),
+                          symbols(),
+                          plan ? plan : null(),
                           run};
     return constant(ConstantStruct::getAnon(fields), "descriptor");
   }
@@ -69,47 +72,92 @@ private:
     return array(pointers, "nodes");
   }
 
+  Constant *symbols() {
+    SmallVector<Constant *> all;
+    for (const ingot::plan::SymbolInfo &symbol : model.symbols) {
+      all.push_back(ConstantStruct::getAnon({string(symbol.name), int64(symbol.most)}));
+    }
+    return array(all, "symbols");
+  }
+
+  /// As ingot_tensor_info.dims has it.
+  int64_t dimCode(const Size &dim) {
+    if (dim.isNumber()) {
+      return dim.number();
+    }
+    auto isIt = [&](const ingot::plan::SymbolInfo &symbol) { return dim == Size::symbol(symbol.name); };
+    const auto *symbol = llvm::find_if(ArrayRef(model.symbols), isIt);
+    return symbol == model.symbols.data() + model.symbols.size() ? INGOT_DIM_COMPUTED
+                                                                 : -1 - (symbol - model.symbols.data());
+  }
+
   Constant *tensors(ArrayRef<TensorInfo> infos, const Twine &name) {
     SmallVector<Constant *> all;
     for (const TensorInfo &info : infos) {
       SmallVector<Constant *> dims;
-      for (const ingot::support::Size &dim : info.dims) {
-        dims.push_back(int64(dim.number()));
+      for (const Size &dim : info.dims) {
+        dims.push_back(int64(dimCode(dim)));
       }
-      int64_t elements = ingot::support::product(info.dims).number();
-      all.push_back(ConstantStruct::getAnon({string(info.name), int32(info.type), int32(info.dims.size()),
-                                             array(dims, "dims"), int64(elements), int64(info.bytes.number())}));
+      Size elements = ingot::support::product(info.dims);
+      all.push_back(
+          ConstantStruct::getAnon({string(info.name), int32(info.type), int32(info.dims.size()), array(dims, "dims"),
+                                   int64(numberOr(elements, -1)), int64(numberOr(info.bytes, -1))}));
     }
     return array(all, name);
   }
+
+  static int64_t numberOr(const Size &size, int64_t other) { return size.isNumber() ? size.number() : other; }
 
   Module &ir;
   LLVMContext &context;
   const ModelInfo &model;
 };
 
-/// int run(const void *const *inputs, void *const *outputs, void *workspace, const ingot_exec *exec): the typed entry
-/// with pointers from arrays.
+/// int run(const void *const *inputs, void *const *outputs, const int64_t *sizes, void *workspace, const ingot_exec
+/// *exec): the typed entry with arguments from arrays.
 Function *buildGenericRun(Module &ir, const ModelInfo &model, Function *typed) {
   LLVMContext &context = ir.getContext();
   Type *pointer = PointerType::get(context, 0);
-  auto *type = FunctionType::get(Type::getInt32Ty(context), {pointer, pointer, pointer, pointer}, false);
+  auto *type = FunctionType::get(Type::getInt32Ty(context), {pointer, pointer, pointer, pointer, pointer}, false);
   Function *run = Function::Create(type, GlobalValue::InternalLinkage, model.name + "_run_generic", ir);
   IRBuilder<> builder(BasicBlock::Create(context, "", run));
   SmallVector<Value *> arguments;
-  auto loadAll = [&](Value *array, size_t count) {
+  auto loadAll = [&](Value *array, Type *type, size_t count) {
     for (size_t i = 0; i < count; ++i) {
-      arguments.push_back(builder.CreateLoad(pointer, builder.CreateConstGEP1_64(pointer, array, i)));
+      arguments.push_back(builder.CreateLoad(type, builder.CreateConstGEP1_64(type, array, i)));
     }
   };
-  loadAll(run->getArg(0), model.inputs.size());
-  loadAll(run->getArg(1), model.outputs.size());
-  arguments.push_back(run->getArg(2));
+  loadAll(run->getArg(0), pointer, model.inputs.size());
+  loadAll(run->getArg(1), pointer, model.outputs.size());
+  loadAll(run->getArg(2), builder.getInt64Ty(), model.symbols.size());
   arguments.push_back(run->getArg(3));
+  arguments.push_back(run->getArg(4));
   CallInst *call = builder.CreateCall(typed, arguments);
   call->setTailCallKind(CallInst::TCK_Tail);
   builder.CreateRet(call);
   return run;
+}
+
+/// int64_t NAME_workspace_bytes(int64_t SYMBOL...): what the plan computes for these symbols, or minus its status.
+Function *buildWorkspaceBytes(Module &ir, const ModelInfo &model, Function *plan) {
+  LLVMContext &context = ir.getContext();
+  Type *i64 = Type::getInt64Ty(context);
+  auto *type = FunctionType::get(i64, SmallVector<Type *>(model.symbols.size(), i64), false);
+  Function *get = Function::Create(type, GlobalValue::ExternalLinkage, model.name + "_workspace_bytes", ir);
+  IRBuilder<> builder(BasicBlock::Create(context, "", get));
+  size_t axes = 0;
+  for (const TensorInfo &output : model.outputs) {
+    axes += output.dims.size();
+  }
+  auto place = [&](size_t count) { return builder.CreateAlloca(ArrayType::get(i64, std::max<size_t>(count, 1))); };
+  Value *sizes = place(model.symbols.size()), *dims = place(axes), *bytes = place(1);
+  for (Argument &argument : get->args()) {
+    builder.CreateStore(&argument, builder.CreateConstGEP1_64(i64, sizes, argument.getArgNo()));
+  }
+  Value *status = builder.CreateSExt(builder.CreateCall(plan, {sizes, dims, bytes}), i64);
+  Value *failed = builder.CreateICmpNE(status, ConstantInt::get(i64, 0));
+  builder.CreateRet(builder.CreateSelect(failed, builder.CreateNeg(status), builder.CreateLoad(i64, bytes)));
+  return get;
 }
 
 void copyManners(const Function &from, Function &to) {
@@ -121,10 +169,28 @@ void copyManners(const Function &from, Function &to) {
   to.setDoesNotThrow();
 }
 
-/// Whether `run` is what the header will declare: a pointer for each tensor, the workspace and exec.
+/// Whether `run` is what the header will declare: a pointer for each tensor, an i64 for each symbol, and pointers to
+/// the workspace and exec.
 bool hasTypedSignature(const Function &run, const ModelInfo &model) {
-  return run.getReturnType()->isIntegerTy(32) && run.arg_size() == model.inputs.size() + model.outputs.size() + 2 &&
-         llvm::all_of(run.args(), [](const Argument &argument) { return argument.getType()->isPointerTy(); });
+  size_t tensors = model.inputs.size() + model.outputs.size(), symbols = model.symbols.size();
+  return run.getReturnType()->isIntegerTy(32) && run.arg_size() == tensors + symbols + 2 &&
+         llvm::all_of(run.args(), [&](const Argument &argument) {
+           bool isSymbol = argument.getArgNo() >= tensors && argument.getArgNo() < tensors + symbols;
+           return isSymbol ? argument.getType()->isIntegerTy(64) : argument.getType()->isPointerTy();
+         });
+}
+
+/// The loop IR's @NAME_plan when the model has symbols; an error when it is not there.
+mlir::FailureOr<Function *> findPlan(mlir::ModuleOp module, Module &ir, const ModelInfo &model) {
+  if (model.symbols.empty()) {
+    return nullptr;
+  }
+  Function *plan = ir.getFunction(model.name + "_plan");
+  if (!plan || plan->isDeclaration() || !plan->getReturnType()->isIntegerTy(32) || plan->arg_size() != 3 ||
+      llvm::any_of(plan->args(), [](const Argument &a) { return !a.getType()->isPointerTy(); })) {
+    return module.emitError("loop IR has no function @" + model.name + "_plan of 3 pointers that returns i32");
+  }
+  return plan;
 }
 
 } // namespace
@@ -133,11 +199,18 @@ mlir::LogicalResult ingot::emit::addDescriptor(mlir::ModuleOp module, Module &ir
   Function *typed = ir.getFunction(model.name + "_run");
   if (!typed || typed->isDeclaration() || !hasTypedSignature(*typed, model)) {
     return module.emitError("loop IR has no function @" + model.name + "_run of " +
-                            std::to_string(model.inputs.size() + model.outputs.size() + 2) +
-                            " pointers that returns i32");
+                            std::to_string(model.inputs.size() + model.outputs.size() + 2) + " pointers and " +
+                            std::to_string(model.symbols.size()) + " sizes that returns i32");
+  }
+  mlir::FailureOr<Function *> plan = findPlan(module, ir, model);
+  if (failed(plan)) {
+    return mlir::failure();
   }
   Function *run = buildGenericRun(ir, model, typed);
-  GlobalVariable *descriptor = DescriptorBuilder(ir, model).build(run);
+  if (*plan) {
+    copyManners(*typed, *buildWorkspaceBytes(ir, model, *plan));
+  }
+  GlobalVariable *descriptor = DescriptorBuilder(ir, model).build(run, *plan);
   auto *type = FunctionType::get(descriptor->getType(), false);
   Function *get = Function::Create(type, GlobalValue::ExternalLinkage, model.name + "_model", ir);
   IRBuilder<>(BasicBlock::Create(ir.getContext(), "", get)).CreateRet(descriptor);

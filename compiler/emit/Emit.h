@@ -1,12 +1,15 @@
 // The last phase: loop IR becomes files that a program links.
 //
-//   NAME.o / NAME.a / NAME.so   code, descriptor and weights; undefined symbols are only ingot_* (the .so holds them
-//   too) NAME.h                      C prototypes, sizes, and a C++ class NAME.json                   the manifest
-//   NAME.s, NAME.ll, NAME.d     assembly, LLVM IR, dependencies for make
+//   NAME.o, NAME.a, NAME.so: code, descriptor and weights; undefined symbols are only ingot_* (the .so holds them too)
+//   NAME.h: C prototypes, sizes, and a C++ class
+//   NAME.json: the manifest
+//   NAME.s, NAME.ll, NAME.d: assembly, LLVM IR, dependencies for make
 //
-// Loop IR here: public @NAME_run(inputs..., outputs..., workspace, exec) -> i32, private kernels, all memrefs static
-// and one-dimensional; the weights are the declaration `memref.global "private" @NAME_weights : memref<Nxi8>`. The same
-// input gives the same bytes: no path, no time, no order of a hash table reaches a file.
+// Loop IR here: public @NAME_run(inputs..., outputs..., symbols as index..., workspace, exec) -> i32, private kernels,
+// all memrefs static and one-dimensional; when there are symbols, @NAME_plan(symbols, dims of the outputs, bytes of the
+// workspace) -> i32 of three memrefs of i64, which reads the first and writes the others. The weights are
+// the declaration `memref.global "private" @NAME_weights : memref<Nxi8>`. The same input gives the same bytes: no path,
+// no time, no order of a hash table reaches a file.
 #pragma once
 #include "compiler/plan/Model.h"
 #include "compiler/target/MachineModel.h"

@@ -54,16 +54,6 @@ std::string inComment(StringRef name) {
   return text;
 }
 
-std::string shape(const TensorInfo &tensor) {
-  std::string text = elementNames(tensor.type)->onnx;
-  for (const Size &dim : tensor.dims) {
-    text += "[" + dim.text() + "]";
-  }
-  return text;
-}
-
-int64_t elements(const TensorInfo &tensor) { return ingot::support::product(tensor.dims).number(); }
-
 class HeaderWriter {
 public:
   explicit HeaderWriter(const ModelInfo &model)
@@ -73,6 +63,7 @@ public:
     writeComment();
     out << formatv("#ifndef INGOT_MODEL_{0}_H\n#define INGOT_MODEL_{0}_H\n\n#include \"ingot.h\"\n\n", upper);
     writeMacros();
+    writeElementFunctions();
     out << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     writePrototypes();
     out << "#ifdef __cplusplus\n}\n#endif\n\n";
@@ -82,6 +73,43 @@ public:
   }
 
 private:
+  bool isOpen() const { return !model.symbols.empty(); }
+
+  /// A size with the parameters' names for the symbols.
+  Size asParameters(const Size &size) const {
+    auto symbol = [&](StringRef name) {
+      for (auto [info, parameter] : llvm::zip(model.symbols, names.symbols)) {
+        if (info.name == name) {
+          return Size::symbol(parameter);
+        }
+      }
+      return Size::symbol(name);
+    };
+    auto call = [](StringRef name, const Size &a, const Size &b) {
+      return name == "div" ? floorDiv(a, b) : name == "min" ? min(a, b) : max(a, b);
+    };
+    return size.isUnknown() ? size : size.compute<Size>({symbol, call});
+  }
+
+  /// "float32[batch][2*sequence]"
+  std::string shape(const TensorInfo &tensor) const {
+    std::string text = elementNames(tensor.type)->onnx;
+    for (const Size &dim : tensor.dims) {
+      text += "[" + (dim.isUnknown() ? "?" : asParameters(dim).text()) + "]";
+    }
+    return text;
+  }
+
+  /// "int64_t batch, int64_t sequence" with `separator` in between.
+  std::string symbolParameters(StringRef type, StringRef separator) const {
+    std::string text;
+    for (const std::string &name : names.symbols) {
+      text += (Twine(text.empty() ? "" : separator) + type + " " + name).str();
+    }
+    return text;
+  }
+  std::string symbolArguments() const { return llvm::join(names.symbols, ", "); }
+
   void writeComment() {
     out << "/* The model " << model.name << ", compiled by ingot for " << model.target << ".\n *\n";
     auto list = [&](const char *role, ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters) {
@@ -93,17 +121,28 @@ private:
         out << "\n";
       }
     };
+    for (auto [symbol, parameter] : llvm::zip(model.symbols, names.symbols)) {
+      out << " * size   " << parameter << (symbol.most < 0 ? "" : ": at most " + std::to_string(symbol.most));
+      if (symbol.name != parameter) {
+        out << ", in the model '" << inComment(symbol.name) << "'";
+      }
+      out << "\n";
+    }
     list("input  ", model.inputs, names.inputs);
     list("output ", model.outputs, names.outputs);
     out << " *\n * Tensors are dense and row-major. See ingot.h for the rules. */\n";
   }
 
   void writeMacros() {
-    out << formatv("#define {0}_WORKSPACE_BYTES {1}\n#define {0}_WORKSPACE_ALIGN {2}\n", upper, model.workspaceBytes,
-                   model.workspaceAlign);
+    if (model.workspaceBytes >= 0) {
+      out << formatv("#define {0}_WORKSPACE_BYTES {1}\n", upper, model.workspaceBytes);
+    }
+    out << formatv("#define {0}_WORKSPACE_ALIGN {1}\n", upper, model.workspaceAlign);
     auto list = [&](ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters) {
       for (auto [tensor, parameter] : llvm::zip(tensors, parameters)) {
-        out << formatv("#define {0} {1}\n", countMacro(parameter), elements(tensor));
+        if (Size elements = ingot::support::product(tensor.dims); elements.isNumber()) {
+          out << formatv("#define {0} {1}\n", countMacro(parameter), elements.number());
+        }
       }
     };
     list(model.inputs, names.inputs);
@@ -111,11 +150,38 @@ private:
     out << "\n";
   }
 
+  /// Functions that count the elements of open tensors: those that are sums of products, which C can say.
+  void writeElementFunctions() {
+    std::string functions;
+    auto list = [&](ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters) {
+      for (auto [tensor, parameter] : llvm::zip(tensors, parameters)) {
+        Size elements = asParameters(ingot::support::product(tensor.dims));
+        std::vector<std::string> used;
+        elements.eachSymbol([&](StringRef name) { used.push_back(name.str()); });
+        llvm::sort(used);
+        used.erase(llvm::unique(used), used.end());
+        if (used.empty() || StringRef(elements.text()).contains('(')) {
+          continue;
+        }
+        functions += formatv("static inline int64_t {0}_{1}_elements(int64_t {2}) {{ return {3}; }\n", model.name,
+                             parameter, llvm::join(used, ", int64_t "), elements.text());
+      }
+    };
+    list(model.inputs, names.inputs);
+    list(model.outputs, names.outputs);
+    if (!functions.empty()) {
+      out << "/* Elements of open tensors, for sizes that the model can run with; ingot_plan knows all shapes. */\n"
+          << functions << "\n";
+    }
+  }
+
   void writePrototypes() {
+    std::string bytes = model.workspaceBytes >= 0 ? upper + "_WORKSPACE_BYTES"
+                                                  : model.name + "_workspace_bytes(" + symbolArguments() + ")";
     out << "/* Runs the model; 0, or a status that ingot_error_text explains. Nothing is checked: pointers must not "
            "be\n"
            " * null, and workspace has "
-        << upper << "_WORKSPACE_BYTES bytes, aligned. exec may be null: the calling thread only. */\n";
+        << bytes << " bytes, aligned. exec may be null: the calling thread only. */\n";
     std::string start = "int " + model.name + "_run(";
     std::string indent = ",\n" + std::string(start.size(), ' ');
     out << start;
@@ -125,38 +191,77 @@ private:
     for (auto [tensor, parameter] : llvm::zip(model.outputs, names.outputs)) {
       out << elementNames(tensor.type)->c << " *" << parameter << indent;
     }
-    out << "void *workspace, const ingot_exec *exec);\n\n";
+    out << symbolParameters("int64_t", indent) << (isOpen() ? indent : "")
+        << "void *workspace, const ingot_exec *exec);\n\n";
+    if (isOpen()) {
+      out << "/* The workspace that a run with these sizes needs, in bytes; negative: minus a status, because the "
+             "model "
+             "cannot\n"
+             " * run with them. */\nint64_t "
+          << model.name << "_workspace_bytes(" << symbolParameters("int64_t", ", ") << ");\n\n";
+    }
     out << "/* Names, types and sizes of the model, and its generic entry. */\nconst ingot_model *" << model.name
         << "_model(void);\n\n";
   }
 
   void writeClass() {
-    out << "#if defined(__cplusplus) && __cplusplus >= 201703L\n#include \"ingot.hpp\"\n\nnamespace ingot::models {\n\n"
-        << "/// The model with a workspace of its own: one for each thread that runs it. The only allocation is made "
+    out << "#if defined(__cplusplus) && __cplusplus >= 201703L\n#include \"ingot.hpp\"\n\nnamespace ingot::models "
+           "{\n\n";
+    isOpen() ? writeOpenConstruction() : writeConstruction();
+    out << "  static const ingot_model *model() { return " << model.name << "_model(); }\n\n"
+        << "  /// Spans must have exactly "
+        << (model.inputs.size() + model.outputs.size() > 1 ? "the numbers" : "the number")
+        << " of elements above; anything else is an error value.\n";
+    writeRunMethod();
+    out << "\nprivate:\n  Workspace memory;\n"
+        << (isOpen() ? "  Status reserved;\n" : "") << "};\n\n} // namespace ingot::models\n#endif\n\n";
+  }
+
+  void writeConstruction() {
+    out << "/// The model with a workspace of its own: one for each thread that runs it. The only allocation is made "
            "by\n"
            "/// the constructor; test the object for whether there was memory.\n"
         << "class " << model.name << " {\npublic:\n"
         << "  " << model.name << "() : memory(" << upper << "_WORKSPACE_BYTES, " << upper << "_WORKSPACE_ALIGN) {}\n\n"
-        << "  explicit operator bool() const { return static_cast<bool>(memory); }\n"
-        << "  static const ingot_model *model() { return " << model.name << "_model(); }\n\n"
-        << "  /// Spans must have exactly "
-        << (model.inputs.size() + model.outputs.size() > 1 ? "the numbers" : "the number")
-        << " of elements above; anything else is an error value.\n"
-        << "  Status run(";
+        << "  explicit operator bool() const { return static_cast<bool>(memory); }\n";
+  }
+
+  void writeOpenConstruction() {
+    std::string parameters = symbolParameters("std::int64_t", ", "), arguments = symbolArguments();
+    out << "/// The model with a workspace of its own: one for each thread that runs it. The only allocations are made "
+           "by\n"
+           "/// the constructor and by reserve(); test the object for whether there was memory, and whether the model "
+           "can "
+           "run\n"
+           "/// with these sizes at all.\n"
+        << "class " << model.name << " {\npublic:\n"
+        << "  /// For runs whose workspace is not larger than that for these sizes: give the largest.\n"
+        << "  explicit " << model.name << "(" << parameters << ") { (void)this->reserve(" << arguments << "); }\n\n"
+        << "  /// Makes the workspace large enough for runs with these sizes.\n"
+        << "  Status reserve(" << parameters
+        << ") {\n    return this->reserved = ingot::Model(model()).reserve(memory, {" << arguments << "});\n  }\n\n"
+        << "  explicit operator bool() const { return reserved.ok(); }\n";
+  }
+
+  void writeRunMethod() {
+    out << "  Status run(";
     for (auto [tensor, parameter] : llvm::zip(model.inputs, names.inputs)) {
       out << "Span<const " << elementNames(tensor.type)->cpp << "> " << parameter << ", ";
     }
     for (auto [tensor, parameter] : llvm::zip(model.outputs, names.outputs)) {
       out << "Span<" << elementNames(tensor.type)->cpp << "> " << parameter << ", ";
     }
-    out << "const ingot_exec *exec = nullptr) {\n";
+    out << symbolParameters("std::int64_t", ", ") << (isOpen() ? ", " : "") << "const ingot_exec *exec = nullptr) {\n";
     writeBuffers("inputs", model.inputs, names.inputs, /*isConst=*/true);
     writeBuffers("outputs", model.outputs, names.outputs, /*isConst=*/false);
-    out << formatv("    return Status(ingot_run(model(), {0}, {1}, {2}, {3}, memory.data(), memory.size(), exec),\n"
-                   "                  model());\n  }\n\nprivate:\n  Workspace memory;\n};\n\n",
-                   model.inputs.empty() ? "nullptr" : "inputs", model.inputs.size(),
-                   model.outputs.empty() ? "nullptr" : "outputs", model.outputs.size())
-        << "} // namespace ingot::models\n#endif\n\n";
+    if (isOpen()) { // no parameter ends with an underscore
+      out << "    const std::int64_t sizes_[] = {" << symbolArguments() << "};\n";
+    }
+    out << formatv(
+        "    return Status(ingot_run(model(), {0}, {1}, {2}, {3}, {4}, memory.data(), memory.size(), exec),\n"
+        "                  model());\n  }\n",
+        model.inputs.empty() ? "nullptr" : "inputs", model.inputs.size(), model.outputs.empty() ? "nullptr" : "outputs",
+        model.outputs.size(), isOpen() ? "sizes_" : "nullptr");
   }
 
   void writeBuffers(StringRef variable, ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters, bool isConst) {

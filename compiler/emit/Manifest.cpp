@@ -7,6 +7,39 @@
 
 using namespace llvm;
 
+/// A number, or the text of an expression of the symbols.
+static void writeSize(json::OStream &json, const ingot::support::Size &size) {
+  size.isNumber() ? json.value(size.number()) : json.value(json::fixUTF8(size.text()));
+}
+
+/// What a size may be made of: the symbols by the model's names, as in the texts of sizes.
+static void writeSymbols(json::OStream &json, ArrayRef<ingot::plan::SymbolInfo> symbols, ArrayRef<std::string> names) {
+  for (auto [symbol, name] : llvm::zip(symbols, names)) {
+    json.object([&] {
+      json.attribute("name", json::fixUTF8(symbol.name));
+      json.attribute("parameter", name);
+      json.attribute("most", symbol.most < 0 ? json::Value(nullptr) : json::Value(symbol.most));
+    });
+  }
+}
+
+/// Bytes, or the function that knows them.
+static void writeWorkspace(json::OStream &json, const ingot::plan::ModelInfo &model) {
+  if (model.workspaceBytes >= 0) {
+    json.attribute("workspace_bytes", model.workspaceBytes);
+    return;
+  }
+  json.attribute("workspace_bytes", nullptr);
+  json.attributeObject("workspace", [&] {
+    json.attribute("function", model.name + "_workspace_bytes");
+    json.attributeArray("depends_on", [&] {
+      for (const ingot::plan::SymbolInfo &symbol : model.symbols) {
+        json.value(json::fixUTF8(symbol.name));
+      }
+    });
+  });
+}
+
 static void writeTensors(json::OStream &json, ArrayRef<ingot::plan::TensorInfo> tensors, ArrayRef<std::string> names) {
   for (auto [tensor, name] : llvm::zip(tensors, names)) {
     json.object([&] {
@@ -15,10 +48,12 @@ static void writeTensors(json::OStream &json, ArrayRef<ingot::plan::TensorInfo> 
       json.attribute("type", ingot::emit::elementNames(tensor.type)->onnx);
       json.attributeArray("dims", [&] {
         for (const ingot::support::Size &dim : tensor.dims) {
-          json.value(dim.number());
+          writeSize(json, dim);
         }
       });
-      json.attribute("bytes", tensor.bytes.number());
+      json.attributeBegin("bytes");
+      writeSize(json, tensor.bytes);
+      json.attributeEnd();
     });
   }
 }
@@ -39,9 +74,10 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t code
         json.value(file);
       }
     });
+    json.attributeArray("symbols", [&] { writeSymbols(json, model.symbols, names.symbols); });
     json.attributeArray("inputs", [&] { writeTensors(json, model.inputs, names.inputs); });
     json.attributeArray("outputs", [&] { writeTensors(json, model.outputs, names.outputs); });
-    json.attribute("workspace_bytes", model.workspaceBytes);
+    writeWorkspace(json, model);
     json.attribute("workspace_align", model.workspaceAlign);
     json.attribute("arena_bytes", model.arenaBytes);
     json.attribute("weight_bytes", model.weightBytes);

@@ -37,10 +37,11 @@ std::string makeUnique(std::string name, StringSet<> &taken) {
   return candidate;
 }
 
-std::vector<std::string> namesOf(ArrayRef<ingot::plan::TensorInfo> tensors, StringRef role, StringSet<> &taken) {
+template <typename Named>
+std::vector<std::string> namesOf(const std::vector<Named> &all, StringRef role, StringSet<> &taken) {
   std::vector<std::string> names;
-  for (const ingot::plan::TensorInfo &tensor : tensors) {
-    std::string name = ingot::emit::identifierFrom(tensor.name);
+  for (const Named &one : all) {
+    std::string name = ingot::emit::identifierFrom(one.name);
     if (name.empty() || isDigit(name[0])) {
       name = (role + (name.empty() ? "" : "_") + name).str();
     }
@@ -71,5 +72,6 @@ ingot::emit::ParameterNames ingot::emit::parameterNames(const plan::ModelInfo &m
   ParameterNames names;
   names.inputs = namesOf(model.inputs, "input", taken);
   names.outputs = namesOf(model.outputs, "output", taken);
+  names.symbols = namesOf(model.symbols, "size", taken);
   return names;
 }

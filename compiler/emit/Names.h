@@ -8,9 +8,9 @@ namespace ingot::emit {
 std::string identifierFrom(llvm::StringRef text);
 
 /// The names of the parameters of NAME_run: unlike each other, all keywords of C and C++, and the other names that the
-/// header uses. A name without any letter is put behind input_ or output_.
+/// header uses. A name without any letter is put behind input_, output_ or size_.
 struct ParameterNames {
-  std::vector<std::string> inputs, outputs;
+  std::vector<std::string> inputs, outputs, symbols;
 };
 ParameterNames parameterNames(const plan::ModelInfo &model);
 

@@ -27,7 +27,7 @@ int main(void) {
   }
 
   ingot_buffer input = {(void *)celsius, 5}, output = {fahrenheit, 4}; /* one element short */
-  status = ingot_run(celsius_model(), &input, 1, &output, 1, workspace, sizeof workspace, NULL);
+  status = ingot_run(celsius_model(), &input, 1, &output, 1, NULL, workspace, sizeof workspace, NULL);
   if (INGOT_STATUS_KIND(status) != INGOT_ERROR_COUNT) {
     fprintf(stderr, "the wrong size of the output was not noticed\n");
     return 1;

@@ -28,6 +28,10 @@ const char *ingot_error_kind_text(int status) {
     return "a file cannot be read";
   case INGOT_ERROR_CONTENT:
     return "a file is not the one that the model was compiled with";
+  case INGOT_ERROR_SHAPE:
+    return "a shape is not the model's";
+  case INGOT_ERROR_SIZE:
+    return "the model cannot run with these sizes";
   default:
     return "unknown error";
   }
@@ -86,27 +90,68 @@ static void putArgument(Text *text, const ingot_model *model, int32_t number) {
   put(text, "'");
 }
 
+/* The upper bounds of the symbols in dims: ", batch at most 8". */
+static void putBounds(Text *text, const ingot_model *model, const ingot_tensor_info *info) {
+  for (int32_t i = 0; i < model->symbol_count; ++i) {
+    int used = 0;
+    for (int32_t axis = 0; axis < info->rank; ++axis) {
+      used |= info->dims[axis] == -1 - i;
+    }
+    if (used && model->symbols[i].most >= 0) {
+      put(text, ", ");
+      put(text, model->symbols[i].name);
+      put(text, " at most ");
+      putNumber(text, (uint64_t)model->symbols[i].most);
+    }
+  }
+}
+
+/* "[batch][3][?]" */
+static void putShape(Text *text, const ingot_model *model, const ingot_tensor_info *info) {
+  for (int32_t axis = 0; axis < info->rank; ++axis) {
+    int64_t dim = info->dims[axis];
+    put(text, "[");
+    if (dim >= 0) {
+      putNumber(text, (uint64_t)dim);
+    } else {
+      put(text, INGOT_DIM_IS_SYMBOL(dim) ? model->symbols[INGOT_DIM_SYMBOL(dim)].name : "?");
+    }
+    put(text, "]");
+  }
+  put(text, info->rank == 0 ? "a scalar" : "");
+  putBounds(text, model, info);
+}
+
+static void putExpectedTensor(Text *text, const ingot_model *model, int kind, const ingot_tensor_info *info) {
+  int asShape = kind == INGOT_ERROR_SHAPE || (kind == INGOT_ERROR_COUNT && info->elements < 0);
+  if (asShape || kind == INGOT_ERROR_COUNT || kind == INGOT_ERROR_ALIGNMENT || kind == INGOT_ERROR_TYPE) {
+    put(text, ", expected ");
+  }
+  if (asShape) {
+    putShape(text, model, info);
+  } else if (kind == INGOT_ERROR_COUNT) {
+    putNumber(text, (uint64_t)info->elements);
+    put(text, " elements");
+  } else if (kind == INGOT_ERROR_ALIGNMENT) {
+    putNumber(text, ingot_type_bytes(info->type));
+    put(text, " bytes");
+  } else if (kind == INGOT_ERROR_TYPE) {
+    put(text, ingot_type_text(info->type));
+  }
+}
+
 /* What the model would have accepted. */
 static void putExpected(Text *text, const ingot_model *model, int kind, int32_t number) {
   int32_t output = number - model->input_count;
-  if (kind == INGOT_ERROR_WORKSPACE || (kind == INGOT_ERROR_ALIGNMENT && output == model->output_count)) {
+  int64_t bytes = kind == INGOT_ERROR_WORKSPACE                                    ? model->workspace_bytes
+                  : kind == INGOT_ERROR_ALIGNMENT && output == model->output_count ? model->workspace_align
+                                                                                   : -1;
+  if (bytes >= 0) {
     put(text, ", expected ");
-    putNumber(text, (uint64_t)(kind == INGOT_ERROR_WORKSPACE ? model->workspace_bytes : model->workspace_align));
+    putNumber(text, (uint64_t)bytes);
     put(text, " bytes");
   } else if (number >= 0 && output < model->output_count) {
-    const ingot_tensor_info *info = output < 0 ? &model->inputs[number] : &model->outputs[output];
-    if (kind == INGOT_ERROR_COUNT) {
-      put(text, ", expected ");
-      putNumber(text, (uint64_t)info->elements);
-      put(text, " elements");
-    } else if (kind == INGOT_ERROR_ALIGNMENT) {
-      put(text, ", expected ");
-      putNumber(text, ingot_type_bytes(info->type));
-      put(text, " bytes");
-    } else if (kind == INGOT_ERROR_TYPE) {
-      put(text, ", expected ");
-      put(text, ingot_type_text(info->type));
-    }
+    putExpectedTensor(text, model, kind, output < 0 ? &model->inputs[number] : &model->outputs[output]);
   } else if (kind == INGOT_ERROR_COUNT) {
     put(text, ", expected ");
     putNumber(text, (uint64_t)model->input_count);
@@ -130,7 +175,7 @@ size_t ingot_error_text(const ingot_model *model, int status, char *buffer, size
     put(&text, "model");
   }
   if (known && number >= 0) {
-    if (kind != INGOT_ERROR_INDEX) {
+    if (kind != INGOT_ERROR_INDEX && kind != INGOT_ERROR_SIZE) {
       putArgument(&text, model, number);
     } else if (number < model->node_count) {
       put(&text, ": node '");

@@ -1,6 +1,6 @@
 /* The checked entry: everything that the caller can get wrong is an error value before the model is entered.
  * Freestanding like all of core/: no libc function is called, not even by the compiler on our behalf. */
-#include "ingot.h"
+#include "sizes.h"
 
 static int misaligned(const void *pointer, uint64_t alignment) {
   return alignment > 1 && ((uintptr_t)pointer & (uintptr_t)(alignment - 1)) != 0;
@@ -8,25 +8,28 @@ static int misaligned(const void *pointer, uint64_t alignment) {
 
 /* One caller's tensor against what the model declares. The memory of an empty tensor is never touched, so that null
  * will do. The pointer to a string is as wide as a pointer, which is what ingot_type_bytes says of it. */
-static int checkBuffer(const ingot_buffer *buffer, const ingot_tensor_info *info, int32_t argument) {
-  if (buffer->elements != info->elements) {
+static int checkBuffer(const ingot_buffer *buffer, int64_t elements, int32_t type, int32_t argument) {
+  if (elements < 0) { /* more than a program can address */
+    return INGOT_STATUS(INGOT_ERROR_SHAPE, argument);
+  }
+  if (buffer->elements != elements) {
     return INGOT_STATUS(INGOT_ERROR_COUNT, argument);
   }
-  if (info->elements == 0) {
+  if (elements == 0) {
     return 0;
   }
   if (!buffer->data) {
     return INGOT_STATUS(INGOT_ERROR_NULL, argument);
   }
-  if (misaligned(buffer->data, ingot_type_bytes(info->type))) {
+  if (misaligned(buffer->data, ingot_type_bytes(type))) {
     return INGOT_STATUS(INGOT_ERROR_ALIGNMENT, argument);
   }
   return 0;
 }
 
-static int checkWorkspace(const ingot_model *model, const void *workspace, size_t bytes) {
+static int checkWorkspace(const ingot_model *model, const void *workspace, size_t bytes, int64_t needed) {
   int32_t argument = model->input_count + model->output_count;
-  if (model->workspace_bytes <= 0) {
+  if (needed <= 0) {
     return 0;
   }
   if (!workspace) {
@@ -35,7 +38,7 @@ static int checkWorkspace(const ingot_model *model, const void *workspace, size_
   if (misaligned(workspace, (uint64_t)model->workspace_align)) {
     return INGOT_STATUS(INGOT_ERROR_ALIGNMENT, argument);
   }
-  if ((uint64_t)bytes < (uint64_t)model->workspace_bytes) {
+  if ((uint64_t)bytes < (uint64_t)needed) {
     return INGOT_STATUS(INGOT_ERROR_WORKSPACE, argument);
   }
   return 0;
@@ -58,8 +61,44 @@ static int checkCall(const ingot_model *model, const ingot_buffer *inputs, int32
   return 0;
 }
 
+/* The dims of an input for given sizes. */
+static int64_t inputElements(const ingot_tensor_info *info, const int64_t *sizes) {
+  if (info->elements >= 0) {
+    return info->elements;
+  }
+  int64_t dims[info->rank + 1];
+  for (int32_t axis = 0; axis < info->rank; ++axis) {
+    int64_t dim = info->dims[axis];
+    dims[axis] = INGOT_DIM_IS_SYMBOL(dim) ? sizes[INGOT_DIM_SYMBOL(dim)] : dim;
+  }
+  return ingot_sizes_elements(dims, info->rank, info->type);
+}
+
+/* `dims` are those of all outputs; not read for a model without symbols. */
+static int checkBuffers(const ingot_model *model, const ingot_buffer *inputs, const ingot_buffer *outputs,
+                        const int64_t *sizes, const int64_t *dims) {
+  for (int32_t i = 0; i < model->input_count; ++i) {
+    const ingot_tensor_info *info = &model->inputs[i];
+    int status = checkBuffer(&inputs[i], inputElements(info, sizes), info->type, i);
+    if (status) {
+      return status;
+    }
+  }
+  for (int32_t i = 0; i < model->output_count; ++i) {
+    const ingot_tensor_info *info = &model->outputs[i];
+    int64_t elements = info->elements < 0 ? ingot_sizes_elements(dims, info->rank, info->type) : info->elements;
+    int status = checkBuffer(&outputs[i], elements, info->type, model->input_count + i);
+    if (status) {
+      return status;
+    }
+    dims += model->symbol_count > 0 ? info->rank : 0;
+  }
+  return 0;
+}
+
 int ingot_run(const ingot_model *model, const ingot_buffer *inputs, int32_t input_count, const ingot_buffer *outputs,
-              int32_t output_count, void *workspace, size_t workspace_bytes, const ingot_exec *exec) {
+              int32_t output_count, const int64_t *sizes, void *workspace, size_t workspace_bytes,
+              const ingot_exec *exec) {
   int status = checkCall(model, inputs, input_count, outputs, output_count);
   if (status) {
     return status;
@@ -67,20 +106,25 @@ int ingot_run(const ingot_model *model, const ingot_buffer *inputs, int32_t inpu
   /* As long as the model's own lists, which a model of a few hundred tensors makes a few kilobytes of stack. */
   const void *in[input_count + 1];
   void *out[output_count + 1];
+  int open = model->symbol_count > 0;
+  int64_t dims[open ? ingot_sizes_count(model) + 1 : 1], needed = model->workspace_bytes;
+  if (open) {
+    status = ingot_plan(model, sizes, dims, &needed);
+  }
+  if (!status) {
+    status = checkBuffers(model, inputs, outputs, sizes, dims);
+  }
+  if (!status) {
+    status = checkWorkspace(model, workspace, workspace_bytes, needed);
+  }
+  if (status) {
+    return status;
+  }
   for (int32_t i = 0; i < input_count; ++i) {
-    status = checkBuffer(&inputs[i], &model->inputs[i], i);
-    if (status) {
-      return status;
-    }
     in[i] = inputs[i].data;
   }
   for (int32_t i = 0; i < output_count; ++i) {
-    status = checkBuffer(&outputs[i], &model->outputs[i], input_count + i);
-    if (status) {
-      return status;
-    }
     out[i] = outputs[i].data;
   }
-  status = checkWorkspace(model, workspace, workspace_bytes);
-  return status ? status : model->run(in, out, workspace, exec);
+  return model->run(in, out, sizes, workspace, exec);
 }

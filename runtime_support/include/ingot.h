@@ -12,6 +12,16 @@
  * bytes for float) and no more. Booleans are one byte each, 0 or 1. Outputs and workspace must not overlap each other
  * or an input. All sizes named `bytes` are in bytes, all sizes named `elements` or `count` in elements.
  *
+ * An axis of an input may be open: its size is chosen for each run and has a name, the *symbol* ("batch"); all axes of
+ * one name have one size in a run. Sizes of outputs and of the workspace then follow from the symbols. A model with
+ * symbols takes them behind its outputs, and has one function more:
+ *
+ *   int NAME_run(const T *input..., T *output..., int64_t SYMBOL..., void *workspace, const ingot_exec *exec);
+ *   int64_t NAME_workspace_bytes(int64_t SYMBOL...);        for these sizes; negative: minus a status
+ *
+ * Everything below works for both kinds of models. Where it takes or gives `sizes`, these are the symbols' values in
+ * the order of ingot_model.symbols, and null for a model without.
+ *
  * Functions return a status: 0 is success, anything else says what is wrong and where (see ingot_error_kind).
  *
  * The library libingot_rt.a has two parts. The core needs no libc and no operating system; the hosted part (threads,
@@ -27,13 +37,13 @@ extern "C" {
 #endif
 
 /* The version of the structures below; ingot_model.abi of a model that fits this header. */
-#define INGOT_ABI 1
+#define INGOT_ABI 2
 
 /* status */
 
 /* The low 8 bits of a status. The bits above hold 0, or 1 + the number of what the error is about:
- *   NULL, ALIGNMENT, COUNT, TYPE   an argument: inputs from 0 on, then outputs, then the workspace
- *   INDEX                          a node of ingot_model.nodes */
+ *   NULL, ALIGNMENT, COUNT, TYPE, SHAPE   an argument: inputs from 0 on, then outputs, then the workspace
+ *   INDEX, SIZE                           a node of ingot_model.nodes */
 typedef enum ingot_error_kind {
   INGOT_OK = 0,
   INGOT_ERROR_NULL = 1,      /* a pointer is null that must not be */
@@ -46,7 +56,9 @@ typedef enum ingot_error_kind {
   INGOT_ERROR_TYPE = 8,      /* an element type is not the model's */
   INGOT_ERROR_MEMORY = 9,    /* the system gave no memory */
   INGOT_ERROR_FILE = 10,     /* a file cannot be opened, read or mapped */
-  INGOT_ERROR_CONTENT = 11   /* a file has another size or content than the model was compiled with */
+  INGOT_ERROR_CONTENT = 11,  /* a file has another size or content than the model was compiled with */
+  INGOT_ERROR_SHAPE = 12,    /* a shape is not the input's, or a symbol first seen there is negative or too large */
+  INGOT_ERROR_SIZE = 13      /* symbols with which a node cannot work, or with which a size is beyond all numbers */
 } ingot_error_kind;
 
 #define INGOT_STATUS(kind, number) ((int)(kind) | (((int)(number) + 1) << 8))
@@ -73,14 +85,26 @@ typedef enum ingot_type {
   INGOT_BFLOAT16 = 16
 } ingot_type;
 
+/* An entry of ingot_tensor_info.dims is a size, or negative where the size is open: INGOT_DIM_COMPUTED, which
+ * ingot_plan knows (outputs only), or the number of a symbol. */
+#define INGOT_DIM_COMPUTED INT64_MIN
+#define INGOT_DIM_IS_SYMBOL(dim) ((dim) < 0 && (dim) != INGOT_DIM_COMPUTED)
+#define INGOT_DIM_SYMBOL(dim) ((int32_t)(-1 - (dim)))
+
 typedef struct ingot_tensor_info {
   const char *name;    /* the ONNX name, UTF-8 */
   int32_t type;        /* an ingot_type */
   int32_t rank;        /* 0: a scalar; dims may then be null */
-  const int64_t *dims; /* outermost first */
-  int64_t elements;    /* product of dims; 1 for a scalar */
-  int64_t bytes;       /* of the whole tensor */
+  const int64_t *dims; /* outermost first; see above */
+  int64_t elements;    /* product of dims; 1 for a scalar; -1: depends on the symbols */
+  int64_t bytes;       /* of the whole tensor; -1: depends on the symbols */
 } ingot_tensor_info;
+
+/* A size that is chosen for each run. */
+typedef struct ingot_symbol_info {
+  const char *name; /* as the model calls it, UTF-8 */
+  int64_t most;     /* the largest that it may be; -1: not limited */
+} ingot_symbol_info;
 
 /* How a run may use the host. A null ingot_exec, or null functions in it: the calling thread only.
  * The structure and what `context` points to must be usable from every thread that runs a model with it. */
@@ -102,16 +126,22 @@ typedef struct ingot_model {
   uint32_t flags;     /* 0 so far */
   const char *name;   /* the C name, as in NAME_run */
   const char *target; /* the machine it was compiled for, for example "x86-64-v3" */
-  int32_t input_count, output_count, node_count;
-  int32_t reserved; /* 0 */
+  int32_t input_count, output_count, node_count, symbol_count;
   const ingot_tensor_info *inputs, *outputs;
-  int64_t workspace_bytes;  /* that run needs; 0: the workspace may be null */
+  int64_t workspace_bytes;  /* that run needs; 0: the workspace may be null; -1: depends on the symbols */
   int64_t workspace_align;  /* in bytes, a power of two */
   int64_t weight_bytes;     /* constants of the object, for information */
   const char *const *nodes; /* names of the ONNX nodes that a status may carry, node_count of them */
 
+  const ingot_symbol_info *symbols; /* symbol_count of them, in the order in which the inputs' dims name them */
+
+  /* What follows from sizes: `dims` gets those of all outputs, one output after the other, `workspace_bytes` what run
+   * needs. Null for a model without symbols. ingot_plan is the same with checks. */
+  int (*plan)(const int64_t *sizes, int64_t *dims, int64_t *workspace_bytes);
+
   /* The generic entry, unchecked: input_count and output_count pointers, in the order of `inputs` and `outputs`. */
-  int (*run)(const void *const *inputs, void *const *outputs, void *workspace, const ingot_exec *exec);
+  int (*run)(const void *const *inputs, void *const *outputs, const int64_t *sizes, void *workspace,
+             const ingot_exec *exec);
 } ingot_model;
 
 /* A caller's tensor. Inputs are only read; `data` may be null when there are no elements. */
@@ -120,12 +150,30 @@ typedef struct ingot_buffer {
   int64_t elements;
 } ingot_buffer;
 
+/* The shape of a caller's tensor. */
+typedef struct ingot_shape {
+  const int64_t *dims; /* may be null when rank is 0 */
+  int32_t rank;
+} ingot_shape;
+
 /* core: no libc, no operating system */
 
-/* Runs `model` after checking everything that can be checked: ABI, counts, null and misaligned pointers, the size of
- * the workspace (`workspace_bytes`, in bytes). Nothing was written when a check fails. `exec` may be null. */
+/* Runs `model` after checking everything that can be checked: ABI, counts, null and misaligned pointers, `sizes`, the
+ * size of the workspace (`workspace_bytes`, in bytes). Nothing was written when a check fails. `sizes` is null for a
+ * model without symbols; `exec` may be null. */
 int ingot_run(const ingot_model *model, const ingot_buffer *inputs, int32_t input_count, const ingot_buffer *outputs,
-              int32_t output_count, void *workspace, size_t workspace_bytes, const ingot_exec *exec);
+              int32_t output_count, const int64_t *sizes, void *workspace, size_t workspace_bytes,
+              const ingot_exec *exec);
+
+/* Finds the sizes of a run in the shapes of its inputs, and checks these for a model without symbols. INGOT_ERROR_SHAPE
+ * names the first input whose rank is not the model's or of which an axis is not what the model, or another axis of
+ * the same name, says. */
+int ingot_bind(const ingot_model *model, const ingot_shape *inputs, int32_t input_count, int64_t *sizes);
+
+/* What follows from `sizes` when the model can run with them: in `dims`, which may be null, those of all outputs, one
+ * output after the other (ingot_tensor_info.rank says how many are whose); in `workspace_bytes`, which may be null,
+ * what a run needs. For a model without symbols too. */
+int ingot_plan(const ingot_model *model, const int64_t *sizes, int64_t *dims, int64_t *workspace_bytes);
 
 /* One sentence for the kind of `status`, without a full stop; never null. */
 const char *ingot_error_kind_text(int status);

@@ -6,6 +6,12 @@
 //   ingot::Status status = net.run({image}, {scores});        // anything with data() and size(), or an array
 //   if (!status.ok()) { puts(status.message().c_str()); }
 //
+// A model with symbols takes their values, in the order of ingot_model.symbols, behind the outputs:
+//
+//   ingot::Runner net(bert_model());
+//   net.reserve({8, 512});                                    // batch, sequence: the largest that will come
+//   status = net.run({ids, mask}, {hidden}, {1, 17});
+//
 // ThreadPool and WeightsFile use the hosted part of libingot_rt.a (link ingot::threads in CMake); the rest needs the
 // core only.
 #ifndef INGOT_HPP
@@ -14,6 +20,7 @@
 #include "ingot.h"
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -121,6 +128,23 @@ struct Output {
   std::int32_t type;
 };
 
+/// Values of a model's symbols, in their order: {8, 128}, or anything with data() and size() of std::int64_t; {} for a
+/// model without. A view like Span: of a list in braces it is good for one call.
+class Sizes {
+public:
+  constexpr Sizes() = default;
+  constexpr Sizes(std::initializer_list<std::int64_t> values) : span(values.begin(), values.size()) {}
+  template <typename Range, typename = std::enable_if_t<std::is_convertible_v<const Range &, Span<const std::int64_t>>>>
+  constexpr Sizes(const Range &range) : span(range) {}
+
+  /// For the C functions; null when there are none.
+  constexpr const std::int64_t *data() const { return span.data(); }
+  constexpr std::size_t size() const { return span.size(); }
+
+private:
+  Span<const std::int64_t> span;
+};
+
 /// Scratch memory for one run at a time. Test it after construction: false when there was no memory.
 class Workspace {
 public:
@@ -165,23 +189,64 @@ public:
   const char *target() const { return pointer->target; }
   Span<const ingot_tensor_info> inputs() const { return {pointer->inputs, std::size_t(pointer->input_count)}; }
   Span<const ingot_tensor_info> outputs() const { return {pointer->outputs, std::size_t(pointer->output_count)}; }
-  std::size_t workspaceBytes() const { return std::size_t(pointer->workspace_bytes); }
-  Workspace makeWorkspace() const { return {workspaceBytes(), std::size_t(pointer->workspace_align)}; }
+  Span<const ingot_symbol_info> symbols() const { return {pointer->symbols, std::size_t(pointer->symbol_count)}; }
+
+  /// The sizes of a run whose inputs have these shapes; `sizes` has room for all symbols.
+  Status bind(Span<const ingot_shape> inputs, Span<std::int64_t> sizes) const {
+    if (sizes.size() != symbols().size()) {
+      return {INGOT_ERROR_COUNT, pointer};
+    }
+    return {ingot_bind(pointer, inputs.data(), std::int32_t(inputs.size()), sizes.data()), pointer};
+  }
+  /// What follows from the sizes; see ingot_plan.
+  Status plan(Sizes sizes, std::int64_t *dims, std::int64_t *workspaceBytes) const {
+    if (sizes.size() != symbols().size()) {
+      return {INGOT_ERROR_COUNT, pointer};
+    }
+    return {ingot_plan(pointer, sizes.data(), dims, workspaceBytes), pointer};
+  }
+  /// For a run with these sizes; 0 when the model cannot run with them.
+  std::size_t workspaceBytes(Sizes sizes = {}) const {
+    std::int64_t bytes = 0;
+    return plan(sizes, nullptr, &bytes).ok() ? std::size_t(bytes) : 0;
+  }
+  Workspace makeWorkspace(Sizes sizes = {}) const {
+    return {workspaceBytes(sizes), std::size_t(pointer->workspace_align)};
+  }
+
+  /// Makes `workspace` as large as a run with these sizes needs, unless it is already.
+  Status reserve(Workspace &workspace, Sizes sizes) const {
+    std::int64_t bytes = 0;
+    Status status = plan(sizes, nullptr, &bytes);
+    if (status.ok() && (!workspace || std::size_t(bytes) > workspace.size())) {
+      workspace = Workspace(std::size_t(bytes), std::size_t(pointer->workspace_align));
+    }
+    return status.ok() && !workspace ? Status(INGOT_ERROR_MEMORY, pointer) : status;
+  }
 
   /// Runs on buffers whose element types the caller vouches for.
-  Status runBuffers(Span<const ingot_buffer> inputs, Span<const ingot_buffer> outputs, const Workspace &workspace,
-                    const ingot_exec *exec = nullptr) const {
+  Status runBuffers(Span<const ingot_buffer> inputs, Span<const ingot_buffer> outputs, Sizes sizes,
+                    const Workspace &workspace, const ingot_exec *exec = nullptr) const {
     if (!workspace) {
       return {INGOT_ERROR_MEMORY, pointer};
     }
+    if (sizes.size() != symbols().size()) {
+      return {INGOT_ERROR_COUNT, pointer};
+    }
     return {ingot_run(pointer, inputs.data(), std::int32_t(inputs.size()), outputs.data(), std::int32_t(outputs.size()),
-                      workspace.data(), workspace.size(), exec),
+                      sizes.data(), workspace.data(), workspace.size(), exec),
             pointer};
   }
 
   /// Runs on typed views: model.run({image}, {scores}, workspace).
   template <std::size_t In, std::size_t Out>
   Status run(const Input (&inputs)[In], const Output (&outputs)[Out], const Workspace &workspace,
+             const ingot_exec *exec = nullptr) const {
+    return run(inputs, outputs, {}, workspace, exec);
+  }
+  /// The same of a model with symbols: model.run({ids}, {hidden}, {1, 17}, workspace).
+  template <std::size_t In, std::size_t Out>
+  Status run(const Input (&inputs)[In], const Output (&outputs)[Out], Sizes sizes, const Workspace &workspace,
              const ingot_exec *exec = nullptr) const {
     ingot_buffer in[In], out[Out];
     if (int status = collect(inputs, this->inputs(), in, 0)) {
@@ -190,7 +255,7 @@ public:
     if (int status = collect(outputs, this->outputs(), out, In)) {
       return {status, pointer};
     }
-    return runBuffers(in, out, workspace, exec);
+    return runBuffers(in, out, sizes, workspace, exec);
   }
 
 private:
@@ -213,15 +278,21 @@ private:
 /// A model with a workspace of its own: what one thread needs. Not for several threads at once; make one for each.
 class Runner {
 public:
+  /// Allocates the workspace of a model without symbols; if that failed, every run says so.
   explicit Runner(Model model, const ingot_exec *host = nullptr)
       : what(model), workspace(model.makeWorkspace()), exec(host) {}
 
   const Model &model() const { return what; }
 
-  /// net.run({first, second}, {output}). The workspace was allocated by the constructor; if that failed, every run says
-  /// so.
-  template <std::size_t In, std::size_t Out> Status run(const Input (&inputs)[In], const Output (&outputs)[Out]) const {
-    return what.run(inputs, outputs, workspace, exec);
+  /// Makes the workspace as large as a run with these sizes needs, unless it is already. A run that needs more than
+  /// ever was reserved is an error value.
+  Status reserve(Sizes sizes) { return what.reserve(workspace, sizes); }
+
+  /// net.run({first, second}, {output}); with the values of the symbols behind it for a model that has some. Allocates
+  /// nothing.
+  template <std::size_t In, std::size_t Out>
+  Status run(const Input (&inputs)[In], const Output (&outputs)[Out], Sizes sizes = {}) const {
+    return what.run(inputs, outputs, sizes, workspace, exec);
   }
 
 private:

@@ -18,7 +18,7 @@ static char *workspace;
 static int failures;
 
 static int call(void) {
-  return ingot_run(model, inputs, model->input_count, outputs, model->output_count, workspace,
+  return ingot_run(model, inputs, model->input_count, outputs, model->output_count, NULL, workspace,
                    (size_t)model->workspace_bytes, NULL);
 }
 
@@ -63,19 +63,19 @@ int main(void) {
   --outputs[outs - 1].elements;
   expect("too few elements", call(), INGOT_ERROR_COUNT, ins + outs - 1);
   ++outputs[outs - 1].elements;
-  int status = ingot_run(model, inputs, ins + 1, outputs, outs, workspace, (size_t)model->workspace_bytes, NULL);
+  int status = ingot_run(model, inputs, ins + 1, outputs, outs, NULL, workspace, (size_t)model->workspace_bytes, NULL);
   expect("too many inputs", status, INGOT_ERROR_COUNT, -1);
   if (model->workspace_bytes > 0) {
-    status = ingot_run(model, inputs, ins, outputs, outs, workspace, (size_t)model->workspace_bytes - 1, NULL);
+    status = ingot_run(model, inputs, ins, outputs, outs, NULL, workspace, (size_t)model->workspace_bytes - 1, NULL);
     expect("small workspace", status, INGOT_ERROR_WORKSPACE, ins + outs);
-    status = ingot_run(model, inputs, ins, outputs, outs, workspace + 4, (size_t)model->workspace_bytes, NULL);
+    status = ingot_run(model, inputs, ins, outputs, outs, NULL, workspace + 4, (size_t)model->workspace_bytes, NULL);
     expect("misaligned workspace", status, INGOT_ERROR_ALIGNMENT, ins + outs);
-    status = ingot_run(model, inputs, ins, outputs, outs, NULL, (size_t)model->workspace_bytes, NULL);
+    status = ingot_run(model, inputs, ins, outputs, outs, NULL, NULL, (size_t)model->workspace_bytes, NULL);
     expect("null workspace", status, INGOT_ERROR_NULL, ins + outs);
   }
   ingot_model other = *model;
   other.abi = INGOT_ABI + 1;
-  status = ingot_run(&other, inputs, ins, outputs, outs, workspace, (size_t)model->workspace_bytes, NULL);
+  status = ingot_run(&other, inputs, ins, outputs, outs, NULL, workspace, (size_t)model->workspace_bytes, NULL);
   expect("other ABI", status, INGOT_ERROR_ABI, -1);
   if ((status = call()) != 0) {
     printf("nothing wrong: status %d\n", status);

@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
   for (int h = 0; h < 4; ++h) {
     memset(workspace, 0xFF, (size_t)model->workspace_bytes);
     loops = 0;
-    int status = model->run(inputs, outputs, workspace, hosts[h]);
+    int status = model->run(inputs, outputs, NULL, workspace, hosts[h]);
     uint64_t hash = 14695981039346656037U;
     for (int k = 0; k < model->output_count && status == 0; ++k) {
       for (int64_t i = 0; i < model->outputs[k].bytes; ++i) {

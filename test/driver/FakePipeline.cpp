@@ -25,12 +25,12 @@ static int body(void *args, int64_t begin, int64_t end) {
   }
   return STATUS;
 }
-static int run(const void *const *inputs, void *const *outputs, void *workspace, const ingot_exec *exec) {
+static int run(const void *const *inputs, void *const *outputs, const int64_t *sizes, void *workspace, const ingot_exec *exec) {
   void *pointers[] = {(void *)inputs[0], outputs[0]};
   ((char *)workspace)[0] = 1;
   return ingot_parallel_for(exec, body, pointers, ELEMENTS + SPILL);
 }
-static const ingot_model model = {ABI, 0, "NAME", "fake", 1, 1, 1, 0, &in, &out, 64, 64, 0, nodes, run};
+static const ingot_model model = {INGOT_ABI, 0, "NAME", "fake", 1, 1, 1, 0, &in, &out, 64, 64, 0, nodes, 0, 0, run};
 const ingot_model *NAME_model(void) { return &model; }
 )";
 
@@ -63,7 +63,7 @@ Status makeModel(const Options &options, Result &result, std::string &diagnostic
   replaceAll(source, "ELEMENTS", std::to_string(elements));
   replaceAll(source, "STATUS", options.name == "fails" ? "INGOT_STATUS(INGOT_ERROR_INDEX, 0)" : "0");
   replaceAll(source, "SPILL", options.name == "spill" ? "1" : "0");
-  replaceAll(source, "ABI", options.name == "old" ? "99" : "1");
+  replaceAll(source, "INGOT_ABI", options.name == "old" ? "99" : "2");
   replaceAll(source, "NAME", options.name);
   std::string stem = options.outDir + "/" + options.name;
   std::ofstream(stem + ".c") << source;

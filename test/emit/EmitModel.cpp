@@ -1,8 +1,9 @@
 // emit-model FILE.mlir DIR SPEC KINDS: what the pipeline does after its last phase, on loop IR written by hand. The
 // model is described by the module's attribute
 //   ingot.model = {name = "m", inputs = [["x", 1, [4, 2]]], outputs = [...], nodes = ["n"], workspace = 64,
-//                  weights = 128}
-// with ONNX's type numbers; byte i of the weights is (i * 37 + 11) mod 256.
+//                  weights = 128, symbols = [["batch", 8]]}
+// with ONNX's type numbers; dims may be texts of sizes, then workspace is -1 (symbols may be absent); byte i of the
+// weights is (i * 37 + 11) mod 256.
 #include "compiler/emit/Emit.h"
 #include "compiler/target/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,9 +26,10 @@ static std::vector<plan::TensorInfo> tensors(Attribute list) {
     tensor.name = cast<StringAttr>(item[0]).str();
     tensor.type = cast<IntegerAttr>(item[1]).getInt();
     tensor.bytes = tensor.type == 1 ? 4 : 1;
-    for (auto dim : cast<ArrayAttr>(item[2]).getAsRange<IntegerAttr>()) {
-      tensor.dims.push_back(dim.getInt());
-      tensor.bytes = tensor.bytes * support::Size(dim.getInt());
+    for (Attribute dim : cast<ArrayAttr>(item[2])) {
+      auto text = dyn_cast<StringAttr>(dim);
+      tensor.dims.push_back(text ? *support::Size::parse(text) : support::Size(cast<IntegerAttr>(dim).getInt()));
+      tensor.bytes = tensor.bytes * tensor.dims.back();
     }
     all.push_back(tensor);
   }
@@ -42,6 +44,11 @@ static plan::ModelInfo describe(DictionaryAttr description, const target::Machin
   model.outputs = tensors(description.get("outputs"));
   model.workspaceBytes = description.getAs<IntegerAttr>("workspace").getInt();
   model.weightBytes = description.getAs<IntegerAttr>("weights").getInt();
+  if (auto symbols = description.getAs<ArrayAttr>("symbols")) {
+    for (auto symbol : symbols.getAsRange<ArrayAttr>()) {
+      model.symbols.push_back({cast<StringAttr>(symbol[0]).str(), cast<IntegerAttr>(symbol[1]).getInt()});
+    }
+  }
   for (auto name : description.getAs<ArrayAttr>("nodes").getAsRange<StringAttr>()) {
     model.nodes.push_back(name.str());
   }

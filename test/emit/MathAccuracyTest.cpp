@@ -96,7 +96,7 @@ plan::ModelInfo describe(bool isDouble) {
   return model;
 }
 
-using GenericRun = int (*)(const void *const *, void *const *, void *, const void *);
+using GenericRun = int (*)(const void *const *, void *const *, const int64_t *, void *, const void *);
 
 /// Compiles and loads; the library stays loaded.
 GenericRun compile(const target::MachineModel &machine, bool isDouble, int64_t lanes) {
@@ -118,7 +118,7 @@ GenericRun compile(const target::MachineModel &machine, bool isDouble, int64_t l
     void *library = dlopen((options.dir + "/math.so").c_str(), RTLD_NOW);
     auto model = library ? reinterpret_cast<const char *(*)()>(dlsym(library, "math_model")) : nullptr;
     // `run` is the last field of ingot_model.
-    run = model ? *reinterpret_cast<const GenericRun *>(model() + 88) : nullptr;
+    run = model ? *reinterpret_cast<const GenericRun *>(model() + 104) : nullptr;
   }
   llvm::sys::fs::remove_directories(folder);
   return run;
@@ -197,7 +197,7 @@ template <typename T> void check(llvm::StringRef spec, int64_t lanes) {
     }
     fill(function, x, y);
     const void *inputs[] = {x.data(), y.data()};
-    ASSERT_EQ(run(inputs, outputs.data(), nullptr, nullptr), 0);
+    ASSERT_EQ(run(inputs, outputs.data(), nullptr, nullptr, nullptr), 0);
     double worst = 0;
     int64_t at = 0;
     for (int64_t i = 0; i < count; ++i) {

@@ -16,7 +16,7 @@ struct Call {
   ingot_buffer outputs[1] = {{y, 6}};
 
   int run(void *scratch, size_t bytes = 256) {
-    return ingot_run(&model, inputs, 2, outputs, 1, scratch, bytes, nullptr);
+    return ingot_run(&model, inputs, 2, outputs, 1, nullptr, scratch, bytes, nullptr);
   }
   int run() { return run(workspace); }
   template <typename T> static T *shifted(T *pointer, int bytes) {
@@ -33,9 +33,12 @@ TEST(Run, RunsWhenAllIsRight) {
 
 TEST(Run, NullModelAndLists) {
   Call call;
-  EXPECT_EQ(ingot_run(nullptr, call.inputs, 2, call.outputs, 1, call.workspace, 256, nullptr), INGOT_ERROR_NULL);
-  EXPECT_EQ(ingot_run(&call.model, nullptr, 2, call.outputs, 1, call.workspace, 256, nullptr), INGOT_ERROR_NULL);
-  EXPECT_EQ(ingot_run(&call.model, call.inputs, 2, nullptr, 1, call.workspace, 256, nullptr), INGOT_ERROR_NULL);
+  EXPECT_EQ(ingot_run(nullptr, call.inputs, 2, call.outputs, 1, nullptr, call.workspace, 256, nullptr),
+            INGOT_ERROR_NULL);
+  EXPECT_EQ(ingot_run(&call.model, nullptr, 2, call.outputs, 1, nullptr, call.workspace, 256, nullptr),
+            INGOT_ERROR_NULL);
+  EXPECT_EQ(ingot_run(&call.model, call.inputs, 2, nullptr, 1, nullptr, call.workspace, 256, nullptr),
+            INGOT_ERROR_NULL);
 }
 
 TEST(Run, OtherAbi) {
@@ -46,9 +49,12 @@ TEST(Run, OtherAbi) {
 
 TEST(Run, NumberOfTensors) {
   Call call;
-  EXPECT_EQ(ingot_run(&call.model, call.inputs, 1, call.outputs, 1, call.workspace, 256, nullptr), INGOT_ERROR_COUNT);
-  EXPECT_EQ(ingot_run(&call.model, call.inputs, 2, call.outputs, 0, call.workspace, 256, nullptr), INGOT_ERROR_COUNT);
-  EXPECT_EQ(ingot_run(&call.model, call.inputs, -1, call.outputs, 1, call.workspace, 256, nullptr), INGOT_ERROR_COUNT);
+  EXPECT_EQ(ingot_run(&call.model, call.inputs, 1, call.outputs, 1, nullptr, call.workspace, 256, nullptr),
+            INGOT_ERROR_COUNT);
+  EXPECT_EQ(ingot_run(&call.model, call.inputs, 2, call.outputs, 0, nullptr, call.workspace, 256, nullptr),
+            INGOT_ERROR_COUNT);
+  EXPECT_EQ(ingot_run(&call.model, call.inputs, -1, call.outputs, 1, nullptr, call.workspace, 256, nullptr),
+            INGOT_ERROR_COUNT);
 }
 
 TEST(Run, NullTensors) {
@@ -95,7 +101,7 @@ TEST(Run, Workspace) {
 TEST(Run, NoWorkspaceNeeded) {
   Call call;
   call.model.workspace_bytes = 0;
-  call.model.run = [](const void *const *, void *const *, void *, const ingot_exec *) { return 0; };
+  call.model.run = [](const void *const *, void *const *, const int64_t *, void *, const ingot_exec *) { return 0; };
   EXPECT_EQ(call.run(nullptr, 0), 0);
 }
 
@@ -104,11 +110,11 @@ TEST(Run, EmptyTensorsMayBeNull) {
   ingot_tensor_info empty = {"e", INGOT_FLOAT32, 1, nullptr, 0, 0};
   call.model.inputs = &empty;
   call.model.input_count = 1;
-  call.model.run = [](const void *const *inputs, void *const *, void *, const ingot_exec *) {
+  call.model.run = [](const void *const *inputs, void *const *, const int64_t *, void *, const ingot_exec *) {
     return int(!!inputs[0]);
   };
   call.inputs[0] = {nullptr, 0};
-  EXPECT_EQ(ingot_run(&call.model, call.inputs, 1, call.outputs, 1, call.workspace, 256, nullptr), 0);
+  EXPECT_EQ(ingot_run(&call.model, call.inputs, 1, call.outputs, 1, nullptr, call.workspace, 256, nullptr), 0);
 }
 
 TEST(Run, ErrorsOfTheRunComeBack) {

@@ -3,5 +3,5 @@
 
 int headersInC(const ingot_model *model, void *workspace);
 int headersInC(const ingot_model *model, void *workspace) {
-  return ingot_run(model, 0, 0, 0, 0, workspace, 0, 0) == INGOT_STATUS(INGOT_ERROR_NULL, -1);
+  return ingot_run(model, 0, 0, 0, 0, 0, workspace, 0, 0) == INGOT_STATUS(INGOT_ERROR_NULL, -1);
 }

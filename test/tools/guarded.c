@@ -99,7 +99,7 @@ static void run(const ingot_model *model, const char *folder, int atEnd, void **
   }
   size_t align = model->workspace_align > 0 ? (size_t)model->workspace_align : 1;
   char *workspace = place("the workspace", (size_t)model->workspace_bytes, align, atEnd, NANS);
-  int status = model->run(inputs, outputs, workspace, NULL);
+  int status = model->run(inputs, outputs, NULL, workspace, NULL);
   if (status != INGOT_OK) {
     char text[300];
     ingot_error_text(model, status, text, sizeof text);

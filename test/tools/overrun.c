@@ -4,10 +4,11 @@
 static const int64_t dims[] = {1};
 static const ingot_tensor_info x = {"x", INGOT_FLOAT32, 1, dims, 1, 4}, y = {"y", INGOT_FLOAT32, 1, dims, 1, 4};
 
-static int run(const void *const *inputs, void *const *outputs, void *workspace, const ingot_exec *exec) {
+static int run(const void *const *inputs, void *const *outputs, const int64_t *sizes, void *workspace,
+               const ingot_exec *exec) {
   const volatile float *from = inputs[0];
   volatile float *to = outputs[0];
-  (void)workspace, (void)exec;
+  (void)sizes, (void)workspace, (void)exec;
   for (int i = 0; i < 2; ++i) {
     to[i] = from[OVERREAD ? i : 0];
   }
@@ -16,6 +17,6 @@ static int run(const void *const *inputs, void *const *outputs, void *workspace,
 
 const ingot_model *overrun_model(void);
 const ingot_model *overrun_model(void) {
-  static const ingot_model model = {INGOT_ABI, 0, "overrun", "none", 1, 1, 0, 0, &x, &y, 0, 1, 0, 0, run};
+  static const ingot_model model = {INGOT_ABI, 0, "overrun", "none", 1, 1, 0, 0, &x, &y, 0, 1, 0, 0, 0, 0, run};
   return &model;
 }

@@ -25,7 +25,7 @@ int main(void) {
     CHECK(fabs(y[i] - tanh((double)(x[i] * (float)weight))) < 1e-6);
   }
   const ingot_model *model = layer_model();
-  CHECK(model->abi == INGOT_ABI && model->flags == 0 && model->reserved == 0);
+  CHECK(model->abi == INGOT_ABI && model->flags == 0 && model->symbol_count == 0 && !model->plan);
   CHECK(strcmp(model->name, "layer") == 0 && strcmp(model->target, "x86-64-v2") == 0);
   CHECK(model->input_count == 2 && model->output_count == 1 && model->node_count == 2);
   CHECK(strcmp(model->inputs[0].name, "for") == 0 && model->inputs[0].type == INGOT_FLOAT32);
@@ -36,7 +36,7 @@ int main(void) {
   CHECK(strcmp(model->nodes[1], "node one") == 0);
 
   ingot_buffer inputs[] = {{x, 8}, {&flag, 1}}, output = {again, 8};
-  CHECK(ingot_run(model, inputs, 2, &output, 1, workspace, LAYER_WORKSPACE_BYTES, NULL) == 0);
+  CHECK(ingot_run(model, inputs, 2, &output, 1, NULL, workspace, LAYER_WORKSPACE_BYTES, NULL) == 0);
   CHECK(memcmp(y, again, sizeof(y)) == 0);
   flag = 1;
   CHECK(layer_run(x, &flag, y, workspace, NULL) == INGOT_STATUS(INGOT_ERROR_INDEX, 1));
