@@ -24,8 +24,11 @@ inline bool isNumber(mlir::Value v, double expected) {
   return number && static_cast<float>(*number) == static_cast<float>(expected);
 }
 
-/// The op of class `Op` that makes `v`, if nothing else reads it.
-template <typename Op> Op onlyFor(mlir::Value v) { return v.hasOneUse() ? v.getDefiningOp<Op>() : Op(); }
+/// The op of class `Op` that makes `v`, if nothing else reads it, and not in a region: there it would be computed
+/// whenever the region runs.
+template <typename Op> Op onlyFor(mlir::Value v) {
+  return v.hasOneUse() && v.user_begin()->getBlock() == v.getParentBlock() ? v.getDefiningOp<Op>() : Op();
+}
 
 inline mlir::Location jointLoc(mlir::OpBuilder &b, llvm::ArrayRef<mlir::Operation *> ops) {
   llvm::SmallVector<mlir::Location> locs;

@@ -1,12 +1,15 @@
 // One walk forward is enough: an op is visited when all its operands have their final types and are constants if they
-// ever will be. Ops that a rewrite puts in front of the current one are visited next.
+// ever will be. Ops that a rewrite puts in front of the current one are visited next. Blocks in regions are walked
+// where their op stands.
 #include "compiler/graph/Simplify.h"
 #include "compiler/graph/FoldSizes.h"
+#include "compiler/graph/SimplifyControl.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/EvaluateElementwise.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
@@ -80,13 +83,18 @@ static bool foldToConstants(Operation *op, PatternRewriter &rewriter) {
   return true;
 }
 
-static void removeUnused(func::FuncOp function) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front()))) {
+static void removeUnused(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
     if (isOpTriviallyDead(&op)) {
       op.erase();
+      continue;
+    }
+    for (Region &region : op.getRegions()) {
+      removeUnused(region.front());
     }
   }
 }
+static void removeUnused(func::FuncOp function) { removeUnused(function.getBody().front()); }
 
 /// The first ONNX node that a location names.
 static std::string nodeOf(Location loc) {
@@ -101,15 +109,15 @@ static std::string nodeOf(Location loc) {
 }
 
 /// What must hold for the ops that require it ("a=b" in onnx.requires), kept on the function as sizes that may not be
-/// negative. Whether there is something new.
+/// negative. Ops in regions say nothing: they may not run. Whether there is something new.
 static bool collectFacts(func::FuncOp function) {
   SmallVector<Attribute> facts;
   if (auto known = function->getAttrOfType<ArrayAttr>(onnx::factsName)) {
     facts.assign(known.begin(), known.end());
   }
   size_t before = facts.size();
-  function.walk([&](Operation *op) {
-    for (const auto &[a, b] : onnx::requirementsOf(op)) {
+  for (Operation &op : function.getBody().front()) {
+    for (const auto &[a, b] : onnx::requirementsOf(&op)) {
       for (const onnx::Size &fact : support::implied(a, b)) {
         auto text = StringAttr::get(function.getContext(), fact.text());
         if (!llvm::is_contained(facts, text)) {
@@ -118,7 +126,7 @@ static bool collectFacts(func::FuncOp function) {
         }
       }
     }
-  });
+  }
   if (facts.size() == before) {
     return false;
   }
@@ -131,7 +139,8 @@ static bool mustCheck(const onnx::Size &size) {
   return !size.isUnknown() && !size.isNumber() && (!size.atLeast(0) || StringRef(size.text()).contains("div("));
 }
 
-/// Keeps what ops require of sizes on the function: the ops may be replaced by others later.
+/// Keeps what ops require of sizes on the function: the ops may be replaced by others later. Ops in regions count too: a
+/// run is let in only when it could take every branch.
 static void collectChecks(func::FuncOp function) {
   function.walk([&](Operation *op) {
     for (const auto &[a, b] : onnx::requirementsOf(op)) {
@@ -149,13 +158,18 @@ static void collectChecks(func::FuncOp function) {
   });
 }
 
-static LogicalResult walkForward(func::FuncOp function) {
-  removeUnused(function);
-  PatternRewriter rewriter(function.getContext());
-  Block &block = function.getBody().front();
+LogicalResult walkForward(Block &block, PatternRewriter &rewriter) {
   for (Operation *op = &block.front(); op;) {
     Operation *previous = op->getPrevNode();
     auto next = [&] { return previous ? previous->getNextNode() : &block.front(); };
+    if (isa<onnx::IfOp, onnx::LoopOp>(op)) {
+      Visit visit = simplifyControl(op, rewriter);
+      if (visit == Visit::Failed) {
+        return failure();
+      }
+      op = visit == Visit::Replaced ? next() : op->getNextNode();
+      continue;
+    }
     if (failed(onnx::updateTypes(op))) {
       return failure();
     }
@@ -181,7 +195,17 @@ static LogicalResult walkForward(func::FuncOp function) {
     }
     op = op->getNextNode();
   }
+  removeUnused(block);
+  return success();
+}
+
+static LogicalResult walkForward(func::FuncOp function) {
   removeUnused(function);
+  PatternRewriter rewriter(function.getContext());
+  Block &block = function.getBody().front();
+  if (failed(walkForward(block, rewriter))) {
+    return failure();
+  }
   // The results' types are the function's.
   Operation *end = block.getTerminator();
   function.setType(FunctionType::get(function.getContext(), block.getArgumentTypes(), end->getOperandTypes()));
@@ -210,24 +234,54 @@ LogicalResult simplify(func::FuncOp function) {
   return success();
 }
 
+/// Why the result of a control op has no size although all that goes into it has; empty where that is so already
+/// inside.
+static std::string whyUnsized(Operation *op, unsigned result) {
+  auto sized = [](Value v) { return isa<BlockArgument>(v) || onnx::isSized(v); };
+  if (auto branch = dyn_cast<onnx::IfOp>(op)) {
+    Value a = branch.getThenBranch().front().getTerminator()->getOperand(result),
+          b = branch.getElseBranch().front().getTerminator()->getOperand(result);
+    auto text = [](Value v) {
+      return onnx::ranked(v) ? onnx::textOf(onnx::sizesOf(onnx::ranked(v))) : "one of any rank";
+    };
+    return sized(a) && sized(b)
+               ? "has branches that give different shapes, which is unsupported: " + text(a) + " and " + text(b)
+               : "";
+  }
+  auto loop = dyn_cast<onnx::LoopOp>(op);
+  if (!loop) {
+    return "has a result of unsupported shape: it depends on data that is known only when the model runs";
+  }
+  if (result < loop.carried()) {
+    return onnx::isSized(loop.getInitial()[result])
+               ? "carries a value whose shape changes from one iteration to the next, which is unsupported"
+               : "";
+  }
+  return sized(loop.yielded(result).get())
+             ? "has a scan output of unsupported size: how often the loop turns is known only when the model runs"
+             : "";
+}
+
 LogicalResult requireSizes(func::FuncOp function) {
-  bool ok = true;
-  for (Operation &op : function.getBody().front()) {
-    for (Value v : op.getResults()) {
-      auto type = dyn_cast<TensorType>(v.getType());
-      if (!type || onnx::isSized(v)) {
+  bool ok = true, told = false;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    // Only the first op of a chain tells something: skip what follows from an operand.
+    bool follows =
+        llvm::any_of(op->getOperands(), [](Value x) { return isa<TensorType>(x.getType()) && !onnx::isSized(x); });
+    for (OpResult v : op->getResults()) {
+      if (!isa<TensorType>(v.getType()) || onnx::isSized(v)) {
         continue;
       }
-      // Only the first op of a chain tells something: skip what follows from a dynamic operand.
-      bool follows =
-          llvm::any_of(op.getOperands(), [](Value x) { return isa<TensorType>(x.getType()) && !onnx::isSized(x); });
-      if (!follows) {
-        op.emitOpError("has a result of unsupported shape: it depends on data that is known only when the model runs");
-      }
       ok = false;
+      std::string why = follows ? "" : whyUnsized(op, v.getResultNumber());
+      if (!why.empty()) {
+        op->emitOpError(why);
+        told = true;
+        break;
+      }
     }
-  }
-  return success(ok);
+  });
+  return ok || told ? success(ok) : emitError(function.getLoc(), "has values whose sizes are known only when it runs");
 }
 
 } // namespace ingot::graph

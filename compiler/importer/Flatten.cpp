@@ -1,7 +1,8 @@
 // Calls of the model's own functions are replaced by their bodies. A body's values get names of their own for each
 // call; its parameters become the call's values and attributes (or the attribute's default, or nothing, as the standard
 // says). How deep calls nest and how many nodes come out is bounded before anything is made: functions that call each
-// other twice in a row double at every level. Names are cut where they would grow without bound.
+// other twice in a row double at every level. Names are cut where they would grow without bound. Subgraphs stay what
+// they are, but their values get names of their own too, so that one table of values serves all scopes.
 #include "compiler/importer/Graph.h"
 #include "compiler/importer/ModelFile.h"
 #include "llvm/ADT/STLExtras.h"
@@ -10,7 +11,7 @@
 namespace ingot::importer {
 
 static constexpr uint64_t kMaxNodes = 250'000;
-static constexpr int kMaxCalls = 64;
+static constexpr int kMaxCalls = 64, kMaxNesting = 12;
 static constexpr size_t kMaxName = 200;
 
 static constexpr int kOverloadOfNode = 8, kOverloadOfFunction = 13, kAttributeDefaults = 11; // newer than onnx 1.12
@@ -39,9 +40,12 @@ const pb::FunctionProto *FunctionTable::find(const pb::NodeProto &node) const {
 
 namespace {
 
-/// What the names in a body mean: the graph's own (no call), or those of one call of a function.
+/// What the names in a body mean: the graph's own (no call), those of one call of a function, or those of a subgraph,
+/// which are looked up around it when it does not define them.
 struct Frame {
   const pb::FunctionProto *function = nullptr;
+  Frame *outer = nullptr; ///< of a subgraph
+  int nesting = 0;        ///< subgraphs around it
   std::string prefix;
   Opsets opsets;
   llvm::StringMap<std::string> values;
@@ -64,9 +68,10 @@ public:
 
 private:
   bool measure(const NodeList &nodes, const Opsets &opsets, int depth, Extent &extent);
-  void body(const NodeList &nodes, Frame &frame);
-  void call(const pb::FunctionProto &function, Node &&node);
+  void body(const NodeList &nodes, Frame &frame, std::vector<Node> &out);
+  void call(const pb::FunctionProto &function, Node &&node, const Frame &outer, std::vector<Node> &out);
   Node translate(const pb::NodeProto &node, Frame &frame);
+  Subgraph subgraph(const pb::AttributeProto &attribute, const Node &owner, Frame &frame);
   std::string name(const std::string &local, Frame &frame);
   std::string unique(std::string name);
   void defaults(const pb::FunctionProto &function, Frame &frame);
@@ -87,7 +92,12 @@ bool Flattener::measure(const NodeList &nodes, const Opsets &opsets, int depth, 
   for (const pb::NodeProto &node : nodes) {
     const pb::FunctionProto *function = functions.find(node);
     if (!function) {
-      extent.nodes += 1;
+      extent.nodes = std::min(extent.nodes + 1, kMaxNodes + 1);
+      for (const pb::GraphProto *inner : subgraphs(node)) {
+        if (!measure(inner->node(), opsets, depth, extent)) {
+          return false;
+        }
+      }
       continue;
     }
     auto [entry, isNew] = extents.try_emplace(function);
@@ -124,8 +134,12 @@ std::string Flattener::unique(std::string name) {
   return fresh;
 }
 
-/// The graph's name for a body's value; a new one at its first sight.
+/// The graph's name for a body's value; a new one at its first sight in a function.
 std::string Flattener::name(const std::string &local, Frame &frame) {
+  if (frame.outer && !local.empty()) {
+    auto own = frame.values.find(local);
+    return own == frame.values.end() ? name(local, *frame.outer) : own->second;
+  }
   if (!frame.function || local.empty()) {
     return local;
   }
@@ -139,7 +153,7 @@ std::string Flattener::name(const std::string &local, Frame &frame) {
 Node Flattener::translate(const pb::NodeProto &proto, Frame &frame) {
   Node node;
   node.name = frame.prefix + whereIs(proto, frame.opsets).node;
-  if (frame.function && node.name.size() > kMaxName) {
+  if ((frame.function || frame.outer) && node.name.size() > kMaxName) {
     node.name.resize(kMaxName);
   }
   node.op = proto.op_type();
@@ -153,13 +167,57 @@ Node Flattener::translate(const pb::NodeProto &proto, Frame &frame) {
     node.outputs.push_back(name(output, frame));
   }
   for (const pb::AttributeProto &attribute : proto.attribute()) {
-    if (attribute.ref_attr_name().empty()) {
+    if (attribute.has_g()) {
+      node.subgraphs.push_back(subgraph(attribute, node, frame));
+    } else if (attribute.ref_attr_name().empty()) {
       node.attributes.push_back({attribute.name(), &attribute});
     } else if (const pb::AttributeProto *given = frame.attributes.lookup(attribute.ref_attr_name())) {
       node.attributes.push_back({attribute.name(), given});
     }
   }
   return node;
+}
+
+Subgraph Flattener::subgraph(const pb::AttributeProto &attribute, const Node &owner, Frame &outer) {
+  const pb::GraphProto &proto = attribute.g();
+  Frame frame;
+  frame.function = outer.function;
+  frame.outer = &outer;
+  frame.nesting = outer.nesting + 1;
+  frame.opsets = outer.opsets;
+  frame.attributes = outer.attributes;
+  frame.prefix = owner.name + "/";
+  Subgraph result;
+  result.attribute = attribute.name();
+  result.proto = &proto;
+  if (frame.nesting > kMaxNesting) {
+    problems.add(owner.where(), "subgraphs nest more than " + llvm::Twine(kMaxNesting) + " deep");
+    return result;
+  }
+  auto define = [&](const std::string &local) {
+    auto [entry, isNew] = frame.values.try_emplace(local);
+    if (isNew && !local.empty()) {
+      entry->second = unique(local);
+    }
+    return entry->second;
+  };
+  for (const pb::ValueInfoProto &input : proto.input()) {
+    result.inputs.push_back(define(input.name()));
+  }
+  for (const pb::TensorProto &tensor : proto.initializer()) {
+    result.initializers.push_back(define(tensor.name()));
+  }
+  for (const pb::SparseTensorProto &tensor : proto.sparse_initializer()) {
+    result.initializers.push_back(define(tensor.values().name()));
+  }
+  for (const pb::NodeProto &node : proto.node()) {
+    llvm::for_each(node.output(), define);
+  }
+  body(proto.node(), frame, result.nodes);
+  for (const pb::ValueInfoProto &output : proto.output()) {
+    result.outputs.push_back(name(output.name(), frame));
+  }
+  return result;
 }
 
 void Flattener::defaults(const pb::FunctionProto &function, Frame &frame) {
@@ -176,9 +234,10 @@ void Flattener::defaults(const pb::FunctionProto &function, Frame &frame) {
   }
 }
 
-void Flattener::call(const pb::FunctionProto &function, Node &&node) {
+void Flattener::call(const pb::FunctionProto &function, Node &&node, const Frame &outer, std::vector<Node> &out) {
   Frame frame;
   frame.function = &function;
+  frame.nesting = outer.nesting;
   frame.prefix = unique(node.name) + "/";
   frame.opsets = readOpsets(function.opset_import());
   defaults(function, frame);
@@ -195,7 +254,7 @@ void Flattener::call(const pb::FunctionProto &function, Node &&node) {
       copies.emplace_back(frame.values[function.output(int(i))], node.outputs[i]);
     }
   }
-  body(function.node(), frame);
+  body(function.node(), frame, out);
   for (const auto &[from, to] : copies) {
     Node copy;
     copy.name = node.name;
@@ -203,23 +262,23 @@ void Flattener::call(const pb::FunctionProto &function, Node &&node) {
     copy.opset = 13;
     copy.inputs = {from};
     copy.outputs = {to};
-    graph->nodes.push_back(std::move(copy));
+    out.push_back(std::move(copy));
   }
 }
 
-void Flattener::body(const NodeList &nodes, Frame &frame) {
+void Flattener::body(const NodeList &nodes, Frame &frame, std::vector<Node> &out) {
   std::vector<int> cycle;
   for (int index : orderNodes(nodes, cycle)) {
     Node node = translate(nodes[index], frame);
     if (const pb::FunctionProto *function = functions.find(nodes[index])) {
-      call(*function, std::move(node));
+      call(*function, std::move(node), frame, out);
     } else {
-      graph->nodes.push_back(std::move(node));
+      out.push_back(std::move(node));
     }
   }
 }
 
-/// Names of the graph and of everything in its subgraphs.
+/// Names of the graph's own values; those of subgraphs are given when they are reached.
 void Flattener::takeNames(const pb::GraphProto &proto) {
   for (const pb::ValueInfoProto &input : proto.input()) {
     taken.insert(input.name());
@@ -232,9 +291,6 @@ void Flattener::takeNames(const pb::GraphProto &proto) {
   }
   for (const pb::NodeProto &node : proto.node()) {
     taken.insert(node.output().begin(), node.output().end());
-    for (const pb::GraphProto *inner : subgraphs(node)) {
-      takeNames(*inner);
-    }
   }
 }
 
@@ -250,11 +306,12 @@ std::unique_ptr<Graph> Flattener::run() {
       problems.add("has more than " + llvm::Twine(kMaxNodes) + " nodes once its functions are inlined");
       return nullptr;
     }
-    takeNames(model.graph());
   }
+  takeNames(model.graph());
   graph->proto = &model.graph();
-  body(model.graph().node(), frame);
-  return std::move(graph);
+  size_t before = problems.count();
+  body(model.graph().node(), frame, graph->nodes);
+  return problems.count() == before ? std::move(graph) : nullptr;
 }
 
 std::unique_ptr<Graph> flattenModel(const pb::ModelProto &model, Problems &problems) {

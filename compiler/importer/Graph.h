@@ -23,15 +23,28 @@ struct NodeAttribute {
   const pb::AttributeProto *value = nullptr; ///< its own name differs where a function's parameter was filled in
 };
 
+struct Subgraph;
+
 struct Node {
-  std::string
-      name; ///< as written, or the first output's name; nodes of function bodies carry the call's name before theirs
+  /// As written, or the first output's name; nodes of function bodies and of subgraphs carry the call's or the control
+  /// node's name before theirs.
+  std::string name;
   std::string op, domain;
   int64_t opset = 0;
   std::vector<std::string> inputs, outputs; ///< empty names: optional ones that are left out
   std::vector<NodeAttribute> attributes;
+  std::vector<Subgraph> subgraphs;
 
   Where where() const;
+};
+
+/// A graph that is an attribute. Its values have names that no other value of the model has; what it reads from around
+/// it goes by the name it has there.
+struct Subgraph {
+  std::string attribute; ///< "body"
+  const pb::GraphProto *proto = nullptr;
+  std::vector<std::string> inputs, outputs, initializers; ///< the last: dense, then sparse ones
+  std::vector<Node> nodes;
 };
 
 struct Graph {

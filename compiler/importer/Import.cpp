@@ -3,7 +3,7 @@
 // complains about through MLIR's diagnostics is caught and filed under that node. A node that failed leaves its outputs
 // without a value; nodes that need those are passed over in silence, so that one mistake is one message and the rest of
 // the graph is still looked at.
-#include "compiler/importer/Import.h"
+#include "compiler/importer/Importer.h"
 #include "compiler/importer/Types.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
@@ -16,43 +16,6 @@ using namespace mlir;
 
 namespace ingot::importer {
 
-namespace {
-
-class Importer {
-public:
-  Importer(MLIRContext &context, ModelFile &file, const Graph &graph, Problems &problems)
-      : context(&context), builder(&context), file(file), graph(graph), problems(problems) {}
-
-  OwningOpRef<ModuleOp> run(const ImportOptions &options);
-
-private:
-  void initializers();
-  void initializer(const std::string &name, llvm::Expected<TensorData> data);
-  void node(const Node &node);
-  void constantNode(const Node &node, Location loc);
-  bool operands(const Node &node, onnx::Node &target);
-  bool attributes(const Node &node, onnx::Node &target);
-  Operation *create(onnx::Node &target, const Node &node);
-  bool arity(onnx::Node &target, RegisteredOperationName info, const Node &node);
-  Value value(const std::string &name);
-  std::string nodeText(const Node *node, llvm::StringRef message);
-  void finish(func::FuncOp function);
-  void problem(const Where &where, llvm::Error error, const llvm::Twine &prefix = "") {
-    problems.add(where, prefix + llvm::toString(std::move(error)));
-  }
-  Location locationOf(llvm::StringRef name) { return NameLoc::get(builder.getStringAttr(name)); }
-
-  MLIRContext *context;
-  OpBuilder builder;
-  ModelFile &file;
-  const Graph &graph;
-  Problems &problems;
-  llvm::StringMap<Value> values;
-  llvm::StringMap<ElementsAttr> weights; ///< initializers that no node has used yet
-};
-
-} // namespace
-
 static std::optional<RegisteredOperationName> lookup(MLIRContext *context, llvm::StringRef domain, llvm::StringRef op) {
   std::string name = ("onnx." + domain + (domain.empty() ? "" : ".") + op).str();
   return RegisteredOperationName::lookup(name, context);
@@ -63,8 +26,7 @@ static std::string whyUnknown(MLIRContext *context, llvm::StringRef domain, llvm
   if ((info && info->hasInterface<onnx::Importable>()) || (domain.empty() && op == "Constant")) {
     return "";
   }
-  bool control = domain.empty() && (op == "If" || op == "Loop" || op == "Scan" || op == "SequenceMap");
-  return control ? "operators with subgraphs are unsupported" : "unknown or unsupported operator";
+  return isControl(domain, op) ? "" : "unknown or unsupported operator";
 }
 
 namespace {
@@ -118,31 +80,45 @@ static bool isPossible(Type type) {
 }
 
 void Importer::initializer(const std::string &name, llvm::Expected<TensorData> data) {
+  Where where = current ? current->where() : Where();
   if (!data) {
-    problem({}, data.takeError(), "initializer " + quoted(name) + " ");
+    problem(where, data.takeError(), "initializer " + quoted(name) + " ");
     return;
   }
   llvm::Expected<ElementsAttr> elements = makeElements(context, *data, name);
   if (!elements) {
-    problem({}, elements.takeError(), "initializer " + quoted(name) + " ");
+    problem(where, elements.takeError(), "initializer " + quoted(name) + " ");
     return;
   }
   weights[name] = *elements;
 }
 
-void Importer::initializers() {
-  for (const pb::TensorProto &tensor : graph.proto->initializer()) {
-    initializer(tensor.name(), readTensor(tensor, file));
+void Importer::initializers(const pb::GraphProto &proto, llvm::ArrayRef<std::string> names) {
+  auto name = [&](const std::string &own) {
+    if (names.empty()) {
+      return own;
+    }
+    std::string given = names.front();
+    names = names.drop_front();
+    return given;
+  };
+  for (const pb::TensorProto &tensor : proto.initializer()) {
+    initializer(name(tensor.name()), readTensor(tensor, file));
   }
-  for (const pb::SparseTensorProto &tensor : graph.proto->sparse_initializer()) {
-    initializer(tensor.values().name(), readSparse(tensor, file));
+  for (const pb::SparseTensorProto &tensor : proto.sparse_initializer()) {
+    initializer(name(tensor.values().name()), readSparse(tensor, file));
   }
 }
 
-/// The value of that name; null if what should have made it failed. A weight becomes an op at its first use.
+/// The value of that name; null if what should have made it failed. A weight becomes an op at its first use; when that
+/// is in a subgraph, before the outermost node that holds it, so that others can use it too.
 Value Importer::value(const std::string &name) {
   if (ElementsAttr weight = weights.lookup(name)) {
     weights.erase(name);
+    OpBuilder::InsertionGuard guard(builder);
+    if (outermost) {
+      builder.setInsertionPoint(outermost);
+    }
     values[name] = onnx::makeConstant(builder, locationOf(name), weight);
   }
   return values.lookup(name);
@@ -161,7 +137,10 @@ bool Importer::operands(const Node &node, onnx::Node &target) {
 }
 
 bool Importer::attributes(const Node &node, onnx::Node &target) {
-  bool good = true;
+  bool good = node.subgraphs.empty();
+  if (!good) {
+    problems->add(node.where(), "has the unknown attribute " + quoted(node.subgraphs.front().attribute));
+  }
   for (const auto &[name, proto] : node.attributes) {
     llvm::Expected<Attribute> value = makeAttribute(context, *proto, node.name + "." + name, file);
     if (!value) {
@@ -178,13 +157,13 @@ bool Importer::attributes(const Node &node, onnx::Node &target) {
 bool Importer::arity(onnx::Node &target, RegisteredOperationName info, const Node &node) {
   int64_t declared = info.getInterface<onnx::Importable>()->inputCount();
   if (declared >= 0 && int64_t(target.operands.size()) > declared) {
-    problems.add(node.where(), "has " + llvm::Twine(target.operands.size()) + " inputs, but the operator takes " +
-                                   (declared == 1 ? "1" : "at most " + std::to_string(declared)));
+    problems->add(node.where(), "has " + llvm::Twine(target.operands.size()) + " inputs, but the operator takes " +
+                                    (declared == 1 ? "1" : "at most " + std::to_string(declared)));
     return false;
   }
   if (std::optional<unsigned> results = resultCount(info); results && node.outputs.size() > *results) {
-    problems.add(node.where(), "has " + llvm::Twine(node.outputs.size()) + " outputs, but the operator gives " +
-                                   llvm::Twine(*results));
+    problems->add(node.where(), "has " + llvm::Twine(node.outputs.size()) + " outputs, but the operator gives " +
+                                    llvm::Twine(*results));
     return false;
   }
   if (declared > 0) {
@@ -205,7 +184,7 @@ Operation *Importer::create(onnx::Node &target, const Node &node) {
     if (llvm::is_contained(known, attribute.getName())) {
       kept.push_back(attribute);
     } else if (!isIdle(target.op, name)) {
-      problems.add(node.where(), "has the unknown attribute " + quoted(name));
+      problems->add(node.where(), "has the unknown attribute " + quoted(name));
       return nullptr;
     }
   }
@@ -228,8 +207,8 @@ Operation *Importer::create(onnx::Node &target, const Node &node) {
   }
   for (Type type : op->getResultTypes()) {
     if (!isPossible(type)) {
-      problems.add(node.where(),
-                   "gives a tensor of impossible dims " + dimsText(cast<RankedTensorType>(type).getShape()));
+      problems->add(node.where(),
+                    "gives a tensor of impossible dims " + dimsText(cast<RankedTensorType>(type).getShape()));
       return nullptr;
     }
   }
@@ -241,7 +220,7 @@ void Importer::constantNode(const Node &node, Location loc) {
   if (!elements) {
     problem(node.where(), elements.takeError());
   } else if (node.outputs.size() != 1 || !node.inputs.empty()) {
-    problems.add(node.where(), "needs no input and one output");
+    problems->add(node.where(), "needs no input and one output");
   } else {
     values[node.outputs[0]] = onnx::makeConstant(builder, loc, *elements);
   }
@@ -251,6 +230,9 @@ void Importer::node(const Node &node) {
   Location loc = locationOf(node.name);
   if (node.domain.empty() && node.op == "Constant") {
     return constantNode(node, loc);
+  }
+  if (isControl(node.domain, node.op)) {
+    return control(node);
   }
   std::optional<RegisteredOperationName> info = lookup(context, node.domain, node.op);
   if (!info || !info->hasInterface<onnx::Importable>()) {
@@ -264,14 +246,14 @@ void Importer::node(const Node &node) {
   auto *importable = info->getInterface<onnx::Importable>();
   target.attributes.erase("consumed_inputs"); // of opsets before 6, about memory
   if (importable->inputCount() != 0 && !target.operand(0)) {
-    problems.add(node.where(), "has too few inputs: the first is missing");
+    problems->add(node.where(), "has too few inputs: the first is missing");
     return;
   }
-  size_t before = problems.count();
+  size_t before = problems->count();
   Operation *op = succeeded(importable->upgrade(target)) ? create(target, node) : nullptr;
   if (!op) {
-    if (problems.count() == before) {
-      problems.add(node.where(), "cannot be brought to the newest form of the operator");
+    if (problems->count() == before) {
+      problems->add(node.where(), "cannot be brought to the newest form of the operator");
     }
     return;
   }
@@ -281,6 +263,15 @@ void Importer::node(const Node &node) {
       values[output] = i == 0 && target.after ? target.after(builder, result) : result;
     }
   }
+}
+
+void Importer::all(llvm::ArrayRef<Node> nodes) {
+  const Node *outer = current;
+  for (const Node &next : nodes) {
+    current = &next;
+    node(next);
+  }
+  current = outer;
 }
 
 void Importer::finish(func::FuncOp function) {
@@ -329,8 +320,8 @@ std::string Importer::nodeText(const Node *node, llvm::StringRef message) {
 
 OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(locationOf(options.name));
-  std::vector<Input> inputs = readInputs(context, *graph.proto, options, problems);
-  initializers();
+  std::vector<Input> inputs = readInputs(context, *graph.proto, options, *problems);
+  initializers(*graph.proto, {});
   SmallVector<Type> types = llvm::map_to_vector(inputs, [](const Input &input) { return input.type; });
   builder.setInsertionPointToEnd(module->getBody());
   auto function = func::FuncOp::create(builder, module->getLoc(), options.name, builder.getFunctionType(types, {}));
@@ -342,21 +333,16 @@ OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {
     SmallVector<llvm::StringRef> symbols(input.symbols.begin(), input.symbols.end());
     function.setArgAttr(i, "onnx.dims", builder.getStrArrayAttr(symbols));
   }
-  const Node *current = nullptr;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {
       return failure();
     }
-    problems.add(current ? current->where() : Where(), nodeText(current, diagnostic.str()));
+    problems->add(current ? current->where() : Where(), nodeText(current, diagnostic.str()));
     return success();
   });
-  for (const Node &next : graph.nodes) {
-    current = &next;
-    node(next);
-  }
-  current = nullptr;
+  all(graph.nodes);
   finish(function);
-  if (!problems.empty() || failed(verify(*module))) {
+  if (!problems->empty() || failed(verify(*module))) {
     return {};
   }
   return module;

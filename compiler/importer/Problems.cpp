@@ -49,6 +49,19 @@ void Problems::add(const Where &where, const llvm::Twine &text) {
   }
 }
 
+void Problems::add(const Problems &others) {
+  for (const std::string &line : others.lines) {
+    if (lines.size() < kKept && known.insert(line).second) {
+      lines.push_back(line);
+      ++total;
+    }
+  }
+}
+
+std::string Problems::first() const {
+  return lines.empty() ? "" : lines.front().substr(file.size() + llvm::StringRef(": error: ").size());
+}
+
 std::string Problems::text() const {
   std::string all;
   for (const std::string &line : lines) {

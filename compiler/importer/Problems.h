@@ -19,9 +19,16 @@ struct Where {
 class Problems {
 public:
   explicit Problems(llvm::StringRef file) : file(file.str()) {}
+  /// An empty collection for the same file.
+  Problems another() const { return Problems(file); }
 
   void add(const llvm::Twine &text) { add(Where(), text); }
   void add(const Where &where, const llvm::Twine &text);
+
+  /// Takes over what another collection has.
+  void add(const Problems &others);
+  /// The first problem without the file.
+  std::string first() const;
 
   bool empty() const { return lines.empty(); }
   size_t count() const { return total; }

@@ -202,7 +202,7 @@ TEST(Import, EverythingAtOnce) {
   std::string text = import(model);
   expectProblem(text, "node 'one' (Frobnicate, opset 17): unknown or unsupported operator");
   expectProblem(text, "node 'two' (None, opset 17): unknown or unsupported operator");
-  expectProblem(text, "node 'three' (If, opset 17): operators with subgraphs are unsupported");
+  expectProblem(text, "node 'three' (If, opset 17): needs the attribute 'then_branch'");
   expectProblem(text, "input 'x' has unknown dims");
   expectProblem(text, "initializer 'w' float32[5] needs 20 bytes, but raw_data holds 3");
   expectProblem(text, "node 'const' (Constant, opset 17): has the element type string");

@@ -1,0 +1,238 @@
+// Branches are simplified on their own: one that turns out to contradict itself becomes an onnx.Fail. A loop's body is
+// simplified under the types that all iterations share; then ops that compute the same in every iteration are moved in
+// front of it, except those that may fail on data: they must not run when no iteration does.
+#include "compiler/graph/SimplifyControl.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Control.h"
+#include "compiler/onnx/ops/Shape.h"
+#include "llvm/ADT/BitVector.h"
+
+using namespace mlir;
+
+namespace ingot::graph {
+
+/// Moves the ops of a region's block in front of `op`, whose results become `results`.
+static void inlineBlock(Block &block, Operation *op, ValueRange results, PatternRewriter &rewriter) {
+  SmallVector<Value> values(results);
+  for (Operation &inner : llvm::make_early_inc_range(block.without_terminator())) {
+    inner.moveBefore(op);
+  }
+  rewriter.replaceOp(op, values);
+}
+
+static std::optional<bool> truthOf(Value condition) {
+  auto value = onnx::integersOf(condition);
+  return value && value->size() == 1 ? std::optional(value->front() != 0) : std::nullopt;
+}
+
+// If.
+
+static Visit takeBranch(onnx::IfOp op, bool condition, PatternRewriter &rewriter) {
+  Block &branch = (condition ? op.getThenBranch() : op.getElseBranch()).front();
+  if (onnx::FailOp fail = onnx::failureOf(branch)) {
+    op.emitOpError("always takes a branch that cannot be computed: ") << fail.getWhy();
+    return Visit::Failed;
+  }
+  inlineBlock(branch, op, branch.getTerminator()->getOperands(), rewriter);
+  return Visit::Replaced;
+}
+
+/// Leaves out outputs that nobody reads and those that are the same value on both ways.
+static bool narrow(onnx::IfOp op, PatternRewriter &rewriter) {
+  Operation *ends[] = {op.getThenBranch().front().getTerminator(), op.getElseBranch().front().getTerminator()};
+  llvm::BitVector keep(op.getNumResults());
+  for (unsigned i = 0; i < op.getNumResults(); ++i) {
+    if (ends[0]->getOperand(i) == ends[1]->getOperand(i)) {
+      rewriter.replaceAllUsesWith(op.getResult(i), ends[0]->getOperand(i));
+    }
+    keep[i] = !op.getResult(i).use_empty();
+  }
+  if (keep.all()) {
+    return false;
+  }
+  SmallVector<Type> types;
+  for (unsigned i : keep.set_bits()) {
+    types.push_back(op.getResult(i).getType());
+  }
+  rewriter.setInsertionPoint(op);
+  auto narrow = onnx::IfOp::create(rewriter, op.getLoc(), types, op.getCondition());
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), narrow->getRegions())) {
+    to.takeBody(from);
+    Operation *end = to.front().getTerminator();
+    SmallVector<Value> kept;
+    for (unsigned i : keep.set_bits()) {
+      kept.push_back(end->getOperand(i));
+    }
+    if (onnx::FailOp fail = onnx::failureOf(to.front())) {
+      onnx::failInstead(to.front(), fail.getWhy().str());
+    } else {
+      end->setOperands(kept);
+    }
+  }
+  for (auto [n, i] : llvm::enumerate(keep.set_bits())) {
+    rewriter.replaceAllUsesWith(op.getResult(i), narrow.getResult(n));
+  }
+  rewriter.eraseOp(op);
+  return true;
+}
+
+static Visit simplifyIf(onnx::IfOp op, PatternRewriter &rewriter) {
+  if (auto condition = truthOf(op.getCondition())) {
+    return takeBranch(op, *condition, rewriter);
+  }
+  if (failed(onnx::updateTypes(op))) {
+    return Visit::Failed;
+  }
+  for (Region &region : op->getRegions()) {
+    Block &branch = region.front();
+    if (onnx::failureOf(branch)) {
+      continue;
+    }
+    std::string error = onnx::firstError(op.getContext(), [&] { return walkForward(branch, rewriter); });
+    if (!error.empty()) {
+      onnx::failInstead(branch, error);
+    }
+  }
+  if (failed(onnx::updateTypes(op))) {
+    return Visit::Failed;
+  }
+  return narrow(op, rewriter) ? Visit::Replaced : Visit::Kept;
+}
+
+// Loop.
+
+/// How often the loop turns, where that is known to be 0 or 1.
+static std::optional<int> turnsOf(onnx::LoopOp loop) {
+  auto condition = onnx::present(loop.getCondition()) ? truthOf(loop.getCondition()) : true;
+  auto trips = onnx::present(loop.getTrips()) ? onnx::integersOf(loop.getTrips()) : std::nullopt;
+  bool some = !onnx::present(loop.getTrips()) || (trips && trips->size() == 1 && trips->front() >= 1);
+  if (condition == false || (trips && trips->size() == 1 && trips->front() <= 0)) {
+    return 0;
+  }
+  bool once = (trips && trips->size() == 1 && trips->front() == 1) || truthOf(loop.continues().get()) == false;
+  return condition == true && some && once ? std::optional(1) : std::nullopt;
+}
+
+static Visit skip(onnx::LoopOp loop, PatternRewriter &rewriter) {
+  SmallVector<Value> results(loop.getInitial());
+  for (unsigned i = loop.carried(); i < loop.getNumResults(); ++i) {
+    auto type = onnx::ranked(loop.getResult(i));
+    if (!type || llvm::any_of(type.getShape().drop_front(), ShapedType::isDynamic)) {
+      return Visit::Kept;
+    }
+    SmallVector<int64_t> shape(type.getShape());
+    shape[0] = 0;
+    results.push_back(onnx::makeConstant(
+        rewriter, loop.getLoc(), onnx::constantFromBytes(onnx::tensorOf(shape, type.getElementType()), {})));
+  }
+  rewriter.replaceOp(loop, results);
+  return Visit::Replaced;
+}
+
+static Visit turnOnce(onnx::LoopOp loop, PatternRewriter &rewriter) {
+  auto constant = [&](Value like, int64_t v) {
+    return onnx::makeConstant(rewriter, loop.getLoc(), onnx::constantFromIntegers(onnx::ranked(like), {v}));
+  };
+  rewriter.replaceAllUsesWith(loop.number(), constant(loop.number(), 0));
+  rewriter.replaceAllUsesWith(loop.enters(), constant(loop.enters(), 1));
+  for (unsigned i = 0; i < loop.carried(); ++i) {
+    rewriter.replaceAllUsesWith(loop.argument(i), loop.getInitial()[i]);
+  }
+  for (Operation &inner : llvm::make_early_inc_range(loop.block().without_terminator())) {
+    inner.moveBefore(loop);
+  }
+  SmallVector<Value> results;
+  Value front = onnx::makeIntegers(rewriter, loop.getLoc(), {0});
+  for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+    Value v = loop.yielded(i).get();
+    results.push_back(i < loop.carried() ? v
+                                         : onnx::make<onnx::UnsqueezeOp>(rewriter, loop.getLoc(), {v, front}));
+  }
+  rewriter.replaceOp(loop, results);
+  return Visit::Replaced;
+}
+
+/// Carried values that no iteration changes are their initial values; those that nobody reads, and scan outputs that
+/// nobody reads, are left out.
+static bool narrow(onnx::LoopOp loop, PatternRewriter &rewriter) {
+  llvm::BitVector keep(loop.getNumResults(), true);
+  for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+    if (i < loop.carried()) {
+      Value argument = loop.argument(i), initial = loop.getInitial()[i], next = loop.yielded(i).get();
+      if (next == argument || next == initial) {
+        rewriter.replaceAllUsesWith(argument, initial);
+        rewriter.replaceAllUsesWith(loop.getResult(i), initial);
+      }
+      bool onlyForItself = llvm::all_of(loop.argument(i).getUses(),
+                                        [&](OpOperand &use) { return &use == &loop.yielded(i); });
+      keep[i] = !loop.getResult(i).use_empty() || !onlyForItself;
+    } else {
+      keep[i] = !loop.getResult(i).use_empty();
+    }
+  }
+  if (keep.all()) {
+    return false;
+  }
+  onnx::narrowLoop(rewriter, loop, keep);
+  return true;
+}
+
+/// Whether the op may fail on data, or does nothing.
+static bool mustStay(Operation *op) {
+  bool stays = false;
+  op->walk([&](Operation *inner) {
+    stays |= isa<onnx::Indexer, onnx::FailOp, onnx::LoopOp>(inner) || inner->hasTrait<OpTrait::IsTerminator>();
+  });
+  return stays || !isMemoryEffectFree(op);
+}
+
+static bool hoist(onnx::LoopOp loop) {
+  bool moved = false;
+  for (Operation &op : llvm::make_early_inc_range(loop.block().without_terminator())) {
+    bool same = true;
+    onnx::eachOutsideOperand(&op, [&](OpOperand &use) {
+      Operation *home = use.get().getParentBlock()->getParentOp();
+      same &= !loop->isAncestor(home);
+    });
+    if (same && !mustStay(&op)) {
+      op.moveBefore(loop);
+      moved = true;
+    }
+  }
+  return moved;
+}
+
+static Visit simplifyLoop(onnx::LoopOp loop, PatternRewriter &rewriter) {
+  if (failed(onnx::updateTypes(loop))) {
+    return Visit::Failed;
+  }
+  rewriter.setInsertionPoint(loop);
+  std::optional<int> turns = turnsOf(loop);
+  if (turns == 0) {
+    if (Visit visit = skip(loop, rewriter); visit != Visit::Kept) {
+      return visit;
+    }
+  } else if (turns == 1) {
+    return turnOnce(loop, rewriter);
+  }
+  if (!loop.enters().use_empty()) {
+    rewriter.setInsertionPointToStart(&loop.block());
+    auto type = onnx::ranked(loop.enters());
+    rewriter.replaceAllUsesWith(
+        loop.enters(), onnx::makeConstant(rewriter, loop.getLoc(), onnx::constantFromIntegers(type, {1})));
+  }
+  if (failed(walkForward(loop.block(), rewriter)) || failed(onnx::updateTypes(loop))) {
+    return Visit::Failed;
+  }
+  bool again = turns != turnsOf(loop);
+  again |= hoist(loop);
+  again |= narrow(loop, rewriter);
+  return again ? Visit::Replaced : Visit::Kept;
+}
+
+Visit simplifyControl(Operation *op, PatternRewriter &rewriter) {
+  auto branch = dyn_cast<onnx::IfOp>(op);
+  return branch ? simplifyIf(branch, rewriter) : simplifyLoop(cast<onnx::LoopOp>(op), rewriter);
+}
+
+} // namespace ingot::graph

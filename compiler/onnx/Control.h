@@ -1,0 +1,28 @@
+// Helpers for ops with regions.
+#pragma once
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Control.h"
+
+namespace ingot::onnx {
+
+/// Calls f with every operand of the op and of the ops in its regions that is not defined inside of the op.
+void eachOutsideOperand(mlir::Operation *op, llvm::function_ref<void(mlir::OpOperand &)> f);
+
+/// Runs `f`, which may report errors. Returns the first one's text, located ("node 'x': text"), instead of letting it
+/// out; empty when f succeeded.
+std::string firstError(mlir::MLIRContext *context, llvm::function_ref<llvm::LogicalResult()> f);
+
+/// The onnx.Fail of a branch that cannot be computed, or null.
+FailOp failureOf(mlir::Block &branch);
+/// Makes a branch one that cannot be computed. `types` are those of its If's results.
+void failInstead(mlir::Block &branch, llvm::StringRef why);
+
+/// What two values that stand for one another (of two branches, of two iterations) have in common: equal axes, else
+/// unknown ones. Null when the element types differ.
+mlir::TensorType join(mlir::Type a, mlir::Type b);
+
+/// An op like `loop` that has only the carried values and scan outputs for which `keep` (one a result) is true. Values
+/// that are left out must have no uses but their own yield. Replaces the loop.
+LoopOp narrowLoop(mlir::RewriterBase &rewriter, LoopOp loop, const llvm::BitVector &keep);
+
+} // namespace ingot::onnx

@@ -1,0 +1,267 @@
+// Type inference goes through the regions: a control op infers the types of everything inside. Carried values start
+// with their initial types; where an iteration gives another shape, the axis is unknown and the body is inferred again.
+#include "compiler/onnx/ops/Control.h"
+#include "compiler/onnx/Control.h"
+#include "compiler/onnx/Family.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/BitVector.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Control.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+// Helpers.
+
+void eachOutsideOperand(Operation *op, llvm::function_ref<void(OpOperand &)> f) {
+  op->walk([&](Operation *inner) {
+    for (OpOperand &use : inner->getOpOperands()) {
+      Block *home = use.get().getParentBlock();
+      Operation *owner = home->getParentOp();
+      bool inside = owner && op != inner && op->isAncestor(owner);
+      if (!inside) {
+        f(use);
+      }
+    }
+  });
+}
+
+static std::string nodeOf(Location loc) {
+  std::string node;
+  loc->walk([&](Location l) {
+    if (auto named = dyn_cast<NameLoc>(l); named && node.empty()) {
+      node = named.getName().str();
+    }
+    return WalkResult::advance();
+  });
+  return node;
+}
+
+std::string firstError(MLIRContext *context, llvm::function_ref<LogicalResult()> f) {
+  std::string text;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &d) {
+    if (d.getSeverity() == DiagnosticSeverity::Error && text.empty()) {
+      std::string node = nodeOf(d.getLocation());
+      text = (node.empty() ? "" : "node '" + node + "': ") + d.str();
+    }
+    return success();
+  });
+  LogicalResult ok = f();
+  return succeeded(ok) ? "" : text.empty() ? "it cannot be computed" : text;
+}
+
+FailOp failureOf(Block &branch) { return branch.empty() ? FailOp() : dyn_cast<FailOp>(branch.front()); }
+
+void failInstead(Block &branch, StringRef why) {
+  Operation *owner = branch.getParentOp();
+  while (!branch.empty()) {
+    branch.back().dropAllUses();
+    branch.back().erase();
+  }
+  OpBuilder b = OpBuilder::atBlockEnd(&branch);
+  auto fail = FailOp::create(b, owner->getLoc(), owner->getResultTypes(), why);
+  YieldOp::create(b, owner->getLoc(), fail.getOuts());
+}
+
+TensorType join(Type a, Type b) {
+  if (a == b) {
+    return cast<TensorType>(a);
+  }
+  if (getElementTypeOrSelf(a) != getElementTypeOrSelf(b)) {
+    return {};
+  }
+  auto x = dyn_cast<RankedTensorType>(a), y = dyn_cast<RankedTensorType>(b);
+  if (!x || !y || x.getRank() != y.getRank()) {
+    return unrankedOf(getElementTypeOrSelf(a));
+  }
+  Sizes sizes = sizesOf(x);
+  for (auto [s, t] : llvm::zip_equal(sizes, sizesOf(y))) {
+    s = s == t ? s : Size::unknown();
+  }
+  return sizedType(sizes, x.getElementType());
+}
+
+LoopOp narrowLoop(RewriterBase &rewriter, LoopOp loop, const llvm::BitVector &keep) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(loop);
+  SmallVector<Value> initial;
+  SmallVector<Type> types;
+  Operation *end = loop.block().getTerminator();
+  SmallVector<Value> yields = {end->getOperand(0)};
+  llvm::BitVector dead(loop.block().getNumArguments());
+  for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+    if (keep[i]) {
+      types.push_back(loop.getResult(i).getType());
+      yields.push_back(end->getOperand(1 + i));
+    }
+    if (i < loop.carried() && keep[i]) {
+      initial.push_back(loop.getInitial()[i]);
+    } else if (i < loop.carried()) {
+      dead.set(2 + i);
+    }
+  }
+  rewriter.modifyOpInPlace(end, [&] { end->setOperands(yields); });
+  auto narrow = LoopOp::create(rewriter, loop.getLoc(), types, loop.getTrips(), loop.getCondition(), initial);
+  narrow.getBody().takeBody(loop.getBody());
+  narrow.block().eraseArguments(dead);
+  unsigned next = 0;
+  for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+    if (keep[i]) {
+      rewriter.replaceAllUsesWith(loop.getResult(i), narrow.getResult(next++));
+    }
+  }
+  rewriter.eraseOp(loop);
+  return narrow;
+}
+
+static LogicalResult updateAll(Block &block) {
+  for (Operation &op : block) {
+    if (failed(updateTypes(&op))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+static bool isOneElement(Value v) {
+  auto type = ranked(v);
+  return !type || llvm::all_of(sizesOf(type), [](const Size &s) { return s.isUnknown() || s.is(1); });
+}
+
+// If.
+
+LogicalResult IfOp::verify() {
+  for (Region &region : getOperation()->getRegions()) {
+    if (region.front().empty() || !isa<YieldOp>(region.front().back())) {
+      return emitOpError("has a branch that does not end with a yield");
+    }
+    if (region.front().back().getNumOperands() != getNumResults()) {
+      return emitOpError("has ") << getNumResults() << " outputs, but a branch gives "
+                                 << region.front().back().getNumOperands();
+    }
+  }
+  return isOneElement(getCondition()) ? success() : emitOpError("needs a condition of one element");
+}
+
+LogicalResult IfOp::inferTypes(SmallVectorImpl<Type> &types) {
+  std::string errors[2];
+  for (auto [region, error] : llvm::zip_equal(getOperation()->getRegions(), errors)) {
+    Block &branch = region.front();
+    if (FailOp fail = failureOf(branch)) {
+      error = fail.getWhy().str();
+      continue;
+    }
+    error = firstError(getContext(), [&, &branch = branch] { return updateAll(branch); });
+    if (!error.empty()) {
+      failInstead(branch, error);
+    }
+  }
+  if (!errors[0].empty() && !errors[1].empty()) {
+    return emitOpError("has no branch that can be computed: ") << errors[0] << "; " << errors[1];
+  }
+  Operation *ends[2] = {getThenBranch().front().getTerminator(), getElseBranch().front().getTerminator()};
+  for (unsigned i = 0; i < getNumResults(); ++i) {
+    Type a = ends[0]->getOperand(i).getType(), b = ends[1]->getOperand(i).getType();
+    TensorType joined = join(!errors[0].empty() ? b : a, !errors[1].empty() ? a : b);
+    if (!joined) {
+      return emitOpError("has branches that differ in the element type of output ")
+             << i << ": " << getElementTypeOrSelf(a) << " and " << getElementTypeOrSelf(b);
+    }
+    types.push_back(joined);
+  }
+  for (auto [region, error] : llvm::zip_equal(getOperation()->getRegions(), errors)) {
+    if (FailOp fail = failureOf(region.front())) {
+      for (auto [v, type] : llvm::zip_equal(fail.getOuts(), types)) {
+        v.setType(type);
+      }
+    }
+  }
+  return success();
+}
+
+// Loop.
+
+LogicalResult LoopOp::verify() {
+  unsigned yields = block().empty() || !isa<YieldOp>(block().back()) ? 0 : block().back().getNumOperands();
+  if (yields == 0 || block().getNumArguments() != 2 + carried() || yields != 1 + getNumResults() ||
+      getNumResults() < carried()) {
+    return emitOpError("has ") << carried() << " carried values and " << getNumResults()
+                               << " outputs, which do not fit its body";
+  }
+  if ((present(getTrips()) && !isOneElement(getTrips())) ||
+      (present(getCondition()) && !isOneElement(getCondition()))) {
+    return emitOpError("needs a trip count and a condition of one element");
+  }
+  return success();
+}
+
+/// Infers the body until the carried values have types that all iterations share.
+static LogicalResult inferBody(LoopOp loop) {
+  for (unsigned i = 0; i < loop.carried(); ++i) {
+    loop.argument(i).setType(loop.getInitial()[i].getType());
+  }
+  // An axis becomes unknown, then the rank: after that nothing changes.
+  for (bool again = true; again;) {
+    again = false;
+    if (failed(updateAll(loop.block()))) {
+      return failure();
+    }
+    for (unsigned i = 0; i < loop.carried(); ++i) {
+      Type before = loop.argument(i).getType();
+      TensorType joined = join(before, loop.yielded(i).get().getType());
+      if (!joined) {
+        return loop.emitOpError("carries a value of element type ")
+               << getElementTypeOrSelf(before) << ", but its body gives " << loop.yielded(i).get().getType();
+      }
+      again |= joined != before;
+      loop.argument(i).setType(joined);
+    }
+  }
+  return success();
+}
+
+/// The size of the scan outputs' first axis.
+static Size tripsOf(LoopOp loop) {
+  bool whole = !present(loop.getCondition()) || splatOf(loop.getCondition()) == 1;
+  bool goesOn = loop.continues().get() == loop.enters() || splatOf(loop.continues().get()) == 1;
+  auto trips = present(loop.getTrips()) ? sizesIn(loop.getTrips()) : std::nullopt;
+  if (!trips || trips->size() != 1 || !whole || !goesOn) {
+    return Size::unknown();
+  }
+  return trips->front().atLeast(0) ? trips->front() : trips->front().isNumber() ? Size(0) : max(trips->front(), 0);
+}
+
+LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
+  if (failed(inferBody(*this))) {
+    return failure();
+  }
+  if (!elementOf(continues().get()).isInteger(1) || !isOneElement(continues().get())) {
+    return emitOpError("needs a body whose first output is a boolean of one element, not ")
+           << continues().get().getType();
+  }
+  for (unsigned i = 0; i < carried(); ++i) {
+    types.push_back(argument(i).getType());
+  }
+  Size trips = tripsOf(*this);
+  for (unsigned i = carried(); i < getNumResults(); ++i) {
+    auto slice = ranked(yielded(i).get());
+    if (!slice) {
+      types.push_back(unrankedOf(elementOf(yielded(i).get())));
+      continue;
+    }
+    Sizes sizes = sizesOf(slice);
+    sizes.insert(sizes.begin(), trips);
+    types.push_back(sizedType(sizes, slice.getElementType()));
+  }
+  return success();
+}
+
+void registerControl(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Control.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx
