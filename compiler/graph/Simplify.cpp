@@ -122,7 +122,7 @@ static bool collectFacts(func::FuncOp function) {
         auto text = StringAttr::get(function.getContext(), fact.text());
         if (!llvm::is_contained(facts, text)) {
           facts.push_back(text);
-          onnx::addCheck(function, {fact.text(), nodeOf(op->getLoc())});
+          onnx::addCheck(function, {fact.text(), nodeOf(op.getLoc())});
         }
       }
     }
@@ -139,8 +139,8 @@ static bool mustCheck(const onnx::Size &size) {
   return !size.isUnknown() && !size.isNumber() && (!size.atLeast(0) || StringRef(size.text()).contains("div("));
 }
 
-/// Keeps what ops require of sizes on the function: the ops may be replaced by others later. Ops in regions count too: a
-/// run is let in only when it could take every branch.
+/// Keeps what ops require of sizes on the function: the ops may be replaced by others later. Ops in regions count too:
+/// a run is let in only when it could take every branch.
 static void collectChecks(func::FuncOp function) {
   function.walk([&](Operation *op) {
     for (const auto &[a, b] : onnx::requirementsOf(op)) {

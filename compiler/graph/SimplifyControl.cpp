@@ -122,8 +122,8 @@ static Visit skip(onnx::LoopOp loop, PatternRewriter &rewriter) {
     }
     SmallVector<int64_t> shape(type.getShape());
     shape[0] = 0;
-    results.push_back(onnx::makeConstant(
-        rewriter, loop.getLoc(), onnx::constantFromBytes(onnx::tensorOf(shape, type.getElementType()), {})));
+    results.push_back(onnx::makeConstant(rewriter, loop.getLoc(),
+                                         onnx::constantFromBytes(onnx::tensorOf(shape, type.getElementType()), {})));
   }
   rewriter.replaceOp(loop, results);
   return Visit::Replaced;
@@ -145,8 +145,7 @@ static Visit turnOnce(onnx::LoopOp loop, PatternRewriter &rewriter) {
   Value front = onnx::makeIntegers(rewriter, loop.getLoc(), {0});
   for (unsigned i = 0; i < loop.getNumResults(); ++i) {
     Value v = loop.yielded(i).get();
-    results.push_back(i < loop.carried() ? v
-                                         : onnx::make<onnx::UnsqueezeOp>(rewriter, loop.getLoc(), {v, front}));
+    results.push_back(i < loop.carried() ? v : onnx::make<onnx::UnsqueezeOp>(rewriter, loop.getLoc(), {v, front}));
   }
   rewriter.replaceOp(loop, results);
   return Visit::Replaced;
@@ -163,8 +162,8 @@ static bool narrow(onnx::LoopOp loop, PatternRewriter &rewriter) {
         rewriter.replaceAllUsesWith(argument, initial);
         rewriter.replaceAllUsesWith(loop.getResult(i), initial);
       }
-      bool onlyForItself = llvm::all_of(loop.argument(i).getUses(),
-                                        [&](OpOperand &use) { return &use == &loop.yielded(i); });
+      bool onlyForItself =
+          llvm::all_of(loop.argument(i).getUses(), [&](OpOperand &use) { return &use == &loop.yielded(i); });
       keep[i] = !loop.getResult(i).use_empty() || !onlyForItself;
     } else {
       keep[i] = !loop.getResult(i).use_empty();
@@ -218,8 +217,8 @@ static Visit simplifyLoop(onnx::LoopOp loop, PatternRewriter &rewriter) {
   if (!loop.enters().use_empty()) {
     rewriter.setInsertionPointToStart(&loop.block());
     auto type = onnx::ranked(loop.enters());
-    rewriter.replaceAllUsesWith(
-        loop.enters(), onnx::makeConstant(rewriter, loop.getLoc(), onnx::constantFromIntegers(type, {1})));
+    rewriter.replaceAllUsesWith(loop.enters(),
+                                onnx::makeConstant(rewriter, loop.getLoc(), onnx::constantFromIntegers(type, {1})));
   }
   if (failed(walkForward(loop.block(), rewriter)) || failed(onnx::updateTypes(loop))) {
     return Visit::Failed;

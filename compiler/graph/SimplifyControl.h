@@ -13,8 +13,8 @@ enum class Visit {
   Replaced, ///< the op is gone, or ops stand before it: what is there now needs a visit
 };
 
-/// Simplifies an If or a Loop and what is in it. An If whose condition is constant becomes the ops of its branch, a Loop
-/// that turns never or once likewise; values that iterations do not change leave the loop.
+/// Simplifies an If or a Loop and what is in it. An If whose condition is constant becomes the ops of its branch, a
+/// Loop that turns never or once likewise; values that iterations do not change leave the loop.
 Visit simplifyControl(mlir::Operation *op, mlir::PatternRewriter &rewriter);
 
 } // namespace ingot::graph

@@ -149,7 +149,8 @@ Importer::Values Importer::loop(const Node &node, Value trips, Value condition, 
                                 unsigned results, int numberRank, llvm::function_ref<Values(Block &)> body) {
   Location loc = locationOf(node.name);
   OperationState state(loc, onnx::LoopOp::getOperationName());
-  state.addOperands({trips ? trips : onnx::makeNone(builder, loc), condition ? condition : onnx::makeNone(builder, loc)});
+  state.addOperands(
+      {trips ? trips : onnx::makeNone(builder, loc), condition ? condition : onnx::makeNone(builder, loc)});
   state.addOperands(initial);
   state.addTypes(SmallVector<Type>(results, onnx::unrankedOf(builder.getF32Type())));
   Block &block = state.addRegion()->emplaceBlock();
@@ -212,11 +213,11 @@ struct Importer::Scan {
 
 bool Importer::scanAttributes(const Node &node, Scan &scan) {
   for (const auto &[name, proto] : node.attributes) {
-    SmallVector<int64_t> *list = name == "scan_input_axes"                                       ? &scan.inputAxes
-                                 : name == "scan_input_directions" || name == "directions"       ? &scan.inputDirections
-                                 : name == "scan_output_axes"                                    ? &scan.outputAxes
-                                 : name == "scan_output_directions"                              ? &scan.outputDirections
-                                                                                                 : nullptr;
+    SmallVector<int64_t> *list = name == "scan_input_axes"                                 ? &scan.inputAxes
+                                 : name == "scan_input_directions" || name == "directions" ? &scan.inputDirections
+                                 : name == "scan_output_axes"                              ? &scan.outputAxes
+                                 : name == "scan_output_directions"                        ? &scan.outputDirections
+                                                                                           : nullptr;
     if (list) {
       list->assign(proto->ints().begin(), proto->ints().end());
     } else if (name == "num_scan_inputs") {
@@ -312,7 +313,8 @@ Importer::Values Importer::scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, l
     auto axis = type ? onnx::normalAxis(given(scan.inputAxes, i), type.getRank()) : std::nullopt;
     if (!axis || (i > 0 && onnx::isStatic(x) && onnx::isStatic(inputs[0]) &&
                   type.getDimSize(*axis) != onnx::ranked(inputs[0]).getDimSize(axes[0]))) {
-      problems->add(scan.node.where(), axis ? "has scan inputs of lengths that differ" : "has an axis outside of a scan input");
+      problems->add(scan.node.where(),
+                    axis ? "has scan inputs of lengths that differ" : "has an axis outside of a scan input");
       return {};
     }
     axes.push_back(*axis);
