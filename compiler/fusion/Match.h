@@ -44,6 +44,17 @@ inline mlir::Value reshaped(mlir::OpBuilder &b, mlir::Location loc, mlir::Value 
   return onnx::make<onnx::ReshapeOp>(b, loc, {x, onnx::makeIntegers(b, loc, shape)}, {literally});
 }
 
+/// The same with the shape of a type, whose sizes may be open.
+inline mlir::Value reshapedAs(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::RankedTensorType type) {
+  auto literally = b.getNamedAttr("allowzero", b.getI64IntegerAttr(1));
+  return onnx::make<onnx::ReshapeOp>(b, loc, {x, onnx::makeSizes(b, loc, onnx::sizesOf(type))}, {literally});
+}
+
+/// Whether both have the same known sizes.
+inline bool sameSizes(mlir::RankedTensorType a, mlir::RankedTensorType b) {
+  return llvm::equal(onnx::sizesOf(a), onnx::sizesOf(b));
+}
+
 inline mlir::Value transposed(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, llvm::ArrayRef<int64_t> perm) {
   if (llvm::equal(perm, llvm::seq<int64_t>(0, perm.size()))) {
     return x;

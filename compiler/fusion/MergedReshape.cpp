@@ -12,7 +12,7 @@ struct Merged : OpRewritePattern<onnx::ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::ReshapeOp op, PatternRewriter &rewriter) const override {
     auto type = onnx::ranked(op.getY());
-    if (!type || !type.hasStaticShape()) {
+    if (!type || !onnx::isSized(op.getY())) {
       return failure();
     }
     if (op.getX().getType() == type) {
@@ -20,10 +20,10 @@ struct Merged : OpRewritePattern<onnx::ReshapeOp> {
       return success();
     }
     auto before = op.getX().getDefiningOp<onnx::ReshapeOp>();
-    if (!before || !onnx::isStatic(before.getX())) {
+    if (!before || !onnx::isSized(before.getX())) {
       return failure();
     }
-    rewriter.replaceOp(op, reshaped(rewriter, jointLoc(rewriter, {before, op}), before.getX(), type.getShape()));
+    rewriter.replaceOp(op, reshapedAs(rewriter, jointLoc(rewriter, {before, op}), before.getX(), type));
     return success();
   }
 };

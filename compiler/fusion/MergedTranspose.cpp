@@ -12,7 +12,7 @@ struct OfTranspose : OpRewritePattern<onnx::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::TransposeOp op, PatternRewriter &rewriter) const override {
     auto first = op.getData().getDefiningOp<onnx::TransposeOp>();
-    if (!first || !onnx::isStatic(first.getData())) {
+    if (!first || !onnx::isSized(first.getData())) {
       return failure();
     }
     SmallVector<int64_t> inner = first.permutation(), both;
@@ -28,7 +28,7 @@ struct OfUnitAxes : OpRewritePattern<onnx::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::TransposeOp op, PatternRewriter &rewriter) const override {
     auto from = onnx::ranked(op.getData()), to = onnx::ranked(op.getY());
-    if (!from || !from.hasStaticShape() || !to || !to.hasStaticShape()) {
+    if (!from || !onnx::isSized(op.getData()) || !to || !onnx::isSized(op.getY())) {
       return failure();
     }
     int64_t last = -1;
@@ -36,12 +36,12 @@ struct OfUnitAxes : OpRewritePattern<onnx::TransposeOp> {
       if (from.getDimSize(axis) == 1) {
         continue;
       }
-      if (axis < last && from.getNumElements() > 0) {
+      if (axis < last && !(from.hasStaticShape() && from.getNumElements() == 0)) {
         return failure();
       }
       last = axis;
     }
-    rewriter.replaceOp(op, reshaped(rewriter, op.getLoc(), op.getData(), to.getShape()));
+    rewriter.replaceOp(op, reshapedAs(rewriter, op.getLoc(), op.getData(), to));
     return success();
   }
 };
@@ -52,29 +52,28 @@ struct AcrossUnitAxes : OpRewritePattern<onnx::TransposeOp> {
   LogicalResult matchAndRewrite(onnx::TransposeOp op, PatternRewriter &rewriter) const override {
     auto reshape = op.getData().getDefiningOp<onnx::ReshapeOp>();
     auto first = reshape ? reshape.getX().getDefiningOp<onnx::TransposeOp>() : onnx::TransposeOp();
-    if (!first || !onnx::isStatic(first.getData()) || !onnx::isStatic(op.getY())) {
+    if (!first || !onnx::isSized(first.getData()) || !onnx::isSized(op.getY())) {
       return failure();
     }
-    ArrayRef<int64_t> shape = onnx::ranked(reshape.getY()).getShape();
+    onnx::Sizes shape = onnx::sizesOf(onnx::ranked(reshape.getY())), from = onnx::sizesOf(onnx::ranked(first.getData()));
     SmallVector<int64_t> source = first.permutation(), kept; // axes of x behind the axes of the first's result > 1
     for (int64_t axis : source) {
-      if (onnx::ranked(first.getData()).getDimSize(axis) != 1) {
+      if (!from[axis].is(1)) {
         kept.push_back(axis);
       }
     }
-    SmallVector<int64_t> whole, origin(shape.size(), -1);
+    SmallVector<int64_t> origin(shape.size(), -1);
+    size_t k = 0;
     for (auto [i, d] : llvm::enumerate(shape)) {
-      if (d == 1) {
+      if (d.is(1)) {
         continue;
       }
-      size_t k = whole.size();
-      if (k >= kept.size() || onnx::ranked(first.getData()).getDimSize(kept[k]) != d) {
+      if (k >= kept.size() || !(from[kept[k]] == d)) {
         return failure();
       }
-      origin[i] = kept[k];
-      whole.push_back(d);
+      origin[i] = kept[k++];
     }
-    if (whole.size() != kept.size()) {
+    if (k != kept.size()) {
       return failure();
     }
     // Axes of size 1 first, then the others in their final order.
@@ -91,7 +90,7 @@ struct AcrossUnitAxes : OpRewritePattern<onnx::TransposeOp> {
     }
     Location loc = jointLoc(rewriter, {first, reshape, op});
     Value y = transposed(rewriter, loc, first.getData(), perm);
-    rewriter.replaceOp(op, reshaped(rewriter, loc, y, onnx::ranked(op.getY()).getShape()));
+    rewriter.replaceOp(op, reshapedAs(rewriter, loc, y, onnx::ranked(op.getY())));
     return success();
   }
 };

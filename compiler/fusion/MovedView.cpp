@@ -44,16 +44,16 @@ struct Region {
   llvm::SetVector<Operation *> leaves;
 
   /// Whether `v`, of the type of the whole region, can be computed in another order of its axes.
-  bool collect(Value v, ArrayRef<int64_t> shape) {
+  bool collect(Value v, ArrayRef<onnx::Size> shape) {
     auto type = onnx::ranked(v);
     Operation *op = v.getDefiningOp();
-    if (!op || !type || !type.hasStaticShape()) {
+    if (!op || !type || !onnx::isSized(v)) {
       return false;
     }
     if (onnx::constantOf(v)) {
       return type.getRank() <= static_cast<int64_t>(shape.size());
     }
-    if (type.getShape() != shape) {
+    if (!llvm::equal(onnx::sizesOf(type), shape)) {
       return false;
     }
     if (isa<onnx::TransposeOp>(op)) {
@@ -78,7 +78,7 @@ struct TransposeUp : OpRewritePattern<onnx::TransposeOp> {
   LogicalResult matchAndRewrite(onnx::TransposeOp op, PatternRewriter &rewriter) const override {
     Region region;
     auto type = onnx::ranked(op.getData());
-    if (!type || !type.hasStaticShape() || !region.collect(op.getData(), type.getShape()) || region.ops.empty()) {
+    if (!type || !onnx::isSized(op.getData()) || !region.collect(op.getData(), onnx::sizesOf(type)) || region.ops.empty()) {
       return failure();
     }
     SmallVector<int64_t> perm = op.permutation();
@@ -116,7 +116,7 @@ struct TransposesDown : OpInterfaceRewritePattern<onnx::Elementwise> {
     std::optional<SmallVector<int64_t>> perm;
     llvm::SmallPtrSet<Operation *, 4> saved;
     auto type = onnx::ranked(op->getResult(0));
-    if (!type || !type.hasStaticShape()) {
+    if (!type || !onnx::isSized(op->getResult(0))) {
       return failure();
     }
     for (Value v : op->getOperands()) {
@@ -124,7 +124,7 @@ struct TransposesDown : OpInterfaceRewritePattern<onnx::Elementwise> {
       if (!onnx::present(v) || numberOf(v)) {
         continue;
       }
-      if (!transpose || onnx::ranked(v).getShape() != type.getShape() || (perm && *perm != transpose.permutation())) {
+      if (!transpose || !sameSizes(onnx::ranked(v), type) || (perm && *perm != transpose.permutation())) {
         return failure();
       }
       perm = transpose.permutation();
@@ -159,8 +159,8 @@ struct ReshapeDown : OpInterfaceRewritePattern<onnx::Elementwise> {
       }
     }
     // From a view of the model's input nothing is gained.
-    if (!reshape || !type || !type.hasStaticShape() || !onnx::isStatic(reshape.getX()) ||
-        onnx::ranked(reshape.getY()).getShape() != type.getShape() || !reshape.getX().getDefiningOp()) {
+    if (!reshape || !type || !onnx::isSized(op->getResult(0)) || !onnx::isSized(reshape.getX()) ||
+        !sameSizes(onnx::ranked(reshape.getY()), type) || !reshape.getX().getDefiningOp()) {
       return failure();
     }
     int64_t rank = onnx::ranked(reshape.getX()).getRank();
@@ -170,7 +170,7 @@ struct ReshapeDown : OpInterfaceRewritePattern<onnx::Elementwise> {
       bool wide = own && own.getRank() > rank && v != reshape.getY(); // [1, 1, 1] beside a matrix
       operands.push_back(v == reshape.getY() ? reshape.getX() : wide ? reshaped(rewriter, v.getLoc(), v, {}) : v);
     }
-    Value y = reshaped(rewriter, reshape.getLoc(), remade(rewriter, op, operands), type.getShape());
+    Value y = reshapedAs(rewriter, reshape.getLoc(), remade(rewriter, op, operands), type);
     rewriter.replaceOp(op, y);
     return success();
   }

@@ -64,7 +64,7 @@ struct OfConcats : OpRewritePattern<onnx::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::ConcatOp op, PatternRewriter &rewriter) const override {
     auto type = onnx::ranked(op.getY());
-    if (!type || !type.hasStaticShape()) {
+    if (!type || !onnx::isSized(op.getY())) {
       return failure();
     }
     int64_t rank = type.getRank(), axis = *onnx::normalAxis(op.getAxis(), rank);

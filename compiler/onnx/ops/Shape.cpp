@@ -269,16 +269,18 @@ LogicalResult DropoutOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 LogicalResult DropoutOp::decompose(PatternRewriter &rewriter) {
-  if (present(getTrainingMode()) && splatOf(getTrainingMode()) != 0.0) {
+  // While training it drops at random, unless it drops nothing.
+  bool keepsAll = present(getRatio()) && splatOf(getRatio()) == 0.0;
+  if (!keepsAll && present(getTrainingMode()) && splatOf(getTrainingMode()) != 0.0) {
     return failure();
   }
   Value mask = getX();
   if (!getMask().use_empty()) {
-    if (!isStatic(getX())) {
+    if (!isSized(getX())) {
       return failure();
     }
-    auto type = ranked(getMask());
-    mask = makeConstant(rewriter, getLoc(), DenseElementsAttr::get(type, true));
+    mask = make<ConstantOfShapeOp>(rewriter, getLoc(), {makeSizes(rewriter, getLoc(), sizesOf(ranked(getX())))},
+                                   {rewriter.getNamedAttr("value", DenseElementsAttr::get(tensorOf({1}, rewriter.getI1Type()), true))});
   }
   rewriter.replaceOp(*this, {getX(), mask});
   return success();
