@@ -35,7 +35,8 @@ struct Linear {
 inline std::optional<llvm::SmallVector<double>> alongAxis(mlir::Value v, mlir::RankedTensorType type, int64_t axis) {
   auto own = onnx::ranked(v);
   int64_t size = type.getDimSize(axis);
-  if (!onnx::constantOf(v) || mlir::ShapedType::isDynamic(size) || !own || !own.getElementType().isF32() || own.getRank() > type.getRank()) {
+  if (!onnx::constantOf(v) || mlir::ShapedType::isDynamic(size) || !own || !own.getElementType().isF32() ||
+      own.getRank() > type.getRank()) {
     return std::nullopt;
   }
   if (auto number = numberOf(v)) {
@@ -51,8 +52,8 @@ inline std::optional<llvm::SmallVector<double>> alongAxis(mlir::Value v, mlir::R
 /// What `op` does to its operand `x`, a tensor of the result's type; nothing when it is not linear along `axis`.
 inline std::optional<Linear> linearOf(mlir::Operation *op, mlir::Value x, int64_t axis) {
   auto type = onnx::ranked(x);
-  if (!llvm::isa<onnx::AddOp, onnx::SubOp, onnx::MulOp, onnx::DivOp>(op) || !type ||
-      !type.getElementType().isF32() || op->getResult(0).getType() != type) {
+  if (!llvm::isa<onnx::AddOp, onnx::SubOp, onnx::MulOp, onnx::DivOp>(op) || !type || !type.getElementType().isF32() ||
+      op->getResult(0).getType() != type) {
     return std::nullopt;
   }
   bool first = op->getOperand(0) == x;

@@ -55,7 +55,8 @@ struct AcrossUnitAxes : OpRewritePattern<onnx::TransposeOp> {
     if (!first || !onnx::isSized(first.getData()) || !onnx::isSized(op.getY())) {
       return failure();
     }
-    onnx::Sizes shape = onnx::sizesOf(onnx::ranked(reshape.getY())), from = onnx::sizesOf(onnx::ranked(first.getData()));
+    onnx::Sizes shape = onnx::sizesOf(onnx::ranked(reshape.getY())),
+                from = onnx::sizesOf(onnx::ranked(first.getData()));
     SmallVector<int64_t> source = first.permutation(), kept; // axes of x behind the axes of the first's result > 1
     for (int64_t axis : source) {
       if (!from[axis].is(1)) {

@@ -78,7 +78,8 @@ struct TransposeUp : OpRewritePattern<onnx::TransposeOp> {
   LogicalResult matchAndRewrite(onnx::TransposeOp op, PatternRewriter &rewriter) const override {
     Region region;
     auto type = onnx::ranked(op.getData());
-    if (!type || !onnx::isSized(op.getData()) || !region.collect(op.getData(), onnx::sizesOf(type)) || region.ops.empty()) {
+    if (!type || !onnx::isSized(op.getData()) || !region.collect(op.getData(), onnx::sizesOf(type)) ||
+        region.ops.empty()) {
       return failure();
     }
     SmallVector<int64_t> perm = op.permutation();

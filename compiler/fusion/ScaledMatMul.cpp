@@ -12,7 +12,8 @@ namespace {
 /// Whether B is constant matrices.
 bool isF32Product(onnx::MatMulOp op) {
   auto a = onnx::ranked(op.getA()), b = onnx::ranked(op.getB()), y = onnx::ranked(op.getY());
-  return a && b && y && b.getRank() >= 2 && y.getRank() >= 1 && a.getElementType().isF32() && onnx::constantOf(op.getB());
+  return a && b && y && b.getRank() >= 2 && y.getRank() >= 1 && a.getElementType().isF32() &&
+         onnx::constantOf(op.getB());
 }
 
 /// B times the factor of its column (of the product), or of its row.

@@ -279,8 +279,9 @@ LogicalResult DropoutOp::decompose(PatternRewriter &rewriter) {
     if (!isSized(getX())) {
       return failure();
     }
-    mask = make<ConstantOfShapeOp>(rewriter, getLoc(), {makeSizes(rewriter, getLoc(), sizesOf(ranked(getX())))},
-                                   {rewriter.getNamedAttr("value", DenseElementsAttr::get(tensorOf({1}, rewriter.getI1Type()), true))});
+    mask = make<ConstantOfShapeOp>(
+        rewriter, getLoc(), {makeSizes(rewriter, getLoc(), sizesOf(ranked(getX())))},
+        {rewriter.getNamedAttr("value", DenseElementsAttr::get(tensorOf({1}, rewriter.getI1Type()), true))});
   }
   rewriter.replaceOp(*this, {getX(), mask});
   return success();
