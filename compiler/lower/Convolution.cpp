@@ -17,7 +17,7 @@ struct AxisTaps {
 
 static AxisTaps forwardAxis(const onnx::Window &window, size_t i) {
   AxisTaps a;
-  a.axis = {static_cast<int>(i) + 2, window.out[i],      0, 1, -window.before[i], window.strides[i],
+  a.axis = {static_cast<int>(i) + 2, window.out[i].number(), 0, 1, -window.before[i].number(), window.strides[i],
             window.kernel[i],        window.dilations[i]};
   a.taps.resize(window.kernel[i]);
   std::iota(a.taps.begin(), a.taps.end(), 0);
@@ -29,10 +29,10 @@ static AxisTaps forwardAxis(const onnx::Window &window, size_t i) {
 static AxisTaps transposedAxis(const onnx::Window &window, size_t i, int64_t residue) {
   int64_t stride = window.strides[i], dilation = window.dilations[i];
   AxisTaps a;
-  a.axis = {static_cast<int>(i) + 2, (window.out[i] - residue + stride - 1) / stride, residue, stride, 0, 1, 0, 1};
+  a.axis = {static_cast<int>(i) + 2, (window.out[i].number() - residue + stride - 1) / stride, residue, stride, 0, 1, 0, 1};
   int64_t last = 0;
   for (int64_t k = window.kernel[i]; k-- > 0;) {
-    int64_t at = residue + window.before[i] - k * dilation;
+    int64_t at = residue + window.before[i].number() - k * dilation;
     if (at % stride) {
       continue;
     }
@@ -87,8 +87,8 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
   ArrayRef<int64_t> spatial = x.getShape().drop_front(2);
   SmallVector<int64_t> kernel = *onnx::kernelOf(op, op->getOperand(1));
   auto group = op->getAttrOfType<IntegerAttr>("group");
-  onnx::Window window =
-      transposed ? *onnx::transposedWindowOf(op, spatial, kernel) : *onnx::windowOf(op, spatial, kernel);
+  onnx::Sizes sizes(spatial.begin(), spatial.end());
+  onnx::Window window = transposed ? *onnx::transposedWindowOf(op, sizes, kernel) : *onnx::windowOf(op, sizes, kernel);
   ConvGeometry g{x.getDimSize(0),
                  x.getDimSize(1),
                  y.getDimSize(1),
@@ -103,7 +103,7 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
       choices[i].push_back(forwardAxis(window, i));
       continue;
     }
-    for (int64_t residue = 0; residue < std::min(window.strides[i], window.out[i]); ++residue) {
+    for (int64_t residue = 0; residue < std::min(window.strides[i], window.out[i].number()); ++residue) {
       choices[i].push_back(transposedAxis(window, i, residue));
     }
   }

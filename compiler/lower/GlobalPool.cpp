@@ -11,9 +11,9 @@ namespace ingot::lower {
 static constexpr int64_t chains = 4;
 
 /// Folds elements at + i * step, i in [0, count), into `chains` accumulators.
-static SmallVector<Value> foldRow(Writer &w, const Pool &pool, Buffer x, Ix at, int64_t step, int64_t count,
-                                  int64_t lanes, ValueRange acc) {
-  int64_t whole = count / chains * chains;
+static SmallVector<Value> foldRow(Writer &w, const Pool &pool, Buffer x, Ix at, Ix step, Ix count, int64_t lanes,
+                                  ValueRange acc) {
+  Ix whole = count - remainder(count, chains);
   SmallVector<Value> next = w.loop(0, whole, chains, acc, [&](Ix i, ValueRange a) {
     SmallVector<Value> folded;
     for (int64_t k = 0; k < chains; ++k) {
@@ -21,8 +21,16 @@ static SmallVector<Value> foldRow(Writer &w, const Pool &pool, Buffer x, Ix at, 
     }
     return folded;
   });
-  for (int64_t i = whole; i < count; ++i) {
-    next[i - whole] = poolFold(w, pool, next[i - whole], w.load(x, at + i * step, lanes));
+  if (!count.known()) {
+    return w.loop(whole, count, 1, next, [&](Ix i, ValueRange a) {
+      SmallVector<Value> folded(a);
+      folded[0] = poolFold(w, pool, a[0], w.load(x, at + i * step, lanes));
+      return folded;
+    });
+  }
+  for (int64_t i = whole.number(); i < count.number(); ++i) {
+    Value &acc = next[i - whole.number()];
+    acc = poolFold(w, pool, acc, w.load(x, at + Ix(i) * step, lanes));
   }
   return next;
 }
@@ -35,16 +43,16 @@ static Value joinAll(Writer &w, const Pool &pool, ArrayRef<Value> acc) {
   return sum;
 }
 
-static void blockedItem(Build &build, const Pool &pool, const plan::Strides &in, const Space &space, Ix n, Ix block) {
+static void blockedItem(Build &build, const Pool &pool, const Walk &in, const Space &space, Ix n, Ix block) {
   Writer &w = build.w;
   Buffer x = build.group.buffer(build.group.root->getOperand(0));
-  SmallVector<int64_t> sizes(in.sizes), strides(in.strides);
+  Ixs sizes(in.sizes), strides(in.strides);
   while (sizes.size() < 5) {
     sizes.insert(sizes.begin() + 2, 1), strides.insert(strides.begin() + 2, 0);
   }
   // Rows that lie behind each other are one.
   for (size_t i = 4; i-- > 2;) {
-    if (sizes[i] != 1 && strides[i] != strides[4] * sizes[4]) {
+    if (!sizes[i].is(1) && !same(strides[i], strides[4] * sizes[4])) {
       break;
     }
     sizes[4] *= sizes[i], sizes[i] = 1;
@@ -60,20 +68,21 @@ static void blockedItem(Build &build, const Pool &pool, const plan::Strides &in,
   Point at;
   at.at.assign(space.sizes.size(), 0);
   at.at[0] = n, at.at[1] = block, at.lanes = in.lanes;
-  int64_t pixels = 1;
-  for (int64_t d : ArrayRef(in.sizes).drop_front(2)) {
+  Ix pixels = 1;
+  for (const Ix &d : ArrayRef<Ix>(in.sizes).drop_front(2)) {
     pixels *= d;
   }
   build.group.finish(poolFinish(w, pool, joinAll(w, pool, acc), pixels), space, at);
 }
 
-static void plainItem(Build &build, const Pool &pool, const plan::Strides &in, const Space &space, Ix n, Ix channel) {
+static void plainItem(Build &build, const Pool &pool, const Walk &in, const Space &space, Ix n, Ix channel) {
   Writer &w = build.w;
   Buffer x = build.group.buffer(build.group.root->getOperand(0));
-  int64_t pixels = in.strides[1], lanes = w.machine.lanes, whole = pixels / (lanes * chains) * (lanes * chains);
+  int64_t lanes = w.machine.lanes;
+  Ix pixels = in.strides[1], whole = pixels - remainder(pixels, lanes * chains);
   Ix base = n * in.strides[0] + channel * in.strides[1];
   SmallVector<Value> acc(chains, poolStart(w, pool, w.vectorOf(x.element, lanes)));
-  acc = foldRow(w, pool, x, base, lanes, whole / lanes, lanes, acc);
+  acc = foldRow(w, pool, x, base, lanes, floorDiv(whole, lanes), lanes, acc);
   Value sum = joinAll(w, pool, acc);
   if (lanes > 1) {
     auto kind = pool.kind == Pool::Max ? vector::CombiningKind::MAXNUMF : vector::CombiningKind::ADD;
@@ -89,7 +98,7 @@ static void plainItem(Build &build, const Pool &pool, const plan::Strides &in, c
 
 void buildGlobalPool(Build &build, const Pool &pool) {
   Writer &w = build.w;
-  plan::Strides in = plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)));
+  Walk in = walkOf(Group::typeOf(build.group.root->getOperand(0)));
   Space space = build.group.space(build.group.resultType());
   w.loop(build.begin, build.end, 1, [&](Ix item) {
     Ix n = floorDiv(item, in.sizes[1]), channel = remainder(item, in.sizes[1]);

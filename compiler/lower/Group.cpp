@@ -78,16 +78,7 @@ bool Group::hasEpilogue() const {
   return root && (yield.getValues().size() != root->getNumResults() || yield.getValues()[0] != root->getResult(0));
 }
 
-namespace {
-/// How a tensor is walked: plan::Strides, with sizes that may be expressions.
-struct Walk {
-  Ix offset;
-  Ixs sizes, strides;
-  int64_t lanes;
-};
-} // namespace
-
-static Walk walkOf(RankedTensorType type) {
+Walk walkOf(RankedTensorType type) {
   if (type.hasStaticShape()) {
     plan::Strides s = plan::stridesOf(type);
     return {s.offset, Ixs(s.sizes.begin(), s.sizes.end()), Ixs(s.strides.begin(), s.strides.end()), s.lanes};

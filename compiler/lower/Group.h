@@ -8,6 +8,14 @@
 
 namespace ingot::lower {
 
+/// How a tensor lies in memory: plan::Strides, with sizes that may be expressions.
+struct Walk {
+  Ix offset;
+  Ixs sizes, strides;
+  int64_t lanes;
+};
+Walk walkOf(mlir::RankedTensorType type);
+
 /// How a tensor is read at a point of an iteration space: element = offset + sum(strides[i] * at[i]) + lane *
 /// laneStride.
 struct Access {

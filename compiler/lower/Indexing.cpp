@@ -5,8 +5,25 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-bool hasNoPlaces(const onnx::Lookup &lookup) {
-  return llvm::any_of(lookup.parts, [](const onnx::Lookup::Part &part) { return part.size.is(0); });
+void wherePlaces(Build &build, const onnx::Lookup &lookup, Ix count, llvm::function_ref<void()> body) {
+  Writer &w = build.w;
+  auto compare = [&](arith::CmpIPredicate how, Ix a) -> Value {
+    return arith::CmpIOp::create(w.b, w.loc, how, w.value(a), w.value(0));
+  };
+  Ix least = 1; // 0 where some axis has no place
+  for (const onnx::Lookup::Part &part : lookup.parts) {
+    if (!part.size.atLeast(1)) {
+      least = min(least, part.size);
+    }
+  }
+  if (least.is(1)) {
+    return body();
+  }
+  Value none = compare(arith::CmpIPredicate::sle, least), any = compare(arith::CmpIPredicate::sgt, count);
+  build.failIf(arith::AndIOp::create(w.b, w.loc, none, any));
+  if (!least.known()) {
+    w.ifThen(compare(arith::CmpIPredicate::sgt, least), body);
+  }
 }
 
 Ix lookedUp(Build &build, const onnx::Lookup &lookup, const Access &indices, ArrayRef<Ix> at) {

@@ -10,7 +10,8 @@ namespace ingot::lower {
 /// clamped.
 Ix lookedUp(Build &build, const onnx::Lookup &lookup, const Access &indices, llvm::ArrayRef<Ix> at);
 
-/// Whether some part of the lookup has no valid index at all (an axis of size zero).
-bool hasNoPlaces(const onnx::Lookup &lookup);
+/// Runs `body`, which looks up `count` places or fewer. An axis of size zero has no valid index at all: then the run
+/// fails instead, if there is anything to look up.
+void wherePlaces(Build &build, const onnx::Lookup &lookup, Ix count, llvm::function_ref<void()> body);
 
 } // namespace ingot::lower

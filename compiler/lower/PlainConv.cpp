@@ -14,55 +14,60 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+using support::Size;
+
 /// Input coordinate = start + i * step + tap * tapStep, counted in the scratch from its first element on; the input's
 /// element j lies at shift + j * expand.
 struct Axis {
-  int64_t in = 1, out = 1, taps = 1, start = 0, step = 1, tapStep = 1, expand = 1, shift = 0, size = 1;
+  Size in = 1, out = 1, shift = 0, size = 1;
+  int64_t taps = 1, start = 0, step = 1, tapStep = 1, expand = 1;
 };
 
 struct Problem {
-  int64_t batch, groups, inGroup, outGroup;
+  Size batch;
+  int64_t groups, inGroup, outGroup;
   bool transposed;
   std::array<Axis, 3> axes;
-  int64_t columns; ///< of one residue
+  Size columns; ///< of one residue
   int64_t rank;
 
-  int64_t row() const { return columns * axes[2].step; }
-  int64_t plane() const { return axes[0].size * axes[1].size * row(); }
-  int64_t pieceElements(int64_t slack) const { return llvm::alignTo(inGroup * plane() + slack, 16); }
+  Size row() const { return columns * Size(axes[2].step); }
+  Size plane() const { return axes[0].size * axes[1].size * row(); }
+  Size pieceElements(int64_t slack) const { return Size(16) * ceilDiv(Size(inGroup) * plane() + slack, 16); }
   int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }
 };
 
-Axis axisOf(const onnx::Window &window, size_t i, int64_t in, bool transposed) {
+Axis axisOf(const onnx::Window &window, size_t i, const Size &in, bool transposed) {
   Axis a;
   a.in = in, a.out = window.out[i], a.taps = window.kernel[i];
   int64_t reach = window.reach(i) - 1;
   if (transposed) {
     // Output o reads o + before - tap * dilation of the input spread by the stride.
     a.expand = window.strides[i], a.tapStep = -window.dilations[i];
-    a.start = reach, a.shift = reach - window.before[i];
+    a.start = reach, a.shift = Size(reach) - window.before[i];
   } else {
     a.step = window.strides[i], a.tapStep = window.dilations[i], a.shift = window.before[i];
   }
-  a.size = std::max<int64_t>(0, a.out - 1) * a.step + reach + 1;
+  a.size = max(Size(0), a.out - 1) * Size(a.step) + Size(reach + 1);
   return a;
 }
 
 Problem problemOf(Operation *op) {
   auto x = cast<RankedTensorType>(op->getOperand(0).getType()), y = cast<RankedTensorType>(op->getResult(0).getType());
   bool transposed = isa<onnx::ConvTransposeOp>(op);
-  ArrayRef<int64_t> spatial = x.getShape().drop_front(2);
+  support::Sizes sizes = plan::sizesOf(x);
+  ArrayRef<Size> spatial = ArrayRef<Size>(sizes).drop_front(2);
   SmallVector<int64_t> kernel = *onnx::kernelOf(op, op->getOperand(1));
   onnx::Window window =
       transposed ? *onnx::transposedWindowOf(op, spatial, kernel) : *onnx::windowOf(op, spatial, kernel);
   auto group = op->getAttrOfType<IntegerAttr>("group");
   int64_t groups = group ? group.getInt() : 1;
-  Problem p{x.getDimSize(0), groups, x.getDimSize(1) / groups, y.getDimSize(1) / groups, transposed, {}, 0,
+  Problem p{sizes[0], groups, x.getDimSize(1) / groups, y.getDimSize(1) / groups, transposed, {}, 0,
             x.getRank()};
   for (size_t i = 0; i < spatial.size(); ++i) {
     p.axes[3 - spatial.size() + i] = axisOf(window, i, spatial[i], transposed);
   }
-  p.columns = llvm::divideCeil(p.axes[2].size, p.axes[2].step);
+  p.columns = ceilDiv(p.axes[2].size, p.axes[2].step);
   return p;
 }
 
@@ -76,11 +81,11 @@ public:
   }
 
   void item(Ix i) {
-    int64_t elements = p.pieceElements(w.machine.lanes);
-    scratch = w.scratch(build.scratch, i * (4 * elements), w.b.getF32Type(), elements);
+    Size elements = p.pieceElements(w.machine.lanes);
+    scratch = w.scratch(build.scratch, i * (Size(4) * elements), w.b.getF32Type(), memoryExtent(elements));
     Ix n = floorDiv(i, p.groups), group = remainder(i, p.groups);
     fillZeros(w, scratch, 0, elements);
-    copyIn((n * p.groups + group) * (p.inGroup * p.axes[0].in * p.axes[1].in * p.axes[2].in));
+    copyIn((n * p.groups + group) * (Size(p.inGroup) * p.axes[0].in * p.axes[1].in * p.axes[2].in));
     int64_t tile = w.machine.registers >= 32 ? 8 : 4;
     w.balanced(p.outGroup, tile, [&](Ix channel, int64_t count) {
       w.loop(0, p.axes[0].out, 1, [&](Ix d) {
@@ -100,10 +105,10 @@ private:
   Buffer x, weights, bias, scratch;
 
   /// Input elements of one axis that the scratch holds: [first, last).
-  static std::pair<int64_t, int64_t> held(const Axis &a) {
-    int64_t first = a.shift < 0 ? (-a.shift + a.expand - 1) / a.expand : 0;
-    int64_t last = a.size - a.shift <= 0 ? 0 : std::min(a.in, (a.size - a.shift - 1) / a.expand + 1);
-    return {first, std::max(first, last)};
+  static std::pair<Size, Size> held(const Axis &a) {
+    Size first = ceilDiv(max(Size(0), Size(0) - a.shift), a.expand);
+    Size last = min(a.in, ceilDiv(max(Size(0), a.size - a.shift), a.expand));
+    return {first, max(first, last)};
   }
 
   void copyIn(Ix from) {
@@ -114,7 +119,7 @@ private:
       w.loop(d0, d1, 1, [&, h0 = h0, h1 = h1](Ix d) {
         w.loop(h0, h1, 1, [&](Ix h) {
           Ix source = from + ((c * a[0].in + d) * a[1].in + h) * a[2].in;
-          Ix to = c * p.plane() + ((a[0].shift + d * a[0].expand) * a[1].size + a[1].shift + h * a[1].expand) * p.row();
+          Ix to = c * p.plane() + ((Ix(a[0].shift) + d * a[0].expand) * a[1].size + a[1].shift + h * a[1].expand) * p.row();
           copyRow(source, to);
         });
       });
@@ -125,11 +130,11 @@ private:
     const Axis &a = p.axes[2];
     auto [first, last] = held(a);
     if (a.step == 1 && a.expand == 1) {
-      copyElements(w, x, source + first, scratch, to + (a.shift + first), last - first);
+      copyElements(w, x, source + first, scratch, to + Ix(a.shift + first), last - first);
       return;
     }
     w.loop(first, last, 1, [&](Ix j) {
-      Ix column = a.shift + j * a.expand;
+      Ix column = Ix(a.shift) + j * a.expand;
       w.store(w.load(x, source + j), scratch, to + remainder(column, a.step) * p.columns + floorDiv(column, a.step));
     });
   }
@@ -184,8 +189,8 @@ private:
 KernelShape plainConvShape(plan::KernelOp kernel, const target::MachineModel &machine) {
   Problem p = problemOf(rootOf(kernel));
   KernelShape shape;
-  shape.items = p.batch * p.groups;
-  shape.scratchBytes = shape.items * 4 * p.pieceElements(machine.lanes);
+  shape.items = p.batch * Size(p.groups);
+  shape.scratchBytes = shape.items * Size(4) * p.pieceElements(machine.lanes);
   return shape;
 }
 

@@ -10,36 +10,28 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-static int64_t ceilDiv(int64_t a, int64_t b) { return a <= 0 ? 0 : (a + b - 1) / b; }
 static Ix ceilDiv(Ix a, int64_t b) { return floorDiv(max(a, 0) + (b - 1), b); }
 
-std::pair<int64_t, int64_t> PoolAxis::inside(int64_t i) const {
-  int64_t start = i * step - before, last = std::min(taps, ceilDiv(in - start, tapStep));
-  return {std::min(ceilDiv(-start, tapStep), last), last};
-}
 std::pair<Ix, Ix> PoolAxis::inside(Ix i) const {
-  if (i.known()) {
-    auto [first, last] = inside(i.number());
-    return {first, last};
-  }
   auto [low, high] = interior();
   Ix start = i * step - before;
-  Ix first = before == 0 ? Ix(0) : ceilDiv(Ix(0) - start, tapStep);
-  Ix last = low == 0 && high == out ? Ix(taps) : min(taps, ceilDiv(Ix(in) - start, tapStep));
-  return {first, last};
+  bool wholeBefore = before.is(0), wholeAfter = low.is(0) && same(high, out);
+  Ix first = wholeBefore ? Ix(0) : ceilDiv(Ix(0) - start, tapStep);
+  Ix last = wholeAfter ? Ix(taps) : min(taps, ceilDiv(in - start, tapStep));
+  return {i.known() ? min(first, last) : first, last};
 }
 
-int64_t PoolAxis::padded(int64_t i) const { return std::min(taps, ceilDiv(in + after - (i * step - before), tapStep)); }
 Ix PoolAxis::padded(Ix i) const {
-  bool all = out == 0 || padded(out - 1) == taps;
-  return all ? Ix(taps) : min(taps, ceilDiv(Ix(in + after + before) - i * step, tapStep));
+  auto of = [&](Ix output) { return min(taps, ceilDiv(in + after + before - output * step, tapStep)); };
+  bool all = out.is(0) || same(of(out - 1), taps);
+  return all ? Ix(taps) : of(i);
 }
 
-std::pair<int64_t, int64_t> PoolAxis::interior() const {
-  int64_t first = std::min(ceilDiv(before, step), out), reach = (taps - 1) * tapStep;
-  int64_t room = in - 1 - reach + before;
-  int64_t last = room < 0 ? 0 : std::min(out, room / step + 1);
-  return {first, std::max(first, last)};
+std::pair<Ix, Ix> PoolAxis::interior() const {
+  Ix first = min(ceilDiv(before, step), out), reach = (taps - 1) * tapStep;
+  Ix room = in - 1 - reach + before; // the last output begins here, or before it
+  Ix last = min(out, floorDiv(max(room + step, 0), step));
+  return {first, max(first, last)};
 }
 
 static Pool::Kind kindOf(Operation *op) {
@@ -65,7 +57,8 @@ Pool poolOf(Operation *op) {
          flag(op, "storage_order"),
          x.getRank(),
          {}};
-  ArrayRef<int64_t> spatial = x.getShape().drop_front(2);
+  support::Sizes sizes = plan::sizesOf(x);
+  ArrayRef<support::Size> spatial = ArrayRef<support::Size>(sizes).drop_front(2);
   auto kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape");
   if (!kernel) {
     return p; // a global pool

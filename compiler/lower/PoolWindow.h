@@ -6,16 +6,16 @@
 namespace ingot::lower {
 
 struct PoolAxis {
-  int64_t in = 1, out = 1, taps = 1, step = 1, tapStep = 1, before = 0, after = 0;
+  Ix in = 1, out = 1;
+  int64_t taps = 1, step = 1, tapStep = 1;
+  Ix before = 0, after = 0;
 
   /// Taps [first, last) of output `i` that lie inside the input.
-  std::pair<int64_t, int64_t> inside(int64_t i) const;
   std::pair<Ix, Ix> inside(Ix i) const;
   /// How many taps lie inside the input and its padding.
-  int64_t padded(int64_t i) const;
   Ix padded(Ix i) const;
   /// Outputs [first, last) all of whose taps lie inside the input.
-  std::pair<int64_t, int64_t> interior() const;
+  std::pair<Ix, Ix> interior() const;
 };
 
 struct Pool {

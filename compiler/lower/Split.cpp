@@ -25,9 +25,12 @@ Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outTy
 }
 
 RankedTensorType Split::shaped(plan::KernelOp kernel, Value v) {
+  RankedTensorType type = Group::typeOf(v);
   auto layout = plan::blockedOf(kernel.getResult(0).getType());
-  return plan::withLayout(Group::typeOf(v),
-                          layout ? plan::BlockedAttr::get(layout.getContext(), layout.getLanes(), {}) : layout);
+  if (!layout && !plan::blockedOf(type)) {
+    return type;
+  }
+  return plan::withLayout(type, layout ? plan::BlockedAttr::get(layout.getContext(), layout.getLanes(), {}) : layout);
 }
 
 /// Neighbours of one kind that all accesses of both spaces walk as one.
@@ -110,7 +113,7 @@ void Split::keptLoops(Writer &w, SmallVector<Ix> &at, size_t d, int64_t most, Bo
       w.loop(whole, behind, lanes, [&](Ix i) { run(i, 1, lanes, {}); });
     }
     if (!tail.is(0) && w.machine.maskedAccess) {
-      run(behind, 1, lanes, w.maskFor(tail, lanes));
+      w.loop(behind, in.sizes[d], lanes, [&](Ix i) { run(i, 1, lanes, w.maskFor(tail, lanes)); });
     } else {
       w.loop(behind, in.sizes[d], 1, [&](Ix i) { run(i, 1, 1, {}); });
     }
@@ -170,7 +173,9 @@ struct Sweep {
       values = w.loop(whole, behind, width, values, [&](Ix i, ValueRange c) { return several(i, 1, c); });
     }
     if (!tail.is(0) && w.machine.maskedAccess) {
-      values = step(behind, stepLanes, w.maskFor(tail, stepLanes), 0, values);
+      values = w.loop(behind, extent, width, values, [&](Ix i, ValueRange c) {
+        return step(i, stepLanes, w.maskFor(tail, stepLanes), 0, c);
+      });
     } else if (!tail.is(0)) {
       values = w.loop(behind, extent, 1, values, [&](Ix i, ValueRange c) { return step(i, 1, {}, unroll, c); });
     }

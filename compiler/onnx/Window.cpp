@@ -9,14 +9,6 @@ namespace ingot::onnx {
 /// Larger attributes are refused: with them, sizes computed below cannot overflow.
 static constexpr int64_t largest = int64_t(1) << 31;
 
-SmallVector<int64_t> Window::pads() const {
-  SmallVector<int64_t> pads;
-  for (size_t i = 0; i < rank(); ++i) {
-    pads.append({before[i], after[i]});
-  }
-  return pads;
-}
-
 /// An ints attribute with `count` entries in [least, largest], or `count` times `fallback`.
 static FailureOr<SmallVector<int64_t>> listOf(Operation *op, StringRef name, size_t count, int64_t fallback,
                                               int64_t least) {
@@ -58,7 +50,7 @@ static FailureOr<Window> readAttributes(Operation *op, ArrayRef<int64_t> kernel)
   w.strides = *strides, w.dilations = *dilations;
   w.before.assign(pads->begin(), pads->begin() + rank);
   w.after.assign(pads->begin() + rank, pads->end());
-  w.out.assign(rank, ShapedType::kDynamic);
+  w.out.assign(rank, Size::unknown());
   StringRef mode = autoPadOf(op);
   if (mode != "NOTSET" && mode != "VALID" && mode != "SAME_UPPER" && mode != "SAME_LOWER") {
     return op->emitOpError("attribute 'auto_pad' is '")
@@ -71,12 +63,18 @@ static FailureOr<Window> readAttributes(Operation *op, ArrayRef<int64_t> kernel)
 }
 
 /// Splits `total` zeros: the odd one goes behind when `upper`.
-static void distribute(Window &w, size_t i, int64_t total, bool upper) {
-  w.before[i] = upper ? total / 2 : total - total / 2;
+static void distribute(Window &w, size_t i, const Size &total, bool upper) {
+  Size half = floorDiv(total, 2);
+  w.before[i] = upper ? half : total - half;
   w.after[i] = total - w.before[i];
 }
 
-FailureOr<Window> windowOf(Operation *op, ArrayRef<int64_t> spatial, ArrayRef<int64_t> kernel) {
+/// Requires of a run that `size` is not negative. Failure when it always is.
+static LogicalResult requireNotNegative(Operation *op, const Size &size) {
+  return size.atLeast(0) ? success() : require(op, min(Size(0), size), 0);
+}
+
+FailureOr<Window> windowOf(Operation *op, ArrayRef<Size> spatial, ArrayRef<int64_t> kernel) {
   if (kernel.size() != spatial.size()) {
     return op->emitOpError("kernel has ") << kernel.size() << " spatial axes, the input " << spatial.size();
   }
@@ -88,52 +86,32 @@ FailureOr<Window> windowOf(Operation *op, ArrayRef<int64_t> spatial, ArrayRef<in
   StringRef mode = autoPadOf(op);
   auto ceil = op->getAttrOfType<IntegerAttr>("ceil_mode");
   for (size_t i = 0; i < kernel.size(); ++i) {
-    int64_t in = spatial[i], stride = w.strides[i];
-    bool same = mode.starts_with("SAME");
-    if (ShapedType::isDynamic(in) || ShapedType::isDynamic(kernel[i])) {
-      if (same) {
-        w.before[i] = w.after[i] = ShapedType::kDynamic;
-      }
+    Size in = spatial[i], stride = w.strides[i];
+    bool known = !in.isUnknown() && !ShapedType::isDynamic(kernel[i]);
+    if (mode.starts_with("SAME")) {
+      w.out[i] = ceilDiv(in, stride);
+      Size total = known ? max(Size(0), (w.out[i] - 1) * stride + w.reach(i) - in) : Size::unknown();
+      distribute(w, i, total, mode == "SAME_UPPER");
       continue;
     }
-    if (same) {
-      w.out[i] = (in + stride - 1) / stride;
-      distribute(w, i, std::max<int64_t>(0, (w.out[i] - 1) * stride + w.reach(i) - in), mode == "SAME_UPPER");
+    if (!known) {
       continue;
     }
-    int64_t room = in + w.before[i] + w.after[i] - w.reach(i);
-    if (room < 0) {
+    Size room = in + w.before[i] + w.after[i] - w.reach(i);
+    if (failed(requireNotNegative(op, room))) {
       return op->emitOpError("a window of ") << w.reach(i) << " does not fit the padded input of "
-                                             << in + w.before[i] + w.after[i] << " on axis " << i + 2;
+                                             << (in + w.before[i] + w.after[i]).text() << " on axis " << i + 2;
     }
-    w.out[i] = room / stride + 1;
-    // A last window that would begin in the padding behind is left out.
-    if (ceil && ceil.getInt() && mode == "NOTSET" && room % stride && w.out[i] * stride < in + w.before[i]) {
-      ++w.out[i];
+    w.out[i] = floorDiv(room, stride) + 1;
+    if (ceil && ceil.getInt() && mode == "NOTSET") {
+      // A last window that would begin in the padding behind is left out.
+      w.out[i] = max(w.out[i], min(ceilDiv(room, stride) + 1, ceilDiv(in + w.before[i], stride)));
     }
   }
   return w;
 }
 
-Sizes outSizes(const Window &window, Operation *op, ArrayRef<Size> spatial) {
-  Sizes out;
-  auto ceil = op->getAttrOfType<IntegerAttr>("ceil_mode");
-  for (size_t i = 0; i < spatial.size(); ++i) {
-    if (!ShapedType::isDynamic(window.out[i])) {
-      out.push_back(window.out[i]);
-    } else if (ShapedType::isDynamic(window.kernel[i]) || (ceil && ceil.getInt())) {
-      out.push_back(Size::unknown());
-    } else if (ShapedType::isDynamic(window.before[i])) { // SAME
-      out.push_back(ceilDiv(spatial[i], window.strides[i]));
-    } else {
-      Size room = spatial[i] + window.before[i] + window.after[i] - window.reach(i);
-      out.push_back(floorDiv(room, window.strides[i]) + 1);
-    }
-  }
-  return out;
-}
-
-FailureOr<Window> transposedWindowOf(Operation *op, ArrayRef<int64_t> spatial, ArrayRef<int64_t> kernel) {
+FailureOr<Window> transposedWindowOf(Operation *op, ArrayRef<Size> spatial, ArrayRef<int64_t> kernel) {
   size_t rank = spatial.size();
   if (kernel.size() != rank) {
     return op->emitOpError("kernel has ") << kernel.size() << " spatial axes, the input " << rank;
@@ -156,17 +134,17 @@ FailureOr<Window> transposedWindowOf(Operation *op, ArrayRef<int64_t> spatial, A
            << rank << " spatial axes";
   }
   for (size_t i = 0; i < rank; ++i) {
-    if (ShapedType::isDynamic(spatial[i]) || ShapedType::isDynamic(kernel[i])) {
+    if (spatial[i].isUnknown() || ShapedType::isDynamic(kernel[i])) {
       continue;
     }
-    int64_t full = w.strides[i] * (spatial[i] - 1) + (*extra)[i] + w.reach(i);
+    Size stride = w.strides[i], full = stride * (spatial[i] - 1) + (*extra)[i] + w.reach(i);
     if (wanted.empty() && !mode.starts_with("SAME")) {
       w.out[i] = full - w.before[i] - w.after[i];
     } else {
-      w.out[i] = wanted.empty() ? spatial[i] * w.strides[i] : wanted[i];
-      distribute(w, i, std::max<int64_t>(0, full - w.out[i]), mode == "SAME_UPPER");
+      w.out[i] = wanted.empty() ? spatial[i] * stride : Size(wanted[i]);
+      distribute(w, i, max(Size(0), full - w.out[i]), mode == "SAME_UPPER");
     }
-    if (w.out[i] < 0) {
+    if (failed(requireNotNegative(op, w.out[i]))) {
       return op->emitOpError("pads leave nothing of the output on axis ") << i + 2;
     }
   }
@@ -187,9 +165,14 @@ std::optional<SmallVector<int64_t>> kernelOf(Operation *op, Value weights) {
 
 LogicalResult explicitPads(Operation *op, const Window &window, PatternRewriter &rewriter) {
   auto mode = op->getAttrOfType<StringAttr>("auto_pad");
-  SmallVector<int64_t> pads(window.before);
-  pads.append(window.after);
-  if (!mode || mode.getValue() == "NOTSET" || llvm::any_of(pads, ShapedType::isDynamic)) {
+  SmallVector<int64_t> pads;
+  for (const Size &pad : llvm::concat<const Size>(window.before, window.after)) {
+    if (!pad.isNumber()) {
+      return failure();
+    }
+    pads.push_back(pad.number());
+  }
+  if (!mode || mode.getValue() == "NOTSET") {
     return failure();
   }
   rewriter.modifyOpInPlace(op, [&] {

@@ -6,27 +6,22 @@
 
 namespace ingot::onnx {
 
-/// One entry a spatial axis in each list. `before`, `after` and `out` are dynamic where the input's size is not known
-/// yet.
+/// One entry a spatial axis in each list. `before`, `after` and `out` are unknown where the input's size is not known.
 struct Window {
-  llvm::SmallVector<int64_t> kernel, strides, dilations, before, after, out;
+  llvm::SmallVector<int64_t> kernel, strides, dilations;
+  Sizes before, after, out;
 
   size_t rank() const { return kernel.size(); }
   int64_t reach(size_t i) const { return (kernel[i] - 1) * dilations[i] + 1; }
-  /// (before, after) of each axis.
-  llvm::SmallVector<int64_t> pads() const;
 };
 
 /// Reads the attributes strides, dilations, pads, auto_pad (and ceil_mode) of `op`, whose window of `kernel` slides
-/// over `spatial`. A contradiction is reported.
-llvm::FailureOr<Window> windowOf(mlir::Operation *op, llvm::ArrayRef<int64_t> spatial, llvm::ArrayRef<int64_t> kernel);
+/// over `spatial`. A contradiction is reported; what the symbols must be for the window to fit is required of `op`.
+llvm::FailureOr<Window> windowOf(mlir::Operation *op, llvm::ArrayRef<Size> spatial, llvm::ArrayRef<int64_t> kernel);
 
 /// The same for ConvTranspose, where `out` is what the window scatters into (output_padding and output_shape as well).
-llvm::FailureOr<Window> transposedWindowOf(mlir::Operation *op, llvm::ArrayRef<int64_t> spatial,
+llvm::FailureOr<Window> transposedWindowOf(mlir::Operation *op, llvm::ArrayRef<Size> spatial,
                                            llvm::ArrayRef<int64_t> kernel);
-
-/// `out` for sizes that may be expressions; those that are not known stay unknown. Not for transposed windows.
-Sizes outSizes(const Window &window, mlir::Operation *op, llvm::ArrayRef<Size> spatial);
 
 /// kernel_shape when given, else the dimensions of the weights behind their first two. Nothing when neither is known.
 std::optional<llvm::SmallVector<int64_t>> kernelOf(mlir::Operation *op, mlir::Value weights);

@@ -167,7 +167,7 @@ private:
   }
 
   static bool sameShape(Type a, Type b) {
-    return cast<RankedTensorType>(a).getShape() == cast<RankedTensorType>(b).getShape();
+    return plan::sizesOf(cast<RankedTensorType>(a)) == plan::sizesOf(cast<RankedTensorType>(b));
   }
 
   void assign(Operation *op) {

@@ -28,12 +28,14 @@ public:
     if (llvm::any_of(space.sizes, [](const Ix &size) { return size.is(0); })) {
       return;
     }
-    if (hasNoPlaces(lookup)) {
-      build.failIf(w.constant(1, w.b.getI1Type()));
-      return;
+    Ix count = 1;
+    for (const Ix &size : space.sizes) {
+      count *= size;
     }
-    Point at;
-    loops(Portion(build, items, space.sizes), at);
+    wherePlaces(build, lookup, count, [&] {
+      Point at;
+      loops(Portion(build, items, space.sizes), at);
+    });
   }
 
 private:

@@ -9,6 +9,12 @@
 // when many rows read it or it is transposed, and read where it is for few rows. A is read where it is. Rows are cut
 // into tiles that differ by one at most. While one panel is read, the next one is prefetched a few lines at a time.
 // Products whose operands both run along k (a vector B; a transposed B under one or two rows) are dot products instead.
+//
+// Each of the sizes may depend on the run:
+//  - rows: tiles of a few heights, the highest first; a tile that would reach over the end begins earlier, inside its
+//    work item, and computes some rows twice (a result has the same bits whatever tile it is in);
+//  - columns: the panel at the end is walked vector by vector, each with a mask;
+//  - k: loops with as many turns as there are.
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Vectors.h"
@@ -22,48 +28,65 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+using support::Size;
+using support::Sizes;
+
 /// The product as [batch][m][k] * [batch][k][n], with strides in elements.
 struct Problem {
   Type element;
   int64_t elementBytes = 4;
-  bool vectorA = false, vectorB = false;           ///< one-dimensional operands: the result lacks that axis
-  SmallVector<int64_t> batchSizes, batchA, batchB; ///< batchA: stride in elements; batchB: in matrices
-  int64_t batch = 1, m = 1, n = 1, k = 1;
-  int64_t rowA = 0, stepA = 1;    ///< of A along m and k
-  int64_t stepB = 1, columnB = 1; ///< of B, where it is read in place, along k and n
-  int64_t matricesB = 1;
+  bool vectorA = false, vectorB = false; ///< one-dimensional operands: the result lacks that axis
+  Sizes batchSizes, batchA, batchB;      ///< batchA: stride in elements; batchB: in matrices
+  Size batch = 1, m = 1, n = 1, k = 1;
+  Size rowA = 0, stepA = 1;    ///< of A along m and k
+  Size stepB = 1, columnB = 1; ///< of B, where it is read in place, along k and n
+  Size matricesB = 1;
   bool constantB = false, transB = false;
   bool merged = false; ///< batch dimensions are part of m
 };
 
 enum class From { Packed, Scratch, InPlace };
 
+/// So many tiles of a block fetch the next panel, where it is not known how many tiles there are.
+constexpr int64_t fetchingTiles = 4;
+
 /// How the product is cut.
 struct Tiling {
   bool dots = false;
   From from = From::Packed;
-  int64_t lanes = 1, vectors = 1, width = 1, panels = 1, lastVectors = 1;
+  int64_t lanes = 1, vectors = 1, width = 1;
+  Size panels = 1, blocks = 1;
+  // Columns of the last panel, where their number is known.
+  int64_t lastVectors = 1;
   int64_t rest = 0; ///< columns in the last vector when it is not full
-  int64_t tiles = 1, tilesPerBlock = 1, blocks = 1;
-  int64_t panelElements(const Problem &p) const { return p.k * width; }
-  int64_t matrixElements(const Problem &p) const { return panels * panelElements(p); }
+  // Rows: either their number is known,
+  int64_t tiles = 1, tilesPerBlock = 1;
+  // or these are the heights that tiles may have.
+  SmallVector<int64_t> heights;
+  bool dotsForFew = false; ///< dot products where a work item has two rows at most
+
+  Size panelElements(const Problem &p) const { return p.k * Size(width); }
+  Size matrixElements(const Problem &p) const { return panels * panelElements(p); }
+  int64_t mostRows(const Problem &p) const {
+    return heights.empty() ? llvm::divideCeil(p.m.number(), tiles) : heights.front();
+  }
 };
 
 /// Strides of an operand over the result's batch dimensions: 0 where it is broadcast. `step` is the stride of its last
 /// batch axis.
-SmallVector<int64_t> batchStrides(RankedTensorType type, ArrayRef<int64_t> batchSizes, int64_t step) {
-  SmallVector<int64_t> strides(batchSizes.size(), 0);
-  int64_t own = std::max<int64_t>(type.getRank() - 2, 0), shift = static_cast<int64_t>(batchSizes.size()) - own;
-  for (int64_t i = own; i-- > 0;) {
-    strides[i + shift] = type.getDimSize(i) == 1 ? 0 : step;
-    step *= type.getDimSize(i);
+Sizes batchStrides(const Sizes &sizes, const Sizes &batchSizes, Size step) {
+  Sizes strides(batchSizes.size(), 0);
+  size_t own = sizes.size() < 2 ? 0 : sizes.size() - 2, shift = batchSizes.size() - own;
+  for (size_t i = own; i-- > 0;) {
+    strides[i + shift] = sizes[i].repeats() ? Size(0) : step;
+    step = step * sizes[i];
   }
   return strides;
 }
 
 /// Whether all that the epilogue reads walks the first `rows` result dimensions as one: everything along them or
 /// nothing.
-bool rowsMerge(plan::KernelOp kernel, Operation *root, ArrayRef<int64_t> shape, int64_t rows) {
+bool rowsMerge(plan::KernelOp kernel, Operation *root, ArrayRef<Size> shape, int64_t rows) {
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (!type || llvm::all_of(argument.getUsers(), [&](Operation *user) { return user == root; })) {
@@ -71,9 +94,10 @@ bool rowsMerge(plan::KernelOp kernel, Operation *root, ArrayRef<int64_t> shape, 
     }
     bool along = false, broadcast = false;
     int64_t shift = static_cast<int64_t>(shape.size()) - type.getRank();
+    Sizes sizes = plan::sizesOf(type);
     for (int64_t d = 0; d < rows; ++d) {
-      if (shape[d] != 1) {
-        (d >= shift && type.getDimSize(d - shift) == shape[d] ? along : broadcast) = true;
+      if (!shape[d].is(1)) {
+        (d >= shift && sizes[d - shift] == shape[d] ? along : broadcast) = true;
       }
     }
     if (along && broadcast) {
@@ -92,25 +116,25 @@ Problem problemOf(plan::KernelOp kernel) {
   p.vectorA = a.getRank() == 1, p.vectorB = b.getRank() == 1;
   p.transB = op.getTransB();
   p.constantB = static_cast<bool>(constantOperand(kernel, op.getB()));
-  int64_t ra = a.getRank(), rb = b.getRank();
-  p.k = op.getTransA() ? a.getDimSize(ra - 2) : a.getShape().back();
-  p.m = p.vectorA ? 1 : a.getDimSize(ra - (op.getTransA() ? 1 : 2));
-  p.n = p.vectorB ? 1 : b.getDimSize(rb - (p.transB ? 2 : 1));
-  p.rowA = op.getTransA() ? 1 : p.k, p.stepA = op.getTransA() ? p.m : 1;
-  p.stepB = p.transB ? 1 : p.n, p.columnB = p.transB ? p.k : 1;
-  ArrayRef<int64_t> shape = y.getShape();
+  Sizes sa = plan::sizesOf(a), sb = plan::sizesOf(b), shape = plan::sizesOf(y);
+  p.k = op.getTransA() ? sa[sa.size() - 2] : sa.back();
+  p.m = p.vectorA ? Size(1) : sa[sa.size() - (op.getTransA() ? 1 : 2)];
+  p.n = p.vectorB ? Size(1) : sb[sb.size() - (p.transB ? 2 : 1)];
+  p.rowA = op.getTransA() ? Size(1) : p.k, p.stepA = op.getTransA() ? p.m : Size(1);
+  p.stepB = p.transB ? Size(1) : p.n, p.columnB = p.transB ? p.k : Size(1);
   int64_t matrixDims = !p.vectorA + !p.vectorB;
   p.batchSizes.assign(shape.begin(), shape.end() - matrixDims);
-  p.batch = onnx::elements(p.batchSizes);
-  p.matricesB = rb > 2 ? onnx::elements(b.getShape().drop_back(2)) : 1;
-  bool alike = p.matricesB == 1 && p.batch > 1 && !p.vectorA && !op.getTransA();
+  p.batch = product(p.batchSizes);
+  p.matricesB = sb.size() > 2 ? product(ArrayRef<Size>(sb).drop_back(2)) : Size(1);
+  bool several = !p.batch.isNumber() || p.batch.number() > 1;
+  bool alike = p.matricesB.is(1) && several && !p.vectorA && !op.getTransA();
   if (alike && rowsMerge(kernel, op, shape, y.getRank() - !p.vectorB)) {
     p.merged = true;
-    p.m *= p.batch, p.batch = 1;
+    p.m = p.m * p.batch, p.batch = 1;
     p.batchSizes.clear();
   } else {
-    p.batchA = batchStrides(a, p.batchSizes, p.m * p.k);
-    p.batchB = batchStrides(b, p.batchSizes, 1);
+    p.batchA = batchStrides(sa, p.batchSizes, p.m * p.k);
+    p.batchB = batchStrides(sb, p.batchSizes, 1);
   }
   return p;
 }
@@ -125,57 +149,99 @@ int64_t vectorsFor(int64_t rows, const target::MachineModel &machine) {
   return v;
 }
 
+/// What a size that is not known is taken for where nothing but speed depends on it.
+int64_t assumed(const Size &size, int64_t otherwise) { return size.isNumber() ? size.number() : otherwise; }
+
+/// Columns: `most` vectors in a panel, fewer where there are no more or the panels then are alike.
+void cutColumns(Tiling &t, const Problem &p, int64_t most) {
+  if (!p.n.isNumber()) {
+    t.vectors = most, t.width = most * t.lanes;
+    t.panels = max(Size(1), ceilDiv(p.n, t.width));
+    return;
+  }
+  int64_t columns = llvm::divideCeil(p.n.number(), t.lanes);
+  t.vectors = std::min(columns, most);
+  t.vectors = llvm::divideCeil(columns, llvm::divideCeil(columns, t.vectors)); // panels alike
+  t.width = t.vectors * t.lanes;
+  int64_t panels = llvm::divideCeil(columns, t.vectors);
+  t.panels = panels;
+  t.lastVectors = columns - (panels - 1) * t.vectors;
+  t.rest = p.n.number() % t.lanes;
+}
+
+/// Tiles of rows whose number is known, and the blocks that they are run in.
+void cutRows(Tiling &t, const Problem &p, const target::MachineModel &machine, int64_t rows) {
+  t.tilesPerBlock = t.tiles;
+  if (t.from != From::Scratch) {
+    int64_t k = assumed(p.k, 256), items = assumed(t.panels * p.batch, 16);
+    int64_t held = std::max<int64_t>(1, machine.l2Bytes / 2 / std::max<int64_t>(1, rows * k * p.elementBytes));
+    // Enough items for several threads, but none with fewer than so many multiplications.
+    int64_t least = llvm::divideCeil(int64_t(1) << 17, std::max<int64_t>(1, rows * k * t.width));
+    t.tilesPerBlock = std::min({t.tiles, held, std::max(least, t.tiles * items / 16)});
+  }
+  t.blocks = static_cast<int64_t>(llvm::divideCeil(t.tiles, t.tilesPerBlock));
+}
+
+/// Blocks of rows whose number depends on the run, by the same measures.
+void cutOpenRows(Tiling &t, const Problem &p, const target::MachineModel &machine) {
+  if (t.from == From::Scratch) { // each block would pack the panel again
+    return;
+  }
+  int64_t k = std::max<int64_t>(1, assumed(p.k, 256)), items = std::max<int64_t>(1, assumed(t.panels * p.batch, 4));
+  int64_t held = std::max(t.heights.front(), machine.l2Bytes / 2 / (k * p.elementBytes));
+  int64_t least = std::max(t.heights.front(), (int64_t(1) << 17) / (k * t.width));
+  Size enough = min(ceilDiv(p.m, least), static_cast<int64_t>(llvm::divideCeil(16, items)));
+  t.blocks = max(Size(1), max(ceilDiv(p.m, held), enough));
+}
+
 Tiling tilingOf(const Problem &p, const target::MachineModel &machine) {
   Tiling t;
   t.lanes = std::max<int64_t>(1, machine.lanes * 4 / std::max<int64_t>(p.elementBytes, 4));
-  bool alongK = p.stepA == 1 && (p.n == 1 || p.transB);
-  t.dots = alongK && (p.n == 1 || (p.m <= 2 && !p.constantB));
-  if (t.dots || p.m == 0 || p.n == 0) {
+  bool alongK = p.stepA.is(1) && (p.n.is(1) || p.transB), openRows = !p.m.isNumber();
+  bool dotsPay = alongK && !p.constantB;
+  t.dots = alongK && (p.n.is(1) || (dotsPay && !openRows && p.m.number() <= 2));
+  if (t.dots || p.m.is(0) || p.n.is(0)) {
     t.from = From::InPlace;
     return t;
   }
-  int64_t columns = llvm::divideCeil(p.n, t.lanes);
   // Rows of A that lie a multiple of 4 KiB apart compete for the same cache sets: fewer of them at a time when they are
   // long.
-  int64_t most = p.k > 768 && p.stepA == 1 ? std::min<int64_t>(8, machine.matmulTile.rows) : machine.matmulTile.rows;
-  t.tiles = llvm::divideCeil(p.m, most);
-  int64_t rows = llvm::divideCeil(p.m, t.tiles);
-  t.vectors = std::min(columns, vectorsFor(rows, machine));
-  t.vectors = llvm::divideCeil(columns, llvm::divideCeil(columns, t.vectors)); // panels alike
-  t.width = t.vectors * t.lanes;
-  t.panels = llvm::divideCeil(columns, t.vectors);
-  t.lastVectors = columns - (t.panels - 1) * t.vectors;
-  t.rest = p.n % t.lanes;
-  bool readable = !p.transB && (t.rest == 0 || machine.maskedAccess);
-  t.from = p.constantB ? From::Packed : (readable && t.tiles <= 2 ? From::InPlace : From::Scratch);
-  t.tilesPerBlock = t.tiles;
-  if (t.from != From::Scratch) {
-    int64_t held = std::max<int64_t>(1, machine.l2Bytes / 2 / std::max<int64_t>(1, rows * p.k * p.elementBytes));
-    // Enough items for several threads, but none with fewer than so many multiplications.
-    int64_t least = llvm::divideCeil(int64_t(1) << 17, std::max<int64_t>(1, rows * p.k * t.width));
-    t.tilesPerBlock = std::min({t.tiles, held, std::max(least, t.tiles * t.panels * p.batch / 16)});
+  bool few = openRows || (assumed(p.k, 0) > 768 && p.stepA.is(1));
+  int64_t most = few ? std::min<int64_t>(8, machine.matmulTile.rows) : machine.matmulTile.rows;
+  t.tiles = openRows ? 1 : llvm::divideCeil(p.m.number(), most);
+  int64_t rows = openRows ? most : llvm::divideCeil(p.m.number(), t.tiles);
+  for (int64_t height : {most, int64_t(4), int64_t(2), int64_t(1)}) {
+    if (openRows && (t.heights.empty() || height < t.heights.back())) {
+      t.heights.push_back(height);
+    }
   }
-  t.blocks = llvm::divideCeil(t.tiles, t.tilesPerBlock);
+  cutColumns(t, p, vectorsFor(rows, machine));
+  bool whole = p.n.isNumber() && t.rest == 0;
+  bool readable = !p.transB && (whole || machine.maskedAccess || t.lanes == 1);
+  t.from = p.constantB ? From::Packed : (readable && t.tiles <= 2 ? From::InPlace : From::Scratch);
+  t.dotsForFew = openRows && dotsPay;
+  openRows ? cutOpenRows(t, p, machine) : cutRows(t, p, machine, rows);
   return t;
 }
 
 /// Constant B -> panels, zero padded.
 void packPanels(const Problem &p, const Tiling &t, ArrayRef<char> from, MutableArrayRef<char> to) {
-  int64_t size = p.elementBytes;
-  for (int64_t matrix = 0; matrix < p.matricesB; ++matrix) {
-    const char *b = from.data() + matrix * p.k * p.n * size;
-    char *out = to.data() + matrix * t.matrixElements(p) * size;
-    for (int64_t n0 = 0; n0 < p.n; n0 += t.width, out += t.panelElements(p) * size) {
-      int64_t columns = std::min(t.width, p.n - n0);
-      for (int64_t k = 0; k < p.k; ++k) {
+  int64_t size = p.elementBytes, rows = p.k.number(), n = p.n.number();
+  int64_t stepB = p.stepB.number(), columnB = p.columnB.number(), panel = t.panelElements(p).number() * size;
+  for (int64_t matrix = 0; matrix < p.matricesB.number(); ++matrix) {
+    const char *b = from.data() + matrix * rows * n * size;
+    char *out = to.data() + matrix * t.panels.number() * panel;
+    for (int64_t n0 = 0; n0 < n; n0 += t.width, out += panel) {
+      int64_t columns = std::min(t.width, n - n0);
+      for (int64_t k = 0; k < rows; ++k) {
         char *row = out + k * t.width * size;
-        const char *source = b + (k * p.stepB + n0 * p.columnB) * size;
-        if (p.columnB == 1) {
+        const char *source = b + (k * stepB + n0 * columnB) * size;
+        if (columnB == 1) {
           std::copy_n(source, columns * size, row);
           continue;
         }
         for (int64_t c = 0; c < columns; ++c) {
-          std::copy_n(source + c * p.columnB * size, size, row + c * size);
+          std::copy_n(source + c * columnB * size, size, row + c * size);
         }
       }
     }
@@ -224,8 +290,8 @@ public:
     auto op = cast<onnx::MatMulOp>(group.root);
     a = group.buffer(op.getA()), b = group.buffer(op.getB());
     vector = w.vectorOf(p.element, t.lanes);
-    if (t.rest && !w.machine.maskedAccess) {
-      tail = w.local(p.element, t.lanes * llvm::divideCeil(p.m, t.tiles));
+    if (!t.dots && mayEndEarly() && !w.machine.maskedAccess) {
+      tail = w.local(p.element, t.lanes * t.mostRows(p));
     }
   }
 
@@ -234,31 +300,32 @@ public:
       Ix panel = remainder(item, t.panels), outer = floorDiv(item, t.panels);
       Ix block = remainder(outer, t.blocks);
       enterBatch(floorDiv(outer, t.blocks));
-      Ix from = block * t.tilesPerBlock, to = min(from + Ix(t.tilesPerBlock), t.tiles);
-      bool odd = t.lastVectors != t.vectors || t.rest;
-      if (!odd || t.panels == 1) {
-        return columns(item, panel, from, to, t.lastVectors, odd);
+      Rows rows = rowsOf(block);
+      if (!t.dotsForFew) {
+        return panelOf(item, panel, rows);
       }
-      Value last = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, w.value(panel), w.value(t.panels - 1));
-      Value before = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, w.value(panel), w.value(t.panels - 1));
-      w.ifThen(before, [&] { columns(item, panel, from, to, t.vectors, false); });
-      w.ifThen(last, [&] { columns(item, panel, from, to, t.lastVectors, true); });
+      Value few = compare(arith::CmpIPredicate::sle, rows.to - rows.from, 2);
+      w.ifThen(few, [&] {
+        Ix from = panel * t.width, to = min(from + Ix(t.width), p.n);
+        w.loop(rows.from, rows.to, 1, [&](Ix m) { dotRow(m, from, to); });
+      });
+      w.ifThen(compare(arith::CmpIPredicate::sgt, rows.to - rows.from, 2), [&] { panelOf(item, panel, rows); });
     });
   }
 
   void dots() {
-    bool down = p.n == 1;
     w.loop(build.begin, build.end, 1, [&](Ix item) {
       enterBatch(item);
-      w.loop(0, down ? 1 : p.m, 1, [&](Ix other) {
-        w.balanced(down ? p.m : p.n, 4, [&](Ix first, int64_t count) {
-          SmallVector<Ix> m, n;
+      if (p.n.is(1)) {
+        return inFours(0, p.m, [&](Ix first, int64_t count) {
+          SmallVector<Ix> m;
           for (int64_t i = 0; i < count; ++i) {
-            m.push_back(down ? first + Ix(i) : other), n.push_back(down ? Ix(0) : first + Ix(i));
+            m.push_back(first + Ix(i));
           }
-          dotTile(m, n);
+          dotTile(m, SmallVector<Ix>(count, 0));
         });
-      });
+      }
+      w.loop(0, p.m, 1, [&](Ix m) { dotRow(m, 0, p.n); });
     });
   }
 
@@ -277,11 +344,64 @@ private:
 
   RankedTensorType rootType() const { return Group::typeOf(group.root->getResult(0)); }
 
+  Value compare(arith::CmpIPredicate how, Ix x, Ix y) {
+    return arith::CmpIOp::create(w.b, w.loc, how, w.value(x), w.value(y));
+  }
+
+  /// Whether some vector of the last panel may have fewer columns than lanes.
+  bool mayEndEarly() const { return t.lanes > 1 && (t.rest || !p.n.isNumber()); }
+
+  /// A work item's rows: tiles [from, to) where their number is known, else rows [from, to).
+  struct Rows {
+    Ix from, to;
+  };
+  Rows rowsOf(Ix block) {
+    if (t.heights.empty()) {
+      Ix from = block * t.tilesPerBlock;
+      return {from, min(from + Ix(t.tilesPerBlock), t.tiles)};
+    }
+    if (t.blocks.is(1)) {
+      return {0, p.m};
+    }
+    Ix height = t.heights.front(), wanted = w.ix(w.value(ceilDiv(p.m, t.blocks)));
+    Ix rows = floorDiv(wanted + (height - 1), height) * height;
+    Ix from = min(block * rows, p.m);
+    return {from, min(from + rows, p.m)};
+  }
+
+  void panelOf(Ix item, Ix panel, const Rows &rows) {
+    if (!p.n.isNumber()) {
+      return openPanel(item, panel, rows);
+    }
+    bool odd = t.lastVectors != t.vectors || t.rest;
+    if (!odd || t.panels.is(1)) {
+      return columns(item, panel, panel * t.width, rows, t.lastVectors, t.rest);
+    }
+    Value last = compare(arith::CmpIPredicate::eq, panel, t.panels - Size(1));
+    Value before = compare(arith::CmpIPredicate::ne, panel, t.panels - Size(1));
+    w.ifThen(before, [&] { columns(item, panel, panel * t.width, rows, t.vectors, 0); });
+    w.ifThen(last, [&] { columns(item, panel, panel * t.width, rows, t.lastVectors, t.rest); });
+  }
+
+  /// A panel of which is not known how many columns it has: all of them, or so many that its vectors are taken one by
+  /// one.
+  void openPanel(Ix item, Ix panel, const Rows &rows) {
+    Ix from = panel * t.width, to = from + Ix(t.width);
+    w.ifThen(compare(arith::CmpIPredicate::sle, to, p.n), [&] { columns(item, panel, from, rows, t.vectors, 0); });
+    w.ifThen(compare(arith::CmpIPredicate::sgt, to, p.n), [&] {
+      w.loop(from, p.n, t.lanes, [&](Ix column) {
+        Ix rest = t.lanes > 1 ? min(Ix(p.n) - column, t.lanes) : Ix(0);
+        columns(item, panel, column, rows, 1, rest);
+      });
+    });
+  }
+
   void enterBatch(Ix index) {
     batchAt.assign(p.batchSizes.size(), 0);
     baseA = 0, matrixB = 0;
     for (size_t d = p.batchSizes.size(); d-- > 0;) {
-      batchAt[d] = remainder(index, p.batchSizes[d]), index = floorDiv(index, p.batchSizes[d]);
+      bool outermost = d == 0 && !p.batchSizes[d].isNumber();
+      batchAt[d] = outermost ? index : remainder(index, p.batchSizes[d]), index = floorDiv(index, p.batchSizes[d]);
       baseA = baseA + batchAt[d] * Ix(p.batchA[d]), matrixB = matrixB + batchAt[d] * Ix(p.batchB[d]);
     }
     baseB = matrixB * Ix(p.k * p.n);
@@ -304,34 +424,63 @@ private:
   struct Panel {
     Buffer buffer;
     Ix base;
-    int64_t step; ///< from one k to the next
-    Ix column;    ///< of the result
+    Ix step;   ///< from one k to the next
+    Ix column; ///< of the result
     int64_t vectors;
     Value mask;   ///< of the last vector, where a load must not run over
-    bool partial; ///< the last vector has t.rest columns
+    bool partial; ///< the last vector has `rest` columns, those of the mask `live` where the machine has masked access
+    Ix rest;
+    Value live;
   };
 
-  void columns(Ix item, Ix panel, Ix from, Ix to, int64_t vectors, bool odd) {
-    Panel at{b, {}, t.width, panel * t.width, vectors, {}, odd && t.rest};
-    Value mask = at.partial && w.machine.maskedAccess ? w.maskFor(t.rest, t.lanes) : Value();
+  /// Results of some rows, of `vectors` vectors from a column on; `rest`: columns of the last one, 0 for all.
+  void columns(Ix item, Ix panel, Ix column, const Rows &rows, int64_t vectors, Ix rest) {
+    Panel at{b, {}, t.width, column, vectors, {}, !rest.is(0), rest, {}};
+    Value mask = at.live = at.partial && w.machine.maskedAccess ? w.maskFor(rest, t.lanes) : Value();
     if (t.from == From::Packed) {
       at.base = matrixB * Ix(t.matrixElements(p)) + panel * Ix(t.panelElements(p));
     } else if (t.from == From::InPlace) {
       at.base = baseB + at.column, at.step = p.n, at.mask = mask;
     } else {
-      at.buffer =
-          w.scratch(build.scratch, item * Ix(t.panelElements(p) * p.elementBytes), p.element, t.panelElements(p));
+      at.buffer = w.scratch(build.scratch, item * Ix(t.panelElements(p) * Size(p.elementBytes)), p.element,
+                            memoryExtent(t.panelElements(p)));
       packPanel(at, mask);
     }
-    int64_t small = p.m / t.tiles, larger = p.m % t.tiles;
+    eachTile(at, rows);
+  }
+
+  void eachTile(const Panel &at, const Rows &rows) {
+    Ix from = rows.from, to = rows.to;
+    if (!t.heights.empty()) {
+      return openTiles(at, from, to);
+    }
+    int64_t small = p.m.number() / t.tiles, larger = p.m.number() % t.tiles;
     if (larger) {
       w.loop(from, min(to, larger), 1, [&](Ix i) { tile(at, i * Ix(small + 1), small + 1, i - from); });
     }
     w.loop(max(from, larger), to, 1, [&](Ix i) { tile(at, Ix(larger) + i * Ix(small), small, i - from); });
   }
 
-  void tile(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock) {
-    SmallVector<Value> sums = accumulate(panel, row, rows, indexInBlock);
+  /// Rows [from, to) in tiles of given heights. The last tile of a height begins earlier where that costs less than the
+  /// smaller tiles that what is left would take.
+  void openTiles(const Panel &at, Ix from, Ix to) {
+    Ix rows = to - from, done = 0;
+    for (auto [i, height] : llvm::enumerate(t.heights)) {
+      int64_t next = i + 1 < t.heights.size() ? t.heights[i + 1] : 0;
+      Ix count = floorDiv(rows - done + Ix(height - 1 - next), height);
+      if (height > 1) {
+        Value enough = compare(arith::CmpIPredicate::sge, rows, height);
+        count = w.ix(arith::SelectOp::create(w.b, w.loc, enough, w.value(count), w.value(0)));
+      }
+      w.loop(0, count, 1, [&, height = height, first = i == 0](Ix i) {
+        tile(at, from + min(done + i * Ix(height), rows - Ix(height)), height, first ? i : Ix(0), first);
+      });
+      done = min(done + count * Ix(height), rows);
+    }
+  }
+
+  void tile(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock, bool prefetches = true) {
+    SmallVector<Value> sums = accumulate(panel, row, rows, indexInBlock, prefetches);
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t v = 0; v < panel.vectors; ++v) {
         Value sum = sums[i * panel.vectors + v];
@@ -340,47 +489,57 @@ private:
         if (partial && tail) {
           w.store(sum, tail, i * t.lanes);
         } else {
-          group.finish(sum, space, point(row + Ix(i), column, t.lanes, partial ? w.maskFor(t.rest, t.lanes) : Value()));
+          group.finish(sum, space, point(row + Ix(i), column, t.lanes, partial ? panel.live : Value()));
         }
       }
     }
     if (panel.partial && tail) {
       Ix column = panel.column + Ix((panel.vectors - 1) * t.lanes);
       w.loop(0, rows, 1, [&](Ix i) {
-        w.loop(0, t.rest, 1,
+        w.loop(0, panel.rest, 1,
                [&](Ix c) { group.finish(w.load(tail, i * t.lanes + c), space, point(row + i, column + c, 1)); });
       });
     }
   }
 
-  SmallVector<Value> accumulate(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock) {
+  /// Lines of the next panel to fetch while `unroll` steps of this one are done: all of it in one block of tiles, or in
+  /// a few tiles where their number depends on the run.
+  int64_t linesAhead(int64_t unroll, int64_t lineElements) const {
+    bool several = t.heights.empty() ? t.tiles > 1 : true;
+    if (t.from != From::Packed || t.panels.is(1) || !several) {
+      return 0;
+    }
+    return llvm::divideCeil(unroll * t.width, lineElements * (t.heights.empty() ? t.tilesPerBlock : fetchingTiles));
+  }
+
+  SmallVector<Value> accumulate(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock, bool prefetches) {
     constexpr int64_t unroll = 4;
     Ix fromA = baseA + row * Ix(p.rowA);
-    int64_t lineElements = 64 / p.elementBytes, ahead = 0;
-    if (t.from == From::Packed && t.panels > 1 && t.tiles > 1) { // lines of the next panel to fetch in each step
-      ahead = llvm::divideCeil(unroll * t.width, lineElements * t.tilesPerBlock);
-    }
+    int64_t lineElements = 64 / p.elementBytes, ahead = prefetches ? linesAhead(unroll, lineElements) : 0;
+    Ix index = t.heights.empty() ? indexInBlock : min(indexInBlock, fetchingTiles - 1);
     auto step = [&](Ix k, int64_t count, ValueRange carried) {
       SmallVector<Value> sums(carried);
-      Ix atA = fromA + k * Ix(p.stepA), atB = panel.base + k * Ix(panel.step);
+      Ix atA = fromA + k * Ix(p.stepA), atB = panel.base + k * panel.step;
       for (int64_t u = 0; u < count; ++u) {
-        oneStep(panel, sums, rows, atA + Ix(u * p.stepA), atB + Ix(u * panel.step));
+        oneStep(panel, sums, rows, atA + Ix(u) * Ix(p.stepA), atB + Ix(u) * panel.step);
       }
       return sums;
     };
-    int64_t whole = p.k - p.k % unroll;
+    Ix whole = Ix(p.k) - remainder(Ix(p.k), unroll), rest = Ix(p.k) - whole;
     SmallVector<Value> zeros(rows * panel.vectors, w.constant(0, vector));
     SmallVector<Value> sums = w.loop(0, whole, unroll, zeros, [&](Ix k, ValueRange carried) {
       if (ahead) {
-        Ix line =
-            panel.base + Ix(t.panelElements(p)) + (indexInBlock * Ix(whole) + k) * Ix(ahead * lineElements / unroll);
+        Ix line = panel.base + Ix(t.panelElements(p)) + (index * whole + k) * Ix(ahead * lineElements / unroll);
         for (int64_t i = 0; i < ahead; ++i) {
           w.prefetch(panel.buffer, line + Ix(i * lineElements));
         }
       }
       return step(k, unroll, carried);
     });
-    return step(whole, p.k - whole, sums);
+    if (rest.known()) {
+      return step(whole, rest.number(), sums);
+    }
+    return w.loop(whole, p.k, 1, sums, [&](Ix k, ValueRange carried) { return step(k, 1, carried); });
   }
 
   void oneStep(const Panel &panel, MutableArrayRef<Value> sums, int64_t rows, Ix atA, Ix atB) {
@@ -390,7 +549,7 @@ private:
           w.load(panel.buffer, atB + Ix(v * t.lanes), t.lanes, v + 1 == panel.vectors ? panel.mask : Value()));
     }
     for (int64_t i = 0; i < rows; ++i) {
-      Value broadcast = w.splat(w.load(a, atA + Ix(i * p.rowA)), t.lanes);
+      Value broadcast = w.splat(w.load(a, atA + Ix(i) * Ix(p.rowA)), t.lanes);
       for (int64_t v = 0; v < panel.vectors; ++v) {
         Value &sum = sums[i * panel.vectors + v];
         sum = multiplyAdd(broadcast, vectors[v], sum);
@@ -400,6 +559,7 @@ private:
 
   /// B's columns of this panel into scratch, [k][width].
   void packPanel(const Panel &at, Value mask) {
+    Ix rowB = p.n;
     for (int64_t v = 0; v < at.vectors; ++v) {
       bool partial = at.partial && v + 1 == at.vectors;
       Ix column = at.column + Ix(v * t.lanes);
@@ -407,13 +567,13 @@ private:
         packTransposed(at, v, column);
       } else if (partial && !mask) {
         w.loop(0, p.k, 1, [&](Ix k) {
-          w.loop(0, t.rest, 1, [&](Ix c) {
-            w.store(w.load(b, baseB + k * p.n + column + c), at.buffer, k * t.width + Ix(v * t.lanes) + c);
+          w.loop(0, at.rest, 1, [&](Ix c) {
+            w.store(w.load(b, baseB + k * rowB + column + c), at.buffer, k * t.width + Ix(v * t.lanes) + c);
           });
         });
       } else {
         w.loop(0, p.k, 1, [&](Ix k) {
-          w.store(w.load(b, baseB + k * p.n + column, t.lanes, partial ? mask : Value()), at.buffer,
+          w.store(w.load(b, baseB + k * rowB + column, t.lanes, partial ? mask : Value()), at.buffer,
                   k * t.width + Ix(v * t.lanes));
         });
       }
@@ -423,8 +583,8 @@ private:
   /// `lanes` columns of a transposed B, square by square. Columns past the end read the last one: nobody looks at their
   /// sums.
   void packTransposed(const Panel &at, int64_t v, Ix column) {
-    auto start = [&](Ix c) { return baseB + min(column + c, p.n - 1) * Ix(p.k); };
-    int64_t whole = p.k - p.k % t.lanes;
+    auto start = [&](Ix c) { return baseB + min(column + c, p.n - Size(1)) * Ix(p.k); };
+    Ix whole = Ix(p.k) - remainder(Ix(p.k), t.lanes);
     w.loop(0, whole, t.lanes, [&](Ix k) {
       SmallVector<Value> square;
       for (int64_t c = 0; c < t.lanes; ++c) {
@@ -441,12 +601,35 @@ private:
     });
   }
 
+  // Dot products.
+
+  /// Calls body(first, count) for [from, to), four at a time or nearly so.
+  void inFours(Ix from, Ix to, llvm::function_ref<void(Ix first, int64_t count)> body) {
+    if (from.is(0) && to.known()) {
+      return w.balanced(to.number(), 4, body);
+    }
+    Ix whole = to - remainder(to - from, 4);
+    w.loop(from, whole, 4, [&](Ix i) { body(i, 4); });
+    w.loop(whole, to, 1, [&](Ix i) { body(i, 1); });
+  }
+
+  /// Columns [from, to) of one row.
+  void dotRow(Ix m, Ix from, Ix to) {
+    inFours(from, to, [&](Ix first, int64_t count) {
+      SmallVector<Ix> n;
+      for (int64_t i = 0; i < count; ++i) {
+        n.push_back(first + Ix(i));
+      }
+      dotTile(SmallVector<Ix>(count, m), n);
+    });
+  }
+
   /// Up to four results whose operands both run along k.
   void dotTile(ArrayRef<Ix> m, ArrayRef<Ix> n) {
     SmallVector<Ix> fromA, fromB;
     for (auto [row, column] : llvm::zip_equal(m, n)) {
       fromA.push_back(baseA + row * Ix(p.rowA));
-      fromB.push_back(baseB + column * Ix(p.transB ? p.k : 1));
+      fromB.push_back(baseB + column * (p.transB ? Ix(p.k) : Ix(1)));
     }
     auto step = [&](Ix k, int64_t lanes, Value mask, ValueRange carried) {
       SmallVector<Value> sums;
@@ -456,16 +639,16 @@ private:
       }
       return sums;
     };
-    int64_t rest = p.k % t.lanes, whole = p.k - rest;
+    Ix rest = remainder(Ix(p.k), t.lanes), whole = Ix(p.k) - rest;
     SmallVector<Value> sums(m.size(), w.constant(0, vector));
     sums = w.loop(0, whole, t.lanes, sums, [&](Ix k, ValueRange carried) { return step(k, t.lanes, {}, carried); });
-    if (rest && w.machine.maskedAccess) {
+    if (!rest.is(0) && w.machine.maskedAccess) {
       sums = step(whole, t.lanes, w.maskFor(rest, t.lanes), sums);
     }
     for (Value &sum : sums) {
       sum = across(w, Combine::Add, sum);
     }
-    if (rest && !w.machine.maskedAccess) {
+    if (!rest.is(0) && !w.machine.maskedAccess) {
       sums = w.loop(whole, p.k, 1, sums, [&](Ix k, ValueRange carried) { return step(k, 1, {}, carried); });
     }
     for (size_t i = 0; i < m.size(); ++i) {
@@ -480,16 +663,20 @@ public:
     KernelShape shape;
     Problem p = problemOf(kernel);
     Tiling t = tilingOf(p, machine);
-    shape.items = std::max<int64_t>(1, t.dots ? p.batch : p.batch * t.blocks * t.panels);
-    if (p.m == 0 || p.n == 0) {
+    shape.items = t.dots ? p.batch : p.batch * t.blocks * t.panels;
+    if (p.m.is(0) || p.n.is(0) || p.batch.is(0)) {
+      shape.items = 1;
       return shape;
     }
     if (t.from == From::Scratch) {
-      shape.scratchBytes = std::max<int64_t>(64, shape.items.number() * t.panelElements(p) * p.elementBytes);
+      Size bytes = shape.items * t.panelElements(p) * Size(p.elementBytes);
+      shape.scratchBytes = max(Size(64), bytes);
     } else if (t.from == From::Packed) {
       plan::WeightTable::Recipe recipe;
-      recipe.key = llvm::formatv("panels {0} {1} {2} {3} {4}", t.width, p.k, p.n, p.matricesB, p.transB).str();
-      recipe.bytes = p.matricesB * t.matrixElements(p) * p.elementBytes;
+      recipe.key = llvm::formatv("panels {0} {1} {2} {3} {4}", t.width, p.k.number(), p.n.number(),
+                                 p.matricesB.number(), p.transB)
+                       .str();
+      recipe.bytes = (p.matricesB * t.matrixElements(p)).number() * p.elementBytes;
       recipe.pack = [p, t](ArrayRef<char> from, MutableArrayRef<char> to) { packPanels(p, t, from, to); };
       shape.packed[operandNumber(cast<onnx::MatMulOp>(rootOf(kernel)).getB())] = recipe;
     }
@@ -499,7 +686,7 @@ public:
   LogicalResult build(Build &build, const KernelShape &) const override {
     Problem p = problemOf(build.group.kernel);
     Tiling t = tilingOf(p, build.w.machine);
-    if (p.m == 0 || p.n == 0 || p.batch == 0) {
+    if (p.m.is(0) || p.n.is(0) || p.batch.is(0)) {
       return success();
     }
     Product product(build, p, t);

@@ -10,17 +10,19 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+using support::Size;
+
 /// Taps of a column that are written out; longer kernels loop. Pixels of a blocked tile.
 constexpr int64_t staticTaps = 7, tilePixels = 8;
 
 class PoolBuilder {
 public:
   PoolBuilder(Build &build, const Pool &pool)
-      : build(build), w(build.w), p(pool), in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))),
+      : build(build), w(build.w), p(pool), in(walkOf(Group::typeOf(build.group.root->getOperand(0)))),
         space(build.group.space(build.group.resultType())), x(build.group.buffer(build.group.root->getOperand(0))) {
     for (int64_t i = 0; i < 3; ++i) {
       int64_t dim = p.rank - 3 + i;
-      strides[i] = dim < 2 ? 0 : in.strides[dim];
+      strides[i] = dim < 2 ? Ix(0) : in.strides[dim];
     }
   }
 
@@ -35,21 +37,17 @@ public:
       return;
     }
     auto [first, last] = p.axes[2].interior();
-    for (int64_t i = 0; i < first; ++i) {
-      edge(r, i);
-    }
+    edges(r, 0, first);
     if (in.lanes > 1) {
-      int64_t start = first;
-      for (auto [size, count] : balancedTiles(last - first, tilePixels)) {
+      int64_t start = first.number();
+      for (auto [size, count] : balancedTiles(last.number() - start, tilePixels)) {
         w.loop(start, start + size * count, size, [&, size = size](Ix i) { pixels(r, i, size); });
         start += size * count;
       }
     } else {
       w.lanes(last - first, [&, first = first](Ix i, int64_t lanes, Value mask) { plain(r, first + i, lanes, mask); });
     }
-    for (int64_t i = last; i < p.axes[2].out; ++i) {
-      edge(r, i);
-    }
+    edges(r, last, p.axes[2].out);
   }
 
 private:
@@ -62,10 +60,10 @@ private:
   Build &build;
   Writer &w;
   const Pool &p;
-  plan::Strides in;
+  Walk in;
   Space space;
   Buffer x;
-  std::array<int64_t, 3> strides{};
+  std::array<Ix, 3> strides{};
 
   bool withIndices() const {
     auto max = dyn_cast<onnx::MaxPoolOp>(build.group.root);
@@ -78,7 +76,7 @@ private:
   Vectors overRows(const Row &r, Ix at, Vectors acc, llvm::function_ref<Vectors(Ix, ValueRange)> columns) {
     return w.loop(r.slices.first, r.slices.second, 1, acc, [&](Ix d, ValueRange a) {
       return w.loop(r.rows.first, r.rows.second, 1, a, [&](Ix h, ValueRange b) {
-        return columns(at + d * (p.axes[0].tapStep * strides[0]) + h * (p.axes[1].tapStep * strides[1]), b);
+        return columns(at + d * (Ix(p.axes[0].tapStep) * strides[0]) + h * (Ix(p.axes[1].tapStep) * strides[1]), b);
       });
     });
   }
@@ -96,12 +94,21 @@ private:
     build.group.finish(poolFinish(w, p, acc, p.kind == Pool::Average ? count : Ix(1)), space, at);
   }
 
-  /// Output column `i`, whose window reaches over the edge.
-  void edge(const Row &r, int64_t i) {
+  /// Output columns [from, to), whose windows reach over the edge: written out when they are known.
+  void edges(const Row &r, Ix from, Ix to) {
+    if (!from.known() || !to.known()) {
+      return w.loop(from, to, 1, [&](Ix i) { edge(r, i); });
+    }
+    for (int64_t i = from.number(); i < to.number(); ++i) {
+      edge(r, i);
+    }
+  }
+
+  void edge(const Row &r, Ix i) {
     const PoolAxis &a = p.axes[2];
     auto [first, last] = a.inside(i);
-    int64_t tap = a.tapStep * strides[2];
-    Vectors acc = overRows(r, r.base + i * a.step * strides[2], {started(in.lanes)},
+    Ix tap = Ix(a.tapStep) * strides[2];
+    Vectors acc = overRows(r, r.base + i * (Ix(a.step) * strides[2]), {started(in.lanes)},
                            [&, first = first, last = last](Ix at, ValueRange b) {
                              return w.loop(first, last, 1, b, [&](Ix k, ValueRange c) {
                                return Vectors{poolFold(w, p, c[0], w.load(x, at + k * tap, in.lanes))};
@@ -114,13 +121,13 @@ private:
   void pixels(const Row &r, Ix i, int64_t size) {
     const PoolAxis &a = p.axes[2];
     Vectors acc =
-        overRows(r, r.base + i * (a.step * strides[2]), Vectors(size, started(in.lanes)), [&](Ix at, ValueRange b) {
+        overRows(r, r.base + i * (Ix(a.step) * strides[2]), Vectors(size, started(in.lanes)), [&](Ix at, ValueRange b) {
           if (a.taps > staticTaps) {
             return w.loop(0, a.taps, 1, b, [&](Ix k, ValueRange c) {
               Vectors next;
               for (int64_t q = 0; q < size; ++q) {
                 next.push_back(poolFold(
-                    w, p, c[q], w.load(x, at + k * (a.tapStep * strides[2]) + q * a.step * strides[2], in.lanes)));
+                    w, p, c[q], w.load(x, at + k * (Ix(a.tapStep) * strides[2]) + Ix(q * a.step) * strides[2], in.lanes)));
               }
               return next;
             });
@@ -131,7 +138,7 @@ private:
             for (int64_t q = 0; q < size; ++q) {
               int64_t column = q * a.step + k * a.tapStep;
               Value &v = loaded[column];
-              v = v ? v : w.load(x, at + column * strides[2], in.lanes);
+              v = v ? v : w.load(x, at + Ix(column) * strides[2], in.lanes);
               next[q] = poolFold(w, p, next[q], v);
             }
           }
@@ -159,7 +166,7 @@ private:
     const PoolAxis &a = p.axes[2];
     auto [first, last] = a.inside(i);
     Type type = w.b.getI64Type();
-    int64_t image = p.axes[0].in * p.axes[1].in * a.in;
+    Ix image = p.axes[0].in * p.axes[1].in * a.in;
     Ix channel = (r.n * in.sizes[1] + r.c) * image;
     Vectors best =
         w.loop(r.slices.first, r.slices.second, 1, Vectors{started(1), w.constant(-1, type)}, [&](Ix d, ValueRange c0) {
@@ -196,17 +203,22 @@ private:
 
 class PoolFamily : public KernelFamily {
   static bool global(Operation *op) { return isa<onnx::GlobalAveragePoolOp, onnx::GlobalMaxPoolOp>(op); }
-  static int64_t planes(Operation *op) {
-    plan::Strides in = plan::stridesOf(Group::typeOf(op->getOperand(0)));
-    return in.sizes[0] * in.sizes[1];
+  /// Images times channels, or blocks of channels.
+  static Size planes(Operation *op) {
+    RankedTensorType in = Group::typeOf(op->getOperand(0));
+    support::Sizes sizes = plan::sizesOf(in);
+    return sizes[0] * (plan::blockedOf(in) ? Size(plan::stridesOf(in).sizes[1]) : sizes[1]);
   }
 
 public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape shape;
     Operation *root = rootOf(kernel);
-    Pool pool = poolOf(root);
-    shape.items = planes(root) * (global(root) ? 1 : pool.axes[0].out * pool.axes[1].out);
+    shape.items = planes(root);
+    support::Sizes out = plan::sizesOf(Group::typeOf(root->getResult(0)));
+    for (size_t i = 2; !global(root) && i + 1 < out.size(); ++i) {
+      shape.items = shape.items * out[i];
+    }
     return shape;
   }
 
@@ -218,8 +230,8 @@ public:
       return success();
     }
     PoolBuilder builder(build, pool);
-    int64_t channels = plan::stridesOf(Group::typeOf(root->getOperand(0))).sizes[1], rows = pool.axes[1].out,
-            slices = pool.axes[0].out;
+    Ix channels = walkOf(Group::typeOf(root->getOperand(0))).sizes[1], rows = pool.axes[1].out,
+       slices = pool.axes[0].out;
     build.w.loop(build.begin, build.end, 1, [&](Ix item) {
       Ix h = remainder(item, rows), rest = floorDiv(item, rows), d = remainder(rest, slices),
          plane = floorDiv(rest, slices);

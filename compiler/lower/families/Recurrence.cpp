@@ -20,6 +20,7 @@ namespace ingot::lower {
 namespace {
 
 using onnx::Num;
+using support::Size;
 
 /// Gates that one product gives, by their places in the standard's order.
 struct Phase {
@@ -30,11 +31,12 @@ struct Phase {
 
 struct Plan {
   StringRef kind;
-  int64_t steps, batch, hidden, gates, lanes, blocks, padded, rest, rows;
+  Size steps, batch;
+  int64_t hidden, gates, lanes, blocks, padded, rest, rows;
   bool constantR = false;
   SmallVector<Phase> phases;
 
-  int64_t stateElements() const { return batch * padded; }
+  Size stateElements() const { return batch * Size(padded); }
   int64_t packedElements() const { return gates * padded * hidden; }
 };
 
@@ -43,7 +45,7 @@ Plan planOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   RankedTensorType p = Group::typeOf(op.getP());
   Plan plan;
   plan.kind = op.getKind();
-  plan.steps = p.getDimSize(0), plan.batch = p.getDimSize(1);
+  plan.steps = onnx::sizeOf(p, 0), plan.batch = onnx::sizeOf(p, 1);
   plan.hidden = Group::typeOf(op.getR()).getDimSize(1);
   plan.gates = plan.hidden ? p.getDimSize(2) / plan.hidden : 0;
   plan.lanes = machine.lanes;
@@ -60,7 +62,8 @@ Plan planOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   plan.rows = std::max<int64_t>(1, (machine.registers - 2 - wide) / wide);
   for (Phase &phase : plan.phases) {
     int64_t g = phase.gates.size();
-    phase.group = plan.batch > 1 ? 1 : std::clamp<int64_t>(8 / g, 1, std::max<int64_t>(1, plan.blocks));
+    bool oneRow = plan.batch.isNumber() && plan.batch.number() <= 1;
+    phase.group = oneRow ? std::clamp<int64_t>(8 / g, 1, std::max<int64_t>(1, plan.blocks)) : 1;
     phase.offset = offset;
     offset += g * plan.padded * plan.hidden;
   }
@@ -92,10 +95,11 @@ public:
   Network(Build &build, const Plan &plan)
       : build(build), w(build.w), group(build.group), op(cast<onnx::RecurrenceOp>(group.root)), plan(plan),
         element(w.b.getF32Type()), vector(w.vectorOf(element, plan.lanes)) {
-    int64_t state = plan.stateElements();
-    auto piece = [&](int64_t at, int64_t elements) { return w.scratch(build.scratch, at * 4, element, elements); };
-    h = piece(0, 2 * state), c = piece(2 * state, state), update = piece(3 * state, state),
-    reset = piece(4 * state, state);
+    Size state = plan.stateElements();
+    auto piece = [&](int64_t at, int64_t states) {
+      return w.scratch(build.scratch, Size(at * 4) * state, element, memoryExtent(Size(states) * state));
+    };
+    h = piece(0, 2), c = piece(2, 1), update = piece(3, 1), reset = piece(4, 1);
     p = group.buffer(op.getP()), peephole = group.buffer(op.getPeephole()), bias = group.buffer(op.getBias()),
     lengths = group.buffer(op.getSequenceLens());
     r = group.buffer(op.getR());
@@ -107,12 +111,12 @@ public:
 
   void run() {
     if (!plan.constantR) {
-      packR(w.scratch(build.scratch, 5 * plan.stateElements() * 4, element, plan.packedElements()));
+      packR(w.scratch(build.scratch, plan.stateElements() * Size(20), element, plan.packedElements()));
     }
     checkLengths();
     start(op.getInitialH(), h), start(op.getInitialC(), c);
     w.loop(0, plan.steps, 1, [&](Ix step) { oneStep(step); });
-    end(op.getYH(), h, (plan.steps % 2) * plan.stateElements());
+    end(op.getYH(), h, remainder(Ix(plan.steps), 2) * plan.stateElements());
     end(op.getYC(), c, 0);
   }
 
@@ -174,11 +178,11 @@ private:
       });
     });
   }
-  void end(Value result, Buffer state, int64_t at) {
+  void end(Value result, Buffer state, Ix at) {
     if (Buffer to = resultFor(result)) {
       w.loop(0, plan.batch, 1, [&](Ix row) {
         eachBlock([&](Ix unit, bool partial) {
-          store(w.load(state, Ix(at) + row * plan.padded + unit, plan.lanes), to, row * plan.hidden + unit, partial);
+          store(w.load(state, at + row * plan.padded + unit, plan.lanes), to, row * plan.hidden + unit, partial);
         });
       });
     }
@@ -214,7 +218,7 @@ private:
       return;
     }
     w.loop(0, plan.batch, 1, [&](Ix row) {
-      Value length = w.load(lengths, row), most = w.constant(static_cast<double>(plan.steps), length.getType());
+      Value length = w.load(lengths, row), most = w.integer(plan.steps, length.getType());
       build.failIf(arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ugt, length, most)); // or negative
     });
   }
@@ -229,7 +233,7 @@ private:
 
   Row rowAt(Ix row, Ix step) {
     if (!lengths) {
-      return {row, op.getReverse() ? Ix(plan.steps - 1) - step : step, {}};
+      return {row, op.getReverse() ? Ix(plan.steps - Size(1)) - step : step, {}};
     }
     Ix length = min(max(w.ix(w.load(lengths, row)), 0), plan.steps);
     Value active = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, w.value(step), w.value(length));
@@ -240,12 +244,22 @@ private:
     return {row, w.ix(arith::SelectOp::create(w.b, w.loc, active, back, w.value(step))), active};
   }
 
+  /// The batch in tiles of rows: as even as may be, or with single ones at the end where its size depends on the run.
+  void eachTile(llvm::function_ref<void(Ix first, int64_t count)> body) {
+    if (plan.batch.isNumber()) {
+      return w.balanced(plan.batch.number(), plan.rows, body);
+    }
+    Ix whole = Ix(plan.batch) - remainder(Ix(plan.batch), plan.rows);
+    w.loop(0, whole, plan.rows, [&](Ix first) { body(first, plan.rows); });
+    w.loop(plan.rows == 1 ? Ix(plan.batch) : whole, plan.batch, 1, [&](Ix first) { body(first, 1); });
+  }
+
   void oneStep(Ix step) {
     Ix parity = remainder(step, 2), state = plan.stateElements();
     Ix from = parity * state, to = (Ix(1) - parity) * state;
     for (size_t i = 0; i < plan.phases.size(); ++i) {
       const Phase &phase = plan.phases[i];
-      w.balanced(plan.batch, plan.rows, [&](Ix first, int64_t count) {
+      eachTile([&](Ix first, int64_t count) {
         SmallVector<Row> rows;
         for (int64_t n = 0; n < count; ++n) {
           rows.push_back(rowAt(first + Ix(n), step));
@@ -343,7 +357,7 @@ private:
     return clip ? atMost(atLeast(x, -clip->convertToDouble()), clip->convertToDouble()) : x;
   }
   Num input(const Units &at, int64_t gate) {
-    Ix base = ((at.row.time * plan.batch + at.row.row) * plan.gates + Ix(gate)) * plan.hidden;
+    Ix base = ((at.row.time * Ix(plan.batch) + at.row.row) * plan.gates + Ix(gate)) * plan.hidden;
     return num(load(p, base + at.unit, at.partial));
   }
   /// The peephole's weights for a gate (0: input, 1: output, 2: forget) times the cell; zero times nothing where there
@@ -397,7 +411,7 @@ private:
   void finish(const Units &at, Ix place, Num state, Num old) {
     w.store(goesOn(at, state, old), h, at.to + place);
     if (y) {
-      Ix to = (at.row.time * plan.batch + at.row.row) * plan.hidden + at.unit;
+      Ix to = (at.row.time * Ix(plan.batch) + at.row.row) * plan.hidden + at.unit;
       store(goesOn(at, state, state.constant(0)), y, to, at.partial);
     }
   }
@@ -409,8 +423,8 @@ public:
     Plan plan = planOf(kernel, machine);
     KernelShape shape;
     shape.checked = onnx::present(cast<onnx::RecurrenceOp>(rootOf(kernel)).getSequenceLens());
-    shape.scratchBytes =
-        std::max<int64_t>(64, 4 * (5 * plan.stateElements() + (plan.constantR ? 0 : plan.packedElements())));
+    Size elements = Size(5) * plan.stateElements() + Size(plan.constantR ? 0 : plan.packedElements());
+    shape.scratchBytes = max(Size(64), Size(4) * elements);
     if (plan.constantR) {
       plan::WeightTable::Recipe recipe;
       recipe.key = llvm::formatv("gates {0} {1} {2} {3} {4}", plan.kind, plan.hidden, plan.lanes, plan.phases.size(),
@@ -431,7 +445,7 @@ public:
 
   LogicalResult build(Build &build, const KernelShape &) const override {
     Plan plan = planOf(build.group.kernel, build.w.machine);
-    if (plan.batch > 0 && plan.hidden > 0) {
+    if (!plan.batch.is(0) && plan.hidden > 0) {
       Network(build, plan).run();
     }
     return success();

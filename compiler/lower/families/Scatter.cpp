@@ -1,6 +1,7 @@
 // Scatters (onnx::Indexer): the data is copied to the result, then the updates are walked in order, each written (or
 // combined with what is there) at the place that its index says; whole vectors where the index stays the same along the
 // updates' innermost dimension.
+#include "compiler/lower/Copy.h"
 #include "compiler/lower/Indexing.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
@@ -15,10 +16,10 @@ class Loops {
 public:
   explicit Loops(Build &build)
       : build(build), w(build.w), group(build.group), lookup(cast<onnx::Indexer>(group.root).lookup()),
-        updatesType(Group::typeOf(group.root->getOperand(2))), element(updatesType.getElementType()) {
+        element(onnx::elementOf(group.root->getOperand(2))), sizes(sizesOf(Group::typeOf(group.root->getOperand(2)))) {
     auto walked = [](const auto &strides) { return Ixs(strides.begin(), strides.end()); };
     indices = {group.buffer(group.root->getOperand(1)), 0, walked(lookup.indexStrides), 1};
-    updates = {group.buffer(group.root->getOperand(2)), 0, walked(plan::stridesOf(updatesType).strides), 1};
+    updates = {group.buffer(group.root->getOperand(2)), 0, dense(sizes), 1};
     result = {group.result(), 0, walked(lookup.dataStrides), 1};
     if (auto reduction = group.root->getAttrOfType<StringAttr>("reduction")) {
       combination = reduction.getValue();
@@ -27,16 +28,11 @@ public:
 
   void write() {
     Buffer data = group.buffer(group.root->getOperand(0));
-    w.lanes(group.resultType().getNumElements(),
-            [&](Ix i, int64_t lanes, Value mask) { w.store(w.load(data, i, lanes, mask), group.result(), i, mask); });
-    if (updatesType.getNumElements() == 0) {
+    copyElements(w, data, 0, group.result(), 0, elements(sizesOf(group.resultType())));
+    if (llvm::any_of(sizes, [](const Ix &size) { return size.is(0); })) {
       return;
     }
-    if (hasNoPlaces(lookup)) {
-      build.failIf(w.constant(1, w.b.getI1Type()));
-      return;
-    }
-    loops();
+    wherePlaces(build, lookup, elements(sizes), [&] { loops(); });
   }
 
 private:
@@ -44,24 +40,24 @@ private:
   Writer &w;
   Group &group;
   onnx::Lookup lookup;
-  RankedTensorType updatesType;
   Type element;
+  Ixs sizes; ///< of the updates
   Access indices, updates, result;
   StringRef combination = "none";
   SmallVector<Ix> at;
 
   void loops() {
-    int64_t d = at.size(), rank = updatesType.getRank();
+    size_t d = at.size(), rank = sizes.size();
     bool row = d < rank && rest(indices.strides, d, 0) && rest(result.strides, d, 1);
     if (row || d == rank) {
-      int64_t length = row ? onnx::elements(updatesType.getShape().drop_front(d)) : 1;
+      Ix length = row ? elements(ArrayRef<Ix>(sizes).drop_front(d)) : Ix(1);
       SmallVector<Ix> first(at);
       first.resize(rank, 0);
       Ix to = result.at(first) + lookedUp(build, lookup, indices, first), from = updates.at(first);
       w.lanes(length, [&](Ix i, int64_t lanes, Value mask) { put(from + i, to + i, lanes, mask); });
       return;
     }
-    w.loop(0, updatesType.getDimSize(d), 1, [&](Ix i) {
+    w.loop(0, sizes[d], 1, [&](Ix i) {
       at.push_back(i);
       loops();
       at.pop_back();
@@ -69,15 +65,34 @@ private:
   }
 
   /// Whether the axes from `d` on all have stride zero (`innermost` 0), or are dense (`innermost` 1).
-  bool rest(ArrayRef<Ix> strides, int64_t d, int64_t innermost) const {
-    int64_t expected = innermost;
-    for (int64_t i = updatesType.getRank(); i-- > d;) {
-      if (updatesType.getDimSize(i) != 1 && !strides[i].is(expected)) {
+  bool rest(ArrayRef<Ix> strides, size_t d, int64_t innermost) const {
+    Ix expected = innermost;
+    for (size_t i = sizes.size(); i-- > d;) {
+      if (!sizes[i].is(1) && !same(strides[i], expected)) {
         return false;
       }
-      expected *= updatesType.getDimSize(i);
+      expected *= sizes[i];
     }
     return true;
+  }
+
+  static Ixs sizesOf(RankedTensorType type) {
+    support::Sizes sizes = plan::sizesOf(type);
+    return Ixs(sizes.begin(), sizes.end());
+  }
+  static Ix elements(ArrayRef<Ix> sizes) {
+    Ix product = 1;
+    for (const Ix &size : sizes) {
+      product *= size;
+    }
+    return product;
+  }
+  static Ixs dense(ArrayRef<Ix> sizes) {
+    Ixs strides(sizes.size(), 1);
+    for (size_t i = sizes.size(); i-- > 1;) {
+      strides[i - 1] = strides[i] * sizes[i];
+    }
+    return strides;
   }
 
   void put(Ix from, Ix to, int64_t lanes, Value mask) {

@@ -18,29 +18,39 @@ public:
   explicit Selection(Build &build) : w(build.w), group(build.group), op(cast<onnx::TopKOp>(group.root)) {
     type = Group::typeOf(op.getX());
     int64_t axis = *onnx::normalAxis(op.getAxis(), type.getRank());
-    outer = onnx::elements(type.getShape().take_front(axis));
-    length = type.getDimSize(axis);
-    inner = onnx::elements(type.getShape().drop_front(axis + 1));
-    k = cast<RankedTensorType>(op.getValues().getType()).getDimSize(axis);
+    support::Sizes sizes = onnx::sizesOf(type);
+    ArrayRef<support::Size> all(sizes);
+    outer = support::product(all.take_front(axis));
+    length = sizes[axis];
+    inner = support::product(all.drop_front(axis + 1));
+    support::Size wanted = onnx::sizeOf(Group::typeOf(op.getValues()), axis);
+    k = wanted;
+    int64_t line = memoryExtent(wanted);
     x = group.buffer(op.getX());
     // A result that nobody uses is not one of the kernel's: it gets a line of scratch.
     unsigned next = 0;
     valueLine = !op.getValues().use_empty(), indexLine = !op.getIndices().use_empty();
-    values = valueLine ? group.result(next++) : w.scratch(build.scratch, 0, type.getElementType(), k);
-    indices = indexLine ? group.result(next) : w.scratch(build.scratch, 0, w.b.getI64Type(), k);
+    values = valueLine ? group.result(next++) : w.scratch(build.scratch, 0, type.getElementType(), line);
+    indices = indexLine ? group.result(next) : w.scratch(build.scratch, 0, w.b.getI64Type(), line);
   }
 
   void write() {
-    if (k == 0) {
+    if (k.is(0)) {
       return;
     }
-    w.loop(0, outer, 1, [&](Ix o) {
-      w.loop(0, inner, 1, [&](Ix i) {
-        from = o * (length * inner) + i;
-        to = o * (k * inner) + i;
-        w.loop(0, length, 1, [&](Ix j) { element(j); });
+    auto lines = [&] {
+      w.loop(0, outer, 1, [&](Ix o) {
+        w.loop(0, inner, 1, [&](Ix i) {
+          from = o * (length * inner) + i;
+          to = o * (k * inner) + i;
+          w.loop(0, length, 1, [&](Ix j) { element(j); });
+        });
       });
-    });
+    };
+    if (k.known()) {
+      return lines();
+    }
+    w.ifThen(arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::sgt, w.value(k), w.value(0)), lines);
   }
 
 private:
@@ -48,7 +58,7 @@ private:
   Group &group;
   onnx::TopKOp op;
   RankedTensorType type;
-  int64_t outer, length, inner, k;
+  Ix outer, length, inner, k;
   Buffer x, values, indices;
   bool valueLine, indexLine;
   Ix from = 0, to = 0;
@@ -115,7 +125,8 @@ public:
     auto values = cast<RankedTensorType>(op.getValues().getType());
     KernelShape s;
     if (op.getValues().use_empty() || op.getIndices().use_empty()) {
-      s.scratchBytes = 8 * std::max<int64_t>(1, values.getDimSize(*onnx::normalAxis(op.getAxis(), values.getRank())));
+      support::Size k = onnx::sizeOf(values, *onnx::normalAxis(op.getAxis(), values.getRank()));
+      s.scratchBytes = support::Size(8) * max(support::Size(1), k);
     }
     return s;
   }

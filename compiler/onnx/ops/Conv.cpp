@@ -64,16 +64,12 @@ template <typename Op> static LogicalResult infer(Op op, SmallVectorImpl<Type> &
     if (w && ArrayRef(*kernel) != w.getShape().drop_front(2) && w.hasStaticShape()) {
       return op.emitOpError("attribute 'kernel_shape' contradicts the weights of type ") << w;
     }
-    auto window = transposed ? transposedWindowOf(op, x.getShape().drop_front(2), *kernel)
-                             : windowOf(op, x.getShape().drop_front(2), *kernel);
+    ArrayRef<Size> spatial = ArrayRef<Size>(from).drop_front(2);
+    auto window = transposed ? transposedWindowOf(op, spatial, *kernel) : windowOf(op, spatial, *kernel);
     if (failed(window)) {
       return failure();
     }
-    Sizes out = transposed
-                    ? llvm::map_to_vector<4>(
-                          window->out, [](int64_t d) { return ShapedType::isDynamic(d) ? Size::unknown() : Size(d); })
-                    : outSizes(*window, op, ArrayRef<Size>(from).drop_front(2));
-    llvm::copy(out, shape.begin() + 2);
+    llvm::copy(window->out, shape.begin() + 2);
   }
   types[0] = sizedType(shape, element);
   return success();
@@ -89,7 +85,8 @@ template <typename Op> static FailureOr<Window> knownWindow(Op op, bool transpos
   if (!x || !kernel || x.getRank() < 3) {
     return failure();
   }
-  ArrayRef<int64_t> spatial = x.getShape().drop_front(2);
+  Sizes from = sizesOf(x);
+  ArrayRef<Size> spatial = ArrayRef<Size>(from).drop_front(2);
   return transposed ? transposedWindowOf(op, spatial, *kernel) : windowOf(op, spatial, *kernel);
 }
 
@@ -102,7 +99,7 @@ template <typename Op> static std::string unsupportedConv(Op op) {
   if (!elementOf(op.getX()).isF32()) {
     return "only float32 convolutions are implemented";
   }
-  if (!isStatic(op.getX()) || !isStatic(op.getW()) || !isStatic(op.getY())) {
+  if (!isSized(op.getX()) || !isStatic(op.getW()) || !isSized(op.getY()) || ranked(op.getX()).isDynamicDim(1)) {
     return "shapes are not known at compile time";
   }
   if (ranked(op.getX()).getRank() > 5) {
@@ -158,8 +155,9 @@ SmallVector<int64_t> ConvOp::halo() {
   SmallVector<int64_t> halo;
   for (size_t i = 0; i < window->rank(); ++i) {
     // Strides may leave some of the padding behind unread.
-    int64_t end = (window->out[i] - 1) * window->strides[i] + window->reach(i);
-    halo.append({window->before[i], std::max<int64_t>(0, end - window->before[i] - spatial[i])});
+    int64_t end = (window->out[i].number() - 1) * window->strides[i] + window->reach(i),
+            before = window->before[i].number();
+    halo.append({before, std::max<int64_t>(0, end - before - spatial[i])});
   }
   return halo;
 }
@@ -174,8 +172,8 @@ SmallVector<int64_t> ConvTransposeOp::halo() {
   ArrayRef<int64_t> spatial = ranked(getX()).getShape().drop_front(2);
   SmallVector<int64_t> halo;
   for (size_t i = 0; i < window->rank(); ++i) {
-    int64_t first = window->before[i] - (window->reach(i) - 1), last = window->out[i] - 1 + window->before[i],
-            stride = window->strides[i];
+    int64_t zeros = window->before[i].number(), first = zeros - (window->reach(i) - 1),
+            last = window->out[i].number() - 1 + zeros, stride = window->strides[i];
     int64_t before = first < 0 ? (-first + stride - 1) / stride : 0;
     halo.append({before, std::max<int64_t>(0, last / stride - (spatial[i] - 1))});
   }

@@ -18,12 +18,12 @@ template <typename Op> static LogicalResult inferPool(Op op, Type &type) {
     return op.emitOpError("input of rank ")
            << x.getRank() << ", expected batch, channels and at least one spatial axis";
   }
-  auto window = windowOf(op, x.getShape().drop_front(2), op.getKernelShape());
+  Sizes from = sizesOf(x), shape(from.begin(), from.begin() + 2);
+  auto window = windowOf(op, ArrayRef<Size>(from).drop_front(2), op.getKernelShape());
   if (failed(window)) {
     return failure();
   }
-  Sizes from = sizesOf(x), shape(from.begin(), from.begin() + 2);
-  llvm::append_range(shape, outSizes(*window, op, ArrayRef<Size>(from).drop_front(2)));
+  llvm::append_range(shape, window->out);
   type = sizedType(shape, x.getElementType());
   return success();
 }
@@ -81,7 +81,8 @@ template <typename Op> static LogicalResult decomposePads(Op op, PatternRewriter
   if (!x || x.getRank() < 3) {
     return failure();
   }
-  auto window = windowOf(op, x.getShape().drop_front(2), op.getKernelShape());
+  Sizes from = sizesOf(x);
+  auto window = windowOf(op, ArrayRef<Size>(from).drop_front(2), op.getKernelShape());
   return failed(window) ? failure() : explicitPads(op, *window, rewriter);
 }
 LogicalResult MaxPoolOp::decompose(PatternRewriter &rewriter) { return decomposePads(*this, rewriter); }
@@ -138,7 +139,7 @@ LogicalResult LRNOp::decompose(PatternRewriter &rewriter) {
 // Kernels.
 
 template <typename Op> static std::string unsupportedPool(Op op, bool floatOnly) {
-  if (!isStatic(op.getX())) {
+  if (!isSized(op.getX()) || !isSized(op->getResult(0))) {
     return "shapes are not known at compile time";
   }
   if (ranked(op.getX()).getRank() > 5) {

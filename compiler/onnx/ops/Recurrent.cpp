@@ -148,7 +148,7 @@ public:
   Writing(const Recurrent &r, PatternRewriter &rewriter) : r(r), f(rewriter, r.op->getLoc()) {
     auto tx = ranked(r.x()), tr = ranked(r.input(2));
     hidden = tr.getDimSize(2), width = tx.getDimSize(2);
-    steps = tx.getDimSize(r.batchFirst() ? 1 : 0), batch = tx.getDimSize(r.batchFirst() ? 0 : 1);
+    steps = numberOr(sizeOf(tx, r.batchFirst() ? 1 : 0), 0), batch = numberOr(sizeOf(tx, r.batchFirst() ? 0 : 1), -1);
     x = swapped(r.x());
   }
 
@@ -185,7 +185,10 @@ private:
   const Recurrent &r;
   Formula f;
   Value x;
-  int64_t hidden, width, steps, batch;
+  int64_t hidden, width;
+  int64_t steps, batch; ///< as Reshape has them: 0 and -1 where they depend on the run
+
+  static int64_t numberOr(const Size &size, int64_t otherwise) { return size.isNumber() ? size.number() : otherwise; }
 
   /// [a, b, c] <-> [b, a, c] for nodes whose first axis is the batch.
   Value swapped(Value v) {
@@ -248,10 +251,14 @@ private:
 
 template <typename Op> static LogicalResult decomposeRecurrent(Op op, PatternRewriter &rewriter) {
   Recurrent r = recurrentOf(op);
-  for (Value v : op->getOperands()) {
-    if (present(v) && !isStatic(v)) {
+  for (auto [i, v] : llvm::enumerate(op->getOperands())) {
+    bool weights = i == 1 || i == 2 || i == 3 || i == 7;
+    if (present(v) && !(weights ? isStatic(v) : isSized(v))) {
       return failure();
     }
+  }
+  if (ranked(r.x()).isDynamicDim(2)) {
+    return failure();
   }
   return Writing(r, rewriter).run(rewriter);
 }
@@ -267,13 +274,17 @@ INGOT_RECURRENT(RNNOp)
 LogicalResult RecurrenceOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto tp = cast<RankedTensorType>(getP().getType());
   int64_t hidden = cast<RankedTensorType>(getR().getType()).getDimSize(1);
-  types.push_back(tensorOf({tp.getDimSize(0), tp.getDimSize(1), hidden}, tp.getElementType()));
-  types.append(2, tensorOf({tp.getDimSize(1), hidden}, tp.getElementType()));
+  Size steps = sizeOf(tp, 0), batch = sizeOf(tp, 1);
+  types.push_back(sizedType({steps, batch, hidden}, tp.getElementType()));
+  types.append(2, sizedType({batch, hidden}, tp.getElementType()));
   return success();
 }
 StringRef RecurrenceOp::family() { return "Recurrence"; }
 std::string RecurrenceOp::unsupported() {
-  return elementOf(getP()).isF32() ? "" : "recurrent networks of this element type are not built";
+  if (!elementOf(getP()).isF32()) {
+    return "recurrent networks of this element type are not built";
+  }
+  return isSized(getP()) && isStatic(getR()) ? "" : "its shapes are not known at compile time";
 }
 bool RecurrenceOp::fusesEpilogue() { return false; }
 

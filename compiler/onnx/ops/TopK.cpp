@@ -25,6 +25,9 @@ LogicalResult TopKOp::inferTypes(SmallVectorImpl<Type> &types) {
     if (wanted.isNumber() && (wanted.number() < 0 || (d.isNumber() && wanted.number() > d.number()))) {
       return emitOpError("k is ") << wanted.number() << ", along an axis of " << d.text();
     }
+    if (failed(require(*this, min(wanted, d), wanted))) {
+      return emitOpError("k is ") << wanted.text() << ", along an axis of " << d.text();
+    }
     shape[*axis] = wanted;
   } else {
     shape[*axis] = Size::unknown();
@@ -34,7 +37,7 @@ LogicalResult TopKOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 StringRef TopKOp::family() { return "TopK"; }
 std::string TopKOp::unsupported() {
-  return isStatic(getX()) && isStatic(getValues()) ? "" : "its shape or k is not known at compile time";
+  return isSized(getX()) && isSized(getValues()) ? "" : "its shape or k is not known at compile time";
 }
 bool TopKOp::fusesEpilogue() { return false; }
 bool TopKOp::isParameter(unsigned operand) { return operand == 1; }
