@@ -104,7 +104,8 @@ private:
     for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), end->getOperandTypes())) {
       fits(bytesOf(type));
     }
-    for (const onnx::SizeCheck &check : llvm::reverse(onnx::checksOf(function))) {
+    std::vector<onnx::SizeCheck> checks = onnx::checksOf(function);
+    for (const onnx::SizeCheck &check : llvm::reverse(checks)) {
       refuse(violated(w, check.text), check.node.empty() ? -1 : nodeNumber(check.node));
     }
     for (const std::string &name : symbols) {

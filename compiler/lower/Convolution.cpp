@@ -29,7 +29,8 @@ static AxisTaps forwardAxis(const onnx::Window &window, size_t i) {
 static AxisTaps transposedAxis(const onnx::Window &window, size_t i, int64_t residue) {
   int64_t stride = window.strides[i], dilation = window.dilations[i];
   AxisTaps a;
-  a.axis = {static_cast<int>(i) + 2, (window.out[i].number() - residue + stride - 1) / stride, residue, stride, 0, 1, 0, 1};
+  a.axis = {
+      static_cast<int>(i) + 2, (window.out[i].number() - residue + stride - 1) / stride, residue, stride, 0, 1, 0, 1};
   int64_t last = 0;
   for (int64_t k = window.kernel[i]; k-- > 0;) {
     int64_t at = residue + window.before[i].number() - k * dilation;

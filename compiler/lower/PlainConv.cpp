@@ -62,8 +62,7 @@ Problem problemOf(Operation *op) {
       transposed ? *onnx::transposedWindowOf(op, spatial, kernel) : *onnx::windowOf(op, spatial, kernel);
   auto group = op->getAttrOfType<IntegerAttr>("group");
   int64_t groups = group ? group.getInt() : 1;
-  Problem p{sizes[0], groups, x.getDimSize(1) / groups, y.getDimSize(1) / groups, transposed, {}, 0,
-            x.getRank()};
+  Problem p{sizes[0], groups, x.getDimSize(1) / groups, y.getDimSize(1) / groups, transposed, {}, 0, x.getRank()};
   for (size_t i = 0; i < spatial.size(); ++i) {
     p.axes[3 - spatial.size() + i] = axisOf(window, i, spatial[i], transposed);
   }
@@ -119,7 +118,8 @@ private:
       w.loop(d0, d1, 1, [&, h0 = h0, h1 = h1](Ix d) {
         w.loop(h0, h1, 1, [&](Ix h) {
           Ix source = from + ((c * a[0].in + d) * a[1].in + h) * a[2].in;
-          Ix to = c * p.plane() + ((Ix(a[0].shift) + d * a[0].expand) * a[1].size + a[1].shift + h * a[1].expand) * p.row();
+          Ix to =
+              c * p.plane() + ((Ix(a[0].shift) + d * a[0].expand) * a[1].size + a[1].shift + h * a[1].expand) * p.row();
           copyRow(source, to);
         });
       });

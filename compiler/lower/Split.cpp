@@ -173,9 +173,8 @@ struct Sweep {
       values = w.loop(whole, behind, width, values, [&](Ix i, ValueRange c) { return several(i, 1, c); });
     }
     if (!tail.is(0) && w.machine.maskedAccess) {
-      values = w.loop(behind, extent, width, values, [&](Ix i, ValueRange c) {
-        return step(i, stepLanes, w.maskFor(tail, stepLanes), 0, c);
-      });
+      values = w.loop(behind, extent, width, values,
+                      [&](Ix i, ValueRange c) { return step(i, stepLanes, w.maskFor(tail, stepLanes), 0, c); });
     } else if (!tail.is(0)) {
       values = w.loop(behind, extent, 1, values, [&](Ix i, ValueRange c) { return step(i, 1, {}, unroll, c); });
     }

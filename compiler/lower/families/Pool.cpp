@@ -126,8 +126,9 @@ private:
             return w.loop(0, a.taps, 1, b, [&](Ix k, ValueRange c) {
               Vectors next;
               for (int64_t q = 0; q < size; ++q) {
-                next.push_back(poolFold(
-                    w, p, c[q], w.load(x, at + k * (Ix(a.tapStep) * strides[2]) + Ix(q * a.step) * strides[2], in.lanes)));
+                next.push_back(
+                    poolFold(w, p, c[q],
+                             w.load(x, at + k * (Ix(a.tapStep) * strides[2]) + Ix(q * a.step) * strides[2], in.lanes)));
               }
               return next;
             });

@@ -1,0 +1,388 @@
+"""The models: each is a function that gives a Case. Dimensions that are texts are open."""
+import itertools
+
+import numpy as np
+from onnx import helper, numpy_helper
+
+ALL = {}
+ODD = [1, 2, 3, 7, 8, 13, 17, 31, 64, 100]
+
+
+def case(make):
+    ALL[make.__name__] = make
+    return make
+
+
+class Case:
+    def __init__(self, opset=17):
+        self.nodes, self.inputs, self.outputs, self.constants, self.sizes, self.opset = [], [], [], [], [], opset
+        self.fillers, self.rng, self.count = {}, np.random.default_rng(0), 0
+
+    def fresh(self, prefix="v"):
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+    def input(self, *shape, dtype=np.float32, fill=None):
+        name = self.fresh("x")
+        self.inputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape))
+        self.fillers[name] = (np.dtype(dtype), fill)
+        return name
+
+    def constant(self, array):
+        name = self.fresh("c")
+        self.constants.append(numpy_helper.from_array(np.asarray(array), name))
+        return name
+
+    def weights(self, *shape, dtype=np.float32):
+        array = self.rng.standard_normal(shape) if np.issubdtype(dtype, np.floating) else self.rng.integers(-9, 9, shape)
+        return self.constant(array.astype(dtype))
+
+    def op(self, kind, *inputs, outputs=1, **attributes):
+        names = [self.fresh() for _ in range(outputs)]
+        self.nodes.append(helper.make_node(kind, list(inputs), names, name=f"{kind}_{self.count}", **attributes))
+        return names[0] if outputs == 1 else names
+
+    def output(self, name, dtype=np.float32):
+        self.outputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), None))
+        return name
+
+    def at(self, **lists):
+        """Runs at the first sizes of all, at the second ones, and so on; shorter lists begin again."""
+        length = max(len(v) for v in lists.values())
+        self.sizes += [{k: v[i % len(v)] for k, v in lists.items()} for i in range(length)]
+        return self
+
+    def each(self, **lists):
+        """Runs at all combinations."""
+        self.sizes += [dict(zip(lists, values)) for values in itertools.product(*lists.values())]
+        return self
+
+    def fill(self, rng, name, shape, sizes):
+        dtype, fill = self.fillers[name]
+        if fill:
+            return np.asarray(fill(rng, shape, sizes)).astype(dtype).reshape(shape)
+        return (rng.standard_normal(shape) if dtype.kind == "f" else rng.integers(0, 2, shape) if dtype.kind == "b" else rng.integers(-9, 9, shape)).astype(dtype)
+
+    @property
+    def model(self):
+        graph = helper.make_graph(self.nodes, "open", self.inputs, self.outputs, self.constants)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10)
+
+
+def product(c, a, b, a_turned=False, b_turned=False, constant=False, dtype=np.float32, behind=None):
+    x = c.input(*a, dtype=dtype)
+    y = c.weights(*b, dtype=dtype) if constant else c.input(*b, dtype=dtype)
+    turn = lambda v, rank: c.op("Transpose", v, perm=[*range(rank - 2), rank - 1, rank - 2])
+    x, y = turn(x, len(a)) if a_turned else x, turn(y, len(b)) if b_turned else y
+    z = c.op("MatMul", x, y)
+    return c.output(behind(z) if behind else z, dtype)
+
+
+# Products.
+
+
+@case
+def rows_open():
+    c = Case()
+    for k, n in [(64, 48), (33, 37), (7, 5), (768, 100), (5, 1)]:
+        product(c, ["m", k], [k, n], constant=True)
+        product(c, ["m", k], [k, n])
+        product(c, ["m", k], [n, k], b_turned=True)
+        product(c, [k, "m"], [k, n], a_turned=True)
+    return c.at(m=[*ODD, 4, 5, 6, 9, 12, 15, 16, 128, 384, 0])
+
+
+@case
+def columns_open():
+    c = Case()
+    for m, k in [(1, 64), (2, 9), (3, 33), (17, 20), (40, 5)]:
+        product(c, [m, k], [k, "n"])
+        product(c, [m, k], ["n", k], b_turned=True)
+        product(c, [k, m], [k, "n"], a_turned=True)
+        product(c, [2, m, k], [2, k, "n"])
+    return c.at(n=[*ODD, 5, 16, 32, 33, 47, 48, 49, 129, 0])
+
+
+@case
+def depth_open():
+    c = Case()
+    for m, n in [(1, 1), (1, 64), (2, 17), (13, 33), (50, 8)]:
+        product(c, [m, "k"], ["k", n])
+        product(c, [m, "k"], [n, "k"], b_turned=True)
+        product(c, ["k", m], ["k", n], a_turned=True)
+    return c.at(k=[*ODD, 4, 5, 6, 16, 200, 0])
+
+
+@case
+def all_open():
+    c = Case()
+    product(c, ["m", "k"], ["k", "n"])
+    product(c, ["m", "k"], ["n", "k"], b_turned=True)
+    product(c, ["k", "m"], ["k", "n"], a_turned=True)
+    product(c, ["k", "m"], ["n", "k"], a_turned=True, b_turned=True)
+    product(c, ["b", "m", "k"], ["b", "k", "n"])
+    product(c, ["b", 2, "m", "k"], ["b", 2, "n", "k"], b_turned=True)
+    product(c, ["b", "m", "k"], ["k", "n"])
+    product(c, ["k"], ["k", "n"])
+    product(c, ["m", "k"], ["k"])
+    product(c, ["k"], ["k"])
+    product(c, ["k"], ["b", "k", "n"])
+    product(c, ["b", "m", "k"], ["k"])
+    product(c, [1, 3, "m", "k"], ["b", 1, "k", "n"])
+    product(c, ["b", 1, "m", "k"], [3, "k", "n"])
+    product(c, ["m", "k"], ["b", "k", "n"])
+    product(c, ["b", 1, "m", 16], [3, 16, 5])
+    c.each(b=[1, 3], m=[1, 2, 7, 17], n=[1, 8, 33], k=[1, 5, 64])
+    c.at(b=[2, 1], m=ODD, n=ODD[3:] + ODD[:3], k=ODD[6:] + ODD[:6])
+    return c.at(b=[0, 1, 2, 1], m=[2, 0, 3, 3], n=[3, 3, 0, 5], k=[3, 3, 4, 0])
+
+
+@case
+def batch_open():
+    c = Case()
+    product(c, ["b", 5, 32], [32, 48], constant=True)
+    product(c, ["b", 4, 13, 32], [1, 4, 32, 20], constant=True)
+    product(c, ["b", 3, 8, 16], ["b", 3, 16, 16])
+    product(c, ["b", 7], [7, 1000], constant=True)
+    product(c, ["b", 31], [31, 3])
+    return c.at(b=[1, 2, 3, 5, 8, 13, 33, 100, 0])
+
+
+@case
+def element_types():
+    c = Case()
+    for dtype in (np.float64, np.int32, np.int64):
+        product(c, ["m", "k"], ["k", "n"], dtype=dtype)
+        product(c, ["m", 33], [33, 21], dtype=dtype, constant=True)
+    return c.each(m=[1, 6, 17], n=[1, 9, 40], k=[1, 4, 31])
+
+
+@case
+def behind_products():
+    c = Case()
+    for k, n in [(48, 64), (20, 37)]:
+        bias, scale = c.weights(n), c.weights(n)
+        product(c, ["b", "m", k], [k, n], constant=True, behind=lambda z: c.op("Relu", c.op("Add", z, bias)))
+        product(c, ["b", "m", k], [k, n], constant=True, behind=lambda z: c.op("Add", c.op("Add", z, bias), c.input("b", "m", n)))
+        product(c, ["b", "m", k], [k, n], constant=True, behind=lambda z: c.op("Mul", c.op("Sigmoid", z), c.op("Tanh", c.op("Mul", z, scale))))
+        product(c, ["b", "m", k], [k, n], constant=True, behind=lambda z: c.op("Add", z, c.input("m", n)))
+        product(c, ["b", "m", k], [k, n], constant=True, behind=lambda z: c.op("Add", z, c.input("b", 1, n)))
+        product(c, ["m", k], [k, n], constant=True, behind=lambda z: c.op("Mul", z, c.op("Erf", z)))
+    product(c, ["b", 2, "m", 16], ["b", 2, "n", 16], b_turned=True, behind=lambda z: c.op("Add", c.op("Mul", z, c.constant(np.float32(0.25))), c.input("b", 1, 1, "n")))
+    product(c, ["b", "m", "n"], ["b", "n", 24], behind=lambda z: c.op("Add", z, c.input("b", "m", 24)))
+    return c.each(b=[1, 3], m=[1, 2, 7, 16, 33], n=[1, 17, 40])
+
+
+@case
+def gemm():
+    c = Case()
+    for ta, tb in itertools.product([0, 1], [0, 1]):
+        x, y, z = c.input(*(["k", "m"] if ta else ["m", "k"])), c.input(*(["n", "k"] if tb else ["k", "n"])), c.input("n")
+        c.output(c.op("Gemm", x, y, z, transA=ta, transB=tb, alpha=0.5, beta=2.0))
+        x = c.input(*([20, "m"] if ta else ["m", 20]))
+        c.output(c.op("Gemm", x, c.weights(*([33, 20] if tb else [20, 33])), c.weights(33), transA=ta, transB=tb))
+    return c.each(m=[1, 2, 9, 40], n=[1, 9, 33], k=[1, 5, 40])
+
+
+# Along axes.
+
+
+@case
+def softmaxes():
+    c = Case(13)
+    for axis in (-1, 1, 0):
+        c.output(c.op("Softmax", c.input("b", "n", "w"), axis=axis))
+        c.output(c.op("LogSoftmax", c.op("Neg", c.input("b", "n", "w")), axis=axis))
+    c.output(c.op("Softmax", c.op("Add", c.input("b", 2, "n", "w"), c.input("b", 1, 1, "w")), axis=-1))
+    c.output(c.op("Softmax", c.input("n", 33), axis=-1))
+    c.output(c.op("Softmax", c.input("n", 5), axis=0))
+    return c.each(b=[1, 3], n=[1, 2, 9, 40], w=[1, 7, 16, 31, 100, 300])
+
+
+@case
+def reductions():
+    c = Case(17)
+    for kind in ("ReduceMean", "ReduceMax", "ReduceL2"):
+        for axes in ([-1], [1], [0], [0, 2], [1, 2]):
+            c.output(c.op(kind, c.input("b", "n", "w"), axes=axes, keepdims=len(axes) % 2))
+    c.output(c.op("ReduceSum", c.input("b", "n", 24), c.constant(np.int64([1])), keepdims=0))
+    c.output(c.op("ReduceSum", c.input("n", 24), c.constant(np.int64([-1]))))
+    for kind in ("ArgMax", "ArgMin"):
+        for axis in (0, 1, 2):
+            c.output(c.op(kind, c.input("b", "n", "w"), axis=axis, keepdims=axis % 2), np.int64)
+    for axis in (0, 1, 2):
+        c.output(c.op("CumSum", c.input("b", "n", "w"), c.constant(np.int64(axis)), reverse=axis % 2, exclusive=axis // 2))
+    return c.each(b=[1, 3], n=[1, 2, 9, 40], w=[1, 7, 16, 31, 100])
+
+
+@case
+def normalizations():
+    c = Case(17)
+    c.output(c.op("LayerNormalization", c.input("b", "n", 40), c.weights(40), c.weights(40)))
+    x = c.input("b", "n", 37)
+    mean = c.op("ReduceMean", x, axes=[-1])
+    centred = c.op("Sub", x, mean)
+    variance = c.op("ReduceMean", c.op("Mul", centred, centred), axes=[-1])
+    y = c.op("Div", centred, c.op("Sqrt", c.op("Add", variance, c.constant(np.float32(1e-5)))))
+    c.output(c.op("Add", c.op("Mul", y, c.weights(37)), c.weights(37)))
+    c.output(c.op("InstanceNormalization", c.input("b", 5, "n"), c.weights(5), c.weights(5)))
+    c.output(c.op("BatchNormalization", c.input("b", 5, "n", 3), c.weights(5), c.weights(5), c.weights(5), c.constant(np.float32([1, 2, 3, 4, 5]))))
+    return c.each(b=[1, 2, 7], n=[2, 3, 8, 17, 100])
+
+
+# Elementwise and movements.
+
+
+@case
+def elementwise():
+    c = Case(17)
+    shapes = [["b", "n", "w"], ["n", "w"], ["w"], ["b", 1, "w"], ["b", "n", 1], [1, "n", 1], []]
+    for a, b in itertools.combinations(shapes, 2):
+        c.output(c.op("Add", c.input(*a), c.op("Mul", c.input(*b), c.constant(np.float32(3)))))
+    x = c.input("b", "n", "w")
+    c.output(c.op("Where", c.op("Greater", x, c.input("w")), c.op("Exp", x), c.input("b", 1, 1)))
+    c.output(c.op("Cast", c.op("And", c.op("Less", x, c.constant(np.float32(0))), c.input("b", "n", 1, dtype=bool)), to=7), np.int64)
+    return c.each(b=[1, 3], n=[1, 2, 9], w=[1, 7, 16, 31, 100])
+
+
+@case
+def movements():
+    c = Case(17)
+    i64 = lambda *v: c.constant(np.int64(v))
+    for perm in itertools.permutations(range(3)):
+        c.output(c.op("Transpose", c.input("b", "n", "w"), perm=list(perm)))
+    x = c.input("b", "n", 24)
+    heads = c.op("Transpose", c.op("Reshape", x, i64(0, 0, 3, 8)), perm=[0, 2, 1, 3])
+    c.output(c.op("Relu", heads))
+    c.output(c.op("Transpose", heads, perm=[0, 1, 3, 2]))
+    c.output(c.op("Reshape", c.op("Transpose", c.op("Exp", heads), perm=[0, 2, 1, 3]), i64(0, 0, 24)))
+    c.output(c.op("Concat", c.input("b", "n", "w"), c.input("b", 5, "w"), c.input("b", "n", "w"), axis=1))
+    c.output(c.op("Concat", c.input("b", "w"), c.input("b", "n"), axis=-1))
+    c.output(c.op("Slice", c.input("b", "n", "w"), i64(1), i64(2**62), i64(1)))
+    c.output(c.op("Slice", c.input("b", "n", "w"), i64(-1), i64(-(2**62)), i64(1), i64(-1)))
+    c.output(c.op("Slice", c.input("b", "n", "w"), i64(0, 0), i64(2**62, 3), i64(2, 1), i64(2, 1)))
+    c.output(c.op("Pad", c.input("b", "n", "w"), i64(0, 1, 2, 0, 3, 0)))
+    c.output(c.op("Tile", c.input("n", "w"), i64(2, 3)))
+    c.output(c.op("Expand", c.input("n", 1), c.op("Shape", c.input("b", "n", "w"))))
+    first, second = c.op("Split", c.input("b", "n", 12), i64(5, 7), outputs=2, axis=-1)
+    c.output(c.op("Mul", first, c.constant(np.float32(2)))), c.output(second)
+    c.output(c.op("Unsqueeze", c.op("Squeeze", c.input(1, "n", "w"), i64(0)), i64(1)))
+    c.output(c.op("DepthToSpace", c.input("b", 8, "n", "w"), blocksize=2))
+    return c.each(b=[1, 3], n=[1, 2, 9, 18], w=[1, 7, 16, 31, 100])
+
+
+# Through indices.
+
+
+@case
+def indexed():
+    c = Case(17)
+    below = lambda limit: lambda rng, shape, sizes: rng.integers(-limit(sizes), limit(sizes), shape)
+    index = lambda *shape, limit: c.input(*shape, dtype=np.int64, fill=below(limit))
+    c.output(c.op("Gather", c.weights(50, 24), index("b", "n", limit=lambda s: 50)))
+    c.output(c.op("Gather", c.input("b", "n", "w"), index(3, limit=lambda s: s["n"]), axis=1))
+    c.output(c.op("Gather", c.input("b", "n", "w"), index("b", limit=lambda s: s["w"]), axis=2))
+    c.output(c.op("Gather", c.input("b", "n", "w"), c.constant(np.int64(-1)), axis=1))
+    c.output(c.op("GatherElements", c.input("b", "n", "w"), index("b", "n", 4, limit=lambda s: s["w"]), axis=2))
+    c.output(c.op("GatherND", c.input("b", "n", "w"), index("n", 2, limit=lambda s: min(s["b"], s["n"]))))
+    c.output(c.op("ScatterElements", c.input("n", "w"), c.op("Unsqueeze", c.op("ArgMax", c.input("n", "w"), axis=1, keepdims=0), c.constant(np.int64([1]))), c.input("n", 1), axis=1))
+    unique = lambda rng, shape, sizes: rng.permutation(sizes["n"])
+    c.output(c.op("ScatterND", c.input("n", "w"), c.input("n", 1, dtype=np.int64, fill=unique), c.input("n", "w")))
+    values, places = c.op("TopK", c.input("b", "n", "w"), c.constant(np.int64([1])), axis=1, outputs=2)
+    c.output(values), c.output(places, np.int64)
+    return c.each(b=[1, 3], n=[1, 2, 9], w=[1, 7, 16, 31])
+
+
+# Windows.
+
+
+@case
+def convolutions_batch():
+    c = Case(17)
+    for channels, filters, group in [(3, 16, 1), (16, 24, 1), (16, 16, 16), (6, 9, 3)]:
+        for strides, pads in [([1, 1], [1, 1, 1, 1]), ([2, 2], [0, 1, 1, 0])]:
+            x = c.op("Conv", c.input("b", channels, 13, 18), c.weights(filters, channels // group, 3, 3), c.weights(filters), strides=strides, pads=pads, group=group)
+            c.output(c.op("Relu", x))
+    y = c.op("Conv", c.op("Conv", c.input("b", 3, 16, 16), c.weights(32, 3, 3, 3), pads=[1, 1, 1, 1]), c.weights(20, 32, 1, 1))
+    c.output(c.op("Flatten", c.op("GlobalAveragePool", c.op("MaxPool", y, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]))))
+    c.output(c.op("ConvTranspose", c.input("b", 8, 5, 6), c.weights(8, 16, 3, 3), strides=[2, 2], pads=[1, 1, 0, 0]))
+    return c.at(b=[1, 2, 3, 5, 8, 0])
+
+
+@case
+def convolutions_open():
+    c = Case(17)
+    for channels, filters, group in [(3, 16, 1), (16, 20, 1), (8, 8, 8)]:
+        for strides, pads, dilations in [([1, 1], [1, 1, 1, 1], [1, 1]), ([2, 2], [0, 1, 1, 0], [1, 1]), ([2, 1], [2, 2, 2, 2], [2, 2])]:
+            x = c.op("Conv", c.input("b", channels, "h", "w"), c.weights(filters, channels // group, 3, 3), c.weights(filters), strides=strides, pads=pads, dilations=dilations, group=group)
+            c.output(c.op("Relu", x))
+    for pad in ("SAME_UPPER", "SAME_LOWER"):
+        c.output(c.op("Conv", c.input("b", 3, "h", "w"), c.weights(4, 3, 3, 4), strides=[2, 3], auto_pad=pad))
+    c.output(c.op("Conv", c.input("b", 3, "w"), c.weights(40, 3, 5), pads=[2, 2], strides=[2]))
+    c.output(c.op("ConvTranspose", c.input("b", 8, "h", "w"), c.weights(8, 4, 3, 3), strides=[2, 2], pads=[1, 1, 0, 0]))
+    return c.each(b=[1, 3], h=[4, 5, 9], w=[4, 7, 16, 31, 40])
+
+
+@case
+def pools():
+    c = Case(17)
+    for shape in (["b", 16, 13, 18], ["b", 5, "h", "w"], ["b", "c", "h", "w"]):
+        for kind, extra in (("MaxPool", {}), ("AveragePool", {}), ("AveragePool", {"count_include_pad": 1})):
+            for strides, pads, ceil in [([1, 1], [1, 1, 1, 1], 0), ([2, 3], [0, 1, 1, 0], 0), ([2, 2], [1, 1, 1, 1], 1)]:
+                c.output(c.op(kind, c.input(*shape), kernel_shape=[3, 3], strides=strides, pads=pads, ceil_mode=ceil, **extra))
+        c.output(c.op("GlobalAveragePool", c.input(*shape))), c.output(c.op("GlobalMaxPool", c.op("Neg", c.input(*shape))))
+        c.output(c.op("MaxPool", c.input(*shape), kernel_shape=[2, 2], auto_pad="SAME_UPPER", strides=[2, 2]))
+    return c.each(b=[1, 3], c=[1, 4], h=[3, 4, 9], w=[3, 7, 16, 31, 40])
+
+
+# Recurrent.
+
+
+@case
+def recurrent():
+    c = Case(14)
+    for kind, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
+        for direction, ways in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            for hidden in (5, 16):
+                w, r, b = c.weights(ways, gates * hidden, 7), c.weights(ways, gates * hidden, hidden), c.weights(ways, 2 * gates * hidden)
+                y = c.op(kind, c.input("t", "b", 7), w, r, b, hidden_size=hidden, direction=direction, outputs=2)
+                c.output(y[0]), c.output(y[1])
+    states = [c.input(1, "b", 6), c.input(1, "b", 6)]
+    y = c.op("LSTM", c.input("t", "b", 4), c.weights(1, 24, 4), c.weights(1, 24, 6), "", "", *states, hidden_size=6, outputs=3)
+    for v in y:
+        c.output(v)
+    return c.each(t=[1, 2, 9], b=[1, 2, 5, 7, 16])
+
+
+# A transformer's block, as exporters write it.
+
+
+@case
+def attention():
+    c = Case(17)
+    i64 = lambda *v: c.constant(np.int64(v))
+    x, mask = c.input("batch", "seq", 48), c.input("batch", "seq", dtype=np.int64, fill=lambda rng, shape, sizes: np.arange(shape[1])[None] < rng.integers(1, shape[1] + 1, (shape[0], 1)))
+    heads = lambda v, perm: c.op("Transpose", c.op("Reshape", v, i64(0, 0, 3, 16)), perm=perm)
+    dense = lambda v, k, n: c.op("Add", c.op("MatMul", v, c.constant((c.rng.standard_normal((k, n)) / 7).astype(np.float32))), c.weights(n))
+    q, k, v = heads(dense(x, 48, 48), [0, 2, 1, 3]), heads(dense(x, 48, 48), [0, 2, 3, 1]), heads(dense(x, 48, 48), [0, 2, 1, 3])
+    scores = c.op("Div", c.op("MatMul", q, k), c.constant(np.float32(4)))
+    open_mask = c.op("Cast", c.op("Unsqueeze", mask, i64(1, 2)), to=1)
+    bias = c.op("Mul", c.op("Sub", c.constant(np.float32(1)), open_mask), c.constant(np.float32(-10000)))
+    weights = c.op("Softmax", c.op("Add", scores, bias), axis=-1)
+    joined = c.op("Reshape", c.op("Transpose", c.op("MatMul", weights, v), perm=[0, 2, 1, 3]), i64(0, 0, 48))
+    y = c.op("LayerNormalization", c.op("Add", x, dense(joined, 48, 48)), c.weights(48), c.weights(48))
+    inner = dense(y, 48, 192)
+    gelu = c.op("Mul", c.op("Mul", inner, c.op("Add", c.op("Erf", c.op("Div", inner, c.constant(np.float32(2**0.5)))), c.constant(np.float32(1)))), c.constant(np.float32(0.5)))
+    c.output(c.op("LayerNormalization", c.op("Add", y, dense(gelu, 192, 48)), c.weights(48), c.weights(48)))
+    return c.each(batch=[1, 2, 3], seq=[1, 2, 7, 16, 17, 40, 128])
+
+
+@case
+def decoding():
+    c = Case(17)
+    past = [c.input("batch", 2, "past", 8) for _ in range(2)]
+    q, *fresh = [c.input("batch", 2, "seq", 8) for _ in range(3)]
+    k, v = [c.output(c.op("Concat", p, f, axis=2)) for p, f in zip(past, fresh)]
+    scores = c.op("MatMul", q, c.op("Transpose", k, perm=[0, 1, 3, 2]))
+    c.output(c.op("MatMul", c.op("Softmax", scores, axis=-1), v))
+    return c.each(batch=[1, 2], past=[0, 1, 7, 33], seq=[1, 3, 16])

@@ -1,0 +1,75 @@
+"""Models whose sizes are open, compiled once and run at many sizes, compared with ONNX Runtime.
+
+    run.py --ingot build/bin/ingot [--target T] [--only NAME,...] [-j 2]
+"""
+import concurrent.futures
+import pathlib
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
+import ingot_run
+import numpy as np
+import onnxruntime
+from onnx.reference import ReferenceEvaluator
+
+import cases
+from open_model import OpenModel, Refused, Status
+
+onnxruntime.set_default_logger_severity(4)
+
+
+def feeds_at(case, sizes, seed):
+    rng, feeds = np.random.default_rng(seed), {}
+    for value in case.model.graph.input:
+        shape = [sizes[d.dim_param] if d.dim_param else d.dim_value for d in value.type.tensor_type.shape.dim]
+        feeds[value.name] = case.fill(rng, value.name, shape, sizes)
+    return feeds
+
+
+def one(arguments, name):
+    case = cases.ALL[name]()
+    with tempfile.TemporaryDirectory(prefix="ingot-open-") as scratch:
+        try:
+            model = OpenModel(arguments.ingot, case.model, scratch, arguments.target)
+        except Refused as refused:
+            return name, [f"refused: {refused}"]
+        session = onnxruntime.InferenceSession(case.model.SerializeToString(), providers=["CPUExecutionProvider"])
+        wrong = []
+        for seed, sizes in enumerate(case.sizes):
+            feeds = feeds_at(case, sizes, seed)
+            # ONNX Runtime 1.30 makes sums of nothing, and shapes of nothing, of its own.
+            evaluate = ReferenceEvaluator(case.model) if 0 in sizes.values() else session
+            try:
+                wanted = evaluate.run(None, feeds)
+            except ArithmeticError:
+                wanted = []  # nothing to compare with
+            try:
+                got = model.run(feeds, sizes)
+            except Status as status:
+                wrong.append(f"{sizes}: {status}")
+                continue
+            for output, want, have in zip(case.model.graph.output, wanted, got):
+                if difference := ingot_run.difference(have, want):
+                    wrong.append(f"{sizes}: {output.name}: {difference}")
+    return name, wrong
+
+
+def main():
+    parser = ingot_run.parser(__doc__)
+    parser.add_argument("--only")
+    arguments = parser.parse_args()
+    names = arguments.only.split(",") if arguments.only else list(cases.ALL)
+    failed = 0
+    with concurrent.futures.ProcessPoolExecutor(arguments.j) as pool:
+        for name, wrong in pool.map(one, [arguments] * len(names), names):
+            for line in wrong[:6]:
+                print(f"{name}: {line}", flush=True)
+            failed += bool(wrong)
+    print(f"{len(names) - failed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""A model compiled with open sizes, run through its descriptor: what the Python tests of open sizes share.
+
+Outputs and workspace lie between guard bytes, and the workspace begins as NaNs. A run is repeated with its work items in other pieces and in another
+order, which must give the same bits."""
+import ctypes
+import pathlib
+import random
+import resource
+import subprocess
+
+import numpy as np
+import onnx
+from onnx import helper
+
+BODY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+THREADS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+PARALLEL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, BODY, ctypes.c_void_p, ctypes.c_int64)
+PLAN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+
+
+class Exec(ctypes.Structure):
+    _fields_ = [("context", ctypes.c_void_p), ("threads", THREADS), ("parallel_for", PARALLEL)]
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_int32), ("rank", ctypes.c_int32), ("dims", ctypes.POINTER(ctypes.c_int64))]
+    _fields_ += [("elements", ctypes.c_int64), ("bytes", ctypes.c_int64)]
+
+
+class Symbol(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("most", ctypes.c_int64)]
+
+
+class Model(ctypes.Structure):
+    _fields_ = [("abi", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("name", ctypes.c_char_p), ("target", ctypes.c_char_p)]
+    _fields_ += [(name, ctypes.c_int32) for name in ("input_count", "output_count", "node_count", "symbol_count")]
+    _fields_ += [("inputs", ctypes.POINTER(Tensor)), ("outputs", ctypes.POINTER(Tensor))]
+    _fields_ += [(name, ctypes.c_int64) for name in ("workspace_bytes", "workspace_align", "weight_bytes")]
+    _fields_ += [("nodes", ctypes.POINTER(ctypes.c_char_p)), ("symbols", ctypes.POINTER(Symbol)), ("plan", PLAN), ("run", RUN)]
+
+
+class Refused(Exception):
+    """ingot does not compile the model."""
+
+
+class Status(Exception):
+    """A run or its plan gives an error value."""
+
+
+class Guarded:
+    """Bytes between guards."""
+
+    GUARD = 4096
+
+    def __init__(self, size, fill):
+        self.all = np.full(size + 2 * self.GUARD + 64, 0xA5, np.uint8)
+        self.start = self.GUARD + -(self.all.ctypes.data + self.GUARD) % 64
+        self.bytes = self.all[self.start : self.start + size]
+        self.bytes[:] = fill
+        self.pointer = self.all.ctypes.data + self.start
+
+    def check(self, what):
+        for side in (self.all[: self.start], self.all[self.start + len(self.bytes) :]):
+            if (side != 0xA5).any():
+                raise Status(f"written outside of {what}")
+
+
+def in_pieces(rng):
+    """A parallel_for on this thread: pieces in any order."""
+
+    def parallel_for(_, body, args, count):
+        bounds = sorted({0, count, *(rng.randint(0, count) for _ in range(5))})
+        pieces = list(zip(bounds, bounds[1:]))
+        rng.shuffle(pieces)
+        for begin, end in pieces:
+            if status := body(args, begin, end):
+                return status
+        return 0
+
+    return Exec(None, THREADS(lambda _: 4), PARALLEL(parallel_for))
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+class OpenModel:
+    """`model` is compiled into `folder`."""
+
+    def __init__(self, ingot, model, folder, target=None, flags=()):
+        folder = pathlib.Path(folder)
+        onnx.save(model, folder / "model.onnx")
+        command = [ingot, "compile", folder / "model.onnx", "--open-sizes", "--emit", "shared", "--name", "m", "-o", folder, *flags]
+        done = subprocess.run(command + (["--target", target] if target else []), capture_output=True, text=True, timeout=300, preexec_fn=limits)
+        if done.returncode:
+            raise Refused(f"exit {done.returncode}: {done.stderr.strip()[:600]}")
+        library = ctypes.CDLL(str(next(folder.glob("*.so"))))
+        library.m_model.restype = ctypes.POINTER(Model)
+        self.model, self.library = library.m_model().contents, library
+        self.symbols = [self.model.symbols[i].name.decode() for i in range(self.model.symbol_count)]
+        self.inputs = [self.model.inputs[i] for i in range(self.model.input_count)]
+        self.outputs = [self.model.outputs[i] for i in range(self.model.output_count)]
+
+    def check(self, status):
+        if status:
+            number = (status >> 8) - 1
+            node = self.model.nodes[number].decode() if 0 <= number < self.model.node_count else number
+            raise Status(f"status {status & 0xFF}, {node}")
+
+    def run(self, feeds, sizes):
+        """Outputs for inputs by name and symbols by name."""
+        values = (ctypes.c_int64 * max(1, len(self.symbols)))(*[sizes[name] for name in self.symbols])
+        dims, workspace = (ctypes.c_int64 * (1 + sum(o.rank for o in self.outputs)))(), ctypes.c_int64(self.model.workspace_bytes)
+        if self.symbols:
+            self.check(self.model.plan(values, dims, ctypes.byref(workspace)))
+            shapes, at = [], 0
+            for tensor in self.outputs:
+                shapes.append(tuple(dims[at : at + tensor.rank]))
+                at += tensor.rank
+        else:
+            shapes = [tuple(tensor.dims[: tensor.rank]) for tensor in self.outputs]
+        arrays = [np.ascontiguousarray(feeds[tensor.name.decode()]) for tensor in self.inputs]
+        first = self.once(arrays, shapes, values, workspace.value, None)
+        execution = in_pieces(random.Random(1))
+        again = self.once(arrays, shapes, values, workspace.value, ctypes.byref(execution))
+        for a, b in zip(first, again):
+            if a.tobytes() != b.tobytes():
+                raise Status("other bits when work is split")
+        return first
+
+    def once(self, arrays, shapes, values, workspace_bytes, execution):
+        ins = [Guarded(a.nbytes, np.frombuffer(a.tobytes(), np.uint8)) for a in arrays]
+        types = [np.dtype(helper.tensor_dtype_to_np_dtype(tensor.type)) for tensor in self.outputs]
+        outs = [Guarded(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize, 0xFF) for shape, dtype in zip(shapes, types)]
+        workspace = Guarded(workspace_bytes, 0xFF)
+        pointers = lambda all: (ctypes.c_void_p * max(1, len(all)))(*[x.pointer for x in all])
+        self.check(self.model.run(pointers(ins), pointers(outs), values, workspace.pointer, execution))
+        for what, buffer in [*((f"output {i}", o) for i, o in enumerate(outs)), ("workspace", workspace)]:
+            buffer.check(what)
+        return [o.bytes.view(dtype).reshape(shape).copy() for o, shape, dtype in zip(outs, shapes, types)]
