@@ -249,5 +249,6 @@ LogicalResult ingot::emit::emitModel(mlir::ModuleOp module, const target::Machin
   if (failed(emitter.generate(machine))) {
     return failure();
   }
+  result.writing = true;
   return options.dir.empty() ? success() : emitter.writeFiles(weights);
 }

@@ -41,6 +41,7 @@ struct Artifact {
 struct Result {
   std::vector<Artifact> artifacts;
   int64_t codeBytes = 0;
+  bool writing = false; ///< files are being written: a failure is that of the place they go to
 };
 
 /// Whether `kind` may stand in Options::kinds.

@@ -275,7 +275,7 @@ LogicalResult requireSizes(func::FuncOp function) {
       ok = false;
       std::string why = follows ? "" : whyUnsized(op, v.getResultNumber());
       if (!why.empty()) {
-        op->emitOpError(why);
+        op->emitError(why);
         told = true;
         break;
       }

@@ -112,7 +112,7 @@ Importer::Values Importer::makeIf(const Node &node) {
     problems->add(node.where(), "needs one input, the condition");
     return {};
   }
-  OperationState state(locationOf(node.name), onnx::IfOp::getOperationName());
+  OperationState state(locationOf(node), onnx::IfOp::getOperationName());
   state.addOperands(*inputs);
   state.addTypes(SmallVector<Type>(graphs[0]->outputs.size(), onnx::unrankedOf(builder.getF32Type())));
   for (int i = 0; i < 2; ++i) {
@@ -147,7 +147,7 @@ static int rankOf(const pb::ValueInfoProto &value) {
 /// Makes a loop; `body` fills its block and gives what it yields, or nothing after a problem.
 Importer::Values Importer::loop(const Node &node, Value trips, Value condition, llvm::ArrayRef<Value> initial,
                                 unsigned results, int numberRank, llvm::function_ref<Values(Block &)> body) {
-  Location loc = locationOf(node.name);
+  Location loc = locationOf(node);
   OperationState state(loc, onnx::LoopOp::getOperationName());
   state.addOperands(
       {trips ? trips : onnx::makeNone(builder, loc), condition ? condition : onnx::makeNone(builder, loc)});
@@ -272,7 +272,7 @@ static Value elementAlong(OpBuilder &b, Location loc, Value x, Value index, int6
 }
 
 Importer::Values Importer::scanBatches(Scan &scan, llvm::ArrayRef<Value> inputs) {
-  Location loc = locationOf(scan.node.name);
+  Location loc = locationOf(scan.node);
   Value batches = sizeAlong(builder, loc, inputs.front(), 0);
   return loop(scan.node, batches, {}, {}, scan.body->outputs.size(), 0, [&](Block &block) {
     Values own;
@@ -304,7 +304,7 @@ static Value placed(OpBuilder &b, Location loc, Value stacked, int64_t axis, boo
 }
 
 Importer::Values Importer::scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, llvm::ArrayRef<Value> inputs) {
-  Location loc = locationOf(scan.node.name);
+  Location loc = locationOf(scan.node);
   onnx::Formula f(builder, loc);
   auto given = [](llvm::ArrayRef<int64_t> list, unsigned i) { return list.empty() ? 0 : list[i]; };
   SmallVector<int64_t> axes;

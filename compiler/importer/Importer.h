@@ -37,6 +37,10 @@ private:
     problems->add(where, prefix + llvm::toString(std::move(error)));
   }
   Location locationOf(llvm::StringRef name) { return mlir::NameLoc::get(builder.getStringAttr(name)); }
+  /// The operator as it was written stands behind the name, for messages of later phases.
+  Location locationOf(const Node &node) {
+    return mlir::NameLoc::get(builder.getStringAttr(node.name), locationOf(node.where().opText()));
+  }
 
   // Nodes with subgraphs. Those that make ops return null once a problem has been added.
   using Values = llvm::SmallVector<Value>;

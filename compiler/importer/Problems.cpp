@@ -22,6 +22,12 @@ std::string quoted(llvm::StringRef name) {
   return text;
 }
 
+std::string Where::opText() const {
+  std::string text = quoted(op);
+  text = text.substr(1, text.size() - 2);
+  return opset > 0 ? text + ", opset " + std::to_string(opset) : text;
+}
+
 void Problems::add(const Where &where, const llvm::Twine &text) {
   if (lines.size() >= kKept) {
     ++total;
@@ -33,12 +39,7 @@ void Problems::add(const Where &where, const llvm::Twine &text) {
   if (!where.node.empty() || !where.op.empty()) {
     out << "node " << quoted(where.node);
     if (!where.op.empty()) {
-      std::string op = quoted(where.op);
-      out << " (" << llvm::StringRef(op).drop_front().drop_back();
-      if (where.opset > 0) {
-        out << ", opset " << where.opset;
-      }
-      out << ')';
+      out << " (" << where.opText() << ')';
     }
     out << ": ";
   }

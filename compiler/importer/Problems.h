@@ -14,6 +14,8 @@ struct Where {
   std::string node; ///< the node's name, or its first output where it has none
   std::string op;   ///< "Conv", or with a domain "com.microsoft.FusedConv"
   int64_t opset = 0;
+
+  std::string opText() const; ///< "Conv, opset 17", control characters escaped
 };
 
 class Problems {

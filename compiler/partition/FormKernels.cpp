@@ -72,8 +72,7 @@ private:
   static bool isParameterOnly(Operation &op) {
     return isa<onnx::SizesOp>(op) && llvm::all_of(op.getUses(), [](OpOperand &use) {
              auto root = dyn_cast<onnx::KernelRoot>(use.getOwner());
-             bool toView = isView(*use.getOwner()) && use.getOperandNumber() > 0; // a shape, not what is viewed
-             return toView || (root && root.isParameter(use.getOperandNumber()));
+             return isView(*use.getOwner()) || (root && root.isParameter(use.getOperandNumber()));
            });
   }
 
@@ -113,7 +112,7 @@ private:
         p.whyNot += (p.whyNot.empty() ? "" : "; ") + d.machine.spec + ": " + reason;
       }
       if (p.device.empty()) {
-        op.emitError("unsupported by all targets: ") << p.op << ": " << p.whyNot;
+        op.emitError("unsupported by all targets: ") << p.whyNot;
         ok = false;
       }
       report.push_back(std::move(p));

@@ -1,6 +1,7 @@
 // Runs the phases in order, with their dumps, times and diagnostics. A failure is the user's where the phase or its
 // message says so; any other is a bug of ours: the module as it was before the phase is written as a reproducer.
 #include "compiler/pipeline/Pipeline.h"
+#include "compiler/importer/Problems.h"
 #include "compiler/pipeline/Dialects.h"
 #include "compiler/pipeline/State.h"
 #include "mlir/IR/Verifier.h"
@@ -17,19 +18,22 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// "FILE: error: node 'x': text", the location being the ONNX node's name.
+/// "FILE: error: node 'x' (Op, opset 17): text", the location being the ONNX node's name and behind it the operator.
 std::string render(const std::string &file, Diagnostic &d) {
   std::string node;
   d.getLocation()->walk([&](Location l) {
-    if (auto named = dyn_cast<NameLoc>(l); named && node.empty()) {
-      node = named.getName().str();
+    auto named = dyn_cast<NameLoc>(l);
+    auto op = named ? dyn_cast<NameLoc>(named.getChildLoc()) : NameLoc();
+    if (!op) { // a model, an input, a weight
+      return WalkResult::advance();
     }
-    return WalkResult::advance();
+    node = importer::quoted(named.getName()) + " (" + op.getName().str() + ")";
+    return WalkResult::interrupt();
   });
   StringRef severity = d.getSeverity() == DiagnosticSeverity::Error     ? "error"
                        : d.getSeverity() == DiagnosticSeverity::Warning ? "warning"
                                                                         : "note";
-  return (Twine(file) + ": " + severity + ": " + (node.empty() ? "" : "node '" + node + "': ") + d.str() + "\n").str();
+  return (Twine(file) + ": " + severity + ": " + (node.empty() ? "" : "node " + node + ": ") + d.str() + "\n").str();
 }
 
 /// A C identifier from the file's name.
@@ -140,7 +144,7 @@ private:
       return Status::Ok;
     }
     diagnostics += state.importProblems;
-    return phase.userFault ? Status::UserError : bug(phase, before ? *before : *state.module);
+    return phase.userFault || state.userFault ? Status::UserError : bug(phase, before ? *before : *state.module);
   }
 
   /// Writes the module as it was before the phase that failed.

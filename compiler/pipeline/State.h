@@ -22,6 +22,7 @@ struct State {
   plan::WeightTable weights;
   plan::ModelInfo info;
   std::string importProblems;
+  bool userFault = false; ///< a phase says that what it failed at is not our bug
 
   mlir::func::FuncOp function() { return *module->getOps<mlir::func::FuncOp>().begin(); }
   const target::MachineModel &machineOf(llvm::StringRef spec) const;

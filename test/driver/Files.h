@@ -51,8 +51,8 @@ protected:
     importer::HostTensor result;
     result.type = 1;
     result.dims = dims;
-    result.bytes.resize(values.size() * sizeof(float));
-    std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
+    const char *first = reinterpret_cast<const char *>(values.data());
+    result.bytes.assign(first, first + values.size() * sizeof(float));
     return result;
   }
 

@@ -1,7 +1,7 @@
 // Sizes that only a run knows, and branches that always fail, are told at the op that makes them.
 // RUN: not %ingot-opt --graph-simplify --graph-require-sizes --split-input-file %s 2>&1 | FileCheck %s
 
-// CHECK: error: 'onnx.Loop' op carries a value whose shape changes from one iteration to the next, which is unsupported
+// CHECK: error: carries a value whose shape changes from one iteration to the next, which is unsupported
 // CHECK-NOT: error
 func.func @grows(%n: tensor<i64>, %x: tensor<1xf32>) -> tensor<?xf32> {
   %none = onnx.None : none
@@ -15,7 +15,7 @@ func.func @grows(%n: tensor<i64>, %x: tensor<1xf32>) -> tensor<?xf32> {
 
 // -----
 
-// CHECK: error: 'onnx.Loop' op has a scan output of unsupported size: how often the loop turns is known only when the model runs
+// CHECK: error: has a scan output of unsupported size: how often the loop turns is known only when the model runs
 func.func @stacked(%n: tensor<i64>, %x: tensor<1xf32>) -> tensor<?x1xf32> {
   %none = onnx.None : none
   %y = "onnx.Loop"(%n, %none) ({
@@ -41,7 +41,7 @@ func.func @otherElement(%n: tensor<i64>, %x: tensor<1xf32>) -> tensor<1xf32> {
 
 // -----
 
-// CHECK: error: 'onnx.If' op has branches that give different shapes, which is unsupported: [2] and [3]
+// CHECK: error: has branches that give different shapes, which is unsupported: [2] and [3]
 func.func @shapes(%c: tensor<i1>, %a: tensor<2xf32>, %b: tensor<3xf32>) -> tensor<?xf32> {
   %y = "onnx.If"(%c) ({
     onnx.Yield %a : tensor<2xf32>
@@ -89,4 +89,37 @@ func.func @neither(%c: tensor<i1>) -> tensor<2xf32> {
     onnx.Yield %0 : tensor<2xf32>
   }) : (tensor<i1>) -> tensor<2xf32>
   return %y : tensor<2xf32>
+}
+
+// -----
+
+// What is not sized from the beginning is nobody's fault but the function's.
+// CHECK: error: has values whose sizes are known only when it runs
+func.func @unsized(%x: tensor<*xf32>) -> tensor<*xf32> {
+  %y = onnx.Neg %x : (tensor<*xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// CHECK: error: 'onnx.If' op has a branch that does not end with a yield
+func.func @noYield(%c: tensor<i1>, %x: tensor<1xf32>) -> tensor<1xf32> {
+  %y = "onnx.If"(%c) ({
+    %0 = onnx.Neg %x : (tensor<1xf32>) -> tensor<1xf32>
+  }, {
+    onnx.Yield %x : tensor<1xf32>
+  }) : (tensor<i1>) -> tensor<1xf32>
+  return %y : tensor<1xf32>
+}
+
+// -----
+
+// CHECK: error: 'onnx.Loop' op has 1 carried values and 1 outputs, which do not fit its body
+func.func @short(%n: tensor<i64>, %x: tensor<1xf32>) -> tensor<1xf32> {
+  %none = onnx.None : none
+  %y = "onnx.Loop"(%n, %none, %x) ({
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %a: tensor<1xf32>):
+    onnx.Yield %go : tensor<i1>
+  }) : (tensor<i64>, none, tensor<1xf32>) -> tensor<1xf32>
+  return %y : tensor<1xf32>
 }

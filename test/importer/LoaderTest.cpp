@@ -75,7 +75,8 @@ TEST(Loader, SubgraphsTenThousandDeep) {
   for (int i = 0; i < 10000; ++i) {
     graph = wrap(1, wrap(4, "If") + wrap(5, wrap(1, "then_branch") + wrap(6, graph)));
   }
-  expectProblem(problemsOf(folder.write("m.onnx", wrap(7, graph))), "messages nest more than 90 deep");
+  expectProblem(problemsOf(folder.write("m.onnx", wrap(7, graph))),
+                "messages nest more than 90 deep (subgraphs in subgraphs, or types in types)");
 }
 
 TEST(Loader, TypesTenThousandDeep) {

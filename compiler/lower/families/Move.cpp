@@ -195,9 +195,7 @@ public:
 
   LogicalResult build(Build &build, const KernelShape &shape) const override {
     auto movement = cast<onnx::Mover>(build.group.root).movement();
-    if (!movement) {
-      return build.group.root->emitError("moves elements to places that are not known");
-    }
+    assert(movement && "partition takes no movement whose places are not known");
     Value fill = fillOf(build, *movement);
     for (const onnx::Piece &piece : movement->pieces) {
       writePiece(build, shape.items, *movement, piece, fill);

@@ -44,9 +44,6 @@ template <typename Op> static LogicalResult infer(Op op, SmallVectorImpl<Type> &
   auto x = ranked(op.getX()), w = ranked(op.getW());
   Type element = elementOf(op.getX());
   types.assign(1, unrankedOf(element));
-  if (elementOf(op.getW()) != element) {
-    return op.emitOpError("input of ") << element << " and weights of " << elementOf(op.getW());
-  }
   if (!x) {
     return success();
   }

@@ -435,6 +435,10 @@ LogicalResult CompressOp::decompose(PatternRewriter &rewriter) {
 // ReverseSequence: element t of a sequence of length n comes from n - 1 - t where t < n.
 
 LogicalResult ReverseSequenceOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData());
+  if (data && (!normalAxis(getTimeAxis(), data.getRank()) || !normalAxis(getBatchAxis(), data.getRank()))) {
+    return emitOpError("time_axis or batch_axis is outside of ") << data;
+  }
   types.push_back(getData().getType());
   return success();
 }
@@ -444,9 +448,6 @@ LogicalResult ReverseSequenceOp::decompose(PatternRewriter &rewriter) {
     return failure();
   }
   auto time = normalAxis(getTimeAxis(), data.getRank()), batch = normalAxis(getBatchAxis(), data.getRank());
-  if (!time || !batch) {
-    return emitOpError("time_axis or batch_axis is outside of ") << data;
-  }
   Location loc = getLoc();
   SmallVector<int64_t> along(data.getRank(), 1), across(data.getRank(), 1);
   along[*time] = data.getDimSize(*time), across[*batch] = data.getDimSize(*batch);

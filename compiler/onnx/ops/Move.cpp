@@ -180,9 +180,6 @@ LogicalResult ConcatOp::inferTypes(SmallVectorImpl<Type> &types) {
   Sizes shape;
   std::optional<int64_t> axis;
   for (Value x : getXs()) {
-    if (elementOf(x) != element) {
-      return emitOpError("operands have element types that differ: ") << element << " and " << elementOf(x);
-    }
     auto type = ranked(x);
     if (!type) {
       types.push_back(unrankedOf(element));

@@ -187,7 +187,14 @@ LogicalResult InstanceNormalizationOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-LogicalResult GroupNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) { return sameType(getX(), types); }
+LogicalResult GroupNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto type = ranked(getX());
+  int64_t groups = getNumGroups(), channels = type && type.getRank() > 1 ? type.getDimSize(1) : ShapedType::kDynamic;
+  if (type && (type.getRank() < 2 || groups < 1 || (!ShapedType::isDynamic(channels) && channels % groups))) {
+    return emitOpError("the channels of ") << type << " do not divide into " << groups << " groups";
+  }
+  return sameType(getX(), types);
+}
 
 /// Before opset 21 scale and bias were per group: each is repeated for the group's channels.
 static Value spread(Formula &f, Value v, int64_t groups, int64_t channels) {
@@ -205,9 +212,6 @@ LogicalResult GroupNormalizationOp::decompose(PatternRewriter &rewriter) {
     return failure();
   }
   int64_t rank = type.getRank(), groups = getNumGroups(), channels = type.getDimSize(1);
-  if (groups < 1 || channels < 1 || channels % groups) {
-    return emitOpError("") << channels << " channels do not divide into " << groups << " groups";
-  }
   Formula f(rewriter, getLoc());
   Sizes sizes = sizesOf(type);
   Size inGroup = product(ArrayRef(sizes).drop_front(2)) * Size(channels / groups);

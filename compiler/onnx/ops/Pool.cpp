@@ -42,6 +42,9 @@ LogicalResult AveragePoolOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 LogicalResult LpPoolOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.resize(1);
+  if (getP() < 1) {
+    return emitOpError("attribute 'p' is ") << getP();
+  }
   return inferPool(*this, types[0]);
 }
 
@@ -138,28 +141,21 @@ LogicalResult LRNOp::decompose(PatternRewriter &rewriter) {
 
 // Kernels.
 
-template <typename Op> static std::string unsupportedPool(Op op, bool floatOnly) {
+template <typename Op> static std::string unsupportedPool(Op op) {
   if (!isSized(op.getX()) || !isSized(op->getResult(0))) {
     return "shapes are not known at compile time";
   }
   if (ranked(op.getX()).getRank() > 5) {
     return "more than three spatial axes";
   }
-  Type element = elementOf(op.getX());
-  if (floatOnly ? !(element.isF32() || element.isF64())
-                : !(element.isF32() || element.isF64() || element.isInteger(8))) {
-    return "element type is not implemented";
-  }
   return {};
 }
 
-std::string MaxPoolOp::unsupported() { return unsupportedPool(*this, false); }
-std::string AveragePoolOp::unsupported() { return unsupportedPool(*this, true); }
-std::string LpPoolOp::unsupported() {
-  return getP() == 1 || getP() == 2 ? unsupportedPool(*this, true) : "a norm other than the first and second";
-}
-std::string GlobalAveragePoolOp::unsupported() { return unsupportedPool(*this, true); }
-std::string GlobalMaxPoolOp::unsupported() { return unsupportedPool(*this, true); }
+std::string MaxPoolOp::unsupported() { return unsupportedPool(*this); }
+std::string AveragePoolOp::unsupported() { return unsupportedPool(*this); }
+std::string LpPoolOp::unsupported() { return unsupportedPool(*this); }
+std::string GlobalAveragePoolOp::unsupported() { return unsupportedPool(*this); }
+std::string GlobalMaxPoolOp::unsupported() { return unsupportedPool(*this); }
 
 bool MaxPoolOp::fusesEpilogue() { return getIndices().use_empty(); }
 bool AveragePoolOp::fusesEpilogue() { return true; }

@@ -48,6 +48,21 @@ struct Recurrent {
     auto a = op->getAttrOfType<StringAttr>(name);
     return a ? a.getValue() : StringRef("forward");
   }
+  /// Those of all directions, the defaults behind those that are given; null for a name that is not known.
+  SmallVector<const Activation *> activations() const {
+    SmallVector<const Activation *> all;
+    auto add = [&](StringRef name) {
+      const auto *found = llvm::find_if(activationTable, [&](const Activation &a) { return a.name == name.lower(); });
+      all.push_back(found == std::end(activationTable) ? nullptr : found);
+    };
+    if (auto given = op->getAttrOfType<ArrayAttr>("activations")) {
+      llvm::for_each(given.getAsValueRange<StringAttr>(), add);
+    }
+    while (all.size() < defaults.size() * ways()) {
+      add(defaults[all.size() % defaults.size()]);
+    }
+    return all;
+  }
 };
 
 Recurrent recurrentOf(LSTMOp op) { return {op, "LSTM", 4, {"sigmoid", "tanh", "tanh"}}; }
@@ -75,6 +90,9 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
     return r.op->emitOpError("direction '") << direction << "' is not known";
   }
+  if (llvm::is_contained(r.activations(), nullptr)) {
+    return r.op->emitOpError("an activation is not known: ") << r.op->getAttr("activations");
+  }
   int64_t hidden = tr.getDimSize(2), ways = r.ways();
   Sizes sizes = sizesOf(tx);
   Size steps = sizes[0], batch = sizes[1], units = ShapedType::isDynamic(hidden) ? Size::unknown() : Size(hidden);
@@ -101,18 +119,9 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
 
 /// Activations of one direction as attributes of Recurrence. An alpha is taken from the node's list by each activation
 /// that has one, in order.
-static LogicalResult activations(const Recurrent &r, int64_t way, OpBuilder &b,
-                                 SmallVectorImpl<NamedAttribute> &attributes) {
-  SmallVector<std::string> names;
+static void activations(const Recurrent &r, int64_t way, OpBuilder &b, SmallVectorImpl<NamedAttribute> &attributes) {
+  SmallVector<const Activation *> all = r.activations();
   size_t each = r.defaults.size();
-  if (auto given = r.op->getAttrOfType<ArrayAttr>("activations")) {
-    for (auto name : given.getAsValueRange<StringAttr>()) {
-      names.push_back(name.lower());
-    }
-  }
-  for (size_t i = names.size(); i < each * r.ways(); ++i) {
-    names.push_back(r.defaults[i % each].str());
-  }
   auto list = [&](StringRef name) {
     auto a = r.op->getAttrOfType<DenseF32ArrayAttr>(name);
     return a ? a.asArrayRef() : ArrayRef<float>();
@@ -126,19 +135,15 @@ static LogicalResult activations(const Recurrent &r, int64_t way, OpBuilder &b,
   SmallVector<StringRef> mine;
   SmallVector<float> alpha, beta;
   for (size_t i = 0; i < each * r.ways(); ++i) {
-    const auto *known = llvm::find_if(activationTable, [&](const Activation &a) { return a.name == names[i]; });
-    if (known == std::end(activationTable)) {
-      return r.op->emitOpError("activation '") << names[i] << "' is not known";
-    }
-    float a = take(alphas, known->alpha, known->defaultAlpha), be = take(betas, known->beta, known->defaultBeta);
+    const Activation &known = *all[i];
+    float a = take(alphas, known.alpha, known.defaultAlpha), be = take(betas, known.beta, known.defaultBeta);
     if (static_cast<int64_t>(i / each) == way) {
-      mine.push_back(names[i]), alpha.push_back(a), beta.push_back(be);
+      mine.push_back(known.name), alpha.push_back(a), beta.push_back(be);
     }
   }
   attributes.push_back(b.getNamedAttr("activations", b.getStrArrayAttr(mine)));
   attributes.push_back(b.getNamedAttr("alphas", b.getDenseF32ArrayAttr(alpha)));
   attributes.push_back(b.getNamedAttr("betas", b.getDenseF32ArrayAttr(beta)));
-  return success();
 }
 
 namespace {
@@ -152,14 +157,10 @@ public:
     x = swapped(r.x());
   }
 
-  LogicalResult run(PatternRewriter &rewriter) {
+  void run(PatternRewriter &rewriter) {
     SmallVector<SmallVector<Value>> ways;
     for (int64_t way = 0; way < r.ways(); ++way) {
-      Operation *core = direction(way);
-      if (!core) {
-        return failure();
-      }
-      ways.push_back(SmallVector<Value>(core->getResults()));
+      ways.push_back(SmallVector<Value>(direction(way)->getResults()));
     }
     SmallVector<Value> y, last;
     for (auto &results : ways) {
@@ -178,7 +179,6 @@ public:
       replacements.push_back(swapped(joined(states, 0)));
     }
     rewriter.replaceOp(r.op, replacements);
-    return success();
   }
 
 private:
@@ -210,9 +210,7 @@ private:
     int64_t rows = r.gates * hidden;
     bool linear = r.kind == "GRU" && r.integer("linear_before_reset") != 0;
     SmallVector<NamedAttribute> attributes = {f.b.getNamedAttr("kind", f.b.getStringAttr(r.kind))};
-    if (failed(activations(r, way, f.b, attributes))) {
-      return nullptr;
-    }
+    activations(r, way, f.b, attributes);
     if (auto clip = r.op->getAttrOfType<FloatAttr>("clip")) {
       attributes.push_back(f.b.getNamedAttr("clip", clip));
     }
@@ -260,7 +258,8 @@ template <typename Op> static LogicalResult decomposeRecurrent(Op op, PatternRew
   if (ranked(r.x()).isDynamicDim(2)) {
     return failure();
   }
-  return Writing(r, rewriter).run(rewriter);
+  Writing(r, rewriter).run(rewriter);
+  return success();
 }
 
 #define INGOT_RECURRENT(Op)                                                                                            \

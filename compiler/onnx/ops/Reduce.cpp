@@ -319,6 +319,11 @@ bool ArgMinOp::readsThrough(unsigned) { return true; }
 // Running sums.
 
 LogicalResult CumSumOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto type = ranked(getX());
+  auto axis = integersOf(getAxis());
+  if (type && axis && axis->size() == 1 && !normalAxis(axis->front(), type.getRank())) {
+    return emitOpError("axis ") << axis->front() << " is outside a tensor of rank " << type.getRank();
+  }
   types.push_back(getX().getType());
   return success();
 }
@@ -341,11 +346,7 @@ LogicalResult CumSumOp::decompose(PatternRewriter &rewriter) {
     return f.op("RunningSum", {getX()}, attributes);
   };
   if (auto known = integersOf(getAxis())) {
-    auto normal = normalAxis((*known)[0], type.getRank());
-    if (!normal) {
-      return emitOpError("axis ") << (*known)[0] << " is outside a tensor of rank " << type.getRank();
-    }
-    rewriter.replaceOp(*this, along(*normal));
+    rewriter.replaceOp(*this, along(*normalAxis(known->front(), type.getRank())));
     return success();
   }
   if (!type.hasStaticShape() || type.getRank() == 0) {

@@ -13,9 +13,6 @@ Value WhereOp::emit(OpBuilder &b, ValueRange x) {
   return select(condition, yes, yes.like(x[2]));
 }
 LogicalResult WhereOp::verify() {
-  if (!elementOf(getCondition()).isInteger(1)) {
-    return emitOpError("condition is not boolean but ") << elementOf(getCondition());
-  }
   if (elementOf(getX()) != elementOf(getZ())) {
     return emitOpError("operands have element types that differ: ")
            << elementOf(getX()) << " and " << elementOf(getZ());

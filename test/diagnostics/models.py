@@ -1,0 +1,165 @@
+"""Models that are wrong as a whole, and what ingot says of them: files that are no models, functions, initializers, inputs.
+
+    models.py --ingot build/bin/ingot
+
+Each is compiled by itself and must end with exit code 1 and the message."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import ingot_run
+from onnx import ModelProto, TensorProto, helper
+
+F = TensorProto.FLOAT
+
+
+def value(name, shape, element=F):
+    return helper.make_tensor_value_info(name, element, shape)
+
+
+def model(nodes, inputs=None, outputs=None, weights=(), opset=17, functions=()):
+    graph = helper.make_graph(nodes, "g", inputs or [value("x", [2])], outputs or [value("y", [2])], list(weights))
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("mine", 1)], functions=list(functions))
+    made.ir_version = 8
+    return made
+
+
+def node(op="Relu", inputs=("x",), outputs=("y",), **attributes):
+    return helper.make_node(op, list(inputs), list(outputs), name="n", **attributes)
+
+
+def function(nodes, inputs=("a",), outputs=("b",)):
+    return helper.make_function("mine", "F", list(inputs), list(outputs), nodes, [helper.make_opsetid("", 17)])
+
+
+def weight(**fields):
+    """Relu of an initializer."""
+    return model([node("Relu", ["w"])], weights=[TensorProto(name="w", **fields)])
+
+
+def sparse(dims, values, indices):
+    made = model([node("Relu", ["w"])])
+    made.graph.sparse_initializer.append(helper.make_sparse_tensor(helper.make_tensor("w", F, [len(values)], values), helper.make_tensor("i", TensorProto.INT64, [len(indices)], indices), dims))
+    return made
+
+
+def attribute(kind):
+    made = model([node()])
+    made.graph.node[0].attribute.add(name="alpha", type=kind)
+    return made
+
+
+def without(field):
+    made = model([node()])
+    made.graph.ClearField(field)
+    return made
+
+
+def unnamed():
+    made = model([node()])
+    made.graph.node[0].op_type = ""
+    return made
+
+
+def squeezed(op, opset, inputs, **attributes):
+    """A node of an old form on a value whose rank is not known: axes of a Squeeze that are an input."""
+    made = model([node("Squeeze", ["x", "axes"], ["s"]), node("F", ["s", *inputs], ["y"], domain="mine")], [value("x", [1, 2, 1]), value("axes", [1], TensorProto.INT64), value("z", [2])], opset=13)
+    body = helper.make_node(op, ["a", "c"], ["b"], name="old", **attributes)
+    made.functions.append(helper.make_function("mine", "F", ["a", "c"], ["b"], [body], [helper.make_opsetid("", opset)]))
+    return made
+
+
+def choice(then, otherwise, condition=()):
+    """An If whose branches give these names."""
+    branches = {}
+    for name, results in ((f"{side}_branch", names) for side, names in (("then", then), ("else", otherwise))):
+        nodes = [helper.make_node("Relu", ["x"], [result]) for result in results]
+        branches[name] = helper.make_graph(nodes, name, [], [value(result, [2]) for result in results])
+    return model([node("If", ["c"], **branches)], [value("c", list(condition), TensorProto.BOOL), value("x", [2])])
+
+
+def loop(results, trips=()):
+    """A Loop over x whose body gives these names."""
+    inputs = [value("i", [], TensorProto.INT64), value("go", [], TensorProto.BOOL), value("v", [2])]
+    kinds = {"go": value("go", [], TensorProto.BOOL), "a": value("a", [2])}
+    body = helper.make_graph([helper.make_node("Relu", ["v"], ["a"])], "body", inputs, [kinds[name] for name in results])
+    return model([node("Loop", ["m", "", "x"], body=body)], [value("m", list(trips), TensorProto.INT64), value("x", [2])])
+
+
+MODELS = [
+    ("no graph", ModelProto(ir_version=8), "not an ONNX model: it has no graph"),
+    ("pointer of git-lfs", b"version https://git-lfs.github.com/spec/v1\n", "is a git-lfs pointer, not the model itself ('git lfs pull' fetches it)"),
+    ("field of the wrong kind", b"\x38\x01", "not an ONNX model, or a damaged one: malformed at byte 0: field 7 has the wrong wire type"),
+    ("endless number", b"\x08" + b"\xff" * 10 + b"\x01", "malformed at byte 0: has a number of more than 64 bits"),
+    ("cut number", b"\x08\xff", "malformed at byte 0: ends within a number"),
+    ("cut field", b"\x3a\x05ab", "malformed at byte 0: needs 5 bytes where 2 are left"),
+    ("field number 0", b"\x00\x01", "malformed at byte 0: has the impossible field number 0"),
+    ("unknown wire type", b"\x0f\x01", "malformed at byte 0: has a field of the unknown wire type 7"),
+    ("bad text", b"\x12\x01\xff" + model([node()]).SerializeToString() + b"\x3a\x02\x0a\x00\x0b", "not an ONNX model, or a damaged one: "),
+    ("no outputs", without("output"), "the graph has no outputs"),
+    ("no operator", unnamed(), "node 'n': has no operator"),
+    ("input twice", model([node()], [value("x", [2]), value("x", [2])]), "input 'x' is defined twice"),
+    ("call with too much", model([node("F", ["x", "x"], domain="mine")], functions=[function([node("Relu", ["a"], ["b"])])]), "node 'n' (mine.F, opset 1): has more inputs or outputs than the function that it calls"),
+    ("function without its output", model([node("F", domain="mine")], functions=[function([node("Relu", ["a"], ["c"])])]), "function 'F' does not define its output 'b'"),
+    ("function with an input twice", model([node("F", ["x", "x"], domain="mine")], functions=[function([node("Relu", ["a"], ["b"])], ["a", "a"])]), "function 'F' has the input 'a' twice"),
+    ("rank unknown", model([node()], [value("x", None)], [value("y", None)]), "input 'x' has an unknown number of dims; fix them with --shape x=AxBx..."),
+    ("sequence", model([node()], [helper.make_tensor_sequence_value_info("x", F, [2])]), "input 'x' is not a tensor; other types are unsupported"),
+    ("strings", model([node()], [value("x", [2], TensorProto.STRING)]), "input 'x' has the element type string, which is unsupported"),
+    ("impossible input", model([node()], [value("x", [1 << 40, 1 << 40])], [value("y", None)]), "input 'x' has impossible dims [1099511627776, 1099511627776]"),
+    ("segment", weight(data_type=F, dims=[2], raw_data=b"12345678", segment=TensorProto.Segment(begin=0, end=1)), "initializer 'w' is a segment of a larger tensor, which is unsupported"),
+    ("unknown element type", weight(data_type=99, dims=[2]), "initializer 'w' has the unknown element type 99"),
+    ("strings missing", weight(data_type=TensorProto.STRING, dims=[2], string_data=[b"one"]), "initializer 'w' string[2] needs 2 strings, but string_data holds 1"),
+    ("sparse indices", sparse([4], [1.0, 2.0], [0]), "initializer 'w' is a sparse tensor whose indices do not match its values"),
+    ("sparse index", sparse([4], [1.0], [4]), "initializer 'w' is a sparse tensor with the index 4, outside [4]"),
+    ("sparse and huge", sparse([1 << 20, 1 << 20], [1.0], [0]), "initializer 'w' is a sparse tensor that is too large to be made dense: float32[1048576, 1048576]"),
+    ("sparse and impossible", sparse([1 << 40, 1 << 40], [1.0], [0]), "initializer 'w' is a sparse tensor of impossible dims [1099511627776, 1099511627776]"),
+    ("attribute of types", attribute(13), "node 'n' (Relu, opset 17): attribute 'alpha' holds a value of a kind that is unsupported"),
+    ("attribute of graphs", attribute(10), "node 'n' (Relu, opset 17): attribute 'alpha' holds a subgraph, which is unsupported"),
+    ("attribute with a graph", model([node("Relu", ["x"], body=model([node()]).graph)]), "node 'n' (Relu, opset 17): has the unknown attribute 'body'"),
+    ("if with unlike branches", choice(["a"], ["a", "b"]), "node 'n' (If, opset 17): has 1 outputs, but a branch gives 2"),
+    ("if with a wide condition", choice(["a"], ["a"], condition=[2]), "node 'n' (If, opset 17): needs a condition of one element"),
+    ("loop without a body", model([node("Loop", ["", "", "x"])]), "node 'n' (Loop, opset 17): needs the attribute 'body'"),
+    ("loop with too few results", loop(["go"]), "node 'n' (Loop, opset 17): carries 1 values, but its body has 1 outputs"),
+    ("loop with a wide count", loop(["go", "a"], trips=[2]), "node 'n' (Loop, opset 17): needs a trip count and a condition of one element"),
+    ("loop that goes on by a float", loop(["a", "a"]), "node 'n' (Loop, opset 17): needs a body whose first output is a boolean of one element, not 'tensor<2xf32>'"),
+    ("old broadcast of unknown rank", squeezed("Add", 6, ["z"], broadcast=1, axis=0), "broadcasts along an axis of a tensor whose rank is not known"),
+    ("old slope of unknown rank", squeezed("PRelu", 6, ["z"]), "the slope is given by channel, and the rank of the operand is not known"),
+]
+
+# Flags that the model does not fit: flags, message.
+FLAGS = [
+    (["--dim", "n=2..8"], "--dim: 'n=2..8': a range or several sizes are unsupported, give one size"),
+    (["--dim", "m=2"], "--dim names 'm', which is not a dimension of any input"),
+    (["--shape", "z=2"], "--shape names 'z', which is not an input"),
+    (["--shape", "x=2x3"], "--shape gives input 'x' 2 dims, but the model says '[n]'"),
+    (["--dim", "n=2", "--target", "x86-64-v9"], "unknown x86-64 level 'x86-64-v9'; use x86-64-v2, x86-64-v3, x86-64-v4, native or the name of a CPU, such as haswell"),
+    (["--dim", "n=2", "--target", "core2"], "CPU 'core2' has no SSE4.2; x86-64-v2 is the least that kernels are built for"),
+    (["--dim", "n=2", "--target", "abacus"], "no target is called 'abacus'; 'ingot targets' lists them"),
+]
+
+
+def compile(ingot, data, flags=()):
+    """(exit code, what was said)."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "m.onnx"
+        path.write_bytes(data if isinstance(data, bytes) else data.SerializeToString())
+        done = subprocess.run([ingot, "compile", path, "-o", f"{folder}/out", *flags], capture_output=True, text=True, timeout=120, preexec_fn=ingot_run.limits)
+        return done.returncode, done.stderr.replace(f"{folder}/", "")
+
+
+def main():
+    arguments = ingot_run.parser(__doc__).parse_args()
+    ingot, count = os.path.abspath(arguments.ingot), ingot_run.Count("diagnostics")
+    open_size = model([node()], [value("x", ["n"])], [value("y", ["n"])])
+    cases = [(name, data, [], message) for name, data, message in MODELS] + [(" ".join(flags), open_size, flags, message) for flags, message in FLAGS]
+    for name, data, flags, message in cases:
+        code, text = compile(ingot, data, flags)
+        count.add(name, None if code == 1 and message in text else f"exit {code}, expected {message!r}, got {text!r}")
+    count.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+"""Nodes that ingot must refuse, and what it says of each.
+
+    nodes.py --ingot build/bin/ingot
+
+The nodes of a table stand in one model for each opset, unconnected, and every one must be reported, with its name, operator and opset, in a single run."""
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import ingot_run
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+F, D, I = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT64
+
+
+def f(*shape):
+    return F, shape
+
+
+def i(*shape):
+    return I, shape
+
+
+def ints(*values):
+    """A constant operand."""
+    return np.array(values, np.int64)
+
+
+IMAGE, KERNEL = f(1, 4, 8, 8), f(8, 4, 3, 3)
+LSTM = [f(5, 2, 3), f(1, 16, 3), f(1, 16, 4)]
+
+# Found while the model is read: operator, operands (type and shape: an input; array: an initializer; None: left out), attributes, message; opset 17 unless `opset` says other.
+READ = [
+    ("Conv", [f(2, 3), KERNEL], {}, "input of rank 2, expected batch, channels and at least one spatial axis"),
+    ("Conv", [IMAGE, f(8, 4, 3)], {}, "weights of rank 3 for an input of rank 4"),
+    ("Conv", [IMAGE, KERNEL], dict(group=0), "attribute 'group' is 0"),
+    ("Conv", [IMAGE, f(8, 3, 3, 3)], {}, "input has 4 channels, the weights are for 3"),
+    ("Conv", [IMAGE, f(6, 1, 3, 3)], dict(group=4), "group of 4 does not divide 6 channels"),
+    ("Conv", [IMAGE, KERNEL, f(7)], {}, "bias of type 'tensor<7xf32>' for 8 output channels"),
+    ("Conv", [IMAGE, (D, (8, 4, 3, 3))], {}, "needs that operands have the same element type, but they are of tensor<1x4x8x8xf32>, tensor<8x4x3x3xf64>"),
+    ("Conv", [IMAGE, KERNEL], dict(kernel_shape=[2, 2]), "attribute 'kernel_shape' contradicts the weights of type 'tensor<8x4x3x3xf32>'"),
+    ("Conv", [IMAGE, KERNEL], dict(strides=[1, 1, 1]), "attribute 'strides' has 3 entries, expected 2"),
+    ("Conv", [IMAGE, KERNEL], dict(strides=[0, 1]), "attribute 'strides' has the entry 0, expected 1 or more"),
+    ("Conv", [IMAGE, KERNEL], dict(auto_pad="SOMETIMES"), "attribute 'auto_pad' is 'SOMETIMES', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER"),
+    ("ConvTranspose", [IMAGE, f(4, 2, 3)], {}, "weights of rank 3 for an input of rank 4"),
+    ("ConvTranspose", [IMAGE, f(4, 2, 3, 3)], dict(output_shape=[0, 5]), "attribute 'output_shape' must have a positive entry for each of 2 spatial axes"),
+    ("ConvTranspose", [IMAGE, f(4, 2, 3, 3)], dict(pads=[9, 0, 9, 0]), "pads leave nothing of the output on axis 2"),
+    ("MaxPool", [IMAGE], dict(kernel_shape=[9, 9]), "a window of 9 does not fit the padded input of 8 on axis 2"),
+    ("MaxPool", [IMAGE], dict(kernel_shape=[0, 1]), "kernel has a dimension of 0"),
+    ("AveragePool", [IMAGE], dict(kernel_shape=[2]), "kernel has 1 spatial axes, the input 2"),
+    ("MaxPool", [f(2, 3)], dict(kernel_shape=[2]), "input of rank 2, expected batch, channels and at least one spatial axis"),
+    ("GlobalMaxPool", [f(3)], {}, "input of rank 1, expected batch, channels and spatial axes"),
+    ("LRN", [f(3)], dict(size=3), "input of rank 1, expected batch and channels"),
+    ("LRN", [IMAGE], dict(size=0), "attribute 'size' is 0"),
+    ("Mul", [f(2), (D, (2,))], {}, "operands have element types that differ: 'f32' and 'f64'"),
+    ("Mul", [f(2, 3), f(4, 3)], {}, "operands have shapes that do not broadcast: [2, 3] and 'tensor<4x3xf32>'"),
+    ("Where", [f(2), f(2), f(2)], {}, "must be tensor of 1-bit signless integer values, but got 'tensor<2xf32>'"),
+    ("Where", [(TensorProto.BOOL, (2,)), f(2), i(2)], {}, "operands have element types that differ: 'f32' and 'i64'"),
+    ("MatMul", [f(2, 3), f()], {}, "operands must have at least one dimension"),
+    ("MatMul", [f(2, 3), f(4, 5)], {}, "inner dimensions differ: A is 'tensor<2x3xf32>' and B is 'tensor<4x5xf32>'"),
+    ("MatMul", [f(3, 2, 2), f(2, 2, 2)], {}, "batch dimensions do not broadcast: A is 'tensor<3x2x2xf32>' and B is 'tensor<2x2x2xf32>'"),
+    ("Gemm", [f(3), f(3, 3)], {}, "A and B must be matrices, not 'tensor<3xf32>' and 'tensor<3x3xf32>'"),
+    ("Gemm", [f(2, 3), f(4, 5)], {}, "inner dimensions differ: A' has 3 columns, B' has 4 rows"),
+    ("Gemm", [f(2, 3), f(3, 5), f(4)], {}, "C of type 'tensor<4xf32>' does not broadcast to [2, 5]"),
+    ("Einsum", [f(2, 3)], dict(equation="ab,bc->ac"), "equation 'ab,bc->ac' has 2 terms for 1 operands"),
+    ("Einsum", [f(2, 3)], dict(equation="abc->a"), "term 'abc' does not fit 'tensor<2x3xf32>'"),
+    ("Einsum", [f(2, 3), f(4, 5)], dict(equation="ab,bc->ac"), "an axis of equation 'ab,bc->ac' has sizes that differ"),
+    ("Einsum", [f(2, 3)], dict(equation="ab->c"), "the result of equation 'ab->c' has an axis that no term has"),
+    ("Gather", [f(2, 3), i(1)], dict(axis=2), "axis 2 is outside of 'tensor<2x3xf32>'"),
+    ("Gather", [f(2, 3), ints(1, 2)], {}, "index 2 is outside of a dimension of size 2"),
+    ("GatherElements", [f(2, 3), i(2)], {}, "data and indices have ranks that differ"),
+    ("GatherElements", [f(2, 3), i(2, 4)], {}, "indices go beyond the data along axis 1"),
+    ("GatherND", [f(2, 3), i(4, 3)], {}, "tuples of 3 after 0 batch dimensions do not fit 'tensor<2x3xf32>'"),
+    ("ScatterElements", [f(2, 3), i(1, 3), f(2, 3)], {}, "updates and indices differ in shape, or from the data in rank"),
+    ("ScatterND", [f(2, 3), i(4, 3), f(4)], {}, "tuples of 3 do not fit 'tensor<2x3xf32>'"),
+    ("ScatterND", [f(2, 3), i(4, 1), f(4, 2)], {}, "updates have the shape 'tensor<4x2xf32>', expected [4, 3]"),
+    ("OneHot", [i(2), ints(-1), f(2)], {}, "depth is negative"),
+    ("OneHot", [i(2), ints(3), f(2)], dict(axis=4), "axis is outside of the result's shape"),
+    ("Trilu", [f(3)], {}, "needs at least two axes, has 'tensor<3xf32>'"),
+    ("TopK", [f(2, 3), ints(2)], dict(axis=5), "axis 5 is outside of 'tensor<2x3xf32>'"),
+    ("TopK", [f(2, 3), ints(4)], {}, "k is 4, along an axis of 3"),
+    ("Transpose", [f(2, 3)], dict(perm=[0, 0]), "perm [0, 0] is not a permutation of the axes of 'tensor<2x3xf32>'"),
+    ("Slice", [f(2, 3), ints(0), ints(1, 2)], {}, "starts, ends, axes and steps have lengths that differ"),
+    ("Slice", [f(2, 3), ints(0), ints(1), ints(2)], {}, "axis is outside of the operand's shape"),
+    ("Slice", [f(2, 3), ints(0), ints(1), ints(0), ints(0)], {}, "step is zero"),
+    ("Concat", [f(2), i(2)], dict(axis=0), "needs that operands have the same element type, but they are of tensor<2xf32>, tensor<2xi64>"),
+    ("Concat", [f(2), f(2)], dict(axis=1), "axis 1 is outside of 'tensor<2xf32>'"),
+    ("Concat", [f(2), f(2, 3)], dict(axis=0), "operands have ranks that differ"),
+    ("Concat", [f(2, 3), f(2, 4)], dict(axis=0), "operands differ along axis 1: 3 and 4"),
+    ("Expand", [f(2, 3), ints(2, 4)], {}, "cannot expand 'tensor<2x3xf32>' to [2, 4]"),
+    ("Tile", [f(2, 3), ints(2)], {}, "repeats has 1 numbers for 2 axes"),
+    ("Tile", [f(2, 3), ints(2, -1)], {}, "repeats an axis -1 times"),
+    ("Pad", [f(2, 3), ints(1, 1)], {}, "pads has 2 numbers for 2 axes"),
+    ("Pad", [f(2, 3), ints(1, 1), None, ints(3)], dict(opset=19), "axis 3 is outside of 'tensor<2x3xf32>'"),
+    ("Pad", [f(2, 3), ints(0, -2, 0, -2)], {}, "cuts more than there is along axis 1"),
+    ("Pad", [f(2, 0), ints(0, 1, 0, 0)], dict(mode="edge"), "cannot pad an empty axis from itself"),
+    ("Split", [f(5), ints(2, 2)], dict(outputs=2), "cannot split 5 into [2, 2] for 2 results"),
+    ("Split", [f(5)], dict(axis=1, outputs=2), "axis 1 is outside of 'tensor<5xf32>'"),
+    ("DepthToSpace", [f(4, 4)], dict(blocksize=2), "needs four axes and a positive block size, has 'tensor<4x4xf32>' and 2"),
+    ("SpaceToDepth", [f(1, 1, 3, 4)], dict(blocksize=2), "blocks of 2 do not divide 'tensor<1x1x3x4xf32>'"),
+    ("LSTM", [f(5, 2, 3), f(16, 3), f(1, 16, 4)], dict(hidden_size=4), "X, W and R must have three dimensions, not 'tensor<5x2x3xf32>', 'tensor<16x3xf32>', 'tensor<1x16x4xf32>'"),
+    ("LSTM", LSTM, dict(hidden_size=4, direction="upward"), "direction 'upward' is not known"),
+    ("GRU", LSTM, dict(hidden_size=4), "W of type 'tensor<1x16x3xf32>' and R of type 'tensor<1x16x4xf32>' do not fit X of type 'tensor<5x2x3xf32>' and 3 gates"),
+    ("LSTM", LSTM, dict(hidden_size=4, activations=["Tanh", "Nothing", "Tanh"]), "an activation is not known: [\"Tanh\", \"Nothing\", \"Tanh\"]"),
+    ("GroupNormalization", [IMAGE, f(3), f(3)], dict(num_groups=3, opset=18), "the channels of 'tensor<1x4x8x8xf32>' do not divide into 3 groups"),
+    ("ReverseSequence", [f(2, 3), i(2)], dict(time_axis=4, batch_axis=0), "time_axis or batch_axis is outside of 'tensor<2x3xf32>'"),
+    ("CumSum", [f(2, 3), ints(2)], {}, "axis 2 is outside a tensor of rank 2"),
+    ("LpPool", [IMAGE], dict(kernel_shape=[2, 2], p=0), "attribute 'p' is 0"),
+    ("ReduceSum", [f(2, 3), ints(2)], {}, "axis 2 is outside a tensor of rank 2"),
+    ("ArgMax", [f(2, 3)], dict(axis=2), "axis 2 is outside a tensor of rank 2"),
+    ("Softmax", [f(2, 3)], dict(axis=2), "axis 2 is outside a tensor of rank 2"),
+    ("Softmax", [f(2, 3)], dict(axis=3, opset=11), "axis 3 is outside a tensor of rank 2"),
+    ("Resize", [f(2, 3), None, None, ints(4)], {}, "scales, sizes or roi do not have an entry for each axis"),
+    ("Resize", [f(2, 3), None, None, ints(4, -1)], {}, "cannot resize axis 1 of 'tensor<2x3xf32>'"),
+    ("Resize", [f(2, 3), None, None, ints(4)], dict(axes=[2], opset=18), "axis 2 is outside of 'tensor<2x3xf32>'"),
+    ("Reshape", [f(2, 3), ints(-2, 3)], {}, "shape has a negative dimension -2"),
+    ("Reshape", [f(2, 3), ints(2, 3, 0)], {}, "shape copies dimension 2 of an operand of 2 dimensions"),
+    ("Reshape", [f(2, 3), ints(-1, -1)], {}, "shape has more than one dimension of -1"),
+    ("Reshape", [f(2, 3), ints(4, 2)], {}, "cannot give 6 elements the shape [4, 2]"),
+    ("Flatten", [f(2, 3)], dict(axis=3), "axis 3 is outside of 'tensor<2x3xf32>'"),
+    ("Squeeze", [f(2, 1), ints(2)], {}, "axis 2 is outside of the shape"),
+    ("Unsqueeze", [f(2, 1), ints(1, 1)], {}, "axis 1 is given twice"),
+    ("Squeeze", [f(2, 1), ints(0)], {}, "squeezes a dimension of 2"),
+    ("ConstantOfShape", [ints(2, -1)], {}, "shape has a negative dimension"),
+    ("Range", [ints(0).reshape(()), ints(9).reshape(()), ints(0).reshape(())], {}, "delta is zero"),
+    ("EyeLike", [f(2, 2)], dict(dtype=8), "element type 8 is unsupported"),
+    ("Cast", [f(2)], dict(to=8), "casts to element type 8, which is unsupported"),
+    ("Cast", [f(2)], {}, "attribute 'to' is missing"),
+    ("BatchNormalization", [IMAGE, f(4), f(4), f(4), f(4)], dict(spatial=0, opset=8), "statistics for each pixel (spatial = 0) are unsupported"),
+    ("Add", [f(2, 3), f(3)], dict(broadcast=1, axis=3, opset=6), "'axis' 3 is outside of the first operand's shape"),
+    ("Tile", [f(2, 3), i(1), ints(0)], dict(opset=5), "tiles along an axis that is not known at compile time"),
+    ("Crop", [f(2, 3)], dict(border=[0, 0, 0, 0], opset=5), "needs four axes, a border of four numbers and, if any, a scale of two"),
+    ("Crop", [IMAGE], dict(border=[0, 9, 0, 0], opset=5), "border goes beyond 'tensor<1x4x8x8xf32>'"),
+    ("Constant", [], {}, "needs exactly one attribute with the value"),
+    ("Constant", [f(1)], dict(value_int=1), "needs no input and one output"),
+    ("Constant", [], dict(value_string="text"), "has the element type string, which is unsupported"),
+    ("Expand", [f(1), ints(1 << 40, 1 << 40)], {}, "gives a tensor of impossible dims [1099511627776, 1099511627776]"),
+    ("Relu", [f(1), f(1)], {}, "has 2 inputs, but the operator takes 1"),
+    ("Relu", [f(1)], dict(outputs=2), "has 2 outputs, but the operator gives 1"),
+    ("Relu", [f(1)], dict(alpha=1.0), "has the unknown attribute 'alpha'"),
+    ("Relu", [], {}, "has too few inputs: the first is missing"),
+    ("Add", [f(1)], {}, "has too few inputs: input 1 is missing"),
+    ("Frobnicate", [f(1)], {}, "unknown or unsupported operator"),
+]
+
+# Found when the graph is simple.
+SIMPLE = [
+    ("NonZero", [f(2, 3)], {}, "has a result of unsupported shape: it depends on data that is known only when the model runs"),
+]
+
+# No target takes them.
+UNTAKEN = [
+    ("Conv", [(D, (1, 4, 8, 8)), (D, (8, 4, 3, 3))], {}, "only float32 convolutions are implemented"),
+    ("Conv", [f(1, 1, 2, 2, 2, 2), f(1, 1, 1, 1, 1, 1)], {}, "more than three spatial axes"),
+    ("MaxPool", [f(1, 1, 2, 2, 2, 2)], dict(kernel_shape=[1, 1, 1, 2]), "more than three spatial axes"),
+    ("MaxPool", [(TensorProto.FLOAT16, (1, 4, 8, 8))], dict(kernel_shape=[2, 2]), "float16 and bfloat16 arithmetic is unsupported"),
+    ("MatMul", [(TensorProto.UINT8, (2, 2)), (TensorProto.UINT8, (2, 2))], {}, "products of this element type are not built"),
+    ("GRU", [(D, (5, 2, 3)), (D, (1, 12, 3)), (D, (1, 12, 4))], dict(hidden_size=4), "recurrent networks of this element type are not built"),
+]
+
+
+def model(cases, opset):
+    """All cases of an opset as nodes of one model, which also has an output that is right."""
+    nodes, inputs, weights, outputs = [], [helper.make_tensor_value_info("x", F, [2])], [], []
+    for index, (op, operands, attributes, _) in cases:
+        attributes = {name: value for name, value in attributes.items() if name not in ("opset", "outputs")}
+        names = []
+        for k, operand in enumerate(operands):
+            names.append("" if operand is None else f"{op}_{index}_{k}")
+            if isinstance(operand, np.ndarray):
+                weights.append(numpy_helper.from_array(operand, names[-1]))
+            elif operand:
+                inputs.append(helper.make_tensor_value_info(names[-1], *operand))
+        results = [f"y_{index}_{k}" for k in range(cases_outputs(cases, index))]
+        nodes.append(helper.make_node(op, names, results, name=f"node_{index}", **attributes))
+        outputs += [helper.make_empty_tensor_value_info(name) for name in results]
+    nodes.append(helper.make_node("Relu", ["x"], ["y"]))
+    graph = helper.make_graph(nodes, "refused", inputs, [helper.make_tensor_value_info("y", F, [2]), *outputs], weights)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    made.ir_version = 8
+    return made
+
+
+def cases_outputs(cases, index):
+    return next(case[2].get("outputs", 1) for at, case in cases if at == index)
+
+
+def check(ingot, table):
+    """(what was counted, what is wrong)."""
+    by_opset = collections.defaultdict(list)
+    for index, case in enumerate(table):
+        by_opset[case[2].get("opset", 17)].append((index, case))
+    for opset, cases in sorted(by_opset.items()):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "m.onnx"
+            path.write_bytes(model(cases, opset).SerializeToString())
+            done = subprocess.run([ingot, "compile", path, "-o", folder], capture_output=True, text=True, timeout=120, preexec_fn=ingot_run.limits)
+        said = collections.defaultdict(list)
+        for node, about, text in re.findall(r"error: node 'node_(\d+)' \(([^)]*)\): (.*)", done.stderr):
+            said[int(node)].append((about, text))
+        for index, (op, _, _, message) in cases:
+            wanted = (f"{op}, opset {opset}", message)
+            found = any(about == wanted[0] and message in text for about, text in said[index])
+            yield f"{op}: {message}", None if found and len(said[index]) == 1 and done.returncode == 1 else f"exit {done.returncode}, got {said[index]}"
+        stray = set(said) - {index for index, _ in cases} or re.findall(r"^(?!.*error: node 'node_).*error.*$", done.stderr, re.M)
+        yield f"opset {opset}: nothing else", f"{stray}" if stray else None
+
+
+def main():
+    arguments = ingot_run.parser(__doc__).parse_args()
+    count = ingot_run.Count("diagnostics")
+    for table in (READ, SIMPLE, UNTAKEN):
+        for name, wrong in check(os.path.abspath(arguments.ingot), table):
+            count.add(name, wrong)
+    count.finish()
+
+
+if __name__ == "__main__":
+    main()
