@@ -1,12 +1,14 @@
 // One walk forward decides blocked or row-major for every kernel from its rule (onnx::LayoutRule) and its operands;
 // operands in another form get a plan.reorder kernel, made once a value. Then concatenations whose pieces lie one
 // behind the other become plan.join, and each blocked value's halo is the widest that a consumer reads (joined values
-// share one). Last, what the caller passes in and out is made row-major buffers of its own.
+// share one). Last, what the caller passes in and out is made row-major buffers of its own, and so is what goes into
+// and out of the regions of control ops; a value that a region reads from around it may be blocked.
 #include "compiler/layout/AssignLayouts.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/ops/Control.h"
 #include "compiler/plan/Layout.h"
 
 using namespace mlir;
@@ -27,15 +29,14 @@ Operation *rootOf(plan::KernelOp kernel) {
 
 class Assigner {
 public:
-  Assigner(func::FuncOp function, LanesOf lanesOf, StringRef host)
-      : block(function.getBody().front()), lanesOf(lanesOf), host(host) {}
+  Assigner(func::FuncOp function, LanesOf lanesOf, StringRef host) : function(function), lanesOf(lanesOf), host(host) {}
 
   void run() {
-    for (plan::KernelOp kernel : llvm::to_vector(block.getOps<plan::KernelOp>())) {
+    for (plan::KernelOp kernel : all<plan::KernelOp>()) {
       assign(kernel);
     }
     makeViewsPlain();
-    for (plan::KernelOp kernel : llvm::to_vector(block.getOps<plan::KernelOp>())) {
+    for (plan::KernelOp kernel : all<plan::KernelOp>()) {
       joinInPlace(kernel);
     }
     assignHalos();
@@ -43,10 +44,23 @@ public:
   }
 
 private:
-  Block &block;
+  func::FuncOp function;
   LanesOf lanesOf;
   StringRef host;
   llvm::DenseMap<std::pair<Value, Type>, Value> converted;
+
+  /// The ops of a kind, those in regions where their control op stands.
+  template <typename Op> SmallVector<Op> all() {
+    SmallVector<Op> found;
+    function.walk<WalkOrder::PreOrder>([&](Op op) { found.push_back(op); });
+    return found;
+  }
+  /// What leaves a block: the function's, a branch's, an iteration's results.
+  SmallVector<Operation *> ends() {
+    SmallVector<Operation *> found = {function.getBody().front().getTerminator()};
+    llvm::append_range(found, all<onnx::YieldOp>());
+    return found;
+  }
 
   static RankedTensorType plain(RankedTensorType t) { return plan::withLayout(t, {}); }
   static RankedTensorType blocked(RankedTensorType t, int64_t lanes) {
@@ -153,7 +167,7 @@ private:
     if (v.getDefiningOp()) {
       b.setInsertionPointAfter(v.getDefiningOp());
     } else {
-      b.setInsertionPointToStart(&block);
+      b.setInsertionPointToStart(v.getParentBlock());
     }
     bool wholeBlocks = plan::blockedOf(v.getType()) || typeOf(v).getDimSize(1) % plan::blockedOf(type).getLanes() == 0;
     if (wholeBlocks && plan::sameMemoryAsPlain(typeOf(v)) && plan::sameMemoryAsPlain(type)) {
@@ -174,16 +188,20 @@ private:
 
   /// Views are made of row-major memory.
   void makeViewsPlain() {
-    for (plan::ViewOp view : llvm::to_vector(block.getOps<plan::ViewOp>())) {
+    for (plan::ViewOp view : all<plan::ViewOp>()) {
       RankedTensorType t = typeOf(view.getX());
       if (plan::blockedOf(t) && !plan::sameMemoryAsPlain(t)) {
         view->setOperand(0, convertAnywhere(view.getX(), plain(t)));
       }
     }
-    Operation *end = block.getTerminator();
-    for (OpOperand &use : end->getOpOperands()) {
-      if (plan::blockedOf(use.get().getType())) {
-        use.set(convertAnywhere(use.get(), plain(typeOf(use.get()))));
+    SmallVector<Operation *> readers = ends();
+    llvm::append_range(readers, all<onnx::IfOp>());
+    llvm::append_range(readers, all<onnx::LoopOp>());
+    for (Operation *reader : readers) {
+      for (OpOperand &use : reader->getOpOperands()) {
+        if (plan::blockedOf(use.get().getType())) {
+          use.set(convertAnywhere(use.get(), plain(typeOf(use.get()))));
+        }
       }
     }
   }
@@ -228,7 +246,8 @@ private:
       Value v = kernel.getIns()[cast<BlockArgument>(operand).getArgNumber()];
       Operation *producer = v.getDefiningOp();
       bool own = producer && isa<plan::KernelOp, plan::JoinOp>(producer) && !memberOf.count(v) &&
-                 !llvm::is_contained(pieces, v) && producer->getNumResults() == 1;
+                 producer->getBlock() == kernel->getBlock() && !llvm::is_contained(pieces, v) &&
+                 producer->getNumResults() == 1;
       auto layout = plan::blockedOf(kernel.getResult(0).getType());
       if (plan::blockedOf(v.getType()) != layout) { // a constant: row-major until now
         pieces.push_back(reorder(b, v, plan::withLayout(typeOf(v), layout), kernel.getTarget()));
@@ -258,7 +277,7 @@ private:
 
   void assignHalos() {
     llvm::DenseMap<Value, SmallVector<int64_t>> halos;
-    for (plan::KernelOp kernel : block.getOps<plan::KernelOp>()) {
+    for (plan::KernelOp kernel : all<plan::KernelOp>()) {
       auto root = dyn_cast_or_null<onnx::KernelRoot>(rootOf(kernel));
       if (!root || root->getNumOperands() == 0) {
         continue;
@@ -270,7 +289,7 @@ private:
       }
     }
     // Joined values share the widest halo, nested joins too: outward, then inward.
-    auto joins = llvm::to_vector(block.getOps<plan::JoinOp>());
+    SmallVector<plan::JoinOp> joins = all<plan::JoinOp>();
     for (plan::JoinOp join : joins) {
       for (Value v : join.getXs()) {
         SmallVector<int64_t> inner = halos[v];
@@ -333,15 +352,34 @@ private:
 
   // The edge.
 
-  /// Every function result is a whole row-major buffer that a kernel writes and that is no other result: else it is
-  /// copied.
   void isolateOutputs() {
-    Operation *end = block.getTerminator();
+    for (Operation *end : ends()) {
+      MutableArrayRef<OpOperand> uses = end->getOpOperands();
+      if (uses.empty() || isa_and_nonnull<onnx::FailOp>(uses.front().get().getDefiningOp())) {
+        continue;
+      }
+      // A loop's condition is only looked at.
+      isolate(end, isa<onnx::LoopOp>(end->getParentOp()) ? uses.drop_front() : uses);
+    }
+    for (onnx::LoopOp loop : all<onnx::LoopOp>()) {
+      for (OpOperand &use : loop->getOpOperands().drop_front(2)) {
+        if (isConstant(use.get())) { // a kernel's operands only have memory
+          OpBuilder b(loop);
+          use.set(copy(b, use.get(), host));
+        }
+      }
+    }
+  }
+
+  /// Every result of a block is a whole row-major buffer that an op of the block writes and that is no other result:
+  /// else it is copied.
+  void isolate(Operation *end, MutableArrayRef<OpOperand> results) {
     llvm::SmallPtrSet<Value, 8> taken;
-    for (OpOperand &use : end->getOpOperands()) {
+    for (OpOperand &use : results) {
       plan::Place p = plan::placeOf(use.get());
       Operation *producer = p.base.getDefiningOp();
-      bool own = producer && isa<plan::KernelOp, plan::JoinOp>(producer) && p.offset.is(0) &&
+      bool own = producer && isa<plan::KernelOp, plan::JoinOp, onnx::IfOp, onnx::LoopOp>(producer) &&
+                 producer->getBlock() == end->getBlock() && p.offset == 0 &&
                  plan::physicalBytes(typeOf(p.base)) == plan::physicalBytes(typeOf(use.get()));
       if (own && taken.insert(p.base).second) {
         continue;

@@ -4,10 +4,15 @@
 // Where sizes depend on the model's symbols, NAME_run first asks NAME_admits whether they can be (facts that the
 // compiler built upon, requirements of nodes, overflow), then computes where each buffer begins (see memory/PlanMemory)
 // and hands each kernel the symbols that it reads.
+//
+// An If becomes a branch, a Loop a loop of basic blocks around the calls; conditions and trip counts are read from the
+// tensors that hold them.
 #include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/LlvmAttributes.h"
 #include "compiler/lower/SizeChecks.h"
+#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/ops/Control.h"
 #include "compiler/plan/Layout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -180,9 +185,7 @@ private:
       returnIfRefused(entry, symbolArguments());
       arenaOfRun();
     }
-    for (plan::LaunchOp launch : function.getBody().front().getOps<plan::LaunchOp>()) {
-      call(launch);
-    }
+    all(function.getBody().front());
     ret(status(0, -1));
   }
   ValueRange symbolArguments() { return ValueRange(entry.getArguments()).drop_back(2).take_back(symbols.size()); }
@@ -224,9 +227,13 @@ private:
     return memref::ViewOp::create(w.b, w.loc, cast<MemRefType>(type), bytes, w.value(offset), ValueRange{});
   }
 
-  /// Where result `i` of a launch lies (i == number of results: its scratch).
-  Value place(plan::LaunchOp launch, unsigned i, const Size &extra, Type type) {
-    auto place = cast<plan::PlaceAttr>(launch->getAttrOfType<ArrayAttr>("plan.places")[i]);
+  static plan::PlaceAttr placeAttr(Operation *op, unsigned i) {
+    return cast<plan::PlaceAttr>(op->getAttrOfType<ArrayAttr>("plan.places")[i]);
+  }
+
+  /// Where result `i` of an op lies (i == number of results: a launch's scratch, a loop's number).
+  Value place(Operation *op, unsigned i, const Size &extra, Type type) {
+    plan::PlaceAttr place = placeAttr(op, i);
     Ix offset = *Size::parse(place.getOffset()) + extra;
     if (place.getBuffer() >= 0) {
       offset = w.ix(bufferOffsets[place.getBuffer()]) + offset;
@@ -247,10 +254,150 @@ private:
     while (auto join = v.getDefiningOp<plan::JoinOp>()) {
       v = join.getXs().front(); // lies where its first piece does
     }
-    if (isa<BlockArgument>(v)) {
-      return at(inputs.lookup(v), offset, type);
+    if (Value input = inputs.lookup(v)) {
+      return at(input, offset, type);
     }
-    return place(v.getDefiningOp<plan::LaunchOp>(), cast<OpResult>(v).getResultNumber(), offset, type);
+    auto [op, i] = placed(v);
+    return place(op, i, offset, type);
+  }
+
+  /// The op and the number among its places that say where a launch's or a control op's value lies.
+  static std::pair<Operation *, unsigned> placed(Value v) {
+    if (auto result = dyn_cast<OpResult>(v)) {
+      return {result.getOwner(), result.getResultNumber()};
+    }
+    auto loop = cast<onnx::LoopOp>(v.getParentBlock()->getParentOp());
+    unsigned n = cast<BlockArgument>(v).getArgNumber();
+    return {loop, n == 0 ? loop.getNumResults() : n - 2};
+  }
+
+  void all(Block &block) {
+    for (Operation &op : block) {
+      if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
+        call(launch);
+      } else if (auto branch = dyn_cast<onnx::IfOp>(op)) {
+        branches(branch);
+      } else if (auto loop = dyn_cast<onnx::LoopOp>(op)) {
+        turns(loop);
+      }
+    }
+  }
+
+  // Control flow.
+
+  /// The one element of a tensor of integers or booleans.
+  Value element(Value v) {
+    Type type = valueType(getElementTypeOrSelf(v.getType()));
+    if (auto constant = onnx::integersOf(v)) {
+      return arith::ConstantIntOp::create(w.b, w.loc,
+                                          constant->front() != 0 && type.isInteger(1) ? 1 : constant->front(),
+                                          type.getIntOrFloatBitWidth());
+    }
+    Value memory = address(v, MemRefType::get({1}, memoryType(getElementTypeOrSelf(v.getType()))));
+    return w.load({memory, type}, 0);
+  }
+
+  void branches(onnx::IfOp op) {
+    w.loc = op.getLoc();
+    Value condition = element(op.getCondition());
+    Block *starts[] = {entry.addBlock(), entry.addBlock()}, *next = entry.addBlock();
+    cf::CondBranchOp::create(w.b, w.loc, condition, starts[0], ValueRange{}, starts[1], ValueRange{});
+    for (auto [start, region] : llvm::zip_equal(starts, op->getRegions())) {
+      w.b.setInsertionPointToStart(start);
+      if (!region.front().empty() && isa<onnx::FailOp>(region.front().front())) {
+        ret(status(sizeErrorKind, nodeNumber(nodeOf(op))));
+        continue;
+      }
+      all(region.front());
+      w.loc = op.getLoc();
+      cf::BranchOp::create(w.b, w.loc, next);
+    }
+    w.b.setInsertionPointToStart(next);
+    w.loc = function.getLoc();
+  }
+
+  /// Copies a whole tensor, unless it lies where it is wanted.
+  void copy(Value from, Operation *op, unsigned i) {
+    Size bytes = bytesOf(from.getType());
+    if (bytes.is(0) || samePlace(from, op, i)) {
+      return;
+    }
+    MemRefType type = MemRefType::get({memoryExtent(bytes)}, w.b.getI8Type());
+    Value source = address(from, type), target = place(op, i, 0, type);
+    w.loop(0, bytes, 1, [&](Ix at) { w.store(w.load({source, w.b.getI8Type()}, at), {target, w.b.getI8Type()}, at); });
+  }
+  static bool samePlace(Value v, Operation *op, unsigned i) {
+    while (v.getDefiningOp<plan::ViewOp>() || v.getDefiningOp<plan::WeightOp>()) {
+      return false;
+    }
+    while (auto join = v.getDefiningOp<plan::JoinOp>()) {
+      v = join.getXs().front();
+    }
+    if (isa<BlockArgument>(v) && !isa<onnx::LoopOp>(v.getParentBlock()->getParentOp())) {
+      return false;
+    }
+    auto [owner, number] = placed(v);
+    return placeAttr(owner, number) == placeAttr(op, i);
+  }
+
+  /// A loop without a condition of its own ends with its trip count: one that no run can reach is an error.
+  static constexpr int64_t mostTurns = int64_t(1) << 40;
+
+  void turns(onnx::LoopOp loop) {
+    w.loc = loop.getLoc();
+    Value go = onnx::present(loop.getCondition()) ? element(loop.getCondition()) : Value();
+    Value trips = onnx::present(loop.getTrips())
+                      ? arith::IndexCastOp::create(w.b, w.loc, w.b.getIndexType(), element(loop.getTrips()))
+                      : Value();
+    bool conditional = onnx::splatOf(loop.continues().get()) != 1;
+    if (trips && !conditional) {
+      Value most = w.value(mostTurns);
+      returnIf(entry, arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::sgt, trips, most),
+               [&] { return status(sizeErrorKind, nodeNumber(nodeOf(loop))); });
+    }
+    for (unsigned i = 0; i < loop.carried(); ++i) {
+      copy(loop.getInitial()[i], loop, i);
+    }
+    Block *head = entry.addBlock(), *body = entry.addBlock(), *next = entry.addBlock();
+    Value number = head->addArgument(w.b.getIndexType(), w.loc);
+    Value zero = w.value(0);
+    if (go) {
+      cf::CondBranchOp::create(w.b, w.loc, go, head, ValueRange{zero}, next, ValueRange{});
+    } else {
+      cf::BranchOp::create(w.b, w.loc, head, ValueRange{zero});
+    }
+    w.b.setInsertionPointToStart(head);
+    if (trips) {
+      Value more = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, number, trips);
+      cf::CondBranchOp::create(w.b, w.loc, more, body, ValueRange{}, next, ValueRange{});
+    } else {
+      cf::BranchOp::create(w.b, w.loc, body);
+    }
+    w.b.setInsertionPointToStart(body);
+    turn(loop, number);
+    Value following = arith::AddIOp::create(w.b, w.loc, number, w.value(1));
+    if (conditional) {
+      cf::CondBranchOp::create(w.b, w.loc, element(loop.continues().get()), head, ValueRange{following}, next,
+                               ValueRange{});
+    } else {
+      cf::BranchOp::create(w.b, w.loc, head, ValueRange{following});
+    }
+    w.b.setInsertionPointToStart(next);
+    w.loc = function.getLoc();
+  }
+
+  /// One iteration.
+  void turn(onnx::LoopOp loop, Value number) {
+    w.symbols[loop->getAttrOfType<StringAttr>("plan.number").str()] = number;
+    if (!loop.number().use_empty()) {
+      Type i64 = w.b.getI64Type();
+      w.store(w.integer(w.ix(number), i64), {place(loop, loop.getNumResults(), 0, MemRefType::get({1}, i64)), i64}, 0);
+    }
+    all(loop.block());
+    w.loc = loop.getLoc();
+    for (unsigned i = 0; i < loop.carried(); ++i) {
+      copy(loop.yielded(i).get(), loop, i);
+    }
   }
 
   void call(plan::LaunchOp launch) {
@@ -292,9 +439,9 @@ private:
     });
   }
 
-  static std::string nodeOf(plan::LaunchOp launch) {
+  static std::string nodeOf(Operation *op) {
     std::string name;
-    launch.getLoc()->walk([&](Location l) {
+    op->getLoc()->walk([&](Location l) {
       if (auto named = dyn_cast<NameLoc>(l); named && name.empty()) {
         name = named.getName().str();
       }

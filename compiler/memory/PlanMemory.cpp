@@ -6,7 +6,15 @@
 // plan is its order: of two buffers that live at one time, one lies below the other. For any other sizes a buffer then
 // begins where the highest of those below it ends. No two that live at one time can overlap, and for sizes like those
 // planned for the arena is as tight as a static one.
+//
+// Control flow is laid out in a row: steps count through the branches of an If and once through the body of a Loop. A
+// buffer from before a Loop that is used in it lives until the Loop ends. Both branches write an If's results where
+// these lie; a scan output's slices are written straight into its rows (their offset has a symbol that stands for the
+// iteration's number). A carried value has one buffer for all iterations and the result: the next value is computed
+// there if all reads of the present one come before, else in a buffer of its own that is copied when the iteration
+// ends.
 #include "compiler/memory/PlanMemory.h"
+#include "compiler/onnx/ops/Control.h"
 #include "compiler/plan/Layout.h"
 #include "llvm/ADT/BitVector.h"
 
@@ -17,18 +25,14 @@ namespace {
 
 class Planner {
 public:
-  explicit Planner(func::FuncOp function) : block(function.getBody().front()) {}
+  explicit Planner(func::FuncOp function) : function(function), block(function.getBody().front()) {}
 
   FailureOr<MemoryPlan> run() {
+    function.walk([&](Operation *op) { adopt(op); });
     for (auto [k, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
-      outputs[ingot::plan::placeOf(v).base] = k;
+      outputs[homeOf(v).base] = k;
     }
-    int64_t step = 0;
-    for (Operation &op : block) {
-      if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
-        visit(launch, step++);
-      }
-    }
+    visit(block);
     shareInPlace();
     plan.open = llvm::any_of(sizes, [](const support::Size &s) { return !s.isNumber(); });
     auto arena = planArena(plan.buffers);
@@ -39,14 +43,18 @@ public:
     if (plan.open) {
       orderBuffers();
     }
-    for (plan::LaunchOp launch : block.getOps<plan::LaunchOp>()) {
-      annotate(launch);
-    }
+    function.walk([&](Operation *op) { annotate(op); });
     return std::move(plan);
   }
 
 private:
+  using Place = ingot::plan::Place;
+  func::FuncOp function;
   Block &block;
+  int64_t step = 0, loops = 0;
+  llvm::DenseMap<Value, Place> adopted; ///< bases that lie in a control op's result, and where there
+  /// Loops around the current op: where they begin, and the buffers from before that they use.
+  SmallVector<std::pair<int64_t, llvm::SmallSetVector<size_t, 8>>> around;
   MemoryPlan plan;
   std::vector<support::Size> sizes;       ///< bytes of each buffer
   std::vector<int64_t> numberOf;          ///< of a buffer in plan.buffers, where sizes are open; -1: it has no bytes
@@ -67,31 +75,167 @@ private:
 
   static support::Size bytesOf(Value v) { return ingot::plan::physicalBytes(cast<RankedTensorType>(v.getType())); }
 
+  // Where values of control flow lie.
+
+  /// The value that has the buffer in which `v` lies: no part of a join, nothing that a control op gives a place.
+  Place homeOf(Value v) {
+    Place p = ingot::plan::placeOf(v);
+    while (true) {
+      if (auto loop = loopOfCarried(p.base)) {
+        p.base = loop->getResult(cast<BlockArgument>(p.base).getArgNumber() - 2);
+      }
+      auto outer = adopted.find(p.base);
+      if (outer == adopted.end()) {
+        return p;
+      }
+      p = {outer->second.base, p.offset + outer->second.offset};
+    }
+  }
+  /// The loop whose carried value `v` is in the body, or null.
+  static Operation *loopOfCarried(Value v) {
+    auto argument = dyn_cast<BlockArgument>(v);
+    auto loop = argument ? dyn_cast<onnx::LoopOp>(argument.getOwner()->getParentOp()) : onnx::LoopOp();
+    return loop && argument.getArgNumber() >= 2 ? loop.getOperation() : nullptr;
+  }
+
+  void adopt(Operation *op) {
+    if (isa<onnx::IfOp>(op)) {
+      for (Region &region : op->getRegions()) {
+        for (auto [v, result] : llvm::zip_equal(region.front().getTerminator()->getOperands(), op->getResults())) {
+          if (!isa_and_nonnull<onnx::FailOp>(v.getDefiningOp())) {
+            adopted[ingot::plan::placeOf(v).base] = {result, 0};
+          }
+        }
+      }
+    }
+    if (auto loop = dyn_cast<onnx::LoopOp>(op)) {
+      std::string number = "#" + std::to_string(loops++); // no name of a model's symbol begins so
+      op->setAttr("plan.number", StringAttr::get(op->getContext(), number));
+      for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+        Value base = ingot::plan::placeOf(loop.yielded(i).get()).base;
+        if (i >= loop.carried()) {
+          adopted[base] = {loop.getResult(i), support::Size::symbol(number) * bytesOf(base)};
+        } else if (mayReplace(loop, i, base)) {
+          adopted[base] = {loop.getResult(i), 0};
+        }
+      }
+    }
+  }
+
+  /// Whether the next value of a carried one may be written where the present one lies.
+  static bool mayReplace(onnx::LoopOp loop, unsigned i, Value next) {
+    auto launch = next.getDefiningOp<ingot::plan::LaunchOp>();
+    if (!launch) {
+      return false;
+    }
+    SmallVector<Value> present = {loop.argument(i)};
+    while (!present.empty()) {
+      Value v = present.pop_back_val();
+      for (OpOperand &use : v.getUses()) {
+        Operation *user = loop.block().findAncestorOpInBlock(*use.getOwner());
+        if (auto view = dyn_cast<ingot::plan::ViewOp>(use.getOwner())) {
+          present.push_back(view.getY());
+        } else if (user == launch) {
+          bool inPlace = launch->hasAttr("plan.in_place") && next == launch.getResult(0) && v == loop.argument(i) &&
+                         v.getType() == next.getType() && v.hasOneUse();
+          if (!inPlace) {
+            return false;
+          }
+        } else if (!user->isBeforeInBlock(launch)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  // Steps.
+
   /// The buffer of a value that lies in the arena; none for what the caller passes and for weights.
-  std::optional<size_t> touch(Value v, int64_t step, StringRef name) {
-    Value base = ingot::plan::placeOf(v).base;
-    if (outputs.count(base) || !isa_and_nonnull<ingot::plan::LaunchOp, ingot::plan::JoinOp>(base.getDefiningOp())) {
+  std::optional<size_t> touch(Value v, StringRef name = "") {
+    Value base = homeOf(v).base;
+    bool number = isa<BlockArgument>(base) && isa<onnx::LoopOp>(base.getParentBlock()->getParentOp());
+    if (outputs.count(base) ||
+        (!number && !isa_and_nonnull<ingot::plan::LaunchOp, ingot::plan::JoinOp, onnx::IfOp, onnx::LoopOp>(
+                        base.getDefiningOp()))) {
       return std::nullopt;
     }
     auto [it, isNew] = bufferOf.try_emplace(base, 0);
     if (isNew) {
       it->second = addBuffer(bytesOf(base), step, name.str());
     }
-    plan.buffers[it->second].lastUse = step;
+    touch(it->second);
     return it->second;
   }
+  void touch(size_t buffer) {
+    plan.buffers[buffer].lastUse = step;
+    for (auto &[begin, used] : around) {
+      if (plan.buffers[buffer].firstUse <= begin) {
+        used.insert(buffer);
+      }
+    }
+  }
 
-  void visit(ingot::plan::LaunchOp launch, int64_t step) {
+  void visit(Block &block) {
+    for (Operation &op : block) {
+      if (auto launch = dyn_cast<ingot::plan::LaunchOp>(op)) {
+        visit(launch);
+      } else if (isa<onnx::IfOp>(op)) {
+        visitIf(op);
+      } else if (auto loop = dyn_cast<onnx::LoopOp>(op)) {
+        visitLoop(loop);
+      }
+    }
+  }
+
+  void visit(ingot::plan::LaunchOp launch) {
     stepOf[launch] = step;
     for (Value v : launch.getIns()) {
-      touch(v, step, "");
+      touch(v);
     }
     for (Value v : launch.getOuts()) {
-      touch(v, step, launch.getCallee());
+      touch(v, launch.getCallee());
     }
     if (support::Size bytes = launch.scratchSize(); !bytes.is(0)) {
       scratchOf[launch] = addBuffer(bytes, step, (launch.getCallee() + " scratch").str());
     }
+    ++step;
+  }
+
+  void visitIf(Operation &op) {
+    touch(op.getOperand(0));
+    for (Value v : op.getResults()) {
+      touch(v, "if");
+    }
+    ++step;
+    for (Region &region : op.getRegions()) {
+      visit(region.front());
+    }
+  }
+
+  void visitLoop(onnx::LoopOp loop) {
+    for (Value v : loop->getOperands()) {
+      touch(v);
+    }
+    for (Value v : loop->getResults()) {
+      touch(v, "loop");
+    }
+    if (!loop.number().use_empty()) {
+      touch(loop.number(), "iteration");
+    }
+    around.push_back({step++, {}});
+    visit(loop.block());
+    for (Value v : loop.block().getTerminator()->getOperands()) {
+      touch(v);
+    }
+    auto used = around.pop_back_val().second;
+    for (Value v : loop->getResults()) {
+      touch(v);
+    }
+    for (size_t buffer : used) {
+      touch(buffer);
+    }
+    ++step;
   }
 
   /// Joins the buffers of an in-place launch's result and of an operand whose life ends there.
@@ -106,7 +250,9 @@ private:
       }
       return i;
     };
-    for (auto launch : block.getOps<ingot::plan::LaunchOp>()) {
+    SmallVector<ingot::plan::LaunchOp> launches;
+    function.walk<WalkOrder::PreOrder>([&](ingot::plan::LaunchOp launch) { launches.push_back(launch); });
+    for (ingot::plan::LaunchOp launch : launches) {
       if (!launch->hasAttr("plan.in_place")) {
         continue;
       }
@@ -175,18 +321,29 @@ private:
     return ingot::plan::PlaceAttr::get(block.getParentOp()->getContext(), output, number, (from + offset).text());
   }
 
-  void annotate(ingot::plan::LaunchOp launch) {
-    SmallVector<Attribute> places;
-    for (Value v : launch.getOuts()) {
-      ingot::plan::Place p = ingot::plan::placeOf(v);
-      auto output = outputs.find(p.base);
-      bool inArena = output == outputs.end();
-      places.push_back(placeAttr(inArena ? -1 : output->second, inArena ? bufferOf.lookup(p.base) : 0, p.offset));
+  Attribute placeOf(Value v) {
+    Place p = homeOf(v);
+    auto output = outputs.find(p.base);
+    bool inArena = output == outputs.end();
+    return placeAttr(inArena ? -1 : output->second, inArena ? bufferOf.lookup(p.base) : 0, p.offset);
+  }
+
+  void annotate(Operation *op) {
+    auto loop = dyn_cast<onnx::LoopOp>(op);
+    if (!loop && !isa<ingot::plan::LaunchOp, onnx::IfOp>(op)) {
+      return;
     }
-    if (auto it = scratchOf.find(launch); it != scratchOf.end()) {
+    SmallVector<Attribute> places;
+    for (Value v : op->getResults()) {
+      places.push_back(placeOf(v));
+    }
+    if (auto it = scratchOf.find(op); it != scratchOf.end()) {
       places.push_back(placeAttr(-1, it->second, 0));
     }
-    launch->setAttr("plan.places", ArrayAttr::get(launch.getContext(), places));
+    if (loop && !loop.number().use_empty()) {
+      places.push_back(placeOf(loop.number()));
+    }
+    op->setAttr("plan.places", ArrayAttr::get(op->getContext(), places));
   }
 };
 

@@ -15,8 +15,10 @@ struct MemoryPlan {
 constexpr int64_t someSize = 128; ///< of a symbol, where a plan for one size is drawn up
 
 /// Gives each plan.launch its places: `plan.places` is a #plan.place for each result and, when it has one, the scratch.
-/// Where sizes are open, the function gets `plan.buffers`: for each buffer its bytes (a size) and the numbers of those
-/// below it, all before it in the list. Its offset is the largest end of these, ends being rounded up to 64 bytes.
+/// Control ops get them too, an onnx.Loop one more for the iteration's number, where the body reads it; in offsets
+/// within its body the loop's `plan.number` ("#0") stands for that number. Where sizes are open, the function gets
+/// `plan.buffers`: for each buffer its bytes (a size) and the numbers of those below it, all before it in the list. Its
+/// offset is the largest end of these, ends being rounded up to 64 bytes.
 mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function);
 
 } // namespace ingot::memory

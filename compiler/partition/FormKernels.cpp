@@ -5,9 +5,10 @@
 //    registers; a group with a root (the costlier one) is preferred; groups without a root may be merged with it;
 //  - that is a root starts a group, and takes in the rootless groups behind operands that it reads through.
 // A group is placed where its last op stands, so it must be convex: nothing outside lies on a path between two of its
-// ops.
+// ops. Groups are formed block by block: an If or a Loop stays as it is, and kernels form in its regions.
 #include "compiler/partition/FormKernels.h"
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Control.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
@@ -35,13 +36,10 @@ bool isScalarConstant(Value v) {
 
 class Former {
 public:
-  Former(func::FuncOp function, ArrayRef<Device> devices, bool fallback, std::vector<Placement> &report)
-      : block(function.getBody().front()), devices(devices), fallback(fallback), report(report) {}
+  Former(Block &block, ArrayRef<Device> devices, bool fallback, std::vector<Placement> &report)
+      : block(block), devices(devices), fallback(fallback), report(report) {}
 
-  LogicalResult run() {
-    if (failed(place())) {
-      return failure();
-    }
+  void run() {
     for (auto [i, op] : llvm::enumerate(block)) {
       order[&op] = i;
     }
@@ -51,7 +49,37 @@ public:
       }
     }
     materialize();
-    return success();
+  }
+
+  /// Finds each op's device. Reports those that have none.
+  LogicalResult place() {
+    bool ok = true;
+    for (Operation &op : block.without_terminator()) {
+      if (isa<onnx::ConstantOp, onnx::NoneOp, onnx::IfOp, onnx::LoopOp>(op) || isView(op) || isParameterOnly(op)) {
+        continue;
+      }
+      if (auto fail = dyn_cast<onnx::FailOp>(op)) {
+        op.emitWarning("a run that takes this branch ends with an error: ") << fail.getWhy();
+        continue;
+      }
+      Placement p{nodeName(op), op.getName().stripDialect().str(), "", ""};
+      std::string why = buildable(op);
+      for (const Device &d : devices.take_front(fallback ? devices.size() : 1)) {
+        std::string reason = why.empty() ? d.target->refuses(&op, d.machine) : why;
+        if (reason.empty()) {
+          deviceOf[&op] = &d;
+          p.device = d.machine.spec;
+          break;
+        }
+        p.whyNot += (p.whyNot.empty() ? "" : "; ") + d.machine.spec + ": " + reason;
+      }
+      if (p.device.empty()) {
+        op.emitError("unsupported by all targets: ") << p.whyNot;
+        ok = false;
+      }
+      report.push_back(std::move(p));
+    }
+    return success(ok);
   }
 
 private:
@@ -94,32 +122,6 @@ private:
     return root ? root.unsupported() : "no kernel computes this operator yet";
   }
 
-  LogicalResult place() {
-    bool ok = true;
-    for (Operation &op : block.without_terminator()) {
-      if (isa<onnx::ConstantOp, onnx::NoneOp>(op) || isView(op) || isParameterOnly(op)) {
-        continue;
-      }
-      Placement p{nodeName(op), op.getName().stripDialect().str(), "", ""};
-      std::string why = buildable(op);
-      for (const Device &d : devices.take_front(fallback ? devices.size() : 1)) {
-        std::string reason = why.empty() ? d.target->refuses(&op, d.machine) : why;
-        if (reason.empty()) {
-          deviceOf[&op] = &d;
-          p.device = d.machine.spec;
-          break;
-        }
-        p.whyNot += (p.whyNot.empty() ? "" : "; ") + d.machine.spec + ": " + reason;
-      }
-      if (p.device.empty()) {
-        op.emitError("unsupported by all targets: ") << p.whyNot;
-        ok = false;
-      }
-      report.push_back(std::move(p));
-    }
-    return success(ok);
-  }
-
   static std::string nodeName(Operation &op) {
     std::string name;
     op.getLoc()->walk([&](Location l) {
@@ -147,12 +149,13 @@ private:
     };
     push(v);
     while (!todo.empty()) {
-      Operation *op = todo.pop_back_val();
-      for (Value x : op->getOperands()) {
-        if (x.getDefiningOp() && group.ops.contains(x.getDefiningOp())) {
-          return true;
-        }
-        push(x);
+      bool found = false;
+      onnx::eachOutsideOperand(todo.pop_back_val(), [&](OpOperand &use) {
+        found |= use.get().getDefiningOp() && group.ops.contains(use.get().getDefiningOp());
+        push(use.get());
+      });
+      if (found) {
+        return true;
       }
     }
     return false;
@@ -353,7 +356,22 @@ private:
 
 LogicalResult formKernels(func::FuncOp function, ArrayRef<Device> devices, bool fallback,
                           std::vector<Placement> &report) {
-  return Former(function, devices, fallback, report).run();
+  std::vector<Former> formers;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Region &region : op->getRegions()) {
+      formers.emplace_back(region.front(), devices, fallback, report);
+    }
+  });
+  LogicalResult ok = success();
+  for (Former &former : formers) {
+    if (failed(former.place())) {
+      ok = failure();
+    }
+  }
+  if (succeeded(ok)) {
+    llvm::for_each(formers, [](Former &former) { former.run(); });
+  }
+  return ok;
 }
 
 } // namespace ingot::partition

@@ -7,6 +7,7 @@
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/pipeline/State.h"
+#include "compiler/plan/Plan.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 
 using namespace mlir;
@@ -44,6 +45,15 @@ static LogicalResult fuse(State &s) {
   return success();
 }
 
+/// Phases put kernels where they are needed, not where all their operands are.
+static void sortBlocks(func::FuncOp function) {
+  function.walk([](Block *block) {
+    if (!isa<plan::KernelOp>(block->getParentOp())) {
+      sortTopologically(block);
+    }
+  });
+}
+
 static LogicalResult partition(State &s) {
   std::vector<partition::Placement> report;
   LogicalResult ok = partition::formKernels(s.function(), s.devices, s.options.fallback, report);
@@ -51,7 +61,7 @@ static LogicalResult partition(State &s) {
     s.result.placement.push_back({p.node, p.op, "", p.device, p.whyNot});
   }
   if (succeeded(ok)) {
-    sortTopologically(&s.function().getBody().front());
+    sortBlocks(s.function());
   }
   return ok;
 }
@@ -59,7 +69,7 @@ static LogicalResult partition(State &s) {
 static LogicalResult layout(State &s) {
   layout::assignLayouts(
       s.function(), [&](StringRef spec) { return s.machineOf(spec).lanes; }, s.devices.front().machine.spec);
-  sortTopologically(&s.function().getBody().front());
+  sortBlocks(s.function());
   return success();
 }
 
@@ -85,7 +95,9 @@ static LogicalResult entry(State &s) {
   bool open = s.function()->hasAttr("plan.buffers");
   s.info.workspaceBytes = open ? -1 : s.info.arenaBytes ? s.info.arenaBytes + slack : 0;
   s.info.weightBytes = s.result.weightBytes = s.weights.bytes();
-  s.info.kernels = s.result.kernels = llvm::range_size(s.function().getOps<plan::LaunchOp>());
+  s.info.kernels = 0;
+  s.function().walk([&](plan::LaunchOp) { ++s.info.kernels; });
+  s.result.kernels = s.info.kernels;
   lower::buildEntry(s.function(), s.info.workspaceBytes, slack, s.info.weightBytes, s.info);
   return success();
 }

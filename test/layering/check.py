@@ -18,7 +18,7 @@ MAY_USE = {
     "partition": ["onnx", "plan", "target"],
     "layout": ["plan", "onnx", "target"],
     "lower": ["plan", "onnx", "target", "layout"],
-    "memory": ["plan", "target"],
+    "memory": ["onnx", "plan", "target"],
     "emit": ["plan", "target"],
     "pipeline": PASSES,
     "driver": ["pipeline", "target", "importer"],
