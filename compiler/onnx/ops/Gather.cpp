@@ -321,6 +321,9 @@ LogicalResult OneHotOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (!axis || (depth && depth->front().isNumber() && depth->front().number() < 0)) {
     return emitOpError(axis ? "depth is negative" : "axis is outside of the result's shape");
   }
+  if (auto values = ranked(getValues()); values && values.hasStaticShape() && values.getNumElements() != 2) {
+    return emitOpError("values of type ") << values << " are not two";
+  }
   Sizes shape = sizesOf(indices);
   shape.insert(shape.begin() + *axis, depth ? depth->front() : Size::unknown());
   types.push_back(sizedType(shape, element));
@@ -438,6 +441,11 @@ LogicalResult ReverseSequenceOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
   if (data && (!normalAxis(getTimeAxis(), data.getRank()) || !normalAxis(getBatchAxis(), data.getRank()))) {
     return emitOpError("time_axis or batch_axis is outside of ") << data;
+  }
+  auto lengths = ranked(getSequenceLens());
+  if (data && lengths && data.hasStaticShape() && lengths.hasStaticShape() &&
+      lengths.getShape() != ArrayRef<int64_t>(data.getDimSize(*normalAxis(getBatchAxis(), data.getRank())))) {
+    return emitOpError("sequence_lens of type ") << lengths << " do not fit " << data;
   }
   types.push_back(getData().getType());
   return success();

@@ -316,15 +316,17 @@ std::optional<Movement> TileOp::movement() {
 // Opset 1 tiles one axis: inputs tiles and axis.
 LogicalResult TileOp::upgrade(Node &node) {
   auto data = ranked(node.operand(0));
-  auto tiles = integersOf(node.operand(1)), axis = integersOf(node.operand(2));
   if (node.opset >= 6) {
     return success();
   }
-  if (!data || !tiles || !axis || tiles->empty() || axis->empty() || !normalAxis((*axis)[0], data.getRank())) {
+  // Both are numbers of the data's own type, which may be a float.
+  auto tiles = splatOf(node.operand(1)), given = splatOf(node.operand(2));
+  auto axis = data && given ? normalAxis(static_cast<int64_t>(*given), data.getRank()) : std::nullopt;
+  if (!axis || !tiles || !(*tiles >= 0 && *tiles < static_cast<double>(maxExtent))) {
     return node.error("tiles along an axis that is not known at compile time");
   }
   SmallVector<int64_t> repeats(data.getRank(), 1);
-  repeats[*normalAxis((*axis)[0], data.getRank())] = (*tiles)[0];
+  repeats[*axis] = static_cast<int64_t>(*tiles);
   node.operands.resize(2);
   node.operands[1] = makeIntegers(node.builder, node.loc, repeats);
   return success();
@@ -655,8 +657,11 @@ LogicalResult SpaceToDepthOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getData()) || product(sizesOf(x)).is(0)) {
     return failure();
   }
-  Sizes s = sizesOf(x);
-  return rearrange(*this, rewriter, {s[0], s[1], floorDiv(s[2], b), b, floorDiv(s[3], b), b}, {0, 3, 5, 1, 2, 4});
+  Sizes s = sizesOf(x), split = {s[0], s[1], floorDiv(s[2], b), b, floorDiv(s[3], b), b};
+  if (getMode() == "CRD") {
+    return rearrange(*this, rewriter, split, {0, 1, 3, 5, 2, 4});
+  }
+  return rearrange(*this, rewriter, split, {0, 3, 5, 1, 2, 4});
 }
 
 // Crop and ImageScaler.

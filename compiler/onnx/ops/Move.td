@@ -56,7 +56,7 @@ def Onnx_DepthToSpaceOp : Onnx_Moves<"DepthToSpace", 1> {
   let results = (outs AnyTensor:$y);
 }
 def Onnx_SpaceToDepthOp : Onnx_Moves<"SpaceToDepth", 1> {
-  let arguments = (ins AnyTensor:$data, I64Attr:$blocksize);
+  let arguments = (ins AnyTensor:$data, I64Attr:$blocksize, DefaultValuedOptionalAttr<StrAttr, "\"DCR\"">:$mode);
   let results = (outs AnyTensor:$y);
 }
 

@@ -24,6 +24,21 @@ static LogicalResult checkAxis(Operation *op, Value x, int64_t axis) {
   return success();
 }
 
+/// Checks that operands have one value for each of `channels`, or of `groups` where those are allowed.
+static LogicalResult checkPerChannel(Operation *op, ValueRange operands, Value x, int64_t groups = 0) {
+  auto type = ranked(x);
+  int64_t channels = type && type.getRank() > 1 ? type.getDimSize(1) : ShapedType::kDynamic;
+  for (Value v : operands) {
+    auto own = ranked(v);
+    int64_t count = own && own.getRank() == 1 ? own.getDimSize(0) : channels;
+    bool known = !ShapedType::isDynamic(channels) && !ShapedType::isDynamic(count);
+    if (own && (own.getRank() != 1 || (known && count != channels && count != groups))) {
+      return op->emitOpError("operand of type ") << own << " does not have a value for each channel of " << type;
+    }
+  }
+  return success();
+}
+
 // Softmax, LogSoftmax, Hardmax.
 
 /// The form before opset 13: over all of the axes from `axis` on, as one. The same as today's where that is the last
@@ -174,7 +189,10 @@ LogicalResult InstanceNormalizationOp::upgrade(Node &node) {
   node.attributes.erase("consumed_inputs");
   return success();
 }
-LogicalResult InstanceNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) { return sameType(getInput(), types); }
+LogicalResult InstanceNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto bad = checkPerChannel(*this, {getScale(), getB()}, getInput());
+  return failed(bad) ? failure() : sameType(getInput(), types);
+}
 LogicalResult InstanceNormalizationOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getInput());
   if (!type || type.getRank() < 3 || !isSized(getScale()) || !isSized(getB())) {
@@ -193,7 +211,8 @@ LogicalResult GroupNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (type && (type.getRank() < 2 || groups < 1 || (!ShapedType::isDynamic(channels) && channels % groups))) {
     return emitOpError("the channels of ") << type << " do not divide into " << groups << " groups";
   }
-  return sameType(getX(), types);
+  auto bad = checkPerChannel(*this, {getScale(), getBias()}, getX(), groups);
+  return failed(bad) ? failure() : sameType(getX(), types);
 }
 
 /// Before opset 21 scale and bias were per group: each is repeated for the group's channels.
@@ -231,13 +250,16 @@ LogicalResult BatchNormalizationOp::upgrade(Node &node) {
   }
   node.attributes.erase("is_test");
   node.attributes.erase("consumed_inputs");
-  if (node.opset < 14) {
-    node.outputs = std::min(node.outputs, 1u); // the others were written in training only
+  if (node.opset < 14 && node.outputs > 1) {
+    return node.error("has outputs that only training writes, which is unsupported");
   }
   return success();
 }
 
 LogicalResult BatchNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
+  if (failed(checkPerChannel(*this, {getScale(), getB(), getInputMean(), getInputVar()}, getX()))) {
+    return failure();
+  }
   types.assign({getX().getType(), getInputMean().getType(), getInputVar().getType()});
   return success();
 }
@@ -274,16 +296,14 @@ LogicalResult BatchNormalizationOp::decompose(PatternRewriter &rewriter) {
 
 // The others.
 
-LogicalResult MeanVarianceNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) { return sameType(getX(), types); }
+LogicalResult MeanVarianceNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
+  bool bad = llvm::any_of(getAxes(), [&](int64_t axis) { return failed(checkAxis(*this, getX(), axis)); });
+  return bad ? failure() : sameType(getX(), types);
+}
 LogicalResult MeanVarianceNormalizationOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getX());
   if (!type) {
     return failure();
-  }
-  for (int64_t axis : getAxes()) {
-    if (failed(checkAxis(*this, getX(), axis))) {
-      return failure();
-    }
   }
   Formula f(rewriter, getLoc());
   Value centred = f.sub(getX(), f.reduce("ReduceMean", getX(), getAxes(), true));

@@ -76,6 +76,34 @@ static LogicalResult upgradeRecurrent(Node &node) {
   return success();
 }
 
+/// What does not fit of the inputs behind R: biases, lengths, first states, peepholes.
+static std::string misfit(const Recurrent &r, int64_t hidden, Size batch) {
+  int64_t ways = r.ways();
+  Sizes state = r.batchFirst() ? Sizes{batch, ways, hidden} : Sizes{ways, batch, hidden};
+  const std::tuple<unsigned, StringRef, Sizes> wanted[] = {
+      {3, "B", {ways, 2 * r.gates * hidden}},
+      {4, "sequence_lens", {batch}},
+      {5, "initial_h", state},
+      {6, "initial_c", state},
+      {7, "P", {ways, 3 * hidden}},
+  };
+  for (const auto &[i, name, shape] : wanted) {
+    auto type = r.input(i) ? ranked(r.input(i)) : RankedTensorType();
+    if (!type || ShapedType::isDynamic(hidden)) {
+      continue;
+    }
+    Sizes have = sizesOf(type);
+    bool fits = have.size() == shape.size() && llvm::all_of(llvm::zip_equal(have, shape), [](auto pair) {
+                  const auto &[a, b] = pair;
+                  return a == b || !a.isNumber() || !b.isNumber();
+                });
+    if (!fits) {
+      return (name + " has the shape " + textOf(have) + ", expected " + textOf(shape)).str();
+    }
+  }
+  return "";
+}
+
 static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &types) {
   Type element = elementOf(r.x());
   auto tx = ranked(r.x()), tw = ranked(r.input(1)), tr = ranked(r.input(2));
@@ -104,6 +132,9 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
       differs(tw.getDimSize(2), tx.getDimSize(2))) {
     return r.op->emitOpError("W of type ")
            << tw << " and R of type " << tr << " do not fit X of type " << tx << " and " << r.gates << " gates";
+  }
+  if (std::string bad = misfit(r, hidden, sizesOf(tx)[r.batchFirst() ? 0 : 1]); !bad.empty()) {
+    return r.op->emitOpError(bad);
   }
   if (r.batchFirst()) {
     std::swap(steps, batch);
