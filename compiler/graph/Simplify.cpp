@@ -5,6 +5,7 @@
 #include "compiler/graph/FoldSizes.h"
 #include "compiler/graph/SimplifyControl.h"
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Control.h"
 #include "compiler/onnx/EvaluateElementwise.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
@@ -96,18 +97,6 @@ static void removeUnused(Block &block) {
 }
 static void removeUnused(func::FuncOp function) { removeUnused(function.getBody().front()); }
 
-/// The first ONNX node that a location names.
-static std::string nodeOf(Location loc) {
-  std::string name;
-  loc->walk([&](Location l) {
-    if (auto named = dyn_cast<NameLoc>(l); named && name.empty()) {
-      name = named.getName().str();
-    }
-    return WalkResult::advance();
-  });
-  return name;
-}
-
 /// What must hold for the ops that require it ("a=b" in onnx.requires), kept on the function as sizes that may not be
 /// negative. Ops in regions say nothing: they may not run. Whether there is something new.
 static bool collectFacts(func::FuncOp function) {
@@ -122,7 +111,7 @@ static bool collectFacts(func::FuncOp function) {
         auto text = StringAttr::get(function.getContext(), fact.text());
         if (!llvm::is_contained(facts, text)) {
           facts.push_back(text);
-          onnx::addCheck(function, {fact.text(), nodeOf(op.getLoc())});
+          onnx::addCheck(function, {fact.text(), onnx::nodeOf(op.getLoc())});
         }
       }
     }
@@ -139,18 +128,19 @@ static bool mustCheck(const onnx::Size &size) {
   return !size.isUnknown() && !size.isNumber() && (!size.atLeast(0) || StringRef(size.text()).contains("div("));
 }
 
-/// Keeps what ops require of sizes on the function: the ops may be replaced by others later. Ops in regions count too:
-/// a run is let in only when it could take every branch.
+/// Keeps what ops require of sizes on the function, or at the end of the branch that they are in: the ops may be
+/// replaced by others later.
 static void collectChecks(func::FuncOp function) {
-  function.walk([&](Operation *op) {
+  function.getBody().walk([&](Operation *op) {
+    Operation *owner = checksOwner(op->getBlock());
     for (const auto &[a, b] : onnx::requirementsOf(op)) {
-      onnx::addCheck(function, {a.text() + "=" + b.text(), nodeOf(op->getLoc())});
+      onnx::addCheck(owner, {a.text() + "=" + b.text(), onnx::nodeOf(op->getLoc())});
     }
     for (Value v : op->getResults()) {
       if (auto type = onnx::ranked(v)) {
         for (const onnx::Size &size : onnx::sizesOf(type)) {
           if (mustCheck(size)) {
-            onnx::addCheck(function, {size.text(), nodeOf(op->getLoc())});
+            onnx::addCheck(owner, {size.text(), onnx::nodeOf(op->getLoc())});
           }
         }
       }

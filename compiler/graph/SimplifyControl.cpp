@@ -1,15 +1,34 @@
 // Branches are simplified on their own: one that turns out to contradict itself becomes an onnx.Fail. A loop's body is
 // simplified under the types that all iterations share; then ops that compute the same in every iteration are moved in
 // front of it, except those that may fail on data: they must not run when no iteration does.
+//
+// Exporters ask "is this axis 1?" and go on with one axis less or not: results of different ranks, of which the rest of
+// the model fits one. Where the answer depends on the model's symbols, the branch for equal sizes is taken, and a run
+// for which they are not equal is not let in.
 #include "compiler/graph/SimplifyControl.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/ops/Cast.h"
+#include "compiler/onnx/ops/Compare.h"
+#include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Shape.h"
+#include "compiler/onnx/ops/Unary.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 
 namespace ingot::graph {
+
+Operation *checksOwner(Block *block) {
+  while (!isa<func::FuncOp>(block->getParentOp())) {
+    if (isa<onnx::IfOp>(block->getParentOp())) {
+      return block->getTerminator();
+    }
+    block = block->getParentOp()->getBlock();
+  }
+  return block->getParentOp();
+}
 
 /// Moves the ops of a region's block in front of `op`, whose results become `results`.
 static void inlineBlock(Block &block, Operation *op, ValueRange results, PatternRewriter &rewriter) {
@@ -33,8 +52,41 @@ static Visit takeBranch(onnx::IfOp op, bool condition, PatternRewriter &rewriter
     op.emitOpError("always takes a branch that cannot be computed: ") << fail.getWhy();
     return Visit::Failed;
   }
-  inlineBlock(branch, op, branch.getTerminator()->getOperands(), rewriter);
+  Operation *end = branch.getTerminator();
+  for (const onnx::SizeCheck &check : onnx::checksOf(end)) {
+    onnx::addCheck(checksOwner(op->getBlock()), check);
+  }
+  inlineBlock(branch, op, end->getOperands(), rewriter);
   return Visit::Replaced;
+}
+
+/// Two sizes of which the condition says whether they are equal, or (second) whether they are not.
+static std::optional<std::pair<std::pair<onnx::Size, onnx::Size>, bool>> equalityOf(Value condition) {
+  bool equal = true;
+  while (Operation *op = condition.getDefiningOp()) {
+    if (isa<onnx::EqualOp>(op)) {
+      auto a = onnx::sizesIn(op->getOperand(0)), b = onnx::sizesIn(op->getOperand(1));
+      if (!a || !b || a->size() != 1 || b->size() != 1) {
+        return std::nullopt;
+      }
+      return std::make_pair(std::make_pair(a->front(), b->front()), equal);
+    }
+    if (!isa<onnx::NotOp, onnx::CastOp, onnx::IdentityOp, onnx::ReshapeOp>(op)) {
+      return std::nullopt;
+    }
+    equal ^= isa<onnx::NotOp>(op);
+    condition = op->getOperand(0);
+  }
+  return std::nullopt;
+}
+
+/// Whether the results of both branches have sizes that no common type has.
+static bool disagree(onnx::IfOp op) {
+  return llvm::any_of(op.getOuts(), [&](OpResult result) {
+    return !onnx::isSized(result) && llvm::all_of(op->getRegions(), [&](Region &region) {
+      return onnx::isSized(region.front().getTerminator()->getOperand(result.getResultNumber()));
+    });
+  });
 }
 
 /// Leaves out outputs that nobody reads and those that are the same value on both ways.
@@ -95,6 +147,14 @@ static Visit simplifyIf(onnx::IfOp op, PatternRewriter &rewriter) {
   }
   if (failed(onnx::updateTypes(op))) {
     return Visit::Failed;
+  }
+  auto equality = equalityOf(op.getCondition());
+  if (equality && disagree(op)) {
+    auto [sizes, then] = *equality;
+    std::string check = sizes.first.text() + "=" + sizes.second.text();
+    op.emitWarning("gives other shapes where sizes are equal: only runs with ") << check << " are let in";
+    onnx::addCheck(checksOwner(op->getBlock()), {check, onnx::nodeOf(op.getLoc())});
+    return takeBranch(op, then, rewriter);
   }
   return narrow(op, rewriter) ? Visit::Replaced : Visit::Kept;
 }

@@ -7,6 +7,9 @@ namespace ingot::graph {
 /// Simplifies the ops of a block; see Simplify.cpp.
 llvm::LogicalResult walkForward(mlir::Block &block, mlir::PatternRewriter &rewriter);
 
+/// The op that says what must hold of sizes for a block to run: the function, or the yield of the branch of an If.
+mlir::Operation *checksOwner(mlir::Block *block);
+
 enum class Visit {
   Failed,   ///< reported
   Kept,     ///< the op is still there, and nothing before it is new

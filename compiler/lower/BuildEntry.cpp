@@ -308,6 +308,9 @@ private:
         ret(status(sizeErrorKind, nodeNumber(nodeOf(op))));
         continue;
       }
+      for (const onnx::SizeCheck &check : onnx::checksOf(region.front().getTerminator())) {
+        returnIf(entry, violated(w, check.text), [&] { return status(sizeErrorKind, nodeNumber(check.node)); });
+      }
       all(region.front());
       w.loc = op.getLoc();
       cf::BranchOp::create(w.b, w.loc, next);
@@ -323,8 +326,11 @@ private:
       return;
     }
     MemRefType type = MemRefType::get({memoryExtent(bytes)}, w.b.getI8Type());
-    Value source = address(from, type), target = place(op, i, 0, type);
-    w.loop(0, bytes, 1, [&](Ix at) { w.store(w.load({source, w.b.getI8Type()}, at), {target, w.b.getI8Type()}, at); });
+    Buffer source = {address(from, type), w.b.getI8Type()}, target = {place(op, i, 0, type), w.b.getI8Type()};
+    constexpr int64_t piece = 16; // bytes of a register that every host has
+    Ix whole = bytes.isNumber() ? Ix(bytes.number() / piece * piece) : Ix(floorDiv(bytes, piece)) * piece;
+    w.loop(0, whole, piece, [&](Ix at) { w.store(w.load(source, at, piece), target, at); });
+    w.loop(whole, bytes, 1, [&](Ix at) { w.store(w.load(source, at), target, at); });
   }
   static bool samePlace(Value v, Operation *op, unsigned i) {
     while (v.getDefiningOp<plan::ViewOp>() || v.getDefiningOp<plan::WeightOp>()) {

@@ -8,6 +8,9 @@ namespace ingot::onnx {
 /// Calls f with every operand of the op and of the ops in its regions that is not defined inside of the op.
 void eachOutsideOperand(mlir::Operation *op, llvm::function_ref<void(mlir::OpOperand &)> f);
 
+/// The first ONNX node that a location names; empty: none.
+std::string nodeOf(mlir::Location loc);
+
 /// Runs `f`, which may report errors. Returns the first one's text, located ("node 'x': text"), instead of letting it
 /// out; empty when f succeeded.
 std::string firstError(mlir::MLIRContext *context, llvm::function_ref<llvm::LogicalResult()> f);

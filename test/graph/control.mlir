@@ -1,5 +1,7 @@
 // Branches and loops of which enough is known are no longer there.
-// RUN: %ingot-opt --graph-simplify --split-input-file %s | FileCheck %s
+// RUN: %ingot-opt --graph-simplify --split-input-file %s 2>%t.err | FileCheck %s
+// RUN: FileCheck %s --check-prefix=WARN < %t.err
+// WARN: warning: gives other shapes where sizes are equal: only runs with n=1 are let in
 
 // A condition on a shape, and the output that both ways share.
 // CHECK-LABEL: @constantCondition
@@ -89,4 +91,44 @@ func.func @invariant(%x: tensor<3xf32>, %v: tensor<3xf32>) -> (tensor<3xf32>, te
     onnx.Yield %go, %1, %same, %1 : tensor<i1>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
   }) : (tensor<i64>, none, tensor<3xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<?x3xf32>)
   return %y#0, %y#2, %y#1 : tensor<3xf32>, tensor<?x3xf32>, tensor<3xf32>
+}
+
+// -----
+
+// Of two shapes that differ where sizes are equal, the one for equal sizes; runs with others are not let in.
+// CHECK-LABEL: @squeezed
+// CHECK-SAME: onnx.checks = {{.*}}n=1
+// CHECK-NOT: onnx.If
+// CHECK: return %{{.*}} : tensor<3xf32>
+func.func @squeezed(%x: tensor<?x3xf32, ["n", ""]>) -> tensor<*xf32> {
+  %one = onnx.Constant dense<1> : tensor<1xi64>
+  %zero = onnx.Constant dense<0> : tensor<1xi64>
+  %n = onnx.Shape %x {end = 1 : i64} : (tensor<?x3xf32, ["n", ""]>) -> tensor<1xi64>
+  %is = onnx.Equal %n, %one : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi1>
+  %no = onnx.Not %is : (tensor<1xi1>) -> tensor<1xi1>
+  %y = "onnx.If"(%no) ({
+    onnx.Yield %x : tensor<?x3xf32, ["n", ""]>
+  }, {
+    %0 = onnx.Squeeze %x, %zero : (tensor<?x3xf32, ["n", ""]>, tensor<1xi64>) -> tensor<?xf32>
+    onnx.Yield %0 : tensor<?xf32>
+  }) : (tensor<1xi1>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// What a branch needs of sizes is looked at when it is taken.
+// CHECK-LABEL: @needs
+// CHECK-NOT: onnx.checks
+// CHECK: "onnx.If"
+// CHECK: onnx.Yield {{.*}}onnx.checks = {{.*}}n=m
+func.func @needs(%c: tensor<i1>, %x: tensor<?xf32, ["n"]>, %y: tensor<?xf32, ["m"]>) -> tensor<?xf32> {
+  %0 = "onnx.If"(%c) ({
+    %1 = onnx.Add %x, %y : (tensor<?xf32, ["n"]>, tensor<?xf32, ["m"]>) -> tensor<?xf32>
+    onnx.Yield %1 : tensor<?xf32>
+  }, {
+    %1 = onnx.Neg %x : (tensor<?xf32, ["n"]>) -> tensor<?xf32>
+    onnx.Yield %1 : tensor<?xf32>
+  }) : (tensor<i1>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
 }

@@ -386,3 +386,64 @@ def decoding():
     scores = c.op("MatMul", q, c.op("Transpose", k, perm=[0, 1, 3, 2]))
     c.output(c.op("MatMul", c.op("Softmax", scores, axis=-1), v))
     return c.each(batch=[1, 2], past=[0, 1, 7, 33], seq=[1, 3, 16])
+
+
+# Control flow.
+
+
+def subgraph(c, inputs, make):
+    """A graph whose nodes `make` adds to the case; inputs: (name, type, shape)."""
+    outer, c.nodes = c.nodes, []
+    results = make(*[name for name, _, _ in inputs])
+    inner, c.nodes = c.nodes, outer
+    typed = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape) for name, dtype, shape in inputs]
+    outputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), None) for name, dtype in results]
+    return helper.make_graph(inner, c.fresh("g"), typed, outputs)
+
+
+def loop(c, trips, initial, make, outputs):
+    """`make(number, carried...)` gives (name, dtype) of what is carried and stacked."""
+    i, go, *carried = [c.fresh("a") for _ in range(2 + len(initial))]
+    body = subgraph(c, [(i, np.int64, []), (go, bool, []), *[(name, np.float32, None) for name in carried]],
+                    lambda i, go, *rest: [(c.op("Identity", go), bool), *make(i, *rest)])
+    return c.op("Loop", trips, "", *initial, outputs=outputs, body=body)
+
+
+@case
+def recurrence_as_loop():
+    c = Case()
+    x, h = c.input("seq", "batch", 10), c.input("batch", 20)
+    w, r, zero = c.weights(10, 20), c.weights(20, 20), c.constant(np.int64(0))
+    trips = c.op("Gather", c.op("Shape", x), zero)
+
+    def step(i, h):
+        row = c.op("Gather", x, i, axis=0)
+        new = c.op("Tanh", c.op("Add", c.op("MatMul", row, w), c.op("MatMul", h, r)))
+        return [(new, np.float32), (c.op("Add", new, h), np.float32)]
+
+    last, all_steps = loop(c, trips, [h], step, 2)
+    c.output(last), c.output(c.op("Softmax", all_steps, axis=-1))
+    return c.each(seq=[1, 2, 17], batch=[1, 3])  # the reference stacks nothing badly
+
+
+@case
+def branch_on_size():
+    c = Case()
+    x, k = c.input("n", 8), c.input(dtype=np.int64)
+    count = c.op("Gather", c.op("Shape", x), c.constant(np.int64(0)))
+    large = c.op("Greater", count, c.op("Mul", k, c.constant(np.int64(2))))
+    once = c.op("Exp", x)
+    yes = subgraph(c, [], lambda: [(c.op("Softmax", once, axis=0), np.float32)])
+    no = subgraph(c, [], lambda: [(c.op("Neg", c.op("Add", once, x)), np.float32)])
+    c.output(c.op("If", large, then_branch=yes, else_branch=no))
+    return c.at(n=[*range(1, 20)])
+
+
+@case
+def mirrored():
+    c = Case(19)
+    x = c.input("rows", "columns")
+    for mode in ["reflect", "edge", "wrap"]:
+        for pads in [(0, 2, 0, 3), (1, 0, 2, 0), (2, 1, 0, 0), (1, 2, 2, 1)]:
+            c.output(c.op("Pad", x, c.constant(np.int64(pads)), mode=mode))
+    return c.each(rows=[3, 4, 9], columns=[4, 5, 17])

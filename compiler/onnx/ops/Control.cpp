@@ -27,7 +27,7 @@ void eachOutsideOperand(Operation *op, llvm::function_ref<void(OpOperand &)> f) 
   });
 }
 
-static std::string nodeOf(Location loc) {
+std::string nodeOf(Location loc) {
   std::string node;
   loc->walk([&](Location l) {
     if (auto named = dyn_cast<NameLoc>(l); named && node.empty()) {
@@ -41,7 +41,10 @@ static std::string nodeOf(Location loc) {
 std::string firstError(MLIRContext *context, llvm::function_ref<LogicalResult()> f) {
   std::string text;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &d) {
-    if (d.getSeverity() == DiagnosticSeverity::Error && text.empty()) {
+    if (d.getSeverity() != DiagnosticSeverity::Error) {
+      return failure(); // somebody else's
+    }
+    if (text.empty()) {
       std::string node = nodeOf(d.getLocation());
       text = (node.empty() ? "" : "node '" + node + "': ") + d.str();
     }

@@ -377,6 +377,11 @@ LogicalResult PadOp::inferTypes(SmallVectorImpl<Type> &types) {
     if (from[i].is(0) && getMode() != "constant" && (before > 0 || after > 0)) {
       return emitOpError("cannot pad an empty axis from itself");
     }
+    // An axis of open size is mirrored once.
+    Size least = std::max(before, after) + (getMode() == "reflect" ? 1 : 0);
+    if (getMode() != "constant" && !from[i].isNumber() && !from[i].isUnknown() && (before || after)) {
+      (void)require(*this, from[i], max(from[i], max(least, 1)));
+    }
   }
   types.push_back(sizedType(shape, data.getElementType()));
   return success();
@@ -414,6 +419,18 @@ static void mirroredRuns(SmallVectorImpl<Run> &runs, int64_t begin, int64_t end,
   }
 }
 
+/// The run of `n` elements beside an axis of `d` elements, `d` being open and at least as large as inferTypes()
+/// requires.
+static Run besideRun(int64_t n, const Size &d, const Size &begin, bool front, StringRef mode) {
+  if (mode == "edge") {
+    return {begin, n, front ? Size(0) : d - 1, 0};
+  }
+  if (mode == "reflect") {
+    return {begin, n, front ? Size(n) : d - 2, -1};
+  }
+  return {begin, n, front ? d - n : Size(0), 1};
+}
+
 static SmallVector<Run> runsOf(const Size &d, std::pair<int64_t, int64_t> pads, StringRef mode) {
   auto [before, after] = pads;
   Size total = d + before + after, first = std::max<int64_t>(before, 0), last = min(total, d + before);
@@ -425,6 +442,8 @@ static SmallVector<Run> runsOf(const Size &d, std::pair<int64_t, int64_t> pads, 
     }
     if (mode == "constant") {
       runs.push_back({begin, size, 0, 0, true});
+    } else if (!d.isNumber()) {
+      runs.push_back(besideRun(size.number(), d, begin, begin.is(0), mode));
     } else {
       mirroredRuns(runs, begin.number(), end.number(), before, d.number(), mode);
     }
@@ -471,8 +490,10 @@ std::optional<Movement> PadOp::movement() {
     return std::nullopt;
   }
   Sizes from = sizesOf(getData()), to = sizesOf(getY());
-  if (getMode() != "constant" && !isStatic(getData())) {
-    return std::nullopt;
+  for (auto [d, p] : llvm::zip_equal(from, **pads)) {
+    if (getMode() != "constant" && !d.isNumber() && (p.first < 0 || p.second < 0)) {
+      return std::nullopt;
+    }
   }
   SmallVector<SmallVector<Run>> runs;
   size_t count = 1;
