@@ -38,7 +38,8 @@ void optimize(llvm::Module &ir, llvm::TargetMachine &target);
 void defineWeights(llvm::Module &ir, llvm::StringRef model);
 
 enum class CodeForm { Object, Assembly };
+/// `openSizes`: addresses depend on sizes that are known only when the model runs.
 mlir::LogicalResult generateCode(mlir::ModuleOp module, llvm::Module &ir, llvm::TargetMachine &target, CodeForm form,
-                                 llvm::raw_pwrite_stream &out);
+                                 bool openSizes, llvm::raw_pwrite_stream &out);
 
 } // namespace ingot::emit
