@@ -27,9 +27,9 @@ std::unique_ptr<TargetMachine> ingot::emit::createTargetMachine(mlir::ModuleOp m
 }
 
 namespace {
-/// While it lives, LLVM does not reduce the strength of addresses in loops. Where they depend on sizes that are not known,
-/// it writes every address anew inside of the loop, divisions included: they may not be executed where the loop is not,
-/// so it cannot keep them outside. Products took three times as long.
+/// While it lives, LLVM does not reduce the strength of addresses in loops. Where they depend on sizes that are not
+/// known, it writes every address anew inside of the loop, divisions included: they may not be executed where the loop
+/// is not, so it cannot keep them outside. Products took three times as long.
 class WithoutStrengthReduction {
 public:
   explicit WithoutStrengthReduction(bool open) {
