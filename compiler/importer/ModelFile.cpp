@@ -9,6 +9,7 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/unknown_field_set.h>
+#include <sys/mman.h>
 
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
@@ -51,6 +52,19 @@ const std::string *unknownField(const google::protobuf::Message &message, int nu
     }
   }
   return nullptr;
+}
+
+void MappedFile::forget() {
+  if (region) { // glibc's posix_madvise, which LLVM calls, does nothing
+    madvise(const_cast<char *>(region->const_data()), region->size(), MADV_DONTNEED);
+  }
+}
+
+void ModelFile::forget() {
+  mapping->forget();
+  for (auto &entry : externals) {
+    entry.second->forget();
+  }
 }
 
 std::unique_ptr<ModelFile> ModelFile::load(llvm::StringRef name, Problems &problems) {

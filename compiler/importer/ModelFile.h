@@ -17,6 +17,8 @@ class MappedFile {
 public:
   static llvm::Expected<std::unique_ptr<MappedFile>> open(const llvm::Twine &path);
   llvm::StringRef bytes() const { return region ? llvm::StringRef(region->const_data(), region->size()) : ""; }
+  /// Gives the memory back; what is read again comes from the file again.
+  void forget();
 
 private:
   std::unique_ptr<llvm::sys::fs::mapped_file_region> region; ///< null: an empty file, which cannot be mapped
@@ -42,6 +44,9 @@ public:
 
   /// Keeps bytes that stand nowhere in the file (values spread over typed fields) as long as the mappings live.
   llvm::StringRef keep(std::vector<char> bytes);
+
+  /// Gives back the memory of all mappings: a compilation needs that of the weights only while it packs them.
+  void forget();
 
   /// Counts bytes that a small file asks for (sparse tensors made dense). False: the model as a whole asks for too
   /// much.

@@ -301,6 +301,20 @@ struct Lowering {
     w.loop(0, s.sizes[0] * s.sizes[1], 1, [&](Ix plane) { around(plane * planeStride, 2); });
   }
 
+  /// Bytes as they are.
+  static plan::WeightTable::Recipe plainRecipe(Value v) {
+    return {"", plan::physicalBytes(cast<RankedTensorType>(v.getType())).number(), {}};
+  }
+
+  /// A view of a constant is one of its weights: rows of a table, as many as the run needs.
+  void viewWeights(plan::ViewOp view) {
+    if (ElementsAttr constant = onnx::constantOf(view.getX())) {
+      OpBuilder b(view);
+      int64_t offset = weights.add(constant, plainRecipe(view.getX()));
+      view.setOperand(plan::WeightOp::create(b, view.getLoc(), view.getX().getType(), offset));
+    }
+  }
+
   LogicalResult replace(plan::KernelOp kernel) {
     FailureOr<Built *> built = functionOf(kernel);
     if (failed(built)) {
@@ -316,7 +330,7 @@ struct Lowering {
         continue;
       }
       auto it = shape.packed.find(i);
-      plan::WeightTable::Recipe plain{"", plan::physicalBytes(cast<RankedTensorType>(v.getType())).number(), {}};
+      plan::WeightTable::Recipe plain = plainRecipe(v);
       const plan::WeightTable::Recipe &recipe = it == shape.packed.end() ? plain : it->second;
       Type type = v.getType();
       if (it != shape.packed.end()) {
@@ -348,6 +362,7 @@ LogicalResult lowerKernels(ModuleOp module, MachineOf machineOf, plan::WeightTab
       return failure();
     }
   }
+  module.walk([&](plan::ViewOp view) { lowering.viewWeights(view); });
   return success();
 }
 

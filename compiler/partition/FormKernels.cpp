@@ -100,7 +100,8 @@ private:
   static bool isParameterOnly(Operation &op) {
     return isa<onnx::SizesOp>(op) && llvm::all_of(op.getUses(), [](OpOperand &use) {
              auto root = dyn_cast<onnx::KernelRoot>(use.getOwner());
-             return isView(*use.getOwner()) || (root && root.isParameter(use.getOperandNumber()));
+             bool toView = isView(*use.getOwner()) && use.getOperandNumber() > 0; // a shape, not what is viewed
+             return toView || (root && root.isParameter(use.getOperandNumber()));
            });
   }
 

@@ -113,7 +113,17 @@ static LogicalResult emit(State &s) {
   options.dependencies = s.file->externalPaths();
   options.dependencies.insert(options.dependencies.begin(), s.options.modelPath);
   emit::Result result;
-  auto weights = [&](const emit::WeightsSink &sink) { s.weights.write([&](ArrayRef<char> bytes) { sink(bytes); }); };
+  auto weights = [&](const emit::WeightsSink &sink) {
+    constexpr size_t mostHeld = size_t(64) << 20;
+    size_t held = 0;
+    s.weights.write([&](ArrayRef<char> bytes) {
+      sink(bytes);
+      if ((held += bytes.size()) > mostHeld) {
+        s.file->forget();
+        held = 0;
+      }
+    });
+  };
   if (failed(emit::emitModel(*s.module, s.devices.front().machine, s.info, weights, options, result))) {
     s.userFault = result.writing;
     return failure();
