@@ -3,6 +3,7 @@
 // where their op stands.
 #include "compiler/graph/Simplify.h"
 #include "compiler/graph/FoldSizes.h"
+#include "compiler/graph/RowSlice.h"
 #include "compiler/graph/SimplifyControl.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
@@ -172,7 +173,7 @@ LogicalResult walkForward(Block &block, PatternRewriter &rewriter) {
       continue;
     }
     rewriter.setInsertionPoint(op);
-    if (succeeded(foldSizes(op, rewriter))) {
+    if (succeeded(foldSizes(op, rewriter)) || succeeded(sliceToGather(op, rewriter))) {
       op = next();
       continue;
     }

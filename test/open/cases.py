@@ -447,3 +447,16 @@ def mirrored():
         for pads in [(0, 2, 0, 3), (1, 0, 2, 0), (2, 1, 0, 0), (1, 2, 2, 1)]:
             c.output(c.op("Pad", x, c.constant(np.int64(pads)), mode=mode))
     return c.each(rows=[3, 4, 9], columns=[4, 5, 17])
+
+
+@case
+def cropped():
+    c = Case(17)
+    none, sizes = c.constant(np.float32([])), c.constant(np.int64([1, 2, 5, 7]))
+    region = lambda rng, shape, _: np.float32([0, 0, *rng.uniform(-0.2, 0.5, 2), 1, 1, *rng.uniform(0.4, 1.2, 2)])
+    x, roi = c.input(1, 2, "h", "w"), c.input(8, fill=region)
+    for mode in ["linear", "nearest"]:
+        c.output(c.op("Resize", x, roi, none, sizes, mode=mode, coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=3.0))
+    one = c.constant(np.int64([1, 2, 1, 1]))
+    c.output(c.op("Resize", x, roi, none, one, mode="linear", coordinate_transformation_mode="tf_crop_and_resize"))
+    return c.each(h=[1, 4, 16], w=[2, 9, 33])  # where lengths stay as they are ONNX Runtime crops nothing

@@ -3,13 +3,16 @@
 // channels of a block, or run along the last axis: contiguous where that one is not resized, else gathered at positions
 // that are themselves loaded as a vector.
 #include "compiler/lower/Portion.h"
+#include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Gather.h"
 #include "compiler/onnx/ops/Resize.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
+using ingot::support::Sizes;
 
 namespace ingot::lower {
 namespace {
@@ -26,10 +29,16 @@ public:
   explicit Loops(Build &build)
       : w(build.w), group(build.group), op(cast<onnx::InterpolateOp>(group.root)),
         space(group.space(group.resultType())) {
-    plan::Strides s = plan::stridesOf(Group::typeOf(op.getData()));
+    RankedTensorType type = Group::typeOf(op.getData());
     data = group.buffer(op.getData());
-    strides = s.strides;
-    start = s.offset;
+    if (plan::blockedOf(type)) {
+      plan::Strides s = plan::stridesOf(type);
+      strides.assign(s.strides.begin(), s.strides.end());
+      start = s.offset;
+    } else {
+      Sizes dense = onnx::rowMajorStrides(plan::sizesOf(type));
+      strides.assign(dense.begin(), dense.end());
+    }
   }
 
   void write(const Build &build, Ix items) {
@@ -46,19 +55,20 @@ private:
   onnx::InterpolateOp op;
   Space space;
   Buffer data;
-  SmallVector<int64_t> strides;
-  int64_t start;
+  Ixs strides;
+  int64_t start = 0;
 
   struct Tables {
     Buffer positions, weights;
-    int64_t taps, size;
+    int64_t taps;
+    Ix size;
   };
   std::optional<Tables> tables(size_t axis) {
     for (auto [i, a] : llvm::enumerate(op.getAxes())) {
       if (a == static_cast<int64_t>(axis)) {
         auto type = Group::typeOf(op.getTables()[2 * i]);
         return Tables{group.buffer(op.getTables()[2 * i]), group.buffer(op.getTables()[2 * i + 1]), type.getDimSize(0),
-                      type.getDimSize(1)};
+                      onnx::sizeOf(type, 1)};
       }
     }
     return std::nullopt;
@@ -90,8 +100,8 @@ private:
     SmallVector<Tap> out;
     auto table = tables(d);
     for (int64_t t = 0; t < (table ? table->taps : 1); ++t) {
-      Ix place = table ? w.ix(w.load(table->positions, i + t * table->size)) : i;
-      Value weight = table && !op.getNearest() ? w.load(table->weights, i + t * table->size) : Value();
+      Ix place = table ? w.ix(w.load(table->positions, i + Ix(t) * table->size)) : i;
+      Value weight = table && !op.getNearest() ? w.load(table->weights, i + Ix(t) * table->size) : Value();
       for (const Tap &tap : taps) {
         out.push_back({tap.offset + place * strides[d], product(tap.weight, weight), {}});
       }
@@ -108,8 +118,8 @@ private:
     }
     SmallVector<Tap> out;
     for (int64_t t = 0; t < table->taps; ++t) {
-      Value positions = w.load(table->positions, i + t * table->size, lanes, mask);
-      Value weight = op.getNearest() ? Value() : w.load(table->weights, i + t * table->size, lanes, mask);
+      Value positions = w.load(table->positions, i + Ix(t) * table->size, lanes, mask);
+      Value weight = op.getNearest() ? Value() : w.load(table->weights, i + Ix(t) * table->size, lanes, mask);
       for (const Tap &tap : taps) {
         Value before = tap.weight && lanes > 1 ? w.splat(tap.weight, lanes) : tap.weight;
         out.push_back({tap.offset, product(before, weight), positions});

@@ -5,6 +5,7 @@
 #include "compiler/onnx/Interpolation.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
+#include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Select.h"
 #include <cmath>
 #define GET_OP_CLASSES
@@ -91,18 +92,44 @@ static Size scaled(const Size &size, float scale) {
 }
 
 namespace {
-/// An axis that is resized while its length depends on the run.
+/// An axis that is resized while its length, or the region that is cropped, depends on the run.
 struct OpenAxis {
   int64_t axis;
   Size from, to;
   std::optional<float> scale; ///< absent: to / from
+  int64_t entry;              ///< among the axes that scales, sizes and roi speak of
 };
 } // namespace
 
+/// The elements of a tensor of one axis, where each is known.
+static SmallVector<std::optional<double>> knownElements(Value v) {
+  SmallVector<std::optional<double>> all;
+  if (auto floats = floatsOf(v)) {
+    all.assign(floats->begin(), floats->end());
+  } else if (auto concat = v.getDefiningOp<ConcatOp>(); concat && ranked(v) && ranked(v).getRank() == 1) {
+    for (Value part : concat->getOperands()) {
+      all.append(knownElements(part));
+    }
+  } else if (isStatic(v)) {
+    all.resize(ranked(v).getNumElements());
+  }
+  return all;
+}
+
+/// Whether tf_crop_and_resize leaves the axis as it is.
+static bool keepsAll(ResizeOp op, const OpenAxis &a, size_t axes) {
+  if (!(a.from == a.to)) {
+    return false;
+  }
+  auto roi = knownElements(op.getRoi());
+  return a.from.is(1) || (roi.size() == 2 * axes && roi[a.entry] == 0.0 && roi[axes + a.entry] == 1.0);
+}
+
 /// The axes that a Resize with open sizes changes; nothing for forms that only constants serve.
 static std::optional<SmallVector<OpenAxis>> openAxesOf(ResizeOp op) {
-  static constexpr StringRef coordinates[] = {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel",
-                                              "tf_half_pixel_for_nn"};
+  static constexpr StringRef coordinates[] = {"half_pixel",         "asymmetric",           "align_corners",
+                                              "pytorch_half_pixel", "tf_half_pixel_for_nn", "tf_crop_and_resize"};
+  bool crops = op.getCoordinateTransformationMode() == "tf_crop_and_resize";
   auto data = ranked(op.getData());
   auto scales = given(op.getScales()) ? floatsOf(op.getScales()) : std::nullopt;
   auto sizes = given(op.getSizes()) ? sizesIn(op.getSizes()) : std::nullopt;
@@ -113,7 +140,8 @@ static std::optional<SmallVector<OpenAxis>> openAxesOf(ResizeOp op) {
   }
   SmallVector<int64_t> axes =
       op.getAxes() ? SmallVector<int64_t>(*op.getAxes()) : llvm::to_vector(llvm::seq<int64_t>(0, data.getRank()));
-  if ((scales ? scales->size() : sizes->size()) != axes.size()) {
+  if ((scales ? scales->size() : sizes->size()) != axes.size() ||
+      (crops && (!isStatic(op.getRoi()) || ranked(op.getRoi()).getNumElements() != int64_t(2 * axes.size())))) {
     return std::nullopt;
   }
   SmallVector<OpenAxis> result;
@@ -125,8 +153,9 @@ static std::optional<SmallVector<OpenAxis>> openAxesOf(ResizeOp op) {
     Size from = sizeOf(data, *axis);
     float scale = scales ? static_cast<float>((*scales)[i]) : 0;
     Size to = scales ? scaled(from, scale) : (*sizes)[i];
-    if (!(to == from && (!scales || scale == 1))) {
-      result.push_back({*axis, from, to, scales ? std::optional(scale) : std::nullopt});
+    OpenAxis a{*axis, from, to, scales ? std::optional(scale) : std::nullopt, static_cast<int64_t>(i)};
+    if (crops ? !keepsAll(op, a, axes.size()) : !(to == from && (!scales || scale == 1))) {
+      result.push_back(a);
     }
   }
   return result;
@@ -230,6 +259,7 @@ struct OpenExpansion {
     return f.cast(n, f.b.getF32Type(), 1);
   }
   Value number(double v) { return makeFloat(f.b, f.loc, v, f.b.getF32Type()); }
+  Value roi(int64_t i) { return f.op("Gather", {op.getRoi(), makeInteger(f.b, f.loc, i)}); }
   Value least(Value a, Value b) { return f.op("Min", {a, b}); }
   Value most(Value a, Value b) { return f.op("Max", {a, b}); }
 
@@ -238,6 +268,9 @@ struct OpenExpansion {
     auto integer = [&](const Size &n) { return makeSizes(f.b, f.loc, n, tensorOf({}, f.b.getI64Type())); };
     Value x = f.cast(f.op("Range", {integer(0), integer(a.to), integer(1)}), f.b.getF32Type(), 1);
     StringRef mode = op.getCoordinateTransformationMode();
+    if (mode == "tf_crop_and_resize") {
+      return cropped(a, x);
+    }
     if (mode == "align_corners") {
       Value last = most(floatOf(a.to - 1), number(1));
       return f.div(f.mul(x, floatOf(a.from - 1)), last);
@@ -255,8 +288,39 @@ struct OpenExpansion {
     return mode == "half_pixel" ? x : f.mul(x, least(floatOf(a.to - 1), number(1)));
   }
 
-  /// Positions as one row of a table, kept inside the operand.
+  Value cropped(const OpenAxis &a, Value x) {
+    int64_t axes = ranked(op.getRoi()).getNumElements() / 2;
+    Value start = f.cast(roi(a.entry), f.b.getF32Type(), 1), end = f.cast(roi(axes + a.entry), f.b.getF32Type(), 1);
+    Value reach = floatOf(a.from - 1);
+    if (a.to.is(1)) {
+      return f.add(f.mul(x, number(0)), f.mul(f.mul(number(0.5), f.add(start, end)), reach));
+    }
+    Value step = f.div(f.mul(f.sub(end, start), reach), floatOf(a.to - 1));
+    return f.add(f.mul(start, reach), f.mul(x, step));
+  }
+
+  /// The result where its coordinates lie in the operand, else the extrapolation value.
+  Value filled(Value y, ArrayRef<OpenAxis> axes) {
+    int64_t rank = ranked(op.getData()).getRank();
+    Value mask;
+    for (const OpenAxis &a : axes) {
+      Value x = original(a);
+      Value inside =
+          f.op("And", {f.op("GreaterOrEqual", {x, number(0)}), f.op("LessOrEqual", {x, floatOf(a.from - 1)})});
+      Sizes shape(rank - a.axis, 1);
+      shape[0] = a.to;
+      inside = f.reshapeTo(inside, shape);
+      mask = mask ? f.op("And", {mask, inside}) : inside;
+    }
+    Value outside = makeFloat(f.b, f.loc, op.getExtrapolationValue().convertToDouble(), elementOf(y));
+    return mask ? f.op("Where", {mask, y, outside}) : y;
+  }
+
+  /// Positions as one row of a table, kept inside the operand; what is no number is the first.
   Value row(const OpenAxis &a, Value x, bool positions) {
+    if (positions && op.getCoordinateTransformationMode() == "tf_crop_and_resize") {
+      x = f.op("Where", {f.op("GreaterOrEqual", {x, number(0)}), x, number(0)});
+    }
     if (positions) {
       x = f.cast(most(least(x, floatOf(a.from - 1)), number(0)), f.b.getI32Type(), 6);
     }
@@ -296,15 +360,20 @@ struct OpenExpansion {
       operands.append({index, element.isF64() ? f.cast(weight, element, 11) : weight});
       resized.push_back(a.axis);
     }
-    return f.op("Interpolate", operands,
-                {f.b.getNamedAttr("axes", f.b.getDenseI64ArrayAttr(resized)),
-                 f.b.getNamedAttr("nearest", f.b.getBoolAttr(isNearest))});
+    Value y = f.op("Interpolate", operands,
+                   {f.b.getNamedAttr("axes", f.b.getDenseI64ArrayAttr(resized)),
+                    f.b.getNamedAttr("nearest", f.b.getBoolAttr(isNearest))});
+    return op.getCoordinateTransformationMode() == "tf_crop_and_resize" ? filled(y, axes) : y;
   }
 };
 } // namespace
 
 LogicalResult ResizeOp::decompose(PatternRewriter &rewriter) {
-  if (!isStatic(getData()) && isSized(getY())) {
+  auto axes = axesOf(*this);
+  if (failed(axes)) {
+    return failure();
+  }
+  if (!*axes && isSized(getY())) {
     Type element = elementOf(getData());
     if (!isa<FloatType>(element) && (getMode() != "nearest" || element.isInteger(1))) {
       return failure();
@@ -313,8 +382,7 @@ LogicalResult ResizeOp::decompose(PatternRewriter &rewriter) {
     rewriter.replaceOp(*this, open->empty() ? Value(getData()) : OpenExpansion{*this, {rewriter, getLoc()}}.run(*open));
     return success();
   }
-  auto axes = axesOf(*this);
-  if (failed(axes) || !*axes || !isStatic(getY())) {
+  if (!*axes || !isStatic(getY())) {
     return failure();
   }
   rewriter.replaceOp(*this, Expansion{*this, rewriter}.run(**axes));
