@@ -1,13 +1,16 @@
-// The few attributes and types of the llvm dialect that loop IR uses. Its header costs a minute to parse: one file
+// The few attributes, types and ops of the llvm dialect that loop IR uses. Its header costs a minute to parse: one file
 // includes it.
 #pragma once
-#include "mlir/IR/Attributes.h"
-#include "mlir/IR/Types.h"
+#include "mlir/IR/Builders.h"
 
 namespace ingot::lower {
 
 mlir::Type pointerType(mlir::MLIRContext *context);
 /// For a loop's `llvm.loop_annotation`: LLVM shall not unroll it.
 mlir::Attribute noUnrolling(mlir::MLIRContext *context);
+
+/// The same index, of which the code generator cannot tell how it was computed. Without it, loop strength reduction
+/// computes divisions and minimums anew at every address in a loop that depends on them.
+mlir::Value opaque(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index);
 
 } // namespace ingot::lower

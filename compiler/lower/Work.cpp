@@ -74,6 +74,9 @@ struct Counter {
       return i + 2 == n ? 0 : i + 1 == n ? items : someSize; // begin, end, a symbol
     }
     Operation *op = v.getDefiningOp();
+    if (isa<arith::IndexCastOp>(op) || op->getName().getStringRef() == "llvm.intr.expect") { // see opaque()
+      return numberOf(op->getOperand(0));
+    }
     if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivUIOp, arith::RemUIOp, arith::MinSIOp,
              arith::MaxSIOp>(op)) {
       return std::nullopt;

@@ -111,7 +111,8 @@ Ix floorDiv(Ix a, Ix b) {
     return floorDiv(a.size(), b.size());
   }
   INGOT_WRITER(a, b);
-  return Ix(w, binary<arith::DivUIOp>(w, a, b));
+  Ix quotient(w, binary<arith::DivUIOp>(w, a, b));
+  return b.known() ? quotient : w.settled(quotient);
 }
 Ix remainder(Ix a, Ix b) {
   if (a.known() && b.known()) {
@@ -124,7 +125,8 @@ Ix remainder(Ix a, Ix b) {
     return a.size() - floorDiv(a.size(), b.size()) * b.size();
   }
   INGOT_WRITER(a, b);
-  return Ix(w, binary<arith::RemUIOp>(w, a, b));
+  Ix rest(w, binary<arith::RemUIOp>(w, a, b));
+  return b.known() ? rest : w.settled(rest);
 }
 Ix min(Ix a, Ix b) {
   if (a.known() && b.known()) {
@@ -167,6 +169,29 @@ Value Writer::value(Ix i) {
   if (!i.expression) {
     return arith::ConstantIndexOp::create(b, loc, i.constant);
   }
+  // Where the symbols are arguments of a function, sizes are computed at its start.
+  Block *function = nullptr;
+  for (auto &[name, symbol] : symbols) {
+    auto argument = dyn_cast<BlockArgument>(symbol);
+    function = argument ? argument.getOwner() : nullptr;
+  }
+  if (!function) {
+    return computed(*i.expression);
+  }
+  Value &size = known[{function, i.expression->text()}];
+  if (!size) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(function);
+    size = computed(*i.expression);
+    Operation *op = size.getDefiningOp();
+    size = isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op) || !op ? size : opaque(b, loc, size);
+  }
+  return size;
+}
+
+Ix Writer::settled(Ix i) { return i.known() ? i : ix(opaque(b, loc, value(i))); }
+
+Value Writer::computed(const support::Size &size) {
   auto symbol = [&](StringRef name) {
     auto it = symbols.find(name.str());
     assert(it != symbols.end() && "a size of a symbol that the function does not get");
@@ -181,7 +206,7 @@ Value Writer::value(Ix i) {
     }
     return Computed(name == "min" ? min(x.i, y.i) : max(x.i, y.i), this);
   };
-  return value(i.expression->compute<Computed>({symbol, call}).i);
+  return value(size.compute<Computed>({symbol, call}).i);
 }
 Value Writer::integer(Ix i, Type type) { return arith::IndexCastOp::create(b, loc, type, value(i)); }
 

@@ -74,6 +74,7 @@ public:
 
   // Indices and constants.
   mlir::Value value(Ix i);                                ///< of type index
+  Ix settled(Ix i);                                       ///< the same, cheap to use in loops (see opaque())
   Ix ix(mlir::Value v) { return Ix(*this, v); }           ///< from index, or from an integer (sign-extended)
   mlir::Value integer(Ix i, mlir::Type type);             ///< as an integer type
   mlir::Value constant(double v, mlir::Type type);        ///< scalar or splat; float or integer type
@@ -107,6 +108,10 @@ public:
 
   // Arithmetic that depends on the machine.
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c); ///< a * b + c, fused where the machine fuses
+
+private:
+  std::map<std::pair<mlir::Block *, std::string>, mlir::Value> known; ///< sizes computed at the start of a function
+  mlir::Value computed(const support::Size &size); ///< from the symbols, here
 };
 
 /// Sizes of balanced tiles: {size, count} of the larger and the smaller kind.

@@ -48,7 +48,7 @@ struct Problem {
 enum class From { Packed, Scratch, InPlace };
 
 /// So many tiles of a block fetch the next panel, where it is not known how many tiles there are.
-constexpr int64_t fetchingTiles = 4;
+constexpr int64_t fetchingTiles = 2;
 
 /// How the product is cut.
 struct Tiling {
@@ -348,6 +348,9 @@ private:
     return arith::CmpIOp::create(w.b, w.loc, how, w.value(x), w.value(y));
   }
 
+  /// Whether some size depends on the run: places are then computed by more than a multiplication.
+  bool isOpen() const { return !(p.batch * p.m * p.n * p.k).isNumber(); }
+
   /// Whether some vector of the last panel may have fewer columns than lanes.
   bool mayEndEarly() const { return t.lanes > 1 && (t.rest || !p.n.isNumber()); }
 
@@ -431,14 +434,16 @@ private:
     bool partial; ///< the last vector has `rest` columns, those of the mask `live` where the machine has masked access
     Ix rest;
     Value live;
+    Ix next; ///< the panel to fetch meanwhile
   };
 
   /// Results of some rows, of `vectors` vectors from a column on; `rest`: columns of the last one, 0 for all.
   void columns(Ix item, Ix panel, Ix column, const Rows &rows, int64_t vectors, Ix rest) {
-    Panel at{b, {}, t.width, column, vectors, {}, !rest.is(0), rest, {}};
+    Panel at{b, {}, t.width, column, vectors, {}, !rest.is(0), rest, {}, {}};
     Value mask = at.live = at.partial && w.machine.maskedAccess ? w.maskFor(rest, t.lanes) : Value();
     if (t.from == From::Packed) {
       at.base = matrixB * Ix(t.matrixElements(p)) + panel * Ix(t.panelElements(p));
+      at.next = at.base + Ix(t.panelElements(p));
     } else if (t.from == From::InPlace) {
       at.base = baseB + at.column, at.step = p.n, at.mask = mask;
     } else {
@@ -446,6 +451,7 @@ private:
                             memoryExtent(t.panelElements(p)));
       packPanel(at, mask);
     }
+    at.base = isOpen() ? w.settled(at.base) : at.base;
     eachTile(at, rows);
   }
 
@@ -472,8 +478,14 @@ private:
         Value enough = compare(arith::CmpIPredicate::sge, rows, height);
         count = w.ix(arith::SelectOp::create(w.b, w.loc, enough, w.value(count), w.value(0)));
       }
+      Panel panel = at;
+      if (i == 0 && t.from == From::Packed) { // a single tile reads as fast as memory gives: nothing to fetch ahead
+        Value several = compare(arith::CmpIPredicate::sgt, count, 1);
+        Value next = w.value(at.base + Ix(t.panelElements(p)));
+        panel.next = w.settled(w.ix(arith::SelectOp::create(w.b, w.loc, several, next, w.value(at.base))));
+      }
       w.loop(0, count, 1, [&, height = height, first = i == 0](Ix i) {
-        tile(at, from + min(done + i * Ix(height), rows - Ix(height)), height, first ? i : Ix(0), first);
+        tile(panel, from + min(done + i * Ix(height), rows - Ix(height)), height, first ? i : Ix(0), first);
       });
       done = min(done + count * Ix(height), rows);
     }
@@ -515,6 +527,7 @@ private:
   SmallVector<Value> accumulate(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock, bool prefetches) {
     constexpr int64_t unroll = 4;
     Ix fromA = baseA + row * Ix(p.rowA);
+    fromA = isOpen() ? w.settled(fromA) : fromA;
     int64_t lineElements = 64 / p.elementBytes, ahead = prefetches ? linesAhead(unroll, lineElements) : 0;
     Ix index = t.heights.empty() ? indexInBlock : min(indexInBlock, fetchingTiles - 1);
     auto step = [&](Ix k, int64_t count, ValueRange carried) {
@@ -529,7 +542,7 @@ private:
     SmallVector<Value> zeros(rows * panel.vectors, w.constant(0, vector));
     SmallVector<Value> sums = w.loop(0, whole, unroll, zeros, [&](Ix k, ValueRange carried) {
       if (ahead) {
-        Ix line = panel.base + Ix(t.panelElements(p)) + (index * whole + k) * Ix(ahead * lineElements / unroll);
+        Ix line = panel.next + (index * whole + k) * Ix(ahead * lineElements / unroll);
         for (int64_t i = 0; i < ahead; ++i) {
           w.prefetch(panel.buffer, line + Ix(i * lineElements));
         }
