@@ -111,7 +111,7 @@ public:
 
 private:
   std::map<std::pair<mlir::Block *, std::string>, mlir::Value> known; ///< sizes computed at the start of a function
-  mlir::Value computed(const support::Size &size); ///< from the symbols, here
+  mlir::Value computed(const support::Size &size);                    ///< from the symbols, here
 };
 
 /// Sizes of balanced tiles: {size, count} of the larger and the smaller kind.
