@@ -24,6 +24,8 @@ double secondsSince(Clock::time_point start) { return std::chrono::duration<doub
 struct Figures {
   int64_t runs = 0;
   double min = 0, median = 0, p99 = 0, mean = 0; ///< seconds
+  int64_t macs = 0, arenaBytes = 0;              ///< of one run
+  double gflops() const { return median > 0 ? 2e-9 * double(macs) / median : 0; }
 };
 
 double percentile(const std::vector<double> &sorted, double part) {
@@ -68,7 +70,7 @@ Figures measure(Execution &execution, double seconds, double oneRun) {
   return figures;
 }
 
-void printJson(const LoadedModel &model, int threads, const Figures &figures, double gflops, double compileSeconds) {
+void printJson(const LoadedModel &model, int threads, const Figures &figures, double compileSeconds) {
   llvm::json::OStream json(llvm::outs());
   const Manifest &manifest = model.manifest();
   json.object([&] {
@@ -80,9 +82,9 @@ void printJson(const LoadedModel &model, int threads, const Figures &figures, do
     json.attribute("median_us", figures.median * 1e6);
     json.attribute("p99_us", figures.p99 * 1e6);
     json.attribute("mean_us", figures.mean * 1e6);
-    json.attribute("macs", manifest.macs);
-    json.attribute("gflops", gflops);
-    json.attribute("arena_bytes", manifest.arenaBytes);
+    json.attribute("macs", figures.macs);
+    json.attribute("gflops", figures.gflops());
+    json.attribute("arena_bytes", figures.arenaBytes);
     json.attribute("weight_bytes", manifest.weightBytes);
     json.attribute("code_bytes", manifest.codeBytes);
     json.attribute("compile_seconds", compileSeconds);
@@ -90,15 +92,15 @@ void printJson(const LoadedModel &model, int threads, const Figures &figures, do
   llvm::outs() << '\n';
 }
 
-void printText(const LoadedModel &model, int threads, const Figures &figures, double gflops) {
+void printText(const LoadedModel &model, int threads, const Figures &figures) {
   const Manifest &manifest = model.manifest();
   llvm::outs() << manifest.name << " on " << model.model().target << ", " << threads
                << (threads == 1 ? " thread" : " threads") << '\n'
                << llvm::format("median %.2f us, min %.2f, mean %.2f, p99 %.2f; ", figures.median * 1e6,
                                figures.min * 1e6, figures.mean * 1e6, figures.p99 * 1e6)
                << countText(figures.runs) << " runs\n"
-               << llvm::format("%.2f GFLOP/s, ", gflops) << countText(manifest.macs) << " multiply-adds\n"
-               << "arena " << bytesText(manifest.arenaBytes) << ", weights " << bytesText(manifest.weightBytes)
+               << llvm::format("%.2f GFLOP/s, ", figures.gflops()) << countText(figures.macs) << " multiply-adds\n"
+               << "arena " << bytesText(figures.arenaBytes) << ", weights " << bytesText(manifest.weightBytes)
                << ", code " << bytesText(manifest.codeBytes) << '\n';
 }
 
@@ -120,9 +122,11 @@ llvm::Error benchCommand(const Invocation &invocation) {
   }
   Threads threads(invocation.threads);
   Execution execution(**model, threads.exec());
-  if (!data) {
-    execution.setRandomInputs();
-  } else if (llvm::Error error = execution.setInputs(data->inputs, data->folder)) {
+  GivenSizes given;
+  if (givesRunSizes(invocation)) {
+    given = {invocation.model.dims, invocation.model.shapes};
+  }
+  if (llvm::Error error = data ? execution.setInputs(data->inputs, data->folder) : execution.setRandomInputs(given)) {
     return error;
   }
   setCrashContext("in the compiled model");
@@ -133,11 +137,13 @@ llvm::Error benchCommand(const Invocation &invocation) {
   }
   Figures figures = measure(execution, invocation.seconds, oneRun);
   setCrashContext("");
-  double gflops = figures.median > 0 ? 2e-9 * double((*model)->manifest().macs) / figures.median : 0;
+  const Manifest &manifest = (*model)->manifest();
+  figures.macs = execution.evaluate(manifest.macs);
+  figures.arenaBytes = manifest.arenaBytes < 0 ? execution.workspaceBytes() : manifest.arenaBytes;
   if (invocation.json) {
-    printJson(**model, threads.count(), figures, gflops, source.compileSeconds);
+    printJson(**model, threads.count(), figures, source.compileSeconds);
   } else {
-    printText(**model, threads.count(), figures, gflops);
+    printText(**model, threads.count(), figures);
   }
   return llvm::Error::success();
 }

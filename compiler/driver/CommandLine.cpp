@@ -32,10 +32,26 @@ int64_t parseSize(const std::string &flag, const std::string &whole, std::string
 
 void parseDim(const std::string &text, pipeline::Options &options) {
   auto [name, value] = splitAssignment("--dim", text, "NAME=SIZE");
-  if (value.find("..") != std::string::npos || value.find(',') != std::string::npos) {
-    throw CLI::ValidationError("--dim", "'" + text + "': a range or several sizes are unsupported, give one size");
+  if (value.find(',') != std::string::npos) {
+    throw CLI::ValidationError("--dim", "'" + text + "': several sizes are unsupported, give one size or a range");
   }
-  if (!options.dims.emplace(name, parseSize("--dim", text, value)).second) {
+  bool isNew = !options.dims.count(name) && !options.bounds.count(name);
+  if (size_t dots = value.find(".."); dots != std::string::npos) {
+    std::string_view view(value);
+    pipeline::Bounds bounds{parseSize("--dim", text, view.substr(0, dots)),
+                            parseSize("--dim", text, view.substr(dots + 2))};
+    if (bounds.least > bounds.most) {
+      throw CLI::ValidationError("--dim", "'" + text + "': the range is empty");
+    }
+    if (bounds.least == bounds.most) {
+      options.dims.emplace(name, bounds.most);
+    } else {
+      options.bounds.emplace(name, bounds);
+    }
+  } else {
+    options.dims.emplace(name, parseSize("--dim", text, value));
+  }
+  if (!isNew) {
     throw CLI::ValidationError("--dim", "dimension '" + name + "' is given twice");
   }
 }
@@ -99,9 +115,9 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
                    parseDim(text, options);
                  }
                },
-               "Fix a symbolic dimension; may be repeated"))
+               "Fix a symbolic dimension, or bound one that stays open (A..B); may be repeated"))
       ->group(model)
-      ->type_name("NAME=SIZE");
+      ->type_name("NAME=SIZE|A..B");
   repeated(app.add_option_function<Texts>(
                "--shape",
                [&options](const Texts &texts) {
@@ -113,7 +129,7 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->group(model)
       ->type_name("INPUT=1x3x224x224");
   app.add_flag("--open-sizes", options.openSizes,
-               "Leave dimensions open that nobody fixes: each run says how large they are")
+               "Leave symbolic dimensions open that nobody fixes: each run says how large they are")
       ->group(model);
 
   const char *target = "Target";
@@ -219,8 +235,8 @@ void addBench(CLI::App &app, Invocation &invocation) {
 /// Flags on the command line that a compiled model cannot obey any more.
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
-  for (const char *flag :
-       {"--name", "--dim", "--shape", "--target", "--no-fallback", "--accuracy", "--dump-after", "--stop-after"}) {
+  for (const char *flag : {"--name", "--dim", "--shape", "--open-sizes", "--target", "--no-fallback", "--accuracy",
+                           "--dump-after", "--stop-after"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }
@@ -236,9 +252,15 @@ std::string checkTogether(const Invocation &invocation) {
   if (manifest && !runs && invocation.command != Command::Targets) {
     return "'" + invocation.model.modelPath + "' is the manifest of a compiled model; an ONNX model is expected";
   }
-  if (manifest && !invocation.compileFlags.empty()) {
-    return invocation.compileFlags.front() + " has no effect on a model that is compiled already ('" +
-           invocation.model.modelPath + "')";
+  auto cannotObey = [&](const std::string &flag) {
+    return !givesRunSizes(invocation) || (flag != "--dim" && flag != "--shape");
+  };
+  auto flag = std::find_if(invocation.compileFlags.begin(), invocation.compileFlags.end(), cannotObey);
+  if (manifest && flag != invocation.compileFlags.end()) {
+    return *flag + " has no effect on a model that is compiled already ('" + invocation.model.modelPath + "')";
+  }
+  if (!invocation.model.bounds.empty() && !invocation.model.openSizes) {
+    return "a range of sizes (--dim " + invocation.model.bounds.begin()->first + "=A..B) needs --open-sizes";
   }
   if (runs && !invocation.model.stopAfter.empty()) {
     return "--stop-after leaves nothing to run; use it with compile";
@@ -257,6 +279,11 @@ std::string checkTogether(const Invocation &invocation) {
 } // namespace
 
 bool isManifest(const std::string &path) { return path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0; }
+
+bool givesRunSizes(const Invocation &invocation) {
+  return invocation.command == Command::Bench && invocation.data.empty() &&
+         (invocation.model.openSizes || isManifest(invocation.model.modelPath));
+}
 
 ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
   CLI::App app("ingot compiles ONNX models ahead of time into libraries that any program can link.", "ingot");

@@ -29,7 +29,7 @@ void printJson(const pipeline::Result &result) {
         });
       }
     });
-    json.attribute("arena_bytes", result.arenaBytes);
+    writeArena(json, "arena_bytes", result.arenaBytes);
     json.attribute("weight_bytes", result.weightBytes);
     json.attribute("code_bytes", result.codeBytes);
     json.attribute("kernels", result.kernels);
@@ -47,7 +47,7 @@ void printText(const pipeline::Result &result) {
   for (const pipeline::Artifact &artifact : result.artifacts) {
     llvm::outs() << artifact.path << "  " << bytesText(artifact.bytes) << '\n';
   }
-  llvm::outs() << "arena " << bytesText(result.arenaBytes) << ", weights " << bytesText(result.weightBytes) << ", code "
+  llvm::outs() << "arena " << arenaText(result.arenaBytes) << ", weights " << bytesText(result.weightBytes) << ", code "
                << bytesText(result.codeBytes) << ", " << result.kernels << " kernels, "
                << llvm::format("%.2f s\n", result.seconds);
   if (std::vector<pipeline::NodePlacement> moved = fallbacks(result); !moved.empty()) {

@@ -63,11 +63,22 @@ void printTargets(const pipeline::Result &result) {
   printPlacements(fallbacks(result));
 }
 
+void printOpenSizes(const pipeline::Result &result) {
+  llvm::outs() << "sizes that every run chooses\n";
+  for (const pipeline::OpenSize &size : result.openSizes) {
+    llvm::outs() << "  " << size.name << "  " << size.least << " to "
+                 << (size.most < 0 ? "any" : std::to_string(size.most)) << '\n';
+  }
+}
+
 void printResult(const pipeline::Result &result, bool memory) {
+  if (!result.openSizes.empty()) {
+    printOpenSizes(result);
+  }
   printTargets(result);
-  llvm::outs() << "cost\n  " << countText(result.macs) << " multiply-adds, " << result.kernels << " kernels\n  arena "
-               << bytesText(result.arenaBytes) << " (largest live set " << bytesText(result.arenaLowerBound)
-               << "), weights " << bytesText(result.weightBytes) << '\n';
+  llvm::outs() << "cost\n  " << (result.macs < 0 ? result.macsText : countText(result.macs)) << " multiply-adds, "
+               << result.kernels << " kernels\n  arena " << arenaText(result.arenaBytes) << " (largest live set "
+               << arenaText(result.arenaLowerBound) << "), weights " << bytesText(result.weightBytes) << '\n';
   if (memory) {
     llvm::outs() << "memory plan\n" << result.memoryPlan;
   }
@@ -114,11 +125,20 @@ void writeFacts(llvm::json::OStream &json, const ModelFacts &facts) {
 }
 
 void writeResult(llvm::json::OStream &json, const pipeline::Result &result, bool memory) {
-  json.attribute("macs", result.macs);
+  json.attribute("macs", result.macs < 0 ? llvm::json::Value(result.macsText) : llvm::json::Value(result.macs));
   json.attribute("kernels", result.kernels);
-  json.attribute("arena_bytes", result.arenaBytes);
-  json.attribute("arena_lower_bound", result.arenaLowerBound);
+  writeArena(json, "arena_bytes", result.arenaBytes);
+  writeArena(json, "arena_lower_bound", result.arenaLowerBound);
   json.attribute("weight_bytes", result.weightBytes);
+  json.attributeArray("open_sizes", [&] {
+    for (const pipeline::OpenSize &size : result.openSizes) {
+      json.object([&] {
+        json.attribute("name", fixUTF8(size.name));
+        json.attribute("least", size.least);
+        json.attribute("most", size.most < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(size.most));
+      });
+    }
+  });
   json.attributeArray("placement", [&] {
     for (const pipeline::NodePlacement &placement : result.placement) {
       writePlacement(json, placement);

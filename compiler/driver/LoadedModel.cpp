@@ -24,10 +24,19 @@ llvm::ArrayRef<ingot_tensor_info> inputsOf(const ingot_model &model) {
 llvm::ArrayRef<ingot_tensor_info> outputsOf(const ingot_model &model) {
   return {model.outputs, size_t(model.output_count)};
 }
-std::vector<int64_t> dimsOf(const ingot_tensor_info &info) { return {info.dims, info.dims + info.rank}; }
 
 std::string typeText(int32_t type, llvm::ArrayRef<int64_t> dims) {
   return (importer::elementName(type) + importer::dimsText(dims)).str();
+}
+
+/// "float32[batch, 3]"
+std::string typeText(const ingot_model &model, const ingot_tensor_info &info) {
+  std::string text = importer::elementName(info.type).str() + "[";
+  for (int64_t dim : llvm::ArrayRef(info.dims, size_t(info.rank))) {
+    text += text.back() == '[' ? "" : ", ";
+    text += dim >= 0 ? std::to_string(dim) : INGOT_DIM_IS_SYMBOL(dim) ? model.symbols[INGOT_DIM_SYMBOL(dim)].name : "?";
+  }
+  return text + "]";
 }
 
 int64_t roundUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -90,30 +99,105 @@ int Threads::count() const { return pool ? exec()->threads(exec()->context) : 1;
 void Execution::Free::operator()(char *data) const { std::free(data); }
 
 Execution::Memory Execution::allocate(int64_t bytes) {
-  char *data = static_cast<char *>(std::aligned_alloc(kAlignment, roundUp(bytes) + kGuard));
+  constexpr int64_t kMost = int64_t(1) << 62;
+  char *data = bytes < kMost ? static_cast<char *>(std::aligned_alloc(kAlignment, roundUp(bytes) + kGuard)) : nullptr;
   if (!data) {
     throw std::bad_alloc();
   }
   std::memset(data, 0, bytes); // touched now, not in the first run
   std::memset(data + bytes, kGuardByte, roundUp(bytes) + kGuard - bytes);
-  return Memory(data);
+  return {std::unique_ptr<char, Free>(data), bytes};
 }
 
-bool Execution::guardIsIntact(const Memory &memory, int64_t bytes) {
-  return std::all_of(memory.get() + bytes, memory.get() + roundUp(bytes) + kGuard,
+bool Execution::guardIsIntact(const Memory &memory) {
+  return std::all_of(memory.data.get() + memory.bytes, memory.data.get() + roundUp(memory.bytes) + kGuard,
                      [](char byte) { return byte == kGuardByte; });
 }
 
-Execution::Execution(const LoadedModel &loaded, const ingot_exec *exec)
-    : model(loaded.model()), exec(exec), workspace(allocate(loaded.model().workspace_bytes)) {
-  for (const ingot_tensor_info &info : inputsOf(model)) {
-    inputMemory.push_back(allocate(info.bytes));
-    inputs.push_back({inputMemory.back().get(), info.elements});
+Execution::Tensor Execution::makeTensor(const ingot_tensor_info &info, std::vector<int64_t> dims) {
+  Tensor tensor;
+  tensor.dims = std::move(dims);
+  tensor.elements = llvm::is_contained(tensor.dims, 0) ? 0 : 1; // whatever the other axes are
+  int64_t bytes = tensor.elements * int64_t(ingot_type_bytes(info.type));
+  for (int64_t dim : tensor.dims) {
+    if (__builtin_mul_overflow(bytes, dim, &bytes)) {
+      throw std::bad_alloc();
+    }
+    tensor.elements *= dim; // not more than the bytes
   }
+  tensor.memory = allocate(bytes);
+  return tensor;
+}
+
+llvm::Error Execution::failure(int status) const {
+  char text[512];
+  ingot_error_text(&model, status, text, sizeof(text));
+  return llvm::createStringError(llvm::Twine("model '") + model.name + "' failed: " + text);
+}
+
+llvm::Error Execution::prepare() {
+  size_t axes = 0;
   for (const ingot_tensor_info &info : outputsOf(model)) {
-    outputMemory.push_back(allocate(info.bytes));
-    outputBuffers.push_back({outputMemory.back().get(), info.elements});
+    axes += size_t(info.rank);
   }
+  std::vector<int64_t> dims(axes);
+  int64_t bytes = 0;
+  if (int status = ingot_plan(&model, sizes.data(), dims.data(), &bytes)) {
+    return failure(status);
+  }
+  inputs.clear(), outputTensors.clear(), inputBuffers.clear(), outputBuffers.clear();
+  for (const ingot_tensor_info &info : inputsOf(model)) {
+    std::vector<int64_t> shape(info.dims, info.dims + info.rank);
+    for (int64_t &dim : shape) {
+      dim = INGOT_DIM_IS_SYMBOL(dim) ? sizes[INGOT_DIM_SYMBOL(dim)] : dim;
+    }
+    inputs.push_back(makeTensor(info, std::move(shape)));
+    inputBuffers.push_back({inputs.back().memory.data.get(), inputs.back().elements});
+  }
+  for (auto next = dims.begin(); const ingot_tensor_info &info : outputsOf(model)) {
+    outputTensors.push_back(makeTensor(info, {next, next + info.rank}));
+    outputBuffers.push_back({outputTensors.back().memory.data.get(), outputTensors.back().elements});
+    next += info.rank;
+  }
+  workspace = allocate(bytes);
+  return llvm::Error::success();
+}
+
+/// What is known of the symbols of an input: "; here batch is 9 (at most 4), rows is 5".
+std::string Execution::sizesText(const ingot_tensor_info &info) const {
+  std::string text;
+  for (int64_t dim : llvm::ArrayRef(info.dims, size_t(info.rank))) {
+    int32_t symbol = INGOT_DIM_IS_SYMBOL(dim) ? INGOT_DIM_SYMBOL(dim) : -1;
+    if (symbol < 0 || sizes[symbol] < 0) {
+      continue;
+    }
+    const ingot_symbol_info &known = model.symbols[symbol];
+    text += (text.empty() ? "; here " : ", ") + std::string(known.name) + " is " + std::to_string(sizes[symbol]);
+    if (sizes[symbol] < known.least) {
+      text += " (at least " + std::to_string(known.least) + ")";
+    } else if (known.most >= 0 && sizes[symbol] > known.most) {
+      text += " (at most " + std::to_string(known.most) + ")";
+    }
+  }
+  return text;
+}
+
+llvm::Error Execution::bind(llvm::ArrayRef<HostTensor> tensors, const std::string &folder) {
+  std::vector<ingot_shape> shapes;
+  for (const HostTensor &tensor : tensors) {
+    shapes.push_back({tensor.dims.data(), int32_t(tensor.dims.size())});
+  }
+  sizes.assign(size_t(model.symbol_count), -1);
+  int status = ingot_bind(&model, shapes.data(), int32_t(shapes.size()), sizes.data());
+  int number = INGOT_STATUS_NUMBER(status);
+  for (auto [index, info, tensor] : llvm::enumerate(inputsOf(model), tensors)) {
+    if (tensor.type != info.type || number == int(index)) {
+      return llvm::createStringError(folder + ": error: input '" + llvm::Twine(info.name) + "' is " +
+                                     typeText(model, info) + ", but the recorded one is " +
+                                     typeText(tensor.type, tensor.dims) + sizesText(info));
+    }
+  }
+  return status ? failure(status) : llvm::Error::success();
 }
 
 llvm::Error Execution::setInputs(llvm::ArrayRef<HostTensor> tensors, const std::string &folder) {
@@ -121,64 +205,142 @@ llvm::Error Execution::setInputs(llvm::ArrayRef<HostTensor> tensors, const std::
     return llvm::createStringError(folder + ": error: the folder has " + llvm::Twine(tensors.size()) +
                                    " input_K.pb, the model has " + llvm::Twine(model.input_count) + " inputs");
   }
-  for (auto [tensor, info, memory] : llvm::zip(tensors, inputsOf(model), inputMemory)) {
-    if (tensor.type != info.type || tensor.dims != dimsOf(info) || int64_t(tensor.bytes.size()) != info.bytes) {
-      return llvm::createStringError(folder + ": error: input '" + llvm::Twine(info.name) + "' is " +
-                                     typeText(info.type, dimsOf(info)) + ", but the recorded one is " +
-                                     typeText(tensor.type, tensor.dims));
+  if (llvm::Error error = bind(tensors, folder)) {
+    return error;
+  }
+  if (llvm::Error error = prepare()) {
+    return error;
+  }
+  for (auto [tensor, input] : llvm::zip(tensors, inputs)) {
+    if (int64_t(tensor.bytes.size()) != input.memory.bytes) {
+      return llvm::createStringError(folder + ": error: input '" + tensor.name + "' has " +
+                                     llvm::Twine(tensor.bytes.size()) + " bytes where its shape needs " +
+                                     llvm::Twine(input.memory.bytes));
     }
-    std::memcpy(memory.get(), tensor.bytes.data(), tensor.bytes.size());
+    std::memcpy(input.memory.data.get(), tensor.bytes.data(), tensor.bytes.size());
   }
   return llvm::Error::success();
 }
 
-void Execution::setRandomInputs() {
-  std::minstd_rand random(1);
-  for (auto [info, memory] : llvm::zip(inputsOf(model), inputMemory)) {
-    switch (info.type) {
-    case INGOT_FLOAT32:
-      fillReal<float>(memory.get(), info.elements, random);
-      break;
-    case INGOT_FLOAT64:
-      fillReal<double>(memory.get(), info.elements, random);
-      break;
-    case INGOT_INT32:
-    case INGOT_UINT32:
-      fillBits<int32_t>(memory.get(), info.elements, random);
-      break;
-    case INGOT_INT64:
-    case INGOT_UINT64:
-      fillBits<int64_t>(memory.get(), info.elements, random);
-      break;
-    case INGOT_UINT8:
-    case INGOT_INT8:
-    case INGOT_BOOL:
-      fillBits<char>(memory.get(), info.elements, random);
-      break;
-    default: // 16-bit types: 0 or the smallest positive number is a poor sample of floats, so zeros
-      std::memset(memory.get(), 0, info.bytes);
+/// Gives sizes to the symbols of an input; whether the shape is one that it can have.
+static bool takeShape(const ingot_tensor_info &info, llvm::ArrayRef<int64_t> shape, std::vector<int64_t> &sizes) {
+  if (shape.size() != size_t(info.rank)) {
+    return false;
+  }
+  for (auto [dim, size] : llvm::zip(llvm::ArrayRef(info.dims, size_t(info.rank)), shape)) {
+    int64_t wanted = dim;
+    if (INGOT_DIM_IS_SYMBOL(dim)) {
+      int64_t &known = sizes[INGOT_DIM_SYMBOL(dim)];
+      wanted = known = known < 0 ? size : known;
     }
+    if (wanted != size) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// The sizes of the model's symbols that `given` says.
+static llvm::Expected<std::vector<int64_t>> sizesFrom(const ingot_model &model, const GivenSizes &given) {
+  llvm::ArrayRef<ingot_symbol_info> symbols(model.symbols, size_t(model.symbol_count));
+  std::vector<int64_t> sizes(symbols.size(), -1);
+  for (const auto &[name, size] : given.dims) {
+    const auto *symbol = llvm::find_if(symbols, [&](const ingot_symbol_info &s) { return name == s.name; });
+    if (symbol == symbols.end()) {
+      return llvm::createStringError("--dim " + name + ": the model has no such size");
+    }
+    sizes[symbol - symbols.begin()] = size;
+  }
+  for (const auto &[name, shape] : given.shapes) {
+    llvm::ArrayRef<ingot_tensor_info> all = inputsOf(model);
+    const auto *info = llvm::find_if(all, [&](const ingot_tensor_info &i) { return name == i.name; });
+    if (info == all.end()) {
+      return llvm::createStringError("--shape " + name + ": the model has no such input");
+    }
+    if (!takeShape(*info, shape, sizes)) {
+      return llvm::createStringError("--shape " + name + ": the input is " + typeText(model, *info) +
+                                     ", of which --dim or another --shape gives other sizes");
+    }
+  }
+  for (auto [symbol, size] : llvm::zip(symbols, sizes)) {
+    if (size < 0) {
+      return llvm::createStringError(llvm::Twine("the size '") + symbol.name + "' is open; give --dim " + symbol.name +
+                                     "=SIZE, --shape or --data");
+    }
+  }
+  return sizes;
+}
+
+static void fillRandomly(const ingot_tensor_info &info, char *data, int64_t elements, std::minstd_rand &random) {
+  switch (info.type) {
+  case INGOT_FLOAT32:
+    fillReal<float>(data, elements, random);
+    break;
+  case INGOT_FLOAT64:
+    fillReal<double>(data, elements, random);
+    break;
+  case INGOT_INT32:
+  case INGOT_UINT32:
+    fillBits<int32_t>(data, elements, random);
+    break;
+  case INGOT_INT64:
+  case INGOT_UINT64:
+    fillBits<int64_t>(data, elements, random);
+    break;
+  case INGOT_UINT8:
+  case INGOT_INT8:
+  case INGOT_BOOL:
+    fillBits<char>(data, elements, random);
+    break;
+  default: // 16-bit types: 0 or the smallest positive number is a poor sample of floats, so zeros
+    break;
   }
 }
 
+llvm::Error Execution::setRandomInputs(const GivenSizes &given) {
+  llvm::Expected<std::vector<int64_t>> chosen = sizesFrom(model, given);
+  if (!chosen) {
+    return chosen.takeError();
+  }
+  sizes = std::move(*chosen);
+  if (llvm::Error error = prepare()) {
+    return error;
+  }
+  std::minstd_rand random(1);
+  for (auto [info, input] : llvm::zip(inputsOf(model), inputs)) {
+    fillRandomly(info, input.memory.data.get(), input.elements, random);
+  }
+  return llvm::Error::success();
+}
+
+int64_t Execution::evaluate(const support::Size &size) const {
+  auto symbol = [&](llvm::StringRef name) -> std::optional<int64_t> {
+    for (int32_t i = 0; i < model.symbol_count; ++i) {
+      if (name == model.symbols[i].name) {
+        return sizes[size_t(i)];
+      }
+    }
+    return std::nullopt;
+  };
+  return size.evaluate(symbol).value_or(0);
+}
+
 int Execution::run() {
-  return ingot_run(&model, inputs.data(), model.input_count, outputBuffers.data(), model.output_count, nullptr,
-                   workspace.get(), size_t(model.workspace_bytes), exec);
+  return ingot_run(&model, inputBuffers.data(), model.input_count, outputBuffers.data(), model.output_count,
+                   sizes.data(), workspace.data.get(), size_t(workspace.bytes), exec);
 }
 
 llvm::Error Execution::check(int status) const {
   if (status) {
-    char text[512];
-    ingot_error_text(&model, status, text, sizeof(text));
-    return llvm::createStringError(llvm::Twine("model '") + model.name + "' failed: " + text);
+    return failure(status);
   }
-  for (auto [info, memory] : llvm::zip(outputsOf(model), outputMemory)) {
-    if (!guardIsIntact(memory, info.bytes)) {
+  for (auto [info, tensor] : llvm::zip(outputsOf(model), outputTensors)) {
+    if (!guardIsIntact(tensor.memory)) {
       return llvm::make_error<ExitError>(2, "internal error: the compiled model wrote behind its output '" +
                                                 std::string(info.name) + "'");
     }
   }
-  if (!guardIsIntact(workspace, model.workspace_bytes)) {
+  if (!guardIsIntact(workspace)) {
     return llvm::make_error<ExitError>(2, "internal error: the compiled model wrote behind its workspace");
   }
   return llvm::Error::success();
@@ -186,12 +348,12 @@ llvm::Error Execution::check(int status) const {
 
 std::vector<HostTensor> Execution::outputs() const {
   std::vector<HostTensor> tensors;
-  for (auto [info, memory] : llvm::zip(outputsOf(model), outputMemory)) {
+  for (auto [info, output] : llvm::zip(outputsOf(model), outputTensors)) {
     HostTensor tensor;
     tensor.name = info.name;
     tensor.type = info.type;
-    tensor.dims = dimsOf(info);
-    tensor.bytes.assign(memory.get(), memory.get() + info.bytes);
+    tensor.dims = output.dims;
+    tensor.bytes.assign(output.memory.data.get(), output.memory.data.get() + output.memory.bytes);
     tensors.push_back(std::move(tensor));
   }
   return tensors;

@@ -5,6 +5,7 @@
 #include "compiler/driver/Manifest.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/ArrayRef.h"
+#include <map>
 #include <memory>
 
 namespace ingot::driver {
@@ -38,17 +39,28 @@ private:
   ingot_pool *pool = nullptr;
 };
 
-/// Buffers for one model: inputs, outputs and workspace, aligned to 64 bytes, outputs and workspace with a guard behind
-/// them.
+/// Sizes that a user gives to a model's symbols: by name, or through the shapes of inputs.
+struct GivenSizes {
+  std::map<std::string, int64_t> dims;
+  std::map<std::string, std::vector<int64_t>> shapes;
+};
+
+/// Buffers for runs of one model with the same sizes: inputs, outputs and workspace, aligned to 64 bytes, outputs and
+/// workspace with a guard behind them. Inputs are set before the first run.
 class Execution {
 public:
-  Execution(const LoadedModel &model, const ingot_exec *exec);
+  Execution(const LoadedModel &model, const ingot_exec *exec) : model(model.model()), exec(exec) {}
 
-  /// Copies recorded inputs in; the error says which does not fit the model.
+  /// Copies recorded inputs in; their shapes say the sizes of the run. The error says which does not fit the model.
   llvm::Error setInputs(llvm::ArrayRef<HostTensor> inputs, const std::string &folder);
 
-  /// The same values each time: floats from -1 to 1, integers 0 or 1 (they may be indices).
-  void setRandomInputs();
+  /// The same values each time: floats from -1 to 1, integers 0 or 1 (they may be indices). An error when a symbol has
+  /// no size.
+  llvm::Error setRandomInputs(const GivenSizes &given);
+
+  /// Once inputs are set: what a run needs, and the value of an expression of the model's symbols; 0 when it has none.
+  int64_t workspaceBytes() const { return workspace.bytes; }
+  int64_t evaluate(const support::Size &size) const;
 
   /// One run through ingot_run; its status.
   int run();
@@ -62,15 +74,31 @@ private:
   struct Free {
     void operator()(char *data) const;
   };
-  using Memory = std::unique_ptr<char, Free>;
+  struct Memory {
+    std::unique_ptr<char, Free> data;
+    int64_t bytes = 0;
+  };
+  struct Tensor {
+    std::vector<int64_t> dims;
+    int64_t elements = 1;
+    Memory memory;
+  };
   static Memory allocate(int64_t bytes);
-  static bool guardIsIntact(const Memory &memory, int64_t bytes);
+  static bool guardIsIntact(const Memory &memory);
+  static Tensor makeTensor(const ingot_tensor_info &info, std::vector<int64_t> dims);
+  /// Binds the symbols; the input that does not fit is named as one of `folder`.
+  llvm::Error bind(llvm::ArrayRef<HostTensor> inputs, const std::string &folder);
+  /// Allocates everything for the sizes that were bound.
+  llvm::Error prepare();
+  llvm::Error failure(int status) const;
+  std::string sizesText(const ingot_tensor_info &info) const;
 
   const ingot_model &model;
   const ingot_exec *exec;
-  std::vector<Memory> inputMemory, outputMemory;
+  std::vector<int64_t> sizes; ///< of the model's symbols
+  std::vector<Tensor> inputs, outputTensors;
   Memory workspace;
-  std::vector<ingot_buffer> inputs, outputBuffers;
+  std::vector<ingot_buffer> inputBuffers, outputBuffers;
 };
 
 /// One run on recorded inputs, in buffers of its own.

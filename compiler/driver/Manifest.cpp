@@ -27,10 +27,14 @@ llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &
   manifest.name = name->str();
   manifest.target = object->getString("target").value_or("").str();
   manifest.abi = object->getInteger("abi").value_or(0);
-  manifest.arenaBytes = object->getInteger("arena_bytes").value_or(0);
+  manifest.arenaBytes = object->getInteger("arena_bytes").value_or(object->getNull("arena_bytes") ? -1 : 0);
   manifest.weightBytes = object->getInteger("weight_bytes").value_or(0);
   manifest.codeBytes = object->getInteger("code_bytes").value_or(0);
-  manifest.macs = object->getInteger("macs").value_or(0);
+  if (std::optional<llvm::StringRef> macs = object->getString("macs")) {
+    manifest.macs = support::Size::parse(*macs).value_or(support::Size(0));
+  } else {
+    manifest.macs = object->getInteger("macs").value_or(0);
+  }
   return manifest;
 }
 

@@ -1,5 +1,6 @@
 // The manifest of a compiled model, NAME.json, as far as the driver needs it. The rest stands in the library itself.
 #pragma once
+#include "compiler/support/Size.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
 #include <string>
@@ -8,7 +9,9 @@ namespace ingot::driver {
 
 struct Manifest {
   std::string name, target;
-  int64_t abi = 0, arenaBytes = 0, weightBytes = 0, codeBytes = 0, macs = 0;
+  int64_t abi = 0, weightBytes = 0, codeBytes = 0;
+  int64_t arenaBytes = 0; ///< -1: depends on the model's open sizes
+  support::Size macs = 0; ///< of these sizes
 };
 
 /// Reads FILE. A figure that is absent is 0; a name that is absent, or no C identifier, is an error.

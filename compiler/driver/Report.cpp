@@ -24,6 +24,10 @@ void writePlacement(llvm::json::OStream &json, const pipeline::NodePlacement &pl
   });
 }
 
+void writeArena(llvm::json::OStream &json, llvm::StringRef key, int64_t bytes) {
+  json.attribute(key, bytes < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(bytes));
+}
+
 std::vector<pipeline::NodePlacement> fallbacks(const pipeline::Result &result) {
   std::vector<pipeline::NodePlacement> moved;
   for (const pipeline::NodePlacement &placement : result.placement) {

@@ -8,6 +8,9 @@ namespace ingot::driver {
 void writePhases(llvm::json::OStream &json, const pipeline::Result &result);
 void writePlacement(llvm::json::OStream &json, const pipeline::NodePlacement &placement);
 
+/// Null for an arena that depends on the open sizes (-1).
+void writeArena(llvm::json::OStream &json, llvm::StringRef key, int64_t bytes);
+
 /// The nodes that some earlier target of the user's order has refused.
 std::vector<pipeline::NodePlacement> fallbacks(const pipeline::Result &result);
 

@@ -18,6 +18,8 @@ std::string bytesText(int64_t bytes) {
   return text;
 }
 
+std::string arenaText(int64_t bytes) { return bytes < 0 ? "by size" : bytesText(bytes); }
+
 std::string countText(int64_t count) {
   std::string text = std::to_string(count);
   for (int at = int(text.size()) - 3, first = count<0; at> first; at -= 3) {

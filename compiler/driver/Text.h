@@ -8,6 +8,9 @@ namespace ingot::driver {
 /// "532 B", "4.9 MB": powers of 1000.
 std::string bytesText(int64_t bytes);
 
+/// The same of an arena; "by size" when it is -1, because it depends on the open sizes.
+std::string arenaText(int64_t bytes);
+
 /// "1,235,496"
 std::string countText(int64_t count);
 

@@ -75,7 +75,7 @@ private:
   Constant *symbols() {
     SmallVector<Constant *> all;
     for (const ingot::plan::SymbolInfo &symbol : model.symbols) {
-      all.push_back(ConstantStruct::getAnon({string(symbol.name), int64(symbol.most)}));
+      all.push_back(ConstantStruct::getAnon({string(symbol.name), int64(symbol.least), int64(symbol.most)}));
     }
     return array(all, "symbols");
   }

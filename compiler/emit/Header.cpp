@@ -110,6 +110,12 @@ private:
   }
   std::string symbolArguments() const { return llvm::join(names.symbols, ", "); }
 
+  static std::string bounds(const ingot::plan::SymbolInfo &symbol) {
+    std::string least = symbol.least > 0 ? "at least " + std::to_string(symbol.least) : "";
+    std::string most = symbol.most >= 0 ? "at most " + std::to_string(symbol.most) : "";
+    return least.empty() && most.empty() ? "" : ": " + least + (least.empty() || most.empty() ? "" : ", ") + most;
+  }
+
   void writeComment() {
     out << "/* The model " << model.name << ", compiled by ingot for " << model.target << ".\n *\n";
     auto list = [&](const char *role, ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters) {
@@ -122,7 +128,7 @@ private:
       }
     };
     for (auto [symbol, parameter] : llvm::zip(model.symbols, names.symbols)) {
-      out << " * size   " << parameter << (symbol.most < 0 ? "" : ": at most " + std::to_string(symbol.most));
+      out << " * size   " << parameter << bounds(symbol);
       if (symbol.name != parameter) {
         out << ", in the model '" << inComment(symbol.name) << "'";
       }

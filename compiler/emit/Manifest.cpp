@@ -18,6 +18,7 @@ static void writeSymbols(json::OStream &json, ArrayRef<ingot::plan::SymbolInfo> 
     json.object([&] {
       json.attribute("name", json::fixUTF8(symbol.name));
       json.attribute("parameter", name);
+      json.attribute("least", symbol.least);
       json.attribute("most", symbol.most < 0 ? json::Value(nullptr) : json::Value(symbol.most));
     });
   }
@@ -79,11 +80,13 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t code
     json.attributeArray("outputs", [&] { writeTensors(json, model.outputs, names.outputs); });
     writeWorkspace(json, model);
     json.attribute("workspace_align", model.workspaceAlign);
-    json.attribute("arena_bytes", model.arenaBytes);
+    json.attribute("arena_bytes", model.arenaBytes < 0 ? json::Value(nullptr) : json::Value(model.arenaBytes));
     json.attribute("weight_bytes", model.weightBytes);
     json.attribute("code_bytes", codeBytes);
     json.attribute("kernels", model.kernels);
-    json.attribute("macs", model.macs);
+    json.attributeBegin("macs");
+    writeSize(json, model.macs);
+    json.attributeEnd();
     json.attribute("allocates", false);
   });
   stream << "\n";

@@ -316,6 +316,30 @@ std::string Importer::nodeText(const Node *node, llvm::StringRef message) {
   return "input " + name + rest.str();
 }
 
+/// The bounds of symbols become facts, which the compiler may build upon and a run checks.
+void Importer::bounds(func::FuncOp function, const ImportOptions &options) {
+  std::vector<std::string> open = onnx::symbolsOf(function.getArgumentTypes());
+  SmallVector<Attribute> facts;
+  auto fact = [&](const onnx::Size &size) {
+    facts.push_back(builder.getStringAttr(size.text()));
+    onnx::addCheck(function, {size.text(), ""});
+  };
+  for (const auto &[name, bounds] : options.bounds) {
+    std::string symbol = symbolOf("", 0, name);
+    if (!llvm::is_contained(open, symbol)) {
+      problems->add("--dim gives bounds to " + quoted(name) + ", which is not an open dimension of any input");
+      continue;
+    }
+    fact(onnx::Size(bounds.second) - onnx::Size::symbol(symbol));
+    if (bounds.first > 0) {
+      fact(onnx::Size::symbol(symbol) - onnx::Size(bounds.first));
+    }
+  }
+  if (!facts.empty()) {
+    function->setAttr(onnx::factsName, builder.getArrayAttr(facts));
+  }
+}
+
 OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(locationOf(options.name));
   std::vector<Input> inputs = readInputs(context, *graph.proto, options, *problems);
@@ -331,6 +355,7 @@ OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {
     SmallVector<llvm::StringRef> symbols(input.symbols.begin(), input.symbols.end());
     function.setArgAttr(i, "onnx.dims", builder.getStrArrayAttr(symbols));
   }
+  bounds(function, options);
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {
       return failure();

@@ -18,6 +18,7 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> run(const ImportOptions &options);
 
 private:
+  void bounds(mlir::func::FuncOp function, const ImportOptions &options);
   using Value = mlir::Value;
   using Location = mlir::Location;
 

@@ -181,17 +181,20 @@ void InputReader::shape(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t
   }
 }
 
-/// The sizes of an input: those that are not given are symbols, by the model's name or one made of the input's and the
-/// axis.
+std::string symbolOf(const std::string &input, size_t axis, const std::string &name) {
+  std::string symbol = name.empty() ? input + "_" + std::to_string(axis) : name;
+  for (char &c : symbol) {
+    c = isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  }
+  return isdigit(static_cast<unsigned char>(symbol[0])) ? "d" + symbol : symbol;
+}
+
+/// The sizes of an input: those that are not given are symbols.
 static onnx::Sizes sizes(const Input &input, ArrayRef<int64_t> dims) {
   onnx::Sizes sizes(dims.begin(), dims.end());
   for (size_t i = 0; i < dims.size(); ++i) {
     if (ShapedType::isDynamic(dims[i])) {
-      std::string name = input.symbols[i].empty() ? input.name + "_" + std::to_string(i) : input.symbols[i];
-      for (char &c : name) {
-        c = isalnum(static_cast<unsigned char>(c)) ? c : '_';
-      }
-      sizes[i] = onnx::Size::symbol(isdigit(static_cast<unsigned char>(name[0])) ? "d" + name : name);
+      sizes[i] = onnx::Size::symbol(symbolOf(input.name, i, input.symbols[i]));
     }
   }
   return sizes;

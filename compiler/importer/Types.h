@@ -29,6 +29,10 @@ struct Input {
   std::vector<std::string> symbols; ///< name of each symbolic dimension, "" for the others
 };
 
+/// The symbol that stands for an unknown axis of an input in sizes: by the model's name for it, or one made of the
+/// input's name and the axis.
+std::string symbolOf(const std::string &input, size_t axis, const std::string &name);
+
 /// The graph's inputs (those without an initializer) with the options' sizes in the place of unknown ones.
 std::vector<Input> readInputs(mlir::MLIRContext *context, const pb::GraphProto &graph, const ImportOptions &options,
                               Problems &problems);

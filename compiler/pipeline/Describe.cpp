@@ -26,16 +26,19 @@ static int32_t typeNumber(Type t) {
   }
 }
 
-/// The smallest B of which `B - symbol` is a fact; -1 when there is none.
-static int64_t upperBound(llvm::StringRef symbol, llvm::ArrayRef<support::Size> facts) {
-  int64_t most = -1;
+/// What the facts `most - symbol` and `symbol - least` say.
+static plan::SymbolInfo symbolInfo(const std::string &name, llvm::ArrayRef<support::Size> facts) {
+  plan::SymbolInfo info{name, -1, 0};
   for (const support::Size &fact : facts) {
-    support::Size bound = fact + support::Size::symbol(symbol);
-    if (bound.isNumber() && (most < 0 || bound.number() < most)) {
-      most = bound.number();
+    support::Size most = fact + support::Size::symbol(name), least = support::Size::symbol(name) - fact;
+    if (most.isNumber() && (info.most < 0 || most.number() < info.most)) {
+      info.most = most.number();
+    }
+    if (least.isNumber() && least.number() > info.least) {
+      info.least = least.number();
     }
   }
-  return most;
+  return info;
 }
 
 static plan::TensorInfo tensorInfo(Type type, StringAttr name, const std::string &fallback) {
@@ -48,22 +51,6 @@ static plan::TensorInfo tensorInfo(Type type, StringAttr name, const std::string
   return info;
 }
 
-/// The symbols of the inputs, each where it occurs first, with what the function's facts say of it alone.
-static std::vector<plan::SymbolInfo> symbolsOf(func::FuncOp function, llvm::ArrayRef<plan::TensorInfo> inputs) {
-  std::vector<plan::SymbolInfo> symbols;
-  support::Sizes facts = onnx::factsOf(function);
-  for (const plan::TensorInfo &input : inputs) {
-    for (const support::Size &dim : input.dims) {
-      dim.eachSymbol([&](llvm::StringRef name) {
-        if (!llvm::any_of(symbols, [&](const plan::SymbolInfo &s) { return s.name == name; })) {
-          symbols.push_back({name.str(), upperBound(name, facts)});
-        }
-      });
-    }
-  }
-  return symbols;
-}
-
 void describe(func::FuncOp function, plan::ModelInfo &info) {
   info.inputs.clear(), info.outputs.clear();
   for (auto [i, t] : llvm::enumerate(function.getArgumentTypes())) {
@@ -74,21 +61,30 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
     info.outputs.push_back(
         tensorInfo(t, function.getResultAttrOfType<StringAttr>(i, "onnx.name"), "output" + std::to_string(i)));
   }
-  info.symbols = symbolsOf(function, info.inputs);
+  info.symbols.clear();
+  support::Sizes facts = onnx::factsOf(function);
+  for (const std::string &name : onnx::symbolsOf(function.getArgumentTypes())) {
+    info.symbols.push_back(symbolInfo(name, facts));
+  }
 }
 
-int64_t countMacs(func::FuncOp function) {
-  int64_t macs = 0;
-  auto size = [](Value v) { return onnx::isStatic(v) ? onnx::elements(onnx::ranked(v).getShape()) : 0; };
+support::Size countMacs(func::FuncOp function) {
+  using support::Size;
+  Size macs = 0;
+  auto add = [&](Value v, const std::optional<Size> &each) {
+    Size count = onnx::ranked(v) ? support::product(onnx::sizesOf(onnx::ranked(v))) : Size::unknown();
+    if (each && !each->isUnknown() && !count.isUnknown()) {
+      macs = macs + count * *each;
+    }
+  };
   function.walk([&](Operation *op) {
     StringRef name = op->getName().stripDialect();
     if (name == "Conv" || name == "ConvTranspose") {
       // Every weight of an output (input) channel is used once an output (input) pixel.
-      auto w = onnx::ranked(op->getOperand(1));
-      macs += size(name == "Conv" ? op->getResult(0) : op->getOperand(0)) *
-              (onnx::elements(w.getShape()) / std::max<int64_t>(1, w.getDimSize(0)));
+      onnx::Sizes w = onnx::sizesOf(onnx::ranked(op->getOperand(1)));
+      add(name == "Conv" ? op->getResult(0) : op->getOperand(0), support::product(ArrayRef(w).drop_front()));
     } else if (name == "MatMul") {
-      macs += size(op->getResult(0)) * onnx::ranked(op->getOperand(0)).getShape().back();
+      add(op->getResult(0), onnx::sizesOf(onnx::ranked(op->getOperand(0))).back());
     }
   });
   return macs;

@@ -16,8 +16,11 @@ namespace ingot::pipeline {
 
 static LogicalResult import(State &s) {
   importer::Problems problems(s.options.modelPath);
-  auto model = importer::importModel(s.context, s.options.modelPath,
-                                     {s.name, s.options.dims, s.options.shapes, !s.options.openSizes}, problems);
+  importer::ImportOptions options{s.name, s.options.dims, s.options.shapes, !s.options.openSizes};
+  for (const auto &[name, bounds] : s.options.bounds) {
+    options.bounds[name] = {bounds.least, bounds.most};
+  }
+  auto model = importer::importModel(s.context, s.options.modelPath, options, problems);
   if (!model) {
     s.importProblems = problems.text();
     return failure();
@@ -41,7 +44,12 @@ static LogicalResult fuse(State &s) {
   }
   graph::eliminateCommon(s.function());
   describe(s.function(), s.info);
-  s.result.macs = s.info.macs = countMacs(s.function());
+  for (const plan::SymbolInfo &symbol : s.info.symbols) {
+    s.result.openSizes.push_back({symbol.name, symbol.least, symbol.most});
+  }
+  s.info.macs = countMacs(s.function());
+  s.result.macs = s.info.macs.isNumber() ? s.info.macs.number() : -1;
+  s.result.macsText = s.info.macs.text();
   return success();
 }
 
@@ -93,6 +101,9 @@ static LogicalResult entry(State &s) {
   // Vectors may be read past a tensor's end within its last block: the arena ends with one cache line of nobody's.
   int64_t slack = s.info.workspaceAlign;
   bool open = s.function()->hasAttr("plan.buffers");
+  if (open) { // what the memory phase found is for some size of each symbol
+    s.result.arenaBytes = s.result.arenaLowerBound = s.info.arenaBytes = -1;
+  }
   s.info.workspaceBytes = open ? -1 : s.info.arenaBytes ? s.info.arenaBytes + slack : 0;
   s.info.weightBytes = s.result.weightBytes = s.weights.bytes();
   s.info.kernels = 0;

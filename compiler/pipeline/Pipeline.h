@@ -9,6 +9,11 @@
 
 namespace ingot::pipeline {
 
+/// Of a symbolic dimension: --dim batch=1..8
+struct Bounds {
+  int64_t least = 0, most = 0;
+};
+
 /// What every subcommand that takes a model can be told.
 struct Options {
   std::string modelPath;
@@ -18,6 +23,7 @@ struct Options {
   std::map<std::string, int64_t> dims; ///< --dim batch=1
   std::map<std::string, std::vector<int64_t>> shapes; ///< --shape x=1x3x224x224, by input name
   bool openSizes = false;                             ///< axes that nobody gives a size keep their symbols
+  std::map<std::string, Bounds> bounds;               ///< of such symbols
   std::string accuracy = "default";                   ///< strict, default, fast
 
   std::string outDir;                      ///< where artifacts go; empty: nothing is written
@@ -42,6 +48,12 @@ struct NodePlacement {
   std::string whyNot;                   ///< what targets earlier in the user's order said
 };
 
+/// A size that every run chooses.
+struct OpenSize {
+  std::string name;
+  int64_t least = 0, most = -1; ///< -1: not limited
+};
+
 /// The figures of one compilation, as `compile --json`, `inspect` and the manifest print them.
 struct Result {
   std::vector<PhaseTime> phases;
@@ -49,7 +61,9 @@ struct Result {
   double seconds = 0;
   int64_t arenaBytes = 0, arenaLowerBound = 0, weightBytes = 0, codeBytes = 0, kernels = 0;
   int64_t macs = 0;
+  std::string macsText; ///< the expression, where they depend on the open sizes; arenaBytes and macs are -1 then
   std::vector<NodePlacement> placement;
+  std::vector<OpenSize> openSizes;
   std::string memoryPlan; ///< `inspect --memory`, text
 };
 

@@ -40,6 +40,6 @@ llvm::ArrayRef<Phase> phaseTable();
 void describe(mlir::func::FuncOp function, plan::ModelInfo &info);
 
 /// Multiplications with accumulation that one run of the model takes, by the definitions of its operators.
-int64_t countMacs(mlir::func::FuncOp function);
+support::Size countMacs(mlir::func::FuncOp function);
 
 } // namespace ingot::pipeline

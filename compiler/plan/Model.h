@@ -24,6 +24,7 @@ struct TensorInfo {
 struct SymbolInfo {
   std::string name;
   int64_t most = -1; ///< the largest that a run may have; -1: none is given
+  int64_t least = 0;
 };
 
 struct ModelInfo {
@@ -35,7 +36,9 @@ struct ModelInfo {
   int64_t workspaceBytes = 0;
   int64_t workspaceAlign = 64, weightBytes = 0;
   std::vector<std::string> nodes; ///< names that an error status may carry, by index
-  int64_t macs = 0, kernels = 0, arenaBytes = 0;
+  support::Size macs = 0;
+  int64_t kernels = 0;
+  int64_t arenaBytes = 0; ///< -1: depends on the symbols
 };
 
 /// The weights section: constants in the forms that kernels read. Bytes are made only while they are written, one entry

@@ -90,18 +90,25 @@ static void putArgument(Text *text, const ingot_model *model, int32_t number) {
   put(text, "'");
 }
 
-/* The upper bounds of the symbols in dims: ", batch at most 8". */
+/* The bounds of the symbols in dims: ", batch at least 1, at most 8". */
 static void putBounds(Text *text, const ingot_model *model, const ingot_tensor_info *info) {
   for (int32_t i = 0; i < model->symbol_count; ++i) {
     int used = 0;
     for (int32_t axis = 0; axis < info->rank; ++axis) {
       used |= info->dims[axis] == -1 - i;
     }
-    if (used && model->symbols[i].most >= 0) {
+    const ingot_symbol_info *symbol = &model->symbols[i];
+    if (used && (symbol->least > 0 || symbol->most >= 0)) {
       put(text, ", ");
-      put(text, model->symbols[i].name);
-      put(text, " at most ");
-      putNumber(text, (uint64_t)model->symbols[i].most);
+      put(text, symbol->name);
+    }
+    if (used && symbol->least > 0) {
+      put(text, " at least ");
+      putNumber(text, (uint64_t)symbol->least);
+    }
+    if (used && symbol->most >= 0) {
+      put(text, symbol->least > 0 ? ", at most " : " at most ");
+      putNumber(text, (uint64_t)symbol->most);
     }
   }
 }

@@ -53,8 +53,8 @@ static int32_t inputOf(const ingot_model *model, int32_t symbol) {
 
 static int checkSymbols(const ingot_model *model, const int64_t *sizes) {
   for (int32_t i = 0; i < model->symbol_count; ++i) {
-    int64_t most = model->symbols[i].most;
-    if (sizes[i] < 0 || (most >= 0 && sizes[i] > most)) {
+    int64_t least = model->symbols[i].least, most = model->symbols[i].most;
+    if (sizes[i] < 0 || sizes[i] < least || (most >= 0 && sizes[i] > most)) {
       return INGOT_STATUS(INGOT_ERROR_SHAPE, inputOf(model, i));
     }
   }

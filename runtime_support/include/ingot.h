@@ -57,8 +57,8 @@ typedef enum ingot_error_kind {
   INGOT_ERROR_MEMORY = 9,    /* the system gave no memory */
   INGOT_ERROR_FILE = 10,     /* a file cannot be opened, read or mapped */
   INGOT_ERROR_CONTENT = 11,  /* a file has another size or content than the model was compiled with */
-  INGOT_ERROR_SHAPE = 12,    /* a shape is not the input's, or a symbol first seen there is negative or too large */
-  INGOT_ERROR_SIZE = 13      /* symbols with which a node cannot work, or with which a size is beyond all numbers */
+  INGOT_ERROR_SIZE = 12,     /* symbols with which a node cannot work, or with which a size is beyond all numbers */
+  INGOT_ERROR_SHAPE = 13     /* a shape is not the input's, or a symbol first seen there is beyond its bounds */
 } ingot_error_kind;
 
 #define INGOT_STATUS(kind, number) ((int)(kind) | (((int)(number) + 1) << 8))
@@ -103,6 +103,7 @@ typedef struct ingot_tensor_info {
 /* A size that is chosen for each run. */
 typedef struct ingot_symbol_info {
   const char *name; /* as the model calls it, UTF-8 */
+  int64_t least;    /* the smallest that it may be, 0 or more */
   int64_t most;     /* the largest that it may be; -1: not limited */
 } ingot_symbol_info;
 

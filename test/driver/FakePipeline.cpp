@@ -34,6 +34,26 @@ static const ingot_model model = {INGOT_ABI, 0, "NAME", "fake", 1, 1, 1, 0, &in,
 const ingot_model *NAME_model(void) { return &model; }
 )";
 
+const char *const kOpenSource = R"(
+#include "runtime_support/include/ingot.h"
+static const int64_t dims[] = {-1, 3}, computed[] = {INGOT_DIM_COMPUTED, 3};
+static const ingot_tensor_info in = {"x", 1, 2, dims, -1, -1}, out = {"y", 1, 2, computed, -1, -1};
+static const ingot_symbol_info rows = {"rows", 1, 4};
+static int plan(const int64_t *sizes, int64_t *dims, int64_t *bytes) {
+  *dims = *sizes, dims[1] = 3, *bytes = 64 * *sizes;
+  return 0;
+}
+static int run(const void *const *inputs, void *const *outputs, const int64_t *sizes, void *workspace, const ingot_exec *exec) {
+  for (int64_t i = 0; i < 3 * *sizes; ++i) {
+    ((float *)outputs[0])[i] = 2 * ((const float *)inputs[0])[i];
+    ((char *)workspace)[64 * *sizes - 1] = 1;
+  }
+  return 0;
+}
+static const ingot_model model = {INGOT_ABI, 0, "NAME", "fake", 1, 1, 0, 1, &in, &out, -1, 64, 0, 0, &rows, plan, run};
+const ingot_model *NAME_model(void) { return &model; }
+)";
+
 void replaceAll(std::string &text, const std::string &from, const std::string &to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
     text.replace(at, from.size(), to);
@@ -57,7 +77,8 @@ Status makeModel(const Options &options, Result &result, std::string &diagnostic
     elements *= dim;
     list += std::to_string(dim) + ",";
   }
-  std::string source = kSource;
+  bool isOpen = options.openSizes && options.name == "open";
+  std::string source = isOpen ? kOpenSource : kSource;
   replaceAll(source, "DIMS", list);
   replaceAll(source, "RANK", std::to_string(dims.size()));
   replaceAll(source, "ELEMENTS", std::to_string(elements));
@@ -68,7 +89,9 @@ Status makeModel(const Options &options, Result &result, std::string &diagnostic
   std::string stem = options.outDir + "/" + options.name;
   std::ofstream(stem + ".c") << source;
   std::ofstream(stem + ".json") << R"({"name":")" << options.name
-                                << R"(","macs":1000,"arena_bytes":64,"code_bytes":10,"weight_bytes":5})";
+                                << (isOpen ? R"(","macs":"3*rows","arena_bytes":null)"
+                                           : R"(","macs":1000,"arena_bytes":64)")
+                                << R"(,"code_bytes":10,"weight_bytes":5})";
   std::string command =
       TEST_C_COMPILER " -shared -fPIC -O1 -I" TEST_SOURCE " -o '" + stem + ".so' '" + stem + ".c' " TEST_RUNTIME;
   if (std::system(command.c_str()) != 0) {

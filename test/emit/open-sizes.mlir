@@ -40,9 +40,11 @@
 // JSON: "symbols": [
 // JSON: "name": "batch",
 // JSON-NEXT: "parameter": "batch",
+// JSON-NEXT: "least": 0,
 // JSON-NEXT: "most": 4
 // JSON: "name": "seq",
 // JSON-NEXT: "parameter": "seq_2",
+// JSON-NEXT: "least": 0,
 // JSON-NEXT: "most": null
 // JSON: "2*seq"
 // JSON-NEXT: ],
@@ -113,7 +115,7 @@ module attributes {ingot.model = {
     memref.store %work, %bytes[%c0] : memref<1xi64>
     %bad = arith.cmpi eq, %seq, %seven : i64
     %ok = arith.constant 0 : i32
-    %error = arith.constant 269 : i32 // INGOT_STATUS(INGOT_ERROR_SIZE, 0)
+    %error = arith.constant 268 : i32 // INGOT_STATUS(INGOT_ERROR_SIZE, 0)
     %status = arith.select %bad, %error, %ok : i32
     return %status : i32
   }

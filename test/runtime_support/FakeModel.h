@@ -44,7 +44,7 @@ inline constexpr int64_t openX[] = {-1, -2}, openBias[] = {-2}, openY[] = {-1, I
 inline constexpr ingot_tensor_info openInputs[] = {{"x", INGOT_FLOAT32, 2, openX, -1, -1},
                                                    {"bias", INGOT_FLOAT32, 1, openBias, -1, -1}};
 inline constexpr ingot_tensor_info openOutputs[] = {{"y", INGOT_FLOAT32, 2, openY, -1, -1}};
-inline constexpr ingot_symbol_info openSymbols[] = {{"batch", 4}, {"rows", -1}};
+inline constexpr ingot_symbol_info openSymbols[] = {{"batch", 0, 4}, {"rows", 0, -1}};
 inline constexpr const char *openNodes[] = {"/double"};
 
 inline int planOpen(const int64_t *sizes, int64_t *dims, int64_t *workspaceBytes) {

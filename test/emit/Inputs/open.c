@@ -46,7 +46,7 @@ static int tryWith(int64_t batch, int64_t seq) {
 int main(void) {
   const ingot_model *model = open_model();
   CHECK(model->abi == INGOT_ABI && model->symbol_count == 2 && model->workspace_bytes == -1);
-  CHECK(strcmp(model->symbols[0].name, "batch") == 0 && model->symbols[0].most == 4);
+  CHECK(strcmp(model->symbols[0].name, "batch") == 0 && model->symbols[0].least == 0 && model->symbols[0].most == 4);
   CHECK(strcmp(model->symbols[1].name, "seq") == 0 && model->symbols[1].most == -1);
   CHECK(model->inputs[0].dims[0] == -1 && model->inputs[0].dims[1] == -2 && model->inputs[0].elements == -1);
   CHECK(INGOT_DIM_IS_SYMBOL(model->inputs[0].dims[1]) && INGOT_DIM_SYMBOL(model->inputs[0].dims[1]) == 1);
