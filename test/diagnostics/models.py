@@ -89,7 +89,16 @@ def loop(results, trips=()):
     return model([node("Loop", ["m", "", "x"], body=body)], [value("m", list(trips), TensorProto.INT64), value("x", [2])])
 
 
+def of_version(ir, opset=17):
+    made = model([node()], opset=opset)
+    made.ir_version = ir
+    return made
+
+
 MODELS = [
+    ("IR version 2", of_version(2), "has IR version 2; supported are 3 to 13"),
+    ("IR version 14", of_version(14), "has IR version 14; supported are 3 to 13"),
+    ("opset 29", of_version(8, 29), "the model imports operator set 29 of ai.onnx; supported are 1 to 28"),
     ("no graph", ModelProto(ir_version=8), "not an ONNX model: it has no graph"),
     ("pointer of git-lfs", b"version https://git-lfs.github.com/spec/v1\n", "is a git-lfs pointer, not the model itself ('git lfs pull' fetches it)"),
     ("field of the wrong kind", b"\x38\x01", "not an ONNX model, or a damaged one: malformed at byte 0: field 7 has the wrong wire type"),
@@ -155,6 +164,9 @@ def main():
     ingot, count = os.path.abspath(arguments.ingot), ingot_run.Count("diagnostics")
     open_size = model([node()], [value("x", ["n"])], [value("y", ["n"])])
     cases = [(name, data, [], message) for name, data, message in MODELS] + [(" ".join(flags), open_size, flags, message) for flags, message in FLAGS]
+    for name, data in [(f"IR version {ir}", of_version(ir)) for ir in range(3, 14)] + [(f"opset {opset}", of_version(8, opset)) for opset in range(1, 29)]:
+        code, text = compile(ingot, data)
+        count.add(f"{name} is taken", None if code == 0 else f"exit {code}: {text}")
     for name, data, flags, message in cases:
         code, text = compile(ingot, data, flags)
         count.add(name, None if code == 1 and message in text else f"exit {code}, expected {message!r}, got {text!r}")

@@ -1,0 +1,36 @@
+// The model's function becomes what a program calls: a status, inputs and outputs as they come, the workspace and the host's functions behind them. Launches
+// become calls with addresses in the arena; a kernel that can find a bad value returns a status, which ends the run with the number of the node.
+// RUN: %ingot-opt --partition-form-kernels=target=x86-64-v2 --layout-assign=target=x86-64-v2 --lower-kernels=target=x86-64-v2 --memory-plan --lower-build-entry=workspace=256 --split-input-file %s | FileCheck %s
+
+// The product in between lies at the beginning of the workspace; inputs and outputs are the caller's.
+// CHECK-LABEL: func.func @chain_run(
+// CHECK-SAME: %[[X:.*]]: memref<256xi8>, %[[W:.*]]: memref<256xi8>, %[[Y:.*]]: memref<256xi8>, %[[ARENA:.*]]: memref<256xi8>, %{{.*}}: !llvm.ptr) -> i32
+// CHECK: %[[X1:.*]] = memref.view %[[X]][%{{.*}}][]
+// CHECK: %[[W1:.*]] = memref.view %[[W]][%{{.*}}][]
+// CHECK: %[[BETWEEN:.*]] = memref.view %[[ARENA]][%{{.*}}][]
+// CHECK: call @matmul_(%[[X1]], %[[W1]], %[[BETWEEN]],
+// CHECK: %[[AGAIN:.*]] = memref.view %[[ARENA]][%{{.*}}][]
+// CHECK: %[[Y1:.*]] = memref.view %[[Y]][%{{.*}}][]
+// CHECK: call @matmul_(%[[AGAIN]], %{{.*}}, %[[Y1]],
+// CHECK: return %{{.*}} : i32
+// CHECK: func.func private @matmul_
+// CHECK-NOT: func.func private @matmul_
+func.func @chain(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = onnx.MatMul %x, %w : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = onnx.MatMul %0, %w : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// -----
+
+// An index may be bad: status 5, and with the node's number 256 more.
+// CHECK-LABEL: func.func @look_run(
+// CHECK: %[[STATUS:.*]] = call @gather_(
+// CHECK: %[[BAD:.*]] = arith.cmpi ne, %[[STATUS]], %{{.*}} : i32
+// CHECK: cf.cond_br %[[BAD]],
+// CHECK: arith.constant 261 : i32
+// CHECK: return %{{.*}} : i32
+func.func @look(%x: tensor<8x8xf32>, %i: tensor<2xi64>) -> tensor<2x8xf32> {
+  %0 = onnx.Gather %x, %i : (tensor<8x8xf32>, tensor<2xi64>) -> tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
