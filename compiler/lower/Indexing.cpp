@@ -5,6 +5,10 @@ using namespace mlir;
 
 namespace ingot::lower {
 
+Access walked(Buffer buffer, ArrayRef<support::Size> strides) {
+  return {buffer, 0, Ixs(strides.begin(), strides.end()), 1};
+}
+
 void wherePlaces(Build &build, const onnx::Lookup &lookup, Ix count, llvm::function_ref<void()> body) {
   Writer &w = build.w;
   auto compare = [&](arith::CmpIPredicate how, Ix a) -> Value {

@@ -6,6 +6,9 @@
 
 namespace ingot::lower {
 
+/// A buffer walked by strides of a lookup.
+Access walked(Buffer buffer, llvm::ArrayRef<support::Size> strides);
+
 /// What a lookup adds to the offset in the data at a point where `indices` is read: bad indices are reported, and
 /// clamped.
 Ix lookedUp(Build &build, const onnx::Lookup &lookup, const Access &indices, llvm::ArrayRef<Ix> at);

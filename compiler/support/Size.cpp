@@ -139,32 +139,36 @@ Size floorDiv(const Size &a, const Size &b) {
   return whole + Size::makeCall("div", *divideExactly(rest, common), c / common);
 }
 
+/// The larger of two; null where it is not known which that is.
+static const Size *larger(const Size &a, const Size &b) {
+  return (a - b).atLeast(0) ? &a : (b - a).atLeast(0) ? &b : nullptr;
+}
+/// The same call whatever the order.
+static std::pair<const Size &, const Size &> sorted(const Size &a, const Size &b) {
+  return a.text() < b.text() ? std::pair<const Size &, const Size &>(a, b)
+                             : std::pair<const Size &, const Size &>(b, a);
+}
+
 Size min(const Size &a, const Size &b) {
-  Size difference = a - b;
-  if (difference.isUnknown()) {
+  if ((a - b).isUnknown()) {
     return Size::unknown();
   }
-  if (difference.atLeast(0)) {
-    return b;
+  if (const Size *large = larger(a, b)) {
+    return large == &a ? b : a;
   }
-  if ((b - a).atLeast(0)) {
-    return a;
-  }
-  return a.text() < b.text() ? Size::makeCall("min", a, b) : Size::makeCall("min", b, a);
+  auto [first, second] = sorted(a, b);
+  return Size::makeCall("min", first, second);
 }
 
 Size max(const Size &a, const Size &b) {
-  Size difference = a - b;
-  if (difference.isUnknown()) {
+  if ((a - b).isUnknown()) {
     return Size::unknown();
   }
-  if (difference.atLeast(0)) {
-    return a;
+  if (const Size *large = larger(a, b)) {
+    return *large;
   }
-  if ((b - a).atLeast(0)) {
-    return b;
-  }
-  return a.text() < b.text() ? Size::makeCall("max", a, b) : Size::makeCall("max", b, a);
+  auto [first, second] = sorted(a, b);
+  return Size::makeCall("max", first, second);
 }
 
 Size product(llvm::ArrayRef<Size> sizes) {

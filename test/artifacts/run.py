@@ -107,12 +107,13 @@ def check_errors(folder, name, arguments):
     tool(program)
 
 
-def check_the_check(scratch, arguments):
+def check_the_check(arguments):
     """A polite model passes manners.c; each rude one does not, for its own reason."""
     reasons = {0: None, 1: "1 allocations|2 allocations", 2: "manners: exit -9", 3: "environment was changed", 4: "bytes of stack", 5: "differs from run to run", 6: "status 5 5"}
     for rude, reason in reasons.items():
         try:
-            check_manners(scratch, "rude", [f"-DRUDE={rude}", HERE / "rude.c"], arguments)
+            with tempfile.TemporaryDirectory(prefix="ingot-artifacts-") as scratch:
+                check_manners(pathlib.Path(scratch), "rude", [f"-DRUDE={rude}", HERE / "rude.c"], arguments)
             wrong = None
         except AssertionError as error:
             wrong = str(error)
@@ -135,19 +136,19 @@ def one(arguments, scratch, name, proto):
     return check_manners(folders[0], name, [folders[0] / f"{name}.a"], arguments)
 
 
-def main():
-    parser = ingot_run.parser(__doc__)
+def each(description, suite, models, one, before=lambda arguments: None):
+    """Runs one(arguments, scratch, name, ...) on each of models(), for the flags that these tests have."""
+    parser = ingot_run.parser(description)
     parser.add_argument("--runtime", required=True), parser.add_argument("--include", required=True), parser.add_argument("--only")
     arguments = parser.parse_args()
     arguments.ingot = os.path.abspath(arguments.ingot)
-    count = ingot_run.Count("artifacts")
-    with tempfile.TemporaryDirectory(prefix="ingot-artifacts-") as scratch:
-        check_the_check(pathlib.Path(scratch), arguments)
-    for name, proto in models():
+    before(arguments)
+    count = ingot_run.Count(suite)
+    for name, *rest in models():
         if arguments.only in (None, name):
-            with tempfile.TemporaryDirectory(prefix="ingot-artifacts-") as scratch:
+            with tempfile.TemporaryDirectory(prefix=f"ingot-{suite}-") as scratch:
                 try:
-                    print(f"{name}: {one(arguments, pathlib.Path(scratch), name, proto)}")
+                    print(f"{name}: {one(arguments, pathlib.Path(scratch), name, *rest)}")
                     count.add(name, None)
                 except AssertionError as error:
                     count.add(name, str(error))
@@ -155,4 +156,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    each(__doc__, "artifacts", models, one, check_the_check)

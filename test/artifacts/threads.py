@@ -3,17 +3,15 @@
 Networks large enough to be split are run by hosts.c on the calling thread, item by item backwards, and on pools of 2 and 3 threads: equal bits, equal
 errors. A small network must not be split at all.
 """
-import os
 import pathlib
 import sys
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 import ingot_run
 import numpy as np
 import onnx
-from run import model, node, tool
+from run import each, model, node, tool
 
 
 def floats(**shapes):
@@ -61,22 +59,5 @@ def one(arguments, folder, name, proto, least, integers):
     return f"{hosts['two'][0]} loops split, {error}"
 
 
-def main():
-    parser = ingot_run.parser(__doc__)
-    parser.add_argument("--runtime", required=True), parser.add_argument("--include", required=True), parser.add_argument("--only")
-    arguments = parser.parse_args()
-    arguments.ingot = os.path.abspath(arguments.ingot)
-    count = ingot_run.Count("threads")
-    for name, *rest in models():
-        if arguments.only in (None, name):
-            with tempfile.TemporaryDirectory(prefix="ingot-threads-") as scratch:
-                try:
-                    print(f"{name}: {one(arguments, pathlib.Path(scratch), name, *rest)}")
-                    count.add(name, None)
-                except AssertionError as error:
-                    count.add(name, str(error))
-    count.finish()
-
-
 if __name__ == "__main__":
-    main()
+    each(__doc__, "threads", models, one)

@@ -18,9 +18,8 @@ public:
       return llvm::all_of(entry.first.getUsers(), [&](Operation *user) { return user == group.root; });
     });
     data = group.root->getResult(0), indices = group.root->getOperand(1);
-    auto walked = [](const auto &strides) { return Ixs(strides.begin(), strides.end()); };
-    space.accesses[data] = {group.buffer(group.root->getOperand(0)), 0, walked(lookup.dataStrides), 1};
-    space.accesses[indices] = {group.buffer(indices), 0, walked(lookup.indexStrides), 1};
+    space.accesses[data] = walked(group.buffer(group.root->getOperand(0)), lookup.dataStrides);
+    space.accesses[indices] = walked(group.buffer(indices), lookup.indexStrides);
     space.collapse();
   }
 

@@ -17,10 +17,9 @@ public:
   explicit Loops(Build &build)
       : build(build), w(build.w), group(build.group), lookup(cast<onnx::Indexer>(group.root).lookup()),
         element(onnx::elementOf(group.root->getOperand(2))), sizes(sizesOf(Group::typeOf(group.root->getOperand(2)))) {
-    auto walked = [](const auto &strides) { return Ixs(strides.begin(), strides.end()); };
-    indices = {group.buffer(group.root->getOperand(1)), 0, walked(lookup.indexStrides), 1};
+    indices = walked(group.buffer(group.root->getOperand(1)), lookup.indexStrides);
     updates = {group.buffer(group.root->getOperand(2)), 0, dense(sizes), 1};
-    result = {group.result(), 0, walked(lookup.dataStrides), 1};
+    result = walked(group.result(), lookup.dataStrides);
     if (auto reduction = group.root->getAttrOfType<StringAttr>("reduction")) {
       combination = reduction.getValue();
     }

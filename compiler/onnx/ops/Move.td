@@ -43,29 +43,3 @@ def Onnx_PadOp : Onnx_Move<"Pad", 4, 1, [Onnx_SameElements<"0, 2">]> {
     DefaultValuedOptionalAttr<StrAttr, "\"constant\"">:$mode);
   let own = upgrades # "/// (before, after) of each axis; nothing when not constant.\n::std::optional<::llvm::SmallVector<::std::pair<int64_t, int64_t>>> amounts();";
 }
-
-// Made of the ones above.
-class Onnx_Moves<string mnemonic, int inputs> : Onnx_Op<mnemonic, inputs, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>;
-def Onnx_SplitOp : Onnx_Op<"Split", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
-  let arguments = (ins AnyTensor:$data, Onnx_OptionalOf<Onnx_Int64s>:$split, DefaultValuedOptionalAttr<I64Attr, "0">:$axis, OptionalAttr<I64Attr>:$num_outputs);
-  let results = (outs Variadic<AnyTensor>:$ys);
-  let more = upgrades;
-}
-def Onnx_DepthToSpaceOp : Onnx_Moves<"DepthToSpace", 1> {
-  let arguments = (ins AnyTensor:$data, I64Attr:$blocksize, DefaultValuedOptionalAttr<StrAttr, "\"DCR\"">:$mode);
-  let results = (outs AnyTensor:$y);
-}
-def Onnx_SpaceToDepthOp : Onnx_Moves<"SpaceToDepth", 1> {
-  let arguments = (ins AnyTensor:$data, I64Attr:$blocksize, DefaultValuedOptionalAttr<StrAttr, "\"DCR\"">:$mode);
-  let results = (outs AnyTensor:$y);
-}
-
-// Experimental ops of opset 7 and before.
-def Onnx_CropOp : Onnx_Moves<"Crop", 1> {
-  let arguments = (ins Onnx_Floats:$data, DenseI64ArrayAttr:$border, OptionalAttr<DenseI64ArrayAttr>:$scale);
-  let results = (outs AnyTensor:$y);
-}
-def Onnx_ImageScalerOp : Onnx_Moves<"ImageScaler", 1> {
-  let arguments = (ins Onnx_Floats:$data, DenseF32ArrayAttr:$bias, DefaultValuedOptionalAttr<F32Attr, "1.0f">:$scale);
-  let results = (outs AnyTensor:$y);
-}

@@ -1,0 +1,246 @@
+// Ops that are made of movements: they have no kernel and become slices, reshapes and transposes.
+#include "compiler/onnx/ops/Rearrange.h"
+#include "compiler/onnx/Evaluate.h"
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/ops/Binary.h"
+#include "compiler/onnx/ops/Move.h"
+#include "compiler/onnx/ops/Shape.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Rearrange.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+// Split.
+
+/// Sizes of the results along the axis; nothing when not known yet.
+static FailureOr<std::optional<Sizes>> partsOf(SplitOp op, const Size &d) {
+  using Result = std::optional<Sizes>;
+  int64_t n = op.getNumResults();
+  if (present(op.getSplit())) {
+    auto parts = sizesIn(op.getSplit());
+    if (!parts) {
+      return Result();
+    }
+    Size sum = 0;
+    for (const Size &part : *parts) {
+      sum = sum + part;
+    }
+    if (static_cast<int64_t>(parts->size()) != n || failed(require(op, d, sum)) ||
+        llvm::any_of(*parts, [](const Size &p) { return p.isNumber() && p.number() < 0; })) {
+      return op.emitOpError("cannot split ") << d.text() << " into " << textOf(*parts) << " for " << n << " results",
+             failure();
+    }
+    return Result(std::move(parts));
+  }
+  if (n == 0) {
+    return Result();
+  }
+  Size size = ceilDiv(d, n), rest = d;
+  Sizes parts;
+  for (int64_t i = 0; i < n; ++i) {
+    parts.push_back(min(size, rest));
+    rest = rest - parts.back();
+  }
+  return Result(std::move(parts));
+}
+
+LogicalResult SplitOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData());
+  if (!data) {
+    types.append(getNumResults(), unrankedOf(elementOf(getData())));
+    return success();
+  }
+  auto axis = normalAxis(getAxis(), data.getRank());
+  if (!axis) {
+    return emitOpError("axis ") << static_cast<int64_t>(getAxis()) << " is outside of " << data;
+  }
+  auto parts = partsOf(*this, sizeOf(data, *axis));
+  if (failed(parts)) {
+    return failure();
+  }
+  for (unsigned i = 0; i < getNumResults(); ++i) {
+    Sizes shape = sizesOf(data);
+    shape[*axis] = *parts ? (**parts)[i] : Size::unknown();
+    types.push_back(sizedType(shape, data.getElementType()));
+  }
+  return success();
+}
+
+LogicalResult SplitOp::decompose(PatternRewriter &rewriter) {
+  auto data = ranked(getData());
+  auto axis = data ? normalAxis(getAxis(), data.getRank()) : std::nullopt;
+  if (!axis || !llvm::all_of(getYs(), [&](Value y) { return ranked(y) && !sizeOf(ranked(y), *axis).isUnknown(); })) {
+    return failure();
+  }
+  SmallVector<Value> pieces;
+  Size start = 0;
+  Value along = makeIntegers(rewriter, getLoc(), {*axis});
+  for (Value y : getYs()) {
+    Size end = start + sizeOf(ranked(y), *axis);
+    Value from = makeSizes(rewriter, getLoc(), {start}), to = makeSizes(rewriter, getLoc(), {end});
+    pieces.push_back(make<SliceOp>(rewriter, getLoc(), {getData(), from, to, along, Value()}));
+    start = end;
+  }
+  rewriter.replaceOp(*this, pieces);
+  return success();
+}
+
+LogicalResult SplitOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+  if (!operands[0] || !llvm::all_of(getYs(), isStatic)) {
+    return failure();
+  }
+  Strided source{0, rowMajorStrides(ranked(getData()).getShape())};
+  int64_t axis = *normalAxis(getAxis(), ranked(getData()).getRank());
+  for (Value y : getYs()) {
+    results.push_back(gatherStrided(operands[0], ranked(y), source));
+    source.offset += ranked(y).getDimSize(axis) * source.strides[axis];
+  }
+  return success();
+}
+
+LogicalResult SplitOp::upgrade(Node &node) {
+  node.attributeToOperand("split", 1);
+  return success();
+}
+
+// Space and depth: a reshape that splits axes, a transpose, a reshape that joins them.
+
+static LogicalResult inferRearranged(Operation *op, Value data, int64_t block, bool toSpace,
+                                     SmallVectorImpl<Type> &types) {
+  auto x = ranked(data);
+  if (!x) {
+    types.push_back(unrankedOf(elementOf(data)));
+    return success();
+  }
+  if (x.getRank() != 4 || block <= 0) {
+    return op->emitOpError("needs four axes and a positive block size, has ") << x << " and " << block;
+  }
+  Sizes shape = sizesOf(x);
+  auto scale = [&](Size &d, int64_t by, bool up) {
+    bool exact = up || !d.isNumber() || d.number() % by == 0;
+    Size whole = up ? d * Size(by) : floorDiv(d, by);
+    if (!up && d.isNumber() == false) {
+      (void)require(op, whole * Size(by), d);
+    }
+    d = whole;
+    return exact;
+  };
+  if (!scale(shape[1], block * block, !toSpace) || !scale(shape[2], block, toSpace) ||
+      !scale(shape[3], block, toSpace)) {
+    return op->emitOpError("blocks of ") << block << " do not divide " << x;
+  }
+  types.push_back(sizedType(shape, x.getElementType()));
+  return success();
+}
+
+static LogicalResult rearrange(Operation *op, PatternRewriter &rewriter, ArrayRef<Size> split, ArrayRef<int64_t> perm) {
+  if (!isSized(op->getOperand(0)) || !isSized(op->getResult(0))) {
+    return failure();
+  }
+  Location loc = op->getLoc();
+  Value apart = make<ReshapeOp>(rewriter, loc, {op->getOperand(0), makeSizes(rewriter, loc, split)});
+  Value turned =
+      make<TransposeOp>(rewriter, loc, {apart}, {rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(perm))});
+  rewriter.replaceOp(
+      op, make<ReshapeOp>(rewriter, loc, {turned, makeSizes(rewriter, loc, sizesOf(ranked(op->getResult(0))))}));
+  return success();
+}
+
+LogicalResult DepthToSpaceOp::inferTypes(SmallVectorImpl<Type> &types) {
+  return inferRearranged(*this, getData(), getBlocksize(), true, types);
+}
+LogicalResult DepthToSpaceOp::decompose(PatternRewriter &rewriter) {
+  int64_t b = getBlocksize();
+  auto x = ranked(getData());
+  if (!isSized(getData()) || product(sizesOf(x)).is(0)) {
+    return failure();
+  }
+  Sizes s = sizesOf(x);
+  Size n = s[0], c = floorDiv(s[1], b * b), h = s[2], w = s[3];
+  if (getMode() == "CRD") {
+    return rearrange(*this, rewriter, {n, c, b, b, h, w}, {0, 1, 4, 2, 5, 3});
+  }
+  return rearrange(*this, rewriter, {n, b, b, c, h, w}, {0, 3, 4, 1, 5, 2});
+}
+LogicalResult SpaceToDepthOp::inferTypes(SmallVectorImpl<Type> &types) {
+  return inferRearranged(*this, getData(), getBlocksize(), false, types);
+}
+LogicalResult SpaceToDepthOp::decompose(PatternRewriter &rewriter) {
+  int64_t b = getBlocksize();
+  auto x = ranked(getData());
+  if (!isSized(getData()) || product(sizesOf(x)).is(0)) {
+    return failure();
+  }
+  Sizes s = sizesOf(x), split = {s[0], s[1], floorDiv(s[2], b), b, floorDiv(s[3], b), b};
+  if (getMode() == "CRD") {
+    return rearrange(*this, rewriter, split, {0, 1, 3, 5, 2, 4});
+  }
+  return rearrange(*this, rewriter, split, {0, 3, 5, 1, 2, 4});
+}
+
+// Crop and ImageScaler.
+
+LogicalResult CropOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData());
+  ArrayRef<int64_t> border = getBorder();
+  auto size = getScale();
+  if (!isStatic(getData())) {
+    types.push_back(unrankedOf(elementOf(getData())));
+    return success();
+  }
+  if (data.getRank() != 4 || border.size() != 4 || (size && size->size() != 2)) {
+    return emitOpError("needs four axes, a border of four numbers and, if any, a scale of two");
+  }
+  SmallVector<int64_t> shape(data.getShape());
+  shape[2] = size ? (*size)[0] : shape[2] - border[1] - border[3];
+  shape[3] = size ? (*size)[1] : shape[3] - border[0] - border[2];
+  if (border[0] < 0 || border[1] < 0 || shape[2] < 0 || shape[3] < 0 || border[1] + shape[2] > data.getDimSize(2) ||
+      border[0] + shape[3] > data.getDimSize(3)) {
+    return emitOpError("border goes beyond ") << data;
+  }
+  types.push_back(tensorOf(shape, data.getElementType()));
+  return success();
+}
+LogicalResult CropOp::decompose(PatternRewriter &rewriter) {
+  auto y = ranked(getY());
+  if (!y || !isStatic(getY())) {
+    return failure();
+  }
+  auto list = [&](ArrayRef<int64_t> v) { return makeIntegers(rewriter, getLoc(), v); };
+  int64_t top = getBorder()[1], left = getBorder()[0];
+  Value ends = list({top + y.getDimSize(2), left + y.getDimSize(3)});
+  rewriter.replaceOp(*this,
+                     make<SliceOp>(rewriter, getLoc(), {getData(), list({top, left}), ends, list({2, 3}), Value()}));
+  return success();
+}
+
+LogicalResult ImageScalerOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.push_back(getData().getType());
+  return success();
+}
+LogicalResult ImageScalerOp::decompose(PatternRewriter &rewriter) {
+  auto data = ranked(getData());
+  if (!data || data.getRank() != 4) {
+    return failure();
+  }
+  Location loc = getLoc();
+  SmallVector<double> bias(getBias().begin(), getBias().end());
+  Type element = data.getElementType();
+  Value shift = makeConstant(rewriter, loc,
+                             constantFromFloats(tensorOf({static_cast<int64_t>(bias.size()), 1, 1}, element), bias));
+  Value scaled =
+      make<MulOp>(rewriter, loc, {getData(), makeFloat(rewriter, loc, getScale().convertToDouble(), element)});
+  rewriter.replaceOp(*this, make<AddOp>(rewriter, loc, {scaled, shift}));
+  return success();
+}
+
+void registerRearrange(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Rearrange.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx
