@@ -1,5 +1,5 @@
-// Exporters write "row i" in this way where frameworks have no other. From -1 to 0 a Slice is empty, while Gather counts
-// -1 from the end: that number becomes one outside of the axis.
+// Exporters write "row i" in this way where frameworks have no other. From -1 to 0 a Slice is empty, while Gather
+// counts -1 from the end: that number becomes one outside of the axis.
 #include "compiler/graph/RowSlice.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Formula.h"
@@ -14,8 +14,8 @@ namespace ingot::graph {
 /// Whether b is a + 1.
 static bool isNext(Value a, Value b) {
   auto sum = b.getDefiningOp<onnx::AddOp>();
-  return sum && ((sum.getA() == a && onnx::splatOf(sum.getB()) == 1) ||
-                 (sum.getB() == a && onnx::splatOf(sum.getA()) == 1));
+  return sum &&
+         ((sum.getA() == a && onnx::splatOf(sum.getB()) == 1) || (sum.getB() == a && onnx::splatOf(sum.getA()) == 1));
 }
 
 static bool isLoopNumber(Value v) {
@@ -27,7 +27,8 @@ LogicalResult sliceToGather(Operation *op, PatternRewriter &rewriter) {
   auto slice = dyn_cast<onnx::SliceOp>(op);
   if (!slice || onnx::sizesIn(slice.getStarts()) || !onnx::isSized(slice.getData()) ||
       !onnx::isStatic(slice.getStarts()) || onnx::ranked(slice.getStarts()).getShape() != ArrayRef<int64_t>{1} ||
-      !isNext(slice.getStarts(), slice.getEnds()) || (onnx::present(slice.getSteps()) && onnx::splatOf(slice.getSteps()) != 1)) {
+      !isNext(slice.getStarts(), slice.getEnds()) ||
+      (onnx::present(slice.getSteps()) && onnx::splatOf(slice.getSteps()) != 1)) {
     return failure();
   }
   auto data = onnx::ranked(slice.getData());
