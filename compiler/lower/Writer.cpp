@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 
@@ -170,12 +171,14 @@ Value Writer::value(Ix i) {
     return arith::ConstantIndexOp::create(b, loc, i.constant);
   }
   // Where the symbols are arguments of a function, sizes are computed at its start.
-  Block *function = nullptr;
-  for (auto &[name, symbol] : symbols) {
-    auto argument = dyn_cast<BlockArgument>(symbol);
-    function = argument ? argument.getOwner() : nullptr;
-  }
-  if (!function) {
+  llvm::SmallPtrSet<Block *, 2> owners;
+  i.expression->eachSymbol([&](StringRef name) {
+    auto it = symbols.find(name.str());
+    auto argument = it == symbols.end() ? BlockArgument() : dyn_cast<BlockArgument>(it->second);
+    owners.insert(argument ? argument.getOwner() : nullptr);
+  });
+  Block *function = owners.size() == 1 ? *owners.begin() : nullptr;
+  if (!function || !function->isEntryBlock() || !isa<FunctionOpInterface>(function->getParentOp())) {
     return computed(*i.expression);
   }
   Value &size = known[{function, i.expression->text()}];
