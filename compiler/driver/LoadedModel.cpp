@@ -212,11 +212,6 @@ llvm::Error Execution::setInputs(llvm::ArrayRef<HostTensor> tensors, const std::
     return error;
   }
   for (auto [tensor, input] : llvm::zip(tensors, inputs)) {
-    if (int64_t(tensor.bytes.size()) != input.memory.bytes) {
-      return llvm::createStringError(folder + ": error: input '" + tensor.name + "' has " +
-                                     llvm::Twine(tensor.bytes.size()) + " bytes where its shape needs " +
-                                     llvm::Twine(input.memory.bytes));
-    }
     std::memcpy(input.memory.data.get(), tensor.bytes.data(), tensor.bytes.size());
   }
   return llvm::Error::success();

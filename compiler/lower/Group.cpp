@@ -130,7 +130,9 @@ Space Group::space(RankedTensorType type) const {
     }
     bool broadcasts = true;
     for (auto [i, d] : llvm::enumerate(plan::sizesOf(t))) {
-      broadcasts &= d == sizes[i + sizes.size() - t.getRank()] || d.repeats();
+      // Open sizes with different texts may have been required to be equal: that they differ is no reason not to read.
+      const onnx::Size &wanted = sizes[i + sizes.size() - t.getRank()];
+      broadcasts &= d == wanted || d.repeats() || !d.isNumber() || !wanted.isNumber();
     }
     // A row-major operand with pixels cannot be read block by block; such roots read it their own way.
     bool pixels =

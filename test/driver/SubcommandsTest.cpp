@@ -173,7 +173,8 @@ TEST_F(Subcommands, BenchOfOpenSizes) {
   }
   expectSays(with({}).err, "the size 'rows' is open; give --dim rows=SIZE, --shape or --data");
   expectSays(with({"--dim", "batch=2"}).err, "--dim batch: the model has no such size");
-  expectSays(with({"--shape", "x=2x4"}).err, "--shape x: the input is float32[rows, 3]");
+  expectSays(with({"--shape", "x=2x4"}).err,
+             "--shape x: the input is float32[rows, 3], of which --dim or another --shape gives other sizes");
   expectSays(with({"--shape", "z=2"}).err, "--shape z: the model has no such input");
   expectSays(with({"--dim", "rows=5"}).err, "expected [rows][3], rows at least 1, at most 4");
 }
