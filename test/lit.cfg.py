@@ -30,3 +30,5 @@ config.substitutions += [
 ]
 if subprocess.run([config.python, "-c", "import numpy, onnx"], capture_output=True).returncode == 0:
     config.available_features.add("python-onnx")
+if subprocess.run([config.python, "-c", "import onnxruntime"], capture_output=True).returncode == 0:
+    config.available_features.add("onnxruntime")

@@ -221,6 +221,9 @@ void addVerify(CLI::App &app, Invocation &invocation) {
       ->check(CLI::NonNegativeNumber)
       ->group("Data")
       ->type_name("T");
+  app.add_flag("--per-node", invocation.perNode,
+               "Name the first node that diverges, of a model that ingot-record wrote; implies --accuracy strict")
+      ->group("Data");
 }
 
 void addBench(CLI::App &app, Invocation &invocation) {
@@ -326,6 +329,11 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       }
       Invocation &invocation = invocations[i];
       invocation.compileFlags = givenCompileFlags(*app.get_subcommand(subcommands[i].name));
+      bool chosen = std::find(invocation.compileFlags.begin(), invocation.compileFlags.end(), "--accuracy") !=
+                    invocation.compileFlags.end();
+      if (invocation.perNode && !chosen) {
+        invocation.model.accuracy = "strict";
+      }
       if (std::string wrong = checkTogether(invocation); !wrong.empty()) {
         throw CLI::ValidationError(wrong);
       }

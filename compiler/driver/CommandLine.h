@@ -17,6 +17,7 @@ struct Invocation {
   int threads = 1;                    ///< for run, verify and bench; 0: all that the process may use
   std::vector<std::string> data, out; ///< folders
   double tolerance = 1e-4;            ///< verify
+  bool perNode = false;               ///< verify: outputs are all values of a model, in the order of its nodes
   double seconds = 2;                 ///< bench
 };
 

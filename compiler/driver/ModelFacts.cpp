@@ -101,6 +101,12 @@ llvm::Expected<ModelFacts> readModelFacts(const std::string &path) {
     facts.outputs.push_back(valueFacts(output));
   }
   countNodes(model.graph().node(), facts, 0);
+  for (const onnx::NodeProto &node : model.graph().node()) {
+    for (const std::string &output : node.output()) {
+      facts.makers[output] =
+          importer::quoted(node.name().empty() ? output : node.name()) + " (" + plainName(node.op_type()) + ")";
+    }
+  }
   for (const onnx::FunctionProto &function : model.functions()) {
     countNodes(function.node(), facts, 0);
   }

@@ -30,6 +30,7 @@ struct ModelFacts {
   std::vector<ValueFacts> inputs;        ///< those that are no initializers: what a caller passes
   std::vector<ValueFacts> outputs;
   std::map<std::string, int64_t> ops; ///< count by name; nodes of subgraphs and of the model's own functions included
+  std::map<std::string, std::string> makers; ///< value of the graph itself -> the node that makes it, "'conv1' (Conv)"
   int64_t nodes = 0, parameterTensors = 0, parameters = 0, parameterBytes = 0;
 };
 

@@ -1,4 +1,6 @@
-// `ingot verify`: a line an output, and exit code 1 if one differs.
+// `ingot verify`: a line an output, and exit code 1 if one differs. With --per-node the model is one whose values are
+// all outputs (tools/ingot-record writes it from any model, with what ONNX Runtime computes), and the first that
+// differs is named with its node.
 #include "compiler/driver/Compare.h"
 #include "compiler/driver/ModelSource.h"
 #include "compiler/importer/ElementType.h"
@@ -32,6 +34,11 @@ struct Row {
   std::string folder;
   HostTensor got;
   Comparison comparison;
+};
+
+struct Divergence {
+  const Row *row;
+  std::string node; ///< "'conv1' (Conv)"; empty where it is not known
 };
 
 llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const Threads &threads,
@@ -79,11 +86,41 @@ void printText(const std::vector<Row> &rows) {
   }
 }
 
-void printJson(const std::vector<Row> &rows, bool passed, double compileSeconds) {
+/// Of values in the order of their nodes, the first that differs: where an error begins, not where it spread to.
+std::optional<Divergence> firstDivergence(const Invocation &invocation, const std::vector<Row> &rows) {
+  auto row = llvm::find_if(rows, [](const Row &row) { return !row.comparison.equal; });
+  if (!invocation.perNode || row == rows.end()) {
+    return std::nullopt;
+  }
+  llvm::Expected<ModelFacts> facts = readModelFacts(invocation.model.modelPath);
+  if (!facts) { // a manifest
+    llvm::consumeError(facts.takeError());
+    return Divergence{&*row, ""};
+  }
+  return Divergence{&*row, facts->makers[row->got.name]};
+}
+
+void printDivergence(const std::vector<Row> &rows, const Divergence &first) {
+  size_t differ = llvm::count_if(rows, [](const Row &row) { return !row.comparison.equal; });
+  llvm::outs() << "first divergence: " << (first.node.empty() ? "" : "node " + first.node + ", ") << "value '"
+               << plainName(first.row->got.name) << "': " << first.row->comparison.why << "; " << differ << " of "
+               << rows.size() << " values differ\n";
+}
+
+void printJson(const std::vector<Row> &rows, bool passed, double compileSeconds,
+               const std::optional<Divergence> &first) {
   llvm::json::OStream json(llvm::outs());
   json.object([&] {
     json.attribute("passed", passed);
     json.attribute("compile_seconds", compileSeconds);
+    if (first) {
+      json.attributeObject("first_divergence", [&] {
+        json.attribute("node", first->node);
+        json.attribute("value", first->row->got.name);
+        json.attribute("max_error", first->row->comparison.maxError);
+        json.attribute("why", first->row->comparison.why);
+      });
+    }
     json.attributeArray("outputs", [&] {
       for (const Row &row : rows) {
         json.object([&] {
@@ -121,7 +158,15 @@ llvm::Error verifyCommand(const Invocation &invocation) {
     }
   }
   bool passed = llvm::all_of(rows, [](const Row &row) { return row.comparison.equal; });
-  invocation.json ? printJson(rows, passed, source.compileSeconds) : printText(rows);
+  std::optional<Divergence> first = firstDivergence(invocation, rows);
+  if (invocation.json) {
+    printJson(rows, passed, source.compileSeconds, first);
+  } else {
+    printText(rows);
+    if (first) {
+      printDivergence(rows, *first);
+    }
+  }
   if (!passed) {
     return llvm::make_error<ExitError>(1, "");
   }
