@@ -51,6 +51,12 @@ static const pb::TensorShapeProto &shapeOf(const pb::ValueInfoProto &value) {
   return value.type().tensor_type().shape();
 }
 
+/// How flags name an axis: as the model does, or as its symbol where that has no name for it.
+static std::string nameOf(const pb::ValueInfoProto &value, size_t axis) {
+  const std::string &name = shapeOf(value).dim(int(axis)).dim_param();
+  return name.empty() ? symbolOf(value.name(), axis, "") : name;
+}
+
 static std::string shapeText(const pb::TensorShapeProto &shape) {
   std::string text = "[";
   for (const Dimension &dim : shape.dim()) {
@@ -92,8 +98,8 @@ void InputReader::optionsMeanSomething() {
   llvm::StringSet<> names, known;
   for (const pb::ValueInfoProto *value : values) {
     names.insert(value->name());
-    for (const Dimension &dim : shapeOf(*value).dim()) {
-      known.insert(dim.dim_param());
+    for (int axis = 0; axis < shapeOf(*value).dim_size(); ++axis) {
+      known.insert(nameOf(*value, axis));
     }
   }
   for (const auto &[name, dims] : options.shapes) {
@@ -168,8 +174,8 @@ void InputReader::shape(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t
     dims.assign(given->second.begin(), given->second.end());
     return;
   }
-  for (const Dimension &dim : shapeOf(value).dim()) {
-    auto symbol = symbols.find(dim.dim_param());
+  for (auto [axis, dim] : llvm::enumerate(shapeOf(value).dim())) {
+    auto symbol = symbols.find(nameOf(value, axis));
     bool fixed = isKnown(dim) || symbol != symbols.end();
     dims.push_back(isKnown(dim) ? dim.dim_value() : fixed ? symbol->second : ShapedType::kDynamic);
   }
