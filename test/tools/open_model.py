@@ -29,7 +29,7 @@ class Tensor(ctypes.Structure):
 
 
 class Symbol(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("most", ctypes.c_int64)]
+    _fields_ = [("name", ctypes.c_char_p), ("least", ctypes.c_int64), ("most", ctypes.c_int64)]
 
 
 class Model(ctypes.Structure):
