@@ -265,7 +265,8 @@ LogicalResult IdentityOp::decompose(PatternRewriter &rewriter) {
 
 LogicalResult DropoutOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getX().getType());
-  types.push_back(cast<TensorType>(getX().getType()).clone(IntegerType::get(getContext(), 1)));
+  types.push_back(getUnfilledMask() ? getX().getType()
+                                    : cast<TensorType>(getX().getType()).clone(IntegerType::get(getContext(), 1)));
   return success();
 }
 LogicalResult DropoutOp::decompose(PatternRewriter &rewriter) {
@@ -279,9 +280,12 @@ LogicalResult DropoutOp::decompose(PatternRewriter &rewriter) {
     if (!isSized(getX())) {
       return failure();
     }
-    mask = make<ConstantOfShapeOp>(
-        rewriter, getLoc(), {makeSizes(rewriter, getLoc(), sizesOf(ranked(getX())))},
-        {rewriter.getNamedAttr("value", DenseElementsAttr::get(tensorOf({1}, rewriter.getI1Type()), true))});
+    ElementsAttr value = DenseElementsAttr::get(tensorOf({1}, rewriter.getI1Type()), true);
+    if (getUnfilledMask()) {
+      value = constantFromFloats(tensorOf({1}, elementOf(getX())), {0.0});
+    }
+    mask = make<ConstantOfShapeOp>(rewriter, getLoc(), {makeSizes(rewriter, getLoc(), sizesOf(ranked(getX())))},
+                                   {rewriter.getNamedAttr("value", value)});
   }
   rewriter.replaceOp(*this, {getX(), mask});
   return success();
@@ -289,6 +293,9 @@ LogicalResult DropoutOp::decompose(PatternRewriter &rewriter) {
 LogicalResult DropoutOp::upgrade(Node &node) {
   for (StringRef name : {"ratio", "seed", "is_test"}) { // of training
     node.attributes.erase(name);
+  }
+  if (node.opset < 10) {
+    node.attributes.set("unfilled_mask", node.builder.getUnitAttr());
   }
   return success();
 }
