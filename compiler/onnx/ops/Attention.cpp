@@ -1,0 +1,324 @@
+// Attention is products, a bias made of the masks, and a softmax. Heads that share keys are rows of one product: the
+// queries of a group stand in an axis of their own, along which keys and values are repeated by broadcasting.
+#include "compiler/onnx/ops/Attention.h"
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
+#include <cmath>
+#include <limits>
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Attention.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+namespace {
+
+constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
+
+/// The sizes of one node, heads in an axis of their own.
+struct Heads {
+  bool flat = false; ///< rank 3: [batch, steps, heads * width]
+  Size batch, queries, keys, past = 0;
+  int64_t heads = 0, shared = 0, width = 0, valueWidth = 0; ///< `shared`: heads of keys and values
+  Size total() const { return past + keys; }
+};
+
+/// Nothing while the operands' sizes are not known; failure with a message where they contradict.
+FailureOr<std::optional<Heads>> headsOf(AttentionOp op) {
+  auto q = ranked(op.getQ()), k = ranked(op.getK()), v = ranked(op.getV());
+  if (!isSized(op.getQ()) || !isSized(op.getK()) || !isSized(op.getV())) {
+    return std::optional<Heads>();
+  }
+  int64_t rank = q.getRank();
+  if ((rank != 3 && rank != 4) || k.getRank() != rank || v.getRank() != rank) {
+    return op.emitOpError("Q, K and V must all have three dimensions or all four, not ")
+           << q << ", " << k << ", " << v;
+  }
+  Heads h;
+  h.flat = rank == 3;
+  Sizes sq = sizesOf(q), sk = sizesOf(k), sv = sizesOf(v);
+  if (!sq.back().isNumber() || !sk.back().isNumber() || !sv.back().isNumber()) {
+    return op.emitOpError("the width of a head must be known when the model is compiled");
+  }
+  h.batch = sq[0], h.queries = sq[h.flat ? 1 : 2], h.keys = sk[h.flat ? 1 : 2];
+  h.width = sq.back().number(), h.valueWidth = sv.back().number();
+  int64_t keyWidth = sk.back().number();
+  if (h.flat) {
+    h.heads = op.getQNumHeads().value_or(0), h.shared = op.getKvNumHeads().value_or(0);
+  } else if (sq[1].isNumber() && sk[1].isNumber()) {
+    h.heads = sq[1].number(), h.shared = sk[1].number();
+  }
+  if (h.heads < 1 || h.shared < 1 || h.heads % h.shared ||
+      (h.flat && (h.width % h.heads || keyWidth % h.shared || h.valueWidth % h.shared))) {
+    return op.emitOpError("") << h.heads << " query heads and " << h.shared << " heads of keys do not divide " << q
+                              << ", " << k << ", " << v;
+  }
+  if (h.flat) {
+    h.width /= h.heads, keyWidth /= h.shared, h.valueWidth /= h.shared;
+  }
+  if (h.width != keyWidth) {
+    return op.emitOpError("heads of Q have ") << h.width << " columns, those of K " << keyWidth;
+  }
+  if (present(op.getPastKey()) != present(op.getPastValue())) {
+    return op.emitOpError("past_key and past_value are given together or not at all");
+  }
+  if (present(op.getPastKey())) {
+    if (!isSized(op.getPastKey()) || ranked(op.getPastKey()).getRank() != 4) {
+      return std::optional<Heads>();
+    }
+    h.past = sizeOf(ranked(op.getPastKey()), 2);
+  }
+  return std::optional(h);
+}
+
+/// The rewrite of one Attention.
+struct Expansion {
+  AttentionOp op;
+  Heads h;
+  Formula f;
+
+  NamedAttribute order(ArrayRef<int64_t> perm) {
+    return f.b.getNamedAttr("perm", f.b.getDenseI64ArrayAttr(perm));
+  }
+  /// [batch, steps, heads * width] as [batch, heads, steps, width].
+  Value apart(Value x, const Size &steps, int64_t heads, int64_t width) {
+    return h.flat ? f.op("Transpose", {f.reshapeTo(x, {h.batch, steps, heads, width})}, {order({0, 2, 1, 3})}) : x;
+  }
+  Value integer(const Size &n) { return makeSizes(f.b, f.loc, n, tensorOf({}, f.b.getI64Type())); }
+  Value behind(Value past, Value now) {
+    return present(past) ? f.op("Concat", {past, now}, {f.integer("axis", 2)}) : now;
+  }
+  Value row(const Size &n, bool column) {
+    Value numbers = f.op("Range", {integer(0), integer(n), integer(1)});
+    return column ? f.reshapeTo(numbers, {n, 1}) : numbers;
+  }
+  /// 0 where allowed, else minus infinity.
+  Value bias(Value allowed) {
+    return f.op("Where", {allowed, f.number(0, op.getQ()), f.number(minusInfinity, op.getQ())});
+  }
+
+  /// The mask as a bias over all keys: keys beyond its columns are out.
+  Value maskBias() {
+    Value mask = op.getAttnMask();
+    auto type = ranked(mask);
+    Size missing = h.total() - sizeOf(type, -1 + type.getRank());
+    bool isBool = type.getElementType().isInteger(1);
+    if (!missing.is(0)) {
+      Sizes pads(2 * type.getRank(), 0);
+      pads.back() = missing;
+      Value filler = isBool ? makeConstant(f.b, f.loc, DenseElementsAttr::get(tensorOf({}, f.b.getI1Type()), false))
+                            : f.number(minusInfinity, mask);
+      mask = f.op("Pad", {mask, makeSizes(f.b, f.loc, pads), filler, Value()});
+    }
+    return isBool ? bias(mask) : mask;
+  }
+
+  /// How far the last query lies behind the last key: [] or, with lengths for each sequence, [batch, 1, 1, 1].
+  Value queryOffset() {
+    if (!present(op.getPastKey()) && present(op.getNonpadKvSeqlen())) {
+      return f.sub(f.reshapeTo(op.getNonpadKvSeqlen(), {h.batch, 1, 1, 1}), integer(h.queries));
+    }
+    return integer(h.past);
+  }
+
+  /// What is added to the scores; null for nothing.
+  Value allBiases() {
+    Value sum;
+    auto add = [&](Value v) { sum = sum ? f.add(sum, v) : v; };
+    if (present(op.getAttnMask())) {
+      add(maskBias());
+    }
+    int64_t left = op.getLeftWindowSize(), right = op.getRightWindowSize();
+    if (op.getIsCausal() || left >= 0 || right >= 0) {
+      Value ahead = f.sub(row(h.total(), false), f.add(row(h.queries, true), queryOffset())); // of a key before a query
+      auto atMost = [&](Value v, int64_t n) { add(bias(f.op("LessOrEqual", {v, integer(n)}))); };
+      if (op.getIsCausal()) {
+        atMost(ahead, 0);
+      }
+      if (right >= 0) {
+        atMost(ahead, right);
+      }
+      if (left >= 0) {
+        atMost(f.sub(integer(0), ahead), left);
+      }
+    }
+    if (present(op.getNonpadKvSeqlen())) {
+      Value length = f.reshapeTo(op.getNonpadKvSeqlen(), {h.batch, 1, 1, 1});
+      add(bias(f.op("Less", {row(h.total(), false), length})));
+    }
+    return sum;
+  }
+
+  /// Queries times keys, [batch, heads, queries, total]; or weights times values. `columns` is the result's last axis.
+  Value grouped(Value rows, Value shared, const Size &inner, const Size &columns, bool transposed) {
+    SmallVector<NamedAttribute> attributes;
+    if (transposed) {
+      attributes.push_back(f.flag("transB"));
+    }
+    if (h.heads == h.shared) {
+      return f.op("MatMul", {rows, shared}, attributes);
+    }
+    Sizes own = sizesOf(ranked(shared));
+    Value a = f.reshapeTo(rows, {h.batch, h.shared, h.heads / h.shared, h.queries, inner});
+    Value b = f.reshapeTo(shared, {h.batch, h.shared, 1, own[2], own[3]});
+    return f.reshapeTo(f.op("MatMul", {a, b}, attributes), {h.batch, h.heads, h.queries, columns});
+  }
+
+  SmallVector<Value> run() {
+    Value q = apart(op.getQ(), h.queries, h.heads, h.width);
+    Value k = behind(op.getPastKey(), apart(op.getK(), h.keys, h.shared, h.width));
+    Value v = behind(op.getPastValue(), apart(op.getV(), h.keys, h.shared, h.valueWidth));
+    double scale = op.getScale() ? op.getScale()->convertToDouble() : 1 / std::sqrt(static_cast<double>(h.width));
+    Value stages[4];
+    Value scores = stages[0] = f.mul(grouped(q, k, h.width, h.total(), true), f.number(scale, q));
+    if (double cap = op.getSoftcap().convertToDouble(); cap > 0) {
+      scores = f.mul(f.op("Tanh", {f.div(scores, f.number(cap, q))}), f.number(cap, q));
+    }
+    stages[1] = scores;
+    Value biases = allBiases();
+    scores = stages[2] = biases ? f.add(scores, biases) : scores;
+    Value weights = f.op("Softmax", {scores}, {f.integer("axis", -1)});
+    if (biases) { // a query without any key takes nothing
+      Value best = f.reduce("ReduceMax", scores, {3}, true);
+      Value nothing = f.op("Equal", {best, f.number(minusInfinity, q)});
+      weights = f.op("Where", {nothing, f.number(0, q), weights});
+    }
+    stages[3] = weights;
+    Value y = grouped(weights, v, h.total(), h.valueWidth, false);
+    if (h.flat) {
+      y = f.reshapeTo(f.op("Transpose", {y}, {order({0, 2, 1, 3})}), {h.batch, h.queries, h.heads * h.valueWidth});
+    }
+    return {y, k, v, stages[op.getQkMatmulOutputMode()]};
+  }
+};
+
+} // namespace
+
+LogicalResult AttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
+  Type element = elementOf(getQ());
+  FailureOr<std::optional<Heads>> heads = headsOf(*this);
+  if (failed(heads)) {
+    return failure();
+  }
+  if (getQkMatmulOutputMode() < 0 || getQkMatmulOutputMode() > 3) {
+    return emitOpError("attribute 'qk_matmul_output_mode' is ") << getQkMatmulOutputMode();
+  }
+  if (!*heads) {
+    types.assign(4, unrankedOf(element));
+    return success();
+  }
+  const Heads &h = **heads;
+  types.push_back(h.flat ? sizedType({h.batch, h.queries, h.heads * h.valueWidth}, element)
+                         : sizedType({h.batch, h.heads, h.queries, h.valueWidth}, element));
+  types.push_back(sizedType({h.batch, h.shared, h.total(), h.width}, element));
+  types.push_back(sizedType({h.batch, h.shared, h.total(), h.valueWidth}, element));
+  types.push_back(sizedType({h.batch, h.heads, h.queries, h.total()}, element));
+  return success();
+}
+
+LogicalResult AttentionOp::decompose(PatternRewriter &rewriter) {
+  FailureOr<std::optional<Heads>> heads = headsOf(*this);
+  bool masked = present(getAttnMask());
+  if (failed(heads) || !*heads || (masked && (!isSized(getAttnMask()) || ranked(getAttnMask()).getRank() == 0))) {
+    return failure();
+  }
+  rewriter.replaceOp(*this, Expansion{*this, **heads, {rewriter, getLoc()}}.run());
+  return success();
+}
+
+LogicalResult RotaryEmbeddingOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.push_back(getX().getType());
+  return success();
+}
+
+/// Pairs of columns are turned by the angles of their positions. A pair is column i of both halves, or two neighbours.
+LogicalResult RotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
+  auto type = ranked(getX());
+  if (!isSized(getX()) || !isSized(getCosCache()) || !isSized(getSinCache()) ||
+      (present(getPositionIds()) && !isSized(getPositionIds()))) {
+    return failure();
+  }
+  Sizes shape = sizesOf(type);
+  bool flat = type.getRank() == 3;
+  int64_t heads = static_cast<int64_t>(getNumHeads());
+  if ((!flat && type.getRank() != 4) || !shape.back().isNumber() ||
+      (flat && (heads < 1 || shape.back().number() % heads))) {
+    return emitOpError("") << heads << " heads do not divide " << type;
+  }
+  int64_t width = flat ? shape.back().number() / heads : shape.back().number();
+  int64_t turned = getRotaryEmbeddingDim() ? static_cast<int64_t>(getRotaryEmbeddingDim()) : width, half = turned / 2;
+  if (turned > width || turned % 2) {
+    return emitOpError("turns ") << turned << " of " << width << " columns";
+  }
+  Formula f(rewriter, getLoc());
+  Value x = flat ? f.reshapeTo(getX(), {shape[0], shape[1], heads, width}) : getX();
+  auto part = [&](Value v, int64_t from, int64_t to, int64_t step) {
+    auto one = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
+    return f.op("Slice", {v, one(from), one(to), one(3), one(step)});
+  };
+  // [batch, steps, half], with an axis for the heads.
+  auto angles = [&](Value cache) {
+    Value v = present(getPositionIds()) ? f.op("Gather", {cache, getPositionIds()}, {f.integer("axis", 0)}) : cache;
+    return f.op("Unsqueeze", {v, makeIntegers(f.b, f.loc, {flat ? 2 : 1})});
+  };
+  Value cosine = angles(getCosCache()), sine = angles(getSinCache());
+  bool neighbours = getInterleaved() != 0;
+  Value a = neighbours ? part(x, 0, turned, 2) : part(x, 0, half, 1);
+  Value b = neighbours ? part(x, 1, turned, 2) : part(x, half, turned, 1);
+  Value real = f.sub(f.mul(cosine, a), f.mul(sine, b)), imaginary = f.add(f.mul(sine, a), f.mul(cosine, b));
+  Value y;
+  if (neighbours) {
+    Value axis = makeIntegers(f.b, f.loc, {4});
+    Sizes pairs = sizesOf(ranked(x));
+    pairs.back() = turned;
+    y = f.op("Concat", {f.op("Unsqueeze", {real, axis}), f.op("Unsqueeze", {imaginary, axis})}, {f.integer("axis", 4)});
+    y = f.reshapeTo(y, pairs);
+  } else {
+    y = f.op("Concat", {real, imaginary}, {f.integer("axis", 3)});
+  }
+  if (turned < width) {
+    y = f.op("Concat", {y, part(x, turned, width, 1)}, {f.integer("axis", 3)});
+  }
+  rewriter.replaceOp(*this, f.reshapeTo(y, shape));
+  return success();
+}
+
+LogicalResult TensorScatterOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.push_back(getPastCache().getType());
+  return success();
+}
+
+/// ScatterElements whose places are those of the update, moved along the axis by what write_indices says of the batch.
+LogicalResult TensorScatterOp::decompose(PatternRewriter &rewriter) {
+  auto cache = ranked(getPastCache()), update = ranked(getUpdate());
+  if (!isSized(getPastCache()) || !isSized(getUpdate())) {
+    return failure();
+  }
+  auto axis = normalAxis(getAxis(), cache.getRank());
+  if (update.getRank() != cache.getRank() || !axis || *axis == 0 || (getMode() != "linear" && getMode() != "circular")) {
+    return emitOpError("cannot write ") << update << " into " << cache << " along axis " << getAxis();
+  }
+  Formula f(rewriter, getLoc());
+  auto integer = [&](const Size &n) { return makeSizes(f.b, f.loc, n, tensorOf({}, f.b.getI64Type())); };
+  Sizes sizes = sizesOf(update), along(cache.getRank(), 1), first(cache.getRank(), 1);
+  along[*axis] = sizes[*axis], first[0] = sizes[0];
+  Value places = f.reshapeTo(f.op("Range", {integer(0), integer(sizes[*axis]), integer(1)}), along);
+  if (present(getWriteIndices())) {
+    places = f.add(places, f.reshapeTo(getWriteIndices(), first));
+  }
+  if (getMode() == "circular") {
+    places = f.op("Mod", {places, integer(sizeOf(cache, *axis))});
+  }
+  places = f.op("Expand", {places, makeSizes(f.b, f.loc, sizes)});
+  rewriter.replaceOp(*this, f.op("ScatterElements", {getPastCache(), places, getUpdate()}, {f.integer("axis", *axis)}));
+  return success();
+}
+
+void registerAttention(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Attention.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx
