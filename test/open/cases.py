@@ -460,3 +460,46 @@ def cropped():
     one = c.constant(np.int64([1, 2, 1, 1]))
     c.output(c.op("Resize", x, roi, none, one, mode="linear", coordinate_transformation_mode="tf_crop_and_resize"))
     return c.each(h=[1, 4, 16], w=[2, 9, 33])  # where lengths stay as they are ONNX Runtime crops nothing
+
+
+@case
+def attention():
+    c = Case(24)
+    q, k, v = c.input("batch", 6, "l", 8), c.input("batch", 2, "s", 8), c.input("batch", 2, "s", 5)
+    mask = c.input("l", "s", dtype=bool, fill=lambda rng, shape, _: rng.random(shape) < 0.8)
+    past_k, past_v = c.input("batch", 2, "past", 8), c.input("batch", 2, "past", 5)
+    c.output(c.op("Attention", q, k, v, mask, outputs=1))
+    c.output(c.op("Attention", q, k, v, outputs=1, is_causal=1, scale=0.5))
+    for output in c.op("Attention", q, k, v, "", past_k, past_v, outputs=3, is_causal=1):
+        c.output(output)
+    return c.each(batch=[1, 3], l=[2, 7, 17], s=[17, 33], past=[0, 5])  # ONNX Runtime 1.30 lets one query see all keys
+
+
+@case
+def attention_flat():
+    c = Case(24)
+    q, k, v = c.input("batch", "l", 24), c.input("batch", "s", 24), c.input("batch", "s", 12)
+    bias = c.input("batch", 1, "l", "s")
+    c.output(c.op("Attention", q, k, v, bias, q_num_heads=3, kv_num_heads=3, softcap=2.0))
+    return c.each(batch=[1, 2], l=[1, 7, 64], s=[1, 13, 100])
+
+
+@case
+def rotary():
+    c = Case(23)
+    x, positions = c.input("batch", "l", 48), c.input("batch", "l", dtype=np.int64, fill=lambda rng, shape, _: rng.integers(0, 50, shape))
+    for width, interleaved in [(0, 0), (8, 0), (8, 1)]:
+        columns = (width or 16) // 2
+        cosine, sine = c.weights(50, columns), c.weights(50, columns)
+        c.output(c.op("RotaryEmbedding", x, cosine, sine, positions, num_heads=3, rotary_embedding_dim=width, interleaved=interleaved))
+    return c.each(batch=[1, 3], l=[1, 2, 17])
+
+
+@case
+def written_cache():
+    c = Case(24)
+    cache, update = c.input("batch", 2, "room", 4), c.input("batch", 2, "l", 4)
+    start = c.input("batch", dtype=np.int64, fill=lambda rng, shape, _: rng.integers(0, 4, shape))
+    c.output(c.op("TensorScatter", cache, update, start))
+    c.output(c.op("TensorScatter", cache, update, start, mode="circular"))
+    return c.each(batch=[1, 3], room=[9, 20], l=[1, 2, 5])
