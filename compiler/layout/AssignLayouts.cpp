@@ -64,7 +64,7 @@ private:
 
   static RankedTensorType plain(RankedTensorType t) { return plan::withLayout(t, {}); }
   static RankedTensorType blocked(RankedTensorType t, int64_t lanes) {
-    return plan::withLayout(t, plan::BlockedAttr::get(t.getContext(), lanes, {}));
+    return plan::withLayout(t, plan::BlockedAttr::get(t.getContext(), lanes, {}, {}));
   }
   static bool isConstant(Value v) { return static_cast<bool>(onnx::constantOf(v)); }
 
@@ -109,9 +109,12 @@ private:
       if (!full || isConstant(v)) {
         continue;
       }
+      if (!plan::canBlock(t)) {
+        return false;
+      }
       (plan::blockedOf(t) ? inBlocks : rowMajor) += 1;
     }
-    return result.getRank() >= 3 && inBlocks > 0 && inBlocks >= rowMajor;
+    return result.getRank() >= 3 && plan::canBlock(result) && inBlocks > 0 && inBlocks >= rowMajor;
   }
 
   /// Gives [C, H, W] beside [N, C, H, W] its batch axis, so that it can be reordered to channel blocks.
@@ -307,7 +310,7 @@ private:
       auto layout = plan::blockedOf(v.getType());
       if (layout && llvm::any_of(halo, [](int64_t h) { return h > 0; })) {
         v = separateViews(v);
-        retype(v, plan::withLayout(typeOf(v), plan::BlockedAttr::get(v.getContext(), layout.getLanes(), halo)));
+        retype(v, plan::withLayout(typeOf(v), plan::BlockedAttr::get(v.getContext(), layout.getLanes(), halo, {})));
       }
     }
   }

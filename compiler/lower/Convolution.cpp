@@ -90,7 +90,7 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
   auto group = op->getAttrOfType<IntegerAttr>("group");
   onnx::Sizes sizes(spatial.begin(), spatial.end());
   onnx::Window window = transposed ? *onnx::transposedWindowOf(op, sizes, kernel) : *onnx::windowOf(op, sizes, kernel);
-  ConvGeometry g{x.getDimSize(0),
+  ConvGeometry g{plan::sizesOf(x)[0],
                  x.getDimSize(1),
                  y.getDimSize(1),
                  group ? group.getInt() : 1,
@@ -131,7 +131,7 @@ int64_t ConvGeometry::macs() const {
   for (const ConvPhase &p : phases) {
     sum += p.rows() * p.axes[2].out * static_cast<int64_t>(p.taps.size());
   }
-  return sum * batch * outChannels * inGroup();
+  return sum * (batch.isNumber() ? batch.number() : 1) * outChannels * inGroup();
 }
 
 plan::WeightTable::Recipe paddedRecipe(int64_t count) {

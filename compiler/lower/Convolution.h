@@ -26,7 +26,8 @@ struct ConvPhase {
 };
 
 struct ConvGeometry {
-  int64_t batch, inChannels, outChannels, groups;
+  support::Size batch;
+  int64_t inChannels, outChannels, groups;
   int64_t kernel;                     ///< taps of the whole kernel
   bool transposed;                    ///< weights are [in][out of a group][kernel], not [out][in of a group][kernel]
   llvm::SmallVector<int64_t> spatial; ///< of the input
@@ -40,11 +41,11 @@ struct ConvGeometry {
     int64_t row = transposed ? in * outGroup() + out % outGroup() : out * inGroup() + in % inGroup();
     return row * kernel + tap;
   }
-  int64_t macs() const;
+  int64_t macs() const; ///< of one image where the batch is open
 };
 
-/// Of a Conv or ConvTranspose of static shape. `wide`: the inner axis may be another than the last, where the last is
-/// short.
+/// Of a Conv or ConvTranspose whose image is of static shape. `wide`: the inner axis may be another than the last,
+/// where the last is short.
 ConvGeometry geometryOf(mlir::Operation *op, bool wide);
 
 /// A copy of a constant vector of f32, padded with zeros to `count` elements.

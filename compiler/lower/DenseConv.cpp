@@ -42,8 +42,8 @@ int64_t DenseConv::unitsOf(const ConvGeometry &g, const DenseSchedule &s) {
   return units;
 }
 
-int64_t DenseConv::items(const ConvGeometry &g, const DenseSchedule &s) {
-  return g.batch * unitsOf(g, s) * (s.pixelsOuter ? 1 : s.panelCount());
+support::Size DenseConv::items(const ConvGeometry &g, const DenseSchedule &s) {
+  return g.batch * (unitsOf(g, s) * (s.pixelsOuter ? 1 : s.panelCount()));
 }
 
 void DenseConv::run() {

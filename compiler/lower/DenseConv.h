@@ -58,7 +58,7 @@ class DenseConv {
 public:
   DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, ConvInput input, Space space);
 
-  static int64_t items(const ConvGeometry &g, const DenseSchedule &s);
+  static support::Size items(const ConvGeometry &g, const DenseSchedule &s);
   /// Runs the work items of the build.
   void run();
   /// All panels over rows [from, to) of the only phase: for stems, which place their input themselves.

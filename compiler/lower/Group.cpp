@@ -79,11 +79,14 @@ bool Group::hasEpilogue() const {
 }
 
 Walk walkOf(RankedTensorType type) {
-  if (type.hasStaticShape()) {
+  if (type.hasStaticShape() || plan::blockedOf(type)) {
     plan::Strides s = plan::stridesOf(type);
-    return {s.offset, Ixs(s.sizes.begin(), s.sizes.end()), Ixs(s.strides.begin(), s.strides.end()), s.lanes};
+    Walk walk{s.offset, Ixs(s.sizes.begin(), s.sizes.end()), Ixs(s.strides.begin(), s.strides.end()), s.lanes};
+    if (!type.hasStaticShape()) {
+      walk.sizes[0] = plan::sizesOf(type)[0];
+    }
+    return walk;
   }
-  assert(!plan::blockedOf(type) && "blocked tensors have static shapes");
   onnx::Sizes sizes = plan::sizesOf(type);
   Walk walk{0, Ixs(sizes.begin(), sizes.end()), Ixs(sizes.size(), 1), 1};
   for (size_t i = sizes.size(); i-- > 1;) {

@@ -298,7 +298,7 @@ struct Lowering {
       fill(at + (before + s.sizes[d]) * stride, after * stride);
       w.loop(0, s.sizes[d], 1, [&](Ix i) { around(at + (i + before) * stride, d + 1); });
     };
-    w.loop(0, s.sizes[0] * s.sizes[1], 1, [&](Ix plane) { around(plane * planeStride, 2); });
+    w.loop(0, Ix(plan::sizesOf(type)[0]) * s.sizes[1], 1, [&](Ix plane) { around(plane * planeStride, 2); });
   }
 
   /// Bytes as they are.

@@ -14,12 +14,28 @@ RankedTensorType withLayout(RankedTensorType type, BlockedAttr layout) {
   if (!layout) {
     return onnx::sizedType(sizesOf(type), type.getElementType());
   }
-  assert(type.hasStaticShape() && "blocked tensors have static shapes");
-  return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
+  assert(canBlock(type) && "only the batch of a blocked tensor may be open");
+  support::Size batch = sizesOf(type)[0];
+  MLIRContext *context = type.getContext();
+  auto text = batch.isNumber() ? StringAttr() : StringAttr::get(context, batch.text());
+  return RankedTensorType::get(type.getShape(), type.getElementType(),
+                               BlockedAttr::get(context, layout.getLanes(), layout.getHalo(), text));
+}
+
+bool canBlock(RankedTensorType type) {
+  return type.getRank() >= 2 && llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic);
 }
 
 support::Sizes sizesOf(RankedTensorType type) {
-  return blockedOf(type) ? support::Sizes(type.getShape().begin(), type.getShape().end()) : onnx::sizesOf(type);
+  auto blocked = blockedOf(type);
+  if (!blocked) {
+    return onnx::sizesOf(type);
+  }
+  support::Sizes sizes(type.getShape().begin(), type.getShape().end());
+  if (blocked.getBatch()) {
+    sizes[0] = *support::Size::parse(blocked.getBatch().getValue());
+  }
+  return sizes;
 }
 
 Strides stridesOf(RankedTensorType type) {
@@ -52,14 +68,17 @@ support::Size physicalElements(RankedTensorType type) {
   if (!blocked) {
     return support::product(sizesOf(type));
   }
-  int64_t n = 1;
+  support::Size n = sizesOf(type)[0];
   for (auto [i, d] : llvm::enumerate(type.getShape())) {
+    if (i == 0) {
+      continue;
+    }
     if (i == 1) {
-      n *= llvm::divideCeil(d, blocked.getLanes()) * blocked.getLanes();
+      n = n * static_cast<int64_t>(llvm::divideCeil(d, blocked.getLanes()) * blocked.getLanes());
     } else if (i >= 2 && !blocked.getHalo().empty()) {
-      n *= d + blocked.getHalo()[2 * (i - 2)] + blocked.getHalo()[2 * (i - 2) + 1];
+      n = n * (d + blocked.getHalo()[2 * (i - 2)] + blocked.getHalo()[2 * (i - 2) + 1]);
     } else {
-      n *= d;
+      n = n * d;
     }
   }
   return n;

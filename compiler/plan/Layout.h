@@ -7,17 +7,20 @@ namespace ingot::plan {
 
 /// The blocked encoding of a type, or null for row-major.
 BlockedAttr blockedOf(mlir::Type type);
-/// The type in the layout (null: row-major); open sizes, which only row-major tensors have so far, stay.
+/// The type in the layout (null: row-major); open sizes stay.
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, BlockedAttr layout);
 
-/// The logical axes. Blocked tensors have static shapes.
+/// Whether the tensor may be blocked: all axes but the batch are numbers.
+bool canBlock(mlir::RankedTensorType type);
+
+/// The logical axes.
 support::Sizes sizesOf(mlir::RankedTensorType type);
 
 /// Strides in elements over the *iteration dimensions* of a tensor. Row-major: the logical axes; the lane axis is the
 /// last one. Blocked: [N, C / lanes, spatial...] and the lanes, whose stride is 1.
 struct Strides {
   int64_t offset = 0;                 ///< of the first interior element
-  llvm::SmallVector<int64_t> sizes;   ///< of each iteration dimension, halo excluded
+  llvm::SmallVector<int64_t> sizes;   ///< of each iteration dimension, halo excluded; not of a batch that is open
   llvm::SmallVector<int64_t> strides; ///< of each iteration dimension
   int64_t lanes = 1;                  ///< elements of a block; 1 for row-major
 };

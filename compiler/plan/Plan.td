@@ -17,10 +17,11 @@ def Plan_BlockedAttr : AttrDef<Plan_Dialect, "Blocked"> {
   let description = [{
     Encoding of a tensor [N, C, spatial...]. In memory: [N][ceil(C / lanes)][before + size + after of each spatial axis][lanes].
     `halo` is (before, after) of each spatial axis; the buffer owns it and its contents are zero when a consumer runs.
+    `batch` is the text of N where it depends on the model's symbols; the other axes are numbers.
     Lanes at or beyond C hold anything: nobody may let them reach another lane.
   }];
-  let parameters = (ins "int64_t":$lanes, OptionalArrayRefParameter<"int64_t">:$halo);
-  let assemblyFormat = "`<` $lanes (`,` `halo` `=` `[` $halo^ `]`)? `>`";
+  let parameters = (ins "int64_t":$lanes, OptionalArrayRefParameter<"int64_t">:$halo, OptionalParameter<"::mlir::StringAttr">:$batch);
+  let assemblyFormat = "`<` $lanes (`,` `halo` `=` `[` $halo^ `]`)? (`,` `batch` `=` $batch^)? `>`";
 }
 
 def Plan_PlaceAttr : AttrDef<Plan_Dialect, "Place"> {

@@ -42,7 +42,8 @@ Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine) 
   int64_t left =
       machine.registers - 2 - (s.resident ? s.taps() + 1 : std::min<int64_t>(s.axis(2).taps, machine.registers / 3));
   s.width = std::max<int64_t>(1, std::min<int64_t>(14, left) / s.height);
-  s.units = std::clamp<int64_t>(enoughItems / std::max<int64_t>(1, s.g.batch * s.blocks), 1,
+  int64_t images = s.g.batch.isNumber() ? s.g.batch.number() : 1;
+  s.units = std::clamp<int64_t>(enoughItems / std::max<int64_t>(1, images * s.blocks), 1,
                                 std::max<int64_t>(1, s.wholeTiles() / tileRowsOfUnit));
   return s;
 }
@@ -234,7 +235,7 @@ public:
     Schedule s = scheduleOf(kernel, machine);
     Operation *root = rootOf(kernel);
     KernelShape shape;
-    shape.items = s.g.batch * s.blocks * s.units;
+    shape.items = s.g.batch * support::Size(s.blocks * s.units);
     shape.packed[operandNumber(root->getOperand(1))] = packed(s);
     if (onnx::present(root->getOperand(2))) {
       shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes);

@@ -97,7 +97,7 @@ bool rowsMerge(plan::KernelOp kernel, Operation *root, ArrayRef<Size> shape, int
     Sizes sizes = plan::sizesOf(type);
     for (int64_t d = 0; d < rows; ++d) {
       if (!shape[d].is(1)) {
-        (d >= shift && sizes[d - shift] == shape[d] ? along : broadcast) = true;
+        (d >= shift && !sizes[d - shift].repeats() ? along : broadcast) = true;
       }
     }
     if (along && broadcast) {
@@ -118,6 +118,9 @@ Problem problemOf(plan::KernelOp kernel) {
   p.constantB = static_cast<bool>(constantOperand(kernel, op.getB()));
   Sizes sa = plan::sizesOf(a), sb = plan::sizesOf(b), shape = plan::sizesOf(y);
   p.k = op.getTransA() ? sa[sa.size() - 2] : sa.back();
+  if (!p.k.isNumber()) { // the same by requirement, and perhaps a number
+    p.k = p.vectorB ? sb.back() : sb[sb.size() - (p.transB ? 1 : 2)];
+  }
   p.m = p.vectorA ? Size(1) : sa[sa.size() - (op.getTransA() ? 1 : 2)];
   p.n = p.vectorB ? Size(1) : sb[sb.size() - (p.transB ? 2 : 1)];
   p.rowA = op.getTransA() ? Size(1) : p.k, p.stepA = op.getTransA() ? p.m : Size(1);

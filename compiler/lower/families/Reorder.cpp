@@ -13,7 +13,8 @@ namespace {
 
 /// Both sides walked as rows of neighbouring pixels.
 struct Rows {
-  int64_t batch, channels, lanes, blocks;
+  support::Size batch;
+  int64_t channels, lanes, blocks;
   SmallVector<int64_t> sizes;                    ///< of the axes outside a row
   int64_t pixels = 1;                            ///< of a row
   plan::Strides plain, blocked;                  ///< strides of a row's pixels are 1 and lanes
@@ -40,7 +41,7 @@ struct Rows {
 Rows rowsOf(RankedTensorType plain, RankedTensorType blocked) {
   Rows r;
   r.plain = plan::stridesOf(plain), r.blocked = plan::stridesOf(blocked);
-  r.batch = plain.getDimSize(0), r.channels = plain.getDimSize(1), r.lanes = r.blocked.lanes,
+  r.batch = plan::sizesOf(plain)[0], r.channels = plain.getDimSize(1), r.lanes = r.blocked.lanes,
   r.blocks = r.blocked.sizes[1];
   size_t inner = plain.getRank();
   while (inner > 2) {
@@ -74,7 +75,7 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape shape;
     Rows r = rowsOf(kernel);
-    shape.items = r.batch * r.blocks * r.rows();
+    shape.items = r.batch * support::Size(r.blocks * r.rows());
     return shape;
   }
 

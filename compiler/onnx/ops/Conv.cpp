@@ -108,7 +108,9 @@ std::string ConvOp::unsupported() { return unsupportedConv(*this); }
 std::string ConvTransposeOp::unsupported() { return unsupportedConv(*this); }
 
 template <typename Op> static bool packable(Op op) {
-  return isStatic(op.getX()) && isStatic(op.getW()) && constantThrough(op.getW()) &&
+  auto x = ranked(op.getX());
+  bool image = x && llvm::none_of(x.getShape().drop_front(), ShapedType::isDynamic);
+  return image && isStatic(op.getW()) && constantThrough(op.getW()) &&
          (!present(op.getB()) || constantThrough(op.getB()));
 }
 

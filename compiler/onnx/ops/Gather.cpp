@@ -178,6 +178,15 @@ LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
 
 /// Of GatherElements and ScatterElements: the axis, constant indices, and indices' shape, which but for the axis fits
 /// in the data's.
+/// Requires two shapes to be equal.
+static LogicalResult requireShape(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b) {
+  bool equal = a.size() == b.size();
+  for (size_t i = 0; equal && i < a.size(); ++i) {
+    equal = succeeded(require(op, a[i], b[i]));
+  }
+  return success(equal);
+}
+
 static LogicalResult checkElements(Operation *op, int64_t givenAxis) {
   auto data = ranked(op->getOperand(0)), indices = ranked(op->getOperand(1));
   auto axis = checkedAxis(op, givenAxis, data.getRank());
@@ -185,8 +194,8 @@ static LogicalResult checkElements(Operation *op, int64_t givenAxis) {
     return failure();
   }
   for (int64_t i = 0; i < data.getRank(); ++i) {
-    int64_t d = data.getDimSize(i), n = indices.getDimSize(i);
-    if (i != *axis && d != unknown && n != unknown && n > d) {
+    Size d = sizeOf(data, i), n = sizeOf(indices, i);
+    if (i != *axis && failed(require(op, min(d, n), n))) {
       return op->emitOpError("indices go beyond the data along axis ") << i;
     }
   }
@@ -248,6 +257,9 @@ LogicalResult GatherNDOp::inferTypes(SmallVectorImpl<Type> &types) {
     return failure();
   }
   Sizes from = sizesOf(data), shape = sizesOf(indices);
+  if (failed(requireShape(*this, ArrayRef<Size>(from).take_front(batch), ArrayRef<Size>(shape).take_front(batch)))) {
+    return emitOpError("batch dimensions of ") << data << " and " << indices << " differ";
+  }
   shape.pop_back();
   shape.append(from.begin() + batch + depth, from.end());
   types.push_back(sizedType(shape, data.getElementType()));
@@ -262,7 +274,7 @@ Lookup ScatterNDOp::lookup() { return tuplesLookup(getData(), getIndices(), 0); 
 LogicalResult ScatterElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices()), updates = ranked(getUpdates());
   if (data && indices && updates) {
-    if (data.getRank() != indices.getRank() || failed(verifyCompatibleShape(indices, updates))) {
+    if (data.getRank() != indices.getRank() || failed(requireShape(*this, sizesOf(indices), sizesOf(updates)))) {
       return emitOpError("updates and indices differ in shape, or from the data in rank");
     }
     if (failed(checkElements(*this, getAxis()))) {
@@ -274,7 +286,7 @@ LogicalResult ScatterElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 LogicalResult ScatterNDOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices()), updates = ranked(getUpdates());
-  if (data && indices && updates && indices.hasStaticShape()) {
+  if (data && indices && updates && (indices.getRank() == 0 || indices.getShape().back() != unknown)) {
     int64_t depth = indices.getRank() ? indices.getShape().back() : 0;
     if (depth < 1 || depth > data.getRank()) {
       return emitOpError("tuples of ") << depth << " do not fit " << data;
@@ -282,11 +294,11 @@ LogicalResult ScatterNDOp::inferTypes(SmallVectorImpl<Type> &types) {
     if (failed(checkConstants(*this, data.getShape().take_front(depth)))) {
       return failure();
     }
-    SmallVector<int64_t> shape(indices.getShape().drop_back());
-    llvm::append_range(shape, data.getShape().drop_front(depth));
-    if (failed(verifyCompatibleShape(shape, updates.getShape()))) {
-      return emitOpError("updates have the shape ")
-             << updates << ", expected [" << llvm::make_range(shape.begin(), shape.end()) << "]";
+    Sizes shape = sizesOf(indices), from = sizesOf(data);
+    shape.pop_back();
+    shape.append(from.begin() + depth, from.end());
+    if (failed(requireShape(*this, shape, sizesOf(updates)))) {
+      return emitOpError("updates have the shape ") << updates << ", expected " << textOf(shape);
     }
   }
   types.push_back(getData().getType());
