@@ -1,6 +1,8 @@
 /* Runs a compiled model with a page that may not be touched before and behind every buffer.
  *
- *   guarded MODEL.so NAME DIR      reads DIR/input_K.bin, writes DIR/output_K.bin
+ *   guarded MODEL.so NAME DIR [SIZE...]      reads DIR/input_K.bin, writes DIR/output_K.bin
+ *
+ * SIZEs are the values of the model's symbols, in their order.
  *
  * Two runs: in one every input, output and the workspace ends where a forbidden page begins, in the other it begins
  * where one ends (tensors are aligned for their element type only, as the header promises). A library that was linked
@@ -84,22 +86,7 @@ static void guardWeights(void *library) {
   regions[regionCount++] = (Region){"the weights", low, high + PAGE, low + PAGE, (size_t)(high - low - PAGE)};
 }
 
-/* One run; outputs are left in `outputs`. */
-static void run(const ingot_model *model, const char *folder, int atEnd, void **outputs) {
-  const void *inputs[MOST];
-  for (int k = 0; k < model->input_count; ++k) {
-    const ingot_tensor_info *info = &model->inputs[k];
-    char *data = place(info->name, (size_t)info->bytes, ingot_type_bytes(info->type), atEnd, 0);
-    transfer(folder, "input", k, data, (size_t)info->bytes, 1);
-    inputs[k] = data;
-  }
-  for (int k = 0; k < model->output_count; ++k) {
-    const ingot_tensor_info *info = &model->outputs[k];
-    outputs[k] = place(info->name, (size_t)info->bytes, ingot_type_bytes(info->type), atEnd, GARBAGE);
-  }
-  size_t align = model->workspace_align > 0 ? (size_t)model->workspace_align : 1;
-  char *workspace = place("the workspace", (size_t)model->workspace_bytes, align, atEnd, NANS);
-  int status = model->run(inputs, outputs, NULL, workspace, NULL);
+static void check(const ingot_model *model, int status) {
   if (status != INGOT_OK) {
     char text[300];
     ingot_error_text(model, status, text, sizeof text);
@@ -108,9 +95,57 @@ static void run(const ingot_model *model, const char *folder, int atEnd, void **
   }
 }
 
+/* What a run with these sizes is made of. */
+typedef struct Plan {
+  int64_t sizes[MOST], workspace;
+  size_t inputs[MOST], outputs[MOST]; /* bytes */
+} Plan;
+
+static size_t bytesOf(const ingot_tensor_info *info, const int64_t *dims, const int64_t *sizes) {
+  size_t bytes = ingot_type_bytes(info->type);
+  for (int axis = 0; axis < info->rank; ++axis) {
+    bytes *= (size_t)(INGOT_DIM_IS_SYMBOL(dims[axis]) ? sizes[INGOT_DIM_SYMBOL(dims[axis])] : dims[axis]);
+  }
+  return bytes;
+}
+
+static void makePlan(const ingot_model *model, char **sizes, Plan *plan) {
+  static int64_t dims[16 * MOST];
+  for (int k = 0; k < model->symbol_count; ++k) {
+    plan->sizes[k] = atoll(sizes[k]);
+  }
+  check(model, ingot_plan(model, plan->sizes, dims, &plan->workspace));
+  for (int k = 0; k < model->input_count; ++k) {
+    plan->inputs[k] = bytesOf(&model->inputs[k], model->inputs[k].dims, plan->sizes);
+  }
+  const int64_t *next = dims;
+  for (int k = 0; k < model->output_count; ++k) {
+    plan->outputs[k] = bytesOf(&model->outputs[k], next, plan->sizes);
+    next += model->outputs[k].rank;
+  }
+}
+
+/* One run; outputs are left in `outputs`. */
+static void run(const ingot_model *model, const Plan *plan, const char *folder, int atEnd, void **outputs) {
+  const void *inputs[MOST];
+  for (int k = 0; k < model->input_count; ++k) {
+    const ingot_tensor_info *info = &model->inputs[k];
+    char *data = place(info->name, plan->inputs[k], ingot_type_bytes(info->type), atEnd, 0);
+    transfer(folder, "input", k, data, plan->inputs[k], 1);
+    inputs[k] = data;
+  }
+  for (int k = 0; k < model->output_count; ++k) {
+    const ingot_tensor_info *info = &model->outputs[k];
+    outputs[k] = place(info->name, plan->outputs[k], ingot_type_bytes(info->type), atEnd, GARBAGE);
+  }
+  size_t align = model->workspace_align > 0 ? (size_t)model->workspace_align : 1;
+  char *workspace = place("the workspace", (size_t)plan->workspace, align, atEnd, NANS);
+  check(model, model->run(inputs, outputs, plan->sizes, workspace, NULL));
+}
+
 int main(int argc, char **argv) {
-  if (argc != 4) {
-    fail("usage:", "guarded MODEL.so NAME DIR");
+  if (argc < 4) {
+    fail("usage:", "guarded MODEL.so NAME DIR [SIZE...]");
   }
   void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   char symbol[300];
@@ -123,19 +158,24 @@ int main(int argc, char **argv) {
     fail("cannot use", library ? argv[1] : dlerror());
   }
   const ingot_model *model = function();
+  if (model->symbol_count != argc - 4) {
+    fail("another number of sizes than symbols of", argv[2]);
+  }
+  static Plan plan;
+  makePlan(model, argv + 4, &plan);
   struct sigaction action = {.sa_sigaction = onFault, .sa_flags = SA_SIGINFO};
   if (sigaction(SIGSEGV, &action, NULL) != 0 || sigaction(SIGBUS, &action, NULL) != 0) {
     fail("cannot catch", "signals");
   }
   guardWeights(library);
   void *first[MOST], *second[MOST];
-  run(model, argv[3], 1, first);
-  run(model, argv[3], 0, second);
+  run(model, &plan, argv[3], 1, first);
+  run(model, &plan, argv[3], 0, second);
   for (int k = 0; k < model->output_count; ++k) {
-    if (memcmp(first[k], second[k], (size_t)model->outputs[k].bytes) != 0) {
+    if (memcmp(first[k], second[k], plan.outputs[k]) != 0) {
       fail("two runs give different bits in", model->outputs[k].name);
     }
-    transfer(argv[3], "output", k, first[k], (size_t)model->outputs[k].bytes, 0);
+    transfer(argv[3], "output", k, first[k], plan.outputs[k], 0);
   }
   return 0;
 }
