@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "tools")]
 import ingot_run
 import numpy as np
-import onnx
+import onnx.parser
 from onnx import TensorProto, helper, numpy_helper
 
 SECONDS, MEGABYTES = 5, 600  # loose: CI machines are shared; the aim is 1 s
@@ -180,6 +180,18 @@ def mutate(generator, data):
     return bytes(data)
 
 
+CONTROL = """<ir_version: 8, opset_import: ["" : 13]>
+g (int64 n, bool c, float[3] x) => (float[3] y, float[2,3] z, float[3] u)
+<float[2,3] w = {1, 2, 3, 4, 5, 6}>
+{
+  y, z = Scan(x, w) <num_scan_inputs = 1, body = b (float[3] a, float[3] e) => (float[3] f, float[3] e2) { f = Add(a, e) e2 = Neg(e) }>
+  u = Loop(n, c, y) <body = d (int64 i, bool go, float[3] h) => (bool more, float[3] k) {
+    k = If(go) <then_branch = s () => (float[3] r) { r = Mul(h, x) }, else_branch = t () => (float[3] r) { r = Relu(h) }>
+    m = ReduceSum <keepdims = 0> (k) more = Less(m, m)
+  }>
+}"""
+
+
 def seeds():
     conv = helper.make_node("Conv", ["x", "w"], ["a"], name="n1", pads=[1] * 4)
     flat = helper.make_node("Reshape", ["a", "s"], ["b"], name="n2")
@@ -190,6 +202,7 @@ def seeds():
     look = helper.make_node("Gather", ["a", "i"], ["y"], name="n2", axis=1)
     indices = [numpy_helper.from_array(np.array(numbers), name) for name, numbers in (("b", [0, 1]), ("e", [1, 4]), ("i", [0, 2]))]
     yield model([cut, look], outputs=[value("y", [1, 2])], weights=indices).SerializeToString()
+    yield onnx.parser.parse_model(CONTROL).SerializeToString()
 
 
 def main():

@@ -1,0 +1,188 @@
+"""Branches and loops, compiled once and run on several inputs: the same as ONNX Runtime, or the error value that a run must end with.
+
+    run.py --ingot build/bin/ingot [--target T] [--only NAME,...] [-j 2]
+"""
+import concurrent.futures
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
+import ingot_run
+import numpy as np
+import onnx.parser
+import onnxruntime
+from onnx.reference import ReferenceEvaluator
+
+from open_model import OpenModel, Refused, Status
+
+onnxruntime.set_default_logger_severity(4)
+f32, i64 = lambda *v: np.float32(v), np.int64
+matrix = lambda seed, *shape: np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+INDEX, SIZE = 5, 12  # of ingot_status
+
+# name: (graph in ONNX's text form, runs); a run is its inputs, or its inputs and the status that it must end with.
+CASES = {
+    "while_true": (
+        """g (int64 n, bool c, float[2] x) => (float[2] y, bool last)
+<float[2] w = {1, 2}, float lim = {10}>
+{
+  y = Loop(n, c, x) <body = b (int64 i, bool go, float[2] a) => (bool more, float[2] next) { next = Add(a, w) s = ReduceSum <keepdims=0>(next) more = Less(s, lim) }>
+  t = ReduceSum <keepdims=0>(y)
+  last = Less(t, lim)
+}""",
+        [dict(n=i64(n), c=c, x=f32(0, 1)) for n, c in [(7, True), (2, True), (7, False), (-3, True), (0, True), (2**62, True)]],
+    ),
+    "next_from_all": (
+        """g (int64 n, float[4,4] x, float[4,4] v) => (float[4,4] y, float[4,4] z)
+{
+  [turns] y, z = Loop(n, , x, v) <body = b (int64 i, bool go, float[4,4] a, float[4,4] c) => (bool go, float[4,4] d, float[4,4] a) { d = MatMul(c, a) }>
+}""",
+        [*(dict(n=i64(k), x=matrix(k, 4, 4), v=matrix(k + 9, 4, 4)) for k in (0, 1, 2, 3, 6)), (dict(n=i64(2**60), x=matrix(0, 4, 4), v=matrix(1, 4, 4)), f"status {SIZE}, turns")],
+    ),
+    "loop_in_loop": (
+        """g (float[3] x) => (float[3] y, float[4,3] s, float[4,5,3] ss)
+<int64 four = {4}, int64 five = {5}>
+{
+  y, s, ss = Loop(four, , x) <body = b (int64 i, bool go, float[3] a) => (bool go, float[3] o, float[3] a2, float[5,3] inner) {
+     fi = Cast <to=1>(i)
+     o, inner = Loop(five, , a) <body = c (int64 j, bool go2, float[3] e) => (bool go2, float[3] f, float[3] e2) { fj = Cast<to=1>(j) k = Add(fi, fj) f = Add(e, k) e2 = Mul(e, fj) }>
+     a2 = Neg(a)
+  }>
+}""",
+        [dict(x=f32(1, 2, 3))],
+    ),
+    "branches_in_branches": (
+        """g (bool c, bool d, float[3] x) => (float[3] y, float[3] z, float[3] w)
+{
+  k = Exp(x)
+  y, z, w = If(c) <then_branch = t () => (float[3] p, float[3] k2, float[3] q) {
+       p = If(d) <then_branch = tt () => (float[3] r) { r = Neg(k) }, else_branch = te () => (float[3] r) { r = Relu(x) }>
+       k2 = Identity(k)
+       q = Add(p, k)
+     }, else_branch = e () => (float[3] x2, float[3] x3, float[3] k3) { x2 = Identity(x) x3 = Identity(x) k3 = Mul(k, x) }>
+}""",
+        [dict(c=c, d=d, x=f32(-1, 2, 3)) for c in (False, True) for d in (False, True)],
+    ),
+    "branch_in_loop": (
+        """g (float[8] x, float[8] v) => (float[8] y, float[6,8] s)
+<int64 six = {6}, int64 two = {2}, int64 zero = {0}>
+{
+  k = Exp(v)
+  y, s = Loop(six, , x) <body = b (int64 i, bool go, float[8] a) => (bool go, float[8] o, float[8] q) {
+     m = Mod(i, two)
+     even = Equal(m, zero)
+     o = If(even) <then_branch = t () => (float[8] p) { p1 = Softmax(a) p = Add(p1, k) }, else_branch = e () => (float[8] p) { p = Sub(a, v) }>
+     q = Mul(o, a)
+  }>
+}""",
+        [dict(x=np.linspace(-1, 1, 8).astype(np.float32), v=np.linspace(0, 1, 8).astype(np.float32))],
+    ),
+    "values_change_places": (
+        """g (int64 n, float[3] x, float[3] v) => (float[3] y, float[3] z, float[3] u)
+{
+  y, z, u = Loop(n, , x, v, x) <body = b (int64 i, bool go, float[3] a, float[3] c, float[3] d) => (bool go, float[3] c, float[3] d, float[3] a) { }>
+}""",
+        [dict(n=i64(k), x=f32(1, 2, 3), v=f32(4, 5, 6)) for k in (0, 1, 2, 4)],
+    ),
+    "small_elements": (
+        """g (int64[1] n, bool[4] x, int64[4] v) => (bool[4] y, int64[4] z)
+{
+  y, z = Loop(n, , x, v) <body = b (int64[1] i, bool[1] go, bool[4] a, int64[4] c) => (bool[1] go, bool[4] d, int64[4] e) { d = Not(a) e = Add(c, i) }>
+}""",
+        [dict(n=i64([k]), x=np.array([1, 0, 0, 1], bool), v=i64([4, 5, 6, 7])) for k in (0, 1, 5)],
+    ),
+    "row_outside": (
+        """g (int64 n, float[5,3] x, float[3] h) => (float[3] y)
+{
+  [turns] y = Loop(n, , h) <body = b (int64 i, bool go, float[3] a) => (bool go, float[3] o) { [row] e = Gather<axis=0>(x, i) o = Add(a, e) }>
+}""",
+        [dict(n=i64(5), x=matrix(1, 5, 3), h=f32(0, 1, 2)), (dict(n=i64(6), x=matrix(1, 5, 3), h=f32(0, 1, 2)), f"status {INDEX}, turns/row")],
+    ),
+    "row_before_the_first": (
+        """g (int64[1] i, float[5,3] x) => (float[1,3] y)
+<int64[1] one = {1}, int64[1] zero = {0}>
+{
+  j = Add(i, one)
+  [cut] y = Slice(x, i, j, zero)
+}""",
+        [dict(i=i64([4]), x=matrix(1, 5, 3)), dict(i=i64([-2]), x=matrix(1, 5, 3)), *((dict(i=i64([k]), x=matrix(1, 5, 3)), f"status {INDEX}, cut") for k in (-1, 5))],
+    ),
+    "branch_that_fails": (
+        """g (bool c, float[3] x, float[2] v) => (float[3] y)
+{
+  [choice] y = If(c) <then_branch = a () => (float[3] t) { t = Add(x, v) }, else_branch = e () => (float[3] t) { t = Relu(x) }>
+}""",
+        [dict(c=False, x=f32(-1, 2, 3), v=f32(1, 2)), (dict(c=True, x=f32(-1, 2, 3), v=f32(1, 2)), f"status {SIZE}, choice")],
+    ),
+    "branch_with_sizes": (
+        """g (bool c, float[n] x, float[m] v) => (float[n] y)
+{
+  [choice] y = If(c) <then_branch = a () => (float[k] t) { [both] t = Add(x, v) }, else_branch = e () => (float[k] t) { t = Relu(x) }>
+}""",
+        [
+            dict(c=False, x=f32(-1, 2, 3), v=f32(1, 2)),
+            dict(c=True, x=f32(-1, 2, 3), v=f32(1, 2, 3)),
+            (dict(c=True, x=f32(-1, 2, 3), v=f32(1, 2)), f"status {SIZE}, choice/both"),
+        ],
+    ),
+}
+
+
+def reference(model):
+    try:
+        return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    except onnxruntime.capi.onnxruntime_pybind11_state.Fail:  # a branch that no run may take
+        return ReferenceEvaluator(model)
+
+
+def sizes_of(model, feeds):
+    dims = [(dim.dim_param, size) for value in model.graph.input for dim, size in zip(value.type.tensor_type.shape.dim, feeds[value.name].shape)]
+    return {name: size for name, size in dims if name}
+
+
+def one(arguments, name):
+    text, runs = CASES[name]
+    model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]>\n' + text)
+    wrong = []
+    with tempfile.TemporaryDirectory(prefix="ingot-control-") as scratch:
+        try:
+            compiled = OpenModel(arguments.ingot, model, scratch, arguments.target)
+        except Refused as refused:
+            return name, [f"refused: {refused}"]
+        for number, run in enumerate(runs):
+            feeds, status = run if isinstance(run, tuple) else (run, "")
+            feeds = {key: np.asarray(value) for key, value in feeds.items()}
+            try:
+                got = compiled.run(feeds, sizes_of(model, feeds))
+            except Status as error:
+                if str(error) != status:
+                    wrong.append(f"run {number}: {error}, expected {status or 'values'}")
+                continue
+            if status:
+                wrong.append(f"run {number}: values, expected {status}")
+                continue
+            wanted = reference(model).run(None, feeds)
+            for output, want, have in zip(model.graph.output, wanted, got):
+                if difference := ingot_run.difference(have, want):
+                    wrong.append(f"run {number}: {output.name}: {difference}")
+    return name, wrong
+
+
+def main():
+    parser = ingot_run.parser(__doc__)
+    parser.add_argument("--only")
+    arguments = parser.parse_args()
+    names = arguments.only.split(",") if arguments.only else list(CASES)
+    failed = 0
+    with concurrent.futures.ProcessPoolExecutor(arguments.j) as pool:
+        for name, wrong in pool.map(one, [arguments] * len(names), names):
+            for line in wrong:
+                print(f"{name}: {line}", flush=True)
+            failed += bool(wrong)
+    print(f"{len(names) - failed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
