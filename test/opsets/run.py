@@ -28,7 +28,7 @@ ELEMENTS = {"tensor(float)": TensorProto.FLOAT, "tensor(int64)": TensorProto.INT
 # Operands by name of the schema's input, where a constant is meant: operator.input, or input for all.
 CONSTANTS = {
     "axes": [0], "axis": 0, "shape": [4, 4, 1, 4], "starts": [0], "ends": [2], "steps": [1], "repeats": [1, 2, 1, 1], "tiles": 2, "pads": [0] * 8, "split": [2, 2], "k": 1, "depth": 3,
-    "K": [1], "scales": [1.0, 1.0, 2.0, 2.0], "sizes": [4, 4, 8, 8], "roi": [0.0] * 4 + [1.0] * 4, "start": 0, "limit": 4, "delta": 1, "min": -1.0, "max": 1.0, "Expand.shape": [4, 4, 4, 4],
+    "TopK.K": [1], "scales": [1.0, 1.0, 2.0, 2.0], "sizes": [4, 4, 8, 8], "roi": [0.0] * 4 + [1.0] * 4, "start": 0, "limit": 4, "delta": 1, "min": -1.0, "max": 1.0, "Expand.shape": [4, 4, 4, 4],
     "Reshape.shape": [4, 64], "ConstantOfShape.input": [2, 3], "ratio": 0.5, "training_mode": False, "constant_value": 0.0, "size": [1, 1, 2, 2], "bias": None, "Squeeze.axes": [2],
     "CumSum.axis": 0, "sequence_lens": None,
 }  # fmt: skip
@@ -125,6 +125,8 @@ def shape_of(schema, parameter):
         return [4]
     if schema.name == "ReverseSequence" and parameter is not schema.inputs[0]:
         return [4]
+    if schema.name == "RotaryEmbedding" and parameter is not schema.inputs[0]:
+        return [4, 4, 2]
     if schema.name == "OneHot" and parameter.name == "values":
         return [2]
     if schema.name == "ScatterND" and parameter.name == "updates":
