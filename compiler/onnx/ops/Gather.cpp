@@ -43,6 +43,9 @@ static Sizes walkedStrides(Value v) { return rowMajorStrides(ArrayRef<Size>(size
 
 static std::string whyNotIndexed(Operation *op) {
   bool known = llvm::all_of(op->getOperands(), isSized) && isSized(op->getResult(0));
+  if (known && isa<GatherNDOp, ScatterNDOp>(op) && ranked(op->getOperand(1)).getShape().back() == unknown) {
+    return "the length of its index tuples is not known at compile time";
+  }
   return known ? "" : "its shapes are not known at compile time";
 }
 
