@@ -39,9 +39,16 @@ UNUSED = {
 }  # fmt: skip
 
 
+# Operators that no case has, and where they are tested.
+ELSEWHERE = {
+    "Constant": "in all of them", "If": "test/control", "Loop": "test/control", "Attention": "test/open; ONNX Runtime 1.30 errs for single queries behind a cache",
+    "RotaryEmbedding": "test/open", "TensorScatter": "test/open",
+}  # fmt: skip
+
+
 def uncovered(used):
     """What of ingot's operators the generators leave out: operators, and attributes as Operator.attribute. `used` has what cases were made of."""
-    missing = [name for name in operators.names() if name != "Constant" and name not in used]
+    missing = [name for name in operators.names() if name not in ELSEWHERE and name not in used]
     for name, schema in operators.schemas().items():
         missing += [f"{name}.{attribute}" for attribute in schema.attributes if name in used and not {attribute, f"{name}.{attribute}"} & {*used, *UNUSED}]
     return missing

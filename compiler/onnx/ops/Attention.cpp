@@ -1,6 +1,7 @@
 // Attention is products, a bias made of the masks, and a softmax. Heads that share keys are rows of one product: the
 // queries of a group stand in an axis of their own, along which keys and values are repeated by broadcasting.
 #include "compiler/onnx/ops/Attention.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #include <cmath>
@@ -31,8 +32,7 @@ FailureOr<std::optional<Heads>> headsOf(AttentionOp op) {
   }
   int64_t rank = q.getRank();
   if ((rank != 3 && rank != 4) || k.getRank() != rank || v.getRank() != rank) {
-    return op.emitOpError("Q, K and V must all have three dimensions or all four, not ")
-           << q << ", " << k << ", " << v;
+    return op.emitOpError("Q, K and V must all have three dimensions or all four, not ") << q << ", " << k << ", " << v;
   }
   Heads h;
   h.flat = rank == 3;
@@ -77,9 +77,7 @@ struct Expansion {
   Heads h;
   Formula f;
 
-  NamedAttribute order(ArrayRef<int64_t> perm) {
-    return f.b.getNamedAttr("perm", f.b.getDenseI64ArrayAttr(perm));
-  }
+  NamedAttribute order(ArrayRef<int64_t> perm) { return f.b.getNamedAttr("perm", f.b.getDenseI64ArrayAttr(perm)); }
   /// [batch, steps, heads * width] as [batch, heads, steps, width].
   Value apart(Value x, const Size &steps, int64_t heads, int64_t width) {
     return h.flat ? f.op("Transpose", {f.reshapeTo(x, {h.batch, steps, heads, width})}, {order({0, 2, 1, 3})}) : x;
@@ -92,6 +90,7 @@ struct Expansion {
     Value numbers = f.op("Range", {integer(0), integer(n), integer(1)});
     return column ? f.reshapeTo(numbers, {n, 1}) : numbers;
   }
+  Value asQueries(Value x) { return f.cast(x, elementOf(op.getQ()), numberOfElement(elementOf(op.getQ()))); }
   /// 0 where allowed, else minus infinity.
   Value bias(Value allowed) {
     return f.op("Where", {allowed, f.number(0, op.getQ()), f.number(minusInfinity, op.getQ())});
@@ -110,7 +109,7 @@ struct Expansion {
                             : f.number(minusInfinity, mask);
       mask = f.op("Pad", {mask, makeSizes(f.b, f.loc, pads), filler, Value()});
     }
-    return isBool ? bias(mask) : mask;
+    return isBool ? bias(mask) : asQueries(mask);
   }
 
   /// How far the last query lies behind the last key: [] or, with lengths for each sequence, [batch, 1, 1, 1].
@@ -184,7 +183,7 @@ struct Expansion {
       weights = f.op("Where", {nothing, f.number(0, q), weights});
     }
     stages[3] = weights;
-    Value y = grouped(weights, v, h.total(), h.valueWidth, false);
+    Value y = grouped(weights, asQueries(v), h.total(), h.valueWidth, false);
     if (h.flat) {
       y = f.reshapeTo(f.op("Transpose", {y}, {order({0, 2, 1, 3})}), {h.batch, h.queries, h.heads * h.valueWidth});
     }
@@ -205,13 +204,14 @@ LogicalResult AttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   if (!*heads) {
     types.assign(4, unrankedOf(element));
+    types[2] = unrankedOf(elementOf(getV()));
     return success();
   }
   const Heads &h = **heads;
   types.push_back(h.flat ? sizedType({h.batch, h.queries, h.heads * h.valueWidth}, element)
                          : sizedType({h.batch, h.heads, h.queries, h.valueWidth}, element));
   types.push_back(sizedType({h.batch, h.shared, h.total(), h.width}, element));
-  types.push_back(sizedType({h.batch, h.shared, h.total(), h.valueWidth}, element));
+  types.push_back(sizedType({h.batch, h.shared, h.total(), h.valueWidth}, elementOf(getV())));
   types.push_back(sizedType({h.batch, h.heads, h.queries, h.total()}, element));
   return success();
 }
@@ -295,7 +295,8 @@ LogicalResult TensorScatterOp::decompose(PatternRewriter &rewriter) {
     return failure();
   }
   auto axis = normalAxis(getAxis(), cache.getRank());
-  if (update.getRank() != cache.getRank() || !axis || *axis == 0 || (getMode() != "linear" && getMode() != "circular")) {
+  if (update.getRank() != cache.getRank() || !axis || *axis == 0 ||
+      (getMode() != "linear" && getMode() != "circular")) {
     return emitOpError("cannot write ") << update << " into " << cache << " along axis " << getAxis();
   }
   Formula f(rewriter, getLoc());

@@ -1,7 +1,7 @@
 // Attention and what language models put around it: rotary embeddings, caches that are written in place.
 include "compiler/onnx/Onnx.td"
 
-def Onnx_AttentionOp : Onnx_Op<"Attention", 7, [DeclareOpInterfaceMethods<Onnx_Decomposable>, Onnx_SameElements<"0, 1, 2, 4, 5">]> {
+def Onnx_AttentionOp : Onnx_Op<"Attention", 7, [DeclareOpInterfaceMethods<Onnx_Decomposable>, Onnx_SameElements<"0, 1, 4">, Onnx_SameElements<"2, 5">]> {
   let arguments = (ins Onnx_Floats:$Q, Onnx_Floats:$K, Onnx_Floats:$V, Onnx_Optional:$attn_mask, Onnx_OptionalOf<Onnx_Floats>:$past_key,
     Onnx_OptionalOf<Onnx_Floats>:$past_value, Onnx_OptionalOf<Onnx_Int64s>:$nonpad_kv_seqlen,
     DefaultValuedOptionalAttr<I64Attr, "0">:$is_causal, OptionalAttr<I64Attr>:$q_num_heads, OptionalAttr<I64Attr>:$kv_num_heads,
