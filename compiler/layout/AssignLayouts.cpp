@@ -101,6 +101,9 @@ private:
   /// A kernel that can work in either layout follows its full-size operands: blocked where at least half of them are.
   static bool shouldFollow(plan::KernelOp kernel, Operation *root) {
     RankedTensorType result = typeOf(kernel.getResult(0));
+    if (isa_and_nonnull<onnx::Mover>(root) && !result.hasStaticShape()) {
+      return false; // where elements go is told by the sizes of row-major types
+    }
     int64_t inBlocks = 0, rowMajor = 0;
     for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
       RankedTensorType t = typeOf(v);

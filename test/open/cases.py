@@ -503,3 +503,12 @@ def written_cache():
     c.output(c.op("TensorScatter", cache, update, start))
     c.output(c.op("TensorScatter", cache, update, start, mode="circular"))
     return c.each(batch=[1, 3], room=[9, 20], l=[1, 2, 5])
+
+
+@case
+def convolutions_joined():
+    c = Case()
+    x = c.input("batch", 32, 7, 7)
+    branches = [c.op("Relu", c.op("Conv", x, c.weights(16, 32, k, k), pads=[k // 2] * 4)) for k in (1, 3)]
+    c.output(c.op("Conv", c.op("Concat", *branches, axis=1), c.weights(32, 32, 1, 1)))
+    return c.at(batch=[0, 1, 2, 5])
