@@ -11,6 +11,7 @@
 #include "compiler/lower/LlvmAttributes.h"
 #include "compiler/lower/SizeChecks.h"
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Control.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/plan/Layout.h"
@@ -305,7 +306,7 @@ private:
     for (auto [start, region] : llvm::zip_equal(starts, op->getRegions())) {
       w.b.setInsertionPointToStart(start);
       if (!region.front().empty() && isa<onnx::FailOp>(region.front().front())) {
-        ret(status(sizeErrorKind, nodeNumber(nodeOf(op))));
+        ret(status(sizeErrorKind, nodeNumber(onnx::nodeOf(op->getLoc()))));
         continue;
       }
       for (const onnx::SizeCheck &check : onnx::checksOf(region.front().getTerminator())) {
@@ -359,7 +360,7 @@ private:
     if (trips && !conditional) {
       Value most = w.value(mostTurns);
       returnIf(entry, arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::sgt, trips, most),
-               [&] { return status(sizeErrorKind, nodeNumber(nodeOf(loop))); });
+               [&] { return status(sizeErrorKind, nodeNumber(onnx::nodeOf(loop->getLoc()))); });
     }
     for (unsigned i = 0; i < loop.carried(); ++i) {
       copy(loop.getInitial()[i], loop, i);
@@ -440,20 +441,9 @@ private:
       // Any other status comes from parallel_for.
       Value index = arith::ConstantIntOp::create(w.b, w.loc, indexErrorKind, 32);
       Value isIndex = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, result, index);
-      Value located = status(indexErrorKind, nodeNumber(nodeOf(launch)));
+      Value located = status(indexErrorKind, nodeNumber(onnx::nodeOf(launch.getLoc())));
       return arith::SelectOp::create(w.b, w.loc, isIndex, located, result).getResult();
     });
-  }
-
-  static std::string nodeOf(Operation *op) {
-    std::string name;
-    op->getLoc()->walk([&](Location l) {
-      if (auto named = dyn_cast<NameLoc>(l); named && name.empty()) {
-        name = named.getName().str();
-      }
-      return WalkResult::advance();
-    });
-    return name;
   }
 
   int64_t nodeNumber(const std::string &name) {

@@ -1,4 +1,5 @@
 #include "compiler/lower/Group.h"
+#include "compiler/lower/Family.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -56,13 +57,7 @@ void Space::collapse() {
 }
 
 Group::Group(Writer &w, plan::KernelOp kernel, ArrayRef<Buffer> operands, ArrayRef<Buffer> results)
-    : w(w), kernel(kernel), operands(operands), results(results) {
-  for (Operation &op : kernel.getBody().front()) {
-    if (isa<onnx::KernelRoot, plan::ReorderOp>(op)) {
-      root = &op;
-    }
-  }
-}
+    : w(w), kernel(kernel), root(rootOf(kernel)), operands(operands), results(results) {}
 
 Buffer Group::buffer(Value v) const {
   auto argument = dyn_cast_or_null<BlockArgument>(v);

@@ -8,6 +8,7 @@
 #include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/Work.h"
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Control.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
@@ -112,13 +113,7 @@ static std::set<std::string> symbolsOf(plan::KernelOp kernel) {
 static std::string nameOf(plan::KernelOp kernel) {
   std::string name = familyOf(kernel).lower();
   Location loc = rootOf(kernel) ? rootOf(kernel)->getLoc() : kernel.getLoc();
-  std::string node;
-  loc->walk([&](Location l) {
-    if (auto named = dyn_cast<NameLoc>(l); named && node.empty()) {
-      node = named.getName().str();
-    }
-    return WalkResult::advance();
-  });
+  std::string node = onnx::nodeOf(loc);
   name += "_";
   for (char c : StringRef(node).take_back(48)) {
     name += isalnum(static_cast<unsigned char>(c)) ? c : '_';

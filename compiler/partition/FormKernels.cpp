@@ -62,7 +62,7 @@ public:
         op.emitWarning("a run that takes this branch ends with an error: ") << fail.getWhy();
         continue;
       }
-      Placement p{nodeName(op), op.getName().stripDialect().str(), "", ""};
+      Placement p{onnx::nodeOf(op.getLoc()), op.getName().stripDialect().str(), "", ""};
       std::string why = buildable(op);
       for (const Device &d : devices.take_front(fallback ? devices.size() : 1)) {
         std::string reason = why.empty() ? d.target->refuses(&op, d.machine) : why;
@@ -121,17 +121,6 @@ private:
     }
     auto root = dyn_cast<onnx::KernelRoot>(op);
     return root ? root.unsupported() : "no kernel computes this operator yet";
-  }
-
-  static std::string nodeName(Operation &op) {
-    std::string name;
-    op.getLoc()->walk([&](Location l) {
-      if (auto named = dyn_cast<NameLoc>(l); named && name.empty()) {
-        name = named.getName().str();
-      }
-      return WalkResult::advance();
-    });
-    return name;
   }
 
   /// Whether `v` depends on an op of the group without being computed in it. Ops before the group's first one cannot.

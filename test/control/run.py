@@ -2,7 +2,6 @@
 
     run.py --ingot build/bin/ingot [--target T] [--only NAME,...] [-j 2]
 """
-import concurrent.futures
 import pathlib
 import sys
 import tempfile
@@ -169,20 +168,5 @@ def one(arguments, name):
     return name, wrong
 
 
-def main():
-    parser = ingot_run.parser(__doc__)
-    parser.add_argument("--only")
-    arguments = parser.parse_args()
-    names = arguments.only.split(",") if arguments.only else list(CASES)
-    failed = 0
-    with concurrent.futures.ProcessPoolExecutor(arguments.j) as pool:
-        for name, wrong in pool.map(one, [arguments] * len(names), names):
-            for line in wrong:
-                print(f"{name}: {line}", flush=True)
-            failed += bool(wrong)
-    print(f"{len(names) - failed} passed, {failed} failed")
-    sys.exit(failed > 0)
-
-
 if __name__ == "__main__":
-    main()
+    ingot_run.run_named(__doc__, CASES, one)

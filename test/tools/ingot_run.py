@@ -1,5 +1,6 @@
 """What the Python tests share: `ingot run` under limits, and recorded values in ONNX's own file layout (test_data_set_0/input_K.pb)."""
 import argparse
+import concurrent.futures
 import fnmatch
 import json
 import os
@@ -155,6 +156,22 @@ class Count:
     def finish(self):
         print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
         sys.exit(1 if self.failed else 0 if self.passed else 77)
+
+
+def run_named(description, cases, one, most_lines=None):
+    """The main of a suite of named cases: one(arguments, name) gives (name, what is wrong), of which `most_lines` are said."""
+    flags = parser(description)
+    flags.add_argument("--only", help="names, with commas")
+    arguments = flags.parse_args()
+    names = arguments.only.split(",") if arguments.only else list(cases)
+    failed = 0
+    with concurrent.futures.ProcessPoolExecutor(arguments.j) as pool:
+        for name, wrong in pool.map(one, [arguments] * len(names), names):
+            for line in wrong[:most_lines]:
+                print(f"{name}: {line}", flush=True)
+            failed += bool(wrong)
+    print(f"{len(names) - failed} passed, {failed} failed")
+    sys.exit(failed > 0)
 
 
 def parser(description):
