@@ -305,6 +305,13 @@ LogicalResult RecurrenceOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto tp = cast<RankedTensorType>(getP().getType());
   int64_t hidden = cast<RankedTensorType>(getR().getType()).getDimSize(1);
   Size steps = sizeOf(tp, 0), batch = sizeOf(tp, 1);
+  for (Value v : {getInitialH(), getInitialC(), getSequenceLens()}) {
+    if (present(v)) {
+      LogicalResult fits = require(*this, sizeOf(ranked(v), 0), batch);
+      assert(succeeded(fits) && "misfits of numbers are told of the op that this one is made of");
+      (void)fits;
+    }
+  }
   types.push_back(sizedType({steps, batch, hidden}, tp.getElementType()));
   types.append(2, sizedType({batch, hidden}, tp.getElementType()));
   return success();
