@@ -334,7 +334,7 @@ private:
     w.loop(whole, bytes, 1, [&](Ix at) { w.store(w.load(source, at), target, at); });
   }
   static bool samePlace(Value v, Operation *op, unsigned i) {
-    while (v.getDefiningOp<plan::ViewOp>() || v.getDefiningOp<plan::WeightOp>()) {
+    if (v.getDefiningOp<plan::ViewOp>() || v.getDefiningOp<plan::WeightOp>()) {
       return false;
     }
     while (auto join = v.getDefiningOp<plan::JoinOp>()) {
