@@ -212,7 +212,7 @@ llvm::Error Execution::setInputs(llvm::ArrayRef<HostTensor> tensors, const std::
     return error;
   }
   for (auto [tensor, input] : llvm::zip(tensors, inputs)) {
-    std::memcpy(input.memory.data.get(), tensor.bytes.data(), tensor.bytes.size());
+    llvm::copy(tensor.bytes, input.memory.data.get());
   }
   return llvm::Error::success();
 }
