@@ -9,6 +9,7 @@ ODD = [1, 2, 3, 7, 8, 13, 17, 31, 64, 100]
 
 
 def case(make):
+    assert make.__name__ not in ALL, f"two cases {make.__name__}"
     ALL[make.__name__] = make
     return make
 
@@ -354,11 +355,11 @@ def recurrent():
     return c.each(t=[1, 2, 9], b=[1, 2, 5, 7, 16])
 
 
-# A transformer's block, as exporters write it.
+# Transformers, as exporters write them.
 
 
 @case
-def attention():
+def encoder_layer():
     c = Case(17)
     i64 = lambda *v: c.constant(np.int64(v))
     x, mask = c.input("batch", "seq", 48), c.input("batch", "seq", dtype=np.int64, fill=lambda rng, shape, sizes: np.arange(shape[1])[None] < rng.integers(1, shape[1] + 1, (shape[0], 1)))
@@ -386,6 +387,43 @@ def decoding():
     scores = c.op("MatMul", q, c.op("Transpose", k, perm=[0, 1, 3, 2]))
     c.output(c.op("MatMul", c.op("Softmax", scores, axis=-1), v))
     return c.each(batch=[1, 2], past=[0, 1, 7, 33], seq=[1, 3, 16])
+
+
+LAYERS, HEADS, CACHES, WIDTH = 2, 4, 2, 8  # of `decoder`
+
+
+@case
+def decoder():
+    """A language model with caches: ids, then the keys and values of each layer; logits, then these longer by what is new. Two heads share a cache."""
+    c = Case(17)
+    i64 = lambda *v: c.constant(np.int64(v))
+    scalar = lambda v: c.constant(np.int64(v))
+    dense = lambda v, k, n: c.op("MatMul", v, c.constant((c.rng.standard_normal((k, n)) / k**0.5).astype(np.float32)))
+    heads = lambda v, count: c.op("Transpose", c.op("Reshape", v, i64(0, 0, count, WIDTH)), perm=[0, 2, 1, 3])
+    size = lambda v, axis: c.op("Gather", c.op("Shape", v), scalar(axis), axis=0)
+    ids = c.input("batch", "seq", dtype=np.int64, fill=lambda rng, shape, _: rng.integers(0, 40, shape))
+    past = [[c.input("batch", CACHES, "past", WIDTH) for _ in range(2)] for _ in range(LAYERS)]
+    before, here = size(past[0][0], 2), size(ids, 1)
+    whole = c.op("Add", before, here)
+    rows = c.op("Range", before, whole, scalar(1))
+    seen = c.op("GreaterOrEqual", c.op("Unsqueeze", rows, i64(1)), c.op("Unsqueeze", c.op("Range", scalar(0), whole, scalar(1)), i64(0)))
+    mask = c.op("Where", seen, c.constant(np.float32(0)), c.constant(np.finfo(np.float32).min))
+    x = c.op("Add", c.op("Gather", c.weights(40, 32), ids), c.op("Gather", c.weights(500, 32), rows))
+    present = []
+    for layer in range(LAYERS):
+        y = c.op("LayerNormalization", x, c.weights(32), c.weights(32))
+        q = c.op("Mul", heads(dense(y, 32, 32), HEADS), c.constant(np.float32(WIDTH**-0.5)))
+        kv = [c.op("Concat", old, heads(dense(y, 32, CACHES * WIDTH), CACHES), axis=2) for old in past[layer]]
+        present += kv
+        shape = c.op("Concat", *[c.op("Unsqueeze", v, i64(0)) for v in (size(q, 0), scalar(CACHES), scalar(HEADS // CACHES), whole, scalar(WIDTH))], axis=0)
+        k, v = [c.op("Reshape", c.op("Expand", c.op("Unsqueeze", v, i64(2)), shape), i64(0, HEADS, -1, WIDTH)) for v in kv]
+        scores = c.op("Add", c.op("MatMul", q, c.op("Transpose", k, perm=[0, 1, 3, 2])), mask)
+        seen_values = c.op("MatMul", c.op("Softmax", scores, axis=-1), v)
+        x = c.op("Add", x, dense(c.op("Reshape", c.op("Transpose", seen_values, perm=[0, 2, 1, 3]), i64(0, 0, HEADS * WIDTH)), 32, 32))
+    c.output(dense(x, 32, 40))
+    for v in present:
+        c.output(v)
+    return c.each(batch=[1, 2, 3, 8], seq=[1, 2, 17, 128, 384], past=[0, 1, 13])
 
 
 # Control flow.
