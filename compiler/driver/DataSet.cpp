@@ -39,6 +39,9 @@ llvm::Expected<std::vector<HostTensor>> readTensors(const std::string &folder, c
     if (!tensor) {
       return tensor.takeError();
     }
+    if (tensor->isOptional && kind == "output") {
+      return llvm::createStringError(path + ": error: holds a sequence or an optional value; a tensor was expected");
+    }
     tensors.push_back(std::move(*tensor));
   }
 }
@@ -57,6 +60,9 @@ llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Op
                                    " input_K.pb, the model has " + llvm::Twine(facts.inputs.size()) + " inputs");
   }
   for (auto [index, input, tensor] : llvm::enumerate(facts.inputs, data.inputs)) {
+    if (tensor.isAbsent) {
+      continue; // of an input that is not optional the model will say so
+    }
     if (!fits(input, tensor.dims) && !options.shapes.count(input.name)) {
       return llvm::createStringError(fileName(data.folder, "input", index) + ": error: the tensor has shape " +
                                      importer::dimsText(tensor.dims) + ", but input '" + input.name + "' is " +

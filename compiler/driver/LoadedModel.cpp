@@ -185,12 +185,20 @@ std::string Execution::sizesText(const ingot_tensor_info &info) const {
 llvm::Error Execution::bind(llvm::ArrayRef<HostTensor> tensors, const std::string &folder) {
   std::vector<ingot_shape> shapes;
   for (const HostTensor &tensor : tensors) {
-    shapes.push_back({tensor.dims.data(), int32_t(tensor.dims.size())});
+    shapes.push_back({tensor.dims.data(), tensor.isAbsent ? -1 : int32_t(tensor.dims.size())});
   }
   sizes.assign(size_t(model.symbol_count), -1);
   int status = ingot_bind(&model, shapes.data(), int32_t(shapes.size()), sizes.data());
   int number = INGOT_STATUS_NUMBER(status);
   for (auto [index, info, tensor] : llvm::enumerate(inputsOf(model), tensors)) {
+    bool optional = info.flags & INGOT_TENSOR_OPTIONAL;
+    if (tensor.isOptional && !optional) {
+      return llvm::createStringError(folder + ": error: input '" + llvm::Twine(info.name) +
+                                     "' is a tensor, but the recorded one is an optional value or a sequence");
+    }
+    if (tensor.isAbsent) {
+      continue;
+    }
     if (tensor.type != info.type || number == int(index)) {
       return llvm::createStringError(folder + ": error: input '" + llvm::Twine(info.name) + "' is " +
                                      typeText(model, info) + ", but the recorded one is " +
@@ -211,7 +219,11 @@ llvm::Error Execution::setInputs(llvm::ArrayRef<HostTensor> tensors, const std::
   if (llvm::Error error = prepare()) {
     return error;
   }
-  for (auto [tensor, input] : llvm::zip(tensors, inputs)) {
+  for (auto [tensor, input, buffer] : llvm::zip(tensors, inputs, inputBuffers)) {
+    if (tensor.isAbsent) {
+      buffer = {nullptr, 0};
+      continue;
+    }
     llvm::copy(tensor.bytes, input.memory.data.get());
   }
   return llvm::Error::success();

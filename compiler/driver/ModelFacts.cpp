@@ -3,6 +3,7 @@
 #include "compiler/importer/ElementType.h"
 #include "compiler/importer/Graph.h"
 #include "compiler/importer/ModelFile.h"
+#include "compiler/importer/Types.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace ingot::driver {
@@ -11,10 +12,12 @@ namespace {
 ValueFacts valueFacts(const onnx::ValueInfoProto &value) {
   ValueFacts facts;
   facts.name = value.name();
-  if (!value.type().has_tensor_type()) {
+  const onnx::TypeProto::Tensor *type = importer::tensorTypeOf(value.type());
+  if (!type) {
     return facts;
   }
-  const onnx::TypeProto::Tensor &tensor = value.type().tensor_type();
+  facts.isOptional = value.type().has_optional_type();
+  const onnx::TypeProto::Tensor &tensor = *type;
   facts.type = tensor.elem_type();
   if (tensor.has_shape()) {
     facts.shape.emplace();
@@ -61,7 +64,8 @@ bool ValueFacts::isStatic() const {
 
 std::string ValueFacts::text() const {
   llvm::StringRef element = importer::elementName(type);
-  std::string text = type == 0 ? "not a tensor" : element.empty() ? "type " + std::to_string(type) : element.str();
+  std::string text = isOptional ? "optional " : "";
+  text += type == 0 ? "not a tensor" : element.empty() ? "type " + std::to_string(type) : element.str();
   if (!shape) {
     return type == 0 ? text : text + "[...]";
   }

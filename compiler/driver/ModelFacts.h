@@ -17,6 +17,7 @@ struct ValueFacts {
   };
   std::string name;
   int32_t type = 0;                      ///< ONNX's number; 0: no tensor
+  bool isOptional = false;               ///< an optional tensor
   std::optional<std::vector<Dim>> shape; ///< none: not even the rank is known
 
   bool isStatic() const;

@@ -74,6 +74,9 @@ public:
 
 private:
   bool isOpen() const { return !model.symbols.empty(); }
+  bool hasOptional() const {
+    return llvm::any_of(model.inputs, [](const TensorInfo &input) { return input.isOptional; });
+  }
 
   /// A size with the parameters' names for the symbols.
   Size asParameters(const Size &size) const {
@@ -124,7 +127,7 @@ private:
         if (tensor.name != parameter) {
           out << ", in the model '" << inComment(tensor.name) << "'";
         }
-        out << "\n";
+        out << (tensor.isOptional ? "; optional, may be null\n" : "\n");
       }
     };
     for (auto [symbol, parameter] : llvm::zip(model.symbols, names.symbols)) {
@@ -186,8 +189,9 @@ private:
                                                   : model.name + "_workspace_bytes(" + symbolArguments() + ")";
     out << "/* Runs the model; 0, or a status that ingot_error_text explains. Nothing is checked: pointers must not "
            "be\n"
-           " * null, and workspace has "
-        << bytes << " bytes, aligned. exec may be null: the calling thread only. */\n";
+           " * null"
+        << (hasOptional() ? " but those of optional inputs" : "") << ", and workspace has " << bytes
+        << " bytes, aligned. exec may be null: the calling thread only. */\n";
     std::string start = "int " + model.name + "_run(";
     std::string indent = ",\n" + std::string(start.size(), ' ');
     out << start;
@@ -217,7 +221,8 @@ private:
     out << "  static const ingot_model *model() { return " << model.name << "_model(); }\n\n"
         << "  /// Spans must have exactly "
         << (model.inputs.size() + model.outputs.size() > 1 ? "the numbers" : "the number")
-        << " of elements above; anything else is an error value.\n";
+        << " of elements above; anything else is an error value.\n"
+        << (hasOptional() ? "  /// Empty spans leave optional inputs out.\n" : "");
     writeRunMethod();
     out << "\nprivate:\n  Workspace memory;\n"
         << (isOpen() ? "  Status reserved;\n" : "") << "};\n\n} // namespace ingot::models\n#endif\n\n";

@@ -55,6 +55,9 @@ static void writeTensors(json::OStream &json, ArrayRef<ingot::plan::TensorInfo> 
       json.attributeBegin("bytes");
       writeSize(json, tensor.bytes);
       json.attributeEnd();
+      if (tensor.isOptional) {
+        json.attribute("optional", true);
+      }
     });
   }
 }

@@ -44,6 +44,14 @@ std::optional<Importer::Values> Importer::inputsOf(const Node &node) {
   return found;
 }
 
+bool Importer::areTensors(const Node &node, llvm::ArrayRef<Value> inputs) {
+  bool all = llvm::none_of(inputs, [](Value v) { return v && mayBeAbsent(v); });
+  if (!all) {
+    problems->add(node.where(), "takes an optional value, which is unsupported");
+  }
+  return all;
+}
+
 const Subgraph *Importer::subgraphOf(const Node &node, llvm::StringRef attribute, int inputs) {
   auto found = llvm::find_if(node.subgraphs, [&](const Subgraph &graph) { return graph.attribute == attribute; });
   if (found == node.subgraphs.end()) {
@@ -70,6 +78,11 @@ std::optional<Importer::Values> Importer::subgraph(const Subgraph &graph, llvm::
   for (const std::string &name : graph.outputs) {
     outputs.push_back(value(name));
     if (!outputs.back()) {
+      return std::nullopt;
+    }
+    if (mayBeAbsent(outputs.back())) {
+      problems->add(current ? current->where() : Where(),
+                    "has a subgraph that gives the optional value " + quoted(name) + ", which is unsupported");
       return std::nullopt;
     }
   }
@@ -175,7 +188,7 @@ Importer::Values Importer::loop(const Node &node, Value trips, Value condition, 
 
 Importer::Values Importer::makeLoop(const Node &node) {
   auto inputs = inputsOf(node);
-  if (!inputs) {
+  if (!inputs || !areTensors(node, *inputs)) {
     return {};
   }
   inputs->resize(std::max<size_t>(inputs->size(), 2));
@@ -233,7 +246,7 @@ bool Importer::scanAttributes(const Node &node, Scan &scan) {
 Importer::Values Importer::makeScan(const Node &node) {
   auto inputs = inputsOf(node);
   Scan scan(node);
-  if (!inputs || !scanAttributes(node, scan)) {
+  if (!inputs || !areTensors(node, *inputs) || !scanAttributes(node, scan)) {
     return {};
   }
   bool batches = node.opset < 9;

@@ -7,6 +7,7 @@
 #include "compiler/importer/Types.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Shapes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -26,7 +27,7 @@ static std::string whyUnknown(MLIRContext *context, llvm::StringRef domain, llvm
   if ((info && info->hasInterface<onnx::Importable>()) || (domain.empty() && op == "Constant")) {
     return "";
   }
-  return isControl(domain, op) ? "" : "unknown or unsupported operator";
+  return isControl(domain, op) || isOptional(domain, op) ? "" : "unknown or unsupported operator";
 }
 
 namespace {
@@ -234,6 +235,9 @@ void Importer::node(const Node &node) {
   if (isControl(node.domain, node.op)) {
     return control(node);
   }
+  if (isOptional(node.domain, node.op)) {
+    return optional(node);
+  }
   std::optional<RegisteredOperationName> info = lookup(context, node.domain, node.op);
   if (!info || !info->hasInterface<onnx::Importable>()) {
     return; // reported by the check
@@ -279,6 +283,10 @@ void Importer::finish(func::FuncOp function) {
     Value result = value(output.name());
     if (!result) {
       return; // its node has been reported
+    }
+    if (mayBeAbsent(result)) {
+      problems->add("output " + quoted(output.name()) + " is an optional value, which is unsupported");
+      return;
     }
     results.push_back(result);
     types.push_back(result.getType());
@@ -352,6 +360,9 @@ OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {
     function.getArgument(i).setLoc(locationOf(input.name));
     values[input.name] = function.getArgument(i);
     function.setArgAttr(i, "onnx.name", builder.getStringAttr(input.name));
+    if (input.isOptional) {
+      function.setArgAttr(i, onnx::optionalName, builder.getUnitAttr());
+    }
     SmallVector<llvm::StringRef> symbols(input.symbols.begin(), input.symbols.end());
     function.setArgAttr(i, "onnx.dims", builder.getStrArrayAttr(symbols));
   }
@@ -365,6 +376,7 @@ OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {
   });
   all(graph.nodes);
   finish(function);
+  optionalUses(function);
   if (!problems->empty() || failed(verify(*module))) {
     return {};
   }

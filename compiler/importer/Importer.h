@@ -1,4 +1,5 @@
-// The builder of the IR: see Import.cpp; nodes with subgraphs are in ControlFlow.cpp.
+// The builder of the IR: see Import.cpp; nodes with subgraphs are in ControlFlow.cpp, optional
+// values in Optional.cpp.
 #pragma once
 #include "compiler/importer/Import.h"
 #include "compiler/importer/Types.h"
@@ -9,6 +10,9 @@ namespace ingot::importer {
 
 /// Whether a node of that name has subgraphs that the importer makes regions of.
 bool isControl(llvm::StringRef domain, llvm::StringRef op);
+
+/// Whether a node of that name is about optional values.
+bool isOptional(llvm::StringRef domain, llvm::StringRef op);
 
 class Importer {
 public:
@@ -43,6 +47,13 @@ private:
     return mlir::NameLoc::get(builder.getStringAttr(node.name), locationOf(node.where().opText()));
   }
 
+  // Optional values.
+  void optional(const Node &node);
+  Value elementOf(const Node &node, Value from);
+  Value hasElement(const Node &node, Value from);
+  static bool mayBeAbsent(Value v);
+  void optionalUses(mlir::func::FuncOp function);
+
   // Nodes with subgraphs. Those that make ops return null once a problem has been added.
   using Values = llvm::SmallVector<Value>;
   struct Scan;
@@ -58,6 +69,7 @@ private:
               int numberRank, llvm::function_ref<Values(mlir::Block &)> body);
   std::optional<Values> subgraph(const Subgraph &graph, llvm::ArrayRef<Value> inputs);
   std::optional<Values> inputsOf(const Node &node);
+  bool areTensors(const Node &node, llvm::ArrayRef<Value> inputs);
   const Subgraph *subgraphOf(const Node &node, llvm::StringRef attribute, int inputs);
   bool finishControl(const Node &node, mlir::Operation *op);
 

@@ -48,7 +48,8 @@ using Dimension = pb::TensorShapeProto::Dimension;
 static bool isKnown(const Dimension &dim) { return dim.has_dim_value() && dim.dim_value() >= 0; }
 
 static const pb::TensorShapeProto &shapeOf(const pb::ValueInfoProto &value) {
-  return value.type().tensor_type().shape();
+  const pb::TypeProto::Tensor *type = tensorTypeOf(value.type());
+  return type ? type->shape() : pb::TensorShapeProto::default_instance();
 }
 
 /// How flags name an axis: as the model does, or as its symbol where that has no name for it.
@@ -73,7 +74,8 @@ void InputReader::shapesGiveSymbols() {
       continue;
     }
     const pb::TensorShapeProto &shape = shapeOf(*value);
-    bool ranked = value->type().tensor_type().has_shape();
+    const pb::TypeProto::Tensor *type = tensorTypeOf(value->type());
+    bool ranked = type && type->has_shape();
     if (ranked && size_t(shape.dim_size()) != given->second.size()) {
       problems.add("--shape gives input " + quoted(value->name()) + " " + llvm::Twine(given->second.size()) +
                    " dims, but the model says " + quoted(shapeText(shape)));
@@ -207,11 +209,12 @@ static onnx::Sizes sizes(const Input &input, ArrayRef<int64_t> dims) {
 }
 
 void InputReader::input(const pb::ValueInfoProto &value) {
-  if (!value.type().has_tensor_type()) {
+  const pb::TypeProto::Tensor *tensor = tensorTypeOf(value.type());
+  if (!tensor) {
     problems.add("input " + quoted(value.name()) + " is not a tensor; other types are unsupported");
     return;
   }
-  const pb::TypeProto::Tensor &type = value.type().tensor_type();
+  const pb::TypeProto::Tensor &type = *tensor;
   Type element = elementType(context, type.elem_type());
   if (!element) {
     llvm::StringRef name = elementName(type.elem_type());
@@ -219,7 +222,7 @@ void InputReader::input(const pb::ValueInfoProto &value) {
                  (name.empty() ? llvm::StringRef("undefined") : name) + ", which is unsupported");
     return;
   }
-  Input result{value.name(), {}, {}};
+  Input result{value.name(), {}, {}, value.type().has_optional_type()};
   if (!type.has_shape() && !options.shapes.contains(value.name())) {
     if (options.needStatic) {
       problems.add("input " + quoted(value.name()) + " has an unknown number of dims; fix them with --shape " +

@@ -1,6 +1,6 @@
 // The same checks as for a model's own tensors. ONNX does not mark what a .pb file holds, but SequenceProto and
-// OptionalProto start with a name where a TensorProto has dims, and hold messages where it has numbers, which tells
-// them apart.
+// OptionalProto have a name where a TensorProto has dims, and hold messages where it has numbers, which tells them
+// apart.
 #include "compiler/importer/TensorFile.h"
 #include "compiler/importer/ModelFile.h"
 #include "compiler/importer/TensorData.h"
@@ -15,21 +15,50 @@ static llvm::Error problem(const std::string &path, const llvm::Twine &text) {
   return llvm::createStringError(path + ": error: " + text);
 }
 
-/// Empty for a TensorProto, else what the bytes are instead.
-static std::string notATensor(llvm::StringRef bytes) {
+namespace {
+/// What a file holds: a tensor, plain or in an OptionalProto (which a SequenceProto of one tensor looks like, too), or
+/// an OptionalProto of nothing.
+struct Content {
+  llvm::StringRef tensor;
+  bool isOptional = false, isAbsent = false;
+  std::string error; ///< empty: none
+};
+} // namespace
+
+static Content contentOf(llvm::StringRef bytes) {
   WireReader reader(bytes);
   WireField field;
-  bool typed = false;
+  std::optional<uint64_t> type;
+  llvm::SmallVector<llvm::StringRef> values;
+  bool named = false, more = false;
   while (!reader.atEnd()) {
     if (!reader.next(field)) {
-      return "is no tensor, or a damaged one: it " + reader.error();
+      return {{}, false, false, "is no tensor, or a damaged one: it " + reader.error()};
     }
-    if (field.type == WireType::Bytes && (field.number == 1 || field.number == 3)) {
-      return "holds a sequence or an optional value, which is unsupported; a tensor was expected";
+    if (field.type == WireType::Bytes && field.number == 3) {
+      values.push_back(field.payload);
+    } else if (field.type == WireType::Varint && field.number == 2) {
+      type = field.value;
+    } else {
+      bool isName = field.type == WireType::Bytes && field.number == 1;
+      named |= isName;
+      more |= !isName;
     }
-    typed |= field.number == 2 && field.type == WireType::Varint;
   }
-  return typed ? "" : "is no tensor: it has no element type";
+  if (!type) {
+    return {{}, false, false, "is no tensor: it has no element type"};
+  }
+  if (*type == 0 && values.empty() && !more) {
+    return {{}, true, true, ""};
+  }
+  if (values.empty() && !named) {
+    return {bytes, false, false, ""};
+  }
+  bool isTensor = values.size() == 1 && *type == 1 && !more;
+  return {isTensor ? values.front() : "", true, false,
+          isTensor ? ""
+                   : "holds a sequence, or an optional value that is no tensor, which is unsupported; a tensor was "
+                     "expected"};
 }
 
 llvm::Expected<HostTensor> readTensorFile(const std::string &path) {
@@ -37,20 +66,25 @@ llvm::Expected<HostTensor> readTensorFile(const std::string &path) {
   if (!file) {
     return problem(path, llvm::toString(file.takeError()));
   }
-  llvm::StringRef content = (*file)->bytes();
-  if (std::string reason = notATensor(content); !reason.empty()) {
-    return problem(path, reason);
+  Content content = contentOf((*file)->bytes());
+  if (!content.error.empty()) {
+    return problem(path, content.error);
+  }
+  HostTensor tensor;
+  tensor.isOptional = content.isOptional;
+  tensor.isAbsent = content.isAbsent;
+  if (content.isAbsent) {
+    return tensor;
   }
   google::protobuf::LogSilencer silence;
   pb::TensorProto proto;
-  if (content.size() > INT_MAX || !proto.ParseFromArray(content.data(), int(content.size()))) {
+  if (content.tensor.size() > INT_MAX || !proto.ParseFromArray(content.tensor.data(), int(content.tensor.size()))) {
     return problem(path, "is no tensor: protobuf cannot parse it");
   }
   llvm::Expected<TensorHeader> header = readHeader(proto);
   if (!header) {
     return problem(path, "tensor " + llvm::toString(header.takeError()));
   }
-  HostTensor tensor;
   tensor.name = proto.name();
   tensor.type = header->type;
   tensor.dims.assign(header->dims.begin(), header->dims.end());

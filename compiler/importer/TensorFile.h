@@ -1,4 +1,5 @@
-// Tensors in files, as ONNX's test data has them: `input_K.pb` and `output_K.pb`, one TensorProto each.
+// Tensors in files, as ONNX's test data has them: `input_K.pb` and `output_K.pb`, one TensorProto each,
+// or an OptionalProto.
 #pragma once
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -13,9 +14,11 @@ struct HostTensor {
   std::vector<int64_t> dims;
   std::vector<char> bytes;          ///< dense, row-major, little-endian; bool is a byte each
   std::vector<std::string> strings; ///< instead of bytes for type 8
+  bool isOptional = false;          ///< the file holds an OptionalProto
+  bool isAbsent = false;            ///< and that nothing: there is no type, shape or content
 };
 
-/// Reads a TensorProto. The error names the file and says what is wrong.
+/// Reads a TensorProto, or an OptionalProto of a tensor or of nothing. The error names the file and says what is wrong.
 llvm::Expected<HostTensor> readTensorFile(const std::string &path);
 
 /// Writes a TensorProto with raw data.

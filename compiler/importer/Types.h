@@ -16,6 +16,9 @@ mlir::Type elementType(mlir::MLIRContext *context, int32_t type);
 llvm::Expected<mlir::ElementsAttr> makeElements(mlir::MLIRContext *context, const TensorData &data,
                                                 llvm::StringRef name);
 
+/// The type of a tensor, or of the tensor in an optional one; null: something else.
+const pb::TypeProto::Tensor *tensorTypeOf(const pb::TypeProto &type);
+
 /// A node's attribute. `name` is used for resources.
 llvm::Expected<mlir::Attribute> makeAttribute(mlir::MLIRContext *context, const pb::AttributeProto &attribute,
                                               llvm::StringRef name, ModelFile &file);
@@ -27,6 +30,7 @@ struct Input {
   std::string name;
   mlir::Type type;
   std::vector<std::string> symbols; ///< name of each symbolic dimension, "" for the others
+  bool isOptional = false;          ///< a run may leave it out
 };
 
 /// The symbol that stands for an unknown axis of an input in sizes: by the model's name for it, or one made of the

@@ -12,6 +12,7 @@
 #include "compiler/lower/SizeChecks.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/plan/Layout.h"
@@ -112,6 +113,9 @@ private:
     }
     std::vector<onnx::SizeCheck> checks = onnx::checksOf(function);
     for (const onnx::SizeCheck &check : llvm::reverse(checks)) {
+      if (onnx::isPresenceCheck(check.text)) {
+        continue; // sizes do not tell
+      }
       refuse(violated(w, check.text), check.node.empty() ? -1 : nodeNumber(check.node));
     }
     for (const std::string &name : symbols) {
@@ -182,12 +186,32 @@ private:
 
   void buildRun() {
     declare();
+    presence();
     if (admits) {
       returnIfRefused(entry, symbolArguments());
       arenaOfRun();
     }
+    for (const onnx::SizeCheck &check : onnx::checksOf(function)) {
+      if (onnx::isPresenceCheck(check.text)) {
+        returnIfViolated(check);
+      }
+    }
     all(function.getBody().front());
     ret(status(0, -1));
+  }
+  /// Which optional inputs the caller gave.
+  void presence() {
+    for (BlockArgument argument : function.getArguments()) {
+      if (std::optional<unsigned> number = onnx::optionalInput(argument)) {
+        Value address = memref::ExtractAlignedPointerAsIndexOp::create(w.b, w.loc, inputs[argument]);
+        Value there = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, address, w.value(0));
+        w.symbols[onnx::presenceSymbol(*number)] = arith::IndexCastUIOp::create(w.b, w.loc, w.b.getIndexType(), there);
+      }
+    }
+  }
+  void returnIfViolated(const onnx::SizeCheck &check) {
+    int64_t kind = onnx::isPresenceCheck(check.text) ? absentErrorKind : sizeErrorKind;
+    returnIf(entry, violated(w, check.text), [&] { return status(kind, nodeNumber(check.node)); });
   }
   ValueRange symbolArguments() { return ValueRange(entry.getArguments()).drop_back(2).take_back(symbols.size()); }
   void arenaOfRun() {
@@ -310,7 +334,7 @@ private:
         continue;
       }
       for (const onnx::SizeCheck &check : onnx::checksOf(region.front().getTerminator())) {
-        returnIf(entry, violated(w, check.text), [&] { return status(sizeErrorKind, nodeNumber(check.node)); });
+        returnIfViolated(check);
       }
       all(region.front());
       w.loc = op.getLoc();

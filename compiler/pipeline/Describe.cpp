@@ -1,3 +1,4 @@
+#include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/pipeline/State.h"
 
@@ -56,6 +57,7 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
   for (auto [i, t] : llvm::enumerate(function.getArgumentTypes())) {
     info.inputs.push_back(
         tensorInfo(t, function.getArgAttrOfType<StringAttr>(i, "onnx.name"), "input" + std::to_string(i)));
+    info.inputs.back().isOptional = bool(function.getArgAttr(i, onnx::optionalName));
   }
   for (auto [i, t] : llvm::enumerate(function.getResultTypes())) {
     info.outputs.push_back(

@@ -18,6 +18,7 @@ struct TensorInfo {
   int32_t type = 0;    ///< ONNX's TensorProto.DataType number
   support::Sizes dims; ///< of the model's symbols
   support::Size bytes;
+  bool isOptional = false; ///< an input that a run may leave out
 };
 
 /// A size that the caller chooses for each run, through the shapes of the inputs.

@@ -32,6 +32,8 @@ const char *ingot_error_kind_text(int status) {
     return "a shape is not the model's";
   case INGOT_ERROR_SIZE:
     return "the model cannot run with these sizes";
+  case INGOT_ERROR_ABSENT:
+    return "an optional input that is needed was left out";
   default:
     return "unknown error";
   }
@@ -182,7 +184,7 @@ size_t ingot_error_text(const ingot_model *model, int status, char *buffer, size
     put(&text, "model");
   }
   if (known && number >= 0) {
-    if (kind != INGOT_ERROR_INDEX && kind != INGOT_ERROR_SIZE) {
+    if (kind != INGOT_ERROR_INDEX && kind != INGOT_ERROR_SIZE && kind != INGOT_ERROR_ABSENT) {
       putArgument(&text, model, number);
     } else if (number < model->node_count) {
       put(&text, ": node '");

@@ -8,7 +8,10 @@ static int misaligned(const void *pointer, uint64_t alignment) {
 
 /* One caller's tensor against what the model declares. The memory of an empty tensor is never touched, so that null
  * will do. The pointer to a string is as wide as a pointer, which is what ingot_type_bytes says of it. */
-static int checkBuffer(const ingot_buffer *buffer, int64_t elements, int32_t type, int32_t argument) {
+static int checkBuffer(const ingot_buffer *buffer, int64_t elements, int32_t type, uint32_t flags, int32_t argument) {
+  if (!buffer->data && (flags & INGOT_TENSOR_OPTIONAL)) {
+    return 0;
+  }
   if (elements < 0) { /* more than a program can address */
     return INGOT_STATUS(INGOT_ERROR_SHAPE, argument);
   }
@@ -79,7 +82,7 @@ static int checkBuffers(const ingot_model *model, const ingot_buffer *inputs, co
                         const int64_t *sizes, const int64_t *dims) {
   for (int32_t i = 0; i < model->input_count; ++i) {
     const ingot_tensor_info *info = &model->inputs[i];
-    int status = checkBuffer(&inputs[i], inputElements(info, sizes), info->type, i);
+    int status = checkBuffer(&inputs[i], inputElements(info, sizes), info->type, info->flags, i);
     if (status) {
       return status;
     }
@@ -87,7 +90,7 @@ static int checkBuffers(const ingot_model *model, const ingot_buffer *inputs, co
   for (int32_t i = 0; i < model->output_count; ++i) {
     const ingot_tensor_info *info = &model->outputs[i];
     int64_t elements = info->elements < 0 ? ingot_sizes_elements(dims, info->rank, info->type) : info->elements;
-    int status = checkBuffer(&outputs[i], elements, info->type, model->input_count + i);
+    int status = checkBuffer(&outputs[i], elements, info->type, 0, model->input_count + i);
     if (status) {
       return status;
     }

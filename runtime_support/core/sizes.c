@@ -63,6 +63,9 @@ static int checkSymbols(const ingot_model *model, const int64_t *sizes) {
 
 /* Gives the symbols that have no size yet one; 0 or the kind of an error. */
 static int bindInput(const ingot_tensor_info *info, const ingot_shape *shape, int64_t *sizes) {
+  if (shape->rank == -1 && (info->flags & INGOT_TENSOR_OPTIONAL)) {
+    return 0;
+  }
   if (shape->rank != info->rank) {
     return INGOT_ERROR_SHAPE;
   }
@@ -104,6 +107,9 @@ int ingot_bind(const ingot_model *model, const ingot_shape *inputs, int32_t inpu
     if (kind) {
       return INGOT_STATUS(kind, i);
     }
+  }
+  for (int32_t i = 0; i < model->symbol_count; ++i) {
+    sizes[i] = sizes[i] < 0 ? model->symbols[i].least : sizes[i]; /* every input that has it is left out */
   }
   return checkSymbols(model, sizes);
 }

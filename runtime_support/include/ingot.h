@@ -37,13 +37,13 @@ extern "C" {
 #endif
 
 /* The version of the structures below; ingot_model.abi of a model that fits this header. */
-#define INGOT_ABI 2
+#define INGOT_ABI 3
 
 /* status */
 
 /* The low 8 bits of a status. The bits above hold 0, or 1 + the number of what the error is about:
  *   NULL, ALIGNMENT, COUNT, TYPE, SHAPE   an argument: inputs from 0 on, then outputs, then the workspace
- *   INDEX, SIZE                           a node of ingot_model.nodes */
+ *   INDEX, SIZE, ABSENT                   a node of ingot_model.nodes */
 typedef enum ingot_error_kind {
   INGOT_OK = 0,
   INGOT_ERROR_NULL = 1,      /* a pointer is null that must not be */
@@ -58,7 +58,8 @@ typedef enum ingot_error_kind {
   INGOT_ERROR_FILE = 10,     /* a file cannot be opened, read or mapped */
   INGOT_ERROR_CONTENT = 11,  /* a file has another size or content than the model was compiled with */
   INGOT_ERROR_SIZE = 12,     /* symbols with which a node cannot work, or with which a size is beyond all numbers */
-  INGOT_ERROR_SHAPE = 13     /* a shape is not the input's, or a symbol first seen there is beyond its bounds */
+  INGOT_ERROR_SHAPE = 13,    /* a shape is not the input's, or a symbol first seen there is beyond its bounds */
+  INGOT_ERROR_ABSENT = 14    /* a node needs an optional input that the run was not given */
 } ingot_error_kind;
 
 #define INGOT_STATUS(kind, number) ((int)(kind) | (((int)(number) + 1) << 8))
@@ -91,6 +92,9 @@ typedef enum ingot_type {
 #define INGOT_DIM_IS_SYMBOL(dim) ((dim) < 0 && (dim) != INGOT_DIM_COMPUTED)
 #define INGOT_DIM_SYMBOL(dim) ((int32_t)(-1 - (dim)))
 
+/* A run may leave this input out: its pointer is null then, and otherwise never, even if it has no elements. */
+#define INGOT_TENSOR_OPTIONAL 1u
+
 typedef struct ingot_tensor_info {
   const char *name;    /* the ONNX name, UTF-8 */
   int32_t type;        /* an ingot_type */
@@ -98,6 +102,7 @@ typedef struct ingot_tensor_info {
   const int64_t *dims; /* outermost first; see above */
   int64_t elements;    /* product of dims; 1 for a scalar; -1: depends on the symbols */
   int64_t bytes;       /* of the whole tensor; -1: depends on the symbols */
+  uint32_t flags;      /* INGOT_TENSOR_... */
 } ingot_tensor_info;
 
 /* A size that is chosen for each run. */
@@ -145,7 +150,8 @@ typedef struct ingot_model {
              const ingot_exec *exec);
 } ingot_model;
 
-/* A caller's tensor. Inputs are only read; `data` may be null when there are no elements. */
+/* A caller's tensor. Inputs are only read; `data` may be null when there are no elements, and of an optional input that
+ * is left out. */
 typedef struct ingot_buffer {
   void *data;
   int64_t elements;
@@ -154,7 +160,7 @@ typedef struct ingot_buffer {
 /* The shape of a caller's tensor. */
 typedef struct ingot_shape {
   const int64_t *dims; /* may be null when rank is 0 */
-  int32_t rank;
+  int32_t rank;        /* -1: an optional input that is left out */
 } ingot_shape;
 
 /* core: no libc, no operating system */
@@ -168,7 +174,7 @@ int ingot_run(const ingot_model *model, const ingot_buffer *inputs, int32_t inpu
 
 /* Finds the sizes of a run in the shapes of its inputs, and checks these for a model without symbols. INGOT_ERROR_SHAPE
  * names the first input whose rank is not the model's or of which an axis is not what the model, or another axis of
- * the same name, says. */
+ * the same name, says. Symbols that only inputs have which are left out get the least size that they may have. */
 int ingot_bind(const ingot_model *model, const ingot_shape *inputs, int32_t input_count, int64_t *sizes);
 
 /* What follows from `sizes` when the model can run with them: in `dims`, which may be null, those of all outputs, one

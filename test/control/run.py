@@ -18,7 +18,16 @@ from open_model import OpenModel, Refused, Status
 onnxruntime.set_default_logger_severity(4)
 f32, i64 = lambda *v: np.float32(v), np.int64
 matrix = lambda seed, *shape: np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
-INDEX, SIZE = 5, 12  # of ingot_status
+INDEX, SIZE, ABSENT = 5, 12, 14  # of ingot_status
+
+PRESENT_OR_NOT = """{
+  has = OptionalHasElement(o)
+  y = If(has) <then_branch = t () => (float[1,n] r) { [need] e = OptionalGetElement(o) r = Add(e, x) }, else_branch = f () => (float[1,n] r) {
+    s = ReduceSum <keepdims=0>(x)
+    positive = Greater(s, zero)
+    r = If(positive) <then_branch = t2 () => (float[1,n] q) { q = Neg(x) }, else_branch = f2 () => (float[1,n] q) { q = Exp(x) }>
+  }>
+}"""
 
 # name: (graph in ONNX's text form, runs); a run is its inputs, or its inputs and the status that it must end with.
 CASES = {
@@ -128,7 +137,51 @@ CASES = {
 }
 
 
+CASES |= {
+    "optional": (
+        "g (optional(float[1,n]) o, float[1,n] x) => (float[1,n] y)\n<float zero = {0}>\n" + PRESENT_OR_NOT,
+        [dict(o=o, x=sign * matrix(1, 1, n)) for n in (1, 2, 17) for o in (matrix(2, 1, n), None) for sign in (1, -1)],
+    ),
+    "optional_fixed": (
+        "g (optional(float[1,3]) o, float[1,3] x) => (float[1,3] y)\n<float zero = {0}>\n" + PRESENT_OR_NOT.replace("n]", "3]"),
+        [dict(o=o, x=matrix(1, 1, 3)) for o in (matrix(2, 1, 3), None)],
+    ),
+    "optional_needed": (
+        "g (optional(float[3]) o, optional(float[2]) p, float[3] x) => (float[3] y, bool both)\n"
+        "{ [need] e = OptionalGetElement(o) y = Add(e, x) a = OptionalHasElement(o) b = OptionalHasElement(p) both = And(a, b) }",
+        [
+            dict(o=f32(1, 2, 3), p=f32(1, 2), x=f32(4, 5, 6)),
+            dict(o=f32(1, 2, 3), p=None, x=f32(4, 5, 6)),
+            (dict(o=None, p=f32(1, 2), x=f32(4, 5, 6)), f"status {ABSENT}, need"),
+        ],
+    ),
+    "optional_needed_in_branch": (
+        """g (bool c, optional(float[3]) o, float[3] x) => (float[3] y)
+{ y = If(c) <then_branch = t () => (float[3] r) { [need] e = OptionalGetElement(o) r = Add(e, x) }, else_branch = f () => (float[3] r) { r = Neg(x) }> }""",
+        [
+            dict(c=True, o=f32(1, 2, 3), x=f32(4, 5, 6)),
+            dict(c=False, o=None, x=f32(4, 5, 6)),
+            (dict(c=True, o=None, x=f32(4, 5, 6)), f"status {ABSENT}, y/need"),
+        ],
+    ),
+    "optional_known": (
+        """g (float[3] x) => (float[3] y, bool there, bool other, bool none)
+{
+  o = Optional(x)
+  same = Identity(o)
+  there = OptionalHasElement(same)
+  y = If(there) <then_branch = t () => (float[3] r) { r = OptionalGetElement(o) }, else_branch = f () => (float[3] r) { r = Neg(x) }>
+  other = OptionalHasElement(x)
+  none = OptionalHasElement()
+}""",
+        [dict(x=f32(4, 5, 6))],
+    ),
+}
+
+
 def reference(model):
+    if any(node.op_type.startswith("Optional") for node in model.graph.node):
+        return ReferenceEvaluator(model)
     try:
         return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     except onnxruntime.capi.onnxruntime_pybind11_state.Fail:  # a branch that no run may take
@@ -136,13 +189,16 @@ def reference(model):
 
 
 def sizes_of(model, feeds):
-    dims = [(dim.dim_param, size) for value in model.graph.input for dim, size in zip(value.type.tensor_type.shape.dim, feeds[value.name].shape)]
+    inputs = [value for value in model.graph.input if feeds[value.name] is not None]
+    tensor = lambda kind: kind.optional_type.elem_type.tensor_type if kind.HasField("optional_type") else kind.tensor_type
+    dims = [(dim.dim_param, size) for value in inputs for dim, size in zip(tensor(value.type).shape.dim, feeds[value.name].shape)]
     return {name: size for name, size in dims if name}
 
 
 def one(arguments, name):
     text, runs = CASES[name]
-    model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]>\n' + text)
+    opset = 18 if "Optional" in text else 13
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}]>\n' + text)
     wrong = []
     with tempfile.TemporaryDirectory(prefix="ingot-control-") as scratch:
         try:
@@ -151,7 +207,7 @@ def one(arguments, name):
             return name, [f"refused: {refused}"]
         for number, run in enumerate(runs):
             feeds, status = run if isinstance(run, tuple) else (run, "")
-            feeds = {key: np.asarray(value) for key, value in feeds.items()}
+            feeds = {key: None if value is None else np.asarray(value) for key, value in feeds.items()}
             try:
                 got = compiled.run(feeds, sizes_of(model, feeds))
             except Status as error:
@@ -163,6 +219,7 @@ def one(arguments, name):
                 continue
             wanted = reference(model).run(None, feeds)
             for output, want, have in zip(model.graph.output, wanted, got):
+                want = want[0] if isinstance(want, list) else want  # how the reference evaluator holds optional values
                 if difference := ingot_run.difference(have, want):
                     wrong.append(f"run {number}: {output.name}: {difference}")
     return name, wrong

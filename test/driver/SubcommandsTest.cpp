@@ -284,7 +284,7 @@ TEST_F(Subcommands, LibrariesThatCannotBeUsed) {
   ASSERT_EQ(ingot({"compile", model("m.onnx", {2, 3}), "--name", "old", "-o", root}).code, 0);
   Outcome old = ingot({"bench", path("old.json")});
   EXPECT_EQ(old.code, 1);
-  expectSays(old.err, "was compiled by another version of ingot (ABI 99, this one has 2)");
+  expectSays(old.err, "was compiled by another version of ingot (ABI 99, this one has ");
 }
 
 TEST_F(Subcommands, Inspect) {

@@ -202,6 +202,22 @@ TEST(TensorFile, RoundTrip) {
   EXPECT_EQ(back->bytes, tensor.bytes);
 }
 
+TEST(TensorFile, Optional) {
+  Folder folder;
+  pb::OptionalProto optional;
+  optional.set_elem_type(pb::OptionalProto::UNDEFINED);
+  llvm::Expected<importer::HostTensor> absent = importer::readTensorFile(folder.write("a.pb", optional));
+  ASSERT_TRUE(bool(absent)) << llvm::toString(absent.takeError());
+  EXPECT_TRUE(absent->isOptional && absent->isAbsent);
+  optional.set_elem_type(pb::OptionalProto::TENSOR);
+  *optional.mutable_tensor_value() = tensorOf(importer::kInt32, {1});
+  optional.mutable_tensor_value()->set_raw_data(std::string("\2\0\0\0", 4));
+  llvm::Expected<importer::HostTensor> there = importer::readTensorFile(folder.write("b.pb", optional));
+  ASSERT_TRUE(bool(there)) << llvm::toString(there.takeError());
+  EXPECT_TRUE(there->isOptional && !there->isAbsent);
+  EXPECT_EQ(there->bytes, (std::vector<char>{2, 0, 0, 0}));
+}
+
 static std::string readFileProblem(const std::string &path) {
   llvm::Expected<importer::HostTensor> tensor = importer::readTensorFile(path);
   return tensor ? "" : llvm::toString(tensor.takeError());
@@ -212,7 +228,8 @@ TEST(TensorFile, Problems) {
   pb::SequenceProto sequence;
   sequence.set_elem_type(pb::SequenceProto::TENSOR);
   *sequence.add_tensor_values() = tensorOf(importer::kFloat, {0});
-  expectProblem(readFileProblem(folder.write("t.pb", sequence)), "t.pb: error: holds a sequence or an optional value");
+  *sequence.add_tensor_values() = tensorOf(importer::kFloat, {0});
+  expectProblem(readFileProblem(folder.write("t.pb", sequence)), "t.pb: error: holds a sequence, or an optional value");
   pb::TensorProto tensor = tensorOf(importer::kFloat, {2});
   tensor.set_raw_data("abc");
   expectProblem(readFileProblem(folder.write("t.pb", tensor)), "tensor float32[2] needs 8 bytes, but raw_data holds 3");

@@ -107,7 +107,7 @@ TEST(Run, NoWorkspaceNeeded) {
 
 TEST(Run, EmptyTensorsMayBeNull) {
   Call call;
-  ingot_tensor_info empty = {"e", INGOT_FLOAT32, 1, nullptr, 0, 0};
+  ingot_tensor_info empty = {"e", INGOT_FLOAT32, 1, nullptr, 0, 0, 0};
   call.model.inputs = &empty;
   call.model.input_count = 1;
   call.model.run = [](const void *const *inputs, void *const *, const int64_t *, void *, const ingot_exec *) {
@@ -115,6 +115,27 @@ TEST(Run, EmptyTensorsMayBeNull) {
   };
   call.inputs[0] = {nullptr, 0};
   EXPECT_EQ(ingot_run(&call.model, call.inputs, 1, call.outputs, 1, nullptr, call.workspace, 256, nullptr), 0);
+}
+
+TEST(Run, OptionalInputsMayBeNull) {
+  Call call;
+  ingot_tensor_info input = call.model.inputs[0];
+  call.model.inputs = &input;
+  call.model.input_count = 1;
+  call.model.run = [](const void *const *inputs, void *const *, const int64_t *, void *, const ingot_exec *) {
+    return int(!inputs[0]);
+  };
+  auto run = [&] {
+    return ingot_run(&call.model, call.inputs, 1, call.outputs, 1, nullptr, call.workspace, 256, nullptr);
+  };
+  EXPECT_EQ(run(), 0);
+  call.inputs[0] = {nullptr, 0};
+  EXPECT_EQ(run(), INGOT_STATUS(INGOT_ERROR_COUNT, 0));
+  input.flags = INGOT_TENSOR_OPTIONAL;
+  EXPECT_EQ(run(), 1);
+  float one = 1;
+  call.inputs[0] = {&one, 1};
+  EXPECT_EQ(run(), INGOT_STATUS(INGOT_ERROR_COUNT, 0)) << "one that is there is checked";
 }
 
 TEST(Run, ErrorsOfTheRunComeBack) {

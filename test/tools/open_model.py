@@ -25,7 +25,7 @@ class Exec(ctypes.Structure):
 
 class Tensor(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_int32), ("rank", ctypes.c_int32), ("dims", ctypes.POINTER(ctypes.c_int64))]
-    _fields_ += [("elements", ctypes.c_int64), ("bytes", ctypes.c_int64)]
+    _fields_ += [("elements", ctypes.c_int64), ("bytes", ctypes.c_int64), ("flags", ctypes.c_uint32)]
 
 
 class Symbol(ctypes.Structure):
@@ -109,7 +109,7 @@ class OpenModel:
             raise Status(f"status {status & 0xFF}, {node}")
 
     def run(self, feeds, sizes):
-        """Outputs for inputs by name and symbols by name."""
+        """Outputs for inputs by name (None: an optional one is left out) and symbols by name."""
         values = (ctypes.c_int64 * max(1, len(self.symbols)))(*[sizes[name] for name in self.symbols])
         dims, workspace = (ctypes.c_int64 * (1 + sum(o.rank for o in self.outputs)))(), ctypes.c_int64(self.model.workspace_bytes)
         if self.symbols:
@@ -120,7 +120,7 @@ class OpenModel:
                 at += tensor.rank
         else:
             shapes = [tuple(tensor.dims[: tensor.rank]) for tensor in self.outputs]
-        arrays = [np.ascontiguousarray(feeds[tensor.name.decode()]) for tensor in self.inputs]
+        arrays = [None if feeds[name] is None else np.ascontiguousarray(feeds[name]) for name in (tensor.name.decode() for tensor in self.inputs)]
         first = self.once(arrays, shapes, values, workspace.value, None)
         execution = in_pieces(random.Random(1))
         again = self.once(arrays, shapes, values, workspace.value, ctypes.byref(execution))
@@ -130,11 +130,11 @@ class OpenModel:
         return first
 
     def once(self, arrays, shapes, values, workspace_bytes, execution):
-        ins = [Guarded(a.nbytes, np.frombuffer(a.tobytes(), np.uint8)) for a in arrays]
+        ins = [None if a is None else Guarded(a.nbytes, np.frombuffer(a.tobytes(), np.uint8)) for a in arrays]
         types = [np.dtype(helper.tensor_dtype_to_np_dtype(tensor.type)) for tensor in self.outputs]
         outs = [Guarded(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize, 0xFF) for shape, dtype in zip(shapes, types)]
         workspace = Guarded(workspace_bytes, 0xFF)
-        pointers = lambda all: (ctypes.c_void_p * max(1, len(all)))(*[x.pointer for x in all])
+        pointers = lambda all: (ctypes.c_void_p * max(1, len(all)))(*[x and x.pointer for x in all])
         self.check(self.model.run(pointers(ins), pointers(outs), values, workspace.pointer, execution))
         for what, buffer in [*((f"output {i}", o) for i, o in enumerate(outs)), ("workspace", workspace)]:
             buffer.check(what)
