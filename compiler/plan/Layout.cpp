@@ -55,7 +55,7 @@ Strides stridesOf(RankedTensorType type) {
   s.strides.resize(shape.size());
   for (size_t i = shape.size(); i-- > 0;) {
     s.strides[i] = step;
-    step *= physical[i];
+    step *= i ? physical[i] : 1; // the outermost may be open
   }
   for (size_t i = 2; blocked && i < shape.size() && !blocked.getHalo().empty(); ++i) {
     s.offset += blocked.getHalo()[2 * (i - 2)] * s.strides[i];
