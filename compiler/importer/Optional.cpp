@@ -1,6 +1,6 @@
-// Optional values. All of them come from the graph's optional inputs or from Optional nodes, and nothing but these nodes
-// takes one: whether it is there is known here, except for an input, of which each run decides. An optional tensor
-// that is there is the tensor; one that is not is none.
+// Optional values. All of them come from the graph's optional inputs or from Optional nodes, and nothing but these
+// nodes takes one: whether it is there is known here, except for an input, of which each run decides. An optional
+// tensor that is there is the tensor; one that is not is none.
 #include "compiler/onnx/Optional.h"
 #include "compiler/importer/Importer.h"
 #include "compiler/onnx/Constants.h"

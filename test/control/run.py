@@ -164,6 +164,23 @@ CASES |= {
             (dict(c=True, o=None, x=f32(4, 5, 6)), f"status {ABSENT}, y/need"),
         ],
     ),
+    "squeeze_axes": (
+        """g (float[n,3,m] x) => (float[a] y) <int64[2] axes = {0, -1}> { [squeeze] y = Squeeze(x, axes) }""",
+        [dict(x=matrix(1, 1, 3, 1)), (dict(x=matrix(1, 2, 3, 1)), f"status {SIZE}, squeeze"), (dict(x=matrix(1, 1, 3, 2)), f"status {SIZE}, squeeze")],
+    ),
+    "squeeze_all": (
+        """g (float[n,1,3] x) => (float[a] y) { [squeeze] y = Squeeze(x) }""",
+        [dict(x=matrix(1, 1, 1, 3)), *((dict(x=matrix(1, n, 1, 3)), f"status {SIZE}, squeeze") for n in (0, 2))],
+    ),
+    "crop": (
+        """g (float[1,2,h,w] x) => (float[a,b,c,d] y, float[e,f,i,j] z) { [border] y = Crop<border = [1, 2, 0, 4]>(x) [scale] z = Crop<border = [1, 2, 0, 0], scale = [5, 3]>(x) }""",
+        [
+            *(dict(x=matrix(1, 1, 2, h, w)) for h, w in ((9, 4), (7, 17), (7, 4))),
+            (dict(x=matrix(1, 1, 2, 6, 9)), f"status {SIZE}, scale"),
+            (dict(x=matrix(1, 1, 2, 9, 3)), f"status {SIZE}, scale"),
+            (dict(x=matrix(1, 1, 2, 5, 0)), f"status {SIZE}, border"),
+        ],
+    ),
     "optional_known": (
         """g (float[3] x) => (float[3] y, bool there, bool other, bool none)
 {
@@ -197,7 +214,7 @@ def sizes_of(model, feeds):
 
 def one(arguments, name):
     text, runs = CASES[name]
-    opset = 18 if "Optional" in text else 13
+    opset = 18 if "Optional" in text else 6 if "Crop" in text else 13
     model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}]>\n' + text)
     wrong = []
     with tempfile.TemporaryDirectory(prefix="ingot-control-") as scratch:

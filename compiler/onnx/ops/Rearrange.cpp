@@ -186,31 +186,38 @@ LogicalResult CropOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
   ArrayRef<int64_t> border = getBorder();
   auto size = getScale();
-  if (!isStatic(getData())) {
+  if (!isSized(getData())) {
     types.push_back(unrankedOf(elementOf(getData())));
     return success();
   }
   if (data.getRank() != 4 || border.size() != 4 || (size && size->size() != 2)) {
     return emitOpError("needs four axes, a border of four numbers and, if any, a scale of two");
   }
-  SmallVector<int64_t> shape(data.getShape());
-  shape[2] = size ? (*size)[0] : shape[2] - border[1] - border[3];
-  shape[3] = size ? (*size)[1] : shape[3] - border[0] - border[2];
-  if (border[0] < 0 || border[1] < 0 || shape[2] < 0 || shape[3] < 0 || border[1] + shape[2] > data.getDimSize(2) ||
-      border[0] + shape[3] > data.getDimSize(3)) {
-    return emitOpError("border goes beyond ") << data;
+  Sizes shape = sizesOf(data);
+  for (int64_t axis : {2, 3}) {
+    int64_t before = border[3 - axis], after = border[5 - axis];
+    Size whole = shape[axis];
+    shape[axis] = size ? Size((*size)[axis - 2]) : whole - before - after;
+    Size behind = whole - before - shape[axis];
+    bool fits = before >= 0 && succeeded(require(*this, max(shape[axis], 0), shape[axis])) &&
+                succeeded(require(*this, max(behind, 0), behind));
+    if (!fits) {
+      return emitOpError("border goes beyond ") << data;
+    }
   }
-  types.push_back(tensorOf(shape, data.getElementType()));
+  types.push_back(sizedType(shape, data.getElementType()));
   return success();
 }
 LogicalResult CropOp::decompose(PatternRewriter &rewriter) {
   auto y = ranked(getY());
-  if (!y || !isStatic(getY())) {
+  // A slice would make do with less: what is required of sizes has to be known as a fact first.
+  if (!y || !isSized(getY()) || !requirementsOf(*this).empty()) {
     return failure();
   }
   auto list = [&](ArrayRef<int64_t> v) { return makeIntegers(rewriter, getLoc(), v); };
   int64_t top = getBorder()[1], left = getBorder()[0];
-  Value ends = list({top + y.getDimSize(2), left + y.getDimSize(3)});
+  Size bottom = sizeOf(y, 2) + top, right = sizeOf(y, 3) + left;
+  Value ends = makeSizes(rewriter, getLoc(), {bottom, right});
   rewriter.replaceOp(*this,
                      make<SliceOp>(rewriter, getLoc(), {getData(), list({top, left}), ends, list({2, 3}), Value()}));
   return success();

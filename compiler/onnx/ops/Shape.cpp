@@ -164,7 +164,6 @@ static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
     return evaluateView(*this, operands, results);                                                                     \
   }
 VIEW(FlattenOp)
-VIEW(SqueezeOp)
 VIEW(UnsqueezeOp)
 #undef VIEW
 
@@ -197,20 +196,30 @@ static LogicalResult markAxes(Operation *op, ArrayRef<int64_t> axes, int64_t ran
   return success();
 }
 
+static bool mayBeOne(const Size &d) { return d.isNumber() ? d.is(1) : !d.atLeast(2); }
+
+/// Without axes: those of size 1 go. Where one axis only is open it is taken to be 1, as exporters see a batch, and a
+/// run for which it is not is refused; where several are, nothing is known.
+static std::optional<SmallVector<bool>> onesOf(ArrayRef<Size> sizes) {
+  SmallVector<bool> gone = llvm::map_to_vector(sizes, mayBeOne);
+  int64_t open = llvm::count_if(sizes, [](const Size &d) { return !d.isNumber() && mayBeOne(d); });
+  bool known = llvm::none_of(sizes, [](const Size &d) { return d.isUnknown(); });
+  return known && open <= 1 ? std::optional(gone) : std::nullopt;
+}
+
 LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   auto axes = present(getAxes()) ? integersOf(getAxes()) : std::nullopt;
-  if (!x || (present(getAxes()) && !axes) || (!present(getAxes()) && !x.hasStaticShape())) {
+  SmallVector<bool> gone;
+  if (x && axes && failed(markAxes(*this, *axes, x.getRank(), gone))) {
+    return failure();
+  }
+  if (x && !present(getAxes())) {
+    gone = onesOf(sizesOf(x)).value_or(SmallVector<bool>());
+  }
+  if (!x || gone.size() != static_cast<size_t>(x.getRank())) {
     types.push_back(unrankedOf(elementOf(getX())));
     return success();
-  }
-  SmallVector<bool> gone;
-  if (axes) {
-    if (failed(markAxes(*this, *axes, x.getRank(), gone))) {
-      return failure();
-    }
-  } else {
-    gone = llvm::map_to_vector(x.getShape(), [](int64_t d) { return d == 1; });
   }
   Sizes shape;
   for (auto [d, drop] : llvm::zip_equal(sizesOf(x), gone)) {
@@ -222,6 +231,20 @@ LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   types.push_back(sizedType(shape, x.getElementType()));
   return success();
+}
+LogicalResult SqueezeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+  return evaluateView(*this, operands, results);
+}
+LogicalResult SqueezeOp::decompose(PatternRewriter &rewriter) {
+  if (auto x = ranked(getX()); x && !present(getAxes()) && ranked(getY())) {
+    for (const Size &d : sizesOf(x)) {
+      if (!d.isNumber() && mayBeOne(d)) {
+        emitWarning("squeezes every axis of size 1 of ")
+            << textOf(sizesOf(x)) << "; " << d.text() << " is taken as 1, and runs with another size are refused";
+      }
+    }
+  }
+  return decomposeView(*this, rewriter);
 }
 LogicalResult SqueezeOp::upgrade(Node &node) {
   node.attributeToOperand("axes", 1);
