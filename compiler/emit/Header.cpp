@@ -207,7 +207,8 @@ private:
       out << "/* The workspace that a run with these sizes needs, in bytes; negative: minus a status, because the "
              "model "
              "cannot\n"
-             " * run with them. */\nint64_t "
+             " * run with them."
+          << (model.workspaceBytes >= 0 ? " The same for all that are within their bounds." : "") << " */\nint64_t "
           << model.name << "_workspace_bytes(" << symbolParameters("int64_t", ", ") << ");\n\n";
     }
     out << "/* Names, types and sizes of the model, and its generic entry. */\nconst ingot_model *" << model.name

@@ -5,7 +5,8 @@
 // Where sizes depend on the model's symbols the arena is planned for one size of each symbol, and what is kept of this
 // plan is its order: of two buffers that live at one time, one lies below the other. For any other sizes a buffer then
 // begins where the highest of those below it ends. No two that live at one time can overlap, and for sizes like those
-// planned for the arena is as tight as a static one.
+// planned for the arena is as tight as a static one. Where bounds of the symbols bound all buffers, the arena is
+// static: each buffer is as large as it can become.
 //
 // Control flow is laid out in a row: steps count through the branches of an If and once through the body of a Loop. A
 // buffer from before a Loop that is used in it lives until the Loop ends. Both branches write an If's results where
@@ -16,6 +17,7 @@
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/plan/Layout.h"
+#include "compiler/support/SizeRange.h"
 #include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
@@ -25,7 +27,8 @@ namespace {
 
 class Planner {
 public:
-  explicit Planner(func::FuncOp function) : function(function), block(function.getBody().front()) {}
+  Planner(func::FuncOp function, ArrayRef<ingot::plan::SymbolInfo> symbols)
+      : function(function), symbols(symbols), block(function.getBody().front()) {}
 
   FailureOr<MemoryPlan> run() {
     function.walk([&](Operation *op) { adopt(op); });
@@ -34,7 +37,7 @@ public:
     }
     visit(block);
     shareInPlace();
-    plan.open = llvm::any_of(sizes, [](const support::Size &s) { return !s.isNumber(); });
+    plan.open = llvm::any_of(sizes, [&](const support::Size &s) { return !largest(s); });
     auto arena = planArena(plan.buffers);
     if (!arena) {
       return emitError(block.getParentOp()->getLoc(), "the model's intermediate tensors do not fit any memory");
@@ -50,6 +53,7 @@ public:
 private:
   using Place = ingot::plan::Place;
   func::FuncOp function;
+  ArrayRef<ingot::plan::SymbolInfo> symbols;
   Block &block;
   int64_t step = 0, loops = 0;
   llvm::DenseMap<Value, Place> adopted; ///< bases that lie in a control op's result, and where there
@@ -63,10 +67,24 @@ private:
   llvm::DenseMap<Operation *, size_t> scratchOf;
   llvm::DenseMap<Operation *, int64_t> stepOf;
 
+  support::Range boundsOf(StringRef name) const {
+    for (const ingot::plan::SymbolInfo &symbol : symbols) {
+      if (symbol.name == name) {
+        return {symbol.least, symbol.most < 0 ? std::nullopt : std::optional(symbol.most)};
+      }
+    }
+    return {0, std::nullopt};
+  }
+  /// The most bytes that a run can need; nothing: there is no bound.
+  std::optional<int64_t> largest(const support::Size &bytes) const {
+    return support::rangeOf(bytes, [&](StringRef name) { return boundsOf(name); }).most;
+  }
+
   size_t addBuffer(const support::Size &bytes, int64_t step, std::string name) {
     Buffer b;
     sizes.push_back(bytes);
-    b.bytes = std::max<int64_t>(0, bytes.evaluate([](StringRef) { return std::optional(someSize); }).value_or(0));
+    auto some = [&](StringRef name) { return std::optional(boundsOf(name).most.value_or(someSize)); };
+    b.bytes = std::max<int64_t>(0, largest(bytes).value_or(bytes.evaluate(some).value_or(0)));
     b.firstUse = b.lastUse = step;
     plan.buffers.push_back(b);
     plan.names.push_back(std::move(name));
@@ -349,6 +367,8 @@ private:
 
 } // namespace
 
-FailureOr<MemoryPlan> planMemory(func::FuncOp function) { return Planner(function).run(); }
+FailureOr<MemoryPlan> planMemory(func::FuncOp function, ArrayRef<ingot::plan::SymbolInfo> symbols) {
+  return Planner(function, symbols).run();
+}
 
 } // namespace ingot::memory

@@ -1,6 +1,7 @@
 // Where every buffer of a run lies: in the arena, or in what the caller passes.
 #pragma once
 #include "compiler/memory/ArenaPlanner.h"
+#include "compiler/plan/Model.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ingot::memory {
@@ -9,16 +10,18 @@ struct MemoryPlan {
   std::vector<Buffer> buffers;
   std::vector<std::string> names;
   ArenaPlan arena;
-  bool open = false; ///< offsets depend on the model's symbols: the figures are those for symbols of `someSize`
+  bool open = false; ///< offsets depend on the model's symbols: the figures are those for symbols that are at their
+                     ///< bounds, or `someSize`
 };
 
 constexpr int64_t someSize = 128; ///< of a symbol, where a plan for one size is drawn up
 
 /// Gives each plan.launch its places: `plan.places` is a #plan.place for each result and, when it has one, the scratch.
 /// Control ops get them too, an onnx.Loop one more for the iteration's number, where the body reads it; in offsets
-/// within its body the loop's `plan.number` ("#0") stands for that number. Where sizes are open, the function gets
-/// `plan.buffers`: for each buffer its bytes (a size) and the numbers of those below it, all before it in the list. Its
-/// offset is the largest end of these, ends being rounded up to 64 bytes.
-mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function);
+/// within its body the loop's `plan.number` ("#0") stands for that number. Where a buffer has no largest size within
+/// the bounds of `symbols`, the function gets `plan.buffers`: for each buffer its bytes (a size) and the numbers of
+/// those below it, all before it in the list. Its offset is the largest end of these, ends being rounded up to 64
+/// bytes.
+mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function, llvm::ArrayRef<plan::SymbolInfo> symbols = {});
 
 } // namespace ingot::memory

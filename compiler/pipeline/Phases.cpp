@@ -87,7 +87,7 @@ static LogicalResult lower(State &s) {
 }
 
 static LogicalResult memory(State &s) {
-  FailureOr<memory::MemoryPlan> plan = memory::planMemory(s.function());
+  FailureOr<memory::MemoryPlan> plan = memory::planMemory(s.function(), s.info.symbols);
   if (failed(plan)) {
     return failure();
   }

@@ -134,7 +134,7 @@ typedef struct ingot_model {
   const char *target; /* the machine it was compiled for, for example "x86-64-v3" */
   int32_t input_count, output_count, node_count, symbol_count;
   const ingot_tensor_info *inputs, *outputs;
-  int64_t workspace_bytes;  /* that run needs; 0: the workspace may be null; -1: depends on the symbols */
+  int64_t workspace_bytes;  /* that any run needs; 0: the workspace may be null; -1: depends on the symbols */
   int64_t workspace_align;  /* in bytes, a power of two */
   int64_t weight_bytes;     /* constants of the object, for information */
   const char *const *nodes; /* names of the ONNX nodes that a status may carry, node_count of them */

@@ -1,6 +1,8 @@
 """Models whose sizes are open, compiled once and run at many sizes, compared with ONNX Runtime.
 
-    run.py --ingot build/bin/ingot [--target T] [--only NAME,...] [-j 2]
+    run.py --ingot build/bin/ingot [--target T] [--only NAME,...] [-j 2] [--bounded]
+
+With --bounded the compiler is told the smallest and the largest of the sizes, and the workspace must be static.
 """
 import pathlib
 import sys
@@ -27,13 +29,21 @@ def feeds_at(case, sizes, seed):
     return feeds
 
 
+def bounds(case):
+    names = [name for name in case.sizes[0] if any(d.dim_param == name for v in case.model.graph.input for d in v.type.tensor_type.shape.dim)]
+    all = {name: [sizes[name] for sizes in case.sizes] for name in names}
+    return [flag for name, sizes in all.items() for flag in ("--dim", f"{name}={min(sizes)}..{max(sizes)}")]
+
+
 def one(arguments, name):
     case = cases.ALL[name]()
     with tempfile.TemporaryDirectory(prefix="ingot-open-") as scratch:
         try:
-            model = OpenModel(arguments.ingot, case.model, scratch, arguments.target)
+            model = OpenModel(arguments.ingot, case.model, scratch, arguments.target, bounds(case) if arguments.bounded else ())
         except Refused as refused:
             return name, [f"refused: {refused}"]
+        if arguments.bounded and model.model.workspace_bytes < 0:
+            return name, ["the workspace is not static"]
         session = onnxruntime.InferenceSession(case.model.SerializeToString(), providers=["CPUExecutionProvider"])
         wrong = []
         for seed, sizes in enumerate(case.sizes):
@@ -56,4 +66,4 @@ def one(arguments, name):
 
 
 if __name__ == "__main__":
-    ingot_run.run_named(__doc__, cases.ALL, one, most_lines=6)
+    ingot_run.run_named(__doc__, cases.ALL, one, most_lines=6, switches=["bounded"])

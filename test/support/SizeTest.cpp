@@ -1,5 +1,5 @@
 // Sizes: normal form, arithmetic, what can be proved, text and back.
-#include "compiler/support/Size.h"
+#include "compiler/support/SizeRange.h"
 #include <gtest/gtest.h>
 
 using ingot::support::Size;
@@ -89,5 +89,62 @@ TEST(Size, EvaluatesLikeItReads) {
 }
 
 TEST(Size, OverflowIsUnknown) { EXPECT_TRUE((Size(INT64_MAX) + Size(1)).isUnknown()); }
+
+std::string rangeText(const Size &size) {
+  auto bounds = [](llvm::StringRef name) -> ingot::support::Range {
+    return name == "batch"  ? ingot::support::Range{1, 8}
+           : name == "past" ? ingot::support::Range{-3, 5}
+                            : ingot::support::Range{0, std::nullopt};
+  };
+  auto [least, most] = rangeOf(size, bounds);
+  return (least ? std::to_string(*least) : "") + ".." + (most ? std::to_string(*most) : "");
+}
+
+TEST(SizeRange, Polynomials) {
+  EXPECT_EQ(rangeText(Size(7)), "7..7");
+  EXPECT_EQ(rangeText(Size(3) * b * b + Size(1)), "4..193");
+  EXPECT_EQ(rangeText(Size(100) - Size(2) * b), "84..98");
+  EXPECT_EQ(rangeText(b * p), "-24..40");
+  EXPECT_EQ(rangeText(p * p), "-15..25");
+  EXPECT_EQ(rangeText(b * s), "0..");
+  EXPECT_EQ(rangeText(Size(8) - s), "..8");
+  EXPECT_EQ(rangeText(p * s), "..");
+  EXPECT_EQ(rangeText(b * Size(int64_t(1) << 61)), "2305843009213693952..");
+  EXPECT_EQ(rangeText(Size::unknown()), "..");
+}
+
+TEST(SizeRange, Calls) {
+  EXPECT_EQ(rangeText(floorDiv(b * Size(5) + Size(2), Size(4))), "1..10");
+  EXPECT_EQ(rangeText(floorDiv(Size(100), b)), "12..100");
+  EXPECT_EQ(rangeText(floorDiv(Size(100), p)), "20..100") << "less than 1 is refused";
+  EXPECT_EQ(rangeText(floorDiv(p - Size(4), Size(3))), "-3..0");
+  EXPECT_EQ(rangeText(floorDiv(p - Size(8), b)), "-11..-1");
+  EXPECT_EQ(rangeText(floorDiv(Size(100), s)), "0..100");
+  EXPECT_EQ(rangeText(floorDiv(p - Size(8), s + Size(1))), "-11..-1");
+  EXPECT_EQ(rangeText(floorDiv(s, b)), "0..");
+  EXPECT_EQ(rangeText(min(s, b)), "0..8");
+  EXPECT_EQ(rangeText(min(s, p)), "-3..5");
+  EXPECT_EQ(rangeText(max(s, p)), "0..");
+  EXPECT_EQ(rangeText(max(b, p)), "1..8");
+}
+
+TEST(SizeRange, HoldsEveryValue) {
+  const Size sizes[] = {b * p - Size(3) * b, floorDiv(p * p + b, b), max(min(b, p), Size(2)) * b - p,
+                        floorDiv(p - b, Size(3)) * p, floorDiv(b * b * p, p + Size(4))};
+  for (const Size &size : sizes) {
+    auto bounds = [](llvm::StringRef name) {
+      return name == "batch" ? ingot::support::Range{1, 8} : ingot::support::Range{-3, 5};
+    };
+    auto [least, most] = rangeOf(size, bounds);
+    ASSERT_TRUE(least && most) << size.text();
+    for (int64_t x = 1; x <= 8; ++x) {
+      for (int64_t y = -3; y <= 5; ++y) {
+        int64_t value = *size.evaluate([&](llvm::StringRef name) { return std::optional(name == "batch" ? x : y); });
+        EXPECT_LE(*least, value) << size.text() << " at " << x << ", " << y;
+        EXPECT_GE(*most, value) << size.text() << " at " << x << ", " << y;
+      }
+    }
+  }
+}
 
 } // namespace

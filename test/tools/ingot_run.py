@@ -158,9 +158,11 @@ class Count:
         sys.exit(1 if self.failed else 0 if self.passed else 77)
 
 
-def run_named(description, cases, one, most_lines=None):
-    """The main of a suite of named cases: one(arguments, name) gives (name, what is wrong), of which `most_lines` are said."""
+def run_named(description, cases, one, most_lines=None, switches=()):
+    """The main of a suite of named cases: one(arguments, name) gives (name, what is wrong), of which `most_lines` are said. `switches`: flags of its own."""
     flags = parser(description)
+    for switch in switches:
+        flags.add_argument(f"--{switch}", action="store_true")
     flags.add_argument("--only", help="names, with commas")
     arguments = flags.parse_args()
     names = arguments.only.split(",") if arguments.only else list(cases)

@@ -1,0 +1,85 @@
+#include "compiler/support/SizeRange.h"
+#include <algorithm>
+
+namespace ingot::support {
+namespace {
+
+using End = std::optional<int64_t>;
+
+End plus(End a, End b) {
+  int64_t sum;
+  return a && b && !__builtin_add_overflow(*a, *b, &sum) ? End(sum) : std::nullopt;
+}
+End times(End a, End b) {
+  int64_t product;
+  return a && b && !__builtin_mul_overflow(*a, *b, &product) ? End(product) : std::nullopt;
+}
+int64_t floorOf(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+struct Interval : Range {
+  explicit Interval(int64_t number) : Range{number, number} {}
+  explicit Interval(Range range) : Range(range) {}
+};
+
+Interval operator+(const Interval &a, const Interval &b) {
+  return Interval(Range{plus(a.least, b.least), plus(a.most, b.most)});
+}
+
+Interval operator*(const Interval &a, const Interval &b) {
+  if (a.least && b.least && *a.least >= 0 && *b.least >= 0) { // no sign changes: an open end stays one
+    return Interval(Range{times(a.least, b.least), times(a.most, b.most)});
+  }
+  for (auto [number, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+    if (number->least && number->least == number->most && *number->least < 0) {
+      return Interval(Range{times(number->least, other->most), times(number->least, other->least)});
+    }
+  }
+  Range range;
+  bool first = true;
+  for (End x : {a.least, a.most}) {
+    for (End y : {b.least, b.most}) {
+      End product = times(x, y);
+      if (!product) {
+        return Interval(Range{});
+      }
+      range = first ? Range{product, product} : Range{std::min(range.least, product), std::max(range.most, product)};
+      first = false;
+    }
+  }
+  return Interval(range);
+}
+
+Interval quotient(const Interval &a, const Interval &b) {
+  int64_t from = std::max<int64_t>(b.least.value_or(1), 1);
+  End to = b.most ? End(std::max(*b.most, from)) : std::nullopt;
+  auto by = [&](End x, bool upwards) -> End { // the end of x / b that is furthest in a direction
+    if (!x) {
+      return std::nullopt;
+    }
+    bool nearest = (*x < 0) != upwards; // dividing by little brings a positive number up, a negative one down
+    return nearest ? floorOf(*x, from) : to ? floorOf(*x, *to) : *x < 0 ? -1 : 0;
+  };
+  return Interval(Range{by(a.least, false), by(a.most, true)});
+}
+
+Interval choice(bool least, const Interval &a, const Interval &b) {
+  auto both = [](End x, End y, bool low) { return x && y ? End(low ? std::min(*x, *y) : std::max(*x, *y)) : End(); };
+  auto any = [](End x, End y, bool low) { return x && y ? End(low ? std::min(*x, *y) : std::max(*x, *y)) : x ? x : y; };
+  return least ? Interval(Range{both(a.least, b.least, true), any(a.most, b.most, true)})
+               : Interval(Range{any(a.least, b.least, false), both(a.most, b.most, false)});
+}
+
+} // namespace
+
+Range rangeOf(const Size &size, llvm::function_ref<Range(llvm::StringRef)> symbol) {
+  if (size.isUnknown()) {
+    return {};
+  }
+  auto leaf = [&](llvm::StringRef name) { return Interval(symbol(name)); };
+  auto call = [](llvm::StringRef name, Interval a, Interval b) {
+    return name == "div" ? quotient(a, b) : choice(name == "min", a, b);
+  };
+  return size.compute<Interval>({leaf, call});
+}
+
+} // namespace ingot::support
