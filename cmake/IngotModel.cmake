@@ -1,4 +1,5 @@
-# ingot_add_model(NAME MODEL file.onnx [TARGETS level...] [DIMS symbol=size...] [SHAPES input=AxBxC...] [OPTIONS flag...])
+# ingot_add_model(NAME MODEL file.onnx [TARGETS level...] [DIMS symbol=size...] [SHAPES input=AxBxC...] [WEIGHTS place]
+#                 [OPTIONS flag...])
 # Compiles an ONNX model while the project is built. Afterwards
 #   target_link_libraries(app PRIVATE NAME)
 # gives the program NAME.h, the model's code and libingot_rt.a. Editing the model, a file that it refers to, or the compiler compiles
@@ -11,6 +12,8 @@
 #            program's decision (for example by __builtin_cpu_supports); no dispatcher is generated.
 #   DIMS     sizes of symbolic dimensions, for example batch=1 (`ingot compile --dim`); bounds, batch=1..8, with OPTIONS --open-sizes
 #   SHAPES   shapes of inputs, for example image=1x3x224x224 (`ingot compile --shape`)
+#   WEIGHTS  embed (the default), file or extern (`ingot compile --weights`). With the last two NAME.weights lies beside the library; the
+#            target's property INGOT_WEIGHTS is its path, to install it or to copy it where the program looks for it
 #   OPTIONS  further flags of `ingot compile`
 #
 # INGOT_EXECUTABLE names the compiler to run; by default the one that came with this package. A cross build sets it to the host's.
@@ -18,13 +21,16 @@ cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
 
 function(ingot_add_model name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MODEL" "TARGETS;DIMS;SHAPES;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MODEL;WEIGHTS" "TARGETS;DIMS;SHAPES;OPTIONS")
   if(NOT arg_MODEL OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "ingot_add_model: expected NAME MODEL file.onnx [TARGETS ...] [DIMS ...] [SHAPES ...] [OPTIONS ...]")
+    message(FATAL_ERROR "ingot_add_model: expected NAME MODEL file.onnx [TARGETS ...] [DIMS ...] [SHAPES ...] [WEIGHTS place] [OPTIONS ...]")
   endif()
   list(TRANSFORM arg_DIMS PREPEND "--dim=")
   list(TRANSFORM arg_SHAPES PREPEND "--shape=")
   set(options ${arg_DIMS} ${arg_SHAPES} ${arg_OPTIONS})
+  if(arg_WEIGHTS)
+    list(APPEND options --weights=${arg_WEIGHTS})
+  endif()
   list(LENGTH arg_TARGETS count)
   if(count LESS_EQUAL 1)
     ingot_add_model_library(${name} "${arg_MODEL}" "${arg_TARGETS}" "${options}")
@@ -53,16 +59,22 @@ function(ingot_add_model_library name model target options)
   endif()
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/models/${name}")
   file(MAKE_DIRECTORY "${folder}") # an include folder has to exist when the build files are written
+  set(weights "")
+  set(files "${folder}/${name}.a" "${folder}/${name}.h" "${folder}/${name}.json")
+  if("--weights=file" IN_LIST options OR "--weights=extern" IN_LIST options)
+    set(weights "${folder}/${name}.weights")
+    list(APPEND files "${weights}")
+  endif()
   add_custom_command(
-    OUTPUT "${folder}/${name}.a" "${folder}/${name}.h" "${folder}/${name}.json"
+    OUTPUT ${files}
     COMMAND ${compiler} compile "${model}" -o "${folder}" --name ${name} --depfile ${options}
     DEPENDS "${model}" ${compiler}
     DEPFILE "${folder}/${name}.d"
     COMMENT "Compiling model ${name}"
     VERBATIM)
-  add_custom_target(${name}_compile DEPENDS "${folder}/${name}.a" "${folder}/${name}.h" "${folder}/${name}.json")
+  add_custom_target(${name}_compile DEPENDS ${files})
   add_library(${name} STATIC IMPORTED GLOBAL)
-  set_target_properties(${name} PROPERTIES IMPORTED_LOCATION "${folder}/${name}.a")
+  set_target_properties(${name} PROPERTIES IMPORTED_LOCATION "${folder}/${name}.a" INGOT_WEIGHTS "${weights}")
   target_include_directories(${name} INTERFACE "${folder}")
   target_link_libraries(${name} INTERFACE ingot::rt)
   add_dependencies(${name} ${name}_compile)

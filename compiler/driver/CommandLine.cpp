@@ -145,6 +145,12 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->check(CLI::IsMember({"strict", "default", "fast"}))
       ->group(target)
       ->type_name("POLICY");
+  app.add_option("--weights", options.weights,
+                 "Where the weights go: embed (into the object), file (NAME.weights, to be mapped) or extern "
+                 "(NAME.weights, whose address the program passes); default: embed")
+      ->check(CLI::IsMember({"embed", "file", "extern"}))
+      ->group(target)
+      ->type_name("PLACE");
   app.add_option("--threads", invocation.threads, "Threads of run, verify and bench; 0: all; default: 1")
       ->check(CLI::Range(0, 1024))
       ->group(target)
@@ -239,7 +245,7 @@ void addBench(CLI::App &app, Invocation &invocation) {
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
   for (const char *flag : {"--name", "--dim", "--shape", "--open-sizes", "--target", "--no-fallback", "--accuracy",
-                           "--dump-after", "--stop-after"}) {
+                           "--weights", "--dump-after", "--stop-after"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }

@@ -83,10 +83,16 @@ llvm::Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(const std::string
     return llvm::createStringError(path + ": error: was compiled by another version of ingot (ABI " +
                                    llvm::Twine(loaded->entry->abi) + ", this one has " + llvm::Twine(INGOT_ABI) + ")");
   }
+  path.pop_back_n(3);
+  path += ".weights";
+  if (int status = ingot_weights_load(loaded->entry, path.c_str(), &loaded->mapped)) {
+    return llvm::createStringError(path + ": error: " + ingot_error_kind_text(status));
+  }
   return loaded;
 }
 
 LoadedModel::~LoadedModel() {
+  ingot_weights_unmap(&mapped);
   if (library) {
     dlclose(library);
   }
@@ -334,7 +340,7 @@ int64_t Execution::evaluate(const support::Size &size) const {
 
 int Execution::run() {
   return ingot_run(&model, inputBuffers.data(), model.input_count, outputBuffers.data(), model.output_count,
-                   sizes.data(), workspace.data.get(), size_t(workspace.bytes), exec);
+                   sizes.data(), workspace.data.get(), size_t(workspace.bytes), &exec);
 }
 
 llvm::Error Execution::check(int status) const {

@@ -12,18 +12,22 @@ namespace ingot::driver {
 
 class LoadedModel {
 public:
-  /// Loads NAME.so beside the manifest. It stays loaded when the files are removed.
+  /// Loads NAME.so beside the manifest, and NAME.weights when the model needs it. They stay loaded when the files are
+  /// removed.
   static llvm::Expected<std::unique_ptr<LoadedModel>> load(const std::string &manifestPath);
   ~LoadedModel();
 
   const ingot_model &model() const { return *entry; }
   const Manifest &manifest() const { return facts; }
+  /// For ingot_exec; null when the model has its weights in itself.
+  const void *weights() const { return mapped.data; }
 
 private:
   LoadedModel() = default;
   Manifest facts;
   void *library = nullptr;
   const ingot_model *entry = nullptr;
+  ingot_weights mapped = {nullptr, 0};
 };
 
 /// Threads for runs; null for one thread.
@@ -49,7 +53,10 @@ struct GivenSizes {
 /// workspace with a guard behind them. Inputs are set before the first run.
 class Execution {
 public:
-  Execution(const LoadedModel &model, const ingot_exec *exec) : model(model.model()), exec(exec) {}
+  Execution(const LoadedModel &model, const ingot_exec *exec)
+      : model(model.model()), exec(exec ? *exec : ingot_exec{}) {
+    this->exec.weights = model.weights();
+  }
 
   /// Copies recorded inputs in; their shapes say the sizes of the run. The error says which does not fit the model.
   llvm::Error setInputs(llvm::ArrayRef<HostTensor> inputs, const std::string &folder);
@@ -94,7 +101,7 @@ private:
   std::string sizesText(const ingot_tensor_info &info) const;
 
   const ingot_model &model;
-  const ingot_exec *exec;
+  ingot_exec exec;
   std::vector<int64_t> sizes; ///< of the model's symbols
   std::vector<Tensor> inputs, outputTensors;
   Memory workspace;

@@ -20,7 +20,7 @@ public:
   /// The descriptor's global; `run` is the generic entry, `plan` null for a model without symbols.
   GlobalVariable *build(Function *run, Function *plan) {
     Constant *fields[] = {int32(INGOT_ABI),
-                          int32(0),
+                          int32(model.takesWeights() ? INGOT_MODEL_WEIGHTS_APART : 0),
                           string(model.name),
                           string(model.target),
                           int32(model.inputs.size()),
@@ -35,7 +35,8 @@ public:
                           names(model.nodes),
                           symbols(),
                           plan ? plan : null(),
-                          run};
+                          run,
+                          int64(int64_t(model.takesWeights() ? model.weightHash : 0))};
     return constant(ConstantStruct::getAnon(fields), "descriptor");
   }
 

@@ -5,6 +5,7 @@
 #include "compiler/emit/Object.h"
 #include "compiler/emit/SharedLibrary.h"
 #include "compiler/emit/Texts.h"
+#include "compiler/emit/WeightsFile.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -35,16 +36,24 @@ struct Code {
 
 class Emitter {
 public:
-  Emitter(mlir::ModuleOp module, const ingot::plan::ModelInfo &model, const ingot::emit::Options &options,
+  Emitter(mlir::ModuleOp module, ingot::plan::ModelInfo &model, const ingot::emit::Options &options,
           ingot::emit::Result &result)
       : module(module), model(model), options(options), result(result) {}
 
+  ~Emitter() {
+    if (weightsFile) { // something failed
+      consumeError(weightsFile->discard());
+    }
+  }
+
+  LogicalResult prepareFiles(const ingot::emit::WeightsSource &weights);
   LogicalResult generate(const ingot::target::MachineModel &machine);
   LogicalResult writeFiles(const ingot::emit::WeightsSource &weights);
 
 private:
   bool wants(StringRef kind) const { return llvm::is_contained(options.kinds, kind); }
   LogicalResult fail(Error error) { return module.emitError(toString(std::move(error))); }
+  LogicalResult makeFolder();
   LogicalResult checkInterface();
   LogicalResult checkSymbols();
   LogicalResult writeBinaries(const ingot::emit::WeightsSource &weights);
@@ -54,10 +63,11 @@ private:
   void note(const std::string &path);
 
   mlir::ModuleOp module;
-  const ingot::plan::ModelInfo &model;
+  ingot::plan::ModelInfo &model;
   const ingot::emit::Options &options;
   ingot::emit::Result &result;
   Code code;
+  std::optional<sys::fs::TempFile> weightsFile;
 };
 
 std::string Emitter::pathOf(StringRef extension) const {
@@ -103,7 +113,8 @@ LogicalResult Emitter::generate(const ingot::target::MachineModel &machine) {
   }
   LLVMContext context;
   std::unique_ptr<Module> ir = ingot::emit::translate(module, context, *target, model);
-  if (!ir || failed(ingot::emit::addDescriptor(module, *ir, model))) {
+  if (!ir || failed(ingot::emit::takeWeights(module, *ir, model)) ||
+      failed(ingot::emit::addDescriptor(module, *ir, model))) {
     return failure();
   }
   ingot::emit::optimize(*ir, *target);
@@ -184,7 +195,8 @@ LogicalResult Emitter::writeBinaries(const ingot::emit::WeightsSource &weights) 
   if (!file) {
     return fail(file.takeError());
   }
-  Error error = ingot::emit::writeObject(code.object, model.name, model.weightBytes, weights, file->FD);
+  Error error = ingot::emit::writeObject(code.object, model.name, model.takesWeights() ? 0 : model.weightBytes, weights,
+                                         file->FD);
   if (!error && wants("lib")) {
     error = writeArchive(file->TmpName);
   }
@@ -208,13 +220,47 @@ LogicalResult Emitter::writeBinaries(const ingot::emit::WeightsSource &weights) 
   return error ? fail(std::move(error)) : success();
 }
 
+LogicalResult Emitter::makeFolder() {
+  std::error_code code = sys::fs::create_directories(options.dir);
+  return code ? module.emitError("cannot make the folder '" + options.dir + "': " + code.message()) : success();
+}
+
+/// NAME.weights under a temporary name: code is generated with its hash.
+LogicalResult Emitter::prepareFiles(const ingot::emit::WeightsSource &weights) {
+  if (options.dir.empty() || model.weightsPlace == ingot::plan::WeightsPlace::Embed) {
+    return success();
+  }
+  if (failed(makeFolder())) {
+    return failure();
+  }
+  Expected<sys::fs::TempFile> file =
+      sys::fs::TempFile::create(pathOf("-%%%%%%%%.weights"), sys::fs::all_read | sys::fs::owner_write);
+  if (!file) {
+    return fail(file.takeError());
+  }
+  weightsFile.emplace(std::move(*file));
+  Expected<uint64_t> hash = ingot::emit::writeWeightsFile(model.weightBytes, weights, weightsFile->FD);
+  if (!hash) {
+    return fail(hash.takeError());
+  }
+  model.weightHash = *hash;
+  return success();
+}
+
 LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
-  if (std::error_code code = sys::fs::create_directories(options.dir)) {
-    return module.emitError("cannot make the folder '" + options.dir + "': " + code.message());
+  if (failed(makeFolder())) {
+    return failure();
   }
   bool needsObject = wants("lib") || wants("obj") || wants("shared");
   if (needsObject && failed(writeBinaries(weights))) {
     return failure();
+  }
+  if (weightsFile) {
+    if (Error renamed = weightsFile->keep(pathOf(".weights"))) {
+      return fail(std::move(renamed));
+    }
+    weightsFile.reset();
+    note(pathOf(".weights"));
   }
   Error error = wants("asm") ? writeText(".s", code.assembly) : Error::success();
   if (!error && wants("llvm")) {
@@ -243,10 +289,14 @@ LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
 
 } // namespace
 
-LogicalResult ingot::emit::emitModel(mlir::ModuleOp module, const target::MachineModel &machine,
-                                     const plan::ModelInfo &model, const WeightsSource &weights, const Options &options,
-                                     Result &result) {
+LogicalResult ingot::emit::emitModel(mlir::ModuleOp module, const target::MachineModel &machine, plan::ModelInfo &model,
+                                     const WeightsSource &weights, const Options &options, Result &result) {
   Emitter emitter(module, model, options, result);
+  result.writing = true;
+  if (failed(emitter.prepareFiles(weights))) {
+    return failure();
+  }
+  result.writing = false;
   if (failed(emitter.generate(machine))) {
     return failure();
   }

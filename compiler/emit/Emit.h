@@ -3,6 +3,7 @@
 //   NAME.o, NAME.a, NAME.so: code, descriptor and weights; undefined symbols are only ingot_* (the .so holds them too)
 //   NAME.h: C prototypes, sizes, and a C++ class
 //   NAME.json: the manifest
+//   NAME.weights: the weights, where they are not to be in the object
 //   NAME.s, NAME.ll, NAME.d: assembly, LLVM IR, dependencies for make
 //
 // Loop IR here: public @NAME_run(inputs..., outputs..., symbols as index..., workspace, exec) -> i32, private kernels,
@@ -47,9 +48,9 @@ struct Result {
 /// Whether `kind` may stand in Options::kinds.
 bool isKnownKind(llvm::StringRef kind);
 
-/// Consumes `module`. Errors are diagnostics at the module; files of the model that could not be written whole are not
-/// there afterwards.
-mlir::LogicalResult emitModel(mlir::ModuleOp module, const target::MachineModel &machine, const plan::ModelInfo &model,
+/// Consumes `module`. Sets the hash of weights that are not in the object. Errors are diagnostics at the module; files
+/// of the model that could not be written whole are not there afterwards.
+mlir::LogicalResult emitModel(mlir::ModuleOp module, const target::MachineModel &machine, plan::ModelInfo &model,
                               const WeightsSource &weights, const Options &options, Result &result);
 
 } // namespace ingot::emit

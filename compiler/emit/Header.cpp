@@ -147,6 +147,9 @@ private:
       out << formatv("#define {0}_WORKSPACE_BYTES {1}\n", upper, model.workspaceBytes);
     }
     out << formatv("#define {0}_WORKSPACE_ALIGN {1}\n", upper, model.workspaceAlign);
+    if (model.weightsPlace != ingot::plan::WeightsPlace::Embed) {
+      writeWeightMacros();
+    }
     auto list = [&](ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters) {
       for (auto [tensor, parameter] : llvm::zip(tensors, parameters)) {
         if (Size elements = ingot::support::product(tensor.dims); elements.isNumber()) {
@@ -157,6 +160,16 @@ private:
     list(model.inputs, names.inputs);
     list(model.outputs, names.outputs);
     out << "\n";
+  }
+
+  /// Of the file that is written beside the header.
+  void writeWeightMacros() {
+    if (model.weightsPlace == ingot::plan::WeightsPlace::File) {
+      out << formatv("#define {0}_WEIGHTS_FILE \"{1}.weights\"\n", upper, model.name);
+    }
+    out << formatv("#define {0}_WEIGHTS_BYTES {1}\n", upper, model.weightBytes)
+        << formatv("#define {0}_WEIGHTS_ALIGN {1}\n", upper, INGOT_WEIGHTS_ALIGN)
+        << formatv("#define {0}_WEIGHTS_HASH 0x{1}u\n", upper, utohexstr(model.weightHash, /*LowerCase=*/true, 16));
   }
 
   /// Functions that count the elements of open tensors: those that are sums of products, which C can say.
@@ -191,7 +204,10 @@ private:
            "be\n"
            " * null"
         << (hasOptional() ? " but those of optional inputs" : "") << ", and workspace has " << bytes
-        << " bytes, aligned. exec may be null: the calling thread only. */\n";
+        << " bytes, aligned."
+        << (model.takesWeights() ? " exec->weights is the address of the bytes of " + model.name +
+                                       ".weights;\n * see ingot_weights_load and ingot_weights_check. */\n"
+                                 : " exec may be null: the calling thread only. */\n");
     std::string start = "int " + model.name + "_run(";
     std::string indent = ",\n" + std::string(start.size(), ' ');
     out << start;
@@ -226,7 +242,17 @@ private:
         << (hasOptional() ? "  /// Empty spans leave optional inputs out.\n" : "");
     writeRunMethod();
     out << "\nprivate:\n  Workspace memory;\n"
-        << (isOpen() ? "  Status reserved;\n" : "") << "};\n\n} // namespace ingot::models\n#endif\n\n";
+        << (isOpen() ? "  Status reserved;\n" : "") << (model.takesWeights() ? "  const void *weights_;\n" : "")
+        << "};\n\n} // namespace ingot::models\n#endif\n\n";
+  }
+
+  /// Where the weights are apart, the constructor takes their address. No parameter ends with an underscore.
+  std::string weightsParameter() const { return model.takesWeights() ? "const void *weights" : ""; }
+  std::string weightsInitializer() const { return model.takesWeights() ? ", weights_(weights)" : ""; }
+  std::string weightsComment() const {
+    return model.takesWeights() ? "  /// `weights` has to live as long as the object: WeightsFile(" + model.name +
+                                      "_model(), path).data(), or\n  /// any place with these bytes.\n"
+                                : "";
   }
 
   void writeConstruction() {
@@ -234,7 +260,9 @@ private:
            "by\n"
            "/// the constructor; test the object for whether there was memory.\n"
         << "class " << model.name << " {\npublic:\n"
-        << "  " << model.name << "() : memory(" << upper << "_WORKSPACE_BYTES, " << upper << "_WORKSPACE_ALIGN) {}\n\n"
+        << weightsComment() << "  " << (model.takesWeights() ? "explicit " : "") << model.name << "("
+        << weightsParameter() << ") : memory(" << upper << "_WORKSPACE_BYTES, " << upper << "_WORKSPACE_ALIGN)"
+        << weightsInitializer() << " {}\n\n"
         << "  explicit operator bool() const { return static_cast<bool>(memory); }\n";
   }
 
@@ -248,7 +276,10 @@ private:
            "/// with these sizes at all.\n"
         << "class " << model.name << " {\npublic:\n"
         << "  /// For runs whose workspace is not larger than that for these sizes: give the largest.\n"
-        << "  explicit " << model.name << "(" << parameters << ") { (void)this->reserve(" << arguments << "); }\n\n"
+        << weightsComment() << "  explicit " << model.name << "(" << weightsParameter()
+        << (model.takesWeights() ? ", " : "") << parameters << ")"
+        << (model.takesWeights() ? " : " + weightsInitializer().substr(2) : "") << " { (void)this->reserve("
+        << arguments << "); }\n\n"
         << "  /// Makes the workspace large enough for runs with these sizes.\n"
         << "  Status reserve(" << parameters
         << ") {\n    return this->reserved = ingot::Model(model()).reserve(memory, {" << arguments << "});\n  }\n\n"
@@ -269,11 +300,14 @@ private:
     if (isOpen()) { // no parameter ends with an underscore
       out << "    const std::int64_t sizes_[] = {" << symbolArguments() << "};\n";
     }
-    out << formatv(
-        "    return Status(ingot_run(model(), {0}, {1}, {2}, {3}, {4}, memory.data(), memory.size(), exec),\n"
-        "                  model());\n  }\n",
-        model.inputs.empty() ? "nullptr" : "inputs", model.inputs.size(), model.outputs.empty() ? "nullptr" : "outputs",
-        model.outputs.size(), isOpen() ? "sizes_" : "nullptr");
+    if (model.takesWeights()) {
+      out << "    ingot_exec exec_ = exec ? *exec : ingot_exec{};\n    exec_.weights = weights_;\n";
+    }
+    out << formatv("    return Status(ingot_run(model(), {0}, {1}, {2}, {3}, {4}, memory.data(), memory.size(), {5}),\n"
+                   "                  model());\n  }\n",
+                   model.inputs.empty() ? "nullptr" : "inputs", model.inputs.size(),
+                   model.outputs.empty() ? "nullptr" : "outputs", model.outputs.size(), isOpen() ? "sizes_" : "nullptr",
+                   model.takesWeights() ? "&exec_" : "exec");
   }
 
   void writeBuffers(StringRef variable, ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters, bool isConst) {

@@ -2,6 +2,7 @@
 #include "compiler/emit/Names.h"
 #include "compiler/emit/Texts.h"
 #include "runtime_support/include/ingot.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -62,6 +63,20 @@ static void writeTensors(json::OStream &json, ArrayRef<ingot::plan::TensorInfo> 
   }
 }
 
+/// Where the weights are, and how to tell the right ones.
+static void writeWeights(json::OStream &json, const ingot::plan::ModelInfo &model) {
+  using ingot::plan::WeightsPlace;
+  WeightsPlace place = model.weightsPlace;
+  json.attributeObject("weights", [&] {
+    json.attribute("place", place == WeightsPlace::Embed ? "embed" : place == WeightsPlace::File ? "file" : "extern");
+    if (place != WeightsPlace::Embed) {
+      json.attribute("file", model.name + ".weights");
+      json.attribute("align", INGOT_WEIGHTS_ALIGN);
+      json.attribute("hash", utohexstr(model.weightHash, /*LowerCase=*/true, 16));
+    }
+  });
+}
+
 std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t codeBytes, ArrayRef<std::string> files) {
   std::string text;
   raw_string_ostream stream(text);
@@ -85,6 +100,7 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t code
     json.attribute("workspace_align", model.workspaceAlign);
     json.attribute("arena_bytes", model.arenaBytes < 0 ? json::Value(nullptr) : json::Value(model.arenaBytes));
     json.attribute("weight_bytes", model.weightBytes);
+    writeWeights(json, model);
     json.attribute("code_bytes", codeBytes);
     json.attribute("kernels", model.kernels);
     json.attributeBegin("macs");

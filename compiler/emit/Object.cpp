@@ -8,6 +8,7 @@
 // by starting later in the string table.
 #include "compiler/emit/Object.h"
 #include "compiler/emit/CodeGen.h"
+#include "compiler/emit/WeightsFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/raw_ostream.h"
@@ -115,25 +116,15 @@ Error ingot::emit::writeObject(MutableArrayRef<char> object, StringRef model, in
   }
   raw_fd_ostream out(fd, /*shouldClose=*/false);
   out.write(object.data(), object.size());
+  int64_t written = 0;
   if (*hasWeights) {
     out.write_zeros(offset - object.size());
-    int64_t written = 0;
     weights([&](ArrayRef<char> bytes) {
       out.write(bytes.data(), bytes.size());
       written += bytes.size();
     });
-    if (written != weightBytes) {
-      return createStringError("weights have " + Twine(written) + " bytes where " + Twine(weightBytes) +
-                               " were announced");
-    }
   }
-  out.flush();
-  if (out.has_error()) {
-    std::error_code code = out.error();
-    out.clear_error();
-    return createStringError(code, "cannot write: " + code.message());
-  }
-  return Error::success();
+  return checkWritten(out, written, *hasWeights ? weightBytes : 0);
 }
 
 Expected<ingot::emit::ObjectFacts> ingot::emit::inspectObject(StringRef object) {

@@ -123,6 +123,9 @@ static LogicalResult emit(State &s) {
   options.depfile = s.options.depfile;
   options.dependencies = s.file->externalPaths();
   options.dependencies.insert(options.dependencies.begin(), s.options.modelPath);
+  s.info.weightsPlace = s.options.weights == "file"     ? plan::WeightsPlace::File
+                        : s.options.weights == "extern" ? plan::WeightsPlace::Extern
+                                                        : plan::WeightsPlace::Embed;
   emit::Result result;
   auto weights = [&](const emit::WeightsSink &sink) {
     constexpr size_t mostHeld = size_t(64) << 20;

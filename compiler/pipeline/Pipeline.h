@@ -26,6 +26,8 @@ struct Options {
   std::map<std::string, Bounds> bounds;               ///< of such symbols
   std::string accuracy = "default";                   ///< strict, default, fast
 
+  std::string weights = "embed"; ///< embed, file, extern
+
   std::string outDir;                      ///< where artifacts go; empty: nothing is written
   std::vector<std::string> emit = {"lib"}; ///< lib obj shared asm llvm mlir
   bool depfile = false;

@@ -28,6 +28,10 @@ struct SymbolInfo {
   int64_t least = 0;
 };
 
+/// Where the bytes of the weights are: in the object, in NAME.weights which the support library maps, or wherever the
+/// caller puts those of NAME.weights.
+enum class WeightsPlace { Embed, File, Extern };
+
 struct ModelInfo {
   std::string name;   ///< a C identifier
   std::string target; ///< as resolved, "x86-64-v3"
@@ -40,6 +44,11 @@ struct ModelInfo {
   support::Size macs = 0;
   int64_t kernels = 0;
   int64_t arenaBytes = 0; ///< -1: depends on the symbols
+  WeightsPlace weightsPlace = WeightsPlace::Embed;
+  uint64_t weightHash = 0; ///< XXH64 of NAME.weights, where there is one
+
+  /// Whether a run gets the address of its weights from ingot_exec.
+  bool takesWeights() const { return weightsPlace != WeightsPlace::Embed && weightBytes > 0; }
 };
 
 /// The weights section: constants in the forms that kernels read. Bytes are made only while they are written, one entry

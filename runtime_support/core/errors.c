@@ -27,7 +27,9 @@ const char *ingot_error_kind_text(int status) {
   case INGOT_ERROR_FILE:
     return "a file cannot be read";
   case INGOT_ERROR_CONTENT:
-    return "a file is not the one that the model was compiled with";
+    return "the weights have another size than those that the model was compiled with";
+  case INGOT_ERROR_HASH:
+    return "the weights are not those that the model was compiled with";
   case INGOT_ERROR_SHAPE:
     return "a shape is not the model's";
   case INGOT_ERROR_SIZE:
@@ -73,7 +75,7 @@ static void putNumber(Text *text, uint64_t value) {
   }
 }
 
-/* "input 'x'", "output 'y'", "the workspace", or nothing when the number names no argument. */
+/* "input 'x'", "output 'y'", "the workspace", "the weights", or nothing when the number names no argument. */
 static void putArgument(Text *text, const ingot_model *model, int32_t number) {
   const ingot_tensor_info *info = 0;
   if (number < model->input_count) {
@@ -84,6 +86,9 @@ static void putArgument(Text *text, const ingot_model *model, int32_t number) {
     put(text, ": output '");
   } else if (number - model->input_count == model->output_count) {
     put(text, ": the workspace");
+    return;
+  } else if (number - model->input_count == model->output_count + 1) {
+    put(text, ": the weights");
     return;
   } else {
     return;
@@ -152,9 +157,12 @@ static void putExpectedTensor(Text *text, const ingot_model *model, int kind, co
 /* What the model would have accepted. */
 static void putExpected(Text *text, const ingot_model *model, int kind, int32_t number) {
   int32_t output = number - model->input_count;
-  int64_t bytes = kind == INGOT_ERROR_WORKSPACE                                    ? model->workspace_bytes
-                  : kind == INGOT_ERROR_ALIGNMENT && output == model->output_count ? model->workspace_align
-                                                                                   : -1;
+  int apart = (model->flags & INGOT_MODEL_WEIGHTS_APART) != 0;
+  int64_t bytes = kind == INGOT_ERROR_WORKSPACE                                        ? model->workspace_bytes
+                  : kind == INGOT_ERROR_ALIGNMENT && output == model->output_count     ? model->workspace_align
+                  : kind == INGOT_ERROR_ALIGNMENT && output == model->output_count + 1 ? INGOT_WEIGHTS_ALIGN
+                  : kind == INGOT_ERROR_CONTENT && apart                               ? model->weight_bytes
+                                                                                       : -1;
   if (bytes >= 0) {
     put(text, ", expected ");
     putNumber(text, (uint64_t)bytes);

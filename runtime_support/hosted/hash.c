@@ -52,3 +52,26 @@ uint64_t ingot_hash64(const void *data, size_t bytes) {
   hash = (hash ^ hash >> 29) * PRIME3;
   return hash ^ hash >> 32;
 }
+
+int ingot_weights_check(const ingot_model *model, const void *data, int64_t bytes) {
+  if (!model) {
+    return INGOT_ERROR_NULL;
+  }
+  if (model->abi != INGOT_ABI) {
+    return INGOT_ERROR_ABI;
+  }
+  if (!(model->flags & INGOT_MODEL_WEIGHTS_APART)) {
+    return INGOT_OK;
+  }
+  int argument = model->input_count + model->output_count + 1;
+  if (!data) {
+    return INGOT_STATUS(INGOT_ERROR_NULL, argument);
+  }
+  if ((uintptr_t)data % INGOT_WEIGHTS_ALIGN) {
+    return INGOT_STATUS(INGOT_ERROR_ALIGNMENT, argument);
+  }
+  if (bytes != model->weight_bytes) {
+    return INGOT_STATUS(INGOT_ERROR_CONTENT, argument);
+  }
+  return ingot_hash64(data, (size_t)bytes) == model->weight_hash ? INGOT_OK : INGOT_STATUS(INGOT_ERROR_HASH, argument);
+}

@@ -237,7 +237,7 @@ ingot_pool *ingot_pool_create(int threads) {
   atomic_init(&pool->stop, 0);
   pool->spins = threads <= processors ? SPINS : 0; /* spinning would take the processor from a thread with work */
   pool->threads = 1;
-  pool->exec = (ingot_exec){pool, threadsOf, parallelFor};
+  pool->exec = (ingot_exec){.context = pool, .threads = threadsOf, .parallel_for = parallelFor};
   pthread_mutex_init(&pool->mutex, 0);
   pthread_cond_init(&pool->opened, 0);
   pthread_cond_init(&pool->left, 0);

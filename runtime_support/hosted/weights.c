@@ -16,7 +16,7 @@ static int mapDescriptor(int descriptor, int64_t expected_bytes, uint64_t expect
   }
   size_t bytes = (size_t)expected_bytes;
   if (bytes == 0) { /* an empty range cannot be mapped */
-    return ingot_hash64(0, 0) == expected_hash ? INGOT_OK : INGOT_ERROR_CONTENT;
+    return ingot_hash64(0, 0) == expected_hash ? INGOT_OK : INGOT_ERROR_HASH;
   }
   void *data = mmap(0, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (data == MAP_FAILED) {
@@ -24,7 +24,7 @@ static int mapDescriptor(int descriptor, int64_t expected_bytes, uint64_t expect
   }
   if (ingot_hash64(data, bytes) != expected_hash) {
     munmap(data, bytes);
-    return INGOT_ERROR_CONTENT;
+    return INGOT_ERROR_HASH;
   }
   weights->data = data;
   weights->bytes = expected_bytes;
@@ -45,6 +45,21 @@ int ingot_weights_map(const char *path, int64_t expected_bytes, uint64_t expecte
   int status = mapDescriptor(descriptor, expected_bytes, expected_hash, weights);
   close(descriptor);
   return status;
+}
+
+int ingot_weights_load(const ingot_model *model, const char *path, ingot_weights *weights) {
+  if (!model || !weights) {
+    return INGOT_ERROR_NULL;
+  }
+  weights->data = 0;
+  weights->bytes = 0;
+  if (model->abi != INGOT_ABI) {
+    return INGOT_ERROR_ABI;
+  }
+  if (!(model->flags & INGOT_MODEL_WEIGHTS_APART)) {
+    return INGOT_OK;
+  }
+  return ingot_weights_map(path, model->weight_bytes, model->weight_hash, weights);
 }
 
 void ingot_weights_unmap(ingot_weights *weights) {

@@ -6,7 +6,8 @@
  *   const ingot_model *NAME_model(void);                                                      everything known about it
  *
  * Both are re-entrant: any number of threads may run one model at once, each with its own workspace. A run allocates
- * nothing, takes no lock, makes no system call and keeps no state; weights are constants of the object.
+ * nothing, takes no lock, makes no system call and keeps no state; weights are constants of the object, or lie where
+ * ingot_exec.weights says (--weights=file and --weights=extern).
  *
  * Tensors are dense and row-major in the caller's memory; they need the natural alignment of their element type (4
  * bytes for float) and no more. Booleans are one byte each, 0 or 1. Outputs and workspace must not overlap each other
@@ -37,12 +38,13 @@ extern "C" {
 #endif
 
 /* The version of the structures below; ingot_model.abi of a model that fits this header. */
-#define INGOT_ABI 3
+#define INGOT_ABI 4
 
 /* status */
 
 /* The low 8 bits of a status. The bits above hold 0, or 1 + the number of what the error is about:
- *   NULL, ALIGNMENT, COUNT, TYPE, SHAPE   an argument: inputs from 0 on, then outputs, then the workspace
+ *   NULL, ALIGNMENT, COUNT, TYPE, SHAPE   an argument: inputs from 0 on, then outputs, then the workspace,
+ *                                         then the weights
  *   INDEX, SIZE, ABSENT                   a node of ingot_model.nodes */
 typedef enum ingot_error_kind {
   INGOT_OK = 0,
@@ -56,10 +58,11 @@ typedef enum ingot_error_kind {
   INGOT_ERROR_TYPE = 8,      /* an element type is not the model's */
   INGOT_ERROR_MEMORY = 9,    /* the system gave no memory */
   INGOT_ERROR_FILE = 10,     /* a file cannot be opened, read or mapped */
-  INGOT_ERROR_CONTENT = 11,  /* a file has another size or content than the model was compiled with */
+  INGOT_ERROR_CONTENT = 11,  /* weights have another size than those that the model was compiled with */
   INGOT_ERROR_SIZE = 12,     /* symbols with which a node cannot work, or with which a size is beyond all numbers */
   INGOT_ERROR_SHAPE = 13,    /* a shape is not the input's, or a symbol first seen there is beyond its bounds */
-  INGOT_ERROR_ABSENT = 14    /* a node needs an optional input that the run was not given */
+  INGOT_ERROR_ABSENT = 14,   /* a node needs an optional input that the run was not given */
+  INGOT_ERROR_HASH = 15      /* weights have the right size and other bytes than the model was compiled with */
 } ingot_error_kind;
 
 #define INGOT_STATUS(kind, number) ((int)(kind) | (((int)(number) + 1) << 8))
@@ -112,8 +115,12 @@ typedef struct ingot_symbol_info {
   int64_t most;     /* the largest that it may be; -1: not limited */
 } ingot_symbol_info;
 
-/* How a run may use the host. A null ingot_exec, or null functions in it: the calling thread only.
- * The structure and what `context` points to must be usable from every thread that runs a model with it. */
+/* Alignment of ingot_exec.weights, in bytes. */
+#define INGOT_WEIGHTS_ALIGN 64
+
+/* What a run gets from its host. A null ingot_exec, or null functions in it: the calling thread only.
+ * The structure and what `context` points to must be usable from every thread that runs a model with it. Fields that
+ * are not set have to be 0: later versions add some. */
 typedef struct ingot_exec {
   void *context; /* handed to the functions below */
 
@@ -124,19 +131,31 @@ typedef struct ingot_exec {
    * have ended. Returns 0, or the non-zero status of a failed range, preferably of the lowest; ranges after a failed
    * one may be left out. May be called from inside a body. */
   int (*parallel_for)(void *context, int (*body)(void *args, int64_t begin, int64_t end), void *args, int64_t count);
+
+  /* The bytes of NAME.weights, for a model that was compiled with --weights=file or --weights=extern (its flags have
+   * INGOT_MODEL_WEIGHTS_APART); others do not look at it. Only read; any number of runs, threads and processes may
+   * share them. A run with a null or misaligned pointer is an error value; see ingot_weights_check for the rest. */
+  const void *weights;
+
+  /* May be null. Models compiled with `ingot compile --profile`, and no others, call it on the calling thread before
+   * (ended: 0) and after (ended: 1) each kernel; `launch` is the kernel's number in "launches" of the manifest. */
+  void (*profile)(void *context, int32_t launch, int32_t ended);
 } ingot_exec;
+
+/* A bit of ingot_model.flags: the weights are not in the object but come with ingot_exec. */
+#define INGOT_MODEL_WEIGHTS_APART 1u
 
 /* A compiled model. Constant, lives as long as the program. */
 typedef struct ingot_model {
   uint32_t abi;       /* INGOT_ABI of the compiler that made it */
-  uint32_t flags;     /* 0 so far */
+  uint32_t flags;     /* INGOT_MODEL_... */
   const char *name;   /* the C name, as in NAME_run */
   const char *target; /* the machine it was compiled for, for example "x86-64-v3" */
   int32_t input_count, output_count, node_count, symbol_count;
   const ingot_tensor_info *inputs, *outputs;
   int64_t workspace_bytes;  /* that any run needs; 0: the workspace may be null; -1: depends on the symbols */
   int64_t workspace_align;  /* in bytes, a power of two */
-  int64_t weight_bytes;     /* constants of the object, for information */
+  int64_t weight_bytes;     /* of the constants, in the object or apart */
   const char *const *nodes; /* names of the ONNX nodes that a status may carry, node_count of them */
 
   const ingot_symbol_info *symbols; /* symbol_count of them, in the order in which the inputs' dims name them */
@@ -148,6 +167,8 @@ typedef struct ingot_model {
   /* The generic entry, unchecked: input_count and output_count pointers, in the order of `inputs` and `outputs`. */
   int (*run)(const void *const *inputs, void *const *outputs, const int64_t *sizes, void *workspace,
              const ingot_exec *exec);
+
+  uint64_t weight_hash; /* ingot_hash64 of NAME.weights, where INGOT_MODEL_WEIGHTS_APART is set; otherwise 0 */
 } ingot_model;
 
 /* A caller's tensor. Inputs are only read; `data` may be null when there are no elements, and of an optional input that
@@ -219,6 +240,11 @@ void ingot_pool_destroy(ingot_pool *pool);
 /* XXH64 with seed 0 of `bytes` bytes: the hash that ingot_weights_map expects. The same on every machine. */
 uint64_t ingot_hash64(const void *data, size_t bytes);
 
+/* Whether `bytes` bytes at `data` are the weights that `model` takes in ingot_exec.weights: INGOT_ERROR_NULL,
+ * _ALIGNMENT, _CONTENT (another size), _HASH (other bytes) or 0. Reads all of them, so call it once, not before every
+ * run. Needs no operating system. Always 0 for a model whose weights are in its object. */
+int ingot_weights_check(const ingot_model *model, const void *data, int64_t bytes);
+
 /* A weights file mapped read-only; `data` is aligned to a page. The file must not be changed while it is mapped. */
 typedef struct ingot_weights {
   const void *data;
@@ -226,10 +252,15 @@ typedef struct ingot_weights {
 } ingot_weights;
 
 /* Maps the file at `path` and checks that it has `expected_bytes` bytes and the hash `expected_hash` (see ingot_hash64;
- * reads the whole file once). INGOT_ERROR_NULL, _FILE or _CONTENT on failure, and then `weights` is {null, 0}. */
+ * reads the whole file once). INGOT_ERROR_NULL, _FILE, _CONTENT (another size) or _HASH on failure, and then `weights`
+ * is {null, 0}. */
 int ingot_weights_map(const char *path, int64_t expected_bytes, uint64_t expected_hash, ingot_weights *weights);
 
-/* Undoes ingot_weights_map; {null, 0} is allowed. */
+/* The same for the weights of `model`: its NAME.weights, wherever that is now. What to put into ingot_exec.weights is
+ * weights->data. For a model whose weights are in its object there is no file to map: {null, 0}, and 0. */
+int ingot_weights_load(const ingot_model *model, const char *path, ingot_weights *weights);
+
+/* Undoes ingot_weights_map and ingot_weights_load; {null, 0} is allowed. No run may be using them. */
 void ingot_weights_unmap(ingot_weights *weights);
 
 #ifdef __cplusplus

@@ -279,8 +279,12 @@ private:
 class Runner {
 public:
   /// Allocates the workspace of a model without symbols; if that failed, every run says so.
-  explicit Runner(Model model, const ingot_exec *host = nullptr)
-      : what(model), workspace(model.makeWorkspace()), exec(host) {}
+  /// `weights`, for a model that has them apart, must outlive the runner: WeightsFile::data(), or any place with the
+  /// bytes of NAME.weights.
+  explicit Runner(Model model, const ingot_exec *host = nullptr, const void *weights = nullptr)
+      : what(model), workspace(model.makeWorkspace()), exec(host ? *host : ingot_exec{}) {
+    exec.weights = weights ? weights : exec.weights;
+  }
 
   const Model &model() const { return what; }
 
@@ -292,13 +296,13 @@ public:
   /// nothing.
   template <std::size_t In, std::size_t Out>
   Status run(const Input (&inputs)[In], const Output (&outputs)[Out], Sizes sizes = {}) const {
-    return what.run(inputs, outputs, sizes, workspace, exec);
+    return what.run(inputs, outputs, sizes, workspace, &exec);
   }
 
 private:
   Model what;
   Workspace workspace;
-  const ingot_exec *exec;
+  ingot_exec exec;
 };
 
 /// Threads for runs: pass exec() to a run. May be shared by any number of them.
@@ -326,6 +330,8 @@ class WeightsFile {
 public:
   WeightsFile(const char *path, std::int64_t bytes, std::uint64_t hash)
       : result(ingot_weights_map(path, bytes, hash, &weights)) {}
+  /// The weights of a model that was compiled with --weights=file or --weights=extern.
+  WeightsFile(Model model, const char *path) : result(ingot_weights_load(model.get(), path, &weights), model.get()) {}
   WeightsFile(const WeightsFile &) = delete;
   WeightsFile &operator=(const WeightsFile &) = delete;
   ~WeightsFile() { ingot_weights_unmap(&weights); }
@@ -336,7 +342,7 @@ public:
 
 private:
   ingot_weights weights = {nullptr, 0};
-  int result;
+  Status result;
 };
 
 } // namespace ingot

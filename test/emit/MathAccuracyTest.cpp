@@ -114,10 +114,11 @@ GenericRun compile(const target::MachineModel &machine, bool isDouble, int64_t l
   options.kinds = {"shared"};
   emit::Result result;
   GenericRun run = nullptr;
-  if (mlir::succeeded(emitModel(*module, machine, describe(isDouble), {}, options, result))) {
+  plan::ModelInfo info = describe(isDouble);
+  if (mlir::succeeded(emitModel(*module, machine, info, {}, options, result))) {
     void *library = dlopen((options.dir + "/math.so").c_str(), RTLD_NOW);
     auto model = library ? reinterpret_cast<const char *(*)()>(dlsym(library, "math_model")) : nullptr;
-    // `run` is the last field of ingot_model.
+    // `run` is the last field but one of ingot_model.
     run = model ? *reinterpret_cast<const GenericRun *>(model() + 104) : nullptr;
   }
   llvm::sys::fs::remove_directories(folder);

@@ -29,6 +29,19 @@ TEST(Errors, NameTheArgument) {
             "model 'fake': a number of tensors or elements is not the model's, expected 2 inputs and 1 outputs");
 }
 
+TEST(Errors, NameTheWeights) {
+  ingot_model apart = fakeModel;
+  apart.flags = INGOT_MODEL_WEIGHTS_APART;
+  apart.weight_bytes = 640;
+  EXPECT_EQ(textOf(INGOT_STATUS(INGOT_ERROR_NULL, 4), &apart), "model 'fake': the weights: a pointer is null");
+  EXPECT_EQ(textOf(INGOT_STATUS(INGOT_ERROR_ALIGNMENT, 4), &apart),
+            "model 'fake': the weights: a pointer is not aligned enough, expected 64 bytes");
+  EXPECT_EQ(textOf(INGOT_ERROR_CONTENT, &apart), "model 'fake': the weights have another size than those that the "
+                                                 "model was compiled with, expected 640 bytes");
+  EXPECT_EQ(textOf(INGOT_ERROR_HASH, &apart),
+            "model 'fake': the weights are not those that the model was compiled with");
+}
+
 TEST(Errors, NameTheNode) {
   EXPECT_EQ(textOf(INGOT_STATUS(INGOT_ERROR_INDEX, 0)),
             "model 'fake': node '/embed/Gather': an index or bound computed while running lies outside its tensor");
@@ -52,7 +65,7 @@ TEST(Errors, WithoutAModel) {
 }
 
 TEST(Errors, EveryKindHasAText) {
-  for (int kind = 0; kind <= INGOT_ERROR_ABSENT; ++kind) {
+  for (int kind = 0; kind <= INGOT_ERROR_HASH; ++kind) {
     EXPECT_STRNE(ingot_error_kind_text(kind), "unknown error") << kind;
   }
   EXPECT_STREQ(ingot_error_kind_text(200), "unknown error");

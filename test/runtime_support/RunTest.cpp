@@ -153,7 +153,7 @@ TEST(ParallelFor, WithoutExecTheCallerDoesAll) {
     return 0;
   };
   int64_t covered = 0;
-  ingot_exec none = {nullptr, nullptr, nullptr};
+  ingot_exec none = {};
   EXPECT_EQ(ingot_parallel_for(nullptr, body, &covered, 100), 0);
   EXPECT_EQ(ingot_parallel_for(&none, body, &covered, 10), 0);
   EXPECT_EQ(ingot_parallel_for(&none, body, &covered, 0), 0);

@@ -1,4 +1,5 @@
 // The mapped weights file and its hash.
+#include "FakeModel.h"
 #include "ingot.hpp"
 #include <cstdio>
 #include <cstring>
@@ -60,7 +61,7 @@ TEST_F(Weights, OtherSizeOrContent) {
   EXPECT_EQ(map(content.substr(1)), INGOT_ERROR_CONTENT);
   std::string changed = content;
   changed[5000] ^= 1;
-  EXPECT_EQ(map(changed), INGOT_ERROR_CONTENT);
+  EXPECT_EQ(map(changed), INGOT_ERROR_HASH);
   ingot_weights weights = {this, 7};
   EXPECT_EQ(ingot_weights_map(path.c_str(), -1, 0, &weights), INGOT_ERROR_CONTENT);
   EXPECT_EQ(weights.data, nullptr);
@@ -70,7 +71,7 @@ TEST_F(Weights, OtherSizeOrContent) {
 TEST_F(Weights, EmptyFile) {
   write("");
   EXPECT_EQ(map(""), 0);
-  EXPECT_EQ(ingot::WeightsFile(path.c_str(), 0, 1).status().code(), INGOT_ERROR_CONTENT);
+  EXPECT_EQ(ingot::WeightsFile(path.c_str(), 0, 1).status().code(), INGOT_ERROR_HASH);
 }
 
 TEST_F(Weights, NotAFile) {
@@ -86,6 +87,58 @@ TEST_F(Weights, Null) {
   EXPECT_EQ(ingot_weights_map(nullptr, 0, 0, &weights), INGOT_ERROR_NULL);
   EXPECT_EQ(ingot_weights_map(path.c_str(), 0, 0, nullptr), INGOT_ERROR_NULL);
   ingot_weights_unmap(nullptr);
+}
+
+ingot_model modelWith(const std::string &weights) {
+  ingot_model model = ingot::test::fakeModel;
+  model.flags = INGOT_MODEL_WEIGHTS_APART;
+  model.weight_bytes = int64_t(weights.size());
+  model.weight_hash = hashOf(weights);
+  return model;
+}
+
+TEST_F(Weights, OfAModel) {
+  ingot_model model = modelWith(content);
+  ingot::WeightsFile file(&model, path.c_str());
+  ASSERT_TRUE(file.status().ok());
+  EXPECT_EQ(memcmp(file.data(), content.data(), content.size()), 0);
+  write(content + "x");
+  EXPECT_EQ(ingot::WeightsFile(&model, path.c_str()).status().message(),
+            "model 'fake': the weights have another size than those that the model was compiled with, expected 10003 "
+            "bytes");
+  write("W" + content.substr(1));
+  EXPECT_EQ(ingot::WeightsFile(&model, path.c_str()).status().code(), INGOT_ERROR_HASH);
+  remove(path.c_str());
+  EXPECT_EQ(ingot::WeightsFile(&model, path.c_str()).status().message(), "model 'fake': a file cannot be read");
+  ingot_weights weights;
+  EXPECT_EQ(ingot_weights_load(&model, path.c_str(), nullptr), INGOT_ERROR_NULL);
+  EXPECT_EQ(ingot_weights_load(nullptr, path.c_str(), &weights), INGOT_ERROR_NULL);
+  EXPECT_EQ(ingot_weights_load(&model, nullptr, &weights), INGOT_ERROR_NULL);
+  model.abi = 1;
+  EXPECT_EQ(ingot_weights_load(&model, path.c_str(), &weights), INGOT_ERROR_ABI);
+}
+
+TEST_F(Weights, ModelsThatHaveThemNeedNoFile) {
+  ingot_weights weights = {this, 7};
+  EXPECT_EQ(ingot_weights_load(&ingot::test::fakeModel, "/no/such/file", &weights), 0);
+  EXPECT_EQ(weights.data, nullptr);
+  EXPECT_EQ(ingot_weights_check(&ingot::test::fakeModel, nullptr, 0), 0);
+}
+
+TEST(CallersWeights, AreChecked) {
+  alignas(INGOT_WEIGHTS_ALIGN) char bytes[192] = "weights";
+  std::string content(bytes, 128);
+  ingot_model model = modelWith(content);
+  int weights = 2 + 1 + 1; // inputs, outputs, the workspace
+  EXPECT_EQ(ingot_weights_check(&model, bytes, 128), 0);
+  EXPECT_EQ(ingot_weights_check(&model, nullptr, 128), INGOT_STATUS(INGOT_ERROR_NULL, weights));
+  EXPECT_EQ(ingot_weights_check(&model, bytes + 32, 128), INGOT_STATUS(INGOT_ERROR_ALIGNMENT, weights));
+  EXPECT_EQ(ingot_weights_check(&model, bytes, 127), INGOT_STATUS(INGOT_ERROR_CONTENT, weights));
+  bytes[127] = 1;
+  EXPECT_EQ(ingot_weights_check(&model, bytes, 128), INGOT_STATUS(INGOT_ERROR_HASH, weights));
+  EXPECT_EQ(ingot_weights_check(nullptr, bytes, 128), INGOT_ERROR_NULL);
+  model.abi = 1;
+  EXPECT_EQ(ingot_weights_check(&model, bytes, 128), INGOT_ERROR_ABI);
 }
 
 } // namespace
