@@ -102,6 +102,9 @@ static std::set<std::string> symbolsOf(plan::KernelOp kernel) {
   llvm::for_each(kernel.getBody().getArgumentTypes(), addType);
   for (Operation &op : kernel.getBody().front()) {
     llvm::for_each(op.getResultTypes(), addType);
+    for (Region &region : op.getRegions()) {
+      llvm::for_each(region.getArgumentTypes(), addType);
+    }
     if (auto sizes = dyn_cast<onnx::SizesOp>(op)) {
       llvm::for_each(*onnx::sizesIn(sizes), add);
     }

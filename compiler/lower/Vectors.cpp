@@ -7,23 +7,37 @@ using namespace mlir;
 
 namespace ingot::lower {
 
+/// Swaps the off-diagonal d x d blocks of two rows.
+static std::pair<Value, Value> swapped(Writer &w, Value a, Value b, int64_t d, int64_t lanes) {
+  SmallVector<int64_t> low(lanes), high(lanes);
+  for (int64_t l = 0; l < lanes; ++l) {
+    low[l] = l & d ? lanes + l - d : l;
+    high[l] = l & d ? lanes + l : l + d;
+  }
+  return {vector::ShuffleOp::create(w.b, w.loc, a, b, low), vector::ShuffleOp::create(w.b, w.loc, a, b, high)};
+}
+
 SmallVector<Value> transpose(Writer &w, SmallVector<Value> rows) {
   int64_t lanes = rows.size();
   for (int64_t d = lanes / 2; d >= 1; d /= 2) {
-    SmallVector<int64_t> low(lanes), high(lanes); // swap the off-diagonal d x d blocks of rows i and i + d
-    for (int64_t l = 0; l < lanes; ++l) {
-      low[l] = l & d ? lanes + l - d : l;
-      high[l] = l & d ? lanes + l : l + d;
-    }
     for (int64_t i = 0; i < lanes; ++i) {
       if (!(i & d)) {
-        Value a = rows[i], b = rows[i + d];
-        rows[i] = vector::ShuffleOp::create(w.b, w.loc, a, b, low);
-        rows[i + d] = vector::ShuffleOp::create(w.b, w.loc, a, b, high);
+        std::tie(rows[i], rows[i + d]) = swapped(w, rows[i], rows[i + d], d, lanes);
       }
     }
   }
   return rows;
+}
+
+Value sumsOf(Writer &w, SmallVector<Value> vectors) {
+  int64_t lanes = vectors.size();
+  for (int64_t d = lanes / 2; d >= 1; d /= 2) {
+    for (int64_t i = 0; i < d; ++i) {
+      auto [low, high] = swapped(w, vectors[i], vectors[i + d], d, lanes);
+      vectors[i] = combine(w, Combine::Add, low, high);
+    }
+  }
+  return vectors[0];
 }
 
 static bool isFloat(Value v) { return isa<FloatType>(getElementTypeOrSelf(v.getType())); }

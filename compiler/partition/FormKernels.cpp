@@ -348,9 +348,13 @@ LogicalResult formKernels(func::FuncOp function, ArrayRef<Device> devices, bool 
                           std::vector<Placement> &report) {
   std::vector<Former> formers;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<onnx::KernelRoot>(op)) { // what it holds is a part of its kernel
+      return WalkResult::skip();
+    }
     for (Region &region : op->getRegions()) {
       formers.emplace_back(region.front(), devices, fallback, report);
     }
+    return WalkResult::advance();
   });
   LogicalResult ok = success();
   for (Former &former : formers) {

@@ -1,5 +1,6 @@
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/ops/Attention.h"
 #include "compiler/pipeline/State.h"
 
 using namespace mlir;
@@ -87,6 +88,8 @@ support::Size countMacs(func::FuncOp function) {
       add(name == "Conv" ? op->getResult(0) : op->getOperand(0), support::product(ArrayRef(w).drop_front()));
     } else if (name == "MatMul") {
       add(op->getResult(0), onnx::sizesOf(onnx::ranked(op->getOperand(0))).back());
+    } else if (auto attend = dyn_cast<onnx::AttendOp>(op)) {
+      add(attend.product(), Size(static_cast<int64_t>(attend.getWidth() + attend.getValueWidth())));
     }
   });
   return macs;

@@ -131,7 +131,8 @@ def main():
     pathlib.Path(arguments.save).mkdir(parents=True, exist_ok=True)
     arguments.ingot = os.path.abspath(arguments.ingot)
     left_out = ingot_run.known("random")
-    names = arguments.ops.split(",") if arguments.ops else [name for name in sorted(families.load()) if not ingot_run.reason(left_out, name)]
+    known = families.load()
+    names = arguments.ops.split(",") if arguments.ops else [name for name in sorted(known) if not ingot_run.reason(left_out, name)]
     indices = range(arguments.first, arguments.first + arguments.cases) if arguments.only is None else [arguments.only]
     verdicts, refusals = collections.Counter(), collections.Counter()
     with concurrent.futures.ProcessPoolExecutor(arguments.j) as pool:

@@ -39,7 +39,8 @@ public:
         split(group, Group::typeOf(wanted.x), group.resultType(), {wanted.axis}, /*keeps=*/true) {
     storesAhead = !wanted.log && group.resultType().getElementType() == element &&
                   split.out.results.size() == group.kernel.getNumResults();
-    held = split.across && split.lanes > 1 && split.count.known() && split.count.number() <= heldVectors * split.lanes;
+    held = split.across && split.lanes > 1 && split.count.known() && !split.count.is(0) &&
+           split.count.number() <= heldVectors * split.lanes;
     if (held && split.count.number() < split.lanes && !w.machine.maskedAccess) {
       shortRow = w.local(element, split.lanes);
     }

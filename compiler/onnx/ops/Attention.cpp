@@ -193,6 +193,18 @@ struct Expansion {
 
 } // namespace
 
+LogicalResult AttendOp::inferTypes(SmallVectorImpl<Type> &types) {
+  Sizes axes = sizesOf(ranked(product())), result;
+  axes.back() = static_cast<int64_t>(getValueWidth());
+  for (int64_t axis : getPerm()) {
+    result.push_back(axes[axis]);
+  }
+  types.push_back(sizedType(result, elementOf(getQ())));
+  return success();
+}
+StringRef AttendOp::family() { return "Attention"; }
+bool AttendOp::readsThrough(unsigned operand) { return operand > 2; }
+
 LogicalResult AttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getQ());
   FailureOr<std::optional<Heads>> heads = headsOf(*this);

@@ -1,6 +1,36 @@
 // Attention and what language models put around it: rotary embeddings, caches that are written in place.
 include "compiler/onnx/Onnx.td"
 
+def Onnx_AttendOp : Onnx_CoreOp<"Attend",
+    [IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>]> {
+  let summary = "softmax(scores(Q K')) V in one go: no score is stored";
+  let description = [{
+    Over axes [batch..., queries, keys], which are those of the region's first argument: a product of a query and a key. What the region makes of it
+    elementwise, with elements of `others` (its further arguments, which broadcast to these axes), is a score; a row's scores go through a softmax and
+    weigh the rows of V.
+
+    Operands are read where they lie. `walkQ` has an offset, then a stride for each axis of [batch..., queries, width], all of them sizes, in
+    elements of the row-major operand; `walkK` the same for [batch..., keys, width], `walkV` for [batch..., keys, valueWidth]. The result has the axes
+    [batch..., queries, valueWidth] in the order `perm`. What a row gives that has no key to look at says `empty`: `nan` is what a softmax gives,
+    `zero` gives 0 where all scores are minus infinity, `never-nan` gives 0 also where a score is NaN.
+  }];
+  let arguments = (ins Onnx_Floats:$Q, Onnx_Floats:$K, Onnx_Floats:$V, Variadic<AnyTensor>:$others, StrArrayAttr:$walkQ, StrArrayAttr:$walkK,
+    StrArrayAttr:$walkV, I64Attr:$width, I64Attr:$valueWidth, DenseI64ArrayAttr:$perm, DefaultValuedAttr<StrAttr, "\"nan\"">:$empty);
+  let results = (outs AnyTensor:$Y);
+  let regions = (region SizedRegion<1>:$scores);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $scores";
+  let extraClassDeclaration = [{
+    ::mlir::Block &block() { return getScores().front(); }
+    ::mlir::Value product() { return block().getArgument(0); }
+    ::mlir::Value score() { return block().getTerminator()->getOperand(0); }
+  }];
+}
+def Onnx_ScoreOp : Op<Onnx_Dialect, "Score", [Pure, Terminator, HasParent<"AttendOp">]> {
+  let summary = "the score that a region of Attend computes";
+  let arguments = (ins AnyTensor:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
 def Onnx_AttentionOp : Onnx_Op<"Attention", 7, [DeclareOpInterfaceMethods<Onnx_Decomposable>, Onnx_SameElements<"0, 1, 4">, Onnx_SameElements<"2, 5">]> {
   let arguments = (ins Onnx_Floats:$Q, Onnx_Floats:$K, Onnx_Floats:$V, Onnx_Optional:$attn_mask, Onnx_OptionalOf<Onnx_Floats>:$past_key,
     Onnx_OptionalOf<Onnx_Floats>:$past_value, Onnx_OptionalOf<Onnx_Int64s>:$nonpad_kv_seqlen,

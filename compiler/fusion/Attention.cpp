@@ -1,0 +1,478 @@
+// Attention as exporters write it,
+//   softmax(f(Q K')) V
+// becomes Attend, which computes it block by block and never has all scores in memory. f is whatever elementwise ops
+// stand between the product and the softmax, with whatever they read besides: a scale, masks that are added or chosen
+// by Where, a softcap, relative positions. They move into Attend's region as they are, so there is nothing to recognise
+// in them, and reshapes between them that split or merge heads are dropped. Where a model turns the NaN of rows without
+// any key into 0 behind the softmax, Attend does.
+//
+// Q, K and V are read through the transposes, slices, expansions (of heads that share keys) and reshapes that make
+// them, and the result is written in the order of the transpose behind it. A factor of Q or K that stands between such
+// movements is applied to the product.
+//
+// The axes before queries and keys are those of the tensor that has most of them, so that every tensor's axes are
+// groups of theirs: [batch, shared heads, group] where [batch * heads] and [batch, heads] also occur.
+#include "compiler/onnx/ops/Attention.h"
+#include "compiler/fusion/Match.h"
+#include "compiler/onnx/FlatView.h"
+#include "compiler/onnx/ops/Binary.h"
+#include "compiler/onnx/ops/Compare.h"
+#include "compiler/onnx/ops/Constant.h"
+#include "compiler/onnx/ops/MatMul.h"
+#include "compiler/onnx/ops/Normalization.h"
+#include "compiler/onnx/ops/Reduce.h"
+#include "compiler/onnx/ops/Select.h"
+#include "compiler/onnx/ops/Unary.h"
+#include "llvm/ADT/SetVector.h"
+#include <limits>
+
+using namespace mlir;
+
+namespace ingot::fusion {
+namespace {
+
+using onnx::FlatView;
+using onnx::Size;
+using onnx::Sizes;
+
+constexpr size_t mostOps = 32; ///< between product and softmax
+
+Sizes sizesOf(Value v) { return onnx::sizesOf(onnx::ranked(v)); }
+/// The axes before the last two.
+Sizes batchOf(Value v) {
+  Sizes sizes = sizesOf(v);
+  sizes.truncate(sizes.size() - 2);
+  return sizes;
+}
+bool isMatrix(Value v) { return onnx::ranked(v) && onnx::isSized(v) && onnx::ranked(v).getRank() >= 2; }
+bool sameMatrix(Value a, Value b) {
+  return isMatrix(a) && isMatrix(b) &&
+         llvm::equal(ArrayRef<Size>(sizesOf(a)).take_back(2), ArrayRef<Size>(sizesOf(b)).take_back(2));
+}
+
+/// For each axis of `coarse` the axes of `fine` that it is the product of; nothing when it is no such product.
+using Groups = SmallVector<SmallVector<unsigned>>;
+std::optional<Groups> groupsIn(ArrayRef<Size> coarse, ArrayRef<Size> fine) {
+  Groups groups;
+  unsigned next = 0;
+  for (const Size &axis : coarse) {
+    Size reached = 1;
+    groups.emplace_back();
+    while (!(reached == axis)) {
+      if (next == fine.size()) {
+        return std::nullopt;
+      }
+      groups.back().push_back(next);
+      reached = reached * fine[next++];
+    }
+  }
+  auto last = llvm::find_if(llvm::reverse(groups), [](const auto &group) { return !group.empty(); });
+  for (; next < fine.size(); ++next) { // axes of size 1
+    if (!fine[next].is(1)) {
+      return std::nullopt;
+    }
+    if (last != groups.rend()) {
+      last->push_back(next);
+    }
+  }
+  return groups;
+}
+
+/// The ops that are attention.
+struct Found {
+  onnx::SoftmaxOp softmax;
+  onnx::MatMulOp product, output;
+  onnx::ReduceOp best;                ///< the maximum of a row's scores, where rows without a key are looked for
+  llvm::SetVector<Operation *> chain; ///< between product and softmax; operands before users
+  StringRef empty = "nan";
+
+  explicit Found(onnx::SoftmaxOp softmax) : softmax(softmax) {}
+
+  bool find() {
+    Value scores = softmax.getInput();
+    if (!isMatrix(scores) || !onnx::elementOf(scores).isF32() ||
+        onnx::normalAxis(softmax.getAxis(), onnx::ranked(scores).getRank()) != onnx::ranked(scores).getRank() - 1) {
+      return false;
+    }
+    return findOutput() && derives(scores) && product != output && isOnlyUsedHere();
+  }
+
+private:
+  llvm::DenseMap<Value, bool> known;
+
+  bool isHere(Operation *op) const { return op && op->getBlock() == softmax->getBlock(); }
+
+  /// Where(IsNaN(w), 0, w), or Where(max(scores) == -inf, 0, w).
+  Value withoutEmptyRows(Value w) {
+    for (Operation *user : w.getUsers()) {
+      auto where = dyn_cast<onnx::WhereOp>(user);
+      if (!where || where.getZ() != w || !isNumber(where.getX(), 0.0)) {
+        continue;
+      }
+      auto isNaN = where.getCondition().getDefiningOp<onnx::IsNaNOp>();
+      if (isNaN && isNaN.getX() == w && isNaN->hasOneUse() && std::distance(w.use_begin(), w.use_end()) == 2) {
+        empty = "never-nan";
+        return where.getY();
+      }
+      auto nothing = where.getCondition().getDefiningOp<onnx::EqualOp>();
+      auto reduce = nothing ? nothing.getA().getDefiningOp<onnx::ReduceOp>() : onnx::ReduceOp();
+      int64_t last = onnx::ranked(w).getRank() - 1;
+      if (reduce && reduce.getKind() == "Max" && reduce.getData() == softmax.getInput() && reduce.getKeepdims() &&
+          reduce.getAxes() == ArrayRef<int64_t>{last} && reduce->hasOneUse() && nothing->hasOneUse() && w.hasOneUse() &&
+          numberOf(nothing.getB()) == -std::numeric_limits<double>::infinity()) {
+        best = reduce;
+        empty = "zero";
+        return where.getY();
+      }
+    }
+    return w;
+  }
+
+  bool findOutput() {
+    Value weights = withoutEmptyRows(softmax.getOutput());
+    Operation *user = weights.hasOneUse() ? *weights.user_begin() : nullptr;
+    for (; isHere(user) && isa<onnx::ReshapeOp>(user) && sameMatrix(user->getResult(0), weights);
+         user = weights.hasOneUse() ? *weights.user_begin() : nullptr) {
+      weights = user->getResult(0);
+    }
+    output = dyn_cast_or_null<onnx::MatMulOp>(user);
+    return isHere(user) && output && output.getA() == weights && output.getB() != weights && !output.getTransA() &&
+           isMatrix(output.getB()) && isMatrix(output.getY());
+  }
+
+  /// Whether `v` is computed from the product, element by element. The first product found is the one.
+  bool derives(Value v) {
+    auto [it, isNew] = known.try_emplace(v, false);
+    Operation *op = v.getDefiningOp();
+    if (!isNew || !isHere(op) || !sameMatrix(v, softmax.getInput()) || chain.size() > mostOps) {
+      return it->second;
+    }
+    bool is = false;
+    if (auto matmul = dyn_cast<onnx::MatMulOp>(op)) {
+      is = !product && isMatrix(matmul.getA()) && isMatrix(matmul.getB()) && onnx::elementOf(v).isF32();
+      product = is ? matmul : product;
+    } else if (isa<onnx::ReshapeOp>(op)) {
+      is = derives(op->getOperand(0));
+    } else if (isa<onnx::Elementwise>(op)) {
+      for (Value operand : op->getOperands()) {
+        is |= onnx::ranked(operand) && sameSizes(onnx::ranked(operand), onnx::ranked(v)) && derives(operand);
+      }
+    }
+    if (is && op != product) {
+      chain.insert(op);
+    }
+    return known[v] = is;
+  }
+
+  bool isOnlyUsedHere() {
+    auto inside = [&](Operation *user) { return user == softmax || user == best || chain.contains(user); };
+    return llvm::all_of(product->getUsers(), inside) &&
+           llvm::all_of(chain, [&](Operation *op) { return llvm::all_of(op->getUsers(), inside); });
+  }
+};
+
+/// An operand and what it is multiplied by besides.
+struct Source {
+  FlatView view;
+  double factor = 1;
+};
+
+/// The number that the op multiplies its operand by.
+std::optional<std::pair<Value, double>> scaled(Value v) {
+  if (auto product = onlyFor<onnx::MulOp>(v)) {
+    bool first = numberOf(product.getA()).has_value();
+    Value x = first ? product.getB() : product.getA();
+    auto number = numberOf(first ? product.getA() : product.getB());
+    return number && x.getType() == v.getType() ? std::optional(std::pair(x, *number)) : std::nullopt;
+  }
+  auto quotient = onlyFor<onnx::DivOp>(v);
+  auto number = quotient ? numberOf(quotient.getB()) : std::nullopt;
+  bool fits = number && *number != 0 && quotient.getA().getType() == v.getType();
+  return fits ? std::optional(std::pair(quotient.getA(), 1 / *number)) : std::nullopt;
+}
+
+/// The furthest back that an operand can be read; a factor is taken along only where there is a movement before it.
+Source furthest(Source source, bool mayScale, llvm::function_ref<bool(const FlatView &)> fits) {
+  Source best = source;
+  bool pending = false;
+  while (true) {
+    bool moves = isa_and_nonnull<onnx::Mover>(source.view.base.getDefiningOp());
+    if (source.view.descend()) {
+      pending &= !moves;
+    } else if (auto factor = mayScale ? scaled(source.view.base) : std::nullopt) {
+      source.view.base = factor->first, source.factor *= factor->second;
+      pending = true;
+    } else {
+      return best;
+    }
+    if (!pending && fits(source.view)) {
+      best = source;
+    }
+  }
+}
+
+/// Writes Attend for what was found.
+class Maker {
+public:
+  Maker(PatternRewriter &b, Found &found) : b(b), found(found) {}
+
+  LogicalResult make() {
+    batch = batchOf(found.product.getY());
+    refineAll();
+    Sizes scores = sizesOf(found.product.getY());
+    queries = scores[scores.size() - 2], keys = scores.back();
+    axes = batch;
+    axes.append({queries, keys});
+    if (!readOperands() || !planResult() || !convertibleOthers()) {
+      return failure();
+    }
+    Operation *last = transpose ? transpose.getOperation() : found.output.getOperation();
+    b.setInsertionPoint(last);
+    SmallVector<Location> locs;
+    for (Operation *op : {found.product.getOperation(), found.softmax.getOperation(), found.output.getOperation()}) {
+      locs.push_back(op->getLoc());
+    }
+    Value y = attend(b.getFusedLoc(locs));
+    b.replaceOp(last, reshapedAs(b, last->getLoc(), y, onnx::ranked(last->getResult(0))));
+    return success();
+  }
+
+private:
+  PatternRewriter &b;
+  Found &found;
+  Sizes batch, axes; ///< of the scores; axes: with queries and keys
+  Size queries, keys;
+  Source q, k, v;
+  int64_t width = 0, valueWidth = 0;
+  onnx::TransposeOp transpose; ///< behind the output, taken in
+  SmallVector<int64_t> perm;
+
+  // Axes.
+
+  void refine(Value like) {
+    if (isMatrix(like) && groupsIn(batch, batchOf(like))) {
+      batch = batchOf(like);
+    }
+  }
+  /// By what an operand is made of.
+  void refineBySources(Value v) {
+    while (Operation *op = v.getDefiningOp()) {
+      auto factor = scaled(v);
+      if (!isa<onnx::ReshapeOp, onnx::TransposeOp, onnx::ExpandOp>(op) && !factor) {
+        return;
+      }
+      refine(v);
+      v = factor ? factor->first : op->getOperand(0);
+    }
+  }
+  void refineAll() {
+    for (Operation *op : found.chain) {
+      refine(op->getResult(0));
+    }
+    for (Value v : {found.product.getA(), found.product.getB(), found.output.getB()}) {
+      refineBySources(v);
+    }
+    if (auto reshape = userOf<onnx::ReshapeOp>(found.output.getY())) {
+      refine(reshape.getY());
+    }
+  }
+  template <typename Op> Op userOf(Value v) {
+    Operation *user = v.hasOneUse() ? *v.user_begin() : nullptr;
+    return user && user->getBlock() == v.getParentBlock() ? dyn_cast<Op>(user) : Op();
+  }
+
+  // Operands.
+
+  /// An operand of a product whose result has the axes `result`: rows and columns as the product takes them, or
+  /// swapped.
+  std::optional<Source> sourceOf(Value v, ArrayRef<Size> result, bool swapped) {
+    auto groups = groupsIn(result, batch);
+    Sizes own = sizesOf(v), dense(own.size(), 1);
+    for (size_t i = own.size(); i-- > 1;) {
+      dense[i - 1] = dense[i] * own[i];
+    }
+    size_t rank = own.size(), count = rank - 2;
+    if (!groups || count > result.size()) {
+      return std::nullopt;
+    }
+    Sizes extents = batch, strides(batch.size(), 0);
+    for (size_t i = 0; i < count; ++i) {
+      Size step = dense[i];
+      for (unsigned axis : llvm::reverse((*groups)[i + result.size() - count])) {
+        strides[axis] = own[i].repeats() ? Size(0) : step;
+        step = step * batch[axis];
+      }
+    }
+    for (size_t axis : {swapped ? rank - 1 : rank - 2, swapped ? rank - 2 : rank - 1}) {
+      extents.push_back(own[axis]), strides.push_back(dense[axis]);
+    }
+    return Source{{v, 0, extents, strides}};
+  }
+
+  bool readOperands() {
+    auto along = [](const FlatView &view) { return view.strides.back().is(1); };
+    auto alongEither = [&](const FlatView &view) { return along(view) || view.strides[view.strides.size() - 2].is(1); };
+    Sizes scores = batchOf(found.product.getY()), out = batchOf(found.output.getY());
+    auto a = sourceOf(found.product.getA(), scores, found.product.getTransA());
+    auto c = sourceOf(found.product.getB(), scores, !found.product.getTransB());
+    auto e = sourceOf(found.output.getB(), out, found.output.getTransB());
+    if (!a || !c || !e || !a->view.extents.back().isNumber() || !e->view.extents.back().isNumber()) {
+      return false;
+    }
+    q = furthest(*a, true, along), k = furthest(*c, true, alongEither), v = furthest(*e, false, along);
+    width = a->view.extents.back().number(), valueWidth = e->view.extents.back().number();
+    bool some = width > 0 && valueWidth > 0 && !llvm::any_of(axes, [](const Size &size) { return size.is(0); });
+    return some && alongEither(k.view) && along(v.view) && onnx::elementOf(v.view.base).isF32();
+  }
+
+  // The result.
+
+  bool planResult() {
+    Value y = found.output.getY();
+    perm = llvm::to_vector(llvm::seq<int64_t>(0, axes.size()));
+    if (!groupsIn(batchOf(y), batch)) {
+      return false;
+    }
+    if (auto reshape = userOf<onnx::ReshapeOp>(y); reshape && sameMatrix(reshape.getY(), y)) {
+      y = reshape.getY();
+    }
+    auto after = userOf<onnx::TransposeOp>(y);
+    auto groups = groupsIn(batchOf(y), batch);
+    int64_t rows = static_cast<int64_t>(axes.size()) - 2;
+    if (!after || !groups || after.permutation().back() != onnx::ranked(y).getRank() - 1) {
+      return true;
+    }
+    transpose = after;
+    perm.clear();
+    for (int64_t axis : after.permutation()) {
+      int64_t inMatrix = axis - static_cast<int64_t>(groups->size());
+      if (inMatrix >= 0) {
+        perm.push_back(rows + inMatrix);
+      } else {
+        llvm::append_range(perm, (*groups)[axis]);
+      }
+    }
+    for (int64_t axis = 0; axis < rows; ++axis) { // of size 1, and of no group
+      if (!llvm::is_contained(perm, axis)) {
+        perm.insert(perm.begin(), axis);
+      }
+    }
+    return true;
+  }
+
+  // The region.
+
+  bool convertibleOthers() {
+    return llvm::all_of(found.chain, [&](Operation *op) { return groupsIn(batchOf(op->getResult(0)), batch); });
+  }
+
+  /// What `op` reads besides the scores, with the axes of the scores.
+  Value withAxes(Value x, Operation *op) {
+    Sizes own = sizesOf(x), result = batchOf(op->getResult(0));
+    int64_t lead = static_cast<int64_t>(result.size() + 2 - own.size());
+    if (llvm::equal(result, batch) || own.size() <= 2) {
+      return x;
+    }
+    Groups groups = *groupsIn(result, batch);
+    Sizes shape;
+    for (size_t i = 0; i + 2 < own.size(); ++i) {
+      const SmallVector<unsigned> &group = groups[i + lead];
+      for (unsigned axis : group) {
+        shape.push_back(own[i].repeats() ? Size(1) : group.size() == 1 ? own[i] : batch[axis]);
+      }
+    }
+    shape.append(own.end() - 2, own.end());
+    return reshapedAs(b, x.getLoc(), x, onnx::sizedType(shape, onnx::elementOf(x)));
+  }
+
+  static bool isInside(Value x) { return !onnx::present(x) || numberOf(x).has_value(); }
+
+  Value attend(Location loc) {
+    llvm::SetVector<Value> others;
+    IRMapping outside;
+    for (Operation *op : found.chain) {
+      for (Value x : op->getOperands()) {
+        Operation *producer = x.getDefiningOp();
+        bool score = producer && (producer == found.product || found.chain.contains(producer));
+        if (!score && !isInside(x) && !isa<onnx::ReshapeOp>(op)) {
+          Value own = withAxes(x, op);
+          outside.map(x, own);
+          others.insert(own);
+        }
+      }
+    }
+    auto type = onnx::sizedType(axes, b.getF32Type());
+    OperationState state(loc, onnx::AttendOp::getOperationName());
+    state.addOperands({q.view.base, k.view.base, v.view.base});
+    state.addOperands(others.getArrayRef());
+    state.addAttributes({text("walkQ", q.view), text("walkK", k.view), text("walkV", v.view),
+                         b.getNamedAttr("width", b.getI64IntegerAttr(width)),
+                         b.getNamedAttr("valueWidth", b.getI64IntegerAttr(valueWidth)),
+                         b.getNamedAttr("perm", b.getDenseI64ArrayAttr(perm)),
+                         b.getNamedAttr("empty", b.getStringAttr(found.empty))});
+    state.addTypes(type);
+    Region *region = state.addRegion();
+    {
+      OpBuilder::InsertionGuard guard(b);
+      Block *block = b.createBlock(region);
+      IRMapping map;
+      map.map(found.product.getY(), block->addArgument(type, loc));
+      for (Value x : others) {
+        map.map(x, block->addArgument(x.getType(), x.getLoc()));
+      }
+      write(loc, block->getArgument(0), outside, map);
+    }
+    Operation *op = b.create(state);
+    (void)onnx::updateTypes(op);
+    return op->getResult(0);
+  }
+
+  NamedAttribute text(StringRef name, const FlatView &view) {
+    std::vector<std::string> texts = {view.offset.text()};
+    for (const Size &stride : view.strides) {
+      texts.push_back(stride.text());
+    }
+    return b.getNamedAttr(name, b.getStrArrayAttr(SmallVector<StringRef>(texts.begin(), texts.end())));
+  }
+
+  void write(Location loc, Value product, const IRMapping &outside, IRMapping &map) {
+    if (double factor = q.factor * k.factor; factor != 1) {
+      map.map(found.product.getY(),
+              onnx::make<onnx::MulOp>(b, loc, {product, onnx::makeFloat(b, loc, factor, b.getF32Type())}));
+    }
+    for (Operation *op : found.chain) {
+      if (isa<onnx::ReshapeOp>(op)) {
+        map.map(op->getResult(0), map.lookup(op->getOperand(0)));
+        continue;
+      }
+      SmallVector<Value> operands;
+      for (Value x : op->getOperands()) {
+        Value own = outside.lookupOrDefault(x);
+        if (!map.contains(own)) { // a number, or none
+          map.map(own, b.clone(*own.getDefiningOp())->getResult(0));
+        }
+        operands.push_back(map.lookup(own));
+      }
+      Operation *copy = onnx::createOp(b, op->getLoc(), op->getName().getStringRef(), operands, op->getAttrs());
+      copy->removeAttr("onnx.requires"); // is checked already
+      map.map(op->getResult(0), copy->getResult(0));
+    }
+    onnx::ScoreOp::create(b, loc, map.lookup(found.softmax.getInput()));
+  }
+};
+
+struct Decomposed : OpRewritePattern<onnx::SoftmaxOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::SoftmaxOp op, PatternRewriter &rewriter) const override {
+    Found found(op);
+    return found.find() ? Maker(rewriter, found).make() : failure();
+  }
+};
+
+} // namespace
+
+void populateAttention(RewritePatternSet &patterns) {
+  patterns.addWithLabel<Decomposed>({roundsOtherwise}, patterns.getContext());
+}
+
+} // namespace ingot::fusion
