@@ -103,7 +103,7 @@ private:
       all.push_back(
           ConstantStruct::getAnon({string(info.name), int32(info.type), int32(info.dims.size()), array(dims, "dims"),
                                    int64(numberOr(elements, -1)), int64(numberOr(info.bytes, -1)),
-                                   int32(info.isOptional ? INGOT_TENSOR_OPTIONAL : 0)}));
+                                   int32(info.isOptional ? INGOT_TENSOR_OPTIONAL : 0), int32(info.inPlaceOf + 1)}));
     }
     return array(all, name);
   }

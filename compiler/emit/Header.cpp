@@ -127,7 +127,8 @@ private:
         if (tensor.name != parameter) {
           out << ", in the model '" << inComment(tensor.name) << "'";
         }
-        out << (tensor.isOptional ? "; optional, may be null\n" : "\n");
+        out << (tensor.isOptional ? "; optional, may be null" : "");
+        out << (tensor.inPlaceOf >= 0 ? "; may be the memory of " + names.inputs[tensor.inPlaceOf] : "") << "\n";
       }
     };
     for (auto [symbol, parameter] : llvm::zip(model.symbols, names.symbols)) {

@@ -42,7 +42,8 @@ static void writeWorkspace(json::OStream &json, const ingot::plan::ModelInfo &mo
   });
 }
 
-static void writeTensors(json::OStream &json, ArrayRef<ingot::plan::TensorInfo> tensors, ArrayRef<std::string> names) {
+static void writeTensors(json::OStream &json, ArrayRef<ingot::plan::TensorInfo> tensors, ArrayRef<std::string> names,
+                         ArrayRef<ingot::plan::TensorInfo> inputs) {
   for (auto [tensor, name] : llvm::zip(tensors, names)) {
     json.object([&] {
       json.attribute("name", json::fixUTF8(tensor.name));
@@ -58,6 +59,9 @@ static void writeTensors(json::OStream &json, ArrayRef<ingot::plan::TensorInfo> 
       json.attributeEnd();
       if (tensor.isOptional) {
         json.attribute("optional", true);
+      }
+      if (tensor.inPlaceOf >= 0) {
+        json.attribute("in_place_of", json::fixUTF8(inputs[tensor.inPlaceOf].name));
       }
     });
   }
@@ -94,8 +98,8 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t code
       }
     });
     json.attributeArray("symbols", [&] { writeSymbols(json, model.symbols, names.symbols); });
-    json.attributeArray("inputs", [&] { writeTensors(json, model.inputs, names.inputs); });
-    json.attributeArray("outputs", [&] { writeTensors(json, model.outputs, names.outputs); });
+    json.attributeArray("inputs", [&] { writeTensors(json, model.inputs, names.inputs, model.inputs); });
+    json.attributeArray("outputs", [&] { writeTensors(json, model.outputs, names.outputs, model.inputs); });
     writeWorkspace(json, model);
     json.attribute("workspace_align", model.workspaceAlign);
     json.attribute("arena_bytes", model.arenaBytes < 0 ? json::Value(nullptr) : json::Value(model.arenaBytes));

@@ -19,9 +19,10 @@ struct KernelShape {
   support::Size scratchBytes = 0;
   /// The kernel may find a bad index or bound in data and calls Build::fail.
   bool checked = false;
-  /// A result may lie in the buffer of an operand of the same type that dies here: each element of it is read before
-  /// the result's element at that place is written, and never after.
-  bool inPlace = false;
+  /// Kernel operands in whose buffer the first result may lie, where it has the operand's type and nobody reads that
+  /// operand any more: each element of it is read before the result's element at that place is written, and never
+  /// after.
+  llvm::SmallVector<int64_t> inPlace;
   /// Operand number -> how that constant operand is packed into the weights section. Constants without a recipe are
   /// copied as they are.
   std::map<unsigned, plan::WeightTable::Recipe> packed;

@@ -207,7 +207,8 @@ struct Lowering {
     f.setPrivate();
     symbols.insert(f); // makes the name unique
     for (unsigned i = 0; i < types.size(); ++i) {
-      if (isa<MemRefType>(types[i]) && !shape.inPlace) {
+      bool shared = i == kernel->getNumOperands() || llvm::is_contained(shape.inPlace, i);
+      if (isa<MemRefType>(types[i]) && (shape.inPlace.empty() || !shared)) {
         f.setArgAttr(i, "llvm.noalias", b.getUnitAttr());
       }
     }
@@ -341,8 +342,8 @@ struct Lowering {
     auto launch = plan::LaunchOp::create(b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(),
                                          operands, shape.items.text(), shape.scratchBytes.text(),
                                          b.getStrArrayAttr(symbolNames), shape.checked);
-    if (shape.inPlace) {
-      launch->setAttr("plan.in_place", b.getUnitAttr());
+    if (!shape.inPlace.empty()) {
+      launch->setAttr("plan.in_place", b.getDenseI64ArrayAttr(shape.inPlace));
     }
     kernel.replaceAllUsesWith(launch);
     kernel.erase();

@@ -430,6 +430,11 @@ Buffer Writer::local(Type element, int64_t elements) {
   return {memref::AllocaOp::create(b, loc, type, b.getI64IntegerAttr(64)), valueType(element)};
 }
 
+Value Writer::elsewhere(Buffer x, Buffer y) {
+  auto address = [&](Buffer buffer) { return memref::ExtractAlignedPointerAsIndexOp::create(b, loc, buffer.memref); };
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, address(x), address(y));
+}
+
 Value Writer::fma(Value x, Value y, Value z) {
   if (!machine.fusedMultiplyAdd) {
     return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, x, y), z);

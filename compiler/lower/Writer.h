@@ -103,6 +103,7 @@ public:
   void storeStrided(mlir::Value v, Buffer to, Ix at, Ix stride, mlir::Value mask = {});
   void prefetch(Buffer from, Ix at, int locality = 2);                               ///< next-level cache
   Buffer scratch(Buffer bytes, Ix byteOffset, mlir::Type element, int64_t elements); ///< a piece of an i8 buffer
+  mlir::Value elsewhere(Buffer a, Buffer b); ///< whether they begin at different addresses
   /// A small array on the stack of the kernel (at most a few KiB in all).
   Buffer local(mlir::Type element, int64_t elements);
 

@@ -37,6 +37,9 @@ public:
     }
     visit(block);
     shareInPlace();
+    for (Value v : block.getTerminator()->getOperands()) {
+      plan.inPlaceOf.push_back(inputReplacedBy(v));
+    }
     plan.open = llvm::any_of(sizes, [&](const support::Size &s) { return !largest(s); });
     auto arena = planArena(plan.buffers);
     if (!arena) {
@@ -154,8 +157,8 @@ private:
         if (auto view = dyn_cast<ingot::plan::ViewOp>(use.getOwner())) {
           present.push_back(view.getY());
         } else if (user == launch) {
-          bool inPlace = launch->hasAttr("plan.in_place") && next == launch.getResult(0) && v == loop.argument(i) &&
-                         v.getType() == next.getType() && v.hasOneUse();
+          bool inPlace = next == launch.getResult(0) && v == loop.argument(i) && v.hasOneUse() &&
+                         llvm::is_contained(replaceable(launch), v);
           if (!inPlace) {
             return false;
           }
@@ -165,6 +168,50 @@ private:
       }
     }
     return true;
+  }
+
+  /// The operands of a launch in whose place its first result may be written, as far as the launch knows.
+  static SmallVector<Value> replaceable(ingot::plan::LaunchOp launch) {
+    auto numbers = launch->getAttrOfType<DenseI64ArrayAttr>("plan.in_place");
+    SmallVector<Value> found;
+    for (int64_t i : numbers ? numbers.asArrayRef() : ArrayRef<int64_t>()) {
+      Value v = launch.getIns()[i];
+      auto elsewhere = [&](OpOperand &o) {
+        return o.get() == v && !llvm::is_contained(numbers.asArrayRef(), o.getOperandNumber());
+      };
+      if (v.getType() == launch.getResult(0).getType() && llvm::none_of(launch->getOpOperands(), elsewhere)) {
+        found.push_back(v);
+      }
+    }
+    return found;
+  }
+
+  /// The input in whose memory the caller may have a result of the function written: the launch that makes it works in
+  /// place on the input, and every other read of that comes before.
+  int64_t inputReplacedBy(Value result) {
+    Place home = homeOf(result);
+    auto launch = home.base.getDefiningOp<ingot::plan::LaunchOp>();
+    if (!launch || launch->getBlock() != &block || home.base != launch.getResult(0) || !home.offset.is(0)) {
+      return -1;
+    }
+    for (Value in : replaceable(launch)) {
+      Place from = ingot::plan::placeOf(in);
+      auto input = dyn_cast<BlockArgument>(from.base);
+      if (input && input.getOwner() == &block && from.offset.is(0) && bytesOf(input) == bytesOf(home.base) &&
+          bytesOf(result) == bytesOf(home.base) && readsComeBefore(input, launch)) {
+        return input.getArgNumber();
+      }
+    }
+    return -1;
+  }
+  /// Whether nothing but `launch` reads `v` or a view of it from `launch` on.
+  bool readsComeBefore(Value v, ingot::plan::LaunchOp launch) {
+    return llvm::all_of(v.getUsers(), [&](Operation *user) {
+      if (auto view = dyn_cast<ingot::plan::ViewOp>(user)) {
+        return readsComeBefore(view.getY(), launch);
+      }
+      return user == launch || block.findAncestorOpInBlock(*user)->isBeforeInBlock(launch);
+    });
   }
 
   // Steps.
@@ -271,17 +318,14 @@ private:
     SmallVector<ingot::plan::LaunchOp> launches;
     function.walk<WalkOrder::PreOrder>([&](ingot::plan::LaunchOp launch) { launches.push_back(launch); });
     for (ingot::plan::LaunchOp launch : launches) {
-      if (!launch->hasAttr("plan.in_place")) {
-        continue;
-      }
       Value out = launch.getResult(0);
       auto mine = bufferOf.find(out); // a base of its own: not part of a join, not an output
       if (mine == bufferOf.end()) {
         continue;
       }
-      for (Value in : launch.getIns()) {
+      for (Value in : replaceable(launch)) {
         auto theirs = bufferOf.find(in);
-        if (theirs == bufferOf.end() || in.getType() != out.getType() || find(theirs->second) == find(mine->second) ||
+        if (theirs == bufferOf.end() || find(theirs->second) == find(mine->second) ||
             plan.buffers[find(theirs->second)].lastUse != stepOf[launch]) {
           continue;
         }

@@ -10,6 +10,8 @@ struct MemoryPlan {
   std::vector<Buffer> buffers;
   std::vector<std::string> names;
   ArenaPlan arena;
+  /// For each output the input in whose memory the caller may have it written; -1: none.
+  std::vector<int64_t> inPlaceOf;
   bool open = false; ///< offsets depend on the model's symbols: the figures are those for symbols that are at their
                      ///< bounds, or `someSize`
 };

@@ -93,6 +93,9 @@ static LogicalResult memory(State &s) {
   }
   s.result.arenaBytes = s.info.arenaBytes = plan->arena.peakBytes;
   s.result.arenaLowerBound = plan->arena.lowerBound;
+  for (auto [output, input] : llvm::zip_equal(s.info.outputs, plan->inPlaceOf)) {
+    output.inPlaceOf = input;
+  }
   s.result.memoryPlan = memory::renderArenaPlan(plan->buffers, plan->names, plan->arena);
   return success();
 }

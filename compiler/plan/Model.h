@@ -19,6 +19,7 @@ struct TensorInfo {
   support::Sizes dims; ///< of the model's symbols
   support::Size bytes;
   bool isOptional = false; ///< an input that a run may leave out
+  int64_t inPlaceOf = -1;  ///< the input in whose memory the caller may have this output written; -1: none
 };
 
 /// A size that the caller chooses for each run, through the shapes of the inputs.

@@ -18,7 +18,7 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape shape;
     shape.items = Portion::items(kernel);
-    shape.inPlace = true;
+    shape.inPlace = llvm::to_vector(llvm::seq<int64_t>(kernel->getNumOperands()));
     return shape;
   }
 

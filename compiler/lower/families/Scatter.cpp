@@ -1,6 +1,6 @@
-// Scatters (onnx::Indexer): the data is copied to the result, then the updates are walked in order, each written (or
-// combined with what is there) at the place that its index says; whole vectors where the index stays the same along the
-// updates' innermost dimension.
+// Scatters (onnx::Indexer): the data is copied to the result, unless it lies there already; then the updates are walked
+// in order, each written (or combined with what is there) at the place that its index says; whole vectors where the
+// index stays the same along the updates' innermost dimension.
 #include "compiler/lower/Copy.h"
 #include "compiler/lower/Indexing.h"
 #include "compiler/onnx/Onnx.h"
@@ -27,7 +27,8 @@ public:
 
   void write() {
     Buffer data = group.buffer(group.root->getOperand(0));
-    copyElements(w, data, 0, group.result(), 0, elements(sizesOf(group.resultType())));
+    w.ifThen(w.elsewhere(data, group.result()),
+             [&] { copyElements(w, data, 0, group.result(), 0, elements(sizesOf(group.resultType()))); });
     if (llvm::any_of(sizes, [](const Ix &size) { return size.is(0); })) {
       return;
     }
@@ -109,9 +110,13 @@ private:
 
 class Scatter : public KernelFamily {
 public:
-  KernelShape shape(plan::KernelOp, const target::MachineModel &) const override {
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape s;
     s.checked = true;
+    auto data = cast<BlockArgument>(rootOf(kernel)->getOperand(0));
+    if (data.hasOneUse()) { // it may be the updates too
+      s.inPlace = {data.getArgNumber()};
+    }
     return s;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {
