@@ -58,7 +58,7 @@ class Ingot:
         self.np = np
         name = "open_model" if open_sizes else "static_model"
         if not keep:
-            flags = ["--open-sizes"] if open_sizes else [f"--dim={symbol}={size}" for symbol, size in sizes.items()]
+            flags = [] if open_sizes else [f"--dim={symbol}={size}" for symbol, size in sizes.items()]
             subprocess.run([arguments.ingot, "compile", arguments.folder / "model.onnx", "--name", name, "-o", scratch, "--emit", "shared", *flags], check=True, stdout=subprocess.DEVNULL)
             keep = ctypes.CDLL(os.path.join(scratch, name + ".so")), json.loads(pathlib.Path(scratch, name + ".json").read_text())
         self.keep = keep

@@ -10,7 +10,7 @@
 #            shipped wants. With one target the C prefix is NAME. With several, each gets a library and a prefix of its own,
 #            NAME_<level> (`NAME_x86_64_v3_run`, header NAME_x86_64_v3.h), and linking NAME links them all. Which one to call is the
 #            program's decision (for example by __builtin_cpu_supports); no dispatcher is generated.
-#   DIMS     sizes of symbolic dimensions, for example batch=1 (`ingot compile --dim`); bounds, batch=1..8, with OPTIONS --open-sizes
+#   DIMS     sizes or bounds of symbolic dimensions, for example batch=1 or batch=1..8 (`ingot compile --dim`); others stay open
 #   SHAPES   shapes of inputs, for example image=1x3x224x224 (`ingot compile --shape`)
 #   WEIGHTS  embed (the default), file or extern (`ingot compile --weights`). With the last two NAME.weights lies beside the library; the
 #            target's property INGOT_WEIGHTS is its path, to install it or to copy it where the program looks for it

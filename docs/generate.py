@@ -70,7 +70,7 @@ def works(build, rows):
     specs = [level["spec"] for target in targets["targets"] for level in target["levels"]]
     table = [
         ("operators", f"{len(rows) - len(own_forms())} of ONNX, see [docs/operators.md](docs/operators.md)"),
-        ("shapes", "static; symbolic dimensions are fixed with `--dim` and `--shape`, or from recorded inputs; a batch that is not given is 1, with a warning"),
+        ("shapes", "any; symbolic dimensions stay open, so that every run chooses them, unless `--dim` and `--shape` fix or bound them; shapes that depend on data are refused"),
         ("element types", "32-bit floats; integers and booleans where they are indices, shapes and masks"),
         ("targets", ", ".join(f"`{spec}`" for spec in specs)),
         ("ONNX's node tests, opset 17 and older", f"{node_tests - len(unsupported)} of {node_tests} pass, the others are refused with a reason (`test/nodes/unsupported.txt`)"),

@@ -115,7 +115,7 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
                    parseDim(text, options);
                  }
                },
-               "Fix a symbolic dimension, or bound one that stays open (A..B); may be repeated"))
+               "Fix a symbolic dimension, which each run chooses otherwise, or bound it (A..B); may be repeated"))
       ->group(model)
       ->type_name("NAME=SIZE|A..B");
   repeated(app.add_option_function<Texts>(
@@ -128,9 +128,6 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
                "Fix the shape of an input; may be repeated"))
       ->group(model)
       ->type_name("INPUT=1x3x224x224");
-  app.add_flag("--open-sizes", options.openSizes,
-               "Leave symbolic dimensions open that nobody fixes: each run says how large they are")
-      ->group(model);
 
   const char *target = "Target";
   repeated(app.add_option("--target", options.targets,
@@ -244,8 +241,8 @@ void addBench(CLI::App &app, Invocation &invocation) {
 /// Flags on the command line that a compiled model cannot obey any more.
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
-  for (const char *flag : {"--name", "--dim", "--shape", "--open-sizes", "--target", "--no-fallback", "--accuracy",
-                           "--weights", "--dump-after", "--stop-after"}) {
+  for (const char *flag : {"--name", "--dim", "--shape", "--target", "--no-fallback", "--accuracy", "--weights",
+                           "--dump-after", "--stop-after"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }
@@ -268,9 +265,6 @@ std::string checkTogether(const Invocation &invocation) {
   if (manifest && flag != invocation.compileFlags.end()) {
     return *flag + " has no effect on a model that is compiled already ('" + invocation.model.modelPath + "')";
   }
-  if (!invocation.model.bounds.empty() && !invocation.model.openSizes) {
-    return "a range of sizes (--dim " + invocation.model.bounds.begin()->first + "=A..B) needs --open-sizes";
-  }
   if (runs && !invocation.model.stopAfter.empty()) {
     return "--stop-after leaves nothing to run; use it with compile";
   }
@@ -290,8 +284,7 @@ std::string checkTogether(const Invocation &invocation) {
 bool isManifest(const std::string &path) { return path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0; }
 
 bool givesRunSizes(const Invocation &invocation) {
-  return invocation.command == Command::Bench && invocation.data.empty() &&
-         (invocation.model.openSizes || isManifest(invocation.model.modelPath));
+  return invocation.command == Command::Bench && invocation.data.empty() && isManifest(invocation.model.modelPath);
 }
 
 ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {

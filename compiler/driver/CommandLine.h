@@ -21,8 +21,7 @@ struct Invocation {
   double seconds = 2;                 ///< bench
 };
 
-/// Whether --dim and --shape do not fix sizes but say with which to run: `bench` without data, of a model with open
-/// sizes.
+/// Whether --dim and --shape do not fix sizes but say with which to run: `bench` without data, of a compiled model.
 bool givesRunSizes(const Invocation &invocation);
 
 /// What a command line says: an invocation, or a text to print and an exit code (help, version, wrong flags).

@@ -33,7 +33,7 @@ void printJson(const pipeline::Result &result) {
     json.attribute("weight_bytes", result.weightBytes);
     json.attribute("code_bytes", result.codeBytes);
     json.attribute("kernels", result.kernels);
-    json.attribute("allocates", false); // no model needs the allocate callback yet: all shapes are static
+    json.attribute("allocates", false); // no model needs the allocate callback yet: all buffers have sizes
     json.attributeArray("fallbacks", [&] {
       for (const pipeline::NodePlacement &placement : fallbacks(result)) {
         writePlacement(json, placement);

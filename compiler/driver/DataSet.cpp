@@ -68,20 +68,11 @@ llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Op
                                      importer::dimsText(tensor.dims) + ", but input '" + input.name + "' is " +
                                      input.text());
     }
-    if (options.openSizes ? !input.shape : !input.isStatic()) {
+    if (!input.shape) {
       options.shapes.emplace(input.name, tensor.dims);
     }
   }
   return llvm::Error::success();
-}
-
-void leaveOpen(const ModelFacts &facts, pipeline::Options &options) {
-  options.dims.clear();
-  for (const ValueFacts &input : facts.inputs) {
-    if (input.shape) {
-      options.shapes.erase(input.name);
-    }
-  }
 }
 
 OutputWriter::~OutputWriter() {

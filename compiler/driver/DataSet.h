@@ -19,12 +19,9 @@ llvm::Expected<std::vector<HostTensor>> readTensors(const std::string &folder, c
 /// An error if the folder has no input and the model wants some.
 llvm::Expected<DataSet> readDataSet(const std::string &folder);
 
-/// The shapes to compile with for this data: those of the inputs whose declared shape is not static and that the user
-/// has not fixed; with open sizes, of those whose number of axes is not known. An error if data and model cannot fit.
+/// The shapes to compile with for this data: those of the inputs whose number of axes is not known and that the user
+/// has not fixed. An error if data and model cannot fit.
 llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Options &options);
-
-/// Takes back what fixes sizes that can be open.
-void leaveOpen(const ModelFacts &facts, pipeline::Options &options);
 
 /// Writes output_0.pb, ... into folders, which are made where they do not exist. When it is destroyed before keep(),
 /// everything that was written or made is removed again.

@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -277,8 +278,9 @@ static llvm::Expected<std::vector<int64_t>> sizesFrom(const ingot_model &model, 
   }
   for (auto [symbol, size] : llvm::zip(symbols, sizes)) {
     if (size < 0) {
-      return llvm::createStringError(llvm::Twine("the size '") + symbol.name + "' is open; give --dim " + symbol.name +
-                                     "=SIZE, --shape or --data");
+      size = std::max<int64_t>(symbol.least, symbol.most < 0 ? 1 : std::min<int64_t>(symbol.most, 1));
+      llvm::errs() << "warning: the size '" << symbol.name << "' is open and taken as " << size
+                   << "; give another with --dim " << symbol.name << "=SIZE, --shape or --data\n";
     }
   }
   return sizes;

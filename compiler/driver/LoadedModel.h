@@ -61,8 +61,8 @@ public:
   /// Copies recorded inputs in; their shapes say the sizes of the run. The error says which does not fit the model.
   llvm::Error setInputs(llvm::ArrayRef<HostTensor> inputs, const std::string &folder);
 
-  /// The same values each time: floats from -1 to 1, integers 0 or 1 (they may be indices). An error when a symbol has
-  /// no size.
+  /// The same values each time: floats from -1 to 1, integers 0 or 1 (they may be indices). Symbols without a size
+  /// are 1, with a warning.
   llvm::Error setRandomInputs(const GivenSizes &given);
 
   /// Once inputs are set: what a run needs, and the value of an expression of the model's symbols; 0 when it has none.

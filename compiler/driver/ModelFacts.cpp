@@ -58,10 +58,6 @@ std::string plainName(const std::string &name) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
-bool ValueFacts::isStatic() const {
-  return shape && llvm::all_of(*shape, [](const Dim &dim) { return dim.size >= 0; });
-}
-
 std::string ValueFacts::text() const {
   llvm::StringRef element = importer::elementName(type);
   std::string text = isOptional ? "optional " : "";

@@ -20,7 +20,6 @@ struct ValueFacts {
   bool isOptional = false;               ///< an optional tensor
   std::optional<std::vector<Dim>> shape; ///< none: not even the rank is known
 
-  bool isStatic() const;
   std::string text() const; ///< "float32[batch,3,?]"
 };
 

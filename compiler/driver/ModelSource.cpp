@@ -32,7 +32,7 @@ llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compile(pipeline::Opti
 llvm::Expected<const LoadedModel *> ModelSource::get(const DataSet *data) {
   pipeline::Options options = invocation.model;
   bool compiled = isManifest(options.modelPath);
-  if (!compiled && (data || options.openSizes)) {
+  if (!compiled && data) {
     if (!facts) {
       llvm::Expected<ModelFacts> read = readModelFacts(options.modelPath);
       if (!read) {
@@ -40,10 +40,7 @@ llvm::Expected<const LoadedModel *> ModelSource::get(const DataSet *data) {
       }
       facts = std::move(*read);
     }
-    if (givesRunSizes(invocation)) {
-      leaveOpen(*facts, options);
-    }
-    if (llvm::Error error = data ? fixShapes(*facts, *data, options) : llvm::Error::success()) {
+    if (llvm::Error error = fixShapes(*facts, *data, options)) {
       return error;
     }
   }

@@ -1,5 +1,5 @@
-// Where `run`, `verify` and `bench` get compiled models from: compiled here into a temporary folder, once for each set
-// of input shapes, or compiled before and given by their manifest.
+// Where `run`, `verify` and `bench` get compiled models from: compiled here into a temporary folder (more than once
+// only where an input has no rank but that of its data), or compiled before and given by their manifest.
 #pragma once
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/LoadedModel.h"

@@ -19,7 +19,6 @@ struct ImportOptions {
   std::string name = "model";                                     ///< of the function
   std::map<std::string, int64_t> dims = {};                       ///< --dim: symbolic dimensions, by name
   std::map<std::string, std::vector<int64_t>> shapes = {};        ///< --shape: whole shapes, by input name
-  bool needStatic = true;                                         ///< inputs whose dims stay unknown are an error
   std::map<std::string, std::pair<int64_t, int64_t>> bounds = {}; ///< of symbols that stay open: the least and the most
 };
 

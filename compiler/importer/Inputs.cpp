@@ -1,11 +1,9 @@
 // Input types. A dimension is a number, a symbol (the same name is the same size in all inputs) or nothing. --shape
-// gives one input's sizes and, through its symbols, those of others; --dim gives symbols. What is left unknown in front
-// of an input's other dimensions is taken to be a batch of 1, with a warning; any other is an error.
+// gives one input's sizes and, through its symbols, those of others; --dim gives symbols. What nobody gives stays open:
+// each run chooses it.
 #include "compiler/importer/Types.h"
 #include "compiler/onnx/Shapes.h"
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -24,9 +22,6 @@ public:
 private:
   void shapesGiveSymbols();
   void optionsMeanSomething();
-  void batchIsOne();
-  void oneForUnnamedBatch(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t> &dims);
-  void reportUnknown(const pb::ValueInfoProto &value, ArrayRef<int64_t> dims);
   void input(const pb::ValueInfoProto &value);
   void shape(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t> &dims);
 
@@ -37,7 +32,6 @@ private:
   std::map<std::string, int64_t> symbols;
   std::vector<const pb::ValueInfoProto *> values; ///< the inputs that have no initializer
   std::vector<Input> inputs;
-  std::vector<std::string> assumptions; ///< about dimensions that nobody gave
 };
 
 } // namespace
@@ -122,54 +116,6 @@ void InputReader::optionsMeanSomething() {
   }
 }
 
-/// A symbol in front of other dimensions, and nowhere else.
-void InputReader::batchIsOne() {
-  llvm::StringSet<> elsewhere;
-  for (const pb::ValueInfoProto *value : values) {
-    for (const Dimension &dim : llvm::drop_begin(shapeOf(*value).dim(), shapeOf(*value).dim_size() > 0)) {
-      elsewhere.insert(dim.dim_param());
-    }
-  }
-  for (const pb::ValueInfoProto *value : values) {
-    const pb::TensorShapeProto &shape = shapeOf(*value);
-    if (options.shapes.contains(value->name()) || shape.dim_size() < 2 || isKnown(shape.dim(0))) {
-      continue;
-    }
-    const std::string &name = shape.dim(0).dim_param();
-    if (!name.empty() && !elsewhere.contains(name) && symbols.try_emplace(name, 1).second) {
-      assumptions.push_back("dimension " + quoted(name) + " of input " + quoted(value->name()) +
-                            " is taken as 1; give another size with --dim " + name + "=<size>");
-    }
-  }
-}
-
-void InputReader::oneForUnnamedBatch(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t> &dims) {
-  bool onlyTheFirst = dims.size() > 1 && dims[0] < 0 && llvm::none_of(llvm::drop_begin(dims), ShapedType::isDynamic);
-  if (onlyTheFirst && shapeOf(value).dim(0).dim_param().empty()) {
-    dims[0] = 1;
-    auto others = llvm::map_range(llvm::drop_begin(dims), [](int64_t d) { return std::to_string(d); });
-    assumptions.push_back("the first dimension of input " + quoted(value.name()) +
-                          " is taken as 1; give another size with --shape " + value.name() + "=<size>x" +
-                          llvm::join(others, "x"));
-  }
-}
-
-void InputReader::reportUnknown(const pb::ValueInfoProto &value, ArrayRef<int64_t> dims) {
-  std::string flags, shape;
-  bool unnamed = false;
-  for (const auto &[dim, size] : llvm::zip(shapeOf(value).dim(), dims)) {
-    shape += (shape.empty() ? "" : "x") + (size < 0 ? "<size>" : std::to_string(size));
-    unnamed |= size < 0 && dim.dim_param().empty();
-    std::string flag = " --dim " + dim.dim_param() + "=<size>";
-    if (size < 0 && flags.find(flag) == std::string::npos) {
-      flags += flag;
-    }
-  }
-  flags = unnamed ? " --shape " + value.name() + "=" + shape : flags;
-  problems.add("input " + quoted(value.name()) + " has unknown dims " + shapeText(shapeOf(value)) + "; give them with" +
-               flags);
-}
-
 void InputReader::shape(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t> &dims) {
   auto given = options.shapes.find(value.name());
   if (given != options.shapes.end()) {
@@ -180,12 +126,6 @@ void InputReader::shape(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t
     auto symbol = symbols.find(nameOf(value, axis));
     bool fixed = isKnown(dim) || symbol != symbols.end();
     dims.push_back(isKnown(dim) ? dim.dim_value() : fixed ? symbol->second : ShapedType::kDynamic);
-  }
-  if (options.needStatic) {
-    oneForUnnamedBatch(value, dims);
-    if (llvm::any_of(dims, ShapedType::isDynamic)) {
-      reportUnknown(value, dims);
-    }
   }
 }
 
@@ -224,13 +164,8 @@ void InputReader::input(const pb::ValueInfoProto &value) {
   }
   Input result{value.name(), {}, {}, value.type().has_optional_type()};
   if (!type.has_shape() && !options.shapes.contains(value.name())) {
-    if (options.needStatic) {
-      problems.add("input " + quoted(value.name()) + " has an unknown number of dims; fix them with --shape " +
-                   value.name() + "=AxBx...");
-      return;
-    }
-    result.type = UnrankedTensorType::get(element);
-    inputs.push_back(std::move(result));
+    problems.add("input " + quoted(value.name()) + " has an unknown number of dims; fix them with --shape " +
+                 value.name() + "=AxBx...");
     return;
   }
   SmallVector<int64_t> dims;
@@ -263,16 +198,8 @@ std::vector<Input> InputReader::run() {
   }
   optionsMeanSomething();
   shapesGiveSymbols();
-  if (options.needStatic) {
-    batchIsOne();
-  }
   for (const pb::ValueInfoProto *value : values) {
     input(*value);
-  }
-  for (const std::string &text : assumptions) {
-    if (problems.empty()) { // of a model that is refused they are no help
-      emitWarning(UnknownLoc::get(context)) << text;
-    }
   }
   return std::move(inputs);
 }

@@ -2,6 +2,7 @@
 #include "compiler/emit/Emit.h"
 #include "compiler/fusion/Fuse.h"
 #include "compiler/graph/Simplify.h"
+#include "compiler/importer/Types.h"
 #include "compiler/layout/AssignLayouts.h"
 #include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/LowerKernels.h"
@@ -16,7 +17,7 @@ namespace ingot::pipeline {
 
 static LogicalResult import(State &s) {
   importer::Problems problems(s.options.modelPath);
-  importer::ImportOptions options{s.name, s.options.dims, s.options.shapes, !s.options.openSizes};
+  importer::ImportOptions options{s.name, s.options.dims, s.options.shapes};
   for (const auto &[name, bounds] : s.options.bounds) {
     options.bounds[name] = {bounds.least, bounds.most};
   }
@@ -86,8 +87,18 @@ static LogicalResult lower(State &s) {
   return lower::lowerKernels(*s.module, machineOf, s.weights);
 }
 
+/// The symbols with the bounds that the user gave: those that follow from the model (a table of positions has 512 rows)
+/// are no wish to have room for them in every run.
+static std::vector<plan::SymbolInfo> boundedSymbols(const State &s) {
+  std::vector<plan::SymbolInfo> symbols;
+  for (const auto &[name, bounds] : s.options.bounds) {
+    symbols.push_back({importer::symbolOf("", 0, name), bounds.most, bounds.least});
+  }
+  return symbols;
+}
+
 static LogicalResult memory(State &s) {
-  FailureOr<memory::MemoryPlan> plan = memory::planMemory(s.function(), s.info.symbols);
+  FailureOr<memory::MemoryPlan> plan = memory::planMemory(s.function(), boundedSymbols(s));
   if (failed(plan)) {
     return failure();
   }

@@ -22,8 +22,7 @@ struct Options {
   bool fallback = true;                ///< false (--no-fallback): every node must run on the first target
   std::map<std::string, int64_t> dims; ///< --dim batch=1
   std::map<std::string, std::vector<int64_t>> shapes; ///< --shape x=1x3x224x224, by input name
-  bool openSizes = false;                             ///< axes that nobody gives a size keep their symbols
-  std::map<std::string, Bounds> bounds;               ///< of such symbols
+  std::map<std::string, Bounds> bounds;               ///< of symbols that stay open, as all do that nobody fixes
   std::string accuracy = "default";                   ///< strict, default, fast
 
   std::string weights = "embed"; ///< embed, file, extern

@@ -141,8 +141,7 @@ MODELS = [
 # Flags that the model does not fit: flags, message.
 FLAGS = [
     (["--dim", "n=2,8"], "--dim: 'n=2,8': several sizes are unsupported, give one size or a range"),
-    (["--dim", "n=2..8"], "a range of sizes (--dim n=A..B) needs --open-sizes"),
-    (["--open-sizes", "--dim", "m=2..8"], "--dim gives bounds to 'm', which is not an open dimension of any input"),
+    (["--dim", "m=2..8"], "--dim gives bounds to 'm', which is not an open dimension of any input"),
     (["--dim", "m=2"], "--dim names 'm', which is not a dimension of any input"),
     (["--shape", "z=2"], "--shape names 'z', which is not an input"),
     (["--shape", "x=2x3"], "--shape gives input 'x' 2 dims, but the model says '[n]'"),

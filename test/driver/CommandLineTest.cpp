@@ -69,21 +69,17 @@ TEST(CommandLine, CompileFlags) {
 }
 
 TEST(CommandLine, OpenSizes) {
-  Invocation invocation =
-      parsed({"compile", "m.onnx", "--open-sizes", "--dim", "batch=1..8", "--dim", "seq=16", "--dim", "past=3..3"});
-  EXPECT_TRUE(invocation.model.openSizes);
+  Invocation invocation = parsed({"compile", "m.onnx", "--dim", "batch=1..8", "--dim", "seq=16", "--dim", "past=3..3"});
   ASSERT_EQ(invocation.model.bounds.count("batch"), 1u);
   EXPECT_EQ(invocation.model.bounds.at("batch").least, 1);
   EXPECT_EQ(invocation.model.bounds.at("batch").most, 8);
   EXPECT_EQ(invocation.model.dims, (std::map<std::string, int64_t>{{"seq", 16}, {"past", 3}}));
   EXPECT_FALSE(givesRunSizes(invocation));
   EXPECT_TRUE(givesRunSizes(parsed({"bench", "m.json", "--dim", "batch=8"})));
-  EXPECT_TRUE(givesRunSizes(parsed({"bench", "m.onnx", "--open-sizes", "--shape", "x=8"})));
-  EXPECT_FALSE(givesRunSizes(parsed({"bench", "m.onnx", "--open-sizes", "--data", "d"})));
+  EXPECT_FALSE(givesRunSizes(parsed({"bench", "m.onnx", "--data", "d"})));
   EXPECT_FALSE(givesRunSizes(parsed({"bench", "m.onnx", "--dim", "batch=8"})));
   expectSays(wrong({"verify", "m.json", "--dim", "batch=8"}),
              "--dim has no effect on a model that is compiled already");
-  expectSays(wrong({"bench", "m.json", "--open-sizes"}), "--open-sizes has no effect");
 }
 
 TEST(CommandLine, NamesMayHoldEqualsSigns) {
@@ -134,11 +130,9 @@ TEST(CommandLine, WrongDims) {
   expectSays(wrong({"compile", "m.onnx", "--dim", "batch=-1"}), "'-1' is not a size");
   expectSays(wrong({"compile", "m.onnx", "--dim", "batch=99999999999999999999"}), "is not a size");
   expectSays(wrong({"compile", "m.onnx", "--dim", "b=1,8"}), "--dim: 'b=1,8': several sizes are unsupported");
-  expectSays(wrong({"compile", "m.onnx", "--dim", "b=1..8"}), "a range of sizes (--dim b=A..B) needs --open-sizes");
-  expectSays(wrong({"compile", "m.onnx", "--open-sizes", "--dim", "b=8..1"}), "--dim: 'b=8..1': the range is empty");
-  expectSays(wrong({"compile", "m.onnx", "--open-sizes", "--dim", "b=1.."}), "--dim: 'b=1..': '' is not a size");
-  expectSays(wrong({"compile", "m.onnx", "--open-sizes", "--dim", "b=1..8", "--dim", "b=2"}),
-             "dimension 'b' is given twice");
+  expectSays(wrong({"compile", "m.onnx", "--dim", "b=8..1"}), "--dim: 'b=8..1': the range is empty");
+  expectSays(wrong({"compile", "m.onnx", "--dim", "b=1.."}), "--dim: 'b=1..': '' is not a size");
+  expectSays(wrong({"compile", "m.onnx", "--dim", "b=1..8", "--dim", "b=2"}), "dimension 'b' is given twice");
   expectSays(wrong({"compile", "m.onnx", "--dim", "b=1", "--dim", "b=2"}), "--dim: dimension 'b' is given twice");
 }
 

@@ -77,7 +77,7 @@ Status makeModel(const Options &options, Result &result, std::string &diagnostic
     elements *= dim;
     list += std::to_string(dim) + ",";
   }
-  bool isOpen = options.openSizes && options.name == "open";
+  bool isOpen = options.name == "open";
   std::string source = isOpen ? kOpenSource : kSource;
   replaceAll(source, "DIMS", list);
   replaceAll(source, "RANK", std::to_string(dims.size()));

@@ -21,8 +21,9 @@ protected:
 
   std::string path(const std::string &name) const { return root + "/" + name; }
 
-  /// A model y = x + x; -1 in `dims` is the symbol "n". `w`, an initializer, is an input too, as in old files.
-  std::string model(const std::string &name, const std::vector<int64_t> &dims) const {
+  /// A model y = x + x; -1 in `dims` is the symbol "n". `w`, an initializer, is an input too, as in old files. Without
+  /// a rank the model says nothing of the shape.
+  std::string model(const std::string &name, const std::vector<int64_t> &dims, bool ranked = true) const {
     onnx::ModelProto proto;
     proto.set_ir_version(8);
     proto.set_producer_name("test");
@@ -42,6 +43,9 @@ protected:
     addValue(*graph.add_input(), "w", {2});
     addValue(*graph.add_input(), "x", dims);
     addValue(*graph.add_output(), "y", dims);
+    if (!ranked) {
+      graph.mutable_input(1)->mutable_type()->mutable_tensor_type()->clear_shape();
+    }
     std::ofstream file(path(name), std::ios::binary);
     proto.SerializeToOstream(&file);
     return path(name);

@@ -116,51 +116,12 @@ TEST(Import, ConstantForms) {
 }
 
 TEST(Import, SymbolicDims) {
-  expectProblem(import(symbolicModel("width", 1)),
-                "input 'x' has unknown dims [2, width]; give them with --dim width=<size>");
-  expectProblem(import(symbolicModel("", 1)), "input 'x' has unknown dims [2, ?]; give them with --shape x=2x<size>");
+  expectProblem(import(symbolicModel("width", 1)), "tensor<2x?xf32, [\"\", \"width\"]> {onnx.dims = [\"\", \"width\"]");
+  expectProblem(import(symbolicModel("", 1)), "tensor<2x?xf32, [\"\", \"x_1\"]> {onnx.dims = [\"\", \"\"]");
   expectProblem(import(symbolicModel("batch"), {.dims = {{"batch", 4}}}),
                 "tensor<4x3xf32> {onnx.dims = [\"batch\", \"\"]");
+  expectProblem(import(symbolicModel(""), {.dims = {{"x_0", 4}}}), "tensor<4x3xf32>");
   expectProblem(import(symbolicModel(""), {.shapes = {{"x", {5, 3}}}}), "tensor<5x3xf32>");
-  expectProblem(import(symbolicModel("batch"), {.needStatic = false}),
-                "tensor<?x3xf32, [\"batch\", \"\"]> {onnx.dims = [\"batch\", \"\"]");
-}
-
-TEST(Import, EveryUnknownDimIsListed) {
-  pb::ModelProto model = symbolicModel("width", 1);
-  addValue(*model.mutable_graph()->mutable_input(), "z", {1, 2, 3, 4});
-  auto &shape = *model.mutable_graph()->mutable_input(1)->mutable_type()->mutable_tensor_type()->mutable_shape();
-  for (auto [at, symbol] : {std::pair(0, "n"), std::pair(1, "h"), std::pair(2, "w"), std::pair(3, "h")}) {
-    shape.mutable_dim(at)->clear_dim_value();
-    shape.mutable_dim(at)->set_dim_param(symbol);
-  }
-  std::string text = import(model);
-  expectProblem(text, "input 'x' has unknown dims [2, width]; give them with --dim width=<size>");
-  expectProblem(text, "input 'z' has unknown dims [n, h, w, h]; give them with --dim h=<size> --dim w=<size>");
-}
-
-TEST(Import, BatchIsOne) {
-  std::string text = import(symbolicModel("batch"));
-  expectProblem(text, "dimension 'batch' of input 'x' is taken as 1; give another size with --dim batch=<size>");
-  expectProblem(text, "tensor<1x3xf32> {onnx.dims = [\"batch\", \"\"]");
-  text = import(symbolicModel(""));
-  expectProblem(text, "the first dimension of input 'x' is taken as 1; give another size with --shape x=<size>x3");
-  expectProblem(text, "tensor<1x3xf32>");
-  EXPECT_EQ(import(symbolicModel("batch"), {.dims = {{"batch", 4}}}).find("is taken"), std::string::npos);
-  EXPECT_EQ(import(symbolicModel(""), {.shapes = {{"x", {5, 3}}}}).find("is taken"), std::string::npos);
-}
-
-TEST(Import, WhatIsNoBatchHasNoDefault) {
-  pb::ModelProto length = throughModel({7});
-  auto &dim = *length.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
-  dim.mutable_dim(0)->clear_dim_value();
-  dim.mutable_dim(0)->set_dim_param("length");
-  expectProblem(import(length), "input 'x' has unknown dims [length]; give them with --dim length=<size>");
-  pb::ModelProto square = symbolicModel("n");
-  auto &both = *square.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
-  both.mutable_dim(1)->clear_dim_value();
-  both.mutable_dim(1)->set_dim_param("n");
-  expectProblem(import(square), "input 'x' has unknown dims [n, n]; give them with --dim n=<size>");
 }
 
 TEST(Import, ShapesGiveOtherInputsTheirSymbols) {
@@ -203,7 +164,6 @@ TEST(Import, EverythingAtOnce) {
   expectProblem(text, "node 'one' (Frobnicate, opset 17): unknown or unsupported operator");
   expectProblem(text, "node 'two' (None, opset 17): unknown or unsupported operator");
   expectProblem(text, "node 'three' (If, opset 17): needs the attribute 'then_branch'");
-  expectProblem(text, "input 'x' has unknown dims");
   expectProblem(text, "initializer 'w' float32[5] needs 20 bytes, but raw_data holds 3");
   expectProblem(text, "node 'const' (Constant, opset 17): has the element type string");
 }

@@ -91,7 +91,7 @@ class OpenModel:
     def __init__(self, ingot, model, folder, target=None, flags=()):
         folder = pathlib.Path(folder)
         onnx.save(model, folder / "model.onnx")
-        command = [ingot, "compile", folder / "model.onnx", "--open-sizes", "--emit", "shared", "--name", "m", "-o", folder, *flags]
+        command = [ingot, "compile", folder / "model.onnx", "--emit", "shared", "--name", "m", "-o", folder, *flags]
         done = subprocess.run(command + (["--target", target] if target else []), capture_output=True, text=True, timeout=300, preexec_fn=limits)
         if done.returncode:
             raise Refused(f"exit {done.returncode}: {done.stderr.strip()[:600]}")
