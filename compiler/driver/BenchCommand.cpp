@@ -2,6 +2,7 @@
 // and a batch counts with its mean.
 #include "compiler/driver/Crash.h"
 #include "compiler/driver/ModelSource.h"
+#include "compiler/driver/Profile.h"
 #include "compiler/driver/Text.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -70,7 +71,8 @@ Figures measure(Execution &execution, double seconds, double oneRun) {
   return figures;
 }
 
-void printJson(const LoadedModel &model, int threads, const Figures &figures, double compileSeconds) {
+void printJson(const LoadedModel &model, int threads, const Figures &figures, double compileSeconds,
+               const std::vector<KernelTime> *profile) {
   llvm::json::OStream json(llvm::outs());
   const Manifest &manifest = model.manifest();
   json.object([&] {
@@ -88,11 +90,14 @@ void printJson(const LoadedModel &model, int threads, const Figures &figures, do
     json.attribute("weight_bytes", manifest.weightBytes);
     json.attribute("code_bytes", manifest.codeBytes);
     json.attribute("compile_seconds", compileSeconds);
+    if (profile) {
+      writeProfile(json, model, *profile);
+    }
   });
   llvm::outs() << '\n';
 }
 
-void printText(const LoadedModel &model, int threads, const Figures &figures) {
+void printText(const LoadedModel &model, int threads, const Figures &figures, const std::vector<KernelTime> *profile) {
   const Manifest &manifest = model.manifest();
   llvm::outs() << manifest.name << " on " << model.model().target << ", " << threads
                << (threads == 1 ? " thread" : " threads") << '\n'
@@ -102,6 +107,9 @@ void printText(const LoadedModel &model, int threads, const Figures &figures) {
                << llvm::format("%.2f GFLOP/s, ", figures.gflops()) << countText(figures.macs) << " multiply-adds\n"
                << "arena " << bytesText(figures.arenaBytes) << ", weights " << bytesText(manifest.weightBytes)
                << ", code " << bytesText(manifest.codeBytes) << '\n';
+  if (profile) {
+    printProfile(model, *profile);
+  }
 }
 
 } // namespace
@@ -121,7 +129,8 @@ llvm::Error benchCommand(const Invocation &invocation) {
     return model.takeError();
   }
   Threads threads(invocation.threads);
-  Execution execution(**model, threads.exec());
+  Profiler profiler(threads.exec());
+  Execution execution(**model, invocation.profile ? profiler.exec() : threads.exec());
   GivenSizes given;
   if (givesRunSizes(invocation)) {
     given = {invocation.model.dims, invocation.model.shapes};
@@ -136,14 +145,25 @@ llvm::Error benchCommand(const Invocation &invocation) {
     return error;
   }
   Figures figures = measure(execution, invocation.seconds, oneRun);
+  std::optional<std::vector<KernelTime>> profile;
+  if (invocation.profile) {
+    if (llvm::Error error = execution.check(profiler.measure(execution, invocation.seconds))) {
+      return error;
+    }
+    llvm::Expected<std::vector<KernelTime>> times = kernelTimes(**model, profiler);
+    if (!times) {
+      return times.takeError();
+    }
+    profile = std::move(*times);
+  }
   setCrashContext("");
   const Manifest &manifest = (*model)->manifest();
   figures.macs = execution.evaluate(manifest.macs);
   figures.arenaBytes = manifest.arenaBytes < 0 ? execution.workspaceBytes() : manifest.arenaBytes;
   if (invocation.json) {
-    printJson(**model, threads.count(), figures, source.compileSeconds);
+    printJson(**model, threads.count(), figures, source.compileSeconds, profile ? &*profile : nullptr);
   } else {
-    printText(**model, threads.count(), figures);
+    printText(**model, threads.count(), figures, profile ? &*profile : nullptr);
   }
   return llvm::Error::success();
 }

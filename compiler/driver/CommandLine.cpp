@@ -181,6 +181,9 @@ void addCompile(CLI::App &app, Invocation &invocation) {
       ->check(CLI::IsMember({"lib", "obj", "shared", "asm", "llvm", "mlir"}))
       ->group(output)
       ->type_name("KIND,...");
+  app.add_flag("--profile", options.profile,
+               "Call ingot_exec.profile before and after every kernel (a model without this flag has no trace of it)")
+      ->group(output);
   app.add_flag("--depfile,-M", options.depfile,
                "Write NAME.d, the files that the result depends on, for make and ninja")
       ->group(output);
@@ -236,6 +239,23 @@ void addBench(CLI::App &app, Invocation &invocation) {
       ->check(CLI::PositiveNumber)
       ->group("Data")
       ->type_name("S");
+  app.add_flag("--profile", invocation.profile,
+               "Time of each kernel with its ONNX nodes; a compiled model needs `ingot compile --profile`")
+      ->group("Data");
+}
+
+void addReport(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, "ONNX model");
+  app.add_option("-o,--output", invocation.reportPath, "The file, one page that needs nothing else")
+      ->required()
+      ->group("Output")
+      ->type_name("FILE.html");
+  app.add_flag("--bench", invocation.profile, "Measure the time of every kernel, too")->group("Data");
+  addData(app, invocation, "Folder with input_K.pb to measure with; default: random inputs");
+  app.add_option("--seconds", invocation.seconds, "How long to measure; default: 2")
+      ->check(CLI::PositiveNumber)
+      ->group("Data")
+      ->type_name("S");
 }
 
 /// Flags on the command line that a compiled model cannot obey any more.
@@ -273,8 +293,9 @@ std::string checkTogether(const Invocation &invocation) {
     return "each --data needs its --out: " + std::to_string(invocation.data.size()) + " and " +
            std::to_string(invocation.out.size()) + " are given";
   }
-  if (invocation.command == Command::Bench && invocation.data.size() > 1) {
-    return "bench takes one --data";
+  bool measures = invocation.command == Command::Bench || invocation.command == Command::Report;
+  if (measures && invocation.data.size() > 1) {
+    return std::string(invocation.command == Command::Bench ? "bench" : "report") + " takes one --data";
   }
   return "";
 }
@@ -306,6 +327,8 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       {Command::Run, "run", "Compile a model and run it on recorded inputs", addRun},
       {Command::Verify, "verify", "Compile a model, run it and compare with recorded outputs", addVerify},
       {Command::Bench, "bench", "Measure the latency of a model", addBench},
+      {Command::Report, "report", "Write a page that shows what became of a model: graph, kernels, memory, sizes",
+       addReport},
       {Command::Targets, "targets", "List the known targets, and what this host is",
        [](CLI::App &sub, Invocation &invocation) {
          sub.add_flag("--json", invocation.json, "Print one JSON object instead of text");

@@ -5,7 +5,7 @@
 
 namespace ingot::driver {
 
-enum class Command { Compile, Inspect, Run, Verify, Bench, Targets };
+enum class Command { Compile, Inspect, Run, Verify, Bench, Report, Targets };
 
 struct Invocation {
   Command command = Command::Targets;
@@ -19,6 +19,8 @@ struct Invocation {
   double tolerance = 1e-4;            ///< verify
   bool perNode = false;               ///< verify: outputs are all values of a model, in the order of its nodes
   double seconds = 2;                 ///< bench
+  bool profile = false;               ///< bench: time of each kernel; report: measure it
+  std::string reportPath;             ///< report: the file
 };
 
 /// Whether --dim and --shape do not fix sizes but say with which to run: `bench` without data, of a compiled model.

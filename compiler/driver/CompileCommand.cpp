@@ -33,6 +33,7 @@ void printJson(const pipeline::Result &result) {
     json.attribute("weight_bytes", result.weightBytes);
     json.attribute("code_bytes", result.codeBytes);
     json.attribute("kernels", result.kernels);
+    writeSizes(json, result);
     json.attribute("allocates", false); // no model needs the allocate callback yet: all buffers have sizes
     json.attributeArray("fallbacks", [&] {
       for (const pipeline::NodePlacement &placement : fallbacks(result)) {
@@ -50,6 +51,9 @@ void printText(const pipeline::Result &result) {
   llvm::outs() << "arena " << arenaText(result.arenaBytes) << ", weights " << bytesText(result.weightBytes) << ", code "
                << bytesText(result.codeBytes) << ", " << result.kernels << " kernels, "
                << llvm::format("%.2f s\n", result.seconds);
+  if (!result.openSizes.empty()) {
+    printSizes(result, /*most=*/8);
+  }
   if (std::vector<pipeline::NodePlacement> moved = fallbacks(result); !moved.empty()) {
     llvm::outs() << moved.size() << " nodes do not run on the first target:\n";
     printPlacements(moved);

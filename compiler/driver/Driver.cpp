@@ -50,6 +50,8 @@ static llvm::Error dispatch(const Invocation &invocation) {
     return verifyCommand(invocation);
   case Command::Bench:
     return benchCommand(invocation);
+  case Command::Report:
+    return reportCommand(invocation);
   case Command::Targets:
     return targetsCommand(invocation);
   }

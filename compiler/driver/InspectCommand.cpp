@@ -63,17 +63,52 @@ void printTargets(const pipeline::Result &result) {
   printPlacements(fallbacks(result));
 }
 
-void printOpenSizes(const pipeline::Result &result) {
-  llvm::outs() << "sizes that every run chooses\n";
-  for (const pipeline::OpenSize &size : result.openSizes) {
-    llvm::outs() << "  " << size.name << "  " << size.least << " to "
-                 << (size.most < 0 ? "any" : std::to_string(size.most)) << '\n';
+/// A symbol of the model that is a number here, and who decided that.
+struct FixedSize {
+  std::string name, decidedBy;
+  int64_t value;
+};
+
+std::vector<FixedSize> fixedSizes(const ModelFacts &facts, const pipeline::Options &options,
+                                  const pipeline::Result &result) {
+  std::vector<FixedSize> fixed;
+  auto isOpen = [&](const std::string &name) {
+    return llvm::any_of(result.openSizes, [&](const pipeline::OpenSize &size) { return size.name == name; });
+  };
+  auto add = [&](const std::string &name, int64_t value, const std::string &by) {
+    if (llvm::none_of(fixed, [&](const FixedSize &size) { return size.name == name; })) {
+      fixed.push_back({name, by, value});
+    }
+  };
+  for (const auto &[name, value] : options.dims) {
+    if (!isOpen(name)) {
+      add(name, value, "--dim");
+    }
+  }
+  for (const ValueFacts &input : facts.inputs) {
+    auto given = options.shapes.find(input.name);
+    if (given == options.shapes.end() || !input.shape) {
+      continue;
+    }
+    for (auto [dim, value] : llvm::zip(*input.shape, given->second)) {
+      if (!dim.symbol.empty() && !isOpen(dim.symbol)) {
+        add(dim.symbol, value, "--shape " + input.name);
+      }
+    }
+  }
+  return fixed;
+}
+
+void printFixedSizes(const std::vector<FixedSize> &fixed) {
+  llvm::outs() << "sizes that are fixed\n";
+  for (const FixedSize &size : fixed) {
+    llvm::outs() << "  " << plainName(size.name) << "  " << size.value << ", by " << plainName(size.decidedBy) << '\n';
   }
 }
 
 void printResult(const pipeline::Result &result, bool memory) {
   if (!result.openSizes.empty()) {
-    printOpenSizes(result);
+    printSizes(result, /*most=*/1000);
   }
   printTargets(result);
   llvm::outs() << "cost\n  " << (result.macs < 0 ? result.macsText : countText(result.macs)) << " multiply-adds, "
@@ -130,15 +165,7 @@ void writeResult(llvm::json::OStream &json, const pipeline::Result &result, bool
   writeArena(json, "arena_bytes", result.arenaBytes);
   writeArena(json, "arena_lower_bound", result.arenaLowerBound);
   json.attribute("weight_bytes", result.weightBytes);
-  json.attributeArray("open_sizes", [&] {
-    for (const pipeline::OpenSize &size : result.openSizes) {
-      json.object([&] {
-        json.attribute("name", fixUTF8(size.name));
-        json.attribute("least", size.least);
-        json.attribute("most", size.most < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(size.most));
-      });
-    }
-  });
+  writeSizes(json, result);
   json.attributeArray("placement", [&] {
     for (const pipeline::NodePlacement &placement : result.placement) {
       writePlacement(json, placement);
@@ -172,6 +199,15 @@ llvm::Error inspectCommand(const Invocation &invocation) {
       json.attribute("compiles", bool(result));
       if (result) {
         writeResult(json, *result, invocation.memory);
+        json.attributeArray("fixed_sizes", [&] {
+          for (const FixedSize &size : fixedSizes(*facts, options, *result)) {
+            json.object([&] {
+              json.attribute("name", fixUTF8(size.name));
+              json.attribute("value", size.value);
+              json.attribute("decided_by", fixUTF8(size.decidedBy));
+            });
+          }
+        });
       }
     });
     llvm::outs() << '\n';
@@ -180,6 +216,9 @@ llvm::Error inspectCommand(const Invocation &invocation) {
     return result.takeError();
   }
   if (!invocation.json && options.stopAfter.empty()) {
+    if (std::vector<FixedSize> fixed = fixedSizes(*facts, options, *result); !fixed.empty()) {
+      printFixedSizes(fixed);
+    }
     printResult(*result, invocation.memory);
   }
   return llvm::Error::success();

@@ -11,6 +11,19 @@ bool isIdentifier(llvm::StringRef name) {
          llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
+Manifest::Launch parseLaunch(const llvm::json::Value &value) {
+  Manifest::Launch launch;
+  if (const llvm::json::Object *object = value.getAsObject()) {
+    launch.kernel = object->getString("kernel").value_or("").str();
+    if (const llvm::json::Array *nodes = object->getArray("nodes")) {
+      for (const llvm::json::Value &node : *nodes) {
+        launch.nodes.push_back(node.getAsString().value_or("").str());
+      }
+    }
+  }
+  return launch;
+}
+
 } // namespace
 
 llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &path) {
@@ -34,6 +47,11 @@ llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &
     manifest.macs = support::Size::parse(*macs).value_or(support::Size(0));
   } else {
     manifest.macs = object->getInteger("macs").value_or(0);
+  }
+  if (const llvm::json::Array *launches = object->getArray("launches")) {
+    for (const llvm::json::Value &value : *launches) {
+      manifest.launches.push_back(parseLaunch(value));
+    }
   }
   return manifest;
 }

@@ -4,6 +4,7 @@
 #include "llvm/Support/Error.h"
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ingot::driver {
 
@@ -12,6 +13,11 @@ struct Manifest {
   int64_t abi = 0, weightBytes = 0, codeBytes = 0;
   int64_t arenaBytes = 0; ///< -1: depends on the model's open sizes
   support::Size macs = 0; ///< of these sizes
+  struct Launch {
+    std::string kernel;
+    std::vector<std::string> nodes; ///< "name (Operator)"
+  };
+  std::vector<Launch> launches;
 };
 
 /// Reads FILE. A figure that is absent is 0; a name that is absent, or no C identifier, is an error.

@@ -15,6 +15,7 @@ llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compile(pipeline::Opti
   llvm::scope_exit removeFolder([&] { (void)llvm::sys::fs::remove_directories(folder); });
   options.outDir = std::string(folder);
   options.emit = {"shared"};
+  options.profile = invocation.profile;
   options.depfile = false;
   llvm::Expected<pipeline::Result> result = compileModel(invocation, options);
   if (!result) {

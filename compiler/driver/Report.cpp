@@ -1,4 +1,6 @@
 #include "compiler/driver/Report.h"
+#include "compiler/driver/ModelFacts.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace ingot::driver {
@@ -22,6 +24,63 @@ void writePlacement(llvm::json::OStream &json, const pipeline::NodePlacement &pl
     json.attribute("target", placement.target);
     json.attribute("why_not", placement.whyNot);
   });
+}
+
+void writeSizes(llvm::json::OStream &json, const pipeline::Result &result) {
+  json.attributeArray("open_sizes", [&] {
+    for (const pipeline::OpenSize &size : result.openSizes) {
+      json.object([&] {
+        json.attribute("name", llvm::json::fixUTF8(size.name));
+        json.attribute("least", size.least);
+        json.attribute("most", size.most < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(size.most));
+        json.attribute("from", llvm::json::fixUTF8(size.from));
+        json.attribute("bounded_by", llvm::json::fixUTF8(size.boundedBy));
+      });
+    }
+  });
+  json.attributeArray("requirements", [&] {
+    for (const pipeline::Requirement &requirement : result.requirements) {
+      json.object([&] {
+        json.attribute("node", llvm::json::fixUTF8(requirement.node));
+        json.attribute("text", llvm::json::fixUTF8(requirement.text));
+      });
+    }
+  });
+}
+
+static size_t openLaunches(const pipeline::Result &result) {
+  return size_t(
+      llvm::count_if(result.launches, [](const pipeline::GraphNode &launch) { return !launch.symbols.empty(); }));
+}
+
+void printSizes(const pipeline::Result &result, size_t most) {
+  llvm::outs() << "sizes that every run chooses\n";
+  for (const pipeline::OpenSize &size : result.openSizes) {
+    llvm::outs() << "  " << plainName(size.name) << "  " << size.least << " to "
+                 << (size.most < 0 ? "any" : std::to_string(size.most));
+    if (!size.boundedBy.empty()) {
+      llvm::outs() << ", bounded by " << plainName(size.boundedBy);
+    }
+    if (!size.from.empty()) {
+      llvm::outs() << ": " << plainName(size.from);
+    }
+    llvm::outs() << '\n';
+  }
+  if (!result.launches.empty()) {
+    llvm::outs() << "  " << openLaunches(result) << " of " << result.launches.size() << " kernels depend on them"
+                 << (result.arenaBytes < 0 ? ", and the workspace\n" : "; the workspace does not\n");
+  }
+  if (result.requirements.empty()) {
+    return;
+  }
+  llvm::outs() << "every run is checked for\n";
+  for (const pipeline::Requirement &requirement : llvm::ArrayRef(result.requirements).take_front(most)) {
+    llvm::outs() << "  " << plainName(requirement.text);
+    llvm::outs() << (requirement.node.empty() ? ", by --dim\n" : ", for node '" + plainName(requirement.node) + "'\n");
+  }
+  if (result.requirements.size() > most) {
+    llvm::outs() << "  and " << result.requirements.size() - most << " more: see the manifest, or --json\n";
+  }
 }
 
 void writeArena(llvm::json::OStream &json, llvm::StringRef key, int64_t bytes) {

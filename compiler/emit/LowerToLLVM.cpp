@@ -25,6 +25,7 @@ LogicalResult emit::lowerToLLVM(ModuleOp module, const target::MachineModel &mac
   if (failed(structure.run(module)) || failed(convertToLLVM(module))) {
     return failure();
   }
+  profileCalls(module);
   splitCalls(module);
   return success();
 }

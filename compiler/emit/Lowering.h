@@ -27,6 +27,9 @@ void prepareFunctions(mlir::ModuleOp module, const target::MachineModel &machine
 /// The one conversion to the LLVM dialect, memrefs as bare pointers.
 mlir::LogicalResult convertToLLVM(mlir::ModuleOp module);
 
+/// Calls with `ingot.launch` in the LLVM dialect get a call of ingot_exec.profile before and behind them.
+void profileCalls(mlir::ModuleOp module);
+
 /// Calls with `ingot.items` in the LLVM dialect become calls of ingot_parallel_for.
 void splitCalls(mlir::ModuleOp module);
 

@@ -21,8 +21,41 @@ static void writeSymbols(json::OStream &json, ArrayRef<ingot::plan::SymbolInfo> 
       json.attribute("parameter", name);
       json.attribute("least", symbol.least);
       json.attribute("most", symbol.most < 0 ? json::Value(nullptr) : json::Value(symbol.most));
+      json.attribute("from", json::fixUTF8(symbol.from));
+      json.attribute("bounded_by", json::fixUTF8(symbol.boundedBy));
     });
   }
+}
+
+static void writeTexts(json::OStream &json, StringRef key, ArrayRef<std::string> texts) {
+  json.attributeArray(key, [&] {
+    for (const std::string &text : texts) {
+      json.value(json::fixUTF8(text));
+    }
+  });
+}
+
+/// What is not static and why: sizes that runs are checked for, and kernels whose sizes depend on the symbols.
+static void writeWhyOpen(json::OStream &json, const ingot::plan::ModelInfo &model) {
+  json.attributeArray("requirements", [&] {
+    for (const ingot::plan::RequirementInfo &requirement : model.requirements) {
+      json.object([&] {
+        json.attribute("node", json::fixUTF8(requirement.node));
+        json.attribute("text", json::fixUTF8(requirement.text));
+      });
+    }
+  });
+  json.attributeArray("launches", [&] {
+    for (const ingot::plan::LaunchInfo &launch : model.launches) {
+      json.object([&] {
+        json.attribute("kernel", json::fixUTF8(launch.kernel));
+        writeTexts(json, "nodes", launch.nodes);
+        if (!launch.symbols.empty()) {
+          writeTexts(json, "depends_on", launch.symbols);
+        }
+      });
+    }
+  });
 }
 
 /// Bytes, or the function that knows them.
@@ -110,6 +143,7 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t code
     json.attributeBegin("macs");
     writeSize(json, model.macs);
     json.attributeEnd();
+    writeWhyOpen(json, model);
     json.attribute("allocates", false);
   });
   stream << "\n";

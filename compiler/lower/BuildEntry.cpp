@@ -452,6 +452,9 @@ private:
     if (!items.is(0) && !items.is(1)) {
       c->setAttr("ingot.items", w.b.getUnitAttr());
     }
+    if (Attribute number = launch->getAttr("plan.launch")) { // of a model for profiling
+      c->setAttr("ingot.launch", number);
+    }
     if (launch.getChecked()) {
       checkStatus(launch, c.getResult(0));
     }

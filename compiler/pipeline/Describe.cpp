@@ -29,15 +29,26 @@ static int32_t typeNumber(Type t) {
 }
 
 /// What the facts `most - symbol` and `symbol - least` say.
-static plan::SymbolInfo symbolInfo(const std::string &name, llvm::ArrayRef<support::Size> facts) {
-  plan::SymbolInfo info{name, -1, 0};
+static plan::SymbolInfo symbolInfo(const std::string &name, llvm::ArrayRef<support::Size> facts,
+                                   llvm::ArrayRef<onnx::SizeCheck> checks) {
+  plan::SymbolInfo info;
+  info.name = name;
+  auto bounded = [&](const support::Size &fact) {
+    const auto *check = llvm::find_if(checks, [&](const onnx::SizeCheck &c) { return c.text == fact.text(); });
+    std::string by = check == checks.end() || check->node.empty() ? "--dim" : "node '" + check->node + "'";
+    if (!llvm::StringRef(info.boundedBy).contains(by)) {
+      info.boundedBy += (info.boundedBy.empty() ? "" : ", ") + by;
+    }
+  };
   for (const support::Size &fact : facts) {
     support::Size most = fact + support::Size::symbol(name), least = support::Size::symbol(name) - fact;
     if (most.isNumber() && (info.most < 0 || most.number() < info.most)) {
       info.most = most.number();
+      bounded(fact);
     }
     if (least.isNumber() && least.number() > info.least) {
       info.least = least.number();
+      bounded(fact);
     }
   }
   return info;
@@ -53,6 +64,38 @@ static plan::TensorInfo tensorInfo(Type type, StringAttr name, const std::string
   return info;
 }
 
+/// "axis 0 of input 'x', axis 1 of input 'y'"
+static std::string placesOf(const std::string &symbol, llvm::ArrayRef<plan::TensorInfo> inputs) {
+  std::string text;
+  for (const plan::TensorInfo &input : inputs) {
+    for (auto [axis, dim] : llvm::enumerate(input.dims)) {
+      if (dim == support::Size::symbol(symbol)) {
+        text += (text.empty() ? "" : ", ") + ("axis " + std::to_string(axis)) + " of input '" + input.name + "'";
+      }
+    }
+  }
+  return text;
+}
+
+std::string requirementText(llvm::StringRef check) {
+  auto [left, right] = check.split('=');
+  if (!right.empty()) {
+    return (left + " = " + right).str();
+  }
+  std::optional<support::Size> size = support::Size::parse(check);
+  std::vector<std::string> names;
+  if (size) {
+    size->eachSymbol([&](llvm::StringRef name) { names.push_back(name.str()); });
+  }
+  if (names.size() == 1) { // a bound?
+    support::Size symbol = support::Size::symbol(names[0]), most = *size + symbol, least = symbol - *size;
+    if (most.isNumber() || least.isNumber()) {
+      return names[0] + (most.isNumber() ? " <= " : " >= ") + (most.isNumber() ? most : least).text();
+    }
+  }
+  return (check + " >= 0").str();
+}
+
 void describe(func::FuncOp function, plan::ModelInfo &info) {
   info.inputs.clear(), info.outputs.clear();
   for (auto [i, t] : llvm::enumerate(function.getArgumentTypes())) {
@@ -66,8 +109,14 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
   }
   info.symbols.clear();
   support::Sizes facts = onnx::factsOf(function);
+  std::vector<onnx::SizeCheck> checks = onnx::checksOf(function);
   for (const std::string &name : onnx::symbolsOf(function.getArgumentTypes())) {
-    info.symbols.push_back(symbolInfo(name, facts));
+    info.symbols.push_back(symbolInfo(name, facts, checks));
+    info.symbols.back().from = placesOf(name, info.inputs);
+  }
+  info.requirements.clear();
+  for (const onnx::SizeCheck &check : checks) {
+    info.requirements.push_back({requirementText(check.text), check.node});
   }
 }
 

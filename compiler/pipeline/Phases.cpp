@@ -28,6 +28,9 @@ static LogicalResult import(State &s) {
   }
   s.file = std::move(model->file);
   s.module = std::move(model->module);
+  if (s.options.account) {
+    s.result.imported = describeNodes(s.function());
+  }
   return success();
 }
 
@@ -46,7 +49,13 @@ static LogicalResult fuse(State &s) {
   graph::eliminateCommon(s.function());
   describe(s.function(), s.info);
   for (const plan::SymbolInfo &symbol : s.info.symbols) {
-    s.result.openSizes.push_back({symbol.name, symbol.least, symbol.most});
+    s.result.openSizes.push_back({symbol.name, symbol.least, symbol.most, symbol.from, symbol.boundedBy});
+  }
+  for (const plan::RequirementInfo &requirement : s.info.requirements) {
+    s.result.requirements.push_back({requirement.text, requirement.node});
+  }
+  for (const plan::TensorInfo &input : s.info.inputs) {
+    s.result.inputs.push_back(input.name);
   }
   s.info.macs = countMacs(s.function());
   s.result.macs = s.info.macs.isNumber() ? s.info.macs.number() : -1;
@@ -92,7 +101,10 @@ static LogicalResult lower(State &s) {
 static std::vector<plan::SymbolInfo> boundedSymbols(const State &s) {
   std::vector<plan::SymbolInfo> symbols;
   for (const auto &[name, bounds] : s.options.bounds) {
-    symbols.push_back({importer::symbolOf("", 0, name), bounds.most, bounds.least});
+    plan::SymbolInfo symbol;
+    symbol.name = importer::symbolOf("", 0, name);
+    symbol.most = bounds.most, symbol.least = bounds.least;
+    symbols.push_back(symbol);
   }
   return symbols;
 }
@@ -107,6 +119,11 @@ static LogicalResult memory(State &s) {
   for (auto [output, input] : llvm::zip_equal(s.info.outputs, plan->inPlaceOf)) {
     output.inPlaceOf = input;
   }
+  for (auto [buffer, name, offset] : llvm::zip_equal(plan->buffers, plan->names, plan->arena.offsets)) {
+    if (buffer.bytes > 0) {
+      s.result.buffers.push_back({name, offset, buffer.bytes, int(buffer.firstUse), int(buffer.lastUse)});
+    }
+  }
   s.result.memoryPlan = memory::renderArenaPlan(plan->buffers, plan->names, plan->arena);
   return success();
 }
@@ -120,9 +137,11 @@ static LogicalResult entry(State &s) {
   }
   s.info.workspaceBytes = open ? -1 : s.info.arenaBytes ? s.info.arenaBytes + slack : 0;
   s.info.weightBytes = s.result.weightBytes = s.weights.bytes();
-  s.info.kernels = 0;
-  s.function().walk([&](plan::LaunchOp) { ++s.info.kernels; });
-  s.result.kernels = s.info.kernels;
+  s.result.launches = describeLaunches(s.function(), s.options.profile);
+  for (const GraphNode &launch : s.result.launches) {
+    s.info.launches.push_back({launch.name, launch.nodes, launch.symbols});
+  }
+  s.info.kernels = s.result.kernels = s.result.launches.size();
   lower::buildEntry(s.function(), s.info.workspaceBytes, slack, s.info.weightBytes, s.info);
   return success();
 }

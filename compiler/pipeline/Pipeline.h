@@ -30,6 +30,8 @@ struct Options {
   std::string outDir;                      ///< where artifacts go; empty: nothing is written
   std::vector<std::string> emit = {"lib"}; ///< lib obj shared asm llvm mlir
   bool depfile = false;
+  bool profile = false; ///< the entry calls ingot_exec.profile around every kernel
+  bool account = false; ///< Result::imported is wanted
 
   std::string stopAfter;              ///< phase name; the module is then printed to stdout
   std::vector<std::string> dumpAfter; ///< phase names; printed to stderr
@@ -53,6 +55,28 @@ struct NodePlacement {
 struct OpenSize {
   std::string name;
   int64_t least = 0, most = -1; ///< -1: not limited
+  std::string from;             ///< "axis 0 of input 'x', axis 0 of input 'mask'"
+  std::string boundedBy;        ///< "--dim", "node 'n'"
+};
+
+/// What every run's sizes are checked for: "a = b", "seq <= 512".
+struct Requirement {
+  std::string text, node;
+};
+
+/// An op of the model as imported, or a kernel call; values in between have no name.
+struct GraphNode {
+  std::string name, op, type;     ///< the type of the first result, "float32[1, 3]"
+  std::vector<std::string> nodes; ///< of a kernel: the ONNX nodes in it, "name (Operator)"
+  std::vector<int> from;          ///< nodes whose results it reads, by index; -1 - k: input k of the model
+  std::vector<std::string> symbols;
+  int step = -1; ///< of a kernel: its place in the order that the memory plan counts
+};
+
+struct BufferLife {
+  std::string name;
+  int64_t offset = 0, bytes = 0;
+  int first = 0, last = 0; ///< steps
 };
 
 /// The figures of one compilation, as `compile --json`, `inspect` and the manifest print them.
@@ -65,7 +89,12 @@ struct Result {
   std::string macsText; ///< the expression, where they depend on the open sizes; arenaBytes and macs are -1 then
   std::vector<NodePlacement> placement;
   std::vector<OpenSize> openSizes;
-  std::string memoryPlan; ///< `inspect --memory`, text
+  std::vector<Requirement> requirements;
+  std::vector<GraphNode> launches; ///< kernel calls, in the order in which they stand in the entry
+  std::vector<GraphNode> imported; ///< the model's own nodes; with Options::account
+  std::vector<std::string> inputs; ///< names
+  std::vector<BufferLife> buffers; ///< the arena; where sizes are open, for one size of each
+  std::string memoryPlan;          ///< `inspect --memory`, text
 };
 
 enum class Status { Ok = 0, UserError = 1, Bug = 2 };

@@ -39,6 +39,15 @@ llvm::ArrayRef<Phase> phaseTable();
 /// Names, types and sizes of the function's arguments and results, from its type and attributes.
 void describe(mlir::func::FuncOp function, plan::ModelInfo &info);
 
+/// A check of sizes for people: "a = b", "seq <= 512".
+std::string requirementText(llvm::StringRef check);
+
+/// The nodes of the function as imported.
+std::vector<GraphNode> describeNodes(mlir::func::FuncOp function);
+
+/// The function's kernel calls; with `number`, each gets its number as the attribute plan.launch.
+std::vector<GraphNode> describeLaunches(mlir::func::FuncOp function, bool number);
+
 /// Multiplications with accumulation that one run of the model takes, by the definitions of its operators.
 support::Size countMacs(mlir::func::FuncOp function);
 

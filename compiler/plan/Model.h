@@ -27,6 +27,19 @@ struct SymbolInfo {
   std::string name;
   int64_t most = -1; ///< the largest that a run may have; -1: none is given
   int64_t least = 0;
+  std::string from;      ///< where the model has it: "axis 0 of input 'x'", one behind the other
+  std::string boundedBy; ///< who gave it a bound: "--dim", "node 'n'"; empty when there is none
+};
+
+/// What every run's sizes are checked for, and the ONNX node that says so: "a = b", "seq <= 512".
+struct RequirementInfo {
+  std::string text, node;
+};
+
+/// A call of a kernel. Nodes are "name (Operator)", symbols those that its sizes are made of.
+struct LaunchInfo {
+  std::string kernel;
+  std::vector<std::string> nodes, symbols;
 };
 
 /// Where the bytes of the weights are: in the object, in NAME.weights which the support library maps, or wherever the
@@ -46,7 +59,9 @@ struct ModelInfo {
   int64_t kernels = 0;
   int64_t arenaBytes = 0; ///< -1: depends on the symbols
   WeightsPlace weightsPlace = WeightsPlace::Embed;
-  uint64_t weightHash = 0; ///< XXH64 of NAME.weights, where there is one
+  std::vector<RequirementInfo> requirements;
+  std::vector<LaunchInfo> launches; ///< in the order in which they stand in the entry
+  uint64_t weightHash = 0;          ///< XXH64 of NAME.weights, where there is one
 
   /// Whether a run gets the address of its weights from ingot_exec.
   bool takesWeights() const { return weightsPlace != WeightsPlace::Embed && weightBytes > 0; }

@@ -48,7 +48,10 @@ static plan::ModelInfo describe(DictionaryAttr description, const target::Machin
   model.weightsPlace = description.contains("apart") ? plan::WeightsPlace::File : plan::WeightsPlace::Embed;
   if (auto symbols = description.getAs<ArrayAttr>("symbols")) {
     for (auto symbol : symbols.getAsRange<ArrayAttr>()) {
-      model.symbols.push_back({cast<StringAttr>(symbol[0]).str(), cast<IntegerAttr>(symbol[1]).getInt()});
+      plan::SymbolInfo info;
+      info.name = cast<StringAttr>(symbol[0]).str();
+      info.most = cast<IntegerAttr>(symbol[1]).getInt();
+      model.symbols.push_back(info);
     }
   }
   for (auto name : description.getAs<ArrayAttr>("nodes").getAsRange<StringAttr>()) {

@@ -1,0 +1,102 @@
+// `ingot report`: one compilation; with --bench the object that it writes is loaded and measured, kernel by kernel.
+#include "compiler/driver/ModelSource.h"
+#include "compiler/driver/Profile.h"
+#include "compiler/driver/Text.h"
+#include "compiler/report/Page.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ingot::driver {
+namespace {
+
+llvm::Error measure(const Invocation &invocation, const LoadedModel &model, report::Facts &facts) {
+  Threads threads(invocation.threads);
+  Profiler profiler(threads.exec());
+  Execution execution(model, profiler.exec());
+  if (invocation.data.empty()) {
+    if (llvm::Error error = execution.setRandomInputs({})) {
+      return error;
+    }
+  } else {
+    llvm::Expected<DataSet> data = readDataSet(invocation.data.front());
+    if (!data) {
+      return data.takeError();
+    }
+    if (llvm::Error error = execution.setInputs(data->inputs, data->folder)) {
+      return error;
+    }
+  }
+  if (llvm::Error error = execution.check(profiler.measure(execution, invocation.seconds))) {
+    return error;
+  }
+  llvm::Expected<std::vector<KernelTime>> times = kernelTimes(model, profiler);
+  if (!times) {
+    return times.takeError();
+  }
+  for (const KernelTime &time : *times) {
+    facts.kernels.push_back({time.launch, time.seconds, time.calls});
+  }
+  facts.medianSeconds = profiler.medianSeconds();
+  return llvm::Error::success();
+}
+
+llvm::Error writePage(const std::string &path, const std::string &text) {
+  return llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
+    out << text;
+    return llvm::Error::success();
+  });
+}
+
+} // namespace
+
+llvm::Error reportCommand(const Invocation &invocation) {
+  llvm::SmallString<128> folder;
+  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("ingot", folder)) {
+    return llvm::createStringError("a temporary folder cannot be made: " + error.message());
+  }
+  llvm::scope_exit removeFolder([&] { (void)llvm::sys::fs::remove_directories(folder); });
+  pipeline::Options options = invocation.model;
+  options.account = true;
+  options.profile = invocation.profile;
+  options.outDir = std::string(folder);
+  options.emit = {invocation.profile ? "shared" : "obj"};
+
+  llvm::Expected<pipeline::Result> result = compileModel(invocation, options);
+  if (!result) {
+    return result.takeError();
+  }
+  if (!options.stopAfter.empty()) {
+    return llvm::Error::success(); // the IR is on stdout
+  }
+  report::Facts facts;
+  for (const pipeline::Artifact &artifact : result->artifacts) {
+    if (!isManifest(artifact.path)) {
+      continue;
+    }
+    llvm::Expected<Manifest> manifest = readManifest(artifact.path);
+    if (!manifest) {
+      return manifest.takeError();
+    }
+    facts.model = manifest->name;
+    facts.target = manifest->target;
+    if (invocation.profile) {
+      llvm::Expected<std::unique_ptr<LoadedModel>> model = LoadedModel::load(artifact.path);
+      if (!model) {
+        return model.takeError();
+      }
+      if (llvm::Error error = measure(invocation, **model, facts)) {
+        return error;
+      }
+    }
+  }
+  std::string page = report::pageText(*result, facts);
+  if (llvm::Error error = writePage(invocation.reportPath, page)) {
+    return error;
+  }
+  llvm::outs() << invocation.reportPath << "  " << bytesText(int64_t(page.size())) << '\n';
+  return llvm::Error::success();
+}
+
+} // namespace ingot::driver

@@ -1,0 +1,161 @@
+// What became of the model, for people: its nodes, its kernel calls, and who reads whose results. Values that are not
+// computed by a node (constants, shapes that became numbers) are no edges; views and joins are read through.
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/ops/Constant.h"
+#include "compiler/onnx/ops/Control.h"
+#include "compiler/pipeline/State.h"
+#include "compiler/plan/Layout.h"
+#include "compiler/plan/Plan.h"
+
+using namespace mlir;
+
+namespace ingot::pipeline {
+namespace {
+
+/// "float32[batch, 3]"
+std::string typeText(Value v) {
+  RankedTensorType type = onnx::ranked(v);
+  if (!type) {
+    return "";
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << type.getElementType() << "[";
+  llvm::interleaveComma(plan::sizesOf(type), os,
+                        [&](const support::Size &size) { os << (size.isUnknown() ? "?" : size.text()); });
+  os << "]";
+  return text;
+}
+
+/// The ONNX nodes that a location names, "name (Operator)", each once: a node's location has its operator inside.
+std::vector<std::string> nodesOf(Location loc) {
+  std::vector<std::string> nodes;
+  loc->walk([&](Location l) {
+    auto named = dyn_cast<NameLoc>(l);
+    auto op = named ? dyn_cast<NameLoc>(named.getChildLoc()) : NameLoc();
+    if (op) {
+      std::string text = (named.getName().strref() + " (" + op.getName().strref().split(',').first + ")").str();
+      if (!llvm::is_contained(nodes, text)) {
+        nodes.push_back(text);
+      }
+      return WalkResult::skip();
+    }
+    return WalkResult::advance();
+  });
+  return nodes;
+}
+
+class Recorder {
+public:
+  explicit Recorder(func::FuncOp function) : function(function) {}
+
+  template <typename Wanted>
+  std::vector<GraphNode> record(Wanted isWanted, llvm::function_ref<GraphNode(Operation *)> describe) {
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (!isWanted(op)) {
+        return;
+      }
+      GraphNode node = describe(op);
+      node.type = op->getNumResults() ? typeText(op->getResult(0)) : "";
+      std::set<int> from;
+      for (Value v : op->getOperands()) {
+        sources(v, from, 0);
+      }
+      node.from.assign(from.begin(), from.end());
+      numberOf[op] = nodes.size();
+      nodes.push_back(std::move(node));
+    });
+    return std::move(nodes);
+  }
+
+private:
+  /// Ops that are not recorded themselves stand for what they read; a loop or branch for what its body yields.
+  void sources(Value v, std::set<int> &from, int depth) {
+    constexpr int deepest = 64;
+    if (auto argument = dyn_cast<BlockArgument>(v)) {
+      Operation *owner = argument.getOwner()->getParentOp();
+      if (owner == function) {
+        from.insert(-1 - int(argument.getArgNumber()));
+      } else if (auto loop = dyn_cast<onnx::LoopOp>(owner); loop && argument.getArgNumber() >= 2 && depth < deepest) {
+        sources(loop.getInitial()[argument.getArgNumber() - 2], from, depth + 1);
+      }
+      return;
+    }
+    Operation *op = v.getDefiningOp();
+    auto known = numberOf.find(op);
+    if (known != numberOf.end()) {
+      from.insert(known->second);
+    } else if (depth < deepest && op->getNumRegions() == 0) {
+      for (Value operand : op->getOperands()) {
+        sources(operand, from, depth + 1);
+      }
+    } else if (depth < deepest) {
+      for (Region &region : op->getRegions()) {
+        if (!region.empty() && !region.front().empty() && region.front().back().getNumOperands()) {
+          for (Value yielded : region.front().back().getOperands()) {
+            sources(yielded, from, depth + 1);
+          }
+        }
+      }
+    }
+  }
+
+  func::FuncOp function;
+  std::vector<GraphNode> nodes;
+  llvm::DenseMap<Operation *, int> numberOf;
+};
+
+/// As the memory plan counts: an If is a step, a Loop one where it begins and one where it ends.
+void countSteps(Block &block, int &step, llvm::DenseMap<Operation *, int> &steps) {
+  for (Operation &op : block) {
+    if (isa<plan::LaunchOp, onnx::IfOp, onnx::LoopOp>(op)) {
+      steps[&op] = step++;
+      for (Region &region : op.getRegions()) {
+        countSteps(region.front(), step, steps);
+      }
+      step += isa<onnx::LoopOp>(op);
+    }
+  }
+}
+
+} // namespace
+
+std::vector<GraphNode> describeNodes(func::FuncOp function) {
+  auto isNode = [](Operation *op) {
+    return op->getName().getDialectNamespace() == "onnx" && op->getNumResults() > 0 &&
+           !isa<onnx::ConstantOp, onnx::NoneOp>(op);
+  };
+  return Recorder(function).record(isNode, [](Operation *op) {
+    GraphNode node;
+    std::vector<std::string> names = nodesOf(op->getLoc());
+    node.name = names.empty() ? "" : names.front();
+    node.op = op->getName().stripDialect().str();
+    return node;
+  });
+}
+
+std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number) {
+  int64_t launches = 0;
+  llvm::DenseMap<Operation *, int> steps;
+  int step = 0;
+  countSteps(function.getBody().front(), step, steps);
+  auto isLaunch = [](Operation *op) { return isa<plan::LaunchOp>(op); };
+  return Recorder(function).record(isLaunch, [&](Operation *op) {
+    auto launch = cast<plan::LaunchOp>(op);
+    GraphNode node;
+    node.name = launch.getCallee().str();
+    node.op = launch.getCallee().split('_').first.str();
+    node.nodes = nodesOf(op->getLoc());
+    node.step = steps.lookup(op);
+    for (StringRef name : launch.getSymbols().getAsValueRange<StringAttr>()) {
+      node.symbols.push_back(name.str());
+    }
+    if (number) {
+      op->setAttr("plan.launch", IntegerAttr::get(IntegerType::get(op->getContext(), 64), launches++));
+    }
+    return node;
+  });
+}
+
+} // namespace ingot::pipeline

@@ -1,0 +1,160 @@
+// The page is page.html with the style, the scripts and the data put in their places. All data is one JSON text in
+// which
+// '<', '>' and '&' are written as escapes, so that no name of a model, whatever it is, can end the script element that
+// holds it; the scripts put names into the page as text, never as markup. The page's own policy forbids everything
+// from outside.
+#include "compiler/report/Page.h"
+#include "compiler/report/Assets.inc"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ingot::report {
+namespace {
+
+using llvm::json::fixUTF8;
+
+void writeTexts(llvm::json::OStream &json, llvm::StringRef key, const std::vector<std::string> &texts) {
+  json.attributeArray(key, [&] {
+    for (const std::string &text : texts) {
+      json.value(fixUTF8(text));
+    }
+  });
+}
+
+void writeNodes(llvm::json::OStream &json, llvm::StringRef key, const std::vector<pipeline::GraphNode> &nodes) {
+  json.attributeArray(key, [&] {
+    for (const pipeline::GraphNode &node : nodes) {
+      json.object([&] {
+        json.attribute("name", fixUTF8(node.name));
+        json.attribute("op", fixUTF8(node.op));
+        json.attribute("type", fixUTF8(node.type));
+        json.attribute("step", node.step);
+        writeTexts(json, "nodes", node.nodes);
+        writeTexts(json, "symbols", node.symbols);
+        json.attribute("from", llvm::json::Array(node.from));
+      });
+    }
+  });
+}
+
+void writeSizes(llvm::json::OStream &json, const pipeline::Result &result) {
+  json.attributeArray("sizes", [&] {
+    for (const pipeline::OpenSize &size : result.openSizes) {
+      json.object([&] {
+        json.attribute("name", fixUTF8(size.name));
+        json.attribute("least", size.least);
+        json.attribute("most", size.most);
+        json.attribute("from", fixUTF8(size.from));
+        json.attribute("by", fixUTF8(size.boundedBy));
+      });
+    }
+  });
+  json.attributeArray("requirements", [&] {
+    for (const pipeline::Requirement &requirement : result.requirements) {
+      json.object([&] {
+        json.attribute("node", fixUTF8(requirement.node));
+        json.attribute("text", fixUTF8(requirement.text));
+      });
+    }
+  });
+}
+
+void writeArena(llvm::json::OStream &json, const pipeline::Result &result) {
+  json.attributeArray("buffers", [&] {
+    for (const pipeline::BufferLife &buffer : result.buffers) {
+      json.object([&] {
+        json.attribute("name", fixUTF8(buffer.name));
+        json.attribute("offset", buffer.offset);
+        json.attribute("bytes", buffer.bytes);
+        json.attribute("first", buffer.first);
+        json.attribute("last", buffer.last);
+      });
+    }
+  });
+}
+
+void writePlacement(llvm::json::OStream &json, const pipeline::Result &result) {
+  json.attributeArray("placement", [&] {
+    for (const pipeline::NodePlacement &placement : result.placement) {
+      json.object([&] {
+        json.attribute("node", fixUTF8(placement.node));
+        json.attribute("op", fixUTF8(placement.op));
+        json.attribute("target", fixUTF8(placement.target));
+        json.attribute("why", fixUTF8(placement.whyNot));
+      });
+    }
+  });
+}
+
+std::string dataText(const pipeline::Result &result, const Facts &facts) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::json::OStream json(stream);
+  json.object([&] {
+    json.attribute("model", fixUTF8(facts.model));
+    json.attribute("target", fixUTF8(facts.target));
+    json.attribute("median", facts.medianSeconds);
+    json.attribute("macs",
+                   result.macs < 0 ? llvm::json::Value(fixUTF8(result.macsText)) : llvm::json::Value(result.macs));
+    json.attribute("arena", result.arenaBytes);
+    json.attribute("weights", result.weightBytes);
+    json.attribute("code", result.codeBytes);
+    writeTexts(json, "inputs", result.inputs);
+    writeNodes(json, "before", result.imported);
+    writeNodes(json, "after", result.launches);
+    json.attributeArray("times", [&] {
+      for (const KernelTime &time : facts.kernels) {
+        json.object([&] {
+          json.attribute("launch", time.launch);
+          json.attribute("seconds", time.seconds);
+          json.attribute("calls", time.calls);
+        });
+      }
+    });
+    writeSizes(json, result);
+    writeArena(json, result);
+    writePlacement(json, result);
+  });
+  return text;
+}
+
+/// JSON may have any character of a string as an escape; outside of strings it has none of these three.
+std::string withoutMarkup(llvm::StringRef json) {
+  std::string text;
+  text.reserve(json.size());
+  for (char c : json) {
+    switch (c) {
+    case '<':
+      text += "\\u003c";
+      break;
+    case '>':
+      text += "\\u003e";
+      break;
+    case '&':
+      text += "\\u0026";
+      break;
+    default:
+      text += c;
+    }
+  }
+  return text;
+}
+
+} // namespace
+
+std::string pageText(const pipeline::Result &result, const Facts &facts) {
+  std::string data = withoutMarkup(dataText(result, facts)), text;
+  const std::pair<llvm::StringRef, llvm::StringRef> parts[] = {
+      {"/*STYLE*/", page_css}, {"/*DATA*/", data}, {"/*LAYOUT*/", layout_js}, {"/*PAGE*/", page_js}};
+  llvm::StringRef rest = page_html;
+  for (auto [mark, part] : parts) { // in the order of the file; what was put in is not searched again
+    auto [before, behind] = rest.split(mark);
+    text += before;
+    text += part;
+    rest = behind;
+  }
+  return text + rest.str();
+}
+
+} // namespace ingot::report
