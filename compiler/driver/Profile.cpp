@@ -36,7 +36,7 @@ void Profiler::note(void *self, int32_t launch, int32_t ended) {
   }
   Time &time = profiler.launches[size_t(launch)];
   ++time.calls;
-  time.seconds += std::chrono::duration<double>(now - profiler.begun[size_t(launch)]).count();
+  time.current += std::chrono::duration<double>(now - profiler.begun[size_t(launch)]).count();
 }
 
 int Profiler::measure(Execution &execution, double seconds) {
@@ -44,7 +44,7 @@ int Profiler::measure(Execution &execution, double seconds) {
     return status;
   }
   launches.assign(launches.size(), {});
-  constexpr size_t least = 3, most = 1 << 20;
+  constexpr size_t least = 3, most = 10000;
   for (double total = 0; samples.size() < least || (total < seconds && samples.size() < most);) {
     Clock::time_point begin = Clock::now();
     if (int status = execution.run()) {
@@ -52,22 +52,27 @@ int Profiler::measure(Execution &execution, double seconds) {
     }
     samples.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
     total += samples.back();
+    for (Time &time : launches) {
+      time.seconds.push_back(std::exchange(time.current, 0));
+    }
   }
   return 0;
 }
 
-double Profiler::medianSeconds() const {
-  std::vector<double> sorted = samples;
-  llvm::sort(sorted);
-  return sorted.empty() ? 0 : sorted[sorted.size() / 2];
+static double medianOf(std::vector<double> values) {
+  llvm::sort(values);
+  return values.empty() ? 0 : values[values.size() / 2];
 }
+
+double Profiler::medianSeconds() const { return medianOf(samples); }
+double Profiler::Time::median() const { return medianOf(seconds); }
 
 llvm::Expected<std::vector<KernelTime>> kernelTimes(const LoadedModel &model, const Profiler &profiler) {
   std::vector<KernelTime> times;
   for (auto [number, time] : llvm::enumerate(profiler.times())) {
     if (time.calls > 0) {
       double runs = double(profiler.runs());
-      times.push_back({int64_t(number), time.seconds / runs, double(time.calls) / runs});
+      times.push_back({int64_t(number), time.median(), double(time.calls) / runs});
     }
   }
   const std::vector<Manifest::Launch> &launches = model.manifest().launches;

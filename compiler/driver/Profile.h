@@ -9,8 +9,10 @@ namespace ingot::driver {
 class Profiler {
 public:
   struct Time {
-    int64_t calls = 0;
-    double seconds = 0; ///< of all calls
+    int64_t calls = 0;           ///< in all runs
+    double current = 0;          ///< seconds in the present run
+    std::vector<double> seconds; ///< in each run
+    double median() const;
   };
 
   /// `inner` does the work of threads; may be null. Measures runs on one thread at a time.
@@ -40,7 +42,7 @@ private:
 /// A kernel's part of the time of a run.
 struct KernelTime {
   int64_t launch = 0;
-  double seconds = 0, calls = 0; ///< of one run, on average
+  double seconds = 0, calls = 0; ///< of one run: the median, the average
 };
 
 /// All kernels that ran, the slowest first; an error when the model was not compiled for profiling.

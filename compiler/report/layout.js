@@ -95,6 +95,39 @@ function place(rows, sweeps) {
   }
 }
 
+// A graph much deeper than wide goes on at the top of a next column: {rows: of a column, lefts: of each, shifts: what
+// its items move by, width}. As many columns as make the whole about as wide as a screen.
+function columnsOf(used) {
+  const extents = used.map(row => [Math.min(...row.map(item => item.x - item.width / 2)), Math.max(...row.map(item => item.x + item.width / 2))]);
+  let best = null;
+  for (let count = 1; count <= Math.min(16, used.length); ++count) {
+    const rows = Math.ceil(used.length / count), candidate = { rows, lefts: [], shifts: [], width: 0 };
+    for (let start = 0; start < used.length; start += rows) {
+      const mine = extents.slice(start, start + rows), left = Math.min(...mine.map(extent => extent[0]));
+      candidate.lefts.push(candidate.width);
+      candidate.shifts.push(candidate.width - left);
+      candidate.width += Math.max(...mine.map(extent => extent[1])) - left + 4 * gapX;
+    }
+    candidate.error = Math.abs(Math.log(candidate.width / (rows * (boxHeight + gapY)) / 1.4));
+    best = !best || candidate.error < best.error ? candidate : best;
+  }
+  return best;
+}
+
+// An edge into the next column leaves at the bottom of its own, rises between the two and comes in at the top.
+function aroundColumns(points, lefts, height) {
+  const path = [];
+  points.forEach((point, i) => {
+    const before = points[i - 1];
+    for (let column = before ? before.column : point.column; column < point.column; ++column) {
+      const gap = lefts[column + 1] - 2 * gapX, bottom = height - gapY / 2;
+      path.push({ x: gap, y: bottom, bend: true }, { x: gap, y: -gapY / 2, bend: true });
+    }
+    path.push(point);
+  });
+  return path;
+}
+
 // {boxes: [{x, y}], edges: [{from, to, points}], width, height}; x and y are of middles.
 function layOut(nodes) {
   const { items, paths } = withPoints(nodes), rows = [];
@@ -104,14 +137,17 @@ function layOut(nodes) {
   const used = rows.filter(row => row), sweeps = items.length > 20000 ? 4 : 12;
   order(used, sweeps);
   place(used, sweeps);
-  used.forEach((row, i) => row.forEach(item => { item.y = i * (boxHeight + gapY) + boxHeight / 2; }));
-  const leftmost = items.reduce((least, item) => Math.min(least, item.x - item.width / 2), 0);
-  const rightmost = items.reduce((most, item) => Math.max(most, item.x + item.width / 2), boxWidth);
-  items.forEach(item => { item.x -= leftmost; });
+  const columns = columnsOf(used), height = columns.rows * (boxHeight + gapY);
+  used.forEach((row, i) => row.forEach(item => {
+    item.column = Math.floor(i / columns.rows);
+    item.x += columns.shifts[item.column];
+    item.y = i % columns.rows * (boxHeight + gapY) + boxHeight / 2;
+  }));
+  const point = item => ({ x: item.x, y: item.y, column: item.column });
   return {
-    boxes: items.slice(0, nodes.length).map(item => ({ x: item.x, y: item.y })),
-    edges: paths.map(({ from, to, path }) => ({ from, to, points: path.map(item => ({ x: item.x, y: item.y })) })),
-    width: rightmost - leftmost, height: used.length * (boxHeight + gapY),
+    boxes: items.slice(0, nodes.length).map(point),
+    edges: paths.map(({ from, to, path }) => ({ from, to, points: aroundColumns(path.map(point), columns.lefts, height) })),
+    width: columns.width - 4 * gapX, height,
   };
 }
 

@@ -39,6 +39,7 @@ function countText(count) {
 
 const timeText = seconds => seconds >= 1e-3 ? `${(seconds * 1e3).toFixed(3)} ms` : `${(seconds * 1e6).toFixed(2)} µs`;
 const shorten = (text, most) => text.length > most ? "…" + text.slice(text.length - most + 1) : text;
+const begin = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 const operatorOf = node => (/\(([^()]*)\)$/.exec(node) || ["", node])[1];
 
 // One colour an operator, the same everywhere: the hue from its letters.
@@ -102,12 +103,12 @@ function fillKernels() {
   const columns = [
     { title: "#", kind: "number", key: row => row.i, cell: row => String(row.i) },
     { title: "kernel", kind: "names", key: row => row.kernel.name, cell: row => {
-      const cell = make("span", {}, make("i", { class: "swatch" }), row.kernel.name);
+      const cell = make("span", { class: "kernel" }, make("i", { class: "swatch" }), make("span", {}, row.kernel.name));
       cell.firstChild.style.background = colourOf(row.kernel.op);
       return cell;
     } },
     { title: "ONNX nodes", kind: "names", cell: row => row.kernel.nodes.join(", ") },
-    { title: "result", kind: "names", cell: row => row.kernel.type },
+    { title: "result", kind: "names", cell: row => make("span", { class: row.kernel.type.length < 26 ? "short" : "" }, row.kernel.type) },
   ];
   if (data.sizes.length) {
     columns.push({ title: "depends on", kind: "names", cell: row => row.kernel.symbols.join(", ") });
@@ -157,9 +158,9 @@ function makeBox(members, place) {
     rectangle.style.fill = colourOf(first.op);
   }
   const title = draw("text", { x: 10, y: 17 }), under = draw("text", { x: 10, y: 32, class: "small" });
-  title.textContent = shorten(boxTitle(members), 24);
+  title.textContent = begin(boxTitle(members), 22);
   const seconds = view.which === "after" ? members.reduce((sum, node) => sum + secondsOf(node.number), 0) : 0;
-  under.textContent = seconds > 0 ? timeText(seconds) : members.length > 1 ? `${members.length} in a row` : shorten(first.name, 28);
+  under.textContent = seconds > 0 ? timeText(seconds) : members.length > 1 ? `${members.length} in a row` : shorten(first.name, 26);
   if (seconds > 0 && measured > 0) {
     const bar = draw("rect", { x: 0, y: boxHeight - 4, height: 4, width: boxWidth * seconds / measured });
     bar.style.fill = "#c2410c";
@@ -177,7 +178,7 @@ function curve(points) {
   for (let i = 1; i < points.length; ++i) {
     const from = points[i - 1], to = points[i], last = i === points.length - 1;
     const y0 = from.y + (i === 1 ? boxHeight / 2 : 0), y1 = to.y - (last ? boxHeight / 2 : 0), half = (y0 + y1) / 2;
-    text += ` C${from.x} ${half} ${to.x} ${half} ${to.x} ${y1}`;
+    text += to.bend && from.bend ? ` L${to.x} ${to.y}` : ` C${from.x} ${half} ${to.x} ${half} ${to.x} ${y1}`;
   }
   return text;
 }
@@ -228,7 +229,7 @@ function fit(leastScale) {
   view.y = 20;
   const first = view.boxes[0];
   if (first && view.width * view.scale > width) {
-    view.x = width / 2 - first.x * view.scale;
+    view.x = Math.min(20, width / 2 - first.x * view.scale);
   }
   moved();
 }
@@ -370,7 +371,7 @@ function fillMemory() {
       live[step] += buffer.bytes;
     }
   }
-  picture.append(draw("path", { class: "live", d: live.map((bytes, step) => `${step ? "L" : "M"}${x(step)} ${y(bytes)} L${x(step + 1)} ${y(bytes)}`).join(" ") }));
+  picture.append(draw("path", { class: steps > 150 ? "live fine" : "live", d: live.map((bytes, step) => `${step ? "L" : "M"}${x(step)} ${y(bytes)} L${x(step + 1)} ${y(bytes)}`).join(" ") }));
   const marks = [...new Set(Array.from({ length: 9 }, (_, i) => Math.round(steps * i / 8)))];
   for (const step of marks) {
     const label = draw("text", { x: x(step), y: height - 6, "text-anchor": step === steps ? "end" : "middle" });
@@ -379,7 +380,7 @@ function fillMemory() {
   }
   at("arena").append(picture);
   const offsets = data.arena < 0 ? " Sizes are open: this is the plan for 128 of each." : "";
-  at("memory-hint").textContent = `${data.buffers.length} buffers in ${bytesText(peak)}; the most that live at one time: ${bytesText(Math.max(...live))} (dashed line). From left to right the order of kernel calls, from bottom to top the offset.${offsets}`;
+  at("memory-hint").textContent = `${data.buffers.length} buffers in ${bytesText(peak)}; the most that live at one time: ${bytesText(Math.max(...live))} (the line: what lives). From left to right the order of kernel calls, from bottom to top the offset.${offsets}`;
 }
 
 // Sizes and targets.
