@@ -118,6 +118,11 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
   for (const onnx::SizeCheck &check : checks) {
     info.requirements.push_back({requirementText(check.text), check.node});
   }
+  function.getBody().walk([&](Operation *op) { // ends of branches have their own
+    for (const onnx::SizeCheck &check : onnx::checksOf(op)) {
+      info.requirements.push_back({requirementText(check.text) + ", where this branch is taken", check.node});
+    }
+  });
 }
 
 support::Size countMacs(func::FuncOp function) {
