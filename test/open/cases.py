@@ -522,6 +522,50 @@ def attention_flat():
     return c.each(batch=[1, 2], l=[1, 7, 64], s=[1, 13, 100])
 
 
+def written_out(c, q, k, v, heads, width, value_width, between):
+    """Heads of [batch, steps, heads * width], attended to and joined again."""
+    split = lambda x, w, order: c.op("Transpose", c.op("Reshape", x, c.constant(np.int64([0, 0, heads, w]))), perm=order)
+    scores = between(c.op("MatMul", split(q, width, [0, 2, 1, 3]), split(k, width, [0, 2, 3, 1])))
+    y = c.op("MatMul", c.op("Softmax", scores, axis=-1), split(v, value_width, [0, 2, 1, 3]))
+    return c.output(c.op("Reshape", c.op("Transpose", y, perm=[0, 2, 1, 3]), c.constant(np.int64([0, 0, heads * value_width]))))
+
+
+@case
+def attention_widths():
+    c = Case()
+    for heads, width, value_width in [(3, 1, 1), (2, 33, 5), (1, 64, 64), (2, 80, 20), (1, 128, 128)]:
+        q, k, v = c.input("batch", "l", heads * width), c.input("batch", "s", heads * width), c.input("batch", "s", heads * value_width)
+        written_out(c, q, k, v, heads, width, value_width, lambda x, width=width: c.op("Mul", x, c.constant(np.float32(width**-0.5))))
+    return c.each(batch=[1, 2], l=[1, 4, 17, 130], s=[1, 13, 128, 129])
+
+
+def late(lowest, at_least):
+    """A mask whose early keys, in whole blocks, are out; in some rows all of them."""
+
+    def fill(rng, shape, _):
+        mask = np.where(rng.random(shape) < 0.3, lowest, 0).astype(np.float32)
+        mask[..., : shape[-1] * 2 // 3] = lowest
+        mask[..., :: max(at_least, 1), :] = lowest
+        return mask
+
+    return fill
+
+
+@case
+def attention_masks():
+    """The maximum grows from block to block, or is minus infinity for some."""
+    c = Case()
+    wide = lambda rng, shape, _: np.sort(rng.standard_normal(shape), axis=1) * 8
+    for lowest in [-np.inf, float(np.finfo(np.float32).min), -1e4]:
+        q, k, v = c.input("batch", "l", 16, fill=lambda rng, shape, _: abs(rng.standard_normal(shape))), c.input("batch", "s", 16, fill=wide), c.input("batch", "s", 16)
+        mask = c.input("batch", 1, "l", "s", fill=late(lowest, 5))
+        written_out(c, q, k, v, 2, 8, 8, lambda x, mask=mask: c.op("Add", x, mask))
+        keep = c.op("Equal", c.op("Slice", mask, *[c.constant(np.int64([n])) for n in (0, 1, 2)]), c.constant(np.float32(0)))
+        written_out(c, q, k, v, 2, 8, 8, lambda x, keep=keep, lowest=lowest: c.op("Where", keep, x, c.constant(np.float32(lowest))))
+    written_out(c, q, k, v, 2, 8, 8, lambda x: x)
+    return c.each(batch=[1, 2], l=[1, 2, 7, 21], s=[1, 31, 300, 517])
+
+
 @case
 def rotary():
     c = Case(23)

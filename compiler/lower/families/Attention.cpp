@@ -10,10 +10,13 @@
 //     sums / sum of the exponentials
 //
 // With rows along the lanes neither K nor V is packed, no lane is ever combined with another, and statistics are
-// vectors. What the region reads that differs from row to row is transposed into scratch, block by block.
+// vectors. What the region reads that differs from row to row is transposed into scratch, block by block; the heads of
+// a block of rows follow each other, so that a mask is transposed once for all of them where there is one block of
+// keys.
 //
-// A few rows (decoding: one) fill no vector. Their scores are dot products with lanes along the width, or along the
-// keys where K is stored so, and each row goes through the keys by itself: bound by reading K and V once.
+// A few rows that fill no vector (decoding: one; the class token of a ViT) go through the keys one by one. Their scores
+// are dot products with lanes along the width, or along the keys where K is stored so. This is bound by reading K and
+// V.
 //
 // -inf is what the maximum starts from; as long as it is one, 0 is taken off instead, so that no NaN arises before the
 // end: a row without a key has a sum of 0, and 0 / 0 gives what softmax gives. A NaN may get lost in the maximum but
@@ -37,8 +40,7 @@ namespace {
 using support::Size;
 using support::Sizes;
 
-constexpr int64_t fewRows = 4;    ///< at most these are computed row by row
-constexpr int64_t rowsHeld = 64;  ///< of a block
+constexpr int64_t rowsHeld = 32;  ///< of a block
 constexpr int64_t keysHeld = 128; ///< of a block
 constexpr int64_t mostItems = 16;
 
@@ -89,46 +91,60 @@ int64_t powerOfTwoIn(int64_t n, int64_t most) { return std::min<int64_t>(most, l
 
 /// How the work is cut, and where things lie in a work item's scratch (in bytes).
 struct Cut {
-  bool few = false, many = false; ///< which of both bodies there are
   int64_t lanes, rowsBlock, keysBlock, keyTile;
+  int64_t most;                                       ///< rows that are computed one by one
   int64_t dotLanes;                                   ///< along the width, for few rows
   int64_t valueLanes, valueVectors, valueTile, panel; ///< columns of V in vectors; rows and vectors of a tile
   Size vectors, blocks, tasks, items;
+  Size left; ///< rows behind the vectors; negative where the last vector is not full
   int64_t q, s, sums, best, total, worth, others, bytes = 0;
   int64_t valueStride() const { return valueVectors * valueLanes; }
 };
 
 struct Other;
 
-Cut cutOf(const Problem &p, const target::MachineModel &machine) {
-  Cut c;
-  c.lanes = std::max<int64_t>(1, machine.lanes);
-  c.few = !p.rows.isNumber() || p.rows.number() <= fewRows;
-  c.many = !p.rows.isNumber() || p.rows.number() > fewRows;
+/// Parts of `n`, at most `most` each and of equal size, rounded up.
+int64_t evenly(int64_t n, int64_t most) { return llvm::divideCeil(n, llvm::divideCeil(n, most)); }
+
+void cutRows(Cut &c, const Problem &p, const target::MachineModel &machine) {
+  c.most = c.lanes / 3;
+  c.vectors = floorDiv(p.rows + Size(c.lanes - 1 - c.most), c.lanes);
+  c.left = p.rows - c.vectors * Size(c.lanes);
   c.rowsBlock = std::max(rowsHeld, c.lanes);
-  c.keyTile = std::min<int64_t>(8, machine.matmulTile.rows);
-  c.keysBlock = llvm::alignTo(keysHeld, c.keyTile);
-  if (p.keys.isNumber()) { // alike, and no larger than needed
-    int64_t blocks = llvm::divideCeil(p.keys.number(), c.keysBlock);
-    c.keysBlock = llvm::alignTo(llvm::divideCeil(p.keys.number(), blocks), c.keyTile);
+  c.valueTile = machine.registers >= 32 ? 8 : 4;
+  if (c.vectors.isNumber()) {
+    int64_t rows = c.vectors.number() * c.lanes;
+    c.rowsBlock = std::min(c.rowsBlock, std::max(rows, c.lanes));
+    if (rows > 0 && rows <= c.rowsBlock) {
+      c.valueTile = evenly(std::min(rows, p.rows.number()), c.valueTile);
+    }
   }
-  if (p.rows.isNumber()) {
-    c.rowsBlock = std::min<int64_t>(c.rowsBlock, llvm::alignTo(p.rows.number(), c.lanes));
-  }
-  c.vectors = ceilDiv(p.rows, c.lanes);
   c.blocks = max(Size(1), ceilDiv(c.vectors, c.rowsBlock / c.lanes));
   c.tasks = p.outer * c.blocks;
   c.items = max(Size(1), min(c.tasks, mostItems));
+}
+
+void cutKeys(Cut &c, const Problem &p, const target::MachineModel &machine) {
+  c.keyTile = std::min<int64_t>(8, machine.matmulTile.rows);
+  c.keysBlock = keysHeld;
+  if (p.keys.isNumber()) {
+    c.keysBlock = evenly(p.keys.number(), c.keysBlock);
+    c.keyTile = evenly(c.keysBlock, c.keyTile);
+  }
+  c.keysBlock = static_cast<int64_t>(llvm::alignTo(c.keysBlock, c.keyTile));
+}
+
+Cut cutOf(const Problem &p, const target::MachineModel &machine) {
+  Cut c;
+  c.lanes = std::max<int64_t>(1, machine.lanes);
+  cutRows(c, p, machine);
+  cutKeys(c, p, machine);
   c.dotLanes = powerOfTwoIn(p.width, c.lanes);
   c.valueLanes = powerOfTwoIn(p.valueWidth, c.lanes);
   c.valueVectors = llvm::divideCeil(p.valueWidth, c.valueLanes);
-  c.valueTile = std::min<int64_t>(c.rowsBlock, machine.registers >= 32 ? 8 : 4);
-  while (c.rowsBlock % c.valueTile) {
-    c.valueTile /= 2;
-  }
   int64_t spare = machine.fusedMultiplyAdd ? 2 : 3;
   c.panel = std::max<int64_t>(1, (machine.registers - spare) / (c.valueTile + 1));
-  c.panel = llvm::divideCeil(c.valueVectors, llvm::divideCeil(c.valueVectors, c.panel));
+  c.panel = evenly(c.valueVectors, c.panel);
   return c;
 }
 
@@ -143,7 +159,7 @@ int64_t take(Cut &c, int64_t bytes) {
 struct Other {
   Value inRegion; ///< of the kernel
   Value argument; ///< of Attend's region
-  bool alongRows = false, alongKeys = false;
+  bool alongRows = false, alongKeys = false, alongHeads = false;
   int64_t packed = 0; ///< where its vectors of rows lie in scratch, when it differs from row to row
   Type element() const { return valueType(getElementTypeOrSelf(inRegion.getType())); }
 };
@@ -171,6 +187,7 @@ SmallVector<Other> othersOf(plan::KernelOp kernel, const Problem &p) {
         int64_t of = static_cast<int64_t>(axis) + shift;
         bool along = !size.repeats();
         other.alongKeys |= along && of == rank - 1;
+        other.alongHeads |= along && of == static_cast<int64_t>(p.own) - 1;
         other.alongRows |= along && of >= static_cast<int64_t>(p.own) && of < rank - 1;
       }
     });
@@ -181,14 +198,14 @@ SmallVector<Other> othersOf(plan::KernelOp kernel, const Problem &p) {
 
 /// Gives everything its place in scratch.
 void place(Cut &c, const Problem &p, MutableArrayRef<Other> others) {
-  int64_t rows = c.many ? c.rowsBlock : fewRows, scoreRows = c.many ? c.rowsBlock : 1;
-  int64_t keys = c.keysBlock + c.lanes;
-  c.q = take(c, 4 * std::max(c.many ? rows * p.width : 0, fewRows * (p.width + c.lanes)));
-  c.s = take(c, 4 * keys * scoreRows);
+  bool many = !c.vectors.is(0);
+  int64_t rows = many ? c.rowsBlock : std::max<int64_t>(1, c.most), keys = c.keysBlock + c.lanes;
+  c.q = take(c, 4 * std::max(many ? rows * p.width : 0, c.most * (p.width + c.lanes)));
+  c.s = take(c, 4 * keys * (many ? rows : 1));
   c.sums = take(c, 4 * rows * c.valueStride());
   c.best = take(c, 4 * rows), c.total = take(c, 4 * rows), c.worth = take(c, 4 * rows);
   for (Other &other : others) {
-    if (other.alongRows && c.many) {
+    if (other.alongRows && many) {
       int64_t bytes = llvm::divideCeil(memoryType(other.element()).getIntOrFloatBitWidth(), 8);
       other.packed = take(c, bytes * rows * (other.alongKeys ? keys : 1));
     }
@@ -208,13 +225,9 @@ public:
   }
 
   void run() {
-    if (c.tasks == c.items) {
-      return w.loop(build.begin, build.end, 1, [&](Ix task) { oneTask(task); });
-    }
-    w.loop(build.begin, build.end, 1, [&](Ix item) {
-      w.loop(floorDiv(item * c.tasks, c.items), floorDiv((item + 1) * c.tasks, c.items), 1,
-             [&](Ix task) { oneTask(task); });
-    });
+    auto firstOf = [&](Ix item) { return c.tasks == c.items ? item : floorDiv(item * c.tasks, c.items); };
+    Ix first = firstOf(build.begin);
+    w.loop(first, firstOf(build.end), 1, [&](Ix task) { oneTask(task, first); });
   }
 
 private:
@@ -232,6 +245,7 @@ private:
   // Of the current task.
   Ixs outer;
   Ix baseQ, baseK, baseV, firstRow;
+  Value otherRows; ///< whether the rows are not those of the task before; null: they never are
 
   Buffer piece(int64_t at) { return w.scratch(build.scratch, own + Ix(at), element, c.bytes / 4); }
   Value compare(arith::CmpIPredicate how, Ix a, Ix b) {
@@ -246,21 +260,33 @@ private:
   }
   Value lowest(Type type) { return neutral(w, Combine::Larger, type); }
 
-  void oneTask(Ix task) {
-    Ix block = remainder(task, c.blocks), index = floorDiv(task, c.blocks);
-    outer.assign(p.own, 0);
-    baseQ = p.q.offset, baseK = p.k.offset, baseV = p.v.offset;
-    for (size_t d = p.own; d-- > 0;) {
+  void oneTask(Ix task, Ix firstTask) {
+    Ix heads = p.own ? Ix(p.batch[p.own - 1]) : Ix(1), head = remainder(task, heads);
+    Ix block = remainder(floorDiv(task, heads), c.blocks), index = floorDiv(floorDiv(task, heads), c.blocks);
+    outer.assign(p.own, head);
+    for (size_t d = p.own - (p.own > 0); d-- > 0;) {
       outer[d] = d == 0 ? index : remainder(index, p.batch[d]), index = floorDiv(index, p.batch[d]);
+    }
+    baseQ = p.q.offset, baseK = p.k.offset, baseV = p.v.offset;
+    for (size_t d = 0; d < p.own; ++d) {
       baseQ = baseQ + outer[d] * Ix(p.q.strides[d]);
       baseK = baseK + outer[d] * Ix(p.k.strides[d]);
       baseV = baseV + outer[d] * Ix(p.v.strides[d]);
     }
-    if (c.few && c.many) {
-      w.ifThen(compare(arith::CmpIPredicate::sle, p.rows, fewRows), [&] { rowByRow(); });
-      w.ifThen(compare(arith::CmpIPredicate::sgt, p.rows, fewRows), [&] { rowBlock(block); });
+    otherRows = {};
+    if (!heads.is(1)) {
+      otherRows = arith::OrIOp::create(w.b, w.loc, compare(arith::CmpIPredicate::eq, head, 0),
+                                       compare(arith::CmpIPredicate::eq, task, firstTask));
+    }
+    if (c.vectors.isNumber()) {
+      c.vectors.is(0) ? void() : rowBlock(block);
     } else {
-      c.few ? rowByRow() : rowBlock(block);
+      w.ifThen(compare(arith::CmpIPredicate::sgt, c.vectors, 0), [&] { rowBlock(block); });
+    }
+    if (!c.left.isNumber() || c.left.number() > 0) {
+      Value some = compare(arith::CmpIPredicate::sgt, c.left, 0);
+      Value last = compare(arith::CmpIPredicate::eq, block, c.blocks - Size(1));
+      w.ifThen(arith::AndIOp::create(w.b, w.loc, some, last), [&] { rowByRow(); });
     }
   }
 
@@ -331,26 +357,37 @@ private:
       if (!other.alongRows || other.alongKeys != alongKeys) {
         continue;
       }
-      Buffer to = packed(other);
-      auto one = [&](Ix row, Ix key) {
-        Point at = pointAt(rowAt(clamped(firstRow + row)), first + key, 1);
-        w.store(group.read(other.inRegion, space, at), to, key * Ix(c.rowsBlock) + row);
-      };
-      if (!alongKeys) {
-        w.loop(0, vectors * c.lanes, 1, [&](Ix row) { one(row, 0); });
+      if (!otherRows || other.alongHeads) {
+        pack(other, vectors, first, count);
         continue;
       }
-      Ix whole = count - remainder(count, c.lanes);
-      w.loop(0, vectors * c.lanes, c.lanes, [&](Ix row) {
-        w.loop(0, whole, c.lanes, [&](Ix key) { packSquare(other, to, row, first, key, {}); });
-        if (w.machine.maskedAccess) {
-          w.loop(whole, count, c.lanes,
-                 [&](Ix key) { packSquare(other, to, row, first, key, w.maskFor(count - key, c.lanes)); });
-        } else {
-          w.loop(whole, count, 1, [&](Ix key) { w.loop(0, c.lanes, 1, [&](Ix lane) { one(row + lane, key); }); });
-        }
-      });
+      Value needed = otherRows;
+      if (alongKeys) { // each block of keys takes the place of the one before
+        Value several = compare(arith::CmpIPredicate::sgt, p.keys, c.keysBlock);
+        needed = arith::OrIOp::create(w.b, w.loc, otherRows, several);
+      }
+      w.ifThen(needed, [&] { pack(other, vectors, first, count); });
     }
+  }
+  void pack(const Other &other, Ix vectors, Ix first, Ix count) {
+    Buffer to = packed(other);
+    auto one = [&](Ix row, Ix key) {
+      Point at = pointAt(rowAt(clamped(firstRow + row)), first + key, 1);
+      w.store(group.read(other.inRegion, space, at), to, key * Ix(c.rowsBlock) + row);
+    };
+    if (!other.alongKeys) {
+      return w.loop(0, vectors * c.lanes, 1, [&](Ix row) { one(row, 0); });
+    }
+    Ix whole = count - remainder(count, c.lanes);
+    w.loop(0, vectors * c.lanes, c.lanes, [&](Ix row) {
+      w.loop(0, whole, c.lanes, [&](Ix key) { packSquare(other, to, row, first, key, {}); });
+      if (w.machine.maskedAccess) {
+        w.loop(whole, count, c.lanes,
+               [&](Ix key) { packSquare(other, to, row, first, key, w.maskFor(count - key, c.lanes)); });
+      } else {
+        w.loop(whole, count, 1, [&](Ix key) { w.loop(0, c.lanes, 1, [&](Ix lane) { one(row + lane, key); }); });
+      }
+    });
   }
   void packSquare(const Other &other, Buffer to, Ix row, Ix first, Ix key, Value mask) {
     SmallVector<Value> square;
@@ -385,7 +422,7 @@ private:
       Ix tiles = floorDiv(rows + Ix(c.valueTile - 1), c.valueTile);
       w.loop(0, tiles, 1, [&](Ix tile) { valueTiles(tile * c.valueTile, first, count); });
     });
-    w.loop(0, rows, 1, [&](Ix row) { end(row, firstRow + row); });
+    w.loop(0, rows, 1, [&](Ix row) { end(row); });
   }
 
   /// Statistics and sums of no key at all.
@@ -569,7 +606,7 @@ private:
   }
 
   /// Divides a row's sums and stores what follows from them.
-  void end(Ix row, Ix inAll) {
+  void end(Ix row) {
     Value sum = w.load(total, row), zero = w.constant(0, element);
     Value share = arith::DivFOp::create(w.b, w.loc, w.constant(1, element), sum), nothing;
     if (op.getEmpty() == "never-nan") {
@@ -580,7 +617,7 @@ private:
     } else if (!p.keys.atLeast(1)) {
       nothing = compare(arith::CmpIPredicate::eq, p.keys, 0);
     }
-    Ixs at = rowAt(inAll);
+    Ixs at = rowAt(firstRow + row);
     for (int64_t i = 0; i < c.valueVectors; ++i) {
       Value y = mul(w.load(sums, sumAt(row, i), c.valueLanes), w.splat(share, c.valueLanes));
       if (nothing) {
@@ -597,19 +634,19 @@ private:
   // Few rows.
 
   void rowByRow() {
-    firstRow = 0;
-    w.loop(0, p.rows, 1, [&](Ix row) { copyQuery(row); });
-    begin(p.rows);
+    firstRow = c.vectors * Size(c.lanes);
+    w.loop(0, c.left, 1, [&](Ix row) { copyQuery(row); });
+    begin(c.left);
     w.loop(0, p.keys, c.keysBlock, [&](Ix first) {
       Ix count = min(Ix(p.keys) - first, c.keysBlock);
-      w.loop(0, p.rows, 1, [&](Ix row) {
+      w.loop(0, c.left, 1, [&](Ix row) {
         p.k.column().is(1) ? dots(row, first, count) : columns(row, first, count);
         scoreRow(row, first, count);
         weighRow(row, count);
         addValues(row, first, count);
       });
     });
-    w.loop(0, p.rows, 1, [&](Ix row) { end(row, row); });
+    w.loop(0, c.left, 1, [&](Ix row) { end(row); });
   }
 
   int64_t queryStride() const { return p.width + c.lanes; }
@@ -617,7 +654,7 @@ private:
 
   /// The query in vectors; what the last one has in common with the one before is 0 in it.
   void copyQuery(Ix row) {
-    Ix from = queryAt(row), to = row * queryStride();
+    Ix from = queryAt(firstRow + row), to = row * queryStride();
     w.loop(0, p.width, 1, [&](Ix d) { w.store(w.load(q, from + d * Ix(p.q.column())), queries, to + d); });
     if (p.k.column().is(1) && dotRest()) {
       w.loop(0, dotRest(), 1, [&](Ix i) {
@@ -685,7 +722,7 @@ private:
 
   /// The region along the keys; behind them, to the end of the vector, scores that weigh nothing.
   void scoreRow(Ix row, Ix first, Ix count) {
-    Ixs at = rowAt(row);
+    Ixs at = rowAt(firstRow + row);
     w.lanes(count, [&](Ix key, int64_t lanes, Value mask) {
       Value score = scoreOf(w.load(scores, key, lanes, mask), lanes, [&](const Other &other) {
         return group.read(other.inRegion, space, pointAt(at, first + key, lanes, mask));
