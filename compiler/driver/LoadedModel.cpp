@@ -161,6 +161,8 @@ llvm::Error Execution::prepare() {
     inputs.push_back(makeTensor(info, std::move(shape)));
     inputBuffers.push_back({inputs.back().memory.data.get(), inputs.back().elements});
   }
+  outputDims = dims;
+  sizes.resize(size_t(model.symbol_count + model.found_count));
   for (auto next = dims.begin(); const ingot_tensor_info &info : outputsOf(model)) {
     outputTensors.push_back(makeTensor(info, {next, next + info.rank}));
     outputBuffers.push_back({outputTensors.back().memory.data.get(), outputTensors.back().elements});
@@ -341,8 +343,12 @@ int64_t Execution::evaluate(const support::Size &size) const {
 }
 
 int Execution::run() {
-  return ingot_run(&model, inputBuffers.data(), model.input_count, outputBuffers.data(), model.output_count,
-                   sizes.data(), workspace.data.get(), size_t(workspace.bytes), &exec);
+  int status = ingot_run(&model, inputBuffers.data(), model.input_count, outputBuffers.data(), model.output_count,
+                         sizes.data(), workspace.data.get(), size_t(workspace.bytes), &exec);
+  if (status == 0) {
+    ingot_found_dims(&model, sizes.data(), outputDims.data());
+  }
+  return status;
 }
 
 llvm::Error Execution::check(int status) const {
@@ -363,12 +369,18 @@ llvm::Error Execution::check(int status) const {
 
 std::vector<HostTensor> Execution::outputs() const {
   std::vector<HostTensor> tensors;
+  auto next = outputDims.begin();
   for (auto [info, output] : llvm::zip(outputsOf(model), outputTensors)) {
     HostTensor tensor;
     tensor.name = info.name;
     tensor.type = info.type;
-    tensor.dims = output.dims;
-    tensor.bytes.assign(output.memory.data.get(), output.memory.data.get() + output.memory.bytes);
+    tensor.dims.assign(next, next + info.rank);
+    next += info.rank;
+    int64_t bytes = int64_t(ingot_type_bytes(info.type)); // of what the run found, not more than there is memory
+    for (int64_t dim : tensor.dims) {
+      bytes *= dim;
+    }
+    tensor.bytes.assign(output.memory.data.get(), output.memory.data.get() + bytes);
     tensors.push_back(std::move(tensor));
   }
   return tensors;

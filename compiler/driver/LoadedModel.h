@@ -102,7 +102,8 @@ private:
 
   const ingot_model &model;
   ingot_exec exec;
-  std::vector<int64_t> sizes; ///< of the model's symbols
+  std::vector<int64_t> sizes;      ///< of the model's symbols, then what the last run found
+  std::vector<int64_t> outputDims; ///< of all outputs, of the last run
   std::vector<Tensor> inputs, outputTensors;
   Memory workspace;
   std::vector<ingot_buffer> inputBuffers, outputBuffers;

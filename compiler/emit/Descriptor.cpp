@@ -17,7 +17,7 @@ class DescriptorBuilder {
 public:
   DescriptorBuilder(Module &ir, const ModelInfo &model) : ir(ir), context(ir.getContext()), model(model) {}
 
-  /// The descriptor's global; `run` is the generic entry, `plan` null for a model without symbols.
+  /// The descriptor's global; `run` is the generic entry, `plan` null for a model whose sizes are all numbers.
   GlobalVariable *build(Function *run, Function *plan) {
     Constant *fields[] = {int32(INGOT_ABI),
                           int32(model.takesWeights() ? INGOT_MODEL_WEIGHTS_APART : 0),
@@ -36,7 +36,8 @@ public:
                           symbols(),
                           plan ? plan : null(),
                           run,
-                          int64(int64_t(model.takesWeights() ? model.weightHash : 0))};
+                          int64(int64_t(model.takesWeights() ? model.weightHash : 0)),
+                          int32(model.found.size())};
     return constant(ConstantStruct::getAnon(fields), "descriptor");
   }
 
@@ -78,6 +79,9 @@ private:
     for (const ingot::plan::SymbolInfo &symbol : model.symbols) {
       all.push_back(ConstantStruct::getAnon({string(symbol.name), int64(symbol.least), int64(symbol.most)}));
     }
+    for (const ingot::plan::FoundInfo &found : model.found) {
+      all.push_back(ConstantStruct::getAnon({string(found.name), int64(0), int64(numberOr(found.most, -1))}));
+    }
     return array(all, "symbols");
   }
 
@@ -86,10 +90,13 @@ private:
     if (dim.isNumber()) {
       return dim.number();
     }
-    auto isIt = [&](const ingot::plan::SymbolInfo &symbol) { return dim == Size::symbol(symbol.name); };
-    const auto *symbol = llvm::find_if(ArrayRef(model.symbols), isIt);
-    return symbol == model.symbols.data() + model.symbols.size() ? INGOT_DIM_COMPUTED
-                                                                 : -1 - (symbol - model.symbols.data());
+    auto isIt = [&](const auto &symbol) { return dim == Size::symbol(symbol.name); };
+    int64_t symbols = model.symbols.size(), symbol = llvm::find_if(model.symbols, isIt) - model.symbols.begin();
+    if (symbol < symbols) {
+      return -1 - symbol;
+    }
+    auto found = llvm::find_if(model.found, isIt);
+    return found == model.found.end() ? INGOT_DIM_COMPUTED : -1 - symbols - (found - model.found.begin());
   }
 
   Constant *tensors(ArrayRef<TensorInfo> infos, const Twine &name) {
@@ -99,7 +106,7 @@ private:
       for (const Size &dim : info.dims) {
         dims.push_back(int64(dimCode(dim)));
       }
-      Size elements = ingot::support::product(info.dims);
+      Size elements = ingot::support::product(info.room());
       all.push_back(
           ConstantStruct::getAnon({string(info.name), int32(info.type), int32(info.dims.size()), array(dims, "dims"),
                                    int64(numberOr(elements, -1)), int64(numberOr(info.bytes, -1)),
@@ -115,8 +122,8 @@ private:
   const ModelInfo &model;
 };
 
-/// int run(const void *const *inputs, void *const *outputs, const int64_t *sizes, void *workspace, const ingot_exec
-/// *exec): the typed entry with arguments from arrays.
+/// int run(const void *const *inputs, void *const *outputs, int64_t *sizes, void *workspace, const ingot_exec *exec):
+/// the typed entry with arguments from arrays.
 Function *buildGenericRun(Module &ir, const ModelInfo &model, Function *typed) {
   LLVMContext &context = ir.getContext();
   Type *pointer = PointerType::get(context, 0);
@@ -132,6 +139,9 @@ Function *buildGenericRun(Module &ir, const ModelInfo &model, Function *typed) {
   loadAll(run->getArg(0), pointer, model.inputs.size());
   loadAll(run->getArg(1), pointer, model.outputs.size());
   loadAll(run->getArg(2), builder.getInt64Ty(), model.symbols.size());
+  for (size_t i = 0; i < model.found.size(); ++i) {
+    arguments.push_back(builder.CreateConstGEP1_64(builder.getInt64Ty(), run->getArg(2), model.symbols.size() + i));
+  }
   arguments.push_back(run->getArg(3));
   arguments.push_back(run->getArg(4));
   CallInst *call = builder.CreateCall(typed, arguments);
@@ -171,11 +181,11 @@ void copyManners(const Function &from, Function &to) {
   to.setDoesNotThrow();
 }
 
-/// Whether `run` is what the header will declare: a pointer for each tensor, an i64 for each symbol, and pointers to
-/// the workspace and exec.
+/// Whether `run` is what the header will declare: a pointer for each tensor, an i64 for each symbol, a pointer for each
+/// found size, and pointers to the workspace and exec.
 bool hasTypedSignature(const Function &run, const ModelInfo &model) {
   size_t tensors = model.inputs.size() + model.outputs.size(), symbols = model.symbols.size();
-  return run.getReturnType()->isIntegerTy(32) && run.arg_size() == tensors + symbols + 2 &&
+  return run.getReturnType()->isIntegerTy(32) && run.arg_size() == tensors + symbols + model.found.size() + 2 &&
          llvm::all_of(run.args(), [&](const Argument &argument) {
            bool isSymbol = argument.getArgNo() >= tensors && argument.getArgNo() < tensors + symbols;
            return isSymbol ? argument.getType()->isIntegerTy(64) : argument.getType()->isPointerTy();
@@ -184,7 +194,7 @@ bool hasTypedSignature(const Function &run, const ModelInfo &model) {
 
 /// The loop IR's @NAME_plan when the model has symbols; an error when it is not there.
 mlir::FailureOr<Function *> findPlan(mlir::ModuleOp module, Module &ir, const ModelInfo &model) {
-  if (model.symbols.empty()) {
+  if (model.symbols.empty() && model.found.empty()) {
     return nullptr;
   }
   Function *plan = ir.getFunction(model.name + "_plan");
@@ -201,15 +211,15 @@ mlir::LogicalResult ingot::emit::addDescriptor(mlir::ModuleOp module, Module &ir
   Function *typed = ir.getFunction(model.name + "_run");
   if (!typed || typed->isDeclaration() || !hasTypedSignature(*typed, model)) {
     return module.emitError("loop IR has no function @" + model.name + "_run of " +
-                            std::to_string(model.inputs.size() + model.outputs.size() + 2) + " pointers and " +
-                            std::to_string(model.symbols.size()) + " sizes that returns i32");
+                            std::to_string(model.inputs.size() + model.outputs.size() + model.found.size() + 2) +
+                            " pointers and " + std::to_string(model.symbols.size()) + " sizes that returns i32");
   }
   mlir::FailureOr<Function *> plan = findPlan(module, ir, model);
   if (failed(plan)) {
     return mlir::failure();
   }
   Function *run = buildGenericRun(ir, model, typed);
-  if (*plan) {
+  if (!model.symbols.empty()) {
     copyManners(*typed, *buildWorkspaceBytes(ir, model, *plan));
   }
   GlobalVariable *descriptor = DescriptorBuilder(ir, model).build(run, *plan);

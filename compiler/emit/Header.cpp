@@ -77,6 +77,7 @@ private:
   bool hasOptional() const {
     return llvm::any_of(model.inputs, [](const TensorInfo &input) { return input.isOptional; });
   }
+  bool finds() const { return !model.found.empty(); }
 
   /// A size with the parameters' names for the symbols.
   Size asParameters(const Size &size) const {
@@ -86,12 +87,14 @@ private:
           return Size::symbol(parameter);
         }
       }
+      for (auto [info, parameter] : llvm::zip(model.found, names.found)) {
+        if (info.name == name) {
+          return Size::symbol(parameter);
+        }
+      }
       return Size::symbol(name);
     };
-    auto call = [](StringRef name, const Size &a, const Size &b) {
-      return name == "div" ? floorDiv(a, b) : name == "min" ? min(a, b) : max(a, b);
-    };
-    return size.isUnknown() ? size : size.compute<Size>({symbol, call});
+    return size.replaced(symbol);
   }
 
   /// "float32[batch][2*sequence]"
@@ -112,6 +115,14 @@ private:
     return text;
   }
   std::string symbolArguments() const { return llvm::join(names.symbols, ", "); }
+  /// "std::int64_t &boxes_dim0, " with `separator` behind each.
+  std::string foundParameters(StringRef type, StringRef separator) const {
+    std::string text;
+    for (const std::string &name : names.found) {
+      text += (type + name + separator).str();
+    }
+    return text;
+  }
 
   static std::string bounds(const ingot::plan::SymbolInfo &symbol) {
     std::string least = symbol.least > 0 ? "at least " + std::to_string(symbol.least) : "";
@@ -138,8 +149,14 @@ private:
       }
       out << "\n";
     }
+    for (auto [found, parameter] : llvm::zip(model.found, names.found)) {
+      out << " * found  " << parameter << ": at most " << asParameters(found.most).text() << "\n";
+    }
     list("input  ", model.inputs, names.inputs);
     list("output ", model.outputs, names.outputs);
+    if (finds()) {
+      out << " *\n * Sizes that are found are written by the run; outputs that have them need room for the most.\n";
+    }
     out << " *\n * Tensors are dense and row-major. See ingot.h for the rules. */\n";
   }
 
@@ -153,7 +170,7 @@ private:
     }
     auto list = [&](ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters) {
       for (auto [tensor, parameter] : llvm::zip(tensors, parameters)) {
-        if (Size elements = ingot::support::product(tensor.dims); elements.isNumber()) {
+        if (Size elements = ingot::support::product(tensor.room()); elements.isNumber()) {
           out << formatv("#define {0} {1}\n", countMacro(parameter), elements.number());
         }
       }
@@ -178,7 +195,7 @@ private:
     std::string functions;
     auto list = [&](ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters) {
       for (auto [tensor, parameter] : llvm::zip(tensors, parameters)) {
-        Size elements = asParameters(ingot::support::product(tensor.dims));
+        Size elements = asParameters(ingot::support::product(tensor.room()));
         std::vector<std::string> used;
         elements.eachSymbol([&](StringRef name) { used.push_back(name.str()); });
         llvm::sort(used);
@@ -218,7 +235,7 @@ private:
     for (auto [tensor, parameter] : llvm::zip(model.outputs, names.outputs)) {
       out << elementNames(tensor.type)->c << " *" << parameter << indent;
     }
-    out << symbolParameters("int64_t", indent) << (isOpen() ? indent : "")
+    out << symbolParameters("int64_t", indent) << (isOpen() ? indent : "") << foundParameters("int64_t *", indent)
         << "void *workspace, const ingot_exec *exec);\n\n";
     if (isOpen()) {
       out << "/* The workspace that a run with these sizes needs, in bytes; negative: minus a status, because the "
@@ -295,20 +312,27 @@ private:
     for (auto [tensor, parameter] : llvm::zip(model.outputs, names.outputs)) {
       out << "Span<" << elementNames(tensor.type)->cpp << "> " << parameter << ", ";
     }
-    out << symbolParameters("std::int64_t", ", ") << (isOpen() ? ", " : "") << "const ingot_exec *exec = nullptr) {\n";
+    out << symbolParameters("std::int64_t", ", ") << (isOpen() ? ", " : "") << foundParameters("std::int64_t &", ", ")
+        << "const ingot_exec *exec = nullptr) {\n";
     writeBuffers("inputs", model.inputs, names.inputs, /*isConst=*/true);
     writeBuffers("outputs", model.outputs, names.outputs, /*isConst=*/false);
-    if (isOpen()) { // no parameter ends with an underscore
-      out << "    const std::int64_t sizes_[] = {" << symbolArguments() << "};\n";
+    if (isOpen() || finds()) { // no parameter ends with an underscore
+      out << "    std::int64_t sizes_[" << model.symbols.size() + model.found.size() << "] = {" << symbolArguments()
+          << "};\n";
     }
     if (model.takesWeights()) {
       out << "    ingot_exec exec_ = exec ? *exec : ingot_exec{};\n    exec_.weights = weights_;\n";
     }
-    out << formatv("    return Status(ingot_run(model(), {0}, {1}, {2}, {3}, {4}, memory.data(), memory.size(), {5}),\n"
-                   "                  model());\n  }\n",
+    out << formatv("    {5}Status{6}(ingot_run(model(), {0}, {1}, {2}, {3}, {4}, memory.data(), memory.size(), {7}),\n"
+                   "                  model());\n",
                    model.inputs.empty() ? "nullptr" : "inputs", model.inputs.size(),
-                   model.outputs.empty() ? "nullptr" : "outputs", model.outputs.size(), isOpen() ? "sizes_" : "nullptr",
+                   model.outputs.empty() ? "nullptr" : "outputs", model.outputs.size(),
+                   isOpen() || finds() ? "sizes_" : "nullptr", finds() ? "" : "return ", finds() ? " status_" : "",
                    model.takesWeights() ? "&exec_" : "exec");
+    for (auto [i, name] : llvm::enumerate(names.found)) {
+      out << "    " << name << " = sizes_[" << model.symbols.size() + i << "];\n";
+    }
+    out << (finds() ? "    return status_;\n  }\n" : "  }\n");
   }
 
   void writeBuffers(StringRef variable, ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters, bool isConst) {

@@ -58,6 +58,19 @@ static void writeWhyOpen(json::OStream &json, const ingot::plan::ModelInfo &mode
   });
 }
 
+/// Sizes that the run finds, by what the outputs' dims call them.
+static void writeFound(json::OStream &json, ArrayRef<ingot::plan::FoundInfo> all, ArrayRef<std::string> names) {
+  for (auto [found, name] : llvm::zip(all, names)) {
+    json.object([&, &found = found, &name = name] {
+      json.attribute("name", json::fixUTF8(found.name));
+      json.attribute("parameter", name);
+      json.attributeBegin("bounded_by");
+      writeSize(json, found.most);
+      json.attributeEnd();
+    });
+  }
+}
+
 /// Bytes, or the function that knows them.
 static void writeWorkspace(json::OStream &json, const ingot::plan::ModelInfo &model) {
   if (model.workspaceBytes >= 0) {
@@ -131,6 +144,9 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t code
       }
     });
     json.attributeArray("symbols", [&] { writeSymbols(json, model.symbols, names.symbols); });
+    if (!model.found.empty()) {
+      json.attributeArray("found", [&] { writeFound(json, model.found, names.found); });
+    }
     json.attributeArray("inputs", [&] { writeTensors(json, model.inputs, names.inputs, model.inputs); });
     json.attributeArray("outputs", [&] { writeTensors(json, model.outputs, names.outputs, model.inputs); });
     writeWorkspace(json, model);

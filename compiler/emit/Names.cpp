@@ -73,5 +73,6 @@ ingot::emit::ParameterNames ingot::emit::parameterNames(const plan::ModelInfo &m
   names.inputs = namesOf(model.inputs, "input", taken);
   names.outputs = namesOf(model.outputs, "output", taken);
   names.symbols = namesOf(model.symbols, "size", taken);
+  names.found = namesOf(model.found, "size", taken);
   return names;
 }

@@ -10,7 +10,7 @@ std::string identifierFrom(llvm::StringRef text);
 /// The names of the parameters of NAME_run: unlike each other, all keywords of C and C++, and the other names that the
 /// header uses. A name without any letter is put behind input_, output_ or size_.
 struct ParameterNames {
-  std::vector<std::string> inputs, outputs, symbols;
+  std::vector<std::string> inputs, outputs, symbols, found;
 };
 ParameterNames parameterNames(const plan::ModelInfo &model);
 

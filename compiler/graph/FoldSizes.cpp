@@ -171,16 +171,17 @@ static std::optional<Sizes> arithmetic(Operation *op, RankedTensorType type) {
   return out;
 }
 
-/// The product of all, as of a shape.
+/// All of them in one, as the elements of a shape.
 static std::optional<Sizes> reduced(Operation *op, RankedTensorType type) {
   auto reduce = dyn_cast<onnx::ReduceOp>(op);
   auto sizes = reduce && type.getNumElements() == 1 ? onnx::sizesIn(reduce.getData()) : std::nullopt;
-  if (!sizes || (reduce.getKind() != "Prod" && reduce.getKind() != "Sum")) {
+  if (!sizes || sizes->empty() || reduce.getKind() == "Mean") {
     return std::nullopt;
   }
-  Size all = reduce.getKind() == "Prod" ? 1 : 0;
-  for (const Size &s : *sizes) {
-    all = reduce.getKind() == "Prod" ? all * s : all + s;
+  StringRef kind = reduce.getKind();
+  Size all = sizes->front();
+  for (const Size &s : ArrayRef(*sizes).drop_front()) {
+    all = kind == "Prod" ? all * s : kind == "Sum" ? all + s : kind == "Min" ? min(all, s) : max(all, s);
   }
   return Sizes{all};
 }

@@ -8,6 +8,7 @@
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/EvaluateElementwise.h"
+#include "compiler/onnx/Found.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
@@ -99,8 +100,8 @@ static void removeUnused(Block &block) {
 static void removeUnused(func::FuncOp function) { removeUnused(function.getBody().front()); }
 
 /// What must hold for the ops that require it ("a=b" in onnx.requires), kept on the function as sizes that may not be
-/// negative. Ops in regions say nothing: they may not run. Whether there is something new.
-static bool collectFacts(func::FuncOp function) {
+/// negative. Ops in regions say nothing: they may not run.
+static void collectFacts(func::FuncOp function) {
   SmallVector<Attribute> facts;
   if (auto known = function->getAttrOfType<ArrayAttr>(onnx::factsName)) {
     facts.assign(known.begin(), known.end());
@@ -117,11 +118,9 @@ static bool collectFacts(func::FuncOp function) {
       }
     }
   }
-  if (facts.size() == before) {
-    return false;
+  if (facts.size() != before) {
+    function->setAttr(onnx::factsName, ArrayAttr::get(function.getContext(), facts));
   }
-  function->setAttr(onnx::factsName, ArrayAttr::get(function.getContext(), facts));
-  return true;
 }
 
 /// Whether a run must look at the size of an axis: it may be negative, or be divided by what may be zero.
@@ -149,6 +148,29 @@ static void collectChecks(func::FuncOp function) {
   });
 }
 
+/// Replaces an op that finds a size by an earlier one that finds the same.
+static bool mergeFinder(Operation *op, PatternRewriter &rewriter) {
+  StringAttr symbol = op->getNumOperands() && op->getNumRegions() == 0 ? onnx::foundBy(op) : StringAttr();
+  if (!symbol) {
+    return false;
+  }
+  auto attributes = [](Operation *finder) {
+    NamedAttrList all(finder->getAttrs());
+    all.erase(onnx::foundName);
+    return all.getDictionary(finder->getContext());
+  };
+  for (Operation *other : op->getOperand(0).getUsers()) {
+    if (other->getName() == op->getName() && other->getBlock() == op->getBlock() && other->isBeforeInBlock(op) &&
+        onnx::foundBy(other) && llvm::equal(other->getOperands(), op->getOperands()) &&
+        attributes(other) == attributes(op)) {
+      onnx::replaceFound(op, symbol.getValue(), onnx::Size::symbol(onnx::foundBy(other).getValue()));
+      rewriter.replaceOp(op, other->getResults());
+      return true;
+    }
+  }
+  return false;
+}
+
 LogicalResult walkForward(Block &block, PatternRewriter &rewriter) {
   for (Operation *op = &block.front(); op;) {
     Operation *previous = op->getPrevNode();
@@ -159,6 +181,10 @@ LogicalResult walkForward(Block &block, PatternRewriter &rewriter) {
         return failure();
       }
       op = visit == Visit::Replaced ? next() : op->getNextNode();
+      continue;
+    }
+    if (mergeFinder(op, rewriter)) {
+      op = next();
       continue;
     }
     if (failed(onnx::updateTypes(op))) {
@@ -203,6 +229,58 @@ static LogicalResult walkForward(func::FuncOp function) {
   return success();
 }
 
+/// The found sizes that ops, types and checks speak of.
+static std::set<std::string> mentionedSizes(func::FuncOp function) {
+  std::set<std::string> symbols;
+  auto add = [&](const onnx::Size &size) {
+    if (size.isFound()) {
+      size.eachSymbol([&](StringRef name) { symbols.insert(name.str()); });
+    }
+  };
+  function.walk([&](Operation *op) {
+    for (Value v : op->getResults()) {
+      if (auto type = onnx::ranked(v); type && !v.use_empty()) {
+        llvm::for_each(onnx::sizesOf(type), add);
+      }
+    }
+    if (auto sizes = dyn_cast<onnx::SizesOp>(op)) {
+      llvm::for_each(*onnx::sizesIn(sizes), add);
+    }
+    for (const onnx::Choice &choice : onnx::choicesOf(op)) {
+      add(choice.sizes[0]), add(choice.sizes[1]);
+    }
+    for (const onnx::SizeCheck &check : onnx::checksOf(op)) {
+      auto [a, b] = StringRef(check.text).split('=');
+      add(*onnx::Size::parse(a));
+      add(b.empty() ? onnx::Size(0) : *onnx::Size::parse(b));
+    }
+  });
+  return symbols;
+}
+
+/// Ops that find sizes look as if they did something: those of which nobody reads or mentions a result go here.
+static void removeIdleFinders(func::FuncOp function) {
+  for (bool again = true; again;) {
+    again = false;
+    SmallVector<Operation *> finders;
+    function.walk([&](Operation *op) {
+      if (onnx::foundBy(op) && op->getNumRegions() == 0 && op->use_empty()) {
+        finders.push_back(op);
+      }
+    });
+    std::set<std::string> mentioned = finders.empty() ? std::set<std::string>() : mentionedSizes(function);
+    for (Operation *op : finders) {
+      if (!mentioned.count(onnx::foundBy(op).str())) {
+        op->erase();
+        again = true;
+      }
+    }
+    if (again) {
+      removeUnused(function);
+    }
+  }
+}
+
 void eliminateCommon(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   DominanceInfo dominance(function);
@@ -213,15 +291,19 @@ void eliminateCommon(func::FuncOp function) {
 LogicalResult simplify(func::FuncOp function) {
   static constexpr int mostRounds = 4; // each learns bounds from what the one before requires
   for (int round = 0; round < mostRounds; ++round) {
+    Attribute before = function->getAttr(onnx::factsName);
     support::Assuming facts(onnx::factsOf(function));
     if (failed(walkForward(function))) {
       return failure();
     }
-    if (!collectFacts(function)) {
+    collectFacts(function);
+    // No bound of a found size is new either, or it is enough.
+    if (function->getAttr(onnx::factsName) == before || round + 1 == mostRounds) {
       collectChecks(function);
       break;
     }
   }
+  removeIdleFinders(function);
   return success();
 }
 

@@ -8,11 +8,9 @@
 #include "compiler/graph/SimplifyControl.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
-#include "compiler/onnx/ops/Cast.h"
-#include "compiler/onnx/ops/Compare.h"
+#include "compiler/onnx/Found.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Shape.h"
-#include "compiler/onnx/ops/Unary.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/BitVector.h"
 
@@ -56,28 +54,11 @@ static Visit takeBranch(onnx::IfOp op, bool condition, PatternRewriter &rewriter
   for (const onnx::SizeCheck &check : onnx::checksOf(end)) {
     onnx::addCheck(checksOwner(op->getBlock()), check);
   }
+  for (const onnx::Choice &choice : onnx::choicesOf(op)) {
+    onnx::replaceFound(op, choice.symbol, choice.sizes[condition ? 0 : 1]);
+  }
   inlineBlock(branch, op, end->getOperands(), rewriter);
   return Visit::Replaced;
-}
-
-/// Two sizes of which the condition says whether they are equal, or (second) whether they are not.
-static std::optional<std::pair<std::pair<onnx::Size, onnx::Size>, bool>> equalityOf(Value condition) {
-  bool equal = true;
-  while (Operation *op = condition.getDefiningOp()) {
-    if (isa<onnx::EqualOp>(op)) {
-      auto a = onnx::sizesIn(op->getOperand(0)), b = onnx::sizesIn(op->getOperand(1));
-      if (!a || !b || a->size() != 1 || b->size() != 1) {
-        return std::nullopt;
-      }
-      return std::make_pair(std::make_pair(a->front(), b->front()), equal);
-    }
-    if (!isa<onnx::NotOp, onnx::CastOp, onnx::IdentityOp, onnx::ReshapeOp>(op)) {
-      return std::nullopt;
-    }
-    equal ^= isa<onnx::NotOp>(op);
-    condition = op->getOperand(0);
-  }
-  return std::nullopt;
 }
 
 /// Whether the results of both branches have sizes that no common type has.
@@ -108,6 +89,7 @@ static bool narrow(onnx::IfOp op, PatternRewriter &rewriter) {
   }
   rewriter.setInsertionPoint(op);
   auto narrow = onnx::IfOp::create(rewriter, op.getLoc(), types, op.getCondition());
+  narrow->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   for (auto [from, to] : llvm::zip_equal(op->getRegions(), narrow->getRegions())) {
     to.takeBody(from);
     Operation *end = to.front().getTerminator();
@@ -148,7 +130,7 @@ static Visit simplifyIf(onnx::IfOp op, PatternRewriter &rewriter) {
   if (failed(onnx::updateTypes(op))) {
     return Visit::Failed;
   }
-  auto equality = equalityOf(op.getCondition());
+  auto equality = onnx::equalityOf(op.getCondition());
   if (equality && disagree(op)) {
     auto [sizes, then] = *equality;
     std::string check = sizes.first.text() + "=" + sizes.second.text();
@@ -173,6 +155,13 @@ static std::optional<int> turnsOf(onnx::LoopOp loop) {
   return condition == true && some && once ? std::optional(1) : std::nullopt;
 }
 
+/// How often it turned is no longer for a run to find.
+static void turned(onnx::LoopOp loop, int64_t times) {
+  if (StringAttr symbol = onnx::foundBy(loop)) {
+    onnx::replaceFound(loop, symbol.getValue(), times);
+  }
+}
+
 static Visit skip(onnx::LoopOp loop, PatternRewriter &rewriter) {
   SmallVector<Value> results(loop.getInitial());
   for (unsigned i = loop.carried(); i < loop.getNumResults(); ++i) {
@@ -185,6 +174,7 @@ static Visit skip(onnx::LoopOp loop, PatternRewriter &rewriter) {
     results.push_back(onnx::makeConstant(rewriter, loop.getLoc(),
                                          onnx::constantFromBytes(onnx::tensorOf(shape, type.getElementType()), {})));
   }
+  turned(loop, 0);
   rewriter.replaceOp(loop, results);
   return Visit::Replaced;
 }
@@ -207,6 +197,7 @@ static Visit turnOnce(onnx::LoopOp loop, PatternRewriter &rewriter) {
     Value v = loop.yielded(i).get();
     results.push_back(i < loop.carried() ? v : onnx::make<onnx::UnsqueezeOp>(rewriter, loop.getLoc(), {v, front}));
   }
+  turned(loop, 1);
   rewriter.replaceOp(loop, results);
   return Visit::Replaced;
 }
@@ -236,9 +227,9 @@ static bool narrow(onnx::LoopOp loop, PatternRewriter &rewriter) {
   return true;
 }
 
-/// Whether the op may fail on data, or does nothing.
-static bool mustStay(Operation *op) {
-  bool stays = false;
+/// Whether the op may fail on data, or does nothing, or speaks of sizes that the iteration finds.
+static bool mustStay(Operation *op, const std::set<std::string> &found) {
+  bool stays = onnx::speaksOf(op, found);
   op->walk([&](Operation *inner) {
     stays |= isa<onnx::Indexer, onnx::FailOp, onnx::LoopOp>(inner) || inner->hasTrait<OpTrait::IsTerminator>();
   });
@@ -247,13 +238,14 @@ static bool mustStay(Operation *op) {
 
 static bool hoist(onnx::LoopOp loop) {
   bool moved = false;
+  std::set<std::string> found = onnx::foundInside(loop);
   for (Operation &op : llvm::make_early_inc_range(loop.block().without_terminator())) {
     bool same = true;
     onnx::eachOutsideOperand(&op, [&](OpOperand &use) {
       Operation *home = use.get().getParentBlock()->getParentOp();
       same &= !loop->isAncestor(home);
     });
-    if (same && !mustStay(&op)) {
+    if (same && !mustStay(&op, found)) {
       op.moveBefore(loop);
       moved = true;
     }

@@ -241,6 +241,11 @@ private:
 
   llvm::DenseMap<Value, Value> memberOf;
 
+  /// Behind a piece whose size the run has yet to find nothing can be written: they are copied when all are there.
+  static bool hasFoundPiece(plan::KernelOp kernel) {
+    return llvm::any_of(kernel.getIns(), [](Value v) { return plan::physicalElements(typeOf(v)).isFound(); });
+  }
+
   void joinInPlace(plan::KernelOp kernel) {
     auto concat = dyn_cast_or_null<onnx::Join>(rootOf(kernel));
     if (!concat || kernel.getBody().front().getOperations().size() != 2 || !contiguousPieces(concat, kernel)) {
@@ -248,10 +253,11 @@ private:
     }
     OpBuilder b(kernel);
     SmallVector<Value> pieces;
+    bool known = !hasFoundPiece(kernel);
     for (Value operand : concat->getOperands()) {
       Value v = kernel.getIns()[cast<BlockArgument>(operand).getArgNumber()];
       Operation *producer = v.getDefiningOp();
-      bool own = producer && isa<plan::KernelOp, plan::JoinOp>(producer) && !memberOf.count(v) &&
+      bool own = known && producer && isa<plan::KernelOp, plan::JoinOp>(producer) && !memberOf.count(v) &&
                  producer->getBlock() == kernel->getBlock() && !llvm::is_contained(pieces, v) &&
                  producer->getNumResults() == 1;
       auto layout = plan::blockedOf(kernel.getResult(0).getType());

@@ -7,11 +7,16 @@
 //
 // An If becomes a branch, a Loop a loop of basic blocks around the calls; conditions and trip counts are read from the
 // tensors that hold them.
+//
+// A found size (compiler/onnx/Found.h) is loaded behind the call that finds it, or is an argument of the block behind
+// the If or Loop, and from there on a symbol like the others. Requirements that speak of it are checked there. Whatever
+// has to be known before is known of its bound.
 #include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/LlvmAttributes.h"
 #include "compiler/lower/SizeChecks.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/Found.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Control.h"
@@ -33,7 +38,8 @@ public:
   Entry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes, plan::ModelInfo &info)
       : function(function), w(OpBuilder(function.getContext()), function.getLoc(), scalarMachine()), info(info),
         workspaceBytes(workspaceBytes), slackBytes(slackBytes), weightBytes(weightBytes),
-        symbols(onnx::symbolsOf(function.getArgumentTypes())), end(function.getBody().front().getTerminator()) {
+        symbols(onnx::symbolsOf(function.getArgumentTypes())), bounds(onnx::boundsOf(function)),
+        end(function.getBody().front().getTerminator()) {
     if (auto buffers = function->getAttrOfType<ArrayAttr>("plan.buffers")) {
       for (auto buffer : buffers.getAsRange<ArrayAttr>()) {
         bufferBytes.push_back(*Size::parse(cast<StringAttr>(buffer[0]).getValue()));
@@ -46,6 +52,8 @@ public:
     w.b.setInsertionPoint(function);
     if (!symbols.empty()) {
       buildAdmits();
+    }
+    if (!symbols.empty() || !info.found.empty()) {
       buildPlan();
     }
     buildRun();
@@ -58,6 +66,7 @@ private:
   plan::ModelInfo &info;
   int64_t workspaceBytes, slackBytes, weightBytes;
   std::vector<std::string> symbols;
+  support::Bounds bounds; ///< of found sizes
   Operation *end;
   std::vector<Size> bufferBytes;
   std::vector<ArrayRef<int64_t>> buffersBelow;
@@ -65,6 +74,7 @@ private:
   Value workspace, weights;
   SmallVector<Value> outputs, bufferOffsets;
   llvm::DenseMap<Value, Value> inputs;
+  std::vector<onnx::SizeCheck> waiting; ///< for sizes that are not found yet
 
   static const target::MachineModel &scalarMachine() {
     static const target::MachineModel machine;
@@ -109,12 +119,12 @@ private:
     };
     llvm::for_each(bufferBytes, fits);
     for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), end->getOperandTypes())) {
-      fits(bytesOf(type));
+      fits(bytesOf(type).bounded(bounds));
     }
     std::vector<onnx::SizeCheck> checks = onnx::checksOf(function);
     for (const onnx::SizeCheck &check : llvm::reverse(checks)) {
-      if (onnx::isPresenceCheck(check.text)) {
-        continue; // sizes do not tell
+      if (onnx::isPresenceCheck(check.text) || isFound(check)) {
+        continue; // sizes of the caller do not tell
       }
       refuse(violated(w, check.text), check.node.empty() ? -1 : nodeNumber(check.node));
     }
@@ -138,11 +148,13 @@ private:
       values.push_back(w.value(w.ix(w.load({f.getArgument(0), i64}, static_cast<int64_t>(i)))));
     }
     setSymbols(values);
-    returnIfRefused(f, values);
+    if (admits) {
+      returnIfRefused(f, values);
+    }
     int64_t at = 0;
     for (Type type : end->getOperandTypes()) {
       for (const Size &size : onnx::sizesOf(cast<RankedTensorType>(type))) {
-        w.store(w.integer(size, i64), {f.getArgument(1), i64}, at++);
+        w.store(w.integer(size.bounded(bounds), i64), {f.getArgument(1), i64}, at++);
       }
     }
     Value bytes = bufferBytes.empty() ? w.value(workspaceBytes) : w.value(w.ix(arena()) + Ix(slackBytes));
@@ -196,7 +208,12 @@ private:
         returnIfViolated(check);
       }
     }
+    await(onnx::checksOf(function));
     all(function.getBody().front());
+    for (auto [found, to] : llvm::zip_equal(info.found, sizeArguments().take_back(info.found.size()))) {
+      Type i64 = w.b.getI64Type();
+      w.store(w.integer(found.size, i64), {to, i64}, 0);
+    }
     ret(status(0, -1));
   }
   /// Which optional inputs the caller gave.
@@ -213,7 +230,11 @@ private:
     int64_t kind = onnx::isPresenceCheck(check.text) ? absentErrorKind : sizeErrorKind;
     returnIf(entry, violated(w, check.text), [&] { return status(kind, nodeNumber(check.node)); });
   }
-  ValueRange symbolArguments() { return ValueRange(entry.getArguments()).drop_back(2).take_back(symbols.size()); }
+  /// Symbols, and where found sizes go.
+  ValueRange sizeArguments() {
+    return ValueRange(entry.getArguments()).drop_back(2).take_back(symbols.size() + info.found.size());
+  }
+  ValueRange symbolArguments() { return sizeArguments().take_front(symbols.size()); }
   void arenaOfRun() {
     bufferOffsets.clear();
     setSymbols(symbolArguments());
@@ -232,6 +253,7 @@ private:
       types.push_back(bytesType(bytesOf(t)));
     }
     types.append(symbols.size(), w.b.getIndexType());
+    types.append(info.found.size(), MemRefType::get({1}, w.b.getI64Type()));
     types.push_back(bytesType(bufferBytes.empty() ? Size(workspaceBytes) : Size::unknown()));
     types.push_back(pointerType(w.b.getContext()));
     entry = begin("_run", types);
@@ -308,6 +330,38 @@ private:
     }
   }
 
+  // Found sizes.
+
+  static bool isFound(const onnx::SizeCheck &check) { return StringRef(check.text).contains('$'); }
+
+  /// Makes those of the checks that speak of found sizes where all of these are there: at once, or later.
+  void await(std::vector<onnx::SizeCheck> checks) {
+    llvm::erase_if(checks, [](const onnx::SizeCheck &check) { return !isFound(check); });
+    llvm::append_range(waiting, checks);
+    checkFound();
+  }
+
+  void checkFound() {
+    auto known = [&](StringRef text) {
+      bool all = true;
+      Size::parse(text)->eachSymbol([&](StringRef name) { all &= w.symbols.count(name.str()) > 0; });
+      return all;
+    };
+    llvm::erase_if(waiting, [&](const onnx::SizeCheck &check) {
+      auto [a, b] = StringRef(check.text).split('=');
+      if (!known(a) || (!b.empty() && !known(b))) {
+        return false;
+      }
+      returnIfViolated(check);
+      return true;
+    });
+  }
+
+  void find(StringRef symbol, Value value) {
+    w.symbols[symbol.str()] = w.value(w.ix(value));
+    checkFound();
+  }
+
   // Control flow.
 
   /// The one element of a tensor of integers or booleans.
@@ -327,20 +381,36 @@ private:
     Value condition = element(op.getCondition());
     Block *starts[] = {entry.addBlock(), entry.addBlock()}, *next = entry.addBlock();
     cf::CondBranchOp::create(w.b, w.loc, condition, starts[0], ValueRange{}, starts[1], ValueRange{});
-    for (auto [start, region] : llvm::zip_equal(starts, op->getRegions())) {
-      w.b.setInsertionPointToStart(start);
+    SmallVector<onnx::Choice> choices = onnx::choicesOf(op);
+    for (auto [i, region] : llvm::enumerate(op->getRegions())) {
+      w.b.setInsertionPointToStart(starts[i]);
       if (!region.front().empty() && isa<onnx::FailOp>(region.front().front())) {
         ret(status(sizeErrorKind, nodeNumber(onnx::nodeOf(op->getLoc()))));
         continue;
       }
+      // What is found in a branch is not known behind it.
+      auto outerSymbols = w.symbols;
+      auto outerWaiting = waiting;
       for (const onnx::SizeCheck &check : onnx::checksOf(region.front().getTerminator())) {
-        returnIfViolated(check);
+        if (!isFound(check)) {
+          returnIfViolated(check);
+        }
       }
+      await(onnx::checksOf(region.front().getTerminator()));
       all(region.front());
       w.loc = op.getLoc();
-      cf::BranchOp::create(w.b, w.loc, next);
+      SmallVector<Value> chosen;
+      for (const onnx::Choice &choice : choices) {
+        chosen.push_back(w.value(choice.sizes[i]));
+      }
+      cf::BranchOp::create(w.b, w.loc, next, chosen);
+      w.symbols = std::move(outerSymbols), waiting = std::move(outerWaiting);
     }
     w.b.setInsertionPointToStart(next);
+    for (const onnx::Choice &choice : choices) {
+      w.symbols[choice.symbol] = next->addArgument(w.b.getIndexType(), w.loc);
+    }
+    checkFound();
     w.loc = function.getLoc();
   }
 
@@ -392,28 +462,35 @@ private:
     Block *head = entry.addBlock(), *body = entry.addBlock(), *next = entry.addBlock();
     Value number = head->addArgument(w.b.getIndexType(), w.loc);
     Value zero = w.value(0);
+    StringAttr found = onnx::foundBy(loop); // how often it turned
+    auto turned = [&](Value times) { return found ? SmallVector<Value>{times} : SmallVector<Value>(); };
     if (go) {
-      cf::CondBranchOp::create(w.b, w.loc, go, head, ValueRange{zero}, next, ValueRange{});
+      cf::CondBranchOp::create(w.b, w.loc, go, head, ValueRange{zero}, next, turned(zero));
     } else {
       cf::BranchOp::create(w.b, w.loc, head, ValueRange{zero});
     }
     w.b.setInsertionPointToStart(head);
     if (trips) {
       Value more = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, number, trips);
-      cf::CondBranchOp::create(w.b, w.loc, more, body, ValueRange{}, next, ValueRange{});
+      cf::CondBranchOp::create(w.b, w.loc, more, body, ValueRange{}, next, turned(number));
     } else {
       cf::BranchOp::create(w.b, w.loc, body);
     }
     w.b.setInsertionPointToStart(body);
+    auto outerSymbols = w.symbols;
     turn(loop, number);
     Value following = arith::AddIOp::create(w.b, w.loc, number, w.value(1));
     if (conditional) {
       cf::CondBranchOp::create(w.b, w.loc, element(loop.continues().get()), head, ValueRange{following}, next,
-                               ValueRange{});
+                               turned(following));
     } else {
       cf::BranchOp::create(w.b, w.loc, head, ValueRange{following});
     }
     w.b.setInsertionPointToStart(next);
+    w.symbols = std::move(outerSymbols);
+    if (found) {
+      find(found.getValue(), next->addArgument(w.b.getIndexType(), w.loc));
+    }
     w.loc = function.getLoc();
   }
 
@@ -457,6 +534,11 @@ private:
     }
     if (launch.getChecked()) {
       checkStatus(launch, c.getResult(0));
+    }
+    if (std::optional<StringRef> symbol = launch.getFound()) {
+      Type i64 = w.b.getI64Type();
+      Value number = place(launch, launch.getNumResults() - 1, 0, MemRefType::get({1}, i64));
+      find(*symbol, w.load({number, i64}, 0));
     }
     w.loc = function.getLoc();
   }

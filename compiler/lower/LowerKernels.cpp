@@ -3,12 +3,13 @@
 // over flat memrefs (bare pointers), with the model's symbols that occur in its sizes; the i32 is a status. One that
 // does too little to be split over threads runs all items whatever the range says, and its loops have constant bounds.
 // Its name is the family and the node it was first built for; a kernel equal to an earlier one (same region, types,
-// constness, target) becomes another launch of that one's function.
+// constness, target; found sizes may have other names) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/Work.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/Found.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
@@ -89,9 +90,37 @@ static std::string keyOf(plan::KernelOp kernel) {
   return key;
 }
 
-/// The symbols that a kernel's sizes are made of, sorted.
+/// Gives the found sizes in a key numbers in the order in which they occur; returns their symbols in this order.
+static std::vector<std::string> renumber(std::string &key) {
+  std::vector<std::string> found;
+  if (!StringRef(key).contains('$')) {
+    return found;
+  }
+  std::string text;
+  for (size_t at = 0; at < key.size();) {
+    size_t end = at + 1;
+    while (key[at] == '$' && end < key.size() && isdigit(static_cast<unsigned char>(key[end]))) {
+      ++end;
+    }
+    std::string piece = key.substr(at, end - at);
+    if (piece.size() > 1) {
+      auto it = llvm::find(found, piece);
+      piece = "$" + std::to_string(it - found.begin());
+      if (it == found.end()) {
+        found.push_back(key.substr(at, end - at));
+      }
+    }
+    text += piece;
+    at = end;
+  }
+  key = text;
+  return found;
+}
+
+/// The symbols that a kernel's sizes are made of, sorted; not the one that it finds.
 static std::set<std::string> symbolsOf(plan::KernelOp kernel) {
   std::set<std::string> symbols;
+  std::string own;
   auto add = [&](const support::Size &size) { size.eachSymbol([&](StringRef name) { symbols.insert(name.str()); }); };
   auto addType = [&](Type type) {
     if (auto ranked = dyn_cast<RankedTensorType>(type); ranked && !ranked.hasStaticShape()) {
@@ -108,7 +137,11 @@ static std::set<std::string> symbolsOf(plan::KernelOp kernel) {
     if (auto sizes = dyn_cast<onnx::SizesOp>(op)) {
       llvm::for_each(*onnx::sizesIn(sizes), add);
     }
+    if (StringAttr found = onnx::foundBy(&op)) {
+      own = found.str();
+    }
   }
+  symbols.erase(own);
   return symbols;
 }
 
@@ -134,11 +167,15 @@ struct Lowering {
     func::FuncOp function;
     KernelShape shape;
     std::set<std::string> symbols;
+    std::vector<std::string> found; ///< as they occur in the first kernel
   };
   std::map<std::string, Built> built;
 
-  FailureOr<Built *> functionOf(plan::KernelOp kernel) {
-    auto [it, isNew] = built.try_emplace(keyOf(kernel));
+  /// `found` gets the kernel's found sizes: where the function speaks of built->found.
+  FailureOr<Built *> functionOf(plan::KernelOp kernel, std::vector<std::string> &found) {
+    std::string key = keyOf(kernel);
+    found = renumber(key);
+    auto [it, isNew] = built.try_emplace(key);
     if (!isNew) {
       return &it->second;
     }
@@ -149,6 +186,7 @@ struct Lowering {
     const target::MachineModel &machine = machineOf(kernel.getTarget());
     it->second.shape = family->shape(kernel, machine);
     it->second.symbols = symbolsOf(kernel);
+    it->second.found = found;
     it->second.function = declare(kernel, it->second, machine);
     if (failed(write(kernel, it->second, *family, machine))) {
       return failure();
@@ -315,7 +353,8 @@ struct Lowering {
   }
 
   LogicalResult replace(plan::KernelOp kernel) {
-    FailureOr<Built *> built = functionOf(kernel);
+    std::vector<std::string> found;
+    FailureOr<Built *> built = functionOf(kernel, found);
     if (failed(built)) {
       return failure();
     }
@@ -338,10 +377,23 @@ struct Lowering {
       }
       operands.push_back(plan::WeightOp::create(b, v.getLoc(), type, weights.add(constant, recipe)));
     }
-    SmallVector<StringRef> symbolNames((*built)->symbols.begin(), (*built)->symbols.end());
-    auto launch = plan::LaunchOp::create(b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(),
-                                         operands, shape.items.text(), shape.scratchBytes.text(),
-                                         b.getStrArrayAttr(symbolNames), shape.checked);
+    auto mine = [&](StringRef symbol) { // the kernel's own name of a symbol of the function
+      auto it = llvm::find((*built)->found, symbol);
+      return it == (*built)->found.end() ? symbol : StringRef(found[it - (*built)->found.begin()]);
+    };
+    auto sizeText = [&](const support::Size &size) {
+      return size.isFound() ? size.replaced([&](StringRef s) { return support::Size::symbol(mine(s)); }).text()
+                            : size.text();
+    };
+    SmallVector<StringRef> symbolNames;
+    for (const std::string &symbol : (*built)->symbols) {
+      symbolNames.push_back(mine(symbol));
+    }
+    Operation *root = rootOf(kernel);
+    auto launch =
+        plan::LaunchOp::create(b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(), operands,
+                               sizeText(shape.items), sizeText(shape.scratchBytes), b.getStrArrayAttr(symbolNames),
+                               shape.checked, root ? onnx::foundBy(root) : StringAttr());
     if (!shape.inPlace.empty()) {
       launch->setAttr("plan.in_place", b.getDenseI64ArrayAttr(shape.inPlace));
     }

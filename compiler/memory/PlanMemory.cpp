@@ -8,6 +8,8 @@
 // planned for the arena is as tight as a static one. Where bounds of the symbols bound all buffers, the arena is
 // static: each buffer is as large as it can become.
 //
+// Sizes that the run has yet to find (compiler/onnx/Found.h) count as their bounds.
+//
 // Control flow is laid out in a row: steps count through the branches of an If and once through the body of a Loop. A
 // buffer from before a Loop that is used in it lives until the Loop ends. Both branches write an If's results where
 // these lie; a scan output's slices are written straight into its rows (their offset has a symbol that stands for the
@@ -15,6 +17,7 @@
 // there if all reads of the present one come before, else in a buffer of its own that is copied when the iteration
 // ends.
 #include "compiler/memory/PlanMemory.h"
+#include "compiler/onnx/Found.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/plan/Layout.h"
 #include "compiler/support/SizeRange.h"
@@ -28,7 +31,7 @@ namespace {
 class Planner {
 public:
   Planner(func::FuncOp function, ArrayRef<ingot::plan::SymbolInfo> symbols)
-      : function(function), symbols(symbols), block(function.getBody().front()) {}
+      : function(function), symbols(symbols), block(function.getBody().front()), found(onnx::boundsOf(function)) {}
 
   FailureOr<MemoryPlan> run() {
     function.walk([&](Operation *op) { adopt(op); });
@@ -36,6 +39,9 @@ public:
       outputs[homeOf(v).base] = k;
     }
     visit(block);
+    if (unbounded) {
+      return failure();
+    }
     shareInPlace();
     for (Value v : block.getTerminator()->getOperands()) {
       plan.inPlaceOf.push_back(inputReplacedBy(v));
@@ -58,6 +64,8 @@ private:
   func::FuncOp function;
   ArrayRef<ingot::plan::SymbolInfo> symbols;
   Block &block;
+  support::Bounds found; ///< sizes that the run finds
+  bool unbounded = false;
   int64_t step = 0, loops = 0;
   llvm::DenseMap<Value, Place> adopted; ///< bases that lie in a control op's result, and where there
   /// Loops around the current op: where they begin, and the buffers from before that they use.
@@ -83,8 +91,13 @@ private:
     return support::rangeOf(bytes, [&](StringRef name) { return boundsOf(name); }).most;
   }
 
-  size_t addBuffer(const support::Size &bytes, int64_t step, std::string name) {
+  size_t addBuffer(const support::Size &exact, int64_t step, std::string name) {
     Buffer b;
+    support::Size bytes = exact.bounded(found);
+    if (bytes.isUnknown()) {
+      emitError(function.getLoc(), "nothing bounds the " + exact.text() + " bytes of " + name);
+      unbounded = true;
+    }
     sizes.push_back(bytes);
     auto some = [&](StringRef name) { return std::optional(boundsOf(name).most.value_or(someSize)); };
     b.bytes = std::max<int64_t>(0, largest(bytes).value_or(bytes.evaluate(some).value_or(0)));

@@ -1,6 +1,7 @@
 // Helpers for ops with regions.
 #pragma once
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Control.h"
 
 namespace ingot::onnx {
@@ -14,6 +15,9 @@ std::string nodeOf(mlir::Location loc);
 /// Runs `f`, which may report errors. Returns the first one's text, located ("node 'x': text"), instead of letting it
 /// out; empty when f succeeded.
 std::string firstError(mlir::MLIRContext *context, llvm::function_ref<llvm::LogicalResult()> f);
+
+/// Two sizes, of which none is found, when the condition says whether they are equal, or (second) whether they are not.
+std::optional<std::pair<std::pair<Size, Size>, bool>> equalityOf(mlir::Value condition);
 
 /// The onnx.Fail of a branch that cannot be computed, or null.
 FailOp failureOf(mlir::Block &branch);

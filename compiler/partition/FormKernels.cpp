@@ -9,6 +9,7 @@
 #include "compiler/partition/FormKernels.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/Found.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
@@ -298,7 +299,8 @@ private:
       }
       if (op == g.root && op->getNumResults() > 1) {
         for (Value v : op->getResults()) {
-          if (!v.use_empty()) {
+          bool number = onnx::foundBy(op) && v == op->getResults().back(); // the run itself reads it
+          if (!v.use_empty() || number) {
             outs.insert(v);
           }
         }

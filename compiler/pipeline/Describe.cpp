@@ -1,5 +1,5 @@
+#include "compiler/onnx/Found.h"
 #include "compiler/onnx/Optional.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Attention.h"
 #include "compiler/pipeline/State.h"
 
@@ -96,6 +96,26 @@ std::string requirementText(llvm::StringRef check) {
   return (check + " >= 0").str();
 }
 
+/// Gives the sizes that the run finds names: "boxes_dim0", after the first output that has one.
+static void nameFound(plan::ModelInfo &info, const support::Bounds &bounds) {
+  for (plan::TensorInfo &output : info.outputs) {
+    for (auto [axis, dim] : llvm::enumerate(output.dims)) {
+      if (!dim.isFound()) {
+        continue;
+      }
+      output.most = output.room();
+      output.most[axis] = dim.bounded(bounds);
+      auto known = llvm::find_if(info.found, [&, &dim = dim](const plan::FoundInfo &f) { return f.size == dim; });
+      if (known == info.found.end()) {
+        std::string name = output.name + "_dim" + std::to_string(axis);
+        known = info.found.insert(known, {name, dim, output.most[axis]});
+      }
+      dim = support::Size::symbol(known->name);
+    }
+    output.bytes = output.bytes.bounded(bounds);
+  }
+}
+
 void describe(func::FuncOp function, plan::ModelInfo &info) {
   info.inputs.clear(), info.outputs.clear();
   for (auto [i, t] : llvm::enumerate(function.getArgumentTypes())) {
@@ -123,6 +143,8 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
       info.requirements.push_back({requirementText(check.text) + ", where this branch is taken", check.node});
     }
   });
+  info.found.clear();
+  nameFound(info, onnx::boundsOf(function));
 }
 
 support::Size countMacs(func::FuncOp function) {

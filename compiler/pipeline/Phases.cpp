@@ -7,6 +7,8 @@
 #include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/memory/PlanMemory.h"
+#include "compiler/onnx/Control.h"
+#include "compiler/onnx/Found.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Plan.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -63,13 +65,67 @@ static LogicalResult fuse(State &s) {
   return success();
 }
 
+/// The ops of a block behind all that they need: operands, and the ops that find the sizes of which they speak. False
+/// when two need each other.
+static bool sortWithFound(Block &block) {
+  std::set<std::string> found; // in this block, and no op that is placed has found it
+  llvm::DenseMap<Operation *, std::set<std::string>> finds;
+  for (Operation &op : block) {
+    finds[&op] = onnx::foundInside(&op);
+    if (StringAttr symbol = onnx::foundBy(&op)) {
+      finds[&op].insert(symbol.str());
+    }
+    for (const onnx::Choice &choice : onnx::choicesOf(&op)) {
+      finds[&op].insert(choice.symbol);
+    }
+    found.insert(finds[&op].begin(), finds[&op].end());
+  }
+  SmallVector<Operation *> waiting;
+  for (Operation &op : block.without_terminator()) {
+    waiting.push_back(&op);
+  }
+  llvm::SmallPtrSet<Operation *, 32> placed;
+  auto ready = [&](Operation *op) {
+    bool all = true;
+    onnx::eachOutsideOperand(op, [&](OpOperand &use) {
+      Operation *producer = use.get().getDefiningOp();
+      all &= !producer || producer->getBlock() != &block || placed.contains(producer);
+    });
+    std::set<std::string> missing = found;
+    for (const std::string &own : finds[op]) {
+      missing.erase(own);
+    }
+    return all && !onnx::speaksOf(op, missing);
+  };
+  while (!waiting.empty()) {
+    size_t before = waiting.size();
+    llvm::erase_if(waiting, [&](Operation *op) {
+      if (!ready(op)) {
+        return false;
+      }
+      op->moveBefore(&block, block.back().getIterator());
+      placed.insert(op);
+      for (const std::string &symbol : finds[op]) {
+        found.erase(symbol);
+      }
+      return true;
+    });
+    if (waiting.size() == before) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// Phases put kernels where they are needed, not where all their operands are.
-static void sortBlocks(func::FuncOp function) {
-  function.walk([](Block *block) {
+static LogicalResult sortBlocks(func::FuncOp function) {
+  bool found = !onnx::foundInside(function).empty(), ok = true;
+  function.walk([&](Block *block) {
     if (!isa<plan::KernelOp>(block->getParentOp())) {
-      sortTopologically(block);
+      ok &= found ? sortWithFound(*block) : sortTopologically(block);
     }
   });
+  return success(ok);
 }
 
 static LogicalResult partition(State &s) {
@@ -78,17 +134,13 @@ static LogicalResult partition(State &s) {
   for (partition::Placement &p : report) {
     s.result.placement.push_back({p.node, p.op, "", p.device, p.whyNot});
   }
-  if (succeeded(ok)) {
-    sortBlocks(s.function());
-  }
-  return ok;
+  return failed(ok) ? ok : sortBlocks(s.function());
 }
 
 static LogicalResult layout(State &s) {
   layout::assignLayouts(
       s.function(), [&](StringRef spec) { return s.machineOf(spec).lanes; }, s.devices.front().machine.spec);
-  sortBlocks(s.function());
-  return success();
+  return sortBlocks(s.function());
 }
 
 static LogicalResult lower(State &s) {

@@ -18,8 +18,18 @@ struct TensorInfo {
   int32_t type = 0;    ///< ONNX's TensorProto.DataType number
   support::Sizes dims; ///< of the model's symbols
   support::Size bytes;
+  /// Of an output with sizes that the run finds: what the caller makes room for, also in `bytes`. Empty: the dims.
+  support::Sizes most = {};
+  const support::Sizes &room() const { return most.empty() ? dims : most; }
   bool isOptional = false; ///< an input that a run may leave out
   int64_t inPlaceOf = -1;  ///< the input in whose memory the caller may have this output written; -1: none
+};
+
+/// A size that a run finds in data and gives back with its outputs.
+struct FoundInfo {
+  std::string name;   ///< what outputs' dims call it
+  support::Size size; ///< of found sizes and symbols, as computed when the run ends
+  support::Size most; ///< of the model's symbols
 };
 
 /// A size that the caller chooses for each run, through the shapes of the inputs.
@@ -51,6 +61,7 @@ struct ModelInfo {
   std::string target; ///< as resolved, "x86-64-v3"
   std::vector<TensorInfo> inputs, outputs;
   std::vector<SymbolInfo> symbols; ///< in the order in which they first occur in the inputs' dims
+  std::vector<FoundInfo> found;    ///< in the order in which they first occur in the outputs' dims
   /// -1: depends on the symbols; the loop IR's @NAME_plan computes it.
   int64_t workspaceBytes = 0;
   int64_t workspaceAlign = 64, weightBytes = 0;

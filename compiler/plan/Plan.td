@@ -81,10 +81,10 @@ def Plan_LaunchOp : Plan_Op<"launch", [Pure]> {
   let description = [{
     The function takes a pointer for each operand, for each result, for the scratch (when scratchBytes is not 0), the model's symbols that `symbols`
     names, and the range of work items [begin, end). `items` and `scratchBytes` are sizes. With `checked` it returns a status (i32). Work items are
-    independent: any split over threads gives the same bits.
+    independent: any split over threads gives the same bits. One that finds a size (`found`) leaves it in its last result.
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyTensor>:$ins, StrAttr:$items, StrAttr:$scratchBytes,
-                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols, UnitAttr:$checked);
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols, UnitAttr:$checked, OptionalAttr<StrAttr>:$found);
   let results = (outs Variadic<AnyTensor>:$outs);
   let assemblyFormat = "$callee `(` $ins `)` attr-dict `:` functional-type($ins, $outs)";
   let extraClassDeclaration = [{

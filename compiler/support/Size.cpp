@@ -85,6 +85,16 @@ std::optional<Size> divideExactly(const Size &a, const Size &b) {
   if (!a.isKnown || !b.isKnown || b.is(0)) {
     return std::nullopt;
   }
+  if (b.isNumber()) {
+    Size quotient = a;
+    for (auto &[factors, coefficient] : quotient.terms) {
+      if (coefficient % b.number()) {
+        return std::nullopt;
+      }
+      coefficient /= b.number();
+    }
+    return quotient;
+  }
   // Long division by leading terms. The order need not be a good one: what comes out is exact or nothing.
   const auto &[lead, leadCoefficient] = *b.terms.rbegin();
   Size rest = a, quotient;
@@ -185,14 +195,56 @@ static std::vector<Size> &assumed() {
   static thread_local std::vector<Size> facts;
   return facts;
 }
-Assuming::Assuming(llvm::ArrayRef<Size> facts) : outer(assumed()) { llvm::append_range(assumed(), facts); }
-Assuming::~Assuming() { assumed() = std::move(outer); }
+static Bounds &assumedBounds() {
+  static thread_local Bounds bounds;
+  return bounds;
+}
+
+/// The symbol that a fact bounds, "$3" of "BOUND-$3"; empty: it is none of a found size.
+static std::string boundedSymbol(const Size &fact) {
+  std::string symbol;
+  fact.eachSymbol([&](StringRef name) {
+    if (Size::isFound(name) && !(fact + Size::symbol(name)).mentions(name)) {
+      symbol = name.str();
+    }
+  });
+  return symbol;
+}
+
+Bounds boundsIn(llvm::ArrayRef<Size> facts) {
+  Bounds bounds;
+  for (const Size &fact : facts) {
+    if (std::string symbol = boundedSymbol(fact); !symbol.empty()) {
+      bounds.try_emplace(symbol, fact + Size::symbol(symbol));
+    }
+  }
+  return bounds;
+}
+
+Assuming::Assuming(llvm::ArrayRef<Size> facts) : outer(assumed()), outerBounds(assumedBounds()) {
+  for (const Size &fact : facts) {
+    std::string symbol = boundedSymbol(fact);
+    if (symbol.empty() || !assumedBounds().try_emplace(symbol, fact + Size::symbol(symbol)).second) {
+      assumed().push_back(fact);
+    }
+  }
+}
+Assuming::~Assuming() {
+  assumed() = std::move(outer);
+  assumedBounds() = std::move(outerBounds);
+}
 
 bool Size::atLeast(int64_t n) const {
   if (provably(n)) {
     return true;
   }
-  if (!isKnown || isNumber() || assumed().empty()) {
+  if (!isKnown || isNumber()) {
+    return false;
+  }
+  if (isFound() && (provablyThroughMin(n, 2) || provablyBounded(n))) {
+    return true;
+  }
+  if (assumed().empty()) {
     return false;
   }
   // A proof looks at the arguments of calls, which are sizes in normal form: without the facts, or it would not end.
@@ -201,6 +253,116 @@ bool Size::atLeast(int64_t n) const {
   bool follows = llvm::any_of(facts, [&](const Size &fact) { return (*this - fact).provably(n); });
   std::swap(facts, assumed());
   return follows;
+}
+
+// Found sizes.
+
+bool Size::mentions(StringRef symbol) const {
+  bool any = false;
+  eachSymbol([&](StringRef name) { any |= name == symbol; });
+  return any;
+}
+
+bool Size::isFound() const {
+  // The text of a call holds those of its arguments.
+  return llvm::any_of(terms, [](const auto &term) {
+    return llvm::any_of(term.first, [](const std::string &factor) { return StringRef(factor).contains('$'); });
+  });
+}
+
+/// With found sizes at their bounds.
+bool Size::provablyBounded(int64_t n) const {
+  if (assumedBounds().empty()) {
+    return false;
+  }
+  Bounds bounds;
+  std::swap(bounds, assumedBounds()); // see atLeast()
+  bool follows = least(bounds).provably(n);
+  std::swap(bounds, assumedBounds());
+  return follows;
+}
+
+/// With a minimum that is taken away replaced by either of its arguments, which only takes away more.
+bool Size::provablyThroughMin(int64_t n, unsigned depth) const {
+  if (terms.size() > 8) { // each may be replaced: not for long sums
+    return false;
+  }
+  for (const auto &[factors, coefficient] : terms) {
+    std::optional<Call> c = coefficient < 0 && factors.size() == 1 ? callOf(factors.front()) : std::nullopt;
+    if (!c || c->name != "min") {
+      continue;
+    }
+    for (const Size &argument : {c->a(), c->b()}) {
+      Size less = *this + Size(coefficient) * (argument - symbol(factors.front()));
+      if (less.provably(n) || (depth > 1 && less.provablyThroughMin(n, depth - 1))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// A size that is not more than this one: what is taken away at its most.
+Size Size::least(const Bounds &bounds) const {
+  Size sum;
+  for (const auto &[factors, coefficient] : terms) {
+    Size term;
+    term.terms[factors] = coefficient;
+    sum = sum + (coefficient < 0 && term.isFound() ? Size(-1) * (Size(-1) * term).bounded(bounds) : term);
+  }
+  return sum;
+}
+
+Size Size::bounded(const Bounds &bounds) const {
+  if (!isFound()) {
+    return *this;
+  }
+  Size sum;
+  for (const auto &[factors, coefficient] : terms) {
+    Size term;
+    term.terms[factors] = std::abs(coefficient);
+    if (!term.isFound()) {
+      sum = sum + (coefficient < 0 ? Size(-1) * term : term);
+      continue;
+    }
+    if (coefficient < 0) { // at least nothing is taken away
+      sum = sum + (term.provably(0) ? Size(0) : unknown());
+      continue;
+    }
+    Size most = coefficient;
+    for (const std::string &factor : factors) {
+      most = most * factorBounded(factor, bounds, factors.size() == 1);
+    }
+    sum = sum + most;
+  }
+  return sum;
+}
+
+/// bounded() of one factor; in a product (not alone) it must not be negative.
+Size Size::factorBounded(StringRef factor, const Bounds &bounds, bool alone) const {
+  std::optional<Call> c = callOf(factor);
+  if (!c) {
+    auto bound = bounds.find(factor.str());
+    return !isFound(factor) ? symbol(factor) : bound == bounds.end() ? unknown() : bound->second.bounded(bounds);
+  }
+  if (!alone && !symbol(factor).provably(0)) {
+    return unknown();
+  }
+  Size a = c->a().bounded(bounds), b = c->b().bounded(bounds);
+  if (c->name == "div") { // by one at least
+    return !c->b().isFound() ? floorDiv(a, b) : c->a().provably(0) ? a : unknown();
+  }
+  if (c->name == "min") {
+    return a.isUnknown() ? b : b.isUnknown() ? a : min(a, b);
+  }
+  return max(a, b);
+}
+
+Size Size::replaced(llvm::function_ref<Size(StringRef)> symbol) const {
+  auto call = [](StringRef name, const Size &a, const Size &b) {
+    return name == "div" ? floorDiv(a, b) : name == "min" ? min(a, b) : max(a, b);
+  };
+  return isKnown ? compute<Size>({symbol, call}) : *this;
 }
 
 void Size::collectImplied(const Size &other, llvm::SmallVectorImpl<Size> &facts) const {

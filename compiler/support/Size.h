@@ -1,6 +1,9 @@
 // A size that is a number or an expression of the model's symbols ("batch", "sequence"): a polynomial with integer
 // coefficients over symbols and calls (div, min, max of sizes), in a normal form, so that equal sizes are equal texts:
 // "8", "batch*sequence", "2*batch+1", "div(samples+1,2)". Symbols are never negative.
+//
+// A *found* size is one that only data tells (how many elements are not zero): a symbol "$3" whose value a run finds,
+// and that a bound limits.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -14,6 +17,10 @@
 #include <vector>
 
 namespace ingot::support {
+
+class Size;
+/// What found sizes cannot exceed, by symbol.
+using Bounds = std::map<std::string, Size>;
 
 class Size {
 public:
@@ -55,6 +62,14 @@ public:
   bool atLeast(int64_t n) const;
   /// Whether it is 1, or an expression that is 0 or 1: numpy's rules repeat such an axis.
   bool repeats() const { return isNumber() ? is(1) : (Size(1) - *this).atLeast(0); }
+  bool mentions(llvm::StringRef symbol) const;
+  /// Whether a found size occurs.
+  bool isFound() const;
+  static bool isFound(llvm::StringRef symbol) { return symbol.starts_with("$"); }
+  /// A size without found ones that is not less than this one; unknown when the bounds do not tell.
+  Size bounded(const Bounds &bounds) const;
+  /// The same with other sizes in the place of symbols.
+  Size replaced(llvm::function_ref<Size(llvm::StringRef)> symbol) const;
   /// Calls f with each symbol that occurs, also inside of calls.
   void eachSymbol(llvm::function_ref<void(llvm::StringRef)> f) const;
 
@@ -98,6 +113,10 @@ private:
   friend class SizeParser;
   bool provably(int64_t n) const; ///< atLeast() without assumptions
   std::optional<int64_t> most() const;
+  Size factorBounded(llvm::StringRef factor, const Bounds &bounds, bool alone) const;
+  Size least(const Bounds &bounds) const;
+  bool provablyBounded(int64_t n) const;
+  bool provablyThroughMin(int64_t n, unsigned depth) const;
   void collectImplied(const Size &other, llvm::SmallVectorImpl<Size> &facts) const;
   friend llvm::SmallVector<Size, 4> implied(const Size &a, const Size &b);
 };
@@ -105,7 +124,7 @@ private:
 using Sizes = llvm::SmallVector<Size, 4>;
 
 /// While it lives, each of `facts` is known not to be negative: on this thread, for atLeast(), min() and max(). Such
-/// facts are bounds that the user gives ("8-batch") or that the model implies and a run checks.
+/// facts are bounds that the user gives ("8-batch"), that the model implies and a run checks, or those of found sizes.
 class Assuming {
 public:
   explicit Assuming(llvm::ArrayRef<Size> facts);
@@ -115,7 +134,11 @@ public:
 
 private:
   std::vector<Size> outer;
+  Bounds outerBounds;
 };
+
+/// What facts of the form "BOUND-$3" say; the first one of each symbol.
+Bounds boundsIn(llvm::ArrayRef<Size> facts);
 
 /// What `a == b` says about the operands of a min or max that one of them is: sizes that are then not negative.
 Sizes implied(const Size &a, const Size &b);

@@ -77,7 +77,7 @@ static int64_t inputElements(const ingot_tensor_info *info, const int64_t *sizes
   return ingot_sizes_elements(dims, info->rank, info->type);
 }
 
-/* `dims` are those of all outputs; not read for a model without symbols. */
+/* `dims` are those of all outputs; not read for a model whose sizes are all numbers. */
 static int checkBuffers(const ingot_model *model, const ingot_buffer *inputs, const ingot_buffer *outputs,
                         const int64_t *sizes, const int64_t *dims) {
   for (int32_t i = 0; i < model->input_count; ++i) {
@@ -94,14 +94,13 @@ static int checkBuffers(const ingot_model *model, const ingot_buffer *inputs, co
     if (status) {
       return status;
     }
-    dims += model->symbol_count > 0 ? info->rank : 0;
+    dims += model->plan ? info->rank : 0;
   }
   return 0;
 }
 
 int ingot_run(const ingot_model *model, const ingot_buffer *inputs, int32_t input_count, const ingot_buffer *outputs,
-              int32_t output_count, const int64_t *sizes, void *workspace, size_t workspace_bytes,
-              const ingot_exec *exec) {
+              int32_t output_count, int64_t *sizes, void *workspace, size_t workspace_bytes, const ingot_exec *exec) {
   int status = checkCall(model, inputs, input_count, outputs, output_count);
   if (status) {
     return status;
@@ -109,8 +108,11 @@ int ingot_run(const ingot_model *model, const ingot_buffer *inputs, int32_t inpu
   /* As long as the model's own lists, which a model of a few hundred tensors makes a few kilobytes of stack. */
   const void *in[input_count + 1];
   void *out[output_count + 1];
-  int open = model->symbol_count > 0;
+  int open = model->plan != 0;
   int64_t dims[open ? ingot_sizes_count(model) + 1 : 1], needed = model->workspace_bytes;
+  if (model->found_count > 0 && !sizes) {
+    return INGOT_ERROR_NULL;
+  }
   if (open) {
     status = ingot_plan(model, sizes, dims, &needed);
   }

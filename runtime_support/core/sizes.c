@@ -115,7 +115,7 @@ int ingot_bind(const ingot_model *model, const ingot_shape *inputs, int32_t inpu
 }
 
 static int planOpen(const ingot_model *model, const int64_t *sizes, int64_t *dims, int64_t *workspace_bytes) {
-  if (!sizes) {
+  if (!sizes && model->symbol_count > 0) {
     return INGOT_ERROR_NULL;
   }
   int status = checkSymbols(model, sizes);
@@ -144,7 +144,7 @@ int ingot_plan(const ingot_model *model, const int64_t *sizes, int64_t *dims, in
   }
   int64_t all[ingot_sizes_count(model) + 1], bytes = model->workspace_bytes;
   int64_t *next = dims ? dims : all;
-  if (model->symbol_count > 0) {
+  if (model->plan) {
     int status = planOpen(model, sizes, next, &bytes);
     if (status) {
       return status;
@@ -160,4 +160,17 @@ int ingot_plan(const ingot_model *model, const int64_t *sizes, int64_t *dims, in
     *workspace_bytes = bytes;
   }
   return 0;
+}
+
+void ingot_found_dims(const ingot_model *model, const int64_t *sizes, int64_t *dims) {
+  for (int32_t i = 0; i < model->output_count; ++i) {
+    const ingot_tensor_info *info = &model->outputs[i];
+    for (int32_t axis = 0; axis < info->rank; ++axis) {
+      int64_t dim = info->dims[axis];
+      if (INGOT_DIM_IS_SYMBOL(dim) && INGOT_DIM_SYMBOL(dim) >= model->symbol_count) {
+        dims[axis] = sizes[INGOT_DIM_SYMBOL(dim)];
+      }
+    }
+    dims += info->rank;
+  }
 }

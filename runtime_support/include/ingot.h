@@ -22,8 +22,16 @@
  *   int NAME_run(const T *input..., T *output..., int64_t SYMBOL..., void *workspace, const ingot_exec *exec);
  *   int64_t NAME_workspace_bytes(int64_t SYMBOL...);        for these sizes; negative: minus a status
  *
- * Everything below works for both kinds of models. Where it takes or gives `sizes`, these are the symbols' values in
- * the order of ingot_model.symbols, and null for a model without.
+ * A size of an output may also be one that only data tells, such as the number of boxes that a detector keeps. The
+ * caller makes room for the most that it can be; the run *finds* it, and gives it back through a pointer:
+ *
+ *   int NAME_run(const T *input..., T *output..., int64_t SYMBOL..., int64_t *FOUND..., void *workspace,
+ *                const ingot_exec *exec);
+ *
+ * The output then is row-major with the sizes that were found; what lies behind it is of no meaning.
+ *
+ * Everything below works for all kinds of models. Where it takes or gives `sizes`, these are the symbols' values in
+ * the order of ingot_model.symbols, then room for those that the run finds, and null for a model that has neither.
  *
  * Functions return a status: 0 is success, anything else says what is wrong and where (see ingot_error_kind).
  *
@@ -92,7 +100,8 @@ typedef enum ingot_type {
 } ingot_type;
 
 /* An entry of ingot_tensor_info.dims is a size, or negative where the size is open: INGOT_DIM_COMPUTED, which
- * ingot_plan knows (outputs only), or the number of a symbol. */
+ * ingot_plan knows (outputs only), or the number of a symbol: below ingot_model.symbol_count of one that the caller
+ * chooses, else of one that the run finds (outputs only). */
 #define INGOT_DIM_COMPUTED INT64_MIN
 #define INGOT_DIM_IS_SYMBOL(dim) ((dim) < 0 && (dim) != INGOT_DIM_COMPUTED)
 #define INGOT_DIM_SYMBOL(dim) ((int32_t)(-1 - (dim)))
@@ -105,17 +114,17 @@ typedef struct ingot_tensor_info {
   int32_t type;        /* an ingot_type */
   int32_t rank;        /* 0: a scalar; dims may then be null */
   const int64_t *dims; /* outermost first; see above */
-  int64_t elements;    /* product of dims; 1 for a scalar; -1: depends on the symbols */
-  int64_t bytes;       /* of the whole tensor; -1: depends on the symbols */
+  int64_t elements;    /* product of dims, of found ones at their most; 1 for a scalar; -1: depends on the symbols */
+  int64_t bytes;       /* of the whole tensor, likewise */
   uint32_t flags;      /* INGOT_TENSOR_... */
   int32_t in_place_of; /* outputs: 1 + the number of the input whose memory may also be this output's; 0: none */
 } ingot_tensor_info;
 
-/* A size that is chosen for each run. */
+/* A size that is chosen for each run, or found by it. */
 typedef struct ingot_symbol_info {
   const char *name; /* as the model calls it, UTF-8 */
   int64_t least;    /* the smallest that it may be, 0 or more */
-  int64_t most;     /* the largest that it may be; -1: not limited */
+  int64_t most;     /* the largest that it may be; -1: not limited, or (a found one) dependent on the symbols */
 } ingot_symbol_info;
 
 /* Alignment of ingot_exec.weights, in bytes. */
@@ -161,17 +170,20 @@ typedef struct ingot_model {
   int64_t weight_bytes;     /* of the constants, in the object or apart */
   const char *const *nodes; /* names of the ONNX nodes that a status may carry, node_count of them */
 
-  const ingot_symbol_info *symbols; /* symbol_count of them, in the order in which the inputs' dims name them */
+  const ingot_symbol_info
+      *symbols; /* in the order in which the inputs' (and for found ones, outputs') dims name them */
 
-  /* What follows from sizes: `dims` gets those of all outputs, one output after the other, `workspace_bytes` what run
-   * needs. Null for a model without symbols. ingot_plan is the same with checks. */
+  /* What follows from sizes: `dims` gets those of all outputs (found ones at their most), one output after the other,
+   * `workspace_bytes` what run needs. Null for a model whose sizes are all numbers. ingot_plan is the same with checks.
+   */
   int (*plan)(const int64_t *sizes, int64_t *dims, int64_t *workspace_bytes);
 
   /* The generic entry, unchecked: input_count and output_count pointers, in the order of `inputs` and `outputs`. */
-  int (*run)(const void *const *inputs, void *const *outputs, const int64_t *sizes, void *workspace,
-             const ingot_exec *exec);
+  int (*run)(const void *const *inputs, void *const *outputs, int64_t *sizes, void *workspace, const ingot_exec *exec);
 
   uint64_t weight_hash; /* ingot_hash64 of NAME.weights, where INGOT_MODEL_WEIGHTS_APART is set; otherwise 0 */
+
+  int32_t found_count; /* sizes that a run finds: `symbols` has them behind the symbol_count first */
 } ingot_model;
 
 /* A caller's tensor. Inputs are only read; `data` may be null when there are no elements, and of an optional input that
@@ -191,10 +203,10 @@ typedef struct ingot_shape {
 
 /* Runs `model` after checking everything that can be checked: ABI, counts, null and misaligned pointers, `sizes`, the
  * size of the workspace (`workspace_bytes`, in bytes). Nothing was written when a check fails. `sizes` is null for a
- * model without symbols; `exec` may be null. */
+ * model without symbols and found sizes; `exec` may be null. Buffers of outputs are as large as ingot_plan says; after
+ * a run with status 0 sizes[symbol_count] and what follows are the sizes that it found, see ingot_found_dims. */
 int ingot_run(const ingot_model *model, const ingot_buffer *inputs, int32_t input_count, const ingot_buffer *outputs,
-              int32_t output_count, const int64_t *sizes, void *workspace, size_t workspace_bytes,
-              const ingot_exec *exec);
+              int32_t output_count, int64_t *sizes, void *workspace, size_t workspace_bytes, const ingot_exec *exec);
 
 /* Finds the sizes of a run in the shapes of its inputs, and checks these for a model without symbols. INGOT_ERROR_SHAPE
  * names the first input whose rank is not the model's or of which an axis is not what the model, or another axis of
@@ -202,9 +214,12 @@ int ingot_run(const ingot_model *model, const ingot_buffer *inputs, int32_t inpu
 int ingot_bind(const ingot_model *model, const ingot_shape *inputs, int32_t input_count, int64_t *sizes);
 
 /* What follows from `sizes` when the model can run with them: in `dims`, which may be null, those of all outputs, one
- * output after the other (ingot_tensor_info.rank says how many are whose); in `workspace_bytes`, which may be null,
- * what a run needs. For a model without symbols too. */
+ * output after the other (ingot_tensor_info.rank says how many are whose), found ones at their most; in
+ * `workspace_bytes`, which may be null, what a run needs. Found sizes are not read. For a model without symbols too. */
 int ingot_plan(const ingot_model *model, const int64_t *sizes, int64_t *dims, int64_t *workspace_bytes);
+
+/* Writes what a run found over what ingot_plan gave: `dims` are those of all outputs. */
+void ingot_found_dims(const ingot_model *model, const int64_t *sizes, int64_t *dims);
 
 /* One sentence for the kind of `status`, without a full stop; never null. */
 const char *ingot_error_kind_text(int status);

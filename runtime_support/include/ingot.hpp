@@ -227,10 +227,20 @@ public:
   /// Runs on buffers whose element types the caller vouches for.
   Status runBuffers(Span<const ingot_buffer> inputs, Span<const ingot_buffer> outputs, Sizes sizes,
                     const Workspace &workspace, const ingot_exec *exec = nullptr) const {
+    if (pointer->found_count > 0) {
+      return {INGOT_ERROR_COUNT, pointer};
+    }
+    // Written are only sizes that the run finds, of which there are none.
+    Span<std::int64_t> all(const_cast<std::int64_t *>(sizes.data()), sizes.size());
+    return runFinding(inputs, outputs, all, workspace, exec);
+  }
+  /// The same of any model: `sizes` are the values of the symbols, then room for those that the run finds.
+  Status runFinding(Span<const ingot_buffer> inputs, Span<const ingot_buffer> outputs, Span<std::int64_t> sizes,
+                    const Workspace &workspace, const ingot_exec *exec = nullptr) const {
     if (!workspace) {
       return {INGOT_ERROR_MEMORY, pointer};
     }
-    if (sizes.size() != symbols().size()) {
+    if (sizes.size() != symbols().size() + std::size_t(pointer->found_count)) {
       return {INGOT_ERROR_COUNT, pointer};
     }
     return {ingot_run(pointer, inputs.data(), std::int32_t(inputs.size()), outputs.data(), std::int32_t(outputs.size()),

@@ -13,7 +13,7 @@ static int useStack(void) {
   return frame[7] != 7;
 }
 
-static int run(const void *const *inputs, void *const *outputs, const int64_t *sizes, void *workspace,
+static int run(const void *const *inputs, void *const *outputs, int64_t *sizes, void *workspace,
                const ingot_exec *exec) {
   (void)sizes, (void)exec;
   float *out = outputs[0];
@@ -37,5 +37,5 @@ static int run(const void *const *inputs, void *const *outputs, const int64_t *s
 
 static const int64_t dims[] = {1};
 static const ingot_tensor_info x = {"x", INGOT_FLOAT32, 1, dims, 1, 4}, y = {"y", INGOT_FLOAT32, 1, dims, 1, 4};
-static const ingot_model model = {INGOT_ABI, 0, "rude", "any", 1, 1, 0, 0, &x, &y, 64, 64, 0, 0, 0, 0, run, 0};
+static const ingot_model model = {INGOT_ABI, 0, "rude", "any", 1, 1, 0, 0, &x, &y, 64, 64, 0, 0, 0, 0, run, 0, 0};
 const ingot_model *rude_model(void) { return &model; }

@@ -114,6 +114,10 @@ READ = [
     ("Attention", [f(1, 2, 3, 4)] * 3, dict(opset=23, qk_matmul_output_mode=4), "attribute 'qk_matmul_output_mode' is 4"),
     ("BatchNormalization", [IMAGE, f(4), f(4), f(4), f(3)], {}, "operand of type 'tensor<3xf32>' does not have a value for each channel of 'tensor<1x4x8x8xf32>'"),
     ("BatchNormalization", [IMAGE, f(4), f(4), f(4), f(4)], dict(opset=9, outputs=5), "has outputs that only training writes, which is unsupported"),
+    ("NonMaxSuppression", [f(1, 5, 4), f(1, 2, 6)], {}, "needs boxes [batches, boxes, 4] and scores [batches, classes, boxes], not 'tensor<1x5x4xf32>' and 'tensor<1x2x6xf32>'"),
+    ("NonMaxSuppression", [f(1, 5, 4), f(1, 2, 5), i(2)], {}, "needs a limit and thresholds of one element"),
+    ("Unique", [f(2, 0)], dict(axis=0), "compares slices without elements"),
+    ("Unique", [f(2, 3)], dict(axis=2), "axis 2 is outside of 'tensor<2x3xf32>'"),
     ("ReverseSequence", [f(2, 3), i(2)], dict(time_axis=0, batch_axis=1), "sequence_lens of type 'tensor<2xi64>' do not fit 'tensor<2x3xf32>'"),
     ("OneHot", [i(2), ints(3), f(3)], {}, "values of type 'tensor<3xf32>' are not two"),
     ("GroupNormalization", [IMAGE, f(3), f(3)], dict(num_groups=3, opset=18), "the channels of 'tensor<1x4x8x8xf32>' do not divide into 3 groups"),
@@ -159,7 +163,7 @@ READ = [
 
 # Found when the graph is simple.
 SIMPLE = [
-    ("NonZero", [f(2, 3)], {}, "has a result of unsupported shape: it depends on data that is known only when the model runs"),
+    ("Range", [f(), f(), f()], {}, "has a result of unsupported shape: it depends on data that is known only when the model runs"),
 ]
 
 # No target takes them.

@@ -25,7 +25,7 @@ static int body(void *args, int64_t begin, int64_t end) {
   }
   return STATUS;
 }
-static int run(const void *const *inputs, void *const *outputs, const int64_t *sizes, void *workspace, const ingot_exec *exec) {
+static int run(const void *const *inputs, void *const *outputs, int64_t *sizes, void *workspace, const ingot_exec *exec) {
   void *pointers[] = {(void *)inputs[0], outputs[0]};
   ((char *)workspace)[0] = 1;
   return ingot_parallel_for(exec, body, pointers, ELEMENTS + SPILL);
@@ -43,7 +43,7 @@ static int plan(const int64_t *sizes, int64_t *dims, int64_t *bytes) {
   *dims = *sizes, dims[1] = 3, *bytes = 64 * *sizes;
   return 0;
 }
-static int run(const void *const *inputs, void *const *outputs, const int64_t *sizes, void *workspace, const ingot_exec *exec) {
+static int run(const void *const *inputs, void *const *outputs, int64_t *sizes, void *workspace, const ingot_exec *exec) {
   for (int64_t i = 0; i < 3 * *sizes; ++i) {
     ((float *)outputs[0])[i] = 2 * ((const float *)inputs[0])[i];
     ((char *)workspace)[64 * *sizes - 1] = 1;

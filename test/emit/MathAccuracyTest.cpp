@@ -96,7 +96,7 @@ plan::ModelInfo describe(bool isDouble) {
   return model;
 }
 
-using GenericRun = int (*)(const void *const *, void *const *, const int64_t *, void *, const void *);
+using GenericRun = int (*)(const void *const *, void *const *, int64_t *, void *, const void *);
 
 /// Compiles and loads; the library stays loaded.
 GenericRun compile(const target::MachineModel &machine, bool isDouble, int64_t lanes) {

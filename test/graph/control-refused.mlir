@@ -41,14 +41,14 @@ func.func @otherElement(%n: tensor<i64>, %x: tensor<1xf32>) -> tensor<1xf32> {
 
 // -----
 
-// CHECK: error: has branches that give different shapes, which is unsupported: [2] and [3]
-func.func @shapes(%c: tensor<i1>, %a: tensor<2xf32>, %b: tensor<3xf32>) -> tensor<?xf32> {
+// CHECK: error: has branches that give different shapes, which is unsupported: [2] and [3, 1]
+func.func @shapes(%c: tensor<i1>, %a: tensor<2xf32>, %b: tensor<3x1xf32>) -> tensor<*xf32> {
   %y = "onnx.If"(%c) ({
     onnx.Yield %a : tensor<2xf32>
   }, {
-    onnx.Yield %b : tensor<3xf32>
-  }) : (tensor<i1>) -> tensor<?xf32>
-  return %y : tensor<?xf32>
+    onnx.Yield %b : tensor<3x1xf32>
+  }) : (tensor<i1>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
 }
 
 // -----

@@ -294,6 +294,97 @@ def indexed():
     return c.each(b=[1, 3], n=[1, 2, 9], w=[1, 7, 16, 31])
 
 
+# Sizes that only data tells.
+
+
+def some_zeros(rng, shape, sizes):
+    return rng.integers(-1, 2, shape)
+
+
+@case
+def finders():
+    c = Case(18)
+    x, mask = c.input("b", "n", fill=some_zeros), c.input("n", dtype=bool, fill=lambda rng, shape, sizes: rng.random(shape) < 0.4)
+    i64 = lambda *values: c.constant(np.int64(values))
+    c.output(c.op("NonZero", x), np.int64)
+    places = c.op("NonZero", c.op("Greater", x, c.constant(np.float32(0))))
+    taken = c.op("GatherND", x, c.op("Transpose", places, perm=[1, 0]))
+    at_most = c.op("ReduceMin", c.op("Concat", i64(3), c.op("Shape", taken), axis=0), keepdims=1)
+    values, where = c.op("TopK", taken, at_most, outputs=2)
+    c.output(c.op("Concat", values, c.op("ConstantOfShape", c.op("Shape", values)), taken, axis=0)), c.output(where, np.int64)
+    c.output(c.op("Slice", taken, i64(1), i64(4)))
+    c.output(c.op("Mul", c.op("Compress", x, mask, axis=1), c.constant(np.float32(2)))), c.output(c.op("Compress", x, mask))
+    c.output(c.op("Range", c.constant(np.int64(0)), c.op("Squeeze", at_most), c.constant(np.int64(1))), np.int64)
+    return c.each(b=[1, 3], n=[1, 2, 7, 13, 100])
+
+
+@case
+def unique():
+    c = Case(18)
+    x, places = c.input("a", "b", "c", fill=some_zeros), c.input("n", dtype=np.int64, fill=lambda rng, shape, sizes: rng.integers(-9, 9, shape))
+    for axis in (None, 0, 1, 2):
+        for in_order in (0, 1):
+            y, *others = c.op("Unique", x, outputs=4, sorted=in_order, **({} if axis is None else {"axis": axis}))
+            c.output(y), [c.output(other, np.int64) for other in others]
+    c.output(c.op("Unique", places), np.int64)
+    return c.each(a=[1, 2, 3], b=[1, 5], c=[1, 2], n=[1, 13, 64])
+
+
+def box_corners(rng, shape, sizes):
+    corners = rng.random((*shape[:-1], 2, 2))
+    return corners.reshape(shape)
+
+
+@case
+def suppression():
+    c = Case(18)
+    boxes, scores = c.input("b", "n", 4, fill=box_corners), c.input("b", "k", "n", fill=lambda rng, shape, sizes: rng.random(shape))
+    number = lambda *values: c.constant(np.float32(values))
+    limit = c.input(1, dtype=np.int64, fill=lambda rng, shape, sizes: rng.integers(-1, 6, shape))
+    c.output(c.op("NonMaxSuppression", boxes, scores, c.constant(np.int64([5])), number(0.3), number(0.2)), np.int64)
+    c.output(c.op("NonMaxSuppression", boxes, scores, c.constant(np.int64([1 << 62])), number(0.5), center_point_box=1), np.int64)
+    c.output(c.op("NonMaxSuppression", boxes, scores, limit, number(0.5)), np.int64)
+    c.output(c.op("NonMaxSuppression", boxes, scores), np.int64)
+    return c.each(b=[1, 2], k=[1, 3], n=[1, 2, 7, 31])
+
+
+@case
+def detector():
+    """What detectors end with: boxes of interest, if there are any those that do not overlap, and of these the first."""
+    c = Case(18)
+    boxes, scores, limit = c.input("n", 4, fill=box_corners), c.input("n", fill=lambda rng, shape, sizes: rng.random(shape)), c.input(fill=lambda rng, shape, sizes: np.float32(rng.random() * 1.5))
+    i64 = lambda *values: c.constant(np.int64(values))
+    kept = c.op("Reshape", c.op("NonZero", c.op("Greater", scores, limit)), i64(-1))
+    some, theirs = c.op("Gather", boxes, kept, axis=0), c.op("Gather", scores, kept, axis=0)
+    none = c.op("Equal", c.op("ReduceProd", c.op("Shape", some), keepdims=0), c.constant(np.int64(0)))
+    empty = subgraph(c, [], lambda: [(c.op("Identity", c.constant(np.zeros(0, np.int64))), np.int64)])
+
+    def suppressed():
+        found = c.op("NonMaxSuppression", c.op("Unsqueeze", some, i64(0)), c.op("Unsqueeze", theirs, i64(0, 1)), i64(1 << 62), c.constant(np.float32([0.4])))
+        return [(c.op("Squeeze", c.op("Gather", found, i64(2), axis=1), i64(1)), np.int64)]
+
+    first = c.op("Slice", c.op("If", none, then_branch=empty, else_branch=subgraph(c, [], suppressed)), i64(0), i64(5), i64(0))
+    c.output(c.op("Gather", some, first, axis=0)), c.output(c.op("Gather", theirs, first, axis=0))
+    return c.at(n=[1, 1, 2, 3, 7, 13, 31, 64, 100])
+
+
+@case
+def loop_until():
+    """A condition ends the loop: how many rows there are the run finds."""
+    c = Case(18)
+    x, limit, trips = c.input("n"), c.input(fill=lambda rng, shape, sizes: np.float32(rng.integers(0, 9))), c.constant(np.int64(6))
+    start, one = c.constant(np.float32(0)), c.constant(np.float32(1))
+
+    def step(i, go, a):
+        following = c.op("Add", a, one)
+        return [(c.op("Less", following, limit), bool), (following, np.float32), (c.op("Mul", following, x), np.float32)]
+
+    body = subgraph(c, [(c.fresh("a"), np.int64, []), (c.fresh("a"), bool, []), (c.fresh("a"), np.float32, [])], step)
+    last, rows = c.op("Loop", trips, "", start, outputs=2, body=body)
+    c.output(last), c.output(c.op("Transpose", rows, perm=[1, 0]))
+    return c.at(n=[1, 2, 3, 5, 8, 13, 17, 31])
+
+
 # Windows.
 
 

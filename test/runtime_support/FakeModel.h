@@ -12,7 +12,7 @@ inline constexpr ingot_tensor_info inputInfos[] = {{"x", INGOT_FLOAT32, 2, input
 inline constexpr ingot_tensor_info outputInfos[] = {{"y", INGOT_FLOAT32, 2, inputDims, 6, 24, 0, 0}};
 inline constexpr const char *nodeNames[] = {"/embed/Gather", "/add"};
 
-inline int runFake(const void *const *inputs, void *const *outputs, const int64_t *, void *workspace,
+inline int runFake(const void *const *inputs, void *const *outputs, int64_t *, void *workspace,
                    const ingot_exec *exec) {
   struct Args {
     const float *x;
@@ -34,9 +34,9 @@ inline int runFake(const void *const *inputs, void *const *outputs, const int64_
   return ingot_parallel_for(exec, body, &args, 6);
 }
 
-inline constexpr ingot_model fakeModel = {INGOT_ABI, 0,         "fake",     "any",       2,       1,
-                                          2,         0,         inputInfos, outputInfos, 256,     64,
-                                          0,         nodeNames, nullptr,    nullptr,     runFake, 0};
+inline constexpr ingot_model fakeModel = {INGOT_ABI, 0,          "fake",      "any", 2,  1, 2,
+                                          0,         inputInfos, outputInfos, 256,   64, 0, nodeNames,
+                                          nullptr,   nullptr,    runFake,     0,     0};
 
 // An open model: y[batch][2*rows] = the sum of x[batch][rows] and bias[rows], each sum twice. A batch is at most 4; the
 // node refuses 7 rows.
@@ -58,7 +58,7 @@ inline int planOpen(const int64_t *sizes, int64_t *dims, int64_t *workspaceBytes
   return 0;
 }
 
-inline int runOpen(const void *const *inputs, void *const *outputs, const int64_t *sizes, void *workspace,
+inline int runOpen(const void *const *inputs, void *const *outputs, int64_t *sizes, void *workspace,
                    const ingot_exec *) {
   const auto *x = static_cast<const float *>(inputs[0]), *bias = static_cast<const float *>(inputs[1]);
   auto *y = static_cast<float *>(outputs[0]);
@@ -69,8 +69,8 @@ inline int runOpen(const void *const *inputs, void *const *outputs, const int64_
   return 0;
 }
 
-inline constexpr ingot_model openModel = {INGOT_ABI, 0,         "open",      "any",       2,       1,
-                                          1,         2,         openInputs,  openOutputs, -1,      64,
-                                          0,         openNodes, openSymbols, planOpen,    runOpen, 0};
+inline constexpr ingot_model openModel = {INGOT_ABI,   0,          "open",      "any", 2,  1, 1,
+                                          2,           openInputs, openOutputs, -1,    64, 0, openNodes,
+                                          openSymbols, planOpen,   runOpen,     0,     0};
 
 } // namespace ingot::test

@@ -101,7 +101,7 @@ TEST(Run, Workspace) {
 TEST(Run, NoWorkspaceNeeded) {
   Call call;
   call.model.workspace_bytes = 0;
-  call.model.run = [](const void *const *, void *const *, const int64_t *, void *, const ingot_exec *) { return 0; };
+  call.model.run = [](const void *const *, void *const *, int64_t *, void *, const ingot_exec *) { return 0; };
   EXPECT_EQ(call.run(nullptr, 0), 0);
 }
 
@@ -110,7 +110,7 @@ TEST(Run, EmptyTensorsMayBeNull) {
   ingot_tensor_info empty = {"e", INGOT_FLOAT32, 1, nullptr, 0, 0, 0, 0};
   call.model.inputs = &empty;
   call.model.input_count = 1;
-  call.model.run = [](const void *const *inputs, void *const *, const int64_t *, void *, const ingot_exec *) {
+  call.model.run = [](const void *const *inputs, void *const *, int64_t *, void *, const ingot_exec *) {
     return int(!!inputs[0]);
   };
   call.inputs[0] = {nullptr, 0};
@@ -122,7 +122,7 @@ TEST(Run, OptionalInputsMayBeNull) {
   ingot_tensor_info input = call.model.inputs[0];
   call.model.inputs = &input;
   call.model.input_count = 1;
-  call.model.run = [](const void *const *inputs, void *const *, const int64_t *, void *, const ingot_exec *) {
+  call.model.run = [](const void *const *inputs, void *const *, int64_t *, void *, const ingot_exec *) {
     return int(!inputs[0]);
   };
   auto run = [&] {

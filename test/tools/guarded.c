@@ -2,7 +2,8 @@
  *
  *   guarded MODEL.so NAME DIR [SIZE...]      reads DIR/input_K.bin, writes DIR/output_K.bin
  *
- * SIZEs are the values of the model's symbols, in their order.
+ * SIZEs are the values of the model's symbols, in their order. Where the model finds sizes, outputs are written as far
+ * as these go, and DIR/found.txt has the sizes of all outputs' axes, an output a line.
  *
  * Two runs: in one every input, output and the workspace ends where a forbidden page begins, in the other it begins
  * where one ends (tensors are aligned for their element type only, as the header promises). A library that was linked
@@ -97,7 +98,7 @@ static void check(const ingot_model *model, int status) {
 
 /* What a run with these sizes is made of. */
 typedef struct Plan {
-  int64_t sizes[MOST], workspace;
+  int64_t sizes[MOST], workspace, dims[16 * MOST];
   size_t inputs[MOST], outputs[MOST]; /* bytes */
 } Plan;
 
@@ -109,24 +110,46 @@ static size_t bytesOf(const ingot_tensor_info *info, const int64_t *dims, const 
   return bytes;
 }
 
-static void makePlan(const ingot_model *model, char **sizes, Plan *plan) {
-  static int64_t dims[16 * MOST];
-  for (int k = 0; k < model->symbol_count; ++k) {
-    plan->sizes[k] = atoll(sizes[k]);
-  }
-  check(model, ingot_plan(model, plan->sizes, dims, &plan->workspace));
-  for (int k = 0; k < model->input_count; ++k) {
-    plan->inputs[k] = bytesOf(&model->inputs[k], model->inputs[k].dims, plan->sizes);
-  }
-  const int64_t *next = dims;
+static void setOutputs(const ingot_model *model, Plan *plan) {
+  const int64_t *next = plan->dims;
   for (int k = 0; k < model->output_count; ++k) {
     plan->outputs[k] = bytesOf(&model->outputs[k], next, plan->sizes);
     next += model->outputs[k].rank;
   }
 }
 
+/* Outputs as large as the runs found them. */
+static void takeFound(const ingot_model *model, Plan *plan, const char *folder) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/found.txt", folder);
+  FILE *file = model->found_count > 0 ? fopen(path, "w") : NULL;
+  if (!file) {
+    return;
+  }
+  ingot_found_dims(model, plan->sizes, plan->dims);
+  setOutputs(model, plan);
+  const int64_t *next = plan->dims;
+  for (int k = 0; k < model->output_count; ++k, fputc('\n', file)) {
+    for (int axis = 0; axis < model->outputs[k].rank; ++axis) {
+      fprintf(file, "%lld ", (long long)*next++);
+    }
+  }
+  fclose(file);
+}
+
+static void makePlan(const ingot_model *model, char **sizes, Plan *plan) {
+  for (int k = 0; k < model->symbol_count; ++k) {
+    plan->sizes[k] = atoll(sizes[k]);
+  }
+  check(model, ingot_plan(model, plan->sizes, plan->dims, &plan->workspace));
+  for (int k = 0; k < model->input_count; ++k) {
+    plan->inputs[k] = bytesOf(&model->inputs[k], model->inputs[k].dims, plan->sizes);
+  }
+  setOutputs(model, plan);
+}
+
 /* One run; outputs are left in `outputs`. */
-static void run(const ingot_model *model, const Plan *plan, const char *folder, int atEnd, void **outputs) {
+static void run(const ingot_model *model, Plan *plan, const char *folder, int atEnd, void **outputs) {
   const void *inputs[MOST];
   for (int k = 0; k < model->input_count; ++k) {
     const ingot_tensor_info *info = &model->inputs[k];
@@ -171,6 +194,7 @@ int main(int argc, char **argv) {
   void *first[MOST], *second[MOST];
   run(model, &plan, argv[3], 1, first);
   run(model, &plan, argv[3], 0, second);
+  takeFound(model, &plan, argv[3]);
   for (int k = 0; k < model->output_count; ++k) {
     if (memcmp(first[k], second[k], plan.outputs[k]) != 0) {
       fail("two runs give different bits in", model->outputs[k].name);

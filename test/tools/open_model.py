@@ -38,6 +38,7 @@ class Model(ctypes.Structure):
     _fields_ += [("inputs", ctypes.POINTER(Tensor)), ("outputs", ctypes.POINTER(Tensor))]
     _fields_ += [(name, ctypes.c_int64) for name in ("workspace_bytes", "workspace_align", "weight_bytes")]
     _fields_ += [("nodes", ctypes.POINTER(ctypes.c_char_p)), ("symbols", ctypes.POINTER(Symbol)), ("plan", PLAN), ("run", RUN)]
+    _fields_ += [("weight_hash", ctypes.c_uint64), ("found_count", ctypes.c_int32)]
 
 
 class Refused(Exception):
@@ -110,9 +111,9 @@ class OpenModel:
 
     def run(self, feeds, sizes):
         """Outputs for inputs by name (None: an optional one is left out) and symbols by name."""
-        values = (ctypes.c_int64 * max(1, len(self.symbols)))(*[sizes[name] for name in self.symbols])
+        values = (ctypes.c_int64 * max(1, len(self.symbols) + self.model.found_count))(*[sizes[name] for name in self.symbols])
         dims, workspace = (ctypes.c_int64 * (1 + sum(o.rank for o in self.outputs)))(), ctypes.c_int64(self.model.workspace_bytes)
-        if self.symbols:
+        if self.model.plan:
             self.check(self.model.plan(values, dims, ctypes.byref(workspace)))
             shapes, at = [], 0
             for tensor in self.outputs:
@@ -140,4 +141,10 @@ class OpenModel:
         self.check(self.model.run(pointers(ins), pointers(outs), values, workspace.pointer, execution))
         for what, buffer in [*((f"output {i}", o) for i, o in enumerate(outs)), ("workspace", workspace)]:
             buffer.check(what)
-        return [o.bytes.view(dtype).reshape(shape).copy() for o, shape, dtype in zip(outs, shapes, types)]
+        return [self.found(tensor, o.bytes.view(dtype), shape, values) for tensor, o, shape, dtype in zip(self.outputs, outs, shapes, types)]
+
+    def found(self, tensor, elements, shape, values):
+        """An output as far as the run found its sizes."""
+        is_found = [-(1 << 63) < tensor.dims[axis] < -len(self.symbols) for axis in range(tensor.rank)]
+        shape = [values[-1 - tensor.dims[axis]] if found else size for axis, (found, size) in enumerate(zip(is_found, shape))]
+        return elements[: int(np.prod(shape, dtype=np.int64))].reshape(shape).copy()

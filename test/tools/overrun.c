@@ -5,7 +5,7 @@ static const int64_t dims[] = {1};
 static const ingot_tensor_info x = {"x", INGOT_FLOAT32, 1, dims, 1, 4, 0, 0},
                                y = {"y", INGOT_FLOAT32, 1, dims, 1, 4, 0, 0};
 
-static int run(const void *const *inputs, void *const *outputs, const int64_t *sizes, void *workspace,
+static int run(const void *const *inputs, void *const *outputs, int64_t *sizes, void *workspace,
                const ingot_exec *exec) {
   const volatile float *from = inputs[0];
   volatile float *to = outputs[0];
@@ -18,6 +18,6 @@ static int run(const void *const *inputs, void *const *outputs, const int64_t *s
 
 const ingot_model *overrun_model(void);
 const ingot_model *overrun_model(void) {
-  static const ingot_model model = {INGOT_ABI, 0, "overrun", "none", 1, 1, 0, 0, &x, &y, 0, 1, 0, 0, 0, 0, run, 0};
+  static const ingot_model model = {INGOT_ABI, 0, "overrun", "none", 1, 1, 0, 0, &x, &y, 0, 1, 0, 0, 0, 0, run, 0, 0};
   return &model;
 }

@@ -3,6 +3,11 @@
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Found.h"
+#include "compiler/onnx/ops/Cast.h"
+#include "compiler/onnx/ops/Compare.h"
+#include "compiler/onnx/ops/Shape.h"
+#include "compiler/onnx/ops/Unary.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/BitVector.h"
 #define GET_OP_CLASSES
@@ -85,6 +90,25 @@ TensorType join(Type a, Type b) {
   return sizedType(sizes, x.getElementType());
 }
 
+std::optional<std::pair<std::pair<Size, Size>, bool>> equalityOf(Value condition) {
+  bool equal = true;
+  while (Operation *op = condition.getDefiningOp()) {
+    if (isa<EqualOp>(op)) {
+      auto a = sizesIn(op->getOperand(0)), b = sizesIn(op->getOperand(1));
+      if (!a || !b || a->size() != 1 || b->size() != 1 || a->front().isFound() || b->front().isFound()) {
+        return std::nullopt;
+      }
+      return std::make_pair(std::make_pair(a->front(), b->front()), equal);
+    }
+    if (!isa<NotOp, CastOp, IdentityOp, ReshapeOp>(op)) {
+      return std::nullopt;
+    }
+    equal ^= isa<NotOp>(op);
+    condition = op->getOperand(0);
+  }
+  return std::nullopt;
+}
+
 LoopOp narrowLoop(RewriterBase &rewriter, LoopOp loop, const llvm::BitVector &keep) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(loop);
@@ -106,6 +130,7 @@ LoopOp narrowLoop(RewriterBase &rewriter, LoopOp loop, const llvm::BitVector &ke
   }
   rewriter.modifyOpInPlace(end, [&] { end->setOperands(yields); });
   auto narrow = LoopOp::create(rewriter, loop.getLoc(), types, loop.getTrips(), loop.getCondition(), initial);
+  narrow->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   narrow.getBody().takeBody(loop.getBody());
   narrow.block().eraseArguments(dead);
   unsigned next = 0;
@@ -147,6 +172,33 @@ LogicalResult IfOp::verify() {
   return isOneElement(getCondition()) ? success() : emitOpError("needs a condition of one element");
 }
 
+/// What an axis of both branches' results (null: the branch fails) is behind the If: where they differ, or where ops
+/// inside find it, a size that the run finds.
+static Size sizeBehind(IfOp op, const Size *a, const Size *b, const std::set<std::string> &inner) {
+  bool escapes = (a && mentionsAny(*a, inner)) || (b && mentionsAny(*b, inner));
+  if (!escapes && (!a || !b || *a == *b)) {
+    return a ? *a : *b;
+  }
+  if ((a && a->isUnknown()) || (b && b->isUnknown()) || (!escapes && equalityOf(op.getCondition()))) {
+    return Size::unknown();
+  }
+  return chosenSize(op, a ? *a : Size::unknown(), b ? *b : Size::unknown());
+}
+
+/// The type of a result from those of the branches (null: one that fails).
+static TensorType typeBehind(IfOp op, Type a, Type b, const std::set<std::string> &inner) {
+  auto x = dyn_cast_or_null<RankedTensorType>(a), y = dyn_cast_or_null<RankedTensorType>(b);
+  TensorType joined = join(a ? a : b, b ? b : a);
+  if (!joined || !joined.hasRank() || (!x && !y)) {
+    return joined;
+  }
+  Sizes then = x ? sizesOf(x) : Sizes(), otherwise = y ? sizesOf(y) : Sizes(), sizes;
+  for (int64_t i = 0; i < joined.getRank(); ++i) {
+    sizes.push_back(sizeBehind(op, x ? &then[i] : nullptr, y ? &otherwise[i] : nullptr, inner));
+  }
+  return sizedType(sizes, joined.getElementType());
+}
+
 LogicalResult IfOp::inferTypes(SmallVectorImpl<Type> &types) {
   std::string errors[2];
   for (auto [region, error] : llvm::zip_equal(getOperation()->getRegions(), errors)) {
@@ -164,9 +216,10 @@ LogicalResult IfOp::inferTypes(SmallVectorImpl<Type> &types) {
     return emitOpError("has no branch that can be computed: ") << errors[0] << "; " << errors[1];
   }
   Operation *ends[2] = {getThenBranch().front().getTerminator(), getElseBranch().front().getTerminator()};
+  std::set<std::string> inner = foundInside(*this);
   for (unsigned i = 0; i < getNumResults(); ++i) {
     Type a = ends[0]->getOperand(i).getType(), b = ends[1]->getOperand(i).getType();
-    TensorType joined = join(!errors[0].empty() ? b : a, !errors[1].empty() ? a : b);
+    TensorType joined = typeBehind(*this, errors[0].empty() ? a : Type(), errors[1].empty() ? b : Type(), inner);
     if (!joined) {
       return emitOpError("has branches that differ in the element type of output ")
              << i << ": " << getElementTypeOrSelf(a) << " and " << getElementTypeOrSelf(b);
@@ -224,15 +277,17 @@ static LogicalResult inferBody(LoopOp loop) {
   return success();
 }
 
-/// The size of the scan outputs' first axis.
+/// The size of the scan outputs' first axis: found when a condition may end the loop before its trip count does.
 static Size tripsOf(LoopOp loop) {
   bool whole = !present(loop.getCondition()) || splatOf(loop.getCondition()) == 1;
   bool goesOn = loop.continues().get() == loop.enters() || splatOf(loop.continues().get()) == 1;
   auto trips = present(loop.getTrips()) ? sizesIn(loop.getTrips()) : std::nullopt;
-  if (!trips || trips->size() != 1 || !whole || !goesOn) {
+  if (!trips || trips->size() != 1) {
     return Size::unknown();
   }
-  return trips->front().atLeast(0) ? trips->front() : trips->front().isNumber() ? Size(0) : max(trips->front(), 0);
+  const Size &given = trips->front();
+  Size most = given.atLeast(0) ? given : given.isNumber() ? Size(0) : max(given, 0);
+  return whole && goesOn ? most : foundSize(loop, most);
 }
 
 LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
@@ -246,7 +301,8 @@ LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
   for (unsigned i = 0; i < carried(); ++i) {
     types.push_back(argument(i).getType());
   }
-  Size trips = tripsOf(*this);
+  Size trips = scans() ? tripsOf(*this) : Size(0);
+  std::set<std::string> inner = foundInside(*this);
   for (unsigned i = carried(); i < getNumResults(); ++i) {
     auto slice = ranked(yielded(i).get());
     if (!slice) {
@@ -254,6 +310,9 @@ LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
       continue;
     }
     Sizes sizes = sizesOf(slice);
+    for (Size &s : sizes) { // each iteration may find another
+      s = mentionsAny(s, inner) ? Size::unknown() : s;
+    }
     sizes.insert(sizes.begin(), trips);
     types.push_back(sizedType(sizes, slice.getElementType()));
   }

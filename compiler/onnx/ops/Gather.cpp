@@ -4,6 +4,7 @@
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Compare.h"
+#include "compiler/onnx/ops/Find.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Select.h"
 #include "compiler/onnx/ops/Shape.h"
@@ -38,7 +39,6 @@ static LogicalResult unrankedResult(Operation *op, SmallVectorImpl<Type> &types)
   types.push_back(unrankedOf(elementOf(op->getOperand(0))));
   return success();
 }
-static SmallVector<int64_t> denseStrides(Value v) { return rowMajorStrides(ranked(v).getShape()); }
 static Sizes walkedStrides(Value v) { return rowMajorStrides(ArrayRef<Size>(sizesOf(ranked(v)))); }
 
 static std::string whyNotIndexed(Operation *op) {
@@ -417,6 +417,7 @@ LogicalResult CompressOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (!data) {
     return unrankedResult(*this, types);
   }
+  // Of a condition that only the run knows: see decompose.
   Size count = condition ? Size(llvm::count_if(*condition, [](int64_t c) { return c != 0; })) : Size::unknown();
   Sizes shape{count};
   if (getAxis()) {
@@ -430,23 +431,29 @@ LogicalResult CompressOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(sizedType(shape, data.getElementType()));
   return success();
 }
-LogicalResult CompressOp::decompose(PatternRewriter &rewriter) {
-  auto condition = integersOf(getCondition());
-  if (!condition) {
-    return failure();
-  }
-  SmallVector<int64_t> kept;
-  for (auto [i, c] : llvm::enumerate(*condition)) {
-    if (c) {
-      kept.push_back(i);
+/// The places of a condition that are true.
+static Value keptPlaces(PatternRewriter &rewriter, Location loc, Value condition) {
+  if (auto constant = integersOf(condition)) {
+    SmallVector<int64_t> kept;
+    for (auto [i, c] : llvm::enumerate(*constant)) {
+      if (c) {
+        kept.push_back(i);
+      }
     }
+    return makeIntegers(rewriter, loc, kept);
   }
+  Value line = makeIntegers(rewriter, loc, {-1});
+  Value flat = make<ReshapeOp>(rewriter, loc, {condition, line});
+  return make<ReshapeOp>(rewriter, loc, {make<NonZeroOp>(rewriter, loc, {flat}, {}, 2), line});
+}
+LogicalResult CompressOp::decompose(PatternRewriter &rewriter) {
+  Value kept = keptPlaces(rewriter, getLoc(), getCondition());
   Value data = getData();
   if (!getAxis()) {
     data = make<ReshapeOp>(rewriter, getLoc(), {data, makeIntegers(rewriter, getLoc(), {-1})});
   }
   auto axis = rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(getAxis() ? *getAxis() : 0));
-  rewriter.replaceOp(*this, make<GatherOp>(rewriter, getLoc(), {data, makeIntegers(rewriter, getLoc(), kept)}, {axis}));
+  rewriter.replaceOp(*this, make<GatherOp>(rewriter, getLoc(), {data, kept}, {axis}));
   return success();
 }
 
@@ -491,43 +498,6 @@ LogicalResult ReverseSequenceOp::decompose(PatternRewriter &rewriter) {
                                                    {rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(*time))}));
   return success();
 }
-
-// NonZero: of constants only; else its result's size depends on values.
-
-static std::optional<SmallVector<bool>> nonZeros(ElementsAttr a) {
-  if (auto integers = integersOf(a)) {
-    return llvm::map_to_vector(*integers, [](int64_t v) { return v != 0; });
-  }
-  if (auto floats = floatsOf(a)) {
-    return llvm::map_to_vector(*floats, [](double v) { return v != 0; });
-  }
-  return std::nullopt;
-}
-LogicalResult NonZeroOp::inferTypes(SmallVectorImpl<Type> &types) {
-  auto x = ranked(getX());
-  auto marks = nonZeros(constantOf(getX()));
-  types.push_back(tensorOf({x ? x.getRank() : unknown, marks ? llvm::count(*marks, true) : unknown},
-                           IntegerType::get(getContext(), 64)));
-  return success();
-}
-LogicalResult NonZeroOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
-  auto marks = nonZeros(operands[0]);
-  if (!marks || !isStatic(getY())) {
-    return failure();
-  }
-  SmallVector<int64_t> strides = denseStrides(getX()), values;
-  for (auto [d, stride] : llvm::zip_equal(ranked(getX()).getShape(), strides)) {
-    for (auto [i, marked] : llvm::enumerate(*marks)) {
-      if (marked) {
-        values.push_back(static_cast<int64_t>(i) / stride % d);
-      }
-    }
-  }
-  results.push_back(constantFromIntegers(ranked(getY()), values));
-  return success();
-}
-StringRef NonZeroOp::family() { return "Move"; }
-std::string NonZeroOp::unsupported() { return "the size of its result depends on values"; }
 
 void registerGather(OnnxDialect &dialect) {
   dialect.add<

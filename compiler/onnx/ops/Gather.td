@@ -44,7 +44,3 @@ def Onnx_ReverseSequenceOp : Onnx_ByIndex<"ReverseSequence", 2> {
     DefaultValuedOptionalAttr<I64Attr, "0">:$time_axis);
 }
 
-def Onnx_NonZeroOp : Onnx_Op<"NonZero", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>, DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported"]>]> {
-  let arguments = (ins AnyTensor:$x);
-  let results = (outs AnyTensor:$y);
-}

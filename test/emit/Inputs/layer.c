@@ -25,7 +25,8 @@ int main(void) {
     CHECK(fabs(y[i] - tanh((double)(x[i] * (float)weight))) < 1e-6);
   }
   const ingot_model *model = layer_model();
-  CHECK(model->abi == INGOT_ABI && model->flags == 0 && model->symbol_count == 0 && !model->plan);
+  CHECK(model->abi == INGOT_ABI && model->flags == 0 && model->found_count == 0 && model->symbol_count == 0 &&
+        !model->plan);
   CHECK(strcmp(model->name, "layer") == 0 && strcmp(model->target, "x86-64-v2") == 0);
   CHECK(model->input_count == 2 && model->output_count == 1 && model->node_count == 2);
   CHECK(strcmp(model->inputs[0].name, "for") == 0 && model->inputs[0].type == INGOT_FLOAT32);

@@ -1,0 +1,195 @@
+#include "compiler/onnx/Found.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/ops/Constant.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+static constexpr StringRef choicesName = "onnx.choices", countName = "onnx.found_sizes";
+
+/// The op below the module, or null.
+static Operation *functionOf(Operation *op) {
+  while (op && !isa_and_nonnull<ModuleOp>(op->getParentOp())) {
+    op = op->getParentOp();
+  }
+  return op;
+}
+
+StringAttr foundBy(Operation *op) { return op->getAttrOfType<StringAttr>(foundName); }
+
+static void addFact(Operation *function, const Size &fact) {
+  auto known = function->getAttrOfType<ArrayAttr>(factsName);
+  SmallVector<Attribute> facts(known ? known.getValue() : ArrayRef<Attribute>());
+  auto text = StringAttr::get(function->getContext(), fact.text());
+  if (!llvm::is_contained(facts, text)) {
+    facts.push_back(text);
+    function->setAttr(factsName, ArrayAttr::get(function->getContext(), facts));
+  }
+}
+
+static std::string newSymbol(Operation *function) {
+  auto known = function->getAttrOfType<IntegerAttr>(countName);
+  int64_t number = known ? known.getInt() : 0;
+  function->setAttr(countName, Builder(function->getContext()).getI64IntegerAttr(number + 1));
+  return "$" + std::to_string(number);
+}
+
+Size foundSize(Operation *op, const Size &bound) {
+  Operation *function = functionOf(op);
+  if (!function || bound.isUnknown()) {
+    return Size::unknown();
+  }
+  if (!foundBy(op)) {
+    op->setAttr(foundName, StringAttr::get(op->getContext(), newSymbol(function)));
+  }
+  Size symbol = Size::symbol(foundBy(op).getValue());
+  addFact(function, bound - symbol);
+  return symbol;
+}
+
+SmallVector<Choice> choicesOf(Operation *branch) {
+  SmallVector<Choice> choices;
+  if (auto all = branch->getAttrOfType<ArrayAttr>(choicesName)) {
+    for (auto texts : all.getAsRange<ArrayAttr>()) {
+      auto size = [&](unsigned i) {
+        StringRef text = cast<StringAttr>(texts[i]).getValue();
+        return text.empty() ? Size::unknown() : *Size::parse(text);
+      };
+      choices.push_back({cast<StringAttr>(texts[0]).str(), {size(1), size(2)}});
+    }
+  }
+  return choices;
+}
+
+static void setChoices(Operation *branch, ArrayRef<Choice> choices) {
+  Builder b(branch->getContext());
+  SmallVector<Attribute> all;
+  for (const Choice &c : choices) {
+    all.push_back(b.getStrArrayAttr({c.symbol, c.sizes[0].text(), c.sizes[1].text()}));
+  }
+  branch->setAttr(choicesName, b.getArrayAttr(all));
+}
+
+Size chosenSize(Operation *branch, const Size &thenSize, const Size &elseSize) {
+  Operation *function = functionOf(branch);
+  if (!function || (thenSize.isUnknown() && elseSize.isUnknown())) {
+    return Size::unknown();
+  }
+  SmallVector<Choice> choices = choicesOf(branch);
+  for (const Choice &c : choices) {
+    if (c.sizes[0].text() == thenSize.text() && c.sizes[1].text() == elseSize.text()) {
+      return Size::symbol(c.symbol);
+    }
+  }
+  support::Bounds bounds = boundsOf(function);
+  Size a = thenSize.bounded(bounds), b = elseSize.bounded(bounds);
+  Size bound = thenSize.isUnknown() ? b : elseSize.isUnknown() ? a : max(a, b);
+  if (bound.isUnknown()) {
+    return bound;
+  }
+  choices.push_back({newSymbol(function), {thenSize, elseSize}});
+  setChoices(branch, choices);
+  Size symbol = Size::symbol(choices.back().symbol);
+  addFact(function, bound - symbol);
+  return symbol;
+}
+
+std::set<std::string> foundInside(Operation *op) {
+  std::set<std::string> symbols;
+  for (Region &region : op->getRegions()) {
+    region.walk([&](Operation *inner) {
+      if (StringAttr symbol = foundBy(inner)) {
+        symbols.insert(symbol.str());
+      }
+      for (const Choice &c : choicesOf(inner)) {
+        symbols.insert(c.symbol);
+      }
+    });
+  }
+  return symbols;
+}
+
+bool mentionsAny(const Size &size, const std::set<std::string> &symbols) {
+  bool any = false;
+  if (!symbols.empty() && size.isFound()) {
+    size.eachSymbol([&](StringRef name) { any |= symbols.count(name.str()) > 0; });
+  }
+  return any;
+}
+
+bool speaksOf(Operation *op, const std::set<std::string> &symbols) {
+  if (symbols.empty()) {
+    return false;
+  }
+  auto speaks = [&](Operation *inner) {
+    auto values = inner->getNumResults() == 1 ? sizesIn(inner->getResult(0)) : std::nullopt;
+    return (values && llvm::any_of(*values, [&](const Size &s) { return mentionsAny(s, symbols); })) ||
+           llvm::any_of(inner->getResultTypes(), [&](Type type) {
+             auto t = dyn_cast<RankedTensorType>(type);
+             return t && llvm::any_of(sizesOf(t), [&](const Size &s) { return mentionsAny(s, symbols); });
+           });
+  };
+  return op->walk([&](Operation *inner) { return speaks(inner) ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
+}
+
+namespace {
+/// Rewrites texts of sizes in which a symbol occurs.
+struct Replacement {
+  StringRef symbol;
+  const Size &by;
+
+  Size operator()(const Size &size) const {
+    return size.replaced([&](StringRef name) { return name == symbol ? by : Size::symbol(name); });
+  }
+  /// "a" or "a=b".
+  std::string check(StringRef text) const {
+    auto [a, b] = text.split('=');
+    std::string first = (*this)(*Size::parse(a)).text();
+    return b.empty() ? first : first + "=" + (*this)(*Size::parse(b)).text();
+  }
+  Attribute in(StringAttr text) const {
+    return text.getValue().contains('$') ? StringAttr::get(text.getContext(), check(text.getValue())) : text;
+  }
+  ArrayAttr in(ArrayAttr texts) const {
+    SmallVector<Attribute> all;
+    for (Attribute text : texts) {
+      all.push_back(in(cast<StringAttr>(text)));
+    }
+    return ArrayAttr::get(texts.getContext(), all);
+  }
+};
+} // namespace
+
+void replaceFound(Operation *op, StringRef symbol, const Size &size) {
+  Replacement replacement{symbol, size};
+  functionOf(op)->walk([&](Operation *inner) {
+    if (auto sizes = dyn_cast<SizesOp>(inner)) {
+      sizes.setValuesAttr(replacement.in(sizes.getValues()));
+    }
+    SmallVector<Choice> choices = choicesOf(inner);
+    for (Choice &c : choices) {
+      c.sizes[0] = replacement(c.sizes[0]), c.sizes[1] = replacement(c.sizes[1]);
+    }
+    if (!choices.empty()) {
+      setChoices(inner, choices);
+    }
+    if (auto facts = inner->getAttrOfType<ArrayAttr>(factsName)) {
+      ArrayAttr replaced = replacement.in(facts);
+      llvm::SetVector<Attribute> different(replaced.begin(), replaced.end());
+      inner->setAttr(factsName, ArrayAttr::get(inner->getContext(), different.getArrayRef()));
+    }
+    std::vector<SizeCheck> checks = checksOf(inner);
+    if (!checks.empty()) {
+      inner->removeAttr(checksName);
+      for (const SizeCheck &check : checks) {
+        addCheck(inner, {replacement.check(check.text), check.node});
+      }
+    }
+  });
+}
+
+} // namespace ingot::onnx

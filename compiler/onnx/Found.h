@@ -1,0 +1,39 @@
+// Found sizes (support::Size): those that only data tells. Each is a symbol of the function, with a bound among the
+// function's facts. An op that finds one carries its symbol in `onnx.found`, and its last result is the number when the
+// model runs; a Loop's is how often it turned. An If lists in `onnx.choices` what its symbols are in either branch.
+#pragma once
+#include "compiler/onnx/Shapes.h"
+#include <set>
+
+namespace ingot::onnx {
+
+inline constexpr llvm::StringRef foundName = "onnx.found";
+/// The symbol that an op finds, or nothing (of an If: see choicesOf).
+mlir::StringAttr foundBy(mlir::Operation *op);
+
+/// The size that `op` finds, at most `bound`: a symbol that the op gets when it is first asked. Unknown where nothing
+/// bounds it, or while the op is in no function.
+Size foundSize(mlir::Operation *op, const Size &bound);
+
+/// A size of an If's results: one thing in one branch, another in the other.
+struct Choice {
+  std::string symbol;
+  Size sizes[2]; ///< then, else; unknown for a branch that fails
+};
+llvm::SmallVector<Choice> choicesOf(mlir::Operation *branch);
+/// The size that is the one or the other; see foundSize.
+Size chosenSize(mlir::Operation *branch, const Size &thenSize, const Size &elseSize);
+
+/// All symbols that ops in the regions of `op` find.
+std::set<std::string> foundInside(mlir::Operation *op);
+bool mentionsAny(const Size &size, const std::set<std::string> &symbols);
+/// Whether the types, sizes or regions of an op speak of one of the symbols.
+bool speaksOf(mlir::Operation *op, const std::set<std::string> &symbols);
+
+/// Writes `size` wherever the function around `op` speaks of the found size `symbol`, but for types: they are inferred.
+void replaceFound(mlir::Operation *op, llvm::StringRef symbol, const Size &size);
+
+/// Of the found sizes of a function.
+inline support::Bounds boundsOf(mlir::Operation *function) { return support::boundsIn(factsOf(function)); }
+
+} // namespace ingot::onnx

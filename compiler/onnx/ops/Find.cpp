@@ -1,0 +1,148 @@
+#include "compiler/onnx/ops/Find.h"
+#include "compiler/onnx/Evaluate.h"
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/Found.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Find.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+static Type int64In(Operation *op) { return IntegerType::get(op->getContext(), 64); }
+/// Of the last result.
+static Type countType(Operation *op) { return tensorOf({}, int64In(op)); }
+
+static std::string whyUnsized(Operation *op) {
+  return llvm::all_of(op->getOperands(), [](Value v) { return !present(v) || isSized(v); }) &&
+                 llvm::all_of(op->getResults(), isSized)
+             ? ""
+             : "its shapes are not known at compile time";
+}
+
+#define FINDER(Name, Family)                                                                                           \
+  StringRef Name::family() { return Family; }                                                                          \
+  std::string Name::unsupported() { return whyUnsized(*this); }                                                        \
+  bool Name::fusesEpilogue() { return false; }
+FINDER(NonZeroOp, "NonZero")
+FINDER(NonMaxSuppressionOp, "NonMaxSuppression")
+FINDER(UniqueOp, "Unique")
+#undef FINDER
+
+// NonZero.
+
+bool NonZeroOp::readsThrough(unsigned) { return true; }
+
+/// Which elements of a constant are not zero.
+static std::optional<SmallVector<bool>> marksOf(Value v) {
+  if (auto integers = integersOf(v)) {
+    return llvm::map_to_vector(*integers, [](int64_t x) { return x != 0; });
+  }
+  if (auto floats = floatsOf(v)) {
+    return llvm::map_to_vector(*floats, [](double x) { return x != 0; });
+  }
+  return std::nullopt;
+}
+
+LogicalResult NonZeroOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto x = ranked(getX());
+  if (!x) {
+    types.assign({unrankedOf(int64In(*this)), countType(*this)});
+    return success();
+  }
+  auto marks = marksOf(getX());
+  Size count = marks ? Size(static_cast<int64_t>(llvm::count(*marks, true))) : foundSize(*this, product(sizesOf(x)));
+  types.assign({sizedType({std::max<int64_t>(1, x.getRank()), count}, int64In(*this)), countType(*this)});
+  return success();
+}
+
+/// Of a constant.
+LogicalResult NonZeroOp::decompose(PatternRewriter &rewriter) {
+  auto marks = marksOf(getX());
+  auto y = ranked(getY());
+  if (!marks || !isStatic(getY())) {
+    return failure();
+  }
+  SmallVector<int64_t> shape(ranked(getX()).getShape()), values;
+  shape.resize(y.getDimSize(0), 1);
+  for (auto [d, stride] : llvm::zip_equal(shape, rowMajorStrides(ArrayRef<int64_t>(shape)))) {
+    for (auto [i, marked] : llvm::enumerate(*marks)) {
+      if (marked) {
+        values.push_back(static_cast<int64_t>(i) / stride % d);
+      }
+    }
+  }
+  rewriter.replaceOp(*this, {makeConstant(rewriter, getLoc(), constantFromIntegers(y, values)),
+                             makeInteger(rewriter, getLoc(), y.getDimSize(1))});
+  return success();
+}
+
+// NonMaxSuppression.
+
+LogicalResult NonMaxSuppressionOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto boxes = ranked(getBoxes()), scores = ranked(getScores());
+  if (!boxes || !scores) {
+    types.assign({tensorOf({ShapedType::kDynamic, 3}, int64In(*this)), countType(*this)});
+    return success();
+  }
+  Sizes b = boxes.getRank() == 3 ? sizesOf(boxes) : Sizes(), s = scores.getRank() == 3 ? sizesOf(scores) : Sizes();
+  if (b.empty() || s.empty() || failed(require(*this, b[0], s[0])) || failed(require(*this, b[1], s[2])) ||
+      failed(require(*this, b[2], 4))) {
+    return emitOpError("needs boxes [batches, boxes, 4] and scores [batches, classes, boxes], not ")
+           << boxes << " and " << scores;
+  }
+  for (Value v : {getMaxOutput(), getIouThreshold(), getScoreThreshold()}) {
+    auto type = present(v) ? ranked(v) : RankedTensorType();
+    if (type && llvm::any_of(sizesOf(type), [](const Size &d) { return !d.isUnknown() && !d.is(1); })) {
+      return emitOpError("needs a limit and thresholds of one element");
+    }
+  }
+  auto limit = present(getMaxOutput()) ? sizesIn(getMaxOutput()) : std::optional(Sizes{0});
+  Size each = limit && limit->size() == 1 ? max(min(s[2], limit->front()), 0) : s[2];
+  Size count = foundSize(*this, s[0] * s[1] * each);
+  types.assign({sizedType({count, 3}, int64In(*this)), countType(*this)});
+  return success();
+}
+
+// Unique.
+
+LogicalResult UniqueOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto x = ranked(getX());
+  Type i64 = int64In(*this), element = elementOf(getX());
+  if (!x) {
+    types.assign({unrankedOf(element), unrankedOf(i64), unrankedOf(i64), unrankedOf(i64), countType(*this)});
+    return success();
+  }
+  Sizes sizes = sizesOf(x);
+  Size length = product(sizes);
+  int64_t axis = 0;
+  if (getAxis()) {
+    auto normal = normalAxis(*getAxis(), x.getRank());
+    if (!normal) {
+      return emitOpError("axis ") << *getAxis() << " is outside of " << x;
+    }
+    axis = *normal;
+    length = sizes[axis];
+    sizes[axis] = 1;
+    Size each = product(sizes);
+    if (failed(require(*this, max(each, 1), each))) {
+      return emitOpError("compares slices without elements");
+    }
+  } else {
+    sizes.assign(1, length);
+  }
+  Size count = foundSize(*this, length);
+  sizes[axis] = count;
+  types.assign({sizedType(sizes, element), sizedType({count}, i64), sizedType({length}, i64), sizedType({count}, i64),
+                countType(*this)});
+  return success();
+}
+
+void registerFind(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Find.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

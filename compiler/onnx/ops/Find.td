@@ -1,0 +1,28 @@
+// Ops that pick elements by their values: how many there are only data tells (compiler/onnx/Found.h). The last result, which no node names, is their number.
+include "compiler/onnx/Onnx.td"
+
+/// Not pure: sizes of other ops may speak of the number although nobody reads the results.
+class Onnx_Finder<string mnemonic, int inputs, list<string> rootMethods, list<Trait> traits = []>
+    : Op<Onnx_Dialect, mnemonic, traits # [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<Onnx_InferTypes>, Onnx_Importable,
+        DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "fusesEpilogue"] # rootMethods>]> {
+  code more = "";
+  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\n" # more;
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+def Onnx_NonZeroOp : Onnx_Finder<"NonZero", 1, ["readsThrough"], [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+  let summary = "the indices of all elements that are not zero, a column each";
+  let arguments = (ins AnyTensor:$x);
+  let results = (outs AnyTensor:$y, AnyTensor:$count);
+}
+def Onnx_NonMaxSuppressionOp : Onnx_Finder<"NonMaxSuppression", 5, []> {
+  let summary = "boxes by falling score, but for those that overlap a better one: (batch, class, box) each";
+  let arguments = (ins TensorOf<[F32]>:$boxes, TensorOf<[F32]>:$scores, Onnx_OptionalOf<Onnx_Int64s>:$max_output,
+    Onnx_OptionalOf<TensorOf<[F32]>>:$iou_threshold, Onnx_OptionalOf<TensorOf<[F32]>>:$score_threshold,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$center_point_box);
+  let results = (outs AnyTensor:$selected, AnyTensor:$count);
+}
+def Onnx_UniqueOp : Onnx_Finder<"Unique", 1, []> {
+  let summary = "elements, or slices along an axis, that differ; where each first stands, which one each is, and how many are like it";
+  let arguments = (ins TensorOf<[Onnx_Float, Onnx_Integer, I1]>:$x, OptionalAttr<I64Attr>:$axis, DefaultValuedOptionalAttr<I64Attr, "1">:$sorted);
+  let results = (outs AnyTensor:$y, AnyTensor:$first, AnyTensor:$inverse, AnyTensor:$counts, AnyTensor:$count);
+}
