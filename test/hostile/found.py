@@ -1,0 +1,85 @@
+"""Ops that find sizes in data, on the worst data, with forbidden pages around every buffer (test/tools/guarded.c).
+
+    found.py --ingot build/bin/ingot --runner build/test/random/guarded --runtime build/lib/libingot_rt.a [--target T]
+
+NaN, infinite and turned boxes and scores, limits and thresholds of any value: the run passes. Places beyond a tensor and a k beyond an axis: it ends with an
+error value that names the node."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "tools")]
+import ingot_run
+import numpy as np
+import onnx
+from onnx import helper
+
+BOXES = 13
+
+
+def worst_boxes():
+    rng = np.random.default_rng(1)
+    boxes, scores = rng.random((2, BOXES, 4)).astype(np.float32), rng.random((2, 3, BOXES)).astype(np.float32)
+    boxes[0, 3], boxes[1, 5], boxes[1, 6] = np.nan, np.inf, [5, 5, -1, -1]
+    scores[0, 0], scores[0, 1], scores[1, 1, 4], scores[1, 2, 5] = np.nan, -np.inf, np.nan, np.inf
+    return boxes, scores
+
+
+def cases():
+    """(name, nodes as (operator, inputs, outputs, attributes), inputs by name, outputs, whether the run passes)"""
+    boxes, scores = worst_boxes()
+    one = lambda value, dtype: np.array([value], dtype)
+    for limit in (-1, 0, 3, 2**60, -(2**63)):
+        for overlap, least in ((np.nan, np.nan), (0.5, -np.inf), (-1, 0.1)):
+            feeds = {"b": boxes, "s": scores, "m": one(limit, np.int64), "i": one(overlap, np.float32), "t": one(least, np.float32)}
+            for names in (list(feeds), list(feeds)[:4]):
+                node = ("NonMaxSuppression", names, ["y"], {})
+                yield f"NonMaxSuppression of {len(names)}, {limit}, {overlap}, {least}", [node], {name: feeds[name] for name in names}, ["y"], True
+    x = np.random.default_rng(2).random((3, 5, 2)).astype(np.float32)
+    x[0], x[1, 2] = np.nan, -0.0
+    for axis in (None, 0, 1, 2):
+        attributes = {} if axis is None else {"axis": axis}
+        yield f"Unique along {axis}", [("Unique", ["x"], ["y", "f", "v", "c"], attributes)], {"x": x}, ["y", "f", "v", "c"], True
+    yield "NonZero of NaN", [("NonZero", ["x"], ["y"], {})], {"x": x}, ["y"], True
+    many = np.ones(7, bool)
+    yield "Compress beyond", [("Compress", ["x", "m"], ["y"], {"axis": 0})], {"x": x, "m": many}, ["y"], False
+    length = [("NonZero", ["m"], ["n"], {}), ("Shape", ["n"], ["k"], {"start": 1})]
+    yield "TopK beyond", [*length, ("TopK", ["x", "k"], ["y", "z"], {"axis": 1})], {"x": x, "m": many}, ["y", "z"], False
+
+
+def compile_case(arguments, folder, nodes, feeds, outputs):
+    made = [helper.make_node(op, ins, outs, name="the_node" if outs[0] == "y" else outs[0], **attributes) for op, ins, outs, attributes in nodes]
+    inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape) for name, value in feeds.items()]
+    graph = helper.make_graph(made, "found", inputs, [helper.make_empty_tensor_value_info(name) for name in outputs])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8), folder / "model.onnx")
+    command = [arguments.ingot, "compile", folder / "model.onnx", "-o", folder, "--name", "guarded", "--emit", "obj"]
+    verdict, text = ingot_run.call(command + (["--target", arguments.target] if arguments.target else []), folder, ingot_run.VERDICT)
+    if verdict == "pass":
+        subprocess.run(["/usr/lib/llvm-22/bin/ld.lld", "-shared", "-o", folder / "guarded.so", folder / "guarded.o", arguments.runtime], check=True)
+    return verdict, text
+
+
+def main():
+    flags = ingot_run.parser(__doc__)
+    flags.add_argument("--runner", required=True), flags.add_argument("--runtime", required=True)
+    arguments = flags.parse_args()
+    arguments.ingot = os.path.abspath(arguments.ingot)
+    count = ingot_run.Count("found")
+    with tempfile.TemporaryDirectory(prefix="ingot-found-") as scratch:
+        for number, (name, nodes, feeds, outputs, passes) in enumerate(cases()):
+            folder = pathlib.Path(scratch, str(number))
+            folder.mkdir()
+            verdict, text = compile_case(arguments, folder, nodes, feeds, outputs)
+            if verdict == "pass":
+                for k, value in enumerate(feeds.values()):
+                    (folder / f"input_{k}.bin").write_bytes(np.ascontiguousarray(value).tobytes())
+                verdict, text = ingot_run.call([arguments.runner, folder / "guarded.so", "guarded", folder], folder, ingot_run.GUARDED)
+            right = verdict == "pass" if passes else verdict == "refused" and "the_node" in text
+            count.add(name, None if right else f"{verdict}: {text}")
+    count.finish()
+
+
+if __name__ == "__main__":
+    main()
