@@ -128,6 +128,20 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
                "Fix the shape of an input; may be repeated"))
       ->group(model)
       ->type_name("INPUT=1x3x224x224");
+  repeated(app.add_option_function<Texts>(
+               "--cache",
+               [&options](const Texts &texts) {
+                 for (const std::string &text : texts) {
+                   options.caches.push_back(splitAssignment("--cache", text, "INPUT=OUTPUT"));
+                 }
+               },
+               "An output that continues an input (past.*=present.*) is the same memory, with room for rows to come"))
+      ->group(model)
+      ->type_name("INPUT=OUTPUT");
+  app.add_option("--cache-room", options.cacheRoom, "Rows that caches have room for; default: each run says")
+      ->check(CLI::NonNegativeNumber)
+      ->group(model)
+      ->type_name("ROWS");
 
   const char *target = "Target";
   repeated(app.add_option("--target", options.targets,
@@ -261,8 +275,8 @@ void addReport(CLI::App &app, Invocation &invocation) {
 /// Flags on the command line that a compiled model cannot obey any more.
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
-  for (const char *flag : {"--name", "--dim", "--shape", "--target", "--no-fallback", "--accuracy", "--weights",
-                           "--dump-after", "--stop-after"}) {
+  for (const char *flag : {"--name", "--dim", "--shape", "--cache", "--cache-room", "--target", "--no-fallback",
+                           "--accuracy", "--weights", "--dump-after", "--stop-after"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }

@@ -38,7 +38,7 @@ public:
   Entry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes, plan::ModelInfo &info)
       : function(function), w(OpBuilder(function.getContext()), function.getLoc(), scalarMachine()), info(info),
         workspaceBytes(workspaceBytes), slackBytes(slackBytes), weightBytes(weightBytes),
-        symbols(onnx::symbolsOf(function.getArgumentTypes())), bounds(onnx::boundsOf(function)),
+        symbols(onnx::symbolsOf(function, function.getArgumentTypes())), bounds(onnx::boundsOf(function)),
         end(function.getBody().front().getTerminator()) {
     if (auto buffers = function->getAttrOfType<ArrayAttr>("plan.buffers")) {
       for (auto buffer : buffers.getAsRange<ArrayAttr>()) {

@@ -134,6 +134,11 @@ static std::set<std::string> symbolsOf(plan::KernelOp kernel) {
     for (Region &region : op.getRegions()) {
       llvm::for_each(region.getArgumentTypes(), addType);
     }
+    if (auto texts = op.getAttrOfType<ArrayAttr>(onnx::sizesName)) {
+      for (Attribute text : texts) {
+        add(*support::Size::parse(cast<StringAttr>(text).getValue()));
+      }
+    }
     if (auto sizes = dyn_cast<onnx::SizesOp>(op)) {
       llvm::for_each(*onnx::sizesIn(sizes), add);
     }

@@ -123,6 +123,15 @@ std::vector<std::string> symbolsOf(TypeRange types) {
   }
   return symbols;
 }
+std::vector<std::string> symbolsOf(Operation *function, TypeRange inputs) {
+  std::vector<std::string> symbols = symbolsOf(inputs);
+  if (auto further = function->getAttrOfType<ArrayAttr>(symbolsName)) {
+    for (Attribute name : further) {
+      symbols.push_back(cast<StringAttr>(name).str());
+    }
+  }
+  return symbols;
+}
 
 std::optional<Sizes> broadcast(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b) {
   Sizes result(std::max(a.size(), b.size()), 1);

@@ -31,6 +31,8 @@ using support::Sizes;
 Sizes sizesOf(mlir::RankedTensorType type);
 inline Size sizeOf(mlir::RankedTensorType type, int64_t axis) { return sizesOf(type)[axis]; }
 mlir::RankedTensorType sizedType(llvm::ArrayRef<Size> sizes, mlir::Type element);
+/// An op's attribute that lists sizes, as texts, which its kernel needs besides those of its types.
+inline constexpr llvm::StringRef sizesName = "sizes";
 /// Whether every axis is a number or an expression.
 bool isSized(mlir::Value v);
 /// "[batch, 3, ?]"
@@ -56,8 +58,13 @@ inline constexpr llvm::StringRef checksName = "onnx.checks";
 std::vector<SizeCheck> checksOf(mlir::Operation *function);
 void addCheck(mlir::Operation *function, const SizeCheck &check);
 
-/// The model's symbols in the order in which they first occur in the types.
+/// The symbols in the order in which they first occur in the types.
 std::vector<std::string> symbolsOf(mlir::TypeRange types);
+
+/// The function's attribute that lists symbols which no input's axes have: arguments of a run on their own.
+inline constexpr llvm::StringRef symbolsName = "onnx.symbols";
+/// The model's symbols: those of the inputs' types, then these.
+std::vector<std::string> symbolsOf(mlir::Operation *function, mlir::TypeRange inputs);
 
 /// Numpy broadcasting of two shapes. Sizes that must be equal to broadcast are required of `op`. Nothing when they
 /// contradict.

@@ -130,7 +130,7 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
   info.symbols.clear();
   support::Sizes facts = onnx::factsOf(function);
   std::vector<onnx::SizeCheck> checks = onnx::checksOf(function);
-  for (const std::string &name : onnx::symbolsOf(function.getArgumentTypes())) {
+  for (const std::string &name : onnx::symbolsOf(function, function.getArgumentTypes())) {
     info.symbols.push_back(symbolInfo(name, facts, checks));
     info.symbols.back().from = placesOf(name, info.inputs);
   }

@@ -1,6 +1,7 @@
 // The table of phases, and each phase in a few lines.
 #include "compiler/emit/Emit.h"
 #include "compiler/fusion/Fuse.h"
+#include "compiler/graph/ShareCaches.h"
 #include "compiler/graph/Simplify.h"
 #include "compiler/importer/Types.h"
 #include "compiler/layout/AssignLayouts.h"
@@ -36,8 +37,14 @@ static LogicalResult import(State &s) {
   return success();
 }
 
+static LogicalResult shareCaches(State &s) {
+  return success(s.options.caches.empty() ||
+                 (succeeded(graph::shareCaches(s.function(), s.options.caches, s.options.cacheRoom)) &&
+                  succeeded(graph::simplify(s.function()))));
+}
+
 static LogicalResult simplify(State &s) {
-  if (failed(graph::simplify(s.function()))) {
+  if (failed(graph::simplify(s.function())) || failed(shareCaches(s))) {
     return failure();
   }
   graph::eliminateCommon(s.function());

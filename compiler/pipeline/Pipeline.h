@@ -23,7 +23,10 @@ struct Options {
   std::map<std::string, int64_t> dims; ///< --dim batch=1
   std::map<std::string, std::vector<int64_t>> shapes; ///< --shape x=1x3x224x224, by input name
   std::map<std::string, Bounds> bounds;               ///< of symbols that stay open, as all do that nobody fixes
-  std::string accuracy = "default";                   ///< strict, default, fast
+  /// --cache past.*=present.*: inputs and the outputs that continue them in the same memory (graph/ShareCaches.h)
+  std::vector<std::pair<std::string, std::string>> caches;
+  int64_t cacheRoom = -1;           ///< rows that they have room for; -1: each run says
+  std::string accuracy = "default"; ///< strict, default, fast
 
   std::string weights = "embed"; ///< embed, file, extern
 

@@ -32,7 +32,8 @@ struct FoundInfo {
   support::Size most; ///< of the model's symbols
 };
 
-/// A size that the caller chooses for each run, through the shapes of the inputs.
+/// A size that the caller chooses for each run, through the shapes of the inputs or (the rows of a cache with room) by
+/// itself.
 struct SymbolInfo {
   std::string name;
   int64_t most = -1; ///< the largest that a run may have; -1: none is given
@@ -60,8 +61,9 @@ struct ModelInfo {
   std::string name;   ///< a C identifier
   std::string target; ///< as resolved, "x86-64-v3"
   std::vector<TensorInfo> inputs, outputs;
-  std::vector<SymbolInfo> symbols; ///< in the order in which they first occur in the inputs' dims
-  std::vector<FoundInfo> found;    ///< in the order in which they first occur in the outputs' dims
+  std::vector<SymbolInfo>
+      symbols;                  ///< in the order in which they first occur in the inputs' dims, then those of no input
+  std::vector<FoundInfo> found; ///< in the order in which they first occur in the outputs' dims
   /// -1: depends on the symbols; the loop IR's @NAME_plan computes it.
   int64_t workspaceBytes = 0;
   int64_t workspaceAlign = 64, weightBytes = 0;

@@ -100,7 +100,7 @@ int ingot_bind(const ingot_model *model, const ingot_shape *inputs, int32_t inpu
     return INGOT_ERROR_NULL;
   }
   for (int32_t i = 0; i < model->symbol_count; ++i) {
-    sizes[i] = -1;
+    sizes[i] = inputOf(model, i) < 0 ? sizes[i] : -1;
   }
   for (int32_t i = 0; i < input_count; ++i) {
     int kind = bindInput(&model->inputs[i], &inputs[i], sizes);

@@ -210,7 +210,8 @@ int ingot_run(const ingot_model *model, const ingot_buffer *inputs, int32_t inpu
 
 /* Finds the sizes of a run in the shapes of its inputs, and checks these for a model without symbols. INGOT_ERROR_SHAPE
  * names the first input whose rank is not the model's or of which an axis is not what the model, or another axis of
- * the same name, says. Symbols that only inputs have which are left out get the least size that they may have. */
+ * the same name, says. Symbols that only inputs have which are left out get the least size that they may have. A symbol
+ * of no input (the rows that a cache has so far) keeps the size that the caller put there. */
 int ingot_bind(const ingot_model *model, const ingot_shape *inputs, int32_t input_count, int64_t *sizes);
 
 /* What follows from `sizes` when the model can run with them: in `dims`, which may be null, those of all outputs, one

@@ -1,0 +1,58 @@
+// Rows written into a cache, which is copied first where the result lies elsewhere. A work item for each part of the
+// cache that is contiguous along the axis and behind it.
+#include "compiler/onnx/ops/Append.h"
+#include "compiler/lower/Copy.h"
+#include "compiler/lower/Family.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+class Append : public KernelFamily {
+  using Size = support::Size;
+  struct Parts {
+    Size count, room, rows, before; ///< elements of each part: of the cache, of what is written, in front of that
+  };
+  static Parts partsOf(onnx::AppendOp op) {
+    support::Sizes cache = plan::sizesOf(Group::typeOf(op.getCache())),
+                   rows = plan::sizesOf(Group::typeOf(op.getRows()));
+    size_t axis = op.getAxis();
+    Size inner = support::product(ArrayRef(cache).drop_front(axis + 1));
+    return {support::product(ArrayRef(cache).take_front(axis)), cache[axis] * inner, rows[axis] * inner,
+            op.place() * inner};
+  }
+
+public:
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+    auto op = cast<onnx::AppendOp>(rootOf(kernel));
+    KernelShape s;
+    s.items = partsOf(op).count;
+    auto cache = cast<BlockArgument>(op.getCache());
+    if (cache.hasOneUse()) {
+      s.inPlace = {cache.getArgNumber()};
+    }
+    return s;
+  }
+
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    Writer &w = build.w;
+    auto op = cast<onnx::AppendOp>(build.group.root);
+    Parts parts = partsOf(op);
+    Buffer cache = build.group.buffer(op.getCache()), rows = build.group.buffer(op.getRows()),
+           result = build.group.result();
+    Ix room = w.settled(parts.room), count = w.settled(parts.rows), before = w.settled(parts.before);
+    Value copied = w.elsewhere(cache, result);
+    w.loop(build.begin, build.end, 1, [&](Ix i) {
+      w.ifThen(copied, [&] { copyElements(w, cache, i * room, result, i * room, room); });
+      copyElements(w, rows, i * count, result, i * room + before, count);
+    });
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createAppendFamily() { return std::make_unique<Append>(); }
+
+} // namespace ingot::lower

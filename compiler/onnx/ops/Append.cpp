@@ -1,0 +1,34 @@
+// The rows must fit into the cache, behind those before them.
+#include "compiler/onnx/ops/Append.h"
+#include "compiler/onnx/Family.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Append.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+LogicalResult AppendOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.push_back(getCache().getType());
+  Sizes cache = sizesOf(ranked(getCache())), rows = sizesOf(ranked(getRows()));
+  int64_t axis = getAxis();
+  for (auto [i, room, n] : llvm::enumerate(cache, rows)) {
+    Size end = n + (static_cast<int64_t>(i) == axis ? place() : Size(0));
+    if (failed(static_cast<int64_t>(i) == axis ? require(*this, min(room, end), end) : require(*this, room, n))) {
+      return emitOpError("has rows that do not fit the cache along axis ") << i;
+    }
+  }
+  return success();
+}
+Size AppendOp::place() { return *Size::parse(cast<StringAttr>(getSizes()[0]).getValue()); }
+StringRef AppendOp::family() { return "Append"; }
+bool AppendOp::fusesEpilogue() { return false; }
+
+void registerAppend(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Append.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

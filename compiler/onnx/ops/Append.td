@@ -1,0 +1,9 @@
+// A cache that grows from run to run: no op of the standard, but what a Concat of past and new rows is where the cache has room for more (graph/ShareCaches).
+include "compiler/onnx/Onnx.td"
+
+def Onnx_AppendOp : Onnx_CoreOp<"Append", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["family", "fusesEpilogue"]>]> {
+  let summary = "a cache with rows written at `sizes[0]` along `axis`";
+  let arguments = (ins AnyTensor:$cache, AnyTensor:$rows, I64Attr:$axis, ArrayAttr:$sizes);
+  let extraClassDeclaration = "::ingot::support::Size place();";
+  let results = (outs AnyTensor:$y);
+}
