@@ -96,6 +96,7 @@ class OpenModel:
         done = subprocess.run(command + (["--target", target] if target else []), capture_output=True, text=True, timeout=300, preexec_fn=limits)
         if done.returncode:
             raise Refused(f"exit {done.returncode}: {done.stderr.strip()[:600]}")
+        self.warnings = done.stderr
         library = ctypes.CDLL(str(next(folder.glob("*.so"))))
         library.m_model.restype = ctypes.POINTER(Model)
         self.model, self.library = library.m_model().contents, library
