@@ -3,6 +3,7 @@
 // seconds to compile.
 #include "compiler/driver/CommandLine.h"
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 
 namespace ingot::driver {
@@ -30,19 +31,51 @@ int64_t parseSize(const std::string &flag, const std::string &whole, std::string
   return value;
 }
 
+/// "A..B"
+pipeline::Bounds parseRange(const std::string &whole, std::string_view text) {
+  size_t dots = text.find("..");
+  pipeline::Bounds bounds{parseSize("--dim", whole, text.substr(0, dots)),
+                          parseSize("--dim", whole, text.substr(dots + 2))};
+  if (bounds.least > bounds.most) {
+    throw CLI::ValidationError("--dim", "'" + whole + "': the range is empty");
+  }
+  return bounds;
+}
+
+/// "64,128,512", or with "*" or a range at the end for all other sizes.
+void parseChoice(const std::string &name, const std::string &whole, std::string_view text, pipeline::Options &options) {
+  pipeline::Choice choice;
+  for (size_t begin = 0; begin <= text.size();) {
+    std::string_view item = text.substr(begin, std::min(text.find(',', begin), text.size()) - begin);
+    begin += item.size() + 1;
+    bool isRange = item.find("..") != std::string_view::npos;
+    if (choice.others) {
+      throw CLI::ValidationError("--dim", "'" + whole + "': '*' or a range stands for all other sizes, at the end");
+    }
+    choice.others = isRange || item == "*";
+    if (isRange) {
+      options.bounds.emplace(name, parseRange(whole, item));
+    } else if (!choice.others) {
+      choice.sizes.push_back(parseSize("--dim", whole, item));
+    }
+  }
+  std::sort(choice.sizes.begin(), choice.sizes.end());
+  choice.sizes.erase(std::unique(choice.sizes.begin(), choice.sizes.end()), choice.sizes.end());
+  if (!choice.others) {
+    options.bounds.emplace(name, pipeline::Bounds{choice.sizes.front(), choice.sizes.back()});
+  }
+  options.choices.emplace(name, std::move(choice));
+}
+
 void parseDim(const std::string &text, pipeline::Options &options) {
   auto [name, value] = splitAssignment("--dim", text, "NAME=SIZE");
-  if (value.find(',') != std::string::npos) {
-    throw CLI::ValidationError("--dim", "'" + text + "': several sizes are unsupported, give one size or a range");
+  if (options.dims.count(name) || options.bounds.count(name) || options.choices.count(name)) {
+    throw CLI::ValidationError("--dim", "dimension '" + name + "' is given twice");
   }
-  bool isNew = !options.dims.count(name) && !options.bounds.count(name);
-  if (size_t dots = value.find(".."); dots != std::string::npos) {
-    std::string_view view(value);
-    pipeline::Bounds bounds{parseSize("--dim", text, view.substr(0, dots)),
-                            parseSize("--dim", text, view.substr(dots + 2))};
-    if (bounds.least > bounds.most) {
-      throw CLI::ValidationError("--dim", "'" + text + "': the range is empty");
-    }
+  if (value.find(',') != std::string::npos) {
+    parseChoice(name, text, value, options);
+  } else if (value.find("..") != std::string::npos) {
+    pipeline::Bounds bounds = parseRange(text, value);
     if (bounds.least == bounds.most) {
       options.dims.emplace(name, bounds.most);
     } else {
@@ -50,9 +83,6 @@ void parseDim(const std::string &text, pipeline::Options &options) {
     }
   } else {
     options.dims.emplace(name, parseSize("--dim", text, value));
-  }
-  if (!isNew) {
-    throw CLI::ValidationError("--dim", "dimension '" + name + "' is given twice");
   }
 }
 
@@ -115,9 +145,10 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
                    parseDim(text, options);
                  }
                },
-               "Fix a symbolic dimension, which each run chooses otherwise, or bound it (A..B); may be repeated"))
+               "Fix a symbolic dimension, which each run chooses otherwise, bound it (A..B), or make bodies for "
+               "some sizes (A,B,C) and, with * or a range behind them, for all others; may be repeated"))
       ->group(model)
-      ->type_name("NAME=SIZE|A..B");
+      ->type_name("NAME=SIZE|A..B|A,B,...");
   repeated(app.add_option_function<Texts>(
                "--shape",
                [&options](const Texts &texts) {
@@ -298,6 +329,9 @@ std::string checkTogether(const Invocation &invocation) {
   auto flag = std::find_if(invocation.compileFlags.begin(), invocation.compileFlags.end(), cannotObey);
   if (manifest && flag != invocation.compileFlags.end()) {
     return *flag + " has no effect on a model that is compiled already ('" + invocation.model.modelPath + "')";
+  }
+  if (!invocation.model.caches.empty() && !invocation.model.choices.empty()) {
+    return "--cache cannot be combined with several sizes (--dim " + invocation.model.choices.begin()->first + "=A,B)";
   }
   if (runs && !invocation.model.stopAfter.empty()) {
     return "--stop-after leaves nothing to run; use it with compile";

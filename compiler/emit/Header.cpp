@@ -125,6 +125,9 @@ private:
   }
 
   static std::string bounds(const ingot::plan::SymbolInfo &symbol) {
+    if (!symbol.sizes.empty() && !symbol.others) {
+      return ": one of " + llvm::join(llvm::map_range(symbol.sizes, [](int64_t n) { return std::to_string(n); }), ", ");
+    }
     std::string least = symbol.least > 0 ? "at least " + std::to_string(symbol.least) : "";
     std::string most = symbol.most >= 0 ? "at most " + std::to_string(symbol.most) : "";
     return least.empty() && most.empty() ? "" : ": " + least + (least.empty() || most.empty() ? "" : ", ") + most;

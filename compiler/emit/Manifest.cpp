@@ -23,6 +23,10 @@ static void writeSymbols(json::OStream &json, ArrayRef<ingot::plan::SymbolInfo> 
       json.attribute("most", symbol.most < 0 ? json::Value(nullptr) : json::Value(symbol.most));
       json.attribute("from", json::fixUTF8(symbol.from));
       json.attribute("bounded_by", json::fixUTF8(symbol.boundedBy));
+      if (!symbol.sizes.empty()) {
+        json.attribute("bodies", json::Array(symbol.sizes));
+        json.attribute("others", symbol.others);
+      }
     });
   }
 }

@@ -1,9 +1,11 @@
 // The address of weights that are not in the object. Loop IR knows them as the declaration @NAME_weights, which only
-// NAME_run uses; here every use becomes a pointer that is loaded once, where the run begins:
+// NAME_run uses, or each NAME_..._run of several bodies; here every use becomes a pointer that is loaded once, where
+// the run begins:
 //
 //   if (!exec || !exec->weights) return NULL;  if (exec->weights % 64) return ALIGNMENT;
 #include "compiler/emit/CodeGen.h"
 #include "runtime_support/include/ingot.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -60,19 +62,27 @@ private:
 
 mlir::LogicalResult ingot::emit::takeWeights(mlir::ModuleOp module, Module &ir, const plan::ModelInfo &model) {
   GlobalVariable *declared = ir.getGlobalVariable(weightsSymbol(model.name));
-  Function *run = ir.getFunction(model.name + "_run");
-  if (!model.takesWeights() || !declared || !run) {
+  if (!model.takesWeights() || !declared) {
     return mlir::success();
   }
   convertUsersOfConstantsToInstructions({declared});
+  SetVector<Function *> runs;
   for (User *user : declared->users()) {
     auto *instruction = dyn_cast<Instruction>(user);
-    if (!instruction || instruction->getFunction() != run) {
-      return module.emitError("weights are used outside of @" + run->getName());
+    Function *run = instruction ? instruction->getFunction() : nullptr;
+    if (!run || !run->getName().starts_with(model.name + "_") || !run->getName().ends_with("_run")) {
+      return module.emitError("weights are used outside of @" + model.name + "_run");
     }
+    runs.insert(run);
   }
   int argument = int(model.inputs.size() + model.outputs.size() + 1);
-  declared->replaceAllUsesWith(WeightsLoader(*run, argument).load());
+  for (Function *run : runs) {
+    Value *loaded = WeightsLoader(*run, argument).load();
+    declared->replaceUsesWithIf(loaded, [&](Use &use) {
+      auto *instruction = dyn_cast<Instruction>(use.getUser());
+      return instruction && instruction->getFunction() == run;
+    });
+  }
   declared->eraseFromParent();
   return mlir::success();
 }

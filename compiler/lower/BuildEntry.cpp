@@ -35,11 +35,12 @@ constexpr int64_t alignment = 64; ///< of every buffer in the workspace
 
 class Entry {
 public:
-  Entry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes, plan::ModelInfo &info)
+  Entry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes, plan::ModelInfo &info,
+        StringRef suffix)
       : function(function), w(OpBuilder(function.getContext()), function.getLoc(), scalarMachine()), info(info),
-        workspaceBytes(workspaceBytes), slackBytes(slackBytes), weightBytes(weightBytes),
-        symbols(onnx::symbolsOf(function, function.getArgumentTypes())), bounds(onnx::boundsOf(function)),
-        end(function.getBody().front().getTerminator()) {
+        suffix(suffix), workspaceBytes(workspaceBytes), slackBytes(slackBytes), weightBytes(weightBytes),
+        symbols(suffix.empty() ? onnx::symbolsOf(function, function.getArgumentTypes()) : namesOf(info)),
+        bounds(onnx::boundsOf(function)), end(function.getBody().front().getTerminator()) {
     if (auto buffers = function->getAttrOfType<ArrayAttr>("plan.buffers")) {
       for (auto buffer : buffers.getAsRange<ArrayAttr>()) {
         bufferBytes.push_back(*Size::parse(cast<StringAttr>(buffer[0]).getValue()));
@@ -64,6 +65,7 @@ private:
   func::FuncOp function, entry;
   Writer w;
   plan::ModelInfo &info;
+  std::string suffix;
   int64_t workspaceBytes, slackBytes, weightBytes;
   std::vector<std::string> symbols;
   support::Bounds bounds; ///< of found sizes
@@ -76,6 +78,13 @@ private:
   llvm::DenseMap<Value, Value> inputs;
   std::vector<onnx::SizeCheck> waiting; ///< for sizes that are not found yet
 
+  static std::vector<std::string> namesOf(const plan::ModelInfo &info) {
+    std::vector<std::string> names;
+    for (const plan::SymbolInfo &symbol : info.symbols) {
+      names.push_back(symbol.name);
+    }
+    return names;
+  }
   static const target::MachineModel &scalarMachine() {
     static const target::MachineModel machine;
     return machine;
@@ -88,9 +97,13 @@ private:
   void ret(Value value) { func::ReturnOp::create(w.b, w.loc, value); }
 
   /// A function whose body is written next; the builder stands in it.
-  func::FuncOp begin(StringRef suffix, ArrayRef<Type> types) {
+  func::FuncOp begin(StringRef what, ArrayRef<Type> types) {
     w.b.setInsertionPoint(function);
-    auto f = func::FuncOp::create(w.b, w.loc, info.name + suffix.str(), w.b.getFunctionType(types, {w.b.getI32Type()}));
+    std::string name = info.name + suffix + what.str();
+    auto f = func::FuncOp::create(w.b, w.loc, name, w.b.getFunctionType(types, {w.b.getI32Type()}));
+    if (!suffix.empty()) {
+      f.setPrivate();
+    }
     w.b.setInsertionPointToStart(f.addEntryBlock());
     return f;
   }
@@ -568,8 +581,8 @@ private:
 } // namespace
 
 void buildEntry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,
-                plan::ModelInfo &info) {
-  Entry(function, workspaceBytes, slackBytes, weightBytes, info).build();
+                plan::ModelInfo &info, StringRef suffix) {
+  Entry(function, workspaceBytes, slackBytes, weightBytes, info, suffix).build();
 }
 
 } // namespace ingot::lower

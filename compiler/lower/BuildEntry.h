@@ -12,11 +12,13 @@ constexpr int64_t absentErrorKind = 14; ///< INGOT_ERROR_ABSENT: a node needs an
 /// Replaces `function` by NAME_run(inputs..., outputs..., symbols..., workspace, exec) -> i32 over i8 memrefs (bare
 /// pointers) and indices, and declares the external weights NAME_weights. Names of the nodes that a status may carry
 /// are appended to `info.nodes`.
+/// One body of several (see BuildDispatch.h) has a suffix: its functions are called NAME SUFFIX _run and so on, are
+/// private, and take all symbols of `info`, those that are numbers in this body included.
 ///
 /// A model with symbols also gets NAME_plan(symbols: memref<i64>, dims: memref<i64>, workspace: memref<1xi64>) -> i32:
 /// the dims of all outputs, one after the other, and the bytes of the workspace, `slackBytes` included; or the status
 /// for which NAME_run would refuse such symbols.
 void buildEntry(mlir::func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,
-                plan::ModelInfo &info);
+                plan::ModelInfo &info, llvm::StringRef suffix = "");
 
 } // namespace ingot::lower

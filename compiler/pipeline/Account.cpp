@@ -135,8 +135,8 @@ std::vector<GraphNode> describeNodes(func::FuncOp function) {
   });
 }
 
-std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number) {
-  int64_t launches = 0;
+std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number, int64_t first) {
+  int64_t launches = first;
   llvm::DenseMap<Operation *, int> steps;
   int step = 0;
   countSteps(function.getBody().front(), step, steps);

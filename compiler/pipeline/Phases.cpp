@@ -34,7 +34,7 @@ static LogicalResult import(State &s) {
   if (s.options.account) {
     s.result.imported = describeNodes(s.function());
   }
-  return success();
+  return makeBodies(s);
 }
 
 static LogicalResult shareCaches(State &s) {
@@ -57,6 +57,9 @@ static LogicalResult fuse(State &s) {
   }
   graph::eliminateCommon(s.function());
   describe(s.function(), s.info);
+  if (failed(tellBodies(s))) {
+    return failure();
+  }
   for (const plan::SymbolInfo &symbol : s.info.symbols) {
     s.result.openSizes.push_back({symbol.name, symbol.least, symbol.most, symbol.from, symbol.boundedBy});
   }
@@ -187,7 +190,7 @@ static LogicalResult memory(State &s) {
   return success();
 }
 
-static LogicalResult entry(State &s) {
+static void buildEntry(State &s, StringRef suffix) {
   // Vectors may be read past a tensor's end within its last block: the arena ends with one cache line of nobody's.
   int64_t slack = s.info.workspaceAlign;
   bool open = s.function()->hasAttr("plan.buffers");
@@ -196,13 +199,26 @@ static LogicalResult entry(State &s) {
   }
   s.info.workspaceBytes = open ? -1 : s.info.arenaBytes ? s.info.arenaBytes + slack : 0;
   s.info.weightBytes = s.result.weightBytes = s.weights.bytes();
-  s.result.launches = describeLaunches(s.function(), s.options.profile);
+  s.result.launches = describeLaunches(s.function(), s.options.profile, s.info.launches.size());
   for (const GraphNode &launch : s.result.launches) {
     s.info.launches.push_back({launch.name, launch.nodes, launch.symbols});
   }
   s.info.kernels = s.result.kernels = s.result.launches.size();
-  lower::buildEntry(s.function(), s.info.workspaceBytes, slack, s.info.weightBytes, s.info);
+  lower::buildEntry(s.function(), s.info.workspaceBytes, slack, s.info.weightBytes, s.info, suffix);
+}
+
+static LogicalResult entry(State &s) {
+  if (s.bodies.empty()) {
+    buildEntry(s, "");
+  } else {
+    joinBodies(s, buildEntry);
+  }
+  s.info.weightBytes = s.weights.bytes();
   return success();
+}
+
+template <LogicalResult (*phase)(State &), bool description = false> static LogicalResult each(State &s) {
+  return onEachBody(s, phase, description);
 }
 
 static LogicalResult emit(State &s) {
@@ -244,12 +260,12 @@ static LogicalResult emit(State &s) {
 llvm::ArrayRef<Phase> phaseTable() {
   static constexpr Phase table[] = {
       {"import", "the file becomes onnx ops, each in its newest form", import, true},
-      {"simplify", "shapes, constants and plain forms: what can be computed now is", simplify, true},
-      {"fuse", "canonical forms of what exporters write as many ops", fuse, true},
-      {"partition", "targets take nodes, nodes form kernels", partition, true},
-      {"layout", "packed layouts, halos and concatenations in place", layout, false},
-      {"lower", "kernels become functions of loops and vectors; weights are packed", lower, false},
-      {"memory", "every buffer gets its place in the arena", memory, false},
+      {"simplify", "shapes, constants and plain forms: what can be computed now is", each<simplify, true>, true},
+      {"fuse", "canonical forms of what exporters write as many ops", each<fuse, true>, true},
+      {"partition", "targets take nodes, nodes form kernels", each<partition>, true},
+      {"layout", "packed layouts, halos and concatenations in place", each<layout>, false},
+      {"lower", "kernels become functions of loops and vectors; weights are packed", each<lower>, false},
+      {"memory", "every buffer gets its place in the arena", each<memory>, false},
       {"entry", "launches become calls with addresses", entry, false},
       {"emit", "loops become object code, a library, a header, a manifest", emit, false},
   };

@@ -14,6 +14,12 @@ struct Bounds {
   int64_t least = 0, most = 0;
 };
 
+/// Sizes of a symbolic dimension for which there are bodies of their own: --dim seq=64,128,512
+struct Choice {
+  std::vector<int64_t> sizes;
+  bool others = false; ///< a general body runs all other sizes; false: they are refused
+};
+
 /// What every subcommand that takes a model can be told.
 struct Options {
   std::string modelPath;
@@ -23,6 +29,7 @@ struct Options {
   std::map<std::string, int64_t> dims; ///< --dim batch=1
   std::map<std::string, std::vector<int64_t>> shapes; ///< --shape x=1x3x224x224, by input name
   std::map<std::string, Bounds> bounds;               ///< of symbols that stay open, as all do that nobody fixes
+  std::map<std::string, Choice> choices;              ///< of such symbols, too
   /// --cache past.*=present.*: inputs and the outputs that continue them in the same memory (graph/ShareCaches.h)
   std::vector<std::pair<std::string, std::string>> caches;
   int64_t cacheRoom = -1;           ///< rows that they have room for; -1: each run says

@@ -10,6 +10,14 @@
 
 namespace ingot::pipeline {
 
+/// A copy of the model for some sizes, on its way beside the general one: a body of its own behind the same entry.
+struct Body {
+  std::string suffix; ///< "_seq64"
+  std::map<std::string, int64_t> sizes;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  plan::ModelInfo info;
+};
+
 struct State {
   const Options &options;
   Result &result;
@@ -22,7 +30,9 @@ struct State {
   plan::WeightTable weights;
   plan::ModelInfo info;
   std::string importProblems;
-  bool userFault = false; ///< a phase says that what it failed at is not our bug
+  std::vector<Body> bodies = {}; ///< for --dim seq=64,128
+  bool generalBody = true;       ///< the model itself runs all other sizes; false: it only tells names and types
+  bool userFault = false;        ///< a phase says that what it failed at is not our bug
 
   mlir::func::FuncOp function() { return *module->getOps<mlir::func::FuncOp>().begin(); }
   const target::MachineModel &machineOf(llvm::StringRef spec) const;
@@ -36,6 +46,18 @@ struct Phase {
 };
 llvm::ArrayRef<Phase> phaseTable();
 
+/// Copies the imported model for each combination of sizes that the user wants a body for. Failure with a message.
+mlir::LogicalResult makeBodies(State &state);
+
+/// Notes in the description of the model for which sizes there are bodies. Failure with a message.
+mlir::LogicalResult tellBodies(State &state);
+
+/// Runs a phase on the model, where it is one of the bodies or the phase is about its `description`, and on all bodies.
+mlir::LogicalResult onEachBody(State &state, mlir::LogicalResult (*phase)(State &state), bool description);
+
+/// Gives each body its entry (by `build`, with its suffix), makes one module of all, and writes the entry of the model.
+void joinBodies(State &state, void (*build)(State &state, llvm::StringRef suffix));
+
 /// Names, types and sizes of the function's arguments and results, from its type and attributes.
 void describe(mlir::func::FuncOp function, plan::ModelInfo &info);
 
@@ -45,8 +67,9 @@ std::string requirementText(llvm::StringRef check);
 /// The nodes of the function as imported.
 std::vector<GraphNode> describeNodes(mlir::func::FuncOp function);
 
-/// The function's kernel calls; with `number`, each gets its number as the attribute plan.launch.
-std::vector<GraphNode> describeLaunches(mlir::func::FuncOp function, bool number);
+/// The function's kernel calls; with `number`, each gets its number, from `first` on, as the attribute
+/// plan.launch.
+std::vector<GraphNode> describeLaunches(mlir::func::FuncOp function, bool number, int64_t first = 0);
 
 /// Multiplications with accumulation that one run of the model takes, by the definitions of its operators.
 support::Size countMacs(mlir::func::FuncOp function);

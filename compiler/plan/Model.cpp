@@ -1,14 +1,33 @@
 #include "compiler/plan/Model.h"
 #include "compiler/onnx/Constants.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
 
 namespace ingot::plan {
 
 static constexpr int64_t entryAlign = 64;
 
+/// The entry with the same content and recipe; remembers the next one under them when there is none.
+const WeightTable::Entry *WeightTable::equalTo(mlir::ElementsAttr source, const Recipe &recipe) {
+  std::vector<char> storage, other;
+  llvm::ArrayRef<char> bytes = onnx::bytesOf(source, storage);
+  std::pair key(llvm::xxh3_64bits({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()}), recipe.key);
+  auto [from, to] = byContent.equal_range(key);
+  for (const auto &[_, number] : llvm::make_range(from, to)) {
+    const Entry &entry = entries[number];
+    if (entry.source.getType() == source.getType() && onnx::bytesOf(entry.source, other) == bytes) {
+      return &entry;
+    }
+  }
+  byContent.emplace(key, entries.size());
+  return nullptr;
+}
+
 int64_t WeightTable::add(mlir::ElementsAttr source, const Recipe &recipe) {
   auto [it, isNew] = known.try_emplace({source.getAsOpaquePointer(), recipe.key}, size);
-  if (isNew) {
+  if (const Entry *equal = isNew && sharesEqual ? equalTo(source, recipe) : nullptr) {
+    it->second = equal->offset;
+  } else if (isNew) {
     entries.push_back({source, recipe, size});
     size = llvm::alignTo(size + recipe.bytes, entryAlign);
   }

@@ -38,8 +38,10 @@ struct SymbolInfo {
   std::string name;
   int64_t most = -1; ///< the largest that a run may have; -1: none is given
   int64_t least = 0;
-  std::string from;      ///< where the model has it: "axis 0 of input 'x'", one behind the other
-  std::string boundedBy; ///< who gave it a bound: "--dim", "node 'n'"; empty when there is none
+  std::string from;                ///< where the model has it: "axis 0 of input 'x'", one behind the other
+  std::string boundedBy;           ///< who gave it a bound: "--dim", "node 'n'"; empty when there is none
+  std::vector<int64_t> sizes = {}; ///< for which there are bodies of their own
+  bool others = true;              ///< whether other sizes can run, too
 };
 
 /// What every run's sizes are checked for, and the ONNX node that says so: "a = b", "seq <= 512".
@@ -96,6 +98,8 @@ public:
   /// Offset of the packed form of `source` in the section (a multiple of 64). The same source under the same recipe is
   /// stored once.
   int64_t add(mlir::ElementsAttr source, const Recipe &recipe);
+  /// From now on equal bytes under equal recipes are stored once, too.
+  void shareEqual() { sharesEqual = true; }
   int64_t bytes() const { return size; }
   /// Streams the section in order, in pieces.
   void write(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) const;
@@ -108,6 +112,9 @@ private:
   };
   std::vector<Entry> entries;
   std::map<std::pair<const void *, std::string>, int64_t> known;
+  bool sharesEqual = false;
+  std::multimap<std::pair<uint64_t, std::string>, size_t> byContent; ///< hash and recipe -> entry
+  const Entry *equalTo(mlir::ElementsAttr source, const Recipe &recipe);
   int64_t size = 0;
 };
 

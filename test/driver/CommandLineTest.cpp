@@ -82,6 +82,20 @@ TEST(CommandLine, OpenSizes) {
              "--dim has no effect on a model that is compiled already");
 }
 
+TEST(CommandLine, BodiesForSizes) {
+  ingot::pipeline::Options options =
+      parsed({"compile", "m.onnx", "--dim", "a=64,16,64", "--dim", "b=1,*", "--dim", "c=1,2,0..9"}).model;
+  EXPECT_EQ(options.choices.at("a").sizes, (std::vector<int64_t>{16, 64}));
+  EXPECT_FALSE(options.choices.at("a").others);
+  EXPECT_EQ(options.bounds.at("a").least, 16);
+  EXPECT_EQ(options.bounds.at("a").most, 64);
+  EXPECT_EQ(options.choices.at("b").sizes, std::vector<int64_t>{1});
+  EXPECT_TRUE(options.choices.at("b").others);
+  EXPECT_EQ(options.bounds.count("b"), 0u);
+  EXPECT_EQ(options.choices.at("c").sizes, (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(options.bounds.at("c").most, 9);
+}
+
 TEST(CommandLine, NamesMayHoldEqualsSigns) {
   EXPECT_EQ(parsed({"compile", "m.onnx", "--shape", "a=b=2x3"}).model.shapes.at("a=b"), (std::vector<int64_t>{2, 3}));
 }
@@ -129,7 +143,10 @@ TEST(CommandLine, WrongDims) {
   expectSays(wrong({"compile", "m.onnx", "--dim", "batch=x"}), "--dim: 'batch=x': 'x' is not a size");
   expectSays(wrong({"compile", "m.onnx", "--dim", "batch=-1"}), "'-1' is not a size");
   expectSays(wrong({"compile", "m.onnx", "--dim", "batch=99999999999999999999"}), "is not a size");
-  expectSays(wrong({"compile", "m.onnx", "--dim", "b=1,8"}), "--dim: 'b=1,8': several sizes are unsupported");
+  expectSays(wrong({"compile", "m.onnx", "--dim", "b=1,*,8"}), "--dim: 'b=1,*,8': '*' or a range stands for all");
+  expectSays(wrong({"compile", "m.onnx", "--dim", "b=1,"}), "--dim: 'b=1,': '' is not a size");
+  expectSays(wrong({"compile", "m.onnx", "--dim", "b=1,9..2"}), "--dim: 'b=1,9..2': the range is empty");
+  expectSays(wrong({"compile", "m.onnx", "--dim", "b=1,2", "--dim", "b=3"}), "dimension 'b' is given twice");
   expectSays(wrong({"compile", "m.onnx", "--dim", "b=8..1"}), "--dim: 'b=8..1': the range is empty");
   expectSays(wrong({"compile", "m.onnx", "--dim", "b=1.."}), "--dim: 'b=1..': '' is not a size");
   expectSays(wrong({"compile", "m.onnx", "--dim", "b=1..8", "--dim", "b=2"}), "dimension 'b' is given twice");

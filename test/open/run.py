@@ -1,8 +1,9 @@
 """Models whose sizes are open, compiled once and run at many sizes, compared with ONNX Runtime.
 
-    run.py --ingot build/bin/ingot [--target T] [--only NAME,...] [-j 2] [--bounded]
+    run.py --ingot build/bin/ingot [--target T] [--only NAME,...] [-j 2] [--bounded] [--bodies]
 
-With --bounded the compiler is told the smallest and the largest of the sizes, and the workspace must be static.
+With --bounded the compiler is told the smallest and the largest of the sizes, and the workspace must be static. With
+--bodies there are bodies of their own for two sizes of the first symbol, beside the general one.
 """
 import pathlib
 import sys
@@ -35,11 +36,17 @@ def bounds(case):
     return [flag for name, sizes in all.items() for flag in ("--dim", f"{name}={min(sizes)}..{max(sizes)}")]
 
 
+def bodies(case):
+    name, *_ = [d.dim_param for value in case.model.graph.input for d in value.type.tensor_type.shape.dim if d.dim_param]
+    sizes = sorted({sizes[name] for sizes in case.sizes} - {0})
+    return ["--dim", f"{name}={sizes[0]},{sizes[-1]},*"]
+
+
 def one(arguments, name):
     case = cases.ALL[name]()
     with tempfile.TemporaryDirectory(prefix="ingot-open-") as scratch:
         try:
-            model = OpenModel(arguments.ingot, case.model, scratch, arguments.target, bounds(case) if arguments.bounded else ())
+            model = OpenModel(arguments.ingot, case.model, scratch, arguments.target, bounds(case) if arguments.bounded else bodies(case) if arguments.bodies else ())
         except Refused as refused:
             return name, [f"refused: {refused}"]
         if arguments.bounded and model.model.workspace_bytes < 0:
@@ -66,4 +73,4 @@ def one(arguments, name):
 
 
 if __name__ == "__main__":
-    ingot_run.run_named(__doc__, cases.ALL, one, most_lines=6, switches=["bounded"])
+    ingot_run.run_named(__doc__, cases.ALL, one, most_lines=6, switches=["bounded", "bodies"])

@@ -1,0 +1,209 @@
+// --dim seq=64,128: the imported model is copied, the symbol is a number in the types of each copy's arguments, and
+// every phase runs on all of them. Weights are in one table, in which equal constants under equal recipes are stored
+// once.
+#include "compiler/importer/Types.h"
+#include "compiler/lower/BuildDispatch.h"
+#include "compiler/onnx/Shapes.h"
+#include "compiler/pipeline/State.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using ingot::support::Size;
+
+namespace ingot::pipeline {
+
+static constexpr size_t mostBodies = 16;
+
+using Values = std::map<std::string, int64_t>;
+
+static Size fixed(const Size &size, const Values &values) {
+  auto symbol = [&](StringRef name) {
+    auto value = values.find(name.str());
+    return value == values.end() ? Size::symbol(name) : Size(value->second);
+  };
+  auto call = [](StringRef name, const Size &a, const Size &b) {
+    return name == "div" ? floorDiv(a, b) : name == "min" ? min(a, b) : max(a, b);
+  };
+  return size.isUnknown() ? size : size.compute<Size>({symbol, call});
+}
+
+/// Types of the arguments and what is known of the symbols; everything else is inferred anew.
+static void fix(func::FuncOp function, const Values &values) {
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    onnx::Sizes sizes = onnx::sizesOf(type);
+    for (Size &size : sizes) {
+      size = fixed(size, values);
+    }
+    argument.setType(onnx::sizedType(sizes, type.getElementType()));
+  }
+  function.setType(FunctionType::get(function.getContext(), function.getBody().front().getArgumentTypes(),
+                                     function.getResultTypes()));
+  SmallVector<Attribute> facts;
+  onnx::Sizes known = onnx::factsOf(function);
+  function->removeAttr(onnx::factsName);
+  function->removeAttr(onnx::checksName);
+  for (const Size &fact : known) {
+    if (Size rest = fixed(fact, values); !rest.isNumber()) {
+      facts.push_back(StringAttr::get(function.getContext(), rest.text()));
+      onnx::addCheck(function, {rest.text(), ""});
+    }
+  }
+  if (!facts.empty()) {
+    function->setAttr(onnx::factsName, ArrayAttr::get(function.getContext(), facts));
+  }
+}
+
+LogicalResult makeBodies(State &s) {
+  std::vector<std::string> symbols = onnx::symbolsOf(s.function().getArgumentTypes());
+  std::vector<Values> all = {{}};
+  for (const auto &[name, choice] : s.options.choices) {
+    std::string symbol = importer::symbolOf("", 0, name);
+    if (!llvm::is_contained(symbols, symbol)) {
+      return emitError(s.function().getLoc(), "--dim gives sizes to '")
+             << name << "', which is not an open dimension of any input";
+    }
+    std::vector<Values> more;
+    for (const Values &values : all) {
+      for (int64_t size : choice.sizes) {
+        more.push_back(values);
+        more.back()[symbol] = size;
+      }
+      if (choice.others) {
+        more.push_back(values);
+      }
+    }
+    all = std::move(more);
+    s.generalBody &= choice.others;
+  }
+  llvm::erase_if(all, [](const Values &values) { return values.empty(); }); // the model itself
+  if (all.size() > mostBodies) {
+    return emitError(s.function().getLoc(), "--dim asks for ")
+           << all.size() << " bodies, all combinations of sizes; at most " << mostBodies << " are made";
+  }
+  for (const Values &values : all) {
+    Body body{"", values, OwningOpRef<ModuleOp>(s.module->clone()), s.info};
+    for (const auto &[symbol, size] : values) {
+      body.suffix += "_" + symbol + std::to_string(size);
+    }
+    fix(*body.module->getOps<func::FuncOp>().begin(), values);
+    s.bodies.push_back(std::move(body));
+  }
+  if (!s.bodies.empty()) {
+    s.weights.shareEqual();
+  }
+  return success();
+}
+
+LogicalResult tellBodies(State &s) {
+  if (!s.bodies.empty() && !s.info.found.empty()) {
+    return emitError(s.function().getLoc(),
+                     "--dim asks for bodies for several sizes, which are unsupported where a run "
+                     "finds sizes in data: ")
+           << s.info.found.front().name;
+  }
+  for (const auto &[name, choice] : s.options.choices) {
+    for (plan::SymbolInfo &symbol : s.info.symbols) {
+      if (symbol.name == importer::symbolOf("", 0, name)) {
+        symbol.sizes = choice.sizes;
+        symbol.others = choice.others;
+      }
+    }
+  }
+  return success();
+}
+
+static void exchange(State &s, Body &body) {
+  std::swap(s.module, body.module);
+  std::swap(s.info, body.info);
+}
+
+LogicalResult onEachBody(State &s, LogicalResult (*phase)(State &), bool description) {
+  bool general = s.generalBody || description;
+  if (general && failed(phase(s))) {
+    return failure();
+  }
+  for (Body &body : s.bodies) {
+    Result before = s.result; // what is told is about the general body, or the first one
+    exchange(s, body);
+    LogicalResult ok = phase(s);
+    exchange(s, body);
+    if (general || &body != &s.bodies.front()) {
+      s.result = std::move(before);
+    }
+    if (failed(ok)) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+/// Moves everything into `to`; functions whose names are taken get others.
+static void moveInto(ModuleOp to, ModuleOp from) {
+  SymbolTable taken(to);
+  llvm::StringMap<std::string> names;
+  for (func::FuncOp function : from.getOps<func::FuncOp>()) {
+    std::string name = function.getName().str();
+    for (int number = 0; taken.lookup(name) || (number > 0 && SymbolTable(from).lookup(name)); ++number) {
+      name = (function.getName() + "_" + llvm::Twine(number)).str();
+    }
+    names[function.getName()] = name;
+  }
+  from.walk([&](func::CallOp call) { call.setCallee(names.lookup(call.getCallee())); });
+  for (Operation &op : llvm::make_early_inc_range(*from.getBody())) {
+    if (auto function = dyn_cast<func::FuncOp>(op)) {
+      function.setName(names.lookup(function.getName()));
+    } else if (taken.lookup(SymbolTable::getSymbolName(&op))) {
+      continue; // the weights
+    }
+    op.remove();
+    to.push_back(&op);
+  }
+}
+
+void joinBodies(State &s, void (*build)(State &, StringRef)) {
+  std::vector<lower::BodySizes> entries;
+  std::vector<std::optional<int64_t>> any(s.info.symbols.size());
+  int64_t most = 0, kernels = 0;
+  auto finish = [&](StringRef suffix, const Values &values) {
+    build(s, suffix);
+    most = most < 0 || s.info.workspaceBytes < 0 ? -1 : std::max(most, s.info.workspaceBytes);
+    kernels += s.info.kernels;
+    std::vector<std::optional<int64_t>> sizes = any;
+    for (auto [size, symbol] : llvm::zip_equal(sizes, s.info.symbols)) {
+      if (auto value = values.find(symbol.name); value != values.end()) {
+        size = value->second;
+      }
+    }
+    entries.push_back({suffix.str(), sizes});
+  };
+  bool first = !s.generalBody;
+  for (Body &body : s.bodies) {
+    body.info.symbols = s.info.symbols;
+    body.info.nodes = s.info.nodes;
+    body.info.launches = s.info.launches;
+    exchange(s, body);
+    finish(body.suffix, body.sizes);
+    exchange(s, body);
+    s.info.nodes = body.info.nodes;
+    s.info.launches = body.info.launches;
+    for (auto [output, own] : llvm::zip_equal(s.info.outputs, body.info.outputs)) {
+      output.inPlaceOf = first || output.inPlaceOf == own.inPlaceOf ? own.inPlaceOf : -1;
+    }
+    first = false;
+  }
+  if (s.generalBody) {
+    finish("_any", {});
+  } else {
+    s.function().erase();
+  }
+  for (Body &body : s.bodies) {
+    moveInto(*s.module, *body.module);
+  }
+  s.info.workspaceBytes = most;
+  s.info.arenaBytes = s.result.arenaBytes = most <= 0 ? most : most - s.info.workspaceAlign;
+  s.info.kernels = s.result.kernels = kernels;
+  lower::buildDispatch(*s.module, s.info, entries);
+}
+
+} // namespace ingot::pipeline
