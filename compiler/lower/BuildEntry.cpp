@@ -79,11 +79,8 @@ private:
   std::vector<onnx::SizeCheck> waiting; ///< for sizes that are not found yet
 
   static std::vector<std::string> namesOf(const plan::ModelInfo &info) {
-    std::vector<std::string> names;
-    for (const plan::SymbolInfo &symbol : info.symbols) {
-      names.push_back(symbol.name);
-    }
-    return names;
+    auto names = llvm::map_range(info.symbols, [](const plan::SymbolInfo &symbol) { return symbol.name; });
+    return {names.begin(), names.end()};
   }
   static const target::MachineModel &scalarMachine() {
     static const target::MachineModel machine;
