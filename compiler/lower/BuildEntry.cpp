@@ -230,8 +230,7 @@ private:
   void presence() {
     for (BlockArgument argument : function.getArguments()) {
       if (std::optional<unsigned> number = onnx::optionalInput(argument)) {
-        Value address = memref::ExtractAlignedPointerAsIndexOp::create(w.b, w.loc, inputs[argument]);
-        Value there = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, address, w.value(0));
+        Value there = w.compare(arith::CmpIPredicate::ne, w.address({inputs[argument], {}}), w.value(0));
         w.symbols[onnx::presenceSymbol(*number)] = arith::IndexCastUIOp::create(w.b, w.loc, w.b.getIndexType(), there);
       }
     }

@@ -26,6 +26,10 @@ struct KernelShape {
   /// Operand number -> how that constant operand is packed into the weights section. Constants without a recipe are
   /// copied as they are.
   std::map<unsigned, plan::WeightTable::Recipe> packed;
+
+  /// Of a root that is its first operand with some elements replaced: the result may lie there, unless the root reads
+  /// that tensor once more.
+  void replaces(mlir::Value first);
 };
 
 /// All that a family gets to write one kernel's function.

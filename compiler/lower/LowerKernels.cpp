@@ -61,6 +61,12 @@ int operandNumber(Value regionValue) {
   return argument ? static_cast<int>(argument.getArgNumber()) : -1;
 }
 
+void KernelShape::replaces(Value first) {
+  if (first.hasOneUse()) {
+    inPlace = {cast<BlockArgument>(first).getArgNumber()};
+  }
+}
+
 ElementsAttr constantOperand(plan::KernelOp kernel, Value regionValue) {
   int n = operandNumber(regionValue);
   return n < 0 ? ElementsAttr() : onnx::constantOf(kernel.getIns()[n]);

@@ -37,7 +37,7 @@ public:
   void sort(Ix count) {
     Ix half = floorDiv(count, 2), turns = half + max(count - 1, 0);
     w.loop(0, turns, 1, [&](Ix t) {
-      Value making = compare(arith::CmpIPredicate::slt, t, half);
+      Value making = w.compare(arith::CmpIPredicate::slt, t, half);
       Value end = choose(making, count, count - 1 - (t - half)), root = choose(making, half - 1 - t, 0);
       Value taking = arith::XOrIOp::create(w.b, w.loc, making, w.constant(1, w.b.getI1Type()));
       w.ifThen(taking, [&] { swap(0, w.ix(end)); });
@@ -50,9 +50,6 @@ private:
   Buffer order;
   llvm::function_ref<Value(Value, Value)> before;
 
-  Value compare(arith::CmpIPredicate how, Ix a, Ix b) {
-    return arith::CmpIOp::create(w.b, w.loc, how, w.value(a), w.value(b));
-  }
   Value choose(Value condition, Ix a, Ix b) {
     return arith::SelectOp::create(w.b, w.loc, condition, w.value(a), w.value(b));
   }
@@ -68,7 +65,7 @@ private:
     repeatWhile(
         w, ValueRange{root, yes},
         [&](ValueRange state) -> Value {
-          Value hasChild = compare(arith::CmpIPredicate::slt, w.ix(state[0]) * 2 + 1, end);
+          Value hasChild = w.compare(arith::CmpIPredicate::slt, w.ix(state[0]) * 2 + 1, end);
           return arith::AndIOp::create(w.b, w.loc, state[1], hasChild);
         },
         [&](ValueRange state) {

@@ -430,10 +430,17 @@ Buffer Writer::local(Type element, int64_t elements) {
   return {memref::AllocaOp::create(b, loc, type, b.getI64IntegerAttr(64)), valueType(element)};
 }
 
-Value Writer::elsewhere(Buffer x, Buffer y) {
-  auto address = [&](Buffer buffer) { return memref::ExtractAlignedPointerAsIndexOp::create(b, loc, buffer.memref); };
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, address(x), address(y));
+Value Writer::address(Buffer buffer) { return memref::ExtractAlignedPointerAsIndexOp::create(b, loc, buffer.memref); }
+
+Value Writer::elsewhere(Buffer x, Buffer y) { return compare(arith::CmpIPredicate::ne, address(x), address(y)); }
+
+Value Writer::countUp(Buffer counter) {
+  Value n = load(counter, 0);
+  store(arith::AddIOp::create(b, loc, n, constant(1, n.getType())), counter, 0);
+  return n;
 }
+
+Value Writer::compare(arith::CmpIPredicate how, Value x, Value y) { return arith::CmpIOp::create(b, loc, how, x, y); }
 
 Value Writer::fma(Value x, Value y, Value z) {
   if (!machine.fusedMultiplyAdd) {

@@ -7,6 +7,10 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include <memory>
 
+namespace mlir::arith {
+enum class CmpIPredicate : uint64_t;
+}
+
 namespace ingot::lower {
 
 class Writer;
@@ -103,11 +107,15 @@ public:
   void storeStrided(mlir::Value v, Buffer to, Ix at, Ix stride, mlir::Value mask = {});
   void prefetch(Buffer from, Ix at, int locality = 2);                               ///< next-level cache
   Buffer scratch(Buffer bytes, Ix byteOffset, mlir::Type element, int64_t elements); ///< a piece of an i8 buffer
+  mlir::Value address(Buffer buffer);        ///< of its first byte, of type index
   mlir::Value elsewhere(Buffer a, Buffer b); ///< whether they begin at different addresses
+  mlir::Value countUp(Buffer counter);       ///< adds one to its first number (an integer); what that was
   /// A small array on the stack of the kernel (at most a few KiB in all).
   Buffer local(mlir::Type element, int64_t elements);
 
-  // Arithmetic that depends on the machine.
+  // Arithmetic.
+  mlir::Value compare(mlir::arith::CmpIPredicate how, mlir::Value a, mlir::Value b);
+  mlir::Value compare(mlir::arith::CmpIPredicate how, Ix a, Ix b) { return compare(how, value(a), value(b)); }
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c); ///< a * b + c, fused where the machine fuses
 
 private:

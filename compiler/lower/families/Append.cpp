@@ -28,10 +28,7 @@ public:
     auto op = cast<onnx::AppendOp>(rootOf(kernel));
     KernelShape s;
     s.items = partsOf(op).count;
-    auto cache = cast<BlockArgument>(op.getCache());
-    if (cache.hasOneUse()) {
-      s.inPlace = {cache.getArgNumber()};
-    }
+    s.replaces(op.getCache());
     return s;
   }
 

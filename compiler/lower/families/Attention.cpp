@@ -248,9 +248,6 @@ private:
   Value otherRows; ///< whether the rows are not those of the task before; null: they never are
 
   Buffer piece(int64_t at) { return w.scratch(build.scratch, own + Ix(at), element, c.bytes / 4); }
-  Value compare(arith::CmpIPredicate how, Ix a, Ix b) {
-    return arith::CmpIOp::create(w.b, w.loc, how, w.value(a), w.value(b));
-  }
   Value compare(arith::CmpFPredicate how, Value a, Value b) { return arith::CmpFOp::create(w.b, w.loc, how, a, b); }
   Value select(Value condition, Value a, Value b) { return arith::SelectOp::create(w.b, w.loc, condition, a, b); }
   Value mul(Value a, Value b) { return arith::MulFOp::create(w.b, w.loc, a, b); }
@@ -275,17 +272,17 @@ private:
     }
     otherRows = {};
     if (!heads.is(1)) {
-      otherRows = arith::OrIOp::create(w.b, w.loc, compare(arith::CmpIPredicate::eq, head, 0),
-                                       compare(arith::CmpIPredicate::eq, task, firstTask));
+      otherRows = arith::OrIOp::create(w.b, w.loc, w.compare(arith::CmpIPredicate::eq, head, 0),
+                                       w.compare(arith::CmpIPredicate::eq, task, firstTask));
     }
     if (c.vectors.isNumber()) {
       c.vectors.is(0) ? void() : rowBlock(block);
     } else {
-      w.ifThen(compare(arith::CmpIPredicate::sgt, c.vectors, 0), [&] { rowBlock(block); });
+      w.ifThen(w.compare(arith::CmpIPredicate::sgt, c.vectors, 0), [&] { rowBlock(block); });
     }
     if (!c.left.isNumber() || c.left.number() > 0) {
-      Value some = compare(arith::CmpIPredicate::sgt, c.left, 0);
-      Value last = compare(arith::CmpIPredicate::eq, block, c.blocks - Size(1));
+      Value some = w.compare(arith::CmpIPredicate::sgt, c.left, 0);
+      Value last = w.compare(arith::CmpIPredicate::eq, block, c.blocks - Size(1));
       w.ifThen(arith::AndIOp::create(w.b, w.loc, some, last), [&] { rowByRow(); });
     }
   }
@@ -363,7 +360,7 @@ private:
       }
       Value needed = otherRows;
       if (alongKeys) { // each block of keys takes the place of the one before
-        Value several = compare(arith::CmpIPredicate::sgt, p.keys, c.keysBlock);
+        Value several = w.compare(arith::CmpIPredicate::sgt, p.keys, c.keysBlock);
         needed = arith::OrIOp::create(w.b, w.loc, otherRows, several);
       }
       w.ifThen(needed, [&] { pack(other, vectors, first, count); });
@@ -615,7 +612,7 @@ private:
     } else if (op.getEmpty() == "zero") {
       nothing = compare(arith::CmpFPredicate::OEQ, sum, zero);
     } else if (!p.keys.atLeast(1)) {
-      nothing = compare(arith::CmpIPredicate::eq, p.keys, 0);
+      nothing = w.compare(arith::CmpIPredicate::eq, p.keys, 0);
     }
     Ixs at = rowAt(firstRow + row);
     for (int64_t i = 0; i < c.valueVectors; ++i) {

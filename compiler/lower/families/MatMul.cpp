@@ -307,12 +307,12 @@ public:
       if (!t.dotsForFew) {
         return panelOf(item, panel, rows);
       }
-      Value few = compare(arith::CmpIPredicate::sle, rows.to - rows.from, 2);
+      Value few = w.compare(arith::CmpIPredicate::sle, rows.to - rows.from, 2);
       w.ifThen(few, [&] {
         Ix from = panel * t.width, to = min(from + Ix(t.width), p.n);
         w.loop(rows.from, rows.to, 1, [&](Ix m) { dotRow(m, from, to); });
       });
-      w.ifThen(compare(arith::CmpIPredicate::sgt, rows.to - rows.from, 2), [&] { panelOf(item, panel, rows); });
+      w.ifThen(w.compare(arith::CmpIPredicate::sgt, rows.to - rows.from, 2), [&] { panelOf(item, panel, rows); });
     });
   }
 
@@ -347,10 +347,6 @@ private:
 
   RankedTensorType rootType() const { return Group::typeOf(group.root->getResult(0)); }
 
-  Value compare(arith::CmpIPredicate how, Ix x, Ix y) {
-    return arith::CmpIOp::create(w.b, w.loc, how, w.value(x), w.value(y));
-  }
-
   /// Whether some size depends on the run: places are then computed by more than a multiplication.
   bool isOpen() const { return !(p.batch * p.m * p.n * p.k).isNumber(); }
 
@@ -383,8 +379,8 @@ private:
     if (!odd || t.panels.is(1)) {
       return columns(item, panel, panel * t.width, rows, t.lastVectors, t.rest);
     }
-    Value last = compare(arith::CmpIPredicate::eq, panel, t.panels - Size(1));
-    Value before = compare(arith::CmpIPredicate::ne, panel, t.panels - Size(1));
+    Value last = w.compare(arith::CmpIPredicate::eq, panel, t.panels - Size(1));
+    Value before = w.compare(arith::CmpIPredicate::ne, panel, t.panels - Size(1));
     w.ifThen(before, [&] { columns(item, panel, panel * t.width, rows, t.vectors, 0); });
     w.ifThen(last, [&] { columns(item, panel, panel * t.width, rows, t.lastVectors, t.rest); });
   }
@@ -393,8 +389,8 @@ private:
   /// one.
   void openPanel(Ix item, Ix panel, const Rows &rows) {
     Ix from = panel * t.width, to = from + Ix(t.width);
-    w.ifThen(compare(arith::CmpIPredicate::sle, to, p.n), [&] { columns(item, panel, from, rows, t.vectors, 0); });
-    w.ifThen(compare(arith::CmpIPredicate::sgt, to, p.n), [&] {
+    w.ifThen(w.compare(arith::CmpIPredicate::sle, to, p.n), [&] { columns(item, panel, from, rows, t.vectors, 0); });
+    w.ifThen(w.compare(arith::CmpIPredicate::sgt, to, p.n), [&] {
       w.loop(from, p.n, t.lanes, [&](Ix column) {
         Ix rest = t.lanes > 1 ? min(Ix(p.n) - column, t.lanes) : Ix(0);
         columns(item, panel, column, rows, 1, rest);
@@ -478,12 +474,12 @@ private:
       int64_t next = i + 1 < t.heights.size() ? t.heights[i + 1] : 0;
       Ix count = floorDiv(rows - done + Ix(height - 1 - next), height);
       if (height > 1) {
-        Value enough = compare(arith::CmpIPredicate::sge, rows, height);
+        Value enough = w.compare(arith::CmpIPredicate::sge, rows, height);
         count = w.ix(arith::SelectOp::create(w.b, w.loc, enough, w.value(count), w.value(0)));
       }
       Panel panel = at;
       if (i == 0 && t.from == From::Packed) { // a single tile reads as fast as memory gives: nothing to fetch ahead
-        Value several = compare(arith::CmpIPredicate::sgt, count, 1);
+        Value several = w.compare(arith::CmpIPredicate::sgt, count, 1);
         Value next = w.value(at.base + Ix(t.panelElements(p)));
         panel.next = w.settled(w.ix(arith::SelectOp::create(w.b, w.loc, several, next, w.value(at.base))));
       }

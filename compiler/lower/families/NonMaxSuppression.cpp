@@ -47,15 +47,8 @@ private:
   Value given(Build &build, Value operand, Value otherwise) {
     return onnx::present(operand) ? w.load(build.group.buffer(operand), 0) : otherwise;
   }
-  Value compare(arith::CmpIPredicate how, Value a, Value b) { return arith::CmpIOp::create(w.b, w.loc, how, a, b); }
   Num number(Value v) { return Num(w.b, w.loc, v, w.b.getF32Type()); }
   Num score(Value box) { return number(w.load(scores, line + w.ix(box))); }
-  /// Adds one to a number in memory; returns what it was.
-  Value next(Buffer counter) {
-    Value n = w.load(counter, 0);
-    w.store(arith::AddIOp::create(w.b, w.loc, n, w.constant(1, i64)), counter, 0);
-    return n;
-  }
 
   void oneClass(Ix b, Ix c) {
     line = (b * classes + c) * length, corner = b * length * 4;
@@ -63,17 +56,17 @@ private:
     w.loop(0, length, 1, [&](Ix i) {
       Value box = w.integer(i, i64), number = w.constant(1, w.b.getI1Type());
       w.ifThen(threshold ? Value(score(box) > score(box).like(threshold)) : number,
-               [&] { w.store(box, order, w.ix(next(kept))); });
+               [&] { w.store(box, order, w.ix(w.countUp(kept))); });
     });
     Value candidates = w.load(kept, 0);
     sort(w, order, w.ix(candidates), [&](Value a, Value other) -> Value {
       Num x = score(a), y = score(other);
-      Value earlier = compare(arith::CmpIPredicate::slt, a, other);
+      Value earlier = w.compare(arith::CmpIPredicate::slt, a, other);
       return (x > y) | ((x == y) & (x == y).like(earlier));
     });
     w.store(w.constant(0, i64), kept, 0);
     w.loop(0, w.ix(candidates), 1, [&](Ix t) {
-      w.ifThen(compare(arith::CmpIPredicate::slt, w.load(kept, 0), most), [&] { candidate(b, c, w.load(order, t)); });
+      w.ifThen(w.compare(arith::CmpIPredicate::slt, w.load(kept, 0), most), [&] { candidate(b, c, w.load(order, t)); });
     });
   }
 
@@ -82,16 +75,16 @@ private:
     SmallVector<Value> last = repeatWhile(
         w, ValueRange{zero, no},
         [&](ValueRange state) -> Value {
-          Value free = compare(arith::CmpIPredicate::eq, state[1], no);
-          return arith::AndIOp::create(w.b, w.loc, free, compare(arith::CmpIPredicate::slt, state[0], all));
+          Value free = w.compare(arith::CmpIPredicate::eq, state[1], no);
+          return arith::AndIOp::create(w.b, w.loc, free, w.compare(arith::CmpIPredicate::slt, state[0], all));
         },
         [&](ValueRange state) {
           Value hit = overlaps(box, w.load(order, w.ix(state[0])));
           return SmallVector<Value>{arith::AddIOp::create(w.b, w.loc, state[0], w.constant(1, i64)), hit};
         });
-    w.ifThen(compare(arith::CmpIPredicate::eq, last[1], no), [&] {
-      w.store(box, order, w.ix(next(kept)));
-      Ix row = w.ix(next(count)) * 3;
+    w.ifThen(w.compare(arith::CmpIPredicate::eq, last[1], no), [&] {
+      w.store(box, order, w.ix(w.countUp(kept)));
+      Ix row = w.ix(w.countUp(count)) * 3;
       if (selected) {
         w.store(w.integer(b, i64), selected, row);
         w.store(w.integer(c, i64), selected, row + 1);

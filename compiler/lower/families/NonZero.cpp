@@ -46,15 +46,10 @@ private:
 
   /// Calls found(n, at) for the n-th element that is not zero, and leaves their number in `count`.
   void search(llvm::function_ref<void(Ix, ArrayRef<Ix>)> found) {
-    Type i64 = w.b.getI64Type();
-    w.store(w.constant(0, i64), count, 0);
+    w.store(w.constant(0, w.b.getI64Type()), count, 0);
     SmallVector<Ix> at;
     walk(at, [&] {
-      w.ifThen(isSet(group.read(op.getX(), space, Point{at, 1, {}})), [&] {
-        Value n = w.load(count, 0);
-        found(w.ix(n), at);
-        w.store(arith::AddIOp::create(w.b, w.loc, n, w.constant(1, i64)), count, 0);
-      });
+      w.ifThen(isSet(group.read(op.getX(), space, Point{at, 1, {}})), [&] { found(w.ix(w.countUp(count)), at); });
     });
   }
 

@@ -1,7 +1,6 @@
 // Whether the caller gave an optional input: its pointer is not null.
 #include "compiler/lower/Family.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 
@@ -14,9 +13,8 @@ public:
 
   LogicalResult build(Build &build, const KernelShape &) const override {
     Writer &w = build.w;
-    Value memory = build.group.buffer(build.group.root->getOperand(0)).memref;
-    Value address = memref::ExtractAlignedPointerAsIndexOp::create(w.b, w.loc, memory);
-    Value there = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, address, w.value(0));
+    Value address = w.address(build.group.buffer(build.group.root->getOperand(0)));
+    Value there = w.compare(arith::CmpIPredicate::ne, address, w.value(0));
     build.group.finish(there, build.group.space(build.group.resultType()), {});
     return success();
   }

@@ -113,10 +113,7 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape s;
     s.checked = true;
-    auto data = cast<BlockArgument>(rootOf(kernel)->getOperand(0));
-    if (data.hasOneUse()) { // it may be the updates too
-      s.inPlace = {data.getArgNumber()};
-    }
+    s.replaces(rootOf(kernel)->getOperand(0)); // which may be the updates too
     return s;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {

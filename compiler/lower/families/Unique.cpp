@@ -57,7 +57,7 @@ public:
     w.store(w.constant(0, i64), found, 0);
     lead();
     if (!op.getSorted()) {
-      w.loop(0, count, 1, [&](Ix i) { w.ifThen(leads(i), [&] { w.store(next(found), number, i); }); });
+      w.loop(0, count, 1, [&](Ix i) { w.ifThen(leads(i), [&] { w.store(w.countUp(found), number, i); }); });
     }
     w.loop(0, count, 1, [&](Ix i) { tell(i); });
   }
@@ -71,12 +71,6 @@ private:
 
   Num value(Value v) { return Num(w.b, w.loc, v, element); }
   Value truth(bool yes) { return w.constant(yes ? 1 : 0, w.b.getI1Type()); }
-  Value compare(arith::CmpIPredicate how, Value a, Value b) { return arith::CmpIOp::create(w.b, w.loc, how, a, b); }
-  Value next(Buffer counter) {
-    Value n = w.load(counter, 0);
-    w.store(arith::AddIOp::create(w.b, w.loc, n, w.constant(1, i64)), counter, 0);
-    return n;
-  }
 
   /// Element `e` of thing `i`.
   Ix at(Ix i, Ix e, Ix things) {
@@ -96,7 +90,7 @@ private:
     return w.ix(repeatWhile(
         w, ValueRange{w.value(0), truth(true)},
         [&](ValueRange state) -> Value {
-          Value more = compare(arith::CmpIPredicate::slt, state[0], w.value(extent));
+          Value more = w.compare(arith::CmpIPredicate::slt, state[0], w.value(extent));
           return arith::AndIOp::create(w.b, w.loc, more, state[1]);
         },
         [&](ValueRange state) {
@@ -108,28 +102,28 @@ private:
 
   Value before(Value a, Value b) {
     Ix e = difference(a, b);
-    Value differ = compare(arith::CmpIPredicate::slt, w.value(e), w.value(extent));
+    Value differ = w.compare(arith::CmpIPredicate::slt, w.value(e), w.value(extent));
     Ix there = min(e, extent - 1);
     return arith::SelectOp::create(w.b, w.loc, differ, less(load(a, there), load(b, there)),
-                                   compare(arith::CmpIPredicate::slt, a, b));
+                                   w.compare(arith::CmpIPredicate::slt, a, b));
   }
 
   /// Who stands for each; in sorted order, they are numbered as well.
   void lead() {
     w.loop(0, count, 1, [&](Ix t) {
       Value i = w.load(order, t), before = w.load(order, max(t - 1, 0));
-      Value same = compare(arith::CmpIPredicate::eq, w.value(difference(i, before)), w.value(extent));
-      Value later = compare(arith::CmpIPredicate::sgt, w.value(t), w.value(0));
+      Value same = w.compare(arith::CmpIPredicate::eq, w.value(difference(i, before)), w.value(extent));
+      Value later = w.compare(arith::CmpIPredicate::sgt, w.value(t), w.value(0));
       Value follows = arith::AndIOp::create(w.b, w.loc, same, later);
       Value who = arith::SelectOp::create(w.b, w.loc, follows, w.load(leader, w.ix(before)), i);
       w.store(who, leader, w.ix(i));
       if (op.getSorted()) {
         Value starts = arith::XOrIOp::create(w.b, w.loc, follows, truth(true));
-        w.ifThen(starts, [&] { w.store(next(found), number, w.ix(i)); });
+        w.ifThen(starts, [&] { w.store(w.countUp(found), number, w.ix(i)); });
       }
     });
   }
-  Value leads(Ix i) { return compare(arith::CmpIPredicate::eq, w.load(leader, i), w.integer(i, i64)); }
+  Value leads(Ix i) { return w.compare(arith::CmpIPredicate::eq, w.load(leader, i), w.integer(i, i64)); }
 
   void tell(Ix i) {
     Value n = w.load(number, w.ix(w.load(leader, i)));
