@@ -2,6 +2,7 @@
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/Report.h"
 #include "compiler/driver/Text.h"
+#include "compiler/report/Json.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <sys/resource.h>
@@ -33,11 +34,11 @@ void printJson(const pipeline::Result &result) {
     json.attribute("weight_bytes", result.weightBytes);
     json.attribute("code_bytes", result.codeBytes);
     json.attribute("kernels", result.kernels);
-    writeSizes(json, result);
+    report::writeSizes(json, result);
     json.attribute("allocates", false); // no model needs the allocate callback yet: all buffers have sizes
     json.attributeArray("fallbacks", [&] {
       for (const pipeline::NodePlacement &placement : fallbacks(result)) {
-        writePlacement(json, placement);
+        report::writePlacement(json, placement);
       }
     });
   });

@@ -4,6 +4,7 @@
 #include "compiler/driver/Report.h"
 #include "compiler/driver/Text.h"
 #include "compiler/importer/ElementType.h"
+#include "compiler/report/Json.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -165,10 +166,10 @@ void writeResult(llvm::json::OStream &json, const pipeline::Result &result, bool
   writeArena(json, "arena_bytes", result.arenaBytes);
   writeArena(json, "arena_lower_bound", result.arenaLowerBound);
   json.attribute("weight_bytes", result.weightBytes);
-  writeSizes(json, result);
+  report::writeSizes(json, result);
   json.attributeArray("placement", [&] {
     for (const pipeline::NodePlacement &placement : result.placement) {
-      writePlacement(json, placement);
+      report::writePlacement(json, placement);
     }
   });
   if (memory) {

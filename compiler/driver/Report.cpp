@@ -16,38 +16,6 @@ void writePhases(llvm::json::OStream &json, const pipeline::Result &result) {
   });
 }
 
-void writePlacement(llvm::json::OStream &json, const pipeline::NodePlacement &placement) {
-  json.object([&] {
-    json.attribute("node", llvm::json::fixUTF8(placement.node));
-    json.attribute("op", llvm::json::fixUTF8(placement.op));
-    json.attribute("kernel", placement.kernel);
-    json.attribute("target", placement.target);
-    json.attribute("why_not", placement.whyNot);
-  });
-}
-
-void writeSizes(llvm::json::OStream &json, const pipeline::Result &result) {
-  json.attributeArray("open_sizes", [&] {
-    for (const pipeline::OpenSize &size : result.openSizes) {
-      json.object([&] {
-        json.attribute("name", llvm::json::fixUTF8(size.name));
-        json.attribute("least", size.least);
-        json.attribute("most", size.most < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(size.most));
-        json.attribute("from", llvm::json::fixUTF8(size.from));
-        json.attribute("bounded_by", llvm::json::fixUTF8(size.boundedBy));
-      });
-    }
-  });
-  json.attributeArray("requirements", [&] {
-    for (const pipeline::Requirement &requirement : result.requirements) {
-      json.object([&] {
-        json.attribute("node", llvm::json::fixUTF8(requirement.node));
-        json.attribute("text", llvm::json::fixUTF8(requirement.text));
-      });
-    }
-  });
-}
-
 static size_t openLaunches(const pipeline::Result &result) {
   return size_t(
       llvm::count_if(result.launches, [](const pipeline::GraphNode &launch) { return !launch.symbols.empty(); }));

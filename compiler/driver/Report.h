@@ -6,11 +6,8 @@
 namespace ingot::driver {
 
 void writePhases(llvm::json::OStream &json, const pipeline::Result &result);
-void writePlacement(llvm::json::OStream &json, const pipeline::NodePlacement &placement);
 
-/// What is not static and why: "open_sizes" and "requirements".
-void writeSizes(llvm::json::OStream &json, const pipeline::Result &result);
-/// The same as text; of the requirements `most` lines.
+/// What is not static and why, as text; of the requirements `most` lines.
 void printSizes(const pipeline::Result &result, size_t most);
 
 /// Null for an arena that depends on the open sizes (-1).

@@ -1,10 +1,10 @@
 // The page is page.html with the style, the scripts and the data put in their places. All data is one JSON text in
-// which
-// '<', '>' and '&' are written as escapes, so that no name of a model, whatever it is, can end the script element that
-// holds it; the scripts put names into the page as text, never as markup. The page's own policy forbids everything
+// which '<', '>' and '&' are written as escapes, so that no name of a model, whatever it is, can end the script element
+// that holds it; the scripts put names into the page as text, never as markup. The page's own policy forbids everything
 // from outside.
 #include "compiler/report/Page.h"
 #include "compiler/report/Assets.inc"
+#include "compiler/report/Json.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -38,28 +38,6 @@ void writeNodes(llvm::json::OStream &json, llvm::StringRef key, const std::vecto
   });
 }
 
-void writeSizes(llvm::json::OStream &json, const pipeline::Result &result) {
-  json.attributeArray("sizes", [&] {
-    for (const pipeline::OpenSize &size : result.openSizes) {
-      json.object([&] {
-        json.attribute("name", fixUTF8(size.name));
-        json.attribute("least", size.least);
-        json.attribute("most", size.most);
-        json.attribute("from", fixUTF8(size.from));
-        json.attribute("by", fixUTF8(size.boundedBy));
-      });
-    }
-  });
-  json.attributeArray("requirements", [&] {
-    for (const pipeline::Requirement &requirement : result.requirements) {
-      json.object([&] {
-        json.attribute("node", fixUTF8(requirement.node));
-        json.attribute("text", fixUTF8(requirement.text));
-      });
-    }
-  });
-}
-
 void writeArena(llvm::json::OStream &json, const pipeline::Result &result) {
   json.attributeArray("buffers", [&] {
     for (const pipeline::BufferLife &buffer : result.buffers) {
@@ -69,19 +47,6 @@ void writeArena(llvm::json::OStream &json, const pipeline::Result &result) {
         json.attribute("bytes", buffer.bytes);
         json.attribute("first", buffer.first);
         json.attribute("last", buffer.last);
-      });
-    }
-  });
-}
-
-void writePlacement(llvm::json::OStream &json, const pipeline::Result &result) {
-  json.attributeArray("placement", [&] {
-    for (const pipeline::NodePlacement &placement : result.placement) {
-      json.object([&] {
-        json.attribute("node", fixUTF8(placement.node));
-        json.attribute("op", fixUTF8(placement.op));
-        json.attribute("target", fixUTF8(placement.target));
-        json.attribute("why", fixUTF8(placement.whyNot));
       });
     }
   });
@@ -114,7 +79,11 @@ std::string dataText(const pipeline::Result &result, const Facts &facts) {
     });
     writeSizes(json, result);
     writeArena(json, result);
-    writePlacement(json, result);
+    json.attributeArray("placement", [&] {
+      for (const pipeline::NodePlacement &placement : result.placement) {
+        writePlacement(json, placement);
+      }
+    });
   });
   return text;
 }

@@ -110,7 +110,7 @@ function fillKernels() {
     { title: "ONNX nodes", kind: "names", cell: row => row.kernel.nodes.join(", ") },
     { title: "result", kind: "names", cell: row => make("span", { class: row.kernel.type.length < 26 ? "short" : "" }, row.kernel.type) },
   ];
-  if (data.sizes.length) {
+  if (data.open_sizes.length) {
     columns.push({ title: "depends on", kind: "names", cell: row => row.kernel.symbols.join(", ") });
   }
   if (measured > 0) {
@@ -387,17 +387,17 @@ function fillMemory() {
 
 function fillSizes() {
   const into = at("size-tables");
-  if (!data.sizes.length) {
+  if (!data.open_sizes.length) {
     into.append(make("p", { class: "hint" }, "All sizes are fixed."));
     return;
   }
   into.append(table([
     { title: "every run chooses", cell: size => size.name },
     { title: "least", kind: "number", cell: size => String(size.least) },
-    { title: "most", kind: "number", cell: size => size.most < 0 ? "any" : String(size.most) },
-    { title: "bounded by", kind: "names", cell: size => size.by },
+    { title: "most", kind: "number", cell: size => size.most === null ? "any" : String(size.most) },
+    { title: "bounded by", kind: "names", cell: size => size.bounded_by },
     { title: "it is", kind: "names", cell: size => size.from },
-  ], data.sizes));
+  ], data.open_sizes));
   if (data.requirements.length) {
     into.append(make("h3", {}, "Every run is checked for"), make("div", { class: "scroll" }, table([
       { title: "sizes", kind: "names", cell: requirement => requirement.text },
@@ -415,14 +415,14 @@ function fillTargets() {
     { title: "target", cell: row => row.target },
     { title: "nodes after simplification", kind: "number", cell: row => String(row.count) },
   ], [...counts].map(([target, count]) => ({ target, count }))));
-  const moved = data.placement.filter(node => node.why !== "");
+  const moved = data.placement.filter(node => node.why_not !== "");
   into.append(make("p", { class: "hint" }, moved.length ? "Not on the first target:" : "Everything runs on the first target that was asked for."));
   if (moved.length) {
     into.append(make("div", { class: "scroll" }, table([
       { title: "node", kind: "names", cell: node => node.node },
       { title: "operator", cell: node => node.op },
       { title: "runs on", cell: node => node.target || "nowhere" },
-      { title: "why", kind: "names", cell: node => node.why },
+      { title: "why", kind: "names", cell: node => node.why_not },
     ], moved)));
   }
 }

@@ -1,0 +1,39 @@
+#include "compiler/report/Json.h"
+
+namespace ingot::report {
+
+using llvm::json::fixUTF8;
+
+void writePlacement(llvm::json::OStream &json, const pipeline::NodePlacement &placement) {
+  json.object([&] {
+    json.attribute("node", fixUTF8(placement.node));
+    json.attribute("op", fixUTF8(placement.op));
+    json.attribute("kernel", placement.kernel);
+    json.attribute("target", fixUTF8(placement.target));
+    json.attribute("why_not", fixUTF8(placement.whyNot));
+  });
+}
+
+void writeSizes(llvm::json::OStream &json, const pipeline::Result &result) {
+  json.attributeArray("open_sizes", [&] {
+    for (const pipeline::OpenSize &size : result.openSizes) {
+      json.object([&] {
+        json.attribute("name", fixUTF8(size.name));
+        json.attribute("least", size.least);
+        json.attribute("most", size.most < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(size.most));
+        json.attribute("from", fixUTF8(size.from));
+        json.attribute("bounded_by", fixUTF8(size.boundedBy));
+      });
+    }
+  });
+  json.attributeArray("requirements", [&] {
+    for (const pipeline::Requirement &requirement : result.requirements) {
+      json.object([&] {
+        json.attribute("node", fixUTF8(requirement.node));
+        json.attribute("text", fixUTF8(requirement.text));
+      });
+    }
+  });
+}
+
+} // namespace ingot::report

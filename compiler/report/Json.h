@@ -1,0 +1,15 @@
+// Parts of a compilation's result as JSON: of --json and of the page, so that both say the same in the same words.
+#pragma once
+#include "compiler/pipeline/Pipeline.h"
+#include "llvm/Support/JSON.h"
+
+namespace ingot::report {
+
+/// What is not static and why: "open_sizes" and "requirements". A size that may be as large as one likes has a null
+/// "most".
+void writeSizes(llvm::json::OStream &json, const pipeline::Result &result);
+
+/// Who runs a node, as an object.
+void writePlacement(llvm::json::OStream &json, const pipeline::NodePlacement &placement);
+
+} // namespace ingot::report
