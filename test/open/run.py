@@ -38,7 +38,7 @@ def bounds(case):
 
 def bodies(case):
     name, *_ = [d.dim_param for value in case.model.graph.input for d in value.type.tensor_type.shape.dim if d.dim_param]
-    sizes = sorted({sizes[name] for sizes in case.sizes} - {0})
+    sizes = sorted({sizes[name] for sizes in case.sizes})
     return ["--dim", f"{name}={sizes[0]},{sizes[-1]},*"]
 
 
