@@ -1,4 +1,4 @@
-# ingot_add_model(NAME MODEL file.onnx [TARGETS level...] [DIMS symbol=size...] [SHAPES input=AxBxC...] [WEIGHTS place]
+# ingot_add_model(NAME MODEL file.onnx [LEVELS level...] [TARGETS level...] [DIMS symbol=size...] [SHAPES input=AxBxC...] [WEIGHTS place]
 #                 [OPTIONS flag...])
 # Compiles an ONNX model while the project is built. Afterwards
 #   target_link_libraries(app PRIVATE NAME)
@@ -9,7 +9,9 @@
 #   TARGETS  what `ingot compile --target` takes; none: `native`, the machine that builds, which is rarely what a program that is
 #            shipped wants. With one target the C prefix is NAME. With several, each gets a library and a prefix of its own,
 #            NAME_<level> (`NAME_x86_64_v3_run`, header NAME_x86_64_v3.h), and linking NAME links them all. Which one to call is the
-#            program's decision (for example by __builtin_cpu_supports); no dispatcher is generated.
+#            program's decision.
+#   LEVELS   instead of TARGETS: what `ingot compile --levels` takes, x86-64-v2 x86-64-v3 x86-64-v4. One library with one prefix; each run
+#            takes the highest level that the machine has
 #   DIMS     sizes or bounds of symbolic dimensions, for example batch=1 or batch=1..8 (`ingot compile --dim`); others stay open
 #   SHAPES   shapes of inputs, for example image=1x3x224x224 (`ingot compile --shape`)
 #   WEIGHTS  embed (the default), file or extern (`ingot compile --weights`). With the last two NAME.weights lies beside the library; the
@@ -21,13 +23,17 @@ cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
 
 function(ingot_add_model name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MODEL;WEIGHTS" "TARGETS;DIMS;SHAPES;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MODEL;WEIGHTS" "LEVELS;TARGETS;DIMS;SHAPES;OPTIONS")
   if(NOT arg_MODEL OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "ingot_add_model: expected NAME MODEL file.onnx [TARGETS ...] [DIMS ...] [SHAPES ...] [WEIGHTS place] [OPTIONS ...]")
+    message(FATAL_ERROR "ingot_add_model: expected NAME MODEL file.onnx [LEVELS ...] [TARGETS ...] [DIMS ...] [SHAPES ...] [WEIGHTS place] [OPTIONS ...]")
   endif()
   list(TRANSFORM arg_DIMS PREPEND "--dim=")
   list(TRANSFORM arg_SHAPES PREPEND "--shape=")
   set(options ${arg_DIMS} ${arg_SHAPES} ${arg_OPTIONS})
+  if(arg_LEVELS)
+    list(JOIN arg_LEVELS "," levels)
+    list(APPEND options --levels=${levels})
+  endif()
   if(arg_WEIGHTS)
     list(APPEND options --weights=${arg_WEIGHTS})
   endif()

@@ -26,6 +26,7 @@ struct Figures {
   int64_t runs = 0;
   double min = 0, median = 0, p99 = 0, mean = 0; ///< seconds
   int64_t macs = 0, arenaBytes = 0;              ///< of one run
+  int level = 0;                                 ///< of those of the model, the one that ran; 0: it is for one machine
   double gflops() const { return median > 0 ? 2e-9 * double(macs) / median : 0; }
 };
 
@@ -78,6 +79,9 @@ void printJson(const LoadedModel &model, int threads, const Figures &figures, do
   json.object([&] {
     json.attribute("model", manifest.name);
     json.attribute("target", model.model().target);
+    if (figures.level > 0) {
+      json.attribute("level", figures.level);
+    }
     json.attribute("threads", threads);
     json.attribute("runs", figures.runs);
     json.attribute("min_us", figures.min * 1e6);
@@ -99,7 +103,8 @@ void printJson(const LoadedModel &model, int threads, const Figures &figures, do
 
 void printText(const LoadedModel &model, int threads, const Figures &figures, const std::vector<KernelTime> *profile) {
   const Manifest &manifest = model.manifest();
-  llvm::outs() << manifest.name << " on " << model.model().target << ", " << threads
+  llvm::outs() << manifest.name << " on " << model.model().target
+               << (figures.level > 0 ? " (level " + std::to_string(figures.level) + " runs)" : "") << ", " << threads
                << (threads == 1 ? " thread" : " threads") << '\n'
                << llvm::format("median %.2f us, min %.2f, mean %.2f, p99 %.2f; ", figures.median * 1e6,
                                figures.min * 1e6, figures.mean * 1e6, figures.p99 * 1e6)
@@ -128,7 +133,11 @@ llvm::Error benchCommand(const Invocation &invocation) {
   if (!model) {
     return model.takeError();
   }
-  Threads threads(invocation.threads);
+  llvm::Expected<int32_t> level = source.level();
+  if (!level) {
+    return level.takeError();
+  }
+  Threads threads(invocation.threads, *level);
   Profiler profiler(threads.exec());
   Execution execution(**model, invocation.profile ? profiler.exec() : threads.exec());
   GivenSizes given;
@@ -158,6 +167,7 @@ llvm::Error benchCommand(const Invocation &invocation) {
   }
   setCrashContext("");
   const Manifest &manifest = (*model)->manifest();
+  figures.level = ingot_model_level(&(*model)->model(), threads.exec());
   figures.macs = execution.evaluate(manifest.macs);
   figures.arenaBytes = manifest.arenaBytes < 0 ? execution.workspaceBytes() : manifest.arenaBytes;
   if (invocation.json) {

@@ -180,6 +180,12 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->delimiter(',')
       ->group(target)
       ->type_name("T,...");
+  repeated(app.add_option("--levels", options.levels,
+                          "Levels of machines (`ingot targets`), with a body for each in one library; a run takes the "
+                          "highest that its machine has; instead of --target"))
+      ->delimiter(',')
+      ->group(target)
+      ->type_name("T,...");
   app.add_flag_callback(
          "--no-fallback", [&options] { options.fallback = false; }, "Fail where a node cannot run on the first target")
       ->group(target);
@@ -254,8 +260,17 @@ void addData(CLI::App &app, Invocation &invocation, const char *help) {
 
 const char *const kModelOrManifest = "ONNX model, or the manifest NAME.json of a compiled one (beside NAME.so)";
 
-void addRun(CLI::App &app, Invocation &invocation) {
+/// Of run, verify and bench.
+void addRunsModel(CLI::App &app, Invocation &invocation) {
   addModelFlags(app, invocation, kModelOrManifest);
+  app.add_option("--as", invocation.as,
+                 "Run a model with several --levels as if this machine had no more than one of them")
+      ->group("Target")
+      ->type_name("T");
+}
+
+void addRun(CLI::App &app, Invocation &invocation) {
+  addRunsModel(app, invocation);
   addData(app, invocation, "Folder with input_K.pb, K-th input of the model; may be repeated, each with its --out");
   repeated(app.add_option("--out", invocation.out, "Folder for output_K.pb; nothing is left there when it fails"))
       ->required()
@@ -264,7 +279,7 @@ void addRun(CLI::App &app, Invocation &invocation) {
 }
 
 void addVerify(CLI::App &app, Invocation &invocation) {
-  addModelFlags(app, invocation, kModelOrManifest);
+  addRunsModel(app, invocation);
   addData(app, invocation,
           "Folder with input_K.pb and output_K.pb; may be repeated; default: test_data_set_* beside the model");
   app.add_option("--tolerance", invocation.tolerance,
@@ -278,7 +293,7 @@ void addVerify(CLI::App &app, Invocation &invocation) {
 }
 
 void addBench(CLI::App &app, Invocation &invocation) {
-  addModelFlags(app, invocation, kModelOrManifest);
+  addRunsModel(app, invocation);
   addData(app, invocation, "Folder with input_K.pb; default: random inputs");
   app.add_option("--seconds", invocation.seconds, "How long to measure; default: 2")
       ->check(CLI::PositiveNumber)
@@ -306,8 +321,8 @@ void addReport(CLI::App &app, Invocation &invocation) {
 /// Flags on the command line that a compiled model cannot obey any more.
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
-  for (const char *flag : {"--name", "--dim", "--shape", "--cache", "--cache-room", "--target", "--no-fallback",
-                           "--accuracy", "--weights", "--dump-after", "--stop-after"}) {
+  for (const char *flag : {"--name", "--dim", "--shape", "--cache", "--cache-room", "--target", "--levels",
+                           "--no-fallback", "--accuracy", "--weights", "--dump-after", "--stop-after"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }
@@ -332,6 +347,9 @@ std::string checkTogether(const Invocation &invocation) {
   }
   if (!invocation.model.caches.empty() && !invocation.model.choices.empty()) {
     return "--cache cannot be combined with several sizes (--dim " + invocation.model.choices.begin()->first + "=A,B)";
+  }
+  if (!invocation.model.targets.empty() && !invocation.model.levels.empty()) {
+    return "--target and --levels cannot be combined: with --levels, each of them is the only target of its body";
   }
   if (runs && !invocation.model.stopAfter.empty()) {
     return "--stop-after leaves nothing to run; use it with compile";

@@ -15,6 +15,7 @@ struct Invocation {
   bool json = false, timing = false;
   bool memory = false;                ///< inspect: the memory plan
   int threads = 1;                    ///< for run, verify and bench; 0: all that the process may use
+  std::string as;                     ///< run, verify, bench: the level that a model with several shall not exceed
   std::vector<std::string> data, out; ///< folders
   double tolerance = 1e-4;            ///< verify
   bool perNode = false;               ///< verify: outputs are all values of a model, in the order of its nodes

@@ -32,6 +32,7 @@ void printJson(const pipeline::Result &result) {
     });
     writeArena(json, "arena_bytes", result.arenaBytes);
     json.attribute("weight_bytes", result.weightBytes);
+    writeLevels(json, result);
     json.attribute("code_bytes", result.codeBytes);
     json.attribute("kernels", result.kernels);
     report::writeSizes(json, result);
@@ -52,6 +53,7 @@ void printText(const pipeline::Result &result) {
   llvm::outs() << "arena " << arenaText(result.arenaBytes) << ", weights " << bytesText(result.weightBytes) << ", code "
                << bytesText(result.codeBytes) << ", " << result.kernels << " kernels, "
                << llvm::format("%.2f s\n", result.seconds);
+  printLevels(result);
   if (!result.openSizes.empty()) {
     printSizes(result, /*most=*/8);
   }

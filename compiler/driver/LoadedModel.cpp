@@ -99,9 +99,14 @@ LoadedModel::~LoadedModel() {
   }
 }
 
-Threads::Threads(int count) : pool(count == 1 ? nullptr : ingot_pool_create(count)) {}
+Threads::Threads(int count, int32_t level) : pool(count == 1 ? nullptr : ingot_pool_create(count)) {
+  if (pool) {
+    host = *ingot_pool_exec(pool);
+  }
+  host.level = level;
+}
 
-int Threads::count() const { return pool ? exec()->threads(exec()->context) : 1; }
+int Threads::count() const { return pool ? host.threads(host.context) : 1; }
 
 void Execution::Free::operator()(char *data) const { std::free(data); }
 

@@ -30,17 +30,18 @@ private:
   ingot_weights mapped = {nullptr, 0};
 };
 
-/// Threads for runs; null for one thread.
+/// What runs get of this process: threads, and the level that they shall not exceed (0: that of the machine).
 class Threads {
 public:
-  explicit Threads(int count);
+  explicit Threads(int count, int32_t level = 0);
   ~Threads() { ingot_pool_destroy(pool); }
   Threads(const Threads &) = delete;
-  const ingot_exec *exec() const { return pool ? ingot_pool_exec(pool) : nullptr; }
+  const ingot_exec *exec() const { return &host; }
   int count() const;
 
 private:
   ingot_pool *pool = nullptr;
+  ingot_exec host = {};
 };
 
 /// Sizes that a user gives to a model's symbols: by name, or through the shapes of inputs.

@@ -1,4 +1,5 @@
 #include "compiler/driver/ModelSource.h"
+#include "compiler/target/Target.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
@@ -54,7 +55,25 @@ llvm::Expected<const LoadedModel *> ModelSource::get(const DataSet *data) {
     }
     model = std::move(*loaded);
   }
+  if (!invocation.as.empty() && model->model().level_count == 0) {
+    return llvm::createStringError("--as " + invocation.as + ": model '" + model->manifest().name +
+                                   "' is compiled for " + model->model().target + " alone, without --levels");
+  }
   return model.get();
+}
+
+llvm::Expected<int32_t> ModelSource::level() const {
+  if (invocation.as.empty()) {
+    return 0;
+  }
+  llvm::Expected<target::MachineModel> machine = target::resolveMachine(invocation.as);
+  if (!machine) {
+    return llvm::createStringError("--as " + invocation.as + ": " + llvm::toString(machine.takeError()));
+  }
+  if (machine->level == 0) {
+    return llvm::createStringError("--as " + invocation.as + ": is no level that a program can ask its machine for");
+  }
+  return machine->level;
 }
 
 } // namespace ingot::driver

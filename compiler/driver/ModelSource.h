@@ -13,6 +13,9 @@ public:
   /// The model for this data's shapes; null: for the shapes that the flags give. Valid as long as this object.
   llvm::Expected<const LoadedModel *> get(const DataSet *data);
 
+  /// What --as says, for ingot_exec; 0 without it.
+  llvm::Expected<int32_t> level() const;
+
   double compileSeconds = 0; ///< of all compilations together
 
 private:

@@ -10,7 +10,8 @@ namespace ingot::driver {
 const ingot_exec *Profiler::exec() {
   own.context = this;
   own.profile = note;
-  if (inner) {
+  own.level = inner->level;
+  if (inner->parallel_for) {
     own.threads = [](void *self) {
       const ingot_exec *host = static_cast<Profiler *>(self)->inner;
       return host->threads(host->context);

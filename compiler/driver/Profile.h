@@ -15,7 +15,7 @@ public:
     double median() const;
   };
 
-  /// `inner` does the work of threads; may be null. Measures runs on one thread at a time.
+  /// `inner` does the work of threads and says the level. Measures runs on one thread at a time.
   explicit Profiler(const ingot_exec *inner) : inner(inner) {}
   Profiler(const Profiler &) = delete;
 

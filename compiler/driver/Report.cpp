@@ -1,5 +1,6 @@
 #include "compiler/driver/Report.h"
 #include "compiler/driver/ModelFacts.h"
+#include "compiler/driver/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -49,6 +50,43 @@ void printSizes(const pipeline::Result &result, size_t most) {
   if (result.requirements.size() > most) {
     llvm::outs() << "  and " << result.requirements.size() - most << " more: see the manifest, or --json\n";
   }
+}
+
+/// Of weights that more than one of several machines reads.
+static int64_t sharedBytes(const pipeline::Result &result) {
+  int64_t shared = result.weightBytes;
+  for (const pipeline::LevelWeights &level : result.levels) {
+    shared -= level.own;
+  }
+  return shared;
+}
+
+void writeLevels(llvm::json::OStream &json, const pipeline::Result &result) {
+  if (result.levels.empty()) {
+    return;
+  }
+  json.attribute("shared_weight_bytes", sharedBytes(result));
+  json.attributeArray("levels", [&] {
+    for (const pipeline::LevelWeights &level : result.levels) {
+      json.object([&] {
+        json.attribute("target", level.level);
+        json.attribute("weight_bytes", level.bytes);
+        json.attribute("own_weight_bytes", level.own);
+      });
+    }
+  });
+}
+
+void printLevels(const pipeline::Result &result) {
+  if (result.levels.empty()) {
+    return;
+  }
+  llvm::outs() << "of the weights, " << bytesText(sharedBytes(result)) << " are shared by levels";
+  for (const pipeline::LevelWeights &level : result.levels) {
+    llvm::outs() << "; " << level.level << " reads " << bytesText(level.bytes) << ", " << bytesText(level.own)
+                 << " alone";
+  }
+  llvm::outs() << '\n';
 }
 
 void writeArena(llvm::json::OStream &json, llvm::StringRef key, int64_t bytes) {

@@ -10,6 +10,10 @@ void writePhases(llvm::json::OStream &json, const pipeline::Result &result);
 /// What is not static and why, as text; of the requirements `most` lines.
 void printSizes(const pipeline::Result &result, size_t most);
 
+/// Of several machines, how much of the weights each reads and how much of that no other does. Nothing for one machine.
+void writeLevels(llvm::json::OStream &json, const pipeline::Result &result);
+void printLevels(const pipeline::Result &result);
+
 /// Null for an arena that depends on the open sizes (-1).
 void writeArena(llvm::json::OStream &json, llvm::StringRef key, int64_t bytes);
 

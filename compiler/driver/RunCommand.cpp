@@ -15,7 +15,11 @@ llvm::Error runCommand(const Invocation &invocation) {
     llvm::errs() << "ingot: note: no --data is given, so the model was compiled and not run\n";
     return llvm::Error::success();
   }
-  Threads threads(invocation.threads);
+  llvm::Expected<int32_t> level = source.level();
+  if (!level) {
+    return level.takeError();
+  }
+  Threads threads(invocation.threads, *level);
   std::vector<std::vector<HostTensor>> results;
   for (const std::string &folder : invocation.data) {
     llvm::Expected<DataSet> data = readDataSet(folder);

@@ -150,7 +150,11 @@ llvm::Error verifyCommand(const Invocation &invocation) {
     return llvm::createStringError("no --data is given, and there is no test_data_set_* beside the model");
   }
   ModelSource source(invocation);
-  Threads threads(invocation.threads);
+  llvm::Expected<int32_t> level = source.level();
+  if (!level) {
+    return level.takeError();
+  }
+  Threads threads(invocation.threads, *level);
   std::vector<Row> rows;
   for (const std::string &folder : folders) {
     if (llvm::Error error = verifyOne(invocation, source, threads, folder, rows)) {

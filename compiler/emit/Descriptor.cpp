@@ -37,7 +37,9 @@ public:
                           plan ? plan : null(),
                           run,
                           int64(int64_t(model.takesWeights() ? model.weightHash : 0)),
-                          int32(model.found.size())};
+                          int32(model.found.size()),
+                          int32(model.levels.size()),
+                          levels()};
     return constant(ConstantStruct::getAnon(fields), "descriptor");
   }
 
@@ -72,6 +74,14 @@ private:
       pointers.push_back(string(text));
     }
     return array(pointers, "nodes");
+  }
+
+  Constant *levels() {
+    SmallVector<Constant *> all;
+    for (const ingot::plan::LevelInfo &level : model.levels) {
+      all.push_back(int32(level.number));
+    }
+    return array(all, "levels");
   }
 
   Constant *symbols() {

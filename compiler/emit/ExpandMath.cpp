@@ -79,7 +79,7 @@ LogicalResult ingot::emit::expandMath(ModuleOp module, const target::MachineMode
     auto cpu = function ? function->getAttrOfType<StringAttr>("ingot.cpu") : StringAttr();
     bool otherCpu = cpu && cpu.getValue() != machine.cpu;
     expand(op, isUnary ? unary->second : nullptr, isUnary ? nullptr : binary->second,
-           machine.scaleByPowerOfTwo && !otherCpu);
+           otherCpu ? function->hasAttr("ingot.ldexp") : machine.scaleByPowerOfTwo);
   }
   return success();
 }

@@ -160,6 +160,9 @@ private:
     if (finds()) {
       out << " *\n * Sizes that are found are written by the run; outputs that have them need room for the most.\n";
     }
+    if (!model.levels.empty()) {
+      out << " *\n * A run takes the highest of these levels that the machine has, or ends with INGOT_ERROR_TARGET.\n";
+    }
     out << " *\n * Tensors are dense and row-major. See ingot.h for the rules. */\n";
   }
 

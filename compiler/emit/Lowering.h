@@ -1,6 +1,7 @@
 // Loop IR to the LLVM dialect, in the order of the declarations. Everything is changed in place.
 //
 // Function attributes that loop IR may carry: `ingot.cpu` and `ingot.features` (strings; the machine's where absent),
+// `ingot.ldexp` (unit; such a CPU scales by powers of two in one instruction),
 // `ingot.inline` (unit; a kernel small enough to be part of its caller). Private functions become local symbols.
 #pragma once
 #include "compiler/target/MachineModel.h"

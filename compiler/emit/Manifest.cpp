@@ -131,6 +131,20 @@ static void writeWeights(json::OStream &json, const ingot::plan::ModelInfo &mode
   });
 }
 
+/// The machines of which a run chooses one, and how much of the weights each body has for itself.
+static void writeLevels(json::OStream &json, ArrayRef<ingot::plan::LevelInfo> levels) {
+  json.attributeArray("levels", [&] {
+    for (const ingot::plan::LevelInfo &level : levels) {
+      json.object([&] {
+        json.attribute("target", level.spec);
+        json.attribute("level", level.number);
+        json.attribute("weight_bytes", level.weightBytes);
+        json.attribute("own_weight_bytes", level.ownWeightBytes);
+      });
+    }
+  });
+}
+
 std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t codeBytes, ArrayRef<std::string> files) {
   std::string text;
   raw_string_ostream stream(text);
@@ -140,6 +154,9 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t code
     json.attribute("name", model.name);
     json.attribute("abi", INGOT_ABI);
     json.attribute("target", model.target);
+    if (!model.levels.empty()) {
+      writeLevels(json, model.levels);
+    }
     json.attribute("run", model.name + "_run");
     json.attribute("model", model.name + "_model");
     json.attributeArray("files", [&] {

@@ -28,6 +28,7 @@ static void setAttributes(func::FuncOp function, const ingot::target::MachineMod
   if (!features.empty()) {
     add("target-features", features);
   }
+  function->removeAttr("ingot.ldexp");
   if (function->removeAttr("ingot.inline")) {
     list.push_back(builder.getStringAttr("alwaysinline"));
   }

@@ -1,5 +1,6 @@
 #include "compiler/lower/BuildDispatch.h"
 #include "compiler/lower/BuildEntry.h"
+#include "compiler/lower/LlvmAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,18 +20,33 @@ public:
     func::FuncOp f = begin("_run");
     size_t first = info.inputs.size() + info.outputs.size();
     SmallVector<Value> symbols(f.getArguments().slice(first, info.symbols.size()));
-    choose(f, "_run", symbols);
+    Value level = info.levels.empty() ? Value() : askLevel(f);
+    for (const BodySizes &candidate : bodies) {
+      Block *next = takeIf(f, fits(candidate, symbols, level));
+      ret(call(f, body(candidate, "_run")));
+      b.setInsertionPointToStart(next);
+    }
+    ret(status(sizeErrorKind));
   }
 
+  /// For the sizes of a run; of several machines the most that any of them needs.
   void plan() {
     func::FuncOp f = begin("_plan");
     SmallVector<Value> symbols;
     for (size_t i = 0; i < info.symbols.size(); ++i) {
-      Value at = arith::ConstantIndexOp::create(b, loc, i);
-      Value size = memref::LoadOp::create(b, loc, f.getArgument(0), at);
+      Value size = memref::LoadOp::create(b, loc, f.getArgument(0), index(i));
       symbols.push_back(arith::IndexCastOp::create(b, loc, b.getIndexType(), size));
     }
-    choose(f, "_plan", symbols);
+    int32_t highest = bodies.front().level;
+    for (const BodySizes &candidate : bodies) {
+      if (candidate.level != highest) {
+        break;
+      }
+      Block *next = takeIf(f, fits(candidate, symbols, Value()));
+      planAll(f, candidate);
+      b.setInsertionPointToStart(next);
+    }
+    ret(status(sizeErrorKind));
   }
 
 private:
@@ -51,37 +67,86 @@ private:
     return f;
   }
 
-  void choose(func::FuncOp f, StringRef what, ArrayRef<Value> symbols) {
-    for (const BodySizes &candidate : bodies) {
-      Block *take = f.addBlock(), *next = f.addBlock();
-      Value fits = arith::ConstantIntOp::create(b, loc, 1, 1);
-      for (auto [symbol, size] : llvm::zip_equal(symbols, candidate.sizes)) {
-        if (size) {
-          Value wanted = arith::ConstantIndexOp::create(b, loc, *size);
-          Value equal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, symbol, wanted);
-          fits = arith::AndIOp::create(b, loc, fits, equal);
-        }
-      }
-      cf::CondBranchOp::create(b, loc, fits, take, ValueRange{}, next, ValueRange{});
-      b.setInsertionPointToStart(take);
-      call(f, body(candidate, what));
-      b.setInsertionPointToStart(next);
-    }
-    Value refused = arith::ConstantIntOp::create(b, loc, sizeErrorKind, 32);
-    func::ReturnOp::create(b, loc, refused);
+  Value index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+  Value status(int64_t value) { return arith::ConstantIntOp::create(b, loc, value, 32); }
+  void ret(Value value) { func::ReturnOp::create(b, loc, value); }
+
+  /// The builder goes on where the condition holds; the block for otherwise.
+  Block *takeIf(func::FuncOp f, Value condition) {
+    Block *take = f.addBlock(), *next = f.addBlock();
+    cf::CondBranchOp::create(b, loc, condition, take, ValueRange{}, next, ValueRange{});
+    b.setInsertionPointToStart(take);
+    return next;
   }
 
-  void call(func::FuncOp f, func::FuncOp callee) {
+  /// What ingot_run_level says, which is at least that of the lowest body from here on.
+  Value askLevel(func::FuncOp f) {
+    Value exec = f.getArguments().back();
+    auto type = b.getFunctionType({exec.getType()}, {b.getI32Type()});
+    func::FuncOp ask;
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(module.getBody());
+      ask = func::FuncOp::create(b, loc, "ingot_run_level", type);
+      ask.setPrivate();
+    }
+    Value level = func::CallOp::create(b, loc, ask, exec).getResult(0);
+    Value lowest = status(info.levels.back().number);
+    Block *next = takeIf(f, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, level, lowest));
+    ret(status(targetErrorKind));
+    b.setInsertionPointToStart(next);
+    return level;
+  }
+
+  /// Whether a run with these sizes on this level (null: on any) is the body's.
+  Value fits(const BodySizes &candidate, ArrayRef<Value> symbols, Value level) {
+    Value result = arith::ConstantIntOp::create(b, loc, 1, 1);
+    if (level) {
+      result = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, level, status(candidate.level));
+    }
+    for (auto [symbol, size] : llvm::zip_equal(symbols, candidate.sizes)) {
+      if (size) {
+        Value equal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, symbol, index(*size));
+        result = arith::AndIOp::create(b, loc, result, equal);
+      }
+    }
+    return result;
+  }
+
+  Value call(func::FuncOp f, func::FuncOp callee) {
     SmallVector<Value> operands;
     for (auto [argument, type] : llvm::zip_equal(f.getArguments(), callee.getArgumentTypes())) {
       Value operand = argument;
       if (operand.getType() != type) {
-        Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-        operand = memref::ViewOp::create(b, loc, cast<MemRefType>(type), operand, zero, ValueRange{});
+        operand = memref::ViewOp::create(b, loc, cast<MemRefType>(type), operand, index(0), ValueRange{});
       }
       operands.push_back(operand);
     }
-    func::ReturnOp::create(b, loc, func::CallOp::create(b, loc, callee, operands).getResults());
+    return func::CallOp::create(b, loc, callee, operands).getResult(0);
+  }
+
+  /// The plans of all bodies for these sizes, one for each level: they differ in the workspace only.
+  void planAll(func::FuncOp f, const BodySizes &first) {
+    Value result = call(f, body(first, "_plan")), workspace = f.getArgument(2), most;
+    for (const BodySizes &other : bodies) {
+      if (other.level == first.level || other.sizes != first.sizes) {
+        continue;
+      }
+      Block *fail = takeIf(f, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, result, status(0)));
+      {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(fail);
+        ret(result);
+      }
+      Value before = memref::LoadOp::create(b, loc, workspace, index(0));
+      most = most ? arith::MaxSIOp::create(b, loc, most, before).getResult() : before;
+      result = call(f, body(other, "_plan"));
+    }
+    if (most) { // what a plan that refused left there is not read
+      Value last = memref::LoadOp::create(b, loc, workspace, index(0));
+      memref::StoreOp::create(b, loc, arith::MaxSIOp::create(b, loc, most, last), workspace, index(0));
+    }
+    ret(result);
   }
 };
 
@@ -90,7 +155,9 @@ private:
 void buildDispatch(ModuleOp module, const plan::ModelInfo &info, ArrayRef<BodySizes> bodies) {
   Dispatch dispatch(module, info, bodies);
   dispatch.run();
-  dispatch.plan();
+  if (!info.symbols.empty() || !info.found.empty()) {
+    dispatch.plan();
+  }
 }
 
 } // namespace ingot::lower

@@ -8,6 +8,7 @@ namespace ingot::lower {
 constexpr int64_t indexErrorKind = 5; ///< INGOT_ERROR_INDEX of ingot.h: the status of a checked kernel that failed
 constexpr int64_t sizeErrorKind = 12; ///< INGOT_ERROR_SIZE: the model's symbols are such that no tensor can have a size
 constexpr int64_t absentErrorKind = 14; ///< INGOT_ERROR_ABSENT: a node needs an optional input that was left out
+constexpr int64_t targetErrorKind = 16; ///< INGOT_ERROR_TARGET: the machine has none of the model's levels
 
 /// Replaces `function` by NAME_run(inputs..., outputs..., symbols..., workspace, exec) -> i32 over i8 memrefs (bare
 /// pointers) and indices, and declares the external weights NAME_weights. Names of the nodes that a status may carry

@@ -263,6 +263,9 @@ struct Lowering {
     }
     f->setAttr("ingot.cpu", b.getStringAttr(machine.cpu));
     f->setAttr("ingot.features", b.getStringAttr(machine.features));
+    if (machine.scaleByPowerOfTwo) {
+      f->setAttr("ingot.ldexp", b.getUnitAttr());
+    }
     return f;
   }
 

@@ -1,6 +1,6 @@
 // --dim seq=64,128: the imported model is copied, the symbol is a number in the types of each copy's arguments, and
-// every phase runs on all of them. Weights are in one table, in which equal constants under equal recipes are stored
-// once.
+// every phase runs on all of them. --levels: what all machines have in common is done once; then each gets a copy of
+// every body. Weights are in one table, in which equal constants under equal recipes are stored once.
 #include "compiler/importer/Types.h"
 #include "compiler/lower/BuildDispatch.h"
 #include "compiler/onnx/Shapes.h"
@@ -82,7 +82,7 @@ LogicalResult makeBodies(State &s) {
            << all.size() << " bodies, all combinations of sizes; at most " << mostBodies << " are made";
   }
   for (const Values &values : all) {
-    Body body{"", values, OwningOpRef<ModuleOp>(s.module->clone()), s.info};
+    Body body{"", values, OwningOpRef<ModuleOp>(s.module->clone()), s.info, s.devices};
     for (const auto &[symbol, size] : values) {
       body.suffix += "_" + symbol + std::to_string(size);
     }
@@ -93,6 +93,32 @@ LogicalResult makeBodies(State &s) {
     s.weights.shareEqual();
   }
   return success();
+}
+
+void makeLevels(State &s) {
+  if (s.options.levels.empty()) {
+    return;
+  }
+  std::vector<Body> models = std::move(s.bodies);
+  if (s.generalBody) {
+    models.push_back({models.empty() ? "" : "_any", {}, s.module->clone(), s.info, {}});
+  }
+  s.bodies.clear();
+  s.generalBody = false;
+  for (auto [number, device] : llvm::enumerate(s.devices)) {
+    std::string level;
+    for (char c : device.machine.spec) {
+      level += llvm::isAlnum(c) ? c : '_';
+    }
+    for (Body &model : models) {
+      s.bodies.push_back({model.suffix + "_" + level,
+                          model.sizes,
+                          OwningOpRef<ModuleOp>(model.module->clone()),
+                          model.info,
+                          {device},
+                          unsigned(number)});
+    }
+  }
 }
 
 LogicalResult tellBodies(State &s) {
@@ -116,6 +142,7 @@ LogicalResult tellBodies(State &s) {
 static void exchange(State &s, Body &body) {
   std::swap(s.module, body.module);
   std::swap(s.info, body.info);
+  std::swap(s.devices, body.devices);
 }
 
 LogicalResult onEachBody(State &s, LogicalResult (*phase)(State &), bool description) {
@@ -126,6 +153,7 @@ LogicalResult onEachBody(State &s, LogicalResult (*phase)(State &), bool descrip
   for (Body &body : s.bodies) {
     Result before = s.result; // what is told is about the general body, or the first one
     exchange(s, body);
+    s.weights.setReader(body.level);
     LogicalResult ok = phase(s);
     exchange(s, body);
     if (general || &body != &s.bodies.front()) {
@@ -164,9 +192,13 @@ static void moveInto(ModuleOp to, ModuleOp from) {
 void joinBodies(State &s, void (*build)(State &, StringRef)) {
   std::vector<lower::BodySizes> entries;
   std::vector<std::optional<int64_t>> any(s.info.symbols.size());
+  std::vector<GraphNode> launches; // what is told is about the first body, or the general one
   int64_t most = 0, kernels = 0;
-  auto finish = [&](StringRef suffix, const Values &values) {
+  auto finish = [&](StringRef suffix, const Values &values, int32_t level) {
     build(s, suffix);
+    if (entries.empty()) {
+      launches = s.result.launches;
+    }
     most = most < 0 || s.info.workspaceBytes < 0 ? -1 : std::max(most, s.info.workspaceBytes);
     kernels += s.info.kernels;
     std::vector<std::optional<int64_t>> sizes = any;
@@ -175,7 +207,7 @@ void joinBodies(State &s, void (*build)(State &, StringRef)) {
         size = value->second;
       }
     }
-    entries.push_back({suffix.str(), sizes});
+    entries.push_back({suffix.str(), sizes, level});
   };
   bool first = !s.generalBody;
   for (Body &body : s.bodies) {
@@ -183,7 +215,7 @@ void joinBodies(State &s, void (*build)(State &, StringRef)) {
     body.info.nodes = s.info.nodes;
     body.info.launches = s.info.launches;
     exchange(s, body);
-    finish(body.suffix, body.sizes);
+    finish(body.suffix, body.sizes, s.info.levels.empty() ? 0 : s.devices.front().machine.level);
     exchange(s, body);
     s.info.nodes = body.info.nodes;
     s.info.launches = body.info.launches;
@@ -193,8 +225,9 @@ void joinBodies(State &s, void (*build)(State &, StringRef)) {
     first = false;
   }
   if (s.generalBody) {
-    finish("_any", {});
+    finish("_any", {}, 0);
   } else {
+    s.result.launches = std::move(launches);
     s.function().erase();
   }
   for (Body &body : s.bodies) {

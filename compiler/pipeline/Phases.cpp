@@ -214,11 +214,21 @@ static LogicalResult entry(State &s) {
     joinBodies(s, buildEntry);
   }
   s.info.weightBytes = s.weights.bytes();
+  for (auto [number, level] : llvm::enumerate(s.info.levels)) {
+    level.weightBytes = s.weights.bytesOf(number, /*only=*/false);
+    level.ownWeightBytes = s.weights.bytesOf(number, /*only=*/true);
+    s.result.levels.push_back({level.spec, level.weightBytes, level.ownWeightBytes});
+  }
   return success();
 }
 
 template <LogicalResult (*phase)(State &), bool description = false> static LogicalResult each(State &s) {
   return onEachBody(s, phase, description);
+}
+
+static LogicalResult partitionEach(State &s) {
+  makeLevels(s);
+  return onEachBody(s, partition, /*description=*/false);
 }
 
 static LogicalResult emit(State &s) {
@@ -246,7 +256,13 @@ static LogicalResult emit(State &s) {
       }
     });
   };
-  if (failed(emit::emitModel(*s.module, s.devices.front().machine, s.info, weights, options, result))) {
+  target::MachineModel machine = s.devices.front().machine;
+  if (!s.info.levels.empty()) { // kernels say what they are for; what is around them runs before the machine is known
+    target::MachineModel any;
+    any.spec = s.info.target, any.triple = machine.triple, any.cpu = machine.anyCpu;
+    machine = any;
+  }
+  if (failed(emit::emitModel(*s.module, machine, s.info, weights, options, result))) {
     s.userFault = result.writing;
     return failure();
   }
@@ -262,7 +278,7 @@ llvm::ArrayRef<Phase> phaseTable() {
       {"import", "the file becomes onnx ops, each in its newest form", import, true},
       {"simplify", "shapes, constants and plain forms: what can be computed now is", each<simplify, true>, true},
       {"fuse", "canonical forms of what exporters write as many ops", each<fuse, true>, true},
-      {"partition", "targets take nodes, nodes form kernels", each<partition>, true},
+      {"partition", "targets take nodes, nodes form kernels", partitionEach, true},
       {"layout", "packed layouts, halos and concatenations in place", each<layout>, false},
       {"lower", "kernels become functions of loops and vectors; weights are packed", each<lower>, false},
       {"memory", "every buffer gets its place in the arena", each<memory>, false},

@@ -73,7 +73,7 @@ public:
       return Status::UserError;
     }
     state.info.name = state.name;
-    state.info.target = state.devices.front().machine.spec;
+    describeTargets();
     llvm::ArrayRef<Phase> table = phaseTable();
     for (auto [i, phase] : llvm::enumerate(table)) {
       if (options.progress) {
@@ -106,7 +106,7 @@ private:
   void error(const Twine &text) { diagnostics += (Twine(options.modelPath) + ": error: " + text + "\n").str(); }
 
   bool resolveTargets() {
-    std::vector<std::string> specs = options.targets;
+    std::vector<std::string> specs = options.levels.empty() ? options.targets : options.levels;
     if (specs.empty()) {
       specs.push_back("native");
     }
@@ -123,7 +123,39 @@ private:
       }
       state.devices.push_back({t, std::move(*machine)});
     }
+    return options.levels.empty() || orderLevels();
+  }
+
+  /// Highest first. False, with a message, for machines of which no program can choose one.
+  bool orderLevels() {
+    llvm::sort(state.devices, [](const partition::Device &a, const partition::Device &b) {
+      return a.machine.level > b.machine.level;
+    });
+    for (size_t i = 0; i < state.devices.size(); ++i) {
+      const target::MachineModel &machine = state.devices[i].machine;
+      if (machine.level == 0) {
+        error("--levels: '" + machine.spec + "' is no level that a program can ask its machine for");
+        return false;
+      }
+      if (i > 0 && (state.devices[i - 1].machine.level == machine.level ||
+                    state.devices[i - 1].machine.triple != machine.triple)) {
+        error("--levels: '" + state.devices[i - 1].machine.spec + "' and '" + machine.spec +
+              "' cannot be in one library");
+        return false;
+      }
+    }
     return true;
+  }
+
+  void describeTargets() {
+    if (options.levels.empty()) {
+      state.info.target = state.devices.front().machine.spec;
+      return;
+    }
+    for (const partition::Device &device : state.devices) {
+      state.info.levels.push_back({device.machine.spec, device.machine.level});
+      state.info.target = device.machine.spec + (state.info.target.empty() ? "" : ",") + state.info.target;
+    }
   }
 
   Status runPhase(const Phase &phase) {
@@ -170,6 +202,12 @@ private:
     OpPrintingFlags flags;
     flags.elideLargeElementsAttrs(64).elideLargeResourceString(64);
     state.module->print(os, flags);
+    for (Body &body : state.bodies) {
+      if (body.module) {
+        os << "\n// -----\n// the body " << state.name << body.suffix << "\n";
+        body.module->print(os, flags);
+      }
+    }
     os << "\n";
   }
 };

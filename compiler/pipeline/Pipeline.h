@@ -25,6 +25,7 @@ struct Options {
   std::string modelPath;
   std::string name;                    ///< C identifier; empty: from the file name
   std::vector<std::string> targets;    ///< in the user's order of preference; empty: native
+  std::vector<std::string> levels;     ///< machines for which there is a body each; instead of targets
   bool fallback = true;                ///< false (--no-fallback): every node must run on the first target
   std::map<std::string, int64_t> dims; ///< --dim batch=1
   std::map<std::string, std::vector<int64_t>> shapes; ///< --shape x=1x3x224x224, by input name
@@ -83,6 +84,12 @@ struct GraphNode {
   int step = -1; ///< of a kernel: its place in the order that the memory plan counts
 };
 
+/// One of several machines that a library is for.
+struct LevelWeights {
+  std::string level;
+  int64_t bytes = 0, own = 0; ///< that its body reads; those that only it reads
+};
+
 struct BufferLife {
   std::string name;
   int64_t offset = 0, bytes = 0;
@@ -100,11 +107,12 @@ struct Result {
   std::vector<NodePlacement> placement;
   std::vector<OpenSize> openSizes;
   std::vector<Requirement> requirements;
-  std::vector<GraphNode> launches; ///< kernel calls, in the order in which they stand in the entry
-  std::vector<GraphNode> imported; ///< the model's own nodes; with Options::account
-  std::vector<std::string> inputs; ///< names
-  std::vector<BufferLife> buffers; ///< the arena; where sizes are open, for one size of each
-  std::string memoryPlan;          ///< `inspect --memory`, text
+  std::vector<GraphNode> launches;  ///< kernel calls, in the order in which they stand in the entry
+  std::vector<GraphNode> imported;  ///< the model's own nodes; with Options::account
+  std::vector<std::string> inputs;  ///< names
+  std::vector<BufferLife> buffers;  ///< the arena; where sizes are open, for one size of each
+  std::vector<LevelWeights> levels; ///< highest first; empty: the model is for one machine
+  std::string memoryPlan;           ///< `inspect --memory`, text
 };
 
 enum class Status { Ok = 0, UserError = 1, Bug = 2 };

@@ -10,12 +10,15 @@
 
 namespace ingot::pipeline {
 
-/// A copy of the model for some sizes, on its way beside the general one: a body of its own behind the same entry.
+/// A copy of the model for some sizes, one machine, or both, on its way beside the general one: a body of its own
+/// behind the same entry.
 struct Body {
-  std::string suffix; ///< "_seq64"
+  std::string suffix; ///< "_seq64_x86_64_v3"
   std::map<std::string, int64_t> sizes;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   plan::ModelInfo info;
+  std::vector<partition::Device> devices;
+  unsigned level = 0; ///< a number in ModelInfo::levels
 };
 
 struct State {
@@ -48,6 +51,9 @@ llvm::ArrayRef<Phase> phaseTable();
 
 /// Copies the imported model for each combination of sizes that the user wants a body for. Failure with a message.
 mlir::LogicalResult makeBodies(State &state);
+
+/// Copies the model and its bodies for each of several machines. Everything before partitioning is the same for all.
+void makeLevels(State &state);
 
 /// Notes in the description of the model for which sizes there are bodies. Failure with a message.
 mlir::LogicalResult tellBodies(State &state);

@@ -55,13 +55,21 @@ struct LaunchInfo {
   std::vector<std::string> nodes, symbols;
 };
 
+/// One of the machines that a model was compiled for with --levels.
+struct LevelInfo {
+  std::string spec;
+  int32_t number = 0;                          ///< as ingot_machine_level counts
+  int64_t weightBytes = 0, ownWeightBytes = 0; ///< that its body reads; those that no other body does
+};
+
 /// Where the bytes of the weights are: in the object, in NAME.weights which the support library maps, or wherever the
 /// caller puts those of NAME.weights.
 enum class WeightsPlace { Embed, File, Extern };
 
 struct ModelInfo {
-  std::string name;   ///< a C identifier
-  std::string target; ///< as resolved, "x86-64-v3"
+  std::string name;                   ///< a C identifier
+  std::string target;                 ///< as resolved, "x86-64-v3"; several levels with commas
+  std::vector<LevelInfo> levels = {}; ///< highest first; empty: the model is for one machine
   std::vector<TensorInfo> inputs, outputs;
   std::vector<SymbolInfo>
       symbols;                  ///< in the order in which they first occur in the inputs' dims, then those of no input
@@ -98,6 +106,10 @@ public:
   /// Offset of the packed form of `source` in the section (a multiple of 64). The same source under the same recipe is
   /// stored once.
   int64_t add(mlir::ElementsAttr source, const Recipe &recipe);
+  /// Who reads what is added from now on: a number below 64.
+  void setReader(unsigned number) { reader = uint64_t(1) << number; }
+  /// Bytes that the reader reads; with `only`, those that nobody else does.
+  int64_t bytesOf(unsigned reader, bool only) const;
   /// From now on equal bytes under equal recipes are stored once, too.
   void shareEqual() { sharesEqual = true; }
   int64_t bytes() const { return size; }
@@ -109,12 +121,14 @@ private:
     mlir::ElementsAttr source;
     Recipe recipe;
     int64_t offset;
+    uint64_t readers = 0;
   };
   std::vector<Entry> entries;
-  std::map<std::pair<const void *, std::string>, int64_t> known;
+  std::map<std::pair<const void *, std::string>, size_t> known; ///< constant and recipe -> entry
+  uint64_t reader = 1;
   bool sharesEqual = false;
   std::multimap<std::pair<uint64_t, std::string>, size_t> byContent; ///< hash and recipe -> entry
-  const Entry *equalTo(mlir::ElementsAttr source, const Recipe &recipe);
+  std::optional<size_t> equalTo(mlir::ElementsAttr source, const Recipe &recipe);
   int64_t size = 0;
 };
 

@@ -12,6 +12,11 @@ struct MachineModel {
   std::string cpu;      ///< LLVM cpu name
   std::string features; ///< LLVM feature string, "+a,-b"
 
+  /// What ingot_machine_level (ingot.h) has to answer where code for this machine is to run; 0: a program cannot ask
+  /// for it, so the machine is none for --levels.
+  int32_t level = 0;
+  std::string anyCpu; ///< LLVM cpu name for code that runs before that is known: every CPU of the triple has it
+
   int64_t lanes = 1;         ///< f32 lanes of one vector register; 1: scalar code
   int64_t registers = 16;    ///< architectural vector registers
   bool maskedAccess = false; ///< masked loads and stores are one instruction (else builders write scalar tails)

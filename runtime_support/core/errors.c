@@ -36,6 +36,8 @@ const char *ingot_error_kind_text(int status) {
     return "the model cannot run with these sizes";
   case INGOT_ERROR_ABSENT:
     return "an optional input that is needed was left out";
+  case INGOT_ERROR_TARGET:
+    return "the machine has none of the levels that the model was compiled for";
   default:
     return "unknown error";
   }
@@ -163,7 +165,10 @@ static void putExpected(Text *text, const ingot_model *model, int kind, int32_t 
                   : kind == INGOT_ERROR_ALIGNMENT && output == model->output_count + 1 ? INGOT_WEIGHTS_ALIGN
                   : kind == INGOT_ERROR_CONTENT && apart                               ? model->weight_bytes
                                                                                        : -1;
-  if (bytes >= 0) {
+  if (kind == INGOT_ERROR_TARGET) {
+    put(text, ", expected ");
+    put(text, model->target);
+  } else if (bytes >= 0) {
     put(text, ", expected ");
     putNumber(text, (uint64_t)bytes);
     put(text, " bytes");

@@ -48,7 +48,7 @@ extern "C" {
 #endif
 
 /* The version of the structures below; ingot_model.abi of a model that fits this header. */
-#define INGOT_ABI 4
+#define INGOT_ABI 5
 
 /* status */
 
@@ -72,7 +72,8 @@ typedef enum ingot_error_kind {
   INGOT_ERROR_SIZE = 12,     /* symbols with which a node cannot work, or with which a size is beyond all numbers */
   INGOT_ERROR_SHAPE = 13,    /* a shape is not the input's, or a symbol first seen there is beyond its bounds */
   INGOT_ERROR_ABSENT = 14,   /* a node needs an optional input that the run was not given */
-  INGOT_ERROR_HASH = 15      /* weights have the right size and other bytes than the model was compiled with */
+  INGOT_ERROR_HASH = 15,     /* weights have the right size and other bytes than the model was compiled with */
+  INGOT_ERROR_TARGET = 16    /* the machine has none of the levels that the model was compiled for */
 } ingot_error_kind;
 
 #define INGOT_STATUS(kind, number) ((int)(kind) | (((int)(number) + 1) << 8))
@@ -152,6 +153,11 @@ typedef struct ingot_exec {
   /* May be null. Models compiled with `ingot compile --profile`, and no others, call it on the calling thread before
    * (ended: 0) and after (ended: 1) each kernel; `launch` is the kernel's number in "launches" of the manifest. */
   void (*profile)(void *context, int32_t launch, int32_t ended);
+
+  /* For tests: models that were compiled for several levels (--levels) run as if the machine had this one at most, 3
+   * for x86-64-v3; INGOT_ERROR_TARGET when the model has none as low. 0: the highest that the machine has. Others do
+   * not look at it. */
+  int32_t level;
 } ingot_exec;
 
 /* A bit of ingot_model.flags: the weights are not in the object but come with ingot_exec. */
@@ -162,7 +168,7 @@ typedef struct ingot_model {
   uint32_t abi;       /* INGOT_ABI of the compiler that made it */
   uint32_t flags;     /* INGOT_MODEL_... */
   const char *name;   /* the C name, as in NAME_run */
-  const char *target; /* the machine it was compiled for, for example "x86-64-v3" */
+  const char *target; /* the machine it was compiled for, "x86-64-v3", or the levels, "x86-64-v2,x86-64-v3" */
   int32_t input_count, output_count, node_count, symbol_count;
   const ingot_tensor_info *inputs, *outputs;
   int64_t workspace_bytes;  /* that any run needs; 0: the workspace may be null; -1: depends on the symbols */
@@ -184,6 +190,13 @@ typedef struct ingot_model {
   uint64_t weight_hash; /* ingot_hash64 of NAME.weights, where INGOT_MODEL_WEIGHTS_APART is set; otherwise 0 */
 
   int32_t found_count; /* sizes that a run finds: `symbols` has them behind the symbol_count first */
+
+  /* Of a model for several levels (--levels): each has a body of its own, and a run takes the highest that the machine
+   * has. 3 is x86-64-v3; highest first. A model for one machine has level_count 0: whoever calls it knows what it
+   * needs.
+   */
+  int32_t level_count;
+  const int32_t *levels;
 } ingot_model;
 
 /* A caller's tensor. Inputs are only read; `data` may be null when there are no elements, and of an optional input that
@@ -234,6 +247,17 @@ size_t ingot_error_text(const ingot_model *model, int status, char *buffer, size
  * call it; count <= 0 does nothing. */
 int ingot_parallel_for(const ingot_exec *exec, int (*body)(void *args, int64_t begin, int64_t end), void *args,
                        int64_t count);
+
+/* The highest x86-64 level of this machine, 1 to 4: of its processor, and of the registers that its operating system
+ * saves. 0: it is none. Asks the processor once in the life of a process (which is slow in a virtual machine). */
+int ingot_machine_level(void);
+
+/* The same, or exec->level where that is lower (and not 0). Compiled models call it. */
+int ingot_run_level(const ingot_exec *exec);
+
+/* The level of `model` that a run with `exec` takes; 0 for a model for one machine; -INGOT_ERROR_TARGET where every run
+ * ends with that status. */
+int ingot_model_level(const ingot_model *model, const ingot_exec *exec);
 
 /* Bytes of one element, which is also the alignment its tensor needs; 0 for an unknown type. */
 size_t ingot_type_bytes(int32_t type);

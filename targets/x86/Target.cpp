@@ -34,6 +34,7 @@ constexpr const char *tripleText = "x86_64-unknown-linux-gnu";
 /// A class of CPUs. `needs` is what LLVM must report of a CPU for it to be in the class.
 struct ClassRow {
   const char *level, *sentence, *needs, *features;
+  int32_t number; ///< of the level, as a program asks for it
   int64_t lanes, registers;
   bool maskedAccess, fusedMultiplyAdd, scaleByPowerOfTwo;
   MachineModel::Tile matmulTile; ///< leaves a register for the broadcast and, without FMA, one for the product
@@ -43,11 +44,11 @@ struct ClassRow {
 // clang-format off
 constexpr ClassRow classes[] = {
     {"x86-64-v4", "AVX-512: servers since Skylake, desktops since Zen 4",
-     "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+fma", "-prefer-256-bit",
+     "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+fma", "-prefer-256-bit", 4,
      16, 32, true, true, true, {14, 2}, 32 << 10, 1 << 20, 4 << 20},
-    {"x86-64-v3", "AVX2 and FMA: Haswell, Zen and later", "+avx2,+fma,+f16c", "",
+    {"x86-64-v3", "AVX2 and FMA: Haswell, Zen and later", "+avx2,+fma,+f16c", "", 3,
      8, 16, false, true, false, {6, 2}, 32 << 10, 512 << 10, 4 << 20},
-    {"x86-64-v2", "SSE4.2: any x86-64 CPU since 2009", "+sse4.2", "",
+    {"x86-64-v2", "SSE4.2: any x86-64 CPU since 2009", "+sse4.2", "", 2,
      4, 16, false, false, false, {4, 2}, 32 << 10, 256 << 10, 2 << 20},
 };
 // clang-format on
@@ -106,6 +107,8 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   if (*row->features) {
     machine.features += (machine.features.empty() ? "" : ",") + std::string(row->features);
   }
+  machine.level = spec == row->level ? row->number : 0; // of a CPU by name more is expected than its class has
+  machine.anyCpu = "x86-64";
   machine.lanes = row->lanes;
   machine.registers = row->registers;
   machine.maskedAccess = row->maskedAccess;

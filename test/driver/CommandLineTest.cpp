@@ -96,6 +96,15 @@ TEST(CommandLine, BodiesForSizes) {
   EXPECT_EQ(options.bounds.at("c").most, 9);
 }
 
+TEST(CommandLine, SeveralLevels) {
+  EXPECT_EQ(parsed({"compile", "m.onnx", "--levels", "a,b"}).model.levels, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(parsed({"bench", "m.json", "--as", "b"}).as, "b");
+  expectSays(wrong({"compile", "m.onnx", "--levels", "a,b", "--target", "a"}),
+             "--target and --levels cannot be combined");
+  expectSays(wrong({"run", "m.json", "--out", "o", "--levels", "a"}),
+             "--levels has no effect on a model that is compiled already");
+}
+
 TEST(CommandLine, NamesMayHoldEqualsSigns) {
   EXPECT_EQ(parsed({"compile", "m.onnx", "--shape", "a=b=2x3"}).model.shapes.at("a=b"), (std::vector<int64_t>{2, 3}));
 }

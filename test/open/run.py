@@ -1,9 +1,10 @@
 """Models whose sizes are open, compiled once and run at many sizes, compared with ONNX Runtime.
 
-    run.py --ingot build/bin/ingot [--target T] [--only NAME,...] [-j 2] [--bounded] [--bodies]
+    run.py --ingot build/bin/ingot [--target T] [--only NAME,...] [-j 2] [--bounded] [--bodies] [--levels]
 
 With --bounded the compiler is told the smallest and the largest of the sizes, and the workspace must be static. With
---bodies there are bodies of their own for two sizes of the first symbol, beside the general one.
+--bodies there are bodies of their own for two sizes of the first symbol, beside the general one. With
+--levels there is one for each level of x86-64, and each is run (as far as this machine has them).
 """
 import pathlib
 import sys
@@ -19,6 +20,7 @@ from onnx.reference import ReferenceEvaluator
 import cases
 from open_model import OpenModel, Refused, Status
 
+LEVELS = "x86-64-v2,x86-64-v3,x86-64-v4"
 onnxruntime.set_default_logger_severity(4)
 
 
@@ -46,7 +48,8 @@ def one(arguments, name):
     case = cases.ALL[name]()
     with tempfile.TemporaryDirectory(prefix="ingot-open-") as scratch:
         try:
-            model = OpenModel(arguments.ingot, case.model, scratch, arguments.target, bounds(case) if arguments.bounded else bodies(case) if arguments.bodies else ())
+            flags = bounds(case) if arguments.bounded else bodies(case) if arguments.bodies else ["--levels", LEVELS] if arguments.levels else ()
+            model = OpenModel(arguments.ingot, case.model, scratch, arguments.target, flags)
         except Refused as refused:
             finds = arguments.bodies and "where a run finds sizes" in str(refused) and OpenModel(arguments.ingot, case.model, scratch, arguments.target).model.found_count
             return name, [] if finds else [f"refused: {refused}"]
@@ -62,16 +65,17 @@ def one(arguments, name):
                 wanted = evaluate.run(None, feeds)
             except ArithmeticError:
                 wanted = []  # nothing to compare with
-            try:
-                got = model.run(feeds, sizes)
-            except Status as status:
-                wrong.append(f"{sizes}: {status}")
-                continue
-            for output, want, have in zip(case.model.graph.output, wanted, got):
-                if difference := ingot_run.difference(have, want):
-                    wrong.append(f"{sizes}: {output.name}: {difference}")
+            for level in (2, 3, 4) if arguments.levels else (0,):
+                try:
+                    got = model.run(feeds, sizes, level)
+                except Status as status:
+                    wrong.append(f"{sizes}, level {level}: {status}")
+                    continue
+                for output, want, have in zip(case.model.graph.output, wanted, got):
+                    if difference := ingot_run.difference(have, want):
+                        wrong.append(f"{sizes}, level {level}: {output.name}: {difference}")
     return name, wrong
 
 
 if __name__ == "__main__":
-    ingot_run.run_named(__doc__, cases.ALL, one, most_lines=6, switches=["bounded", "bodies"])
+    ingot_run.run_named(__doc__, cases.ALL, one, most_lines=6, switches=["bounded", "bodies", "levels"])

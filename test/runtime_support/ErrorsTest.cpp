@@ -47,6 +47,13 @@ TEST(Errors, NameTheNode) {
             "model 'fake': node '/embed/Gather': an index or bound computed while running lies outside its tensor");
 }
 
+TEST(Errors, NameTheLevels) {
+  ingot_model levels = fakeModel;
+  levels.target = "x86-64-v3,x86-64-v4";
+  EXPECT_EQ(textOf(INGOT_ERROR_TARGET, &levels), "model 'fake': the machine has none of the levels that the model was "
+                                                 "compiled for, expected x86-64-v3,x86-64-v4");
+}
+
 TEST(Errors, NumbersThatNameNothing) {
   EXPECT_EQ(textOf(INGOT_STATUS(INGOT_ERROR_INDEX, 2)),
             "model 'fake': an index or bound computed while running lies outside its tensor");
@@ -65,7 +72,7 @@ TEST(Errors, WithoutAModel) {
 }
 
 TEST(Errors, EveryKindHasAText) {
-  for (int kind = 0; kind <= INGOT_ERROR_HASH; ++kind) {
+  for (int kind = 0; kind <= INGOT_ERROR_TARGET; ++kind) {
     EXPECT_STRNE(ingot_error_kind_text(kind), "unknown error") << kind;
   }
   EXPECT_STREQ(ingot_error_kind_text(200), "unknown error");

@@ -1,5 +1,5 @@
 """The core of libingot_rt.a needs nothing but itself: no undefined symbol beyond the core, at most 16 KB of code and constants, no writable
-data. And a program that calls only the core pulls no thread or file code out of the archive."""
+data but what the processor said. And a program that calls only the core pulls no thread or file code out of the archive."""
 import argparse
 import subprocess
 import sys
@@ -29,7 +29,7 @@ def main():
     text, data, bss = (sum(int(row[column]) for row in rows) for column in range(3))
     if text + data > LIMIT:
         problems.append(f"{text + data} bytes of code, expected at most {LIMIT}")
-    writable = [line for line in output(arguments.nm, *objects).splitlines() if line.split()[-2:-1] and line.split()[-2] in "dDbBcC"]
+    writable = [line for line in output(arguments.nm, *objects).splitlines() if line.split()[-2:-1] and line.split()[-2] in "dDbBcC" and line.split()[-1] != "machineLevel"]
     problems += [f"writable data: {line}" for line in writable]
 
     program = output(arguments.nm, arguments.program)

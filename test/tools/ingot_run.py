@@ -39,9 +39,9 @@ def call(command, folder, verdicts, seconds=120):
     return verdicts.get(done.returncode, "crash"), "" if done.returncode == 0 else f"exit {done.returncode}: {message[:600]}"
 
 
-def run(ingot, folder, out, target=None, seconds=120):
-    """Compiles folder/model.onnx and runs it on folder/test_data_set_0."""
-    command = [ingot, "run", folder / "model.onnx", "--data", folder / "test_data_set_0", "--out", out]
+def run(ingot, folder, out, target=None, seconds=120, model=None, flags=()):
+    """Compiles folder/model.onnx, unless `model` is compiled already, and runs it on folder/test_data_set_0."""
+    command = [ingot, "run", model or folder / "model.onnx", "--data", folder / "test_data_set_0", "--out", out, *flags]
     return call(command + (["--target", target] if target else []), folder, VERDICT, seconds)
 
 

@@ -21,6 +21,7 @@ RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_
 
 class Exec(ctypes.Structure):
     _fields_ = [("context", ctypes.c_void_p), ("threads", THREADS), ("parallel_for", PARALLEL)]
+    _fields_ += [("weights", ctypes.c_void_p), ("profile", ctypes.c_void_p), ("level", ctypes.c_int32)]
 
 
 class Tensor(ctypes.Structure):
@@ -38,7 +39,7 @@ class Model(ctypes.Structure):
     _fields_ += [("inputs", ctypes.POINTER(Tensor)), ("outputs", ctypes.POINTER(Tensor))]
     _fields_ += [(name, ctypes.c_int64) for name in ("workspace_bytes", "workspace_align", "weight_bytes")]
     _fields_ += [("nodes", ctypes.POINTER(ctypes.c_char_p)), ("symbols", ctypes.POINTER(Symbol)), ("plan", PLAN), ("run", RUN)]
-    _fields_ += [("weight_hash", ctypes.c_uint64), ("found_count", ctypes.c_int32)]
+    _fields_ += [("weight_hash", ctypes.c_uint64), ("found_count", ctypes.c_int32), ("level_count", ctypes.c_int32), ("levels", ctypes.POINTER(ctypes.c_int32))]
 
 
 class Refused(Exception):
@@ -110,8 +111,8 @@ class OpenModel:
             node = self.model.nodes[number].decode() if 0 <= number < self.model.node_count else number
             raise Status(f"status {status & 0xFF}, {node}")
 
-    def run(self, feeds, sizes):
-        """Outputs for inputs by name (None: an optional one is left out) and symbols by name."""
+    def run(self, feeds, sizes, level=0):
+        """Outputs for inputs by name (None: an optional one is left out) and symbols by name; `level`: of those that the model was compiled for."""
         values = (ctypes.c_int64 * max(1, len(self.symbols) + self.model.found_count))(*[sizes[name] for name in self.symbols])
         dims, workspace = (ctypes.c_int64 * (1 + sum(o.rank for o in self.outputs)))(), ctypes.c_int64(self.model.workspace_bytes)
         if self.model.plan:
@@ -123,8 +124,9 @@ class OpenModel:
         else:
             shapes = [tuple(tensor.dims[: tensor.rank]) for tensor in self.outputs]
         arrays = [None if feeds[name] is None else np.ascontiguousarray(feeds[name]) for name in (tensor.name.decode() for tensor in self.inputs)]
-        first = self.once(arrays, shapes, values, workspace.value, None)
+        first = self.once(arrays, shapes, values, workspace.value, ctypes.byref(Exec(level=level)) if level else None)
         execution = in_pieces(random.Random(1))
+        execution.level = level
         again = self.once(arrays, shapes, values, workspace.value, ctypes.byref(execution), in_place=True)
         for a, b in zip(first, again):
             if a.tobytes() != b.tobytes():
