@@ -1,6 +1,6 @@
 // What fusions ask of the ops around them.
 #pragma once
-#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Move.h"
@@ -40,14 +40,12 @@ inline mlir::Location jointLoc(mlir::OpBuilder &b, llvm::ArrayRef<mlir::Operatio
 
 /// The elements of `x` in another shape, which may have dimensions of 0.
 inline mlir::Value reshaped(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, llvm::ArrayRef<int64_t> shape) {
-  auto literally = b.getNamedAttr("allowzero", b.getI64IntegerAttr(1));
-  return onnx::make<onnx::ReshapeOp>(b, loc, {x, onnx::makeIntegers(b, loc, shape)}, {literally});
+  return onnx::Formula(b, loc).reshape(x, shape);
 }
 
 /// The same with the shape of a type, whose sizes may be open.
 inline mlir::Value reshapedAs(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::RankedTensorType type) {
-  auto literally = b.getNamedAttr("allowzero", b.getI64IntegerAttr(1));
-  return onnx::make<onnx::ReshapeOp>(b, loc, {x, onnx::makeSizes(b, loc, onnx::sizesOf(type))}, {literally});
+  return onnx::Formula(b, loc).reshapeTo(x, onnx::sizesOf(type));
 }
 
 /// Whether both have the same known sizes.

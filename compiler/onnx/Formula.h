@@ -25,13 +25,14 @@ public:
   Value abs(Value x) { return op("Abs", {x}); }
   /// A rank 0 constant of the element type of `like`.
   Value number(double v, Value like) { return makeFloat(b, loc, v, elementOf(like)); }
+  /// In both, 0 is a size of 0 and -1 is what is left.
   Value reshape(Value x, llvm::ArrayRef<int64_t> shape) {
     auto type = ranked(x);
-    return type && type.getShape() == shape ? x : op("Reshape", {x, makeIntegers(b, loc, shape)});
+    return type && type.getShape() == shape ? x : reshapeBy(x, makeIntegers(b, loc, shape));
   }
   Value reshapeTo(Value x, llvm::ArrayRef<Size> sizes) {
     auto type = ranked(x);
-    return type && llvm::equal(sizesOf(type), sizes) ? x : op("Reshape", {x, makeSizes(b, loc, sizes)});
+    return type && llvm::equal(sizesOf(type), sizes) ? x : reshapeBy(x, makeSizes(b, loc, sizes));
   }
   /// Reduces over `axes` (not empty).
   Value reduce(llvm::StringRef name, Value x, llvm::ArrayRef<int64_t> axes, bool keepdims) {
@@ -46,6 +47,9 @@ public:
     return b.getNamedAttr(name, b.getF32FloatAttr(static_cast<float>(v)));
   }
   mlir::NamedAttribute flag(llvm::StringRef name) { return b.getNamedAttr(name, b.getUnitAttr()); }
+
+private:
+  Value reshapeBy(Value x, Value shape) { return op("Reshape", {x, shape}, {integer("allowzero", 1)}); }
 };
 
 } // namespace ingot::onnx

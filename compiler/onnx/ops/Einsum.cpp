@@ -3,6 +3,7 @@
 // axes of both alone are contracted.
 #include "compiler/onnx/ops/Einsum.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ops/Move.h"
@@ -212,9 +213,7 @@ private:
     return {x.v, order.str()};
   }
 
-  Value reshape(Value v, ArrayRef<int64_t> shape) {
-    return make<ReshapeOp>(b, loc, {v, list(shape)}, {b.getNamedAttr("allowzero", b.getI64IntegerAttr(1))});
-  }
+  Value reshape(Value v, ArrayRef<int64_t> shape) { return Formula(b, loc).reshape(v, shape); }
 
   Named multiply(Named x, Named y, StringRef later) {
     std::string batch, contracted, left, right;

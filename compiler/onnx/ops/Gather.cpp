@@ -1,6 +1,7 @@
 #include "compiler/onnx/ops/Gather.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Compare.h"
@@ -173,9 +174,7 @@ LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
   auto list = [&](int64_t v) { return makeIntegers(rewriter, getLoc(), {v}); };
   Value cut = make<SliceOp>(rewriter, getLoc(),
                             {getData(), list(first), list(end < 0 ? INT64_MIN : end), list(axis), list(step)});
-  Value shape = makeSizes(rewriter, getLoc(), sizesOf(ranked(getY())));
-  rewriter.replaceOp(*this, make<ReshapeOp>(rewriter, getLoc(), {cut, shape},
-                                            {rewriter.getNamedAttr("allowzero", rewriter.getI64IntegerAttr(1))}));
+  rewriter.replaceOp(*this, Formula(rewriter, getLoc()).reshapeTo(cut, sizesOf(ranked(getY()))));
   return success();
 }
 

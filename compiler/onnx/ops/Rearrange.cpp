@@ -2,6 +2,7 @@
 #include "compiler/onnx/ops/Rearrange.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Shape.h"
@@ -139,12 +140,10 @@ static LogicalResult rearrange(Operation *op, PatternRewriter &rewriter, ArrayRe
   if (!isSized(op->getOperand(0)) || !isSized(op->getResult(0))) {
     return failure();
   }
-  Location loc = op->getLoc();
-  Value apart = make<ReshapeOp>(rewriter, loc, {op->getOperand(0), makeSizes(rewriter, loc, split)});
-  Value turned =
-      make<TransposeOp>(rewriter, loc, {apart}, {rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(perm))});
-  rewriter.replaceOp(
-      op, make<ReshapeOp>(rewriter, loc, {turned, makeSizes(rewriter, loc, sizesOf(ranked(op->getResult(0))))}));
+  Formula f(rewriter, op->getLoc());
+  Value turned = make<TransposeOp>(rewriter, op->getLoc(), {f.reshapeTo(op->getOperand(0), split)},
+                                   {rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(perm))});
+  rewriter.replaceOp(op, f.reshapeTo(turned, sizesOf(ranked(op->getResult(0)))));
   return success();
 }
 
@@ -154,7 +153,7 @@ LogicalResult DepthToSpaceOp::inferTypes(SmallVectorImpl<Type> &types) {
 LogicalResult DepthToSpaceOp::decompose(PatternRewriter &rewriter) {
   int64_t b = getBlocksize();
   auto x = ranked(getData());
-  if (!isSized(getData()) || product(sizesOf(x)).is(0)) {
+  if (!isSized(getData())) {
     return failure();
   }
   Sizes s = sizesOf(x);
@@ -170,7 +169,7 @@ LogicalResult SpaceToDepthOp::inferTypes(SmallVectorImpl<Type> &types) {
 LogicalResult SpaceToDepthOp::decompose(PatternRewriter &rewriter) {
   int64_t b = getBlocksize();
   auto x = ranked(getData());
-  if (!isSized(getData()) || product(sizesOf(x)).is(0)) {
+  if (!isSized(getData())) {
     return failure();
   }
   Sizes s = sizesOf(x), split = {s[0], s[1], floorDiv(s[2], b), b, floorDiv(s[3], b), b};

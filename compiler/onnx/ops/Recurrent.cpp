@@ -184,7 +184,7 @@ public:
   Writing(const Recurrent &r, PatternRewriter &rewriter) : r(r), f(rewriter, r.op->getLoc()) {
     auto tx = ranked(r.x()), tr = ranked(r.input(2));
     hidden = tr.getDimSize(2), width = tx.getDimSize(2);
-    steps = numberOr(sizeOf(tx, r.batchFirst() ? 1 : 0), 0), batch = numberOr(sizeOf(tx, r.batchFirst() ? 0 : 1), -1);
+    steps = sizeOf(tx, r.batchFirst() ? 1 : 0), batch = sizeOf(tx, r.batchFirst() ? 0 : 1);
     x = swapped(r.x());
   }
 
@@ -195,7 +195,7 @@ public:
     }
     SmallVector<Value> y, last;
     for (auto &results : ways) {
-      y.push_back(f.reshape(results[0], {steps, 1, batch, hidden}));
+      y.push_back(f.reshapeTo(results[0], {steps, 1, batch, hidden}));
     }
     Value all = joined(y, 1);
     if (r.batchFirst()) {
@@ -205,7 +205,7 @@ public:
     for (unsigned i = 1; i < r.op->getNumResults(); ++i) {
       SmallVector<Value> states;
       for (auto &results : ways) {
-        states.push_back(f.reshape(results[i], {1, batch, hidden}));
+        states.push_back(f.reshapeTo(results[i], {1, batch, hidden}));
       }
       replacements.push_back(swapped(joined(states, 0)));
     }
@@ -217,9 +217,7 @@ private:
   Formula f;
   Value x;
   int64_t hidden, width;
-  int64_t steps, batch; ///< as Reshape has them: 0 and -1 where they depend on the run
-
-  static int64_t numberOr(const Size &size, int64_t otherwise) { return size.isNumber() ? size.number() : otherwise; }
+  Size steps, batch;
 
   /// [a, b, c] <-> [b, a, c] for nodes whose first axis is the batch.
   Value swapped(Value v) {
@@ -233,8 +231,8 @@ private:
     return ranked(v).getDimSize(0) == to - from ? v : f.op("Slice", {v, one(from), one(to), one(0), one(1)});
   }
   /// The part of a direction, as `shape`; null for an input left out.
-  Value part(Value v, int64_t way, ArrayRef<int64_t> shape) {
-    return v ? f.reshape(slice(v, way, way + 1), shape) : Value();
+  Value part(Value v, int64_t way, ArrayRef<Size> shape) {
+    return v ? f.reshapeTo(slice(v, way, way + 1), shape) : Value();
   }
 
   Operation *direction(int64_t way) {
@@ -268,8 +266,8 @@ private:
     Value h = r.input(5), c = r.input(6);
     SmallVector<Value> operands = {p,
                                    part(r.input(2), way, {rows, hidden}),
-                                   part(h ? swapped(h) : h, way, {batch, hidden}),
-                                   part(c ? swapped(c) : c, way, {batch, hidden}),
+                                   part(h ? swapped(h) : h, way, {-1, hidden}),
+                                   part(c ? swapped(c) : c, way, {-1, hidden}),
                                    hiddenBias,
                                    part(r.input(7), way, {3 * hidden}),
                                    r.input(4)};

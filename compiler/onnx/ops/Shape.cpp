@@ -2,6 +2,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/ops/Move.h"
 #include <cmath>
 #define GET_OP_CLASSES
@@ -152,9 +153,7 @@ static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
   for (Size &s : shape) {
     s = s.isUnknown() ? Size(-1) : s;
   }
-  Value wanted = makeSizes(rewriter, op->getLoc(), shape);
-  auto exact = rewriter.getNamedAttr("allowzero", rewriter.getI64IntegerAttr(1));
-  rewriter.replaceOp(op, make<ReshapeOp>(rewriter, op->getLoc(), {op->getOperand(0), wanted}, {exact}));
+  rewriter.replaceOp(op, Formula(rewriter, op->getLoc()).reshapeTo(op->getOperand(0), shape));
   return success();
 }
 
