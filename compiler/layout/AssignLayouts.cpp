@@ -39,6 +39,7 @@ public:
     for (plan::KernelOp kernel : all<plan::KernelOp>()) {
       joinInPlace(kernel);
     }
+    shareImages();
     assignHalos();
     isolateOutputs();
   }
@@ -64,7 +65,7 @@ private:
 
   static RankedTensorType plain(RankedTensorType t) { return plan::withLayout(t, {}); }
   static RankedTensorType blocked(RankedTensorType t, int64_t lanes) {
-    return plan::withLayout(t, plan::BlockedAttr::get(t.getContext(), lanes, {}, {}));
+    return plan::withLayout(t, plan::blockedBy(t.getContext(), lanes));
   }
   static bool isConstant(Value v) { return static_cast<bool>(onnx::constantOf(v)); }
 
@@ -101,9 +102,6 @@ private:
   /// A kernel that can work in either layout follows its full-size operands: blocked where at least half of them are.
   static bool shouldFollow(plan::KernelOp kernel, Operation *root) {
     RankedTensorType result = typeOf(kernel.getResult(0));
-    if (isa_and_nonnull<onnx::Mover>(root) && !result.hasStaticShape()) {
-      return false; // where elements go is told by the sizes of row-major types
-    }
     int64_t inBlocks = 0, rowMajor = 0;
     for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
       RankedTensorType t = typeOf(v);
@@ -226,15 +224,10 @@ private:
   static bool contiguousPieces(onnx::Join concat, plan::KernelOp kernel) {
     RankedTensorType t = typeOf(kernel.getResult(0));
     int64_t axis = concat.joinAxis();
-    auto layout = plan::blockedOf(t);
-    if (layout && axis == 1) {
-      for (Value v : concat->getOperands().drop_back()) {
-        if (typeOf(v).getDimSize(1) % layout.getLanes()) {
-          return false;
-        }
-      }
-    } else if (layout) {
-      return axis == 0;
+    if (auto layout = plan::blockedOf(t)) { // of several images each part strides over the others: shareImages()
+      return axis == 0 || (axis == 1 && llvm::all_of(concat->getOperands().drop_back(), [&](Value v) {
+                             return typeOf(v).getDimSize(1) % layout.getLanes() == 0;
+                           }));
     }
     return llvm::all_of(t.getShape().take_front(axis), [](int64_t d) { return d == 1; });
   }
@@ -285,6 +278,26 @@ private:
     return kernel.getResult(0);
   }
 
+  /// Parts of joined images lie in these: where there may be several images, so many blocks apart.
+  void shareImages() {
+    SmallVector<plan::JoinOp> joins = all<plan::JoinOp>();
+    for (plan::JoinOp join : llvm::reverse(joins)) { // outward ones first
+      RankedTensorType type = typeOf(join.getY());
+      auto layout = plan::blockedOf(type);
+      bool shared = layout && plan::joinsChannels(join) && type.getDimSize(0) != 1;
+      int64_t blocks = layout ? layout.getBlocks() : 0;
+      blocks = blocks == 0 && shared ? plan::blocksOf(type) : blocks;
+      for (Value x : join.getXs()) {
+        if (blocks) {
+          Value part = separateViews(x);
+          auto own = plan::blockedOf(part.getType());
+          retype(part, plan::withLayout(typeOf(part), plan::BlockedAttr::get(part.getContext(), own.getLanes(),
+                                                                             own.getHalo(), {}, blocks)));
+        }
+      }
+    }
+  }
+
   // Halos.
 
   void assignHalos() {
@@ -319,7 +332,8 @@ private:
       auto layout = plan::blockedOf(v.getType());
       if (layout && llvm::any_of(halo, [](int64_t h) { return h > 0; })) {
         v = separateViews(v);
-        retype(v, plan::withLayout(typeOf(v), plan::BlockedAttr::get(v.getContext(), layout.getLanes(), halo, {})));
+        retype(v, plan::withLayout(typeOf(v), plan::BlockedAttr::get(v.getContext(), layout.getLanes(), halo, {},
+                                                                     layout.getBlocks())));
       }
     }
   }

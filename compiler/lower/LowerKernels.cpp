@@ -334,7 +334,7 @@ struct Lowering {
   }
   static void zeroHalo(Writer &w, Buffer to, RankedTensorType type, plan::BlockedAttr layout) {
     plan::Strides s = plan::stridesOf(type);
-    int64_t lanes = s.lanes, planeStride = s.strides[1];
+    int64_t lanes = s.lanes;
     auto fill = [&](Ix at, int64_t elements) {
       Value zeros = w.constant(0, w.vectorOf(to.element, lanes));
       w.loop(0, elements, lanes, [&](Ix e) { w.store(zeros, to, at + e); });
@@ -349,7 +349,9 @@ struct Lowering {
       fill(at + (before + s.sizes[d]) * stride, after * stride);
       w.loop(0, s.sizes[d], 1, [&](Ix i) { around(at + (i + before) * stride, d + 1); });
     };
-    w.loop(0, Ix(plan::sizesOf(type)[0]) * s.sizes[1], 1, [&](Ix plane) { around(plane * planeStride, 2); });
+    w.loop(0, Ix(plan::sizesOf(type)[0]), 1, [&](Ix n) {
+      w.loop(0, s.sizes[1], 1, [&](Ix block) { around(n * s.strides[0] + block * s.strides[1], 2); });
+    });
   }
 
   /// Bytes as they are.

@@ -30,8 +30,7 @@ RankedTensorType Split::shaped(plan::KernelOp kernel, Value v) {
   if (!layout && !plan::blockedOf(type)) {
     return type;
   }
-  return plan::withLayout(type,
-                          layout ? plan::BlockedAttr::get(layout.getContext(), layout.getLanes(), {}, {}) : layout);
+  return plan::withLayout(type, layout ? plan::blockedBy(layout.getContext(), layout.getLanes()) : layout);
 }
 
 /// Neighbours of one kind that all accesses of both spaces walk as one.

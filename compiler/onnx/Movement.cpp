@@ -56,6 +56,16 @@ LogicalResult evaluateMovement(Operation *op, const Movement &movement, ArrayRef
   return success();
 }
 
+Movement joined(ArrayRef<Sizes> operands, int64_t axis, Sizes shape) {
+  Movement m{shape, {}, -1, {}};
+  Sizes start(shape.size(), 0);
+  for (auto [i, sizes] : llvm::enumerate(operands)) {
+    m.pieces.push_back({start, sizes, static_cast<int>(i), {0, rowMajorStrides(sizes)}});
+    start[axis] = start[axis] + sizes[axis];
+  }
+  return m;
+}
+
 std::optional<int64_t> contiguousOffset(Operation *op) {
   auto moves = cast<Mover>(op).movement();
   if (!moves || moves->pieces.size() != 1) {

@@ -39,6 +39,9 @@ llvm::LogicalResult evaluateMovement(mlir::Operation *op, const Movement &moveme
                                      llvm::ArrayRef<mlir::ElementsAttr> operands,
                                      llvm::SmallVectorImpl<mlir::ElementsAttr> &results);
 
+/// Tensors of some shapes one behind the other along an axis; `shape` is the result's.
+Movement joined(llvm::ArrayRef<support::Sizes> operands, int64_t axis, support::Sizes shape);
+
 /// The byte of operand 0 where the result of a Mover begins, when its elements lie there one behind the other.
 std::optional<int64_t> contiguousOffset(mlir::Operation *op);
 

@@ -18,9 +18,12 @@ RankedTensorType withLayout(RankedTensorType type, BlockedAttr layout) {
   support::Size batch = sizesOf(type)[0];
   MLIRContext *context = type.getContext();
   auto text = batch.isNumber() ? StringAttr() : StringAttr::get(context, batch.text());
-  return RankedTensorType::get(type.getShape(), type.getElementType(),
-                               BlockedAttr::get(context, layout.getLanes(), layout.getHalo(), text));
+  return RankedTensorType::get(
+      type.getShape(), type.getElementType(),
+      BlockedAttr::get(context, layout.getLanes(), layout.getHalo(), text, layout.getBlocks()));
 }
+
+BlockedAttr blockedBy(MLIRContext *context, int64_t lanes) { return BlockedAttr::get(context, lanes, {}, {}, 0); }
 
 bool canBlock(RankedTensorType type) {
   return type.getRank() >= 2 && llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic);
@@ -47,7 +50,8 @@ Strides stridesOf(RankedTensorType type) {
   int64_t step = 1;
   if (blocked) {
     s.lanes = step = blocked.getLanes();
-    s.sizes[1] = physical[1] = llvm::divideCeil(shape[1], s.lanes);
+    s.sizes[1] = llvm::divideCeil(shape[1], s.lanes);
+    physical[1] = blocked.getBlocks() ? blocked.getBlocks() : s.sizes[1];
     for (size_t i = 2; i < shape.size() && !blocked.getHalo().empty(); ++i) {
       physical[i] += blocked.getHalo()[2 * (i - 2)] + blocked.getHalo()[2 * (i - 2) + 1];
     }
@@ -63,25 +67,26 @@ Strides stridesOf(RankedTensorType type) {
   return s;
 }
 
-support::Size physicalElements(RankedTensorType type) {
-  auto blocked = blockedOf(type);
-  if (!blocked) {
-    return support::product(sizesOf(type));
-  }
-  support::Size n = sizesOf(type)[0];
-  for (auto [i, d] : llvm::enumerate(type.getShape())) {
-    if (i == 0) {
-      continue;
-    }
-    if (i == 1) {
-      n = n * static_cast<int64_t>(llvm::divideCeil(d, blocked.getLanes()) * blocked.getLanes());
-    } else if (i >= 2 && !blocked.getHalo().empty()) {
-      n = n * (d + blocked.getHalo()[2 * (i - 2)] + blocked.getHalo()[2 * (i - 2) + 1]);
-    } else {
-      n = n * d;
-    }
+/// Elements of so many channel blocks of an image.
+static support::Size elementsOf(RankedTensorType type, BlockedAttr layout, int64_t blocks) {
+  support::Size n = blocks * layout.getLanes();
+  for (auto [i, d] : llvm::enumerate(type.getShape().drop_front(2))) {
+    ArrayRef<int64_t> halo = layout.getHalo();
+    n = n * (halo.empty() ? d : d + halo[2 * i] + halo[2 * i + 1]);
   }
   return n;
+}
+
+int64_t blocksOf(RankedTensorType type) {
+  return static_cast<int64_t>(llvm::divideCeil(type.getDimSize(1), blockedOf(type).getLanes()));
+}
+
+support::Size physicalElements(RankedTensorType type) {
+  auto layout = blockedOf(type);
+  if (!layout) {
+    return support::product(sizesOf(type));
+  }
+  return sizesOf(type)[0] * elementsOf(type, layout, layout.getBlocks() ? layout.getBlocks() : blocksOf(type));
 }
 
 support::Size physicalBytes(RankedTensorType type) {
@@ -95,7 +100,22 @@ bool sameMemoryAsPlain(RankedTensorType type) {
   }
   bool onePixel = llvm::all_of(type.getShape().drop_front(2), [](int64_t d) { return d == 1; });
   bool noHalo = llvm::all_of(blocked.getHalo(), [](int64_t h) { return h == 0; });
-  return onePixel && noHalo && (type.getDimSize(0) == 1 || type.getDimSize(1) % blocked.getLanes() == 0);
+  return onePixel && noHalo && !blocked.getBlocks() &&
+         (type.getDimSize(0) == 1 || type.getDimSize(1) % blocked.getLanes() == 0);
+}
+
+bool joinsChannels(JoinOp join) {
+  auto type = cast<RankedTensorType>(join.getY().getType());
+  auto first = cast<RankedTensorType>(join.getXs().front().getType());
+  return blockedOf(type) && first.getDimSize(1) != type.getDimSize(1);
+}
+
+/// What lies between the beginning of a part of a join and that of the next.
+static support::Size bytesOfPart(JoinOp join, RankedTensorType part) {
+  if (!joinsChannels(join)) {
+    return physicalBytes(part);
+  }
+  return elementsOf(part, blockedOf(part), blocksOf(part)) * onnx::elementBytes(part.getElementType());
 }
 
 Place placeOf(Value v) {
@@ -119,7 +139,7 @@ Place placeOf(Value v) {
       if (x == p.base) {
         break;
       }
-      p.offset = p.offset + physicalBytes(cast<RankedTensorType>(x.getType()));
+      p.offset = p.offset + bytesOfPart(join, cast<RankedTensorType>(x.getType()));
     }
     p.base = join;
   }

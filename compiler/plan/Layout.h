@@ -10,6 +10,9 @@ BlockedAttr blockedOf(mlir::Type type);
 /// The type in the layout (null: row-major); open sizes stay.
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, BlockedAttr layout);
 
+/// Channels in blocks, nothing around them.
+BlockedAttr blockedBy(mlir::MLIRContext *context, int64_t lanes);
+
 /// Whether the tensor may be blocked: all axes but the batch are numbers.
 bool canBlock(mlir::RankedTensorType type);
 
@@ -26,13 +29,19 @@ struct Strides {
 };
 Strides stridesOf(mlir::RankedTensorType type);
 
-/// Elements and bytes that a tensor occupies, halo and padding lanes included.
+/// Channel blocks of a blocked tensor.
+int64_t blocksOf(mlir::RankedTensorType type);
+
+/// Elements and bytes that a tensor occupies, halo, padding lanes and the other parts of joined images included.
 support::Size physicalElements(mlir::RankedTensorType type);
 support::Size physicalBytes(mlir::RankedTensorType type);
 
 /// A blocked tensor whose memory reads the same row-major (up to trailing padding): no halo, one pixel, and one batch
 /// or whole blocks.
 bool sameMemoryAsPlain(mlir::RankedTensorType type);
+
+/// Whether the operands are channels of the result's images (not images one behind the other).
+bool joinsChannels(JoinOp join);
 
 /// The value whose buffer `v` lies in, and at which byte: through views, and through joins that `v` is part of.
 struct Place {

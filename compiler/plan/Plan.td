@@ -18,10 +18,12 @@ def Plan_BlockedAttr : AttrDef<Plan_Dialect, "Blocked"> {
     Encoding of a tensor [N, C, spatial...]. In memory: [N][ceil(C / lanes)][before + size + after of each spatial axis][lanes].
     `halo` is (before, after) of each spatial axis; the buffer owns it and its contents are zero when a consumer runs.
     `batch` is the text of N where it depends on the model's symbols; the other axes are numbers.
+    `blocks` is how many channel blocks an image has in the buffer, where the tensor is a part of a joined one; 0: its own.
     Lanes at or beyond C hold anything: nobody may let them reach another lane.
   }];
-  let parameters = (ins "int64_t":$lanes, OptionalArrayRefParameter<"int64_t">:$halo, OptionalParameter<"::mlir::StringAttr">:$batch);
-  let assemblyFormat = "`<` $lanes (`,` `halo` `=` `[` $halo^ `]`)? (`,` `batch` `=` $batch^)? `>`";
+  let parameters = (ins "int64_t":$lanes, OptionalArrayRefParameter<"int64_t">:$halo, OptionalParameter<"::mlir::StringAttr">:$batch,
+                        DefaultValuedParameter<"int64_t", "0">:$blocks);
+  let assemblyFormat = "`<` $lanes (`,` `halo` `=` `[` $halo^ `]`)? (`,` `batch` `=` $batch^)? (`,` `blocks` `=` $blocks^)? `>`";
 }
 
 def Plan_PlaceAttr : AttrDef<Plan_Dialect, "Place"> {

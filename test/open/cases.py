@@ -685,3 +685,28 @@ def convolutions_joined():
     branches = [c.op("Relu", c.op("Conv", x, c.weights(16, 32, k, k), pads=[k // 2] * 4)) for k in (1, 3)]
     c.output(c.op("Conv", c.op("Concat", *branches, axis=1), c.weights(32, 32, 1, 1)))
     return c.at(batch=[0, 1, 2, 5])
+
+
+@case
+def images_joined():
+    c = Case()
+    x = c.input("batch", 16, 9, 7)
+    convolved = lambda v, channels, of, k: c.op("Relu", c.op("Conv", v, c.weights(of, channels, k, k), pads=[k // 2] * 4))
+    a, b = convolved(x, 16, 16, 3), convolved(x, 16, 32, 1)
+    inner = c.op("Concat", a, b, axis=1)
+    d = convolved(inner, 48, 16, 3)
+    c.output(convolved(c.op("MaxPool", c.op("Concat", inner, d, axis=1), kernel_shape=[2, 2], strides=[2, 2]), 64, 16, 3))
+    c.output(c.op("Add", a, d))
+    means = c.op("Concat", *[c.op("GlobalAveragePool", v) for v in (a, b)], axis=1)
+    c.output(c.op("MatMul", c.op("Flatten", means), c.weights(48, 5)))
+    c.output(convolved(c.op("Concat", a, d, axis=0), 16, 16, 3))
+    c.output(c.op("Add", c.op("Concat", means, means, axis=0), c.weights(48, 1, 1)))
+    return c.at(batch=[0, 1, 2, 5])
+
+
+@case
+def response_normalized():
+    c = Case()
+    c.output(c.op("LRN", c.input("batch", 6, 5, 4), size=3))
+    c.output(c.op("LRN", c.input("batch", "channels", "h", "w"), size=5, alpha=0.5, beta=0.6, bias=2.0))
+    return c.each(batch=[1, 3], channels=[1, 7], h=[5], w=[1, 8])

@@ -11,8 +11,10 @@
 // Products whose operands both run along k (a vector B; a transposed B under one or two rows) are dot products instead.
 //
 // Each of the sizes may depend on the run:
-//  - rows: tiles of a few heights, the highest first; a tile that would reach over the end begins earlier, inside its
-//    work item, and computes some rows twice (a result has the same bits whatever tile it is in);
+//  - rows: all tiles of a work item have one height, the least that does with as few tiles as the highest; the last one
+//    begins earlier where it would reach over the end, and computes some rows twice (a result has the same bits
+//    whatever tile it is in). There is code for each height, as one more pass over a panel costs more than any other
+//    waste;
 //  - columns: the panel at the end is walked vector by vector, each with a mask;
 //  - k: loops with as many turns as there are.
 #include "compiler/onnx/ops/MatMul.h"
@@ -61,15 +63,13 @@ struct Tiling {
   int64_t rest = 0; ///< columns in the last vector when it is not full
   // Rows: either their number is known,
   int64_t tiles = 1, tilesPerBlock = 1;
-  // or these are the heights that tiles may have.
-  SmallVector<int64_t> heights;
+  // or tiles have so many at most.
+  int64_t highest = 0;
   bool dotsForFew = false; ///< dot products where a work item has two rows at most
 
   Size panelElements(const Problem &p) const { return p.k * Size(width); }
   Size matrixElements(const Problem &p) const { return panels * panelElements(p); }
-  int64_t mostRows(const Problem &p) const {
-    return heights.empty() ? llvm::divideCeil(p.m.number(), tiles) : heights.front();
-  }
+  int64_t mostRows(const Problem &p) const { return highest ? highest : llvm::divideCeil(p.m.number(), tiles); }
 };
 
 /// Strides of an operand over the result's batch dimensions: 0 where it is broadcast. `step` is the stride of its last
@@ -191,8 +191,8 @@ void cutOpenRows(Tiling &t, const Problem &p, const target::MachineModel &machin
     return;
   }
   int64_t k = std::max<int64_t>(1, assumed(p.k, 256)), items = std::max<int64_t>(1, assumed(t.panels * p.batch, 4));
-  int64_t held = std::max(t.heights.front(), machine.l2Bytes / 2 / (k * p.elementBytes));
-  int64_t least = std::max(t.heights.front(), (int64_t(1) << 17) / (k * t.width));
+  int64_t held = std::max(t.highest, machine.l2Bytes / 2 / (k * p.elementBytes));
+  int64_t least = std::max(t.highest, (int64_t(1) << 17) / (k * t.width));
   Size enough = min(ceilDiv(p.m, least), static_cast<int64_t>(llvm::divideCeil(16, items)));
   t.blocks = max(Size(1), max(ceilDiv(p.m, held), enough));
 }
@@ -213,11 +213,7 @@ Tiling tilingOf(const Problem &p, const target::MachineModel &machine) {
   int64_t most = few ? std::min<int64_t>(8, machine.matmulTile.rows) : machine.matmulTile.rows;
   t.tiles = openRows ? 1 : llvm::divideCeil(p.m.number(), most);
   int64_t rows = openRows ? most : llvm::divideCeil(p.m.number(), t.tiles);
-  for (int64_t height : {most, int64_t(4), int64_t(2), int64_t(1)}) {
-    if (openRows && (t.heights.empty() || height < t.heights.back())) {
-      t.heights.push_back(height);
-    }
-  }
+  t.highest = openRows ? most : 0;
   cutColumns(t, p, vectorsFor(rows, machine));
   bool whole = p.n.isNumber() && t.rest == 0;
   bool readable = !p.transB && (whole || machine.maskedAccess || t.lanes == 1);
@@ -358,14 +354,14 @@ private:
     Ix from, to;
   };
   Rows rowsOf(Ix block) {
-    if (t.heights.empty()) {
+    if (!t.highest) {
       Ix from = block * t.tilesPerBlock;
       return {from, min(from + Ix(t.tilesPerBlock), t.tiles)};
     }
     if (t.blocks.is(1)) {
       return {0, p.m};
     }
-    Ix height = t.heights.front(), wanted = w.ix(w.value(ceilDiv(p.m, t.blocks)));
+    Ix height = t.highest, wanted = w.ix(w.value(ceilDiv(p.m, t.blocks)));
     Ix rows = floorDiv(wanted + (height - 1), height) * height;
     Ix from = min(block * rows, p.m);
     return {from, min(from + rows, p.m)};
@@ -456,7 +452,7 @@ private:
 
   void eachTile(const Panel &at, const Rows &rows) {
     Ix from = rows.from, to = rows.to;
-    if (!t.heights.empty()) {
+    if (t.highest) {
       return openTiles(at, from, to);
     }
     int64_t small = p.m.number() / t.tiles, larger = p.m.number() % t.tiles;
@@ -466,27 +462,20 @@ private:
     w.loop(max(from, larger), to, 1, [&](Ix i) { tile(at, Ix(larger) + i * Ix(small), small, i - from); });
   }
 
-  /// Rows [from, to) in tiles of given heights. The last tile of a height begins earlier where that costs less than the
-  /// smaller tiles that what is left would take.
+  /// Rows [from, to) in tiles of one height.
   void openTiles(const Panel &at, Ix from, Ix to) {
-    Ix rows = to - from, done = 0;
-    for (auto [i, height] : llvm::enumerate(t.heights)) {
-      int64_t next = i + 1 < t.heights.size() ? t.heights[i + 1] : 0;
-      Ix count = floorDiv(rows - done + Ix(height - 1 - next), height);
-      if (height > 1) {
-        Value enough = w.compare(arith::CmpIPredicate::sge, rows, height);
-        count = w.ix(arith::SelectOp::create(w.b, w.loc, enough, w.value(count), w.value(0)));
-      }
-      Panel panel = at;
-      if (i == 0 && t.from == From::Packed) { // a single tile reads as fast as memory gives: nothing to fetch ahead
-        Value several = w.compare(arith::CmpIPredicate::sgt, count, 1);
-        Value next = w.value(at.base + Ix(t.panelElements(p)));
-        panel.next = w.settled(w.ix(arith::SelectOp::create(w.b, w.loc, several, next, w.value(at.base))));
-      }
-      w.loop(0, count, 1, [&, height = height, first = i == 0](Ix i) {
-        tile(panel, from + min(done + i * Ix(height), rows - Ix(height)), height, first ? i : Ix(0), first);
+    Ix rows = to - from, count = floorDiv(rows + Ix(t.highest - 1), t.highest);
+    Ix height = floorDiv(rows + count - 1, max(count, 1));
+    Panel panel = at;
+    if (t.from == From::Packed) { // a single tile reads as fast as memory gives: nothing to fetch ahead
+      Value several = w.compare(arith::CmpIPredicate::sgt, count, 1);
+      Value next = w.value(at.base + Ix(t.panelElements(p)));
+      panel.next = w.settled(w.ix(arith::SelectOp::create(w.b, w.loc, several, next, w.value(at.base))));
+    }
+    for (int64_t h = t.dotsForFew ? 3 : 1; h <= t.highest; ++h) {
+      w.ifThen(w.compare(arith::CmpIPredicate::eq, height, h), [&] {
+        w.loop(0, count, 1, [&](Ix i) { tile(panel, from + min(i * Ix(h), rows - Ix(h)), h, i, 2 * h > t.highest); });
       });
-      done = min(done + count * Ix(height), rows);
     }
   }
 
@@ -516,11 +505,11 @@ private:
   /// Lines of the next panel to fetch while `unroll` steps of this one are done: all of it in one block of tiles, or in
   /// a few tiles where their number depends on the run.
   int64_t linesAhead(int64_t unroll, int64_t lineElements) const {
-    bool several = t.heights.empty() ? t.tiles > 1 : true;
+    bool several = t.highest || t.tiles > 1;
     if (t.from != From::Packed || t.panels.is(1) || !several) {
       return 0;
     }
-    return llvm::divideCeil(unroll * t.width, lineElements * (t.heights.empty() ? t.tilesPerBlock : fetchingTiles));
+    return llvm::divideCeil(unroll * t.width, lineElements * (t.highest ? fetchingTiles : t.tilesPerBlock));
   }
 
   SmallVector<Value> accumulate(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock, bool prefetches) {
@@ -528,7 +517,7 @@ private:
     Ix fromA = baseA + row * Ix(p.rowA);
     fromA = isOpen() ? w.settled(fromA) : fromA;
     int64_t lineElements = 64 / p.elementBytes, ahead = prefetches ? linesAhead(unroll, lineElements) : 0;
-    Ix index = t.heights.empty() ? indexInBlock : min(indexInBlock, fetchingTiles - 1);
+    Ix index = t.highest ? min(indexInBlock, fetchingTiles - 1) : indexInBlock;
     auto step = [&](Ix k, int64_t count, ValueRange carried) {
       SmallVector<Value> sums(carried);
       Ix atA = fromA + k * Ix(p.stepA), atB = panel.base + k * panel.step;

@@ -214,16 +214,8 @@ std::optional<Movement> ConcatOp::movement() {
   if (!isSized(getY()) || !llvm::all_of(getXs(), isSized)) {
     return std::nullopt;
   }
-  auto y = ranked(getY());
-  int64_t axis = *normalAxis(getAxis(), y.getRank());
-  Movement m{sizesOf(y), {}, -1, {}};
-  Sizes start(y.getRank(), 0);
-  for (auto [i, x] : llvm::enumerate(getXs())) {
-    Sizes shape = sizesOf(x);
-    m.pieces.push_back({start, shape, static_cast<int>(i), {0, rowMajorStrides(shape)}});
-    start[axis] = start[axis] + shape[axis];
-  }
-  return m;
+  auto shapes = llvm::map_to_vector(getXs(), [](Value x) { return sizesOf(x); });
+  return joined(shapes, joinAxis(), sizesOf(getY()));
 }
 
 int64_t ConcatOp::joinAxis() { return *normalAxis(getAxis(), ranked(getY()).getRank()); }

@@ -115,18 +115,19 @@ LogicalResult LpPoolOp::decompose(PatternRewriter &rewriter) {
 /// The squares of neighbouring channels are an average pool over [N, 1, C, pixels] along C, zeros counted.
 LogicalResult LRNOp::decompose(PatternRewriter &rewriter) {
   auto x = ranked(getX());
-  if (!x || !x.hasStaticShape()) {
+  if (!x || !isSized(getX())) {
     return failure();
   }
   Location loc = getLoc();
   Type element = x.getElementType();
-  ArrayRef<int64_t> shape = x.getShape();
-  int64_t size = getSize(), pixels = elements(shape.drop_front(2));
-  auto reshape = [&](Value v, ArrayRef<int64_t> to) {
-    return makeOp(rewriter, loc, "Reshape", {v, makeIntegers(rewriter, loc, to)});
+  Sizes shape = sizesOf(x);
+  int64_t size = getSize();
+  auto reshape = [&](Value v, ArrayRef<Size> to) {
+    return makeOp(rewriter, loc, "Reshape", {v, makeSizes(rewriter, loc, to)});
   };
   auto number = [&](const APFloat &v) { return makeFloat(rewriter, loc, v.convertToDouble(), element); };
-  Value squares = reshape(makeOp(rewriter, loc, "Mul", {getX(), getX()}), {shape[0], 1, shape[1], pixels});
+  Value squares = reshape(makeOp(rewriter, loc, "Mul", {getX(), getX()}),
+                          {shape[0], 1, shape[1], product(ArrayRef<Size>(shape).drop_front(2))});
   NamedAttrList attributes;
   attributes.set("kernel_shape", rewriter.getDenseI64ArrayAttr({size, 1}));
   attributes.set("pads", rewriter.getDenseI64ArrayAttr({(size - 1) / 2, 0, size - 1 - (size - 1) / 2, 0}));
