@@ -8,6 +8,8 @@
 namespace ingot::onnx {
 /// Whether the operands of these numbers (none given: all) have one element type; one left out has any.
 bool haveSameElements(mlir::Operation *op, llvm::ArrayRef<unsigned> numbers);
+/// For KernelRoot::unsupported: what is wrong where a size is neither a number nor an expression.
+std::string whyUnsized(mlir::Operation *op);
 
 #define FAMILY(Name) void register##Name(OnnxDialect &dialect);
 #include "compiler/onnx/ops/All.inc"

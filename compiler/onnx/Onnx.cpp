@@ -87,6 +87,13 @@ bool haveSameElements(Operation *op, ArrayRef<unsigned> numbers) {
   return llvm::all_equal(llvm::map_range(operands, elementOf));
 }
 
+std::string whyUnsized(Operation *op) {
+  return llvm::all_of(op->getOperands(), [](Value v) { return !present(v) || isSized(v); }) &&
+                 llvm::all_of(op->getResults(), isSized)
+             ? ""
+             : "its shapes are not known at compile time";
+}
+
 LogicalResult inferElementwise(Operation *op, SmallVectorImpl<Type> &types) {
   auto elementwise = cast<Elementwise>(op);
   Type element = elementwise.resultElement();

@@ -1,8 +1,8 @@
-"""Ops that find sizes in data, on the worst data, with forbidden pages around every buffer (test/tools/guarded.c).
+"""Ops that find sizes, or places between pixels, in data, on the worst data, with forbidden pages around every buffer (test/tools/guarded.c).
 
     found.py --ingot build/bin/ingot --runner build/test/random/guarded --runtime build/lib/libingot_rt.a [--target T]
 
-NaN, infinite and turned boxes and scores, limits and thresholds of any value: the run passes. Places beyond a tensor and a k beyond an axis: it ends with an
+NaN, infinite and turned boxes, scores and coordinates, limits and thresholds of any value: the run passes. Places beyond a tensor and a k beyond an axis: it ends with an
 error value that names the node."""
 import os
 import pathlib
@@ -27,8 +27,37 @@ def worst_boxes():
     return boxes, scores
 
 
+FAR = [np.nan, np.inf, -np.inf, 3e38, -3e38, 2**31, -(2**31), 2**24 + 1, -1, 1, 0, 0.999999, -1e-30]
+
+
+def worst_places():
+    """GridSample and RoiAlign with all pairs of FAR as coordinates."""
+    rng = np.random.default_rng(3)
+    pairs = np.array([[a, b] for a in FAR for b in FAR], np.float32)
+    image, volume = rng.random((1, 3, 5, 7)).astype(np.float32), rng.random((1, 2, 3, 1, 4)).astype(np.float32)
+    for mode in ("linear", "nearest", "cubic"):
+        for padding in ("zeros", "border", "reflection"):
+            for corners in (0, 1):
+                attributes = {"mode": mode, "padding_mode": padding, "align_corners": corners}
+                node = [("GridSample", ["x", "g"], ["y"], attributes)]
+                yield f"GridSample {attributes}", node, {"x": image, "g": pairs[None, None]}, ["y"], True
+                deep = np.concatenate([pairs, pairs[::-1, :1]], axis=1)[None, None, None]
+                yield f"GridSample of a volume, {attributes}", node, {"x": volume, "g": deep}, ["y"], True
+    regions, images = np.concatenate([pairs, pairs[::-1]], axis=1), np.zeros(len(pairs), np.int64)
+    regions = np.concatenate([regions, regions[:, [0, 2, 1, 3]], np.roll(regions, 1, axis=0)])
+    for mode in ("avg", "max"):
+        for ratio in (0, 2):
+            for transformation in ("half_pixel", "output_half_pixel"):
+                attributes = {"mode": mode, "sampling_ratio": ratio, "coordinate_transformation_mode": transformation, "output_height": 2, "output_width": 3}
+                node = [("RoiAlign", ["x", "r", "b"], ["y"], attributes)]
+                yield f"RoiAlign {attributes}", node, {"x": image, "r": regions, "b": np.tile(images, 3)}, ["y"], True
+    for bad in (-1, 1, 2**62, -(2**63)):
+        yield f"RoiAlign of image {bad}", node, {"x": image, "r": regions[:4], "b": np.array([0, 0, 0, bad])}, ["y"], False
+
+
 def cases():
     """(name, nodes as (operator, inputs, outputs, attributes), inputs by name, outputs, whether the run passes)"""
+    yield from worst_places()
     boxes, scores = worst_boxes()
     one = lambda value, dtype: np.array([value], dtype)
     for limit in (-1, 0, 3, 2**60, -(2**63)):
@@ -53,7 +82,7 @@ def compile_case(arguments, folder, nodes, feeds, outputs):
     made = [helper.make_node(op, ins, outs, name="the_node" if outs[0] == "y" else outs[0], **attributes) for op, ins, outs, attributes in nodes]
     inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape) for name, value in feeds.items()]
     graph = helper.make_graph(made, "found", inputs, [helper.make_empty_tensor_value_info(name) for name in outputs])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8), folder / "model.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), folder / "model.onnx")
     command = [arguments.ingot, "compile", folder / "model.onnx", "-o", folder, "--name", "guarded", "--emit", "obj"]
     verdict, text = ingot_run.call(command + (["--target", arguments.target] if arguments.target else []), folder, ingot_run.VERDICT)
     if verdict == "pass":

@@ -43,6 +43,7 @@ def cases():
     yield "ScatterND", [X, tuples[:, :1], np.ones((2, 6), np.float32)], 1, [4, -5, *FAR, 2**62, -(2**63)], {}, 13
     yield "Gather", [X, np.array([1, 2])], 1, [2**62, -(2**63)], {}, 13
     yield "ReverseSequence", [X, np.array([4, 2, 3, 1, 1, 4])], 1, [5, *FAR, 2**62], {}, 13
+    yield "RoiAlign", [np.ones((2, 3, 4, 5), np.float32), np.ones((3, 4), np.float32), np.array([0, 1, 0])], 2, [-1, 2, *FAR, 2**62, -(2**63)], {}, 16
     yield "OneHot", [np.array([0, 2, 1]), np.array(3), np.array([0, 1], np.float32)], None, [3, -4, *FAR, 2**62], {}, 13
     yield "Trilu", [X, np.array(1)], None, [9, -9, *FAR, 2**62, -(2**63)], {}, 14
     yield from (recurrent(op, gates) for op, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)))

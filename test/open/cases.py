@@ -710,3 +710,31 @@ def response_normalized():
     c.output(c.op("LRN", c.input("batch", 6, 5, 4), size=3))
     c.output(c.op("LRN", c.input("batch", "channels", "h", "w"), size=5, alpha=0.5, beta=0.6, bias=2.0))
     return c.each(batch=[1, 3], channels=[1, 7], h=[5], w=[1, 8])
+
+
+@case
+def sampled():
+    """Places between pixels, at open sizes of images, channels, grids and regions."""
+    c = Case(opset=20)
+    far = lambda rng, shape, sizes: rng.uniform(-1.4, 1.4, shape)
+    near = lambda rng, shape, sizes: rng.uniform(-0.99, 0.99, shape)
+    for mode in ("linear", "nearest", "cubic"):
+        for padding in ("zeros", "border", "reflection"):
+            # A place that one axis has outside is moved along all axes by ONNX Runtime 1.30, by ONNX's reference and ingot along that one.
+            both = mode == "cubic" and padding == "border"
+            x, grid = c.input("n", "c", "h", "w"), c.input("n", "g", 5, 2, fill=near if both else far)
+            c.output(c.op("GridSample", x, grid, mode=mode, padding_mode=padding, align_corners=int(mode == "linear")))
+    c.output(c.op("GridSample", c.input(1, 3, "h", 4, "w"), c.input(1, "g", "h", 2, 3, fill=far)))
+    return c.at(n=[1, 2, 1], c=[1, 3, 16, 17], h=[7, 1, 13], w=[5, 16, 31, 1], g=[1, 3, 13, 64, 7])
+
+
+@case
+def regions():
+    c = Case(opset=16)
+    corners = lambda rng, shape, sizes: np.sort(rng.uniform(-2, sizes["h"] + 2, (*shape[:1], 2, 2)), axis=1)
+    images = lambda rng, shape, sizes: rng.integers(0, sizes["n"], shape)
+    for mode in ("avg", "max"):
+        for ratio in (0, 2):
+            x, rois, batch = c.input("n", "c", "h", "w"), c.input("r", 4, fill=corners), c.input("r", dtype=np.int64, fill=images)
+            c.output(c.op("RoiAlign", x, rois, batch, mode=mode, sampling_ratio=ratio, output_height=3, output_width=7))
+    return c.at(n=[1, 2, 3], c=[1, 16, 31, 300, 17], h=[13, 7, 50, 1], w=[9, 31, 2], r=[1, 7, 0, 9, 64])

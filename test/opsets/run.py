@@ -129,6 +129,10 @@ def shape_of(schema, parameter):
         return [2]
     if schema.name == "ScatterND" and parameter.name == "updates":
         return [4, 4, 4]
+    if schema.name == "GridSample" and parameter.name == "grid":
+        return [4, 4, 4, 2]
+    if schema.name == "RoiAlign" and parameter is not schema.inputs[0]:
+        return [4, 4] if parameter.name == "rois" else [4]
     if schema.name == "Squeeze":
         return [4, 4, 1, 4]
     return [4, 4, 4, 4]

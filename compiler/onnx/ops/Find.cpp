@@ -13,13 +13,6 @@ static Type int64In(Operation *op) { return IntegerType::get(op->getContext(), 6
 /// Of the last result.
 static Type countType(Operation *op) { return tensorOf({}, int64In(op)); }
 
-static std::string whyUnsized(Operation *op) {
-  return llvm::all_of(op->getOperands(), [](Value v) { return !present(v) || isSized(v); }) &&
-                 llvm::all_of(op->getResults(), isSized)
-             ? ""
-             : "its shapes are not known at compile time";
-}
-
 #define FINDER(Name, Family)                                                                                           \
   StringRef Name::family() { return Family; }                                                                          \
   std::string Name::unsupported() { return whyUnsized(*this); }                                                        \

@@ -1,0 +1,26 @@
+// Ops that read images at places between the pixels, which only data tells.
+include "compiler/onnx/Onnx.td"
+
+def Onnx_GridSampleOp : Onnx_Op<"GridSample", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>,
+                                                  DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "fusesEpilogue"]>]> {
+  let summary = "the image at the places of a grid, which are given in [-1, 1] along each spatial axis, the last axis first";
+  let arguments = (ins AnyTensor:$x, Onnx_Floats:$grid, DefaultValuedOptionalAttr<I64Attr, "0">:$align_corners,
+    DefaultValuedOptionalAttr<StrAttr, "\"linear\"">:$mode, DefaultValuedOptionalAttr<StrAttr, "\"zeros\"">:$padding_mode);
+  let results = (outs AnyTensor:$y);
+  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+}
+
+def Onnx_RoiAlignOp : Onnx_Op<"RoiAlign", 3, [DeclareOpInterfaceMethods<Onnx_Decomposable>, Onnx_SameElements<"0, 1">]> {
+  let summary = "each region of the image as so many bins: the mean, or the largest, of samples between the pixels";
+  let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$rois, Onnx_Int64s:$batch_indices,
+    DefaultValuedOptionalAttr<StrAttr, "\"half_pixel\"">:$coordinate_transformation_mode, DefaultValuedOptionalAttr<StrAttr, "\"avg\"">:$mode,
+    DefaultValuedOptionalAttr<I64Attr, "1">:$output_height, DefaultValuedOptionalAttr<I64Attr, "1">:$output_width,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$sampling_ratio, DefaultValuedOptionalAttr<F32Attr, "1.0f">:$spatial_scale);
+  let results = (outs AnyTensor:$y);
+  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+}
+def Onnx_RoiSampleOp : Onnx_CoreOp<"RoiSample", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "fusesEpilogue"]>]> {
+  let summary = "RoiAlign of an image whose channels are its last axis";
+  let arguments = Onnx_RoiAlignOp.arguments;
+  let results = (outs AnyTensor:$y);
+}
