@@ -466,21 +466,14 @@ private:
   void openTiles(const Panel &at, Ix from, Ix to) {
     Ix rows = to - from, count = floorDiv(rows + Ix(t.highest - 1), t.highest);
     Ix height = floorDiv(rows + count - 1, max(count, 1));
-    Panel panel = at;
-    if (t.from == From::Packed) { // a single tile reads as fast as memory gives: nothing to fetch ahead
-      Value several = w.compare(arith::CmpIPredicate::sgt, count, 1);
-      Value next = w.value(at.base + Ix(t.panelElements(p)));
-      panel.next = w.settled(w.ix(arith::SelectOp::create(w.b, w.loc, several, next, w.value(at.base))));
-    }
     for (int64_t h = t.dotsForFew ? 3 : 1; h <= t.highest; ++h) {
-      w.ifThen(w.compare(arith::CmpIPredicate::eq, height, h), [&] {
-        w.loop(0, count, 1, [&](Ix i) { tile(panel, from + min(i * Ix(h), rows - Ix(h)), h, i, 2 * h > t.highest); });
-      });
+      w.ifThen(w.compare(arith::CmpIPredicate::eq, height, h),
+               [&] { w.loop(0, count, 1, [&](Ix i) { tile(at, from + min(i * Ix(h), rows - Ix(h)), h, i); }); });
     }
   }
 
-  void tile(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock, bool prefetches = true) {
-    SmallVector<Value> sums = accumulate(panel, row, rows, indexInBlock, prefetches);
+  void tile(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock) {
+    SmallVector<Value> sums = accumulate(panel, row, rows, indexInBlock);
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t v = 0; v < panel.vectors; ++v) {
         Value sum = sums[i * panel.vectors + v];
@@ -502,22 +495,24 @@ private:
     }
   }
 
-  /// Lines of the next panel to fetch while `unroll` steps of this one are done: all of it in one block of tiles, or in
-  /// a few tiles where their number depends on the run.
-  int64_t linesAhead(int64_t unroll, int64_t lineElements) const {
-    bool several = t.highest || t.tiles > 1;
-    if (t.from != From::Packed || t.panels.is(1) || !several) {
+  /// How many tiles of so many rows share the fetching of the next panel: a block of them or, where their number
+  /// depends on the run, a few. A single tile of few rows reads as fast as memory gives: there is nothing to fetch
+  /// ahead.
+  int64_t tilesThatFetch(int64_t rows) const {
+    bool few = t.highest ? 2 * rows <= t.highest : t.tiles == 1;
+    if (t.from != From::Packed || t.panels.is(1) || few) {
       return 0;
     }
-    return llvm::divideCeil(unroll * t.width, lineElements * (t.highest ? fetchingTiles : t.tilesPerBlock));
+    return t.highest ? fetchingTiles : t.tilesPerBlock;
   }
 
-  SmallVector<Value> accumulate(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock, bool prefetches) {
+  SmallVector<Value> accumulate(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock) {
     constexpr int64_t unroll = 4;
     Ix fromA = baseA + row * Ix(p.rowA);
     fromA = isOpen() ? w.settled(fromA) : fromA;
-    int64_t lineElements = 64 / p.elementBytes, ahead = prefetches ? linesAhead(unroll, lineElements) : 0;
-    Ix index = t.highest ? min(indexInBlock, fetchingTiles - 1) : indexInBlock;
+    int64_t lineElements = 64 / p.elementBytes, fetching = tilesThatFetch(rows);
+    int64_t ahead = fetching ? llvm::divideCeil(unroll * t.width, lineElements * fetching) : 0; ///< lines
+    Ix index = t.highest ? min(indexInBlock, fetching - 1) : indexInBlock;
     auto step = [&](Ix k, int64_t count, ValueRange carried) {
       SmallVector<Value> sums(carried);
       Ix atA = fromA + k * Ix(p.stepA), atB = panel.base + k * panel.step;
