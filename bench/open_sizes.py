@@ -1,86 +1,156 @@
-"""One object for all sizes beside objects for one size and ONNX Runtime: transformers at several sequence lengths, in one process, call by call in turn.
+"""One object for all sizes beside objects for one size and ONNX Runtime: each model with open sizes of some folders, in one process, engine by engine in turn.
 
-    open_sizes.py --ingot build/bin/ingot FOLDER [--sizes batch=1,seq=128 ...] [--calls 30] [--core 1] [--tsv FILE]
+    open_sizes.py --ingot build/bin/ingot DIR... [--only REGEX] [--sizes batch=1,seq=128 ...] [--seconds 2] [--core 1] [--open-batch] [--without-ort] [--tsv bench/open_sizes.tsv]
+    open_sizes.py --page                 renews the table of bench/README.md from bench/open_sizes.tsv
 
-FOLDER holds model.onnx. Without --sizes a table by the model's symbols is used: sequences of 16, 128 and 384; for models with a cache those without
-one, and single steps behind caches of 15, 127 and 383. Inputs are random: integers 0 or 1, floats from -1 to 1, masks (inputs named *mask*) all 1.
-`x_static` is the time of the object for this size by that of the open one, `x_ort` ONNX Runtime's: above 1 the open one is faster.
+A model is a folder with model.onnx. Transformers (a batch, a sequence, perhaps a past) are run with sequences of 16, 128 and 384 or, with a cache, without
+one and in single steps behind caches of 15, 127 and 383; their inputs are random: integers 0 or 1, floats from -1 to 1, masks (inputs named *mask*) all 1.
+Other models are run with the inputs of test_data_set_0. With --open-batch it is the models without a symbol, those of images, whose batch is made one. The engines take turns; in each turn one runs once unmeasured and then for some calls, and the
+figures are medians: of the times (the thread's, not the clock's: what else runs counts less), and of the ratios within a turn. `x_static` is the time of the object for this size by that of the open one, `x_ort` ONNX
+Runtime's: above 1 the open one is faster.
 """
 import argparse
+import csv
 import ctypes
 import json
+import math
 import os
 import pathlib
+import re
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
+MOST_CALLS = 1000  # of one turn
+
 
 def tables(symbols):
-    if "past" in symbols:
-        total = {"total": lambda seq, past: seq + past} if "total" in symbols else {}
-        for seq, past in [(16, 0), (128, 0), (384, 0), (1, 15), (1, 127), (1, 383)]:
-            yield {"batch": 1, "seq": seq, "past": past, **{name: f(seq, past) for name, f in total.items()}}
-    else:
-        for seq in (16, 128, 384):
-            yield {"batch": 1, "seq": seq}
+    """Sizes for transformers; none for other models."""
+    if not {"batch", "seq"} <= symbols <= {"batch", "seq", "past", "total"}:
+        return
+    for seq, past in [(16, 0), (128, 0), (384, 0)] + ([(1, 15), (1, 127), (1, 383)] if "past" in symbols else []):
+        sizes = {"batch": 1, "seq": seq, "past": past, "total": seq + past}
+        yield {name: size for name, size in sizes.items() if name in symbols}
 
 
-class Inputs:
-    def __init__(self, path, sizes):
-        import numpy as np
+def symbol_of(value, axis, dim):
+    """As ingot names an axis; None for a number."""
+    return None if dim.HasField("dim_value") else re.sub(r"\W", "_", dim.dim_param or f"{value.name}_{axis}")
+
+
+class Model:
+    def __init__(self, folder):
         import onnx
+
+        self.folder, self.path = folder, folder / "model.onnx"
+        model = onnx.load(self.path, load_external_data=False)
+        weights = {tensor.name for tensor in model.graph.initializer}
+        self.model, self.inputs = model, [value for value in model.graph.input if value.name not in weights]
+
+    @property
+    def symbols(self):
+        return {name for value in self.inputs for name in self.axes(value) if name}
+
+    @staticmethod
+    def axes(value):
+        return [symbol_of(value, axis, dim) for axis, dim in enumerate(value.type.tensor_type.shape.dim)]
+
+    def open_batch(self, scratch):
+        """Makes the batch of a model for one image a symbol; says whether it could."""
+        import onnx
+
+        first = [value.type.tensor_type.shape.dim[0] for value in self.inputs if value.type.tensor_type.shape.dim]
+        if self.symbols or any(dim.dim_value != 1 for dim in first):
+            return False
+        for dim in first:
+            dim.dim_param = "batch"
+        for value in self.model.graph.output:
+            value.type.tensor_type.ClearField("shape")
+        del self.model.graph.value_info[:]
+        self.path = pathlib.Path(scratch, "model.onnx")
+        onnx.save(self.model, self.path)
+        return True
+
+    def random(self, sizes):
+        import numpy as np
         from onnx import helper
 
-        graph = onnx.load(path, load_external_data=False).graph
-        weights, random = {tensor.name for tensor in graph.initializer}, np.random.default_rng(1)
-        self.arrays = {}
-        for value in graph.input:
-            if value.name in weights:
-                continue
+        generator, arrays = np.random.default_rng(1), {}
+        for value in self.inputs:
             kind = value.type.tensor_type
-            shape = [dim.dim_value if dim.HasField("dim_value") else sizes[dim.dim_param] for dim in kind.shape.dim]
+            shape = [sizes[name] if name else dim.dim_value for name, dim in zip(self.axes(value), kind.shape.dim)]
             dtype = helper.tensor_dtype_to_np_dtype(kind.elem_type)
             if "mask" in value.name:
                 array = np.ones(shape)
             else:
-                array = random.uniform(-1, 1, shape) if dtype.kind == "f" else random.integers(0, 2, shape)
-            self.arrays[value.name] = np.ascontiguousarray(array.astype(dtype))
+                array = generator.uniform(-1, 1, shape) if dtype.kind == "f" else generator.integers(0, 2, shape)
+            arrays[value.name] = np.ascontiguousarray(array.astype(dtype))
+        return arrays
+
+    def recorded(self):
+        """Inputs, and the sizes that they have."""
+        import numpy as np
+        import onnx
+        from onnx import numpy_helper
+
+        arrays, sizes = {}, {}
+        for k, value in enumerate(self.inputs):
+            tensor = onnx.load_tensor(self.folder / "test_data_set_0" / f"input_{k}.pb")
+            arrays[value.name] = np.ascontiguousarray(numpy_helper.to_array(tensor))
+            sizes |= {name: size for name, size in zip(self.axes(value), tensor.dims) if name}
+        return arrays, sizes
+
+    def cases(self, given):
+        """Sizes and inputs."""
+        if given or list(tables(self.symbols)):
+            for sizes in given or tables(self.symbols):
+                yield sizes, self.random(sizes)
+        else:
+            arrays, sizes = self.recorded()
+            yield sizes, arrays
 
 
 class Ingot:
     """NAME_run through ctypes."""
 
-    def __init__(self, arguments, inputs, sizes, open_sizes, scratch, keep=None):
-        import numpy as np
+    def __init__(self, library, manifest):
+        self.manifest, self.name = manifest, manifest["name"]
+        self.library = ctypes.CDLL(library)
 
-        self.np = np
-        name = "open_model" if open_sizes else "static_model"
-        if not keep:
-            flags = [] if open_sizes else [f"--dim={symbol}={size}" for symbol, size in sizes.items()]
-            subprocess.run([arguments.ingot, "compile", arguments.folder / "model.onnx", "--name", name, "-o", scratch, "--emit", "shared", *flags], check=True, stdout=subprocess.DEVNULL)
-            keep = ctypes.CDLL(os.path.join(scratch, name + ".so")), json.loads(pathlib.Path(scratch, name + ".json").read_text())
-        self.keep = keep
-        library, manifest = keep
-        order = [symbol["name"] for symbol in manifest["symbols"]]
+    @staticmethod
+    def compile(arguments, model, name, scratch, sizes):
+        flags = [f"--dim={symbol}={size}" for symbol, size in sizes.items()]
+        command = [arguments.ingot, "compile", model.path, "--name", name, "-o", scratch, "--emit", "shared", *flags, *(["--target", arguments.target] if arguments.target else [])]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError((done.stderr.strip() or "no message").splitlines()[0][:160])
+        return Ingot(os.path.join(scratch, name + ".so"), json.loads(pathlib.Path(scratch, name + ".json").read_text()))
+
+    def bind(self, arrays, sizes):
+        order = [symbol["name"] for symbol in self.manifest["symbols"]]
         values = [ctypes.c_int64(sizes[symbol]) for symbol in order]
-        scope = {**{symbol: sizes[symbol] for symbol in order}, "min": min, "max": max, "div": lambda a, b: a // b}
-        number = lambda text: text if isinstance(text, int) else eval(text, {}, scope)
-        workspace = manifest["workspace_bytes"]
+        scope = {"min": min, "max": max, "div": lambda a, b: a // b}
+        numbers = {symbol: sizes[symbol] for symbol in order}
+
+        def number(text):  # symbols may be no identifiers
+            for symbol in sorted(numbers, key=len, reverse=True):
+                text = str(text).replace(symbol, str(numbers[symbol]))
+            return eval(str(text), {}, scope)
+
+        workspace = self.manifest["workspace_bytes"]
         if values:
-            query = getattr(library, name + "_workspace_bytes")
+            query = getattr(self.library, self.name + "_workspace_bytes")
             query.restype = ctypes.c_int64
             workspace = query(*values)
-        self.buffers = [self.aligned(number(tensor["bytes"])) for tensor in manifest["outputs"]] + [self.aligned(workspace)]
-        self.inputs = [inputs.arrays[tensor["name"]] for tensor in manifest["inputs"]]
+        found = [ctypes.byref(ctypes.c_int64()) for tensor in self.manifest.get("found", [])]
+        self.buffers = [aligned(number(tensor["bytes"])) for tensor in self.manifest["outputs"]] + [aligned(workspace)]
+        self.inputs = [arrays[tensor["name"]] for tensor in self.manifest["inputs"]]
         pointer = lambda array: ctypes.c_void_p(array.ctypes.data)
         outputs = [pointer(buffer) for buffer in self.buffers]
-        self.run, self.arguments = getattr(library, name + "_run"), [*map(pointer, self.inputs), *outputs[:-1], *values, outputs[-1], None]
-
-    def aligned(self, size):
-        raw = self.np.zeros(size + 64, self.np.uint8)
-        return raw[-raw.ctypes.data % 64 :][: max(size, 1)]
+        self.arguments = [*map(pointer, self.inputs), *outputs[:-1], *values, *found, outputs[-1], None]
+        self.run = getattr(self.library, self.name + "_run")
 
     def call(self):
         status = self.run(*self.arguments)
@@ -88,18 +158,25 @@ class Ingot:
             raise RuntimeError(f"status {status & 255}, node {(status >> 8) - 1}")
 
 
+def aligned(size):
+    import numpy as np
+
+    raw = np.zeros(size + 64, np.uint8)
+    return raw[-raw.ctypes.data % 64 :][: max(size, 1)]
+
+
 class OnnxRuntime:
-    def __init__(self, arguments):
+    def __init__(self, model):
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads, options.log_severity_level = 1, 1, 3
-        self.session = onnxruntime.InferenceSession(arguments.folder / "model.onnx", options, providers=["CPUExecutionProvider"])
+        self.session = onnxruntime.InferenceSession(model.path, options, providers=["CPUExecutionProvider"])
         self.runtime = onnxruntime
 
-    def bind(self, inputs):
+    def bind(self, arrays, sizes):
         self.binding = self.session.io_binding()
-        for name, array in inputs.arrays.items():
+        for name, array in arrays.items():
             self.binding.bind_ortvalue_input(name, self.runtime.OrtValue.ortvalue_from_numpy(array))
         for output in self.session.get_outputs():
             self.binding.bind_output(output.name)
@@ -108,46 +185,101 @@ class OnnxRuntime:
         self.session.run_with_iobinding(self.binding)
 
 
-def measure(arguments, engines):
-    times = {name: [] for name in engines}
-    for engine in engines.values():
+def turn(engine, calls):
+    engine.call()
+    begin = time.thread_time()
+    for _ in range(calls):
         engine.call()
-    for _ in range(arguments.calls):
-        for name, engine in engines.items():
-            begin = time.perf_counter()
-            engine.call()
-            times[name].append(time.perf_counter() - begin)
-    return {name: statistics.median(all_times) for name, all_times in times.items()}
+    return (time.thread_time() - begin) / calls
+
+
+def measure(engines, seconds):
+    """Times of each engine, turn by turn."""
+    once = {name: turn(engine, 1) for name, engine in engines.items()}
+    calls = max(1, min(MOST_CALLS, round(0.02 / max(once.values()))))
+    turns = max(7, math.ceil(seconds / ((calls + 1) * max(once.values()))))
+    times, order = {name: [] for name in engines}, list(engines)
+    for _ in range(turns):
+        for name in order:
+            times[name].append(turn(engines[name], calls))
+        order.reverse()
+    return times
+
+
+def rows(arguments, model, scratch):
+    given = [{name: int(size) for name, size in (pair.split("=") for pair in text.split(","))} for text in arguments.sizes]
+    engines = {"open": Ingot.compile(arguments, model, "open_model", scratch, {})}
+    if not arguments.without_ort:
+        engines["ort"] = OnnxRuntime(model)
+    for i, (sizes, arrays) in enumerate(model.cases(given)):
+        engines["static"] = Ingot.compile(arguments, model, f"static_model{i}", scratch, sizes)
+        for engine in engines.values():
+            engine.bind(arrays, sizes)
+        times = measure(engines, arguments.seconds)
+        row = {"model": model.folder.name, "sizes": " ".join(f"{name}={size}" for name, size in sizes.items())}
+        for name in ("open", "static", "ort"):
+            row[name + "_ms"] = f"{statistics.median(times[name]) * 1e3:.4g}" if name in times else ""
+        for name in ("static", "ort"):
+            row["x_" + name] = f"{statistics.median(a / b for a, b in zip(times[name], times['open'])):.3f}" if name in times else ""
+        yield row
+        os.unlink(os.path.join(scratch, f"static_model{i}.so"))
+
+
+def page_table(path):
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file, delimiter="\t"))
+    lines = ["| model | sizes | open, ms | for one size, ms | ONNX Runtime, ms | x for one size | x ONNX Runtime |", "|---|---|--:|--:|--:|--:|--:|"]
+    for row in table:
+        lines.append("| " + " | ".join(row[key] for key in ("model", "sizes", "open_ms", "static_ms", "ort_ms", "x_static", "x_ort")) + " |")
+    means = [math.exp(statistics.mean(math.log(float(row[key])) for row in table if row[key])) for key in ("x_static", "x_ort")]
+    return "\n".join(lines) + f"\n\n{len(table)} rows: {means[0]:.2f} times as fast as for one size in the geometric mean, {means[1]:.2f} times as fast as ONNX Runtime.\n"
+
+
+def renew_page():
+    here = pathlib.Path(__file__).resolve().parent
+    marks = re.compile(r"(<!-- generated by bench/open_sizes.py --page -->\n).*?(<!-- end -->)", re.S)
+    page = here / "README.md"
+    page.write_text(marks.sub(lambda m: m[1] + page_table(here / "open_sizes.tsv") + m[2], page.read_text()))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path), parser.add_argument("--ingot", default="build/bin/ingot"), parser.add_argument("--calls", type=int, default=30)
-    parser.add_argument("--core", type=int, default=1), parser.add_argument("--tsv", type=pathlib.Path), parser.add_argument("--sizes", action="append", default=[])
+    parser.add_argument("folders", type=pathlib.Path, nargs="*")
+    parser.add_argument("--ingot", default="build/bin/ingot")
+    parser.add_argument("--target")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--sizes", action="append", default=[])
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--core", type=int, default=1)
+    parser.add_argument("--open-batch", action="store_true", help="of models for one image, with a batch that is open")
+    parser.add_argument("--without-ort", action="store_true")
+    parser.add_argument("--tsv", type=pathlib.Path)
+    parser.add_argument("--page", action="store_true")
     arguments = parser.parse_args()
+    if arguments.page:
+        return renew_page()
     arguments.ingot = os.path.abspath(arguments.ingot)
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[arguments.core % len(cores)]})
-    import onnx
-
-    graph = onnx.load(arguments.folder / "model.onnx", load_external_data=False).graph
-    symbols = {dim.dim_param for value in graph.input for dim in value.type.tensor_type.shape.dim if dim.dim_param}
-    given = [{name: int(size) for name, size in (pair.split("=") for pair in text.split(","))} for text in arguments.sizes]
-    runtime, kept = OnnxRuntime(arguments), None
-    for sizes in given or tables(symbols):
-        sizes = {name: size for name, size in sizes.items() if name in symbols}
-        inputs = Inputs(arguments.folder / "model.onnx", sizes)
-        runtime.bind(inputs)
-        with tempfile.TemporaryDirectory(prefix="ingot-bench-") as scratch:
-            open_one = Ingot(arguments, inputs, sizes, True, scratch, kept)
-            kept = open_one.keep
-            figures = measure(arguments, {"open": open_one, "static": Ingot(arguments, inputs, sizes, False, scratch), "ort": runtime})
-        text = ",".join(f"{name}={size}" for name, size in sizes.items())
-        row = [arguments.folder.name, text, *(f"{figures[name] * 1e3:.3f}" for name in ("open", "static", "ort")), f"{figures['static'] / figures['open']:.3f}", f"{figures['ort'] / figures['open']:.3f}"]
-        print("%s  %s  open %s ms  static %s ms  ort %s ms  x_static %s  x_ort %s" % tuple(row), flush=True)
-        if arguments.tsv:
-            with open(arguments.tsv, "a") as file:
-                print(*row, sep="\t", file=file)
+    folders = [folder for root in arguments.folders for folder in ([root] if (root / "model.onnx").exists() else sorted(root.iterdir()))]
+    for folder in folders:
+        if not re.search(arguments.only, folder.name) or not (folder / "model.onnx").exists():
+            continue
+        try:
+            with tempfile.TemporaryDirectory(prefix="ingot-bench-") as scratch:
+                model = Model(folder)
+                if not (model.open_batch(scratch) if arguments.open_batch else model.symbols):
+                    continue
+                for row in rows(arguments, model, scratch):
+                    print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+                    if arguments.tsv:
+                        new = not arguments.tsv.exists()
+                        with open(arguments.tsv, "a", newline="") as file:
+                            writer = csv.DictWriter(file, row, delimiter="\t", lineterminator="\n")
+                            writer.writeheader() if new else None
+                            writer.writerow(row)
+        except Exception as error:  # one model less
+            print(f"{folder.name}: {error}", file=sys.stderr)
 
 
 if __name__ == "__main__":
