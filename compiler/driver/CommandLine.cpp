@@ -189,6 +189,10 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
   app.add_flag_callback(
          "--no-fallback", [&options] { options.fallback = false; }, "Fail where a node cannot run on the first target")
       ->group(target);
+  app.add_flag_callback(
+         "--no-allocate", [&options] { options.allocate = false; },
+         "Fail where only the run can tell how much memory a node needs (ingot_exec.allocate)")
+      ->group(target);
   app.add_option("--accuracy", options.accuracy, "Freedom of arithmetic: strict, default or fast")
       ->check(CLI::IsMember({"strict", "default", "fast"}))
       ->group(target)
@@ -321,8 +325,9 @@ void addReport(CLI::App &app, Invocation &invocation) {
 /// Flags on the command line that a compiled model cannot obey any more.
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
-  for (const char *flag : {"--name", "--dim", "--shape", "--cache", "--cache-room", "--target", "--levels",
-                           "--no-fallback", "--accuracy", "--weights", "--dump-after", "--stop-after"}) {
+  for (const char *flag :
+       {"--name", "--dim", "--shape", "--cache", "--cache-room", "--target", "--levels", "--no-fallback",
+        "--no-allocate", "--accuracy", "--weights", "--dump-after", "--stop-after"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }

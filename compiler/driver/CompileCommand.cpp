@@ -36,7 +36,7 @@ void printJson(const pipeline::Result &result) {
     json.attribute("code_bytes", result.codeBytes);
     json.attribute("kernels", result.kernels);
     report::writeSizes(json, result);
-    json.attribute("allocates", false); // no model needs the allocate callback yet: all buffers have sizes
+    report::writeAllocations(json, result);
     json.attributeArray("fallbacks", [&] {
       for (const pipeline::NodePlacement &placement : fallbacks(result)) {
         report::writePlacement(json, placement);
@@ -57,6 +57,7 @@ void printText(const pipeline::Result &result) {
   if (!result.openSizes.empty()) {
     printSizes(result, /*most=*/8);
   }
+  printAllocations(result, /*most=*/8);
   if (std::vector<pipeline::NodePlacement> moved = fallbacks(result); !moved.empty()) {
     llvm::outs() << moved.size() << " nodes do not run on the first target:\n";
     printPlacements(moved);

@@ -111,6 +111,7 @@ void printResult(const pipeline::Result &result, bool memory) {
   if (!result.openSizes.empty()) {
     printSizes(result, /*most=*/1000);
   }
+  printAllocations(result, /*most=*/1000);
   printTargets(result);
   llvm::outs() << "cost\n  " << (result.macs < 0 ? result.macsText : countText(result.macs)) << " multiply-adds, "
                << result.kernels << " kernels\n  arena " << arenaText(result.arenaBytes) << " (largest live set "
@@ -167,6 +168,7 @@ void writeResult(llvm::json::OStream &json, const pipeline::Result &result, bool
   writeArena(json, "arena_lower_bound", result.arenaLowerBound);
   json.attribute("weight_bytes", result.weightBytes);
   report::writeSizes(json, result);
+  report::writeAllocations(json, result);
   json.attributeArray("placement", [&] {
     for (const pipeline::NodePlacement &placement : result.placement) {
       report::writePlacement(json, placement);

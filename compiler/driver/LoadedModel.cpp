@@ -157,6 +157,7 @@ llvm::Error Execution::prepare() {
   if (int status = ingot_plan(&model, sizes.data(), dims.data(), &bytes)) {
     return failure(status);
   }
+  releaseGiven();
   inputs.clear(), outputTensors.clear(), inputBuffers.clear(), outputBuffers.clear();
   for (const ingot_tensor_info &info : inputsOf(model)) {
     std::vector<int64_t> shape(info.dims, info.dims + info.rank);
@@ -168,9 +169,15 @@ llvm::Error Execution::prepare() {
   }
   outputDims = dims;
   sizes.resize(size_t(model.symbol_count + model.found_count));
+  outputTensors.reserve(size_t(model.output_count)); // runs write the addresses of those that they allocate into them
   for (auto next = dims.begin(); const ingot_tensor_info &info : outputsOf(model)) {
-    outputTensors.push_back(makeTensor(info, {next, next + info.rank}));
-    outputBuffers.push_back({outputTensors.back().memory.data.get(), outputTensors.back().elements});
+    if (info.flags & INGOT_TENSOR_ALLOCATED) {
+      outputTensors.emplace_back();
+      outputBuffers.push_back({&outputTensors.back().given, 0});
+    } else {
+      outputTensors.push_back(makeTensor(info, {next, next + info.rank}));
+      outputBuffers.push_back({outputTensors.back().memory.data.get(), outputTensors.back().elements});
+    }
     next += info.rank;
   }
   workspace = allocate(bytes);
@@ -347,7 +354,15 @@ int64_t Execution::evaluate(const support::Size &size) const {
   return size.evaluate(symbol).value_or(0);
 }
 
+void Execution::releaseGiven() {
+  for (Tensor &output : outputTensors) {
+    host.release(output.given);
+    output.given = nullptr;
+  }
+}
+
 int Execution::run() {
+  releaseGiven();
   int status = ingot_run(&model, inputBuffers.data(), model.input_count, outputBuffers.data(), model.output_count,
                          sizes.data(), workspace.data.get(), size_t(workspace.bytes), &exec);
   if (status == 0) {
@@ -357,11 +372,17 @@ int Execution::run() {
 }
 
 llvm::Error Execution::check(int status) const {
+  int64_t given = llvm::count_if(outputTensors, [](const Tensor &output) { return output.given != nullptr; });
+  if (host.isOverrun() || host.count() != given) {
+    return llvm::make_error<ExitError>(
+        2, host.isOverrun() ? "internal error: the compiled model wrote behind memory that it asked for"
+                            : "internal error: the compiled model kept memory that it asked for");
+  }
   if (status) {
     return failure(status);
   }
   for (auto [info, tensor] : llvm::zip(outputsOf(model), outputTensors)) {
-    if (!guardIsIntact(tensor.memory)) {
+    if (tensor.memory.data && !guardIsIntact(tensor.memory)) {
       return llvm::make_error<ExitError>(2, "internal error: the compiled model wrote behind its output '" +
                                                 std::string(info.name) + "'");
     }
@@ -385,7 +406,8 @@ std::vector<HostTensor> Execution::outputs() const {
     for (int64_t dim : tensor.dims) {
       bytes *= dim;
     }
-    tensor.bytes.assign(output.memory.data.get(), output.memory.data.get() + bytes);
+    const char *data = output.given ? static_cast<const char *>(output.given) : output.memory.data.get();
+    tensor.bytes.assign(data, data + bytes);
     tensors.push_back(std::move(tensor));
   }
   return tensors;

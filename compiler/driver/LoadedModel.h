@@ -2,6 +2,7 @@
 // public entry.
 #pragma once
 #include "compiler/driver/DataSet.h"
+#include "compiler/driver/HostMemory.h"
 #include "compiler/driver/Manifest.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -50,14 +51,16 @@ struct GivenSizes {
   std::map<std::string, std::vector<int64_t>> shapes;
 };
 
-/// Buffers for runs of one model with the same sizes: inputs, outputs and workspace, aligned to 64 bytes, outputs and
-/// workspace with a guard behind them. Inputs are set before the first run.
+/// Buffers for runs of one model with the same sizes: inputs, outputs and workspace, aligned to 64 bytes, outputs,
+/// workspace and what runs allocate with a guard behind them. Inputs are set before the first run.
 class Execution {
 public:
   Execution(const LoadedModel &model, const ingot_exec *exec)
       : model(model.model()), exec(exec ? *exec : ingot_exec{}) {
     this->exec.weights = model.weights();
+    host.serve(this->exec);
   }
+  Execution(const Execution &) = delete;
 
   /// Copies recorded inputs in; their shapes say the sizes of the run. The error says which does not fit the model.
   llvm::Error setInputs(llvm::ArrayRef<HostTensor> inputs, const std::string &folder);
@@ -90,9 +93,12 @@ private:
     std::vector<int64_t> dims;
     int64_t elements = 1;
     Memory memory;
+    void *given = nullptr; ///< by the last run, which allocated this output
   };
   static Memory allocate(int64_t bytes);
   static bool guardIsIntact(const Memory &memory);
+  /// Gives back the outputs that the last run allocated.
+  void releaseGiven();
   static Tensor makeTensor(const ingot_tensor_info &info, std::vector<int64_t> dims);
   /// Binds the symbols; the input that does not fit is named as one of `folder`.
   llvm::Error bind(llvm::ArrayRef<HostTensor> inputs, const std::string &folder);
@@ -102,6 +108,7 @@ private:
   std::string sizesText(const ingot_tensor_info &info) const;
 
   const ingot_model &model;
+  HostMemory host;
   ingot_exec exec;
   std::vector<int64_t> sizes;      ///< of the model's symbols, then what the last run found
   std::vector<int64_t> outputDims; ///< of all outputs, of the last run

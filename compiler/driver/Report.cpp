@@ -17,6 +17,23 @@ void writePhases(llvm::json::OStream &json, const pipeline::Result &result) {
   });
 }
 
+void printAllocations(const pipeline::Result &result, size_t most) {
+  if (result.allocations.empty()) {
+    return;
+  }
+  llvm::outs() << "memory that every run asks for (ingot_exec.allocate), as nothing bounds it\n";
+  for (const pipeline::Allocation &allocation : llvm::ArrayRef(result.allocations).take_front(most)) {
+    llvm::outs() << "  " << allocation.bytes << " bytes for node '" << plainName(allocation.node) << "'";
+    if (!allocation.output.empty()) {
+      llvm::outs() << ", output '" << plainName(allocation.output) << "'";
+    }
+    llvm::outs() << "; " << plainName(allocation.why) << '\n';
+  }
+  if (result.allocations.size() > most) {
+    llvm::outs() << "  and " << result.allocations.size() - most << " more: see the manifest, or --json\n";
+  }
+}
+
 static size_t openLaunches(const pipeline::Result &result) {
   return size_t(
       llvm::count_if(result.launches, [](const pipeline::GraphNode &launch) { return !launch.symbols.empty(); }));

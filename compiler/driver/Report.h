@@ -14,6 +14,9 @@ void printSizes(const pipeline::Result &result, size_t most);
 void writeLevels(llvm::json::OStream &json, const pipeline::Result &result);
 void printLevels(const pipeline::Result &result);
 
+/// Memory that runs ask for and why, as text, `most` lines; nothing where they ask for none.
+void printAllocations(const pipeline::Result &result, size_t most);
+
 /// Null for an arena that depends on the open sizes (-1).
 void writeArena(llvm::json::OStream &json, llvm::StringRef key, int64_t bytes);
 

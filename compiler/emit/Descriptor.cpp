@@ -20,7 +20,8 @@ public:
   /// The descriptor's global; `run` is the generic entry, `plan` null for a model whose sizes are all numbers.
   GlobalVariable *build(Function *run, Function *plan) {
     Constant *fields[] = {int32(INGOT_ABI),
-                          int32(model.takesWeights() ? INGOT_MODEL_WEIGHTS_APART : 0),
+                          int32((model.takesWeights() ? INGOT_MODEL_WEIGHTS_APART : 0) |
+                                (model.allocations.empty() ? 0 : INGOT_MODEL_ALLOCATES)),
                           string(model.name),
                           string(model.target),
                           int32(model.inputs.size()),
@@ -119,12 +120,15 @@ private:
       Size elements = ingot::support::product(info.room());
       all.push_back(
           ConstantStruct::getAnon({string(info.name), int32(info.type), int32(info.dims.size()), array(dims, "dims"),
-                                   int64(numberOr(elements, -1)), int64(numberOr(info.bytes, -1)),
-                                   int32(info.isOptional ? INGOT_TENSOR_OPTIONAL : 0), int32(info.inPlaceOf + 1)}));
+                                   int64(numberOr(elements, -1)), int64(numberOr(info.bytes, -1)), int32(flags(info)),
+                                   int32(info.inPlaceOf + 1)}));
     }
     return array(all, name);
   }
 
+  static int64_t flags(const TensorInfo &info) {
+    return (info.isOptional ? INGOT_TENSOR_OPTIONAL : 0) | (info.isAllocated ? INGOT_TENSOR_ALLOCATED : 0);
+  }
   static int64_t numberOr(const Size &size, int64_t other) { return size.isNumber() ? size.number() : other; }
 
   Module &ir;

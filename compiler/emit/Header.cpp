@@ -78,6 +78,9 @@ private:
     return llvm::any_of(model.inputs, [](const TensorInfo &input) { return input.isOptional; });
   }
   bool finds() const { return !model.found.empty(); }
+  bool allocates() const { return !model.allocations.empty(); }
+  /// Whether exec may not be null.
+  bool needsExec() const { return model.takesWeights() || allocates(); }
 
   /// A size with the parameters' names for the symbols.
   Size asParameters(const Size &size) const {
@@ -142,6 +145,7 @@ private:
           out << ", in the model '" << inComment(tensor.name) << "'";
         }
         out << (tensor.isOptional ? "; optional, may be null" : "");
+        out << (tensor.isAllocated ? "; allocated by the run" : "");
         out << (tensor.inPlaceOf >= 0 ? "; may be the memory of " + names.inputs[tensor.inPlaceOf] : "") << "\n";
       }
     };
@@ -153,7 +157,8 @@ private:
       out << "\n";
     }
     for (auto [found, parameter] : llvm::zip(model.found, names.found)) {
-      out << " * found  " << parameter << ": at most " << asParameters(found.most).text() << "\n";
+      out << " * found  " << parameter
+          << (found.most.isUnknown() ? ": nothing bounds it" : ": at most " + asParameters(found.most).text()) << "\n";
     }
     list("input  ", model.inputs, names.inputs);
     list("output ", model.outputs, names.outputs);
@@ -162,6 +167,10 @@ private:
     }
     if (!model.levels.empty()) {
       out << " *\n * A run takes the highest of these levels that the machine has, or ends with INGOT_ERROR_TARGET.\n";
+    }
+    if (allocates()) {
+      out << " *\n * Nothing bounds some of the sizes: a run needs exec->allocate and exec->release. Outputs that it\n"
+             " * allocates belong to the caller, who releases them.\n";
     }
     out << " *\n * Tensors are dense and row-major. See ingot.h for the rules. */\n";
   }
@@ -228,9 +237,10 @@ private:
            "be\n"
            " * null"
         << (hasOptional() ? " but those of optional inputs" : "") << ", and workspace has " << bytes
-        << " bytes, aligned."
+        << " bytes, aligned." << (allocates() ? " exec->allocate and exec->release have to be there." : "")
         << (model.takesWeights() ? " exec->weights is the address of the bytes of " + model.name +
                                        ".weights;\n * see ingot_weights_load and ingot_weights_check. */\n"
+            : allocates()        ? " */\n"
                                  : " exec may be null: the calling thread only. */\n");
     std::string start = "int " + model.name + "_run(";
     std::string indent = ",\n" + std::string(start.size(), ' ');
@@ -239,7 +249,7 @@ private:
       out << "const " << elementNames(tensor.type)->c << " *" << parameter << indent;
     }
     for (auto [tensor, parameter] : llvm::zip(model.outputs, names.outputs)) {
-      out << elementNames(tensor.type)->c << " *" << parameter << indent;
+      out << elementNames(tensor.type)->c << (tensor.isAllocated ? " **" : " *") << parameter << indent;
     }
     out << symbolParameters("int64_t", indent) << (isOpen() ? indent : "") << foundParameters("int64_t *", indent)
         << "void *workspace, const ingot_exec *exec);\n\n";
@@ -282,7 +292,8 @@ private:
   void writeConstruction() {
     out << "/// The model with a workspace of its own: one for each thread that runs it. The only allocation is made "
            "by\n"
-           "/// the constructor; test the object for whether there was memory.\n"
+           "/// the constructor"
+        << (allocates() ? " and for what nothing bounds" : "") << "; test the object for whether there was memory.\n"
         << "class " << model.name << " {\npublic:\n"
         << weightsComment() << "  " << (model.takesWeights() ? "explicit " : "") << model.name << "("
         << weightsParameter() << ") : memory(" << upper << "_WORKSPACE_BYTES, " << upper << "_WORKSPACE_ALIGN)"
@@ -316,25 +327,28 @@ private:
       out << "Span<const " << elementNames(tensor.type)->cpp << "> " << parameter << ", ";
     }
     for (auto [tensor, parameter] : llvm::zip(model.outputs, names.outputs)) {
-      out << "Span<" << elementNames(tensor.type)->cpp << "> " << parameter << ", ";
+      out << (tensor.isAllocated ? "Allocated<" : "Span<") << elementNames(tensor.type)->cpp
+          << (tensor.isAllocated ? "> &" : "> ") << parameter << ", ";
     }
     out << symbolParameters("std::int64_t", ", ") << (isOpen() ? ", " : "") << foundParameters("std::int64_t &", ", ")
         << "const ingot_exec *exec = nullptr) {\n";
+    if (needsExec()) { // no parameter ends with an underscore
+      out << "    ingot_exec exec_ = exec ? *exec : ingot_exec{};\n"
+          << (model.takesWeights() ? "    exec_.weights = weights_;\n" : "")
+          << (allocates() ? "    allocateOnHeap(exec_); // unless it says how\n" : "");
+    }
     writeBuffers("inputs", model.inputs, names.inputs, /*isConst=*/true);
     writeBuffers("outputs", model.outputs, names.outputs, /*isConst=*/false);
-    if (isOpen() || finds()) { // no parameter ends with an underscore
+    if (isOpen() || finds()) {
       out << "    std::int64_t sizes_[" << model.symbols.size() + model.found.size() << "] = {" << symbolArguments()
           << "};\n";
-    }
-    if (model.takesWeights()) {
-      out << "    ingot_exec exec_ = exec ? *exec : ingot_exec{};\n    exec_.weights = weights_;\n";
     }
     out << formatv("    {5}Status{6}(ingot_run(model(), {0}, {1}, {2}, {3}, {4}, memory.data(), memory.size(), {7}),\n"
                    "                  model());\n",
                    model.inputs.empty() ? "nullptr" : "inputs", model.inputs.size(),
                    model.outputs.empty() ? "nullptr" : "outputs", model.outputs.size(),
                    isOpen() || finds() ? "sizes_" : "nullptr", finds() ? "" : "return ", finds() ? " status_" : "",
-                   model.takesWeights() ? "&exec_" : "exec");
+                   needsExec() ? "&exec_" : "exec");
     for (auto [i, name] : llvm::enumerate(names.found)) {
       out << "    " << name << " = sizes_[" << model.symbols.size() + i << "];\n";
     }
@@ -347,6 +361,10 @@ private:
     }
     out << "    const ingot_buffer " << variable << "[] = {\n";
     for (auto [tensor, parameter] : llvm::zip(tensors, parameters)) {
+      if (tensor.isAllocated) {
+        out << "        " << parameter << ".receive(exec_),\n";
+        continue;
+      }
       std::string data = parameter + ".data()";
       if (isConst) {
         data = formatv("const_cast<{0} *>({1})", elementNames(tensor.type)->cpp, data);

@@ -8,8 +8,11 @@
 
 using namespace llvm;
 
-/// A number, or the text of an expression of the symbols.
+/// A number, the text of an expression of the symbols, or null where there is none.
 static void writeSize(json::OStream &json, const ingot::support::Size &size) {
+  if (size.isUnknown()) {
+    return json.value(nullptr);
+  }
   size.isNumber() ? json.value(size.number()) : json.value(json::fixUTF8(size.text()));
 }
 
@@ -107,6 +110,9 @@ static void writeTensors(json::OStream &json, ArrayRef<ingot::plan::TensorInfo> 
       json.attributeBegin("bytes");
       writeSize(json, tensor.bytes);
       json.attributeEnd();
+      if (tensor.isAllocated) {
+        json.attribute("allocated", true);
+      }
       if (tensor.isOptional) {
         json.attribute("optional", true);
       }
@@ -141,6 +147,22 @@ static void writeLevels(json::OStream &json, ArrayRef<ingot::plan::LevelInfo> le
         json.attribute("weight_bytes", level.weightBytes);
         json.attribute("own_weight_bytes", level.ownWeightBytes);
       });
+    }
+  });
+}
+
+/// Memory that a run asks for, and for which node.
+static void writeAllocation(json::OStream &json, const ingot::plan::ModelInfo &model,
+                            const ingot::plan::AllocationInfo &allocation) {
+  json.object([&] {
+    json.attribute("node", json::fixUTF8(allocation.node));
+    json.attribute("bytes", json::fixUTF8(allocation.bytes));
+    json.attribute("why", json::fixUTF8(allocation.why));
+    if (allocation.output >= 0) {
+      json.attribute("output", json::fixUTF8(model.outputs[size_t(allocation.output)].name));
+    }
+    if (allocation.grows) {
+      json.attribute("grows", true);
     }
   });
 }
@@ -181,7 +203,14 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t code
     writeSize(json, model.macs);
     json.attributeEnd();
     writeWhyOpen(json, model);
-    json.attribute("allocates", false);
+    json.attribute("allocates", !model.allocations.empty());
+    if (!model.allocations.empty()) {
+      json.attributeArray("allocations", [&] {
+        for (const plan::AllocationInfo &allocation : model.allocations) {
+          writeAllocation(json, model, allocation);
+        }
+      });
+    }
   });
   stream << "\n";
   return text;

@@ -2,6 +2,7 @@
 // ever will be. Ops that a rewrite puts in front of the current one are visited next. Blocks in regions are walked
 // where their op stands.
 #include "compiler/graph/Simplify.h"
+#include "compiler/graph/AskSizes.h"
 #include "compiler/graph/FoldSizes.h"
 #include "compiler/graph/RowSlice.h"
 #include "compiler/graph/SimplifyControl.h"
@@ -199,7 +200,8 @@ LogicalResult walkForward(Block &block, PatternRewriter &rewriter) {
       continue;
     }
     rewriter.setInsertionPoint(op);
-    if (succeeded(foldSizes(op, rewriter)) || succeeded(sliceToGather(op, rewriter))) {
+    if (succeeded(foldSizes(op, rewriter)) || succeeded(sliceToGather(op, rewriter)) ||
+        succeeded(askSizes(op, rewriter))) {
       op = next();
       continue;
     }
@@ -246,6 +248,7 @@ static std::set<std::string> mentionedSizes(func::FuncOp function) {
     if (auto sizes = dyn_cast<onnx::SizesOp>(op)) {
       llvm::for_each(*onnx::sizesIn(sizes), add);
     }
+    llvm::for_each(onnx::listedSizes(op), add);
     for (const onnx::Choice &choice : onnx::choicesOf(op)) {
       add(choice.sizes[0]), add(choice.sizes[1]);
     }
@@ -304,6 +307,30 @@ LogicalResult simplify(func::FuncOp function) {
     }
   }
   removeIdleFinders(function);
+  return success();
+}
+
+static bool isSized(func::FuncOp function) {
+  return !function
+              .walk([](Operation *op) {
+                bool sized = llvm::all_of(op->getResults(),
+                                          [](Value v) { return !isa<TensorType>(v.getType()) || onnx::isSized(v); });
+                return sized ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+LogicalResult findSizes(func::FuncOp function, bool unbounded) {
+  // First those that have a bound: what they tell may be all that is missing.
+  for (bool any : {false, true}) {
+    if (isSized(function) || (any && !unbounded)) {
+      break;
+    }
+    onnx::setAsking(function, any);
+    if (failed(simplify(function))) {
+      return failure();
+    }
+  }
   return success();
 }
 

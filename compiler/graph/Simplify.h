@@ -9,6 +9,10 @@ namespace ingot::graph {
 /// ops are gone. Fails (with messages) on contradictions.
 mlir::LogicalResult simplify(mlir::func::FuncOp function);
 
+/// Makes found sizes of numbers in data, where nothing else tells how large a tensor is; of those that nothing bounds
+/// only with `unbounded`. Simplifies the function where there are such.
+mlir::LogicalResult findSizes(mlir::func::FuncOp function, bool unbounded);
+
 /// Common subexpressions, then unused ops.
 void eliminateCommon(mlir::func::FuncOp function);
 

@@ -6,6 +6,7 @@
 // the model fits one. Where the answer depends on the model's symbols, the branch for equal sizes is taken, and a run
 // for which they are not equal is not let in.
 #include "compiler/graph/SimplifyControl.h"
+#include "compiler/graph/AskSizes.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
@@ -256,6 +257,9 @@ static bool hoist(onnx::LoopOp loop) {
 static Visit simplifyLoop(onnx::LoopOp loop, PatternRewriter &rewriter) {
   if (failed(onnx::updateTypes(loop))) {
     return Visit::Failed;
+  }
+  if (succeeded(askSizes(loop, rewriter))) {
+    return Visit::Replaced;
   }
   rewriter.setInsertionPoint(loop);
   std::optional<int> turns = turnsOf(loop);

@@ -11,6 +11,17 @@
 // A found size (compiler/onnx/Found.h) is loaded behind the call that finds it, or is an argument of the block behind
 // the If or Loop, and from there on a symbol like the others. Requirements that speak of it are checked there. Whatever
 // has to be known before is known of its bound.
+//
+// Memory that nothing bounds (memory/PlanMemory) is asked for where its size has been found. What a run holds stands in
+// a list on its stack, {address, bytes, where the caller wants an output's address, number of the output} each:
+//
+//   NAME_run(...) {
+//     list = {...}; if (bad = ingot_memory_begin(exec, list, count)) return bad;
+//     return ingot_memory_end(exec, list, count, NAME_inner_run(inputs..., outputs..., sizes..., workspace, list,
+//     exec));
+//   }
+//
+// so that whatever way NAME_inner_run ends, what it holds is released, or handed to the caller.
 #include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/LlvmAttributes.h"
 #include "compiler/lower/SizeChecks.h"
@@ -41,6 +52,9 @@ public:
         suffix(suffix), workspaceBytes(workspaceBytes), slackBytes(slackBytes), weightBytes(weightBytes),
         symbols(suffix.empty() ? onnx::symbolsOf(function, function.getArgumentTypes()) : namesOf(info)),
         bounds(onnx::boundsOf(function)), end(function.getBody().front().getTerminator()) {
+    if (auto numbers = function->getAttrOfType<DenseI64ArrayAttr>("plan.asked")) {
+      asked = numbers.asArrayRef();
+    }
     if (auto buffers = function->getAttrOfType<ArrayAttr>("plan.buffers")) {
       for (auto buffer : buffers.getAsRange<ArrayAttr>()) {
         bufferBytes.push_back(*Size::parse(cast<StringAttr>(buffer[0]).getValue()));
@@ -58,6 +72,9 @@ public:
       buildPlan();
     }
     buildRun();
+    if (!asked.empty()) {
+      buildHolder();
+    }
     function.erase();
   }
 
@@ -72,7 +89,9 @@ private:
   Operation *end;
   std::vector<Size> bufferBytes;
   std::vector<ArrayRef<int64_t>> buffersBelow;
-  func::FuncOp admits; ///< (symbols: index...) -> i32; null without symbols
+  ArrayRef<int64_t> asked; ///< outputs, or -1: memory that the run asks for
+  Value held;              ///< the list of it
+  func::FuncOp admits;     ///< (symbols: index...) -> i32; null without symbols
   Value workspace, weights;
   SmallVector<Value> outputs, bufferOffsets;
   llvm::DenseMap<Value, Value> inputs;
@@ -129,7 +148,9 @@ private:
     };
     llvm::for_each(bufferBytes, fits);
     for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), end->getOperandTypes())) {
-      fits(bytesOf(type).bounded(bounds));
+      if (Size most = bytesOf(type).bounded(bounds); !most.isUnknown()) {
+        fits(most);
+      }
     }
     std::vector<onnx::SizeCheck> checks = onnx::checksOf(function);
     for (const onnx::SizeCheck &check : llvm::reverse(checks)) {
@@ -164,7 +185,8 @@ private:
     int64_t at = 0;
     for (Type type : end->getOperandTypes()) {
       for (const Size &size : onnx::sizesOf(cast<RankedTensorType>(type))) {
-        w.store(w.integer(size.bounded(bounds), i64), {f.getArgument(1), i64}, at++);
+        Size most = size.bounded(bounds);
+        w.store(w.integer(most.isUnknown() ? Size(-1) : most, i64), {f.getArgument(1), i64}, at++);
       }
     }
     Value bytes = bufferBytes.empty() ? w.value(workspaceBytes) : w.value(w.ix(arena()) + Ix(slackBytes));
@@ -241,7 +263,9 @@ private:
   }
   /// Symbols, and where found sizes go.
   ValueRange sizeArguments() {
-    return ValueRange(entry.getArguments()).drop_back(2).take_back(symbols.size() + info.found.size());
+    return ValueRange(entry.getArguments())
+        .drop_back(asked.empty() ? 2 : 3)
+        .take_back(symbols.size() + info.found.size());
   }
   ValueRange symbolArguments() { return sizeArguments().take_front(symbols.size()); }
   void arenaOfRun() {
@@ -261,11 +285,19 @@ private:
     for (Type t : llvm::concat<const Type>(function.getArgumentTypes(), end->getOperandTypes())) {
       types.push_back(bytesType(bytesOf(t)));
     }
+    for (int64_t output : asked) {
+      if (output >= 0) { // where its address goes
+        types[function.getNumArguments() + output] = MemRefType::get({1}, w.b.getIndexType());
+      }
+    }
     types.append(symbols.size(), w.b.getIndexType());
     types.append(info.found.size(), MemRefType::get({1}, w.b.getI64Type()));
     types.push_back(bytesType(bufferBytes.empty() ? Size(workspaceBytes) : Size::unknown()));
+    if (!asked.empty()) {
+      types.push_back(heldType());
+    }
     types.push_back(pointerType(w.b.getContext()));
-    entry = begin("_run", types);
+    entry = begin(asked.empty() ? "_run" : "_inner_run", types);
     unsigned n = function.getNumArguments();
     for (unsigned i = 0; i < n; ++i) {
       inputs[function.getArgument(i)] = entry.getArgument(i);
@@ -273,9 +305,93 @@ private:
     for (unsigned i = 0; i < end->getNumOperands(); ++i) {
       outputs.push_back(entry.getArgument(n + i));
     }
-    workspace = entry.getArguments().take_back(2).front();
+    workspace = entry.getArguments().take_back(asked.empty() ? 2 : 3).front();
+    if (!asked.empty()) {
+      entry.setPrivate();
+      held = entry.getArguments().take_back(2).front();
+    }
     if (weightBytes) {
       weights = memref::GetGlobalOp::create(w.b, w.loc, bytesType(weightBytes), weightsName);
+    }
+  }
+
+  // Memory that the run asks for.
+
+  static constexpr int64_t heldWords = 4;
+  MemRefType heldType() { return MemRefType::get({static_cast<int64_t>(asked.size()) * heldWords}, w.b.getI64Type()); }
+  Value exec() { return entry.getArguments().back(); }
+
+  /// A call of the support library.
+  Value library(StringRef name, ValueRange arguments, TypeRange results) {
+    auto module = function->getParentOfType<ModuleOp>();
+    auto callee = module.lookupSymbol<func::FuncOp>(name);
+    if (!callee) {
+      OpBuilder::InsertionGuard guard(w.b);
+      w.b.setInsertionPoint(function);
+      callee = func::FuncOp::create(w.b, w.loc, name, w.b.getFunctionType(arguments.getTypes(), results));
+      callee.setPrivate();
+    }
+    auto call = func::CallOp::create(w.b, w.loc, callee, arguments);
+    return results.empty() ? Value() : call.getResult(0);
+  }
+  Value number(int64_t n, unsigned bits) { return arith::ConstantIntOp::create(w.b, w.loc, n, bits); }
+
+  /// NAME_run around NAME_inner_run.
+  void buildHolder() {
+    func::FuncOp inner = entry;
+    SmallVector<Type> types(inner.getArgumentTypes());
+    types.erase(types.end() - 2);
+    func::FuncOp outer = begin("_run", types);
+    Type i64 = w.b.getI64Type();
+    Value list = memref::AllocaOp::create(w.b, w.loc, heldType());
+    unsigned first = function.getNumArguments();
+    for (auto [i, output] : llvm::enumerate(asked)) {
+      Value place = number(0, 64);
+      if (output >= 0) {
+        Value address = memref::ExtractAlignedPointerAsIndexOp::create(w.b, w.loc, outer.getArgument(first + output));
+        place = w.integer(w.ix(address), i64);
+      }
+      w.store(place, {list, i64}, static_cast<int64_t>(i) * heldWords + 2);
+      w.store(number(output, 64), {list, i64}, static_cast<int64_t>(i) * heldWords + 3);
+    }
+    Value exec = outer.getArguments().back(), count = number(static_cast<int64_t>(asked.size()), 32);
+    Type i32 = w.b.getI32Type();
+    Value bad = library("ingot_memory_begin", {exec, list, count}, i32);
+    returnIf(outer, arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, bad, number(0, 32)), [&] {
+      // inputs, outputs, workspace, weights, then this
+      return status(nullErrorKind, static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 2);
+    });
+    SmallVector<Value> arguments(outer.getArguments().drop_back());
+    arguments.append({list, exec});
+    Value result = func::CallOp::create(w.b, w.loc, inner, arguments).getResult(0);
+    ret(library("ingot_memory_end", {exec, list, count, result}, i32));
+  }
+
+  /// What an op needs before it runs; in a loop (`grows`) before each iteration.
+  void ask(Operation *op, bool grows = false) {
+    auto asks = op->getAttrOfType<ArrayAttr>("plan.asks");
+    for (Attribute each : asks ? asks.getValue() : ArrayRef<Attribute>()) {
+      auto one = cast<ArrayAttr>(each);
+      if ((one.size() == 3) != grows) {
+        continue;
+      }
+      auto bytes = [&](unsigned i) { return *Size::parse(cast<StringAttr>(one[i]).getValue()); };
+      Size needed = bytes(one.size() - 1), used = grows ? bytes(1) : Size(0);
+      int64_t node = nodeNumber(onnx::nodeOf(op->getLoc()));
+      returnIf(entry, impossible(w, needed), [&] { return status(sizeErrorKind, node); });
+      Type i64 = w.b.getI64Type();
+      Value arguments[] = {exec(), held, number(cast<IntegerAttr>(one[0]).getInt(), 32), w.integer(used, i64),
+                           w.integer(needed, i64)};
+      Value bad = library("ingot_memory_need", arguments, w.b.getI32Type());
+      returnIf(entry, arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, bad, number(0, 32)),
+               [&] { return status(memoryErrorKind, node); });
+    }
+  }
+  /// What nobody needs behind an op.
+  void release(Operation &op) {
+    auto numbers = op.getAttrOfType<DenseI64ArrayAttr>("plan.releases");
+    for (int64_t n : numbers ? numbers.asArrayRef() : ArrayRef<int64_t>()) {
+      library("ingot_memory_release", {exec(), held, number(n, 32)}, {});
     }
   }
 
@@ -293,6 +409,10 @@ private:
     Ix offset = *Size::parse(place.getOffset()) + extra;
     if (place.getBuffer() >= 0) {
       offset = w.ix(bufferOffsets[place.getBuffer()]) + offset;
+    }
+    if (place.getAsked() >= 0) {
+      Value memory = library("ingot_memory_at", {held, number(place.getAsked(), 32)}, bytesType(Size::unknown()));
+      return at(memory, offset, type);
     }
     return at(place.getOutput() < 0 ? workspace : outputs[place.getOutput()], offset, type);
   }
@@ -336,6 +456,7 @@ private:
       } else if (auto loop = dyn_cast<onnx::LoopOp>(op)) {
         turns(loop);
       }
+      release(op);
     }
   }
 
@@ -451,7 +572,7 @@ private:
   }
 
   /// A loop without a condition of its own ends with its trip count: one that no run can reach is an error.
-  static constexpr int64_t mostTurns = int64_t(1) << 40;
+  static constexpr int64_t mostTurns = mostUnbounded;
 
   void turns(onnx::LoopOp loop) {
     w.loc = loop.getLoc();
@@ -465,6 +586,7 @@ private:
       returnIf(entry, arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::sgt, trips, most),
                [&] { return status(sizeErrorKind, nodeNumber(onnx::nodeOf(loop->getLoc()))); });
     }
+    ask(loop);
     for (unsigned i = 0; i < loop.carried(); ++i) {
       copy(loop.getInitial()[i], loop, i);
     }
@@ -506,6 +628,7 @@ private:
   /// One iteration.
   void turn(onnx::LoopOp loop, Value number) {
     w.symbols[loop->getAttrOfType<StringAttr>("plan.number").str()] = number;
+    ask(loop, /*grows=*/true);
     if (!loop.number().use_empty()) {
       Type i64 = w.b.getI64Type();
       w.store(w.integer(w.ix(number), i64), {place(loop, loop.getNumResults(), 0, MemRefType::get({1}, i64)), i64}, 0);
@@ -519,6 +642,7 @@ private:
 
   void call(plan::LaunchOp launch) {
     w.loc = launch.getLoc();
+    ask(launch);
     auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getCalleeAttr());
     SmallVector<Value> args;
     for (Value v : launch.getIns()) {
@@ -557,10 +681,11 @@ private:
     Value bad = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, result, zero);
     returnIf(entry, bad, [&] {
       // Any other status comes from parallel_for.
-      Value index = arith::ConstantIntOp::create(w.b, w.loc, indexErrorKind, 32);
-      Value isIndex = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, result, index);
-      Value located = status(indexErrorKind, nodeNumber(onnx::nodeOf(launch.getLoc())));
-      return arith::SelectOp::create(w.b, w.loc, isIndex, located, result).getResult();
+      int64_t kind = launch.getFound() ? sizeErrorKind : indexErrorKind;
+      Value ours = arith::ConstantIntOp::create(w.b, w.loc, kind, 32);
+      Value isOurs = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, result, ours);
+      Value located = status(kind, nodeNumber(onnx::nodeOf(launch.getLoc())));
+      return arith::SelectOp::create(w.b, w.loc, isOurs, located, result).getResult();
     });
   }
 

@@ -40,9 +40,11 @@ struct Build {
   Buffer scratch; ///< i8; null when KernelShape::scratchBytes is 0
   Buffer status;  ///< one i32, for checked kernels
 
-  /// Makes the run end with INGOT_ERROR_INDEX for this node when `bad` (i1) is true. The builder goes on: it must clamp
-  /// the value so that nothing outside a tensor is touched meanwhile.
+  /// Makes the run end with INGOT_ERROR_INDEX (or `kind`: INGOT_ERROR_SIZE, for an op that finds a size) for this node
+  /// when `bad` (i1) is true. The builder goes on: it must clamp the value so that nothing outside a tensor is touched
+  /// meanwhile.
   void failIf(mlir::Value bad);
+  void failIf(mlir::Value bad, int64_t kind);
 };
 
 /// The stem of a kernel's family.

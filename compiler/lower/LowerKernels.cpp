@@ -72,8 +72,9 @@ ElementsAttr constantOperand(plan::KernelOp kernel, Value regionValue) {
   return n < 0 ? ElementsAttr() : onnx::constantOf(kernel.getIns()[n]);
 }
 
-void Build::failIf(Value bad) {
-  w.ifThen(bad, [&] { w.store(w.constant(indexErrorKind, w.b.getI32Type()), status, 0); });
+void Build::failIf(Value bad) { failIf(bad, indexErrorKind); }
+void Build::failIf(Value bad, int64_t kind) {
+  w.ifThen(bad, [&] { w.store(w.constant(static_cast<double>(kind), w.b.getI32Type()), status, 0); });
 }
 
 /// What makes two kernels one function: everything a builder may look at.
@@ -140,11 +141,7 @@ static std::set<std::string> symbolsOf(plan::KernelOp kernel) {
     for (Region &region : op.getRegions()) {
       llvm::for_each(region.getArgumentTypes(), addType);
     }
-    if (auto texts = op.getAttrOfType<ArrayAttr>(onnx::sizesName)) {
-      for (Attribute text : texts) {
-        add(*support::Size::parse(cast<StringAttr>(text).getValue()));
-      }
-    }
+    llvm::for_each(onnx::listedSizes(&op), add);
     if (auto sizes = dyn_cast<onnx::SizesOp>(op)) {
       llvm::for_each(*onnx::sizesIn(sizes), add);
     }

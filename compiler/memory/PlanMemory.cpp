@@ -16,7 +16,13 @@
 // iteration's number). A carried value has one buffer for all iterations and the result: the next value is computed
 // there if all reads of the present one come before, else in a buffer of its own that is copied when the iteration
 // ends.
+//
+// What nothing bounds (sizes that only data tells) has no place in the arena: it is memory that the run asks for when
+// the launch that writes it comes, and gives back behind the last that reads it. Such a memory is a number in
+// plan.asked; ops say in plan.asks what must be there before they run, and in plan.releases what nobody needs behind
+// them. A scan output of a loop of which nobody knows how often it turns grows slice by slice.
 #include "compiler/memory/PlanMemory.h"
+#include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/plan/Layout.h"
@@ -30,19 +36,24 @@ namespace {
 
 class Planner {
 public:
-  Planner(func::FuncOp function, ArrayRef<ingot::plan::SymbolInfo> symbols)
-      : function(function), symbols(symbols), block(function.getBody().front()), found(onnx::boundsOf(function)) {}
+  Planner(func::FuncOp function, ArrayRef<ingot::plan::SymbolInfo> symbols, bool mayAsk)
+      : function(function), symbols(symbols), block(function.getBody().front()), found(onnx::boundsOf(function)),
+        mayAsk(mayAsk) {}
 
   FailureOr<MemoryPlan> run() {
     function.walk([&](Operation *op) { adopt(op); });
     for (auto [k, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
       outputs[homeOf(v).base] = k;
+      if (bytesOf(v).bounded(found).isUnknown()) {
+        refuseToAsk(bytesOf(v), "output " + Twine(k));
+      }
     }
     visit(block);
     if (unbounded) {
       return failure();
     }
     shareInPlace();
+    numberAsked();
     for (Value v : block.getTerminator()->getOperands()) {
       plan.inPlaceOf.push_back(inputReplacedBy(v));
     }
@@ -56,6 +67,7 @@ public:
       orderBuffers();
     }
     function.walk([&](Operation *op) { annotate(op); });
+    annotateAsked();
     return std::move(plan);
   }
 
@@ -65,7 +77,7 @@ private:
   ArrayRef<ingot::plan::SymbolInfo> symbols;
   Block &block;
   support::Bounds found; ///< sizes that the run finds
-  bool unbounded = false;
+  bool mayAsk, unbounded = false;
   int64_t step = 0, loops = 0;
   llvm::DenseMap<Value, Place> adopted; ///< bases that lie in a control op's result, and where there
   /// Loops around the current op: where they begin, and the buffers from before that they use.
@@ -77,6 +89,10 @@ private:
   llvm::DenseMap<Value, size_t> bufferOf; ///< base -> buffer
   llvm::DenseMap<Operation *, size_t> scratchOf;
   llvm::DenseMap<Operation *, int64_t> stepOf;
+  llvm::DenseMap<Operation *, int64_t> endOf;   ///< the last step of an op of the function's own block
+  std::vector<bool> asked;                      ///< by buffer: nothing bounds it
+  llvm::DenseMap<size_t, int64_t> askedBuffer;  ///< buffer -> its number in plan.asked
+  llvm::DenseMap<int64_t, int64_t> askedOutput; ///< the same of a function result
 
   support::Range boundsOf(StringRef name) const {
     for (const ingot::plan::SymbolInfo &symbol : symbols) {
@@ -94,10 +110,12 @@ private:
   size_t addBuffer(const support::Size &exact, int64_t step, std::string name) {
     Buffer b;
     support::Size bytes = exact.bounded(found);
-    if (bytes.isUnknown()) {
-      emitError(function.getLoc(), "nothing bounds the " + exact.text() + " bytes of " + name);
-      unbounded = true;
+    bool ask = bytes.isUnknown();
+    if (ask) {
+      refuseToAsk(exact, name);
     }
+    asked.push_back(ask);
+    bytes = ask ? support::Size(0) : bytes;
     sizes.push_back(bytes);
     auto some = [&](StringRef name) { return std::optional(boundsOf(name).most.value_or(someSize)); };
     b.bytes = std::max<int64_t>(0, largest(bytes).value_or(bytes.evaluate(some).value_or(0)));
@@ -105,6 +123,14 @@ private:
     plan.buffers.push_back(b);
     plan.names.push_back(std::move(name));
     return plan.buffers.size() - 1;
+  }
+
+  void refuseToAsk(const support::Size &bytes, const Twine &what) {
+    if (!mayAsk) {
+      emitError(function.getLoc(), "nothing bounds the " + bytes.text() + " bytes of ")
+          << what << ", and --no-allocate forbids to ask for them";
+      unbounded = true;
+    }
   }
 
   static support::Size bytesOf(Value v) { return ingot::plan::physicalBytes(cast<RankedTensorType>(v.getType())); }
@@ -256,6 +282,9 @@ private:
 
   void visit(Block &block) {
     for (Operation &op : block) {
+      if (&block == &this->block && step > 0 && op.getPrevNode()) {
+        endOf[op.getPrevNode()] = step - 1;
+      }
       if (auto launch = dyn_cast<ingot::plan::LaunchOp>(op)) {
         visit(launch);
       } else if (isa<onnx::IfOp>(op)) {
@@ -389,11 +418,170 @@ private:
   }
   static bool meet(const Buffer &a, const Buffer &b) { return a.firstUse <= b.lastUse && b.firstUse <= a.lastUse; }
 
+  // Memory that the run asks for.
+
+  /// The number of the asked memory in which something lies; -1: it lies elsewhere.
+  int64_t askedAt(int64_t output, size_t buffer) const {
+    if (output >= 0) {
+      auto it = askedOutput.find(output);
+      return it == askedOutput.end() ? -1 : it->second;
+    }
+    auto it = askedBuffer.find(buffer);
+    return it == askedBuffer.end() ? -1 : it->second;
+  }
+  int64_t askedAt(Value v) {
+    Place p = homeOf(v);
+    auto output = outputs.find(p.base);
+    if (output != outputs.end()) {
+      return askedAt(output->second, 0);
+    }
+    auto buffer = bufferOf.find(p.base);
+    return buffer == bufferOf.end() ? -1 : askedAt(-1, buffer->second);
+  }
+
+  void numberAsked() {
+    for (auto [k, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
+      if (bytesOf(v).bounded(found).isUnknown()) {
+        askedOutput[k] = plan.asked.size();
+        plan.asked.push_back(k);
+      }
+    }
+    std::vector<size_t> used;
+    for (auto &[base, buffer] : bufferOf) {
+      used.push_back(buffer);
+    }
+    for (auto &[op, buffer] : scratchOf) {
+      used.push_back(buffer);
+    }
+    llvm::sort(used);
+    for (size_t buffer : used) {
+      if (asked[buffer] && askedBuffer.try_emplace(buffer, plan.asked.size()).second) {
+        plan.asked.push_back(-1);
+      }
+    }
+  }
+
+  /// Whether a loop, and not the op that makes it, asks for the memory of a value.
+  bool loopAsks(Value v) {
+    for (auto outer = adopted.find(v); outer != adopted.end(); outer = adopted.find(v)) {
+      v = outer->second.base;
+      if (isa<onnx::LoopOp>(v.getDefiningOp())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// The size with the one that the op itself finds at its bound.
+  support::Size knownBefore(Operation *op, const support::Size &size) {
+    auto launch = dyn_cast<ingot::plan::LaunchOp>(op);
+    auto bound = launch && launch.getFound() ? found.find(launch.getFound()->str()) : found.end();
+    return bound == found.end() ? size : size.replaced([&](StringRef name) {
+      return name == bound->first ? bound->second : support::Size::symbol(name);
+    });
+  }
+
+  /// What must be there before an op runs: (number, bytes), or for a scan output that grows (number, bytes so far,
+  /// bytes with one more slice).
+  void ask(Operation *op) {
+    Builder b(op->getContext());
+    SmallVector<Attribute> asks;
+    auto loop = dyn_cast<onnx::LoopOp>(op);
+    if (isa<onnx::IfOp>(op)) { // its branches do
+      return;
+    }
+    auto add = [&](int64_t number, ArrayRef<support::Size> bytes) {
+      SmallVector<Attribute> all = {b.getI64IntegerAttr(number)};
+      for (const support::Size &size : bytes) {
+        all.push_back(b.getStringAttr(size.text()));
+      }
+      asks.push_back(b.getArrayAttr(all));
+    };
+    for (OpResult v : op->getResults()) {
+      Value base = ingot::plan::placeOf(v).base;
+      int64_t number = askedAt(v);
+      if (number < 0 || loopAsks(base)) {
+        continue;
+      }
+      StringAttr turns = loop ? onnx::foundBy(op) : StringAttr();
+      if (turns && bytesOf(v).mentions(turns.getValue())) {
+        support::Size at = support::Size::symbol(op->getAttrOfType<StringAttr>("plan.number").getValue());
+        support::Size slice = bytesOf(loop.yielded(v.getResultNumber()).get());
+        add(number, {at * slice, (at + 1) * slice});
+      } else {
+        add(number, {knownBefore(op, bytesOf(base))});
+      }
+    }
+    if (auto it = scratchOf.find(op); it != scratchOf.end() && asked[it->second]) {
+      add(askedAt(-1, it->second), {cast<ingot::plan::LaunchOp>(op).scratchSize()});
+    }
+    if (!asks.empty()) {
+      op->setAttr("plan.asks", b.getArrayAttr(asks));
+    }
+  }
+
+  /// Gives back what the rest of the run does not need: behind an op of the function's own block.
+  void annotateAsked() {
+    if (plan.asked.empty()) {
+      return;
+    }
+    Builder b(function.getContext());
+    function->setAttr("plan.asked", b.getDenseI64ArrayAttr(plan.asked));
+    llvm::DenseMap<Operation *, SmallVector<int64_t>> releases;
+    for (auto [buffer, number] : askedBuffer) {
+      for (Operation &op : block.without_terminator()) {
+        auto end = endOf.find(&op);
+        if (end != endOf.end() && end->second >= plan.buffers[buffer].lastUse) {
+          releases[&op].push_back(number);
+          break;
+        }
+      }
+    }
+    for (auto &[op, numbers] : releases) {
+      llvm::sort(numbers);
+      op->setAttr("plan.releases", b.getDenseI64ArrayAttr(numbers));
+    }
+    std::map<std::string, std::string> finders;
+    function.walk([&](Operation *op) {
+      std::string node = onnx::nodeOf(op->getLoc());
+      if (auto launch = dyn_cast<ingot::plan::LaunchOp>(op); launch && launch.getFound()) {
+        finders[launch.getFound()->str()] = node;
+      }
+      if (StringAttr turns = onnx::foundBy(op)) {
+        finders[turns.str()] = node;
+      }
+      for (const onnx::Choice &choice : onnx::choicesOf(op)) {
+        finders[choice.symbol] = node;
+      }
+    });
+    function.walk([&](Operation *op) { describeAsked(op, finders); });
+  }
+
+  /// Tells people which node needs memory, and how much.
+  void describeAsked(Operation *op, const std::map<std::string, std::string> &finders) {
+    auto asks = op->getAttrOfType<ArrayAttr>("plan.asks");
+    for (Attribute each : asks ? asks.getValue() : ArrayRef<Attribute>()) {
+      auto one = cast<ArrayAttr>(each);
+      int64_t number = cast<IntegerAttr>(one[0]).getInt();
+      std::string bytes = cast<StringAttr>(one[one.size() - 1]).str();
+      std::string why;
+      support::Size::parse(bytes)->eachSymbol([&](StringRef name) {
+        auto finder = finders.find(name.str());
+        std::string text = finder == finders.end() ? "" : finder->first + " is found by node '" + finder->second + "'";
+        if (!StringRef(why).contains(text)) {
+          why += (why.empty() ? "" : ", ") + text;
+        }
+      });
+      plan.allocations.push_back({onnx::nodeOf(op->getLoc()), bytes, why, plan.asked[number], one.size() == 3});
+    }
+  }
+
   Attribute placeAttr(int64_t output, size_t buffer, const support::Size &offset) {
-    bool inArena = output < 0;
-    int64_t number = inArena && plan.open ? numberOf[buffer] : -1;
+    int64_t number = askedAt(output, buffer);
+    bool inArena = output < 0 && number < 0;
+    int64_t open = inArena && plan.open ? numberOf[buffer] : -1;
     support::Size from = inArena && !plan.open ? plan.arena.offsets[buffer] : 0;
-    return ingot::plan::PlaceAttr::get(block.getParentOp()->getContext(), output, number, (from + offset).text());
+    return ingot::plan::PlaceAttr::get(function.getContext(), output, open, (from + offset).text(), number);
   }
 
   Attribute placeOf(Value v) {
@@ -419,13 +607,14 @@ private:
       places.push_back(placeOf(loop.number()));
     }
     op->setAttr("plan.places", ArrayAttr::get(op->getContext(), places));
+    ask(op);
   }
 };
 
 } // namespace
 
-FailureOr<MemoryPlan> planMemory(func::FuncOp function, ArrayRef<ingot::plan::SymbolInfo> symbols) {
-  return Planner(function, symbols).run();
+FailureOr<MemoryPlan> planMemory(func::FuncOp function, ArrayRef<ingot::plan::SymbolInfo> symbols, bool mayAsk) {
+  return Planner(function, symbols, mayAsk).run();
 }
 
 } // namespace ingot::memory

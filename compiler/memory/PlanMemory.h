@@ -12,6 +12,8 @@ struct MemoryPlan {
   ArenaPlan arena;
   /// For each output the input in whose memory the caller may have it written; -1: none.
   std::vector<int64_t> inPlaceOf;
+  std::vector<int64_t> asked; ///< memory that the run asks for: the output that it is, or -1
+  std::vector<plan::AllocationInfo> allocations;
   bool open = false; ///< offsets depend on the model's symbols: the figures are those for symbols that are at their
                      ///< bounds, or `someSize`
 };
@@ -24,6 +26,12 @@ constexpr int64_t someSize = 128; ///< of a symbol, where a plan for one size is
 /// the bounds of `symbols`, the function gets `plan.buffers`: for each buffer its bytes (a size) and the numbers of
 /// those below it, all before it in the list. Its offset is the largest end of these, ends being rounded up to 64
 /// bytes.
-mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function, llvm::ArrayRef<plan::SymbolInfo> symbols = {});
+///
+/// Buffers that nothing bounds are memory that the run asks for (an error, unless it `mayAsk`): the function lists them
+/// in `plan.asked`, by the model's output that each is, or -1. `plan.asks` of an op says what must be there before it
+/// runs, [number, bytes], or in every iteration of a loop, [number, bytes so far, bytes then]; `plan.releases` what is
+/// given back behind it.
+mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function, llvm::ArrayRef<plan::SymbolInfo> symbols = {},
+                                       bool mayAsk = true);
 
 } // namespace ingot::memory

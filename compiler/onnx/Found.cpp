@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-static constexpr StringRef choicesName = "onnx.choices", countName = "onnx.found_sizes";
+static constexpr StringRef choicesName = "onnx.choices", countName = "onnx.found_sizes", asksName = "onnx.asks";
 
 /// The op below the module, or null.
 static Operation *functionOf(Operation *op) {
@@ -37,17 +37,43 @@ static std::string newSymbol(Operation *function) {
   return "$" + std::to_string(number);
 }
 
+/// The symbol of an op, which gets one when it is first asked.
+static Size symbolOf(Operation *op) {
+  if (!foundBy(op)) {
+    op->setAttr(foundName, StringAttr::get(op->getContext(), newSymbol(functionOf(op))));
+  }
+  return Size::symbol(foundBy(op).getValue());
+}
+
 Size foundSize(Operation *op, const Size &bound) {
   Operation *function = functionOf(op);
   if (!function || bound.isUnknown()) {
     return Size::unknown();
   }
-  if (!foundBy(op)) {
-    op->setAttr(foundName, StringAttr::get(op->getContext(), newSymbol(function)));
-  }
-  Size symbol = Size::symbol(foundBy(op).getValue());
+  Size symbol = symbolOf(op);
   addFact(function, bound - symbol);
   return symbol;
+}
+
+Asking askingIn(Operation *op) {
+  Operation *function = functionOf(op);
+  auto any = function ? function->getAttrOfType<BoolAttr>(asksName) : BoolAttr();
+  return !any ? Asking::No : any.getValue() ? Asking::Any : Asking::Bounded;
+}
+void setAsking(Operation *function, bool unbounded) {
+  function->setAttr(asksName, BoolAttr::get(function->getContext(), unbounded));
+}
+
+Size unboundedSize(Operation *op) { return askingIn(op) == Asking::Any ? symbolOf(op) : Size::unknown(); }
+
+Sizes listedSizes(Operation *op) {
+  Sizes sizes;
+  if (auto texts = op->getAttrOfType<ArrayAttr>(sizesName)) {
+    for (StringRef text : texts.getAsValueRange<StringAttr>()) {
+      sizes.push_back(*Size::parse(text));
+    }
+  }
+  return sizes;
 }
 
 SmallVector<Choice> choicesOf(Operation *branch) {
@@ -87,13 +113,15 @@ Size chosenSize(Operation *branch, const Size &thenSize, const Size &elseSize) {
   support::Bounds bounds = boundsOf(function);
   Size a = thenSize.bounded(bounds), b = elseSize.bounded(bounds);
   Size bound = thenSize.isUnknown() ? b : elseSize.isUnknown() ? a : max(a, b);
-  if (bound.isUnknown()) {
+  if (bound.isUnknown() && askingIn(branch) != Asking::Any) {
     return bound;
   }
   choices.push_back({newSymbol(function), {thenSize, elseSize}});
   setChoices(branch, choices);
   Size symbol = Size::symbol(choices.back().symbol);
-  addFact(function, bound - symbol);
+  if (!bound.isUnknown()) {
+    addFact(function, bound - symbol);
+  }
   return symbol;
 }
 
@@ -126,7 +154,8 @@ bool speaksOf(Operation *op, const std::set<std::string> &symbols) {
   }
   auto speaks = [&](Operation *inner) {
     auto values = inner->getNumResults() == 1 ? sizesIn(inner->getResult(0)) : std::nullopt;
-    return (values && llvm::any_of(*values, [&](const Size &s) { return mentionsAny(s, symbols); })) ||
+    return llvm::any_of(listedSizes(inner), [&](const Size &s) { return mentionsAny(s, symbols); }) ||
+           (values && llvm::any_of(*values, [&](const Size &s) { return mentionsAny(s, symbols); })) ||
            llvm::any_of(inner->getResultTypes(), [&](Type type) {
              auto t = dyn_cast<RankedTensorType>(type);
              return t && llvm::any_of(sizesOf(t), [&](const Size &s) { return mentionsAny(s, symbols); });
@@ -169,6 +198,9 @@ void replaceFound(Operation *op, StringRef symbol, const Size &size) {
   functionOf(op)->walk([&](Operation *inner) {
     if (auto sizes = dyn_cast<SizesOp>(inner)) {
       sizes.setValuesAttr(replacement.in(sizes.getValues()));
+    }
+    if (auto listed = inner->getAttrOfType<ArrayAttr>(sizesName)) {
+      inner->setAttr(sizesName, replacement.in(listed));
     }
     SmallVector<Choice> choices = choicesOf(inner);
     for (Choice &c : choices) {

@@ -24,6 +24,18 @@ llvm::SmallVector<Choice> choicesOf(mlir::Operation *branch);
 /// The size that is the one or the other; see foundSize.
 Size chosenSize(mlir::Operation *branch, const Size &thenSize, const Size &elseSize);
 
+/// Sizes in data become found sizes only when nothing else tells them, in a second simplification
+/// (graph/AskSizes.h): the function says in `onnx.asks` whether that is on, and whether they need a bound.
+enum class Asking { No, Bounded, Any };
+Asking askingIn(mlir::Operation *op);
+void setAsking(mlir::Operation *function, bool unbounded);
+/// A size that `op` finds and that nothing bounds: its tensors need memory from ingot_exec.allocate. Unknown unless the
+/// function asks for any.
+Size unboundedSize(mlir::Operation *op);
+
+/// The sizes that an op lists in its attribute `sizes`.
+Sizes listedSizes(mlir::Operation *op);
+
 /// All symbols that ops in the regions of `op` find.
 std::set<std::string> foundInside(mlir::Operation *op);
 bool mentionsAny(const Size &size, const std::set<std::string> &symbols);

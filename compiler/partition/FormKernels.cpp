@@ -276,6 +276,11 @@ private:
     op->erase();
   }
 
+  /// Whether the kernel's results are those of its root.
+  static bool writesAll(Operation *op, const Group &g) {
+    return op == g.root && (op->getNumResults() > 1 || onnx::foundBy(op));
+  }
+
   void makeKernel(Group &g) {
     SmallVector<Operation *> members(g.ops.begin(), g.ops.end());
     llvm::sort(members, [&](Operation *a, Operation *b) { return order[a] < order[b]; });
@@ -291,13 +296,12 @@ private:
         }
       }
       for (Value v : op->getResults()) {
-        bool rootResult =
-            op == g.root && op->getNumResults() > 1; // families with several results write all that are used
+        bool rootResult = writesAll(op, g); // families with several results write all that are used
         if (llvm::any_of(v.getUsers(), [&](Operation *user) { return !g.ops.contains(user); }) && !rootResult) {
           outs.insert(v);
         }
       }
-      if (op == g.root && op->getNumResults() > 1) {
+      if (writesAll(op, g)) {
         for (Value v : op->getResults()) {
           bool number = onnx::foundBy(op) && v == op->getResults().back(); // the run itself reads it
           if (!v.use_empty() || number) {

@@ -172,17 +172,19 @@ static void moveInto(ModuleOp to, ModuleOp from) {
   llvm::StringMap<std::string> names;
   for (func::FuncOp function : from.getOps<func::FuncOp>()) {
     std::string name = function.getName().str();
-    for (int number = 0; taken.lookup(name) || (number > 0 && SymbolTable(from).lookup(name)); ++number) {
+    for (int number = 0;
+         !function.isExternal() && (taken.lookup(name) || (number > 0 && SymbolTable(from).lookup(name))); ++number) {
       name = (function.getName() + "_" + llvm::Twine(number)).str();
     }
     names[function.getName()] = name;
   }
   from.walk([&](func::CallOp call) { call.setCallee(names.lookup(call.getCallee())); });
   for (Operation &op : llvm::make_early_inc_range(*from.getBody())) {
-    if (auto function = dyn_cast<func::FuncOp>(op)) {
+    auto function = dyn_cast<func::FuncOp>(op);
+    if (function && !function.isExternal()) {
       function.setName(names.lookup(function.getName()));
     } else if (taken.lookup(SymbolTable::getSymbolName(&op))) {
-      continue; // the weights
+      continue; // the weights, functions of the support library
     }
     op.remove();
     to.push_back(&op);
@@ -218,6 +220,7 @@ void joinBodies(State &s, void (*build)(State &, StringRef)) {
     finish(body.suffix, body.sizes, s.info.levels.empty() ? 0 : s.devices.front().machine.level);
     exchange(s, body);
     s.info.nodes = body.info.nodes;
+    s.info.allocations = body.info.allocations; // those of one body are those of all
     s.info.launches = body.info.launches;
     for (auto [output, own] : llvm::zip_equal(s.info.outputs, body.info.outputs)) {
       output.inPlaceOf = first || output.inPlaceOf == own.inPlaceOf ? own.inPlaceOf : -1;

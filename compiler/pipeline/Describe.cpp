@@ -105,6 +105,7 @@ static void nameFound(plan::ModelInfo &info, const support::Bounds &bounds) {
       }
       output.most = output.room();
       output.most[axis] = dim.bounded(bounds);
+      output.isAllocated |= output.most[axis].isUnknown();
       auto known = llvm::find_if(info.found, [&, &dim = dim](const plan::FoundInfo &f) { return f.size == dim; });
       if (known == info.found.end()) {
         std::string name = output.name + "_dim" + std::to_string(axis);

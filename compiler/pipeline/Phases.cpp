@@ -44,7 +44,8 @@ static LogicalResult shareCaches(State &s) {
 }
 
 static LogicalResult simplify(State &s) {
-  if (failed(graph::simplify(s.function())) || failed(shareCaches(s))) {
+  if (failed(graph::simplify(s.function())) || failed(shareCaches(s)) ||
+      failed(graph::findSizes(s.function(), s.options.allocate))) {
     return failure();
   }
   graph::eliminateCommon(s.function());
@@ -172,12 +173,18 @@ static std::vector<plan::SymbolInfo> boundedSymbols(const State &s) {
 }
 
 static LogicalResult memory(State &s) {
-  FailureOr<memory::MemoryPlan> plan = memory::planMemory(s.function(), boundedSymbols(s));
+  FailureOr<memory::MemoryPlan> plan = memory::planMemory(s.function(), boundedSymbols(s), s.options.allocate);
   if (failed(plan)) {
     return failure();
   }
   s.result.arenaBytes = s.info.arenaBytes = plan->arena.peakBytes;
   s.result.arenaLowerBound = plan->arena.lowerBound;
+  s.info.allocations = plan->allocations;
+  s.result.allocations.clear();
+  for (const plan::AllocationInfo &a : s.info.allocations) {
+    s.result.allocations.push_back(
+        {a.node, a.bytes, a.why, a.output < 0 ? "" : s.info.outputs[static_cast<size_t>(a.output)].name});
+  }
   for (auto [output, input] : llvm::zip_equal(s.info.outputs, plan->inPlaceOf)) {
     output.inPlaceOf = input;
   }

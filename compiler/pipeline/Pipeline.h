@@ -35,6 +35,7 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> caches;
   int64_t cacheRoom = -1;           ///< rows that they have room for; -1: each run says
   std::string accuracy = "default"; ///< strict, default, fast
+  bool allocate = true;             ///< false (--no-allocate): models whose sizes nothing bounds are refused
 
   std::string weights = "embed"; ///< embed, file, extern
 
@@ -75,6 +76,12 @@ struct Requirement {
   std::string text, node;
 };
 
+/// Memory that a run asks ingot_exec.allocate for: nothing bounds its size.
+struct Allocation {
+  std::string node, bytes, why; ///< "8*$0", "$0 is found by node 'n'"
+  std::string output;           ///< the output that it is; empty: none
+};
+
 /// An op of the model as imported, or a kernel call; values in between have no name.
 struct GraphNode {
   std::string name, op, type;     ///< the type of the first result, "float32[1, 3]"
@@ -107,6 +114,7 @@ struct Result {
   std::vector<NodePlacement> placement;
   std::vector<OpenSize> openSizes;
   std::vector<Requirement> requirements;
+  std::vector<Allocation> allocations;
   std::vector<GraphNode> launches;  ///< kernel calls, in the order in which they stand in the entry
   std::vector<GraphNode> imported;  ///< the model's own nodes; with Options::account
   std::vector<std::string> inputs;  ///< names

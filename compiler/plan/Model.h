@@ -21,15 +21,16 @@ struct TensorInfo {
   /// Of an output with sizes that the run finds: what the caller makes room for, also in `bytes`. Empty: the dims.
   support::Sizes most = {};
   const support::Sizes &room() const { return most.empty() ? dims : most; }
-  bool isOptional = false; ///< an input that a run may leave out
-  int64_t inPlaceOf = -1;  ///< the input in whose memory the caller may have this output written; -1: none
+  bool isOptional = false;  ///< an input that a run may leave out
+  bool isAllocated = false; ///< an output that nothing bounds: the run gives the caller its memory; `bytes` is unknown
+  int64_t inPlaceOf = -1;   ///< the input in whose memory the caller may have this output written; -1: none
 };
 
 /// A size that a run finds in data and gives back with its outputs.
 struct FoundInfo {
   std::string name;   ///< what outputs' dims call it
   support::Size size; ///< of found sizes and symbols, as computed when the run ends
-  support::Size most; ///< of the model's symbols
+  support::Size most; ///< of the model's symbols; unknown: nothing bounds it
 };
 
 /// A size that the caller chooses for each run, through the shapes of the inputs or (the rows of a cache with room) by
@@ -47,6 +48,14 @@ struct SymbolInfo {
 /// What every run's sizes are checked for, and the ONNX node that says so: "a = b", "seq <= 512".
 struct RequirementInfo {
   std::string text, node;
+};
+
+/// Memory of a size that nothing bounds, which the run asks its host for.
+struct AllocationInfo {
+  std::string node, bytes; ///< bytes: an expression of found sizes and symbols
+  std::string why;         ///< who finds these sizes: "$0 is found by node 'n'"
+  int64_t output = -1;     ///< the output that it is
+  bool grows = false;      ///< slice by slice, while a loop turns
 };
 
 /// A call of a kernel. Nodes are "name (Operator)", symbols those that its sizes are made of.
@@ -83,8 +92,9 @@ struct ModelInfo {
   int64_t arenaBytes = 0; ///< -1: depends on the symbols
   WeightsPlace weightsPlace = WeightsPlace::Embed;
   std::vector<RequirementInfo> requirements;
-  std::vector<LaunchInfo> launches; ///< in the order in which they stand in the entry
-  uint64_t weightHash = 0;          ///< XXH64 of NAME.weights, where there is one
+  std::vector<LaunchInfo> launches;        ///< in the order in which they stand in the entry
+  std::vector<AllocationInfo> allocations; ///< empty: a run asks for no memory
+  uint64_t weightHash = 0;                 ///< XXH64 of NAME.weights, where there is one
 
   /// Whether a run gets the address of its weights from ingot_exec.
   bool takesWeights() const { return weightsPlace != WeightsPlace::Embed && weightBytes > 0; }

@@ -31,10 +31,11 @@ def Plan_PlaceAttr : AttrDef<Plan_Dialect, "Place"> {
   let summary = "where a result or a scratch lies";
   let description = [{
     In the model's output `output`, or (-1) in the workspace; there at `offset` (a size, in bytes) from the start or, where `buffer` is not -1, from
-    the start of that buffer of the function's plan.buffers.
+    the start of that buffer of the function's plan.buffers. Where `asked` is not -1, it lies in that memory of the function's plan.asked, which
+    the run gets from its host.
   }];
-  let parameters = (ins "int64_t":$output, "int64_t":$buffer, StringRefParameter<>:$offset);
-  let assemblyFormat = "`<` $output `,` $buffer `,` $offset `>`";
+  let parameters = (ins "int64_t":$output, "int64_t":$buffer, StringRefParameter<>:$offset, DefaultValuedParameter<"int64_t", "-1">:$asked);
+  let assemblyFormat = "`<` $output `,` $buffer `,` $offset (`,` `asked` `=` $asked^)? `>`";
 }
 
 class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;

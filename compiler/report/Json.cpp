@@ -36,4 +36,18 @@ void writeSizes(llvm::json::OStream &json, const pipeline::Result &result) {
   });
 }
 
+void writeAllocations(llvm::json::OStream &json, const pipeline::Result &result) {
+  json.attribute("allocates", !result.allocations.empty());
+  json.attributeArray("allocations", [&] {
+    for (const pipeline::Allocation &allocation : result.allocations) {
+      json.object([&] {
+        json.attribute("node", fixUTF8(allocation.node));
+        json.attribute("bytes", fixUTF8(allocation.bytes));
+        json.attribute("why", fixUTF8(allocation.why));
+        json.attribute("output", fixUTF8(allocation.output));
+      });
+    }
+  });
+}
+
 } // namespace ingot::report

@@ -9,6 +9,9 @@ namespace ingot::report {
 /// "most".
 void writeSizes(llvm::json::OStream &json, const pipeline::Result &result);
 
+/// Memory that runs ask for, and why: "allocates" and "allocations".
+void writeAllocations(llvm::json::OStream &json, const pipeline::Result &result);
+
 /// Who runs a node, as an object.
 void writePlacement(llvm::json::OStream &json, const pipeline::NodePlacement &placement);
 

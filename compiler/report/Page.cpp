@@ -78,6 +78,7 @@ std::string dataText(const pipeline::Result &result, const Facts &facts) {
       }
     });
     writeSizes(json, result);
+    writeAllocations(json, result);
     writeArena(json, result);
     json.attributeArray("placement", [&] {
       for (const pipeline::NodePlacement &placement : result.placement) {

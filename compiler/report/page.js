@@ -385,8 +385,20 @@ function fillMemory() {
 
 // Sizes and targets.
 
+function fillAllocations(into) {
+  if (data.allocations.length) {
+    into.append(make("h3", {}, "Memory that every run asks for, as nothing bounds it"), make("div", { class: "scroll" }, table([
+      { title: "bytes", kind: "names", cell: allocation => allocation.bytes },
+      { title: "for node", kind: "names", cell: allocation => allocation.node },
+      { title: "output", kind: "names", cell: allocation => allocation.output },
+      { title: "because", kind: "names", cell: allocation => allocation.why },
+    ], data.allocations)));
+  }
+}
+
 function fillSizes() {
   const into = at("size-tables");
+  fillAllocations(into);
   if (!data.open_sizes.length) {
     into.append(make("p", { class: "hint" }, "All sizes are fixed."));
     return;

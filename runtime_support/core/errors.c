@@ -77,7 +77,7 @@ static void putNumber(Text *text, uint64_t value) {
   }
 }
 
-/* "input 'x'", "output 'y'", "the workspace", "the weights", or nothing when the number names no argument. */
+/* "input 'x'", "output 'y'", "the workspace", "the weights" and so on, or nothing when the number names no argument. */
 static void putArgument(Text *text, const ingot_model *model, int32_t number) {
   const ingot_tensor_info *info = 0;
   if (number < model->input_count) {
@@ -91,6 +91,9 @@ static void putArgument(Text *text, const ingot_model *model, int32_t number) {
     return;
   } else if (number - model->input_count == model->output_count + 1) {
     put(text, ": the weights");
+    return;
+  } else if (number - model->input_count == model->output_count + 2) {
+    put(text, ": ingot_exec.allocate or .release");
     return;
   } else {
     return;
@@ -197,7 +200,8 @@ size_t ingot_error_text(const ingot_model *model, int status, char *buffer, size
     put(&text, "model");
   }
   if (known && number >= 0) {
-    if (kind != INGOT_ERROR_INDEX && kind != INGOT_ERROR_SIZE && kind != INGOT_ERROR_ABSENT) {
+    if (kind != INGOT_ERROR_INDEX && kind != INGOT_ERROR_SIZE && kind != INGOT_ERROR_ABSENT &&
+        kind != INGOT_ERROR_MEMORY) {
       putArgument(&text, model, number);
     } else if (number < model->node_count) {
       put(&text, ": node '");

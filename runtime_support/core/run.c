@@ -30,6 +30,17 @@ static int checkBuffer(const ingot_buffer *buffer, int64_t elements, int32_t typ
   return 0;
 }
 
+/* Where the address of an output goes. */
+static int checkPointer(const ingot_buffer *buffer, int32_t argument) {
+  if (!buffer->data) {
+    return INGOT_STATUS(INGOT_ERROR_NULL, argument);
+  }
+  if (buffer->elements != 0) {
+    return INGOT_STATUS(INGOT_ERROR_COUNT, argument);
+  }
+  return misaligned(buffer->data, sizeof(void *)) ? INGOT_STATUS(INGOT_ERROR_ALIGNMENT, argument) : 0;
+}
+
 static int checkWorkspace(const ingot_model *model, const void *workspace, size_t bytes, int64_t needed) {
   int32_t argument = model->input_count + model->output_count;
   if (needed <= 0) {
@@ -89,6 +100,14 @@ static int checkBuffers(const ingot_model *model, const ingot_buffer *inputs, co
   }
   for (int32_t i = 0; i < model->output_count; ++i) {
     const ingot_tensor_info *info = &model->outputs[i];
+    if (info->flags & INGOT_TENSOR_ALLOCATED) {
+      int status = checkPointer(&outputs[i], model->input_count + i);
+      if (status) {
+        return status;
+      }
+      dims += info->rank;
+      continue;
+    }
     int64_t elements = info->elements < 0 ? ingot_sizes_elements(dims, info->rank, info->type) : info->elements;
     int status = checkBuffer(&outputs[i], elements, info->type, 0, model->input_count + i);
     if (status) {

@@ -124,10 +124,11 @@ static int planOpen(const ingot_model *model, const int64_t *sizes, int64_t *dim
   }
   for (int32_t i = 0; !status && i < model->output_count; ++i) {
     const ingot_tensor_info *info = &model->outputs[i];
+    int bounded = !(info->flags & INGOT_TENSOR_ALLOCATED);
     for (int32_t axis = 0; axis < info->rank; ++axis) {
-      status = dims[axis] < 0 ? INGOT_ERROR_SIZE : status;
+      status = bounded && dims[axis] < 0 ? INGOT_ERROR_SIZE : status;
     }
-    if (ingot_sizes_elements(dims, info->rank, info->type) < 0) {
+    if (bounded && ingot_sizes_elements(dims, info->rank, info->type) < 0) {
       status = INGOT_ERROR_SIZE;
     }
     dims += info->rank;

@@ -6,8 +6,9 @@
  *   const ingot_model *NAME_model(void);                                                      everything known about it
  *
  * Both are re-entrant: any number of threads may run one model at once, each with its own workspace. A run allocates
- * nothing, takes no lock, makes no system call and keeps no state; weights are constants of the object, or lie where
- * ingot_exec.weights says (--weights=file and --weights=extern).
+ * nothing (but what ingot_exec.allocate gives it, for the few models whose sizes nothing bounds), takes no lock, makes
+ * no system call and keeps no state; weights are constants of the object, or lie where ingot_exec.weights says
+ * (--weights=file and --weights=extern).
  *
  * Tensors are dense and row-major in the caller's memory; they need the natural alignment of their element type (4
  * bytes for float) and no more. Booleans are one byte each, 0 or 1. Outputs and workspace must not overlap each other
@@ -30,13 +31,18 @@
  *
  * The output then is row-major with the sizes that were found; what lies behind it is of no meaning.
  *
+ * Where nothing bounds such a size (a Range up to a number in data) there is no most. Then the run asks its host for
+ * memory, when it has found the size: ingot_exec.allocate must be there. The output's parameter is a pointer to the
+ * caller's pointer (T **output), which gets the memory when the run succeeds, and null when it does not; the caller
+ * releases it. All other memory that a run asks for it releases itself, whatever way it ends.
+ *
  * Everything below works for all kinds of models. Where it takes or gives `sizes`, these are the symbols' values in
  * the order of ingot_model.symbols, then room for those that the run finds, and null for a model that has neither.
  *
  * Functions return a status: 0 is success, anything else says what is wrong and where (see ingot_error_kind).
  *
  * The library libingot_rt.a has two parts. The core needs no libc and no operating system; the hosted part (threads,
- * mapped files) needs POSIX and is linked only into programs that call it. */
+ * the heap, mapped files) needs POSIX and is linked only into programs that call it. */
 #ifndef INGOT_H
 #define INGOT_H
 
@@ -48,14 +54,14 @@ extern "C" {
 #endif
 
 /* The version of the structures below; ingot_model.abi of a model that fits this header. */
-#define INGOT_ABI 5
+#define INGOT_ABI 6
 
 /* status */
 
 /* The low 8 bits of a status. The bits above hold 0, or 1 + the number of what the error is about:
  *   NULL, ALIGNMENT, COUNT, TYPE, SHAPE   an argument: inputs from 0 on, then outputs, then the workspace,
- *                                         then the weights
- *   INDEX, SIZE, ABSENT                   a node of ingot_model.nodes */
+ *                                         then the weights, then the functions that give memory
+ *   INDEX, SIZE, ABSENT, MEMORY           a node of ingot_model.nodes */
 typedef enum ingot_error_kind {
   INGOT_OK = 0,
   INGOT_ERROR_NULL = 1,      /* a pointer is null that must not be */
@@ -66,10 +72,10 @@ typedef enum ingot_error_kind {
   INGOT_ERROR_ABI = 6,       /* the model was compiled for another version of this header */
   INGOT_ERROR_THREADS = 7,   /* ingot_exec.parallel_for could not do its work */
   INGOT_ERROR_TYPE = 8,      /* an element type is not the model's */
-  INGOT_ERROR_MEMORY = 9,    /* the system gave no memory */
+  INGOT_ERROR_MEMORY = 9,    /* the system, or ingot_exec.allocate, gave no memory */
   INGOT_ERROR_FILE = 10,     /* a file cannot be opened, read or mapped */
   INGOT_ERROR_CONTENT = 11,  /* weights have another size than those that the model was compiled with */
-  INGOT_ERROR_SIZE = 12,     /* symbols with which a node cannot work, or with which a size is beyond all numbers */
+  INGOT_ERROR_SIZE = 12,     /* sizes with which a node cannot work, or with which one is beyond all numbers */
   INGOT_ERROR_SHAPE = 13,    /* a shape is not the input's, or a symbol first seen there is beyond its bounds */
   INGOT_ERROR_ABSENT = 14,   /* a node needs an optional input that the run was not given */
   INGOT_ERROR_HASH = 15,     /* weights have the right size and other bytes than the model was compiled with */
@@ -109,6 +115,9 @@ typedef enum ingot_type {
 
 /* A run may leave this input out: its pointer is null then, and otherwise never, even if it has no elements. */
 #define INGOT_TENSOR_OPTIONAL 1u
+/* The run gives this output its memory: `elements` and `bytes` are -1, and where other outputs have their memory there
+ * is the caller's pointer (void **) that gets its address. */
+#define INGOT_TENSOR_ALLOCATED 2u
 
 typedef struct ingot_tensor_info {
   const char *name;    /* the ONNX name, UTF-8 */
@@ -125,7 +134,7 @@ typedef struct ingot_tensor_info {
 typedef struct ingot_symbol_info {
   const char *name; /* as the model calls it, UTF-8 */
   int64_t least;    /* the smallest that it may be, 0 or more */
-  int64_t most;     /* the largest that it may be; -1: not limited, or (a found one) dependent on the symbols */
+  int64_t most;     /* the largest that it may be; -1: not limited, or (a found one) not limited by numbers alone */
 } ingot_symbol_info;
 
 /* Alignment of ingot_exec.weights, in bytes. */
@@ -158,10 +167,22 @@ typedef struct ingot_exec {
    * for x86-64-v3; INGOT_ERROR_TARGET when the model has none as low. 0: the highest that the machine has. Others do
    * not look at it. */
   int32_t level;
+
+  /* Memory for models whose flags have INGOT_MODEL_ALLOCATES; others call neither. `allocate` gives `bytes` (more than
+   * 0) bytes at a multiple of `align`, or null: the run then ends with INGOT_ERROR_MEMORY. `output` is the number of
+   * the output that it is for, which the caller then owns, or -1. `release` takes back what `allocate` gave. Both are
+   * called on the thread that runs the model, with `allocator`; ingot_heap_allocate and ingot_heap_release are such
+   * functions.
+   */
+  void *allocator;
+  void *(*allocate)(void *allocator, int64_t bytes, int64_t align, int32_t output);
+  void (*release)(void *allocator, void *memory);
 } ingot_exec;
 
 /* A bit of ingot_model.flags: the weights are not in the object but come with ingot_exec. */
 #define INGOT_MODEL_WEIGHTS_APART 1u
+/* The run asks ingot_exec.allocate for memory. */
+#define INGOT_MODEL_ALLOCATES 2u
 
 /* A compiled model. Constant, lives as long as the program. */
 typedef struct ingot_model {
@@ -179,8 +200,9 @@ typedef struct ingot_model {
   const ingot_symbol_info
       *symbols; /* in the order in which the inputs' (and for found ones, outputs') dims name them */
 
-  /* What follows from sizes: `dims` gets those of all outputs (found ones at their most), one output after the other,
-   * `workspace_bytes` what run needs. Null for a model whose sizes are all numbers. ingot_plan is the same with checks.
+  /* What follows from sizes: `dims` gets those of all outputs (found ones at their most, -1 without one), one output
+   * after the other, `workspace_bytes` what run needs. Null for a model whose sizes are all numbers. ingot_plan is the
+   * same with checks.
    */
   int (*plan)(const int64_t *sizes, int64_t *dims, int64_t *workspace_bytes);
 
@@ -216,8 +238,9 @@ typedef struct ingot_shape {
 
 /* Runs `model` after checking everything that can be checked: ABI, counts, null and misaligned pointers, `sizes`, the
  * size of the workspace (`workspace_bytes`, in bytes). Nothing was written when a check fails. `sizes` is null for a
- * model without symbols and found sizes; `exec` may be null. Buffers of outputs are as large as ingot_plan says; after
- * a run with status 0 sizes[symbol_count] and what follows are the sizes that it found, see ingot_found_dims. */
+ * model without symbols and found sizes; `exec` may be null. Buffers of outputs are as large as ingot_plan says, those
+ * of outputs that the run allocates hold `data`, the address of a void *, and no elements; after a run with status 0
+ * sizes[symbol_count] and what follows are the sizes that it found, see ingot_found_dims. */
 int ingot_run(const ingot_model *model, const ingot_buffer *inputs, int32_t input_count, const ingot_buffer *outputs,
               int32_t output_count, int64_t *sizes, void *workspace, size_t workspace_bytes, const ingot_exec *exec);
 
@@ -228,8 +251,9 @@ int ingot_run(const ingot_model *model, const ingot_buffer *inputs, int32_t inpu
 int ingot_bind(const ingot_model *model, const ingot_shape *inputs, int32_t input_count, int64_t *sizes);
 
 /* What follows from `sizes` when the model can run with them: in `dims`, which may be null, those of all outputs, one
- * output after the other (ingot_tensor_info.rank says how many are whose), found ones at their most; in
- * `workspace_bytes`, which may be null, what a run needs. Found sizes are not read. For a model without symbols too. */
+ * output after the other (ingot_tensor_info.rank says how many are whose), found ones at their most, or -1 where they
+ * have none; in `workspace_bytes`, which may be null, what a run needs. Found sizes are not read. For a model without
+ * symbols too. */
 int ingot_plan(const ingot_model *model, const int64_t *sizes, int64_t *dims, int64_t *workspace_bytes);
 
 /* Writes what a run found over what ingot_plan gave: `dims` are those of all outputs. */
@@ -259,13 +283,25 @@ int ingot_run_level(const ingot_exec *exec);
  * ends with that status. */
 int ingot_model_level(const ingot_model *model, const ingot_exec *exec);
 
+/* What compiled models call that ask for memory: a list on the run's stack of what it holds (core/memory.c). */
+typedef struct ingot_memory ingot_memory;
+int ingot_memory_begin(const ingot_exec *exec, ingot_memory *list, int32_t count);
+int ingot_memory_need(const ingot_exec *exec, ingot_memory *list, int32_t number, int64_t used, int64_t bytes);
+void *ingot_memory_at(const ingot_memory *list, int32_t number);
+void ingot_memory_release(const ingot_exec *exec, ingot_memory *list, int32_t number);
+int ingot_memory_end(const ingot_exec *exec, ingot_memory *list, int32_t count, int status);
+
 /* Bytes of one element, which is also the alignment its tensor needs; 0 for an unknown type. */
 size_t ingot_type_bytes(int32_t type);
 
 /* "float32", "int64", ...; "unknown" for a number that is no type. */
 const char *ingot_type_text(int32_t type);
 
-/* hosted: POSIX threads and files */
+/* hosted: the heap, POSIX threads and files */
+
+/* For ingot_exec.allocate and .release: malloc and free. What the first gave only the second may free. */
+void *ingot_heap_allocate(void *allocator, int64_t bytes, int64_t align, int32_t output);
+void ingot_heap_release(void *allocator, void *memory);
 
 typedef struct ingot_pool ingot_pool;
 

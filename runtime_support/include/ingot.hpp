@@ -128,6 +128,48 @@ struct Output {
   std::int32_t type;
 };
 
+/// Memory on the heap for runs that ask for some, unless `exec` says where they get it.
+inline void allocateOnHeap(ingot_exec &exec) {
+  if (!exec.allocate) {
+    exec.allocate = ingot_heap_allocate;
+    exec.release = ingot_heap_release;
+  }
+}
+
+/// An output that the run allocates, as nothing bounds its sizes; released with the object.
+template <typename T> class Allocated {
+public:
+  Allocated() = default;
+  Allocated(Allocated &&other) noexcept { swap(other); }
+  Allocated &operator=(Allocated &&other) noexcept {
+    Allocated(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Allocated() {
+    if (pointer) {
+      host.release(host.allocator, pointer);
+    }
+  }
+
+  /// Null unless the last run succeeded.
+  T *data() const { return static_cast<T *>(pointer); }
+  T &operator[](std::size_t i) const { return data()[i]; }
+  /// What a run on `exec` takes for this output.
+  ingot_buffer receive(const ingot_exec &exec) {
+    Allocated().swap(*this);
+    host = exec;
+    return {&pointer, 0};
+  }
+
+private:
+  void swap(Allocated &other) {
+    std::swap(pointer, other.pointer);
+    std::swap(host, other.host);
+  }
+  void *pointer = nullptr;
+  ingot_exec host = {};
+};
+
 /// Values of a model's symbols, in their order: {8, 128}, or anything with data() and size() of std::int64_t; {} for a
 /// model without. A view like Span: of a list in braces it is good for one call.
 class Sizes {

@@ -2,8 +2,9 @@
 
     found.py --ingot build/bin/ingot --runner build/test/random/guarded --runtime build/lib/libingot_rt.a [--target T]
 
-NaN, infinite and turned boxes, scores and coordinates, limits and thresholds of any value: the run passes. Places beyond a tensor and a k beyond an axis: it ends with an
-error value that names the node."""
+NaN, infinite and turned boxes, scores and coordinates, limits and thresholds of any value: the run passes. Places beyond a tensor and a k beyond an axis, and
+lengths that no tensor has: it ends with an error value that names the node, and has given back all memory that it asked for."""
+import itertools
 import os
 import pathlib
 import subprocess
@@ -75,7 +76,39 @@ def cases():
     many = np.ones(7, bool)
     yield "Compress beyond", [("Compress", ["x", "m"], ["y"], {"axis": 0})], {"x": x, "m": many}, ["y"], False
     length = [("NonZero", ["m"], ["n"], {}), ("Shape", ["n"], ["k"], {"start": 1})]
+    yield from lengths()
     yield "TopK beyond", [*length, ("TopK", ["x", "k"], ["y", "z"], {"axis": 1})], {"x": x, "m": many}, ["y", "z"], False
+
+
+def lengths():
+    """Sizes in data. Those that have a good one run with it, too: what comes before the bad one has been asked for and is given back."""
+    far = (-1, -(2**63), 2**40 + 1, 2**62, 2**63 - 1)
+    one = lambda *values: np.array(values, np.int64)
+    x = np.ones((2, 3), np.float32)
+    for bad in (None, *far):
+        pair = one(3, 4 if bad is None else bad)
+        yield f"ConstantOfShape of {bad}", [("ConstantOfShape", ["n"], ["y"], {})], {"n": pair}, ["y"], bad is None
+        yield f"Expand to {bad}", [("Expand", ["x", "n"], ["y"], {})], {"x": x[:, :1], "n": one(2, pair[1])}, ["y"], bad is None
+        yield f"Tile {bad}", [("Tile", ["x", "n"], ["y"], {})], {"x": x, "n": pair}, ["y"], bad is None
+        yield f"TopK of {bad}", [("TopK", ["x", "n"], ["y", "z"], {})], {"x": x, "n": one(2 if bad is None else bad)}, ["y", "z"], bad is None
+        yield f"Split into {bad}", [("Split", ["x", "n"], ["y", "z"], {"axis": 1})], {"x": x, "n": one(1, 2 if bad is None else bad)}, ["y", "z"], bad is None
+        yield f"Reshape to {bad}", [("Reshape", ["x", "n"], ["y"], {})], {"x": x, "n": one(3, 2 if bad is None else -2 if bad == -1 else bad)}, ["y"], bad is None
+        count = [("Range", ["0", "n", "1"], ["z"], {}), ("Expand", ["z", "m"], ["y"], {})]
+        feeds = {"0": one(0)[0], "1": one(1)[0], "n": one(5)[0], "m": one(4 if bad is None else bad, 1)}
+        yield f"Expand of what a Range gives, {bad}", count, feeds, ["z", "y"], bad is None
+    for shape in ((-1, -1), (0, -1), (5, -1), (4, 2), (2**62, 4), (2**32, 2**32)):
+        yield f"Reshape to {shape}", [("Reshape", ["x", "n"], ["y"], {})], {"x": x, "n": one(*shape)}, ["y"], shape == (0, -1)
+    yield "more bytes than numbers", [("ConstantOfShape", ["n"], ["y"], {})], {"n": one(2**40, 2**40, 2**40)}, ["y"], False
+    yield "more bytes than memory", [("ConstantOfShape", ["n"], ["y"], {})], {"n": one(2**40, 32)}, ["y"], False
+    for kind in (np.float32, np.float64, np.int32, np.int64):
+        for start, limit, delta in ((0, 5, 2), (5, 0, -2), (0, 5, -1), (0, 5, 0), (0, 2**30, 1e-9), (0, np.nan, 1), (np.nan, 0, 1), (0, 1, np.nan), (0, np.inf, 1), (0, np.inf, np.inf), (-(2**63), 2**63 - 1, 1)):
+            numbers = (start, limit, delta)
+            if kind in (np.float32, np.float64) or all(np.isfinite(n) and n == int(n) and np.iinfo(kind).min <= n <= np.iinfo(kind).max for n in numbers):
+                feeds = {name: np.array(n, kind) for name, n in zip("abc", numbers)}
+                yield f"Range of {numbers} in {kind.__name__}", [("Range", ["a", "b", "c"], ["y"], {})], feeds, ["y"], delta in (2, -2, -1)
+    for ends in itertools.product((-(2**63), -3, 0, 2, 2**63 - 1), repeat=2):
+        feeds = {"x": x, "s": one(ends[0]), "e": one(ends[1]), "a": one(1)}
+        yield f"Slice of {ends}", [("Slice", ["x", "s", "e"], ["y"], {})], {name: feeds[name] for name in "xse"}, ["y"], True
 
 
 def compile_case(arguments, folder, nodes, feeds, outputs):

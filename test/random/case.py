@@ -44,6 +44,7 @@ class Case:
         self.opset = self.rng.choice(OPSETS)
         self.zero = self.rng.random() < 0.05  # whether sizes may be zero
         self.nodes, self.inputs, self.constants, self.values, self.used = [], [], [], {}, set()
+        self.finds = False  # whether sizes are in data
 
     # Random choices ------------------------------------------------------------------------------------------------------------------
     def chance(self, probability):
@@ -106,6 +107,12 @@ class Case:
     def ints(self, values, dtype=np.int64):
         """A constant operand such as axes or a shape."""
         return self.tensor(np.array(values, dtype), constant=True)
+
+    def lengths(self, values, dtype=np.int64, constant=None):
+        """An operand that says how large a result is: a constant, or data; not every operator behind it takes such a size."""
+        data = constant is None and self.opset >= 10 and self.chance(0.3)
+        self.finds |= data
+        return self.tensor(np.array(values, dtype), constant=not data)
 
     # Nodes ---------------------------------------------------------------------------------------------------------------------------
     def node(self, op, inputs, outputs=1, exact=False, **attributes):

@@ -77,13 +77,15 @@ def grow(case, names):
     for _ in range(case.rng.choice([0, 1, 1, 2, 3])):
         for _ in range(6):
             name = case.choice(names)
+            if case.finds and not families.GENERATORS[name][0].__module__.endswith(("elementwise", "reduce")):
+                continue
             x = case.values[case.choice(case.results())]
-            kept = (list(case.nodes), list(case.inputs), list(case.constants), dict(case.values), set(case.used))
+            kept = (list(case.nodes), list(case.inputs), list(case.constants), dict(case.values), set(case.used), case.finds)
             try:
                 families.GENERATORS[name][0](case, x)
                 break
             except Skip:
-                case.nodes, case.inputs, case.constants, case.values, case.used = kept
+                case.nodes, case.inputs, case.constants, case.values, case.used, case.finds = kept
 
 
 def save(folder, case, model, outputs):

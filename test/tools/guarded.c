@@ -148,9 +148,35 @@ static void makePlan(const ingot_model *model, char **sizes, Plan *plan) {
   setOutputs(model, plan);
 }
 
+/* What a run asks for has forbidden pages around it as well, and is forbidden when it is released. */
+static int holdsAtEnd, held;
+
+static void *hold(void *allocator, int64_t bytes, int64_t align, int32_t output) {
+  (void)allocator;
+  if (regionCount == 2 * MOST || bytes > (int64_t)1 << 40) {
+    return NULL;
+  }
+  ++held;
+  return place(output < 0 ? "memory that the run asked for" : "an output that the run allocated", (size_t)bytes,
+               output < 0 ? (size_t)align : 1, holdsAtEnd, output < 0 ? NANS : GARBAGE);
+}
+
+static void letGo(void *allocator, void *memory) {
+  (void)allocator;
+  for (int i = 0; i < regionCount; ++i) {
+    if (regions[i].data == memory) {
+      mprotect(regions[i].low, (size_t)(regions[i].high - regions[i].low), PROT_NONE);
+      --held;
+      return;
+    }
+  }
+  fail("released", "what nobody has");
+}
+
 /* One run; outputs are left in `outputs`. */
 static void run(const ingot_model *model, Plan *plan, const char *folder, int atEnd, void **outputs) {
   const void *inputs[MOST];
+  void *given[MOST] = {NULL};
   for (int k = 0; k < model->input_count; ++k) {
     const ingot_tensor_info *info = &model->inputs[k];
     char *data = place(info->name, plan->inputs[k], ingot_type_bytes(info->type), atEnd, 0);
@@ -159,11 +185,24 @@ static void run(const ingot_model *model, Plan *plan, const char *folder, int at
   }
   for (int k = 0; k < model->output_count; ++k) {
     const ingot_tensor_info *info = &model->outputs[k];
-    outputs[k] = place(info->name, plan->outputs[k], ingot_type_bytes(info->type), atEnd, GARBAGE);
+    outputs[k] = info->flags & INGOT_TENSOR_ALLOCATED
+                     ? (void *)&given[k]
+                     : place(info->name, plan->outputs[k], ingot_type_bytes(info->type), atEnd, GARBAGE);
   }
   size_t align = model->workspace_align > 0 ? (size_t)model->workspace_align : 1;
   char *workspace = place("the workspace", (size_t)plan->workspace, align, atEnd, NANS);
-  check(model, model->run(inputs, outputs, plan->sizes, workspace, NULL));
+  ingot_exec exec = {.allocate = hold, .release = letGo};
+  holdsAtEnd = atEnd, held = 0;
+  int status = model->run(inputs, outputs, plan->sizes, workspace, &exec), kept = 0;
+  for (int k = 0; k < model->output_count; ++k) {
+    int isGiven = outputs[k] == (void *)&given[k];
+    outputs[k] = isGiven ? given[k] : outputs[k];
+    kept += isGiven && given[k];
+  }
+  if (held != kept) {
+    fail("the run kept memory,", "or gave too much back");
+  }
+  check(model, status);
 }
 
 int main(int argc, char **argv) {

@@ -1,7 +1,8 @@
 """A model compiled with open sizes, run through its descriptor: what the Python tests of open sizes share.
 
 Outputs and workspace lie between guard bytes, and the workspace begins as NaNs. A run is repeated with its work items in other pieces and in another
-order, with outputs written in the memory of inputs where they may be, which must give the same bits."""
+order, with outputs written in the memory of inputs where they may be, which must give the same bits. What a run asks for lies between guard bytes, too, and
+has to be given back."""
 import ctypes
 import pathlib
 import random
@@ -19,9 +20,15 @@ PLAN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c
 RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 
+ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int32)
+RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+ALLOCATED = 2  # INGOT_TENSOR_ALLOCATED
+
+
 class Exec(ctypes.Structure):
     _fields_ = [("context", ctypes.c_void_p), ("threads", THREADS), ("parallel_for", PARALLEL)]
     _fields_ += [("weights", ctypes.c_void_p), ("profile", ctypes.c_void_p), ("level", ctypes.c_int32)]
+    _fields_ += [("allocator", ctypes.c_void_p), ("allocate", ALLOCATE), ("release", RELEASE)]
 
 
 class Tensor(ctypes.Structure):
@@ -66,6 +73,51 @@ class Guarded:
         for side in (self.all[: self.start], self.all[self.start + len(self.bytes) :]):
             if (side != 0xA5).any():
                 raise Status(f"written outside of {what}")
+
+
+class Host:
+    """Memory for runs; `most` allocations, then none."""
+
+    def __init__(self, most=1 << 30, bytes_at_once=1 << 30):
+        self.blocks, self.most, self.asked, self.bytes_at_once = {}, most, 0, bytes_at_once
+        self.functions = ALLOCATE(self.allocate), RELEASE(self.release)
+        self.wrong = []
+
+    def allocate(self, _, size, align, output):
+        self.asked += 1
+        if self.asked > self.most or size > self.bytes_at_once:
+            return None
+        block = Guarded(size, 0xFF)
+        if size < 1 or block.pointer % align:
+            self.wrong.append(f"{size} bytes at a multiple of {align}")
+        self.blocks[block.pointer] = block
+        return block.pointer
+
+    def release(self, _, pointer):
+        block = self.blocks.pop(pointer, None)
+        if block is None:
+            self.wrong.append("released what nobody has")
+        else:
+            self.look(block)
+
+    def look(self, block):
+        try:
+            block.check("memory that the run asked for")
+        except Status as status:
+            self.wrong.append(str(status))
+
+    def check(self, kept):
+        """`kept`: the addresses that belong to the caller now."""
+        for block in self.blocks.values():
+            self.look(block)
+        if set(self.blocks) != set(kept):
+            self.wrong.append(f"{len(self.blocks)} pieces of memory are held, {len(kept)} expected")
+        if self.wrong:
+            raise Status("; ".join(self.wrong))
+
+    def serve(self, execution):
+        execution.allocate, execution.release = self.functions
+        return execution
 
 
 def in_pieces(rng):
@@ -124,27 +176,39 @@ class OpenModel:
         else:
             shapes = [tuple(tensor.dims[: tensor.rank]) for tensor in self.outputs]
         arrays = [None if feeds[name] is None else np.ascontiguousarray(feeds[name]) for name in (tensor.name.decode() for tensor in self.inputs)]
-        first = self.once(arrays, shapes, values, workspace.value, ctypes.byref(Exec(level=level)) if level else None)
+        first = self.once(arrays, shapes, values, workspace.value, Exec(level=level))
         execution = in_pieces(random.Random(1))
         execution.level = level
-        again = self.once(arrays, shapes, values, workspace.value, ctypes.byref(execution), in_place=True)
+        again = self.once(arrays, shapes, values, workspace.value, execution, in_place=True)
         for a, b in zip(first, again):
             if a.tobytes() != b.tobytes():
                 raise Status("other bits when work is split and outputs are in the memory of inputs")
         return first
 
-    def once(self, arrays, shapes, values, workspace_bytes, execution, in_place=False):
+    def once(self, arrays, shapes, values, workspace_bytes, execution, in_place=False, host=None):
+        host = host or Host()
         ins = [None if a is None else Guarded(a.nbytes, np.frombuffer(a.tobytes(), np.uint8)) for a in arrays]
         types = [np.dtype(helper.tensor_dtype_to_np_dtype(tensor.type)) for tensor in self.outputs]
-        outs = [Guarded(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize, 0xFF) for shape, dtype in zip(shapes, types)]
+        given = [ctypes.c_void_p(1) if tensor.flags & ALLOCATED else None for tensor in self.outputs]
+        outs = [pointer is None and Guarded(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize, 0xFF) for pointer, shape, dtype in zip(given, shapes, types)]
         if in_place:
             outs = [ins[tensor.in_place_of - 1] if tensor.in_place_of else out for tensor, out in zip(self.outputs, outs)]
         workspace = Guarded(workspace_bytes, 0xFF)
         pointers = lambda all: (ctypes.c_void_p * max(1, len(all)))(*[x and x.pointer for x in all])
-        self.check(self.model.run(pointers(ins), pointers(outs), values, workspace.pointer, execution))
+        places = pointers(outs)
+        for i, pointer in enumerate(given):
+            places[i] = places[i] if pointer is None else ctypes.addressof(pointer)
+        status = self.model.run(pointers(ins), places, values, workspace.pointer, ctypes.byref(host.serve(execution)))
+        host.check([pointer.value for pointer in given if pointer and pointer.value])
+        if status and any(pointer and pointer.value for pointer in given):
+            raise Status("a run that failed gave outputs")
+        self.check(status)
+        for i, pointer in enumerate(given):
+            outs[i] = outs[i] if pointer is None else host.blocks[pointer.value]
         for what, buffer in [*((f"output {i}", o) for i, o in enumerate(outs)), ("workspace", workspace)]:
             buffer.check(what)
-        return [self.found(tensor, o.bytes.view(dtype), shape, values) for tensor, o, shape, dtype in zip(self.outputs, outs, shapes, types)]
+        return [self.found(tensor, o.bytes[: o.bytes.size // dtype.itemsize * dtype.itemsize].view(dtype), shape, values)
+                for tensor, o, shape, dtype in zip(self.outputs, outs, shapes, types)]
 
     def found(self, tensor, elements, shape, values):
         """An output as far as the run found its sizes."""

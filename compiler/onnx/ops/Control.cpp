@@ -277,11 +277,18 @@ static LogicalResult inferBody(LoopOp loop) {
   return success();
 }
 
+/// A trip count from here on is none that a scan output could have room for.
+static constexpr int64_t mostScanned = int64_t(1) << 31;
+
 /// The size of the scan outputs' first axis: found when a condition may end the loop before its trip count does.
 static Size tripsOf(LoopOp loop) {
   bool whole = !present(loop.getCondition()) || splatOf(loop.getCondition()) == 1;
   bool goesOn = loop.continues().get() == loop.enters() || splatOf(loop.continues().get()) == 1;
   auto trips = present(loop.getTrips()) ? sizesIn(loop.getTrips()) : std::nullopt;
+  // Exporters write the largest of all numbers where they mean that there is no trip count.
+  if (!(whole && goesOn) && (!trips || trips->front().atLeast(mostScanned))) {
+    return unboundedSize(loop);
+  }
   if (!trips || trips->size() != 1) {
     return Size::unknown();
   }

@@ -20,6 +20,8 @@ static Type countType(Operation *op) { return tensorOf({}, int64In(op)); }
 FINDER(NonZeroOp, "NonZero")
 FINDER(NonMaxSuppressionOp, "NonMaxSuppression")
 FINDER(UniqueOp, "Unique")
+FINDER(ReadSizeOp, "ReadSize")
+FINDER(RangeSizeOp, "RangeSize")
 #undef FINDER
 
 // NonZero.
@@ -128,6 +130,23 @@ LogicalResult UniqueOp::inferTypes(SmallVectorImpl<Type> &types) {
   sizes[axis] = count;
   types.assign({sizedType(sizes, element), sizedType({count}, i64), sizedType({length}, i64), sizedType({count}, i64),
                 countType(*this)});
+  return success();
+}
+
+// ReadSize and RangeSize.
+
+bool ReadSizeOp::readsThrough(unsigned) { return true; }
+LogicalResult ReadSizeOp::inferTypes(SmallVectorImpl<Type> &types) {
+  Sizes bound = listedSizes(*this);
+  (void)(bound.empty() ? unboundedSize(*this) : foundSize(*this, bound.front()));
+  types.push_back(countType(*this));
+  return success();
+}
+
+bool RangeSizeOp::readsThrough(unsigned) { return true; }
+LogicalResult RangeSizeOp::inferTypes(SmallVectorImpl<Type> &types) {
+  (void)unboundedSize(*this);
+  types.push_back(countType(*this));
   return success();
 }
 

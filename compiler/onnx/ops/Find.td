@@ -2,12 +2,14 @@
 include "compiler/onnx/Onnx.td"
 
 /// Not pure: sizes of other ops may speak of the number although nobody reads the results.
-class Onnx_Finder<string mnemonic, int inputs, list<string> rootMethods, list<Trait> traits = []>
-    : Op<Onnx_Dialect, mnemonic, traits # [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<Onnx_InferTypes>, Onnx_Importable,
+class Onnx_CoreFinder<string mnemonic, list<string> rootMethods, list<Trait> traits = []>
+    : Op<Onnx_Dialect, mnemonic, traits # [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<Onnx_InferTypes>,
         DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "fusesEpilogue"] # rootMethods>]> {
-  code more = "";
-  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\n" # more;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+class Onnx_Finder<string mnemonic, int inputs, list<string> rootMethods, list<Trait> traits = []>
+    : Onnx_CoreFinder<mnemonic, rootMethods, traits # [Onnx_Importable]> {
+  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }";
 }
 def Onnx_NonZeroOp : Onnx_Finder<"NonZero", 1, ["readsThrough"], [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let summary = "the indices of all elements that are not zero, a column each";
@@ -25,4 +27,16 @@ def Onnx_UniqueOp : Onnx_Finder<"Unique", 1, []> {
   let summary = "elements, or slices along an axis, that differ; where each first stands, which one each is, and how many are like it";
   let arguments = (ins TensorOf<[Onnx_Float, Onnx_Integer, I1]>:$x, OptionalAttr<I64Attr>:$axis, DefaultValuedOptionalAttr<I64Attr, "1">:$sorted);
   let results = (outs AnyTensor:$y, AnyTensor:$first, AnyTensor:$inverse, AnyTensor:$counts, AnyTensor:$count);
+}
+
+// Sizes that a model computes from data. No model can name these ops: graph/AskSizes.cpp makes them.
+def Onnx_ReadSizeOp : Onnx_CoreFinder<"ReadSize", ["readsThrough"]> {
+  let summary = "a number in data that is a size: from 0 to the one size in `sizes`, or without it to 2^40; all else ends the run";
+  let arguments = (ins Onnx_Int64s:$x, OptionalAttr<StrArrayAttr>:$sizes);
+  let results = (outs AnyTensor:$count);
+}
+def Onnx_RangeSizeOp : Onnx_CoreFinder<"RangeSize", ["readsThrough"]> {
+  let summary = "how many numbers a Range of these bounds has; a delta of zero, what is no number, and more than 2^40 end the run";
+  let arguments = (ins Onnx_Numbers:$start, Onnx_Numbers:$limit, Onnx_Numbers:$delta);
+  let results = (outs AnyTensor:$count);
 }

@@ -320,12 +320,17 @@ LogicalResult ScatterOp::decompose(PatternRewriter &rewriter) {
 
 // OneHot: the index beside 0, 1, 2, ... along a new axis.
 
-LogicalResult OneHotOp::inferTypes(SmallVectorImpl<Type> &types) {
-  auto indices = ranked(getIndices());
-  auto depth = sizesIn(getDepth());
-  if (auto number = depth ? std::nullopt : splatOf(getDepth())) { // a float
+static std::optional<Sizes> depthOf(OneHotOp op) {
+  auto depth = sizesIn(op.getDepth());
+  if (auto number = depth ? std::nullopt : splatOf(op.getDepth())) { // a float
     depth = Sizes{static_cast<int64_t>(*number)};
   }
+  return depth;
+}
+
+LogicalResult OneHotOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto indices = ranked(getIndices());
+  auto depth = depthOf(*this);
   Type element = elementOf(getValues());
   if (!indices) {
     types.push_back(unrankedOf(element));
@@ -344,27 +349,28 @@ LogicalResult OneHotOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 LogicalResult OneHotOp::decompose(PatternRewriter &rewriter) {
-  auto depth = splatOf(getDepth());
+  auto depth = depthOf(*this);
   auto indices = ranked(getIndices());
-  if (!depth || !indices) {
+  if (!depth || depth->size() != 1 || !indices) {
     return failure();
   }
   Location loc = getLoc();
-  int64_t axis = *normalAxis(getAxis(), indices.getRank() + 1), n = static_cast<int64_t>(*depth);
+  int64_t axis = *normalAxis(getAxis(), indices.getRank() + 1);
+  RankedTensorType one = tensorOf({}, rewriter.getI64Type());
+  Value n = makeSizes(rewriter, loc, *depth, one);
   auto i64 = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(7));
   Value index = getIndices();
   if (!elementOf(index).isInteger(64)) {
     index = make<CastOp>(rewriter, loc, {index}, {i64});
   }
-  Value wrapped = make<AddOp>(rewriter, loc, {index, makeInteger(rewriter, loc, n)});
+  Value wrapped = make<AddOp>(rewriter, loc, {index, n});
   Value negative = make<LessOp>(rewriter, loc, {index, makeInteger(rewriter, loc, 0)});
   index = make<WhereOp>(rewriter, loc, {negative, wrapped, index});
   index = make<UnsqueezeOp>(rewriter, loc, {index, makeIntegers(rewriter, loc, {axis})});
-  SmallVector<int64_t> shape(indices.getRank() + 1 - axis, 1);
-  shape[0] = n;
-  Value count = makeConstant(
-      rewriter, loc,
-      constantFromIntegers(tensorOf(shape, rewriter.getI64Type()), llvm::to_vector(llvm::seq<int64_t>(0, n))));
+  Sizes shape(indices.getRank() + 1 - axis, 1);
+  shape[0] = depth->front();
+  Value count = make<RangeOp>(rewriter, loc, {makeInteger(rewriter, loc, 0), n, makeInteger(rewriter, loc, 1)});
+  count = make<ReshapeOp>(rewriter, loc, {count, makeSizes(rewriter, loc, shape)});
   auto pick = [&](int64_t i) {
     auto one = makeIntegers(rewriter, loc, {i});
     return make<SliceOp>(rewriter, loc, {getValues(), one, makeIntegers(rewriter, loc, {i + 1}), Value(), Value()});

@@ -292,11 +292,13 @@ struct OpenExpansion {
     int64_t axes = ranked(op.getRoi()).getNumElements() / 2;
     Value start = f.cast(roi(a.entry), f.b.getF32Type(), 1), end = f.cast(roi(axes + a.entry), f.b.getF32Type(), 1);
     Value reach = floatOf(a.from - 1);
+    Value middle = f.add(f.mul(x, number(0)), f.mul(f.mul(number(0.5), f.add(start, end)), reach));
     if (a.to.is(1)) {
-      return f.add(f.mul(x, number(0)), f.mul(f.mul(number(0.5), f.add(start, end)), reach));
+      return middle;
     }
     Value step = f.div(f.mul(f.sub(end, start), reach), floatOf(a.to - 1));
-    return f.add(f.mul(start, reach), f.mul(x, step));
+    Value spread = f.add(f.mul(start, reach), f.mul(x, step));
+    return a.to.atLeast(2) ? spread : f.op("Where", {f.op("Equal", {floatOf(a.to), number(1)}), middle, spread});
   }
 
   /// The result where its coordinates lie in the operand, else the extrapolation value.

@@ -89,7 +89,7 @@ def one_hot(c, x):
     depth = c.choice([1, 3, 10])
     shape = c.shape(1, 3, 500)
     kind = c.choice([np.float32, np.int64])
-    operands = [indices(c, shape, depth, c.opset >= 11, (np.int64,)), c.tensor(np.array(depth, np.int64), constant=True), c.tensor(np.array([-1, 3], kind), constant=True)]
+    operands = [indices(c, shape, depth, c.opset >= 11, (np.int64,)), c.lengths(depth), c.tensor(np.array([-1, 3], kind), constant=True)]
     axis = c.rng.randint(-len(shape) - 1, len(shape)) if c.opset >= 11 else c.rng.randint(-1, len(shape))
     c.node("OneHot", operands, exact=True, axis=axis)
 
@@ -151,4 +151,4 @@ def top_k(c, x):
         return
     if c.opset >= 11:  # without order, runtimes differ
         attributes.update(largest=c.choice([None, 0, 1]), sorted=c.choice([None, 1]))
-    c.node("TopK", [x, c.ints([k])], c.choice([[True, True], [True], [False, True]]), exact=True, **attributes)
+    c.node("TopK", [x, c.lengths([k])], c.choice([[True, True], [True], [False, True]]), exact=True, **attributes)

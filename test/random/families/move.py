@@ -34,7 +34,7 @@ def reshape(c, x):
     for k in range(min(len(target), x.rank)):
         if target[k] == x.shape[k] and c.chance(0.3):
             target[k] = 0
-    c.node("Reshape", [x, c.ints(target)], exact=True)
+    c.node("Reshape", [x, c.lengths(target) if target else c.ints(target)], exact=True)
 
 
 @op("Flatten")
@@ -109,7 +109,7 @@ def split(c, x):
     elif c.opset < 13:
         c.node("Split", [x], parts, exact=True, axis=axis, split=lengths)
     else:
-        c.node("Split", [x, c.ints(lengths)], parts, exact=True, axis=axis)
+        c.node("Split", [x, c.lengths(lengths)], parts, exact=True, axis=axis)
 
 
 @op("Slice", weight=3)
@@ -132,7 +132,8 @@ def cut(c, x):
         c.node("Slice", [x], exact=True, starts=starts, ends=ends, axes=axes)
         return
     kind = c.choice([np.int32, np.int64])
-    operands = [c.ints(starts, kind), c.ints(ends, kind)]
+    forwards = None if min(steps) > 0 else True  # others need constants
+    operands = [c.lengths(starts, kind, forwards), c.lengths(ends, kind, forwards)]
     if axes != list(range(len(axes))) or c.chance(0.7) or any(step != 1 for step in steps):
         operands.append(c.ints([axis - x.rank if c.opset >= 11 and c.chance(0.3) else axis for axis in axes], kind))
         operands += [c.ints(steps, kind)] if any(step != 1 for step in steps) or c.chance(0.5) else []
@@ -239,7 +240,7 @@ def expand(c, x):
     shape = [c.choice([1, 2, 5, size]) if size == 1 else c.choice([1, size]) for size in x.shape]
     shape = shape[c.rng.randint(0, len(shape)) :] if c.chance(0.2) else ([c.choice([1, 3])] if c.chance(0.4) and x.rank < 5 else []) + shape
     c.need(shape and np.prod(np.broadcast_shapes(tuple(x.shape), tuple(shape))) < 100_000)
-    c.node("Expand", [x, c.ints(shape)], exact=True)
+    c.node("Expand", [x, c.lengths(shape)], exact=True)
 
 
 @op("Tile")
@@ -247,7 +248,7 @@ def tile(c, x):
     x = any_tensor(c, x, 1, 4)
     repeats = [c.choice([1, 1, 2, 3]) for _ in x.shape]
     c.need(x.array.size * np.prod(repeats) < 100_000)
-    c.node("Tile", [x, c.ints(repeats)], exact=True)
+    c.node("Tile", [x, c.lengths(repeats)], exact=True)
 
 
 @op("DepthToSpace", "SpaceToDepth")
@@ -279,7 +280,7 @@ def arange(c, x):
     kind = c.choice([np.int64, np.int32, np.float32])
     start, delta = c.choice([0, 2, -3]), c.choice([1, 2, -1, 3])
     operands = [start, start + delta * c.rng.randint(0 if c.zero else 1, 9), delta]
-    c.node("Range", [c.tensor(np.array(value, kind), constant=True) for value in operands], exact=True)
+    c.node("Range", [c.lengths(value, kind) for value in operands], exact=True)
 
 
 @op("ConstantOfShape")
@@ -289,7 +290,7 @@ def constant_of_shape(c, x):
     c.data([2])
     value = c.choice([None, np.array([1.5], np.float32), np.array([7], np.int64), np.array([True])])
     value = None if value is None else numpy_helper.from_array(value, "value")
-    c.node("ConstantOfShape", [c.ints(c.shape(1, 4))], exact=True, value=value)
+    c.node("ConstantOfShape", [c.lengths(c.shape(1, 4))], exact=True, value=value)
 
 
 @op("Trilu")

@@ -1,0 +1,29 @@
+// Memory for runs that ask for some (ingot_exec.allocate): on the heap, with guards behind it, and counted, so that a
+// run that keeps or overruns it is noticed.
+#pragma once
+#include "runtime_support/include/ingot.h"
+#include <map>
+
+namespace ingot::driver {
+
+class HostMemory {
+public:
+  HostMemory() = default;
+  HostMemory(const HostMemory &) = delete;
+  ~HostMemory();
+
+  /// Lets runs on `exec` have memory from here.
+  void serve(ingot_exec &exec);
+  void release(void *memory);
+  int64_t count() const { return int64_t(blocks.size()); } ///< what is held now
+  /// Whether something was written behind one that is held, or was when it was released.
+  bool isOverrun() const;
+
+private:
+  static void *allocate(void *self, int64_t bytes, int64_t align, int32_t output);
+  static void release(void *self, void *memory);
+  std::map<void *, int64_t> blocks; ///< address -> bytes
+  bool overrun = false;
+};
+
+} // namespace ingot::driver

@@ -1,0 +1,96 @@
+// How many numbers a Range has: max(ceil((limit - start) / delta), 0). Of integers the distance is taken as one without
+// a sign, so that no difference is too large; of floats all is computed in float64, as ONNX Runtime does.
+#include "compiler/lower/BuildEntry.h"
+#include "compiler/lower/Family.h"
+#include "compiler/onnx/ops/Find.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using mlir::arith::CmpIPredicate;
+
+namespace ingot::lower {
+namespace {
+
+class Length {
+public:
+  explicit Length(Build &build) : build(build), w(build.w), op(cast<onnx::RangeSizeOp>(build.group.root)) {}
+
+  void write() {
+    Value start = read(op.getStart()), limit = read(op.getLimit()), delta = read(op.getDelta());
+    Value bad, length = isa<FloatType>(start.getType()) ? ofFloats(start, limit, delta, bad)
+                                                        : ofIntegers(wide(start), wide(limit), wide(delta), bad);
+    build.failIf(bad, sizeErrorKind);
+    w.store(select(bad, integer(0), length), build.group.result(0), 0);
+  }
+
+private:
+  Build &build;
+  Writer &w;
+  onnx::RangeSizeOp op;
+
+  Value read(Value v) {
+    Space space = build.group.space(Group::typeOf(v));
+    return build.group.read(v, space, Point{SmallVector<Ix>(space.sizes.size(), 0), 1, {}});
+  }
+  Value integer(int64_t n) { return arith::ConstantIntOp::create(w.b, w.loc, n, 64); }
+  Value select(Value condition, Value a, Value b) { return arith::SelectOp::create(w.b, w.loc, condition, a, b); }
+  Value compare(CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(w.b, w.loc, predicate, a, b);
+  }
+  Value either(Value a, Value b) { return arith::OrIOp::create(w.b, w.loc, a, b); }
+  Value wide(Value v) {
+    Type i64 = w.b.getI64Type();
+    return v.getType() == i64 ? v : arith::ExtSIOp::create(w.b, w.loc, i64, v).getResult();
+  }
+
+  Value ofIntegers(Value start, Value limit, Value delta, Value &bad) {
+    Value zero = integer(0), one = integer(1);
+    Value down = compare(CmpIPredicate::slt, delta, zero), none = compare(CmpIPredicate::eq, delta, zero);
+    Value from = select(down, limit, start), to = select(down, start, limit);
+    Value empty = compare(CmpIPredicate::sle, to, from);
+    Value distance = arith::SubIOp::create(w.b, w.loc, to, from); // without a sign, where it is not empty
+    Value minus = arith::SubIOp::create(w.b, w.loc, zero, delta);
+    Value step = select(none, one, select(down, minus, delta));
+    Value whole = arith::DivUIOp::create(w.b, w.loc, arith::SubIOp::create(w.b, w.loc, distance, one), step);
+    Value length = select(empty, zero, arith::AddIOp::create(w.b, w.loc, whole, one));
+    bad = either(none, compare(CmpIPredicate::ugt, length, integer(mostUnbounded)));
+    return length;
+  }
+
+  Value ofFloats(Value start, Value limit, Value delta, Value &bad) {
+    Type f64 = w.b.getF64Type();
+    auto wide = [&](Value v) { return v.getType() == f64 ? v : arith::ExtFOp::create(w.b, w.loc, f64, v).getResult(); };
+    Value distance = wide(arith::SubFOp::create(w.b, w.loc, limit, start));
+    Value length =
+        math::CeilOp::create(w.b, w.loc, arith::DivFOp::create(w.b, w.loc, distance, wide(delta)).getResult());
+    auto number = [&](double n) { return w.constant(n, f64); };
+    auto is = [&](arith::CmpFPredicate predicate, Value a, Value b) {
+      return arith::CmpFOp::create(w.b, w.loc, predicate, a, b).getResult();
+    };
+    Value none = is(arith::CmpFPredicate::OEQ, wide(delta), number(0));
+    bad = either(none, is(arith::CmpFPredicate::UGT, length, number(static_cast<double>(mostUnbounded)))); // or NaN
+    Value some = is(arith::CmpFPredicate::OGT, length, number(0));
+    Value inside = select(bad, number(0), select(some, length, number(0)));
+    return arith::FPToSIOp::create(w.b, w.loc, w.b.getI64Type(), inside);
+  }
+};
+
+class RangeSize : public KernelFamily {
+public:
+  KernelShape shape(plan::KernelOp, const target::MachineModel &) const override {
+    KernelShape shape;
+    shape.checked = true;
+    return shape;
+  }
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    Length(build).write();
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createRangeSizeFamily() { return std::make_unique<RangeSize>(); }
+
+} // namespace ingot::lower

@@ -1,0 +1,41 @@
+// A number in data that is a size of tensors. What cannot be one ends the run before anything is made of it.
+#include "compiler/lower/BuildEntry.h"
+#include "compiler/lower/Family.h"
+#include "compiler/onnx/Found.h"
+#include "compiler/onnx/ops/Find.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+class ReadSize : public KernelFamily {
+public:
+  KernelShape shape(plan::KernelOp, const target::MachineModel &) const override {
+    KernelShape shape;
+    shape.checked = true;
+    return shape;
+  }
+
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    Writer &w = build.w;
+    auto op = cast<onnx::ReadSizeOp>(build.group.root);
+    Space space = build.group.space(Group::typeOf(op.getX()));
+    Value number = build.group.read(op.getX(), space, Point{SmallVector<Ix>(space.sizes.size(), 0), 1, {}});
+    support::Sizes bound = onnx::listedSizes(op);
+    Ix most = bound.empty() ? Ix(mostUnbounded) : Ix(bound.front());
+    Value last = w.integer(most, w.b.getI64Type());
+    Value bad = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ugt, number, last); // or negative
+    build.failIf(bad, sizeErrorKind);
+    w.store(arith::SelectOp::create(w.b, w.loc, bad, w.constant(0, w.b.getI64Type()), number), build.group.result(0),
+            0);
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createReadSizeFamily() { return std::make_unique<ReadSize>(); }
+
+} // namespace ingot::lower

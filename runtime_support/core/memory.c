@@ -1,0 +1,88 @@
+/* Memory that a run asks its host for. Generated code calls these functions; the list that they work on lies on the
+ * stack of the run. */
+#include "ingot.h"
+
+enum { ALIGN = 64, SLACK = 64 }; /* vectors may be read past a tensor's end within its last block */
+
+/* An item of the list, as compiler/lower/BuildEntry.cpp writes it. */
+struct ingot_memory {
+  uint64_t address; /* 0: nothing is held */
+  int64_t bytes;
+  uint64_t place; /* of the caller's pointer to an output; 0: no output */
+  int64_t output; /* its number, or -1 */
+};
+
+static void *pointer(uint64_t address) { return (void *)(uintptr_t)address; }
+
+static void drop(const ingot_exec *exec, ingot_memory *memory) {
+  if (memory->address) {
+    exec->release(exec->allocator, pointer(memory->address));
+  }
+  memory->address = 0;
+  memory->bytes = 0;
+}
+
+/* Both aligned to ALIGN. Word by word: the compiler may not make it a call of memcpy. */
+static void copy(const char *from, char *to, int64_t bytes) {
+  typedef uint64_t __attribute__((may_alias)) Word;
+  int64_t i = 0;
+  for (; i + 8 <= bytes; i += 8) {
+    *(Word *)(to + i) = *(const Word *)(from + i);
+  }
+  for (; i < bytes; ++i) {
+    to[i] = from[i];
+  }
+}
+
+int ingot_memory_begin(const ingot_exec *exec, ingot_memory *list, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    list[i].address = 0;
+    list[i].bytes = 0;
+    if (list[i].place) {
+      *(void **)pointer(list[i].place) = 0;
+    }
+  }
+  return !exec || !exec->allocate || !exec->release ? INGOT_ERROR_NULL : 0;
+}
+
+int ingot_memory_need(const ingot_exec *exec, ingot_memory *list, int32_t number, int64_t used, int64_t bytes) {
+  ingot_memory *memory = &list[number];
+  if (memory->address && bytes <= memory->bytes) {
+    return 0;
+  }
+  if (used == 0) {
+    drop(exec, memory);
+  } else if (bytes < 2 * memory->bytes) {
+    bytes = 2 * memory->bytes; /* grows slice by slice: all copies together are then no more than twice the result */
+  }
+  int64_t wanted = memory->output < 0 ? bytes + SLACK : bytes > 0 ? bytes : 1;
+  char *fresh = exec->allocate(exec->allocator, wanted, ALIGN, (int32_t)memory->output);
+  if (!fresh) {
+    return INGOT_ERROR_MEMORY;
+  }
+  copy(pointer(memory->address), fresh, used);
+  drop(exec, memory);
+  memory->address = (uint64_t)(uintptr_t)fresh;
+  memory->bytes = bytes;
+  return 0;
+}
+
+void *ingot_memory_at(const ingot_memory *list, int32_t number) { return pointer(list[number].address); }
+
+void ingot_memory_release(const ingot_exec *exec, ingot_memory *list, int32_t number) { drop(exec, &list[number]); }
+
+int ingot_memory_end(const ingot_exec *exec, ingot_memory *list, int32_t count, int status) {
+  for (int32_t i = 0; i < count && !status; ++i) {
+    if (list[i].place && !list[i].address) { /* an output without elements is memory, too */
+      status = ingot_memory_need(exec, list, i, 0, 0);
+    }
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    if (list[i].place && !status) {
+      *(void **)pointer(list[i].place) = pointer(list[i].address);
+    } else {
+      drop(exec, &list[i]);
+    }
+  }
+  return status;
+}
