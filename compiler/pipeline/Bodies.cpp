@@ -220,7 +220,9 @@ void joinBodies(State &s, void (*build)(State &, StringRef)) {
     finish(body.suffix, body.sizes, s.info.levels.empty() ? 0 : s.devices.front().machine.level);
     exchange(s, body);
     s.info.nodes = body.info.nodes;
-    s.info.allocations = body.info.allocations; // those of one body are those of all
+    if (s.info.allocations.empty()) { // what one body asks for, the others ask for as well
+      s.info.allocations = body.info.allocations;
+    }
     s.info.launches = body.info.launches;
     for (auto [output, own] : llvm::zip_equal(s.info.outputs, body.info.outputs)) {
       output.inPlaceOf = first || output.inPlaceOf == own.inPlaceOf ? own.inPlaceOf : -1;
