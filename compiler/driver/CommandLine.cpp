@@ -350,6 +350,11 @@ std::string checkTogether(const Invocation &invocation) {
   if (manifest && flag != invocation.compileFlags.end()) {
     return *flag + " has no effect on a model that is compiled already ('" + invocation.model.modelPath + "')";
   }
+  bool comparesData = invocation.command == Command::Run || invocation.command == Command::Verify;
+  if (!invocation.model.caches.empty() && (comparesData || !invocation.data.empty())) {
+    return "--cache gives the caches other shapes than recorded data have: run and verify a model without it, and use "
+           "the flag with compile";
+  }
   if (!invocation.model.caches.empty() && !invocation.model.choices.empty()) {
     return "--cache cannot be combined with several sizes (--dim " + invocation.model.choices.begin()->first + "=A,B)";
   }

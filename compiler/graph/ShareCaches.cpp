@@ -11,6 +11,7 @@
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/ops/Append.h"
 #include "compiler/onnx/ops/Move.h"
+#include <map>
 #include <set>
 
 using namespace mlir;
@@ -36,7 +37,11 @@ std::optional<std::string> match(StringRef pattern, StringRef name) {
 class Sharing {
 public:
   Sharing(func::FuncOp function, int64_t room)
-      : function(function), room(room), block(function.getBody().front()), b(OpBuilder::atBlockBegin(&block)) {}
+      : function(function), room(room), block(function.getBody().front()), b(OpBuilder::atBlockBegin(&block)) {
+    for (const std::string &name : onnx::symbolsOf(function, function.getArgumentTypes())) {
+      taken.insert(name);
+    }
+  }
 
   LogicalResult pair(const CachePair &wanted) {
     bool found = false, ok = true;
@@ -70,7 +75,9 @@ private:
   int64_t room;
   Block &block;
   OpBuilder b;
-  std::set<std::string> lengths; ///< symbols of axes that grow
+  std::set<std::string> lengths;            ///< symbols of axes that grow
+  std::set<std::string> taken;              ///< names of symbols
+  std::map<std::string, std::string> rooms; ///< of the room along each of these axes
 
   static StringRef nameOf(StringAttr name) { return name ? name.getValue() : StringRef(); }
   static std::string outputName(StringRef pattern, StringRef star) {
@@ -111,8 +118,17 @@ private:
       return refuse(inputName, outputName) << ": the axis where it grows is not open";
     }
     lengths.insert(length);
-    rewrite(input, concat, axis, room < 0 ? Size::symbol(length + "_room") : Size(room));
+    rewrite(input, concat, axis, room < 0 ? Size::symbol(roomOf(length)) : Size(room));
     return success();
+  }
+
+  /// "past_room", or with underscores behind it where the model has such a size.
+  const std::string &roomOf(const std::string &length) {
+    auto [room, isNew] = rooms.try_emplace(length, length + "_room");
+    while (isNew && !taken.insert(room->second).second) {
+      room->second += "_";
+    }
+    return room->second;
   }
 
   void rewrite(unsigned input, onnx::ConcatOp concat, size_t axis, const Size &room) {

@@ -19,7 +19,7 @@ DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s
   phase = &g.phases.front();
   int64_t row = llvm::divideCeil(phase->axes[2].out, s.pixels);
   tilesOfPanel = s.flat ? llvm::divideCeil(phase->rows() * phase->axes[2].out, s.pixels) : phase->rows() * row;
-  if (s.pixelsOuter || g.phases.size() > 1 || 4 * s.weightElements(g) < prefetchFromBytes) {
+  if (s.part || s.pixelsOuter || g.phases.size() > 1 || 4 * s.weightElements(g) < prefetchFromBytes) {
     tilesOfPanel = 0;
   }
 }
@@ -76,13 +76,9 @@ static void either(Writer &w, Ix i, int64_t limit, int64_t all, llvm::function_r
 }
 
 DenseConv::Panel DenseConv::panel(Ix index, int64_t vectors, Ix block, size_t phase) {
-  Panel p{vectors,
-          block,
-          s.phaseBase(g, phase) + block * (s.lanes * s.inputs * static_cast<int64_t>(g.phases[phase].taps.size())),
-          0,
-          0,
-          0,
-          &g.phases[phase]};
+  Panel p{};
+  p.vectors = vectors, p.width = vectors * s.lanes, p.block = block, p.phase = &g.phases[phase];
+  p.weights = s.phaseBase(g, phase) + block * (s.lanes * s.inputs * static_cast<int64_t>(p.phase->taps.size()));
   if (g.groups > 1) {
     Ix out = block * s.lanes;
     p.first = floorDiv(out, g.outGroup()) * g.inGroup();
@@ -223,9 +219,18 @@ void DenseConv::tile(const Panel *fixed, Ix base, ArrayRef<int64_t> offsets, Arr
 }
 
 void DenseConv::panelTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, ArrayRef<Point> points, Ix tileIndex) {
+  for (int64_t done = 0; done < p.vectors; done += s.part ? s.part : p.vectors) {
+    Panel part = p;
+    part.vectors = s.part ? std::min(s.part, p.vectors - done) : p.vectors;
+    part.block = p.block + done, part.weights = p.weights + done * s.lanes;
+    partTile(part, base, offsets, points, tileIndex);
+  }
+}
+
+void DenseConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, ArrayRef<Point> points, Ix tileIndex) {
   Vectors acc = start(p, offsets.size());
   Ix in = base + p.input, wt = p.weights;
-  int64_t taps = phase->taps.size(), width = p.vectors * s.lanes, lines = unrolled * width / cacheLine;
+  int64_t taps = phase->taps.size(), width = p.width, lines = unrolled * width / cacheLine;
   Ix ahead = 0;
   if (tilesOfPanel) {
     Ix line = tilesOfPanel > lines ? floorDiv(tileIndex * lines, tilesOfPanel)
@@ -268,7 +273,7 @@ DenseConv::Vectors DenseConv::start(const Panel &p, size_t pixels) {
 DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count, ArrayRef<int64_t> offsets, Vectors acc,
                                     Ix ahead) {
   const auto &a = phase->axes;
-  int64_t width = p.vectors * s.lanes;
+  int64_t width = p.width;
   // Neighbouring taps of whole blocks lie behind each other: one loop over both.
   bool runs = a[2].tapStep * input.strides[2] == s.lanes && count == s.lanes;
   int64_t tapWeights = count * width;
@@ -290,7 +295,7 @@ DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count,
 /// Channels [first, last), wherever their blocks begin.
 DenseConv::Vectors DenseConv::channelRange(const Panel &p, Ix in, ArrayRef<int64_t> offsets, Vectors acc) {
   const auto &a = phase->axes;
-  int64_t width = p.vectors * s.lanes;
+  int64_t width = p.width;
   return w.loop(0, a[0].taps, 1, acc, [&](Ix d, ValueRange c0) {
     return w.loop(0, a[1].taps, 1, c0, [&](Ix h, ValueRange c1) {
       return w.loop(0, a[2].taps, 1, c1, [&](Ix x, ValueRange c2) {
@@ -310,7 +315,7 @@ DenseConv::Vectors DenseConv::channelRange(const Panel &p, Ix in, ArrayRef<int64
 /// are not there.
 DenseConv::Vectors DenseConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> offsets, Vectors acc) {
   const auto &a = phase->axes;
-  int64_t width = p.vectors * s.lanes, taps = phase->taps.size();
+  int64_t width = p.width, taps = phase->taps.size();
   return w.loop(0, s.inputs, 1, acc, [&](Ix c, ValueRange c0) {
     return w.loop(0, a[0].taps, 1, c0, [&](Ix d, ValueRange c1) {
       return w.loop(0, a[1].taps, 1, c1, [&](Ix h, ValueRange c2) {
@@ -330,7 +335,7 @@ DenseConv::Vectors DenseConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> of
 /// `extent` neighbouring input elements, each with its row of weights.
 DenseConv::Vectors DenseConv::steps(const Panel &p, Ix in, Ix wt, int64_t extent, ArrayRef<int64_t> offsets,
                                     Vectors acc, Ix ahead) {
-  int64_t width = p.vectors * s.lanes, whole = extent / unrolled * unrolled, lines = unrolled * width / cacheLine;
+  int64_t width = p.width, whole = extent / unrolled * unrolled, lines = unrolled * width / cacheLine;
   acc = w.loop(0, whole, unrolled, acc, [&](Ix q, ValueRange a) {
     for (int64_t i = 0; tilesOfPanel && i < std::max<int64_t>(1, llvm::divideCeil(lines, tilesOfPanel)); ++i) {
       w.prefetch(weights, wt + q * width + ahead + i * cacheLine);
@@ -346,7 +351,7 @@ DenseConv::Vectors DenseConv::step(const Panel &p, Ix in, Ix wt, int64_t unroll,
   for (int64_t u = 0; u < unroll; ++u) {
     Vectors row;
     for (int64_t v = 0; v < p.vectors; ++v) {
-      row.push_back(w.load(weights, wt + (u * p.vectors + v) * s.lanes, s.lanes));
+      row.push_back(w.load(weights, wt + (u * p.width + v * s.lanes), s.lanes));
     }
     for (auto [i, offset] : llvm::enumerate(offsets)) {
       Value x = w.splat(w.load(input.buffer, in + (offset + u)), s.lanes);

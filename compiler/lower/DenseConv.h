@@ -19,8 +19,9 @@ struct DenseSchedule {
   };
   Channels channels = Blocks;
   int64_t lanes = 1;
-  int64_t pixels = 1, vectors = 1;                          ///< largest register tile
-  int64_t blocks = 1;                                       ///< of output channels
+  int64_t pixels = 1, vectors = 1; ///< largest register tile, and of a panel
+  int64_t part = 0;   ///< vectors of the tile where it is a part of the panel, packed for another machine; 0: all
+  int64_t blocks = 1; ///< of output channels
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> panels; ///< (vectors, how many)
   int64_t inputs = 0;                                       ///< input channels of the panel that has most
   bool flat = false;        ///< pixels of all rows in one list of static tiles: small images
@@ -67,6 +68,7 @@ public:
 private:
   struct Panel {
     int64_t vectors;
+    int64_t width;                         ///< elements from one row of weights to the next
     Ix block, weights, input, first, last; ///< input: offset of its first channel; first, last: channels of a Range
     const ConvPhase *phase;
   };
@@ -92,6 +94,7 @@ private:
   void flatImage(const Panel &p, Ix n);
   Ix rowBase(Ix n, Ix outer, Ix middle) const;
   void tile(const Panel *fixed, Ix base, llvm::ArrayRef<int64_t> offsets, llvm::ArrayRef<Point> points, Ix tileIndex);
+  void partTile(const Panel &p, Ix base, llvm::ArrayRef<int64_t> offsets, llvm::ArrayRef<Point> points, Ix tileIndex);
   void panelTile(const Panel &p, Ix base, llvm::ArrayRef<int64_t> offsets, llvm::ArrayRef<Point> points, Ix tileIndex);
   Vectors start(const Panel &p, size_t pixels);
   Vectors block(const Panel &p, Ix in, Ix wt, int64_t count, llvm::ArrayRef<int64_t> offsets, Vectors acc, Ix ahead);

@@ -29,8 +29,8 @@ std::pair<int64_t, int64_t> DenseSchedule::inputRange(const ConvGeometry &g, int
   return {out / g.outGroup() * g.inGroup(), (last / g.outGroup() + 1) * g.inGroup()};
 }
 
-/// Pixels of the largest tile with so many vectors: accumulators, weights and one broadcast (and a product, without
-/// fused multiply-add).
+/// Pixels of the largest tile with so many of the machine's vectors: accumulators, weights and one broadcast (and a
+/// product, without fused multiply-add).
 static int64_t pixelsFor(int64_t vectors, const target::MachineModel &machine) {
   if (vectors == machine.matmulTile.vectors) {
     return machine.matmulTile.rows;
@@ -109,13 +109,26 @@ static void chooseChannels(const ConvGeometry &g, DenseSchedule &s) {
   }
 }
 
+/// The tile for panels that another machine with longer vectors chose.
+static void chooseTileOf(const DenseSchedule &packed, DenseSchedule &s, const target::MachineModel &machine) {
+  s = packed;
+  int64_t registers = llvm::divideCeil(s.lanes, machine.lanes); // of a block
+  s.part = std::clamp<int64_t>(machine.matmulTile.vectors / registers, 1, s.vectors);
+  s.pixels = pixelsFor(s.part * registers, machine);
+  s.flat = s.flat && s.pixels > 2; // static tiles would be many
+}
+
 DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine) {
   DenseSchedule s;
-  s.lanes = lanes;
-  s.blocks = llvm::divideCeil(g.outChannels, lanes);
-  s.channels = planes ? DenseSchedule::Planes : DenseSchedule::Blocks;
-  chooseTile(g, s, machine);
-  chooseChannels(g, s);
+  if (machine.packing && machine.packing->lanes > machine.lanes) {
+    chooseTileOf(scheduleOf(g, lanes, planes, *machine.packing), s, machine);
+  } else {
+    s.lanes = lanes;
+    s.blocks = llvm::divideCeil(g.outChannels, lanes);
+    s.channels = planes ? DenseSchedule::Planes : DenseSchedule::Blocks;
+    chooseTile(g, s, machine);
+    chooseChannels(g, s);
+  }
   int64_t weightBytes = 4 * s.weightElements(g), inputBytes = 4 * g.inChannels;
   for (int64_t d : g.spatial) {
     inputBytes *= d;

@@ -150,7 +150,7 @@ static LogicalResult partition(State &s) {
 
 static LogicalResult layout(State &s) {
   layout::assignLayouts(
-      s.function(), [&](StringRef spec) { return s.machineOf(spec).lanes; }, s.devices.front().machine.spec);
+      s.function(), [&](StringRef spec) { return s.machineOf(spec).blockLanes(); }, s.devices.front().machine.spec);
   return sortBlocks(s.function());
 }
 

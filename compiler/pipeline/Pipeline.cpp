@@ -126,7 +126,8 @@ private:
     return options.levels.empty() || orderLevels();
   }
 
-  /// Highest first. False, with a message, for machines of which no program can choose one.
+  /// Highest first; the others read its weights where they can. False, with a message, for machines of which no program
+  /// can choose one.
   bool orderLevels() {
     llvm::sort(state.devices, [](const partition::Device &a, const partition::Device &b) {
       return a.machine.level > b.machine.level;
@@ -143,6 +144,10 @@ private:
               "' cannot be in one library");
         return false;
       }
+    }
+    auto packing = std::make_shared<const target::MachineModel>(state.devices.front().machine);
+    for (partition::Device &device : state.devices) {
+      device.machine.packing = state.devices.size() > 1 ? packing : nullptr;
     }
     return true;
   }

@@ -1,7 +1,9 @@
 // What kernel builders know of a machine: data, no code. Every builder is parameterised by this struct and by nothing
 // else of a target.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace ingot::target {
@@ -31,6 +33,16 @@ struct MachineModel {
     int64_t rows = 4, vectors = 1;
   };
   Tile matmulTile;
+
+  /// The machine for which constants are packed, where another one is to read the same bytes (--levels); null: this
+  /// one.
+  std::shared_ptr<const MachineModel> packing;
+
+  /// Channels of a block, which lie in vectors of that machine.
+  int64_t blockLanes() const { return packing ? packing->lanes : lanes; }
+  /// How many vectors of `length` elements the registers hold: each is several of them where this machine's are
+  /// shorter.
+  int64_t registersOf(int64_t length) const { return registers * lanes / std::max(length, lanes); }
 };
 
 } // namespace ingot::target

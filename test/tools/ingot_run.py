@@ -42,7 +42,13 @@ def call(command, folder, verdicts, seconds=120):
 def run(ingot, folder, out, target=None, seconds=120, model=None, flags=()):
     """Compiles folder/model.onnx, unless `model` is compiled already, and runs it on folder/test_data_set_0."""
     command = [ingot, "run", model or folder / "model.onnx", "--data", folder / "test_data_set_0", "--out", out, *flags]
-    return call(command + (["--target", target] if target else []), folder, VERDICT, seconds)
+    return call(command + target_flags(target), folder, VERDICT, seconds)
+
+
+def target_flags(target):
+    """T; or T@LEVELS: what runs is T, in one library for all of these."""
+    level, _, levels = (target or "").partition("@")
+    return ["--levels", levels, "--as", level] if levels else ["--target", target] if target else []
 
 
 # The weights, a section of their own, between two pages that the runner forbids; against the one behind or the one before.

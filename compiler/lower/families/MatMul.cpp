@@ -8,6 +8,8 @@
 // B lies in panels [ceil(N / width)][K][width]: packed at compile time when it is constant, into scratch while running
 // when many rows read it or it is transposed, and read where it is for few rows. A is read where it is. Rows are cut
 // into tiles that differ by one at most. While one panel is read, the next one is prefetched a few lines at a time.
+// In a library for several machines (MachineModel::packing) constants lie in strips of one vector of that machine,
+// [ceil(N / strip)][K][strip], and a panel is some strips side by side, or a part of one.
 // Products whose operands both run along k (a vector B; a transposed B under one or two rows) are dot products instead.
 //
 // Each of the sizes may depend on the run:
@@ -57,6 +59,7 @@ struct Tiling {
   bool dots = false;
   From from = From::Packed;
   int64_t lanes = 1, vectors = 1, width = 1;
+  int64_t strip = 1; ///< columns that lie side by side in a packed constant: `width`, or a multiple or part of it
   Size panels = 1, blocks = 1;
   // Columns of the last panel, where their number is known.
   int64_t lastVectors = 1;
@@ -68,7 +71,9 @@ struct Tiling {
   bool dotsForFew = false; ///< dot products where a work item has two rows at most
 
   Size panelElements(const Problem &p) const { return p.k * Size(width); }
-  Size matrixElements(const Problem &p) const { return panels * panelElements(p); }
+  Size stripElements(const Problem &p) const { return p.k * Size(strip); }
+  Size matrixElements(const Problem &p) const { return ceilDiv(panels * Size(width), strip) * stripElements(p); }
+  bool cutsStrips() const { return width < strip; }
   int64_t mostRows(const Problem &p) const { return highest ? highest : llvm::divideCeil(p.m.number(), tiles); }
 };
 
@@ -155,17 +160,21 @@ int64_t vectorsFor(int64_t rows, const target::MachineModel &machine) {
 /// What a size that is not known is taken for where nothing but speed depends on it.
 int64_t assumed(const Size &size, int64_t otherwise) { return size.isNumber() ? size.number() : otherwise; }
 
-/// Columns: `most` vectors in a panel, fewer where there are no more or the panels then are alike.
-void cutColumns(Tiling &t, const Problem &p, int64_t most) {
+/// Columns: `most` vectors in a panel, fewer where there are no more or the panels then are alike. Where there are
+/// strips of `strip` columns (0: none), whole ones or a part of one.
+void cutColumns(Tiling &t, const Problem &p, int64_t most, int64_t strip) {
   if (!p.n.isNumber()) {
-    t.vectors = most, t.width = most * t.lanes;
+    t.vectors = most, t.width = t.strip = most * t.lanes;
     t.panels = max(Size(1), ceilDiv(p.n, t.width));
     return;
   }
   int64_t columns = llvm::divideCeil(p.n.number(), t.lanes);
   t.vectors = std::min(columns, most);
   t.vectors = llvm::divideCeil(columns, llvm::divideCeil(columns, t.vectors)); // panels alike
-  t.width = t.vectors * t.lanes;
+  while (strip && t.vectors * t.lanes % strip && strip % (t.vectors * t.lanes)) {
+    --t.vectors;
+  }
+  t.width = t.vectors * t.lanes, t.strip = strip ? strip : t.width;
   int64_t panels = llvm::divideCeil(columns, t.vectors);
   t.panels = panels;
   t.lastVectors = columns - (panels - 1) * t.vectors;
@@ -197,9 +206,13 @@ void cutOpenRows(Tiling &t, const Problem &p, const target::MachineModel &machin
   t.blocks = max(Size(1), max(ceilDiv(p.m, held), enough));
 }
 
+int64_t lanesOf(const Problem &p, const target::MachineModel &machine) {
+  return std::max<int64_t>(1, machine.lanes * 4 / std::max<int64_t>(p.elementBytes, 4));
+}
+
 Tiling tilingOf(const Problem &p, const target::MachineModel &machine) {
   Tiling t;
-  t.lanes = std::max<int64_t>(1, machine.lanes * 4 / std::max<int64_t>(p.elementBytes, 4));
+  t.lanes = lanesOf(p, machine);
   bool alongK = p.stepA.is(1) && (p.n.is(1) || p.transB), openRows = !p.m.isNumber();
   bool dotsPay = alongK && !p.constantB;
   t.dots = alongK && (p.n.is(1) || (dotsPay && !openRows && p.m.number() <= 2));
@@ -214,7 +227,7 @@ Tiling tilingOf(const Problem &p, const target::MachineModel &machine) {
   t.tiles = openRows ? 1 : llvm::divideCeil(p.m.number(), most);
   int64_t rows = openRows ? most : llvm::divideCeil(p.m.number(), t.tiles);
   t.highest = openRows ? most : 0;
-  cutColumns(t, p, vectorsFor(rows, machine));
+  cutColumns(t, p, vectorsFor(rows, machine), p.constantB && machine.packing ? lanesOf(p, *machine.packing) : 0);
   bool whole = p.n.isNumber() && t.rest == 0;
   bool readable = !p.transB && (whole || machine.maskedAccess || t.lanes == 1);
   t.from = p.constantB ? From::Packed : (readable && t.tiles <= 2 ? From::InPlace : From::Scratch);
@@ -226,14 +239,14 @@ Tiling tilingOf(const Problem &p, const target::MachineModel &machine) {
 /// Constant B -> panels, zero padded.
 void packPanels(const Problem &p, const Tiling &t, ArrayRef<char> from, MutableArrayRef<char> to) {
   int64_t size = p.elementBytes, rows = p.k.number(), n = p.n.number();
-  int64_t stepB = p.stepB.number(), columnB = p.columnB.number(), panel = t.panelElements(p).number() * size;
+  int64_t stepB = p.stepB.number(), columnB = p.columnB.number(), strip = t.stripElements(p).number() * size;
   for (int64_t matrix = 0; matrix < p.matricesB.number(); ++matrix) {
     const char *b = from.data() + matrix * rows * n * size;
-    char *out = to.data() + matrix * t.panels.number() * panel;
-    for (int64_t n0 = 0; n0 < n; n0 += t.width, out += panel) {
-      int64_t columns = std::min(t.width, n - n0);
+    char *out = to.data() + matrix * t.matrixElements(p).number() * size;
+    for (int64_t n0 = 0; n0 < n; n0 += t.strip, out += strip) {
+      int64_t columns = std::min(t.strip, n - n0);
       for (int64_t k = 0; k < rows; ++k) {
-        char *row = out + k * t.width * size;
+        char *row = out + k * t.strip * size;
         const char *source = b + (k * stepB + n0 * columnB) * size;
         if (columnB == 1) {
           std::copy_n(source, columns * size, row);
@@ -429,7 +442,9 @@ private:
     bool partial; ///< the last vector has `rest` columns, those of the mask `live` where the machine has masked access
     Ix rest;
     Value live;
-    Ix next; ///< the panel to fetch meanwhile
+    Ix next;           ///< the panel to fetch meanwhile
+    int64_t strip = 0; ///< where its columns lie in strips, and the elements from one to the next
+    Size nextStrip = 0;
   };
 
   /// Results of some rows, of `vectors` vectors from a column on; `rest`: columns of the last one, 0 for all.
@@ -438,6 +453,13 @@ private:
     Value mask = at.live = at.partial && w.machine.maskedAccess ? w.maskFor(rest, t.lanes) : Value();
     if (t.from == From::Packed) {
       at.base = matrixB * Ix(t.matrixElements(p)) + panel * Ix(t.panelElements(p));
+      if (t.cutsStrips()) {
+        Ix parts = t.strip / t.width, strip = floorDiv(panel, parts);
+        at.base =
+            matrixB * Ix(t.matrixElements(p)) + strip * Ix(t.stripElements(p)) + remainder(panel, parts) * Ix(t.width);
+      }
+      at.step = t.strip;
+      at.strip = t.strip, at.nextStrip = t.stripElements(p);
       at.next = at.base + Ix(t.panelElements(p));
     } else if (t.from == From::InPlace) {
       at.base = baseB + at.column, at.step = p.n, at.mask = mask;
@@ -500,7 +522,7 @@ private:
   /// ahead.
   int64_t tilesThatFetch(int64_t rows) const {
     bool few = t.highest ? 2 * rows <= t.highest : t.tiles == 1;
-    if (t.from != From::Packed || t.panels.is(1) || few) {
+    if (t.from != From::Packed || t.cutsStrips() || t.panels.is(1) || few) {
       return 0;
     }
     return t.highest ? fetchingTiles : t.tilesPerBlock;
@@ -538,11 +560,17 @@ private:
     return w.loop(whole, p.k, 1, sums, [&](Ix k, ValueRange carried) { return step(k, 1, carried); });
   }
 
+  /// From the beginning of a panel's row to that of a vector in it.
+  Ix vectorOf(const Panel &panel, int64_t v) const {
+    int64_t column = v * t.lanes;
+    return panel.strip ? Ix(column / panel.strip) * Ix(panel.nextStrip) + Ix(column % panel.strip) : Ix(column);
+  }
+
   void oneStep(const Panel &panel, MutableArrayRef<Value> sums, int64_t rows, Ix atA, Ix atB) {
     SmallVector<Value> vectors;
     for (int64_t v = 0; v < panel.vectors; ++v) {
       vectors.push_back(
-          w.load(panel.buffer, atB + Ix(v * t.lanes), t.lanes, v + 1 == panel.vectors ? panel.mask : Value()));
+          w.load(panel.buffer, atB + vectorOf(panel, v), t.lanes, v + 1 == panel.vectors ? panel.mask : Value()));
     }
     for (int64_t i = 0; i < rows; ++i) {
       Value broadcast = w.splat(w.load(a, atA + Ix(i) * Ix(p.rowA)), t.lanes);
@@ -669,7 +697,7 @@ public:
       shape.scratchBytes = max(Size(64), bytes);
     } else if (t.from == From::Packed) {
       plan::WeightTable::Recipe recipe;
-      recipe.key = llvm::formatv("panels {0} {1} {2} {3} {4}", t.width, p.k.number(), p.n.number(),
+      recipe.key = llvm::formatv("panels {0} {1} {2} {3} {4}", t.strip, p.k.number(), p.n.number(),
                                  p.matricesB.number(), p.transB)
                        .str();
       recipe.bytes = (p.matricesB * t.matrixElements(p)).number() * p.elementBytes;
