@@ -20,7 +20,7 @@ UNPROVOKED = {
     "were announced": "a guard against a pass that changes weights after they were counted",
     "cannot write:": "needs a full disk",
     "libingot_rt.a is neither beside the compiler in ../lib nor in its build folder": "needs a compiler without its build folder",
-    "nothing bounds the": "a guard: sizes that nothing bounds are refused when the graph is simple",
+    "and --no-allocate forbids to ask for them": "a guard: sizes that nothing bounds are refused when the graph is simple",
     "bytes where its shape needs": "a guard: files of tensors are checked when they are read",
     "more than 2 GiB beside the weights": "needs a file that large",
     "this host is no x86-64 machine": "needs another host",

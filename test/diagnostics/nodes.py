@@ -173,7 +173,7 @@ READ = [
 
 # Found when the graph is simple.
 SIMPLE = [
-    ("Range", [f(), f(), f()], {}, "has a result of unsupported shape: it depends on data that is known only when the model runs"),
+    ("Pad", [f(2, 3), i(4)], {}, "has a result of unsupported shape: it depends on data that is known only when the model runs"),
 ]
 
 # No target takes them.

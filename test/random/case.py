@@ -44,7 +44,7 @@ class Case:
         self.opset = self.rng.choice(OPSETS)
         self.zero = self.rng.random() < 0.05  # whether sizes may be zero
         self.nodes, self.inputs, self.constants, self.values, self.used = [], [], [], {}, set()
-        self.finds = False  # whether sizes are in data
+        self.finds, self.of_lengths = False, random.Random(f"{seed}/{index}/lengths")  # whether sizes are in data
 
     # Random choices ------------------------------------------------------------------------------------------------------------------
     def chance(self, probability):
@@ -110,7 +110,7 @@ class Case:
 
     def lengths(self, values, dtype=np.int64, constant=None):
         """An operand that says how large a result is: a constant, or data; not every operator behind it takes such a size."""
-        data = constant is None and self.opset >= 10 and self.chance(0.3)
+        data = constant is None and self.opset >= 10 and self.of_lengths.random() < 0.3
         self.finds |= data
         return self.tensor(np.array(values, dtype), constant=not data)
 

@@ -82,8 +82,9 @@ def run_guarded(ingot, runner, runtime, folder, out, target=None, weights_end=Tr
     for k, value in enumerate(graph.output if verdict == "pass" else []):
         want = numpy_helper.to_array(onnx.load_tensor(str(data / f"output_{k}.pb")))
         facts = json.loads((out / "guarded.json").read_text())["outputs"][k]
-        got = np.frombuffer((out / f"output_{k}.bin").read_bytes(), want.dtype)
-        (out / f"output_{k}.pb").write_bytes(numpy_helper.from_array(got.reshape(facts["dims"]), value.name).SerializeToString())
+        got, found = np.frombuffer((out / f"output_{k}.bin").read_bytes(), want.dtype), out / "found.txt"
+        dims = [int(size) for size in found.read_text().split("\n")[k].split()] if found.exists() else facts["dims"]
+        (out / f"output_{k}.pb").write_bytes(numpy_helper.from_array(got.reshape(dims), value.name).SerializeToString())
     return verdict, text
 
 
