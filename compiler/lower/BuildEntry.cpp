@@ -197,7 +197,7 @@ private:
   void returnIfRefused(func::FuncOp f, ValueRange values) {
     Value refused = func::CallOp::create(w.b, w.loc, admits, values).getResult(0);
     Value zero = arith::ConstantIntOp::create(w.b, w.loc, 0, 32);
-    returnIf(f, arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, refused, zero), [&] { return refused; });
+    returnIf(f, w.compare(arith::CmpIPredicate::ne, refused, zero), [&] { return refused; });
   }
   void returnIf(func::FuncOp f, Value condition, llvm::function_ref<Value()> result) {
     Block *next = f.addBlock(), *fail = f.addBlock();
@@ -357,7 +357,7 @@ private:
     Value exec = outer.getArguments().back(), count = number(static_cast<int64_t>(asked.size()), 32);
     Type i32 = w.b.getI32Type();
     Value bad = library("ingot_memory_begin", {exec, list, count}, i32);
-    returnIf(outer, arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, bad, number(0, 32)), [&] {
+    returnIf(outer, w.compare(arith::CmpIPredicate::ne, bad, number(0, 32)), [&] {
       // inputs, outputs, workspace, weights, then this
       return status(nullErrorKind, static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 2);
     });
@@ -383,7 +383,7 @@ private:
       Value arguments[] = {exec(), held, number(cast<IntegerAttr>(one[0]).getInt(), 32), w.integer(used, i64),
                            w.integer(needed, i64)};
       Value bad = library("ingot_memory_need", arguments, w.b.getI32Type());
-      returnIf(entry, arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, bad, number(0, 32)),
+      returnIf(entry, w.compare(arith::CmpIPredicate::ne, bad, number(0, 32)),
                [&] { return status(memoryErrorKind, node); });
     }
   }
@@ -583,7 +583,7 @@ private:
     bool conditional = onnx::splatOf(loop.continues().get()) != 1;
     if (trips && !conditional) {
       Value most = w.value(mostTurns);
-      returnIf(entry, arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::sgt, trips, most),
+      returnIf(entry, w.compare(arith::CmpIPredicate::sgt, trips, most),
                [&] { return status(sizeErrorKind, nodeNumber(onnx::nodeOf(loop->getLoc()))); });
     }
     ask(loop);
@@ -602,7 +602,7 @@ private:
     }
     w.b.setInsertionPointToStart(head);
     if (trips) {
-      Value more = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, number, trips);
+      Value more = w.compare(arith::CmpIPredicate::slt, number, trips);
       cf::CondBranchOp::create(w.b, w.loc, more, body, ValueRange{}, next, turned(number));
     } else {
       cf::BranchOp::create(w.b, w.loc, body);
@@ -678,12 +678,12 @@ private:
 
   void checkStatus(plan::LaunchOp launch, Value result) {
     Value zero = arith::ConstantIntOp::create(w.b, w.loc, 0, 32);
-    Value bad = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, result, zero);
+    Value bad = w.compare(arith::CmpIPredicate::ne, result, zero);
     returnIf(entry, bad, [&] {
       // Any other status comes from parallel_for.
       int64_t kind = launch.getFound() ? sizeErrorKind : indexErrorKind;
       Value ours = arith::ConstantIntOp::create(w.b, w.loc, kind, 32);
-      Value isOurs = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, result, ours);
+      Value isOurs = w.compare(arith::CmpIPredicate::eq, result, ours);
       Value located = status(kind, nodeNumber(onnx::nodeOf(launch.getLoc())));
       return arith::SelectOp::create(w.b, w.loc, isOurs, located, result).getResult();
     });

@@ -11,9 +11,7 @@ Access walked(Buffer buffer, ArrayRef<support::Size> strides) {
 
 void wherePlaces(Build &build, const onnx::Lookup &lookup, Ix count, llvm::function_ref<void()> body) {
   Writer &w = build.w;
-  auto compare = [&](arith::CmpIPredicate how, Ix a) -> Value {
-    return arith::CmpIOp::create(w.b, w.loc, how, w.value(a), w.value(0));
-  };
+  auto compare = [&](arith::CmpIPredicate how, Ix a) -> Value { return w.compare(how, w.value(a), w.value(0)); };
   Ix least = 1; // 0 where some axis has no place
   for (const onnx::Lookup::Part &part : lookup.parts) {
     if (!part.size.atLeast(1)) {
@@ -39,11 +37,10 @@ Ix lookedUp(Build &build, const onnx::Lookup &lookup, const Access &indices, Arr
       index = arith::ExtSIOp::create(w.b, w.loc, w.b.getI64Type(), index);
     }
     Value size = w.integer(part.size, w.b.getI64Type());
-    Value negative =
-        arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, index, w.constant(0, w.b.getI64Type()));
+    Value negative = w.compare(arith::CmpIPredicate::slt, index, w.constant(0, w.b.getI64Type()));
     Value wrapped = arith::AddIOp::create(w.b, w.loc, index, size);
     index = arith::SelectOp::create(w.b, w.loc, negative, wrapped, index);
-    build.failIf(arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::uge, index, size));
+    build.failIf(w.compare(arith::CmpIPredicate::uge, index, size));
     index = arith::MinUIOp::create(w.b, w.loc, index, w.integer(part.size - 1, w.b.getI64Type())); // goes on inside
     sum = sum + w.ix(index) * Ix(part.stride);
   }

@@ -92,7 +92,7 @@ static Value maximum(Writer &w, const Pool &pool, Value a, Value b) {
     return select(w, arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OGT, a, b), a, b);
   }
   auto predicate = pool.isUnsigned ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt;
-  return select(w, arith::CmpIOp::create(w.b, w.loc, predicate, a, b), a, b);
+  return select(w, w.compare(predicate, a, b), a, b);
 }
 
 Value poolJoin(Writer &w, const Pool &pool, Value a, Value b) {

@@ -13,9 +13,7 @@ constexpr int64_t mostBytes = int64_t(1) << 47; ///< sums of thousands of such s
 namespace {
 
 Value literal(Writer &w, int64_t number) { return arith::ConstantIntOp::create(w.b, w.loc, number, 64); }
-Value compare(Writer &w, CmpIPredicate predicate, Value a, Value b) {
-  return arith::CmpIOp::create(w.b, w.loc, predicate, a, b);
-}
+Value compare(Writer &w, CmpIPredicate predicate, Value a, Value b) { return w.compare(predicate, a, b); }
 Value either(Writer &w, Value a, Value b) {
   return !a ? b : !b ? a : arith::OrIOp::create(w.b, w.loc, a, b).getResult();
 }

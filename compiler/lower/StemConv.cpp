@@ -57,7 +57,7 @@ void copyPiece(Build &build, const Stem &stem, Buffer piece, Ix n, Ix slice, Ix 
   int64_t count = std::max<int64_t>(0, std::min(width - first, columns - before));
   auto within = [&](Ix i, int64_t size) {
     // Unsigned: a negative coordinate is a large one.
-    return arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ult, w.value(i), w.value(size));
+    return w.compare(arith::CmpIPredicate::ult, w.value(i), w.value(size));
   };
   w.loop(0, stem.g.inChannels, 1, [&](Ix c) {
     w.loop(0, stem.reach, 1, [&](Ix d) {

@@ -330,7 +330,7 @@ static Value fromMemory(Writer &w, Value v, Type element, int64_t lanes) {
     return v;
   }
   Value zero = w.constant(0, v.getType());
-  return arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, v, zero);
+  return w.compare(arith::CmpIPredicate::ne, v, zero);
 }
 static Value toMemory(Writer &w, Value v) {
   if (!getElementTypeOrSelf(v.getType()).isInteger(1)) {

@@ -100,7 +100,7 @@ public:
         tileRow(c, d, whole * s.height, rows - whole * s.height);
         return;
       }
-      Value last = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, w.value(u), w.value(s.units - 1));
+      Value last = w.compare(arith::CmpIPredicate::eq, w.value(u), w.value(s.units - 1));
       w.ifThen(last, [&] { tileRow(c, d, whole * s.height, rows - whole * s.height); });
     });
   }

@@ -73,7 +73,7 @@ private:
     using P = arith::CmpIPredicate;
     P more = isUnsigned ? (wanted.last ? P::uge : P::ugt) : (wanted.last ? P::sge : P::sgt);
     P less = isUnsigned ? (wanted.last ? P::ule : P::ult) : (wanted.last ? P::sle : P::slt);
-    return arith::CmpIOp::create(w.b, w.loc, wanted.max ? more : less, x, best);
+    return w.compare(wanted.max ? more : less, x, best);
   }
 
   /// {best, position} after one more vector (or scalar).
@@ -121,7 +121,7 @@ private:
       Value all = w.splat(best, split.lanes);
       Value has = isa<FloatType>(element)
                       ? arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OEQ, carried[0], all).getResult()
-                      : arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, carried[0], all).getResult();
+                      : w.compare(arith::CmpIPredicate::eq, carried[0], all);
       Combine order = wanted.last ? Combine::Max : Combine::Min;
       position =
           across(w, order, arith::SelectOp::create(w.b, w.loc, has, position, neutral(w, order, position.getType())));

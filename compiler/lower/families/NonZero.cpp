@@ -73,7 +73,7 @@ private:
     if (isa<FloatType>(x.getType())) {
       return arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::UNE, x, zero);
     }
-    return arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ne, x, zero);
+    return w.compare(arith::CmpIPredicate::ne, x, zero);
   }
 };
 

@@ -179,7 +179,7 @@ private:
               Value v = w.load(x, channel + (z * p.axes[1].in + y) * a.in + column);
               Ix index = channel + (p.columnMajor ? (column * p.axes[1].in + y) * p.axes[0].in + z
                                                   : (z * p.axes[1].in + y) * a.in + column);
-              Value none = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, c2[1], w.constant(0, type));
+              Value none = w.compare(arith::CmpIPredicate::slt, c2[1], w.constant(0, type));
               Value better = arith::OrIOp::create(w.b, w.loc, none, larger(v, c2[0]));
               Value next = arith::SelectOp::create(w.b, w.loc, better, v, c2[0]);
               return Vectors{next, arith::SelectOp::create(w.b, w.loc, better, w.integer(index, type), c2[1])};
@@ -197,8 +197,7 @@ private:
     if (isa<FloatType>(a.getType())) {
       return arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OGT, a, b);
     }
-    return arith::CmpIOp::create(w.b, w.loc, p.isUnsigned ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt, a,
-                                 b);
+    return w.compare(p.isUnsigned ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt, a, b);
   }
 };
 

@@ -35,9 +35,6 @@ private:
   }
   Value integer(int64_t n) { return arith::ConstantIntOp::create(w.b, w.loc, n, 64); }
   Value select(Value condition, Value a, Value b) { return arith::SelectOp::create(w.b, w.loc, condition, a, b); }
-  Value compare(CmpIPredicate predicate, Value a, Value b) {
-    return arith::CmpIOp::create(w.b, w.loc, predicate, a, b);
-  }
   Value either(Value a, Value b) { return arith::OrIOp::create(w.b, w.loc, a, b); }
   Value wide(Value v) {
     Type i64 = w.b.getI64Type();
@@ -46,15 +43,15 @@ private:
 
   Value ofIntegers(Value start, Value limit, Value delta, Value &bad) {
     Value zero = integer(0), one = integer(1);
-    Value down = compare(CmpIPredicate::slt, delta, zero), none = compare(CmpIPredicate::eq, delta, zero);
+    Value down = w.compare(CmpIPredicate::slt, delta, zero), none = w.compare(CmpIPredicate::eq, delta, zero);
     Value from = select(down, limit, start), to = select(down, start, limit);
-    Value empty = compare(CmpIPredicate::sle, to, from);
+    Value empty = w.compare(CmpIPredicate::sle, to, from);
     Value distance = arith::SubIOp::create(w.b, w.loc, to, from); // without a sign, where it is not empty
     Value minus = arith::SubIOp::create(w.b, w.loc, zero, delta);
     Value step = select(none, one, select(down, minus, delta));
     Value whole = arith::DivUIOp::create(w.b, w.loc, arith::SubIOp::create(w.b, w.loc, distance, one), step);
     Value length = select(empty, zero, arith::AddIOp::create(w.b, w.loc, whole, one));
-    bad = either(none, compare(CmpIPredicate::ugt, length, integer(mostUnbounded)));
+    bad = either(none, w.compare(CmpIPredicate::ugt, length, integer(mostUnbounded)));
     return length;
   }
 

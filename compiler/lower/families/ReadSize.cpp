@@ -26,7 +26,7 @@ public:
     support::Sizes bound = onnx::listedSizes(op);
     Ix most = bound.empty() ? Ix(mostUnbounded) : Ix(bound.front());
     Value last = w.integer(most, w.b.getI64Type());
-    Value bad = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ugt, number, last); // or negative
+    Value bad = w.compare(arith::CmpIPredicate::ugt, number, last); // or negative
     build.failIf(bad, sizeErrorKind);
     w.store(arith::SelectOp::create(w.b, w.loc, bad, w.constant(0, w.b.getI64Type()), number), build.group.result(0),
             0);

@@ -219,7 +219,7 @@ private:
     }
     w.loop(0, plan.batch, 1, [&](Ix row) {
       Value length = w.load(lengths, row), most = w.integer(plan.steps, length.getType());
-      build.failIf(arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::ugt, length, most)); // or negative
+      build.failIf(w.compare(arith::CmpIPredicate::ugt, length, most)); // or negative
     });
   }
 
@@ -236,7 +236,7 @@ private:
       return {row, op.getReverse() ? Ix(plan.steps - Size(1)) - step : step, {}};
     }
     Ix length = min(max(w.ix(w.load(lengths, row)), 0), plan.steps);
-    Value active = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, w.value(step), w.value(length));
+    Value active = w.compare(arith::CmpIPredicate::slt, w.value(step), w.value(length));
     if (!op.getReverse()) {
       return {row, step, active};
     }

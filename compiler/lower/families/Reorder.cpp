@@ -119,9 +119,7 @@ private:
     if (!rest || !whole) {
       return body(rest ? rest : r.lanes);
     }
-    auto compare = [&](arith::CmpIPredicate p) {
-      return arith::CmpIOp::create(w.b, w.loc, p, w.value(block), w.value(whole));
-    };
+    auto compare = [&](arith::CmpIPredicate p) { return w.compare(p, w.value(block), w.value(whole)); };
     w.ifThen(compare(arith::CmpIPredicate::ult), [&] { body(r.lanes); });
     w.ifThen(compare(arith::CmpIPredicate::uge), [&] { body(rest); });
   }
