@@ -9,7 +9,6 @@ what=${1:-all}
 jobs=${JOBS:-$(nproc)}
 
 third_party/install.sh build/venv
-export CCACHE_SLOPPINESS=pch_defines,time_macros # lets ccache keep what is built with the precompiled header
 cmake --preset release -DINGOT_PYTHON="$PWD/build/venv/bin/python"
 case $what in
 demo)
