@@ -127,10 +127,10 @@ private:
         t.getDimSize(0) == 1 || !pixels) {
       return v;
     }
-    SmallVector<int64_t> shape(t.getShape());
+    support::Sizes shape = plan::sizesOf(t);
     shape.insert(shape.begin(), 1);
     OpBuilder b(kernel);
-    RankedTensorType type = RankedTensorType::get(shape, t.getElementType());
+    RankedTensorType type = onnx::sizedType(shape, t.getElementType());
     if (ElementsAttr constant = onnx::constantOf(v)) {
       return onnx::makeConstant(b, v.getLoc(), onnx::reshaped(constant, type));
     }

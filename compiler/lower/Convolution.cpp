@@ -17,7 +17,7 @@ struct AxisTaps {
 
 static AxisTaps forwardAxis(const onnx::Window &window, size_t i) {
   AxisTaps a;
-  a.axis = {static_cast<int>(i) + 2, window.out[i].number(), 0, 1, -window.before[i].number(), window.strides[i],
+  a.axis = {static_cast<int>(i) + 2, window.out[i],      0, 1, -window.before[i].number(), window.strides[i],
             window.kernel[i],        window.dilations[i]};
   a.taps.resize(window.kernel[i]);
   std::iota(a.taps.begin(), a.taps.end(), 0);
@@ -30,7 +30,7 @@ static AxisTaps transposedAxis(const onnx::Window &window, size_t i, int64_t res
   int64_t stride = window.strides[i], dilation = window.dilations[i];
   AxisTaps a;
   a.axis = {
-      static_cast<int>(i) + 2, (window.out[i].number() - residue + stride - 1) / stride, residue, stride, 0, 1, 0, 1};
+      static_cast<int>(i) + 2, floorDiv(window.out[i] + (stride - 1 - residue), stride), residue, stride, 0, 1, 0, 1};
   int64_t last = 0;
   for (int64_t k = window.kernel[i]; k-- > 0;) {
     int64_t at = residue + window.before[i].number() - k * dilation;
@@ -55,7 +55,9 @@ static constexpr int64_t shortRow = 8;
 /// Whether the last axis is too short to be the inner one. The first phase decides for all: one input has one order of
 /// axes.
 static bool isNarrow(ArrayRef<AxisTaps> axes) {
-  return axes.size() > 1 && axes.back().axis.out < shortRow && axes[axes.size() - 2].axis.out > axes.back().axis.out;
+  support::Size row = axes.back().axis.out;
+  return axes.size() > 1 && !(row - shortRow).atLeast(0) && row.isNumber() &&
+         (axes[axes.size() - 2].axis.out - row).atLeast(1);
 }
 
 static ConvPhase phaseOf(SmallVector<AxisTaps, 3> axes, ArrayRef<int64_t> kernel, bool turned) {
@@ -85,18 +87,19 @@ static ConvPhase phaseOf(SmallVector<AxisTaps, 3> axes, ArrayRef<int64_t> kernel
 ConvGeometry geometryOf(Operation *op, bool wide) {
   auto x = cast<RankedTensorType>(op->getOperand(0).getType()), y = cast<RankedTensorType>(op->getResult(0).getType());
   auto transposed = isa<onnx::ConvTransposeOp>(op);
-  ArrayRef<int64_t> spatial = x.getShape().drop_front(2);
+  support::Sizes sizes = plan::sizesOf(x);
+  ArrayRef<support::Size> spatial = ArrayRef<support::Size>(sizes).drop_front(2);
   SmallVector<int64_t> kernel = *onnx::kernelOf(op, op->getOperand(1));
   auto group = op->getAttrOfType<IntegerAttr>("group");
-  onnx::Sizes sizes(spatial.begin(), spatial.end());
-  onnx::Window window = transposed ? *onnx::transposedWindowOf(op, sizes, kernel) : *onnx::windowOf(op, sizes, kernel);
-  ConvGeometry g{plan::sizesOf(x)[0],
+  onnx::Window window =
+      transposed ? *onnx::transposedWindowOf(op, spatial, kernel) : *onnx::windowOf(op, spatial, kernel);
+  ConvGeometry g{sizes[0],
                  x.getDimSize(1),
                  y.getDimSize(1),
                  group ? group.getInt() : 1,
                  onnx::elements(kernel),
                  transposed,
-                 SmallVector<int64_t>(spatial),
+                 support::Sizes(spatial),
                  {}};
   std::vector<std::vector<AxisTaps>> choices(spatial.size());
   for (size_t i = 0; i < spatial.size(); ++i) {
@@ -104,7 +107,8 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
       choices[i].push_back(forwardAxis(window, i));
       continue;
     }
-    for (int64_t residue = 0; residue < std::min(window.strides[i], window.out[i].number()); ++residue) {
+    for (int64_t residue = 0; residue < std::min(window.strides[i], typical(window.out[i], window.strides[i]));
+         ++residue) {
       choices[i].push_back(transposedAxis(window, i, residue));
     }
   }
@@ -124,14 +128,6 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
     g.phases.push_back(phaseOf(axes, kernel, wide && isNarrow(all.front())));
   }
   return g;
-}
-
-int64_t ConvGeometry::macs() const {
-  int64_t sum = 0;
-  for (const ConvPhase &p : phases) {
-    sum += p.rows() * p.axes[2].out * static_cast<int64_t>(p.taps.size());
-  }
-  return sum * (batch.isNumber() ? batch.number() : 1) * outChannels * inGroup();
 }
 
 plan::WeightTable::Recipe paddedRecipe(int64_t count) {

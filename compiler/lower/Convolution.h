@@ -11,26 +11,27 @@ namespace ingot::lower {
 /// tap.
 struct ConvAxis {
   int dim = -1; ///< iteration dimension of input and result; -1: the axis is not there
-  int64_t out = 1, outStart = 0, outStep = 1;
+  support::Size out = 1;
+  int64_t outStart = 0, outStep = 1;
   int64_t inStart = 0, inStep = 1;
   int64_t taps = 1, tapStep = 1;
-  int64_t inEnd() const {
-    return inStart + (out - 1) * inStep + (taps - 1) * tapStep + 1;
-  } ///< behind the last coordinate read
+  support::Size inEnd() const { ///< behind the last coordinate read
+    return (out - 1) * inStep + (inStart + (taps - 1) * tapStep + 1);
+  }
 };
 
 struct ConvPhase {
   std::array<ConvAxis, 3> axes;    ///< outer to inner; pixels of one tile run along the last
   llvm::SmallVector<int64_t> taps; ///< of each tap, in the order of the axes' loops: where it is in the kernel, flat
-  int64_t rows() const { return axes[0].out * axes[1].out; }
+  support::Size rows() const { return axes[0].out * axes[1].out; }
 };
 
 struct ConvGeometry {
   support::Size batch;
   int64_t inChannels, outChannels, groups;
-  int64_t kernel;                     ///< taps of the whole kernel
-  bool transposed;                    ///< weights are [in][out of a group][kernel], not [out][in of a group][kernel]
-  llvm::SmallVector<int64_t> spatial; ///< of the input
+  int64_t kernel;         ///< taps of the whole kernel
+  bool transposed;        ///< weights are [in][out of a group][kernel], not [out][in of a group][kernel]
+  support::Sizes spatial; ///< of the input
   llvm::SmallVector<ConvPhase, 1> phases;
 
   int64_t inGroup() const { return inChannels / groups; }
@@ -41,10 +42,12 @@ struct ConvGeometry {
     int64_t row = transposed ? in * outGroup() + out % outGroup() : out * inGroup() + in % inGroup();
     return row * kernel + tap;
   }
-  int64_t macs() const; ///< of one image where the batch is open
 };
 
-/// Of a Conv or ConvTranspose whose image is of static shape. `wide`: the inner axis may be another than the last,
+/// What a size that the run tells is taken for where a schedule weighs one thing against another.
+inline int64_t typical(const support::Size &size, int64_t open) { return size.isNumber() ? size.number() : open; }
+
+/// Of a Conv or ConvTranspose whose padding is known. `wide`: the inner axis may be another than the last,
 /// where the last is short.
 ConvGeometry geometryOf(mlir::Operation *op, bool wide);
 

@@ -17,37 +17,42 @@ DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s
   weights = build.group.buffer(root->getOperand(1));
   bias = isa<NoneType>(root->getOperand(2).getType()) ? Buffer() : build.group.buffer(root->getOperand(2));
   phase = &g.phases.front();
-  int64_t row = llvm::divideCeil(phase->axes[2].out, s.pixels);
-  tilesOfPanel = s.flat ? llvm::divideCeil(phase->rows() * phase->axes[2].out, s.pixels) : phase->rows() * row;
-  if (s.part || s.pixelsOuter || g.phases.size() > 1 || 4 * s.weightElements(g) < prefetchFromBytes) {
-    tilesOfPanel = 0;
+  bool prefetches = !s.part && !s.pixelsOuter && g.phases.size() == 1 && 4 * s.weightElements(g) >= prefetchFromBytes;
+  support::Size row = phase->axes[2].out, rows = phase->rows();
+  if (prefetches && row.isNumber() && rows.isNumber()) {
+    support::Size tiles = s.flat ? ceilDiv(rows * row, s.pixels) : rows * ceilDiv(row, s.pixels);
+    tilesOfPanel = tiles.number();
   }
 }
 
 // Work items. Panels outer: (panel, image, unit); pixels outer: (image, unit). A unit is a row of pixels, or some tiles
 // where the image is one row, or the image where its tiles are static or it has phases.
 
-int64_t DenseConv::unitsOf(const ConvGeometry &g, const DenseSchedule &s) {
+support::Size DenseConv::unitsOf(const ConvGeometry &g, const DenseSchedule &s) {
   const ConvPhase &p = g.phases.front();
   if (s.flat || g.phases.size() > 1) {
     return 1;
   }
-  if (p.rows() > 1) {
+  if (!p.rows().is(1)) {
     return p.rows();
   }
+  const support::Size &row = p.axes[2].out;
+  if (!row.isNumber()) {
+    return ceilDiv(row, s.pixels * tilesOfPiece);
+  }
   int64_t units = 0;
-  for (auto [size, count] : balancedTiles(p.axes[2].out, s.pixels)) {
+  for (auto [size, count] : balancedTiles(row.number(), s.pixels)) {
     units += llvm::divideCeil(count, tilesOfPiece);
   }
   return units;
 }
 
 support::Size DenseConv::items(const ConvGeometry &g, const DenseSchedule &s) {
-  return g.batch * (unitsOf(g, s) * (s.pixelsOuter ? 1 : s.panelCount()));
+  return g.batch * unitsOf(g, s) * (s.pixelsOuter ? 1 : s.panelCount());
 }
 
 void DenseConv::run() {
-  int64_t units = unitsOf(g, s);
+  Ix units = unitsOf(g, s);
   w.loop(build.begin, build.end, 1, [&](Ix item) {
     Ix u = remainder(item, units), rest = floorDiv(item, units), n = remainder(rest, g.batch);
     if (s.pixelsOuter) {
@@ -106,12 +111,12 @@ void DenseConv::eachPanel(size_t phase, llvm::function_ref<void(const Panel &)> 
 }
 
 void DenseConv::unit(const Panel *fixed, Ix n, Ix u) {
-  int64_t middle = phase->axes[1].out;
+  Ix middle = phase->axes[1].out;
   if (s.flat) {
     flatImage(*fixed, n);
   } else if (g.phases.size() > 1) {
     w.loop(0, phase->axes[0].out, 1, [&](Ix d) { w.loop(0, middle, 1, [&](Ix h) { row(fixed, n, d, h, 0); }); });
-  } else if (phase->rows() > 1) {
+  } else if (!phase->rows().is(1)) {
     row(fixed, n, floorDiv(u, middle), remainder(u, middle), u);
   } else {
     rowPiece(fixed, n, u);
@@ -145,60 +150,67 @@ Point DenseConv::point(Ix n, Ix block, Ix outer, Ix middle, Ix inner) const {
 }
 
 void DenseConv::row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex) {
-  Ix base = rowBase(n, outer, middle);
-  int64_t pixel = phase->axes[2].inStep * input.strides[2], start = 0;
-  int64_t inRow = llvm::divideCeil(phase->axes[2].out, s.pixels), done = 0;
-  for (auto [size, count] : balancedTiles(phase->axes[2].out, s.pixels)) {
+  const support::Size &out = phase->axes[2].out;
+  if (!out.isNumber()) {
+    return openRow(fixed, n, outer, middle, 0, out);
+  }
+  int64_t start = 0, inRow = llvm::divideCeil(out.number(), s.pixels), done = 0;
+  for (auto [size, count] : balancedTiles(out.number(), s.pixels)) {
     w.loop(0, count, 1, [&, size = size](Ix i) {
-      Ix x = start + i * size;
-      SmallVector<int64_t> offsets;
-      SmallVector<Point> points;
-      for (int64_t p = 0; p < size; ++p) {
-        offsets.push_back(p * pixel), points.push_back(point(n, 0, outer, middle, x + p));
-      }
-      tile(fixed, base + x * pixel, offsets, points, rowIndex * inRow + done + i);
+      rowTile(fixed, n, outer, middle, start + i * size, size, rowIndex * inRow + done + i);
     });
     start += size * count, done += count;
   }
 }
 
 void DenseConv::rowPiece(const Panel *fixed, Ix n, Ix u) {
-  auto tiles = balancedTiles(phase->axes[2].out, s.pixels);
-  int64_t pixel = phase->axes[2].inStep * input.strides[2];
-  Ix base = rowBase(n, 0, 0);
+  const support::Size &out = phase->axes[2].out;
+  if (!out.isNumber()) {
+    int64_t piece = s.pixels * tilesOfPiece;
+    return openRow(fixed, n, 0, 0, u * piece, min(u * piece + piece, out));
+  }
+  auto tiles = balancedTiles(out.number(), s.pixels);
   auto piece = [&](Ix unit, int64_t start, int64_t size, int64_t count, int64_t before) {
-    w.loop(unit * tilesOfPiece, min(unit * tilesOfPiece + tilesOfPiece, count), 1, [&](Ix i) {
-      Ix x = start + i * size;
-      SmallVector<int64_t> offsets;
-      SmallVector<Point> points;
-      for (int64_t p = 0; p < size; ++p) {
-        offsets.push_back(p * pixel), points.push_back(point(n, 0, 0, 0, x + p));
-      }
-      tile(fixed, base + x * pixel, offsets, points, before + i);
-    });
+    w.loop(unit * tilesOfPiece, min(unit * tilesOfPiece + tilesOfPiece, count), 1,
+           [&](Ix i) { rowTile(fixed, n, 0, 0, start + i * size, size, before + i); });
   };
   auto [size, count] = tiles[0];
   int64_t units = llvm::divideCeil(count, tilesOfPiece);
   either(
-      w, u, units, unitsOf(g, s), [&, size = size, count = count](Ix i) { piece(i, 0, size, count, 0); },
+      w, u, units, unitsOf(g, s).number(), [&, size = size, count = count](Ix i) { piece(i, 0, size, count, 0); },
       [&, size = size, count = count](Ix i) {
         piece(i, size * count, tiles.back().first, tiles.back().second, count);
       });
 }
 
+/// Pixels [from, to) of a row whose length the run tells.
+void DenseConv::openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to) {
+  w.balanced(from, to, s.pixels, [&](Ix x, int64_t size) { rowTile(fixed, n, outer, middle, x, size, 0); });
+}
+
+/// Pixels [x, x + size) of a row.
+void DenseConv::rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex) {
+  SmallVector<int64_t> offsets;
+  SmallVector<Point> points;
+  for (int64_t p = 0; p < size; ++p) {
+    offsets.push_back(p * pixelStride()), points.push_back(point(n, 0, outer, middle, x + p));
+  }
+  tile(fixed, rowBase(n, outer, middle) + x * pixelStride(), offsets, points, tileIndex);
+}
+
 /// All pixels of a small image in one list, cut into tiles at fixed places.
 void DenseConv::flatImage(const Panel &p, Ix n) {
   const auto &a = phase->axes;
-  int64_t width = a[2].out, next = 0, index = 0;
+  int64_t width = a[2].out.number(), height = a[1].out.number(), next = 0, index = 0;
   Ix base = rowBase(n, 0, 0);
-  for (auto [size, count] : balancedTiles(phase->rows() * width, s.pixels)) {
+  for (auto [size, count] : balancedTiles(phase->rows().number() * width, s.pixels)) {
     for (int64_t t = 0; t < count; ++t, ++index) {
       SmallVector<int64_t> offsets;
       SmallVector<Point> points;
       for (int64_t i = 0; i < size; ++i, ++next) {
-        int64_t x = next % width, y = next / width % a[1].out, z = next / width / a[1].out;
-        offsets.push_back(z * a[0].inStep * input.strides[0] + y * a[1].inStep * input.strides[1] +
-                          x * a[2].inStep * input.strides[2]);
+        int64_t x = next % width, y = next / width % height, z = next / width / height;
+        offsets.push_back(z * a[0].inStep * input.strides[0].number() + y * a[1].inStep * input.strides[1].number() +
+                          x * pixelStride());
         points.push_back(point(n, 0, z, y, x));
       }
       tile(&p, base, offsets, points, index);
@@ -273,7 +285,7 @@ DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count,
   const auto &a = phase->axes;
   int64_t width = p.width;
   // Neighbouring taps of whole blocks lie behind each other: one loop over both.
-  bool runs = a[2].tapStep * input.strides[2] == s.lanes && count == s.lanes;
+  bool runs = (a[2].tapStep * input.strides[2]).is(s.lanes) && count == s.lanes;
   int64_t tapWeights = count * width;
   return w.loop(0, a[0].taps, 1, acc, [&](Ix d, ValueRange c0) {
     return w.loop(0, a[1].taps, 1, c0, [&](Ix h, ValueRange c1) {

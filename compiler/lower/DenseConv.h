@@ -47,8 +47,8 @@ std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp k
 struct ConvInput {
   Buffer buffer;
   Ix offset = 0;
-  int64_t batch = 0, channel = 0;
-  std::array<int64_t, 3> strides{}; ///< of the phase's axes
+  Ix batch = 0, channel = 0;
+  std::array<Ix, 3> strides; ///< of the phase's axes; of the inner one a number
 };
 
 /// A whole kernel of a Conv or ConvTranspose from channel blocks to channel blocks.
@@ -82,15 +82,18 @@ private:
   Space space;
   Buffer weights, bias;
   const ConvPhase *phase = nullptr;
-  int64_t tilesOfPanel = 1; ///< how many tiles share the prefetch of the next panel; 0: no prefetch
+  int64_t tilesOfPanel = 0; ///< how many tiles share the prefetch of the next panel; 0: no prefetch
 
-  static int64_t unitsOf(const ConvGeometry &g, const DenseSchedule &s);
+  static support::Size unitsOf(const ConvGeometry &g, const DenseSchedule &s);
   void eachPanel(size_t phase, llvm::function_ref<void(const Panel &)> body);
   void panelAt(Ix t, size_t phase, llvm::function_ref<void(const Panel &)> body);
   Panel panel(Ix index, int64_t vectors, Ix block, size_t phase);
   void unit(const Panel *fixed, Ix n, Ix u);
   void row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex);
   void rowPiece(const Panel *fixed, Ix n, Ix u);
+  void openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to);
+  void rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex);
+  int64_t pixelStride() const { return phase->axes[2].inStep * input.strides[2].number(); }
   void flatImage(const Panel &p, Ix n);
   Ix rowBase(Ix n, Ix outer, Ix middle) const;
   void tile(const Panel *fixed, Ix base, llvm::ArrayRef<int64_t> offsets, llvm::ArrayRef<Point> points, Ix tileIndex);

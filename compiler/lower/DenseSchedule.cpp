@@ -64,11 +64,15 @@ static double panelCost(const ConvGeometry &g, const DenseSchedule &s,
 }
 
 static constexpr int64_t flatPixels = 64;
+/// Pixels of a row whose length the run tells, for choosing among tiles: many, so that remainders do not count.
+static constexpr int64_t openRow = 1000;
 
 static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine) {
   const ConvPhase &phase = g.phases.front();
-  int64_t row = phase.axes[2].out, rows = phase.rows();
-  bool mayFlatten = g.phases.size() == 1 && s.channels != DenseSchedule::Planes && rows > 1 && row * rows <= flatPixels;
+  int64_t row = typical(phase.axes[2].out, openRow), rows = typical(phase.rows(), openRow);
+  bool known = phase.axes[2].out.isNumber() && phase.rows().isNumber();
+  bool mayFlatten =
+      known && g.phases.size() == 1 && s.channels != DenseSchedule::Planes && rows > 1 && row * rows <= flatPixels;
   DenseSchedule best;
   double least = std::numeric_limits<double>::infinity();
   for (int64_t vectors = 1; vectors <= std::min<int64_t>(4, s.blocks); ++vectors) {
@@ -130,8 +134,8 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
     chooseChannels(g, s);
   }
   int64_t weightBytes = 4 * s.weightElements(g), inputBytes = 4 * g.inChannels;
-  for (int64_t d : g.spatial) {
-    inputBytes *= d;
+  for (const support::Size &d : g.spatial) {
+    inputBytes *= typical(d, openRow);
   }
   bool weightsStay = weightBytes <= machine.l2Bytes / 2, inputStays = g.kernel > 1 && inputBytes <= machine.l2Bytes / 2;
   s.pixelsOuter = planes || (g.phases.size() == 1 && !s.flat && weightsStay && !inputStays);
@@ -208,12 +212,12 @@ static bool oneRow(RankedTensorType type) {
 }
 
 /// Whether the group can read `type` and walk all pixels of a result of `shape` as one row.
-static bool readsAsRow(RankedTensorType type, ArrayRef<int64_t> shape) {
+static bool readsAsRow(RankedTensorType type, ArrayRef<support::Size> shape) {
   int64_t missing = shape.size() - type.getRank();
+  support::Sizes sizes = plan::sizesOf(type);
   bool all = missing <= 2, none = true;
   for (int64_t i = std::max<int64_t>(2, missing); i < static_cast<int64_t>(shape.size()); ++i) {
-    int64_t d = type.getDimSize(i - missing);
-    all &= d == shape[i], none &= d == 1;
+    all &= sizes[i - missing] == shape[i], none &= sizes[i - missing].is(1);
   }
   return none || (all && oneRow(type));
 }
@@ -221,10 +225,11 @@ static bool readsAsRow(RankedTensorType type, ArrayRef<int64_t> shape) {
 std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp kernel, RankedTensorType x) {
   const ConvPhase &phase = g.phases.front();
   bool pointwise = g.phases.size() == 1 && phase.taps.size() == 1 && x.getRank() > 3 && oneRow(x);
+  support::Sizes sizes = plan::sizesOf(x);
   for (auto [i, a] : llvm::enumerate(phase.axes)) {
-    pointwise &= a.inStep == 1 && a.inStart == 0 && a.outStep == 1 && (a.dim < 0 || a.out == x.getDimSize(a.dim));
+    pointwise &= a.inStep == 1 && a.inStart == 0 && a.outStep == 1 && (a.dim < 0 || a.out == sizes[a.dim]);
   }
-  auto shape = cast<RankedTensorType>(kernel.getResult(0).getType()).getShape();
+  support::Sizes shape = plan::sizesOf(cast<RankedTensorType>(kernel.getResult(0).getType()));
   for (Type type : kernel.getResultTypes()) {
     pointwise &= oneRow(cast<RankedTensorType>(type));
   }
@@ -296,10 +301,10 @@ void buildDenseConv(Build &build) {
   ConvGeometry g = blockedGeometry(build.group.kernel, merged);
   DenseSchedule s = blockedSchedule(g, build.group.kernel, build.w.machine);
   Space space = build.group.space(build.group.resultType());
-  plan::Strides in = plan::stridesOf(Group::typeOf(root->getOperand(0)));
+  Walk in = walkOf(Group::typeOf(root->getOperand(0)));
   ConvInput input{build.group.buffer(root->getOperand(0)), in.offset, in.strides[0], in.strides[1], {}};
   for (auto [i, a] : llvm::enumerate(g.phases[0].axes)) {
-    input.strides[i] = a.dim < 0 ? 0 : in.strides[a.dim];
+    input.strides[i] = a.dim < 0 ? Ix(0) : in.strides[a.dim];
   }
   if (merged) {
     mergePixels(space);

@@ -41,7 +41,7 @@ void Space::merge(size_t i) {
     a.strides[i - 1] = a.strides[outer ? i - 1 : i];
     a.strides.erase(a.strides.begin() + i);
     if (outer && last) { // the lanes now run along what was the dimension before
-      a.laneStride = !a.strides[i - 1].is(0);
+      a.laneStride = a.strides[i - 1].is(0) ? 0 : 1;
     }
   });
   sizes[i - 1] *= sizes[i];
@@ -74,20 +74,8 @@ bool Group::hasEpilogue() const {
 }
 
 Walk walkOf(RankedTensorType type) {
-  if (type.hasStaticShape() || plan::blockedOf(type)) {
-    plan::Strides s = plan::stridesOf(type);
-    Walk walk{s.offset, Ixs(s.sizes.begin(), s.sizes.end()), Ixs(s.strides.begin(), s.strides.end()), s.lanes};
-    if (!type.hasStaticShape()) {
-      walk.sizes[0] = plan::sizesOf(type)[0];
-    }
-    return walk;
-  }
-  onnx::Sizes sizes = plan::sizesOf(type);
-  Walk walk{0, Ixs(sizes.begin(), sizes.end()), Ixs(sizes.size(), 1), 1};
-  for (size_t i = sizes.size(); i-- > 1;) {
-    walk.strides[i - 1] = walk.strides[i] * walk.sizes[i];
-  }
-  return walk;
+  plan::Strides s = plan::stridesOf(type);
+  return {s.offset, Ixs(s.sizes.begin(), s.sizes.end()), Ixs(s.strides.begin(), s.strides.end()), s.lanes};
 }
 
 /// How a tensor that broadcasts to `space` is accessed from there; see the cases in Access and Space.
@@ -160,8 +148,8 @@ Value Group::compute(Value v, const Space &space, const Point &at, llvm::DenseMa
     auto it = space.accesses.find(v);
     assert(it != space.accesses.end() && "region argument does not broadcast to the space it is read in");
     const Access &a = it->second;
-    result = a.laneStride == 0 ? w.splat(w.load(a.buffer, a.at(at.at)), at.lanes)
-                               : w.load(a.buffer, a.at(at.at), at.lanes, at.mask);
+    result = a.laneStride.is(0) ? w.splat(w.load(a.buffer, a.at(at.at)), at.lanes)
+                                : w.load(a.buffer, a.at(at.at), at.lanes, at.mask);
   } else if (auto constant = v.getDefiningOp(); constant && onnx::constantOf(v)) {
     result = w.constant(*onnx::splatOf(v), w.vectorOf(valueType(getElementTypeOrSelf(v.getType())), at.lanes));
   } else {

@@ -22,7 +22,7 @@ struct Access {
   Buffer buffer;
   Ix offset = 0;
   Ixs strides;
-  int64_t laneStride = 1; ///< 1: contiguous; 0: the same element for all lanes
+  Ix laneStride = 1; ///< 1: contiguous; 0: the same element for all lanes
   Ix at(llvm::ArrayRef<Ix> point) const;
 };
 
@@ -35,7 +35,7 @@ struct Space {
   int64_t block = 1; ///< lanes of a channel block; 1 in row-major, where lanes run along the last dimension
   llvm::MapVector<mlir::Value, Access>
       accesses; ///< of region arguments and, by yield operand position, results (see Group)
-  llvm::SmallVector<Access> results;
+  llvm::SmallVector<Access, 1> results;
   /// Merges neighbouring dimensions that all accesses walk as one. Points then have fewer coordinates.
   void collapse();
   /// Whether all accesses walk dimensions i - 1 and i as one; and makes them one, at i - 1.

@@ -330,9 +330,9 @@ struct Lowering {
     }
   }
   static void zeroHalo(Writer &w, Buffer to, RankedTensorType type, plan::BlockedAttr layout) {
-    plan::Strides s = plan::stridesOf(type);
+    Walk s = walkOf(type);
     int64_t lanes = s.lanes;
-    auto fill = [&](Ix at, int64_t elements) {
+    auto fill = [&](Ix at, Ix elements) {
       Value zeros = w.constant(0, w.vectorOf(to.element, lanes));
       w.loop(0, elements, lanes, [&](Ix e) { w.store(zeros, to, at + e); });
     };
@@ -341,12 +341,12 @@ struct Lowering {
       if (d == s.sizes.size()) {
         return;
       }
-      int64_t before = layout.getHalo()[2 * (d - 2)], after = layout.getHalo()[2 * (d - 2) + 1], stride = s.strides[d];
+      Ix before = layout.getHalo()[2 * (d - 2)], after = layout.getHalo()[2 * (d - 2) + 1], stride = s.strides[d];
       fill(at, before * stride);
       fill(at + (before + s.sizes[d]) * stride, after * stride);
       w.loop(0, s.sizes[d], 1, [&](Ix i) { around(at + (i + before) * stride, d + 1); });
     };
-    w.loop(0, Ix(plan::sizesOf(type)[0]), 1, [&](Ix n) {
+    w.loop(0, s.sizes[0], 1, [&](Ix n) {
       w.loop(0, s.sizes[1], 1, [&](Ix block) { around(n * s.strides[0] + block * s.strides[1], 2); });
     });
   }

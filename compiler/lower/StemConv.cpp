@@ -10,8 +10,12 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+using support::Size;
+
 /// Rows that are convolved from one copy should stay in the first caches.
 constexpr int64_t pieceBytes = 96 << 10;
+/// Of rows and columns of an image whose size the run tells.
+constexpr int64_t typicalExtent = 256;
 
 struct Stem {
   ConvGeometry g;
@@ -21,12 +25,12 @@ struct Stem {
   int64_t reach = 1;  ///< input slices of a piece
 
   int64_t inRows() const { return (height - 1) * axis(1).inStep + (axis(1).taps - 1) * axis(1).tapStep + 1; }
-  int64_t inColumns() const { return axis(2).inEnd() - axis(2).inStart; }
-  int64_t plane() const { return reach * inRows() * inColumns(); }
-  int64_t elements() const { return llvm::alignTo(g.inChannels * plane(), 16); }
-  int64_t pieces() const { return llvm::divideCeil(axis(1).out, height); }
+  Size inColumns() const { return axis(2).inEnd() - axis(2).inStart; }
+  Size plane() const { return inColumns() * (reach * inRows()); }
+  Size elements() const { return 16 * ceilDiv(plane() * g.inChannels, 16); }
+  Size pieces() const { return ceilDiv(axis(1).out, height); }
   const ConvAxis &axis(size_t i) const { return g.phases[0].axes[i]; }
-  int64_t inSize(size_t i) const { return axis(i).dim < 0 ? 1 : g.spatial[axis(i).dim - 2]; }
+  Size inSize(size_t i) const { return axis(i).dim < 0 ? Size(1) : g.spatial[axis(i).dim - 2]; }
 };
 
 Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
@@ -35,12 +39,13 @@ Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   auto y = cast<RankedTensorType>(kernel.getResult(0).getType());
   stem.s = scheduleOf(stem.g, plan::stridesOf(y).lanes, /*planes=*/true, machine);
   for (size_t i = 0; i < 3; ++i) {
-    stem.padded |= stem.axis(i).inStart < 0 || stem.axis(i).inEnd() > stem.inSize(i);
+    stem.padded |= stem.axis(i).inStart < 0 || !(stem.inSize(i) - stem.axis(i).inEnd()).atLeast(0);
   }
   stem.reach = (stem.axis(0).taps - 1) * stem.axis(0).tapStep + 1;
-  while (stem.height < stem.axis(1).out) {
+  while (stem.height < typical(stem.axis(1).out, typicalExtent)) {
     ++stem.height;
-    if (4 * stem.elements() > pieceBytes && stem.height > 4) {
+    int64_t elements = stem.g.inChannels * stem.reach * stem.inRows() * typical(stem.inColumns(), typicalExtent);
+    if (4 * elements > pieceBytes && stem.height > 4) {
       --stem.height;
       break;
     }
@@ -52,12 +57,12 @@ Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
 void copyPiece(Build &build, const Stem &stem, Buffer piece, Ix n, Ix slice, Ix row) {
   Writer &w = build.w;
   Buffer x = build.group.buffer(build.group.root->getOperand(0));
-  int64_t depth = stem.inSize(0), height = stem.inSize(1), width = stem.inSize(2), columns = stem.inColumns();
+  Ix depth = stem.inSize(0), height = stem.inSize(1), width = stem.inSize(2), columns = stem.inColumns();
   int64_t before = std::max<int64_t>(0, -stem.axis(2).inStart), first = std::max<int64_t>(0, stem.axis(2).inStart);
-  int64_t count = std::max<int64_t>(0, std::min(width - first, columns - before));
-  auto within = [&](Ix i, int64_t size) {
+  Ix count = max(0, min(width - first, columns - before));
+  auto within = [&](Ix i, Ix size) {
     // Unsigned: a negative coordinate is a large one.
-    return w.compare(arith::CmpIPredicate::ult, w.value(i), w.value(size));
+    return w.compare(arith::CmpIPredicate::ult, i, size);
   };
   w.loop(0, stem.g.inChannels, 1, [&](Ix c) {
     w.loop(0, stem.reach, 1, [&](Ix d) {
@@ -99,23 +104,24 @@ void buildStemConv(Build &build) {
   Writer &w = build.w;
   Stem stem = stemOf(build.group.kernel, w.machine);
   Space space = build.group.space(build.group.resultType());
-  plan::Strides in = plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)));
+  Walk in = walkOf(Group::typeOf(build.group.root->getOperand(0)));
   if (!stem.padded) {
     ConvInput input{build.group.buffer(build.group.root->getOperand(0)), 0, in.strides[0], in.strides[1], {}};
     for (size_t i = 0; i < 3; ++i) {
-      input.strides[i] = stem.axis(i).dim < 0 ? 0 : in.strides[stem.axis(i).dim];
+      input.strides[i] = stem.axis(i).dim < 0 ? Ix(0) : in.strides[stem.axis(i).dim];
     }
     DenseConv(build, stem.g, stem.s, input, space).run();
     return;
   }
   w.loop(build.begin, build.end, 1, [&](Ix item) {
-    Buffer piece = w.scratch(build.scratch, item * (4 * stem.elements()), w.b.getF32Type(), stem.elements());
+    Size elements = stem.elements();
+    Buffer piece = w.scratch(build.scratch, item * (4 * elements), w.b.getF32Type(), memoryExtent(elements));
     Ix from = remainder(item, stem.pieces()) * stem.height, rest = floorDiv(item, stem.pieces());
     Ix outer = remainder(rest, stem.axis(0).out), n = floorDiv(rest, stem.axis(0).out);
     Ix slice = outer * stem.axis(0).inStep + stem.axis(0).inStart,
        row = from * stem.axis(1).inStep + stem.axis(1).inStart;
     copyPiece(build, stem, piece, n, slice, row);
-    int64_t columns = stem.inColumns(), rows = stem.inRows();
+    Ix columns = stem.inColumns(), rows = stem.inRows();
     ConvInput input{piece, 0, 0, stem.plane(), {rows * columns, columns, 1}};
     input.offset = Ix(0) - slice * (rows * columns) - row * columns - stem.axis(2).inStart;
     DenseConv(build, stem.g, stem.s, input, space).rows(n, outer, from, min(from + stem.height, stem.axis(1).out));

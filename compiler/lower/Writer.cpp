@@ -287,11 +287,19 @@ SmallVector<std::pair<int64_t, int64_t>, 2> balancedTiles(int64_t extent, int64_
   return tiles;
 }
 
-void Writer::balanced(int64_t extent, int64_t most, llvm::function_ref<void(Ix, int64_t)> body) {
-  int64_t start = 0;
-  for (auto [size, count] : balancedTiles(extent, most)) {
-    loop(start, start + size * count, size, [&, size = size](Ix i) { body(i, size); });
-    start += size * count;
+void Writer::balanced(Ix from, Ix to, int64_t most, llvm::function_ref<void(Ix, int64_t)> body) {
+  Ix extent = to - from;
+  if (extent.known()) {
+    for (auto [size, count] : balancedTiles(extent.number(), most)) {
+      loop(from, from + size * count, size, [&, size = size](Ix i) { body(i, size); });
+      from += size * count;
+    }
+    return;
+  }
+  for (int64_t size = most; size > 0; size /= 2) {
+    Ix end = to - remainder(to - from, size);
+    loop(from, end, size, [&](Ix i) { body(i, size); });
+    from = end;
   }
 }
 

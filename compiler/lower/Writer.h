@@ -92,9 +92,13 @@ public:
                                       llvm::function_ref<llvm::SmallVector<mlir::Value>(Ix, mlir::ValueRange)> body,
                                       bool unroll = true);
   void ifThen(mlir::Value condition, llvm::function_ref<void()> body);
-  /// Tiles of at most `most` that cover [0, extent), all of one size or of two that differ by one; a body for each
-  /// size. Never a small remainder: 49 by 13 gives 13 + 12 + 12 + 12.
-  void balanced(int64_t extent, int64_t most, llvm::function_ref<void(Ix start, int64_t size)> body);
+  /// Tiles of at most `most` that cover [from, to); a body for each size. Where the extent is known, all of one size or
+  /// of two that differ by one, never a small remainder: 49 by 13 gives 13 + 12 + 12 + 12. Else tiles of `most`, then
+  /// what is left by halves of that: 49 by 13 gives 13 + 13 + 13 + 6 + 3 + 1.
+  void balanced(Ix from, Ix to, int64_t most, llvm::function_ref<void(Ix start, int64_t size)> body);
+  void balanced(Ix extent, int64_t most, llvm::function_ref<void(Ix start, int64_t size)> body) {
+    balanced(0, extent, most, body);
+  }
   /// Vectors along [0, extent): whole ones, then the rest with a mask (machine.maskedAccess) or as scalars (lanes 1).
   void lanes(Ix extent, llvm::function_ref<void(Ix start, int64_t lanes, mlir::Value mask)> body);
   mlir::Value maskFor(Ix count, int64_t lanes); ///< first `count` lanes

@@ -4,6 +4,8 @@
 
 using namespace mlir;
 
+#include "compiler/onnx/Encoding.cpp.inc"
+
 namespace ingot::onnx {
 
 RankedTensorType tensorOf(ArrayRef<int64_t> shape, Type element) { return RankedTensorType::get(shape, element); }
@@ -11,7 +13,8 @@ UnrankedTensorType unrankedOf(Type element) { return UnrankedTensorType::get(ele
 
 Sizes sizesOf(RankedTensorType type) {
   Sizes sizes(type.getShape().begin(), type.getShape().end());
-  auto texts = dyn_cast_or_null<ArrayAttr>(type.getEncoding());
+  auto encoding = dyn_cast_or_null<SizedEncoding>(type.getEncoding());
+  ArrayAttr texts = encoding ? encoding.getSizes() : dyn_cast_or_null<ArrayAttr>(type.getEncoding());
   for (int64_t i = 0; i < type.getRank(); ++i) {
     if (type.isDynamicDim(i)) {
       auto text = texts ? cast<StringAttr>(texts[i]).getValue() : StringRef();

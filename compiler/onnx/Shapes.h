@@ -9,6 +9,8 @@
 #include "mlir/IR/Value.h"
 #include <optional>
 
+#include "compiler/onnx/Encoding.h.inc"
+
 namespace ingot::onnx {
 
 /// The ranked type, or null when the rank is unknown (or the value is none).

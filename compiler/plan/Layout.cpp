@@ -14,55 +14,44 @@ RankedTensorType withLayout(RankedTensorType type, BlockedAttr layout) {
   if (!layout) {
     return onnx::sizedType(sizesOf(type), type.getElementType());
   }
-  assert(canBlock(type) && "only the batch of a blocked tensor may be open");
-  support::Size batch = sizesOf(type)[0];
-  MLIRContext *context = type.getContext();
-  auto text = batch.isNumber() ? StringAttr() : StringAttr::get(context, batch.text());
+  assert(canBlock(type) && "the channels of a blocked tensor are a number");
+  RankedTensorType plain = onnx::sizedType(sizesOf(type), type.getElementType());
+  auto texts = cast_or_null<ArrayAttr>(plain.getEncoding());
   return RankedTensorType::get(
       type.getShape(), type.getElementType(),
-      BlockedAttr::get(context, layout.getLanes(), layout.getHalo(), text, layout.getBlocks()));
+      BlockedAttr::get(type.getContext(), layout.getLanes(), layout.getHalo(), texts, layout.getBlocks()));
 }
 
 BlockedAttr blockedBy(MLIRContext *context, int64_t lanes) { return BlockedAttr::get(context, lanes, {}, {}, 0); }
 
 bool canBlock(RankedTensorType type) {
-  return type.getRank() >= 2 && llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic);
+  return type.getRank() >= 2 && !type.isDynamicDim(1) &&
+         llvm::none_of(sizesOf(type), [](const support::Size &size) { return size.isUnknown(); });
 }
 
-support::Sizes sizesOf(RankedTensorType type) {
-  auto blocked = blockedOf(type);
-  if (!blocked) {
-    return onnx::sizesOf(type);
-  }
-  support::Sizes sizes(type.getShape().begin(), type.getShape().end());
-  if (blocked.getBatch()) {
-    sizes[0] = *support::Size::parse(blocked.getBatch().getValue());
-  }
-  return sizes;
+/// The zeros before and after axis `d`.
+static std::pair<int64_t, int64_t> haloOf(BlockedAttr layout, size_t d) {
+  ArrayRef<int64_t> halo = layout ? layout.getHalo() : ArrayRef<int64_t>();
+  return halo.empty() || d < 2 ? std::make_pair<int64_t, int64_t>(0, 0)
+                               : std::make_pair(halo[2 * (d - 2)], halo[2 * (d - 2) + 1]);
 }
 
 Strides stridesOf(RankedTensorType type) {
   Strides s;
-  ArrayRef<int64_t> shape = type.getShape();
-  auto blocked = blockedOf(type);
-  SmallVector<int64_t> physical(shape);
-  s.sizes.assign(shape.begin(), shape.end());
-  int64_t step = 1;
-  if (blocked) {
-    s.lanes = step = blocked.getLanes();
-    s.sizes[1] = llvm::divideCeil(shape[1], s.lanes);
-    physical[1] = blocked.getBlocks() ? blocked.getBlocks() : s.sizes[1];
-    for (size_t i = 2; i < shape.size() && !blocked.getHalo().empty(); ++i) {
-      physical[i] += blocked.getHalo()[2 * (i - 2)] + blocked.getHalo()[2 * (i - 2) + 1];
-    }
+  auto layout = blockedOf(type);
+  s.sizes = sizesOf(type);
+  if (layout) {
+    s.lanes = layout.getLanes();
+    s.sizes[1] = blocksOf(type);
   }
-  s.strides.resize(shape.size());
-  for (size_t i = shape.size(); i-- > 0;) {
+  support::Size step = s.lanes;
+  s.strides.resize(s.sizes.size());
+  for (size_t i = s.sizes.size(); i-- > 0;) {
+    auto [before, after] = haloOf(layout, i);
     s.strides[i] = step;
-    step *= i ? physical[i] : 1; // the outermost may be open
-  }
-  for (size_t i = 2; blocked && i < shape.size() && !blocked.getHalo().empty(); ++i) {
-    s.offset += blocked.getHalo()[2 * (i - 2)] * s.strides[i];
+    s.offset = s.offset + step * before;
+    bool part = layout && layout.getBlocks() && i == 1;
+    step = step * (part ? support::Size(layout.getBlocks()) : s.sizes[i] + before + after);
   }
   return s;
 }
@@ -70,9 +59,9 @@ Strides stridesOf(RankedTensorType type) {
 /// Elements of so many channel blocks of an image.
 static support::Size elementsOf(RankedTensorType type, BlockedAttr layout, int64_t blocks) {
   support::Size n = blocks * layout.getLanes();
-  for (auto [i, d] : llvm::enumerate(type.getShape().drop_front(2))) {
-    ArrayRef<int64_t> halo = layout.getHalo();
-    n = n * (halo.empty() ? d : d + halo[2 * i] + halo[2 * i + 1]);
+  for (auto [i, size] : llvm::enumerate(sizesOf(type))) {
+    auto [before, after] = haloOf(layout, i);
+    n = i < 2 ? n : n * (size + before + after);
   }
   return n;
 }

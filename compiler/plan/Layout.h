@@ -13,19 +13,18 @@ mlir::RankedTensorType withLayout(mlir::RankedTensorType type, BlockedAttr layou
 /// Channels in blocks, nothing around them.
 BlockedAttr blockedBy(mlir::MLIRContext *context, int64_t lanes);
 
-/// Whether the tensor may be blocked: all axes but the batch are numbers.
+/// Whether the tensor may be blocked: its channels are a number, and its other sizes known.
 bool canBlock(mlir::RankedTensorType type);
 
-/// The logical axes.
-support::Sizes sizesOf(mlir::RankedTensorType type);
+using onnx::sizesOf; ///< the logical axes
 
 /// Strides in elements over the *iteration dimensions* of a tensor. Row-major: the logical axes; the lane axis is the
 /// last one. Blocked: [N, C / lanes, spatial...] and the lanes, whose stride is 1.
 struct Strides {
-  int64_t offset = 0;                 ///< of the first interior element
-  llvm::SmallVector<int64_t> sizes;   ///< of each iteration dimension, halo excluded; not of a batch that is open
-  llvm::SmallVector<int64_t> strides; ///< of each iteration dimension
-  int64_t lanes = 1;                  ///< elements of a block; 1 for row-major
+  support::Size offset = 0; ///< of the first interior element
+  support::Sizes sizes;     ///< of each iteration dimension, halo excluded
+  support::Sizes strides;   ///< of each iteration dimension
+  int64_t lanes = 1;        ///< elements of a block; 1 for row-major
 };
 Strides stridesOf(mlir::RankedTensorType type);
 

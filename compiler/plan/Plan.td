@@ -1,6 +1,7 @@
 // The plan dialect: kernels (a group of onnx ops each), layouts, views, launches. Between fusion and loops everything is said in it.
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
+include "compiler/onnx/Encoding.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 
@@ -11,19 +12,19 @@ def Plan_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
 }
 
-def Plan_BlockedAttr : AttrDef<Plan_Dialect, "Blocked"> {
+def Plan_BlockedAttr : AttrDef<Plan_Dialect, "Blocked", [DeclareAttrInterfaceMethods<Onnx_SizedEncoding>]> {
   let mnemonic = "blocked";
   let summary = "channels in blocks, with zeros around the image";
   let description = [{
     Encoding of a tensor [N, C, spatial...]. In memory: [N][ceil(C / lanes)][before + size + after of each spatial axis][lanes].
     `halo` is (before, after) of each spatial axis; the buffer owns it and its contents are zero when a consumer runs.
-    `batch` is the text of N where it depends on the model's symbols; the other axes are numbers.
+    `sizes` has the text of each size that depends on the model's symbols, "" for the others; C is a number, and so are the halos.
     `blocks` is how many channel blocks an image has in the buffer, where the tensor is a part of a joined one; 0: its own.
     Lanes at or beyond C hold anything: nobody may let them reach another lane.
   }];
-  let parameters = (ins "int64_t":$lanes, OptionalArrayRefParameter<"int64_t">:$halo, OptionalParameter<"::mlir::StringAttr">:$batch,
+  let parameters = (ins "int64_t":$lanes, OptionalArrayRefParameter<"int64_t">:$halo, OptionalParameter<"::mlir::ArrayAttr">:$sizes,
                         DefaultValuedParameter<"int64_t", "0">:$blocks);
-  let assemblyFormat = "`<` $lanes (`,` `halo` `=` `[` $halo^ `]`)? (`,` `batch` `=` $batch^)? (`,` `blocks` `=` $blocks^)? `>`";
+  let assemblyFormat = "`<` $lanes (`,` `halo` `=` `[` $halo^ `]`)? (`,` `sizes` `=` $sizes^)? (`,` `blocks` `=` $blocks^)? `>`";
 }
 
 def Plan_PlaceAttr : AttrDef<Plan_Dialect, "Place"> {

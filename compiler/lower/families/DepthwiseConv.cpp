@@ -23,10 +23,12 @@ struct Schedule {
 
   const ConvAxis &axis(size_t i) const { return g.phases[0].axes[i]; }
   int64_t taps() const { return g.phases[0].taps.size(); }
-  int64_t wholeTiles() const { return axis(1).out / height; } ///< rows of tiles of the full height
+  support::Size wholeTiles() const { return floorDiv(axis(1).out, height); } ///< rows of tiles of the full height
 };
 
 constexpr int64_t enoughItems = 16, tileRowsOfUnit = 4;
+/// Rows of tiles of an image whose height the run tells, for what may be shared out.
+constexpr int64_t typicalRows = 16;
 
 Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   Schedule s{geometryOf(rootOf(kernel), /*wide=*/true),
@@ -39,12 +41,12 @@ Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine) 
   s.blocks = llvm::divideCeil(s.g.outChannels, s.lanes);
   int64_t registers = machine.registersOf(s.lanes);
   s.resident = registers >= 32 && s.taps() <= 9;
-  s.height = s.resident && s.axis(1).out > 1 ? 2 : 1;
+  s.height = s.resident && !s.axis(1).out.is(1) ? 2 : 1;
   int64_t left = registers - 2 - (s.resident ? s.taps() + 1 : std::min<int64_t>(s.axis(2).taps, registers / 3));
   s.width = std::max<int64_t>(1, std::min<int64_t>(14, left) / s.height);
   int64_t images = s.g.batch.isNumber() ? s.g.batch.number() : 1;
   s.units = std::clamp<int64_t>(enoughItems / std::max<int64_t>(1, images * s.blocks), 1,
-                                std::max<int64_t>(1, s.wholeTiles() / tileRowsOfUnit));
+                                std::max<int64_t>(1, typical(s.wholeTiles(), typicalRows) / tileRowsOfUnit));
   return s;
 }
 
@@ -71,7 +73,7 @@ plan::WeightTable::Recipe packed(const Schedule &s) {
 class Depthwise {
 public:
   Depthwise(Build &build, const Schedule &s)
-      : build(build), w(build.w), s(s), in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))),
+      : build(build), w(build.w), s(s), in(walkOf(Group::typeOf(build.group.root->getOperand(0)))),
         space(build.group.space(build.group.resultType())) {
     Operation *root = build.group.root;
     x = build.group.buffer(root->getOperand(0)), weights = build.group.buffer(root->getOperand(1));
@@ -89,19 +91,17 @@ public:
     for (int64_t t = 0; s.resident && t < s.taps(); ++t) {
       c.weights.push_back(weight(c, t));
     }
-    int64_t whole = s.wholeTiles(), rows = s.axis(1).out, piece = llvm::divideCeil(whole, s.units);
+    support::Size whole = s.wholeTiles(), left = s.axis(1).out - whole * s.height;
+    Ix piece = ceilDiv(whole, s.units);
     w.loop(0, s.axis(0).out, 1, [&](Ix d) {
       Ix from = u * piece;
       w.loop(from, min(from + piece, whole), 1, [&](Ix t) { tileRow(c, d, t * s.height, s.height); });
-      if (whole * s.height == rows) {
-        return;
-      }
+      // The row that is left of an odd number belongs to the last unit.
+      auto odd = [&] { w.loop(0, left, 1, [&](Ix) { tileRow(c, d, whole * s.height, 1); }); };
       if (s.units == 1) {
-        tileRow(c, d, whole * s.height, rows - whole * s.height);
-        return;
+        return odd();
       }
-      Value last = w.compare(arith::CmpIPredicate::eq, w.value(u), w.value(s.units - 1));
-      w.ifThen(last, [&] { tileRow(c, d, whole * s.height, rows - whole * s.height); });
+      w.ifThen(w.compare(arith::CmpIPredicate::eq, u, s.units - 1), odd);
     });
   }
 
@@ -116,10 +116,10 @@ private:
   Build &build;
   Writer &w;
   const Schedule &s;
-  plan::Strides in;
+  Walk in;
   Space space;
   Buffer x, weights, bias;
-  std::array<int64_t, 3> strides{};
+  std::array<Ix, 3> strides{};
 
   Value weight(const Channel &c, Ix tap) { return w.load(weights, (c.block * s.taps() + tap) * s.lanes, s.lanes); }
 

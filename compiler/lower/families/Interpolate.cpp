@@ -12,7 +12,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
-using ingot::support::Sizes;
 
 namespace ingot::lower {
 namespace {
@@ -31,14 +30,8 @@ public:
         space(group.space(group.resultType())) {
     RankedTensorType type = Group::typeOf(op.getData());
     data = group.buffer(op.getData());
-    if (plan::blockedOf(type)) {
-      plan::Strides s = plan::stridesOf(type);
-      strides.assign(s.strides.begin(), s.strides.end());
-      start = s.offset;
-    } else {
-      Sizes dense = onnx::rowMajorStrides(plan::sizesOf(type));
-      strides.assign(dense.begin(), dense.end());
-    }
+    Walk walk = walkOf(type);
+    strides = walk.strides, start = walk.offset;
   }
 
   void write(const Build &build, Ix items) {
@@ -56,7 +49,7 @@ private:
   Space space;
   Buffer data;
   Ixs strides;
-  int64_t start = 0;
+  Ix start;
 
   struct Tables {
     Buffer positions, weights;

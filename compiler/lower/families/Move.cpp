@@ -260,13 +260,12 @@ private:
 
   /// The access of an operand of a concatenation in a blocked space; gives the channels of a row-major one.
   static int64_t blockedSource(Access &from, RankedTensorType type, int64_t block) {
-    plan::Strides s = plan::stridesOf(type);
-    from.offset = s.offset;
-    from.strides.assign(s.strides.begin(), s.strides.end());
+    Walk walk = walkOf(type);
+    from.offset = walk.offset, from.strides = walk.strides;
     if (plan::blockedOf(type)) {
       return 0;
     }
-    from.laneStride = s.strides[1];
+    from.laneStride = walk.strides[1];
     from.strides[1] *= block;
     return type.getDimSize(1);
   }

@@ -39,11 +39,7 @@ public:
     auto [first, last] = p.axes[2].interior();
     edges(r, 0, first);
     if (in.lanes > 1) {
-      int64_t start = first.number();
-      for (auto [size, count] : balancedTiles(last.number() - start, tilePixels)) {
-        w.loop(start, start + size * count, size, [&, size = size](Ix i) { pixels(r, i, size); });
-        start += size * count;
-      }
+      w.balanced(first, last, tilePixels, [&](Ix i, int64_t size) { pixels(r, i, size); });
     } else {
       w.lanes(last - first, [&, first = first](Ix i, int64_t lanes, Value mask) { plain(r, first + i, lanes, mask); });
     }
@@ -207,7 +203,7 @@ class PoolFamily : public KernelFamily {
   static Size planes(Operation *op) {
     RankedTensorType in = Group::typeOf(op->getOperand(0));
     support::Sizes sizes = plan::sizesOf(in);
-    return sizes[0] * (plan::blockedOf(in) ? Size(plan::stridesOf(in).sizes[1]) : sizes[1]);
+    return sizes[0] * (plan::blockedOf(in) ? Size(plan::blocksOf(in)) : sizes[1]);
   }
 
 public:

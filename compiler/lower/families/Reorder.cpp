@@ -15,19 +15,13 @@ namespace {
 struct Rows {
   support::Size batch;
   int64_t channels, lanes, blocks;
-  SmallVector<int64_t> sizes;                    ///< of the axes outside a row
-  int64_t pixels = 1;                            ///< of a row
-  plan::Strides plain, blocked;                  ///< strides of a row's pixels are 1 and lanes
-  SmallVector<int64_t> plainSteps, blockedSteps; ///< of the axes outside a row
+  support::Sizes sizes;                    ///< of the axes outside a row
+  support::Size pixels = 1;                ///< of a row
+  plan::Strides plain, blocked;            ///< strides of a row's pixels are 1 and lanes
+  support::Sizes plainSteps, blockedSteps; ///< of the axes outside a row
 
-  int64_t rows() const {
-    int64_t n = 1;
-    for (int64_t d : sizes) {
-      n *= d;
-    }
-    return n;
-  }
-  Ix offset(Ix row, ArrayRef<int64_t> steps) const {
+  support::Size rows() const { return support::product(sizes); }
+  Ix offset(Ix row, ArrayRef<support::Size> steps) const {
     Ix sum = 0;
     for (size_t i = sizes.size(); i-- > 0;) {
       sum = sum + remainder(row, sizes[i]) * steps[i];
@@ -41,21 +35,22 @@ struct Rows {
 Rows rowsOf(RankedTensorType plain, RankedTensorType blocked) {
   Rows r;
   r.plain = plan::stridesOf(plain), r.blocked = plan::stridesOf(blocked);
-  r.batch = plan::sizesOf(plain)[0], r.channels = plain.getDimSize(1), r.lanes = r.blocked.lanes,
-  r.blocks = r.blocked.sizes[1];
+  support::Sizes sizes = plan::sizesOf(plain);
+  r.batch = sizes[0], r.channels = plain.getDimSize(1), r.lanes = r.blocked.lanes,
+  r.blocks = r.blocked.sizes[1].number();
   size_t inner = plain.getRank();
   while (inner > 2) {
     // One more axis joins the row as long as both sides have it right outside of what is in there.
     --inner;
-    bool joins = r.plain.strides[inner] == r.plain.lanes * r.pixels && r.blocked.strides[inner] == r.lanes * r.pixels;
+    bool joins = r.plain.strides[inner] == r.pixels * r.plain.lanes && r.blocked.strides[inner] == r.pixels * r.lanes;
     if (!joins) {
       ++inner;
       break;
     }
-    r.pixels *= plain.getDimSize(inner);
+    r.pixels = r.pixels * sizes[inner];
   }
   for (size_t i = 2; i < inner; ++i) {
-    r.sizes.push_back(plain.getDimSize(i)), r.plainSteps.push_back(r.plain.strides[i]),
+    r.sizes.push_back(sizes[i]), r.plainSteps.push_back(r.plain.strides[i]),
         r.blockedSteps.push_back(r.blocked.strides[i]);
   }
   return r;
@@ -75,7 +70,7 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape shape;
     Rows r = rowsOf(kernel);
-    shape.items = r.batch * support::Size(r.blocks * r.rows());
+    shape.items = r.batch * r.blocks * r.rows();
     return shape;
   }
 
@@ -87,23 +82,24 @@ public:
     bool blockedFrom = static_cast<bool>(plan::blockedOf(from(build.group.kernel))),
          blockedTo = static_cast<bool>(plan::blockedOf(to(build.group.kernel)));
     w.loop(build.begin, build.end, 1, [&](Ix item) {
-      Ix row = remainder(item, r.rows()), rest = floorDiv(item, r.rows());
+      Ix rows = r.rows(), row = remainder(item, rows), rest = floorDiv(item, rows);
       Ix block = remainder(rest, r.blocks), n = floorDiv(rest, r.blocks);
       Ix blocked =
           r.blocked.offset + n * r.blocked.strides[0] + block * r.blocked.strides[1] + r.offset(row, r.blockedSteps);
       Ix plain = r.plain.offset + n * r.plain.strides[0] +
-                 block * (r.plain.strides[1] * (r.plain.lanes > 1 ? 1 : r.lanes)) + r.offset(row, r.plainSteps);
+                 block * (r.plain.strides[1] * support::Size(r.plain.lanes > 1 ? 1 : r.lanes)) +
+                 r.offset(row, r.plainSteps);
       if (blockedFrom && blockedTo) {
-        copyElements(w, x, plain, y, blocked, r.pixels * r.lanes);
+        copyElements(w, x, plain, y, blocked, r.pixels * support::Size(r.lanes));
         return;
       }
       eachCount(w, r, block, [&](int64_t channels) {
         if (blockedTo) {
-          eachSquare(w, r, [&](Ix at, int64_t pixels) {
+          eachSquare(w, r, [&](Ix at, Ix pixels) {
             toBlocks(w, r, x, plain + at, y, blocked + at * r.lanes, channels, pixels);
           });
         } else {
-          eachSquare(w, r, [&](Ix at, int64_t pixels) {
+          eachSquare(w, r, [&](Ix at, Ix pixels) {
             toPlanes(w, r, x, blocked + at * r.lanes, y, plain + at, channels, pixels);
           });
         }
@@ -124,50 +120,55 @@ private:
     w.ifThen(compare(arith::CmpIPredicate::uge), [&] { body(rest); });
   }
 
-  static void eachSquare(Writer &w, const Rows &r, llvm::function_ref<void(Ix, int64_t)> body) {
-    int64_t whole = r.pixels / r.lanes * r.lanes;
+  static void eachSquare(Writer &w, const Rows &r, llvm::function_ref<void(Ix, Ix)> body) {
+    Ix pixels = r.pixels, rest = remainder(pixels, r.lanes), whole = pixels - rest;
     w.loop(0, whole, r.lanes, [&](Ix at) { body(at, r.lanes); });
-    if (whole && whole < r.pixels) {
-      body(r.pixels - r.lanes, r.lanes);
-    } else if (whole < r.pixels) {
-      body(0, r.pixels);
+    if (rest.is(0)) {
+      return;
     }
+    auto overlapping = [&] { body(pixels - r.lanes, r.lanes); };
+    if (pixels.known()) {
+      return whole.is(0) ? body(0, pixels) : overlapping();
+    }
+    Value some = w.compare(arith::CmpIPredicate::ne, rest, 0), before = w.compare(arith::CmpIPredicate::ne, whole, 0);
+    w.ifThen(arith::AndIOp::create(w.b, w.loc, some, before), overlapping);
+    w.ifThen(w.compare(arith::CmpIPredicate::eq, whole, 0), [&] { body(0, rest); });
   }
 
-  static void toBlocks(Writer &w, const Rows &r, Buffer x, Ix from, Buffer y, Ix to, int64_t channels, int64_t pixels) {
-    int64_t plane = r.plain.strides[1];
+  static void toBlocks(Writer &w, const Rows &r, Buffer x, Ix from, Buffer y, Ix to, int64_t channels, Ix pixels) {
+    Ix plane = r.plain.strides[1];
     Value zero = w.constant(0, w.vectorOf(x.element, r.lanes));
-    if (pixels < r.lanes && !w.machine.maskedAccess) {
+    if (!pixels.known() || (pixels.number() < r.lanes && !w.machine.maskedAccess)) {
       Value mask = channels < r.lanes ? w.maskFor(channels, r.lanes) : Value();
       w.loop(0, pixels, 1,
              [&](Ix p) { w.store(w.loadStrided(x, from + p, plane, r.lanes, mask), y, to + p * r.lanes); });
       return;
     }
-    Value mask = pixels < r.lanes ? w.maskFor(pixels, r.lanes) : Value();
+    Value mask = pixels.is(r.lanes) ? Value() : w.maskFor(pixels, r.lanes);
     SmallVector<Value> rows(r.lanes, zero);
     for (int64_t c = 0; c < channels; ++c) {
       rows[c] = w.load(x, from + c * plane, r.lanes, mask);
     }
     rows = transpose(w, rows);
-    for (int64_t p = 0; p < pixels; ++p) {
+    for (int64_t p = 0; p < pixels.number(); ++p) {
       w.store(rows[p], y, to + p * r.lanes);
     }
   }
 
-  static void toPlanes(Writer &w, const Rows &r, Buffer x, Ix from, Buffer y, Ix to, int64_t channels, int64_t pixels) {
-    int64_t plane = r.plain.strides[1];
-    if (pixels < r.lanes && !w.machine.maskedAccess) {
+  static void toPlanes(Writer &w, const Rows &r, Buffer x, Ix from, Buffer y, Ix to, int64_t channels, Ix pixels) {
+    Ix plane = r.plain.strides[1];
+    if (!pixels.known() || (pixels.number() < r.lanes && !w.machine.maskedAccess)) {
       w.loop(0, pixels, 1, [&](Ix p) {
         w.loop(0, channels, 1, [&](Ix c) { w.store(w.load(x, from + p * r.lanes + c), y, to + c * plane + p); });
       });
       return;
     }
     SmallVector<Value> rows(r.lanes, w.constant(0, w.vectorOf(x.element, r.lanes)));
-    for (int64_t p = 0; p < pixels; ++p) {
+    for (int64_t p = 0; p < pixels.number(); ++p) {
       rows[p] = w.load(x, from + p * r.lanes, r.lanes);
     }
     rows = transpose(w, rows);
-    Value mask = pixels < r.lanes ? w.maskFor(pixels, r.lanes) : Value();
+    Value mask = pixels.is(r.lanes) ? Value() : w.maskFor(pixels, r.lanes);
     for (int64_t c = 0; c < channels; ++c) {
       w.store(rows[c], y, to + c * plane, mask);
     }

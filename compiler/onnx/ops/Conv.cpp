@@ -107,11 +107,48 @@ template <typename Op> static std::string unsupportedConv(Op op) {
 std::string ConvOp::unsupported() { return unsupportedConv(*this); }
 std::string ConvTransposeOp::unsupported() { return unsupportedConv(*this); }
 
+/// Zeros that are read before and after each spatial axis of the input; nothing where only a run tells how many.
+static std::optional<SmallVector<int64_t>> haloOf(ConvOp op, const Window &window) {
+  Sizes sizes = sizesOf(ranked(op.getX()));
+  SmallVector<int64_t> halo;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    const Size &in = sizes[i + 2];
+    if (in.isUnknown() || !window.before[i].isNumber() || !window.after[i].isNumber()) {
+      return std::nullopt;
+    }
+    int64_t before = window.before[i].number(), after = window.after[i].number();
+    if (in.isNumber()) { // strides may leave some of the padding behind unread
+      after = (window.out[i].number() - 1) * window.strides[i] + window.reach(i) - before - in.number();
+    }
+    halo.append({before, std::max<int64_t>(0, after)});
+  }
+  return halo;
+}
+
+/// Output p reads inputs (p + before - k * dilation) / stride: from that of the last tap of output 0 to that of the
+/// first tap of the last.
+static std::optional<SmallVector<int64_t>> haloOf(ConvTransposeOp op, const Window &window) {
+  Sizes sizes = sizesOf(ranked(op.getX()));
+  SmallVector<int64_t> halo;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    int64_t stride = window.strides[i];
+    // Of the last output, from the beginning of the last input's taps on.
+    Size behind = window.out[i] - 1 + window.before[i] - Size(stride) * (sizes[i + 2] - 1);
+    if (!window.before[i].isNumber() || !behind.isNumber()) {
+      return std::nullopt;
+    }
+    int64_t first = window.before[i].number() - (window.reach(i) - 1);
+    halo.append({first < 0 ? (-first + stride - 1) / stride : 0, std::max<int64_t>(0, behind.number() / stride)});
+  }
+  return halo;
+}
+
+/// Whether weights can be packed while compiling, and the zeros around the image are so many on every run.
 template <typename Op> static bool packable(Op op) {
-  auto x = ranked(op.getX());
-  bool image = x && llvm::none_of(x.getShape().drop_front(), ShapedType::isDynamic);
-  return image && isStatic(op.getW()) && constantThrough(op.getW()) &&
-         (!present(op.getB()) || constantThrough(op.getB()));
+  auto window = knownWindow(op, std::is_same_v<Op, ConvTransposeOp>);
+  bool weights =
+      isStatic(op.getW()) && constantThrough(op.getW()) && (!present(op.getB()) || constantThrough(op.getB()));
+  return weights && succeeded(window) && haloOf(op, *window).has_value();
 }
 
 /// Each channel by itself: as many outputs as inputs, one weight plane each.
@@ -147,36 +184,11 @@ LayoutRule ConvTransposeOp::layoutRule(int64_t lanes) {
 
 SmallVector<int64_t> ConvOp::halo() {
   auto window = knownWindow(*this, false);
-  if (failed(window)) {
-    return {};
-  }
-  ArrayRef<int64_t> spatial = ranked(getX()).getShape().drop_front(2);
-  SmallVector<int64_t> halo;
-  for (size_t i = 0; i < window->rank(); ++i) {
-    // Strides may leave some of the padding behind unread.
-    int64_t end = (window->out[i].number() - 1) * window->strides[i] + window->reach(i),
-            before = window->before[i].number();
-    halo.append({before, std::max<int64_t>(0, end - before - spatial[i])});
-  }
-  return halo;
+  return failed(window) ? SmallVector<int64_t>() : haloOf(*this, *window).value_or(SmallVector<int64_t>());
 }
-
-/// Output p reads inputs (p + before - k * dilation) / stride: from that of the last tap of output 0 to that of the
-/// first tap of the last.
 SmallVector<int64_t> ConvTransposeOp::halo() {
   auto window = knownWindow(*this, true);
-  if (failed(window)) {
-    return {};
-  }
-  ArrayRef<int64_t> spatial = ranked(getX()).getShape().drop_front(2);
-  SmallVector<int64_t> halo;
-  for (size_t i = 0; i < window->rank(); ++i) {
-    int64_t zeros = window->before[i].number(), first = zeros - (window->reach(i) - 1),
-            last = window->out[i].number() - 1 + zeros, stride = window->strides[i];
-    int64_t before = first < 0 ? (-first + stride - 1) / stride : 0;
-    halo.append({before, std::max<int64_t>(0, last / stride - (spatial[i] - 1))});
-  }
-  return halo;
+  return failed(window) ? SmallVector<int64_t>() : haloOf(*this, *window).value_or(SmallVector<int64_t>());
 }
 
 void registerConv(OnnxDialect &dialect) {
