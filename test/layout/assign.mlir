@@ -65,10 +65,10 @@ func.func @joined(%x: tensor<1x16x8x8xf32>) -> tensor<1x8x8x8xf32> {
 // Of several images, or of as many as a run has, each part strides over the other parts.
 // CHECK-LABEL: @joined_images
 // CHECK: onnx.Conv
-// CHECK: -> tensor<?x8x8x8xf32, #plan.blocked<8, halo = [1, 1, 1, 1], batch = "b", blocks = 2>>
+// CHECK: -> tensor<?x8x8x8xf32, #plan.blocked<8, halo = [1, 1, 1, 1], sizes = ["b", "", "", ""], blocks = 2>>
 // CHECK: onnx.Conv
-// CHECK: -> tensor<?x8x8x8xf32, #plan.blocked<8, halo = [1, 1, 1, 1], batch = "b", blocks = 2>>
-// CHECK: plan.join {{.*}} -> tensor<?x16x8x8xf32, #plan.blocked<8, halo = [1, 1, 1, 1], batch = "b">>
+// CHECK: -> tensor<?x8x8x8xf32, #plan.blocked<8, halo = [1, 1, 1, 1], sizes = ["b", "", "", ""], blocks = 2>>
+// CHECK: plan.join {{.*}} -> tensor<?x16x8x8xf32, #plan.blocked<8, halo = [1, 1, 1, 1], sizes = ["b", "", "", ""]>>
 // CHECK-NOT: onnx.Concat
 // CHECK: return
 func.func @joined_images(%x: tensor<?x16x8x8xf32, ["b", "", "", ""]>) -> tensor<?x8x8x8xf32, ["b", "", "", ""]> {

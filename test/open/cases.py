@@ -543,6 +543,51 @@ def convolutions_open():
 
 
 @case
+def network_of_pixels():
+    """What stays in channel blocks from one end to the other, over images of any size."""
+    c = Case(18)
+    conv = lambda v, channels, of, k, group=1, **more: c.op("Relu", c.op("Conv", v, c.weights(of, channels // group, k, k), c.weights(of), pads=[k // 2] * 4, group=group, **more))
+    stem = conv(c.input("b", 3, "h", "w"), 3, 24, 3)
+    small = conv(stem, 24, 24, 5, group=24, strides=[2, 2])
+    wide = c.op("Add", small, conv(conv(small, 24, 72, 1), 72, 24, 3, group=3))
+    c.output(wide)
+    pooled = c.op("MaxPool", wide, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    means = c.op("AveragePool", wide, kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)
+    joined = c.op("Concat", pooled, means, c.op("Mul", pooled, c.op("GlobalAveragePool", pooled)), axis=1)
+    c.output(c.op("Concat", joined, joined, axis=3))
+    c.output(c.op("ReduceMean", joined, c.constant(np.array([2, 3]))))
+    c.output(c.op("InstanceNormalization", conv(joined, 72, 16, 3), c.weights(16), c.weights(16)))
+    up = c.op("ConvTranspose", conv(joined, 72, 40, 1), c.weights(40, 16, 4, 4), strides=[2, 2], pads=[1, 1, 1, 1])
+    c.output(c.op("Resize", up, "", c.constant(np.array([1, 1, 2, 2], np.float32)), mode="linear"))
+    c.output(c.op("Transpose", c.op("Sigmoid", up), perm=[0, 2, 3, 1]))
+    return c.each(b=[1, 3], h=[3, 4, 13, 32], w=[5, 7, 16, 29, 64])
+
+
+@case
+def network_of_samples():
+    c = Case(17)
+    conv = lambda v, channels, of, k, stride=1, group=1: c.op("Relu", c.op("Conv", v, c.weights(of, channels // group, k), c.weights(of), strides=[stride], group=group, pads=[k // 2] * 2))
+    frames = c.op("Conv", c.input("b", 1, "w"), c.weights(20, 1, 16), strides=[5])
+    x = conv(conv(frames, 20, 32, 3), 32, 32, 7, group=32)
+    some = lambda rng, shape, sizes: np.append(rng.standard_normal(shape[0] - 1), 1)
+    c.output(conv(x, 32, 17, 1))
+    c.output(c.op("ConvTranspose", conv(x, 32, 32, 3, stride=2), c.weights(32, 8, 8), strides=[3], pads=[2, 1]))
+    c.output(conv(c.op("Compress", x, c.op("Greater", c.input("frames", fill=some), c.constant(np.float32(0))), axis=2), 32, 16, 3))
+    c.sizes = [{"b": b, "w": w, "frames": (w - 16) // 5 + 1} for b in (1, 3) for w in (16, 20, 21, 47, 160, 801)]
+    return c
+
+
+@case
+def network_of_volumes():
+    c = Case(17)
+    conv = lambda v, channels, of, k: c.op("Relu", c.op("Conv", v, c.weights(of, channels, *k), pads=[k[0] // 2, k[1] // 2, k[2] // 2] * 2))
+    x = conv(conv(c.input("b", 2, "d", "h", 4), 2, 16, (3, 3, 3)), 16, 24, (1, 3, 3))
+    c.output(c.op("MaxPool", x, kernel_shape=[2, 2, 2], strides=[2, 2, 2], pads=[0, 0, 0, 1, 1, 1]))
+    c.output(conv(conv(c.input("b", 5, "d", "h", "w"), 5, 16, (3, 3, 3)), 16, 8, (1, 1, 1)))
+    return c.each(b=[1, 2], d=[1, 4], h=[3, 17], w=[1, 7, 20])
+
+
+@case
 def pools():
     c = Case(17)
     for shape in (["b", 16, 13, 18], ["b", 5, "h", "w"], ["b", "c", "h", "w"]):
