@@ -239,12 +239,14 @@ static std::set<std::string> mentionedSizes(func::FuncOp function) {
       size.eachSymbol([&](StringRef name) { symbols.insert(name.str()); });
     }
   };
-  function.walk([&](Operation *op) {
-    for (Value v : op->getResults()) {
-      if (auto type = onnx::ranked(v); type && !v.use_empty()) {
-        llvm::for_each(onnx::sizesOf(type), add);
-      }
+  auto addType = [&](Value v) {
+    if (auto type = onnx::ranked(v); type && !v.use_empty()) {
+      llvm::for_each(onnx::sizesOf(type), add);
     }
+  };
+  function.walk([&](Block *block) { llvm::for_each(block->getArguments(), addType); });
+  function.walk([&](Operation *op) {
+    llvm::for_each(op->getResults(), addType);
     if (auto sizes = dyn_cast<onnx::SizesOp>(op)) {
       llvm::for_each(*onnx::sizesIn(sizes), add);
     }
@@ -258,7 +260,28 @@ static std::set<std::string> mentionedSizes(func::FuncOp function) {
       add(b.empty() ? onnx::Size(0) : *onnx::Size::parse(b));
     }
   });
+  for (size_t before = 0; before != symbols.size();) { // what changes in a loop speaks of others, if it is spoken of
+    before = symbols.size();
+    function.walk([&](onnx::LoopOp loop) {
+      for (const onnx::Growth &g : onnx::growthsOf(loop)) {
+        if (symbols.count(g.inside) || symbols.count(g.behind)) {
+          add(g.start), add(g.next);
+        }
+      }
+    });
+  }
   return symbols;
+}
+
+/// Leaves out what nobody mentions of the sizes that change in loops.
+static void removeIdleGrowths(func::FuncOp function) {
+  std::set<std::string> mentioned = mentionedSizes(function);
+  function.walk([&](onnx::LoopOp loop) {
+    SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
+    llvm::erase_if(growths,
+                   [&](const onnx::Growth &g) { return !mentioned.count(g.inside) && !mentioned.count(g.behind); });
+    onnx::setGrowths(loop, growths);
+  });
 }
 
 /// Ops that find sizes look as if they did something: those of which nobody reads or mentions a result go here.
@@ -307,6 +330,7 @@ LogicalResult simplify(func::FuncOp function) {
     }
   }
   removeIdleFinders(function);
+  removeIdleGrowths(function);
   return success();
 }
 
@@ -356,14 +380,19 @@ static std::string whyUnsized(Operation *op, unsigned result) {
   if (!loop) {
     return "has a result of unsupported shape: it depends on data that is known only when the model runs";
   }
+  bool known = onnx::isSized(loop.yielded(result).get());
   if (result < loop.carried()) {
-    return onnx::isSized(loop.getInitial()[result])
-               ? "carries a value whose shape changes from one iteration to the next, which is unsupported"
-               : "";
+    bool ranked = onnx::ranked(loop.argument(result)) != nullptr;
+    return !onnx::isSized(loop.getInitial()[result]) ? ""
+           : !ranked ? "carries a value whose rank changes from one iteration to the next, which is unsupported"
+           : known   ? "carries a value whose shape changes from one iteration to the next, and nothing bounds it"
+                     : "";
   }
-  return sized(loop.yielded(result).get())
-             ? "has a scan output of unsupported size: how often the loop turns is known only when the model runs"
-             : "";
+  auto stacked = onnx::ranked(loop.getResult(result));
+  bool slices = stacked && onnx::sizeOf(stacked, 0).isUnknown();
+  return !known   ? ""
+         : slices ? "has a scan output of unsupported size: how often the loop turns is known only when the model runs"
+                  : "has a scan output whose slices have a size that nothing bounds";
 }
 
 LogicalResult requireSizes(func::FuncOp function) {

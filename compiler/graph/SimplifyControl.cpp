@@ -156,10 +156,20 @@ static std::optional<int> turnsOf(onnx::LoopOp loop) {
   return condition == true && some && once ? std::optional(1) : std::nullopt;
 }
 
-/// How often it turned is no longer for a run to find.
+/// How often it turned (0 or 1), and what has become of sizes, is no longer for a run to find.
 static void turned(onnx::LoopOp loop, int64_t times) {
   if (StringAttr symbol = onnx::foundBy(loop)) {
     onnx::replaceFound(loop, symbol.getValue(), times);
+  }
+  for (const onnx::Growth &g : onnx::growthsOf(loop)) {
+    if (!g.inside.empty()) {
+      onnx::replaceFound(loop, g.inside, g.start);
+    }
+  }
+  for (const onnx::Growth &g : onnx::growthsOf(loop)) {
+    if (times == 0 || !g.next.isUnknown()) {
+      onnx::replaceFound(loop, g.behind, times == 0 ? g.start : g.next);
+    }
   }
 }
 

@@ -367,16 +367,17 @@ private:
     ret(library("ingot_memory_end", {exec, list, count, result}, i32));
   }
 
-  /// What an op needs before it runs; in a loop (`grows`) before each iteration.
-  void ask(Operation *op, bool grows = false) {
+  /// What an op needs: `words` is how many say it, 2 before it runs, in a loop 3 before each iteration and 4 at its
+  /// end.
+  void ask(Operation *op, unsigned words = 2) {
     auto asks = op->getAttrOfType<ArrayAttr>("plan.asks");
     for (Attribute each : asks ? asks.getValue() : ArrayRef<Attribute>()) {
       auto one = cast<ArrayAttr>(each);
-      if ((one.size() == 3) != grows) {
+      if (one.size() != words) {
         continue;
       }
       auto bytes = [&](unsigned i) { return *Size::parse(cast<StringAttr>(one[i]).getValue()); };
-      Size needed = bytes(one.size() - 1), used = grows ? bytes(1) : Size(0);
+      Size needed = bytes(words == 2 ? 1 : 2), used = words == 2 ? Size(0) : bytes(1);
       int64_t node = nodeNumber(onnx::nodeOf(op->getLoc()));
       returnIf(entry, impossible(w, needed), [&] { return status(sizeErrorKind, node); });
       Type i64 = w.b.getI64Type();
@@ -545,13 +546,13 @@ private:
   }
 
   /// Copies a whole tensor, unless it lies where it is wanted.
-  void copy(Value from, Operation *op, unsigned i) {
+  void copy(Value from, Operation *op, unsigned i, const Size &offset = 0) {
     Size bytes = bytesOf(from.getType());
     if (bytes.is(0) || samePlace(from, op, i)) {
       return;
     }
     MemRefType type = MemRefType::get({memoryExtent(bytes)}, w.b.getI8Type());
-    Buffer source = {address(from, type), w.b.getI8Type()}, target = {place(op, i, 0, type), w.b.getI8Type()};
+    Buffer source = {address(from, type), w.b.getI8Type()}, target = {place(op, i, offset, type), w.b.getI8Type()};
     constexpr int64_t piece = 16; // bytes of a register that every host has
     Ix whole = bytes.isNumber() ? Ix(bytes.number() / piece * piece) : Ix(floorDiv(bytes, piece)) * piece;
     w.loop(0, whole, piece, [&](Ix at) { w.store(w.load(source, at, piece), target, at); });
@@ -590,17 +591,33 @@ private:
     for (unsigned i = 0; i < loop.carried(); ++i) {
       copy(loop.getInitial()[i], loop, i);
     }
+    SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
+    SmallVector<Value> sizes; // of what changes in the loop: of carried values those of the next iteration
+    for (const onnx::Growth &g : growths) {
+      sizes.push_back(w.value(g.start));
+    }
     Block *head = entry.addBlock(), *body = entry.addBlock(), *next = entry.addBlock();
     Value number = head->addArgument(w.b.getIndexType(), w.loc);
     Value zero = w.value(0);
     StringAttr found = onnx::foundBy(loop); // how often it turned
-    auto turned = [&](Value times) { return found ? SmallVector<Value>{times} : SmallVector<Value>(); };
+    auto following = [&](Value times) {
+      SmallVector<Value> all = {times};
+      llvm::append_range(all, sizes);
+      return all;
+    };
+    auto turned = [&](Value times) {
+      SmallVector<Value> all = following(times);
+      return found ? all : SmallVector<Value>(sizes);
+    };
     if (go) {
-      cf::CondBranchOp::create(w.b, w.loc, go, head, ValueRange{zero}, next, turned(zero));
+      cf::CondBranchOp::create(w.b, w.loc, go, head, following(zero), next, turned(zero));
     } else {
-      cf::BranchOp::create(w.b, w.loc, head, ValueRange{zero});
+      cf::BranchOp::create(w.b, w.loc, head, following(zero));
     }
     w.b.setInsertionPointToStart(head);
+    for (Value &size : sizes) {
+      size = head->addArgument(w.b.getIndexType(), w.loc);
+    }
     if (trips) {
       Value more = w.compare(arith::CmpIPredicate::slt, number, trips);
       cf::CondBranchOp::create(w.b, w.loc, more, body, ValueRange{}, next, turned(number));
@@ -609,34 +626,67 @@ private:
     }
     w.b.setInsertionPointToStart(body);
     auto outerSymbols = w.symbols;
-    turn(loop, number);
-    Value following = arith::AddIOp::create(w.b, w.loc, number, w.value(1));
+    turn(loop, number, growths, sizes);
+    Value times = arith::AddIOp::create(w.b, w.loc, number, w.value(1));
     if (conditional) {
-      cf::CondBranchOp::create(w.b, w.loc, element(loop.continues().get()), head, ValueRange{following}, next,
-                               turned(following));
+      cf::CondBranchOp::create(w.b, w.loc, element(loop.continues().get()), head, following(times), next,
+                               turned(times));
     } else {
-      cf::BranchOp::create(w.b, w.loc, head, ValueRange{following});
+      cf::BranchOp::create(w.b, w.loc, head, following(times));
     }
     w.b.setInsertionPointToStart(next);
     w.symbols = std::move(outerSymbols);
     if (found) {
       find(found.getValue(), next->addArgument(w.b.getIndexType(), w.loc));
     }
+    for (const onnx::Growth &g : growths) {
+      find(g.behind, next->addArgument(w.b.getIndexType(), w.loc));
+    }
     w.loc = function.getLoc();
   }
 
-  /// One iteration.
-  void turn(onnx::LoopOp loop, Value number) {
+  /// One iteration. `sizes` become those of the next.
+  void turn(onnx::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths, SmallVectorImpl<Value> &sizes) {
     w.symbols[loop->getAttrOfType<StringAttr>("plan.number").str()] = number;
-    ask(loop, /*grows=*/true);
+    for (auto [g, size] : llvm::zip_equal(growths, sizes)) {
+      if (!g.inside.empty()) {
+        find(g.inside, size);
+      }
+    }
+    ask(loop, 3);
     if (!loop.number().use_empty()) {
       Type i64 = w.b.getI64Type();
       w.store(w.integer(w.ix(number), i64), {place(loop, loop.getNumResults(), 0, MemRefType::get({1}, i64)), i64}, 0);
     }
     all(loop.block());
     w.loc = loop.getLoc();
+    change(loop, number, growths, sizes);
+    ask(loop, 4);
     for (unsigned i = 0; i < loop.carried(); ++i) {
       copy(loop.yielded(i).get(), loop, i);
+    }
+    Size at = Size::symbol(loop->getAttrOfType<StringAttr>("plan.number").getValue());
+    for (unsigned i = loop.carried(); i < loop.getNumResults(); ++i) {
+      Size all = bytesOf(loop.getResult(i).getType());
+      if (llvm::any_of(growths, [&](const onnx::Growth &g) { return all.mentions(g.behind); })) {
+        copy(loop.yielded(i).get(), loop, i, at * bytesOf(loop.yielded(i).get().getType()));
+      }
+    }
+  }
+
+  /// The sizes of the next iteration; the slices of a scan output have the size of the first one.
+  void change(onnx::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths, SmallVectorImpl<Value> &sizes) {
+    for (auto [g, size] : llvm::zip_equal(growths, sizes)) {
+      Value next = w.value(g.next);
+      if (g.inside.empty()) {
+        Value first = w.compare(arith::CmpIPredicate::eq, number, w.value(0));
+        size = arith::SelectOp::create(w.b, w.loc, first, next, size);
+        Value differs = w.compare(arith::CmpIPredicate::ne, next, size);
+        returnIf(entry, differs, [&] { return status(sizeErrorKind, nodeNumber(onnx::nodeOf(loop->getLoc()))); });
+        w.symbols[g.behind] = size;
+      } else {
+        size = next;
+      }
     }
   }
 

@@ -44,7 +44,7 @@ public:
     function.walk([&](Operation *op) { adopt(op); });
     for (auto [k, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
       outputs[homeOf(v).base] = k;
-      if (bytesOf(v).bounded(found).isUnknown()) {
+      if (isUnbounded(v)) {
         refuseToAsk(bytesOf(v), "output " + Twine(k));
       }
     }
@@ -173,6 +173,9 @@ private:
       op->setAttr("plan.number", StringAttr::get(op->getContext(), number));
       for (unsigned i = 0; i < loop.getNumResults(); ++i) {
         Value base = ingot::plan::placeOf(loop.yielded(i).get()).base;
+        if (changes(loop.getResult(i)) && (i >= loop.carried() || isUnbounded(loop.getResult(i)))) {
+          continue; // copied when the iteration ends: then its size is known, and there is room
+        }
         if (i >= loop.carried()) {
           adopted[base] = {loop.getResult(i), support::Size::symbol(number) * bytesOf(base)};
         } else if (mayReplace(loop, i, base)) {
@@ -181,6 +184,13 @@ private:
       }
     }
   }
+
+  /// Whether iterations change the size of a loop's result.
+  static bool changes(Value result) {
+    return llvm::any_of(onnx::growthsOf(result.getDefiningOp()),
+                        [&](const onnx::Growth &g) { return bytesOf(result).mentions(g.behind); });
+  }
+  bool isUnbounded(Value v) const { return bytesOf(v).bounded(found).isUnknown(); }
 
   /// Whether the next value of a carried one may be written where the present one lies.
   static bool mayReplace(onnx::LoopOp loop, unsigned i, Value next) {
@@ -441,7 +451,7 @@ private:
 
   void numberAsked() {
     for (auto [k, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
-      if (bytesOf(v).bounded(found).isUnknown()) {
+      if (isUnbounded(v)) {
         askedOutput[k] = plan.asked.size();
         plan.asked.push_back(k);
       }
@@ -481,6 +491,29 @@ private:
     });
   }
 
+  /// Of a loop's result whose size iterations change: what is there before the first, and at the end of each (number,
+  /// bytes that stay, bytes, "end").
+  void askAtEnd(onnx::LoopOp loop, OpResult v, llvm::function_ref<void(int64_t, ArrayRef<support::Size>, bool)> add) {
+    unsigned i = v.getResultNumber();
+    support::Size bytes = bytesOf(v);
+    if (i < loop.carried()) {
+      SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
+      add(askedAt(v), {bytes.replaced([&](StringRef name) {
+            auto growth = llvm::find_if(growths, [&](const onnx::Growth &g) { return g.behind == name; });
+            return growth == growths.end() ? support::Size::symbol(name) : growth->start;
+          })},
+          false);
+      add(askedAt(v), {0, bytesOf(loop.yielded(i).get())}, true);
+    } else {
+      auto stacked = cast<RankedTensorType>(v.getType());
+      support::Size slice = onnx::elementBytes(stacked.getElementType());
+      onnx::Sizes sizes = onnx::sizesOf(stacked);
+      slice = slice * support::product(ArrayRef(sizes).drop_front());
+      support::Size at = support::Size::symbol(loop->getAttrOfType<StringAttr>("plan.number").getValue());
+      add(askedAt(v), {at * slice, (at + 1) * slice}, true);
+    }
+  }
+
   /// What must be there before an op runs: (number, bytes), or for a scan output that grows (number, bytes so far,
   /// bytes with one more slice).
   void ask(Operation *op) {
@@ -490,10 +523,13 @@ private:
     if (isa<onnx::IfOp>(op)) { // its branches do
       return;
     }
-    auto add = [&](int64_t number, ArrayRef<support::Size> bytes) {
+    auto add = [&](int64_t number, ArrayRef<support::Size> bytes, bool atEnd = false) {
       SmallVector<Attribute> all = {b.getI64IntegerAttr(number)};
       for (const support::Size &size : bytes) {
         all.push_back(b.getStringAttr(size.text()));
+      }
+      if (atEnd) {
+        all.push_back(b.getStringAttr("end"));
       }
       asks.push_back(b.getArrayAttr(all));
     };
@@ -504,7 +540,9 @@ private:
         continue;
       }
       StringAttr turns = loop ? onnx::foundBy(op) : StringAttr();
-      if (turns && bytesOf(v).mentions(turns.getValue())) {
+      if (loop && changes(v)) {
+        askAtEnd(loop, v, add);
+      } else if (turns && bytesOf(v).mentions(turns.getValue())) {
         support::Size at = support::Size::symbol(op->getAttrOfType<StringAttr>("plan.number").getValue());
         support::Size slice = bytesOf(loop.yielded(v.getResultNumber()).get());
         add(number, {at * slice, (at + 1) * slice});
@@ -547,11 +585,11 @@ private:
       if (auto launch = dyn_cast<ingot::plan::LaunchOp>(op); launch && launch.getFound()) {
         finders[launch.getFound()->str()] = node;
       }
-      if (StringAttr turns = onnx::foundBy(op)) {
-        finders[turns.str()] = node;
+      for (const std::string &symbol : onnx::foundAt(op)) {
+        finders[symbol] = node;
       }
-      for (const onnx::Choice &choice : onnx::choicesOf(op)) {
-        finders[choice.symbol] = node;
+      for (const onnx::Growth &g : onnx::growthsOf(op)) {
+        finders[g.inside] = node;
       }
     });
     function.walk([&](Operation *op) { describeAsked(op, finders); });
@@ -563,7 +601,7 @@ private:
     for (Attribute each : asks ? asks.getValue() : ArrayRef<Attribute>()) {
       auto one = cast<ArrayAttr>(each);
       int64_t number = cast<IntegerAttr>(one[0]).getInt();
-      std::string bytes = cast<StringAttr>(one[one.size() - 1]).str();
+      std::string bytes = cast<StringAttr>(one[std::min<size_t>(2, one.size() - 1)]).str();
       std::string why;
       support::Size::parse(bytes)->eachSymbol([&](StringRef name) {
         auto finder = finders.find(name.str());
@@ -572,7 +610,7 @@ private:
           why += (why.empty() ? "" : ", ") + text;
         }
       });
-      plan.allocations.push_back({onnx::nodeOf(op->getLoc()), bytes, why, plan.asked[number], one.size() == 3});
+      plan.allocations.push_back({onnx::nodeOf(op->getLoc()), bytes, why, plan.asked[number], one.size() > 2});
     }
   }
 

@@ -8,7 +8,8 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-static constexpr StringRef choicesName = "onnx.choices", countName = "onnx.found_sizes", asksName = "onnx.asks";
+static constexpr StringRef choicesName = "onnx.choices", countName = "onnx.found_sizes", asksName = "onnx.asks",
+                           growsName = "onnx.grows";
 
 /// The op below the module, or null.
 static Operation *functionOf(Operation *op) {
@@ -35,6 +36,28 @@ static std::string newSymbol(Operation *function) {
   int64_t number = known ? known.getInt() : 0;
   function->setAttr(countName, Builder(function->getContext()).getI64IntegerAttr(number + 1));
   return "$" + std::to_string(number);
+}
+
+void setBound(Operation *op, StringRef symbol, const Size &bound) {
+  Operation *function = functionOf(op);
+  auto known = function->getAttrOfType<ArrayAttr>(factsName);
+  bool said = false;
+  SmallVector<Attribute> facts;
+  for (Attribute fact : known ? known.getValue() : ArrayRef<Attribute>()) {
+    support::Bounds one = support::boundsIn({*Size::parse(cast<StringAttr>(fact).getValue())});
+    auto it = one.find(symbol.str());
+    bool same = it != one.end() && it->second == bound && !said;
+    said |= same;
+    if (it == one.end() || same) {
+      facts.push_back(fact);
+    }
+  }
+  if (!known || facts.size() != known.size()) {
+    function->setAttr(factsName, ArrayAttr::get(function->getContext(), facts));
+  }
+  if (!said && !bound.isUnknown()) {
+    addFact(function, bound - Size::symbol(symbol));
+  }
 }
 
 /// The symbol of an op, which gets one when it is first asked.
@@ -105,14 +128,17 @@ Size chosenSize(Operation *branch, const Size &thenSize, const Size &elseSize) {
     return Size::unknown();
   }
   SmallVector<Choice> choices = choicesOf(branch);
-  for (const Choice &c : choices) {
-    if (c.sizes[0].text() == thenSize.text() && c.sizes[1].text() == elseSize.text()) {
-      return Size::symbol(c.symbol);
-    }
-  }
   support::Bounds bounds = boundsOf(function);
   Size a = thenSize.bounded(bounds), b = elseSize.bounded(bounds);
   Size bound = thenSize.isUnknown() ? b : elseSize.isUnknown() ? a : max(a, b);
+  for (const Choice &c : choices) {
+    if (c.sizes[0].text() == thenSize.text() && c.sizes[1].text() == elseSize.text()) {
+      if (!bound.isUnknown() && !bounds.count(c.symbol)) { // a loop around it has forgotten
+        addFact(function, bound - Size::symbol(c.symbol));
+      }
+      return Size::symbol(c.symbol);
+    }
+  }
   if (bound.isUnknown() && askingIn(branch) != Asking::Any) {
     return bound;
   }
@@ -125,16 +151,65 @@ Size chosenSize(Operation *branch, const Size &thenSize, const Size &elseSize) {
   return symbol;
 }
 
+SmallVector<Growth> growthsOf(Operation *loop) {
+  SmallVector<Growth> growths;
+  if (auto all = loop->getAttrOfType<ArrayAttr>(growsName)) {
+    for (auto texts : all.getAsRange<ArrayAttr>()) {
+      auto text = [&](unsigned i) { return cast<StringAttr>(texts[i]).str(); };
+      Size next = text(3).empty() ? Size::unknown() : *Size::parse(text(3));
+      growths.push_back({text(0), text(1), *Size::parse(text(2)), next});
+    }
+  }
+  return growths;
+}
+
+void setGrowths(Operation *loop, ArrayRef<Growth> growths) {
+  Builder b(loop->getContext());
+  SmallVector<Attribute> all;
+  for (const Growth &g : growths) {
+    all.push_back(b.getStrArrayAttr({g.inside, g.behind, g.start.text(), g.next.text()}));
+  }
+  if (all.empty()) {
+    loop->removeAttr(growsName);
+  } else {
+    loop->setAttr(growsName, b.getArrayAttr(all));
+  }
+}
+
+Growth newGrowth(Operation *loop, const Size &start, bool carried) {
+  Operation *function = functionOf(loop);
+  std::string inside = carried ? newSymbol(function) : "";
+  return {inside, newSymbol(function), start, Size::unknown()};
+}
+
+std::set<std::string> foundAt(Operation *op) {
+  std::set<std::string> symbols;
+  if (StringAttr symbol = foundBy(op)) {
+    symbols.insert(symbol.str());
+  }
+  for (const Choice &c : choicesOf(op)) {
+    symbols.insert(c.symbol);
+  }
+  for (const Growth &g : growthsOf(op)) {
+    symbols.insert(g.behind);
+  }
+  return symbols;
+}
+
 std::set<std::string> foundInside(Operation *op) {
   std::set<std::string> symbols;
+  auto addChanging = [&](Operation *loop) {
+    for (const Growth &g : growthsOf(loop)) {
+      if (!g.inside.empty()) {
+        symbols.insert(g.inside);
+      }
+    }
+  };
+  addChanging(op);
   for (Region &region : op->getRegions()) {
     region.walk([&](Operation *inner) {
-      if (StringAttr symbol = foundBy(inner)) {
-        symbols.insert(symbol.str());
-      }
-      for (const Choice &c : choicesOf(inner)) {
-        symbols.insert(c.symbol);
-      }
+      symbols.merge(foundAt(inner));
+      addChanging(inner);
     });
   }
   return symbols;
@@ -208,6 +283,13 @@ void replaceFound(Operation *op, StringRef symbol, const Size &size) {
     }
     if (!choices.empty()) {
       setChoices(inner, choices);
+    }
+    SmallVector<Growth> growths = growthsOf(inner);
+    for (Growth &g : growths) {
+      g.start = replacement(g.start), g.next = replacement(g.next);
+    }
+    if (!growths.empty()) {
+      setGrowths(inner, growths);
     }
     if (auto facts = inner->getAttrOfType<ArrayAttr>(factsName)) {
       ArrayAttr replaced = replacement.in(facts);

@@ -24,6 +24,22 @@ llvm::SmallVector<Choice> choicesOf(mlir::Operation *branch);
 /// The size that is the one or the other; see foundSize.
 Size chosenSize(mlir::Operation *branch, const Size &thenSize, const Size &elseSize);
 
+/// A size that changes while a Loop turns (`onnx.grows`). Of an axis of carried values: `inside` stands for it in the
+/// body, is `start` in the first iteration, and `next` (in what the present iteration knows) in the one that follows;
+/// `behind` is what it is when the loop has ended. Of an axis of a scan output's slices `inside` is empty: `next` is
+/// what it is in an iteration, the same in all of them or the run fails, and `behind` what they share (0: no slice).
+struct Growth {
+  std::string inside, behind;
+  Size start, next; ///< next: unknown while an op of the body has yet to be asked
+};
+llvm::SmallVector<Growth> growthsOf(mlir::Operation *loop);
+void setGrowths(mlir::Operation *loop, llvm::ArrayRef<Growth> growths);
+/// A growth with symbols of its own, not yet among those of the loop.
+Growth newGrowth(mlir::Operation *loop, const Size &start, bool carried);
+
+/// Says that a found size is at most `bound` (unknown: nothing bounds it), whatever has been said before.
+void setBound(mlir::Operation *op, llvm::StringRef symbol, const Size &bound);
+
 /// Sizes in data become found sizes only when nothing else tells them, in a second simplification
 /// (graph/AskSizes.h): the function says in `onnx.asks` whether that is on, and whether they need a bound.
 enum class Asking { No, Bounded, Any };
@@ -36,7 +52,9 @@ Size unboundedSize(mlir::Operation *op);
 /// The sizes that an op lists in its attribute `sizes`.
 Sizes listedSizes(mlir::Operation *op);
 
-/// All symbols that ops in the regions of `op` find.
+/// All symbols that are known behind `op` and not before.
+std::set<std::string> foundAt(mlir::Operation *op);
+/// All symbols that ops in the regions of `op` find, or that change there.
 std::set<std::string> foundInside(mlir::Operation *op);
 bool mentionsAny(const Size &size, const std::set<std::string> &symbols);
 /// Whether the types, sizes or regions of an op speak of one of the symbols.

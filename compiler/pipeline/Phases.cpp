@@ -83,12 +83,7 @@ static bool sortWithFound(Block &block) {
   llvm::DenseMap<Operation *, std::set<std::string>> finds;
   for (Operation &op : block) {
     finds[&op] = onnx::foundInside(&op);
-    if (StringAttr symbol = onnx::foundBy(&op)) {
-      finds[&op].insert(symbol.str());
-    }
-    for (const onnx::Choice &choice : onnx::choicesOf(&op)) {
-      finds[&op].insert(choice.symbol);
-    }
+    finds[&op].merge(onnx::foundAt(&op));
     found.insert(finds[&op].begin(), finds[&op].end());
   }
   SmallVector<Operation *> waiting;

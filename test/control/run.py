@@ -195,6 +195,123 @@ CASES |= {
     ),
 }
 
+# Sizes that iterations change.
+GROWING = {
+    "rows_behind": (  # a known trip count, and one that the run is given
+        """g (int64 n, float[2,3] x, float[1,3] r) => (float[a,3] y, float[b,3] z)
+<int64 five = {5}>
+{
+  y = Loop(five, , x) <body = b (int64 i, bool go, float[k,3] a) => (bool go, float[j,3] o) { h = Neg(r) o = Concat<axis=0>(a, h) }>
+  z = Loop(n, , x) <body = c (int64 i, bool go, float[k,3] a) => (bool go, float[j,3] o) { h = Cast<to=1>(i) s = Add(r, h) o = Concat<axis=0>(a, s) }>
+}""",
+        [*(dict(n=i64(k), x=matrix(k, 2, 3), r=matrix(7, 1, 3)) for k in (0, 1, 2, 17)), dict(n=i64(-5), x=matrix(3, 2, 3), r=matrix(7, 1, 3)),
+         (dict(n=i64(2**60), x=matrix(3, 2, 3), r=matrix(7, 1, 3)), f"status {SIZE}, z")],
+    ),
+    "greedy": (  # tokens and two caches grow alike until a token ends it
+        """g (int64 most, int64[1,s] prompt, float[16,8] table, float[8,16] w) => (int64[1,t] tokens, float[1,2,u,4] keys, float[1,2,v,4] values)
+<int64 limit = {24}, float[1,2,0,4] none = {}, int64[4] heads = {1, -1, 2, 4}, int64[1] one = {1}, int64[1] last = {-1}, int64[1] end = {9223372036854775807}, int64 stop = {3}, int64[2] flat = {1, 8}, int64[2] back = {1, 1}, bool yes = {1}>
+{
+  n = Min(most, limit)
+  tokens, keys, values = Loop(n, yes, prompt, none, none) <body = b (int64 i, bool go, int64[1,p] ids, float[1,2,q,4] k0, float[1,2,r,4] v0) => (bool more, int64[1,p1] ids1, float[1,2,q1,4] k1, float[1,2,r1,4] v1) {
+    id = Slice(ids, last, end, one)
+    x = Gather(table, id)
+    h0 = Reshape(x, heads)
+    h = Transpose<perm=[0,2,1,3]>(h0)
+    hn = Neg(h)
+    k1 = Concat<axis=2>(k0, h)
+    v1 = Concat<axis=2>(v0, hn)
+    kt = Transpose<perm=[0,1,3,2]>(k1)
+    s = MatMul(h, kt)
+    p = Softmax(s)
+    a = MatMul(p, v1)
+    at = Transpose<perm=[0,2,1,3]>(a)
+    f = Reshape(at, flat)
+    logits = MatMul(f, w)
+    token = ArgMax<axis=1>(logits)
+    ids1 = Concat<axis=1>(ids, token)
+    t = Squeeze(token)
+    same = Equal(t, stop)
+    more = Not(same)
+  }>
+}""",
+        [dict(most=i64(k), prompt=np.int64([[1, 2, 5][:p]]), table=matrix(k & 31, 16, 8), w=matrix(p, 8, 16)) for k in (0, 1, 2, 17, 2**62, -1) for p in (1, 3)],
+    ),
+    "shrinks": (
+        """g (int64 n, float[m,2] x) => (float[a,2] y, float[b] sums)
+<int64[1] one = {1}, int64[1] end = {9223372036854775807}, int64[1] zero = {0}, bool yes = {1}, int64 twenty = {20}>
+{
+  y, sums = Loop(twenty, yes, x) <body = b (int64 i, bool go, float[k,2] a) => (bool more, float[j,2] o, float s) { o = Slice(a, one, end, zero) s = ReduceSum<keepdims=0>(a) next = Add(i, one0) more = Less(next, n) one0 = Constant<value_int=1>() }>
+}""".replace("next = Add(i, one0) more = Less(next, n) one0 = Constant<value_int=1>()", "one0 = Constant<value_int=1>() next = Add(i, one0) more = Less(next, n)"),
+        [dict(n=i64(k), x=matrix(k, m, 2)) for k in (1, 2, 3, 17, 40) for m in (1, 3, 19)],
+    ),
+    "rows_that_data_picks": (  # as many rows as are not zero each time
+        """g (int64 n, float[r,4] x) => (float[a,2] y)
+<int64[0,2] none = {}>
+{
+  e = Cast<to=1>(none)
+  y = Loop(n, , e) <body = b (int64 i, bool go, float[k,2] a) => (bool go, float[j,2] o) { row = Gather(x, i) w = NonZero(row) t = Transpose(w) f = Cast<to=1>(t) u = Add(f, i2) d = Concat<axis=1>(f, u) o = Concat<axis=0>(a, d) }>
+}""".replace("u = Add(f, i2)", "i2 = Cast<to=1>(i) u = Add(f, i2)"),
+        [dict(n=i64(k), x=np.float32(np.random.default_rng(k).integers(0, 2, (17, 4)))) for k in (0, 1, 2, 17)],
+    ),
+    "window": (  # the last three rows of what has been seen
+        """g (int64 n, float[9,2] x) => (float[a,2] y, float[b] means)
+<float[0,2] none = {}, int64[1] three = {-3}, int64[1] end = {9223372036854775807}, int64[1] zero = {0}, int64 nine = {9}, bool yes = {1}>
+{
+  m = Min(n, nine)
+  y, means = Loop(m, , none) <body = b (int64 i, bool go, float[k,2] a) => (bool go, float[j,2] o, float mean) { row = Gather(x, i) up = Unsqueeze(row, zero) all = Concat<axis=0>(a, up) o = Slice(all, three, end, zero) mean = ReduceMean<keepdims=0>(o) }>
+}""",
+        [dict(n=i64(k), x=matrix(k, 9, 2)) for k in (0, 1, 2, 3, 4, 9)],
+    ),
+    "doubles": (  # no trip count bounds it: memory is asked for
+        """g (float[m] x, float lim) => (float[a] y, float[b] z)
+<bool yes = {1}>
+{
+  y = Loop( , yes, x) <body = b (int64 i, bool go, float[k] a) => (bool more, float[j] o) { h = Exp(a) hn = Neg(h) o = Concat<axis=0>(hn, a) s = Size(o) f = Cast<to=1>(s) more = Less(f, lim) }>
+  z = Relu(y)
+}""",
+        [dict(x=matrix(m, m) * np.float32(0.01), lim=np.float32(v)) for m in (1, 3) for v in (0, 5, 100)],
+    ),
+    "grows_in_loop": (  # an inner loop lengthens what the outer one carries; the branch adds two rows or none
+        """g (int64 n, int64 m, float[1,2] x) => (float[a,2] y)
+<int64 one = {1}, int64 two = {2}, int64 zero = {0}>
+{
+  y = Loop(n, , x) <body = b (int64 i, bool go, float[k,2] a) => (bool go, float[j,2] o) {
+    c = Loop(m, , a) <body = d (int64 i2, bool go2, float[k2,2] e) => (bool go2, float[j2,2] f) { g = Neg(x) f = Concat<axis=0>(e, g) }>
+    r = Mod(i, two)
+    odd = Equal(r, one)
+    o = If(odd) <then_branch = t () => (float[q,2] p) { p = Concat<axis=0>(x, c, x) }, else_branch = s () => (float[q,2] p) { p = Exp(c) }>
+  }>
+}""",
+        [dict(n=i64(k), m=i64(l), x=matrix(k, 1, 2)) for k in (0, 1, 2, 3) for l in (0, 1, 2, 17)],
+    ),
+    "slices_of_found_size": (  # all of one size, which only data tells
+        """g (int64 n, float[r,6] x, float[6] mask) => (float[a,b] y)
+<bool yes = {1}>
+{
+  [turns] y = Loop(n, yes) <body = b (int64 i, bool go) => (bool go, float[c] o) { row = Gather(x, i) m = Cast<to=9>(mask) o = Compress<axis=0>(row, m) }>
+}""",
+        [dict(n=i64(k), x=matrix(k, 17, 6), mask=np.float32(mask)) for k in (0, 1, 2, 17) for mask in ([1, 0, 1, 1, 0, 0], [0] * 6, [1] * 6)],
+    ),
+    "slices_that_differ": (
+        """g (float[r,6] x) => (float[a,b] y)
+<int64 four = {4}, bool yes = {1}>
+{
+  [turns] y = Loop(four, yes) <body = b (int64 i, bool go) => (bool go, float[c] o) { row = Gather(x, i) m = Cast<to=9>(row) o = Compress<axis=0>(row, m) }>
+}""",
+        [dict(x=np.float32([[1, 0, 2, 0, 3, 0], [0, 4, 0, 5, 0, 6], [7, 8, 9, 0, 0, 0], [0, 0, 0, 1, 2, 3]])), dict(x=np.zeros((4, 6), np.float32)),
+         (dict(x=np.float32([[1, 0, 2, 0, 3, 0], [0, 4, 0, 5, 0, 6], [7, 8, 9, 1, 0, 0], [0, 0, 0, 1, 2, 3]])), f"status {SIZE}, turns")],
+    ),
+    "slices_without_bound": (
+        """g (int64 n, int64 m, float lim) => (float[a,b] y)
+<bool yes = {1}, int64 zero = {0}, int64 one = {1}>
+{
+  [turns] y = Loop( , yes) <body = b (int64 i, bool go) => (bool more, float[c] o) { j = Div(i, m) k = Add(n, j) l = Range(zero, k, one) f = Cast<to=1>(l) i2 = Cast<to=1>(i) o = Add(f, i2) more = Less(i2, lim) }>
+}""",
+        [*(dict(n=i64(k), m=i64(100), lim=np.float32(v)) for k in (0, 1, 5) for v in (0, 1, 16)), (dict(n=i64(3), m=i64(4), lim=np.float32(9)), f"status {SIZE}, turns")],
+    ),
+}
+CASES |= GROWING
+
 
 def reference(model):
     if any(node.op_type.startswith("Optional") for node in model.graph.node):

@@ -1,9 +1,10 @@
-// Type inference goes through the regions: a control op infers the types of everything inside. Carried values start
-// with their initial types; where an iteration gives another shape, the axis is unknown and the body is inferred again.
+// Type inference goes through the regions: a control op infers the types of everything inside. What a loop's
+// iterations share is found in LoopSizes.cpp.
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Found.h"
+#include "compiler/onnx/LoopSizes.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Compare.h"
 #include "compiler/onnx/ops/Shape.h"
@@ -252,53 +253,24 @@ LogicalResult LoopOp::verify() {
   return success();
 }
 
-/// Infers the body until the carried values have types that all iterations share.
-static LogicalResult inferBody(LoopOp loop) {
-  for (unsigned i = 0; i < loop.carried(); ++i) {
-    loop.argument(i).setType(loop.getInitial()[i].getType());
-  }
-  // An axis becomes unknown, then the rank: after that nothing changes.
-  for (bool again = true; again;) {
-    again = false;
-    if (failed(updateAll(loop.block()))) {
-      return failure();
-    }
-    for (unsigned i = 0; i < loop.carried(); ++i) {
-      Type before = loop.argument(i).getType();
-      TensorType joined = join(before, loop.yielded(i).get().getType());
-      if (!joined) {
-        return loop.emitOpError("carries a value of element type ")
-               << getElementTypeOrSelf(before) << ", but its body gives " << loop.yielded(i).get().getType();
-      }
-      again |= joined != before;
-      loop.argument(i).setType(joined);
-    }
-  }
-  return success();
-}
-
-/// A trip count from here on is none that a scan output could have room for.
-static constexpr int64_t mostScanned = int64_t(1) << 31;
-
 /// The size of the scan outputs' first axis: found when a condition may end the loop before its trip count does.
 static Size tripsOf(LoopOp loop) {
   bool whole = !present(loop.getCondition()) || splatOf(loop.getCondition()) == 1;
   bool goesOn = loop.continues().get() == loop.enters() || splatOf(loop.continues().get()) == 1;
   auto trips = present(loop.getTrips()) ? sizesIn(loop.getTrips()) : std::nullopt;
-  // Exporters write the largest of all numbers where they mean that there is no trip count.
-  if (!(whole && goesOn) && (!trips || trips->front().atLeast(mostScanned))) {
-    return unboundedSize(loop);
+  Size most = LoopSizes::mostTurns(loop);
+  if (whole && goesOn && trips && trips->size() == 1 && trips->front().isNumber()) {
+    return std::max<int64_t>(0, trips->front().number());
   }
-  if (!trips || trips->size() != 1) {
-    return Size::unknown();
+  if (most.isUnknown()) {
+    return whole && goesOn ? most : unboundedSize(loop);
   }
-  const Size &given = trips->front();
-  Size most = given.atLeast(0) ? given : given.isNumber() ? Size(0) : max(given, 0);
   return whole && goesOn ? most : foundSize(loop, most);
 }
 
 LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
-  if (failed(inferBody(*this))) {
+  LoopSizes inner(*this);
+  if (failed(inner.inferBody())) {
     return failure();
   }
   if (!elementOf(continues().get()).isInteger(1) || !isOneElement(continues().get())) {
@@ -306,23 +278,20 @@ LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
            << continues().get().getType();
   }
   for (unsigned i = 0; i < carried(); ++i) {
-    types.push_back(argument(i).getType());
+    types.push_back(inner.carriedBehind(i));
   }
   Size trips = scans() ? tripsOf(*this) : Size(0);
-  std::set<std::string> inner = foundInside(*this);
   for (unsigned i = carried(); i < getNumResults(); ++i) {
     auto slice = ranked(yielded(i).get());
     if (!slice) {
       types.push_back(unrankedOf(elementOf(yielded(i).get())));
       continue;
     }
-    Sizes sizes = sizesOf(slice);
-    for (Size &s : sizes) { // each iteration may find another
-      s = mentionsAny(s, inner) ? Size::unknown() : s;
-    }
+    Sizes sizes = inner.sliceBehind(i);
     sizes.insert(sizes.begin(), trips);
     types.push_back(sizedType(sizes, slice.getElementType()));
   }
+  inner.finish();
   return success();
 }
 

@@ -1,0 +1,359 @@
+// An axis whose size differs from one iteration to the next gets a symbol of its own when sizes are asked for (before
+// that it may turn out to be the same). Axes that begin alike and change alike, as the caches of all layers do, then
+// get one symbol: if each is written for all of its kind, what they become is the same. Axes are never taken apart
+// again, since the body may have been folded by then.
+//
+// A bound comes from the trip count where an iteration adds no more than what is known before the loop, from the first
+// size where none adds, or from a limit in what an axis becomes.
+#include "compiler/onnx/LoopSizes.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Control.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+static constexpr int mostRounds = 32;
+
+/// A trip count from here on is none: exporters write the largest of all numbers where they mean that.
+static constexpr int64_t mostCounted = int64_t(1) << 31;
+
+Size LoopSizes::mostTurns(LoopOp loop) {
+  auto trips = present(loop.getTrips()) ? sizesIn(loop.getTrips()) : std::nullopt;
+  if (!trips || trips->size() != 1 || trips->front().atLeast(mostCounted)) {
+    return Size::unknown();
+  }
+  const Size &given = trips->front();
+  return given.atLeast(0) ? given : given.isNumber() ? Size(0) : max(given, 0);
+}
+
+LoopSizes::LoopSizes(LoopOp loop)
+    : loop(loop), mayGrow(askingIn(loop) != Asking::No), needsNoBound(askingIn(loop) == Asking::Any),
+      growths(growthsOf(loop)) {}
+
+Growth *LoopSizes::inside(const Size &size) {
+  auto it =
+      llvm::find_if(growths, [&](const Growth &g) { return !g.inside.empty() && size == Size::symbol(g.inside); });
+  return it == growths.end() ? nullptr : &*it;
+}
+
+// The body.
+
+/// The type of a carried value in the first iteration, with the symbols of axes that are known to change.
+TensorType LoopSizes::entering(unsigned i) {
+  auto initial = ranked(loop.getInitial()[i]), before = ranked(loop.argument(i));
+  if (!initial || !before || initial.getRank() != before.getRank()) {
+    return cast<TensorType>(loop.getInitial()[i].getType());
+  }
+  Sizes sizes = sizesOf(initial);
+  for (auto [size, old] : llvm::zip_equal(sizes, sizesOf(before))) {
+    if (Growth *growth = inside(old)) {
+      growth->start = size.isUnknown() ? growth->start : size;
+      size = old;
+    }
+  }
+  return sizedType(sizes, initial.getElementType());
+}
+
+TensorType LoopSizes::joined(RankedTensorType before, RankedTensorType next) {
+  Sizes sizes = sizesOf(before);
+  for (auto [size, then] : llvm::zip_equal(sizes, sizesOf(next))) {
+    if (inside(size) || size == then) {
+      continue;
+    }
+    if (mayGrow && !size.isUnknown()) {
+      growths.push_back(newGrowth(loop, size, /*carried=*/true));
+      size = Size::symbol(growths.back().inside);
+    } else {
+      size = Size::unknown();
+    }
+  }
+  return sizedType(sizes, before.getElementType());
+}
+
+/// Gives the carried values types that this iteration and the next share; whether any is new.
+FailureOr<bool> LoopSizes::joinAll() {
+  bool changed = false;
+  for (unsigned i = 0; i < loop.carried(); ++i) {
+    Value now = loop.argument(i), then = loop.yielded(i).get();
+    Type element = getElementTypeOrSelf(now.getType());
+    if (element != getElementTypeOrSelf(then.getType())) {
+      return loop.emitOpError("carries a value of element type ")
+             << element << ", but its body gives " << then.getType();
+    }
+    auto a = ranked(now), b = ranked(then);
+    TensorType type = a && b && a.getRank() == b.getRank() ? joined(a, b) : TensorType(unrankedOf(element));
+    changed |= type != now.getType();
+    now.setType(type);
+  }
+  return changed;
+}
+
+LogicalResult LoopSizes::inferBody() {
+  for (unsigned i = 0; i < loop.carried(); ++i) {
+    loop.argument(i).setType(entering(i));
+  }
+  // An axis gets a symbol or becomes unknown, then the rank; symbols become fewer: after that nothing changes. Sizes
+  // that are the same only while they are taken for different ones (numpy's rules for 1) would go on forever.
+  int rounds = 0;
+  for (bool again = true; again;) {
+    mayGrow &= ++rounds <= mostRounds;
+    for (Operation &op : loop.block()) {
+      if (failed(updateTypes(&op))) {
+        return failure();
+      }
+    }
+    FailureOr<bool> changed = joinAll();
+    if (failed(changed)) {
+      return failure();
+    }
+    again = *changed || settle();
+    if (again) {
+      forget();
+    }
+  }
+  findBounds();
+  return success();
+}
+
+// What changes, and how.
+
+void LoopSizes::collectNext() {
+  std::set<std::string> seen;
+  for (unsigned i = 0; i < loop.carried(); ++i) {
+    auto now = ranked(loop.argument(i)), then = ranked(loop.yielded(i).get());
+    if (!now || !then || now.getRank() != then.getRank()) {
+      continue;
+    }
+    for (auto [size, next] : llvm::zip_equal(sizesOf(now), sizesOf(then))) {
+      Growth *growth = inside(size);
+      if (!growth) {
+        continue;
+      }
+      if (seen.insert(growth->inside).second) {
+        growth->next = next;
+      } else if (!next.isUnknown() && !(growth->next == next)) { // alike, but written in another way
+        (void)require(loop, growth->next, next);
+      }
+    }
+  }
+}
+
+/// Whether axes turned out to be the same in all iterations, or the same as others.
+bool LoopSizes::settle() {
+  collectNext();
+  for (const Growth &g : growths) {
+    if (!g.inside.empty() && g.next == Size::symbol(g.inside)) {
+      Growth same = g;
+      replace(same.inside, same.start);
+      replace(same.behind, same.start);
+      return true;
+    }
+  }
+  return merge();
+}
+
+/// Finds axes that change alike: of those that begin alike, which become the same if each is written for all of its
+/// kind.
+bool LoopSizes::merge() {
+  std::map<std::string, std::string> kind; // symbol -> the first of its kind
+  auto kindOf = [&](StringRef symbol) {
+    auto it = kind.find(symbol.str());
+    return it == kind.end() ? symbol.str() : it->second;
+  };
+  auto split = [&](llvm::function_ref<std::string(const Growth &)> key) {
+    std::map<std::string, std::string> first, finer;
+    for (const Growth &g : growths) {
+      if (!g.inside.empty() && !g.next.isUnknown()) {
+        finer[g.inside] = first.try_emplace(key(g), g.inside).first->second;
+      }
+    }
+    kind = finer;
+    return first.size();
+  };
+  size_t kinds = split([](const Growth &g) { return g.start.text(); });
+  for (size_t before = 0; before != kinds;) {
+    before = kinds;
+    kinds = split([&](const Growth &g) {
+      Size next = g.next.replaced([&](StringRef name) { return Size::symbol(kindOf(name)); });
+      return kindOf(g.inside) + " " + next.text();
+    });
+  }
+  for (const Growth &g : growths) {
+    if (kindOf(g.inside) != g.inside) {
+      auto other = llvm::find_if(growths, [&](const Growth &o) { return o.inside == kindOf(g.inside); });
+      Growth gone = g, kept = *other;
+      replace(gone.inside, Size::symbol(kept.inside));
+      replace(gone.behind, Size::symbol(kept.behind));
+      (void)merge();
+      return true;
+    }
+  }
+  return false;
+}
+
+/// A symbol of this loop is another size: wherever the function speaks of it.
+void LoopSizes::replace(StringRef symbol, const Size &size) {
+  llvm::erase_if(growths, [&](const Growth &g) { return g.inside == symbol; });
+  setGrowths(loop, growths);
+  replaceFound(loop, symbol, size);
+  growths = growthsOf(loop);
+  for (unsigned i = 0; i < loop.carried(); ++i) {
+    if (auto type = ranked(loop.argument(i))) {
+      Sizes sizes = sizesOf(type);
+      for (Size &s : sizes) {
+        s = s == Size::symbol(symbol) ? size : s;
+      }
+      loop.argument(i).setType(sizedType(sizes, type.getElementType()));
+    }
+  }
+}
+
+/// What bounds the sizes that the body finds was said of other types than it has now.
+void LoopSizes::forget() {
+  setGrowths(loop, growths);
+  for (const std::string &symbol : foundInside(loop)) {
+    setBound(loop, symbol, Size::unknown());
+  }
+}
+
+// Bounds.
+
+/// Found sizes from before the loop stand like symbols of the caller while bounds are computed: the facts about them
+/// are used later.
+static constexpr StringRef outerPrefix = "@";
+
+static Size renamed(const Size &size, llvm::function_ref<bool(StringRef)> rename) {
+  return size.replaced([&](StringRef name) {
+    return Size::symbol(rename(name) ? (outerPrefix + name.drop_front()).str() : name.str());
+  });
+}
+static Size restored(const Size &size) {
+  return size.replaced([&](StringRef name) {
+    return Size::symbol(name.starts_with(outerPrefix) ? ("$" + name.drop_front()).str() : name.str());
+  });
+}
+
+/// What bounds an axis that is `start`, then `next`, which `known` sizes that the body finds bound.
+static Size boundOf(const Growth &growth, const Size &turns, const support::Bounds &known) {
+  auto isOwn = [&](StringRef name) { return name == growth.inside; };
+  support::Bounds withOwn;
+  for (auto &[symbol, bound] : known) {
+    withOwn[symbol] = renamed(bound, isOwn);
+  }
+  Size own = renamed(Size::symbol(growth.inside), isOwn), most = renamed(growth.next, isOwn).bounded(withOwn);
+  std::string name = own.text();
+  if (!most.isUnknown()) {
+    Size added = most - own;
+    if ((own - most).atLeast(0)) {
+      return growth.start;
+    }
+    if (!added.mentions(name) && !turns.isUnknown()) {
+      return growth.start + turns * (added.atLeast(0) ? added : max(added, 0));
+    }
+  }
+  most = growth.next.bounded(known); // whatever it is now
+  return most.isUnknown() ? most : max(growth.start, most);
+}
+
+void LoopSizes::findBounds() {
+  setGrowths(loop, growths);
+  std::set<std::string> inner = foundInside(loop);
+  auto isOuter = [&](StringRef name) { return Size::isFound(name) && !inner.count(name.str()); };
+  auto isChanging = [&](StringRef name) {
+    return llvm::any_of(growths, [&](const Growth &g) { return g.inside == name; });
+  };
+  support::Bounds known;
+  for (auto &[symbol, bound] : boundsOf(loop->getParentOfType<func::FuncOp>())) {
+    if (inner.count(symbol) && !isChanging(symbol)) {
+      known[symbol] = renamed(bound, isOuter);
+    }
+  }
+  Size turns = renamed(mostTurns(loop), isOuter);
+  for (bool more = true; more;) {
+    more = false;
+    for (const Growth &g : growths) {
+      if (g.inside.empty() || g.next.isUnknown() || known.count(g.inside)) {
+        continue;
+      }
+      Size bound = boundOf({g.inside, "", renamed(g.start, isOuter), renamed(g.next, isOuter)}, turns, known);
+      if (!bound.isUnknown()) {
+        known[g.inside] = bound;
+        more = true;
+      }
+    }
+  }
+  for (const Growth &g : growths) {
+    auto bound = known.find(g.inside);
+    Size most = g.inside.empty()       ? renamed(g.next, isOuter).bounded(known)
+                : bound == known.end() ? Size::unknown()
+                                       : bound->second;
+    setBound(loop, g.behind, restored(most));
+    if (!g.inside.empty()) {
+      setBound(loop, g.inside, restored(most));
+    }
+  }
+}
+
+// Behind the loop.
+
+bool LoopSizes::isPublic(const Growth &growth) {
+  return !growth.next.isUnknown() &&
+         (needsNoBound || boundsOf(loop->getParentOfType<func::FuncOp>()).count(growth.behind));
+}
+
+TensorType LoopSizes::carriedBehind(unsigned i) {
+  auto type = ranked(loop.argument(i));
+  if (!type) {
+    return cast<TensorType>(loop.argument(i).getType());
+  }
+  Sizes sizes = sizesOf(type);
+  for (Size &size : sizes) {
+    if (Growth *growth = inside(size)) {
+      size = isPublic(*growth) ? Size::symbol(growth->behind) : Size::unknown();
+    }
+  }
+  return sizedType(sizes, type.getElementType());
+}
+
+Sizes LoopSizes::sliceBehind(unsigned i) {
+  Sizes sizes = sizesOf(ranked(loop.yielded(i).get()));
+  auto before = ranked(loop.getResult(i));
+  Sizes old = before && before.getRank() == int64_t(sizes.size()) + 1 ? sizesOf(before) : Sizes(sizes.size() + 1);
+  std::set<std::string> inner = foundInside(loop);
+  SmallVector<std::string> symbols(sizes.size());
+  for (auto [size, known, symbol] : llvm::zip_equal(sizes, llvm::drop_begin(old), symbols)) {
+    auto growth = llvm::find_if(
+        growths, [&, &known = known](const Growth &g) { return g.inside.empty() && known == Size::symbol(g.behind); });
+    bool changes = mentionsAny(size, inner);
+    if (changes && !mayGrow) {
+      size = Size::unknown();
+    } else if (changes) {
+      if (growth == growths.end()) {
+        growths.push_back(newGrowth(loop, 0, /*carried=*/false));
+        growth = std::prev(growths.end());
+      }
+      growth->next = size;
+      symbol = growth->behind;
+    } else if (growth != growths.end() && !size.isUnknown()) { // it turned out to be the same
+      std::string behind = growth->behind;
+      growths.erase(growth);
+      setGrowths(loop, growths);
+      replaceFound(loop, behind, size);
+      growths = growthsOf(loop);
+    }
+  }
+  findBounds();
+  for (auto [size, symbol] : llvm::zip_equal(sizes, symbols)) {
+    auto growth = llvm::find_if(growths, [&, &symbol = symbol](const Growth &g) { return g.behind == symbol; });
+    if (!symbol.empty()) {
+      size = isPublic(*growth) ? Size::symbol(symbol) : Size::unknown();
+    }
+  }
+  return sizes;
+}
+
+void LoopSizes::finish() { setGrowths(loop, growths); }
+
+} // namespace ingot::onnx

@@ -1,0 +1,43 @@
+// Sizes that change while a Loop turns (Found.h: Growth): of carried values that grow or shrink, and of scan outputs
+// whose slices have a size that the iterations find.
+#pragma once
+#include "compiler/onnx/Found.h"
+#include "compiler/onnx/ops/Control.h"
+
+namespace ingot::onnx {
+
+class LoopSizes {
+public:
+  explicit LoopSizes(LoopOp loop);
+
+  /// Infers the body until the carried values have types that all iterations share.
+  llvm::LogicalResult inferBody();
+  /// The type of carried value `i` behind the loop.
+  mlir::TensorType carriedBehind(unsigned i);
+  /// The sizes of the slices of scan output `i` behind the loop.
+  Sizes sliceBehind(unsigned i);
+  /// Writes what has been found into the loop and the facts of its function.
+  void finish();
+
+  /// The largest number of iterations that the trip count says; unknown: it says none.
+  static Size mostTurns(LoopOp loop);
+
+private:
+  LoopOp loop;
+  bool mayGrow, needsNoBound;
+  llvm::SmallVector<Growth> growths;
+
+  mlir::TensorType entering(unsigned i);
+  mlir::TensorType joined(mlir::RankedTensorType before, mlir::RankedTensorType next);
+  llvm::FailureOr<bool> joinAll();
+  Growth *inside(const Size &size);
+  void collectNext();
+  bool settle();
+  bool merge();
+  void replace(llvm::StringRef symbol, const Size &size);
+  void forget();
+  void findBounds();
+  bool isPublic(const Growth &growth);
+};
+
+} // namespace ingot::onnx
