@@ -8,6 +8,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Found.h"
+#include "compiler/onnx/LoopSizes.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/ops/Find.h"
@@ -233,11 +234,12 @@ private:
     bool goesOn = loop.continues().get() == loop.enters() || onnx::splatOf(loop.continues().get()) == 1;
     bool enters = !onnx::present(loop.getCondition()) || onnx::splatOf(loop.getCondition()) == 1;
     auto length = lengthOf(loop.getTrips());
-    if (!length || *length != 1 || !goesOn || !enters || !mayRead(Size::unknown())) {
+    Size most = onnx::LoopSizes::mostTurns(loop);
+    if (!length || *length != 1 || !goesOn || !enters || !mayRead(most)) {
       return false;
     }
     Value trips = element({loop.getTrips(), 0});
-    Size times = read(f.op("Max", {trips, one(0, trips)}), Size::unknown());
+    Size times = read(f.op("Max", {trips, one(0, trips)}), most);
     loop.getTripsMutable().assign(onnx::makeSizes(f.b, f.loc, {times}, onnx::ranked(loop.getTrips())));
     return true;
   }

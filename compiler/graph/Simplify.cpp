@@ -358,6 +358,20 @@ LogicalResult findSizes(func::FuncOp function, bool unbounded) {
   return success();
 }
 
+static std::string whyUnsized(onnx::LoopOp loop, unsigned result) {
+  bool known = onnx::isSized(loop.yielded(result).get());
+  if (result < loop.carried()) {
+    return !onnx::isSized(loop.getInitial()[result]) ? ""
+           : !onnx::isSized(loop.argument(result))
+               ? "carries a value whose shape changes from one iteration to the next in a way that is unsupported"
+           : known ? "carries a value whose shape changes from one iteration to the next, and nothing bounds it: "
+                     "--no-allocate forbids to ask for memory"
+                   : "";
+  }
+  return known ? "has a scan output of unsupported size: how often the loop turns is known only when the model runs"
+               : "";
+}
+
 /// Why the result of a control op has no size although all that goes into it has; empty where that is so already
 /// inside.
 static std::string whyUnsized(Operation *op, unsigned result) {
@@ -380,24 +394,37 @@ static std::string whyUnsized(Operation *op, unsigned result) {
   if (!loop) {
     return "has a result of unsupported shape: it depends on data that is known only when the model runs";
   }
-  bool known = onnx::isSized(loop.yielded(result).get());
-  if (result < loop.carried()) {
-    bool ranked = onnx::ranked(loop.argument(result)) != nullptr;
-    return !onnx::isSized(loop.getInitial()[result]) ? ""
-           : !ranked ? "carries a value whose rank changes from one iteration to the next, which is unsupported"
-           : known   ? "carries a value whose shape changes from one iteration to the next, and nothing bounds it"
-                     : "";
+  return whyUnsized(loop, result);
+}
+
+/// The op of a loop's body that no first iteration can pass: numpy's rules repeat an axis of size 1, and what comes out
+/// is carried on. Null: there is none.
+static Operation *failsAtFirst(onnx::LoopOp loop) {
+  for (const onnx::Growth &g : onnx::growthsOf(loop)) {
+    auto first = [&](const onnx::Size &size) {
+      return size.replaced([&](StringRef name) { return name == g.inside ? g.start : onnx::Size::symbol(name); });
+    };
+    for (Operation &op : loop.block()) {
+      for (const auto &[a, b] : onnx::requirementsOf(&op)) {
+        onnx::Size difference = first(a) - first(b);
+        if (difference.isNumber() && !difference.is(0)) {
+          return &op;
+        }
+      }
+    }
   }
-  auto stacked = onnx::ranked(loop.getResult(result));
-  bool slices = stacked && onnx::sizeOf(stacked, 0).isUnknown();
-  return !known   ? ""
-         : slices ? "has a scan output of unsupported size: how often the loop turns is known only when the model runs"
-                  : "has a scan output whose slices have a size that nothing bounds";
+  return nullptr;
 }
 
 LogicalResult requireSizes(func::FuncOp function) {
   bool ok = true, told = false;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto loop = dyn_cast<onnx::LoopOp>(op);
+    if (Operation *inner = loop ? failsAtFirst(loop) : nullptr) {
+      inner->emitError("repeats an axis of size 1 of a value that the loop carries on in another size, which is "
+                       "unsupported");
+      ok = false, told = true;
+    }
     // Only the first op of a chain tells something: skip what follows from an operand.
     bool follows =
         llvm::any_of(op->getOperands(), [](Value x) { return isa<TensorType>(x.getType()) && !onnx::isSized(x); });

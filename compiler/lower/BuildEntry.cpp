@@ -677,12 +677,14 @@ private:
   /// The sizes of the next iteration; the slices of a scan output have the size of the first one.
   void change(onnx::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths, SmallVectorImpl<Value> &sizes) {
     for (auto [g, size] : llvm::zip_equal(growths, sizes)) {
+      int64_t node = nodeNumber(onnx::nodeOf(loop->getLoc()));
+      returnIf(entry, impossible(w, g.next), [&] { return status(sizeErrorKind, node); });
       Value next = w.value(g.next);
       if (g.inside.empty()) {
         Value first = w.compare(arith::CmpIPredicate::eq, number, w.value(0));
         size = arith::SelectOp::create(w.b, w.loc, first, next, size);
         Value differs = w.compare(arith::CmpIPredicate::ne, next, size);
-        returnIf(entry, differs, [&] { return status(sizeErrorKind, nodeNumber(onnx::nodeOf(loop->getLoc()))); });
+        returnIf(entry, differs, [&] { return status(sizeErrorKind, node); });
         w.symbols[g.behind] = size;
       } else {
         size = next;

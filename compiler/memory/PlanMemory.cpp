@@ -500,7 +500,10 @@ private:
       SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
       add(askedAt(v), {bytes.replaced([&](StringRef name) {
             auto growth = llvm::find_if(growths, [&](const onnx::Growth &g) { return g.behind == name; });
-            return growth == growths.end() ? support::Size::symbol(name) : growth->start;
+            auto most = found.find(name.str()); // room for all of it
+            return growth == growths.end() ? support::Size::symbol(name)
+                   : most == found.end()   ? growth->start
+                                           : most->second;
           })},
           false);
       add(askedAt(v), {0, bytesOf(loop.yielded(i).get())}, true);

@@ -8,24 +8,44 @@
 #include "compiler/onnx/LoopSizes.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/ops/Binary.h"
+#include "compiler/onnx/ops/Shape.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 
 namespace ingot::onnx {
 
-static constexpr int mostRounds = 32;
+static constexpr int mostRounds = 32, deepest = 8;
 
 /// A trip count from here on is none: exporters write the largest of all numbers where they mean that.
 static constexpr int64_t mostCounted = int64_t(1) << 31;
 
-Size LoopSizes::mostTurns(LoopOp loop) {
-  auto trips = present(loop.getTrips()) ? sizesIn(loop.getTrips()) : std::nullopt;
-  if (!trips || trips->size() != 1 || trips->front().atLeast(mostCounted)) {
-    return Size::unknown();
+/// What the one element of a tensor cannot exceed.
+static Size mostIn(Value v, int depth = 0) {
+  Operation *op = v.getDefiningOp();
+  while (op && isa<IdentityOp, ReshapeOp, SqueezeOp, UnsqueezeOp>(op)) {
+    v = op->getOperand(0);
+    op = v.getDefiningOp();
   }
-  const Size &given = trips->front();
-  return given.atLeast(0) ? given : given.isNumber() ? Size(0) : max(given, 0);
+  if (auto sizes = sizesIn(v)) {
+    return sizes->size() == 1 && !sizes->front().atLeast(mostCounted) ? sizes->front() : Size::unknown();
+  }
+  if (op && isa<MinOp>(op) && depth < deepest) {
+    for (Value operand : op->getOperands()) {
+      if (Size most = mostIn(operand, depth + 1); !most.isUnknown()) {
+        return most;
+      }
+    }
+  }
+  return Size::unknown();
+}
+
+Size LoopSizes::mostTurns(LoopOp loop) {
+  Size most = present(loop.getTrips()) ? mostIn(loop.getTrips()) : Size::unknown();
+  return most.isNumber()                       ? Size(std::max<int64_t>(0, most.number()))
+         : most.isUnknown() || most.atLeast(0) ? most
+                                               : max(most, 0);
 }
 
 LoopSizes::LoopSizes(LoopOp loop)

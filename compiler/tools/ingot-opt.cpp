@@ -78,6 +78,10 @@ constexpr struct {
 } phases[] = {
     {"graph-simplify", "shapes, constants and plain forms",
      [](ModuleOp, func::FuncOp f, const Settings &) { return graph::simplify(f); }},
+    {"graph-find-sizes", "sizes that are left become found ones, and may need memory that nothing bounds",
+     [](ModuleOp, func::FuncOp f, const Settings &) { return graph::findSizes(f, /*unbounded=*/true); }},
+    {"graph-find-bounded-sizes", "sizes that are left become found ones where something bounds them",
+     [](ModuleOp, func::FuncOp f, const Settings &) { return graph::findSizes(f, /*unbounded=*/false); }},
     {"graph-require-sizes", "report values some axis of which depends on data",
      [](ModuleOp, func::FuncOp f, const Settings &) { return graph::requireSizes(f); }},
     {"fusion-fuse", "canonical forms of what exporters write as many ops",

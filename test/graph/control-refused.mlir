@@ -1,7 +1,7 @@
 // Sizes that only a run knows, and branches that always fail, are told at the op that makes them.
 // RUN: not %ingot-opt --graph-simplify --graph-require-sizes --split-input-file %s 2>&1 | FileCheck %s
 
-// CHECK: error: carries a value whose shape changes from one iteration to the next, which is unsupported
+// CHECK: error: carries a value whose shape changes from one iteration to the next in a way that is unsupported
 // CHECK-NOT: error
 func.func @grows(%n: tensor<i64>, %x: tensor<1xf32>) -> tensor<?xf32> {
   %none = onnx.None : none

@@ -258,14 +258,14 @@ static Size tripsOf(LoopOp loop) {
   bool whole = !present(loop.getCondition()) || splatOf(loop.getCondition()) == 1;
   bool goesOn = loop.continues().get() == loop.enters() || splatOf(loop.continues().get()) == 1;
   auto trips = present(loop.getTrips()) ? sizesIn(loop.getTrips()) : std::nullopt;
+  if (whole && goesOn) {
+    const Size given = trips && trips->size() == 1 ? trips->front() : Size::unknown();
+    return given.isNumber()                        ? Size(std::max<int64_t>(0, given.number()))
+           : given.isUnknown() || given.atLeast(0) ? given
+                                                   : max(given, 0);
+  }
   Size most = LoopSizes::mostTurns(loop);
-  if (whole && goesOn && trips && trips->size() == 1 && trips->front().isNumber()) {
-    return std::max<int64_t>(0, trips->front().number());
-  }
-  if (most.isUnknown()) {
-    return whole && goesOn ? most : unboundedSize(loop);
-  }
-  return whole && goesOn ? most : foundSize(loop, most);
+  return most.isUnknown() ? unboundedSize(loop) : foundSize(loop, most);
 }
 
 LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
