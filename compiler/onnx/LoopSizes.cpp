@@ -41,11 +41,25 @@ static Size mostIn(Value v, int depth = 0) {
   return Size::unknown();
 }
 
+static Size notNegative(const Size &size) {
+  return size.isNumber()                       ? Size(std::max<int64_t>(0, size.number()))
+         : size.isUnknown() || size.atLeast(0) ? size
+                                               : max(size, 0);
+}
+
 Size LoopSizes::mostTurns(LoopOp loop) {
-  Size most = present(loop.getTrips()) ? mostIn(loop.getTrips()) : Size::unknown();
-  return most.isNumber()                       ? Size(std::max<int64_t>(0, most.number()))
-         : most.isUnknown() || most.atLeast(0) ? most
-                                               : max(most, 0);
+  return present(loop.getTrips()) ? notNegative(mostIn(loop.getTrips())) : Size::unknown();
+}
+
+bool LoopSizes::turnsAll(LoopOp loop) {
+  Value next = loop.continues().get();
+  bool enters = !present(loop.getCondition()) || splatOf(loop.getCondition()) == 1;
+  return enters && (next == loop.enters() || splatOf(next) == 1);
+}
+
+Size LoopSizes::turns(LoopOp loop) {
+  auto trips = present(loop.getTrips()) ? sizesIn(loop.getTrips()) : std::nullopt;
+  return trips && trips->size() == 1 ? notNegative(trips->front()) : Size::unknown();
 }
 
 LoopSizes::LoopSizes(LoopOp loop)
@@ -119,11 +133,13 @@ LogicalResult LoopSizes::inferBody() {
   int rounds = 0;
   for (bool again = true; again;) {
     mayGrow &= ++rounds <= mostRounds;
+    setGrowths(loop, growths);
     for (Operation &op : loop.block()) {
       if (failed(updateTypes(&op))) {
         return failure();
       }
     }
+    growths = growthsOf(loop); // loops in it may have replaced symbols of theirs
     FailureOr<bool> changed = joinAll();
     if (failed(changed)) {
       return failure();
@@ -318,9 +334,20 @@ void LoopSizes::findBounds() {
 
 // Behind the loop.
 
-bool LoopSizes::isPublic(const Growth &growth) {
-  return !growth.next.isUnknown() &&
-         (needsNoBound || boundsOf(loop->getParentOfType<func::FuncOp>()).count(growth.behind));
+/// What has become of an axis: known before the loop, if each of a known number of iterations adds the same.
+Size LoopSizes::behind(const Growth &growth) {
+  bool hasBound = needsNoBound || boundsOf(loop->getParentOfType<func::FuncOp>()).count(growth.behind);
+  if (growth.next.isUnknown() || !hasBound) {
+    return Size::unknown();
+  }
+  Size added = growth.inside.empty() ? Size::unknown() : growth.next - Size::symbol(growth.inside);
+  Size times = turnsAll(loop) && !mostTurns(loop).isUnknown() ? turns(loop) : Size::unknown();
+  if (added.isUnknown() || times.isUnknown() || !added.atLeast(0) || mentionsAny(added, foundInside(loop))) {
+    return Size::symbol(growth.behind);
+  }
+  Size whole = growth.start + times * added;
+  replaceFound(loop, growth.behind, whole);
+  return whole;
 }
 
 TensorType LoopSizes::carriedBehind(unsigned i) {
@@ -331,7 +358,7 @@ TensorType LoopSizes::carriedBehind(unsigned i) {
   Sizes sizes = sizesOf(type);
   for (Size &size : sizes) {
     if (Growth *growth = inside(size)) {
-      size = isPublic(*growth) ? Size::symbol(growth->behind) : Size::unknown();
+      size = behind(*growth);
     }
   }
   return sizedType(sizes, type.getElementType());
@@ -368,7 +395,7 @@ Sizes LoopSizes::sliceBehind(unsigned i) {
   for (auto [size, symbol] : llvm::zip_equal(sizes, symbols)) {
     auto growth = llvm::find_if(growths, [&, &symbol = symbol](const Growth &g) { return g.behind == symbol; });
     if (!symbol.empty()) {
-      size = isPublic(*growth) ? Size::symbol(symbol) : Size::unknown();
+      size = behind(*growth);
     }
   }
   return sizes;

@@ -19,6 +19,10 @@ public:
   /// Writes what has been found into the loop and the facts of its function.
   void finish();
 
+  /// Whether no condition can end the loop before its trip count does.
+  static bool turnsAll(LoopOp loop);
+  /// The trip count, where it is a size.
+  static Size turns(LoopOp loop);
   /// The largest number of iterations that the trip count says; unknown: it says none.
   static Size mostTurns(LoopOp loop);
 
@@ -37,7 +41,7 @@ private:
   void replace(llvm::StringRef symbol, const Size &size);
   void forget();
   void findBounds();
-  bool isPublic(const Growth &growth);
+  Size behind(const Growth &growth);
 };
 
 } // namespace ingot::onnx

@@ -77,6 +77,7 @@ def cases():
     yield "Compress beyond", [("Compress", ["x", "m"], ["y"], {"axis": 0})], {"x": x, "m": many}, ["y"], False
     length = [("NonZero", ["m"], ["n"], {}), ("Shape", ["n"], ["k"], {"start": 1})]
     yield from lengths()
+    yield from loops()
     yield "TopK beyond", [*length, ("TopK", ["x", "k"], ["y", "z"], {"axis": 1})], {"x": x, "m": many}, ["y", "z"], False
 
 
@@ -109,6 +110,38 @@ def lengths():
     for ends in itertools.product((-(2**63), -3, 0, 2, 2**63 - 1), repeat=2):
         feeds = {"x": x, "s": one(ends[0]), "e": one(ends[1]), "a": one(1)}
         yield f"Slice of {ends}", [("Slice", ["x", "s", "e"], ["y"], {})], {name: feeds[name] for name in "xse"}, ["y"], True
+
+
+def loops():
+    """Carried values that grow by what data says, and trip counts of any value."""
+    tensor = lambda name, kind, shape: helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
+    integer = lambda name, *values: helper.make_node("Constant", [], [name], name="the_" + name, value_ints=values)
+
+    def grows(nodes, result, slices=()):
+        inputs = [tensor("i", np.int64, []), tensor("go", bool, []), tensor("a", np.float32, None)]
+        outputs = [tensor("go", bool, []), *(helper.make_empty_tensor_value_info(name) for name in (result, *slices))]
+        made = [helper.make_node(op, ins, outs, name="the_" + outs[0], **attributes) for op, ins, outs, attributes in nodes]
+        return helper.make_graph([integer("first", 0), integer("last", 2**63 - 1), *made], "turn", inputs, outputs)
+
+    one, x = lambda *values: np.array(values, np.int64), np.ones((3, 2), np.float32)
+    far = (-1, -(2**63), 2**40 + 1, 2**62, 2**63 - 1)
+    appends = grows([("Expand", ["r", "k"], ["b"], {}), ("Concat", ["a", "b"], ["o"], {"axis": 0})], "o")
+    crops = grows([("Slice", ["a", "k", "last", "first"], ["o"], {})], "o", ["o"])
+    doubles = grows([("Concat", ["a", "a"], ["o"], {"axis": 1})], "o")
+    shrinks = grows([("AveragePool", ["a"], ["o"], {"kernel_shape": [2]})], "o")
+    for bad in (3, 0, *far):
+        feeds = {"n": one(4)[0], "go": np.array(True), "x": x, "r": x[:1], "k": one(bad, 2)}
+        passes = bad in (3, 0)
+        yield f"Loop that appends {bad} rows", [("Loop", ["n", "go", "x"], ["y"], {"body": appends})], feeds, ["y"], passes
+        yield f"Loop that turns {bad} times", [("Loop", ["n", "", "x"], ["y"], {"body": appends})], {**feeds, "n": one(bad)[0], "k": one(2, 2)}, ["y"], passes or bad < 0
+        feeds = {"n": one(4)[0], "go": np.array(True), "x": x, "k": one(bad)}
+        yield f"Loop that takes {bad} rows away", [("Loop", ["n", "go", "x"], ["y", "z"], {"body": crops})], feeds, ["y", "z"], True
+    yield "Loop whose slices differ", [("Loop", ["n", "go", "x"], ["y", "z"], {"body": crops})], {**feeds, "k": one(1)}, ["y", "z"], False
+    feeds = {"n": one(4)[0], "x": np.ones((1, 1, 7), np.float32)}
+    for turns in (0, 6, 7, 2**40):
+        yield f"Loop that shrinks {turns} times", [("Loop", ["n", "", "x"], ["y"], {"body": shrinks})], {**feeds, "n": one(turns)[0]}, ["y"], turns <= 6
+    for turns, rows in ((2, 0), (2, 1), (80, 0)):
+        yield f"Loop that doubles {rows} rows {turns} times", [("Loop", ["n", "", "x"], ["y"], {"body": doubles})], {"n": one(turns)[0], "x": np.ones((rows, 1), np.float32)}, ["y"], turns == 2
 
 
 def compile_case(arguments, folder, nodes, feeds, outputs):

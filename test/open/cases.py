@@ -711,6 +711,55 @@ def loop(c, trips, initial, make, outputs):
 
 
 @case
+def caches_as_loop():
+    """Two caches and a list grow by a row in each iteration; a third value loses one. What they have become the rest of the model adds to what it knows."""
+    c = Case()
+    x, past, list_, rest = c.input("seq", "batch", 8), c.input("batch", "past", 8), c.input("past", fill=lambda rng, shape, sizes: rng.random(shape)), c.input("more", 4)
+    i64 = lambda *values: c.constant(np.int64(values))
+    trips = c.op("Squeeze", c.op("Slice", c.op("Shape", x), i64(0), i64(1)), i64(0))
+
+    def step(i, keys, values, numbers, left):
+        row = c.op("Unsqueeze", c.op("Gather", x, i, axis=0), i64(1))
+        keys, values = c.op("Concat", keys, row, axis=1), c.op("Concat", c.op("Neg", row), values, axis=1)
+        p = c.op("Softmax", c.op("MatMul", row, c.op("Transpose", keys, perm=[0, 2, 1])), axis=-1)
+        out = c.op("MatMul", p, values)
+        numbers = c.op("Concat", numbers, c.op("Reshape", c.op("ReduceMean", out, keepdims=0), i64(1)), axis=0)
+        left = c.op("Slice", left, i64(1), i64(1 << 62), i64(0))
+        return [*((v, np.float32) for v in (keys, values, numbers, left)), (out, np.float32), (c.op("ReduceSum", left, keepdims=0), np.float32)]
+
+    keys, values, numbers, left, outs, sums = loop(c, trips, [past, past, list_, rest], step, 6)
+    whole = c.op("Concat", past, c.op("Transpose", x, perm=[1, 0, 2]), axis=1)
+    c.output(c.op("Add", keys, whole)), c.output(values), c.output(c.op("Relu", numbers)), c.output(left), c.output(outs), c.output(sums)
+    return c.each(seq=[1, 2, 17], batch=[1, 3], past=[1, 5], more=[1, 4, 20])
+
+
+@case
+def picked_as_loop():
+    """As many rows as are positive in each iteration, until a condition ends it; the branch drops the first ones."""
+    c = Case()
+    x, most = c.input("seq", 6), c.input(fill=lambda rng, shape, sizes: rng.integers(0, 40, shape))
+    i64, zero = lambda *values: c.constant(np.int64(values)), c.constant(np.float32(0))
+    trips = c.op("Squeeze", c.op("Slice", c.op("Shape", x), i64(0), i64(1)), i64(0))
+    start, limit = c.constant(np.zeros((0, 1), np.float32)), i64(9)
+
+    def step(i, go, rows):
+        row = c.op("Gather", x, i, axis=0)
+        picked = c.op("Compress", c.op("Unsqueeze", row, i64(1)), c.op("Greater", row, zero), axis=0)
+        all = c.op("Concat", rows, picked, axis=0)
+        size = c.op("Slice", c.op("Shape", all), i64(0), i64(1))
+        keep = subgraph(c, [], lambda: [(c.op("Identity", all), np.float32)])
+        drop = subgraph(c, [], lambda: [(c.op("Slice", all, i64(4), i64(1 << 62), i64(0)), np.float32)])
+        rows = c.op("If", c.op("Squeeze", c.op("Less", size, limit)), then_branch=keep, else_branch=drop)
+        count = c.op("Cast", c.op("Squeeze", size), to=1)
+        return [(c.op("Less", count, most), bool), (rows, np.float32), (c.op("ReduceSum", rows, keepdims=0), np.float32)]
+
+    body = subgraph(c, [(c.fresh("a"), np.int64, []), (c.fresh("a"), bool, []), (c.fresh("a"), np.float32, None)], step)
+    rows, sums = c.op("Loop", trips, "", start, outputs=2, body=body)
+    c.output(rows), c.output(sums)
+    return c.at(seq=[1, 2, 3, 5, 8, 13, 17, 31])
+
+
+@case
 def recurrence_as_loop():
     c = Case()
     x, h = c.input("seq", "batch", 10), c.input("batch", 20)

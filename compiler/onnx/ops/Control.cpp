@@ -255,14 +255,8 @@ LogicalResult LoopOp::verify() {
 
 /// The size of the scan outputs' first axis: found when a condition may end the loop before its trip count does.
 static Size tripsOf(LoopOp loop) {
-  bool whole = !present(loop.getCondition()) || splatOf(loop.getCondition()) == 1;
-  bool goesOn = loop.continues().get() == loop.enters() || splatOf(loop.continues().get()) == 1;
-  auto trips = present(loop.getTrips()) ? sizesIn(loop.getTrips()) : std::nullopt;
-  if (whole && goesOn) {
-    const Size given = trips && trips->size() == 1 ? trips->front() : Size::unknown();
-    return given.isNumber()                        ? Size(std::max<int64_t>(0, given.number()))
-           : given.isUnknown() || given.atLeast(0) ? given
-                                                   : max(given, 0);
+  if (LoopSizes::turnsAll(loop)) {
+    return LoopSizes::turns(loop);
   }
   Size most = LoopSizes::mostTurns(loop);
   return most.isUnknown() ? unboundedSize(loop) : foundSize(loop, most);
