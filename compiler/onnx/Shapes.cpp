@@ -141,7 +141,8 @@ std::optional<Sizes> broadcast(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b
   for (size_t i = 0; i < result.size(); ++i) {
     Size x = i < a.size() ? a[a.size() - 1 - i] : Size(1), y = i < b.size() ? b[b.size() - 1 - i] : Size(1);
     Size &r = result[result.size() - 1 - i];
-    if (x == y || y.repeats()) {
+    bool mayBeNone = x.is(1) && y.isFound(); // of 1 and what may be 0 comes what it is
+    if (x == y || (y.repeats() && !mayBeNone)) {
       r = x;
     } else if (x.repeats()) {
       r = y;

@@ -253,6 +253,18 @@ GROWING = {
 }""".replace("u = Add(f, i2)", "i2 = Cast<to=1>(i) u = Add(f, i2)"),
         [dict(n=i64(k), x=np.float32(np.random.default_rng(k).integers(0, 2, (17, 4)))) for k in (0, 1, 2, 17)],
     ),
+    "one_or_none": (  # an axis that is 1 or 0 is not taken for 1
+        """g (float[1,2] x, float[1] w) => (float[a,2] y, float[b] z)
+<int64 three = {3}, int64[1] one = {1}, int64[1] end = {9223372036854775807}, int64[1] zero = {0}, bool yes = {1}>
+{
+  v = Loop(three, yes, x) <body = b (int64 i, bool go, float[k,2] a) => (bool go, float[j,2] o) { o = Slice(a, one, end, zero) }>
+  y = Neg(v)
+  f = NonZero(w)
+  s = Squeeze(f, zero)
+  z = Cast<to=1>(s)
+}""",
+        [dict(x=matrix(1, 1, 2), w=f32(v)) for v in (0, 1)],
+    ),
     "window": (  # the last three rows of what has been seen
         """g (int64 n, float[9,2] x) => (float[a,2] y, float[b] means)
 <float[0,2] none = {}, int64[1] three = {-3}, int64[1] end = {9223372036854775807}, int64[1] zero = {0}, int64 nine = {9}, bool yes = {1}>
