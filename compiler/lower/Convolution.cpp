@@ -15,10 +15,12 @@ struct AxisTaps {
   SmallVector<int64_t> taps;
 };
 
-static AxisTaps forwardAxis(const onnx::Window &window, size_t i) {
+static AxisTaps forwardAxis(const onnx::Window &window, size_t i, const support::Size &in) {
   AxisTaps a;
   a.axis = {static_cast<int>(i) + 2, window.out[i],      0, 1, -window.before[i].number(), window.strides[i],
             window.kernel[i],        window.dilations[i]};
+  // Strides may leave the padding unread; where a run tells the size, some leave none of it.
+  a.axis.readsBehind = in.isNumber() ? a.axis.inEnd().number() > in.number() : !window.after[i].is(0);
   a.taps.resize(window.kernel[i]);
   std::iota(a.taps.begin(), a.taps.end(), 0);
   return a;
@@ -104,7 +106,7 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
   std::vector<std::vector<AxisTaps>> choices(spatial.size());
   for (size_t i = 0; i < spatial.size(); ++i) {
     if (!transposed) {
-      choices[i].push_back(forwardAxis(window, i));
+      choices[i].push_back(forwardAxis(window, i, spatial[i]));
       continue;
     }
     for (int64_t residue = 0; residue < std::min(window.strides[i], typical(window.out[i], window.strides[i]));

@@ -15,6 +15,7 @@ struct ConvAxis {
   int64_t outStart = 0, outStep = 1;
   int64_t inStart = 0, inStep = 1;
   int64_t taps = 1, tapStep = 1;
+  bool readsBehind = false;     ///< whether outputs may read zeros behind the input's last coordinate
   support::Size inEnd() const { ///< behind the last coordinate read
     return (out - 1) * inStep + (inStart + (taps - 1) * tapStep + 1);
   }

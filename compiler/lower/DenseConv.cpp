@@ -183,9 +183,12 @@ void DenseConv::rowPiece(const Panel *fixed, Ix n, Ix u) {
       });
 }
 
-/// Pixels [from, to) of a row whose length the run tells.
+/// Pixels [from, to) of a row whose length the run tells. An image of one row has few tiles, and each reads all
+/// weights.
 void DenseConv::openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to) {
-  w.balanced(from, to, s.pixels, [&](Ix x, int64_t size) { rowTile(fixed, n, outer, middle, x, size, 0); });
+  w.balanced(
+      from, to, s.pixels, [&](Ix x, int64_t size) { rowTile(fixed, n, outer, middle, x, size, 0); },
+      /*exact=*/phase->rows().is(1));
 }
 
 /// Pixels [x, x + size) of a row.

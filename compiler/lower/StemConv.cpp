@@ -39,7 +39,7 @@ Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   auto y = cast<RankedTensorType>(kernel.getResult(0).getType());
   stem.s = scheduleOf(stem.g, plan::stridesOf(y).lanes, /*planes=*/true, machine);
   for (size_t i = 0; i < 3; ++i) {
-    stem.padded |= stem.axis(i).inStart < 0 || !(stem.inSize(i) - stem.axis(i).inEnd()).atLeast(0);
+    stem.padded |= stem.axis(i).inStart < 0 || stem.axis(i).readsBehind;
   }
   stem.reach = (stem.axis(0).taps - 1) * stem.axis(0).tapStep + 1;
   while (stem.height < typical(stem.axis(1).out, typicalExtent)) {

@@ -287,7 +287,7 @@ SmallVector<std::pair<int64_t, int64_t>, 2> balancedTiles(int64_t extent, int64_
   return tiles;
 }
 
-void Writer::balanced(Ix from, Ix to, int64_t most, llvm::function_ref<void(Ix, int64_t)> body) {
+void Writer::balanced(Ix from, Ix to, int64_t most, llvm::function_ref<void(Ix, int64_t)> body, bool exact) {
   Ix extent = to - from;
   if (extent.known()) {
     for (auto [size, count] : balancedTiles(extent.number(), most)) {
@@ -296,10 +296,18 @@ void Writer::balanced(Ix from, Ix to, int64_t most, llvm::function_ref<void(Ix, 
     }
     return;
   }
-  for (int64_t size = most; size > 0; size /= 2) {
+  auto tiles = [&](int64_t size) {
     Ix end = to - remainder(to - from, size);
     loop(from, end, size, [&](Ix i) { body(i, size); });
     from = end;
+  };
+  tiles(most);
+  for (int64_t size = most / 2; size > 0; size = exact ? size - 1 : size / 2) {
+    if (exact && size < most / 2) {
+      ifThen(compare(arith::CmpIPredicate::eq, to - from, size), [&] { body(from, size); });
+    } else {
+      tiles(size);
+    }
   }
 }
 

@@ -94,8 +94,10 @@ public:
   void ifThen(mlir::Value condition, llvm::function_ref<void()> body);
   /// Tiles of at most `most` that cover [from, to); a body for each size. Where the extent is known, all of one size or
   /// of two that differ by one, never a small remainder: 49 by 13 gives 13 + 12 + 12 + 12. Else tiles of `most`, then
-  /// what is left by halves of that: 49 by 13 gives 13 + 13 + 13 + 6 + 3 + 1.
-  void balanced(Ix from, Ix to, int64_t most, llvm::function_ref<void(Ix start, int64_t size)> body);
+  /// what is left by halves of that: 49 by 13 gives 13 + 13 + 13 + 6 + 3 + 1; or, where a tile costs much whatever its
+  /// size, by one half and a tile of the rest (`exact`: a body for each size up to the half): 13 + 13 + 13 + 6 + 4.
+  void balanced(Ix from, Ix to, int64_t most, llvm::function_ref<void(Ix start, int64_t size)> body,
+                bool exact = false);
   void balanced(Ix extent, int64_t most, llvm::function_ref<void(Ix start, int64_t size)> body) {
     balanced(0, extent, most, body);
   }
