@@ -194,7 +194,7 @@ public:
   }
 
   LogicalResult build(Build &build, const KernelShape &shape) const override {
-    std::optional<onnx::Movement> movement = movementOf(build.group);
+    std::optional<onnx::Movement> movement = cast<onnx::Mover>(build.group.root).movement();
     assert(movement && "partition takes no movement whose places are not known");
     Value fill = fillOf(build, *movement);
     for (const onnx::Piece &piece : movement->pieces) {
@@ -204,16 +204,6 @@ public:
   }
 
 private:
-  /// Types in blocks hide their sizes from the op; what works in blocks is a join.
-  static std::optional<onnx::Movement> movementOf(const Group &group) {
-    auto join = dyn_cast<onnx::Join>(group.root);
-    if (!join || !plan::blockedOf(group.resultType())) {
-      return cast<onnx::Mover>(group.root).movement();
-    }
-    auto shapes = llvm::map_to_vector(join->getOperands(), [](Value v) { return plan::sizesOf(Group::typeOf(v)); });
-    return onnx::joined(shapes, join.joinAxis(), plan::sizesOf(group.resultType()));
-  }
-
   /// The result's space without what only the root reads.
   static Space spaceOf(const Group &group) {
     Space space = group.space(group.resultType());
