@@ -389,7 +389,8 @@ static std::string whyUnsized(Operation *op, unsigned result) {
   auto loop = dyn_cast<onnx::LoopOp>(op);
   if (isa<onnx::SqueezeOp>(op) && onnx::isSized(op->getOperand(0)) && !onnx::present(op->getOperand(1))) {
     return "squeezes every axis of size 1 of " + onnx::textOf(onnx::sizesOf(onnx::ranked(op->getOperand(0)))) +
-           ", which is unsupported: how many axes are left is known only when the model runs; fix sizes with --dim";
+           ", which is unsupported: how many axes are left is known only when the model runs; name the axes, or fix "
+           "sizes with --dim";
   }
   if (!loop) {
     return "has a result of unsupported shape: it depends on data that is known only when the model runs";

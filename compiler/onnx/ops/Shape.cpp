@@ -198,11 +198,11 @@ static LogicalResult markAxes(Operation *op, ArrayRef<int64_t> axes, int64_t ran
 static bool mayBeOne(const Size &d) { return d.isNumber() ? d.is(1) : !d.atLeast(2); }
 
 /// Without axes: those of size 1 go. Where one axis only is open it is taken to be 1, as exporters see a batch, and a
-/// run for which it is not is refused; where several are, nothing is known.
+/// run for which it is not is refused; where several are, or data tells the size, nothing is known.
 static std::optional<SmallVector<bool>> onesOf(ArrayRef<Size> sizes) {
   SmallVector<bool> gone = llvm::map_to_vector(sizes, mayBeOne);
   int64_t open = llvm::count_if(sizes, [](const Size &d) { return !d.isNumber() && mayBeOne(d); });
-  bool known = llvm::none_of(sizes, [](const Size &d) { return d.isUnknown(); });
+  bool known = llvm::none_of(sizes, [](const Size &d) { return d.isUnknown() || (d.isFound() && mayBeOne(d)); });
   return known && open <= 1 ? std::optional(gone) : std::nullopt;
 }
 
