@@ -2,6 +2,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include "compiler/onnx/Dialect.cpp.inc"
 #include "compiler/onnx/Interfaces.cpp.inc"
@@ -85,6 +86,13 @@ bool haveSameElements(Operation *op, ArrayRef<unsigned> numbers) {
   }
   llvm::erase_if(operands, [](Value v) { return !present(v); });
   return llvm::all_equal(llvm::map_range(operands, elementOf));
+}
+
+LogicalResult oneOf(Operation *op, StringRef name, StringRef value, ArrayRef<StringRef> allowed) {
+  if (llvm::is_contained(allowed, value)) {
+    return success();
+  }
+  return op->emitOpError("attribute '") << name << "' is '" << value << "', expected " << llvm::join(allowed, " or ");
 }
 
 std::string whyUnsized(Operation *op) {

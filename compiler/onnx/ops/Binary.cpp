@@ -31,6 +31,7 @@ EMIT(BitwiseOr, a | b)
 EMIT(BitwiseXor, a ^ b)
 EMIT(Mod, getFmod() ? truncatedRemainder(a, b) : floorRemainder(a, b))
 EMIT(BitShift, getDirection() == "LEFT" ? shiftLeft(a, b) : shiftRight(a, b))
+EMIT(SwiGLU, a *sigmoid(getAlpha().convertToDouble() * a) * b)
 EMIT(PRelu, select(a < 0.0, a *b, a))
 #undef EMIT
 

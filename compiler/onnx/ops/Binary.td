@@ -28,6 +28,9 @@ def Onnx_BitShiftOp : Onnx_Elementwise<"BitShift", 2> {
 def Onnx_BitwiseAndOp : Onnx_Binary<"BitwiseAnd", Onnx_Integers>;
 def Onnx_BitwiseOrOp : Onnx_Binary<"BitwiseOr", Onnx_Integers>;
 def Onnx_BitwiseXorOp : Onnx_Binary<"BitwiseXor", Onnx_Integers>;
+def Onnx_SwiGLUOp : Onnx_Elementwise<"SwiGLU", 2> {
+  let arguments = (ins Onnx_Floats:$a, Onnx_Floats:$b, DefaultValuedOptionalAttr<F32Attr, "1.0f">:$alpha);
+}
 def Onnx_MinOp : Onnx_Variadic<"Min", Onnx_Numbers>;
 def Onnx_MaxOp : Onnx_Variadic<"Max", Onnx_Numbers>;
 def Onnx_SumOp : Onnx_Variadic<"Sum", Onnx_Floats>;

@@ -8,6 +8,15 @@ def Onnx_CastOp : Onnx_Elementwise<"Cast", 1> {
     static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);
   }];
 }
+/// The bytes stay what they are.
+def Onnx_BitCastOp : Onnx_Elementwise<"BitCast", 1> {
+  let arguments = (ins AnyTensor:$x, I64Attr:$to);
+  let more = [{
+    ::mlir::Type resultElement();
+    static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);
+  }];
+  let hasVerifier = 1;
+}
 def Onnx_CastLikeOp : Onnx_Op<"CastLike", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let arguments = (ins AnyTensor:$x, AnyTensor:$target);
   let results = (outs AnyTensor:$y);

@@ -316,37 +316,38 @@ StringRef ArgMinOp::family() { return "Extreme"; }
 bool ArgMaxOp::readsThrough(unsigned) { return true; }
 bool ArgMinOp::readsThrough(unsigned) { return true; }
 
-// Running sums.
+// Running sums and products.
 
-LogicalResult CumSumOp::inferTypes(SmallVectorImpl<Type> &types) {
-  auto type = ranked(getX());
-  auto axis = integersOf(getAxis());
+template <typename Op> static LogicalResult inferCumulative(Op op, SmallVectorImpl<Type> &types) {
+  auto type = ranked(op.getX());
+  auto axis = integersOf(op.getAxis());
   if (type && axis && axis->size() == 1 && !normalAxis(axis->front(), type.getRank())) {
-    return emitOpError("axis ") << axis->front() << " is outside a tensor of rank " << type.getRank();
+    return op.emitOpError("axis ") << axis->front() << " is outside a tensor of rank " << type.getRank();
   }
-  types.push_back(getX().getType());
+  types.push_back(op.getX().getType());
   return success();
 }
 
-/// An axis that is known only when the model runs is an index into the running sums along all axes.
-LogicalResult CumSumOp::decompose(PatternRewriter &rewriter) {
-  auto type = ranked(getX()), axisType = ranked(getAxis());
+/// An axis that is known only when the model runs is an index into the results along all axes.
+template <typename Op> static LogicalResult decomposeCumulative(Op op, StringRef kind, PatternRewriter &rewriter) {
+  auto type = ranked(op.getX()), axisType = ranked(op.getAxis());
   if (!type || !axisType || llvm::any_of(axisType.getShape(), [](int64_t d) { return d != 1; })) {
     return failure();
   }
-  Formula f(rewriter, getLoc());
+  Formula f(rewriter, op.getLoc());
   auto along = [&](int64_t axis) {
-    SmallVector<NamedAttribute> attributes = {f.integer("axis", axis)};
-    if (getExclusive()) {
+    SmallVector<NamedAttribute> attributes = {f.b.getNamedAttr("kind", f.b.getStringAttr(kind)),
+                                              f.integer("axis", axis)};
+    if (op.getExclusive()) {
       attributes.push_back(f.flag("exclusive"));
     }
-    if (getReverse()) {
+    if (op.getReverse()) {
       attributes.push_back(f.flag("reverse"));
     }
-    return f.op("RunningSum", {getX()}, attributes);
+    return f.op("Running", {op.getX()}, attributes);
   };
-  if (auto known = integersOf(getAxis())) {
-    rewriter.replaceOp(*this, along(*normalAxis(known->front(), type.getRank())));
+  if (auto known = integersOf(op.getAxis())) {
+    rewriter.replaceOp(op, along(*normalAxis(known->front(), type.getRank())));
     return success();
   }
   if (!type.hasStaticShape() || type.getRank() == 0) {
@@ -354,19 +355,24 @@ LogicalResult CumSumOp::decompose(PatternRewriter &rewriter) {
   }
   SmallVector<Value> sums;
   for (int64_t axis = 0; axis < type.getRank(); ++axis) {
-    sums.push_back(f.op("Unsqueeze", {along(axis), makeIntegers(rewriter, getLoc(), {0})}));
+    sums.push_back(f.op("Unsqueeze", {along(axis), makeIntegers(rewriter, op.getLoc(), {0})}));
   }
   Value all = f.op("Concat", sums, {f.integer("axis", 0)});
-  rewriter.replaceOp(*this, f.op("Gather", {all, f.reshape(getAxis(), {})}, {f.integer("axis", 0)}));
+  rewriter.replaceOp(op, f.op("Gather", {all, f.reshape(op.getAxis(), {})}, {f.integer("axis", 0)}));
   return success();
 }
 
-LogicalResult RunningSumOp::inferTypes(SmallVectorImpl<Type> &types) {
+LogicalResult CumSumOp::inferTypes(SmallVectorImpl<Type> &types) { return inferCumulative(*this, types); }
+LogicalResult CumProdOp::inferTypes(SmallVectorImpl<Type> &types) { return inferCumulative(*this, types); }
+LogicalResult CumSumOp::decompose(PatternRewriter &rewriter) { return decomposeCumulative(*this, "Sum", rewriter); }
+LogicalResult CumProdOp::decompose(PatternRewriter &rewriter) { return decomposeCumulative(*this, "Prod", rewriter); }
+
+LogicalResult RunningOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getX().getType());
   return success();
 }
-StringRef RunningSumOp::family() { return "RunningSum"; }
-bool RunningSumOp::readsThrough(unsigned) { return true; }
+StringRef RunningOp::family() { return "Running"; }
+bool RunningOp::readsThrough(unsigned) { return true; }
 
 void registerReduce(OnnxDialect &dialect) {
   dialect.add<

@@ -1,4 +1,4 @@
-// Reductions over axes, positions of extremes, running sums.
+// Reductions over axes, positions of extremes, running sums and products.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_ReduceOp : Onnx_CoreOp<"Reduce",
@@ -39,13 +39,16 @@ class Onnx_Extreme<string mnemonic> : Onnx_Op<mnemonic, 1,
 def Onnx_ArgMaxOp : Onnx_Extreme<"ArgMax">;
 def Onnx_ArgMinOp : Onnx_Extreme<"ArgMin">;
 
-def Onnx_CumSumOp : Onnx_Op<"CumSum", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+class Onnx_Cumulative<string mnemonic> : Onnx_Op<mnemonic, 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let arguments = (ins Onnx_Numbers:$x, Onnx_Indices:$axis, DefaultValuedOptionalAttr<I64Attr, "0">:$exclusive,
     DefaultValuedOptionalAttr<I64Attr, "0">:$reverse);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_RunningSumOp : Onnx_CoreOp<"RunningSum", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>]> {
-  let summary = "CumSum along an axis that is known";
-  let arguments = (ins AnyTensor:$x, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
+def Onnx_CumSumOp : Onnx_Cumulative<"CumSum">;
+def Onnx_CumProdOp : Onnx_Cumulative<"CumProd">;
+def Onnx_RunningOp : Onnx_CoreOp<"Running", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>]> {
+  let summary = "CumSum or CumProd along an axis that is known";
+  let arguments = (ins AnyTensor:$x, StrAttr:$kind, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
+  let description = "`kind` is Sum or Prod.";
   let results = (outs AnyTensor:$y);
 }

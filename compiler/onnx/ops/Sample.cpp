@@ -2,7 +2,6 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
-#include "llvm/ADT/StringExtras.h"
 #include <limits>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Sample.cpp.inc"
@@ -10,13 +9,6 @@
 using namespace mlir;
 
 namespace ingot::onnx {
-
-static LogicalResult oneOf(Operation *op, StringRef name, StringRef value, ArrayRef<StringRef> allowed) {
-  if (llvm::is_contained(allowed, value)) {
-    return success();
-  }
-  return op->emitOpError("attribute '") << name << "' is '" << value << "', expected " << llvm::join(allowed, " or ");
-}
 
 // GridSample.
 
@@ -78,6 +70,65 @@ LogicalResult GridSampleOp::decompose(PatternRewriter &rewriter) {
   Formula f(rewriter, getLoc());
   Value y = f.op("GridSample", {f.cast(getX(), rewriter.getF32Type(), 1), getGrid()}, (*this)->getAttrs());
   rewriter.replaceOp(*this, f.cast(y, element, number));
+  return success();
+}
+
+// AffineGrid.
+
+LogicalResult AffineGridOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto theta = ranked(getTheta()), size = ranked(getSize());
+  Type element = elementOf(getTheta());
+  if (!theta || !size || size.isDynamicDim(0)) {
+    types.push_back(unrankedOf(element));
+    return success();
+  }
+  int64_t spatial = size.getDimSize(0) - 2;
+  auto sizes = sizesIn(getSize());
+  if (size.getRank() != 1 || (spatial != 2 && spatial != 3) || theta.getRank() != 3 ||
+      failed(require(*this, sizeOf(theta, 1), spatial)) || failed(require(*this, sizeOf(theta, 2), spatial + 1)) ||
+      (sizes && failed(require(*this, sizeOf(theta, 0), sizes->front())))) {
+    return emitOpError("needs matrices [batch, 2, 3] or [batch, 3, 4] and the size of an image of so many axes, not ")
+           << theta << " and " << size;
+  }
+  Sizes shape(spatial, Size::unknown());
+  if (sizes) {
+    shape.assign(sizes->begin() + 2, sizes->end());
+  }
+  shape.insert(shape.begin(), sizeOf(theta, 0));
+  shape.push_back(spatial);
+  types.push_back(sizedType(shape, element));
+  return success();
+}
+
+/// The sum over the axes of the image, the last one first, of a coordinate times a column of the matrix, and the last
+/// column.
+LogicalResult AffineGridOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getTheta()) || !ranked(getGrid())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  int64_t spatial = ranked(getGrid()).getRank() - 2, number = numberOfElement(elementOf(getTheta()));
+  auto integer = [&](int64_t n) { return makeInteger(rewriter, getLoc(), n); };
+  auto real = [&](Value v) { return f.cast(v, elementOf(getTheta()), number); };
+  auto column = [&](int64_t n) {
+    Sizes shape(spatial + 2, 1);
+    shape.front() = sizeOf(ranked(getTheta()), 0), shape.back() = spatial;
+    return f.reshapeTo(f.op("Gather", {getTheta(), integer(n)}, {f.integer("axis", 2)}), shape);
+  };
+  auto coordinates = [&](int64_t axis) {
+    Value count = f.op("Gather", {getSize(), integer(2 + axis)}, {f.integer("axis", 0)});
+    Value x = real(f.op("Range", {integer(0), count, integer(1)})), one = f.number(1, getTheta());
+    x = f.add(x, x);
+    x = getAlignCorners() ? f.div(x, f.op("Max", {f.sub(real(count), one), one})) : f.div(f.add(x, one), real(count));
+    SmallVector<int64_t> others = llvm::to_vector(llvm::seq<int64_t>(0, spatial + 2));
+    others.erase(others.begin() + 1 + axis);
+    return f.op("Unsqueeze", {f.sub(x, one), makeIntegers(rewriter, getLoc(), others)});
+  };
+  Value sum = column(spatial);
+  for (int64_t axis = 0; axis < spatial; ++axis) {
+    sum = f.add(f.mul(coordinates(axis), column(spatial - 1 - axis)), sum);
+  }
+  rewriter.replaceOp(*this, sum);
   return success();
 }
 

@@ -10,6 +10,11 @@ def Onnx_GridSampleOp : Onnx_Op<"GridSample", 2, [DeclareOpInterfaceMethods<Onnx
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 
+def Onnx_AffineGridOp : Onnx_Op<"AffineGrid", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+  let summary = "GridSample's grid of an image that is moved, turned and scaled";
+  let arguments = (ins Onnx_Floats:$theta, Onnx_Int64s:$size, DefaultValuedOptionalAttr<I64Attr, "0">:$align_corners);
+  let results = (outs AnyTensor:$grid);
+}
 def Onnx_RoiAlignOp : Onnx_Op<"RoiAlign", 3, [DeclareOpInterfaceMethods<Onnx_Decomposable>, Onnx_SameElements<"0, 1">]> {
   let summary = "each region of the image as so many bins: the mean, or the largest, of samples between the pixels";
   let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$rois, Onnx_Int64s:$batch_indices,
