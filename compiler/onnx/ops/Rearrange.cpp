@@ -222,6 +222,90 @@ LogicalResult CropOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
+// CenterCropPad.
+
+/// The axes that `shape` is about, in its order; nothing when they are wrong, or not known yet.
+static std::optional<SmallVector<int64_t>> croppedAxes(CenterCropPadOp op) {
+  int64_t rank = ranked(op.getData()).getRank();
+  auto shape = ranked(op.getShape());
+  SmallVector<int64_t> axes;
+  auto all = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  for (int64_t given : op.getAxes().value_or(all)) {
+    auto axis = normalAxis(given, rank);
+    if (!axis || llvm::is_contained(axes, *axis)) {
+      return std::nullopt;
+    }
+    axes.push_back(*axis);
+  }
+  bool fits = shape.getRank() == 1 && shape.getDimSize(0) == static_cast<int64_t>(axes.size());
+  return fits ? std::optional(axes) : std::nullopt;
+}
+
+LogicalResult CenterCropPadOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData()), shape = ranked(getShape());
+  if (!data || !shape || !shape.hasStaticShape()) {
+    types.push_back(unrankedOf(elementOf(getData())));
+    return success();
+  }
+  auto axes = croppedAxes(*this);
+  auto wanted = sizesIn(getShape());
+  if (!axes || (wanted && llvm::any_of(*wanted, [](const Size &s) { return s.isNumber() && s.number() < 0; }))) {
+    return emitOpError("axes and sizes of type ") << shape << " do not fit " << data;
+  }
+  Sizes sizes = sizesOf(data);
+  for (auto [i, axis] : llvm::enumerate(*axes)) {
+    sizes[axis] = wanted ? (*wanted)[i] : Size::unknown();
+  }
+  types.push_back(sizedType(sizes, data.getElementType()));
+  return success();
+}
+
+/// A constant of no element's value: false, or 0.
+static Value zeroOf(Formula &f, Type element) {
+  return makeConstant(f.b, f.loc,
+                      element.isInteger(1)      ? DenseElementsAttr::get(tensorOf({}, element), false)
+                      : isa<FloatType>(element) ? constantFromFloats(tensorOf({}, element), {0.0})
+                                                : constantFromIntegers(tensorOf({}, element), {0}));
+}
+
+/// Half of what is too much, or missing, lies before, rounded down. Where it is not known which of the two it is: the
+/// elements so much further on, if there are any.
+LogicalResult CenterCropPadOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getData()) || !ranked(getY())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  auto axes = croppedAxes(*this);
+  auto wanted = sizesIn(getShape());
+  Value y = getData(), zero = zeroOf(f, elementOf(y));
+  int64_t rank = ranked(y).getRank();
+  auto scalar = [&](const Size &n) { return makeSizes(f.b, f.loc, n, tensorOf({}, f.b.getI64Type())); };
+  for (auto [i, axis] : llvm::enumerate(*axes)) {
+    Size d = sizeOf(ranked(y), axis), n = wanted ? (*wanted)[i] : Size::unknown(), kept = min(d, n);
+    if (kept == n || (d.isNumber() && n.isNumber())) {
+      Size cut = floorDiv(d - kept, 2), before = floorDiv(n - kept, 2);
+      auto one = [&](const Size &size) { return makeSizes(f.b, f.loc, {size}); };
+      Value place = makeIntegers(f.b, f.loc, {axis});
+      y = kept == d ? y : f.op("Slice", {y, one(cut), one(cut + kept), place, Value()});
+      y = kept == n ? y : f.op("Pad", {y, makeSizes(f.b, f.loc, {before, n - kept - before}), zero, place});
+      continue;
+    }
+    Value index = makeInteger(f.b, f.loc, static_cast<int64_t>(i)), size = scalar(d), none = scalar(0);
+    Value count = f.cast(f.op("Gather", {getShape(), index}, {f.integer("axis", 0)}), f.b.getI64Type(), 7);
+    Value from = f.add(f.op("Range", {none, count, scalar(1)}), f.div(f.sub(size, count), scalar(2)));
+    Value outside = f.op("Or", {f.op("Less", {from, none}), f.op("GreaterOrEqual", {from, size})});
+    Value nearest = f.op("Max", {f.op("Min", {from, f.sub(size, scalar(1))}), none});
+    y = f.op("Gather", {y, nearest}, {f.integer("axis", axis)});
+    if (axis + 1 < rank) {
+      SmallVector<int64_t> behind = llvm::to_vector(llvm::seq<int64_t>(1, rank - axis));
+      outside = f.op("Unsqueeze", {outside, makeIntegers(f.b, f.loc, behind)});
+    }
+    y = f.op("Where", {outside, zero, y});
+  }
+  rewriter.replaceOp(*this, y);
+  return success();
+}
+
 LogicalResult ImageScalerOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getData().getType());
   return success();

@@ -15,6 +15,11 @@ def Onnx_SpaceToDepthOp : Onnx_Moves<"SpaceToDepth", 1> {
   let arguments = (ins AnyTensor:$data, I64Attr:$blocksize, DefaultValuedOptionalAttr<StrAttr, "\"DCR\"">:$mode);
   let results = (outs AnyTensor:$y);
 }
+def Onnx_CenterCropPadOp : Onnx_Moves<"CenterCropPad", 2> {
+  let summary = "the middle of the data, or zeros around it, so that axes have the sizes that are asked for";
+  let arguments = (ins AnyTensor:$data, Onnx_Indices:$shape, OptionalAttr<DenseI64ArrayAttr>:$axes);
+  let results = (outs AnyTensor:$y);
+}
 
 // Experimental ops of opset 7 and before.
 def Onnx_CropOp : Onnx_Moves<"Crop", 1> {

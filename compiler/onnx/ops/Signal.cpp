@@ -1,0 +1,279 @@
+// A Fourier transform of n samples is a product with a matrix of cosines and sines, a constant: for the lengths of
+// speech and spectrograms (up to 2048 samples) that is one good product instead of log n passes over memory. Frames of
+// STFT are gathered from the signal. Windows are formulas of the sample's number.
+#include "compiler/onnx/ops/Signal.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
+#include <cmath>
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Signal.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+/// More numbers than any matrix of a transform should have (64 MB).
+static constexpr int64_t mostNumbers = 1 << 24;
+
+/// The one integer in a tensor, as a size; unknown: data tells it.
+static Size numberIn(Value v) {
+  auto sizes = sizesIn(v);
+  return sizes && sizes->size() == 1 ? sizes->front() : Size::unknown();
+}
+static Value scalar(Formula &f, const Size &size) {
+  return makeSizes(f.b, f.loc, size, tensorOf({}, f.b.getI64Type()));
+}
+
+// Windows.
+
+template <typename Op> static LogicalResult inferWindow(Op op, SmallVectorImpl<Type> &types) {
+  Type element = elementOfNumber(op.getOutputDatatype(), op.getContext());
+  if (!element || element.isInteger(1)) {
+    return op.emitOpError("element type ") << op.getOutputDatatype() << " is unsupported";
+  }
+  Size size = numberIn(op.getSize());
+  if (size.isNumber() && size.number() < 0) {
+    return op.emitOpError("has ") << size.number() << " samples";
+  }
+  types.push_back(sizedType({size}, element));
+  return success();
+}
+
+/// a - b cos(t) + c cos(2t), where t goes from 0 once around.
+template <typename Op> static LogicalResult decomposeWindow(Op op, const double (&abc)[3], PatternRewriter &rewriter) {
+  Formula f(rewriter, op.getLoc());
+  Type wide = elementOf(op.getY()).isF64() ? Type(f.b.getF64Type()) : Type(f.b.getF32Type());
+  int64_t number = numberOfElement(wide);
+  Value count = f.reshape(f.cast(op.getSize(), f.b.getI64Type(), 7), {});
+  Value steps = f.op("Range", {scalar(f, 0), count, scalar(f, 1)});
+  Value around = op.getPeriodic() ? count : f.sub(count, scalar(f, 1));
+  Value angles = f.cast(steps, wide, number);
+  angles = f.div(f.mul(angles, f.number(2 * M_PI, angles)), f.cast(around, wide, number));
+  auto wave = [&](double factor, double times) {
+    Value angle = times == 1 ? angles : f.mul(angles, f.number(times, angles));
+    return f.mul(f.op("Cos", {angle}), f.number(factor, angles));
+  };
+  Value y = f.add(f.number(abc[0], angles), wave(-abc[1], 1));
+  y = abc[2] == 0 ? y : f.add(y, wave(abc[2], 2));
+  rewriter.replaceOp(op, f.cast(y, elementOf(op.getY()), static_cast<int64_t>(op.getOutputDatatype())));
+  return success();
+}
+
+#define INGOT_WINDOW(Op, ...)                                                                                          \
+  LogicalResult Op::inferTypes(SmallVectorImpl<Type> &types) { return inferWindow(*this, types); }                     \
+  LogicalResult Op::decompose(PatternRewriter &rewriter) { return decomposeWindow(*this, {__VA_ARGS__}, rewriter); }
+INGOT_WINDOW(HannWindowOp, 0.5, 0.5, 0)
+INGOT_WINDOW(HammingWindowOp, 25.0 / 46, 21.0 / 46, 0)
+INGOT_WINDOW(BlackmanWindowOp, 0.42, 0.5, 0.08)
+#undef INGOT_WINDOW
+
+// DFT.
+
+namespace {
+/// What is known of one transform.
+struct Transform {
+  int64_t axis = 0;
+  int64_t given = 0;  ///< samples, or bins, along the axis
+  int64_t length = 0; ///< of the transform
+  int64_t parts = 0;  ///< of a number that goes in: real, or real and imaginary
+  bool inverse = false, onesided = false;
+  bool realResult() const { return inverse && onesided; }
+  int64_t used() const { return std::min(given, realResult() ? length / 2 + 1 : length); }
+  int64_t gives() const { return onesided && !inverse ? length / 2 + 1 : length; }
+};
+} // namespace
+
+/// Nothing while the operands do not tell it; failure with a message where it cannot be.
+static FailureOr<std::optional<Transform>> transformOf(DFTOp op) {
+  using Result = std::optional<Transform>;
+  auto x = ranked(op.getX());
+  Size axis = present(op.getAxis()) ? numberIn(op.getAxis()) : Size(-2);
+  if (!x || !axis.isNumber()) {
+    return Result();
+  }
+  Transform t;
+  auto normal = normalAxis(axis.number(), x.getRank());
+  Sizes sizes = sizesOf(x);
+  if (!normal || *normal == x.getRank() - 1 || !sizes.back().isNumber() ||
+      (sizes.back().number() != 1 && sizes.back().number() != 2)) {
+    return op.emitOpError("cannot transform ")
+               << x << " along axis " << axis.number() << ": the last axis is for the parts of a number",
+           failure();
+  }
+  t.axis = *normal, t.parts = sizes.back().number();
+  t.inverse = op.getInverse(), t.onesided = op.getOnesided();
+  Size given = sizes[t.axis];
+  Size length = present(op.getDftLength()) ? numberIn(op.getDftLength())
+                : t.realResult()           ? Size(2) * (given - Size(1))
+                                           : given;
+  if (length.isUnknown() || given.isUnknown()) {
+    return Result();
+  }
+  if (!length.isNumber() || !given.isNumber()) {
+    return op.emitOpError("the length of a transform must be known when the model is compiled"), failure();
+  }
+  t.given = given.number(), t.length = length.number();
+  if (t.length < 1) {
+    return op.emitOpError("transforms ") << t.length << " samples", failure();
+  }
+  if (t.onesided && !t.inverse && t.parts == 2) {
+    return op.emitOpError("gives one side of the transform of complex numbers, which has two"), failure();
+  }
+  if (std::max(t.length, t.given) > mostNumbers || t.used() * t.parts > mostNumbers / (2 * t.gives())) {
+    return op.emitOpError("transforms of ") << t.length << " samples are unsupported", failure();
+  }
+  return Result(t);
+}
+
+LogicalResult DFTOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto t = transformOf(*this);
+  if (failed(t)) {
+    return failure();
+  }
+  auto x = ranked(getX());
+  if (!*t) {
+    types.push_back(x ? Type(tensorOf(SmallVector<int64_t>(x.getRank(), ShapedType::kDynamic), x.getElementType()))
+                      : Type(unrankedOf(elementOf(getX()))));
+    return success();
+  }
+  Sizes sizes = sizesOf(x);
+  sizes[(*t)->axis] = (*t)->gives();
+  sizes.back() = (*t)->realResult() ? 1 : 2;
+  types.push_back(sizedType(sizes, x.getElementType()));
+  return success();
+}
+
+/// Before opset 20 the axis is an attribute, by default 1.
+LogicalResult DFTOp::upgrade(Node &node) {
+  if (node.opset < 20) {
+    if (!node.attributes.get("axis")) {
+      node.attributes.set("axis", node.builder.getI64IntegerAttr(1));
+    }
+    node.attributeToOperand("axis", 2);
+  }
+  return success();
+}
+
+/// Rows: the parts of each number that goes in; columns: the parts of each that comes out.
+static Value matrixOf(Formula &f, const Transform &t, Type element) {
+  int64_t parts = t.realResult() ? 1 : 2, columns = t.gives() * parts, n = t.length;
+  SmallVector<double> numbers(t.used() * t.parts * columns);
+  for (int64_t row = 0; row < t.used(); ++row) {
+    // Of a spectrum's one side: each bin but the first, and the middle one, stands for two.
+    double weight = !t.inverse ? 1 : t.realResult() && row != 0 && 2 * row != n ? 2.0 / n : 1.0 / n;
+    for (int64_t k = 0; k < t.gives(); ++k) {
+      double angle = 2 * M_PI * static_cast<double>(row * k % n) / static_cast<double>(n) * (t.inverse ? 1 : -1);
+      double real = std::cos(angle) * weight, imaginary = std::sin(angle) * weight;
+      double *to = numbers.data() + row * t.parts * columns + k * parts;
+      to[0] = real;
+      if (parts == 2) {
+        to[1] = imaginary;
+      }
+      if (t.parts == 2) { // times i
+        to[columns] = -imaginary;
+        if (parts == 2) {
+          to[columns + 1] = real;
+        }
+      }
+    }
+  }
+  return makeConstant(f.b, f.loc, constantFromFloats(tensorOf({t.used() * t.parts, columns}, element), numbers));
+}
+
+LogicalResult DFTOp::decompose(PatternRewriter &rewriter) {
+  auto t = transformOf(*this);
+  if (failed(t) || !*t || !isSized(getX())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Value x = getX();
+  int64_t rank = ranked(x).getRank(), axis = (*t)->axis;
+  // The axis to the last but one.
+  SmallVector<int64_t> there = llvm::to_vector(llvm::seq<int64_t>(0, rank)), back(rank);
+  there.erase(there.begin() + axis);
+  there.insert(there.end() - 1, axis);
+  for (auto [to, from] : llvm::enumerate(there)) {
+    back[from] = static_cast<int64_t>(to);
+  }
+  bool moves = axis != rank - 2;
+  auto turned = [&](Value v, ArrayRef<int64_t> order) {
+    return moves ? f.op("Transpose", {v}, {f.b.getNamedAttr("perm", f.b.getDenseI64ArrayAttr(order))}) : v;
+  };
+  x = turned(x, there);
+  if ((*t)->used() < (*t)->given) {
+    auto one = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
+    x = f.op("Slice", {x, one(0), one((*t)->used()), one(rank - 2), Value()});
+  }
+  Sizes sizes = sizesOf(ranked(x)), flat(sizes.begin(), sizes.end() - 2);
+  flat.push_back((*t)->used() * (*t)->parts);
+  Value y = f.op("MatMul", {f.reshapeTo(x, flat), matrixOf(f, **t, elementOf(x))});
+  sizes[rank - 2] = (*t)->gives(), sizes[rank - 1] = (*t)->realResult() ? 1 : 2;
+  rewriter.replaceOp(*this, turned(f.reshapeTo(y, sizes), back));
+  return success();
+}
+
+// STFT.
+
+/// Batch, frames, samples of a frame and parts of a number; unknown ones where data tells them.
+static FailureOr<Sizes> framesOf(STFTOp op) {
+  auto signal = ranked(op.getSignal());
+  Size step = numberIn(op.getFrameStep());
+  auto window = present(op.getWindow()) ? ranked(op.getWindow()) : RankedTensorType();
+  bool wrong =
+      (signal && signal.getRank() != 3) || (window && window.getRank() != 1) || (step.isNumber() && step.number() < 1);
+  if (wrong) {
+    return op.emitOpError("needs a signal [batch, samples, parts], a step and a window [samples], not ")
+               << op.getSignal().getType() << ", " << op.getFrameStep().getType() << " and "
+               << op.getWindow().getType(),
+           failure();
+  }
+  if (!signal) {
+    return Sizes(4, Size::unknown());
+  }
+  Sizes sizes = sizesOf(signal);
+  Size length = present(op.getFrameLength()) ? numberIn(op.getFrameLength()) : window ? sizeOf(window, 0) : sizes[1];
+  if (window && failed(require(op, length, sizeOf(window, 0)))) {
+    return op.emitOpError("has frames of ") << length.text() << " samples and a window of " << window, failure();
+  }
+  Size frames = step.isNumber() ? floorDiv(sizes[1] - length, step) + Size(1) : Size::unknown();
+  return Sizes{sizes[0], frames.isUnknown() ? frames : max(frames, 0), length, sizes[2]};
+}
+
+LogicalResult STFTOp::inferTypes(SmallVectorImpl<Type> &types) {
+  FailureOr<Sizes> sizes = framesOf(*this);
+  if (failed(sizes)) {
+    return failure();
+  }
+  Size length = (*sizes)[2];
+  Size bins = getOnesided() ? floorDiv(length, 2) + Size(1) : length;
+  types.push_back(sizedType({(*sizes)[0], (*sizes)[1], bins, 2}, elementOf(getSignal())));
+  return success();
+}
+
+LogicalResult STFTOp::decompose(PatternRewriter &rewriter) {
+  FailureOr<Sizes> sizes = framesOf(*this);
+  if (failed(sizes) || llvm::any_of(*sizes, [](const Size &s) { return s.isUnknown(); })) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Size frames = (*sizes)[1], length = (*sizes)[2], step = numberIn(getFrameStep());
+  auto row = [&](const Size &n) { return f.op("Range", {scalar(f, 0), scalar(f, n), scalar(f, 1)}); };
+  Value starts = f.reshapeTo(f.mul(row(frames), scalar(f, step)), {frames, 1});
+  Value x = f.op("Gather", {getSignal(), f.add(starts, row(length))}, {f.integer("axis", 1)});
+  if (present(getWindow())) {
+    x = f.mul(x, f.reshapeTo(getWindow(), {length, 1}));
+  }
+  Value axis = makeInteger(rewriter, getLoc(), 2);
+  rewriter.replaceOp(*this, f.op("DFT", {x, Value(), axis}, {f.integer("onesided", getOnesided() ? 1 : 0)}));
+  return success();
+}
+
+void registerSignal(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Signal.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

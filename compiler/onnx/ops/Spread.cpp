@@ -1,0 +1,202 @@
+// Both scatter: Col2Im rows that have the batch and the channels as their elements, added up; MaxUnpool single
+// elements.
+#include "compiler/onnx/ops/Spread.h"
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Spread.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+static Value zeros(Formula &f, ArrayRef<Size> sizes, Type element) {
+  ElementsAttr zero = isa<FloatType>(element) ? constantFromFloats(tensorOf({1}, element), {0.0})
+                                              : constantFromIntegers(tensorOf({1}, element), {0});
+  return f.op("ConstantOfShape", {makeSizes(f.b, f.loc, sizes)}, {f.b.getNamedAttr("value", zero)});
+}
+static Value turned(Formula &f, Value v) {
+  return f.op("Transpose", {v}, {f.b.getNamedAttr("perm", f.b.getDenseI64ArrayAttr({1, 0}))});
+}
+/// An attribute that has a number for each of `count`, or is left out and then all `otherwise`.
+static std::optional<SmallVector<int64_t>> listOf(std::optional<ArrayRef<int64_t>> given, size_t count,
+                                                  int64_t otherwise, int64_t least) {
+  SmallVector<int64_t> all = given ? llvm::to_vector(*given) : SmallVector<int64_t>(count, otherwise);
+  bool good = all.size() == count && llvm::all_of(all, [&](int64_t n) { return n >= least && n <= INT32_MAX; });
+  return good ? std::optional(all) : std::nullopt;
+}
+
+// Col2Im.
+
+namespace {
+struct Blocks {
+  SmallVector<int64_t> image, block, strides, dilations, pads, steps; ///< steps: places of blocks along each axis
+  int64_t padded(size_t axis) const { return image[axis] + pads[axis] + pads[image.size() + axis]; }
+  int64_t pixels() const {
+    int64_t all = 1;
+    for (size_t i = 0; i < image.size(); ++i) {
+      all *= padded(i);
+    }
+    return all;
+  }
+};
+} // namespace
+
+/// Nothing while the operands do not tell it; failure where they contradict, without a message.
+static FailureOr<std::optional<Blocks>> blocksOf(Col2ImOp op) {
+  auto image = integersOf(op.getImageShape()), block = integersOf(op.getBlockShape());
+  if (!image || !block) {
+    return std::optional<Blocks>();
+  }
+  size_t rank = image->size();
+  auto strides = listOf(op.getStrides(), rank, 1, 1), dilations = listOf(op.getDilations(), rank, 1, 1),
+       pads = listOf(op.getPads(), 2 * rank, 0, 0);
+  if (block->size() != rank || !strides || !dilations || !pads) {
+    return failure();
+  }
+  Blocks b{*image, *block, *strides, *dilations, *pads, {}};
+  for (size_t i = 0; i < rank; ++i) {
+    if (b.image[i] < 0 || b.image[i] > INT32_MAX || b.block[i] < 1 || b.block[i] > INT32_MAX) {
+      return failure();
+    }
+    int64_t room = b.padded(i) - (b.block[i] - 1) * b.dilations[i] - 1;
+    b.steps.push_back(room < 0 ? 0 : room / b.strides[i] + 1);
+  }
+  return std::optional(b);
+}
+
+LogicalResult Col2ImOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto x = ranked(getX());
+  auto blocks = blocksOf(*this);
+  if (!x || (succeeded(blocks) && !*blocks)) {
+    types.push_back(unrankedOf(elementOf(getX())));
+    return success();
+  }
+  Sizes sizes = sizesOf(x);
+  if (succeeded(blocks) && sizes.size() == 3) {
+    int64_t inBlock = elements((*blocks)->block), places = elements((*blocks)->steps);
+    Size channels = floorDiv(sizes[1], inBlock);
+    if (succeeded(require(*this, sizes[1], channels * Size(inBlock))) && succeeded(require(*this, sizes[2], places))) {
+      Sizes shape{sizes[0], channels};
+      shape.append((*blocks)->image.begin(), (*blocks)->image.end());
+      types.push_back(sizedType(shape, x.getElementType()));
+      return success();
+    }
+  }
+  return emitOpError("blocks of type ") << x << " do not make the image that is asked for";
+}
+
+/// Where the elements of all blocks stand in the padded image, in the order of the operand: (element, block).
+static SmallVector<int64_t> placesOf(const Blocks &b) {
+  SmallVector<int64_t> places(elements(b.block) * elements(b.steps), 0);
+  int64_t stride = 1, inner = 1, outer = 1; // inner: of blocks, outer: of elements
+  for (size_t axis = b.image.size(); axis-- > 0;) {
+    for (size_t flat = 0; flat < places.size(); ++flat) {
+      int64_t step = static_cast<int64_t>(flat) % elements(b.steps) / inner % b.steps[axis];
+      int64_t element = static_cast<int64_t>(flat) / elements(b.steps) / outer % b.block[axis];
+      places[flat] += (step * b.strides[axis] + element * b.dilations[axis]) * stride;
+    }
+    inner *= b.steps[axis], outer *= b.block[axis], stride *= b.padded(axis);
+  }
+  return places;
+}
+
+LogicalResult Col2ImOp::decompose(PatternRewriter &rewriter) {
+  auto blocks = blocksOf(*this);
+  if (failed(blocks) || !*blocks || !isSized(getX()) || elementOf(getX()).isInteger(1)) { // booleans have no sum
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  const Blocks &b = **blocks;
+  Sizes to = sizesOf(ranked(getY())), padded{to[0], to[1]};
+  Size rows = to[0] * to[1];
+  int64_t places = elements(b.block) * elements(b.steps), pixels = b.pixels();
+  Value updates = turned(f, f.reshapeTo(getX(), {rows, places}));
+  Value indices =
+      makeConstant(rewriter, getLoc(), constantFromIntegers(tensorOf({places, 1}, rewriter.getI64Type()), placesOf(b)));
+  Value y = f.op("ScatterND", {zeros(f, {pixels, rows}, elementOf(getX())), indices, updates},
+                 {rewriter.getNamedAttr("reduction", rewriter.getStringAttr("add"))});
+  SmallVector<int64_t> starts, ends, axes;
+  for (size_t i = 0; i < b.image.size(); ++i) {
+    padded.push_back(b.padded(i));
+    starts.push_back(b.pads[i]), ends.push_back(b.pads[i] + b.image[i]), axes.push_back(static_cast<int64_t>(i) + 2);
+  }
+  y = f.reshapeTo(turned(f, y), padded);
+  auto list = [&](ArrayRef<int64_t> numbers) { return makeIntegers(rewriter, getLoc(), numbers); };
+  rewriter.replaceOp(*this, f.op("Slice", {y, list(starts), list(ends), list(axes), Value()}));
+  return success();
+}
+
+// MaxUnpool.
+
+/// What the pooling was of, without an output_shape; nothing where the attributes do not fit.
+static std::optional<Sizes> unpooled(MaxUnpoolOp op) {
+  Sizes sizes = sizesOf(ranked(op.getX()));
+  size_t rank = op.getKernelShape().size();
+  auto strides = listOf(op.getStrides(), rank, 1, 1), pads = listOf(op.getPads(), 2 * rank, 0, 0),
+       kernel = listOf(op.getKernelShape(), rank, 1, 1);
+  if (!strides || !pads || !kernel || sizes.size() != rank + 2) {
+    return std::nullopt;
+  }
+  for (size_t i = 0; i < rank; ++i) {
+    Size last = (sizes[i + 2] - Size(1)) * Size((*strides)[i]);
+    sizes[i + 2] = max(last + Size((*kernel)[i] - (*pads)[i] - (*pads)[rank + i]), 0);
+  }
+  return sizes;
+}
+
+LogicalResult MaxUnpoolOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto x = ranked(getX()), indices = ranked(getIndices());
+  if (!x || !indices) {
+    types.push_back(unrankedOf(elementOf(getX())));
+    return success();
+  }
+  auto sizes = unpooled(*this);
+  auto wanted = present(getOutputShape()) ? sizesIn(getOutputShape()) : std::nullopt;
+  bool good = sizes && indices.getRank() == x.getRank() && (!wanted || wanted->size() == sizes->size());
+  for (int64_t i = 0; good && i < x.getRank(); ++i) {
+    good = succeeded(require(*this, sizeOf(x, i), sizeOf(indices, i)));
+  }
+  if (!good) {
+    return emitOpError("indices, kernel, pads, strides or output_shape do not fit ") << x;
+  }
+  if (present(getOutputShape())) {
+    types.push_back(sizedType(wanted ? *wanted : Sizes(x.getRank(), Size::unknown()), x.getElementType()));
+  } else {
+    types.push_back(sizedType(*sizes, x.getElementType()));
+  }
+  return success();
+}
+
+/// An output_shape that is larger has zeros behind; the indices do not count them.
+LogicalResult MaxUnpoolOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getX()) || !isSized(getIndices()) || !isSized(getY())) {
+    return failure();
+  }
+  Sizes sizes = *unpooled(*this), wanted = sizesOf(ranked(getY()));
+  SmallVector<int64_t> pads(2 * sizes.size(), 0);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    Size more = wanted[i] - sizes[i];
+    if (!more.isNumber()) {
+      return failure();
+    }
+    pads[sizes.size() + i] = more.number();
+  }
+  Formula f(rewriter, getLoc());
+  Size count = product(sizesOf(ranked(getX())));
+  Value indices = f.reshapeTo(getIndices(), {count}), flat = zeros(f, {product(sizes)}, elementOf(getX()));
+  Value y = f.op("ScatterElements", {flat, indices, f.reshapeTo(getX(), {count})}, {f.integer("axis", 0)});
+  y = f.reshapeTo(y, sizes);
+  rewriter.replaceOp(*this,
+                     wanted == sizes ? y : f.op("Pad", {y, makeIntegers(rewriter, getLoc(), pads), Value(), Value()}));
+  return success();
+}
+
+void registerSpread(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Spread.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx
