@@ -9,7 +9,7 @@
 
 namespace ingot::importer {
 
-static constexpr int64_t kOldestIr = 3, kNewestIr = 13, kNewestOpset = 28;
+static constexpr int64_t kOldestIr = 3, kNewestIr = 14, kNewestOpset = 28;
 
 llvm::StringRef plainDomain(llvm::StringRef domain) { return domain == "ai.onnx" ? "" : domain; }
 

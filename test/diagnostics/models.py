@@ -96,8 +96,8 @@ def of_version(ir, opset=17):
 
 
 MODELS = [
-    ("IR version 2", of_version(2), "has IR version 2; supported are 3 to 13"),
-    ("IR version 14", of_version(14), "has IR version 14; supported are 3 to 13"),
+    ("IR version 2", of_version(2), "has IR version 2; supported are 3 to 14"),
+    ("IR version 15", of_version(15), "has IR version 15; supported are 3 to 14"),
     ("opset 29", of_version(8, 29), "the model imports operator set 29 of ai.onnx; supported are 1 to 28"),
     ("no graph", ModelProto(ir_version=8), "not an ONNX model: it has no graph"),
     ("pointer of git-lfs", b"version https://git-lfs.github.com/spec/v1\n", "is a git-lfs pointer, not the model itself ('git lfs pull' fetches it)"),

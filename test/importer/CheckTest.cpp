@@ -21,7 +21,7 @@ TEST(Check, Versions) {
   model.set_ir_version(99);
   model.mutable_opset_import(0)->set_version(29);
   std::string text = problemsOf(model);
-  expectProblem(text, "has IR version 99; supported are 3 to 13");
+  expectProblem(text, "has IR version 99; supported are 3 to 14");
   expectProblem(text, "imports operator set 29 of ai.onnx; supported are 1 to 28");
 }
 
