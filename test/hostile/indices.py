@@ -36,11 +36,14 @@ def cases():
         yield "ScatterElements", [X, rows, np.ones((2, 2), np.float32)], 1, [4, -5, *FAR], {"axis": 0}, 13
         yield "Scatter", [X, np.array([[0, 3], [1, 2]], kind), np.ones((2, 2), np.float32)], 1, [4, *FAR], {"axis": 0}, 9
         yield "CumSum", [X, np.array(1, kind)], 1, [2, -3, *FAR], {}, 14
+        yield "CumProd", [X, np.array(1, kind)], 1, [2, -3, *FAR], {}, 26
+        yield "NegativeLogLikelihoodLoss", [X, np.array([0, 5, 2, 1], kind)], 1, [6, -7, *FAR], {}, 13
     tuples = np.array([[0, 3], [3, 1]])
     yield "GatherND", [X, tuples], 1, [6, -7, *FAR, 2**62, -(2**63)], {}, 13
     yield "GatherND", [X, tuples[:, :1]], 1, [4, -5, *FAR, 2**62, -(2**63)], {}, 13
     yield "ScatterND", [X, tuples, np.ones(2, np.float32)], 1, [6, -7, *FAR, 2**62, -(2**63)], {}, 13
     yield "ScatterND", [X, tuples[:, :1], np.ones((2, 6), np.float32)], 1, [4, -5, *FAR, 2**62, -(2**63)], {}, 13
+    yield "MaxUnpool", [np.ones((1, 1, 2, 2), np.float32), np.array([[[[0, 5], [10, 15]]]])], 1, [16, -17, *FAR, 2**62, -(2**63)], {"kernel_shape": [2, 2], "strides": [2, 2]}, 11
     yield "Gather", [X, np.array([1, 2])], 1, [2**62, -(2**63)], {}, 13
     yield "ReverseSequence", [X, np.array([4, 2, 3, 1, 1, 4])], 1, [5, *FAR, 2**62], {}, 13
     yield "RoiAlign", [np.ones((2, 3, 4, 5), np.float32), np.ones((3, 4), np.float32), np.array([0, 1, 0])], 2, [-1, 2, *FAR, 2**62, -(2**63)], {}, 16

@@ -30,7 +30,8 @@ CONSTANTS = {
     "axes": [0], "axis": 0, "shape": [4, 4, 1, 4], "starts": [0], "ends": [2], "steps": [1], "repeats": [1, 2, 1, 1], "tiles": 2, "pads": [0] * 8, "split": [2, 2], "k": 1, "depth": 3,
     "TopK.K": [1], "scales": [1.0, 1.0, 2.0, 2.0], "sizes": [4, 4, 8, 8], "roi": [0.0] * 4 + [1.0] * 4, "start": 0, "limit": 4, "delta": 1, "min": -1.0, "max": 1.0, "Expand.shape": [4, 4, 4, 4],
     "Reshape.shape": [4, 64], "ConstantOfShape.input": [2, 3], "ratio": 0.5, "training_mode": False, "constant_value": 0.0, "size": [1, 1, 2, 2], "bias": None, "Squeeze.axes": [2],
-    "CumSum.axis": 0, "sequence_lens": None,
+    "CumSum.axis": 0, "sequence_lens": None, "CumProd.axis": 0, "AffineGrid.size": [4, 3, 2, 2], "HannWindow.size": 8, "HammingWindow.size": 8, "BlackmanWindow.size": 8,
+    "CenterCropPad.shape": [4, 2, 5, 4], "image_shape": [4, 4], "block_shape": [2, 2], "DFT.axis": 1, "dft_length": 4, "frame_step": 2, "frame_length": 4,
 }  # fmt: skip
 VALUES = {
     "perm": [0, 1, 2, 3], "axes": [0], "starts": [0], "ends": [2], "shape": [4, 64], "split": [2, 2], "kernel_shape": [1, 1], "strides": [1, 1], "dilations": [1, 1], "pads": [0, 0, 0, 0],
@@ -54,6 +55,10 @@ def value_of(attribute, operator=""):
     """Something that the attribute may hold."""
     if (operator, attribute.name) == ("Pad", "pads"):
         return [0] * 8
+    if (operator, attribute.name) == ("BitCast", "to"):
+        return TensorProto.INT32
+    if (operator, attribute.name) == ("CenterCropPad", "axes"):
+        return [0, 1, 2, 3]
     if attribute.name in VALUES and VALUES[attribute.name] is not None:
         return VALUES[attribute.name]
     if attribute.default_value.name:
@@ -74,7 +79,7 @@ class Maker:
         if element is None:
             return ""
         constant = CONSTANTS.get(f"{schema.name}.{parameter.name}", CONSTANTS.get(parameter.name))
-        if constant is not None and not (parameter is schema.inputs[0] and schema.name not in ("Range", "ConstantOfShape")):
+        if constant is not None and not (parameter is schema.inputs[0] and schema.name not in ("Range", "ConstantOfShape") and not schema.name.endswith("Window")):
             self.weights.append(numpy_helper.from_array(np.array(constant, helper.tensor_dtype_to_np_dtype(element)), name))
         else:
             self.inputs.append(helper.make_tensor_value_info(name, element, self.shape_of(schema, parameter)))
@@ -103,8 +108,19 @@ class Maker:
         return made
 
 
+# By operator, and there by operand.
+SHAPES = {
+    "AffineGrid": {"theta": [4, 2, 3]}, "Col2Im": {"input": [2, 8, 9]}, "DFT": {"input": [4, 4, 4, 1]}, "STFT": {"signal": [2, 16, 1], "window": [4]},
+    "NegativeLogLikelihoodLoss": {"target": [4, 4, 4], "weight": [4]}, "SoftmaxCrossEntropyLoss": {"labels": [4, 4, 4], "weights": [4]},
+    "CausalConvWithState": {"input": [2, 4, 4], "weight": [4, 1, 3], "bias": [4], "past_state": [2, 4, 2]},
+    "LinearAttention": {"query": [2, 4, 8], "key": [2, 4, 8], "value": [2, 4, 8], "past_state": [2, 2, 4, 4], "decay": [2, 4, 2], "beta": [2, 4, 2]},
+}  # fmt: skip
+
+
 def shape_of(schema, parameter):
     """Operands are [4, 4, 4, 4] where nothing else is said."""
+    if parameter.name in SHAPES.get(schema.name, {}):
+        return SHAPES[schema.name][parameter.name]
     special = {("LSTM", "W"): [1, 16, 4], ("LSTM", "R"): [1, 16, 4], ("GRU", "W"): [1, 12, 4], ("GRU", "R"): [1, 12, 4], ("RNN", "W"): [1, 4, 4], ("RNN", "R"): [1, 4, 4]}
     gates = {"LSTM": 4, "GRU": 3}.get(schema.name, 1)
     if schema.name in ("LSTM", "GRU", "RNN"):

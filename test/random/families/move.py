@@ -329,3 +329,14 @@ def eye_like(c, x):
     x = any_tensor(c, x, 2, 2)
     c.need(x.rank == 2 and x.dtype in (np.float32, np.int64, np.int32))
     c.node("EyeLike", [x], exact=True, dtype=c.choice([None, 1, 7]), k=c.choice([None, -1, 2]))
+
+
+@op("CenterCropPad", weight=2)
+def center_crop_pad(c, x):
+    """onnx.reference has the word where ONNX Runtime, which takes the body of the standard, pads by half of a negative number."""
+    c.since(18)
+    x = x or c.data(c.shape(1, 4), c.choice([np.float32, np.float32, np.int64, np.int32]))
+    c.need(x.rank and x.array.size and x.array.size < 4000)
+    axes = c.choice([None, c.rng.sample(range(x.rank), c.rng.randint(1, x.rank))])
+    wanted = [max(1, x.shape[axis] + c.choice([-3, -2, -1, 0, 1, 2, 5])) for axis in (range(x.rank) if axes is None else axes)]
+    c.node("CenterCropPad", [x, c.lengths(wanted)], exact=True, axes=axes and [axis - x.rank if c.chance(0.3) else axis for axis in axes])

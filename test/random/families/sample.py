@@ -35,3 +35,13 @@ def roi_align(c, x):
     transformation = c.choice([None, "half_pixel", "output_half_pixel"]) if c.opset >= 16 else None
     c.node("RoiAlign", [x, c.tensor(regions.astype(np.float32)), c.tensor(batch)], mode=c.choice([None, "avg", "max"]), output_height=c.choice([None, 1, 3, 7]),
            output_width=c.choice([None, 2, 7]), sampling_ratio=ratio, spatial_scale=scale, coordinate_transformation_mode=transformation)  # fmt: skip
+
+
+@op("AffineGrid", weight=2)
+def affine_grid(c, x):
+    c.since(20)
+    spatial = c.choice([2, 2, 3])
+    x = c.data([c.choice([1, 2, 3]), spatial, spatial + 1])
+    corners = c.choice([None, 0, 1])
+    size = [x.shape[0], 3, *[c.choice([1, 2, 5, 8, 17]) + (corners == 1) for _ in range(spatial)]]  # one pixel is no distance between corners
+    c.node("AffineGrid", [x, c.lengths(size)], align_corners=corners)
