@@ -131,6 +131,28 @@ private:
 
   // What depends on the symbols.
 
+  /// Bytes of the tensors that depend on the symbols, or the most that they can be.
+  std::vector<Size> boundedBytes() {
+    std::set<std::string> known;
+    std::vector<Size> all;
+    auto add = [&](const Size &bytes) {
+      if (!bytes.isUnknown() && !bytes.isNumber() && known.insert(bytes.text()).second) {
+        all.push_back(bytes);
+      }
+    };
+    llvm::for_each(bufferBytes, add);
+    for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), end->getOperandTypes())) {
+      add(bytesOf(type).bounded(bounds));
+    }
+    return all;
+  }
+  /// Those of sizes that the caller tells.
+  std::vector<onnx::SizeCheck> callersChecks() {
+    std::vector<onnx::SizeCheck> checks = onnx::checksOf(function);
+    llvm::erase_if(checks, [](const auto &check) { return onnx::isPresenceCheck(check.text) || isFound(check); });
+    return checks;
+  }
+
   void buildAdmits() {
     admits = begin("_admits", SmallVector<Type>(symbols.size(), w.b.getIndexType()));
     admits.setPrivate();
@@ -140,23 +162,11 @@ private:
       result = arith::SelectOp::create(w.b, w.loc, bad, status(sizeErrorKind, node), result);
     };
     // The last one that fails is told: first those that tell least.
-    std::set<std::string> known;
-    auto fits = [&](const Size &bytes) {
-      if (!bytes.isNumber() && known.insert(bytes.text()).second) {
-        refuse(impossible(w, bytes), -1);
-      }
-    };
-    llvm::for_each(bufferBytes, fits);
-    for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), end->getOperandTypes())) {
-      if (Size most = bytesOf(type).bounded(bounds); !most.isUnknown()) {
-        fits(most);
-      }
+    for (const Size &bytes : boundedBytes()) {
+      refuse(impossible(w, bytes), -1);
     }
-    std::vector<onnx::SizeCheck> checks = onnx::checksOf(function);
+    std::vector<onnx::SizeCheck> checks = callersChecks();
     for (const onnx::SizeCheck &check : llvm::reverse(checks)) {
-      if (onnx::isPresenceCheck(check.text) || isFound(check)) {
-        continue; // sizes of the caller do not tell
-      }
       refuse(violated(w, check.text), check.node.empty() ? -1 : nodeNumber(check.node));
     }
     for (const std::string &name : symbols) {
@@ -199,6 +209,23 @@ private:
     Value zero = arith::ConstantIntOp::create(w.b, w.loc, 0, 32);
     returnIf(f, w.compare(arith::CmpIPredicate::ne, refused, zero), [&] { return refused; });
   }
+  /// Nearly all runs need few of the checks (SizeChecks.h: UsualRun); the others ask for all.
+  void returnIfRefusedOrUnusual() {
+    std::vector<std::string> checks;
+    for (const onnx::SizeCheck &check : callersChecks()) {
+      checks.push_back(check.text);
+    }
+    std::optional<UsualRun> usual = usualRun(symbols, boundedBytes(), checks);
+    if (!usual) {
+      return returnIfRefused(entry, symbolArguments());
+    }
+    Block *unusual = entry.addBlock(), *next = entry.addBlock();
+    cf::CondBranchOp::create(w.b, w.loc, isUsual(w, *usual), next, ValueRange{}, unusual, ValueRange{});
+    w.b.setInsertionPointToStart(unusual);
+    returnIfRefused(entry, symbolArguments());
+    cf::BranchOp::create(w.b, w.loc, next);
+    w.b.setInsertionPointToStart(next);
+  }
   void returnIf(func::FuncOp f, Value condition, llvm::function_ref<Value()> result) {
     Block *next = f.addBlock(), *fail = f.addBlock();
     cf::CondBranchOp::create(w.b, w.loc, condition, fail, ValueRange{}, next, ValueRange{});
@@ -232,7 +259,8 @@ private:
     declare();
     presence();
     if (admits) {
-      returnIfRefused(entry, symbolArguments());
+      setSymbols(symbolArguments());
+      returnIfRefusedOrUnusual();
       arenaOfRun();
     }
     for (const onnx::SizeCheck &check : onnx::checksOf(function)) {
@@ -270,7 +298,6 @@ private:
   ValueRange symbolArguments() { return sizeArguments().take_front(symbols.size()); }
   void arenaOfRun() {
     bufferOffsets.clear();
-    setSymbols(symbolArguments());
     arena();
   }
 

@@ -105,4 +105,132 @@ Value impossible(Writer &w, const support::Size &bytes) {
   return either(w, size.bad, compare(w, CmpIPredicate::ugt, size.value, most));
 }
 
+namespace {
+
+/// Both sides of "a=b"; of "a" only the first.
+std::vector<support::Size> sidesOf(StringRef check) {
+  auto [first, second] = check.split('=');
+  std::vector<support::Size> sides = {*support::Size::parse(first)};
+  if (!second.empty()) {
+    sides.push_back(*support::Size::parse(second));
+  }
+  return sides;
+}
+
+/// Looks for bounds of the symbols, each as large as the model allows or some power of two, the same for all.
+class UsualBounds {
+public:
+  UsualBounds(ArrayRef<std::string> symbols, ArrayRef<std::string> checks) {
+    for (const std::string &name : symbols) {
+      support::Range range = {0, {}};
+      for (const std::string &check : checks) {
+        narrow(range, support::Size::symbol(name), check);
+      }
+      given[name] = range;
+    }
+  }
+
+  std::map<std::string, support::Range> upTo(int64_t most) const {
+    auto ranges = given;
+    for (auto &[name, range] : ranges) {
+      range.most = std::min(range.most.value_or(most), most);
+    }
+    return ranges;
+  }
+
+  /// What the bounds say, as support::Assuming takes it.
+  support::Sizes facts() const {
+    support::Sizes all;
+    for (const auto &[name, range] : given) {
+      support::Size symbol = support::Size::symbol(name);
+      if (*range.least > 0) {
+        all.push_back(symbol - *range.least);
+      }
+      if (range.most) {
+        all.push_back(support::Size(*range.most) - symbol);
+      }
+    }
+    return all;
+  }
+
+private:
+  std::map<std::string, support::Range> given;
+
+  /// By "8-symbol" and "symbol-1".
+  static void narrow(support::Range &range, const support::Size &symbol, StringRef check) {
+    if (check.contains('=')) {
+      return;
+    }
+    support::Size size = *support::Size::parse(check);
+    if (support::Size most = size + symbol; most.isNumber()) {
+      range.most = std::min(range.most.value_or(most.number()), most.number());
+    }
+    if (support::Size least = symbol - size; least.isNumber()) {
+      range.least = std::max(*range.least, least.number());
+    }
+  }
+};
+
+} // namespace
+
+std::optional<UsualRun> usualRun(ArrayRef<std::string> symbols, ArrayRef<support::Size> bytes,
+                                 ArrayRef<std::string> checks) {
+  UsualBounds bounds(symbols, checks);
+  UsualRun run;
+  auto rangeOf = [&](const support::Size &size) {
+    return safeRangeOf(size, [&](StringRef name) { return run.symbols.at(name.str()); });
+  };
+  auto safe = [&](const support::Size &size) { return rangeOf(size).has_value(); };
+  auto fits = [&](const support::Size &size) { return safe(size) && *rangeOf(size)->most <= mostBytes; };
+  auto allSafe = [&](StringRef check) { return llvm::all_of(sidesOf(check), safe); };
+  for (int bits = 40;; bits -= 2) { // few tensors have axes beyond
+    constexpr int fewestBits = 8;
+    if (bits < fewestBits) {
+      return std::nullopt;
+    }
+    run.symbols = bounds.upTo(int64_t(1) << bits);
+    if (llvm::any_of(run.symbols, [](const auto &s) { return *s.second.most < *s.second.least; })) {
+      return std::nullopt;
+    }
+    if (llvm::all_of(bytes, fits) && llvm::all_of(checks, allSafe)) {
+      break;
+    }
+  }
+  support::Assuming facts(bounds.facts());
+  auto ask = [&](StringRef check) { // parsing it anew simplifies by the facts
+    std::vector<support::Size> sides = sidesOf(check);
+    bool implied = sides.size() == 2 ? sides[0] == sides[1] : sides[0].atLeast(0) || *rangeOf(sides[0])->least >= 0;
+    std::string text = sides[0].text() + (sides.size() == 2 ? "=" + sides[1].text() : "");
+    if (!implied && !llvm::is_contained(run.checks, text)) {
+      run.checks.push_back(text);
+    }
+  };
+  for (const support::Size &size : bytes) {
+    ask(size.text());
+  }
+  llvm::for_each(checks, ask);
+  return run;
+}
+
+Value isUsual(Writer &w, const UsualRun &run) {
+  Type i64 = w.b.getI64Type();
+  Value good = w.constant(1, w.b.getI1Type());
+  auto require = [&](CmpIPredicate how, Value a, Value b) {
+    good = arith::AndIOp::create(w.b, w.loc, good, compare(w, how, a, b));
+  };
+  for (const auto &[name, range] : run.symbols) {
+    Value symbol = w.integer(w.ix(w.symbols.at(name)), i64), least = literal(w, *range.least);
+    require(CmpIPredicate::ule, arith::SubIOp::create(w.b, w.loc, symbol, least),
+            literal(w, *range.most - *range.least));
+  }
+  // Of what is watched only the values are used: that they are right has been proven.
+  for (StringRef check : run.checks) {
+    std::vector<support::Size> sides = sidesOf(check);
+    Value a = watched(w, sides[0]).value;
+    sides.size() == 2 ? require(CmpIPredicate::eq, a, watched(w, sides[1]).value)
+                      : require(CmpIPredicate::sge, a, literal(w, 0));
+  }
+  return good;
+}
+
 } // namespace ingot::lower

@@ -1,6 +1,7 @@
 // Whether a model can run with given symbols, asked before any tensor is touched.
 #pragma once
 #include "compiler/lower/Writer.h"
+#include "compiler/support/SizeRange.h"
 
 namespace ingot::lower {
 
@@ -16,5 +17,19 @@ mlir::Value violated(Writer &w, llvm::StringRef check);
 
 /// i1: whether so many bytes are negative, or more than any machine's address space has.
 mlir::Value impossible(Writer &w, const support::Size &bytes);
+
+/// What to ask of a run whose symbols are so small that no size can overflow, as those of nearly all runs are: bounds
+/// of the symbols, and those checks that they do not imply.
+struct UsualRun {
+  std::map<std::string, support::Range> symbols;
+  std::vector<std::string> checks;
+};
+
+/// Nothing where no bounds of the symbols make all of it safe to compute.
+std::optional<UsualRun> usualRun(llvm::ArrayRef<std::string> symbols, llvm::ArrayRef<support::Size> bytes,
+                                 llvm::ArrayRef<std::string> checks);
+
+/// i1: whether a run is such a run, and may go on.
+mlir::Value isUsual(Writer &w, const UsualRun &run);
 
 } // namespace ingot::lower

@@ -69,7 +69,39 @@ Interval choice(bool least, const Interval &a, const Interval &b) {
                : Interval(Range{any(a.least, b.least, false), both(a.most, b.most, false)});
 }
 
+/// An interval, and whether every step on the way to it was safe.
+struct Steps {
+  Interval interval;
+  bool safe;
+  explicit Steps(int64_t number) : Steps(Interval(number), true) {}
+  Steps(const Interval &result, bool before)
+      : interval(result), safe(before && fits(result.least) && fits(result.most)) {}
+
+private:
+  static bool fits(End end) {
+    constexpr int64_t most = int64_t(1) << 62;
+    return end && *end > -most && *end < most;
+  }
+};
+
+Steps operator+(const Steps &a, const Steps &b) { return {a.interval + b.interval, a.safe && b.safe}; }
+Steps operator*(const Steps &a, const Steps &b) { return {a.interval * b.interval, a.safe && b.safe}; }
+
 } // namespace
+
+std::optional<Range> safeRangeOf(const Size &size, llvm::function_ref<Range(llvm::StringRef)> symbol) {
+  if (size.isUnknown()) {
+    return std::nullopt;
+  }
+  auto leaf = [&](llvm::StringRef name) { return Steps(Interval(symbol(name)), true); };
+  auto call = [](llvm::StringRef name, const Steps &a, const Steps &b) {
+    bool safe = a.safe && b.safe && (name != "div" || *b.interval.least >= 1);
+    return name == "div" ? Steps(quotient(a.interval, b.interval), safe)
+                         : Steps(choice(name == "min", a.interval, b.interval), safe);
+  };
+  Steps steps = size.compute<Steps>({leaf, call});
+  return steps.safe ? std::optional<Range>(steps.interval) : std::nullopt;
+}
 
 Range rangeOf(const Size &size, llvm::function_ref<Range(llvm::StringRef)> symbol) {
   if (size.isUnknown()) {

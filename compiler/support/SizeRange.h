@@ -14,4 +14,7 @@ struct Range {
 /// not count.
 Range rangeOf(const Size &size, llvm::function_ref<Range(llvm::StringRef)> symbol);
 
+/// The same where computing it step by step cannot leave 62 bits nor divide by less than 1; nothing otherwise.
+std::optional<Range> safeRangeOf(const Size &size, llvm::function_ref<Range(llvm::StringRef)> symbol);
+
 } // namespace ingot::support

@@ -34,3 +34,23 @@ func.func @look(%x: tensor<8x8xf32>, %i: tensor<2xi64>) -> tensor<2x8xf32> {
   %0 = onnx.Gather %x, %i : (tensor<8x8xf32>, tensor<2xi64>) -> tensor<2x8xf32>
   return %0 : tensor<2x8xf32>
 }
+
+// -----
+
+// Sizes so small that nothing overflows need few checks: bounds of the symbols, and that sizes are equal which must be.
+// Other runs ask for all.
+// CHECK-LABEL: func.func private @add_admits(
+// CHECK: arith.mulsi_extended
+// CHECK-LABEL: func.func @add_run(
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index, %[[ARENA:[a-z0-9]+]]: memref
+// CHECK-NOT: arith.mulsi_extended
+// CHECK: arith.cmpi ule
+// CHECK: arith.cmpi ule
+// CHECK: arith.cmpi eq
+// CHECK: cf.cond_br %{{.*}}, ^[[GO:bb[0-9]+]], ^[[ASK:bb[0-9]+]]
+// CHECK: ^[[ASK]]:
+// CHECK: call @add_admits(%[[N]], %[[M]])
+func.func @add(%x: tensor<?x8xf32, ["n", ""]>, %y: tensor<?x8xf32, ["m", ""]>) -> tensor<?x8xf32, ["n", ""]> attributes {onnx.checks = [["m=n", "add"]]} {
+  %0 = onnx.Add %x, %y : (tensor<?x8xf32, ["n", ""]>, tensor<?x8xf32, ["m", ""]>) -> tensor<?x8xf32, ["n", ""]>
+  return %0 : tensor<?x8xf32, ["n", ""]>
+}

@@ -128,6 +128,25 @@ TEST(SizeRange, Calls) {
   EXPECT_EQ(rangeText(max(b, p)), "1..8");
 }
 
+std::string safeRangeText(const Size &size) {
+  auto bounds = [](llvm::StringRef name) {
+    return name == "batch" ? ingot::support::Range{1, 8} : ingot::support::Range{0, int64_t(1) << 40};
+  };
+  auto range = safeRangeOf(size, bounds);
+  return range ? std::to_string(*range->least) + ".." + std::to_string(*range->most) : "";
+}
+
+TEST(SizeRange, SafeToCompute) {
+  EXPECT_EQ(safeRangeText(Size(3) * b + Size(1)), "4..25");
+  EXPECT_EQ(safeRangeText(Size(8) - s), "-1099511627768..8");
+  EXPECT_EQ(safeRangeText(s * s), "") << "2^80";
+  EXPECT_EQ(safeRangeText(s * Size(1 << 22)), "") << "2^62";
+  EXPECT_EQ(safeRangeText(min(Size(8), s * s)), "") << "on the way to it";
+  EXPECT_EQ(safeRangeText(floorDiv(s, b)), "0..1099511627776");
+  EXPECT_EQ(safeRangeText(floorDiv(b, s)), "") << "by 0";
+  EXPECT_EQ(safeRangeText(Size::unknown()), "");
+}
+
 TEST(SizeRange, HoldsEveryValue) {
   const Size sizes[] = {b * p - Size(3) * b, floorDiv(p * p + b, b), max(min(b, p), Size(2)) * b - p,
                         floorDiv(p - b, Size(3)) * p, floorDiv(b * b * p, p + Size(4))};
