@@ -156,11 +156,26 @@ namespace {
 struct Computed {
   Ix i;
   Writer *w = nullptr;
-  explicit Computed(int64_t n) : i(n) {}
-  Computed(Ix i, Writer *w) : i(i), w(w) {}
-  friend Computed operator+(Computed a, Computed b) { return {a.i + b.i, a.w ? a.w : b.w}; }
-  friend Computed operator*(Computed a, Computed b) { return {a.i * b.i, a.w ? a.w : b.w}; }
+  bool natural = false; ///< not negative, as symbols are
+  explicit Computed(int64_t n) : i(n), natural(n >= 0) {}
+  Computed(Ix i, Writer *w, bool natural) : i(i), w(w), natural(natural) {}
+  friend Computed operator+(Computed a, Computed b) { return {a.i + b.i, a.w ? a.w : b.w, a.natural && b.natural}; }
+  friend Computed operator*(Computed a, Computed b) { return {a.i * b.i, a.w ? a.w : b.w, a.natural && b.natural}; }
 };
+
+/// Towards minus infinity. A run that divides by less than 1 is refused, but perhaps only after this.
+Computed quotient(Writer &w, const Computed &x, const Computed &y) {
+  Value a = w.value(x.i), d = w.value(y.i);
+  if (!y.i.known()) {
+    d = arith::MaxSIOp::create(w.b, w.loc, d, w.value(1));
+  }
+  if (x.natural) { // shifts where the divisor is a power of two
+    return {w.ix(arith::DivUIOp::create(w.b, w.loc, a, d)), &w, true};
+  }
+  Value quotient = arith::DivSIOp::create(w.b, w.loc, a, d), rest = arith::RemSIOp::create(w.b, w.loc, a, d);
+  Value under = arith::ShRSIOp::create(w.b, w.loc, rest, w.value(63)); // -1 behind a negative rest
+  return {w.ix(arith::AddIOp::create(w.b, w.loc, quotient, under)), &w, false};
+}
 } // namespace
 
 Value Writer::value(Ix i) {
@@ -198,16 +213,14 @@ Value Writer::computed(const support::Size &size) {
   auto symbol = [&](StringRef name) {
     auto it = symbols.find(name.str());
     assert(it != symbols.end() && "a size of a symbol that the function does not get");
-    return Computed(Ix(*this, it->second), this);
+    return Computed(Ix(*this, it->second), this, /*natural=*/true);
   };
   auto call = [&](StringRef name, Computed x, Computed y) {
-    if (name == "div") { // of any sign by a positive number, towards minus infinity
-      Value a = value(x.i), d = value(y.i);
-      Value quotient = arith::DivSIOp::create(b, loc, a, d), rest = arith::RemSIOp::create(b, loc, a, d);
-      Value under = arith::ShRSIOp::create(b, loc, rest, value(63)); // -1 behind a negative rest
-      return Computed(Ix(*this, arith::AddIOp::create(b, loc, quotient, under)), this);
+    if (name == "div") {
+      return quotient(*this, x, y);
     }
-    return Computed(name == "min" ? min(x.i, y.i) : max(x.i, y.i), this);
+    return name == "min" ? Computed(min(x.i, y.i), this, x.natural && y.natural)
+                         : Computed(max(x.i, y.i), this, x.natural || y.natural);
   };
   return value(size.compute<Computed>({symbol, call}).i);
 }
@@ -272,6 +285,20 @@ void Writer::ifThen(Value condition, llvm::function_ref<void()> body) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(op.thenBlock()->getTerminator());
   body();
+}
+
+Ixs Writer::choose(Value condition, llvm::function_ref<Ixs()> yes, llvm::function_ref<Ixs()> no) {
+  auto written = [&](llvm::function_ref<Ixs()> branch) {
+    return [&, branch](OpBuilder &inner, Location) {
+      OpBuilder outer = b;
+      b = inner;
+      SmallVector<Value> values = llvm::map_to_vector(branch(), [&](Ix i) { return value(i); });
+      scf::YieldOp::create(b, loc, values);
+      b = outer;
+    };
+  };
+  auto op = scf::IfOp::create(b, loc, condition, written(yes), written(no));
+  return llvm::map_to_vector<4>(op.getResults(), [&](Value v) { return ix(v); });
 }
 
 SmallVector<std::pair<int64_t, int64_t>, 2> balancedTiles(int64_t extent, int64_t most) {

@@ -92,6 +92,8 @@ public:
                                       llvm::function_ref<llvm::SmallVector<mlir::Value>(Ix, mlir::ValueRange)> body,
                                       bool unroll = true);
   void ifThen(mlir::Value condition, llvm::function_ref<void()> body);
+  /// What one of two computes.
+  Ixs choose(mlir::Value condition, llvm::function_ref<Ixs()> yes, llvm::function_ref<Ixs()> no);
   /// Tiles of at most `most` that cover [from, to); a body for each size. Where the extent is known, all of one size or
   /// of two that differ by one, never a small remainder: 49 by 13 gives 13 + 12 + 12 + 12. Else tiles of `most`, then
   /// what is left by halves of that: 49 by 13 gives 13 + 13 + 13 + 6 + 3 + 1; or, where a tile costs much whatever its

@@ -309,10 +309,9 @@ public:
 
   void tiles() {
     w.loop(build.begin, build.end, 1, [&](Ix item) {
-      Ix panel = remainder(item, t.panels), outer = floorDiv(item, t.panels);
-      Ix block = remainder(outer, t.blocks);
-      enterBatch(floorDiv(outer, t.blocks));
-      Rows rows = rowsOf(block);
+      Ix panel = remainder(item, t.panels);
+      auto [matrix, rows] = rowsOf(floorDiv(item, t.panels));
+      enterBatch(matrix);
       if (!t.dotsForFew) {
         return panelOf(item, panel, rows);
       }
@@ -362,22 +361,32 @@ private:
   /// Whether some vector of the last panel may have fewer columns than lanes.
   bool mayEndEarly() const { return t.lanes > 1 && (t.rest || !p.n.isNumber()); }
 
-  /// A work item's rows: tiles [from, to) where their number is known, else rows [from, to).
+  /// A work item's rows: tiles [from, to) where their number is known, else rows [from, to) in `count` tiles of one
+  /// `height`.
   struct Rows {
-    Ix from, to;
+    Ix from, to, count, height;
   };
-  Rows rowsOf(Ix block) {
+  /// Its place in the batch, and its rows.
+  std::pair<Ix, Rows> rowsOf(Ix item) {
     if (!t.highest) {
-      Ix from = block * t.tilesPerBlock;
-      return {from, min(from + Ix(t.tilesPerBlock), t.tiles)};
+      Ix from = remainder(item, t.blocks) * t.tilesPerBlock;
+      return {floorDiv(item, t.blocks), {from, min(from + Ix(t.tilesPerBlock), t.tiles), {}, {}}};
     }
-    if (t.blocks.is(1)) {
-      return {0, p.m};
+    // Divisions by what is not known take as long as a small product: few rows need none.
+    Value few = w.compare(arith::CmpIPredicate::sle, p.m, t.highest);
+    Ixs all = w.choose(few, [&] { return Ixs{item, 0, p.m, 1, p.m}; }, [&] { return openRowsOf(item); });
+    return {all[0], {all[1], all[2], all[3], all[4]}};
+  }
+  Ixs openRowsOf(Ix item) {
+    Ix height = t.highest, from = 0, to = p.m, matrix = item;
+    if (!t.blocks.is(1)) {
+      Ix wanted = w.ix(w.value(ceilDiv(p.m, t.blocks)));
+      Ix rows = floorDiv(wanted + (height - 1), height) * height;
+      from = min(remainder(item, t.blocks) * rows, p.m), to = min(from + rows, p.m);
+      matrix = floorDiv(item, t.blocks);
     }
-    Ix height = t.highest, wanted = w.ix(w.value(ceilDiv(p.m, t.blocks)));
-    Ix rows = floorDiv(wanted + (height - 1), height) * height;
-    Ix from = min(block * rows, p.m);
-    return {from, min(from + rows, p.m)};
+    Ix rows = to - from, count = floorDiv(rows + Ix(height - 1), height);
+    return {matrix, from, to, count, floorDiv(rows + count - 1, max(count, 1))};
   }
 
   void panelOf(Ix item, Ix panel, const Rows &rows) {
@@ -475,7 +484,7 @@ private:
   void eachTile(const Panel &at, const Rows &rows) {
     Ix from = rows.from, to = rows.to;
     if (t.highest) {
-      return openTiles(at, from, to);
+      return openTiles(at, rows);
     }
     int64_t small = p.m.number() / t.tiles, larger = p.m.number() % t.tiles;
     if (larger) {
@@ -484,13 +493,11 @@ private:
     w.loop(max(from, larger), to, 1, [&](Ix i) { tile(at, Ix(larger) + i * Ix(small), small, i - from); });
   }
 
-  /// Rows [from, to) in tiles of one height.
-  void openTiles(const Panel &at, Ix from, Ix to) {
-    Ix rows = to - from, count = floorDiv(rows + Ix(t.highest - 1), t.highest);
-    Ix height = floorDiv(rows + count - 1, max(count, 1));
+  void openTiles(const Panel &at, const Rows &rows) {
     for (int64_t h = t.dotsForFew ? 3 : 1; h <= t.highest; ++h) {
-      w.ifThen(w.compare(arith::CmpIPredicate::eq, height, h),
-               [&] { w.loop(0, count, 1, [&](Ix i) { tile(at, from + min(i * Ix(h), rows - Ix(h)), h, i); }); });
+      Ix last = rows.to - Ix(h);
+      w.ifThen(w.compare(arith::CmpIPredicate::eq, rows.height, h),
+               [&] { w.loop(0, rows.count, 1, [&](Ix i) { tile(at, min(rows.from + i * Ix(h), last), h, i); }); });
     }
   }
 
