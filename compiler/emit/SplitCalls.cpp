@@ -1,8 +1,10 @@
 // Kernels over several threads. A call that may be split carries `ingot.items = N` and ends with the range [0, N) of
 // work items. It becomes
 //
-//   args = {every operand but the range}            on the stack, one place for all calls
-//   status = ingot_parallel_for(exec, @KERNEL_range, args, N)
+//   if exec is NULL, that is on one thread, and N > 0: the call as it is, of all items
+//   otherwise
+//     args = {every operand but the range}            on the stack, one place for all calls
+//     status = ingot_parallel_for(exec, @KERNEL_range, args, N)
 //
 // where KERNEL_range(args, begin, end) calls the kernel. A status other than 0 ends the run, unless the kernel has one
 // of its own: then the caller looks at it.
@@ -42,7 +44,34 @@ private:
 
   void replace(LLVM::LLVMFuncOp run, LLVM::CallOp call, Value arguments) {
     Location loc = call.getLoc();
-    builder.setInsertionPoint(call);
+    Value exec = run.getArgument(run.getNumArguments() - 1);
+    Block *before = call->getBlock(), *rest = before->splitBlock(call->getNextNode());
+    Block *whole = builder.createBlock(rest), *parts = builder.createBlock(rest);
+    builder.setInsertionPointToEnd(before);
+    Value null = LLVM::ZeroOp::create(builder, loc, pointer);
+    Value zero = LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(0));
+    Value alone = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, exec, null);
+    Value some = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::sgt, call.getOperands().back(), zero);
+    alone = LLVM::AndOp::create(builder, loc, alone, some);
+    LLVM::CondBrOp::create(builder, loc, alone, whole, ValueRange(), parts, ValueRange());
+    builder.setInsertionPointToStart(parts);
+    Value status = callInParts(call, exec, arguments);
+    call->moveBefore(whole, whole->end());
+    builder.setInsertionPointToEnd(whole);
+    if (call.getNumResults() == 1) { // the caller looks at it
+      Value joined = rest->addArgument(i32, loc);
+      call.getResult().replaceAllUsesWith(joined);
+      LLVM::BrOp::create(builder, loc, call.getResults(), rest);
+      builder.setInsertionPointToEnd(parts);
+      LLVM::BrOp::create(builder, loc, ValueRange{status}, rest);
+    } else {
+      LLVM::BrOp::create(builder, loc, ValueRange(), rest);
+      returnUnlessZero(status, parts, rest);
+    }
+  }
+
+  Value callInParts(LLVM::CallOp call, Value exec, Value arguments) {
+    Location loc = call.getLoc();
     ValueRange operands = call.getOperands().drop_back(2);
     Type type = argumentsType(operands);
     for (auto [index, operand] : llvm::enumerate(operands)) {
@@ -50,18 +79,10 @@ private:
           LLVM::GEPOp::create(builder, loc, pointer, type, arguments, ArrayRef<LLVM::GEPArg>{0, int32_t(index)});
       LLVM::StoreOp::create(builder, loc, operand, place);
     }
-    LLVM::LLVMFuncOp body = rangeFunction(call, type);
-    builder.setInsertionPoint(call);
-    Value function = LLVM::AddressOfOp::create(builder, loc, body);
-    Value exec = run.getArgument(run.getNumArguments() - 1);
+    Value function = LLVM::AddressOfOp::create(builder, loc, rangeFunction(call, type));
     auto split = LLVM::CallOp::create(builder, loc, parallelFor(),
                                       ValueRange{exec, function, arguments, call.getOperands().back()});
-    if (call.getNumResults() == 1) {
-      call.getResult().replaceAllUsesWith(split.getResult());
-    } else {
-      returnUnlessZero(split.getResult(), call);
-    }
-    call.erase();
+    return split.getResult();
   }
 
   /// KERNEL_range, made once.
@@ -70,6 +91,7 @@ private:
     if (auto present = module.lookupSymbol<LLVM::LLVMFuncOp>(name)) {
       return present;
     }
+    OpBuilder::InsertionGuard guard(builder);
     auto kernel = module.lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee());
     Location loc = kernel.getLoc();
     builder.setInsertionPointAfter(kernel);
@@ -104,10 +126,9 @@ private:
     return LLVM::LLVMFuncOp::create(builder, module.getLoc(), name, type);
   }
 
-  /// Splits the block before `next`.
-  void returnUnlessZero(Value status, Operation *next) {
-    Location loc = next->getLoc();
-    Block *block = next->getBlock(), *rest = block->splitBlock(next);
+  /// At the end of `block`; what follows is the block `rest`.
+  void returnUnlessZero(Value status, Block *block, Block *rest) {
+    Location loc = status.getLoc();
     Block *fail = builder.createBlock(rest);
     LLVM::ReturnOp::create(builder, loc, status);
     builder.setInsertionPointToEnd(block);

@@ -1,4 +1,5 @@
-// Calls with work items go through ingot_parallel_for; a status ends the run; the host decides about the threads.
+// Calls with work items go through ingot_parallel_for; a status ends the run; the host decides about the threads. Without
+// a host (exec is NULL) they are calls.
 // RUN: %ingot-opt %s --emit-lower-to-llvm=target=x86-64-v2 | FileCheck %s
 // RUN: emit-model %s %t x86-64-v2 lib
 // RUN: clang-22 -std=c99 -I%t -I%source/runtime_support/include %S/Inputs/threads.c %t/split.a %build/lib/libingot_rt.a -o %t/run && %t/run
@@ -7,8 +8,12 @@
 // CHECK: llvm.call @add_one(
 // CHECK: llvm.func internal @checked_range
 // CHECK: llvm.func @split_run
+// CHECK: llvm.icmp "eq" %{{.*}} : !llvm.ptr
+// CHECK: llvm.cond_br
+// CHECK: llvm.call @add_one(
 // CHECK: llvm.call @ingot_parallel_for
 // CHECK: llvm.cond_br
+// CHECK: llvm.call @checked(
 // CHECK: llvm.call @ingot_parallel_for
 // CHECK-NOT: ingot.items
 module attributes {ingot.model = {
