@@ -6,6 +6,7 @@
 #include "compiler/graph/FoldSizes.h"
 #include "compiler/graph/RowSlice.h"
 #include "compiler/graph/SimplifyControl.h"
+#include "compiler/graph/SolveSizes.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/EvaluateElementwise.h"
@@ -323,6 +324,11 @@ LogicalResult simplify(func::FuncOp function) {
       return failure();
     }
     collectFacts(function);
+    while (round + 1 < mostRounds && solveSizes(function)) {
+      if (failed(walkForward(function))) {
+        return failure();
+      }
+    }
     // No bound of a found size is new either, or it is enough.
     if (function->getAttr(onnx::factsName) == before || round + 1 == mostRounds) {
       collectChecks(function);

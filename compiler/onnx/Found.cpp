@@ -256,7 +256,7 @@ struct Replacement {
     return b.empty() ? first : first + "=" + (*this)(*Size::parse(b)).text();
   }
   Attribute in(StringAttr text) const {
-    return text.getValue().contains('$') ? StringAttr::get(text.getContext(), check(text.getValue())) : text;
+    return text.getValue().contains(symbol) ? StringAttr::get(text.getContext(), check(text.getValue())) : text;
   }
   ArrayAttr in(ArrayAttr texts) const {
     SmallVector<Attribute> all;

@@ -60,7 +60,7 @@ bool mentionsAny(const Size &size, const std::set<std::string> &symbols);
 /// Whether the types, sizes or regions of an op speak of one of the symbols.
 bool speaksOf(mlir::Operation *op, const std::set<std::string> &symbols);
 
-/// Writes `size` wherever the function around `op` speaks of the found size `symbol`, but for types: they are inferred.
+/// Writes `size` wherever the function around `op` speaks of `symbol`, but for types: they are inferred.
 void replaceFound(mlir::Operation *op, llvm::StringRef symbol, const Size &size);
 
 /// Of the found sizes of a function.

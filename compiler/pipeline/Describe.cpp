@@ -28,7 +28,7 @@ static int32_t typeNumber(Type t) {
   }
 }
 
-/// What the facts `most - symbol` and `symbol - least` say.
+/// What the facts `most - symbol` and `symbol - least` say, and a check that the symbol is a number.
 static plan::SymbolInfo symbolInfo(const std::string &name, llvm::ArrayRef<support::Size> facts,
                                    llvm::ArrayRef<onnx::SizeCheck> checks) {
   plan::SymbolInfo info;
@@ -49,6 +49,13 @@ static plan::SymbolInfo symbolInfo(const std::string &name, llvm::ArrayRef<suppo
     if (least.isNumber() && least.number() > info.least) {
       info.least = least.number();
       bounded(fact);
+    }
+  }
+  for (const onnx::SizeCheck &check : checks) {
+    auto [symbol, number] = llvm::StringRef(check.text).split('=');
+    if (symbol == name && !number.getAsInteger(10, info.most)) {
+      info.least = info.most;
+      info.boundedBy = "node '" + check.node + "'";
     }
   }
   return info;

@@ -83,3 +83,33 @@ func.func @required(%x: tensor<?xf32, ["a"]>, %y: tensor<?xf32, ["b"]>) -> tenso
   %z = onnx.Add %x, %y : (tensor<?xf32, ["a"]>, tensor<?xf32, ["b"]>) -> tensor<*xf32>
   return %z : tensor<*xf32>
 }
+
+// -----
+
+// What is right for one size only has that size: the argument keeps its symbol, and the run is checked.
+// CHECK-LABEL: @solved
+// CHECK-SAME: %[[X:.*]]: tensor<?x6xf32, ["batch", ""]>
+// CHECK-SAME: -> tensor<1x6xf32>
+// CHECK-SAME: ["batch=1", ""]
+// CHECK: %[[ONE:.*]] = onnx.Reshape %[[X]], %{{.*}} -> tensor<1x6xf32>
+// CHECK: onnx.Mul %{{.*}} : (tensor<1x6xf32>, tensor<6xf32>) -> tensor<1x6xf32>
+func.func @solved(%x: tensor<?x6xf32, ["batch", ""]>) -> tensor<*xf32> {
+  %all = onnx.Constant dense<-1> : tensor<1xi64>
+  %flat = onnx.Reshape %x, %all : (tensor<?x6xf32, ["batch", ""]>, tensor<1xi64>) -> tensor<*xf32>
+  %y = onnx.Mul %x, %flat : (tensor<?x6xf32, ["batch", ""]>, tensor<*xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// No number of rows makes 4 of them 6 columns, and several symbols have many solutions.
+// CHECK-LABEL: @unsolved
+// CHECK-SAME: ["4*rows=6", ""]
+// CHECK-NOT: onnx.Reshape %arg1
+func.func @unsolved(%x: tensor<?x4xf32, ["rows", ""]>, %w: tensor<6xf32>, %p: tensor<?xf32, ["p"]>, %q: tensor<?xf32, ["q"]>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %all = onnx.Constant dense<-1> : tensor<1xi64>
+  %flat = onnx.Reshape %x, %all : (tensor<?x4xf32, ["rows", ""]>, tensor<1xi64>) -> tensor<*xf32>
+  %y = onnx.Mul %flat, %w : (tensor<*xf32>, tensor<6xf32>) -> tensor<*xf32>
+  %z = onnx.Mul %p, %q : (tensor<?xf32, ["p"]>, tensor<?xf32, ["q"]>) -> tensor<*xf32>
+  return %y, %z : tensor<*xf32>, tensor<*xf32>
+}

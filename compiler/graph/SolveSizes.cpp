@@ -1,0 +1,85 @@
+// The arguments keep their symbols, which are the caller's; behind each stands a Reshape to the sizes that are left.
+// Only what every run needs is solved: ops in regions may not run.
+#include "compiler/graph/SolveSizes.h"
+#include "compiler/onnx/Control.h"
+#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Found.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Optional.h"
+#include "compiler/onnx/Shapes.h"
+
+using namespace mlir;
+using ingot::support::Size;
+
+namespace ingot::graph {
+namespace {
+
+struct Solution {
+  std::string symbol;
+  int64_t value;
+  std::string check() const { return symbol + "=" + std::to_string(value); }
+};
+
+/// What makes `a` and `b` equal, where that is one value of one symbol of the caller's.
+std::optional<Solution> solutionOf(const Size &a, const Size &b) {
+  Size difference = a - b;
+  std::set<std::string> names;
+  difference.eachSymbol([&](StringRef name) { names.insert(name.str()); });
+  if (difference.isUnknown() || names.size() != 1 || Size::isFound(*names.begin())) {
+    return std::nullopt;
+  }
+  auto at = [&](int64_t value) { return difference.evaluate([&](StringRef) { return std::optional(value); }); };
+  std::optional<int64_t> rest = at(0), next = at(1);
+  int64_t factor, value;
+  if (!rest || !next || __builtin_sub_overflow(*next, *rest, &factor) || factor == 0) {
+    return std::nullopt;
+  }
+  bool linear = difference == Size(factor) * Size::symbol(*names.begin()) + Size(*rest);
+  if (!linear || __builtin_sub_overflow(0, *rest, &value) || value % factor || value / factor < 1) {
+    return std::nullopt;
+  }
+  return Solution{*names.begin(), value / factor};
+}
+
+bool isKnown(func::FuncOp function, const Solution &solution) {
+  return llvm::any_of(onnx::checksOf(function), [&](const auto &check) { return check.text == solution.check(); });
+}
+
+void apply(func::FuncOp function, const Solution &solution, Operation *reason) {
+  onnx::replaceFound(reason, solution.symbol, solution.value);
+  onnx::addCheck(function, {solution.check(), onnx::nodeOf(reason->getLoc())});
+  auto solved = [&](StringRef name) { return name == solution.symbol ? Size(solution.value) : Size::symbol(name); };
+  OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = onnx::ranked(argument);
+    if (!type || llvm::none_of(onnx::sizesOf(type), [&](const Size &s) { return s.mentions(solution.symbol); })) {
+      continue;
+    }
+    onnx::Sizes sizes = onnx::sizesOf(type);
+    for (Size &size : sizes) {
+      size = size.replaced(solved);
+    }
+    Value known = onnx::Formula(b, reason->getLoc()).reshapeTo(argument, sizes);
+    argument.replaceAllUsesExcept(known, known.getDefiningOp());
+  }
+}
+
+} // namespace
+
+bool solveSizes(func::FuncOp function) {
+  if (llvm::any_of(function.getArguments(), [](BlockArgument argument) { return onnx::optionalInput(argument); })) {
+    return false; // whether one is there is asked of the argument itself
+  }
+  for (Operation &op : function.getBody().front()) {
+    for (const auto &[a, b] : onnx::requirementsOf(&op)) {
+      std::optional<Solution> solution = solutionOf(a, b);
+      if (solution && !isKnown(function, *solution)) {
+        apply(function, *solution, &op);
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+} // namespace ingot::graph
