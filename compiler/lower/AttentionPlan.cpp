@@ -1,0 +1,153 @@
+#include "compiler/lower/AttentionPlan.h"
+#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/ops/Attention.h"
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+using support::Size;
+using support::Sizes;
+
+static constexpr int64_t rowsHeld = 32;  ///< of a block
+static constexpr int64_t keysHeld = 128; ///< of a block
+static constexpr int64_t mostItems = 16;
+
+static Walked walkedBy(ArrayAttr texts) {
+  Walked walk;
+  for (Attribute text : texts) {
+    walk.strides.push_back(*Size::parse(cast<StringAttr>(text).getValue()));
+  }
+  walk.offset = walk.strides.front();
+  walk.strides.erase(walk.strides.begin());
+  return walk;
+}
+
+static AttentionProblem problemOf(plan::KernelOp kernel) {
+  auto op = cast<onnx::AttendOp>(rootOf(kernel));
+  Sizes axes = plan::sizesOf(Group::typeOf(op.product()));
+  AttentionProblem p;
+  p.batch.assign(axes.begin(), axes.end() - 2);
+  p.queries = axes[axes.size() - 2], p.keys = axes.back();
+  p.width = op.getWidth(), p.valueWidth = op.getValueWidth();
+  p.q = walkedBy(op.getWalkQ()), p.k = walkedBy(op.getWalkK()), p.v = walkedBy(op.getWalkV());
+  p.own = p.batch.size();
+  while (p.own > 0 && (p.batch[p.own - 1].is(1) || (p.k.strides[p.own - 1].is(0) && p.v.strides[p.own - 1].is(0)))) {
+    --p.own;
+  }
+  p.rows = p.queries * product(ArrayRef(p.batch).drop_front(p.own));
+  p.outer = product(ArrayRef(p.batch).take_front(p.own));
+  return p;
+}
+
+static int64_t powerOfTwoIn(int64_t n, int64_t most) { return std::min<int64_t>(most, llvm::bit_floor<uint64_t>(n)); }
+
+/// Parts of `n`, at most `most` each and of equal size, rounded up.
+static int64_t evenly(int64_t n, int64_t most) { return llvm::divideCeil(n, llvm::divideCeil(n, most)); }
+
+static void cutRows(AttentionCut &c, const AttentionProblem &p, const target::MachineModel &machine) {
+  c.most = c.lanes / 3;
+  c.vectors = floorDiv(p.rows + Size(c.lanes - 1 - c.most), c.lanes);
+  c.left = p.rows - c.vectors * Size(c.lanes);
+  c.rowsBlock = std::max(rowsHeld, c.lanes);
+  c.valueTile = machine.registers >= 32 ? 8 : 4;
+  if (c.vectors.isNumber()) {
+    int64_t rows = c.vectors.number() * c.lanes;
+    c.rowsBlock = std::min(c.rowsBlock, std::max(rows, c.lanes));
+    if (rows > 0 && rows <= c.rowsBlock) {
+      c.valueTile = evenly(std::min(rows, p.rows.number()), c.valueTile);
+    }
+  }
+  c.blocks = max(Size(1), ceilDiv(c.vectors, c.rowsBlock / c.lanes));
+  c.tasks = p.outer * c.blocks;
+  c.items = max(Size(1), min(c.tasks, mostItems));
+}
+
+static void cutKeys(AttentionCut &c, const AttentionProblem &p, const target::MachineModel &machine) {
+  c.keyTile = std::min<int64_t>(8, machine.matmulTile.rows);
+  c.keysBlock = keysHeld;
+  if (p.keys.isNumber()) {
+    c.keysBlock = evenly(p.keys.number(), c.keysBlock);
+    c.keyTile = evenly(c.keysBlock, c.keyTile);
+  }
+  c.keysBlock = static_cast<int64_t>(llvm::alignTo(c.keysBlock, c.keyTile));
+}
+
+static AttentionCut cutOf(const AttentionProblem &p, const target::MachineModel &machine) {
+  AttentionCut c;
+  c.lanes = std::max<int64_t>(1, machine.lanes);
+  cutRows(c, p, machine);
+  cutKeys(c, p, machine);
+  c.dotLanes = powerOfTwoIn(p.width, c.lanes);
+  c.valueLanes = powerOfTwoIn(p.valueWidth, c.lanes);
+  c.valueVectors = llvm::divideCeil(p.valueWidth, c.valueLanes);
+  int64_t spare = machine.fusedMultiplyAdd ? 2 : 3;
+  c.panel = std::max<int64_t>(1, (machine.registers - spare) / (c.valueTile + 1));
+  c.panel = evenly(c.valueVectors, c.panel);
+  return c;
+}
+
+/// A piece of scratch.
+static int64_t take(AttentionCut &c, int64_t bytes) {
+  int64_t at = c.bytes;
+  c.bytes += static_cast<int64_t>(llvm::alignTo(bytes, 64));
+  return at;
+}
+
+/// The arguments of the kernel's region that a value is computed from.
+static void collectArguments(Value v, llvm::function_ref<void(BlockArgument)> f) {
+  if (auto argument = dyn_cast<BlockArgument>(v)) {
+    return f(argument);
+  }
+  for (Value operand : v.getDefiningOp()->getOperands()) {
+    collectArguments(operand, f);
+  }
+}
+
+static SmallVector<AttentionOther> othersOf(plan::KernelOp kernel, const AttentionProblem &p) {
+  auto op = cast<onnx::AttendOp>(rootOf(kernel));
+  SmallVector<AttentionOther> others;
+  int64_t rank = static_cast<int64_t>(p.batch.size()) + 2;
+  for (auto [i, v] : llvm::enumerate(op.getOthers())) {
+    AttentionOther other{v, op.block().getArgument(i + 1)};
+    collectArguments(v, [&](BlockArgument argument) {
+      Sizes sizes = plan::sizesOf(Group::typeOf(argument));
+      int64_t shift = rank - static_cast<int64_t>(sizes.size());
+      for (auto [axis, size] : llvm::enumerate(sizes)) {
+        int64_t of = static_cast<int64_t>(axis) + shift;
+        bool along = !size.repeats();
+        other.alongKeys |= along && of == rank - 1;
+        other.alongHeads |= along && of == static_cast<int64_t>(p.own) - 1;
+        other.alongRows |= along && of >= static_cast<int64_t>(p.own) && of < rank - 1;
+      }
+    });
+    others.push_back(other);
+  }
+  return others;
+}
+
+/// Gives everything its place in scratch.
+static void place(AttentionCut &c, const AttentionProblem &p, MutableArrayRef<AttentionOther> others) {
+  bool many = !c.vectors.is(0);
+  int64_t rows = many ? c.rowsBlock : std::max<int64_t>(1, c.most), keys = c.keysBlock + c.lanes;
+  c.q = take(c, 4 * std::max(many ? rows * p.width : 0, c.most * (p.width + c.lanes)));
+  c.s = take(c, 4 * keys * (many ? rows : 1));
+  c.sums = take(c, 4 * rows * c.valueStride());
+  c.best = take(c, 4 * rows), c.total = take(c, 4 * rows), c.worth = take(c, 4 * rows);
+  for (AttentionOther &other : others) {
+    if (other.alongRows && many) {
+      int64_t bytes = llvm::divideCeil(memoryType(other.element()).getIntOrFloatBitWidth(), 8);
+      other.packed = take(c, bytes * rows * (other.alongKeys ? keys : 1));
+    }
+  }
+}
+
+AttentionPlan planAttention(plan::KernelOp kernel, const target::MachineModel &machine) {
+  AttentionProblem problem = problemOf(kernel);
+  AttentionPlan plan{problem, cutOf(problem, machine), othersOf(kernel, problem)};
+  place(plan.cut, problem, plan.others);
+  return plan;
+}
+
+} // namespace ingot::lower
