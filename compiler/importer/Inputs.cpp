@@ -15,7 +15,11 @@ namespace {
 class InputReader {
 public:
   InputReader(MLIRContext *context, const pb::GraphProto &graph, const ImportOptions &options, Problems &problems)
-      : context(context), graph(graph), options(options), problems(problems), symbols(options.dims) {}
+      : context(context), graph(graph), options(options), problems(problems) {
+    for (const auto &[name, size] : options.dims) {
+      symbols[symbolOf("", 0, name)] = size;
+    }
+  }
 
   std::vector<Input> run();
 
@@ -29,7 +33,7 @@ private:
   const pb::GraphProto &graph;
   const ImportOptions &options;
   Problems &problems;
-  std::map<std::string, int64_t> symbols;
+  std::map<std::string, int64_t> symbols;            ///< that are given
   std::vector<const pb::ValueInfoProto *> values; ///< the inputs that have no initializer
   std::vector<Input> inputs;
 };
@@ -46,10 +50,9 @@ static const pb::TensorShapeProto &shapeOf(const pb::ValueInfoProto &value) {
   return type ? type->shape() : pb::TensorShapeProto::default_instance();
 }
 
-/// How flags name an axis: as the model does, or as its symbol where that has no name for it.
-static std::string nameOf(const pb::ValueInfoProto &value, size_t axis) {
-  const std::string &name = shapeOf(value).dim(int(axis)).dim_param();
-  return name.empty() ? symbolOf(value.name(), axis, "") : name;
+/// Flags name an axis by this or as the model does.
+static std::string symbolOf(const pb::ValueInfoProto &value, size_t axis) {
+  return symbolOf(value.name(), axis, shapeOf(value).dim(int(axis)).dim_param());
 }
 
 static std::string shapeText(const pb::TensorShapeProto &shape) {
@@ -80,14 +83,16 @@ void InputReader::shapesGiveSymbols() {
         problems.add("--shape gives input " + quoted(value->name()) + " the dim " + llvm::Twine(size) +
                      " where the model says " + llvm::Twine(dim.dim_value()));
       }
-      auto [symbol, isNew] = symbols.try_emplace(dim.dim_param(), size);
-      if (!dim.dim_param().empty() && !isNew && symbol->second != size) {
+      if (dim.dim_param().empty()) {
+        continue;
+      }
+      auto [symbol, isNew] = symbols.try_emplace(symbolOf("", 0, dim.dim_param()), size);
+      if (!isNew && symbol->second != size) {
         problems.add("dimension " + quoted(dim.dim_param()) + " is given two sizes: " + llvm::Twine(symbol->second) +
                      " and " + llvm::Twine(size));
       }
     }
   }
-  symbols.erase("");
 }
 
 void InputReader::optionsMeanSomething() {
@@ -95,7 +100,7 @@ void InputReader::optionsMeanSomething() {
   for (const pb::ValueInfoProto *value : values) {
     names.insert(value->name());
     for (int axis = 0; axis < shapeOf(*value).dim_size(); ++axis) {
-      known.insert(nameOf(*value, axis));
+      known.insert(symbolOf(*value, axis));
     }
   }
   for (const auto &[name, dims] : options.shapes) {
@@ -107,7 +112,7 @@ void InputReader::optionsMeanSomething() {
     }
   }
   for (const auto &[name, size] : options.dims) {
-    if (!known.contains(name)) {
+    if (!known.contains(symbolOf("", 0, name))) {
       problems.add("--dim names " + quoted(name) + ", which is not a dimension of any input");
     }
     if (size < 0) {
@@ -123,7 +128,7 @@ void InputReader::shape(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t
     return;
   }
   for (auto [axis, dim] : llvm::enumerate(shapeOf(value).dim())) {
-    auto symbol = symbols.find(nameOf(value, axis));
+    auto symbol = symbols.find(symbolOf(value, axis));
     bool fixed = isKnown(dim) || symbol != symbols.end();
     dims.push_back(isKnown(dim) ? dim.dim_value() : fixed ? symbol->second : ShapedType::kDynamic);
   }

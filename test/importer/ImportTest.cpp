@@ -121,6 +121,9 @@ TEST(Import, SymbolicDims) {
   expectProblem(import(symbolicModel("batch"), {.dims = {{"batch", 4}}}),
                 "tensor<4x3xf32> {onnx.dims = [\"batch\", \"\"]");
   expectProblem(import(symbolicModel(""), {.dims = {{"x_0", 4}}}), "tensor<4x3xf32>");
+  // As the model writes it and as reports and headers do.
+  expectProblem(import(symbolicModel("p2o.Dim.0"), {.dims = {{"p2o.Dim.0", 4}}}), "tensor<4x3xf32>");
+  expectProblem(import(symbolicModel("p2o.Dim.0"), {.dims = {{"p2o_Dim_0", 4}}}), "tensor<4x3xf32>");
   expectProblem(import(symbolicModel(""), {.shapes = {{"x", {5, 3}}}}), "tensor<5x3xf32>");
 }
 
