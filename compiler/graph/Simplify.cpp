@@ -108,19 +108,23 @@ static void collectFacts(func::FuncOp function) {
   if (auto known = function->getAttrOfType<ArrayAttr>(onnx::factsName)) {
     facts.assign(known.begin(), known.end());
   }
-  size_t before = facts.size();
+  onnx::Sizes learned;
   for (Operation &op : function.getBody().front()) {
     for (const auto &[a, b] : onnx::requirementsOf(&op)) {
-      for (const onnx::Size &fact : support::implied(a, b)) {
+      for (const onnx::Size &implied : support::implied(a, b)) {
+        support::Assuming known(learned);
+        onnx::Size fact = *onnx::Size::parse(implied.text()); // with what is known now
         auto text = StringAttr::get(function.getContext(), fact.text());
-        if (!llvm::is_contained(facts, text)) {
-          facts.push_back(text);
-          onnx::addCheck(function, {fact.text(), onnx::nodeOf(op.getLoc())});
+        if (fact.atLeast(0) || llvm::is_contained(facts, text)) {
+          continue;
         }
+        learned.push_back(fact);
+        facts.push_back(text);
+        onnx::addCheck(function, {fact.text(), onnx::nodeOf(op.getLoc())});
       }
     }
   }
-  if (facts.size() != before) {
+  if (!learned.empty()) {
     function->setAttr(onnx::factsName, ArrayAttr::get(function.getContext(), facts));
   }
 }
@@ -173,6 +177,14 @@ static bool mergeFinder(Operation *op, PatternRewriter &rewriter) {
   return false;
 }
 
+/// Writes sizes down again: an earlier round did so without the facts learned since. Gives the op in its place.
+static Operation *simplifySizes(onnx::SizesOp op, PatternRewriter &rewriter) {
+  rewriter.setInsertionPoint(op);
+  Value made = onnx::makeSizes(rewriter, op.getLoc(), *onnx::sizesIn(op), onnx::ranked(op));
+  rewriter.replaceOp(op, made);
+  return made.getDefiningOp();
+}
+
 LogicalResult walkForward(Block &block, PatternRewriter &rewriter) {
   for (Operation *op = &block.front(); op;) {
     Operation *previous = op->getPrevNode();
@@ -187,6 +199,10 @@ LogicalResult walkForward(Block &block, PatternRewriter &rewriter) {
     }
     if (mergeFinder(op, rewriter)) {
       op = next();
+      continue;
+    }
+    if (auto sizes = dyn_cast<onnx::SizesOp>(op)) {
+      op = simplifySizes(sizes, rewriter)->getNextNode();
       continue;
     }
     if (failed(onnx::updateTypes(op))) {

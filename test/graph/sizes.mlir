@@ -113,3 +113,23 @@ func.func @unsolved(%x: tensor<?x4xf32, ["rows", ""]>, %w: tensor<6xf32>, %p: te
   %z = onnx.Mul %p, %q : (tensor<?xf32, ["p"]>, tensor<?xf32, ["q"]>) -> tensor<*xf32>
   return %y, %z : tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// What an op requires holds for all: sizes written down before are simpler with it, and one check says it.
+// CHECK-LABEL: @learnedLater
+// CHECK-SAME: onnx.checks = {{\[\[}}"8-n", "{{[^"]*}}"]]
+// CHECK: onnx.Sizes ["n", "2", "2"]
+// CHECK-NOT: min(
+func.func @learnedLater(%x: tensor<?x4xf32, ["n", ""]>, %table: tensor<8x4xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %none = onnx.None : none
+  %zero = onnx.Constant dense<0> : tensor<1xi64>
+  %halves = onnx.Constant dense<2> : tensor<2xi64>
+  %n = onnx.Shape %x {end = 1 : i64} : (tensor<?x4xf32, ["n", ""]>) -> tensor<1xi64>
+  %rows = onnx.Slice %table, %zero, %n, %zero, %none : (tensor<8x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<*xf32>
+  %count = onnx.Shape %rows {end = 1 : i64} : (tensor<*xf32>) -> tensor<1xi64>
+  %to = onnx.Concat %count, %halves {axis = 0 : i64} : (tensor<1xi64>, tensor<2xi64>) -> tensor<3xi64>
+  %apart = onnx.Reshape %rows, %to : (tensor<*xf32>, tensor<3xi64>) -> tensor<*xf32>
+  %sum = onnx.Add %x, %rows : (tensor<?x4xf32, ["n", ""]>, tensor<*xf32>) -> tensor<*xf32>
+  return %apart, %sum : tensor<*xf32>, tensor<*xf32>
+}
