@@ -17,7 +17,8 @@ bool movesNothing(onnx::Mover op) {
   if (!onnx::isSized(op->getResult(0)) || op->getOperand(0).getType() != type) {
     return false;
   }
-  return onnx::contiguousOffset(op) == 0;
+  auto offset = onnx::contiguousOffset(op);
+  return offset && offset->is(0);
 }
 
 struct NothingMoved : OpInterfaceRewritePattern<onnx::Mover> {

@@ -134,7 +134,7 @@ private:
     if (ElementsAttr constant = onnx::constantOf(v)) {
       return onnx::makeConstant(b, v.getLoc(), onnx::reshaped(constant, type));
     }
-    return plan::ViewOp::create(b, v.getLoc(), type, v, 0);
+    return plan::ViewOp::create(b, v.getLoc(), type, v, "0");
   }
 
   /// The form of operand `i` in a blocked kernel.
@@ -175,7 +175,7 @@ private:
     }
     bool wholeBlocks = plan::blockedOf(v.getType()) || typeOf(v).getDimSize(1) % plan::blockedOf(type).getLanes() == 0;
     if (wholeBlocks && plan::sameMemoryAsPlain(typeOf(v)) && plan::sameMemoryAsPlain(type)) {
-      return known = plan::ViewOp::create(b, v.getLoc(), type, v, 0);
+      return known = plan::ViewOp::create(b, v.getLoc(), type, v, "0");
     }
     return known = reorder(b, v, type, user.getTarget());
   }

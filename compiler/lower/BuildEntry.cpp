@@ -449,7 +449,7 @@ private:
   Value address(Value v, Type type) {
     Size offset = 0;
     while (auto view = v.getDefiningOp<plan::ViewOp>()) {
-      v = view.getX(), offset = offset + static_cast<int64_t>(view.getOffset());
+      v = view.getX(), offset = offset + *Size::parse(view.getOffset());
     }
     if (auto weight = v.getDefiningOp<plan::WeightOp>()) {
       // No weights: tensors without elements.

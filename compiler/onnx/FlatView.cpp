@@ -65,8 +65,8 @@ static std::optional<Steps> alongAxes(const FlatView &view, ArrayRef<Size> shape
 bool FlatView::descend() {
   Operation *op = base.getDefiningOp();
   if (auto same = dyn_cast_or_null<View>(op); same && isSized(op->getOperand(0))) {
-    if (auto bytes = same.viewOffset()) {
-      offset = offset + Size(*bytes / elementBytes(elementOf(base)));
+    if (auto start = same.viewOffset()) {
+      offset = offset + *start;
       base = op->getOperand(0);
       return true;
     }

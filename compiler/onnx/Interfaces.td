@@ -65,9 +65,9 @@ def Onnx_ViewInterface : OpInterface<"View"> {
   let cppNamespace = "::ingot::onnx";
   let description = "An op of one result that may be nothing but another name for memory of operand 0.";
   let methods = [InterfaceMethod<[{
-      The byte of the row-major operand 0 where the row-major result begins; nothing when its elements do not lie there one behind the
-      other. Types are static.}],
-    "::std::optional<int64_t>", "viewOffset", (ins)>];
+      The element of the row-major operand 0 where the row-major result begins; nothing when its elements do not lie there one behind the
+      other. Sizes are known.}],
+    "::std::optional<::ingot::support::Size>", "viewOffset", (ins)>];
 }
 
 def Onnx_JoinInterface : OpInterface<"Join"> {

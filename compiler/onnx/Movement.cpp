@@ -66,7 +66,7 @@ Movement joined(ArrayRef<Sizes> operands, int64_t axis, Sizes shape) {
   return m;
 }
 
-std::optional<int64_t> contiguousOffset(Operation *op) {
+std::optional<Size> contiguousOffset(Operation *op) {
   auto moves = cast<Mover>(op).movement();
   if (!moves || moves->pieces.size() != 1) {
     return std::nullopt;
@@ -81,10 +81,7 @@ std::optional<int64_t> contiguousOffset(Operation *op) {
       return std::nullopt;
     }
   }
-  if (!piece.source.offset.isNumber()) {
-    return std::nullopt;
-  }
-  return piece.source.offset.number() * elementBytes(elementOf(op->getResult(0)));
+  return piece.source.offset;
 }
 
 } // namespace ingot::onnx

@@ -42,7 +42,7 @@ llvm::LogicalResult evaluateMovement(mlir::Operation *op, const Movement &moveme
 /// Tensors of some shapes one behind the other along an axis; `shape` is the result's.
 Movement joined(llvm::ArrayRef<support::Sizes> operands, int64_t axis, support::Sizes shape);
 
-/// The byte of operand 0 where the result of a Mover begins, when its elements lie there one behind the other.
-std::optional<int64_t> contiguousOffset(mlir::Operation *op);
+/// The element of operand 0 where the result of a Mover begins, when its elements lie there one behind the other.
+std::optional<support::Size> contiguousOffset(mlir::Operation *op);
 
 } // namespace ingot::onnx

@@ -270,9 +270,9 @@ private:
 
   void makeView(Operation *op) {
     OpBuilder b(op);
-    Value view = plan::ViewOp::create(b, op->getLoc(), op->getResult(0).getType(), op->getOperand(0),
-                                      *cast<onnx::View>(op).viewOffset());
-    op->getResult(0).replaceAllUsesWith(view);
+    Value y = op->getResult(0);
+    onnx::Size offset = *cast<onnx::View>(op).viewOffset() * onnx::elementBytes(onnx::elementOf(y));
+    y.replaceAllUsesWith(plan::ViewOp::create(b, op->getLoc(), y.getType(), op->getOperand(0), offset.text()));
     op->erase();
   }
 

@@ -112,7 +112,7 @@ Place placeOf(Value v) {
   while (true) {
     if (auto view = p.base.getDefiningOp<ViewOp>()) {
       p.base = view.getX();
-      p.offset = p.offset + static_cast<int64_t>(view.getOffset());
+      p.offset = p.offset + *support::Size::parse(view.getOffset());
       continue;
     }
     JoinOp join;

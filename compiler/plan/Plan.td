@@ -63,8 +63,8 @@ def Plan_ReorderOp : Plan_Op<"reorder", [Pure]> {
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 def Plan_ViewOp : Plan_Op<"view", [Pure]> {
-  let summary = "the same memory from a byte offset on, read as another type: reshapes, contiguous slices";
-  let arguments = (ins AnyTensor:$x, I64Attr:$offset);
+  let summary = "the same memory from a byte offset (a size) on, read as another type: reshapes, contiguous slices";
+  let arguments = (ins AnyTensor:$x, StrAttr:$offset);
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "$x `at` $offset attr-dict `:` type($x) `->` type($y)";
 }

@@ -96,11 +96,28 @@ func.func @chain(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // -----
 
+// A slice that begins at an open place, values behind keys, is a view too.
+// CHECK-LABEL: @open_view
+// CHECK-NOT: "plan.kernel"
+// CHECK: plan.view %arg0 at "32*n"
+// CHECK-NOT: "plan.kernel"
+// CHECK: return
+func.func @open_view(%x: tensor<2x?x8xf32, ["", "n", ""]>) -> tensor<1x?x8xf32, ["", "n", ""]> {
+  %none = onnx.None : none
+  %one = onnx.Constant dense<1> : tensor<1xi64>
+  %two = onnx.Constant dense<2> : tensor<1xi64>
+  %zero = onnx.Constant dense<0> : tensor<1xi64>
+  %0 = onnx.Slice %x, %one, %two, %zero, %none : (tensor<2x?x8xf32, ["", "n", ""]>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<1x?x8xf32, ["", "n", ""]>
+  return %0 : tensor<1x?x8xf32, ["", "n", ""]>
+}
+
+// -----
+
 // Views cost nothing: a reshape, rows of a slice, a transpose of an axis of size 1. A slice of columns is a kernel.
 // CHECK-LABEL: @views
-// CHECK: plan.view %arg0 at 0
-// CHECK: plan.view %arg0 at 32
-// CHECK: plan.view %arg0 at 0
+// CHECK: plan.view %arg0 at "0"
+// CHECK: plan.view %arg0 at "32"
+// CHECK: plan.view %arg0 at "0"
 // CHECK: "plan.kernel"(%arg0)
 // CHECK: onnx.Slice
 func.func @views(%x: tensor<4x1x8xf32>) -> (tensor<32xf32>, tensor<2x1x8xf32>, tensor<1x4x8xf32>, tensor<4x1x2xf32>) {

@@ -10,7 +10,7 @@ class Onnx_Move<string mnemonic, int inputs, int dataOperands = 1, list<Trait> t
     ::llvm::StringRef family() { return "Move"; }
     bool isParameter(unsigned operand) { return }] # !if(!eq(dataOperands, -1), "false", "operand >= " # dataOperands) # [{; }
     std::string unsupported() { return movement() ? "" : "its shape or positions are not known at compile time"; }
-    ::std::optional<int64_t> viewOffset() { return contiguousOffset(*this); }
+    ::std::optional<::ingot::support::Size> viewOffset() { return contiguousOffset(*this); }
     ::llvm::LogicalResult evaluate(::llvm::ArrayRef<::mlir::ElementsAttr> operands, ::llvm::SmallVectorImpl<::mlir::ElementsAttr> &results) {
       auto moves = movement();
       return moves ? evaluateMovement(*this, *moves, operands, results) : ::llvm::failure();

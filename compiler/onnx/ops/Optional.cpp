@@ -37,7 +37,7 @@ LogicalResult OptionalGetElementOp::inferTypes(SmallVectorImpl<Type> &types) {
   std::optional<unsigned> input = optionalInput(getX());
   return input ? require(*this, Size::symbol(presenceSymbol(*input)), 1) : success();
 }
-std::optional<int64_t> OptionalGetElementOp::viewOffset() { return 0; }
+std::optional<Size> OptionalGetElementOp::viewOffset() { return Size(0); }
 
 void registerOptional(OnnxDialect &dialect) {
   dialect.add<

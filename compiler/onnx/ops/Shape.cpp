@@ -137,7 +137,7 @@ LogicalResult ReshapeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorIm
   return evaluateView(*this, operands, results);
 }
 
-std::optional<int64_t> ReshapeOp::viewOffset() { return 0; }
+std::optional<Size> ReshapeOp::viewOffset() { return Size(0); }
 
 // Views: Flatten, Squeeze, Unsqueeze.
 
