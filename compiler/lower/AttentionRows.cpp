@@ -1,4 +1,5 @@
-// Rows that fill no vector, one by one.
+// Rows that fill no vector, one by one. Scores are stored and loaded in whole vectors: a load gets what a store has just
+// written without a wait only where the store covers it.
 #include "compiler/lower/Attention.h"
 
 using namespace mlir;
@@ -80,7 +81,7 @@ void Attention::columns(Ix row, Ix first, Ix count) {
       return next;
     });
     for (int64_t i = 0; i < vectors; ++i) {
-      w.store(products[i], scores, key + Ix(i * lanes), mask);
+      w.store(products[i], scores, key + Ix(i * lanes));
     }
   };
   Ix whole = count - remainder(count, wide * c.lanes);
@@ -91,13 +92,15 @@ void Attention::columns(Ix row, Ix first, Ix count) {
 void Attention::scoreRow(Ix row, Ix first, Ix count) {
   Ixs at = rowAt(firstRow + row);
   w.lanes(count, [&](Ix key, int64_t lanes, Value mask) {
-    Value score = scoreOf(w.load(scores, key, lanes, mask), lanes, [&](const Other &other) {
+    Value score = scoreOf(w.load(scores, key, lanes), lanes, [&](const Other &other) {
       return group.read(other.inRegion, space, pointAt(at, first + key, lanes, mask));
     });
-    w.store(score, scores, key, mask);
+    w.store(mask ? select(mask, score, w.splat(lowest(element), lanes)) : score, scores, key);
   });
-  Ix padded = floorDiv(count + Ix(c.lanes - 1), c.lanes) * c.lanes;
-  w.loop(count, padded, 1, [&](Ix key) { w.store(lowest(element), scores, key); });
+  if (!w.machine.maskedAccess) {
+    Ix padded = floorDiv(count + Ix(c.lanes - 1), c.lanes) * c.lanes;
+    w.loop(count, padded, 1, [&](Ix key) { w.store(lowest(element), scores, key); });
+  }
 }
 
 void Attention::weighRow(Ix row, Ix count) {

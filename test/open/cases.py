@@ -276,6 +276,22 @@ def movements():
 
 
 @case
+def a_few_apart():
+    """Elements 2 to 6 places apart, at both ends of their buffers; and a half that begins at an open place."""
+    c = Case()
+    for k, dtype in [(2, np.float32), (3, np.float32), (4, np.int64), (3, np.uint8), (2, np.bool_), (6, np.float32)]:
+        x, y = c.input("n", k, dtype=dtype), c.input(k, "n", dtype=dtype)
+        c.output(c.op("Transpose", x), dtype), c.output(c.op("Transpose", y), dtype)
+        for start in range(k if k < 4 else 1):
+            steps = [c.constant(np.array([v])) for v in (start, 2**40, 0, k)]
+            c.output(c.op("Slice", c.op("Reshape", x, c.constant(np.array([-1]))), *steps), dtype)
+    half = c.op("Split", c.input(2, "n", 5), outputs=2)
+    c.output(c.op("Neg", half[1])), c.output(c.op("MatMul", half[1], c.weights(5, 3)))
+    c.output(c.op("Concat", half[1], half[0], axis=1))
+    return c.at(n=[*ODD, 15, 16, 32, 33, 0])
+
+
+@case
 def indexed():
     c = Case(17)
     below = lambda limit: lambda rng, shape, sizes: rng.integers(-limit(sizes), limit(sizes), shape)

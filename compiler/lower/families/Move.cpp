@@ -83,8 +83,23 @@ private:
     });
   }
 
+  /// Whether the last dimension is so short that its elements, which lie apart, are faster one by one than gathered.
+  bool isFewApart() {
+    constexpr int64_t few = 4;
+    const Ix &last = space.sizes.back();
+    return hasSource && last.known() && last.number() <= few && !source().strides.back().is(1) &&
+           !source().strides.back().is(0);
+  }
+
   /// The last dimension in vectors.
   void along(const Portion &portion, Point at) {
+    if (isFewApart() && space.sizes.size() > 1) {
+      for (int64_t i = 0; i < space.sizes.back().number(); ++i) {
+        at.at.back() = i;
+        put(at);
+      }
+      return;
+    }
     portion.lanes(space.sizes.size() - 1, space.sizes.back(), [&](Ix i, int64_t lanes, Value mask) {
       Point p = at;
       p.at.back() = i, p.lanes = lanes, p.mask = mask;
