@@ -190,9 +190,7 @@ private:
     Operation *finder = onnx::createOp(f.b, f.loc, onnx::RangeSizeOp::getOperationName(), range->getOperands());
     Size length = Size::symbol(onnx::foundBy(finder).getValue());
     Type element = onnx::elementOf(range.getStart());
-    Value count = onnx::makeSizes(f.b, f.loc, {length}, onnx::tensorOf({}, f.b.getI64Type()));
-    Value zero = onnx::makeInteger(f.b, f.loc, 0), next = onnx::makeInteger(f.b, f.loc, 1);
-    Value numbers = f.cast(f.op("Range", {zero, count, next}), element, onnx::numberOfElement(element));
+    Value numbers = f.cast(f.countTo(f.scalar(length)), element, onnx::numberOfElement(element));
     f.b.setInsertionPoint(op);
     Value y = f.add(f.mul(numbers, f.reshape(range.getDelta(), {})), f.reshape(range.getStart(), {}));
     range.getY().replaceAllUsesWith(y);

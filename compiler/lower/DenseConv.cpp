@@ -66,7 +66,7 @@ void DenseConv::run() {
   });
 }
 
-static Value lessThan(Writer &w, Ix a, Ix b) { return w.compare(arith::CmpIPredicate::slt, w.value(a), w.value(b)); }
+static Value lessThan(Writer &w, Ix a, Ix b) { return w.compare(arith::CmpIPredicate::slt, a, b); }
 
 /// One of two bodies: `first` where i < limit, else `second` with i counted from there.
 static void either(Writer &w, Ix i, int64_t limit, int64_t all, llvm::function_ref<void(Ix)> first,

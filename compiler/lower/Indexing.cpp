@@ -11,7 +11,7 @@ Access walked(Buffer buffer, ArrayRef<support::Size> strides) {
 
 void wherePlaces(Build &build, const onnx::Lookup &lookup, Ix count, llvm::function_ref<void()> body) {
   Writer &w = build.w;
-  auto compare = [&](arith::CmpIPredicate how, Ix a) -> Value { return w.compare(how, w.value(a), w.value(0)); };
+  auto compare = [&](arith::CmpIPredicate how, Ix a) -> Value { return w.compare(how, a, 0); };
   Ix least = 1; // 0 where some axis has no place
   for (const onnx::Lookup::Part &part : lookup.parts) {
     if (!part.size.atLeast(1)) {

@@ -325,7 +325,7 @@ struct Lowering {
       if (build.begin.known()) {
         zero();
       } else {
-        w.ifThen(w.compare(arith::CmpIPredicate::eq, w.value(build.begin), w.value(0)), zero);
+        w.ifThen(w.compare(arith::CmpIPredicate::eq, build.begin, 0), zero);
       }
     }
   }

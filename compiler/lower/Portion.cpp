@@ -36,7 +36,7 @@ void Portion::rest(size_t d, llvm::function_ref<void()> body) const {
   if (d != shared || end.known()) {
     return body();
   }
-  w.ifThen(w.compare(arith::CmpIPredicate::eq, w.value(end), w.value(count)), body);
+  w.ifThen(w.compare(arith::CmpIPredicate::eq, end, count), body);
 }
 
 void Portion::lanes(size_t d, Ix extent, llvm::function_ref<void(Ix, int64_t, Value)> body) const {

@@ -13,7 +13,6 @@ constexpr int64_t mostBytes = int64_t(1) << 47; ///< sums of thousands of such s
 namespace {
 
 Value literal(Writer &w, int64_t number) { return arith::ConstantIntOp::create(w.b, w.loc, number, 64); }
-Value compare(Writer &w, CmpIPredicate predicate, Value a, Value b) { return w.compare(predicate, a, b); }
 Value either(Writer &w, Value a, Value b) {
   return !a ? b : !b ? a : arith::OrIOp::create(w.b, w.loc, a, b).getResult();
 }
@@ -39,7 +38,7 @@ Term operator*(const Term &a, const Term &b) {
   Writer &w = *(a.w ? a.w : b.w);
   auto product = arith::MulSIExtendedOp::create(w.b, w.loc, a.in(w), b.in(w));
   Value sign = arith::ShRSIOp::create(w.b, w.loc, product.getLow(), w.constant(63, w.b.getI64Type()));
-  Value over = compare(w, CmpIPredicate::ne, product.getHigh(), sign);
+  Value over = w.compare(CmpIPredicate::ne, product.getHigh(), sign);
   return Term(w, product.getLow(), either(w, over, either(w, a.size.bad, b.size.bad)));
 }
 
@@ -55,7 +54,7 @@ Term operator+(const Term &a, const Term &b) {
   // It overflowed when both have another sign than the sum.
   Value signs = arith::AndIOp::create(w.b, w.loc, arith::XOrIOp::create(w.b, w.loc, x, sum),
                                       arith::XOrIOp::create(w.b, w.loc, y, sum));
-  Value over = compare(w, CmpIPredicate::slt, signs, w.constant(0, w.b.getI64Type()));
+  Value over = w.compare(CmpIPredicate::slt, signs, w.constant(0, w.b.getI64Type()));
   return Term(w, sum, either(w, over, either(w, a.size.bad, b.size.bad)));
 }
 
@@ -64,7 +63,7 @@ Term quotient(Writer &w, const Term &a, const Term &b) {
   Value one = w.constant(1, i64), x = a.in(w), y = b.in(w);
   Value bad = either(w, a.size.bad, b.size.bad);
   if (b.w) {
-    bad = either(w, bad, compare(w, CmpIPredicate::slt, y, one));
+    bad = either(w, bad, w.compare(CmpIPredicate::slt, y, one));
     y = arith::MaxSIOp::create(w.b, w.loc, y, one);
   }
   Value down = arith::ShRSIOp::create(w.b, w.loc, arith::RemSIOp::create(w.b, w.loc, x, y), w.constant(63, i64));
@@ -93,16 +92,16 @@ Value violated(Writer &w, StringRef check) {
   auto [first, second] = check.split('=');
   Watched a = watched(w, *support::Size::parse(first));
   if (second.empty()) {
-    return either(w, a.bad, compare(w, CmpIPredicate::slt, a.value, w.constant(0, a.value.getType())));
+    return either(w, a.bad, w.compare(CmpIPredicate::slt, a.value, w.constant(0, a.value.getType())));
   }
   Watched b = watched(w, *support::Size::parse(second));
-  return either(w, either(w, a.bad, b.bad), compare(w, CmpIPredicate::ne, a.value, b.value));
+  return either(w, either(w, a.bad, b.bad), w.compare(CmpIPredicate::ne, a.value, b.value));
 }
 
 Value impossible(Writer &w, const support::Size &bytes) {
   Watched size = watched(w, bytes);
   Value most = arith::ConstantIntOp::create(w.b, w.loc, mostBytes, 64);
-  return either(w, size.bad, compare(w, CmpIPredicate::ugt, size.value, most));
+  return either(w, size.bad, w.compare(CmpIPredicate::ugt, size.value, most));
 }
 
 namespace {
@@ -216,7 +215,7 @@ Value isUsual(Writer &w, const UsualRun &run) {
   Type i64 = w.b.getI64Type();
   Value good = w.constant(1, w.b.getI1Type());
   auto require = [&](CmpIPredicate how, Value a, Value b) {
-    good = arith::AndIOp::create(w.b, w.loc, good, compare(w, how, a, b));
+    good = arith::AndIOp::create(w.b, w.loc, good, w.compare(how, a, b));
   };
   for (const auto &[name, range] : run.symbols) {
     Value symbol = w.integer(w.ix(w.symbols.at(name)), i64), least = literal(w, *range.least);

@@ -34,6 +34,13 @@ public:
     auto type = ranked(x);
     return type && llvm::equal(sizesOf(type), sizes) ? x : reshapeBy(x, makeSizes(b, loc, sizes));
   }
+  Value transpose(Value x, llvm::ArrayRef<int64_t> order) {
+    return op("Transpose", {x}, {b.getNamedAttr("perm", b.getDenseI64ArrayAttr(order))});
+  }
+  /// A rank 0 tensor of int64.
+  Value scalar(const Size &n) { return makeSizes(b, loc, n, tensorOf({}, b.getI64Type())); }
+  /// 0, 1, ... below `n` (rank 0, int64).
+  Value countTo(Value n) { return op("Range", {scalar(0), n, scalar(1)}); }
   /// Reduces over `axes` (not empty).
   Value reduce(llvm::StringRef name, Value x, llvm::ArrayRef<int64_t> axes, bool keepdims) {
     return op(name, {x, makeIntegers(b, loc, axes)}, {integer("keepdims", keepdims)});

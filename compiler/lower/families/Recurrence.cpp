@@ -236,7 +236,7 @@ private:
       return {row, op.getReverse() ? Ix(plan.steps - Size(1)) - step : step, {}};
     }
     Ix length = min(max(w.ix(w.load(lengths, row)), 0), plan.steps);
-    Value active = w.compare(arith::CmpIPredicate::slt, w.value(step), w.value(length));
+    Value active = w.compare(arith::CmpIPredicate::slt, step, length);
     if (!op.getReverse()) {
       return {row, step, active};
     }

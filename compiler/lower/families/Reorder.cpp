@@ -115,7 +115,7 @@ private:
     if (!rest || !whole) {
       return body(rest ? rest : r.lanes);
     }
-    auto compare = [&](arith::CmpIPredicate p) { return w.compare(p, w.value(block), w.value(whole)); };
+    auto compare = [&](arith::CmpIPredicate p) { return w.compare(p, block, whole); };
     w.ifThen(compare(arith::CmpIPredicate::ult), [&] { body(r.lanes); });
     w.ifThen(compare(arith::CmpIPredicate::uge), [&] { body(rest); });
   }

@@ -50,7 +50,7 @@ public:
     if (k.known()) {
       return lines();
     }
-    w.ifThen(w.compare(arith::CmpIPredicate::sgt, w.value(k), w.value(0)), lines);
+    w.ifThen(w.compare(arith::CmpIPredicate::sgt, k, 0), lines);
   }
 
 private:
@@ -83,7 +83,7 @@ private:
   void element(Ix j) {
     Value v = w.load(x, from + j * inner);
     // While the list is not full every element is taken.
-    Value filling = w.compare(arith::CmpIPredicate::slt, w.value(j), w.value(k));
+    Value filling = w.compare(arith::CmpIPredicate::slt, j, k);
     Value beats = better(v, w.load(values, placeOf(k - 1, valueLine)));
     w.ifThen(arith::OrIOp::create(w.b, w.loc, filling, beats), [&] { insert(v, j); });
   }

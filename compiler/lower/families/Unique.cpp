@@ -102,7 +102,7 @@ private:
 
   Value before(Value a, Value b) {
     Ix e = difference(a, b);
-    Value differ = w.compare(arith::CmpIPredicate::slt, w.value(e), w.value(extent));
+    Value differ = w.compare(arith::CmpIPredicate::slt, e, extent);
     Ix there = min(e, extent - 1);
     return arith::SelectOp::create(w.b, w.loc, differ, less(load(a, there), load(b, there)),
                                    w.compare(arith::CmpIPredicate::slt, a, b));
@@ -112,8 +112,8 @@ private:
   void lead() {
     w.loop(0, count, 1, [&](Ix t) {
       Value i = w.load(order, t), before = w.load(order, max(t - 1, 0));
-      Value same = w.compare(arith::CmpIPredicate::eq, w.value(difference(i, before)), w.value(extent));
-      Value later = w.compare(arith::CmpIPredicate::sgt, w.value(t), w.value(0));
+      Value same = w.compare(arith::CmpIPredicate::eq, difference(i, before), extent);
+      Value later = w.compare(arith::CmpIPredicate::sgt, t, 0);
       Value follows = arith::AndIOp::create(w.b, w.loc, same, later);
       Value who = arith::SelectOp::create(w.b, w.loc, follows, w.load(leader, w.ix(before)), i);
       w.store(who, leader, w.ix(i));

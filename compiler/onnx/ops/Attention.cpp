@@ -77,17 +77,15 @@ struct Expansion {
   Heads h;
   Formula f;
 
-  NamedAttribute order(ArrayRef<int64_t> perm) { return f.b.getNamedAttr("perm", f.b.getDenseI64ArrayAttr(perm)); }
   /// [batch, steps, heads * width] as [batch, heads, steps, width].
   Value apart(Value x, const Size &steps, int64_t heads, int64_t width) {
-    return h.flat ? f.op("Transpose", {f.reshapeTo(x, {h.batch, steps, heads, width})}, {order({0, 2, 1, 3})}) : x;
+    return h.flat ? f.transpose(f.reshapeTo(x, {h.batch, steps, heads, width}), {0, 2, 1, 3}) : x;
   }
-  Value integer(const Size &n) { return makeSizes(f.b, f.loc, n, tensorOf({}, f.b.getI64Type())); }
   Value behind(Value past, Value now) {
     return present(past) ? f.op("Concat", {past, now}, {f.integer("axis", 2)}) : now;
   }
   Value row(const Size &n, bool column) {
-    Value numbers = f.op("Range", {integer(0), integer(n), integer(1)});
+    Value numbers = f.countTo(f.scalar(n));
     return column ? f.reshapeTo(numbers, {n, 1}) : numbers;
   }
   Value asQueries(Value x) { return f.cast(x, elementOf(op.getQ()), numberOfElement(elementOf(op.getQ()))); }
@@ -115,9 +113,9 @@ struct Expansion {
   /// How far the last query lies behind the last key: [] or, with lengths for each sequence, [batch, 1, 1, 1].
   Value queryOffset() {
     if (!present(op.getPastKey()) && present(op.getNonpadKvSeqlen())) {
-      return f.sub(f.reshapeTo(op.getNonpadKvSeqlen(), {h.batch, 1, 1, 1}), integer(h.queries));
+      return f.sub(f.reshapeTo(op.getNonpadKvSeqlen(), {h.batch, 1, 1, 1}), f.scalar(h.queries));
     }
-    return integer(h.past);
+    return f.scalar(h.past);
   }
 
   /// What is added to the scores; null for nothing.
@@ -130,7 +128,7 @@ struct Expansion {
     int64_t left = op.getLeftWindowSize(), right = op.getRightWindowSize();
     if (op.getIsCausal() || left >= 0 || right >= 0) {
       Value ahead = f.sub(row(h.total(), false), f.add(row(h.queries, true), queryOffset())); // of a key before a query
-      auto atMost = [&](Value v, int64_t n) { add(bias(f.op("LessOrEqual", {v, integer(n)}))); };
+      auto atMost = [&](Value v, int64_t n) { add(bias(f.op("LessOrEqual", {v, f.scalar(n)}))); };
       if (op.getIsCausal()) {
         atMost(ahead, 0);
       }
@@ -138,7 +136,7 @@ struct Expansion {
         atMost(ahead, right);
       }
       if (left >= 0) {
-        atMost(f.sub(integer(0), ahead), left);
+        atMost(f.sub(f.scalar(0), ahead), left);
       }
     }
     if (present(op.getNonpadKvSeqlen())) {
@@ -185,7 +183,7 @@ struct Expansion {
     stages[3] = weights;
     Value y = grouped(weights, asQueries(v), h.total(), h.valueWidth, false);
     if (h.flat) {
-      y = f.reshapeTo(f.op("Transpose", {y}, {order({0, 2, 1, 3})}), {h.batch, h.queries, h.heads * h.valueWidth});
+      y = f.reshapeTo(f.transpose(y, {0, 2, 1, 3}), {h.batch, h.queries, h.heads * h.valueWidth});
     }
     return {y, k, v, stages[op.getQkMatmulOutputMode()]};
   }
@@ -312,15 +310,14 @@ LogicalResult TensorScatterOp::decompose(PatternRewriter &rewriter) {
     return emitOpError("cannot write ") << update << " into " << cache << " along axis " << getAxis();
   }
   Formula f(rewriter, getLoc());
-  auto integer = [&](const Size &n) { return makeSizes(f.b, f.loc, n, tensorOf({}, f.b.getI64Type())); };
   Sizes sizes = sizesOf(update), along(cache.getRank(), 1), first(cache.getRank(), 1);
   along[*axis] = sizes[*axis], first[0] = sizes[0];
-  Value places = f.reshapeTo(f.op("Range", {integer(0), integer(sizes[*axis]), integer(1)}), along);
+  Value places = f.reshapeTo(f.countTo(f.scalar(sizes[*axis])), along);
   if (present(getWriteIndices())) {
     places = f.add(places, f.reshapeTo(getWriteIndices(), first));
   }
   if (getMode() == "circular") {
-    places = f.op("Mod", {places, integer(sizeOf(cache, *axis))});
+    places = f.op("Mod", {places, f.scalar(sizeOf(cache, *axis))});
   }
   places = f.op("Expand", {places, makeSizes(f.b, f.loc, sizes)});
   rewriter.replaceOp(*this, f.op("ScatterElements", {getPastCache(), places, getUpdate()}, {f.integer("axis", *axis)}));

@@ -143,12 +143,16 @@ static std::optional<SmallVector<int64_t>> haloOf(ConvTransposeOp op, const Wind
   return halo;
 }
 
+template <typename Op> static std::optional<SmallVector<int64_t>> haloOf(Op op) {
+  auto window = knownWindow(op, std::is_same_v<Op, ConvTransposeOp>);
+  return failed(window) ? std::nullopt : haloOf(op, *window);
+}
+
 /// Whether weights can be packed while compiling, and the zeros around the image are so many on every run.
 template <typename Op> static bool packable(Op op) {
-  auto window = knownWindow(op, std::is_same_v<Op, ConvTransposeOp>);
   bool weights =
       isStatic(op.getW()) && constantThrough(op.getW()) && (!present(op.getB()) || constantThrough(op.getB()));
-  return weights && succeeded(window) && haloOf(op, *window).has_value();
+  return weights && haloOf(op).has_value();
 }
 
 /// Each channel by itself: as many outputs as inputs, one weight plane each.
@@ -183,12 +187,10 @@ LayoutRule ConvTransposeOp::layoutRule(int64_t lanes) {
 }
 
 SmallVector<int64_t> ConvOp::halo() {
-  auto window = knownWindow(*this, false);
-  return failed(window) ? SmallVector<int64_t>() : haloOf(*this, *window).value_or(SmallVector<int64_t>());
+  return haloOf(*this).value_or(SmallVector<int64_t>());
 }
 SmallVector<int64_t> ConvTransposeOp::halo() {
-  auto window = knownWindow(*this, true);
-  return failed(window) ? SmallVector<int64_t>() : haloOf(*this, *window).value_or(SmallVector<int64_t>());
+  return haloOf(*this).value_or(SmallVector<int64_t>());
 }
 
 void registerConv(OnnxDialect &dialect) {

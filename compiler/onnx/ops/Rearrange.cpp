@@ -279,7 +279,6 @@ LogicalResult CenterCropPadOp::decompose(PatternRewriter &rewriter) {
   auto wanted = sizesIn(getShape());
   Value y = getData(), zero = zeroOf(f, elementOf(y));
   int64_t rank = ranked(y).getRank();
-  auto scalar = [&](const Size &n) { return makeSizes(f.b, f.loc, n, tensorOf({}, f.b.getI64Type())); };
   for (auto [i, axis] : llvm::enumerate(*axes)) {
     Size d = sizeOf(ranked(y), axis), n = wanted ? (*wanted)[i] : Size::unknown(), kept = min(d, n);
     if (kept == n || (d.isNumber() && n.isNumber())) {
@@ -290,11 +289,11 @@ LogicalResult CenterCropPadOp::decompose(PatternRewriter &rewriter) {
       y = kept == n ? y : f.op("Pad", {y, makeSizes(f.b, f.loc, {before, n - kept - before}), zero, place});
       continue;
     }
-    Value index = makeInteger(f.b, f.loc, static_cast<int64_t>(i)), size = scalar(d), none = scalar(0);
+    Value index = makeInteger(f.b, f.loc, static_cast<int64_t>(i)), size = f.scalar(d), none = f.scalar(0);
     Value count = f.cast(f.op("Gather", {getShape(), index}, {f.integer("axis", 0)}), f.b.getI64Type(), 7);
-    Value from = f.add(f.op("Range", {none, count, scalar(1)}), f.div(f.sub(size, count), scalar(2)));
+    Value from = f.add(f.countTo(count), f.div(f.sub(size, count), f.scalar(2)));
     Value outside = f.op("Or", {f.op("Less", {from, none}), f.op("GreaterOrEqual", {from, size})});
-    Value nearest = f.op("Max", {f.op("Min", {from, f.sub(size, scalar(1))}), none});
+    Value nearest = f.op("Max", {f.op("Min", {from, f.sub(size, f.scalar(1))}), none});
     y = f.op("Gather", {y, nearest}, {f.integer("axis", axis)});
     if (axis + 1 < rank) {
       SmallVector<int64_t> behind = llvm::to_vector(llvm::seq<int64_t>(1, rank - axis));

@@ -199,7 +199,7 @@ public:
     }
     Value all = joined(y, 1);
     if (r.batchFirst()) {
-      all = f.op("Transpose", {all}, {f.b.getNamedAttr("perm", f.b.getDenseI64ArrayAttr({2, 0, 1, 3}))});
+      all = f.transpose(all, {2, 0, 1, 3});
     }
     SmallVector<Value> replacements = {all};
     for (unsigned i = 1; i < r.op->getNumResults(); ++i) {
@@ -221,7 +221,7 @@ private:
 
   /// [a, b, c] <-> [b, a, c] for nodes whose first axis is the batch.
   Value swapped(Value v) {
-    return r.batchFirst() ? f.op("Transpose", {v}, {f.b.getNamedAttr("perm", f.b.getDenseI64ArrayAttr({1, 0, 2}))}) : v;
+    return r.batchFirst() ? f.transpose(v, {1, 0, 2}) : v;
   }
   Value joined(ArrayRef<Value> parts, int64_t axis) {
     return parts.size() == 1 ? parts[0] : f.op("Concat", parts, {f.integer("axis", axis)});

@@ -255,8 +255,7 @@ struct OpenExpansion {
   Formula f;
 
   Value floatOf(const Size &size) {
-    Value n = makeSizes(f.b, f.loc, size, tensorOf({}, f.b.getI64Type()));
-    return f.cast(n, f.b.getF32Type(), 1);
+    return f.cast(f.scalar(size), f.b.getF32Type(), 1);
   }
   Value number(double v) { return makeFloat(f.b, f.loc, v, f.b.getF32Type()); }
   Value roi(int64_t i) { return f.op("Gather", {op.getRoi(), makeInteger(f.b, f.loc, i)}); }
@@ -265,8 +264,7 @@ struct OpenExpansion {
 
   /// Where each result position lies in the operand, [to].
   Value original(const OpenAxis &a) {
-    auto integer = [&](const Size &n) { return makeSizes(f.b, f.loc, n, tensorOf({}, f.b.getI64Type())); };
-    Value x = f.cast(f.op("Range", {integer(0), integer(a.to), integer(1)}), f.b.getF32Type(), 1);
+    Value x = f.cast(f.countTo(f.scalar(a.to)), f.b.getF32Type(), 1);
     StringRef mode = op.getCoordinateTransformationMode();
     if (mode == "tf_crop_and_resize") {
       return cropped(a, x);

@@ -108,16 +108,15 @@ LogicalResult AffineGridOp::decompose(PatternRewriter &rewriter) {
   }
   Formula f(rewriter, getLoc());
   int64_t spatial = ranked(getGrid()).getRank() - 2, number = numberOfElement(elementOf(getTheta()));
-  auto integer = [&](int64_t n) { return makeInteger(rewriter, getLoc(), n); };
   auto real = [&](Value v) { return f.cast(v, elementOf(getTheta()), number); };
   auto column = [&](int64_t n) {
     Sizes shape(spatial + 2, 1);
     shape.front() = sizeOf(ranked(getTheta()), 0), shape.back() = spatial;
-    return f.reshapeTo(f.op("Gather", {getTheta(), integer(n)}, {f.integer("axis", 2)}), shape);
+    return f.reshapeTo(f.op("Gather", {getTheta(), f.scalar(n)}, {f.integer("axis", 2)}), shape);
   };
   auto coordinates = [&](int64_t axis) {
-    Value count = f.op("Gather", {getSize(), integer(2 + axis)}, {f.integer("axis", 0)});
-    Value x = real(f.op("Range", {integer(0), count, integer(1)})), one = f.number(1, getTheta());
+    Value count = f.op("Gather", {getSize(), f.scalar(2 + axis)}, {f.integer("axis", 0)});
+    Value x = real(f.countTo(count)), one = f.number(1, getTheta());
     x = f.add(x, x);
     x = getAlignCorners() ? f.div(x, f.op("Max", {f.sub(real(count), one), one})) : f.div(f.add(x, one), real(count));
     SmallVector<int64_t> others = llvm::to_vector(llvm::seq<int64_t>(0, spatial + 2));
@@ -180,8 +179,7 @@ LogicalResult RoiAlignOp::decompose(PatternRewriter &rewriter) {
     return failure();
   }
   Formula f(rewriter, getLoc());
-  Value last =
-      f.op("Transpose", {getX()}, {rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr({0, 2, 3, 1}))});
+  Value last = f.transpose(getX(), {0, 2, 3, 1});
   rewriter.replaceOp(*this, f.op("RoiSample", {last, getRois(), getBatchIndices()}, (*this)->getAttrs()));
   return success();
 }

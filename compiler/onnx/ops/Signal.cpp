@@ -21,9 +21,6 @@ static Size numberIn(Value v) {
   auto sizes = sizesIn(v);
   return sizes && sizes->size() == 1 ? sizes->front() : Size::unknown();
 }
-static Value scalar(Formula &f, const Size &size) {
-  return makeSizes(f.b, f.loc, size, tensorOf({}, f.b.getI64Type()));
-}
 
 // Windows.
 
@@ -46,8 +43,8 @@ template <typename Op> static LogicalResult decomposeWindow(Op op, const double 
   Type wide = elementOf(op.getY()).isF64() ? Type(f.b.getF64Type()) : Type(f.b.getF32Type());
   int64_t number = numberOfElement(wide);
   Value count = f.reshape(f.cast(op.getSize(), f.b.getI64Type(), 7), {});
-  Value steps = f.op("Range", {scalar(f, 0), count, scalar(f, 1)});
-  Value around = op.getPeriodic() ? count : f.sub(count, scalar(f, 1));
+  Value steps = f.countTo(count);
+  Value around = op.getPeriodic() ? count : f.sub(count, f.scalar(1));
   Value angles = f.cast(steps, wide, number);
   angles = f.div(f.mul(angles, f.number(2 * M_PI, angles)), f.cast(around, wide, number));
   auto wave = [&](double factor, double times) {
@@ -198,7 +195,7 @@ LogicalResult DFTOp::decompose(PatternRewriter &rewriter) {
   }
   bool moves = axis != rank - 2;
   auto turned = [&](Value v, ArrayRef<int64_t> order) {
-    return moves ? f.op("Transpose", {v}, {f.b.getNamedAttr("perm", f.b.getDenseI64ArrayAttr(order))}) : v;
+    return moves ? f.transpose(v, order) : v;
   };
   x = turned(x, there);
   if ((*t)->used() < (*t)->given) {
@@ -258,8 +255,8 @@ LogicalResult STFTOp::decompose(PatternRewriter &rewriter) {
   }
   Formula f(rewriter, getLoc());
   Size frames = (*sizes)[1], length = (*sizes)[2], step = numberIn(getFrameStep());
-  auto row = [&](const Size &n) { return f.op("Range", {scalar(f, 0), scalar(f, n), scalar(f, 1)}); };
-  Value starts = f.reshapeTo(f.mul(row(frames), scalar(f, step)), {frames, 1});
+  auto row = [&](const Size &n) { return f.countTo(f.scalar(n)); };
+  Value starts = f.reshapeTo(f.mul(row(frames), f.scalar(step)), {frames, 1});
   Value x = f.op("Gather", {getSignal(), f.add(starts, row(length))}, {f.integer("axis", 1)});
   if (present(getWindow())) {
     x = f.mul(x, f.reshapeTo(getWindow(), {length, 1}));

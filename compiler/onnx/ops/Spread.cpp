@@ -15,9 +15,6 @@ static Value zeros(Formula &f, ArrayRef<Size> sizes, Type element) {
                                               : constantFromIntegers(tensorOf({1}, element), {0});
   return f.op("ConstantOfShape", {makeSizes(f.b, f.loc, sizes)}, {f.b.getNamedAttr("value", zero)});
 }
-static Value turned(Formula &f, Value v) {
-  return f.op("Transpose", {v}, {f.b.getNamedAttr("perm", f.b.getDenseI64ArrayAttr({1, 0}))});
-}
 /// An attribute that has a number for each of `count`, or is left out and then all `otherwise`.
 static std::optional<SmallVector<int64_t>> listOf(std::optional<ArrayRef<int64_t>> given, size_t count,
                                                   int64_t otherwise, int64_t least) {
@@ -111,7 +108,7 @@ LogicalResult Col2ImOp::decompose(PatternRewriter &rewriter) {
   Sizes to = sizesOf(ranked(getY())), padded{to[0], to[1]};
   Size rows = to[0] * to[1];
   int64_t places = elements(b.block) * elements(b.steps), pixels = b.pixels();
-  Value updates = turned(f, f.reshapeTo(getX(), {rows, places}));
+  Value updates = f.transpose(f.reshapeTo(getX(), {rows, places}), {1, 0});
   Value indices =
       makeConstant(rewriter, getLoc(), constantFromIntegers(tensorOf({places, 1}, rewriter.getI64Type()), placesOf(b)));
   Value y = f.op("ScatterND", {zeros(f, {pixels, rows}, elementOf(getX())), indices, updates},
@@ -121,7 +118,7 @@ LogicalResult Col2ImOp::decompose(PatternRewriter &rewriter) {
     padded.push_back(b.padded(i));
     starts.push_back(b.pads[i]), ends.push_back(b.pads[i] + b.image[i]), axes.push_back(static_cast<int64_t>(i) + 2);
   }
-  y = f.reshapeTo(turned(f, y), padded);
+  y = f.reshapeTo(f.transpose(y, {1, 0}), padded);
   auto list = [&](ArrayRef<int64_t> numbers) { return makeIntegers(rewriter, getLoc(), numbers); };
   rewriter.replaceOp(*this, f.op("Slice", {y, list(starts), list(ends), list(axes), Value()}));
   return success();

@@ -126,9 +126,8 @@ struct Recurrence {
   /// [batch, steps, heads * columns] as [steps, batch, heads, rows, columns]; of rows and columns one is 1.
   Value bySteps(Value v, int64_t heads, int64_t rows, int64_t columns) {
     Value apart = f.reshapeTo(real(v), {s.batch, s.steps, heads, rows, columns});
-    return f.op("Transpose", {apart}, {f.b.getNamedAttr("perm", f.b.getDenseI64ArrayAttr({1, 0, 2, 3, 4}))});
+    return f.transpose(apart, {1, 0, 2, 3, 4});
   }
-  Value integer(const Size &n) { return makeSizes(f.b, f.loc, n, tensorOf({}, f.b.getI64Type())); }
 
   SmallVector<Value> run() {
     double scale = op.getScale().convertToDouble();
@@ -160,8 +159,7 @@ struct Recurrence {
           return std::pair(after, f.op("MatMul", {now(q), after}));
         });
     // [steps, batch, shared, group, columns] to [batch, steps, heads * columns].
-    Value y =
-        f.op("Transpose", {loop->getResult(1)}, {f.b.getNamedAttr("perm", f.b.getDenseI64ArrayAttr({1, 0, 2, 3, 4}))});
+    Value y = f.transpose(loop->getResult(1), {1, 0, 2, 3, 4});
     y = f.reshapeTo(y, {s.batch, s.steps, s.heads * s.valueWidth});
     Type element = elementOf(op.getQuery()), ofState = elementOf(op.getPresentState());
     return {f.cast(y, element, numberOfElement(element)),
@@ -171,7 +169,7 @@ struct Recurrence {
   /// A loop over the steps: `body` gives the next state and what the step gives from the step's number and the state.
   Operation *loopOver(Value state, llvm::function_ref<std::pair<Value, Value>(Value, Value)> body) {
     OperationState made(f.loc, LoopOp::getOperationName());
-    made.addOperands({integer(s.steps), makeNone(f.b, f.loc), state});
+    made.addOperands({f.scalar(s.steps), makeNone(f.b, f.loc), state});
     made.addTypes({state.getType(), unrankedOf(wide)});
     Block &block = made.addRegion()->emplaceBlock();
     block.addArguments({tensorOf({}, f.b.getI64Type()), tensorOf({}, f.b.getI1Type()), state.getType()},
