@@ -33,7 +33,7 @@ private:
   const pb::GraphProto &graph;
   const ImportOptions &options;
   Problems &problems;
-  std::map<std::string, int64_t> symbols;            ///< that are given
+  std::map<std::string, int64_t> symbols;         ///< that are given
   std::vector<const pb::ValueInfoProto *> values; ///< the inputs that have no initializer
   std::vector<Input> inputs;
 };

@@ -1,5 +1,5 @@
-// Rows that fill no vector, one by one. Scores are stored and loaded in whole vectors: a load gets what a store has just
-// written without a wait only where the store covers it.
+// Rows that fill no vector, one by one. Scores are stored and loaded in whole vectors: a load gets what a store has
+// just written without a wait only where the store covers it.
 #include "compiler/lower/Attention.h"
 
 using namespace mlir;

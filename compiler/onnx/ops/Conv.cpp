@@ -186,12 +186,8 @@ LayoutRule ConvTransposeOp::layoutRule(int64_t lanes) {
   return packable(*this) && lanes > 1 ? LayoutRule::Blocked : LayoutRule::Plain;
 }
 
-SmallVector<int64_t> ConvOp::halo() {
-  return haloOf(*this).value_or(SmallVector<int64_t>());
-}
-SmallVector<int64_t> ConvTransposeOp::halo() {
-  return haloOf(*this).value_or(SmallVector<int64_t>());
-}
+SmallVector<int64_t> ConvOp::halo() { return haloOf(*this).value_or(SmallVector<int64_t>()); }
+SmallVector<int64_t> ConvTransposeOp::halo() { return haloOf(*this).value_or(SmallVector<int64_t>()); }
 
 void registerConv(OnnxDialect &dialect) {
   dialect.add<

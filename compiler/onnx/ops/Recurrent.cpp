@@ -220,9 +220,7 @@ private:
   Size steps, batch;
 
   /// [a, b, c] <-> [b, a, c] for nodes whose first axis is the batch.
-  Value swapped(Value v) {
-    return r.batchFirst() ? f.transpose(v, {1, 0, 2}) : v;
-  }
+  Value swapped(Value v) { return r.batchFirst() ? f.transpose(v, {1, 0, 2}) : v; }
   Value joined(ArrayRef<Value> parts, int64_t axis) {
     return parts.size() == 1 ? parts[0] : f.op("Concat", parts, {f.integer("axis", axis)});
   }

@@ -254,9 +254,7 @@ struct OpenExpansion {
   ResizeOp op;
   Formula f;
 
-  Value floatOf(const Size &size) {
-    return f.cast(f.scalar(size), f.b.getF32Type(), 1);
-  }
+  Value floatOf(const Size &size) { return f.cast(f.scalar(size), f.b.getF32Type(), 1); }
   Value number(double v) { return makeFloat(f.b, f.loc, v, f.b.getF32Type()); }
   Value roi(int64_t i) { return f.op("Gather", {op.getRoi(), makeInteger(f.b, f.loc, i)}); }
   Value least(Value a, Value b) { return f.op("Min", {a, b}); }

@@ -194,9 +194,7 @@ LogicalResult DFTOp::decompose(PatternRewriter &rewriter) {
     back[from] = static_cast<int64_t>(to);
   }
   bool moves = axis != rank - 2;
-  auto turned = [&](Value v, ArrayRef<int64_t> order) {
-    return moves ? f.transpose(v, order) : v;
-  };
+  auto turned = [&](Value v, ArrayRef<int64_t> order) { return moves ? f.transpose(v, order) : v; };
   x = turned(x, there);
   if ((*t)->used() < (*t)->given) {
     auto one = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
