@@ -127,7 +127,7 @@ private:
         t.getDimSize(0) == 1 || !pixels) {
       return v;
     }
-    support::Sizes shape = plan::sizesOf(t);
+    support::Sizes shape = onnx::sizesOf(t);
     shape.insert(shape.begin(), 1);
     OpBuilder b(kernel);
     RankedTensorType type = onnx::sizedType(shape, t.getElementType());
@@ -239,9 +239,20 @@ private:
     return llvm::any_of(kernel.getIns(), [](Value v) { return plan::physicalElements(typeOf(v)).isFound(); });
   }
 
+  /// Whether a loop carries on, as one value, the result and the first piece: the kernel itself writes only what is
+  /// behind it (plan.extends).
+  static bool extendsCarried(plan::KernelOp kernel, onnx::Join concat) {
+    auto loop = dyn_cast<onnx::LoopOp>(kernel->getParentOp());
+    auto operand = cast<BlockArgument>(concat->getOperand(0));
+    auto present = dyn_cast<BlockArgument>(plan::placeOf(kernel.getIns()[operand.getArgNumber()]).base);
+    return loop && present && present.getOwner() == &loop.block() && present.getArgNumber() >= 2 &&
+           plan::placeOf(loop.yielded(present.getArgNumber() - 2).get()).base == kernel.getResult(0);
+  }
+
   void joinInPlace(plan::KernelOp kernel) {
     auto concat = dyn_cast_or_null<onnx::Join>(rootOf(kernel));
-    if (!concat || kernel.getBody().front().getOperations().size() != 2 || !contiguousPieces(concat, kernel)) {
+    if (!concat || kernel.getBody().front().getOperations().size() != 2 || !contiguousPieces(concat, kernel) ||
+        extendsCarried(kernel, concat)) {
       return;
     }
     OpBuilder b(kernel);

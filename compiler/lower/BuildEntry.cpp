@@ -394,22 +394,19 @@ private:
     ret(library("ingot_memory_end", {exec, list, count, result}, i32));
   }
 
-  /// What an op needs: `words` is how many say it, 2 before it runs, in a loop 3 before each iteration and 4 at its
-  /// end.
-  void ask(Operation *op, unsigned words = 2) {
+  /// The memory that an op needs there and then: see #plan.ask.
+  void ask(Operation *op, StringRef when = "before") {
     auto asks = op->getAttrOfType<ArrayAttr>("plan.asks");
     for (Attribute each : asks ? asks.getValue() : ArrayRef<Attribute>()) {
-      auto one = cast<ArrayAttr>(each);
-      if (one.size() != words) {
+      auto one = cast<plan::AskAttr>(each);
+      if (one.getWhen() != when) {
         continue;
       }
-      auto bytes = [&](unsigned i) { return *Size::parse(cast<StringAttr>(one[i]).getValue()); };
-      Size needed = bytes(words == 2 ? 1 : 2), used = words == 2 ? Size(0) : bytes(1);
+      Size needed = *Size::parse(one.getNeeded()), used = *Size::parse(one.getUsed());
       int64_t node = nodeNumber(onnx::nodeOf(op->getLoc()));
       returnIf(entry, impossible(w, needed), [&] { return status(sizeErrorKind, node); });
       Type i64 = w.b.getI64Type();
-      Value arguments[] = {exec(), held, number(cast<IntegerAttr>(one[0]).getInt(), 32), w.integer(used, i64),
-                           w.integer(needed, i64)};
+      Value arguments[] = {exec(), held, number(one.getNumber(), 32), w.integer(used, i64), w.integer(needed, i64)};
       Value bad = library("ingot_memory_need", arguments, w.b.getI32Type());
       returnIf(entry, w.compare(arith::CmpIPredicate::ne, bad, number(0, 32)),
                [&] { return status(memoryErrorKind, node); });
@@ -680,7 +677,7 @@ private:
         find(g.inside, size);
       }
     }
-    ask(loop, 3);
+    ask(loop, "turn");
     if (!loop.number().use_empty()) {
       Type i64 = w.b.getI64Type();
       w.store(w.integer(w.ix(number), i64), {place(loop, loop.getNumResults(), 0, MemRefType::get({1}, i64)), i64}, 0);
@@ -688,7 +685,7 @@ private:
     all(loop.block());
     w.loc = loop.getLoc();
     change(loop, number, growths, sizes);
-    ask(loop, 4);
+    ask(loop, "end");
     for (unsigned i = 0; i < loop.carried(); ++i) {
       copy(loop.yielded(i).get(), loop, i);
     }

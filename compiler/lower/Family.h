@@ -23,6 +23,8 @@ struct KernelShape {
   /// operand any more: each element of it is read before the result's element at that place is written, and never
   /// after.
   llvm::SmallVector<int64_t> inPlace;
+  /// The kernel operand that the first result begins with: it is not copied where the result lies in its buffer.
+  std::optional<int64_t> extends;
   /// Operand number -> how that constant operand is packed into the weights section. Constants without a recipe are
   /// copied as they are.
   std::map<unsigned, plan::WeightTable::Recipe> packed;

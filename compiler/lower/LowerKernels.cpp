@@ -131,7 +131,7 @@ static std::set<std::string> symbolsOf(plan::KernelOp kernel) {
   auto add = [&](const support::Size &size) { size.eachSymbol([&](StringRef name) { symbols.insert(name.str()); }); };
   auto addType = [&](Type type) {
     if (auto ranked = dyn_cast<RankedTensorType>(type); ranked && !ranked.hasStaticShape()) {
-      llvm::for_each(plan::sizesOf(ranked), add);
+      llvm::for_each(onnx::sizesOf(ranked), add);
     }
   };
   llvm::for_each(kernel.getResultTypes(), addType);
@@ -253,8 +253,9 @@ struct Lowering {
     f.setPrivate();
     symbols.insert(f); // makes the name unique
     for (unsigned i = 0; i < types.size(); ++i) {
-      bool shared = i == kernel->getNumOperands() || llvm::is_contained(shape.inPlace, i);
-      if (isa<MemRefType>(types[i]) && (shape.inPlace.empty() || !shared)) {
+      bool shares = !shape.inPlace.empty() || shape.extends;
+      bool shared = i == kernel->getNumOperands() || llvm::is_contained(shape.inPlace, i) || shape.extends == i;
+      if (isa<MemRefType>(types[i]) && !(shares && shared)) {
         f.setArgAttr(i, "llvm.noalias", b.getUnitAttr());
       }
     }
@@ -409,6 +410,9 @@ struct Lowering {
                                shape.checked, root ? onnx::foundBy(root) : StringAttr());
     if (!shape.inPlace.empty()) {
       launch->setAttr("plan.in_place", b.getDenseI64ArrayAttr(shape.inPlace));
+    }
+    if (shape.extends) {
+      launch->setAttr("plan.extends", b.getI64IntegerAttr(*shape.extends));
     }
     kernel.replaceAllUsesWith(launch);
     kernel.erase();

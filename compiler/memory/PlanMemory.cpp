@@ -14,8 +14,8 @@
 // buffer from before a Loop that is used in it lives until the Loop ends. Both branches write an If's results where
 // these lie; a scan output's slices are written straight into its rows (their offset has a symbol that stands for the
 // iteration's number). A carried value has one buffer for all iterations and the result: the next value is computed
-// there if all reads of the present one come before, else in a buffer of its own that is copied when the iteration
-// ends.
+// there if all reads of the present one come before, or if it is the present one with more behind; else in a buffer of
+// its own that is copied when the iteration ends.
 //
 // What nothing bounds (sizes that only data tells) has no place in the arena: it is memory that the run asks for when
 // the launch that writes it comes, and gives back behind the last that reads it. Such a memory is a number in
@@ -173,7 +173,8 @@ private:
       op->setAttr("plan.number", StringAttr::get(op->getContext(), number));
       for (unsigned i = 0; i < loop.getNumResults(); ++i) {
         Value base = ingot::plan::placeOf(loop.yielded(i).get()).base;
-        if (changes(loop.getResult(i)) && (i >= loop.carried() || isUnbounded(loop.getResult(i)))) {
+        bool roomBefore = i < loop.carried() && (!isUnbounded(loop.getResult(i)) || isExtended(loop, i));
+        if (changes(loop.getResult(i)) && !roomBefore) {
           continue; // copied when the iteration ends: then its size is known, and there is room
         }
         if (i >= loop.carried()) {
@@ -192,11 +193,41 @@ private:
   }
   bool isUnbounded(Value v) const { return bytesOf(v).bounded(found).isUnknown(); }
 
+  /// Whether the next value is the present one and more behind it, where nobody reads; its size is known before the
+  /// iteration.
+  static bool isExtended(onnx::LoopOp loop, unsigned i) {
+    Value next = ingot::plan::placeOf(loop.yielded(i).get()).base;
+    auto launch = next.getDefiningOp<ingot::plan::LaunchOp>();
+    auto extends = launch ? launch->getAttrOfType<IntegerAttr>("plan.extends") : IntegerAttr();
+    if (!extends || next != launch.getResult(0)) {
+      return false;
+    }
+    Place present = ingot::plan::placeOf(launch.getIns()[extends.getInt()]);
+    return present.base == loop.argument(i) && present.offset.is(0) && !mentionsFoundIn(loop, bytesOf(next));
+  }
+  /// Whether an iteration finds a size that this one is computed from.
+  static bool mentionsFoundIn(onnx::LoopOp loop, const support::Size &size) {
+    return loop.block()
+        .walk([&](Operation *op) {
+          auto launch = dyn_cast<ingot::plan::LaunchOp>(op);
+          bool finds = (launch && launch.getFound() && size.mentions(*launch.getFound())) ||
+                       llvm::any_of(onnx::foundAt(op), [&](const std::string &s) { return size.mentions(s); }) ||
+                       llvm::any_of(onnx::growthsOf(op), [&](const onnx::Growth &g) {
+                         return size.mentions(g.inside) || size.mentions(g.behind);
+                       });
+          return finds ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   /// Whether the next value of a carried one may be written where the present one lies.
   static bool mayReplace(onnx::LoopOp loop, unsigned i, Value next) {
     auto launch = next.getDefiningOp<ingot::plan::LaunchOp>();
     if (!launch) {
       return false;
+    }
+    if (isExtended(loop, i)) {
+      return true;
     }
     SmallVector<Value> present = {loop.argument(i)};
     while (!present.empty()) {
@@ -491,34 +522,38 @@ private:
     });
   }
 
-  /// Of a loop's result whose size iterations change: what is there before the first, and at the end of each (number,
-  /// bytes that stay, bytes, "end").
-  void askAtEnd(onnx::LoopOp loop, OpResult v, llvm::function_ref<void(int64_t, ArrayRef<support::Size>, bool)> add) {
+  using Add =
+      llvm::function_ref<void(int64_t number, StringRef when, const support::Size &used, const support::Size &needed)>;
+
+  /// Of a loop's result whose size iterations change: what is there before the first, and before each if it is extended
+  /// in place, else at the end of each.
+  void askOfChanging(onnx::LoopOp loop, OpResult v, Add add) {
     unsigned i = v.getResultNumber();
     support::Size bytes = bytesOf(v);
     if (i < loop.carried()) {
       SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
-      add(askedAt(v), {bytes.replaced([&](StringRef name) {
-            auto growth = llvm::find_if(growths, [&](const onnx::Growth &g) { return g.behind == name; });
-            auto most = found.find(name.str()); // room for all of it
-            return growth == growths.end() ? support::Size::symbol(name)
-                   : most == found.end()   ? growth->start
-                                           : most->second;
-          })},
-          false);
-      add(askedAt(v), {0, bytesOf(loop.yielded(i).get())}, true);
+      support::Size first = bytes.replaced([&](StringRef name) {
+        auto growth = llvm::find_if(growths, [&](const onnx::Growth &g) { return g.behind == name; });
+        auto most = found.find(name.str()); // room for all of it
+        return growth == growths.end() ? support::Size::symbol(name)
+               : most == found.end()   ? growth->start
+                                       : most->second;
+      });
+      add(askedAt(v), "before", 0, first);
+      support::Size next = bytesOf(loop.yielded(i).get());
+      bool inPlace = homeOf(loop.yielded(i).get()).base == homeOf(v).base;
+      inPlace ? add(askedAt(v), "turn", bytesOf(loop.argument(i)), next) : add(askedAt(v), "end", 0, next);
     } else {
       auto stacked = cast<RankedTensorType>(v.getType());
       support::Size slice = onnx::elementBytes(stacked.getElementType());
       onnx::Sizes sizes = onnx::sizesOf(stacked);
       slice = slice * support::product(ArrayRef(sizes).drop_front());
       support::Size at = support::Size::symbol(loop->getAttrOfType<StringAttr>("plan.number").getValue());
-      add(askedAt(v), {at * slice, (at + 1) * slice}, true);
+      add(askedAt(v), "end", at * slice, (at + 1) * slice);
     }
   }
 
-  /// What must be there before an op runs: (number, bytes), or for a scan output that grows (number, bytes so far,
-  /// bytes with one more slice).
+  /// What must be there before an op runs and, for a scan output that grows, before or at the end of each iteration.
   void ask(Operation *op) {
     Builder b(op->getContext());
     SmallVector<Attribute> asks;
@@ -526,15 +561,8 @@ private:
     if (isa<onnx::IfOp>(op)) { // its branches do
       return;
     }
-    auto add = [&](int64_t number, ArrayRef<support::Size> bytes, bool atEnd = false) {
-      SmallVector<Attribute> all = {b.getI64IntegerAttr(number)};
-      for (const support::Size &size : bytes) {
-        all.push_back(b.getStringAttr(size.text()));
-      }
-      if (atEnd) {
-        all.push_back(b.getStringAttr("end"));
-      }
-      asks.push_back(b.getArrayAttr(all));
+    auto add = [&](int64_t number, StringRef when, const support::Size &used, const support::Size &needed) {
+      asks.push_back(ingot::plan::AskAttr::get(op->getContext(), number, when, used.text(), needed.text()));
     };
     for (OpResult v : op->getResults()) {
       Value base = ingot::plan::placeOf(v).base;
@@ -544,17 +572,17 @@ private:
       }
       StringAttr turns = loop ? onnx::foundBy(op) : StringAttr();
       if (loop && changes(v)) {
-        askAtEnd(loop, v, add);
+        askOfChanging(loop, v, add);
       } else if (turns && bytesOf(v).mentions(turns.getValue())) {
         support::Size at = support::Size::symbol(op->getAttrOfType<StringAttr>("plan.number").getValue());
         support::Size slice = bytesOf(loop.yielded(v.getResultNumber()).get());
-        add(number, {at * slice, (at + 1) * slice});
+        add(number, "turn", at * slice, (at + 1) * slice);
       } else {
-        add(number, {knownBefore(op, bytesOf(base))});
+        add(number, "before", 0, knownBefore(op, bytesOf(base)));
       }
     }
     if (auto it = scratchOf.find(op); it != scratchOf.end() && asked[it->second]) {
-      add(askedAt(-1, it->second), {cast<ingot::plan::LaunchOp>(op).scratchSize()});
+      add(askedAt(-1, it->second), "before", 0, cast<ingot::plan::LaunchOp>(op).scratchSize());
     }
     if (!asks.empty()) {
       op->setAttr("plan.asks", b.getArrayAttr(asks));
@@ -602,9 +630,8 @@ private:
   void describeAsked(Operation *op, const std::map<std::string, std::string> &finders) {
     auto asks = op->getAttrOfType<ArrayAttr>("plan.asks");
     for (Attribute each : asks ? asks.getValue() : ArrayRef<Attribute>()) {
-      auto one = cast<ArrayAttr>(each);
-      int64_t number = cast<IntegerAttr>(one[0]).getInt();
-      std::string bytes = cast<StringAttr>(one[std::min<size_t>(2, one.size() - 1)]).str();
+      auto one = cast<ingot::plan::AskAttr>(each);
+      std::string bytes = one.getNeeded().str();
       std::string why;
       support::Size::parse(bytes)->eachSymbol([&](StringRef name) {
         auto finder = finders.find(name.str());
@@ -613,7 +640,8 @@ private:
           why += (why.empty() ? "" : ", ") + text;
         }
       });
-      plan.allocations.push_back({onnx::nodeOf(op->getLoc()), bytes, why, plan.asked[number], one.size() > 2});
+      plan.allocations.push_back(
+          {onnx::nodeOf(op->getLoc()), bytes, why, plan.asked[one.getNumber()], one.getWhen() != "before"});
     }
   }
 

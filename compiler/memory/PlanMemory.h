@@ -28,9 +28,8 @@ constexpr int64_t someSize = 128; ///< of a symbol, where a plan for one size is
 /// bytes.
 ///
 /// Buffers that nothing bounds are memory that the run asks for (an error, unless it `mayAsk`): the function lists them
-/// in `plan.asked`, by the model's output that each is, or -1. `plan.asks` of an op says what must be there before it
-/// runs, [number, bytes], or in every iteration of a loop, [number, bytes so far, bytes then]; `plan.releases` what is
-/// given back behind it.
+/// in `plan.asked`, by the model's output that each is, or -1. `plan.asks` of an op lists what it needs there
+/// (#plan.ask), `plan.releases` what is given back behind it.
 mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function, llvm::ArrayRef<plan::SymbolInfo> symbols = {},
                                        bool mayAsk = true);
 

@@ -39,6 +39,17 @@ def Plan_PlaceAttr : AttrDef<Plan_Dialect, "Place"> {
   let assemblyFormat = "`<` $output `,` $buffer `,` $offset (`,` `asked` `=` $asked^)? `>`";
 }
 
+def Plan_AskAttr : AttrDef<Plan_Dialect, "Ask"> {
+  let mnemonic = "ask";
+  let summary = "memory that must be there at some point of an op";
+  let description = [{
+    `needed` bytes (a size) in the memory of this number in the function's plan.asked, the first `used` of which stay as they are. `when` is "before"
+    (the op runs) or, in a loop, "turn" (before each iteration) and "end" (at the end of each).
+  }];
+  let parameters = (ins "int64_t":$number, StringRefParameter<>:$when, StringRefParameter<>:$used, StringRefParameter<>:$needed);
+  let assemblyFormat = "`<` $number `,` $when `,` $used `,` $needed `>`";
+}
+
 class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
 
 def Plan_KernelOp : Plan_Op<"kernel", [IsolatedFromAbove, SingleBlock, Pure]> {

@@ -6,6 +6,7 @@
 #include "compiler/lower/Portion.h"
 #include "compiler/lower/Vectors.h"
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Onnx.h"
 
 using namespace mlir;
@@ -205,6 +206,7 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape shape;
     shape.items = Portion::items(kernel);
+    shape.extends = extendedBy(kernel);
     return shape;
   }
 
@@ -213,12 +215,43 @@ public:
     assert(movement && "partition takes no movement whose places are not known");
     Value fill = fillOf(build, *movement);
     for (const onnx::Piece &piece : movement->pieces) {
-      writePiece(build, shape.items, *movement, piece, fill);
+      auto write = [&] { writePiece(build, shape.items, *movement, piece, fill); };
+      if (shape.extends && &piece == &movement->pieces.front()) {
+        Buffer extended = build.group.buffer(build.group.root->getOperand(piece.operand));
+        build.w.ifThen(build.w.elsewhere(extended, build.group.result()), write);
+      } else {
+        write();
+      }
     }
     return success();
   }
 
 private:
+  /// The operand that an open result, which nothing is computed from here, has as its first elements in memory.
+  static std::optional<int64_t> extendedBy(plan::KernelOp kernel) {
+    auto root = cast<onnx::Mover>(rootOf(kernel));
+    auto movement = root.movement();
+    Value y = root->getResult(0);
+    Operation *yield = kernel.getBody().front().getTerminator();
+    if (!movement || movement->pieces.size() < 2 || plan::blockedOf(y.getType()) || yield->getOperand(0) != y ||
+        product(movement->shape).isNumber()) {
+      return std::nullopt;
+    }
+    const onnx::Piece &first = movement->pieces.front();
+    int operand = first.operand < 0 ? -1 : operandNumber(root->getOperand(first.operand));
+    if (operand < 0 || plan::blockedOf(root->getOperand(first.operand).getType()) || !first.source.offset.is(0)) {
+      return std::nullopt;
+    }
+    onnx::Sizes inSource = onnx::rowMajorStrides(first.sizes), inResult = onnx::rowMajorStrides(movement->shape);
+    for (size_t d = 0; d < first.sizes.size(); ++d) {
+      bool along = !first.sizes[d].is(1);
+      if (!first.start[d].is(0) || (along && !(first.source.strides[d] == inSource[d] && inSource[d] == inResult[d]))) {
+        return std::nullopt;
+      }
+    }
+    return operand;
+  }
+
   /// The result's space without what only the root reads.
   static Space spaceOf(const Group &group) {
     Space space = group.space(group.resultType());
