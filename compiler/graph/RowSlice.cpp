@@ -12,24 +12,16 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// The one element of a tensor, in whatever shape.
-static Value element(Value v) {
-  while (isa_and_nonnull<onnx::UnsqueezeOp, onnx::SqueezeOp, onnx::ReshapeOp, onnx::IdentityOp>(v.getDefiningOp())) {
-    v = v.getDefiningOp()->getOperand(0);
-  }
-  return v;
-}
-
 /// Whether b is a + 1, of tensors of one element.
 static bool isNext(Value a, Value b) {
-  a = element(a), b = element(b);
+  a = onnx::withoutReshapes(a), b = onnx::withoutReshapes(b);
   auto sum = b.getDefiningOp<onnx::AddOp>();
-  auto adds = [&](Value x, Value y) { return element(x) == a && onnx::splatOf(y) == 1; };
+  auto adds = [&](Value x, Value y) { return onnx::withoutReshapes(x) == a && onnx::splatOf(y) == 1; };
   return sum && (adds(sum.getA(), sum.getB()) || adds(sum.getB(), sum.getA()));
 }
 
 static bool isLoopNumber(Value v) {
-  auto argument = dyn_cast<BlockArgument>(element(v));
+  auto argument = dyn_cast<BlockArgument>(onnx::withoutReshapes(v));
   return argument && argument.getArgNumber() == 0 && isa<onnx::LoopOp>(argument.getOwner()->getParentOp());
 }
 

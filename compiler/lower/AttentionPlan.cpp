@@ -26,7 +26,7 @@ static Walked walkedBy(ArrayAttr texts) {
 
 static AttentionProblem problemOf(plan::KernelOp kernel) {
   auto op = cast<onnx::AttendOp>(rootOf(kernel));
-  Sizes axes = plan::sizesOf(Group::typeOf(op.product()));
+  Sizes axes = onnx::sizesOf(Group::typeOf(op.product()));
   AttentionProblem p;
   p.batch.assign(axes.begin(), axes.end() - 2);
   p.queries = axes[axes.size() - 2], p.keys = axes.back();
@@ -112,7 +112,7 @@ static SmallVector<AttentionOther> othersOf(plan::KernelOp kernel, const Attenti
   for (auto [i, v] : llvm::enumerate(op.getOthers())) {
     AttentionOther other{v, op.block().getArgument(i + 1)};
     collectArguments(v, [&](BlockArgument argument) {
-      Sizes sizes = plan::sizesOf(Group::typeOf(argument));
+      Sizes sizes = onnx::sizesOf(Group::typeOf(argument));
       int64_t shift = rank - static_cast<int64_t>(sizes.size());
       for (auto [axis, size] : llvm::enumerate(sizes)) {
         int64_t of = static_cast<int64_t>(axis) + shift;

@@ -89,7 +89,7 @@ static ConvPhase phaseOf(SmallVector<AxisTaps, 3> axes, ArrayRef<int64_t> kernel
 ConvGeometry geometryOf(Operation *op, bool wide) {
   auto x = cast<RankedTensorType>(op->getOperand(0).getType()), y = cast<RankedTensorType>(op->getResult(0).getType());
   auto transposed = isa<onnx::ConvTransposeOp>(op);
-  support::Sizes sizes = plan::sizesOf(x);
+  support::Sizes sizes = onnx::sizesOf(x);
   ArrayRef<support::Size> spatial = ArrayRef<support::Size>(sizes).drop_front(2);
   SmallVector<int64_t> kernel = *onnx::kernelOf(op, op->getOperand(1));
   auto group = op->getAttrOfType<IntegerAttr>("group");

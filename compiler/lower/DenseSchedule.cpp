@@ -214,7 +214,7 @@ static bool oneRow(RankedTensorType type) {
 /// Whether the group can read `type` and walk all pixels of a result of `shape` as one row.
 static bool readsAsRow(RankedTensorType type, ArrayRef<support::Size> shape) {
   int64_t missing = shape.size() - type.getRank();
-  support::Sizes sizes = plan::sizesOf(type);
+  support::Sizes sizes = onnx::sizesOf(type);
   bool all = missing <= 2, none = true;
   for (int64_t i = std::max<int64_t>(2, missing); i < static_cast<int64_t>(shape.size()); ++i) {
     all &= sizes[i - missing] == shape[i], none &= sizes[i - missing].is(1);
@@ -225,11 +225,11 @@ static bool readsAsRow(RankedTensorType type, ArrayRef<support::Size> shape) {
 std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp kernel, RankedTensorType x) {
   const ConvPhase &phase = g.phases.front();
   bool pointwise = g.phases.size() == 1 && phase.taps.size() == 1 && x.getRank() > 3 && oneRow(x);
-  support::Sizes sizes = plan::sizesOf(x);
+  support::Sizes sizes = onnx::sizesOf(x);
   for (auto [i, a] : llvm::enumerate(phase.axes)) {
     pointwise &= a.inStep == 1 && a.inStart == 0 && a.outStep == 1 && (a.dim < 0 || a.out == sizes[a.dim]);
   }
-  support::Sizes shape = plan::sizesOf(cast<RankedTensorType>(kernel.getResult(0).getType()));
+  support::Sizes shape = onnx::sizesOf(cast<RankedTensorType>(kernel.getResult(0).getType()));
   for (Type type : kernel.getResultTypes()) {
     pointwise &= oneRow(cast<RankedTensorType>(type));
   }

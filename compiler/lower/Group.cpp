@@ -83,7 +83,7 @@ static Access accessOf(const Space &space, RankedTensorType type, Buffer buffer)
   Walk from = walkOf(type);
   bool blockedSpace = space.block > 1, blocked = from.lanes > 1;
   size_t rank = space.sizes.size(), shift = rank - type.getRank();
-  onnx::Sizes sizes = plan::sizesOf(type);
+  onnx::Sizes sizes = onnx::sizesOf(type);
   Access a{buffer, from.offset, Ixs(rank, 0), 1};
   for (size_t i = shift; i < rank; ++i) {
     a.strides[i] = sizes[i - shift].repeats() ? Ix(0) : from.strides[i - shift];
@@ -106,7 +106,7 @@ static Access accessOf(const Space &space, RankedTensorType type, Buffer buffer)
 
 Space Group::space(RankedTensorType type) const {
   Walk s = walkOf(type);
-  onnx::Sizes sizes = plan::sizesOf(type);
+  onnx::Sizes sizes = onnx::sizesOf(type);
   Space space{type, s.sizes, s.lanes, {}, {}};
   Block &body = kernel.getBody().front();
   for (BlockArgument argument : body.getArguments()) {
@@ -115,7 +115,7 @@ Space Group::space(RankedTensorType type) const {
       continue;
     }
     bool broadcasts = true;
-    for (auto [i, d] : llvm::enumerate(plan::sizesOf(t))) {
+    for (auto [i, d] : llvm::enumerate(onnx::sizesOf(t))) {
       // Open sizes with different texts may have been required to be equal: that they differ is no reason not to read.
       const onnx::Size &wanted = sizes[i + sizes.size() - t.getRank()];
       broadcasts &= d == wanted || d.repeats() || !d.isNumber() || !wanted.isNumber();
@@ -132,7 +132,7 @@ Space Group::space(RankedTensorType type) const {
   }
   for (unsigned i = 0; i < results.size(); ++i) {
     RankedTensorType t = resultType(i);
-    if (plan::sizesOf(t) == sizes) {
+    if (onnx::sizesOf(t) == sizes) {
       space.results.push_back(accessOf(space, t, results[i]));
     }
   }

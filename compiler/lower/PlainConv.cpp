@@ -55,7 +55,7 @@ Axis axisOf(const onnx::Window &window, size_t i, const Size &in, bool transpose
 Problem problemOf(Operation *op) {
   auto x = cast<RankedTensorType>(op->getOperand(0).getType()), y = cast<RankedTensorType>(op->getResult(0).getType());
   bool transposed = isa<onnx::ConvTransposeOp>(op);
-  support::Sizes sizes = plan::sizesOf(x);
+  support::Sizes sizes = onnx::sizesOf(x);
   ArrayRef<Size> spatial = ArrayRef<Size>(sizes).drop_front(2);
   SmallVector<int64_t> kernel = *onnx::kernelOf(op, op->getOperand(1));
   onnx::Window window =

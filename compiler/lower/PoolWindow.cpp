@@ -57,7 +57,7 @@ Pool poolOf(Operation *op) {
          flag(op, "storage_order"),
          x.getRank(),
          {}};
-  support::Sizes sizes = plan::sizesOf(x);
+  support::Sizes sizes = onnx::sizesOf(x);
   ArrayRef<support::Size> spatial = ArrayRef<support::Size>(sizes).drop_front(2);
   auto kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape");
   if (!kernel) {

@@ -11,7 +11,7 @@ Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outTy
     bool isAlong = llvm::is_contained(axes, i);
     along.push_back(isAlong);
     outDim.push_back(isAlong && !keeps ? -1 : next++);
-    count *= isAlong ? Ix(plan::sizesOf(inType)[i]) : Ix(1);
+    count *= isAlong ? Ix(onnx::sizesOf(inType)[i]) : Ix(1);
   }
   merge();
   for (unsigned i = 0; i < along.size(); ++i) {
@@ -53,7 +53,7 @@ void Split::merge() {
 }
 
 support::Size Split::items(RankedTensorType in, ArrayRef<int64_t> axes) {
-  support::Sizes sizes = plan::sizesOf(in);
+  support::Sizes sizes = onnx::sizesOf(in);
   if (auto layout = plan::blockedOf(in)) {
     sizes[1] = ceilDiv(sizes[1], layout.getLanes());
   }

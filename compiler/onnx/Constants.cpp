@@ -2,6 +2,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/onnx/ops/Shape.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -82,6 +83,18 @@ std::optional<Sizes> sizesIn(Value v) {
   }
   auto numbers = integersOf(v);
   return numbers ? std::optional<Sizes>(Sizes(numbers->begin(), numbers->end())) : std::nullopt;
+}
+
+Size numberIn(Value v) {
+  auto sizes = sizesIn(v);
+  return sizes && sizes->size() == 1 ? sizes->front() : Size::unknown();
+}
+
+Value withoutReshapes(Value v) {
+  while (isa_and_nonnull<IdentityOp, ReshapeOp, SqueezeOp, UnsqueezeOp>(v.getDefiningOp())) {
+    v = v.getDefiningOp()->getOperand(0);
+  }
+  return v;
 }
 
 std::optional<SmallVector<double>> floatsOf(ElementsAttr a) {

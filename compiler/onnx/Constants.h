@@ -18,6 +18,10 @@ std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::ElementsAttr a);
 std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::Value v);
 /// All elements of an integer tensor as sizes: of a constant, or of numbers computed from the symbols (onnx.Sizes).
 std::optional<Sizes> sizesIn(mlir::Value v);
+/// The one integer in a tensor, as a size; unknown: there are several, or data tells it.
+Size numberIn(mlir::Value v);
+/// The tensor whose elements Identity, Reshape, Squeeze and Unsqueeze only gave other axes.
+mlir::Value withoutReshapes(mlir::Value v);
 /// All elements of a float32 or float64 constant, as doubles.
 std::optional<llvm::SmallVector<double>> floatsOf(mlir::ElementsAttr a);
 std::optional<llvm::SmallVector<double>> floatsOf(mlir::Value v);

@@ -41,6 +41,11 @@ public:
   Value scalar(const Size &n) { return makeSizes(b, loc, n, tensorOf({}, b.getI64Type())); }
   /// 0, 1, ... below `n` (rank 0, int64).
   Value countTo(Value n) { return op("Range", {scalar(0), n, scalar(1)}); }
+  Value zeros(llvm::ArrayRef<Size> sizes, mlir::Type element) {
+    auto one = tensorOf({1}, element);
+    auto zero = mlir::isa<mlir::FloatType>(element) ? constantFromFloats(one, {0.0}) : constantFromIntegers(one, {0});
+    return op("ConstantOfShape", {makeSizes(b, loc, sizes)}, {b.getNamedAttr("value", zero)});
+  }
   /// Reduces over `axes` (not empty).
   Value reduce(llvm::StringRef name, Value x, llvm::ArrayRef<int64_t> axes, bool keepdims) {
     return op(name, {x, makeIntegers(b, loc, axes)}, {integer("keepdims", keepdims)});

@@ -23,13 +23,10 @@ static constexpr int64_t mostCounted = int64_t(1) << 31;
 
 /// What the one element of a tensor cannot exceed.
 static Size mostIn(Value v, int depth = 0) {
+  v = withoutReshapes(v);
   Operation *op = v.getDefiningOp();
-  while (op && isa<IdentityOp, ReshapeOp, SqueezeOp, UnsqueezeOp>(op)) {
-    v = op->getOperand(0);
-    op = v.getDefiningOp();
-  }
-  if (auto sizes = sizesIn(v)) {
-    return sizes->size() == 1 && !sizes->front().atLeast(mostCounted) ? sizes->front() : Size::unknown();
+  if (Size number = numberIn(v); !number.isUnknown()) {
+    return number.atLeast(mostCounted) ? Size::unknown() : number;
   }
   if (op && isa<MinOp>(op) && depth < deepest) {
     for (Value operand : op->getOperands()) {
@@ -58,8 +55,7 @@ bool LoopSizes::turnsAll(LoopOp loop) {
 }
 
 Size LoopSizes::turns(LoopOp loop) {
-  auto trips = present(loop.getTrips()) ? sizesIn(loop.getTrips()) : std::nullopt;
-  return trips && trips->size() == 1 ? notNegative(trips->front()) : Size::unknown();
+  return present(loop.getTrips()) ? notNegative(numberIn(loop.getTrips())) : Size::unknown();
 }
 
 LoopSizes::LoopSizes(LoopOp loop)

@@ -161,7 +161,7 @@ private:
   }
 
   static bool sameShape(Type a, Type b) {
-    return plan::sizesOf(cast<RankedTensorType>(a)) == plan::sizesOf(cast<RankedTensorType>(b));
+    return onnx::sizesOf(cast<RankedTensorType>(a)) == onnx::sizesOf(cast<RankedTensorType>(b));
   }
 
   void assign(Operation *op) {

@@ -22,7 +22,7 @@ std::string typeText(Value v) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << type.getElementType() << "[";
-  llvm::interleaveComma(plan::sizesOf(type), os,
+  llvm::interleaveComma(onnx::sizesOf(type), os,
                         [&](const support::Size &size) { os << (size.isUnknown() ? "?" : size.text()); });
   os << "]";
   return text;

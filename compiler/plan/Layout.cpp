@@ -12,10 +12,10 @@ BlockedAttr blockedOf(Type type) {
 
 RankedTensorType withLayout(RankedTensorType type, BlockedAttr layout) {
   if (!layout) {
-    return onnx::sizedType(sizesOf(type), type.getElementType());
+    return onnx::sizedType(onnx::sizesOf(type), type.getElementType());
   }
   assert(canBlock(type) && "the channels of a blocked tensor are a number");
-  RankedTensorType plain = onnx::sizedType(sizesOf(type), type.getElementType());
+  RankedTensorType plain = onnx::sizedType(onnx::sizesOf(type), type.getElementType());
   auto texts = cast_or_null<ArrayAttr>(plain.getEncoding());
   return RankedTensorType::get(
       type.getShape(), type.getElementType(),
@@ -26,7 +26,7 @@ BlockedAttr blockedBy(MLIRContext *context, int64_t lanes) { return BlockedAttr:
 
 bool canBlock(RankedTensorType type) {
   return type.getRank() >= 2 && !type.isDynamicDim(1) &&
-         llvm::none_of(sizesOf(type), [](const support::Size &size) { return size.isUnknown(); });
+         llvm::none_of(onnx::sizesOf(type), [](const support::Size &size) { return size.isUnknown(); });
 }
 
 /// The zeros before and after axis `d`.
@@ -39,7 +39,7 @@ static std::pair<int64_t, int64_t> haloOf(BlockedAttr layout, size_t d) {
 Strides stridesOf(RankedTensorType type) {
   Strides s;
   auto layout = blockedOf(type);
-  s.sizes = sizesOf(type);
+  s.sizes = onnx::sizesOf(type);
   if (layout) {
     s.lanes = layout.getLanes();
     s.sizes[1] = blocksOf(type);
@@ -59,7 +59,7 @@ Strides stridesOf(RankedTensorType type) {
 /// Elements of so many channel blocks of an image.
 static support::Size elementsOf(RankedTensorType type, BlockedAttr layout, int64_t blocks) {
   support::Size n = blocks * layout.getLanes();
-  for (auto [i, size] : llvm::enumerate(sizesOf(type))) {
+  for (auto [i, size] : llvm::enumerate(onnx::sizesOf(type))) {
     auto [before, after] = haloOf(layout, i);
     n = i < 2 ? n : n * (size + before + after);
   }
@@ -73,9 +73,9 @@ int64_t blocksOf(RankedTensorType type) {
 support::Size physicalElements(RankedTensorType type) {
   auto layout = blockedOf(type);
   if (!layout) {
-    return support::product(sizesOf(type));
+    return support::product(onnx::sizesOf(type));
   }
-  return sizesOf(type)[0] * elementsOf(type, layout, layout.getBlocks() ? layout.getBlocks() : blocksOf(type));
+  return onnx::sizesOf(type)[0] * elementsOf(type, layout, layout.getBlocks() ? layout.getBlocks() : blocksOf(type));
 }
 
 support::Size physicalBytes(RankedTensorType type) {

@@ -16,8 +16,6 @@ BlockedAttr blockedBy(mlir::MLIRContext *context, int64_t lanes);
 /// Whether the tensor may be blocked: its channels are a number, and its other sizes known.
 bool canBlock(mlir::RankedTensorType type);
 
-using onnx::sizesOf; ///< the logical axes
-
 /// Strides in elements over the *iteration dimensions* of a tensor. Row-major: the logical axes; the lane axis is the
 /// last one. Blocked: [N, C / lanes, spatial...] and the lanes, whose stride is 1.
 struct Strides {

@@ -15,8 +15,8 @@ class Append : public KernelFamily {
     Size count, room, rows, before; ///< elements of each part: of the cache, of what is written, in front of that
   };
   static Parts partsOf(onnx::AppendOp op) {
-    support::Sizes cache = plan::sizesOf(Group::typeOf(op.getCache())),
-                   rows = plan::sizesOf(Group::typeOf(op.getRows()));
+    support::Sizes cache = onnx::sizesOf(Group::typeOf(op.getCache())),
+                   rows = onnx::sizesOf(Group::typeOf(op.getRows()));
     size_t axis = op.getAxis();
     Size inner = support::product(ArrayRef(cache).drop_front(axis + 1));
     return {support::product(ArrayRef(cache).take_front(axis)), cache[axis] * inner, rows[axis] * inner,

@@ -99,7 +99,7 @@ bool rowsMerge(plan::KernelOp kernel, Operation *root, ArrayRef<Size> shape, int
     }
     bool along = false, broadcast = false;
     int64_t shift = static_cast<int64_t>(shape.size()) - type.getRank();
-    Sizes sizes = plan::sizesOf(type);
+    Sizes sizes = onnx::sizesOf(type);
     for (int64_t d = 0; d < rows; ++d) {
       if (!shape[d].is(1)) {
         (d >= shift && !sizes[d - shift].repeats() ? along : broadcast) = true;
@@ -121,7 +121,7 @@ Problem problemOf(plan::KernelOp kernel) {
   p.vectorA = a.getRank() == 1, p.vectorB = b.getRank() == 1;
   p.transB = op.getTransB();
   p.constantB = static_cast<bool>(constantOperand(kernel, op.getB()));
-  Sizes sa = plan::sizesOf(a), sb = plan::sizesOf(b), shape = plan::sizesOf(y);
+  Sizes sa = onnx::sizesOf(a), sb = onnx::sizesOf(b), shape = onnx::sizesOf(y);
   p.k = op.getTransA() ? sa[sa.size() - 2] : sa.back();
   if (!p.k.isNumber()) { // the same by requirement, and perhaps a number
     p.k = p.vectorB ? sb.back() : sb[sb.size() - (p.transB ? 1 : 2)];

@@ -202,7 +202,7 @@ class PoolFamily : public KernelFamily {
   /// Images times channels, or blocks of channels.
   static Size planes(Operation *op) {
     RankedTensorType in = Group::typeOf(op->getOperand(0));
-    support::Sizes sizes = plan::sizesOf(in);
+    support::Sizes sizes = onnx::sizesOf(in);
     return sizes[0] * (plan::blockedOf(in) ? Size(plan::blocksOf(in)) : sizes[1]);
   }
 
@@ -211,7 +211,7 @@ public:
     KernelShape shape;
     Operation *root = rootOf(kernel);
     shape.items = planes(root);
-    support::Sizes out = plan::sizesOf(Group::typeOf(root->getResult(0)));
+    support::Sizes out = onnx::sizesOf(Group::typeOf(root->getResult(0)));
     for (size_t i = 2; !global(root) && i + 1 < out.size(); ++i) {
       shape.items = shape.items * out[i];
     }

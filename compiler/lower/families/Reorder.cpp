@@ -35,7 +35,7 @@ struct Rows {
 Rows rowsOf(RankedTensorType plain, RankedTensorType blocked) {
   Rows r;
   r.plain = plan::stridesOf(plain), r.blocked = plan::stridesOf(blocked);
-  support::Sizes sizes = plan::sizesOf(plain);
+  support::Sizes sizes = onnx::sizesOf(plain);
   r.batch = sizes[0], r.channels = plain.getDimSize(1), r.lanes = r.blocked.lanes,
   r.blocks = r.blocked.sizes[1].number();
   size_t inner = plain.getRank();

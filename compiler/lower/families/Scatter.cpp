@@ -77,7 +77,7 @@ private:
   }
 
   static Ixs sizesOf(RankedTensorType type) {
-    support::Sizes sizes = plan::sizesOf(type);
+    support::Sizes sizes = onnx::sizesOf(type);
     return Ixs(sizes.begin(), sizes.end());
   }
   static Ix elements(ArrayRef<Ix> sizes) {

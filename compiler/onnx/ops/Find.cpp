@@ -92,8 +92,8 @@ LogicalResult NonMaxSuppressionOp::inferTypes(SmallVectorImpl<Type> &types) {
       return emitOpError("needs a limit and thresholds of one element");
     }
   }
-  auto limit = present(getMaxOutput()) ? sizesIn(getMaxOutput()) : std::optional(Sizes{0});
-  Size each = limit && limit->size() == 1 ? max(min(s[2], limit->front()), 0) : s[2];
+  Size limit = present(getMaxOutput()) ? numberIn(getMaxOutput()) : Size(0);
+  Size each = limit.isUnknown() ? s[2] : max(min(s[2], limit), 0);
   Size count = foundSize(*this, s[0] * s[1] * each);
   types.assign({sizedType({count, 3}, int64In(*this)), countType(*this)});
   return success();

@@ -16,12 +16,6 @@ namespace ingot::onnx {
 /// More numbers than any matrix of a transform should have (64 MB).
 static constexpr int64_t mostNumbers = 1 << 24;
 
-/// The one integer in a tensor, as a size; unknown: data tells it.
-static Size numberIn(Value v) {
-  auto sizes = sizesIn(v);
-  return sizes && sizes->size() == 1 ? sizes->front() : Size::unknown();
-}
-
 // Windows.
 
 template <typename Op> static LogicalResult inferWindow(Op op, SmallVectorImpl<Type> &types) {

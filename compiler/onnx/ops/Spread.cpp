@@ -10,11 +10,6 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-static Value zeros(Formula &f, ArrayRef<Size> sizes, Type element) {
-  ElementsAttr zero = isa<FloatType>(element) ? constantFromFloats(tensorOf({1}, element), {0.0})
-                                              : constantFromIntegers(tensorOf({1}, element), {0});
-  return f.op("ConstantOfShape", {makeSizes(f.b, f.loc, sizes)}, {f.b.getNamedAttr("value", zero)});
-}
 /// An attribute that has a number for each of `count`, or is left out and then all `otherwise`.
 static std::optional<SmallVector<int64_t>> listOf(std::optional<ArrayRef<int64_t>> given, size_t count,
                                                   int64_t otherwise, int64_t least) {
@@ -111,7 +106,7 @@ LogicalResult Col2ImOp::decompose(PatternRewriter &rewriter) {
   Value updates = f.transpose(f.reshapeTo(getX(), {rows, places}), {1, 0});
   Value indices =
       makeConstant(rewriter, getLoc(), constantFromIntegers(tensorOf({places, 1}, rewriter.getI64Type()), placesOf(b)));
-  Value y = f.op("ScatterND", {zeros(f, {pixels, rows}, elementOf(getX())), indices, updates},
+  Value y = f.op("ScatterND", {f.zeros({pixels, rows}, elementOf(getX())), indices, updates},
                  {rewriter.getNamedAttr("reduction", rewriter.getStringAttr("add"))});
   SmallVector<int64_t> starts, ends, axes;
   for (size_t i = 0; i < b.image.size(); ++i) {
@@ -181,7 +176,7 @@ LogicalResult MaxUnpoolOp::decompose(PatternRewriter &rewriter) {
   }
   Formula f(rewriter, getLoc());
   Size count = product(sizesOf(ranked(getX())));
-  Value indices = f.reshapeTo(getIndices(), {count}), flat = zeros(f, {product(sizes)}, elementOf(getX()));
+  Value indices = f.reshapeTo(getIndices(), {count}), flat = f.zeros({product(sizes)}, elementOf(getX()));
   Value y = f.op("ScatterElements", {flat, indices, f.reshapeTo(getX(), {count})}, {f.integer("axis", 0)});
   y = f.reshapeTo(y, sizes);
   rewriter.replaceOp(*this,

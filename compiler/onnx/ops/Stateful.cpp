@@ -145,10 +145,8 @@ struct Recurrence {
       beta = bySteps(op.getBeta(), sizeOf(ranked(op.getBeta()), 2).number(), 1, 1);
     }
     Sizes state = {s.batch, s.shared, s.width, s.valueWidth};
-    Value zero = f.op("ConstantOfShape", {makeSizes(f.b, f.loc, state)},
-                      {f.b.getNamedAttr("value", constantFromFloats(tensorOf({1}, wide), {0.0}))});
-    Operation *loop =
-        loopOver(present(op.getPastState()) ? real(op.getPastState()) : zero, [&](Value at, Value before) {
+    Operation *loop = loopOver(
+        present(op.getPastState()) ? real(op.getPastState()) : f.zeros(state, wide), [&](Value at, Value before) {
           auto now = [&](Value all) { return f.op("Gather", {all, at}, {f.integer("axis", 0)}); };
           Value key = now(k), value = now(v), old = decay ? f.mul(before, now(decay)) : before;
           if (beta) { // what the key finds there already is not written again
