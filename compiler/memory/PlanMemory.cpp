@@ -191,7 +191,12 @@ private:
     return llvm::any_of(onnx::growthsOf(result.getDefiningOp()),
                         [&](const onnx::Growth &g) { return bytesOf(result).mentions(g.behind); });
   }
-  bool isUnbounded(Value v) const { return bytesOf(v).bounded(found).isUnknown(); }
+  /// Some axis is, even if another one is 0: the run tells the caller its size.
+  bool isUnbounded(Value v) const {
+    return bytesOf(v).bounded(found).isUnknown() ||
+           llvm::any_of(onnx::sizesOf(cast<RankedTensorType>(v.getType())),
+                        [&](const support::Size &size) { return size.bounded(found).isUnknown(); });
+  }
 
   /// Whether the next value is the present one and more behind it, where nobody reads; its size is known before the
   /// iteration.

@@ -198,6 +198,9 @@ static void run(const ingot_model *model, Plan *plan, const char *folder, int at
     int isGiven = outputs[k] == (void *)&given[k];
     outputs[k] = isGiven ? given[k] : outputs[k];
     kept += isGiven && given[k];
+    if (isGiven && !given[k] && status == INGOT_OK) {
+      fail("the run gives no memory for", model->outputs[k].name);
+    }
   }
   if (held != kept) {
     fail("the run kept memory,", "or gave too much back");
