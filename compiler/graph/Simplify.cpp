@@ -111,9 +111,9 @@ static void collectFacts(func::FuncOp function) {
   onnx::Sizes learned;
   for (Operation &op : function.getBody().front()) {
     for (const auto &[a, b] : onnx::requirementsOf(&op)) {
-      for (const onnx::Size &implied : support::implied(a, b)) {
+      for (const onnx::Size &rest : support::implied(a, b)) {
         support::Assuming known(learned);
-        onnx::Size fact = *onnx::Size::parse(implied.text()); // with what is known now
+        onnx::Size fact = *onnx::Size::parse(rest.text()); // with what is known now
         auto text = StringAttr::get(function.getContext(), fact.text());
         if (fact.atLeast(0) || llvm::is_contained(facts, text)) {
           continue;
@@ -179,8 +179,13 @@ static bool mergeFinder(Operation *op, PatternRewriter &rewriter) {
 
 /// Writes sizes down again: an earlier round did so without the facts learned since. Gives the op in its place.
 static Operation *simplifySizes(onnx::SizesOp op, PatternRewriter &rewriter) {
+  onnx::Sizes sizes = *onnx::sizesIn(op);
+  auto isText = [](StringRef text, const onnx::Size &size) { return text == size.text(); };
+  if (llvm::equal(op.getValues().getAsValueRange<StringAttr>(), sizes, isText)) {
+    return op;
+  }
   rewriter.setInsertionPoint(op);
-  Value made = onnx::makeSizes(rewriter, op.getLoc(), *onnx::sizesIn(op), onnx::ranked(op));
+  Value made = onnx::makeSizes(rewriter, op.getLoc(), sizes, onnx::ranked(op));
   rewriter.replaceOp(op, made);
   return made.getDefiningOp();
 }

@@ -251,11 +251,16 @@ struct Lowering {
     SmallVector<Type> status(shape.checked ? 1 : 0, b.getI32Type());
     auto f = func::FuncOp::create(b, kernel.getLoc(), nameOf(kernel), b.getFunctionType(types, status));
     f.setPrivate();
-    symbols.insert(f); // makes the name unique
+    symbols.insert(f);                            // makes the name unique
+    SmallVector<int64_t> sharing = shape.inPlace; // the first result and the operands in whose buffer it may lie
+    if (shape.extends) {
+      sharing.push_back(*shape.extends);
+    }
+    if (!sharing.empty()) {
+      sharing.push_back(kernel->getNumOperands());
+    }
     for (unsigned i = 0; i < types.size(); ++i) {
-      bool shares = !shape.inPlace.empty() || shape.extends;
-      bool shared = i == kernel->getNumOperands() || llvm::is_contained(shape.inPlace, i) || shape.extends == i;
-      if (isa<MemRefType>(types[i]) && !(shares && shared)) {
+      if (isa<MemRefType>(types[i]) && !llvm::is_contained(sharing, i)) {
         f.setArgAttr(i, "llvm.noalias", b.getUnitAttr());
       }
     }

@@ -400,19 +400,24 @@ Value Writer::load(Buffer from, Ix at, int64_t lanes, Value mask) {
   return fromMemory(*this, v, from.element, lanes);
 }
 
-/// Whether the first lane alone is known to be live.
-static bool isFirstLane(Value mask) {
+/// How many lanes are live, the first ones: what maskFor() was given. Nothing for other masks.
+static std::optional<Ix> liveLanes(Writer &w, Value mask) {
+  if (auto counted = mask.getDefiningOp<vector::CreateMaskOp>()) {
+    return Ix(w, counted.getOperand(0));
+  }
   DenseElementsAttr lanes;
-  if (!mask || !matchPattern(mask, m_Constant(&lanes)) || lanes.isSplat()) {
-    return false;
+  if (!matchPattern(mask, m_Constant(&lanes))) {
+    return std::nullopt;
   }
   auto live = lanes.getValues<bool>();
-  return live[0] && llvm::count(live, true) == 1;
+  int64_t first = std::distance(live.begin(), llvm::find(live, false));
+  return first == llvm::count(live, true) ? std::optional<Ix>(first) : std::nullopt;
 }
 
 void Writer::store(Value v, Buffer to, Ix at, Value mask) {
   v = toMemory(*this, v);
-  if (isFirstLane(mask)) { // LLVM 22 would do this too, and store as many bytes as a lane had before it was narrowed
+  std::optional<Ix> live = mask ? liveLanes(*this, mask) : std::nullopt;
+  if (live && live->is(1)) { // LLVM 22 would do this too, and store as many bytes as a lane had before it was narrowed
     v = vector::ExtractOp::create(b, loc, v, 0);
   }
   if (!isa<VectorType>(v.getType())) {
@@ -429,19 +434,6 @@ static Value laneOffsets(Writer &w, Ix stride, int64_t lanes) {
   return arith::MulIOp::create(w.b, w.loc, step, w.splat(w.value(stride), lanes));
 }
 
-/// How many lanes a mask of maskFor() has live.
-static std::optional<Ix> liveLanes(Writer &w, Value mask) {
-  if (auto counted = mask.getDefiningOp<vector::CreateMaskOp>()) {
-    return Ix(w, counted.getOperand(0));
-  }
-  DenseElementsAttr lanes;
-  if (!matchPattern(mask, m_Constant(&lanes))) {
-    return std::nullopt;
-  }
-  auto live = lanes.getValues<bool>();
-  return Ix(std::distance(live.begin(), llvm::find(live, false)));
-}
-
 /// Lane i is what `from` has at at + i * stride. All between the lanes is loaded too, and left out in registers, which
 /// takes a fraction of a gather's time. Nothing is read behind the last lane.
 static Value loadBetween(Writer &w, Buffer from, Ix at, int64_t stride, int64_t lanes, std::optional<Ix> live) {
@@ -453,8 +445,8 @@ static Value loadBetween(Writer &w, Buffer from, Ix at, int64_t stride, int64_t 
     Value part = w.load(from, at + begin, lanes, mask);
     SmallVector<int64_t> order;
     for (int64_t lane = 0; lane < lanes; ++lane) {
-      int64_t from = lane * stride / lanes;
-      order.push_back(from < j ? lane : from == j ? lanes + lane * stride - begin : -1);
+      int64_t in = lane * stride / lanes; // which of the vectors
+      order.push_back(in < j ? lane : in == j ? lanes + lane * stride - begin : -1);
     }
     found = vector::ShuffleOp::create(w.b, w.loc, found ? found : part, part, order);
   }

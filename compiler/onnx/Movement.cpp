@@ -66,22 +66,32 @@ Movement joined(ArrayRef<Sizes> operands, int64_t axis, Sizes shape) {
   return m;
 }
 
+/// Whether the operand's elements lie so far apart along the axes of a piece.
+static bool stepsBy(const Piece &piece, ArrayRef<Size> strides) {
+  for (size_t i = 0; i < strides.size(); ++i) {
+    if (!piece.sizes[i].is(0) && !piece.sizes[i].is(1) && !(piece.source.strides[i] == strides[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<int64_t> extendedOperand(const Movement &movement) {
+  const Piece &first = movement.pieces.front();
+  bool atStart = first.operand >= 0 && first.source.offset.is(0) &&
+                 llvm::all_of(first.start, [](const Size &start) { return start.is(0); });
+  bool dense = stepsBy(first, rowMajorStrides(first.sizes)) && stepsBy(first, rowMajorStrides(movement.shape));
+  return atStart && dense ? std::optional<int64_t>(first.operand) : std::nullopt;
+}
+
 std::optional<Size> contiguousOffset(Operation *op) {
   auto moves = cast<Mover>(op).movement();
   if (!moves || moves->pieces.size() != 1) {
     return std::nullopt;
   }
   const Piece &piece = moves->pieces.front();
-  Sizes dense = rowMajorStrides(moves->shape);
-  if (piece.operand != 0 || piece.sizes != moves->shape) {
-    return std::nullopt;
-  }
-  for (size_t i = 0; i < dense.size(); ++i) {
-    if (!moves->shape[i].is(0) && !moves->shape[i].is(1) && !(piece.source.strides[i] == dense[i])) {
-      return std::nullopt;
-    }
-  }
-  return piece.source.offset;
+  bool dense = piece.operand == 0 && piece.sizes == moves->shape && stepsBy(piece, rowMajorStrides(moves->shape));
+  return dense ? std::optional(piece.source.offset) : std::nullopt;
 }
 
 } // namespace ingot::onnx

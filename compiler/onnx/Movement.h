@@ -44,5 +44,7 @@ Movement joined(llvm::ArrayRef<support::Sizes> operands, int64_t axis, support::
 
 /// The element of operand 0 where the result of a Mover begins, when its elements lie there one behind the other.
 std::optional<support::Size> contiguousOffset(mlir::Operation *op);
+/// The operand, none of whose elements is missing, that the first piece of a movement puts at the result's beginning.
+std::optional<int64_t> extendedOperand(const Movement &movement);
 
 } // namespace ingot::onnx

@@ -6,7 +6,6 @@
 #include "compiler/lower/Portion.h"
 #include "compiler/lower/Vectors.h"
 #include "compiler/onnx/Constants.h"
-#include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Onnx.h"
 
 using namespace mlir;
@@ -94,14 +93,16 @@ private:
 
   /// The last dimension in vectors.
   void along(const Portion &portion, Point at) {
-    if (isFewApart() && space.sizes.size() > 1) {
-      for (int64_t i = 0; i < space.sizes.back().number(); ++i) {
-        at.at.back() = i;
-        put(at);
-      }
-      return;
+    size_t last = space.sizes.size() - 1;
+    if (isFewApart()) {
+      return portion.rest(last, [&] {
+        for (int64_t i = 0; i < space.sizes.back().number(); ++i) {
+          at.at.back() = i;
+          put(at);
+        }
+      });
     }
-    portion.lanes(space.sizes.size() - 1, space.sizes.back(), [&](Ix i, int64_t lanes, Value mask) {
+    portion.lanes(last, space.sizes.back(), [&](Ix i, int64_t lanes, Value mask) {
       Point p = at;
       p.at.back() = i, p.lanes = lanes, p.mask = mask;
       put(p);
@@ -237,19 +238,10 @@ private:
         product(movement->shape).isNumber()) {
       return std::nullopt;
     }
-    const onnx::Piece &first = movement->pieces.front();
-    int operand = first.operand < 0 ? -1 : operandNumber(root->getOperand(first.operand));
-    if (operand < 0 || plan::blockedOf(root->getOperand(first.operand).getType()) || !first.source.offset.is(0)) {
-      return std::nullopt;
-    }
-    onnx::Sizes inSource = onnx::rowMajorStrides(first.sizes), inResult = onnx::rowMajorStrides(movement->shape);
-    for (size_t d = 0; d < first.sizes.size(); ++d) {
-      bool along = !first.sizes[d].is(1);
-      if (!first.start[d].is(0) || (along && !(first.source.strides[d] == inSource[d] && inSource[d] == inResult[d]))) {
-        return std::nullopt;
-      }
-    }
-    return operand;
+    std::optional<int64_t> first = onnx::extendedOperand(*movement);
+    int operand = first ? operandNumber(root->getOperand(*first)) : -1;
+    bool plain = operand >= 0 && !plan::blockedOf(root->getOperand(*first).getType());
+    return plain ? std::optional<int64_t>(operand) : std::nullopt;
   }
 
   /// The result's space without what only the root reads.

@@ -27,9 +27,9 @@ public:
     support::Sizes shape = onnx::sizesOf(Group::typeOf(op.getScores()));
     batches = shape[0], classes = shape[1], length = shape[2];
     order = {w.scratch(build.scratch, 0, i64, memoryExtent(shape[2])).memref, i64};
-    lanes = std::max<int64_t>(1, w.machine.lanes);
+    lanes = w.machine.lanes;
     room = length + lanes;
-    edges = w.scratch(build.scratch, Ix(shape[2]) * 8, w.b.getF32Type(), memoryExtent(edgesOf(shape[2], lanes)));
+    edges = w.scratch(build.scratch, length * 8, w.b.getF32Type(), memoryExtent(edgesOf(shape[2], lanes)));
     most = given(build, op.getMaxOutput(), w.constant(0, i64));
     overlap = given(build, op.getIouThreshold(), w.constant(0, w.b.getF32Type()));
     threshold = given(build, op.getScoreThreshold(), {});
@@ -160,8 +160,7 @@ public:
     auto op = cast<onnx::NonMaxSuppressionOp>(rootOf(kernel));
     support::Size boxes = onnx::sizeOf(Group::typeOf(op.getScores()), 2);
     KernelShape shape;
-    shape.scratchBytes =
-        support::Size(8) * boxes + support::Size(4) * Suppression::edgesOf(boxes, std::max<int64_t>(1, machine.lanes));
+    shape.scratchBytes = support::Size(8) * boxes + support::Size(4) * Suppression::edgesOf(boxes, machine.lanes);
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {
