@@ -78,10 +78,12 @@ static bool stepsBy(const Piece &piece, ArrayRef<Size> strides) {
 
 std::optional<int64_t> extendedOperand(const Movement &movement) {
   const Piece &first = movement.pieces.front();
-  bool atStart = first.operand >= 0 && first.source.offset.is(0) &&
-                 llvm::all_of(first.start, [](const Size &start) { return start.is(0); });
+  if (first.operand == Piece::fill || !first.source.offset.is(0) ||
+      !llvm::all_of(first.start, [](const Size &start) { return start.is(0); })) {
+    return std::nullopt;
+  }
   bool dense = stepsBy(first, rowMajorStrides(first.sizes)) && stepsBy(first, rowMajorStrides(movement.shape));
-  return atStart && dense ? std::optional<int64_t>(first.operand) : std::nullopt;
+  return dense ? std::optional<int64_t>(first.operand) : std::nullopt;
 }
 
 std::optional<Size> contiguousOffset(Operation *op) {

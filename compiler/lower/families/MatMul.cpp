@@ -66,8 +66,10 @@ struct Tiling {
   int64_t rest = 0; ///< columns in the last vector when it is not full
   // Rows: either their number is known,
   int64_t tiles = 1, tilesPerBlock = 1;
-  // or tiles have so many at most.
+  // or tiles have so many at most, in this many blocks, none where there are no rows: what may be zero is no divisor
+  // that is divided by ahead of the few rows that need no division.
   int64_t highest = 0;
+  Size blocksOfRows = 1;
   bool dotsForFew = false; ///< dot products where a work item has two rows at most
 
   Size panelElements(const Problem &p) const { return p.k * Size(width); }
@@ -203,7 +205,8 @@ void cutOpenRows(Tiling &t, const Problem &p, const target::MachineModel &machin
   int64_t held = std::max(t.highest, machine.l2Bytes / 2 / (k * p.elementBytes));
   int64_t least = std::max(t.highest, (int64_t(1) << 17) / (k * t.width));
   Size enough = min(ceilDiv(p.m, least), static_cast<int64_t>(llvm::divideCeil(16, items)));
-  t.blocks = max(Size(1), max(ceilDiv(p.m, held), enough));
+  t.blocksOfRows = max(ceilDiv(p.m, held), enough);
+  t.blocks = max(Size(1), t.blocksOfRows);
 }
 
 int64_t lanesOf(const Problem &p, const target::MachineModel &machine) {
@@ -379,11 +382,11 @@ private:
   }
   Ixs openRowsOf(Ix item) {
     Ix height = t.highest, from = 0, to = p.m, matrix = item;
-    if (!t.blocks.is(1)) {
-      Ix wanted = w.ix(w.value(ceilDiv(p.m, t.blocks)));
+    if (!t.blocksOfRows.is(1)) {
+      Ix blocks = w.ix(w.value(t.blocksOfRows)), wanted = floorDiv(blocks + p.m - 1, blocks);
       Ix rows = floorDiv(wanted + (height - 1), height) * height;
-      from = min(remainder(item, t.blocks) * rows, p.m), to = min(from + rows, p.m);
-      matrix = floorDiv(item, t.blocks);
+      from = min(remainder(item, blocks) * rows, p.m), to = min(from + rows, p.m);
+      matrix = floorDiv(item, blocks);
     }
     Ix rows = to - from, count = floorDiv(rows + Ix(height - 1), height);
     return {matrix, from, to, count, floorDiv(rows + count - 1, max(count, 1))};
