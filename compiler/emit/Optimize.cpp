@@ -11,7 +11,7 @@
 using namespace llvm;
 
 static constexpr const char *pipeline = "always-inline,"
-                                        "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+                                        "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,tailcallelim,"
                                         "loop-mssa(loop-rotate,licm)),"
                                         "globaldce";
 

@@ -50,7 +50,7 @@ public:
         StringRef suffix)
       : function(function), w(OpBuilder(function.getContext()), function.getLoc(), scalarMachine()), info(info),
         suffix(suffix), workspaceBytes(workspaceBytes), slackBytes(slackBytes), weightBytes(weightBytes),
-        symbols(suffix.empty() ? onnx::symbolsOf(function, function.getArgumentTypes()) : namesOf(info)),
+        open(onnx::symbolsOf(function, function.getArgumentTypes())), symbols(suffix.empty() ? open : namesOf(info)),
         bounds(onnx::boundsOf(function)), end(function.getBody().front().getTerminator()) {
     if (auto numbers = function->getAttrOfType<DenseI64ArrayAttr>("plan.asked")) {
       asked = numbers.asArrayRef();
@@ -65,7 +65,7 @@ public:
 
   void build() {
     w.b.setInsertionPoint(function);
-    if (!symbols.empty()) {
+    if (!open.empty()) {
       buildAdmits();
     }
     if (!symbols.empty() || !info.found.empty()) {
@@ -84,14 +84,14 @@ private:
   plan::ModelInfo &info;
   std::string suffix;
   int64_t workspaceBytes, slackBytes, weightBytes;
-  std::vector<std::string> symbols;
+  std::vector<std::string> open, symbols; ///< those that are no number here; those that are arguments
   support::Bounds bounds; ///< of found sizes
   Operation *end;
   std::vector<Size> bufferBytes;
   std::vector<ArrayRef<int64_t>> buffersBelow;
   ArrayRef<int64_t> asked; ///< outputs, or -1: memory that the run asks for
   Value held;              ///< the list of it
-  func::FuncOp admits;     ///< (symbols: index...) -> i32; null without symbols
+  func::FuncOp admits;     ///< (open: index...) -> i32; null where there are none
   Value workspace, weights;
   SmallVector<Value> outputs, bufferOffsets;
   llvm::DenseMap<Value, Value> inputs;
@@ -123,8 +123,8 @@ private:
     w.b.setInsertionPointToStart(f.addEntryBlock());
     return f;
   }
-  void setSymbols(ValueRange values) {
-    for (auto [name, value] : llvm::zip_equal(symbols, values)) {
+  void setSymbols(ArrayRef<std::string> names, ValueRange values) {
+    for (auto [name, value] : llvm::zip_equal(names, values)) {
       w.symbols[name] = value;
     }
   }
@@ -154,9 +154,9 @@ private:
   }
 
   void buildAdmits() {
-    admits = begin("_admits", SmallVector<Type>(symbols.size(), w.b.getIndexType()));
+    admits = begin("_admits", SmallVector<Type>(open.size(), w.b.getIndexType()));
     admits.setPrivate();
-    setSymbols(admits.getArguments());
+    setSymbols(open, admits.getArguments());
     Value result = status(0, -1);
     auto refuse = [&](Value bad, int64_t node) {
       result = arith::SelectOp::create(w.b, w.loc, bad, status(sizeErrorKind, node), result);
@@ -169,7 +169,7 @@ private:
     for (const onnx::SizeCheck &check : llvm::reverse(checks)) {
       refuse(violated(w, check.text), check.node.empty() ? -1 : nodeNumber(check.node));
     }
-    for (const std::string &name : symbols) {
+    for (const std::string &name : open) {
       refuse(violated(w, name), -1);
     }
     ret(result);
@@ -188,9 +188,9 @@ private:
     for (size_t i = 0; i < symbols.size(); ++i) {
       values.push_back(w.value(w.ix(w.load({f.getArgument(0), i64}, static_cast<int64_t>(i)))));
     }
-    setSymbols(values);
+    setSymbols(symbols, values);
     if (admits) {
-      returnIfRefused(f, values);
+      returnIfRefused(f);
     }
     int64_t at = 0;
     for (Type type : end->getOperandTypes()) {
@@ -204,7 +204,11 @@ private:
     ret(status(0, -1));
   }
 
-  void returnIfRefused(func::FuncOp f, ValueRange values) {
+  void returnIfRefused(func::FuncOp f) {
+    SmallVector<Value> values;
+    for (const std::string &name : open) {
+      values.push_back(w.symbols.at(name));
+    }
     Value refused = func::CallOp::create(w.b, w.loc, admits, values).getResult(0);
     Value zero = arith::ConstantIntOp::create(w.b, w.loc, 0, 32);
     returnIf(f, w.compare(arith::CmpIPredicate::ne, refused, zero), [&] { return refused; });
@@ -215,14 +219,14 @@ private:
     for (const onnx::SizeCheck &check : callersChecks()) {
       checks.push_back(check.text);
     }
-    std::optional<UsualRun> usual = usualRun(symbols, boundedBytes(), checks);
+    std::optional<UsualRun> usual = usualRun(open, boundedBytes(), checks);
     if (!usual) {
-      return returnIfRefused(entry, symbolArguments());
+      return returnIfRefused(entry);
     }
     Block *unusual = entry.addBlock(), *next = entry.addBlock();
     cf::CondBranchOp::create(w.b, w.loc, isUsual(w, *usual), next, ValueRange{}, unusual, ValueRange{});
     w.b.setInsertionPointToStart(unusual);
-    returnIfRefused(entry, symbolArguments());
+    returnIfRefused(entry);
     cf::BranchOp::create(w.b, w.loc, next);
     w.b.setInsertionPointToStart(next);
   }
@@ -258,8 +262,8 @@ private:
   void buildRun() {
     declare();
     presence();
+    setSymbols(symbols, symbolArguments());
     if (admits) {
-      setSymbols(symbolArguments());
       returnIfRefusedOrUnusual();
       arenaOfRun();
     }

@@ -1,8 +1,10 @@
 // --dim seq=64,128: the imported model is copied, the symbol is a number in the types of each copy's arguments, and
-// every phase runs on all of them. --levels: what all machines have in common is done once; then each gets a copy of
+// every phase runs on all of them. A model so small that what its open batch costs is felt gets a body for a batch of 1
+// without being asked (unless --dim speaks of the batch). --levels: what all machines have in common is done once; then each gets a copy of
 // every body. Weights are in one table, in which equal constants under equal recipes are stored once.
 #include "compiler/importer/Types.h"
 #include "compiler/lower/BuildDispatch.h"
+#include "compiler/onnx/Found.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/pipeline/State.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -54,10 +56,21 @@ static void fix(func::FuncOp function, const Values &values) {
   }
 }
 
+/// A copy of an imported model for some sizes.
+static Body bodyFor(State &s, OwningOpRef<ModuleOp> imported, const Values &values) {
+  Body body{"", values, std::move(imported), s.info, s.devices};
+  for (const auto &[symbol, size] : values) {
+    body.suffix += "_" + symbol + std::to_string(size);
+  }
+  fix(*body.module->getOps<func::FuncOp>().begin(), values);
+  return body;
+}
+
 LogicalResult makeBodies(State &s) {
+  s.choices = s.options.choices;
   std::vector<std::string> symbols = onnx::symbolsOf(s.function().getArgumentTypes());
   std::vector<Values> all = {{}};
-  for (const auto &[name, choice] : s.options.choices) {
+  for (const auto &[name, choice] : s.choices) {
     std::string symbol = importer::symbolOf("", 0, name);
     if (!llvm::is_contained(symbols, symbol)) {
       return emitError(s.function().getLoc(), "--dim gives sizes to '")
@@ -82,12 +95,7 @@ LogicalResult makeBodies(State &s) {
            << all.size() << " bodies, all combinations of sizes; at most " << mostBodies << " are made";
   }
   for (const Values &values : all) {
-    Body body{"", values, OwningOpRef<ModuleOp>(s.module->clone()), s.info, s.devices};
-    for (const auto &[symbol, size] : values) {
-      body.suffix += "_" + symbol + std::to_string(size);
-    }
-    fix(*body.module->getOps<func::FuncOp>().begin(), values);
-    s.bodies.push_back(std::move(body));
+    s.bodies.push_back(bodyFor(s, s.module->clone(), values));
   }
   if (!s.bodies.empty()) {
     s.weights.shareEqual();
@@ -128,7 +136,7 @@ LogicalResult tellBodies(State &s) {
                      "finds sizes in data: ")
            << s.info.found.front().name;
   }
-  for (const auto &[name, choice] : s.options.choices) {
+  for (const auto &[name, choice] : s.choices) {
     for (plan::SymbolInfo &symbol : s.info.symbols) {
       if (symbol.name == importer::symbolOf("", 0, name)) {
         symbol.sizes = choice.sizes;
@@ -145,23 +153,74 @@ static void exchange(State &s, Body &body) {
   std::swap(s.devices, body.devices);
 }
 
+static LogicalResult onBody(State &s, Body &body, LogicalResult (*phase)(State &), bool tells) {
+  Result before = s.result;
+  exchange(s, body);
+  s.weights.setReader(body.level);
+  LogicalResult ok = phase(s);
+  exchange(s, body);
+  if (!tells) {
+    s.result = std::move(before);
+  }
+  return ok;
+}
+
 LogicalResult onEachBody(State &s, LogicalResult (*phase)(State &), bool description) {
   bool general = s.generalBody || description;
   if (general && failed(phase(s))) {
     return failure();
   }
-  for (Body &body : s.bodies) {
-    Result before = s.result; // what is told is about the general body, or the first one
-    exchange(s, body);
-    s.weights.setReader(body.level);
-    LogicalResult ok = phase(s);
-    exchange(s, body);
-    if (general || &body != &s.bodies.front()) {
-      s.result = std::move(before);
-    }
-    if (failed(ok)) {
+  for (Body &body : s.bodies) { // what is told is about the general body, or the first one
+    if (failed(onBody(s, body, phase, !general && &body == &s.bodies.front()))) {
       return failure();
     }
+  }
+  return success();
+}
+
+/// What a model does for a batch of 1, in multiplications and results. Most of what is open beside the batch is
+/// larger than 1.
+static std::optional<int64_t> workOfOne(func::FuncOp function, const std::string &batch) {
+  constexpr int64_t usual = 16;
+  Size work = countMacs(function);
+  function.walk([&](Operation *op) {
+    for (Value result : op->getResults()) {
+      if (RankedTensorType type = onnx::ranked(result)) {
+        work = work + product(onnx::sizesOf(type));
+      }
+    }
+  });
+  return work.evaluate([&](StringRef symbol) -> std::optional<int64_t> { return symbol == batch ? 1 : usual; });
+}
+
+/// The first axis of the first input, where it is open, may be 1, and the user says nothing of it.
+static std::string batchOf(State &s) {
+  TypeRange types = s.function().getArgumentTypes();
+  onnx::Sizes first = types.empty() ? onnx::Sizes() : onnx::sizesOf(cast<RankedTensorType>(types.front()));
+  std::vector<std::string> symbols = onnx::symbolsOf(types);
+  if (first.empty() || symbols.empty() || !(first.front() == Size::symbol(symbols.front()))) {
+    return "";
+  }
+  return symbols.front();
+}
+
+LogicalResult simplifyBodies(State &s, LogicalResult (*simplify)(State &)) {
+  constexpr int64_t small = 1 << 15;
+  std::string batch = s.choices.empty() && s.options.caches.empty() ? batchOf(s) : "";
+  OwningOpRef<ModuleOp> imported = batch.empty() ? nullptr : s.module->clone();
+  if (failed(onEachBody(s, simplify, /*description=*/true))) {
+    return failure();
+  }
+  std::optional<int64_t> work = batch.empty() ? std::nullopt : workOfOne(s.function(), batch);
+  if (!work || *work < 0 || *work > small || !onnx::foundInside(s.function()).empty()) {
+    return success();
+  }
+  Body body = bodyFor(s, std::move(imported), {{batch, 1}});
+  ScopedDiagnosticHandler silent(&s.context, [](Diagnostic &) { return success(); }); // all has been said of the model
+  if (succeeded(onBody(s, body, simplify, /*tells=*/false))) {
+    s.choices[batch] = {{1}, true};
+    s.bodies.push_back(std::move(body));
+    s.weights.shareEqual();
   }
   return success();
 }

@@ -52,6 +52,8 @@ static LogicalResult simplify(State &s) {
   return graph::requireSizes(s.function());
 }
 
+static LogicalResult simplifyEach(State &s) { return simplifyBodies(s, simplify); }
+
 static LogicalResult fuse(State &s) {
   if (failed(fusion::fuse(s.function(), s.options.accuracy == "strict")) || failed(graph::simplify(s.function()))) {
     return failure();
@@ -278,7 +280,7 @@ static LogicalResult emit(State &s) {
 llvm::ArrayRef<Phase> phaseTable() {
   static constexpr Phase table[] = {
       {"import", "the file becomes onnx ops, each in its newest form", import, true},
-      {"simplify", "shapes, constants and plain forms: what can be computed now is", each<simplify, true>, true},
+      {"simplify", "shapes, constants and plain forms: what can be computed now is", simplifyEach, true},
       {"fuse", "canonical forms of what exporters write as many ops", each<fuse, true>, true},
       {"partition", "targets take nodes, nodes form kernels", partitionEach, true},
       {"layout", "packed layouts, halos and concatenations in place", each<layout>, false},

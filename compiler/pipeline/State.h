@@ -33,7 +33,8 @@ struct State {
   plan::WeightTable weights;
   plan::ModelInfo info;
   std::string importProblems;
-  std::vector<Body> bodies = {}; ///< for --dim seq=64,128
+  std::map<std::string, Choice> choices = {}; ///< the user's, and what small models get without being asked
+  std::vector<Body> bodies = {};              ///< for --dim seq=64,128
   bool generalBody = true;       ///< the model itself runs all other sizes; false: it only tells names and types
   bool userFault = false;        ///< a phase says that what it failed at is not our bug
 
@@ -54,6 +55,9 @@ mlir::LogicalResult makeBodies(State &state);
 
 /// Copies the model and its bodies for each of several machines. Everything before partitioning is the same for all.
 void makeLevels(State &state);
+
+/// Runs the phase that tells how small a model is on it and its bodies; a small one gets one for a batch of 1.
+mlir::LogicalResult simplifyBodies(State &state, mlir::LogicalResult (*simplify)(State &state));
 
 /// Notes in the description of the model for which sizes there are bodies. Failure with a message.
 mlir::LogicalResult tellBodies(State &state);
