@@ -42,7 +42,7 @@ pipeline::Bounds parseRange(const std::string &whole, std::string_view text) {
   return bounds;
 }
 
-/// "64,128,512", or with "*" or a range at the end for all other sizes.
+/// "64,128,512", or with "*" or a range at the end for all other sizes; "*" alone: no size has a body of its own.
 void parseChoice(const std::string &name, const std::string &whole, std::string_view text, pipeline::Options &options) {
   pipeline::Choice choice;
   for (size_t begin = 0; begin <= text.size();) {
@@ -72,7 +72,7 @@ void parseDim(const std::string &text, pipeline::Options &options) {
   if (options.dims.count(name) || options.bounds.count(name) || options.choices.count(name)) {
     throw CLI::ValidationError("--dim", "dimension '" + name + "' is given twice");
   }
-  if (value.find(',') != std::string::npos) {
+  if (value == "*" || value.find(',') != std::string::npos) {
     parseChoice(name, text, value, options);
   } else if (value.find("..") != std::string::npos) {
     pipeline::Bounds bounds = parseRange(text, value);
@@ -146,7 +146,8 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
                  }
                },
                "Fix a symbolic dimension, which each run chooses otherwise, bound it (A..B), or make bodies for "
-               "some sizes (A,B,C) and, with * or a range behind them, for all others; may be repeated"))
+               "some sizes (A,B,C) and, with * or a range behind them, for all others; * alone: no size has a body of "
+               "its own; may be repeated"))
       ->group(model)
       ->type_name("NAME=SIZE|A..B|A,B,...");
   repeated(app.add_option_function<Texts>(
@@ -355,8 +356,10 @@ std::string checkTogether(const Invocation &invocation) {
     return "--cache gives the caches other shapes than recorded data have: run and verify a model without it, and use "
            "the flag with compile";
   }
-  if (!invocation.model.caches.empty() && !invocation.model.choices.empty()) {
-    return "--cache cannot be combined with several sizes (--dim " + invocation.model.choices.begin()->first + "=A,B)";
+  for (const auto &[name, choice] : invocation.model.choices) {
+    if (!invocation.model.caches.empty() && !choice.sizes.empty()) {
+      return "--cache cannot be combined with several sizes (--dim " + name + "=A,B)";
+    }
   }
   if (!invocation.model.targets.empty() && !invocation.model.levels.empty()) {
     return "--target and --levels cannot be combined: with --levels, each of them is the only target of its body";

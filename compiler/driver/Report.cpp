@@ -47,6 +47,10 @@ void printSizes(const pipeline::Result &result, size_t most) {
     if (!size.boundedBy.empty()) {
       llvm::outs() << ", bounded by " << plainName(size.boundedBy);
     }
+    if (!size.bodies.empty()) {
+      llvm::outs() << ", with a body of its own for ";
+      llvm::interleaveComma(size.bodies, llvm::outs());
+    }
     if (!size.from.empty()) {
       llvm::outs() << ": " << plainName(size.from);
     }

@@ -10,10 +10,11 @@
 
 using namespace llvm;
 
-static constexpr const char *pipeline = "always-inline,"
-                                        "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,tailcallelim,"
-                                        "loop-mssa(loop-rotate,licm)),"
-                                        "globaldce";
+static constexpr const char *pipeline =
+    "always-inline,"
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,tailcallelim,"
+    "loop-mssa(loop-rotate,licm)),"
+    "globaldce";
 
 void ingot::emit::optimize(Module &ir, TargetMachine &target) {
   PassBuilder builder(&target);

@@ -202,8 +202,16 @@ std::pair<Value, Value> Attention::newBest(Value before, Value now) {
   return {most, select(none, w.constant(0, most.getType()), most)};
 }
 
-void Attention::end(Ix row) {
-  Value sum = w.load(total, row), zero = w.constant(0, element);
+void Attention::endOf(Ix row) {
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < c.valueVectors; ++i) {
+    values.push_back(w.load(sums, sumAt(row, i), c.valueLanes));
+  }
+  end(row, w.load(total, row), values);
+}
+
+void Attention::end(Ix row, Value sum, ValueRange values) {
+  Value zero = w.constant(0, element);
   Value share = arith::DivFOp::create(w.b, w.loc, w.constant(1, element), sum), nothing;
   if (op.getEmpty() == "never-nan") {
     nothing = arith::XOrIOp::create(w.b, w.loc, compare(arith::CmpFPredicate::OGT, sum, zero),
@@ -215,7 +223,7 @@ void Attention::end(Ix row) {
   }
   Ixs at = rowAt(firstRow + row);
   for (int64_t i = 0; i < c.valueVectors; ++i) {
-    Value y = mul(w.load(sums, sumAt(row, i), c.valueLanes), w.splat(share, c.valueLanes));
+    Value y = mul(values[i], w.splat(share, c.valueLanes));
     if (nothing) {
       y = select(w.splat(nothing, c.valueLanes), w.constant(0, y.getType()), y);
     }

@@ -79,8 +79,9 @@ private:
   int64_t columnOf(int64_t i) const { return std::min(i * c.valueLanes, p.valueWidth - c.valueLanes); }
   Value loadV(Ix key, int64_t i) { return w.load(v, baseV + key * Ix(p.v.row()) + Ix(columnOf(i)), c.valueLanes); }
   Ix sumAt(Ix row, int64_t i) { return row * c.valueStride() + Ix(i * c.valueLanes); }
-  /// Divides a row's sums and stores what follows from them.
-  void end(Ix row);
+  /// Divides a row's sums of values by that of its weights and stores what follows.
+  void end(Ix row, Value sum, mlir::ValueRange values);
+  void endOf(Ix row);
 
   // Blocks of rows.
 
@@ -99,6 +100,9 @@ private:
   // Few rows.
 
   void rowByRow();
+  void blocksOfKeys();
+  /// A row whose keys fill one vector at most, from its products to its result.
+  void oneVectorOfKeys(Ix row);
   int64_t queryStride() const { return p.width + c.lanes; }
   int64_t dotRest() const { return p.width % c.dotLanes; }
   /// The query in vectors; what the last one has in common with the one before is 0 in it.
@@ -107,12 +111,16 @@ private:
   void dots(Ix row, Ix first, Ix count);
   /// The same where keys lie side by side.
   void columns(Ix row, Ix first, Ix count);
+  mlir::SmallVector<Value> columnProducts(Ix row, Ix key, int64_t vectors, int64_t lanes, Value mask);
   /// The region along the keys; behind them, to the end of the vector, scores that weigh nothing.
   void scoreRow(Ix row, Ix first, Ix count);
+  Value liveScore(Ix row, Ix key, int64_t lanes, Value mask, Value product);
   void weighRow(Ix row, Ix count);
   void addValues(Ix row, Ix first, Ix count);
-  /// Several sums of the same vector, which keys take in turns, hide the latency of an addition.
-  void addValues(Ix row, int64_t from, int64_t vectors, Ix first, Ix count);
+  /// Sums of vectors of V from `from` on, `before` and the weighed values of a block of keys. Several sums of the same
+  /// vector, which keys take in turns, hide the latency of an addition.
+  mlir::SmallVector<Value> addedValues(int64_t from, mlir::ValueRange before, Ix first, Ix count);
+  void eachValueVectors(llvm::function_ref<void(int64_t from, int64_t vectors)> body);
 };
 
 } // namespace ingot::lower

@@ -21,7 +21,7 @@ void Attention::rowBlock(Ix block) {
     Ix tiles = floorDiv(rows + Ix(c.valueTile - 1), c.valueTile);
     w.loop(0, tiles, 1, [&](Ix tile) { valueTiles(tile * c.valueTile, first, count); });
   });
-  w.loop(0, rows, 1, [&](Ix row) { end(row); });
+  w.loop(0, rows, 1, [&](Ix row) { endOf(row); });
 }
 
 void Attention::packQueries(Ix vectors) {

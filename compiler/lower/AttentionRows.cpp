@@ -1,5 +1,6 @@
-// Rows that fill no vector, one by one. Scores are stored and loaded in whole vectors: a load gets what a store has
-// just written without a wait only where the store covers it.
+// Rows that fill no vector, one by one: with blocks of keys, or, where one vector holds all keys (a decode step of a
+// small model, or its first ones), with what a row needs in registers. Scores are stored and loaded in whole vectors: a
+// load gets what a store has just written without a wait only where the store covers it.
 #include "compiler/lower/Attention.h"
 
 using namespace mlir;
@@ -11,6 +12,38 @@ using support::Size;
 void Attention::rowByRow() {
   firstRow = c.vectors * Size(c.lanes);
   w.loop(0, c.left, 1, [&](Ix row) { copyQuery(row); });
+  auto few = [&] { w.loop(0, c.left, 1, [&](Ix row) { oneVectorOfKeys(row); }); };
+  if (!w.machine.maskedAccess || p.keys.atLeast(c.lanes + 1)) {
+    return blocksOfKeys();
+  }
+  if (p.keys.isNumber()) {
+    return few();
+  }
+  w.ifThen(w.compare(arith::CmpIPredicate::sle, p.keys, c.lanes), few);
+  w.ifThen(w.compare(arith::CmpIPredicate::sgt, p.keys, c.lanes), [&] { blocksOfKeys(); });
+}
+
+void Attention::oneVectorOfKeys(Ix row) {
+  Value mask = p.keys.is(c.lanes) ? Value() : w.maskFor(p.keys, c.lanes), product;
+  if (p.k.column().is(1)) {
+    dots(row, 0, p.keys);
+    product = w.load(scores, 0, c.lanes);
+  } else {
+    product = columnProducts(row, 0, 1, c.lanes, mask).front();
+  }
+  Value score = liveScore(row, 0, c.lanes, mask, product);
+  Value off = newBest(lowest(element), across(w, Combine::Larger, score)).second;
+  Value weights = expOfDifference(score, w.splat(off, c.lanes));
+  w.store(weights, scores, 0);
+  SmallVector<Value> values;
+  eachValueVectors([&](int64_t from, int64_t vectors) {
+    SmallVector<Value> none(vectors, w.constant(0, w.vectorOf(element, c.valueLanes)));
+    values.append(addedValues(from, none, 0, p.keys));
+  });
+  end(row, across(w, Combine::Add, weights), values);
+}
+
+void Attention::blocksOfKeys() {
   begin(c.left);
   w.loop(0, p.keys, c.keysBlock, [&](Ix first) {
     Ix count = min(Ix(p.keys) - first, c.keysBlock);
@@ -21,7 +54,7 @@ void Attention::rowByRow() {
       addValues(row, first, count);
     });
   });
-  w.loop(0, c.left, 1, [&](Ix row) { end(row); });
+  w.loop(0, c.left, 1, [&](Ix row) { endOf(row); });
 }
 
 void Attention::copyQuery(Ix row) {
@@ -67,21 +100,24 @@ void Attention::dots(Ix row, Ix first, Ix count) {
   });
 }
 
+SmallVector<Value> Attention::columnProducts(Ix row, Ix key, int64_t vectors, int64_t lanes, Value mask) {
+  SmallVector<Value> products(vectors, w.constant(0, w.vectorOf(element, lanes)));
+  return w.loop(0, p.width, 1, products, [&](Ix d, ValueRange carried) {
+    SmallVector<Value> next;
+    Value x = w.splat(w.load(queries, row * queryStride() + d), lanes);
+    Ix at = baseK + d * Ix(p.k.column()) + key;
+    for (int64_t i = 0; i < vectors; ++i) {
+      next.push_back(w.fma(x, w.load(k, at + Ix(i * lanes), lanes, mask), carried[i]));
+    }
+    return next;
+  });
+}
+
 void Attention::columns(Ix row, Ix first, Ix count) {
   constexpr int64_t wide = 4;
   auto some = [&](Ix key, int64_t vectors, int64_t lanes, Value mask) {
-    SmallVector<Value> products(vectors, w.constant(0, w.vectorOf(element, lanes)));
-    products = w.loop(0, p.width, 1, products, [&](Ix d, ValueRange carried) {
-      SmallVector<Value> next;
-      Value x = w.splat(w.load(queries, row * queryStride() + d), lanes);
-      Ix at = baseK + d * Ix(p.k.column()) + first + key;
-      for (int64_t i = 0; i < vectors; ++i) {
-        next.push_back(w.fma(x, w.load(k, at + Ix(i * lanes), lanes, mask), carried[i]));
-      }
-      return next;
-    });
-    for (int64_t i = 0; i < vectors; ++i) {
-      w.store(products[i], scores, key + Ix(i * lanes));
+    for (auto [i, product] : llvm::enumerate(columnProducts(row, first + key, vectors, lanes, mask))) {
+      w.store(product, scores, key + Ix(static_cast<int64_t>(i) * lanes));
     }
   };
   Ix whole = count - remainder(count, wide * c.lanes);
@@ -89,13 +125,17 @@ void Attention::columns(Ix row, Ix first, Ix count) {
   w.lanes(count - whole, [&](Ix key, int64_t lanes, Value mask) { some(whole + key, 1, lanes, mask); });
 }
 
-void Attention::scoreRow(Ix row, Ix first, Ix count) {
+Value Attention::liveScore(Ix row, Ix key, int64_t lanes, Value mask, Value product) {
   Ixs at = rowAt(firstRow + row);
+  Value score = scoreOf(product, lanes, [&](const Other &other) {
+    return group.read(other.inRegion, space, pointAt(at, key, lanes, mask));
+  });
+  return mask ? select(mask, score, w.splat(lowest(element), lanes)) : score;
+}
+
+void Attention::scoreRow(Ix row, Ix first, Ix count) {
   w.lanes(count, [&](Ix key, int64_t lanes, Value mask) {
-    Value score = scoreOf(w.load(scores, key, lanes), lanes, [&](const Other &other) {
-      return group.read(other.inRegion, space, pointAt(at, first + key, lanes, mask));
-    });
-    w.store(mask ? select(mask, score, w.splat(lowest(element), lanes)) : score, scores, key);
+    w.store(liveScore(row, first + key, lanes, mask, w.load(scores, key, lanes)), scores, key);
   });
   if (!w.machine.maskedAccess) {
     Ix padded = floorDiv(count + Ix(c.lanes - 1), c.lanes) * c.lanes;
@@ -121,20 +161,30 @@ void Attention::weighRow(Ix row, Ix count) {
   w.store(w.fma(w.load(total, row), factor, sum), total, row);
 }
 
-void Attention::addValues(Ix row, Ix first, Ix count) {
-  constexpr int64_t most = 8; ///< vectors at a time
+void Attention::eachValueVectors(llvm::function_ref<void(int64_t, int64_t)> body) {
+  constexpr int64_t most = 8; ///< at a time
   for (int64_t from = 0; from < c.valueVectors; from += most) {
-    addValues(row, from, std::min(most, c.valueVectors - from), first, count);
+    body(from, std::min(most, c.valueVectors - from));
   }
 }
 
-void Attention::addValues(Ix row, int64_t from, int64_t vectors, Ix first, Ix count) {
-  int64_t turns = std::clamp<int64_t>(8 / vectors, 1, 4);
-  SmallVector<Value> carried(turns * vectors, w.constant(0, w.vectorOf(element, c.valueLanes)));
-  Value factor = w.splat(w.load(worth, row), c.valueLanes);
-  for (int64_t j = 0; j < vectors; ++j) {
-    carried[j] = mul(w.load(sums, sumAt(row, from + j), c.valueLanes), factor);
-  }
+void Attention::addValues(Ix row, Ix first, Ix count) {
+  eachValueVectors([&](int64_t from, int64_t vectors) {
+    SmallVector<Value> before;
+    Value factor = w.splat(w.load(worth, row), c.valueLanes);
+    for (int64_t j = 0; j < vectors; ++j) {
+      before.push_back(mul(w.load(sums, sumAt(row, from + j), c.valueLanes), factor));
+    }
+    for (auto [j, sum] : llvm::enumerate(addedValues(from, before, first, count))) {
+      w.store(sum, sums, sumAt(row, from + static_cast<int64_t>(j)));
+    }
+  });
+}
+
+SmallVector<Value> Attention::addedValues(int64_t from, ValueRange before, Ix first, Ix count) {
+  int64_t vectors = static_cast<int64_t>(before.size()), turns = std::clamp<int64_t>(8 / vectors, 1, 4);
+  SmallVector<Value> carried(before);
+  carried.resize(turns * vectors, w.constant(0, w.vectorOf(element, c.valueLanes)));
   auto step = [&](Ix key, int64_t turn, SmallVector<Value> &now) {
     Value weight = w.splat(w.load(scores, key), c.valueLanes);
     for (int64_t j = 0; j < vectors; ++j) {
@@ -154,13 +204,15 @@ void Attention::addValues(Ix row, int64_t from, int64_t vectors, Ix first, Ix co
     step(key, 0, next);
     return next;
   });
+  SmallVector<Value> after;
   for (int64_t j = 0; j < vectors; ++j) {
     SmallVector<Value> parts;
     for (int64_t turn = 0; turn < turns; ++turn) {
       parts.push_back(carried[turn * vectors + j]);
     }
-    w.store(tree(w, Combine::Add, parts), sums, sumAt(row, from + j));
+    after.push_back(tree(w, Combine::Add, parts));
   }
+  return after;
 }
 
 } // namespace ingot::lower

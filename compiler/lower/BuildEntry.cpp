@@ -85,7 +85,7 @@ private:
   std::string suffix;
   int64_t workspaceBytes, slackBytes, weightBytes;
   std::vector<std::string> open, symbols; ///< those that are no number here; those that are arguments
-  support::Bounds bounds; ///< of found sizes
+  support::Bounds bounds;                 ///< of found sizes
   Operation *end;
   std::vector<Size> bufferBytes;
   std::vector<ArrayRef<int64_t>> buffersBelow;

@@ -1,10 +1,11 @@
 // --dim seq=64,128: the imported model is copied, the symbol is a number in the types of each copy's arguments, and
-// every phase runs on all of them. A model so small that what its open batch costs is felt gets a body for a batch of 1
-// without being asked (unless --dim speaks of the batch). --levels: what all machines have in common is done once; then each gets a copy of
-// every body. Weights are in one table, in which equal constants under equal recipes are stored once.
+// every phase runs on all of them. Small models get a body for a batch of 1 without being asked (SmallModel.cpp),
+// unless
+// --dim has asked for some. --levels: what all machines have in common is done once; then
+// each gets a copy of every body. Weights are in one table, in which equal constants under equal recipes are stored
+// once.
 #include "compiler/importer/Types.h"
 #include "compiler/lower/BuildDispatch.h"
-#include "compiler/onnx/Found.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/pipeline/State.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -178,41 +179,13 @@ LogicalResult onEachBody(State &s, LogicalResult (*phase)(State &), bool descrip
   return success();
 }
 
-/// What a model does for a batch of 1, in multiplications and results. Most of what is open beside the batch is
-/// larger than 1.
-static std::optional<int64_t> workOfOne(func::FuncOp function, const std::string &batch) {
-  constexpr int64_t usual = 16;
-  Size work = countMacs(function);
-  function.walk([&](Operation *op) {
-    for (Value result : op->getResults()) {
-      if (RankedTensorType type = onnx::ranked(result)) {
-        work = work + product(onnx::sizesOf(type));
-      }
-    }
-  });
-  return work.evaluate([&](StringRef symbol) -> std::optional<int64_t> { return symbol == batch ? 1 : usual; });
-}
-
-/// The first axis of the first input, where it is open, may be 1, and the user says nothing of it.
-static std::string batchOf(State &s) {
-  TypeRange types = s.function().getArgumentTypes();
-  onnx::Sizes first = types.empty() ? onnx::Sizes() : onnx::sizesOf(cast<RankedTensorType>(types.front()));
-  std::vector<std::string> symbols = onnx::symbolsOf(types);
-  if (first.empty() || symbols.empty() || !(first.front() == Size::symbol(symbols.front()))) {
-    return "";
-  }
-  return symbols.front();
-}
-
 LogicalResult simplifyBodies(State &s, LogicalResult (*simplify)(State &)) {
-  constexpr int64_t small = 1 << 15;
-  std::string batch = s.choices.empty() && s.options.caches.empty() ? batchOf(s) : "";
+  std::string batch = s.choices.empty() && s.options.caches.empty() ? batchOf(s.function()) : "";
   OwningOpRef<ModuleOp> imported = batch.empty() ? nullptr : s.module->clone();
   if (failed(onEachBody(s, simplify, /*description=*/true))) {
     return failure();
   }
-  std::optional<int64_t> work = batch.empty() ? std::nullopt : workOfOne(s.function(), batch);
-  if (!work || *work < 0 || *work > small || !onnx::foundInside(s.function()).empty()) {
+  if (batch.empty() || !deservesBodyForOne(s.function(), batch)) {
     return success();
   }
   Body body = bodyFor(s, std::move(imported), {{batch, 1}});
@@ -299,7 +272,8 @@ void joinBodies(State &s, void (*build)(State &, StringRef)) {
   }
   s.info.workspaceBytes = most;
   s.info.arenaBytes = s.result.arenaBytes = most <= 0 ? most : most - s.info.workspaceAlign;
-  s.info.kernels = s.result.kernels = kernels;
+  s.info.kernels = kernels;
+  s.result.kernels = static_cast<int64_t>(s.result.launches.size()); // of a run
   lower::buildDispatch(*s.module, s.info, entries);
 }
 

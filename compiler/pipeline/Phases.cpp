@@ -64,7 +64,7 @@ static LogicalResult fuse(State &s) {
     return failure();
   }
   for (const plan::SymbolInfo &symbol : s.info.symbols) {
-    s.result.openSizes.push_back({symbol.name, symbol.least, symbol.most, symbol.from, symbol.boundedBy});
+    s.result.openSizes.push_back({symbol.name, symbol.least, symbol.most, symbol.from, symbol.boundedBy, symbol.sizes});
   }
   for (const plan::RequirementInfo &requirement : s.info.requirements) {
     s.result.requirements.push_back({requirement.text, requirement.node});

@@ -62,7 +62,10 @@ public:
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
     context.getDiagEngine().registerHandler([&](Diagnostic &d) {
-      this->diagnostics += render(this->options.modelPath, d);
+      std::string text = render(this->options.modelPath, d);
+      if (!StringRef(this->diagnostics).contains(text)) { // each body of a model would say it
+        this->diagnostics += text;
+      }
       return success();
     });
   }

@@ -69,6 +69,7 @@ struct OpenSize {
   int64_t least = 0, most = -1; ///< -1: not limited
   std::string from;             ///< "axis 0 of input 'x', axis 0 of input 'mask'"
   std::string boundedBy;        ///< "--dim", "node 'n'"
+  std::vector<int64_t> bodies;  ///< sizes that have a body of their own
 };
 
 /// What every run's sizes are checked for: "a = b", "seq <= 512".

@@ -35,8 +35,8 @@ struct State {
   std::string importProblems;
   std::map<std::string, Choice> choices = {}; ///< the user's, and what small models get without being asked
   std::vector<Body> bodies = {};              ///< for --dim seq=64,128
-  bool generalBody = true;       ///< the model itself runs all other sizes; false: it only tells names and types
-  bool userFault = false;        ///< a phase says that what it failed at is not our bug
+  bool generalBody = true; ///< the model itself runs all other sizes; false: it only tells names and types
+  bool userFault = false;  ///< a phase says that what it failed at is not our bug
 
   mlir::func::FuncOp function() { return *module->getOps<mlir::func::FuncOp>().begin(); }
   const target::MachineModel &machineOf(llvm::StringRef spec) const;
@@ -56,7 +56,12 @@ mlir::LogicalResult makeBodies(State &state);
 /// Copies the model and its bodies for each of several machines. Everything before partitioning is the same for all.
 void makeLevels(State &state);
 
-/// Runs the phase that tells how small a model is on it and its bodies; a small one gets one for a batch of 1.
+/// The symbol of an imported model's batch, the first axis of its first input; empty where that is a number.
+std::string batchOf(mlir::func::FuncOp function);
+/// Whether a simplified model is so small that a body for a batch of 1 pays (SmallModel.cpp).
+bool deservesBodyForOne(mlir::func::FuncOp function, const std::string &batch);
+
+/// Runs a phase on the model and its bodies, after which it is known whether it gets one for a batch of 1, too.
 mlir::LogicalResult simplifyBodies(State &state, mlir::LogicalResult (*simplify)(State &state));
 
 /// Notes in the description of the model for which sizes there are bodies. Failure with a message.

@@ -23,6 +23,7 @@ void writeSizes(llvm::json::OStream &json, const pipeline::Result &result) {
         json.attribute("most", size.most < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(size.most));
         json.attribute("from", fixUTF8(size.from));
         json.attribute("bounded_by", fixUTF8(size.boundedBy));
+        json.attribute("bodies", llvm::json::Array(size.bodies));
       });
     }
   });

@@ -408,6 +408,7 @@ function fillSizes() {
     { title: "least", kind: "number", cell: size => String(size.least) },
     { title: "most", kind: "number", cell: size => size.most === null ? "any" : String(size.most) },
     { title: "bounded by", kind: "names", cell: size => size.bounded_by },
+    { title: "bodies of their own", cell: size => size.bodies.join(", ") },
     { title: "it is", kind: "names", cell: size => size.from },
   ], data.open_sizes));
   if (data.requirements.length) {

@@ -13,7 +13,7 @@ import onnx.parser
 import onnxruntime
 from onnx.reference import ReferenceEvaluator
 
-from open_model import OpenModel, Refused, Status
+from open_model import OpenModel, Refused, Status, one_body
 
 onnxruntime.set_default_logger_severity(4)
 f32, i64 = lambda *v: np.float32(v), np.int64
@@ -348,7 +348,7 @@ def one(arguments, name):
     wrong = []
     with tempfile.TemporaryDirectory(prefix="ingot-control-") as scratch:
         try:
-            compiled = OpenModel(arguments.ingot, model, scratch, arguments.target)
+            compiled = OpenModel(arguments.ingot, model, scratch, arguments.target, one_body(model))
         except Refused as refused:
             return name, [f"refused: {refused}"]
         for number, run in enumerate(runs):

@@ -2,7 +2,7 @@
 
     run.py --ingot build/bin/ingot [--target T] [--only NAME,...] [-j 2] [--bounded] [--bodies] [--levels]
 
-With --bounded the compiler is told the smallest and the largest of the sizes, and the workspace must be static. With
+No size has a body of its own there. With --bounded the compiler is told the smallest and the largest of the sizes, and the workspace must be static. With
 --bodies there are bodies of their own for two sizes of the first symbol, beside the general one. With
 --levels there is one for each level of x86-64, and each is run (as far as this machine has them).
 """
@@ -19,7 +19,7 @@ from onnx.reference import ReferenceEvaluator
 
 import cases
 import layers  # more of them
-from open_model import OpenModel, Refused, Status
+from open_model import OpenModel, Refused, Status, one_body
 
 NEWEST_OF_ONNXRUNTIME = 24
 LEVELS = "x86-64-v2,x86-64-v3,x86-64-v4"
@@ -50,7 +50,7 @@ def one(arguments, name):
     case = cases.ALL[name]()
     with tempfile.TemporaryDirectory(prefix="ingot-open-") as scratch:
         try:
-            flags = bounds(case) if arguments.bounded else bodies(case) if arguments.bodies else ["--levels", LEVELS] if arguments.levels else ()
+            flags = bounds(case) if arguments.bounded else bodies(case) if arguments.bodies else ["--levels", LEVELS] if arguments.levels else one_body(case.model)
             model = OpenModel(arguments.ingot, case.model, scratch, arguments.target, flags)
         except Refused as refused:
             finds = arguments.bodies and "where a run finds sizes" in str(refused) and OpenModel(arguments.ingot, case.model, scratch, arguments.target).model.found_count

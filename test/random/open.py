@@ -24,7 +24,7 @@ import onnx
 
 import families
 from case import Skip, by_reference, evaluate
-from open_model import OpenModel, Refused, Status
+from open_model import OpenModel, Refused, Status, one_body
 from run import build, describe
 
 SECONDS = 120
@@ -80,7 +80,7 @@ def check(arguments, names, index, scratch):
     told = f"\n    {describe(case)}\n    {sizes}"
     onnx.save(model, pathlib.Path(arguments.save) / f"open-{arguments.seed}-{index}.onnx")
     try:
-        compiled = OpenModel(arguments.ingot, model, scratch, arguments.target)
+        compiled = OpenModel(arguments.ingot, model, scratch, arguments.target, one_body(model) if index % 2 else ())
     except Refused as refused:
         return ("refused" if "exit 1:" in str(refused) else "bug"), str(refused).replace(scratch, "") + told
     declined = 0

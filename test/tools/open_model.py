@@ -139,6 +139,16 @@ def limits():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def one_body(model):
+    """Flags with which the first axis of the first input gets no body of its own for 1, as small models do without being asked."""
+    weights = {tensor.name for tensor in model.graph.initializer}
+    for value in [value for value in model.graph.input if value.name not in weights][:1]:
+        kind = value.type.optional_type.elem_type if value.type.HasField("optional_type") else value.type
+        if kind.tensor_type.shape.dim and not kind.tensor_type.shape.dim[0].HasField("dim_value"):
+            return ["--dim", (kind.tensor_type.shape.dim[0].dim_param or value.name + "_0") + "=*"]
+    return []
+
+
 class OpenModel:
     """`model` is compiled into `folder`."""
 
