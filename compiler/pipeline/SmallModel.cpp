@@ -51,8 +51,7 @@ static bool mayBeOneOrMore(func::FuncOp function, const std::string &batch) {
 bool deservesBodyForOne(func::FuncOp function, const std::string &batch) {
   constexpr int64_t small = 1 << 15; // docs/sizes.md has the figures
   std::optional<int64_t> work = workOfOne(function, batch);
-  return work && *work >= 0 && *work <= small && mayBeOneOrMore(function, batch) &&
-         onnx::foundInside(function).empty();
+  return work && *work >= 0 && *work <= small && mayBeOneOrMore(function, batch) && onnx::foundInside(function).empty();
 }
 
 } // namespace ingot::pipeline
