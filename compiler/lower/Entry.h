@@ -1,0 +1,142 @@
+// The writer of NAME_run and what it calls: see BuildEntry.cpp. Sizes and who is let in are in EntrySizes.cpp, where
+// values lie and memory that the run asks for in EntryMemory.cpp, branches and loops in EntryControl.cpp.
+#pragma once
+#include "compiler/lower/BuildEntry.h"
+#include "compiler/lower/Writer.h"
+#include "compiler/onnx/Control.h"
+#include "compiler/onnx/Found.h"
+#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/ops/Control.h"
+#include "compiler/plan/Layout.h"
+#include "compiler/plan/Model.h"
+#include "compiler/plan/Plan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ingot::lower {
+
+class Entry {
+public:
+  Entry(mlir::func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,
+        plan::ModelInfo &info, llvm::StringRef suffix);
+
+  void build();
+
+private:
+  using Value = mlir::Value;
+  using Type = mlir::Type;
+  using Operation = mlir::Operation;
+  using FuncOp = mlir::func::FuncOp;
+  using Size = support::Size;
+
+  static constexpr int64_t alignment = 64; ///< of the weights and of every buffer in the workspace
+
+  FuncOp function, entry;
+  Writer w;
+  plan::ModelInfo &info;
+  std::string suffix;
+  int64_t workspaceBytes, slackBytes, weightBytes;
+  std::vector<std::string> open, symbols; ///< those that are no number here; those that are arguments
+  support::Bounds bounds;                 ///< of found sizes
+  Operation *end;
+  std::vector<Size> bufferBytes;
+  std::vector<llvm::ArrayRef<int64_t>> buffersBelow;
+  llvm::ArrayRef<int64_t> asked; ///< outputs, or -1: memory that the run asks for
+  Value held;                    ///< the list of it
+  FuncOp admits;                 ///< (open: index...) -> i32; null where there are none
+  Value workspace, weights;
+  llvm::SmallVector<Value> outputs, bufferOffsets;
+  llvm::DenseMap<Value, Value> inputs;
+  std::vector<onnx::SizeCheck> waiting; ///< for sizes that are not found yet
+
+  Value number(int64_t n, unsigned bits) { return mlir::arith::ConstantIntOp::create(w.b, w.loc, n, bits); }
+  Value status(int64_t kind, int64_t node) { return number(kind | (node + 1) << 8, 32); }
+  int64_t nodeNumber(const std::string &name);
+  void ret(Value value) { mlir::func::ReturnOp::create(w.b, w.loc, value); }
+  void returnIf(FuncOp f, Value condition, llvm::function_ref<Value()> result);
+
+  /// A function whose body is written next; the builder stands in it.
+  FuncOp begin(llvm::StringRef what, llvm::ArrayRef<Type> types);
+
+  // The run.
+
+  void buildRun();
+  void declare();
+  /// Which optional inputs the caller gave.
+  void presence();
+  void all(mlir::Block &block);
+  void call(plan::LaunchOp launch);
+  void checkStatus(plan::LaunchOp launch, Value result);
+  /// Symbols, and where found sizes go.
+  mlir::ValueRange sizeArguments();
+  mlir::ValueRange symbolArguments() { return sizeArguments().take_front(symbols.size()); }
+  Value exec() { return entry.getArguments().back(); }
+
+  // What depends on sizes.
+
+  void setSymbols(llvm::ArrayRef<std::string> names, mlir::ValueRange values);
+  void buildAdmits();
+  void buildPlan();
+  /// Bytes of the tensors that depend on the symbols, or the most that they can be.
+  std::vector<Size> boundedBytes();
+  /// The checks of sizes that the caller tells.
+  std::vector<onnx::SizeCheck> callersChecks();
+  void returnIfRefused(FuncOp f);
+  /// Nearly all runs need few of the checks (SizeChecks.h: UsualRun); the others ask for all.
+  void returnIfRefusedOrUnusual();
+  void returnIfViolated(const onnx::SizeCheck &check);
+  /// Where each buffer begins; the end of the highest is returned.
+  Value arena();
+  static bool isFound(const onnx::SizeCheck &check) { return llvm::StringRef(check.text).contains('$'); }
+  /// Makes those of the checks that speak of found sizes where all of these are there: at once, or later.
+  void await(std::vector<onnx::SizeCheck> checks);
+  void checkFound();
+  void find(llvm::StringRef symbol, Value value);
+
+  // Memory.
+
+  mlir::MemRefType bytesType(const Size &n) { return mlir::MemRefType::get({memoryExtent(n)}, w.b.getI8Type()); }
+  static Size bytesOf(Type t) { return plan::physicalBytes(mlir::cast<mlir::RankedTensorType>(t)); }
+  Value at(Value bytes, Ix offset, Type type);
+  /// Where result `i` of an op lies (i == number of results: a launch's scratch, a loop's number).
+  Value place(Operation *op, unsigned i, const Size &extra, Type type);
+  static plan::PlaceAttr placeAttr(Operation *op, unsigned i);
+  /// The op and the number among its places that say where a launch's or a control op's value lies.
+  static std::pair<Operation *, unsigned> placed(Value v);
+  static bool samePlace(Value v, Operation *op, unsigned i);
+  /// The address of any tensor value, as the kernel's parameter type.
+  Value address(Value v, Type type);
+  /// Copies a whole tensor, unless it lies where it is wanted.
+  void copy(Value from, Operation *op, unsigned i, const Size &offset = 0);
+  /// A call of the support library.
+  Value library(llvm::StringRef name, mlir::ValueRange arguments, mlir::TypeRange results);
+  static constexpr int64_t heldWords = 4;
+  mlir::MemRefType heldType();
+  /// NAME_run around NAME_inner_run.
+  void buildHolder();
+  /// The memory that an op needs there and then: see #plan.ask.
+  void ask(Operation *op, llvm::StringRef when = "before");
+  /// What nobody needs behind an op.
+  void release(Operation &op);
+
+  // Control flow.
+
+  /// The one element of a tensor of integers or booleans.
+  Value element(Value v);
+  void branches(onnx::IfOp op);
+  void turns(onnx::LoopOp loop);
+  /// A null condition is no condition.
+  void branch(Value condition, mlir::Block *to, mlir::ValueRange operands, mlir::Block *otherwise,
+              mlir::ValueRange others);
+  /// The trip count; null: there is none. A loop without a condition of its own ends with it: one that no run can reach
+  /// is an error.
+  Value tripsOf(onnx::LoopOp loop, bool conditional);
+  /// One iteration. `sizes` become those of the next.
+  void turn(onnx::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths,
+            llvm::SmallVectorImpl<Value> &sizes);
+  /// The sizes of the next iteration; the slices of a scan output have the size of the first one.
+  void change(onnx::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths,
+              llvm::SmallVectorImpl<Value> &sizes);
+};
+
+} // namespace ingot::lower

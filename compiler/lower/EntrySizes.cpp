@@ -1,0 +1,167 @@
+// Who is let in, what NAME_plan says, where buffers of open sizes begin, and sizes that a run finds.
+#include "compiler/lower/Entry.h"
+#include "compiler/lower/LlvmAttributes.h"
+#include "compiler/lower/SizeChecks.h"
+#include "compiler/onnx/Optional.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+
+using namespace mlir;
+using ingot::support::Size;
+
+namespace ingot::lower {
+
+void Entry::setSymbols(ArrayRef<std::string> names, ValueRange values) {
+  for (auto [name, value] : llvm::zip_equal(names, values)) {
+    w.symbols[name] = value;
+  }
+}
+
+void Entry::returnIfViolated(const onnx::SizeCheck &check) {
+  int64_t kind = onnx::isPresenceCheck(check.text) ? absentErrorKind : sizeErrorKind;
+  returnIf(entry, violated(w, check.text), [&] { return status(kind, nodeNumber(check.node)); });
+}
+
+std::vector<Size> Entry::boundedBytes() {
+  std::set<std::string> known;
+  std::vector<Size> all;
+  auto add = [&](const Size &bytes) {
+    if (!bytes.isUnknown() && !bytes.isNumber() && known.insert(bytes.text()).second) {
+      all.push_back(bytes);
+    }
+  };
+  llvm::for_each(bufferBytes, add);
+  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), end->getOperandTypes())) {
+    add(bytesOf(type).bounded(bounds));
+  }
+  return all;
+}
+
+std::vector<onnx::SizeCheck> Entry::callersChecks() {
+  std::vector<onnx::SizeCheck> checks = onnx::checksOf(function);
+  llvm::erase_if(checks, [](const auto &check) { return onnx::isPresenceCheck(check.text) || isFound(check); });
+  return checks;
+}
+
+void Entry::buildAdmits() {
+  admits = begin("_admits", SmallVector<Type>(open.size(), w.b.getIndexType()));
+  admits.setPrivate();
+  setSymbols(open, admits.getArguments());
+  Value result = status(0, -1);
+  auto refuse = [&](Value bad, int64_t node) {
+    result = arith::SelectOp::create(w.b, w.loc, bad, status(sizeErrorKind, node), result);
+  };
+  // The last one that fails is told: first those that tell least.
+  for (const Size &bytes : boundedBytes()) {
+    refuse(impossible(w, bytes), -1);
+  }
+  std::vector<onnx::SizeCheck> checks = callersChecks();
+  for (const onnx::SizeCheck &check : llvm::reverse(checks)) {
+    refuse(violated(w, check.text), check.node.empty() ? -1 : nodeNumber(check.node));
+  }
+  for (const std::string &name : open) {
+    refuse(violated(w, name), -1);
+  }
+  ret(result);
+}
+
+void Entry::buildPlan() {
+  Type i64 = w.b.getI64Type();
+  int64_t dims = 0;
+  for (Type type : end->getOperandTypes()) {
+    dims += cast<RankedTensorType>(type).getRank();
+  }
+  Type types[] = {MemRefType::get({static_cast<int64_t>(symbols.size())}, i64), MemRefType::get({dims}, i64),
+                  MemRefType::get({1}, i64)};
+  func::FuncOp f = begin("_plan", types);
+  SmallVector<Value> values;
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    values.push_back(w.value(w.ix(w.load({f.getArgument(0), i64}, static_cast<int64_t>(i)))));
+  }
+  setSymbols(symbols, values);
+  if (admits) {
+    returnIfRefused(f);
+  }
+  int64_t at = 0;
+  for (Type type : end->getOperandTypes()) {
+    for (const Size &size : onnx::sizesOf(cast<RankedTensorType>(type))) {
+      Size most = size.bounded(bounds);
+      w.store(w.integer(most.isUnknown() ? Size(-1) : most, i64), {f.getArgument(1), i64}, at++);
+    }
+  }
+  Value bytes = bufferBytes.empty() ? w.value(workspaceBytes) : w.value(w.ix(arena()) + Ix(slackBytes));
+  w.store(w.integer(w.ix(bytes), i64), {f.getArgument(2), i64}, 0);
+  ret(status(0, -1));
+}
+
+void Entry::returnIfRefused(func::FuncOp f) {
+  SmallVector<Value> values;
+  for (const std::string &name : open) {
+    values.push_back(w.symbols.at(name));
+  }
+  Value refused = func::CallOp::create(w.b, w.loc, admits, values).getResult(0);
+  Value zero = arith::ConstantIntOp::create(w.b, w.loc, 0, 32);
+  returnIf(f, w.compare(arith::CmpIPredicate::ne, refused, zero), [&] { return refused; });
+}
+
+void Entry::returnIfRefusedOrUnusual() {
+  std::vector<std::string> checks;
+  for (const onnx::SizeCheck &check : callersChecks()) {
+    checks.push_back(check.text);
+  }
+  std::optional<UsualRun> usual = usualRun(open, boundedBytes(), checks);
+  if (!usual) {
+    return returnIfRefused(entry);
+  }
+  Block *unusual = entry.addBlock(), *next = entry.addBlock();
+  cf::CondBranchOp::create(w.b, w.loc, isUsual(w, *usual), next, ValueRange{}, unusual, ValueRange{});
+  w.b.setInsertionPointToStart(unusual);
+  returnIfRefused(entry);
+  cf::BranchOp::create(w.b, w.loc, next);
+  w.b.setInsertionPointToStart(next);
+}
+
+Value Entry::arena() {
+  SmallVector<Ix> ends;
+  Ix peak = 0;
+  for (auto [bytes, below] : llvm::zip_equal(bufferBytes, buffersBelow)) {
+    Ix start = 0;
+    for (int64_t b : below) {
+      start = start.is(0) ? ends[b] : max(start, ends[b]);
+    }
+    bufferOffsets.push_back(w.value(start));
+    Ix rounded = bytes.isNumber() ? Ix(static_cast<int64_t>(llvm::alignTo(bytes.number(), alignment)))
+                                  : w.ix(arith::AndIOp::create(w.b, w.loc, w.value(Ix(bytes) + Ix(alignment - 1)), w.value(-alignment)));
+    ends.push_back(w.ix(w.value(start + rounded)));
+    peak = peak.is(0) ? ends.back() : max(peak, ends.back());
+  }
+  return w.value(peak);
+}
+
+void Entry::await(std::vector<onnx::SizeCheck> checks) {
+  llvm::erase_if(checks, [](const onnx::SizeCheck &check) { return !isFound(check); });
+  llvm::append_range(waiting, checks);
+  checkFound();
+}
+
+void Entry::checkFound() {
+  auto known = [&](StringRef text) {
+    bool all = true;
+    Size::parse(text)->eachSymbol([&](StringRef name) { all &= w.symbols.count(name.str()) > 0; });
+    return all;
+  };
+  llvm::erase_if(waiting, [&](const onnx::SizeCheck &check) {
+    auto [a, b] = StringRef(check.text).split('=');
+    if (!known(a) || (!b.empty() && !known(b))) {
+      return false;
+    }
+    returnIfViolated(check);
+    return true;
+  });
+}
+
+void Entry::find(StringRef symbol, Value value) {
+  w.symbols[symbol.str()] = w.value(w.ix(value));
+  checkFound();
+}
+
+} // namespace ingot::lower
