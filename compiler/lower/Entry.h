@@ -132,8 +132,7 @@ private:
   /// is an error.
   Value tripsOf(onnx::LoopOp loop, bool conditional);
   /// One iteration. `sizes` become those of the next.
-  void turn(onnx::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths,
-            llvm::SmallVectorImpl<Value> &sizes);
+  void turn(onnx::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths, llvm::SmallVectorImpl<Value> &sizes);
   /// The sizes of the next iteration; the slices of a scan output have the size of the first one.
   void change(onnx::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths,
               llvm::SmallVectorImpl<Value> &sizes);

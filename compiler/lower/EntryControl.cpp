@@ -13,8 +13,7 @@ namespace ingot::lower {
 Value Entry::element(Value v) {
   Type type = valueType(getElementTypeOrSelf(v.getType()));
   if (auto constant = onnx::integersOf(v)) {
-    return arith::ConstantIntOp::create(w.b, w.loc,
-                                        constant->front() != 0 && type.isInteger(1) ? 1 : constant->front(),
+    return arith::ConstantIntOp::create(w.b, w.loc, constant->front() != 0 && type.isInteger(1) ? 1 : constant->front(),
                                         type.getIntOrFloatBitWidth());
   }
   Value memory = address(v, MemRefType::get({1}, memoryType(getElementTypeOrSelf(v.getType()))));

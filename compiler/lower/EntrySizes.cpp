@@ -129,8 +129,10 @@ Value Entry::arena() {
       start = start.is(0) ? ends[b] : max(start, ends[b]);
     }
     bufferOffsets.push_back(w.value(start));
-    Ix rounded = bytes.isNumber() ? Ix(static_cast<int64_t>(llvm::alignTo(bytes.number(), alignment)))
-                                  : w.ix(arith::AndIOp::create(w.b, w.loc, w.value(Ix(bytes) + Ix(alignment - 1)), w.value(-alignment)));
+    Ix rounded =
+        bytes.isNumber()
+            ? Ix(static_cast<int64_t>(llvm::alignTo(bytes.number(), alignment)))
+            : w.ix(arith::AndIOp::create(w.b, w.loc, w.value(Ix(bytes) + Ix(alignment - 1)), w.value(-alignment)));
     ends.push_back(w.ix(w.value(start + rounded)));
     peak = peak.is(0) ? ends.back() : max(peak, ends.back());
   }

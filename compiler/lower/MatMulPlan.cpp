@@ -1,0 +1,197 @@
+#include "compiler/lower/MatMulPlan.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/ops/MatMul.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+using support::Size;
+using support::Sizes;
+
+/// Strides of an operand over the result's batch dimensions: 0 where it is broadcast. `step` is the stride of its last
+/// batch axis.
+static Sizes batchStrides(const Sizes &sizes, const Sizes &batchSizes, Size step) {
+  Sizes strides(batchSizes.size(), 0);
+  size_t own = sizes.size() < 2 ? 0 : sizes.size() - 2, shift = batchSizes.size() - own;
+  for (size_t i = own; i-- > 0;) {
+    strides[i + shift] = sizes[i].repeats() ? Size(0) : step;
+    step = step * sizes[i];
+  }
+  return strides;
+}
+
+/// Whether all that the epilogue reads walks the first `rows` result dimensions as one: everything along them or
+/// nothing.
+static bool rowsMerge(plan::KernelOp kernel, Operation *root, ArrayRef<Size> shape, int64_t rows) {
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type || llvm::all_of(argument.getUsers(), [&](Operation *user) { return user == root; })) {
+      continue;
+    }
+    bool along = false, broadcast = false;
+    int64_t shift = static_cast<int64_t>(shape.size()) - type.getRank();
+    Sizes sizes = onnx::sizesOf(type);
+    for (int64_t d = 0; d < rows; ++d) {
+      if (!shape[d].is(1)) {
+        (d >= shift && !sizes[d - shift].repeats() ? along : broadcast) = true;
+      }
+    }
+    if (along && broadcast) {
+      return false;
+    }
+  }
+  return true;
+}
+
+MatMulProblem matmulProblem(plan::KernelOp kernel) {
+  auto op = cast<onnx::MatMulOp>(rootOf(kernel));
+  RankedTensorType a = Group::typeOf(op.getA()), b = Group::typeOf(op.getB()), y = Group::typeOf(op.getY());
+  MatMulProblem p;
+  p.element = valueType(a.getElementType());
+  p.elementBytes = onnx::elementBytes(p.element);
+  p.vectorA = a.getRank() == 1, p.vectorB = b.getRank() == 1;
+  p.transB = op.getTransB();
+  p.constantB = static_cast<bool>(constantOperand(kernel, op.getB()));
+  Sizes sa = onnx::sizesOf(a), sb = onnx::sizesOf(b), shape = onnx::sizesOf(y);
+  p.k = op.getTransA() ? sa[sa.size() - 2] : sa.back();
+  if (!p.k.isNumber()) { // the same by requirement, and perhaps a number
+    p.k = p.vectorB ? sb.back() : sb[sb.size() - (p.transB ? 1 : 2)];
+  }
+  p.m = p.vectorA ? Size(1) : sa[sa.size() - (op.getTransA() ? 1 : 2)];
+  p.n = p.vectorB ? Size(1) : sb[sb.size() - (p.transB ? 2 : 1)];
+  p.rowA = op.getTransA() ? Size(1) : p.k, p.stepA = op.getTransA() ? p.m : Size(1);
+  p.stepB = p.transB ? Size(1) : p.n, p.columnB = p.transB ? p.k : Size(1);
+  int64_t matrixDims = !p.vectorA + !p.vectorB;
+  p.batchSizes.assign(shape.begin(), shape.end() - matrixDims);
+  p.batch = product(p.batchSizes);
+  p.matricesB = sb.size() > 2 ? product(ArrayRef<Size>(sb).drop_back(2)) : Size(1);
+  bool several = !p.batch.isNumber() || p.batch.number() > 1;
+  bool alike = p.matricesB.is(1) && several && !p.vectorA && !op.getTransA();
+  if (alike && rowsMerge(kernel, op, shape, y.getRank() - !p.vectorB)) {
+    p.merged = true;
+    p.m = p.m * p.batch, p.batch = 1;
+    p.batchSizes.clear();
+  } else {
+    p.batchA = batchStrides(sa, p.batchSizes, p.m * p.k);
+    p.batchB = batchStrides(sb, p.batchSizes, 1);
+  }
+  return p;
+}
+
+/// The most vectors that fit the registers beside `rows` rows; at most eight, which hide the latency of any
+/// multiply-add.
+static int64_t vectorsFor(int64_t rows, const target::MachineModel &machine) {
+  int64_t spare = machine.fusedMultiplyAdd ? 1 : 2, v = 8; // without fusing, a register for the product
+  while (v > 1 && rows * v + v + spare > machine.registers - 1) {
+    --v;
+  }
+  return v;
+}
+
+/// What a size that is not known is taken for where nothing but speed depends on it.
+static int64_t assumed(const Size &size, int64_t otherwise) { return size.isNumber() ? size.number() : otherwise; }
+
+/// Columns: `most` vectors in a panel, fewer where there are no more or the panels then are alike. Where there are
+/// strips of `strip` columns (0: none), whole ones or a part of one.
+static void cutColumns(MatMulTiling &t, const MatMulProblem &p, int64_t most, int64_t strip) {
+  if (!p.n.isNumber()) {
+    t.vectors = most, t.width = t.strip = most * t.lanes;
+    t.panels = max(Size(1), ceilDiv(p.n, t.width));
+    return;
+  }
+  int64_t columns = llvm::divideCeil(p.n.number(), t.lanes);
+  t.vectors = std::min(columns, most);
+  t.vectors = llvm::divideCeil(columns, llvm::divideCeil(columns, t.vectors)); // panels alike
+  while (strip && t.vectors * t.lanes % strip && strip % (t.vectors * t.lanes)) {
+    --t.vectors;
+  }
+  t.width = t.vectors * t.lanes, t.strip = strip ? strip : t.width;
+  int64_t panels = llvm::divideCeil(columns, t.vectors);
+  t.panels = panels;
+  t.lastVectors = columns - (panels - 1) * t.vectors;
+  t.rest = p.n.number() % t.lanes;
+}
+
+/// Tiles of rows whose number is known, and the blocks that they are run in.
+static void cutRows(MatMulTiling &t, const MatMulProblem &p, const target::MachineModel &machine, int64_t rows) {
+  t.tilesPerBlock = t.tiles;
+  if (t.from != MatMulTiling::From::Scratch) {
+    int64_t k = assumed(p.k, 256), items = assumed(t.panels * p.batch, 16);
+    int64_t held = std::max<int64_t>(1, machine.l2Bytes / 2 / std::max<int64_t>(1, rows * k * p.elementBytes));
+    // Enough items for several threads, but none with fewer than so many multiplications.
+    int64_t least = llvm::divideCeil(int64_t(1) << 17, std::max<int64_t>(1, rows * k * t.width));
+    t.tilesPerBlock = std::min({t.tiles, held, std::max(least, t.tiles * items / 16)});
+  }
+  t.blocks = static_cast<int64_t>(llvm::divideCeil(t.tiles, t.tilesPerBlock));
+}
+
+/// Blocks of rows whose number depends on the run, by the same measures.
+static void cutOpenRows(MatMulTiling &t, const MatMulProblem &p, const target::MachineModel &machine) {
+  if (t.from == MatMulTiling::From::Scratch) { // each block would pack the panel again
+    return;
+  }
+  int64_t k = std::max<int64_t>(1, assumed(p.k, 256)), items = std::max<int64_t>(1, assumed(t.panels * p.batch, 4));
+  int64_t held = std::max(t.highest, machine.l2Bytes / 2 / (k * p.elementBytes));
+  int64_t least = std::max(t.highest, (int64_t(1) << 17) / (k * t.width));
+  Size enough = min(ceilDiv(p.m, least), static_cast<int64_t>(llvm::divideCeil(16, items)));
+  t.blocksOfRows = max(ceilDiv(p.m, held), enough);
+  t.blocks = max(Size(1), t.blocksOfRows);
+}
+
+static int64_t lanesOf(const MatMulProblem &p, const target::MachineModel &machine) {
+  return std::max<int64_t>(1, machine.lanes * 4 / std::max<int64_t>(p.elementBytes, 4));
+}
+
+MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &machine) {
+  MatMulTiling t;
+  t.lanes = lanesOf(p, machine);
+  bool alongK = p.stepA.is(1) && (p.n.is(1) || p.transB), openRows = !p.m.isNumber();
+  bool dotsPay = alongK && !p.constantB;
+  t.dots = alongK && (p.n.is(1) || (dotsPay && !openRows && p.m.number() <= 2));
+  if (t.dots || p.m.is(0) || p.n.is(0)) {
+    t.from = MatMulTiling::From::InPlace;
+    return t;
+  }
+  // Rows of A that lie a multiple of 4 KiB apart compete for the same cache sets: fewer of them at a time when they are
+  // long.
+  bool few = openRows || (assumed(p.k, 0) > 768 && p.stepA.is(1));
+  int64_t most = few ? std::min<int64_t>(8, machine.matmulTile.rows) : machine.matmulTile.rows;
+  t.tiles = openRows ? 1 : llvm::divideCeil(p.m.number(), most);
+  int64_t rows = openRows ? most : llvm::divideCeil(p.m.number(), t.tiles);
+  t.highest = openRows ? most : 0;
+  cutColumns(t, p, vectorsFor(rows, machine), p.constantB && machine.packing ? lanesOf(p, *machine.packing) : 0);
+  bool whole = p.n.isNumber() && t.rest == 0;
+  bool readable = !p.transB && (whole || machine.maskedAccess || t.lanes == 1);
+  t.from = p.constantB ? MatMulTiling::From::Packed
+                       : (readable && t.tiles <= 2 ? MatMulTiling::From::InPlace : MatMulTiling::From::Scratch);
+  t.dotsForFew = openRows && dotsPay;
+  openRows ? cutOpenRows(t, p, machine) : cutRows(t, p, machine, rows);
+  return t;
+}
+
+void packPanels(const MatMulProblem &p, const MatMulTiling &t, ArrayRef<char> from, MutableArrayRef<char> to) {
+  int64_t size = p.elementBytes, rows = p.k.number(), n = p.n.number();
+  int64_t stepB = p.stepB.number(), columnB = p.columnB.number(), strip = t.stripElements(p).number() * size;
+  for (int64_t matrix = 0; matrix < p.matricesB.number(); ++matrix) {
+    const char *b = from.data() + matrix * rows * n * size;
+    char *out = to.data() + matrix * t.matrixElements(p).number() * size;
+    for (int64_t n0 = 0; n0 < n; n0 += t.strip, out += strip) {
+      int64_t columns = std::min(t.strip, n - n0);
+      for (int64_t k = 0; k < rows; ++k) {
+        char *row = out + k * t.strip * size;
+        const char *source = b + (k * stepB + n0 * columnB) * size;
+        if (columnB == 1) {
+          std::copy_n(source, columns * size, row);
+          continue;
+        }
+        for (int64_t c = 0; c < columns; ++c) {
+          std::copy_n(source + c * columnB * size, size, row + c * size);
+        }
+      }
+    }
+  }
+}
+
+} // namespace ingot::lower

@@ -1,0 +1,59 @@
+// How matrix products are cut: what a kernel computes, its tiles, panels and blocks, and how constants are packed. See
+// families/MatMul.cpp.
+#pragma once
+#include "compiler/lower/Family.h"
+#include "compiler/support/Size.h"
+
+namespace ingot::lower {
+
+/// The product as [batch][m][k] * [batch][k][n], with strides in elements.
+struct MatMulProblem {
+  mlir::Type element;
+  int64_t elementBytes = 4;
+  bool vectorA = false, vectorB = false;     ///< one-dimensional operands: the result lacks that axis
+  support::Sizes batchSizes, batchA, batchB; ///< batchA: stride in elements; batchB: in matrices
+  support::Size batch = 1, m = 1, n = 1, k = 1;
+  support::Size rowA = 0, stepA = 1;    ///< of A along m and k
+  support::Size stepB = 1, columnB = 1; ///< of B, where it is read in place, along k and n
+  support::Size matricesB = 1;
+  bool constantB = false, transB = false;
+  bool merged = false; ///< batch dimensions are part of m
+};
+
+/// How the product is cut.
+struct MatMulTiling {
+  enum class From { Packed, Scratch, InPlace }; ///< what B is read from
+
+  bool dots = false;
+  From from = From::Packed;
+  int64_t lanes = 1, vectors = 1, width = 1;
+  int64_t strip = 1; ///< columns that lie side by side in a packed constant: `width`, or a multiple or part of it
+  support::Size panels = 1, blocks = 1;
+  // Columns of the last panel, where their number is known.
+  int64_t lastVectors = 1;
+  int64_t rest = 0; ///< columns in the last vector when it is not full
+  // Rows: either their number is known,
+  int64_t tiles = 1, tilesPerBlock = 1;
+  // or tiles have so many at most, in this many blocks, none where there are no rows: what may be zero is no divisor
+  // that is divided by ahead of the few rows that need no division.
+  int64_t highest = 0;
+  support::Size blocksOfRows = 1;
+  bool dotsForFew = false; ///< dot products where a work item has two rows at most
+
+  support::Size panelElements(const MatMulProblem &p) const { return p.k * support::Size(width); }
+  support::Size stripElements(const MatMulProblem &p) const { return p.k * support::Size(strip); }
+  support::Size matrixElements(const MatMulProblem &p) const {
+    return ceilDiv(panels * support::Size(width), strip) * stripElements(p);
+  }
+  bool cutsStrips() const { return width < strip; }
+  int64_t mostRows(const MatMulProblem &p) const { return highest ? highest : llvm::divideCeil(p.m.number(), tiles); }
+};
+
+MatMulProblem matmulProblem(plan::KernelOp kernel);
+MatMulTiling matmulTiling(const MatMulProblem &problem, const target::MachineModel &machine);
+
+/// Constant B -> panels, zero padded.
+void packPanels(const MatMulProblem &problem, const MatMulTiling &tiling, llvm::ArrayRef<char> from,
+                llvm::MutableArrayRef<char> to);
+
+} // namespace ingot::lower
