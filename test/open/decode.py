@@ -13,7 +13,7 @@ import ingot_run
 import numpy as np
 import onnxruntime
 
-import cases
+from cases import ALL, transformers
 from open_model import OpenModel, Status
 
 STEPS, ROOM = 50, 70
@@ -27,7 +27,7 @@ class Growing:
         self.names = [value.name for value in case.model.graph.input]
 
     def start(self, batch):
-        self.caches = [np.zeros((batch, cases.CACHES, 0, cases.WIDTH), np.float32)] * (2 * cases.LAYERS)
+        self.caches = [np.zeros((batch, transformers.CACHES, 0, transformers.WIDTH), np.float32)] * (2 * transformers.LAYERS)
 
     def step(self, ids, past):
         sizes = {"batch": len(ids), "seq": ids.shape[1], "past": past, "past_room": ROOM}
@@ -44,10 +44,10 @@ class Staying(Growing):
         self.model = OpenModel(arguments.ingot, case.model, scratch, arguments.target, flags)
         self.names = inputs
         places = [tensor.in_place_of for tensor in self.model.outputs]
-        assert places == [0, *range(2, 2 + 2 * cases.LAYERS)], places
+        assert places == [0, *range(2, 2 + 2 * transformers.LAYERS)], places
 
     def start(self, batch):
-        self.caches = [np.full((batch, cases.CACHES, ROOM, cases.WIDTH), np.nan, np.float32) for _ in range(2 * cases.LAYERS)]
+        self.caches = [np.full((batch, transformers.CACHES, ROOM, transformers.WIDTH), np.nan, np.float32) for _ in range(2 * transformers.LAYERS)]
 
 
 def write(caches, session, batch, first):
@@ -56,7 +56,7 @@ def write(caches, session, batch, first):
     rng = np.random.default_rng(batch)
     ids = rng.integers(0, 40, (batch, first))
     caches.start(batch)
-    theirs = [np.zeros((batch, cases.CACHES, 0, cases.WIDTH), np.float32)] * (2 * cases.LAYERS)
+    theirs = [np.zeros((batch, transformers.CACHES, 0, transformers.WIDTH), np.float32)] * (2 * transformers.LAYERS)
     past = 0
     for step in range(STEPS + 1):
         wanted, *theirs = session.run(None, dict(zip(names, [ids, *theirs])))
@@ -74,7 +74,7 @@ def write(caches, session, batch, first):
 
 def main():
     arguments = ingot_run.parser(__doc__).parse_args()
-    case = cases.ALL["decoder"]()
+    case = ALL["decoder"]()
     session = onnxruntime.InferenceSession(case.model.SerializeToString(), providers=["CPUExecutionProvider"])
     runs, wrong = [(1, 1), (1, 17), (2, 5), (3, 1), (8, 2)], []
     for kind in (Growing, Staying):

@@ -18,7 +18,6 @@ import onnxruntime
 from onnx.reference import ReferenceEvaluator
 
 import cases
-import layers  # more of them
 from open_model import OpenModel, Refused, Status, one_body
 
 NEWEST_OF_ONNXRUNTIME = 24

@@ -1,7 +1,7 @@
-"""More models, as in cases.py: losses, spectrograms, and layers that carry a state from call to call. ONNX Runtime does not have the newest of these: there onnx.reference has the word."""
+"""Losses, spectrograms, and layers that carry a state from call to call. ONNX Runtime does not have the newest of these: there onnx.reference has the word."""
 import numpy as np
 
-from cases import Case, case
+from .case import Case, case
 
 
 @case
