@@ -17,10 +17,14 @@ std::string batchOf(func::FuncOp function) {
   return open ? symbols.front() : "";
 }
 
-/// What the model does for a batch of 1, in multiplications and elements of results. Most of what is open beside the
-/// batch is larger than 1.
-static std::optional<int64_t> workOfOne(func::FuncOp function, const std::string &batch) {
-  constexpr int64_t usual = 16;
+/// What the model does for a batch of 1, in multiplications and elements of results.
+static std::optional<int64_t> workOfOne(func::FuncOp function, const plan::ModelInfo &info, const std::string &batch) {
+  std::map<std::string, int64_t> sizes;
+  for (const plan::SymbolInfo &symbol : info.symbols) {
+    constexpr int64_t usual = 16; // most of what is open beside the batch is larger than 1
+    sizes[symbol.name] = std::max(symbol.least, symbol.most < 0 ? usual : std::min(usual, symbol.most));
+  }
+  sizes[batch] = 1;
   Size work = countMacs(function);
   function.walk([&](Operation *op) {
     for (Value result : op->getResults()) {
@@ -29,29 +33,21 @@ static std::optional<int64_t> workOfOne(func::FuncOp function, const std::string
       }
     }
   });
-  return work.evaluate([&](StringRef symbol) -> std::optional<int64_t> { return symbol == batch ? 1 : usual; });
-}
-
-/// Whether runs of both kinds are let in: of a batch of 1, and of others.
-static bool mayBeOneOrMore(func::FuncOp function, const std::string &batch) {
-  for (const Size &fact : onnx::factsOf(function)) {
-    std::optional<int64_t> here =
-        fact.evaluate([&](StringRef symbol) { return symbol == batch ? std::optional<int64_t>(1) : std::nullopt; });
-    if (here && *here < 0) {
-      return false;
-    }
-  }
-  return llvm::none_of(onnx::checksOf(function), [&](const onnx::SizeCheck &check) {
-    auto [symbol, number] = StringRef(check.text).split('=');
-    int64_t only;
-    return symbol == batch && !number.getAsInteger(10, only);
-  });
+  return work.evaluate([&](StringRef symbol) -> std::optional<int64_t> { return sizes.at(symbol.str()); });
 }
 
 bool deservesBodyForOne(func::FuncOp function, const std::string &batch) {
-  constexpr int64_t small = 1 << 15; // docs/sizes.md has the figures
-  std::optional<int64_t> work = workOfOne(function, batch);
-  return work && *work >= 0 && *work <= small && mayBeOneOrMore(function, batch) && onnx::foundInside(function).empty();
+  if (!onnx::foundInside(function).empty()) {
+    return false; // sizes that a run finds are not dispatched
+  }
+  plan::ModelInfo info;
+  describe(function, info);
+  bool oneOrMore = llvm::any_of(info.symbols, [&](const plan::SymbolInfo &symbol) {
+    return symbol.name == batch && symbol.least <= 1 && (symbol.most < 0 || symbol.most > 1);
+  });
+  constexpr int64_t small = 100000; // docs/sizes.md has the figures
+  std::optional<int64_t> work = oneOrMore ? workOfOne(function, info, batch) : std::nullopt;
+  return work && *work <= small;
 }
 
 } // namespace ingot::pipeline
