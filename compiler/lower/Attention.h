@@ -81,6 +81,7 @@ private:
   Ix sumAt(Ix row, int64_t i) { return row * c.valueStride() + Ix(i * c.valueLanes); }
   /// Divides a row's sums of values by that of its weights and stores what follows.
   void end(Ix row, Value sum, mlir::ValueRange values);
+  /// The same with the sums that lie in scratch.
   void endOf(Ix row);
 
   // Blocks of rows.
@@ -114,6 +115,7 @@ private:
   mlir::SmallVector<Value> columnProducts(Ix row, Ix key, int64_t vectors, int64_t lanes, Value mask);
   /// The region along the keys; behind them, to the end of the vector, scores that weigh nothing.
   void scoreRow(Ix row, Ix first, Ix count);
+  /// The region's score of some keys; where there are none, one that weighs nothing.
   Value liveScore(Ix row, Ix key, int64_t lanes, Value mask, Value product);
   void weighRow(Ix row, Ix count);
   void addValues(Ix row, Ix first, Ix count);

@@ -1,9 +1,7 @@
 // --dim seq=64,128: the imported model is copied, the symbol is a number in the types of each copy's arguments, and
-// every phase runs on all of them. Small models get a body for a batch of 1 without being asked (SmallModel.cpp),
-// unless
-// --dim has asked for some. --levels: what all machines have in common is done once; then
-// each gets a copy of every body. Weights are in one table, in which equal constants under equal recipes are stored
-// once.
+// every phase runs on all of them. Where --dim asks for nothing of the kind, small models get a body for a batch of 1
+// (SmallModel.cpp). --levels: what all machines have in common is done once; then each gets a copy of every body.
+// Weights are in one table, in which equal constants under equal recipes are stored once.
 #include "compiler/importer/Types.h"
 #include "compiler/lower/BuildDispatch.h"
 #include "compiler/onnx/Shapes.h"
