@@ -250,7 +250,7 @@ private:
       }
       at.step = t.strip;
       at.strip = t.strip, at.nextStrip = t.stripElements(p);
-      at.next = at.base + Ix(t.panelElements(p));
+      at.next = nextPanel(at.base, rows);
     } else if (t.from == From::InPlace) {
       at.base = baseB + at.column, at.step = p.n, at.mask = mask;
     } else {
@@ -260,6 +260,17 @@ private:
     }
     at.base = isOpen() ? w.settled(at.base) : at.base;
     eachTile(at, rows);
+  }
+
+  /// What is fetched while a panel is read: the one behind it. A single tile of rows reads as fast as memory gives, and
+  /// is held up by what it fetches ahead: it fetches what it reads.
+  Ix nextPanel(Ix base, const Rows &rows) {
+    Ix next = base + Ix(t.panelElements(p));
+    if (!t.highest) {
+      return next;
+    }
+    Value single = w.compare(arith::CmpIPredicate::eq, rows.count, 1);
+    return w.ix(arith::SelectOp::create(w.b, w.loc, single, w.value(base), w.value(next)));
   }
 
   void eachTile(const Panel &at, const Rows &rows) {
@@ -306,8 +317,7 @@ private:
   }
 
   /// How many tiles of so many rows share the fetching of the next panel: a block of them or, where their number
-  /// depends on the run, a few. A single tile of few rows reads as fast as memory gives: there is nothing to fetch
-  /// ahead.
+  /// depends on the run, a few. None where there is a single tile, as there is where they have half of the most rows.
   int64_t tilesThatFetch(int64_t rows) const {
     bool few = t.highest ? 2 * rows <= t.highest : t.tiles == 1;
     if (t.from != From::Packed || t.cutsStrips() || t.panels.is(1) || few) {
