@@ -173,7 +173,7 @@ private:
       op->setAttr("plan.number", StringAttr::get(op->getContext(), number));
       for (unsigned i = 0; i < loop.getNumResults(); ++i) {
         Value base = ingot::plan::placeOf(loop.yielded(i).get()).base;
-        bool roomBefore = i < loop.carried() && (!isUnbounded(loop.getResult(i)) || isExtended(loop, i));
+        bool roomBefore = i < loop.carried() && (!isUnbounded(loop.getResult(i)) || mayAskBefore(loop, i));
         if (changes(loop.getResult(i)) && !roomBefore) {
           continue; // copied when the iteration ends: then its size is known, and there is room
         }
@@ -198,8 +198,11 @@ private:
                         [&](const support::Size &size) { return size.bounded(found).isUnknown(); });
   }
 
-  /// Whether the next value is the present one and more behind it, where nobody reads; its size is known before the
-  /// iteration.
+  /// Whether room for the next value, the present one extended, can be asked for before the iteration.
+  static bool mayAskBefore(onnx::LoopOp loop, unsigned i) {
+    return isExtended(loop, i) && !mentionsFoundIn(loop, bytesOf(loop.yielded(i).get()));
+  }
+  /// Whether the next value is the present one and more behind it, where nobody reads.
   static bool isExtended(onnx::LoopOp loop, unsigned i) {
     Value next = ingot::plan::placeOf(loop.yielded(i).get()).base;
     auto launch = next.getDefiningOp<ingot::plan::LaunchOp>();
@@ -208,7 +211,7 @@ private:
       return false;
     }
     Place present = ingot::plan::placeOf(launch.getIns()[extends.getInt()]);
-    return present.base == loop.argument(i) && present.offset.is(0) && !mentionsFoundIn(loop, bytesOf(next));
+    return present.base == loop.argument(i) && present.offset.is(0);
   }
   /// Whether an iteration finds a size that this one is computed from.
   static bool mentionsFoundIn(onnx::LoopOp loop, const support::Size &size) {

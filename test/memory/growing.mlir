@@ -40,6 +40,25 @@ func.func @unbounded(%n: tensor<i64>, %x: tensor<1x4xf32>, %w: tensor<2x4xf32>) 
 
 // -----
 
+// What is new is found by the iteration: there is room for the most that it can be.
+// CHECK-LABEL: func.func @found
+// CHECK: "onnx.Loop"
+// CHECK: plan.launch {{.*}}plan.extends = 0 : i64, plan.places = [#plan.place<0, -1, "0">]
+func.func @found(%x: tensor<1x1xi64>, %w: tensor<4xf32>) -> tensor<1x?xi64> {
+  %n = onnx.Constant dense<5> : tensor<i64>
+  %true = onnx.Constant dense<true> : tensor<i1>
+  %none = onnx.None : none
+  %y = "onnx.Loop"(%n, %none, %x) ({
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %a: tensor<1x?xi64>):
+    %0:2 = onnx.NonZero %w : (tensor<4xf32>) -> (tensor<1x?xi64>, tensor<i64>)
+    %1 = onnx.Concat %a, %0#0 {axis = 1 : i64} : (tensor<1x?xi64>, tensor<1x?xi64>) -> tensor<1x?xi64>
+    onnx.Yield %true, %1 : tensor<i1>, tensor<1x?xi64>
+  }) : (tensor<i64>, none, tensor<1x1xi64>) -> tensor<1x?xi64>
+  return %y : tensor<1x?xi64>
+}
+
+// -----
+
 // What comes first is not what was there: a buffer of its own, copied at the end.
 // CHECK-LABEL: func.func @before
 // CHECK: "onnx.Loop"
