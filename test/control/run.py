@@ -207,6 +207,27 @@ GROWING = {
         [*(dict(n=i64(k), x=matrix(k, 2, 3), r=matrix(7, 1, 3)) for k in (0, 1, 2, 17)), dict(n=i64(-5), x=matrix(3, 2, 3), r=matrix(7, 1, 3)),
          (dict(n=i64(2**60), x=matrix(3, 2, 3), r=matrix(7, 1, 3)), f"status {SIZE}, z")],
     ),
+    "rows_read_behind": (  # what follows from the longer value is another one that changes
+        """g (int64 n, float[1,3] x, float[1,3] r) => (float[a,3] y, float[b,3] z)
+{
+  y, z = Loop(n, , x, x) <body = b (int64 i, bool go, float[k,3] a, float[l,3] c) => (bool go, float[j,3] o, float[j,3] p) { h = Cast<to=1>(i) s = Add(r, h) o = Concat<axis=0>(a, s, r) p = Neg(o) }>
+}""",
+        [dict(n=i64(k), x=matrix(k, 1, 3), r=matrix(7, 1, 3)) for k in (0, 1, 2, 17)],
+    ),
+    "rows_found_behind": (  # as many as data tells, at most four in each of five turns
+        """g (float[1,3] x, float[5,4,3] rows) => (float[a,3] y)
+<int64 five = {5}, float zero = {0}, int64[1] last = {-1}>
+{
+  y = Loop(five, , x) <body = b (int64 i, bool go, float[k,3] a) => (bool go, float[j,3] o) {
+    some = Gather(rows, i)
+    sums = ReduceSum<keepdims=0>(some, last)
+    which = Greater(sums, zero)
+    picked = Compress<axis=0>(some, which)
+    o = Concat<axis=0>(a, picked)
+  }>
+}""",
+        [dict(x=matrix(k, 1, 3), rows=np.float32(k - 1) + matrix(k, 5, 4, 3)) for k in (0, 1, 2, 3)],
+    ),
     "greedy": (  # tokens and two caches grow alike until a token ends it
         """g (int64 most, int64[1,s] prompt, float[16,8] table, float[8,16] w) => (int64[1,t] tokens, float[1,2,u,4] keys, float[1,2,v,4] values)
 <int64 limit = {24}, float[1,2,0,4] none = {}, int64[4] heads = {1, -1, 2, 4}, int64[1] one = {1}, int64[1] last = {-1}, int64[1] end = {9223372036854775807}, int64 stop = {3}, int64[2] flat = {1, 8}, int64[2] back = {1, 1}, bool yes = {1}>

@@ -234,7 +234,8 @@ private:
     auto movement = root.movement();
     Value y = root->getResult(0);
     Operation *yield = kernel.getBody().front().getTerminator();
-    if (!movement || movement->pieces.size() < 2 || plan::blockedOf(y.getType()) || yield->getOperand(0) != y ||
+    bool alone = yield->getNumOperands() == 1 && yield->getOperand(0) == y;
+    if (!alone || !movement || movement->pieces.size() < 2 || plan::blockedOf(y.getType()) ||
         product(movement->shape).isNumber()) {
       return std::nullopt;
     }
