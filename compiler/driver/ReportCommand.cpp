@@ -42,6 +42,21 @@ llvm::Error measure(const Invocation &invocation, const LoadedModel &model, repo
   return llvm::Error::success();
 }
 
+/// What is told of the body that was measured, with its launches as the profile counts them.
+const pipeline::Result &measured(const pipeline::Result &result, report::Facts &facts) {
+  const pipeline::Result *ran = &result;
+  for (const pipeline::Result &body : result.bodies) {
+    int64_t first = facts.kernels.empty() ? -1 : facts.kernels.front().launch - body.firstLaunch;
+    if (first >= 0 && first < int64_t(body.launches.size())) {
+      ran = &body;
+    }
+  }
+  for (report::KernelTime &time : facts.kernels) {
+    time.launch -= ran->firstLaunch;
+  }
+  return *ran;
+}
+
 llvm::Error writePage(const std::string &path, const std::string &text) {
   return llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
     out << text;
@@ -91,6 +106,9 @@ llvm::Error reportCommand(const Invocation &invocation) {
       }
     }
   }
+  const pipeline::Result &ran = measured(*result, facts);
+  facts.body = ran.body;
+  result->launches = ran.launches, result->buffers = ran.buffers, result->arenaBytes = ran.arenaBytes;
   std::string page = report::pageText(*result, facts);
   if (llvm::Error error = writePage(invocation.reportPath, page)) {
     return error;

@@ -146,22 +146,31 @@ LogicalResult tellBodies(State &s) {
   return success();
 }
 
-static void exchange(State &s, Body &body) {
+/// `tells`: what is told of the model is what phases tell of this body.
+static void exchange(State &s, Body &body, bool tells) {
   std::swap(s.module, body.module);
   std::swap(s.info, body.info);
   std::swap(s.devices, body.devices);
+  if (!tells) {
+    std::swap(s.result, body.result);
+  }
 }
 
 static LogicalResult onBody(State &s, Body &body, LogicalResult (*phase)(State &), bool tells) {
-  Result before = s.result;
-  exchange(s, body);
+  exchange(s, body, tells);
   s.weights.setReader(body.level);
   LogicalResult ok = phase(s);
-  exchange(s, body);
-  if (!tells) {
-    s.result = std::move(before);
-  }
+  exchange(s, body, tells);
   return ok;
+}
+
+/// "seq = 64", "x86-64-v3, seq = 64"
+static std::string bodyText(const State &s, const Body &body) {
+  std::string text = s.info.levels.empty() ? "" : body.devices.front().machine.spec;
+  for (const auto &[symbol, size] : body.sizes) {
+    text += (text.empty() ? "" : ", ") + symbol + " = " + std::to_string(size);
+  }
+  return text;
 }
 
 LogicalResult onEachBody(State &s, LogicalResult (*phase)(State &), bool description) {
@@ -224,13 +233,9 @@ static void moveInto(ModuleOp to, ModuleOp from) {
 void joinBodies(State &s, void (*build)(State &, StringRef)) {
   std::vector<lower::BodySizes> entries;
   std::vector<std::optional<int64_t>> any(s.info.symbols.size());
-  std::vector<GraphNode> launches; // what is told is about the first body, or the general one
   int64_t most = 0, kernels = 0;
   auto finish = [&](StringRef suffix, const Values &values, int32_t level) {
     build(s, suffix);
-    if (entries.empty()) {
-      launches = s.result.launches;
-    }
     most = most < 0 || s.info.workspaceBytes < 0 ? -1 : std::max(most, s.info.workspaceBytes);
     kernels += s.info.kernels;
     std::vector<std::optional<int64_t>> sizes = any;
@@ -241,14 +246,18 @@ void joinBodies(State &s, void (*build)(State &, StringRef)) {
     }
     entries.push_back({suffix.str(), sizes, level});
   };
-  bool first = !s.generalBody;
+  bool first = !s.generalBody; // of which is told
   for (Body &body : s.bodies) {
+    (first ? s.result : body.result).body = bodyText(s, body);
     body.info.symbols = s.info.symbols;
     body.info.nodes = s.info.nodes;
     body.info.launches = s.info.launches;
-    exchange(s, body);
+    exchange(s, body, first);
     finish(body.suffix, body.sizes, s.info.levels.empty() ? 0 : s.devices.front().machine.level);
-    exchange(s, body);
+    exchange(s, body, first);
+    if (!first) {
+      s.result.bodies.push_back(std::move(body.result));
+    }
     s.info.nodes = body.info.nodes;
     if (s.info.allocations.empty()) { // what one body asks for, the others ask for as well
       s.info.allocations = body.info.allocations;
@@ -262,7 +271,6 @@ void joinBodies(State &s, void (*build)(State &, StringRef)) {
   if (s.generalBody) {
     finish("_any", {}, 0);
   } else {
-    s.result.launches = std::move(launches);
     s.function().erase();
   }
   for (Body &body : s.bodies) {

@@ -203,7 +203,8 @@ static void buildEntry(State &s, StringRef suffix) {
   }
   s.info.workspaceBytes = open ? -1 : s.info.arenaBytes ? s.info.arenaBytes + slack : 0;
   s.info.weightBytes = s.result.weightBytes = s.weights.bytes();
-  s.result.launches = describeLaunches(s.function(), s.options.profile, s.info.launches.size());
+  s.result.firstLaunch = s.info.launches.size();
+  s.result.launches = describeLaunches(s.function(), s.options.profile, s.result.firstLaunch);
   for (const GraphNode &launch : s.result.launches) {
     s.info.launches.push_back({launch.name, launch.nodes, launch.symbols});
   }

@@ -122,6 +122,9 @@ struct Result {
   std::vector<BufferLife> buffers;  ///< the arena; where sizes are open, for one size of each
   std::vector<LevelWeights> levels; ///< highest first; empty: the model is for one machine
   std::string memoryPlan;           ///< `inspect --memory`, text
+  std::string body;                 ///< what a body of the model is for: "seq = 64"; empty: for all other sizes
+  int64_t firstLaunch = 0;          ///< the number of the first of `launches` in a profile
+  std::vector<Result> bodies;       ///< launches, buffers and arena of the other bodies behind the model's entry
 };
 
 enum class Status { Ok = 0, UserError = 1, Bug = 2 };

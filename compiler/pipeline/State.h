@@ -19,6 +19,7 @@ struct Body {
   plan::ModelInfo info;
   std::vector<partition::Device> devices;
   unsigned level = 0; ///< a number in ModelInfo::levels
+  Result result = {}; ///< what phases tell of it
 };
 
 struct State {

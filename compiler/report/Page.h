@@ -12,6 +12,7 @@ struct KernelTime {
 
 struct Facts {
   std::string model, target;
+  std::string body;                ///< which one was measured, "seq = 64"; empty: the general one
   double medianSeconds = 0;        ///< 0: not measured
   std::vector<KernelTime> kernels; ///< empty: not measured
 };
