@@ -1,15 +1,23 @@
 #!/usr/bin/env bash
 # The README's two commands, also what .ci/run calls.
-#   ./build.sh demo   install, build the compiler, run the main job: find the face in a picture (examples/face)
-#   ./build.sh test   install, build everything, run all tests
-#   ./build.sh        install, build everything
+#   ./build.sh demo       install, build the compiler, run the main job: find the face in a picture (examples/face)
+#   ./build.sh test       install, build everything, run all tests; what follows goes to ctest: ./build.sh test -R lit
+#   ./build.sh            install, build everything
 set -euo pipefail
 cd "$(dirname "$0")"
 what=${1:-all}
 jobs=${JOBS:-$(nproc)}
+python="$PWD/build/venv/bin/python"
+
+usage() {
+  sed -n '3,5s/^# \{0,1\}//p' "$0"
+  exit 1
+}
+case $what in demo | test | all) ;; *) usage ;; esac
+shift $(($# > 0))
 
 third_party/install.sh build/venv
-cmake --preset release -DINGOT_PYTHON="$PWD/build/venv/bin/python"
+cmake --preset release -DINGOT_PYTHON="$python"
 case $what in
 demo)
   cmake --build build --parallel "$jobs" --target face
@@ -17,11 +25,7 @@ demo)
   ;;
 test)
   cmake --build build --parallel "$jobs"
-  ctest --test-dir build --parallel "$jobs" --output-on-failure
+  "$python" test/tools/gate.py build --parallel "$jobs" "$@"
   ;;
 all) cmake --build build --parallel "$jobs" ;;
-*)
-  sed -n '2,5s/^# \{0,1\}//p' "$0"
-  exit 1
-  ;;
 esac

@@ -6,6 +6,7 @@
 # FileCheck, not, count and split-file are on the path.
 import os
 import subprocess
+import sys
 
 import lit.formats
 
@@ -28,6 +29,11 @@ config.substitutions += [
     ("%build", config.ingot_binary_dir),
     ("%source", os.path.dirname(config.test_source_root)),
 ]
+sys.path.insert(0, tools)
+import gate
+
+if not gate.LACKS["no-avx512"]():
+    config.available_features.add("avx512")
 if subprocess.run([config.python, "-c", "import numpy, onnx"], capture_output=True).returncode == 0:
     config.available_features.add("python-onnx")
 if subprocess.run([config.python, "-c", "import onnxruntime"], capture_output=True).returncode == 0:

@@ -75,14 +75,22 @@ def check_symbols(library, name):
     assert all(symbol.startswith("ingot_") for symbol in wanted), f"needs {sorted(wanted)}"
 
 
+def found(compiler, name):
+    """Whether a compiler is there; GCC need not be."""
+    if shutil.which(compiler):
+        return True
+    ingot_run.skip(f"header of {name} with {compiler}", f"there is no {compiler}")
+    return False
+
+
 def check_header(folder, name, include):
     (folder / "use.c").write_text(f'#include "{name}.h"\nint use(void) {{ return {name}_model()->abi != INGOT_ABI; }}\n')
     strict = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", folder, "-I", include]
     for compiler in ("clang-22", "gcc"):
-        if shutil.which(compiler):
+        if found(compiler, name):
             tool(compiler, "-std=c99", *strict, folder / "use.c")
     for compiler, level in itertools.product(("clang++-22", "g++"), ("c++11", "c++17", "c++20")):
-        if shutil.which(compiler):
+        if found(compiler, name):
             tool(compiler, f"-std={level}", "-x", "c++", *strict, folder / "use.c")
     (folder / "use.c").unlink()
 
@@ -97,7 +105,10 @@ def check_manners(folder, name, code, arguments):
     assert facts["allocations"] == "0", f"{facts['allocations']} allocations"
     assert facts["environment"] == "kept", "the floating-point environment was changed"
     assert int(facts["stack"]) <= STACK, f"{facts['stack']} bytes of stack"
-    assert "system calls none" in text or "not shown" in text, "a system call"
+    if "not shown" in text:
+        ingot_run.skip(f"system calls of {name}", "the kernel has no strict mode of seccomp")
+    else:
+        assert "system calls none" in text, "a system call"
     return f"stack {facts['stack']} bytes"
 
 

@@ -13,7 +13,7 @@ try:
     import onnxruntime
     from onnx import numpy_helper
 except ImportError as missing:
-    print(missing)
+    print(f"skipped: {missing}")
     sys.exit(77)
 
 random = np.random.default_rng(1)

@@ -52,7 +52,7 @@ def fetched(arguments):
                 fetch.make(entry, arguments.root)
             except Exception as error:  # no network, a registry that is down
                 missing += 1
-                print(f"{entry['name']}: skipped: {error}")
+                ingot_run.skip(entry["name"], error)
     return missing
 
 
