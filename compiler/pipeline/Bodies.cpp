@@ -57,22 +57,29 @@ static void fix(func::FuncOp function, const Values &values) {
 
 /// A copy of an imported model for some sizes.
 static Body bodyFor(State &s, OwningOpRef<ModuleOp> imported, const Values &values) {
-  Body body{"", values, std::move(imported), s.info, s.devices};
+  Body body{"", values, std::move(imported), s.model().info, s.devices};
   for (const auto &[symbol, size] : values) {
     body.suffix += "_" + symbol + std::to_string(size);
   }
-  fix(*body.module->getOps<func::FuncOp>().begin(), values);
+  fix(body.function(), values);
   return body;
+}
+
+/// Bodies of several sizes and machines store equal weights once.
+static void add(State &s, Body body) {
+  s.bodies.push_back(std::move(body));
+  s.weights.shareEqual();
 }
 
 LogicalResult makeBodies(State &s) {
   s.choices = s.options.choices;
-  std::vector<std::string> symbols = onnx::symbolsOf(s.function().getArgumentTypes());
+  func::FuncOp function = s.model().function();
+  std::vector<std::string> symbols = onnx::symbolsOf(function.getArgumentTypes());
   std::vector<Values> all = {{}};
   for (const auto &[name, choice] : s.choices) {
     std::string symbol = importer::symbolOf("", 0, name);
     if (!llvm::is_contained(symbols, symbol)) {
-      return emitError(s.function().getLoc(), "--dim gives sizes to '")
+      return emitError(function.getLoc(), "--dim gives sizes to '")
              << name << "', which is not an open dimension of any input";
     }
     std::vector<Values> more;
@@ -86,18 +93,15 @@ LogicalResult makeBodies(State &s) {
       }
     }
     all = std::move(more);
-    s.generalBody &= choice.others;
+    s.model().runs &= choice.others;
   }
-  llvm::erase_if(all, [](const Values &values) { return values.empty(); }); // the model itself
+  llvm::erase_if(all, [](const Values &values) { return values.empty(); }); // the general body
   if (all.size() > mostBodies) {
-    return emitError(s.function().getLoc(), "--dim asks for ")
+    return emitError(function.getLoc(), "--dim asks for ")
            << all.size() << " bodies, all combinations of sizes; at most " << mostBodies << " are made";
   }
   for (const Values &values : all) {
-    s.bodies.push_back(bodyFor(s, s.module->clone(), values));
-  }
-  if (!s.bodies.empty()) {
-    s.weights.shareEqual();
+    add(s, bodyFor(s, s.model().module->clone(), values));
   }
   return success();
 }
@@ -106,12 +110,13 @@ void makeLevels(State &s) {
   if (s.options.levels.empty()) {
     return;
   }
-  std::vector<Body> models = std::move(s.bodies);
-  if (s.generalBody) {
-    models.push_back({models.empty() ? "" : "_any", {}, s.module->clone(), s.info, {}});
+  std::vector<Body> models(std::make_move_iterator(s.bodies.begin() + 1), std::make_move_iterator(s.bodies.end()));
+  s.bodies.resize(1);
+  Body &general = s.model();
+  if (general.runs) {
+    models.push_back({models.empty() ? "" : "_any", {}, general.module->clone(), general.info});
+    general.runs = false;
   }
-  s.bodies.clear();
-  s.generalBody = false;
   for (auto [number, device] : llvm::enumerate(s.devices)) {
     std::string level;
     for (char c : device.machine.spec) {
@@ -128,15 +133,15 @@ void makeLevels(State &s) {
   }
 }
 
-LogicalResult tellBodies(State &s) {
-  if (!s.bodies.empty() && !s.info.found.empty()) {
-    return emitError(s.function().getLoc(),
+LogicalResult tellBodies(State &s, Body &body) {
+  if (s.bodies.size() > 1 && !body.info.found.empty()) {
+    return emitError(body.function().getLoc(),
                      "--dim asks for bodies for several sizes, which are unsupported where a run "
                      "finds sizes in data: ")
-           << s.info.found.front().name;
+           << body.info.found.front().name;
   }
   for (const auto &[name, choice] : s.choices) {
-    for (plan::SymbolInfo &symbol : s.info.symbols) {
+    for (plan::SymbolInfo &symbol : body.info.symbols) {
       if (symbol.name == importer::symbolOf("", 0, name)) {
         symbol.sizes = choice.sizes;
         symbol.others = choice.others;
@@ -146,61 +151,46 @@ LogicalResult tellBodies(State &s) {
   return success();
 }
 
-/// `tells`: what is told of the model is what phases tell of this body.
-static void exchange(State &s, Body &body, bool tells) {
-  std::swap(s.module, body.module);
-  std::swap(s.info, body.info);
-  std::swap(s.devices, body.devices);
-  if (!tells) {
-    std::swap(s.result, body.result);
-  }
-}
-
-static LogicalResult onBody(State &s, Body &body, LogicalResult (*phase)(State &), bool tells) {
-  exchange(s, body, tells);
-  s.weights.setReader(body.level);
-  LogicalResult ok = phase(s);
-  exchange(s, body, tells);
-  return ok;
+/// What is told of the model is what phases tell of the general body or, where that one does not run, of the first one.
+static Result &resultOf(State &s, Body &body, bool description) {
+  Body &told = description || s.model().runs ? s.model() : s.bodies[1];
+  return &body == &told ? s.result : body.result;
 }
 
 /// "seq = 64", "x86-64-v3, seq = 64"
-static std::string bodyText(const State &s, const Body &body) {
-  std::string text = s.info.levels.empty() ? "" : body.devices.front().machine.spec;
+static std::string bodyText(State &s, const Body &body) {
+  std::string text = s.model().info.levels.empty() ? "" : body.devices.front().machine.spec;
   for (const auto &[symbol, size] : body.sizes) {
     text += (text.empty() ? "" : ", ") + symbol + " = " + std::to_string(size);
   }
   return text;
 }
 
-LogicalResult onEachBody(State &s, LogicalResult (*phase)(State &), bool description) {
-  bool general = s.generalBody || description;
-  if (general && failed(phase(s))) {
-    return failure();
-  }
-  for (Body &body : s.bodies) { // what is told is about the general body, or the first one
-    if (failed(onBody(s, body, phase, !general && &body == &s.bodies.front()))) {
+LogicalResult onEachBody(State &s, BodyPhase phase, bool description) {
+  for (Body &body : s.bodies) {
+    s.weights.setReader(body.level);
+    bool wanted = body.runs || description;
+    if (wanted && failed(phase(s, body, resultOf(s, body, description)))) {
       return failure();
     }
   }
   return success();
 }
 
-LogicalResult simplifyBodies(State &s, LogicalResult (*simplify)(State &)) {
-  std::string batch = s.choices.empty() && s.options.caches.empty() ? batchOf(s.function()) : "";
-  OwningOpRef<ModuleOp> imported = batch.empty() ? nullptr : s.module->clone();
+LogicalResult simplifyBodies(State &s, BodyPhase simplify) {
+  std::string batch = s.choices.empty() && s.options.caches.empty() ? batchOf(s.model().function()) : "";
+  OwningOpRef<ModuleOp> imported = batch.empty() ? nullptr : s.model().module->clone();
   if (failed(onEachBody(s, simplify, /*description=*/true))) {
     return failure();
   }
-  if (batch.empty() || !deservesBodyForOne(s.function(), batch)) {
+  if (batch.empty() || !deservesBodyForOne(s.model().function(), batch)) {
     return success();
   }
   Body body = bodyFor(s, std::move(imported), {{batch, 1}});
   ScopedDiagnosticHandler silent(&s.context, [](Diagnostic &) { return success(); }); // all has been said of the model
-  if (succeeded(onBody(s, body, simplify, /*tells=*/false))) {
+  if (succeeded(simplify(s, body, body.result))) {
     s.choices[batch] = {{1}, true};
-    s.bodies.push_back(std::move(body));
-    s.weights.shareEqual();
+    add(s, std::move(body));
   }
   return success();
 }
@@ -230,57 +220,75 @@ static void moveInto(ModuleOp to, ModuleOp from) {
   }
 }
 
-void joinBodies(State &s, void (*build)(State &, StringRef)) {
+/// The sizes and the machine of the runs that a body takes.
+static lower::BodySizes runsOf(State &s, const Body &body) {
+  const plan::ModelInfo &library = s.model().info;
+  lower::BodySizes runs{body.suffix, {}, library.levels.empty() ? 0 : body.devices.front().machine.level};
+  for (const plan::SymbolInfo &symbol : library.symbols) {
+    auto value = body.sizes.find(symbol.name);
+    runs.sizes.push_back(value == body.sizes.end() ? std::nullopt : std::optional(value->second));
+  }
+  return runs;
+}
+
+/// Builds the entry of a body other than the general one. Numbers of nodes and launches count through all bodies.
+static void finish(State &s, Body &body, bool first, void (*build)(State &, Body &, Result &)) {
+  plan::ModelInfo &library = s.model().info;
+  body.info.symbols = library.symbols;
+  body.info.nodes = library.nodes;
+  body.info.launches = library.launches;
+  Result &tells = resultOf(s, body, /*description=*/false);
+  tells.body = bodyText(s, body);
+  build(s, body, tells);
+  library.nodes = body.info.nodes;
+  library.launches = body.info.launches;
+  if (library.allocations.empty()) { // what one body asks for, the others ask for as well
+    library.allocations = body.info.allocations;
+  }
+  bool tellsOnly = first && !s.model().runs; // nothing is known of the general body's memory
+  for (auto [output, own] : llvm::zip_equal(library.outputs, body.info.outputs)) {
+    output.inPlaceOf = tellsOnly || output.inPlaceOf == own.inPlaceOf ? own.inPlaceOf : -1;
+  }
+}
+
+void joinBodies(State &s, void (*build)(State &, Body &, Result &)) {
+  Body &general = s.model();
+  if (s.bodies.size() == 1) {
+    build(s, general, s.result);
+    return;
+  }
   std::vector<lower::BodySizes> entries;
-  std::vector<std::optional<int64_t>> any(s.info.symbols.size());
   int64_t most = 0, kernels = 0;
-  auto finish = [&](StringRef suffix, const Values &values, int32_t level) {
-    build(s, suffix);
-    most = most < 0 || s.info.workspaceBytes < 0 ? -1 : std::max(most, s.info.workspaceBytes);
-    kernels += s.info.kernels;
-    std::vector<std::optional<int64_t>> sizes = any;
-    for (auto [size, symbol] : llvm::zip_equal(sizes, s.info.symbols)) {
-      if (auto value = values.find(symbol.name); value != values.end()) {
-        size = value->second;
-      }
-    }
-    entries.push_back({suffix.str(), sizes, level});
+  auto add = [&](const Body &body) {
+    most = most < 0 || body.info.workspaceBytes < 0 ? -1 : std::max(most, body.info.workspaceBytes);
+    kernels += body.info.kernels;
+    entries.push_back(runsOf(s, body));
   };
-  bool first = !s.generalBody; // of which is told
-  for (Body &body : s.bodies) {
-    (first ? s.result : body.result).body = bodyText(s, body);
-    body.info.symbols = s.info.symbols;
-    body.info.nodes = s.info.nodes;
-    body.info.launches = s.info.launches;
-    exchange(s, body, first);
-    finish(body.suffix, body.sizes, s.info.levels.empty() ? 0 : s.devices.front().machine.level);
-    exchange(s, body, first);
-    if (!first) {
+  auto others = llvm::drop_begin(s.bodies);
+  for (Body &body : others) {
+    finish(s, body, &body == &s.bodies[1], build);
+    add(body);
+    if (&resultOf(s, body, /*description=*/false) != &s.result) {
       s.result.bodies.push_back(std::move(body.result));
     }
-    s.info.nodes = body.info.nodes;
-    if (s.info.allocations.empty()) { // what one body asks for, the others ask for as well
-      s.info.allocations = body.info.allocations;
-    }
-    s.info.launches = body.info.launches;
-    for (auto [output, own] : llvm::zip_equal(s.info.outputs, body.info.outputs)) {
-      output.inPlaceOf = first || output.inPlaceOf == own.inPlaceOf ? own.inPlaceOf : -1;
-    }
-    first = false;
   }
-  if (s.generalBody) {
-    finish("_any", {}, 0);
+  if (general.runs) { // what no other body takes
+    general.suffix = "_any";
+    build(s, general, s.result);
+    add(general);
   } else {
-    s.function().erase();
+    general.function().erase();
   }
-  for (Body &body : s.bodies) {
-    moveInto(*s.module, *body.module);
+  for (Body &body : others) {
+    moveInto(*general.module, *body.module);
   }
-  s.info.workspaceBytes = most;
-  s.info.arenaBytes = s.result.arenaBytes = most <= 0 ? most : most - s.info.workspaceAlign;
-  s.info.kernels = kernels;
+  s.bodies.resize(1);
+  plan::ModelInfo &library = s.model().info;
+  library.workspaceBytes = most;
+  library.arenaBytes = s.result.arenaBytes = most <= 0 ? most : most - library.workspaceAlign;
+  library.kernels = kernels;
   s.result.kernels = static_cast<int64_t>(s.result.launches.size()); // of a run
-  lower::buildDispatch(*s.module, s.info, entries);
+  lower::buildDispatch(*s.model().module, library, entries);
 }
 
 } // namespace ingot::pipeline

@@ -30,51 +30,55 @@ static LogicalResult import(State &s) {
     return failure();
   }
   s.file = std::move(model->file);
-  s.module = std::move(model->module);
+  s.model().module = std::move(model->module);
+  s.model().devices = s.devices;
   if (s.options.account) {
-    s.result.imported = describeNodes(s.function());
+    s.result.imported = describeNodes(s.model().function());
   }
   return makeBodies(s);
 }
 
-static LogicalResult shareCaches(State &s) {
-  return success(s.options.caches.empty() ||
-                 (succeeded(graph::shareCaches(s.function(), s.options.caches, s.options.cacheRoom)) &&
-                  succeeded(graph::simplify(s.function()))));
+static LogicalResult shareCaches(const Options &options, func::FuncOp function) {
+  return success(options.caches.empty() ||
+                 (succeeded(graph::shareCaches(function, options.caches, options.cacheRoom)) &&
+                  succeeded(graph::simplify(function))));
 }
 
-static LogicalResult simplify(State &s) {
-  if (failed(graph::simplify(s.function())) || failed(shareCaches(s)) ||
-      failed(graph::findSizes(s.function(), s.options.allocate))) {
+static LogicalResult simplify(State &s, Body &body, Result &) {
+  func::FuncOp function = body.function();
+  if (failed(graph::simplify(function)) || failed(shareCaches(s.options, function)) ||
+      failed(graph::findSizes(function, s.options.allocate))) {
     return failure();
   }
-  graph::eliminateCommon(s.function());
-  return graph::requireSizes(s.function());
+  graph::eliminateCommon(function);
+  return graph::requireSizes(function);
 }
 
 static LogicalResult simplifyEach(State &s) { return simplifyBodies(s, simplify); }
 
-static LogicalResult fuse(State &s) {
-  if (failed(fusion::fuse(s.function(), s.options.accuracy == "strict")) || failed(graph::simplify(s.function()))) {
+static LogicalResult fuse(State &s, Body &body, Result &tells) {
+  func::FuncOp function = body.function();
+  if (failed(fusion::fuse(function, s.options.accuracy == "strict")) || failed(graph::simplify(function))) {
     return failure();
   }
-  graph::eliminateCommon(s.function());
-  describe(s.function(), s.info);
-  if (failed(tellBodies(s))) {
+  graph::eliminateCommon(function);
+  plan::ModelInfo &info = body.info;
+  describe(function, info);
+  if (failed(tellBodies(s, body))) {
     return failure();
   }
-  for (const plan::SymbolInfo &symbol : s.info.symbols) {
-    s.result.openSizes.push_back({symbol.name, symbol.least, symbol.most, symbol.from, symbol.boundedBy, symbol.sizes});
+  for (const plan::SymbolInfo &symbol : info.symbols) {
+    tells.openSizes.push_back({symbol.name, symbol.least, symbol.most, symbol.from, symbol.boundedBy, symbol.sizes});
   }
-  for (const plan::RequirementInfo &requirement : s.info.requirements) {
-    s.result.requirements.push_back({requirement.text, requirement.node});
+  for (const plan::RequirementInfo &requirement : info.requirements) {
+    tells.requirements.push_back({requirement.text, requirement.node});
   }
-  for (const plan::TensorInfo &input : s.info.inputs) {
-    s.result.inputs.push_back(input.name);
+  for (const plan::TensorInfo &input : info.inputs) {
+    tells.inputs.push_back(input.name);
   }
-  s.info.macs = countMacs(s.function());
-  s.result.macs = s.info.macs.isNumber() ? s.info.macs.number() : -1;
-  s.result.macsText = s.info.macs.text();
+  info.macs = countMacs(function);
+  tells.macs = info.macs.isNumber() ? info.macs.number() : -1;
+  tells.macsText = info.macs.text();
   return success();
 }
 
@@ -136,31 +140,32 @@ static LogicalResult sortBlocks(func::FuncOp function) {
   return success(ok);
 }
 
-static LogicalResult partition(State &s) {
+static LogicalResult partition(State &s, Body &body, Result &tells) {
   std::vector<partition::Placement> report;
-  LogicalResult ok = partition::formKernels(s.function(), s.devices, s.options.fallback, report);
+  LogicalResult ok = partition::formKernels(body.function(), body.devices, s.options.fallback, report);
   for (partition::Placement &p : report) {
-    s.result.placement.push_back({p.node, p.op, "", p.device, p.whyNot});
+    tells.placement.push_back({p.node, p.op, "", p.device, p.whyNot});
   }
-  return failed(ok) ? ok : sortBlocks(s.function());
+  return failed(ok) ? ok : sortBlocks(body.function());
 }
 
-static LogicalResult layout(State &s) {
+static LogicalResult layout(State &, Body &body, Result &) {
   layout::assignLayouts(
-      s.function(), [&](StringRef spec) { return s.machineOf(spec).blockLanes(); }, s.devices.front().machine.spec);
-  return sortBlocks(s.function());
+      body.function(), [&](StringRef spec) { return body.machineOf(spec).blockLanes(); },
+      body.devices.front().machine.spec);
+  return sortBlocks(body.function());
 }
 
-static LogicalResult lower(State &s) {
-  auto machineOf = [&](StringRef spec) -> const target::MachineModel & { return s.machineOf(spec); };
-  return lower::lowerKernels(*s.module, machineOf, s.weights);
+static LogicalResult lower(State &s, Body &body, Result &) {
+  auto machineOf = [&](StringRef spec) -> const target::MachineModel & { return body.machineOf(spec); };
+  return lower::lowerKernels(*body.module, machineOf, s.weights);
 }
 
 /// The symbols with the bounds that the user gave: those that follow from the model (a table of positions has 512 rows)
 /// are no wish to have room for them in every run.
-static std::vector<plan::SymbolInfo> boundedSymbols(const State &s) {
+static std::vector<plan::SymbolInfo> boundedSymbols(const Options &options) {
   std::vector<plan::SymbolInfo> symbols;
-  for (const auto &[name, bounds] : s.options.bounds) {
+  for (const auto &[name, bounds] : options.bounds) {
     plan::SymbolInfo symbol;
     symbol.name = importer::symbolOf("", 0, name);
     symbol.most = bounds.most, symbol.least = bounds.least;
@@ -169,57 +174,58 @@ static std::vector<plan::SymbolInfo> boundedSymbols(const State &s) {
   return symbols;
 }
 
-static LogicalResult memory(State &s) {
-  FailureOr<memory::MemoryPlan> plan = memory::planMemory(s.function(), boundedSymbols(s), s.options.allocate);
+static LogicalResult memory(State &s, Body &body, Result &tells) {
+  FailureOr<memory::MemoryPlan> plan =
+      memory::planMemory(body.function(), boundedSymbols(s.options), s.options.allocate);
   if (failed(plan)) {
     return failure();
   }
-  s.result.arenaBytes = s.info.arenaBytes = plan->arena.peakBytes;
-  s.result.arenaLowerBound = plan->arena.lowerBound;
-  s.info.allocations = plan->allocations;
-  s.result.allocations.clear();
-  for (const plan::AllocationInfo &a : s.info.allocations) {
-    s.result.allocations.push_back(
-        {a.node, a.bytes, a.why, a.output < 0 ? "" : s.info.outputs[static_cast<size_t>(a.output)].name});
+  plan::ModelInfo &info = body.info;
+  tells.arenaBytes = info.arenaBytes = plan->arena.peakBytes;
+  tells.arenaLowerBound = plan->arena.lowerBound;
+  info.allocations = plan->allocations;
+  tells.allocations.clear();
+  for (const plan::AllocationInfo &a : info.allocations) {
+    tells.allocations.push_back(
+        {a.node, a.bytes, a.why, a.output < 0 ? "" : info.outputs[static_cast<size_t>(a.output)].name});
   }
-  for (auto [output, input] : llvm::zip_equal(s.info.outputs, plan->inPlaceOf)) {
+  for (auto [output, input] : llvm::zip_equal(info.outputs, plan->inPlaceOf)) {
     output.inPlaceOf = input;
   }
   for (auto [buffer, name, offset] : llvm::zip_equal(plan->buffers, plan->names, plan->arena.offsets)) {
     if (buffer.bytes > 0) {
-      s.result.buffers.push_back({name, offset, buffer.bytes, int(buffer.firstUse), int(buffer.lastUse)});
+      tells.buffers.push_back({name, offset, buffer.bytes, int(buffer.firstUse), int(buffer.lastUse)});
     }
   }
-  s.result.memoryPlan = memory::renderArenaPlan(plan->buffers, plan->names, plan->arena);
+  tells.memoryPlan = memory::renderArenaPlan(plan->buffers, plan->names, plan->arena);
   return success();
 }
 
-static void buildEntry(State &s, StringRef suffix) {
+static void buildEntry(State &s, Body &body, Result &tells) {
+  plan::ModelInfo &info = body.info;
+  func::FuncOp function = body.function();
   // Vectors may be read past a tensor's end within its last block: the arena ends with one cache line of nobody's.
-  int64_t slack = s.info.workspaceAlign;
-  bool open = s.function()->hasAttr("plan.buffers");
+  int64_t slack = info.workspaceAlign;
+  bool open = function->hasAttr("plan.buffers");
   if (open) { // what the memory phase found is for some size of each symbol
-    s.result.arenaBytes = s.result.arenaLowerBound = s.info.arenaBytes = -1;
+    tells.arenaBytes = tells.arenaLowerBound = info.arenaBytes = -1;
   }
-  s.info.workspaceBytes = open ? -1 : s.info.arenaBytes ? s.info.arenaBytes + slack : 0;
-  s.info.weightBytes = s.result.weightBytes = s.weights.bytes();
-  s.result.firstLaunch = s.info.launches.size();
-  s.result.launches = describeLaunches(s.function(), s.options.profile, s.result.firstLaunch);
-  for (const GraphNode &launch : s.result.launches) {
-    s.info.launches.push_back({launch.name, launch.nodes, launch.symbols});
+  info.workspaceBytes = open ? -1 : info.arenaBytes ? info.arenaBytes + slack : 0;
+  info.weightBytes = tells.weightBytes = s.weights.bytes();
+  tells.firstLaunch = info.launches.size();
+  tells.launches = describeLaunches(function, s.options.profile, tells.firstLaunch);
+  for (const GraphNode &launch : tells.launches) {
+    info.launches.push_back({launch.name, launch.nodes, launch.symbols});
   }
-  s.info.kernels = s.result.kernels = s.result.launches.size();
-  lower::buildEntry(s.function(), s.info.workspaceBytes, slack, s.info.weightBytes, s.info, suffix);
+  info.kernels = tells.kernels = tells.launches.size();
+  lower::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, info, body.suffix);
 }
 
 static LogicalResult entry(State &s) {
-  if (s.bodies.empty()) {
-    buildEntry(s, "");
-  } else {
-    joinBodies(s, buildEntry);
-  }
-  s.info.weightBytes = s.weights.bytes();
-  for (auto [number, level] : llvm::enumerate(s.info.levels)) {
+  joinBodies(s, buildEntry);
+  plan::ModelInfo &info = s.model().info;
+  info.weightBytes = s.weights.bytes();
+  for (auto [number, level] : llvm::enumerate(info.levels)) {
     level.weightBytes = s.weights.bytesOf(number, /*only=*/false);
     level.ownWeightBytes = s.weights.bytesOf(number, /*only=*/true);
     s.result.levels.push_back({level.spec, level.weightBytes, level.ownWeightBytes});
@@ -227,7 +233,7 @@ static LogicalResult entry(State &s) {
   return success();
 }
 
-template <LogicalResult (*phase)(State &), bool description = false> static LogicalResult each(State &s) {
+template <BodyPhase phase, bool description = false> static LogicalResult each(State &s) {
   return onEachBody(s, phase, description);
 }
 
@@ -246,9 +252,10 @@ static LogicalResult emit(State &s) {
   options.depfile = s.options.depfile;
   options.dependencies = s.file->externalPaths();
   options.dependencies.insert(options.dependencies.begin(), s.options.modelPath);
-  s.info.weightsPlace = s.options.weights == "file"     ? plan::WeightsPlace::File
-                        : s.options.weights == "extern" ? plan::WeightsPlace::Extern
-                                                        : plan::WeightsPlace::Embed;
+  plan::ModelInfo &info = s.model().info;
+  info.weightsPlace = s.options.weights == "file"     ? plan::WeightsPlace::File
+                      : s.options.weights == "extern" ? plan::WeightsPlace::Extern
+                                                      : plan::WeightsPlace::Embed;
   emit::Result result;
   auto weights = [&](const emit::WeightsSink &sink) {
     constexpr size_t mostHeld = size_t(64) << 20;
@@ -262,12 +269,12 @@ static LogicalResult emit(State &s) {
     });
   };
   target::MachineModel machine = s.devices.front().machine;
-  if (!s.info.levels.empty()) { // kernels say what they are for; what is around them runs before the machine is known
+  if (!info.levels.empty()) { // kernels say what they are for; what is around them runs before the machine is known
     target::MachineModel any;
-    any.spec = s.info.target, any.triple = machine.triple, any.cpu = machine.anyCpu;
+    any.spec = info.target, any.triple = machine.triple, any.cpu = machine.anyCpu;
     machine = any;
   }
-  if (failed(emit::emitModel(*s.module, machine, s.info, weights, options, result))) {
+  if (failed(emit::emitModel(*s.model().module, machine, info, weights, options, result))) {
     s.userFault = result.writing;
     return failure();
   }

@@ -54,9 +54,8 @@ class Run {
 public:
   Run(const Options &options, Result &result, std::string &diagnostics)
       : options(options), diagnostics(diagnostics), context(MLIRContext::Threading::DISABLED),
-        state{options, result,  context, options.name.empty() ? identifier(options.modelPath) : options.name,
-              {},      nullptr, {},      {},
-              {},      {}} {
+        state{options, result, context, options.name.empty() ? identifier(options.modelPath) : options.name, {}} {
+    state.bodies.resize(1);
     DialectRegistry registry;
     registerDialects(registry);
     context.appendDialectRegistry(registry);
@@ -75,7 +74,7 @@ public:
     if (!resolveTargets()) {
       return Status::UserError;
     }
-    state.info.name = state.name;
+    state.model().info.name = state.name;
     describeTargets();
     llvm::ArrayRef<Phase> table = phaseTable();
     for (auto [i, phase] : llvm::enumerate(table)) {
@@ -156,27 +155,29 @@ private:
   }
 
   void describeTargets() {
+    plan::ModelInfo &info = state.model().info;
     if (options.levels.empty()) {
-      state.info.target = state.devices.front().machine.spec;
+      info.target = state.devices.front().machine.spec;
       return;
     }
     for (const partition::Device &device : state.devices) {
-      state.info.levels.push_back({device.machine.spec, device.machine.level});
-      state.info.target = device.machine.spec + (state.info.target.empty() ? "" : ",") + state.info.target;
+      info.levels.push_back({device.machine.spec, device.machine.level});
+      info.target = device.machine.spec + (info.target.empty() ? "" : ",") + info.target;
     }
   }
 
   Status runPhase(const Phase &phase) {
     double start = now();
     OwningOpRef<ModuleOp> before;
-    if (!phase.userFault && state.module) {
-      before = state.module->clone();
+    if (!phase.userFault && state.model().module) {
+      before = state.model().module->clone();
     }
     LogicalResult ok = phase.run(state);
-    if (succeeded(ok) && state.module && StringRef(phase.name) != "emit") { // emit consumes the module
-      ok = verify(*state.module);
-      if (failed(ok)) {
-        return bug(phase, before ? *before : *state.module);
+    if (succeeded(ok) && state.model().module && StringRef(phase.name) != "emit") { // emit consumes the module
+      for (Body &body : state.bodies) {
+        if (failed(verify(*body.module))) {
+          return bug(phase, before ? *before : *state.model().module);
+        }
       }
     }
     state.result.phases.push_back({phase.name, now() - start});
@@ -184,7 +185,8 @@ private:
       return Status::Ok;
     }
     diagnostics += state.importProblems;
-    return phase.userFault || state.userFault ? Status::UserError : bug(phase, before ? *before : *state.module);
+    return phase.userFault || state.userFault ? Status::UserError
+                                              : bug(phase, before ? *before : *state.model().module);
   }
 
   /// Writes the module as it was before the phase that failed.
@@ -209,12 +211,11 @@ private:
   void dump(llvm::raw_ostream &os) {
     OpPrintingFlags flags;
     flags.elideLargeElementsAttrs(64).elideLargeResourceString(64);
-    state.module->print(os, flags);
     for (Body &body : state.bodies) {
-      if (body.module) {
+      if (&body != &state.model()) {
         os << "\n// -----\n// the body " << state.name << body.suffix << "\n";
-        body.module->print(os, flags);
       }
+      body.module->print(os, flags);
     }
     os << "\n";
   }
@@ -222,7 +223,7 @@ private:
 
 } // namespace
 
-const target::MachineModel &State::machineOf(llvm::StringRef spec) const {
+const target::MachineModel &Body::machineOf(llvm::StringRef spec) const {
   for (const partition::Device &d : devices) {
     if (d.machine.spec == spec) {
       return d.machine;

@@ -10,16 +10,20 @@
 
 namespace ingot::pipeline {
 
-/// A copy of the model for some sizes, one machine, or both, on its way beside the general one: a body of its own
-/// behind the same entry.
+/// The model on its way through the phases: for all sizes, for some, for one machine of several, or both of these. All
+/// bodies stand behind the same entry.
 struct Body {
-  std::string suffix; ///< "_seq64_x86_64_v3"
-  std::map<std::string, int64_t> sizes;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  plan::ModelInfo info;
-  std::vector<partition::Device> devices;
+  std::string suffix = "";                   ///< "_seq64_x86_64_v3"
+  std::map<std::string, int64_t> sizes = {}; ///< of symbols; empty: for all sizes
+  mlir::OwningOpRef<mlir::ModuleOp> module = nullptr;
+  plan::ModelInfo info = {};
+  std::vector<partition::Device> devices = {};
   unsigned level = 0; ///< a number in ModelInfo::levels
-  Result result = {}; ///< what phases tell of it
+  bool runs = true;   ///< false: other bodies take all runs, and this one only tells the model's names and types
+  Result result = {}; ///< what phases tell of it, where that is not told of the model
+
+  mlir::func::FuncOp function() { return *module->getOps<mlir::func::FuncOp>().begin(); }
+  const target::MachineModel &machineOf(llvm::StringRef spec) const;
 };
 
 struct State {
@@ -29,18 +33,15 @@ struct State {
   std::string name; ///< of the model, a C identifier
   std::vector<partition::Device> devices;
 
-  std::unique_ptr<importer::ModelFile> file; ///< constants of the module point into it
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  plan::WeightTable weights;
-  plan::ModelInfo info;
-  std::string importProblems;
+  std::unique_ptr<importer::ModelFile> file = nullptr; ///< constants of the modules point into it
+  plan::WeightTable weights = {};
+  std::string importProblems = "";
   std::map<std::string, Choice> choices = {}; ///< the user's, and what small models get without being asked
-  std::vector<Body> bodies = {};              ///< for --dim seq=64,128
-  bool generalBody = true; ///< the model itself runs all other sizes; false: it only tells names and types
-  bool userFault = false;  ///< a phase says that what it failed at is not our bug
+  std::vector<Body> bodies = {};              ///< the general one, whose sizes are as imported, and then the others
+  bool userFault = false;                     ///< a phase says that what it failed at is not our bug
 
-  mlir::func::FuncOp function() { return *module->getOps<mlir::func::FuncOp>().begin(); }
-  const target::MachineModel &machineOf(llvm::StringRef spec) const;
+  /// The general body. Its info is that of the library.
+  Body &model() { return bodies.front(); }
 };
 
 /// A step of the way of a model. `userFault` says whose fault a failure is when nothing else tells.
@@ -62,17 +63,21 @@ std::string batchOf(mlir::func::FuncOp function);
 /// Whether a simplified model is so small that a body for a batch of 1 pays (SmallModel.cpp).
 bool deservesBodyForOne(mlir::func::FuncOp function, const std::string &batch);
 
-/// Runs a phase on the model and its bodies, after which it is known whether it gets one for a batch of 1, too.
-mlir::LogicalResult simplifyBodies(State &state, mlir::LogicalResult (*simplify)(State &state));
+/// What a phase does with one body; `tells` is where it tells of it.
+using BodyPhase = mlir::LogicalResult (*)(State &state, Body &body, Result &tells);
 
-/// Notes in the description of the model for which sizes there are bodies. Failure with a message.
-mlir::LogicalResult tellBodies(State &state);
+/// Simplifies all bodies, after which it is known whether the model gets one for a batch of 1, too.
+mlir::LogicalResult simplifyBodies(State &state, BodyPhase simplify);
 
-/// Runs a phase on the model, where it is one of the bodies or the phase is about its `description`, and on all bodies.
-mlir::LogicalResult onEachBody(State &state, mlir::LogicalResult (*phase)(State &state), bool description);
+/// Notes in the description of a body for which sizes there are others. Failure with a message.
+mlir::LogicalResult tellBodies(State &state, Body &body);
 
-/// Gives each body its entry (by `build`, with its suffix), makes one module of all, and writes the entry of the model.
-void joinBodies(State &state, void (*build)(State &state, llvm::StringRef suffix));
+/// Runs a phase on all bodies that run, and on the general one where the phase is about the model's `description`.
+mlir::LogicalResult onEachBody(State &state, BodyPhase phase, bool description);
+
+/// Gives each body its entry (by `build`), makes one module of all, which is then the only body's, and writes the entry
+/// of the model.
+void joinBodies(State &state, void (*build)(State &state, Body &body, Result &tells));
 
 /// Names, types and sizes of the function's arguments and results, from its type and attributes.
 void describe(mlir::func::FuncOp function, plan::ModelInfo &info);
