@@ -251,9 +251,13 @@ std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp k
   return merged;
 }
 
-/// The same for the space of the result: the spatial dimensions as one.
+/// The same for the space of the result: the spatial dimensions as one. Its stride is that of the innermost dimension
+/// that an access strides over: one of size 1 has stride 0, whatever is in front of it.
 static void mergePixels(Space &space) {
   auto merge = [](Access &a) {
+    while (a.strides.size() > 3 && a.strides.back().is(0)) {
+      a.strides.pop_back();
+    }
     a.strides[2] = a.strides.back();
     a.strides.truncate(3);
   };

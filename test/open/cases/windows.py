@@ -32,6 +32,18 @@ def convolutions_open():
 
 
 @case
+def narrow_images():
+    """Convolutions of one tap, which walk all pixels as one row, and what is applied with them; axes of one element have stride 0 there."""
+    c = Case(17)
+    for shape in (["b", 8, "h", 1], ["b", 8, 7, 1], [1, 8, 1, "h"], ["b", 8, "h", 1, 1], ["b", 8, 2, "h", 1], ["b", 8, "h", "w"]):
+        ones = [1] * (len(shape) - 2)
+        y = c.op("Conv", c.input(*shape), c.weights(16, 8, *ones), c.weights(16))
+        c.output(c.op("Relu", c.op("Add", y, c.input(shape[0], 16, *shape[2:]))))
+        c.output(c.op("Mul", c.op("ConvTranspose", c.input(*shape), c.weights(8, 16, *ones)), c.input("b", 16, *ones)))
+    return c.each(b=[1, 3], h=[1, 2, 7, 40], w=[1, 3])
+
+
+@case
 def network_of_pixels():
     """What stays in channel blocks from one end to the other, over images of any size."""
     c = Case(18)
