@@ -41,6 +41,11 @@ public:
       : block(block), devices(devices), fallback(fallback), report(report) {}
 
   void run() {
+    for (Operation &op : block) {
+      if (isa<onnx::SizesOp>(op) && deviceOf.count(&op)) {
+        keepParameters(op);
+      }
+    }
     for (auto [i, op] : llvm::enumerate(block)) {
       order[&op] = i;
     }
@@ -97,13 +102,25 @@ private:
     return view && view.viewOffset();
   }
 
+  /// Whether sizes are read where the code is written, and not as a tensor by the run.
+  static bool isParameterUse(OpOperand &use) {
+    auto root = dyn_cast<onnx::KernelRoot>(use.getOwner());
+    bool toView = isView(*use.getOwner()) && use.getOperandNumber() > 0; // a shape, not what is viewed
+    return toView || (root && root.isParameter(use.getOperandNumber()));
+  }
+
   /// Computed by a kernel of its own only where somebody reads it as a tensor.
   static bool isParameterOnly(Operation &op) {
-    return isa<onnx::SizesOp>(op) && llvm::all_of(op.getUses(), [](OpOperand &use) {
-             auto root = dyn_cast<onnx::KernelRoot>(use.getOwner());
-             bool toView = isView(*use.getOwner()) && use.getOperandNumber() > 0; // a shape, not what is viewed
-             return toView || (root && root.isParameter(use.getOperandNumber()));
-           });
+    return isa<onnx::SizesOp>(op) && llvm::all_of(op.getUses(), isParameterUse);
+  }
+
+  /// Sizes that become a kernel are a tensor to all that reads them: what has them as a parameter gets others.
+  static void keepParameters(Operation &sizes) {
+    Operation *parameters = OpBuilder(&sizes).clone(sizes);
+    sizes.getResult(0).replaceUsesWithIf(parameters->getResult(0), isParameterUse);
+    if (parameters->use_empty()) {
+      parameters->erase();
+    }
   }
 
   /// Empty when some compiler family can build the op.

@@ -113,6 +113,29 @@ func.func @open_view(%x: tensor<2x?x8xf32, ["", "n", ""]>) -> tensor<1x?x8xf32, 
 
 // -----
 
+// Sizes that one op reads from memory and that say to others where a view or the rows of a kernel end.
+// CHECK-LABEL: @sizes_twice
+// CHECK: %[[N:.*]] = "plan.kernel"()
+// CHECK-NEXT: onnx.Sizes ["n"]
+// CHECK: plan.view %arg0 at "0"
+// CHECK: "plan.kernel"(%arg0)
+// CHECK: onnx.Sizes ["n"]
+// CHECK: onnx.Slice
+// CHECK: "plan.kernel"(%{{.*}}, %[[N]])
+// CHECK: onnx.Gather
+func.func @sizes_twice(%t: tensor<8x5xf32>, %x: tensor<?x3xf32, ["n", ""]>) -> (tensor<?x5xf32, ["n", ""]>, tensor<8x?xf32, ["", "n"]>, tensor<1x3xf32>) {
+  %none = onnx.None : none
+  %zero = onnx.Constant dense<[0]> : tensor<1xi64>
+  %one = onnx.Constant dense<[1]> : tensor<1xi64>
+  %n = onnx.Sizes ["n"] : tensor<1xi64>
+  %0 = onnx.Slice %t, %zero, %n, %zero, %none : (tensor<8x5xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<?x5xf32, ["n", ""]>
+  %1 = onnx.Slice %t, %zero, %n, %one, %none : (tensor<8x5xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<8x?xf32, ["", "n"]>
+  %2 = onnx.Gather %x, %n : (tensor<?x3xf32, ["n", ""]>, tensor<1xi64>) -> tensor<1x3xf32>
+  return %0, %1, %2 : tensor<?x5xf32, ["n", ""]>, tensor<8x?xf32, ["", "n"]>, tensor<1x3xf32>
+}
+
+// -----
+
 // Views cost nothing: a reshape, rows of a slice, a transpose of an axis of size 1. A slice of columns is a kernel.
 // CHECK-LABEL: @views
 // CHECK: plan.view %arg0 at "0"

@@ -1,7 +1,7 @@
 """Through indices."""
 import numpy as np
 
-from .case import Case, case
+from .case import Case, case, subgraph
 
 
 @case
@@ -21,3 +21,20 @@ def indexed():
     values, places = c.op("TopK", c.input("b", "n", "w"), c.constant(np.int64([1])), axis=1, outputs=2)
     c.output(values), c.output(places, np.int64)
     return c.each(b=[1, 3], n=[1, 2, 9], w=[1, 7, 16, 31])
+
+
+@case
+def sizes_as_indices():
+    """Sizes that are shapes and ends to some and numbers in memory to others, also to what stands in a branch."""
+    c = Case(14)
+    i64 = lambda *v: c.constant(np.int64(v))
+    x = c.input("b", "s", 4)
+    end = c.op("Unsqueeze", c.op("Gather", c.op("Shape", x), c.constant(np.int64(1)), axis=0), i64(0))
+    v = c.op("Add", x, c.op("Slice", c.weights(1, 8, 1), i64(0), end, i64(1), i64(1)))
+    c.output(c.op("Gather", v, end, axis=0))
+    rows = c.op("Slice", c.weights(8, 5), i64(0), end, i64(1), i64(1))  # s of 5 columns: a kernel
+    c.output(c.op("Mul", rows, c.op("Cast", end, to=1)))
+    c.output(c.op("Range", c.constant(np.int64(0)), c.op("Squeeze", end), c.constant(np.int64(1))), np.int64)
+    some = lambda: subgraph(c, [], lambda: [(c.op("Slice", c.weights(8, 3), i64(0), end, i64(0)), np.float32)])
+    c.output(c.op("If", c.op("Squeeze", c.input(1, dtype=bool)), then_branch=some(), else_branch=some()))
+    return c.each(b=[6, 7], s=[0, 1, 3, 5])
