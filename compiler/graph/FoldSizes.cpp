@@ -1,5 +1,6 @@
 // Ops that move elements are evaluated as on any constants: their data are numbers that stand for the sizes. Arithmetic
-// is done on the sizes themselves; comparisons where the symbols do not matter.
+// is done on the sizes themselves; comparisons where the symbols do not matter. What an element type may change (a size
+// as a boolean, one that a narrow integer cuts off) stays an op; 32 bits are taken to hold the sizes of a run.
 #include "compiler/graph/FoldSizes.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Evaluate.h"
@@ -35,6 +36,22 @@ static std::optional<Sizes> sizesIn(Value v) {
   return llvm::map_to_vector<4>(*floats, [](double f) { return Size(static_cast<int64_t>(f)); });
 }
 
+/// Whether a value of the type is this size, whatever the symbols are.
+static bool holds(Type element, const Size &size) {
+  auto between = [&](int64_t least, int64_t most) { return size.atLeast(least) && (Size(most) - size).atLeast(0); };
+  if (auto floats = dyn_cast<FloatType>(element)) { // whole numbers up to those that lose digits
+    int64_t exact = int64_t(1) << floats.getFPMantissaWidth();
+    return floats.getWidth() >= 32 || between(-exact, exact);
+  }
+  unsigned bits = element.getIntOrFloatBitWidth();
+  bool isUnsigned = element.isUnsignedInteger() || bits == 1;
+  if (bits == 64 || (bits == 32 && !size.isNumber())) {
+    return !isUnsigned || size.atLeast(0);
+  }
+  int64_t values = int64_t(1) << (isUnsigned ? bits : bits - 1);
+  return between(isUnsigned ? 0 : -values, values - 1);
+}
+
 /// Movements: operand 0 (of a Concat, all) is data, what else there is must be constant.
 static std::optional<Sizes> moved(Operation *op, RankedTensorType type) {
   if (!isa<onnx::ReshapeOp, onnx::SqueezeOp, onnx::UnsqueezeOp, onnx::FlattenOp, onnx::ConcatOp, onnx::SliceOp,
@@ -62,6 +79,9 @@ static std::optional<Sizes> moved(Operation *op, RankedTensorType type) {
       table.push_back(s);
     }
     RankedTensorType from = onnx::ranked(v);
+    if (!holds(from.getElementType(), Size(static_cast<int64_t>(table.size())))) {
+      return std::nullopt; // no such numbers
+    }
     operands.push_back(from.getElementType().isInteger()
                            ? onnx::constantFromIntegers(from, numbers)
                            : onnx::constantFromFloats(from, SmallVector<double>(numbers.begin(), numbers.end())));
@@ -121,6 +141,9 @@ static Size computed(Operation *op, ArrayRef<Size> x) {
     }
     return x[0].atLeast(0) && x[1].atLeast(x[1].isNumber() ? 1 : 0) ? floorDiv(x[0], x[1]) : Size::unknown();
   }
+  if (isa<onnx::CastOp>(op) && onnx::elementOf(op->getResult(0)).isInteger(1)) {
+    return truth(x[0].atLeast(1) || (Size(0) - x[0]).atLeast(1), x[0].is(0));
+  }
   if (isa<onnx::CastOp, onnx::IdentityOp, onnx::FloorOp, onnx::CeilOp, onnx::RoundOp>(op)) {
     return x[0];
   }
@@ -164,7 +187,7 @@ static std::optional<Sizes> arithmetic(Operation *op, RankedTensorType type) {
   Sizes out;
   for (int64_t i = 0; i < type.getNumElements(); ++i) {
     out.push_back(computed(op, llvm::map_to_vector<4>(operands, [&](const Sizes &x) { return x[i]; })));
-    if (out.back().isUnknown()) {
+    if (out.back().isUnknown() || !holds(type.getElementType(), out.back())) {
       return std::nullopt;
     }
   }
@@ -183,7 +206,7 @@ static std::optional<Sizes> reduced(Operation *op, RankedTensorType type) {
   for (const Size &s : ArrayRef(*sizes).drop_front()) {
     all = kind == "Prod" ? all * s : kind == "Sum" ? all + s : kind == "Min" ? min(all, s) : max(all, s);
   }
-  return Sizes{all};
+  return holds(type.getElementType(), all) ? std::optional<Sizes>(Sizes{all}) : std::nullopt;
 }
 
 LogicalResult foldSizes(Operation *op, PatternRewriter &rewriter) {

@@ -60,6 +60,31 @@ func.func @arithmetic(%p: tensor<?x4xf32, ["past", ""]>, %x: tensor<?x4xf32, ["s
 
 // -----
 
+// What another element type makes of a size: nothing where it holds it whatever the run is.
+// CHECK-LABEL: @casts
+// CHECK: %[[N:.*]] = onnx.Sizes ["n"] : tensor<1xi64>
+// CHECK-DAG: %[[BOOL:.*]] = onnx.Cast %[[N]] {to = 9 : i64}
+// CHECK-DAG: %[[TRUE:.*]] = onnx.Constant dense<true>
+// CHECK-DAG: %[[BYTE:.*]] = onnx.Cast %[[N]] {to = 3 : i64}
+// CHECK-DAG: %[[BACK:.*]] = onnx.Cast %[[BYTE]] {to = 7 : i64}
+// CHECK-DAG: %[[INT:.*]] = onnx.Sizes ["n"] : tensor<1xi32>
+// CHECK-DAG: %[[FLAG:.*]] = onnx.Constant dense<1.000000e+00> : tensor<1xf32>
+// CHECK: return %[[BOOL]], %[[TRUE]], %[[BACK]], %[[INT]], %[[FLAG]]
+func.func @casts(%x: tensor<?xf32, ["n"]>) -> (tensor<1xi1>, tensor<1xi1>, tensor<1xi64>, tensor<1xi32>, tensor<1xf32>) {
+  %one = onnx.Constant dense<1> : tensor<1xi64>
+  %n = onnx.Shape %x : (tensor<?xf32, ["n"]>) -> tensor<1xi64>
+  %next = onnx.Add %n, %one : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %0 = onnx.Cast %n {to = 9 : i64} : (tensor<1xi64>) -> tensor<1xi1>
+  %1 = onnx.Cast %next {to = 9 : i64} : (tensor<1xi64>) -> tensor<1xi1>
+  %2 = onnx.Cast %n {to = 3 : i64} : (tensor<1xi64>) -> tensor<1xi8>
+  %3 = onnx.Cast %2 {to = 7 : i64} : (tensor<1xi8>) -> tensor<1xi64>
+  %4 = onnx.Cast %n {to = 6 : i64} : (tensor<1xi64>) -> tensor<1xi32>
+  %5 = onnx.Cast %1 {to = 1 : i64} : (tensor<1xi1>) -> tensor<1xf32>
+  return %0, %1, %3, %4, %5 : tensor<1xi1>, tensor<1xi1>, tensor<1xi64>, tensor<1xi32>, tensor<1xf32>
+}
+
+// -----
+
 // Rows of a table up to the sequence, added to it: a bound on the sequence follows, and with it the rows are as many.
 // CHECK-LABEL: @bound
 // CHECK-SAME: onnx.facts = ["8-seq"]

@@ -62,6 +62,26 @@ def elementwise():
 
 
 @case
+def sizes_of_other_types():
+    """A size as a boolean, as numbers that hold no such, and back; as floats that divide it."""
+    c = Case(17)
+    x = c.input("b", "n")
+    b, n = [c.op("Gather", c.op("Shape", x), c.constant(np.int64(k))) for k in (0, 1)]
+    c.output(c.op("Where", c.op("Cast", b, to=9), x, c.op("Neg", x)))
+    c.output(c.op("Where", c.op("Cast", c.op("Sub", b, c.constant(np.int64(2))), to=9), x, c.op("Neg", x)))
+    c.output(c.op("Cast", c.op("Cast", c.op("Add", b, c.constant(np.int64(1))), to=9), to=7), np.int64)
+    for narrow, dtype in [(3, np.int8), (2, np.uint8), (5, np.int16), (4, np.uint16), (6, np.int32), (12, np.uint32), (13, np.uint64)]:
+        less = c.op("Cast", c.op("Sub", n, c.constant(np.int64(200))), to=narrow)
+        c.output(less, dtype), c.output(c.op("Cast", less, to=7), np.int64), c.output(c.op("Cast", less, to=1))
+        c.output(c.op("Cast", c.op("Mul", c.op("Cast", n, to=narrow), c.constant(dtype(2))), to=7), np.int64)
+    c.output(c.op("ConstantOfShape", c.op("Unsqueeze", c.op("Cast", c.op("Cast", n, to=2), to=7), c.constant(np.int64([0])))))
+    half = c.op("Cast", c.op("Mul", c.op("Cast", n, to=1), c.constant(np.float32(0.5))), to=7)
+    c.output(half, np.int64), c.output(c.op("Slice", x, c.constant(np.int64([0])), c.op("Unsqueeze", half, c.constant(np.int64([0]))), c.constant(np.int64([1]))))
+    c.output(c.op("Cast", c.op("Cast", half, to=9), to=1))
+    return c.each(b=[1, 2, 3, 4, 0], n=[1, 2, 7, 127, 128, 200, 255, 256, 300])
+
+
+@case
 def movements():
     c = Case(17)
     i64 = lambda *v: c.constant(np.int64(v))
