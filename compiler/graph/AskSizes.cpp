@@ -6,8 +6,7 @@
 #include "compiler/graph/AskSizes.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/ElementTypes.h"
-#include "compiler/onnx/Formula.h"
-#include "compiler/onnx/Found.h"
+#include "compiler/onnx/InData.h"
 #include "compiler/onnx/LoopSizes.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Control.h"
@@ -26,42 +25,9 @@ using ingot::onnx::Sizes;
 namespace ingot::graph {
 namespace {
 
-/// Element `index` of a tensor of integers.
-struct Element {
-  Value tensor;
-  int64_t index;
-};
-
-/// Where an element of a small tensor comes from, through what exporters put shapes together with.
-Element originOf(Element e) {
-  while (Operation *op = e.tensor.getDefiningOp()) {
-    if (auto concat = dyn_cast<onnx::ConcatOp>(op)) {
-      if (onnx::ranked(op->getResult(0)).getRank() != 1 || !llvm::all_of(concat.getXs(), onnx::isStatic)) {
-        break;
-      }
-      for (Value x : concat.getXs()) {
-        int64_t length = onnx::ranked(x).getNumElements();
-        if (e.index < length) {
-          e.tensor = x;
-          break;
-        }
-        e.index -= length;
-      }
-    } else if (isa<onnx::ReshapeOp, onnx::SqueezeOp, onnx::UnsqueezeOp, onnx::IdentityOp>(op) &&
-               onnx::isStatic(op->getOperand(0))) {
-      e.tensor = op->getOperand(0);
-    } else {
-      break;
-    }
-  }
-  return e;
-}
-
-class Asker {
+class Asker : onnx::InData {
 public:
-  Asker(Operation *op, PatternRewriter &rewriter) : op(op), f(rewriter, op->getLoc()), asking(onnx::askingIn(op)) {
-    rewriter.setInsertionPoint(op);
-  }
+  using InData::InData;
 
   bool ask() {
     if (auto range = dyn_cast<onnx::RangeOp>(op)) {
@@ -98,58 +64,6 @@ public:
   }
 
 private:
-  Operation *op;
-  onnx::Formula f;
-  onnx::Asking asking;
-
-  /// How many elements a tensor of integers has; nothing: nothing can be asked of it.
-  static std::optional<int64_t> lengthOf(Value v) {
-    bool asks = onnx::present(v) && onnx::isStatic(v) && !onnx::sizesIn(v) && onnx::elementOf(v).isInteger() &&
-                onnx::ranked(v).getNumElements() <= 64;
-    return asks ? std::optional(onnx::ranked(v).getNumElements()) : std::nullopt;
-  }
-
-  /// What is known of a number without the run; unknown: nothing.
-  static Size known(Element e) {
-    e = originOf(e);
-    auto sizes = onnx::sizesIn(e.tensor);
-    return sizes ? (*sizes)[e.index] : Size::unknown();
-  }
-
-  Value i64(Value v) {
-    Type type = f.b.getI64Type();
-    return f.cast(v, type, onnx::numberOfElement(type));
-  }
-  Value one(const Size &size, Value like) { return onnx::makeSizes(f.b, f.loc, {size}, onnx::ranked(like)); }
-
-  /// The element as a tensor of its own: the same one for whoever asks again.
-  Value element(Element e) {
-    e = originOf(e);
-    if (onnx::ranked(e.tensor).getNumElements() == 1) {
-      return i64(e.tensor);
-    }
-    for (Operation *user : e.tensor.getUsers()) {
-      bool before = user->getBlock() == op->getBlock() && user->isBeforeInBlock(op);
-      if (isa<onnx::GatherOp>(user) && before && user->getOperand(0) == e.tensor &&
-          onnx::isStatic(user->getResult(0)) && onnx::ranked(user->getResult(0)).getNumElements() == 1 &&
-          onnx::splatOf(user->getOperand(1)) == static_cast<double>(e.index)) {
-        return i64(user->getResult(0));
-      }
-    }
-    return i64(f.op("Gather", {e.tensor, onnx::makeInteger(f.b, f.loc, e.index)}, {f.integer("axis", 0)}));
-  }
-
-  bool mayRead(const Size &bound) const { return asking == onnx::Asking::Any || !bound.isUnknown(); }
-  /// The size in a tensor of one element.
-  Size read(Value number, const Size &bound) {
-    SmallVector<NamedAttribute> attributes;
-    if (!bound.isUnknown()) {
-      attributes.push_back(f.b.getNamedAttr(onnx::sizesName, f.b.getStrArrayAttr({bound.text()})));
-    }
-    Operation *finder = onnx::createOp(f.b, f.loc, onnx::ReadSizeOp::getOperationName(), {number}, attributes);
-    return Size::symbol(onnx::foundBy(finder).getValue());
-  }
-
   void setOperand(unsigned number, ArrayRef<Size> sizes) {
     Value list = onnx::makeSizes(f.b, f.loc, sizes, onnx::ranked(op->getOperand(number)));
     op->setOperand(number, list);
@@ -310,7 +224,7 @@ private:
         (onnx::sizesIn(slice.getStarts()) && onnx::sizesIn(slice.getEnds())) ||
         (axes && static_cast<int64_t>(axes->size()) != *starts) ||
         (steps && llvm::any_of(*steps, [](int64_t step) { return step <= 0; }))) {
-      return false;
+      return askAny(slice);
     }
     Sizes dims;
     for (int64_t i = 0; i < *starts; ++i) {
@@ -330,6 +244,62 @@ private:
   static std::optional<int64_t> lengthIn(Value v) {
     auto sizes = onnx::sizesIn(v);
     return sizes ? static_cast<int64_t>(sizes->size()) : lengthOf(v);
+  }
+
+  /// With steps or axes that data tells, or steps backwards: rows picked by their numbers, axis by axis.
+  bool askAny(onnx::SliceOp slice) {
+    auto starts = onnx::ranked(slice.getStarts()), type = onnx::ranked(slice.getData());
+    if (!onnx::isSized(slice.getData()) || !starts || !onnx::isSized(slice.getStarts()) || type.getRank() == 0) {
+      return false;
+    }
+    Sizes sizes = onnx::sizesOf(type);
+    Size count = support::product(onnx::sizesOf(starts));
+    bool given = onnx::present(slice.getAxes());
+    Axes axes = axesIn(given ? slice.getAxes() : Value(), count, type.getRank());
+    Value bad = f.op("Or", {axes.outside, namedTwice(axes)});
+    Value named = f.op("Greater", {axes.named, f.scalar(0)});
+    auto along = [&](Value v) {
+      Value column = f.reshapeTo(i64(v), {count, 1});
+      return f.reduce("ReduceSum", f.mul(axes.each, column), {0}, /*keepdims=*/false);
+    };
+    Value d = list(sizes), last = f.sub(d, f.scalar(1)), zero = f.scalar(0), step = f.scalar(1), back;
+    if (onnx::present(slice.getSteps())) {
+      Value most = f.op("Max", {d, step}); // a longer step ends as soon
+      step = where(named, along(slice.getSteps()), step);
+      bad = f.op("Or", {bad, any(f.op("Equal", {step, zero}))});
+      step = f.op("Max", {f.op("Min", {step, most}), f.sub(zero, most)});
+    } else {
+      step = f.op("Add", {f.mul(axes.named, zero), step});
+    }
+    back = f.op("Less", {step, zero});
+    auto fromFront = [&](Value v) { return where(f.op("Less", {v, zero}), f.add(v, d), v); };
+    auto clamp = [&](Value v, Value low, Value high) { return f.op("Max", {f.op("Min", {v, high}), low}); };
+    Value high = where(back, last, d), lowest = where(back, f.scalar(-1), zero);
+    Value start = clamp(fromFront(along(slice.getStarts())), where(back, f.op("Min", {last, zero}), zero), high);
+    Value end = where(named, clamp(fromFront(along(slice.getEnds())), lowest, high), d);
+    Value size = f.op("Max", {f.abs(step), f.scalar(1)}), way = where(back, f.sub(start, end), f.sub(end, start));
+    Value places = f.op("Max", {f.div(f.add(way, f.sub(size, f.scalar(1))), size), zero});
+    pick(slice, sizes, start, step, orNegative(bad, places));
+    return true;
+  }
+
+  /// Of each axis so many rows, from `start` on in steps.
+  void pick(onnx::SliceOp slice, ArrayRef<Size> sizes, Value start, Value step, Value places) {
+    auto known = onnx::integersOf(slice.getAxes());
+    SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(sizes.size())));
+    if (onnx::present(slice.getAxes()) && known) {
+      llvm::erase_if(axes, [&](int64_t axis) {
+        return llvm::none_of(*known, [&](int64_t k) { return onnx::normalAxis(k, sizes.size()) == axis; });
+      });
+    }
+    Value y = slice.getData();
+    for (int64_t axis : axes) {
+      Value rows = f.countTo(f.scalar(read(element({places, axis}), sizes[axis])));
+      rows = f.add(f.mul(rows, element({step, axis})), element({start, axis}));
+      y = f.op("Gather", {y, rows}, {f.integer("axis", axis)});
+    }
+    slice.getY().replaceAllUsesWith(y);
+    slice->erase();
   }
 
   void askEnds(unsigned operand, ArrayRef<Size> dims) {

@@ -13,15 +13,69 @@ Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outTy
     outDim.push_back(isAlong && !keeps ? -1 : next++);
     count *= isAlong ? Ix(onnx::sizesOf(inType)[i]) : Ix(1);
   }
+  finish(group.w, inType.getElementType());
+}
+
+void Split::finish(const Writer &w, Type element) {
   merge();
   for (unsigned i = 0; i < along.size(); ++i) {
     if (along[i]) {
       inner.push_back(i);
     }
   }
-  int64_t bytes = llvm::divideCeil(std::max(32u, valueType(inType.getElementType()).getIntOrFloatBitWidth()), 8);
-  lanes = in.block > 1 ? in.block : std::max<int64_t>(1, group.w.machine.lanes * 4 / bytes);
+  int64_t bytes = llvm::divideCeil(std::max(32u, valueType(element).getIntOrFloatBitWidth()), 8);
+  lanes = in.block > 1 ? in.block : std::max<int64_t>(1, w.machine.lanes * 4 / bytes);
   across = in.block == 1 && !along.empty() && along.back();
+}
+
+int64_t Split::lastAxis(RankedTensorType type) {
+  int64_t last = type.getRank();
+  while (--last > 0 && type.getDimSize(last) == 1) {
+  }
+  return last;
+}
+
+/// The space with the dimensions `axes` of a row-major one, in this order; the lanes run along the last of them.
+static Space turned(Space space, ArrayRef<int64_t> axes) {
+  auto pick = [&](const Ixs &from) { return Ixs(llvm::map_range(axes, [&](int64_t axis) { return from[axis]; })); };
+  auto turn = [&](Access &a) {
+    a.strides = pick(a.strides);
+    a.laneStride = !axes.empty() && a.strides.back().is(0) ? 0 : 1;
+  };
+  space.sizes = pick(space.sizes);
+  for (auto &[value, access] : space.accesses) {
+    turn(access);
+  }
+  llvm::for_each(space.results, turn);
+  return space;
+}
+
+Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outType, bool isAcross)
+    : in(group.space(inType)), out(group.space(outType)) {
+  int64_t rank = inType.getRank(), last = lastAxis(inType);
+  SmallVector<int64_t> kept;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (axis != last) {
+      kept.push_back(axis);
+    }
+  }
+  SmallVector<int64_t> axes = kept;
+  llvm::append_range(axes, llvm::seq<int64_t>(0, rank));
+  along.assign(kept.size(), false);
+  along.append(rank, true);
+  if (!isAcross) {
+    kept.push_back(last), axes.push_back(last), along.push_back(false);
+  }
+  in = turned(std::move(in), axes), out = turned(std::move(out), kept);
+  onnx::Sizes from = onnx::sizesOf(inType), to = onnx::sizesOf(outType);
+  int64_t next = 0;
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    support::Size one = floorDiv(from[axis], max(to[axis], 1));
+    in.sizes[i] = along[i] ? Ix(one) : Ix(to[axis]);
+    count *= along[i] ? in.sizes[i] : Ix(1);
+    outDim.push_back(along[i] ? -1 : next++);
+  }
+  finish(group.w, inType.getElementType());
 }
 
 RankedTensorType Split::shaped(plan::KernelOp kernel, Value v) {

@@ -12,6 +12,13 @@ public:
   Split(const Group &group, mlir::RankedTensorType in, mlir::RankedTensorType out, llvm::ArrayRef<int64_t> along,
         bool keeps);
 
+  /// Of a tensor each of whose axes is worked along, or kept, as the run says: its size in `out` is 1, or that in `in`.
+  /// Every axis is two dimensions here, of which one has a single place. `across`: whether the last axis that is no
+  /// number 1 is worked along. Work items: the positions along all others.
+  Split(const Group &group, mlir::RankedTensorType in, mlir::RankedTensorType out, bool across);
+  /// That axis; 0 where all are 1.
+  static int64_t lastAxis(mlir::RankedTensorType type);
+
   /// The type of a root operand, which may be computed in the region, in the kernel's layout (that of its result).
   static mlir::RankedTensorType shaped(plan::KernelOp kernel, mlir::Value v);
 
@@ -56,6 +63,7 @@ public:
 
 private:
   void merge();
+  void finish(const Writer &w, mlir::Type element);
   void keptLoops(Writer &w, llvm::SmallVector<Ix> &at, size_t d, int64_t most, Body body) const;
 };
 

@@ -107,9 +107,41 @@ def lengths():
             if kind in (np.float32, np.float64) or all(np.isfinite(n) and n == int(n) and np.iinfo(kind).min <= n <= np.iinfo(kind).max for n in numbers):
                 feeds = {name: np.array(n, kind) for name, n in zip("abc", numbers)}
                 yield f"Range of {numbers} in {kind.__name__}", [("Range", ["a", "b", "c"], ["y"], {})], feeds, ["y"], delta in (2, -2, -1)
+    yield from axes()
     for ends in itertools.product((-(2**63), -3, 0, 2, 2**63 - 1), repeat=2):
         feeds = {"x": x, "s": one(ends[0]), "e": one(ends[1]), "a": one(1)}
         yield f"Slice of {ends}", [("Slice", ["x", "s", "e"], ["y"], {})], {name: feeds[name] for name in "xse"}, ["y"], True
+
+
+def axes():
+    """Axes and steps in data: what is no axis, one that is named twice, and one that cannot go."""
+    one, x = lambda *values: np.array(values, np.int64), np.ones((2, 1, 5), np.float32)
+    far = (3, -4, 2**31, 2**62, -(2**63), 2**63 - 1)
+    for bad in (None, *far):
+        good = bad is None
+        for keepdims in (0, 1):
+            for kind in ("ReduceSum", "ReduceLogSumExp"):
+                node = [(kind, ["x", "a"], ["y"], {"keepdims": keepdims})]
+                yield f"{kind} over {bad}", node, {"x": x, "a": one(0 if good else bad, -1)}, ["y"], good
+                yield f"{kind} of one element over {bad}", node, {"x": x[:1, :, :1], "a": one(1, 0, 2 if good else bad)}, ["y"], good
+        squeeze = [("Squeeze", ["x", "a"], ["y"], {})]
+        yield f"Squeeze of {bad}", squeeze, {"x": x, "a": one(1 if good else bad)}, ["y"], good
+        yield f"Squeeze of all, {bad}", squeeze, {"x": x[:1, 0, :1], "a": one(0, 1 if good else bad)}, ["y"], good
+        for data in (x, x[:1, :, :1], np.float32(1)):
+            axis = 1 if good else {3: 5, -4: -6}.get(bad, bad)
+            yield f"Unsqueeze of {bad}", [("Unsqueeze", ["x", "a"], ["y"], {})], {"x": data, "a": one(-1, axis) if data.ndim else one(0, axis)}, ["y"], good
+        steps = {"x": x, "s": one(0, 0), "e": one(2, 5), "a": one(0, 2 if good else bad), "t": one(1, 2)}
+        yield f"Slice along {bad}", [("Slice", list(steps), ["y"], {})], steps, ["y"], good
+    yield "ReduceSum over an axis twice", [("ReduceSum", ["x", "a"], ["y"], {"keepdims": 0})], {"x": x, "a": one(1, 1)}, ["y"], False
+    yield "ReduceSum over an axis twice that stays", [("ReduceSum", ["x", "a"], ["y"], {"keepdims": 1})], {"x": x, "a": one(2, -1)}, ["y"], True
+    yield "Squeeze of a long axis", squeeze, {"x": x, "a": one(0)}, ["y"], False
+    yield "Squeeze of an axis twice", squeeze, {"x": x[:1], "a": one(0, -3)}, ["y"], False
+    yield "Unsqueeze of an axis twice", [("Unsqueeze", ["x", "a"], ["y"], {})], {"x": x, "a": one(1, -4)}, ["y"], False
+    yield "Slice along an axis twice", [("Slice", list(steps), ["y"], {})], {**steps, "a": one(2, -1)}, ["y"], False
+    for step in (0, 1, -1, 3, -7, *far[2:], -(2**31)):
+        for ends in itertools.product((-(2**63), -2, 2**63 - 1), repeat=2):
+            given = {"x": x, "s": one(ends[0]), "e": one(ends[1]), "a": one(2), "t": one(step)}
+            yield f"Slice of {ends} in steps of {step}", [("Slice", list(given), ["y"], {})], given, ["y"], step != 0
 
 
 def loops():

@@ -16,23 +16,23 @@ namespace {
 
 constexpr int64_t accumulators = 4;
 
-Combine combineOf(onnx::ReduceOp op) {
-  bool isUnsigned = onnx::elementOf(op.getData()).isUnsignedInteger();
-  if (op.getKind() == "Max") {
+Combine combineOf(StringRef kind, Type element) {
+  bool isUnsigned = element.isUnsignedInteger();
+  if (kind == "Max") {
     return isUnsigned ? Combine::UnsignedMax : Combine::Max;
   }
-  if (op.getKind() == "Min") {
+  if (kind == "Min") {
     return isUnsigned ? Combine::UnsignedMin : Combine::Min;
   }
-  return op.getKind() == "Prod" ? Combine::Mul : Combine::Add;
+  return kind == "Prod" ? Combine::Mul : Combine::Add;
 }
 
 class Reducer {
 public:
-  explicit Reducer(Build &build)
-      : build(build), w(build.w), group(build.group), op(cast<onnx::ReduceOp>(group.root)), how(combineOf(op)),
-        element(valueType(onnx::elementOf(op.getData()))),
-        split(group, Split::shaped(group.kernel, op.getData()), group.resultType(), op.getAxes(), op.getKeepdims()) {}
+  Reducer(Build &build, Value data, StringRef kind, Split split)
+      : build(build), w(build.w), group(build.group), data(data), kind(kind),
+        how(combineOf(kind, onnx::elementOf(data))), element(valueType(onnx::elementOf(data))),
+        split(std::move(split)) {}
 
   void run() {
     split.positions(w, build.begin, build.end, accumulators,
@@ -45,13 +45,14 @@ private:
   Build &build;
   Writer &w;
   Group &group;
-  onnx::ReduceOp op;
+  Value data;
+  StringRef kind;
   Combine how;
   Type element;
   Split split;
 
   Value read(ArrayRef<Ix> at, int64_t lanes, Value mask) {
-    return group.read(op.getData(), split.in, Point{SmallVector<Ix>(at), lanes, mask});
+    return group.read(data, split.in, Point{SmallVector<Ix>(at), lanes, mask});
   }
 
   void row(ArrayRef<Ix> at) {
@@ -103,30 +104,56 @@ private:
   }
 
   void finish(Value sum, ArrayRef<Ix> at, int64_t lanes, Value mask) {
-    if (op.getKind() == "Mean") {
-      Value count = counted(w, split.count, sum.getType());
+    if (kind == "Mean") {
+      Value count = counted(w, isa<FloatType>(element) ? split.count : max(split.count, 1), sum.getType());
       if (isa<FloatType>(element)) {
         sum = arith::DivFOp::create(w.b, w.loc, sum, count);
-      } else if (!split.count.is(0)) {
-        sum = onnx::elementOf(op.getData()).isUnsignedInteger()
-                  ? arith::DivUIOp::create(w.b, w.loc, sum, count).getResult()
-                  : arith::DivSIOp::create(w.b, w.loc, sum, count).getResult();
+      } else {
+        sum = onnx::elementOf(data).isUnsignedInteger() ? arith::DivUIOp::create(w.b, w.loc, sum, count).getResult()
+                                                        : arith::DivSIOp::create(w.b, w.loc, sum, count).getResult();
       }
     }
     group.finish(sum, split.out, Point{split.outAt(at), lanes, mask});
   }
 };
 
+/// Over axes that the run says: a body for each way in which the lanes may run.
+void reduceTo(Build &build, onnx::ReduceToOp op) {
+  Writer &w = build.w;
+  RankedTensorType in = Group::typeOf(op.getData()), out = build.group.resultType();
+  int64_t last = Split::lastAxis(in);
+  Ix from = onnx::sizeOf(in, last), to = onnx::sizeOf(out, last);
+  auto run = [&](bool across) {
+    Reducer(build, op.getData(), op.getKind(), Split(build.group, in, out, across)).run();
+  };
+  if (same(from, to)) {
+    return run(false);
+  }
+  w.ifThen(w.compare(arith::CmpIPredicate::ult, to, from), [&] { run(true); });
+  w.ifThen(w.compare(arith::CmpIPredicate::uge, to, from), [&] { run(false); });
+}
+
 class Reduce : public KernelFamily {
 public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
-    auto op = cast<onnx::ReduceOp>(rootOf(kernel));
     KernelShape shape;
-    shape.items = Split::items(Split::shaped(kernel, op.getData()), op.getAxes());
+    if (auto to = dyn_cast<onnx::ReduceToOp>(rootOf(kernel))) {
+      shape.items = Split::items(Group::typeOf(to.getReduced()), {Split::lastAxis(Group::typeOf(to.getData()))});
+    } else {
+      auto op = cast<onnx::ReduceOp>(rootOf(kernel));
+      shape.items = Split::items(Split::shaped(kernel, op.getData()), op.getAxes());
+    }
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {
-    Reducer(build).run();
+    if (auto to = dyn_cast<onnx::ReduceToOp>(build.group.root)) {
+      reduceTo(build, to);
+      return success();
+    }
+    auto op = cast<onnx::ReduceOp>(build.group.root);
+    Split split(build.group, Split::shaped(build.group.kernel, op.getData()), build.group.resultType(), op.getAxes(),
+                op.getKeepdims());
+    Reducer(build, op.getData(), op.getKind(), std::move(split)).run();
     return success();
   }
 };

@@ -3,6 +3,7 @@
 #include "compiler/onnx/ops/Reduce.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
+#include "compiler/onnx/InData.h"
 #include <cmath>
 #include <limits>
 #define GET_OP_CLASSES
@@ -57,6 +58,17 @@ template <typename Op> static std::optional<SmallVector<int64_t>> axesOf(Op op, 
   return axes;
 }
 
+/// How many axes the result has where data names those that go.
+template <typename Op> static std::optional<int64_t> rankOf(Op op) {
+  int64_t rank = ranked(op.getData()).getRank();
+  if (op.getKeepdims()) {
+    return rank;
+  }
+  auto axes = ranked(op.getAxes());
+  bool known = axes && axes.hasStaticShape() && axes.getNumElements() >= 1 && axes.getNumElements() <= rank;
+  return known ? std::optional(rank - axes.getNumElements()) : std::nullopt;
+}
+
 template <typename Op> static LogicalResult inferReduction(Op op, SmallVectorImpl<Type> &types) {
   Type element = elementOf(op.getData());
   auto type = ranked(op.getData());
@@ -71,8 +83,8 @@ template <typename Op> static LogicalResult inferReduction(Op op, SmallVectorImp
   }
   if (axes) {
     types.push_back(sizedType(without(sizesOf(type), *axes, op.getKeepdims() != 0), element));
-  } else if (op.getKeepdims()) {
-    types.push_back(tensorOf(SmallVector<int64_t>(type.getRank(), ShapedType::kDynamic), element));
+  } else if (std::optional<int64_t> rank = rankOf(op); rank && *rank > 0) { // a scalar would look as if it were known
+    types.push_back(tensorOf(SmallVector<int64_t>(*rank, ShapedType::kDynamic), element));
   } else {
     types.push_back(unrankedOf(element));
   }
@@ -174,6 +186,13 @@ LayoutRule ReduceOp::layoutRule(int64_t) {
                                                                                       : LayoutRule::Plain;
 }
 
+LogicalResult ReduceToOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.push_back(sizedType(listedSizes(*this), elementOf(getData())));
+  return success();
+}
+StringRef ReduceToOp::family() { return "Reduce"; }
+bool ReduceToOp::readsThrough(unsigned operand) { return operand == 0; }
+
 // Formulas.
 
 namespace {
@@ -181,10 +200,15 @@ namespace {
 struct Reduction {
   Formula f;
   Value data;
-  SmallVector<int64_t> axes;
-  bool keepdims;
+  SmallVector<int64_t> axes; ///< when they are known
+  Sizes kept, left;          ///< else the result's sizes with the reduced axes and without
+  bool inData, keepdims;
 
   Value reduce(StringRef kind, Value x, bool keep) {
+    if (inData) {
+      Value y = f.op("ReduceTo", {x}, {f.b.getNamedAttr("kind", f.b.getStringAttr(kind)), listed(kept)});
+      return keep ? y : f.reshapeTo(y, left);
+    }
     if (axes.empty()) {
       return x;
     }
@@ -196,6 +220,22 @@ struct Reduction {
     return f.op("Reduce", {x}, attributes);
   }
   Value reduce(StringRef kind, Value x) { return reduce(kind, x, keepdims); }
+  /// A result that keeps its axes, to be combined with what was reduced.
+  Value beside(Value y) {
+    Sizes sizes = sizesOf(ranked(data));
+    for (size_t i = 0; inData && i < sizes.size(); ++i) {
+      if (!(kept[i] == sizes[i])) {
+        Value last = f.sub(f.scalar(kept[i]), f.scalar(1));
+        y = f.op("Gather", {y, f.op("Min", {f.countTo(f.scalar(sizes[i])), last})},
+                 {f.integer("axis", static_cast<int64_t>(i))});
+      }
+    }
+    return y;
+  }
+  NamedAttribute listed(ArrayRef<Size> sizes) {
+    auto texts = llvm::map_to_vector(sizes, [](const Size &size) { return size.text(); });
+    return f.b.getNamedAttr(sizesName, f.b.getStrArrayAttr(SmallVector<StringRef>(texts.begin(), texts.end())));
+  }
   /// Logarithms and roots of integers are taken in f32, as the standard's function bodies do.
   Value real(Value x) { return isa<FloatType>(elementOf(x)) ? x : f.cast(x, f.b.getF32Type(), 1); }
 };
@@ -217,18 +257,56 @@ static Value formula(ReduceLogSumExpOp, Reduction &r) {
   Value most = r.f.number(std::numeric_limits<float>::max(), x),
         least = r.f.number(std::numeric_limits<float>::lowest(), x);
   Value max = r.f.op("Max", {r.f.op("Min", {r.reduce("Max", x, true), most}), least});
-  Value y = r.f.add(r.f.log(r.reduce("Sum", r.f.exp(r.f.sub(x, max)), true)), max);
-  return r.keepdims ? y : r.f.reshapeTo(y, without(sizesOf(ranked(x)), r.axes, false));
+  Value y = r.f.add(r.f.log(r.reduce("Sum", r.f.exp(r.f.sub(x, r.beside(max))), true)), max);
+  return r.keepdims ? y : r.f.reshapeTo(y, r.left);
+}
+
+/// The sizes of a result whose axes data names. An axis of size 1 stays what it is either way, unless there are no
+/// others: a bad list must be seen.
+template <typename Op> static LogicalResult askAxes(Op op, Reduction &r, PatternRewriter &rewriter) {
+  auto axes = ranked(op.getAxes());
+  Sizes sizes = sizesOf(ranked(op.getData()));
+  auto rank = rankOf(op);
+  if (!axes || !isSized(op.getAxes()) || sizes.empty() || !rank || askingIn(op) == Asking::No) {
+    return failure();
+  }
+  InData data(op, rewriter);
+  Size count = product(sizesOf(axes));
+  InData::Axes all = data.axesIn(op.getAxes(), count, static_cast<int64_t>(sizes.size()));
+  Value named = all.named;
+  if (!count.atLeast(1) && !op.getNoopWithEmptyAxes()) {
+    named = data.where(r.f.op("Equal", {r.f.scalar(count), r.f.scalar(0)}), r.f.scalar(1), named);
+  }
+  Value go = r.f.op("Greater", {named, r.f.scalar(0)});
+  Value bad = op.getKeepdims() ? all.outside : r.f.op("Or", {all.outside, data.namedTwice(all)});
+  Value kept = data.orNegative(bad, data.where(go, r.f.scalar(1), data.list(sizes)));
+  bool ones = llvm::all_of(sizes, [](const Size &size) { return size.is(1); });
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    bool known = size.is(1) && !(ones && i == 0);
+    r.kept.push_back(known ? size : data.read(data.element({kept, static_cast<int64_t>(i)}), max(size, 1)));
+  }
+  if (*rank == 1) {
+    r.left = {product(r.kept)};
+  } else if (!op.getKeepdims() && *rank > 1) {
+    r.left = *data.unnamed(all, sizes, *rank, bad);
+  }
+  r.inData = true;
+  return success();
 }
 
 template <typename Op> static LogicalResult decomposeReduction(Op op, PatternRewriter &rewriter) {
   auto type = ranked(op.getData());
   std::optional<int64_t> bad;
   auto axes = type ? axesOf(op, bad) : std::nullopt;
-  if (!axes || !isSized(op.getData())) {
+  if (bad || !type || !isSized(op.getData())) {
     return failure();
   }
-  Reduction r{Formula(rewriter, op.getLoc()), op.getData(), *axes, op.getKeepdims() != 0};
+  Reduction r{Formula(rewriter, op.getLoc()), op.getData(), {}, {}, {}, false, op.getKeepdims() != 0};
+  if (axes) {
+    r.axes = *axes, r.left = without(sizesOf(type), *axes, false);
+  } else if (failed(askAxes(op, r, rewriter))) {
+    return failure();
+  }
   Value y = formula(op, r);
   Type element = elementOf(op.getData());
   if (elementOf(y) != element) {

@@ -9,6 +9,12 @@ def Onnx_ReduceOp : Onnx_CoreOp<"Reduce",
   let results = (outs AnyTensor:$reduced);
 }
 
+def Onnx_ReduceToOp : Onnx_CoreOp<"ReduceTo", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>]> {
+  let summary = "reduction over axes that only the run knows: each of `sizes` is that of the operand, or 1";
+  let arguments = (ins AnyTensor:$data, StrAttr:$kind, StrArrayAttr:$sizes);
+  let results = (outs AnyTensor:$reduced);
+}
+
 /// `axes` is an input since opset 18 (ReduceSum: 13), an attribute before. Left out or empty: all axes, or none with noop_with_empty_axes.
 class Onnx_Reduction<string mnemonic, Type type = Onnx_Numbers, list<Trait> traits = []> : Onnx_Op<mnemonic, 2, traits # [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let arguments = (ins type:$data, Onnx_OptionalOf<Onnx_Int64s>:$axes, DefaultValuedOptionalAttr<I64Attr, "1">:$keepdims,

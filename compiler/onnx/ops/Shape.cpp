@@ -2,7 +2,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/InData.h"
 #include "compiler/onnx/ops/Move.h"
 #include <cmath>
 #define GET_OP_CLASSES
@@ -163,7 +163,6 @@ static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
     return evaluateView(*this, operands, results);                                                                     \
   }
 VIEW(FlattenOp)
-VIEW(UnsqueezeOp)
 #undef VIEW
 
 LogicalResult FlattenOp::inferTypes(SmallVectorImpl<Type> &types) {
@@ -206,6 +205,15 @@ static std::optional<SmallVector<bool>> onesOf(ArrayRef<Size> sizes) {
   return known && open <= 1 ? std::optional(gone) : std::nullopt;
 }
 
+/// How many axes an operand names that is no constant; nothing where their number is not known, either.
+static std::optional<int64_t> axesInData(Value axes) {
+  bool known = isStatic(axes) && !integersOf(axes);
+  return known ? std::optional(ranked(axes).getNumElements()) : std::nullopt;
+}
+static RankedTensorType unknownOf(int64_t rank, Type element) {
+  return tensorOf(SmallVector<int64_t>(rank, unknown), element);
+}
+
 LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   auto axes = present(getAxes()) ? integersOf(getAxes()) : std::nullopt;
@@ -217,7 +225,9 @@ LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
     gone = onesOf(sizesOf(x)).value_or(SmallVector<bool>());
   }
   if (!x || gone.size() != static_cast<size_t>(x.getRank())) {
-    types.push_back(unrankedOf(elementOf(getX())));
+    auto count = x && present(getAxes()) ? axesInData(getAxes()) : std::nullopt;
+    types.push_back(count && *count < x.getRank() ? Type(unknownOf(x.getRank() - *count, elementOf(getX())))
+                                                  : Type(unrankedOf(elementOf(getX()))));
     return success();
   }
   Sizes shape;
@@ -234,6 +244,25 @@ LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
 LogicalResult SqueezeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
   return evaluateView(*this, operands, results);
 }
+/// The axes that data names are of size 1, or the run fails.
+static LogicalResult squeezeByData(SqueezeOp op, PatternRewriter &rewriter) {
+  int64_t count = *axesInData(op.getAxes());
+  if (!isSized(op.getX()) || askingIn(op) == Asking::No || count == 0 || count > ranked(op.getX()).getRank()) {
+    return failure();
+  }
+  Sizes sizes = sizesOf(ranked(op.getX()));
+  int64_t left = static_cast<int64_t>(sizes.size()) - count;
+  InData data(op, rewriter);
+  Formula &f = data.f;
+  InData::Axes axes = data.axesIn(op.getAxes(), count, static_cast<int64_t>(sizes.size()));
+  Value longer = f.op("Not", {f.op("Equal", {data.list(sizes), f.scalar(1)})});
+  Value wrong = data.any(f.op("And", {longer, f.op("Greater", {axes.named, f.scalar(0)})}));
+  Value bad = f.op("Or", {wrong, f.op("Or", {axes.outside, data.namedTwice(axes)})});
+  rewriter.replaceOp(op, left == 0 ? f.reshapeTo(data.unless(bad, op.getX()), {})
+                                   : f.reshapeTo(op.getX(), *data.unnamed(axes, sizes, left, bad)));
+  return success();
+}
+
 LogicalResult SqueezeOp::decompose(PatternRewriter &rewriter) {
   if (auto x = ranked(getX()); x && !present(getAxes()) && ranked(getY())) {
     for (const Size &d : sizesOf(x)) {
@@ -242,6 +271,9 @@ LogicalResult SqueezeOp::decompose(PatternRewriter &rewriter) {
             << textOf(sizesOf(x)) << "; " << d.text() << " is taken as 1, and runs with another size are refused";
       }
     }
+  }
+  if (present(getAxes()) && axesInData(getAxes())) {
+    return squeezeByData(*this, rewriter);
   }
   return decomposeView(*this, rewriter);
 }
@@ -254,7 +286,9 @@ LogicalResult UnsqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   auto axes = integersOf(getAxes());
   if (!x || !axes) {
-    types.push_back(unrankedOf(elementOf(getX())));
+    auto count = x ? axesInData(getAxes()) : std::nullopt;
+    types.push_back(count ? Type(unknownOf(x.getRank() + *count, elementOf(getX())))
+                          : Type(unrankedOf(elementOf(getX()))));
     return success();
   }
   SmallVector<bool> fresh;
@@ -268,6 +302,42 @@ LogicalResult UnsqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   types.push_back(sizedType(shape, x.getElementType()));
   return success();
+}
+LogicalResult UnsqueezeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
+  return evaluateView(*this, operands, results);
+}
+
+/// Each size of the result is 1, or that of one of the operand's axes.
+static LogicalResult unsqueezeByData(UnsqueezeOp op, PatternRewriter &rewriter) {
+  auto y = ranked(op.getY());
+  if (!y || !isSized(op.getX()) || askingIn(op) == Asking::No) {
+    return failure();
+  }
+  Sizes sizes = sizesOf(ranked(op.getX())), bounds;
+  int64_t count = *axesInData(op.getAxes()), rank = static_cast<int64_t>(sizes.size());
+  InData data(op, rewriter);
+  Formula &f = data.f;
+  InData::Axes axes = data.axesIn(op.getAxes(), count, y.getRank());
+  Value bad = f.op("Or", {axes.outside, data.namedTwice(axes)});
+  if (llvm::all_of(sizes, [](const Size &size) { return size.is(1); })) {
+    rewriter.replaceOp(op, f.reshapeTo(data.unless(bad, op.getX()), Sizes(y.getRank(), 1)));
+    return success();
+  }
+  Value place = f.op("Min", {data.placeOf(axes.named), f.scalar(rank - 1)});
+  Value from = f.op("Gather", {data.list(sizes), place}, {f.integer("axis", 0)});
+  Value to = data.where(f.op("Greater", {axes.named, f.scalar(0)}), f.scalar(1), from);
+  for (int64_t axis = 0; axis < y.getRank(); ++axis) {
+    Size most = 1;
+    for (int64_t i = std::max<int64_t>(0, axis - count); i <= std::min(axis, rank - 1); ++i) {
+      most = max(most, sizes[i]);
+    }
+    bounds.push_back(most);
+  }
+  rewriter.replaceOp(op, f.reshapeTo(op.getX(), data.readAll(data.orNegative(bad, to), bounds)));
+  return success();
+}
+LogicalResult UnsqueezeOp::decompose(PatternRewriter &rewriter) {
+  return axesInData(getAxes()) ? unsqueezeByData(*this, rewriter) : decomposeView(*this, rewriter);
 }
 LogicalResult UnsqueezeOp::upgrade(Node &node) {
   node.attributeToOperand("axes", 1);

@@ -53,7 +53,7 @@ def squeeze(c, x):
     if c.opset < 13:
         c.node("Squeeze", [x], exact=True, axes=axes or None)
     else:
-        c.node("Squeeze", [x, c.ints(axes) if axes else None], exact=True)
+        c.node("Squeeze", [x, c.lengths(axes) if axes else None], exact=True)
 
 
 @op("Unsqueeze")
@@ -66,7 +66,7 @@ def unsqueeze(c, x):
     if c.opset < 13:
         c.node("Unsqueeze", [x], exact=True, axes=axes)
     else:
-        c.node("Unsqueeze", [x, c.ints(axes)], exact=True)
+        c.node("Unsqueeze", [x, c.lengths(axes)], exact=True)
 
 
 @op("Transpose", weight=2)
@@ -132,11 +132,10 @@ def cut(c, x):
         c.node("Slice", [x], exact=True, starts=starts, ends=ends, axes=axes)
         return
     kind = c.choice([np.int32, np.int64])
-    forwards = None if min(steps) > 0 else True  # others need constants
-    operands = [c.lengths(starts, kind, forwards), c.lengths(ends, kind, forwards)]
+    operands = [c.lengths(starts, kind), c.lengths(ends, kind)]
     if axes != list(range(len(axes))) or c.chance(0.7) or any(step != 1 for step in steps):
-        operands.append(c.ints([axis - x.rank if c.opset >= 11 and c.chance(0.3) else axis for axis in axes], kind))
-        operands += [c.ints(steps, kind)] if any(step != 1 for step in steps) or c.chance(0.5) else []
+        operands.append(c.lengths([axis - x.rank if c.opset >= 11 and c.chance(0.3) else axis for axis in axes], kind))
+        operands += [c.lengths(steps, kind)] if any(step != 1 for step in steps) or c.chance(0.5) else []
     c.node("Slice", [x, *operands], exact=True)
 
 

@@ -26,7 +26,7 @@ def reduce(c, x, name):
         return
     if every:
         attributes["noop_with_empty_axes"] = c.choice([None, 0, 1])
-    c.node(name, [x, None if every else c.ints(axes)], exact=name in ("ReduceMax", "ReduceMin"), **attributes)
+    c.node(name, [x, None if every else c.lengths(axes)], exact=name in ("ReduceMax", "ReduceMin"), **attributes)
 
 
 @op("ArgMax", "ArgMin", weight=2)
