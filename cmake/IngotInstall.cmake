@@ -11,7 +11,8 @@ if(TARGET ingot)
   # libMLIR lies outside of the linker's default path.
   set_target_properties(ingot PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   include(IngotModel) # for our own examples and tests
-  install(PROGRAMS ${PROJECT_SOURCE_DIR}/compiler/tools/ingot-record DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(PROGRAMS ${PROJECT_SOURCE_DIR}/compiler/tools/ingot-record ${PROJECT_SOURCE_DIR}/compiler/tools/ingot-reduce
+          DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(TARGETS ${exported} EXPORT ingotTargets)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime_support/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
