@@ -2,6 +2,7 @@
 # The README's two commands, also what .ci/run calls.
 #   ./build.sh demo       install, build the compiler, run the main job: find the face in a picture (examples/face)
 #   ./build.sh test       install, build everything, run all tests; what follows goes to ctest: ./build.sh test -R lit
+#   ./build.sh search     install, build the compiler, look for mistakes with seeds that were never run: ./build.sh search --minutes 30
 #   ./build.sh            install, build everything
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -10,10 +11,10 @@ jobs=${JOBS:-$(nproc)}
 python="$PWD/build/venv/bin/python"
 
 usage() {
-  sed -n '3,5s/^# \{0,1\}//p' "$0"
+  sed -n '3,6s/^# \{0,1\}//p' "$0"
   exit 1
 }
-case $what in demo | test | all) ;; *) usage ;; esac
+case $what in demo | test | search | all) ;; *) usage ;; esac
 shift $(($# > 0))
 
 third_party/install.sh build/venv
@@ -26,6 +27,10 @@ demo)
 test)
   cmake --build build --parallel "$jobs"
   "$python" test/tools/gate.py build --parallel "$jobs" "$@"
+  ;;
+search)
+  cmake --build build --parallel "$jobs" --target ingot compile-server
+  "$python" test/random/search.py --ingot build/bin/ingot --jobs "$jobs" "$@"
   ;;
 all) cmake --build build --parallel "$jobs" ;;
 esac

@@ -84,18 +84,18 @@ private:
 
   /// A size with the parameters' names for the symbols.
   Size asParameters(const Size &size) const {
-    auto symbol = [&](ingot::support::Symbol name) {
+    auto symbol = [&](StringRef name) {
       for (auto [info, parameter] : llvm::zip(model.symbols, names.symbols)) {
-        if (info.name == name.text()) {
+        if (info.name == name) {
           return Size::symbol(parameter);
         }
       }
       for (auto [info, parameter] : llvm::zip(model.found, names.found)) {
-        if (info.name == name.text()) {
+        if (info.name == name) {
           return Size::symbol(parameter);
         }
       }
-      return Size(name);
+      return Size::symbol(name);
     };
     return size.replaced(symbol);
   }

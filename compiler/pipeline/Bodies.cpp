@@ -18,11 +18,14 @@ static constexpr size_t mostBodies = 16;
 using Values = std::map<std::string, int64_t>;
 
 static Size fixed(const Size &size, const Values &values) {
-  auto symbol = [&](support::Symbol name) {
+  auto symbol = [&](StringRef name) {
     auto value = values.find(name.str());
-    return value == values.end() ? Size(name) : Size(value->second);
+    return value == values.end() ? Size::symbol(name) : Size(value->second);
   };
-  return size.replaced(symbol);
+  auto call = [](StringRef name, const Size &a, const Size &b) {
+    return name == "div" ? floorDiv(a, b) : name == "min" ? min(a, b) : max(a, b);
+  };
+  return size.isUnknown() ? size : size.compute<Size>({symbol, call});
 }
 
 /// Types of the arguments and what is known of the symbols; everything else is inferred anew.
@@ -37,16 +40,19 @@ static void fix(func::FuncOp function, const Values &values) {
   }
   function.setType(FunctionType::get(function.getContext(), function.getBody().front().getArgumentTypes(),
                                      function.getResultTypes()));
-  support::Facts known = onnx::factsOf(function);
-  onnx::Sizes facts;
+  SmallVector<Attribute> facts;
+  onnx::Sizes known = onnx::factsOf(function);
+  function->removeAttr(onnx::factsName);
   function->removeAttr(onnx::checksName);
-  for (const Size &fact : known.sizes()) {
+  for (const Size &fact : known) {
     if (Size rest = fixed(fact, values); !rest.isNumber()) {
-      facts.push_back(rest);
+      facts.push_back(StringAttr::get(function.getContext(), rest.text()));
       onnx::addCheck(function, {rest.text(), ""});
     }
   }
-  onnx::setFacts(function, facts);
+  if (!facts.empty()) {
+    function->setAttr(onnx::factsName, ArrayAttr::get(function.getContext(), facts));
+  }
 }
 
 /// A copy of an imported model for some sizes.

@@ -1,6 +1,6 @@
 """Bad input: each gets a message that names what is wrong and exit code 1, within seconds and little memory; never a crash, never "a bug in ingot".
 
-    run.py --ingot build/bin/ingot [--mutations 150] [--seed 1]
+    run.py --ingot build/bin/ingot [--mutations 150] [--seed 1] [--only REGEX]      --only mutations: no cases, just these
 
 First the cases below, each with what the message must contain. Then small valid models with random bytes changed, cut or doubled: any outcome but a crash,
 a hang or exit code 2 is right.
@@ -226,7 +226,7 @@ def main():
             if re.search(arguments.only, name):
                 note(name, check(arguments, folder, name, content, pattern), folder / "model.onnx")
         originals, generator, path = list(seeds()), random.Random(arguments.seed), folder / "mutant.onnx"
-        for number in range(arguments.mutations if arguments.only == "." else 0):
+        for number in range(arguments.mutations if arguments.only in (".", "mutations") else 0):
             path.write_bytes(mutate(generator, originals[number % len(originals)]))
             code, message, seconds, megabytes = compile(arguments, path, folder / "mutant")
             bad = code not in (0, 1) or seconds > 2 * SECONDS or megabytes > MEGABYTES

@@ -12,7 +12,9 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 OPSETS = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24]
-SIZES = [1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 15, 16, 17, 19, 23, 31, 32, 33]
+# Kinds of sizes, which are drawn first: each axis for itself, so that any two kinds meet. Primes, and the lengths of vectors and tiles with their neighbours.
+SIZES = [[1], [1], [2, 3], [2, 3], [5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 53], [4, 6, 8, 12, 14, 16, 24, 32, 48, 64], [7, 9, 15, 17, 31, 33, 47, 49, 63, 65]]
+LARGE = [96, 100, 127, 128, 129, 197, 255, 256, 257, 300, 384, 500, 513, 1000, 1024]
 
 
 class Skip(Exception):
@@ -44,6 +46,7 @@ class Case:
         self.opset = self.rng.choice(OPSETS)
         self.zero = self.rng.random() < 0.05  # whether sizes may be zero
         self.nodes, self.inputs, self.constants, self.values, self.used = [], [], [], {}, set()
+        self.extra, self.batched, self.computed = set(), [], False  # outputs that are read, too; inputs whose first axis is the batch
         self.finds, self.of_lengths = False, random.Random(f"{seed}/{index}/lengths")  # whether sizes are in data
 
     # Random choices ------------------------------------------------------------------------------------------------------------------
@@ -53,15 +56,24 @@ class Case:
     def choice(self, options):
         return self.rng.choice(list(options))
 
-    def size(self, limit=33):
-        if self.zero and self.chance(0.25):
-            return 0
-        return self.choice([size for size in SIZES if size <= limit])
+    def size(self, limit=65):
+        return 0 if self.zero and self.chance(0.25) else self.extent(limit)
+
+    def extent(self, limit=65):
+        """A size that is not zero. Large ones are rare, and where the limit lets them in."""
+        kinds = [kind for sizes in SIZES if (kind := [size for size in sizes if size <= limit])]
+        large = [size for size in LARGE if size <= limit]
+        return self.choice(large if large and self.chance(0.04) else self.choice(kinds))
+
+    def kernel(self, rank, limit=7):
+        """Sizes of a window: often the same along all axes, as networks have them."""
+        sizes = [size for size in [1, 1, 2, 3, 3, 3, 4, 5, 7] if size <= limit]
+        return [self.choice(sizes)] * rank if self.chance(0.5) else [self.choice(sizes) for _ in range(rank)]
 
     def shape(self, low=0, high=5, elements=20000):
         rank = self.rng.randint(low, high)
         while True:
-            shape = [self.size() for _ in range(rank)]
+            shape = [self.size(1024) for _ in range(rank)]
             if np.prod(shape, dtype=np.int64) <= elements:
                 return shape
 
@@ -114,6 +126,19 @@ class Case:
         self.finds |= data
         return self.tensor(np.array(values, dtype), constant=not data)
 
+    def batch_input(self, shape=None, array=None):
+        """An input whose first axis is the batch."""
+        value = self.tensor(self.numbers(shape) if array is None else array, constant=False)
+        self.batched.append(value.name)
+        return value
+
+    def keep(self):
+        """What is there now, for take_back when what follows does not fit."""
+        return list(self.nodes), list(self.inputs), list(self.constants), dict(self.values), set(self.used), self.finds, set(self.extra), list(self.batched)
+
+    def take_back(self, kept):
+        self.nodes, self.inputs, self.constants, self.values, self.used, self.finds, self.extra, self.batched = kept
+
     # Nodes ---------------------------------------------------------------------------------------------------------------------------
     def node(self, op, inputs, outputs=1, exact=False, **attributes):
         """Adds a node and evaluates it. `exact`: the operator keeps exact values exact. `outputs` may hold None for one left out."""
@@ -143,9 +168,9 @@ class Case:
         return {name: self.values[name].array for name in self.inputs}
 
     def results(self):
-        """What the model returns: everything that nothing consumes."""
+        """What the model returns: everything that nothing consumes, and what was asked for."""
         produced = [name for node in self.nodes if node.op_type != "Constant" for name in node.output if name]
-        return [name for name in produced if name not in self.used]
+        return [name for name in produced if name not in self.used or name in self.extra]
 
     def model(self, outputs, final=False):
         def info(name, shape):

@@ -55,8 +55,9 @@ def uncovered(used):
     return missing
 
 
-def build(seed, index, names):
-    """Case `index`. A draw that does not fit (Skip) is drawn again with another sub-seed. Returns (case, model, reasons of failed draws)."""
+def build(seed, index, names, most=None):
+    """Case `index`. A draw that does not fit (Skip) is drawn again with another sub-seed. At most `most` operators follow the first one.
+    Returns (case, model, reasons of failed draws)."""
     reasons = []
     order = [name for name in names for _ in range(families.GENERATORS[name][1])]
     root = order[(index * 7919) % len(order)] if len(order) % 7919 else order[index % len(order)]
@@ -67,26 +68,26 @@ def build(seed, index, names):
         except Skip as skip:
             reasons.append(str(skip))
             continue
-        grow(case, names)
+        grow(case, names, case.rng.choice([0, 1, 1, 2, 3]) if most is None else most)
         outputs = case.results()
         return case, case.model(outputs, final=True), outputs, reasons
     return None, None, root, reasons
 
 
-def grow(case, names):
-    """Up to three more operators; one that does not fit leaves the case as it was."""
-    for _ in range(case.rng.choice([0, 1, 1, 2, 3])):
+def grow(case, names, most):
+    """Up to `most` more operators; one that does not fit leaves the case as it was."""
+    for _ in range(most):
         if case.finds:  # what follows may repeat an axis that happens to be 1 here
             return
         for _ in range(6):
             name = case.choice(names)
             x = case.values[case.choice(case.results())]
-            kept = (list(case.nodes), list(case.inputs), list(case.constants), dict(case.values), set(case.used), case.finds)
+            kept = case.keep()
             try:
                 families.GENERATORS[name][0](case, x)
                 break
             except Skip:
-                case.nodes, case.inputs, case.constants, case.values, case.used, case.finds = kept
+                case.take_back(kept)
 
 
 def save(folder, case, model, outputs):

@@ -120,8 +120,8 @@ class Host:
         return execution
 
 
-def in_pieces(rng):
-    """A parallel_for on this thread: pieces in any order."""
+def in_pieces(rng, threads=4):
+    """A parallel_for on this thread: pieces in any order, for what says that it has that many threads."""
 
     def parallel_for(_, body, args, count):
         bounds = sorted({0, count, *(rng.randint(0, count) for _ in range(5))})
@@ -132,7 +132,7 @@ def in_pieces(rng):
                 return status
         return 0
 
-    return Exec(None, THREADS(lambda _: 4), PARALLEL(parallel_for))
+    return Exec(None, THREADS(lambda _: threads), PARALLEL(parallel_for))
 
 
 def limits():
@@ -149,17 +149,22 @@ def one_body(model):
     return []
 
 
+def in_a_process(command):
+    """The exit code of a compilation, and what it says."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, preexec_fn=limits)
+    return done.returncode, done.stderr
+
+
 class OpenModel:
     """`model` is compiled into `folder`."""
 
-    def __init__(self, ingot, model, folder, target=None, flags=()):
+    def __init__(self, ingot, model, folder, target=None, flags=(), compile=in_a_process):
         folder = pathlib.Path(folder)
         onnx.save(model, folder / "model.onnx")
         command = [ingot, "compile", folder / "model.onnx", "--emit", "shared", "--name", "m", "-o", folder, *flags]
-        done = subprocess.run(command + (["--target", target] if target else []), capture_output=True, text=True, timeout=300, preexec_fn=limits)
-        if done.returncode:
-            raise Refused(f"exit {done.returncode}: {done.stderr.strip()[:600]}")
-        self.warnings = done.stderr
+        code, self.warnings = compile([str(word) for word in command + (["--target", target] if target else [])])
+        if code:
+            raise Refused(f"exit {code}: {self.warnings.strip()[:600]}")
         library = ctypes.CDLL(str(next(folder.glob("*.so"))))
         library.m_model.restype = ctypes.POINTER(Model)
         self.model, self.library = library.m_model().contents, library
@@ -175,6 +180,18 @@ class OpenModel:
 
     def run(self, feeds, sizes, level=0):
         """Outputs for inputs by name (None: an optional one is left out) and symbols by name; `level`: of those that the model was compiled for."""
+        arrays, shapes, values, workspace = self.prepared(feeds, sizes)
+        first = self.once(arrays, shapes, values, workspace, Exec(level=level))
+        execution = in_pieces(random.Random(1))
+        execution.level = level
+        again = self.once(arrays, shapes, values, workspace, execution, in_place=True)
+        for a, b in zip(first, again):
+            if a.tobytes() != b.tobytes():
+                raise Status("other bits when work is split and outputs are in the memory of inputs")
+        return first
+
+    def prepared(self, feeds, sizes):
+        """What a run takes: inputs, shapes of outputs, values of symbols, bytes of the workspace."""
         values = (ctypes.c_int64 * max(1, len(self.symbols) + self.model.found_count))(*[sizes[name] for name in self.symbols])
         dims, workspace = (ctypes.c_int64 * (1 + sum(o.rank for o in self.outputs)))(), ctypes.c_int64(self.model.workspace_bytes)
         if self.model.plan:
@@ -186,14 +203,7 @@ class OpenModel:
         else:
             shapes = [tuple(tensor.dims[: tensor.rank]) for tensor in self.outputs]
         arrays = [None if feeds[name] is None else np.ascontiguousarray(feeds[name]) for name in (tensor.name.decode() for tensor in self.inputs)]
-        first = self.once(arrays, shapes, values, workspace.value, Exec(level=level))
-        execution = in_pieces(random.Random(1))
-        execution.level = level
-        again = self.once(arrays, shapes, values, workspace.value, execution, in_place=True)
-        for a, b in zip(first, again):
-            if a.tobytes() != b.tobytes():
-                raise Status("other bits when work is split and outputs are in the memory of inputs")
-        return first
+        return arrays, shapes, values, workspace.value
 
     def once(self, arrays, shapes, values, workspace_bytes, execution, in_place=False, host=None):
         host = host or Host()

@@ -54,8 +54,8 @@ def attention(c, x):
     c.need(x is None)
     c.since(13)
     batch, shared, group = c.choice([1, 1, 2, 3]), c.choice([1, 2, 3]), c.choice([1, 1, 1, 2, 3])
-    width, value_width = c.choice([1, 3, 8, 17, 32, 33, 64]), c.choice([1, 2, 5, 8, 16, 20, 33, 64])
-    queries, keys = c.choice([1, 1, 2, 4, 5, 16, 17, 33, 70]), c.choice([1, 2, 7, 16, 17, 33, 130, 270])
+    width, value_width = c.extent(), c.extent()
+    queries, keys = c.extent(100), c.extent(300)
     if c.zero:
         queries, keys = c.choice([(0, keys), (queries, 0), (queries, keys)])
     heads = shared * group

@@ -37,18 +37,20 @@ def image(c, x, rank=None, channels=None):
         c.need(x.dtype == np.float32 and 3 <= x.rank <= 5 and x.array.size and x.array.size < 40000)
         return x
     rank = rank or c.choice([1, 2, 2, 2, 2, 3])
-    limit = {1: 33, 2: 19, 3: 9}[rank]
-    return c.data([c.choice([1, 1, 1, 2, 3]), channels or c.choice([1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 32, 33])] + [max(c.size(limit), 1) for _ in range(rank)])
+    limit = {1: 300, 2: 33, 3: 13}[rank]
+    shape = [c.extent(5), channels or c.extent(), *[c.extent(limit) for _ in range(rank)]]
+    c.need(np.prod(shape) < 40000)
+    return c.data(shape)
 
 
 @op("Conv", weight=8)
 def conv(c, x):
     x = image(c, x)
     channels, spatial = x.shape[1], x.shape[2:]
-    kernel = [c.choice([1, 1, 2, 3, 3, 3, 4, 5, 7]) for _ in spatial]
+    kernel = c.kernel(len(spatial))
     divisors = [group for group in range(1, channels + 1) if channels % group == 0]
     group = c.choice([1, 1, 1, channels, c.choice(divisors)])
-    outputs = group * c.choice([1, 1, 2, 3] if group > 1 else [1, 2, 3, 5, 8, 16, 17, 31, 32, 33, 48])
+    outputs = group * c.choice([1, 1, 2, 3] if group > 1 else [c.extent(100)])
     c.need(outputs <= 256 and np.prod(kernel) * outputs * channels // group < 200_000)
     weights = c.data([outputs, channels // group, *kernel], np.float32, -1, 1, constant=c.chance(0.85))
     bias = c.data([outputs], np.float32, -1, 1, constant=True) if c.chance(0.6) else None
@@ -62,8 +64,8 @@ def conv_transpose(c, x):
     x = image(c, x)
     channels, spatial = x.shape[1], x.shape[2:]
     group = c.choice([1, 1, 1, channels, c.choice([size for size in range(1, channels + 1) if channels % size == 0])])
-    kernel = [c.choice([1, 2, 2, 3, 4, 5]) for _ in spatial]
-    outputs = c.choice([1, 2, 3, 5, 8, 16, 17])
+    kernel = c.kernel(len(spatial), 5)
+    outputs = c.extent(33)
     c.need(x.array.size * np.prod(kernel) * outputs < 20_000_000)
     strides = [c.choice([1, 2, 2, 3]) for _ in kernel]
     dilations = [c.choice([1, 1, 1, 2]) for _ in kernel]
@@ -89,11 +91,11 @@ def conv_transpose(c, x):
 @op("Gemm", weight=4)
 def gemm(c, x):
     if x is None:
-        x = c.data([c.size(), c.size(65)])
+        x = c.data([c.size(130), c.size(300)])
     c.need(x.dtype == np.float32 and x.rank == 2)
     transA, transB = c.chance(0.3), c.chance(0.5)
     rows, depth = x.shape[::-1] if transA else x.shape
-    columns = c.choice([1, 2, 5, 7, 8, 15, 16, 17, 31, 33, 64, 65])
+    columns = c.extent(300)
     c.need(rows * depth * columns < 4_000_000)
     b = c.data([columns, depth] if transB else [depth, columns], np.float32, -1, 1, constant=c.chance(0.8))
     shapes = [[rows, columns], [columns], [1, columns], [rows, 1], [1], []]
@@ -105,7 +107,7 @@ def gemm(c, x):
 def matmul(c, x):
     if x is None:
         rank = c.choice([1, 2, 2, 2, 3, 3, 4])
-        x = c.data([c.choice([1, 2, 3, 5]) for _ in range(max(rank - 2, 0))] + [c.size() for _ in range(min(rank, 2))])
+        x = c.data([c.extent(7) for _ in range(max(rank - 2, 0))] + [c.size(130) for _ in range(min(rank, 2))])
     c.need(x.dtype == np.float32 and x.rank >= 1)
     depth = x.shape[-1]
     kind = c.rng.randrange(4)
@@ -113,11 +115,11 @@ def matmul(c, x):
     if kind == 0:
         shape = [depth]
     elif kind == 1:
-        shape = [depth, c.size(65)]
+        shape = [depth, c.size(300)]
     elif kind == 2:
-        shape = [size if c.chance(0.7) else 1 for size in batch] + [depth, c.size(40)]
+        shape = [size if c.chance(0.7) else 1 for size in batch] + [depth, c.size()]
     else:
-        shape = ([2] if len(batch) < 3 and c.chance(0.5) else []) + [c.choice([2, 3]) if size == 1 else size for size in batch] + [depth, c.size(17)]
+        shape = ([2] if len(batch) < 3 and c.chance(0.5) else []) + [c.choice([2, 3]) if size == 1 else size for size in batch] + [depth, c.size()]
     c.need(np.prod(shape) * np.prod(x.shape[:-1]) < 8_000_000)
     c.node("MatMul", [x, c.data(shape, np.float32, -1, 1)])
 
@@ -129,10 +131,10 @@ GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 def recurrent(c, x, name):
     c.since(7)
     if x is None:
-        x = c.data([c.choice([1, 2, 5, 9]), c.choice([1, 1, 2, 3]), c.choice([1, 3, 8, 17])])
+        x = c.data([c.extent(13), c.extent(9), c.extent(40)])
     c.need(x.dtype == np.float32 and x.rank == 3 and x.array.size and x.array.size < 5000 and np.abs(x.array).max() < 20)
     direction = c.choice([None, "forward", "reverse", "bidirectional"])
-    ways, hidden, gates = 2 if direction == "bidirectional" else 1, c.choice([1, 2, 5, 8, 16, 19]), GATES[name]
+    ways, hidden, gates = 2 if direction == "bidirectional" else 1, c.extent(40), GATES[name]
     length, batch, width = x.shape
     operands = [x, c.data([ways, gates * hidden, width], np.float32, -0.5, 0.5, constant=c.chance(0.9)), c.data([ways, gates * hidden, hidden], np.float32, -0.5, 0.5, constant=True)]
     operands.append(c.data([ways, 2 * gates * hidden], np.float32, -0.5, 0.5, constant=True) if c.chance(0.7) else None)

@@ -84,7 +84,7 @@ def concat(c, x):
     operands = [x]
     for _ in range(c.rng.randint(0, 3)):
         shape = list(x.shape)
-        shape[axis] = c.choice([0, 1, 2, 3, 5, 8]) if c.zero else c.choice([1, 2, 3, 5, 8, 16])
+        shape[axis] = c.choice([0, 1, 2, 3, 5, 8]) if c.zero else c.extent(33)
         operands.append(c.data(shape, x.dtype, 0, 9))
     if c.chance(0.15):
         operands.append(x)
@@ -170,7 +170,7 @@ def resize(c, x):
     c.since(10)
     mode = c.choice([None, "nearest", "linear", "linear", "cubic"])
     rank = 4 if mode in ("linear", "cubic") else c.choice([2, 3, 4, 4, 5])
-    x = x or c.data([c.choice([1, 2, 3]), c.choice([1, 3, 5, 16, 17]), *[max(c.size(13), 2 if mode == "cubic" else 1) for _ in range(rank - 2)]])
+    x = x or c.data([c.extent(3), c.extent(33), *[max(c.extent(17), 2 if mode == "cubic" else 1) for _ in range(rank - 2)]])
     c.need(x.dtype == np.float32 and x.rank == rank and x.array.size and x.array.size < 8000)
     # Not on the values: a position that lies on a rounding boundary is what runtimes do not agree on, so scales are exact in binary.
     outer = 2 if rank > 2 else 0
@@ -214,7 +214,7 @@ def resize(c, x):
 def upsample(c, x):
     c.need(c.opset < 10)
     mode = c.choice([None, "nearest", "linear"])
-    x = x or c.data([c.choice([1, 2]), c.choice([1, 3, 16]), c.size(13), c.size(13)])
+    x = x or c.data([c.extent(3), c.extent(33), c.size(13), c.size(13)])
     c.need(x.dtype == np.float32 and x.rank == 4 and x.array.size)
     scales = [1.0, 1.0, c.choice([1.0, 2.0, 3.0]), c.choice([1.0, 2.0, 1.5])]
     if c.opset < 9:
@@ -255,7 +255,7 @@ def depth_space(c, x, name):
     block = c.choice([1, 2, 2, 3])
     depth = name == "DepthToSpace"
     if x is None:
-        sizes = [c.choice([1, 2]), c.choice([1, 2, 3, 5]), c.choice([1, 2, 3, 7]), c.choice([1, 3, 4])]
+        sizes = [c.extent(3), c.extent(9), c.extent(13), c.extent(13)]
         x = c.data([sizes[0], sizes[1] * (block**2 if depth else 1), *[size * (1 if depth else block) for size in sizes[2:]]])
     c.need(x.rank == 4 and x.dtype == np.float32)
     c.need(x.shape[1] % block**2 == 0 if depth else x.shape[2] % block == 0 and x.shape[3] % block == 0)
@@ -315,7 +315,7 @@ def drawn_equation(c):
 def einsum(c, x):
     c.since(12)
     c.need(x is None)
-    sizes = {letter: c.choice([1, 2, 3, 5, 8]) for letter in "bhijkd"}
+    sizes = {letter: c.extent(17) for letter in "bhijkd"}
     equation = c.choice(EQUATIONS) if c.chance(0.6) else drawn_equation(c)
     terms = equation.replace(" ", "").split("->")[0].split(",")
     operands = [c.data([c.choice([2]) if letter == "." else sizes[letter] for letter in term.replace("...", ".")]) for term in terms]

@@ -9,7 +9,7 @@ from families.dense import image, window
 def pool(c, x, name):
     x = image(c, x)
     spatial = x.shape[2:]
-    kernel = [c.choice([1, 2, 2, 3, 3, 5]) for _ in spatial]
+    kernel = c.kernel(len(spatial), 5)
     dilated = c.opset >= (10 if name == "MaxPool" else 19)
     attributes = window(c, spatial, kernel, None if dilated else True)
     rank = len(spatial)
@@ -32,7 +32,7 @@ def pool(c, x, name):
 def lp_pool(c, x):
     x = image(c, x)
     c.need(x.rank <= 5 and c.opset >= 11)
-    kernel = [c.choice([1, 2, 3]) for _ in x.shape[2:]]
+    kernel = c.kernel(x.rank - 2, 3)
     attributes = window(c, x.shape[2:], kernel, None if c.opset >= 18 else True)
     reach = [(size - 1) * step + 1 for size, step in zip(kernel, attributes.get("dilations", [1] * len(kernel)))]
     c.need(all(size >= need for size, need in zip(x.shape[2:], reach)))
@@ -118,7 +118,7 @@ def layer_normalization(c, x):
 def group_normalization(c, x):
     c.need(c.opset >= 21)
     groups = c.choice([1, 2, 3, 4])
-    x = image(c, x if x is not None and x.rank >= 3 and x.shape[1] % groups == 0 else None, channels=groups * c.choice([1, 2, 3, 8]))
+    x = image(c, x if x is not None and x.rank >= 3 and x.shape[1] % groups == 0 else None, channels=groups * c.extent(17))
     c.need(x.array.size // x.shape[0] // groups > 1)
     c.node("GroupNormalization", [x, channels(c, x.shape[1]), channels(c, x.shape[1])], num_groups=groups, epsilon=c.choice([1e-2, 1e-1]), stash_type=c.choice([None, 1]))
 

@@ -1,0 +1,165 @@
+"""The suites of the search: each makes case `index` of a seed, tries it, and says what came out.
+
+A suite is a function of (ingot, seed, index, level) that gives a Result; a wrong one carries the model and the inputs that show it, which the search shrinks."""
+import collections
+import dataclasses
+import pathlib
+import random
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
+import coverage
+import families
+import ingot_run
+import networks
+import numpy as np
+import onnx
+import relations
+import run as graphs
+from case import Skip
+from open_model import one_body
+from trial import trial
+
+SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33]
+MOST_ELEMENTS = 100_000
+SUITES = {}  # name -> (function, share of the cases)
+
+
+@dataclasses.dataclass
+class Result:
+    verdict: str
+    text: str = ""
+    points: list = dataclasses.field(default_factory=list)
+    model: onnx.ModelProto = None
+    feeds: dict = None
+    count: int = 1  # of cases
+
+
+def suite(name, share=1):
+    def register(function):
+        SUITES[name] = function, share
+        return function
+
+    return register
+
+
+NAMES = []
+
+
+def names():
+    """Operators to draw: all but those that test/known.txt names."""
+    if not NAMES:
+        left_out = ingot_run.known("random")
+        NAMES.extend(name for name in sorted(families.load()) if not ingot_run.reason(left_out, name))
+    return NAMES
+
+
+def drawn(seed, index, computed):
+    """A case and its model: every second one a network, the others operators of any kind."""
+    if index % 2:
+        case, model, _ = networks.build(seed, index, computed)
+        return case, model
+    most = random.Random(f"{seed}/{index}/most").choice([0, 1, 2, 3, 5, 8, 11])
+    case, model, root, reasons = graphs.build(seed, index, names(), most)
+    if case is None:
+        raise Skip(f"{root}: {collections.Counter(reasons).most_common(1)}")
+    return case, model
+
+
+def opened(case, model, rng, every):
+    """The model with symbols in its inputs' dimensions: in all of them, or in those of some sizes. Equal sizes are one symbol, or each axis has its own."""
+    model = onnx.ModelProto.FromString(model.SerializeToString())
+    often, apart = 1.0 if every else rng.choice([0.2, 0.4, 0.7]), rng.random() < 0.4
+    chosen = {size: rng.random() < often and (every or size > 1) for value in case.inputs for size in case.values[value].shape}
+    symbols = {}
+    for value in model.graph.input:
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+            if chosen[dim.dim_value]:
+                name = f"{value.name}_{axis}" if apart or dim.dim_value == 1 else f"s{dim.dim_value}"
+                symbols[name] = dim.dim_value
+                dim.dim_param = name
+    for value in model.graph.output:
+        value.type.tensor_type.ClearField("shape")
+    return model, symbols
+
+
+def feeds_at(case, model, sizes):
+    """The case's values, repeated or cut to the sizes."""
+    feeds = {}
+    for value in model.graph.input:
+        shape = [sizes[dim.dim_param] if dim.dim_param else dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        if np.prod(shape, dtype=np.int64) > MOST_ELEMENTS:
+            return None
+        array = case.values[value.name].array
+        feeds[value.name] = np.resize(array, shape) if array.size else np.zeros(shape, array.dtype)
+    return feeds
+
+
+def runs_of(case, model, symbols, rng):
+    """Inputs of the case's own sizes; of others, in which equal sizes stay equal; and of sizes that are drawn for each symbol."""
+    runs = [case.feeds()]
+    for _ in range(2):
+        other = {size: rng.choice(SIZES) if rng.random() < 0.8 else size for size in sorted(set(symbols.values()))}
+        runs.append(feeds_at(case, model, {name: other[size] for name, size in symbols.items()}))
+    runs.append(feeds_at(case, model, {name: rng.choice([0, 1, 2, size]) for name, size in symbols.items()}))
+    return [feeds for feeds in runs if feeds is not None]
+
+
+def tried(ingot, case, model, runs, level, flags=()):
+    verdict, text, feeds = trial(ingot, model, runs, level, flags)
+    told = "" if verdict in ("pass", "refused", "trembles") else f"\n    {graphs.describe(case)}"
+    return Result(verdict, text + told, coverage.of_case(case), model, feeds)
+
+
+@suite("static", 8)
+def static(ingot, seed, index, level):
+    case, model = drawn(f"{seed}/static", index, False)
+    return tried(ingot, case, model, [case.feeds()], level)
+
+
+def open_suite(ingot, seed, index, level, every):
+    seed = f"{seed}/{'open' if every else 'mixed'}"
+    rng = random.Random(f"{seed}/{index}")
+    case, model = drawn(seed, index, True)
+    model, symbols = opened(case, model, rng, every)
+    return tried(ingot, case, model, runs_of(case, model, symbols, rng), level, one_body(model) if rng.random() < 0.5 else ())
+
+
+@suite("open", 4)
+def all_open(ingot, seed, index, level):
+    return open_suite(ingot, seed, index, level, True)
+
+
+@suite("mixed", 4)
+def some_open(ingot, seed, index, level):
+    return open_suite(ingot, seed, index, level, False)
+
+
+@suite("relations", 2)
+def related(ingot, seed, index, level):
+    case, model = drawn(f"{seed}/relations", index, True)
+    verdict, text, shown = relations.check(ingot, case, model, random.Random(f"{seed}/{index}/relation"), level)
+    return Result(verdict, text + (f"\n    {graphs.describe(case)}" if verdict in ("wrong", "declined") else ""), coverage.of_case(case), shown or model, case.feeds())
+
+
+def program(script, *arguments, count):
+    """A suite that is a program of its own."""
+    done = subprocess.run([sys.executable, HERE.parent / script, *map(str, arguments)], capture_output=True, text=True)
+    return Result("pass" if done.returncode == 0 else "wrong", done.stdout[-2000:] + done.stderr[-500:] if done.returncode else "", count=count)
+
+
+def number_of(seed, index):
+    return random.Random(f"{seed}/{index}/program").randrange(1 << 30)
+
+
+@suite("loops", 0.05)
+def loops(ingot, seed, index, level):
+    numbers = [str(number_of(seed, index) + k) for k in range(10)]
+    return program("control/random_loops.py", "--ingot", ingot, "--target", level, "-j", 1, "--only", ",".join(numbers), count=10)
+
+
+@suite("hostile", 0.02)
+def hostile(ingot, seed, index, level):
+    return program("hostile/run.py", "--ingot", ingot, "--seed", number_of(seed, index), "--mutations", 60, "--only", "mutations", "-j", 1, count=60)

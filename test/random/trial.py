@@ -1,0 +1,214 @@
+"""How one model is tried: compiled, run on given inputs within guard bytes and in pieces (open_model.py), compared with ONNX Runtime.
+
+What the search, its regression cases and the relations share. Compilations go to build/bin/compile-server, one for each process that asks."""
+import _ctypes
+import atexit
+import contextlib
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
+import ingot_run
+import numpy as np
+import onnxruntime
+from open_model import OpenModel, Refused, Status, in_pieces
+
+from case import Skip, by_onnxruntime, by_reference, evaluate
+
+BAD = ("wrong", "bug", "crash", "timeout", "error")  # verdicts that somebody must look at
+
+
+class Server:
+    """compile-server: (exit code, what was said) of a command line of ingot. A negative code is the signal that ended it."""
+
+    servers = {}
+
+    def __init__(self, path):
+        self.said = tempfile.NamedTemporaryFile(prefix="ingot-said-")
+        environment = {**os.environ, "LD_BIND_NOW": "1"}
+        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+
+    def compile(self, command):
+        self.process.stdin.write("\t".join([self.said.name, *command[1:]]) + "\n")
+        self.process.stdin.flush()
+        kind, number = self.process.stdout.readline().split()
+        text = pathlib.Path(self.said.name).read_text(errors="replace")
+        return (int(number) if kind == "exit" else -int(number)), text
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+    @classmethod
+    def of(cls, ingot):
+        """The server beside `ingot`, of this process."""
+        key = os.getpid(), str(ingot)
+        if key not in cls.servers:
+            cls.servers[key] = cls(pathlib.Path(ingot).resolve().parent / "compile-server")
+            atexit.register(cls.servers[key].close)
+        return cls.servers[key]
+
+
+class Compiled(OpenModel):
+    """A model while it is used: `with Compiled(...) as model`. Its library is taken out of the process afterwards."""
+
+    def __init__(self, ingot, model, target=None, flags=()):
+        self.symbols_of = [[dim.dim_param for dim in value.type.tensor_type.shape.dim] for value in inputs_of(model)]
+        self.names = [value.name for value in inputs_of(model)]
+        with tempfile.TemporaryDirectory(prefix="ingot-trial-") as folder:
+            super().__init__(ingot, model, folder, target, flags, Server.of(ingot).compile)
+
+    def at(self, feeds):
+        """A run; what the symbols are follows from the inputs' shapes."""
+        return self.run(feeds, self.sizes(feeds))
+
+    def sizes(self, feeds):
+        return {symbol: size for name, symbols in zip(self.names, self.symbols_of) for symbol, size in zip(symbols, feeds[name].shape) if symbol}
+
+    def in_threads(self, feeds, threads, seed):
+        """A run by a host that says it has so many threads, its work in pieces that `seed` draws."""
+        return self.once(*self.prepared(feeds, self.sizes(feeds)), in_pieces(random.Random(seed), threads))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.model = self.inputs = self.outputs = None
+        _ctypes.dlclose(self.library._handle)
+
+
+def inputs_of(model):
+    constants = {tensor.name for tensor in model.graph.initializer}
+    return [value for value in model.graph.input if value.name not in constants]
+
+
+# One byte that a parent may share with a process that tries models: 1 while others' code runs, which may end the process, too.
+ELSEWHERE = bytearray(1)
+
+
+@contextlib.contextmanager
+def elsewhere():
+    ELSEWHERE[0] = 1
+    yield
+    ELSEWHERE[0] = 0
+
+
+class Reference:
+    """ONNX Runtime's word on a model, or that of onnx's reference evaluator where it has none. The session is made once."""
+
+    def __init__(self, model):
+        self.model, self.session = model, None
+
+    def __call__(self, feeds):
+        """The outputs, or None when no evaluator takes these inputs."""
+        with elsewhere():
+            return self.computed(feeds)
+
+    def computed(self, feeds):
+        try:
+            if any(not array.size for array in feeds.values()):
+                return evaluate(self.model, feeds)
+            return self.run(feeds)
+        except Exception:  # each has failures of many classes
+            try:
+                return evaluate(self.model, feeds)
+            except Skip:
+                return None
+
+    def run(self, feeds):
+        if self.session is None:
+            options = onnxruntime.SessionOptions()
+            options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+            options.intra_op_num_threads, options.log_severity_level = 1, 4
+            self.session = onnxruntime.InferenceSession(self.model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return self.session.run(None, feeds)
+
+
+def first_difference(got, wanted, scale=1.0):
+    for k, (have, want) in enumerate(zip(got, wanted, strict=True)):
+        if text := ingot_run.difference(have, np.asarray(want), 5e-5 * scale, 3e-4 * scale):
+            return f"output {k}: {text}"
+    return None
+
+
+def trembles(reference, feeds, got, wanted):
+    """Whether the model itself makes much of little: inputs changed by a few units in the last place change its result by as much as `got` is off."""
+    rng, noise = np.random.default_rng(1), [0.0] * len(wanted)
+    for _ in range(3):
+        moved = {name: (array * (1 + 3e-7 * rng.uniform(-1, 1, array.shape))).astype(array.dtype) if array.dtype.kind == "f" else array for name, array in feeds.items()}
+        again = reference(moved)
+        if again is None or any(np.shape(a) != np.shape(w) for a, w in zip(again, wanted)):
+            return again is not None
+        for k, (a, w) in enumerate(zip(again, wanted)):
+            if np.asarray(w).dtype.kind == "f" and np.size(w):
+                noise[k] = max(noise[k], float(np.nanmax(np.abs(np.asarray(a, np.float64) - w), initial=0)))
+    for have, want, room in zip(got, wanted, noise):
+        if ingot_run.different_kind(have, np.asarray(want)):
+            return False
+        if have.dtype.kind != "f":
+            if not np.array_equal(have, want):
+                return False
+        elif np.size(want):
+            off = np.abs(have.astype(np.float64) - want)
+            if not np.array_equal(np.isfinite(have), np.isfinite(want)) or float(np.nanmax(off, initial=0)) > 20 * room:
+                return False
+    return True
+
+
+def compare(model, reference, feeds, got, wanted):
+    """The verdict on outputs: pass, wrong, or disputed where one of the two evaluators gives what ingot gives and the other does not."""
+    text = first_difference(got, wanted)
+    if text is None:
+        return "pass", ""
+    for other in (by_reference, by_onnxruntime):
+        try:
+            with elsewhere():
+                again = other(model, feeds)
+            if first_difference(got, [np.asarray(want) for want in again]) is None:
+                return "disputed", text
+        except Exception:  # each has failures of many classes
+            pass
+    return ("trembles" if trembles(reference, feeds, got, wanted) else "wrong"), text
+
+
+def refusal(refused):
+    """The verdict that an exit code stands for."""
+    text = str(refused)
+    code = int(text.split(":")[0].split()[1])
+    return {1: "refused", 2: "bug", -14: "timeout", -9: "timeout"}.get(code, "crash"), text
+
+
+def trial(ingot, model, runs, target=None, flags=()):
+    """(verdict, text, inputs) of a model on `runs`, of which the first is one that it must take; the inputs are those that it fails on."""
+    try:
+        compiled = Compiled(ingot, model, target, flags)
+    except Refused as refused:
+        return *refusal(refused), runs[0]
+    reference, seen, declined = Reference(model), "pass", None
+    with compiled:
+        for turn, feeds in enumerate(runs):
+            wanted = reference(feeds)
+            if any(not array.size for array in feeds.values()) and any("Pool" in node.op_type for node in model.graph.node):
+                wanted = None  # windows over nothing but padding: each evaluator has an opinion
+            try:
+                got = compiled.at(feeds)
+            except Status as status:
+                if not str(status).startswith("status"):
+                    return "wrong", str(status), feeds
+                if wanted is not None:
+                    if turn == 0 and "is taken as" not in compiled.warnings:  # a Squeeze without axes
+                        return "declined", str(status), feeds
+                    declined = str(status)
+                continue
+            if wanted is None:
+                continue
+            verdict, text = compare(model, reference, feeds, got, wanted)
+            if verdict == "wrong":
+                return verdict, text, feeds
+            seen = verdict if verdict != "pass" else seen
+    return seen, f"declined another size: {declined}" if declined else "", runs[0]
