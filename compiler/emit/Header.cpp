@@ -84,18 +84,18 @@ private:
 
   /// A size with the parameters' names for the symbols.
   Size asParameters(const Size &size) const {
-    auto symbol = [&](StringRef name) {
+    auto symbol = [&](ingot::support::Symbol name) {
       for (auto [info, parameter] : llvm::zip(model.symbols, names.symbols)) {
-        if (info.name == name) {
+        if (info.name == name.text()) {
           return Size::symbol(parameter);
         }
       }
       for (auto [info, parameter] : llvm::zip(model.found, names.found)) {
-        if (info.name == name) {
+        if (info.name == name.text()) {
           return Size::symbol(parameter);
         }
       }
-      return Size::symbol(name);
+      return Size(name);
     };
     return size.replaced(symbol);
   }

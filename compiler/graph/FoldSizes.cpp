@@ -125,7 +125,7 @@ static std::optional<Sizes> spread(Value v, RankedTensorType to) {
 /// What the symbols do not change: 0, 1, or nothing.
 static Size truth(bool yes, bool no) { return yes ? Size(1) : no ? Size(0) : Size::unknown(); }
 
-static Size computed(Operation *op, ArrayRef<Size> x) {
+static Size computed(Operation *op, ArrayRef<Size> x, const support::Facts &facts) {
   if (isa<onnx::AddOp>(op)) {
     return x[0] + x[1];
   }
@@ -139,10 +139,11 @@ static Size computed(Operation *op, ArrayRef<Size> x) {
     if (!getElementTypeOrSelf(op->getResult(0).getType()).isInteger()) {
       return divideExactly(x[0], x[1]).value_or(Size::unknown());
     }
-    return x[0].atLeast(0) && x[1].atLeast(x[1].isNumber() ? 1 : 0) ? floorDiv(x[0], x[1]) : Size::unknown();
+    return x[0].atLeast(0, facts) && x[1].atLeast(x[1].isNumber() ? 1 : 0, facts) ? floorDiv(x[0], x[1])
+                                                                                  : Size::unknown();
   }
   if (isa<onnx::CastOp>(op) && onnx::elementOf(op->getResult(0)).isInteger(1)) {
-    return truth(x[0].atLeast(1) || (Size(0) - x[0]).atLeast(1), x[0].is(0));
+    return truth(x[0].atLeast(1, facts) || (Size(0) - x[0]).atLeast(1, facts), x[0].is(0));
   }
   if (isa<onnx::CastOp, onnx::IdentityOp, onnx::FloorOp, onnx::CeilOp, onnx::RoundOp>(op)) {
     return x[0];
@@ -151,13 +152,13 @@ static Size computed(Operation *op, ArrayRef<Size> x) {
     return Size(0) - x[0];
   }
   if (isa<onnx::EqualOp>(op)) {
-    return truth(x[0] == x[1], (x[0] - x[1]).atLeast(1) || (x[1] - x[0]).atLeast(1));
+    return truth(x[0] == x[1], (x[0] - x[1]).atLeast(1, facts) || (x[1] - x[0]).atLeast(1, facts));
   }
   if (isa<onnx::LessOp>(op)) {
-    return truth((x[1] - x[0]).atLeast(1), (x[0] - x[1]).atLeast(0));
+    return truth((x[1] - x[0]).atLeast(1, facts), (x[0] - x[1]).atLeast(0, facts));
   }
   if (isa<onnx::GreaterOp>(op)) {
-    return truth((x[0] - x[1]).atLeast(1), (x[1] - x[0]).atLeast(0));
+    return truth((x[0] - x[1]).atLeast(1, facts), (x[1] - x[0]).atLeast(0, facts));
   }
   if (isa<onnx::WhereOp>(op)) {
     return x[0].isNumber() ? (x[0].is(0) ? x[2] : x[1]) : x[1] == x[2] ? x[1] : Size::unknown();
@@ -184,9 +185,11 @@ static std::optional<Sizes> arithmetic(Operation *op, RankedTensorType type) {
     }
     operands.push_back(std::move(*sizes));
   }
+  support::Facts facts = onnx::factsOf(op);
   Sizes out;
   for (int64_t i = 0; i < type.getNumElements(); ++i) {
-    out.push_back(computed(op, llvm::map_to_vector<4>(operands, [&](const Sizes &x) { return x[i]; })));
+    auto x = llvm::map_to_vector<4>(operands, [&](const Sizes &all) { return all[i]; });
+    out.push_back(computed(op, x, facts).simplified(facts));
     if (out.back().isUnknown() || !holds(type.getElementType(), out.back())) {
       return std::nullopt;
     }
@@ -206,6 +209,7 @@ static std::optional<Sizes> reduced(Operation *op, RankedTensorType type) {
   for (const Size &s : ArrayRef(*sizes).drop_front()) {
     all = kind == "Prod" ? all * s : kind == "Sum" ? all + s : kind == "Min" ? min(all, s) : max(all, s);
   }
+  all = all.simplified(onnx::factsOf(op));
   return holds(type.getElementType(), all) ? std::optional<Sizes>(Sizes{all}) : std::nullopt;
 }
 

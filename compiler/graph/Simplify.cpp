@@ -104,39 +104,31 @@ static void removeUnused(func::FuncOp function) { removeUnused(function.getBody(
 /// What must hold for the ops that require it ("a=b" in onnx.requires), kept on the function as sizes that may not be
 /// negative. Ops in regions say nothing: they may not run.
 static void collectFacts(func::FuncOp function) {
-  SmallVector<Attribute> facts;
-  if (auto known = function->getAttrOfType<ArrayAttr>(onnx::factsName)) {
-    facts.assign(known.begin(), known.end());
-  }
-  onnx::Sizes learned;
+  support::Facts facts = onnx::factsOf(function);
   for (Operation &op : function.getBody().front()) {
     for (const auto &[a, b] : onnx::requirementsOf(&op)) {
       for (const onnx::Size &rest : support::implied(a, b)) {
-        support::Assuming known(learned);
-        onnx::Size fact = *onnx::Size::parse(rest.text()); // with what is known now
-        auto text = StringAttr::get(function.getContext(), fact.text());
-        if (fact.atLeast(0) || llvm::is_contained(facts, text)) {
+        onnx::Size fact = rest.simplified(facts);
+        if (fact.atLeast(0, facts)) {
           continue;
         }
-        learned.push_back(fact);
-        facts.push_back(text);
+        facts = facts.with({fact});
         onnx::addCheck(function, {fact.text(), onnx::nodeOf(op.getLoc())});
       }
     }
   }
-  if (!learned.empty()) {
-    function->setAttr(onnx::factsName, ArrayAttr::get(function.getContext(), facts));
-  }
+  onnx::setFacts(function, facts.sizes());
 }
 
 /// Whether a run must look at the size of an axis: it may be negative, or be divided by what may be zero.
-static bool mustCheck(const onnx::Size &size) {
-  return !size.isUnknown() && !size.isNumber() && (!size.atLeast(0) || StringRef(size.text()).contains("div("));
+static bool mustCheck(const onnx::Size &size, const support::Facts &facts) {
+  return !size.isUnknown() && !size.isNumber() && (!size.atLeast(0, facts) || size.divides());
 }
 
 /// Keeps what ops require of sizes on the function, or at the end of the branch that they are in: the ops may be
 /// replaced by others later.
 static void collectChecks(func::FuncOp function) {
+  support::Facts facts = onnx::factsOf(function);
   function.getBody().walk([&](Operation *op) {
     Operation *owner = checksOwner(op->getBlock());
     for (const auto &[a, b] : onnx::requirementsOf(op)) {
@@ -145,7 +137,7 @@ static void collectChecks(func::FuncOp function) {
     for (Value v : op->getResults()) {
       if (auto type = onnx::ranked(v)) {
         for (const onnx::Size &size : onnx::sizesOf(type)) {
-          if (mustCheck(size)) {
+          if (mustCheck(size, facts)) {
             onnx::addCheck(owner, {size.text(), onnx::nodeOf(op->getLoc())});
           }
         }
@@ -180,6 +172,10 @@ static bool mergeFinder(Operation *op, PatternRewriter &rewriter) {
 /// Writes sizes down again: an earlier round did so without the facts learned since. Gives the op in its place.
 static Operation *simplifySizes(onnx::SizesOp op, PatternRewriter &rewriter) {
   onnx::Sizes sizes = *onnx::sizesIn(op);
+  support::Facts facts = onnx::factsOf(op);
+  for (onnx::Size &size : sizes) {
+    size = size.simplified(facts);
+  }
   auto isText = [](StringRef text, const onnx::Size &size) { return text == size.text(); };
   if (llvm::equal(op.getValues().getAsValueRange<StringAttr>(), sizes, isText)) {
     return op;
@@ -340,7 +336,6 @@ LogicalResult simplify(func::FuncOp function) {
   static constexpr int mostRounds = 4; // each learns bounds from what the one before requires
   for (int round = 0; round < mostRounds; ++round) {
     Attribute before = function->getAttr(onnx::factsName);
-    support::Assuming facts(onnx::factsOf(function));
     if (failed(walkForward(function))) {
       return failure();
     }
@@ -429,9 +424,7 @@ static std::string whyUnsized(Operation *op, unsigned result) {
 /// is carried on. Null: there is none.
 static Operation *failsAtFirst(onnx::LoopOp loop) {
   for (const onnx::Growth &g : onnx::growthsOf(loop)) {
-    auto first = [&](const onnx::Size &size) {
-      return size.replaced([&](StringRef name) { return name == g.inside ? g.start : onnx::Size::symbol(name); });
-    };
+    auto first = [&](const onnx::Size &size) { return size.replaced(support::Symbol::read(g.inside), g.start); };
     for (Operation &op : loop.block()) {
       for (const auto &[a, b] : onnx::requirementsOf(&op)) {
         onnx::Size difference = first(a) - first(b);

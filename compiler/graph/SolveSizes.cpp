@@ -25,7 +25,7 @@ std::optional<Solution> solutionOf(const Size &a, const Size &b) {
   Size difference = a - b;
   std::set<std::string> names;
   difference.eachSymbol([&](StringRef name) { names.insert(name.str()); });
-  if (difference.isUnknown() || names.size() != 1 || Size::isFound(*names.begin())) {
+  if (difference.isUnknown() || names.size() != 1 || support::Symbol::read(*names.begin()).isFound()) {
     return std::nullopt;
   }
   auto at = [&](int64_t value) { return difference.evaluate([&](StringRef) { return std::optional(value); }); };
@@ -48,16 +48,16 @@ bool isKnown(func::FuncOp function, const Solution &solution) {
 void apply(func::FuncOp function, const Solution &solution, Operation *reason) {
   onnx::replaceFound(reason, solution.symbol, solution.value);
   onnx::addCheck(function, {solution.check(), onnx::nodeOf(reason->getLoc())});
-  auto solved = [&](StringRef name) { return name == solution.symbol ? Size(solution.value) : Size::symbol(name); };
   OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
   for (BlockArgument argument : function.getArguments()) {
     auto type = onnx::ranked(argument);
-    if (!type || llvm::none_of(onnx::sizesOf(type), [&](const Size &s) { return s.mentions(solution.symbol); })) {
+    if (!type || llvm::none_of(onnx::sizesOf(type),
+                               [&](const Size &s) { return s.mentions(support::Symbol::read(solution.symbol)); })) {
       continue;
     }
     onnx::Sizes sizes = onnx::sizesOf(type);
     for (Size &size : sizes) {
-      size = size.replaced(solved);
+      size = size.replaced(support::Symbol::read(solution.symbol), solution.value);
     }
     Value known = onnx::Formula(b, reason->getLoc()).reshapeTo(argument, sizes);
     argument.replaceAllUsesExcept(known, known.getDefiningOp());

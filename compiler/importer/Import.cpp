@@ -327,9 +327,9 @@ std::string Importer::nodeText(const Node *node, llvm::StringRef message) {
 /// The bounds of symbols become facts, which the compiler may build upon and a run checks.
 void Importer::bounds(func::FuncOp function, const ImportOptions &options) {
   std::vector<std::string> open = onnx::symbolsOf(function.getArgumentTypes());
-  SmallVector<Attribute> facts;
+  onnx::Sizes facts;
   auto fact = [&](const onnx::Size &size) {
-    facts.push_back(builder.getStringAttr(size.text()));
+    facts.push_back(size);
     onnx::addCheck(function, {size.text(), ""});
   };
   for (const auto &[name, bounds] : options.bounds) {
@@ -343,9 +343,7 @@ void Importer::bounds(func::FuncOp function, const ImportOptions &options) {
       fact(onnx::Size::symbol(symbol) - onnx::Size(bounds.first));
     }
   }
-  if (!facts.empty()) {
-    function->setAttr(onnx::factsName, builder.getArrayAttr(facts));
-  }
+  onnx::setFacts(function, facts);
 }
 
 OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {

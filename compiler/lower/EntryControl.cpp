@@ -152,7 +152,7 @@ void Entry::turn(onnx::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths
   Size at = Size::symbol(loop->getAttrOfType<StringAttr>("plan.number").getValue());
   for (unsigned i = loop.carried(); i < loop.getNumResults(); ++i) {
     Size all = bytesOf(loop.getResult(i).getType());
-    if (llvm::any_of(growths, [&](const onnx::Growth &g) { return all.mentions(g.behind); })) {
+    if (llvm::any_of(growths, [&](const onnx::Growth &g) { return all.mentions(support::Symbol::read(g.behind)); })) {
       copy(loop.yielded(i).get(), loop, i, at * bytesOf(loop.yielded(i).get().getType()));
     }
   }

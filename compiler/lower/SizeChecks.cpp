@@ -75,13 +75,13 @@ Term quotient(Writer &w, const Term &a, const Term &b) {
 Watched watched(Writer &w, const support::Size &size) {
   Type i64 = w.b.getI64Type();
   auto symbol = [&](StringRef name) { return Term(w, w.integer(w.ix(w.symbols.at(name.str())), i64), {}); };
-  auto call = [&](StringRef name, Term a, Term b) {
-    if (name == "div") {
+  auto call = [&](support::Call which, Term a, Term b) {
+    if (which == support::Call::Div) {
       return quotient(w, a, b);
     }
     Value bad = either(w, a.size.bad, b.size.bad), x = a.in(w), y = b.in(w);
-    Value chosen = name == "min" ? arith::MinSIOp::create(w.b, w.loc, x, y).getResult()
-                                 : arith::MaxSIOp::create(w.b, w.loc, x, y).getResult();
+    Value chosen = which == support::Call::Min ? arith::MinSIOp::create(w.b, w.loc, x, y).getResult()
+                                               : arith::MaxSIOp::create(w.b, w.loc, x, y).getResult();
     return Term(w, chosen, bad);
   };
   Term term = size.compute<Term>({symbol, call});
@@ -137,7 +137,7 @@ public:
     return ranges;
   }
 
-  /// What the bounds say, as support::Assuming takes it.
+  /// What the bounds say, as facts.
   support::Sizes facts() const {
     support::Sizes all;
     for (const auto &[name, range] : given) {
@@ -195,10 +195,14 @@ std::optional<UsualRun> usualRun(ArrayRef<std::string> symbols, ArrayRef<support
       break;
     }
   }
-  support::Assuming facts(bounds.facts());
-  auto ask = [&](StringRef check) { // parsing it anew simplifies by the facts
+  support::Facts facts(bounds.facts());
+  auto ask = [&](StringRef check) {
     std::vector<support::Size> sides = sidesOf(check);
-    bool implied = sides.size() == 2 ? sides[0] == sides[1] : sides[0].atLeast(0) || *rangeOf(sides[0])->least >= 0;
+    for (support::Size &side : sides) {
+      side = side.simplified(facts);
+    }
+    bool implied =
+        sides.size() == 2 ? sides[0] == sides[1] : sides[0].atLeast(0, facts) || *rangeOf(sides[0])->least >= 0;
     std::string text = sides[0].text() + (sides.size() == 2 ? "=" + sides[1].text() : "");
     if (!implied && !llvm::is_contained(run.checks, text)) {
       run.checks.push_back(text);

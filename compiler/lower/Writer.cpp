@@ -215,12 +215,12 @@ Value Writer::computed(const support::Size &size) {
     assert(it != symbols.end() && "a size of a symbol that the function does not get");
     return Computed(Ix(*this, it->second), this, /*natural=*/true);
   };
-  auto call = [&](StringRef name, Computed x, Computed y) {
-    if (name == "div") {
+  auto call = [&](support::Call which, Computed x, Computed y) {
+    if (which == support::Call::Div) {
       return quotient(*this, x, y);
     }
-    return name == "min" ? Computed(min(x.i, y.i), this, x.natural && y.natural)
-                         : Computed(max(x.i, y.i), this, x.natural || y.natural);
+    return which == support::Call::Min ? Computed(min(x.i, y.i), this, x.natural && y.natural)
+                                       : Computed(max(x.i, y.i), this, x.natural || y.natural);
   };
   return value(size.compute<Computed>({symbol, call}).i);
 }

@@ -188,8 +188,9 @@ private:
 
   /// Whether iterations change the size of a loop's result.
   static bool changes(Value result) {
-    return llvm::any_of(onnx::growthsOf(result.getDefiningOp()),
-                        [&](const onnx::Growth &g) { return bytesOf(result).mentions(g.behind); });
+    return llvm::any_of(onnx::growthsOf(result.getDefiningOp()), [&](const onnx::Growth &g) {
+      return bytesOf(result).mentions(support::Symbol::read(g.behind));
+    });
   }
   /// Some axis is, even if another one is 0: the run tells the caller its size.
   bool isUnbounded(Value v) const {
@@ -213,15 +214,19 @@ private:
     Place present = ingot::plan::placeOf(launch.getIns()[extends.getInt()]);
     return present.base == loop.argument(i) && present.offset.is(0);
   }
+  static bool mentions(const support::Size &size, StringRef symbol) {
+    return !symbol.empty() && size.mentions(support::Symbol::read(symbol));
+  }
   /// Whether an iteration finds a size that this one is computed from.
   static bool mentionsFoundIn(onnx::LoopOp loop, const support::Size &size) {
     return loop.block()
         .walk([&](Operation *op) {
           auto launch = dyn_cast<ingot::plan::LaunchOp>(op);
-          bool finds = (launch && launch.getFound() && size.mentions(*launch.getFound())) ||
-                       llvm::any_of(onnx::foundAt(op), [&](const std::string &s) { return size.mentions(s); }) ||
+          bool finds = (launch && launch.getFound() && size.mentions(support::Symbol::read(*launch.getFound()))) ||
+                       llvm::any_of(onnx::foundAt(op),
+                                    [&](const std::string &s) { return size.mentions(support::Symbol::read(s)); }) ||
                        llvm::any_of(onnx::growthsOf(op), [&](const onnx::Growth &g) {
-                         return size.mentions(g.inside) || size.mentions(g.behind);
+                         return mentions(size, g.inside) || mentions(size, g.behind);
                        });
           return finds ? WalkResult::interrupt() : WalkResult::advance();
         })
@@ -524,10 +529,8 @@ private:
   /// The size with the one that the op itself finds at its bound.
   support::Size knownBefore(Operation *op, const support::Size &size) {
     auto launch = dyn_cast<ingot::plan::LaunchOp>(op);
-    auto bound = launch && launch.getFound() ? found.find(launch.getFound()->str()) : found.end();
-    return bound == found.end() ? size : size.replaced([&](StringRef name) {
-      return name == bound->first ? bound->second : support::Size::symbol(name);
-    });
+    auto bound = launch && launch.getFound() ? found.find(support::Symbol::read(*launch.getFound())) : found.end();
+    return bound == found.end() ? size : size.replaced(bound->first, bound->second);
   }
 
   using Add =
@@ -540,12 +543,10 @@ private:
     support::Size bytes = bytesOf(v);
     if (i < loop.carried()) {
       SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
-      support::Size first = bytes.replaced([&](StringRef name) {
-        auto growth = llvm::find_if(growths, [&](const onnx::Growth &g) { return g.behind == name; });
-        auto most = found.find(name.str()); // room for all of it
-        return growth == growths.end() ? support::Size::symbol(name)
-               : most == found.end()   ? growth->start
-                                       : most->second;
+      support::Size first = bytes.replaced([&](support::Symbol name) {
+        auto growth = llvm::find_if(growths, [&](const onnx::Growth &g) { return g.behind == name.text(); });
+        auto most = found.find(name); // room for all of it
+        return growth == growths.end() ? support::Size(name) : most == found.end() ? growth->start : most->second;
       });
       add(askedAt(v), "before", 0, first);
       support::Size next = bytesOf(loop.yielded(i).get());
@@ -581,7 +582,7 @@ private:
       StringAttr turns = loop ? onnx::foundBy(op) : StringAttr();
       if (loop && changes(v)) {
         askOfChanging(loop, v, add);
-      } else if (turns && bytesOf(v).mentions(turns.getValue())) {
+      } else if (turns && bytesOf(v).mentions(support::Symbol::read(turns.getValue()))) {
         support::Size at = support::Size::symbol(op->getAttrOfType<StringAttr>("plan.number").getValue());
         support::Size slice = bytesOf(loop.yielded(v.getResultNumber()).get());
         add(number, "turn", at * slice, (at + 1) * slice);

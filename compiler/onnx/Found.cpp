@@ -2,7 +2,6 @@
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -11,23 +10,14 @@ namespace ingot::onnx {
 static constexpr StringRef choicesName = "onnx.choices", countName = "onnx.found_sizes", asksName = "onnx.asks",
                            growsName = "onnx.grows";
 
-/// The op below the module, or null.
-static Operation *functionOf(Operation *op) {
-  while (op && !isa_and_nonnull<ModuleOp>(op->getParentOp())) {
-    op = op->getParentOp();
-  }
-  return op;
-}
-
 StringAttr foundBy(Operation *op) { return op->getAttrOfType<StringAttr>(foundName); }
 
 static void addFact(Operation *function, const Size &fact) {
-  auto known = function->getAttrOfType<ArrayAttr>(factsName);
-  SmallVector<Attribute> facts(known ? known.getValue() : ArrayRef<Attribute>());
-  auto text = StringAttr::get(function->getContext(), fact.text());
-  if (!llvm::is_contained(facts, text)) {
-    facts.push_back(text);
-    function->setAttr(factsName, ArrayAttr::get(function->getContext(), facts));
+  support::Facts known = factsOf(function);
+  Sizes facts(known.sizes());
+  if (Size simple = fact.simplified(known); !llvm::is_contained(facts, simple)) {
+    facts.push_back(simple);
+    setFacts(function, facts);
   }
 }
 
@@ -38,25 +28,24 @@ static std::string newSymbol(Operation *function) {
   return "$" + std::to_string(number);
 }
 
-void setBound(Operation *op, StringRef symbol, const Size &bound) {
+void setBound(Operation *op, support::Symbol symbol, const Size &bound) {
   Operation *function = functionOf(op);
-  auto known = function->getAttrOfType<ArrayAttr>(factsName);
+  support::Facts known = factsOf(function);
+  Size simple = bound.simplified(known);
   bool said = false;
-  SmallVector<Attribute> facts;
-  for (Attribute fact : known ? known.getValue() : ArrayRef<Attribute>()) {
-    support::Bounds one = support::boundsIn({*Size::parse(cast<StringAttr>(fact).getValue())});
-    auto it = one.find(symbol.str());
-    bool same = it != one.end() && it->second == bound && !said;
+  Sizes facts;
+  for (const Size &fact : known.sizes()) {
+    bool about = support::boundedSymbol(fact) == symbol, same = about && fact + symbol == simple && !said;
     said |= same;
-    if (it == one.end() || same) {
+    if (!about || same) {
       facts.push_back(fact);
     }
   }
-  if (!known || facts.size() != known.size()) {
-    function->setAttr(factsName, ArrayAttr::get(function->getContext(), facts));
+  if (facts.size() != known.sizes().size()) {
+    setFacts(function, facts);
   }
   if (!said && !bound.isUnknown()) {
-    addFact(function, bound - Size::symbol(symbol));
+    addFact(function, simple - symbol);
   }
 }
 
@@ -128,12 +117,16 @@ Size chosenSize(Operation *branch, const Size &thenSize, const Size &elseSize) {
     return Size::unknown();
   }
   SmallVector<Choice> choices = choicesOf(branch);
-  support::Bounds bounds = boundsOf(function);
-  Size a = thenSize.bounded(bounds), b = elseSize.bounded(bounds);
+  support::Facts facts = factsOf(function);
+  Size a = thenSize.bounded(facts.bounds()), b = elseSize.bounded(facts.bounds());
   Size bound = thenSize.isUnknown() ? b : elseSize.isUnknown() ? a : max(a, b);
-  for (const Choice &c : choices) {
-    if (c.sizes[0].text() == thenSize.text() && c.sizes[1].text() == elseSize.text()) {
-      if (!bound.isUnknown() && !bounds.count(c.symbol)) { // a loop around it has forgotten
+  for (Choice &c : choices) {
+    for (Size &size : c.sizes) {
+      size = size.simplified(facts); // more may be known now
+    }
+    if (same(c.sizes[0], thenSize) && same(c.sizes[1], elseSize)) {
+      if (!bound.isUnknown() &&
+          !facts.bounds().count(support::Symbol::read(c.symbol))) { // a loop around it has forgotten
         addFact(function, bound - Size::symbol(c.symbol));
       }
       return Size::symbol(c.symbol);
@@ -218,7 +211,7 @@ std::set<std::string> foundInside(Operation *op) {
 bool mentionsAny(const Size &size, const std::set<std::string> &symbols) {
   bool any = false;
   if (!symbols.empty() && size.isFound()) {
-    size.eachSymbol([&](StringRef name) { any |= symbols.count(name.str()) > 0; });
+    size.eachSymbol([&](support::Symbol symbol) { any |= symbols.count(symbol.str()) > 0; });
   }
   return any;
 }
@@ -246,9 +239,7 @@ struct Replacement {
   StringRef symbol;
   const Size &by;
 
-  Size operator()(const Size &size) const {
-    return size.replaced([&](StringRef name) { return name == symbol ? by : Size::symbol(name); });
-  }
+  Size operator()(const Size &size) const { return size.replaced(support::Symbol::read(symbol), by); }
   /// "a" or "a=b".
   std::string check(StringRef text) const {
     auto [a, b] = text.split('=');
@@ -291,10 +282,14 @@ void replaceFound(Operation *op, StringRef symbol, const Size &size) {
     if (!growths.empty()) {
       setGrowths(inner, growths);
     }
-    if (auto facts = inner->getAttrOfType<ArrayAttr>(factsName)) {
-      ArrayAttr replaced = replacement.in(facts);
-      llvm::SetVector<Attribute> different(replaced.begin(), replaced.end());
-      inner->setAttr(factsName, ArrayAttr::get(inner->getContext(), different.getArrayRef()));
+    if (auto facts = inner->getAttrOfType<SizesAttr>(factsName)) {
+      Sizes replaced;
+      for (const Size &fact : facts.getValues()) {
+        if (Size now = replacement(fact); !llvm::is_contained(replaced, now)) {
+          replaced.push_back(now);
+        }
+      }
+      setFacts(inner, replaced);
     }
     std::vector<SizeCheck> checks = checksOf(inner);
     if (!checks.empty()) {

@@ -38,7 +38,7 @@ void setGrowths(mlir::Operation *loop, llvm::ArrayRef<Growth> growths);
 Growth newGrowth(mlir::Operation *loop, const Size &start, bool carried);
 
 /// Says that a found size is at most `bound` (unknown: nothing bounds it), whatever has been said before.
-void setBound(mlir::Operation *op, llvm::StringRef symbol, const Size &bound);
+void setBound(mlir::Operation *op, support::Symbol symbol, const Size &bound);
 
 /// Sizes in data become found sizes only when nothing else tells them, in a second simplification
 /// (graph/AskSizes.h): the function says in `onnx.asks` whether that is on, and whether they need a bound.
@@ -63,7 +63,7 @@ bool speaksOf(mlir::Operation *op, const std::set<std::string> &symbols);
 /// Writes `size` wherever the function around `op` speaks of `symbol`, but for types: they are inferred.
 void replaceFound(mlir::Operation *op, llvm::StringRef symbol, const Size &size);
 
-/// Of the found sizes of a function.
-inline support::Bounds boundsOf(mlir::Operation *function) { return support::boundsIn(factsOf(function)); }
+/// Of the found sizes of the function around (or that is) `op`.
+inline const support::Bounds &boundsOf(mlir::Operation *op) { return factsOf(op).bounds(); }
 
 } // namespace ingot::onnx

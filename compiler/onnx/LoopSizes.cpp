@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
+using ingot::support::Symbol;
 
 namespace ingot::onnx {
 
@@ -22,15 +23,15 @@ static constexpr int mostRounds = 32, deepest = 8;
 static constexpr int64_t mostCounted = int64_t(1) << 31;
 
 /// What the one element of a tensor cannot exceed.
-static Size mostIn(Value v, int depth = 0) {
+static Size mostIn(Value v, const support::Facts &facts, int depth = 0) {
   v = withoutReshapes(v);
   Operation *op = v.getDefiningOp();
   if (Size number = numberIn(v); !number.isUnknown()) {
-    return number.atLeast(mostCounted) ? Size::unknown() : number;
+    return number.atLeast(mostCounted, facts) ? Size::unknown() : number;
   }
   if (op && isa<MinOp>(op) && depth < deepest) {
     for (Value operand : op->getOperands()) {
-      if (Size most = mostIn(operand, depth + 1); !most.isUnknown()) {
+      if (Size most = mostIn(operand, facts, depth + 1); !most.isUnknown()) {
         return most;
       }
     }
@@ -38,14 +39,13 @@ static Size mostIn(Value v, int depth = 0) {
   return Size::unknown();
 }
 
-static Size notNegative(const Size &size) {
-  return size.isNumber()                       ? Size(std::max<int64_t>(0, size.number()))
-         : size.isUnknown() || size.atLeast(0) ? size
-                                               : max(size, 0);
+static Size notNegative(const Size &size, const support::Facts &facts) {
+  return size.isUnknown() ? size : max(size, 0).simplified(facts);
 }
 
 Size LoopSizes::mostTurns(LoopOp loop) {
-  return present(loop.getTrips()) ? notNegative(mostIn(loop.getTrips())) : Size::unknown();
+  support::Facts facts = factsOf(loop);
+  return present(loop.getTrips()) ? notNegative(mostIn(loop.getTrips(), facts), facts) : Size::unknown();
 }
 
 bool LoopSizes::turnsAll(LoopOp loop) {
@@ -55,12 +55,21 @@ bool LoopSizes::turnsAll(LoopOp loop) {
 }
 
 Size LoopSizes::turns(LoopOp loop) {
-  return present(loop.getTrips()) ? notNegative(numberIn(loop.getTrips())) : Size::unknown();
+  return present(loop.getTrips()) ? notNegative(numberIn(loop.getTrips()), factsOf(loop)) : Size::unknown();
 }
 
 LoopSizes::LoopSizes(LoopOp loop)
     : loop(loop), mayGrow(askingIn(loop) != Asking::No), needsNoBound(askingIn(loop) == Asking::Any),
-      growths(growthsOf(loop)) {}
+      growths(readGrowths(loop)) {}
+
+SmallVector<Growth> LoopSizes::readGrowths(LoopOp loop) {
+  SmallVector<Growth> growths = growthsOf(loop);
+  support::Facts facts = factsOf(loop); // more may be known than when they were written
+  for (Growth &g : growths) {
+    g.start = g.start.simplified(facts), g.next = g.next.simplified(facts);
+  }
+  return growths;
+}
 
 Growth *LoopSizes::inside(const Size &size) {
   auto it =
@@ -135,7 +144,7 @@ LogicalResult LoopSizes::inferBody() {
         return failure();
       }
     }
-    growths = growthsOf(loop); // loops in it may have replaced symbols of theirs
+    growths = readGrowths(loop); // loops in it may have replaced symbols of theirs
     FailureOr<bool> changed = joinAll();
     if (failed(changed)) {
       return failure();
@@ -208,7 +217,7 @@ bool LoopSizes::merge() {
   for (size_t before = 0; before != kinds;) {
     before = kinds;
     kinds = split([&](const Growth &g) {
-      Size next = g.next.replaced([&](StringRef name) { return Size::symbol(kindOf(name)); });
+      Size next = g.next.replaced([&](Symbol symbol) { return Size(Symbol::read(kindOf(symbol))); });
       return kindOf(g.inside) + " " + next.text();
     });
   }
@@ -230,7 +239,7 @@ void LoopSizes::replace(StringRef symbol, const Size &size) {
   llvm::erase_if(growths, [&](const Growth &g) { return g.inside == symbol; });
   setGrowths(loop, growths);
   replaceFound(loop, symbol, size);
-  growths = growthsOf(loop);
+  growths = readGrowths(loop);
   for (unsigned i = 0; i < loop.carried(); ++i) {
     if (auto type = ranked(loop.argument(i))) {
       Sizes sizes = sizesOf(type);
@@ -246,7 +255,7 @@ void LoopSizes::replace(StringRef symbol, const Size &size) {
 void LoopSizes::forget() {
   setGrowths(loop, growths);
   for (const std::string &symbol : foundInside(loop)) {
-    setBound(loop, symbol, Size::unknown());
+    setBound(loop, Symbol::read(symbol), Size::unknown());
   }
 }
 
@@ -254,35 +263,31 @@ void LoopSizes::forget() {
 
 /// Found sizes from before the loop stand like symbols of the caller while bounds are computed: the facts about them
 /// are used later.
-static constexpr StringRef outerPrefix = "@";
-
-static Size renamed(const Size &size, llvm::function_ref<bool(StringRef)> rename) {
-  return size.replaced([&](StringRef name) {
-    return Size::symbol(rename(name) ? (outerPrefix + name.drop_front()).str() : name.str());
-  });
+static Size renamed(const Size &size, llvm::function_ref<bool(Symbol)> rename) {
+  return size.replaced([&](Symbol symbol) { return rename(symbol) ? symbol.outer() : symbol; });
 }
 static Size restored(const Size &size) {
-  return size.replaced([&](StringRef name) {
-    return Size::symbol(name.starts_with(outerPrefix) ? ("$" + name.drop_front()).str() : name.str());
-  });
+  return size.replaced(
+      [&](Symbol symbol) { return symbol.kind() == support::SymbolKind::Outer ? symbol.inner() : symbol; });
 }
 
 /// What bounds an axis that is `start`, then `next`, which `known` sizes that the body finds bound.
-static Size boundOf(const Growth &growth, const Size &turns, const support::Bounds &known) {
-  auto isOwn = [&](StringRef name) { return name == growth.inside; };
+static Size boundOf(const Growth &growth, const Size &turns, const support::Bounds &known,
+                    const support::Facts &facts) {
+  Symbol inside = Symbol::read(growth.inside);
+  auto isOwn = [&](Symbol symbol) { return symbol == inside; };
   support::Bounds withOwn;
   for (auto &[symbol, bound] : known) {
     withOwn[symbol] = renamed(bound, isOwn);
   }
-  Size own = renamed(Size::symbol(growth.inside), isOwn), most = renamed(growth.next, isOwn).bounded(withOwn);
-  std::string name = own.text();
+  Size own = inside.outer(), most = renamed(growth.next, isOwn).bounded(withOwn);
   if (!most.isUnknown()) {
     Size added = most - own;
-    if ((own - most).atLeast(0)) {
+    if ((own - most).atLeast(0, facts)) {
       return growth.start;
     }
-    if (!added.mentions(name) && !turns.isUnknown()) {
-      return growth.start + turns * (added.atLeast(0) ? added : max(added, 0));
+    if (!added.mentions(inside.outer()) && !turns.isUnknown()) {
+      return growth.start + turns * max(added, 0).simplified(facts);
     }
   }
   most = growth.next.bounded(known); // whatever it is now
@@ -292,38 +297,39 @@ static Size boundOf(const Growth &growth, const Size &turns, const support::Boun
 void LoopSizes::findBounds() {
   setGrowths(loop, growths);
   std::set<std::string> inner = foundInside(loop);
-  auto isOuter = [&](StringRef name) { return Size::isFound(name) && !inner.count(name.str()); };
-  auto isChanging = [&](StringRef name) {
-    return llvm::any_of(growths, [&](const Growth &g) { return g.inside == name; });
+  auto isOuter = [&](Symbol symbol) { return symbol.isFound() && !inner.count(symbol.str()); };
+  auto isChanging = [&](Symbol symbol) {
+    return llvm::any_of(growths, [&](const Growth &g) { return g.inside == symbol.text(); });
   };
+  support::Facts facts = factsOf(loop);
   support::Bounds known;
-  for (auto &[symbol, bound] : boundsOf(loop->getParentOfType<func::FuncOp>())) {
-    if (inner.count(symbol) && !isChanging(symbol)) {
-      known[symbol] = renamed(bound, isOuter);
+  for (auto &[symbol, bound] : facts.bounds()) {
+    if (inner.count(symbol.str()) && !isChanging(symbol)) {
+      known[symbol] = renamed(bound.simplified(facts), isOuter);
     }
   }
   Size turns = renamed(mostTurns(loop), isOuter);
   for (bool more = true; more;) {
     more = false;
     for (const Growth &g : growths) {
-      if (g.inside.empty() || g.next.isUnknown() || known.count(g.inside)) {
+      if (g.inside.empty() || g.next.isUnknown() || known.count(Symbol::read(g.inside))) {
         continue;
       }
-      Size bound = boundOf({g.inside, "", renamed(g.start, isOuter), renamed(g.next, isOuter)}, turns, known);
+      Size bound = boundOf({g.inside, "", renamed(g.start, isOuter), renamed(g.next, isOuter)}, turns, known, facts);
       if (!bound.isUnknown()) {
-        known[g.inside] = bound;
+        known[Symbol::read(g.inside)] = bound;
         more = true;
       }
     }
   }
   for (const Growth &g : growths) {
-    auto bound = known.find(g.inside);
+    auto bound = known.find(Symbol::read(g.inside));
     Size most = g.inside.empty()       ? renamed(g.next, isOuter).bounded(known)
                 : bound == known.end() ? Size::unknown()
                                        : bound->second;
-    setBound(loop, g.behind, restored(most));
+    setBound(loop, Symbol::read(g.behind), restored(most));
     if (!g.inside.empty()) {
-      setBound(loop, g.inside, restored(most));
+      setBound(loop, Symbol::read(g.inside), restored(most));
     }
   }
 }
@@ -332,13 +338,14 @@ void LoopSizes::findBounds() {
 
 /// What has become of an axis: known before the loop, if each of a known number of iterations adds the same.
 Size LoopSizes::behind(const Growth &growth) {
-  bool hasBound = needsNoBound || boundsOf(loop->getParentOfType<func::FuncOp>()).count(growth.behind);
+  bool hasBound = needsNoBound || boundsOf(loop).count(Symbol::read(growth.behind));
   if (growth.next.isUnknown() || !hasBound) {
     return Size::unknown();
   }
   Size added = growth.inside.empty() ? Size::unknown() : growth.next - Size::symbol(growth.inside);
   Size times = turnsAll(loop) && !mostTurns(loop).isUnknown() ? turns(loop) : Size::unknown();
-  if (added.isUnknown() || times.isUnknown() || !added.atLeast(0) || mentionsAny(added, foundInside(loop))) {
+  if (added.isUnknown() || times.isUnknown() || !added.atLeast(0, factsOf(loop)) ||
+      mentionsAny(added, foundInside(loop))) {
     return Size::symbol(growth.behind);
   }
   Size whole = growth.start + times * added;
@@ -384,7 +391,7 @@ Sizes LoopSizes::sliceBehind(unsigned i) {
       growths.erase(growth);
       setGrowths(loop, growths);
       replaceFound(loop, behind, size);
-      growths = growthsOf(loop);
+      growths = readGrowths(loop);
     }
   }
   findBounds();

@@ -31,6 +31,7 @@ private:
   bool mayGrow, needsNoBound;
   llvm::SmallVector<Growth> growths;
 
+  static llvm::SmallVector<Growth> readGrowths(LoopOp loop);
   mlir::TensorType entering(unsigned i);
   mlir::TensorType joined(mlir::RankedTensorType before, mlir::RankedTensorType next);
   llvm::FailureOr<bool> joinAll();

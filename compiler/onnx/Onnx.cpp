@@ -1,6 +1,7 @@
 // The dialect's registration, and the helpers by which ops are made and typed.
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -13,6 +14,7 @@ namespace ingot::onnx {
 
 // Each family file registers the ops of its .td; the listing is made from the folder.
 void OnnxDialect::initialize() {
+  addSizeAttributes();
 #define FAMILY(Name) register##Name(*this);
 #include "compiler/onnx/ops/All.inc"
 #undef FAMILY
@@ -60,8 +62,9 @@ LogicalResult updateTypes(Operation *op) {
   if (failed(infer.inferTypes(types))) {
     return failure();
   }
+  support::Facts facts = factsOf(op);
   for (auto [result, type] : llvm::zip_equal(op->getResults(), types)) {
-    result.setType(type);
+    result.setType(simplified(type, facts));
   }
   return success();
 }

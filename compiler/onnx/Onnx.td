@@ -1,6 +1,7 @@
 // The onnx dialect and the base classes of its ops. Ops, attributes and their names are those of the ONNX standard, newest form of each op.
 #ifndef INGOT_ONNX
 #define INGOT_ONNX
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "compiler/onnx/Interfaces.td"
@@ -10,10 +11,32 @@ def Onnx_Dialect : Dialect {
   let cppNamespace = "::ingot::onnx";
   let summary = "ONNX operators on tensors";
   let hasConstantMaterializer = 1;
+  let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = [{
+    /// Of Shapes.cpp.
+    void addSizeAttributes();
     /// Registers ops; called by the register<Family>() functions of ops/.
     template <typename... Ops> void add() { addOperations<Ops...>(); }
   }];
+}
+
+// Sizes (compiler/support/Size.h). Their texts are quoted: the symbols of a model have names of its own.
+def Onnx_SizeParameter : AttrOrTypeParameter<"::ingot::support::Size", "a size"> {
+  let comparator = "same($_lhs, $_rhs)";
+}
+def Onnx_SizesParameter : ArrayRefParameter<"::ingot::support::Size", "sizes"> {
+  let comparator = "::ingot::support::same($_lhs, $_rhs)";
+}
+class Onnx_Attr<string name, string keyword, dag fields> : AttrDef<Onnx_Dialect, name> {
+  let mnemonic = keyword;
+  let parameters = fields;
+  let hasCustomAssemblyFormat = 1;
+}
+def Onnx_SizeAttr : Onnx_Attr<"Size", "size", (ins Onnx_SizeParameter:$value)> {
+  let summary = "a size: `#onnx.size<\"1+batch\">`, `#onnx.size<8>`, `#onnx.size<?>` where it is not known";
+}
+def Onnx_SizesAttr : Onnx_Attr<"Sizes", "sizes", (ins Onnx_SizesParameter:$values)> {
+  let summary = "several sizes: `#onnx.sizes<\"batch\", 3>`";
 }
 
 // Element types, as the standard's newest forms allow them; what old forms allow is among these.

@@ -1,12 +1,92 @@
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/Onnx.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
 
 using namespace mlir;
 
 #include "compiler/onnx/Encoding.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/onnx/Attributes.cpp.inc"
 
 namespace ingot::onnx {
+
+// Attributes.
+
+void OnnxDialect::addSizeAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "compiler/onnx/Attributes.cpp.inc"
+      >();
+}
+
+/// A number, a quoted expression, or `?`.
+static FailureOr<Size> parseSize(AsmParser &parser) {
+  int64_t number;
+  OptionalParseResult isNumber = parser.parseOptionalInteger(number);
+  if (isNumber.has_value()) {
+    if (failed(*isNumber)) {
+      return failure();
+    }
+    return Size(number);
+  }
+  if (succeeded(parser.parseOptionalQuestion())) {
+    return Size::unknown();
+  }
+  SMLoc loc = parser.getCurrentLocation();
+  std::string text;
+  if (failed(parser.parseString(&text))) {
+    return failure();
+  }
+  std::optional<Size> size = Size::parse(text);
+  if (!size) {
+    return parser.emitError(loc, "'") << text << "' is not a size";
+  }
+  return *size;
+}
+static void print(AsmPrinter &printer, const Size &size) {
+  if (size.isUnknown()) {
+    printer << '?';
+  } else if (size.isNumber()) {
+    printer << size.number();
+  } else {
+    printer << '"' << size.text() << '"';
+  }
+}
+
+Attribute SizeAttr::parse(AsmParser &parser, Type) {
+  FailureOr<Size> size = failure();
+  bool ok = succeeded(parser.parseLess()) && succeeded(size = parseSize(parser)) && succeeded(parser.parseGreater());
+  return ok ? get(parser.getContext(), *size) : SizeAttr();
+}
+void SizeAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  onnx::print(printer, getValue());
+  printer << '>';
+}
+
+Attribute SizesAttr::parse(AsmParser &parser, Type) {
+  Sizes sizes;
+  auto one = [&]() -> LogicalResult {
+    FailureOr<Size> size = parseSize(parser);
+    if (succeeded(size)) {
+      sizes.push_back(*size);
+    }
+    return size;
+  };
+  bool ok = succeeded(parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, one));
+  return ok ? get(parser.getContext(), sizes) : SizesAttr();
+}
+void SizesAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(getValues(), printer, [&](const Size &size) { onnx::print(printer, size); });
+  printer << '>';
+}
+
+// Types.
 
 RankedTensorType tensorOf(ArrayRef<int64_t> shape, Type element) { return RankedTensorType::get(shape, element); }
 UnrankedTensorType unrankedOf(Type element) { return UnrankedTensorType::get(element); }
@@ -50,9 +130,48 @@ std::string textOf(ArrayRef<Size> sizes) {
   return text + "]";
 }
 
+// Facts.
+
+Operation *functionOf(Operation *op) {
+  while (op && !isa_and_nonnull<ModuleOp>(op->getParentOp())) {
+    op = op->getParentOp();
+  }
+  return op;
+}
+
+support::Facts factsOf(Operation *op) {
+  Operation *function = functionOf(op);
+  auto facts = function ? function->getAttrOfType<SizesAttr>(factsName) : SizesAttr();
+  return facts ? support::Facts(facts.getValues()) : support::Facts();
+}
+
+void setFacts(Operation *function, ArrayRef<Size> facts) {
+  if (facts.empty()) {
+    function->removeAttr(factsName);
+  } else {
+    function->setAttr(factsName, SizesAttr::get(function->getContext(), facts));
+  }
+}
+
+Type simplified(Type type, const support::Facts &facts) {
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  if (!ranked || ranked.hasStaticShape() || facts.sizes().empty()) {
+    return type;
+  }
+  Sizes sizes = sizesOf(ranked);
+  for (Size &size : sizes) {
+    size = size.simplified(facts);
+  }
+  return sizedType(sizes, ranked.getElementType());
+}
+
+// What a run must keep to.
+
 static constexpr StringRef requiresName = "onnx.requires";
 
-LogicalResult require(Operation *op, const Size &a, const Size &b) {
+LogicalResult require(Operation *op, const Size &x, const Size &y) {
+  support::Facts facts = factsOf(op);
+  Size a = x.simplified(facts), b = y.simplified(facts);
   if (a == b || a.isUnknown() || b.isUnknown()) {
     return success();
   }
@@ -72,22 +191,13 @@ LogicalResult require(Operation *op, const Size &a, const Size &b) {
 SmallVector<std::pair<Size, Size>> requirementsOf(Operation *op) {
   SmallVector<std::pair<Size, Size>> all;
   if (auto texts = op->getAttrOfType<ArrayAttr>(requiresName)) {
+    support::Facts facts = factsOf(op); // it may be more than when they were noted
     for (StringRef text : texts.getAsValueRange<StringAttr>()) {
       auto [a, b] = text.split('=');
-      all.emplace_back(*Size::parse(a), *Size::parse(b));
+      all.emplace_back(Size::parse(a)->simplified(facts), Size::parse(b)->simplified(facts));
     }
   }
   return all;
-}
-
-Sizes factsOf(Operation *function) {
-  Sizes facts;
-  if (auto texts = function->getAttrOfType<ArrayAttr>(factsName)) {
-    for (StringRef text : texts.getAsValueRange<StringAttr>()) {
-      facts.push_back(*Size::parse(text));
-    }
-  }
-  return facts;
 }
 
 std::vector<SizeCheck> checksOf(Operation *function) {
@@ -137,14 +247,16 @@ std::vector<std::string> symbolsOf(Operation *function, TypeRange inputs) {
 }
 
 std::optional<Sizes> broadcast(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b) {
+  support::Facts facts = factsOf(op);
   Sizes result(std::max(a.size(), b.size()), 1);
   for (size_t i = 0; i < result.size(); ++i) {
-    Size x = i < a.size() ? a[a.size() - 1 - i] : Size(1), y = i < b.size() ? b[b.size() - 1 - i] : Size(1);
+    Size x = i < a.size() ? a[a.size() - 1 - i].simplified(facts) : Size(1),
+         y = i < b.size() ? b[b.size() - 1 - i].simplified(facts) : Size(1);
     Size &r = result[result.size() - 1 - i];
     bool mayBeNone = x.is(1) && y.isFound(); // of 1 and what may be 0 comes what it is
-    if (x == y || (y.repeats() && !mayBeNone)) {
+    if (x == y || (y.repeats(facts) && !mayBeNone)) {
       r = x;
-    } else if (x.repeats()) {
+    } else if (x.repeats(facts)) {
       r = y;
     } else if (failed(require(op, x, y))) {
       return std::nullopt;

@@ -3,6 +3,7 @@
 // numbers and for what is not known: tensor<?x?x768xf32, ["batch", "sequence", ""]>.
 #pragma once
 #include "compiler/support/Size.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/TypeRange.h"
@@ -10,6 +11,8 @@
 #include <optional>
 
 #include "compiler/onnx/Encoding.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/onnx/Attributes.h.inc"
 
 namespace ingot::onnx {
 
@@ -40,16 +43,24 @@ bool isSized(mlir::Value v);
 /// "[batch, 3, ?]"
 std::string textOf(llvm::ArrayRef<Size> sizes);
 
+/// The op below the module that `op` is in, or is: a function. Null: there is none.
+mlir::Operation *functionOf(mlir::Operation *op);
+
+/// What runs that are let in keep to: the attribute of the function around (or that is) `op`. Type inference answers in
+/// terms of them: sizes are written simplified by updateTypes() and by what notes requirements.
+support::Facts factsOf(mlir::Operation *op);
+inline constexpr llvm::StringRef factsName = "onnx.facts";
+/// Sizes that are not negative in a run that is let in.
+void setFacts(mlir::Operation *function, llvm::ArrayRef<Size> facts);
+/// The type with its sizes in terms of the facts.
+mlir::Type simplified(mlir::Type type, const support::Facts &facts);
+
 /// Notes that the op is right only for symbols that make `a` and `b` equal: checked when the model runs. Failure when
 /// they cannot be equal, without a message.
 llvm::LogicalResult require(mlir::Operation *op, const Size &a, const Size &b);
 
 /// What has been required of an op.
 llvm::SmallVector<std::pair<Size, Size>> requirementsOf(mlir::Operation *op);
-
-/// The function's attribute that lists sizes which are not negative in a run that is let in; see support::Assuming.
-inline constexpr llvm::StringRef factsName = "onnx.facts";
-Sizes factsOf(mlir::Operation *function);
 
 /// What a run is refused for: sizes that are negative ("a") or that differ ("a=b"), and the node that says so. Kept on
 /// the function, where the ops that require it may be gone.

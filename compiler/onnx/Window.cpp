@@ -71,7 +71,7 @@ static void distribute(Window &w, size_t i, const Size &total, bool upper) {
 
 /// Requires of a run that `size` is not negative. Failure when it always is.
 static LogicalResult requireNotNegative(Operation *op, const Size &size) {
-  return size.atLeast(0) ? success() : require(op, min(Size(0), size), 0);
+  return size.atLeast(0, factsOf(op)) ? success() : require(op, min(Size(0), size), 0);
 }
 
 FailureOr<Window> windowOf(Operation *op, ArrayRef<Size> spatial, ArrayRef<int64_t> kernel) {

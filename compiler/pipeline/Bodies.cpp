@@ -18,14 +18,11 @@ static constexpr size_t mostBodies = 16;
 using Values = std::map<std::string, int64_t>;
 
 static Size fixed(const Size &size, const Values &values) {
-  auto symbol = [&](StringRef name) {
+  auto symbol = [&](support::Symbol name) {
     auto value = values.find(name.str());
-    return value == values.end() ? Size::symbol(name) : Size(value->second);
+    return value == values.end() ? Size(name) : Size(value->second);
   };
-  auto call = [](StringRef name, const Size &a, const Size &b) {
-    return name == "div" ? floorDiv(a, b) : name == "min" ? min(a, b) : max(a, b);
-  };
-  return size.isUnknown() ? size : size.compute<Size>({symbol, call});
+  return size.replaced(symbol);
 }
 
 /// Types of the arguments and what is known of the symbols; everything else is inferred anew.
@@ -40,19 +37,16 @@ static void fix(func::FuncOp function, const Values &values) {
   }
   function.setType(FunctionType::get(function.getContext(), function.getBody().front().getArgumentTypes(),
                                      function.getResultTypes()));
-  SmallVector<Attribute> facts;
-  onnx::Sizes known = onnx::factsOf(function);
-  function->removeAttr(onnx::factsName);
+  support::Facts known = onnx::factsOf(function);
+  onnx::Sizes facts;
   function->removeAttr(onnx::checksName);
-  for (const Size &fact : known) {
+  for (const Size &fact : known.sizes()) {
     if (Size rest = fixed(fact, values); !rest.isNumber()) {
-      facts.push_back(StringAttr::get(function.getContext(), rest.text()));
+      facts.push_back(rest);
       onnx::addCheck(function, {rest.text(), ""});
     }
   }
-  if (!facts.empty()) {
-    function->setAttr(onnx::factsName, ArrayAttr::get(function.getContext(), facts));
-  }
+  onnx::setFacts(function, facts);
 }
 
 /// A copy of an imported model for some sizes.

@@ -136,10 +136,10 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
         tensorInfo(t, function.getResultAttrOfType<StringAttr>(i, "onnx.name"), "output" + std::to_string(i)));
   }
   info.symbols.clear();
-  support::Sizes facts = onnx::factsOf(function);
+  support::Facts facts = onnx::factsOf(function);
   std::vector<onnx::SizeCheck> checks = onnx::checksOf(function);
   for (const std::string &name : onnx::symbolsOf(function, function.getArgumentTypes())) {
-    info.symbols.push_back(symbolInfo(name, facts, checks));
+    info.symbols.push_back(symbolInfo(name, facts.sizes(), checks));
     info.symbols.back().from = placesOf(name, info.inputs);
   }
   info.requirements.clear();

@@ -1,79 +1,310 @@
 #include "compiler/support/Size.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/Twine.h"
+#include <mutex>
 #include <numeric>
 
 namespace ingot::support {
 
+using detail::Factor;
+using detail::FactsNode;
+using detail::Sum;
+using detail::SymbolNode;
+using detail::Term;
 using llvm::StringRef;
 
-Size Size::symbol(StringRef name) {
-  Size s;
-  s.terms[{name.str()}] = 1;
-  return s;
+// Nodes.
+
+struct detail::SymbolNode {
+  SymbolKind kind;
+  StringRef text;
+};
+
+struct detail::FactsNode : llvm::FoldingSetNode {
+  Sizes all, others; ///< others: but for those in `bounds`
+  Bounds bounds;
+  mutable std::mutex mutex;
+  mutable llvm::DenseMap<const Sum *, Size> simplified; ///< what has been asked for
+
+  void Profile(llvm::FoldingSetNodeID &id) const { profile(id, all); }
+  static void profile(llvm::FoldingSetNodeID &id, llvm::ArrayRef<Size> sizes);
+};
+
+const Sum Size::unknownSum;
+
+namespace {
+using Factors = llvm::SmallVector<const Factor *, 2>;
+
+bool before(const Factor *a, const Factor *b) { return a != b && a->text < b->text; }
+bool before(const Factors &a, const Factors &b) {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                      [](const Factor *x, const Factor *y) { return before(x, y); });
 }
 
-Size Size::makeCall(StringRef name, const Size &a, const Size &b) {
-  return symbol(name.str() + "(" + a.text() + "," + b.text() + ")");
+/// All nodes that there are. Never destroyed: Sizes may be static.
+struct Nodes {
+  std::mutex mutex;
+  llvm::StringMap<SymbolNode> symbols;
+  llvm::FoldingSet<Factor> factors;
+  llvm::FoldingSet<Sum> sums;
+  llvm::FoldingSet<FactsNode> facts;
+
+  static Nodes &all() {
+    static Nodes &nodes = *new Nodes;
+    return nodes;
+  }
+};
+} // namespace
+
+void Factor::profile(llvm::FoldingSetNodeID &id, std::optional<Symbol> symbol, Call call, const Size &a,
+                     const Size &b) {
+  id.AddPointer(symbol ? symbol->text().data() : nullptr);
+  id.AddInteger(static_cast<int>(call));
+  a.addTo(id), b.addTo(id);
+}
+
+void Sum::profile(llvm::FoldingSetNodeID &id, llvm::ArrayRef<Term> terms) {
+  for (const Term &term : terms) {
+    id.AddInteger(term.coefficient);
+    id.AddInteger(term.factors.size());
+    for (const Factor *factor : term.factors) {
+      id.AddPointer(factor);
+    }
+  }
+}
+
+void FactsNode::profile(llvm::FoldingSetNodeID &id, llvm::ArrayRef<Size> sizes) {
+  for (const Size &size : sizes) {
+    size.addTo(id);
+  }
+}
+
+/// The node that equals the one described, which `fill` completes where it is new.
+template <typename Node, typename... Key>
+static const Node *unique(llvm::FoldingSet<Node> &all, llvm::function_ref<void(Node &)> fill, const Key &...key) {
+  llvm::FoldingSetNodeID id;
+  Node::profile(id, key...);
+  std::lock_guard lock(Nodes::all().mutex);
+  void *place;
+  if (const Node *known = all.FindNodeOrInsertPos(id, place)) {
+    return known;
+  }
+  auto *made = new Node;
+  fill(*made);
+  all.InsertNode(made, place);
+  return made;
+}
+
+// Symbols.
+
+Symbol Symbol::of(SymbolKind kind, StringRef text) {
+  Nodes &nodes = Nodes::all();
+  std::lock_guard lock(nodes.mutex);
+  auto [it, isNew] = nodes.symbols.try_emplace(text, SymbolNode{kind, ""});
+  if (isNew) {
+    it->second.text = it->first();
+  }
+  return Symbol(&it->second);
+}
+
+static constexpr StringRef foundPrefix = "$", iterationPrefix = "#", presencePrefix = "#present", outerPrefix = "@";
+
+Symbol Symbol::chosen(StringRef name) { return of(SymbolKind::Chosen, name); }
+Symbol Symbol::found(int64_t number) { return of(SymbolKind::Found, (foundPrefix + llvm::Twine(number)).str()); }
+Symbol Symbol::iteration(int64_t number) {
+  return of(SymbolKind::Iteration, (iterationPrefix + llvm::Twine(number)).str());
+}
+Symbol Symbol::presence(int64_t input) { return of(SymbolKind::Presence, (presencePrefix + llvm::Twine(input)).str()); }
+Symbol Symbol::read(StringRef text) {
+  return of(text.starts_with(foundPrefix)       ? SymbolKind::Found
+            : text.starts_with(presencePrefix)  ? SymbolKind::Presence
+            : text.starts_with(iterationPrefix) ? SymbolKind::Iteration
+            : text.starts_with(outerPrefix)     ? SymbolKind::Outer
+                                                : SymbolKind::Chosen,
+            text);
+}
+Symbol Symbol::outer() const {
+  assert(isFound());
+  return of(SymbolKind::Outer, (outerPrefix + text().drop_front(foundPrefix.size())).str());
+}
+Symbol Symbol::inner() const {
+  assert(kind() == SymbolKind::Outer);
+  return of(SymbolKind::Found, (foundPrefix + text().drop_front(outerPrefix.size())).str());
+}
+SymbolKind Symbol::kind() const { return node->kind; }
+StringRef Symbol::text() const { return node->text; }
+
+// Expressions.
+
+static StringRef nameOf(Call call) { return call == Call::Div ? "div" : call == Call::Min ? "min" : "max"; }
+
+/// Terms in their order, while they are put together.
+class Polynomial {
+public:
+  Polynomial() = default;
+  explicit Polynomial(const Size &size) {
+    if (size.sum) {
+      terms.assign(size.sum->terms.begin(), size.sum->terms.end());
+    } else if (size.value) {
+      terms.push_back({{}, size.value});
+    }
+  }
+  llvm::SmallVector<Term, 4> terms;
+
+  /// False on overflow.
+  bool add(const Factors &factors, int64_t coefficient) {
+    auto it = llvm::lower_bound(terms, factors, [](const Term &t, const Factors &f) { return before(t.factors, f); });
+    if (it == terms.end() || it->factors != factors) {
+      if (coefficient) {
+        terms.insert(it, {factors, coefficient});
+      }
+      return true;
+    }
+    if (__builtin_add_overflow(it->coefficient, coefficient, &it->coefficient)) {
+      return false;
+    }
+    if (it->coefficient == 0) {
+      terms.erase(it);
+    }
+    return true;
+  }
+
+  Size size() const {
+    if (terms.empty()) {
+      return 0;
+    }
+    if (terms.size() == 1 && terms.front().factors.empty()) {
+      return terms.front().coefficient;
+    }
+    auto fill = [&](Sum &sum) {
+      sum.terms.assign(terms.begin(), terms.end());
+      for (const Term &term : terms) {
+        for (const Factor *f : term.factors) {
+          sum.isFound |= f->isFound, sum.divides |= f->divides, sum.chooses |= f->chooses;
+        }
+      }
+    };
+    return Size(unique<Sum>(Nodes::all().sums, fill, llvm::ArrayRef<Term>(terms)));
+  }
+
+  static Size of(const Factor *factor) { return of(Term{{factor}, 1}); }
+  static Size of(const Term &term) {
+    Polynomial one;
+    one.terms.push_back(term);
+    return one.size();
+  }
+  static Size of(Symbol symbol) {
+    auto fill = [&](Factor &f) {
+      f.symbol = symbol;
+      f.text = symbol.str();
+      f.isFound = symbol.isFound();
+    };
+    return of(unique<Factor>(Nodes::all().factors, fill, std::optional(symbol), Call::Div, Size(), Size()));
+  }
+  /// The call as it stands.
+  static Size of(Call call, const Size &a, const Size &b) {
+    std::string text = (nameOf(call) + "(" + a.text() + "," + b.text() + ")").str();
+    bool x = a.provably(0), y = b.provably(0);
+    auto fill = [&](Factor &f) {
+      f.call = call, f.a = a, f.b = b;
+      f.text = std::move(text);
+      f.isFound = a.isFound() || b.isFound();
+      f.divides = call == Call::Div || a.divides() || b.divides();
+      f.chooses = call != Call::Div || (a.sum && a.sum->chooses) || (b.sum && b.sum->chooses);
+      f.natural = call == Call::Max ? x || y : x && y;
+    };
+    return of(unique<Factor>(Nodes::all().factors, fill, std::optional<Symbol>(), call, a, b));
+  }
+};
+
+Size::Size(Symbol symbol) : Size(Polynomial::of(symbol)) {}
+
+void Size::addTo(llvm::FoldingSetNodeID &id) const {
+  id.AddPointer(sum);
+  id.AddInteger(value);
 }
 
 std::string Size::text() const {
-  if (!isKnown) {
-    return "";
+  if (!sum) {
+    return std::to_string(value);
   }
   std::string text;
-  for (const auto &[factors, coefficient] : terms) {
-    text += !text.empty() && coefficient > 0 ? "+" : "";
-    bool minus = coefficient == -1 && !factors.empty();
+  for (const Term &term : sum->terms) {
+    text += !text.empty() && term.coefficient > 0 ? "+" : "";
+    bool minus = term.coefficient == -1 && !term.factors.empty();
     text += minus ? "-" : "";
-    if (factors.empty() || (coefficient != 1 && !minus)) {
-      text += std::to_string(coefficient) + (factors.empty() ? "" : "*");
+    if (term.factors.empty() || (term.coefficient != 1 && !minus)) {
+      text += std::to_string(term.coefficient) + (term.factors.empty() ? "" : "*");
     }
-    for (size_t i = 0; i < factors.size(); ++i) {
-      text += (i ? "*" : "") + factors[i];
+    for (size_t i = 0; i < term.factors.size(); ++i) {
+      text += (i ? "*" : "") + term.factors[i]->text;
     }
   }
-  return text.empty() ? "0" : text;
+  return text;
 }
+
+/// The factor that this size is; null: it is more or less than one.
+const Factor *Size::single() const {
+  bool one =
+      sum && sum->terms.size() == 1 && sum->terms.front().coefficient == 1 && sum->terms.front().factors.size() == 1;
+  return one ? sum->terms.front().factors.front() : nullptr;
+}
+
+std::optional<Symbol> Size::asSymbol() const {
+  const Factor *factor = single();
+  return factor ? factor->symbol : std::nullopt;
+}
+
+bool Size::isFound() const { return sum && sum->isFound; }
+bool Size::divides() const { return sum && sum->divides; }
 
 // Arithmetic.
 
 Size operator+(const Size &a, const Size &b) {
-  if (!a.isKnown || !b.isKnown) {
+  if (a.isUnknown() || b.isUnknown()) {
     return Size::unknown();
   }
-  Size sum = a;
-  for (const auto &[factors, coefficient] : b.terms) {
-    int64_t &c = sum.terms[factors];
-    if (__builtin_add_overflow(c, coefficient, &c)) {
+  if (!a.sum && !b.sum) {
+    int64_t result;
+    return __builtin_add_overflow(a.value, b.value, &result) ? Size::unknown() : Size(result);
+  }
+  if (a.is(0) || b.is(0)) {
+    return a.is(0) ? b : a;
+  }
+  Polynomial result(a);
+  for (const Term &term : Polynomial(b).terms) {
+    if (!result.add(term.factors, term.coefficient)) {
       return Size::unknown();
     }
-    if (c == 0) {
-      sum.terms.erase(factors);
-    }
   }
-  return sum;
+  return result.size();
 }
 
 Size operator*(const Size &a, const Size &b) {
-  if (!a.isKnown || !b.isKnown) {
-    return a.is(0) || b.is(0) ? Size(0) : Size::unknown();
+  if (a.is(0) || b.is(0)) {
+    return 0;
   }
-  Size sum;
-  for (const auto &[fa, ca] : a.terms) {
-    for (const auto &[fb, cb] : b.terms) {
-      Size term;
-      int64_t c;
-      if (__builtin_mul_overflow(ca, cb, &c)) {
+  if (a.isUnknown() || b.isUnknown()) {
+    return Size::unknown();
+  }
+  if (a.is(1) || b.is(1)) {
+    return a.is(1) ? b : a;
+  }
+  Polynomial x(a), y(b), result;
+  for (const Term &s : x.terms) {
+    for (const Term &t : y.terms) {
+      int64_t coefficient;
+      Factors factors(s.factors);
+      factors.append(t.factors.begin(), t.factors.end());
+      llvm::sort(factors, [](const Factor *f, const Factor *g) { return before(f, g); });
+      if (__builtin_mul_overflow(s.coefficient, t.coefficient, &coefficient) || !result.add(factors, coefficient)) {
         return Size::unknown();
       }
-      Size::Factors factors(fa);
-      factors.insert(factors.end(), fb.begin(), fb.end());
-      llvm::sort(factors);
-      term.terms[factors] = c;
-      sum = sum + term;
     }
   }
-  return sum;
+  return result.size();
 }
 
 static int64_t floorOf(int64_t a, int64_t b) {
@@ -82,43 +313,45 @@ static int64_t floorOf(int64_t a, int64_t b) {
 }
 
 std::optional<Size> divideExactly(const Size &a, const Size &b) {
-  if (!a.isKnown || !b.isKnown || b.is(0)) {
+  if (a.isUnknown() || b.isUnknown() || b.is(0)) {
     return std::nullopt;
   }
   if (b.isNumber()) {
-    Size quotient = a;
-    for (auto &[factors, coefficient] : quotient.terms) {
-      if (coefficient % b.number()) {
+    Polynomial quotient(a);
+    for (Term &term : quotient.terms) {
+      if (term.coefficient % b.number()) {
         return std::nullopt;
       }
-      coefficient /= b.number();
+      term.coefficient /= b.number();
     }
-    return quotient;
+    return quotient.size();
   }
   // Long division by leading terms. The order need not be a good one: what comes out is exact or nothing.
-  const auto &[lead, leadCoefficient] = *b.terms.rbegin();
-  Size rest = a, quotient;
-  for (size_t round = 0; !rest.terms.empty(); ++round) {
-    auto last = std::prev(rest.terms.end());
-    Size term;
-    Size::Factors factors;
-    bool divides = llvm::includes(last->first, lead) && last->second % leadCoefficient == 0 && round < 64;
+  auto less = [](const Factor *f, const Factor *g) { return before(f, g); };
+  Polynomial divisor(b), quotient;
+  const Term &lead = divisor.terms.back();
+  Size rest = a;
+  for (size_t round = 0; !rest.is(0); ++round) {
+    Term last = Polynomial(rest).terms.back(), term{{}, 0};
+    bool divides =
+        llvm::includes(last.factors, lead.factors, less) && last.coefficient % lead.coefficient == 0 && round < 64;
     if (!divides) {
       return std::nullopt;
     }
-    std::set_difference(last->first.begin(), last->first.end(), lead.begin(), lead.end(), std::back_inserter(factors));
-    term.terms[factors] = last->second / leadCoefficient;
-    quotient = quotient + term;
-    rest = rest - term * b;
-    if (!rest.isKnown) {
+    std::set_difference(last.factors.begin(), last.factors.end(), lead.factors.begin(), lead.factors.end(),
+                        std::back_inserter(term.factors), less);
+    term.coefficient = last.coefficient / lead.coefficient;
+    bool fits = quotient.add(term.factors, term.coefficient);
+    rest = rest - Polynomial::of(term) * b;
+    if (!fits || rest.isUnknown()) {
       return std::nullopt;
     }
   }
-  return quotient;
+  return quotient.size();
 }
 
 Size floorDiv(const Size &a, const Size &b) {
-  if (!a.isKnown || !b.isKnown || b.is(0)) {
+  if (a.isUnknown() || b.isUnknown() || b.is(0)) {
     return Size::unknown();
   }
   if (a.isNumber() && b.isNumber()) {
@@ -128,57 +361,49 @@ Size floorDiv(const Size &a, const Size &b) {
     return *exact;
   }
   if (!b.isNumber()) {
-    return Size::makeCall("div", a, b);
+    return Polynomial::of(Call::Div, a, b);
   }
   // floor((c * q + r) / c) = q + floor(r / c)
   int64_t c = b.number(), common = c;
-  Size whole, rest;
-  for (const auto &[factors, coefficient] : a.terms) {
-    int64_t q = floorOf(coefficient, c), r = coefficient - q * c;
+  Polynomial whole, rest;
+  for (const Term &term : Polynomial(a).terms) {
+    int64_t q = floorOf(term.coefficient, c), r = term.coefficient - q * c;
     if (q) {
-      whole.terms[factors] = q;
+      whole.terms.push_back({term.factors, q});
     }
     if (r) {
-      rest.terms[factors] = r;
+      rest.terms.push_back({term.factors, r});
       common = std::gcd(common, r);
     }
   }
-  if (rest.isNumber()) {
-    return whole; // 0 <= r < c
+  Size behind = rest.size();
+  if (behind.isNumber()) {
+    return whole.size(); // 0 <= r < c
   }
-  return whole + Size::makeCall("div", *divideExactly(rest, common), c / common);
+  return whole.size() + Polynomial::of(Call::Div, *divideExactly(behind, common), c / common);
 }
 
-/// The larger of two; null where it is not known which that is.
-static const Size *larger(const Size &a, const Size &b) {
-  return (a - b).atLeast(0) ? &a : (b - a).atLeast(0) ? &b : nullptr;
+Size Size::call(Call call, const Size &a, const Size &b, const Facts &facts) {
+  if (call == Call::Div) {
+    return floorDiv(a, b);
+  }
+  Size difference = a - b;
+  if (difference.isUnknown()) {
+    return unknown();
+  }
+  bool isMin = call == Call::Min;
+  if (difference.atLeast(0, facts)) {
+    return isMin ? b : a;
+  }
+  if ((b - a).atLeast(0, facts)) {
+    return isMin ? a : b;
+  }
+  return a.text() < b.text() ? Polynomial::of(call, a, b) : Polynomial::of(call, b, a); // the same in either order
 }
-/// The same call whatever the order.
-static std::pair<const Size &, const Size &> sorted(const Size &a, const Size &b) {
-  return a.text() < b.text() ? std::pair<const Size &, const Size &>(a, b)
-                             : std::pair<const Size &, const Size &>(b, a);
-}
+Size Size::call(Call call, const Size &a, const Size &b) { return Size::call(call, a, b, Facts()); }
 
-Size min(const Size &a, const Size &b) {
-  if ((a - b).isUnknown()) {
-    return Size::unknown();
-  }
-  if (const Size *large = larger(a, b)) {
-    return large == &a ? b : a;
-  }
-  auto [first, second] = sorted(a, b);
-  return Size::makeCall("min", first, second);
-}
-
-Size max(const Size &a, const Size &b) {
-  if ((a - b).isUnknown()) {
-    return Size::unknown();
-  }
-  if (const Size *large = larger(a, b)) {
-    return *large;
-  }
-  auto [first, second] = sorted(a, b);
-  return Size::makeCall("max", first, second);
+bool same(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b) {
+  return llvm::equal(a, b, [](const Size &x, const Size &y) { return same(x, y); });
 }
 
 Size product(llvm::ArrayRef<Size> sizes) {
@@ -189,112 +414,107 @@ Size product(llvm::ArrayRef<Size> sizes) {
   return n;
 }
 
+// Facts.
+
+std::optional<Symbol> boundedSymbol(const Size &fact) {
+  std::optional<Symbol> bounded;
+  fact.eachSymbol([&](Symbol symbol) {
+    if (symbol.isFound() && !(fact + symbol).mentions(symbol)) {
+      bounded = symbol;
+    }
+  });
+  return bounded;
+}
+
+Facts::Facts(llvm::ArrayRef<Size> sizes) {
+  if (sizes.empty()) {
+    return;
+  }
+  Sizes others;
+  Bounds bounds;
+  for (const Size &fact : sizes) {
+    std::optional<Symbol> symbol = boundedSymbol(fact);
+    if (!symbol || !bounds.try_emplace(*symbol, fact + *symbol).second) {
+      others.push_back(fact);
+    }
+  }
+  auto fill = [&](FactsNode &made) {
+    made.all.assign(sizes.begin(), sizes.end());
+    made.others = std::move(others);
+    made.bounds = std::move(bounds);
+  };
+  node = unique<FactsNode>(Nodes::all().facts, fill, sizes);
+}
+
+llvm::ArrayRef<Size> Facts::sizes() const { return node ? llvm::ArrayRef<Size>(node->all) : llvm::ArrayRef<Size>(); }
+
+const Bounds &Facts::bounds() const {
+  static const Bounds none;
+  return node ? node->bounds : none;
+}
+
+Facts Facts::with(llvm::ArrayRef<Size> more) const {
+  Sizes all(sizes());
+  llvm::append_range(all, more);
+  return Facts(all);
+}
+
+Size Size::simplified(const Facts &facts) const {
+  if (!facts.node || !sum || !sum->chooses) {
+    return *this;
+  }
+  {
+    std::lock_guard lock(facts.node->mutex);
+    if (auto it = facts.node->simplified.find(sum); it != facts.node->simplified.end()) {
+      return it->second;
+    }
+  }
+  auto call = [&](Call which, const Size &a, const Size &b) { return Size::call(which, a, b, facts); };
+  Size result = compute<Size>({[](Symbol symbol) { return Size(symbol); }, call});
+  std::lock_guard lock(facts.node->mutex);
+  return facts.node->simplified[sum] = result;
+}
+
 // Questions.
 
-static std::vector<Size> &assumed() {
-  static thread_local std::vector<Size> facts;
-  return facts;
-}
-static Bounds &assumedBounds() {
-  static thread_local Bounds bounds;
-  return bounds;
-}
+bool Size::atLeast(int64_t n) const { return provably(n) || (isFound() && provablyThroughMin(n, 2)); }
 
-/// The symbol that a fact bounds, "$3" of "BOUND-$3"; empty: it is none of a found size.
-static std::string boundedSymbol(const Size &fact) {
-  std::string symbol;
-  fact.eachSymbol([&](StringRef name) {
-    if (Size::isFound(name) && !(fact + Size::symbol(name)).mentions(name)) {
-      symbol = name.str();
-    }
-  });
-  return symbol;
-}
-
-Bounds boundsIn(llvm::ArrayRef<Size> facts) {
-  Bounds bounds;
-  for (const Size &fact : facts) {
-    if (std::string symbol = boundedSymbol(fact); !symbol.empty()) {
-      bounds.try_emplace(symbol, fact + Size::symbol(symbol));
-    }
-  }
-  return bounds;
-}
-
-Assuming::Assuming(llvm::ArrayRef<Size> facts) : outer(assumed()), outerBounds(assumedBounds()) {
-  for (const Size &fact : facts) {
-    std::string symbol = boundedSymbol(fact);
-    if (symbol.empty() || !assumedBounds().try_emplace(symbol, fact + Size::symbol(symbol)).second) {
-      assumed().push_back(fact);
-    }
-  }
-}
-Assuming::~Assuming() {
-  assumed() = std::move(outer);
-  assumedBounds() = std::move(outerBounds);
-}
-
-bool Size::atLeast(int64_t n) const {
-  if (provably(n)) {
+bool Size::atLeast(int64_t n, const Facts &facts) const {
+  if (atLeast(n)) {
     return true;
   }
-  if (!isKnown || isNumber()) {
+  if (!facts.node || !sum || isUnknown()) {
     return false;
   }
-  if (isFound() && (provablyThroughMin(n, 2) || provablyBounded(n))) {
+  if (isFound() && !facts.bounds().empty() && least(facts.bounds()).provably(n)) {
     return true;
   }
-  if (assumed().empty()) {
-    return false;
-  }
-  // A proof looks at the arguments of calls, which are sizes in normal form: without the facts, or it would not end.
-  std::vector<Size> facts;
-  std::swap(facts, assumed());
-  bool follows = llvm::any_of(facts, [&](const Size &fact) { return (*this - fact).provably(n); });
-  std::swap(facts, assumed());
-  return follows;
+  return llvm::any_of(facts.node->others, [&](const Size &fact) { return (*this - fact).provably(n); });
 }
 
-// Found sizes.
+bool Size::repeats(const Facts &facts) const { return isNumber() ? is(1) : (Size(1) - *this).atLeast(0, facts); }
+bool Size::repeats() const { return repeats(Facts()); }
 
-bool Size::mentions(StringRef symbol) const {
+bool Size::mentions(Symbol symbol) const {
   bool any = false;
-  eachSymbol([&](StringRef name) { any |= name == symbol; });
+  eachSymbol([&](Symbol other) { any |= other == symbol; });
   return any;
-}
-
-bool Size::isFound() const {
-  // The text of a call holds those of its arguments.
-  return llvm::any_of(terms, [](const auto &term) {
-    return llvm::any_of(term.first, [](const std::string &factor) { return StringRef(factor).contains('$'); });
-  });
-}
-
-/// With found sizes at their bounds.
-bool Size::provablyBounded(int64_t n) const {
-  if (assumedBounds().empty()) {
-    return false;
-  }
-  Bounds bounds;
-  std::swap(bounds, assumedBounds()); // see atLeast()
-  bool follows = least(bounds).provably(n);
-  std::swap(bounds, assumedBounds());
-  return follows;
 }
 
 /// With a minimum that is taken away replaced by either of its arguments, which only takes away more.
 bool Size::provablyThroughMin(int64_t n, unsigned depth) const {
-  if (terms.size() > 8) { // each may be replaced: not for long sums
+  if (!sum || sum->terms.size() > 8) { // each may be replaced: not for long sums
     return false;
   }
-  for (const auto &[factors, coefficient] : terms) {
-    std::optional<Call> c = coefficient < 0 && factors.size() == 1 ? callOf(factors.front()) : std::nullopt;
-    if (!c || c->name != "min") {
+  for (const Term &term : sum->terms) {
+    bool less = term.coefficient < 0 && term.factors.size() == 1;
+    const Factor *f = less ? term.factors.front() : nullptr;
+    if (!f || f->symbol || f->call != Call::Min) {
       continue;
     }
-    for (const Size &argument : {c->a(), c->b()}) {
-      Size less = *this + Size(coefficient) * (argument - symbol(factors.front()));
-      if (less.provably(n) || (depth > 1 && less.provablyThroughMin(n, depth - 1))) {
+    for (const Size &argument : {f->a, f->b}) {
+      Size rest = *this + Size(term.coefficient) * (argument - Polynomial::of(f));
+      if (rest.provably(n) || (depth > 1 && rest.provablyThroughMin(n, depth - 1))) {
         return true;
       }
     }
@@ -304,75 +524,72 @@ bool Size::provablyThroughMin(int64_t n, unsigned depth) const {
 
 /// A size that is not more than this one: what is taken away at its most.
 Size Size::least(const Bounds &bounds) const {
-  Size sum;
-  for (const auto &[factors, coefficient] : terms) {
-    Size term;
-    term.terms[factors] = coefficient;
-    sum = sum + (coefficient < 0 && term.isFound() ? Size(-1) * (Size(-1) * term).bounded(bounds) : term);
+  Size result;
+  for (const Term &each : Polynomial(*this).terms) {
+    Size term = Polynomial::of(each);
+    result = result + (each.coefficient < 0 && term.isFound() ? Size(-1) * (Size(-1) * term).bounded(bounds) : term);
   }
-  return sum;
+  return result;
+}
+
+/// bounded() of one factor; in a product (not alone) it must not be negative.
+Size Size::factorBounded(const Factor &f, const Bounds &bounds, bool alone) {
+  if (f.symbol) {
+    auto bound = bounds.find(*f.symbol);
+    return !f.isFound ? Size(*f.symbol) : bound == bounds.end() ? Size::unknown() : bound->second.bounded(bounds);
+  }
+  if (!alone && !f.natural) {
+    return Size::unknown();
+  }
+  Size a = f.a.bounded(bounds), b = f.b.bounded(bounds);
+  if (f.call == Call::Div) { // by one at least
+    return !f.b.isFound() ? floorDiv(a, b) : f.a.provably(0) ? a : Size::unknown();
+  }
+  if (f.call == Call::Min) {
+    return a.isUnknown() ? b : b.isUnknown() ? a : min(a, b);
+  }
+  return max(a, b);
 }
 
 Size Size::bounded(const Bounds &bounds) const {
   if (!isFound()) {
     return *this;
   }
-  Size sum;
-  for (const auto &[factors, coefficient] : terms) {
-    Size term;
-    term.terms[factors] = std::abs(coefficient);
+  Size result;
+  for (const Term &each : sum->terms) {
+    Size term = Polynomial::of(Term{each.factors, std::abs(each.coefficient)});
     if (!term.isFound()) {
-      sum = sum + (coefficient < 0 ? Size(-1) * term : term);
+      result = result + (each.coefficient < 0 ? Size(-1) * term : term);
       continue;
     }
-    if (coefficient < 0) { // at least nothing is taken away
-      sum = sum + (term.provably(0) ? Size(0) : unknown());
+    if (each.coefficient < 0) { // at least nothing is taken away
+      result = result + (term.provably(0) ? Size(0) : unknown());
       continue;
     }
-    Size most = coefficient;
-    for (const std::string &factor : factors) {
-      most = most * factorBounded(factor, bounds, factors.size() == 1);
+    Size most = each.coefficient;
+    for (const Factor *f : each.factors) {
+      most = most * factorBounded(*f, bounds, each.factors.size() == 1);
     }
-    sum = sum + most;
+    result = result + most;
   }
-  return sum;
+  return result;
 }
 
-/// bounded() of one factor; in a product (not alone) it must not be negative.
-Size Size::factorBounded(StringRef factor, const Bounds &bounds, bool alone) const {
-  std::optional<Call> c = callOf(factor);
-  if (!c) {
-    auto bound = bounds.find(factor.str());
-    return !isFound(factor) ? symbol(factor) : bound == bounds.end() ? unknown() : bound->second.bounded(bounds);
-  }
-  if (!alone && !symbol(factor).provably(0)) {
-    return unknown();
-  }
-  Size a = c->a().bounded(bounds), b = c->b().bounded(bounds);
-  if (c->name == "div") { // by one at least
-    return !c->b().isFound() ? floorDiv(a, b) : c->a().provably(0) ? a : unknown();
-  }
-  if (c->name == "min") {
-    return a.isUnknown() ? b : b.isUnknown() ? a : min(a, b);
-  }
-  return max(a, b);
+Size Size::replaced(llvm::function_ref<Size(Symbol)> symbol) const {
+  auto call = [](Call which, const Size &a, const Size &b) { return Size::call(which, a, b); };
+  return sum && !isUnknown() ? compute<Size>({symbol, call}) : *this;
+}
+Size Size::replaced(Symbol symbol, const Size &by) const {
+  return mentions(symbol) ? replaced([&](Symbol other) { return other == symbol ? by : Size(other); }) : *this;
 }
 
-Size Size::replaced(llvm::function_ref<Size(StringRef)> symbol) const {
-  auto call = [](StringRef name, const Size &a, const Size &b) {
-    return name == "div" ? floorDiv(a, b) : name == "min" ? min(a, b) : max(a, b);
-  };
-  return isKnown ? compute<Size>({symbol, call}) : *this;
-}
-
-void Size::collectImplied(const Size &other, llvm::SmallVectorImpl<Size> &facts) const {
-  bool single = terms.size() == 1 && terms.begin()->second == 1 && terms.begin()->first.size() == 1;
-  std::optional<Call> c = single ? callOf(terms.begin()->first.front()) : std::nullopt;
-  if (!c || c->name == "div") {
+void Size::collectImplied(const Size &other, Sizes &facts) const {
+  const Factor *f = single();
+  if (!f || f->symbol || f->call == Call::Div) {
     return;
   }
-  for (const Size &argument : {c->a(), c->b()}) { // each is at least the minimum, at most the maximum
-    Size rest = c->name == "min" ? argument - other : other - argument;
+  for (const Size &argument : {f->a, f->b}) { // each is at least the minimum, at most the maximum
+    Size rest = f->call == Call::Min ? argument - other : other - argument;
     if (!rest.isNumber()) {
       facts.push_back(rest);
     }
@@ -392,64 +609,60 @@ std::optional<int64_t> Size::most() const {
   if (isNumber()) {
     return number();
   }
-  bool single = isKnown && terms.size() == 1 && terms.begin()->second > 0 && terms.begin()->first.size() == 1;
-  std::optional<Call> c = single ? callOf(terms.begin()->first.front()) : std::nullopt;
-  if (!c || c->name == "div") {
+  bool one = sum->terms.size() == 1 && sum->terms.front().coefficient > 0 && sum->terms.front().factors.size() == 1;
+  const Factor *f = one ? sum->terms.front().factors.front() : nullptr;
+  if (!f || f->symbol || f->call == Call::Div) {
     return std::nullopt;
   }
-  std::optional<int64_t> a = c->a().most(), b = c->b().most(), bound;
-  if (c->name == "min") {
+  std::optional<int64_t> a = f->a.most(), b = f->b.most(), bound;
+  if (f->call == Call::Min) {
     bound = a && b ? std::min(*a, *b) : a ? a : b;
   } else if (a && b) {
     bound = std::max(*a, *b);
   }
   int64_t product;
-  return bound && !__builtin_mul_overflow(*bound, terms.begin()->second, &product) ? std::optional(product)
-                                                                                   : std::nullopt;
+  bool fits = bound && !__builtin_mul_overflow(*bound, sum->terms.front().coefficient, &product);
+  return fits ? std::optional(product) : std::nullopt;
 }
 
 bool Size::provably(int64_t n) const {
-  if (!isKnown) {
+  if (isNumber()) {
+    return value >= n;
+  }
+  if (isUnknown()) {
     return false;
   }
   int64_t least = 0;
-  for (const auto &[factors, coefficient] : terms) {
-    if (factors.empty()) {
-      least += coefficient;
+  for (const Term &term : sum->terms) {
+    if (term.factors.empty()) {
+      least += term.coefficient;
       continue;
     }
-    if (coefficient < 0) {
-      Size term;
-      term.terms[factors] = -coefficient;
-      std::optional<int64_t> bound = term.most();
+    if (term.coefficient < 0) {
+      std::optional<int64_t> bound = Polynomial::of(Term{term.factors, -term.coefficient}).most();
       if (!bound || __builtin_sub_overflow(least, *bound, &least)) {
         return false;
       }
       continue;
     }
-    bool nonNegative = llvm::all_of(factors, [](const std::string &factor) {
-      std::optional<Call> c = callOf(factor);
-      if (!c) {
-        return true;
-      }
-      bool a = c->a().provably(0), b = c->b().provably(0);
-      return c->name == "max" ? a || b : a && b;
-    });
-    if (!nonNegative) {
+    if (!llvm::all_of(term.factors, [](const Factor *f) { return f->natural; })) {
       return false;
     }
   }
   return least >= n;
 }
 
-void Size::eachSymbol(llvm::function_ref<void(StringRef)> f) const {
-  for (const auto &[factors, coefficient] : terms) {
-    for (const std::string &factor : factors) {
-      if (std::optional<Call> c = callOf(factor)) {
-        c->a().eachSymbol(f);
-        c->b().eachSymbol(f);
+void Size::eachSymbol(llvm::function_ref<void(Symbol)> f) const {
+  if (!sum) {
+    return;
+  }
+  for (const Term &term : sum->terms) {
+    for (const Factor *factor : term.factors) {
+      if (factor->symbol) {
+        f(*factor->symbol);
       } else {
-        f(factor);
+        factor->a.eachSymbol(f);
+        factor->b.eachSymbol(f);
       }
     }
   }
@@ -472,37 +685,25 @@ struct Checked {
 };
 } // namespace
 
-std::optional<int64_t> Size::evaluate(llvm::function_ref<std::optional<int64_t>(StringRef)> symbol) const {
-  if (!isKnown) {
+std::optional<int64_t> Size::evaluate(llvm::function_ref<std::optional<int64_t>(Symbol)> symbol) const {
+  if (isUnknown()) {
     return std::nullopt;
   }
-  auto call = [](StringRef name, Checked a, Checked b) {
-    if (!a.v || !b.v || (name == "div" && *b.v == 0)) {
+  auto call = [](Call which, Checked a, Checked b) {
+    if (!a.v || !b.v || (which == Call::Div && *b.v == 0)) {
       return Checked(std::nullopt);
     }
-    return Checked(name == "div" ? floorOf(*a.v, *b.v) : name == "min" ? std::min(*a.v, *b.v) : std::max(*a.v, *b.v));
+    return Checked(which == Call::Div   ? floorOf(*a.v, *b.v)
+                   : which == Call::Min ? std::min(*a.v, *b.v)
+                                        : std::max(*a.v, *b.v));
   };
-  auto value = [&](StringRef name) { return Checked(symbol(name)); };
+  auto value = [&](Symbol s) { return Checked(symbol(s)); };
   return compute<Checked>({value, call}).v;
 }
 
 // Text.
 
-std::optional<Size::Call> Size::callOf(StringRef factor) {
-  if (!factor.ends_with(")")) {
-    return std::nullopt;
-  }
-  auto [name, rest] = factor.drop_back().split('(');
-  int depth = 0;
-  for (size_t i = 0; i < rest.size(); ++i) {
-    depth += rest[i] == '(' ? 1 : rest[i] == ')' ? -1 : 0;
-    if (depth == 0 && rest[i] == ',') {
-      return Call{name.str(), rest.take_front(i).str(), rest.drop_front(i + 1).str()};
-    }
-  }
-  return std::nullopt;
-}
-
+namespace {
 /// sum: ["-"] term {("+" | "-") term}; term: factor {"*" factor}; factor: number | name | name "(" sum "," sum ")"
 class SizeParser {
 public:
@@ -556,13 +757,16 @@ private:
     if (!ok) {
       return 0;
     }
-    if (word == "div") {
-      return floorDiv(a, b);
+    for (Call call : {Call::Div, Call::Min, Call::Max}) {
+      if (word == nameOf(call)) {
+        return Size::call(call, a, b);
+      }
     }
-    ok &= word == "min" || word == "max";
-    return word == "min" ? min(a, b) : max(a, b);
+    ok = false;
+    return 0;
   }
 };
+} // namespace
 
 std::optional<Size> Size::parse(StringRef text) { return SizeParser(text).all(); }
 

@@ -1,11 +1,17 @@
-// A size that is a number or an expression of the model's symbols ("batch", "sequence"): a polynomial with integer
-// coefficients over symbols and calls (div, min, max of sizes), in a normal form, so that equal sizes are equal texts:
-// "8", "batch*sequence", "2*batch+1", "div(samples+1,2)". Symbols are never negative.
+// A size that is a number or an expression of symbols ("batch", "sequence"): a polynomial with integer coefficients
+// over symbols and calls (div, min, max of sizes), in a normal form, so that equal sizes are equal texts: "8",
+// "batch*sequence", "2*batch+1", "div(samples+1,2)". Symbols are never negative.
 //
-// A *found* size is one that only data tells (how many elements are not zero): a symbol "$3" whose value a run finds,
-// and that a bound limits.
+// Expressions are hash-consed: a Size is a number or a pointer to an immutable node that all equal expressions share,
+// so comparing, hashing and copying cost nothing. Nodes are made under a lock, by any thread, and live as long as the
+// process: they belong to no MLIRContext, and a model has thousands at most.
+//
+// Arithmetic decides what holds whatever the symbols are. What a run is known to keep to (Facts) is passed to the
+// questions that may use it.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/FoldingSet.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -14,134 +20,224 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace ingot::support {
 
+namespace detail {
+struct SymbolNode;
+struct Factor;
+struct Sum;
+struct FactsNode;
+} // namespace detail
+
+/// Who says what a symbol stands for.
+enum class SymbolKind : uint8_t {
+  Chosen,    ///< the caller, for each run: "batch"
+  Found,     ///< the run, in data: "$3"; a fact may bound it
+  Iteration, ///< the loop, in its body: the number of the present iteration, "#0"
+  Presence,  ///< the caller: 1 where the optional input is given, else 0, "#present2"
+  Outer      ///< a found one while only what is found later is replaced by bounds: "@3"
+};
+
+class Symbol {
+public:
+  /// `name` has none of the characters +-*(), is not a number, and does not begin as the other kinds do.
+  static Symbol chosen(llvm::StringRef name);
+  static Symbol found(int64_t number);
+  static Symbol iteration(int64_t number);
+  static Symbol presence(int64_t input);
+  /// From text().
+  static Symbol read(llvm::StringRef text);
+
+  SymbolKind kind() const;
+  llvm::StringRef text() const;
+  operator llvm::StringRef() const { return text(); }
+  std::string str() const { return text().str(); }
+  bool isFound() const { return kind() == SymbolKind::Found; }
+  /// A found symbol as one of the kind Outer, and back.
+  Symbol outer() const;
+  Symbol inner() const;
+
+  friend bool operator==(Symbol a, Symbol b) { return a.node == b.node; }
+  friend bool operator<(Symbol a, Symbol b) { return a.text() < b.text(); }
+
+private:
+  const detail::SymbolNode *node;
+  explicit Symbol(const detail::SymbolNode *node) : node(node) {}
+  static Symbol of(SymbolKind kind, llvm::StringRef text);
+};
+
+enum class Call : uint8_t { Div, Min, Max };
+
 class Size;
+class Polynomial;
+class Facts;
 /// What found sizes cannot exceed, by symbol.
-using Bounds = std::map<std::string, Size>;
+using Bounds = std::map<Symbol, Size>;
+using Sizes = llvm::SmallVector<Size, 4>;
 
 class Size {
 public:
-  Size(int64_t number = 0) {
-    if (number) {
-      terms[{}] = number;
-    }
-  }
+  Size(int64_t number = 0) : value(number) {}
   Size(int number) : Size(static_cast<int64_t>(number)) {}
-  static Size unknown() { return Size(Unknown{}); }
-  /// `name` has none of the characters +-*(), and is not a number.
-  static Size symbol(llvm::StringRef name);
+  Size(Symbol symbol);
+  static Size unknown() { return Size(&unknownSum); }
+  /// What the caller chooses under this name.
+  static Size symbol(llvm::StringRef name) { return Size(Symbol::read(name)); }
   /// From text(). Nothing when it is not the text of a size.
   static std::optional<Size> parse(llvm::StringRef text);
+  /// The call in its normal form, where `facts` decide a min or max.
+  static Size call(Call call, const Size &a, const Size &b);
+  static Size call(Call call, const Size &a, const Size &b, const Facts &facts);
 
-  bool isUnknown() const { return !isKnown; }
-  bool isNumber() const { return isKnown && (terms.empty() || (terms.size() == 1 && terms.begin()->first.empty())); }
+  bool isUnknown() const { return sum == &unknownSum; }
+  bool isNumber() const { return !sum; }
   int64_t number() const {
     assert(isNumber() && "this size depends on the run");
-    return terms.empty() ? 0 : terms.begin()->second;
+    return value;
   }
-  bool is(int64_t n) const { return isNumber() && number() == n; }
+  bool is(int64_t n) const { return isNumber() && value == n; }
   /// Empty for an unknown size.
   std::string text() const;
+  /// The symbol that this size is; nothing: it is more or less than one.
+  std::optional<Symbol> asSymbol() const;
 
   /// Whether both are known and equal whatever the symbols are.
-  friend bool operator==(const Size &a, const Size &b) { return a.isKnown && b.isKnown && a.terms == b.terms; }
+  friend bool operator==(const Size &a, const Size &b) { return !a.isUnknown() && same(a, b); }
+  /// The same, or both unknown.
+  friend bool same(const Size &a, const Size &b) { return a.sum == b.sum && a.value == b.value; }
+  friend llvm::hash_code hash_value(const Size &a) { return llvm::hash_combine(a.sum, a.value); }
   friend Size operator+(const Size &a, const Size &b);
   friend Size operator-(const Size &a, const Size &b) { return a + Size(-1) * b; }
   friend Size operator*(const Size &a, const Size &b);
   friend Size floorDiv(const Size &a, const Size &b); ///< unknown when b is 0
   friend Size ceilDiv(const Size &a, const Size &b) { return floorDiv(a + b - Size(1), b); }
-  friend Size min(const Size &a, const Size &b);
-  friend Size max(const Size &a, const Size &b);
+  friend Size min(const Size &a, const Size &b) { return call(Call::Min, a, b); }
+  friend Size max(const Size &a, const Size &b) { return call(Call::Max, a, b); }
   /// a / b where that is exact for all symbols.
   friend std::optional<Size> divideExactly(const Size &a, const Size &b);
 
   /// Whether it is at least `n` whatever the symbols are (false: not provably).
   bool atLeast(int64_t n) const;
+  bool atLeast(int64_t n, const Facts &facts) const;
   /// Whether it is 1, or an expression that is 0 or 1: numpy's rules repeat such an axis.
-  bool repeats() const { return isNumber() ? is(1) : (Size(1) - *this).atLeast(0); }
-  bool mentions(llvm::StringRef symbol) const;
+  bool repeats() const;
+  bool repeats(const Facts &facts) const;
+  /// The same in every run that keeps to the facts.
+  Size simplified(const Facts &facts) const;
+
+  bool mentions(Symbol symbol) const;
   /// Whether a found size occurs.
   bool isFound() const;
-  static bool isFound(llvm::StringRef symbol) { return symbol.starts_with("$"); }
+  /// Whether it divides: by what may be zero.
+  bool divides() const;
   /// A size without found ones that is not less than this one; unknown when the bounds do not tell.
   Size bounded(const Bounds &bounds) const;
   /// The same with other sizes in the place of symbols.
-  Size replaced(llvm::function_ref<Size(llvm::StringRef)> symbol) const;
+  Size replaced(llvm::function_ref<Size(Symbol)> symbol) const;
+  Size replaced(Symbol symbol, const Size &by) const;
   /// Calls f with each symbol that occurs, also inside of calls.
-  void eachSymbol(llvm::function_ref<void(llvm::StringRef)> f) const;
+  void eachSymbol(llvm::function_ref<void(Symbol)> f) const;
 
-  /// The size computed in another arithmetic: T has + and *, is made from int64_t, and call(name, a, b) gives the
-  /// calls "div" (of floor kind), "min", "max".
+  /// The size computed in another arithmetic: T has + and *, is made from int64_t, and call(which, a, b) gives the
+  /// calls (of which Div is of floor kind).
   template <typename T> struct Arithmetic {
-    llvm::function_ref<T(llvm::StringRef)> symbol;
-    llvm::function_ref<T(llvm::StringRef, T, T)> call;
+    llvm::function_ref<T(Symbol)> symbol;
+    llvm::function_ref<T(Call, T, T)> call;
   };
-  template <typename T> T compute(const Arithmetic<T> &in) const {
-    T sum(static_cast<int64_t>(0));
-    for (const auto &[factors, coefficient] : terms) {
-      T product(coefficient);
-      for (const std::string &factor : factors) {
-        std::optional<Call> c = callOf(factor);
-        product = product * (c ? in.call(c->name, c->a().compute(in), c->b().compute(in)) : in.symbol(factor));
-      }
-      sum = sum + product;
-    }
-    return sum;
-  }
+  template <typename T> T compute(const Arithmetic<T> &in) const;
   /// For given symbols; nothing when one is missing, on overflow, and on a division by zero.
-  std::optional<int64_t> evaluate(llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> symbol) const;
+  std::optional<int64_t> evaluate(llvm::function_ref<std::optional<int64_t>(Symbol)> symbol) const;
 
 private:
-  struct Unknown {};
-  explicit Size(Unknown) : isKnown(false) {}
-  /// A factor such as "div(batch+1,2)".
-  struct Call {
-    std::string name;
-    std::string first, second;
-    Size a() const { return *parse(first); }
-    Size b() const { return *parse(second); }
-  };
-  static std::optional<Call> callOf(llvm::StringRef factor);
-  static Size makeCall(llvm::StringRef name, const Size &a, const Size &b);
+  friend class Polynomial;
+  friend struct detail::Factor;
+  friend struct detail::FactsNode;
+  static const detail::Sum unknownSum;
+  const detail::Sum *sum = nullptr; ///< null: a number
+  int64_t value = 0;
+  explicit Size(const detail::Sum *sum) : sum(sum) {}
 
-  using Factors = std::vector<std::string>; ///< sorted
-  std::map<Factors, int64_t> terms;         ///< without zeros
-  bool isKnown = true;
-  friend class SizeParser;
-  bool provably(int64_t n) const; ///< atLeast() without assumptions
+  const detail::Factor *single() const;
+  void addTo(llvm::FoldingSetNodeID &id) const;
+  bool provably(int64_t n) const; ///< by the signs of its terms
   std::optional<int64_t> most() const;
-  Size factorBounded(llvm::StringRef factor, const Bounds &bounds, bool alone) const;
   Size least(const Bounds &bounds) const;
-  bool provablyBounded(int64_t n) const;
+  static Size factorBounded(const detail::Factor &factor, const Bounds &bounds, bool alone);
   bool provablyThroughMin(int64_t n, unsigned depth) const;
-  void collectImplied(const Size &other, llvm::SmallVectorImpl<Size> &facts) const;
-  friend llvm::SmallVector<Size, 4> implied(const Size &a, const Size &b);
+  void collectImplied(const Size &other, Sizes &facts) const;
+  friend Sizes implied(const Size &a, const Size &b);
 };
 
-using Sizes = llvm::SmallVector<Size, 4>;
+namespace detail {
+/// A symbol or a call.
+struct Factor : llvm::FoldingSetNode {
+  std::optional<Symbol> symbol; ///< nothing: a call
+  Call call = Call::Div;
+  Size a, b;
+  std::string text;                      ///< by which factors are ordered
+  bool isFound = false;                  ///< whether a found symbol occurs
+  bool divides = false, chooses = false; ///< whether there is a div, a min or max
+  bool natural = true;                   ///< provably not negative
 
-/// While it lives, each of `facts` is known not to be negative: on this thread, for atLeast(), min() and max(). Such
-/// facts are bounds that the user gives ("8-batch"), that the model implies and a run checks, or those of found sizes.
-class Assuming {
+  void Profile(llvm::FoldingSetNodeID &id) const { profile(id, symbol, call, a, b); }
+  static void profile(llvm::FoldingSetNodeID &id, std::optional<Symbol> symbol, Call call, const Size &a,
+                      const Size &b);
+};
+struct Term {
+  llvm::SmallVector<const Factor *, 2> factors; ///< by their texts
+  int64_t coefficient;
+};
+/// What is not a number: terms in the order of their factors, without zeros.
+struct Sum : llvm::FoldingSetNode {
+  llvm::SmallVector<Term, 2> terms;
+  bool isFound = false, divides = false, chooses = false;
+
+  void Profile(llvm::FoldingSetNodeID &id) const { profile(id, terms); }
+  static void profile(llvm::FoldingSetNodeID &id, llvm::ArrayRef<Term> terms);
+};
+} // namespace detail
+
+template <typename T> T Size::compute(const Arithmetic<T> &in) const {
+  T result(static_cast<int64_t>(0));
+  if (!sum) {
+    return value ? result + T(value) : result;
+  }
+  for (const detail::Term &term : sum->terms) {
+    T product(term.coefficient);
+    for (const detail::Factor *f : term.factors) {
+      product = product * (f->symbol ? in.symbol(*f->symbol) : in.call(f->call, f->a.compute(in), f->b.compute(in)));
+    }
+    result = result + product;
+  }
+  return result;
+}
+
+/// Sizes that are known not to be negative: bounds that the user gives ("8-batch"), that the model implies and a run
+/// checks, or those of found sizes ("BOUND-$3"). A handle, as cheap as a Size.
+class Facts {
 public:
-  explicit Assuming(llvm::ArrayRef<Size> facts);
-  ~Assuming();
-  Assuming(const Assuming &) = delete;
-  Assuming &operator=(const Assuming &) = delete;
+  Facts() = default; ///< nothing is known
+  explicit Facts(llvm::ArrayRef<Size> sizes);
+
+  llvm::ArrayRef<Size> sizes() const;
+  /// What facts of the form "BOUND-$3" say; the first one of each symbol.
+  const Bounds &bounds() const;
+  Facts with(llvm::ArrayRef<Size> more) const;
 
 private:
-  std::vector<Size> outer;
-  Bounds outerBounds;
+  friend class Size;
+  const detail::FactsNode *node = nullptr;
 };
 
-/// What facts of the form "BOUND-$3" say; the first one of each symbol.
-Bounds boundsIn(llvm::ArrayRef<Size> facts);
+/// The symbol that a fact bounds, $3 of "BOUND-$3"; nothing: it is none of a found size.
+std::optional<Symbol> boundedSymbol(const Size &fact);
 
 /// What `a == b` says about the operands of a min or max that one of them is: sizes that are then not negative.
 Sizes implied(const Size &a, const Size &b);
+
+/// Whether all are the same.
+bool same(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 
 /// The product of all.
 Size product(llvm::ArrayRef<Size> sizes);

@@ -89,27 +89,27 @@ Steps operator*(const Steps &a, const Steps &b) { return {a.interval * b.interva
 
 } // namespace
 
-std::optional<Range> safeRangeOf(const Size &size, llvm::function_ref<Range(llvm::StringRef)> symbol) {
+std::optional<Range> safeRangeOf(const Size &size, llvm::function_ref<Range(Symbol)> symbol) {
   if (size.isUnknown()) {
     return std::nullopt;
   }
-  auto leaf = [&](llvm::StringRef name) { return Steps(Interval(symbol(name)), true); };
-  auto call = [](llvm::StringRef name, const Steps &a, const Steps &b) {
-    bool safe = a.safe && b.safe && (name != "div" || *b.interval.least >= 1);
-    return name == "div" ? Steps(quotient(a.interval, b.interval), safe)
-                         : Steps(choice(name == "min", a.interval, b.interval), safe);
+  auto leaf = [&](Symbol name) { return Steps(Interval(symbol(name)), true); };
+  auto call = [](Call which, const Steps &a, const Steps &b) {
+    bool safe = a.safe && b.safe && (which != Call::Div || *b.interval.least >= 1);
+    return which == Call::Div ? Steps(quotient(a.interval, b.interval), safe)
+                              : Steps(choice(which == Call::Min, a.interval, b.interval), safe);
   };
   Steps steps = size.compute<Steps>({leaf, call});
   return steps.safe ? std::optional<Range>(steps.interval) : std::nullopt;
 }
 
-Range rangeOf(const Size &size, llvm::function_ref<Range(llvm::StringRef)> symbol) {
+Range rangeOf(const Size &size, llvm::function_ref<Range(Symbol)> symbol) {
   if (size.isUnknown()) {
     return {};
   }
-  auto leaf = [&](llvm::StringRef name) { return Interval(symbol(name)); };
-  auto call = [](llvm::StringRef name, Interval a, Interval b) {
-    return name == "div" ? quotient(a, b) : choice(name == "min", a, b);
+  auto leaf = [&](Symbol name) { return Interval(symbol(name)); };
+  auto call = [](Call which, Interval a, Interval b) {
+    return which == Call::Div ? quotient(a, b) : choice(which == Call::Min, a, b);
   };
   return size.compute<Interval>({leaf, call});
 }

@@ -3,7 +3,7 @@
 
 // Two that count the same are one; what is cut to a number of its own is known to be long enough.
 // CHECK-LABEL: func.func @places
-// CHECK-SAME: onnx.facts = ["6-$0"]
+// CHECK-SAME: onnx.facts = #onnx.sizes<"6-$0">
 // CHECK: %[[N:.*]], %{{.*}} = onnx.NonZero %arg0 {onnx.found = "$0"} : (tensor<2x3xf32>) -> (tensor<2x?xi64, ["", "$0"]>, tensor<i64>)
 // CHECK-NOT: onnx.NonZero
 // CHECK: onnx.TopK {{.*}} -> (tensor<?xf32, ["min($0,4)"]>
@@ -54,7 +54,7 @@ func.func @branches(%c: tensor<i1>, %x: tensor<7xf32>) -> tensor<1x?xi64> {
 
 // A loop that a condition may end before its trip count does.
 // CHECK-LABEL: func.func @until
-// CHECK-SAME: onnx.facts = ["6-$0"]
+// CHECK-SAME: onnx.facts = #onnx.sizes<"6-$0">
 // CHECK: onnx.found = "$0"
 // CHECK-SAME: tensor<?xf32, ["$0"]>
 func.func @until(%x: tensor<f32>) -> tensor<?xf32> {

@@ -4,7 +4,7 @@
 // Two that begin alike and change alike have one symbol; a third one does not begin so.
 // CHECK-LABEL: func.func @alike
 // CHECK-SAME: -> (tensor<?x2xf32, ["$1", ""]>, tensor<?x2xf32, ["$1", ""]>, tensor<?x2xf32, ["$5", ""]>)
-// CHECK-SAME: onnx.facts = ["14-$1", "14-$0", "13-$5+n", "13-$4+n"]
+// CHECK-SAME: onnx.facts = #onnx.sizes<"14-$1", "14-$0", "13-$5+n", "13-$4+n">
 // CHECK: onnx.grows = {{\[\[}}"$0", "$1", "2", "1+$0"], ["$4", "$5", "1+n", "1+$4"]]
 func.func @alike(%c: tensor<i1>, %x: tensor<2x2xf32>, %z: tensor<?x2xf32, ["n", ""]>, %w: tensor<1x2xf32>) -> (tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>) {
   %twelve = onnx.Constant dense<12> : tensor<i64>
@@ -25,7 +25,7 @@ func.func @alike(%c: tensor<i1>, %x: tensor<2x2xf32>, %z: tensor<?x2xf32, ["n", 
 
 // What shrinks is bounded by what it begins with; the trip count is data, of which a Min tells the most.
 // CHECK-LABEL: func.func @shrinks
-// CHECK-SAME: onnx.facts = ["-$1+n", "-$0+n"]
+// CHECK-SAME: onnx.facts = #onnx.sizes<"-$1+n", "-$0+n">
 // CHECK: onnx.grows = {{\[\[}}"$0", "$1", "n", "$0-min($0,1)"]]
 func.func @shrinks(%c: tensor<i1>, %trips: tensor<i64>, %x: tensor<?xf32, ["n"]>) -> tensor<?xf32> {
   %nine = onnx.Constant dense<9> : tensor<i64>
@@ -46,7 +46,7 @@ func.func @shrinks(%c: tensor<i1>, %trips: tensor<i64>, %x: tensor<?xf32, ["n"]>
 // Rows that are found: as many as there can be in each iteration. The slices of the scan output are of one size.
 // CHECK-LABEL: func.func @picks
 // CHECK-SAME: -> (tensor<?x1xi64, ["$3", ""]>, tensor<?x1x?xi64, ["$1", "", "$4"]>)
-// CHECK-SAME: onnx.facts = ["4-$1", "4-$0", "16-$3", "16-$2", "4-$4"]
+// CHECK-SAME: onnx.facts = #onnx.sizes<"4-$1", "4-$0", "16-$3", "16-$2", "4-$4">
 // CHECK: onnx.grows = {{\[\[}}"$2", "$3", "0", "$0+$2"], ["", "$4", "0", "$0"]]
 func.func @picks(%c: tensor<i1>, %x: tensor<4xf32>) -> (tensor<?x1xi64>, tensor<?x1x?xi64>) {
   %four = onnx.Constant dense<4> : tensor<i64>

@@ -87,7 +87,7 @@ func.func @casts(%x: tensor<?xf32, ["n"]>) -> (tensor<1xi1>, tensor<1xi1>, tenso
 
 // Rows of a table up to the sequence, added to it: a bound on the sequence follows, and with it the rows are as many.
 // CHECK-LABEL: @bound
-// CHECK-SAME: onnx.facts = ["8-seq"]
+// CHECK-SAME: onnx.facts = #onnx.sizes<"8-seq">
 // CHECK: onnx.Slice {{.*}} -> tensor<?x4xf32, ["seq", ""]>
 // CHECK: onnx.Add %arg0, {{.*}} -> tensor<?x4xf32, ["seq", ""]>
 func.func @bound(%x: tensor<?x4xf32, ["seq", ""]>, %table: tensor<8x4xf32>) -> tensor<*xf32> {

@@ -2,7 +2,10 @@
 #include "compiler/support/SizeRange.h"
 #include <gtest/gtest.h>
 
+using ingot::support::Facts;
 using ingot::support::Size;
+using ingot::support::Symbol;
+using ingot::support::SymbolKind;
 
 namespace {
 
@@ -47,20 +50,47 @@ TEST(Size, BoundsDecideMinAndMax) {
   EXPECT_FALSE(b.repeats());
 }
 
-TEST(Size, AssumptionsAreBounds) {
+TEST(Size, FactsAreBounds) {
   Size clamped = min(s + Size(1), Size(8));
   EXPECT_FALSE(clamped == s + Size(1));
   ingot::support::Sizes facts = implied(clamped, s + Size(1));
   ASSERT_EQ(facts.size(), 1U);
   EXPECT_EQ(facts[0], Size(7) - s);
-  {
-    ingot::support::Assuming assuming(facts);
-    EXPECT_EQ(min(s, Size(8)), s);
-    EXPECT_EQ(*Size::parse(clamped.text()), s + Size(1));
-  }
-  EXPECT_FALSE(min(s, Size(8)) == s);
+  Facts known(facts);
+  EXPECT_EQ(min(s, Size(8)).simplified(known), s);
+  EXPECT_EQ(clamped.simplified(known), s + Size(1));
+  EXPECT_EQ((clamped * b).simplified(known), (s + Size(1)) * b);
+  EXPECT_EQ(floorDiv(clamped, Size(2)).simplified(known), floorDiv(s + Size(1), Size(2)));
+  EXPECT_TRUE((Size(7) - s).atLeast(0, known));
+  EXPECT_FALSE((Size(6) - s).atLeast(0, known));
+  EXPECT_FALSE((Size(7) - s).atLeast(0));
   EXPECT_EQ(implied(min(Size(512), min(Size(99), s)), s).size(), 1U);
   EXPECT_TRUE(implied(s, p).empty());
+}
+
+TEST(Size, BoundsOfFoundSizesAreFacts) {
+  Size found = Symbol::found(3);
+  Facts known({Size(8) * b - found, Size(16) * b - found});
+  EXPECT_EQ(known.bounds().at(Symbol::found(3)), Size(8) * b) << "the first one of a symbol";
+  EXPECT_EQ(min(found, Size(8) * b).simplified(known), found);
+  EXPECT_EQ(min(found, Size(8)).simplified(known), min(found, Size(8)));
+  EXPECT_EQ((found + Size(2)).bounded(known.bounds()), Size(8) * b + Size(2));
+  EXPECT_TRUE(Size(Symbol::found(4)).bounded(known.bounds()).isUnknown());
+  EXPECT_EQ(Facts().with({Size(8) * b - found}).sizes().size(), 1U);
+}
+
+TEST(Size, SymbolsHaveKinds) {
+  EXPECT_EQ(Symbol::found(3).text(), "$3");
+  EXPECT_EQ(Symbol::read("$3"), Symbol::found(3));
+  EXPECT_EQ(Symbol::read("batch").kind(), SymbolKind::Chosen);
+  EXPECT_EQ(Symbol::read("#present2"), Symbol::presence(2));
+  EXPECT_EQ(Symbol::read("#2"), Symbol::iteration(2));
+  EXPECT_EQ(Symbol::found(3).outer().kind(), SymbolKind::Outer);
+  EXPECT_EQ(Symbol::found(3).outer().inner(), Symbol::found(3));
+  EXPECT_TRUE((b + Symbol::found(3)).isFound());
+  EXPECT_FALSE(Size(Symbol::found(3).outer()).isFound());
+  EXPECT_EQ(b.asSymbol(), Symbol::chosen("batch"));
+  EXPECT_FALSE((b + Size(1)).asSymbol());
 }
 
 TEST(Size, TextIsReadBack) {

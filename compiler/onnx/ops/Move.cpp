@@ -73,21 +73,21 @@ struct Cut {
 } // namespace
 
 /// A bound of a slice along an axis of `d` elements, brought to [0, d]; unknown when its sign is not known.
-static Size boundOf(const Size &bound, const Size &d) {
+static Size boundOf(const Size &bound, const Size &d, const support::Facts &facts) {
   if (bound.isNumber() && bound.number() < 0) {
     return max(bound.number() < -maxExtent ? Size(0) : d + bound, Size(0));
   }
   if (bound.isNumber() && bound.number() > maxExtent) {
     return d;
   }
-  return bound.atLeast(0) ? min(bound, d) : Size::unknown();
+  return bound.atLeast(0, facts) ? min(bound, d) : Size::unknown();
 }
 
 /// What a slice does along an axis of `d` elements.
-static Cut cutOf(const Size &start, const Size &end, int64_t step, const Size &d) {
+static Cut cutOf(const Size &start, const Size &end, int64_t step, const Size &d, const support::Facts &facts) {
   if (step > 0) {
-    Size from = boundOf(start, d);
-    return {from, ceilDiv(max(boundOf(end, d) - from, 0), step), step};
+    Size from = boundOf(start, d, facts);
+    return {from, ceilDiv(max(boundOf(end, d, facts) - from, 0), step), step};
   }
   if (d.isNumber() && start.isNumber() && end.isNumber()) {
     int64_t n = d.number(), s = start.number(), e = end.number(), stride = step == INT64_MIN ? INT64_MAX : -step;
@@ -117,6 +117,7 @@ static FailureOr<std::optional<SmallVector<Cut>>> cutsOf(SliceOp op) {
   if (ends->size() != n || (axes && axes->size() != n) || (steps && steps->size() != n)) {
     return op.emitOpError("starts, ends, axes and steps have lengths that differ"), failure();
   }
+  support::Facts facts = factsOf(op);
   SmallVector<Cut> cuts(data.getRank());
   for (auto [cut, d] : llvm::zip_equal(cuts, sizesOf(data))) {
     cut.size = d;
@@ -127,7 +128,7 @@ static FailureOr<std::optional<SmallVector<Cut>>> cutsOf(SliceOp op) {
     if (!axis || step == 0) {
       return op.emitOpError(axis ? "step is zero" : "axis is outside of the operand's shape"), failure();
     }
-    cuts[*axis] = cutOf((*starts)[i], (*ends)[i], step, cuts[*axis].size);
+    cuts[*axis] = cutOf((*starts)[i], (*ends)[i], step, cuts[*axis].size, facts);
   }
   return Result(std::move(cuts));
 }

@@ -280,7 +280,8 @@ LogicalResult CenterCropPadOp::decompose(PatternRewriter &rewriter) {
   Value y = getData(), zero = zeroOf(f, elementOf(y));
   int64_t rank = ranked(y).getRank();
   for (auto [i, axis] : llvm::enumerate(*axes)) {
-    Size d = sizeOf(ranked(y), axis), n = wanted ? (*wanted)[i] : Size::unknown(), kept = min(d, n);
+    Size d = sizeOf(ranked(y), axis), n = wanted ? (*wanted)[i] : Size::unknown(),
+         kept = min(d, n).simplified(factsOf(*this));
     if (kept == n || (d.isNumber() && n.isNumber())) {
       Size cut = floorDiv(d - kept, 2), before = floorDiv(n - kept, 2);
       auto one = [&](const Size &size) { return makeSizes(f.b, f.loc, {size}); };

@@ -274,7 +274,7 @@ template <typename Op> static LogicalResult askAxes(Op op, Reduction &r, Pattern
   Size count = product(sizesOf(axes));
   InData::Axes all = data.axesIn(op.getAxes(), count, static_cast<int64_t>(sizes.size()));
   Value named = all.named;
-  if (!count.atLeast(1) && !op.getNoopWithEmptyAxes()) {
+  if (!count.atLeast(1, factsOf(op)) && !op.getNoopWithEmptyAxes()) {
     named = data.where(r.f.op("Equal", {r.f.scalar(count), r.f.scalar(0)}), r.f.scalar(1), named);
   }
   Value go = r.f.op("Greater", {named, r.f.scalar(0)});

@@ -294,7 +294,8 @@ struct OpenExpansion {
     }
     Value step = f.div(f.mul(f.sub(end, start), reach), floatOf(a.to - 1));
     Value spread = f.add(f.mul(start, reach), f.mul(x, step));
-    return a.to.atLeast(2) ? spread : f.op("Where", {f.op("Equal", {floatOf(a.to), number(1)}), middle, spread});
+    return a.to.atLeast(2, factsOf(op)) ? spread
+                                        : f.op("Where", {f.op("Equal", {floatOf(a.to), number(1)}), middle, spread});
   }
 
   /// The result where its coordinates lie in the operand, else the extrapolation value.

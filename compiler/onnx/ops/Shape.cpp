@@ -194,14 +194,17 @@ static LogicalResult markAxes(Operation *op, ArrayRef<int64_t> axes, int64_t ran
   return success();
 }
 
-static bool mayBeOne(const Size &d) { return d.isNumber() ? d.is(1) : !d.atLeast(2); }
+static bool mayBeOne(const Size &d, const support::Facts &facts) {
+  return d.isNumber() ? d.is(1) : !d.atLeast(2, facts);
+}
 
 /// Without axes: those of size 1 go. Where one axis only is open it is taken to be 1, as exporters see a batch, and a
 /// run for which it is not is refused; where several are, or data tells the size, nothing is known.
-static std::optional<SmallVector<bool>> onesOf(ArrayRef<Size> sizes) {
-  SmallVector<bool> gone = llvm::map_to_vector(sizes, mayBeOne);
-  int64_t open = llvm::count_if(sizes, [](const Size &d) { return !d.isNumber() && mayBeOne(d); });
-  bool known = llvm::none_of(sizes, [](const Size &d) { return d.isUnknown() || (d.isFound() && mayBeOne(d)); });
+static std::optional<SmallVector<bool>> onesOf(ArrayRef<Size> sizes, const support::Facts &facts) {
+  auto isOne = [&](const Size &d) { return mayBeOne(d, facts); };
+  SmallVector<bool> gone = llvm::map_to_vector(sizes, isOne);
+  int64_t open = llvm::count_if(sizes, [&](const Size &d) { return !d.isNumber() && isOne(d); });
+  bool known = llvm::none_of(sizes, [&](const Size &d) { return d.isUnknown() || (d.isFound() && isOne(d)); });
   return known && open <= 1 ? std::optional(gone) : std::nullopt;
 }
 
@@ -222,7 +225,7 @@ LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
     return failure();
   }
   if (x && !present(getAxes())) {
-    gone = onesOf(sizesOf(x)).value_or(SmallVector<bool>());
+    gone = onesOf(sizesOf(x), factsOf(*this)).value_or(SmallVector<bool>());
   }
   if (!x || gone.size() != static_cast<size_t>(x.getRank())) {
     auto count = x && present(getAxes()) ? axesInData(getAxes()) : std::nullopt;
@@ -266,7 +269,7 @@ static LogicalResult squeezeByData(SqueezeOp op, PatternRewriter &rewriter) {
 LogicalResult SqueezeOp::decompose(PatternRewriter &rewriter) {
   if (auto x = ranked(getX()); x && !present(getAxes()) && ranked(getY())) {
     for (const Size &d : sizesOf(x)) {
-      if (!d.isNumber() && mayBeOne(d)) {
+      if (!d.isNumber() && mayBeOne(d, factsOf(*this))) {
         emitWarning("squeezes every axis of size 1 of ")
             << textOf(sizesOf(x)) << "; " << d.text() << " is taken as 1, and runs with another size are refused";
       }
