@@ -16,6 +16,7 @@
 #include "compiler/onnx/ops/Rearrange.h"
 #include "compiler/onnx/ops/Resize.h"
 #include "compiler/onnx/ops/Shape.h"
+#include "compiler/onnx/ops/Spread.h"
 #include "compiler/onnx/ops/TopK.h"
 
 using namespace mlir;
@@ -57,6 +58,10 @@ public:
       }
       return askList(1);
     }
+    if (isa<onnx::Col2ImOp>(op)) {
+      bool image = askList(1);
+      return askList(2, blockBound()) || image;
+    }
     return isa<onnx::ConstantOfShapeOp>(op) ? askList(0)
            : isa<onnx::TileOp>(op)          ? askList(1)
            : isa<onnx::ResizeOp>(op)        ? askList(3)
@@ -85,6 +90,12 @@ private:
     }
     setOperand(operand, sizes);
     return true;
+  }
+
+  /// A block of Col2Im has no more elements than there are rows.
+  Size blockBound() const {
+    auto x = onnx::ranked(op->getOperand(0));
+    return x && x.getRank() == 3 ? onnx::sizeOf(x, 1) : Size::unknown();
   }
 
   /// Operand 1 says how much of an axis of operand 0 a result has.

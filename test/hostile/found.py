@@ -138,6 +138,12 @@ def axes():
     yield "Squeeze of an axis twice", squeeze, {"x": x[:1], "a": one(0, -3)}, ["y"], False
     yield "Unsqueeze of an axis twice", [("Unsqueeze", ["x", "a"], ["y"], {})], {"x": x, "a": one(1, -4)}, ["y"], False
     yield "Slice along an axis twice", [("Slice", list(steps), ["y"], {})], {**steps, "a": one(2, -1)}, ["y"], False
+    blocks = {"x": np.ones((1, 12, 6), np.float32), "i": one(4, 3), "b": one(2, 2)}
+    image = [("Col2Im", list(blocks), ["y"], {})]
+    yield "Col2Im", image, blocks, ["y"], True
+    for bad in (0, -1, 1, 3, 2**31, 2**62, -(2**63), 2**63 - 1):
+        yield f"Col2Im to {bad}", image, {**blocks, "i": one(4, bad)}, ["y"], bad == 3
+        yield f"Col2Im of blocks of {bad}", image, {**blocks, "b": one(2, bad)}, ["y"], False
     for step in (0, 1, -1, 3, -7, *far[2:], -(2**31)):
         for ends in itertools.product((-(2**63), -2, 2**63 - 1), repeat=2):
             given = {"x": x, "s": one(ends[0]), "e": one(ends[1]), "a": one(2), "t": one(step)}

@@ -428,7 +428,7 @@ template <typename Op> static LogicalResult decomposeCumulative(Op op, StringRef
     rewriter.replaceOp(op, along(*normalAxis(known->front(), type.getRank())));
     return success();
   }
-  if (!type.hasStaticShape() || type.getRank() == 0) {
+  if (!isSized(op.getX()) || type.getRank() == 0) {
     return failure();
   }
   SmallVector<Value> sums;

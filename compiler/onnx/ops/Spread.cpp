@@ -22,12 +22,13 @@ static std::optional<SmallVector<int64_t>> listOf(std::optional<ArrayRef<int64_t
 
 namespace {
 struct Blocks {
-  SmallVector<int64_t> image, block, strides, dilations, pads, steps; ///< steps: places of blocks along each axis
-  int64_t padded(size_t axis) const { return image[axis] + pads[axis] + pads[image.size() + axis]; }
-  int64_t pixels() const {
-    int64_t all = 1;
+  Sizes image, block, steps; ///< steps: places of blocks along each axis
+  SmallVector<int64_t> strides, dilations, pads;
+  Size padded(size_t axis) const { return image[axis] + Size(pads[axis] + pads[image.size() + axis]); }
+  Size pixels() const {
+    Size all = 1;
     for (size_t i = 0; i < image.size(); ++i) {
-      all *= padded(i);
+      all = all * padded(i);
     }
     return all;
   }
@@ -36,7 +37,7 @@ struct Blocks {
 
 /// Nothing while the operands do not tell it; failure where they contradict, without a message.
 static FailureOr<std::optional<Blocks>> blocksOf(Col2ImOp op) {
-  auto image = integersOf(op.getImageShape()), block = integersOf(op.getBlockShape());
+  auto image = sizesIn(op.getImageShape()), block = sizesIn(op.getBlockShape());
   if (!image || !block) {
     return std::optional<Blocks>();
   }
@@ -46,13 +47,16 @@ static FailureOr<std::optional<Blocks>> blocksOf(Col2ImOp op) {
   if (block->size() != rank || !strides || !dilations || !pads) {
     return failure();
   }
-  Blocks b{*image, *block, *strides, *dilations, *pads, {}};
+  Blocks b{*image, *block, {}, *strides, *dilations, *pads};
+  auto fits = [](const Size &n, int64_t least) {
+    return !n.isNumber() || (n.number() >= least && n.number() <= INT32_MAX);
+  };
   for (size_t i = 0; i < rank; ++i) {
-    if (b.image[i] < 0 || b.image[i] > INT32_MAX || b.block[i] < 1 || b.block[i] > INT32_MAX) {
+    if (!fits(b.image[i], 0) || !fits(b.block[i], 1)) {
       return failure();
     }
-    int64_t room = b.padded(i) - (b.block[i] - 1) * b.dilations[i] - 1;
-    b.steps.push_back(room < 0 ? 0 : room / b.strides[i] + 1);
+    Size room = b.padded(i) - (b.block[i] - Size(1)) * Size(b.dilations[i]) - Size(1);
+    b.steps.push_back(floorDiv(max(room + Size(b.strides[i]), 0), b.strides[i]));
   }
   return std::optional(b);
 }
@@ -66,9 +70,9 @@ LogicalResult Col2ImOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   Sizes sizes = sizesOf(x);
   if (succeeded(blocks) && sizes.size() == 3) {
-    int64_t inBlock = elements((*blocks)->block), places = elements((*blocks)->steps);
+    Size inBlock = product((*blocks)->block), places = product((*blocks)->steps);
     Size channels = floorDiv(sizes[1], inBlock);
-    if (succeeded(require(*this, sizes[1], channels * Size(inBlock))) && succeeded(require(*this, sizes[2], places))) {
+    if (succeeded(require(*this, sizes[1], channels * inBlock)) && succeeded(require(*this, sizes[2], places))) {
       Sizes shape{sizes[0], channels};
       shape.append((*blocks)->image.begin(), (*blocks)->image.end());
       types.push_back(sizedType(shape, x.getElementType()));
@@ -79,18 +83,23 @@ LogicalResult Col2ImOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 /// Where the elements of all blocks stand in the padded image, in the order of the operand: (element, block).
-static SmallVector<int64_t> placesOf(const Blocks &b) {
-  SmallVector<int64_t> places(elements(b.block) * elements(b.steps), 0);
-  int64_t stride = 1, inner = 1, outer = 1; // inner: of blocks, outer: of elements
-  for (size_t axis = b.image.size(); axis-- > 0;) {
-    for (size_t flat = 0; flat < places.size(); ++flat) {
-      int64_t step = static_cast<int64_t>(flat) % elements(b.steps) / inner % b.steps[axis];
-      int64_t element = static_cast<int64_t>(flat) / elements(b.steps) / outer % b.block[axis];
-      places[flat] += (step * b.strides[axis] + element * b.dilations[axis]) * stride;
-    }
-    inner *= b.steps[axis], outer *= b.block[axis], stride *= b.padded(axis);
+static Value placesOf(const Blocks &b, Formula &f) {
+  size_t rank = b.image.size();
+  Value places;
+  Size stride = 1;
+  auto along = [&](const Size &count, int64_t step, size_t dimension) { // 0, step, ... of one of twice the axes
+    Sizes shape(2 * rank, 1);
+    shape[dimension] = count;
+    Value numbers = f.mul(f.countTo(f.scalar(count)), f.scalar(stride * Size(step)));
+    numbers = f.reshapeTo(numbers, shape);
+    places = places ? f.add(places, numbers) : numbers;
+  };
+  for (size_t axis = rank; axis-- > 0;) {
+    along(b.block[axis], b.dilations[axis], axis);
+    along(b.steps[axis], b.strides[axis], rank + axis);
+    stride = stride * b.padded(axis);
   }
-  return places;
+  return f.reshapeTo(places, {product(b.block) * product(b.steps), 1});
 }
 
 LogicalResult Col2ImOp::decompose(PatternRewriter &rewriter) {
@@ -102,20 +111,20 @@ LogicalResult Col2ImOp::decompose(PatternRewriter &rewriter) {
   const Blocks &b = **blocks;
   Sizes to = sizesOf(ranked(getY())), padded{to[0], to[1]};
   Size rows = to[0] * to[1];
-  int64_t places = elements(b.block) * elements(b.steps), pixels = b.pixels();
+  Size places = product(b.block) * product(b.steps), pixels = b.pixels();
   Value updates = f.transpose(f.reshapeTo(getX(), {rows, places}), {1, 0});
-  Value indices =
-      makeConstant(rewriter, getLoc(), constantFromIntegers(tensorOf({places, 1}, rewriter.getI64Type()), placesOf(b)));
-  Value y = f.op("ScatterND", {f.zeros({pixels, rows}, elementOf(getX())), indices, updates},
+  Value y = f.op("ScatterND", {f.zeros({pixels, rows}, elementOf(getX())), placesOf(b, f), updates},
                  {rewriter.getNamedAttr("reduction", rewriter.getStringAttr("add"))});
-  SmallVector<int64_t> starts, ends, axes;
+  SmallVector<int64_t> starts, axes;
+  Sizes ends;
   for (size_t i = 0; i < b.image.size(); ++i) {
     padded.push_back(b.padded(i));
-    starts.push_back(b.pads[i]), ends.push_back(b.pads[i] + b.image[i]), axes.push_back(static_cast<int64_t>(i) + 2);
+    starts.push_back(b.pads[i]), ends.push_back(b.image[i] + Size(b.pads[i])),
+        axes.push_back(static_cast<int64_t>(i) + 2);
   }
   y = f.reshapeTo(f.transpose(y, {1, 0}), padded);
   auto list = [&](ArrayRef<int64_t> numbers) { return makeIntegers(rewriter, getLoc(), numbers); };
-  rewriter.replaceOp(*this, f.op("Slice", {y, list(starts), list(ends), list(axes), Value()}));
+  rewriter.replaceOp(*this, f.op("Slice", {y, list(starts), makeSizes(f.b, f.loc, ends), list(axes), Value()}));
   return success();
 }
 

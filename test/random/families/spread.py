@@ -17,7 +17,7 @@ def col2im(c, x):
     c.need(min(room) >= 0)
     places = np.prod([space // (strides or [1] * rank)[axis] + 1 for axis, space in enumerate(room)])
     x = c.data([c.choice([1, 2]), c.choice([1, 2, 5]) * int(np.prod(block)), int(places)])
-    c.node("Col2Im", [x, c.ints(image), c.ints(block)], exact=True, strides=strides, dilations=dilations, pads=pads)
+    c.node("Col2Im", [x, c.lengths(image), c.lengths(block)], exact=True, strides=strides, dilations=dilations, pads=pads)
 
 
 @op("MaxUnpool")
