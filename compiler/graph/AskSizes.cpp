@@ -60,7 +60,7 @@ public:
     }
     if (isa<onnx::Col2ImOp>(op)) {
       bool image = askList(1);
-      return askList(2, blockBound()) || image;
+      return askList(2) || image; // of blocks: bounds of their own would multiply to far too much memory
     }
     return isa<onnx::ConstantOfShapeOp>(op) ? askList(0)
            : isa<onnx::TileOp>(op)          ? askList(1)
@@ -90,12 +90,6 @@ private:
     }
     setOperand(operand, sizes);
     return true;
-  }
-
-  /// A block of Col2Im has no more elements than there are rows.
-  Size blockBound() const {
-    auto x = onnx::ranked(op->getOperand(0));
-    return x && x.getRank() == 3 ? onnx::sizeOf(x, 1) : Size::unknown();
   }
 
   /// Operand 1 says how much of an axis of operand 0 a result has.

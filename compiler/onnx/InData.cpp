@@ -118,20 +118,21 @@ Value InData::placeOf(Value named) {
   return f.op("CumSum", {free, f.scalar(0)}, {f.integer("exclusive", 1)});
 }
 
-std::optional<Sizes> InData::unnamed(const Axes &axes, ArrayRef<Size> sizes, int64_t count, Value bad) {
-  Size most = sizes.front();
-  for (const Size &size : sizes) {
-    most = max(most, size);
-  }
-  if (!mayRead(most)) {
-    return std::nullopt;
-  }
+Sizes InData::unnamed(const Axes &axes, ArrayRef<Size> sizes, int64_t count, Value bad) {
   SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, count));
   Value place = f.op("Equal", {placeOf(axes.named), f.reshape(makeIntegers(f.b, f.loc, numbers), {count, 1})});
   Value free = f.op("Equal", {axes.named, f.scalar(0)});
   Value all = f.op("Where", {f.op("And", {place, free}), list(sizes), f.scalar(0)});
   Value left = f.reduce("ReduceSum", all, {1}, /*keepdims=*/false);
-  return readAll(bad ? orNegative(bad, left) : left, Sizes(count, most));
+  Sizes bounds;
+  for (int64_t i = 0; i < count; ++i) { // one of those that may stand there when the others have gone
+    Size most = sizes[i];
+    for (const Size &size : sizes.slice(i + 1, sizes.size() - count)) {
+      most = max(most, size);
+    }
+    bounds.push_back(most);
+  }
+  return readAll(orNegative(bad, left), bounds);
 }
 
 } // namespace ingot::onnx

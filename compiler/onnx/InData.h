@@ -51,9 +51,8 @@ public:
   /// Of any number of axes, in one dimension; null: the first ones.
   Axes axesIn(mlir::Value axes, const Size &count, int64_t rank);
   mlir::Value namedTwice(const Axes &axes);
-  /// The sizes of those of `sizes` that are not named, where so many are; `bad` (null: never) makes them negative.
-  /// Nothing when they may not be read.
-  std::optional<Sizes> unnamed(const Axes &axes, llvm::ArrayRef<Size> sizes, int64_t count, mlir::Value bad);
+  /// The sizes of those of `sizes` that are not named, where so many are; `bad` makes them negative.
+  Sizes unnamed(const Axes &axes, llvm::ArrayRef<Size> sizes, int64_t count, mlir::Value bad);
   /// At which of the axes that are not named each one of them stands, [rank].
   mlir::Value placeOf(mlir::Value named);
   /// `x` where `bad` is false; else the run fails.

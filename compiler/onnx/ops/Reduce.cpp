@@ -288,7 +288,7 @@ template <typename Op> static LogicalResult askAxes(Op op, Reduction &r, Pattern
   if (*rank == 1) {
     r.left = {product(r.kept)};
   } else if (!op.getKeepdims() && *rank > 1) {
-    r.left = *data.unnamed(all, sizes, *rank, bad);
+    r.left = data.unnamed(all, sizes, *rank, bad);
   }
   r.inData = true;
   return success();

@@ -262,7 +262,7 @@ static LogicalResult squeezeByData(SqueezeOp op, PatternRewriter &rewriter) {
   Value wrong = data.any(f.op("And", {longer, f.op("Greater", {axes.named, f.scalar(0)})}));
   Value bad = f.op("Or", {wrong, f.op("Or", {axes.outside, data.namedTwice(axes)})});
   rewriter.replaceOp(op, left == 0 ? f.reshapeTo(data.unless(bad, op.getX()), {})
-                                   : f.reshapeTo(op.getX(), *data.unnamed(axes, sizes, left, bad)));
+                                   : f.reshapeTo(op.getX(), data.unnamed(axes, sizes, left, bad)));
   return success();
 }
 
