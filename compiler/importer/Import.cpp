@@ -253,10 +253,10 @@ void Importer::node(const Node &node) {
     problems->add(node.where(), "has too few inputs: the first is missing");
     return;
   }
-  [[maybe_unused]] size_t before = problems->count();
+  [[maybe_unused]] size_t before = problems->said();
   Operation *op = succeeded(importable->upgrade(target)) ? create(target, node) : nullptr;
   if (!op) {
-    assert(problems->count() > before && "an operator's code failed and did not say why");
+    assert(problems->said() > before && "an operator's code failed and did not say why");
     return;
   }
   for (auto [i, output] : llvm::enumerate(node.outputs)) {

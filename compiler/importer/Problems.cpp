@@ -29,6 +29,7 @@ std::string Where::opText() const {
 }
 
 void Problems::add(const Where &where, const llvm::Twine &text) {
+  ++additions;
   if (lines.size() >= kKept) {
     ++total;
     return;
@@ -51,6 +52,7 @@ void Problems::add(const Where &where, const llvm::Twine &text) {
 }
 
 void Problems::add(const Problems &others) {
+  additions += others.additions;
   for (const std::string &line : others.lines) {
     if (lines.size() < kKept && known.insert(line).second) {
       lines.push_back(line);

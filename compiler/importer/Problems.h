@@ -34,6 +34,8 @@ public:
 
   bool empty() const { return lines.empty(); }
   size_t count() const { return total; }
+  /// How often something was added, also where it was known.
+  size_t said() const { return additions; }
 
   /// One problem a line: "FILE: error: node 'x' (Op, opset 11): text". A hostile model can be wrong in a million
   /// places, so only the first two thousand are kept and a last line counts the others.
@@ -43,7 +45,7 @@ private:
   std::string file;
   std::vector<std::string> lines;
   llvm::StringSet<> known; ///< the lines: the same one is not said twice
-  size_t total = 0;
+  size_t total = 0, additions = 0;
 };
 
 /// A name as messages show it: control characters escaped, and cut where it is absurdly long.

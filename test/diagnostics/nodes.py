@@ -154,6 +154,7 @@ READ = [
     ("Softmax", [f(2, 3)], dict(axis=2), "axis 2 is outside a tensor of rank 2"),
     ("Softmax", [f(2, 3)], dict(axis=3, opset=11), "axis 3 is outside a tensor of rank 2"),
     ("Resize", [f(2, 3), None, None, ints(4)], {}, "scales, sizes or roi do not have an entry for each axis"),
+    ("Resize", [f(), None, f(4)], {}, "scales, sizes or roi do not have an entry for each axis"),
     ("Resize", [f(2, 3), None, None, ints(4, -1)], {}, "cannot resize axis 1 of 'tensor<2x3xf32>'"),
     ("Resize", [f(2, 3), None, None, ints(4)], dict(axes=[2], opset=18), "axis 2 is outside of 'tensor<2x3xf32>'"),
     ("GridSample", [IMAGE, f(1, 2, 2, 2)], dict(mode="cubist"), "attribute 'mode' is 'cubist', expected linear or nearest or cubic"),

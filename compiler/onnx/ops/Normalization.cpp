@@ -274,12 +274,15 @@ LogicalResult BatchNormalizationOp::decompose(PatternRewriter &rewriter) {
   int64_t rank = type.getRank();
   if (getTrainingMode()) {
     SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-    axes.erase(axes.begin() + 1);
+    bool one = rank == 1; // of one axis, which is the batch's, there is one channel
+    if (!one) {
+      axes.erase(axes.begin() + 1);
+    }
     Value centred = f.sub(getX(), f.reduce("ReduceMean", getX(), axes, true));
     Value momentum = f.number(getMomentum().convertToDouble(), mean),
           rest = f.number(1 - getMomentum().convertToDouble(), mean);
-    mean = f.reduce("ReduceMean", getX(), axes, false);
-    variance = f.reduce("ReduceMean", f.mul(centred, centred), axes, false);
+    mean = f.reduce("ReduceMean", getX(), axes, one);
+    variance = f.reduce("ReduceMean", f.mul(centred, centred), axes, one);
     rewriter.replaceAllUsesWith(getRunningMean(), f.add(f.mul(getInputMean(), momentum), f.mul(mean, rest)));
     rewriter.replaceAllUsesWith(getRunningVar(), f.add(f.mul(getInputVar(), momentum), f.mul(variance, rest)));
   } else {

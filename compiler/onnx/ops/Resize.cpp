@@ -34,6 +34,11 @@ static FailureOr<std::optional<SmallVector<AxisResize>>> axesOf(ResizeOp op) {
     }
     axis = *normal;
   }
+  for (Value entries : {op.getScales(), op.getSizes()}) {
+    if (given(entries) && isStatic(entries) && ranked(entries).getNumElements() != int64_t(axes.size())) {
+      return op.emitOpError("scales, sizes or roi do not have an entry for each axis"), failure();
+    }
+  }
   auto scales = given(op.getScales()) ? floatsOf(op.getScales()) : std::nullopt;
   auto sizes = given(op.getSizes()) ? integersOf(op.getSizes()) : std::nullopt;
   bool crops = op.getCoordinateTransformationMode() == "tf_crop_and_resize";
@@ -42,7 +47,7 @@ static FailureOr<std::optional<SmallVector<AxisResize>>> axesOf(ResizeOp op) {
     return Result();
   }
   size_t n = axes.size();
-  if ((scales ? scales->size() : sizes->size()) != n || (roi && roi->size() != 2 * n)) {
+  if (roi && roi->size() != 2 * n) {
     return op.emitOpError("scales, sizes or roi do not have an entry for each axis"), failure();
   }
   SmallVector<AxisResize> result(data.getRank());
@@ -378,6 +383,9 @@ LogicalResult ResizeOp::decompose(PatternRewriter &rewriter) {
       return failure();
     }
     auto open = openAxesOf(*this);
+    if (!open) { // of a scalar the result is sized, whatever is not known
+      return failure();
+    }
     rewriter.replaceOp(*this, open->empty() ? Value(getData()) : OpenExpansion{*this, {rewriter, getLoc()}}.run(*open));
     return success();
   }
