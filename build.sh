@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# The README's two commands, also what .ci/run calls.
+# The README's two commands, also what .ci/run calls, and the longer checks for every night.
 #   ./build.sh demo       install, build the compiler, run the main job: find the face in a picture (examples/face)
 #   ./build.sh test       install, build everything, run all tests; what follows goes to ctest: ./build.sh test -R lit
 #   ./build.sh search     install, build the compiler, look for mistakes with seeds that were never run: ./build.sh search --minutes 30
+#   ./build.sh sanitize   the same once more with address and undefined-behaviour sanitizers, in build-sanitize
+#   ./build.sh fuzz       libFuzzer on the compiler for ten minutes, or --minutes N (test/fuzz/fuzz.py)
 #   ./build.sh            install, build everything
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -11,14 +13,18 @@ jobs=${JOBS:-$(nproc)}
 python="$PWD/build/venv/bin/python"
 
 usage() {
-  sed -n '3,6s/^# \{0,1\}//p' "$0"
+  sed -n '3,8s/^# \{0,1\}//p' "$0"
   exit 1
 }
-case $what in demo | test | search | all) ;; *) usage ;; esac
+case $what in demo | test | search | sanitize | fuzz | all) ;; *) usage ;; esac
 shift $(($# > 0))
 
 third_party/install.sh build/venv
-cmake --preset release -DINGOT_PYTHON="$python"
+preset=release
+if [[ $what == sanitize || $what == fuzz ]]; then
+  preset=sanitize
+fi
+cmake --preset $preset -DINGOT_PYTHON="$python"
 case $what in
 demo)
   cmake --build build --parallel "$jobs" --target face
@@ -31,6 +37,14 @@ test)
 search)
   cmake --build build --parallel "$jobs" --target ingot compile-server
   "$python" test/random/search.py --ingot build/bin/ingot --jobs "$jobs" "$@"
+  ;;
+sanitize)
+  cmake --build --preset sanitize --parallel "$jobs"
+  "$python" test/tools/gate.py build-sanitize --preset sanitize --parallel "$jobs" "$@"
+  ;;
+fuzz)
+  cmake --build --preset sanitize --parallel "$jobs" --target fuzz-importer fuzz-compile fuzz-sizes
+  "$python" test/fuzz/fuzz.py build-sanitize "$@"
   ;;
 all) cmake --build build --parallel "$jobs" ;;
 esac

@@ -14,9 +14,13 @@ set(CMAKE_C_FLAGS_RELEASE "-O2")
 
 option(INGOT_TESTS "Build the tests" ON)
 set(INGOT_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
+option(INGOT_FUZZ "Count what is executed, for libFuzzer, and build test/fuzz with it" OFF)
 
 add_compile_options(-Wall -Wextra -Werror -Wno-unused-parameter)
 if(INGOT_SANITIZE)
   add_compile_options(-fsanitize=${INGOT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${INGOT_SANITIZE})
+endif()
+if(INGOT_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
