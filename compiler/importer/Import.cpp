@@ -22,12 +22,19 @@ static std::optional<RegisteredOperationName> lookup(MLIRContext *context, llvm:
   return RegisteredOperationName::lookup(name, context);
 }
 
-static std::string whyUnknown(MLIRContext *context, llvm::StringRef domain, llvm::StringRef op) {
+/// Empty for an operator that is known as this opset defines it.
+static std::string whyUnknown(MLIRContext *context, llvm::StringRef domain, llvm::StringRef op, int64_t opset) {
   std::optional<RegisteredOperationName> info = lookup(context, domain, op);
-  if ((info && info->hasInterface<onnx::Importable>()) || (domain.empty() && op == "Constant")) {
+  auto *importable = info ? info->getInterface<onnx::Importable>() : nullptr;
+  if (!importable && !(domain.empty() && op == "Constant") && !isControl(domain, op) && !isOptional(domain, op)) {
+    return "unknown or unsupported operator";
+  }
+  int64_t through = importable ? importable->through() : onnx::newestOpset;
+  if (!domain.empty() || opset <= through) {
     return "";
   }
-  return isControl(domain, op) || isOptional(domain, op) ? "" : "unknown or unsupported operator";
+  std::string since = importable ? ", as opset " + std::to_string(importable->since()) + " defines it" : "";
+  return "is supported up to opset " + std::to_string(through) + since + "; a newer one may define it otherwise";
 }
 
 namespace {
@@ -390,7 +397,9 @@ std::optional<ImportedModel> importModel(MLIRContext &context, llvm::StringRef p
   if (!result.file) {
     return std::nullopt;
   }
-  auto question = [&](llvm::StringRef domain, llvm::StringRef op, int64_t) { return whyUnknown(&context, domain, op); };
+  auto question = [&](llvm::StringRef domain, llvm::StringRef op, int64_t opset) {
+    return whyUnknown(&context, domain, op, opset);
+  };
   if (!checkModel(result.file->model(), question, problems)) {
     return std::nullopt;
   }

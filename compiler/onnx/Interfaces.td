@@ -17,6 +17,9 @@ def Onnx_Importable : OpInterface<"Importable"> {
   let description = "How a node of any opset becomes the op's newest form.";
   let methods = [
     StaticInterfaceMethod<"Number of inputs that the newest form declares; -1 when variadic.", "int64_t", "inputCount", (ins)>,
+    StaticInterfaceMethod<"Version of the definition that the op's code was written for.", "int64_t", "since", (ins)>,
+    StaticInterfaceMethod<"The newest opset in which that definition, or an older one, holds. A model of a newer one may mean something else.",
+      "int64_t", "through", (ins), "", [{ return ::ingot::onnx::newestOpset; }]>,
     StaticInterfaceMethod<[{
       Rewrites `node`, given in the form of opset `node.opset`, to the newest form: attributes that became inputs, defaults that changed,
       renamed ops. The default is right for an op whose forms all read alike.}],

@@ -16,6 +16,9 @@
 
 namespace ingot::onnx {
 
+/// The newest opset of the standard whose definitions the ops have been compared with.
+inline constexpr int64_t newestOpset = 28;
+
 /// How a kernel family wants its operand 0 (the data) and its result.
 enum class LayoutRule {
   Plain,          ///< row-major, both

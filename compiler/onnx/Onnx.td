@@ -58,12 +58,19 @@ def Onnx_Optional : Onnx_OptionalOf<AnyTensor>;
 class Onnx_SameElements<string numbers = "">
     : PredOpTrait<"operands have the same element type", CPred<"haveSameElements(*this, {" # numbers # "})">>;
 
+/// The version of the operator's definition that its code was written for, the newest of those that the code knows. All definitions up to
+/// onnx::newestOpset have been compared with it (test/opsets); one that the code does not take yet is said by a through() of the op's own.
+class Since<int version> {
+  int since = version;
+}
+
 /// `inputs` is how many inputs the newest form declares (-1: variadic). Left-out trailing inputs are filled with onnx.None by the importer.
 /// Outputs are always all there; one that the model does not name has no uses.
 class Onnx_Op<string mnemonic, int inputs, list<Trait> traits = []>
     : Op<Onnx_Dialect, mnemonic, traits # [Pure, DeclareOpInterfaceMethods<Onnx_InferTypes>, Onnx_Importable]> {
   code more = "";
-  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\n" # more;
+  int since = ?;
+  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\nstatic int64_t since() { return " # since # "; }\n" # more;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
@@ -78,7 +85,8 @@ class Onnx_CoreOp<string mnemonic, list<Trait> traits = []>
 class Onnx_Elementwise<string mnemonic, int inputs, list<Trait> traits = []>
     : Op<Onnx_Dialect, mnemonic, traits # [Pure, Onnx_InferTypes, Onnx_Importable, DeclareOpInterfaceMethods<Onnx_ElementwiseInterface>]> {
   code more = "";
-  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # [{; }
+  int since = ?;
+  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\nstatic int64_t since() { return " # since # [{; }
     ::llvm::LogicalResult inferTypes(::llvm::SmallVectorImpl<::mlir::Type> &types) { return inferElementwise(*this, types); }
   }] # more;
   let results = (outs AnyTensor:$y);

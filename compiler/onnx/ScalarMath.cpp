@@ -82,6 +82,9 @@ Num operator/(Num a, Num c) {
   return known && *known != -1 ? quotient : select(c == -1.0, -a, quotient);
 }
 
+/// The number `a` with the sign of `c`, also of a zero.
+static Num withSign(Num a, Num c) { return a.like(math::CopySignOp::create(a.builder(), a.where(), a, c)); }
+
 /// By the quotient in double: exact for f32 operands while it stays below 2^29.
 static Num floatRemainder(Num a, Num c) {
   Type element = getElementTypeOrSelf(Value(a).getType()), f64 = a.builder().getF64Type();
@@ -89,7 +92,7 @@ static Num floatRemainder(Num a, Num c) {
   Num r = x - trunc(x / y) * y;
   // Where the quotient was rounded up to an integer, r has the wrong sign.
   r = select(((r < 0.0) & (x > 0.0)) | ((r > 0.0) & (x < 0.0)), r + select(x < 0.0, -abs(y), abs(y)), r);
-  return select(abs(x) < abs(y), x, r).to(element);
+  return withSign(select(abs(x) < abs(y), x, r).to(element), a);
 }
 
 Num truncatedRemainder(Num a, Num c) {
@@ -101,7 +104,8 @@ Num truncatedRemainder(Num a, Num c) {
 
 Num floorRemainder(Num a, Num c) {
   Num r = truncatedRemainder(a, c);
-  return a.unsignedInteger() ? r : select((r != 0.0) & ((r < 0.0) ^ (c < 0.0)), r + c, r);
+  Num same = a.isFloat() ? withSign(r, c) : r;
+  return a.unsignedInteger() ? r : select((r != 0.0) & ((r < 0.0) ^ (c < 0.0)), r + c, same);
 }
 
 static Num compare(Num a, Num c, arith::CmpFPredicate f, arith::CmpIPredicate s, arith::CmpIPredicate u) {
@@ -127,12 +131,18 @@ Num operator|(Num a, Num c) { return make<arith::OrIOp>(a, c); }
 Num operator^(Num a, Num c) { return make<arith::XOrIOp>(a, c); }
 Num operator~(Num a) { return a ^ a.constant(-1); }
 
-template <typename Op> static Num shift(Num a, Num by) {
-  Num wide = by.constant(a.width()), inside = by < wide;
-  return select(inside, make<Op>(a, select(inside, by, by.constant(0))), a.constant(0));
+template <typename Op> static Num shift(Num a, Num by, Num all) {
+  Num inside = by < by.constant(a.width());
+  inside = by.unsignedInteger() ? inside : inside & (by >= by.constant(0));
+  return select(inside, make<Op>(a, select(inside, by, by.constant(0))), all);
 }
-Num shiftLeft(Num a, Num by) { return shift<arith::ShLIOp>(a, by); }
-Num shiftRight(Num a, Num by) { return shift<arith::ShRUIOp>(a, by); }
+Num shiftLeft(Num a, Num by) { return shift<arith::ShLIOp>(a, by, a.constant(0)); }
+Num shiftRight(Num a, Num by) {
+  if (a.unsignedInteger()) {
+    return shift<arith::ShRUIOp>(a, by, a.constant(0));
+  }
+  return shift<arith::ShRSIOp>(a, by, select(a < 0.0, a.constant(-1), a.constant(0)));
+}
 
 Num select(Num condition, Num a, Num c) {
   return a.like(arith::SelectOp::create(a.builder(), a.where(), condition, a, c));

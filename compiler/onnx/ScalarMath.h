@@ -69,8 +69,9 @@ Num operator&(Num a, Num c);
 Num operator|(Num a, Num c);
 Num operator^(Num a, Num c);
 Num operator~(Num a);
-Num shiftLeft(Num a, Num by);  ///< zero when `by` reaches the width
-Num shiftRight(Num a, Num by); ///< logical
+// By less than 0, or by the width and more: what is left when all bits have gone.
+Num shiftLeft(Num a, Num by);
+Num shiftRight(Num a, Num by); ///< keeps the sign of what has one
 
 Num select(Num condition, Num a, Num c);
 Num maximum(Num a, Num c); ///< NaN when either is

@@ -98,7 +98,8 @@ def of_version(ir, opset=17):
 MODELS = [
     ("IR version 2", of_version(2), "has IR version 2; supported are 3 to 14"),
     ("IR version 15", of_version(15), "has IR version 15; supported are 3 to 14"),
-    ("opset 29", of_version(8, 29), "the model imports operator set 29 of ai.onnx; supported are 1 to 28"),
+    ("opset 29", of_version(8, 29), "(Relu, opset 29): is supported up to opset 28, as opset 14 defines it; a newer one may define it otherwise"),
+    ("opset 0", of_version(8, 0), "the model imports operator set 0 of ai.onnx; the first is 1"),
     ("no graph", ModelProto(ir_version=8), "not an ONNX model: it has no graph"),
     ("pointer of git-lfs", b"version https://git-lfs.github.com/spec/v1\n", "is a git-lfs pointer, not the model itself ('git lfs pull' fetches it)"),
     ("field of the wrong kind", b"\x38\x01", "not an ONNX model, or a damaged one: malformed at byte 0: field 7 has the wrong wire type"),

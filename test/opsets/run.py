@@ -4,6 +4,7 @@
 
 For each operator and each opset in which the standard changed it, nodes are made from the schema: one with what must be there, one with everything, and one for each attribute.
 None may be told that it has an unknown attribute, or too many inputs or outputs: what the form has, the operator's upgrade must take or refuse by a reason of its own.
+The version that an operator says its code was written for (Since, in its .td file) is the newest that the standard has of it.
 Operands are made to fit by a few rules and are not always such as the operator wants; what is said of those counts as a reason."""
 import collections
 import os
@@ -211,6 +212,10 @@ def main():
     for name, schemas in forms().items():
         for schema in schemas:
             count.add(f"{name} of opset {schema.since_version}", None if (name, schema.since_version) in good else "no node of this form is taken")
+    written = operators.since()
+    for name, schemas in forms().items():
+        newest = schemas[-1].since_version
+        count.add(f"{name} as it is known", None if written[name] == newest else f"written for the definition of opset {written[name]}, and that of opset {newest} is newer")
     print(f"{whole} forms of {len(forms())} operators, {len(good)} of them compiled")
     count.finish()
 

@@ -15,6 +15,14 @@ def names():
     return found
 
 
+def since():
+    """operator -> the version of its definition that its code was written for."""
+    found = {}
+    for path in sorted(OPS.glob("*.td")):
+        found.update({name: int(version) for name, version in re.findall(r'^def Onnx_\w+Op\s*:\s*\w+<"(\w+)".*, Since<(\d+)>', path.read_text(), re.M)})
+    return found
+
+
 def schemas():
     """Newest schema of each; operators that have left the standard are not among them."""
     import onnx

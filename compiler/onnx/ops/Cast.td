@@ -1,7 +1,7 @@
 // Changes of the element type.
 include "compiler/onnx/Onnx.td"
 
-def Onnx_CastOp : Onnx_Elementwise<"Cast", 1> {
+def Onnx_CastOp : Onnx_Elementwise<"Cast", 1>, Since<28> {
   let arguments = (ins AnyTensor:$x, I64Attr:$to);
   let more = [{
     ::mlir::Type resultElement();
@@ -9,7 +9,7 @@ def Onnx_CastOp : Onnx_Elementwise<"Cast", 1> {
   }];
 }
 /// The bytes stay what they are.
-def Onnx_BitCastOp : Onnx_Elementwise<"BitCast", 1> {
+def Onnx_BitCastOp : Onnx_Elementwise<"BitCast", 1>, Since<26> {
   let arguments = (ins AnyTensor:$x, I64Attr:$to);
   let more = [{
     ::mlir::Type resultElement();
@@ -17,7 +17,7 @@ def Onnx_BitCastOp : Onnx_Elementwise<"BitCast", 1> {
   }];
   let hasVerifier = 1;
 }
-def Onnx_CastLikeOp : Onnx_Op<"CastLike", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+def Onnx_CastLikeOp : Onnx_Op<"CastLike", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<25> {
   let arguments = (ins AnyTensor:$x, AnyTensor:$target);
   let results = (outs AnyTensor:$y);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";

@@ -7,8 +7,8 @@ class Onnx_Comparison<string mnemonic, Type type = Onnx_Numbers> : Onnx_Binary<m
     static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);
   }];
 }
-def Onnx_EqualOp : Onnx_Comparison<"Equal", AnyTensor>;
-def Onnx_LessOp : Onnx_Comparison<"Less">;
-def Onnx_GreaterOp : Onnx_Comparison<"Greater">;
-def Onnx_LessOrEqualOp : Onnx_Comparison<"LessOrEqual">;
-def Onnx_GreaterOrEqualOp : Onnx_Comparison<"GreaterOrEqual">;
+def Onnx_EqualOp : Onnx_Comparison<"Equal", AnyTensor>, Since<19>;
+def Onnx_LessOp : Onnx_Comparison<"Less">, Since<13>;
+def Onnx_GreaterOp : Onnx_Comparison<"Greater">, Since<13>;
+def Onnx_LessOrEqualOp : Onnx_Comparison<"LessOrEqual">, Since<16>;
+def Onnx_GreaterOrEqualOp : Onnx_Comparison<"GreaterOrEqual">, Since<16>;

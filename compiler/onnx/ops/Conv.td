@@ -6,7 +6,7 @@ class Onnx_ConvLike<string mnemonic, list<Trait> traits = []>
   let results = (outs AnyTensor:$y);
 }
 
-def Onnx_ConvOp : Onnx_ConvLike<"Conv", [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+def Onnx_ConvOp : Onnx_ConvLike<"Conv", [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<22> {
   let summary = "y[n,o,p] = b[o] + sum of w[o,c,k] * x[n,c,p*stride + k*dilation - pad], zeros around x";
   let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$w, Onnx_OptionalOf<Onnx_Floats>:$b,
     DefaultValuedOptionalAttr<StrAttr, "\"NOTSET\"">:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations,
@@ -14,7 +14,7 @@ def Onnx_ConvOp : Onnx_ConvLike<"Conv", [DeclareOpInterfaceMethods<Onnx_Decompos
     OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides);
 }
 
-def Onnx_ConvTransposeOp : Onnx_ConvLike<"ConvTranspose"> {
+def Onnx_ConvTransposeOp : Onnx_ConvLike<"ConvTranspose">, Since<22> {
   let summary = "the adjoint of Conv: each input pixel scatters w[c,o,k] * x to p*stride + k*dilation - pad";
   let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$w, Onnx_OptionalOf<Onnx_Floats>:$b,
     DefaultValuedOptionalAttr<StrAttr, "\"NOTSET\"">:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations,

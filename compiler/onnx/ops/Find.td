@@ -9,21 +9,22 @@ class Onnx_CoreFinder<string mnemonic, list<string> rootMethods, list<Trait> tra
 }
 class Onnx_Finder<string mnemonic, int inputs, list<string> rootMethods, list<Trait> traits = []>
     : Onnx_CoreFinder<mnemonic, rootMethods, traits # [Onnx_Importable]> {
-  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }";
+  int since = ?;
+  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\nstatic int64_t since() { return " # since # "; }";
 }
-def Onnx_NonZeroOp : Onnx_Finder<"NonZero", 1, ["readsThrough"], [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+def Onnx_NonZeroOp : Onnx_Finder<"NonZero", 1, ["readsThrough"], [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<13> {
   let summary = "the indices of all elements that are not zero, a column each";
   let arguments = (ins AnyTensor:$x);
   let results = (outs AnyTensor:$y, AnyTensor:$count);
 }
-def Onnx_NonMaxSuppressionOp : Onnx_Finder<"NonMaxSuppression", 5, []> {
+def Onnx_NonMaxSuppressionOp : Onnx_Finder<"NonMaxSuppression", 5, []>, Since<11> {
   let summary = "boxes by falling score, but for those that overlap a better one: (batch, class, box) each";
   let arguments = (ins TensorOf<[F32]>:$boxes, TensorOf<[F32]>:$scores, Onnx_OptionalOf<Onnx_Int64s>:$max_output,
     Onnx_OptionalOf<TensorOf<[F32]>>:$iou_threshold, Onnx_OptionalOf<TensorOf<[F32]>>:$score_threshold,
     DefaultValuedOptionalAttr<I64Attr, "0">:$center_point_box);
   let results = (outs AnyTensor:$selected, AnyTensor:$count);
 }
-def Onnx_UniqueOp : Onnx_Finder<"Unique", 1, []> {
+def Onnx_UniqueOp : Onnx_Finder<"Unique", 1, []>, Since<28> {
   let summary = "elements, or slices along an axis, that differ; where each first stands, which one each is, and how many are like it";
   let arguments = (ins TensorOf<[Onnx_Float, Onnx_Integer, I1]>:$x, OptionalAttr<I64Attr>:$axis, DefaultValuedOptionalAttr<I64Attr, "1">:$sorted);
   let results = (outs AnyTensor:$y, AnyTensor:$first, AnyTensor:$inverse, AnyTensor:$counts, AnyTensor:$count);

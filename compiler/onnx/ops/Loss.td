@@ -5,9 +5,9 @@ class Onnx_Loss<string mnemonic> : Onnx_Op<mnemonic, 3, [DeclareOpInterfaceMetho
   let arguments = (ins Onnx_Floats:$input, Onnx_Indices:$target, Onnx_OptionalOf<Onnx_Floats>:$weight, OptionalAttr<I64Attr>:$ignore_index,
     DefaultValuedOptionalAttr<StrAttr, "\"mean\"">:$reduction);
 }
-def Onnx_NegativeLogLikelihoodLossOp : Onnx_Loss<"NegativeLogLikelihoodLoss"> {
+def Onnx_NegativeLogLikelihoodLossOp : Onnx_Loss<"NegativeLogLikelihoodLoss">, Since<22> {
   let results = (outs AnyTensor:$loss);
 }
-def Onnx_SoftmaxCrossEntropyLossOp : Onnx_Loss<"SoftmaxCrossEntropyLoss"> {
+def Onnx_SoftmaxCrossEntropyLossOp : Onnx_Loss<"SoftmaxCrossEntropyLoss">, Since<13> {
   let results = (outs AnyTensor:$loss, AnyTensor:$log_prob);
 }

@@ -1,7 +1,7 @@
 // Matrix products.
 include "compiler/onnx/Onnx.td"
 
-def Onnx_MatMulOp : Onnx_Op<"MatMul", 2, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported"]>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
+def Onnx_MatMulOp : Onnx_Op<"MatMul", 2, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported"]>, DeclareOpInterfaceMethods<Onnx_Evaluable>]>, Since<13> {
   let summary = "matrix product with numpy's batching and one-dimensional forms";
   let description = [{
     `transA` and `transB` are ingot's: the operand's last two axes (it has at least two) are read swapped. Gemm and transposes before the
@@ -11,7 +11,7 @@ def Onnx_MatMulOp : Onnx_Op<"MatMul", 2, [Onnx_SameElements<>, DeclareOpInterfac
   let results = (outs AnyTensor:$Y);
 }
 
-def Onnx_GemmOp : Onnx_Op<"Gemm", 3, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+def Onnx_GemmOp : Onnx_Op<"Gemm", 3, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<13> {
   let summary = "alpha * A' * B' + beta * C";
   let arguments = (ins Onnx_Numbers:$A, Onnx_Numbers:$B, Onnx_OptionalOf<Onnx_Numbers>:$C, DefaultValuedOptionalAttr<F32Attr, "1.0f">:$alpha,
     DefaultValuedOptionalAttr<F32Attr, "1.0f">:$beta, DefaultValuedOptionalAttr<I64Attr, "0">:$transA,

@@ -5,7 +5,7 @@ class Onnx_Pool<string mnemonic> : Onnx_Op<mnemonic, 1, [
     DeclareOpInterfaceMethods<Onnx_Decomposable>,
     DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "fusesEpilogue", "layoutRule"]>]> {}
 
-def Onnx_MaxPoolOp : Onnx_Pool<"MaxPool"> {
+def Onnx_MaxPoolOp : Onnx_Pool<"MaxPool">, Since<22> {
   let summary = "the largest element of each window, and where it was";
   let arguments = (ins TensorOf<[Onnx_Float, I8, UI8]>:$x,
     DefaultValuedOptionalAttr<StrAttr, "\"NOTSET\"">:$auto_pad, DefaultValuedOptionalAttr<I64Attr, "0">:$ceil_mode,
@@ -13,7 +13,7 @@ def Onnx_MaxPoolOp : Onnx_Pool<"MaxPool"> {
     DefaultValuedOptionalAttr<I64Attr, "0">:$storage_order, OptionalAttr<DenseI64ArrayAttr>:$strides);
   let results = (outs AnyTensor:$y, AnyTensor:$indices);
 }
-def Onnx_AveragePoolOp : Onnx_Pool<"AveragePool"> {
+def Onnx_AveragePoolOp : Onnx_Pool<"AveragePool">, Since<22> {
   let summary = "the mean of each window, with or without the padding";
   let arguments = (ins Onnx_Floats:$x,
     DefaultValuedOptionalAttr<StrAttr, "\"NOTSET\"">:$auto_pad, DefaultValuedOptionalAttr<I64Attr, "0">:$ceil_mode,
@@ -21,7 +21,7 @@ def Onnx_AveragePoolOp : Onnx_Pool<"AveragePool"> {
     DenseI64ArrayAttr:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_LpPoolOp : Onnx_Pool<"LpPool"> {
+def Onnx_LpPoolOp : Onnx_Pool<"LpPool">, Since<22> {
   let summary = "the p-norm of each window; p of 1 and 2 are kernels, others are made of the first";
   let arguments = (ins Onnx_Floats:$x,
     DefaultValuedOptionalAttr<StrAttr, "\"NOTSET\"">:$auto_pad, DefaultValuedOptionalAttr<I64Attr, "0">:$ceil_mode,
@@ -35,10 +35,10 @@ class Onnx_GlobalPool<string mnemonic>
   let arguments = (ins Onnx_Floats:$x);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_GlobalAveragePoolOp : Onnx_GlobalPool<"GlobalAveragePool"> { let summary = "the mean of each channel"; }
-def Onnx_GlobalMaxPoolOp : Onnx_GlobalPool<"GlobalMaxPool"> { let summary = "the largest element of each channel"; }
+def Onnx_GlobalAveragePoolOp : Onnx_GlobalPool<"GlobalAveragePool">, Since<22> { let summary = "the mean of each channel"; }
+def Onnx_GlobalMaxPoolOp : Onnx_GlobalPool<"GlobalMaxPool">, Since<22> { let summary = "the largest element of each channel"; }
 
-def Onnx_LRNOp : Onnx_Op<"LRN", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+def Onnx_LRNOp : Onnx_Op<"LRN", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<13> {
   let summary = "x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta";
   let arguments = (ins Onnx_Floats:$x, DefaultValuedOptionalAttr<F32Attr, "0.0001f">:$alpha, DefaultValuedOptionalAttr<F32Attr, "0.75f">:$beta,
     DefaultValuedOptionalAttr<F32Attr, "1.0f">:$bias, I64Attr:$size);

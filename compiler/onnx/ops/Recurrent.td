@@ -18,7 +18,7 @@ def Onnx_Int32s : TensorOf<[I32]>;
 class Onnx_RecurrentNode<string mnemonic, int inputs, string floats> : Onnx_Op<mnemonic, inputs, [Onnx_SameElements<floats>, DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
-def Onnx_LSTMOp : Onnx_RecurrentNode<"LSTM", 8, "0, 1, 2, 3, 5, 6, 7"> {
+def Onnx_LSTMOp : Onnx_RecurrentNode<"LSTM", 8, "0, 1, 2, 3, 5, 6, 7">, Since<22> {
   let arguments = (ins Onnx_Floats:$X, Onnx_Floats:$W, Onnx_Floats:$R, Onnx_OptionalOf<Onnx_Floats>:$B, Onnx_OptionalOf<Onnx_Int32s>:$sequence_lens, Onnx_OptionalOf<Onnx_Floats>:$initial_h,
     Onnx_OptionalOf<Onnx_Floats>:$initial_c, Onnx_OptionalOf<Onnx_Floats>:$P, OptionalAttr<DenseF32ArrayAttr>:$activation_alpha,
     OptionalAttr<DenseF32ArrayAttr>:$activation_beta, OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<F32Attr>:$clip,
@@ -26,7 +26,7 @@ def Onnx_LSTMOp : Onnx_RecurrentNode<"LSTM", 8, "0, 1, 2, 3, 5, 6, 7"> {
     DefaultValuedOptionalAttr<I64Attr, "0">:$input_forget, DefaultValuedOptionalAttr<I64Attr, "0">:$layout);
   let results = (outs AnyTensor:$Y, AnyTensor:$Y_h, AnyTensor:$Y_c);
 }
-def Onnx_GRUOp : Onnx_RecurrentNode<"GRU", 6, "0, 1, 2, 3, 5"> {
+def Onnx_GRUOp : Onnx_RecurrentNode<"GRU", 6, "0, 1, 2, 3, 5">, Since<22> {
   let arguments = (ins Onnx_Floats:$X, Onnx_Floats:$W, Onnx_Floats:$R, Onnx_OptionalOf<Onnx_Floats>:$B, Onnx_OptionalOf<Onnx_Int32s>:$sequence_lens, Onnx_OptionalOf<Onnx_Floats>:$initial_h,
     OptionalAttr<DenseF32ArrayAttr>:$activation_alpha, OptionalAttr<DenseF32ArrayAttr>:$activation_beta,
     OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<F32Attr>:$clip, DefaultValuedOptionalAttr<StrAttr, "\"forward\"">:$direction,
@@ -34,7 +34,7 @@ def Onnx_GRUOp : Onnx_RecurrentNode<"GRU", 6, "0, 1, 2, 3, 5"> {
     DefaultValuedOptionalAttr<I64Attr, "0">:$linear_before_reset);
   let results = (outs AnyTensor:$Y, AnyTensor:$Y_h);
 }
-def Onnx_RNNOp : Onnx_RecurrentNode<"RNN", 6, "0, 1, 2, 3, 5"> {
+def Onnx_RNNOp : Onnx_RecurrentNode<"RNN", 6, "0, 1, 2, 3, 5">, Since<22> {
   let arguments = (ins Onnx_Floats:$X, Onnx_Floats:$W, Onnx_Floats:$R, Onnx_OptionalOf<Onnx_Floats>:$B, Onnx_OptionalOf<Onnx_Int32s>:$sequence_lens, Onnx_OptionalOf<Onnx_Floats>:$initial_h,
     OptionalAttr<DenseF32ArrayAttr>:$activation_alpha, OptionalAttr<DenseF32ArrayAttr>:$activation_beta,
     OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<F32Attr>:$clip, DefaultValuedOptionalAttr<StrAttr, "\"forward\"">:$direction,

@@ -25,16 +25,16 @@ class Onnx_Reduction<string mnemonic, Type type = Onnx_Numbers, list<Trait> trai
   }];
 }
 class Onnx_PlainReduction<string mnemonic, Type type = Onnx_Numbers> : Onnx_Reduction<mnemonic, type, [DeclareOpInterfaceMethods<Onnx_Evaluable>]>;
-def Onnx_ReduceSumOp : Onnx_PlainReduction<"ReduceSum">;
-def Onnx_ReduceMeanOp : Onnx_PlainReduction<"ReduceMean">;
-def Onnx_ReduceProdOp : Onnx_PlainReduction<"ReduceProd">;
-def Onnx_ReduceMaxOp : Onnx_PlainReduction<"ReduceMax", AnyTensor>;
-def Onnx_ReduceMinOp : Onnx_PlainReduction<"ReduceMin", AnyTensor>;
-def Onnx_ReduceL1Op : Onnx_Reduction<"ReduceL1">;
-def Onnx_ReduceL2Op : Onnx_Reduction<"ReduceL2">;
-def Onnx_ReduceLogSumOp : Onnx_Reduction<"ReduceLogSum", Onnx_Floats>;
-def Onnx_ReduceLogSumExpOp : Onnx_Reduction<"ReduceLogSumExp", Onnx_Floats>;
-def Onnx_ReduceSumSquareOp : Onnx_Reduction<"ReduceSumSquare">;
+def Onnx_ReduceSumOp : Onnx_PlainReduction<"ReduceSum">, Since<13>;
+def Onnx_ReduceMeanOp : Onnx_PlainReduction<"ReduceMean">, Since<18>;
+def Onnx_ReduceProdOp : Onnx_PlainReduction<"ReduceProd">, Since<18>;
+def Onnx_ReduceMaxOp : Onnx_PlainReduction<"ReduceMax", AnyTensor>, Since<20>;
+def Onnx_ReduceMinOp : Onnx_PlainReduction<"ReduceMin", AnyTensor>, Since<20>;
+def Onnx_ReduceL1Op : Onnx_Reduction<"ReduceL1">, Since<18>;
+def Onnx_ReduceL2Op : Onnx_Reduction<"ReduceL2">, Since<18>;
+def Onnx_ReduceLogSumOp : Onnx_Reduction<"ReduceLogSum", Onnx_Floats>, Since<28>;
+def Onnx_ReduceLogSumExpOp : Onnx_Reduction<"ReduceLogSumExp", Onnx_Floats>, Since<28>;
+def Onnx_ReduceSumSquareOp : Onnx_Reduction<"ReduceSumSquare">, Since<18>;
 
 class Onnx_Extreme<string mnemonic> : Onnx_Op<mnemonic, 1,
     [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
@@ -42,16 +42,16 @@ class Onnx_Extreme<string mnemonic> : Onnx_Op<mnemonic, 1,
     DefaultValuedOptionalAttr<I64Attr, "0">:$select_last_index);
   let results = (outs AnyTensor:$reduced);
 }
-def Onnx_ArgMaxOp : Onnx_Extreme<"ArgMax">;
-def Onnx_ArgMinOp : Onnx_Extreme<"ArgMin">;
+def Onnx_ArgMaxOp : Onnx_Extreme<"ArgMax">, Since<13>;
+def Onnx_ArgMinOp : Onnx_Extreme<"ArgMin">, Since<13>;
 
 class Onnx_Cumulative<string mnemonic> : Onnx_Op<mnemonic, 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let arguments = (ins Onnx_Numbers:$x, Onnx_Indices:$axis, DefaultValuedOptionalAttr<I64Attr, "0">:$exclusive,
     DefaultValuedOptionalAttr<I64Attr, "0">:$reverse);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_CumSumOp : Onnx_Cumulative<"CumSum">;
-def Onnx_CumProdOp : Onnx_Cumulative<"CumProd">;
+def Onnx_CumSumOp : Onnx_Cumulative<"CumSum">, Since<14>;
+def Onnx_CumProdOp : Onnx_Cumulative<"CumProd">, Since<26>;
 def Onnx_RunningOp : Onnx_CoreOp<"Running", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>]> {
   let summary = "CumSum or CumProd along an axis that is known";
   let arguments = (ins AnyTensor:$x, StrAttr:$kind, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);

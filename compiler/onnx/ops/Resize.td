@@ -1,7 +1,7 @@
 // Resize, its older form, and the op that kernels are made of: interpolation by tables.
 include "compiler/onnx/Onnx.td"
 
-def Onnx_ResizeOp : Onnx_Op<"Resize", 4, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+def Onnx_ResizeOp : Onnx_Op<"Resize", 4, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<19> {
   let arguments = (ins AnyTensor:$data, Onnx_OptionalOf<Onnx_Floats>:$roi, Onnx_OptionalOf<Onnx_Floats>:$scales, Onnx_OptionalOf<Onnx_Int64s>:$sizes,
     DefaultValuedOptionalAttr<I64Attr, "0">:$antialias, OptionalAttr<DenseI64ArrayAttr>:$axes,
     DefaultValuedOptionalAttr<StrAttr, "\"half_pixel\"">:$coordinate_transformation_mode,
@@ -12,7 +12,7 @@ def Onnx_ResizeOp : Onnx_Op<"Resize", 4, [DeclareOpInterfaceMethods<Onnx_Decompo
   let results = (outs AnyTensor:$y);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
-def Onnx_UpsampleOp : Onnx_Op<"Upsample", 2> {
+def Onnx_UpsampleOp : Onnx_Op<"Upsample", 2>, Since<9> {
   let summary = "opsets before 10; becomes Resize when imported";
   let arguments = (ins AnyTensor:$data, Onnx_OptionalOf<Onnx_Floats>:$scales);
   let results = (outs AnyTensor:$y);

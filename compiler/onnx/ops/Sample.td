@@ -2,7 +2,7 @@
 include "compiler/onnx/Onnx.td"
 
 def Onnx_GridSampleOp : Onnx_Op<"GridSample", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>,
-                                                  DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "fusesEpilogue"]>]> {
+                                                  DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "fusesEpilogue"]>]>, Since<22> {
   let summary = "the image at the places of a grid, which are given in [-1, 1] along each spatial axis, the last axis first";
   let arguments = (ins AnyTensor:$x, Onnx_Floats:$grid, DefaultValuedOptionalAttr<I64Attr, "0">:$align_corners,
     DefaultValuedOptionalAttr<StrAttr, "\"linear\"">:$mode, DefaultValuedOptionalAttr<StrAttr, "\"zeros\"">:$padding_mode);
@@ -10,12 +10,12 @@ def Onnx_GridSampleOp : Onnx_Op<"GridSample", 2, [DeclareOpInterfaceMethods<Onnx
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 
-def Onnx_AffineGridOp : Onnx_Op<"AffineGrid", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+def Onnx_AffineGridOp : Onnx_Op<"AffineGrid", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<20> {
   let summary = "GridSample's grid of an image that is moved, turned and scaled";
   let arguments = (ins Onnx_Floats:$theta, Onnx_Int64s:$size, DefaultValuedOptionalAttr<I64Attr, "0">:$align_corners);
   let results = (outs AnyTensor:$grid);
 }
-def Onnx_RoiAlignOp : Onnx_Op<"RoiAlign", 3, [DeclareOpInterfaceMethods<Onnx_Decomposable>, Onnx_SameElements<"0, 1">]> {
+def Onnx_RoiAlignOp : Onnx_Op<"RoiAlign", 3, [DeclareOpInterfaceMethods<Onnx_Decomposable>, Onnx_SameElements<"0, 1">]>, Since<22> {
   let summary = "each region of the image as so many bins: the mean, or the largest, of samples between the pixels";
   let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$rois, Onnx_Int64s:$batch_indices,
     DefaultValuedOptionalAttr<StrAttr, "\"half_pixel\"">:$coordinate_transformation_mode, DefaultValuedOptionalAttr<StrAttr, "\"avg\"">:$mode,

@@ -1,7 +1,7 @@
 // Choices: Where, Clip.
 include "compiler/onnx/Onnx.td"
 
-def Onnx_WhereOp : Onnx_Elementwise<"Where", 3> {
+def Onnx_WhereOp : Onnx_Elementwise<"Where", 3>, Since<16> {
   let arguments = (ins Onnx_Bools:$condition, AnyTensor:$x, AnyTensor:$z);
   let more = [{
     ::mlir::Type resultElement() { return ::mlir::getElementTypeOrSelf(getX().getType()); }
@@ -9,7 +9,7 @@ def Onnx_WhereOp : Onnx_Elementwise<"Where", 3> {
   }];
   let hasVerifier = 1;
 }
-def Onnx_ClipOp : Onnx_Elementwise<"Clip", 3> {
+def Onnx_ClipOp : Onnx_Elementwise<"Clip", 3>, Since<13> {
   let arguments = (ins Onnx_Numbers:$x, Onnx_OptionalOf<Onnx_Numbers>:$min, Onnx_OptionalOf<Onnx_Numbers>:$max);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }

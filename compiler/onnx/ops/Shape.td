@@ -1,15 +1,15 @@
 // Shapes: reading them, and the same elements in another shape.
 include "compiler/onnx/Onnx.td"
 
-def Onnx_ShapeOp : Onnx_Op<"Shape", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+def Onnx_ShapeOp : Onnx_Op<"Shape", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<25> {
   let arguments = (ins AnyTensor:$x, DefaultValuedOptionalAttr<I64Attr, "0">:$start, OptionalAttr<I64Attr>:$end);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_SizeOp : Onnx_Op<"Size", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+def Onnx_SizeOp : Onnx_Op<"Size", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<25> {
   let arguments = (ins AnyTensor:$x);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_ReshapeOp : Onnx_Op<"Reshape", 2, [DeclareOpInterfaceMethods<Onnx_Evaluable>, DeclareOpInterfaceMethods<Onnx_ViewInterface>]> {
+def Onnx_ReshapeOp : Onnx_Op<"Reshape", 2, [DeclareOpInterfaceMethods<Onnx_Evaluable>, DeclareOpInterfaceMethods<Onnx_ViewInterface>]>, Since<25> {
   let arguments = (ins AnyTensor:$x, Onnx_Int64s:$shape, DefaultValuedOptionalAttr<I64Attr, "0">:$allowzero);
   let results = (outs AnyTensor:$y);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
@@ -19,22 +19,22 @@ def Onnx_ReshapeOp : Onnx_Op<"Reshape", 2, [DeclareOpInterfaceMethods<Onnx_Evalu
 class Onnx_View<string mnemonic, int inputs> : Onnx_Op<mnemonic, inputs, [DeclareOpInterfaceMethods<Onnx_Decomposable>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
   let results = (outs AnyTensor:$y);
 }
-def Onnx_FlattenOp : Onnx_View<"Flatten", 1> {
+def Onnx_FlattenOp : Onnx_View<"Flatten", 1>, Since<25> {
   let arguments = (ins AnyTensor:$x, DefaultValuedOptionalAttr<I64Attr, "1">:$axis);
 }
-def Onnx_SqueezeOp : Onnx_View<"Squeeze", 2> {
+def Onnx_SqueezeOp : Onnx_View<"Squeeze", 2>, Since<25> {
   let arguments = (ins AnyTensor:$x, Onnx_OptionalOf<Onnx_Int64s>:$axes);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
-def Onnx_UnsqueezeOp : Onnx_View<"Unsqueeze", 2> {
+def Onnx_UnsqueezeOp : Onnx_View<"Unsqueeze", 2>, Since<25> {
   let arguments = (ins AnyTensor:$x, Onnx_Int64s:$axes);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
-def Onnx_IdentityOp : Onnx_Op<"Identity", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+def Onnx_IdentityOp : Onnx_Op<"Identity", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<25> {
   let arguments = (ins AnyTensor:$x);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_DropoutOp : Onnx_Op<"Dropout", 3, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+def Onnx_DropoutOp : Onnx_Op<"Dropout", 3, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<22> {
   let arguments = (ins Onnx_Floats:$x, Onnx_OptionalOf<Onnx_Floats>:$ratio, Onnx_OptionalOf<Onnx_Bools>:$training_mode,
     UnitAttr:$unfilled_mask); // of opset 9 and before: a mask of the data's type, which only training fills
   let results = (outs AnyTensor:$y, AnyTensor:$mask);
@@ -42,16 +42,16 @@ def Onnx_DropoutOp : Onnx_Op<"Dropout", 3, [DeclareOpInterfaceMethods<Onnx_Decom
 }
 
 // Tensors made from a shape or from bounds.
-def Onnx_ConstantOfShapeOp : Onnx_Op<"ConstantOfShape", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>, DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+def Onnx_ConstantOfShapeOp : Onnx_Op<"ConstantOfShape", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>, DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<25> {
   let arguments = (ins Onnx_Int64s:$shape, OptionalAttr<ElementsAttr>:$value);
   let results = (outs AnyTensor:$y);
 }
 def Onnx_RangeOp : Onnx_Op<"Range", 3, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Evaluable>,
-    DeclareOpInterfaceMethods<Onnx_KernelRoot, ["family", "isParameter"]>]> {
+    DeclareOpInterfaceMethods<Onnx_KernelRoot, ["family", "isParameter"]>]>, Since<27> {
   let arguments = (ins Onnx_Numbers:$start, Onnx_Numbers:$limit, Onnx_Numbers:$delta);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_EyeLikeOp : Onnx_Op<"EyeLike", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
+def Onnx_EyeLikeOp : Onnx_Op<"EyeLike", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>]>, Since<22> {
   let arguments = (ins AnyTensor:$x, OptionalAttr<I64Attr>:$dtype, DefaultValuedOptionalAttr<I64Attr, "0">:$k);
   let results = (outs AnyTensor:$y);
 }
