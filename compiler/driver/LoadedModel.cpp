@@ -2,6 +2,7 @@
 #include "compiler/driver/Crash.h"
 #include "compiler/driver/Driver.h"
 #include "compiler/importer/ElementType.h"
+#include "compiler/target/Target.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -56,6 +57,29 @@ template <typename T> void fillBits(char *data, int64_t elements, std::minstd_ra
 
 } // namespace
 
+std::string hostLacks(const std::string &spec) {
+  const target::Target *target = target::findTarget(spec);
+  if (!target) {
+    return "";
+  }
+  llvm::Expected<target::MachineModel> machine = target->machine(spec);
+  if (!machine) { // whoever compiles for it says so
+    llvm::consumeError(machine.takeError());
+    return "";
+  }
+  return target->hostLacks(*machine);
+}
+
+llvm::Error checkTargets(llvm::ArrayRef<std::string> specs) {
+  for (const std::string &spec : specs) {
+    if (std::string lacking = hostLacks(spec); !lacking.empty()) {
+      return llvm::createStringError("--target " + spec + ": this host cannot run it, it lacks " + lacking +
+                                     "; compile makes code for other machines");
+    }
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(const std::string &manifestPath) {
   llvm::Expected<Manifest> manifest = readManifest(manifestPath);
   if (!manifest) {
@@ -63,6 +87,11 @@ llvm::Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(const std::string
   }
   std::unique_ptr<LoadedModel> loaded(new LoadedModel());
   loaded->facts = std::move(*manifest);
+  // Of several levels a run takes one that the machine has, or says that it has none.
+  if (std::string lacking = hostLacks(loaded->facts.target); !lacking.empty()) {
+    return llvm::createStringError(manifestPath + ": error: model '" + loaded->facts.name + "' is compiled for " +
+                                   loaded->facts.target + ", which this host cannot run: it lacks " + lacking);
+  }
   llvm::SmallString<128> path(manifestPath);
   llvm::sys::path::remove_filename(path);
   llvm::sys::path::append(path, loaded->facts.name + ".so");

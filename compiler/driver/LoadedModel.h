@@ -11,6 +11,11 @@
 
 namespace ingot::driver {
 
+/// What this host lacks to run code for `spec`, one element of --target; empty when it can, or when nobody knows it.
+std::string hostLacks(const std::string &spec);
+/// The error for the first of several --target that this host cannot run.
+llvm::Error checkTargets(llvm::ArrayRef<std::string> specs);
+
 class LoadedModel {
 public:
   /// Loads NAME.so beside the manifest, and NAME.weights when the model needs it. They stay loaded when the files are

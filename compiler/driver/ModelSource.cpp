@@ -8,6 +8,9 @@
 namespace ingot::driver {
 
 llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compile(pipeline::Options options) {
+  if (llvm::Error error = checkTargets(options.targets)) {
+    return error;
+  }
   llvm::SmallString<128> folder;
   if (std::error_code error = llvm::sys::fs::createUniqueDirectory("ingot", folder)) {
     return llvm::createStringError("a temporary folder cannot be made: " + error.message());
@@ -69,6 +72,9 @@ llvm::Expected<int32_t> ModelSource::level() const {
   llvm::Expected<target::MachineModel> machine = target::resolveMachine(invocation.as);
   if (!machine) {
     return llvm::createStringError("--as " + invocation.as + ": " + llvm::toString(machine.takeError()));
+  }
+  if (std::string lacking = hostLacks(invocation.as); !lacking.empty()) {
+    return llvm::createStringError("--as " + invocation.as + ": this host cannot run it, it lacks " + lacking);
   }
   if (machine->level == 0) {
     return llvm::createStringError("--as " + invocation.as + ": is no level that a program can ask its machine for");

@@ -78,12 +78,14 @@ llvm::Error reportCommand(const Invocation &invocation) {
   options.outDir = std::string(folder);
   options.emit = {invocation.profile ? "shared" : "obj"};
 
+  if (invocation.profile) {
+    if (llvm::Error error = checkTargets(options.targets)) {
+      return error;
+    }
+  }
   llvm::Expected<pipeline::Result> result = compileModel(invocation, options);
   if (!result) {
     return result.takeError();
-  }
-  if (!options.stopAfter.empty()) {
-    return llvm::Error::success(); // the IR is on stdout
   }
   report::Facts facts;
   for (const pipeline::Artifact &artifact : result->artifacts) {

@@ -36,6 +36,9 @@ public:
   /// The machine behind `spec`. The error is the user's: an unknown cpu, a feature that this host lacks for `native`.
   virtual llvm::Expected<MachineModel> machine(llvm::StringRef spec) const = 0;
 
+  /// What this host lacks to run code for `machine`, for a message; empty when it can.
+  virtual std::string hostLacks(const MachineModel &machine) const { return ""; }
+
   /// Empty when a kernel rooted at `op` (or made of it) can run here; else the reason, as the partition report prints
   /// it. Called only for ops that some kernel family of the compiler can build, so a CPU usually answers "".
   virtual std::string refuses(mlir::Operation *op, const MachineModel &machine) const = 0;

@@ -140,6 +140,14 @@ Expected<MachineModel> nativeMachine() {
   return machine;
 }
 
+/// Whether LLVM uses such instructions in any code, not only where a program asks for them by name.
+bool isForAnyCode(StringRef feature) {
+  return feature == "64bit" ||
+         llvm::any_of(ArrayRef<StringRef>{"avx", "sse", "ssse", "fma", "f16c", "bmi", "lzcnt", "popcnt", "movbe",
+                                          "gfni", "cx16", "sahf", "xop", "tbm"},
+                      [&](StringRef name) { return feature.starts_with(name); });
+}
+
 class X86Target final : public ingot::target::Target {
 public:
   StringRef name() const override { return "x86"; }
@@ -168,11 +176,31 @@ public:
     return makeMachine(spec, spec, "");
   }
 
+  std::string hostLacks(const MachineModel &machine) const override {
+    if (Triple(sys::getProcessTriple()).getArch() != Triple::x86_64) {
+      return "an x86-64 CPU";
+    }
+    return machine.cpu == sys::getHostCPUName() ? "" : ingot::targets::x86::lacking(machine, sys::getHostCPUFeatures());
+  }
+
   std::string refuses(mlir::Operation *op, const MachineModel &machine) const override { return ""; }
 };
 
 } // namespace
 
 namespace ingot::targets::x86 {
+
+std::string lacking(const MachineModel &machine, const StringMap<bool> &host) {
+  std::unique_ptr<MCSubtargetInfo> info = subtarget(machine.cpu, machine.features);
+  SmallVector<StringRef> names;
+  for (const SubtargetFeatureKV &feature : info->getEnabledProcessorFeatures()) {
+    auto has = host.find(feature.Key);
+    if (has != host.end() && !has->getValue() && isForAnyCode(feature.Key)) {
+      names.push_back(feature.Key);
+    }
+  }
+  return llvm::join(names, ", ");
+}
+
 std::unique_ptr<target::Target> create() { return std::make_unique<X86Target>(); }
 } // namespace ingot::targets::x86

@@ -3,7 +3,6 @@
 // RUN: rm -rf %t && mkdir %t && clang-22 -std=c99 -c -I%source/runtime_support/include %S/Inputs/vector-ops.c -o %t/main.o
 // RUN: emit-model %s %t/v2 x86-64-v2 lib && clang-22 %t/main.o %t/v2/ops.a -lm -o %t/run2 && %t/run2
 // RUN: emit-model %s %t/v3 x86-64-v3 lib && clang-22 %t/main.o %t/v3/ops.a -lm -o %t/run3 && %t/run3 avx2
-// RUN: emit-model %s %t/v4 x86-64-v4 lib && clang-22 %t/main.o %t/v4/ops.a -lm -o %t/run4 && %t/run4 avx512
 module attributes {ingot.model = {
     name = "ops", inputs = [["x", 1, [256]], ["i", 6, [16]]], outputs = [["y", 1, [1024]]], nodes = [],
     workspace = 64, weights = 0}} {

@@ -26,7 +26,7 @@ def as_levels(arguments, folder, out):
         return [{}]
     command = [arguments.ingot, "compile", folder / "model.onnx", "--levels", arguments.levels, "--emit", "shared", "--name", "model", "-o", out]
     ingot_run.call(command, folder, ingot_run.VERDICT, seconds=600)  # where this fails, running what is not there tells
-    return [{"model": pathlib.Path(out, "model.json"), "flags": ["--as", level]} for level in arguments.levels.split(",")]
+    return [{"model": pathlib.Path(out, "model.json"), "flags": ["--as", level]} for level in arguments.as_levels]
 
 
 def one(arguments, folder):
@@ -60,6 +60,8 @@ def main():
     parser = ingot_run.parser(__doc__)
     parser.add_argument("--root", type=pathlib.Path, required=True), parser.add_argument("--fetch", action="store_true"), parser.add_argument("--only", default="."), parser.add_argument("--levels")
     arguments = parser.parse_args()
+    given = (arguments.levels or "").split(",")
+    arguments.as_levels = [f"x86-64-v{level}" for level in ingot_run.levels_here([int(level[-1]) for level in given if level], "models")]
     arguments.ingot = os.path.abspath(arguments.ingot)
     count = ingot_run.Count("models")
     count.skipped = fetched(arguments) if arguments.fetch else 0

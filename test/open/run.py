@@ -66,7 +66,7 @@ def one(arguments, name):
                 wanted = evaluate.run(None, feeds)
             except ArithmeticError:
                 wanted = []  # nothing to compare with
-            for level in (2, 3, 4) if arguments.levels else (0,):
+            for level in LEVELS_HERE if arguments.levels else (0,):
                 try:
                     got = model.run(feeds, sizes, level)
                 except Status as status:
@@ -77,6 +77,8 @@ def one(arguments, name):
                         wrong.append(f"{sizes}, level {level}: {output.name}: {difference}")
     return name, wrong
 
+
+LEVELS_HERE = ingot_run.levels_here([2, 3, 4], "open models") if "--levels" in sys.argv else []
 
 if __name__ == "__main__":
     ingot_run.run_named(__doc__, cases.ALL, one, most_lines=6, switches=["bounded", "bodies", "levels"])

@@ -1,5 +1,6 @@
 // The registry with a target more than the compiler has, the levels and CPUs of x86, and what is said of unknown ones.
 #include "compiler/target/Target.h"
+#include "targets/x86/Host.h"
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
 
@@ -45,6 +46,26 @@ TEST(Registry, UnknownTargetListsLevels) {
   std::string text = refusal("pdp11");
   EXPECT_NE(text.find("unknown target 'pdp11'"), std::string::npos) << text;
   EXPECT_NE(text.find("x86-64-v3"), std::string::npos) << text;
+}
+
+TEST(X86, WhatAHostLacks) {
+  llvm::StringMap<bool> haswell, old;
+  for (const char *name : {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512vnni", "amx-tile"}) {
+    haswell[name] = old[name] = false;
+  }
+  for (const char *name : {"sse4.2", "popcnt", "64bit"}) {
+    haswell[name] = old[name] = true;
+  }
+  for (const char *name : {"avx", "avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe"}) {
+    haswell[name] = true, old[name] = false;
+  }
+  using ingot::targets::x86::lacking;
+  EXPECT_EQ(lacking(resolve("x86-64-v2"), old), "");
+  EXPECT_EQ(lacking(resolve("x86-64-v3"), haswell), "");
+  EXPECT_EQ(lacking(resolve("x86-64-v3"), old), "avx, avx2, bmi, bmi2, f16c, fma, lzcnt, movbe");
+  EXPECT_EQ(lacking(resolve("x86-64-v4"), haswell), "avx512bw, avx512cd, avx512dq, avx512f, avx512vl");
+  EXPECT_NE(lacking(resolve("sapphirerapids"), haswell).find("avx512vnni"), std::string::npos);
+  EXPECT_EQ(findTarget("native")->hostLacks(resolve("native")), "");
 }
 
 TEST(X86, Levels) {

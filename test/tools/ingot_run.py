@@ -132,6 +132,16 @@ def difference(got, want, absolute=5e-5, relative=3e-4):
     return f"{len(wrong)} of {want.size} differ, first at {wrong[0].tolist()}: {got[first]}, expected {want[first]}; shape {list(want.shape)}"
 
 
+def levels_here(levels, what):
+    """Those of the x86-64 levels that this machine runs; of level 4 it is said where it is left out."""
+    import gate
+
+    if 4 in levels and gate.LACKS["no-avx512"]():
+        skip(f"{what} at x86-64-v4", "runs code for AVX-512")
+        return [level for level in levels if level != 4]
+    return list(levels)
+
+
 def skip(case, reason):
     """Says that one case of several is left out because something is missing; test/tools/gate.py reads it."""
     print(f"skipped: {case}: {reason}", flush=True)

@@ -1,5 +1,5 @@
 // A target of its own in a few lines: this host without vectors. `scalar` takes every op; `scalar:Relu+Add` takes only
-// those, so that a model can be cut into pieces for two targets.
+// those, so that a model can be cut into pieces for two targets. `scalar@elsewhere` is a machine that this host is not.
 //
 // This file is all there is to a target: a folder below targets/ (or below test/, as here) with create(). Nothing else
 // names it.
@@ -20,7 +20,13 @@ public:
 
   std::vector<Level> levels() const override { return {{"scalar", "this host without vectors, for tests"}}; }
 
-  bool accepts(StringRef spec) const override { return spec == "scalar" || spec.starts_with("scalar:"); }
+  bool accepts(StringRef spec) const override {
+    return spec == "scalar" || spec == "scalar@elsewhere" || spec.starts_with("scalar:");
+  }
+
+  std::string hostLacks(const MachineModel &machine) const override {
+    return StringRef(machine.spec).ends_with("@elsewhere") ? "being elsewhere" : "";
+  }
 
   llvm::Expected<MachineModel> machine(StringRef spec) const override {
     if (spec == "scalar:") {
