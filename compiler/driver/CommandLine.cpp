@@ -194,8 +194,8 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
          "--no-allocate", [&options] { options.allocate = false; },
          "Fail where only the run can tell how much memory a node needs (ingot_exec.allocate)")
       ->group(target);
-  app.add_option("--accuracy", options.accuracy, "Freedom of arithmetic: strict, default or fast")
-      ->check(CLI::IsMember({"strict", "default", "fast"}))
+  app.add_option("--accuracy", options.accuracy, "Freedom of arithmetic: strict (as the nodes say it) or default")
+      ->check(CLI::IsMember({"strict", "default"}))
       ->group(target)
       ->type_name("POLICY");
   app.add_option("--weights", options.weights,
@@ -204,10 +204,6 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->check(CLI::IsMember({"embed", "file", "extern"}))
       ->group(target)
       ->type_name("PLACE");
-  app.add_option("--threads", invocation.threads, "Threads of run, verify and bench; 0: all; default: 1")
-      ->check(CLI::Range(0, 1024))
-      ->group(target)
-      ->type_name("N");
 
   const char *look = "Looking inside";
   std::string phases = "; phases: " + phaseList();
@@ -253,14 +249,22 @@ void addInspect(CLI::App &app, Invocation &invocation) {
 
 void addData(CLI::App &app, Invocation &invocation, const char *help) {
   repeated(app.add_option("--data", invocation.data, help))->group("Data")->type_name("DIR");
-  app.add_option_function<std::string>(
-         "--runner",
-         [](const std::string &) {
-           throw CLI::ValidationError("--runner", "running through another program (an emulator) is unsupported");
-         },
-         "Command that runs programs of the target, for example an emulator (unsupported so far)")
+}
+
+/// Of all that runs a model.
+void addThreads(CLI::App &app, Invocation &invocation) {
+  app.add_option("--threads", invocation.threads, "Threads of a run; 0: all; default: 1")
+      ->check(CLI::Range(0, 1024))
+      ->group("Target")
+      ->type_name("N");
+}
+
+/// How long to measure.
+void addSeconds(CLI::App &app, Invocation &invocation) {
+  app.add_option("--seconds", invocation.seconds, "How long to measure; default: 2")
+      ->check(CLI::PositiveNumber)
       ->group("Data")
-      ->type_name("CMD");
+      ->type_name("S");
 }
 
 const char *const kModelOrManifest = "ONNX model, or the manifest NAME.json of a compiled one (beside NAME.so)";
@@ -268,6 +272,7 @@ const char *const kModelOrManifest = "ONNX model, or the manifest NAME.json of a
 /// Of run, verify and bench.
 void addRunsModel(CLI::App &app, Invocation &invocation) {
   addModelFlags(app, invocation, kModelOrManifest);
+  addThreads(app, invocation);
   app.add_option("--as", invocation.as,
                  "Run a model with several --levels as if this machine had no more than one of them")
       ->group("Target")
@@ -300,10 +305,7 @@ void addVerify(CLI::App &app, Invocation &invocation) {
 void addBench(CLI::App &app, Invocation &invocation) {
   addRunsModel(app, invocation);
   addData(app, invocation, "Folder with input_K.pb; default: random inputs");
-  app.add_option("--seconds", invocation.seconds, "How long to measure; default: 2")
-      ->check(CLI::PositiveNumber)
-      ->group("Data")
-      ->type_name("S");
+  addSeconds(app, invocation);
   app.add_flag("--profile", invocation.profile,
                "Time of each kernel with its ONNX nodes; a compiled model needs `ingot compile --profile`")
       ->group("Data");
@@ -317,10 +319,18 @@ void addReport(CLI::App &app, Invocation &invocation) {
       ->type_name("FILE.html");
   app.add_flag("--bench", invocation.profile, "Measure the time of every kernel, too")->group("Data");
   addData(app, invocation, "Folder with input_K.pb to measure with; default: random inputs");
-  app.add_option("--seconds", invocation.seconds, "How long to measure; default: 2")
-      ->check(CLI::PositiveNumber)
-      ->group("Data")
-      ->type_name("S");
+  addSeconds(app, invocation);
+  addThreads(app, invocation);
+}
+
+/// Of a report, flags that only its measurement reads.
+std::string checkReport(const CLI::App &app, const Invocation &invocation) {
+  for (const char *flag : {"--data", "--seconds", "--threads"}) {
+    if (!invocation.profile && app.get_option(flag)->count()) {
+      return std::string(flag) + " is for measuring: use it with --bench";
+    }
+  }
+  return "";
 }
 
 /// Flags on the command line that a compiled model cannot obey any more.
@@ -328,12 +338,23 @@ Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
   for (const char *flag :
        {"--name", "--dim", "--shape", "--cache", "--cache-room", "--target", "--levels", "--no-fallback",
-        "--no-allocate", "--accuracy", "--weights", "--dump-after", "--stop-after"}) {
+        "--no-allocate", "--accuracy", "--weights", "--dump-after", "--stop-after", "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }
   }
   return given;
+}
+
+/// --stop-after prints the IR, and nothing else is written.
+std::string checkStop(const Invocation &invocation) {
+  const pipeline::Options &options = invocation.model;
+  std::string flag = invocation.json                         ? "--json"
+                     : options.depfile                       ? "--depfile"
+                     : invocation.memory                     ? "--memory"
+                     : invocation.command == Command::Report ? "the report"
+                                                             : "";
+  return options.stopAfter.empty() || flag.empty() ? "" : "--stop-after prints the IR alone, without " + flag;
 }
 
 /// What no single flag can check.
@@ -364,11 +385,19 @@ std::string checkTogether(const Invocation &invocation) {
   if (!invocation.model.targets.empty() && !invocation.model.levels.empty()) {
     return "--target and --levels cannot be combined: with --levels, each of them is the only target of its body";
   }
+  if (invocation.model.caches.empty() && invocation.model.cacheRoom >= 0) {
+    return "--cache-room says how large caches are: use it with --cache";
+  }
   if (runs && !invocation.model.stopAfter.empty()) {
     return "--stop-after leaves nothing to run; use it with compile";
   }
-  if (invocation.command == Command::Run && !invocation.data.empty() &&
-      invocation.data.size() != invocation.out.size()) {
+  if (std::string wrong = checkStop(invocation); !wrong.empty()) {
+    return wrong;
+  }
+  if (invocation.command == Command::Run && invocation.data.empty()) {
+    return "run needs --data, a folder with input_K.pb for each --out; bench runs a model on random inputs";
+  }
+  if (invocation.command == Command::Run && invocation.data.size() != invocation.out.size()) {
     return "each --data needs its --out: " + std::to_string(invocation.data.size()) + " and " +
            std::to_string(invocation.out.size()) + " are given";
   }
@@ -435,7 +464,11 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       if (invocation.perNode && !chosen) {
         invocation.model.accuracy = "strict";
       }
-      if (std::string wrong = checkTogether(invocation); !wrong.empty()) {
+      std::string wrong = checkTogether(invocation);
+      if (wrong.empty() && invocation.command == Command::Report) {
+        wrong = checkReport(*app.get_subcommand(subcommands[i].name), invocation);
+      }
+      if (!wrong.empty()) {
         throw CLI::ValidationError(wrong);
       }
       parsed.invocation = std::move(invocation);

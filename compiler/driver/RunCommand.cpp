@@ -7,14 +7,6 @@ namespace ingot::driver {
 
 llvm::Error runCommand(const Invocation &invocation) {
   ModelSource source(invocation);
-  if (invocation.data.empty()) {
-    llvm::Expected<const LoadedModel *> model = source.get(nullptr);
-    if (!model) {
-      return model.takeError();
-    }
-    llvm::errs() << "ingot: note: no --data is given, so the model was compiled and not run\n";
-    return llvm::Error::success();
-  }
   llvm::Expected<int32_t> level = source.level();
   if (!level) {
     return level.takeError();

@@ -34,7 +34,7 @@ struct Options {
   /// --cache past.*=present.*: inputs and the outputs that continue them in the same memory (graph/ShareCaches.h)
   std::vector<std::pair<std::string, std::string>> caches;
   int64_t cacheRoom = -1;           ///< rows that they have room for; -1: each run says
-  std::string accuracy = "default"; ///< strict, default, fast
+  std::string accuracy = "default"; ///< strict or default
   bool allocate = true;             ///< false (--no-allocate): models whose sizes nothing bounds are refused
 
   std::string weights = "embed"; ///< embed, file, extern
@@ -48,6 +48,8 @@ struct Options {
   std::string stopAfter;              ///< phase name; the module is then printed to stdout
   std::vector<std::string> dumpAfter; ///< phase names; printed to stderr
   std::function<void(int done, int total, const std::string &phase)> progress; ///< may be empty
+  /// Told the files of external data that the model reads, by the names that it gives them; may be empty.
+  std::function<void(const std::map<std::string, std::string> &)> reads;
 };
 
 struct PhaseTime {
@@ -129,8 +131,7 @@ struct Result {
 
 enum class Status { Ok = 0, UserError = 1, Bug = 2 };
 
-/// Compiles one model. Diagnostics go to `diagnostics` (one message a line, "FILE: error: node 'x' (Op): text"); on Bug
-/// a reproducer has been written and its path is in the last message.
+/// Compiles one model. Diagnostics go to `diagnostics` (one message a line, "FILE: error: node 'x' (Op): text").
 Status compile(const Options &options, Result &result, std::string &diagnostics);
 
 struct PhaseInfo {

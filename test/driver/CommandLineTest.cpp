@@ -45,11 +45,11 @@ TEST(CommandLine, CompileDefaults) {
 }
 
 TEST(CommandLine, CompileFlags) {
-  Invocation invocation = parsed(
-      {"compile",       "m.onnx", "-o",      "out",      "--name",       "net",       "--target",      "a,b",
-       "--no-fallback", "--dim",  "batch=1", "--dim",    "seq=128",      "--shape",   "x=1x3x224x224", "--shape",
-       "y:0=",          "--emit", "obj,asm", "--emit",   "llvm",         "--depfile", "--accuracy",    "strict",
-       "--threads",     "4",      "--json",  "--timing", "--stop-after", "second",    "--dump-after",  "first,second"});
+  Invocation invocation =
+      parsed({"compile",       "m.onnx",        "-o",     "out",     "--name",   "net",          "--target",
+              "a,b",           "--no-fallback", "--dim",  "batch=1", "--dim",    "seq=128",      "--shape",
+              "x=1x3x224x224", "--shape",       "y:0=",   "--emit",  "obj,asm",  "--emit",       "llvm",
+              "--depfile",     "--accuracy",    "strict", "--json",  "--timing", "--dump-after", "first,second"});
   const ingot::pipeline::Options &options = invocation.model;
   EXPECT_EQ(options.outDir, "out");
   EXPECT_EQ(options.name, "net");
@@ -61,10 +61,9 @@ TEST(CommandLine, CompileFlags) {
   EXPECT_EQ(options.emit, (std::vector<std::string>{"obj", "asm", "llvm"}));
   EXPECT_TRUE(options.depfile);
   EXPECT_EQ(options.accuracy, "strict");
-  EXPECT_EQ(invocation.threads, 4);
   EXPECT_TRUE(invocation.json);
   EXPECT_TRUE(invocation.timing);
-  EXPECT_EQ(options.stopAfter, "second");
+  EXPECT_EQ(parsed({"compile", "m.onnx", "--stop-after", "second"}).model.stopAfter, "second");
   EXPECT_EQ(options.dumpAfter, (std::vector<std::string>{"first", "second"}));
 }
 
@@ -115,7 +114,7 @@ TEST(CommandLine, RunPairsDataWithOut) {
   Invocation invocation = parsed({"run", "m.onnx", "--data", "d0", "--out", "o0", "--data", "d1", "--out", "o1"});
   EXPECT_EQ(invocation.data, (std::vector<std::string>{"d0", "d1"}));
   EXPECT_EQ(invocation.out, (std::vector<std::string>{"o0", "o1"}));
-  EXPECT_TRUE(parsed({"run", "m.onnx", "--out", "o"}).data.empty());
+  expectSays(wrong({"run", "m.onnx", "--out", "o"}), "run needs --data, a folder with input_K.pb for each --out");
   expectSays(wrong({"run", "m.onnx", "--data", "d0", "--data", "d1", "--out", "o"}),
              "each --data needs its --out: 2 and 1 are given");
   expectSays(wrong({"run", "m.onnx", "--data", "d0"}), "--out is required");
@@ -136,14 +135,24 @@ TEST(CommandLine, WrongFlags) {
   expectSays(wrong({"compile", "m.onnx", "--emit", "cpp"}), "cpp not in {lib,obj,shared,asm,llvm,mlir}");
   expectSays(wrong({"compile", "m.onnx", "--stop-after", "third"}), "third not in {first,second}");
   expectSays(wrong({"compile", "m.onnx", "--dump-after", "third"}), "third not in {first,second}");
-  expectSays(wrong({"compile", "m.onnx", "--accuracy", "sloppy"}), "sloppy not in {strict,default,fast}");
-  expectSays(wrong({"compile", "m.onnx", "--threads", "-1"}), "--threads");
+  expectSays(wrong({"compile", "m.onnx", "--accuracy", "sloppy"}), "sloppy not in {strict,default}");
+  expectSays(wrong({"compile", "m.onnx", "--accuracy", "fast"}), "fast not in {strict,default}");
+  expectSays(wrong({"compile", "m.onnx", "--threads", "2"}), "--threads");
+  expectSays(wrong({"bench", "m.onnx", "--threads", "-1"}), "--threads");
+  expectSays(wrong({"compile", "m.onnx", "--cache-room", "9"}), "--cache-room says how large caches are");
+  expectSays(wrong({"report", "m.onnx", "-o", "r.html", "--data", "d"}),
+             "--data is for measuring: use it with --bench");
+  expectSays(wrong({"report", "m.onnx", "-o", "r.html", "--seconds", "1"}), "--seconds is for measuring");
+  expectSays(wrong({"bench", "m.json", "--timing"}), "--timing has no effect on a model that is compiled already");
   expectSays(wrong({"bench", "m.onnx", "--seconds", "0"}), "--seconds");
   expectSays(wrong({"verify", "m.onnx", "--tolerance", "-1"}), "--tolerance");
-  expectSays(wrong({"run", "m.onnx", "--out", "o", "--runner", "qemu"}),
-             "--runner: running through another program (an emulator) is unsupported");
+  expectSays(wrong({"run", "m.onnx", "--data", "d", "--out", "o", "--runner", "qemu"}), "--runner");
   expectSays(wrong({"bench", "m.onnx", "--data", "a", "--data", "b"}), "bench takes one --data");
-  expectSays(wrong({"run", "m.onnx", "--out", "o", "--stop-after", "first"}), "--stop-after leaves nothing to run");
+  expectSays(wrong({"verify", "m.onnx", "--stop-after", "first"}), "--stop-after leaves nothing to run");
+  expectSays(wrong({"compile", "m.onnx", "--stop-after", "first", "--json"}), "prints the IR alone, without --json");
+  expectSays(wrong({"compile", "m.onnx", "--stop-after", "first", "-M"}), "without --depfile");
+  expectSays(wrong({"inspect", "m.onnx", "--stop-after", "first", "--memory"}), "without --memory");
+  expectSays(wrong({"report", "m.onnx", "--stop-after", "first", "-o", "r.html"}), "without the report");
 }
 
 TEST(CommandLine, WrongDims) {
