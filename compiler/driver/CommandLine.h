@@ -1,5 +1,6 @@
 // The command line as data. Subcommands get an Invocation and know nothing of flags.
 #pragma once
+#include "compiler/driver/Crash.h"
 #include "compiler/pipeline/Pipeline.h"
 #include <optional>
 
@@ -22,6 +23,7 @@ struct Invocation {
   double seconds = 2;                 ///< bench
   bool profile = false;               ///< bench: time of each kernel; report: measure it
   std::string reportPath;             ///< report: the file
+  Reproduction reproduction;          ///< what it is seen again by
 };
 
 /// Whether --dim and --shape do not fix sizes but say with which to run: `bench` without data, of a compiled model.

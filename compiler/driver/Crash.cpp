@@ -4,6 +4,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -15,7 +16,8 @@
 namespace ingot::driver {
 namespace {
 
-std::string script;
+std::string script, program;
+std::vector<Reproduction::File> pieces; ///< whose bytes go behind the script
 char reproducerPath[4096];
 char context[256];
 std::atomic_flag crashed = ATOMIC_FLAG_INIT;
@@ -45,54 +47,137 @@ void writeStack(int file) {
   put(file, "END\n");
 }
 
+/// Copies a file; what it has lost since it was looked at is filled with zeros, so that the next one begins where it is
+/// said.
+void putFile(int to, const Reproduction::File &piece) {
+  static char buffer[64 << 10];
+  int from = open(piece.path.c_str(), O_RDONLY | O_CLOEXEC);
+  for (int64_t left = piece.bytes; left > 0;) {
+    ssize_t got = from < 0 ? 0 : read(from, buffer, std::min<int64_t>(left, sizeof(buffer)));
+    if (got <= 0) {
+      got = std::min<int64_t>(left, sizeof(buffer));
+      std::memset(buffer, 0, got);
+    }
+    (void)!write(to, buffer, got);
+    left -= got;
+  }
+  close(from);
+}
+
+bool putReproducer(bool withStack) {
+  int file = open(reproducerPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (file < 0) {
+    return false;
+  }
+  (void)!write(file, script.data(), script.size());
+  if (withStack) {
+    writeStack(file);
+  }
+  for (const Reproduction::File &piece : pieces) {
+    putFile(file, piece);
+  }
+  close(file);
+  return true;
+}
+
 void onCrash(int signal) {
   if (crashed.test_and_set()) {
     // The same thread again (the stack cannot be walked), or another one: the first has said it all.
     _exit(2);
   }
-  alarm(5); // whatever hangs below: SIGALRM ends it
+  alarm(60); // whatever hangs below: SIGALRM ends it
   put(2, "\ningot: error: internal error: ");
   put(2, signalText(signal));
   put(2, context[0] ? " " : "");
   put(2, context);
-  int file = open(reproducerPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file < 0) {
+  if (!putReproducer(/*withStack=*/true)) {
     put(2, "; no reproducer could be written\n");
     _exit(2);
   }
-  (void)!write(file, script.data(), script.size());
   put(2, "; this is a bug in ingot, please report it with the reproducer ");
   put(2, reproducerPath);
   put(2, "\n");
-  writeStack(file);
   _exit(2);
 }
 
-std::string shellQuoted(const char *text) {
+/// Of all files in a reproducer; a model that is larger stays where it is.
+constexpr int64_t kMostBytes = int64_t(256) << 20;
+
+} // namespace
+
+std::string shellQuoted(const std::string &text) {
   std::string quoted = "'";
-  for (; *text; ++text) {
-    quoted += *text == '\'' ? "'\\''" : std::string(1, *text);
+  for (char c : text) {
+    quoted += c == '\'' ? "'\\''" : std::string(1, c);
   }
   return quoted + "'";
 }
 
-} // namespace
-
-std::string reproducerScript(int argc, const char *const *argv) {
-  llvm::SmallString<256> folder;
-  (void)llvm::sys::fs::current_path(folder);
+std::string reproducerScript(const std::string &program, const Reproduction &reproduction) {
   std::string text =
-      "#!/bin/sh\n# Written by ingot " INGOT_VERSION " when it crashed.\ncd " + shellQuoted(folder.c_str()) + " &&";
-  for (int i = 0; i < argc; ++i) {
-    text += " " + shellQuoted(argv[i]);
+      "#!/bin/sh\n# Written by ingot " INGOT_VERSION
+      " when it failed. sh THIS [INGOT [FLAG...]] does the same again, on any "
+      "machine.\nscript=$0 ingot=${1:-" +
+      shellQuoted(program) +
+      "} folder=$(mktemp -d) && shift $(($# ? 1 : 0)) || exit 1\n"
+      "case $ingot in */*) ingot=$(cd \"$(dirname \"$ingot\")\" && pwd)/$(basename \"$ingot\");; esac\n"
+      "piece() { mkdir -p \"$folder/$(dirname \"$3\")\" && tail -c \"$1\" \"$script\" | head -c \"$2\" > "
+      "\"$folder/$3\"; }\n";
+  int64_t behind = 0;
+  for (const Reproduction::File &file : reproduction.files) {
+    behind += file.bytes;
   }
-  return text + "\nexit # with the code of ingot\n";
+  for (const Reproduction::File &file : reproduction.files) {
+    text += "piece " + std::to_string(behind) + " " + std::to_string(file.bytes) + " " + shellQuoted(file.name) + "\n";
+    behind -= file.bytes;
+  }
+  return text + "cd \"$folder\" && \"$ingot\" " + reproduction.words +
+         " \"$@\"\ncode=$?\nrm -rf \"$folder\"\nexit $code\n";
+}
+
+void setReproduction(const Reproduction &reproduction) {
+  Reproduction held = reproduction;
+  std::string left;
+  int64_t bytes = 0;
+  std::erase_if(held.files, [&](Reproduction::File &file) {
+    llvm::SmallString<256> path(file.path);
+    uint64_t size = 0;
+    if (llvm::sys::fs::file_size(path, size)) {
+      return true; // what the command says of it is what there is to see
+    }
+    (void)llvm::sys::fs::make_absolute(path);
+    file.path = std::string(path), file.bytes = int64_t(size);
+    if (bytes + file.bytes <= kMostBytes) {
+      bytes += file.bytes;
+      return false;
+    }
+    left += "# NOT IN HERE, " + std::to_string(size) + " bytes, bring it along: " + file.name + "\nln -s " +
+            shellQuoted(file.path) + " \"$folder\"/" + shellQuoted(file.name) + "\n";
+    return true;
+  });
+  std::string text = reproducerScript(program, held);
+  text.insert(text.find("cd \"$folder\" &&"), left);
+  script = std::move(text), pieces = std::move(held.files);
+}
+
+std::string writeReproducer() {
+  return putReproducer(/*withStack=*/false) ? std::string("please report it with the reproducer ") + reproducerPath
+                                            : "no reproducer could be written";
 }
 
 void setCrashContext(const std::string &text) { std::snprintf(context, sizeof(context), "%s", text.c_str()); }
 
 void installCrashHandler(int argc, const char *const *argv) {
-  script = reproducerScript(argc, argv);
+  llvm::SmallString<256> path(argv[0]);
+  if (llvm::StringRef(argv[0]).contains('/')) {
+    (void)llvm::sys::fs::make_absolute(path);
+  }
+  program = std::string(path);
+  Reproduction plain;
+  for (int i = 1; i < argc; ++i) {
+    plain.words += (i > 1 ? " " : "") + shellQuoted(argv[i]);
+  }
+  setReproduction(plain);
   llvm::SmallString<128> folder;
   llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
   std::snprintf(reproducerPath, sizeof(reproducerPath), "%s/ingot-crash-%d.sh", folder.c_str(), int(getpid()));

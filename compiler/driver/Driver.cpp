@@ -1,6 +1,7 @@
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/Crash.h"
 #include "compiler/driver/Progress.h"
+#include "compiler/driver/Reproduce.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <new>
@@ -17,6 +18,10 @@ llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, cons
     bar.show(done, total, phase);
   };
   setCrashContext("while compiling");
+  setReproduction(reproductionOf(options, {}));
+  told.reads = [&](const std::map<std::string, std::string> &external) {
+    setReproduction(reproductionOf(options, external));
+  };
   pipeline::Result result;
   std::string diagnostics;
   pipeline::Status status = pipeline::compile(told, result, diagnostics);
@@ -26,6 +31,10 @@ llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, cons
   if (!diagnostics.empty() && diagnostics.back() != '\n') {
     llvm::errs() << '\n';
   }
+  if (status == pipeline::Status::Bug) {
+    llvm::errs() << "ingot: error: internal error; " << writeReproducer() << '\n';
+  }
+  setReproduction(invocation.reproduction);
   if (invocation.timing) {
     for (const pipeline::PhaseTime &phase : result.phases) {
       llvm::errs() << llvm::format("%10.3f s  ", phase.seconds) << phase.name << '\n';
@@ -99,6 +108,8 @@ int run(int argc, const char *const *argv) {
     (parsed.exitCode ? llvm::errs() : llvm::outs()) << parsed.text;
     return flushOutput(parsed.exitCode);
   }
+  parsed.invocation->reproduction = reproductionOf(*parsed.invocation, argc, argv);
+  setReproduction(parsed.invocation->reproduction);
   try {
     return flushOutput(report(dispatch(*parsed.invocation)));
   } catch (const std::bad_alloc &) {

@@ -149,6 +149,7 @@ llvm::Expected<llvm::StringRef> ModelFile::external(llvm::StringRef location) {
       (!liesIn(real, folder) && !liesIn(real, path::parent_path(realFile)))) {
     return llvm::createStringError(shown + "is refused: it is a link that leads outside the model's folder");
   }
+  locations[location.str()] = std::string(real);
   std::unique_ptr<MappedFile> &entry = externals[real];
   if (!entry) {
     llvm::Expected<std::unique_ptr<MappedFile>> opened = MappedFile::open(real);

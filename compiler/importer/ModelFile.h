@@ -8,6 +8,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 #include <deque>
+#include <map>
 #include <memory>
 
 namespace ingot::importer {
@@ -42,6 +43,9 @@ public:
   /// The external data files that were opened so far, links followed, in the order of their names.
   std::vector<std::string> externalPaths() const;
 
+  /// The same with the names that the model gives them, relative to its folder.
+  const std::map<std::string, std::string> &externalFiles() const { return locations; }
+
   /// Keeps bytes that stand nowhere in the file (values spread over typed fields) as long as the mappings live.
   llvm::StringRef keep(std::vector<char> bytes);
 
@@ -60,6 +64,7 @@ private:
   pb::ModelProto proto;
   std::vector<llvm::StringRef> slices;
   llvm::StringMap<std::unique_ptr<MappedFile>> externals; ///< by real path
+  std::map<std::string, std::string> locations;           ///< to real paths
   std::deque<std::vector<char>> kept;
   int64_t budget = int64_t(256) << 20;
 };

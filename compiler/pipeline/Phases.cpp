@@ -30,6 +30,9 @@ static LogicalResult import(State &s) {
     return failure();
   }
   s.file = std::move(model->file);
+  if (s.options.reads) {
+    s.options.reads(s.file->externalFiles());
+  }
   s.model().module = std::move(model->module);
   s.model().devices = s.devices;
   if (s.options.account) {

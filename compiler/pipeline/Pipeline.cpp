@@ -1,11 +1,10 @@
 // Runs the phases in order, with their dumps, times and diagnostics. A failure is the user's where the phase or its
-// message says so; any other is a bug of ours: the module as it was before the phase is written as a reproducer.
+// message says so; any other is a bug of ours.
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/importer/Problems.h"
 #include "compiler/pipeline/Dialects.h"
 #include "compiler/pipeline/State.h"
 #include "mlir/IR/Verifier.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -168,15 +167,11 @@ private:
 
   Status runPhase(const Phase &phase) {
     double start = now();
-    OwningOpRef<ModuleOp> before;
-    if (!phase.userFault && state.model().module) {
-      before = state.model().module->clone();
-    }
     LogicalResult ok = phase.run(state);
     if (succeeded(ok) && state.model().module && StringRef(phase.name) != "emit") { // emit consumes the module
       for (Body &body : state.bodies) {
         if (failed(verify(*body.module))) {
-          return bug(phase, before ? *before : *state.model().module);
+          return bug(phase);
         }
       }
     }
@@ -185,26 +180,11 @@ private:
       return Status::Ok;
     }
     diagnostics += state.importProblems;
-    return phase.userFault || state.userFault ? Status::UserError
-                                              : bug(phase, before ? *before : *state.model().module);
+    return phase.userFault || state.userFault ? Status::UserError : bug(phase);
   }
 
-  /// Writes the module as it was before the phase that failed.
-  Status bug(const Phase &phase, ModuleOp module) {
-    llvm::SmallString<128> path;
-    int fd = -1;
-    if (llvm::sys::fs::createTemporaryFile("ingot-" + state.name, "mlir", fd, path)) {
-      error(Twine("bug in phase '") + phase.name + "'; no reproducer could be written");
-      return Status::Bug;
-    }
-    llvm::raw_fd_ostream os(fd, /*shouldClose=*/true);
-    os << "// ingot failed in phase '" << phase.name << "' on " << llvm::sys::path::filename(options.modelPath)
-       << " for " << state.devices.front().machine.spec << "\n// " << StringRef(diagnostics).rtrim().split('\n').first
-       << "\n";
-    OpPrintingFlags flags;
-    flags.elideLargeElementsAttrs(64).elideLargeResourceString(64).enableDebugInfo();
-    module.print(os, flags);
-    error(Twine("this is a bug in ingot (phase '") + phase.name + "'); the reproducer is " + path);
+  Status bug(const Phase &phase) {
+    error(Twine("this is a bug in ingot (phase '") + phase.name + "')");
     return Status::Bug;
   }
 

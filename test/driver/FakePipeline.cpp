@@ -125,7 +125,7 @@ Status compile(const Options &options, Result &result, std::string &diagnostics)
     return Status::UserError;
   }
   if (options.name == "bug") {
-    diagnostics = options.modelPath + ": error: internal error; reproducer: /tmp/r.mlir";
+    diagnostics = options.modelPath + ": error: internal error";
     return Status::Bug;
   }
   if (options.name == "crash") {

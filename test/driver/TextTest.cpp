@@ -29,9 +29,14 @@ TEST(Text, Progress) {
 }
 
 TEST(Text, ReproducerScript) {
-  const char *arguments[] = {"ingot", "compile", "it's.onnx"};
-  std::string script = reproducerScript(3, arguments);
-  EXPECT_NE(script.find(" && 'ingot' 'compile' 'it'\\''s.onnx'\n"), std::string::npos) << script;
+  Reproduction reproduction;
+  reproduction.words = "compile " + shellQuoted("it's.onnx");
+  reproduction.files = {{"it's.onnx", "/a/it's.onnx", 7}, {"data0/input_0.pb", "/b/input_0.pb", 5}};
+  std::string script = reproducerScript("/bin/ingot", reproduction);
+  for (const char *part : {"ingot=${1:-'/bin/ingot'}", "piece 12 7 'it'\\''s.onnx'\npiece 5 5 'data0/input_0.pb'\n",
+                           "\"$ingot\" compile 'it'\\''s.onnx' \"$@\"\n", "exit $code\n"}) {
+    EXPECT_NE(script.find(part), std::string::npos) << script;
+  }
 }
 
 static std::string manifestError(llvm::StringRef text) {

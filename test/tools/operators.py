@@ -19,7 +19,9 @@ def since():
     """operator -> the version of its definition that its code was written for."""
     found = {}
     for path in sorted(OPS.glob("*.td")):
-        found.update({name: int(version) for name, version in re.findall(r'^def Onnx_\w+Op\s*:\s*\w+<"(\w+)".*, Since<(\d+)>', path.read_text(), re.M)})
+        for definition in re.split(r"^def ", path.read_text(), flags=re.M)[1:]:
+            name, version = re.match(r'Onnx_\w+Op\s*:\s*\w+<"(\w+)"', definition), re.search(r", Since<(\d+)>", definition)
+            found.update({name[1]: int(version[1])} if name and version else {})
     return found
 
 
