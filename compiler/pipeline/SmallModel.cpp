@@ -45,7 +45,7 @@ bool deservesBodyForOne(func::FuncOp function, const std::string &batch) {
   bool oneOrMore = llvm::any_of(info.symbols, [&](const plan::SymbolInfo &symbol) {
     return symbol.name == batch && symbol.least <= 1 && (symbol.most < 0 || symbol.most > 1);
   });
-  constexpr int64_t small = 100000; // docs/sizes.md has the figures
+  constexpr int64_t small = 100000; // docs/sizes-internals.md has the figures
   std::optional<int64_t> work = oneOrMore ? workOfOne(function, info, batch) : std::nullopt;
   return work && *work <= small;
 }
