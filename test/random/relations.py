@@ -6,11 +6,12 @@ trembles (trial.py), and whether a batch is one at all.
     levels      x86-64-v2, v3 and the machine's own agree
     threads     the same bits, whatever number of threads and pieces
     strict      with --accuracy=strict the bits do not depend on which values are kept
+    newer       the model brought to a newer opset by onnx's converter
     inserted    an Identity, a pair of transpositions, or a Split and a Concat change nothing
 """
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import helper, numpy_helper, version_converter
 
 import suites
 from open_model import Refused, Status
@@ -108,6 +109,20 @@ def strict(ingot, case, model, rng, level):
     flags = ["--accuracy", "strict"]
     kept = result(ingot, every, case.feeds(), level, flags)[: len(outputs)]
     same(model, result(ingot, model, case.feeds(), level, flags), kept, "strict, and strict with all values kept", bits=True)
+
+
+@relation
+def newer(ingot, case, model, rng, level):
+    try:
+        converted = version_converter.convert_version(model, rng.randint(case.opset + 1, 23))
+    except Exception:  # it has no way for many operators, or for the newest opset
+        return
+    feeds = case.feeds()
+    got, wanted = result(ingot, converted, feeds, level), result(ingot, model, feeds, level)
+    if text := first_difference(got, wanted):
+        told = Reference(converted)(feeds), Reference(model)(feeds)
+        if None not in told and first_difference(*told) is None:  # else the converter is wrong
+            raise Differs(f"opset {case.opset} brought to {converted.opset_import[0].version}: {text}", converted, got, wanted)
 
 
 @relation

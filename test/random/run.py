@@ -1,6 +1,6 @@
 """Random graphs of one to four operators at odd sizes: compiled, run through `ingot run` and compared with ONNX Runtime.
 
-    run.py --ingot build/bin/ingot [--cases 150] [--seed 1] [--ops Conv,MaxPool] [--only INDEX] [--target T] [-j 2] [--save DIR]
+    run.py --ingot build/bin/ingot [--cases 150] [--seed 1|moving] [--ops Conv,MaxPool] [--only INDEX] [--target T] [-j 2] [--save DIR]
     run.py ... --guarded build/bin/guarded build/lib/libingot_rt.a      with forbidden pages around all buffers
     run.py --selftest [--cases N]      the generator alone: which operators it makes, and in which opsets
 
@@ -27,6 +27,7 @@ from onnx import numpy_helper
 
 import families
 import operators
+import seeds
 from case import Case, Skip, by_reference
 
 onnxruntime.set_default_logger_severity(4)
@@ -125,7 +126,8 @@ def decide(model, feeds, folder, out):
 
 
 def one(arguments, names, index):
-    case, model, outputs, reasons = build(arguments.seed, index, names)
+    seed = seeds.of(arguments.seed, index)
+    case, model, outputs, reasons = build(seed, index, names)
     if case is None:
         return index, "none", f"{outputs}: {collections.Counter(reasons).most_common(2)}", []
     made = [node.op_type for node in case.nodes if node.op_type != "Constant"]
@@ -144,7 +146,7 @@ def one(arguments, names, index):
         if verdict == "disputed":
             text = f"{text}\n    {describe(case)}"
         elif verdict != "pass" or arguments.only is not None:
-            kept = pathlib.Path(arguments.save) / f"{arguments.seed}-{index}"
+            kept = pathlib.Path(arguments.save) / f"{seed}-{index}"
             shutil.rmtree(kept, ignore_errors=True)
             shutil.copytree(folder, kept)
             text = f"{text}\n    {describe(case)}\n    {kept}"
@@ -153,7 +155,7 @@ def one(arguments, names, index):
 
 def main():
     parser = ingot_run.parser(__doc__)
-    parser.add_argument("--cases", type=int, default=150), parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cases", type=int, default=150), parser.add_argument("--seed", type=lambda text: text if text == "moving" else int(text), default=1)
     parser.add_argument("--ops", help="only these operators; default: all but those that test/known.txt names"), parser.add_argument("--without", default="", help="all but these operators")
     parser.add_argument("--first", type=int, default=0), parser.add_argument("--only", type=int)
     parser.add_argument("--save", default="build/random"), parser.add_argument("--selftest", action="store_true")

@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import os
 import pathlib
+import pickle
 import random
 import subprocess
 import sys
@@ -59,12 +60,14 @@ class Compiled(OpenModel):
 
     def __init__(self, ingot, model, target=None, flags=()):
         self.symbols_of = [[dim.dim_param for dim in value.type.tensor_type.shape.dim] for value in inputs_of(model)]
-        self.names = [value.name for value in inputs_of(model)]
+        self.names, self.bytes = [value.name for value in inputs_of(model)], model.SerializeToString()
         with tempfile.TemporaryDirectory(prefix="ingot-trial-") as folder:
             super().__init__(ingot, model, folder, target, flags, Server.of(ingot).compile)
 
     def at(self, feeds):
         """A run; what the symbols are follows from the inputs' shapes."""
+        if RUNNING:
+            RUNNING.write_bytes(pickle.dumps((self.bytes, feeds)))
         return self.run(feeds, self.sizes(feeds))
 
     def sizes(self, feeds):
@@ -86,6 +89,9 @@ def inputs_of(model):
     constants = {tensor.name for tensor in model.graph.initializer}
     return [value for value in model.graph.input if value.name not in constants]
 
+
+# A file that gets the model and the inputs of each run before it begins, so that they are known when it ends the process; None: no file.
+RUNNING = None
 
 # One byte that a parent may share with a process that tries models: 1 while others' code runs, which may end the process, too.
 ELSEWHERE = bytearray(1)
