@@ -1,0 +1,37 @@
+// Convolutions in channel blocks: a block of pixels times a block of channels stays in registers through all taps; the padding is zeros of the buffer, so no tap is tested.
+// RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v3 --layout-assign=target=x86-64-v3 --lower-kernels=target=x86-64-v3 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,V3
+// RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v4 --layout-assign=target=x86-64-v4 --lower-kernels=target=x86-64-v4 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,V4
+
+// CHECK-LABEL: func.func @typical
+// V4: plan.launch @reorder_(%arg0){{.*}} -> tensor<1x16x8x8xf32, #plan.blocked<16, halo = [1, 1, 1, 1]>>
+// V4: plan.launch @[[CONV:conv_[0-9]*]]({{.*}} -> tensor<1x32x8x8xf32, #plan.blocked<16>>
+// V4: plan.launch @{{reorder_[0-9_]*}}({{.*}} -> tensor<1x32x8x8xf32>
+// The weights are packed, 32 x 16 x 3 x 3, and the input has its border: 16 x 10 x 10.
+// V4: func.func private @[[CONV]](%arg0: memref<1600xf32>{{.*}}, %arg1: memref<4608xf32>{{.*}}, %arg2: memref<2048xf32>
+// V4: scf.for {{.*}} = %c0 to %c8 step %c1
+// V4: :16 = scf.for {{.*}} to %c3 step
+// V4: :16 = scf.for {{.*}} to %c48{{.*}} step %c4
+// V4-COUNT-64: vector.fma {{.*}} : vector<16xf32>
+// V4-NOT: vector.fma
+// V4: func.func
+func.func @typical(%x: tensor<1x16x8x8xf32>) -> tensor<1x32x8x8xf32> {
+  %w = onnx.Constant dense<0.5> : tensor<32x16x3x3xf32>
+  %b = "onnx.None"() : () -> none
+  %0 = "onnx.Conv"(%x, %w, %b) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x16x8x8xf32>, tensor<32x16x3x3xf32>, none) -> tensor<1x32x8x8xf32>
+  return %0 : tensor<1x32x8x8xf32>
+}
+
+// -----
+
+// With a channel for each group a family of its own takes it: a lane is a channel, and nothing is summed over channels.
+// CHECK-LABEL: func.func @depthwise
+// CHECK: plan.launch @[[CONV:depthwiseconv_[0-9]*]](
+// CHECK: func.func private @[[CONV]](%arg0: memref<1600xf32>{{.*}}, %arg1: memref<144xf32>
+// V3: vector.fma {{.*}} : vector<8xf32>
+// V4: vector.fma {{.*}} : vector<16xf32>
+func.func @depthwise(%x: tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32> {
+  %w = onnx.Constant dense<0.5> : tensor<16x1x3x3xf32>
+  %b = "onnx.None"() : () -> none
+  %0 = "onnx.Conv"(%x, %w, %b) <{group = 16 : i64, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x16x8x8xf32>, tensor<16x1x3x3xf32>, none) -> tensor<1x16x8x8xf32>
+  return %0 : tensor<1x16x8x8xf32>
+}

@@ -1,0 +1,20 @@
+// Products: sizes that no tile divides. Columns behind the last whole vector are zeros in the packed weights and masked in the result.
+// RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v3 --layout-assign=target=x86-64-v3 --lower-kernels=target=x86-64-v3 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,V3
+// RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v4 --layout-assign=target=x86-64-v4 --lower-kernels=target=x86-64-v4 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,V4
+
+// 7 rows of 19 columns on vectors of 16: one tile of 7 x 2 sums in registers, five steps of k without a loop; the last
+// 3 columns of a row are stored under a mask.
+// V4-LABEL: func.func private @matmul_
+// V4-SAME: memref<35xf32>{{.*}}memref<160xf32>{{.*}}memref<133xf32>
+// V4-NOT: scf.for
+// V4-COUNT-70: vector.fma
+// V4-NOT: vector.fma
+// V4: vector.store %{{.*}}, %arg2
+// V4: vector.maskedstore %arg2
+// V3: func.func private @matmul_
+// V3: vector.fma {{.*}} : vector<8xf32>
+func.func @awkward(%x: tensor<7x5xf32>) -> tensor<7x19xf32> {
+  %w = onnx.Constant dense<0.5> : tensor<5x19xf32>
+  %0 = onnx.MatMul %x, %w : (tensor<7x5xf32>, tensor<5x19xf32>) -> tensor<7x19xf32>
+  return %0 : tensor<7x19xf32>
+}
