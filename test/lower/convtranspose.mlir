@@ -1,0 +1,19 @@
+// Transposed convolutions: each result sums the taps that reach it, so that nothing is written twice; channels are blocked as in a convolution.
+// RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v3 --layout-assign=target=x86-64-v3 --lower-kernels=target=x86-64-v3 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,V3
+// RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v4 --layout-assign=target=x86-64-v4 --lower-kernels=target=x86-64-v4 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,V4
+
+// With strides of 2 and a kernel of 2 one tap reaches a result: there is no loop over taps.
+// CHECK-LABEL: func.func private @convtranspose_
+// V3-SAME: memref<400xf32>{{.*}}memref<1024xf32>{{.*}}memref<1024xf32>
+// V3: scf.for {{.*}} = %c0 to %c4 step %c1
+// V3: :8 = scf.for {{.*}} to %c2{{.*}} step
+// V3: :8 = scf.for {{.*}} to %c8{{.*}} step %c4
+// V3-COUNT-32: vector.fma {{.*}} : vector<8xf32>
+// V3: scf.yield
+// V4: vector.fma {{.*}} : vector<16xf32>
+func.func @typical(%x: tensor<1x16x4x4xf32>) -> tensor<1x16x8x8xf32> {
+  %w = onnx.Constant dense<0.5> : tensor<16x16x2x2xf32>
+  %b = "onnx.None"() : () -> none
+  %0 = "onnx.ConvTranspose"(%x, %w, %b) <{strides = array<i64: 2, 2>}> : (tensor<1x16x4x4xf32>, tensor<16x16x2x2xf32>, none) -> tensor<1x16x8x8xf32>
+  return %0 : tensor<1x16x8x8xf32>
+}
