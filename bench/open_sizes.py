@@ -133,7 +133,7 @@ class Ingot:
     def bind(self, arrays, sizes):
         order = [symbol["name"] for symbol in self.manifest["symbols"]]
         values = [ctypes.c_int64(sizes[symbol]) for symbol in order]
-        scope = {"min": min, "max": max, "div": lambda a, b: a // b}
+        scope = {"min": min, "max": max, "div": lambda a, b: a // b, "broadcast": lambda a, b: b if a == 1 else a}
         numbers = {symbol: sizes[symbol] for symbol in order}
 
         def number(text):  # symbols may be no identifiers

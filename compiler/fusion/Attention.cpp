@@ -299,7 +299,7 @@ private:
     for (size_t i = 0; i < count; ++i) {
       Size step = dense[i];
       for (unsigned axis : llvm::reverse((*groups)[i + result.size() - count])) {
-        strides[axis] = own[i].repeats() ? Size(0) : step;
+        strides[axis] = step * onnx::strideFactor(own[i], result[i + result.size() - count]);
         step = step * batch[axis];
       }
     }
@@ -363,7 +363,24 @@ private:
   // The region.
 
   bool convertibleOthers() {
-    return llvm::all_of(found.chain, [&](Operation *op) { return groupsIn(batchOf(op->getResult(0)), batch); });
+    return llvm::all_of(found.chain, [&](Operation *op) {
+      auto groups = groupsIn(batchOf(op->getResult(0)), batch);
+      return groups && (isa<onnx::ReshapeOp>(op) || llvm::all_of(op->getOperands(), [&](Value x) {
+                          return isInside(x) || splits(x, op, *groups);
+                        }));
+    });
+  }
+
+  /// Whether all axes of `x` are known to repeat or not where they become several; see withAxes().
+  static bool splits(Value x, Operation *op, const Groups &groups) {
+    Sizes own = sizesOf(x), result = batchOf(op->getResult(0));
+    for (size_t i = 0; i + 2 < own.size(); ++i) {
+      size_t axis = i + result.size() + 2 - own.size();
+      if (groups[axis].size() > 1 && !onnx::strideFactor(own[i], result[axis]).isNumber()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /// What `op` reads besides the scores, with the axes of the scores.

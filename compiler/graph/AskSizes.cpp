@@ -128,7 +128,7 @@ private:
     int64_t shift = *length - static_cast<int64_t>(from.size());
     for (int64_t i = 0; i < *length; ++i) {
       Size size = i < shift ? Size(1) : from[i - shift], to = known({list, i});
-      Size bound = size.is(1) ? Size::unknown() : size;
+      Size bound = size.mayBeOne() ? Size::unknown() : size;
       if (to.isUnknown() && !mayRead(bound)) {
         return false;
       }

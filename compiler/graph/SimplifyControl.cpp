@@ -2,9 +2,10 @@
 // simplified under the types that all iterations share; then ops that compute the same in every iteration are moved in
 // front of it, except those that may fail on data: they must not run when no iteration does.
 //
-// Exporters ask "is this axis 1?" and go on with one axis less or not: results of different ranks, of which the rest of
-// the model fits one. Where the answer depends on the model's symbols, the branch for equal sizes is taken, and a run
-// for which they are not equal is not let in.
+// Exporters ask "is this axis 1?" and go on with one axis less or not: results of different ranks. The ops behind such
+// an If are taken into its branches, one after the other, until the ranks of all results are the same again, or a
+// branch cannot be computed. Where a rank reaches the end of the model and the answer depends on its symbols, the branch
+// for equal sizes is taken, and a run for which they are not equal is not let in.
 #include "compiler/graph/SimplifyControl.h"
 #include "compiler/graph/AskSizes.h"
 #include "compiler/onnx/Constants.h"
@@ -62,13 +63,109 @@ static Visit takeBranch(onnx::IfOp op, bool condition, PatternRewriter &rewriter
   return Visit::Replaced;
 }
 
-/// Whether the results of both branches have sizes that no common type has.
-static bool disagree(onnx::IfOp op) {
-  return llvm::any_of(op.getOuts(), [&](OpResult result) {
-    return !onnx::isSized(result) && llvm::all_of(op->getRegions(), [&](Region &region) {
-      return onnx::isSized(region.front().getTerminator()->getOperand(result.getResultNumber()));
-    });
+/// Whether the value is an If's whose branches give it sizes that no common type has.
+static bool isSplit(Value v) {
+  auto op = v.getDefiningOp<onnx::IfOp>();
+  return op && !onnx::isSized(v) && llvm::all_of(op->getRegions(), [&](Region &region) {
+    Value inner = region.front().getTerminator()->getOperand(cast<OpResult>(v).getResultNumber());
+    return onnx::isSized(inner) || isSplit(inner);
   });
+}
+static bool disagree(onnx::IfOp op) { return llvm::any_of(op.getOuts(), isSplit); }
+
+/// The op of the If's block that reads a result first; null: only the block's end does.
+static Operation *firstReader(onnx::IfOp op) {
+  Operation *first = op->getBlock()->getTerminator();
+  for (Operation *user : op->getUsers()) {
+    Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+    first = here->isBeforeInBlock(first) ? here : first;
+  }
+  return first == op->getBlock()->getTerminator() ? nullptr : first;
+}
+
+static int64_t countOps(Operation *op) {
+  int64_t count = 0;
+  op->walk([&](Operation *) { ++count; });
+  return count;
+}
+
+/// Adds a copy of `reader`, which reads results of `op`, to the end of a branch of `op`.
+static void append(Block &branch, onnx::IfOp op, Operation *reader, PatternRewriter &rewriter) {
+  Operation *end = branch.getTerminator();
+  IRMapping map;
+  map.map(op->getResults(), end->getOperands());
+  rewriter.setInsertionPoint(end);
+  Operation *copy = rewriter.clone(*reader, map);
+  SmallVector<Value> yields(end->getOperands());
+  yields.append(copy->result_begin(), copy->result_end());
+  end->setOperands(yields);
+}
+
+/// Takes the first op that reads a result into both branches. It is false where that would make them too large, or
+/// where the op finds a size, which then had two meanings.
+static bool takeIn(onnx::IfOp op, PatternRewriter &rewriter) {
+  constexpr int64_t mostOps = 1000;
+  Operation *reader = firstReader(op);
+  if (!reader || countOps(op) + 2 * countOps(reader) > mostOps || !onnx::foundAt(reader).empty() ||
+      !onnx::foundInside(reader).empty()) {
+    return false;
+  }
+  SmallVector<Type> types(op->getResultTypes());
+  llvm::append_range(types, reader->getResultTypes());
+  rewriter.setInsertionPoint(reader);
+  auto wide = onnx::IfOp::create(rewriter, op.getLoc(), types, op.getCondition());
+  wide->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), wide->getRegions())) {
+    to.takeBody(from);
+    if (onnx::FailOp fail = onnx::failureOf(to.front())) {
+      onnx::failInstead(to.front(), fail.getWhy().str());
+    } else {
+      append(to.front(), op, reader, rewriter);
+    }
+  }
+  rewriter.replaceOp(reader, wide->getResults().take_back(reader->getNumResults()));
+  rewriter.replaceOp(op, wide->getResults().take_front(op->getNumResults()));
+  return true;
+}
+
+/// Takes the branch for sizes that are equal; a run in which they are not is refused.
+static Visit requireEqual(onnx::IfOp op, PatternRewriter &rewriter) {
+  auto [sizes, then] = *onnx::equalityOf(op.getCondition());
+  onnx::addCheck(checksOwner(op->getBlock()),
+                 {sizes.first.text() + "=" + sizes.second.text(), onnx::nodeOf(op.getLoc())});
+  return takeBranch(op, then, rewriter);
+}
+
+/// Whether the If asks for equal sizes, and cannot be computed if they are not.
+static bool failsUnlessEqual(onnx::IfOp op) {
+  auto equality = onnx::equalityOf(op.getCondition());
+  return equality && onnx::failureOf(op->getRegion(equality->second ? 1 : 0).front()) &&
+         !onnx::failureOf(op->getRegion(equality->second ? 0 : 1).front());
+}
+
+/// An If whose ranks differ and reach the end of its block.
+static Visit settle(onnx::IfOp op, PatternRewriter &rewriter) {
+  static constexpr StringRef settlesName = "onnx.settles"; // where the If around this one could do nothing either
+  bool inIf = isa<onnx::IfOp>(op->getParentOp()) && !firstReader(op);
+  if (inIf && !op->hasAttr(settlesName)) {
+    return Visit::Kept; // what reads that one's results will be taken in
+  }
+  if (auto equality = onnx::equalityOf(op.getCondition())) {
+    const auto &[a, b] = equality->first;
+    op.emitWarning("gives other shapes where sizes are equal: only runs with ")
+        << a.text() << "=" << b.text() << " are let in";
+    return requireEqual(op, rewriter);
+  }
+  bool again = false;
+  for (Region &region : op->getRegions()) {
+    for (Value v : region.front().getTerminator()->getOperands()) {
+      if (isSplit(v) && !v.getDefiningOp()->hasAttr(settlesName)) {
+        v.getDefiningOp()->setAttr(settlesName, rewriter.getUnitAttr());
+        again = true;
+      }
+    }
+  }
+  return again ? Visit::Replaced : Visit::Kept;
 }
 
 /// Leaves out outputs that nobody reads and those that are the same value on both ways.
@@ -131,15 +228,13 @@ static Visit simplifyIf(onnx::IfOp op, PatternRewriter &rewriter) {
   if (failed(onnx::updateTypes(op))) {
     return Visit::Failed;
   }
-  auto equality = onnx::equalityOf(op.getCondition());
-  if (equality && disagree(op)) {
-    auto [sizes, then] = *equality;
-    std::string check = sizes.first.text() + "=" + sizes.second.text();
-    op.emitWarning("gives other shapes where sizes are equal: only runs with ") << check << " are let in";
-    onnx::addCheck(checksOwner(op->getBlock()), {check, onnx::nodeOf(op.getLoc())});
-    return takeBranch(op, then, rewriter);
+  if (failsUnlessEqual(op)) {
+    return requireEqual(op, rewriter);
   }
-  return narrow(op, rewriter) ? Visit::Replaced : Visit::Kept;
+  if (narrow(op, rewriter)) {
+    return Visit::Replaced;
+  }
+  return !disagree(op) ? Visit::Kept : takeIn(op, rewriter) ? Visit::Replaced : settle(op, rewriter);
 }
 
 // Loop.

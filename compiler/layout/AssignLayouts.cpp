@@ -105,6 +105,10 @@ private:
     int64_t inBlocks = 0, rowMajor = 0;
     for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
       RankedTensorType t = typeOf(v);
+      int64_t channels = 1 - (result.getRank() - t.getRank());
+      if (!root && result.getRank() > 2 && channels >= 0 && t.isDynamicDim(channels)) {
+        return false; // perhaps one channel for all
+      }
       bool full =
           root ? rootReads(kernel, root, i) && t.getRank() == result.getRank() : t.getShape() == result.getShape();
       if (!full || isConstant(v)) {

@@ -84,13 +84,14 @@ static Access accessOf(const Space &space, RankedTensorType type, Buffer buffer)
   bool blockedSpace = space.block > 1, blocked = from.lanes > 1;
   size_t rank = space.sizes.size(), shift = rank - type.getRank();
   onnx::Sizes sizes = onnx::sizesOf(type);
+  onnx::Sizes wanted = onnx::sizesOf(space.type);
   Access a{buffer, from.offset, Ixs(rank, 0), 1};
   for (size_t i = shift; i < rank; ++i) {
-    a.strides[i] = sizes[i - shift].repeats() ? Ix(0) : from.strides[i - shift];
+    a.strides[i] = from.strides[i - shift] * Ix(onnx::strideFactor(sizes[i - shift], wanted[i]));
   }
   if (!blockedSpace) {
-    bool alongLanes = rank > 0 && type.getRank() > 0 && !sizes.back().repeats();
-    a.laneStride = alongLanes || space.sizes.empty() || space.sizes.back().is(1) ? 1 : 0;
+    bool oneLane = space.sizes.empty() || space.sizes.back().is(1);
+    a.laneStride = oneLane ? Ix(1) : sizes.empty() ? Ix(0) : Ix(onnx::strideFactor(sizes.back(), wanted.back()));
     return a;
   }
   bool perChannel = type.getRank() + 1 >= static_cast<int64_t>(rank) && type.getDimSize(1 - shift) != 1;
@@ -104,7 +105,35 @@ static Access accessOf(const Space &space, RankedTensorType type, Buffer buffer)
   return a;
 }
 
-Space Group::space(RankedTensorType type) const {
+/// `type` with the sizes of `wanted` where only the run knows whether its axes repeat.
+static RankedTensorType takenEqual(RankedTensorType type, ArrayRef<onnx::Size> wanted) {
+  onnx::Sizes sizes = onnx::sizesOf(type);
+  for (auto [size, to] : llvm::zip_equal(sizes, wanted.take_back(sizes.size()))) {
+    size = onnx::strideFactor(size, to).isNumber() ? size : to;
+  }
+  return onnx::sizedType(sizes, type.getElementType());
+}
+
+Value Group::isEqual(RankedTensorType type) const {
+  onnx::Sizes sizes = onnx::sizesOf(type);
+  std::set<std::pair<std::string, std::string>> known;
+  Value all;
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    auto t = dyn_cast<RankedTensorType>(argument.getType());
+    if (!t || t.getRank() > type.getRank() || plan::blockedOf(t)) {
+      continue;
+    }
+    for (auto [size, to] : llvm::zip_equal(onnx::sizesOf(t), ArrayRef(sizes).take_back(t.getRank()))) {
+      if (!onnx::strideFactor(size, to).isNumber() && known.emplace(size.text(), to.text()).second) {
+        Value same = w.compare(arith::CmpIPredicate::eq, size, to);
+        all = all ? arith::AndIOp::create(w.b, w.loc, all, same).getResult() : same;
+      }
+    }
+  }
+  return all;
+}
+
+Space Group::space(RankedTensorType type, bool equal) const {
   Walk s = walkOf(type);
   onnx::Sizes sizes = onnx::sizesOf(type);
   Space space{type, s.sizes, s.lanes, {}, {}};
@@ -127,7 +156,8 @@ Space Group::space(RankedTensorType type) const {
         llvm::any_of(t.getShape().drop_front(2 - (type.getRank() - t.getRank())), [](int64_t d) { return d != 1; });
     bool otherBlocks = s.lanes == 1 && plan::blockedOf(t) && !plan::sameMemoryAsPlain(t);
     if (broadcasts && !pixels && !otherBlocks) {
-      space.accesses[argument] = accessOf(space, t, operands[argument.getArgNumber()]);
+      bool takes = equal && isa_and_nonnull<ArrayAttr>(t.getEncoding());
+      space.accesses[argument] = accessOf(space, takes ? takenEqual(t, sizes) : t, operands[argument.getArgNumber()]);
     }
   }
   for (unsigned i = 0; i < results.size(); ++i) {
@@ -148,8 +178,7 @@ Value Group::compute(Value v, const Space &space, const Point &at, llvm::DenseMa
     auto it = space.accesses.find(v);
     assert(it != space.accesses.end() && "region argument does not broadcast to the space it is read in");
     const Access &a = it->second;
-    result = a.laneStride.is(0) ? w.splat(w.load(a.buffer, a.at(at.at)), at.lanes)
-                                : w.load(a.buffer, a.at(at.at), at.lanes, at.mask);
+    result = w.loadStrided(a.buffer, a.at(at.at), a.laneStride, at.lanes, at.mask);
   } else if (auto constant = v.getDefiningOp(); constant && onnx::constantOf(v)) {
     result = w.constant(*onnx::splatOf(v), w.vectorOf(valueType(getElementTypeOrSelf(v.getType())), at.lanes));
   } else {

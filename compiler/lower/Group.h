@@ -22,7 +22,7 @@ struct Access {
   Buffer buffer;
   Ix offset = 0;
   Ixs strides;
-  Ix laneStride = 1; ///< 1: contiguous; 0: the same element for all lanes
+  Ix laneStride = 1; ///< 1: contiguous; 0: the same element for all lanes; either, where only the run knows
   Ix at(llvm::ArrayRef<Ix> point) const;
 };
 
@@ -72,8 +72,13 @@ public:
   /// Whether anything but the root stands between it and the (single) result.
   bool hasEpilogue() const;
 
-  /// The loops over a tensor of `type`, from which every argument that broadcasts to it can be read.
-  Space space(mlir::RankedTensorType type) const;
+  /// The loops over a tensor of `type`, from which every argument that broadcasts to it can be read. Axes of which only
+  /// the run knows whether they repeat have strides that it computes, or are taken to be `equal`.
+  Space space(mlir::RankedTensorType type, bool equal = false) const;
+
+  /// Whether all axes of which only the run knows whether they repeat over a tensor of `type` have its sizes; null where
+  /// there are none.
+  mlir::Value isEqual(mlir::RankedTensorType type) const;
 
   /// One vector of a region value: an argument is loaded, a constant splat, an elementwise op computed from its
   /// operands.

@@ -16,7 +16,7 @@ static Sizes batchStrides(const Sizes &sizes, const Sizes &batchSizes, Size step
   Sizes strides(batchSizes.size(), 0);
   size_t own = sizes.size() < 2 ? 0 : sizes.size() - 2, shift = batchSizes.size() - own;
   for (size_t i = own; i-- > 0;) {
-    strides[i + shift] = sizes[i].repeats() ? Size(0) : step;
+    strides[i + shift] = step * onnx::strideFactor(sizes[i], batchSizes[i + shift]);
     step = step * sizes[i];
   }
   return strides;
@@ -35,7 +35,8 @@ static bool rowsMerge(plan::KernelOp kernel, Operation *root, ArrayRef<Size> sha
     Sizes sizes = onnx::sizesOf(type);
     for (int64_t d = 0; d < rows; ++d) {
       if (!shape[d].is(1)) {
-        (d >= shift && !sizes[d - shift].repeats() ? along : broadcast) = true;
+        Size factor = d >= shift ? onnx::strideFactor(sizes[d - shift], shape[d]) : Size(0);
+        along |= !factor.is(0), broadcast |= !factor.is(1);
       }
     }
     if (along && broadcast) {

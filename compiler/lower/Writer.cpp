@@ -287,6 +287,15 @@ void Writer::ifThen(Value condition, llvm::function_ref<void()> body) {
   body();
 }
 
+void Writer::ifElse(Value condition, llvm::function_ref<void()> yes, llvm::function_ref<void()> no) {
+  auto op = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(op.thenBlock()->getTerminator());
+  yes();
+  b.setInsertionPoint(op.elseBlock()->getTerminator());
+  no();
+}
+
 Ixs Writer::choose(Value condition, llvm::function_ref<Ixs()> yes, llvm::function_ref<Ixs()> no) {
   auto written = [&](llvm::function_ref<Ixs()> branch) {
     return [&, branch](OpBuilder &inner, Location) {
@@ -459,6 +468,17 @@ Value Writer::loadStrided(Buffer from, Ix at, Ix stride, int64_t lanes, Value ma
   }
   if (stride.is(0)) {
     return splat(load(from, at), lanes);
+  }
+  if (stride.expression && (support::Size(1) - *stride.expression).atLeast(0)) { // an axis that may repeat
+    auto written = [&](Ix known) {
+      return [&, known](OpBuilder &inner, Location) {
+        OpBuilder outer = std::exchange(b, inner);
+        scf::YieldOp::create(b, loc, loadStrided(from, at, known, lanes, mask));
+        b = outer;
+      };
+    };
+    Value moves = compare(arith::CmpIPredicate::eq, stride, 1);
+    return scf::IfOp::create(b, loc, moves, written(1), written(0)).getResult(0);
   }
   constexpr int64_t mostBetween = 4;
   std::optional<Ix> live = mask ? liveLanes(*this, mask) : std::nullopt;

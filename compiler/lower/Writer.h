@@ -92,6 +92,7 @@ public:
                                       llvm::function_ref<llvm::SmallVector<mlir::Value>(Ix, mlir::ValueRange)> body,
                                       bool unroll = true);
   void ifThen(mlir::Value condition, llvm::function_ref<void()> body);
+  void ifElse(mlir::Value condition, llvm::function_ref<void()> yes, llvm::function_ref<void()> no);
   /// What one of two computes.
   Ixs choose(mlir::Value condition, llvm::function_ref<Ixs()> yes, llvm::function_ref<Ixs()> no);
   /// Tiles of at most `most` that cover [from, to); a body for each size. Where the extent is known, all of one size or

@@ -246,25 +246,51 @@ std::vector<std::string> symbolsOf(Operation *function, TypeRange inputs) {
   return symbols;
 }
 
+/// Whether one is the other cut off by a limit, as rows of a table up to a sequence's length. They are taken to be equal:
+/// what follows from that is worth more than a sequence beyond the end of a table of which one row is left.
+static bool isCutOff(const Size &x, const Size &y) {
+  auto cuts = [](const Size &size) { // a limit of 1 is none of a table
+    std::string text = size.text();
+    return StringRef(text).count("min(") > StringRef(text).count("min(1,");
+  };
+  bool together = false;
+  x.eachSymbol([&](support::Symbol symbol) { together |= y.mentions(symbol); });
+  return together && cuts(x) != cuts(y);
+}
+
+/// One axis of broadcast().
+static std::optional<Size> broadcastAxis(Operation *op, const Size &x, const Size &y, const support::Facts &facts) {
+  if (x.isUnknown() || y.isUnknown()) { // the known one decides
+    bool first = y.isUnknown() ? !x.is(1) : y.is(1);
+    return first ? x : y;
+  }
+  bool equal = (!x.mayBeOne(facts) && !y.mayBeOne(facts)) || (!x.is(1) && !y.is(1) && isCutOff(x, y));
+  if (failed(equal ? require(op, x, y) : require(op, apart(x, y), 0))) {
+    return std::nullopt;
+  }
+  return equal && !y.isNumber() ? x : Size::call(support::Call::Broadcast, x, y, facts);
+}
+
 std::optional<Sizes> broadcast(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b) {
   support::Facts facts = factsOf(op);
   Sizes result(std::max(a.size(), b.size()), 1);
   for (size_t i = 0; i < result.size(); ++i) {
     Size x = i < a.size() ? a[a.size() - 1 - i].simplified(facts) : Size(1),
          y = i < b.size() ? b[b.size() - 1 - i].simplified(facts) : Size(1);
-    Size &r = result[result.size() - 1 - i];
-    bool mayBeNone = x.is(1) && y.isFound(); // of 1 and what may be 0 comes what it is
-    if (x == y || (y.repeats(facts) && !mayBeNone)) {
-      r = x;
-    } else if (x.repeats(facts)) {
-      r = y;
-    } else if (failed(require(op, x, y))) {
+    std::optional<Size> axis = broadcastAxis(op, x, y, facts);
+    if (!axis) {
       return std::nullopt;
-    } else {
-      r = x.isNumber() || y.isUnknown() ? x : y.isNumber() || x.isUnknown() ? y : x; // the known one decides
     }
+    result[result.size() - 1 - i] = *axis;
   }
   return result;
+}
+
+Size strideFactor(const Size &axis, const Size &to) {
+  if (axis.repeats()) {
+    return 0;
+  }
+  return axis == to || !axis.mayBeOne() ? Size(1) : min(Size(1), axis - 1);
 }
 
 std::optional<int64_t> normalAxis(int64_t axis, int64_t rank) {

@@ -79,9 +79,13 @@ inline constexpr llvm::StringRef symbolsName = "onnx.symbols";
 /// The model's symbols: those of the inputs' types, then these.
 std::vector<std::string> symbolsOf(mlir::Operation *function, mlir::TypeRange inputs);
 
-/// Numpy broadcasting of two shapes. Sizes that must be equal to broadcast are required of `op`. Nothing when they
-/// contradict.
+/// Numpy broadcasting of two shapes. Sizes that must be equal to broadcast, or one of them 1, are required of `op`.
+/// Nothing when they contradict.
 std::optional<Sizes> broadcast(mlir::Operation *op, llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
+
+/// What an axis' stride is multiplied by where all places of an axis `to` are read, to which it is broadcast: 0 where it
+/// has one element, else 1. Where only the run knows, an expression.
+Size strideFactor(const Size &axis, const Size &to);
 
 /// A possibly negative axis in [-rank, rank) brought to [0, rank); nothing when outside.
 std::optional<int64_t> normalAxis(int64_t axis, int64_t rank);

@@ -86,6 +86,11 @@ static std::string placesOf(const std::string &symbol, llvm::ArrayRef<plan::Tens
 
 std::string requirementText(llvm::StringRef check) {
   auto [left, right] = check.split('=');
+  if (right == "0" && left.consume_front("apart(")) { // "apart(a,b)=0"
+    int depth = 0;
+    size_t comma = left.find_if([&](char c) { return (depth += c == '(' ? 1 : c == ')' ? -1 : 0) == 0 && c == ','; });
+    return (left.take_front(comma) + " = " + left.drop_front(comma + 1).drop_back() + ", or one of them is 1").str();
+  }
   if (!right.empty()) {
     return (left + " = " + right).str();
   }

@@ -138,7 +138,10 @@ StringRef Symbol::text() const { return node->text; }
 
 // Expressions.
 
-static StringRef nameOf(Call call) { return call == Call::Div ? "div" : call == Call::Min ? "min" : "max"; }
+static StringRef nameOf(Call call) {
+  static constexpr StringRef names[] = {"div", "min", "max", "broadcast", "apart"};
+  return names[static_cast<size_t>(call)];
+}
 
 /// Terms in their order, while they are put together.
 class Polynomial {
@@ -387,6 +390,9 @@ Size Size::call(Call call, const Size &a, const Size &b, const Facts &facts) {
   if (call == Call::Div) {
     return floorDiv(a, b);
   }
+  if (call == Call::Broadcast || call == Call::Apart) {
+    return call == Call::Apart ? apartCall(a, b) : broadcastCall(a, b, facts);
+  }
   Size difference = a - b;
   if (difference.isUnknown()) {
     return unknown();
@@ -401,6 +407,65 @@ Size Size::call(Call call, const Size &a, const Size &b, const Facts &facts) {
   return a.text() < b.text() ? Polynomial::of(call, a, b) : Polynomial::of(call, b, a); // the same in either order
 }
 Size Size::call(Call call, const Size &a, const Size &b) { return Size::call(call, a, b, Facts()); }
+
+/// What is broadcast here: the operands of calls in calls.
+void Size::addBroadcast(Sizes &axes) const {
+  const Factor *f = single();
+  if (f && !f->symbol && f->call == Call::Broadcast) {
+    f->a.addBroadcast(axes), f->b.addBroadcast(axes);
+  } else if (!llvm::is_contained(axes, *this)) {
+    axes.push_back(*this);
+  }
+}
+
+Size Size::broadcastCall(const Size &a, const Size &b, const Facts &facts) {
+  if (a.isUnknown() || b.isUnknown()) {
+    return unknown();
+  }
+  if (a == b || a.is(1) || b.is(1)) {
+    return a.is(1) ? b : a;
+  }
+  if (!a.mayBeOne(facts) || !b.mayBeOne(facts)) { // equal if neither can be 1: a number says most
+    return a.mayBeOne(facts) || b.isNumber() ? b : a;
+  }
+  Sizes axes;
+  a.addBroadcast(axes), b.addBroadcast(axes);
+  llvm::sort(axes, [](const Size &x, const Size &y) { return x.text() < y.text(); });
+  auto join = [](const Size &x, const Size &y) { return Polynomial::of(Call::Broadcast, x, y); };
+  auto sameByFacts = [&](const Size &x, const Size &y) { return (x - y).atLeast(0, facts) && (y - x).atLeast(0, facts); };
+  for (size_t i = 0; i < axes.size(); ++i) { // those that are no more than another one
+    auto covers = [&](const Size &x) {
+      return !(x == axes[i]) && sameByFacts(x.text() < axes[i].text() ? join(x, axes[i]) : join(axes[i], x), x);
+    };
+    if (llvm::any_of(axes, covers)) {
+      axes.erase(axes.begin() + i--);
+    }
+  }
+  Size all = axes.back();
+  for (const Size &axis : llvm::drop_begin(llvm::reverse(axes))) {
+    all = join(axis, all);
+  }
+  const Size *known = llvm::find_if(axes, [&](const Size &axis) { return sameByFacts(all, axis); });
+  return known == axes.end() ? all : *known;
+}
+
+Size Size::apartCall(const Size &a, const Size &b) {
+  if (a.isUnknown() || b.isUnknown()) {
+    return unknown();
+  }
+  Sizes x, y;
+  a.addBroadcast(x), b.addBroadcast(y);
+  auto covers = [](const Sizes &all, const Sizes &some) {
+    return llvm::all_of(some, [&](const Size &axis) { return llvm::is_contained(all, axis); });
+  };
+  if (a.is(1) || b.is(1) || covers(x, y) || covers(y, x)) { // of what can be broadcast; that it can is said elsewhere
+    return 0;
+  }
+  if (a.isNumber() && b.isNumber()) {
+    return std::min({std::abs(a.number() - b.number()), std::abs(a.number() - 1), std::abs(b.number() - 1)});
+  }
+  return a.text() < b.text() ? Polynomial::of(Call::Apart, a, b) : Polynomial::of(Call::Apart, b, a);
+}
 
 bool same(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b) {
   return llvm::equal(a, b, [](const Size &x, const Size &y) { return same(x, y); });
@@ -495,6 +560,18 @@ bool Size::atLeast(int64_t n, const Facts &facts) const {
 bool Size::repeats(const Facts &facts) const { return isNumber() ? is(1) : (Size(1) - *this).atLeast(0, facts); }
 bool Size::repeats() const { return repeats(Facts()); }
 
+bool Size::mayBeOne(const Facts &facts) const {
+  if (isUnknown() || isNumber()) {
+    return !isNumber() || value == 1;
+  }
+  int64_t common = 0;
+  for (const Term &term : sum->terms) {
+    common = std::gcd(common, term.coefficient);
+  }
+  return common == 1 && !atLeast(2, facts);
+}
+bool Size::mayBeOne() const { return mayBeOne(Facts()); }
+
 bool Size::mentions(Symbol symbol) const {
   bool any = false;
   eachSymbol([&](Symbol other) { any |= other == symbol; });
@@ -585,7 +662,11 @@ Size Size::replaced(Symbol symbol, const Size &by) const {
 
 void Size::collectImplied(const Size &other, Sizes &facts) const {
   const Factor *f = single();
-  if (!f || f->symbol || f->call == Call::Div) {
+  if (!f || f->symbol || f->call == Call::Div || f->call == Call::Apart) {
+    return;
+  }
+  if (f->call == Call::Broadcast) {
+    facts.append({*this - other, other - *this});
     return;
   }
   for (const Size &argument : {f->a, f->b}) { // each is at least the minimum, at most the maximum
@@ -757,7 +838,7 @@ private:
     if (!ok) {
       return 0;
     }
-    for (Call call : {Call::Div, Call::Min, Call::Max}) {
+    for (Call call : {Call::Div, Call::Min, Call::Max, Call::Broadcast, Call::Apart}) {
       if (word == nameOf(call)) {
         return Size::call(call, a, b);
       }

@@ -1,6 +1,6 @@
 // A size that is a number or an expression of symbols ("batch", "sequence"): a polynomial with integer coefficients
-// over symbols and calls (div, min, max of sizes), in a normal form, so that equal sizes are equal texts: "8",
-// "batch*sequence", "2*batch+1", "div(samples+1,2)". Symbols are never negative.
+// over symbols and calls (div, min, max, broadcast, apart of sizes), in a normal form, so that equal sizes are equal
+// texts: "8", "batch*sequence", "2*batch+1", "div(samples+1,2)". Symbols are never negative.
 //
 // Expressions are hash-consed: a Size is a number or a pointer to an immutable node that all equal expressions share,
 // so comparing, hashing and copying cost nothing. Nodes are made under a lock, by any thread, and live as long as the
@@ -20,6 +20,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 namespace ingot::support {
 
@@ -67,7 +68,13 @@ private:
   static Symbol of(SymbolKind kind, llvm::StringRef text);
 };
 
-enum class Call : uint8_t { Div, Min, Max };
+enum class Call : uint8_t {
+  Div,
+  Min,
+  Max,
+  Broadcast, ///< the axis that numpy's rules make of two: the second where the first is 1, else the first
+  Apart      ///< 0 where two axes can be broadcast, being equal or one of them 1, else more
+};
 
 class Size;
 class Polynomial;
@@ -114,6 +121,8 @@ public:
   friend Size ceilDiv(const Size &a, const Size &b) { return floorDiv(a + b - Size(1), b); }
   friend Size min(const Size &a, const Size &b) { return call(Call::Min, a, b); }
   friend Size max(const Size &a, const Size &b) { return call(Call::Max, a, b); }
+  friend Size broadcast(const Size &a, const Size &b) { return call(Call::Broadcast, a, b); } ///< of two that can be
+  friend Size apart(const Size &a, const Size &b) { return call(Call::Apart, a, b); }
   /// a / b where that is exact for all symbols.
   friend std::optional<Size> divideExactly(const Size &a, const Size &b);
 
@@ -123,6 +132,9 @@ public:
   /// Whether it is 1, or an expression that is 0 or 1: numpy's rules repeat such an axis.
   bool repeats() const;
   bool repeats(const Facts &facts) const;
+  /// Whether it is 1 for some symbols (true: perhaps).
+  bool mayBeOne() const;
+  bool mayBeOne(const Facts &facts) const;
   /// The same in every run that keeps to the facts.
   Size simplified(const Facts &facts) const;
 
@@ -140,7 +152,7 @@ public:
   void eachSymbol(llvm::function_ref<void(Symbol)> f) const;
 
   /// The size computed in another arithmetic: T has + and *, is made from int64_t, and call(which, a, b) gives the
-  /// calls (of which Div is of floor kind).
+  /// calls: Div, of floor kind, Min and Max, which the others come down to; where T is Size all of them.
   template <typename T> struct Arithmetic {
     llvm::function_ref<T(Symbol)> symbol;
     llvm::function_ref<T(Call, T, T)> call;
@@ -150,6 +162,10 @@ public:
   std::optional<int64_t> evaluate(llvm::function_ref<std::optional<int64_t>(Symbol)> symbol) const;
 
 private:
+  template <typename T> static T lowered(const detail::Factor &f, const Arithmetic<T> &in);
+  static Size broadcastCall(const Size &a, const Size &b, const Facts &facts);
+  static Size apartCall(const Size &a, const Size &b);
+  void addBroadcast(Sizes &axes) const;
   friend class Polynomial;
   friend struct detail::Factor;
   friend struct detail::FactsNode;
@@ -198,6 +214,22 @@ struct Sum : llvm::FoldingSetNode {
 };
 } // namespace detail
 
+/// A call.
+template <typename T> T Size::lowered(const detail::Factor &f, const Arithmetic<T> &in) {
+  T a = f.a.compute(in), b = f.b.compute(in);
+  if constexpr (!std::is_same_v<T, Size>) {
+    T one(static_cast<int64_t>(1)), less(static_cast<int64_t>(-1));
+    auto distance = [&](const T &x, const T &y) { return in.call(Call::Max, x + less * y, y + less * x); };
+    if (f.call == Call::Broadcast) { // 0 where one is 0, else the larger
+      return in.call(Call::Max, a, b) * in.call(Call::Min, one, in.call(Call::Min, a, b));
+    }
+    if (f.call == Call::Apart) {
+      return in.call(Call::Min, distance(a, b), in.call(Call::Min, distance(a, one), distance(b, one)));
+    }
+  }
+  return in.call(f.call, a, b);
+}
+
 template <typename T> T Size::compute(const Arithmetic<T> &in) const {
   T result(static_cast<int64_t>(0));
   if (!sum) {
@@ -206,7 +238,7 @@ template <typename T> T Size::compute(const Arithmetic<T> &in) const {
   for (const detail::Term &term : sum->terms) {
     T product(term.coefficient);
     for (const detail::Factor *f : term.factors) {
-      product = product * (f->symbol ? in.symbol(*f->symbol) : in.call(f->call, f->a.compute(in), f->b.compute(in)));
+      product = product * (f->symbol ? in.symbol(*f->symbol) : lowered(*f, in));
     }
     result = result + product;
   }
@@ -233,7 +265,8 @@ private:
 /// The symbol that a fact bounds, $3 of "BOUND-$3"; nothing: it is none of a found size.
 std::optional<Symbol> boundedSymbol(const Size &fact);
 
-/// What `a == b` says about the operands of a min or max that one of them is: sizes that are then not negative.
+/// What `a == b` says about the operands of a min or max that one of them is, or about a broadcast: sizes that are then
+/// not negative.
 Sizes implied(const Size &a, const Size &b);
 
 /// Whether all are the same.

@@ -117,11 +117,63 @@ func.func @squeezed(%x: tensor<?x3xf32, ["n", ""]>) -> tensor<*xf32> {
 
 // -----
 
+// What reads such a result is taken into the branches, until they have one shape again.
+// CHECK-LABEL: @takenIn
+// CHECK-NOT: onnx.checks
+// CHECK: %[[Y:.*]] = "onnx.If"
+// CHECK: onnx.Abs {{.*}} : (tensor<?x3xf32, ["n", ""]>)
+// CHECK: onnx.Reshape {{.*}} -> tensor<?xf32, ["3*n"]>
+// CHECK: onnx.Abs {{.*}} : (tensor<3xf32>) -> tensor<3xf32>
+// CHECK: -> tensor<?xf32, ["3*n"]>
+// CHECK: onnx.Neg %[[Y]]
+func.func @takenIn(%x: tensor<?x3xf32, ["n", ""]>) -> tensor<*xf32> {
+  %one = onnx.Constant dense<1> : tensor<1xi64>
+  %zero = onnx.Constant dense<0> : tensor<1xi64>
+  %all = onnx.Constant dense<-1> : tensor<1xi64>
+  %n = onnx.Shape %x {end = 1 : i64} : (tensor<?x3xf32, ["n", ""]>) -> tensor<1xi64>
+  %is = onnx.Equal %n, %one : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi1>
+  %no = onnx.Not %is : (tensor<1xi1>) -> tensor<1xi1>
+  %y = "onnx.If"(%no) ({
+    onnx.Yield %x : tensor<?x3xf32, ["n", ""]>
+  }, {
+    %0 = onnx.Squeeze %x, %zero : (tensor<?x3xf32, ["n", ""]>, tensor<1xi64>) -> tensor<?xf32>
+    onnx.Yield %0 : tensor<?xf32>
+  }) : (tensor<1xi1>) -> tensor<*xf32>
+  %a = onnx.Abs %y : (tensor<*xf32>) -> tensor<*xf32>
+  %flat = onnx.Reshape %a, %all : (tensor<*xf32>, tensor<1xi64>) -> tensor<?xf32>
+  %z = onnx.Neg %flat : (tensor<?xf32>) -> tensor<*xf32>
+  return %z : tensor<*xf32>
+}
+
+// -----
+
+// Where only one of them can be computed, a run is asked for its sizes at the start.
+// CHECK-LABEL: @onlyOne
+// CHECK-SAME: onnx.checks = {{.*}}n=1
+// CHECK-NOT: onnx.If
+// CHECK: onnx.Transpose %{{.*}} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+func.func @onlyOne(%x: tensor<?x3x2xf32, ["n", "", ""]>) -> tensor<*xf32> {
+  %one = onnx.Constant dense<1> : tensor<1xi64>
+  %zero = onnx.Constant dense<0> : tensor<1xi64>
+  %n = onnx.Shape %x {end = 1 : i64} : (tensor<?x3x2xf32, ["n", "", ""]>) -> tensor<1xi64>
+  %is = onnx.Equal %n, %one : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi1>
+  %y = "onnx.If"(%is) ({
+    %0 = onnx.Squeeze %x, %zero : (tensor<?x3x2xf32, ["n", "", ""]>, tensor<1xi64>) -> tensor<?x?xf32>
+    onnx.Yield %0 : tensor<?x?xf32>
+  }, {
+    onnx.Yield %x : tensor<?x3x2xf32, ["n", "", ""]>
+  }) : (tensor<1xi1>) -> tensor<*xf32>
+  %t = onnx.Transpose %y {perm = array<i64: 1, 0>} : (tensor<*xf32>) -> tensor<*xf32>
+  return %t : tensor<*xf32>
+}
+
+// -----
+
 // What a branch needs of sizes is looked at when it is taken.
 // CHECK-LABEL: @needs
 // CHECK-NOT: onnx.checks
 // CHECK: "onnx.If"
-// CHECK: onnx.Yield {{.*}}onnx.checks = {{.*}}n=m
+// CHECK: onnx.Yield {{.*}}onnx.checks = {{.*}}apart(m,n)=0
 func.func @needs(%c: tensor<i1>, %x: tensor<?xf32, ["n"]>, %y: tensor<?xf32, ["m"]>) -> tensor<?xf32> {
   %0 = "onnx.If"(%c) ({
     %1 = onnx.Add %x, %y : (tensor<?xf32, ["n"]>, tensor<?xf32, ["m"]>) -> tensor<?xf32>

@@ -1,20 +1,6 @@
 // Carried values that change in ways for which there are no sizes.
 // RUN: not %ingot-opt --graph-simplify --graph-find-sizes --graph-require-sizes --split-input-file %s 2>&1 | FileCheck %s
 
-// CHECK: error: repeats an axis of size 1 of a value that the loop carries on in another size, which is unsupported
-// CHECK-NOT: error
-func.func @repeats(%n: tensor<i64>, %x: tensor<1xf32>, %w: tensor<5xf32>) -> tensor<?xf32> {
-  %none = onnx.None : none
-  %y = "onnx.Loop"(%n, %none, %x) ({
-  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %a: tensor<1xf32>):
-    %0 = onnx.Add %a, %w : (tensor<1xf32>, tensor<5xf32>) -> tensor<5xf32>
-    onnx.Yield %go, %0 : tensor<i1>, tensor<5xf32>
-  }) : (tensor<i64>, none, tensor<1xf32>) -> tensor<?xf32>
-  return %y : tensor<?xf32>
-}
-
-// -----
-
 // CHECK: error: carries a value whose shape changes from one iteration to the next in a way that is unsupported
 // CHECK-NOT: error
 func.func @rank(%n: tensor<i64>, %x: tensor<1xf32>) -> tensor<*xf32> {

@@ -103,10 +103,37 @@ func.func @bound(%x: tensor<?x4xf32, ["seq", ""]>, %table: tensor<8x4xf32>) -> t
 
 // What only a run can tell is required of it.
 // CHECK-LABEL: @required
-// CHECK: onnx.Add {{.*}} {onnx.requires = ["a=b"]}
-func.func @required(%x: tensor<?xf32, ["a"]>, %y: tensor<?xf32, ["b"]>) -> tensor<*xf32> {
-  %z = onnx.Add %x, %y : (tensor<?xf32, ["a"]>, tensor<?xf32, ["b"]>) -> tensor<*xf32>
+// CHECK: onnx.Concat {{.*}}onnx.requires = ["a=b"]
+func.func @required(%x: tensor<?x1xf32, ["a", ""]>, %y: tensor<?x1xf32, ["b", ""]>) -> tensor<*xf32> {
+  %z = onnx.Concat %x, %y {axis = 1 : i64} : (tensor<?x1xf32, ["a", ""]>, tensor<?x1xf32, ["b", ""]>) -> tensor<*xf32>
   return %z : tensor<*xf32>
+}
+
+// -----
+
+// Axes that are broadcast are equal, or one of them is 1.
+// CHECK-LABEL: @broadcast
+// CHECK: onnx.Add {{.*}} {onnx.requires = ["apart(a,b)=0"]} :{{.*}} -> tensor<?xf32, ["broadcast(a,b)"]>
+// CHECK: onnx.Add %arg0, %{{[0-9]+}} : {{.*}} -> tensor<?xf32, ["broadcast(a,b)"]>
+// CHECK: onnx.Add {{.*}} {onnx.requires = ["apart(7,a)=0"]} :{{.*}} -> tensor<7xf32>
+func.func @broadcast(%x: tensor<?xf32, ["a"]>, %y: tensor<?xf32, ["b"]>, %w: tensor<7xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %z = onnx.Add %x, %y : (tensor<?xf32, ["a"]>, tensor<?xf32, ["b"]>) -> tensor<*xf32>
+  %u = onnx.Add %x, %z : (tensor<?xf32, ["a"]>, tensor<*xf32>) -> tensor<*xf32>
+  %v = onnx.Add %x, %w : (tensor<?xf32, ["a"]>, tensor<7xf32>) -> tensor<*xf32>
+  return %u, %v : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// Where another op says that nothing is repeated, the sizes are simple, and the run is checked.
+// CHECK-LABEL: @masked
+// CHECK-SAME: onnx.checks = {{.*}}"broadcast(keys,mask)-keys"
+// CHECK: onnx.Add {{.*}} -> tensor<4x?xf32, ["", "keys"]>
+// CHECK: onnx.MatMul
+func.func @masked(%x: tensor<4x?xf32, ["", "keys"]>, %mask: tensor<?xf32, ["mask"]>, %v: tensor<?x8xf32, ["keys", ""]>) -> tensor<*xf32> {
+  %s = onnx.Add %x, %mask : (tensor<4x?xf32, ["", "keys"]>, tensor<?xf32, ["mask"]>) -> tensor<*xf32>
+  %y = onnx.MatMul %s, %v : (tensor<*xf32>, tensor<?x8xf32, ["keys", ""]>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
 }
 
 // -----

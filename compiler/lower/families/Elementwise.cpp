@@ -1,5 +1,6 @@
 // Kernels without a root: a chain of elementwise ops as one loop over the result, any broadcasting, both layouts.
-// Dimensions that all operands walk alike are merged first, so that equal shapes are one flat loop with one tail.
+// Dimensions that all operands walk alike are merged first, so that equal shapes are one flat loop with one tail. Where
+// only the run knows whether an operand's axis repeats, there are loops for equal sizes and loops for any.
 #include "compiler/lower/Portion.h"
 
 using namespace mlir;
@@ -8,12 +9,6 @@ namespace ingot::lower {
 namespace {
 
 class Elementwise : public KernelFamily {
-  static Space loops(const Group &group) {
-    Space space = group.space(group.resultType());
-    space.collapse();
-    return space;
-  }
-
 public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape shape;
@@ -23,9 +18,18 @@ public:
   }
 
   LogicalResult build(Build &build, const KernelShape &shape) const override {
-    Space space = loops(build.group);
-    Point at;
-    walk(build, Portion(build, shape.items, space.sizes), space, at, 0);
+    Value equal = build.group.isEqual(build.group.resultType());
+    auto loops = [&](bool takenEqual) {
+      Space space = build.group.space(build.group.resultType(), takenEqual);
+      space.collapse();
+      Point at;
+      walk(build, Portion(build, shape.items, space.sizes), space, at, 0);
+    };
+    if (!equal) {
+      loops(false);
+    } else {
+      build.w.ifElse(equal, [&] { loops(true); }, [&] { loops(false); });
+    }
     return success();
   }
 

@@ -173,6 +173,16 @@ LogicalResult IfOp::verify() {
   return isOneElement(getCondition()) ? success() : emitOpError("needs a condition of one element");
 }
 
+/// The one where two sizes are equal, the other where they are not.
+static Size sizeByEquality(const std::pair<Size, Size> &sizes, const Size &equal, const Size &other) {
+  Size difference = sizes.first - sizes.second;
+  if (divideExactly(equal - other, difference)) { // alike where these are equal
+    return other;
+  }
+  Size differ = min(Size(1), max(difference, Size(0) - difference)); // 0 or 1
+  return max(equal - equal * differ, other * differ);
+}
+
 /// What an axis of both branches' results (null: the branch fails) is behind the If: where they differ, or where ops
 /// inside find it, a size that the run finds.
 static Size sizeBehind(IfOp op, const Size *a, const Size *b, const std::set<std::string> &inner) {
@@ -180,8 +190,11 @@ static Size sizeBehind(IfOp op, const Size *a, const Size *b, const std::set<std
   if (!escapes && (!a || !b || *a == *b)) {
     return a ? *a : *b;
   }
-  if ((a && a->isUnknown()) || (b && b->isUnknown()) || (!escapes && equalityOf(op.getCondition()))) {
+  if ((a && a->isUnknown()) || (b && b->isUnknown())) {
     return Size::unknown();
+  }
+  if (auto equality = escapes ? std::nullopt : equalityOf(op.getCondition())) {
+    return sizeByEquality(equality->first, equality->second ? *a : *b, equality->second ? *b : *a);
   }
   return chosenSize(op, a ? *a : Size::unknown(), b ? *b : Size::unknown());
 }

@@ -117,9 +117,9 @@ LogicalResult GemmOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(sizedType(y, ta.getElementType()));
   if (auto tc = present(getC()) ? ranked(getC()) : RankedTensorType()) {
     auto both = broadcast(*this, sizesOf(tc), y);
-    if (!both || both->size() != 2 || !llvm::all_of(llvm::zip_equal(*both, y), [](auto p) {
+    if (!both || both->size() != 2 || !llvm::all_of(llvm::zip_equal(*both, y), [&](auto p) {
           const auto &[wide, own] = p;
-          return wide == own || !wide.isNumber() || !own.isNumber();
+          return succeeded(require(*this, wide, own));
         })) {
       return emitOpError("C of type ") << tc << " does not broadcast to " << textOf(y);
     }
@@ -139,7 +139,11 @@ LogicalResult GemmOp::decompose(PatternRewriter &rewriter) {
   }
   Value y = scaled(f.op("MatMul", {getA(), getB()}, attributes), getAlpha().convertToDouble());
   if (present(getC()) && !getBeta().isZero()) {
+    auto type = ranked(y);
     y = f.add(y, scaled(getC(), getBeta().convertToDouble()));
+    if (type && ranked(y) && sizesOf(ranked(y)) != sizesOf(type)) { // C does not make it larger
+      y = f.reshapeTo(y, sizesOf(type));
+    }
   }
   rewriter.replaceOp(*this, y);
   return success();

@@ -261,7 +261,7 @@ std::optional<Movement> ExpandOp::movement() {
   }
   Sizes from = sizesOf(getData()), to = sizesOf(getY()), dense = rowMajorStrides(from), strides(to.size(), 0);
   for (size_t i = 0, shift = to.size() - from.size(); i < from.size(); ++i) {
-    strides[shift + i] = from[i].repeats() ? Size(0) : dense[i];
+    strides[shift + i] = dense[i] * strideFactor(from[i], to[shift + i]);
   }
   return whole(to, {0, strides});
 }

@@ -3,6 +3,8 @@
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/InData.h"
+#include "compiler/onnx/ops/Compare.h"
+#include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/ops/Move.h"
 #include <cmath>
 #define GET_OP_CLASSES
@@ -194,18 +196,31 @@ static LogicalResult markAxes(Operation *op, ArrayRef<int64_t> axes, int64_t ran
   return success();
 }
 
-static bool mayBeOne(const Size &d, const support::Facts &facts) {
-  return d.isNumber() ? d.is(1) : !d.atLeast(2, facts);
+/// Without axes: those of size 1 go. Nothing where only the run knows which these are.
+static std::optional<SmallVector<bool>> onesOf(ArrayRef<Size> sizes, const support::Facts &facts) {
+  bool known = llvm::all_of(sizes, [&](const Size &d) { return d.isNumber() || !d.mayBeOne(facts); });
+  auto isOne = [](const Size &d) { return d.is(1); };
+  return known ? std::optional(llvm::map_to_vector(sizes, isOne)) : std::nullopt;
 }
 
-/// Without axes: those of size 1 go. Where one axis only is open it is taken to be 1, as exporters see a batch, and a
-/// run for which it is not is refused; where several are, or data tells the size, nothing is known.
-static std::optional<SmallVector<bool>> onesOf(ArrayRef<Size> sizes, const support::Facts &facts) {
-  auto isOne = [&](const Size &d) { return mayBeOne(d, facts); };
-  SmallVector<bool> gone = llvm::map_to_vector(sizes, isOne);
-  int64_t open = llvm::count_if(sizes, [&](const Size &d) { return !d.isNumber() && isOne(d); });
-  bool known = llvm::none_of(sizes, [&](const Size &d) { return d.isUnknown() || (d.isFound() && isOne(d)); });
-  return known && open <= 1 ? std::optional(gone) : std::nullopt;
+/// Squeezes the axes `gone`, and those of `open` that are 1 in a run.
+static Value squeezeOpen(OpBuilder &b, Location loc, Value x, SmallVector<int64_t> gone, ArrayRef<int64_t> open) {
+  if (open.empty()) {
+    return gone.empty() ? x : make<SqueezeOp>(b, loc, {x, makeIntegers(b, loc, gone)});
+  }
+  Value size = makeSizes(b, loc, {sizeOf(ranked(x), open.front())}, tensorOf({1}, b.getI64Type()));
+  Value isOne = make<EqualOp>(b, loc, {size, makeIntegers(b, loc, {1})});
+  auto branch = IfOp::create(b, loc, TypeRange(unrankedOf(elementOf(x))), isOne);
+  for (bool then : {true, false}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(then ? &branch.getThenBranch() : &branch.getElseBranch());
+    SmallVector<int64_t> all = gone;
+    if (then) {
+      all.push_back(open.front());
+    }
+    YieldOp::create(b, loc, squeezeOpen(b, loc, x, all, open.drop_front()));
+  }
+  return branch->getResult(0);
 }
 
 /// How many axes an operand names that is no constant; nothing where their number is not known, either.
@@ -267,18 +282,27 @@ static LogicalResult squeezeByData(SqueezeOp op, PatternRewriter &rewriter) {
 }
 
 LogicalResult SqueezeOp::decompose(PatternRewriter &rewriter) {
-  if (auto x = ranked(getX()); x && !present(getAxes()) && ranked(getY())) {
-    for (const Size &d : sizesOf(x)) {
-      if (!d.isNumber() && mayBeOne(d, factsOf(*this))) {
-        emitWarning("squeezes every axis of size 1 of ")
-            << textOf(sizesOf(x)) << "; " << d.text() << " is taken as 1, and runs with another size are refused";
-      }
-    }
-  }
+  auto x = ranked(getX());
   if (present(getAxes()) && axesInData(getAxes())) {
     return squeezeByData(*this, rewriter);
   }
-  return decomposeView(*this, rewriter);
+  if (!x || present(getAxes()) || ranked(getY())) {
+    return decomposeView(*this, rewriter);
+  }
+  SmallVector<int64_t> gone, open;
+  for (auto [axis, d] : llvm::enumerate(sizesOf(x))) {
+    if (d.mayBeOne(factsOf(*this))) {
+      (d.isNumber() ? gone : open).push_back(static_cast<int64_t>(axis));
+    }
+  }
+  bool isResult = llvm::any_of(getY().getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+  size_t mostOpen = isResult ? 1 : 2; // all ways behind it are compiled
+  bool known = isSized(getX()) && llvm::none_of(sizesOf(x), [](const Size &d) { return d.isFound() && d.mayBeOne(); });
+  if (!known || open.size() > mostOpen) {
+    return failure();
+  }
+  rewriter.replaceOp(*this, squeezeOpen(rewriter, getLoc(), getX(), gone, open));
+  return success();
 }
 LogicalResult SqueezeOp::upgrade(Node &node) {
   node.attributeToOperand("axes", 1);
