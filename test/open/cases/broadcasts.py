@@ -1,7 +1,7 @@
 """Axes of which only the run knows whether they repeat, and branches that give other shapes."""
 import numpy as np
 
-from .case import Case, case, subgraph
+from .case import Case, case, loop, subgraph
 
 PAIRS = dict(a=[1, 5, 1, 33, 33, 0, 1, 1, 17, 8], b=[1, 7, 7, 1, 8, 3, 0, 16, 1, 8], c=[1, 5, 4, 1, 33, 0, 1, 0, 17, 1], d=[1, 7, 1, 6, 8, 1, 1, 16, 5, 1])
 
@@ -142,3 +142,12 @@ def squeezed_axes():
     c.output(c.op("Reshape", c.op("Mul", x, x), c.constant(np.int64([-1]))))
     c.output(c.op("ReduceMean", c.op("Squeeze", c.input("b", 4)), keepdims=0))
     return c.each(b=[1, 2, 7], n=[1, 2, 17])
+
+
+@case
+def carried_axis_of_one():
+    """The first iteration repeats it, the others do not."""
+    c = Case(17)
+    w, trips = c.input(5, "b"), c.op("Squeeze", c.op("Shape", c.input("t")), c.constant(np.int64([0])))
+    c.output(loop(c, trips, [c.input(1, "b")], lambda i, a: [(c.op("Add", a, w), np.float32)], outputs=1))
+    return c.at(b=[1, 4, 9], t=[0, 1, 2, 5])
