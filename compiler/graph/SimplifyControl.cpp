@@ -4,8 +4,8 @@
 //
 // Exporters ask "is this axis 1?" and go on with one axis less or not: results of different ranks. The ops behind such
 // an If are taken into its branches, one after the other, until the ranks of all results are the same again, or a
-// branch cannot be computed. Where a rank reaches the end of the model and the answer depends on its symbols, the branch
-// for equal sizes is taken, and a run for which they are not equal is not let in.
+// branch cannot be computed. Where a rank reaches the end of the model and the answer depends on its symbols, the
+// branch for equal sizes is taken, and a run for which they are not equal is not let in.
 #include "compiler/graph/SimplifyControl.h"
 #include "compiler/graph/AskSizes.h"
 #include "compiler/onnx/Constants.h"
@@ -67,9 +67,9 @@ static Visit takeBranch(onnx::IfOp op, bool condition, PatternRewriter &rewriter
 static bool isSplit(Value v) {
   auto op = v.getDefiningOp<onnx::IfOp>();
   return op && !onnx::isSized(v) && llvm::all_of(op->getRegions(), [&](Region &region) {
-    Value inner = region.front().getTerminator()->getOperand(cast<OpResult>(v).getResultNumber());
-    return onnx::isSized(inner) || isSplit(inner);
-  });
+           Value inner = region.front().getTerminator()->getOperand(cast<OpResult>(v).getResultNumber());
+           return onnx::isSized(inner) || isSplit(inner);
+         });
 }
 static bool disagree(onnx::IfOp op) { return llvm::any_of(op.getOuts(), isSplit); }
 

@@ -76,8 +76,8 @@ public:
   /// the run knows whether they repeat have strides that it computes, or are taken to be `equal`.
   Space space(mlir::RankedTensorType type, bool equal = false) const;
 
-  /// Whether all axes of which only the run knows whether they repeat over a tensor of `type` have its sizes; null where
-  /// there are none.
+  /// Whether all axes of which only the run knows whether they repeat over a tensor of `type` have its sizes; null
+  /// where there are none.
   mlir::Value isEqual(mlir::RankedTensorType type) const;
 
   /// One vector of a region value: an argument is loaded, a constant splat, an elementwise op computed from its

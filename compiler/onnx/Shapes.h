@@ -83,8 +83,8 @@ std::vector<std::string> symbolsOf(mlir::Operation *function, mlir::TypeRange in
 /// Nothing when they contradict.
 std::optional<Sizes> broadcast(mlir::Operation *op, llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 
-/// What an axis' stride is multiplied by where all places of an axis `to` are read, to which it is broadcast: 0 where it
-/// has one element, else 1. Where only the run knows, an expression.
+/// What an axis' stride is multiplied by where all places of an axis `to` are read, to which it is broadcast: 0 where
+/// it has one element, else 1. Where only the run knows, an expression.
 Size strideFactor(const Size &axis, const Size &to);
 
 /// A possibly negative axis in [-rank, rank) brought to [0, rank); nothing when outside.

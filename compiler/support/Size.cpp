@@ -432,7 +432,9 @@ Size Size::broadcastCall(const Size &a, const Size &b, const Facts &facts) {
   a.addBroadcast(axes), b.addBroadcast(axes);
   llvm::sort(axes, [](const Size &x, const Size &y) { return x.text() < y.text(); });
   auto join = [](const Size &x, const Size &y) { return Polynomial::of(Call::Broadcast, x, y); };
-  auto sameByFacts = [&](const Size &x, const Size &y) { return (x - y).atLeast(0, facts) && (y - x).atLeast(0, facts); };
+  auto sameByFacts = [&](const Size &x, const Size &y) {
+    return (x - y).atLeast(0, facts) && (y - x).atLeast(0, facts);
+  };
   for (size_t i = 0; i < axes.size(); ++i) { // those that are no more than another one
     auto covers = [&](const Size &x) {
       return !(x == axes[i]) && sameByFacts(x.text() < axes[i].text() ? join(x, axes[i]) : join(axes[i], x), x);

@@ -164,12 +164,12 @@ def sizes_of(symbols, rng, turn):
     return {symbol: 1 if rng.random() < ones else rng.choice(SIZES) if rng.random() < odd else usual[group] for symbol, group in symbols.items()}
 
 
-def evaluate(model, feeds):
+def evaluate(model, session, feeds):
     """What the model gives; nothing where it gives an error."""
     try:  # ONNX Runtime has opinions of its own about tensors without elements
         if any(array.size == 0 for array in feeds.values()):
             return ReferenceEvaluator(model).run(None, feeds)
-        return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)
+        return session.run(None, feeds)
     except Exception:
         return None
 
@@ -184,6 +184,10 @@ def differs(model, feeds, got, wanted):
 
 def check(arguments, index, scratch):
     model, symbols, rng = build(arguments.seed, index)
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    except Exception:  # it wants branches that are never taken to be right, too
+        return "none", ""
     told = "\n    " + onnx.printer.to_text(model.graph).replace("\n", "\n    ")
     onnx.save(model, pathlib.Path(arguments.save) / f"shapes-{arguments.seed}-{index}.onnx")
     try:
@@ -200,7 +204,7 @@ def check(arguments, index, scratch):
             shape = [now[dim.dim_param] if dim.dim_param else dim.dim_value for dim in value.type.tensor_type.shape.dim]
             array = np.asarray(numbers.standard_normal(shape), np.float32)
             feeds[value.name] = np.asarray(array > 0) if value.type.tensor_type.elem_type == BOOL else array
-        wanted = evaluate(model, feeds)
+        wanted = evaluate(model, session, feeds)
         try:
             got = compiled.run(feeds, now)
         except Status as status:
@@ -248,7 +252,7 @@ def main():
         print(f"refused {count}: {reason}")
     print(dict(verdicts))
     bad = sum(verdicts[v] for v in ("wrong", "bug", "error"))
-    print(f"{verdicts['pass'] + verdicts['declined']} passed, {bad} failed, {verdicts['refused']} skipped")
+    print(f"{verdicts['pass'] + verdicts['declined']} passed, {bad} failed, {verdicts['refused'] + verdicts['none']} skipped")
     sys.exit(bad > 0)
 
 

@@ -295,7 +295,8 @@ LogicalResult SqueezeOp::decompose(PatternRewriter &rewriter) {
       (d.isNumber() ? gone : open).push_back(static_cast<int64_t>(axis));
     }
   }
-  bool isResult = llvm::any_of(getY().getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+  bool isResult =
+      llvm::any_of(getY().getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
   size_t mostOpen = isResult ? 1 : 2; // all ways behind it are compiled
   bool known = isSized(getX()) && llvm::none_of(sizesOf(x), [](const Size &d) { return d.isFound() && d.mayBeOne(); });
   if (!known || open.size() > mostOpen) {
