@@ -15,7 +15,7 @@ from onnx import helper, numpy_helper, version_converter
 
 import suites
 from open_model import Refused, Status
-from trial import Compiled, Reference, first_difference, refusal, trembles
+from trial import Compiled, Reference, elsewhere, first_difference, refusal, trembles
 
 RELATIONS = []
 
@@ -114,7 +114,8 @@ def strict(ingot, case, model, rng, level):
 @relation
 def newer(ingot, case, model, rng, level):
     try:
-        converted = version_converter.convert_version(model, rng.randint(case.opset + 1, 23))
+        with elsewhere():
+            converted = version_converter.convert_version(model, rng.randint(case.opset + 1, 23))
     except Exception:  # it has no way for many operators, or for the newest opset
         return
     feeds = case.feeds()

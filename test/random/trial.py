@@ -100,8 +100,10 @@ ELSEWHERE = bytearray(1)
 @contextlib.contextmanager
 def elsewhere():
     ELSEWHERE[0] = 1
-    yield
-    ELSEWHERE[0] = 0
+    try:
+        yield
+    finally:
+        ELSEWHERE[0] = 0
 
 
 class Reference:
