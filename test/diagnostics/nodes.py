@@ -113,6 +113,7 @@ READ = [
     ("Attention", [f(1, 2, 3, 4)] * 3 + [None, f(1, 2, 3, 4)], dict(opset=23), "past_key and past_value are given together or not at all"),
     ("Attention", [f(1, 2, 3, 4)] * 3, dict(opset=23, qk_matmul_output_mode=4), "attribute 'qk_matmul_output_mode' is 4"),
     ("BatchNormalization", [IMAGE, f(4), f(4), f(4), f(3)], {}, "operand of type 'tensor<3xf32>' does not have a value for each channel of 'tensor<1x4x8x8xf32>'"),
+    ("BatchNormalization", [f(5), f(1), f(1), f(5), f(1)], {}, "operand of type 'tensor<5xf32>' does not have a value for each channel of 'tensor<5xf32>'"),
     ("BatchNormalization", [IMAGE, f(4), f(4), f(4), f(4)], dict(opset=9, outputs=5), "has outputs that only training writes, which is unsupported"),
     ("NonMaxSuppression", [f(1, 5, 4), f(1, 2, 6)], {}, "needs boxes [batches, boxes, 4] and scores [batches, classes, boxes], not 'tensor<1x5x4xf32>' and 'tensor<1x2x6xf32>'"),
     ("NonMaxSuppression", [f(1, 5, 4), f(1, 2, 5), i(2)], {}, "needs a limit and thresholds of one element"),

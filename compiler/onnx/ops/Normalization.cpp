@@ -260,6 +260,14 @@ LogicalResult BatchNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkPerChannel(*this, {getScale(), getB(), getInputMean(), getInputVar()}, getX()))) {
     return failure();
   }
+  auto type = ranked(getX());
+  for (Value v : {getScale(), getB(), getInputMean(), getInputVar()}) {
+    auto own = ranked(v);
+    bool one = type && own && type.getRank() == 1; // the axis is the batch's, and there is one channel
+    if (one && failed(require(*this, sizeOf(own, 0), 1))) {
+      return emitOpError("operand of type ") << own << " does not have a value for each channel of " << type;
+    }
+  }
   types.assign({getX().getType(), getInputMean().getType(), getInputVar().getType()});
   return success();
 }
