@@ -390,27 +390,39 @@ LogicalResult TriluOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getData().getType());
   return success();
 }
-LogicalResult TriluOp::decompose(PatternRewriter &rewriter) {
-  auto data = ranked(getData());
-  if (!isStatic(getData())) {
-    return failure();
+/// Whether an element is among those that stay: right or left of the diagonal that `k` names. Numbers of rows and
+/// columns are compared where a run tells how many there are; a table says it otherwise.
+static Value triangleOf(TriluOp op, Formula &f) {
+  StringRef compare = op.getUpper() ? "GreaterOrEqual" : "LessOrEqual";
+  Sizes shape = sizesOf(ranked(op.getData()));
+  const Size &rows = shape[shape.size() - 2], &columns = shape.back();
+  Value k = present(op.getK()) ? op.getK() : f.scalar(0);
+  if (!rows.isNumber() || !columns.isNumber()) {
+    // Beyond any matrix all diagonals are alike, and numbers of rows can be added to them.
+    constexpr int64_t beyond = int64_t(1) << 50;
+    k = f.op("Max", {f.op("Min", {k, f.scalar(beyond)}), f.scalar(-beyond)});
+    Value row = f.add(f.countTo(f.scalar(rows)), k);
+    return f.op(compare, {f.countTo(f.scalar(columns)), f.reshapeTo(row, {rows, 1})});
   }
-  auto shape = data.getShape().take_back(2);
   SmallVector<int64_t> right;
-  for (int64_t row = 0; row < shape[0]; ++row) {
-    for (int64_t column = 0; column < shape[1]; ++column) {
+  for (int64_t row = 0; row < rows.number(); ++row) {
+    for (int64_t column = 0; column < columns.number(); ++column) {
       right.push_back(column - row);
     }
   }
-  Value distance =
-      makeConstant(rewriter, getLoc(), constantFromIntegers(tensorOf(shape, rewriter.getI64Type()), right));
-  Value k = present(getK()) ? getK() : makeInteger(rewriter, getLoc(), 0);
-  Value mask = getUpper() ? make<GreaterOrEqualOp>(rewriter, getLoc(), {distance, k})
-                          : make<LessOrEqualOp>(rewriter, getLoc(), {distance, k});
+  auto table = tensorOf({rows.number(), columns.number()}, f.b.getI64Type());
+  return f.op(compare, {makeConstant(f.b, f.loc, constantFromIntegers(table, right)), k});
+}
+
+LogicalResult TriluOp::decompose(PatternRewriter &rewriter) {
+  auto data = ranked(getData());
+  if (!isSized(getData())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
   auto scalar = tensorOf({}, data.getElementType());
-  Value zero = makeConstant(rewriter, getLoc(),
-                            constantFromBytes(scalar, std::vector<char>(elementBytes(data.getElementType()), 0)));
-  rewriter.replaceOp(*this, make<WhereOp>(rewriter, getLoc(), {mask, getData(), zero}));
+  Value mask = triangleOf(*this, f), zero = makeConstant(rewriter, getLoc(), constantFromIntegers(scalar, {0}));
+  rewriter.replaceOp(*this, f.op("Where", {mask, getData(), zero}));
   return success();
 }
 

@@ -541,6 +541,20 @@ LogicalResult EyeLikeOp::evaluate(ArrayRef<ElementsAttr>, SmallVectorImpl<Elemen
   return success();
 }
 
+/// Of open sizes: ones where the number of a column is `k` more than that of its row.
+LogicalResult EyeLikeOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getY()) || isStatic(getY()) || ranked(getY()).getRank() != 2) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Sizes shape = sizesOf(ranked(getY()));
+  Value row = f.add(f.countTo(f.scalar(shape[0])), f.scalar(static_cast<int64_t>(getK())));
+  Value here = f.op("Equal", {f.countTo(f.scalar(shape[1])), f.reshapeTo(row, {shape[0], 1})});
+  Type element = elementOf(getY());
+  rewriter.replaceOp(*this, f.cast(here, element, numberOfElement(element)));
+  return success();
+}
+
 void registerShape(OnnxDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST

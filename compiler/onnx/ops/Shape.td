@@ -51,7 +51,7 @@ def Onnx_RangeOp : Onnx_Op<"Range", 3, [Onnx_SameElements<>, DeclareOpInterfaceM
   let arguments = (ins Onnx_Numbers:$start, Onnx_Numbers:$limit, Onnx_Numbers:$delta);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_EyeLikeOp : Onnx_Op<"EyeLike", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>]>, Since<22> {
+def Onnx_EyeLikeOp : Onnx_Op<"EyeLike", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>, DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<22> {
   let arguments = (ins AnyTensor:$x, OptionalAttr<I64Attr>:$dtype, DefaultValuedOptionalAttr<I64Attr, "0">:$k);
   let results = (outs AnyTensor:$y);
 }

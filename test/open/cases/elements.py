@@ -2,6 +2,7 @@
 import itertools
 
 import numpy as np
+from onnx import numpy_helper
 
 from .case import Case, case, ODD
 
@@ -144,3 +145,37 @@ def cropped():
     one = c.constant(np.int64([1, 2, 1, 1]))
     c.output(c.op("Resize", x, roi, none, one, mode="linear", coordinate_transformation_mode="tf_crop_and_resize"))
     return c.each(h=[1, 4, 16], w=[2, 9, 33])  # where lengths stay as they are ONNX Runtime crops nothing
+
+
+@case
+def triangles():
+    c = Case(17)
+    k = lambda rng, shape, sizes: rng.integers(-sizes["n"] - 1, sizes["w"] + 2, shape)
+    for upper in (0, 1):
+        c.output(c.op("Trilu", c.input("b", "n", "w"), upper=upper))
+        for diagonal in (1, -2, 2**40, -(2**63)):
+            c.output(c.op("Trilu", c.input("n", "w"), c.constant(np.int64(diagonal)), upper=upper))
+        c.output(c.op("Trilu", c.input("b", "n", "n"), c.input(1, dtype=np.int64, fill=k), upper=upper))
+        c.output(c.op("Trilu", c.input("n", 7, dtype=np.int64), c.input(dtype=np.int64, fill=k), upper=upper), np.int64)
+        c.output(c.op("Trilu", c.input(5, "w", dtype=np.bool_), upper=upper), np.bool_)
+    for diagonal in (0, 2, -1, -100):
+        c.output(c.op("EyeLike", c.input("n", "w"), k=diagonal))
+    c.output(c.op("EyeLike", c.input("n", "n", dtype=np.int64), dtype=1))
+    return c.each(b=[1, 3], n=[1, 2, 9, 0], w=[1, 7, 31])
+
+
+@case
+def causal_masks():
+    """As decoders of transformers 4 are exported: a triangle of the least number, added to scores of past and present."""
+    c = Case(17)
+    i64 = lambda *v: c.constant(np.array(v, np.int64))
+    q, k, v = c.input("b", 2, "n", 16), c.input("b", 2, "m", 16), c.input("b", 2, "m", 16)
+    present = c.op("Concat", c.op("Shape", q, start=2, end=3), c.op("Shape", k, start=2, end=3), axis=0)
+    least = c.op("Trilu", c.op("Expand", c.constant(np.float32(np.finfo(np.float32).min)), present), i64(1), upper=1)
+    scores = c.op("Mul", c.op("MatMul", q, c.op("Transpose", k, perm=[0, 1, 3, 2])), c.constant(np.float32(0.25)))
+    mask = c.op("Unsqueeze", least, i64(0, 1))
+    c.output(c.op("MatMul", c.op("Softmax", c.op("Add", scores, mask), axis=-1), v))
+    ones = c.op("Trilu", c.op("ConstantOfShape", present, value=numpy_helper.from_array(np.array([1], np.int64))), upper=0)
+    chosen = c.op("Where", c.op("Cast", ones, to=9), scores, c.constant(np.float32(-1e9)))
+    c.output(c.op("MatMul", c.op("Softmax", chosen, axis=-1), v))
+    return c.each(b=[1, 3], n=[1, 2, 9, 33], m=[1, 7, 40])
