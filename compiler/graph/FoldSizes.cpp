@@ -139,8 +139,20 @@ static Size computed(Operation *op, ArrayRef<Size> x, const support::Facts &fact
     if (!getElementTypeOrSelf(op->getResult(0).getType()).isInteger()) {
       return divideExactly(x[0], x[1]).value_or(Size::unknown());
     }
-    return x[0].atLeast(0, facts) && x[1].atLeast(x[1].isNumber() ? 1 : 0, facts) ? floorDiv(x[0], x[1])
-                                                                                  : Size::unknown();
+    if (auto exact = divideExactly(x[0], x[1]); exact && x[1].isNumber()) {
+      return *exact;
+    }
+    Size minus = Size(0) - x[0];
+    bool divides = x[1].atLeast(x[1].isNumber() ? 1 : 0, facts);
+    return !divides                  ? Size::unknown()
+           : x[0].atLeast(0, facts)  ? floorDiv(x[0], x[1])
+           : minus.atLeast(0, facts) ? Size(0) - floorDiv(minus, x[1])
+                                     : Size::unknown();
+  }
+  if (auto mod = dyn_cast<onnx::ModOp>(op)) { // of fmod the sign is the dividend's
+    bool divides = x[1].atLeast(x[1].isNumber() ? 1 : 0, facts);
+    bool floors = !mod.getFmod() || (x[0].atLeast(0, facts) && x[1].atLeast(0, facts));
+    return divides && floors ? x[0] - x[1] * floorDiv(x[0], x[1]) : Size::unknown();
   }
   if (isa<onnx::CastOp>(op) && onnx::elementOf(op->getResult(0)).isInteger(1)) {
     return truth(x[0].atLeast(1, facts) || (Size(0) - x[0]).atLeast(1, facts), x[0].is(0));
@@ -153,6 +165,12 @@ static Size computed(Operation *op, ArrayRef<Size> x, const support::Facts &fact
   }
   if (isa<onnx::EqualOp>(op)) {
     return truth(x[0] == x[1], (x[0] - x[1]).atLeast(1, facts) || (x[1] - x[0]).atLeast(1, facts));
+  }
+  if (isa<onnx::LessOrEqualOp>(op)) {
+    return truth((x[1] - x[0]).atLeast(0, facts), (x[0] - x[1]).atLeast(1, facts));
+  }
+  if (isa<onnx::GreaterOrEqualOp>(op)) {
+    return truth((x[0] - x[1]).atLeast(0, facts), (x[1] - x[0]).atLeast(1, facts));
   }
   if (isa<onnx::LessOp>(op)) {
     return truth((x[1] - x[0]).atLeast(1, facts), (x[0] - x[1]).atLeast(0, facts));
@@ -197,6 +215,51 @@ static std::optional<Sizes> arithmetic(Operation *op, RankedTensorType type) {
   return out;
 }
 
+/// Numerator and denominator of a float among the operands of a division or product.
+static std::pair<Size, Size> fractionOf(Value v, int64_t i, const std::optional<Sizes> &sizes) {
+  if (sizes) {
+    return {(*sizes)[i], 1};
+  }
+  static constexpr double most = 1 << 10; // so much is exact in single precision, too
+  double number = onnx::splatOf(v).value_or(0);
+  for (double denominator = 2; denominator <= most; denominator *= 2) {
+    double numerator = number * denominator;
+    if (numerator == std::floor(numerator) && numerator >= 1 && numerator <= most) {
+      return {static_cast<int64_t>(numerator), static_cast<int64_t>(denominator)};
+    }
+  }
+  return {Size::unknown(), Size::unknown()};
+}
+
+/// Sizes divided as floats, or multiplied by a fraction, and rounded.
+static std::optional<Sizes> rounded(Operation *op, RankedTensorType type) {
+  bool up = isa<onnx::CeilOp>(op),
+       cuts = isa<onnx::CastOp>(op) && type.getElementType().isInteger() && !type.getElementType().isInteger(1);
+  Operation *inner = up || cuts || isa<onnx::FloorOp>(op) ? op->getOperand(0).getDefiningOp() : nullptr;
+  if (!isa_and_nonnull<onnx::DivOp, onnx::MulOp>(inner) || !onnx::elementOf(inner->getResult(0)).isFloat()) {
+    return std::nullopt;
+  }
+  auto a = spread(inner->getOperand(0), type), b = spread(inner->getOperand(1), type);
+  support::Facts facts = onnx::factsOf(op);
+  Sizes out;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    auto [x, xBelow] = fractionOf(inner->getOperand(0), i, a);
+    auto [y, yBelow] = fractionOf(inner->getOperand(1), i, b);
+    if (isa<onnx::DivOp>(inner)) {
+      std::swap(y, yBelow);
+    }
+    Size above = x * y, below = xBelow * yBelow;
+    if (!above.atLeast(0, facts) || !below.atLeast(below.isNumber() ? 1 : 0, facts)) {
+      return std::nullopt;
+    }
+    out.push_back((up ? ceilDiv(above, below) : floorDiv(above, below)).simplified(facts));
+    if (!holds(type.getElementType(), out.back())) {
+      return std::nullopt;
+    }
+  }
+  return out;
+}
+
 /// All of them in one, as the elements of a shape.
 static std::optional<Sizes> reduced(Operation *op, RankedTensorType type) {
   auto reduce = dyn_cast<onnx::ReduceOp>(op);
@@ -214,17 +277,18 @@ static std::optional<Sizes> reduced(Operation *op, RankedTensorType type) {
 }
 
 LogicalResult foldSizes(Operation *op, PatternRewriter &rewriter) {
-  if (op->getNumResults() != 1 ||
-      llvm::none_of(op->getOperands(), [](Value v) { return isa_and_nonnull<onnx::SizesOp>(v.getDefiningOp()); })) {
+  if (op->getNumResults() != 1) {
     return failure();
   }
   auto type = onnx::ranked(op->getResult(0));
   if (!type || !type.hasStaticShape() || type.getNumElements() > mostElements) {
     return failure();
   }
-  auto sizes = moved(op, type);
-  sizes = sizes ? sizes : arithmetic(op, type);
-  sizes = sizes ? sizes : reduced(op, type);
+  auto isSizes = [](Value v) { return isa_and_nonnull<onnx::SizesOp>(v.getDefiningOp()); };
+  bool any = llvm::any_of(op->getOperands(), isSizes);
+  auto sizes = any ? moved(op, type) : rounded(op, type);
+  sizes = sizes || !any ? sizes : arithmetic(op, type);
+  sizes = sizes || !any ? sizes : reduced(op, type);
   if (!sizes || llvm::any_of(*sizes, [](const Size &s) { return s.isUnknown(); })) {
     return failure();
   }

@@ -544,7 +544,9 @@ Size Size::simplified(const Facts &facts) const {
 
 // Questions.
 
-bool Size::atLeast(int64_t n) const { return provably(n) || (isFound() && provablyThroughMin(n, 2)); }
+bool Size::atLeast(int64_t n) const {
+  return provably(n) || (isFound() && provablyThroughMin(n, 2)) || provablyThroughDiv(n, 2);
+}
 
 bool Size::atLeast(int64_t n, const Facts &facts) const {
   if (atLeast(n)) {
@@ -596,6 +598,27 @@ bool Size::provablyThroughMin(int64_t n, unsigned depth) const {
       if (rest.provably(n) || (depth > 1 && rest.provablyThroughMin(n, depth - 1))) {
         return true;
       }
+    }
+  }
+  return false;
+}
+
+/// With a division by a number, of which there is a multiple, replaced by what that cannot be less than: c * div(a, c)
+/// is from a - c + 1 to a.
+bool Size::provablyThroughDiv(int64_t n, unsigned depth) const {
+  if (!sum || !sum->divides || sum->terms.size() > 8) {
+    return false;
+  }
+  for (const Term &term : sum->terms) {
+    const Factor *f = term.factors.size() == 1 ? term.factors.front() : nullptr;
+    bool divides = f && !f->symbol && f->call == Call::Div && f->b.isNumber() && f->b.number() > 0;
+    if (!divides || term.coefficient % f->b.number()) {
+      continue;
+    }
+    Size end = term.coefficient < 0 ? f->a : f->a - f->b + 1;
+    Size less = *this + Size(term.coefficient / f->b.number()) * end - Polynomial::of(term);
+    if (less.provably(n) || (depth > 1 && less.provablyThroughDiv(n, depth - 1))) {
+      return true;
     }
   }
   return false;
@@ -662,9 +685,11 @@ Size Size::replaced(Symbol symbol, const Size &by) const {
   return mentions(symbol) ? replaced([&](Symbol other) { return other == symbol ? by : Size(other); }) : *this;
 }
 
-void Size::collectImplied(const Size &other, Sizes &facts) const {
+/// `within`: the kind of call that this is an argument of, if any. What is at least a minimum says nothing about what
+/// it is the maximum of.
+void Size::collectImplied(const Size &other, std::optional<Call> within, Sizes &facts) const {
   const Factor *f = single();
-  if (!f || f->symbol || f->call == Call::Div || f->call == Call::Apart) {
+  if (!f || f->symbol || f->call == Call::Div || f->call == Call::Apart || (within && f->call != *within)) {
     return;
   }
   if (f->call == Call::Broadcast) {
@@ -676,14 +701,14 @@ void Size::collectImplied(const Size &other, Sizes &facts) const {
     if (!rest.isNumber()) {
       facts.push_back(rest);
     }
-    argument.collectImplied(other, facts);
+    argument.collectImplied(other, f->call, facts);
   }
 }
 
 Sizes implied(const Size &a, const Size &b) {
   Sizes facts;
-  a.collectImplied(b, facts);
-  b.collectImplied(a, facts);
+  a.collectImplied(b, std::nullopt, facts);
+  b.collectImplied(a, std::nullopt, facts);
   return facts;
 }
 

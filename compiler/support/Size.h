@@ -181,7 +181,8 @@ private:
   Size least(const Bounds &bounds) const;
   static Size factorBounded(const detail::Factor &factor, const Bounds &bounds, bool alone);
   bool provablyThroughMin(int64_t n, unsigned depth) const;
-  void collectImplied(const Size &other, Sizes &facts) const;
+  bool provablyThroughDiv(int64_t n, unsigned depth) const;
+  void collectImplied(const Size &other, std::optional<Call> within, Sizes &facts) const;
   friend Sizes implied(const Size &a, const Size &b);
 };
 

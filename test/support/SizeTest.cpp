@@ -66,6 +66,8 @@ TEST(Size, FactsAreBounds) {
   EXPECT_FALSE((Size(7) - s).atLeast(0));
   EXPECT_EQ(implied(min(Size(512), min(Size(99), s)), s).size(), 1U);
   EXPECT_TRUE(implied(s, p).empty());
+  // Of max(s, min(p, b)) = s it is the minimum that is at most s, and not each of its arguments.
+  EXPECT_EQ(implied(max(s, min(p, b)), s).size(), 1U);
 }
 
 TEST(Size, BoundsOfFoundSizesAreFacts) {
@@ -91,6 +93,15 @@ TEST(Size, SymbolsHaveKinds) {
   EXPECT_FALSE(Size(Symbol::found(3).outer()).isFound());
   EXPECT_EQ(b.asSymbol(), Symbol::chosen("batch"));
   EXPECT_FALSE((b + Size(1)).asSymbol());
+}
+
+TEST(Size, MultiplesOfQuotientsAreNearWhatIsDivided) {
+  Size missing = Size(6) * s - Size(7) * floorDiv(Size(6) * s, Size(7)); // seq to the next multiple of 7
+  EXPECT_TRUE(missing.atLeast(0));
+  EXPECT_TRUE((Size(6) - missing).atLeast(0));
+  EXPECT_FALSE((Size(5) - missing).atLeast(0));
+  EXPECT_TRUE((Size(10) * ceilDiv(s, Size(10)) - s).atLeast(0));
+  EXPECT_FALSE((Size(10) * floorDiv(s, Size(10)) - s).atLeast(0));
 }
 
 TEST(Size, TextIsReadBack) {

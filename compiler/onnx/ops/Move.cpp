@@ -1,6 +1,7 @@
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Shape.h"
 #define GET_OP_CLASSES
@@ -327,11 +328,19 @@ LogicalResult TileOp::upgrade(Node &node) {
 
 // Pad.
 
-/// (before, after) of each axis; nothing when not constant.
-static FailureOr<std::optional<SmallVector<std::pair<int64_t, int64_t>>>> padsOf(PadOp op) {
-  using Result = std::optional<SmallVector<std::pair<int64_t, int64_t>>>;
+namespace {
+/// What is added (less than 0: taken away) at both ends of an axis.
+struct Pads {
+  Size before = 0, after = 0;
+};
+} // namespace
+
+/// Of each axis of the data; nothing when the data tells them.
+static FailureOr<std::optional<SmallVector<Pads>>> padsOf(PadOp op) {
+  using Result = std::optional<SmallVector<Pads>>;
   auto data = ranked(op.getData());
-  auto pads = integersOf(op.getPads()), axes = integersOf(op.getAxes());
+  auto pads = sizesIn(op.getPads());
+  auto axes = integersOf(op.getAxes());
   if (!data || !pads || (present(op.getAxes()) && !axes)) {
     return Result();
   }
@@ -339,7 +348,7 @@ static FailureOr<std::optional<SmallVector<std::pair<int64_t, int64_t>>>> padsOf
   if (pads->size() != 2 * n) {
     return op.emitOpError("pads has ") << pads->size() << " numbers for " << n << " axes", failure();
   }
-  SmallVector<std::pair<int64_t, int64_t>> result(data.getRank(), {0, 0});
+  SmallVector<Pads> result(data.getRank());
   for (size_t i = 0; i < n; ++i) {
     auto axis = normalAxis(axes ? (*axes)[i] : static_cast<int64_t>(i), data.getRank());
     if (!axis) {
@@ -349,6 +358,23 @@ static FailureOr<std::optional<SmallVector<std::pair<int64_t, int64_t>>>> padsOf
   }
   return Result(std::move(result));
 }
+
+namespace {
+/// An axis of a Pad: what is left of the data when it has been cut, and what is put before and behind that.
+struct Kept {
+  Size begin, end, before, after;
+  explicit Kept(const Size &d, const Pads &pads)
+      : begin(max(Size(0) - pads.before, 0)), end(d + min(pads.after, 0)), before(max(pads.before, 0)),
+        after(max(pads.after, 0)) {}
+  Size size() const { return end - begin; }
+  bool isNumber() const { return size().isNumber() && before.isNumber() && after.isNumber(); }
+  /// How much must be left for `mode`: something to repeat, and a reflection of an open axis does not turn twice.
+  Size least(StringRef mode) const {
+    Size most = max(before, after), any = min(most, 1);
+    return mode == "constant" ? Size(0) : mode == "reflect" && !isNumber() ? most + any : any;
+  }
+};
+} // namespace
 
 LogicalResult PadOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto pads = padsOf(*this);
@@ -362,18 +388,15 @@ LogicalResult PadOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   Sizes shape(data.getRank(), Size::unknown()), from = sizesOf(data);
   for (int64_t i = 0; *pads && i < data.getRank(); ++i) {
-    auto [before, after] = (**pads)[i];
-    shape[i] = from[i] + before + after;
+    const Pads &p = (**pads)[i];
+    shape[i] = from[i] + p.before + p.after;
     if (shape[i].isNumber() && shape[i].number() < 0) {
       return emitOpError("cuts more than there is along axis ") << i;
     }
-    if (from[i].is(0) && getMode() != "constant" && (before > 0 || after > 0)) {
-      return emitOpError("cannot pad an empty axis from itself");
-    }
-    // An axis of open size is mirrored once.
-    Size least = std::max(before, after) + (getMode() == "reflect" ? 1 : 0);
-    if (getMode() != "constant" && !from[i].isNumber() && !from[i].isUnknown() && (before || after)) {
-      (void)require(*this, from[i], max(from[i], max(least, 1)));
+    Kept kept(from[i], p);
+    Size least = kept.least(getMode());
+    if (!least.is(0) && failed(require(*this, kept.size(), max(kept.size(), least)))) {
+      return emitOpError("cannot pad ") << kept.size().text() << " elements from themselves along axis " << i;
     }
   }
   types.push_back(sizedType(shape, data.getElementType()));
@@ -382,7 +405,44 @@ LogicalResult PadOp::inferTypes(SmallVectorImpl<Type> &types) {
 
 std::optional<SmallVector<std::pair<int64_t, int64_t>>> PadOp::amounts() {
   auto pads = padsOf(*this);
-  return succeeded(pads) ? *pads : std::nullopt;
+  auto isNumber = [](const Pads &p) { return p.before.isNumber() && p.after.isNumber(); };
+  if (failed(pads) || !*pads || !llvm::all_of(**pads, isNumber)) {
+    return std::nullopt;
+  }
+  return llvm::map_to_vector(**pads, [](const Pads &p) { return std::pair(p.before.number(), p.after.number()); });
+}
+
+/// Open axes that may be wrapped round more than once are read through computed positions.
+LogicalResult PadOp::decompose(PatternRewriter &rewriter) {
+  auto pads = padsOf(*this);
+  if (getMode() != "wrap" || failed(pads) || !*pads || !isSized(getData())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Sizes from = sizesOf(getData()), left;
+  Value x = getData();
+  for (auto [i, p] : llvm::enumerate(**pads)) {
+    Kept kept(from[i], p);
+    bool once = kept.isNumber() || (kept.size() - max(kept.before, kept.after)).atLeast(0);
+    left.append({once ? p.before : Size(0), once ? p.after : Size(0)});
+    if (!once) {
+      Value place = f.sub(f.countTo(f.scalar(from[i] + p.before + p.after)), f.scalar(kept.before));
+      place = f.add(f.op("Mod", {place, f.scalar(kept.size())}), f.scalar(kept.begin));
+      x = f.op("Gather", {x, place}, {f.integer("axis", static_cast<int64_t>(i))});
+    }
+  }
+  if (x == getData()) {
+    return failure();
+  }
+  Sizes rest;
+  for (size_t i = 0; i < left.size(); ++i) { // all that is in front, then all that is behind
+    rest.push_back(left[2 * (i % from.size()) + i / from.size()]);
+  }
+  if (llvm::any_of(rest, [](const Size &n) { return !n.is(0); })) {
+    x = f.op("Pad", {x, makeSizes(rewriter, getLoc(), rest), {}, {}}, {rewriter.getNamedAttr("mode", getModeAttr())});
+  }
+  rewriter.replaceOp(*this, x);
+  return success();
 }
 
 namespace {
@@ -412,33 +472,52 @@ static void mirroredRuns(SmallVectorImpl<Run> &runs, int64_t begin, int64_t end,
   }
 }
 
-/// The run of `n` elements beside an axis of `d` elements, `d` being open and at least as large as inferTypes()
+/// The run of `n` elements beside an axis of `d` elements, of which there are at least as many as inferTypes()
 /// requires.
-static Run besideRun(int64_t n, const Size &d, const Size &begin, bool front, StringRef mode) {
+static Run besideRun(const Size &n, const Size &d, const Size &begin, bool front, StringRef mode) {
   if (mode == "edge") {
     return {begin, n, front ? Size(0) : d - 1, 0};
   }
   if (mode == "reflect") {
-    return {begin, n, front ? Size(n) : d - 2, -1};
+    return {begin, n, front ? n : d - 2, -1};
   }
   return {begin, n, front ? d - n : Size(0), 1};
 }
 
-static SmallVector<Run> runsOf(const Size &d, std::pair<int64_t, int64_t> pads, StringRef mode) {
-  auto [before, after] = pads;
-  Size total = d + before + after, first = std::max<int64_t>(before, 0), last = min(total, d + before);
+static SmallVector<Run> mirroredRuns(const Kept &kept, StringRef mode) {
+  SmallVector<Run> runs;
+  Size d = kept.size(), last = kept.before + d;
+  if (kept.isNumber()) {
+    mirroredRuns(runs, 0, kept.before.number(), kept.before.number(), d.number(), mode);
+    if (!d.is(0)) {
+      runs.push_back({kept.before, d, 0, 1});
+    }
+    mirroredRuns(runs, last.number(), (last + kept.after).number(), kept.before.number(), d.number(), mode);
+  } else {
+    if (!kept.before.is(0)) {
+      runs.push_back(besideRun(kept.before, d, 0, /*front=*/true, mode));
+    }
+    runs.push_back({kept.before, d, 0, 1});
+    if (!kept.after.is(0)) {
+      runs.push_back(besideRun(kept.after, d, last, /*front=*/false, mode));
+    }
+  }
+  for (Run &run : runs) {
+    run.from = run.from + kept.begin;
+  }
+  return runs;
+}
+
+static SmallVector<Run> runsOf(const Size &d, const Pads &pads, StringRef mode) {
+  if (mode != "constant") {
+    return mirroredRuns(Kept(d, pads), mode);
+  }
+  const auto &[before, after] = pads;
+  Size total = d + before + after, first = max(before, 0), last = min(total, d + before);
   SmallVector<Run> runs;
   auto outside = [&](const Size &begin, const Size &end) {
-    Size size = max(end - begin, 0);
-    if (size.is(0)) {
-      return;
-    }
-    if (mode == "constant") {
+    if (Size size = max(end - begin, 0); !size.is(0)) {
       runs.push_back({begin, size, 0, 0, true});
-    } else if (!d.isNumber()) {
-      runs.push_back(besideRun(size.number(), d, begin, begin.is(0), mode));
-    } else {
-      mirroredRuns(runs, begin.number(), end.number(), before, d.number(), mode);
     }
   };
   outside(0, min(first, total));
@@ -483,11 +562,6 @@ std::optional<Movement> PadOp::movement() {
     return std::nullopt;
   }
   Sizes from = sizesOf(getData()), to = sizesOf(getY());
-  for (auto [d, p] : llvm::zip_equal(from, **pads)) {
-    if (getMode() != "constant" && !d.isNumber() && (p.first < 0 || p.second < 0)) {
-      return std::nullopt;
-    }
-  }
   SmallVector<SmallVector<Run>> runs;
   size_t count = 1;
   for (auto [d, p] : llvm::zip_equal(from, **pads)) {
