@@ -80,16 +80,19 @@ static FailureOr<Equation> parseEquation(EinsumOp op) {
   return e;
 }
 
-/// Sizes by name; nothing when they contradict.
-static std::optional<std::map<char, int64_t>> sizesOf(EinsumOp op, const Equation &e) {
-  std::map<char, int64_t> sizes;
+/// Sizes by name; nothing when they contradict. Open ones must be equal when the model runs.
+static std::optional<std::map<char, Size>> sizesOf(EinsumOp op, const Equation &e) {
+  std::map<char, Size> sizes;
   for (auto [term, x] : llvm::zip_equal(e.terms, op.getXs())) {
-    for (auto [c, d] : llvm::zip_equal(term, ranked(x).getShape())) {
-      int64_t &size = sizes.try_emplace(c, 1).first->second;
-      if (size != d && size != 1 && d != 1) {
+    for (auto [c, d] : llvm::zip_equal(term, sizesOf(ranked(x)))) {
+      Size &size = sizes.try_emplace(c, 1).first->second;
+      if (size.repeats()) {
+        size = d;
+      } else if (!d.repeats() && failed(require(op, size, d))) {
         return std::nullopt;
+      } else if (d.isNumber() && !d.repeats()) {
+        size = d;
       }
-      size = d == 1 ? size : d;
     }
   }
   return sizes;
@@ -97,7 +100,7 @@ static std::optional<std::map<char, int64_t>> sizesOf(EinsumOp op, const Equatio
 
 LogicalResult EinsumOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getXs().front());
-  if (!llvm::all_of(getXs(), isStatic)) {
+  if (!llvm::all_of(getXs(), [](Value x) { return ranked(x) != nullptr; })) {
     types.push_back(unrankedOf(element));
     return success();
   }
@@ -109,7 +112,7 @@ LogicalResult EinsumOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (!sizes) {
     return emitOpError("an axis of equation '") << getEquation() << "' has sizes that differ";
   }
-  SmallVector<int64_t> shape;
+  Sizes shape;
   for (char c : e->result) {
     auto it = sizes->find(c);
     if (it == sizes->end()) {
@@ -117,7 +120,7 @@ LogicalResult EinsumOp::inferTypes(SmallVectorImpl<Type> &types) {
     }
     shape.push_back(it->second);
   }
-  types.push_back(tensorOf(shape, element));
+  types.push_back(sizedType(shape, element));
   return success();
 }
 
@@ -157,7 +160,7 @@ private:
   ValueRange xs;
 
   static bool has(StringRef axes, char c) { return axes.contains(c); }
-  static int64_t sizeOf(const Named &x, char c) { return ranked(x.v).getDimSize(x.axes.find(c)); }
+  static Size sizeOf(const Named &x, char c) { return ingot::onnx::sizeOf(ranked(x.v), x.axes.find(c)); }
   Value list(ArrayRef<int64_t> v) { return makeIntegers(b, loc, v); }
 
   Value sum(Value v, ArrayRef<int64_t> axes) {
@@ -173,21 +176,32 @@ private:
         continue;
       }
       auto type = ranked(x.v);
-      int64_t n = type.getDimSize(j);
-      SmallVector<int64_t> shape(type.getRank(), 1);
-      shape[i] = shape[j] = n;
-      std::vector<char> eye(n * n, 0);
-      for (int64_t k = 0; k < n; ++k) {
-        eye[k * n + k] = 1;
-      }
-      Value mask = makeConstant(b, loc, constantFromBytes(tensorOf(shape, b.getI1Type()), std::move(eye)));
       auto scalar = tensorOf({}, type.getElementType());
       Value zero =
           makeConstant(b, loc, constantFromBytes(scalar, std::vector<char>(elementBytes(type.getElementType()), 0)));
+      Value mask = equalPlaces(ingot::onnx::sizeOf(type, j), type.getRank(), i, j);
       x.v = sum(make<WhereOp>(b, loc, {mask, x.v, zero}), {static_cast<int64_t>(j)});
       x.axes.erase(j--, 1);
     }
     return x;
+  }
+
+  /// Of `n` places along two of `rank` axes those that are the same.
+  Value equalPlaces(const Size &n, int64_t rank, int64_t first, int64_t second) {
+    Sizes rows(rank, 1), columns(rank, 1);
+    rows[first] = columns[second] = n;
+    if (!n.isNumber()) {
+      Formula f(b, loc);
+      Value places = f.countTo(f.scalar(n));
+      return f.op("Equal", {f.reshapeTo(places, rows), f.reshapeTo(places, columns)});
+    }
+    int64_t length = n.number();
+    std::vector<char> eye(length * length, 0);
+    for (int64_t k = 0; k < length; ++k) {
+      eye[k * length + k] = 1;
+    }
+    rows[second] = n;
+    return makeConstant(b, loc, constantFromBytes(sizedType(rows, b.getI1Type()), std::move(eye)));
   }
 
   /// Sums away what is not among `wanted`.
@@ -213,7 +227,7 @@ private:
     return {x.v, order.str()};
   }
 
-  Value reshape(Value v, ArrayRef<int64_t> shape) { return Formula(b, loc).reshape(v, shape); }
+  Value reshape(Value v, ArrayRef<Size> shape) { return Formula(b, loc).reshapeTo(v, shape); }
 
   Named multiply(Named x, Named y, StringRef later) {
     std::string batch, contracted, left, right;
@@ -222,26 +236,29 @@ private:
     }
     llvm::copy_if(y.axes, std::back_inserter(right), [&](char c) { return !has(x.axes, c); });
     // An axis of one in one term and more in the other broadcasts: products element by element do that.
-    bool broadcasts = llvm::any_of(batch + contracted, [&](char c) { return sizeOf(x, c) != sizeOf(y, c); });
+    bool broadcasts = llvm::any_of(batch + contracted, [&](char c) {
+      Size a = sizeOf(x, c), b = sizeOf(y, c);
+      return !(a == b) && (a.repeats() || b.repeats());
+    });
     if (contracted.empty() || broadcasts) {
       return elementwise(x, y, batch + left + contracted, right);
     }
     x = ordered(x, batch + left + contracted), y = ordered(y, batch + contracted + right);
     auto total = [](const Named &n, StringRef axes) {
-      int64_t size = 1;
+      Size size = 1;
       for (char c : axes) {
-        size *= sizeOf(n, c);
+        size = size * sizeOf(n, c);
       }
       return size;
     };
-    SmallVector<int64_t> shape;
+    Sizes shape;
     for (char c : batch + left) {
       shape.push_back(sizeOf(x, c));
     }
     for (char c : right) {
       shape.push_back(sizeOf(y, c));
     }
-    int64_t n = total(x, batch), k = total(x, contracted);
+    Size n = total(x, batch), k = total(x, contracted);
     Value product =
         make<MatMulOp>(b, loc, {reshape(x.v, {n, total(x, left), k}), reshape(y.v, {n, k, total(y, right)})});
     return {reshape(product, shape), batch + left + right};
@@ -251,10 +268,10 @@ private:
     std::string shared;
     llvm::copy_if(first, std::back_inserter(shared), [&](char c) { return has(y.axes, c); });
     x = ordered(x, first), y = ordered(y, shared + right);
-    SmallVector<int64_t> wideX, wideY;
+    Sizes wideX, wideY;
     for (char c : first) {
       wideX.push_back(sizeOf(x, c));
-      wideY.push_back(has(shared, c) ? sizeOf(y, c) : 1);
+      wideY.push_back(has(shared, c) ? sizeOf(y, c) : Size(1));
     }
     for (char c : right) {
       wideX.push_back(1);
@@ -266,7 +283,7 @@ private:
 } // namespace
 
 LogicalResult EinsumOp::decompose(PatternRewriter &rewriter) {
-  if (!isStatic(getY()) || !llvm::all_of(getXs(), isStatic)) {
+  if (!isSized(getY()) || !llvm::all_of(getXs(), isSized)) {
     return failure();
   }
   auto e = parseEquation(*this);

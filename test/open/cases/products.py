@@ -116,3 +116,41 @@ def gemm():
         x = c.input(*([20, "m"] if ta else ["m", 20]))
         c.output(c.op("Gemm", x, c.weights(*([33, 20] if tb else [20, 33])), c.weights(33), transA=ta, transB=tb))
     return c.each(m=[1, 2, 9, 40], n=[1, 9, 33], k=[1, 5, 40])
+
+
+@case
+def equations():
+    c = Case(17)
+    for equation, *shapes in [
+        ("bid,bjd->bij", ["b", "n", 8], ["b", "m", 8]),
+        ("bsd,dhk->bshk", ["b", "n", 12], [12, 3, 4]),
+        ("ibnd,jbnd->bnij", ["n", "b", 2, 8], ["m", "b", 2, 8]),
+        ("bhij,bjhd->bihd", ["b", 2, "n", "m"], ["b", "m", 2, 5]),
+        ("i,j->ij", ["n"], ["m"]),
+        ("ij,ij", ["n", "m"], ["n", "m"]),
+        ("bii->bi", ["b", "n", "n"]),
+        ("ii", ["n", "n"]),
+        ("iij,jk->ik", ["n", "n", "m"], ["m", 3]),
+        ("ij->", ["n", "m"]),
+        ("ba->ab", ["n", "m"]),
+        ("...ij,...jk->...ik", ["b", 1, "n", "m"], [1, 3, "m", 4]),
+        ("...i,...i->...", ["b", "n", 5], [1, "n", 5]),
+        ("b...,b...->b...", ["b", "n"], ["b", "n"]),
+        ("bi,bi->bi", ["b", "n"], [1, "n"]),
+        ("abc,bd,dc->ad", ["b", "n", "m"], ["n", 6], [6, "m"]),
+        ("bij,bjk,bkl->bil", ["b", "n", "m"], ["b", "m", "n"], ["b", "n", 2]),
+        ("ij,kl->", ["n", 2], ["m", 3]),
+        ("bqc,bchw->bqhw", ["b", "n", 6], ["b", 6, "m", "n"]),
+    ]:
+        c.output(c.op("Einsum", *[c.input(*shape) for shape in shapes], equation=equation))
+    return c.each(b=[1, 3], n=[1, 2, 9, 0], m=[1, 7, 17])
+
+
+@case
+def equations_of_two_symbols():
+    """Axes with names of their own that an equation makes equal."""
+    c = Case(17)
+    c.output(c.op("Einsum", c.input("b", "n", "d"), c.input("b2", "m", "d2"), equation="bid,bjd->bij"))
+    c.output(c.op("Einsum", c.input("b", "n", 1), c.input("b2", "m", "d2"), equation="bid,bjd->bij"))
+    c.output(c.op("Einsum", c.input("d", "d2"), equation="ii->i"))
+    return c.at(b=[1, 3, 3], b2=[1, 3, 3], n=[2, 9, 1], m=[1, 4, 0], d=[5, 16, 1], d2=[5, 16, 1])
