@@ -1,7 +1,8 @@
 // Resizing by tables (onnx.Interpolate): loops over the result; at each resized axis the positions and weights of its
 // taps are loaded once, and the innermost loop sums the operand's vectors over all combinations of taps. Lanes are the
 // channels of a block, or run along the last axis: contiguous where that one is not resized, else gathered at positions
-// that are themselves loaded as a vector.
+// that are themselves loaded as a vector. Where the run tells how many taps there are (a filter that is stretched as
+// far as an image shrinks), one axis is resized at a time, by a loop over its taps.
 #include "compiler/lower/Portion.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Onnx.h"
@@ -53,15 +54,15 @@ private:
 
   struct Tables {
     Buffer positions, weights;
-    int64_t taps;
-    Ix size;
+    Ix taps, size;
+    bool isOpen() const { return !taps.known(); }
   };
   std::optional<Tables> tables(size_t axis) {
     for (auto [i, a] : llvm::enumerate(op.getAxes())) {
       if (a == static_cast<int64_t>(axis)) {
         auto type = Group::typeOf(op.getTables()[2 * i]);
-        return Tables{group.buffer(op.getTables()[2 * i]), group.buffer(op.getTables()[2 * i + 1]), type.getDimSize(0),
-                      onnx::sizeOf(type, 1)};
+        return Tables{group.buffer(op.getTables()[2 * i]), group.buffer(op.getTables()[2 * i + 1]),
+                      onnx::sizeOf(type, 0), onnx::sizeOf(type, 1)};
       }
     }
     return std::nullopt;
@@ -77,7 +78,7 @@ private:
       portion.lanes(d, space.sizes[d], [&](Ix i, int64_t lanes, Value mask) {
         Point p = at;
         p.at.push_back(i), p.lanes = lanes, p.mask = mask;
-        sum(p, lastAxis(taps, i, lanes, mask));
+        sum(p, next(taps, d, i, lanes, mask));
       });
       return;
     }
@@ -88,34 +89,31 @@ private:
     });
   }
 
-  /// The taps so far, each combined with those of axis `d` at result position `i`.
-  SmallVector<Tap> next(const SmallVector<Tap> &taps, size_t d, Ix i) {
-    SmallVector<Tap> out;
-    auto table = tables(d);
-    for (int64_t t = 0; t < (table ? table->taps : 1); ++t) {
-      Ix place = table ? w.ix(w.load(table->positions, i + Ix(t) * table->size)) : i;
-      Value weight = table && !op.getNearest() ? w.load(table->weights, i + Ix(t) * table->size) : Value();
-      for (const Tap &tap : taps) {
-        out.push_back({tap.offset + place * strides[d], product(tap.weight, weight), {}});
-      }
-    }
-    return out;
+  /// Tap `t` of an axis at result position `i`: its place along the axis, or those of lanes that run along it.
+  Tap tapOf(const Tables &table, Ix t, Ix i, int64_t lanes, Value mask) {
+    Ix at = i + t * table.size;
+    Value place = w.load(table.positions, at, lanes, mask);
+    Ix offset = lanes == 1 ? w.ix(place) : Ix(0);
+    Value weight = op.getNearest() ? Value() : w.load(table.weights, at, lanes, mask);
+    return {offset, weight, lanes == 1 ? Value() : place};
+  }
+  /// A tap of the axes so far and one of axis `d`.
+  Tap combined(const Tap &before, const Tap &tap, size_t d, int64_t lanes) {
+    Value weight = before.weight && tap.positions ? w.splat(before.weight, lanes) : before.weight;
+    return {before.offset + tap.offset * strides[d], product(weight, tap.weight), tap.positions};
   }
 
-  /// The same for the axis along which the lanes run.
-  SmallVector<Tap> lastAxis(const SmallVector<Tap> &taps, Ix i, int64_t lanes, Value mask) {
-    size_t d = space.sizes.size() - 1;
-    auto table = tables(d);
-    if (!table || lanes == 1) {
-      return next(taps, d, i);
-    }
+  /// The taps so far, each combined with those of axis `d` at result position `i`, or with lanes along it from there.
+  SmallVector<Tap> next(const SmallVector<Tap> &taps, size_t d, Ix i, int64_t lanes = 1, Value mask = {}) {
     SmallVector<Tap> out;
-    for (int64_t t = 0; t < table->taps; ++t) {
-      Value positions = w.load(table->positions, i + Ix(t) * table->size, lanes, mask);
-      Value weight = op.getNearest() ? Value() : w.load(table->weights, i + Ix(t) * table->size, lanes, mask);
-      for (const Tap &tap : taps) {
-        Value before = tap.weight && lanes > 1 ? w.splat(tap.weight, lanes) : tap.weight;
-        out.push_back({tap.offset, product(before, weight), positions});
+    auto table = tables(d);
+    if (table && table->isOpen()) {
+      return taps; // see sumOpen()
+    }
+    for (int64_t t = 0; t < (table ? table->taps.number() : 1); ++t) {
+      Tap tap = table ? tapOf(*table, t, i, lanes, mask) : Tap{i, {}, {}};
+      for (const Tap &before : taps) {
+        out.push_back(combined(before, tap, d, lanes));
       }
     }
     return out;
@@ -135,19 +133,37 @@ private:
                                     w.constant(0, type));
   }
 
+  /// The weighted element of a tap and the sum so far (null: none).
+  Value plus(Value total, const Tap &tap, const Point &at) {
+    Value v = read(tap, at);
+    if (!tap.weight) {
+      return v;
+    }
+    bool spreads = isa<VectorType>(v.getType()) && !isa<VectorType>(tap.weight.getType());
+    Value weight = spreads ? w.splat(tap.weight, at.lanes) : tap.weight;
+    return total ? w.fma(v, weight, total) : arith::MulFOp::create(w.b, w.loc, v, weight).getResult();
+  }
+
   void sum(const Point &at, const SmallVector<Tap> &taps) {
+    auto d = static_cast<size_t>(op.getAxes().front());
+    if (auto table = tables(d); table->isOpen()) {
+      return sumOpen(at, taps.front(), *table, d);
+    }
     Value total;
     for (const Tap &tap : taps) {
-      Value v = read(tap, at);
-      if (tap.weight) {
-        Value weight = isa<VectorType>(v.getType()) && !isa<VectorType>(tap.weight.getType())
-                           ? w.splat(tap.weight, at.lanes)
-                           : tap.weight;
-        v = total ? w.fma(v, weight, total) : arith::MulFOp::create(w.b, w.loc, v, weight).getResult();
-      }
-      total = v;
+      total = plus(total, tap, at);
     }
     group.finish(total, space, at);
+  }
+
+  void sumOpen(const Point &at, const Tap &before, const Tables &table, size_t d) {
+    bool along = space.block == 1 && d + 1 == space.sizes.size();
+    Value zero = w.constant(0, w.vectorOf(data.element, at.lanes));
+    auto total = w.loop(0, table.taps, 1, {zero}, [&](Ix t, ValueRange sum) -> SmallVector<Value> {
+      Tap tap = along ? tapOf(table, t, at.at[d], at.lanes, at.mask) : tapOf(table, t, at.at[d], 1, {});
+      return {plus(sum[0], combined(before, tap, d, at.lanes), at)};
+    });
+    group.finish(total[0], space, at);
   }
 };
 

@@ -17,6 +17,17 @@ namespace ingot::onnx {
 
 static bool given(Value v) { return present(v) && !(isStatic(v) && ranked(v).getNumElements() == 0); }
 
+/// An axis of `d` elements that stay what they are.
+static AxisResize axisOf(ResizeOp op, int64_t d) {
+  AxisResize axis;
+  axis.from = axis.to = d;
+  axis.mode = op.getMode(), axis.coordinates = op.getCoordinateTransformationMode(),
+  axis.nearestMode = op.getNearestMode();
+  axis.cubicA = op.getCubicCoeffA().convertToFloat();
+  axis.excludeOutside = op.getExcludeOutside(), axis.antialias = op.getAntialias();
+  return axis;
+}
+
 /// One entry for each axis of the operand; nothing when scales or sizes are not constant yet. Failure: they contradict
 /// the operand.
 static FailureOr<std::optional<SmallVector<AxisResize>>> axesOf(ResizeOp op) {
@@ -52,11 +63,7 @@ static FailureOr<std::optional<SmallVector<AxisResize>>> axesOf(ResizeOp op) {
   }
   SmallVector<AxisResize> result(data.getRank());
   for (auto [axis, d] : llvm::zip_equal(result, data.getShape())) {
-    axis.from = axis.to = d;
-    axis.mode = op.getMode(), axis.coordinates = op.getCoordinateTransformationMode(),
-    axis.nearestMode = op.getNearestMode();
-    axis.cubicA = op.getCubicCoeffA().convertToFloat();
-    axis.excludeOutside = op.getExcludeOutside(), axis.antialias = op.getAntialias();
+    axis = axisOf(op, d);
   }
   StringRef policy = op.getKeepAspectRatioPolicy();
   float common = policy == "not_larger" ? INFINITY : 0;
@@ -101,7 +108,8 @@ namespace {
 struct OpenAxis {
   int64_t axis;
   Size from, to;
-  std::optional<float> scale; ///< absent: to / from
+  Size wanted;                ///< what sizes says, where that is not what becomes of it
+  std::optional<float> scale; ///< when it is known: a constant
   int64_t entry;              ///< among the axes that scales, sizes and roi speak of
 };
 } // namespace
@@ -130,17 +138,24 @@ static bool keepsAll(ResizeOp op, const OpenAxis &a, size_t axes) {
   return a.from.is(1) || (roi.size() == 2 * axes && roi[a.entry] == 0.0 && roi[axes + a.entry] == 1.0);
 }
 
-/// The axes that a Resize with open sizes changes; nothing for forms that only constants serve.
-static std::optional<SmallVector<OpenAxis>> openAxesOf(ResizeOp op) {
-  static constexpr StringRef coordinates[] = {"half_pixel",         "asymmetric",           "align_corners",
-                                              "pytorch_half_pixel", "tf_half_pixel_for_nn", "tf_crop_and_resize"};
-  bool crops = op.getCoordinateTransformationMode() == "tf_crop_and_resize";
+/// With a policy all axes are scaled alike, by the least or the largest of what their sizes ask for.
+static Size alike(ArrayRef<OpenAxis> axes, const Size &from, bool least) {
+  Size best = Size::unknown();
+  for (const OpenAxis &a : axes) { // rounded to the nearest
+    Size length = max(a.from, 1), to = floorDiv(Size(2) * from * a.wanted + length, Size(2) * length);
+    best = best.isUnknown() ? to : least ? min(best, to) : max(best, to);
+  }
+  return best;
+}
+
+/// All axes that a Resize with open sizes speaks of; nothing where it is not known what becomes of them.
+static std::optional<SmallVector<OpenAxis>> givenAxesOf(ResizeOp op) {
   auto data = ranked(op.getData());
   auto scales = given(op.getScales()) ? floatsOf(op.getScales()) : std::nullopt;
   auto sizes = given(op.getSizes()) ? sizesIn(op.getSizes()) : std::nullopt;
-  if (!isSized(op.getData()) || (!scales && !sizes) || op.getMode() == "cubic" || op.getAntialias() ||
-      op.getExcludeOutside() || op.getKeepAspectRatioPolicy() != "stretch" ||
-      !llvm::is_contained(coordinates, op.getCoordinateTransformationMode())) {
+  bool crops = op.getCoordinateTransformationMode() == "tf_crop_and_resize";
+  bool stretches = given(op.getScales()) && op.getAntialias() && !scales; // as far as only data tells
+  if (!isSized(op.getData()) || (!scales && !sizes) || stretches) {
     return std::nullopt;
   }
   SmallVector<int64_t> axes =
@@ -157,9 +172,27 @@ static std::optional<SmallVector<OpenAxis>> openAxesOf(ResizeOp op) {
     }
     Size from = sizeOf(data, *axis);
     float scale = scales ? static_cast<float>((*scales)[i]) : 0;
-    Size to = scales ? scaled(from, scale) : (*sizes)[i];
-    OpenAxis a{*axis, from, to, scales ? std::optional(scale) : std::nullopt, static_cast<int64_t>(i)};
-    if (crops ? !keepsAll(op, a, axes.size()) : !(to == from && (!scales || scale == 1))) {
+    Size to = sizes ? (*sizes)[i] : scaled(from, scale);
+    result.push_back({*axis, from, to, to, scales ? std::optional(scale) : std::nullopt, static_cast<int64_t>(i)});
+  }
+  return result;
+}
+
+/// Those of them that it changes.
+static std::optional<SmallVector<OpenAxis>> openAxesOf(ResizeOp op) {
+  auto axes = givenAxesOf(op);
+  StringRef policy = op.getKeepAspectRatioPolicy();
+  bool scales = given(op.getScales()), crops = op.getCoordinateTransformationMode() == "tf_crop_and_resize";
+  if (!axes) {
+    return std::nullopt;
+  }
+  SmallVector<OpenAxis> result;
+  for (OpenAxis a : *axes) {
+    if (!scales && policy != "stretch") {
+      a.to = alike(*axes, a.from, policy == "not_larger");
+    }
+    bool stays = a.to == a.from && (scales ? a.scale == 1.0F : policy == "stretch");
+    if (crops ? !keepsAll(op, a, axes->size()) : !stays) {
       result.push_back(a);
     }
   }
@@ -180,6 +213,11 @@ LogicalResult ResizeOp::inferTypes(SmallVectorImpl<Type> &types) {
       shape = sizesOf(data);
       for (const OpenAxis &a : *open) {
         shape[a.axis] = a.to;
+        // Nothing cannot become something.
+        Size least = given(getScales()) ? Size(0) : min(a.to, 1);
+        if (!a.from.atLeast(1) && !least.is(0) && failed(require(*this, a.from, max(a.from, least)))) {
+          return emitOpError("cannot resize axis ") << a.axis << " of " << data;
+        }
       }
     }
     types.push_back(sizedType(shape, data.getElementType()));
@@ -265,6 +303,23 @@ struct OpenExpansion {
   Value least(Value a, Value b) { return f.op("Min", {a, b}); }
   Value most(Value a, Value b) { return f.op("Max", {a, b}); }
 
+  /// Result elements for an operand element, rank 0.
+  Value scaleOf(const OpenAxis &a) {
+    if (a.scale) {
+      return number(*a.scale);
+    }
+    if (given(op.getScales())) {
+      return f.cast(f.op("Gather", {op.getScales(), makeInteger(f.b, f.loc, a.entry)}), f.b.getF32Type(), 1);
+    }
+    StringRef policy = op.getKeepAspectRatioPolicy();
+    if (policy == "stretch") {
+      return f.div(floatOf(a.to), floatOf(a.from));
+    }
+    SmallVector<Value> all = llvm::map_to_vector(
+        *givenAxesOf(op), [&](const OpenAxis &b) { return f.div(floatOf(b.wanted), floatOf(b.from)); });
+    return f.op(policy == "not_larger" ? "Min" : "Max", all);
+  }
+
   /// Where each result position lies in the operand, [to].
   Value original(const OpenAxis &a) {
     Value x = f.cast(f.countTo(f.scalar(a.to)), f.b.getF32Type(), 1);
@@ -276,7 +331,7 @@ struct OpenExpansion {
       Value last = most(floatOf(a.to - 1), number(1));
       return f.div(f.mul(x, floatOf(a.from - 1)), last);
     }
-    Value scale = a.scale ? number(*a.scale) : f.div(floatOf(a.to), floatOf(a.from));
+    Value scale = scaleOf(a);
     if (mode == "asymmetric") {
       return f.div(x, scale);
     }
@@ -285,6 +340,10 @@ struct OpenExpansion {
       return x;
     }
     x = f.sub(x, number(0.5));
+    if (mode == "half_pixel_symmetric") {
+      Value length = floatOf(a.from), adjustment = f.div(floatOf(a.to), f.mul(scale, length));
+      return f.add(f.mul(f.div(length, number(2)), f.sub(number(1), adjustment)), x);
+    }
     // With one result element pytorch takes the first.
     return mode == "half_pixel" ? x : f.mul(x, least(floatOf(a.to - 1), number(1)));
   }
@@ -335,8 +394,7 @@ struct OpenExpansion {
     StringRef mode = op.getNearestMode();
     Value below = f.op("Floor", {x});
     if (mode == "simple") { // opsets before 11
-      Value scale = a.scale ? number(*a.scale) : f.div(floatOf(a.to), floatOf(a.from));
-      return f.op("Where", {f.op("Less", {scale, number(1)}), f.op("Ceil", {x}), below});
+      return f.op("Where", {f.op("Less", {scaleOf(a), number(1)}), f.op("Ceil", {x}), below});
     }
     return mode == "floor"               ? below
            : mode == "ceil"              ? f.op("Ceil", {x})
@@ -344,29 +402,112 @@ struct OpenExpansion {
                                          : f.op("Ceil", {f.sub(x, number(0.5))});
   }
 
+  /// How many elements a result element is made of.
+  Size tapsOf(const OpenAxis &a) {
+    int64_t reach = op.getMode() == "cubic" ? 2 : 1;
+    if (!op.getAntialias()) {
+      return 2 * reach;
+    }
+    if (a.scale) {
+      return 2 * static_cast<int64_t>(std::ceil(static_cast<double>(reach) / std::min(1.0F, *a.scale)));
+    }
+    StringRef policy = op.getKeepAspectRatioPolicy();
+    Size half = Size::unknown();
+    for (const OpenAxis &b : policy == "stretch" ? SmallVector<OpenAxis>{a} : *givenAxesOf(op)) {
+      Size one = ceilDiv(Size(reach) * b.from, max(b.wanted, 1));
+      half = half.isUnknown() ? one : policy == "not_smaller" ? min(half, one) : max(half, one);
+    }
+    return Size(2) * max(half, reach);
+  }
+
+  Value cubicWeight(Value distance) {
+    double c = op.getCubicCoeffA().convertToDouble();
+    Value x = f.abs(distance);
+    Value near = f.add(f.mul(f.mul(f.sub(f.mul(number(c + 2), x), number(c + 3)), x), x), number(1));
+    Value far = f.mul(number(c), f.sub(f.mul(f.add(f.mul(f.sub(x, number(5)), x), number(8)), x), number(4)));
+    Value outer = f.op("Where", {f.op("Less", {x, number(2)}), far, number(0)});
+    return f.op("Where", {f.op("LessOrEqual", {x, number(1)}), near, outer});
+  }
+
+  /// Positions and weights of an axis, [taps, to]: what tableOf() gives of numbers.
+  std::pair<Value, Value> filter(const OpenAxis &a, Value x) {
+    Size taps = tapsOf(a);
+    Value tap = f.cast(f.countTo(f.scalar(taps)), f.b.getF32Type(), 1);
+    x = f.reshapeTo(x, {1, a.to});
+    Value first = f.sub(f.op("Floor", {x}), floatOf(floorDiv(taps, 2) - 1));
+    Value at = f.add(first, f.reshapeTo(tap, {taps, 1})), distance = f.sub(at, x);
+    if (op.getAntialias()) {
+      distance = f.mul(distance, least(scaleOf(a), number(1)));
+    }
+    Value weight = op.getMode() == "cubic" ? cubicWeight(distance) : most(f.sub(number(1), f.abs(distance)), number(0));
+    Value last = floatOf(a.from - 1);
+    if (op.getExcludeOutside()) {
+      Value inside = f.op("And", {f.op("GreaterOrEqual", {at, number(0)}), f.op("LessOrEqual", {at, last})});
+      weight = f.op("Where", {inside, weight, number(0)});
+    }
+    if (op.getExcludeOutside() || op.getAntialias()) {
+      Value sum = f.reduce("ReduceSum", weight, {0}, /*keepdims=*/true);
+      weight = f.div(weight, f.op("Where", {f.op("Equal", {sum, number(0)}), number(1), sum}));
+    }
+    return {f.cast(most(least(at, last), number(0)), f.b.getI32Type(), 6), weight};
+  }
+
+  /// The tables of an axis; constants where nothing depends on the run.
+  std::pair<Value, Value> tables(const OpenAxis &a) {
+    bool isNearest = op.getMode() == "nearest", crops = op.getCoordinateTransformationMode() == "tf_crop_and_resize";
+    bool known = a.from.isNumber() && a.to.isNumber() && !crops &&
+                 (a.scale || (!given(op.getScales()) && op.getKeepAspectRatioPolicy() == "stretch"));
+    if (known && !a.from.is(0)) {
+      AxisResize axis = axisOf(op, a.from.number());
+      axis.to = a.to.number();
+      axis.scale = a.scale ? *a.scale : static_cast<float>(axis.to) / static_cast<float>(axis.from);
+      AxisTable table = tableOf(axis);
+      auto shape = [&](Type element) { return tensorOf({table.taps, axis.to}, element); };
+      return {makeConstant(f.b, f.loc, constantFromIntegers(shape(f.b.getI32Type()), table.index)),
+              makeConstant(f.b, f.loc, constantFromFloats(shape(f.b.getF32Type()), table.weight))};
+    }
+    Value x = original(a);
+    if (isNearest) {
+      Value index = row(a, nearest(a, x), true);
+      return {index, f.cast(index, f.b.getF32Type(), 1)};
+    }
+    if (op.getMode() == "cubic" || op.getAntialias() || op.getExcludeOutside()) {
+      return filter(a, x);
+    }
+    Value first = f.op("Floor", {x}), share = f.sub(x, first);
+    Value rows[] = {row(a, first, true), row(a, f.add(first, number(1)), true)};
+    Value shares[] = {row(a, f.sub(number(1), share), false), row(a, share, false)};
+    return {f.op("Concat", rows, {f.integer("axis", 0)}), f.op("Concat", shares, {f.integer("axis", 0)})};
+  }
+
+  Value interpolate(Value x, ArrayRef<Value> tables, ArrayRef<int64_t> axes) {
+    SmallVector<Value> operands{x};
+    llvm::append_range(operands, tables);
+    return f.op("Interpolate", operands,
+                {f.b.getNamedAttr("axes", f.b.getDenseI64ArrayAttr(axes)),
+                 f.b.getNamedAttr("nearest", f.b.getBoolAttr(op.getMode() == "nearest"))});
+  }
+
   Value run(ArrayRef<OpenAxis> axes) {
     Type element = elementOf(op.getData());
     bool isNearest = op.getMode() == "nearest";
-    SmallVector<Value> operands{op.getData()};
+    bool direct = isNearest ? !element.isInteger(1) : isa<FloatType>(element);
+    Type through = direct ? element : isNearest ? Type(f.b.getIntegerType(8, false)) : f.b.getF32Type();
+    Value y = f.cast(op.getData(), through, numberOfElement(through));
+    SmallVector<Value> together;
     SmallVector<int64_t> resized;
     for (const OpenAxis &a : axes) {
-      Value x = original(a), index, weight;
-      if (isNearest) {
-        index = row(a, nearest(a, x), true);
-        weight = f.cast(index, f.b.getF32Type(), 1);
+      auto [index, weight] = tables(a);
+      weight = through.isF64() ? f.cast(weight, through, 11) : weight;
+      if (sizeOf(ranked(index), 0).isNumber()) {
+        together.append({index, weight});
+        resized.push_back(a.axis);
       } else {
-        Value first = f.op("Floor", {x}), share = f.sub(x, first);
-        Value rows[] = {row(a, first, true), row(a, f.add(first, number(1)), true)};
-        Value shares[] = {row(a, f.sub(number(1), share), false), row(a, share, false)};
-        index = f.op("Concat", rows, {f.integer("axis", 0)});
-        weight = f.op("Concat", shares, {f.integer("axis", 0)});
+        y = interpolate(y, {index, weight}, {a.axis});
       }
-      operands.append({index, element.isF64() ? f.cast(weight, element, 11) : weight});
-      resized.push_back(a.axis);
     }
-    Value y = f.op("Interpolate", operands,
-                   {f.b.getNamedAttr("axes", f.b.getDenseI64ArrayAttr(resized)),
-                    f.b.getNamedAttr("nearest", f.b.getBoolAttr(isNearest))});
+    y = resized.empty() ? y : interpolate(y, together, resized);
+    y = f.cast(y, element, numberOfElement(element));
     return op.getCoordinateTransformationMode() == "tf_crop_and_resize" ? filled(y, axes) : y;
   }
 };
@@ -378,10 +519,6 @@ LogicalResult ResizeOp::decompose(PatternRewriter &rewriter) {
     return failure();
   }
   if (!*axes && isSized(getY())) {
-    Type element = elementOf(getData());
-    if (!isa<FloatType>(element) && (getMode() != "nearest" || element.isInteger(1))) {
-      return failure();
-    }
     auto open = openAxesOf(*this);
     if (!open) { // of a scalar the result is sized, whatever is not known
       return failure();
