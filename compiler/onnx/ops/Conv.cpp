@@ -25,9 +25,10 @@ static LogicalResult checkOperands(Operation *op, RankedTensorType x, RankedTens
   if (!w || w.isDynamicDim(0) || w.isDynamicDim(1)) {
     return success();
   }
-  int64_t channels = x.getDimSize(1), expected = transposed ? w.getDimSize(0) : w.getDimSize(1) * group;
-  if (!ShapedType::isDynamic(channels) && channels != expected) {
-    return op->emitOpError("input has ") << channels << " channels, the weights are for " << expected;
+  // The weights say how many channels an open axis has.
+  int64_t expected = transposed ? w.getDimSize(0) : w.getDimSize(1) * group;
+  if (Size channels = sizeOf(x, 1); failed(require(op, channels, expected))) {
+    return op->emitOpError("input has ") << channels.text() << " channels, the weights are for " << expected;
   }
   if (w.getDimSize(0) % group) {
     return op->emitOpError("group of ") << group << " does not divide " << w.getDimSize(0) << " channels";

@@ -24,15 +24,16 @@ static LogicalResult checkAxis(Operation *op, Value x, int64_t axis) {
   return success();
 }
 
-/// Checks that operands have one value for each of `channels`, or of `groups` where those are allowed.
+/// Checks that operands have one value for each channel, which says how many an open axis has, or for each of `groups`
+/// where those are allowed.
 static LogicalResult checkPerChannel(Operation *op, ValueRange operands, Value x, int64_t groups = 0) {
   auto type = ranked(x);
-  int64_t channels = type && type.getRank() > 1 ? type.getDimSize(1) : ShapedType::kDynamic;
+  Size channels = type && type.getRank() > 1 ? sizeOf(type, 1) : Size::unknown();
   for (Value v : operands) {
     auto own = ranked(v);
-    int64_t count = own && own.getRank() == 1 ? own.getDimSize(0) : channels;
-    bool known = !ShapedType::isDynamic(channels) && !ShapedType::isDynamic(count);
-    if (own && (own.getRank() != 1 || (known && count != channels && count != groups))) {
+    Size count = own && own.getRank() == 1 ? sizeOf(own, 0) : channels;
+    bool fits = (groups > 0 && count.is(groups)) || succeeded(require(op, channels, count));
+    if (own && (own.getRank() != 1 || !fits)) {
       return op->emitOpError("operand of type ") << own << " does not have a value for each channel of " << type;
     }
   }
@@ -85,16 +86,14 @@ bool LogSoftmaxOp::readsThrough(unsigned) { return true; }
 /// One where the position is that of the first maximum.
 LogicalResult HardmaxOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getInput());
-  if (!type || !type.hasStaticShape()) {
+  if (!type || !isSized(getInput())) {
     return failure();
   }
   Formula f(rewriter, getLoc());
   int64_t axis = *normalAxis(getAxis(), type.getRank());
-  SmallVector<int64_t> shape(type.getRank() - axis, 1);
-  shape[0] = type.getDimSize(axis);
-  Value positions = makeConstant(
-      rewriter, getLoc(),
-      constantFromIntegers(tensorOf(shape, rewriter.getI64Type()), llvm::to_vector(llvm::seq<int64_t>(0, shape[0]))));
+  Sizes shape(type.getRank() - axis, 1);
+  shape[0] = sizeOf(type, axis);
+  Value positions = f.reshapeTo(f.countTo(f.scalar(shape[0])), shape);
   Value best = f.op("ArgMax", {getInput()}, {f.integer("axis", axis), f.integer("keepdims", 1)});
   Value hit = f.op("Equal", {best, positions});
   rewriter.replaceOp(*this, f.op("Where", {hit, f.number(1, getInput()), f.number(0, getInput())}));
@@ -207,8 +206,10 @@ LogicalResult InstanceNormalizationOp::decompose(PatternRewriter &rewriter) {
 
 LogicalResult GroupNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto type = ranked(getX());
-  int64_t groups = getNumGroups(), channels = type && type.getRank() > 1 ? type.getDimSize(1) : ShapedType::kDynamic;
-  if (type && (type.getRank() < 2 || groups < 1 || (!ShapedType::isDynamic(channels) && channels % groups))) {
+  int64_t groups = getNumGroups();
+  Size channels = type && type.getRank() > 1 && groups > 0 ? sizeOf(type, 1) : Size::unknown();
+  if (type && (type.getRank() < 2 || groups < 1 ||
+               failed(require(*this, channels, Size(groups) * floorDiv(channels, groups))))) {
     return emitOpError("the channels of ") << type << " do not divide into " << groups << " groups";
   }
   auto bad = checkPerChannel(*this, {getScale(), getBias()}, getX(), groups);
@@ -216,24 +217,24 @@ LogicalResult GroupNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 /// Before opset 21 scale and bias were per group: each is repeated for the group's channels.
-static Value spread(Formula &f, Value v, int64_t groups, int64_t channels) {
-  if (ranked(v).getDimSize(0) == channels) {
+static Value spread(Formula &f, Value v, int64_t groups, const Size &channels) {
+  if (Size count = sizeOf(ranked(v), 0); count == channels || !count.is(groups)) {
     return v;
   }
   Value column = f.reshape(v, {groups, 1});
-  return f.reshape(f.op("Expand", {column, makeIntegers(f.b, f.loc, {groups, channels / groups})}), {channels});
+  Value wide = f.op("Expand", {column, makeSizes(f.b, f.loc, {groups, floorDiv(channels, groups)})});
+  return f.reshapeTo(wide, {channels});
 }
 
 LogicalResult GroupNormalizationOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getX());
-  if (!type || !isSized(getX()) || type.getRank() < 2 || type.isDynamicDim(1) || !isStatic(getScale()) ||
-      !isStatic(getBias())) {
+  if (!type || !isSized(getX()) || type.getRank() < 2 || !isSized(getScale()) || !isSized(getBias())) {
     return failure();
   }
-  int64_t rank = type.getRank(), groups = getNumGroups(), channels = type.getDimSize(1);
+  int64_t rank = type.getRank(), groups = getNumGroups();
   Formula f(rewriter, getLoc());
   Sizes sizes = sizesOf(type);
-  Size inGroup = product(ArrayRef(sizes).drop_front(2)) * Size(channels / groups);
+  Size channels = sizes[1], inGroup = product(ArrayRef(sizes).drop_front(2)) * floorDiv(channels, groups);
   Value rows = f.reshapeTo(getX(), {sizes[0], groups, inGroup});
   Value y = f.reshapeTo(standardized(f, rows, 2, getEpsilon().convertToDouble()), sizes);
   y = f.mul(y, perChannel(f, spread(f, getScale(), groups, channels), rank));

@@ -76,7 +76,7 @@ static LogicalResult upgradeRecurrent(Node &node) {
   return success();
 }
 
-/// What does not fit of the inputs behind R: biases, lengths, first states, peepholes.
+/// What does not fit of the inputs behind R: biases, lengths, first states, peepholes. Open sizes are required to.
 static std::string misfit(const Recurrent &r, int64_t hidden, Size batch) {
   int64_t ways = r.ways();
   Sizes state = r.batchFirst() ? Sizes{batch, ways, hidden} : Sizes{ways, batch, hidden};
@@ -93,9 +93,9 @@ static std::string misfit(const Recurrent &r, int64_t hidden, Size batch) {
       continue;
     }
     Sizes have = sizesOf(type);
-    bool fits = have.size() == shape.size() && llvm::all_of(llvm::zip_equal(have, shape), [](auto pair) {
+    bool fits = have.size() == shape.size() && llvm::all_of(llvm::zip_equal(have, shape), [&](auto pair) {
                   const auto &[a, b] = pair;
-                  return a == b || !a.isNumber() || !b.isNumber();
+                  return succeeded(require(r.op, a, b));
                 });
     if (!fits) {
       return (name + " has the shape " + textOf(have) + ", expected " + textOf(shape)).str();
@@ -129,7 +129,7 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
   };
   if (differs(tr.getDimSize(0), ways) || differs(tr.getDimSize(1), r.gates * hidden) ||
       differs(tw.getDimSize(0), ways) || differs(tw.getDimSize(1), r.gates * hidden) ||
-      differs(tw.getDimSize(2), tx.getDimSize(2))) {
+      failed(require(r.op, sizeOf(tx, 2), sizeOf(tw, 2)))) {
     return r.op->emitOpError("W of type ")
            << tw << " and R of type " << tr << " do not fit X of type " << tx << " and " << r.gates << " gates";
   }

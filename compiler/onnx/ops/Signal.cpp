@@ -1,6 +1,7 @@
 // A Fourier transform of n samples is a product with a matrix of cosines and sines, a constant: for the lengths of
-// speech and spectrograms (up to 2048 samples) that is one good product instead of log n passes over memory. Frames of
-// STFT are gathered from the signal. Windows are formulas of the sample's number.
+// speech and spectrograms (up to 2048 samples) that is one good product instead of log n passes over memory. Where the
+// run tells n, it computes the matrix. Frames of STFT are gathered from the signal. Windows are formulas of the
+// sample's number.
 #include "compiler/onnx/ops/Signal.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -65,13 +66,13 @@ namespace {
 /// What is known of one transform.
 struct Transform {
   int64_t axis = 0;
-  int64_t given = 0;  ///< samples, or bins, along the axis
-  int64_t length = 0; ///< of the transform
+  Size given, length; ///< samples, or bins, along the axis; of the transform
   int64_t parts = 0;  ///< of a number that goes in: real, or real and imaginary
   bool inverse = false, onesided = false;
   bool realResult() const { return inverse && onesided; }
-  int64_t used() const { return std::min(given, realResult() ? length / 2 + 1 : length); }
-  int64_t gives() const { return onesided && !inverse ? length / 2 + 1 : length; }
+  Size used() const { return min(given, realResult() ? floorDiv(length, 2) + 1 : length); }
+  Size gives() const { return onesided && !inverse ? floorDiv(length, 2) + 1 : length; }
+  bool isKnown() const { return given.isNumber() && length.isNumber(); }
 };
 } // namespace
 
@@ -94,25 +95,23 @@ static FailureOr<std::optional<Transform>> transformOf(DFTOp op) {
   }
   t.axis = *normal, t.parts = sizes.back().number();
   t.inverse = op.getInverse(), t.onesided = op.getOnesided();
-  Size given = sizes[t.axis];
-  Size length = present(op.getDftLength()) ? numberIn(op.getDftLength())
-                : t.realResult()           ? Size(2) * (given - Size(1))
-                                           : given;
-  if (length.isUnknown() || given.isUnknown()) {
+  t.given = sizes[t.axis];
+  t.length = present(op.getDftLength()) ? numberIn(op.getDftLength())
+             : t.realResult()           ? Size(2) * (t.given - Size(1))
+                                        : t.given;
+  if (t.length.isUnknown() || t.given.isUnknown()) {
     return Result();
   }
-  if (!length.isNumber() || !given.isNumber()) {
-    return op.emitOpError("the length of a transform must be known when the model is compiled"), failure();
-  }
-  t.given = given.number(), t.length = length.number();
-  if (t.length < 1) {
-    return op.emitOpError("transforms ") << t.length << " samples", failure();
+  if (t.length.isNumber() ? t.length.number() < 1 : failed(require(op, t.length, max(t.length, 1)))) {
+    return op.emitOpError("transforms ") << t.length.text() << " samples", failure();
   }
   if (t.onesided && !t.inverse && t.parts == 2) {
     return op.emitOpError("gives one side of the transform of complex numbers, which has two"), failure();
   }
-  if (std::max(t.length, t.given) > mostNumbers || t.used() * t.parts > mostNumbers / (2 * t.gives())) {
-    return op.emitOpError("transforms of ") << t.length << " samples are unsupported", failure();
+  bool large = t.isKnown() && (std::max(t.length.number(), t.given.number()) > mostNumbers ||
+                               t.used().number() * t.parts > mostNumbers / (2 * t.gives().number()));
+  if (large) {
+    return op.emitOpError("transforms of ") << t.length.text() << " samples are unsupported", failure();
   }
   return Result(t);
 }
@@ -146,14 +145,50 @@ LogicalResult DFTOp::upgrade(Node &node) {
   return success();
 }
 
+/// The matrix of a transform whose length the run tells, in the form of matrixOf(). Turns are counted in integers and
+/// taken from -1/2 to 1/2, so that their angles are exact enough.
+static Value openMatrixOf(Formula &f, const Transform &t, Type element) {
+  int64_t wide = numberOfElement(element);
+  Size rows = t.used(), columns = t.gives();
+  Value row = f.reshapeTo(f.countTo(f.scalar(rows)), {rows, 1, 1, 1});
+  Value column = f.reshapeTo(f.countTo(f.scalar(columns)), {columns, 1});
+  Value n = f.scalar(t.length), turned = f.op("Mod", {f.mul(row, column), n});
+  Value beyond = f.op("Greater", {f.mul(turned, f.scalar(2)), n});
+  turned = f.op("Where", {beyond, f.sub(turned, n), turned});
+  Value length = f.cast(n, element, wide), angle = f.div(f.cast(turned, element, wide), length);
+  angle = f.mul(angle, f.number(t.inverse ? 2 * M_PI : -2 * M_PI, angle));
+  Value real = f.op("Cos", {angle}), imaginary = f.op("Sin", {angle});
+  if (t.inverse) {
+    Value weight = f.div(f.number(1, angle), length);
+    if (t.realResult()) {
+      Value twice = f.mul(row, f.scalar(2));
+      Value single = f.op("Or", {f.op("Equal", {twice, f.scalar(0)}), f.op("Equal", {twice, n})});
+      weight = f.op("Where", {single, weight, f.mul(weight, f.number(2, weight))});
+    }
+    real = f.mul(real, weight), imaginary = f.mul(imaginary, weight);
+  }
+  auto beside = [&](Value a, Value b, int64_t axis) { return f.op("Concat", {a, b}, {f.integer("axis", axis)}); };
+  bool one = t.realResult();
+  Value matrix = one ? real : beside(real, imaginary, 3);
+  if (t.parts == 2) { // times i
+    Value minus = f.op("Neg", {imaginary});
+    matrix = beside(matrix, one ? minus : beside(minus, real, 3), 1);
+  }
+  return f.reshapeTo(matrix, {rows * Size(t.parts), columns * Size(one ? 1 : 2)});
+}
+
 /// Rows: the parts of each number that goes in; columns: the parts of each that comes out.
 static Value matrixOf(Formula &f, const Transform &t, Type element) {
-  int64_t parts = t.realResult() ? 1 : 2, columns = t.gives() * parts, n = t.length;
-  SmallVector<double> numbers(t.used() * t.parts * columns);
-  for (int64_t row = 0; row < t.used(); ++row) {
+  if (!t.isKnown()) {
+    return openMatrixOf(f, t, element);
+  }
+  int64_t rows = t.used().number(), gives = t.gives().number(), n = t.length.number();
+  int64_t parts = t.realResult() ? 1 : 2, columns = gives * parts;
+  SmallVector<double> numbers(rows * t.parts * columns);
+  for (int64_t row = 0; row < rows; ++row) {
     // Of a spectrum's one side: each bin but the first, and the middle one, stands for two.
     double weight = !t.inverse ? 1 : t.realResult() && row != 0 && 2 * row != n ? 2.0 / n : 1.0 / n;
-    for (int64_t k = 0; k < t.gives(); ++k) {
+    for (int64_t k = 0; k < gives; ++k) {
       double angle = 2 * M_PI * static_cast<double>(row * k % n) / static_cast<double>(n) * (t.inverse ? 1 : -1);
       double real = std::cos(angle) * weight, imaginary = std::sin(angle) * weight;
       double *to = numbers.data() + row * t.parts * columns + k * parts;
@@ -169,7 +204,7 @@ static Value matrixOf(Formula &f, const Transform &t, Type element) {
       }
     }
   }
-  return makeConstant(f.b, f.loc, constantFromFloats(tensorOf({t.used() * t.parts, columns}, element), numbers));
+  return makeConstant(f.b, f.loc, constantFromFloats(tensorOf({rows * t.parts, columns}, element), numbers));
 }
 
 LogicalResult DFTOp::decompose(PatternRewriter &rewriter) {
@@ -190,12 +225,12 @@ LogicalResult DFTOp::decompose(PatternRewriter &rewriter) {
   bool moves = axis != rank - 2;
   auto turned = [&](Value v, ArrayRef<int64_t> order) { return moves ? f.transpose(v, order) : v; };
   x = turned(x, there);
-  if ((*t)->used() < (*t)->given) {
-    auto one = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
+  if (!((*t)->used() == (*t)->given)) {
+    auto one = [&](const Size &n) { return makeSizes(f.b, f.loc, {n}); };
     x = f.op("Slice", {x, one(0), one((*t)->used()), one(rank - 2), Value()});
   }
   Sizes sizes = sizesOf(ranked(x)), flat(sizes.begin(), sizes.end() - 2);
-  flat.push_back((*t)->used() * (*t)->parts);
+  flat.push_back((*t)->used() * Size((*t)->parts));
   Value y = f.op("MatMul", {f.reshapeTo(x, flat), matrixOf(f, **t, elementOf(x))});
   sizes[rank - 2] = (*t)->gives(), sizes[rank - 1] = (*t)->realResult() ? 1 : 2;
   rewriter.replaceOp(*this, turned(f.reshapeTo(y, sizes), back));

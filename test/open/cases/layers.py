@@ -59,3 +59,48 @@ def linear_attention():
         for output in c.op("LinearAttention", q, k, v, past, decay, beta, outputs=2, q_num_heads=heads, kv_num_heads=shared, update_rule=rule):
             c.output(output)
     return c.each(batch=[1, 3], steps=[1, 2, 17])
+
+
+@case
+def transforms_of_open_length():
+    c = Case(20)
+    axis, one = lambda n: c.constant(np.array(n)), lambda n: c.constant(np.array(n))
+    x, z = c.input("b", "n", 1), c.input("b", "n", 2)
+    c.output(c.op("DFT", x, "", axis(1))), c.output(c.op("DFT", z, "", axis(1)))
+    c.output(c.op("DFT", x, "", axis(1), onesided=1)), c.output(c.op("DFT", z, "", axis(-2), inverse=1))
+    c.output(c.op("DFT", c.input("n", "b", 2), one(9), axis(0))), c.output(c.op("DFT", x, c.op("Squeeze", c.op("Shape", c.input("m"))), axis(1)))
+    return c.each(b=[1, 3], n=[1, 2, 7, 8, 60], m=[1, 12])
+
+
+@case
+def spectra_back():
+    c = Case(20)
+    c.output(c.op("DFT", c.input("b", "bins", 2), "", c.constant(np.array(1)), inverse=1, onesided=1))
+    return c.at(b=[1, 3], bins=[2, 3, 8, 33])
+
+
+@case
+def channels_that_weights_fix():
+    """Open axes that have one length only: the run is checked, all else is computed for it."""
+    c = Case(21)
+    x = c.input("b", "c", "h", "w")
+    y = c.op("Relu", c.op("Conv", x, c.weights(16, 3, 3, 3), pads=[1, 1, 1, 1]))
+    c.output(y)
+    c.output(c.op("Conv", c.input("b", "one", "h", "w"), c.weights(39, 1, 1, 3)))
+    c.output(c.op("ConvTranspose", c.input("b", "c8", "h", "w"), c.weights(8, 4, 2, 2), strides=[2, 2]))
+    for kind, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
+        c.output(c.op(kind, c.input("w", "b", "features"), c.weights(1, gates * 6, 5), c.weights(1, gates * 6, 6), c.weights(1, 2 * gates * 6), hidden_size=6))
+    c.output(c.op("GroupNormalization", c.input("b", "c8", "h"), c.weights(8), c.weights(8), num_groups=2))
+    c.output(c.op("InstanceNormalization", c.input("b", "c8", "h"), c.weights(8), c.weights(8)))
+    c.output(c.op("InstanceNormalization", c.input("b", "one", "h"), c.weights(1), c.weights(1)))
+    c.output(c.op("BatchNormalization", c.input("b", "c8", "h"), c.weights(8), c.weights(8), c.weights(8), c.constant(np.ones(8, np.float32))))
+    c.output(c.op("LayerNormalization", c.input("b", "h", "c8"), c.weights(8), c.weights(8)))
+    return c.each(b=[1, 3], c=[3], h=[3, 9], w=[3, 16], one=[1], c8=[8], features=[5])
+
+
+@case
+def groups_of_open_channels():
+    c = Case(18)
+    c.output(c.op("GroupNormalization", c.input("b", "c", "w"), c.weights(3), c.weights(3), num_groups=3))
+    c.output(c.op("Hardmax", c.input("b", "c", "w"), axis=1)), c.output(c.op("Hardmax", c.input("b", "w")))
+    return c.each(b=[1, 2], c=[3, 6, 24], w=[1, 7, 16])
