@@ -139,6 +139,10 @@ LogicalResult tellBodies(State &s, Body &body) {
       if (symbol.name == importer::symbolOf("", 0, name)) {
         symbol.sizes = choice.sizes;
         symbol.others = choice.others;
+        for (int64_t size : choice.sizes) { // its body may take what the general one refuses
+          symbol.least = std::min(symbol.least, size);
+          symbol.most = symbol.most < 0 ? -1 : std::max(symbol.most, size);
+        }
       }
     }
   }

@@ -1,6 +1,7 @@
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/ops/Attention.h"
+#include "compiler/pipeline/Constraints.h"
 #include "compiler/pipeline/State.h"
 
 using namespace mlir;
@@ -28,39 +29,6 @@ static int32_t typeNumber(Type t) {
   }
 }
 
-/// What the facts `most - symbol` and `symbol - least` say, and a check that the symbol is a number.
-static plan::SymbolInfo symbolInfo(const std::string &name, llvm::ArrayRef<support::Size> facts,
-                                   llvm::ArrayRef<onnx::SizeCheck> checks) {
-  plan::SymbolInfo info;
-  info.name = name;
-  auto bounded = [&](const support::Size &fact) {
-    const auto *check = llvm::find_if(checks, [&](const onnx::SizeCheck &c) { return c.text == fact.text(); });
-    std::string by = check == checks.end() || check->node.empty() ? "--dim" : "node '" + check->node + "'";
-    if (!llvm::StringRef(info.boundedBy).contains(by)) {
-      info.boundedBy += (info.boundedBy.empty() ? "" : ", ") + by;
-    }
-  };
-  for (const support::Size &fact : facts) {
-    support::Size most = fact + support::Size::symbol(name), least = support::Size::symbol(name) - fact;
-    if (most.isNumber() && (info.most < 0 || most.number() < info.most)) {
-      info.most = most.number();
-      bounded(fact);
-    }
-    if (least.isNumber() && least.number() > info.least) {
-      info.least = least.number();
-      bounded(fact);
-    }
-  }
-  for (const onnx::SizeCheck &check : checks) {
-    auto [symbol, number] = llvm::StringRef(check.text).split('=');
-    if (symbol == name && !number.getAsInteger(10, info.most)) {
-      info.least = info.most;
-      info.boundedBy = "node '" + check.node + "'";
-    }
-  }
-  return info;
-}
-
 static plan::TensorInfo tensorInfo(Type type, StringAttr name, const std::string &fallback) {
   auto t = cast<RankedTensorType>(type);
   plan::TensorInfo info;
@@ -84,30 +52,6 @@ static std::string placesOf(const std::string &symbol, llvm::ArrayRef<plan::Tens
   return text;
 }
 
-std::string requirementText(llvm::StringRef check) {
-  auto [left, right] = check.split('=');
-  if (right == "0" && left.consume_front("apart(")) { // "apart(a,b)=0"
-    int depth = 0;
-    size_t comma = left.find_if([&](char c) { return (depth += c == '(' ? 1 : c == ')' ? -1 : 0) == 0 && c == ','; });
-    return (left.take_front(comma) + " = " + left.drop_front(comma + 1).drop_back() + ", or one of them is 1").str();
-  }
-  if (!right.empty()) {
-    return (left + " = " + right).str();
-  }
-  std::optional<support::Size> size = support::Size::parse(check);
-  std::vector<std::string> names;
-  if (size) {
-    size->eachSymbol([&](llvm::StringRef name) { names.push_back(name.str()); });
-  }
-  if (names.size() == 1) { // a bound?
-    support::Size symbol = support::Size::symbol(names[0]), most = *size + symbol, least = symbol - *size;
-    if (most.isNumber() || least.isNumber()) {
-      return names[0] + (most.isNumber() ? " <= " : " >= ") + (most.isNumber() ? most : least).text();
-    }
-  }
-  return (check + " >= 0").str();
-}
-
 /// Gives the sizes that the run finds names: "boxes_dim0", after the first output that has one.
 static void nameFound(plan::ModelInfo &info, const support::Bounds &bounds) {
   for (plan::TensorInfo &output : info.outputs) {
@@ -129,6 +73,33 @@ static void nameFound(plan::ModelInfo &info, const support::Bounds &bounds) {
   }
 }
 
+/// The symbols with their bounds, and what else runs are checked for.
+static void describeChecks(func::FuncOp function, plan::ModelInfo &info) {
+  SymbolBounds bounds;
+  std::vector<std::string> symbols = onnx::symbolsOf(function, function.getArgumentTypes());
+  for (const std::string &name : symbols) {
+    bounds[name] = {};
+  }
+  info.requirements = solveChecks(onnx::checksOf(function), bounds);
+  info.symbols.clear();
+  for (const std::string &name : symbols) {
+    const Bound &bound = bounds[name];
+    info.symbols.push_back({name, bound.most, bound.least, placesOf(name, info.inputs), bound.by()});
+  }
+  function.getBody().walk([&](Operation *op) { // ends of branches have their own
+    SymbolBounds inside = bounds;
+    std::vector<plan::RequirementInfo> others = solveChecks(onnx::checksOf(op), inside);
+    for (const auto &[name, bound] : inside) {
+      if (bound.least != bounds[name].least || bound.most != bounds[name].most) {
+        others.push_back({boundText(name, bound), bound.node()});
+      }
+    }
+    for (const plan::RequirementInfo &other : others) {
+      info.requirements.push_back({other.text + ", where this branch is taken", other.node});
+    }
+  });
+}
+
 void describe(func::FuncOp function, plan::ModelInfo &info) {
   info.inputs.clear(), info.outputs.clear();
   for (auto [i, t] : llvm::enumerate(function.getArgumentTypes())) {
@@ -140,22 +111,7 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
     info.outputs.push_back(
         tensorInfo(t, function.getResultAttrOfType<StringAttr>(i, "onnx.name"), "output" + std::to_string(i)));
   }
-  info.symbols.clear();
-  support::Facts facts = onnx::factsOf(function);
-  std::vector<onnx::SizeCheck> checks = onnx::checksOf(function);
-  for (const std::string &name : onnx::symbolsOf(function, function.getArgumentTypes())) {
-    info.symbols.push_back(symbolInfo(name, facts.sizes(), checks));
-    info.symbols.back().from = placesOf(name, info.inputs);
-  }
-  info.requirements.clear();
-  for (const onnx::SizeCheck &check : checks) {
-    info.requirements.push_back({requirementText(check.text), check.node});
-  }
-  function.getBody().walk([&](Operation *op) { // ends of branches have their own
-    for (const onnx::SizeCheck &check : onnx::checksOf(op)) {
-      info.requirements.push_back({requirementText(check.text) + ", where this branch is taken", check.node});
-    }
-  });
+  describeChecks(function, info);
   info.found.clear();
   nameFound(info, onnx::boundsOf(function));
 }

@@ -82,9 +82,6 @@ void joinBodies(State &state, void (*build)(State &state, Body &body, Result &te
 /// Names, types and sizes of the function's arguments and results, from its type and attributes.
 void describe(mlir::func::FuncOp function, plan::ModelInfo &info);
 
-/// A check of sizes for people: "a = b", "seq <= 512".
-std::string requirementText(llvm::StringRef check);
-
 /// The nodes of the function as imported.
 std::vector<GraphNode> describeNodes(mlir::func::FuncOp function);
 

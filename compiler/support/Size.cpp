@@ -260,6 +260,11 @@ std::optional<Symbol> Size::asSymbol() const {
   return factor ? factor->symbol : std::nullopt;
 }
 
+std::optional<std::pair<Size, Size>> Size::asCall(Call call) const {
+  const Factor *f = single();
+  return f && !f->symbol && f->call == call ? std::optional(std::pair(f->a, f->b)) : std::nullopt;
+}
+
 bool Size::isFound() const { return sum && sum->isFound; }
 bool Size::divides() const { return sum && sum->divides; }
 

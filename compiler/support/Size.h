@@ -108,6 +108,8 @@ public:
   std::string text() const;
   /// The symbol that this size is; nothing: it is more or less than one.
   std::optional<Symbol> asSymbol() const;
+  /// The operands, where the size is such a call and nothing else.
+  std::optional<std::pair<Size, Size>> asCall(Call call) const;
 
   /// Whether both are known and equal whatever the symbols are.
   friend bool operator==(const Size &a, const Size &b) { return !a.isUnknown() && same(a, b); }
@@ -152,7 +154,8 @@ public:
   void eachSymbol(llvm::function_ref<void(Symbol)> f) const;
 
   /// The size computed in another arithmetic: T has + and *, is made from int64_t, and call(which, a, b) gives the
-  /// calls: Div, of floor kind, Min and Max, which the others come down to; where T is Size all of them.
+  /// calls: Div, of floor kind, Min and Max, which the others come down to; where T is Size, or has a member
+  /// takesAllCalls, all of them.
   template <typename T> struct Arithmetic {
     llvm::function_ref<T(Symbol)> symbol;
     llvm::function_ref<T(Call, T, T)> call;
@@ -218,7 +221,7 @@ struct Sum : llvm::FoldingSetNode {
 /// A call.
 template <typename T> T Size::lowered(const detail::Factor &f, const Arithmetic<T> &in) {
   T a = f.a.compute(in), b = f.b.compute(in);
-  if constexpr (!std::is_same_v<T, Size>) {
+  if constexpr (!std::is_same_v<T, Size> && !requires { T::takesAllCalls; }) {
     T one(static_cast<int64_t>(1)), less(static_cast<int64_t>(-1));
     auto distance = [&](const T &x, const T &y) { return in.call(Call::Max, x + less * y, y + less * x); };
     if (f.call == Call::Broadcast) { // 0 where one is 0, else the larger

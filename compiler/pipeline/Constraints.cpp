@@ -1,0 +1,233 @@
+// A check that speaks of one symbol is solved by bisection: interval arithmetic tells of most ranges of the symbol that
+// all its sizes pass or that none does, and the others are halved. That is exact for what shapes are computed with
+// (sums, floor divisions, min and max), whether it grows with the symbol or not.
+#include "compiler/pipeline/Constraints.h"
+#include <set>
+
+using namespace llvm;
+using ingot::support::Size;
+
+namespace ingot::pipeline {
+namespace {
+
+/// A run cannot have longer axes; see lower/SizeChecks.h.
+constexpr int64_t longest = int64_t(1) << 40;
+/// Ranges that are looked at for one check: sizes that pass here and there (multiples of 7) are not told one by one.
+constexpr int mostRanges = 2000;
+
+using Intervals = std::vector<std::pair<int64_t, int64_t>>; ///< ascending, not adjacent
+
+/// What a size adds and what it takes away, each without negative coefficients.
+struct Parts {
+  static constexpr bool takesAllCalls = true;
+  Size added, taken;
+  explicit Parts(int64_t number) : added(std::max<int64_t>(number, 0)), taken(std::max<int64_t>(-number, 0)) {}
+  Parts(Size added, Size taken) : added(std::move(added)), taken(std::move(taken)) {}
+};
+Parts operator+(const Parts &a, const Parts &b) { return {a.added + b.added, a.taken + b.taken}; }
+Parts operator*(const Parts &a, const Parts &b) {
+  return {a.added * b.added + a.taken * b.taken, a.added * b.taken + a.taken * b.added};
+}
+
+Parts partsOf(const Size &size) {
+  return size.compute<Parts>({[](support::Symbol symbol) { return Parts(Size(symbol), 0); },
+                              [](support::Call call, const Parts &a, const Parts &b) {
+                                return Parts(Size::call(call, a.added - a.taken, b.added - b.taken), 0);
+                              }});
+}
+
+/// A check taken apart: a size that is 0 (`isEqual`) or not negative.
+struct Check {
+  Size size;
+  bool isEqual;
+  const onnx::SizeCheck *of;
+
+  explicit Check(const onnx::SizeCheck &check) : of(&check) {
+    auto [a, b] = StringRef(check.text).split('=');
+    isEqual = !b.empty();
+    size = isEqual ? *Size::parse(a) - *Size::parse(b) : *Size::parse(a);
+  }
+
+  /// Whether it says of two symbols that they are the same.
+  bool ofSymbols() const {
+    Parts parts = partsOf(size);
+    return isEqual && parts.added.asSymbol() && parts.taken.asSymbol();
+  }
+
+  /// Whether all sizes of a range pass, or none; nothing when that is not clear.
+  std::optional<bool> passes(const std::optional<support::Range> &range) const {
+    if (!range || !range->least || !range->most) {
+      return std::nullopt;
+    }
+    if (*range->most < 0 || (isEqual && *range->least > 0)) {
+      return false;
+    }
+    return *range->least >= 0 && (!isEqual || *range->most == 0) ? std::optional(true) : std::nullopt;
+  }
+};
+
+/// Finds the sizes of the check's only symbol that pass.
+class Solver {
+public:
+  explicit Solver(const Check &check) : check(check) {}
+
+  /// Nothing where they are no few ranges.
+  std::optional<Intervals> solve() {
+    look(0, longest);
+    return left >= 0 ? std::optional(passing) : std::nullopt;
+  }
+
+private:
+  const Check &check;
+  Intervals passing;
+  int left = mostRanges;
+
+  void look(int64_t from, int64_t to) {
+    if (--left < 0) {
+      return;
+    }
+    std::optional<bool> passes =
+        check.passes(support::safeRangeOf(check.size, [&](support::Symbol) { return support::Range{from, to}; }));
+    if (!passes && from < to) {
+      int64_t middle = from + (to - from) / 2;
+      look(from, middle);
+      look(middle + 1, to);
+    } else if (passes.value_or(false)) {
+      if (!passing.empty() && passing.back().second + 1 == from) {
+        passing.back().second = to;
+      } else {
+        passing.emplace_back(from, to);
+      }
+    }
+  }
+};
+
+std::set<std::string> symbolsOf(const Size &size) {
+  std::set<std::string> names;
+  size.eachSymbol([&](support::Symbol symbol) { names.insert(symbol.str()); });
+  return names;
+}
+
+support::Range rangeOf(const SymbolBounds &bounds, StringRef symbol) {
+  auto known = bounds.find(symbol.str());
+  if (known == bounds.end()) {
+    return {0, {}};
+  }
+  return {known->second.least, known->second.most < 0 ? std::nullopt : std::optional(known->second.most)};
+}
+
+/// Symbols that checks say to be the same as others.
+using Aliases = std::map<std::string, std::string>;
+
+/// The size for symbols within the bounds.
+Size simplified(const Size &size, const SymbolBounds &bounds, const Aliases &aliases) {
+  auto range = [&](const Size &s) {
+    return support::rangeOf(s, [&](support::Symbol symbol) { return rangeOf(bounds, symbol); });
+  };
+  auto symbol = [&](support::Symbol name) {
+    auto alias = aliases.find(name.str());
+    for (auto next = alias; next != aliases.end(); next = aliases.find(next->second)) {
+      alias = next;
+    }
+    support::Range known = rangeOf(bounds, name);
+    return known.least == known.most ? Size(*known.least)
+           : alias == aliases.end()  ? Size(name)
+                                     : Size::symbol(alias->second);
+  };
+  auto call = [&](support::Call kind, const Size &a, const Size &b) {
+    Size made = Size::call(kind, a, b);
+    support::Range whole = range(made), difference = range(a - b);
+    if (whole.least && whole.least == whole.most) {
+      return Size(*whole.least);
+    }
+    bool more = difference.least && *difference.least >= 0, less = difference.most && *difference.most <= 0;
+    bool chooses = kind == support::Call::Min || kind == support::Call::Max;
+    return !chooses || (!more && !less) ? made : (kind == support::Call::Max) == more ? a : b;
+  };
+  return size.compute<Size>({symbol, call});
+}
+
+/// Narrows the bound to sizes that pass. False: they are no range.
+bool narrow(Bound &bound, const Intervals &passing, const std::string &node) {
+  if (passing.size() != 1) {
+    return false;
+  }
+  auto [least, most] = passing.front();
+  if (least > bound.least) {
+    bound.least = least, bound.leastNode = node;
+  }
+  if (most < longest && (bound.most < 0 || most < bound.most)) {
+    bound.most = most, bound.mostNode = node;
+  }
+  return true;
+}
+
+} // namespace
+
+std::string Bound::by() const {
+  auto author = [](const std::string &node) { return node.empty() ? "--dim" : "node '" + node + "'"; };
+  std::string text = mostNode ? author(*mostNode) : "";
+  if (leastNode && leastNode != mostNode) {
+    text += (text.empty() ? "" : ", ") + author(*leastNode);
+  }
+  return text;
+}
+
+std::string boundText(const std::string &symbol, const Bound &bound) {
+  if (bound.least == bound.most) {
+    return symbol + " = " + std::to_string(bound.least);
+  }
+  if (bound.most < 0) {
+    return symbol + " >= " + std::to_string(bound.least);
+  }
+  return bound.least == 0 ? symbol + " <= " + std::to_string(bound.most)
+                          : symbol + ": " + std::to_string(bound.least) + " to " + std::to_string(bound.most);
+}
+
+static std::string textOf(const Parts &parts, bool isEqual) {
+  std::optional<std::pair<Size, Size>> axes = parts.added.asCall(support::Call::Apart);
+  if (axes && isEqual && parts.taken.is(0)) {
+    return axes->first.text() + " = " + axes->second.text() + ", or one of them is 1";
+  }
+  return parts.added.text() + (isEqual ? " = " : " >= ") + parts.taken.text();
+}
+
+std::vector<plan::RequirementInfo> solveChecks(ArrayRef<onnx::SizeCheck> checks, SymbolBounds &bounds) {
+  std::vector<Check> unsolved;
+  for (const onnx::SizeCheck &text : checks) {
+    Check check(text);
+    std::set<std::string> names = symbolsOf(check.size);
+    auto bound = names.size() == 1 ? bounds.find(*names.begin()) : bounds.end();
+    std::optional<Intervals> passing = bound == bounds.end() ? std::nullopt : Solver(check).solve();
+    if (!passing || !narrow(bound->second, *passing, text.node)) {
+      unsolved.push_back(check);
+    }
+  }
+  std::vector<plan::RequirementInfo> told;
+  std::set<std::string> texts;
+  Aliases aliases;
+  // First those that say of two symbols that they are the same.
+  std::vector<Check> inOrder;
+  for (bool ofSymbols : {true, false}) {
+    llvm::copy_if(unsolved, std::back_inserter(inOrder),
+                  [&](const Check &check) { return check.ofSymbols() == ofSymbols; });
+  }
+  for (const Check &check : inOrder) {
+    Size size = simplified(check.size, bounds, aliases);
+    support::Range range = support::rangeOf(size, [&](support::Symbol symbol) { return rangeOf(bounds, symbol); });
+    if (check.isEqual ? check.passes(range).value_or(false) : range.least && *range.least >= 0) {
+      continue;
+    }
+    Parts parts = partsOf(size.isNumber() ? check.size : size);
+    if (check.ofSymbols() && parts.added.asSymbol() && parts.taken.asSymbol()) {
+      aliases[parts.taken.text()] = parts.added.text();
+    }
+    std::string text = textOf(parts, check.isEqual);
+    if (texts.insert(text).second) {
+      told.push_back({text, check.of->node});
+    }
+  }
+  return told;
+}
+
+} // namespace ingot::pipeline
