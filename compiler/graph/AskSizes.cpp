@@ -5,6 +5,7 @@
 // and where the function may not ask for such, the op stays as it is and is refused later.
 #include "compiler/graph/AskSizes.h"
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/InData.h"
 #include "compiler/onnx/LoopSizes.h"
@@ -16,6 +17,7 @@
 #include "compiler/onnx/ops/Rearrange.h"
 #include "compiler/onnx/ops/Resize.h"
 #include "compiler/onnx/ops/Shape.h"
+#include "compiler/onnx/ops/Signal.h"
 #include "compiler/onnx/ops/Spread.h"
 #include "compiler/onnx/ops/TopK.h"
 
@@ -58,13 +60,26 @@ public:
       }
       return askList(1);
     }
+    if (auto pad = dyn_cast<onnx::PadOp>(op)) {
+      return ask(pad);
+    }
+    if (auto resize = dyn_cast<onnx::ResizeOp>(op)) {
+      return askList(3) || askScales(resize);
+    }
+    if (auto transform = dyn_cast<onnx::DFTOp>(op)) {
+      return askList(1) || askAxis(transform);
+    }
+    if (auto frames = dyn_cast<onnx::STFTOp>(op)) {
+      bool step = askFrames(1, /*cut=*/true);
+      return askFrames(3, /*cut=*/false) || step;
+    }
     if (isa<onnx::Col2ImOp>(op)) {
       bool image = askList(1);
       return askList(2) || image; // of blocks: bounds of their own would multiply to far too much memory
     }
     return isa<onnx::ConstantOfShapeOp>(op) ? askList(0)
            : isa<onnx::TileOp>(op)          ? askList(1)
-           : isa<onnx::ResizeOp>(op)        ? askList(3)
+           : isa<onnx::MaxUnpoolOp>(op)     ? askList(2)
                                             : false;
   }
 
@@ -89,6 +104,145 @@ private:
       }
     }
     setOperand(operand, sizes);
+    return true;
+  }
+
+  /// A pad is what is put there less what is taken away: both are sizes.
+  bool ask(onnx::PadOp pad) {
+    auto type = onnx::ranked(pad.getData()), given = onnx::ranked(pad.getPads()), axes = onnx::ranked(pad.getAxes());
+    auto known = onnx::integersOf(pad.getAxes());
+    if ((onnx::sizesIn(pad.getPads()) && (!axes || known)) || !onnx::isSized(pad.getData()) || !given ||
+        !onnx::isSized(pad.getPads()) || !mayRead(Size::unknown())) {
+      return false;
+    }
+    int64_t rank = type.getRank();
+    Value pads = pad.getPads(), bad;
+    if (axes && !known && onnx::isSized(pad.getAxes())) {
+      Size count = support::product(onnx::sizesOf(axes));
+      Axes all = axesIn(pad.getAxes(), count, rank);
+      bad = f.op("Or", {all.outside, namedTwice(all)});
+      Value columns = f.mul(f.reshapeTo(i64(pads), {2, count, 1}), all.each);
+      pads = f.reshapeTo(f.reduce("ReduceSum", columns, {1}, /*keepdims=*/false), {2 * rank});
+      pad.getAxesMutable().assign(onnx::makeNone(f.b, f.loc));
+      known.reset();
+    } else if ((axes && !known) || !onnx::isStatic(pads)) {
+      return false;
+    }
+    SmallVector<int64_t> places = known ? *known : llvm::to_vector(llvm::seq<int64_t>(0, rank));
+    int64_t n = static_cast<int64_t>(places.size());
+    if (onnx::ranked(pads).getNumElements() != 2 * n) {
+      return false;
+    }
+    Sizes sizes(2 * n, 0);
+    for (auto [i, place] : llvm::enumerate(places)) {
+      auto axis = onnx::normalAxis(place, rank);
+      if (!axis) {
+        return false;
+      }
+      auto at = static_cast<int64_t>(i);
+      Size d = onnx::sizeOf(type, *axis), before = InData::known({pads, at}), after = InData::known({pads, n + at});
+      if (before.isUnknown() || after.isUnknown()) {
+        std::tie(before, after) = padsIn(number({pads, at}), number({pads, n + at}), d, bad);
+      }
+      sizes[at] = before, sizes[n + at] = after;
+    }
+    pad.getPadsMutable().assign(list(sizes));
+    return true;
+  }
+  Value number(Element e) { return f.reshape(element(e), {}); }
+  /// Of an axis of `d` elements. The result's size is a symbol of its own: sums would multiply to long expressions.
+  std::pair<Size, Size> padsIn(Value before, Value after, const Size &d, Value bad) {
+    static constexpr int64_t far = int64_t(1) << 41; // no size, and nothing overflows
+    Value zero = f.scalar(0), all = f.scalar(d);
+    auto clamp = [&](Value v) { return f.op("Max", {f.op("Min", {v, f.scalar(far)}), f.scalar(-far)}); };
+    before = clamp(before), after = clamp(after);
+    Value cut = f.op("Min", {before, zero}), left = f.add(f.add(all, cut), f.op("Min", {after, zero}));
+    Value wrong = f.op("Less", {left, zero});
+    Value total = orNegative(bad ? f.op("Or", {bad, wrong}) : wrong, f.add(f.add(all, before), after));
+    Size put = read(f.op("Max", {before, zero}), Size::unknown()) - read(f.sub(zero, cut), d);
+    return {put, read(total, Size::unknown()) - d - put};
+  }
+
+  /// Scales that data tells stay what they are beside the sizes that follow from them.
+  bool askScales(onnx::ResizeOp resize) {
+    Value scales = resize.getScales();
+    auto type = onnx::ranked(resize.getData()), sizes = onnx::ranked(resize.getSizes());
+    bool asks = onnx::present(scales) && onnx::isStatic(scales) && !onnx::floatsOf(scales) &&
+                onnx::isSized(resize.getData()) && mayRead(Size::unknown());
+    if (!asks || (sizes && sizes.getNumElements() != 0)) {
+      return false;
+    }
+    auto all = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+    ArrayRef<int64_t> axes = resize.getAxes().value_or(all);
+    if (onnx::ranked(scales).getNumElements() != static_cast<int64_t>(axes.size())) {
+      return false;
+    }
+    Type f32 = f.b.getF32Type();
+    Sizes results;
+    for (auto [i, given] : llvm::enumerate(axes)) {
+      auto axis = onnx::normalAxis(given, type.getRank());
+      if (!axis) {
+        return false;
+      }
+      Value index = onnx::makeInteger(f.b, f.loc, static_cast<int64_t>(i));
+      Value scale = f.cast(f.op("Gather", {scales, index}, {f.integer("axis", 0)}), f32, 1);
+      Value length = f.op("Floor", {f.mul(f.cast(f.scalar(onnx::sizeOf(type, *axis)), f32, 1), scale)});
+      Value good = f.op("And", {f.op("Greater", {scale, f.number(0, scale)}),
+                                f.op("LessOrEqual", {length, f.number(static_cast<double>(1LL << 40), scale)})});
+      length = where(good, length, f.number(-1, scale));
+      results.push_back(read(i64(length), Size::unknown()));
+    }
+    resize.getSizesMutable().assign(list(results));
+    return true;
+  }
+
+  /// Which axis is transformed is one of a few: a branch for each.
+  bool askAxis(onnx::DFTOp transform) {
+    auto type = onnx::ranked(transform.getX());
+    if (lengthOf(transform.getAxis()) != 1 || !onnx::isSized(transform.getX()) || type.getRank() < 2) {
+      return false;
+    }
+    Value axis = f.reshape(element({transform.getAxis(), 0}), {});
+    axis = where(f.op("Less", {axis, f.scalar(0)}), f.add(axis, f.scalar(type.getRank())), axis);
+    Value y = transformedAlong(transform, axis, 0);
+    transform.getY().replaceAllUsesWith(y);
+    transform->erase();
+    return true;
+  }
+  /// Where `axis` is not less than `least`.
+  Value transformedAlong(onnx::DFTOp transform, Value axis, int64_t least) {
+    OpBuilder::InsertionGuard guard(f.b);
+    Value is = f.op("Equal", {axis, f.scalar(least)});
+    Type unknown = onnx::unrankedOf(onnx::elementOf(transform.getX()));
+    auto branch = onnx::IfOp::create(f.b, f.loc, TypeRange{unknown}, is);
+    auto yield = [&](Region &region, llvm::function_ref<Value()> value) {
+      f.b.setInsertionPointToEnd(&region.emplaceBlock());
+      onnx::YieldOp::create(f.b, f.loc, value());
+    };
+    yield(branch.getThenBranch(), [&] {
+      return f.op("DFT", {transform.getX(), transform.getDftLength(), onnx::makeInteger(f.b, f.loc, least)},
+                  {f.integer("inverse", static_cast<int64_t>(transform.getInverse())),
+                   f.integer("onesided", static_cast<int64_t>(transform.getOnesided()))});
+    });
+    if (least + 2 < onnx::ranked(transform.getX()).getRank()) {
+      yield(branch.getElseBranch(), [&] { return transformedAlong(transform, axis, least + 1); });
+    } else {
+      onnx::failInstead(branch.getElseBranch().emplaceBlock(), "the axis is none that can be transformed");
+    }
+    return succeeded(onnx::updateTypes(branch)) ? branch.getResult(0) : Value();
+  }
+
+  /// The step or length of STFT's frames: 1 at least; a step (`cut`) beyond the signal's end makes no difference.
+  bool askFrames(unsigned operand, bool cut) {
+    Value number = op->getOperand(operand);
+    auto signal = onnx::ranked(op->getOperand(0));
+    if (lengthOf(number) != 1 || !onnx::isSized(op->getOperand(0)) || signal.getRank() != 3) {
+      return false;
+    }
+    Size most = max(onnx::sizeOf(signal, 1), 1);
+    Value n = element({number, 0});
+    Value inside = cut ? f.op("Min", {n, one(most, n)}) : n;
+    setOperand(operand, {read(where(f.op("Less", {n, one(1, n)}), one(-1, n), inside), most)});
     return true;
   }
 

@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-InData::InData(Operation *op, PatternRewriter &rewriter) : op(op), f(rewriter, op->getLoc()), asking(askingIn(op)) {
-  rewriter.setInsertionPoint(op);
+InData::InData(Operation *op, OpBuilder &b) : op(op), f(b, op->getLoc()), asking(askingIn(op)) {
+  b.setInsertionPoint(op);
 }
 
 /// Where an element of a small tensor comes from, through what exporters put shapes together with.
@@ -28,7 +28,8 @@ static InData::Element originOf(InData::Element e) {
         }
         e.index -= length;
       }
-    } else if (isa<ReshapeOp, SqueezeOp, UnsqueezeOp, IdentityOp>(op) && isStatic(op->getOperand(0))) {
+    } else if (isa<ReshapeOp, SqueezeOp, UnsqueezeOp, IdentityOp>(op) && isStatic(op->getOperand(0)) &&
+               (ranked(op->getOperand(0)).getRank() <= 1 || ranked(op->getOperand(0)).getNumElements() == 1)) {
       e.tensor = op->getOperand(0);
     } else {
       break;

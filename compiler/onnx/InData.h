@@ -4,13 +4,12 @@
 #pragma once
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Found.h"
-#include "mlir/IR/PatternMatch.h"
 
 namespace ingot::onnx {
 
 class InData {
 public:
-  InData(mlir::Operation *op, mlir::PatternRewriter &rewriter);
+  InData(mlir::Operation *op, mlir::OpBuilder &b);
 
   mlir::Operation *op;
   Formula f;

@@ -2,6 +2,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
+#include "compiler/onnx/InData.h"
 #include "compiler/onnx/Interpolation.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
@@ -154,8 +155,7 @@ static std::optional<SmallVector<OpenAxis>> givenAxesOf(ResizeOp op) {
   auto scales = given(op.getScales()) ? floatsOf(op.getScales()) : std::nullopt;
   auto sizes = given(op.getSizes()) ? sizesIn(op.getSizes()) : std::nullopt;
   bool crops = op.getCoordinateTransformationMode() == "tf_crop_and_resize";
-  bool stretches = given(op.getScales()) && op.getAntialias() && !scales; // as far as only data tells
-  if (!isSized(op.getData()) || (!scales && !sizes) || stretches) {
+  if (!isSized(op.getData()) || (!scales && !sizes)) {
     return std::nullopt;
   }
   SmallVector<int64_t> axes =
@@ -410,6 +410,12 @@ struct OpenExpansion {
     }
     if (a.scale) {
       return 2 * static_cast<int64_t>(std::ceil(static_cast<double>(reach) / std::min(1.0F, *a.scale)));
+    }
+    if (given(op.getScales())) { // as many as data tells, but no result element needs more than all
+      Size most = Size(reach) * (a.from + 1);
+      Value far = f.op("Ceil", {f.div(number(static_cast<double>(reach)), least(scaleOf(a), number(1)))});
+      InData data(op, f.b);
+      return Size(2) * data.read(data.i64(least(far, floatOf(most))), most);
     }
     StringRef policy = op.getKeepAspectRatioPolicy();
     Size half = Size::unknown();

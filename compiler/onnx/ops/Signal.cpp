@@ -260,7 +260,7 @@ static FailureOr<Sizes> framesOf(STFTOp op) {
   if (window && failed(require(op, length, sizeOf(window, 0)))) {
     return op.emitOpError("has frames of ") << length.text() << " samples and a window of " << window, failure();
   }
-  Size frames = step.isNumber() ? floorDiv(sizes[1] - length, step) + Size(1) : Size::unknown();
+  Size frames = !step.isUnknown() ? floorDiv(sizes[1] - length, step) + Size(1) : Size::unknown();
   return Sizes{sizes[0], frames.isUnknown() ? frames : max(frames, 0), length, sizes[2]};
 }
 

@@ -175,13 +175,9 @@ LogicalResult MaxUnpoolOp::decompose(PatternRewriter &rewriter) {
     return failure();
   }
   Sizes sizes = *unpooled(*this), wanted = sizesOf(ranked(getY()));
-  SmallVector<int64_t> pads(2 * sizes.size(), 0);
+  Sizes pads(sizes.size(), 0);
   for (size_t i = 0; i < sizes.size(); ++i) {
-    Size more = wanted[i] - sizes[i];
-    if (!more.isNumber()) {
-      return failure();
-    }
-    pads[sizes.size() + i] = more.number();
+    pads.push_back(wanted[i] - sizes[i]);
   }
   Formula f(rewriter, getLoc());
   Size count = product(sizesOf(ranked(getX())));
@@ -189,7 +185,7 @@ LogicalResult MaxUnpoolOp::decompose(PatternRewriter &rewriter) {
   Value y = f.op("ScatterElements", {flat, indices, f.reshapeTo(getX(), {count})}, {f.integer("axis", 0)});
   y = f.reshapeTo(y, sizes);
   rewriter.replaceOp(*this,
-                     wanted == sizes ? y : f.op("Pad", {y, makeIntegers(rewriter, getLoc(), pads), Value(), Value()}));
+                     wanted == sizes ? y : f.op("Pad", {y, makeSizes(rewriter, getLoc(), pads), Value(), Value()}));
   return success();
 }
 
