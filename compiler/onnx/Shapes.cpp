@@ -246,7 +246,7 @@ std::vector<std::string> symbolsOf(Operation *function, TypeRange inputs) {
   return symbols;
 }
 
-/// Whether one is the other cut off by a limit, as rows of a table up to a sequence's length. They are taken to be
+/// Whether a limit cuts off what both are made of, as rows of a table up to a sequence's length. They are taken to be
 /// equal: what follows from that is worth more than a sequence beyond the end of a table of which one row is left.
 static bool isCutOff(const Size &x, const Size &y) {
   auto cuts = [](const Size &size) { // a limit of 1 is none of a table
@@ -255,7 +255,7 @@ static bool isCutOff(const Size &x, const Size &y) {
   };
   bool together = false;
   x.eachSymbol([&](support::Symbol symbol) { together |= y.mentions(symbol); });
-  return together && cuts(x) != cuts(y);
+  return together && (cuts(x) || cuts(y));
 }
 
 /// One axis of broadcast().
