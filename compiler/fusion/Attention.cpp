@@ -422,7 +422,7 @@ private:
     OperationState state(loc, onnx::AttendOp::getOperationName());
     state.addOperands({q.view.base, k.view.base, v.view.base});
     state.addOperands(others.getArrayRef());
-    state.addAttributes({text("walkQ", q.view), text("walkK", k.view), text("walkV", v.view),
+    state.addAttributes({walk("walkQ", q.view), walk("walkK", k.view), walk("walkV", v.view),
                          b.getNamedAttr("width", b.getI64IntegerAttr(width)),
                          b.getNamedAttr("valueWidth", b.getI64IntegerAttr(valueWidth)),
                          b.getNamedAttr("perm", b.getDenseI64ArrayAttr(perm)),
@@ -444,12 +444,10 @@ private:
     return op->getResult(0);
   }
 
-  NamedAttribute text(StringRef name, const FlatView &view) {
-    std::vector<std::string> texts = {view.offset.text()};
-    for (const Size &stride : view.strides) {
-      texts.push_back(stride.text());
-    }
-    return b.getNamedAttr(name, b.getStrArrayAttr(SmallVector<StringRef>(texts.begin(), texts.end())));
+  NamedAttribute walk(StringRef name, const FlatView &view) {
+    onnx::Sizes sizes = {view.offset};
+    llvm::append_range(sizes, view.strides);
+    return b.getNamedAttr(name, b.getAttr<onnx::SizesAttr>(sizes));
   }
 
   void write(Location loc, Value product, const IRMapping &outside, IRMapping &map) {

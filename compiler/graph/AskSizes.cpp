@@ -261,7 +261,7 @@ private:
       return false;
     }
     Operation *finder = onnx::createOp(f.b, f.loc, onnx::RangeSizeOp::getOperationName(), range->getOperands());
-    Size length = Size::symbol(onnx::foundBy(finder).getValue());
+    Size length = *onnx::foundBy(finder);
     Type element = onnx::elementOf(range.getStart());
     Value numbers = f.cast(f.countTo(f.scalar(length)), element, onnx::numberOfElement(element));
     f.b.setInsertionPoint(op);

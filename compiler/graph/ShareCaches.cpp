@@ -62,7 +62,7 @@ public:
     SmallVector<Attribute> free;
     for (const std::string &name : lengths) {
       if (!llvm::is_contained(left, name)) {
-        free.push_back(b.getStringAttr(name));
+        free.push_back(b.getAttr<onnx::SymbolAttr>(onnx::Symbol::chosen(name)));
       }
     }
     if (!free.empty()) {
@@ -140,9 +140,8 @@ private:
     cache.setType(onnx::sizedType(sizes, type.getElementType()));
     b.setInsertionPoint(concat);
     onnx::Formula f(b, concat.getLoc());
-    Value written = f.op("Append", {cache, rows},
-                         {f.integer("axis", static_cast<int64_t>(axis)),
-                          b.getNamedAttr(onnx::sizesName, b.getStrArrayAttr({past.text()}))});
+    Value written =
+        f.op("Append", {cache, rows}, {f.integer("axis", static_cast<int64_t>(axis)), f.sizes("sizes", {past})});
     auto first = [&](Value from, const Size &count) {
       int64_t at = static_cast<int64_t>(axis);
       return f.op("Slice", {from, onnx::makeIntegers(b, f.loc, {0}), onnx::makeSizes(b, f.loc, Sizes{count}),

@@ -113,7 +113,7 @@ static void collectFacts(func::FuncOp function) {
           continue;
         }
         facts = facts.with({fact});
-        onnx::addCheck(function, {fact.text(), onnx::nodeOf(op.getLoc())});
+        onnx::addCheck(function, {{fact}, onnx::nodeOf(op.getLoc())});
       }
     }
   }
@@ -132,13 +132,13 @@ static void collectChecks(func::FuncOp function) {
   function.getBody().walk([&](Operation *op) {
     Operation *owner = checksOwner(op->getBlock());
     for (const auto &[a, b] : onnx::requirementsOf(op)) {
-      onnx::addCheck(owner, {a.text() + "=" + b.text(), onnx::nodeOf(op->getLoc())});
+      onnx::addCheck(owner, {{a, b}, onnx::nodeOf(op->getLoc())});
     }
     for (Value v : op->getResults()) {
       if (auto type = onnx::ranked(v)) {
         for (const onnx::Size &size : onnx::sizesOf(type)) {
           if (mustCheck(size, facts)) {
-            onnx::addCheck(owner, {size.text(), onnx::nodeOf(op->getLoc())});
+            onnx::addCheck(owner, {{size}, onnx::nodeOf(op->getLoc())});
           }
         }
       }
@@ -148,7 +148,10 @@ static void collectChecks(func::FuncOp function) {
 
 /// Replaces an op that finds a size by an earlier one that finds the same.
 static bool mergeFinder(Operation *op, PatternRewriter &rewriter) {
-  StringAttr symbol = op->getNumOperands() && op->getNumRegions() == 0 ? onnx::foundBy(op) : StringAttr();
+  std::optional<onnx::Symbol> symbol;
+  if (op->getNumOperands() && op->getNumRegions() == 0) {
+    symbol = onnx::foundBy(op);
+  }
   if (!symbol) {
     return false;
   }
@@ -161,7 +164,7 @@ static bool mergeFinder(Operation *op, PatternRewriter &rewriter) {
     if (other->getName() == op->getName() && other->getBlock() == op->getBlock() && other->isBeforeInBlock(op) &&
         onnx::foundBy(other) && llvm::equal(other->getOperands(), op->getOperands()) &&
         attributes(other) == attributes(op)) {
-      onnx::replaceFound(op, symbol.getValue(), onnx::Size::symbol(onnx::foundBy(other).getValue()));
+      onnx::replaceFound(op, *symbol, *onnx::foundBy(other));
       rewriter.replaceOp(op, other->getResults());
       return true;
     }
@@ -176,8 +179,7 @@ static Operation *simplifySizes(onnx::SizesOp op, PatternRewriter &rewriter) {
   for (onnx::Size &size : sizes) {
     size = size.simplified(facts);
   }
-  auto isText = [](StringRef text, const onnx::Size &size) { return text == size.text(); };
-  if (llvm::equal(op.getValues().getAsValueRange<StringAttr>(), sizes, isText)) {
+  if (same(op.getValues().getValues(), sizes)) {
     return op;
   }
   rewriter.setInsertionPoint(op);
@@ -249,40 +251,24 @@ static LogicalResult walkForward(func::FuncOp function) {
   return success();
 }
 
+static bool isMentioned(const onnx::Growth &g, const onnx::SymbolSet &symbols) {
+  return (g.inside && symbols.count(*g.inside)) || symbols.count(g.behind);
+}
+
 /// The found sizes that ops, types and checks speak of.
-static std::set<std::string> mentionedSizes(func::FuncOp function) {
-  std::set<std::string> symbols;
+static onnx::SymbolSet mentionedSizes(func::FuncOp function) {
+  onnx::SymbolSet symbols;
   auto add = [&](const onnx::Size &size) {
     if (size.isFound()) {
-      size.eachSymbol([&](StringRef name) { symbols.insert(name.str()); });
+      size.eachSymbol([&](onnx::Symbol symbol) { symbols.insert(symbol); });
     }
   };
-  auto addType = [&](Value v) {
-    if (auto type = onnx::ranked(v); type && !v.use_empty()) {
-      llvm::for_each(onnx::sizesOf(type), add);
-    }
-  };
-  function.walk([&](Block *block) { llvm::for_each(block->getArguments(), addType); });
-  function.walk([&](Operation *op) {
-    llvm::for_each(op->getResults(), addType);
-    if (auto sizes = dyn_cast<onnx::SizesOp>(op)) {
-      llvm::for_each(*onnx::sizesIn(sizes), add);
-    }
-    llvm::for_each(onnx::listedSizes(op), add);
-    for (const onnx::Choice &choice : onnx::choicesOf(op)) {
-      add(choice.sizes[0]), add(choice.sizes[1]);
-    }
-    for (const onnx::SizeCheck &check : onnx::checksOf(op)) {
-      auto [a, b] = StringRef(check.text).split('=');
-      add(*onnx::Size::parse(a));
-      add(b.empty() ? onnx::Size(0) : *onnx::Size::parse(b));
-    }
-  });
+  function.walk([&](Operation *op) { onnx::walkSizes(op, add, onnx::growsName, /*used=*/true); });
   for (size_t before = 0; before != symbols.size();) { // what changes in a loop speaks of others, if it is spoken of
     before = symbols.size();
     function.walk([&](onnx::LoopOp loop) {
       for (const onnx::Growth &g : onnx::growthsOf(loop)) {
-        if (symbols.count(g.inside) || symbols.count(g.behind)) {
+        if (isMentioned(g, symbols)) {
           add(g.start), add(g.next);
         }
       }
@@ -293,11 +279,10 @@ static std::set<std::string> mentionedSizes(func::FuncOp function) {
 
 /// Leaves out what nobody mentions of the sizes that change in loops.
 static void removeIdleGrowths(func::FuncOp function) {
-  std::set<std::string> mentioned = mentionedSizes(function);
+  onnx::SymbolSet mentioned = mentionedSizes(function);
   function.walk([&](onnx::LoopOp loop) {
     SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
-    llvm::erase_if(growths,
-                   [&](const onnx::Growth &g) { return !mentioned.count(g.inside) && !mentioned.count(g.behind); });
+    llvm::erase_if(growths, [&](const onnx::Growth &g) { return !isMentioned(g, mentioned); });
     onnx::setGrowths(loop, growths);
   });
 }
@@ -312,9 +297,9 @@ static void removeIdleFinders(func::FuncOp function) {
         finders.push_back(op);
       }
     });
-    std::set<std::string> mentioned = finders.empty() ? std::set<std::string>() : mentionedSizes(function);
+    onnx::SymbolSet mentioned = finders.empty() ? onnx::SymbolSet() : mentionedSizes(function);
     for (Operation *op : finders) {
-      if (!mentioned.count(onnx::foundBy(op).str())) {
+      if (!mentioned.count(*onnx::foundBy(op))) {
         op->erase();
         again = true;
       }
@@ -424,7 +409,7 @@ static std::string whyUnsized(Operation *op, unsigned result) {
 /// is carried on. Null: there is none.
 static Operation *failsAtFirst(onnx::LoopOp loop) {
   for (const onnx::Growth &g : onnx::growthsOf(loop)) {
-    auto first = [&](const onnx::Size &size) { return size.replaced(support::Symbol::read(g.inside), g.start); };
+    auto first = [&](const onnx::Size &size) { return g.inside ? size.replaced(*g.inside, g.start) : size; };
     for (Operation &op : loop.block()) {
       for (const auto &[a, b] : onnx::requirementsOf(&op)) {
         onnx::Size difference = first(a) - first(b);

@@ -131,8 +131,7 @@ static bool takeIn(onnx::IfOp op, PatternRewriter &rewriter) {
 /// Takes the branch for sizes that are equal; a run in which they are not is refused.
 static Visit requireEqual(onnx::IfOp op, PatternRewriter &rewriter) {
   auto [sizes, then] = *onnx::equalityOf(op.getCondition());
-  onnx::addCheck(checksOwner(op->getBlock()),
-                 {sizes.first.text() + "=" + sizes.second.text(), onnx::nodeOf(op.getLoc())});
+  onnx::addCheck(checksOwner(op->getBlock()), {{sizes.first, sizes.second}, onnx::nodeOf(op.getLoc())});
   return takeBranch(op, then, rewriter);
 }
 
@@ -253,12 +252,12 @@ static std::optional<int> turnsOf(onnx::LoopOp loop) {
 
 /// How often it turned (0 or 1), and what has become of sizes, is no longer for a run to find.
 static void turned(onnx::LoopOp loop, int64_t times) {
-  if (StringAttr symbol = onnx::foundBy(loop)) {
-    onnx::replaceFound(loop, symbol.getValue(), times);
+  if (std::optional<onnx::Symbol> symbol = onnx::foundBy(loop)) {
+    onnx::replaceFound(loop, *symbol, times);
   }
   for (const onnx::Growth &g : onnx::growthsOf(loop)) {
-    if (!g.inside.empty()) {
-      onnx::replaceFound(loop, g.inside, g.start);
+    if (g.inside) {
+      onnx::replaceFound(loop, *g.inside, g.start);
     }
   }
   for (const onnx::Growth &g : onnx::growthsOf(loop)) {
@@ -334,7 +333,7 @@ static bool narrow(onnx::LoopOp loop, PatternRewriter &rewriter) {
 }
 
 /// Whether the op may fail on data, or does nothing, or speaks of sizes that the iteration finds.
-static bool mustStay(Operation *op, const std::set<std::string> &found) {
+static bool mustStay(Operation *op, const onnx::SymbolSet &found) {
   bool stays = onnx::speaksOf(op, found);
   op->walk([&](Operation *inner) {
     stays |= isa<onnx::Indexer, onnx::FailOp, onnx::LoopOp>(inner) || inner->hasTrait<OpTrait::IsTerminator>();
@@ -344,7 +343,7 @@ static bool mustStay(Operation *op, const std::set<std::string> &found) {
 
 static bool hoist(onnx::LoopOp loop) {
   bool moved = false;
-  std::set<std::string> found = onnx::foundInside(loop);
+  onnx::SymbolSet found = onnx::foundInside(loop);
   for (Operation &op : llvm::make_early_inc_range(loop.block().without_terminator())) {
     bool same = true;
     onnx::eachOutsideOperand(&op, [&](OpOperand &use) {

@@ -15,34 +15,34 @@ namespace ingot::graph {
 namespace {
 
 struct Solution {
-  std::string symbol;
+  support::Symbol symbol;
   int64_t value;
-  std::string check() const { return symbol + "=" + std::to_string(value); }
+  onnx::Sizes check() const { return {symbol, value}; }
 };
 
 /// What makes `a` and `b` equal, where that is one value of one symbol of the caller's.
 std::optional<Solution> solutionOf(const Size &a, const Size &b) {
   Size difference = a - b;
-  std::set<std::string> names;
-  difference.eachSymbol([&](StringRef name) { names.insert(name.str()); });
-  if (difference.isUnknown() || names.size() != 1 || support::Symbol::read(*names.begin()).isFound()) {
+  std::set<support::Symbol> symbols;
+  difference.eachSymbol([&](support::Symbol symbol) { symbols.insert(symbol); });
+  if (difference.isUnknown() || symbols.size() != 1 || symbols.begin()->isFound()) {
     return std::nullopt;
   }
-  auto at = [&](int64_t value) { return difference.evaluate([&](StringRef) { return std::optional(value); }); };
+  auto at = [&](int64_t value) { return difference.evaluate([&](support::Symbol) { return std::optional(value); }); };
   std::optional<int64_t> rest = at(0), next = at(1);
   int64_t factor, value;
   if (!rest || !next || __builtin_sub_overflow(*next, *rest, &factor) || factor == 0) {
     return std::nullopt;
   }
-  bool linear = difference == Size(factor) * Size::symbol(*names.begin()) + Size(*rest);
+  bool linear = difference == Size(factor) * *symbols.begin() + Size(*rest);
   if (!linear || __builtin_sub_overflow(0, *rest, &value) || value % factor || value / factor < 1) {
     return std::nullopt;
   }
-  return Solution{*names.begin(), value / factor};
+  return Solution{*symbols.begin(), value / factor};
 }
 
 bool isKnown(func::FuncOp function, const Solution &solution) {
-  return llvm::any_of(onnx::checksOf(function), [&](const auto &check) { return check.text == solution.check(); });
+  return llvm::any_of(onnx::checksOf(function), [&](const auto &check) { return same(check.sizes, solution.check()); });
 }
 
 void apply(func::FuncOp function, const Solution &solution, Operation *reason) {
@@ -51,13 +51,12 @@ void apply(func::FuncOp function, const Solution &solution, Operation *reason) {
   OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
   for (BlockArgument argument : function.getArguments()) {
     auto type = onnx::ranked(argument);
-    if (!type || llvm::none_of(onnx::sizesOf(type),
-                               [&](const Size &s) { return s.mentions(support::Symbol::read(solution.symbol)); })) {
+    if (!type || llvm::none_of(onnx::sizesOf(type), [&](const Size &s) { return s.mentions(solution.symbol); })) {
       continue;
     }
     onnx::Sizes sizes = onnx::sizesOf(type);
     for (Size &size : sizes) {
-      size = size.replaced(support::Symbol::read(solution.symbol), solution.value);
+      size = size.replaced(solution.symbol, solution.value);
     }
     Value known = onnx::Formula(b, reason->getLoc()).reshapeTo(argument, sizes);
     argument.replaceAllUsesExcept(known, known.getDefiningOp());

@@ -337,7 +337,7 @@ void Importer::bounds(func::FuncOp function, const ImportOptions &options) {
   onnx::Sizes facts;
   auto fact = [&](const onnx::Size &size) {
     facts.push_back(size);
-    onnx::addCheck(function, {size.text(), ""});
+    onnx::addCheck(function, {{size}, ""});
   };
   for (const auto &[name, bounds] : options.bounds) {
     std::string symbol = symbolOf("", 0, name);

@@ -138,7 +138,7 @@ private:
     if (ElementsAttr constant = onnx::constantOf(v)) {
       return onnx::makeConstant(b, v.getLoc(), onnx::reshaped(constant, type));
     }
-    return plan::ViewOp::create(b, v.getLoc(), type, v, "0");
+    return plan::ViewOp::create(b, v.getLoc(), type, v, b.getAttr<onnx::SizeAttr>(0));
   }
 
   /// The form of operand `i` in a blocked kernel.
@@ -179,7 +179,7 @@ private:
     }
     bool wholeBlocks = plan::blockedOf(v.getType()) || typeOf(v).getDimSize(1) % plan::blockedOf(type).getLanes() == 0;
     if (wholeBlocks && plan::sameMemoryAsPlain(typeOf(v)) && plan::sameMemoryAsPlain(type)) {
-      return known = plan::ViewOp::create(b, v.getLoc(), type, v, "0");
+      return known = plan::ViewOp::create(b, v.getLoc(), type, v, b.getAttr<onnx::SizeAttr>(0));
     }
     return known = reorder(b, v, type, user.getTarget());
   }
@@ -269,7 +269,7 @@ private:
                  producer->getBlock() == kernel->getBlock() && !llvm::is_contained(pieces, v) &&
                  producer->getNumResults() == 1;
       auto layout = plan::blockedOf(kernel.getResult(0).getType());
-      if (plan::blockedOf(v.getType()) != layout) { // a constant: row-major until now
+      if (!plan::blockedOf(v.getType()) != !layout) { // a constant: row-major until now
         pieces.push_back(reorder(b, v, plan::withLayout(typeOf(v), layout), kernel.getTarget()));
       } else {
         pieces.push_back(own ? v : copy(b, v, kernel.getTarget()));

@@ -14,13 +14,10 @@ static constexpr int64_t rowsHeld = 32;  ///< of a block
 static constexpr int64_t keysHeld = 128; ///< of a block
 static constexpr int64_t mostItems = 16;
 
-static Walked walkedBy(ArrayAttr texts) {
+static Walked walkedBy(onnx::SizesAttr sizes) {
   Walked walk;
-  for (Attribute text : texts) {
-    walk.strides.push_back(*Size::parse(cast<StringAttr>(text).getValue()));
-  }
-  walk.offset = walk.strides.front();
-  walk.strides.erase(walk.strides.begin());
+  walk.offset = sizes.getValues().front();
+  llvm::append_range(walk.strides, sizes.getValues().drop_front());
   return walk;
 }
 

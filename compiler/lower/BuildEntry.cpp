@@ -55,7 +55,7 @@ Entry::Entry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, 
   }
   if (auto buffers = function->getAttrOfType<ArrayAttr>("plan.buffers")) {
     for (auto buffer : buffers.getAsRange<ArrayAttr>()) {
-      bufferBytes.push_back(*Size::parse(cast<StringAttr>(buffer[0]).getValue()));
+      bufferBytes.push_back(cast<onnx::SizeAttr>(buffer[0]).getValue());
       buffersBelow.push_back(cast<DenseI64ArrayAttr>(buffer[1]).asArrayRef());
     }
   }
@@ -105,7 +105,7 @@ void Entry::buildRun() {
     arena();
   }
   for (const onnx::SizeCheck &check : onnx::checksOf(function)) {
-    if (onnx::isPresenceCheck(check.text)) {
+    if (check.isPresence()) {
       returnIfViolated(check);
     }
   }
@@ -122,7 +122,8 @@ void Entry::presence() {
   for (BlockArgument argument : function.getArguments()) {
     if (std::optional<unsigned> number = onnx::optionalInput(argument)) {
       Value there = w.compare(arith::CmpIPredicate::ne, w.address({inputs[argument], {}}), w.value(0));
-      w.symbols[onnx::presenceSymbol(*number)] = arith::IndexCastUIOp::create(w.b, w.loc, w.b.getIndexType(), there);
+      w.symbols[support::Symbol::presence(*number)] =
+          arith::IndexCastUIOp::create(w.b, w.loc, w.b.getIndexType(), there);
     }
   }
 }
@@ -195,14 +196,16 @@ void Entry::call(plan::LaunchOp launch) {
   for (Value v : launch.getIns()) {
     args.push_back(address(v, callee.getArgumentTypes()[args.size()]));
   }
-  unsigned places = launch.getNumResults() + !launch.scratchSize().is(0);
+  unsigned places = launch.getNumResults() + !launch.getScratchBytes().getValue().is(0);
   for (unsigned i = 0; i < places; ++i) {
     args.push_back(place(launch, i, 0, callee.getArgumentTypes()[args.size()]));
   }
-  for (StringRef name : launch.getSymbols().getAsValueRange<StringAttr>()) {
-    args.push_back(w.symbols.at(name.str()));
+  if (std::optional<onnx::SizesAttr> symbols = launch.getSymbols()) {
+    for (const Size &symbol : symbols->getValues()) {
+      args.push_back(w.symbols.at(*symbol.asSymbol()));
+    }
   }
-  Size items = launch.itemsSize();
+  Size items = launch.getItems().getValue();
   args.push_back(w.value(0));
   args.push_back(w.value(items));
   auto c = func::CallOp::create(w.b, w.loc, callee, args);
@@ -215,10 +218,10 @@ void Entry::call(plan::LaunchOp launch) {
   if (launch.getChecked()) {
     checkStatus(launch, c.getResult(0));
   }
-  if (std::optional<StringRef> symbol = launch.getFound()) {
+  if (std::optional<onnx::SymbolAttr> symbol = launch.getFound()) {
     Type i64 = w.b.getI64Type();
     Value number = place(launch, launch.getNumResults() - 1, 0, MemRefType::get({1}, i64));
-    find(*symbol, w.load({number, i64}, 0));
+    find(symbol->getValue(), w.load({number, i64}, 0));
   }
   w.loc = function.getLoc();
 }

@@ -87,11 +87,10 @@ private:
   void returnIfViolated(const onnx::SizeCheck &check);
   /// Where each buffer begins; the end of the highest is returned.
   Value arena();
-  static bool isFound(const onnx::SizeCheck &check) { return llvm::StringRef(check.text).contains('$'); }
   /// Makes those of the checks that speak of found sizes where all of these are there: at once, or later.
   void await(std::vector<onnx::SizeCheck> checks);
   void checkFound();
-  void find(llvm::StringRef symbol, Value value);
+  void find(support::Symbol symbol, Value value);
 
   // Memory.
 

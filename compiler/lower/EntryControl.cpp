@@ -36,7 +36,7 @@ void Entry::branches(onnx::IfOp op) {
     auto outerSymbols = w.symbols;
     auto outerWaiting = waiting;
     for (const onnx::SizeCheck &check : onnx::checksOf(region.front().getTerminator())) {
-      if (!isFound(check)) {
+      if (!check.isFound()) {
         returnIfViolated(check);
       }
     }
@@ -96,7 +96,7 @@ void Entry::turns(onnx::LoopOp loop) {
   Block *head = entry.addBlock(), *body = entry.addBlock(), *next = entry.addBlock();
   Value number = head->addArgument(w.b.getIndexType(), w.loc);
   Value zero = w.value(0);
-  StringAttr found = onnx::foundBy(loop); // how often it turned
+  std::optional<support::Symbol> found = onnx::foundBy(loop); // how often it turned
   auto following = [&](Value times) {
     SmallVector<Value> all = {times};
     llvm::append_range(all, sizes);
@@ -122,7 +122,7 @@ void Entry::turns(onnx::LoopOp loop) {
   w.b.setInsertionPointToStart(next);
   w.symbols = std::move(outerSymbols);
   if (found) {
-    find(found.getValue(), next->addArgument(w.b.getIndexType(), w.loc));
+    find(*found, next->addArgument(w.b.getIndexType(), w.loc));
   }
   for (const onnx::Growth &g : growths) {
     find(g.behind, next->addArgument(w.b.getIndexType(), w.loc));
@@ -131,10 +131,10 @@ void Entry::turns(onnx::LoopOp loop) {
 }
 
 void Entry::turn(onnx::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths, SmallVectorImpl<Value> &sizes) {
-  w.symbols[loop->getAttrOfType<StringAttr>("plan.number").str()] = number;
+  w.symbols[loop->getAttrOfType<onnx::SymbolAttr>("plan.number").getValue()] = number;
   for (auto [g, size] : llvm::zip_equal(growths, sizes)) {
-    if (!g.inside.empty()) {
-      find(g.inside, size);
+    if (g.inside) {
+      find(*g.inside, size);
     }
   }
   ask(loop, "turn");
@@ -149,10 +149,10 @@ void Entry::turn(onnx::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths
   for (unsigned i = 0; i < loop.carried(); ++i) {
     copy(loop.yielded(i).get(), loop, i);
   }
-  Size at = Size::symbol(loop->getAttrOfType<StringAttr>("plan.number").getValue());
+  Size at = loop->getAttrOfType<onnx::SymbolAttr>("plan.number").getValue();
   for (unsigned i = loop.carried(); i < loop.getNumResults(); ++i) {
     Size all = bytesOf(loop.getResult(i).getType());
-    if (llvm::any_of(growths, [&](const onnx::Growth &g) { return all.mentions(support::Symbol::read(g.behind)); })) {
+    if (llvm::any_of(growths, [&](const onnx::Growth &g) { return all.mentions(g.behind); })) {
       copy(loop.yielded(i).get(), loop, i, at * bytesOf(loop.yielded(i).get().getType()));
     }
   }
@@ -163,7 +163,7 @@ void Entry::change(onnx::LoopOp loop, Value number, ArrayRef<onnx::Growth> growt
     int64_t node = nodeNumber(onnx::nodeOf(loop->getLoc()));
     returnIf(entry, impossible(w, g.next), [&] { return status(sizeErrorKind, node); });
     Value next = w.value(g.next);
-    if (g.inside.empty()) {
+    if (!g.inside) {
       Value first = w.compare(arith::CmpIPredicate::eq, number, w.value(0));
       size = arith::SelectOp::create(w.b, w.loc, first, next, size);
       Value differs = w.compare(arith::CmpIPredicate::ne, next, size);

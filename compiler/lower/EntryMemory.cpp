@@ -63,7 +63,7 @@ void Entry::ask(Operation *op, StringRef when) {
     if (one.getWhen() != when) {
       continue;
     }
-    Size needed = *Size::parse(one.getNeeded()), used = *Size::parse(one.getUsed());
+    Size needed = one.getNeeded().getValue(), used = one.getUsed().getValue();
     int64_t node = nodeNumber(onnx::nodeOf(op->getLoc()));
     returnIf(entry, impossible(w, needed), [&] { return status(sizeErrorKind, node); });
     Type i64 = w.b.getI64Type();
@@ -91,7 +91,7 @@ plan::PlaceAttr Entry::placeAttr(Operation *op, unsigned i) {
 
 Value Entry::place(Operation *op, unsigned i, const Size &extra, Type type) {
   plan::PlaceAttr place = placeAttr(op, i);
-  Ix offset = *Size::parse(place.getOffset()) + extra;
+  Ix offset = place.getOffset().getValue() + extra;
   if (place.getBuffer() >= 0) {
     offset = w.ix(bufferOffsets[place.getBuffer()]) + offset;
   }
@@ -105,7 +105,7 @@ Value Entry::place(Operation *op, unsigned i, const Size &extra, Type type) {
 Value Entry::address(Value v, Type type) {
   Size offset = 0;
   while (auto view = v.getDefiningOp<plan::ViewOp>()) {
-    v = view.getX(), offset = offset + *Size::parse(view.getOffset());
+    v = view.getX(), offset = offset + view.getOffset().getValue();
   }
   if (auto weight = v.getDefiningOp<plan::WeightOp>()) {
     // No weights: tensors without elements.

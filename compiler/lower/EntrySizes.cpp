@@ -12,20 +12,19 @@ namespace ingot::lower {
 
 void Entry::setSymbols(ArrayRef<std::string> names, ValueRange values) {
   for (auto [name, value] : llvm::zip_equal(names, values)) {
-    w.symbols[name] = value;
+    w.symbols[support::Symbol::chosen(name)] = value;
   }
 }
 
 void Entry::returnIfViolated(const onnx::SizeCheck &check) {
-  int64_t kind = onnx::isPresenceCheck(check.text) ? absentErrorKind : sizeErrorKind;
-  returnIf(entry, violated(w, check.text), [&] { return status(kind, nodeNumber(check.node)); });
+  int64_t kind = check.isPresence() ? absentErrorKind : sizeErrorKind;
+  returnIf(entry, violated(w, check.sizes), [&] { return status(kind, nodeNumber(check.node)); });
 }
 
 std::vector<Size> Entry::boundedBytes() {
-  std::set<std::string> known;
   std::vector<Size> all;
   auto add = [&](const Size &bytes) {
-    if (!bytes.isUnknown() && !bytes.isNumber() && known.insert(bytes.text()).second) {
+    if (!bytes.isUnknown() && !bytes.isNumber() && !llvm::is_contained(all, bytes)) {
       all.push_back(bytes);
     }
   };
@@ -38,7 +37,7 @@ std::vector<Size> Entry::boundedBytes() {
 
 std::vector<onnx::SizeCheck> Entry::callersChecks() {
   std::vector<onnx::SizeCheck> checks = onnx::checksOf(function);
-  llvm::erase_if(checks, [](const auto &check) { return onnx::isPresenceCheck(check.text) || isFound(check); });
+  llvm::erase_if(checks, [](const auto &check) { return check.isPresence() || check.isFound(); });
   return checks;
 }
 
@@ -56,10 +55,10 @@ void Entry::buildAdmits() {
   }
   std::vector<onnx::SizeCheck> checks = callersChecks();
   for (const onnx::SizeCheck &check : llvm::reverse(checks)) {
-    refuse(violated(w, check.text), check.node.empty() ? -1 : nodeNumber(check.node));
+    refuse(violated(w, check.sizes), check.node.empty() ? -1 : nodeNumber(check.node));
   }
   for (const std::string &name : open) {
-    refuse(violated(w, name), -1);
+    refuse(violated(w, Size(support::Symbol::chosen(name))), -1);
   }
   ret(result);
 }
@@ -96,7 +95,7 @@ void Entry::buildPlan() {
 void Entry::returnIfRefused(func::FuncOp f) {
   SmallVector<Value> values;
   for (const std::string &name : open) {
-    values.push_back(w.symbols.at(name));
+    values.push_back(w.symbols.at(support::Symbol::chosen(name)));
   }
   Value refused = func::CallOp::create(w.b, w.loc, admits, values).getResult(0);
   Value zero = arith::ConstantIntOp::create(w.b, w.loc, 0, 32);
@@ -104,9 +103,9 @@ void Entry::returnIfRefused(func::FuncOp f) {
 }
 
 void Entry::returnIfRefusedOrUnusual() {
-  std::vector<std::string> checks;
+  std::vector<onnx::Sizes> checks;
   for (const onnx::SizeCheck &check : callersChecks()) {
-    checks.push_back(check.text);
+    checks.push_back(check.sizes);
   }
   std::optional<UsualRun> usual = usualRun(open, boundedBytes(), checks);
   if (!usual) {
@@ -140,20 +139,19 @@ Value Entry::arena() {
 }
 
 void Entry::await(std::vector<onnx::SizeCheck> checks) {
-  llvm::erase_if(checks, [](const onnx::SizeCheck &check) { return !isFound(check); });
+  llvm::erase_if(checks, [](const onnx::SizeCheck &check) { return !check.isFound(); });
   llvm::append_range(waiting, checks);
   checkFound();
 }
 
 void Entry::checkFound() {
-  auto known = [&](StringRef text) {
+  auto known = [&](const Size &size) {
     bool all = true;
-    Size::parse(text)->eachSymbol([&](StringRef name) { all &= w.symbols.count(name.str()) > 0; });
+    size.eachSymbol([&](support::Symbol symbol) { all &= w.symbols.count(symbol) > 0; });
     return all;
   };
   llvm::erase_if(waiting, [&](const onnx::SizeCheck &check) {
-    auto [a, b] = StringRef(check.text).split('=');
-    if (!known(a) || (!b.empty() && !known(b))) {
+    if (!llvm::all_of(check.sizes, known)) {
       return false;
     }
     returnIfViolated(check);
@@ -161,8 +159,8 @@ void Entry::checkFound() {
   });
 }
 
-void Entry::find(StringRef symbol, Value value) {
-  w.symbols[symbol.str()] = w.value(w.ix(value));
+void Entry::find(support::Symbol symbol, Value value) {
+  w.symbols[symbol] = w.value(w.ix(value));
   checkFound();
 }
 

@@ -125,31 +125,19 @@ static std::vector<std::string> renumber(std::string &key) {
 }
 
 /// The symbols that a kernel's sizes are made of, sorted; not the one that it finds.
-static std::set<std::string> symbolsOf(plan::KernelOp kernel) {
-  std::set<std::string> symbols;
-  std::string own;
-  auto add = [&](const support::Size &size) { size.eachSymbol([&](StringRef name) { symbols.insert(name.str()); }); };
-  auto addType = [&](Type type) {
-    if (auto ranked = dyn_cast<RankedTensorType>(type); ranked && !ranked.hasStaticShape()) {
-      llvm::for_each(onnx::sizesOf(ranked), add);
-    }
+static onnx::SymbolSet symbolsOf(plan::KernelOp kernel) {
+  onnx::SymbolSet symbols, own;
+  auto add = [&](const support::Size &size) {
+    size.eachSymbol([&](support::Symbol symbol) { symbols.insert(symbol); });
   };
-  llvm::for_each(kernel.getResultTypes(), addType);
-  llvm::for_each(kernel.getBody().getArgumentTypes(), addType);
+  onnx::walkSizes(kernel, add);
   for (Operation &op : kernel.getBody().front()) {
-    llvm::for_each(op.getResultTypes(), addType);
-    for (Region &region : op.getRegions()) {
-      llvm::for_each(region.getArgumentTypes(), addType);
-    }
-    llvm::for_each(onnx::listedSizes(&op), add);
-    if (auto sizes = dyn_cast<onnx::SizesOp>(op)) {
-      llvm::for_each(*onnx::sizesIn(sizes), add);
-    }
-    if (StringAttr found = onnx::foundBy(&op)) {
-      own = found.str();
-    }
+    onnx::walkSizes(&op, add);
+    own.merge(onnx::foundAt(&op));
   }
-  symbols.erase(own);
+  for (support::Symbol symbol : own) {
+    symbols.erase(symbol);
+  }
   return symbols;
 }
 
@@ -174,7 +162,7 @@ struct Lowering {
   struct Built {
     func::FuncOp function;
     KernelShape shape;
-    std::set<std::string> symbols;
+    onnx::SymbolSet symbols;
     std::vector<std::string> found; ///< as they occur in the first kernel
   };
   std::map<std::string, Built> built;
@@ -219,12 +207,12 @@ struct Lowering {
     items = 1;
   }
 
-  static std::map<std::string, Value> symbolValues(const Built &built) {
-    std::map<std::string, Value> values;
+  static std::map<support::Symbol, Value> symbolValues(const Built &built) {
+    std::map<support::Symbol, Value> values;
     func::FuncOp function = built.function;
     unsigned next = function.getNumArguments() - 2 - built.symbols.size();
-    for (const std::string &name : built.symbols) {
-      values[name] = function.getArgument(next++);
+    for (support::Symbol symbol : built.symbols) {
+      values[symbol] = function.getArgument(next++);
     }
     return values;
   }
@@ -396,23 +384,17 @@ struct Lowering {
       }
       operands.push_back(plan::WeightOp::create(b, v.getLoc(), type, weights.add(constant, recipe)));
     }
-    auto mine = [&](StringRef symbol) { // the kernel's own name of a symbol of the function
-      auto it = llvm::find((*built)->found, symbol);
-      return it == (*built)->found.end() ? symbol : StringRef(found[it - (*built)->found.begin()]);
+    auto mine = [&](support::Symbol symbol) -> support::Size { // the kernel's own one for a symbol of the function
+      auto it = llvm::find((*built)->found, symbol.text());
+      return it == (*built)->found.end() ? symbol : support::Symbol::read(found[it - (*built)->found.begin()]);
     };
-    auto sizeText = [&](const support::Size &size) {
-      return size.isFound() ? size.replaced([&](StringRef s) { return support::Size::symbol(mine(s)); }).text()
-                            : size.text();
-    };
-    SmallVector<StringRef> symbolNames;
-    for (const std::string &symbol : (*built)->symbols) {
-      symbolNames.push_back(mine(symbol));
-    }
+    auto size = [&](const support::Size &s) { return b.getAttr<onnx::SizeAttr>(s.isFound() ? s.replaced(mine) : s); };
+    auto symbols = b.getAttr<onnx::SizesAttr>(llvm::map_to_vector<4>((*built)->symbols, mine));
     Operation *root = rootOf(kernel);
     auto launch =
         plan::LaunchOp::create(b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(), operands,
-                               sizeText(shape.items), sizeText(shape.scratchBytes), b.getStrArrayAttr(symbolNames),
-                               shape.checked, root ? onnx::foundBy(root) : StringAttr());
+                               size(shape.items), size(shape.scratchBytes), symbols, shape.checked,
+                               root ? root->getAttrOfType<onnx::SymbolAttr>(onnx::foundName) : onnx::SymbolAttr());
     if (!shape.inPlace.empty()) {
       launch->setAttr("plan.in_place", b.getDenseI64ArrayAttr(shape.inPlace));
     }

@@ -8,6 +8,9 @@ using mlir::arith::CmpIPredicate;
 
 namespace ingot::lower {
 
+using support::Sizes;
+using support::Symbol;
+
 constexpr int64_t mostBytes = int64_t(1) << 47; ///< sums of thousands of such sizes are still far from overflow
 
 namespace {
@@ -74,7 +77,7 @@ Term quotient(Writer &w, const Term &a, const Term &b) {
 
 Watched watched(Writer &w, const support::Size &size) {
   Type i64 = w.b.getI64Type();
-  auto symbol = [&](StringRef name) { return Term(w, w.integer(w.ix(w.symbols.at(name.str())), i64), {}); };
+  auto symbol = [&](support::Symbol s) { return Term(w, w.integer(w.ix(w.symbols.at(s)), i64), {}); };
   auto call = [&](support::Call which, Term a, Term b) {
     if (which == support::Call::Div) {
       return quotient(w, a, b);
@@ -88,13 +91,12 @@ Watched watched(Writer &w, const support::Size &size) {
   return {term.in(w), term.size.bad ? term.size.bad : w.constant(0, w.b.getI1Type())};
 }
 
-Value violated(Writer &w, StringRef check) {
-  auto [first, second] = check.split('=');
-  Watched a = watched(w, *support::Size::parse(first));
-  if (second.empty()) {
+Value violated(Writer &w, ArrayRef<support::Size> check) {
+  Watched a = watched(w, check[0]);
+  if (check.size() == 1) {
     return either(w, a.bad, w.compare(CmpIPredicate::slt, a.value, w.constant(0, a.value.getType())));
   }
-  Watched b = watched(w, *support::Size::parse(second));
+  Watched b = watched(w, check[1]);
   return either(w, either(w, a.bad, b.bad), w.compare(CmpIPredicate::ne, a.value, b.value));
 }
 
@@ -106,32 +108,22 @@ Value impossible(Writer &w, const support::Size &bytes) {
 
 namespace {
 
-/// Both sides of "a=b"; of "a" only the first.
-std::vector<support::Size> sidesOf(StringRef check) {
-  auto [first, second] = check.split('=');
-  std::vector<support::Size> sides = {*support::Size::parse(first)};
-  if (!second.empty()) {
-    sides.push_back(*support::Size::parse(second));
-  }
-  return sides;
-}
-
 /// Looks for bounds of the symbols, each as large as the model allows or some power of two, the same for all.
 class UsualBounds {
 public:
-  UsualBounds(ArrayRef<std::string> symbols, ArrayRef<std::string> checks) {
+  UsualBounds(ArrayRef<std::string> symbols, ArrayRef<Sizes> checks) {
     for (const std::string &name : symbols) {
       support::Range range = {0, {}};
-      for (const std::string &check : checks) {
-        narrow(range, support::Size::symbol(name), check);
+      for (const Sizes &check : checks) {
+        narrow(range, Symbol::chosen(name), check);
       }
-      given[name] = range;
+      given[Symbol::chosen(name)] = range;
     }
   }
 
-  std::map<std::string, support::Range> upTo(int64_t most) const {
+  std::map<Symbol, support::Range> upTo(int64_t most) const {
     auto ranges = given;
-    for (auto &[name, range] : ranges) {
+    for (auto &[symbol, range] : ranges) {
       range.most = std::min(range.most.value_or(most), most);
     }
     return ranges;
@@ -140,10 +132,9 @@ public:
   /// What the bounds say, as facts.
   support::Sizes facts() const {
     support::Sizes all;
-    for (const auto &[name, range] : given) {
-      support::Size symbol = support::Size::symbol(name);
+    for (const auto &[symbol, range] : given) {
       if (*range.least > 0) {
-        all.push_back(symbol - *range.least);
+        all.push_back(support::Size(symbol) - *range.least);
       }
       if (range.most) {
         all.push_back(support::Size(*range.most) - symbol);
@@ -153,18 +144,17 @@ public:
   }
 
 private:
-  std::map<std::string, support::Range> given;
+  std::map<Symbol, support::Range> given;
 
   /// By "8-symbol" and "symbol-1".
-  static void narrow(support::Range &range, const support::Size &symbol, StringRef check) {
-    if (check.contains('=')) {
+  static void narrow(support::Range &range, Symbol symbol, const Sizes &check) {
+    if (check.size() == 2) {
       return;
     }
-    support::Size size = *support::Size::parse(check);
-    if (support::Size most = size + symbol; most.isNumber()) {
+    if (support::Size most = check[0] + symbol; most.isNumber()) {
       range.most = std::min(range.most.value_or(most.number()), most.number());
     }
-    if (support::Size least = symbol - size; least.isNumber()) {
+    if (support::Size least = support::Size(symbol) - check[0]; least.isNumber()) {
       range.least = std::max(*range.least, least.number());
     }
   }
@@ -172,16 +162,15 @@ private:
 
 } // namespace
 
-std::optional<UsualRun> usualRun(ArrayRef<std::string> symbols, ArrayRef<support::Size> bytes,
-                                 ArrayRef<std::string> checks) {
+std::optional<UsualRun> usualRun(ArrayRef<std::string> symbols, ArrayRef<support::Size> bytes, ArrayRef<Sizes> checks) {
   UsualBounds bounds(symbols, checks);
   UsualRun run;
   auto rangeOf = [&](const support::Size &size) {
-    return safeRangeOf(size, [&](StringRef name) { return run.symbols.at(name.str()); });
+    return safeRangeOf(size, [&](Symbol symbol) { return run.symbols.at(symbol); });
   };
   auto safe = [&](const support::Size &size) { return rangeOf(size).has_value(); };
   auto fits = [&](const support::Size &size) { return safe(size) && *rangeOf(size)->most <= mostBytes; };
-  auto allSafe = [&](StringRef check) { return llvm::all_of(sidesOf(check), safe); };
+  auto allSafe = [&](const Sizes &check) { return llvm::all_of(check, safe); };
   for (int bits = 40;; bits -= 2) { // few tensors have axes beyond
     constexpr int fewestBits = 8;
     if (bits < fewestBits) {
@@ -196,20 +185,16 @@ std::optional<UsualRun> usualRun(ArrayRef<std::string> symbols, ArrayRef<support
     }
   }
   support::Facts facts(bounds.facts());
-  auto ask = [&](StringRef check) {
-    std::vector<support::Size> sides = sidesOf(check);
-    for (support::Size &side : sides) {
-      side = side.simplified(facts);
-    }
+  auto ask = [&](const Sizes &check) {
+    Sizes sides = llvm::map_to_vector<4>(check, [&](const support::Size &side) { return side.simplified(facts); });
     bool implied =
         sides.size() == 2 ? sides[0] == sides[1] : sides[0].atLeast(0, facts) || *rangeOf(sides[0])->least >= 0;
-    std::string text = sides[0].text() + (sides.size() == 2 ? "=" + sides[1].text() : "");
-    if (!implied && !llvm::is_contained(run.checks, text)) {
-      run.checks.push_back(text);
+    if (!implied && llvm::none_of(run.checks, [&](const Sizes &other) { return same(other, sides); })) {
+      run.checks.push_back(sides);
     }
   };
   for (const support::Size &size : bytes) {
-    ask(size.text());
+    ask({size});
   }
   llvm::for_each(checks, ask);
   return run;
@@ -221,14 +206,13 @@ Value isUsual(Writer &w, const UsualRun &run) {
   auto require = [&](CmpIPredicate how, Value a, Value b) {
     good = arith::AndIOp::create(w.b, w.loc, good, w.compare(how, a, b));
   };
-  for (const auto &[name, range] : run.symbols) {
-    Value symbol = w.integer(w.ix(w.symbols.at(name)), i64), least = literal(w, *range.least);
-    require(CmpIPredicate::ule, arith::SubIOp::create(w.b, w.loc, symbol, least),
+  for (const auto &[symbol, range] : run.symbols) {
+    Value given = w.integer(w.ix(w.symbols.at(symbol)), i64), least = literal(w, *range.least);
+    require(CmpIPredicate::ule, arith::SubIOp::create(w.b, w.loc, given, least),
             literal(w, *range.most - *range.least));
   }
   // Of what is watched only the values are used: that they are right has been proven.
-  for (StringRef check : run.checks) {
-    std::vector<support::Size> sides = sidesOf(check);
+  for (const Sizes &sides : run.checks) {
     Value a = watched(w, sides[0]).value;
     sides.size() == 2 ? require(CmpIPredicate::eq, a, watched(w, sides[1]).value)
                       : require(CmpIPredicate::sge, a, literal(w, 0));

@@ -12,8 +12,8 @@ struct Watched {
 };
 Watched watched(Writer &w, const support::Size &size);
 
-/// i1: whether "a=b" or "a" (which must not be negative) does not hold for the symbols.
-mlir::Value violated(Writer &w, llvm::StringRef check);
+/// i1: whether for these symbols one size is negative, or two differ.
+mlir::Value violated(Writer &w, llvm::ArrayRef<support::Size> check);
 
 /// i1: whether so many bytes are negative, or more than any machine's address space has.
 mlir::Value impossible(Writer &w, const support::Size &bytes);
@@ -21,13 +21,13 @@ mlir::Value impossible(Writer &w, const support::Size &bytes);
 /// What to ask of a run whose symbols are so small that no size can overflow, as those of nearly all runs are: bounds
 /// of the symbols, and those checks that they do not imply.
 struct UsualRun {
-  std::map<std::string, support::Range> symbols;
-  std::vector<std::string> checks;
+  std::map<support::Symbol, support::Range> symbols;
+  std::vector<support::Sizes> checks; ///< see violated()
 };
 
 /// Nothing where no bounds of the symbols make all of it safe to compute.
 std::optional<UsualRun> usualRun(llvm::ArrayRef<std::string> symbols, llvm::ArrayRef<support::Size> bytes,
-                                 llvm::ArrayRef<std::string> checks);
+                                 llvm::ArrayRef<support::Sizes> checks);
 
 /// i1: whether a run is such a run, and may go on.
 mlir::Value isUsual(Writer &w, const UsualRun &run);

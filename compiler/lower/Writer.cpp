@@ -43,7 +43,7 @@ Ix::Ix(const support::Size &size) {
   if (size.isNumber()) {
     constant = size.number();
   } else {
-    expression = std::make_shared<const support::Size>(size);
+    expression = size;
   }
 }
 
@@ -187,8 +187,8 @@ Value Writer::value(Ix i) {
   }
   // Where the symbols are arguments of a function, sizes are computed at its start.
   llvm::SmallPtrSet<Block *, 2> owners;
-  i.expression->eachSymbol([&](StringRef name) {
-    auto it = symbols.find(name.str());
+  i.expression->eachSymbol([&](support::Symbol symbol) {
+    auto it = symbols.find(symbol);
     auto argument = it == symbols.end() ? BlockArgument() : dyn_cast<BlockArgument>(it->second);
     owners.insert(argument ? argument.getOwner() : nullptr);
   });
@@ -196,7 +196,7 @@ Value Writer::value(Ix i) {
   if (!function || !function->isEntryBlock() || !isa<FunctionOpInterface>(function->getParentOp())) {
     return computed(*i.expression);
   }
-  Value &size = known[{function, i.expression->text()}];
+  Value &size = known[{function, *i.expression}];
   if (!size) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(function);
@@ -210,8 +210,8 @@ Value Writer::value(Ix i) {
 Ix Writer::settled(Ix i) { return i.known() ? i : ix(opaque(b, loc, value(i))); }
 
 Value Writer::computed(const support::Size &size) {
-  auto symbol = [&](StringRef name) {
-    auto it = symbols.find(name.str());
+  auto symbol = [&](support::Symbol s) {
+    auto it = symbols.find(s);
     assert(it != symbols.end() && "a size of a symbol that the function does not get");
     return Computed(Ix(*this, it->second), this, /*natural=*/true);
   };

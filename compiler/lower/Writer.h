@@ -5,7 +5,7 @@
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include <memory>
+#include <map>
 
 namespace mlir::arith {
 enum class CmpIPredicate : uint64_t;
@@ -42,7 +42,7 @@ private:
   Writer *w = nullptr;
   mlir::Value v;
   int64_t constant = 0;
-  std::shared_ptr<const support::Size> expression; ///< null for numbers and values
+  std::optional<support::Size> expression; ///< nothing for numbers and values
   bool isSize() const { return !v; }
   support::Size size() const { return expression ? *expression : support::Size(constant); } ///< when isSize()
 };
@@ -74,7 +74,7 @@ public:
   mlir::OpBuilder b;
   mlir::Location loc;
   const target::MachineModel &machine;
-  std::map<std::string, mlir::Value> symbols; ///< of type index: what sizes are computed from
+  std::map<support::Symbol, mlir::Value> symbols; ///< of type index: what sizes are computed from
 
   // Indices and constants.
   mlir::Value value(Ix i);                                ///< of type index
@@ -128,8 +128,9 @@ public:
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c); ///< a * b + c, fused where the machine fuses
 
 private:
-  std::map<std::pair<mlir::Block *, std::string>, mlir::Value> known; ///< sizes computed at the start of a function
-  mlir::Value computed(const support::Size &size);                    ///< from the symbols, here
+  llvm::DenseMap<std::pair<mlir::Block *, support::Size>, mlir::Value>
+      known;                                       ///< sizes computed at the start of a function
+  mlir::Value computed(const support::Size &size); ///< from the symbols, here
 };
 
 /// Sizes of balanced tiles: {size, count} of the larger and the smaller kind.

@@ -169,8 +169,8 @@ private:
       }
     }
     if (auto loop = dyn_cast<onnx::LoopOp>(op)) {
-      std::string number = "#" + std::to_string(loops++); // no name of a model's symbol begins so
-      op->setAttr("plan.number", StringAttr::get(op->getContext(), number));
+      support::Symbol number = support::Symbol::iteration(loops++);
+      op->setAttr("plan.number", onnx::SymbolAttr::get(op->getContext(), number));
       for (unsigned i = 0; i < loop.getNumResults(); ++i) {
         Value base = ingot::plan::placeOf(loop.yielded(i).get()).base;
         bool roomBefore = i < loop.carried() && (!isUnbounded(loop.getResult(i)) || mayAskBefore(loop, i));
@@ -178,7 +178,7 @@ private:
           continue; // copied when the iteration ends: then its size is known, and there is room
         }
         if (i >= loop.carried()) {
-          adopted[base] = {loop.getResult(i), support::Size::symbol(number) * bytesOf(base)};
+          adopted[base] = {loop.getResult(i), support::Size(number) * bytesOf(base)};
         } else if (mayReplace(loop, i, base)) {
           adopted[base] = {loop.getResult(i), 0};
         }
@@ -188,9 +188,8 @@ private:
 
   /// Whether iterations change the size of a loop's result.
   static bool changes(Value result) {
-    return llvm::any_of(onnx::growthsOf(result.getDefiningOp()), [&](const onnx::Growth &g) {
-      return bytesOf(result).mentions(support::Symbol::read(g.behind));
-    });
+    return llvm::any_of(onnx::growthsOf(result.getDefiningOp()),
+                        [&](const onnx::Growth &g) { return bytesOf(result).mentions(g.behind); });
   }
   /// Some axis is, even if another one is 0: the run tells the caller its size.
   bool isUnbounded(Value v) const {
@@ -214,19 +213,15 @@ private:
     Place present = ingot::plan::placeOf(launch.getIns()[extends.getInt()]);
     return present.base == loop.argument(i) && present.offset.is(0);
   }
-  static bool mentions(const support::Size &size, StringRef symbol) {
-    return !symbol.empty() && size.mentions(support::Symbol::read(symbol));
-  }
   /// Whether an iteration finds a size that this one is computed from.
   static bool mentionsFoundIn(onnx::LoopOp loop, const support::Size &size) {
     return loop.block()
         .walk([&](Operation *op) {
           auto launch = dyn_cast<ingot::plan::LaunchOp>(op);
-          bool finds = (launch && launch.getFound() && size.mentions(support::Symbol::read(*launch.getFound()))) ||
-                       llvm::any_of(onnx::foundAt(op),
-                                    [&](const std::string &s) { return size.mentions(support::Symbol::read(s)); }) ||
+          bool finds = (launch && launch.getFound() && size.mentions(launch.getFound()->getValue())) ||
+                       llvm::any_of(onnx::foundAt(op), [&](support::Symbol s) { return size.mentions(s); }) ||
                        llvm::any_of(onnx::growthsOf(op), [&](const onnx::Growth &g) {
-                         return mentions(size, g.inside) || mentions(size, g.behind);
+                         return (g.inside && size.mentions(*g.inside)) || size.mentions(g.behind);
                        });
           return finds ? WalkResult::interrupt() : WalkResult::advance();
         })
@@ -357,7 +352,7 @@ private:
     for (Value v : launch.getOuts()) {
       touch(v, launch.getCallee());
     }
-    if (support::Size bytes = launch.scratchSize(); !bytes.is(0)) {
+    if (support::Size bytes = launch.getScratchBytes().getValue(); !bytes.is(0)) {
       scratchOf[launch] = addBuffer(bytes, step, (launch.getCallee() + " scratch").str());
     }
     ++step;
@@ -466,7 +461,7 @@ private:
         }
       }
       under.push_back(covered);
-      list.push_back(b.getArrayAttr({b.getStringAttr(sizes[i].text()), b.getDenseI64ArrayAttr(below)}));
+      list.push_back(b.getArrayAttr({b.getAttr<onnx::SizeAttr>(sizes[i]), b.getDenseI64ArrayAttr(below)}));
     }
     block.getParentOp()->setAttr("plan.buffers", b.getArrayAttr(list));
   }
@@ -529,12 +524,16 @@ private:
   /// The size with the one that the op itself finds at its bound.
   support::Size knownBefore(Operation *op, const support::Size &size) {
     auto launch = dyn_cast<ingot::plan::LaunchOp>(op);
-    auto bound = launch && launch.getFound() ? found.find(support::Symbol::read(*launch.getFound())) : found.end();
+    auto bound = launch && launch.getFound() ? found.find(launch.getFound()->getValue()) : found.end();
     return bound == found.end() ? size : size.replaced(bound->first, bound->second);
   }
 
   using Add =
       llvm::function_ref<void(int64_t number, StringRef when, const support::Size &used, const support::Size &needed)>;
+
+  static support::Size iterationOf(Operation *loop) {
+    return loop->getAttrOfType<onnx::SymbolAttr>("plan.number").getValue();
+  }
 
   /// Of a loop's result whose size iterations change: what is there before the first, and before each if it is extended
   /// in place, else at the end of each.
@@ -544,7 +543,7 @@ private:
     if (i < loop.carried()) {
       SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
       support::Size first = bytes.replaced([&](support::Symbol name) {
-        auto growth = llvm::find_if(growths, [&](const onnx::Growth &g) { return g.behind == name.text(); });
+        auto growth = llvm::find_if(growths, [&](const onnx::Growth &g) { return g.behind == name; });
         auto most = found.find(name); // room for all of it
         return growth == growths.end() ? support::Size(name) : most == found.end() ? growth->start : most->second;
       });
@@ -557,7 +556,7 @@ private:
       support::Size slice = onnx::elementBytes(stacked.getElementType());
       onnx::Sizes sizes = onnx::sizesOf(stacked);
       slice = slice * support::product(ArrayRef(sizes).drop_front());
-      support::Size at = support::Size::symbol(loop->getAttrOfType<StringAttr>("plan.number").getValue());
+      support::Size at = iterationOf(loop);
       add(askedAt(v), "end", at * slice, (at + 1) * slice);
     }
   }
@@ -571,7 +570,8 @@ private:
       return;
     }
     auto add = [&](int64_t number, StringRef when, const support::Size &used, const support::Size &needed) {
-      asks.push_back(ingot::plan::AskAttr::get(op->getContext(), number, when, used.text(), needed.text()));
+      asks.push_back(ingot::plan::AskAttr::get(op->getContext(), number, when, b.getAttr<onnx::SizeAttr>(used),
+                                               b.getAttr<onnx::SizeAttr>(needed)));
     };
     for (OpResult v : op->getResults()) {
       Value base = ingot::plan::placeOf(v).base;
@@ -579,11 +579,11 @@ private:
       if (number < 0 || loopAsks(base)) {
         continue;
       }
-      StringAttr turns = loop ? onnx::foundBy(op) : StringAttr();
+      std::optional<support::Symbol> turns = loop ? onnx::foundBy(op) : std::nullopt;
       if (loop && changes(v)) {
         askOfChanging(loop, v, add);
-      } else if (turns && bytesOf(v).mentions(support::Symbol::read(turns.getValue()))) {
-        support::Size at = support::Size::symbol(op->getAttrOfType<StringAttr>("plan.number").getValue());
+      } else if (turns && bytesOf(v).mentions(*turns)) {
+        support::Size at = iterationOf(op);
         support::Size slice = bytesOf(loop.yielded(v.getResultNumber()).get());
         add(number, "turn", at * slice, (at + 1) * slice);
       } else {
@@ -591,7 +591,7 @@ private:
       }
     }
     if (auto it = scratchOf.find(op); it != scratchOf.end() && asked[it->second]) {
-      add(askedAt(-1, it->second), "before", 0, cast<ingot::plan::LaunchOp>(op).scratchSize());
+      add(askedAt(-1, it->second), "before", 0, cast<ingot::plan::LaunchOp>(op).getScratchBytes().getValue());
     }
     if (!asks.empty()) {
       op->setAttr("plan.asks", b.getArrayAttr(asks));
@@ -619,38 +619,40 @@ private:
       llvm::sort(numbers);
       op->setAttr("plan.releases", b.getDenseI64ArrayAttr(numbers));
     }
-    std::map<std::string, std::string> finders;
+    std::map<support::Symbol, std::string> finders;
     function.walk([&](Operation *op) {
       std::string node = onnx::nodeOf(op->getLoc());
       if (auto launch = dyn_cast<ingot::plan::LaunchOp>(op); launch && launch.getFound()) {
-        finders[launch.getFound()->str()] = node;
+        finders[launch.getFound()->getValue()] = node;
       }
-      for (const std::string &symbol : onnx::foundAt(op)) {
+      for (support::Symbol symbol : onnx::foundAt(op)) {
         finders[symbol] = node;
       }
       for (const onnx::Growth &g : onnx::growthsOf(op)) {
-        finders[g.inside] = node;
+        if (g.inside) {
+          finders[*g.inside] = node;
+        }
       }
     });
     function.walk([&](Operation *op) { describeAsked(op, finders); });
   }
 
   /// Tells people which node needs memory, and how much.
-  void describeAsked(Operation *op, const std::map<std::string, std::string> &finders) {
+  void describeAsked(Operation *op, const std::map<support::Symbol, std::string> &finders) {
     auto asks = op->getAttrOfType<ArrayAttr>("plan.asks");
     for (Attribute each : asks ? asks.getValue() : ArrayRef<Attribute>()) {
       auto one = cast<ingot::plan::AskAttr>(each);
-      std::string bytes = one.getNeeded().str();
+      support::Size bytes = one.getNeeded().getValue();
       std::string why;
-      support::Size::parse(bytes)->eachSymbol([&](StringRef name) {
-        auto finder = finders.find(name.str());
-        std::string text = finder == finders.end() ? "" : finder->first + " is found by node '" + finder->second + "'";
+      bytes.eachSymbol([&](support::Symbol symbol) {
+        auto finder = finders.find(symbol);
+        std::string text = finder == finders.end() ? "" : symbol.str() + " is found by node '" + finder->second + "'";
         if (!StringRef(why).contains(text)) {
           why += (why.empty() ? "" : ", ") + text;
         }
       });
       plan.allocations.push_back(
-          {onnx::nodeOf(op->getLoc()), bytes, why, plan.asked[one.getNumber()], one.getWhen() != "before"});
+          {onnx::nodeOf(op->getLoc()), bytes.text(), why, plan.asked[one.getNumber()], one.getWhen() != "before"});
     }
   }
 
@@ -659,7 +661,8 @@ private:
     bool inArena = output < 0 && number < 0;
     int64_t open = inArena && plan.open ? numberOf[buffer] : -1;
     support::Size from = inArena && !plan.open ? plan.arena.offsets[buffer] : 0;
-    return ingot::plan::PlaceAttr::get(function.getContext(), output, open, (from + offset).text(), number);
+    auto place = onnx::SizeAttr::get(function.getContext(), from + offset);
+    return ingot::plan::PlaceAttr::get(function.getContext(), output, open, place, number);
   }
 
   Attribute placeOf(Value v) {

@@ -78,8 +78,7 @@ std::optional<SmallVector<int64_t>> integersOf(Value v) { return integersOf(cons
 
 std::optional<Sizes> sizesIn(Value v) {
   if (auto op = v ? v.getDefiningOp<SizesOp>() : SizesOp()) {
-    return llvm::map_to_vector<4>(op.getValues().getAsRange<StringAttr>(),
-                                  [](StringAttr text) { return *Size::parse(text.getValue()); });
+    return Sizes(op.getValues().getValues());
   }
   auto numbers = integersOf(v);
   return numbers ? std::optional<Sizes>(Sizes(numbers->begin(), numbers->end())) : std::nullopt;
@@ -169,8 +168,7 @@ Value makeSizes(OpBuilder &b, Location loc, ArrayRef<Size> values, RankedTensorT
     }
     return makeConstant(b, loc, constantFromIntegers(type, numbers));
   }
-  auto texts = llvm::map_to_vector(values, [&](const Size &s) -> Attribute { return b.getStringAttr(s.text()); });
-  return SizesOp::create(b, loc, type, b.getArrayAttr(texts));
+  return SizesOp::create(b, loc, type, b.getAttr<SizesAttr>(values));
 }
 Value makeSizes(OpBuilder &b, Location loc, ArrayRef<Size> values) {
   return makeSizes(b, loc, values, tensorOf({static_cast<int64_t>(values.size())}, b.getI64Type()));

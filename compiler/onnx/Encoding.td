@@ -5,8 +5,9 @@ include "mlir/IR/OpBase.td"
 
 def Onnx_SizedEncoding : AttrInterface<"SizedEncoding"> {
   let cppNamespace = "::ingot::onnx";
-  let description = "An encoding with the texts of the sizes that depend on the model's symbols.";
-  let methods = [InterfaceMethod<"The text of each axis, empty for a number; null when all are numbers.", "::mlir::ArrayAttr", "getSizes", (ins)>];
+  let description = "An encoding with the sizes of a tensor, some of which depend on the model's symbols.";
+  let methods = [InterfaceMethod<"The size of each axis; none when the shape says all that is known.",
+    "::llvm::ArrayRef<::ingot::support::Size>", "axisSizes", (ins)>];
 }
 
 #endif

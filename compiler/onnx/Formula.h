@@ -58,6 +58,9 @@ public:
   mlir::NamedAttribute number(llvm::StringRef name, double v) {
     return b.getNamedAttr(name, b.getF32FloatAttr(static_cast<float>(v)));
   }
+  mlir::NamedAttribute sizes(llvm::StringRef name, llvm::ArrayRef<Size> values) {
+    return b.getNamedAttr(name, b.getAttr<SizesAttr>(values));
+  }
   mlir::NamedAttribute flag(llvm::StringRef name) { return b.getNamedAttr(name, b.getUnitAttr()); }
 
 private:

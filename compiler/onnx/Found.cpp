@@ -7,10 +7,12 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-static constexpr StringRef choicesName = "onnx.choices", countName = "onnx.found_sizes", asksName = "onnx.asks",
-                           growsName = "onnx.grows";
+static constexpr StringRef choicesName = "onnx.choices", countName = "onnx.found_sizes", asksName = "onnx.asks";
 
-StringAttr foundBy(Operation *op) { return op->getAttrOfType<StringAttr>(foundName); }
+std::optional<Symbol> foundBy(Operation *op) {
+  auto found = op->getAttrOfType<SymbolAttr>(foundName);
+  return found ? std::optional(found.getValue()) : std::nullopt;
+}
 
 static void addFact(Operation *function, const Size &fact) {
   support::Facts known = factsOf(function);
@@ -21,14 +23,14 @@ static void addFact(Operation *function, const Size &fact) {
   }
 }
 
-static std::string newSymbol(Operation *function) {
+static Symbol newSymbol(Operation *function) {
   auto known = function->getAttrOfType<IntegerAttr>(countName);
   int64_t number = known ? known.getInt() : 0;
   function->setAttr(countName, Builder(function->getContext()).getI64IntegerAttr(number + 1));
-  return "$" + std::to_string(number);
+  return Symbol::found(number);
 }
 
-void setBound(Operation *op, support::Symbol symbol, const Size &bound) {
+void setBound(Operation *op, Symbol symbol, const Size &bound) {
   Operation *function = functionOf(op);
   support::Facts known = factsOf(function);
   Size simple = bound.simplified(known);
@@ -50,11 +52,11 @@ void setBound(Operation *op, support::Symbol symbol, const Size &bound) {
 }
 
 /// The symbol of an op, which gets one when it is first asked.
-static Size symbolOf(Operation *op) {
+static Symbol symbolOf(Operation *op) {
   if (!foundBy(op)) {
-    op->setAttr(foundName, StringAttr::get(op->getContext(), newSymbol(functionOf(op))));
+    op->setAttr(foundName, SymbolAttr::get(op->getContext(), newSymbol(functionOf(op))));
   }
-  return Size::symbol(foundBy(op).getValue());
+  return *foundBy(op);
 }
 
 Size foundSize(Operation *op, const Size &bound) {
@@ -62,7 +64,7 @@ Size foundSize(Operation *op, const Size &bound) {
   if (!function || bound.isUnknown()) {
     return Size::unknown();
   }
-  Size symbol = symbolOf(op);
+  Symbol symbol = symbolOf(op);
   addFact(function, bound - symbol);
   return symbol;
 }
@@ -76,27 +78,14 @@ void setAsking(Operation *function, bool unbounded) {
   function->setAttr(asksName, BoolAttr::get(function->getContext(), unbounded));
 }
 
-Size unboundedSize(Operation *op) { return askingIn(op) == Asking::Any ? symbolOf(op) : Size::unknown(); }
-
-Sizes listedSizes(Operation *op) {
-  Sizes sizes;
-  if (auto texts = op->getAttrOfType<ArrayAttr>(sizesName)) {
-    for (StringRef text : texts.getAsValueRange<StringAttr>()) {
-      sizes.push_back(*Size::parse(text));
-    }
-  }
-  return sizes;
-}
+Size unboundedSize(Operation *op) { return askingIn(op) == Asking::Any ? Size(symbolOf(op)) : Size::unknown(); }
 
 SmallVector<Choice> choicesOf(Operation *branch) {
   SmallVector<Choice> choices;
   if (auto all = branch->getAttrOfType<ArrayAttr>(choicesName)) {
-    for (auto texts : all.getAsRange<ArrayAttr>()) {
-      auto size = [&](unsigned i) {
-        StringRef text = cast<StringAttr>(texts[i]).getValue();
-        return text.empty() ? Size::unknown() : *Size::parse(text);
-      };
-      choices.push_back({cast<StringAttr>(texts[0]).str(), {size(1), size(2)}});
+    for (auto choice : all.getAsRange<ArrayAttr>()) {
+      ArrayRef<Size> sizes = cast<SizesAttr>(choice[1]).getValues();
+      choices.push_back({cast<SymbolAttr>(choice[0]).getValue(), {sizes[0], sizes[1]}});
     }
   }
   return choices;
@@ -104,11 +93,9 @@ SmallVector<Choice> choicesOf(Operation *branch) {
 
 static void setChoices(Operation *branch, ArrayRef<Choice> choices) {
   Builder b(branch->getContext());
-  SmallVector<Attribute> all;
-  for (const Choice &c : choices) {
-    all.push_back(b.getStrArrayAttr({c.symbol, c.sizes[0].text(), c.sizes[1].text()}));
-  }
-  branch->setAttr(choicesName, b.getArrayAttr(all));
+  branch->setAttr(choicesName, b.getArrayAttr(llvm::map_to_vector(choices, [&](const Choice &c) -> Attribute {
+    return b.getArrayAttr({b.getAttr<SymbolAttr>(c.symbol), b.getAttr<SizesAttr>(c.sizes)});
+  })));
 }
 
 Size chosenSize(Operation *branch, const Size &thenSize, const Size &elseSize) {
@@ -125,11 +112,10 @@ Size chosenSize(Operation *branch, const Size &thenSize, const Size &elseSize) {
       size = size.simplified(facts); // more may be known now
     }
     if (same(c.sizes[0], thenSize) && same(c.sizes[1], elseSize)) {
-      if (!bound.isUnknown() &&
-          !facts.bounds().count(support::Symbol::read(c.symbol))) { // a loop around it has forgotten
-        addFact(function, bound - Size::symbol(c.symbol));
+      if (!bound.isUnknown() && !facts.bounds().count(c.symbol)) { // a loop around it has forgotten
+        addFact(function, bound - c.symbol);
       }
-      return Size::symbol(c.symbol);
+      return c.symbol;
     }
   }
   if (bound.isUnknown() && askingIn(branch) != Asking::Any) {
@@ -137,7 +123,7 @@ Size chosenSize(Operation *branch, const Size &thenSize, const Size &elseSize) {
   }
   choices.push_back({newSymbol(function), {thenSize, elseSize}});
   setChoices(branch, choices);
-  Size symbol = Size::symbol(choices.back().symbol);
+  Symbol symbol = choices.back().symbol;
   if (!bound.isUnknown()) {
     addFact(function, bound - symbol);
   }
@@ -147,10 +133,11 @@ Size chosenSize(Operation *branch, const Size &thenSize, const Size &elseSize) {
 SmallVector<Growth> growthsOf(Operation *loop) {
   SmallVector<Growth> growths;
   if (auto all = loop->getAttrOfType<ArrayAttr>(growsName)) {
-    for (auto texts : all.getAsRange<ArrayAttr>()) {
-      auto text = [&](unsigned i) { return cast<StringAttr>(texts[i]).str(); };
-      Size next = text(3).empty() ? Size::unknown() : *Size::parse(text(3));
-      growths.push_back({text(0), text(1), *Size::parse(text(2)), next});
+    for (auto growth : all.getAsRange<ArrayAttr>()) {
+      auto inside = dyn_cast<SymbolAttr>(growth[0]);
+      ArrayRef<Size> sizes = cast<SizesAttr>(growth[2]).getValues();
+      growths.push_back({inside ? std::optional(inside.getValue()) : std::nullopt,
+                         cast<SymbolAttr>(growth[1]).getValue(), sizes[0], sizes[1]});
     }
   }
   return growths;
@@ -160,7 +147,9 @@ void setGrowths(Operation *loop, ArrayRef<Growth> growths) {
   Builder b(loop->getContext());
   SmallVector<Attribute> all;
   for (const Growth &g : growths) {
-    all.push_back(b.getStrArrayAttr({g.inside, g.behind, g.start.text(), g.next.text()}));
+    Attribute inside = g.inside ? Attribute(b.getAttr<SymbolAttr>(*g.inside)) : b.getUnitAttr();
+    Size sizes[] = {g.start, g.next};
+    all.push_back(b.getArrayAttr({inside, b.getAttr<SymbolAttr>(g.behind), b.getAttr<SizesAttr>(sizes)}));
   }
   if (all.empty()) {
     loop->removeAttr(growsName);
@@ -171,14 +160,14 @@ void setGrowths(Operation *loop, ArrayRef<Growth> growths) {
 
 Growth newGrowth(Operation *loop, const Size &start, bool carried) {
   Operation *function = functionOf(loop);
-  std::string inside = carried ? newSymbol(function) : "";
+  std::optional<Symbol> inside = carried ? std::optional(newSymbol(function)) : std::nullopt;
   return {inside, newSymbol(function), start, Size::unknown()};
 }
 
-std::set<std::string> foundAt(Operation *op) {
-  std::set<std::string> symbols;
-  if (StringAttr symbol = foundBy(op)) {
-    symbols.insert(symbol.str());
+SymbolSet foundAt(Operation *op) {
+  SymbolSet symbols;
+  if (std::optional<Symbol> symbol = foundBy(op)) {
+    symbols.insert(*symbol);
   }
   for (const Choice &c : choicesOf(op)) {
     symbols.insert(c.symbol);
@@ -189,12 +178,12 @@ std::set<std::string> foundAt(Operation *op) {
   return symbols;
 }
 
-std::set<std::string> foundInside(Operation *op) {
-  std::set<std::string> symbols;
+SymbolSet foundInside(Operation *op) {
+  SymbolSet symbols;
   auto addChanging = [&](Operation *loop) {
     for (const Growth &g : growthsOf(loop)) {
-      if (!g.inside.empty()) {
-        symbols.insert(g.inside);
+      if (g.inside) {
+        symbols.insert(*g.inside);
       }
     }
   };
@@ -208,95 +197,38 @@ std::set<std::string> foundInside(Operation *op) {
   return symbols;
 }
 
-bool mentionsAny(const Size &size, const std::set<std::string> &symbols) {
+bool mentionsAny(const Size &size, const SymbolSet &symbols) {
   bool any = false;
   if (!symbols.empty() && size.isFound()) {
-    size.eachSymbol([&](support::Symbol symbol) { any |= symbols.count(symbol.str()) > 0; });
+    size.eachSymbol([&](Symbol symbol) { any |= symbols.count(symbol) > 0; });
   }
   return any;
 }
 
-bool speaksOf(Operation *op, const std::set<std::string> &symbols) {
-  if (symbols.empty()) {
-    return false;
+bool speaksOf(Operation *op, const SymbolSet &symbols) {
+  bool any = false;
+  if (!symbols.empty()) {
+    op->walk([&](Operation *inner) { walkSizes(inner, [&](const Size &s) { any |= mentionsAny(s, symbols); }); });
   }
-  auto speaks = [&](Operation *inner) {
-    auto values = inner->getNumResults() == 1 ? sizesIn(inner->getResult(0)) : std::nullopt;
-    return llvm::any_of(listedSizes(inner), [&](const Size &s) { return mentionsAny(s, symbols); }) ||
-           (values && llvm::any_of(*values, [&](const Size &s) { return mentionsAny(s, symbols); })) ||
-           llvm::any_of(inner->getResultTypes(), [&](Type type) {
-             auto t = dyn_cast<RankedTensorType>(type);
-             return t && llvm::any_of(sizesOf(t), [&](const Size &s) { return mentionsAny(s, symbols); });
-           });
-  };
-  return op->walk([&](Operation *inner) { return speaks(inner) ? WalkResult::interrupt() : WalkResult::advance(); })
-      .wasInterrupted();
+  return any;
 }
 
-namespace {
-/// Rewrites texts of sizes in which a symbol occurs.
-struct Replacement {
-  StringRef symbol;
-  const Size &by;
-
-  Size operator()(const Size &size) const { return size.replaced(support::Symbol::read(symbol), by); }
-  /// "a" or "a=b".
-  std::string check(StringRef text) const {
-    auto [a, b] = text.split('=');
-    std::string first = (*this)(*Size::parse(a)).text();
-    return b.empty() ? first : first + "=" + (*this)(*Size::parse(b)).text();
-  }
-  Attribute in(StringAttr text) const {
-    return text.getValue().contains(symbol) ? StringAttr::get(text.getContext(), check(text.getValue())) : text;
-  }
-  ArrayAttr in(ArrayAttr texts) const {
-    SmallVector<Attribute> all;
-    for (Attribute text : texts) {
-      all.push_back(in(cast<StringAttr>(text)));
-    }
-    return ArrayAttr::get(texts.getContext(), all);
-  }
-};
-} // namespace
-
-void replaceFound(Operation *op, StringRef symbol, const Size &size) {
-  Replacement replacement{symbol, size};
+void replaceFound(Operation *op, Symbol symbol, const Size &size) {
   functionOf(op)->walk([&](Operation *inner) {
-    if (auto sizes = dyn_cast<SizesOp>(inner)) {
-      sizes.setValuesAttr(replacement.in(sizes.getValues()));
-    }
-    if (auto listed = inner->getAttrOfType<ArrayAttr>(sizesName)) {
-      inner->setAttr(sizesName, replacement.in(listed));
-    }
-    SmallVector<Choice> choices = choicesOf(inner);
-    for (Choice &c : choices) {
-      c.sizes[0] = replacement(c.sizes[0]), c.sizes[1] = replacement(c.sizes[1]);
-    }
-    if (!choices.empty()) {
-      setChoices(inner, choices);
-    }
-    SmallVector<Growth> growths = growthsOf(inner);
-    for (Growth &g : growths) {
-      g.start = replacement(g.start), g.next = replacement(g.next);
-    }
-    if (!growths.empty()) {
-      setGrowths(inner, growths);
-    }
-    if (auto facts = inner->getAttrOfType<SizesAttr>(factsName)) {
-      Sizes replaced;
+    replaceSizes(inner, [&](const Size &s) { return s.replaced(symbol, size); });
+    if (auto facts = inner->getAttrOfType<SizesAttr>(factsName)) { // some may be the same now
+      Sizes different;
       for (const Size &fact : facts.getValues()) {
-        if (Size now = replacement(fact); !llvm::is_contained(replaced, now)) {
-          replaced.push_back(now);
+        if (!llvm::is_contained(different, fact)) {
+          different.push_back(fact);
         }
       }
-      setFacts(inner, replaced);
+      setFacts(inner, different);
     }
     std::vector<SizeCheck> checks = checksOf(inner);
-    if (!checks.empty()) {
-      inner->removeAttr(checksName);
-      for (const SizeCheck &check : checks) {
-        addCheck(inner, {replacement.check(check.text), check.node});
-      }
+    inner->removeAttr(checksName);
+    for (const SizeCheck &check : checks) {
+      addCheck(inner, check);
     }
   });
 }

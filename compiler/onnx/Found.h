@@ -9,7 +9,8 @@ namespace ingot::onnx {
 
 inline constexpr llvm::StringRef foundName = "onnx.found";
 /// The symbol that an op finds, or nothing (of an If: see choicesOf).
-mlir::StringAttr foundBy(mlir::Operation *op);
+std::optional<Symbol> foundBy(mlir::Operation *op);
+using SymbolSet = std::set<Symbol>;
 
 /// The size that `op` finds, at most `bound`: a symbol that the op gets when it is first asked. Unknown where nothing
 /// bounds it, or while the op is in no function.
@@ -17,7 +18,7 @@ Size foundSize(mlir::Operation *op, const Size &bound);
 
 /// A size of an If's results: one thing in one branch, another in the other.
 struct Choice {
-  std::string symbol;
+  Symbol symbol;
   Size sizes[2]; ///< then, else; unknown for a branch that fails
 };
 llvm::SmallVector<Choice> choicesOf(mlir::Operation *branch);
@@ -26,19 +27,21 @@ Size chosenSize(mlir::Operation *branch, const Size &thenSize, const Size &elseS
 
 /// A size that changes while a Loop turns (`onnx.grows`). Of an axis of carried values: `inside` stands for it in the
 /// body, is `start` in the first iteration, and `next` (in what the present iteration knows) in the one that follows;
-/// `behind` is what it is when the loop has ended. Of an axis of a scan output's slices `inside` is empty: `next` is
+/// `behind` is what it is when the loop has ended. Of an axis of a scan output's slices there is no `inside`: `next` is
 /// what it is in an iteration, the same in all of them or the run fails, and `behind` what they share (0: no slice).
 struct Growth {
-  std::string inside, behind;
+  std::optional<Symbol> inside;
+  Symbol behind;
   Size start, next; ///< next: unknown while an op of the body has yet to be asked
 };
 llvm::SmallVector<Growth> growthsOf(mlir::Operation *loop);
+inline constexpr llvm::StringRef growsName = "onnx.grows";
 void setGrowths(mlir::Operation *loop, llvm::ArrayRef<Growth> growths);
 /// A growth with symbols of its own, not yet among those of the loop.
 Growth newGrowth(mlir::Operation *loop, const Size &start, bool carried);
 
 /// Says that a found size is at most `bound` (unknown: nothing bounds it), whatever has been said before.
-void setBound(mlir::Operation *op, support::Symbol symbol, const Size &bound);
+void setBound(mlir::Operation *op, Symbol symbol, const Size &bound);
 
 /// Sizes in data become found sizes only when nothing else tells them, in a second simplification
 /// (graph/AskSizes.h): the function says in `onnx.asks` whether that is on, and whether they need a bound.
@@ -49,19 +52,16 @@ void setAsking(mlir::Operation *function, bool unbounded);
 /// function asks for any.
 Size unboundedSize(mlir::Operation *op);
 
-/// The sizes that an op lists in its attribute `sizes`.
-Sizes listedSizes(mlir::Operation *op);
-
 /// All symbols that are known behind `op` and not before.
-std::set<std::string> foundAt(mlir::Operation *op);
+SymbolSet foundAt(mlir::Operation *op);
 /// All symbols that ops in the regions of `op` find, or that change there.
-std::set<std::string> foundInside(mlir::Operation *op);
-bool mentionsAny(const Size &size, const std::set<std::string> &symbols);
-/// Whether the types, sizes or regions of an op speak of one of the symbols.
-bool speaksOf(mlir::Operation *op, const std::set<std::string> &symbols);
+SymbolSet foundInside(mlir::Operation *op);
+bool mentionsAny(const Size &size, const SymbolSet &symbols);
+/// Whether an op, or one in its regions, speaks of one of the symbols.
+bool speaksOf(mlir::Operation *op, const SymbolSet &symbols);
 
 /// Writes `size` wherever the function around `op` speaks of `symbol`, but for types: they are inferred.
-void replaceFound(mlir::Operation *op, llvm::StringRef symbol, const Size &size);
+void replaceFound(mlir::Operation *op, Symbol symbol, const Size &size);
 
 /// Of the found sizes of the function around (or that is) `op`.
 inline const support::Bounds &boundsOf(mlir::Operation *op) { return factsOf(op).bounds(); }

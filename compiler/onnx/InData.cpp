@@ -73,10 +73,10 @@ Value InData::element(Element e) {
 Size InData::read(Value number, const Size &bound) {
   SmallVector<NamedAttribute> attributes;
   if (!bound.isUnknown()) {
-    attributes.push_back(f.b.getNamedAttr(sizesName, f.b.getStrArrayAttr({bound.text()})));
+    attributes.push_back(f.sizes("sizes", {bound}));
   }
   Operation *finder = createOp(f.b, f.loc, ReadSizeOp::getOperationName(), {number}, attributes);
-  return Size::symbol(foundBy(finder).getValue());
+  return *foundBy(finder);
 }
 
 Sizes InData::readAll(Value list, ArrayRef<Size> bounds) {

@@ -13,7 +13,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
-using ingot::support::Symbol;
 
 namespace ingot::onnx {
 
@@ -72,8 +71,7 @@ SmallVector<Growth> LoopSizes::readGrowths(LoopOp loop) {
 }
 
 Growth *LoopSizes::inside(const Size &size) {
-  auto it =
-      llvm::find_if(growths, [&](const Growth &g) { return !g.inside.empty() && size == Size::symbol(g.inside); });
+  auto it = llvm::find_if(growths, [&](const Growth &g) { return g.inside && size == *g.inside; });
   return it == growths.end() ? nullptr : &*it;
 }
 
@@ -103,7 +101,7 @@ TensorType LoopSizes::joined(RankedTensorType before, RankedTensorType next) {
     }
     if (mayGrow && !size.isUnknown()) {
       growths.push_back(newGrowth(loop, size, /*carried=*/true));
-      size = Size::symbol(growths.back().inside);
+      size = *growths.back().inside;
     } else {
       size = Size::unknown();
     }
@@ -161,7 +159,7 @@ LogicalResult LoopSizes::inferBody() {
 // What changes, and how.
 
 void LoopSizes::collectNext() {
-  std::set<std::string> seen;
+  SymbolSet seen;
   for (unsigned i = 0; i < loop.carried(); ++i) {
     auto now = ranked(loop.argument(i)), then = ranked(loop.yielded(i).get());
     if (!now || !then || now.getRank() != then.getRank()) {
@@ -172,7 +170,7 @@ void LoopSizes::collectNext() {
       if (!growth) {
         continue;
       }
-      if (seen.insert(growth->inside).second) {
+      if (seen.insert(*growth->inside).second) {
         growth->next = next;
       } else if (!next.isUnknown() && !(growth->next == next)) { // alike, but written in another way
         (void)require(loop, growth->next, next);
@@ -185,9 +183,9 @@ void LoopSizes::collectNext() {
 bool LoopSizes::settle() {
   collectNext();
   for (const Growth &g : growths) {
-    if (!g.inside.empty() && g.next == Size::symbol(g.inside)) {
+    if (g.inside && g.next == *g.inside) {
       Growth same = g;
-      replace(same.inside, same.start);
+      replace(*same.inside, same.start);
       replace(same.behind, same.start);
       return true;
     }
@@ -198,16 +196,17 @@ bool LoopSizes::settle() {
 /// Finds axes that change alike: of those that begin alike, which become the same if each is written for all of its
 /// kind.
 bool LoopSizes::merge() {
-  std::map<std::string, std::string> kind; // symbol -> the first of its kind
-  auto kindOf = [&](StringRef symbol) {
-    auto it = kind.find(symbol.str());
-    return it == kind.end() ? symbol.str() : it->second;
+  std::map<Symbol, Symbol> kind; // symbol -> the first of its kind
+  auto kindOf = [&](Symbol symbol) {
+    auto it = kind.find(symbol);
+    return it == kind.end() ? symbol : it->second;
   };
   auto split = [&](llvm::function_ref<std::string(const Growth &)> key) {
-    std::map<std::string, std::string> first, finer;
+    std::map<std::string, Symbol> first;
+    std::map<Symbol, Symbol> finer;
     for (const Growth &g : growths) {
-      if (!g.inside.empty() && !g.next.isUnknown()) {
-        finer[g.inside] = first.try_emplace(key(g), g.inside).first->second;
+      if (g.inside && !g.next.isUnknown()) {
+        finer.try_emplace(*g.inside, first.try_emplace(key(g), *g.inside).first->second);
       }
     }
     kind = finer;
@@ -217,16 +216,15 @@ bool LoopSizes::merge() {
   for (size_t before = 0; before != kinds;) {
     before = kinds;
     kinds = split([&](const Growth &g) {
-      Size next = g.next.replaced([&](Symbol symbol) { return Size(Symbol::read(kindOf(symbol))); });
-      return kindOf(g.inside) + " " + next.text();
+      return kindOf(*g.inside).str() + " " + g.next.replaced([&](Symbol s) { return Size(kindOf(s)); }).text();
     });
   }
   for (const Growth &g : growths) {
-    if (kindOf(g.inside) != g.inside) {
-      auto other = llvm::find_if(growths, [&](const Growth &o) { return o.inside == kindOf(g.inside); });
+    if (g.inside && !(kindOf(*g.inside) == *g.inside)) {
+      auto other = llvm::find_if(growths, [&](const Growth &o) { return o.inside == kindOf(*g.inside); });
       Growth gone = g, kept = *other;
-      replace(gone.inside, Size::symbol(kept.inside));
-      replace(gone.behind, Size::symbol(kept.behind));
+      replace(*gone.inside, *kept.inside);
+      replace(gone.behind, kept.behind);
       (void)merge();
       return true;
     }
@@ -235,7 +233,7 @@ bool LoopSizes::merge() {
 }
 
 /// A symbol of this loop is another size: wherever the function speaks of it.
-void LoopSizes::replace(StringRef symbol, const Size &size) {
+void LoopSizes::replace(Symbol symbol, const Size &size) {
   llvm::erase_if(growths, [&](const Growth &g) { return g.inside == symbol; });
   setGrowths(loop, growths);
   replaceFound(loop, symbol, size);
@@ -244,7 +242,7 @@ void LoopSizes::replace(StringRef symbol, const Size &size) {
     if (auto type = ranked(loop.argument(i))) {
       Sizes sizes = sizesOf(type);
       for (Size &s : sizes) {
-        s = s == Size::symbol(symbol) ? size : s;
+        s = s == symbol ? size : s;
       }
       loop.argument(i).setType(sizedType(sizes, type.getElementType()));
     }
@@ -254,8 +252,8 @@ void LoopSizes::replace(StringRef symbol, const Size &size) {
 /// What bounds the sizes that the body finds was said of other types than it has now.
 void LoopSizes::forget() {
   setGrowths(loop, growths);
-  for (const std::string &symbol : foundInside(loop)) {
-    setBound(loop, Symbol::read(symbol), Size::unknown());
+  for (Symbol symbol : foundInside(loop)) {
+    setBound(loop, symbol, Size::unknown());
   }
 }
 
@@ -274,7 +272,7 @@ static Size restored(const Size &size) {
 /// What bounds an axis that is `start`, then `next`, which `known` sizes that the body finds bound.
 static Size boundOf(const Growth &growth, const Size &turns, const support::Bounds &known,
                     const support::Facts &facts) {
-  Symbol inside = Symbol::read(growth.inside);
+  Symbol inside = *growth.inside;
   auto isOwn = [&](Symbol symbol) { return symbol == inside; };
   support::Bounds withOwn;
   for (auto &[symbol, bound] : known) {
@@ -296,15 +294,15 @@ static Size boundOf(const Growth &growth, const Size &turns, const support::Boun
 
 void LoopSizes::findBounds() {
   setGrowths(loop, growths);
-  std::set<std::string> inner = foundInside(loop);
-  auto isOuter = [&](Symbol symbol) { return symbol.isFound() && !inner.count(symbol.str()); };
+  SymbolSet inner = foundInside(loop);
+  auto isOuter = [&](Symbol symbol) { return symbol.isFound() && !inner.count(symbol); };
   auto isChanging = [&](Symbol symbol) {
-    return llvm::any_of(growths, [&](const Growth &g) { return g.inside == symbol.text(); });
+    return llvm::any_of(growths, [&](const Growth &g) { return g.inside == symbol; });
   };
   support::Facts facts = factsOf(loop);
   support::Bounds known;
   for (auto &[symbol, bound] : facts.bounds()) {
-    if (inner.count(symbol.str()) && !isChanging(symbol)) {
+    if (inner.count(symbol) && !isChanging(symbol)) {
       known[symbol] = renamed(bound.simplified(facts), isOuter);
     }
   }
@@ -312,24 +310,25 @@ void LoopSizes::findBounds() {
   for (bool more = true; more;) {
     more = false;
     for (const Growth &g : growths) {
-      if (g.inside.empty() || g.next.isUnknown() || known.count(Symbol::read(g.inside))) {
+      if (!g.inside || g.next.isUnknown() || known.count(*g.inside)) {
         continue;
       }
-      Size bound = boundOf({g.inside, "", renamed(g.start, isOuter), renamed(g.next, isOuter)}, turns, known, facts);
+      Size bound =
+          boundOf({g.inside, g.behind, renamed(g.start, isOuter), renamed(g.next, isOuter)}, turns, known, facts);
       if (!bound.isUnknown()) {
-        known[Symbol::read(g.inside)] = bound;
+        known[*g.inside] = bound;
         more = true;
       }
     }
   }
   for (const Growth &g : growths) {
-    auto bound = known.find(Symbol::read(g.inside));
-    Size most = g.inside.empty()       ? renamed(g.next, isOuter).bounded(known)
+    auto bound = g.inside ? known.find(*g.inside) : known.end();
+    Size most = !g.inside              ? renamed(g.next, isOuter).bounded(known)
                 : bound == known.end() ? Size::unknown()
                                        : bound->second;
-    setBound(loop, Symbol::read(g.behind), restored(most));
-    if (!g.inside.empty()) {
-      setBound(loop, Symbol::read(g.inside), restored(most));
+    setBound(loop, g.behind, restored(most));
+    if (g.inside) {
+      setBound(loop, *g.inside, restored(most));
     }
   }
 }
@@ -338,15 +337,15 @@ void LoopSizes::findBounds() {
 
 /// What has become of an axis: known before the loop, if each of a known number of iterations adds the same.
 Size LoopSizes::behind(const Growth &growth) {
-  bool hasBound = needsNoBound || boundsOf(loop).count(Symbol::read(growth.behind));
+  bool hasBound = needsNoBound || boundsOf(loop).count(growth.behind);
   if (growth.next.isUnknown() || !hasBound) {
     return Size::unknown();
   }
-  Size added = growth.inside.empty() ? Size::unknown() : growth.next - Size::symbol(growth.inside);
+  Size added = growth.inside ? growth.next - *growth.inside : Size::unknown();
   Size times = turnsAll(loop) && !mostTurns(loop).isUnknown() ? turns(loop) : Size::unknown();
   if (added.isUnknown() || times.isUnknown() || !added.atLeast(0, factsOf(loop)) ||
       mentionsAny(added, foundInside(loop))) {
-    return Size::symbol(growth.behind);
+    return growth.behind;
   }
   Size whole = growth.start + times * added;
   replaceFound(loop, growth.behind, whole);
@@ -371,11 +370,11 @@ Sizes LoopSizes::sliceBehind(unsigned i) {
   Sizes sizes = sizesOf(ranked(loop.yielded(i).get()));
   auto before = ranked(loop.getResult(i));
   Sizes old = before && before.getRank() == int64_t(sizes.size()) + 1 ? sizesOf(before) : Sizes(sizes.size() + 1);
-  std::set<std::string> inner = foundInside(loop);
-  SmallVector<std::string> symbols(sizes.size());
+  SymbolSet inner = foundInside(loop);
+  SmallVector<std::optional<Symbol>> symbols(sizes.size());
   for (auto [size, known, symbol] : llvm::zip_equal(sizes, llvm::drop_begin(old), symbols)) {
-    auto growth = llvm::find_if(
-        growths, [&, &known = known](const Growth &g) { return g.inside.empty() && known == Size::symbol(g.behind); });
+    auto growth =
+        llvm::find_if(growths, [&, &known = known](const Growth &g) { return !g.inside && known == g.behind; });
     bool changes = mentionsAny(size, inner);
     if (changes && !mayGrow) {
       size = Size::unknown();
@@ -387,7 +386,7 @@ Sizes LoopSizes::sliceBehind(unsigned i) {
       growth->next = size;
       symbol = growth->behind;
     } else if (growth != growths.end() && !size.isUnknown()) { // it turned out to be the same
-      std::string behind = growth->behind;
+      Symbol behind = growth->behind;
       growths.erase(growth);
       setGrowths(loop, growths);
       replaceFound(loop, behind, size);
@@ -396,9 +395,8 @@ Sizes LoopSizes::sliceBehind(unsigned i) {
   }
   findBounds();
   for (auto [size, symbol] : llvm::zip_equal(sizes, symbols)) {
-    auto growth = llvm::find_if(growths, [&, &symbol = symbol](const Growth &g) { return g.behind == symbol; });
-    if (!symbol.empty()) {
-      size = behind(*growth);
+    if (symbol) {
+      size = behind(*llvm::find_if(growths, [&, &symbol = symbol](const Growth &g) { return g.behind == *symbol; }));
     }
   }
   return sizes;

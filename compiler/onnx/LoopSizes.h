@@ -39,7 +39,7 @@ private:
   void collectNext();
   bool settle();
   bool merge();
-  void replace(llvm::StringRef symbol, const Size &size);
+  void replace(Symbol symbol, const Size &size);
   void forget();
   void findBounds();
   Size behind(const Growth &growth);

@@ -2,6 +2,7 @@
 #pragma once
 #include "compiler/onnx/Lookup.h"
 #include "compiler/onnx/Movement.h"
+#include "compiler/onnx/Shapes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

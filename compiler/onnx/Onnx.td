@@ -3,7 +3,9 @@
 #define INGOT_ONNX
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
+include "mlir/IR/TensorEncoding.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "compiler/onnx/Encoding.td"
 include "compiler/onnx/Interfaces.td"
 
 def Onnx_Dialect : Dialect {
@@ -27,7 +29,7 @@ def Onnx_SizeParameter : AttrOrTypeParameter<"::ingot::support::Size", "a size">
 def Onnx_SizesParameter : ArrayRefParameter<"::ingot::support::Size", "sizes"> {
   let comparator = "::ingot::support::same($_lhs, $_rhs)";
 }
-class Onnx_Attr<string name, string keyword, dag fields> : AttrDef<Onnx_Dialect, name> {
+class Onnx_Attr<string name, string keyword, dag fields, list<Trait> traits = []> : AttrDef<Onnx_Dialect, name, traits> {
   let mnemonic = keyword;
   let parameters = fields;
   let hasCustomAssemblyFormat = 1;
@@ -35,8 +37,12 @@ class Onnx_Attr<string name, string keyword, dag fields> : AttrDef<Onnx_Dialect,
 def Onnx_SizeAttr : Onnx_Attr<"Size", "size", (ins Onnx_SizeParameter:$value)> {
   let summary = "a size: `#onnx.size<\"1+batch\">`, `#onnx.size<8>`, `#onnx.size<?>` where it is not known";
 }
-def Onnx_SizesAttr : Onnx_Attr<"Sizes", "sizes", (ins Onnx_SizesParameter:$values)> {
-  let summary = "several sizes: `#onnx.sizes<\"batch\", 3>`";
+def Onnx_SizesAttr : Onnx_Attr<"Sizes", "sizes", (ins Onnx_SizesParameter:$values),
+    [DeclareAttrInterfaceMethods<Onnx_SizedEncoding>, DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let summary = "several sizes: `#onnx.sizes<\"batch\", 3>`; as a type's encoding, those of its axes";
+}
+def Onnx_SymbolAttr : Onnx_Attr<"Symbol", "symbol", (ins "::ingot::support::Symbol":$value)> {
+  let summary = "a symbol that is defined here: `#onnx.symbol<\"$3\">`; where sizes speak of it, it stands in them";
 }
 
 // Element types, as the standard's newest forms allow them; what old forms allow is among these.

@@ -1,5 +1,6 @@
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/Onnx.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -86,35 +87,92 @@ void SizesAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
+Attribute SymbolAttr::parse(AsmParser &parser, Type) {
+  std::string text;
+  bool ok = succeeded(parser.parseLess()) && succeeded(parser.parseString(&text)) && succeeded(parser.parseGreater());
+  std::optional<Size> size = ok ? Size::parse(text) : std::nullopt;
+  std::optional<Symbol> symbol = size ? size->asSymbol() : std::nullopt;
+  if (ok && !symbol) {
+    parser.emitError(parser.getNameLoc(), "'") << text << "' is not a symbol";
+  }
+  return symbol ? get(parser.getContext(), *symbol) : SymbolAttr();
+}
+void SymbolAttr::print(AsmPrinter &printer) const { printer << "<\"" << getValue().text() << "\">"; }
+
+ArrayRef<Size> SizesAttr::axisSizes() const { return getValues(); }
+
+LogicalResult SizesAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                                        llvm::function_ref<InFlightDiagnostic()> emitError) const {
+  if (shape.size() != getValues().size()) {
+    return emitError() << getValues().size() << " sizes for " << shape.size() << " axes";
+  }
+  for (auto [axis, dim, size] : llvm::enumerate(shape, getValues())) {
+    bool isDim = size.isNumber() && size.number() >= 0;
+    if (ShapedType::isDynamic(dim) ? isDim : !size.is(dim)) {
+      return emitError() << "the size of axis " << axis << " is not the one of the shape";
+    }
+  }
+  return success();
+}
+
+// Wherever sizes stand.
+
+void walkSizes(Operation *op, llvm::function_ref<void(const Size &)> f, StringRef but, bool used) {
+  AttrTypeWalker walker;
+  walker.addWalk([&](SizeAttr size) { f(size.getValue()); });
+  walker.addWalk([&](SizesAttr sizes) { llvm::for_each(sizes.getValues(), f); });
+  for (NamedAttribute attribute : op->getAttrs()) {
+    if (attribute.getName() != factsName && attribute.getName() != but) {
+      walker.walk(attribute.getValue());
+    }
+  }
+  auto walk = [&](Value v) {
+    if (!used || !v.use_empty()) {
+      walker.walk(v.getType());
+    }
+  };
+  llvm::for_each(op->getResults(), walk);
+  for (Region &region : op->getRegions()) {
+    for (Block &block : region) {
+      llvm::for_each(block.getArguments(), walk);
+    }
+  }
+}
+
+void replaceSizes(Operation *op, llvm::function_ref<Size(const Size &)> f) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement(
+      [&](SizeAttr size) -> Attribute { return SizeAttr::get(size.getContext(), f(size.getValue())); });
+  replacer.addReplacement([&](SizesAttr sizes) -> Attribute {
+    return SizesAttr::get(sizes.getContext(), llvm::map_to_vector<4>(sizes.getValues(), f));
+  });
+  replacer.addReplacement([](Type type) { return std::make_pair(type, WalkResult::skip()); });
+  replacer.replaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/false);
+}
+
 // Types.
 
 RankedTensorType tensorOf(ArrayRef<int64_t> shape, Type element) { return RankedTensorType::get(shape, element); }
 UnrankedTensorType unrankedOf(Type element) { return UnrankedTensorType::get(element); }
 
 Sizes sizesOf(RankedTensorType type) {
-  Sizes sizes(type.getShape().begin(), type.getShape().end());
   auto encoding = dyn_cast_or_null<SizedEncoding>(type.getEncoding());
-  ArrayAttr texts = encoding ? encoding.getSizes() : dyn_cast_or_null<ArrayAttr>(type.getEncoding());
-  for (int64_t i = 0; i < type.getRank(); ++i) {
-    if (type.isDynamicDim(i)) {
-      auto text = texts ? cast<StringAttr>(texts[i]).getValue() : StringRef();
-      sizes[i] = text.empty() ? Size::unknown() : Size::parse(text).value_or(Size::unknown());
-    }
+  if (ArrayRef<Size> sizes = encoding ? encoding.axisSizes() : ArrayRef<Size>(); !sizes.empty()) {
+    return Sizes(sizes);
   }
-  return sizes;
+  return llvm::map_to_vector<4>(type.getShape(),
+                                [](int64_t n) { return ShapedType::isDynamic(n) ? Size::unknown() : Size(n); });
 }
 
 RankedTensorType sizedType(ArrayRef<Size> sizes, Type element) {
   SmallVector<int64_t> shape;
-  SmallVector<Attribute> texts;
   bool symbolic = false;
   for (const Size &s : sizes) {
     bool isNumber = s.isNumber() && s.number() >= 0;
     shape.push_back(isNumber ? s.number() : ShapedType::kDynamic);
-    texts.push_back(StringAttr::get(element.getContext(), isNumber ? "" : s.text()));
     symbolic |= !isNumber && !s.isUnknown();
   }
-  return RankedTensorType::get(shape, element, symbolic ? ArrayAttr::get(element.getContext(), texts) : Attribute());
+  return RankedTensorType::get(shape, element, symbolic ? SizesAttr::get(element.getContext(), sizes) : Attribute());
 }
 
 bool isSized(Value v) {
@@ -180,9 +238,9 @@ LogicalResult require(Operation *op, const Size &x, const Size &y) {
   }
   auto known = op->getAttrOfType<ArrayAttr>(requiresName);
   SmallVector<Attribute> all(known ? known.getValue() : ArrayRef<Attribute>());
-  auto text = StringAttr::get(op->getContext(), a.text() + "=" + b.text());
-  if (!llvm::is_contained(all, text)) {
-    all.push_back(text);
+  Attribute both = SizesAttr::get(op->getContext(), {a, b});
+  if (!llvm::is_contained(all, both)) {
+    all.push_back(both);
     op->setAttr(requiresName, ArrayAttr::get(op->getContext(), all));
   }
   return success();
@@ -190,34 +248,42 @@ LogicalResult require(Operation *op, const Size &x, const Size &y) {
 
 SmallVector<std::pair<Size, Size>> requirementsOf(Operation *op) {
   SmallVector<std::pair<Size, Size>> all;
-  if (auto texts = op->getAttrOfType<ArrayAttr>(requiresName)) {
+  if (auto known = op->getAttrOfType<ArrayAttr>(requiresName)) {
     support::Facts facts = factsOf(op); // it may be more than when they were noted
-    for (StringRef text : texts.getAsValueRange<StringAttr>()) {
-      auto [a, b] = text.split('=');
-      all.emplace_back(Size::parse(a)->simplified(facts), Size::parse(b)->simplified(facts));
+    for (auto both : known.getAsRange<SizesAttr>()) {
+      all.emplace_back(both.getValues()[0].simplified(facts), both.getValues()[1].simplified(facts));
     }
   }
   return all;
 }
 
-std::vector<SizeCheck> checksOf(Operation *function) {
+std::string SizeCheck::text() const { return sizes[0].text() + (sizes.size() == 2 ? "=" + sizes[1].text() : ""); }
+bool SizeCheck::isFound() const {
+  return llvm::any_of(sizes, [](const Size &size) { return size.isFound(); });
+}
+bool SizeCheck::isPresence() const {
+  std::optional<Symbol> symbol = sizes[0].asSymbol();
+  return symbol && symbol->kind() == support::SymbolKind::Presence;
+}
+
+std::vector<SizeCheck> checksOf(Operation *op) {
   std::vector<SizeCheck> checks;
-  if (auto all = function->getAttrOfType<ArrayAttr>(checksName)) {
+  if (auto all = op->getAttrOfType<ArrayAttr>(checksName)) {
     for (auto check : all.getAsRange<ArrayAttr>()) {
-      checks.push_back({cast<StringAttr>(check[0]).str(), cast<StringAttr>(check[1]).str()});
+      checks.push_back({Sizes(cast<SizesAttr>(check[0]).getValues()), cast<StringAttr>(check[1]).str()});
     }
   }
   return checks;
 }
 
-void addCheck(Operation *function, const SizeCheck &check) {
-  auto known = function->getAttrOfType<ArrayAttr>(checksName);
+void addCheck(Operation *op, const SizeCheck &check) {
+  auto known = op->getAttrOfType<ArrayAttr>(checksName);
   SmallVector<Attribute> all(known ? known.getValue() : ArrayRef<Attribute>());
-  Builder b(function->getContext());
-  auto text = b.getStringAttr(check.text);
-  if (llvm::none_of(all, [&](Attribute other) { return cast<ArrayAttr>(other)[0] == text; })) {
-    all.push_back(b.getArrayAttr({text, b.getStringAttr(check.node)}));
-    function->setAttr(checksName, b.getArrayAttr(all));
+  Builder b(op->getContext());
+  Attribute sizes = SizesAttr::get(op->getContext(), check.sizes);
+  if (llvm::none_of(all, [&](Attribute other) { return cast<ArrayAttr>(other)[0] == sizes; })) {
+    all.push_back(b.getArrayAttr({sizes, b.getStringAttr(check.node)}));
+    op->setAttr(checksName, b.getArrayAttr(all));
   }
 }
 
@@ -239,8 +305,8 @@ std::vector<std::string> symbolsOf(TypeRange types) {
 std::vector<std::string> symbolsOf(Operation *function, TypeRange inputs) {
   std::vector<std::string> symbols = symbolsOf(inputs);
   if (auto further = function->getAttrOfType<ArrayAttr>(symbolsName)) {
-    for (Attribute name : further) {
-      symbols.push_back(cast<StringAttr>(name).str());
+    for (auto symbol : further.getAsRange<SymbolAttr>()) {
+      symbols.push_back(symbol.getValue().str());
     }
   }
   return symbols;

@@ -1,11 +1,15 @@
 // Shape arithmetic shared by the ops' type inference. An axis is a number, an expression of the model's symbols or not
-// known. Types say `?` for the last two; the expressions stand in the encoding, one text for each axis, empty for
-// numbers and for what is not known: tensor<?x?x768xf32, ["batch", "sequence", ""]>.
+// known. Types say `?` for the last two; where there are expressions the encoding has all sizes:
+// tensor<?x?x768xf32, #onnx.sizes<"batch", "sequence", 768>>.
+//
+// Wherever the IR says a size, it is an attribute: #onnx.size, #onnx.sizes. So whoever asks what an op speaks of
+// (walkSizes) need not know where it may stand. A symbol that an op defines is a #onnx.symbol instead.
 #pragma once
 #include "compiler/support/Size.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/IR/TypeRange.h"
 #include "mlir/IR/Value.h"
 #include <optional>
@@ -31,13 +35,19 @@ mlir::UnrankedTensorType unrankedOf(mlir::Type element);
 
 using support::Size;
 using support::Sizes;
+using support::Symbol;
 
 /// The axes of a type as sizes.
 Sizes sizesOf(mlir::RankedTensorType type);
 inline Size sizeOf(mlir::RankedTensorType type, int64_t axis) { return sizesOf(type)[axis]; }
 mlir::RankedTensorType sizedType(llvm::ArrayRef<Size> sizes, mlir::Type element);
-/// An op's attribute that lists sizes, as texts, which its kernel needs besides those of its types.
-inline constexpr llvm::StringRef sizesName = "sizes";
+/// Calls f with the sizes that `op` itself (not the ops in it) speaks of: those of its attributes, but for a function's
+/// facts and the attribute named `but`, of its results' types and of the types of its regions' arguments (with `used`:
+/// where these have uses).
+void walkSizes(mlir::Operation *op, llvm::function_ref<void(const Size &)> f, llvm::StringRef but = "",
+               bool used = false);
+/// Writes f(size) for each size of the attributes of `op`, facts included; types stay: they are inferred.
+void replaceSizes(mlir::Operation *op, llvm::function_ref<Size(const Size &)> f);
 /// Whether every axis is a number or an expression.
 bool isSized(mlir::Value v);
 /// "[batch, 3, ?]"
@@ -62,10 +72,16 @@ llvm::LogicalResult require(mlir::Operation *op, const Size &a, const Size &b);
 /// What has been required of an op.
 llvm::SmallVector<std::pair<Size, Size>> requirementsOf(mlir::Operation *op);
 
-/// What a run is refused for: sizes that are negative ("a") or that differ ("a=b"), and the node that says so. Kept on
-/// the function, where the ops that require it may be gone.
+/// What a run is refused for: one size that is negative, or two that differ, and the node that says so. Kept on the
+/// function, where the ops that require it may be gone.
 struct SizeCheck {
-  std::string text, node;
+  Sizes sizes;
+  std::string node;
+  /// "a", "a=b"
+  std::string text() const;
+  bool isFound() const;
+  /// Whether it is about an optional input that must be there.
+  bool isPresence() const;
 };
 inline constexpr llvm::StringRef checksName = "onnx.checks";
 std::vector<SizeCheck> checksOf(mlir::Operation *function);

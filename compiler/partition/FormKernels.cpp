@@ -302,7 +302,8 @@ private:
     OpBuilder b(op);
     Value y = op->getResult(0);
     onnx::Size offset = *cast<onnx::View>(op).viewOffset() * onnx::elementBytes(onnx::elementOf(y));
-    y.replaceAllUsesWith(plan::ViewOp::create(b, op->getLoc(), y.getType(), op->getOperand(0), offset.text()));
+    y.replaceAllUsesWith(
+        plan::ViewOp::create(b, op->getLoc(), y.getType(), op->getOperand(0), b.getAttr<onnx::SizeAttr>(offset)));
     op->erase();
   }
 

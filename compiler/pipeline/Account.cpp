@@ -148,8 +148,8 @@ std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number, int6
     node.op = launch.getCallee().split('_').first.str();
     node.nodes = nodesOf(op->getLoc());
     node.step = steps.lookup(op);
-    for (StringRef name : launch.getSymbols().getAsValueRange<StringAttr>()) {
-      node.symbols.push_back(name.str());
+    if (std::optional<onnx::SizesAttr> symbols = launch.getSymbols()) {
+      llvm::append_range(node.symbols, llvm::map_range(symbols->getValues(), [](const auto &s) { return s.text(); }));
     }
     if (number) {
       op->setAttr("plan.launch", IntegerAttr::get(IntegerType::get(op->getContext(), 64), launches++));

@@ -43,7 +43,7 @@ static void fix(func::FuncOp function, const Values &values) {
   for (const Size &fact : known.sizes()) {
     if (Size rest = fixed(fact, values); !rest.isNumber()) {
       facts.push_back(rest);
-      onnx::addCheck(function, {rest.text(), ""});
+      onnx::addCheck(function, {{rest}, ""});
     }
   }
   onnx::setFacts(function, facts);

@@ -42,10 +42,8 @@ struct Check {
   bool isEqual;
   const onnx::SizeCheck *of;
 
-  explicit Check(const onnx::SizeCheck &check) : of(&check) {
-    auto [a, b] = StringRef(check.text).split('=');
-    isEqual = !b.empty();
-    size = isEqual ? *Size::parse(a) - *Size::parse(b) : *Size::parse(a);
+  explicit Check(const onnx::SizeCheck &check) : isEqual(check.sizes.size() == 2), of(&check) {
+    size = isEqual ? check.sizes[0] - check.sizes[1] : check.sizes[0];
   }
 
   /// Whether it says of two symbols that they are the same.
@@ -194,12 +192,12 @@ static std::string textOf(const Parts &parts, bool isEqual) {
 
 std::vector<plan::RequirementInfo> solveChecks(ArrayRef<onnx::SizeCheck> checks, SymbolBounds &bounds) {
   std::vector<Check> unsolved;
-  for (const onnx::SizeCheck &text : checks) {
-    Check check(text);
+  for (const onnx::SizeCheck &each : checks) {
+    Check check(each);
     std::set<std::string> names = symbolsOf(check.size);
     auto bound = names.size() == 1 ? bounds.find(*names.begin()) : bounds.end();
     std::optional<Intervals> passing = bound == bounds.end() ? std::nullopt : Solver(check).solve();
-    if (!passing || !narrow(bound->second, *passing, text.node)) {
+    if (!passing || !narrow(bound->second, *passing, each.node)) {
       unsolved.push_back(check);
     }
   }

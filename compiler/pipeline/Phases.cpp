@@ -88,8 +88,8 @@ static LogicalResult fuse(State &s, Body &body, Result &tells) {
 /// The ops of a block behind all that they need: operands, and the ops that find the sizes of which they speak. False
 /// when two need each other.
 static bool sortWithFound(Block &block) {
-  std::set<std::string> found; // in this block, and no op that is placed has found it
-  llvm::DenseMap<Operation *, std::set<std::string>> finds;
+  onnx::SymbolSet found; // in this block, and no op that is placed has found it
+  llvm::DenseMap<Operation *, onnx::SymbolSet> finds;
   for (Operation &op : block) {
     finds[&op] = onnx::foundInside(&op);
     finds[&op].merge(onnx::foundAt(&op));
@@ -106,8 +106,8 @@ static bool sortWithFound(Block &block) {
       Operation *producer = use.get().getDefiningOp();
       all &= !producer || producer->getBlock() != &block || placed.contains(producer);
     });
-    std::set<std::string> missing = found;
-    for (const std::string &own : finds[op]) {
+    onnx::SymbolSet missing = found;
+    for (onnx::Symbol own : finds[op]) {
       missing.erase(own);
     }
     return all && !onnx::speaksOf(op, missing);
@@ -120,7 +120,7 @@ static bool sortWithFound(Block &block) {
       }
       op->moveBefore(&block, block.back().getIterator());
       placed.insert(op);
-      for (const std::string &symbol : finds[op]) {
+      for (onnx::Symbol symbol : finds[op]) {
         found.erase(symbol);
       }
       return true;

@@ -16,10 +16,10 @@ RankedTensorType withLayout(RankedTensorType type, BlockedAttr layout) {
   }
   assert(canBlock(type) && "the channels of a blocked tensor are a number");
   RankedTensorType plain = onnx::sizedType(onnx::sizesOf(type), type.getElementType());
-  auto texts = cast_or_null<ArrayAttr>(plain.getEncoding());
+  auto sizes = cast_or_null<onnx::SizesAttr>(plain.getEncoding());
   return RankedTensorType::get(
       type.getShape(), type.getElementType(),
-      BlockedAttr::get(type.getContext(), layout.getLanes(), layout.getHalo(), texts, layout.getBlocks()));
+      BlockedAttr::get(type.getContext(), layout.getLanes(), layout.getHalo(), sizes, layout.getBlocks()));
 }
 
 BlockedAttr blockedBy(MLIRContext *context, int64_t lanes) { return BlockedAttr::get(context, lanes, {}, {}, 0); }
@@ -112,7 +112,7 @@ Place placeOf(Value v) {
   while (true) {
     if (auto view = p.base.getDefiningOp<ViewOp>()) {
       p.base = view.getX();
-      p.offset = p.offset + *support::Size::parse(view.getOffset());
+      p.offset = p.offset + view.getOffset().getValue();
       continue;
     }
     JoinOp join;

@@ -1,7 +1,7 @@
 // The plan dialect: kernels (a group of onnx ops each), layouts, views, launches. Between fusion and loops everything is said in it.
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
-include "compiler/onnx/Encoding.td"
+include "compiler/onnx/Onnx.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 
@@ -18,12 +18,17 @@ def Plan_BlockedAttr : AttrDef<Plan_Dialect, "Blocked", [DeclareAttrInterfaceMet
   let description = [{
     Encoding of a tensor [N, C, spatial...]. In memory: [N][ceil(C / lanes)][before + size + after of each spatial axis][lanes].
     `halo` is (before, after) of each spatial axis; the buffer owns it and its contents are zero when a consumer runs.
-    `sizes` has the text of each size that depends on the model's symbols, "" for the others; C is a number, and so are the halos.
+    `sizes` has the size of each axis where some depend on the model's symbols; C is a number, and so are the halos.
     `blocks` is how many channel blocks an image has in the buffer, where the tensor is a part of a joined one; 0: its own.
     Lanes at or beyond C hold anything: nobody may let them reach another lane.
   }];
-  let parameters = (ins "int64_t":$lanes, OptionalArrayRefParameter<"int64_t">:$halo, OptionalParameter<"::mlir::ArrayAttr">:$sizes,
+  let parameters = (ins "int64_t":$lanes, OptionalArrayRefParameter<"int64_t">:$halo, OptionalParameter<"::ingot::onnx::SizesAttr">:$sizes,
                         DefaultValuedParameter<"int64_t", "0">:$blocks);
+  let extraClassDefinition = [{
+    ::llvm::ArrayRef<::ingot::support::Size> $cppClass::axisSizes() const {
+      return getSizes() ? getSizes().getValues() : ::llvm::ArrayRef<::ingot::support::Size>();
+    }
+  }];
   let assemblyFormat = "`<` $lanes (`,` `halo` `=` `[` $halo^ `]`)? (`,` `sizes` `=` $sizes^)? (`,` `blocks` `=` $blocks^)? `>`";
 }
 
@@ -35,7 +40,7 @@ def Plan_PlaceAttr : AttrDef<Plan_Dialect, "Place"> {
     the start of that buffer of the function's plan.buffers. Where `asked` is not -1, it lies in that memory of the function's plan.asked, which
     the run gets from its host.
   }];
-  let parameters = (ins "int64_t":$output, "int64_t":$buffer, StringRefParameter<>:$offset, DefaultValuedParameter<"int64_t", "-1">:$asked);
+  let parameters = (ins "int64_t":$output, "int64_t":$buffer, "::ingot::onnx::SizeAttr":$offset, DefaultValuedParameter<"int64_t", "-1">:$asked);
   let assemblyFormat = "`<` $output `,` $buffer `,` $offset (`,` `asked` `=` $asked^)? `>`";
 }
 
@@ -46,7 +51,7 @@ def Plan_AskAttr : AttrDef<Plan_Dialect, "Ask"> {
     `needed` bytes (a size) in the memory of this number in the function's plan.asked, the first `used` of which stay as they are. `when` is "before"
     (the op runs) or, in a loop, "turn" (before each iteration) and "end" (at the end of each).
   }];
-  let parameters = (ins "int64_t":$number, StringRefParameter<>:$when, StringRefParameter<>:$used, StringRefParameter<>:$needed);
+  let parameters = (ins "int64_t":$number, StringRefParameter<>:$when, "::ingot::onnx::SizeAttr":$used, "::ingot::onnx::SizeAttr":$needed);
   let assemblyFormat = "`<` $number `,` $when `,` $used `,` $needed `>`";
 }
 
@@ -75,7 +80,7 @@ def Plan_ReorderOp : Plan_Op<"reorder", [Pure]> {
 }
 def Plan_ViewOp : Plan_Op<"view", [Pure]> {
   let summary = "the same memory from a byte offset (a size) on, read as another type: reshapes, contiguous slices";
-  let arguments = (ins AnyTensor:$x, StrAttr:$offset);
+  let arguments = (ins AnyTensor:$x, Onnx_SizeAttr:$offset);
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "$x `at` $offset attr-dict `:` type($x) `->` type($y)";
 }
@@ -98,12 +103,8 @@ def Plan_LaunchOp : Plan_Op<"launch", [Pure]> {
     names, and the range of work items [begin, end). `items` and `scratchBytes` are sizes. With `checked` it returns a status (i32). Work items are
     independent: any split over threads gives the same bits. One that finds a size (`found`) leaves it in its last result.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyTensor>:$ins, StrAttr:$items, StrAttr:$scratchBytes,
-                       DefaultValuedAttr<StrArrayAttr, "{}">:$symbols, UnitAttr:$checked, OptionalAttr<StrAttr>:$found);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyTensor>:$ins, Onnx_SizeAttr:$items, Onnx_SizeAttr:$scratchBytes,
+                       OptionalAttr<Onnx_SizesAttr>:$symbols, UnitAttr:$checked, OptionalAttr<Onnx_SymbolAttr>:$found);
   let results = (outs Variadic<AnyTensor>:$outs);
   let assemblyFormat = "$callee `(` $ins `)` attr-dict `:` functional-type($ins, $outs)";
-  let extraClassDeclaration = [{
-    ::ingot::support::Size itemsSize() { return *::ingot::support::Size::parse(getItems()); }
-    ::ingot::support::Size scratchSize() { return *::ingot::support::Size::parse(getScratchBytes()); }
-  }];
 }

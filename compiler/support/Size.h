@@ -10,6 +10,7 @@
 // questions that may use it.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/ADT/FoldingSet.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -60,6 +61,7 @@ public:
   Symbol inner() const;
 
   friend bool operator==(Symbol a, Symbol b) { return a.node == b.node; }
+  friend llvm::hash_code hash_value(Symbol a) { return llvm::hash_value(a.node); }
   friend bool operator<(Symbol a, Symbol b) { return a.text() < b.text(); }
 
 private:
@@ -172,6 +174,7 @@ private:
   friend class Polynomial;
   friend struct detail::Factor;
   friend struct detail::FactsNode;
+  friend struct llvm::DenseMapInfo<Size>;
   static const detail::Sum unknownSum;
   const detail::Sum *sum = nullptr; ///< null: a number
   int64_t value = 0;
@@ -280,3 +283,12 @@ bool same(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 Size product(llvm::ArrayRef<Size> sizes);
 
 } // namespace ingot::support
+
+template <> struct llvm::DenseMapInfo<ingot::support::Size> {
+  using Size = ingot::support::Size;
+  using Pointer = DenseMapInfo<const ingot::support::detail::Sum *>;
+  static Size getEmptyKey() { return Size(Pointer::getEmptyKey()); }
+  static Size getTombstoneKey() { return Size(Pointer::getTombstoneKey()); }
+  static unsigned getHashValue(const Size &size) { return static_cast<unsigned>(hash_value(size)); }
+  static bool isEqual(const Size &a, const Size &b) { return same(a, b); }
+};

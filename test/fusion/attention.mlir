@@ -7,35 +7,35 @@
 // CHECK: %[[Y:.*]] = onnx.Attend %arg0, %arg1, %arg2, %arg3
 // CHECK-SAME: perm = array<i64: 0, 2, 1, 3>
 // CHECK-SAME: valueWidth = 4 : i64
-// CHECK-SAME: walkK = ["0", "8*s", "4", "8", "1"]
-// CHECK-SAME: walkQ = ["0", "8*s", "4", "8", "1"]
-// CHECK-SAME: walkV = ["0", "8*s", "4", "8", "1"]
+// CHECK-SAME: walkK = #onnx.sizes<0, "8*s", 4, 8, 1>
+// CHECK-SAME: walkQ = #onnx.sizes<0, "8*s", 4, 8, 1>
+// CHECK-SAME: walkV = #onnx.sizes<0, "8*s", 4, 8, 1>
 // CHECK-SAME: width = 4 : i64
-// CHECK: ^bb0(%[[P:.*]]: tensor<?x2x?x?xf32, ["b", "", "s", "s"]>, %[[MASK:.*]]: tensor<?x1x1x?xf32, ["b", "", "", "s"]>):
+// CHECK: ^bb0(%[[P:.*]]: tensor<?x2x?x?xf32, #onnx.sizes<"b", 2, "s", "s">>, %[[MASK:.*]]: tensor<?x1x1x?xf32, #onnx.sizes<"b", 1, 1, "s">>):
 // CHECK: %[[S:.*]] = onnx.Div %[[P]]
 // CHECK: %[[M:.*]] = onnx.Add %[[S]], %[[MASK]]
 // CHECK: onnx.Score %[[M]]
 // CHECK: onnx.Reshape %[[Y]]
 // CHECK-NOT: onnx.{{MatMul|Transpose|Softmax}}
-func.func @bert(%q: tensor<?x?x8xf32, ["b", "s", ""]>, %k: tensor<?x?x8xf32, ["b", "s", ""]>, %v: tensor<?x?x8xf32, ["b", "s", ""]>,
-                %mask: tensor<?x1x1x?xf32, ["b", "", "", "s"]>) -> tensor<?x?x8xf32, ["b", "s", ""]> {
-  %heads = onnx.Sizes ["b", "s", "2", "4"] : tensor<4xi64>
-  %joined = onnx.Sizes ["b", "s", "8"] : tensor<3xi64>
+func.func @bert(%q: tensor<?x?x8xf32, #onnx.sizes<"b", "s", 8>>, %k: tensor<?x?x8xf32, #onnx.sizes<"b", "s", 8>>, %v: tensor<?x?x8xf32, #onnx.sizes<"b", "s", 8>>,
+                %mask: tensor<?x1x1x?xf32, #onnx.sizes<"b", 1, 1, "s">>) -> tensor<?x?x8xf32, #onnx.sizes<"b", "s", 8>> {
+  %heads = onnx.Sizes <"b", "s", 2, 4> : tensor<4xi64>
+  %joined = onnx.Sizes <"b", "s", 8> : tensor<3xi64>
   %two = onnx.Constant dense<2.0> : tensor<f32>
-  %0 = onnx.Reshape %q, %heads : (tensor<?x?x8xf32, ["b", "s", ""]>, tensor<4xi64>) -> tensor<?x?x2x4xf32, ["b", "s", "", ""]>
-  %1 = onnx.Reshape %k, %heads : (tensor<?x?x8xf32, ["b", "s", ""]>, tensor<4xi64>) -> tensor<?x?x2x4xf32, ["b", "s", "", ""]>
-  %2 = onnx.Reshape %v, %heads : (tensor<?x?x8xf32, ["b", "s", ""]>, tensor<4xi64>) -> tensor<?x?x2x4xf32, ["b", "s", "", ""]>
-  %3 = onnx.Transpose %0 {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x2x4xf32, ["b", "s", "", ""]>) -> tensor<?x2x?x4xf32, ["b", "", "s", ""]>
-  %4 = onnx.Transpose %1 {perm = array<i64: 0, 2, 3, 1>} : (tensor<?x?x2x4xf32, ["b", "s", "", ""]>) -> tensor<?x2x4x?xf32, ["b", "", "", "s"]>
-  %5 = onnx.Transpose %2 {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x2x4xf32, ["b", "s", "", ""]>) -> tensor<?x2x?x4xf32, ["b", "", "s", ""]>
-  %6 = onnx.MatMul %3, %4 : (tensor<?x2x?x4xf32, ["b", "", "s", ""]>, tensor<?x2x4x?xf32, ["b", "", "", "s"]>) -> tensor<?x2x?x?xf32, ["b", "", "s", "s"]>
-  %7 = onnx.Div %6, %two : (tensor<?x2x?x?xf32, ["b", "", "s", "s"]>, tensor<f32>) -> tensor<?x2x?x?xf32, ["b", "", "s", "s"]>
-  %8 = onnx.Add %7, %mask : (tensor<?x2x?x?xf32, ["b", "", "s", "s"]>, tensor<?x1x1x?xf32, ["b", "", "", "s"]>) -> tensor<?x2x?x?xf32, ["b", "", "s", "s"]>
-  %9 = onnx.Softmax %8 : (tensor<?x2x?x?xf32, ["b", "", "s", "s"]>) -> tensor<?x2x?x?xf32, ["b", "", "s", "s"]>
-  %10 = onnx.MatMul %9, %5 : (tensor<?x2x?x?xf32, ["b", "", "s", "s"]>, tensor<?x2x?x4xf32, ["b", "", "s", ""]>) -> tensor<?x2x?x4xf32, ["b", "", "s", ""]>
-  %11 = onnx.Transpose %10 {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x2x?x4xf32, ["b", "", "s", ""]>) -> tensor<?x?x2x4xf32, ["b", "s", "", ""]>
-  %12 = onnx.Reshape %11, %joined : (tensor<?x?x2x4xf32, ["b", "s", "", ""]>, tensor<3xi64>) -> tensor<?x?x8xf32, ["b", "s", ""]>
-  return %12 : tensor<?x?x8xf32, ["b", "s", ""]>
+  %0 = onnx.Reshape %q, %heads : (tensor<?x?x8xf32, #onnx.sizes<"b", "s", 8>>, tensor<4xi64>) -> tensor<?x?x2x4xf32, #onnx.sizes<"b", "s", 2, 4>>
+  %1 = onnx.Reshape %k, %heads : (tensor<?x?x8xf32, #onnx.sizes<"b", "s", 8>>, tensor<4xi64>) -> tensor<?x?x2x4xf32, #onnx.sizes<"b", "s", 2, 4>>
+  %2 = onnx.Reshape %v, %heads : (tensor<?x?x8xf32, #onnx.sizes<"b", "s", 8>>, tensor<4xi64>) -> tensor<?x?x2x4xf32, #onnx.sizes<"b", "s", 2, 4>>
+  %3 = onnx.Transpose %0 {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x2x4xf32, #onnx.sizes<"b", "s", 2, 4>>) -> tensor<?x2x?x4xf32, #onnx.sizes<"b", 2, "s", 4>>
+  %4 = onnx.Transpose %1 {perm = array<i64: 0, 2, 3, 1>} : (tensor<?x?x2x4xf32, #onnx.sizes<"b", "s", 2, 4>>) -> tensor<?x2x4x?xf32, #onnx.sizes<"b", 2, 4, "s">>
+  %5 = onnx.Transpose %2 {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x2x4xf32, #onnx.sizes<"b", "s", 2, 4>>) -> tensor<?x2x?x4xf32, #onnx.sizes<"b", 2, "s", 4>>
+  %6 = onnx.MatMul %3, %4 : (tensor<?x2x?x4xf32, #onnx.sizes<"b", 2, "s", 4>>, tensor<?x2x4x?xf32, #onnx.sizes<"b", 2, 4, "s">>) -> tensor<?x2x?x?xf32, #onnx.sizes<"b", 2, "s", "s">>
+  %7 = onnx.Div %6, %two : (tensor<?x2x?x?xf32, #onnx.sizes<"b", 2, "s", "s">>, tensor<f32>) -> tensor<?x2x?x?xf32, #onnx.sizes<"b", 2, "s", "s">>
+  %8 = onnx.Add %7, %mask : (tensor<?x2x?x?xf32, #onnx.sizes<"b", 2, "s", "s">>, tensor<?x1x1x?xf32, #onnx.sizes<"b", 1, 1, "s">>) -> tensor<?x2x?x?xf32, #onnx.sizes<"b", 2, "s", "s">>
+  %9 = onnx.Softmax %8 : (tensor<?x2x?x?xf32, #onnx.sizes<"b", 2, "s", "s">>) -> tensor<?x2x?x?xf32, #onnx.sizes<"b", 2, "s", "s">>
+  %10 = onnx.MatMul %9, %5 : (tensor<?x2x?x?xf32, #onnx.sizes<"b", 2, "s", "s">>, tensor<?x2x?x4xf32, #onnx.sizes<"b", 2, "s", 4>>) -> tensor<?x2x?x4xf32, #onnx.sizes<"b", 2, "s", 4>>
+  %11 = onnx.Transpose %10 {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x2x?x4xf32, #onnx.sizes<"b", 2, "s", 4>>) -> tensor<?x?x2x4xf32, #onnx.sizes<"b", "s", 2, 4>>
+  %12 = onnx.Reshape %11, %joined : (tensor<?x?x2x4xf32, #onnx.sizes<"b", "s", 2, 4>>, tensor<3xi64>) -> tensor<?x?x8xf32, #onnx.sizes<"b", "s", 8>>
+  return %12 : tensor<?x?x8xf32, #onnx.sizes<"b", "s", 8>>
 }
 
 // -----
@@ -44,7 +44,7 @@ func.func @bert(%q: tensor<?x?x8xf32, ["b", "s", ""]>, %k: tensor<?x?x8xf32, ["b
 // behind and before the movements.
 // CHECK-LABEL: @slices
 // CHECK: onnx.Attend %arg0, %arg0, %arg0
-// CHECK-SAME: walkK = ["8", "0", "4", "24", "1"], walkQ = ["0", "0", "4", "24", "1"], walkV = ["16", "0", "4", "24", "1"]
+// CHECK-SAME: walkK = #onnx.sizes<8, 0, 4, 24, 1>, walkQ = #onnx.sizes<0, 0, 4, 24, 1>, walkV = #onnx.sizes<16, 0, 4, 24, 1>
 // CHECK: onnx.Constant dense<2.500000e-01>
 // CHECK-NEXT: onnx.Mul
 // CHECK-NEXT: onnx.Score
@@ -82,8 +82,8 @@ func.func @slices(%x: tensor<1x5x24xf32>) -> tensor<1x2x5x4xf32> {
 // CHECK: %[[MASK:.*]] = onnx.Reshape %arg3{{.*}} -> tensor<2x1x1x5x7xi1>
 // CHECK: onnx.Attend %arg0, %arg1, %arg2, %[[MASK]]
 // CHECK-SAME: empty = "never-nan"
-// CHECK-SAME: walkK = ["0", "84", "28", "0", "4", "1"]
-// CHECK-SAME: walkQ = ["0", "120", "40", "20", "4", "1"]
+// CHECK-SAME: walkK = #onnx.sizes<0, 84, 28, 0, 4, 1>
+// CHECK-SAME: walkQ = #onnx.sizes<0, 120, 40, 20, 4, 1>
 // CHECK: ^bb0(%{{.*}}: tensor<2x3x2x5x7xf32>, %{{.*}}: tensor<2x1x1x5x7xi1>):
 // CHECK: onnx.Where
 // CHECK-NOT: onnx.{{MatMul|Expand|Softmax|IsNaN}}
@@ -122,7 +122,7 @@ func.func @grouped(%q: tensor<2x6x5x4xf32>, %k: tensor<2x3x7x4xf32>, %v: tensor<
 // CHECK-LABEL: @keysSideBySide
 // CHECK: onnx.Attend %arg0, %arg1, %arg2
 // CHECK-SAME: empty = "zero"
-// CHECK-SAME: walkK = ["0", "28", "1", "7"]
+// CHECK-SAME: walkK = #onnx.sizes<0, 28, 1, 7>
 // CHECK: onnx.Tanh
 // CHECK: onnx.Score
 func.func @keysSideBySide(%q: tensor<2x5x4xf32>, %k: tensor<2x4x7xf32>, %v: tensor<2x7x4xf32>) -> tensor<2x5x4xf32> {

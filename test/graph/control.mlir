@@ -97,19 +97,19 @@ func.func @invariant(%x: tensor<3xf32>, %v: tensor<3xf32>) -> (tensor<3xf32>, te
 
 // Of two shapes that differ where sizes are equal, the one for equal sizes; runs with others are not let in.
 // CHECK-LABEL: @squeezed
-// CHECK-SAME: onnx.checks = {{.*}}n=1
+// CHECK-SAME: onnx.checks = {{.*}}#onnx.sizes<"n", 1>
 // CHECK-NOT: onnx.If
 // CHECK: return %{{.*}} : tensor<3xf32>
-func.func @squeezed(%x: tensor<?x3xf32, ["n", ""]>) -> tensor<*xf32> {
+func.func @squeezed(%x: tensor<?x3xf32, #onnx.sizes<"n", 3>>) -> tensor<*xf32> {
   %one = onnx.Constant dense<1> : tensor<1xi64>
   %zero = onnx.Constant dense<0> : tensor<1xi64>
-  %n = onnx.Shape %x {end = 1 : i64} : (tensor<?x3xf32, ["n", ""]>) -> tensor<1xi64>
+  %n = onnx.Shape %x {end = 1 : i64} : (tensor<?x3xf32, #onnx.sizes<"n", 3>>) -> tensor<1xi64>
   %is = onnx.Equal %n, %one : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi1>
   %no = onnx.Not %is : (tensor<1xi1>) -> tensor<1xi1>
   %y = "onnx.If"(%no) ({
-    onnx.Yield %x : tensor<?x3xf32, ["n", ""]>
+    onnx.Yield %x : tensor<?x3xf32, #onnx.sizes<"n", 3>>
   }, {
-    %0 = onnx.Squeeze %x, %zero : (tensor<?x3xf32, ["n", ""]>, tensor<1xi64>) -> tensor<?xf32>
+    %0 = onnx.Squeeze %x, %zero : (tensor<?x3xf32, #onnx.sizes<"n", 3>>, tensor<1xi64>) -> tensor<?xf32>
     onnx.Yield %0 : tensor<?xf32>
   }) : (tensor<1xi1>) -> tensor<*xf32>
   return %y : tensor<*xf32>
@@ -121,22 +121,22 @@ func.func @squeezed(%x: tensor<?x3xf32, ["n", ""]>) -> tensor<*xf32> {
 // CHECK-LABEL: @takenIn
 // CHECK-NOT: onnx.checks
 // CHECK: %[[Y:.*]] = "onnx.If"
-// CHECK: onnx.Abs {{.*}} : (tensor<?x3xf32, ["n", ""]>)
-// CHECK: onnx.Reshape {{.*}} -> tensor<?xf32, ["3*n"]>
+// CHECK: onnx.Abs {{.*}} : (tensor<?x3xf32, #onnx.sizes<"n", 3>>)
+// CHECK: onnx.Reshape {{.*}} -> tensor<?xf32, #onnx.sizes<"3*n">>
 // CHECK: onnx.Abs {{.*}} : (tensor<3xf32>) -> tensor<3xf32>
-// CHECK: -> tensor<?xf32, ["3*n"]>
+// CHECK: -> tensor<?xf32, #onnx.sizes<"3*n">>
 // CHECK: onnx.Neg %[[Y]]
-func.func @takenIn(%x: tensor<?x3xf32, ["n", ""]>) -> tensor<*xf32> {
+func.func @takenIn(%x: tensor<?x3xf32, #onnx.sizes<"n", 3>>) -> tensor<*xf32> {
   %one = onnx.Constant dense<1> : tensor<1xi64>
   %zero = onnx.Constant dense<0> : tensor<1xi64>
   %all = onnx.Constant dense<-1> : tensor<1xi64>
-  %n = onnx.Shape %x {end = 1 : i64} : (tensor<?x3xf32, ["n", ""]>) -> tensor<1xi64>
+  %n = onnx.Shape %x {end = 1 : i64} : (tensor<?x3xf32, #onnx.sizes<"n", 3>>) -> tensor<1xi64>
   %is = onnx.Equal %n, %one : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi1>
   %no = onnx.Not %is : (tensor<1xi1>) -> tensor<1xi1>
   %y = "onnx.If"(%no) ({
-    onnx.Yield %x : tensor<?x3xf32, ["n", ""]>
+    onnx.Yield %x : tensor<?x3xf32, #onnx.sizes<"n", 3>>
   }, {
-    %0 = onnx.Squeeze %x, %zero : (tensor<?x3xf32, ["n", ""]>, tensor<1xi64>) -> tensor<?xf32>
+    %0 = onnx.Squeeze %x, %zero : (tensor<?x3xf32, #onnx.sizes<"n", 3>>, tensor<1xi64>) -> tensor<?xf32>
     onnx.Yield %0 : tensor<?xf32>
   }) : (tensor<1xi1>) -> tensor<*xf32>
   %a = onnx.Abs %y : (tensor<*xf32>) -> tensor<*xf32>
@@ -149,19 +149,19 @@ func.func @takenIn(%x: tensor<?x3xf32, ["n", ""]>) -> tensor<*xf32> {
 
 // Where only one of them can be computed, a run is asked for its sizes at the start.
 // CHECK-LABEL: @onlyOne
-// CHECK-SAME: onnx.checks = {{.*}}n=1
+// CHECK-SAME: onnx.checks = {{.*}}#onnx.sizes<"n", 1>
 // CHECK-NOT: onnx.If
 // CHECK: onnx.Transpose %{{.*}} : (tensor<3x2xf32>) -> tensor<2x3xf32>
-func.func @onlyOne(%x: tensor<?x3x2xf32, ["n", "", ""]>) -> tensor<*xf32> {
+func.func @onlyOne(%x: tensor<?x3x2xf32, #onnx.sizes<"n", 3, 2>>) -> tensor<*xf32> {
   %one = onnx.Constant dense<1> : tensor<1xi64>
   %zero = onnx.Constant dense<0> : tensor<1xi64>
-  %n = onnx.Shape %x {end = 1 : i64} : (tensor<?x3x2xf32, ["n", "", ""]>) -> tensor<1xi64>
+  %n = onnx.Shape %x {end = 1 : i64} : (tensor<?x3x2xf32, #onnx.sizes<"n", 3, 2>>) -> tensor<1xi64>
   %is = onnx.Equal %n, %one : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi1>
   %y = "onnx.If"(%is) ({
-    %0 = onnx.Squeeze %x, %zero : (tensor<?x3x2xf32, ["n", "", ""]>, tensor<1xi64>) -> tensor<?x?xf32>
+    %0 = onnx.Squeeze %x, %zero : (tensor<?x3x2xf32, #onnx.sizes<"n", 3, 2>>, tensor<1xi64>) -> tensor<?x?xf32>
     onnx.Yield %0 : tensor<?x?xf32>
   }, {
-    onnx.Yield %x : tensor<?x3x2xf32, ["n", "", ""]>
+    onnx.Yield %x : tensor<?x3x2xf32, #onnx.sizes<"n", 3, 2>>
   }) : (tensor<1xi1>) -> tensor<*xf32>
   %t = onnx.Transpose %y {perm = array<i64: 1, 0>} : (tensor<*xf32>) -> tensor<*xf32>
   return %t : tensor<*xf32>
@@ -173,13 +173,13 @@ func.func @onlyOne(%x: tensor<?x3x2xf32, ["n", "", ""]>) -> tensor<*xf32> {
 // CHECK-LABEL: @needs
 // CHECK-NOT: onnx.checks
 // CHECK: "onnx.If"
-// CHECK: onnx.Yield {{.*}}onnx.checks = {{.*}}apart(m,n)=0
-func.func @needs(%c: tensor<i1>, %x: tensor<?xf32, ["n"]>, %y: tensor<?xf32, ["m"]>) -> tensor<?xf32> {
+// CHECK: onnx.Yield {{.*}}onnx.checks = {{.*}}#onnx.sizes<"apart(m,n)", 0>
+func.func @needs(%c: tensor<i1>, %x: tensor<?xf32, #onnx.sizes<"n">>, %y: tensor<?xf32, #onnx.sizes<"m">>) -> tensor<?xf32> {
   %0 = "onnx.If"(%c) ({
-    %1 = onnx.Add %x, %y : (tensor<?xf32, ["n"]>, tensor<?xf32, ["m"]>) -> tensor<?xf32>
+    %1 = onnx.Add %x, %y : (tensor<?xf32, #onnx.sizes<"n">>, tensor<?xf32, #onnx.sizes<"m">>) -> tensor<?xf32>
     onnx.Yield %1 : tensor<?xf32>
   }, {
-    %1 = onnx.Neg %x : (tensor<?xf32, ["n"]>) -> tensor<?xf32>
+    %1 = onnx.Neg %x : (tensor<?xf32, #onnx.sizes<"n">>) -> tensor<?xf32>
     onnx.Yield %1 : tensor<?xf32>
   }) : (tensor<i1>) -> tensor<?xf32>
   return %0 : tensor<?xf32>

@@ -4,9 +4,9 @@
 // Two that count the same are one; what is cut to a number of its own is known to be long enough.
 // CHECK-LABEL: func.func @places
 // CHECK-SAME: onnx.facts = #onnx.sizes<"6-$0">
-// CHECK: %[[N:.*]], %{{.*}} = onnx.NonZero %arg0 {onnx.found = "$0"} : (tensor<2x3xf32>) -> (tensor<2x?xi64, ["", "$0"]>, tensor<i64>)
+// CHECK: %[[N:.*]], %{{.*}} = onnx.NonZero %arg0 {onnx.found = #onnx.symbol<"$0">} : (tensor<2x3xf32>) -> (tensor<2x?xi64, #onnx.sizes<2, "$0">>, tensor<i64>)
 // CHECK-NOT: onnx.NonZero
-// CHECK: onnx.TopK {{.*}} -> (tensor<?xf32, ["min($0,4)"]>
+// CHECK: onnx.TopK {{.*}} -> (tensor<?xf32, #onnx.sizes<"min($0,4)">>
 // CHECK-NOT: onnx.requires
 func.func @places(%x: tensor<2x3xf32>) -> (tensor<?xf32>, tensor<?x2xi64>) {
   %0, %c0 = onnx.NonZero %x : (tensor<2x3xf32>) -> (tensor<2x?xi64>, tensor<i64>)
@@ -36,9 +36,9 @@ func.func @idle(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // Branches of different sizes, one of them found inside.
 // CHECK-LABEL: func.func @branches
-// CHECK: onnx.NonZero {{.*}} {onnx.found = "$0"}
-// CHECK: onnx.choices = {{\[\[}}"$1", "0", "$0"]]
-// CHECK-SAME: tensor<1x?xi64, ["", "$1"]>
+// CHECK: onnx.NonZero {{.*}} {onnx.found = #onnx.symbol<"$0">}
+// CHECK: onnx.choices = {{\[\[}}#onnx.symbol<"$1">, #onnx.sizes<0, "$0">]]
+// CHECK-SAME: tensor<1x?xi64, #onnx.sizes<1, "$1">>
 func.func @branches(%c: tensor<i1>, %x: tensor<7xf32>) -> tensor<1x?xi64> {
   %y = "onnx.If"(%c) ({
     %0 = onnx.Constant dense<> : tensor<1x0xi64>
@@ -55,8 +55,8 @@ func.func @branches(%c: tensor<i1>, %x: tensor<7xf32>) -> tensor<1x?xi64> {
 // A loop that a condition may end before its trip count does.
 // CHECK-LABEL: func.func @until
 // CHECK-SAME: onnx.facts = #onnx.sizes<"6-$0">
-// CHECK: onnx.found = "$0"
-// CHECK-SAME: tensor<?xf32, ["$0"]>
+// CHECK: onnx.found = #onnx.symbol<"$0">
+// CHECK-SAME: tensor<?xf32, #onnx.sizes<"$0">>
 func.func @until(%x: tensor<f32>) -> tensor<?xf32> {
   %six = onnx.Constant dense<6> : tensor<i64>
   %none = onnx.None : none

@@ -5,7 +5,7 @@
 // REFUSED: error: carries a value whose shape changes from one iteration to the next, and nothing bounds it: --no-allocate forbids to ask for memory
 // CHECK-LABEL: func.func @grows
 // CHECK-NOT: onnx.facts
-// CHECK: onnx.grows = {{\[\[}}"$0", "$1", "1", "1+$0"]]
+// CHECK: onnx.grows = {{\[\[}}#onnx.symbol<"$0">, #onnx.symbol<"$1">, #onnx.sizes<1, "1+$0">]]
 func.func @grows(%c: tensor<i1>, %x: tensor<1xf32>) -> tensor<?xf32> {
   %none = onnx.None : none
   %y = "onnx.Loop"(%none, %c, %x) ({
@@ -20,7 +20,7 @@ func.func @grows(%c: tensor<i1>, %x: tensor<1xf32>) -> tensor<?xf32> {
 
 // REFUSED: error: has a result of unsupported shape
 // CHECK-LABEL: func.func @slices
-// CHECK: -> tensor<7x?xf32, ["", "$1"]>
+// CHECK: -> tensor<7x?xf32, #onnx.sizes<7, "$1">>
 func.func @slices(%n: tensor<1xi64>) -> tensor<7x?xf32> {
   %seven = onnx.Constant dense<7> : tensor<i64>
   %none = onnx.None : none

@@ -116,8 +116,9 @@ TEST(Import, ConstantForms) {
 }
 
 TEST(Import, SymbolicDims) {
-  expectProblem(import(symbolicModel("width", 1)), "tensor<2x?xf32, [\"\", \"width\"]> {onnx.dims = [\"\", \"width\"]");
-  expectProblem(import(symbolicModel("", 1)), "tensor<2x?xf32, [\"\", \"x_1\"]> {onnx.dims = [\"\", \"\"]");
+  expectProblem(import(symbolicModel("width", 1)),
+                "tensor<2x?xf32, #onnx.sizes<2, \"width\">> {onnx.dims = [\"\", \"width\"]");
+  expectProblem(import(symbolicModel("", 1)), "tensor<2x?xf32, #onnx.sizes<2, \"x_1\">> {onnx.dims = [\"\", \"\"]");
   expectProblem(import(symbolicModel("batch"), {.dims = {{"batch", 4}}}),
                 "tensor<4x3xf32> {onnx.dims = [\"batch\", \"\"]");
   expectProblem(import(symbolicModel(""), {.dims = {{"x_0", 4}}}), "tensor<4x3xf32>");

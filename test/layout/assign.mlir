@@ -65,21 +65,21 @@ func.func @joined(%x: tensor<1x16x8x8xf32>) -> tensor<1x8x8x8xf32> {
 // Of several images, or of as many as a run has, each part strides over the other parts.
 // CHECK-LABEL: @joined_images
 // CHECK: onnx.Conv
-// CHECK: -> tensor<?x8x8x8xf32, #plan.blocked<8, halo = [1, 1, 1, 1], sizes = ["b", "", "", ""], blocks = 2>>
+// CHECK: -> tensor<?x8x8x8xf32, #plan.blocked<8, halo = [1, 1, 1, 1], sizes = <"b", 8, 8, 8>, blocks = 2>>
 // CHECK: onnx.Conv
-// CHECK: -> tensor<?x8x8x8xf32, #plan.blocked<8, halo = [1, 1, 1, 1], sizes = ["b", "", "", ""], blocks = 2>>
-// CHECK: plan.join {{.*}} -> tensor<?x16x8x8xf32, #plan.blocked<8, halo = [1, 1, 1, 1], sizes = ["b", "", "", ""]>>
+// CHECK: -> tensor<?x8x8x8xf32, #plan.blocked<8, halo = [1, 1, 1, 1], sizes = <"b", 8, 8, 8>, blocks = 2>>
+// CHECK: plan.join {{.*}} -> tensor<?x16x8x8xf32, #plan.blocked<8, halo = [1, 1, 1, 1], sizes = <"b", 16, 8, 8>>>
 // CHECK-NOT: onnx.Concat
 // CHECK: return
-func.func @joined_images(%x: tensor<?x16x8x8xf32, ["b", "", "", ""]>) -> tensor<?x8x8x8xf32, ["b", "", "", ""]> {
+func.func @joined_images(%x: tensor<?x16x8x8xf32, #onnx.sizes<"b", 16, 8, 8>>) -> tensor<?x8x8x8xf32, #onnx.sizes<"b", 8, 8, 8>> {
   %none = onnx.None : none
   %w = onnx.Constant dense<0.5> : tensor<8x16x1x1xf32>
   %v = onnx.Constant dense<0.5> : tensor<8x16x3x3xf32>
-  %0 = onnx.Conv %x, %w, %none : (tensor<?x16x8x8xf32, ["b", "", "", ""]>, tensor<8x16x1x1xf32>, none) -> tensor<?x8x8x8xf32, ["b", "", "", ""]>
-  %1 = onnx.Conv %x, %v, %none {pads = array<i64: 1, 1, 1, 1>} : (tensor<?x16x8x8xf32, ["b", "", "", ""]>, tensor<8x16x3x3xf32>, none) -> tensor<?x8x8x8xf32, ["b", "", "", ""]>
-  %2 = onnx.Concat %0, %1 {axis = 1 : i64} : (tensor<?x8x8x8xf32, ["b", "", "", ""]>, tensor<?x8x8x8xf32, ["b", "", "", ""]>) -> tensor<?x16x8x8xf32, ["b", "", "", ""]>
-  %3 = onnx.Conv %2, %v, %none {pads = array<i64: 1, 1, 1, 1>} : (tensor<?x16x8x8xf32, ["b", "", "", ""]>, tensor<8x16x3x3xf32>, none) -> tensor<?x8x8x8xf32, ["b", "", "", ""]>
-  return %3 : tensor<?x8x8x8xf32, ["b", "", "", ""]>
+  %0 = onnx.Conv %x, %w, %none : (tensor<?x16x8x8xf32, #onnx.sizes<"b", 16, 8, 8>>, tensor<8x16x1x1xf32>, none) -> tensor<?x8x8x8xf32, #onnx.sizes<"b", 8, 8, 8>>
+  %1 = onnx.Conv %x, %v, %none {pads = array<i64: 1, 1, 1, 1>} : (tensor<?x16x8x8xf32, #onnx.sizes<"b", 16, 8, 8>>, tensor<8x16x3x3xf32>, none) -> tensor<?x8x8x8xf32, #onnx.sizes<"b", 8, 8, 8>>
+  %2 = onnx.Concat %0, %1 {axis = 1 : i64} : (tensor<?x8x8x8xf32, #onnx.sizes<"b", 8, 8, 8>>, tensor<?x8x8x8xf32, #onnx.sizes<"b", 8, 8, 8>>) -> tensor<?x16x8x8xf32, #onnx.sizes<"b", 16, 8, 8>>
+  %3 = onnx.Conv %2, %v, %none {pads = array<i64: 1, 1, 1, 1>} : (tensor<?x16x8x8xf32, #onnx.sizes<"b", 16, 8, 8>>, tensor<8x16x3x3xf32>, none) -> tensor<?x8x8x8xf32, #onnx.sizes<"b", 8, 8, 8>>
+  return %3 : tensor<?x8x8x8xf32, #onnx.sizes<"b", 8, 8, 8>>
 }
 
 // -----

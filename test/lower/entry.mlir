@@ -50,7 +50,7 @@ func.func @look(%x: tensor<8x8xf32>, %i: tensor<2xi64>) -> tensor<2x8xf32> {
 // CHECK: cf.cond_br %{{.*}}, ^[[GO:bb[0-9]+]], ^[[ASK:bb[0-9]+]]
 // CHECK: ^[[ASK]]:
 // CHECK: call @add_admits(%[[N]], %[[M]])
-func.func @add(%x: tensor<?x8xf32, ["n", ""]>, %y: tensor<?x8xf32, ["m", ""]>) -> tensor<?x8xf32, ["n", ""]> attributes {onnx.checks = [["m=n", "add"]]} {
-  %0 = onnx.Add %x, %y : (tensor<?x8xf32, ["n", ""]>, tensor<?x8xf32, ["m", ""]>) -> tensor<?x8xf32, ["n", ""]>
-  return %0 : tensor<?x8xf32, ["n", ""]>
+func.func @add(%x: tensor<?x8xf32, #onnx.sizes<"n", 8>>, %y: tensor<?x8xf32, #onnx.sizes<"m", 8>>) -> tensor<?x8xf32, #onnx.sizes<"n", 8>> attributes {onnx.checks = [[#onnx.sizes<"m", "n">, "add"]]} {
+  %0 = onnx.Add %x, %y : (tensor<?x8xf32, #onnx.sizes<"n", 8>>, tensor<?x8xf32, #onnx.sizes<"m", 8>>) -> tensor<?x8xf32, #onnx.sizes<"n", 8>>
+  return %0 : tensor<?x8xf32, #onnx.sizes<"n", 8>>
 }

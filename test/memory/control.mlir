@@ -4,9 +4,9 @@
 // Both branches write the model's output itself.
 // CHECK-LABEL: func.func @branches
 // CHECK: "onnx.If"
-// CHECK: plan.launch {{.*}}plan.places = [#plan.place<0, -1, "0">]
-// CHECK: plan.launch {{.*}}plan.places = [#plan.place<0, -1, "0">]
-// CHECK: plan.places = [#plan.place<0, -1, "0">]
+// CHECK: plan.launch {{.*}}plan.places = [#plan.place<0, -1, <0>>]
+// CHECK: plan.launch {{.*}}plan.places = [#plan.place<0, -1, <0>>]
+// CHECK: plan.places = [#plan.place<0, -1, <0>>]
 func.func @branches(%c: tensor<i1>, %x: tensor<8xf32>) -> tensor<8xf32> {
   %y = "onnx.If"(%c) ({
     %0 = onnx.Neg %x : (tensor<8xf32>) -> tensor<8xf32>
@@ -23,10 +23,10 @@ func.func @branches(%c: tensor<i1>, %x: tensor<8xf32>) -> tensor<8xf32> {
 // the present value, into a buffer of its own.
 // CHECK-LABEL: func.func @iterations
 // CHECK: "onnx.Loop"
-// CHECK: plan.launch @matmul{{.*}}plan.places = [#plan.place<-1, -1, "[[P:[0-9]+]]">]
-// CHECK: plan.launch {{.*}}plan.places = [#plan.place<0, -1, "0">]
-// CHECK: plan.launch {{.*}}plan.places = [#plan.place<2, -1, "32*#0">]
-// CHECK: plan.number = "#0", plan.places = [#plan.place<0, -1, "0">, #plan.place<1, -1, "0">, #plan.place<2, -1, "0">]
+// CHECK: plan.launch @matmul{{.*}}plan.places = [#plan.place<-1, -1, <[[P:[0-9]+]]>>]
+// CHECK: plan.launch {{.*}}plan.places = [#plan.place<0, -1, <0>>]
+// CHECK: plan.launch {{.*}}plan.places = [#plan.place<2, -1, <"32*#0">>]
+// CHECK: plan.number = #onnx.symbol<"#0">, plan.places = [#plan.place<0, -1, <0>>, #plan.place<1, -1, <0>>, #plan.place<2, -1, <0>>]
 func.func @iterations(%x: tensor<1x8xf32>, %w: tensor<8x8xf32>) -> (tensor<1x8xf32>, tensor<1x8xf32>, tensor<5x1x8xf32>) {
   %n = onnx.Constant dense<5> : tensor<i64>
   %true = onnx.Constant dense<true> : tensor<i1>
@@ -45,9 +45,9 @@ func.func @iterations(%x: tensor<1x8xf32>, %w: tensor<8x8xf32>) -> (tensor<1x8xf
 
 // What an iteration reads from before the loop lives until the loop ends: the second kernel of the body does not get its place.
 // CHECK-LABEL: func.func @around
-// CHECK: plan.launch {{.*}}plan.places = [#plan.place<-1, -1, "[[K:[0-9]+]]">]
+// CHECK: plan.launch {{.*}}plan.places = [#plan.place<-1, -1, <[[K:[0-9]+]]>>]
 // CHECK: "onnx.Loop"
-// CHECK-NOT: plan.place<-1, -1, "[[K]]">
+// CHECK-NOT: plan.place<-1, -1, <[[K]]>>
 // CHECK: onnx.Yield
 func.func @around(%n: tensor<i64>, %x: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %true = onnx.Constant dense<true> : tensor<i1>

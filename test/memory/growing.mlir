@@ -5,9 +5,9 @@
 // CHECK-LABEL: func.func @bounded
 // CHECK: "onnx.Loop"
 // CHECK-NEXT: ^bb0
-// CHECK-NEXT: plan.launch {{.*}}plan.extends = 0 : i64, plan.places = [#plan.place<0, -1, "0">]
+// CHECK-NEXT: plan.launch {{.*}}plan.extends = 0 : i64, plan.places = [#plan.place<0, -1, <0>>]
 // CHECK-NEXT: onnx.Yield
-// CHECK: plan.places = [#plan.place<0, -1, "0">]
+// CHECK: plan.places = [#plan.place<0, -1, <0>>]
 func.func @bounded(%x: tensor<1x4xf32>, %w: tensor<2x4xf32>) -> tensor<?x4xf32> {
   %n = onnx.Constant dense<5> : tensor<i64>
   %true = onnx.Constant dense<true> : tensor<i1>
@@ -25,8 +25,8 @@ func.func @bounded(%x: tensor<1x4xf32>, %w: tensor<2x4xf32>) -> tensor<?x4xf32> 
 // How often it turns is data: before each iteration there must be room for its result.
 // CHECK-LABEL: func.func @unbounded
 // CHECK: "onnx.Loop"
-// CHECK: plan.launch {{.*}}plan.extends = 0 : i64, plan.places = [#plan.place<0, -1, "0", asked = 0>]
-// CHECK: plan.asks = [#plan.ask<0, "before", "0", "16">, #plan.ask<0, "turn", "16*[[K:[^"]*]]", "32+16*[[K]]">]
+// CHECK: plan.launch {{.*}}plan.extends = 0 : i64, plan.places = [#plan.place<0, -1, <0>, asked = 0>]
+// CHECK: plan.asks = [#plan.ask<0, "before", <0>, <16>>, #plan.ask<0, "turn", <"16*[[K:[^"]*]]">, <"32+16*[[K]]">>]
 func.func @unbounded(%n: tensor<i64>, %x: tensor<1x4xf32>, %w: tensor<2x4xf32>) -> tensor<?x4xf32> {
   %true = onnx.Constant dense<true> : tensor<i1>
   %none = onnx.None : none
@@ -43,7 +43,7 @@ func.func @unbounded(%n: tensor<i64>, %x: tensor<1x4xf32>, %w: tensor<2x4xf32>) 
 // What is new is found by the iteration: there is room for the most that it can be.
 // CHECK-LABEL: func.func @found
 // CHECK: "onnx.Loop"
-// CHECK: plan.launch {{.*}}plan.extends = 0 : i64, plan.places = [#plan.place<0, -1, "0">]
+// CHECK: plan.launch {{.*}}plan.extends = 0 : i64, plan.places = [#plan.place<0, -1, <0>>]
 func.func @found(%x: tensor<1x1xi64>, %w: tensor<4xf32>) -> tensor<1x?xi64> {
   %n = onnx.Constant dense<5> : tensor<i64>
   %true = onnx.Constant dense<true> : tensor<i1>
@@ -63,7 +63,7 @@ func.func @found(%x: tensor<1x1xi64>, %w: tensor<4xf32>) -> tensor<1x?xi64> {
 // CHECK-LABEL: func.func @before
 // CHECK: "onnx.Loop"
 // CHECK-NOT: plan.extends
-// CHECK: plan.asks = [#plan.ask<0, "before", "0", "16">, #plan.ask<0, "end", "0", "32+16*{{[^"]*}}">]
+// CHECK: plan.asks = [#plan.ask<0, "before", <0>, <16>>, #plan.ask<0, "end", <0>, <"32+16*{{[^"]*}}">>]
 func.func @before(%n: tensor<i64>, %x: tensor<1x4xf32>, %w: tensor<2x4xf32>) -> tensor<?x4xf32> {
   %true = onnx.Constant dense<true> : tensor<i1>
   %none = onnx.None : none

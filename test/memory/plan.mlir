@@ -4,8 +4,8 @@
 
 // Outputs are the caller's own buffers.
 // CHECK-LABEL: func.func @edges
-// CHECK: plan.launch {{.*}}plan.places = [#plan.place<1, -1, "0">]
-// CHECK: plan.launch {{.*}}plan.places = [#plan.place<0, -1, "0">]
+// CHECK: plan.launch {{.*}}plan.places = [#plan.place<1, -1, <0>>]
+// CHECK: plan.launch {{.*}}plan.places = [#plan.place<0, -1, <0>>]
 func.func @edges(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   %0 = onnx.Softmax %x {axis = -1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   %1 = onnx.Softmax %0 {axis = 0 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
@@ -16,10 +16,10 @@ func.func @edges(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
 
 // Products in a row take two buffers in turn: the first one's is free when the third writes.
 // CHECK-LABEL: func.func @chain
-// CHECK: plan.launch {{.*}}plan.places = [#plan.place<-1, -1, "0">]
-// CHECK: plan.launch {{.*}}plan.places = [#plan.place<-1, -1, "256">]
-// CHECK: plan.launch {{.*}}plan.places = [#plan.place<-1, -1, "0">]
-// CHECK: plan.launch {{.*}}plan.places = [#plan.place<0, -1, "0">]
+// CHECK: plan.launch {{.*}}plan.places = [#plan.place<-1, -1, <0>>]
+// CHECK: plan.launch {{.*}}plan.places = [#plan.place<-1, -1, <256>>]
+// CHECK: plan.launch {{.*}}plan.places = [#plan.place<-1, -1, <0>>]
+// CHECK: plan.launch {{.*}}plan.places = [#plan.place<0, -1, <0>>]
 func.func @chain(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %0 = onnx.MatMul %x, %w : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   %1 = onnx.MatMul %0, %w : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
@@ -32,10 +32,10 @@ func.func @chain(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
 
 // Joined pieces are parts of one buffer.
 // CHECK-LABEL: func.func @joined
-// CHECK: plan.launch {{.*}}plan.places = [#plan.place<-1, -1, "0">]
-// CHECK: plan.launch {{.*}}plan.places = [#plan.place<-1, -1, "256">]
+// CHECK: plan.launch {{.*}}plan.places = [#plan.place<-1, -1, <0>>]
+// CHECK: plan.launch {{.*}}plan.places = [#plan.place<-1, -1, <256>>]
 // CHECK: plan.join
-// CHECK: plan.launch {{.*}}plan.places = [#plan.place<0, -1, "0">]
+// CHECK: plan.launch {{.*}}plan.places = [#plan.place<0, -1, <0>>]
 func.func @joined(%x: tensor<8x8xf32>) -> tensor<16x1xf32> {
   %0 = onnx.Softmax %x {axis = -1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   %1 = onnx.Softmax %x {axis = 0 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
@@ -48,9 +48,9 @@ func.func @joined(%x: tensor<8x8xf32>) -> tensor<16x1xf32> {
 
 // An elementwise kernel that reads a value last writes where it was; the product after it must not.
 // CHECK-LABEL: func.func @inPlace
-// CHECK: plan.launch @softmax{{.*}}plan.places = [#plan.place<-1, -1, "0">]
-// CHECK: plan.launch @elementwise{{.*}}plan.places = [#plan.place<-1, -1, "0">]
-// CHECK: plan.launch @matmul{{.*}}plan.places = [#plan.place<-1, -1, "256">]
+// CHECK: plan.launch @softmax{{.*}}plan.places = [#plan.place<-1, -1, <0>>]
+// CHECK: plan.launch @elementwise{{.*}}plan.places = [#plan.place<-1, -1, <0>>]
+// CHECK: plan.launch @matmul{{.*}}plan.places = [#plan.place<-1, -1, <256>>]
 func.func @inPlace(%x: tensor<8x8xf32>, %y: tensor<8x1xf32>) -> tensor<8x8xf32> {
   %0 = onnx.Softmax %x {axis = -1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   %m = onnx.Reduce %0 {axes = array<i64: 0>, keepdims, kind = "Max"} : (tensor<8x8xf32>) -> tensor<1x8xf32>

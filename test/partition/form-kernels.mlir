@@ -99,16 +99,16 @@ func.func @chain(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // A slice that begins at an open place, values behind keys, is a view too.
 // CHECK-LABEL: @open_view
 // CHECK-NOT: "plan.kernel"
-// CHECK: plan.view %arg0 at "32*n"
+// CHECK: plan.view %arg0 at <"32*n">
 // CHECK-NOT: "plan.kernel"
 // CHECK: return
-func.func @open_view(%x: tensor<2x?x8xf32, ["", "n", ""]>) -> tensor<1x?x8xf32, ["", "n", ""]> {
+func.func @open_view(%x: tensor<2x?x8xf32, #onnx.sizes<2, "n", 8>>) -> tensor<1x?x8xf32, #onnx.sizes<1, "n", 8>> {
   %none = onnx.None : none
   %one = onnx.Constant dense<1> : tensor<1xi64>
   %two = onnx.Constant dense<2> : tensor<1xi64>
   %zero = onnx.Constant dense<0> : tensor<1xi64>
-  %0 = onnx.Slice %x, %one, %two, %zero, %none : (tensor<2x?x8xf32, ["", "n", ""]>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<1x?x8xf32, ["", "n", ""]>
-  return %0 : tensor<1x?x8xf32, ["", "n", ""]>
+  %0 = onnx.Slice %x, %one, %two, %zero, %none : (tensor<2x?x8xf32, #onnx.sizes<2, "n", 8>>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<1x?x8xf32, #onnx.sizes<1, "n", 8>>
+  return %0 : tensor<1x?x8xf32, #onnx.sizes<1, "n", 8>>
 }
 
 // -----
@@ -116,31 +116,31 @@ func.func @open_view(%x: tensor<2x?x8xf32, ["", "n", ""]>) -> tensor<1x?x8xf32, 
 // Sizes that one op reads from memory and that say to others where a view or the rows of a kernel end.
 // CHECK-LABEL: @sizes_twice
 // CHECK: %[[N:.*]] = "plan.kernel"()
-// CHECK-NEXT: onnx.Sizes ["n"]
-// CHECK: plan.view %arg0 at "0"
+// CHECK-NEXT: onnx.Sizes <"n">
+// CHECK: plan.view %arg0 at <0>
 // CHECK: "plan.kernel"(%arg0)
-// CHECK: onnx.Sizes ["n"]
+// CHECK: onnx.Sizes <"n">
 // CHECK: onnx.Slice
 // CHECK: "plan.kernel"(%{{.*}}, %[[N]])
 // CHECK: onnx.Gather
-func.func @sizes_twice(%t: tensor<8x5xf32>, %x: tensor<?x3xf32, ["n", ""]>) -> (tensor<?x5xf32, ["n", ""]>, tensor<8x?xf32, ["", "n"]>, tensor<1x3xf32>) {
+func.func @sizes_twice(%t: tensor<8x5xf32>, %x: tensor<?x3xf32, #onnx.sizes<"n", 3>>) -> (tensor<?x5xf32, #onnx.sizes<"n", 5>>, tensor<8x?xf32, #onnx.sizes<8, "n">>, tensor<1x3xf32>) {
   %none = onnx.None : none
   %zero = onnx.Constant dense<[0]> : tensor<1xi64>
   %one = onnx.Constant dense<[1]> : tensor<1xi64>
-  %n = onnx.Sizes ["n"] : tensor<1xi64>
-  %0 = onnx.Slice %t, %zero, %n, %zero, %none : (tensor<8x5xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<?x5xf32, ["n", ""]>
-  %1 = onnx.Slice %t, %zero, %n, %one, %none : (tensor<8x5xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<8x?xf32, ["", "n"]>
-  %2 = onnx.Gather %x, %n : (tensor<?x3xf32, ["n", ""]>, tensor<1xi64>) -> tensor<1x3xf32>
-  return %0, %1, %2 : tensor<?x5xf32, ["n", ""]>, tensor<8x?xf32, ["", "n"]>, tensor<1x3xf32>
+  %n = onnx.Sizes <"n"> : tensor<1xi64>
+  %0 = onnx.Slice %t, %zero, %n, %zero, %none : (tensor<8x5xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<?x5xf32, #onnx.sizes<"n", 5>>
+  %1 = onnx.Slice %t, %zero, %n, %one, %none : (tensor<8x5xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<8x?xf32, #onnx.sizes<8, "n">>
+  %2 = onnx.Gather %x, %n : (tensor<?x3xf32, #onnx.sizes<"n", 3>>, tensor<1xi64>) -> tensor<1x3xf32>
+  return %0, %1, %2 : tensor<?x5xf32, #onnx.sizes<"n", 5>>, tensor<8x?xf32, #onnx.sizes<8, "n">>, tensor<1x3xf32>
 }
 
 // -----
 
 // Views cost nothing: a reshape, rows of a slice, a transpose of an axis of size 1. A slice of columns is a kernel.
 // CHECK-LABEL: @views
-// CHECK: plan.view %arg0 at "0"
-// CHECK: plan.view %arg0 at "32"
-// CHECK: plan.view %arg0 at "0"
+// CHECK: plan.view %arg0 at <0>
+// CHECK: plan.view %arg0 at <32>
+// CHECK: plan.view %arg0 at <0>
 // CHECK: "plan.kernel"(%arg0)
 // CHECK: onnx.Slice
 func.func @views(%x: tensor<4x1x8xf32>) -> (tensor<32xf32>, tensor<2x1x8xf32>, tensor<1x4x8xf32>, tensor<4x1x2xf32>) {

@@ -23,8 +23,8 @@ public:
     auto op = cast<onnx::ReadSizeOp>(build.group.root);
     Space space = build.group.space(Group::typeOf(op.getX()));
     Value number = build.group.read(op.getX(), space, Point{SmallVector<Ix>(space.sizes.size(), 0), 1, {}});
-    support::Sizes bound = onnx::listedSizes(op);
-    Ix most = bound.empty() ? Ix(mostUnbounded) : Ix(bound.front());
+    std::optional<onnx::SizesAttr> bound = op.getSizes();
+    Ix most = bound ? Ix(bound->getValues().front()) : Ix(mostUnbounded);
     Value last = w.integer(most, w.b.getI64Type());
     Value bad = w.compare(arith::CmpIPredicate::ugt, number, last); // or negative
     build.failIf(bad, sizeErrorKind);

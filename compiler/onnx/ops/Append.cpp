@@ -20,7 +20,7 @@ LogicalResult AppendOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   return success();
 }
-Size AppendOp::place() { return *Size::parse(cast<StringAttr>(getSizes()[0]).getValue()); }
+Size AppendOp::place() { return getSizes().getValues().front(); }
 StringRef AppendOp::family() { return "Append"; }
 bool AppendOp::fusesEpilogue() { return false; }
 

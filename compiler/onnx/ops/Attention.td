@@ -14,8 +14,8 @@ def Onnx_AttendOp : Onnx_CoreOp<"Attend",
     [batch..., queries, valueWidth] in the order `perm`. What a row gives that has no key to look at says `empty`: `nan` is what a softmax gives,
     `zero` gives 0 where all scores are minus infinity, `never-nan` gives 0 also where a score is NaN.
   }];
-  let arguments = (ins Onnx_Floats:$Q, Onnx_Floats:$K, Onnx_Floats:$V, Variadic<AnyTensor>:$others, StrArrayAttr:$walkQ, StrArrayAttr:$walkK,
-    StrArrayAttr:$walkV, I64Attr:$width, I64Attr:$valueWidth, DenseI64ArrayAttr:$perm, DefaultValuedAttr<StrAttr, "\"nan\"">:$empty);
+  let arguments = (ins Onnx_Floats:$Q, Onnx_Floats:$K, Onnx_Floats:$V, Variadic<AnyTensor>:$others, Onnx_SizesAttr:$walkQ, Onnx_SizesAttr:$walkK,
+    Onnx_SizesAttr:$walkV, I64Attr:$width, I64Attr:$valueWidth, DenseI64ArrayAttr:$perm, DefaultValuedAttr<StrAttr, "\"nan\"">:$empty);
   let results = (outs AnyTensor:$Y);
   let regions = (region SizedRegion<1>:$scores);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $scores";

@@ -185,7 +185,7 @@ static Size sizeByEquality(const std::pair<Size, Size> &sizes, const Size &equal
 
 /// What an axis of both branches' results (null: the branch fails) is behind the If: where they differ, or where ops
 /// inside find it, a size that the run finds.
-static Size sizeBehind(IfOp op, const Size *a, const Size *b, const std::set<std::string> &inner) {
+static Size sizeBehind(IfOp op, const Size *a, const Size *b, const SymbolSet &inner) {
   bool escapes = (a && mentionsAny(*a, inner)) || (b && mentionsAny(*b, inner));
   if (!escapes && (!a || !b || *a == *b)) {
     return a ? *a : *b;
@@ -200,7 +200,7 @@ static Size sizeBehind(IfOp op, const Size *a, const Size *b, const std::set<std
 }
 
 /// The type of a result from those of the branches (null: one that fails).
-static TensorType typeBehind(IfOp op, Type a, Type b, const std::set<std::string> &inner) {
+static TensorType typeBehind(IfOp op, Type a, Type b, const SymbolSet &inner) {
   auto x = dyn_cast_or_null<RankedTensorType>(a), y = dyn_cast_or_null<RankedTensorType>(b);
   TensorType joined = join(a ? a : b, b ? b : a);
   if (!joined || !joined.hasRank() || (!x && !y)) {
@@ -230,7 +230,7 @@ LogicalResult IfOp::inferTypes(SmallVectorImpl<Type> &types) {
     return emitOpError("has no branch that can be computed: ") << errors[0] << "; " << errors[1];
   }
   Operation *ends[2] = {getThenBranch().front().getTerminator(), getElseBranch().front().getTerminator()};
-  std::set<std::string> inner = foundInside(*this);
+  SymbolSet inner = foundInside(*this);
   for (unsigned i = 0; i < getNumResults(); ++i) {
     Type a = ends[0]->getOperand(i).getType(), b = ends[1]->getOperand(i).getType();
     TensorType joined = typeBehind(*this, errors[0].empty() ? a : Type(), errors[1].empty() ? b : Type(), inner);

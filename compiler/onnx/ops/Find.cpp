@@ -137,8 +137,8 @@ LogicalResult UniqueOp::inferTypes(SmallVectorImpl<Type> &types) {
 
 bool ReadSizeOp::readsThrough(unsigned) { return true; }
 LogicalResult ReadSizeOp::inferTypes(SmallVectorImpl<Type> &types) {
-  Sizes bound = listedSizes(*this);
-  (void)(bound.empty() ? unboundedSize(*this) : foundSize(*this, bound.front()));
+  std::optional<SizesAttr> bound = getSizes();
+  (void)(bound ? foundSize(*this, bound->getValues().front()) : unboundedSize(*this));
   types.push_back(countType(*this));
   return success();
 }

@@ -11,8 +11,6 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-static constexpr StringRef presencePrefix = "#present"; // no name of a model's symbol begins so
-
 std::optional<unsigned> optionalInput(Value v) {
   auto argument = dyn_cast_or_null<BlockArgument>(v);
   auto function = argument ? dyn_cast_or_null<FunctionOpInterface>(argument.getOwner()->getParentOp()) : nullptr;
@@ -21,9 +19,6 @@ std::optional<unsigned> optionalInput(Value v) {
   }
   return argument.getArgNumber();
 }
-
-std::string presenceSymbol(unsigned input) { return (presencePrefix + llvm::Twine(input)).str(); }
-bool isPresenceCheck(StringRef text) { return text.starts_with(presencePrefix); }
 
 LogicalResult OptionalHasElementOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(tensorOf({}, IntegerType::get(getContext(), 1)));
@@ -35,7 +30,7 @@ bool OptionalHasElementOp::fusesEpilogue() { return false; }
 LogicalResult OptionalGetElementOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getX().getType());
   std::optional<unsigned> input = optionalInput(getX());
-  return input ? require(*this, Size::symbol(presenceSymbol(*input)), 1) : success();
+  return input ? require(*this, Symbol::presence(*input), 1) : success();
 }
 std::optional<Size> OptionalGetElementOp::viewOffset() { return Size(0); }
 

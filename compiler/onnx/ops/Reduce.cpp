@@ -187,7 +187,7 @@ LayoutRule ReduceOp::layoutRule(int64_t) {
 }
 
 LogicalResult ReduceToOp::inferTypes(SmallVectorImpl<Type> &types) {
-  types.push_back(sizedType(listedSizes(*this), elementOf(getData())));
+  types.push_back(sizedType(getSizes().getValues(), elementOf(getData())));
   return success();
 }
 StringRef ReduceToOp::family() { return "Reduce"; }
@@ -206,7 +206,7 @@ struct Reduction {
 
   Value reduce(StringRef kind, Value x, bool keep) {
     if (inData) {
-      Value y = f.op("ReduceTo", {x}, {f.b.getNamedAttr("kind", f.b.getStringAttr(kind)), listed(kept)});
+      Value y = f.op("ReduceTo", {x}, {f.b.getNamedAttr("kind", f.b.getStringAttr(kind)), f.sizes("sizes", kept)});
       return keep ? y : f.reshapeTo(y, left);
     }
     if (axes.empty()) {
@@ -231,10 +231,6 @@ struct Reduction {
       }
     }
     return y;
-  }
-  NamedAttribute listed(ArrayRef<Size> sizes) {
-    auto texts = llvm::map_to_vector(sizes, [](const Size &size) { return size.text(); });
-    return f.b.getNamedAttr(sizesName, f.b.getStrArrayAttr(SmallVector<StringRef>(texts.begin(), texts.end())));
   }
   /// Logarithms and roots of integers are taken in f32, as the standard's function bodies do.
   Value real(Value x) { return isa<FloatType>(elementOf(x)) ? x : f.cast(x, f.b.getF32Type(), 1); }

@@ -11,7 +11,7 @@ def Onnx_ReduceOp : Onnx_CoreOp<"Reduce",
 
 def Onnx_ReduceToOp : Onnx_CoreOp<"ReduceTo", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>]> {
   let summary = "reduction over axes that only the run knows: each of `sizes` is that of the operand, or 1";
-  let arguments = (ins AnyTensor:$data, StrAttr:$kind, StrArrayAttr:$sizes);
+  let arguments = (ins AnyTensor:$data, StrAttr:$kind, Onnx_SizesAttr:$sizes);
   let results = (outs AnyTensor:$reduced);
 }
 
