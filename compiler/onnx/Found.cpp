@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-static constexpr StringRef choicesName = "onnx.choices", countName = "onnx.found_sizes", asksName = "onnx.asks";
+static constexpr StringRef countName = "onnx.found_sizes", asksName = "onnx.asks";
 
 std::optional<Symbol> foundBy(Operation *op) {
   auto found = op->getAttrOfType<SymbolAttr>(foundName);

@@ -35,7 +35,7 @@ struct Growth {
   Size start, next; ///< next: unknown while an op of the body has yet to be asked
 };
 llvm::SmallVector<Growth> growthsOf(mlir::Operation *loop);
-inline constexpr llvm::StringRef growsName = "onnx.grows";
+inline constexpr llvm::StringRef choicesName = "onnx.choices", growsName = "onnx.grows";
 void setGrowths(mlir::Operation *loop, llvm::ArrayRef<Growth> growths);
 /// A growth with symbols of its own, not yet among those of the loop.
 Growth newGrowth(mlir::Operation *loop, const Size &start, bool carried);

@@ -14,8 +14,9 @@ def Onnx_Dialect : Dialect {
   let summary = "ONNX operators on tensors";
   let hasConstantMaterializer = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
-    /// Of Shapes.cpp.
+    /// Of SizeAttributes.cpp.
     void addSizeAttributes();
     /// Registers ops; called by the register<Family>() functions of ops/.
     template <typename... Ops> void add() { addOperations<Ops...>(); }

@@ -3,117 +3,13 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/DialectImplementation.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
 
 using namespace mlir;
 
 #include "compiler/onnx/Encoding.cpp.inc"
-#define GET_ATTRDEF_CLASSES
-#include "compiler/onnx/Attributes.cpp.inc"
 
 namespace ingot::onnx {
-
-// Attributes.
-
-void OnnxDialect::addSizeAttributes() {
-  addAttributes<
-#define GET_ATTRDEF_LIST
-#include "compiler/onnx/Attributes.cpp.inc"
-      >();
-}
-
-/// A number, a quoted expression, or `?`.
-static FailureOr<Size> parseSize(AsmParser &parser) {
-  int64_t number;
-  OptionalParseResult isNumber = parser.parseOptionalInteger(number);
-  if (isNumber.has_value()) {
-    if (failed(*isNumber)) {
-      return failure();
-    }
-    return Size(number);
-  }
-  if (succeeded(parser.parseOptionalQuestion())) {
-    return Size::unknown();
-  }
-  SMLoc loc = parser.getCurrentLocation();
-  std::string text;
-  if (failed(parser.parseString(&text))) {
-    return failure();
-  }
-  std::optional<Size> size = Size::parse(text);
-  if (!size) {
-    return parser.emitError(loc, "'") << text << "' is not a size";
-  }
-  return *size;
-}
-static void print(AsmPrinter &printer, const Size &size) {
-  if (size.isUnknown()) {
-    printer << '?';
-  } else if (size.isNumber()) {
-    printer << size.number();
-  } else {
-    printer << '"' << size.text() << '"';
-  }
-}
-
-Attribute SizeAttr::parse(AsmParser &parser, Type) {
-  FailureOr<Size> size = failure();
-  bool ok = succeeded(parser.parseLess()) && succeeded(size = parseSize(parser)) && succeeded(parser.parseGreater());
-  return ok ? get(parser.getContext(), *size) : SizeAttr();
-}
-void SizeAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  onnx::print(printer, getValue());
-  printer << '>';
-}
-
-Attribute SizesAttr::parse(AsmParser &parser, Type) {
-  Sizes sizes;
-  auto one = [&]() -> LogicalResult {
-    FailureOr<Size> size = parseSize(parser);
-    if (succeeded(size)) {
-      sizes.push_back(*size);
-    }
-    return size;
-  };
-  bool ok = succeeded(parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, one));
-  return ok ? get(parser.getContext(), sizes) : SizesAttr();
-}
-void SizesAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  llvm::interleaveComma(getValues(), printer, [&](const Size &size) { onnx::print(printer, size); });
-  printer << '>';
-}
-
-Attribute SymbolAttr::parse(AsmParser &parser, Type) {
-  std::string text;
-  bool ok = succeeded(parser.parseLess()) && succeeded(parser.parseString(&text)) && succeeded(parser.parseGreater());
-  std::optional<Size> size = ok ? Size::parse(text) : std::nullopt;
-  std::optional<Symbol> symbol = size ? size->asSymbol() : std::nullopt;
-  if (ok && !symbol) {
-    parser.emitError(parser.getNameLoc(), "'") << text << "' is not a symbol";
-  }
-  return symbol ? get(parser.getContext(), *symbol) : SymbolAttr();
-}
-void SymbolAttr::print(AsmPrinter &printer) const { printer << "<\"" << getValue().text() << "\">"; }
-
-ArrayRef<Size> SizesAttr::axisSizes() const { return getValues(); }
-
-LogicalResult SizesAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
-                                        llvm::function_ref<InFlightDiagnostic()> emitError) const {
-  if (shape.size() != getValues().size()) {
-    return emitError() << getValues().size() << " sizes for " << shape.size() << " axes";
-  }
-  for (auto [axis, dim, size] : llvm::enumerate(shape, getValues())) {
-    bool isDim = size.isNumber() && size.number() >= 0;
-    if (ShapedType::isDynamic(dim) ? isDim : !size.is(dim)) {
-      return emitError() << "the size of axis " << axis << " is not the one of the shape";
-    }
-  }
-  return success();
-}
 
 // Wherever sizes stand.
 
@@ -224,8 +120,6 @@ Type simplified(Type type, const support::Facts &facts) {
 }
 
 // What a run must keep to.
-
-static constexpr StringRef requiresName = "onnx.requires";
 
 LogicalResult require(Operation *op, const Size &x, const Size &y) {
   support::Facts facts = factsOf(op);

@@ -65,6 +65,8 @@ void setFacts(mlir::Operation *function, llvm::ArrayRef<Size> facts);
 /// The type with its sizes in terms of the facts.
 mlir::Type simplified(mlir::Type type, const support::Facts &facts);
 
+/// The attribute of an op with pairs of sizes that must be equal for it to be right.
+inline constexpr llvm::StringRef requiresName = "onnx.requires";
 /// Notes that the op is right only for symbols that make `a` and `b` equal: checked when the model runs. Failure when
 /// they cannot be equal, without a message.
 llvm::LogicalResult require(mlir::Operation *op, const Size &a, const Size &b);

@@ -1,4 +1,5 @@
 #include "compiler/plan/Plan.h"
+#include "compiler/onnx/Onnx.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -8,7 +9,12 @@
 #define GET_OP_CLASSES
 #include "compiler/plan/Ops.cpp.inc"
 
-void ingot::plan::PlanDialect::initialize() {
+using namespace mlir;
+using ingot::support::Size;
+
+namespace ingot::plan {
+
+void PlanDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "compiler/plan/Attributes.cpp.inc"
@@ -18,3 +24,220 @@ void ingot::plan::PlanDialect::initialize() {
 #include "compiler/plan/Ops.cpp.inc"
       >();
 }
+
+/// Whether it can be an amount or a place of bytes, or of work items.
+static bool isAmount(onnx::SizeAttr size) {
+  return !size.getValue().isUnknown() && !(size.getValue().isNumber() && size.getValue().number() < 0);
+}
+
+// Attributes.
+
+Attribute BlockedAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  int64_t lanes = 0, blocks = 0;
+  SmallVector<int64_t> halo;
+  onnx::SizesAttr sizes;
+  auto number = [&] { return parser.parseInteger(halo.emplace_back()); };
+  if (parser.parseLess() || parser.parseInteger(lanes)) {
+    return {};
+  }
+  while (succeeded(parser.parseOptionalComma())) {
+    bool bad = false;
+    if (succeeded(parser.parseOptionalKeyword("halo"))) {
+      bad = parser.parseEqual() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, number);
+    } else if (succeeded(parser.parseOptionalKeyword("sizes"))) {
+      bad = parser.parseEqual() || parser.parseCustomAttributeWithFallback(sizes);
+    } else {
+      bad = parser.parseKeyword("blocks") || parser.parseEqual() || parser.parseInteger(blocks);
+    }
+    if (bad) {
+      return {};
+    }
+  }
+  if (parser.parseGreater()) {
+    return {};
+  }
+  return parser.getChecked<BlockedAttr>(loc, parser.getContext(), lanes, halo, sizes, blocks);
+}
+
+void BlockedAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getLanes();
+  if (!getHalo().empty()) {
+    printer << ", halo = [";
+    llvm::interleaveComma(getHalo(), printer);
+    printer << ']';
+  }
+  if (getSizes()) {
+    printer << ", sizes = ";
+    printer.printStrippedAttrOrType(getSizes());
+  }
+  if (getBlocks()) {
+    printer << ", blocks = " << getBlocks();
+  }
+  printer << '>';
+}
+
+LogicalResult BlockedAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t lanes,
+                                  ArrayRef<int64_t> halo, onnx::SizesAttr sizes, int64_t blocks) {
+  if (lanes < 1 || blocks < 0) {
+    return emitError() << "needs one lane or more, and no negative number of blocks";
+  }
+  if (halo.size() % 2 || llvm::any_of(halo, [](int64_t h) { return h < 0; })) {
+    return emitError() << "a halo has two numbers for each spatial axis, none of them negative";
+  }
+  return success();
+}
+
+LogicalResult BlockedAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element,
+                                          llvm::function_ref<InFlightDiagnostic()> emitError) const {
+  if (shape.size() < 2 || ShapedType::isDynamic(shape[1])) {
+    return emitError() << "only a tensor of two axes or more, the second of which is a number, has channel blocks";
+  }
+  if (!getHalo().empty() && getHalo().size() != 2 * (shape.size() - 2)) {
+    return emitError() << getHalo().size() << " numbers of a halo for " << shape.size() - 2 << " spatial axes";
+  }
+  if (getBlocks() && getBlocks() * getLanes() < shape[1]) {
+    return emitError() << getBlocks() << " blocks of " << getLanes() << " have no room for " << shape[1] << " channels";
+  }
+  return getSizes() ? getSizes().verifyEncoding(shape, element, emitError) : success();
+}
+
+LogicalResult PlaceAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t output, int64_t buffer,
+                                onnx::SizeAttr offset, int64_t asked) {
+  if (output < -1 || buffer < -1 || asked < -1) {
+    return emitError() << "the number of an output, a buffer or a memory that is asked for is -1 where there is none";
+  }
+  return isAmount(offset) ? success() : emitError() << "the offset must be a known size that is not negative";
+}
+
+LogicalResult AskAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t number, StringRef when,
+                              onnx::SizeAttr used, onnx::SizeAttr needed) {
+  if (number < 0 || !llvm::is_contained({"before", "turn", "end"}, when)) {
+    return emitError() << "needs the number of a memory, and 'before', 'turn' or 'end'";
+  }
+  return isAmount(used) && isAmount(needed) ? success() : emitError() << "bytes must be known sizes";
+}
+
+// Ops.
+
+LogicalResult KernelOp::verify() {
+  Block &block = getBody().front();
+  auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
+  if (!yield) {
+    return emitOpError("has a body that does not end with a yield");
+  }
+  if (block.getNumArguments() != getIns().size() || yield.getValues().size() != getNumResults()) {
+    return emitOpError("has ") << getIns().size() << " operands and " << getNumResults() << " results, but its body "
+                               << block.getNumArguments() << " and " << yield.getValues().size();
+  }
+  return success();
+}
+
+LogicalResult ReorderOp::verify() {
+  auto x = dyn_cast<RankedTensorType>(getX().getType()), y = dyn_cast<RankedTensorType>(getY().getType());
+  bool same = x && y && x.getShape() == y.getShape() && x.getElementType() == y.getElementType();
+  return same ? success() : emitOpError("needs a result of the operand's shape and element type");
+}
+
+LogicalResult ViewOp::verify() {
+  if (!isa<RankedTensorType>(getX().getType()) || !isa<RankedTensorType>(getY().getType())) {
+    return emitOpError("needs tensors of known rank");
+  }
+  return isAmount(getOffset()) ? success() : emitOpError("needs an offset that is a known size and not negative");
+}
+
+LogicalResult JoinOp::verify() {
+  auto y = dyn_cast<RankedTensorType>(getY().getType());
+  auto fits = [&](Value x) {
+    auto t = dyn_cast<RankedTensorType>(x.getType());
+    return t && t.getRank() == y.getRank() && t.getElementType() == y.getElementType();
+  };
+  return y && !getXs().empty() && llvm::all_of(getXs(), fits)
+             ? success()
+             : emitOpError("needs one part or more, of the result's rank and element type");
+}
+
+LogicalResult WeightOp::verify() {
+  return static_cast<int64_t>(getOffset()) >= 0 ? success() : emitOpError("needs an offset that is not negative");
+}
+
+LogicalResult LaunchOp::verify() {
+  if (!isAmount(getItems()) || !isAmount(getScratchBytes())) {
+    return emitOpError("needs items and scratch bytes that are known sizes and not negative");
+  }
+  if (getSymbols() &&
+      !llvm::all_of(getSymbols()->getValues(), [](const Size &s) { return s.asSymbol().has_value(); })) {
+    return emitOpError("has an argument among its symbols that is none");
+  }
+  if (getFound() && (!getFound()->getValue().isFound() || getNumResults() == 0)) {
+    return emitOpError("finds a size that is no found symbol, or has no result to leave it in");
+  }
+  return success();
+}
+
+// What discardable attributes must be, so that whoever reads them need not ask.
+
+template <typename Each> static bool isListOf(Attribute list) {
+  auto array = dyn_cast<ArrayAttr>(list);
+  return array && llvm::all_of(array, [](Attribute each) { return isa<Each>(each); });
+}
+
+/// Each of the numbers is below a count.
+static bool areBelow(Attribute numbers, int64_t count) {
+  auto array = dyn_cast<DenseI64ArrayAttr>(numbers);
+  return array && llvm::all_of(array.asArrayRef(), [&](int64_t n) { return n >= 0 && n < count; });
+}
+
+/// [size, numbers of earlier ones] each.
+static bool areBuffers(Attribute buffers) {
+  auto all = dyn_cast<ArrayAttr>(buffers);
+  if (!all) {
+    return false;
+  }
+  for (auto [i, each] : llvm::enumerate(all)) {
+    auto buffer = dyn_cast<ArrayAttr>(each);
+    auto bytes = buffer && buffer.size() == 2 ? dyn_cast<onnx::SizeAttr>(buffer[0]) : onnx::SizeAttr();
+    if (!bytes || !isAmount(bytes) || !areBelow(buffer[1], static_cast<int64_t>(i))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool areOutputs(Attribute asked) {
+  auto array = dyn_cast<DenseI64ArrayAttr>(asked);
+  return array && llvm::all_of(array.asArrayRef(), [](int64_t n) { return n >= -1; });
+}
+
+LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  const char *expected = nullptr;
+  auto expect = [&](bool good, const char *what) { expected = good ? nullptr : what; };
+  auto launch = dyn_cast<LaunchOp>(op);
+  int64_t operands = launch ? launch.getIns().size() : 0;
+  if (name == "plan.places") {
+    // Behind those of the results one of a launch's scratch or of a loop's number.
+    bool counted = isListOf<PlaceAttr>(value) && cast<ArrayAttr>(value).size() >= op->getNumResults();
+    expect(counted, "an array with a #plan.place for each result");
+  } else if (name == "plan.asks") {
+    expect(isListOf<AskAttr>(value), "an array of #plan.ask");
+  } else if (name == "plan.releases") {
+    expect(isa<DenseI64ArrayAttr>(value), "numbers");
+  } else if (name == "plan.number") {
+    auto symbol = dyn_cast<onnx::SymbolAttr>(value);
+    expect(symbol && symbol.getValue().kind() == support::SymbolKind::Iteration, "a symbol of an iteration");
+  } else if (name == "plan.in_place") {
+    expect(areBelow(value, operands), "numbers of a launch's operands");
+  } else if (name == "plan.extends") {
+    auto number = dyn_cast<IntegerAttr>(value);
+    expect(number && number.getInt() >= 0 && number.getInt() < operands, "the number of a launch's operand");
+  } else if (name == "plan.buffers") {
+    expect(areBuffers(value), "an array of [bytes, numbers of buffers before it]");
+  } else if (name == "plan.asked") {
+    expect(areOutputs(value), "numbers of outputs, or -1");
+  }
+  return expected ? op->emitOpError("attribute '") << name << "' must be " << expected : success();
+}
+
+} // namespace ingot::plan

@@ -10,9 +10,13 @@ def Plan_Dialect : Dialect {
   let cppNamespace = "::ingot::plan";
   let summary = "kernels, layouts, buffers";
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let dependentDialects = ["::ingot::onnx::OnnxDialect"]; // sizes
 }
 
-def Plan_BlockedAttr : AttrDef<Plan_Dialect, "Blocked", [DeclareAttrInterfaceMethods<Onnx_SizedEncoding>]> {
+def Plan_BlockedAttr : AttrDef<Plan_Dialect, "Blocked", [DeclareAttrInterfaceMethods<Onnx_SizedEncoding>,
+    DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let genVerifyDecl = 1;
   let mnemonic = "blocked";
   let summary = "channels in blocks, with zeros around the image";
   let description = [{
@@ -29,10 +33,11 @@ def Plan_BlockedAttr : AttrDef<Plan_Dialect, "Blocked", [DeclareAttrInterfaceMet
       return getSizes() ? getSizes().getValues() : ::llvm::ArrayRef<::ingot::support::Size>();
     }
   }];
-  let assemblyFormat = "`<` $lanes (`,` `halo` `=` `[` $halo^ `]`)? (`,` `sizes` `=` $sizes^)? (`,` `blocks` `=` $blocks^)? `>`";
+  let hasCustomAssemblyFormat = 1; // each part may be missing
 }
 
 def Plan_PlaceAttr : AttrDef<Plan_Dialect, "Place"> {
+  let genVerifyDecl = 1;
   let mnemonic = "place";
   let summary = "where a result or a scratch lies";
   let description = [{
@@ -45,6 +50,7 @@ def Plan_PlaceAttr : AttrDef<Plan_Dialect, "Place"> {
 }
 
 def Plan_AskAttr : AttrDef<Plan_Dialect, "Ask"> {
+  let genVerifyDecl = 1;
   let mnemonic = "ask";
   let summary = "memory that must be there at some point of an op";
   let description = [{
@@ -58,6 +64,7 @@ def Plan_AskAttr : AttrDef<Plan_Dialect, "Ask"> {
 class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
 
 def Plan_KernelOp : Plan_Op<"kernel", [IsolatedFromAbove, SingleBlock, Pure]> {
+  let hasVerifier = 1;
   let summary = "a group of onnx ops that becomes one function";
   let description = [{
     The region's arguments stand for the operands, one to one. The region holds at most one root (an op with the KernelRoot interface, or plan.reorder), elementwise
@@ -73,30 +80,35 @@ def Plan_YieldOp : Plan_Op<"yield", [Terminator, Pure, HasParent<"KernelOp">]> {
   let assemblyFormat = "$values attr-dict `:` type($values)";
 }
 def Plan_ReorderOp : Plan_Op<"reorder", [Pure]> {
+  let hasVerifier = 1;
   let summary = "the same tensor in another layout; the root of a kernel";
   let arguments = (ins AnyTensor:$x);
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 def Plan_ViewOp : Plan_Op<"view", [Pure]> {
+  let hasVerifier = 1;
   let summary = "the same memory from a byte offset (a size) on, read as another type: reshapes, contiguous slices";
   let arguments = (ins AnyTensor:$x, Onnx_SizeAttr:$offset);
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "$x `at` $offset attr-dict `:` type($x) `->` type($y)";
 }
 def Plan_JoinOp : Plan_Op<"join", [Pure]> {
+  let hasVerifier = 1;
   let summary = "a concatenation in place: the operands' buffers lie one behind the other in the result's";
   let arguments = (ins Variadic<AnyTensor>:$xs);
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "$xs attr-dict `:` functional-type($xs, $y)";
 }
 def Plan_WeightOp : Plan_Op<"weight", [Pure]> {
+  let hasVerifier = 1;
   let summary = "packed bytes of the weights section";
   let arguments = (ins I64Attr:$offset);
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "`at` $offset attr-dict `:` type($y)";
 }
 def Plan_LaunchOp : Plan_Op<"launch", [Pure]> {
+  let hasVerifier = 1;
   let summary = "a call of a kernel function over work items [0, items)";
   let description = [{
     The function takes a pointer for each operand, for each result, for the scratch (when scratchBytes is not 0), the model's symbols that `symbols`

@@ -20,6 +20,9 @@ LogicalResult AppendOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   return success();
 }
+LogicalResult AppendOp::verify() {
+  return getSizes().getValues().size() == 1 ? success() : emitOpError("needs one size, where the rows begin");
+}
 Size AppendOp::place() { return getSizes().getValues().front(); }
 StringRef AppendOp::family() { return "Append"; }
 bool AppendOp::fusesEpilogue() { return false; }

@@ -4,6 +4,7 @@ include "compiler/onnx/Onnx.td"
 def Onnx_AppendOp : Onnx_CoreOp<"Append", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["family", "fusesEpilogue"]>]> {
   let summary = "a cache with rows written at `sizes[0]` along `axis`";
   let arguments = (ins AnyTensor:$cache, AnyTensor:$rows, I64Attr:$axis, Onnx_SizesAttr:$sizes);
+  let hasVerifier = 1;
   let extraClassDeclaration = "::ingot::support::Size place();";
   let results = (outs AnyTensor:$y);
 }

@@ -191,6 +191,21 @@ struct Expansion {
 
 } // namespace
 
+LogicalResult AttendOp::verify() {
+  RankedTensorType product = block().getNumArguments() ? ranked(block().getArgument(0)) : RankedTensorType();
+  if (!product || product.getRank() < 2 || static_cast<int64_t>(getPerm().size()) != product.getRank() ||
+      !llvm::all_of(getPerm(), [&](int64_t axis) { return axis >= 0 && axis < product.getRank(); })) {
+    return emitOpError("needs a product of two axes or more, and an order of them");
+  }
+  for (SizesAttr walk : {getWalkQ(), getWalkK(), getWalkV()}) {
+    if (static_cast<int64_t>(walk.getValues().size()) != product.getRank() + 1) {
+      return emitOpError("has a walk of ")
+             << walk.getValues().size() << " sizes, expected an offset and " << product.getRank() << " strides";
+    }
+  }
+  return success();
+}
+
 LogicalResult AttendOp::inferTypes(SmallVectorImpl<Type> &types) {
   Sizes axes = sizesOf(ranked(product())), result;
   axes.back() = static_cast<int64_t>(getValueWidth());

@@ -18,6 +18,7 @@ def Onnx_AttendOp : Onnx_CoreOp<"Attend",
     Onnx_SizesAttr:$walkV, I64Attr:$width, I64Attr:$valueWidth, DenseI64ArrayAttr:$perm, DefaultValuedAttr<StrAttr, "\"nan\"">:$empty);
   let results = (outs AnyTensor:$Y);
   let regions = (region SizedRegion<1>:$scores);
+  let hasVerifier = 1;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $scores";
   let extraClassDeclaration = [{
     ::mlir::Block &block() { return getScores().front(); }

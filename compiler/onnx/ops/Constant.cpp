@@ -5,6 +5,17 @@
 
 mlir::OpFoldResult ingot::onnx::ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 
+llvm::LogicalResult ingot::onnx::SizesOp::verify() {
+  auto type = ranked(getY());
+  llvm::ArrayRef<Size> values = getValues().getValues();
+  if (!type || !type.hasStaticShape() || type.getNumElements() != static_cast<int64_t>(values.size())) {
+    return emitOpError("has ") << values.size() << " sizes for a result of type " << getY().getType();
+  }
+  return llvm::none_of(values, [](const Size &size) { return size.isUnknown(); })
+             ? llvm::success()
+             : emitOpError("has a size that is not known");
+}
+
 llvm::StringRef ingot::onnx::SizesOp::family() { return "Sizes"; }
 
 void ingot::onnx::registerConstant(OnnxDialect &dialect) {

@@ -11,6 +11,7 @@ def Onnx_ConstantOp : Op<Onnx_Dialect, "Constant", [Pure, ConstantLike, AllTypes
 def Onnx_SizesOp : Op<Onnx_Dialect, "Sizes", [Pure, DeclareOpInterfaceMethods<Onnx_KernelRoot, ["family"]>]> {
   let summary = "a small integer tensor whose elements are expressions of the model's symbols; see compiler/support/Size.h";
   let arguments = (ins Onnx_SizesAttr:$values);
+  let hasVerifier = 1;
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "$values attr-dict `:` type($y)";
 }

@@ -136,6 +136,9 @@ LogicalResult UniqueOp::inferTypes(SmallVectorImpl<Type> &types) {
 // ReadSize and RangeSize.
 
 bool ReadSizeOp::readsThrough(unsigned) { return true; }
+LogicalResult ReadSizeOp::verify() {
+  return !getSizes() || getSizes()->getValues().size() == 1 ? success() : emitOpError("needs one bound, or none");
+}
 LogicalResult ReadSizeOp::inferTypes(SmallVectorImpl<Type> &types) {
   std::optional<SizesAttr> bound = getSizes();
   (void)(bound ? foundSize(*this, bound->getValues().front()) : unboundedSize(*this));

@@ -34,6 +34,7 @@ def Onnx_UniqueOp : Onnx_Finder<"Unique", 1, []>, Since<28> {
 def Onnx_ReadSizeOp : Onnx_CoreFinder<"ReadSize", ["readsThrough"]> {
   let summary = "a number in data that is a size: from 0 to the one size in `sizes`, or without it to 2^40; all else ends the run";
   let arguments = (ins Onnx_Int64s:$x, OptionalAttr<Onnx_SizesAttr>:$sizes);
+  let hasVerifier = 1;
   let results = (outs AnyTensor:$count);
 }
 def Onnx_RangeSizeOp : Onnx_CoreFinder<"RangeSize", ["readsThrough"]> {
