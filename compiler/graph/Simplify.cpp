@@ -405,32 +405,9 @@ static std::string whyUnsized(Operation *op, unsigned result) {
   return whyUnsized(loop, result);
 }
 
-/// The op of a loop's body that no first iteration can pass: numpy's rules repeat an axis of size 1, and what comes out
-/// is carried on. Null: there is none.
-static Operation *failsAtFirst(onnx::LoopOp loop) {
-  for (const onnx::Growth &g : onnx::growthsOf(loop)) {
-    auto first = [&](const onnx::Size &size) { return g.inside ? size.replaced(*g.inside, g.start) : size; };
-    for (Operation &op : loop.block()) {
-      for (const auto &[a, b] : onnx::requirementsOf(&op)) {
-        onnx::Size difference = first(a) - first(b);
-        if (difference.isNumber() && !difference.is(0)) {
-          return &op;
-        }
-      }
-    }
-  }
-  return nullptr;
-}
-
 LogicalResult requireSizes(func::FuncOp function) {
   bool ok = true, told = false;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    auto loop = dyn_cast<onnx::LoopOp>(op);
-    if (Operation *inner = loop ? failsAtFirst(loop) : nullptr) {
-      inner->emitError("repeats an axis of size 1 of a value that the loop carries on in another size, which is "
-                       "unsupported");
-      ok = false, told = true;
-    }
     // Only the first op of a chain tells something: skip what follows from an operand.
     bool follows =
         llvm::any_of(op->getOperands(), [](Value x) { return isa<TensorType>(x.getType()) && !onnx::isSized(x); });

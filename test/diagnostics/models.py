@@ -64,9 +64,9 @@ def unnamed():
     return made
 
 
-def squeezed(op, opset, inputs, **attributes):
-    """A node of an old form on a value whose rank is not known: axes of a Squeeze that are an input."""
-    made = model([node("Squeeze", ["x", "axes"], ["s"]), node("F", ["s", *inputs], ["y"], domain="mine")], [value("x", [1, 2, 1]), value("axes", [1], TensorProto.INT64), value("z", [2])], opset=13)
+def reshaped(op, opset, inputs, **attributes):
+    """A node of an old form on a value whose rank is not known: a Reshape by an input of any length."""
+    made = model([node("Reshape", ["x", "shape"], ["s"]), node("F", ["s", *inputs], ["y"], domain="mine")], [value("x", [1, 2, 1]), value("shape", ["rank"], TensorProto.INT64), value("z", [2])], opset=13)
     body = helper.make_node(op, ["a", "c"], ["b"], name="old", **attributes)
     made.functions.append(helper.make_function("mine", "F", ["a", "c"], ["b"], [body], [helper.make_opsetid("", opset)]))
     return made
@@ -135,8 +135,8 @@ MODELS = [
     ("loop with too few results", loop(["go"]), "node 'n' (Loop, opset 17): carries 1 values, but its body has 1 outputs"),
     ("loop with a wide count", loop(["go", "a"], trips=[2]), "node 'n' (Loop, opset 17): needs a trip count and a condition of one element"),
     ("loop that goes on by a float", loop(["a", "a"]), "node 'n' (Loop, opset 17): needs a body whose first output is a boolean of one element, not 'tensor<2xf32>'"),
-    ("old broadcast of unknown rank", squeezed("Add", 6, ["z"], broadcast=1, axis=0), "broadcasts along an axis of a tensor whose rank is not known"),
-    ("old slope of unknown rank", squeezed("PRelu", 6, ["z"]), "the slope is given by channel, and the rank of the operand is not known"),
+    ("old broadcast of unknown rank", reshaped("Add", 6, ["z"], broadcast=1, axis=0), "broadcasts along an axis of a tensor whose rank is not known"),
+    ("old slope of unknown rank", reshaped("PRelu", 6, ["z"]), "the slope is given by channel, and the rank of the operand is not known"),
 ]
 
 # Flags that the model does not fit: flags, message.
