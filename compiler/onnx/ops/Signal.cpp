@@ -155,11 +155,18 @@ static Value openMatrixOf(Formula &f, const Transform &t, Type element) {
   Value n = f.scalar(t.length), turned = f.op("Mod", {f.mul(row, column), n});
   Value beyond = f.op("Greater", {f.mul(turned, f.scalar(2)), n});
   turned = f.op("Where", {beyond, f.sub(turned, n), turned});
-  Value length = f.cast(n, element, wide), angle = f.div(f.cast(turned, element, wide), length);
-  angle = f.mul(angle, f.number(t.inverse ? 2 * M_PI : -2 * M_PI, angle));
-  Value real = f.op("Cos", {angle}), imaginary = f.op("Sin", {angle});
+  // Both are sines of less than a quarter of a turn, which are 0 where they should be.
+  Value length = f.cast(n, element, wide), half = f.mul(f.abs(turned), f.scalar(2));
+  auto sine = [&](Value part, double turns) {
+    Value angle = f.div(f.cast(part, element, wide), length);
+    return f.op("Sin", {f.mul(angle, f.number(turns * M_PI, angle))});
+  };
+  Value real = sine(f.sub(n, f.mul(half, f.scalar(2))), 0.5);
+  Value imaginary = sine(f.op("Min", {half, f.sub(n, half)}), 1);
+  Value back = f.op(t.inverse ? "Less" : "Greater", {turned, f.scalar(0)});
+  imaginary = f.op("Where", {back, f.op("Neg", {imaginary}), imaginary});
   if (t.inverse) {
-    Value weight = f.div(f.number(1, angle), length);
+    Value weight = f.div(f.number(1, real), length);
     if (t.realResult()) {
       Value twice = f.mul(row, f.scalar(2));
       Value single = f.op("Or", {f.op("Equal", {twice, f.scalar(0)}), f.op("Equal", {twice, n})});
