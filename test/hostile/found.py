@@ -138,6 +138,27 @@ def axes():
     yield "Squeeze of an axis twice", squeeze, {"x": x[:1], "a": one(0, -3)}, ["y"], False
     yield "Unsqueeze of an axis twice", [("Unsqueeze", ["x", "a"], ["y"], {})], {"x": x, "a": one(1, -4)}, ["y"], False
     yield "Slice along an axis twice", [("Slice", list(steps), ["y"], {})], {**steps, "a": one(2, -1)}, ["y"], False
+    far = (-(2**63), -(2**40) - 1, 2**40, 2**62, 2**63 - 1)
+    for mode in ("constant", "edge", "reflect", "wrap"):
+        pads = [("Pad", ["x", "p"], ["y"], {"mode": mode})]
+        for pair in ((0, 0), (2, 1), (-1, 2), (-2, -3), (-3, -3), (-6, 1), (3, -9), *((bad, 0) for bad in far), *((0, bad) for bad in far), (2**62, -(2**62)), (-(2**63), 2**63 - 1)):
+            yield f"Pad by {pair}, {mode}", pads, {"x": x, "p": one(0, 0, pair[0], 0, 0, pair[1])}, ["y"], pair in ((0, 0), (2, 1), (-1, 2), (-2, -3))
+    placed = {"x": x, "p": one(1, 1), "v": np.float32(1), "a": one(2)}
+    for bad in (None, 3, -4, 2**62):
+        yield f"Pad along {bad}", [("Pad", list(placed), ["y"], {})], {**placed, "a": one(2 if bad is None else bad)}, ["y"], bad is None
+    picture = np.ones((1, 1, 3, 2), np.float32)
+    for scale in (0.5, 1, 3.7, 0, -1, np.nan, np.inf, -np.inf, 1e30):
+        for mode, attributes in (("nearest", {}), ("linear", {}), ("cubic", {}), ("linear", {"antialias": 1})):
+            scales = {"x": picture, "r": np.zeros(8, np.float32), "s": np.array([1, 1, scale, 2], np.float32)}
+            yield f"Resize by {scale}, {mode}, {attributes}", [("Resize", list(scales), ["y"], {"mode": mode, **attributes})], scales, ["y"], scale in (0.5, 1, 3.7)
+    waves = {"x": np.ones((1, 6, 2), np.float32), "n": one(4)[0], "a": one(1)[0]}
+    for bad in (None, 2, -1, -4, 2**62, -(2**63)):
+        yield f"DFT along {bad}", [("DFT", list(waves), ["y"], {})], {**waves, "a": one(1 if bad is None else bad)[0]}, ["y"], bad is None
+        if bad != 2:
+            yield f"DFT of {bad}", [("DFT", list(waves), ["y"], {})], {**waves, "n": one(4 if bad is None else bad)[0]}, ["y"], bad is None
+    frames = {"x": np.ones((1, 9, 1), np.float32), "s": one(2)[0], "w": np.ones(4, np.float32), "n": one(4)[0]}
+    for name, value, passes in (("s", 2, True), ("s", 100, True), ("s", 2**62, True), ("s", 0, False), ("s", -1, False), ("n", 5, False), ("n", 0, False), ("n", -(2**63), False)):
+        yield f"STFT, {name} is {value}", [("STFT", list(frames), ["y"], {})], {**frames, name: one(value)[0]}, ["y"], passes
     blocks = {"x": np.ones((1, 12, 6), np.float32), "i": one(4, 3), "b": one(2, 2)}
     image = [("Col2Im", list(blocks), ["y"], {})]
     yield "Col2Im", image, blocks, ["y"], True

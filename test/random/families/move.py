@@ -155,9 +155,9 @@ def pad(c, x):
     if c.opset < 11:
         c.node("Pad", [x], exact=True, mode=mode, pads=pads, value=value)
         return
-    operands = [x, c.ints(pads), None if value is None or mode in ("reflect", "edge", "wrap") else c.tensor(np.array(value, x.dtype), constant=True)]
+    operands = [x, c.lengths(pads), None if value is None or mode in ("reflect", "edge", "wrap") else c.tensor(np.array(value, x.dtype), constant=True)]
     if len(axes) < x.rank:
-        operands.append(c.ints([axis - x.rank if c.chance(0.3) else axis for axis in axes]))
+        operands.append(c.lengths([axis - x.rank if c.chance(0.3) else axis for axis in axes]))
     c.node("Pad", operands, exact=True, mode=mode)
 
 
@@ -193,7 +193,7 @@ def resize(c, x):
         attributes.update(coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=c.choice([None, 5.0]))
         region = c.ints([0.0] * outer + [0.125] * (rank - outer) + [1.0] * outer + [0.875] * (rank - outer), np.float32)
     if c.chance(0.5):
-        operands = [x, region, c.ints(scales, np.float32)]
+        operands = [x, region, c.lengths(scales, np.float32)]
     else:
         sizes = [int(size * scale) for size, scale in zip(x.shape, scales)]
         operands = [x, region, c.ints([], np.float32) if c.opset < 13 else None, c.ints(sizes)]
@@ -220,7 +220,7 @@ def upsample(c, x):
     if c.opset < 9:
         c.node("Upsample", [x], mode=mode, scales=scales)
     else:
-        c.node("Upsample", [x, c.ints(scales, np.float32)], mode=mode)
+        c.node("Upsample", [x, c.lengths(scales, np.float32)], mode=mode)
 
 
 @op("Crop")

@@ -24,11 +24,11 @@ def dft(c, x):
     c.need(x.dtype == np.float32 and x.rank in (2, 3, 4) and x.array.size and np.isfinite(x.array).all() and np.abs(x.array).max() < 40)
     axis = c.choice([None, *range(x.rank - 1)])
     c.need(axis is not None or (x.rank > 2 if c.opset < 20 else True))
-    length = c.ints(c.choice([1, 2, 5, 8, 16, 31])) if c.chance(0.4) else None
+    length = c.lengths(c.choice([1, 2, 5, 8, 16, 31])) if c.chance(0.4) else None
     if c.opset < 20:
         c.node("DFT", [x, length], axis=axis, inverse=inverse, onesided=onesided)
     else:
-        c.node("DFT", [x, length, None if axis is None else c.ints(axis)], inverse=inverse, onesided=onesided)
+        c.node("DFT", [x, length, None if axis is None else c.lengths(axis)], inverse=inverse, onesided=onesided)
 
 
 @op("STFT", weight=2)
@@ -38,4 +38,4 @@ def stft(c, x):
     c.need(x.dtype == np.float32 and x.rank == 3 and x.shape[2] == 1 and x.shape[1] >= 8 and x.array.size and np.isfinite(x.array).all() and np.abs(x.array).max() < 40)
     length, given = c.choice([2, 5, 8]), c.choice(["window", "length", "both"])
     window = c.data([length], low=0.25, high=2) if given != "length" else None
-    c.node("STFT", [x, c.ints(c.choice([1, 3, 4, 9])), window, c.ints(length) if given != "window" else None], onesided=c.choice([None, 0, 1]))
+    c.node("STFT", [x, c.lengths(c.choice([1, 3, 4, 9])), window, c.lengths(length) if given != "window" else None], onesided=c.choice([None, 0, 1]))

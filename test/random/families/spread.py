@@ -32,5 +32,5 @@ def unpool(c, x):
     order = np.random.Generator(np.random.PCG64(c.rng.getrandbits(64))).permutation(int(np.prod(batch + large)))
     indices = order[: int(np.prod(batch + small))].reshape(batch + small).astype(np.int64)
     x = c.data(batch + small)
-    shape = c.ints(batch + large) if c.chance(0.3) else None
+    shape = c.lengths(batch + large) if c.chance(0.3) else None
     c.node("MaxUnpool", [x, c.tensor(indices), shape], exact=True, kernel_shape=kernel, strides=kernel, pads=pads)
