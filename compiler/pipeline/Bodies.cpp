@@ -4,6 +4,7 @@
 // Weights are in one table, in which equal constants under equal recipes are stored once.
 #include "compiler/importer/Types.h"
 #include "compiler/lower/BuildDispatch.h"
+#include "compiler/onnx/Found.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/pipeline/State.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -186,7 +187,8 @@ LogicalResult simplifyBodies(State &s, BodyPhase simplify) {
   }
   Body body = bodyFor(s, std::move(imported), {{batch, 1}});
   ScopedDiagnosticHandler silent(&s.context, [](Diagnostic &) { return success(); }); // all has been said of the model
-  if (succeeded(simplify(s, body, body.result))) {
+  // Sizes that a run finds are not dispatched, nor may one body find what the others know.
+  if (succeeded(simplify(s, body, body.result)) && onnx::foundInside(body.function()).empty()) {
     s.choices[batch] = {{1}, true};
     add(s, std::move(body));
   }
