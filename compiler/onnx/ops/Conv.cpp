@@ -35,7 +35,7 @@ static LogicalResult checkOperands(Operation *op, RankedTensorType x, RankedTens
   }
   auto b = ranked(bias);
   int64_t outputs = transposed ? w.getDimSize(1) * group : w.getDimSize(0);
-  if (b && (b.getRank() != 1 || (!b.isDynamicDim(0) && b.getDimSize(0) != outputs))) {
+  if (b && (b.getRank() != 1 || failed(require(op, sizeOf(b, 0), outputs)))) {
     return op->emitOpError("bias of type ") << b << " for " << outputs << " output channels";
   }
   return success();
