@@ -100,3 +100,47 @@ func.func @inPlace(%x: tensor<8xf32>) -> tensor<8xf32> {
 func.func @buffers() attributes {plan.buffers = [[#onnx.size<64>, array<i64: 0>]]} {
   return
 }
+
+// -----
+
+// expected-error@+1 {{needs one lane or more, and no negative number of blocks}}
+func.func @lanes(%x: tensor<1x8x4x4xf32, #plan.blocked<0>>)
+
+// -----
+
+func.func @noOutput(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@+1 {{the number of an output, a buffer or a memory that is asked for is -1 where there is none}}
+  %y = plan.launch @f(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, plan.places = [#plan.place<-2, -1, <0>>]} : (tensor<8xf32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// -----
+
+func.func @beforeTheStart(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@+1 {{the offset must be a known size that is not negative}}
+  %y = plan.launch @f(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, plan.places = [#plan.place<-1, -1, <-64>>]} : (tensor<8xf32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// -----
+
+// expected-error@+1 {{needs the number of a memory, and 'before', 'turn' or 'end'}}
+func.func @never() attributes {plan.asks = [#plan.ask<0, "never", <0>, <64>>]} {
+  return
+}
+
+// -----
+
+func.func @unranked(%x: tensor<*xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{needs tensors of known rank}}
+  %y = plan.view %x at <0> : tensor<*xf32> -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @findsNothing(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@+1 {{finds a size that is no found symbol, or has no result to leave it in}}
+  %y = plan.launch @f(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, found = #onnx.symbol<"n">} : (tensor<8xf32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
