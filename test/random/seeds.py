@@ -1,10 +1,10 @@
-"""The seeds of the gate: they move with the compiler, and are the same for everybody who has the same files.
+"""The seeds of the gate: a list that grows by a line with each change of the compiler, of which the last ten are run.
 
     seeds.py          prints them
     seeds.py --add    appends the line of the compiler as it is now to seeds.txt, unless it has one
 
-One seed is made of what compiler/ and targets/ contain now; the others stand in seeds.txt, of which the last ten lines count. `./build.sh search` adds the line, so that the list grows with
-each change of the compiler; who forgets it loses nothing, because the first seed is there anyhow. No history is asked: a shallow clone or an archive has the same seeds."""
+A line's seed is a hash of what compiler/ and targets/ contain. `./build.sh search` adds it, when it has looked for what that seed finds, too: a gate that draws a seed by itself would refuse a
+change for an old mistake that nobody has seen yet."""
 import datetime
 import hashlib
 import pathlib
@@ -27,8 +27,8 @@ def lines():
 
 
 def seeds():
-    """Numbers, that of the compiler as it is now first."""
-    return [int(key, 16) for key in dict.fromkeys([present(), *(line[1] for line in lines()[-COUNT:])])]
+    """Numbers."""
+    return [int(key, 16) for key in dict.fromkeys(line[1] for line in lines()[-COUNT:])]
 
 
 def of(seed, index):
