@@ -156,7 +156,7 @@ Space Group::space(RankedTensorType type, bool equal) const {
         llvm::any_of(t.getShape().drop_front(2 - (type.getRank() - t.getRank())), [](int64_t d) { return d != 1; });
     bool otherBlocks = s.lanes == 1 && plan::blockedOf(t) && !plan::sameMemoryAsPlain(t);
     if (broadcasts && !pixels && !otherBlocks) {
-      bool takes = equal && isa_and_nonnull<ArrayAttr>(t.getEncoding());
+      bool takes = equal && isa_and_nonnull<onnx::SizesAttr>(t.getEncoding());
       space.accesses[argument] = accessOf(space, takes ? takenEqual(t, sizes) : t, operands[argument.getArgNumber()]);
     }
   }
