@@ -160,6 +160,35 @@ bool narrow(Bound &bound, const Intervals &passing, const std::string &node) {
   return true;
 }
 
+/// A check that a few ranges of its symbol pass.
+struct Several {
+  std::string symbol;
+  Intervals passing;
+  Check check;
+};
+
+/// What of the intervals is within a bound.
+Intervals within(const Intervals &passing, const Bound &bound) {
+  Intervals inside;
+  for (auto [least, most] : passing) {
+    least = std::max(least, bound.least), most = bound.most < 0 ? most : std::min(most, bound.most);
+    if (least <= most) {
+      inside.emplace_back(least, most);
+    }
+  }
+  return inside;
+}
+
+/// "1 or 3 to 7"
+std::string intervalsText(const Intervals &passing) {
+  std::string text;
+  for (auto [least, most] : passing) {
+    text += (text.empty() ? "" : " or ") + std::to_string(least);
+    text += least == most ? "" : most < longest ? " to " + std::to_string(most) : " and more";
+  }
+  return text;
+}
+
 } // namespace
 
 std::string Bound::by() const {
@@ -191,17 +220,29 @@ static std::string textOf(const Parts &parts, bool isEqual) {
 }
 
 std::vector<plan::RequirementInfo> solveChecks(ArrayRef<onnx::SizeCheck> checks, SymbolBounds &bounds) {
+  std::vector<Several> several;
   std::vector<Check> unsolved;
   for (const onnx::SizeCheck &each : checks) {
     Check check(each);
     std::set<std::string> names = symbolsOf(check.size);
     auto bound = names.size() == 1 ? bounds.find(*names.begin()) : bounds.end();
     std::optional<Intervals> passing = bound == bounds.end() ? std::nullopt : Solver(check).solve();
-    if (!passing || !narrow(bound->second, *passing, each.node)) {
+    constexpr size_t mostIntervals = 4;
+    if (passing && passing->size() > 1 && passing->size() <= mostIntervals) {
+      several.push_back({bound->first, *passing, check});
+    } else if (!passing || !narrow(bound->second, *passing, each.node)) {
       unsolved.push_back(check);
     }
   }
   std::vector<plan::RequirementInfo> told;
+  for (const auto &[symbol, passing, check] : several) {
+    Intervals inside = within(passing, bounds[symbol]);
+    if (inside.empty()) {
+      unsolved.push_back(check);
+    } else if (!narrow(bounds[symbol], inside, check.node)) {
+      told.push_back({symbol + ": " + intervalsText(inside), check.node});
+    }
+  }
   std::set<std::string> texts;
   Aliases aliases;
   // First those that say of two symbols that they are the same.
