@@ -105,18 +105,20 @@ static void removeUnused(func::FuncOp function) { removeUnused(function.getBody(
 /// negative. Ops in regions say nothing: they may not run.
 static void collectFacts(func::FuncOp function) {
   support::Facts facts = onnx::factsOf(function);
-  for (Operation &op : function.getBody().front()) {
-    for (const auto &[a, b] : onnx::requirementsOf(&op)) {
-      for (const onnx::Size &rest : support::implied(a, b)) {
+  auto learn = [&](Operation &op) {
+    for (const auto &[sizes, node] : onnx::requirementsOf(&op)) {
+      for (const onnx::Size &rest : support::implied(sizes[0], sizes[1])) {
         onnx::Size fact = rest.simplified(facts);
         if (fact.atLeast(0, facts)) {
           continue;
         }
         facts = facts.with({fact});
-        onnx::addCheck(function, {{fact}, onnx::nodeOf(op.getLoc())});
+        onnx::addCheck(function, {{fact}, node});
       }
     }
-  }
+  };
+  learn(*function);
+  llvm::for_each(function.getBody().front(), learn);
   onnx::setFacts(function, facts.sizes());
 }
 
@@ -129,11 +131,14 @@ static bool mustCheck(const onnx::Size &size, const support::Facts &facts) {
 /// replaced by others later.
 static void collectChecks(func::FuncOp function) {
   support::Facts facts = onnx::factsOf(function);
-  function.getBody().walk([&](Operation *op) {
-    Operation *owner = checksOwner(op->getBlock());
-    for (const auto &[a, b] : onnx::requirementsOf(op)) {
-      onnx::addCheck(owner, {{a, b}, onnx::nodeOf(op->getLoc())});
+  function.walk([&](Operation *op) {
+    Operation *owner = op == function ? function : checksOwner(op->getBlock());
+    for (const onnx::SizeCheck &requirement : onnx::requirementsOf(op)) {
+      if (requirement.sizes[0] != requirement.sizes[1]) { // they may have become the same
+        onnx::addCheck(owner, requirement);
+      }
     }
+    op->removeAttr(onnx::inheritedName);
     for (Value v : op->getResults()) {
       if (auto type = onnx::ranked(v)) {
         for (const onnx::Size &size : onnx::sizesOf(type)) {
@@ -188,6 +193,26 @@ static Operation *simplifySizes(onnx::SizesOp op, PatternRewriter &rewriter) {
   return made.getDefiningOp();
 }
 
+/// Replaces an op by simpler ones. What it required of sizes must still hold: its block's owner inherits it.
+static LogicalResult rewrite(Operation *op, PatternRewriter &rewriter) {
+  std::vector<onnx::SizeCheck> requirements = onnx::requirementsOf(op);
+  Operation *owner = checksOwner(op->getBlock());
+  auto decompose = [&] {
+    auto decomposable = dyn_cast<onnx::Decomposable>(op);
+    rewriter.setInsertionPoint(op);
+    return decomposable ? decomposable.decompose(rewriter) : failure();
+  };
+  rewriter.setInsertionPoint(op);
+  if (failed(foldSizes(op, rewriter)) && failed(sliceToGather(op, rewriter)) && failed(askSizes(op, rewriter)) &&
+      failed(decompose())) {
+    return failure();
+  }
+  for (const onnx::SizeCheck &requirement : requirements) {
+    onnx::addCheck(owner, requirement, onnx::inheritedName);
+  }
+  return success();
+}
+
 LogicalResult walkForward(Block &block, PatternRewriter &rewriter) {
   for (Operation *op = &block.front(); op;) {
     Operation *previous = op->getPrevNode();
@@ -219,20 +244,7 @@ LogicalResult walkForward(Block &block, PatternRewriter &rewriter) {
       }
       continue;
     }
-    rewriter.setInsertionPoint(op);
-    if (succeeded(foldSizes(op, rewriter)) || succeeded(sliceToGather(op, rewriter)) ||
-        succeeded(askSizes(op, rewriter))) {
-      op = next();
-      continue;
-    }
-    if (auto decomposable = dyn_cast<onnx::Decomposable>(op)) {
-      rewriter.setInsertionPoint(op);
-      if (succeeded(decomposable.decompose(rewriter))) {
-        op = next();
-        continue;
-      }
-    }
-    op = op->getNextNode();
+    op = succeeded(rewrite(op, rewriter)) ? next() : op->getNextNode();
   }
   removeUnused(block);
   return success();

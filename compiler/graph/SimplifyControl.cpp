@@ -53,8 +53,10 @@ static Visit takeBranch(onnx::IfOp op, bool condition, PatternRewriter &rewriter
     return Visit::Failed;
   }
   Operation *end = branch.getTerminator();
-  for (const onnx::SizeCheck &check : onnx::checksOf(end)) {
-    onnx::addCheck(checksOwner(op->getBlock()), check);
+  for (StringRef attribute : {onnx::checksName, onnx::inheritedName}) {
+    for (const onnx::SizeCheck &check : onnx::checksOf(end, attribute)) {
+      onnx::addCheck(checksOwner(op->getBlock()), check, attribute);
+    }
   }
   for (const onnx::Choice &choice : onnx::choicesOf(op)) {
     onnx::replaceFound(op, choice.symbol, choice.sizes[condition ? 0 : 1]);

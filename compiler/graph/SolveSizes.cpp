@@ -45,9 +45,10 @@ bool isKnown(func::FuncOp function, const Solution &solution) {
   return llvm::any_of(onnx::checksOf(function), [&](const auto &check) { return same(check.sizes, solution.check()); });
 }
 
-void apply(func::FuncOp function, const Solution &solution, Operation *reason) {
-  onnx::replaceFound(reason, solution.symbol, solution.value);
-  onnx::addCheck(function, {solution.check(), onnx::nodeOf(reason->getLoc())});
+void apply(func::FuncOp function, const Solution &solution, const std::string &node) {
+  onnx::replaceFound(function, solution.symbol, solution.value);
+  onnx::addCheck(function, {solution.check(), node});
+  Location loc = NameLoc::get(StringAttr::get(function.getContext(), node));
   OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
   for (BlockArgument argument : function.getArguments()) {
     auto type = onnx::ranked(argument);
@@ -58,7 +59,7 @@ void apply(func::FuncOp function, const Solution &solution, Operation *reason) {
     for (Size &size : sizes) {
       size = size.replaced(solution.symbol, solution.value);
     }
-    Value known = onnx::Formula(b, reason->getLoc()).reshapeTo(argument, sizes);
+    Value known = onnx::Formula(b, loc).reshapeTo(argument, sizes);
     argument.replaceAllUsesExcept(known, known.getDefiningOp());
   }
 }
@@ -69,16 +70,17 @@ bool solveSizes(func::FuncOp function) {
   if (llvm::any_of(function.getArguments(), [](BlockArgument argument) { return onnx::optionalInput(argument); })) {
     return false; // whether one is there is asked of the argument itself
   }
-  for (Operation &op : function.getBody().front()) {
-    for (const auto &[a, b] : onnx::requirementsOf(&op)) {
-      std::optional<Solution> solution = solutionOf(a, b);
+  auto solve = [&](Operation &op) {
+    for (const onnx::SizeCheck &requirement : onnx::requirementsOf(&op)) {
+      std::optional<Solution> solution = solutionOf(requirement.sizes[0], requirement.sizes[1]);
       if (solution && !isKnown(function, *solution)) {
-        apply(function, *solution, &op);
+        apply(function, *solution, requirement.node);
         return true;
       }
     }
-  }
-  return false;
+    return false;
+  };
+  return solve(*function) || llvm::any_of(function.getBody().front(), solve);
 }
 
 } // namespace ingot::graph

@@ -161,7 +161,8 @@ struct Lowering {
   SymbolTable symbols;
   struct Built {
     func::FuncOp function;
-    KernelShape shape;
+    KernelShape shape;   ///< its items are at least one where the halo of an image without elements must be written
+    support::Size items; ///< the family's own
     onnx::SymbolSet symbols;
     std::vector<std::string> found; ///< as they occur in the first kernel
   };
@@ -181,6 +182,10 @@ struct Lowering {
     }
     const target::MachineModel &machine = machineOf(kernel.getTarget());
     it->second.shape = family->shape(kernel, machine);
+    it->second.items = it->second.shape.items;
+    if (mayBeHaloOnly(kernel)) {
+      it->second.shape.items = max(support::Size(1), it->second.items);
+    }
     it->second.symbols = symbolsOf(kernel);
     it->second.found = found;
     it->second.function = declare(kernel, it->second, machine);
@@ -189,6 +194,19 @@ struct Lowering {
     }
     keepSmallWhole(it->second, machine);
     return &it->second;
+  }
+
+  /// Whether an image may have no elements and yet a halo, which is read as the padding that it is.
+  static bool mayBeHaloOnly(plan::KernelOp kernel) {
+    return llvm::any_of(kernel.getResultTypes(), [](Type type) {
+      auto layout = plan::blockedOf(type);
+      if (!layout || layout.getHalo().empty()) {
+        return false;
+      }
+      support::Sizes sizes = onnx::sizesOf(cast<RankedTensorType>(type));
+      return llvm::any_of(ArrayRef(sizes).drop_front(2),
+                          [](const support::Size &size) { return !size.atLeast(1, support::Facts()); });
+    });
   }
 
   static void keepSmallWhole(Built &built, const target::MachineModel &machine) {
@@ -296,7 +314,10 @@ struct Lowering {
       build.begin = 0, build.end = 1;
     }
     zeroHalos(build, kernel);
-    if (!built.shape.items.is(0) && failed(family.build(build, built.shape))) { // 0: nothing ever runs it
+    if (built.items != built.shape.items) {
+      build.end = min(build.end, built.items);
+    }
+    if (!built.items.is(0) && failed(family.build(build, built.shape))) { // 0: nothing ever runs it
       return failure();
     }
     SmallVector<Value> out;

@@ -225,10 +225,12 @@ void replaceFound(Operation *op, Symbol symbol, const Size &size) {
       }
       setFacts(inner, different);
     }
-    std::vector<SizeCheck> checks = checksOf(inner);
-    inner->removeAttr(checksName);
-    for (const SizeCheck &check : checks) {
-      addCheck(inner, check);
+    for (StringRef attribute : {checksName, inheritedName}) {
+      std::vector<SizeCheck> checks = checksOf(inner, attribute);
+      inner->removeAttr(attribute);
+      for (const SizeCheck &check : checks) {
+        addCheck(inner, check, attribute);
+      }
     }
   });
 }

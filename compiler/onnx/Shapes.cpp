@@ -1,4 +1,5 @@
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/Control.h"
 #include "compiler/onnx/Onnx.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -140,17 +141,6 @@ LogicalResult require(Operation *op, const Size &x, const Size &y) {
   return success();
 }
 
-SmallVector<std::pair<Size, Size>> requirementsOf(Operation *op) {
-  SmallVector<std::pair<Size, Size>> all;
-  if (auto known = op->getAttrOfType<ArrayAttr>(requiresName)) {
-    support::Facts facts = factsOf(op); // it may be more than when they were noted
-    for (auto both : known.getAsRange<SizesAttr>()) {
-      all.emplace_back(both.getValues()[0].simplified(facts), both.getValues()[1].simplified(facts));
-    }
-  }
-  return all;
-}
-
 std::string SizeCheck::text() const { return sizes[0].text() + (sizes.size() == 2 ? "=" + sizes[1].text() : ""); }
 bool SizeCheck::isFound() const {
   return llvm::any_of(sizes, [](const Size &size) { return size.isFound(); });
@@ -160,9 +150,9 @@ bool SizeCheck::isPresence() const {
   return symbol && symbol->kind() == support::SymbolKind::Presence;
 }
 
-std::vector<SizeCheck> checksOf(Operation *op) {
+std::vector<SizeCheck> checksOf(Operation *op, StringRef attribute) {
   std::vector<SizeCheck> checks;
-  if (auto all = op->getAttrOfType<ArrayAttr>(checksName)) {
+  if (auto all = op->getAttrOfType<ArrayAttr>(attribute)) {
     for (auto check : all.getAsRange<ArrayAttr>()) {
       checks.push_back({Sizes(cast<SizesAttr>(check[0]).getValues()), cast<StringAttr>(check[1]).str()});
     }
@@ -170,15 +160,33 @@ std::vector<SizeCheck> checksOf(Operation *op) {
   return checks;
 }
 
-void addCheck(Operation *op, const SizeCheck &check) {
-  auto known = op->getAttrOfType<ArrayAttr>(checksName);
+void addCheck(Operation *op, const SizeCheck &check, StringRef attribute) {
+  auto known = op->getAttrOfType<ArrayAttr>(attribute);
   SmallVector<Attribute> all(known ? known.getValue() : ArrayRef<Attribute>());
   Builder b(op->getContext());
   Attribute sizes = SizesAttr::get(op->getContext(), check.sizes);
   if (llvm::none_of(all, [&](Attribute other) { return cast<ArrayAttr>(other)[0] == sizes; })) {
     all.push_back(b.getArrayAttr({sizes, b.getStringAttr(check.node)}));
-    op->setAttr(checksName, b.getArrayAttr(all));
+    op->setAttr(attribute, b.getArrayAttr(all));
   }
+}
+
+std::vector<SizeCheck> requirementsOf(Operation *op) {
+  std::vector<SizeCheck> all = checksOf(op, inheritedName);
+  if (auto own = op->getAttrOfType<ArrayAttr>(requiresName)) {
+    for (auto both : own.getAsRange<SizesAttr>()) {
+      all.push_back({Sizes(both.getValues()), nodeOf(op->getLoc())});
+    }
+  }
+  if (!all.empty()) {
+    support::Facts facts = factsOf(op); // they may be more than when the requirements were noted
+    for (SizeCheck &requirement : all) {
+      for (Size &size : requirement.sizes) {
+        size = size.simplified(facts);
+      }
+    }
+  }
+  return all;
 }
 
 std::vector<std::string> symbolsOf(TypeRange types) {

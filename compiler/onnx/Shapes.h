@@ -71,9 +71,6 @@ inline constexpr llvm::StringRef requiresName = "onnx.requires";
 /// they cannot be equal, without a message.
 llvm::LogicalResult require(mlir::Operation *op, const Size &a, const Size &b);
 
-/// What has been required of an op.
-llvm::SmallVector<std::pair<Size, Size>> requirementsOf(mlir::Operation *op);
-
 /// What a run is refused for: one size that is negative, or two that differ, and the node that says so. Kept on the
 /// function, where the ops that require it may be gone.
 struct SizeCheck {
@@ -86,8 +83,14 @@ struct SizeCheck {
   bool isPresence() const;
 };
 inline constexpr llvm::StringRef checksName = "onnx.checks";
-std::vector<SizeCheck> checksOf(mlir::Operation *function);
-void addCheck(mlir::Operation *function, const SizeCheck &check);
+/// What ops required that have been replaced since, until all is known that follows from it; then it is among the
+/// checks.
+inline constexpr llvm::StringRef inheritedName = "onnx.inherited";
+std::vector<SizeCheck> checksOf(mlir::Operation *function, llvm::StringRef attribute = checksName);
+void addCheck(mlir::Operation *function, const SizeCheck &check, llvm::StringRef attribute = checksName);
+
+/// The pairs of sizes that an op requires to be equal; of a function or a branch's end, those that it has inherited.
+std::vector<SizeCheck> requirementsOf(mlir::Operation *op);
 
 /// The symbols in the order in which they first occur in the types.
 std::vector<std::string> symbolsOf(mlir::TypeRange types);

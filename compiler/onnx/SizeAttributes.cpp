@@ -160,7 +160,7 @@ LogicalResult OnnxDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     expect(allOf(value, isRequirement), "an array of two known sizes each");
   } else if (name == factsName) {
     expect(isa<SizesAttr>(value) && areKnown(value), "known sizes");
-  } else if (name == checksName) {
+  } else if (name == checksName || name == inheritedName) {
     expect(allOf(value, isCheck), "an array of [one or two known sizes, the name of a node]");
   } else if (name == symbolsName) {
     expect(allOf(value, isSymbol), "an array of symbols");

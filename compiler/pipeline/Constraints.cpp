@@ -239,8 +239,8 @@ std::vector<plan::RequirementInfo> solveChecks(ArrayRef<onnx::SizeCheck> checks,
     Intervals inside = within(passing, bounds[symbol]);
     if (inside.empty()) {
       unsolved.push_back(check);
-    } else if (!narrow(bounds[symbol], inside, check.node)) {
-      told.push_back({symbol + ": " + intervalsText(inside), check.node});
+    } else if (!narrow(bounds[symbol], inside, check.of->node)) {
+      told.push_back({symbol + ": " + intervalsText(inside), check.of->node});
     }
   }
   std::set<std::string> texts;
