@@ -181,11 +181,25 @@ private:
   void end(Value result, Buffer state, Ix at) {
     if (Buffer to = resultFor(result)) {
       w.loop(0, plan.batch, 1, [&](Ix row) {
+        Value empty = isEmpty(row);
         eachBlock([&](Ix unit, bool partial) {
-          store(w.load(state, at + row * plan.padded + unit, plan.lanes), to, row * plan.hidden + unit, partial);
+          Value v = w.load(state, at + row * plan.padded + unit, plan.lanes);
+          if (empty) {
+            v = arith::SelectOp::create(w.b, w.loc, empty, w.constant(0, vector), v);
+          }
+          store(v, to, row * plan.hidden + unit, partial);
         });
       });
     }
+  }
+
+  /// Whether a sequence has no steps (i1); null: it has some. The standard does not say what its last state is. It is
+  /// zero, not the initial one, as ONNX Runtime has it.
+  Value isEmpty(Ix row) {
+    if (lengths) {
+      return w.compare(arith::CmpIPredicate::eq, w.ix(w.load(lengths, row)), 0);
+    }
+    return plan.steps.atLeast(1, support::Facts()) ? Value() : w.compare(arith::CmpIPredicate::eq, plan.steps, 0);
   }
 
   /// R packed while running: the loops of eachPacked.
