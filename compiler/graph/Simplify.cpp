@@ -289,32 +289,43 @@ static onnx::SymbolSet mentionedSizes(func::FuncOp function) {
   return symbols;
 }
 
-/// Leaves out what nobody mentions of the sizes that change in loops.
-static void removeIdleGrowths(func::FuncOp function) {
-  onnx::SymbolSet mentioned = mentionedSizes(function);
-  function.walk([&](onnx::LoopOp loop) {
-    SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
-    llvm::erase_if(growths, [&](const onnx::Growth &g) { return !isMentioned(g, mentioned); });
-    onnx::setGrowths(loop, growths);
-  });
+/// Removes what finds a size that nobody mentions: an op of which nobody reads a result, an If's choice, a loop's
+/// growth. True: there was one.
+static bool removeIdle(Operation *op, const onnx::SymbolSet &mentioned) {
+  if (isa<onnx::IfOp>(op)) {
+    SmallVector<onnx::Choice> choices = onnx::choicesOf(op);
+    llvm::erase_if(choices, [&](const onnx::Choice &choice) { return !mentioned.count(choice.symbol); });
+    bool fewer = choices.size() != onnx::choicesOf(op).size();
+    onnx::setChoices(op, choices);
+    return fewer;
+  }
+  if (isa<onnx::LoopOp>(op)) {
+    SmallVector<onnx::Growth> growths = onnx::growthsOf(op);
+    llvm::erase_if(growths, [&](const onnx::Growth &growth) { return !isMentioned(growth, mentioned); });
+    bool fewer = growths.size() != onnx::growthsOf(op).size();
+    onnx::setGrowths(op, growths);
+    return fewer;
+  }
+  if (!op->use_empty() || mentioned.count(*onnx::foundBy(op))) {
+    return false;
+  }
+  op->erase();
+  return true;
 }
 
-/// Ops that find sizes look as if they did something: those of which nobody reads or mentions a result go here.
+/// What finds sizes looks as if it did something: where it is idle it goes here.
 static void removeIdleFinders(func::FuncOp function) {
   for (bool again = true; again;) {
     again = false;
     SmallVector<Operation *> finders;
     function.walk([&](Operation *op) {
-      if (onnx::foundBy(op) && op->getNumRegions() == 0 && op->use_empty()) {
+      if (!onnx::foundAt(op).empty()) {
         finders.push_back(op);
       }
     });
     onnx::SymbolSet mentioned = finders.empty() ? onnx::SymbolSet() : mentionedSizes(function);
     for (Operation *op : finders) {
-      if (!mentioned.count(*onnx::foundBy(op))) {
-        op->erase();
-        again = true;
-      }
+      again |= removeIdle(op, mentioned);
     }
     if (again) {
       removeUnused(function);
@@ -349,7 +360,6 @@ LogicalResult simplify(func::FuncOp function) {
     }
   }
   removeIdleFinders(function);
-  removeIdleGrowths(function);
   return success();
 }
 

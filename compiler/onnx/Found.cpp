@@ -91,7 +91,11 @@ SmallVector<Choice> choicesOf(Operation *branch) {
   return choices;
 }
 
-static void setChoices(Operation *branch, ArrayRef<Choice> choices) {
+void setChoices(Operation *branch, ArrayRef<Choice> choices) {
+  if (choices.empty()) {
+    branch->removeAttr(choicesName);
+    return;
+  }
   Builder b(branch->getContext());
   branch->setAttr(choicesName, b.getArrayAttr(llvm::map_to_vector(choices, [&](const Choice &c) -> Attribute {
     return b.getArrayAttr({b.getAttr<SymbolAttr>(c.symbol), b.getAttr<SizesAttr>(c.sizes)});

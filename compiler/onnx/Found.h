@@ -22,6 +22,7 @@ struct Choice {
   Size sizes[2]; ///< then, else; unknown for a branch that fails
 };
 llvm::SmallVector<Choice> choicesOf(mlir::Operation *branch);
+void setChoices(mlir::Operation *branch, llvm::ArrayRef<Choice> choices);
 /// The size that is the one or the other; see foundSize.
 Size chosenSize(mlir::Operation *branch, const Size &thenSize, const Size &elseSize);
 

@@ -160,6 +160,15 @@ static bool isOneElement(Value v) {
 
 // If.
 
+using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+static void addFindersEffect(Operation *op, Effects &effects) {
+  if (!foundAt(op).empty()) {
+    effects.emplace_back(MemoryEffects::Write::get());
+  }
+}
+void IfOp::getEffects(Effects &effects) { addFindersEffect(*this, effects); }
+void LoopOp::getEffects(Effects &effects) { addFindersEffect(*this, effects); }
+
 LogicalResult IfOp::verify() {
   for (Region &region : getOperation()->getRegions()) {
     if (region.front().empty() || !isa<YieldOp>(region.front().back())) {

@@ -97,3 +97,17 @@ def branch_on_size():
     no = subgraph(c, [], lambda: [(c.op("Neg", c.op("Add", once, x)), np.float32)])
     c.output(c.op("If", large, then_branch=yes, else_branch=no))
     return c.at(n=[*range(1, 20)])
+
+
+@case
+def sizes_of_what_nobody_reads():
+    """Of an If and of a Loop nothing but the shapes of their results."""
+    c = Case()
+    x, z, k = c.input("n"), c.input("m"), c.input(dtype=np.int64, fill=lambda rng, shape, sizes: rng.integers(0, 3, shape))
+    yes = subgraph(c, [], lambda: [(c.op("Neg", x), np.float32)])
+    no = subgraph(c, [], lambda: [(c.op("Concat", z, z, axis=0), np.float32)])
+    v = c.op("If", c.op("Greater", k, c.constant(np.int64(1))), then_branch=yes, else_branch=no)
+    c.output(c.op("Expand", c.constant(np.float32([3])), c.op("Shape", v)))
+    grown = loop(c, k, [c.op("Neg", x)], lambda i, list_: [(c.op("Concat", list_, z, axis=0), np.float32)], 1)
+    c.output(c.op("Shape", grown), np.int64)
+    return c.each(n=[1, 2, 7], m=[1, 5])
