@@ -1,5 +1,5 @@
 // Runs the phases in order, with their dumps, times and diagnostics. A failure is the user's where the phase or its
-// message says so; any other is a bug of ours.
+// message says so; any other, and one without a message, is a bug of ours.
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/importer/Problems.h"
 #include "compiler/pipeline/Dialects.h"
@@ -60,6 +60,7 @@ public:
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
     context.getDiagEngine().registerHandler([&](Diagnostic &d) {
+      saidWhy |= d.getSeverity() == DiagnosticSeverity::Error;
       std::string text = render(this->options.modelPath, d);
       if (!StringRef(this->diagnostics).contains(text)) { // each body of a model would say it
         this->diagnostics += text;
@@ -103,6 +104,7 @@ private:
   std::string &diagnostics;
   MLIRContext context;
   State state;
+  bool saidWhy = false; ///< whether there was an error's message
 
   void error(const Twine &text) { diagnostics += (Twine(options.modelPath) + ": error: " + text + "\n").str(); }
 
@@ -180,7 +182,8 @@ private:
       return Status::Ok;
     }
     diagnostics += state.importProblems;
-    return phase.userFault || state.userFault ? Status::UserError : bug(phase);
+    saidWhy |= !state.importProblems.empty();
+    return saidWhy && (phase.userFault || state.userFault) ? Status::UserError : bug(phase);
   }
 
   Status bug(const Phase &phase) {
