@@ -107,10 +107,13 @@ private:
     if (op.getMode() == "nearest") {
       place = roundEven(place);
     }
-    if (zeros) {
+    // Cubic weights are those of the place itself where it lies beyond the border, and only the taps go to the border:
+    // so in PyTorch and ONNX Runtime, while onnx.reference moves the place there first.
+    bool isBorder = op.getPaddingMode() == "border";
+    if (zeros || (isBorder && taps == 4)) {
       return between(place, place.constant(-4), length + 3.0);
     }
-    if (op.getPaddingMode() == "border") {
+    if (isBorder) {
       Num out = (place < low) | (place > high);
       place = select(out, between(place, place.constant(0), length - 1.0), place);
     } else {
