@@ -215,28 +215,63 @@ static std::optional<Sizes> arithmetic(Operation *op, RankedTensorType type) {
   return out;
 }
 
+static constexpr double mostExact = 1 << 10; ///< of numbers and denominators; exact in single precision, too
+
 /// Numerator and denominator of a float among the operands of a division or product.
 static std::pair<Size, Size> fractionOf(Value v, int64_t i, const std::optional<Sizes> &sizes) {
   if (sizes) {
     return {(*sizes)[i], 1};
   }
-  static constexpr double most = 1 << 10; // so much is exact in single precision, too
   double number = onnx::splatOf(v).value_or(0);
-  for (double denominator = 2; denominator <= most; denominator *= 2) {
+  for (double denominator = 2; denominator <= mostExact; denominator *= 2) {
     double numerator = number * denominator;
-    if (numerator == std::floor(numerator) && numerator >= 1 && numerator <= most) {
+    if (numerator == std::floor(numerator) && numerator >= 1 && numerator <= mostExact) {
       return {static_cast<int64_t>(numerator), static_cast<int64_t>(denominator)};
     }
   }
   return {Size::unknown(), Size::unknown()};
 }
 
-/// Sizes divided as floats, or multiplied by a fraction, and rounded.
+/// Whole numbers, as floats: sizes or a constant.
+static std::optional<Sizes> wholes(Value v, RankedTensorType type) {
+  if (auto sizes = spread(v, type)) {
+    return sizes;
+  }
+  auto number = onnx::splatOf(v);
+  if (!number || *number != std::floor(*number) || std::abs(*number) > mostExact) {
+    return std::nullopt;
+  }
+  return Sizes(type.getNumElements(), Size(static_cast<int64_t>(*number)));
+}
+
+/// What is added to `v` before it is rounded, whole numbers only; `v` becomes what they are added to.
+static Sizes takeSummands(Value &v, RankedTensorType type) {
+  Sizes sum(type.getNumElements(), 0);
+  for (Operation *op = v.getDefiningOp(); isa_and_nonnull<onnx::AddOp, onnx::SubOp>(op); op = v.getDefiningOp()) {
+    auto right = wholes(op->getOperand(1), type);
+    auto left = right || isa<onnx::SubOp>(op) ? std::nullopt : wholes(op->getOperand(0), type);
+    if (!right && !left) {
+      break;
+    }
+    for (auto [total, term] : llvm::zip_equal(sum, right ? *right : *left)) {
+      total = isa<onnx::SubOp>(op) ? total - term : total + term;
+    }
+    v = op->getOperand(right ? 0 : 1);
+  }
+  return sum;
+}
+
+/// Sizes divided as floats, or multiplied by a fraction, perhaps with whole numbers added, and rounded.
 static std::optional<Sizes> rounded(Operation *op, RankedTensorType type) {
   bool up = isa<onnx::CeilOp>(op),
        cuts = isa<onnx::CastOp>(op) && type.getElementType().isInteger() && !type.getElementType().isInteger(1);
-  Operation *inner = up || cuts || isa<onnx::FloorOp>(op) ? op->getOperand(0).getDefiningOp() : nullptr;
-  if (!isa_and_nonnull<onnx::DivOp, onnx::MulOp>(inner) || !onnx::elementOf(inner->getResult(0)).isFloat()) {
+  if (!up && !cuts && !isa<onnx::FloorOp>(op)) {
+    return std::nullopt;
+  }
+  Value quotient = op->getOperand(0);
+  Sizes added = takeSummands(quotient, type);
+  Operation *inner = quotient.getDefiningOp();
+  if (!isa_and_nonnull<onnx::DivOp, onnx::MulOp>(inner) || !onnx::elementOf(quotient).isFloat()) {
     return std::nullopt;
   }
   auto a = spread(inner->getOperand(0), type), b = spread(inner->getOperand(1), type);
@@ -248,7 +283,7 @@ static std::optional<Sizes> rounded(Operation *op, RankedTensorType type) {
     if (isa<onnx::DivOp>(inner)) {
       std::swap(y, yBelow);
     }
-    Size above = x * y, below = xBelow * yBelow;
+    Size below = xBelow * yBelow, above = x * y + added[i] * below;
     if (!above.atLeast(0, facts) || !below.atLeast(below.isNumber() ? 1 : 0, facts)) {
       return std::nullopt;
     }

@@ -104,6 +104,27 @@ def framed():
 
 
 @case
+def framed_with_sums():
+    """As audio codecs count frames: ceil((length - kernel + padding) / stride + 1) - 1, in floats; with whole numbers on either side."""
+    c = Case(17)
+    x = c.input("b", 1, "w")
+    length, real = axis_size(c, x, 2), lambda *v: c.constant(np.float32(v))
+    quotient = c.op("Div", c.op("Cast", c.op("Add", c.op("Sub", length, i64(c, 4)), i64(c, 2)), to=1), real(2))
+    frames = c.op("Sub", c.op("Cast", c.op("Ceil", c.op("Add", quotient, real(1))), to=7), i64(c, 1))
+    extra = c.op("Sub", c.op("Sub", c.op("Add", c.op("Mul", frames, i64(c, 2)), i64(c, 4)), i64(c, 2)), length)
+    padded = c.op("Pad", x, c.op("Concat", i64(c, 0, 0, 2, 0, 0), extra, axis=0))
+    c.output(padded)
+    c.output(c.op("Conv", padded, c.weights(6, 1, 4), strides=[2]))
+    third = c.op("Div", c.op("Cast", length, to=1), real(3))
+    whole = c.op("Cast", axis_size(c, x, 0), to=1)
+    for value in (c.op("Sub", c.op("Add", real(2), third), real(1)), c.op("Add", whole, c.op("Add", third, real(1)))):
+        for rounding in ("Floor", "Ceil"):
+            count = c.op("Add", c.op("Cast", c.op(rounding, value), to=7), i64(c, 3))
+            c.output(c.op("Pad", x, c.op("Concat", i64(c, 0, 0, 0, 0, 0), count, axis=0), mode="edge"))
+    return c.each(b=[1, 3], w=[2, 3, 4, 11, 20])
+
+
+@case
 def resized_by_sizes():
     """To sizes from shape arithmetic, of an image that is computed; one axis of known length beside an open one."""
     c = Case(19)
