@@ -97,15 +97,16 @@ FailureOr<Window> windowOf(Operation *op, ArrayRef<Size> spatial, ArrayRef<int64
     if (!known) {
       continue;
     }
-    Size room = in + w.before[i] + w.after[i] - w.reach(i);
-    if (failed(requireNotNegative(op, room))) {
+    bool partial = ceil && ceil.getInt() && mode == "NOTSET"; // a last window may reach beyond the padding
+    Size room = in + w.before[i] + w.after[i] - w.reach(i), upTo = partial ? room + stride - 1 : room;
+    if (failed(requireNotNegative(op, upTo))) {
       return op->emitOpError("a window of ") << w.reach(i) << " does not fit the padded input of "
                                              << (in + w.before[i] + w.after[i]).text() << " on axis " << i + 2;
     }
-    w.out[i] = floorDiv(room, stride) + 1;
-    if (ceil && ceil.getInt() && mode == "NOTSET") {
+    w.out[i] = floorDiv(upTo, stride) + 1;
+    if (partial) {
       // A last window that would begin in the padding behind is left out.
-      w.out[i] = max(w.out[i], min(ceilDiv(room, stride) + 1, ceilDiv(in + w.before[i], stride)));
+      w.out[i] = max(floorDiv(room, stride) + 1, min(w.out[i], ceilDiv(in + w.before[i], stride)));
     }
   }
   return w;

@@ -52,6 +52,7 @@ READ = [
     ("ConvTranspose", [IMAGE, f(4, 2, 3, 3)], dict(output_shape=[0, 5]), "attribute 'output_shape' must have a positive entry for each of 2 spatial axes"),
     ("ConvTranspose", [IMAGE, f(4, 2, 3, 3)], dict(pads=[9, 0, 9, 0]), "pads leave nothing of the output on axis 2"),
     ("MaxPool", [IMAGE], dict(kernel_shape=[9, 9]), "a window of 9 does not fit the padded input of 8 on axis 2"),
+    ("MaxPool", [IMAGE], dict(kernel_shape=[9, 9], ceil_mode=1), "a window of 9 does not fit the padded input of 8 on axis 2"),
     ("MaxPool", [IMAGE], dict(kernel_shape=[0, 1]), "kernel has a dimension of 0"),
     ("AveragePool", [IMAGE], dict(kernel_shape=[2]), "kernel has 1 spatial axes, the input 2"),
     ("MaxPool", [f(2, 3)], dict(kernel_shape=[2]), "input of rank 2, expected batch, channels and at least one spatial axis"),

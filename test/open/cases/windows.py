@@ -32,6 +32,20 @@ def convolutions_open():
 
 
 @case
+def windows_larger_than_the_image():
+    """With ceil_mode a window need not fit, as long as it begins in the image: exporters pool whole images so."""
+    c = Case(17)
+    x = c.input("b", 20, "h", "w")
+    for options in (dict(kernel_shape=[320, 320], strides=[320, 320]), dict(kernel_shape=[4, 9], strides=[3, 8], pads=[1, 2, 0, 1])):
+        for include in (0, 1):
+            c.output(c.op("AveragePool", x, ceil_mode=1, count_include_pad=include, **options))
+        c.output(c.op("MaxPool", x, ceil_mode=1, **options))
+    c.output(c.op("AveragePool", c.op("Conv", x, c.weights(16, 20, 3, 3), pads=[1] * 4), kernel_shape=[5, 4], strides=[5, 4], ceil_mode=1))
+    c.output(c.op("AveragePool", c.input("b", 3, 1, 2), kernel_shape=[6, 6], strides=[6, 6], ceil_mode=1))
+    return c.each(b=[1, 3], h=[1, 2, 5, 9], w=[1, 4, 17])
+
+
+@case
 def narrow_images():
     """Convolutions of one tap, which walk all pixels as one row, and what is applied with them; axes of one element have stride 0 there."""
     c = Case(17)
