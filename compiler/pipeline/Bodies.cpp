@@ -36,8 +36,10 @@ static void fix(func::FuncOp function, const Values &values) {
     }
     argument.setType(onnx::sizedType(sizes, type.getElementType()));
   }
-  function.setType(FunctionType::get(function.getContext(), function.getBody().front().getArgumentTypes(),
-                                     function.getResultTypes()));
+  // A result may be an argument.
+  Block &block = function.getBody().front();
+  function.setType(
+      FunctionType::get(function.getContext(), block.getArgumentTypes(), block.getTerminator()->getOperandTypes()));
   support::Facts known = onnx::factsOf(function);
   onnx::Sizes facts;
   function->removeAttr(onnx::checksName);

@@ -179,3 +179,12 @@ def causal_masks():
     chosen = c.op("Where", c.op("Cast", ones, to=9), scores, c.constant(np.float32(-1e9)))
     c.output(c.op("MatMul", c.op("Softmax", chosen, axis=-1), v))
     return c.each(b=[1, 3], n=[1, 2, 9, 33], m=[1, 7, 40])
+
+
+@case
+def arguments_as_results():
+    """A cache that goes on as it is, beside what is computed from it."""
+    c = Case(17)
+    x = c.input("b", "n")
+    c.output(x), c.output(c.op("Neg", x)), c.output(c.op("Identity", c.input("n", 3)))
+    return c.each(b=[1, 3], n=[1, 2, 17])
