@@ -128,6 +128,9 @@ LogicalResult GemmOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 LogicalResult GemmOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getResult()) || (present(getC()) && !isSized(getC()))) {
+    return failure(); // whether C's sizes are those of the product is asked below
+  }
   Formula f(rewriter, getLoc());
   auto scaled = [&](Value v, double factor) { return factor == 1.0 ? v : f.mul(v, f.number(factor, v)); };
   SmallVector<NamedAttribute> attributes;
@@ -139,10 +142,10 @@ LogicalResult GemmOp::decompose(PatternRewriter &rewriter) {
   }
   Value y = scaled(f.op("MatMul", {getA(), getB()}, attributes), getAlpha().convertToDouble());
   if (present(getC()) && !getBeta().isZero()) {
-    auto type = ranked(y);
+    Sizes shape = sizesOf(ranked(y));
     y = f.add(y, scaled(getC(), getBeta().convertToDouble()));
-    if (type && ranked(y) && sizesOf(ranked(y)) != sizesOf(type)) { // C does not make it larger
-      y = f.reshapeTo(y, sizesOf(type));
+    if (sizesOf(ranked(y)) != shape) { // C does not make it larger
+      y = f.reshapeTo(y, shape);
     }
   }
   rewriter.replaceOp(*this, y);

@@ -1,5 +1,6 @@
 """Sizes that only data tells: found by a node, or given to one."""
 import numpy as np
+from onnx import numpy_helper
 
 from .case import Case, case, loop, subgraph, whole
 
@@ -53,6 +54,19 @@ def suppression():
     c.output(c.op("NonMaxSuppression", boxes, scores, limit, number(0.5)), np.int64)
     c.output(c.op("NonMaxSuppression", boxes, scores), np.int64)
     return c.each(b=[1, 2], k=[1, 3], n=[1, 2, 7, 31])
+
+
+@case
+def products_of_found_rows():
+    """A box head: rows and columns that are known only when the run has looked at data, with a bias for each column of the product."""
+    c = Case(17)
+    shape = c.input(3, dtype=np.int64, fill=lambda rng, shape, sizes: np.int64([sizes["n"], 3, 4]))
+    rows = c.op("Flatten", c.op("ConstantOfShape", shape, value=numpy_helper.from_array(np.float32([0.5]))), axis=1)
+    for bias in ((5,), (1, 5), (1,), ()):
+        c.output(c.op("Gemm", rows, c.weights(5, 12), c.weights(*bias), transB=1, beta=0.5))
+    c.output(c.op("Gemm", rows, rows, transB=1, alpha=2.0))
+    c.output(c.op("Relu", c.input("n")))
+    return c.each(n=[1, 2, 7, 40])
 
 
 @case
