@@ -138,7 +138,7 @@ READ = [
     ("DFT", [f(2, 8, 2)], dict(onesided=1), "gives one side of the transform of complex numbers, which has two"),
     ("DFT", [f(2, 8, 1), ints(0).reshape(())], {}, "transforms 0 samples"),
     ("DFT", [f(2, 1 << 14, 1)], {}, "transforms of 16384 samples are unsupported"),
-    ("STFT", [f(2, 80), ints(4).reshape(()), f(8)], {}, "needs a signal [batch, samples, parts], a step and a window [samples], not 'tensor<2x80xf32>', 'tensor<i64>' and 'tensor<8xf32>'"),
+    ("STFT", [f(80), ints(4).reshape(()), f(8)], {}, "needs a signal [batch, samples] or [batch, samples, parts], a step and a window [samples], not 'tensor<80xf32>', 'tensor<i64>' and 'tensor<8xf32>'"),
     ("STFT", [f(2, 80, 1), ints(4).reshape(()), f(8), ints(9).reshape(())], {}, "has frames of 9 samples and a window of 'tensor<8xf32>'"),
     ("AffineGrid", [f(2, 2, 4), ints(2, 3, 4, 5)], dict(opset=20), "needs matrices [batch, 2, 3] or [batch, 3, 4] and the size of an image of so many axes, not 'tensor<2x2x4xf32>' and 'tensor<4xi64>'"),
     ("CenterCropPad", [f(2, 3), ints(4)], dict(opset=18), "axes and sizes of type 'tensor<1xi64>' do not fit 'tensor<2x3xf32>'"),

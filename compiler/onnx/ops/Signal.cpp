@@ -246,15 +246,17 @@ LogicalResult DFTOp::decompose(PatternRewriter &rewriter) {
 
 // STFT.
 
-/// Batch, frames, samples of a frame and parts of a number; unknown ones where data tells them.
+/// Batch, frames, samples of a frame and parts of a number; unknown ones where data tells them. As for ONNX Runtime a
+/// real signal may lack the axis of parts: PyTorch's TorchScript exporter leaves it out.
 static FailureOr<Sizes> framesOf(STFTOp op) {
   auto signal = ranked(op.getSignal());
   Size step = numberIn(op.getFrameStep());
   auto window = present(op.getWindow()) ? ranked(op.getWindow()) : RankedTensorType();
-  bool wrong =
-      (signal && signal.getRank() != 3) || (window && window.getRank() != 1) || (step.isNumber() && step.number() < 1);
+  bool wrong = (signal && signal.getRank() != 2 && signal.getRank() != 3) || (window && window.getRank() != 1) ||
+               (step.isNumber() && step.number() < 1);
   if (wrong) {
-    return op.emitOpError("needs a signal [batch, samples, parts], a step and a window [samples], not ")
+    return op.emitOpError(
+               "needs a signal [batch, samples] or [batch, samples, parts], a step and a window [samples], not ")
                << op.getSignal().getType() << ", " << op.getFrameStep().getType() << " and "
                << op.getWindow().getType(),
            failure();
@@ -268,7 +270,7 @@ static FailureOr<Sizes> framesOf(STFTOp op) {
     return op.emitOpError("has frames of ") << length.text() << " samples and a window of " << window, failure();
   }
   Size frames = !step.isUnknown() ? floorDiv(sizes[1] - length, step) + Size(1) : Size::unknown();
-  return Sizes{sizes[0], frames.isUnknown() ? frames : max(frames, 0), length, sizes[2]};
+  return Sizes{sizes[0], frames.isUnknown() ? frames : max(frames, 0), length, sizes.size() == 3 ? sizes[2] : Size(1)};
 }
 
 LogicalResult STFTOp::inferTypes(SmallVectorImpl<Type> &types) {
@@ -291,7 +293,9 @@ LogicalResult STFTOp::decompose(PatternRewriter &rewriter) {
   Size frames = (*sizes)[1], length = (*sizes)[2], step = numberIn(getFrameStep());
   auto row = [&](const Size &n) { return f.countTo(f.scalar(n)); };
   Value starts = f.reshapeTo(f.mul(row(frames), f.scalar(step)), {frames, 1});
-  Value x = f.op("Gather", {getSignal(), f.add(starts, row(length))}, {f.integer("axis", 1)});
+  Sizes signal = sizesOf(ranked(getSignal()));
+  Value x = f.reshapeTo(getSignal(), {signal[0], signal[1], (*sizes)[3]});
+  x = f.op("Gather", {x, f.add(starts, row(length))}, {f.integer("axis", 1)});
   if (present(getWindow())) {
     x = f.mul(x, f.reshapeTo(getWindow(), {length, 1}));
   }

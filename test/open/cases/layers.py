@@ -22,6 +22,7 @@ def spectrograms():
     signal, one = c.input("batch", "samples", 1), lambda n: c.constant(np.array(n))
     c.output(c.op("STFT", signal, one(4), c.weights(16)))
     c.output(c.op("STFT", signal, one(7), "", one(10), onesided=0))
+    c.output(c.op("STFT", c.input("batch", "samples"), one(5), c.weights(12)))  # as PyTorch's TorchScript exporter has it
     c.output(c.op("DFT", c.input("batch", 24, "w", 2), one(20), axis=1, inverse=1))
     return c.each(batch=[1, 2], samples=[16, 17, 64, 131], w=[1, 5])
 
