@@ -24,6 +24,7 @@ from onnx import numpy_helper
 import architecture
 
 onnxruntime.set_default_logger_severity(4)
+torch.backends.mha.set_fastpath_enabled(False)  # a layer of nn.TransformerEncoder in one operator, which has no ONNX form
 
 
 def seed(module):

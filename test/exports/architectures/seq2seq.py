@@ -23,7 +23,8 @@ def step(module, encoded, attention_mask, decoder_input_ids, **caches):
     flat = list(caches.values())
     past = hf.EncoderDecoderCache.from_legacy_cache(tuple(tuple(flat[4 * layer : 4 * layer + 4]) for layer in range(LAYERS)))
     result = module(encoder_outputs=BaseModelOutput(encoded), attention_mask=attention_mask, decoder_input_ids=decoder_input_ids, past_key_values=past, use_cache=True)
-    return result.logits, [layer[:2] for layer in result.past_key_values.to_legacy_cache()]
+    present = result.past_key_values  # a tuple of layers already, of some models in the older transformers
+    return result.logits, [layer[:2] for layer in (present.to_legacy_cache() if hasattr(present, "to_legacy_cache") else present)]
 
 
 def both(name, make):

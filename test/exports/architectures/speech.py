@@ -58,7 +58,7 @@ def decoded(module, audio_codes):
 
 
 def encodec():
-    return hf.EncodecModel(hf.EncodecConfig(num_filters=4, hidden_size=16, upsampling_ratios=[4, 2], codebook_size=32, codebook_dim=16, target_bandwidths=[1.5], sampling_rate=800, num_lstm_layers=1))
+    return hf.EncodecModel(hf.EncodecConfig(num_filters=4, hidden_size=16, upsampling_ratios=[4, 2], codebook_size=32, codebook_dim=16, target_bandwidths=[2.0], sampling_rate=800, num_lstm_layers=1))
 
 
 def dac():
@@ -90,7 +90,7 @@ ARCHITECTURES = [
     Architecture("hifigan", lambda: hf.SpeechT5HifiGan(hf.SpeechT5HifiGanConfig(model_in_dim=10, upsample_initial_channel=16, upsample_rates=[4, 2], upsample_kernel_sizes=[8, 4], resblock_kernel_sizes=[3, 5], resblock_dilation_sizes=[[1, 3], [1, 2]])), {"spectrogram": real("batch", "frames", 10)}, table("batch frames", (1, 1), (2, 5), (1, 17), (3, 12))),
     Architecture("fastspeech2", lambda: hf.FastSpeech2ConformerModel(hf.FastSpeech2ConformerConfig(**FASTSPEECH)), {"input_ids": tokens(1, "seq", below=40)}, table("seq", (2,), (5,), (17,), (12,)), call=lambda module, input_ids: module(input_ids, attention_mask=torch.ones_like(input_ids), return_dict=True).spectrogram),
     Architecture("encodec-encoder", encodec, SOUND, WAVES, call=encoded),
-    Architecture("encodec-decoder", encodec, {"audio_codes": tokens(1, "batch", 2, "frames", below=32)}, table("batch frames", (1, 1), (2, 5), (1, 17), (3, 12)), call=decoded),
+    Architecture("encodec-decoder", encodec, {"audio_codes": tokens(1, "batch", 2, "frames", below=32)}, table("batch frames", (1, 8), (2, 9), (1, 17), (3, 12)), call=decoded),
     Architecture("dac", dac, SOUND, WAVES, call=lambda module, input_values: module(input_values).audio_values),
     Architecture("mimi", mimi, SOUND, WAVES, call=encoded),
 ]
