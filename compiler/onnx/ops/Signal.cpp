@@ -32,7 +32,8 @@ template <typename Op> static LogicalResult inferWindow(Op op, SmallVectorImpl<T
   return success();
 }
 
-/// a - b cos(t) + c cos(2t), where t goes from 0 once around.
+/// a + b s + c s^2, where s = sin(t/2)^2 and t goes from 0 once around. That is the standard's sum of cosines without its
+/// differences: where a window is 0 they would leave what rounding does, of either sign.
 template <typename Op> static LogicalResult decomposeWindow(Op op, const double (&abc)[3], PatternRewriter &rewriter) {
   Formula f(rewriter, op.getLoc());
   Type wide = elementOf(op.getY()).isF64() ? Type(f.b.getF64Type()) : Type(f.b.getF32Type());
@@ -41,13 +42,11 @@ template <typename Op> static LogicalResult decomposeWindow(Op op, const double 
   Value steps = f.countTo(count);
   Value around = op.getPeriodic() ? count : f.sub(count, f.scalar(1));
   Value angles = f.cast(steps, wide, number);
-  angles = f.div(f.mul(angles, f.number(2 * M_PI, angles)), f.cast(around, wide, number));
-  auto wave = [&](double factor, double times) {
-    Value angle = times == 1 ? angles : f.mul(angles, f.number(times, angles));
-    return f.mul(f.op("Cos", {angle}), f.number(factor, angles));
-  };
-  Value y = f.add(f.number(abc[0], angles), wave(-abc[1], 1));
-  y = abc[2] == 0 ? y : f.add(y, wave(abc[2], 2));
+  angles = f.div(f.mul(angles, f.number(M_PI, angles)), f.cast(around, wide, number));
+  Value sine = f.op("Sin", {angles}), s = f.mul(sine, sine);
+  Value slope = f.number(abc[1], s);
+  Value y = f.mul(s, abc[2] == 0 ? slope : f.add(slope, f.mul(s, f.number(abc[2], s))));
+  y = abc[0] == 0 ? y : f.add(f.number(abc[0], s), y);
   rewriter.replaceOp(op, f.cast(y, elementOf(op.getY()), static_cast<int64_t>(op.getOutputDatatype())));
   return success();
 }
@@ -55,9 +54,9 @@ template <typename Op> static LogicalResult decomposeWindow(Op op, const double 
 #define INGOT_WINDOW(Op, ...)                                                                                          \
   LogicalResult Op::inferTypes(SmallVectorImpl<Type> &types) { return inferWindow(*this, types); }                     \
   LogicalResult Op::decompose(PatternRewriter &rewriter) { return decomposeWindow(*this, {__VA_ARGS__}, rewriter); }
-INGOT_WINDOW(HannWindowOp, 0.5, 0.5, 0)
-INGOT_WINDOW(HammingWindowOp, 25.0 / 46, 21.0 / 46, 0)
-INGOT_WINDOW(BlackmanWindowOp, 0.42, 0.5, 0.08)
+INGOT_WINDOW(HannWindowOp, 0, 1, 0)
+INGOT_WINDOW(HammingWindowOp, 4.0 / 46, 42.0 / 46, 0)
+INGOT_WINDOW(BlackmanWindowOp, 0, 0.36, 0.64)
 #undef INGOT_WINDOW
 
 // DFT.
