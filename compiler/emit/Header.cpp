@@ -215,7 +215,9 @@ private:
         elements.eachSymbol([&](StringRef name) { used.push_back(name.str()); });
         llvm::sort(used);
         used.erase(llvm::unique(used), used.end());
-        if (used.empty() || StringRef(elements.text()).contains('(')) {
+        bool calls = false;
+        elements.eachCall([&](ingot::support::Call, const Size &, const Size &) { calls = true; });
+        if (used.empty() || calls) {
           continue;
         }
         functions += formatv("static inline int64_t {0}_{1}_elements(int64_t {2}) {{ return {3}; }\n", model.name,

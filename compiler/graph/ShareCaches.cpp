@@ -113,12 +113,12 @@ private:
     }
     Sizes sizes = onnx::sizesOf(onnx::ranked(past));
     auto axis = static_cast<size_t>(*onnx::normalAxis(concat.getAxis(), static_cast<int64_t>(sizes.size())));
-    std::string length = sizes[axis].text();
-    if (sizes[axis].isNumber() || !(Size::symbol(length) == sizes[axis])) {
+    std::optional<support::Symbol> length = sizes[axis].asSymbol();
+    if (!length) {
       return refuse(inputName, outputName) << ": the axis where it grows is not open";
     }
-    lengths.insert(length);
-    rewrite(input, concat, axis, room < 0 ? Size::symbol(roomOf(length)) : Size(room));
+    lengths.insert(length->str());
+    rewrite(input, concat, axis, room < 0 ? Size::symbol(roomOf(length->str())) : Size(room));
     return success();
   }
 

@@ -116,7 +116,7 @@ static RankedTensorType takenEqual(RankedTensorType type, ArrayRef<onnx::Size> w
 
 Value Group::isEqual(RankedTensorType type) const {
   onnx::Sizes sizes = onnx::sizesOf(type);
-  std::set<std::pair<std::string, std::string>> known;
+  llvm::DenseSet<std::pair<onnx::Size, onnx::Size>> known;
   Value all;
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     auto t = dyn_cast<RankedTensorType>(argument.getType());
@@ -124,7 +124,7 @@ Value Group::isEqual(RankedTensorType type) const {
       continue;
     }
     for (auto [size, to] : llvm::zip_equal(onnx::sizesOf(t), ArrayRef(sizes).take_back(t.getRank()))) {
-      if (!onnx::strideFactor(size, to).isNumber() && known.emplace(size.text(), to.text()).second) {
+      if (!onnx::strideFactor(size, to).isNumber() && known.insert({size, to}).second) {
         Value same = w.compare(arith::CmpIPredicate::eq, size, to);
         all = all ? arith::AndIOp::create(w.b, w.loc, all, same).getResult() : same;
       }

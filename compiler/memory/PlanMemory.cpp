@@ -644,11 +644,11 @@ private:
       auto one = cast<ingot::plan::AskAttr>(each);
       support::Size bytes = one.getNeeded().getValue();
       std::string why;
+      onnx::SymbolSet told;
       bytes.eachSymbol([&](support::Symbol symbol) {
         auto finder = finders.find(symbol);
-        std::string text = finder == finders.end() ? "" : symbol.str() + " is found by node '" + finder->second + "'";
-        if (!StringRef(why).contains(text)) {
-          why += (why.empty() ? "" : ", ") + text;
+        if (finder != finders.end() && told.insert(symbol).second) {
+          why += (why.empty() ? "" : ", ") + symbol.str() + " is found by node '" + finder->second + "'";
         }
       });
       plan.allocations.push_back(

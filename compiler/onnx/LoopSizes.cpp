@@ -201,8 +201,8 @@ bool LoopSizes::merge() {
     auto it = kind.find(symbol);
     return it == kind.end() ? symbol : it->second;
   };
-  auto split = [&](llvm::function_ref<std::string(const Growth &)> key) {
-    std::map<std::string, Symbol> first;
+  auto split = [&](llvm::function_ref<std::pair<Size, Size>(const Growth &)> key) {
+    llvm::DenseMap<std::pair<Size, Size>, Symbol> first;
     std::map<Symbol, Symbol> finer;
     for (const Growth &g : growths) {
       if (g.inside && !g.next.isUnknown()) {
@@ -212,11 +212,11 @@ bool LoopSizes::merge() {
     kind = finer;
     return first.size();
   };
-  size_t kinds = split([](const Growth &g) { return g.start.text(); });
+  size_t kinds = split([](const Growth &g) { return std::pair(g.start, Size()); });
   for (size_t before = 0; before != kinds;) {
     before = kinds;
     kinds = split([&](const Growth &g) {
-      return kindOf(*g.inside).str() + " " + g.next.replaced([&](Symbol s) { return Size(kindOf(s)); }).text();
+      return std::pair(Size(kindOf(*g.inside)), g.next.replaced([&](Symbol s) { return Size(kindOf(s)); }));
     });
   }
   for (const Growth &g : growths) {

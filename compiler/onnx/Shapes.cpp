@@ -217,9 +217,12 @@ std::vector<std::string> symbolsOf(Operation *function, TypeRange inputs) {
 /// Whether a limit cuts off what both are made of, as rows of a table up to a sequence's length. They are taken to be
 /// equal: what follows from that is worth more than a sequence beyond the end of a table of which one row is left.
 static bool isCutOff(const Size &x, const Size &y) {
-  auto cuts = [](const Size &size) { // a limit of 1 is none of a table
-    std::string text = size.text();
-    return StringRef(text).count("min(") > StringRef(text).count("min(1,");
+  auto cuts = [](const Size &size) {
+    bool any = false; // a limit of 1 is none of a table
+    size.eachCall([&](support::Call call, const Size &a, const Size &b) {
+      any |= call == support::Call::Min && !a.is(1) && !b.is(1);
+    });
+    return any;
   };
   bool together = false;
   x.eachSymbol([&](support::Symbol symbol) { together |= y.mentions(symbol); });

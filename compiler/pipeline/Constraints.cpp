@@ -115,7 +115,7 @@ support::Range rangeOf(const SymbolBounds &bounds, StringRef symbol) {
 }
 
 /// Symbols that checks say to be the same as others.
-using Aliases = std::map<std::string, std::string>;
+using Aliases = std::map<support::Symbol, support::Symbol>;
 
 /// The size for symbols within the bounds.
 Size simplified(const Size &size, const SymbolBounds &bounds, const Aliases &aliases) {
@@ -123,14 +123,12 @@ Size simplified(const Size &size, const SymbolBounds &bounds, const Aliases &ali
     return support::rangeOf(s, [&](support::Symbol symbol) { return rangeOf(bounds, symbol); });
   };
   auto symbol = [&](support::Symbol name) {
-    auto alias = aliases.find(name.str());
+    auto alias = aliases.find(name);
     for (auto next = alias; next != aliases.end(); next = aliases.find(next->second)) {
       alias = next;
     }
     support::Range known = rangeOf(bounds, name);
-    return known.least == known.most ? Size(*known.least)
-           : alias == aliases.end()  ? Size(name)
-                                     : Size::symbol(alias->second);
+    return known.least == known.most ? Size(*known.least) : alias == aliases.end() ? Size(name) : Size(alias->second);
   };
   auto call = [&](support::Call kind, const Size &a, const Size &b) {
     Size made = Size::call(kind, a, b);
@@ -259,7 +257,7 @@ std::vector<plan::RequirementInfo> solveChecks(ArrayRef<onnx::SizeCheck> checks,
     }
     Parts parts = partsOf(size.isNumber() ? check.size : size);
     if (check.ofSymbols() && parts.added.asSymbol() && parts.taken.asSymbol()) {
-      aliases[parts.taken.text()] = parts.added.text();
+      aliases.insert_or_assign(*parts.taken.asSymbol(), *parts.added.asSymbol());
     }
     std::string text = textOf(parts, check.isEqual);
     if (texts.insert(text).second) {

@@ -765,20 +765,33 @@ bool Size::provably(int64_t n) const {
   return least >= n;
 }
 
-void Size::eachSymbol(llvm::function_ref<void(Symbol)> f) const {
+void Size::eachFactor(llvm::function_ref<void(const Factor &)> f) const {
   if (!sum) {
     return;
   }
   for (const Term &term : sum->terms) {
     for (const Factor *factor : term.factors) {
-      if (factor->symbol) {
-        f(*factor->symbol);
-      } else {
-        factor->a.eachSymbol(f);
-        factor->b.eachSymbol(f);
-      }
+      f(*factor);
+      factor->a.eachFactor(f); // of a symbol they are 0
+      factor->b.eachFactor(f);
     }
   }
+}
+
+void Size::eachSymbol(llvm::function_ref<void(Symbol)> f) const {
+  eachFactor([&](const Factor &factor) {
+    if (factor.symbol) {
+      f(*factor.symbol);
+    }
+  });
+}
+
+void Size::eachCall(llvm::function_ref<void(Call, const Size &, const Size &)> f) const {
+  eachFactor([&](const Factor &factor) {
+    if (!factor.symbol) {
+      f(factor.call, factor.a, factor.b);
+    }
+  });
 }
 
 namespace {

@@ -154,6 +154,8 @@ public:
   Size replaced(Symbol symbol, const Size &by) const;
   /// Calls f with each symbol that occurs, also inside of calls.
   void eachSymbol(llvm::function_ref<void(Symbol)> f) const;
+  /// Calls f with each call that occurs, also inside of others.
+  void eachCall(llvm::function_ref<void(Call, const Size &, const Size &)> f) const;
 
   /// The size computed in another arithmetic: T has + and *, is made from int64_t, and call(which, a, b) gives the
   /// calls: Div, of floor kind, Min and Max, which the others come down to; where T is Size, or has a member
@@ -181,6 +183,7 @@ private:
   explicit Size(const detail::Sum *sum) : sum(sum) {}
 
   const detail::Factor *single() const;
+  void eachFactor(llvm::function_ref<void(const detail::Factor &)> f) const;
   void addTo(llvm::FoldingSetNodeID &id) const;
   bool provably(int64_t n) const; ///< by the signs of its terms
   std::optional<int64_t> most() const;
