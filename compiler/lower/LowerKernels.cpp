@@ -16,7 +16,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/AsmState.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <unordered_map>
 
 using namespace mlir;
 
@@ -77,52 +79,70 @@ void Build::failIf(Value bad, int64_t kind) {
   w.ifThen(bad, [&] { w.store(w.constant(static_cast<double>(kind), w.b.getI32Type()), status, 0); });
 }
 
-/// What makes two kernels one function: everything a builder may look at.
-static std::string keyOf(plan::KernelOp kernel) {
-  std::string key;
-  llvm::raw_string_ostream os(key);
-  os << kernel.getTarget() << '\n';
-  for (auto [argument, outside] : llvm::zip_equal(kernel.getBody().getArguments(), kernel.getIns())) {
-    os << argument.getType() << (onnx::constantOf(outside) ? " constant\n" : "\n");
-  }
-  OpPrintingFlags flags;
-  flags.useLocalScope();
-  for (Operation &op : kernel.getBody().front()) {
-    op.print(os, flags);
-    os << '\n';
-  }
-  for (Type type : kernel.getResultTypes()) {
-    os << type << '\n';
-  }
-  return key;
-}
-
-/// Gives the found sizes in a key numbers in the order in which they occur; returns their symbols in this order.
-static std::vector<std::string> renumber(std::string &key) {
-  std::vector<std::string> found;
-  if (!StringRef(key).contains('$')) {
-    return found;
-  }
-  std::string text;
-  for (size_t at = 0; at < key.size();) {
-    size_t end = at + 1;
-    while (key[at] == '$' && end < key.size() && isdigit(static_cast<unsigned char>(key[end]))) {
-      ++end;
+/// Gives the found sizes in a kernel numbers in the order of their first use; returns their symbols in this order.
+static std::vector<support::Symbol> renumberFound(plan::KernelOp kernel) {
+  std::vector<support::Symbol> found;
+  auto number = [&](support::Symbol symbol) {
+    if (!symbol.isFound()) {
+      return symbol;
     }
-    std::string piece = key.substr(at, end - at);
-    if (piece.size() > 1) {
-      auto it = llvm::find(found, piece);
-      piece = "$" + std::to_string(it - found.begin());
-      if (it == found.end()) {
-        found.push_back(key.substr(at, end - at));
-      }
+    auto it = llvm::find(found, symbol);
+    auto place = it - found.begin();
+    if (it == found.end()) {
+      found.push_back(symbol);
     }
-    text += piece;
-    at = end;
-  }
-  key = text;
+    return support::Symbol::found(place);
+  };
+  auto renumber = [&](const support::Size &size) { return size.replaced(number); };
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](onnx::SizeAttr size) -> Attribute {
+    return onnx::SizeAttr::get(size.getContext(), renumber(size.getValue()));
+  });
+  replacer.addReplacement([&](onnx::SizesAttr sizes) -> Attribute {
+    return onnx::SizesAttr::get(sizes.getContext(), llvm::map_to_vector<4>(sizes.getValues(), renumber));
+  });
+  replacer.addReplacement([&](onnx::SymbolAttr symbol) -> Attribute {
+    return onnx::SymbolAttr::get(symbol.getContext(), number(symbol.getValue()));
+  });
+  replacer.recursivelyReplaceElementsIn(kernel, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
   return found;
 }
+
+namespace {
+/// What makes two kernels one function: everything a builder may look at. Two kernels are compared by their operations,
+/// as MLIR's CSE does it.
+class KernelForm {
+public:
+  explicit KernelForm(plan::KernelOp kernel) : kernel(kernel.clone()) {
+    for (Value v : kernel.getIns()) {
+      constant.push_back(onnx::constantOf(v) != nullptr);
+    }
+    (*this->kernel)->setOperands({});
+    found = renumberFound(*this->kernel);
+    (*this->kernel)->walk([&](Operation *op) {
+      auto ignore = OperationEquivalence::ignoreHashValue;
+      hash = llvm::hash_combine(hash, OperationEquivalence::computeHash(op, ignore, ignore, flags));
+    });
+  }
+
+  /// Sizes that the kernel finds or knows as found, in the order of their first use.
+  std::vector<support::Symbol> found;
+
+  friend bool operator==(const KernelForm &a, const KernelForm &b) {
+    return a.hash == b.hash && a.constant == b.constant &&
+           OperationEquivalence::isEquivalentTo(*a.kernel, *b.kernel, flags);
+  }
+  struct Hash {
+    size_t operator()(const KernelForm &form) const { return form.hash; }
+  };
+
+private:
+  static constexpr auto flags = OperationEquivalence::IgnoreLocations;
+  OwningOpRef<plan::KernelOp> kernel;
+  std::vector<bool> constant; ///< of the operands
+  llvm::hash_code hash{0};
+};
+} // namespace
 
 /// The symbols that a kernel's sizes are made of, sorted; not the one that it finds.
 static onnx::SymbolSet symbolsOf(plan::KernelOp kernel) {
@@ -164,15 +184,15 @@ struct Lowering {
     KernelShape shape;   ///< its items are at least one where the halo of an image without elements must be written
     support::Size items; ///< the family's own
     onnx::SymbolSet symbols;
-    std::vector<std::string> found; ///< as they occur in the first kernel
+    std::vector<support::Symbol> found; ///< as they occur in the first kernel
   };
-  std::map<std::string, Built> built;
+  std::unordered_map<KernelForm, Built, KernelForm::Hash> built;
 
   /// `found` gets the kernel's found sizes: where the function speaks of built->found.
-  FailureOr<Built *> functionOf(plan::KernelOp kernel, std::vector<std::string> &found) {
-    std::string key = keyOf(kernel);
-    found = renumber(key);
-    auto [it, isNew] = built.try_emplace(key);
+  FailureOr<Built *> functionOf(plan::KernelOp kernel, std::vector<support::Symbol> &found) {
+    KernelForm form(kernel);
+    found = form.found;
+    auto [it, isNew] = built.try_emplace(std::move(form));
     if (!isNew) {
       return &it->second;
     }
@@ -381,7 +401,7 @@ struct Lowering {
   }
 
   LogicalResult replace(plan::KernelOp kernel) {
-    std::vector<std::string> found;
+    std::vector<support::Symbol> found;
     FailureOr<Built *> built = functionOf(kernel, found);
     if (failed(built)) {
       return failure();
@@ -406,8 +426,8 @@ struct Lowering {
       operands.push_back(plan::WeightOp::create(b, v.getLoc(), type, weights.add(constant, recipe)));
     }
     auto mine = [&](support::Symbol symbol) -> support::Size { // the kernel's own one for a symbol of the function
-      auto it = llvm::find((*built)->found, symbol.text());
-      return it == (*built)->found.end() ? symbol : support::Symbol::read(found[it - (*built)->found.begin()]);
+      auto it = llvm::find((*built)->found, symbol);
+      return it == (*built)->found.end() ? symbol : found[it - (*built)->found.begin()];
     };
     auto size = [&](const support::Size &s) { return b.getAttr<onnx::SizeAttr>(s.isFound() ? s.replaced(mine) : s); };
     auto symbols = b.getAttr<onnx::SizesAttr>(llvm::map_to_vector<4>((*built)->symbols, mine));

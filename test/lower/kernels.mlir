@@ -42,3 +42,47 @@ func.func @epilogue(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
   %1 = onnx.Relu %0 : (tensor<32x32xf32>) -> tensor<32x32xf32>
   return %1 : tensor<32x32xf32>
 }
+
+// -----
+
+// Kernels that differ in nothing but the names of found sizes are one, wherever the names stand in a sum.
+// CHECK-LABEL: func.func @found
+// CHECK: plan.launch @[[F:[a-z_0-9]+]](%arg0) {{.*}}symbols = #onnx.sizes<"$10", "$2">
+// CHECK: plan.launch @[[F]](%arg1) {{.*}}symbols = #onnx.sizes<"$4", "$3">
+// CHECK: func.func private @[[F]](
+// CHECK-NOT: func.func private @
+func.func @found(%x: tensor<?x?xf32, #onnx.sizes<"$2", "$10+$2">>, %y: tensor<?x?xf32, #onnx.sizes<"$3", "$3+$4">>) -> (tensor<?x?xf32, #onnx.sizes<"$2", "$10+$2">>, tensor<?x?xf32, #onnx.sizes<"$3", "$3+$4">>) {
+  %0 = onnx.Relu %x : (tensor<?x?xf32, #onnx.sizes<"$2", "$10+$2">>) -> tensor<?x?xf32, #onnx.sizes<"$2", "$10+$2">>
+  %1 = onnx.Relu %y : (tensor<?x?xf32, #onnx.sizes<"$3", "$3+$4">>) -> tensor<?x?xf32, #onnx.sizes<"$3", "$3+$4">>
+  return %0, %1 : tensor<?x?xf32, #onnx.sizes<"$2", "$10+$2">>, tensor<?x?xf32, #onnx.sizes<"$3", "$3+$4">>
+}
+
+// -----
+
+// Two found sizes are not one that occurs twice.
+// CHECK-LABEL: func.func @two
+// CHECK: plan.launch @[[F:[a-z_0-9]+]](%arg0)
+// CHECK-NOT: plan.launch @[[F]](
+// CHECK: plan.launch @{{.*}}(%arg1)
+func.func @two(%x: tensor<?x?xf32, #onnx.sizes<"$2", "$3">>, %y: tensor<?x?xf32, #onnx.sizes<"$2", "$2">>) -> (tensor<?x?xf32, #onnx.sizes<"$2", "$3">>, tensor<?x?xf32, #onnx.sizes<"$2", "$2">>) {
+  %0 = onnx.Relu %x : (tensor<?x?xf32, #onnx.sizes<"$2", "$3">>) -> tensor<?x?xf32, #onnx.sizes<"$2", "$3">>
+  %1 = onnx.Relu %y : (tensor<?x?xf32, #onnx.sizes<"$2", "$2">>) -> tensor<?x?xf32, #onnx.sizes<"$2", "$2">>
+  return %0, %1 : tensor<?x?xf32, #onnx.sizes<"$2", "$3">>, tensor<?x?xf32, #onnx.sizes<"$2", "$2">>
+}
+
+// -----
+
+// What is said about a kernel elsewhere (its location) makes no difference; an attribute of an operation does.
+// CHECK-LABEL: func.func @attributes
+// CHECK: plan.launch @[[F:[a-z_0-9]+]](%arg0)
+// CHECK: plan.launch @[[F]](
+// CHECK: plan.launch @[[G:[a-z_0-9]+]](
+// CHECK: func.func private @[[F]](
+// CHECK: func.func private @[[G]](
+// CHECK-NOT: func.func private @
+func.func @attributes(%x: tensor<4x64xf32>) -> tensor<4x64xf32> {
+  %0 = onnx.Softmax %x {axis = 1 : i64} : (tensor<4x64xf32>) -> tensor<4x64xf32> loc("first")
+  %1 = onnx.Softmax %0 {axis = 1 : i64} : (tensor<4x64xf32>) -> tensor<4x64xf32> loc("second")
+  %2 = onnx.Softmax %1 {axis = 0 : i64} : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  return %2 : tensor<4x64xf32>
+}
