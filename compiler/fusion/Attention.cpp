@@ -306,7 +306,7 @@ private:
     for (size_t axis : {swapped ? rank - 1 : rank - 2, swapped ? rank - 2 : rank - 1}) {
       extents.push_back(own[axis]), strides.push_back(dense[axis]);
     }
-    return Source{{v, 0, extents, strides}};
+    return Source{{{0, strides}, extents, v}};
   }
 
   bool readOperands() {
@@ -445,9 +445,8 @@ private:
   }
 
   NamedAttribute walk(StringRef name, const FlatView &view) {
-    onnx::Sizes sizes = {view.offset};
-    llvm::append_range(sizes, view.strides);
-    return b.getNamedAttr(name, b.getAttr<onnx::SizesAttr>(sizes));
+    auto offset = b.getAttr<onnx::SizeAttr>(view.offset);
+    return b.getNamedAttr(name, b.getAttr<onnx::StridedAttr>(offset, b.getAttr<onnx::SizesAttr>(view.strides)));
   }
 
   void write(Location loc, Value product, const IRMapping &outside, IRMapping &map) {

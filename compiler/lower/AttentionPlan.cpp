@@ -14,13 +14,6 @@ static constexpr int64_t rowsHeld = 32;  ///< of a block
 static constexpr int64_t keysHeld = 128; ///< of a block
 static constexpr int64_t mostItems = 16;
 
-static Walked walkedBy(onnx::SizesAttr sizes) {
-  Walked walk;
-  walk.offset = sizes.getValues().front();
-  llvm::append_range(walk.strides, sizes.getValues().drop_front());
-  return walk;
-}
-
 static AttentionProblem problemOf(plan::KernelOp kernel) {
   auto op = cast<onnx::AttendOp>(rootOf(kernel));
   Sizes axes = onnx::sizesOf(Group::typeOf(op.product()));
@@ -28,7 +21,7 @@ static AttentionProblem problemOf(plan::KernelOp kernel) {
   p.batch.assign(axes.begin(), axes.end() - 2);
   p.queries = axes[axes.size() - 2], p.keys = axes.back();
   p.width = op.getWidth(), p.valueWidth = op.getValueWidth();
-  p.q = walkedBy(op.getWalkQ()), p.k = walkedBy(op.getWalkK()), p.v = walkedBy(op.getWalkV());
+  p.q = {op.getWalkQ().value()}, p.k = {op.getWalkK().value()}, p.v = {op.getWalkV().value()};
   p.own = p.batch.size();
   while (p.own > 0 && (p.batch[p.own - 1].is(1) || (p.k.strides[p.own - 1].is(0) && p.v.strides[p.own - 1].is(0)))) {
     --p.own;

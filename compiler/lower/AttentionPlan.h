@@ -5,10 +5,8 @@
 
 namespace ingot::lower {
 
-/// How an operand is read: sizes of the walk's strides along the batch, then rows, then columns.
-struct Walked {
-  support::Size offset = 0;
-  support::Sizes strides;
+/// How an operand is read: along the batch, then rows, then columns.
+struct AttentionOperand : support::Strided<support::Size> {
   const support::Size &row() const { return strides[strides.size() - 2]; }
   const support::Size &column() const { return strides.back(); }
 };
@@ -18,7 +16,7 @@ struct AttentionProblem {
   support::Sizes batch;
   support::Size queries, keys, rows, outer = 1;
   int64_t width, valueWidth;
-  Walked q, k, v;
+  AttentionOperand q, k, v;
   size_t own = 0; ///< batch axes [0, own) have keys of their own; those behind share them: rows
 };
 

@@ -11,8 +11,8 @@ static constexpr int64_t unrolled = 4, tilesOfPiece = 8;
 static constexpr int64_t prefetchFromBytes = 64 << 10;
 static constexpr int64_t cacheLine = 64 / 4;
 
-DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, ConvInput input, Space space)
-    : build(build), w(build.w), g(g), s(s), input(input), space(std::move(space)) {
+DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, Access input, Space space)
+    : build(build), w(build.w), g(g), s(s), input(std::move(input)), space(std::move(space)) {
   Operation *root = build.group.root;
   weights = build.group.buffer(root->getOperand(1));
   bias = isa<NoneType>(root->getOperand(2).getType()) ? Buffer() : build.group.buffer(root->getOperand(2));
@@ -90,7 +90,7 @@ DenseConv::Panel DenseConv::panel(Ix index, int64_t vectors, Ix block, size_t ph
     p.last = g.inChannels;
   }
   if (s.channels == DenseSchedule::Blocks) {
-    p.input = floorDiv(p.first, s.lanes) * input.channel;
+    p.input = floorDiv(p.first, s.lanes) * channelStride();
   }
   return p;
 }
@@ -132,8 +132,8 @@ void DenseConv::rows(Ix n, Ix outer, Ix from, Ix to) {
 /// Of the first tap of the first pixel of a row.
 Ix DenseConv::rowBase(Ix n, Ix outer, Ix middle) const {
   const auto &a = phase->axes;
-  return input.offset + n * input.batch + (outer * a[0].inStep + a[0].inStart) * input.strides[0] +
-         (middle * a[1].inStep + a[1].inStart) * input.strides[1] + a[2].inStart * input.strides[2];
+  return input.offset + n * input.strides[0] + (outer * a[0].inStep + a[0].inStart) * stride(0) +
+         (middle * a[1].inStep + a[1].inStart) * stride(1) + a[2].inStart * stride(2);
 }
 
 Point DenseConv::point(Ix n, Ix block, Ix outer, Ix middle, Ix inner) const {
@@ -212,7 +212,7 @@ void DenseConv::flatImage(const Panel &p, Ix n) {
       SmallVector<Point> points;
       for (int64_t i = 0; i < size; ++i, ++next) {
         int64_t x = next % width, y = next / width % height, z = next / width / height;
-        offsets.push_back(z * a[0].inStep * input.strides[0].number() + y * a[1].inStep * input.strides[1].number() +
+        offsets.push_back(z * a[0].inStep * stride(0).number() + y * a[1].inStep * stride(1).number() +
                           x * pixelStride());
         points.push_back(point(n, 0, z, y, x));
       }
@@ -257,10 +257,10 @@ void DenseConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Arr
   } else {
     int64_t whole = s.inputs / s.lanes, rest = s.inputs % s.lanes, step = taps * s.lanes * width;
     acc = w.loop(0, whole, 1, acc, [&](Ix i, ValueRange a) {
-      return block(p, in + i * input.channel, wt + i * step, s.lanes, offsets, Vectors(a), ahead);
+      return block(p, in + i * channelStride(), wt + i * step, s.lanes, offsets, Vectors(a), ahead);
     });
     if (rest) {
-      acc = block(p, in + whole * input.channel, wt + whole * step, rest, offsets, acc, ahead);
+      acc = block(p, in + whole * channelStride(), wt + whole * step, rest, offsets, acc, ahead);
     }
   }
   Vectors biases;
@@ -288,18 +288,17 @@ DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count,
   const auto &a = phase->axes;
   int64_t width = p.width;
   // Neighbouring taps of whole blocks lie behind each other: one loop over both.
-  bool runs = (a[2].tapStep * input.strides[2]).is(s.lanes) && count == s.lanes;
+  bool runs = (a[2].tapStep * stride(2)).is(s.lanes) && count == s.lanes;
   int64_t tapWeights = count * width;
   return w.loop(0, a[0].taps, 1, acc, [&](Ix d, ValueRange c0) {
     return w.loop(0, a[1].taps, 1, c0, [&](Ix h, ValueRange c1) {
-      Ix at = in + d * (a[0].tapStep * input.strides[0]) + h * (a[1].tapStep * input.strides[1]);
+      Ix at = in + d * (a[0].tapStep * stride(0)) + h * (a[1].tapStep * stride(1));
       Ix wr = wt + (d * a[1].taps + h) * (a[2].taps * tapWeights);
       if (runs) {
         return steps(p, at, wr, a[2].taps * count, offsets, Vectors(c1), ahead);
       }
       return w.loop(0, a[2].taps, 1, c1, [&](Ix x, ValueRange c2) {
-        return steps(p, at + x * (a[2].tapStep * input.strides[2]), wr + x * tapWeights, count, offsets, Vectors(c2),
-                     ahead);
+        return steps(p, at + x * (a[2].tapStep * stride(2)), wr + x * tapWeights, count, offsets, Vectors(c2), ahead);
       });
     });
   });
@@ -312,12 +311,11 @@ DenseConv::Vectors DenseConv::channelRange(const Panel &p, Ix in, ArrayRef<int64
   return w.loop(0, a[0].taps, 1, acc, [&](Ix d, ValueRange c0) {
     return w.loop(0, a[1].taps, 1, c0, [&](Ix h, ValueRange c1) {
       return w.loop(0, a[2].taps, 1, c1, [&](Ix x, ValueRange c2) {
-        Ix at = in + d * (a[0].tapStep * input.strides[0]) + h * (a[1].tapStep * input.strides[1]) +
-                x * (a[2].tapStep * input.strides[2]);
+        Ix at = in + d * (a[0].tapStep * stride(0)) + h * (a[1].tapStep * stride(1)) + x * (a[2].tapStep * stride(2));
         Ix wr = p.weights + ((d * a[1].taps + h) * a[2].taps + x) * (s.inputs * width);
         return w.loop(p.first, p.last, 1, c2, [&](Ix c, ValueRange c3) {
-          return step(p, at + floorDiv(c, s.lanes) * input.channel + remainder(c, s.lanes), wr + (c - p.first) * width,
-                      1, offsets, c3);
+          return step(p, at + floorDiv(c, s.lanes) * channelStride() + remainder(c, s.lanes),
+                      wr + (c - p.first) * width, 1, offsets, c3);
         });
       });
     });
@@ -332,12 +330,12 @@ DenseConv::Vectors DenseConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> of
   return w.loop(0, s.inputs, 1, acc, [&](Ix c, ValueRange c0) {
     return w.loop(0, a[0].taps, 1, c0, [&](Ix d, ValueRange c1) {
       return w.loop(0, a[1].taps, 1, c1, [&](Ix h, ValueRange c2) {
-        Ix at = in + c * input.channel + d * (a[0].tapStep * input.strides[0]) + h * (a[1].tapStep * input.strides[1]);
+        Ix at = in + c * channelStride() + d * (a[0].tapStep * stride(0)) + h * (a[1].tapStep * stride(1));
         Ix wr = p.weights + c * (taps * width) + (d * a[1].taps + h) * (a[2].taps * width);
         return w.loop(
             0, a[2].taps, 1, c2,
             [&](Ix x, ValueRange c3) {
-              return step(p, at + x * (a[2].tapStep * input.strides[2]), wr + x * width, 1, offsets, c3);
+              return step(p, at + x * (a[2].tapStep * stride(2)), wr + x * width, 1, offsets, c3);
             },
             /*unroll=*/false);
       });

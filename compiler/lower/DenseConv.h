@@ -43,21 +43,14 @@ plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedu
 /// The geometry with one axis of pixels, where a convolution of one tap can walk the whole image as one row.
 std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp kernel, mlir::RankedTensorType x);
 
-/// Where the input lies: element = offset + n * batch + channel block (or plane) * channel + sum of axis strides.
-struct ConvInput {
-  Buffer buffer;
-  Ix offset = 0;
-  Ix batch = 0, channel = 0;
-  std::array<Ix, 3> strides; ///< of the phase's axes; of the inner one a number
-};
-
 /// A whole kernel of a Conv or ConvTranspose from channel blocks to channel blocks.
 KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
 void buildDenseConv(Build &build);
 
 class DenseConv {
 public:
-  DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, ConvInput input, Space space);
+  /// `input` is over [image, channel block (or plane), axes of the phase]; the stride of the inner axis is a number.
+  DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, Access input, Space space);
 
   static support::Size items(const ConvGeometry &g, const DenseSchedule &s);
   /// Runs the work items of the build.
@@ -78,7 +71,7 @@ private:
   Writer &w;
   const ConvGeometry &g;
   const DenseSchedule &s;
-  ConvInput input;
+  Access input;
   Space space;
   Buffer weights, bias;
   const ConvPhase *phase = nullptr;
@@ -93,7 +86,9 @@ private:
   void rowPiece(const Panel *fixed, Ix n, Ix u);
   void openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to);
   void rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex);
-  int64_t pixelStride() const { return phase->axes[2].inStep * input.strides[2].number(); }
+  const Ix &channelStride() const { return input.strides[1]; }
+  const Ix &stride(size_t axis) const { return input.strides[2 + axis]; }
+  int64_t pixelStride() const { return phase->axes[2].inStep * stride(2).number(); }
   void flatImage(const Panel &p, Ix n);
   Ix rowBase(Ix n, Ix outer, Ix middle) const;
   void tile(const Panel *fixed, Ix base, llvm::ArrayRef<int64_t> offsets, llvm::ArrayRef<Point> points, Ix tileIndex);

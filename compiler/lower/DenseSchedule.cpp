@@ -305,14 +305,14 @@ void buildDenseConv(Build &build) {
   ConvGeometry g = blockedGeometry(build.group.kernel, merged);
   DenseSchedule s = blockedSchedule(g, build.group.kernel, build.w.machine);
   Space space = build.group.space(build.group.resultType());
-  Walk in = walkOf(Group::typeOf(root->getOperand(0)));
-  ConvInput input{build.group.buffer(root->getOperand(0)), in.offset, in.strides[0], in.strides[1], {}};
-  for (auto [i, a] : llvm::enumerate(g.phases[0].axes)) {
-    input.strides[i] = a.dim < 0 ? Ix(0) : in.strides[a.dim];
+  plan::Strides in = plan::stridesOf(Group::typeOf(root->getOperand(0)));
+  Access input{{in.offset, {in.strides[0], in.strides[1]}}, build.group.buffer(root->getOperand(0)), 1};
+  for (const ConvAxis &a : g.phases[0].axes) {
+    input.strides.push_back(a.dim < 0 ? Ix(0) : in.strides[a.dim]);
   }
   if (merged) {
     mergePixels(space);
-    input.strides[2] = in.strides.back();
+    input.strides.back() = in.strides.back();
   }
   DenseConv(build, g, s, input, std::move(space)).run();
 }

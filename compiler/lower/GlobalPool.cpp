@@ -43,10 +43,10 @@ static Value joinAll(Writer &w, const Pool &pool, ArrayRef<Value> acc) {
   return sum;
 }
 
-static void blockedItem(Build &build, const Pool &pool, const Walk &in, const Space &space, Ix n, Ix block) {
+static void blockedItem(Build &build, const Pool &pool, const plan::Strides &in, const Space &space, Ix n, Ix block) {
   Writer &w = build.w;
   Buffer x = build.group.buffer(build.group.root->getOperand(0));
-  Ixs sizes(in.sizes), strides(in.strides);
+  Ixs sizes(in.sizes.begin(), in.sizes.end()), strides(in.strides.begin(), in.strides.end());
   while (sizes.size() < 5) {
     sizes.insert(sizes.begin() + 2, 1), strides.insert(strides.begin() + 2, 0);
   }
@@ -68,14 +68,11 @@ static void blockedItem(Build &build, const Pool &pool, const Walk &in, const Sp
   Point at;
   at.at.assign(space.sizes.size(), 0);
   at.at[0] = n, at.at[1] = block, at.lanes = in.lanes;
-  Ix pixels = 1;
-  for (const Ix &d : ArrayRef<Ix>(in.sizes).drop_front(2)) {
-    pixels *= d;
-  }
+  Ix pixels = support::product(ArrayRef(in.sizes).drop_front(2));
   build.group.finish(poolFinish(w, pool, joinAll(w, pool, acc), pixels), space, at);
 }
 
-static void plainItem(Build &build, const Pool &pool, const Walk &in, const Space &space, Ix n, Ix channel) {
+static void plainItem(Build &build, const Pool &pool, const plan::Strides &in, const Space &space, Ix n, Ix channel) {
   Writer &w = build.w;
   Buffer x = build.group.buffer(build.group.root->getOperand(0));
   int64_t lanes = w.machine.lanes;
@@ -98,7 +95,7 @@ static void plainItem(Build &build, const Pool &pool, const Walk &in, const Spac
 
 void buildGlobalPool(Build &build, const Pool &pool) {
   Writer &w = build.w;
-  Walk in = walkOf(Group::typeOf(build.group.root->getOperand(0)));
+  plan::Strides in = plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)));
   Space space = build.group.space(build.group.resultType());
   w.loop(build.begin, build.end, 1, [&](Ix item) {
     Ix n = floorDiv(item, in.sizes[1]), channel = remainder(item, in.sizes[1]);

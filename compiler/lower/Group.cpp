@@ -8,14 +8,6 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-Ix Access::at(ArrayRef<Ix> point) const {
-  Ix sum = offset;
-  for (auto [stride, i] : llvm::zip_equal(strides, point)) {
-    sum = sum + i * stride;
-  }
-  return sum;
-}
-
 template <typename F> static void eachAccess(Space &space, F f) {
   for (auto &[value, access] : space.accesses) {
     f(access);
@@ -73,19 +65,14 @@ bool Group::hasEpilogue() const {
   return root && (yield.getValues().size() != root->getNumResults() || yield.getValues()[0] != root->getResult(0));
 }
 
-Walk walkOf(RankedTensorType type) {
-  plan::Strides s = plan::stridesOf(type);
-  return {s.offset, Ixs(s.sizes.begin(), s.sizes.end()), Ixs(s.strides.begin(), s.strides.end()), s.lanes};
-}
-
 /// How a tensor that broadcasts to `space` is accessed from there; see the cases in Access and Space.
 static Access accessOf(const Space &space, RankedTensorType type, Buffer buffer) {
-  Walk from = walkOf(type);
+  plan::Strides from = plan::stridesOf(type);
   bool blockedSpace = space.block > 1, blocked = from.lanes > 1;
   size_t rank = space.sizes.size(), shift = rank - type.getRank();
   onnx::Sizes sizes = onnx::sizesOf(type);
   onnx::Sizes wanted = onnx::sizesOf(space.type);
-  Access a{buffer, from.offset, Ixs(rank, 0), 1};
+  Access a{{from.offset, Ixs(rank, 0)}, buffer, 1};
   for (size_t i = shift; i < rank; ++i) {
     a.strides[i] = from.strides[i - shift] * Ix(onnx::strideFactor(sizes[i - shift], wanted[i]));
   }
@@ -134,9 +121,9 @@ Value Group::isEqual(RankedTensorType type) const {
 }
 
 Space Group::space(RankedTensorType type, bool equal) const {
-  Walk s = walkOf(type);
+  plan::Strides s = plan::stridesOf(type);
   onnx::Sizes sizes = onnx::sizesOf(type);
-  Space space{type, s.sizes, s.lanes, {}, {}};
+  Space space{type, Ixs(s.sizes.begin(), s.sizes.end()), s.lanes, {}, {}};
   Block &body = kernel.getBody().front();
   for (BlockArgument argument : body.getArguments()) {
     auto t = dyn_cast<RankedTensorType>(argument.getType());

@@ -8,22 +8,10 @@
 
 namespace ingot::lower {
 
-/// How a tensor lies in memory: plan::Strides, with sizes that may be expressions.
-struct Walk {
-  Ix offset;
-  Ixs sizes, strides;
-  int64_t lanes;
-};
-Walk walkOf(mlir::RankedTensorType type);
-
-/// How a tensor is read at a point of an iteration space: element = offset + sum(strides[i] * at[i]) + lane *
-/// laneStride.
-struct Access {
+/// How a tensor is read at a point of an iteration space; a lane's element is lane * laneStride behind.
+struct Access : support::Strided<Ix> {
   Buffer buffer;
-  Ix offset = 0;
-  Ixs strides;
   Ix laneStride = 1; ///< 1: contiguous; 0: the same element for all lanes; either, where only the run knows
-  Ix at(llvm::ArrayRef<Ix> point) const;
 };
 
 /// The loops over a tensor: one iteration dimension for each axis (in blocked layout the channel axis counts blocks and

@@ -6,7 +6,7 @@ using namespace mlir;
 namespace ingot::lower {
 
 Access walked(Buffer buffer, ArrayRef<support::Size> strides) {
-  return {buffer, 0, Ixs(strides.begin(), strides.end()), 1};
+  return {support::Strided<support::Size>(0, strides), buffer, 1};
 }
 
 void wherePlaces(Build &build, const onnx::Lookup &lookup, Ix count, llvm::function_ref<void()> body) {

@@ -365,7 +365,7 @@ struct Lowering {
     }
   }
   static void zeroHalo(Writer &w, Buffer to, RankedTensorType type, plan::BlockedAttr layout) {
-    Walk s = walkOf(type);
+    plan::Strides s = plan::stridesOf(type);
     int64_t lanes = s.lanes;
     auto fill = [&](Ix at, Ix elements) {
       Value zeros = w.constant(0, w.vectorOf(to.element, lanes));

@@ -104,11 +104,11 @@ void buildStemConv(Build &build) {
   Writer &w = build.w;
   Stem stem = stemOf(build.group.kernel, w.machine);
   Space space = build.group.space(build.group.resultType());
-  Walk in = walkOf(Group::typeOf(build.group.root->getOperand(0)));
+  plan::Strides in = plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)));
   if (!stem.padded) {
-    ConvInput input{build.group.buffer(build.group.root->getOperand(0)), 0, in.strides[0], in.strides[1], {}};
+    Access input{{0, {in.strides[0], in.strides[1]}}, build.group.buffer(build.group.root->getOperand(0)), 1};
     for (size_t i = 0; i < 3; ++i) {
-      input.strides[i] = stem.axis(i).dim < 0 ? Ix(0) : in.strides[stem.axis(i).dim];
+      input.strides.push_back(stem.axis(i).dim < 0 ? Ix(0) : in.strides[stem.axis(i).dim]);
     }
     DenseConv(build, stem.g, stem.s, input, space).run();
     return;
@@ -122,8 +122,8 @@ void buildStemConv(Build &build) {
        row = from * stem.axis(1).inStep + stem.axis(1).inStart;
     copyPiece(build, stem, piece, n, slice, row);
     Ix columns = stem.inColumns(), rows = stem.inRows();
-    ConvInput input{piece, 0, 0, stem.plane(), {rows * columns, columns, 1}};
-    input.offset = Ix(0) - slice * (rows * columns) - row * columns - stem.axis(2).inStart;
+    Ix offset = Ix(0) - slice * (rows * columns) - row * columns - stem.axis(2).inStart;
+    Access input{{offset, {0, stem.plane(), rows * columns, columns, 1}}, piece, 1};
     DenseConv(build, stem.g, stem.s, input, space).rows(n, outer, from, min(from + stem.height, stem.axis(1).out));
   });
 }

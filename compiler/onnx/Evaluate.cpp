@@ -49,8 +49,8 @@ struct Copy {
 };
 } // namespace
 
-void copyStrided(ArrayRef<char> from, const Strided &source, MutableArrayRef<char> to, const Strided &target,
-                 ArrayRef<int64_t> sizes, int64_t elementBytes) {
+void copyStrided(ArrayRef<char> from, const support::Strided<int64_t> &source, MutableArrayRef<char> to,
+                 const support::Strided<int64_t> &target, ArrayRef<int64_t> sizes, int64_t elementBytes) {
   if (llvm::is_contained(sizes, 0)) {
     return;
   }
@@ -65,7 +65,8 @@ void copyStrided(ArrayRef<char> from, const Strided &source, MutableArrayRef<cha
   copy.run(0, source.offset, target.offset);
 }
 
-ElementsAttr gatherStrided(ElementsAttr a, RankedTensorType type, const Strided &source, ArrayRef<int64_t> sizes) {
+ElementsAttr gatherStrided(ElementsAttr a, RankedTensorType type, const support::Strided<int64_t> &source,
+                           ArrayRef<int64_t> sizes) {
   std::vector<char> storage;
   ArrayRef<char> from = bytesOf(a, storage);
   int64_t bytes = elementBytes(type.getElementType());
@@ -73,7 +74,7 @@ ElementsAttr gatherStrided(ElementsAttr a, RankedTensorType type, const Strided 
   copyStrided(from, source, out, {0, rowMajorStrides(sizes)}, sizes, bytes);
   return constantFromBytes(type, std::move(out));
 }
-ElementsAttr gatherStrided(ElementsAttr a, RankedTensorType type, const Strided &source) {
+ElementsAttr gatherStrided(ElementsAttr a, RankedTensorType type, const support::Strided<int64_t> &source) {
   return gatherStrided(a, type, source, type.getShape());
 }
 

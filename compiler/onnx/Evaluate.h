@@ -15,14 +15,15 @@ llvm::SmallVector<int64_t> numbersOf(llvm::ArrayRef<support::Size> sizes);
 
 /// Copies the elements with indices in [0, sizes). Runs of elements that lie side by side on both sides are copied at
 /// once.
-void copyStrided(llvm::ArrayRef<char> from, const Strided &source, llvm::MutableArrayRef<char> to,
-                 const Strided &target, llvm::ArrayRef<int64_t> sizes, int64_t elementBytes);
+void copyStrided(llvm::ArrayRef<char> from, const support::Strided<int64_t> &source, llvm::MutableArrayRef<char> to,
+                 const support::Strided<int64_t> &target, llvm::ArrayRef<int64_t> sizes, int64_t elementBytes);
 
 /// The constant of `type` whose element i is that of `a` at the strided place.
-mlir::ElementsAttr gatherStrided(mlir::ElementsAttr a, mlir::RankedTensorType type, const Strided &source);
+mlir::ElementsAttr gatherStrided(mlir::ElementsAttr a, mlir::RankedTensorType type,
+                                 const support::Strided<int64_t> &source);
 /// The same with indices that run over `sizes`, whose product is the number of elements of `type`.
-mlir::ElementsAttr gatherStrided(mlir::ElementsAttr a, mlir::RankedTensorType type, const Strided &source,
-                                 llvm::ArrayRef<int64_t> sizes);
+mlir::ElementsAttr gatherStrided(mlir::ElementsAttr a, mlir::RankedTensorType type,
+                                 const support::Strided<int64_t> &source, llvm::ArrayRef<int64_t> sizes);
 
 /// The same elements in another shape, without a copy.
 mlir::ElementsAttr reshaped(mlir::ElementsAttr a, mlir::RankedTensorType type);

@@ -4,14 +4,13 @@
 #pragma once
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/support/Strided.h"
 
 namespace ingot::onnx {
 
-/// Element i[0], i[1], ... is the element of the row-major `base` at offset + sum(i[d] * strides[d]).
-struct FlatView {
+struct FlatView : support::Strided<Size> { ///< in elements of the row-major `base`
+  Sizes extents;
   mlir::Value base;
-  Size offset = 0;
-  Sizes extents, strides;
 
   /// Goes on to what `base` is made of. False, and nothing changes, where that is no such movement.
   bool descend();

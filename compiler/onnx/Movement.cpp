@@ -44,12 +44,12 @@ LogicalResult evaluateMovement(Operation *op, const Movement &movement, ArrayRef
     if (!operands[piece.operand]) {
       return failure();
     }
-    Strided target{0, dense};
+    support::Strided<int64_t> target(0, dense);
     for (auto [start, stride] : llvm::zip_equal(piece.start, dense)) {
       target.offset += start.number() * stride;
     }
     std::vector<char> storage;
-    Strided source{piece.source.offset.number(), numbersOf(piece.source.strides)};
+    support::Strided<int64_t> source(piece.source.offset.number(), numbersOf(piece.source.strides));
     copyStrided(bytesOf(operands[piece.operand], storage), source, out, target, numbersOf(piece.sizes), size);
   }
   results.push_back(constantFromBytes(type, std::move(out)));

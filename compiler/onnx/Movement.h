@@ -2,30 +2,19 @@
 // description serves constants (evaluateMovement) and the kernel family Move.
 #pragma once
 #include "compiler/support/Size.h"
+#include "compiler/support/Strided.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 #include <optional>
 
 namespace ingot::onnx {
 
-/// Where elements lie: element i is at offset + sum(i[d] * strides[d]). A stride may be zero or negative.
-struct Strided {
-  int64_t offset = 0;
-  llvm::SmallVector<int64_t> strides;
-};
-
-/// The same where it depends on the model's symbols.
-struct Walked {
-  support::Size offset = 0;
-  support::Sizes strides;
-};
-
 /// A box of the result.
 struct Piece {
   static constexpr int fill = -1;
-  support::Sizes start, sizes; ///< over Movement::shape
-  int operand = 0;             ///< which operand it is copied from; fill: none
-  Walked source;               ///< over the box's axes, in elements of the row-major operand
+  support::Sizes start, sizes;            ///< over Movement::shape
+  int operand = 0;                        ///< which operand it is copied from; fill: none
+  support::Strided<support::Size> source; ///< over the box's axes, in elements of the row-major operand
 };
 
 struct Movement {

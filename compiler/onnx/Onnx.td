@@ -42,6 +42,17 @@ def Onnx_SizesAttr : Onnx_Attr<"Sizes", "sizes", (ins Onnx_SizesParameter:$value
     [DeclareAttrInterfaceMethods<Onnx_SizedEncoding>, DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let summary = "several sizes: `#onnx.sizes<\"batch\", 3>`; as a type's encoding, those of its axes";
 }
+def Onnx_StridedAttr : AttrDef<Onnx_Dialect, "Strided"> {
+  let mnemonic = "strided";
+  let parameters = (ins "::ingot::onnx::SizeAttr":$offset, "::ingot::onnx::SizesAttr":$strides);
+  let assemblyFormat = "`<` $offset `,` $strides `>`";
+  let summary = "an offset and strides (compiler/support/Strided.h): `#onnx.strided<<0>, <\"8*s\", 4, 1>>`";
+  let extraClassDeclaration = [{
+    ::ingot::support::Strided<::ingot::support::Size> value() const {
+      return {getOffset().getValue(), getStrides().getValues()};
+    }
+  }];
+}
 def Onnx_SymbolAttr : Onnx_Attr<"Symbol", "symbol", (ins "::ingot::support::Symbol":$value)> {
   let summary = "a symbol that is defined here: `#onnx.symbol<\"$3\">`; where sizes speak of it, it stands in them";
 }

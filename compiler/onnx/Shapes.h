@@ -2,10 +2,11 @@
 // known. Types say `?` for the last two; where there are expressions the encoding has all sizes:
 // tensor<?x?x768xf32, #onnx.sizes<"batch", "sequence", 768>>.
 //
-// Wherever the IR says a size, it is an attribute: #onnx.size, #onnx.sizes. So whoever asks what an op speaks of
-// (walkSizes) need not know where it may stand. A symbol that an op defines is a #onnx.symbol instead.
+// Wherever the IR says a size, it is an attribute, #onnx.size or #onnx.sizes, or a part of one. So whoever asks what an
+// op speaks of (walkSizes) need not know where it may stand. A symbol that an op defines is a #onnx.symbol instead.
 #pragma once
 #include "compiler/support/Size.h"
+#include "compiler/support/Strided.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"

@@ -2,6 +2,7 @@
 #pragma once
 #include "compiler/plan/Plan.h"
 #include "compiler/support/Size.h"
+#include "compiler/support/Strided.h"
 
 namespace ingot::plan {
 
@@ -17,12 +18,11 @@ BlockedAttr blockedBy(mlir::MLIRContext *context, int64_t lanes);
 bool canBlock(mlir::RankedTensorType type);
 
 /// Strides in elements over the *iteration dimensions* of a tensor. Row-major: the logical axes; the lane axis is the
-/// last one. Blocked: [N, C / lanes, spatial...] and the lanes, whose stride is 1.
-struct Strides {
-  support::Size offset = 0; ///< of the first interior element
-  support::Sizes sizes;     ///< of each iteration dimension, halo excluded
-  support::Sizes strides;   ///< of each iteration dimension
-  int64_t lanes = 1;        ///< elements of a block; 1 for row-major
+/// last one. Blocked: [N, C / lanes, spatial...] and the lanes, whose stride is 1. The offset is that of the first
+/// interior element.
+struct Strides : support::Strided<support::Size> {
+  support::Sizes sizes; ///< of each iteration dimension, halo excluded
+  int64_t lanes = 1;    ///< elements of a block; 1 for row-major
 };
 Strides stridesOf(mlir::RankedTensorType type);
 

@@ -7,9 +7,9 @@
 // CHECK: %[[Y:.*]] = onnx.Attend %arg0, %arg1, %arg2, %arg3
 // CHECK-SAME: perm = array<i64: 0, 2, 1, 3>
 // CHECK-SAME: valueWidth = 4 : i64
-// CHECK-SAME: walkK = #onnx.sizes<0, "8*s", 4, 8, 1>
-// CHECK-SAME: walkQ = #onnx.sizes<0, "8*s", 4, 8, 1>
-// CHECK-SAME: walkV = #onnx.sizes<0, "8*s", 4, 8, 1>
+// CHECK-SAME: walkK = #onnx.strided<<0>, <"8*s", 4, 8, 1>>
+// CHECK-SAME: walkQ = #onnx.strided<<0>, <"8*s", 4, 8, 1>>
+// CHECK-SAME: walkV = #onnx.strided<<0>, <"8*s", 4, 8, 1>>
 // CHECK-SAME: width = 4 : i64
 // CHECK: ^bb0(%[[P:.*]]: tensor<?x2x?x?xf32, #onnx.sizes<"b", 2, "s", "s">>, %[[MASK:.*]]: tensor<?x1x1x?xf32, #onnx.sizes<"b", 1, 1, "s">>):
 // CHECK: %[[S:.*]] = onnx.Div %[[P]]
@@ -44,7 +44,7 @@ func.func @bert(%q: tensor<?x?x8xf32, #onnx.sizes<"b", "s", 8>>, %k: tensor<?x?x
 // behind and before the movements.
 // CHECK-LABEL: @slices
 // CHECK: onnx.Attend %arg0, %arg0, %arg0
-// CHECK-SAME: walkK = #onnx.sizes<8, 0, 4, 24, 1>, walkQ = #onnx.sizes<0, 0, 4, 24, 1>, walkV = #onnx.sizes<16, 0, 4, 24, 1>
+// CHECK-SAME: walkK = #onnx.strided<<8>, <0, 4, 24, 1>>, walkQ = #onnx.strided<<0>, <0, 4, 24, 1>>, walkV = #onnx.strided<<16>, <0, 4, 24, 1>>
 // CHECK: onnx.Constant dense<2.500000e-01>
 // CHECK-NEXT: onnx.Mul
 // CHECK-NEXT: onnx.Score
@@ -82,8 +82,8 @@ func.func @slices(%x: tensor<1x5x24xf32>) -> tensor<1x2x5x4xf32> {
 // CHECK: %[[MASK:.*]] = onnx.Reshape %arg3{{.*}} -> tensor<2x1x1x5x7xi1>
 // CHECK: onnx.Attend %arg0, %arg1, %arg2, %[[MASK]]
 // CHECK-SAME: empty = "never-nan"
-// CHECK-SAME: walkK = #onnx.sizes<0, 84, 28, 0, 4, 1>
-// CHECK-SAME: walkQ = #onnx.sizes<0, 120, 40, 20, 4, 1>
+// CHECK-SAME: walkK = #onnx.strided<<0>, <84, 28, 0, 4, 1>>
+// CHECK-SAME: walkQ = #onnx.strided<<0>, <120, 40, 20, 4, 1>>
 // CHECK: ^bb0(%{{.*}}: tensor<2x3x2x5x7xf32>, %{{.*}}: tensor<2x1x1x5x7xi1>):
 // CHECK: onnx.Where
 // CHECK-NOT: onnx.{{MatMul|Expand|Softmax|IsNaN}}
@@ -122,7 +122,7 @@ func.func @grouped(%q: tensor<2x6x5x4xf32>, %k: tensor<2x3x7x4xf32>, %v: tensor<
 // CHECK-LABEL: @keysSideBySide
 // CHECK: onnx.Attend %arg0, %arg1, %arg2
 // CHECK-SAME: empty = "zero"
-// CHECK-SAME: walkK = #onnx.sizes<0, 28, 1, 7>
+// CHECK-SAME: walkK = #onnx.strided<<0>, <28, 1, 7>>
 // CHECK: onnx.Tanh
 // CHECK: onnx.Score
 func.func @keysSideBySide(%q: tensor<2x5x4xf32>, %k: tensor<2x4x7xf32>, %v: tensor<2x7x4xf32>) -> tensor<2x5x4xf32> {

@@ -73,7 +73,7 @@ plan::WeightTable::Recipe packed(const Schedule &s) {
 class Depthwise {
 public:
   Depthwise(Build &build, const Schedule &s)
-      : build(build), w(build.w), s(s), in(walkOf(Group::typeOf(build.group.root->getOperand(0)))),
+      : build(build), w(build.w), s(s), in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))),
         space(build.group.space(build.group.resultType())) {
     Operation *root = build.group.root;
     x = build.group.buffer(root->getOperand(0)), weights = build.group.buffer(root->getOperand(1));
@@ -116,7 +116,7 @@ private:
   Build &build;
   Writer &w;
   const Schedule &s;
-  Walk in;
+  plan::Strides in;
   Space space;
   Buffer x, weights, bias;
   std::array<Ix, 3> strides{};

@@ -31,8 +31,7 @@ public:
         space(group.space(group.resultType())) {
     RankedTensorType type = Group::typeOf(op.getData());
     data = group.buffer(op.getData());
-    Walk walk = walkOf(type);
-    strides = walk.strides, start = walk.offset;
+    source = plan::stridesOf(type);
   }
 
   void write(const Build &build, Ix items) {
@@ -40,7 +39,7 @@ public:
       return;
     }
     Point at;
-    loops(Portion(build, items, space.sizes), at, {{start, {}, {}}});
+    loops(Portion(build, items, space.sizes), at, {{source.offset, {}, {}}});
   }
 
 private:
@@ -49,8 +48,7 @@ private:
   onnx::InterpolateOp op;
   Space space;
   Buffer data;
-  Ixs strides;
-  Ix start;
+  support::Strided<Ix> source;
 
   struct Tables {
     Buffer positions, weights;
@@ -100,7 +98,7 @@ private:
   /// A tap of the axes so far and one of axis `d`.
   Tap combined(const Tap &before, const Tap &tap, size_t d, int64_t lanes) {
     Value weight = before.weight && tap.positions ? w.splat(before.weight, lanes) : before.weight;
-    return {before.offset + tap.offset * strides[d], product(weight, tap.weight), tap.positions};
+    return {before.offset + tap.offset * source.strides[d], product(weight, tap.weight), tap.positions};
   }
 
   /// The taps so far, each combined with those of axis `d` at result position `i`, or with lanes along it from there.

@@ -279,8 +279,7 @@ private:
     int64_t channels = 0;
     if (piece.operand != onnx::Piece::fill) {
       Value operand = group.root->getOperand(piece.operand);
-      const onnx::Walked &source = piece.source;
-      Access from{group.buffer(operand), source.offset, Ixs(source.strides.begin(), source.strides.end()), 1};
+      Access from{piece.source, group.buffer(operand), 1};
       if (space.block > 1) {
         channels = blockedSource(from, Group::typeOf(operand), space.block);
       }
@@ -291,12 +290,12 @@ private:
 
   /// The access of an operand of a concatenation in a blocked space; gives the channels of a row-major one.
   static int64_t blockedSource(Access &from, RankedTensorType type, int64_t block) {
-    Walk walk = walkOf(type);
-    from.offset = walk.offset, from.strides = walk.strides;
+    plan::Strides strides = plan::stridesOf(type);
+    from = {strides, from.buffer, 1};
     if (plan::blockedOf(type)) {
       return 0;
     }
-    from.laneStride = walk.strides[1];
+    from.laneStride = strides.strides[1];
     from.strides[1] *= block;
     return type.getDimSize(1);
   }

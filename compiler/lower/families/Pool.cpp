@@ -18,7 +18,7 @@ constexpr int64_t staticTaps = 7, tilePixels = 8;
 class PoolBuilder {
 public:
   PoolBuilder(Build &build, const Pool &pool)
-      : build(build), w(build.w), p(pool), in(walkOf(Group::typeOf(build.group.root->getOperand(0)))),
+      : build(build), w(build.w), p(pool), in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))),
         space(build.group.space(build.group.resultType())), x(build.group.buffer(build.group.root->getOperand(0))) {
     for (int64_t i = 0; i < 3; ++i) {
       int64_t dim = p.rank - 3 + i;
@@ -56,7 +56,7 @@ private:
   Build &build;
   Writer &w;
   const Pool &p;
-  Walk in;
+  plan::Strides in;
   Space space;
   Buffer x;
   std::array<Ix, 3> strides{};
@@ -226,7 +226,7 @@ public:
       return success();
     }
     PoolBuilder builder(build, pool);
-    Ix channels = walkOf(Group::typeOf(root->getOperand(0))).sizes[1], rows = pool.axes[1].out,
+    Ix channels = plan::stridesOf(Group::typeOf(root->getOperand(0))).sizes[1], rows = pool.axes[1].out,
        slices = pool.axes[0].out;
     build.w.loop(build.begin, build.end, 1, [&](Ix item) {
       Ix h = remainder(item, rows), rest = floorDiv(item, rows), d = remainder(rest, slices),

@@ -18,7 +18,7 @@ public:
       : build(build), w(build.w), group(build.group), lookup(cast<onnx::Indexer>(group.root).lookup()),
         element(onnx::elementOf(group.root->getOperand(2))), sizes(sizesOf(Group::typeOf(group.root->getOperand(2)))) {
     indices = walked(group.buffer(group.root->getOperand(1)), lookup.indexStrides);
-    updates = {group.buffer(group.root->getOperand(2)), 0, dense(sizes), 1};
+    updates = {{0, dense(sizes)}, group.buffer(group.root->getOperand(2)), 1};
     result = walked(group.result(), lookup.dataStrides);
     if (auto reduction = group.root->getAttrOfType<StringAttr>("reduction")) {
       combination = reduction.getValue();

@@ -197,10 +197,9 @@ LogicalResult AttendOp::verify() {
       !llvm::all_of(getPerm(), [&](int64_t axis) { return axis >= 0 && axis < product.getRank(); })) {
     return emitOpError("needs a product of two axes or more, and an order of them");
   }
-  for (SizesAttr walk : {getWalkQ(), getWalkK(), getWalkV()}) {
-    if (static_cast<int64_t>(walk.getValues().size()) != product.getRank() + 1) {
-      return emitOpError("has a walk of ")
-             << walk.getValues().size() << " sizes, expected an offset and " << product.getRank() << " strides";
+  for (StridedAttr walk : {getWalkQ(), getWalkK(), getWalkV()}) {
+    if (size_t strides = walk.getStrides().getValues().size(); static_cast<int64_t>(strides) != product.getRank()) {
+      return emitOpError("has a walk of ") << strides << " strides, expected " << product.getRank();
     }
   }
   return success();

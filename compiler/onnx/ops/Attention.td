@@ -9,13 +9,13 @@ def Onnx_AttendOp : Onnx_CoreOp<"Attend",
     elementwise, with elements of `others` (its further arguments, which broadcast to these axes), is a score; a row's scores go through a softmax and
     weigh the rows of V.
 
-    Operands are read where they lie. `walkQ` has an offset, then a stride for each axis of [batch..., queries, width], all of them sizes, in
-    elements of the row-major operand; `walkK` the same for [batch..., keys, width], `walkV` for [batch..., keys, valueWidth]. The result has the axes
+    Operands are read where they lie. `walkQ` has an offset and a stride for each axis of [batch..., queries, width], in elements of the row-major
+    operand; `walkK` the same for [batch..., keys, width], `walkV` for [batch..., keys, valueWidth]. The result has the axes
     [batch..., queries, valueWidth] in the order `perm`. What a row gives that has no key to look at says `empty`: `nan` is what a softmax gives,
     `zero` gives 0 where all scores are minus infinity, `never-nan` gives 0 also where a score is NaN.
   }];
-  let arguments = (ins Onnx_Floats:$Q, Onnx_Floats:$K, Onnx_Floats:$V, Variadic<AnyTensor>:$others, Onnx_SizesAttr:$walkQ, Onnx_SizesAttr:$walkK,
-    Onnx_SizesAttr:$walkV, I64Attr:$width, I64Attr:$valueWidth, DenseI64ArrayAttr:$perm, DefaultValuedAttr<StrAttr, "\"nan\"">:$empty);
+  let arguments = (ins Onnx_Floats:$Q, Onnx_Floats:$K, Onnx_Floats:$V, Variadic<AnyTensor>:$others, Onnx_StridedAttr:$walkQ, Onnx_StridedAttr:$walkK,
+    Onnx_StridedAttr:$walkV, I64Attr:$width, I64Attr:$valueWidth, DenseI64ArrayAttr:$perm, DefaultValuedAttr<StrAttr, "\"nan\"">:$empty);
   let results = (outs AnyTensor:$Y);
   let regions = (region SizedRegion<1>:$scores);
   let hasVerifier = 1;

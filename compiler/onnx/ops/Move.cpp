@@ -15,7 +15,7 @@ namespace ingot::onnx {
 static constexpr int64_t maxExtent = INT32_MAX - 1;
 
 /// A movement of one piece, the whole result.
-static Movement whole(ArrayRef<Size> shape, Walked source) {
+static Movement whole(ArrayRef<Size> shape, support::Strided<Size> source) {
   Sizes sizes(shape);
   return {sizes, {Piece{Sizes(shape.size(), 0), sizes, 0, std::move(source)}}, -1, {}};
 }
@@ -158,7 +158,7 @@ std::optional<Movement> SliceOp::movement() {
   if (failed(cuts) || !*cuts || llvm::any_of(**cuts, [](const Cut &c) { return c.start.isUnknown(); })) {
     return std::nullopt;
   }
-  Walked source{0, rowMajorStrides(sizesOf(getData()))};
+  support::Strided<Size> source(0, rowMajorStrides(sizesOf(getData())));
   for (auto [stride, cut] : llvm::zip_equal(source.strides, **cuts)) {
     source.offset = source.offset + (cut.size.is(0) ? Size(0) : cut.start * stride);
     stride = cut.size.is(0) || cut.size.is(1) ? Size(0) : stride * Size(cut.step);

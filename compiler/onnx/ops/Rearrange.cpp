@@ -92,7 +92,7 @@ LogicalResult SplitOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl
   if (!operands[0] || !llvm::all_of(getYs(), isStatic)) {
     return failure();
   }
-  Strided source{0, rowMajorStrides(ranked(getData()).getShape())};
+  support::Strided<int64_t> source(0, rowMajorStrides(ranked(getData()).getShape()));
   int64_t axis = *normalAxis(getAxis(), ranked(getData()).getRank());
   for (Value y : getYs()) {
     results.push_back(gatherStrided(operands[0], ranked(y), source));
