@@ -32,8 +32,8 @@ template <typename Op> static LogicalResult inferWindow(Op op, SmallVectorImpl<T
   return success();
 }
 
-/// a + b s + c s^2, where s = sin(t/2)^2 and t goes from 0 once around. That is the standard's sum of cosines without its
-/// differences: where a window is 0 they would leave what rounding does, of either sign.
+/// a + b s + c s^2, where s = sin(t/2)^2 and t goes from 0 once around. That is the standard's sum of cosines without
+/// its differences: where a window is 0 they would leave what rounding does, of either sign.
 template <typename Op> static LogicalResult decomposeWindow(Op op, const double (&abc)[3], PatternRewriter &rewriter) {
   Formula f(rewriter, op.getLoc());
   Type wide = elementOf(op.getY()).isF64() ? Type(f.b.getF64Type()) : Type(f.b.getF32Type());
