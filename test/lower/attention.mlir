@@ -1,0 +1,61 @@
+// Attention: a block of rows goes over blocks of keys: scores, their largest, exponentials and sums in scratch, then the rows of V weighed by them.
+// RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v3 --layout-assign=target=x86-64-v3 --lower-kernels=target=x86-64-v3 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,V3
+// RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v4 --layout-assign=target=x86-64-v4 --lower-kernels=target=x86-64-v4 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,V4
+
+// 64 rows of each of two heads: four work items of 32. Two vectors of rows by so many keys as fit into registers; the score is scaled before it is stored.
+// CHECK-LABEL: func.func @typical
+// CHECK: plan.launch @attention_({{.*}}) {items = #onnx.size<4>
+// CHECK-LABEL: func.func private @attention_(
+// CHECK: scf.for %{{.*}} = %arg5 to %arg6
+// V3: scf.for %{{.*}} to %c64{{.*}} step %c6
+// V3: %{{[0-9]+}}:12 = scf.for %{{.*}} to %c8
+// V4: scf.for %{{.*}} to %c64{{.*}} step %c8
+// V4: %{{[0-9]+}}:16 = scf.for %{{.*}} to %c8
+// CHECK: vector.fma
+// CHECK: [[SCORE:%.*]] = arith.mulf
+// CHECK: vector.store [[SCORE]]
+// What was summed before counts less by the exponential of what the largest has grown.
+// CHECK: math.exp
+// CHECK: scf.for %{{.*}} to %c64
+// CHECK: math.exp
+// CHECK: vector.store
+// CHECK: vector.fma
+// CHECK: arith.divf
+// CHECK: vector.store %{{.*}}, %arg3
+func.func @typical(%q: tensor<1x2x64x8xf32>, %k: tensor<1x2x64x8xf32>, %v: tensor<1x2x64x8xf32>) -> tensor<1x2x64x8xf32> {
+  %0 = onnx.Attend %q, %k, %v {perm = array<i64: 0, 1, 2, 3>, valueWidth = 8 : i64, walkK = #onnx.strided<<0>, <1024, 512, 8, 1>>, walkQ = #onnx.strided<<0>, <1024, 512, 8, 1>>, walkV = #onnx.strided<<0>, <1024, 512, 8, 1>>, width = 8 : i64} : (tensor<1x2x64x8xf32>, tensor<1x2x64x8xf32>, tensor<1x2x64x8xf32>) -> tensor<1x2x64x8xf32> {
+  ^bb0(%a: tensor<1x2x64x64xf32>):
+    %half = onnx.Constant dense<0.5> : tensor<f32>
+    %s = onnx.Mul %a, %half : (tensor<1x2x64x64xf32>, tensor<f32>) -> tensor<1x2x64x64xf32>
+    onnx.Score %s : tensor<1x2x64x64xf32>
+  }
+  return %0 : tensor<1x2x64x8xf32>
+}
+
+// -----
+
+// Decoding: one query, whose scores are dot products along a width of 4; keys are open, so a block of them may end early and is filled up with minus
+// infinity. Heads lie side by side: a key is 24 elements behind the one before.
+// CHECK-LABEL: func.func @awkward
+// CHECK: items = #onnx.size<"max(1,min(16,2*b))">{{.*}}symbols = #onnx.sizes<"b", "keys">
+// CHECK-LABEL: func.func private @attention_(
+// CHECK: scf.for [[BLOCK:%.*]] = %{{.*}} to %arg6
+// CHECK: scf.for
+// CHECK: arith.muli {{.*}}, %c24
+// CHECK: vector.load %arg1{{.*}} vector<4xf32>
+// The mask is added to a vector of scores.
+// CHECK: vector.load %arg2
+// CHECK: arith.addf
+// CHECK: 0xFF800000
+// CHECK: math.exp
+// CHECK: vector.fma {{.*}} : vector<4xf32>
+// CHECK: arith.divf
+// CHECK: store {{.*}}%arg3
+func.func @awkward(%x: tensor<?x1x24xf32, #onnx.sizes<"b", 1, 24>>, %past: tensor<?x?x24xf32, #onnx.sizes<"b", "keys", 24>>, %mask: tensor<?x1x1x?xf32, #onnx.sizes<"b", 1, 1, "keys">>) -> tensor<?x1x2x4xf32, #onnx.sizes<"b", 1, 2, 4>> {
+  %0 = onnx.Attend %x, %past, %past, %mask {empty = "zero", perm = array<i64: 0, 2, 1, 3>, valueWidth = 4 : i64, walkK = #onnx.strided<<8>, <"24*keys", 4, 24, 1>>, walkQ = #onnx.strided<<0>, <24, 4, 24, 1>>, walkV = #onnx.strided<<16>, <"24*keys", 4, 24, 1>>, width = 4 : i64} : (tensor<?x1x24xf32, #onnx.sizes<"b", 1, 24>>, tensor<?x?x24xf32, #onnx.sizes<"b", "keys", 24>>, tensor<?x?x24xf32, #onnx.sizes<"b", "keys", 24>>, tensor<?x1x1x?xf32, #onnx.sizes<"b", 1, 1, "keys">>) -> tensor<?x1x2x4xf32, #onnx.sizes<"b", 1, 2, 4>> {
+  ^bb0(%a: tensor<?x2x1x?xf32, #onnx.sizes<"b", 2, 1, "keys">>, %m: tensor<?x1x1x?xf32, #onnx.sizes<"b", 1, 1, "keys">>):
+    %s = onnx.Add %a, %m : (tensor<?x2x1x?xf32, #onnx.sizes<"b", 2, 1, "keys">>, tensor<?x1x1x?xf32, #onnx.sizes<"b", 1, 1, "keys">>) -> tensor<?x2x1x?xf32, #onnx.sizes<"b", 2, 1, "keys">>
+    onnx.Score %s : tensor<?x2x1x?xf32, #onnx.sizes<"b", 2, 1, "keys">>
+  }
+  return %0 : tensor<?x1x2x4xf32, #onnx.sizes<"b", 1, 2, 4>>
+}
