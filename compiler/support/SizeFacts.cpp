@@ -1,0 +1,279 @@
+// What is known of sizes, and what follows from it.
+#include "compiler/support/SizeNodes.h"
+#include <numeric>
+
+namespace ingot::support {
+
+using detail::Factor;
+using detail::FactsNode;
+using detail::Nodes;
+using detail::Sum;
+using detail::Term;
+using detail::unique;
+
+// Facts.
+
+std::optional<Symbol> boundedSymbol(const Size &fact) {
+  std::optional<Symbol> bounded;
+  fact.eachSymbol([&](Symbol symbol) {
+    if (symbol.isFound() && !(fact + symbol).mentions(symbol)) {
+      bounded = symbol;
+    }
+  });
+  return bounded;
+}
+
+Facts::Facts(llvm::ArrayRef<Size> sizes) {
+  if (sizes.empty()) {
+    return;
+  }
+  Sizes others;
+  Bounds bounds;
+  for (const Size &fact : sizes) {
+    std::optional<Symbol> symbol = boundedSymbol(fact);
+    if (!symbol || !bounds.try_emplace(*symbol, fact + *symbol).second) {
+      others.push_back(fact);
+    }
+  }
+  auto fill = [&](FactsNode &made) {
+    made.all.assign(sizes.begin(), sizes.end());
+    made.others = std::move(others);
+    made.bounds = std::move(bounds);
+  };
+  node = unique<FactsNode>(Nodes::all().facts, fill, sizes);
+}
+
+llvm::ArrayRef<Size> Facts::sizes() const { return node ? llvm::ArrayRef<Size>(node->all) : llvm::ArrayRef<Size>(); }
+
+const Bounds &Facts::bounds() const {
+  static const Bounds none;
+  return node ? node->bounds : none;
+}
+
+Facts Facts::with(llvm::ArrayRef<Size> more) const {
+  Sizes all(sizes());
+  llvm::append_range(all, more);
+  return Facts(all);
+}
+
+Size Size::simplified(const Facts &facts) const {
+  if (!facts.node || !sum || !sum->chooses) {
+    return *this;
+  }
+  {
+    std::lock_guard lock(facts.node->mutex);
+    if (auto it = facts.node->simplified.find(sum); it != facts.node->simplified.end()) {
+      return it->second;
+    }
+  }
+  auto call = [&](Call which, const Size &a, const Size &b) { return Size::call(which, a, b, facts); };
+  Size result = compute<Size>({[](Symbol symbol) { return Size(symbol); }, call});
+  std::lock_guard lock(facts.node->mutex);
+  return facts.node->simplified[sum] = result;
+}
+
+// Questions.
+
+bool Size::atLeast(int64_t n) const {
+  return provably(n) || (isFound() && provablyThroughMin(n, 2)) || provablyThroughDiv(n, 2);
+}
+
+bool Size::atLeast(int64_t n, const Facts &facts) const {
+  if (atLeast(n)) {
+    return true;
+  }
+  if (!facts.node || !sum || isUnknown()) {
+    return false;
+  }
+  if (isFound() && !facts.bounds().empty() && least(facts.bounds()).provably(n)) {
+    return true;
+  }
+  return llvm::any_of(facts.node->others, [&](const Size &fact) { return (*this - fact).provably(n); });
+}
+
+bool Size::repeats(const Facts &facts) const { return isNumber() ? is(1) : (Size(1) - *this).atLeast(0, facts); }
+bool Size::repeats() const { return repeats(Facts()); }
+
+bool Size::mayBeOne(const Facts &facts) const {
+  if (isUnknown() || isNumber()) {
+    return !isNumber() || value == 1;
+  }
+  int64_t common = 0;
+  for (const Term &term : sum->terms) {
+    common = std::gcd(common, term.coefficient);
+  }
+  return common == 1 && !atLeast(2, facts);
+}
+bool Size::mayBeOne() const { return mayBeOne(Facts()); }
+
+/// With a minimum that is taken away replaced by either of its arguments, which only takes away more.
+bool Size::provablyThroughMin(int64_t n, unsigned depth) const {
+  if (!sum || sum->terms.size() > 8) { // each may be replaced: not for long sums
+    return false;
+  }
+  for (const Term &term : sum->terms) {
+    bool less = term.coefficient < 0 && term.factors.size() == 1;
+    const Factor *f = less ? term.factors.front() : nullptr;
+    if (!f || f->symbol || f->call != Call::Min) {
+      continue;
+    }
+    for (const Size &argument : {f->a, f->b}) {
+      Size rest = *this + Size(term.coefficient) * (argument - Polynomial::of(f));
+      if (rest.provably(n) || (depth > 1 && rest.provablyThroughMin(n, depth - 1))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// With a division by a number, of which there is a multiple, replaced by what that cannot be less than: c * div(a, c)
+/// is from a - c + 1 to a.
+bool Size::provablyThroughDiv(int64_t n, unsigned depth) const {
+  if (!sum || !sum->divides || sum->terms.size() > 8) {
+    return false;
+  }
+  for (const Term &term : sum->terms) {
+    const Factor *f = term.factors.size() == 1 ? term.factors.front() : nullptr;
+    bool divides = f && !f->symbol && f->call == Call::Div && f->b.isNumber() && f->b.number() > 0;
+    if (!divides || term.coefficient % f->b.number()) {
+      continue;
+    }
+    Size end = term.coefficient < 0 ? f->a : f->a - f->b + 1;
+    Size less = *this + Size(term.coefficient / f->b.number()) * end - Polynomial::of(term);
+    if (less.provably(n) || (depth > 1 && less.provablyThroughDiv(n, depth - 1))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// A size that is not more than this one: what is taken away at its most.
+Size Size::least(const Bounds &bounds) const {
+  Size result;
+  for (const Term &each : Polynomial(*this).terms) {
+    Size term = Polynomial::of(each);
+    result = result + (each.coefficient < 0 && term.isFound() ? Size(-1) * (Size(-1) * term).bounded(bounds) : term);
+  }
+  return result;
+}
+
+/// bounded() of one factor; in a product (not alone) it must not be negative.
+Size Size::factorBounded(const Factor &f, const Bounds &bounds, bool alone) {
+  if (f.symbol) {
+    auto bound = bounds.find(*f.symbol);
+    return !f.isFound ? Size(*f.symbol) : bound == bounds.end() ? Size::unknown() : bound->second.bounded(bounds);
+  }
+  if (!alone && !f.natural) {
+    return Size::unknown();
+  }
+  Size a = f.a.bounded(bounds), b = f.b.bounded(bounds);
+  if (f.call == Call::Div) { // by one at least
+    return !f.b.isFound() ? floorDiv(a, b) : f.a.provably(0) ? a : Size::unknown();
+  }
+  if (f.call == Call::Min) {
+    return a.isUnknown() ? b : b.isUnknown() ? a : min(a, b);
+  }
+  return max(a, b);
+}
+
+Size Size::bounded(const Bounds &bounds) const {
+  if (!isFound()) {
+    return *this;
+  }
+  Size result;
+  for (const Term &each : sum->terms) {
+    Size term = Polynomial::of(Term{each.factors, std::abs(each.coefficient)});
+    if (!term.isFound()) {
+      result = result + (each.coefficient < 0 ? Size(-1) * term : term);
+      continue;
+    }
+    if (each.coefficient < 0) { // at least nothing is taken away
+      result = result + (term.provably(0) ? Size(0) : unknown());
+      continue;
+    }
+    Size most = each.coefficient;
+    for (const Factor *f : each.factors) {
+      most = most * factorBounded(*f, bounds, each.factors.size() == 1);
+    }
+    result = result + most;
+  }
+  return result;
+}
+
+/// `within`: the kind of call that this is an argument of, if any. What is at least a minimum says nothing about what
+/// it is the maximum of.
+void Size::collectImplied(const Size &other, std::optional<Call> within, Sizes &facts) const {
+  const Factor *f = single();
+  if (!f || f->symbol || f->call == Call::Div || f->call == Call::Apart || (within && f->call != *within)) {
+    return;
+  }
+  if (f->call == Call::Broadcast) {
+    facts.append({*this - other, other - *this});
+    return;
+  }
+  for (const Size &argument : {f->a, f->b}) { // each is at least the minimum, at most the maximum
+    Size rest = f->call == Call::Min ? argument - other : other - argument;
+    if (!rest.isNumber()) {
+      facts.push_back(rest);
+    }
+    argument.collectImplied(other, f->call, facts);
+  }
+}
+
+Sizes implied(const Size &a, const Size &b) {
+  Sizes facts;
+  a.collectImplied(b, std::nullopt, facts);
+  b.collectImplied(a, std::nullopt, facts);
+  return facts;
+}
+
+/// A number that the size cannot exceed.
+std::optional<int64_t> Size::most() const {
+  if (isNumber()) {
+    return number();
+  }
+  bool one = sum->terms.size() == 1 && sum->terms.front().coefficient > 0 && sum->terms.front().factors.size() == 1;
+  const Factor *f = one ? sum->terms.front().factors.front() : nullptr;
+  if (!f || f->symbol || f->call == Call::Div) {
+    return std::nullopt;
+  }
+  std::optional<int64_t> a = f->a.most(), b = f->b.most(), bound;
+  if (f->call == Call::Min) {
+    bound = a && b ? std::min(*a, *b) : a ? a : b;
+  } else if (a && b) {
+    bound = std::max(*a, *b);
+  }
+  int64_t product;
+  bool fits = bound && !__builtin_mul_overflow(*bound, sum->terms.front().coefficient, &product);
+  return fits ? std::optional(product) : std::nullopt;
+}
+
+bool Size::provably(int64_t n) const {
+  if (isNumber()) {
+    return value >= n;
+  }
+  if (isUnknown()) {
+    return false;
+  }
+  int64_t least = 0;
+  for (const Term &term : sum->terms) {
+    if (term.factors.empty()) {
+      least += term.coefficient;
+      continue;
+    }
+    if (term.coefficient < 0) {
+      std::optional<int64_t> bound = Polynomial::of(Term{term.factors, -term.coefficient}).most();
+      if (!bound || __builtin_sub_overflow(least, *bound, &least)) {
+        return false;
+      }
+      continue;
+    }
+    if (!llvm::all_of(term.factors, [](const Factor *f) { return f->natural; })) {
+      return false;
+    }
+  }
+  return least >= n;
+}
+
+} // namespace ingot::support

@@ -1,0 +1,90 @@
+// How sizes are represented, for the files that implement them: the nodes that all equal sizes share, and the terms of
+// a size while they are put together.
+#pragma once
+#include "compiler/support/Size.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include <mutex>
+
+namespace ingot::support {
+
+namespace detail {
+
+struct SymbolNode {
+  SymbolKind kind;
+  llvm::StringRef text;
+};
+
+struct FactsNode : llvm::FoldingSetNode {
+  Sizes all, others; ///< others: but for those in `bounds`
+  Bounds bounds;
+  mutable std::mutex mutex;
+  mutable llvm::DenseMap<const Sum *, Size> simplified; ///< what has been asked for
+
+  void Profile(llvm::FoldingSetNodeID &id) const { profile(id, all); }
+  static void profile(llvm::FoldingSetNodeID &id, llvm::ArrayRef<Size> sizes);
+};
+
+using Factors = llvm::SmallVector<const Factor *, 2>;
+
+inline bool before(const Factor *a, const Factor *b) { return a != b && a->text < b->text; }
+inline bool before(const Factors &a, const Factors &b) {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                      [](const Factor *x, const Factor *y) { return before(x, y); });
+}
+
+/// All nodes that there are. Never destroyed: Sizes may be static.
+struct Nodes {
+  std::mutex mutex;
+  llvm::StringMap<SymbolNode> symbols;
+  llvm::FoldingSet<Factor> factors;
+  llvm::FoldingSet<Sum> sums;
+  llvm::FoldingSet<FactsNode> facts;
+
+  static Nodes &all() {
+    static Nodes &nodes = *new Nodes;
+    return nodes;
+  }
+};
+
+/// The node that equals the one described, which `fill` completes where it is new.
+template <typename Node, typename... Key>
+const Node *unique(llvm::FoldingSet<Node> &all, llvm::function_ref<void(Node &)> fill, const Key &...key) {
+  llvm::FoldingSetNodeID id;
+  Node::profile(id, key...);
+  std::lock_guard lock(Nodes::all().mutex);
+  void *place;
+  if (const Node *known = all.FindNodeOrInsertPos(id, place)) {
+    return known;
+  }
+  auto *made = new Node;
+  fill(*made);
+  all.InsertNode(made, place);
+  return made;
+}
+
+/// "div", "min" ...
+llvm::StringRef nameOf(Call call);
+
+} // namespace detail
+
+/// Terms in their order, while they are put together.
+class Polynomial {
+public:
+  Polynomial() = default;
+  explicit Polynomial(const Size &size);
+  llvm::SmallVector<detail::Term, 4> terms;
+
+  /// False on overflow.
+  bool add(const detail::Factors &factors, int64_t coefficient);
+  Size size() const;
+
+  static Size of(const detail::Factor *factor) { return of(detail::Term{{factor}, 1}); }
+  static Size of(const detail::Term &term);
+  static Size of(Symbol symbol);
+  /// The call as it stands.
+  static Size of(Call call, const Size &a, const Size &b);
+};
+
+} // namespace ingot::support
