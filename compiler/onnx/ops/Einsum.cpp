@@ -268,10 +268,15 @@ private:
     std::string shared;
     llvm::copy_if(first, std::back_inserter(shared), [&](char c) { return has(y.axes, c); });
     x = ordered(x, first), y = ordered(y, shared + right);
+    // What must be equal is written as one size, which broadcasts nothing.
+    auto sharedSize = [&](char c) {
+      Size a = sizeOf(x, c), b = sizeOf(y, c);
+      return a.repeats() || b.repeats() ? b : a;
+    };
     Sizes wideX, wideY;
     for (char c : first) {
       wideX.push_back(sizeOf(x, c));
-      wideY.push_back(has(shared, c) ? sizeOf(y, c) : Size(1));
+      wideY.push_back(has(shared, c) ? sharedSize(c) : Size(1));
     }
     for (char c : right) {
       wideX.push_back(1);

@@ -130,6 +130,27 @@ static Value perChannel(Formula &f, Value v, int64_t rank) {
   return f.reshapeTo(v, shape);
 }
 
+/// Checks that operands fit the last axes of `x`, whose open sizes they say.
+static LogicalResult checkScales(Operation *op, ValueRange operands, Value x) {
+  auto type = ranked(x);
+  for (Value v : operands) {
+    auto own = v && type ? ranked(v) : RankedTensorType();
+    if (!own) {
+      continue;
+    }
+    Sizes sizes = sizesOf(type), wanted = sizesOf(own);
+    bool fits = wanted.size() <= sizes.size();
+    for (size_t i = 0; fits && i < wanted.size(); ++i) {
+      const Size &d = sizes[sizes.size() - wanted.size() + i];
+      fits = wanted[i].repeats() || succeeded(require(op, d, wanted[i]));
+    }
+    if (!fits) {
+      return op->emitOpError("operand of type ") << own << " does not fit the last axes of " << type;
+    }
+  }
+  return success();
+}
+
 LogicalResult LayerNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getX().getType());
   Type statistics = getStashType() == 1 ? Type(Float32Type::get(getContext())) : elementOf(getX());
@@ -138,7 +159,7 @@ LogicalResult LayerNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
     types.append(2, unrankedOf(statistics));
     return success();
   }
-  if (failed(checkAxis(*this, getX(), getAxis()))) {
+  if (failed(checkAxis(*this, getX(), getAxis())) || failed(checkScales(*this, {getScale(), getB()}, getX()))) {
     return failure();
   }
   Sizes shape = sizesOf(type);
@@ -170,7 +191,8 @@ LogicalResult LayerNormalizationOp::decompose(PatternRewriter &rewriter) {
 }
 
 LogicalResult RMSNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
-  return failed(checkAxis(*this, getX(), getAxis())) ? failure() : sameType(getX(), types);
+  bool bad = failed(checkAxis(*this, getX(), getAxis())) || failed(checkScales(*this, {getScale()}, getX()));
+  return bad ? failure() : sameType(getX(), types);
 }
 LogicalResult RMSNormalizationOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getX());

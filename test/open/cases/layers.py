@@ -95,8 +95,8 @@ def channels_that_weights_fix():
     c.output(c.op("InstanceNormalization", c.input("b", "c8", "h"), c.weights(8), c.weights(8)))
     c.output(c.op("InstanceNormalization", c.input("b", "one", "h"), c.weights(1), c.weights(1)))
     c.output(c.op("BatchNormalization", c.input("b", "c8", "h"), c.weights(8), c.weights(8), c.weights(8), c.constant(np.ones(8, np.float32))))
-    c.output(c.op("LayerNormalization", c.input("b", "h", "c8"), c.weights(8), c.weights(8)))
-    return c.each(b=[1, 3], c=[3], h=[3, 9], w=[3, 16], one=[1], c8=[8], features=[5])
+    c.output(c.op("LayerNormalization", c.input("b", "h", "d"), c.weights(8), c.weights(8)))
+    return c.each(b=[1, 3], c=[3], h=[3, 9], w=[3, 16], one=[1], c8=[8], features=[5], d=[8])
 
 
 @case
