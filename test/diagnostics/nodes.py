@@ -86,6 +86,7 @@ READ = [
     ("Trilu", [f(3)], {}, "needs at least two axes, has 'tensor<3xf32>'"),
     ("TopK", [f(2, 3), ints(2)], dict(axis=5), "axis 5 is outside of 'tensor<2x3xf32>'"),
     ("TopK", [f(2, 3), ints(4)], {}, "k is 4, along an axis of 3"),
+    ("TopK", [f(2, 3), ints(1, 2)], {}, "k of type 'tensor<2xi64>' is not one number"),
     ("Transpose", [f(2, 3)], dict(perm=[0, 0]), "perm [0, 0] is not a permutation of the axes of 'tensor<2x3xf32>'"),
     ("Slice", [f(2, 3), ints(0), ints(1, 2)], {}, "starts, ends, axes and steps have lengths that differ"),
     ("Slice", [f(2, 3), ints(0), ints(1), ints(2)], {}, "axis is outside of the operand's shape"),
@@ -95,13 +96,14 @@ READ = [
     ("Concat", [f(2), f(2, 3)], dict(axis=0), "operands have ranks that differ"),
     ("Concat", [f(2, 3), f(2, 4)], dict(axis=0), "operands differ along axis 1: 3 and 4"),
     ("Expand", [f(2, 3), ints(2, 4)], {}, "cannot expand 'tensor<2x3xf32>' to [2, 4]"),
-    ("Tile", [f(2, 3), ints(2)], {}, "repeats has 1 numbers for 2 axes"),
+    ("Tile", [f(2, 3), ints(2)], {}, "repeats of type 'tensor<1xi64>' for 2 axes"),
     ("Tile", [f(2, 3), ints(2, -1)], {}, "repeats an axis -1 times"),
-    ("Pad", [f(2, 3), ints(1, 1)], {}, "pads has 2 numbers for 2 axes"),
+    ("Pad", [f(2, 3), ints(1, 1)], {}, "pads of type 'tensor<2xi64>' for 2 axes"),
     ("Pad", [f(2, 3), ints(1, 1), None, ints(3)], dict(opset=19), "axis 3 is outside of 'tensor<2x3xf32>'"),
     ("Pad", [f(2, 3), ints(0, -2, 0, -2)], {}, "cuts more than there is along axis 1"),
     ("Pad", [f(2, 0), ints(0, 1, 0, 0)], dict(mode="edge"), "cannot pad 0 elements from themselves along axis 1"),
-    ("Split", [f(5), ints(2, 2)], dict(outputs=2), "cannot split 5 into [2, 2] for 2 results"),
+    ("Split", [f(5), ints(2, 2)], dict(outputs=2), "cannot split 5 into [2, 2]"),
+    ("Split", [f(5), ints(2, 2, 1)], dict(outputs=2), "split of type 'tensor<3xi64>' for 2 results"),
     ("Split", [f(5)], dict(axis=1, outputs=2), "axis 1 is outside of 'tensor<5xf32>'"),
     ("DepthToSpace", [f(4, 4)], dict(blocksize=2), "needs four axes and a positive block size, has 'tensor<4x4xf32>' and 2"),
     ("SpaceToDepth", [f(1, 1, 3, 4)], dict(blocksize=2), "blocks of 2 do not divide 'tensor<1x1x3x4xf32>'"),
@@ -142,7 +144,7 @@ READ = [
     ("STFT", [f(2, 80, 1), ints(4).reshape(()), f(8), ints(9).reshape(())], {}, "has frames of 9 samples and a window of 'tensor<8xf32>'"),
     ("AffineGrid", [f(2, 2, 4), ints(2, 3, 4, 5)], dict(opset=20), "needs matrices [batch, 2, 3] or [batch, 3, 4] and the size of an image of so many axes, not 'tensor<2x2x4xf32>' and 'tensor<4xi64>'"),
     ("CenterCropPad", [f(2, 3), ints(4)], dict(opset=18), "axes and sizes of type 'tensor<1xi64>' do not fit 'tensor<2x3xf32>'"),
-    ("Col2Im", [f(1, 9, 4), ints(4, 4), ints(3, 3)], dict(strides=[1], opset=18), "blocks of type 'tensor<1x9x4xf32>' do not make the image that is asked for"),
+    ("Col2Im", [f(1, 9, 4), ints(4, 4), ints(3, 3)], dict(strides=[1], opset=18), "image_shape or block_shape has not 1 entries, one for each axis"),
     ("Col2Im", [f(1, 9, 5), ints(4, 4), ints(3, 3)], dict(opset=18), "blocks of type 'tensor<1x9x5xf32>' do not make the image that is asked for"),
     ("MaxUnpool", [f(1, 1, 2, 2), i(1, 1, 2, 3)], dict(kernel_shape=[2, 2]), "indices, kernel, pads, strides or output_shape do not fit 'tensor<1x1x2x2xf32>'"),
     ("CausalConvWithState", [f(1, 4, 6), f(4, 1, 3)], dict(outputs=2, activation="relu", opset=27), "attribute 'activation' is 'relu', expected none or silu or swish"),
@@ -195,12 +197,19 @@ READ = [
     ("Relu", [f(1)], dict(alpha=1.0), "has the unknown attribute 'alpha'"),
     ("Relu", [], {}, "has too few inputs: the first is missing"),
     ("Add", [f(1)], {}, "has too few inputs: input 1 is missing"),
+    ("RandomNormal", [], dict(shape=[2], dtype=6), "cannot draw numbers of element type 6"),
+    ("RandomUniformLike", [i(2)], {}, "cannot draw numbers of element type 7"),
+    ("Bernoulli", [f(2)], dict(dtype=8), "cannot draw numbers of element type 8"),
+    ("RandomUniform", [], dict(shape=[2, -1]), "shape has a negative dimension"),
+    ("Multinomial", [f(3)], {}, "needs logarithms of probabilities [batch, classes], not 'tensor<3xf32>'"),
+    ("Multinomial", [f(2, 3)], dict(sample_size=-1), "draws int32 or int64 numbers of classes, not -1 of element type 6"),
+    ("LayerNormalization", [f(2, 3), f(4)], {}, "operand of type 'tensor<4xf32>' does not fit the last axes of 'tensor<2x3xf32>'"),
     ("Frobnicate", [f(1)], {}, "unknown or unsupported operator"),
 ]
 
 # Found when the graph is simple.
 SIMPLE = [
-    ("Reshape", [f(2, 3), (TensorProto.INT64, ("rank",))], {}, "has a result of unsupported shape: it depends on data that is known only when the model runs"),
+    ("Reshape", [f(2, 3), (TensorProto.INT64, ("rank",))], {}, "has a result of unsupported shape: its rank is known only when the model runs"),
 ]
 
 # No target takes them.

@@ -56,7 +56,7 @@ def value_of(attribute, operator=""):
     """Something that the attribute may hold."""
     if (operator, attribute.name) == ("Pad", "pads"):
         return [0] * 8
-    if (operator, attribute.name) == ("BitCast", "to"):
+    if (operator, attribute.name) in (("BitCast", "to"), ("Multinomial", "dtype")):
         return TensorProto.INT32
     if (operator, attribute.name) == ("CenterCropPad", "axes"):
         return [0, 1, 2, 3]
@@ -128,7 +128,7 @@ def shape_of(schema, parameter):
         return special.get((schema.name, parameter.name), {"X": [2, 2, 4], "B": [1, 2 * gates * 4], "P": [1, 12], "sequence_lens": [2]}.get(parameter.name, [1, 2, 4]))
     if schema.name == "NonMaxSuppression":
         return {"boxes": [2, 4, 4], "scores": [2, 3, 4]}.get(parameter.name, [1])
-    if schema.name in ("Gemm", "Det", "EyeLike"):
+    if schema.name in ("Gemm", "Det", "EyeLike", "Multinomial"):
         return [4, 4]
     if schema.name in ("BatchNormalization", "InstanceNormalization", "GroupNormalization") and parameter is not schema.inputs[0]:
         return [4]
