@@ -48,10 +48,13 @@ public:
     }
     for (auto [i, op] : llvm::enumerate(block)) {
       order[&op] = i;
+      earliest.push_back(i);
     }
-    for (Operation &op : block) {
+    for (auto [i, op] : llvm::enumerate(block)) {
+      now = i;
       if (deviceOf.count(&op)) {
         assign(&op);
+        earliest[i] = beginOf(*groupOf[&op]);
       }
     }
     materialize();
@@ -95,6 +98,8 @@ private:
   std::vector<Placement> &report;
   llvm::DenseMap<Operation *, const Device *> deviceOf;
   llvm::DenseMap<Operation *, size_t> order;
+  std::vector<size_t> earliest; ///< for each op the beginning of the group that it joined
+  size_t now = 0;               ///< the op that is assigned
   llvm::DenseMap<Operation *, std::shared_ptr<Group>> groupOf;
 
   static bool isView(Operation &op) {
@@ -141,18 +146,42 @@ private:
     return root ? root.unsupported() : "no kernel computes this operator yet";
   }
 
-  /// Whether `v` depends on an op of the group without being computed in it. Ops before the group's first one cannot.
-  bool dependsOn(Value v, const Group &group) {
+  size_t beginOf(const Group &group) {
     size_t first = order[group.ops.front()];
     for (Operation *op : group.ops) {
       first = std::min(first, order[op]);
     }
+    return first;
+  }
+
+  /// A place in the block such that no kernel that begins before it needs the group's.
+  size_t horizonOf(const Group &group) {
+    size_t first = beginOf(group);
+    for (size_t i = now; i-- > first;) {
+      first = std::min(first, earliest[i]);
+    }
+    return first;
+  }
+
+  /// Whether `v` depends on an op of the group without being computed in it. A kernel needs all that any of its members
+  /// needs, so what is asked is whether the kernels would wait for one another.
+  bool dependsOn(Value v, const Group &group) {
+    size_t first = horizonOf(group);
     SmallVector<Operation *> todo;
     llvm::SmallPtrSet<Operation *, 16> seen;
+    auto visit = [&](Operation *op) {
+      if (order[op] > first && seen.insert(op).second) {
+        todo.push_back(op);
+      }
+    };
     auto push = [&](Value x) {
       Operation *op = x.getDefiningOp();
-      if (op && order[op] > first && seen.insert(op).second) {
-        todo.push_back(op);
+      if (!op) {
+        return;
+      }
+      visit(op);
+      if (std::shared_ptr<Group> own = groupOf.lookup(op); own && own.get() != &group) {
+        llvm::for_each(own->ops, visit);
       }
     };
     push(v);

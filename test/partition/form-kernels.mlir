@@ -136,6 +136,29 @@ func.func @sizes_twice(%t: tensor<8x5xf32>, %x: tensor<?x3xf32, #onnx.sizes<"n",
 
 // -----
 
+// Kernels may not wait for one another: what tells whether `r` is taken is computed beside what needs the sum of it.
+// CHECK-LABEL: @convex
+// CHECK: %[[R:.*]] = "plan.kernel"(%arg0)
+// CHECK: onnx.Reduce
+// CHECK-NEXT: plan.yield
+// CHECK: %[[S:.*]] = "plan.kernel"(%[[R]])
+// CHECK: %[[K:.*]]:2 = "plan.kernel"(%arg1, %[[S]])
+// CHECK: onnx.Less
+// CHECK: "plan.kernel"(%[[K]]#1, %[[R]])
+// CHECK: onnx.Where
+func.func @convex(%x: tensor<3x4xf32>, %y: tensor<5xf32>) -> (tensor<4xf32>, tensor<f32>) {
+  %one = onnx.Constant dense<1.0> : tensor<f32>
+  %r = onnx.Reduce %x {axes = array<i64: 0>, kind = "Sum"} : (tensor<3x4xf32>) -> tensor<4xf32>
+  %s = onnx.Reduce %r {axes = array<i64: 0>, kind = "Sum"} : (tensor<4xf32>) -> tensor<f32>
+  %k = onnx.Reduce %y {axes = array<i64: 0>, kind = "Sum"} : (tensor<5xf32>) -> tensor<f32>
+  %a = onnx.Add %s, %k : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %c = onnx.Less %k, %one : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %w = onnx.Where %c, %one, %r : (tensor<i1>, tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  return %w, %a : tensor<4xf32>, tensor<f32>
+}
+
+// -----
+
 // Views cost nothing: a reshape, rows of a slice, a transpose of an axis of size 1. A slice of columns is a kernel.
 // CHECK-LABEL: @views
 // CHECK: plan.view %arg0 at <0>
