@@ -421,6 +421,9 @@ static std::string whyUnsized(Operation *op, unsigned result) {
            ", which is unsupported: how many axes are left is known only when the model runs; name the axes, or fix "
            "sizes with --dim";
   }
+  if (!loop && !onnx::ranked(op->getResult(result))) {
+    return "has a result of unsupported shape: its rank is known only when the model runs";
+  }
   if (!loop) {
     return "has a result of unsupported shape: it depends on data that is known only when the model runs";
   }

@@ -91,7 +91,7 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
   auto transposed = isa<onnx::ConvTransposeOp>(op);
   support::Sizes sizes = onnx::sizesOf(x);
   ArrayRef<support::Size> spatial = ArrayRef<support::Size>(sizes).drop_front(2);
-  SmallVector<int64_t> kernel = *onnx::kernelOf(op, op->getOperand(1));
+  support::Sizes kernel = *onnx::kernelOf(op, op->getOperand(1));
   auto group = op->getAttrOfType<IntegerAttr>("group");
   onnx::Window window =
       transposed ? *onnx::transposedWindowOf(op, spatial, kernel) : *onnx::windowOf(op, spatial, kernel);
@@ -99,7 +99,7 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
                  x.getDimSize(1),
                  y.getDimSize(1),
                  group ? group.getInt() : 1,
-                 onnx::elements(kernel),
+                 onnx::elements(window.kernel),
                  transposed,
                  support::Sizes(spatial),
                  {}};
@@ -127,7 +127,7 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
     all = std::move(longer);
   }
   for (const Combination &axes : all) {
-    g.phases.push_back(phaseOf(axes, kernel, wide && isNarrow(all.front())));
+    g.phases.push_back(phaseOf(axes, window.kernel, wide && isNarrow(all.front())));
   }
   return g;
 }

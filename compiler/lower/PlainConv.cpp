@@ -57,7 +57,7 @@ Problem problemOf(Operation *op) {
   bool transposed = isa<onnx::ConvTransposeOp>(op);
   support::Sizes sizes = onnx::sizesOf(x);
   ArrayRef<Size> spatial = ArrayRef<Size>(sizes).drop_front(2);
-  SmallVector<int64_t> kernel = *onnx::kernelOf(op, op->getOperand(1));
+  support::Sizes kernel = *onnx::kernelOf(op, op->getOperand(1));
   onnx::Window window =
       transposed ? *onnx::transposedWindowOf(op, spatial, kernel) : *onnx::windowOf(op, spatial, kernel);
   auto group = op->getAttrOfType<IntegerAttr>("group");

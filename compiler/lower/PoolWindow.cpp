@@ -59,11 +59,10 @@ Pool poolOf(Operation *op) {
          {}};
   support::Sizes sizes = onnx::sizesOf(x);
   ArrayRef<support::Size> spatial = ArrayRef<support::Size>(sizes).drop_front(2);
-  auto kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape");
-  if (!kernel) {
+  if (!op->hasAttr("kernel_shape")) {
     return p; // a global pool
   }
-  onnx::Window window = *onnx::windowOf(op, spatial, kernel.asArrayRef());
+  onnx::Window window = *onnx::windowOf(op, spatial, *onnx::kernelOf(op, Value()));
   for (size_t i = 0; i < spatial.size(); ++i) {
     p.axes[3 - spatial.size() + i] = {spatial[i],          window.out[i],    window.kernel[i], window.strides[i],
                                       window.dilations[i], window.before[i], window.after[i]};

@@ -141,6 +141,11 @@ LogicalResult require(Operation *op, const Size &x, const Size &y) {
   return success();
 }
 
+LogicalResult requireLength(Operation *op, Value list, int64_t n) {
+  auto type = ranked(list);
+  return success(!type || (type.getRank() == 1 && succeeded(require(op, sizeOf(type, 0), n))));
+}
+
 std::string SizeCheck::text() const { return sizes[0].text() + (sizes.size() == 2 ? "=" + sizes[1].text() : ""); }
 bool SizeCheck::isFound() const {
   return llvm::any_of(sizes, [](const Size &size) { return size.isFound(); });

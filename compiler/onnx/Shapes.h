@@ -72,6 +72,10 @@ inline constexpr llvm::StringRef requiresName = "onnx.requires";
 /// they cannot be equal, without a message.
 llvm::LogicalResult require(mlir::Operation *op, const Size &a, const Size &b);
 
+/// Requires that a list (a tensor of one dimension: axes, pads, a shape) has `n` elements. Failure when it has not,
+/// without a message.
+llvm::LogicalResult requireLength(mlir::Operation *op, mlir::Value list, int64_t n);
+
 /// What a run is refused for: one size that is negative, or two that differ, and the node that says so. Kept on the
 /// function, where the ops that require it may be gone.
 struct SizeCheck {

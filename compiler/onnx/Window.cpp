@@ -33,13 +33,14 @@ static StringRef autoPadOf(Operation *op) {
 }
 
 /// Kernel, strides, dilations and the pads attribute.
-static FailureOr<Window> readAttributes(Operation *op, ArrayRef<int64_t> kernel) {
+static FailureOr<Window> readAttributes(Operation *op, ArrayRef<Size> kernel) {
   size_t rank = kernel.size();
   Window w;
-  w.kernel.assign(kernel.begin(), kernel.end());
-  for (int64_t k : kernel) {
-    if (!ShapedType::isDynamic(k) && (k < 1 || k > largest)) {
-      return op->emitOpError("kernel has a dimension of ") << k;
+  w.taps.assign(kernel.begin(), kernel.end());
+  for (const Size &k : kernel) {
+    w.kernel.push_back(k.isNumber() ? k.number() : ShapedType::kDynamic);
+    if (k.isNumber() ? k.number() < 1 || k.number() > largest : failed(require(op, k, max(k, 1)))) {
+      return op->emitOpError("kernel has a dimension of ") << k.text();
     }
   }
   auto strides = listOf(op, "strides", rank, 1, 1), dilations = listOf(op, "dilations", rank, 1, 1),
@@ -74,7 +75,7 @@ static LogicalResult requireNotNegative(Operation *op, const Size &size) {
   return size.atLeast(0, factsOf(op)) ? success() : require(op, min(Size(0), size), 0);
 }
 
-FailureOr<Window> windowOf(Operation *op, ArrayRef<Size> spatial, ArrayRef<int64_t> kernel) {
+FailureOr<Window> windowOf(Operation *op, ArrayRef<Size> spatial, ArrayRef<Size> kernel) {
   if (kernel.size() != spatial.size()) {
     return op->emitOpError("kernel has ") << kernel.size() << " spatial axes, the input " << spatial.size();
   }
@@ -87,10 +88,10 @@ FailureOr<Window> windowOf(Operation *op, ArrayRef<Size> spatial, ArrayRef<int64
   auto ceil = op->getAttrOfType<IntegerAttr>("ceil_mode");
   for (size_t i = 0; i < kernel.size(); ++i) {
     Size in = spatial[i], stride = w.strides[i];
-    bool known = !in.isUnknown() && !ShapedType::isDynamic(kernel[i]);
+    bool known = !in.isUnknown() && !kernel[i].isUnknown();
     if (mode.starts_with("SAME")) {
       w.out[i] = ceilDiv(in, stride);
-      Size total = known ? max(Size(0), (w.out[i] - 1) * stride + w.reach(i) - in) : Size::unknown();
+      Size total = known ? max(Size(0), (w.out[i] - 1) * stride + w.openReach(i) - in) : Size::unknown();
       distribute(w, i, total, mode == "SAME_UPPER");
       continue;
     }
@@ -98,21 +99,21 @@ FailureOr<Window> windowOf(Operation *op, ArrayRef<Size> spatial, ArrayRef<int64
       continue;
     }
     bool partial = ceil && ceil.getInt() && mode == "NOTSET"; // a last window may reach beyond the padding
-    Size room = in + w.before[i] + w.after[i] - w.reach(i), upTo = partial ? room + stride - 1 : room;
+    Size space = in + w.before[i] + w.after[i] - w.openReach(i), upTo = partial ? space + stride - 1 : space;
     if (failed(requireNotNegative(op, upTo))) {
-      return op->emitOpError("a window of ") << w.reach(i) << " does not fit the padded input of "
+      return op->emitOpError("a window of ") << w.openReach(i).text() << " does not fit the padded input of "
                                              << (in + w.before[i] + w.after[i]).text() << " on axis " << i + 2;
     }
     w.out[i] = floorDiv(upTo, stride) + 1;
     if (partial) {
       // A last window that would begin in the padding behind is left out.
-      w.out[i] = max(floorDiv(room, stride) + 1, min(w.out[i], ceilDiv(in + w.before[i], stride)));
+      w.out[i] = max(floorDiv(space, stride) + 1, min(w.out[i], ceilDiv(in + w.before[i], stride)));
     }
   }
   return w;
 }
 
-FailureOr<Window> transposedWindowOf(Operation *op, ArrayRef<Size> spatial, ArrayRef<int64_t> kernel) {
+FailureOr<Window> transposedWindowOf(Operation *op, ArrayRef<Size> spatial, ArrayRef<Size> kernel) {
   size_t rank = spatial.size();
   if (kernel.size() != rank) {
     return op->emitOpError("kernel has ") << kernel.size() << " spatial axes, the input " << rank;
@@ -135,10 +136,10 @@ FailureOr<Window> transposedWindowOf(Operation *op, ArrayRef<Size> spatial, Arra
            << rank << " spatial axes";
   }
   for (size_t i = 0; i < rank; ++i) {
-    if (spatial[i].isUnknown() || ShapedType::isDynamic(kernel[i])) {
+    if (spatial[i].isUnknown() || kernel[i].isUnknown()) {
       continue;
     }
-    Size stride = w.strides[i], full = stride * (spatial[i] - 1) + (*extra)[i] + w.reach(i);
+    Size stride = w.strides[i], full = stride * (spatial[i] - 1) + (*extra)[i] + w.openReach(i);
     if (wanted.empty() && !mode.starts_with("SAME")) {
       w.out[i] = full - w.before[i] - w.after[i];
     } else {
@@ -152,16 +153,17 @@ FailureOr<Window> transposedWindowOf(Operation *op, ArrayRef<Size> spatial, Arra
   return w;
 }
 
-std::optional<SmallVector<int64_t>> kernelOf(Operation *op, Value weights) {
+std::optional<Sizes> kernelOf(Operation *op, Value weights) {
   auto attr = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape");
   if (attr && !attr.empty()) {
-    return SmallVector<int64_t>(attr.asArrayRef());
+    return Sizes(attr.asArrayRef().begin(), attr.asArrayRef().end());
   }
   auto type = ranked(weights);
   if (!type || type.getRank() < 2) {
     return std::nullopt;
   }
-  return SmallVector<int64_t>(type.getShape().drop_front(2));
+  Sizes sizes = sizesOf(type);
+  return Sizes(sizes.begin() + 2, sizes.end());
 }
 
 LogicalResult explicitPads(Operation *op, const Window &window, PatternRewriter &rewriter) {

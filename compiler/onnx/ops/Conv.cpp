@@ -1,5 +1,7 @@
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Found.h"
 #include "compiler/onnx/Window.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Conv.cpp.inc"
@@ -8,8 +10,13 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// Checks that Conv and ConvTranspose share, as far as the shapes are known. `perOutput` is the axis of the weights
-/// whose dimension is the input channels a group has (Conv: 1) or all of them (ConvTranspose: 0).
+/// The channels that a convolution with weights of these sizes gives.
+static Size outputsOf(ArrayRef<Size> weights, int64_t group, bool transposed) {
+  return transposed ? weights[1] * Size(group) : weights[0];
+}
+
+/// Checks that Conv and ConvTranspose share, as far as the shapes are known. The axis of the weights whose dimension is
+/// the input channels is that of a group's (Conv: 1) or of all of them (ConvTranspose: 0).
 static LogicalResult checkOperands(Operation *op, RankedTensorType x, RankedTensorType w, Value bias, int64_t group,
                                    bool transposed) {
   if (x.getRank() < 3) {
@@ -22,21 +29,22 @@ static LogicalResult checkOperands(Operation *op, RankedTensorType x, RankedTens
   if (group < 1) {
     return op->emitOpError("attribute 'group' is ") << group;
   }
-  if (!w || w.isDynamicDim(0) || w.isDynamicDim(1)) {
+  Sizes weights = w ? sizesOf(w) : Sizes();
+  if (!w || weights[0].isUnknown() || weights[1].isUnknown()) {
     return success();
   }
   // The weights say how many channels an open axis has.
-  int64_t expected = transposed ? w.getDimSize(0) : w.getDimSize(1) * group;
+  Size expected = transposed ? weights[0] : weights[1] * Size(group);
   if (Size channels = sizeOf(x, 1); failed(require(op, channels, expected))) {
-    return op->emitOpError("input has ") << channels.text() << " channels, the weights are for " << expected;
+    return op->emitOpError("input has ") << channels.text() << " channels, the weights are for " << expected.text();
   }
-  if (w.getDimSize(0) % group) {
-    return op->emitOpError("group of ") << group << " does not divide " << w.getDimSize(0) << " channels";
+  if (failed(require(op, floorDiv(weights[0], group) * Size(group), weights[0]))) {
+    return op->emitOpError("group of ") << group << " does not divide " << weights[0].text() << " channels";
   }
   auto b = ranked(bias);
-  int64_t outputs = transposed ? w.getDimSize(1) * group : w.getDimSize(0);
+  Size outputs = outputsOf(weights, group, transposed);
   if (b && (b.getRank() != 1 || failed(require(op, sizeOf(b, 0), outputs)))) {
-    return op->emitOpError("bias of type ") << b << " for " << outputs << " output channels";
+    return op->emitOpError("bias of type ") << b << " for " << outputs.text() << " output channels";
   }
   return success();
 }
@@ -54,12 +62,14 @@ template <typename Op> static LogicalResult infer(Op op, SmallVectorImpl<Type> &
   Sizes from = sizesOf(x), shape(x.getRank(), Size::unknown());
   shape[0] = from[0];
   if (w) {
-    int64_t d = w.getDimSize(transposed ? 1 : 0);
-    shape[1] =
-        ShapedType::isDynamic(d) ? Size::unknown() : Size(transposed ? d * static_cast<int64_t>(op.getGroup()) : d);
+    shape[1] = outputsOf(sizesOf(w), static_cast<int64_t>(op.getGroup()), transposed);
   }
   if (auto kernel = kernelOf(op, op.getW())) {
-    if (w && ArrayRef(*kernel) != w.getShape().drop_front(2) && w.hasStaticShape()) {
+    bool fits = !w || static_cast<int64_t>(kernel->size()) + 2 == w.getRank();
+    for (size_t i = 0; w && fits && i < kernel->size(); ++i) {
+      fits = succeeded(require(op, sizeOf(w, static_cast<int64_t>(i) + 2), (*kernel)[i]));
+    }
+    if (!fits) {
       return op.emitOpError("attribute 'kernel_shape' contradicts the weights of type ") << w;
     }
     ArrayRef<Size> spatial = ArrayRef<Size>(from).drop_front(2);
@@ -88,16 +98,120 @@ template <typename Op> static FailureOr<Window> knownWindow(Op op, bool transpos
   return transposed ? transposedWindowOf(op, spatial, *kernel) : windowOf(op, spatial, *kernel);
 }
 
+// Where only the run knows how large the weights are, no kernel can be made for them: the places that each tap reads
+// are gathered, and the sum over taps and channels is a matrix product.
+
+namespace {
+class GatheredConv {
+public:
+  GatheredConv(Operation *op, PatternRewriter &rewriter, Window window, int64_t group)
+      : f(rewriter, op->getLoc()), window(std::move(window)), group(group), x(op->getOperand(0)), w(op->getOperand(1)),
+        bias(op->getOperand(2)), y(sizesOf(ranked(op->getResult(0)))), weights(sizesOf(ranked(w))) {}
+
+  Value convolution() {
+    const Size &channels = weights[1];
+    Value filters = f.reshapeTo(w, {group, floorDiv(weights[0], group), channels * product(window.taps)});
+    return biased(filters, padded(x, window.before, window.after), window.strides, /*backwards=*/false);
+  }
+
+  /// Zeros lie between the elements, so that there is one for each place of the result that a tap may come from. Those
+  /// are read from the last tap to the first.
+  Value transposed() {
+    Sizes from = sizesOf(ranked(x)), one(from.begin(), from.begin() + 2), spread = one, none, between, before, after;
+    for (size_t i = 0; i < window.rank(); ++i) {
+      const Size &n = from[i + 2], &last = (window.taps[i] - 1) * Size(window.dilations[i]);
+      Size stride = window.strides[i];
+      one.append({n, 1}), none.append({0, 0}), between.append({0, stride - 1}), spread.push_back(n * stride);
+      before.push_back(last - window.before[i]);
+      after.push_back(window.out[i] + window.before[i] - n * stride);
+    }
+    Value wide = f.reshapeTo(padded(f.reshapeTo(x, one), none, between), spread);
+    Sizes apart = {group, floorDiv(weights[0], group), weights[1], product(window.taps)};
+    Value filters = f.transpose(f.reshapeTo(w, apart), {0, 2, 1, 3});
+    filters = f.reshapeTo(filters, {group, weights[1], apart[1] * apart[3]});
+    SmallVector<int64_t> each(window.rank(), 1);
+    return biased(filters, padded(wide, before, after), each, /*backwards=*/true);
+  }
+
+private:
+  Formula f;
+  Window window;
+  int64_t group;
+  Value x, w, bias;
+  Sizes y, weights;
+
+  /// Zeros (or, where negative, what is cut off) before and behind the last axes.
+  Value padded(Value v, ArrayRef<Size> before, ArrayRef<Size> after) {
+    size_t rank = ranked(v).getRank(), rest = rank - before.size();
+    Sizes pads(2 * rank, 0);
+    llvm::copy(before, pads.begin() + rest), llvm::copy(after, pads.begin() + rank + rest);
+    bool any = llvm::any_of(pads, [](const Size &pad) { return !pad.is(0); });
+    return any ? f.op("Pad", {v, makeSizes(f.b, f.loc, pads), Value(), Value()}) : v;
+  }
+
+  /// [batch, channels, taps..., places...] of [batch, channels, spatial...].
+  Value columns(Value v, ArrayRef<int64_t> strides, bool backwards) {
+    SmallVector<int64_t> order = {0, 1};
+    auto rank = static_cast<int64_t>(window.rank());
+    for (int64_t i = 0; i < rank; ++i) {
+      const Size &taps = window.taps[i], &places = window.out[i];
+      Value tap = f.countTo(f.scalar(taps)), place = f.countTo(f.scalar(places));
+      tap = backwards ? f.sub(f.scalar(taps - 1), tap) : tap;
+      tap = f.reshapeTo(f.mul(tap, f.scalar(window.dilations[i])), {taps, 1});
+      v = f.op("Gather", {v, f.add(tap, f.mul(place, f.scalar(strides[i])))}, {f.integer("axis", 2 * i + 2)});
+      order.insert(order.begin() + 2 + i, 2 * i + 2);
+      order.push_back(2 * i + 3);
+    }
+    return f.transpose(v, order);
+  }
+
+  /// `filters`: [group, outputs of one, inputs of one and taps].
+  Value biased(Value filters, Value v, ArrayRef<int64_t> strides, bool backwards) {
+    Size inputs = sizeOf(ranked(filters), 2), places = product(window.out);
+    Value read = f.reshapeTo(columns(v, strides, backwards), {y[0], group, inputs, places});
+    Value sums = f.reshapeTo(f.op("MatMul", {filters, read}), y);
+    if (!present(bias)) {
+      return sums;
+    }
+    Sizes beside(y.size() - 1, 1);
+    beside[0] = y[1];
+    return f.add(sums, f.reshapeTo(bias, beside));
+  }
+};
+
+/// Whether a kernel can be made for the weights' sizes.
+template <typename Op> bool hasKernel(Op op) { return isStatic(op.getW()) && !ranked(op.getX()).isDynamicDim(1); }
+
+template <typename Op> LogicalResult gather(Op op, bool transposed, PatternRewriter &rewriter) {
+  bool sized = isSized(op.getX()) && isSized(op.getW()) && isSized(op.getY());
+  if (!sized || hasKernel(op)) {
+    return failure();
+  }
+  auto window = knownWindow(op, transposed);
+  if (failed(window)) {
+    return failure();
+  }
+  GatheredConv conv(op, rewriter, *window, static_cast<int64_t>(op.getGroup()));
+  rewriter.replaceOp(op, transposed ? conv.transposed() : conv.convolution());
+  return success();
+}
+} // namespace
+
 LogicalResult ConvOp::decompose(PatternRewriter &rewriter) {
   auto window = knownWindow(*this, false);
-  return failed(window) ? failure() : explicitPads(*this, *window, rewriter);
+  if (failed(window)) {
+    return failure();
+  }
+  bool said = succeeded(explicitPads(*this, *window, rewriter));
+  return said ? success() : gather(*this, false, rewriter);
 }
+LogicalResult ConvTransposeOp::decompose(PatternRewriter &rewriter) { return gather(*this, true, rewriter); }
 
 template <typename Op> static std::string unsupportedConv(Op op) {
   if (!elementOf(op.getX()).isF32()) {
     return "only float32 convolutions are implemented";
   }
-  if (!isSized(op.getX()) || !isStatic(op.getW()) || !isSized(op.getY()) || ranked(op.getX()).isDynamicDim(1)) {
+  if (!isSized(op.getX()) || !isSized(op.getY()) || !hasKernel(op)) {
     return "shapes are not known at compile time";
   }
   if (ranked(op.getX()).getRank() > 5) {

@@ -14,7 +14,7 @@ def Onnx_ConvOp : Onnx_ConvLike<"Conv", [DeclareOpInterfaceMethods<Onnx_Decompos
     OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides);
 }
 
-def Onnx_ConvTransposeOp : Onnx_ConvLike<"ConvTranspose">, Since<22> {
+def Onnx_ConvTransposeOp : Onnx_ConvLike<"ConvTranspose", [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<22> {
   let summary = "the adjoint of Conv: each input pixel scatters w[c,o,k] * x to p*stride + k*dilation - pad";
   let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$w, Onnx_OptionalOf<Onnx_Floats>:$b,
     DefaultValuedOptionalAttr<StrAttr, "\"NOTSET\"">:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations,

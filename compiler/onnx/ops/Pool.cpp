@@ -19,7 +19,7 @@ template <typename Op> static LogicalResult inferPool(Op op, Type &type) {
            << x.getRank() << ", expected batch, channels and at least one spatial axis";
   }
   Sizes from = sizesOf(x), shape(from.begin(), from.begin() + 2);
-  auto window = windowOf(op, ArrayRef<Size>(from).drop_front(2), op.getKernelShape());
+  auto window = windowOf(op, ArrayRef<Size>(from).drop_front(2), llvm::to_vector_of<Size>(op.getKernelShape()));
   if (failed(window)) {
     return failure();
   }
@@ -85,7 +85,7 @@ template <typename Op> static LogicalResult decomposePads(Op op, PatternRewriter
     return failure();
   }
   Sizes from = sizesOf(x);
-  auto window = windowOf(op, ArrayRef<Size>(from).drop_front(2), op.getKernelShape());
+  auto window = windowOf(op, ArrayRef<Size>(from).drop_front(2), llvm::to_vector_of<Size>(op.getKernelShape()));
   return failed(window) ? failure() : explicitPads(op, *window, rewriter);
 }
 LogicalResult MaxPoolOp::decompose(PatternRewriter &rewriter) { return decomposePads(*this, rewriter); }

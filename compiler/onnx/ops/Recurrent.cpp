@@ -104,6 +104,13 @@ static std::string misfit(const Recurrent &r, int64_t hidden, Size batch) {
   return "";
 }
 
+/// The attribute or the weights say how many hidden units there are; dynamic: only the run knows.
+static int64_t hiddenOf(const Recurrent &r) {
+  auto tr = ranked(r.input(2));
+  int64_t given = r.integer("hidden_size");
+  return given > 0 && tr.isDynamicDim(2) ? given : tr.getDimSize(2);
+}
+
 static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &types) {
   Type element = elementOf(r.x());
   auto tx = ranked(r.x()), tw = ranked(r.input(1)), tr = ranked(r.input(2));
@@ -121,15 +128,15 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
   if (llvm::is_contained(r.activations(), nullptr)) {
     return r.op->emitOpError("an activation is not known: ") << r.op->getAttr("activations");
   }
-  int64_t hidden = tr.getDimSize(2), ways = r.ways();
+  int64_t hidden = hiddenOf(r), ways = r.ways();
   Sizes sizes = sizesOf(tx);
   Size steps = sizes[0], batch = sizes[1], units = ShapedType::isDynamic(hidden) ? Size::unknown() : Size(hidden);
-  auto differs = [](int64_t have, int64_t want) {
-    return have != want && !ShapedType::isDynamic(have) && !ShapedType::isDynamic(want);
+  auto fits = [&](RankedTensorType type, int64_t axis, const Size &want) {
+    return succeeded(require(r.op, sizeOf(type, axis), want));
   };
-  if (differs(tr.getDimSize(0), ways) || differs(tr.getDimSize(1), r.gates * hidden) ||
-      differs(tw.getDimSize(0), ways) || differs(tw.getDimSize(1), r.gates * hidden) ||
-      failed(require(r.op, sizeOf(tx, 2), sizeOf(tw, 2)))) {
+  Size rows = Size(r.gates) * units;
+  if (!fits(tr, 0, ways) || !fits(tr, 1, rows) || !fits(tr, 2, units) || !fits(tw, 0, ways) || !fits(tw, 1, rows) ||
+      !fits(tx, 2, sizeOf(tw, 2))) {
     return r.op->emitOpError("W of type ")
            << tw << " and R of type " << tr << " do not fit X of type " << tx << " and " << r.gates << " gates";
   }
@@ -183,7 +190,7 @@ class Writing {
 public:
   Writing(const Recurrent &r, PatternRewriter &rewriter) : r(r), f(rewriter, r.op->getLoc()) {
     auto tx = ranked(r.x()), tr = ranked(r.input(2));
-    hidden = tr.getDimSize(2), width = tx.getDimSize(2);
+    hidden = tr.getDimSize(2), width = sizeOf(tx, 2);
     steps = sizeOf(tx, r.batchFirst() ? 1 : 0), batch = sizeOf(tx, r.batchFirst() ? 0 : 1);
     x = swapped(r.x());
   }
@@ -216,8 +223,8 @@ private:
   const Recurrent &r;
   Formula f;
   Value x;
-  int64_t hidden, width;
-  Size steps, batch;
+  int64_t hidden;
+  Size width, steps, batch;
 
   /// [a, b, c] <-> [b, a, c] for nodes whose first axis is the batch.
   Value swapped(Value v) { return r.batchFirst() ? f.transpose(v, {1, 0, 2}) : v; }
@@ -277,12 +284,13 @@ private:
 template <typename Op> static LogicalResult decomposeRecurrent(Op op, PatternRewriter &rewriter) {
   Recurrent r = recurrentOf(op);
   for (auto [i, v] : llvm::enumerate(op->getOperands())) {
-    bool weights = i == 1 || i == 2 || i == 3 || i == 7;
+    bool weights = i == 2 || i == 3 || i == 7; // R, B and P; rows of W are as long as those of X
     if (present(v) && !(weights ? isStatic(v) : isSized(v))) {
       return failure();
     }
   }
-  if (ranked(r.x()).isDynamicDim(2)) {
+  auto tw = ranked(r.input(1));
+  if (tw.isDynamicDim(0) || tw.isDynamicDim(1)) {
     return failure();
   }
   Writing(r, rewriter).run(rewriter);

@@ -75,6 +75,17 @@ struct Transform {
 };
 } // namespace
 
+/// How many parts the numbers are taken to have that go into a transform. Where only the run knows, real ones get an
+/// imaginary part of 0, but for the one side of a transform, which only real numbers have. Nothing: other than 1 or 2.
+static std::optional<int64_t> partsOf(DFTOp op, const Size &last) {
+  if (last.isNumber()) {
+    return last.is(1) || last.is(2) ? std::optional(last.number()) : std::nullopt;
+  }
+  int64_t parts = op.getOnesided() && !op.getInverse() ? 1 : 2;
+  LogicalResult fits = require(op, last, parts == 1 ? Size(1) : min(max(last, 1), 2));
+  return succeeded(fits) ? std::optional(parts) : std::nullopt;
+}
+
 /// Nothing while the operands do not tell it; failure with a message where it cannot be.
 static FailureOr<std::optional<Transform>> transformOf(DFTOp op) {
   using Result = std::optional<Transform>;
@@ -86,13 +97,13 @@ static FailureOr<std::optional<Transform>> transformOf(DFTOp op) {
   Transform t;
   auto normal = normalAxis(axis.number(), x.getRank());
   Sizes sizes = sizesOf(x);
-  if (!normal || *normal == x.getRank() - 1 || !sizes.back().isNumber() ||
-      (sizes.back().number() != 1 && sizes.back().number() != 2)) {
+  auto parts = sizes.empty() ? std::nullopt : partsOf(op, sizes.back());
+  if (!normal || *normal == x.getRank() - 1 || !parts) {
     return op.emitOpError("cannot transform ")
                << x << " along axis " << axis.number() << ": the last axis is for the parts of a number",
            failure();
   }
-  t.axis = *normal, t.parts = sizes.back().number();
+  t.axis = *normal, t.parts = *parts;
   t.inverse = op.getInverse(), t.onesided = op.getOnesided();
   t.given = sizes[t.axis];
   t.length = present(op.getDftLength()) ? numberIn(op.getDftLength())
@@ -227,6 +238,11 @@ LogicalResult DFTOp::decompose(PatternRewriter &rewriter) {
   there.insert(there.end() - 1, axis);
   for (auto [to, from] : llvm::enumerate(there)) {
     back[from] = static_cast<int64_t>(to);
+  }
+  if (Size last = sizeOf(ranked(x), rank - 1); !last.isNumber() && (*t)->parts == 2) {
+    Sizes pads(2 * rank, 0);
+    pads.back() = Size(2) - last;
+    x = f.op("Pad", {x, makeSizes(f.b, f.loc, pads), Value(), Value()});
   }
   bool moves = axis != rank - 2;
   auto turned = [&](Value v, ArrayRef<int64_t> order) { return moves ? f.transpose(v, order) : v; };

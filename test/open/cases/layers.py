@@ -74,6 +74,16 @@ def transforms_of_open_length():
 
 
 @case
+def numbers_of_one_or_two_parts():
+    """Whether the numbers are real or complex only the run knows."""
+    c = Case(20)
+    x, axis = c.input("b", "n", "parts"), c.constant(np.array(1))
+    c.output(c.op("DFT", x, "", axis)), c.output(c.op("DFT", x, "", axis, inverse=1))
+    c.output(c.op("DFT", c.input("b", "n", "one"), "", axis, onesided=1))
+    return c.each(b=[1, 3], n=[1, 7, 8], parts=[1, 2], one=[1])
+
+
+@case
 def spectra_back():
     c = Case(20)
     c.output(c.op("DFT", c.input("b", "bins", 2), "", c.constant(np.array(1)), inverse=1, onesided=1))
@@ -105,3 +115,31 @@ def groups_of_open_channels():
     c.output(c.op("GroupNormalization", c.input("b", "c", "w"), c.weights(3), c.weights(3), num_groups=3))
     c.output(c.op("Hardmax", c.input("b", "c", "w"), axis=1)), c.output(c.op("Hardmax", c.input("b", "w")))
     return c.each(b=[1, 2], c=[3, 6, 24], w=[1, 7, 16])
+
+
+@case
+def weights_that_the_run_brings():
+    """Convolutions of which no size is known when they are compiled."""
+    c = Case(21)
+    x, w = c.input("b", "ci", "h", "w"), c.input("co", "ci", "kh", "kw")
+    c.output(c.op("Conv", x, w, c.input("co"), pads=[2, 1, 2, 1], strides=[2, 1]))
+    c.output(c.op("Conv", x, w, auto_pad="SAME_LOWER", strides=[1, 2]))
+    c.output(c.op("Conv", c.input("b", "twice", "w"), c.input("even", "ci", "kw"), c.input("even"), group=2, dilations=[2], pads=[4, 4]))
+    back = c.input("ci", "co", "kh", "kw")
+    c.output(c.op("ConvTranspose", x, back, c.input("co"), strides=[3, 1], output_padding=[1, 0]))
+    c.output(c.op("ConvTranspose", x, back, auto_pad="SAME_UPPER", strides=[2, 1]))
+    c.output(c.op("ConvTranspose", c.input("b", "twice", "w"), c.input("twice", "co", "kw"), group=2, dilations=[2], pads=[1, 0]))
+    c.at(b=[1, 2], ci=[1, 3], twice=[2, 6], co=[4, 1], even=[2, 8], h=[3, 7], w=[7, 8], kh=[2, 3], kw=[2, 3])
+    return c.at(b=[1, 3], ci=[2], twice=[4], co=[17, 5], even=[4], h=[9], w=[16, 31], kh=[5], kw=[1, 4])
+
+
+@case
+def kernels_that_attributes_name():
+    """Of open weights the attribute says how large the kernel is, or how many units there are."""
+    c = Case(21)
+    c.output(c.op("Conv", c.input("b", "ci", "h", "w"), c.input("co", "ci", "k3", "k1"), kernel_shape=[3, 1], pads=[1, 0, 1, 0]))
+    for kind, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
+        w, r = c.input("one", f"{kind}_rows", "features"), c.input("one", f"{kind}_rows", "units")
+        c.output(c.op(kind, c.input("steps", "b", "features"), w, r, c.input("one", f"{kind}_biases"), "", c.input("one", "b", "units"), hidden_size=6))
+    return c.at(b=[1, 3], ci=[1, 5], co=[4, 9], h=[3, 8], w=[1, 16], k3=[3], k1=[1], one=[1], units=[6], features=[1, 7], steps=[1, 5],
+                LSTM_rows=[24], GRU_rows=[18], RNN_rows=[6], LSTM_biases=[48], GRU_biases=[36], RNN_biases=[12])
