@@ -288,9 +288,12 @@ LogicalResult ScatterElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 LogicalResult ScatterNDOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices()), updates = ranked(getUpdates());
-  if (data && indices && updates && (indices.getRank() == 0 || indices.getShape().back() != unknown)) {
-    int64_t depth = indices.getRank() ? indices.getShape().back() : 0;
-    if (depth < 1 || depth > data.getRank()) {
+  if (data && indices && updates) {
+    // Where the tuples' length is open, what is updated says how many axes they are about.
+    int64_t rank = indices.getRank(), addressed = rank ? rank - 1 + data.getRank() - updates.getRank() : 0;
+    Size length = rank ? sizeOf(indices, rank - 1) : Size(0);
+    int64_t depth = length.isNumber() ? length.number() : addressed;
+    if (depth < 1 || depth > data.getRank() || failed(require(*this, length, depth))) {
       return emitOpError("tuples of ") << depth << " do not fit " << data;
     }
     if (failed(checkConstants(*this, data.getShape().take_front(depth)))) {
@@ -482,8 +485,10 @@ LogicalResult ReverseSequenceOp::inferTypes(SmallVectorImpl<Type> &types) {
     return emitOpError("time_axis or batch_axis is outside of ") << data;
   }
   auto lengths = ranked(getSequenceLens());
-  if (data && lengths && data.hasStaticShape() && lengths.hasStaticShape() &&
-      lengths.getShape() != ArrayRef<int64_t>(data.getDimSize(*normalAxis(getBatchAxis(), data.getRank())))) {
+  bool fits = !data || !lengths ||
+              (lengths.getRank() == 1 && succeeded(require(*this, sizeOf(lengths, 0),
+                                                           sizeOf(data, *normalAxis(getBatchAxis(), data.getRank())))));
+  if (!fits) {
     return emitOpError("sequence_lens of type ") << lengths << " do not fit " << data;
   }
   types.push_back(getData().getType());
@@ -491,28 +496,20 @@ LogicalResult ReverseSequenceOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 LogicalResult ReverseSequenceOp::decompose(PatternRewriter &rewriter) {
   auto data = ranked(getData());
-  if (!isStatic(getData()) || data.getRank() < 2) {
+  if (!isSized(getData()) || !isSized(getSequenceLens()) || data.getRank() < 2) {
     return failure();
   }
-  auto time = normalAxis(getTimeAxis(), data.getRank()), batch = normalAxis(getBatchAxis(), data.getRank());
-  Location loc = getLoc();
-  SmallVector<int64_t> along(data.getRank(), 1), across(data.getRank(), 1);
-  along[*time] = data.getDimSize(*time), across[*batch] = data.getDimSize(*batch);
-  auto counts = constantFromIntegers(tensorOf(along, rewriter.getI64Type()),
-                                     llvm::to_vector(llvm::seq<int64_t>(0, along[*time])));
-  Value t = makeConstant(rewriter, loc, counts);
-  auto i64 = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(7));
-  Value n = make<CastOp>(rewriter, loc, {getSequenceLens()}, {i64});
-  n = make<ReshapeOp>(rewriter, loc, {n, makeIntegers(rewriter, loc, across)});
-  Value last = make<SubOp>(rewriter, loc, {n, makeInteger(rewriter, loc, 1)});
-  Value from =
-      make<WhereOp>(rewriter, loc, {make<LessOp>(rewriter, loc, {t, n}), make<SubOp>(rewriter, loc, {last, t}), t});
+  int64_t time = *normalAxis(getTimeAxis(), data.getRank()), batch = *normalAxis(getBatchAxis(), data.getRank());
+  Sizes sizes = sizesOf(data), along(data.getRank(), 1), across(data.getRank(), 1);
+  along[time] = sizes[time], across[batch] = sizes[batch];
+  Formula f(rewriter, getLoc());
+  Value t = f.reshapeTo(f.countTo(f.scalar(sizes[time])), along);
+  Value n = f.reshapeTo(f.cast(getSequenceLens(), rewriter.getI64Type(), 7), across);
+  Value from = f.op("Where", {f.op("Less", {t, n}), f.sub(f.sub(n, f.scalar(1)), t), t});
   // A negative length becomes an index out of range, which one beyond the axis is by itself.
-  Value negative = make<LessOp>(rewriter, loc, {n, makeInteger(rewriter, loc, 0)});
-  from = make<WhereOp>(rewriter, loc, {negative, makeInteger(rewriter, loc, along[*time]), from});
-  from = make<ExpandOp>(rewriter, loc, {from, makeIntegers(rewriter, loc, data.getShape())});
-  rewriter.replaceOp(*this, make<GatherElementsOp>(rewriter, loc, {getData(), from},
-                                                   {rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(*time))}));
+  from = f.op("Where", {f.op("Less", {n, f.scalar(0)}), f.scalar(sizes[time]), from});
+  from = f.op("Expand", {from, makeSizes(rewriter, getLoc(), sizes)});
+  rewriter.replaceOp(*this, f.op("GatherElements", {getData(), from}, {f.integer("axis", time)}));
   return success();
 }
 

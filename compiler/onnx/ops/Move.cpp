@@ -275,8 +275,8 @@ LogicalResult TileOp::inferTypes(SmallVectorImpl<Type> &types) {
     return success();
   }
   Sizes shape(data.getRank(), Size::unknown()), from = sizesOf(data);
-  if (repeats && static_cast<int64_t>(repeats->size()) != data.getRank()) {
-    return emitOpError("repeats has ") << repeats->size() << " numbers for " << data.getRank() << " axes";
+  if (failed(requireLength(*this, getRepeats(), data.getRank()))) {
+    return emitOpError("repeats of type ") << getRepeats().getType() << " for " << data.getRank() << " axes";
   }
   for (int64_t i = 0; repeats && i < data.getRank(); ++i) {
     if ((*repeats)[i].isNumber() && (*repeats)[i].number() < 0) {
@@ -341,12 +341,15 @@ static FailureOr<std::optional<SmallVector<Pads>>> padsOf(PadOp op) {
   auto data = ranked(op.getData());
   auto pads = sizesIn(op.getPads());
   auto axes = integersOf(op.getAxes());
-  if (!data || !pads || (present(op.getAxes()) && !axes)) {
+  if (!data || (present(op.getAxes()) && !axes)) {
     return Result();
   }
   size_t n = axes ? axes->size() : data.getRank();
-  if (pads->size() != 2 * n) {
-    return op.emitOpError("pads has ") << pads->size() << " numbers for " << n << " axes", failure();
+  if (failed(requireLength(op, op.getPads(), static_cast<int64_t>(2 * n)))) {
+    return op.emitOpError("pads of type ") << op.getPads().getType() << " for " << n << " axes", failure();
+  }
+  if (!pads) {
+    return Result();
   }
   SmallVector<Pads> result(data.getRank());
   for (size_t i = 0; i < n; ++i) {
@@ -395,7 +398,7 @@ LogicalResult PadOp::inferTypes(SmallVectorImpl<Type> &types) {
     }
     Kept kept(from[i], p);
     Size least = kept.least(getMode());
-    if (!least.is(0) && failed(require(*this, kept.size(), max(kept.size(), least)))) {
+    if (getMode() != "constant" && failed(require(*this, kept.size(), max(kept.size(), least)))) {
       return emitOpError("cannot pad ") << kept.size().text() << " elements from themselves along axis " << i;
     }
   }

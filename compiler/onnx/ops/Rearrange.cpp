@@ -21,6 +21,9 @@ static FailureOr<std::optional<Sizes>> partsOf(SplitOp op, const Size &d) {
   int64_t n = op.getNumResults();
   if (present(op.getSplit())) {
     auto parts = sizesIn(op.getSplit());
+    if (failed(requireLength(op, op.getSplit(), n))) {
+      return op.emitOpError("split of type ") << op.getSplit().getType() << " for " << n << " results", failure();
+    }
     if (!parts) {
       return Result();
     }
@@ -28,10 +31,9 @@ static FailureOr<std::optional<Sizes>> partsOf(SplitOp op, const Size &d) {
     for (const Size &part : *parts) {
       sum = sum + part;
     }
-    if (static_cast<int64_t>(parts->size()) != n || failed(require(op, d, sum)) ||
+    if (failed(require(op, d, sum)) ||
         llvm::any_of(*parts, [](const Size &p) { return p.isNumber() && p.number() < 0; })) {
-      return op.emitOpError("cannot split ") << d.text() << " into " << textOf(*parts) << " for " << n << " results",
-             failure();
+      return op.emitOpError("cannot split ") << d.text() << " into " << textOf(*parts), failure();
     }
     return Result(std::move(parts));
   }
@@ -227,7 +229,6 @@ LogicalResult CropOp::decompose(PatternRewriter &rewriter) {
 /// The axes that `shape` is about, in its order; nothing when they are wrong, or not known yet.
 static std::optional<SmallVector<int64_t>> croppedAxes(CenterCropPadOp op) {
   int64_t rank = ranked(op.getData()).getRank();
-  auto shape = ranked(op.getShape());
   SmallVector<int64_t> axes;
   auto all = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   for (int64_t given : op.getAxes().value_or(all)) {
@@ -237,13 +238,13 @@ static std::optional<SmallVector<int64_t>> croppedAxes(CenterCropPadOp op) {
     }
     axes.push_back(*axis);
   }
-  bool fits = shape.getRank() == 1 && shape.getDimSize(0) == static_cast<int64_t>(axes.size());
+  bool fits = succeeded(requireLength(op, op.getShape(), static_cast<int64_t>(axes.size())));
   return fits ? std::optional(axes) : std::nullopt;
 }
 
 LogicalResult CenterCropPadOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), shape = ranked(getShape());
-  if (!data || !shape || !shape.hasStaticShape()) {
+  if (!data || !shape) {
     types.push_back(unrankedOf(elementOf(getData())));
     return success();
   }
@@ -271,7 +272,7 @@ static Value zeroOf(Formula &f, Type element) {
 /// Half of what is too much, or missing, lies before, rounded down. Where it is not known which of the two it is: the
 /// elements so much further on, if there are any.
 LogicalResult CenterCropPadOp::decompose(PatternRewriter &rewriter) {
-  if (!isSized(getData()) || !ranked(getY())) {
+  if (!isSized(getData()) || !ranked(getY()) || !isStatic(getShape())) {
     return failure();
   }
   Formula f(rewriter, getLoc());

@@ -199,12 +199,29 @@ static std::optional<SmallVector<OpenAxis>> openAxesOf(ResizeOp op) {
   return result;
 }
 
+/// Lists of open length have an entry for each axis. Those of no elements, which stand for none, are constants.
+static void requireEntries(ResizeOp op) {
+  auto data = ranked(op.getData());
+  if (!data) {
+    return;
+  }
+  int64_t n = op.getAxes() ? static_cast<int64_t>(op.getAxes()->size()) : data.getRank();
+  bool crops = op.getCoordinateTransformationMode() == "tf_crop_and_resize";
+  const std::pair<Value, int64_t> lists[] = {{op.getScales(), n}, {op.getSizes(), n}, {op.getRoi(), crops ? 2 * n : 0}};
+  for (const auto &[list, length] : lists) {
+    if (auto type = ranked(list); type && length && type.getRank() == 1 && type.isDynamicDim(0)) {
+      (void)require(op, sizeOf(type, 0), length);
+    }
+  }
+}
+
 LogicalResult ResizeOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
   auto axes = axesOf(*this);
   if (failed(axes)) {
     return failure();
   }
+  requireEntries(*this);
   if (!data) {
     types.push_back(unrankedOf(elementOf(getData())));
   } else if (!*axes) {

@@ -75,23 +75,34 @@ LogicalResult GridSampleOp::decompose(PatternRewriter &rewriter) {
 
 // AffineGrid.
 
+/// How many axes the image of an AffineGrid has: its size or the matrices say so.
+static Size spatialAxesOf(AffineGridOp op) {
+  auto theta = ranked(op.getTheta()), size = ranked(op.getSize());
+  Size axes = size && size.getRank() == 1 ? sizeOf(size, 0) - Size(2) : Size::unknown();
+  for (int64_t axis = 1; theta && theta.getRank() == 3 && axis < 3 && !axes.isNumber(); ++axis) {
+    axes = sizeOf(theta, axis) - Size(axis - 1);
+  }
+  return axes;
+}
+
 LogicalResult AffineGridOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto theta = ranked(getTheta()), size = ranked(getSize());
   Type element = elementOf(getTheta());
-  if (!theta || !size || size.isDynamicDim(0)) {
+  Size axes = spatialAxesOf(*this);
+  if (!theta || !size || !axes.isNumber()) {
     types.push_back(unrankedOf(element));
     return success();
   }
-  int64_t spatial = size.getDimSize(0) - 2;
+  int64_t spatial = axes.number();
   auto sizes = sizesIn(getSize());
-  if (size.getRank() != 1 || (spatial != 2 && spatial != 3) || theta.getRank() != 3 ||
+  if (failed(requireLength(*this, getSize(), spatial + 2)) || (spatial != 2 && spatial != 3) || theta.getRank() != 3 ||
       failed(require(*this, sizeOf(theta, 1), spatial)) || failed(require(*this, sizeOf(theta, 2), spatial + 1)) ||
       (sizes && failed(require(*this, sizeOf(theta, 0), sizes->front())))) {
     return emitOpError("needs matrices [batch, 2, 3] or [batch, 3, 4] and the size of an image of so many axes, not ")
            << theta << " and " << size;
   }
   Sizes shape(spatial, Size::unknown());
-  if (sizes) {
+  if (sizes && static_cast<int64_t>(sizes->size()) == spatial + 2) {
     shape.assign(sizes->begin() + 2, sizes->end());
   }
   shape.insert(shape.begin(), sizeOf(theta, 0));
@@ -103,7 +114,7 @@ LogicalResult AffineGridOp::inferTypes(SmallVectorImpl<Type> &types) {
 /// The sum over the axes of the image, the last one first, of a coordinate times a column of the matrix, and the last
 /// column.
 LogicalResult AffineGridOp::decompose(PatternRewriter &rewriter) {
-  if (!isSized(getTheta()) || !ranked(getGrid())) {
+  if (!isStatic(getSize()) || !isSized(getTheta()) || !ranked(getGrid())) {
     return failure();
   }
   Formula f(rewriter, getLoc());

@@ -61,8 +61,33 @@ static FailureOr<std::optional<Blocks>> blocksOf(Col2ImOp op) {
   return std::optional(b);
 }
 
+/// How many axes the image has, where an attribute or one of the shapes says so.
+static std::optional<int64_t> imageAxesOf(Col2ImOp op) {
+  auto given = [](std::optional<ArrayRef<int64_t>> list, int64_t each) {
+    return list ? std::optional(static_cast<int64_t>(list->size()) / each) : std::nullopt;
+  };
+  for (auto axes : {given(op.getStrides(), 1), given(op.getDilations(), 1), given(op.getPads(), 2)}) {
+    if (axes) {
+      return axes;
+    }
+  }
+  for (Value shape : {op.getImageShape(), op.getBlockShape()}) {
+    if (isStatic(shape) && ranked(shape).getRank() == 1) {
+      return ranked(shape).getNumElements();
+    }
+  }
+  return std::nullopt;
+}
+
 LogicalResult Col2ImOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
+  if (auto axes = imageAxesOf(*this)) {
+    for (Value shape : {getImageShape(), getBlockShape()}) {
+      if (failed(requireLength(*this, shape, *axes))) {
+        return emitOpError("image_shape or block_shape has not ") << *axes << " entries, one for each axis";
+      }
+    }
+  }
   auto blocks = blocksOf(*this);
   if (!x || (succeeded(blocks) && !*blocks)) {
     types.push_back(unrankedOf(elementOf(getX())));

@@ -19,6 +19,9 @@ LogicalResult TopKOp::inferTypes(SmallVectorImpl<Type> &types) {
     return emitOpError("axis ") << static_cast<int64_t>(getAxis()) << " is outside of " << x;
   }
   auto k = sizesIn(getK());
+  if (auto type = ranked(getK()); type && type.getRank() > 0 && failed(requireLength(*this, getK(), 1))) {
+    return emitOpError("k of type ") << type << " is not one number";
+  }
   Sizes shape = sizesOf(x);
   if (k && k->size() == 1) {
     const Size &wanted = k->front(), &d = shape[*axis];

@@ -155,3 +155,32 @@ def resized_alike():
         for mode in ("linear", "nearest", "cubic"):
             c.output(c.op("Resize", x, "", none, c.op("Shape", y), axes=[2, 3], mode=mode, keep_aspect_ratio_policy=policy))
     return c.each(h=[2, 5, 12], w=[4, 7], h2=[3, 9], w2=[3, 8])
+
+
+@case
+def lists_of_open_length():
+    """Lists that have an entry for each axis have but one length."""
+    c = Case(20)
+    fixed = lambda *v: lambda rng, shape, sizes: np.array(v)
+    numbers = lambda length, *v, dtype=np.int64: c.input(length, dtype=dtype, fill=fixed(*v))
+    x = c.input("b", "n")
+    c.output(c.op("Tile", x, numbers("two", 2, 3)))
+    c.output(c.op("Pad", x, numbers("four", 1, 0, 2, 1)))
+    c.output(c.op("CenterCropPad", c.input("n", "h", "b"), numbers("two", 3, 4), axes=[0, 1]))
+    c.output(c.op("Resize", x, "", numbers("two", 2, 1.5, dtype=np.float32), mode="linear"))
+    c.output(c.op("TopK", x, numbers("one", 1), outputs=2)[0])
+    c.output(c.op("Split", c.input(7, "b"), numbers("two", 3, 4), outputs=2)[1])
+    c.output(c.op("AffineGrid", c.input("b", 2, 3), c.input("four", dtype=np.int64, fill=lambda rng, shape, sizes: np.array([sizes["b"], 3, 5, 4]))))
+    c.output(c.op("AffineGrid", c.input("b", "two", "three"), c.input(4, dtype=np.int64, fill=lambda rng, shape, sizes: np.array([sizes["b"], 3, 5, 4]))))
+    c.output(c.op("Col2Im", c.input("b", "eight", "twelve"), numbers("two", 4, 5), numbers("two", 2, 2), strides=[1, 1]))
+    return c.at(b=[1, 3], n=[2, 9], h=[5, 8], one=[1], two=[2], three=[3], four=[4], eight=[8], twelve=[12])
+
+
+@case
+def axes_in_open_lists():
+    """How many axes are reduced the run knows."""
+    c = Case(18)
+    x = c.input("b", "n", "h")
+    axes = c.input("k", dtype=np.int64, fill=lambda rng, shape, sizes: rng.permutation(3)[: shape[0]])
+    c.output(c.op("ReduceProd", x, axes)), c.output(c.op("ReduceL2", x, axes))
+    return c.each(b=[1, 3], n=[2, 7], h=[1, 9], k=[1, 2, 3])

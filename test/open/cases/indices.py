@@ -38,3 +38,21 @@ def sizes_as_indices():
     some = lambda: subgraph(c, [], lambda: [(c.op("Slice", c.weights(8, 3), i64(0), end, i64(0)), np.float32)])
     c.output(c.op("If", c.op("Squeeze", c.input(1, dtype=bool)), then_branch=some(), else_branch=some()))
     return c.each(b=[6, 7], s=[0, 1, 3, 5])
+
+
+@case
+def reversed_sequences():
+    c = Case(17)
+    lengths = c.input("b", dtype=np.int64, fill=lambda rng, shape, sizes: rng.integers(1, sizes["t"] + 1, shape))
+    c.output(c.op("ReverseSequence", c.input("t", "b", "w"), lengths))
+    c.output(c.op("ReverseSequence", c.input("b", "t"), lengths, batch_axis=0, time_axis=1))
+    return c.each(b=[1, 3], t=[1, 2, 9], w=[1, 7])
+
+
+@case
+def tuples_of_open_length():
+    """What is updated says how long the tuples are."""
+    c = Case(17)
+    unique = lambda rng, shape, sizes: np.stack([rng.permutation(sizes["n"])[: shape[0]], rng.integers(0, sizes["w"], shape[0])], axis=1)
+    c.output(c.op("ScatterND", c.input("n", "w", "b"), c.input("k", "length", dtype=np.int64, fill=unique), c.input("k", "b")))
+    return c.at(n=[3, 9], w=[1, 7], b=[2, 16], k=[1, 2], length=[2])
