@@ -213,7 +213,7 @@ def trial(ingot, model, runs, target=None, flags=()):
                 if not str(status).startswith("status"):
                     return "wrong", str(status), feeds
                 if wanted is not None:
-                    if turn == 0 and "is taken as" not in compiled.warnings:  # a Squeeze without axes
+                    if turn == 0 and "only runs with" not in compiled.warnings:  # a Squeeze without axes
                         return "declined", str(status), feeds
                     declined = str(status)
                 continue
