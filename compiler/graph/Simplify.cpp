@@ -356,6 +356,7 @@ LogicalResult simplify(func::FuncOp function) {
     // No bound of a found size is new either, or it is enough.
     if (function->getAttr(onnx::factsName) == before || round + 1 == mostRounds) {
       collectChecks(function);
+      onnx::setSolved(function);
       break;
     }
   }

@@ -194,6 +194,13 @@ std::vector<SizeCheck> requirementsOf(Operation *op) {
   return all;
 }
 
+static constexpr StringRef solvedName = "onnx.solved";
+bool isSolved(Operation *op) {
+  Operation *function = functionOf(op);
+  return function && function->hasAttr(solvedName);
+}
+void setSolved(Operation *function) { function->setAttr(solvedName, UnitAttr::get(function->getContext())); }
+
 std::vector<std::string> symbolsOf(TypeRange types) {
   std::vector<std::string> symbols;
   for (Type type : types) {

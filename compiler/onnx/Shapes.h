@@ -97,6 +97,10 @@ void addCheck(mlir::Operation *function, const SizeCheck &check, llvm::StringRef
 /// The pairs of sizes that an op requires to be equal; of a function or a branch's end, those that it has inherited.
 std::vector<SizeCheck> requirementsOf(mlir::Operation *op);
 
+/// Whether the sizes to which requirements give numbers have them, in the function around `op`.
+bool isSolved(mlir::Operation *op);
+void setSolved(mlir::Operation *function);
+
 /// The symbols in the order in which they first occur in the types.
 std::vector<std::string> symbolsOf(mlir::TypeRange types);
 

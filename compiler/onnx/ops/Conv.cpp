@@ -184,7 +184,9 @@ template <typename Op> bool hasKernel(Op op) { return isStatic(op.getW()) && !ra
 
 template <typename Op> LogicalResult gather(Op op, bool transposed, PatternRewriter &rewriter) {
   bool sized = isSized(op.getX()) && isSized(op.getW()) && isSized(op.getY());
-  if (!sized || hasKernel(op)) {
+  // What is required of the sizes may give them numbers, and then there is a kernel.
+  bool mayBeSolved = !requirementsOf(op).empty() && !isSolved(op);
+  if (!sized || hasKernel(op) || mayBeSolved) {
     return failure();
   }
   auto window = knownWindow(op, transposed);
