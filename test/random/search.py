@@ -140,7 +140,7 @@ class Tally:
         verdict = said["verdict"]
         self.verdicts[name][verdict] += said["count"]
         self.coverage.add(map(tuple, said["points"]), level)
-        if verdict in ("refused", "declined"):
+        if verdict in ("refused", "unranked", "declined"):
             self.refused[name, verdict, reason(said["text"])] += 1
         if verdict in trial.BAD:
             self.bad.append((task, said))
@@ -159,6 +159,7 @@ class Tally:
         with open(TABLE, "a") as file:
             for suite, verdicts in self.verdicts.items():
                 cases = sum(verdicts.values()) - verdicts["none"]
+                verdicts = verdicts + collections.Counter(refused=verdicts["unranked"])
                 numbers = [cases, *(verdicts[verdict] for verdict in ("pass", "disputed", "trembles", "refused", "declined", "wrong", "bug")), sum(verdicts[v] for v in ("crash", "timeout", "error"))]
                 file.write("\t".join([f"{datetime.date.today()}", commit(), str(self.seed), suite, ",".join(self.arguments.levels), *map(str, numbers)]) + "\n")
 

@@ -116,7 +116,7 @@ def runs_of(case, model, symbols, rng):
 
 def tried(ingot, case, model, runs, level, flags=()):
     verdict, text, feeds = trial(ingot, model, runs, level, flags)
-    told = "" if verdict in ("pass", "refused", "trembles") else f"\n    {graphs.describe(case)}"
+    told = "" if verdict in ("pass", "refused", "unranked", "trembles") else f"\n    {graphs.describe(case)}"
     return Result(verdict, text + told, coverage.of_case(case), model, feeds)
 
 

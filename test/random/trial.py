@@ -8,6 +8,7 @@ import os
 import pathlib
 import pickle
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -184,10 +185,16 @@ def compare(model, reference, feeds, got, wanted):
     return ("trembles" if trembles(reference, feeds, got, wanted) else "wrong"), text
 
 
+# Of a value whose rank only the run knows, which the standard's own shape inference cannot tell either: by design (docs/sizes.md).
+UNRANKED = re.compile(r"(its rank|how many axes are left) is known only when the model runs")
+
+
 def refusal(refused):
     """The verdict that an exit code stands for."""
     text = str(refused)
     code = int(text.split(":")[0].split()[1])
+    if code == 1 and UNRANKED.search(text):
+        return "unranked", text
     return {1: "refused", 2: "bug", -14: "timeout", -9: "timeout"}.get(code, "crash"), text
 
 
