@@ -75,7 +75,8 @@ ARCHITECTURES = [
     any_size("densenet", lambda: tv.DenseNet(8, (2, 2), 8, num_classes=10)),
     any_size("shufflenet", lambda: tv.ShuffleNetV2([2, 2, 2], [8, 16, 24, 32, 48], num_classes=10)),
     any_size("squeezenet", lambda: tv.squeezenet1_1(num_classes=10)),
-    any_size("mobilevit", lambda: hf.MobileViTForImageClassification(hf.MobileViTConfig(image_size=64, hidden_sizes=[16, 24, 32], neck_hidden_sizes=[8, 8, 12, 16, 16, 24, 32], num_attention_heads=2))),
+    # How it resizes what is not a multiple of its patches is decided in Python, for the traced size.
+    one_size("mobilevit", lambda: hf.MobileViTForImageClassification(hf.MobileViTConfig(image_size=64, hidden_sizes=[16, 24, 32], neck_hidden_sizes=[8, 8, 12, 16, 16, 24, 32], num_attention_heads=2)), size=64),
     any_size("pvt", lambda: hf.PvtV2ForImageClassification(hf.PvtV2Config(hidden_sizes=[8, 16, 16, 32], depths=[1, 1, 1, 1], num_attention_heads=[1, 2, 2, 4]))),
     any_size("poolformer", lambda: hf.PoolFormerForImageClassification(hf.PoolFormerConfig(**STAGES))),
     one_size("mlp-mixer", lambda: timm.models.mlp_mixer.MlpMixer(img_size=32, patch_size=8, embed_dim=32, num_blocks=2, num_classes=10)),
