@@ -179,7 +179,8 @@ LogicalResult MaxUnpoolOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   auto sizes = unpooled(*this);
   auto wanted = present(getOutputShape()) ? sizesIn(getOutputShape()) : std::nullopt;
-  bool good = sizes && indices.getRank() == x.getRank() && (!wanted || wanted->size() == sizes->size());
+  bool good = sizes && indices.getRank() == x.getRank() &&
+              (!present(getOutputShape()) || succeeded(requireLength(*this, getOutputShape(), x.getRank())));
   for (int64_t i = 0; good && i < x.getRank(); ++i) {
     good = succeeded(require(*this, sizeOf(x, i), sizeOf(indices, i)));
   }

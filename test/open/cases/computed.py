@@ -173,6 +173,9 @@ def lists_of_open_length():
     c.output(c.op("AffineGrid", c.input("b", 2, 3), c.input("four", dtype=np.int64, fill=lambda rng, shape, sizes: np.array([sizes["b"], 3, 5, 4]))))
     c.output(c.op("AffineGrid", c.input("b", "two", "three"), c.input(4, dtype=np.int64, fill=lambda rng, shape, sizes: np.array([sizes["b"], 3, 5, 4]))))
     c.output(c.op("Col2Im", c.input("b", "eight", "twelve"), numbers("two", 4, 5), numbers("two", 2, 2), strides=[1, 1]))
+    even = c.input("b", 2, "h", dtype=np.int64, fill=lambda rng, shape, sizes: 2 * np.arange(np.prod(shape)))
+    doubled = c.input("three", dtype=np.int64, fill=lambda rng, shape, sizes: np.array([sizes["b"], 2, 2 * sizes["h"]]))
+    c.output(c.op("MaxUnpool", c.input("b", 2, "h"), even, doubled, kernel_shape=[2], strides=[2]))
     return c.at(b=[1, 3], n=[2, 9], h=[5, 8], one=[1], two=[2], three=[3], four=[4], eight=[8], twelve=[12])
 
 
