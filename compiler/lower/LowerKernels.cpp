@@ -130,17 +130,39 @@ public:
 
   friend bool operator==(const KernelForm &a, const KernelForm &b) {
     return a.hash == b.hash && a.constant == b.constant &&
-           OperationEquivalence::isEquivalentTo(*a.kernel, *b.kernel, flags);
+           OperationEquivalence::isEquivalentTo(*a.kernel, *b.kernel, flags) &&
+           llvm::all_of_zip(a.operations(), b.operations(), meanSame);
   }
   struct Hash {
     size_t operator()(const KernelForm &form) const { return form.hash; }
   };
 
 private:
-  static constexpr auto flags = OperationEquivalence::IgnoreLocations;
+  // Properties: see meanSame().
+  static constexpr auto flags = OperationEquivalence::IgnoreLocations | OperationEquivalence::IgnoreProperties;
   OwningOpRef<plan::KernelOp> kernel;
   std::vector<bool> constant; ///< of the operands
   llvm::hash_code hash{0};
+
+  SmallVector<Operation *> operations() const {
+    SmallVector<Operation *> all;
+    Operation *root = kernel.get();
+    root->walk([&](Operation *op) { all.push_back(op); });
+    return all;
+  }
+
+  /// Whether two operations that are equal but for their properties have equal ones, too. Some models write an
+  /// attribute at one node and at another one leave it to its default; that these are the same only the generated
+  /// printers tell, which leave out what is at its default.
+  static bool meanSame(Operation *a, Operation *b) {
+    auto printed = [](Operation *op) {
+      std::string text;
+      llvm::raw_string_ostream os(text);
+      op->print(os, OpPrintingFlags().useLocalScope().skipRegions().assumeVerified()); // the kernel lacks operands
+      return text;
+    };
+    return a->getPropertiesAsAttribute() == b->getPropertiesAsAttribute() || printed(a) == printed(b);
+  }
 };
 } // namespace
 

@@ -86,3 +86,17 @@ func.func @attributes(%x: tensor<4x64xf32>) -> tensor<4x64xf32> {
   %2 = onnx.Softmax %1 {axis = 0 : i64} : (tensor<4x64xf32>) -> tensor<4x64xf32>
   return %2 : tensor<4x64xf32>
 }
+
+// -----
+
+// An attribute that says what its absence means makes no difference either.
+// CHECK-LABEL: func.func @default
+// CHECK: plan.launch @[[F:[a-z_0-9]+]](%arg0)
+// CHECK: plan.launch @[[F]](
+// CHECK: func.func private @[[F]](
+// CHECK-NOT: func.func private @
+func.func @default(%x: tensor<4x64xf32>) -> tensor<4x64xf32> {
+  %0 = onnx.Softmax %x {axis = -1 : i64} : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  %1 = onnx.Softmax %0 : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  return %1 : tensor<4x64xf32>
+}
