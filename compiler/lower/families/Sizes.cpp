@@ -18,14 +18,24 @@ public:
     Space space = build.group.space(Group::typeOf(root));
     support::Sizes sizes = *onnx::sizesIn(root);
     for (auto [i, size] : llvm::enumerate(sizes)) {
-      Point at;
-      at.at.assign(space.sizes.size(), static_cast<int64_t>(i)); // no axis, or one
-      build.group.finish(number(w, size, getElementTypeOrSelf(root.getType())), space, at);
+      build.group.finish(number(w, size, getElementTypeOrSelf(root.getType())), space, pointOf(space, i));
     }
     return success();
   }
 
 private:
+  /// Of the i-th element, the last axis being the innermost.
+  static Point pointOf(const Space &space, int64_t i) {
+    Point point;
+    point.at.assign(space.sizes.size(), 0);
+    for (size_t axis = space.sizes.size(); axis-- > 0;) {
+      int64_t length = space.sizes[axis].number(); // they are as many as the op lists
+      point.at[axis] = i % length;
+      i /= length;
+    }
+    return point;
+  }
+
   static Value number(Writer &w, Ix size, Type element) {
     if (isa<FloatType>(element)) {
       return arith::SIToFPOp::create(w.b, w.loc, element, w.integer(size, w.b.getI64Type()));
