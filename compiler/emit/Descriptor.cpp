@@ -117,7 +117,7 @@ private:
       for (const Size &dim : info.dims) {
         dims.push_back(int64(dimCode(dim)));
       }
-      Size elements = ingot::support::product(info.room());
+      Size elements = ingot::support::product(info.capacity());
       all.push_back(
           ConstantStruct::getAnon({string(info.name), int32(info.type), int32(info.dims.size()), array(dims, "dims"),
                                    int64(numberOr(elements, -1)), int64(numberOr(info.bytes, -1)), int32(flags(info)),

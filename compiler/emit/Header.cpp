@@ -185,7 +185,7 @@ private:
     }
     auto list = [&](ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters) {
       for (auto [tensor, parameter] : llvm::zip(tensors, parameters)) {
-        if (Size elements = ingot::support::product(tensor.room()); elements.isNumber()) {
+        if (Size elements = ingot::support::product(tensor.capacity()); elements.isNumber()) {
           out << formatv("#define {0} {1}\n", countMacro(parameter), elements.number());
         }
       }
@@ -210,7 +210,7 @@ private:
     std::string functions;
     auto list = [&](ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters) {
       for (auto [tensor, parameter] : llvm::zip(tensors, parameters)) {
-        Size elements = asParameters(ingot::support::product(tensor.room()));
+        Size elements = asParameters(ingot::support::product(tensor.capacity()));
         std::vector<std::string> used;
         elements.eachSymbol([&](StringRef name) { used.push_back(name.str()); });
         llvm::sort(used);

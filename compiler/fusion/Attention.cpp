@@ -79,14 +79,14 @@ std::optional<Groups> groupsIn(ArrayRef<Size> coarse, ArrayRef<Size> fine) {
 }
 
 /// The ops that are attention.
-struct Found {
+struct Match {
   onnx::SoftmaxOp softmax;
   onnx::MatMulOp product, output;
   onnx::ReduceOp best;                ///< the maximum of a row's scores, where rows without a key are looked for
   llvm::SetVector<Operation *> chain; ///< between product and softmax; operands before users
   StringRef empty = "nan";
 
-  explicit Found(onnx::SoftmaxOp softmax) : softmax(softmax) {}
+  explicit Match(onnx::SoftmaxOp softmax) : softmax(softmax) {}
 
   bool find() {
     Value scores = softmax.getInput();
@@ -214,22 +214,22 @@ Source furthest(Source source, bool mayScale, llvm::function_ref<bool(const Flat
 /// Writes Attend for what was found.
 class Maker {
 public:
-  Maker(PatternRewriter &b, Found &found) : b(b), found(found) {}
+  Maker(PatternRewriter &b, Match &match) : b(b), match(match) {}
 
   LogicalResult make() {
-    batch = batchOf(found.product.getY());
+    batch = batchOf(match.product.getY());
     refineAll();
-    Sizes scores = sizesOf(found.product.getY());
+    Sizes scores = sizesOf(match.product.getY());
     queries = scores[scores.size() - 2], keys = scores.back();
     axes = batch;
     axes.append({queries, keys});
     if (!readOperands() || !planResult() || !convertibleOthers()) {
       return failure();
     }
-    Operation *last = transpose ? transpose.getOperation() : found.output.getOperation();
+    Operation *last = transpose ? transpose.getOperation() : match.output.getOperation();
     b.setInsertionPoint(last);
     SmallVector<Location> locs;
-    for (Operation *op : {found.product.getOperation(), found.softmax.getOperation(), found.output.getOperation()}) {
+    for (Operation *op : {match.product.getOperation(), match.softmax.getOperation(), match.output.getOperation()}) {
       locs.push_back(op->getLoc());
     }
     Value y = attend(b.getFusedLoc(locs));
@@ -239,7 +239,7 @@ public:
 
 private:
   PatternRewriter &b;
-  Found &found;
+  Match &match;
   Sizes batch, axes; ///< of the scores; axes: with queries and keys
   Size queries, keys;
   Source q, k, v;
@@ -266,13 +266,13 @@ private:
     }
   }
   void refineAll() {
-    for (Operation *op : found.chain) {
+    for (Operation *op : match.chain) {
       refine(op->getResult(0));
     }
-    for (Value v : {found.product.getA(), found.product.getB(), found.output.getB()}) {
+    for (Value v : {match.product.getA(), match.product.getB(), match.output.getB()}) {
       refineBySources(v);
     }
-    if (auto reshape = userOf<onnx::ReshapeOp>(found.output.getY())) {
+    if (auto reshape = userOf<onnx::ReshapeOp>(match.output.getY())) {
       refine(reshape.getY());
     }
   }
@@ -312,10 +312,10 @@ private:
   bool readOperands() {
     auto along = [](const FlatView &view) { return view.strides.back().is(1); };
     auto alongEither = [&](const FlatView &view) { return along(view) || view.strides[view.strides.size() - 2].is(1); };
-    Sizes scores = batchOf(found.product.getY()), out = batchOf(found.output.getY());
-    auto a = sourceOf(found.product.getA(), scores, found.product.getTransA());
-    auto c = sourceOf(found.product.getB(), scores, !found.product.getTransB());
-    auto e = sourceOf(found.output.getB(), out, found.output.getTransB());
+    Sizes scores = batchOf(match.product.getY()), out = batchOf(match.output.getY());
+    auto a = sourceOf(match.product.getA(), scores, match.product.getTransA());
+    auto c = sourceOf(match.product.getB(), scores, !match.product.getTransB());
+    auto e = sourceOf(match.output.getB(), out, match.output.getTransB());
     if (!a || !c || !e || !a->view.extents.back().isNumber() || !e->view.extents.back().isNumber()) {
       return false;
     }
@@ -328,7 +328,7 @@ private:
   // The result.
 
   bool planResult() {
-    Value y = found.output.getY();
+    Value y = match.output.getY();
     perm = llvm::to_vector(llvm::seq<int64_t>(0, axes.size()));
     if (!groupsIn(batchOf(y), batch)) {
       return false;
@@ -363,7 +363,7 @@ private:
   // The region.
 
   bool convertibleOthers() {
-    return llvm::all_of(found.chain, [&](Operation *op) {
+    return llvm::all_of(match.chain, [&](Operation *op) {
       auto groups = groupsIn(batchOf(op->getResult(0)), batch);
       return groups && (isa<onnx::ReshapeOp>(op) || llvm::all_of(op->getOperands(), [&](Value x) {
                           return isInside(x) || splits(x, op, *groups);
@@ -407,10 +407,10 @@ private:
   Value attend(Location loc) {
     llvm::SetVector<Value> others;
     IRMapping outside;
-    for (Operation *op : found.chain) {
+    for (Operation *op : match.chain) {
       for (Value x : op->getOperands()) {
         Operation *producer = x.getDefiningOp();
-        bool score = producer && (producer == found.product || found.chain.contains(producer));
+        bool score = producer && (producer == match.product || match.chain.contains(producer));
         if (!score && !isInside(x) && !isa<onnx::ReshapeOp>(op)) {
           Value own = withAxes(x, op);
           outside.map(x, own);
@@ -426,14 +426,14 @@ private:
                          b.getNamedAttr("width", b.getI64IntegerAttr(width)),
                          b.getNamedAttr("valueWidth", b.getI64IntegerAttr(valueWidth)),
                          b.getNamedAttr("perm", b.getDenseI64ArrayAttr(perm)),
-                         b.getNamedAttr("empty", b.getStringAttr(found.empty))});
+                         b.getNamedAttr("empty", b.getStringAttr(match.empty))});
     state.addTypes(type);
     Region *region = state.addRegion();
     {
       OpBuilder::InsertionGuard guard(b);
       Block *block = b.createBlock(region);
       IRMapping map;
-      map.map(found.product.getY(), block->addArgument(type, loc));
+      map.map(match.product.getY(), block->addArgument(type, loc));
       for (Value x : others) {
         map.map(x, block->addArgument(x.getType(), x.getLoc()));
       }
@@ -451,10 +451,10 @@ private:
 
   void write(Location loc, Value product, const IRMapping &outside, IRMapping &map) {
     if (double factor = q.factor * k.factor; factor != 1) {
-      map.map(found.product.getY(),
+      map.map(match.product.getY(),
               onnx::make<onnx::MulOp>(b, loc, {product, onnx::makeFloat(b, loc, factor, b.getF32Type())}));
     }
-    for (Operation *op : found.chain) {
+    for (Operation *op : match.chain) {
       if (isa<onnx::ReshapeOp>(op)) {
         map.map(op->getResult(0), map.lookup(op->getOperand(0)));
         continue;
@@ -471,15 +471,15 @@ private:
       copy->removeAttr("onnx.requires"); // is checked already
       map.map(op->getResult(0), copy->getResult(0));
     }
-    onnx::ScoreOp::create(b, loc, map.lookup(found.softmax.getInput()));
+    onnx::ScoreOp::create(b, loc, map.lookup(match.softmax.getInput()));
   }
 };
 
 struct Decomposed : OpRewritePattern<onnx::SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::SoftmaxOp op, PatternRewriter &rewriter) const override {
-    Found found(op);
-    return found.find() ? Maker(rewriter, found).make() : failure();
+    Match match(op);
+    return match.find() ? Maker(rewriter, match).make() : failure();
   }
 };
 

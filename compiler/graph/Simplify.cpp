@@ -2,8 +2,8 @@
 // ever will be. Ops that a rewrite puts in front of the current one are visited next. Blocks in regions are walked
 // where their op stands.
 #include "compiler/graph/Simplify.h"
-#include "compiler/graph/AskSizes.h"
 #include "compiler/graph/FoldSizes.h"
+#include "compiler/graph/ReadSizes.h"
 #include "compiler/graph/RowSlice.h"
 #include "compiler/graph/SimplifyControl.h"
 #include "compiler/graph/SolveSizes.h"
@@ -203,7 +203,7 @@ static LogicalResult rewrite(Operation *op, PatternRewriter &rewriter) {
     return decomposable ? decomposable.decompose(rewriter) : failure();
   };
   rewriter.setInsertionPoint(op);
-  if (failed(foldSizes(op, rewriter)) && failed(sliceToGather(op, rewriter)) && failed(askSizes(op, rewriter)) &&
+  if (failed(foldSizes(op, rewriter)) && failed(sliceToGather(op, rewriter)) && failed(readSizes(op, rewriter)) &&
       failed(decompose())) {
     return failure();
   }
@@ -380,7 +380,7 @@ LogicalResult findSizes(func::FuncOp function, bool unbounded) {
     if (isSized(function) || (any && !unbounded)) {
       break;
     }
-    onnx::setAsking(function, any);
+    onnx::setSizeReading(function, any);
     if (failed(simplify(function))) {
       return failure();
     }

@@ -7,7 +7,7 @@
 // branch cannot be computed. Where a rank reaches the end of the model and the answer depends on its symbols, the
 // branch for equal sizes is taken, and a run for which they are not equal is not let in.
 #include "compiler/graph/SimplifyControl.h"
-#include "compiler/graph/AskSizes.h"
+#include "compiler/graph/ReadSizes.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
@@ -364,7 +364,7 @@ static Visit simplifyLoop(onnx::LoopOp loop, PatternRewriter &rewriter) {
   if (failed(onnx::updateTypes(loop))) {
     return Visit::Failed;
   }
-  if (succeeded(askSizes(loop, rewriter))) {
+  if (succeeded(readSizes(loop, rewriter))) {
     return Visit::Replaced;
   }
   rewriter.setInsertionPoint(loop);

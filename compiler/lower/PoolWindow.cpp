@@ -29,8 +29,8 @@ Ix PoolAxis::padded(Ix i) const {
 
 std::pair<Ix, Ix> PoolAxis::interior() const {
   Ix first = min(ceilDiv(before, step), out), reach = (taps - 1) * tapStep;
-  Ix room = in - 1 - reach + before; // the last output begins here, or before it
-  Ix last = min(out, floorDiv(max(room + step, 0), step));
+  Ix space = in - 1 - reach + before; // the last output begins here, or before it
+  Ix last = min(out, floorDiv(max(space + step, 0), step));
   return {first, max(first, last)};
 }
 

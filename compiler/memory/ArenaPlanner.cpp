@@ -58,17 +58,17 @@ bool collectItems(std::span<const Buffer> buffers, std::vector<Item> &items) {
       unit = std::min(unit, buffer.alignment);
     }
   }
-  int64_t room = kMaxBytes;
+  int64_t left = kMaxBytes;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const Buffer &buffer = buffers[i];
     if (buffer.bytes == 0) {
       continue;
     }
     // The padding before and behind the buffer is below twice the alignment in any placement.
-    if (buffer.alignment > room / 4 || buffer.bytes > room - 2 * buffer.alignment) {
+    if (buffer.alignment > left / 4 || buffer.bytes > left - 2 * buffer.alignment) {
       return false;
     }
-    room -= buffer.bytes + 2 * buffer.alignment;
+    left -= buffer.bytes + 2 * buffer.alignment;
     items.push_back({alignUp(buffer.bytes, unit), buffer.alignment, buffer.firstUse, buffer.lastUse, i});
   }
   std::sort(items.begin(), items.end(),

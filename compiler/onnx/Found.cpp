@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-static constexpr StringRef countName = "onnx.found_sizes", asksName = "onnx.asks";
+static constexpr StringRef countName = "onnx.found_sizes", readsName = "onnx.reads_sizes";
 
 std::optional<Symbol> foundBy(Operation *op) {
   auto found = op->getAttrOfType<SymbolAttr>(foundName);
@@ -69,16 +69,18 @@ Size foundSize(Operation *op, const Size &bound) {
   return symbol;
 }
 
-Asking askingIn(Operation *op) {
+SizeReading sizeReadingIn(Operation *op) {
   Operation *function = functionOf(op);
-  auto any = function ? function->getAttrOfType<BoolAttr>(asksName) : BoolAttr();
-  return !any ? Asking::No : any.getValue() ? Asking::Any : Asking::Bounded;
+  auto any = function ? function->getAttrOfType<BoolAttr>(readsName) : BoolAttr();
+  return !any ? SizeReading::No : any.getValue() ? SizeReading::Any : SizeReading::Bounded;
 }
-void setAsking(Operation *function, bool unbounded) {
-  function->setAttr(asksName, BoolAttr::get(function->getContext(), unbounded));
+void setSizeReading(Operation *function, bool unbounded) {
+  function->setAttr(readsName, BoolAttr::get(function->getContext(), unbounded));
 }
 
-Size unboundedSize(Operation *op) { return askingIn(op) == Asking::Any ? Size(symbolOf(op)) : Size::unknown(); }
+Size unboundedSize(Operation *op) {
+  return sizeReadingIn(op) == SizeReading::Any ? Size(symbolOf(op)) : Size::unknown();
+}
 
 SmallVector<Choice> choicesOf(Operation *branch) {
   SmallVector<Choice> choices;
@@ -122,7 +124,7 @@ Size chosenSize(Operation *branch, const Size &thenSize, const Size &elseSize) {
       return c.symbol;
     }
   }
-  if (bound.isUnknown() && askingIn(branch) != Asking::Any) {
+  if (bound.isUnknown() && sizeReadingIn(branch) != SizeReading::Any) {
     return bound;
   }
   choices.push_back({newSymbol(function), {thenSize, elseSize}});

@@ -12,7 +12,7 @@ inline constexpr llvm::StringRef foundName = "onnx.found";
 std::optional<Symbol> foundBy(mlir::Operation *op);
 using SymbolSet = std::set<Symbol>;
 
-/// The size that `op` finds, at most `bound`: a symbol that the op gets when it is first asked. Unknown where nothing
+/// The size that `op` finds, at most `bound`: a symbol that the op gets when it is first needed. Unknown where nothing
 /// bounds it, or while the op is in no function.
 Size foundSize(mlir::Operation *op, const Size &bound);
 
@@ -33,7 +33,7 @@ Size chosenSize(mlir::Operation *branch, const Size &thenSize, const Size &elseS
 struct Growth {
   std::optional<Symbol> inside;
   Symbol behind;
-  Size start, next; ///< next: unknown while an op of the body has yet to be asked
+  Size start, next; ///< next: unknown while an op of the body has yet to tell
 };
 llvm::SmallVector<Growth> growthsOf(mlir::Operation *loop);
 inline constexpr llvm::StringRef choicesName = "onnx.choices", growsName = "onnx.grows";
@@ -45,12 +45,12 @@ Growth newGrowth(mlir::Operation *loop, const Size &start, bool carried);
 void setBound(mlir::Operation *op, Symbol symbol, const Size &bound);
 
 /// Sizes in data become found sizes only when nothing else tells them, in a second simplification
-/// (graph/AskSizes.h): the function says in `onnx.asks` whether that is on, and whether they need a bound.
-enum class Asking { No, Bounded, Any };
-Asking askingIn(mlir::Operation *op);
-void setAsking(mlir::Operation *function, bool unbounded);
+/// (graph/ReadSizes.h): the function says in `onnx.reads_sizes` whether that is on, and whether they need a bound.
+enum class SizeReading { No, Bounded, Any };
+SizeReading sizeReadingIn(mlir::Operation *op);
+void setSizeReading(mlir::Operation *function, bool unbounded);
 /// A size that `op` finds and that nothing bounds: its tensors need memory from ingot_exec.allocate. Unknown unless the
-/// function asks for any.
+/// function reads any.
 Size unboundedSize(mlir::Operation *op);
 
 /// All symbols that are known behind `op` and not before.

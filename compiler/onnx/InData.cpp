@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-InData::InData(Operation *op, OpBuilder &b) : op(op), f(b, op->getLoc()), asking(askingIn(op)) {
+InData::InData(Operation *op, OpBuilder &b) : op(op), f(b, op->getLoc()), reading(sizeReadingIn(op)) {
   b.setInsertionPoint(op);
 }
 
@@ -45,8 +45,9 @@ Size InData::known(Element e) {
 }
 
 std::optional<int64_t> InData::lengthOf(Value v) {
-  bool asks = present(v) && isStatic(v) && !sizesIn(v) && elementOf(v).isInteger() && ranked(v).getNumElements() <= 64;
-  return asks ? std::optional(ranked(v).getNumElements()) : std::nullopt;
+  bool readable =
+      present(v) && isStatic(v) && !sizesIn(v) && elementOf(v).isInteger() && ranked(v).getNumElements() <= 64;
+  return readable ? std::optional(ranked(v).getNumElements()) : std::nullopt;
 }
 
 Value InData::i64(Value v) {

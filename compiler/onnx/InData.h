@@ -13,7 +13,7 @@ public:
 
   mlir::Operation *op;
   Formula f;
-  Asking asking;
+  SizeReading reading;
 
   /// Element `index` of a tensor of integers.
   struct Element {
@@ -22,12 +22,12 @@ public:
   };
   /// What is known of a number without the run; unknown: nothing.
   static Size known(Element e);
-  /// How many elements a tensor of integers has; nothing: nothing can be asked of it.
+  /// How many elements a tensor of integers has; nothing: none of it can be read.
   static std::optional<int64_t> lengthOf(mlir::Value v);
   /// The element as a tensor of its own (int64): the same one for whoever asks again.
   mlir::Value element(Element e);
 
-  bool mayRead(const Size &bound) const { return asking == Asking::Any || !bound.isUnknown(); }
+  bool mayRead(const Size &bound) const { return reading == SizeReading::Any || !bound.isUnknown(); }
   /// The size in a tensor of one element, at most `bound`; unknown: nothing bounds it.
   Size read(mlir::Value number, const Size &bound);
   /// All elements of a small tensor, each with its bound.

@@ -1,6 +1,6 @@
-// An axis whose size differs from one iteration to the next gets a symbol of its own when sizes are asked for (before
-// that it may turn out to be the same). Axes that begin alike and change alike, as the caches of all layers do, then
-// get one symbol: if each is written for all of its kind, what they become is the same. Axes are never taken apart
+// An axis whose size differs from one iteration to the next gets a symbol of its own when sizes in data are read
+// (before that it may turn out to be the same). Axes that begin alike and change alike, as the caches of all layers do,
+// then get one symbol: if each is written for all of its kind, what they become is the same. Axes are never taken apart
 // again, since the body may have been folded by then.
 //
 // A bound comes from the trip count where an iteration adds no more than what is known before the loop, from the first
@@ -58,8 +58,8 @@ Size LoopSizes::turns(LoopOp loop) {
 }
 
 LoopSizes::LoopSizes(LoopOp loop)
-    : loop(loop), mayGrow(askingIn(loop) != Asking::No), needsNoBound(askingIn(loop) == Asking::Any),
-      growths(readGrowths(loop)) {}
+    : loop(loop), mayGrow(sizeReadingIn(loop) != SizeReading::No),
+      needsNoBound(sizeReadingIn(loop) == SizeReading::Any), growths(readGrowths(loop)) {}
 
 SmallVector<Growth> LoopSizes::readGrowths(LoopOp loop) {
   SmallVector<Growth> growths = growthsOf(loop);

@@ -59,7 +59,7 @@ static void nameFound(plan::ModelInfo &info, const support::Bounds &bounds) {
       if (!dim.isFound()) {
         continue;
       }
-      output.most = output.room();
+      output.most = output.capacity();
       output.most[axis] = dim.bounded(bounds);
       output.isAllocated |= output.most[axis].isUnknown();
       auto known = llvm::find_if(info.found, [&, &dim = dim](const plan::FoundInfo &f) { return f.size == dim; });

@@ -20,7 +20,7 @@ struct TensorInfo {
   support::Size bytes;
   /// Of an output with sizes that the run finds: what the caller makes room for, also in `bytes`. Empty: the dims.
   support::Sizes most = {};
-  const support::Sizes &room() const { return most.empty() ? dims : most; }
+  const support::Sizes &capacity() const { return most.empty() ? dims : most; }
   bool isOptional = false;  ///< an input that a run may leave out
   bool isAllocated = false; ///< an output that nothing bounds: the run gives the caller its memory; `bytes` is unknown
   int64_t inPlaceOf = -1;   ///< the input in whose memory the caller may have this output written; -1: none

@@ -12,7 +12,7 @@ namespace {
 class Append : public KernelFamily {
   using Size = support::Size;
   struct Parts {
-    Size count, room, rows, before; ///< elements of each part: of the cache, of what is written, in front of that
+    Size count, capacity, rows, before; ///< elements of each part: of the cache, of what is written, in front of that
   };
   static Parts partsOf(onnx::AppendOp op) {
     support::Sizes cache = onnx::sizesOf(Group::typeOf(op.getCache())),
@@ -38,11 +38,11 @@ public:
     Parts parts = partsOf(op);
     Buffer cache = build.group.buffer(op.getCache()), rows = build.group.buffer(op.getRows()),
            result = build.group.result();
-    Ix room = w.settled(parts.room), count = w.settled(parts.rows), before = w.settled(parts.before);
+    Ix capacity = w.settled(parts.capacity), count = w.settled(parts.rows), before = w.settled(parts.before);
     Value copied = w.elsewhere(cache, result);
     w.loop(build.begin, build.end, 1, [&](Ix i) {
-      w.ifThen(copied, [&] { copyElements(w, cache, i * room, result, i * room, room); });
-      copyElements(w, rows, i * count, result, i * room + before, count);
+      w.ifThen(copied, [&] { copyElements(w, cache, i * capacity, result, i * capacity, capacity); });
+      copyElements(w, rows, i * count, result, i * capacity + before, count);
     });
     return success();
   }

@@ -28,7 +28,7 @@ public:
     batches = shape[0], classes = shape[1], length = shape[2];
     order = {w.scratch(build.scratch, 0, i64, memoryExtent(shape[2])).memref, i64};
     lanes = w.machine.lanes;
-    room = length + lanes;
+    capacity = length + lanes;
     edges = w.scratch(build.scratch, length * 8, w.b.getF32Type(), memoryExtent(edgesOf(shape[2], lanes)));
     most = given(build, op.getMaxOutput(), w.constant(0, i64));
     overlap = given(build, op.getIouThreshold(), w.constant(0, w.b.getF32Type()));
@@ -50,9 +50,9 @@ private:
   onnx::NonMaxSuppressionOp op;
   Type i64;
   Buffer boxes, scores, selected, count, kept, order;
-  Buffer edges; ///< of kept boxes: all lefts, rights, tops, bottoms, in `room` each
+  Buffer edges; ///< of kept boxes: all lefts, rights, tops, bottoms, in `capacity` each
   int64_t lanes = 1;
-  Ix batches, classes, length, room;
+  Ix batches, classes, length, capacity;
   Value most, overlap, threshold; ///< null: every score will do
   Ix line = 0, corner = 0;        ///< where the scores of the class and the boxes of the batch begin
 
@@ -131,18 +131,18 @@ private:
     Value begins = w.compare(arith::CmpIPredicate::eq, remainder(at, lanes), 0);
     w.ifThen(begins, [&] {
       Value nothing = w.constant(0, w.vectorOf(w.b.getF32Type(), lanes));
-      w.store(nothing, edges, at), w.store(nothing, edges, room + at);
+      w.store(nothing, edges, at), w.store(nothing, edges, capacity + at);
     });
     Ix to = at;
     for (const Num &edge : {x.low, x.high, y.low, y.high}) {
       w.store(edge, edges, to);
-      to = to + room;
+      to = to + capacity;
     }
   }
 
   /// Whether a box overlaps any of the vector of kept ones from `first` on.
   Value overlaps(const Extent &ax, const Extent &ay, Ix first) {
-    auto edge = [&](int64_t i) { return number(w.load(edges, room * i + first, lanes)); };
+    auto edge = [&](int64_t i) { return number(w.load(edges, capacity * i + first, lanes)); };
     Extent bx = {edge(0), edge(1)}, by = {edge(2), edge(3)};
     Num width = atMost(ax.high, bx.high) - atLeast(ax.low, bx.low);
     Num height = atMost(ay.high, by.high) - atLeast(ay.low, by.low);

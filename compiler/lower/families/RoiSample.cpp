@@ -72,7 +72,7 @@ private:
   struct Axis {
     Ix length, stride; ///< of the image
     int64_t bins;
-    Size room;
+    Size capacity;
     Buffer begin;                          ///< of each bin's samples, and their end
     Buffer low, high, lowShare, highShare; ///< by sample: offsets and weights of its two pixels
     Value ratio;                           ///< samples of a bin, also those outside; a float
@@ -80,15 +80,15 @@ private:
   Axis rows, columns;
 
   Axis axis(Ix at, const Size &length, int64_t bins, const Size &stride) {
-    Size room = samplesOf(op, length, bins);
-    int64_t extent = memoryExtent(room);
+    Size capacity = samplesOf(op, length, bins);
+    int64_t extent = memoryExtent(capacity);
     Type i64 = w.b.getI64Type();
-    Axis a{length, stride, bins, room, w.scratch(build.scratch, at, i64, bins + 1), {}, {}, {}, {}, {}};
+    Axis a{length, stride, bins, capacity, w.scratch(build.scratch, at, i64, bins + 1), {}, {}, {}, {}, {}};
     at += (bins + 1) * 8;
     for (auto [buffer, type] :
          {std::pair(&a.low, i64), {&a.high, i64}, {&a.lowShare, x.element}, {&a.highShare, x.element}}) {
       *buffer = w.scratch(build.scratch, at, type, extent);
-      at += Ix(room * Size(8));
+      at += Ix(capacity * Size(8));
     }
     return a;
   }
@@ -139,7 +139,7 @@ private:
     Num most = within(each, each.constant(1 << 30));
     auto index = [&](Num x) { return w.ix(within(x, most).to(w.b.getI64Type())); };
     Ix first = index(floor((-1.0 - start) / apart) - 2.0), last = index(ceil((length - start) / apart) + 2.0);
-    return {first, min(last, first + Ix(a.room))};
+    return {first, min(last, first + Ix(a.capacity))};
   }
 
   /// Appends the sample at `at` to the table of n samples, if it lies in the image. Returns how many there are.
@@ -147,7 +147,7 @@ private:
     Num length = number(counted(w, a.length, x.element)), last = length - 1.0;
     Value inside = (at >= at.constant(-1)) & (at <= length) & (length > 0.0);
     if (ratioOf(op) <= 0) { // rounding may tell of more samples than there can be
-      inside = arith::AndIOp::create(w.b, w.loc, inside, w.compare(arith::CmpIPredicate::slt, w.ix(n), Ix(a.room)));
+      inside = arith::AndIOp::create(w.b, w.loc, inside, w.compare(arith::CmpIPredicate::slt, w.ix(n), Ix(a.capacity)));
     }
     w.ifThen(inside, [&] {
       Num x = atMost(atLeast(at, 0.0), last), low = floor(x), high = atMost(low + 1.0, last), share = x - low;

@@ -12,9 +12,10 @@ LogicalResult AppendOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getCache().getType());
   Sizes cache = sizesOf(ranked(getCache())), rows = sizesOf(ranked(getRows()));
   int64_t axis = getAxis();
-  for (auto [i, room, n] : llvm::enumerate(cache, rows)) {
+  for (auto [i, capacity, n] : llvm::enumerate(cache, rows)) {
     Size end = n + (static_cast<int64_t>(i) == axis ? place() : Size(0));
-    if (failed(static_cast<int64_t>(i) == axis ? require(*this, min(room, end), end) : require(*this, room, n))) {
+    if (failed(static_cast<int64_t>(i) == axis ? require(*this, min(capacity, end), end)
+                                               : require(*this, capacity, n))) {
       return emitOpError("has rows that do not fit the cache along axis ") << i;
     }
   }

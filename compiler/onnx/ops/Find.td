@@ -30,7 +30,7 @@ def Onnx_UniqueOp : Onnx_Finder<"Unique", 1, []>, Since<28> {
   let results = (outs AnyTensor:$y, AnyTensor:$first, AnyTensor:$inverse, AnyTensor:$counts, AnyTensor:$count);
 }
 
-// Sizes that a model computes from data. No model can name these ops: graph/AskSizes.cpp makes them.
+// Sizes that a model computes from data. No model can name these ops: graph/ReadSizes.cpp makes them.
 def Onnx_ReadSizeOp : Onnx_CoreFinder<"ReadSize", ["readsThrough"]> {
   let summary = "a number in data that is a size: from 0 to the one size in `sizes`, or without it to 2^40; all else ends the run";
   let arguments = (ins Onnx_Int64s:$x, OptionalAttr<Onnx_SizesAttr>:$sizes);

@@ -259,11 +259,11 @@ static Value formula(ReduceLogSumExpOp, Reduction &r) {
 
 /// The sizes of a result whose axes data names. An axis of size 1 stays what it is either way, unless there are no
 /// others: a bad list must be seen.
-template <typename Op> static LogicalResult askAxes(Op op, Reduction &r, PatternRewriter &rewriter) {
+template <typename Op> static LogicalResult readAxes(Op op, Reduction &r, PatternRewriter &rewriter) {
   auto axes = ranked(op.getAxes());
   Sizes sizes = sizesOf(ranked(op.getData()));
   auto rank = rankOf(op);
-  if (!axes || !isSized(op.getAxes()) || sizes.empty() || !rank || askingIn(op) == Asking::No) {
+  if (!axes || !isSized(op.getAxes()) || sizes.empty() || !rank || sizeReadingIn(op) == SizeReading::No) {
     return failure();
   }
   InData data(op, rewriter);
@@ -300,7 +300,7 @@ template <typename Op> static LogicalResult decomposeReduction(Op op, PatternRew
   Reduction r{Formula(rewriter, op.getLoc()), op.getData(), {}, {}, {}, false, op.getKeepdims() != 0};
   if (axes) {
     r.axes = *axes, r.left = without(sizesOf(type), *axes, false);
-  } else if (failed(askAxes(op, r, rewriter))) {
+  } else if (failed(readAxes(op, r, rewriter))) {
     return failure();
   }
   Value y = formula(op, r);

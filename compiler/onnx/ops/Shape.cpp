@@ -265,7 +265,8 @@ LogicalResult SqueezeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorIm
 /// The axes that data names are of size 1, or the run fails.
 static LogicalResult squeezeByData(SqueezeOp op, PatternRewriter &rewriter) {
   int64_t count = *axesInData(op.getAxes());
-  if (!isSized(op.getX()) || askingIn(op) == Asking::No || count == 0 || count > ranked(op.getX()).getRank()) {
+  if (!isSized(op.getX()) || sizeReadingIn(op) == SizeReading::No || count == 0 ||
+      count > ranked(op.getX()).getRank()) {
     return failure();
   }
   Sizes sizes = sizesOf(ranked(op.getX()));
@@ -338,7 +339,7 @@ LogicalResult UnsqueezeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVector
 /// Each size of the result is 1, or that of one of the operand's axes.
 static LogicalResult unsqueezeByData(UnsqueezeOp op, PatternRewriter &rewriter) {
   auto y = ranked(op.getY());
-  if (!y || !isSized(op.getX()) || askingIn(op) == Asking::No) {
+  if (!y || !isSized(op.getX()) || sizeReadingIn(op) == SizeReading::No) {
     return failure();
   }
   Sizes sizes = sizesOf(ranked(op.getX())), bounds;

@@ -55,8 +55,8 @@ static FailureOr<std::optional<Blocks>> blocksOf(Col2ImOp op) {
     if (!fits(b.image[i], 0) || !fits(b.block[i], 1)) {
       return failure();
     }
-    Size room = b.padded(i) - (b.block[i] - Size(1)) * Size(b.dilations[i]) - Size(1);
-    b.steps.push_back(floorDiv(max(room + Size(b.strides[i]), 0), b.strides[i]));
+    Size space = b.padded(i) - (b.block[i] - Size(1)) * Size(b.dilations[i]) - Size(1);
+    b.steps.push_back(floorDiv(max(space + Size(b.strides[i]), 0), b.strides[i]));
   }
   return std::optional(b);
 }

@@ -1,9 +1,9 @@
-// A shape is asked for number by number: those that are known stay what they are. What a number means to its op (-1 in
+// A shape is read number by number: those that are known stay what they are. What a number means to its op (-1 in
 // a Reshape, negative ends of a Slice) is computed on the tensors, so that what is read is a size.
 //
 // Numbers that their op bounds (the ends of a Slice, the k of a TopK) are found sizes like any other. Without a bound,
 // and where the function may not ask for such, the op stays as it is and is refused later.
-#include "compiler/graph/AskSizes.h"
+#include "compiler/graph/ReadSizes.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -49,37 +49,37 @@ public:
       return ask(loop);
     }
     if (auto top = dyn_cast<onnx::TopKOp>(op)) {
-      return askAlong(top.getAxis());
+      return readAlong(top.getAxis());
     }
     if (auto split = dyn_cast<onnx::SplitOp>(op)) {
-      return askAlong(split.getAxis());
+      return readAlong(split.getAxis());
     }
     if (auto oneHot = dyn_cast<onnx::OneHotOp>(op)) {
       if (!onnx::elementOf(oneHot.getDepth()).isInteger() && mayRead(Size::unknown())) {
         oneHot.getDepthMutable().assign(i64(oneHot.getDepth()));
       }
-      return askList(1);
+      return readList(1);
     }
     if (auto pad = dyn_cast<onnx::PadOp>(op)) {
       return ask(pad);
     }
     if (auto resize = dyn_cast<onnx::ResizeOp>(op)) {
-      return askList(3) || askScales(resize);
+      return readList(3) || readScales(resize);
     }
     if (auto transform = dyn_cast<onnx::DFTOp>(op)) {
-      return askList(1) || askAxis(transform);
+      return readList(1) || readAxis(transform);
     }
     if (auto frames = dyn_cast<onnx::STFTOp>(op)) {
-      bool step = askFrames(1, /*cut=*/true);
-      return askFrames(3, /*cut=*/false) || step;
+      bool step = readFrames(1, /*cut=*/true);
+      return readFrames(3, /*cut=*/false) || step;
     }
     if (isa<onnx::Col2ImOp>(op)) {
-      bool image = askList(1);
-      return askList(2) || image; // of blocks: bounds of their own would multiply to far too much memory
+      bool image = readList(1);
+      return readList(2) || image; // of blocks: bounds of their own would multiply to far too much memory
     }
-    return isa<onnx::ConstantOfShapeOp>(op) ? askList(0)
-           : isa<onnx::TileOp>(op)          ? askList(1)
-           : isa<onnx::MaxUnpoolOp>(op)     ? askList(2)
+    return isa<onnx::ConstantOfShapeOp>(op) ? readList(0)
+           : isa<onnx::TileOp>(op)          ? readList(1)
+           : isa<onnx::MaxUnpoolOp>(op)     ? readList(2)
                                             : false;
   }
 
@@ -90,7 +90,7 @@ private:
   }
 
   /// An operand all of whose elements are sizes as they are.
-  bool askList(unsigned operand, const Size &bound = Size::unknown()) {
+  bool readList(unsigned operand, const Size &bound = Size::unknown()) {
     Value list = op->getOperand(operand);
     auto length = lengthOf(list);
     if (!length || !mayRead(bound)) {
@@ -164,12 +164,12 @@ private:
   }
 
   /// Scales that data tells stay what they are beside the sizes that follow from them.
-  bool askScales(onnx::ResizeOp resize) {
+  bool readScales(onnx::ResizeOp resize) {
     Value scales = resize.getScales();
     auto type = onnx::ranked(resize.getData()), sizes = onnx::ranked(resize.getSizes());
-    bool asks = onnx::present(scales) && onnx::isStatic(scales) && !onnx::floatsOf(scales) &&
-                onnx::isSized(resize.getData()) && mayRead(Size::unknown());
-    if (!asks || (sizes && sizes.getNumElements() != 0)) {
+    bool inData = onnx::present(scales) && onnx::isStatic(scales) && !onnx::floatsOf(scales) &&
+                  onnx::isSized(resize.getData()) && mayRead(Size::unknown());
+    if (!inData || (sizes && sizes.getNumElements() != 0)) {
       return false;
     }
     auto all = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
@@ -197,7 +197,7 @@ private:
   }
 
   /// Which axis is transformed is one of a few: a branch for each.
-  bool askAxis(onnx::DFTOp transform) {
+  bool readAxis(onnx::DFTOp transform) {
     auto type = onnx::ranked(transform.getX());
     if (lengthOf(transform.getAxis()) != 1 || !onnx::isSized(transform.getX()) || type.getRank() < 2) {
       return false;
@@ -233,7 +233,7 @@ private:
   }
 
   /// The step or length of STFT's frames: 1 at least; a step (`cut`) beyond the signal's end makes no difference.
-  bool askFrames(unsigned operand, bool cut) {
+  bool readFrames(unsigned operand, bool cut) {
     Value number = op->getOperand(operand);
     auto signal = onnx::ranked(op->getOperand(0));
     if (lengthOf(number) != 1 || !onnx::isSized(op->getOperand(0)) || signal.getRank() != 3) {
@@ -247,15 +247,15 @@ private:
   }
 
   /// Operand 1 says how much of an axis of operand 0 a result has.
-  bool askAlong(int64_t given) {
+  bool readAlong(int64_t given) {
     auto data = onnx::ranked(op->getOperand(0));
     auto axis = data ? onnx::normalAxis(given, data.getRank()) : std::nullopt;
     Size bound = axis ? onnx::sizeOf(data, *axis) : Size::unknown();
-    return !bound.isUnknown() && askList(1, bound);
+    return !bound.isUnknown() && readList(1, bound);
   }
 
   bool ask(onnx::RangeOp range) {
-    if (asking != onnx::Asking::Any || !llvm::all_of(range->getOperands(), [](Value v) {
+    if (reading != onnx::SizeReading::Any || !llvm::all_of(range->getOperands(), [](Value v) {
           return onnx::isStatic(v) && onnx::ranked(v).getNumElements() == 1;
         })) {
       return false;
@@ -383,7 +383,7 @@ private:
         (onnx::sizesIn(slice.getStarts()) && onnx::sizesIn(slice.getEnds())) ||
         (axes && static_cast<int64_t>(axes->size()) != *starts) ||
         (steps && llvm::any_of(*steps, [](int64_t step) { return step <= 0; }))) {
-      return askAny(slice);
+      return readAny(slice);
     }
     Sizes dims;
     for (int64_t i = 0; i < *starts; ++i) {
@@ -395,7 +395,7 @@ private:
     }
     for (unsigned operand : {1, 2}) {
       if (!onnx::sizesIn(op->getOperand(operand))) {
-        askEnds(operand, dims);
+        readEnds(operand, dims);
       }
     }
     return true;
@@ -406,7 +406,7 @@ private:
   }
 
   /// With steps or axes that data tells, or steps backwards: rows picked by their numbers, axis by axis.
-  bool askAny(onnx::SliceOp slice) {
+  bool readAny(onnx::SliceOp slice) {
     auto starts = onnx::ranked(slice.getStarts()), type = onnx::ranked(slice.getData());
     if (!onnx::isSized(slice.getData()) || !starts || !onnx::isSized(slice.getStarts()) || type.getRank() == 0) {
       return false;
@@ -461,7 +461,7 @@ private:
     slice->erase();
   }
 
-  void askEnds(unsigned operand, ArrayRef<Size> dims) {
+  void readEnds(unsigned operand, ArrayRef<Size> dims) {
     Value list = op->getOperand(operand);
     Sizes sizes;
     for (auto [i, d] : llvm::enumerate(dims)) {
@@ -480,10 +480,10 @@ private:
 
 } // namespace
 
-LogicalResult askSizes(Operation *op, PatternRewriter &rewriter) {
+LogicalResult readSizes(Operation *op, PatternRewriter &rewriter) {
   bool unknown =
       llvm::any_of(op->getResults(), [](Value v) { return isa<TensorType>(v.getType()) && !onnx::isSized(v); });
-  if (!unknown || onnx::askingIn(op) == onnx::Asking::No) {
+  if (!unknown || onnx::sizeReadingIn(op) == onnx::SizeReading::No) {
     return failure();
   }
   return success(Asker(op, rewriter).ask());
