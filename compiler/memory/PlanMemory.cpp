@@ -118,7 +118,10 @@ private:
     bytes = ask ? support::Size(0) : bytes;
     sizes.push_back(bytes);
     auto some = [&](StringRef name) { return std::optional(boundsOf(name).most.value_or(someSize)); };
-    b.bytes = std::max<int64_t>(0, largest(bytes).value_or(bytes.evaluate(some).value_or(0)));
+    // Without a bound the bytes only tell which of two buffers is the larger one.
+    constexpr int64_t muchMemory = int64_t(1) << 32;
+    int64_t guess = std::min(bytes.evaluate(some).value_or(muchMemory), muchMemory);
+    b.bytes = std::max<int64_t>(0, largest(bytes).value_or(guess));
     b.firstUse = b.lastUse = step;
     plan.buffers.push_back(b);
     plan.names.push_back(std::move(name));
