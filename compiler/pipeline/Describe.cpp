@@ -70,6 +70,8 @@ static void nameFound(plan::ModelInfo &info, const support::Bounds &bounds) {
       dim = support::Size::symbol(known->name);
     }
     output.bytes = output.bytes.bounded(bounds);
+    // Of a product nothing may be known although each axis has a bound: memory::planMemory goes by the bytes.
+    output.isAllocated |= output.bytes.isUnknown();
   }
 }
 
