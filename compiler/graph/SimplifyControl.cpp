@@ -133,7 +133,8 @@ static bool takeIn(onnx::IfOp op, PatternRewriter &rewriter) {
 /// Takes the branch for sizes that are equal; a run in which they are not is refused.
 static Visit requireEqual(onnx::IfOp op, PatternRewriter &rewriter) {
   auto [sizes, then] = *onnx::equalityOf(op.getCondition());
-  onnx::addCheck(checksOwner(op->getBlock()), {{sizes.first, sizes.second}, onnx::nodeOf(op.getLoc())});
+  onnx::addCheck(checksOwner(op->getBlock()), {{sizes.first, sizes.second}, onnx::nodeOf(op.getLoc())},
+                 onnx::inheritedName);
   return takeBranch(op, then, rewriter);
 }
 
