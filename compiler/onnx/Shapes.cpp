@@ -270,7 +270,8 @@ std::optional<Sizes> broadcast(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b
 }
 
 Size strideFactor(const Size &axis, const Size &to) {
-  if (axis.repeats()) {
+  bool isSame = axis == to && !axis.isNumber(); // of at most one element, too: a builder may make it one with others
+  if (axis.repeats() && !isSame) {
     return 0;
   }
   return axis == to || !axis.mayBeOne() ? Size(1) : min(Size(1), axis - 1);
