@@ -23,8 +23,18 @@ std::optional<Symbol> boundedSymbol(const Size &fact) {
   return bounded;
 }
 
+/// The node of these sizes, if there has been one: what else is in it takes long to compute.
+static const FactsNode *knownFacts(llvm::ArrayRef<Size> sizes) {
+  llvm::FoldingSetNodeID id;
+  FactsNode::profile(id, sizes);
+  Nodes &nodes = Nodes::all();
+  std::lock_guard lock(nodes.mutex);
+  void *place;
+  return nodes.facts.FindNodeOrInsertPos(id, place);
+}
+
 Facts::Facts(llvm::ArrayRef<Size> sizes) {
-  if (sizes.empty()) {
+  if (sizes.empty() || (node = knownFacts(sizes))) {
     return;
   }
   Sizes others;
