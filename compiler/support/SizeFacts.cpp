@@ -23,32 +23,18 @@ std::optional<Symbol> boundedSymbol(const Size &fact) {
   return bounded;
 }
 
-/// The node of these sizes, if there has been one: what else is in it takes long to compute.
-static const FactsNode *knownFacts(llvm::ArrayRef<Size> sizes) {
-  llvm::FoldingSetNodeID id;
-  FactsNode::profile(id, sizes);
-  Nodes &nodes = Nodes::all();
-  std::lock_guard lock(nodes.mutex);
-  void *place;
-  return nodes.facts.FindNodeOrInsertPos(id, place);
-}
-
 Facts::Facts(llvm::ArrayRef<Size> sizes) {
-  if (sizes.empty() || (node = knownFacts(sizes))) {
+  if (sizes.empty()) {
     return;
-  }
-  Sizes others;
-  Bounds bounds;
-  for (const Size &fact : sizes) {
-    std::optional<Symbol> symbol = boundedSymbol(fact);
-    if (!symbol || !bounds.try_emplace(*symbol, fact + *symbol).second) {
-      others.push_back(fact);
-    }
   }
   auto fill = [&](FactsNode &made) {
     made.all.assign(sizes.begin(), sizes.end());
-    made.others = std::move(others);
-    made.bounds = std::move(bounds);
+    for (const Size &fact : sizes) {
+      std::optional<Symbol> symbol = boundedSymbol(fact);
+      if (!symbol || !made.bounds.try_emplace(*symbol, fact + *symbol).second) {
+        made.others.push_back(fact);
+      }
+    }
   };
   node = unique<FactsNode>(Nodes::all().facts, fill, sizes);
 }

@@ -5,6 +5,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include <memory>
 #include <mutex>
 
 namespace ingot::support {
@@ -48,20 +49,26 @@ struct Nodes {
   }
 };
 
-/// The node that equals the one described, which `fill` completes where it is new.
+/// The node that equals the one described. A new one is completed by `fill`, outside of the lock: it may take long, and
+/// ask for other nodes.
 template <typename Node, typename... Key>
 const Node *unique(llvm::FoldingSet<Node> &all, llvm::function_ref<void(Node &)> fill, const Key &...key) {
   llvm::FoldingSetNodeID id;
   Node::profile(id, key...);
-  std::lock_guard lock(Nodes::all().mutex);
+  std::unique_lock lock(Nodes::all().mutex);
   void *place;
   if (const Node *known = all.FindNodeOrInsertPos(id, place)) {
     return known;
   }
-  auto *made = new Node;
+  lock.unlock();
+  auto made = std::make_unique<Node>();
   fill(*made);
-  all.InsertNode(made, place);
-  return made;
+  lock.lock();
+  if (const Node *known = all.FindNodeOrInsertPos(id, place)) { // another thread was faster
+    return known;
+  }
+  all.InsertNode(made.get(), place);
+  return made.release();
 }
 
 /// "div", "min" ...
