@@ -20,6 +20,7 @@
 #include "compiler/onnx/ops/Signal.h"
 #include "compiler/onnx/ops/Spread.h"
 #include "compiler/onnx/ops/TopK.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using ingot::onnx::Size;
@@ -28,59 +29,35 @@ using ingot::onnx::Sizes;
 namespace ingot::graph {
 namespace {
 
-class Asker : onnx::InData {
+class Reader : onnx::InData {
 public:
   using InData::InData;
 
-  bool ask() {
-    if (auto range = dyn_cast<onnx::RangeOp>(op)) {
-      return ask(range);
-    }
-    if (auto expand = dyn_cast<onnx::ExpandOp>(op)) {
-      return ask(expand);
-    }
-    if (auto reshape = dyn_cast<onnx::ReshapeOp>(op)) {
-      return ask(reshape);
-    }
-    if (auto slice = dyn_cast<onnx::SliceOp>(op)) {
-      return ask(slice);
-    }
-    if (auto loop = dyn_cast<onnx::LoopOp>(op)) {
-      return ask(loop);
-    }
-    if (auto top = dyn_cast<onnx::TopKOp>(op)) {
-      return readAlong(top.getAxis());
-    }
-    if (auto split = dyn_cast<onnx::SplitOp>(op)) {
-      return readAlong(split.getAxis());
-    }
-    if (auto oneHot = dyn_cast<onnx::OneHotOp>(op)) {
-      if (!onnx::elementOf(oneHot.getDepth()).isInteger() && mayRead(Size::unknown())) {
-        oneHot.getDepthMutable().assign(i64(oneHot.getDepth()));
-      }
-      return readList(1);
-    }
-    if (auto pad = dyn_cast<onnx::PadOp>(op)) {
-      return ask(pad);
-    }
-    if (auto resize = dyn_cast<onnx::ResizeOp>(op)) {
-      return readList(3) || readScales(resize);
-    }
-    if (auto transform = dyn_cast<onnx::DFTOp>(op)) {
-      return readList(1) || readAxis(transform);
-    }
-    if (auto frames = dyn_cast<onnx::STFTOp>(op)) {
-      bool step = readFrames(1, /*cut=*/true);
-      return readFrames(3, /*cut=*/false) || step;
-    }
-    if (isa<onnx::Col2ImOp>(op)) {
-      bool image = readList(1);
-      return readList(2) || image; // of blocks: bounds of their own would multiply to far too much memory
-    }
-    return isa<onnx::ConstantOfShapeOp>(op) ? readList(0)
-           : isa<onnx::TileOp>(op)          ? readList(1)
-           : isa<onnx::MaxUnpoolOp>(op)     ? readList(2)
-                                            : false;
+  bool run() {
+    using namespace onnx;
+    return TypeSwitch<Operation *, bool>(op)
+        .Case<RangeOp, ExpandOp, ReshapeOp, SliceOp, LoopOp, PadOp>([&](auto reads) { return readFor(reads); })
+        .Case<TopKOp, SplitOp>([&](auto along) { return readAlong(along.getAxis()); })
+        .Case<OneHotOp>([&](auto oneHot) {
+          if (!elementOf(oneHot.getDepth()).isInteger() && mayRead(Size::unknown())) {
+            oneHot.getDepthMutable().assign(i64(oneHot.getDepth()));
+          }
+          return readList(1);
+        })
+        .Case<ResizeOp>([&](auto resize) { return readList(3) || readScales(resize); })
+        .Case<DFTOp>([&](auto transform) { return readList(1) || readAxis(transform); })
+        .Case<STFTOp>([&](auto) {
+          bool step = readFrames(1, /*cut=*/true);
+          return readFrames(3, /*cut=*/false) || step;
+        })
+        .Case<Col2ImOp>([&](auto) {
+          bool image = readList(1);
+          return readList(2) || image; // of blocks: bounds of their own would multiply to far too much memory
+        })
+        .Case<ConstantOfShapeOp>([&](auto) { return readList(0); })
+        .Case<TileOp>([&](auto) { return readList(1); })
+        .Case<MaxUnpoolOp>([&](auto) { return readList(2); })
+        .Default(false);
   }
 
 private:
@@ -108,7 +85,7 @@ private:
   }
 
   /// A pad is what is put there less what is taken away: both are sizes.
-  bool ask(onnx::PadOp pad) {
+  bool readFor(onnx::PadOp pad) {
     auto type = onnx::ranked(pad.getData()), given = onnx::ranked(pad.getPads()), axes = onnx::ranked(pad.getAxes());
     auto known = onnx::integersOf(pad.getAxes());
     if ((onnx::sizesIn(pad.getPads()) && (!axes || known)) || !onnx::isSized(pad.getData()) || !given ||
@@ -254,7 +231,7 @@ private:
     return !bound.isUnknown() && readList(1, bound);
   }
 
-  bool ask(onnx::RangeOp range) {
+  bool readFor(onnx::RangeOp range) {
     if (reading != onnx::SizeReading::Any || !llvm::all_of(range->getOperands(), [](Value v) {
           return onnx::isStatic(v) && onnx::ranked(v).getNumElements() == 1;
         })) {
@@ -272,7 +249,7 @@ private:
   }
 
   /// 1 leaves an axis as it is; beside an axis that is not 1 nothing else may stand but its size.
-  bool ask(onnx::ExpandOp expand) {
+  bool readFor(onnx::ExpandOp expand) {
     Value list = expand.getShape();
     auto length = lengthOf(list);
     if (!length || !onnx::isSized(expand.getData())) {
@@ -301,7 +278,7 @@ private:
   }
 
   /// The loop's trip count is a size, where no condition can end it earlier.
-  bool ask(onnx::LoopOp loop) {
+  bool readFor(onnx::LoopOp loop) {
     bool goesOn = loop.continues().get() == loop.enters() || onnx::splatOf(loop.continues().get()) == 1;
     bool enters = !onnx::present(loop.getCondition()) || onnx::splatOf(loop.getCondition()) == 1;
     auto length = lengthOf(loop.getTrips());
@@ -317,7 +294,7 @@ private:
 
   // Reshape: 0 copies the operand's size, -1 is what is left.
 
-  bool ask(onnx::ReshapeOp reshape) {
+  bool readFor(onnx::ReshapeOp reshape) {
     Value list = reshape.getShape();
     auto length = lengthOf(list);
     if (!length || !onnx::isSized(reshape.getX())) {
@@ -374,7 +351,7 @@ private:
 
   // Slice: what is negative counts from the end; all is cut to the axis.
 
-  bool ask(onnx::SliceOp slice) {
+  bool readFor(onnx::SliceOp slice) {
     auto data = onnx::ranked(slice.getData());
     auto starts = lengthIn(slice.getStarts()), ends = lengthIn(slice.getEnds());
     auto axes = onnx::integersOf(slice.getAxes()), steps = onnx::integersOf(slice.getSteps());
@@ -486,7 +463,7 @@ LogicalResult readSizes(Operation *op, PatternRewriter &rewriter) {
   if (!unknown || onnx::sizeReadingIn(op) == onnx::SizeReading::No) {
     return failure();
   }
-  return success(Asker(op, rewriter).ask());
+  return success(Reader(op, rewriter).run());
 }
 
 } // namespace ingot::graph

@@ -158,7 +158,7 @@ static bool isOneElement(Value v) {
   return !type || llvm::all_of(sizesOf(type), [](const Size &s) { return s.isUnknown() || s.is(1); });
 }
 
-// If.
+// What If and Loop find for the run they find even where nothing reads their results.
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 static void addFindersEffect(Operation *op, Effects &effects) {
@@ -166,8 +166,11 @@ static void addFindersEffect(Operation *op, Effects &effects) {
     effects.emplace_back(MemoryEffects::Write::get());
   }
 }
+
 void IfOp::getEffects(Effects &effects) { addFindersEffect(*this, effects); }
 void LoopOp::getEffects(Effects &effects) { addFindersEffect(*this, effects); }
+
+// If.
 
 LogicalResult IfOp::verify() {
   for (Region &region : getOperation()->getRegions()) {

@@ -119,7 +119,7 @@ public:
   Value transposed() {
     Sizes from = sizesOf(ranked(x)), one(from.begin(), from.begin() + 2), spread = one, none, between, before, after;
     for (size_t i = 0; i < window.rank(); ++i) {
-      const Size &n = from[i + 2], &last = (window.taps[i] - 1) * Size(window.dilations[i]);
+      Size n = from[i + 2], last = (window.taps[i] - 1) * Size(window.dilations[i]);
       Size stride = window.strides[i];
       one.append({n, 1}), none.append({0, 0}), between.append({0, stride - 1}), spread.push_back(n * stride);
       before.push_back(last - window.before[i]);
