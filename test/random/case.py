@@ -47,7 +47,7 @@ class Case:
         self.zero = self.rng.random() < 0.05  # whether sizes may be zero
         self.nodes, self.inputs, self.constants, self.values, self.used = [], [], [], {}, set()
         self.extra, self.batched, self.computed = set(), [], False  # outputs that are read, too; inputs whose first axis is the batch
-        self.finds, self.of_lengths = False, random.Random(f"{seed}/{index}/lengths")  # whether sizes are in data
+        self.finds, self.lists, self.of_lengths = False, set(), random.Random(f"{seed}/{index}/lengths")  # whether sizes are in data, and in which
 
     # Random choices ------------------------------------------------------------------------------------------------------------------
     def chance(self, probability):
@@ -124,7 +124,10 @@ class Case:
         """An operand that says how large a result is: a constant, or data; not every operator behind it takes such a size."""
         data = constant is None and self.opset >= 10 and self.of_lengths.random() < 0.3
         self.finds |= data
-        return self.tensor(np.array(values, dtype), constant=not data)
+        made = self.tensor(np.array(values, dtype), constant=not data)
+        if data:
+            self.lists.add(made.name)
+        return made
 
     def batch_input(self, shape=None, array=None):
         """An input whose first axis is the batch."""
@@ -151,18 +154,17 @@ class Case:
         self.used.update(operands)
         present = [name for name in names if name]
         exact = exact and all(value.exact for value in inputs if value)
-        for name, array in zip(present, evaluate(*self.alone(present, set(operands) - {""}))):
+        for name, array in zip(present, evaluate(*self.alone())):
             self.values[name] = Value(name, np.asarray(array), exact)
         return [self.values[name] for name in present]
 
-    def alone(self, outputs, operands):
+    def alone(self):
         """The newest node as a model of its own, and what to feed it: an evaluator that declines it leaves the others of the case to the other."""
         constants = {name for node in self.nodes if node.op_type == "Constant" for name in node.output} | set(self.constants)
-        infos = {name: helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(self.values[name].dtype), self.values[name].shape) for name in operands}
-        graph = helper.make_graph(
-            [self.nodes[-1]], "alone", [infos[name] for name in sorted(operands - constants)], [helper.make_empty_tensor_value_info(name) for name in outputs],
-            [numpy_helper.from_array(self.values[name].array, name) for name in sorted(operands & constants)])
-        return self.finished(graph), {name: self.values[name].array for name in operands - constants}
+        feeds, known = {}, {}
+        for name in set(self.nodes[-1].input) - {""}:
+            (known if name in constants else feeds)[name] = self.values[name].array
+        return self.finished(graph_of(self.nodes[-1], feeds, known)), feeds
 
     def feeds(self):
         return {name: self.values[name].array for name in self.inputs}
@@ -208,16 +210,22 @@ def evaluate(model, feeds):
     raise Skip(f"{model.graph.node[-1].op_type}: {' / '.join(failures)}")
 
 
+def graph_of(node, feeds, constants):
+    """A graph of one node, of all of its outputs."""
+    infos = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape) for name, array in sorted(feeds.items())]
+    outputs = [helper.make_empty_tensor_value_info(name) for name in node.output if name]
+    return helper.make_graph([node], "alone", infos, outputs, [numpy_helper.from_array(array, name) for name, array in sorted(constants.items())])
+
+
 def node_by_node(model, feeds):
     """Each node as a model of its own: what ONNX Runtime declines of it goes to the reference evaluator, and nothing else does."""
-    values = {"": None, **{tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}, **feeds}
+    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    values = {**constants, **feeds}
     for node in model.graph.node:
-        operands = {name: values[name] for name in dict.fromkeys(node.input) if name}
-        infos = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape) for name, array in operands.items()]
-        outputs = [name for name in node.output if name]
-        alone = onnx.ModelProto.FromString(model.SerializeToString())
-        alone.graph.CopyFrom(helper.make_graph([node], "alone", infos, [helper.make_empty_tensor_value_info(name) for name in outputs]))
-        values.update(zip(outputs, map(np.asarray, evaluate(alone, operands))))
+        operands = {name: values[name] for name in node.input if name and name not in constants}
+        graph = graph_of(node, operands, {name: constants[name] for name in node.input if name in constants})
+        alone = helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
+        values.update(zip((name for name in node.output if name), map(np.asarray, evaluate(alone, operands))))
     return [values[output.name] for output in model.graph.output]
 
 

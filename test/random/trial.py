@@ -20,7 +20,7 @@ import numpy as np
 import onnxruntime
 from open_model import OpenModel, Refused, Status, in_pieces
 
-from case import Skip, by_onnxruntime, by_reference, evaluate
+from case import by_onnxruntime, by_reference, evaluate
 
 BAD = ("wrong", "bug", "crash", "timeout", "error")  # verdicts that somebody must look at
 
@@ -119,15 +119,10 @@ class Reference:
             return self.computed(feeds)
 
     def computed(self, feeds):
-        try:
-            if any(not array.size for array in feeds.values()):
-                return evaluate(self.model, feeds)
-            return self.run(feeds)
-        except Exception:  # each has failures of many classes
-            try:
-                return evaluate(self.model, feeds)
-            except Skip:
-                return None
+        if is_empty(feeds):  # what the reference evaluator refuses of it ONNX Runtime may compute: it leaves out of a Concat, reads and reduces what has no elements as it likes
+            return tried(by_reference, self.model, feeds)
+        wanted = tried(self.run, feeds)
+        return tried(evaluate, self.model, feeds) if wanted is None else wanted
 
     def run(self, feeds):
         if self.session is None:
@@ -175,13 +170,10 @@ def compare(model, reference, feeds, got, wanted):
     if text is None:
         return "pass", ""
     for other in (by_reference, by_onnxruntime):
-        try:
-            with elsewhere():
-                again = other(model, feeds)
-            if first_difference(got, [np.asarray(want) for want in again]) is None:
-                return "disputed", text
-        except Exception:  # each has failures of many classes
-            pass
+        with elsewhere():
+            again = tried(other, model, feeds)
+        if again is not None and first_difference(got, [np.asarray(want) for want in again]) is None:
+            return "disputed", text
     return ("trembles" if trembles(reference, feeds, got, wanted) else "wrong"), text
 
 
@@ -198,15 +190,21 @@ def refusal(refused):
     return {1: "refused", 2: "bug", -14: "timeout", -9: "timeout"}.get(code, "crash"), text
 
 
+def is_empty(feeds):
+    return any(not array.size for array in feeds.values())
+
+
+def tried(evaluator, *arguments):
+    """What an evaluator says, or None when it fails; each has failures of many classes."""
+    try:
+        return evaluator(*arguments)
+    except Exception:
+        return None
+
+
 def is_undefined(model, feeds):
     """Whether the results are nobody's to tell: each evaluator has an opinion on windows over nothing but padding, on the mean of nothing, and on where it is largest."""
-    empty = any(not array.size for array in feeds.values())
-    if empty:  # what the reference evaluator refuses ONNX Runtime may compute: it leaves out of a Concat, reads and reduces what has no elements as it likes
-        try:
-            by_reference(model, feeds)
-        except Exception:  # each evaluator has failures of many classes
-            return True
-    return empty and any("Pool" in node.op_type or node.op_type in ("ReduceMean", "ArgMax", "ArgMin") for node in model.graph.node)
+    return is_empty(feeds) and any("Pool" in node.op_type or node.op_type in ("ReduceMean", "ArgMax", "ArgMin") for node in model.graph.node)
 
 
 def trial(ingot, model, runs, target=None, flags=()):
