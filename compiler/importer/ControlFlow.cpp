@@ -102,6 +102,15 @@ bool Importer::finishControl(const Node &node, Operation *op) {
 
 // If.
 
+/// What is in a block that is given up is no value that other nodes can have, whatever its name.
+void Importer::forgetValuesOf(Block &block) {
+  for (auto &value : values) {
+    if (value.second && block.getParent()->isAncestor(value.second.getParentRegion())) {
+      value.second = {};
+    }
+  }
+}
+
 void Importer::branch(const Subgraph &graph, Block &block, Problems &found) {
   Problems *outer = std::exchange(problems, &found);
   OpBuilder::InsertionGuard guard(builder);
@@ -111,6 +120,7 @@ void Importer::branch(const Subgraph &graph, Block &block, Problems &found) {
   if (outputs && found.empty()) {
     onnx::YieldOp::create(builder, builder.getUnknownLoc(), *outputs);
   } else {
+    forgetValuesOf(block);
     onnx::failInstead(block, found.empty() ? "a value around it cannot be computed" : found.first());
   }
 }

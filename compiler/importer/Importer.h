@@ -60,6 +60,7 @@ private:
   void control(const Node &node);
   Values makeIf(const Node &node);
   void branch(const Subgraph &graph, mlir::Block &block, Problems &found);
+  void forgetValuesOf(mlir::Block &block);
   Values makeLoop(const Node &node);
   Values makeScan(const Node &node);
   bool scanAttributes(const Node &node, Scan &scan);

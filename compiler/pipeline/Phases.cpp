@@ -59,6 +59,18 @@ static LogicalResult simplify(State &s, Body &body, Result &) {
 
 static LogicalResult simplifyEach(State &s) { return simplifyBodies(s, simplify); }
 
+/// Bounds that leave no size are a mistake of who gave them.
+static LogicalResult refuseEmptyBounds(func::FuncOp function, const plan::ModelInfo &info) {
+  for (const plan::SymbolInfo &symbol : info.symbols) {
+    if (symbol.most >= 0 && symbol.least > symbol.most) {
+      return emitError(function.getLoc())
+             << "no run can choose a size for '" << symbol.name << "': it is at least " << symbol.least
+             << " and at most " << symbol.most << ", bounded by " << symbol.boundedBy;
+    }
+  }
+  return success();
+}
+
 static LogicalResult fuse(State &s, Body &body, Result &tells) {
   func::FuncOp function = body.function();
   if (failed(fusion::fuse(function, s.options.accuracy == "strict")) || failed(graph::simplify(function))) {
@@ -67,7 +79,7 @@ static LogicalResult fuse(State &s, Body &body, Result &tells) {
   graph::eliminateCommon(function);
   plan::ModelInfo &info = body.info;
   describe(function, info);
-  if (failed(tellBodies(s, body))) {
+  if (failed(refuseEmptyBounds(function, info)) || failed(tellBodies(s, body))) {
     return failure();
   }
   for (const plan::SymbolInfo &symbol : info.symbols) {

@@ -22,12 +22,14 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace ingot::support {
 
 namespace detail {
 struct SymbolNode;
 struct Factor;
+struct Term;
 struct Sum;
 struct FactsNode;
 } // namespace detail
@@ -81,8 +83,7 @@ enum class Call : uint8_t {
 class Size;
 class Polynomial;
 class Facts;
-/// What found sizes cannot exceed, by symbol.
-using Bounds = std::map<Symbol, Size>;
+struct Bounds;
 using Sizes = llvm::SmallVector<Size, 4>;
 
 class Size {
@@ -188,6 +189,7 @@ private:
   bool provably(int64_t n) const; ///< by the signs of its terms
   std::optional<int64_t> most() const;
   Size least(const Bounds &bounds) const;
+  static Size productBounded(const detail::Term &term, const Bounds &bounds);
   static Size factorBounded(const detail::Factor &factor, const Bounds &bounds, bool alone);
   bool provablyThroughMin(int64_t n, unsigned depth) const;
   bool provablyThroughDiv(int64_t n, unsigned depth) const;
@@ -257,13 +259,20 @@ template <typename T> T Size::compute(const Arithmetic<T> &in) const {
 
 /// Sizes that are known not to be negative: bounds that the user gives ("8-batch"), that the model implies and a run
 /// checks, or those of found sizes ("BOUND-$3"). A handle, as cheap as a Size.
+/// What found sizes cannot exceed, by symbol.
+struct Bounds : std::map<Symbol, Size> {
+  std::vector<std::pair<Size, Size>> products; ///< of found sizes ($1*$2), and what they cannot exceed
+
+  bool empty() const { return map::empty() && products.empty(); }
+};
+
 class Facts {
 public:
   Facts() = default; ///< nothing is known
   explicit Facts(llvm::ArrayRef<Size> sizes);
 
   llvm::ArrayRef<Size> sizes() const;
-  /// What facts of the form "BOUND-$3" say; the first one of each symbol.
+  /// What facts of the form "BOUND-$3" say, the first one of each symbol, and those of the form "BOUND-$1*$2".
   const Bounds &bounds() const;
   Facts with(llvm::ArrayRef<Size> more) const;
 
@@ -275,8 +284,8 @@ private:
 /// The symbol that a fact bounds, $3 of "BOUND-$3"; nothing: it is none of a found size.
 std::optional<Symbol> boundedSymbol(const Size &fact);
 
-/// What `a == b` says about the operands of a min or max that one of them is, or about a broadcast: sizes that are then
-/// not negative.
+/// What `a == b` says about the operands of a min or max that one of them is, about a broadcast, or about a product of
+/// found sizes: sizes that are then not negative.
 Sizes implied(const Size &a, const Size &b);
 
 /// Whether all are the same.

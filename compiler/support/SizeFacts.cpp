@@ -23,6 +23,22 @@ std::optional<Symbol> boundedSymbol(const Size &fact) {
   return bounded;
 }
 
+/// $1*$2: nothing but found sizes.
+static bool isFoundProduct(const Term &term) {
+  return term.factors.size() > 1 && llvm::all_of(term.factors, [](const Factor *f) { return f->symbol && f->isFound; });
+}
+
+/// The product that a fact bounds, $1*$2 of "BOUND-$1*$2"; 0: it bounds none.
+static Size boundedProduct(const Size &fact) {
+  for (const Term &term : Polynomial(fact).terms) {
+    Size product = Polynomial::of({term.factors, 1});
+    if (term.coefficient == -1 && isFoundProduct(term) && !(fact + product).isFound()) {
+      return product;
+    }
+  }
+  return 0;
+}
+
 Facts::Facts(llvm::ArrayRef<Size> sizes) {
   if (sizes.empty()) {
     return;
@@ -31,7 +47,9 @@ Facts::Facts(llvm::ArrayRef<Size> sizes) {
     made.all.assign(sizes.begin(), sizes.end());
     for (const Size &fact : sizes) {
       std::optional<Symbol> symbol = boundedSymbol(fact);
-      if (!symbol || !made.bounds.try_emplace(*symbol, fact + *symbol).second) {
+      if (Size product = boundedProduct(fact); !product.is(0)) {
+        made.bounds.products.emplace_back(product, fact + product);
+      } else if (!symbol || !made.bounds.try_emplace(*symbol, fact + *symbol).second) {
         made.others.push_back(fact);
       }
     }
@@ -173,6 +191,26 @@ Size Size::factorBounded(const Factor &f, const Bounds &bounds, bool alone) {
   return max(a, b);
 }
 
+/// bounded() of a product with a positive coefficient.
+Size Size::productBounded(const Term &term, const Bounds &bounds) {
+  Size most = term.coefficient;
+  llvm::SmallVector<const Factor *, 4> left(term.factors.begin(), term.factors.end());
+  for (const auto &[product, bound] : bounds.products) {
+    detail::Factors known = Polynomial(product).terms.front().factors;
+    auto inOrder = [](const Factor *a, const Factor *b) { return before(a, b); };
+    if (std::includes(left.begin(), left.end(), known.begin(), known.end(), inOrder)) {
+      for (const Factor *f : known) {
+        left.erase(llvm::find(left, f));
+      }
+      most = most * bound;
+    }
+  }
+  for (const Factor *f : left) {
+    most = most * factorBounded(*f, bounds, term.factors.size() == 1);
+  }
+  return most;
+}
+
 Size Size::bounded(const Bounds &bounds) const {
   if (!isFound()) {
     return *this;
@@ -188,11 +226,7 @@ Size Size::bounded(const Bounds &bounds) const {
       result = result + (term.provably(0) ? Size(0) : unknown());
       continue;
     }
-    Size most = each.coefficient;
-    for (const Factor *f : each.factors) {
-      most = most * factorBounded(*f, bounds, each.factors.size() == 1);
-    }
-    result = result + most;
+    result = result + productBounded(each, bounds);
   }
   return result;
 }
@@ -221,6 +255,11 @@ Sizes implied(const Size &a, const Size &b) {
   Sizes facts;
   a.collectImplied(b, std::nullopt, facts);
   b.collectImplied(a, std::nullopt, facts);
+  for (const Size &fact : {a - b, b - a}) {
+    if (!boundedProduct(fact).is(0)) {
+      facts.push_back(fact);
+    }
+  }
   return facts;
 }
 

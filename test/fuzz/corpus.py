@@ -1,7 +1,7 @@
 """The corpus that fuzzing begins with: corpus.py OUT [--bytes 4096]
 
 OUT/models gets ONNX's node tests (Debian's libonnx-testdata and the onnx package), those whose file has at most so many bytes; OUT/sizes texts of sizes and programs
-of test/fuzz/Sizes.cpp. Nothing of it is in the repository.
+of test/fuzz/Sizes.cpp. In the repository is only what fuzzing has found, made small: test/fuzz/found.
 """
 import argparse
 import pathlib
@@ -35,6 +35,9 @@ def main():
         if path.stat().st_size <= arguments.bytes:
             count += 1
             shutil.copyfile(path, models / f"{name}-{count}.onnx")
+    for path in sorted((pathlib.Path(__file__).parent / "found").glob("*.onnx")):
+        count += 1
+        shutil.copyfile(path, models / f"found-{path.name}")
     for k, text in enumerate(TEXTS):
         (sizes / f"text-{k}").write_text(text)
     draw = random.Random(1)

@@ -53,7 +53,7 @@ def run(build, target, seconds, jobs):
     seeds = seeds_of(build, target)
     command = [build / f"bin/fuzz-{target}", kept, seeds, f"-artifact_prefix={findings}/{target}-", f"-max_total_time={int(seconds)}", "-print_final_stats=1"]
     # Forked: one finding does not end the run, and what a process gathers in tables that live as long as it does goes with it.
-    command += [f"-fork={jobs}", "-ignore_crashes=1", "-ignore_timeouts=0", "-ignore_ooms=0", *FLAGS[target]]
+    command += [f"-fork={jobs}", "-ignore_crashes=1", "-entropic=0", "-ignore_timeouts=0", "-ignore_ooms=0", *FLAGS[target]]
     done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment())
     (build / f"fuzz/{target}.log").write_text(done.stdout)
     counts = [int(count) for count in re.findall(r"^#(\d+):? ", done.stdout, re.MULTILINE)]

@@ -20,7 +20,7 @@ import numpy as np
 import onnxruntime
 from open_model import OpenModel, Refused, Status, in_pieces
 
-from case import by_onnxruntime, by_reference, evaluate
+from case import by_onnxruntime, by_reference, evaluate, node_by_node
 
 BAD = ("wrong", "bug", "crash", "timeout", "error")  # verdicts that somebody must look at
 
@@ -165,11 +165,11 @@ def trembles(reference, feeds, got, wanted):
 
 
 def compare(model, reference, feeds, got, wanted):
-    """The verdict on outputs: pass, wrong, or disputed where one of the two evaluators gives what ingot gives and the other does not."""
+    """The verdict on outputs: pass, wrong, or disputed where one evaluator gives what ingot gives and another does not."""
     text = first_difference(got, wanted)
     if text is None:
         return "pass", ""
-    for other in (by_reference, by_onnxruntime):
+    for other in (by_reference, by_onnxruntime, node_by_node):
         with elsewhere():
             again = tried(other, model, feeds)
         if again is not None and first_difference(got, [np.asarray(want) for want in again]) is None:

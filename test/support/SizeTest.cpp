@@ -81,6 +81,18 @@ TEST(Size, BoundsOfFoundSizesAreFacts) {
   EXPECT_EQ(Facts().with({Size(8) * b - found}).sizes().size(), 1U);
 }
 
+TEST(Size, BoundsOfProductsAreFacts) {
+  Size x = Symbol::found(1), y = Symbol::found(2), z = Symbol::found(3);
+  ingot::support::Sizes facts = implied(Size(6) * s, x * y);
+  ASSERT_EQ(facts.size(), 1U);
+  Facts known({b - x, b - y, b - z, facts.front()});
+  EXPECT_EQ((Size(4) * x * y).bounded(known.bounds()), Size(24) * s);
+  EXPECT_EQ((x * y * z).bounded(known.bounds()), Size(6) * s * b);
+  EXPECT_EQ((x * z).bounded(known.bounds()), b * b);
+  EXPECT_EQ((x * x * y * y).bounded(known.bounds()), Size(6) * s * b * b) << "each bound once";
+  EXPECT_TRUE(implied(Size(6) * z, x * y).empty());
+}
+
 TEST(Size, SymbolsHaveKinds) {
   EXPECT_EQ(Symbol::found(3).text(), "$3");
   EXPECT_EQ(Symbol::read("$3"), Symbol::found(3));

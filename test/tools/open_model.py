@@ -135,6 +135,9 @@ def in_pieces(rng, threads=4):
     return Exec(None, THREADS(lambda _: threads), PARALLEL(parallel_for))
 
 
+MOST_ELEMENTS = 1 << 29  # of an output
+
+
 def limits():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -202,6 +205,8 @@ class OpenModel:
                 at += tensor.rank
         else:
             shapes = [tuple(tensor.dims[: tensor.rank]) for tensor in self.outputs]
+        if any(np.prod([float(size) for size in shape]) > MOST_ELEMENTS for shape in shapes):
+            raise Status("status of the caller, no memory for outputs as large as their axes can be")
         arrays = [None if feeds[name] is None else np.ascontiguousarray(feeds[name]) for name in (tensor.name.decode() for tensor in self.inputs)]
         return arrays, shapes, values, workspace.value
 
