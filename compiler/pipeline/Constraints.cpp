@@ -46,6 +46,12 @@ struct Check {
     size = isEqual ? check.sizes[0] - check.sizes[1] : check.sizes[0];
   }
 
+  /// Whether it holds where `other` does: one of them says that a size is at most another, the other that they are
+  /// equal.
+  bool isWeakerThan(const Check &other) const {
+    return !isEqual && other.isEqual && (other.size == size || other.size == Size(0) - size);
+  }
+
   /// Whether it says of two symbols that they are the same.
   bool ofSymbols() const {
     Parts parts = partsOf(size);
@@ -252,7 +258,8 @@ std::vector<plan::RequirementInfo> solveChecks(ArrayRef<onnx::SizeCheck> checks,
   for (const Check &check : inOrder) {
     Size size = simplified(check.size, bounds, aliases);
     support::Range range = support::rangeOf(size, [&](support::Symbol symbol) { return rangeOf(bounds, symbol); });
-    if (check.isEqual ? check.passes(range).value_or(false) : range.least && *range.least >= 0) {
+    bool passes = check.isEqual ? check.passes(range).value_or(false) : range.least && *range.least >= 0;
+    if (passes || llvm::any_of(inOrder, [&](const Check &other) { return check.isWeakerThan(other); })) {
       continue;
     }
     Parts parts = partsOf(size.isNumber() ? check.size : size);
