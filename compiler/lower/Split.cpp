@@ -35,12 +35,14 @@ int64_t Split::lastAxis(RankedTensorType type) {
   return last;
 }
 
-/// The space with the dimensions `axes` of a row-major one, in this order; the lanes run along the last of them.
+/// The space with the dimensions `axes` of a row-major one, in this order; the lanes run along the last of them, which
+/// only the run may know to repeat.
 static Space turned(Space space, ArrayRef<int64_t> axes) {
   auto pick = [&](const Ixs &from) { return Ixs(llvm::map_range(axes, [&](int64_t axis) { return from[axis]; })); };
   auto turn = [&](Access &a) {
     a.strides = pick(a.strides);
-    a.laneStride = !axes.empty() && a.strides.back().is(0) ? 0 : 1;
+    bool moves = axes.empty() || (a.strides.back().known() && !a.strides.back().is(0));
+    a.laneStride = moves ? 1 : a.strides.back();
   };
   space.sizes = pick(space.sizes);
   for (auto &[value, access] : space.accesses) {

@@ -176,7 +176,7 @@ private:
   void changeValue(pb::AttributeProto &attribute) {
     switch (attribute.type()) {
     case pb::AttributeProto::INT:
-      return attribute.set_i(chance(2) ? number(random) : attribute.i() + int64_t(random() % 3) - 1);
+      return attribute.set_i(chance(2) ? number(random) : int64_t(uint64_t(attribute.i()) + random() % 3 - 1));
     case pb::AttributeProto::FLOAT:
       return attribute.set_f(any(kFloats, random));
     case pb::AttributeProto::INTS:
