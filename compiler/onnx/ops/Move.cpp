@@ -115,9 +115,6 @@ static FailureOr<std::optional<SmallVector<Cut>>> cutsOf(SliceOp op) {
     return Result();
   }
   size_t n = starts->size();
-  if (ends->size() != n || (axes && axes->size() != n) || (steps && steps->size() != n)) {
-    return op.emitOpError("starts, ends, axes and steps have lengths that differ"), failure();
-  }
   support::Facts facts = factsOf(op);
   SmallVector<Cut> cuts(data.getRank());
   for (auto [cut, d] : llvm::zip_equal(cuts, sizesOf(data))) {
@@ -134,7 +131,20 @@ static FailureOr<std::optional<SmallVector<Cut>>> cutsOf(SliceOp op) {
   return Result(std::move(cuts));
 }
 
+/// Whether there are as many ends, axes and steps as starts; open lengths are required to be equal.
+static bool haveOneLength(SliceOp op) {
+  auto starts = ranked(op.getStarts());
+  return llvm::all_of(op->getOperands().drop_front(2), [&](Value v) {
+    auto type = ranked(v);
+    return !starts || !type ||
+           succeeded(require(op, support::product(sizesOf(type)), support::product(sizesOf(starts))));
+  });
+}
+
 LogicalResult SliceOp::inferTypes(SmallVectorImpl<Type> &types) {
+  if (!haveOneLength(*this)) {
+    return emitOpError("starts, ends, axes and steps have lengths that differ");
+  }
   auto cuts = cutsOf(*this);
   if (failed(cuts)) {
     return failure();

@@ -77,19 +77,19 @@ static LogicalResult upgradeRecurrent(Node &node) {
 }
 
 /// What does not fit of the inputs behind R: biases, lengths, first states, peepholes. Open sizes are required to.
-static std::string misfit(const Recurrent &r, int64_t hidden, Size batch) {
+static std::string misfit(const Recurrent &r, const Size &hidden, const Size &batch) {
   int64_t ways = r.ways();
   Sizes state = r.batchFirst() ? Sizes{batch, ways, hidden} : Sizes{ways, batch, hidden};
   const std::tuple<unsigned, StringRef, Sizes> wanted[] = {
-      {3, "B", {ways, 2 * r.gates * hidden}},
+      {3, "B", {ways, Size(2 * r.gates) * hidden}},
       {4, "sequence_lens", {batch}},
       {5, "initial_h", state},
       {6, "initial_c", state},
-      {7, "P", {ways, 3 * hidden}},
+      {7, "P", {ways, Size(3) * hidden}},
   };
   for (const auto &[i, name, shape] : wanted) {
     auto type = r.input(i) ? ranked(r.input(i)) : RankedTensorType();
-    if (!type || ShapedType::isDynamic(hidden)) {
+    if (!type || hidden.isUnknown()) {
       continue;
     }
     Sizes have = sizesOf(type);
@@ -140,7 +140,7 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
     return r.op->emitOpError("W of type ")
            << tw << " and R of type " << tr << " do not fit X of type " << tx << " and " << r.gates << " gates";
   }
-  if (std::string bad = misfit(r, hidden, sizesOf(tx)[r.batchFirst() ? 0 : 1]); !bad.empty()) {
+  if (std::string bad = misfit(r, units, sizesOf(tx)[r.batchFirst() ? 0 : 1]); !bad.empty()) {
     return r.op->emitOpError(bad);
   }
   if (r.batchFirst()) {

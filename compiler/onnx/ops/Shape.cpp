@@ -101,6 +101,27 @@ static LogicalResult reshapedShape(ReshapeOp op, ArrayRef<Size> wanted, Sizes &s
   return success();
 }
 
+/// A tensor of so many dimensions of any size.
+static FailureOr<Type> unknownOf(Operation *op, int64_t rank, Type element) {
+  constexpr int64_t most = 64; // nobody has them, but a list of lengths may be as long as memory is large
+  if (rank > most) {
+    return op->emitOpError("gives a tensor of ") << rank << " dimensions, more than " << most << " are unsupported";
+  }
+  return Type(tensorOf(SmallVector<int64_t>(rank, unknown), element));
+}
+static LogicalResult push(SmallVectorImpl<Type> &types, const FailureOr<Type> &type) {
+  return failed(type) ? failure() : (types.push_back(*type), success());
+}
+
+/// A tensor whose sizes a list in data tells.
+static FailureOr<Type> shapedBy(Operation *op, Value lengths, Type element) {
+  auto type = ranked(lengths);
+  if (!type || !type.hasStaticShape() || type.getRank() != 1) {
+    return Type(unrankedOf(element));
+  }
+  return unknownOf(op, type.getDimSize(0), element);
+}
+
 LogicalResult ReshapeOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getX());
   Sizes shape;
@@ -111,13 +132,7 @@ LogicalResult ReshapeOp::inferTypes(SmallVectorImpl<Type> &types) {
     types.push_back(sizedType(shape, element));
     return success();
   }
-  auto lengths = ranked(getShape());
-  if (lengths && lengths.hasStaticShape() && lengths.getRank() == 1) {
-    types.push_back(tensorOf(SmallVector<int64_t>(lengths.getDimSize(0), unknown), element));
-  } else {
-    types.push_back(unrankedOf(element));
-  }
-  return success();
+  return push(types, shapedBy(*this, getShape(), element));
 }
 LogicalResult ReshapeOp::upgrade(Node &node) {
   if (node.opset < 5) {
@@ -228,9 +243,6 @@ static std::optional<int64_t> axesInData(Value axes) {
   bool known = isStatic(axes) && !integersOf(axes);
   return known ? std::optional(ranked(axes).getNumElements()) : std::nullopt;
 }
-static RankedTensorType unknownOf(int64_t rank, Type element) {
-  return tensorOf(SmallVector<int64_t>(rank, unknown), element);
-}
 
 LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
@@ -244,9 +256,9 @@ LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   if (!x || gone.size() != static_cast<size_t>(x.getRank())) {
     auto count = x && present(getAxes()) ? axesInData(getAxes()) : std::nullopt;
-    types.push_back(count && *count < x.getRank() ? Type(unknownOf(x.getRank() - *count, elementOf(getX())))
-                                                  : Type(unrankedOf(elementOf(getX()))));
-    return success();
+    Type element = elementOf(getX());
+    bool ranked = count && *count < x.getRank();
+    return push(types, ranked ? unknownOf(*this, x.getRank() - *count, element) : Type(unrankedOf(element)));
   }
   Sizes shape;
   for (auto [d, drop] : llvm::zip_equal(sizesOf(x), gone)) {
@@ -316,9 +328,8 @@ LogicalResult UnsqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto axes = integersOf(getAxes());
   if (!x || !axes) {
     auto count = x ? axesInData(getAxes()) : std::nullopt;
-    types.push_back(count ? Type(unknownOf(x.getRank() + *count, elementOf(getX())))
-                          : Type(unrankedOf(elementOf(getX()))));
-    return success();
+    Type element = elementOf(getX());
+    return push(types, count ? unknownOf(*this, x.getRank() + *count, element) : Type(unrankedOf(element)));
   }
   SmallVector<bool> fresh;
   if (failed(markAxes(*this, *axes, x.getRank() + axes->size(), fresh))) {
@@ -426,18 +437,10 @@ LogicalResult DropoutOp::upgrade(Node &node) {
 LogicalResult ConstantOfShapeOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = getValue() ? getValue()->getElementType() : Float32Type::get(getContext());
   auto shape = sizesIn(getShape());
-  auto lengths = ranked(getShape());
   if (shape && llvm::any_of(*shape, [](const Size &d) { return d.isNumber() && d.number() < 0; })) {
     return emitOpError("shape has a negative dimension");
   }
-  if (shape) {
-    types.push_back(sizedType(*shape, element));
-  } else if (lengths && lengths.hasStaticShape() && lengths.getRank() == 1) {
-    types.push_back(tensorOf(SmallVector<int64_t>(lengths.getDimSize(0), unknown), element));
-  } else {
-    types.push_back(unrankedOf(element));
-  }
-  return success();
+  return push(types, shape ? Type(sizedType(*shape, element)) : shapedBy(*this, getShape(), element));
 }
 LogicalResult ConstantOfShapeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
   if (!isStatic(getY())) {
