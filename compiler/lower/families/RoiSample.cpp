@@ -224,7 +224,7 @@ private:
     bool largest = op.getMode() == "max";
     for (const auto &[place, weight] : pixels) {
       Value v = w.load(x, place + c, lanes, mask);
-      total = largest ? combine(w, Combine::Larger, arith::MulFOp::create(w.b, w.loc, v, weight), total)
+      total = largest ? combine(w, Combine::Max, arith::MulFOp::create(w.b, w.loc, v, weight), total)
                       : w.fma(v, weight, total);
     }
     return total;
