@@ -263,8 +263,7 @@ private:
     pb::NodeProto added;
     setOperator(added, chance(2) ? any(plain, random) : any(operators(), random));
     added.add_input(*input);
-    if (chance(2)) {
-      std::vector<std::string> names = values(graph);
+    if (std::vector<std::string> names = values(graph); chance(2) && !names.empty()) {
       added.add_input(any(names, random));
     }
     *added.add_output() = fresh();
