@@ -250,7 +250,7 @@ private:
       std::shared_ptr<Group> g = producer ? groupOf.lookup(producer) : nullptr;
       if (!g || g == best || g->device != deviceOf[op] || !sameShape(v.getType(), op->getResult(0).getType()) ||
           !takesEpilogue(*g) || !sameShape(g->shape, op->getResult(0).getType()) || !convexWith(op, *g) ||
-          (g->root && mayRepeatChannels(op))) {
+          (g->root && hasOpenChannels(op))) {
         continue;
       }
       // A root's group is preferred, and of two the later one: the earlier result is then an operand that is already
@@ -271,15 +271,18 @@ private:
     groupOf[op] = best;
   }
 
-  /// Whether only the run knows whether `op` repeats an operand along the channels of its result: roots may work on
-  /// blocks of them.
-  static bool mayRepeatChannels(Operation *op) {
+  /// Whether only the run knows how many channels an operand of `op` has, or whether it repeats them: roots may work on
+  /// blocks of channels.
+  static bool hasOpenChannels(Operation *op) {
     RankedTensorType y = onnx::ranked(op->getResult(0));
     return llvm::any_of(op->getOperands(), [&](Value v) {
       RankedTensorType type = onnx::ranked(v);
       int64_t channels = type ? 1 - (y.getRank() - type.getRank()) : -1;
-      return y.getRank() > 2 && channels >= 0 && channels < type.getRank() &&
-             !onnx::strideFactor(onnx::sizeOf(type, channels), onnx::sizeOf(y, 1)).isNumber();
+      if (y.getRank() <= 2 || channels < 0 || channels >= type.getRank()) {
+        return false;
+      }
+      onnx::Size own = onnx::sizeOf(type, channels), all = onnx::sizeOf(y, 1);
+      return (all.isNumber() && !own.isNumber()) || !onnx::strideFactor(own, all).isNumber();
     });
   }
 
