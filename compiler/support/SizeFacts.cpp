@@ -49,7 +49,8 @@ Facts::Facts(llvm::ArrayRef<Size> sizes) {
       std::optional<Symbol> symbol = boundedSymbol(fact);
       if (Size product = boundedProduct(fact); !product.is(0)) {
         made.bounds.products.emplace_back(product, fact + product);
-      } else if (!symbol || !made.bounds.try_emplace(*symbol, fact + *symbol).second) {
+      }
+      if (!symbol || !made.bounds.try_emplace(*symbol, fact + *symbol).second) {
         made.others.push_back(fact);
       }
     }
