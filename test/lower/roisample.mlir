@@ -32,7 +32,7 @@ func.func @typical(%x: tensor<1x16x16x16xf32>, %r: tensor<5x4xf32>, %b: tensor<5
 // V3: memref.load %arg0
 // V3: memref.store {{.*}}, %arg3
 // V4: vector.maskedload %arg0
-// V4: arith.cmpf ogt
+// V4: arith.maximumf
 // V4: vector.scatter %arg3
 func.func @awkward(%x: tensor<1x3x9x9xf32>, %r: tensor<?x4xf32, #onnx.sizes<"r", 4>>, %b: tensor<?xi64, #onnx.sizes<"r">>) -> tensor<?x3x1x2xf32, #onnx.sizes<"r", 3, 1, 2>> {
   %0 = "onnx.RoiAlign"(%x, %r, %b) <{mode = "max", output_height = 1 : i64, output_width = 2 : i64, sampling_ratio = 0 : i64}> : (tensor<1x3x9x9xf32>, tensor<?x4xf32, #onnx.sizes<"r", 4>>, tensor<?xi64, #onnx.sizes<"r">>) -> tensor<?x3x1x2xf32, #onnx.sizes<"r", 3, 1, 2>>
