@@ -203,8 +203,11 @@ def tried(evaluator, *arguments):
 
 
 def is_undefined(model, feeds):
-    """Whether the results are nobody's to tell: each evaluator has an opinion on windows over nothing but padding, on the mean of nothing, and on where it is largest."""
-    return is_empty(feeds) and any("Pool" in node.op_type or node.op_type in ("ReduceMean", "ArgMax", "ArgMin") for node in model.graph.node)
+    """Whether the results are nobody's to tell: each evaluator has an opinion on windows over nothing but padding, on the mean of nothing, and on where it is
+    largest. A size that is zero in a run is none to a Reshape by Shape(x), which then copies another (docs/sizes.md)."""
+    known = {tensor.name for tensor in model.graph.initializer} | {name for node in model.graph.node if node.op_type == "Constant" for name in node.output}
+    reshapes = any(node.op_type == "Reshape" and len(node.input) > 1 and node.input[1] not in known for node in model.graph.node)
+    return is_empty(feeds) and (reshapes or any("Pool" in node.op_type or node.op_type in ("ReduceMean", "ArgMax", "ArgMin") for node in model.graph.node))
 
 
 def trial(ingot, model, runs, target=None, flags=()):
