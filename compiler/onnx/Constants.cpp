@@ -5,6 +5,7 @@
 #include "compiler/onnx/ops/Shape.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -125,6 +126,11 @@ std::optional<double> splatOf(Value v) {
   };
   auto f = floatsOf(v);
   return f ? allEqual(f) : allEqual(integersOf(v));
+}
+
+int64_t integerFrom(double number) {
+  constexpr double far = 1LL << 48;
+  return std::isnan(number) ? INT64_MIN : static_cast<int64_t>(std::clamp(number, -far, far));
 }
 
 ElementsAttr constantFromBytes(RankedTensorType type, std::vector<char> bytes) {

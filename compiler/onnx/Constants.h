@@ -27,6 +27,9 @@ std::optional<llvm::SmallVector<double>> floatsOf(mlir::ElementsAttr a);
 std::optional<llvm::SmallVector<double>> floatsOf(mlir::Value v);
 /// The one value that all elements of a float or integer constant have.
 std::optional<double> splatOf(mlir::Value v);
+/// What a number that should be a size or an axis is, towards zero; far outside of what they can be, and of NaN, some
+/// number that is none, either.
+int64_t integerFrom(double number);
 
 /// Small constants become dense attributes (printable, uniqued), large ones a resource that owns `bytes`.
 mlir::ElementsAttr constantFromBytes(mlir::RankedTensorType type, std::vector<char> bytes);

@@ -62,7 +62,7 @@ AxisTable tableOf(const AxisResize &a) {
   AxisTable table;
   bool isNearest = a.mode == "nearest", cubic = a.mode == "cubic";
   // The filter is stretched where an antialiased image shrinks.
-  double stretch = a.antialias ? std::min(1.0F, a.scale) : 1;
+  double stretch = a.antialias && a.to > 0 ? std::min(1.0F, a.scale) : 1;
   int64_t reach = static_cast<int64_t>(std::floor((cubic ? -2 : -1) / stretch)) + 1; // of the first tap, from floor(x)
   table.taps = isNearest ? 1 : 2 - 2 * reach;
   table.index.resize(table.taps * a.to);

@@ -326,7 +326,7 @@ LogicalResult ScatterOp::decompose(PatternRewriter &rewriter) {
 static std::optional<Sizes> depthOf(OneHotOp op) {
   auto depth = sizesIn(op.getDepth());
   if (auto number = depth ? std::nullopt : splatOf(op.getDepth())) { // a float
-    depth = Sizes{static_cast<int64_t>(*number)};
+    depth = Sizes{integerFrom(*number)};
   }
   return depth;
 }

@@ -325,7 +325,7 @@ LogicalResult TileOp::upgrade(Node &node) {
   }
   // Both are numbers of the data's own type, which may be a float.
   auto tiles = splatOf(node.operand(1)), given = splatOf(node.operand(2));
-  auto axis = data && given ? normalAxis(static_cast<int64_t>(*given), data.getRank()) : std::nullopt;
+  auto axis = data && given ? normalAxis(integerFrom(*given), data.getRank()) : std::nullopt;
   if (!axis || !tiles || !(*tiles >= 0 && *tiles < static_cast<double>(maxExtent))) {
     return node.error("tiles along an axis that is not known at compile time");
   }
