@@ -98,6 +98,7 @@ READ = [
     ("Concat", [f(2), f(2)], dict(axis=1), "axis 1 is outside of 'tensor<2xf32>'"),
     ("Concat", [f(2), f(2, 3)], dict(axis=0), "operands have ranks that differ"),
     ("Concat", [f(2, 3), f(2, 4)], dict(axis=0), "operands differ along axis 1: 3 and 4"),
+    ("Compress", [f(2, 3), np.array([True, False, True])], dict(axis=0), "keeps element 2 of 2"),
     ("Expand", [f(2, 3), ints(2, 4)], {}, "cannot expand 'tensor<2x3xf32>' to [2, 4]"),
     ("Tile", [f(2, 3), ints(2)], {}, "repeats of type 'tensor<1xi64>' for 2 axes"),
     ("Tile", [f(2, 3), ints(2, -1)], {}, "repeats an axis -1 times"),

@@ -440,13 +440,22 @@ LogicalResult CompressOp::inferTypes(SmallVectorImpl<Type> &types) {
   // Of a condition that only the run knows: see decompose.
   Size count = condition ? Size(llvm::count_if(*condition, [](int64_t c) { return c != 0; })) : Size::unknown();
   Sizes shape{count};
+  Size along = support::product(sizesOf(data));
   if (getAxis()) {
     auto axis = checkedAxis(*this, *getAxis(), data.getRank());
     if (failed(axis)) {
       return failure();
     }
     shape = sizesOf(data);
-    shape[*axis] = count;
+    along = std::exchange(shape[*axis], count);
+  }
+  // All that is kept must be there, also where only the result's size is read.
+  int64_t least = 0;
+  for (size_t i = 0; condition && i < condition->size(); ++i) {
+    least = (*condition)[i] ? static_cast<int64_t>(i) + 1 : least;
+  }
+  if (least > 0 && !along.isUnknown() && failed(require(*this, max(along, least), along))) {
+    return emitOpError("keeps element ") << least - 1 << " of " << along.text();
   }
   types.push_back(sizedType(shape, data.getElementType()));
   return success();
