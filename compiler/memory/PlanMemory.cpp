@@ -22,6 +22,7 @@
 // plan.asked; ops say in plan.asks what must be there before they run, and in plan.releases what nobody needs behind
 // them. A scan output of a loop of which nobody knows how often it turns grows slice by slice.
 #include "compiler/memory/PlanMemory.h"
+#include "compiler/memory/InPlace.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/ops/Control.h"
@@ -136,8 +137,6 @@ private:
     }
   }
 
-  static support::Size bytesOf(Value v) { return ingot::plan::physicalBytes(cast<RankedTensorType>(v.getType())); }
-
   // Where values of control flow lie.
 
   /// The value that has the buffer in which `v` lies: no part of a join, nothing that a control op gives a place.
@@ -189,92 +188,11 @@ private:
     }
   }
 
-  /// Whether iterations change the size of a loop's result.
-  static bool changes(Value result) {
-    return llvm::any_of(onnx::growthsOf(result.getDefiningOp()),
-                        [&](const onnx::Growth &g) { return bytesOf(result).mentions(g.behind); });
-  }
   /// Some axis is, even if another one is 0: the run tells the caller its size.
   bool isUnbounded(Value v) const {
     return bytesOf(v).bounded(found).isUnknown() ||
            llvm::any_of(onnx::sizesOf(cast<RankedTensorType>(v.getType())),
                         [&](const support::Size &size) { return size.bounded(found).isUnknown(); });
-  }
-
-  /// Whether room for the next value, the present one extended, can be asked for before the iteration.
-  static bool mayAskBefore(onnx::LoopOp loop, unsigned i) {
-    return isExtended(loop, i) && !mentionsFoundIn(loop, bytesOf(loop.yielded(i).get()));
-  }
-  /// Whether the next value is the present one and more behind it, where nobody reads.
-  static bool isExtended(onnx::LoopOp loop, unsigned i) {
-    Value next = ingot::plan::placeOf(loop.yielded(i).get()).base;
-    auto launch = next.getDefiningOp<ingot::plan::LaunchOp>();
-    auto extends = launch ? launch->getAttrOfType<IntegerAttr>("plan.extends") : IntegerAttr();
-    if (!extends || next != launch.getResult(0)) {
-      return false;
-    }
-    Place present = ingot::plan::placeOf(launch.getIns()[extends.getInt()]);
-    return present.base == loop.argument(i) && present.offset.is(0);
-  }
-  /// Whether an iteration finds a size that this one is computed from.
-  static bool mentionsFoundIn(onnx::LoopOp loop, const support::Size &size) {
-    return loop.block()
-        .walk([&](Operation *op) {
-          auto launch = dyn_cast<ingot::plan::LaunchOp>(op);
-          bool finds = (launch && launch.getFound() && size.mentions(launch.getFound()->getValue())) ||
-                       llvm::any_of(onnx::foundAt(op), [&](support::Symbol s) { return size.mentions(s); }) ||
-                       llvm::any_of(onnx::growthsOf(op), [&](const onnx::Growth &g) {
-                         return (g.inside && size.mentions(*g.inside)) || size.mentions(g.behind);
-                       });
-          return finds ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
-  }
-
-  /// Whether the next value of a carried one may be written where the present one lies.
-  static bool mayReplace(onnx::LoopOp loop, unsigned i, Value next) {
-    auto launch = next.getDefiningOp<ingot::plan::LaunchOp>();
-    if (!launch) {
-      return false;
-    }
-    if (isExtended(loop, i)) {
-      return true;
-    }
-    SmallVector<Value> present = {loop.argument(i)};
-    while (!present.empty()) {
-      Value v = present.pop_back_val();
-      for (OpOperand &use : v.getUses()) {
-        Operation *user = loop.block().findAncestorOpInBlock(*use.getOwner());
-        if (auto view = dyn_cast<ingot::plan::ViewOp>(use.getOwner())) {
-          present.push_back(view.getY());
-        } else if (user == launch) {
-          bool inPlace = next == launch.getResult(0) && v == loop.argument(i) && v.hasOneUse() &&
-                         llvm::is_contained(replaceable(launch), v);
-          if (!inPlace) {
-            return false;
-          }
-        } else if (!user->isBeforeInBlock(launch)) {
-          return false;
-        }
-      }
-    }
-    return true;
-  }
-
-  /// The operands of a launch in whose place its first result may be written, as far as the launch knows.
-  static SmallVector<Value> replaceable(ingot::plan::LaunchOp launch) {
-    auto numbers = launch->getAttrOfType<DenseI64ArrayAttr>("plan.in_place");
-    SmallVector<Value> found;
-    for (int64_t i : numbers ? numbers.asArrayRef() : ArrayRef<int64_t>()) {
-      Value v = launch.getIns()[i];
-      auto elsewhere = [&](OpOperand &o) {
-        return o.get() == v && !llvm::is_contained(numbers.asArrayRef(), o.getOperandNumber());
-      };
-      if (v.getType() == launch.getResult(0).getType() && llvm::none_of(launch->getOpOperands(), elsewhere)) {
-        found.push_back(v);
-      }
-    }
-    return found;
   }
 
   /// The input in whose memory the caller may have a result of the function written: the launch that makes it works in
@@ -294,15 +212,6 @@ private:
       }
     }
     return -1;
-  }
-  /// Whether nothing but `launch` reads `v` or a view of it from `launch` on.
-  bool readsComeBefore(Value v, ingot::plan::LaunchOp launch) {
-    return llvm::all_of(v.getUsers(), [&](Operation *user) {
-      if (auto view = dyn_cast<ingot::plan::ViewOp>(user)) {
-        return readsComeBefore(view.getY(), launch);
-      }
-      return user == launch || block.findAncestorOpInBlock(*user)->isBeforeInBlock(launch);
-    });
   }
 
   // Steps.
