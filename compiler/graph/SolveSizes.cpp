@@ -45,26 +45,15 @@ bool isKnown(func::FuncOp function, const Solution &solution) {
   return llvm::any_of(onnx::checksOf(function), [&](const auto &check) { return same(check.sizes, solution.check()); });
 }
 
-/// replaceFound, but for what --dim says of the symbol: it may say that no run has this value.
-void replaceSymbol(func::FuncOp function, const Solution &solution) {
-  std::vector<onnx::SizeCheck> given = onnx::checksOf(function);
-  llvm::erase_if(given, [](const onnx::SizeCheck &check) { return !check.node.empty(); });
+void apply(func::FuncOp function, const Solution &solution, const std::string &node) {
+  std::vector<onnx::SizeCheck> before = onnx::checksOf(function);
   onnx::replaceFound(function, solution.symbol, solution.value);
-  std::vector<onnx::SizeCheck> replaced = onnx::checksOf(function);
-  function->removeAttr(onnx::checksName);
-  for (const onnx::SizeCheck &check : replaced) {
-    if (!check.node.empty()) {
+  onnx::addCheck(function, {solution.check(), node});
+  for (const onnx::SizeCheck &check : before) {
+    if (check.node.empty()) { // --dim, which may say that no run has this value
       onnx::addCheck(function, check);
     }
   }
-  for (const onnx::SizeCheck &check : given) {
-    onnx::addCheck(function, check);
-  }
-}
-
-void apply(func::FuncOp function, const Solution &solution, const std::string &node) {
-  replaceSymbol(function, solution);
-  onnx::addCheck(function, {solution.check(), node});
   Location loc = NameLoc::get(StringAttr::get(function.getContext(), node));
   OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
   for (BlockArgument argument : function.getArguments()) {

@@ -257,8 +257,6 @@ template <typename T> T Size::compute(const Arithmetic<T> &in) const {
   return result;
 }
 
-/// Sizes that are known not to be negative: bounds that the user gives ("8-batch"), that the model implies and a run
-/// checks, or those of found sizes ("BOUND-$3"). A handle, as cheap as a Size.
 /// What found sizes cannot exceed, by symbol.
 struct Bounds : std::map<Symbol, Size> {
   std::vector<std::pair<Size, Size>> products; ///< of found sizes ($1*$2), and what they cannot exceed
@@ -266,6 +264,8 @@ struct Bounds : std::map<Symbol, Size> {
   bool empty() const { return map::empty() && products.empty(); }
 };
 
+/// Sizes that are known not to be negative: bounds that the user gives ("8-batch"), that the model implies and a run
+/// checks, or those of found sizes ("BOUND-$3"). A handle, as cheap as a Size.
 class Facts {
 public:
   Facts() = default; ///< nothing is known
