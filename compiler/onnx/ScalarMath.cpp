@@ -256,8 +256,8 @@ Num power(Num base, Num exponent) {
   static constexpr int64_t mostMultiplied = 16;
   Type element = getElementTypeOrSelf(Value(base).getType());
   if (auto n = exponent.known()) {
-    int64_t whole = static_cast<int64_t>(*n);
-    if (*n == static_cast<double>(whole) && std::abs(whole) <= mostMultiplied && (whole >= 0 || base.isFloat())) {
+    int64_t whole = std::abs(*n) <= mostMultiplied ? static_cast<int64_t>(*n) : 0;
+    if (*n == static_cast<double>(whole) && (whole >= 0 || base.isFloat())) {
       return whole < 0 ? 1.0 / wholePower(base, -whole) : wholePower(base, whole);
     }
     if (base.isFloat() && std::abs(*n) == 0.5) {

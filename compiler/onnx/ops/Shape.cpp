@@ -467,7 +467,7 @@ LogicalResult ConstantOfShapeOp::decompose(PatternRewriter &rewriter) {
 /// Start and step of a Range whose operands are constants, and how many elements it has.
 template <typename T> static int64_t rangeLength(T start, T limit, T delta) {
   double n = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta));
-  return n > 0 ? static_cast<int64_t>(n) : 0;
+  return std::max<int64_t>(0, integerFrom(n));
 }
 
 LogicalResult RangeOp::inferTypes(SmallVectorImpl<Type> &types) {
@@ -481,7 +481,7 @@ LogicalResult RangeOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (start && limit && delta) {
     length = rangeLength(*start, *limit, *delta);
   } else if (from && to && delta && *delta >= 1) {
-    length = ceilDiv(max(to->front() - from->front(), 0), static_cast<int64_t>(*delta));
+    length = ceilDiv(max(to->front() - from->front(), 0), integerFrom(*delta));
   }
   types.push_back(sizedType({length}, element));
   return success();
