@@ -27,8 +27,8 @@ MUTANTS = {"importer": 20, "compile": 2, "sizes": 50}  # of each file, in a repl
 def environment():
     """With the sanitizers' options of the preset, and without what takes long and tells something only once there is a finding."""
     presets = json.loads((HERE.parents[1] / "CMakePresets.json").read_text())["configurePresets"]
-    options = next(preset["environment"] for preset in presets if preset["name"] == "sanitize")["ASAN_OPTIONS"]
-    return {"ASAN_OPTIONS": f"{options}:malloc_context_size=1:quarantine_size_mb=8:max_malloc_fill_size=0", **os.environ}
+    preset = next(preset["environment"] for preset in presets if preset["name"] == "sanitize")
+    return {**preset, "ASAN_OPTIONS": f"{preset['ASAN_OPTIONS']}:malloc_context_size=1:quarantine_size_mb=8:max_malloc_fill_size=0", **os.environ}
 
 
 def seeds_of(build, target):

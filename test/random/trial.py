@@ -120,9 +120,9 @@ class Reference:
 
     def computed(self, feeds):
         if is_empty(feeds):  # what the reference evaluator refuses of it ONNX Runtime may compute: it leaves out of a Concat, reads and reduces what has no elements as it likes
-            return tried(by_reference, self.model, feeds)
-        wanted = tried(self.run, feeds)
-        return tried(evaluate, self.model, feeds) if wanted is None and not reference_errs(self.model) else wanted
+            return word_of(by_reference, self.model, feeds)
+        wanted = word_of(self.run, feeds)
+        return word_of(evaluate, self.model, feeds) if wanted is None and not reference_errs(self.model) else wanted
 
     def run(self, feeds):
         if self.session is None:
@@ -179,7 +179,7 @@ def compare(model, reference, feeds, got, wanted):
         return "pass", ""
     for other in (by_reference, by_onnxruntime, node_by_node):
         with elsewhere():
-            again = tried(other, model, feeds)
+            again = word_of(other, model, feeds)
         if again is not None and first_difference(got, [np.asarray(want) for want in again]) is None:
             return "disputed", text
     if is_of_nan(model, got, wanted):
@@ -210,8 +210,8 @@ def is_empty(feeds):
     return any(not array.size for array in feeds.values())
 
 
-def tried(evaluator, *arguments):
-    """What an evaluator says, or None when it fails; each has failures of many classes."""
+def word_of(evaluator, *arguments):
+    """What an evaluator says, or None where it fails; each has failures of many classes."""
     try:
         return evaluator(*arguments)
     except Exception:
