@@ -135,8 +135,10 @@ Value Importer::value(const std::string &name) {
 bool Importer::operands(const Node &node, onnx::Node &target) {
   bool good = true;
   for (const std::string &input : node.inputs) {
-    target.operands.push_back(input.empty() ? Value() : value(input));
-    good &= input.empty() || target.operands.back();
+    Value given = input.empty() ? Value() : value(input);
+    good &= input.empty() || given;
+    target.operands.push_back(onnx::present(given) ? given
+                                                   : Value()); // an optional value that is never there: left out
   }
   while (!target.operands.empty() && !target.operands.back()) {
     target.operands.pop_back(); // trailing empty names say what no names would have said
