@@ -425,39 +425,6 @@ std::optional<SmallVector<std::pair<int64_t, int64_t>>> PadOp::amounts() {
   return llvm::map_to_vector(**pads, [](const Pads &p) { return std::pair(p.before.number(), p.after.number()); });
 }
 
-/// Open axes that may be wrapped round more than once are read through computed positions.
-LogicalResult PadOp::decompose(PatternRewriter &rewriter) {
-  auto pads = padsOf(*this);
-  if (getMode() != "wrap" || failed(pads) || !*pads || !isSized(getData())) {
-    return failure();
-  }
-  Formula f(rewriter, getLoc());
-  Sizes from = sizesOf(getData()), left;
-  Value x = getData();
-  for (auto [i, p] : llvm::enumerate(**pads)) {
-    Kept kept(from[i], p);
-    bool once = kept.isNumber() || (kept.size() - max(kept.before, kept.after)).atLeast(0);
-    left.append({once ? p.before : Size(0), once ? p.after : Size(0)});
-    if (!once) {
-      Value place = f.sub(f.countTo(f.scalar(from[i] + p.before + p.after)), f.scalar(kept.before));
-      place = f.add(f.op("Mod", {place, f.scalar(kept.size())}), f.scalar(kept.begin));
-      x = f.op("Gather", {x, place}, {f.integer("axis", static_cast<int64_t>(i))});
-    }
-  }
-  if (x == getData()) {
-    return failure();
-  }
-  Sizes rest;
-  for (size_t i = 0; i < left.size(); ++i) { // all that is in front, then all that is behind
-    rest.push_back(left[2 * (i % from.size()) + i / from.size()]);
-  }
-  if (llvm::any_of(rest, [](const Size &n) { return !n.is(0); })) {
-    x = f.op("Pad", {x, makeSizes(rewriter, getLoc(), rest), {}, {}}, {rewriter.getNamedAttr("mode", getModeAttr())});
-  }
-  rewriter.replaceOp(*this, x);
-  return success();
-}
-
 namespace {
 /// A run of one axis of a padded tensor: result elements [start, start + size), from operand elements from, from +
 /// step, ...
@@ -565,8 +532,27 @@ static void boxes(ArrayRef<SmallVector<Run>> runs, ArrayRef<Size> shape, ArrayRe
   }
 }
 
+static constexpr size_t mostPieces = 256;
+
+static SmallVector<SmallVector<Run>> runsOf(ArrayRef<Size> shape, ArrayRef<Pads> pads, StringRef mode) {
+  SmallVector<SmallVector<Run>> runs;
+  for (auto [d, p] : llvm::zip_equal(shape, pads)) {
+    runs.push_back(runsOf(d, p, mode));
+  }
+  return runs;
+}
+
+/// Whether boxes() makes more pieces than a kernel should have.
+static bool areMany(ArrayRef<SmallVector<Run>> runs) {
+  size_t count = 1;
+  for (const SmallVector<Run> &axis : llvm::reverse(runs)) {
+    size_t filled = llvm::count_if(axis, [](const Run &run) { return run.filled; });
+    count = std::min(filled + (axis.size() - filled) * count, mostPieces + 1);
+  }
+  return count > mostPieces;
+}
+
 std::optional<Movement> PadOp::movement() {
-  static constexpr size_t mostPieces = 256;
   if (!sizedEnds(*this)) {
     return std::nullopt;
   }
@@ -575,18 +561,96 @@ std::optional<Movement> PadOp::movement() {
     return std::nullopt;
   }
   Sizes from = sizesOf(getData()), to = sizesOf(getY());
-  SmallVector<SmallVector<Run>> runs;
-  size_t count = 1;
-  for (auto [d, p] : llvm::zip_equal(from, **pads)) {
-    runs.push_back(runsOf(d, p, getMode()));
-    count *= std::max<size_t>(1, runs.back().size());
-  }
-  if (count > mostPieces) {
+  SmallVector<SmallVector<Run>> runs = runsOf(from, **pads, getMode());
+  if (areMany(runs)) {
     return std::nullopt;
   }
   Movement m{to, {}, present(getValue()) ? 2 : -1, {}};
   boxes(runs, to, rowMajorStrides(from), {}, m);
   return m;
+}
+
+/// The pads of all axes as the operand has them: all that is in front, then all that is behind.
+static Value makePads(Formula &f, ArrayRef<Pads> pads) {
+  Sizes all;
+  llvm::append_range(all, llvm::map_range(pads, [](const Pads &p) { return p.before; }));
+  llvm::append_range(all, llvm::map_range(pads, [](const Pads &p) { return p.after; }));
+  return makeSizes(f.b, f.loc, all);
+}
+
+static bool changes(const Pads &p) { return !p.before.is(0) || !p.after.is(0); }
+
+/// Open axes that may be wrapped round more than once are read through computed positions. Null: there are none.
+static Value wrapped(PadOp op, ArrayRef<Pads> pads, PatternRewriter &rewriter) {
+  Formula f(rewriter, op.getLoc());
+  Sizes from = sizesOf(op.getData());
+  SmallVector<Pads> left;
+  Value x = op.getData();
+  for (auto [i, p] : llvm::enumerate(pads)) {
+    Kept kept(from[i], p);
+    bool once = kept.isNumber() || (kept.size() - max(kept.before, kept.after)).atLeast(0);
+    left.push_back(once ? p : Pads());
+    if (!once) {
+      Value place = f.sub(f.countTo(f.scalar(from[i] + p.before + p.after)), f.scalar(kept.before));
+      place = f.add(f.op("Mod", {place, f.scalar(kept.size())}), f.scalar(kept.begin));
+      x = f.op("Gather", {x, place}, {f.integer("axis", static_cast<int64_t>(i))});
+    }
+  }
+  if (x == op.getData()) {
+    return {};
+  }
+  NamedAttribute mode = rewriter.getNamedAttr("mode", op.getModeAttr());
+  return llvm::any_of(left, changes) ? f.op("Pad", {x, makePads(f, left), {}, {}}, {mode}) : x;
+}
+
+/// One axis of numbers that repeats itself often, read through its positions.
+static Value gathered(PadOp op, int64_t axis, ArrayRef<Run> runs, PatternRewriter &rewriter) {
+  Formula f(rewriter, op.getLoc());
+  SmallVector<int64_t> places;
+  for (const Run &run : runs) {
+    for (int64_t i = 0; i < run.size.number(); ++i) {
+      places.push_back(run.from.number() + i * run.step);
+    }
+  }
+  return f.op("Gather", {op.getData(), makeIntegers(f.b, f.loc, places)}, {f.integer("axis", axis)});
+}
+
+/// Pads one half of the axes after the other, where all at once are too many pieces.
+static Value padInTurn(PadOp op, ArrayRef<Pads> pads, PatternRewriter &rewriter) {
+  SmallVector<int64_t> axes;
+  for (auto [i, p] : llvm::enumerate(pads)) {
+    if (changes(p)) {
+      axes.push_back(static_cast<int64_t>(i));
+    }
+  }
+  if (axes.size() == 1) {
+    Size size = sizesOf(op.getData())[axes.front()];
+    return gathered(op, axes.front(), runsOf(size, pads[axes.front()], op.getMode()), rewriter);
+  }
+  Formula f(rewriter, op.getLoc());
+  SmallVector<Pads> first(pads), second(pads);
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    (i < axes.size() / 2 ? second : first)[axis] = {};
+  }
+  NamedAttribute mode = rewriter.getNamedAttr("mode", op.getModeAttr());
+  Value x = f.op("Pad", {op.getData(), makePads(f, first), op.getValue(), {}}, {mode});
+  return f.op("Pad", {x, makePads(f, second), op.getValue(), {}}, {mode});
+}
+
+LogicalResult PadOp::decompose(PatternRewriter &rewriter) {
+  auto pads = padsOf(*this);
+  if (failed(pads) || !*pads || !isSized(getData())) {
+    return failure();
+  }
+  Value x = getMode() == "wrap" ? wrapped(*this, **pads, rewriter) : Value();
+  if (!x && areMany(runsOf(sizesOf(getData()), **pads, getMode()))) {
+    x = padInTurn(*this, **pads, rewriter);
+  }
+  if (!x) {
+    return failure();
+  }
+  rewriter.replaceOp(*this, x);
+  return success();
 }
 
 LogicalResult PadOp::upgrade(Node &node) {
