@@ -7,7 +7,7 @@
 
 The seed is drawn from the time and the commit, so that no run repeats another; it stands in the table. What is wrong is shrunk (ingot-reduce) and left in test/random/found as a case
 that CTest runs from then on (found.py); what the shrinking cannot hold is left whole in build/search. test/random/searched.tsv gets a line for each suite, build/search/coverage.json
-counts what was drawn, build/search/refused.tsv why models were refused.
+counts what was drawn, build/search/refused.tsv why models were refused, each reason with a case to run again.
 """
 import argparse
 import collections
@@ -134,6 +134,7 @@ class Tally:
     def __init__(self, arguments, seed):
         self.arguments, self.seed, self.verdicts = arguments, seed, collections.defaultdict(collections.Counter)
         self.coverage, self.refused, self.bad = Coverage(arguments.work / "coverage.json"), collections.Counter(), []
+        self.example = {}  # of each reason to refuse, the first case
 
     def add(self, task, said):
         name, seed, index, level = task
@@ -141,7 +142,9 @@ class Tally:
         self.verdicts[name][verdict] += said["count"]
         self.coverage.add(map(tuple, said["points"]), level)
         if verdict in ("refused", "unranked", "declined"):
-            self.refused[name, verdict, reason(said["text"])] += 1
+            why = name, verdict, reason(said["text"])
+            self.refused[why] += 1
+            self.example.setdefault(why, f"{name}/{seed}/{index}/{level}")
         if verdict in trial.BAD:
             self.bad.append((task, said))
             print(f"{name}/{seed}/{index}/{level}: {verdict}: {said['text']}", flush=True)
@@ -153,7 +156,7 @@ class Tally:
         self.coverage.write()
         with open(self.arguments.work / "refused.tsv", "a") as file:
             for (suite, verdict, why), count in self.refused.most_common():
-                file.write(f"{self.seed}\t{suite}\t{verdict}\t{count}\t{why}\n")
+                file.write(f"{self.seed}\t{suite}\t{verdict}\t{count}\t{why}\t{self.example[suite, verdict, why]}\n")
         if not TABLE.exists():
             TABLE.write_text("\t".join(COLUMNS) + "\n")
         with open(TABLE, "a") as file:
@@ -179,13 +182,13 @@ class Tally:
         for suite, verdicts in self.verdicts.items():
             print(f"{suite}: {', '.join(f'{verdict} {count}' for verdict, count in verdicts.most_common())}")
         for (suite, verdict, why), count in self.refused.most_common(25):
-            print(f"  {suite} {verdict} {count}: {why}")
+            print(f"  {suite} {verdict} {count}: {why}, as {self.example[suite, verdict, why]}")
         print(self.coverage.report())
 
 
 def reason(text):
     """Why, without what is particular to the case."""
-    text = text.split("\n")[0]
+    text = next((line for line in text.split("\n") if "error: " in line), text.split("\n")[0])
     if text.startswith("status"):
         return re.sub(r"_\d+(/.*)?$", "", text)
     node = re.search(r"node '[^']*' \((\w+)", text)
