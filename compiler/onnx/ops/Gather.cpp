@@ -323,44 +323,47 @@ LogicalResult ScatterOp::decompose(PatternRewriter &rewriter) {
 
 // OneHot: the index beside 0, 1, 2, ... along a new axis.
 
-static std::optional<Sizes> depthOf(OneHotOp op) {
-  auto depth = sizesIn(op.getDepth());
-  if (auto number = depth ? std::nullopt : splatOf(op.getDepth())) { // a float
-    depth = Sizes{integerFrom(*number)};
+/// Unknown: data tells it.
+static Size depthOf(OneHotOp op) {
+  if (auto number = floatsOf(op.getDepth()) ? splatOf(op.getDepth()) : std::nullopt) {
+    return integerFrom(*number);
   }
-  return depth;
+  return numberIn(op.getDepth());
 }
 
 LogicalResult OneHotOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto indices = ranked(getIndices());
-  auto depth = depthOf(*this);
+  Size depth = depthOf(*this);
   Type element = elementOf(getValues());
   if (!indices) {
     types.push_back(unrankedOf(element));
     return success();
   }
   auto axis = normalAxis(getAxis(), indices.getRank() + 1);
-  if (!axis || (depth && depth->front().isNumber() && depth->front().number() < 0)) {
+  if (!axis || (depth.isNumber() && depth.number() < 0)) {
     return emitOpError(axis ? "depth is negative" : "axis is outside of the result's shape");
+  }
+  if (auto type = ranked(getDepth()); type && type.hasStaticShape() && type.getNumElements() != 1) {
+    return emitOpError("depth of type ") << type << " is not one number";
   }
   if (auto values = ranked(getValues()); values && values.hasStaticShape() && values.getNumElements() != 2) {
     return emitOpError("values of type ") << values << " are not two";
   }
   Sizes shape = sizesOf(indices);
-  shape.insert(shape.begin() + *axis, depth ? depth->front() : Size::unknown());
+  shape.insert(shape.begin() + *axis, depth);
   types.push_back(sizedType(shape, element));
   return success();
 }
 LogicalResult OneHotOp::decompose(PatternRewriter &rewriter) {
-  auto depth = depthOf(*this);
+  Size depth = depthOf(*this);
   auto indices = ranked(getIndices());
-  if (!depth || depth->size() != 1 || !indices) {
+  if (depth.isUnknown() || !indices) {
     return failure();
   }
   Location loc = getLoc();
   int64_t axis = *normalAxis(getAxis(), indices.getRank() + 1);
   RankedTensorType one = tensorOf({}, rewriter.getI64Type());
-  Value n = makeSizes(rewriter, loc, *depth, one);
+  Value n = makeSizes(rewriter, loc, {depth}, one);
   auto i64 = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(7));
   Value index = getIndices();
   if (!elementOf(index).isInteger(64)) {
@@ -371,7 +374,7 @@ LogicalResult OneHotOp::decompose(PatternRewriter &rewriter) {
   index = make<WhereOp>(rewriter, loc, {negative, wrapped, index});
   index = make<UnsqueezeOp>(rewriter, loc, {index, makeIntegers(rewriter, loc, {axis})});
   Sizes shape(indices.getRank() + 1 - axis, 1);
-  shape[0] = depth->front();
+  shape[0] = depth;
   Value count = make<RangeOp>(rewriter, loc, {makeInteger(rewriter, loc, 0), n, makeInteger(rewriter, loc, 1)});
   count = make<ReshapeOp>(rewriter, loc, {count, makeSizes(rewriter, loc, shape)});
   auto pick = [&](int64_t i) {

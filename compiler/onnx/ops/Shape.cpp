@@ -312,7 +312,8 @@ LogicalResult SqueezeOp::decompose(PatternRewriter &rewriter) {
       llvm::any_of(getY().getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
   size_t mostOpen = isResult ? 1 : 2; // all ways behind it are compiled
   bool known = isSized(getX()) && llvm::none_of(sizesOf(x), [](const Size &d) { return d.isFound() && d.mayBeOne(); });
-  if (!known || open.size() > mostOpen) {
+  bool mayBeSolved = !open.empty() && !isSolved(*this); // what is required elsewhere may tell that a size is 1, or not
+  if (!known || mayBeSolved || open.size() > mostOpen) {
     return failure();
   }
   rewriter.replaceOp(*this, squeezeOpen(rewriter, getLoc(), getX(), gone, open));
@@ -476,12 +477,16 @@ LogicalResult RangeOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (delta == 0.0) {
     return emitOpError("delta is zero");
   }
-  auto from = sizesIn(getStart()), to = sizesIn(getLimit());
-  Size length = Size::unknown();
+  for (Value v : getOperands()) {
+    if (auto type = ranked(v); type && type.hasStaticShape() && type.getNumElements() != 1) {
+      return emitOpError("has an operand of type ") << type << ", which is not one number";
+    }
+  }
+  Size from = numberIn(getStart()), to = numberIn(getLimit()), length = Size::unknown();
   if (start && limit && delta) {
     length = rangeLength(*start, *limit, *delta);
-  } else if (from && to && delta && *delta >= 1) {
-    length = ceilDiv(max(to->front() - from->front(), 0), integerFrom(*delta));
+  } else if (!from.isUnknown() && !to.isUnknown() && delta && *delta >= 1) {
+    length = ceilDiv(max(to - from, 0), integerFrom(*delta));
   }
   types.push_back(sizedType({length}, element));
   return success();
