@@ -226,6 +226,10 @@ LogicalResult ResizeOp::inferTypes(SmallVectorImpl<Type> &types) {
     types.push_back(unrankedOf(elementOf(getData())));
   } else if (!*axes) {
     Sizes shape(data.getRank(), Size::unknown());
+    auto scales = given(getScales()) ? floatsOf(getScales()) : std::nullopt;
+    if (scales && !llvm::all_of(*scales, [](double scale) { return scale > 0 && scale < 1e9; })) {
+      return emitOpError("has a scale that is not positive, or larger than any image");
+    }
     if (auto open = openAxesOf(*this)) {
       shape = sizesOf(data);
       for (const OpenAxis &a : *open) {
