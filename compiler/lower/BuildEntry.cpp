@@ -2,7 +2,7 @@
 // status ends the run; INGOT_ERROR_INDEX gets the number of the node.
 //
 // Where sizes depend on the model's symbols, NAME_run first asks NAME_admits whether they can be (facts that the
-// compiler built upon, requirements of nodes, overflow), then computes where each buffer begins (see memory/PlanMemory)
+// compiler built upon, requirements of nodes, overflow), then computes where each buffer begins (plan.slot)
 // and hands each kernel the symbols that it reads.
 //
 // An If becomes a branch, a Loop a loop of basic blocks around the calls; conditions and trip counts are read from the
@@ -12,7 +12,7 @@
 // the If or Loop, and from there on a symbol like the others. Requirements that speak of it are checked there. Whatever
 // has to be known before is known of its bound.
 //
-// Memory that nothing bounds (memory/PlanMemory) is asked for where its size has been found. What a run holds stands in
+// Memory that nothing bounds (plan.asked) is asked for where its size has been found. What a run holds stands in
 // a list on its stack, {address, bytes, where the caller wants an output's address, number of the output} each:
 //
 //   NAME_run(...) {
@@ -27,6 +27,7 @@
 #include "compiler/onnx/Optional.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using ingot::support::Size;
@@ -45,18 +46,21 @@ static const target::MachineModel &scalarMachine() {
 }
 
 Entry::Entry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,
-             plan::ModelInfo &info, StringRef suffix)
+             int64_t firstLaunch, plan::ModelInfo &info, StringRef suffix)
     : function(function), w(OpBuilder(function.getContext()), function.getLoc(), scalarMachine()), info(info),
       suffix(suffix), workspaceBytes(workspaceBytes), slackBytes(slackBytes), weightBytes(weightBytes),
-      open(onnx::symbolsOf(function, function.getArgumentTypes())), symbols(suffix.empty() ? open : namesOf(info)),
-      bounds(onnx::boundsOf(function)), end(function.getBody().front().getTerminator()) {
-  if (auto numbers = function->getAttrOfType<DenseI64ArrayAttr>("plan.asked")) {
-    asked = numbers.asArrayRef();
+      firstLaunch(firstLaunch), bounds(onnx::boundsOf(function)) {
+  for (BlockArgument argument : function.getArguments()) {
+    bool isOutput = function.getArgAttr(argument.getArgNumber(), plan::outputName) != nullptr;
+    (isOutput ? outputTypes : inputTypes).push_back(cast<plan::BufferType>(argument.getType()).getTensor());
   }
-  if (auto buffers = function->getAttrOfType<ArrayAttr>("plan.buffers")) {
-    for (auto buffer : buffers.getAsRange<ArrayAttr>()) {
-      bufferBytes.push_back(cast<onnx::SizeAttr>(buffer[0]).getValue());
-      buffersBelow.push_back(cast<DenseI64ArrayAttr>(buffer[1]).asArrayRef());
+  open = onnx::symbolsOf(function, inputTypes);
+  symbols = suffix.empty() ? open : namesOf(info);
+  for (Operation &op : function.getBody().front()) {
+    if (auto memory = dyn_cast<plan::AskedOp>(op)) {
+      asked.push_back(static_cast<int64_t>(memory.getOutput().value_or(-1)));
+    } else if (auto slot = dyn_cast<plan::SlotOp>(op); slot && !slot.getAt()) {
+      openSlots.push_back(slot);
     }
   }
 }
@@ -101,16 +105,9 @@ void Entry::buildRun() {
   setSymbols(symbols, symbolArguments());
   if (admits) {
     returnIfRefusedOrUnusual();
-    bufferOffsets.clear();
     arena();
   }
-  for (const onnx::SizeCheck &check : onnx::checksOf(function)) {
-    if (check.isPresence()) {
-      returnIfViolated(check);
-    }
-  }
-  await(onnx::checksOf(function));
-  all(function.getBody().front());
+  all(function.getBody().front().without_terminator());
   for (auto [found, to] : llvm::zip_equal(info.found, sizeArguments().take_back(info.found.size()))) {
     Type i64 = w.b.getI64Type();
     w.store(w.integer(found.size, i64), {to, i64}, 0);
@@ -121,7 +118,8 @@ void Entry::buildRun() {
 void Entry::presence() {
   for (BlockArgument argument : function.getArguments()) {
     if (std::optional<unsigned> number = onnx::optionalInput(argument)) {
-      Value there = w.compare(arith::CmpIPredicate::ne, w.address({inputs[argument], {}}), w.value(0));
+      Value given = entry.getArgument(argument.getArgNumber());
+      Value there = w.compare(arith::CmpIPredicate::ne, w.address({given, {}}), w.value(0));
       w.symbols[support::Symbol::presence(*number)] =
           arith::IndexCastUIOp::create(w.b, w.loc, w.b.getIndexType(), there);
     }
@@ -142,29 +140,22 @@ void Entry::declare() {
                              /*constant=*/true, w.b.getI64IntegerAttr(alignment));
   }
   SmallVector<Type> types;
-  for (Type t : llvm::concat<const Type>(function.getArgumentTypes(), end->getOperandTypes())) {
+  for (Type t : llvm::concat<const Type>(inputTypes, outputTypes)) {
     types.push_back(bytesType(bytesOf(t)));
   }
   for (int64_t output : asked) {
     if (output >= 0) { // where its address goes
-      types[function.getNumArguments() + output] = MemRefType::get({1}, w.b.getIndexType());
+      types[inputTypes.size() + output] = MemRefType::get({1}, w.b.getIndexType());
     }
   }
   types.append(symbols.size(), w.b.getIndexType());
   types.append(info.found.size(), MemRefType::get({1}, w.b.getI64Type()));
-  types.push_back(bytesType(bufferBytes.empty() ? Size(workspaceBytes) : Size::unknown()));
+  types.push_back(bytesType(openSlots.empty() ? Size(workspaceBytes) : Size::unknown()));
   if (!asked.empty()) {
     types.push_back(heldType());
   }
   types.push_back(pointerType(w.b.getContext()));
   entry = begin(asked.empty() ? "_run" : "_inner_run", types);
-  unsigned n = function.getNumArguments();
-  for (unsigned i = 0; i < n; ++i) {
-    inputs[function.getArgument(i)] = entry.getArgument(i);
-  }
-  for (unsigned i = 0; i < end->getNumOperands(); ++i) {
-    outputs.push_back(entry.getArgument(n + i));
-  }
   workspace = entry.getArguments().take_back(asked.empty() ? 2 : 3).front();
   if (!asked.empty()) {
     entry.setPrivate();
@@ -175,30 +166,23 @@ void Entry::declare() {
   }
 }
 
-void Entry::all(Block &block) {
-  for (Operation &op : block) {
-    if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
-      call(launch);
-    } else if (auto branch = dyn_cast<onnx::IfOp>(op)) {
-      branches(branch);
-    } else if (auto loop = dyn_cast<onnx::LoopOp>(op)) {
-      turns(loop);
-    }
-    release(op);
+void Entry::all(llvm::iterator_range<Block::iterator> ops) {
+  for (Operation &op : ops) {
+    w.loc = function.getLoc();
+    llvm::TypeSwitch<Operation *>(&op)
+        .Case<plan::LaunchOp, plan::CopyOp, plan::NeedOp, plan::ReleaseOp, plan::ReadOp, plan::WriteOp, plan::CheckOp,
+              plan::IfOp, plan::LoopOp>([&](auto each) { build(each); })
+        .Case([&](arith::ConstantOp constant) { values[constant] = w.b.clone(op)->getResult(0); });
   }
+  w.loc = function.getLoc();
 }
 
-void Entry::call(plan::LaunchOp launch) {
+void Entry::build(plan::LaunchOp launch) {
   w.loc = launch.getLoc();
-  ask(launch);
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getCalleeAttr());
   SmallVector<Value> args;
-  for (Value v : launch.getIns()) {
-    args.push_back(address(v, callee.getArgumentTypes()[args.size()]));
-  }
-  unsigned places = launch.getNumResults() + !launch.getScratchBytes().getValue().is(0);
-  for (unsigned i = 0; i < places; ++i) {
-    args.push_back(place(launch, i, 0, callee.getArgumentTypes()[args.size()]));
+  for (Value buffer : launch.getOperands()) {
+    args.push_back(address(buffer, callee.getArgumentTypes()[args.size()]));
   }
   if (std::optional<onnx::SizesAttr> symbols = launch.getSymbols()) {
     for (const Size &symbol : symbols->getValues()) {
@@ -212,18 +196,17 @@ void Entry::call(plan::LaunchOp launch) {
   if (!items.is(0) && !items.is(1)) {
     c->setAttr("ingot.items", w.b.getUnitAttr());
   }
-  if (Attribute number = launch->getAttr("plan.launch")) { // of a model for profiling
-    c->setAttr("ingot.launch", number);
+  if (auto number = launch->getAttrOfType<IntegerAttr>(plan::numberName)) {
+    c->setAttr("ingot.launch", w.b.getI64IntegerAttr(firstLaunch + number.getInt()));
   }
   if (launch.getChecked()) {
     checkStatus(launch, c.getResult(0));
   }
   if (std::optional<onnx::SymbolAttr> symbol = launch.getFound()) {
     Type i64 = w.b.getI64Type();
-    Value number = place(launch, launch.getNumResults() - 1, 0, MemRefType::get({1}, i64));
+    Value number = address(launch.getInto().back(), MemRefType::get({1}, i64));
     find(symbol->getValue(), w.load({number, i64}, 0));
   }
-  w.loc = function.getLoc();
 }
 
 void Entry::checkStatus(plan::LaunchOp launch, Value result) {
@@ -249,8 +232,8 @@ int64_t Entry::nodeNumber(const std::string &name) {
 }
 
 void buildEntry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,
-                plan::ModelInfo &info, StringRef suffix) {
-  Entry(function, workspaceBytes, slackBytes, weightBytes, info, suffix).build();
+                int64_t firstLaunch, plan::ModelInfo &info, StringRef suffix) {
+  Entry(function, workspaceBytes, slackBytes, weightBytes, firstLaunch, info, suffix).build();
 }
 
 } // namespace ingot::lower

@@ -1,4 +1,4 @@
-// The model's entry: plan.launch ops become calls with the addresses that the memory phase chose. No tensor is left.
+// The model's entry: a run in the memory form (plan/MemoryForm.td) becomes calls with addresses.
 #pragma once
 #include "compiler/plan/Model.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,7 +15,7 @@ constexpr int64_t targetErrorKind = 16; ///< INGOT_ERROR_TARGET: the machine has
 
 /// Replaces `function` by NAME_run(inputs..., outputs..., symbols..., workspace, exec) -> i32 over i8 memrefs (bare
 /// pointers) and indices, and declares the external weights NAME_weights. Names of the nodes that a status may carry
-/// are appended to `info.nodes`.
+/// are appended to `info.nodes`; numbers of launches count from `firstLaunch` on.
 /// One body of several (see BuildDispatch.h) has a suffix: its functions are called NAME SUFFIX _run and so on, are
 /// private, and take all symbols of `info`, those that are numbers in this body included.
 ///
@@ -23,6 +23,6 @@ constexpr int64_t targetErrorKind = 16; ///< INGOT_ERROR_TARGET: the machine has
 /// the dims of all outputs, one after the other, and the bytes of the workspace, `slackBytes` included; or the status
 /// for which NAME_run would refuse such symbols.
 void buildEntry(mlir::func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,
-                plan::ModelInfo &info, llvm::StringRef suffix = "");
+                int64_t firstLaunch, plan::ModelInfo &info, llvm::StringRef suffix = "");
 
 } // namespace ingot::lower

@@ -18,7 +18,7 @@ namespace ingot::lower {
 class Entry {
 public:
   Entry(mlir::func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,
-        plan::ModelInfo &info, llvm::StringRef suffix);
+        int64_t firstLaunch, plan::ModelInfo &info, llvm::StringRef suffix);
 
   void build();
 
@@ -35,19 +35,17 @@ private:
   Writer w;
   plan::ModelInfo &info;
   std::string suffix;
-  int64_t workspaceBytes, slackBytes, weightBytes;
-  std::vector<std::string> open, symbols; ///< those that are no number here; those that are arguments
-  support::Bounds bounds;                 ///< of found sizes
-  Operation *end;
-  std::vector<Size> bufferBytes;
-  std::vector<llvm::ArrayRef<int64_t>> buffersBelow;
-  llvm::ArrayRef<int64_t> asked; ///< outputs, or -1: memory that the run asks for
-  Value held;                    ///< the list of it
-  FuncOp admits;                 ///< (open: index...) -> i32; null where there are none
+  int64_t workspaceBytes, slackBytes, weightBytes, firstLaunch;
+  llvm::SmallVector<Type> inputTypes, outputTypes; ///< tensors
+  std::vector<std::string> open, symbols;          ///< those that are no number here; those that are arguments
+  support::Bounds bounds;                          ///< of found sizes
+  std::vector<plan::SlotOp> openSlots;             ///< those whose places depend on sizes
+  std::vector<int64_t> asked;                      ///< outputs, or -1: memory that the run asks for
+  Value held;                                      ///< the list of it
+  FuncOp admits;                                   ///< (open: index...) -> i32; null where there are none
   Value workspace, weights;
-  llvm::SmallVector<Value> outputs, bufferOffsets;
-  llvm::DenseMap<Value, Value> inputs;
-  std::vector<onnx::SizeCheck> waiting; ///< for sizes that are not found yet
+  llvm::DenseMap<Value, Value> starts; ///< where each open slot begins
+  llvm::DenseMap<Value, Value> values; ///< what reads and constants of the run are
 
   Value number(int64_t n, unsigned bits) { return mlir::arith::ConstantIntOp::create(w.b, w.loc, n, bits); }
   Value status(int64_t kind, int64_t node) { return number(kind | (node + 1) << 8, 32); }
@@ -64,8 +62,16 @@ private:
   void declare();
   /// Which optional inputs the caller gave.
   void presence();
-  void all(mlir::Block &block);
-  void call(plan::LaunchOp launch);
+  void all(llvm::iterator_range<mlir::Block::iterator> ops);
+  void build(plan::LaunchOp launch);
+  void build(plan::CopyOp copy);
+  void build(plan::NeedOp need);
+  void build(plan::ReleaseOp release);
+  void build(plan::ReadOp read);
+  void build(plan::WriteOp write);
+  void build(plan::CheckOp check);
+  void build(plan::IfOp op);
+  void build(plan::LoopOp loop);
   void checkStatus(plan::LaunchOp launch, Value result);
   /// Symbols, and where found sizes go.
   mlir::ValueRange sizeArguments();
@@ -79,62 +85,40 @@ private:
   void buildPlan();
   /// Bytes of the tensors that depend on the symbols, or the most that they can be.
   std::vector<Size> boundedBytes();
-  /// The checks of sizes that the caller tells.
-  std::vector<onnx::SizeCheck> callersChecks();
   void returnIfRefused(FuncOp f);
   /// Nearly all runs need few of the checks (SizeChecks.h: UsualRun); the others ask for all.
   void returnIfRefusedOrUnusual();
-  void returnIfViolated(const onnx::SizeCheck &check);
   /// Where each buffer begins; the end of the highest is returned.
   Value arena();
-  /// Makes those of the checks that speak of found sizes where all of these are there: at once, or later.
-  void await(std::vector<onnx::SizeCheck> checks);
-  void checkFound();
-  void find(support::Symbol symbol, Value value);
+  void find(support::Symbol symbol, Value value) { w.symbols[symbol] = w.value(w.ix(value)); }
 
   // Memory.
 
   mlir::MemRefType bytesType(const Size &n) { return mlir::MemRefType::get({memoryExtent(n)}, w.b.getI8Type()); }
   static Size bytesOf(Type t) { return plan::physicalBytes(mlir::cast<mlir::RankedTensorType>(t)); }
   Value at(Value bytes, Ix offset, Type type);
-  /// Where result `i` of an op lies (i == number of results: a launch's scratch, a loop's number).
-  Value place(Operation *op, unsigned i, const Size &extra, Type type);
-  static plan::PlaceAttr placeAttr(Operation *op, unsigned i);
-  /// The op and the number among its places that say where a launch's or a control op's value lies.
-  static std::pair<Operation *, unsigned> placed(Value v);
-  static bool samePlace(Value v, Operation *op, unsigned i);
-  /// The address of any tensor value, as the kernel's parameter type.
-  Value address(Value v, Type type);
-  /// Copies a whole tensor, unless it lies where it is wanted.
-  void copy(Value from, Operation *op, unsigned i, const Size &offset = 0);
+  /// The address of a buffer, as the kernel's parameter type.
+  Value address(Value buffer, Type type);
   /// A call of the support library.
   Value library(llvm::StringRef name, mlir::ValueRange arguments, mlir::TypeRange results);
   static constexpr int64_t heldWords = 4;
   mlir::MemRefType heldType();
   /// NAME_run around NAME_inner_run.
   void buildHolder();
-  /// The memory that an op needs there and then: see #plan.ask.
-  void ask(Operation *op, llvm::StringRef when = "before");
-  /// What nobody needs behind an op.
-  void release(Operation &op);
+  Value numberOf(Value asked);
 
   // Control flow.
 
-  /// The one element of a tensor of integers or booleans.
-  Value element(Value v);
-  void branches(onnx::IfOp op);
-  void turns(onnx::LoopOp loop);
   /// A null condition is no condition.
   void branch(Value condition, mlir::Block *to, mlir::ValueRange operands, mlir::Block *otherwise,
               mlir::ValueRange others);
   /// The trip count; null: there is none. A loop without a condition of its own ends with it: one that no run can reach
   /// is an error.
-  Value tripsOf(onnx::LoopOp loop, bool conditional);
+  Value tripsOf(plan::LoopOp loop, bool conditional);
   /// One iteration. `sizes` become those of the next.
-  void turn(onnx::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths, llvm::SmallVectorImpl<Value> &sizes);
+  void turn(plan::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths, llvm::SmallVectorImpl<Value> &sizes);
   /// The sizes of the next iteration; the slices of a scan output have the size of the first one.
-  void change(onnx::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths,
-              llvm::SmallVectorImpl<Value> &sizes);
+  void grow(plan::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths, llvm::SmallVectorImpl<Value> &sizes);
 };
 
 } // namespace ingot::lower

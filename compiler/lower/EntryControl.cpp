@@ -1,8 +1,6 @@
 // Branches and loops: basic blocks around the calls.
 #include "compiler/lower/Entry.h"
 #include "compiler/lower/SizeChecks.h"
-#include "compiler/onnx/Constants.h"
-#include "compiler/onnx/Optional.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
 using namespace mlir;
@@ -10,52 +8,32 @@ using ingot::support::Size;
 
 namespace ingot::lower {
 
-Value Entry::element(Value v) {
-  Type type = valueType(getElementTypeOrSelf(v.getType()));
-  if (auto constant = onnx::integersOf(v)) {
-    return arith::ConstantIntOp::create(w.b, w.loc, constant->front() != 0 && type.isInteger(1) ? 1 : constant->front(),
-                                        type.getIntOrFloatBitWidth());
-  }
-  Value memory = address(v, MemRefType::get({1}, memoryType(getElementTypeOrSelf(v.getType()))));
-  return w.load({memory, type}, 0);
-}
-
-void Entry::branches(onnx::IfOp op) {
+void Entry::build(plan::IfOp op) {
   w.loc = op.getLoc();
-  Value condition = element(op.getCondition());
+  Value condition = values.at(op.getCondition());
   Block *starts[] = {entry.addBlock(), entry.addBlock()}, *next = entry.addBlock();
   cf::CondBranchOp::create(w.b, w.loc, condition, starts[0], ValueRange{}, starts[1], ValueRange{});
   SmallVector<onnx::Choice> choices = onnx::choicesOf(op);
   for (auto [i, region] : llvm::enumerate(op->getRegions())) {
     w.b.setInsertionPointToStart(starts[i]);
-    if (!region.front().empty() && isa<onnx::FailOp>(region.front().front())) {
-      ret(status(sizeErrorKind, nodeNumber(onnx::nodeOf(op->getLoc()))));
+    if (auto fail = dyn_cast<plan::FailOp>(region.front().getTerminator())) {
+      ret(status(sizeErrorKind, nodeNumber(fail.getNode().str())));
       continue;
     }
-    // What is found in a branch is not known behind it.
-    auto outerSymbols = w.symbols;
-    auto outerWaiting = waiting;
-    for (const onnx::SizeCheck &check : onnx::checksOf(region.front().getTerminator())) {
-      if (!check.isFound()) {
-        returnIfViolated(check);
-      }
-    }
-    await(onnx::checksOf(region.front().getTerminator()));
-    all(region.front());
+    auto outerSymbols = w.symbols; // what is found in a branch is not known behind it
+    all(region.front().without_terminator());
     w.loc = op.getLoc();
     SmallVector<Value> chosen;
     for (const onnx::Choice &choice : choices) {
       chosen.push_back(w.value(choice.sizes[i]));
     }
     cf::BranchOp::create(w.b, w.loc, next, chosen);
-    w.symbols = std::move(outerSymbols), waiting = std::move(outerWaiting);
+    w.symbols = std::move(outerSymbols);
   }
   w.b.setInsertionPointToStart(next);
   for (const onnx::Choice &choice : choices) {
     w.symbols[choice.symbol] = next->addArgument(w.b.getIndexType(), w.loc);
   }
-  checkFound();
-  w.loc = function.getLoc();
 }
 
 void Entry::branch(Value condition, Block *to, ValueRange operands, Block *otherwise, ValueRange others) {
@@ -66,11 +44,11 @@ void Entry::branch(Value condition, Block *to, ValueRange operands, Block *other
   }
 }
 
-Value Entry::tripsOf(onnx::LoopOp loop, bool conditional) {
-  if (!onnx::present(loop.getTrips())) {
+Value Entry::tripsOf(plan::LoopOp loop, bool conditional) {
+  if (!loop.getTrips()) {
     return {};
   }
-  Value trips = arith::IndexCastOp::create(w.b, w.loc, w.b.getIndexType(), element(loop.getTrips()));
+  Value trips = arith::IndexCastOp::create(w.b, w.loc, w.b.getIndexType(), values.at(loop.getTrips()));
   if (!conditional) {
     Value most = w.value(mostUnbounded);
     returnIf(entry, w.compare(arith::CmpIPredicate::sgt, trips, most),
@@ -79,15 +57,11 @@ Value Entry::tripsOf(onnx::LoopOp loop, bool conditional) {
   return trips;
 }
 
-void Entry::turns(onnx::LoopOp loop) {
+void Entry::build(plan::LoopOp loop) {
   w.loc = loop.getLoc();
-  bool conditional = onnx::splatOf(loop.continues().get()) != 1;
-  Value go = onnx::present(loop.getCondition()) ? element(loop.getCondition()) : Value();
-  Value trips = tripsOf(loop, conditional);
-  ask(loop);
-  for (unsigned i = 0; i < loop.carried(); ++i) {
-    copy(loop.getInitial()[i], loop, i);
-  }
+  auto end = cast<plan::NextOp>(loop.getBody().front().getTerminator());
+  Value go = loop.getCondition() ? values.at(loop.getCondition()) : Value();
+  Value trips = tripsOf(loop, end.getCondition() != nullptr);
   SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
   SmallVector<Value> sizes; // of what changes in the loop: of carried values those of the next iteration
   for (const onnx::Growth &g : growths) {
@@ -117,7 +91,7 @@ void Entry::turns(onnx::LoopOp loop) {
   auto outerSymbols = w.symbols;
   turn(loop, number, growths, sizes);
   Value times = arith::AddIOp::create(w.b, w.loc, number, w.value(1));
-  Value again = conditional ? element(loop.continues().get()) : Value();
+  Value again = end.getCondition() ? values.at(end.getCondition()) : Value();
   branch(again, head, following(times), next, turned(times));
   w.b.setInsertionPointToStart(next);
   w.symbols = std::move(outerSymbols);
@@ -127,38 +101,27 @@ void Entry::turns(onnx::LoopOp loop) {
   for (const onnx::Growth &g : growths) {
     find(g.behind, next->addArgument(w.b.getIndexType(), w.loc));
   }
-  w.loc = function.getLoc();
 }
 
-void Entry::turn(onnx::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths, SmallVectorImpl<Value> &sizes) {
-  w.symbols[loop->getAttrOfType<onnx::SymbolAttr>("plan.number").getValue()] = number;
+void Entry::turn(plan::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths, SmallVectorImpl<Value> &sizes) {
+  w.symbols[loop.getNumber().getValue()] = number;
   for (auto [g, size] : llvm::zip_equal(growths, sizes)) {
     if (g.inside) {
       find(*g.inside, size);
     }
   }
-  ask(loop, "turn");
-  if (!loop.number().use_empty()) {
-    Type i64 = w.b.getI64Type();
-    w.store(w.integer(w.ix(number), i64), {place(loop, loop.getNumResults(), 0, MemRefType::get({1}, i64)), i64}, 0);
+  auto ops = loop.getBody().front().without_terminator();
+  auto grows = llvm::find_if(ops, [](Operation &op) { return isa<plan::GrowOp>(op); });
+  all({ops.begin(), grows});
+  if (grows != ops.end()) {
+    w.loc = loop.getLoc();
+    grow(loop, number, growths, sizes);
   }
-  all(loop.block());
+  all({grows, ops.end()});
   w.loc = loop.getLoc();
-  change(loop, number, growths, sizes);
-  ask(loop, "end");
-  for (unsigned i = 0; i < loop.carried(); ++i) {
-    copy(loop.yielded(i).get(), loop, i);
-  }
-  Size at = loop->getAttrOfType<onnx::SymbolAttr>("plan.number").getValue();
-  for (unsigned i = loop.carried(); i < loop.getNumResults(); ++i) {
-    Size all = bytesOf(loop.getResult(i).getType());
-    if (llvm::any_of(growths, [&](const onnx::Growth &g) { return all.mentions(g.behind); })) {
-      copy(loop.yielded(i).get(), loop, i, at * bytesOf(loop.yielded(i).get().getType()));
-    }
-  }
 }
 
-void Entry::change(onnx::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths, SmallVectorImpl<Value> &sizes) {
+void Entry::grow(plan::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths, SmallVectorImpl<Value> &sizes) {
   for (auto [g, size] : llvm::zip_equal(growths, sizes)) {
     int64_t node = nodeNumber(onnx::nodeOf(loop->getLoc()));
     returnIf(entry, impossible(w, g.next), [&] { return status(sizeErrorKind, node); });

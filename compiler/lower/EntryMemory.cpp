@@ -2,6 +2,7 @@
 #include "compiler/lower/Entry.h"
 #include "compiler/lower/LlvmAttributes.h"
 #include "compiler/lower/SizeChecks.h"
+#include "compiler/onnx/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -33,7 +34,7 @@ void Entry::buildHolder() {
   func::FuncOp outer = begin("_run", types);
   Type i64 = w.b.getI64Type();
   Value list = memref::AllocaOp::create(w.b, w.loc, heldType());
-  unsigned first = function.getNumArguments();
+  size_t first = inputTypes.size();
   for (auto [i, output] : llvm::enumerate(asked)) {
     Value place = number(0, 64);
     if (output >= 0) {
@@ -56,105 +57,71 @@ void Entry::buildHolder() {
   ret(library("ingot_memory_end", {exec, list, count, result}, i32));
 }
 
-void Entry::ask(Operation *op, StringRef when) {
-  auto asks = op->getAttrOfType<ArrayAttr>("plan.asks");
-  for (Attribute each : asks ? asks.getValue() : ArrayRef<Attribute>()) {
-    auto one = cast<plan::AskAttr>(each);
-    if (one.getWhen() != when) {
-      continue;
-    }
-    Size needed = one.getNeeded().getValue(), used = one.getUsed().getValue();
-    int64_t node = nodeNumber(onnx::nodeOf(op->getLoc()));
-    returnIf(entry, impossible(w, needed), [&] { return status(sizeErrorKind, node); });
-    Type i64 = w.b.getI64Type();
-    Value arguments[] = {exec(), held, number(one.getNumber(), 32), w.integer(used, i64), w.integer(needed, i64)};
-    Value bad = library("ingot_memory_need", arguments, w.b.getI32Type());
-    returnIf(entry, w.compare(arith::CmpIPredicate::ne, bad, number(0, 32)),
-             [&] { return status(memoryErrorKind, node); });
-  }
+/// The number of an asked memory, for the support library.
+Value Entry::numberOf(Value memory) {
+  return number(static_cast<int64_t>(memory.getDefiningOp<plan::AskedOp>().getNumber()), 32);
 }
 
-void Entry::release(Operation &op) {
-  auto numbers = op.getAttrOfType<DenseI64ArrayAttr>("plan.releases");
-  for (int64_t n : numbers ? numbers.asArrayRef() : ArrayRef<int64_t>()) {
-    library("ingot_memory_release", {exec(), held, number(n, 32)}, {});
-  }
+void Entry::build(plan::NeedOp need) {
+  Size bytes = need.getBytes().getValue(), kept = need.getKept().getValue();
+  int64_t node = nodeNumber(onnx::nodeOf(need.getLoc()));
+  returnIf(entry, impossible(w, bytes), [&] { return status(sizeErrorKind, node); });
+  Type i64 = w.b.getI64Type();
+  Value memory = numberOf(need.getMemory());
+  Value arguments[] = {exec(), held, memory, w.integer(kept, i64), w.integer(bytes, i64)};
+  Value bad = library("ingot_memory_need", arguments, w.b.getI32Type());
+  returnIf(entry, w.compare(arith::CmpIPredicate::ne, bad, number(0, 32)),
+           [&] { return status(memoryErrorKind, node); });
+}
+
+void Entry::build(plan::ReleaseOp release) {
+  library("ingot_memory_release", {exec(), held, numberOf(release.getMemory())}, {});
 }
 
 Value Entry::at(Value bytes, Ix offset, Type type) {
   return memref::ViewOp::create(w.b, w.loc, cast<MemRefType>(type), bytes, w.value(offset), ValueRange{});
 }
 
-plan::PlaceAttr Entry::placeAttr(Operation *op, unsigned i) {
-  return cast<plan::PlaceAttr>(op->getAttrOfType<ArrayAttr>("plan.places")[i]);
-}
-
-Value Entry::place(Operation *op, unsigned i, const Size &extra, Type type) {
-  plan::PlaceAttr place = placeAttr(op, i);
-  Ix offset = place.getOffset().getValue() + extra;
-  if (place.getBuffer() >= 0) {
-    offset = w.ix(bufferOffsets[place.getBuffer()]) + offset;
+Value Entry::address(Value buffer, Type type) {
+  Size offset = 0;
+  while (auto inside = buffer.getDefiningOp<plan::BufferOp>()) {
+    buffer = inside.getMemory(), offset = offset + inside.getOffset().getValue();
   }
-  if (place.getAsked() >= 0) {
-    Value memory = library("ingot_memory_at", {held, number(place.getAsked(), 32)}, bytesType(Size::unknown()));
+  if (auto slot = buffer.getDefiningOp<plan::SlotOp>()) {
+    Ix start = slot.getAt() ? Ix(static_cast<int64_t>(*slot.getAt())) : w.ix(starts.at(slot));
+    return at(workspace, start + Ix(offset), type);
+  }
+  if (buffer.getDefiningOp<plan::AskedOp>()) {
+    Value memory = library("ingot_memory_at", {held, numberOf(buffer)}, bytesType(Size::unknown()));
     return at(memory, offset, type);
   }
-  return at(place.getOutput() < 0 ? workspace : outputs[place.getOutput()], offset, type);
+  if (buffer.getDefiningOp<plan::WeightsOp>()) {
+    return at(weights ? weights : workspace, offset, type); // no weights: tensors without elements
+  }
+  return at(entry.getArgument(cast<BlockArgument>(buffer).getArgNumber()), offset, type);
 }
 
-Value Entry::address(Value v, Type type) {
-  Size offset = 0;
-  while (auto view = v.getDefiningOp<plan::ViewOp>()) {
-    v = view.getX(), offset = offset + view.getOffset().getValue();
-  }
-  if (auto weight = v.getDefiningOp<plan::WeightOp>()) {
-    // No weights: tensors without elements.
-    return at(weights ? weights : workspace, Size(static_cast<int64_t>(weight.getOffset())) + offset, type);
-  }
-  while (auto join = v.getDefiningOp<plan::JoinOp>()) {
-    v = join.getXs().front(); // lies where its first piece does
-  }
-  if (Value input = inputs.lookup(v)) {
-    return at(input, offset, type);
-  }
-  auto [op, i] = placed(v);
-  return place(op, i, offset, type);
+void Entry::build(plan::ReadOp read) {
+  Type element = read.getBuffer().getType().getTensor().getElementType();
+  Value memory = address(read.getBuffer(), MemRefType::get({1}, memoryType(element)));
+  values[read] = w.load({memory, valueType(element)}, 0);
 }
 
-std::pair<Operation *, unsigned> Entry::placed(Value v) {
-  if (auto result = dyn_cast<OpResult>(v)) {
-    return {result.getOwner(), result.getResultNumber()};
-  }
-  auto loop = cast<onnx::LoopOp>(v.getParentBlock()->getParentOp());
-  unsigned n = cast<BlockArgument>(v).getArgNumber();
-  return {loop, n == 0 ? loop.getNumResults() : n - 2};
+void Entry::build(plan::WriteOp write) {
+  Type i64 = w.b.getI64Type();
+  Value number = w.integer(write.getSize().getValue(), i64);
+  w.store(number, {address(write.getBuffer(), MemRefType::get({1}, i64)), i64}, 0);
 }
 
-void Entry::copy(Value from, Operation *op, unsigned i, const Size &offset) {
-  Size bytes = bytesOf(from.getType());
-  if (bytes.is(0) || samePlace(from, op, i)) {
-    return;
-  }
+void Entry::build(plan::CopyOp copy) {
+  Size bytes = bytesOf(copy.getFrom().getType().getTensor());
   MemRefType type = MemRefType::get({memoryExtent(bytes)}, w.b.getI8Type());
-  Buffer source = {address(from, type), w.b.getI8Type()}, target = {place(op, i, offset, type), w.b.getI8Type()};
+  Buffer source = {address(copy.getFrom(), type), w.b.getI8Type()};
+  Buffer target = {address(copy.getTo(), type), w.b.getI8Type()};
   constexpr int64_t piece = 16; // bytes of a register that every host has
   Ix whole = bytes.isNumber() ? Ix(bytes.number() / piece * piece) : Ix(floorDiv(bytes, piece)) * piece;
   w.loop(0, whole, piece, [&](Ix at) { w.store(w.load(source, at, piece), target, at); });
   w.loop(whole, bytes, 1, [&](Ix at) { w.store(w.load(source, at), target, at); });
-}
-
-bool Entry::samePlace(Value v, Operation *op, unsigned i) {
-  if (v.getDefiningOp<plan::ViewOp>() || v.getDefiningOp<plan::WeightOp>()) {
-    return false;
-  }
-  while (auto join = v.getDefiningOp<plan::JoinOp>()) {
-    v = join.getXs().front();
-  }
-  if (isa<BlockArgument>(v) && !isa<onnx::LoopOp>(v.getParentBlock()->getParentOp())) {
-    return false;
-  }
-  auto [owner, number] = placed(v);
-  return placeAttr(owner, number) == placeAttr(op, i);
 }
 
 } // namespace ingot::lower

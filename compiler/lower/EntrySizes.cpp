@@ -16,9 +16,12 @@ void Entry::setSymbols(ArrayRef<std::string> names, ValueRange values) {
   }
 }
 
-void Entry::returnIfViolated(const onnx::SizeCheck &check) {
-  int64_t kind = check.isPresence() ? absentErrorKind : sizeErrorKind;
-  returnIf(entry, violated(w, check.sizes), [&] { return status(kind, nodeNumber(check.node)); });
+void Entry::build(plan::CheckOp check) {
+  ArrayRef<Size> sizes = check.getSizes().getValues();
+  std::optional<support::Symbol> symbol = sizes.front().asSymbol();
+  bool isPresence = symbol && symbol->kind() == support::SymbolKind::Presence;
+  int64_t kind = isPresence ? absentErrorKind : sizeErrorKind;
+  returnIf(entry, violated(w, sizes), [&] { return status(kind, nodeNumber(check.getNode().str())); });
 }
 
 std::vector<Size> Entry::boundedBytes() {
@@ -28,17 +31,13 @@ std::vector<Size> Entry::boundedBytes() {
       all.push_back(bytes);
     }
   };
-  llvm::for_each(bufferBytes, add);
-  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), end->getOperandTypes())) {
+  for (plan::SlotOp slot : openSlots) {
+    add(slot.getBytes().getValue());
+  }
+  for (Type type : llvm::concat<const Type>(inputTypes, outputTypes)) {
     add(bytesOf(type).bounded(bounds));
   }
   return all;
-}
-
-std::vector<onnx::SizeCheck> Entry::callersChecks() {
-  std::vector<onnx::SizeCheck> checks = onnx::checksOf(function);
-  llvm::erase_if(checks, [](const auto &check) { return check.isPresence() || check.isFound(); });
-  return checks;
 }
 
 void Entry::buildAdmits() {
@@ -53,7 +52,7 @@ void Entry::buildAdmits() {
   for (const Size &bytes : boundedBytes()) {
     refuse(impossible(w, bytes), -1);
   }
-  std::vector<onnx::SizeCheck> checks = callersChecks();
+  std::vector<onnx::SizeCheck> checks = onnx::checksOf(function);
   for (const onnx::SizeCheck &check : llvm::reverse(checks)) {
     refuse(violated(w, check.sizes), check.node.empty() ? -1 : nodeNumber(check.node));
   }
@@ -66,7 +65,7 @@ void Entry::buildAdmits() {
 void Entry::buildPlan() {
   Type i64 = w.b.getI64Type();
   int64_t dims = 0;
-  for (Type type : end->getOperandTypes()) {
+  for (Type type : outputTypes) {
     dims += cast<RankedTensorType>(type).getRank();
   }
   Type types[] = {MemRefType::get({static_cast<int64_t>(symbols.size())}, i64), MemRefType::get({dims}, i64),
@@ -81,13 +80,13 @@ void Entry::buildPlan() {
     returnIfRefused(f);
   }
   int64_t at = 0;
-  for (Type type : end->getOperandTypes()) {
+  for (Type type : outputTypes) {
     for (const Size &size : onnx::sizesOf(cast<RankedTensorType>(type))) {
       Size most = size.bounded(bounds);
       w.store(w.integer(most.isUnknown() ? Size(-1) : most, i64), {f.getArgument(1), i64}, at++);
     }
   }
-  Value bytes = bufferBytes.empty() ? w.value(workspaceBytes) : w.value(w.ix(arena()) + Ix(slackBytes));
+  Value bytes = openSlots.empty() ? w.value(workspaceBytes) : w.value(w.ix(arena()) + Ix(slackBytes));
   w.store(w.integer(w.ix(bytes), i64), {f.getArgument(2), i64}, 0);
   ret(status(0, -1));
 }
@@ -104,7 +103,7 @@ void Entry::returnIfRefused(func::FuncOp f) {
 
 void Entry::returnIfRefusedOrUnusual() {
   std::vector<onnx::Sizes> checks;
-  for (const onnx::SizeCheck &check : callersChecks()) {
+  for (const onnx::SizeCheck &check : onnx::checksOf(function)) {
     checks.push_back(check.sizes);
   }
   std::optional<UsualRun> usual = usualRun(open, boundedBytes(), checks);
@@ -120,48 +119,25 @@ void Entry::returnIfRefusedOrUnusual() {
 }
 
 Value Entry::arena() {
-  SmallVector<Ix> ends;
+  starts.clear();
+  llvm::DenseMap<Value, Ix> ends;
   Ix peak = 0;
-  for (auto [bytes, below] : llvm::zip_equal(bufferBytes, buffersBelow)) {
+  for (plan::SlotOp slot : openSlots) {
     Ix start = 0;
-    for (int64_t b : below) {
-      start = start.is(0) ? ends[b] : max(start, ends[b]);
+    for (Value other : slot.getAbove()) {
+      start = start.is(0) ? ends[other] : max(start, ends[other]);
     }
-    bufferOffsets.push_back(w.value(start));
+    starts[slot] = w.value(start);
+    const Size &bytes = slot.getBytes().getValue();
     Ix rounded =
         bytes.isNumber()
             ? Ix(static_cast<int64_t>(llvm::alignTo(bytes.number(), alignment)))
             : w.ix(arith::AndIOp::create(w.b, w.loc, w.value(Ix(bytes) + Ix(alignment - 1)), w.value(-alignment)));
-    ends.push_back(w.ix(w.value(start + rounded)));
-    peak = peak.is(0) ? ends.back() : max(peak, ends.back());
+    Ix end = w.ix(w.value(start + rounded));
+    ends[slot] = end;
+    peak = peak.is(0) ? end : max(peak, end);
   }
   return w.value(peak);
-}
-
-void Entry::await(std::vector<onnx::SizeCheck> checks) {
-  llvm::erase_if(checks, [](const onnx::SizeCheck &check) { return !check.isFound(); });
-  llvm::append_range(waiting, checks);
-  checkFound();
-}
-
-void Entry::checkFound() {
-  auto known = [&](const Size &size) {
-    bool all = true;
-    size.eachSymbol([&](support::Symbol symbol) { all &= w.symbols.count(symbol) > 0; });
-    return all;
-  };
-  llvm::erase_if(waiting, [&](const onnx::SizeCheck &check) {
-    if (!llvm::all_of(check.sizes, known)) {
-      return false;
-    }
-    returnIfViolated(check);
-    return true;
-  });
-}
-
-void Entry::find(support::Symbol symbol, Value value) {
-  w.symbols[symbol] = w.value(w.ix(value));
-  checkFound();
 }
 
 } // namespace ingot::lower

@@ -454,10 +454,10 @@ struct Lowering {
     auto size = [&](const support::Size &s) { return b.getAttr<onnx::SizeAttr>(s.isFound() ? s.replaced(mine) : s); };
     auto symbols = b.getAttr<onnx::SizesAttr>(llvm::map_to_vector<4>((*built)->symbols, mine));
     Operation *root = rootOf(kernel);
-    auto launch =
-        plan::LaunchOp::create(b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(), operands,
-                               size(shape.items), size(shape.scratchBytes), symbols, shape.checked,
-                               root ? root->getAttrOfType<onnx::SymbolAttr>(onnx::foundName) : onnx::SymbolAttr());
+    auto launch = plan::LaunchOp::create(
+        b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(), operands, ValueRange(), Value(),
+        size(shape.items), size(shape.scratchBytes), symbols, shape.checked,
+        root ? root->getAttrOfType<onnx::SymbolAttr>(onnx::foundName) : onnx::SymbolAttr());
     if (!shape.inPlace.empty()) {
       launch->setAttr("plan.in_place", b.getDenseI64ArrayAttr(shape.inPlace));
     }

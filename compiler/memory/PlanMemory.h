@@ -20,16 +20,10 @@ struct MemoryPlan {
 
 constexpr int64_t someSize = 128; ///< of a symbol, where a plan for one size is drawn up
 
-/// Gives each plan.launch its places: `plan.places` is a #plan.place for each result and, when it has one, the scratch.
-/// Control ops get them too, an onnx.Loop one more for the iteration's number, where the body reads it; in offsets
-/// within its body the loop's `plan.number` ("#0") stands for that number. Where a buffer has no largest size within
-/// the bounds of `symbols`, the function gets `plan.buffers`: for each buffer its bytes (a size) and the numbers of
-/// those below it, all before it in the list. Its offset is the largest end of these, ends being rounded up to 64
-/// bytes.
+/// Writes the memory form of `function` (compiler/plan/MemoryForm.td) in its place. Where a buffer has no largest size
+/// within the bounds of `symbols`, slots have no places, but lie above others.
 ///
-/// Buffers that nothing bounds are memory that the run asks for (an error, unless it `mayAsk`): the function lists them
-/// in `plan.asked`, by the model's output that each is, or -1. `plan.asks` of an op lists what it needs there
-/// (#plan.ask), `plan.releases` what is given back behind it.
+/// Buffers that nothing bounds are memory that the run asks for: an error, unless it `mayAsk`.
 mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function, llvm::ArrayRef<plan::SymbolInfo> symbols = {},
                                        bool mayAsk = true);
 

@@ -167,10 +167,11 @@ LogicalResult OnnxDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   } else if (name == foundName) {
     expect(isFound(value), "a found symbol");
   } else if (name == choicesName) {
-    expect(isa<IfOp>(op) && allOf(value, isChoice), "an array of [found symbol, two sizes], of an If");
+    expect(op->getNumRegions() == 2 && allOf(value, isChoice),
+           "an array of [found symbol, two sizes], of an op with two branches");
   } else if (name == growsName) {
-    expect(isa<LoopOp>(op) && allOf(value, isGrowth),
-           "an array of [found symbol or unit, found symbol, two sizes], of a Loop");
+    expect(op->getNumRegions() == 1 && allOf(value, isGrowth),
+           "an array of [found symbol or unit, found symbol, two sizes], of a loop");
   }
   return expected ? op->emitOpError("attribute '") << name << "' must be " << expected : success();
 }

@@ -135,8 +135,8 @@ std::vector<GraphNode> describeNodes(func::FuncOp function) {
   });
 }
 
-std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number, int64_t first) {
-  int64_t launches = first;
+std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number) {
+  int64_t launches = 0;
   llvm::DenseMap<Operation *, int> steps;
   int step = 0;
   countSteps(function.getBody().front(), step, steps);
@@ -152,7 +152,7 @@ std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number, int6
       llvm::append_range(node.symbols, llvm::map_range(symbols->getValues(), [](const auto &s) { return s.text(); }));
     }
     if (number) {
-      op->setAttr("plan.launch", IntegerAttr::get(IntegerType::get(op->getContext(), 64), launches++));
+      op->setAttr(plan::numberName, IntegerAttr::get(IntegerType::get(op->getContext(), 64), launches++));
     }
     return node;
   });

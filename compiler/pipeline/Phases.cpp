@@ -193,6 +193,7 @@ static std::vector<plan::SymbolInfo> boundedSymbols(const Options &options) {
 }
 
 static LogicalResult memory(State &s, Body &body, Result &tells) {
+  tells.launches = describeLaunches(body.function(), s.options.profile);
   FailureOr<memory::MemoryPlan> plan =
       memory::planMemory(body.function(), boundedSymbols(s.options), s.options.allocate);
   if (failed(plan)) {
@@ -224,19 +225,19 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   func::FuncOp function = body.function();
   // Vectors may be read past a tensor's end within its last block: the arena ends with one cache line of nobody's.
   int64_t slack = info.workspaceAlign;
-  bool open = function->hasAttr("plan.buffers");
+  auto slots = function.getOps<plan::SlotOp>();
+  bool open = llvm::any_of(slots, [](plan::SlotOp slot) { return !slot.getAt(); });
   if (open) { // what the memory phase found is for some size of each symbol
     tells.arenaBytes = tells.arenaLowerBound = info.arenaBytes = -1;
   }
   info.workspaceBytes = open ? -1 : info.arenaBytes ? info.arenaBytes + slack : 0;
   info.weightBytes = tells.weightBytes = s.weights.bytes();
   tells.firstLaunch = info.launches.size();
-  tells.launches = describeLaunches(function, s.options.profile, tells.firstLaunch);
   for (const GraphNode &launch : tells.launches) {
     info.launches.push_back({launch.name, launch.nodes, launch.symbols});
   }
   info.kernels = tells.kernels = tells.launches.size();
-  lower::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, info, body.suffix);
+  lower::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, tells.firstLaunch, info, body.suffix);
 }
 
 static LogicalResult entry(State &s) {
@@ -311,8 +312,8 @@ llvm::ArrayRef<Phase> phaseTable() {
       {"partition", "targets take nodes, nodes form kernels", partitionEach, true},
       {"layout", "packed layouts, halos and concatenations in place", each<layout>, false},
       {"lower", "kernels become functions of loops and vectors; weights are packed", each<lower>, false},
-      {"memory", "every buffer gets its place in the arena", each<memory>, false},
-      {"entry", "launches become calls with addresses", entry, false},
+      {"memory", "tensors become buffers, each with its place: the memory form", each<memory>, false},
+      {"entry", "the memory form becomes calls with addresses", entry, false},
       {"emit", "loops become object code, a library, a header, a manifest", emit, false},
   };
   return table;

@@ -85,9 +85,8 @@ void describe(mlir::func::FuncOp function, plan::ModelInfo &info);
 /// The nodes of the function as imported.
 std::vector<GraphNode> describeNodes(mlir::func::FuncOp function);
 
-/// The function's kernel calls; with `number`, each gets its number, from `first` on, as the attribute
-/// plan.launch.
-std::vector<GraphNode> describeLaunches(mlir::func::FuncOp function, bool number, int64_t first = 0);
+/// The function's kernel calls, on tensors; with `number`, each gets its number as the attribute plan.launch.
+std::vector<GraphNode> describeLaunches(mlir::func::FuncOp function, bool number);
 
 /// Multiplications with accumulation that one run of the model takes, by the definitions of its operators.
 support::Size countMacs(mlir::func::FuncOp function);

@@ -1,11 +1,14 @@
 #include "compiler/plan/Plan.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/plan/Layout.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include "compiler/plan/Dialect.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "compiler/plan/Attributes.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "compiler/plan/Types.cpp.inc"
 #define GET_OP_CLASSES
 #include "compiler/plan/Ops.cpp.inc"
 
@@ -18,6 +21,10 @@ void PlanDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "compiler/plan/Attributes.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "compiler/plan/Types.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST
@@ -102,22 +109,6 @@ LogicalResult BlockedAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element,
   return getSizes() ? getSizes().verifyEncoding(shape, element, emitError) : success();
 }
 
-LogicalResult PlaceAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t output, int64_t buffer,
-                                onnx::SizeAttr offset, int64_t asked) {
-  if (output < -1 || buffer < -1 || asked < -1) {
-    return emitError() << "the number of an output, a buffer or a memory that is asked for is -1 where there is none";
-  }
-  return isAmount(offset) ? success() : emitError() << "the offset must be a known size that is not negative";
-}
-
-LogicalResult AskAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t number, StringRef when,
-                              onnx::SizeAttr used, onnx::SizeAttr needed) {
-  if (number < 0 || !llvm::is_contained({"before", "turn", "end"}, when)) {
-    return emitError() << "needs the number of a memory, and 'before', 'turn' or 'end'";
-  }
-  return isAmount(used) && isAmount(needed) ? success() : emitError() << "bytes must be known sizes";
-}
-
 // Ops.
 
 LogicalResult KernelOp::verify() {
@@ -169,44 +160,92 @@ LogicalResult LaunchOp::verify() {
       !llvm::all_of(getSymbols()->getValues(), [](const Size &s) { return s.asSymbol().has_value(); })) {
     return emitOpError("has an argument among its symbols that is none");
   }
-  if (getFound() && (!getFound()->getValue().isFound() || getNumResults() == 0)) {
+  bool onBuffers = !getInto().empty();
+  if (onBuffers ? getNumResults() > 0 : getScratch() != nullptr) {
+    return emitOpError("has results and writes into buffers, which are two forms of it");
+  }
+  if (!llvm::all_of(getIns(), [&](Value v) { return isa<BufferType>(v.getType()) == onBuffers; })) {
+    return emitOpError("mixes tensors and buffers");
+  }
+  if (onBuffers && (getScratch() != nullptr) == getScratchBytes().getValue().is(0)) {
+    return emitOpError("needs a buffer for its scratch bytes, and none if there are none");
+  }
+  if (getFound() && (!getFound()->getValue().isFound() || getNumResults() + getInto().size() == 0)) {
     return emitOpError("finds a size that is no found symbol, or has no result to leave it in");
   }
   return success();
 }
 
-// What discardable attributes must be, so that whoever reads them need not ask.
-
-template <typename Each> static bool isListOf(Attribute list) {
-  auto array = dyn_cast<ArrayAttr>(list);
-  return array && llvm::all_of(array, [](Attribute each) { return isa<Each>(each); });
+void LaunchOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  for (OpOperand &operand : getOperation()->getOpOperands()) {
+    bool isRead = operand.getOperandNumber() < getIns().size();
+    if (isa<BufferType>(operand.get().getType())) {
+      isRead ? effects.emplace_back(MemoryEffects::Read::get(), &operand)
+             : effects.emplace_back(MemoryEffects::Write::get(), &operand);
+    }
+  }
+  if (getChecked() || getFound()) { // may end the run; sizes may be spoken of although nobody reads the results
+    effects.emplace_back(MemoryEffects::Write::get());
+  }
 }
+
+// The memory form.
+
+LogicalResult SlotOp::verify() {
+  bool placed = getAt().has_value();
+  bool good =
+      isAmount(getBytes()) &&
+      !(placed && (static_cast<int64_t>(*getAt()) < 0 || !getAbove().empty() || !getBytes().getValue().isNumber()));
+  if (!good) {
+    return emitOpError(
+        "needs bytes that are a known size; one with a place has a number of them, and lies above nothing");
+  }
+  return llvm::all_of(getAbove(), [](Value v) { return v.getDefiningOp<SlotOp>() != nullptr; })
+             ? success()
+             : emitOpError("lies above what is no slot");
+}
+
+LogicalResult BufferOp::verify() {
+  return isAmount(getOffset()) ? success() : emitOpError("needs an offset that is a known size and not negative");
+}
+
+LogicalResult NeedOp::verify() {
+  if (!getMemory().getDefiningOp<AskedOp>()) {
+    return emitOpError("needs a memory that the run asks for");
+  }
+  return isAmount(getKept()) && isAmount(getBytes()) ? success() : emitOpError("needs bytes that are known sizes");
+}
+
+LogicalResult ReleaseOp::verify() {
+  return getMemory().getDefiningOp<AskedOp>() ? success() : emitOpError("needs a memory that the run asks for");
+}
+
+LogicalResult CopyOp::verify() {
+  return isAmount(onnx::SizeAttr::get(getContext(), physicalBytes(getFrom().getType().getTensor())))
+             ? success()
+             : emitOpError("needs a buffer of known size");
+}
+
+LogicalResult CheckOp::verify() {
+  ArrayRef<Size> sizes = getSizes().getValues();
+  bool known = llvm::none_of(sizes, [](const Size &size) { return size.isUnknown(); });
+  return known && (sizes.size() == 1 || sizes.size() == 2) ? success() : emitOpError("needs one or two known sizes");
+}
+
+LogicalResult LoopOp::verify() {
+  if (getNumber().getValue().kind() != support::SymbolKind::Iteration) {
+    return emitOpError("needs a symbol of an iteration");
+  }
+  return isa<NextOp>(getBody().front().getTerminator()) ? success()
+                                                        : emitOpError("has a body that does not end with a next");
+}
+
+// What discardable attributes must be, so that whoever reads them need not ask.
 
 /// Each of the numbers is below a count.
 static bool areBelow(Attribute numbers, int64_t count) {
   auto array = dyn_cast<DenseI64ArrayAttr>(numbers);
   return array && llvm::all_of(array.asArrayRef(), [&](int64_t n) { return n >= 0 && n < count; });
-}
-
-/// [size, numbers of earlier ones] each.
-static bool areBuffers(Attribute buffers) {
-  auto all = dyn_cast<ArrayAttr>(buffers);
-  if (!all) {
-    return false;
-  }
-  for (auto [i, each] : llvm::enumerate(all)) {
-    auto buffer = dyn_cast<ArrayAttr>(each);
-    auto bytes = buffer && buffer.size() == 2 ? dyn_cast<onnx::SizeAttr>(buffer[0]) : onnx::SizeAttr();
-    if (!bytes || !isAmount(bytes) || !areBelow(buffer[1], static_cast<int64_t>(i))) {
-      return false;
-    }
-  }
-  return true;
-}
-
-static bool areOutputs(Attribute asked) {
-  auto array = dyn_cast<DenseI64ArrayAttr>(asked);
-  return array && llvm::all_of(array.asArrayRef(), [](int64_t n) { return n >= -1; });
 }
 
 LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
@@ -216,26 +255,11 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   auto expect = [&](bool good, const char *what) { expected = good ? nullptr : what; };
   auto launch = dyn_cast<LaunchOp>(op);
   int64_t operands = launch ? launch.getIns().size() : 0;
-  if (name == "plan.places") {
-    // Behind those of the results one of a launch's scratch or of a loop's number.
-    bool counted = isListOf<PlaceAttr>(value) && cast<ArrayAttr>(value).size() >= op->getNumResults();
-    expect(counted, "an array with a #plan.place for each result");
-  } else if (name == "plan.asks") {
-    expect(isListOf<AskAttr>(value), "an array of #plan.ask");
-  } else if (name == "plan.releases") {
-    expect(isa<DenseI64ArrayAttr>(value), "numbers");
-  } else if (name == "plan.number") {
-    auto symbol = dyn_cast<onnx::SymbolAttr>(value);
-    expect(symbol && symbol.getValue().kind() == support::SymbolKind::Iteration, "a symbol of an iteration");
-  } else if (name == "plan.in_place") {
+  if (name == "plan.in_place") {
     expect(areBelow(value, operands), "numbers of a launch's operands");
   } else if (name == "plan.extends") {
     auto number = dyn_cast<IntegerAttr>(value);
     expect(number && number.getInt() >= 0 && number.getInt() < operands, "the number of a launch's operand");
-  } else if (name == "plan.buffers") {
-    expect(areBuffers(value), "an array of [bytes, numbers of buffers before it]");
-  } else if (name == "plan.asked") {
-    expect(areOutputs(value), "numbers of outputs, or -1");
   }
   return expected ? op->emitOpError("attribute '") << name << "' must be " << expected : success();
 }

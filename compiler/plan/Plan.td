@@ -10,6 +10,7 @@ def Plan_Dialect : Dialect {
   let cppNamespace = "::ingot::plan";
   let summary = "kernels, layouts, buffers";
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let dependentDialects = ["::ingot::onnx::OnnxDialect"]; // sizes
 }
@@ -36,30 +37,18 @@ def Plan_BlockedAttr : AttrDef<Plan_Dialect, "Blocked", [DeclareAttrInterfaceMet
   let hasCustomAssemblyFormat = 1; // each part may be missing
 }
 
-def Plan_PlaceAttr : AttrDef<Plan_Dialect, "Place"> {
-  let genVerifyDecl = 1;
-  let mnemonic = "place";
-  let summary = "where a result or a scratch lies";
-  let description = [{
-    In the model's output `output`, or (-1) in the workspace; there at `offset` (a size, in bytes) from the start or, where `buffer` is not -1, from
-    the start of that buffer of the function's plan.buffers. Where `asked` is not -1, it lies in that memory of the function's plan.asked, which
-    the run gets from its host.
-  }];
-  let parameters = (ins "int64_t":$output, "int64_t":$buffer, "::ingot::onnx::SizeAttr":$offset, DefaultValuedParameter<"int64_t", "-1">:$asked);
-  let assemblyFormat = "`<` $output `,` $buffer `,` $offset (`,` `asked` `=` $asked^)? `>`";
+class Plan_Type<string name, string keyword> : TypeDef<Plan_Dialect, name> {
+  let mnemonic = keyword;
 }
-
-def Plan_AskAttr : AttrDef<Plan_Dialect, "Ask"> {
-  let genVerifyDecl = 1;
-  let mnemonic = "ask";
-  let summary = "memory that must be there at some point of an op";
-  let description = [{
-    `needed` bytes (a size) in the memory of this number in the function's plan.asked, the first `used` of which stay as they are. `when` is "before"
-    (the op runs) or, in a loop, "turn" (before each iteration) and "end" (at the end of each).
-  }];
-  let parameters = (ins "int64_t":$number, StringRefParameter<>:$when, "::ingot::onnx::SizeAttr":$used, "::ingot::onnx::SizeAttr":$needed);
-  let assemblyFormat = "`<` $number `,` $when `,` $used `,` $needed `>`";
+def Plan_BufferType : Plan_Type<"Buffer", "buffer"> {
+  let summary = "the memory of a tensor, in its layout: `!plan.buffer<tensor<8x8xf32>>`";
+  let parameters = (ins "::mlir::RankedTensorType":$tensor);
+  let assemblyFormat = "`<` $tensor `>`";
 }
+def Plan_MemoryType : Plan_Type<"Memory", "memory"> {
+  let summary = "a stretch of memory in which buffers lie";
+}
+def Plan_Operand : AnyTypeOf<[AnyTensor, Plan_BufferType]>;
 
 class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
 
@@ -107,16 +96,24 @@ def Plan_WeightOp : Plan_Op<"weight", [Pure]> {
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "`at` $offset attr-dict `:` type($y)";
 }
-def Plan_LaunchOp : Plan_Op<"launch", [Pure]> {
+def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let hasVerifier = 1;
   let summary = "a call of a kernel function over work items [0, items)";
   let description = [{
     The function takes a pointer for each operand, for each result, for the scratch (when scratchBytes is not 0), the model's symbols that `symbols`
     names, and the range of work items [begin, end). `items` and `scratchBytes` are sizes. With `checked` it returns a status (i32). Work items are
     independent: any split over threads gives the same bits. One that finds a size (`found`) leaves it in its last result.
+
+    On tensors it has results; in the memory form it has none, and writes `into` buffers instead.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyTensor>:$ins, Onnx_SizeAttr:$items, Onnx_SizeAttr:$scratchBytes,
-                       OptionalAttr<Onnx_SizesAttr>:$symbols, UnitAttr:$checked, OptionalAttr<Onnx_SymbolAttr>:$found);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Plan_Operand>:$ins, Variadic<Plan_BufferType>:$into, Optional<Plan_BufferType>:$scratch,
+                       Onnx_SizeAttr:$items, Onnx_SizeAttr:$scratchBytes, OptionalAttr<Onnx_SizesAttr>:$symbols, UnitAttr:$checked,
+                       OptionalAttr<Onnx_SymbolAttr>:$found);
   let results = (outs Variadic<AnyTensor>:$outs);
-  let assemblyFormat = "$callee `(` $ins `)` attr-dict `:` functional-type($ins, $outs)";
+  let assemblyFormat = [{
+    $callee `(` $ins `)` (`into` `(` $into^ `)`)? (`scratch` `(` $scratch^ `)`)? attr-dict `:` functional-type($ins, $outs)
+    (`into` type($into)^)? (`scratch` type($scratch)^)?
+  }];
 }
+
+include "compiler/plan/MemoryForm.td"

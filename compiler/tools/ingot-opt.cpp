@@ -107,13 +107,13 @@ constexpr struct {
        return lower::lowerKernels(
            m, [&](StringRef spec) -> const target::MachineModel & { return machineOf(s.devices, spec); }, weights);
      }},
-    {"memory-plan", "every buffer gets its place",
+    {"memory-plan", "tensors become buffers, each with its place",
      [](ModuleOp, func::FuncOp f, const Settings &) { return LogicalResult(memory::planMemory(f)); }},
-    {"lower-build-entry", "launches become calls with addresses",
+    {"lower-build-entry", "the memory form becomes calls with addresses",
      [](ModuleOp, func::FuncOp f, const Settings &s) {
        plan::ModelInfo info;
        info.name = f.getName().str();
-       lower::buildEntry(f, s.workspaceBytes, 0, s.weightBytes, info);
+       lower::buildEntry(f, s.workspaceBytes, 0, s.weightBytes, /*firstLaunch=*/0, info);
        return success();
      }},
 };

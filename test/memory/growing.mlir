@@ -1,13 +1,18 @@
 // Values that loops make longer: only what is new is written, behind what is there, whoever gives the memory.
-// RUN: %ingot-opt --graph-simplify --graph-find-bounded-sizes --graph-find-sizes --graph-require-sizes --partition-form-kernels=target=x86-64-v2 --layout-assign=target=x86-64-v2 --lower-kernels=target=x86-64-v2 --memory-plan --split-input-file %s | FileCheck %s
+// RUN: %ingot-opt --graph-simplify --graph-find-bounded-sizes --graph-find-sizes --graph-require-sizes --partition-form-kernels=target=x86-64-v2 --layout-assign=target=x86-64-v2 --lower-kernels=target=x86-64-v2 --memory-plan --split-input-file %s > %t
+// RUN: FileCheck %s < %t
+// RUN: %ingot-opt --split-input-file %t | diff %t -
 
 // One launch, in the loop's own place, which has room for the longest.
 // CHECK-LABEL: func.func @bounded
-// CHECK: "onnx.Loop"
-// CHECK-NEXT: ^bb0
-// CHECK-NEXT: plan.launch {{.*}}plan.extends = 0 : i64, plan.places = [#plan.place<0, -1, <0>>]
-// CHECK-NEXT: onnx.Yield
-// CHECK: plan.places = [#plan.place<0, -1, <0>>]
+// CHECK-SAME: %[[W:[^:(]*]]: !plan.buffer<tensor<2x4xf32>>, %[[Y:[^:(]*]]: !plan.buffer<tensor<11x4xf32>> {plan.output}
+// CHECK: plan.copy {{.*}} to %[[Y]]
+// CHECK-NEXT: plan.loop {{.*}} attributes {onnx.grows = {{\[}}[#onnx.symbol<"[[N:[^"]*]]">, {{.*}}, #onnx.sizes<1, "2+[[N]]">]]} {
+// CHECK-NEXT: %[[PRESENT:.*]] = plan.buffer %[[Y]] at <0>
+// CHECK-NEXT: %[[NEXT:.*]] = plan.buffer %[[Y]] at <0>
+// CHECK-NEXT: plan.launch {{.*}}(%[[PRESENT]], %[[W]]) into(%[[NEXT]])
+// CHECK-NEXT: plan.grow
+// CHECK-NEXT: plan.next
 func.func @bounded(%x: tensor<1x4xf32>, %w: tensor<2x4xf32>) -> tensor<?x4xf32> {
   %n = onnx.Constant dense<5> : tensor<i64>
   %true = onnx.Constant dense<true> : tensor<i1>
@@ -24,9 +29,13 @@ func.func @bounded(%x: tensor<1x4xf32>, %w: tensor<2x4xf32>) -> tensor<?x4xf32> 
 
 // How often it turns is data: before each iteration there must be room for its result.
 // CHECK-LABEL: func.func @unbounded
-// CHECK: "onnx.Loop"
-// CHECK: plan.launch {{.*}}plan.extends = 0 : i64, plan.places = [#plan.place<0, -1, <0>, asked = 0>]
-// CHECK: plan.asks = [#plan.ask<0, "before", <0>, <16>>, #plan.ask<0, "turn", <"16*[[K:[^"]*]]">, <"32+16*[[K]]">>]
+// CHECK: %[[MEMORY:.*]] = plan.asked 0 output 0
+// CHECK: plan.need <16> in %[[MEMORY]] keeping <0>
+// CHECK: plan.loop
+// CHECK-NEXT: plan.need <"32+16*[[K:[^"]*]]"> in %[[MEMORY]] keeping <"16*[[K]]">
+// CHECK-NEXT: %[[PRESENT:.*]] = plan.buffer %[[MEMORY]] at <0>
+// CHECK-NEXT: %[[NEXT:.*]] = plan.buffer %[[MEMORY]] at <0>
+// CHECK-NEXT: plan.launch {{.*}}(%[[PRESENT]], {{.*}}) into(%[[NEXT]])
 func.func @unbounded(%n: tensor<i64>, %x: tensor<1x4xf32>, %w: tensor<2x4xf32>) -> tensor<?x4xf32> {
   %true = onnx.Constant dense<true> : tensor<i1>
   %none = onnx.None : none
@@ -42,8 +51,11 @@ func.func @unbounded(%n: tensor<i64>, %x: tensor<1x4xf32>, %w: tensor<2x4xf32>) 
 
 // What is new is found by the iteration: there is room for the most that it can be.
 // CHECK-LABEL: func.func @found
-// CHECK: "onnx.Loop"
-// CHECK: plan.launch {{.*}}plan.extends = 0 : i64, plan.places = [#plan.place<0, -1, <0>>]
+// CHECK-SAME: %[[Y:[^:(]*]]: !plan.buffer<tensor<1x?xi64, {{[^%]*}} {plan.output}
+// CHECK: plan.loop
+// CHECK: plan.launch @nonzero
+// CHECK: %[[NEXT:.*]] = plan.buffer %[[Y]] at <0>
+// CHECK-NEXT: plan.launch {{.*}} into(%[[NEXT]])
 func.func @found(%x: tensor<1x1xi64>, %w: tensor<4xf32>) -> tensor<1x?xi64> {
   %n = onnx.Constant dense<5> : tensor<i64>
   %true = onnx.Constant dense<true> : tensor<i1>
@@ -61,9 +73,16 @@ func.func @found(%x: tensor<1x1xi64>, %w: tensor<4xf32>) -> tensor<1x?xi64> {
 
 // What comes first is not what was there: a buffer of its own, copied at the end.
 // CHECK-LABEL: func.func @before
-// CHECK: "onnx.Loop"
-// CHECK-NOT: plan.extends
-// CHECK: plan.asks = [#plan.ask<0, "before", <0>, <16>>, #plan.ask<0, "end", <0>, <"32+16*{{[^"]*}}">>]
+// CHECK: %[[MEMORY:.*]] = plan.asked 0 output 0
+// CHECK: %[[OWN:.*]] = plan.asked 1
+// CHECK: plan.need <16> in %[[MEMORY]] keeping <0>
+// CHECK: plan.loop
+// CHECK: plan.need <"32+16*[[K:[^"]*]]"> in %[[OWN]] keeping <0>
+// CHECK: %[[NEXT:.*]] = plan.buffer %[[OWN]] at <0> : !plan.memory -> <tensor<?x4xf32
+// CHECK-NEXT: plan.grow
+// CHECK-NEXT: plan.need <"32+16*[[K]]"> in %[[MEMORY]] keeping <0>
+// CHECK-NEXT: plan.copy %[[NEXT]] to
+// CHECK: plan.release %[[OWN]]
 func.func @before(%n: tensor<i64>, %x: tensor<1x4xf32>, %w: tensor<2x4xf32>) -> tensor<?x4xf32> {
   %true = onnx.Constant dense<true> : tensor<i1>
   %none = onnx.None : none

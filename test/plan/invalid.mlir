@@ -80,14 +80,6 @@ func.func @items(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-func.func @places(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error@+1 {{attribute 'plan.places' must be an array with a #plan.place for each result}}
-  %y = plan.launch @f(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, plan.places = []} : (tensor<8xf32>) -> tensor<8xf32>
-  return %y : tensor<8xf32>
-}
-
-// -----
-
 func.func @inPlace(%x: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error@+1 {{attribute 'plan.in_place' must be numbers of a launch's operands}}
   %y = plan.launch @f(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, plan.in_place = array<i64: 1>} : (tensor<8xf32>) -> tensor<8xf32>
@@ -96,38 +88,8 @@ func.func @inPlace(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// expected-error@+1 {{attribute 'plan.buffers' must be an array of [bytes, numbers of buffers before it]}}
-func.func @buffers() attributes {plan.buffers = [[#onnx.size<64>, array<i64: 0>]]} {
-  return
-}
-
-// -----
-
 // expected-error@+1 {{needs one lane or more, and no negative number of blocks}}
 func.func @lanes(%x: tensor<1x8x4x4xf32, #plan.blocked<0>>)
-
-// -----
-
-func.func @noOutput(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error@+1 {{the number of an output, a buffer or a memory that is asked for is -1 where there is none}}
-  %y = plan.launch @f(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, plan.places = [#plan.place<-2, -1, <0>>]} : (tensor<8xf32>) -> tensor<8xf32>
-  return %y : tensor<8xf32>
-}
-
-// -----
-
-func.func @beforeTheStart(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error@+1 {{the offset must be a known size that is not negative}}
-  %y = plan.launch @f(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, plan.places = [#plan.place<-1, -1, <-64>>]} : (tensor<8xf32>) -> tensor<8xf32>
-  return %y : tensor<8xf32>
-}
-
-// -----
-
-// expected-error@+1 {{needs the number of a memory, and 'before', 'turn' or 'end'}}
-func.func @never() attributes {plan.asks = [#plan.ask<0, "never", <0>, <64>>]} {
-  return
-}
 
 // -----
 
@@ -143,4 +105,101 @@ func.func @findsNothing(%x: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error@+1 {{finds a size that is no found symbol, or has no result to leave it in}}
   %y = plan.launch @f(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, found = #onnx.symbol<"n">} : (tensor<8xf32>) -> tensor<8xf32>
   return %y : tensor<8xf32>
+}
+
+// -----
+
+func.func @twoForms(%x: tensor<8xf32>, %y: !plan.buffer<tensor<8xf32>>) {
+  // expected-error@+1 {{mixes tensors and buffers}}
+  plan.launch @f(%x) into(%y) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>} : (tensor<8xf32>) -> () into !plan.buffer<tensor<8xf32>>
+  plan.return
+}
+
+// -----
+
+func.func @noScratch(%x: !plan.buffer<tensor<8xf32>>) {
+  // expected-error@+1 {{needs a buffer for its scratch bytes, and none if there are none}}
+  plan.launch @f(%x) into(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<64>} : (!plan.buffer<tensor<8xf32>>) -> () into !plan.buffer<tensor<8xf32>>
+  plan.return
+}
+
+// -----
+
+func.func @slot() {
+  // expected-error@+1 {{needs bytes that are a known size; one with a place has a number of them, and lies above nothing}}
+  %0 = plan.slot "a" of <"64*n"> at 0
+  plan.return
+}
+
+// -----
+
+func.func @above(%x: !plan.memory) {
+  // expected-error@+1 {{lies above what is no slot}}
+  %0 = plan.slot "a" of <"64*n"> above(%x)
+  plan.return
+}
+
+// -----
+
+func.func @beforeTheStart() {
+  %0 = plan.slot "a" of <64> at 0
+  // expected-error@+1 {{needs an offset that is a known size and not negative}}
+  %1 = plan.buffer %0 at <-64> : !plan.memory -> <tensor<8xf32>>
+  plan.return
+}
+
+// -----
+
+func.func @notAsked() {
+  %0 = plan.slot "a" of <64> at 0
+  // expected-error@+1 {{needs a memory that the run asks for}}
+  plan.need <64> in %0 keeping <0>
+  plan.return
+}
+
+// -----
+
+func.func @releasesSlot() {
+  %0 = plan.slot "a" of <64> at 0
+  // expected-error@+1 {{needs a memory that the run asks for}}
+  plan.release %0
+  plan.return
+}
+
+// -----
+
+func.func @manyBytes(%x: !plan.buffer<tensor<?xf32>>, %y: !plan.buffer<tensor<?xf32>>) {
+  // expected-error@+1 {{needs a buffer of known size}}
+  plan.copy %x to %y : <tensor<?xf32>> to <tensor<?xf32>>
+  plan.return
+}
+
+// -----
+
+func.func @threeSizes() {
+  // expected-error@+1 {{needs one or two known sizes}}
+  plan.check <"n", "m", 3> of "node"
+  plan.return
+}
+
+// -----
+
+func.func @whichIteration() {
+  // expected-error@+1 {{needs a symbol of an iteration}}
+  plan.loop <"n"> {
+    plan.next
+  }
+  plan.return
+}
+
+// -----
+
+func.func @nextOfBranch(%c: i1) {
+  plan.if %c {
+    // expected-error@+1 {{expects parent op 'plan.loop'}}
+    plan.next
+  } else {
+    plan.end
+  }
+  plan.return
 }

@@ -5,6 +5,9 @@
 // RUN: %ingot-opt --lower-kernels=target=x86-64-v3 --split-input-file %t.layout > %t.lowered
 // RUN: %ingot-opt --split-input-file %t.lowered | diff %t.lowered -
 // RUN: FileCheck %s --check-prefix=LOWERED < %t.lowered
+// RUN: %ingot-opt --memory-plan --split-input-file %t.lowered > %t.memory
+// RUN: %ingot-opt --split-input-file %t.memory | diff %t.memory -
+// RUN: FileCheck %s --check-prefix=MEMORY < %t.memory
 
 // LAYOUT: plan.reorder {{.*}}#plan.blocked<8, halo = [1, 1, 1, 1]>
 // LAYOUT: plan.kernel
@@ -12,6 +15,9 @@
 // LAYOUT: plan.yield
 // LOWERED: plan.weight at 0
 // LOWERED: plan.launch @conv
+// MEMORY: plan.weights
+// MEMORY: plan.slot {{.*}} at 0
+// MEMORY: plan.launch @conv
 func.func @blocked(%x: tensor<1x16x8x8xf32>) -> tensor<1x32x8x8xf32> {
   %w = onnx.Constant dense<0.5> : tensor<32x16x3x3xf32>
   %b = "onnx.None"() : () -> none
