@@ -211,14 +211,17 @@ Operation *Importer::create(onnx::Node &target, const Node &node) {
   unsigned results = resultCount(*info).value_or(target.outputs);
   state.addTypes(SmallVector<Type>(results, UnrankedTensorType::get(builder.getF32Type())));
   Operation *op = builder.create(state);
-  // Inference may rely on what the verifier checks, so it comes second.
+  // Inference may rely on what the verifier checks, so it comes second. What fails does not stay: a loop around it
+  // infers the types of its body anew.
   if (failed(verify(op, /*verifyRecursively=*/false)) || failed(onnx::updateTypes(op))) {
+    op->erase();
     return nullptr;
   }
   for (Type type : op->getResultTypes()) {
     if (!isPossible(type)) {
       problems->add(node.where(),
                     "gives a tensor of impossible dims " + dimsText(cast<RankedTensorType>(type).getShape()));
+      op->erase();
       return nullptr;
     }
   }

@@ -203,3 +203,11 @@ func.func @nextOfBranch(%c: i1) {
   }
   plan.return
 }
+
+// -----
+
+func.func @both(%x: !plan.buffer<tensor<8xf32>>) {
+  // expected-error@+1 {{has results and writes into buffers, which are two forms of it}}
+  %y = plan.launch @f(%x) into(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>} : (!plan.buffer<tensor<8xf32>>) -> tensor<8xf32> into !plan.buffer<tensor<8xf32>>
+  plan.return
+}
