@@ -137,8 +137,8 @@ bool Importer::operands(const Node &node, onnx::Node &target) {
   for (const std::string &input : node.inputs) {
     Value given = input.empty() ? Value() : value(input);
     good &= input.empty() || given;
-    target.operands.push_back(onnx::present(given) ? given
-                                                   : Value()); // an optional value that is never there: left out
+    // An optional value that is never there is an input left out.
+    target.operands.push_back(onnx::present(given) ? given : Value());
   }
   while (!target.operands.empty() && !target.operands.back()) {
     target.operands.pop_back(); // trailing empty names say what no names would have said

@@ -90,6 +90,11 @@ Size numberIn(Value v) {
   return sizes && sizes->size() == 1 ? sizes->front() : Size::unknown();
 }
 
+bool mayBeNumber(Value v) {
+  auto type = ranked(v);
+  return !type || !type.hasStaticShape() || type.getNumElements() == 1;
+}
+
 Value withoutReshapes(Value v) {
   while (isa_and_nonnull<IdentityOp, ReshapeOp, SqueezeOp, UnsqueezeOp>(v.getDefiningOp())) {
     v = v.getDefiningOp()->getOperand(0);

@@ -20,6 +20,8 @@ std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::Value v);
 std::optional<Sizes> sizesIn(mlir::Value v);
 /// The one integer in a tensor, as a size; unknown: there are several, or data tells it.
 Size numberIn(mlir::Value v);
+/// Whether a tensor may have one element, as far as its type tells.
+bool mayBeNumber(mlir::Value v);
 /// The tensor whose elements Identity, Reshape, Squeeze and Unsqueeze only gave other axes.
 mlir::Value withoutReshapes(mlir::Value v);
 /// All elements of a float32 or float64 constant, as doubles.

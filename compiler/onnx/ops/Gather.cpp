@@ -343,8 +343,8 @@ LogicalResult OneHotOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (!axis || (depth.isNumber() && depth.number() < 0)) {
     return emitOpError(axis ? "depth is negative" : "axis is outside of the result's shape");
   }
-  if (auto type = ranked(getDepth()); type && type.hasStaticShape() && type.getNumElements() != 1) {
-    return emitOpError("depth of type ") << type << " is not one number";
+  if (!mayBeNumber(getDepth())) {
+    return emitOpError("depth of type ") << getDepth().getType() << " is not one number";
   }
   if (auto values = ranked(getValues()); values && values.hasStaticShape() && values.getNumElements() != 2) {
     return emitOpError("values of type ") << values << " are not two";

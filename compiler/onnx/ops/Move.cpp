@@ -570,12 +570,13 @@ std::optional<Movement> PadOp::movement() {
   return m;
 }
 
-/// The pads of all axes as the operand has them: all that is in front, then all that is behind.
-static Value makePads(Formula &f, ArrayRef<Pads> pads) {
-  Sizes all;
+/// `x` padded as `op` pads, by so much along each axis.
+static Value padded(Formula &f, PadOp op, Value x, ArrayRef<Pads> pads) {
+  Sizes all; // that are in front, then those behind
   llvm::append_range(all, llvm::map_range(pads, [](const Pads &p) { return p.before; }));
   llvm::append_range(all, llvm::map_range(pads, [](const Pads &p) { return p.after; }));
-  return makeSizes(f.b, f.loc, all);
+  NamedAttribute mode = f.b.getNamedAttr("mode", op.getModeAttr());
+  return f.op("Pad", {x, makeSizes(f.b, f.loc, all), op.getValue(), {}}, {mode});
 }
 
 static bool changes(const Pads &p) { return !p.before.is(0) || !p.after.is(0); }
@@ -599,8 +600,7 @@ static Value wrapped(PadOp op, ArrayRef<Pads> pads, PatternRewriter &rewriter) {
   if (x == op.getData()) {
     return {};
   }
-  NamedAttribute mode = rewriter.getNamedAttr("mode", op.getModeAttr());
-  return llvm::any_of(left, changes) ? f.op("Pad", {x, makePads(f, left), {}, {}}, {mode}) : x;
+  return llvm::any_of(left, changes) ? padded(f, op, x, left) : x;
 }
 
 /// One axis of numbers that repeats itself often, read through its positions.
@@ -632,9 +632,7 @@ static Value padInTurn(PadOp op, ArrayRef<Pads> pads, PatternRewriter &rewriter)
   for (auto [i, axis] : llvm::enumerate(axes)) {
     (i < axes.size() / 2 ? second : first)[axis] = {};
   }
-  NamedAttribute mode = rewriter.getNamedAttr("mode", op.getModeAttr());
-  Value x = f.op("Pad", {op.getData(), makePads(f, first), op.getValue(), {}}, {mode});
-  return f.op("Pad", {x, makePads(f, second), op.getValue(), {}}, {mode});
+  return padded(f, op, padded(f, op, op.getData(), first), second);
 }
 
 LogicalResult PadOp::decompose(PatternRewriter &rewriter) {

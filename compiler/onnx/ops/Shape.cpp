@@ -478,8 +478,8 @@ LogicalResult RangeOp::inferTypes(SmallVectorImpl<Type> &types) {
     return emitOpError("delta is zero");
   }
   for (Value v : getOperands()) {
-    if (auto type = ranked(v); type && type.hasStaticShape() && type.getNumElements() != 1) {
-      return emitOpError("has an operand of type ") << type << ", which is not one number";
+    if (!mayBeNumber(v)) {
+      return emitOpError("has an operand of type ") << v.getType() << ", which is not one number";
     }
   }
   Size from = numberIn(getStart()), to = numberIn(getLimit()), length = Size::unknown();
