@@ -17,11 +17,9 @@ void Entry::setSymbols(ArrayRef<std::string> names, ValueRange values) {
 }
 
 void Entry::build(plan::CheckOp check) {
-  ArrayRef<Size> sizes = check.getSizes().getValues();
-  std::optional<support::Symbol> symbol = sizes.front().asSymbol();
-  bool isPresence = symbol && symbol->kind() == support::SymbolKind::Presence;
-  int64_t kind = isPresence ? absentErrorKind : sizeErrorKind;
-  returnIf(entry, violated(w, sizes), [&] { return status(kind, nodeNumber(check.getNode().str())); });
+  onnx::SizeCheck made{onnx::Sizes(check.getSizes().getValues()), check.getNode().str()};
+  int64_t kind = made.isPresence() ? absentErrorKind : sizeErrorKind;
+  returnIf(entry, violated(w, made.sizes), [&] { return status(kind, nodeNumber(made.node)); });
 }
 
 std::vector<Size> Entry::boundedBytes() {

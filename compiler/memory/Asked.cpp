@@ -12,8 +12,8 @@ namespace ingot::memory {
 void Places::numberAsked() {
   for (auto [k, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
     if (isUnbounded(v)) {
-      askedOutput[k] = plan.asked.size();
-      plan.asked.push_back(k);
+      askedOutput[k] = asked.size();
+      asked.push_back(k);
     }
   }
   std::vector<size_t> used;
@@ -25,8 +25,8 @@ void Places::numberAsked() {
   }
   llvm::sort(used);
   for (size_t buffer : used) {
-    if (asked[buffer] && askedBuffer.try_emplace(buffer, plan.asked.size()).second) {
-      plan.asked.push_back(-1);
+    if (mustAsk[buffer] && askedBuffer.try_emplace(buffer, asked.size()).second) {
+      asked.push_back(-1);
     }
   }
 }
@@ -143,7 +143,7 @@ std::vector<int64_t> Places::releasedBehind(Operation *op) const {
 
 /// Tells people which node needs memory, how much, and who finds the sizes of which that speaks.
 void Places::describeAsked() {
-  if (plan.asked.empty()) {
+  if (asked.empty()) {
     return;
   }
   std::map<support::Symbol, std::string> finders;
@@ -171,7 +171,7 @@ void Places::describeAsked() {
       }
     });
     plan.allocations.push_back({onnx::nodeOf(op->getLoc()), need.bytes.text(), why,
-                                plan.asked[static_cast<size_t>(need.number)], need.when != Need::Before});
+                                asked[static_cast<size_t>(need.number)], need.when != Need::Before});
   };
   function.walk([&](Operation *op) {
     for (const Need &need : needsOf(op)) {

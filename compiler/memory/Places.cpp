@@ -72,7 +72,7 @@ size_t Places::addBuffer(const support::Size &exact, int64_t step, std::string n
   if (ask) {
     refuseToAsk(exact, name);
   }
-  asked.push_back(ask);
+  mustAsk.push_back(ask);
   bytes = ask ? support::Size(0) : bytes;
   sizes.push_back(bytes);
   auto some = [&](StringRef name) { return std::optional(boundsOf(name).most.value_or(someSize)); };
@@ -316,12 +316,12 @@ void Places::orderSlots() {
   llvm::erase_if(order, [&](size_t i) { return askedBuffer.count(i) > 0; });
   auto key = [&](size_t i) { return std::make_tuple(plan.arena.offsets[i], !sizes[i].is(0), i); };
   llvm::sort(order, [&](size_t a, size_t b) { return key(a) < key(b); });
-  plan.open = llvm::any_of(sizes, [&](const support::Size &s) { return !largest(s); });
+  bool open = llvm::any_of(sizes, [&](const support::Size &s) { return !largest(s); });
   std::vector<llvm::BitVector> under; ///< directly or not
   for (size_t i : order) {
     size_t n = ordered.size();
     slotNumbers[i] = n;
-    if (!plan.open) {
+    if (!open) {
       ordered.push_back({plan.names[i], plan.buffers[i].bytes, plan.arena.offsets[i], {}});
       continue;
     }

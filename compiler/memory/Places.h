@@ -30,6 +30,7 @@ public:
   /// Everything below may be asked afterwards. Failure with a message.
   mlir::LogicalResult find();
   MemoryPlan plan;
+  std::vector<int64_t> asked; ///< memory that the run asks for: the output that it is, or -1
 
   /// The value that has the buffer in which `v` lies, and where there: no part of a join, nothing that a control op
   /// gives a place.
@@ -51,7 +52,7 @@ public:
     std::vector<size_t> above;
   };
   /// In the order of their places. Of two that live at one time one lies above the other, directly or not.
-  std::vector<Slot> slots() const { return ordered; }
+  llvm::ArrayRef<Slot> slots() const { return ordered; }
 
   /// The symbol that stands for the number of the present iteration.
   support::Symbol iterationOf(Operation *loop) const { return iterations.at(loop); }
@@ -76,8 +77,8 @@ private:
   llvm::DenseMap<Operation *, int64_t> stepOf;
   llvm::DenseMap<Operation *, int64_t> endOf;        ///< the last step of an op of the function's own block
   std::map<Operation *, support::Symbol> iterations; ///< loop -> the number of the present iteration
-  std::vector<bool> asked;                           ///< by buffer: nothing bounds it
-  std::map<size_t, int64_t> askedBuffer;             ///< buffer -> its number in plan.asked
+  std::vector<bool> mustAsk;                         ///< by buffer: nothing bounds it
+  std::map<size_t, int64_t> askedBuffer;             ///< buffer -> its number in `asked`
   llvm::DenseMap<int64_t, int64_t> askedOutput;      ///< the same of a function result
   std::map<size_t, size_t> slotNumbers;              ///< buffer -> its number in `ordered`
   std::vector<Slot> ordered;

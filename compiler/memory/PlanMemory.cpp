@@ -24,11 +24,13 @@ public:
   void write() {
     begin();
     for (const onnx::SizeCheck &check : onnx::checksOf(tensors)) {
-      if (check.isPresence()) {
-        make(check);
+      if (check.isPresence() || check.isFound()) {
+        take(check);
+      } else { // made before the run begins
+        onnx::addCheck(run, check);
       }
     }
-    await(onnx::checksOf(tensors));
+    checkFound();
     writeOps(block);
     plan::ReturnOp::create(b, tensors.getLoc());
     tensors.erase();
@@ -59,12 +61,7 @@ private:
     }
     run = func::FuncOp::create(b, loc, tensors.getName(), b.getFunctionType(types, {}));
     run->setDiscardableAttrs(tensors->getDiscardableAttrDictionary());
-    run->removeAttr(onnx::checksName); // left are those that are made before the run begins
-    for (const onnx::SizeCheck &check : onnx::checksOf(tensors)) {
-      if (!check.isPresence() && !check.isFound()) {
-        onnx::addCheck(run, check);
-      }
-    }
+    run->removeAttr(onnx::checksName);
     run.setVisibility(tensors.getVisibility());
     Block *entry = run.addEntryBlock();
     unsigned inputs = tensors.getNumArguments();
@@ -95,7 +92,7 @@ private:
       IntegerAttr at = slot.at ? b.getI64IntegerAttr(*slot.at) : IntegerAttr();
       slots.push_back(plan::SlotOp::create(b, loc, memory, b.getStringAttr(slot.name), size(slot.bytes), at, above));
     }
-    for (auto [number, output] : llvm::enumerate(places.plan.asked)) {
+    for (auto [number, output] : llvm::enumerate(places.asked)) {
       IntegerAttr of = output >= 0 ? b.getI64IntegerAttr(output) : IntegerAttr();
       asked.push_back(plan::AskedOp::create(b, loc, memory, b.getI64IntegerAttr(static_cast<int64_t>(number)), of));
     }
@@ -160,11 +157,8 @@ private:
   void make(const onnx::SizeCheck &check) {
     plan::CheckOp::create(b, run.getLoc(), b.getAttr<onnx::SizesAttr>(check.sizes), b.getStringAttr(check.node));
   }
-  void await(std::vector<onnx::SizeCheck> checks) {
-    llvm::erase_if(checks, [](const onnx::SizeCheck &check) { return !check.isFound(); });
-    llvm::append_range(waiting, checks);
-    checkFound();
-  }
+  /// One that speaks of what the run finds waits for checkFound().
+  void take(const onnx::SizeCheck &check) { check.isFound() ? waiting.push_back(check) : make(check); }
   void checkFound() {
     auto isKnown = [&](const support::Size &size) {
       bool all = true;
@@ -252,13 +246,10 @@ private:
       }
       auto outerKnown = known;
       auto outerWaiting = waiting;
-      Operation *end = from.front().getTerminator();
-      for (const onnx::SizeCheck &check : onnx::checksOf(end)) {
-        if (!check.isFound()) {
-          make(check);
-        }
+      for (const onnx::SizeCheck &check : onnx::checksOf(from.front().getTerminator())) {
+        take(check);
       }
-      await(onnx::checksOf(end));
+      checkFound();
       writeOps(from.front());
       plan::EndOp::create(b, op.getLoc());
       known = std::move(outerKnown), waiting = std::move(outerWaiting);

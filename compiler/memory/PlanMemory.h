@@ -6,16 +6,15 @@
 
 namespace ingot::memory {
 
+/// Where sizes depend on the model's symbols, the figures are those for symbols that are at their bounds, or
+/// `someSize`.
 struct MemoryPlan {
   std::vector<Buffer> buffers;
   std::vector<std::string> names;
   ArenaPlan arena;
   /// For each output the input in whose memory the caller may have it written; -1: none.
   std::vector<int64_t> inPlaceOf;
-  std::vector<int64_t> asked; ///< memory that the run asks for: the output that it is, or -1
   std::vector<plan::AllocationInfo> allocations;
-  bool open = false; ///< offsets depend on the model's symbols: the figures are those for symbols that are at their
-                     ///< bounds, or `someSize`
 };
 
 constexpr int64_t someSize = 128; ///< of a symbol, where a plan for one size is drawn up

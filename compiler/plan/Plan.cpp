@@ -33,9 +33,8 @@ void PlanDialect::initialize() {
 }
 
 /// Whether it can be an amount or a place of bytes, or of work items.
-static bool isAmount(onnx::SizeAttr size) {
-  return !size.getValue().isUnknown() && !(size.getValue().isNumber() && size.getValue().number() < 0);
-}
+static bool isAmount(const Size &size) { return !size.isUnknown() && !(size.isNumber() && size.number() < 0); }
+static bool isAmount(onnx::SizeAttr size) { return isAmount(size.getValue()); }
 
 // Attributes.
 
@@ -221,9 +220,8 @@ LogicalResult ReleaseOp::verify() {
 }
 
 LogicalResult CopyOp::verify() {
-  return isAmount(onnx::SizeAttr::get(getContext(), physicalBytes(getFrom().getType().getTensor())))
-             ? success()
-             : emitOpError("needs a buffer of known size");
+  return isAmount(physicalBytes(getFrom().getType().getTensor())) ? success()
+                                                                  : emitOpError("needs a buffer of known size");
 }
 
 LogicalResult CheckOp::verify() {
