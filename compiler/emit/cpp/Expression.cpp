@@ -4,8 +4,9 @@
 //   $a0  as an argument, which needs none
 //   $s0  as a signed integer, $u0 as an unsigned one; $c0 so that it may be compared with the other one
 //   $f0  a 16-bit float as a float, or any other as it is
-//   $T   the result's type, $W the bits of the first operand, $H the conversion of a float to the result's 16 bits
+//   $T   the result's type, $W the bits of the first operand
 //   $@name$ the helper `name`
+//   ~    in front: a float, which a result of 16 bits is rounded from
 //
 // Narrow integers are promoted to int by C++: sums and products are cut to their width again.
 #include "compiler/emit/cpp/Expression.h"
@@ -90,20 +91,20 @@ constexpr Row rows[] = {
     {"arith.select", Bit | reals | Other, "$0 ? $1 : $2", Rank::Choice},
     {"arith.extui", all, "$T($u0)"},
     {"arith.trunci", integers, "$T($a0)"},
-    {"arith.sitofp", integers, "$H($T($s0))"},
-    {"arith.sitofp", Bit, "$H(-$T($a0))"},
-    {"arith.uitofp", integers, "$H($T($u0))"},
-    {"arith.uitofp", Bit, "$H($T($a0))"},
+    {"arith.sitofp", integers, "~$T($s0)"},
+    {"arith.sitofp", Bit, "~-$T($a0)"},
+    {"arith.uitofp", integers, "~$T($u0)"},
+    {"arith.uitofp", Bit, "~$T($a0)"},
     {"arith.extf", reals, "$T($f0)"},
-    {"arith.truncf", reals, "$H($T($f0))"},
+    {"arith.truncf", reals, "~$T($f0)"},
     {"arith.addf", Real, "$0 + $1", Rank::Sum},
     {"arith.subf", Real, "$0 - $1", Rank::Sum},
     {"arith.mulf", Real, "$0 * $1", Rank::Product},
     {"arith.divf", Real, "$0 / $1", Rank::Product},
-    {"arith.addf", Half, "$H($f0 + $f1)"},
-    {"arith.subf", Half, "$H($f0 - $f1)"},
-    {"arith.mulf", Half, "$H($f0 * $f1)"},
-    {"arith.divf", Half, "$H($f0 / $f1)"},
+    {"arith.addf", Half, "~$f0 + $f1"},
+    {"arith.subf", Half, "~$f0 - $f1"},
+    {"arith.mulf", Half, "~$f0 * $f1"},
+    {"arith.divf", Half, "~$f0 / $f1"},
     {"arith.negf", Real, "-$0", Rank::Unary},
     {"arith.negf", Half, "$T($0 ^ 0x8000)"},
     {"arith.maximumf", Real, "$@maximum$($a0, $a1)"},
@@ -218,6 +219,10 @@ public:
       : op(op), row(row), operands(operands), helpers(helpers) {}
 
   std::string fill(StringRef pattern) {
+    if (pattern.consume_front("~") && kindOf(op->getResult(0).getType()) == Half) {
+      bool isHalf = op->getResult(0).getType().isF16();
+      return helpers.use(isHalf ? "toHalf" : "toBFloat") + "(" + fill(pattern) + ")";
+    }
     std::string text;
     while (!pattern.empty()) {
       auto [before, rest] = pattern.split('$');
@@ -244,10 +249,6 @@ private:
       Type result = op->getResult(0).getType();
       return kindOf(result) == Half ? result.isF16() ? "double" : "float" : typeName(result);
     }
-    if (how == 'H') {
-      Type result = op->getResult(0).getType();
-      return kindOf(result) == Half ? helpers.use(result.isF16() ? "toHalf" : "toBFloat") : "";
-    }
     if (llvm::isDigit(how)) {
       return operand(' ', unsigned(how - '0'));
     }
@@ -272,6 +273,8 @@ private:
     Rank loosest = loosestIn(row.rank, number == (isa<arith::SelectOp>(op) ? 1u : 0u));
     if (isa<arith::SelectOp>(op) && number == 0) {
       loosest = Rank::Either;
+    } else if (row.rank == Rank::Either && e.rank == Rank::Both) { // compilers warn of it
+      loosest = Rank::Equal;
     }
     switch (how) {
     case 'a':
@@ -359,7 +362,7 @@ std::optional<Expression> bitcast(Operation *op, const Expression &e, Helpers &h
   if (kindOf(from) == Real && kindOf(to) == Real) {
     return e;
   }
-  std::string name = kindOf(from) == Real ? "toBits" : bitsOf(from) == 64 ? "fromBits64" : "fromBits32";
+  std::string name = (kindOf(from) == Real ? "toBits" : "fromBits") + std::to_string(bitsOf(from));
   return Expression{helpers.use(name) + "(" + e.text + ")"};
 }
 

@@ -1,5 +1,4 @@
 #include "compiler/emit/cpp/FunctionWriter.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
@@ -174,12 +173,8 @@ void FunctionWriter::visitAll(Block &block) {
 
 void FunctionWriter::visit(Operation &op) {
   llvm::TypeSwitch<Operation *>(&op)
-      .Case<memref::LoadOp, memref::StoreOp, memref::ViewOp, memref::AllocaOp, func::CallOp, scf::ForOp, scf::IfOp,
-            scf::WhileOp>([&](auto each) { visit(each); })
-      .Case([&](arith::ConstantOp constant) {
-        std::optional<Expression> number = literal(constant.getType(), constant.getValue(), helpers);
-        number ? void(known[constant] = *number) : refuse(op);
-      })
+      .Case<arith::ConstantOp, memref::LoadOp, memref::StoreOp, memref::ViewOp, memref::AllocaOp, func::CallOp,
+            scf::ForOp, scf::IfOp, scf::WhileOp>([&](auto each) { visit(each); })
       .Case([&](memref::GetGlobalOp global) { known[global] = {"weights"}; })
       .Case<arith::MulSIExtendedOp, arith::MulUIExtendedOp>([&](auto) { multiplied(op); })
       .Default([&](Operation *) {
@@ -229,6 +224,11 @@ bool FunctionWriter::visitVector(Operation &op) {
     return true;
   }
   return false;
+}
+
+void FunctionWriter::visit(arith::ConstantOp constant) {
+  std::optional<Expression> number = literal(constant.getType(), constant.getValue(), helpers);
+  number ? void(known[constant] = *number) : refuse(*constant);
 }
 
 void FunctionWriter::visit(memref::LoadOp load) {
@@ -496,6 +496,7 @@ void FunctionWriter::shareValues() {
   auto share = [&](Value value) {
     std::string type = typeName(value.getType()), name = newName(value.getType());
     shared[value] = name;
+    known[value] = {name};
     bool isPointer = StringRef(type).ends_with("*");
     line(type + (isPointer ? "" : " ") + name + (isPointer ? " = nullptr;" : " = 0;"));
   };
@@ -504,7 +505,6 @@ void FunctionWriter::shareValues() {
     for (BlockArgument argument : block.getArguments()) {
       if (isHead) {
         share(argument);
-        known[argument] = {shared[argument]};
       }
     }
     for (Operation &op : block) {
@@ -639,10 +639,12 @@ FailureOr<std::string> FunctionWriter::write() {
   if (chains.size() > 1) {
     shareValues();
   }
-  // Arrays, and what the weights are called, belong to all chains.
-  for (auto array : llvm::make_early_inc_range(function.front().getOps<memref::AllocaOp>())) {
-    visit(array);
-  }
+  // Constants and arrays belong to all chains, whatever their order.
+  function.walk([&](Operation *op) {
+    if (isa<arith::ConstantOp, memref::GetGlobalOp, memref::AllocaOp>(op)) {
+      visit(*op);
+    }
+  });
   std::string declared = std::move(out);
   for (auto [i, chain] : llvm::enumerate(chains)) {
     out.clear();

@@ -8,6 +8,7 @@
 #pragma once
 #include "compiler/emit/cpp/Expression.h"
 #include "compiler/plan/Model.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -64,6 +65,7 @@ private:
   void close(const llvm::Twine &text = "}");
   void visitAll(Block &block);
   void visit(Operation &op);
+  void visit(mlir::arith::ConstantOp constant);
   void visit(mlir::memref::LoadOp load);
   void visit(mlir::memref::StoreOp store);
   void visit(mlir::memref::ViewOp view);

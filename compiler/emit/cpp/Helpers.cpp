@@ -37,13 +37,15 @@ inline Bytes$ load$(const void *from) {
 }
 inline void store$(const Bytes$ &bytes, void *to) { std::memcpy(to, &bytes, $); }
 )"},
-    {"toBits", "", R"(
-inline uint32_t toBits(float value) {
+    {"toBits32", "", R"(
+inline uint32_t toBits32(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
   return bits;
 }
-inline uint64_t toBits(double value) {
+)"},
+    {"toBits64", "", R"(
+inline uint64_t toBits64(double value) {
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
   return bits;
@@ -74,10 +76,10 @@ inline float fromHalf(uint16_t half) {
   return sign ? -magnitude : magnitude;
 }
 )"},
-    {"toHalf", "toBits", R"(
+    {"toHalf", "toBits64", R"(
 /// The nearest 16-bit float, of two the even one.
 inline uint16_t toHalf(double value) {
-  const uint64_t bits = toBits(value), rest = bits & 0x7fffffffffffffff;
+  const uint64_t bits = toBits64(value), rest = bits & 0x7fffffffffffffff;
   const uint16_t sign = uint16_t(bits >> 48 & 0x8000);
   if (rest > 0x7ff0000000000000) {
     return uint16_t(sign | 0x7e00 | (rest >> 42 & 0x3ff));
@@ -100,10 +102,10 @@ inline uint16_t toHalf(double value) {
     {"fromBFloat", "fromBits32", R"(
 inline float fromBFloat(uint16_t half) { return fromBits32(uint32_t(half) << 16); }
 )"},
-    {"toBFloat", "toBits", R"(
+    {"toBFloat", "toBits32", R"(
 /// The upper half of a float, rounded.
 inline uint16_t toBFloat(float value) {
-  const uint32_t bits = toBits(value);
+  const uint32_t bits = toBits32(value);
   return uint16_t(value != value ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 )"},

@@ -26,6 +26,7 @@ constexpr const char *checks = R"(
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // of arrays that loops fill
+#pragma GCC diagnostic ignored "-Wrestrict"            // of tensors without elements, which share places
 #endif
 )";
 
