@@ -397,6 +397,12 @@ std::optional<Expression> special(Operation *op, ArrayRef<Expression> operands, 
     return Expression{typeName(op->getResult(0).getType()) + "(" + asOperand(operands[0], Rank::Either) + " ? " +
                       operands[1].text + " : " + operands[2].text + ")"};
   }
+  if (auto compare = dyn_cast<arith::CmpIOp>(op); compare && operands[1].text == "0") { // compilers warn of it
+    arith::CmpIPredicate how = compare.getPredicate();
+    if (how == arith::CmpIPredicate::uge || how == arith::CmpIPredicate::ult) {
+      return Expression{how == arith::CmpIPredicate::uge ? "true" : "false"};
+    }
+  }
   if (isa<arith::BitcastOp>(op)) {
     return bitcast(op, operands[0], helpers);
   }
