@@ -314,7 +314,7 @@ llvm::ArrayRef<Phase> phaseTable() {
       {"lower", "kernels become functions of loops and vectors; weights are packed", each<lower>, false},
       {"memory", "tensors become buffers, each with its place: the memory form", each<memory>, false},
       {"entry", "the memory form becomes calls with addresses", entry, false},
-      {"emit", "loops become object code, a library, a header, a manifest", emit, false},
+      {"emit", "loops become object code or C++ source, a library, a header, a manifest", emit, false},
   };
   return table;
 }

@@ -92,7 +92,7 @@ struct GraphNode {
   std::vector<int> from;          ///< nodes whose results it reads, by index; -1 - k: input k of the model
   std::vector<std::string> symbols;
   std::vector<std::string> operands; ///< of a kernel: plan::LaunchInfo::operands
-  int step = -1; ///< of a kernel: its place in the order that the memory plan counts
+  int step = -1;                     ///< of a kernel: its place in the order that the memory plan counts
 };
 
 /// One of several machines that a library is for.

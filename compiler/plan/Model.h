@@ -58,8 +58,8 @@ struct AllocationInfo {
   bool grows = false;      ///< slice by slice, while a loop turns
 };
 
-/// A call of a kernel. Nodes are "name (Operator)", symbols those that its sizes are made of, operands the types of what
-/// it reads and then of what it writes: "f32[1, 3, 8, 8]", and their layout where that is not row-major.
+/// A call of a kernel. Nodes are "name (Operator)", symbols those that its sizes are made of, operands the types of
+/// what it reads and then of what it writes: "f32[1, 3, 8, 8]", and their layout where that is not row-major.
 struct LaunchInfo {
   std::string kernel;
   std::vector<std::string> nodes, symbols, operands = {};
