@@ -157,11 +157,6 @@ private:
         error("target '" + machine.spec + "' has no machine code, only C++ source; write --emit cpp");
         return false;
       }
-      if (wantsSource() && machine.lanes > 1) {
-        error("target '" + machine.spec + "' has vectors, which C++ source has not; write --target " +
-              sourceOnlySpec());
-        return false;
-      }
     }
     if (wantsSource() && !options.levels.empty()) {
       error("--emit cpp makes source for one machine, not for --levels");

@@ -460,20 +460,14 @@ std::string integerName(unsigned bits, bool isSigned) {
   return (isSigned ? "int" : "uint") + std::to_string(bits) + "_t";
 }
 
-/// A vector that is only copied.
-static bool isCopied(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  return vector && vector.getRank() == 1 && vector.getElementType().isInteger(8);
-}
-
 bool isExec(Type type) { return type.getDialect().getNamespace() == "llvm"; } // its one type there is a pointer
 
 std::string typeName(Type type) {
   if (auto memory = dyn_cast<MemRefType>(type)) {
     return elementName(memory.getElementType()) + " *";
   }
-  if (isCopied(type)) {
-    return "Bytes" + std::to_string(cast<VectorType>(type).getNumElements());
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    return vectorName(vector);
   }
   switch (kindOf(type)) {
   case Bit:
@@ -506,6 +500,10 @@ std::string asSigned(const Expression &expression, Type type) {
 }
 
 std::optional<Expression> literal(Type type, Attribute value, Helpers &helpers) {
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    auto values = dyn_cast<DenseElementsAttr>(value);
+    return values ? vectorLiteral(vector, values, helpers) : std::nullopt;
+  }
   if (auto number = dyn_cast<IntegerAttr>(value)) {
     return integerLiteral(bitsOf(type), number.getValue());
   }
@@ -521,7 +519,12 @@ std::optional<Expression> literal(Type type, Attribute value, Helpers &helpers) 
 
 std::optional<Expression> express(Operation *op, ArrayRef<Expression> operands, Helpers &helpers) {
   bool reads = llvm::any_of(operands, [](const Expression &e) { return e.reads; });
-  std::optional<Expression> result = special(op, operands, helpers);
+  auto isVector = [](Type type) { return isa<VectorType>(type); };
+  bool ofVectors = llvm::any_of(op->getOperandTypes(), isVector) || llvm::any_of(op->getResultTypes(), isVector);
+  std::optional<Expression> result = ofVectors ? expressVector(op, operands, helpers) : special(op, operands, helpers);
+  if (!result && ofVectors) {
+    return std::nullopt;
+  }
   if (!result) {
     const Row *row = op->getNumOperands() ? rowOf(op) : nullptr;
     if (!row) {

@@ -1,6 +1,8 @@
 // Expressions of C++, and the table from operations to them.
 #pragma once
 #include "compiler/emit/cpp/Helpers.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 #include <optional>
 #include <string>
@@ -38,6 +40,15 @@ std::optional<Expression> literal(mlir::Type type, mlir::Attribute value, Helper
 /// The expression of an operation with one result and no region, from those of its operands; nothing for operations
 /// that the table does not have.
 std::optional<Expression> express(mlir::Operation *op, llvm::ArrayRef<Expression> operands, Helpers &helpers);
+
+/// "f32x8"; empty for vectors that compilers do not have. Integers are unsigned; conditions have signed lanes of 32
+/// bits.
+std::string vectorName(mlir::VectorType type);
+std::optional<Expression> vectorLiteral(mlir::VectorType type, mlir::DenseElementsAttr values, Helpers &helpers);
+/// As express(), of an operation on vectors.
+std::optional<Expression> expressVector(mlir::Operation *op, llvm::ArrayRef<Expression> operands, Helpers &helpers);
+/// The statement of an operation that stores a vector, without its semicolon.
+std::optional<std::string> storeVector(mlir::Operation *op, llvm::ArrayRef<Expression> operands, Helpers &helpers);
 
 /// An operand where any expression may stand (an argument, an index), and one that is compared or counted as signed.
 std::string asSigned(const Expression &expression, mlir::Type type);

@@ -178,7 +178,7 @@ void FunctionWriter::visit(Operation &op) {
       .Case([&](memref::GetGlobalOp global) { known[global] = {"weights"}; })
       .Case<arith::MulSIExtendedOp, arith::MulUIExtendedOp>([&](auto) { multiplied(op); })
       .Default([&](Operation *) {
-        if (!visitVector(op)) {
+        if (!visitVectorStore(op)) {
           visitOther(op);
         }
       });
@@ -203,27 +203,15 @@ void FunctionWriter::multiplied(Operation &op) {
   define(op.getResult(1), {name + "(" + a.text + ", " + b.text + ")"});
 }
 
-/// Bytes that are copied sixteen at a time.
-bool FunctionWriter::visitVector(Operation &op) {
-  auto address = [&](Value memory, Value index) {
-    return asOperand(take(memory), Rank::Name) + " + " + asOperand(take(index), Rank::Sum);
-  };
-  if (auto load = dyn_cast<vector::LoadOp>(op); load && !typeName(load.getType()).empty()) {
-    std::string count = std::to_string(load.getVectorType().getNumElements());
-    helpers.use("copied" + count);
-    define(load.getResult(), {"load" + count + "(" + address(load.getBase(), load.getIndices()[0]) + ")", Rank::Name,
-                              Sign::Unsigned, true});
-    return true;
+/// Whether the operation is one that stores a vector.
+bool FunctionWriter::visitVectorStore(Operation &op) {
+  if (!isa<vector::StoreOp, vector::MaskedStoreOp, vector::ScatterOp>(op)) {
+    return false;
   }
-  if (auto store = dyn_cast<vector::StoreOp>(op); store && !typeName(store.getValueToStore().getType()).empty()) {
-    std::string count = std::to_string(store.getVectorType().getNumElements());
-    helpers.use("copied" + count);
-    std::string value = argument(store.getValueToStore()), to = address(store.getBase(), store.getIndices()[0]);
-    settleReads();
-    line("store" + count + "(" + value + ", " + to + ");");
-    return true;
-  }
-  return false;
+  std::optional<std::string> text = storeVector(&op, takeAll(op.getOperands(), room() + 20), helpers);
+  settleReads();
+  text ? line(*text + ";") : refuse(op);
+  return true;
 }
 
 void FunctionWriter::visit(arith::ConstantOp constant) {
@@ -498,7 +486,7 @@ void FunctionWriter::shareValues() {
     shared[value] = name;
     known[value] = {name};
     bool isPointer = StringRef(type).ends_with("*");
-    line(type + (isPointer ? "" : " ") + name + (isPointer ? " = nullptr;" : " = 0;"));
+    line(type + (isPointer ? "" : " ") + name + " = {};");
   };
   for (Block &block : function.getBody()) {
     bool isHead = !block.isEntryBlock() && chains[chainOf.lookup(&block)].head == &block;

@@ -75,7 +75,7 @@ private:
   void visit(mlir::scf::IfOp branch);
   void visit(mlir::scf::WhileOp loop);
   void visitOther(Operation &op);
-  bool visitVector(Operation &op);
+  bool visitVectorStore(Operation &op);
   void multiplied(Operation &op);
   void callKernel(mlir::func::CallOp call, llvm::StringRef name, llvm::ArrayRef<std::string> arguments);
   void callLibrary(mlir::func::CallOp call, llvm::ArrayRef<std::string> arguments);

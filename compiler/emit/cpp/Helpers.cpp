@@ -25,18 +25,6 @@ inline $ *at_$(u8 *memory, uint64_t offset) { return reinterpret_cast<$ *>(memor
     {"addressOf", "", R"(
 inline uint64_t addressOf(const void *memory) { return reinterpret_cast<uintptr_t>(memory); }
 )"},
-    {"copied$", "", R"(
-/// $ bytes at any alignment.
-struct Bytes$ {
-  uint8_t byte[$];
-};
-inline Bytes$ load$(const void *from) {
-  Bytes$ bytes;
-  std::memcpy(&bytes, from, $);
-  return bytes;
-}
-inline void store$(const Bytes$ &bytes, void *to) { std::memcpy(to, &bytes, $); }
-)"},
     {"toBits32", "", R"(
 inline uint32_t toBits32(float value) {
   uint32_t bits;
@@ -215,6 +203,163 @@ template <typename Float> inline bool isOrdered(Float a, Float b) { return a == 
 /// Unequal, and neither is NaN.
 template <typename Float> inline bool isOther(Float a, Float b) { return a < b || a > b; }
 )"},
+    {"Lane", "", R"(
+template <typename Vector> using Lane = std::remove_reference_t<decltype(std::declval<Vector &>()[0])>;
+template <typename Vector> constexpr int lanes = sizeof(Vector) / sizeof(Lane<Vector>);
+)"},
+    {"splat", "Lane", R"(
+/// The same in all lanes.
+template <typename Vector> inline Vector splat(Lane<Vector> lane) { return lane - Vector{}; }
+)"},
+    {"load", "", R"(
+template <typename Vector> inline Vector load(const void *from) {
+  Vector vector;
+  std::memcpy(&vector, from, sizeof(vector));
+  return vector;
+}
+)"},
+    {"store", "", R"(
+template <typename Vector> inline void store(const Vector &vector, void *to) {
+  std::memcpy(to, &vector, sizeof(vector));
+}
+)"},
+    {"eachLane", "Lane", R"(
+template <typename To, typename From, typename Body> inline To eachLane(const From &from, Body body) {
+  To to = {};
+  for (int i = 0; i < lanes<To>; ++i) {
+    to[i] = Lane<To>(body(from[i]));
+  }
+  return to;
+}
+)"},
+    {"across", "Lane", R"(
+/// From the first lane to the last.
+template <typename Vector, typename Body> inline Lane<Vector> across(const Vector &vector, Body body) {
+  Lane<Vector> all = vector[0];
+  for (int i = 1; i < lanes<Vector>; ++i) {
+    all = Lane<Vector>(body(all, vector[i]));
+  }
+  return all;
+}
+)"},
+    {"withLane", "Lane", R"(
+template <typename Vector> inline Vector withLane(Vector vector, uint64_t number, Lane<Vector> lane) {
+  vector[number] = lane;
+  return vector;
+}
+)"},
+    {"loadSome", "Lane", R"(
+/// Lanes whose mask is set; the others have what `others` has.
+template <typename Element, typename Mask, typename Vector>
+inline Vector loadSome(const Element *from, const Mask &mask, Vector others) {
+  for (int i = 0; i < lanes<Vector>; ++i) {
+    if (mask[i]) {
+      others[i] = from[i];
+    }
+  }
+  return others;
+}
+)"},
+    {"storeSome", "Lane", R"(
+template <typename Element, typename Mask, typename Vector>
+inline void storeSome(const Vector &vector, Element *to, const Mask &mask) {
+  for (int i = 0; i < lanes<Vector>; ++i) {
+    if (mask[i]) {
+      to[i] = vector[i];
+    }
+  }
+}
+)"},
+    {"gather", "Lane", R"(
+template <typename Element, typename Index, typename Mask, typename Vector>
+inline Vector gather(const Element *from, const Index &index, const Mask &mask, Vector others) {
+  for (int i = 0; i < lanes<Vector>; ++i) {
+    if (mask[i]) {
+      others[i] = from[std::make_signed_t<Lane<Index>>(index[i])];
+    }
+  }
+  return others;
+}
+)"},
+    {"scatter", "Lane", R"(
+template <typename Element, typename Index, typename Mask, typename Vector>
+inline void scatter(const Vector &vector, Element *to, const Index &index, const Mask &mask) {
+  for (int i = 0; i < lanes<Vector>; ++i) {
+    if (mask[i]) {
+      to[std::make_signed_t<Lane<Index>>(index[i])] = vector[i];
+    }
+  }
+}
+)"},
+    {"larger", "", R"(
+template <typename Vector> inline Vector larger(Vector a, Vector b) { return a > b ? a : b; }
+)"},
+    {"smaller", "", R"(
+template <typename Vector> inline Vector smaller(Vector a, Vector b) { return a < b ? a : b; }
+)"},
+    {"maximumOf", "", R"(
+/// NaN where an operand is; 0 is more than -0.
+template <typename Bits, typename Vector> inline Vector maximumOf(Vector a, Vector b) {
+  return a > b ? a : a < b ? b : a != b ? a + b : (Vector)((Bits)a & (Bits)b);
+}
+)"},
+    {"minimumOf", "", R"(
+/// NaN where an operand is; -0 is less than 0.
+template <typename Bits, typename Vector> inline Vector minimumOf(Vector a, Vector b) {
+  return a < b ? a : a > b ? b : a != b ? a + b : (Vector)((Bits)a | (Bits)b);
+}
+)"},
+    {"magnitude", "", R"(
+template <typename Bits, typename Vector> inline Vector magnitude(Vector a) { return (Vector)((Bits)a << 1 >> 1); }
+)"},
+    {"withSign", "magnitude", R"(
+template <typename Bits, typename Vector> inline Vector withSign(Vector a, Vector sign) {
+  return (Vector)((Bits)magnitude<Bits>(a) | ((Bits)sign ^ (Bits)magnitude<Bits>(sign)));
+}
+)"},
+    {"areOther", "", R"(
+/// Unequal, and neither is NaN.
+template <typename Vector> inline auto areOther(Vector a, Vector b) { return (a < b) | (a > b); }
+)"},
+    {"areOrdered", "", R"(
+template <typename Vector> inline auto areOrdered(Vector a, Vector b) { return (a == a) & (b == b); }
+)"},
+    {"rootOf", "eachLane", R"(
+template <typename Vector> inline Vector rootOf(Vector a) {
+  return eachLane<Vector>(a, [](auto lane) { return std::sqrt(lane); });
+}
+)",
+     true},
+    {"floorOf", "eachLane", R"(
+template <typename Vector> inline Vector floorOf(Vector a) {
+  return eachLane<Vector>(a, [](auto lane) { return std::floor(lane); });
+}
+)",
+     true},
+    {"ceilOf", "eachLane", R"(
+template <typename Vector> inline Vector ceilOf(Vector a) {
+  return eachLane<Vector>(a, [](auto lane) { return std::ceil(lane); });
+}
+)",
+     true},
+    {"truncOf", "eachLane", R"(
+template <typename Vector> inline Vector truncOf(Vector a) {
+  return eachLane<Vector>(a, [](auto lane) { return std::trunc(lane); });
+}
+)",
+     true},
+    {"roundOf", "eachLane", R"(
+template <typename Vector> inline Vector roundOf(Vector a) {
+  return eachLane<Vector>(a, [](auto lane) { return std::round(lane); });
+}
+)",
+     true},
+    {"evenOf", "eachLane", R"(
+template <typename Vector> inline Vector evenOf(Vector a) {
+  return eachLane<Vector>(a, [](auto lane) { return std::nearbyint(lane); });
+}
+)",
+     true},
     {"overItems", "", R"(
 /// Runs a kernel on all of its work items, on the threads that exec has; without any, here. 0, or what ended the run.
 template <typename Body> inline int overItems(const ingot_exec *exec, uint64_t items, Body body) {

@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace ingot::emit::cpp {
 
-/// std::fma is a call where there is no instruction; there, and where nobody knows, a product and a sum.
+/// std::fma is a call where there is no instruction. Where there is one, compilers fuse a product and a sum.
 static void splitFusedProducts(ModuleOp module) {
   module.walk([](math::FmaOp fma) {
     OpBuilder b(fma);
@@ -41,12 +41,12 @@ static void raiseArrays(ModuleOp module) {
 }
 
 LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
-  if (failed(expandMath(module, machine)) || failed(simplifyVectors(module))) {
+  target::MachineModel plain = machine;
+  plain.scaleByPowerOfTwo = false; // an intrinsic of LLVM's
+  if (failed(expandMath(module, plain)) || failed(simplifyVectors(module))) {
     return failure();
   }
-  if (!machine.fusedMultiplyAdd) {
-    splitFusedProducts(module);
-  }
+  splitFusedProducts(module);
   dropPrefetches(module);
   PassManager passes(module.getContext());
   passes.addPass(createCanonicalizerPass());

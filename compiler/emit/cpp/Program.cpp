@@ -9,6 +9,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Regex.h"
+#include <set>
 
 using namespace mlir;
 using ingot::plan::LaunchInfo;
@@ -23,6 +25,9 @@ constexpr const char *checks = R"(
 #endif
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the weights are numbers of little-endian machines"
+#endif
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wpsabi" // no vector leaves this file
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // of arrays that loops fill
@@ -103,8 +108,9 @@ std::string comment(StringRef text) {
 
 class Program {
 public:
-  Program(ModuleOp module, const ModelInfo &model, ArrayRef<char> weights)
-      : module(module), model(model), described(describe(model)), weights(weights) {}
+  Program(ModuleOp module, const target::MachineModel &machine, const ModelInfo &model, ArrayRef<char> weights)
+      : module(module), model(model), described(describe(model)), weights(weights),
+        march(machine.machineCode ? "-march=" + machine.cpu + " " : "") {}
 
   FailureOr<std::string> write() {
     std::string functions;
@@ -115,9 +121,9 @@ public:
       }
       functions += "\n" + about(function) + *text;
     }
-    std::string ends = entries();
-    return head() + "\nnamespace {\n" + elements + helpers.text() + constants() + functions + "\n} // namespace\n" +
-           ends + descriptor();
+    std::string ends = entries(), used = helpers.text();
+    return head() + "\nnamespace {\n" + elements + vectorTypes(used + functions) + used + constants() + functions +
+           "\n} // namespace\n" + ends + descriptor();
   }
 
 private:
@@ -148,11 +154,30 @@ private:
   std::string head() {
     std::string text = "// The model " + model.name + ", compiled by ingot to C++17. Its functions are declared in " +
                        model.name + ".h.\n";
-    text += "//\n//     c++ -std=c++17 -O3 -I<ingot's include folder> -c " + model.name + ".cpp" +
+    text += "//\n//     c++ -std=c++17 -O3 " + march + "-I<ingot's include folder> -c " + model.name + ".cpp" +
             (areInitialized(model) || model.takesWeights() ? "" : " " + model.name + ".weights.S") + "\n";
     text += "#include \"" + model.name + ".h\"\n";
     text += helpers.needsMath() ? "#include <cmath>\n" : "";
-    return text + "#include <cstdint>\n#include <cstring>\n" + checks;
+    return text + "#include <cstdint>\n#include <cstring>\n#include <type_traits>\n#include <utility>\n" + checks;
+  }
+
+  /// The types of vectors that occur in `text`.
+  static std::string vectorTypes(StringRef text) {
+    static llvm::Regex name("(^|[^A-Za-z0-9_])([fui])(8|16|32|64)x([0-9]+)($|[^A-Za-z0-9_])");
+    std::set<std::pair<unsigned, std::string>> types;
+    for (SmallVector<StringRef> parts; name.match(text, &parts); text = text.substr(parts[4].end() - text.begin())) {
+      unsigned bits = 0, count = 0;
+      parts[3].getAsInteger(10, bits), parts[4].getAsInteger(10, count);
+      std::string lane = parts[2] == "f" ? bits == 32 ? "float" : "double" : integerName(bits, parts[2] == "i");
+      std::string type = (parts[2] + parts[3] + "x" + parts[4]).str();
+      types.insert({bits * count, "typedef " + lane + " " + type + " __attribute__((vector_size(" +
+                                      std::to_string(bits / 8 * count) + ")));\n"});
+    }
+    std::string all;
+    for (const auto &[bits, type] : types) {
+      all += type;
+    }
+    return all;
   }
 
   /// What a kernel is for: its nodes, and what it gets.
@@ -351,13 +376,14 @@ private:
   Descriptor described;
   ArrayRef<char> weights;
   Helpers helpers;
+  std::string march; ///< what the compiler is to be told of the machine
 };
 
 } // namespace
 
 FailureOr<std::string> sourceText(ModuleOp module, const target::MachineModel &machine, const ModelInfo &model,
                                   ArrayRef<char> weights) {
-  return Program(module, model, weights).write();
+  return Program(module, machine, model, weights).write();
 }
 
 std::string assemblyText(const ModelInfo &model) {
