@@ -177,6 +177,12 @@ void FunctionWriter::visit(Operation &op) {
             scf::ForOp, scf::IfOp, scf::WhileOp>([&](auto each) { visit(each); })
       .Case([&](memref::GetGlobalOp global) { known[global] = {"weights"}; })
       .Case<arith::MulSIExtendedOp, arith::MulUIExtendedOp>([&](auto) { multiplied(op); })
+      .Case([&](vector::ToElementsOp lanes) {
+        std::string vector = named(lanes.getSource()).text;
+        for (auto [i, lane] : llvm::enumerate(lanes.getElements())) {
+          define(lane, {vector + "[" + std::to_string(i) + "]"});
+        }
+      })
       .Default([&](Operation *) {
         if (!visitVectorStore(op)) {
           visitOther(op);
@@ -187,6 +193,10 @@ void FunctionWriter::visit(Operation &op) {
 void FunctionWriter::visitOther(Operation &op) {
   if (op.getNumResults() != 1 || op.getNumRegions() || typeName(op.getResult(0).getType()).empty()) {
     return refuse(op);
+  }
+  if (op.getName().getStringRef() == "ub.poison") { // any value
+    known[op.getResult(0)] = {typeName(op.getResult(0).getType()) + "{}"};
+    return;
   }
   std::optional<Expression> expression = express(&op, takeAll(op.getOperands(), room()), helpers);
   expression ? define(op.getResult(0), *expression) : refuse(op);
@@ -578,7 +588,9 @@ void FunctionWriter::writeChain(Chain &chain, Block *next) {
 }
 
 bool FunctionWriter::isOnlyRead(BlockArgument pointer) const {
-  return llvm::all_of(pointer.getUsers(), [](Operation *user) { return isa<memref::LoadOp>(user); });
+  return llvm::all_of(pointer.getUsers(), [](Operation *user) {
+    return isa<memref::LoadOp, vector::LoadOp, vector::MaskedLoadOp, vector::GatherOp>(user);
+  });
 }
 
 void FunctionWriter::nameParameters() {

@@ -243,7 +243,8 @@ template <typename Vector, typename Body> inline Lane<Vector> across(const Vecto
 }
 )"},
     {"withLane", "Lane", R"(
-template <typename Vector> inline Vector withLane(Vector vector, uint64_t number, Lane<Vector> lane) {
+template <typename Vector> inline Vector withLane(const Vector &others, uint64_t number, Lane<Vector> lane) {
+  Vector vector = others;
   vector[number] = lane;
   return vector;
 }
@@ -251,13 +252,14 @@ template <typename Vector> inline Vector withLane(Vector vector, uint64_t number
     {"loadSome", "Lane", R"(
 /// Lanes whose mask is set; the others have what `others` has.
 template <typename Element, typename Mask, typename Vector>
-inline Vector loadSome(const Element *from, const Mask &mask, Vector others) {
+inline Vector loadSome(const Element *from, const Mask &mask, const Vector &others) {
+  Vector vector = others;
   for (int i = 0; i < lanes<Vector>; ++i) {
     if (mask[i]) {
-      others[i] = from[i];
+      vector[i] = from[i];
     }
   }
-  return others;
+  return vector;
 }
 )"},
     {"storeSome", "Lane", R"(
@@ -272,13 +274,14 @@ inline void storeSome(const Vector &vector, Element *to, const Mask &mask) {
 )"},
     {"gather", "Lane", R"(
 template <typename Element, typename Index, typename Mask, typename Vector>
-inline Vector gather(const Element *from, const Index &index, const Mask &mask, Vector others) {
+inline Vector gather(const Element *from, const Index &index, const Mask &mask, const Vector &others) {
+  Vector vector = others;
   for (int i = 0; i < lanes<Vector>; ++i) {
     if (mask[i]) {
-      others[i] = from[std::make_signed_t<Lane<Index>>(index[i])];
+      vector[i] = from[std::make_signed_t<Lane<Index>>(index[i])];
     }
   }
-  return others;
+  return vector;
 }
 )"},
     {"scatter", "Lane", R"(
@@ -292,70 +295,70 @@ inline void scatter(const Vector &vector, Element *to, const Index &index, const
 }
 )"},
     {"larger", "", R"(
-template <typename Vector> inline Vector larger(Vector a, Vector b) { return a > b ? a : b; }
+template <typename Vector> inline Vector larger(const Vector &a, const Vector &b) { return a > b ? a : b; }
 )"},
     {"smaller", "", R"(
-template <typename Vector> inline Vector smaller(Vector a, Vector b) { return a < b ? a : b; }
+template <typename Vector> inline Vector smaller(const Vector &a, const Vector &b) { return a < b ? a : b; }
 )"},
     {"maximumOf", "", R"(
 /// NaN where an operand is; 0 is more than -0.
-template <typename Bits, typename Vector> inline Vector maximumOf(Vector a, Vector b) {
+template <typename Bits, typename Vector> inline Vector maximumOf(const Vector &a, const Vector &b) {
   return a > b ? a : a < b ? b : a != b ? a + b : (Vector)((Bits)a & (Bits)b);
 }
 )"},
     {"minimumOf", "", R"(
 /// NaN where an operand is; -0 is less than 0.
-template <typename Bits, typename Vector> inline Vector minimumOf(Vector a, Vector b) {
+template <typename Bits, typename Vector> inline Vector minimumOf(const Vector &a, const Vector &b) {
   return a < b ? a : a > b ? b : a != b ? a + b : (Vector)((Bits)a | (Bits)b);
 }
 )"},
     {"magnitude", "", R"(
-template <typename Bits, typename Vector> inline Vector magnitude(Vector a) { return (Vector)((Bits)a << 1 >> 1); }
+template <typename Bits, typename Vector> inline Vector magnitude(const Vector &a) { return (Vector)((Bits)a << 1 >> 1); }
 )"},
     {"withSign", "magnitude", R"(
-template <typename Bits, typename Vector> inline Vector withSign(Vector a, Vector sign) {
+template <typename Bits, typename Vector> inline Vector withSign(const Vector &a, const Vector &sign) {
   return (Vector)((Bits)magnitude<Bits>(a) | ((Bits)sign ^ (Bits)magnitude<Bits>(sign)));
 }
 )"},
     {"areOther", "", R"(
 /// Unequal, and neither is NaN.
-template <typename Vector> inline auto areOther(Vector a, Vector b) { return (a < b) | (a > b); }
+template <typename Vector> inline auto areOther(const Vector &a, const Vector &b) { return (a < b) | (a > b); }
 )"},
     {"areOrdered", "", R"(
-template <typename Vector> inline auto areOrdered(Vector a, Vector b) { return (a == a) & (b == b); }
+template <typename Vector> inline auto areOrdered(const Vector &a, const Vector &b) { return (a == a) & (b == b); }
 )"},
     {"rootOf", "eachLane", R"(
-template <typename Vector> inline Vector rootOf(Vector a) {
+template <typename Vector> inline Vector rootOf(const Vector &a) {
   return eachLane<Vector>(a, [](auto lane) { return std::sqrt(lane); });
 }
 )",
      true},
     {"floorOf", "eachLane", R"(
-template <typename Vector> inline Vector floorOf(Vector a) {
+template <typename Vector> inline Vector floorOf(const Vector &a) {
   return eachLane<Vector>(a, [](auto lane) { return std::floor(lane); });
 }
 )",
      true},
     {"ceilOf", "eachLane", R"(
-template <typename Vector> inline Vector ceilOf(Vector a) {
+template <typename Vector> inline Vector ceilOf(const Vector &a) {
   return eachLane<Vector>(a, [](auto lane) { return std::ceil(lane); });
 }
 )",
      true},
     {"truncOf", "eachLane", R"(
-template <typename Vector> inline Vector truncOf(Vector a) {
+template <typename Vector> inline Vector truncOf(const Vector &a) {
   return eachLane<Vector>(a, [](auto lane) { return std::trunc(lane); });
 }
 )",
      true},
     {"roundOf", "eachLane", R"(
-template <typename Vector> inline Vector roundOf(Vector a) {
+template <typename Vector> inline Vector roundOf(const Vector &a) {
   return eachLane<Vector>(a, [](auto lane) { return std::round(lane); });
 }
 )",
      true},
     {"evenOf", "eachLane", R"(
-template <typename Vector> inline Vector evenOf(Vector a) {
+template <typename Vector> inline Vector evenOf(const Vector &a) {
   return eachLane<Vector>(a, [](auto lane) { return std::nearbyint(lane); });
 }
 )",

@@ -83,7 +83,6 @@ constexpr Row rows[] = {
     {"arith.cmpf ueq", "~$@areOther$($0, $1)", Rank::Unary},
     {"arith.cmpf ord", "$@areOrdered$($0, $1)"},
     {"arith.cmpf uno", "~$@areOrdered$($0, $1)", Rank::Unary},
-    {"vector.from_elements", ""},
 };
 // clang-format on
 
@@ -140,7 +139,8 @@ private:
       return rowsOf;
     }();
     auto found = table.find(keyOf(op));
-    if (found == table.end() || !result()) {
+    bool isOrder = isa<arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(op);
+    if (found == table.end() || !result() || (isMask(result()) && isOrder)) {
       return std::nullopt;
     }
     const Row &row = *found->second;
@@ -309,36 +309,35 @@ private:
     }
     return Expression{typeName(result()) + "{" + lanes + "}"};
   }
+  /// How two lanes become one; empty for what has no form. What a mask's lanes become is not a sum.
+  std::string step(vector::CombiningKind kind) {
+    using Kind = vector::CombiningKind;
+    static const std::pair<Kind, const char *> operators[] = {
+        {Kind::ADD, "+"}, {Kind::MUL, "*"}, {Kind::AND, "&"}, {Kind::OR, "|"}, {Kind::XOR, "^"}};
+    static const std::pair<Kind, const char *> functions[] = {
+        {Kind::MAXIMUMF, "maximum"},  {Kind::MINIMUMF, "minimum"}, {Kind::MAXNUMF, "maxNumber"},
+        {Kind::MINNUMF, "minNumber"}, {Kind::MAXSI, "maxSigned"},  {Kind::MINSI, "minSigned"},
+        {Kind::MAXUI, "maxUnsigned"}, {Kind::MINUI, "minUnsigned"}};
+    bool isReal = isa<FloatType>(given(0).getElementType());
+    for (auto [each, sign] : operators) {
+      if (kind == each && (!isMask(given(0)) || kind == Kind::AND || kind == Kind::OR)) {
+        return std::string("a ") + sign + " b";
+      }
+    }
+    for (auto [each, name] : functions) {
+      if (kind == each && !isMask(given(0))) {
+        return helpers.use(name + (isReal ? "" : std::to_string(laneBits(given(0))))) + "(a, b)";
+      }
+    }
+    return "";
+  }
   /// From the first lane to the last.
   std::optional<Expression> write(vector::ReductionOp reduction) {
-    bool isReal = isa<FloatType>(given(0).getElementType());
-    std::string step;
-    switch (reduction.getKind()) {
-    case vector::CombiningKind::ADD:
-      step = "a + b";
-      break;
-    case vector::CombiningKind::MUL:
-      step = "a * b";
-      break;
-    case vector::CombiningKind::MAXIMUMF:
-      step = helpers.use("maximum") + "(a, b)";
-      break;
-    case vector::CombiningKind::MINIMUMF:
-      step = helpers.use("minimum") + "(a, b)";
-      break;
-    case vector::CombiningKind::AND:
-      step = "a & b";
-      break;
-    case vector::CombiningKind::OR:
-      step = "a | b";
-      break;
-    default:
+    std::string how = step(reduction.getKind());
+    if (how.empty() || reduction.getAcc()) {
       return std::nullopt;
     }
-    if (reduction.getAcc() || (!isReal && bitsOf(given(0).getElementType()) == 1 && step[2] != '&' && step[2] != '|')) {
-      return std::nullopt;
-    }
-    Expression e{helpers.use("across") + "(" + operands[0].text + ", [](auto a, auto b) { return " + step + "; })"};
+    Expression e{helpers.use("across") + "(" + operands[0].text + ", [](auto a, auto b) { return " + how + "; })"};
     return isMask(given(0)) ? Expression{e.text + " != 0", Rank::Equal} : e;
   }
   std::string address(unsigned memory) {
