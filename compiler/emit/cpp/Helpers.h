@@ -14,6 +14,7 @@ public:
 
   /// The functions that are used, in an order in which each is known before it is called.
   std::string text() const;
+  bool has(const std::string &name) const { return used.count(name) != 0; }
   /// Whether any of them, or the text itself, needs <cmath>.
   bool needsMath() const { return math; }
   void useMath() { math = true; }

@@ -156,9 +156,11 @@ private:
                        model.name + ".h.\n";
     text += "//\n//     c++ -std=c++17 -O3 " + march + "-I<ingot's include folder> -c " + model.name + ".cpp" +
             (areInitialized(model) || model.takesWeights() ? "" : " " + model.name + ".weights.S") + "\n";
+    text += "#if !defined(INGOT_PLAIN_C)\n#define INGOT_PLAIN_C // the class in the header is for programs\n#endif\n";
     text += "#include \"" + model.name + ".h\"\n";
     text += helpers.needsMath() ? "#include <cmath>\n" : "";
-    return text + "#include <cstdint>\n#include <cstring>\n#include <type_traits>\n#include <utility>\n" + checks;
+    return text + "#include <cstdint>\n#include <cstring>\n" +
+           (helpers.has("Lane") ? "#include <type_traits>\n#include <utility>\n" : "") + checks;
   }
 
   /// The types of vectors that occur in `text`.
