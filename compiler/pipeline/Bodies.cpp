@@ -210,7 +210,7 @@ static void moveInto(ModuleOp to, ModuleOp from, MutableArrayRef<plan::LaunchInf
     names[function.getName()] = name;
   }
   for (plan::LaunchInfo &launch : launches) {
-    launch.kernel = names.lookup(launch.kernel);
+    launch.function = names.lookup(launch.function);
   }
   from.walk([&](func::CallOp call) { call.setCallee(names.lookup(call.getCallee())); });
   for (Operation &op : llvm::make_early_inc_range(*from.getBody())) {

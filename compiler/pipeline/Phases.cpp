@@ -234,7 +234,7 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   info.weightBytes = tells.weightBytes = s.weights.bytes();
   tells.firstLaunch = info.launches.size();
   for (const GraphNode &launch : tells.launches) {
-    info.launches.push_back({launch.name, launch.nodes, launch.symbols, launch.operands});
+    info.launches.push_back({launch.name, launch.nodes, launch.symbols, launch.operands, launch.name});
   }
   info.kernels = tells.kernels = tells.launches.size();
   lower::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, tells.firstLaunch, info, body.suffix);

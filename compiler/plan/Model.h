@@ -63,6 +63,7 @@ struct AllocationInfo {
 struct LaunchInfo {
   std::string kernel;
   std::vector<std::string> nodes, symbols, operands = {};
+  std::string function = {}; ///< its name in the loop IR, which differs where bodies have kernels of the same name
 };
 
 /// One of the machines that a model was compiled for with --levels.

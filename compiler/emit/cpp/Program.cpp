@@ -187,7 +187,7 @@ private:
     SmallVector<std::string> nodes;
     const LaunchInfo *first = nullptr;
     for (const LaunchInfo &launch : model.launches) {
-      if (launch.kernel != function.getName()) {
+      if (launch.function != function.getName()) {
         continue;
       }
       first = first ? first : &launch;
