@@ -40,7 +40,7 @@ void Profiler::note(void *self, int32_t launch, int32_t ended) {
   time.current += std::chrono::duration<double>(now - profiler.begun[size_t(launch)]).count();
 }
 
-int Profiler::measure(Execution &execution, double seconds) {
+int Profiler::measure(LocalExecution &execution, double seconds) {
   if (int status = execution.run()) { // warm, and the vectors have their sizes
     return status;
   }

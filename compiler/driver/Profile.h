@@ -1,6 +1,7 @@
 // Time per kernel, of models compiled for profiling: a host whose `profile` function reads the clock.
 #pragma once
 #include "compiler/driver/LoadedModel.h"
+#include "compiler/driver/LocalExecution.h"
 #include "llvm/Support/JSON.h"
 #include <chrono>
 
@@ -20,7 +21,7 @@ public:
   Profiler(const Profiler &) = delete;
 
   /// Runs for about so long; the status of a failed run.
-  int measure(Execution &execution, double seconds);
+  int measure(LocalExecution &execution, double seconds);
 
   const ingot_exec *exec();
   int64_t runs() const { return int64_t(samples.size()); }

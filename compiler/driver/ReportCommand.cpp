@@ -1,4 +1,5 @@
 // `ingot report`: one compilation; with --bench the object that it writes is loaded and measured, kernel by kernel.
+#include "compiler/driver/LocalExecution.h"
 #include "compiler/driver/ModelSource.h"
 #include "compiler/driver/Profile.h"
 #include "compiler/driver/Text.h"
@@ -14,7 +15,7 @@ namespace {
 llvm::Error measure(const Invocation &invocation, const LoadedModel &model, report::Facts &facts) {
   Threads threads(invocation.threads);
   Profiler profiler(threads.exec());
-  Execution execution(model, profiler.exec());
+  LocalExecution execution(model, profiler.exec());
   if (invocation.data.empty()) {
     if (llvm::Error error = execution.setRandomInputs({})) {
       return error;

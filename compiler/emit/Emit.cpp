@@ -201,8 +201,7 @@ LogicalResult Emitter::writeBinaries(const ingot::emit::WeightsSource &weights) 
     error = writeArchive(file->TmpName);
   }
   if (!error && wants("shared")) {
-    std::string runtime = options.runtimeLibrary.empty() ? ingot::emit::findRuntimeLibrary() : options.runtimeLibrary;
-    error = ingot::emit::linkSharedLibrary(file->TmpName, runtime, model.name, pathOf(".so"));
+    error = ingot::emit::linkSharedLibrary(file->TmpName, model.triple, model.name, pathOf(".so"));
     if (!error) {
       note(pathOf(".so"));
     }
@@ -292,6 +291,7 @@ LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
 LogicalResult ingot::emit::emitModel(mlir::ModuleOp module, const target::MachineModel &machine, plan::ModelInfo &model,
                                      const WeightsSource &weights, const Options &options, Result &result) {
   Emitter emitter(module, model, options, result);
+  model.triple = machine.triple;
   result.writing = true;
   if (failed(emitter.prepareFiles(weights))) {
     return failure();
