@@ -42,8 +42,11 @@ void optimize(llvm::Module &ir, llvm::TargetMachine &target);
 void defineWeights(llvm::Module &ir, llvm::StringRef model);
 
 enum class CodeForm { Object, Assembly };
-/// `openSizes`: addresses depend on sizes that are known only when the model runs.
+struct CodeOptions {
+  bool openSizes = false;  ///< addresses depend on sizes that are known only when the model runs
+  bool gatherLoads = true; ///< MachineModel::gatherLoads
+};
 mlir::LogicalResult generateCode(mlir::ModuleOp module, llvm::Module &ir, llvm::TargetMachine &target, CodeForm form,
-                                 bool openSizes, llvm::raw_pwrite_stream &out);
+                                 const CodeOptions &options, llvm::raw_pwrite_stream &out);
 
 } // namespace ingot::emit

@@ -123,7 +123,7 @@ LogicalResult Emitter::generate(const ingot::target::MachineModel &machine) {
     ir->print(stream, nullptr);
   }
   ingot::emit::defineWeights(*ir, model.name);
-  bool open = !model.symbols.empty();
+  ingot::emit::CodeOptions how{!model.symbols.empty(), machine.gatherLoads};
   if (wants("asm")) {
     SmallString<0> text;
     raw_svector_ostream stream(text);
@@ -131,13 +131,13 @@ LogicalResult Emitter::generate(const ingot::target::MachineModel &machine) {
     if (!copy) {
       return fail(copy.takeError());
     }
-    if (failed(ingot::emit::generateCode(module, **copy, *target, ingot::emit::CodeForm::Assembly, open, stream))) {
+    if (failed(ingot::emit::generateCode(module, **copy, *target, ingot::emit::CodeForm::Assembly, how, stream))) {
       return failure();
     }
     code.assembly = text.str().str();
   }
   raw_svector_ostream stream(code.object);
-  if (failed(ingot::emit::generateCode(module, *ir, *target, ingot::emit::CodeForm::Object, open, stream))) {
+  if (failed(ingot::emit::generateCode(module, *ir, *target, ingot::emit::CodeForm::Object, how, stream))) {
     return failure();
   }
   return checkSymbols();

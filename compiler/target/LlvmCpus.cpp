@@ -30,6 +30,11 @@ bool LlvmCpus::has(StringRef cpu, StringRef features, StringRef needs) const {
   return info && info->checkFeatures(needs);
 }
 
+bool LlvmCpus::reorders(StringRef cpu) const {
+  std::unique_ptr<MCSubtargetInfo> info = subtarget(cpu, "");
+  return info && info->getSchedModel().isOutOfOrder();
+}
+
 std::string LlvmCpus::lacking(const MachineModel &machine, const StringMap<bool> &host,
                               function_ref<bool(StringRef)> counts) const {
   std::unique_ptr<MCSubtargetInfo> info = subtarget(machine.cpu, machine.features);

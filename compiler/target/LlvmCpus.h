@@ -24,6 +24,9 @@ public:
   /// Whether the CPU, with `features` added to it or taken away, has all that `needs` lists: "+a,+b".
   bool has(llvm::StringRef cpu, llvm::StringRef features, llvm::StringRef needs) const;
 
+  /// Whether the CPU executes instructions in another order than the program's, by LLVM's model of it.
+  bool reorders(llvm::StringRef cpu) const;
+
   /// Of the features that code for `machine` may use and that `counts` holds for, those that a host with these does not
   /// have; features that are not listed there do not count.
   std::string lacking(const MachineModel &machine, const llvm::StringMap<bool> &host,

@@ -9,6 +9,7 @@
 #include "compiler/target/HostCaches.h"
 #include "compiler/target/LlvmCpus.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/TargetParser/AArch64TargetParser.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -99,15 +100,17 @@ const LlvmCpus &cpus() {
   return all;
 }
 
-/// "generic" is a name that other architectures have as well.
-bool isKnownCpu(StringRef cpu) { return cpu != "generic" && cpus().knows(cpu); }
+/// "generic" is a name that other architectures have as well. Some CPUs are another name of one: apple-m1, grace.
+bool isKnownCpu(StringRef cpu) { return cpu != "generic" && cpus().knows(AArch64::resolveCPUAlias(cpu)); }
 
 const LevelRow *findLevel(StringRef spec) {
   const auto *row = llvm::find_if(levelRows, [&](const LevelRow &row) { return spec == row.level; });
   return row != std::end(levelRows) ? row : spec == lowestAlias ? levelRows : nullptr;
 }
 
-MachineModel makeMachine(StringRef spec, StringRef cpu, std::string features) {
+/// `name` is a CPU's, as users know it.
+MachineModel makeMachine(StringRef spec, StringRef name, std::string features) {
+  StringRef cpu = AArch64::resolveCPUAlias(name);
   MachineModel machine;
   machine.spec = spec.str();
   machine.triple = tripleText;
@@ -119,13 +122,14 @@ MachineModel makeMachine(StringRef spec, StringRef cpu, std::string features) {
   machine.anyCpu = "generic";
   machine.lanes = 4;
   machine.registers = 32;
+  machine.gatherLoads = false;
+  machine.elementRegisters = cpus().reorders(cpu) ? 1 : 4;
   machine.maskedAccess = false;
   machine.fusedMultiplyAdd = true;
   machine.scaleByPowerOfTwo = false;
-  // 24 accumulators, 3 vectors of a row of B, and as many registers left for the factors of the next row, which cores
-  // that do not reorder instructions have to be given early.
+  // 24 accumulators and 3 vectors of a row of B.
   machine.matmulTile = {8, 3};
-  const auto *caches = llvm::find_if(cacheRows, [&](const CacheRow &row) { return cpu.starts_with(row.cpu); });
+  const auto *caches = llvm::find_if(cacheRows, [&](const CacheRow &row) { return name.starts_with(row.cpu); });
   machine.l1Bytes = caches->l1Kib << 10;
   machine.l2Bytes = caches->l2Kib << 10;
   machine.l3Bytes = caches->l3Kib << 10;
@@ -134,7 +138,7 @@ MachineModel makeMachine(StringRef spec, StringRef cpu, std::string features) {
 
 MachineModel nativeMachine() {
   MachineModel machine = makeMachine("native", sys::getHostCPUName(), ingot::target::hostFeatures());
-  machine.spec = machine.cpu;
+  machine.spec = sys::getHostCPUName().str();
   ingot::target::readHostCaches(machine);
   return machine;
 }
@@ -187,7 +191,9 @@ public:
     if (!isThisHost()) {
       return "a 64-bit Arm CPU";
     }
-    return machine.cpu == sys::getHostCPUName() ? "" : cpus().lacking(machine, sys::getHostCPUFeatures(), isForAnyCode);
+    return machine.cpu == AArch64::resolveCPUAlias(sys::getHostCPUName())
+               ? ""
+               : cpus().lacking(machine, sys::getHostCPUFeatures(), isForAnyCode);
   }
 
   std::string refuses(mlir::Operation *op, const MachineModel &machine) const override { return ""; }
