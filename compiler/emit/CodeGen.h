@@ -38,7 +38,8 @@ mlir::LogicalResult takeWeights(mlir::ModuleOp module, llvm::Module &ir, const p
 void optimize(llvm::Module &ir, llvm::TargetMachine &target);
 
 /// Replaces the declaration of the weights, constant for the optimizer, by zeros in .bss, so that LLVM makes a local
-/// symbol of the right size and never sees a byte. The symbol is called as the section it will be in.
+/// symbol of the right size and never sees a byte. In ELF the symbol is called as the section it will
+/// be in (Object.cpp).
 void defineWeights(llvm::Module &ir, llvm::StringRef model);
 
 enum class CodeForm { Object, Assembly };

@@ -178,9 +178,10 @@ Error Emitter::writeArchive(StringRef object) {
   }
   std::string name = model.name + ".o", path = pathOf(".a");
   member->MemberName = name;
+  object::Archive::Kind kind = member->detectKindFromObject();
   SmallVector<NewArchiveMember, 1> members;
   members.push_back(std::move(*member));
-  if (Error error = llvm::writeArchive(path, members, SymtabWritingMode::NormalSymtab, object::Archive::K_GNU,
+  if (Error error = llvm::writeArchive(path, members, SymtabWritingMode::NormalSymtab, kind,
                                        /*Deterministic=*/true, /*Thin=*/false)) {
     return error;
   }
