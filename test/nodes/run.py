@@ -1,6 +1,6 @@
 """ONNX's own node tests and small exported models (Debian's libonnx-testdata, opset 17 and older) through `ingot run`, compared as upstream does: rtol 1e-3, atol 1e-7.
 
-    run.py --ingot build/bin/ingot [--tests DIR] [--filter REGEX] [--list unsupported.txt] [--target T [--runner COMMAND]] [-j 2] [--write-list]
+    run.py --ingot build/bin/ingot [--tests DIR] [--filter REGEX] [--list unsupported.txt] [--target T] [-j 2] [--write-list]
 
 What ingot does not take yet stands in unsupported.txt, one `name: reason` or `pattern*: reason` a line. A listed test that is refused counts as
 skipped, one that passes is said, and an unlisted one that is refused fails the run. A wrong result or a crash is a failure, unless test/known.txt
@@ -71,16 +71,15 @@ def fixed(folder, first, scratch):
 
 def one(arguments, folder):
     """(name, verdict, text); the verdicts are pass, fixed (it passes with inputs as constants), refused, bug, crash, timeout and wrong."""
-    flags = ["--runner", arguments.runner] if arguments.runner else []
     compare = difference_of_drawn if DRAWN.match(folder.name) else difference
     with tempfile.TemporaryDirectory(prefix="ingot-node-") as out:
-        verdict, text = ingot_run.run(arguments.ingot, folder, out, arguments.target, flags=flags)
+        verdict, text = ingot_run.run(arguments.ingot, folder, out, arguments.target)
         if verdict == "pass" and (wrong := ingot_run.compare_outputs(folder, out, compare)):
             verdict, text = "wrong", wrong
         refusal = text
         for first in (1, 0) if verdict == "refused" and DYNAMIC in text else ():
             made = fixed(folder, first, out)
-            verdict, text = ingot_run.run(arguments.ingot, made, out, arguments.target, flags=flags)
+            verdict, text = ingot_run.run(arguments.ingot, made, out, arguments.target)
             if verdict == "pass":
                 wrong = ingot_run.compare_outputs(made, out, compare)
                 verdict, text = ("wrong", f"with inputs as constants: {wrong}") if wrong else ("fixed", "")
@@ -104,15 +103,12 @@ def write_list(path, results):
 
 def main():
     parser = ingot_run.parser(__doc__)
-    parser.add_argument("--tests", type=pathlib.Path, action="append"), parser.add_argument("--filter", default="."), parser.add_argument("--runner", default="")
+    parser.add_argument("--tests", type=pathlib.Path, action="append"), parser.add_argument("--filter", default=".")
     parser.add_argument("--list", type=pathlib.Path, default=HERE / "unsupported.txt"), parser.add_argument("--write-list", action="store_true")
     arguments = parser.parse_args()
     tests = arguments.tests or [pathlib.Path(f"/usr/share/libonnx-testdata/data/{part}") for part in PARTS]
     arguments.ingot = os.path.abspath(arguments.ingot)
     folders = [path.parent for root in tests for path in sorted(root.glob("*/model.onnx")) if re.search(arguments.filter, path.parent.name)]
-    if arguments.runner and not shutil.which(arguments.runner.split()[0]):
-        print(f"skipped: no {arguments.runner.split()[0]} here")
-        sys.exit(77)
     if not folders:
         print(f"skipped: no tests in {tests[0]} (Debian package libonnx-testdata)")
         sys.exit(77)
