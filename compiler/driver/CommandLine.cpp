@@ -189,7 +189,7 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->type_name("T,...");
   app.add_option("--triple", options.triple,
                  "System and object format that the code is for, as LLVM names them: arm64-apple-macos, "
-                 "x86_64-pc-windows-msvc; default: Linux")
+                 "aarch64-windows-msvc; default: Linux")
       ->group(target)
       ->type_name("TRIPLE");
   app.add_flag_callback(

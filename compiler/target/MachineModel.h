@@ -21,8 +21,8 @@ struct MachineModel {
 
   int64_t lanes = 1;      ///< f32 lanes of one vector register; 1: scalar code
   int64_t registers = 16; ///< architectural vector registers
-  /// Registers that elements take on their way to be multiplied with vectors: one where the machine renames registers or
-  /// reads elements from memory, more where they have to be loaded ahead of their use.
+  /// Registers that elements take on their way to be multiplied with vectors: one where the machine renames registers
+  /// or reads elements from memory, more where they have to be loaded ahead of their use.
   int64_t elementRegisters = 1;
   /// LLVM may move loads of neighbouring addresses together, so that one instruction does both. Where each element of a
   /// product is loaded by itself, neighbours belong to different steps, and what waits for its step takes registers

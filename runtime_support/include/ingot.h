@@ -164,8 +164,8 @@ typedef struct ingot_exec {
   void (*profile)(void *context, int32_t launch, int32_t ended);
 
   /* For tests: models that were compiled for several levels (--levels) run as if the machine had this one at most, as
-   * ingot_machine_level counts them; INGOT_ERROR_TARGET when the model has none as low. 0: the highest that the machine has. Others do
-   * not look at it. */
+   * ingot_machine_level counts them; INGOT_ERROR_TARGET when the model has none as low. 0: the highest that the machine
+   * has. Others do not look at it. */
   int32_t level;
 
   /* Memory for models whose flags have INGOT_MODEL_ALLOCATES; others call neither. `allocate` gives `bytes` (more than
@@ -214,8 +214,8 @@ typedef struct ingot_model {
   int32_t found_count; /* sizes that a run finds: `symbols` has them behind the symbol_count first */
 
   /* Of a model for several levels (--levels): each has a body of its own, and a run takes the highest that the machine
-   * has. 3 is x86-64-v3, or armv8.6-a; highest first. A model for one machine has level_count 0: whoever calls it knows what it
-   * needs.
+   * has. 3 is x86-64-v3, or armv8.6-a; highest first. A model for one machine has level_count 0: whoever calls it knows
+   * what it needs.
    */
   int32_t level_count;
   const int32_t *levels;
