@@ -151,9 +151,13 @@ private:
     }
     bool known = triple.isOSBinFormatELF() || triple.isOSBinFormatMachO() || triple.isOSBinFormatCOFF();
     bool narrow = triple.isX32() || triple.getEnvironment() == llvm::Triple::GNUILP32;
-    if (!known || narrow) {
+    bool otherCalls = triple.isArm64e() || triple.isWindowsArm64EC();
+    if (!known || narrow || otherCalls) {
       error("--triple " + options.triple + ": " +
-            (narrow ? "pointers of 32 bits" : "objects that are not ELF, Mach-O or COFF") + " are not supported");
+            (narrow       ? "pointers of 32 bits"
+             : otherCalls ? "signed pointers and calls of emulated code"
+                          : "objects that are not ELF, Mach-O or COFF") +
+            " are not supported");
       return false;
     }
     for (partition::Device &device : state.devices) {

@@ -54,6 +54,7 @@ LACKS = {
     "no-avx2": lambda: "avx2" not in cpu_flags(),
     "no-gcc": lambda: not shutil.which("gcc") or not shutil.which("g++"),
     "no-network": lambda: not network(),
+    "no-qemu": lambda: not shutil.which("qemu-x86_64"),
     "no-aarch64": lambda: not aarch64(),
     "no-seccomp": lambda: ctypes.CDLL(None).prctl(21) < 0,  # PR_GET_SECCOMP
 }
