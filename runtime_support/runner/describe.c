@@ -1,7 +1,7 @@
 /* Everything that an ingot_model says of itself, for a driver that cannot load it. */
 #include "runner.h"
 
-static void putTensor(stream *out, const ingot_tensor_info *info) {
+static void putTensor(Stream *out, const ingot_tensor_info *info) {
   putText(out, info->name);
   putWord(out, info->type);
   putWord(out, info->rank);
@@ -14,7 +14,7 @@ static void putTensor(stream *out, const ingot_tensor_info *info) {
   putWord(out, info->in_place_of);
 }
 
-void describe(const ingot_model *model, stream *out) {
+void describe(const ingot_model *model, Stream *out) {
   const int64_t words[] = {model->flags,        model->input_count,         model->output_count,
                            model->node_count,   model->symbol_count,        model->found_count,
                            model->level_count,  model->workspace_bytes,     model->workspace_align,

@@ -11,13 +11,13 @@
 #include <string.h>
 
 /* What a run asked for and holds. */
-typedef struct block {
-  struct block *next;
+typedef struct Block {
+  struct Block *next;
   void *memory;
   int64_t bytes;
-} block;
+} Block;
 
-typedef struct execution {
+typedef struct Execution {
   const ingot_model *model;
   ingot_exec exec;
   ingot_pool *pool;
@@ -28,28 +28,28 @@ typedef struct execution {
   void **given; /* by the last run, which allocated these outputs */
   void *workspace;
   int64_t workspaceBytes;
-  block *held;
+  Block *held;
   int overrun; /* of a block that was released */
-} execution;
+} Execution;
 
 static void *hostAllocate(void *self, int64_t bytes, int64_t align, int32_t output) {
-  execution *e = self;
-  block *b = malloc(sizeof *b);
+  Execution *e = self;
+  Block *b = malloc(sizeof *b);
   void *memory = b ? guardedNew(bytes, align) : NULL;
   (void)output;
   if (!memory) {
     free(b);
     return NULL;
   }
-  *b = (block){e->held, memory, bytes};
+  *b = (Block){e->held, memory, bytes};
   e->held = b;
   return memory;
 }
 
 static void hostRelease(void *self, void *memory) {
-  execution *e = self;
-  for (block **link = &e->held; *link; link = &(*link)->next) {
-    block *b = *link;
+  Execution *e = self;
+  for (Block **link = &e->held; *link; link = &(*link)->next) {
+    Block *b = *link;
     if (b->memory == memory) {
       e->overrun |= !guardIsIntact(memory, b->bytes);
       *link = b->next;
@@ -75,7 +75,7 @@ static int64_t bytesOf(const int64_t *dims, int32_t rank, int32_t type) {
 }
 
 static int runOnce(void *self) {
-  execution *e = self;
+  Execution *e = self;
   const ingot_model *m = e->model;
   for (int32_t i = 0; i < m->output_count; ++i) {
     if (e->given[i]) {
@@ -92,7 +92,7 @@ static int runOnce(void *self) {
   return status;
 }
 
-static const char *readInputs(execution *e, stream *in) {
+static const char *readInputs(Execution *e, Stream *in) {
   const ingot_model *m = e->model;
   for (int32_t i = 0; i < m->input_count; ++i) {
     int64_t present = getWord(in), bytes = getWord(in), size = (int64_t)ingot_type_bytes(m->inputs[i].type);
@@ -110,7 +110,7 @@ static const char *readInputs(execution *e, stream *in) {
 }
 
 /* Outputs and workspace for the sizes of the run, by what ingot_plan has said of them. */
-static const char *makeOutputs(execution *e) {
+static const char *makeOutputs(Execution *e) {
   const ingot_model *m = e->model;
   const int64_t *dims = e->planned;
   for (int32_t i = 0; i < m->output_count; ++i) {
@@ -132,12 +132,12 @@ static const char *makeOutputs(execution *e) {
 }
 
 /* Writes a text about what was written where it may not be, or nothing. */
-static void putDamage(const execution *e, stream *out) {
+static void putDamage(const Execution *e, Stream *out) {
   const ingot_model *m = e->model;
   int64_t held = 0, given = 0;
   int overrun = e->overrun;
   char text[600] = "";
-  for (const block *b = e->held; b; b = b->next) {
+  for (const Block *b = e->held; b; b = b->next) {
     overrun |= !guardIsIntact(b->memory, b->bytes);
     ++held;
   }
@@ -160,7 +160,7 @@ static void putDamage(const execution *e, stream *out) {
   putText(out, text);
 }
 
-static void putResult(const execution *e, int status, const ingot_samples *samples, stream *out) {
+static void putResult(const Execution *e, int status, const ingot_samples *samples, Stream *out) {
   const ingot_model *m = e->model;
   putWord(out, status);
   e->workspace ? putDamage(e, out) : putText(out, "");
@@ -189,7 +189,7 @@ static void putResult(const execution *e, int status, const ingot_samples *sampl
 /* Zeroed room for `count` things; one at least, since null is a failure. */
 static void *zeros(int64_t count, size_t bytes) { return calloc((size_t)count + 1, bytes); }
 
-static const char *prepare(execution *e, stream *in) {
+static const char *prepare(Execution *e, Stream *in) {
   const ingot_model *m = e->model;
   for (int32_t i = 0; i < m->output_count; ++i) {
     e->axes += m->outputs[i].rank;
@@ -207,8 +207,8 @@ static const char *prepare(execution *e, stream *in) {
   return readInputs(e, in);
 }
 
-const char *execute(const ingot_model *model, stream *in, stream *out) {
-  execution e = {.model = model};
+const char *execute(const ingot_model *model, Stream *in, Stream *out) {
+  Execution e = {.model = model};
   ingot_samples samples = {NULL, 0, 1};
   int64_t threads = getWord(in), level = getWord(in);
   double seconds = getReal(in);

@@ -36,7 +36,7 @@ static const ingot_model *load(const char *library, const char *name) {
 }
 
 /* Begins a reply. */
-static int begin(stream *out, const char *path, const char *text) {
+static int begin(Stream *out, const char *path, const char *text) {
   out->file = fopen(path, "wb");
   if (!out->file) {
     return 0;
@@ -46,13 +46,13 @@ static int begin(stream *out, const char *path, const char *text) {
   return 1;
 }
 
-static int end(stream *out) {
+static int end(Stream *out) {
   out->failed |= fclose(out->file) != 0;
   return out->failed;
 }
 
 static int describeTo(const ingot_model *model, const char *path) {
-  stream out = {NULL, 0};
+  Stream out = {NULL, 0};
   if (!begin(&out, path, problem)) {
     return 1;
   }
@@ -63,7 +63,7 @@ static int describeTo(const ingot_model *model, const char *path) {
 }
 
 static int runTo(const ingot_model *model, const char *request, const char *path) {
-  stream in = {NULL, 0}, out = {NULL, 0};
+  Stream in = {NULL, 0}, out = {NULL, 0};
   in.file = model ? fopen(request, "rb") : NULL;
   if (model && (!in.file || getWord(&in) != (int64_t)INGOT_RUNNER_MAGIC)) {
     snprintf(problem, sizeof problem, "was asked for something that this runner does not know");

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void putWord(stream *out, int64_t word) {
+void putWord(Stream *out, int64_t word) {
   unsigned char bytes[8];
   for (int i = 0; i < 8; ++i) {
     bytes[i] = (unsigned char)((uint64_t)word >> (8 * i));
@@ -10,20 +10,20 @@ void putWord(stream *out, int64_t word) {
   out->failed |= fwrite(bytes, 1, 8, out->file) != 8;
 }
 
-void putReal(stream *out, double number) {
+void putReal(Stream *out, double number) {
   int64_t word;
   memcpy(&word, &number, 8);
   putWord(out, word);
 }
 
-void putBytes(stream *out, const void *data, int64_t bytes) {
+void putBytes(Stream *out, const void *data, int64_t bytes) {
   putWord(out, bytes);
   out->failed |= bytes > 0 && fwrite(data, 1, (size_t)bytes, out->file) != (size_t)bytes;
 }
 
-void putText(stream *out, const char *text) { putBytes(out, text, (int64_t)strlen(text)); }
+void putText(Stream *out, const char *text) { putBytes(out, text, (int64_t)strlen(text)); }
 
-int64_t getWord(stream *in) {
+int64_t getWord(Stream *in) {
   unsigned char bytes[8];
   uint64_t word = 0;
   if (fread(bytes, 1, 8, in->file) != 8) {
@@ -36,18 +36,18 @@ int64_t getWord(stream *in) {
   return (int64_t)word;
 }
 
-double getReal(stream *in) {
+double getReal(Stream *in) {
   int64_t word = getWord(in);
   double number;
   memcpy(&number, &word, 8);
   return number;
 }
 
-void getBytes(stream *in, void *data, int64_t bytes) {
+void getBytes(Stream *in, void *data, int64_t bytes) {
   in->failed |= bytes > 0 && fread(data, 1, (size_t)bytes, in->file) != (size_t)bytes;
 }
 
-char *getText(stream *in) {
+char *getText(Stream *in) {
   int64_t bytes = getWord(in);
   char *text = bytes >= 0 && bytes < 1 << 20 ? malloc((size_t)bytes + 1) : NULL;
   in->failed |= !text;

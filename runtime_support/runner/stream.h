@@ -7,19 +7,19 @@
 #include <stdint.h>
 #include <stdio.h>
 
-typedef struct stream {
+typedef struct Stream {
   FILE *file;
   int failed; /* something could not be read or written; what was read since is 0 */
-} stream;
+} Stream;
 
-void putWord(stream *out, int64_t word);
-void putReal(stream *out, double number);
-void putBytes(stream *out, const void *data, int64_t bytes);
-void putText(stream *out, const char *text);
+void putWord(Stream *out, int64_t word);
+void putReal(Stream *out, double number);
+void putBytes(Stream *out, const void *data, int64_t bytes);
+void putText(Stream *out, const char *text);
 
-int64_t getWord(stream *in);
-double getReal(stream *in);
-void getBytes(stream *in, void *data, int64_t bytes); /* without a length: the caller has read it */
-char *getText(stream *in);                            /* on the heap; null when it cannot be read */
+int64_t getWord(Stream *in);
+double getReal(Stream *in);
+void getBytes(Stream *in, void *data, int64_t bytes); /* without a length: the caller has read it */
+char *getText(Stream *in);                            /* on the heap; null when it cannot be read */
 
 #endif

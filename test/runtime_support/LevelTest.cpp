@@ -95,6 +95,7 @@ TEST(Level, OfThisMachine) {
 
 TEST(Level, FromManyThreads) {
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([] { EXPECT_EQ(ingot_run_level(nullptr), ingot_machine_level()); });
   }
