@@ -28,7 +28,8 @@ struct MachineModel {
   /// product is loaded by itself, neighbours belong to different steps, and what waits for its step takes registers
   /// from accumulators.
   bool gatherLoads = true;
-  bool maskedAccess = false; ///< masked loads and stores are one instruction (else builders write scalar tails)
+  bool memoryOperands = true; ///< a multiply-add can read a vector from memory, which then needs no register
+  bool maskedAccess = false;  ///< masked loads and stores are one instruction (else builders write scalar tails)
   bool fusedMultiplyAdd = true;
   bool scaleByPowerOfTwo = false; ///< x * 2^n is one instruction (llvm.ldexp becomes it), scalar and vector
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 8 << 20; ///< data caches of one core

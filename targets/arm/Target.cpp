@@ -123,6 +123,7 @@ MachineModel makeMachine(StringRef spec, StringRef name, std::string features) {
   machine.lanes = 4;
   machine.registers = 32;
   machine.gatherLoads = false;
+  machine.memoryOperands = false;
   machine.elementRegisters = cpus().reorders(cpu) ? 1 : 4;
   machine.maskedAccess = false;
   machine.fusedMultiplyAdd = true;
