@@ -1,6 +1,5 @@
 // `ingot bench`: the time of single runs (runtime_support/runner/measure.h), and what it comes to.
 #include "compiler/driver/Crash.h"
-#include "compiler/driver/LocalExecution.h"
 #include "compiler/driver/ModelSource.h"
 #include "compiler/driver/Profile.h"
 #include "compiler/driver/Text.h"
@@ -95,20 +94,6 @@ llvm::Error setInputs(const Invocation &invocation, const std::optional<DataSet>
   return data ? execution.setInputs(data->inputs, data->folder) : execution.setRandomInputs(given);
 }
 
-/// Once more, with a clock around each kernel.
-llvm::Expected<std::vector<KernelTime>> profile(const Invocation &invocation, const LoadedModel &model,
-                                                const Threads &threads, const std::optional<DataSet> &data) {
-  Profiler profiler(threads.exec());
-  LocalExecution execution(model, profiler.exec());
-  if (llvm::Error error = setInputs(invocation, data, execution)) {
-    return error;
-  }
-  if (llvm::Error error = execution.check(profiler.measure(execution, invocation.seconds))) {
-    return error;
-  }
-  return kernelTimes(model, profiler);
-}
-
 } // namespace
 
 llvm::Error benchCommand(const Invocation &invocation) {
@@ -141,11 +126,15 @@ llvm::Error benchCommand(const Invocation &invocation) {
   }
   std::optional<std::vector<KernelTime>> times;
   if (invocation.profile) {
-    llvm::Expected<std::vector<KernelTime>> profiled = profile(invocation, **model, threads, data);
+    llvm::Expected<KernelSamples> profiled = execution->profile(invocation.seconds);
     if (!profiled) {
       return profiled.takeError();
     }
-    times = std::move(*profiled);
+    llvm::Expected<std::vector<KernelTime>> found = kernelTimes(**model, *profiled);
+    if (!found) {
+      return found.takeError();
+    }
+    times = std::move(*found);
   }
   setCrashContext("");
   const Manifest &manifest = (*model)->manifest();

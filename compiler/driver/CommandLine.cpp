@@ -411,9 +411,6 @@ std::string checkTogether(const Invocation &invocation) {
     return "each --data needs its --out: " + std::to_string(invocation.data.size()) + " and " +
            std::to_string(invocation.out.size()) + " are given";
   }
-  if (invocation.profile && !invocation.runner.empty()) {
-    return "--profile reads the clock of this process; it cannot be combined with --runner";
-  }
   bool measures = invocation.command == Command::Bench || invocation.command == Command::Report;
   if (measures && invocation.data.size() > 1) {
     return std::string(invocation.command == Command::Bench ? "bench" : "report") + " takes one --data";

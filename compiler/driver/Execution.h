@@ -23,6 +23,16 @@ struct Samples {
   int threads = 1;
 };
 
+/// Times of runs and of the kernels in them, of a model that was compiled for it.
+struct KernelSamples {
+  struct Launch {
+    int64_t calls = 0;           ///< in all runs
+    std::vector<double> seconds; ///< in each run
+  };
+  std::vector<double> seconds;  ///< of each run
+  std::vector<Launch> launches; ///< by their numbers; shorter where the last ones never ran
+};
+
 class Execution {
 public:
   virtual ~Execution() = default;
@@ -39,6 +49,7 @@ public:
   virtual llvm::Error runChecked() = 0;
   /// Many runs, for about so long.
   virtual llvm::Expected<Samples> measure(double seconds) = 0;
+  virtual llvm::Expected<KernelSamples> profile(double seconds) = 0;
 
   /// Of the last run.
   virtual std::vector<HostTensor> outputs() const = 0;

@@ -1,6 +1,7 @@
 #include "compiler/driver/LocalExecution.h"
 #include "compiler/driver/Driver.h"
 #include "runtime_support/runner/measure.h"
+#include "runtime_support/runner/profile.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstdlib>
 #include <cstring>
@@ -119,6 +120,33 @@ llvm::Expected<Samples> LocalExecution::measure(double seconds) {
   }
   samples.level = ingot_model_level(&model, &exec);
   samples.threads = exec.threads ? exec.threads(exec.context) : 1;
+  return samples;
+}
+
+llvm::Expected<KernelSamples> LocalExecution::profile(double seconds) {
+  ingot_exec plain = exec;
+  ingot_profile measured;
+  ingot_profile_begin(&measured, &plain);
+  exec = measured.exec;
+  auto once = [](void *self) { return static_cast<LocalExecution *>(self)->run(); };
+  int status = ingot_profile_measure(&measured, once, this, seconds);
+  exec = plain;
+  KernelSamples samples;
+  samples.seconds.assign(measured.run_seconds, measured.run_seconds + measured.runs);
+  samples.launches.resize(size_t(measured.launches));
+  for (auto [number, launch] : llvm::enumerate(samples.launches)) {
+    launch.calls = measured.calls[number];
+    for (int64_t run = 0; run < measured.runs; ++run) {
+      launch.seconds.push_back(measured.launch_seconds[run * measured.launches + int64_t(number)]);
+    }
+  }
+  ingot_profile_end(&measured);
+  if (status == -1) {
+    throw std::bad_alloc();
+  }
+  if (llvm::Error error = check(status)) {
+    return error;
+  }
   return samples;
 }
 

@@ -17,13 +17,9 @@ public:
     host.serve(this->exec);
   }
 
-  /// One run through ingot_run; its status.
-  int run();
-  /// The error that a status stands for. With status 0: whether something was written behind a buffer.
-  llvm::Error check(int status) const;
-
   llvm::Error runChecked() override { return check(run()); }
   llvm::Expected<Samples> measure(double seconds) override;
+  llvm::Expected<KernelSamples> profile(double seconds) override;
   std::vector<HostTensor> outputs() const override;
   int64_t workspaceBytes() const override { return workspace.bytes; }
 
@@ -41,6 +37,10 @@ private:
     void *given = nullptr; ///< by the last run, which allocated this output
   };
   llvm::Error prepare(llvm::ArrayRef<HostTensor> inputs) override;
+  /// One run through ingot_run; its status.
+  int run();
+  /// The error that a status stands for. With status 0: whether something was written behind a buffer.
+  llvm::Error check(int status) const;
   static Memory allocate(int64_t bytes);
   static bool guardIsIntact(const Memory &memory);
   /// Gives back the outputs that the last run allocated.

@@ -261,13 +261,20 @@ public:
   RemoteExecution(const RemoteModel &remote, std::string weights, int threads, int32_t level)
       : Execution(remote.model()), remote(remote), weights(std::move(weights)), threads(threads), level(level) {}
 
-  llvm::Error runChecked() override { return run(0); }
+  llvm::Error runChecked() override { return run(0, false); }
 
   llvm::Expected<Samples> measure(double seconds) override {
-    if (llvm::Error error = run(seconds)) {
+    if (llvm::Error error = run(seconds, false)) {
       return error;
     }
     return samples;
+  }
+
+  llvm::Expected<KernelSamples> profile(double seconds) override {
+    if (llvm::Error error = run(seconds, true)) {
+      return error;
+    }
+    return kernels;
   }
 
   std::vector<HostTensor> outputs() const override { return results; }
@@ -279,9 +286,9 @@ private:
     return llvm::Error::success();
   }
 
-  std::string request(double seconds) const {
+  std::string request(double seconds, bool profiles) const {
     Request text;
-    text.word(threads), text.word(level), text.real(seconds), text.bytes(weights);
+    text.word(threads), text.word(level), text.real(seconds), text.word(profiles), text.bytes(weights);
     for (int64_t size : llvm::ArrayRef(sizes).take_front(size_t(model.symbol_count))) {
       text.word(size);
     }
@@ -292,8 +299,8 @@ private:
     return text.str();
   }
 
-  llvm::Error run(double seconds) {
-    llvm::Expected<std::string> text = remote.ask(request(seconds));
+  llvm::Error run(double seconds, bool profiles) {
+    llvm::Expected<std::string> text = remote.ask(request(seconds, profiles));
     if (!text) {
       return text.takeError();
     }
@@ -334,7 +341,23 @@ private:
     for (double &sample : samples.seconds) {
       sample = reply.real();
     }
+    readKernels(reply);
     return reply.isCut() ? cutShort() : llvm::Error::success();
+  }
+
+  void readKernels(Reply &reply) {
+    kernels = {};
+    int32_t launches = reply.count(), runs = reply.count();
+    kernels.launches.resize(size_t(launches));
+    for (KernelSamples::Launch &launch : kernels.launches) {
+      launch.calls = reply.word();
+    }
+    for (int32_t run = 0; run < runs; ++run) {
+      kernels.seconds.push_back(reply.real());
+      for (KernelSamples::Launch &launch : kernels.launches) {
+        launch.seconds.push_back(reply.real());
+      }
+    }
   }
 
   const RemoteModel &remote;
@@ -344,6 +367,7 @@ private:
   std::vector<HostTensor> inputs, results;
   int64_t workspace = 0;
   Samples samples;
+  KernelSamples kernels;
 };
 
 } // namespace

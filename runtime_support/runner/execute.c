@@ -1,11 +1,13 @@
 /* One run of a model, or many that are timed, on inputs from a file.
  *
- * in:  threads, level, seconds (0: one run), path of the weights, sizes of the symbols, inputs (present, bytes)
- * out: status, what was damaged, level that ran, threads, bytes of the workspace, sizes, dims of all outputs,
- *      outputs (bytes), runs in a batch and the time of each batch
+ * in:  threads, level, seconds (0: one run), whether to take the time of each kernel, path of the weights, sizes of the
+ * symbols, inputs (present, bytes) out: status, what was damaged, level that ran, threads, bytes of the workspace,
+ * sizes, dims of all outputs, outputs (bytes), runs in a batch and the time of each batch; launches, runs, the calls of
+ * each launch, the time of each run and of each launch in it
  *
  * A model that damages memory is found as in the driver: by guards behind all that it may write. */
 #include "measure.h"
+#include "profile.h"
 #include "runner.h"
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +162,20 @@ static void putDamage(const Execution *e, Stream *out) {
   putText(out, text);
 }
 
+static void putProfile(const ingot_profile *profile, Stream *out) {
+  putWord(out, profile->launches);
+  putWord(out, profile->runs);
+  for (int32_t i = 0; i < profile->launches; ++i) {
+    putWord(out, profile->calls[i]);
+  }
+  for (int64_t run = 0; run < profile->runs; ++run) {
+    putReal(out, profile->run_seconds[run]);
+    for (int32_t i = 0; i < profile->launches; ++i) {
+      putReal(out, profile->launch_seconds[run * profile->launches + i]);
+    }
+  }
+}
+
 static void putResult(const Execution *e, int status, const ingot_samples *samples, Stream *out) {
   const ingot_model *m = e->model;
   putWord(out, status);
@@ -212,6 +228,8 @@ const char *execute(const ingot_model *model, Stream *in, Stream *out) {
   ingot_samples samples = {NULL, 0, 1};
   int64_t threads = getWord(in), level = getWord(in);
   double seconds = getReal(in);
+  int profiles = getWord(in) != 0;
+  ingot_profile profile = {0};
   char *weights = getText(in);
   const char *problem = in->failed ? "the request is cut short" : prepare(&e, in);
   int status = 0;
@@ -228,10 +246,23 @@ const char *execute(const ingot_model *model, Stream *in, Stream *out) {
     status = ingot_plan(model, e.sizes, e.planned, &e.workspaceBytes);
     problem = status ? NULL : makeOutputs(&e);
   }
-  if (!problem) {
-    status = status ? status : seconds > 0 ? ingot_measure(runOnce, &e, seconds, &samples) : runOnce(&e);
-    putResult(&e, status, &samples, out);
+  ingot_exec plain = e.exec;
+  if (profiles) {
+    ingot_profile_begin(&profile, &plain);
+    e.exec = profile.exec;
   }
+  if (!problem) {
+    status = status        ? status
+             : profiles    ? ingot_profile_measure(&profile, runOnce, &e, seconds)
+             : seconds > 0 ? ingot_measure(runOnce, &e, seconds, &samples)
+                           : runOnce(&e);
+    problem = status == -1 ? "there is no memory to measure" : NULL;
+  }
+  if (!problem) {
+    putResult(&e, status, &samples, out);
+    putProfile(&profile, out);
+  }
+  ingot_profile_end(&profile);
   free(samples.seconds), free(weights);
   ingot_weights_unmap(&e.weights);
   ingot_pool_destroy(e.pool);

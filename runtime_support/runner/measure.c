@@ -1,15 +1,9 @@
 #include "measure.h"
+#include "clock.h"
 #include <stdlib.h>
-#include <time.h>
 
 static const double shortestSample = 5e-6;
 static const size_t mostSamples = (size_t)4 << 20, leastSamples = 5;
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* The status of a failed run, or 0; in `one` the time of a run when warm. */
 static int warmUp(int (*run)(void *), void *context, double seconds, double *one) {

@@ -147,7 +147,6 @@ TEST(CommandLine, WrongFlags) {
   expectSays(wrong({"bench", "m.onnx", "--seconds", "0"}), "--seconds");
   expectSays(wrong({"verify", "m.onnx", "--tolerance", "-1"}), "--tolerance");
   expectSays(wrong({"compile", "m.onnx", "--runner", "qemu"}), "--runner");
-  expectSays(wrong({"bench", "m.onnx", "--runner", "qemu", "--profile"}), "it cannot be combined with --runner");
   expectSays(wrong({"bench", "m.onnx", "--data", "a", "--data", "b"}), "bench takes one --data");
   expectSays(wrong({"verify", "m.onnx", "--stop-after", "first"}), "--stop-after leaves nothing to run");
   expectSays(wrong({"compile", "m.onnx", "--stop-after", "first", "--json"}), "prints the IR alone, without --json");
