@@ -2,10 +2,11 @@
 # lib/TRIPLE, where `ingot compile --emit shared` and --runner look for them.
 include(ExternalProject)
 file(GLOB toolchains CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/toolchains/*.cmake)
+find_program(INGOT_CROSS_COMPILER clang-22 DOC "What the toolchains in cmake/toolchains name")
 foreach(toolchain IN LISTS toolchains)
   get_filename_component(triple ${toolchain} NAME_WE)
-  if(NOT EXISTS /usr/${triple}/include/stdio.h)
-    message(STATUS "no C library for ${triple}: models for it are linked elsewhere")
+  if(NOT INGOT_CROSS_COMPILER OR NOT EXISTS /usr/${triple}/include/stdio.h)
+    message(STATUS "no compiler or no C library for ${triple}: models for it are linked elsewhere")
     continue()
   endif()
   set(folder ${PROJECT_BINARY_DIR}/lib/${triple})
