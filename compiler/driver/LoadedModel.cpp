@@ -5,6 +5,8 @@
 #include "compiler/target/Target.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 #include <dlfcn.h>
 
 namespace ingot::driver {
@@ -30,6 +32,13 @@ llvm::Error checkTargets(llvm::ArrayRef<std::string> specs) {
     }
   }
   return llvm::Error::success();
+}
+
+/// What this host lacks to load a model. Of several levels a run takes one that the machine has, or says that it has
+/// none, but none of another architecture can be loaded.
+static std::string hostLacks(const Manifest &facts) {
+  bool foreign = llvm::Triple(facts.triple).getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch();
+  return hostLacks(foreign ? facts.target.substr(0, facts.target.find(',')) : facts.target);
 }
 
 llvm::Error LoadedModel::open(llvm::StringRef path) {
@@ -61,8 +70,7 @@ llvm::Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(const std::string
   }
   std::unique_ptr<LoadedModel> loaded(new LoadedModel());
   loaded->facts = std::move(*manifest);
-  // Of several levels a run takes one that the machine has, or says that it has none.
-  if (std::string lacking = runner ? "" : hostLacks(loaded->facts.target); !lacking.empty()) {
+  if (std::string lacking = runner ? "" : hostLacks(loaded->facts); !lacking.empty()) {
     return llvm::createStringError(manifestPath + ": error: model '" + loaded->facts.name + "' is compiled for " +
                                    loaded->facts.target + ", which this host cannot run: it lacks " + lacking +
                                    "; --runner runs it on another");
