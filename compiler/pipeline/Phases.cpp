@@ -291,6 +291,7 @@ static LogicalResult emit(State &s) {
   if (!info.levels.empty()) { // kernels say what they are for; what is around them runs before the machine is known
     target::MachineModel any;
     any.spec = info.target, any.triple = machine.triple, any.cpu = machine.anyCpu;
+    any.gatherLoads = machine.gatherLoads;
     machine = any;
   }
   if (failed(emit::emitModel(*s.model().module, machine, info, weights, options, result))) {

@@ -78,6 +78,7 @@ enum class WeightsPlace { Embed, File, Extern };
 struct ModelInfo {
   std::string name;                   ///< a C identifier
   std::string target;                 ///< as resolved, "x86-64-v3"; several levels with commas
+  std::string triple = {};            ///< LLVM's
   std::vector<LevelInfo> levels = {}; ///< highest first; empty: the model is for one machine
   std::vector<TensorInfo> inputs, outputs;
   std::vector<SymbolInfo>
