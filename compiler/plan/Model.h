@@ -43,6 +43,8 @@ struct SymbolInfo {
   std::string boundedBy;           ///< who gave it a bound: "--dim", "node 'n'"; empty when there is none
   std::vector<int64_t> sizes = {}; ///< for which there are bodies of their own
   bool others = true;              ///< whether other sizes can run, too
+  /// No size is within the bounds.
+  bool isImpossible() const { return most >= 0 && least > most; }
 };
 
 /// What every run's sizes are checked for, and the ONNX node that says so: "a = b", "seq <= 512".
