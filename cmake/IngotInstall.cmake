@@ -11,6 +11,13 @@ if(TARGET ingot)
   # libMLIR lies outside of the linker's default path.
   set_target_properties(ingot PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   include(IngotModel) # for our own examples and tests
+  install(TARGETS ingot-runner DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  get_property(triples GLOBAL PROPERTY INGOT_CROSS_TRIPLES)
+  foreach(triple IN LISTS triples)
+    install(FILES ${PROJECT_BINARY_DIR}/lib/${triple}/libingot_rt.a DESTINATION ${CMAKE_INSTALL_LIBDIR}/${triple} COMPONENT cross)
+    install(PROGRAMS ${PROJECT_BINARY_DIR}/lib/${triple}/ingot-runner DESTINATION ${CMAKE_INSTALL_LIBDIR}/${triple}
+            COMPONENT cross)
+  endforeach()
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/compiler/tools/ingot-record ${PROJECT_SOURCE_DIR}/compiler/tools/ingot-reduce
           DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
@@ -37,6 +44,12 @@ set(CPACK_PACKAGE_VENDOR ingot)
 set(CPACK_PACKAGE_CONTACT "ingot developers <ingot@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "ahead-of-time compiler from ONNX models to static libraries")
 set(CPACK_SYSTEM_NAME linux-${CMAKE_SYSTEM_PROCESSOR})
+# Programs for other machines are in an installation only: Debian's tools look for their libraries on this one.
+set(CPACK_COMPONENTS_ALL Unspecified)
+set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_VERBATIM_VARIABLES ON)

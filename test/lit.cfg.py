@@ -34,6 +34,10 @@ import gate
 
 if not gate.LACKS["no-avx512"]():
     config.available_features.add("avx512")
+if not gate.LACKS["no-qemu"]():
+    config.available_features.add("qemu")
+if not gate.LACKS["no-aarch64"]():
+    config.available_features.add("aarch64")
 if subprocess.run([config.python, "-c", "import numpy, onnx"], capture_output=True).returncode == 0:
     config.available_features.add("python-onnx")
 if subprocess.run([config.python, "-c", "import onnxruntime"], capture_output=True).returncode == 0:

@@ -1,5 +1,4 @@
-// `ingot bench`: the time of single runs, after a warm-up. Runs that are too short for the clock are timed in batches,
-// and a batch counts with its mean.
+// `ingot bench`: the time of single runs (runtime_support/runner/measure.h), and what it comes to.
 #include "compiler/driver/Crash.h"
 #include "compiler/driver/ModelSource.h"
 #include "compiler/driver/Profile.h"
@@ -9,24 +8,17 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
 namespace ingot::driver {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr double kShortestSample = 5e-6;
-constexpr size_t kMostSamples = 4 << 20;
-
-double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 struct Figures {
   int64_t runs = 0;
   double min = 0, median = 0, p99 = 0, mean = 0; ///< seconds
   int64_t macs = 0, arenaBytes = 0;              ///< of one run
   int level = 0;                                 ///< of those of the model, the one that ran; 0: it is for one machine
+  int threads = 1;
   double gflops() const { return median > 0 ? 2e-9 * double(macs) / median : 0; }
 };
 
@@ -34,45 +26,21 @@ double percentile(const std::vector<double> &sorted, double part) {
   return sorted[size_t(part * double(sorted.size() - 1) + 0.5)];
 }
 
-/// At least three runs and a tenth of the time; the time of one run when warm, or the status of a failed one.
-double warmUp(Execution &execution, double seconds, int &status) {
-  Clock::time_point start = Clock::now();
-  double shortest = 1e30;
-  for (int runs = 0; runs < 3 || secondsSince(start) < seconds / 10; ++runs) {
-    Clock::time_point begin = Clock::now();
-    status = execution.run();
-    if (status) {
-      return 0;
-    }
-    shortest = std::min(shortest, secondsSince(begin));
-  }
-  return shortest;
-}
-
-Figures measure(Execution &execution, double seconds, double oneRun) {
-  int batch = std::clamp(int(kShortestSample / std::max(oneRun, 1e-9)), 1, 1000);
-  std::vector<double> samples;
-  double total = 0;
-  while (samples.size() < kMostSamples && (total < seconds || samples.size() < 5)) {
-    Clock::time_point begin = Clock::now();
-    for (int i = 0; i < batch; ++i) {
-      execution.run();
-    }
-    double sample = secondsSince(begin);
-    total += sample;
-    samples.push_back(sample / batch);
-  }
+Figures figuresOf(const Samples &measured) {
+  std::vector<double> samples = measured.seconds;
   std::sort(samples.begin(), samples.end());
   Figures figures;
-  figures.runs = int64_t(samples.size()) * batch;
+  figures.runs = int64_t(samples.size()) * measured.batch;
   figures.min = samples.front();
   figures.median = percentile(samples, 0.5);
   figures.p99 = percentile(samples, 0.99);
   figures.mean = std::accumulate(samples.begin(), samples.end(), 0.0) / double(samples.size());
+  figures.level = measured.level;
+  figures.threads = measured.threads;
   return figures;
 }
 
-void printJson(const LoadedModel &model, int threads, const Figures &figures, double compileSeconds,
+void printJson(const LoadedModel &model, const Figures &figures, double compileSeconds,
                const std::vector<KernelTime> *profile) {
   llvm::json::OStream json(llvm::outs());
   const Manifest &manifest = model.manifest();
@@ -82,7 +50,7 @@ void printJson(const LoadedModel &model, int threads, const Figures &figures, do
     if (figures.level > 0) {
       json.attribute("level", figures.level);
     }
-    json.attribute("threads", threads);
+    json.attribute("threads", figures.threads);
     json.attribute("runs", figures.runs);
     json.attribute("min_us", figures.min * 1e6);
     json.attribute("median_us", figures.median * 1e6);
@@ -101,11 +69,11 @@ void printJson(const LoadedModel &model, int threads, const Figures &figures, do
   llvm::outs() << '\n';
 }
 
-void printText(const LoadedModel &model, int threads, const Figures &figures, const std::vector<KernelTime> *profile) {
+void printText(const LoadedModel &model, const Figures &figures, const std::vector<KernelTime> *profile) {
   const Manifest &manifest = model.manifest();
   llvm::outs() << manifest.name << " on " << model.model().target
-               << (figures.level > 0 ? " (level " + std::to_string(figures.level) + " runs)" : "") << ", " << threads
-               << (threads == 1 ? " thread" : " threads") << '\n'
+               << (figures.level > 0 ? " (level " + std::to_string(figures.level) + " runs)" : "") << ", "
+               << figures.threads << (figures.threads == 1 ? " thread" : " threads") << '\n'
                << llvm::format("median %.2f us, min %.2f, mean %.2f, p99 %.2f; ", figures.median * 1e6,
                                figures.min * 1e6, figures.mean * 1e6, figures.p99 * 1e6)
                << countText(figures.runs) << " runs\n"
@@ -115,6 +83,15 @@ void printText(const LoadedModel &model, int threads, const Figures &figures, co
   if (profile) {
     printProfile(model, *profile);
   }
+}
+
+/// Inputs from data, or random ones of the sizes that the flags say.
+llvm::Error setInputs(const Invocation &invocation, const std::optional<DataSet> &data, Execution &execution) {
+  GivenSizes given;
+  if (givesRunSizes(invocation)) {
+    given = {invocation.model.dims, invocation.model.shapes};
+  }
+  return data ? execution.setInputs(data->inputs, data->folder) : execution.setRandomInputs(given);
 }
 
 } // namespace
@@ -137,43 +114,37 @@ llvm::Error benchCommand(const Invocation &invocation) {
   if (!level) {
     return level.takeError();
   }
-  Threads threads(invocation.threads, *level);
-  Profiler profiler(threads.exec());
-  Execution execution(**model, invocation.profile ? profiler.exec() : threads.exec());
-  GivenSizes given;
-  if (givesRunSizes(invocation)) {
-    given = {invocation.model.dims, invocation.model.shapes};
-  }
-  if (llvm::Error error = data ? execution.setInputs(data->inputs, data->folder) : execution.setRandomInputs(given)) {
+  Threads threads(invocation.threads, *level, invocation.runner.empty());
+  std::unique_ptr<Execution> execution = (*model)->execution(threads);
+  if (llvm::Error error = setInputs(invocation, data, *execution)) {
     return error;
   }
   setCrashContext("in the compiled model");
-  int status = 0;
-  double oneRun = warmUp(execution, invocation.seconds, status);
-  if (llvm::Error error = execution.check(status)) {
-    return error;
+  llvm::Expected<Samples> samples = execution->measure(invocation.seconds);
+  if (!samples) {
+    return samples.takeError();
   }
-  Figures figures = measure(execution, invocation.seconds, oneRun);
-  std::optional<std::vector<KernelTime>> profile;
+  std::optional<std::vector<KernelTime>> times;
   if (invocation.profile) {
-    if (llvm::Error error = execution.check(profiler.measure(execution, invocation.seconds))) {
-      return error;
+    llvm::Expected<KernelSamples> profiled = execution->profile(invocation.seconds);
+    if (!profiled) {
+      return profiled.takeError();
     }
-    llvm::Expected<std::vector<KernelTime>> times = kernelTimes(**model, profiler);
-    if (!times) {
-      return times.takeError();
+    llvm::Expected<std::vector<KernelTime>> found = kernelTimes(**model, *profiled);
+    if (!found) {
+      return found.takeError();
     }
-    profile = std::move(*times);
+    times = std::move(*found);
   }
   setCrashContext("");
   const Manifest &manifest = (*model)->manifest();
-  figures.level = ingot_model_level(&(*model)->model(), threads.exec());
-  figures.macs = execution.evaluate(manifest.macs);
-  figures.arenaBytes = manifest.arenaBytes < 0 ? execution.workspaceBytes() : manifest.arenaBytes;
+  Figures figures = figuresOf(*samples);
+  figures.macs = execution->evaluate(manifest.macs);
+  figures.arenaBytes = manifest.arenaBytes < 0 ? execution->workspaceBytes() : manifest.arenaBytes;
   if (invocation.json) {
-    printJson(**model, threads.count(), figures, source.compileSeconds, profile ? &*profile : nullptr);
+    printJson(**model, figures, source.compileSeconds, times ? &*times : nullptr);
   } else {
-    printText(**model, threads.count(), figures, profile ? &*profile : nullptr);
+    printText(**model, figures, times ? &*times : nullptr);
   }
   return llvm::Error::success();
 }

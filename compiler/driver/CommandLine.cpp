@@ -187,6 +187,11 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->delimiter(',')
       ->group(target)
       ->type_name("T,...");
+  app.add_option("--triple", options.triple,
+                 "System and object format that the code is for, as LLVM names them: arm64-apple-macos, "
+                 "aarch64-windows-msvc; default: Linux")
+      ->group(target)
+      ->type_name("TRIPLE");
   app.add_flag_callback(
          "--no-fallback", [&options] { options.fallback = false; }, "Fail where a node cannot run on the first target")
       ->group(target);
@@ -273,6 +278,11 @@ const char *const kModelOrManifest = "ONNX model, or the manifest NAME.json of a
 void addRunsModel(CLI::App &app, Invocation &invocation) {
   addModelFlags(app, invocation, kModelOrManifest);
   addThreads(app, invocation);
+  app.add_option("--runner", invocation.runner,
+                 "Run on another machine, by a command in front of ingot-runner and its arguments: "
+                 "'qemu-aarch64 -L /usr/aarch64-linux-gnu', 'ssh board'")
+      ->group("Target")
+      ->type_name("COMMAND");
   app.add_option("--as", invocation.as,
                  "Run a model with several --levels as if this machine had no more than one of them")
       ->group("Target")
@@ -337,7 +347,7 @@ std::string checkReport(const CLI::App &app, const Invocation &invocation) {
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
   for (const char *flag :
-       {"--name", "--dim", "--shape", "--cache", "--cache-room", "--target", "--levels", "--no-fallback",
+       {"--name", "--dim", "--shape", "--cache", "--cache-room", "--target", "--levels", "--triple", "--no-fallback",
         "--no-allocate", "--accuracy", "--weights", "--dump-after", "--stop-after", "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);

@@ -9,7 +9,7 @@
 namespace ingot::driver {
 
 struct Manifest {
-  std::string name, target;
+  std::string name, target, triple;
   int64_t abi = 0, weightBytes = 0, codeBytes = 0;
   int64_t arenaBytes = 0; ///< -1: depends on the model's open sizes
   support::Size macs = 0; ///< of these sizes

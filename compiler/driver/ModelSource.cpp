@@ -7,17 +7,9 @@
 
 namespace ingot::driver {
 
-llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compile(pipeline::Options options) {
-  if (llvm::Error error = checkTargets(options.targets)) {
-    return error;
-  }
-  llvm::SmallString<128> folder;
-  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("ingot", folder)) {
-    return llvm::createStringError("a temporary folder cannot be made: " + error.message());
-  }
-  // A loaded library needs its file no more.
-  llvm::scope_exit removeFolder([&] { (void)llvm::sys::fs::remove_directories(folder); });
-  options.outDir = std::string(folder);
+llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compileInto(const std::string &folder,
+                                                                      pipeline::Options options) {
+  options.outDir = folder;
   options.emit = {"shared"};
   options.profile = invocation.profile;
   options.depfile = false;
@@ -28,13 +20,36 @@ llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compile(pipeline::Opti
   compileSeconds += result->seconds;
   for (const pipeline::Artifact &artifact : result->artifacts) {
     if (isManifest(artifact.path)) {
-      return LoadedModel::load(artifact.path);
+      return LoadedModel::load(artifact.path, runner.get());
     }
   }
   return llvm::make_error<ExitError>(2, "internal error: the compiler wrote no manifest");
 }
 
+llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compile(pipeline::Options options) {
+  if (runner) { // each run reads the library anew
+    return compileInto(runner->path("model" + std::to_string(models.size())), std::move(options));
+  }
+  if (llvm::Error error = checkTargets(options.targets)) {
+    return error;
+  }
+  llvm::SmallString<128> folder;
+  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("ingot", folder)) {
+    return llvm::createStringError("a temporary folder cannot be made: " + error.message());
+  }
+  // A loaded library needs its file no more.
+  llvm::scope_exit removeFolder([&] { (void)llvm::sys::fs::remove_directories(folder); });
+  return compileInto(std::string(folder), std::move(options));
+}
+
 llvm::Expected<const LoadedModel *> ModelSource::get(const DataSet *data) {
+  if (!invocation.runner.empty() && !runner) {
+    llvm::Expected<std::unique_ptr<Runner>> created = Runner::create(invocation.runner);
+    if (!created) {
+      return created.takeError();
+    }
+    runner = std::move(*created);
+  }
   pipeline::Options options = invocation.model;
   bool compiled = isManifest(options.modelPath);
   if (!compiled && data) {
@@ -52,7 +67,7 @@ llvm::Expected<const LoadedModel *> ModelSource::get(const DataSet *data) {
   std::unique_ptr<LoadedModel> &model = models[options.shapes];
   if (!model) {
     llvm::Expected<std::unique_ptr<LoadedModel>> loaded =
-        compiled ? LoadedModel::load(options.modelPath) : compile(std::move(options));
+        compiled ? LoadedModel::load(options.modelPath, runner.get()) : compile(std::move(options));
     if (!loaded) {
       return loaded.takeError();
     }
@@ -73,7 +88,7 @@ llvm::Expected<int32_t> ModelSource::level() const {
   if (!machine) {
     return llvm::createStringError("--as " + invocation.as + ": " + llvm::toString(machine.takeError()));
   }
-  if (std::string lacking = hostLacks(invocation.as); !lacking.empty()) {
+  if (std::string lacking = invocation.runner.empty() ? hostLacks(invocation.as) : ""; !lacking.empty()) {
     return llvm::createStringError("--as " + invocation.as + ": this host cannot run it, it lacks " + lacking);
   }
   if (machine->level == 0) {

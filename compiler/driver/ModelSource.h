@@ -3,6 +3,7 @@
 #pragma once
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/LoadedModel.h"
+#include "compiler/driver/Runner.h"
 
 namespace ingot::driver {
 
@@ -20,10 +21,12 @@ public:
 
 private:
   llvm::Expected<std::unique_ptr<LoadedModel>> compile(pipeline::Options options);
+  llvm::Expected<std::unique_ptr<LoadedModel>> compileInto(const std::string &folder, pipeline::Options options);
 
   using Shapes = std::map<std::string, std::vector<int64_t>>;
   const Invocation &invocation;
   std::optional<ModelFacts> facts;
+  std::unique_ptr<Runner> runner; ///< null: models run in this process
   std::map<Shapes, std::unique_ptr<LoadedModel>> models;
 };
 

@@ -13,10 +13,9 @@ namespace {
 
 llvm::Error measure(const Invocation &invocation, const LoadedModel &model, report::Facts &facts) {
   Threads threads(invocation.threads);
-  Profiler profiler(threads.exec());
-  Execution execution(model, profiler.exec());
+  std::unique_ptr<Execution> execution = model.execution(threads);
   if (invocation.data.empty()) {
-    if (llvm::Error error = execution.setRandomInputs({})) {
+    if (llvm::Error error = execution->setRandomInputs({})) {
       return error;
     }
   } else {
@@ -24,21 +23,22 @@ llvm::Error measure(const Invocation &invocation, const LoadedModel &model, repo
     if (!data) {
       return data.takeError();
     }
-    if (llvm::Error error = execution.setInputs(data->inputs, data->folder)) {
+    if (llvm::Error error = execution->setInputs(data->inputs, data->folder)) {
       return error;
     }
   }
-  if (llvm::Error error = execution.check(profiler.measure(execution, invocation.seconds))) {
-    return error;
+  llvm::Expected<KernelSamples> samples = execution->profile(invocation.seconds);
+  if (!samples) {
+    return samples.takeError();
   }
-  llvm::Expected<std::vector<KernelTime>> times = kernelTimes(model, profiler);
+  llvm::Expected<std::vector<KernelTime>> times = kernelTimes(model, *samples);
   if (!times) {
     return times.takeError();
   }
   for (const KernelTime &time : *times) {
     facts.kernels.push_back({time.launch, time.seconds, time.calls});
   }
-  facts.medianSeconds = profiler.medianSeconds();
+  facts.medianSeconds = medianOf(samples->seconds);
   return llvm::Error::success();
 }
 

@@ -17,10 +17,11 @@ std::string flag(const std::string &name, const std::string &value) { return " "
 
 /// Machines as this host knows them: another one takes the CPU's name for `native`.
 std::string machineFlags(const pipeline::Options &options) {
+  std::string triple = options.triple.empty() ? "" : flag("--triple", options.triple);
   if (!options.levels.empty()) {
-    return flag("--levels", llvm::join(options.levels, ","));
+    return triple + flag("--levels", llvm::join(options.levels, ","));
   }
-  std::string text = " --target ", cpu = llvm::sys::getHostCPUName().str();
+  std::string text = triple + " --target ", cpu = llvm::sys::getHostCPUName().str();
   std::string native =
       R"("$(case $("$ingot" targets) in "this host: )" + cpu + R"(,"*) echo native;; *) echo )" + cpu + ";; esac)\"";
   for (const std::string &spec : options.targets) {

@@ -11,7 +11,7 @@ llvm::Error runCommand(const Invocation &invocation) {
   if (!level) {
     return level.takeError();
   }
-  Threads threads(invocation.threads, *level);
+  Threads threads(invocation.threads, *level, invocation.runner.empty());
   std::vector<std::vector<HostTensor>> results;
   for (const std::string &folder : invocation.data) {
     llvm::Expected<DataSet> data = readDataSet(folder);

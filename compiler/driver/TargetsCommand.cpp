@@ -22,7 +22,7 @@ void printText(const target::MachineModel *host) {
   for (const std::unique_ptr<target::Target> &target : target::allTargets()) {
     llvm::outs() << target->name() << '\n';
     for (const target::Level &level : target->levels()) {
-      llvm::outs() << "  " << llvm::left_justify(level.spec, 16) << level.sentence << '\n';
+      llvm::outs() << "  " << llvm::left_justify(level.spec, 20) << level.sentence << '\n';
     }
   }
 }

@@ -154,7 +154,7 @@ llvm::Error verifyCommand(const Invocation &invocation) {
   if (!level) {
     return level.takeError();
   }
-  Threads threads(invocation.threads, *level);
+  Threads threads(invocation.threads, *level, invocation.runner.empty());
   std::vector<Row> rows;
   for (const std::string &folder : folders) {
     if (llvm::Error error = verifyOne(invocation, source, threads, folder, rows)) {

@@ -27,33 +27,37 @@ std::unique_ptr<TargetMachine> ingot::emit::createTargetMachine(mlir::ModuleOp m
 }
 
 namespace {
-/// While it lives, LLVM does not reduce the strength of addresses in loops. Where they depend on sizes that are not
-/// known, it writes every address anew inside of the loop, divisions included: they may not be executed where the loop
-/// is not, so it cannot keep them outside. Products took three times as long.
-class WithoutStrengthReduction {
+/// An option of LLVM's code generator that is set while this lives: it has no other way in.
+class ScopedOption {
 public:
-  explicit WithoutStrengthReduction(bool open) {
-    if (open) {
-      option = static_cast<cl::opt<bool> *>(cl::getRegisteredOptions().lookup("disable-lsr"));
-      option->setValue(true);
+  ScopedOption(StringRef name, bool wanted, bool value) {
+    if (wanted) {
+      option = static_cast<cl::opt<bool> *>(cl::getRegisteredOptions().lookup(name));
+      before = option->getValue();
+      option->setValue(value);
     }
   }
-  ~WithoutStrengthReduction() {
+  ~ScopedOption() {
     if (option) {
-      option->setValue(false);
+      option->setValue(before);
     }
   }
-  WithoutStrengthReduction(const WithoutStrengthReduction &) = delete;
-  WithoutStrengthReduction &operator=(const WithoutStrengthReduction &) = delete;
+  ScopedOption(const ScopedOption &) = delete;
+  ScopedOption &operator=(const ScopedOption &) = delete;
 
 private:
-  cl::opt<bool> *option = nullptr; ///< the only way in: LLVM has no setting of the code generator for it
+  cl::opt<bool> *option = nullptr;
+  bool before = false;
 };
 } // namespace
 
 mlir::LogicalResult ingot::emit::generateCode(mlir::ModuleOp module, Module &ir, TargetMachine &target, CodeForm form,
-                                              bool openSizes, raw_pwrite_stream &out) {
-  WithoutStrengthReduction simple(openSizes);
+                                              const CodeOptions &options, raw_pwrite_stream &out) {
+  // Where addresses depend on sizes that are not known, LLVM's strength reduction writes every address anew inside of
+  // the loop, divisions included: they may not be executed where the loop is not, so it cannot keep them outside.
+  // Products took three times as long.
+  ScopedOption strength("disable-lsr", options.openSizes, true);
+  ScopedOption loads("misched-cluster", !options.gatherLoads, false);
   legacy::PassManager passes;
   CodeGenFileType type = form == CodeForm::Object ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile;
   if (target.addPassesToEmitFile(passes, out, nullptr, type, /*DisableVerify=*/true)) {

@@ -38,12 +38,16 @@ mlir::LogicalResult takeWeights(mlir::ModuleOp module, llvm::Module &ir, const p
 void optimize(llvm::Module &ir, llvm::TargetMachine &target);
 
 /// Replaces the declaration of the weights, constant for the optimizer, by zeros in .bss, so that LLVM makes a local
-/// symbol of the right size and never sees a byte. The symbol is called as the section it will be in.
+/// symbol of the right size and never sees a byte. In ELF the symbol is called as the section it will
+/// be in (Object.cpp).
 void defineWeights(llvm::Module &ir, llvm::StringRef model);
 
 enum class CodeForm { Object, Assembly };
-/// `openSizes`: addresses depend on sizes that are known only when the model runs.
+struct CodeOptions {
+  bool openSizes = false;  ///< addresses depend on sizes that are known only when the model runs
+  bool gatherLoads = true; ///< MachineModel::gatherLoads
+};
 mlir::LogicalResult generateCode(mlir::ModuleOp module, llvm::Module &ir, llvm::TargetMachine &target, CodeForm form,
-                                 bool openSizes, llvm::raw_pwrite_stream &out);
+                                 const CodeOptions &options, llvm::raw_pwrite_stream &out);
 
 } // namespace ingot::emit

@@ -155,7 +155,7 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
     ir->print(stream, nullptr);
   }
   ingot::emit::defineWeights(*ir, model.name);
-  bool open = !model.symbols.empty();
+  ingot::emit::CodeOptions how{!model.symbols.empty(), machine.gatherLoads};
   if (wants("asm")) {
     SmallString<0> text;
     raw_svector_ostream stream(text);
@@ -163,13 +163,13 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
     if (!copy) {
       return fail(copy.takeError());
     }
-    if (failed(ingot::emit::generateCode(module, **copy, *target, ingot::emit::CodeForm::Assembly, open, stream))) {
+    if (failed(ingot::emit::generateCode(module, **copy, *target, ingot::emit::CodeForm::Assembly, how, stream))) {
       return failure();
     }
     code.assembly = text.str().str();
   }
   raw_svector_ostream stream(code.object);
-  if (failed(ingot::emit::generateCode(module, *ir, *target, ingot::emit::CodeForm::Object, open, stream))) {
+  if (failed(ingot::emit::generateCode(module, *ir, *target, ingot::emit::CodeForm::Object, how, stream))) {
     return failure();
   }
   return checkSymbols();
@@ -210,9 +210,10 @@ Error Emitter::writeArchive(StringRef object) {
   }
   std::string name = model.name + ".o", path = pathOf(".a");
   member->MemberName = name;
+  object::Archive::Kind kind = member->detectKindFromObject();
   SmallVector<NewArchiveMember, 1> members;
   members.push_back(std::move(*member));
-  if (Error error = llvm::writeArchive(path, members, SymtabWritingMode::NormalSymtab, object::Archive::K_GNU,
+  if (Error error = llvm::writeArchive(path, members, SymtabWritingMode::NormalSymtab, kind,
                                        /*Deterministic=*/true, /*Thin=*/false)) {
     return error;
   }
@@ -233,8 +234,7 @@ LogicalResult Emitter::writeBinaries(const ingot::emit::WeightsSource &weights) 
     error = writeArchive(file->TmpName);
   }
   if (!error && wants("shared")) {
-    std::string runtime = options.runtimeLibrary.empty() ? ingot::emit::findRuntimeLibrary() : options.runtimeLibrary;
-    error = ingot::emit::linkSharedLibrary(file->TmpName, runtime, model.name, pathOf(".so"));
+    error = ingot::emit::linkSharedLibrary(file->TmpName, model.triple, model.name, pathOf(".so"));
     if (!error) {
       note(pathOf(".so"));
     }
@@ -332,6 +332,7 @@ LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
 LogicalResult ingot::emit::emitModel(mlir::ModuleOp module, const target::MachineModel &machine, plan::ModelInfo &model,
                                      const WeightsSource &weights, const Options &options, Result &result) {
   Emitter emitter(module, model, options, result);
+  model.triple = machine.triple;
   result.writing = true;
   if (failed(emitter.prepareFiles(weights))) {
     return failure();

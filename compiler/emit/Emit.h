@@ -32,7 +32,6 @@ struct Options {
   std::vector<std::string> kinds = {"lib"}; ///< lib obj shared cpp asm llvm mlir; header and manifest come always
   bool depfile = false;
   std::vector<std::string> dependencies; ///< what the depfile names: the model, its external data
-  std::string runtimeLibrary;            ///< libingot_rt.a for `shared`; empty: found beside the compiler
 };
 
 struct Artifact {

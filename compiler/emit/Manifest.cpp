@@ -176,6 +176,7 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t code
     json.attribute("name", model.name);
     json.attribute("abi", INGOT_ABI);
     json.attribute("target", model.target);
+    json.attribute("triple", model.triple);
     if (!model.levels.empty()) {
       writeLevels(json, model.levels);
     }

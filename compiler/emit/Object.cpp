@@ -8,8 +8,10 @@
 // by starting later in the string table.
 #include "compiler/emit/Object.h"
 #include "compiler/emit/CodeGen.h"
+#include "compiler/emit/OtherFormats.h"
 #include "compiler/emit/WeightsFile.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -90,10 +92,19 @@ template <typename ELFT> Expected<bool> patchAs(StringRef object, StringRef want
   return file ? WeightsPatch<ELFT>(*file, wanted).apply(size, offset) : file.takeError();
 }
 
-Expected<bool> patch(StringRef object, StringRef wanted, int64_t size, uint64_t offset) {
+Expected<bool> patch(StringRef object, StringRef model, int64_t size, uint64_t offset) {
+  std::string symbol = ingot::emit::weightsSymbol(model), wanted = ingot::emit::weightsSection(model);
+  switch (identify_magic(object)) {
+  case file_magic::macho_object:
+    return ingot::emit::patchMachO(object, symbol, size, offset);
+  case file_magic::coff_object:
+    return ingot::emit::patchCoff(object, symbol, size, offset);
+  default:
+    break;
+  }
   auto [bits, order] = getElfArchType(object);
   if (order != ELF::ELFDATA2LSB) {
-    return createStringError("the object is not little-endian ELF");
+    return createStringError("the object is neither little-endian ELF nor Mach-O nor COFF");
   }
   return bits == ELF::ELFCLASS64 ? patchAs<ELF64LE>(object, wanted, size, offset)
                                  : patchAs<ELF32LE>(object, wanted, size, offset);
@@ -110,7 +121,7 @@ Error ingot::emit::writeObject(MutableArrayRef<char> object, StringRef model, in
   }
   uint64_t offset = alignTo(object.size(), sectionAlign);
   StringRef bytes(object.data(), object.size());
-  Expected<bool> hasWeights = patch(bytes, weightsSection(model), weightBytes, offset);
+  Expected<bool> hasWeights = patch(bytes, model, weightBytes, offset);
   if (!hasWeights) {
     return hasWeights.takeError();
   }
@@ -125,6 +136,20 @@ Error ingot::emit::writeObject(MutableArrayRef<char> object, StringRef model, in
     });
   }
   return checkWritten(out, written, *hasWeights ? weightBytes : 0);
+}
+
+/// C's name of a symbol.
+static StringRef plainName(const ObjectFile &file, StringRef name) {
+  if (file.isMachO()) {
+    name.consume_front("_");
+  }
+  return name;
+}
+
+/// What LLVM refers to on a system and every program there has: where the stack is committed page by page, a function
+/// that touches it, and a mark that floats are used.
+static bool isOfTheSystem(const ObjectFile &file, StringRef name) {
+  return file.isCOFF() && (name == "__chkstk" || name == "_fltused");
 }
 
 Expected<ingot::emit::ObjectFacts> ingot::emit::inspectObject(StringRef object) {
@@ -142,8 +167,9 @@ Expected<ingot::emit::ObjectFacts> ingot::emit::inspectObject(StringRef object) 
     if (!flags || !name) {
       return joinErrors(flags.takeError(), name.takeError());
     }
-    if ((*flags & SymbolRef::SF_Undefined) && !name->empty()) {
-      facts.undefined.push_back(name->str());
+    StringRef plain = plainName(**file, *name);
+    if ((*flags & SymbolRef::SF_Undefined) && !plain.empty() && !isOfTheSystem(**file, plain)) {
+      facts.undefined.push_back(plain.str());
     }
   }
   llvm::sort(facts.undefined);

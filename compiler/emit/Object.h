@@ -7,10 +7,10 @@ namespace ingot::emit {
 
 struct ObjectFacts {
   int64_t codeBytes = 0;
-  std::vector<std::string> undefined; ///< names, sorted
+  std::vector<std::string> undefined; ///< names, sorted, without those that every program of the system has
 };
 
-/// What a finished ELF object holds.
+/// What a finished object holds.
 llvm::Expected<ObjectFacts> inspectObject(llvm::StringRef object);
 
 /// Writes `object` to `fd` with the bytes of the weights in their section. The object is changed; weights are streamed,

@@ -25,6 +25,9 @@ void ingot::emit::defineWeights(Module &ir, StringRef model) {
   Type *type = declared->getValueType();
   auto *place = new GlobalVariable(ir, type, /*isConstant=*/false, GlobalValue::InternalLinkage,
                                    Constant::getNullValue(type), weightsSection(model));
+  if (!ir.getTargetTriple().isOSBinFormatELF()) {
+    place->takeName(declared);
+  }
   place->setAlignment(Align(64));
   declared->replaceAllUsesWith(place);
   declared->eraseFromParent();

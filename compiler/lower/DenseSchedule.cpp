@@ -35,7 +35,7 @@ static int64_t pixelsFor(int64_t vectors, const target::MachineModel &machine) {
   if (vectors == machine.matmulTile.vectors) {
     return machine.matmulTile.rows;
   }
-  int64_t left = machine.registers - 2 - vectors - (machine.fusedMultiplyAdd ? 0 : 1);
+  int64_t left = machine.tileRegisters() - 2 - vectors - (machine.fusedMultiplyAdd ? 0 : 1);
   return std::max<int64_t>(1, left / vectors);
 }
 

@@ -85,7 +85,7 @@ MatMulProblem matmulProblem(plan::KernelOp kernel) {
 /// multiply-add.
 static int64_t vectorsFor(int64_t rows, const target::MachineModel &machine) {
   int64_t spare = machine.fusedMultiplyAdd ? 1 : 2, v = 8; // without fusing, a register for the product
-  while (v > 1 && rows * v + v + spare > machine.registers - 1) {
+  while (v > 1 && rows * v + v + spare > machine.tileRegisters() - 1) {
     --v;
   }
   return v;

@@ -189,8 +189,14 @@ LogicalResult simplifyBodies(State &s, BodyPhase simplify) {
   }
   Body body = bodyFor(s, std::move(imported), {{batch, 1}});
   ScopedDiagnosticHandler silent(&s.context, [](Diagnostic &) { return success(); }); // all has been said of the model
-  // Sizes that a run finds are not dispatched, nor may one body find what the others know.
-  if (succeeded(simplify(s, body, body.result)) && onnx::foundInside(body.function()).empty()) {
+  if (failed(simplify(s, body, body.result))) {
+    return success();
+  }
+  // Sizes that a run finds are not dispatched, nor may one body find what the others know. Perhaps no run has one.
+  describe(body.function(), body.info);
+  bool isPossible =
+      llvm::none_of(body.info.symbols, [](const plan::SymbolInfo &symbol) { return symbol.isImpossible(); });
+  if (isPossible && onnx::foundInside(body.function()).empty()) {
     s.choices[batch] = {{1}, true};
     add(s, std::move(body));
   }

@@ -62,7 +62,7 @@ static LogicalResult simplifyEach(State &s) { return simplifyBodies(s, simplify)
 /// Bounds that leave no size are a mistake of who gave them.
 static LogicalResult refuseEmptyBounds(func::FuncOp function, const plan::ModelInfo &info) {
   for (const plan::SymbolInfo &symbol : info.symbols) {
-    if (symbol.most >= 0 && symbol.least > symbol.most) {
+    if (symbol.isImpossible()) {
       return emitError(function.getLoc())
              << "no run can choose a size for '" << symbol.name << "': it is at least " << symbol.least
              << " and at most " << symbol.most << ", bounded by " << symbol.boundedBy;
@@ -291,6 +291,7 @@ static LogicalResult emit(State &s) {
   if (!info.levels.empty()) { // kernels say what they are for; what is around them runs before the machine is known
     target::MachineModel any;
     any.spec = info.target, any.triple = machine.triple, any.cpu = machine.anyCpu;
+    any.gatherLoads = machine.gatherLoads;
     machine = any;
   }
   if (failed(emit::emitModel(*s.model().module, machine, info, weights, options, result))) {

@@ -8,6 +8,7 @@
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
 #include <chrono>
 
 using namespace mlir;
@@ -127,7 +128,7 @@ private:
       }
       state.devices.push_back({t, std::move(*machine)});
     }
-    return checkExits() && (options.levels.empty() || orderLevels());
+    return checkExits() && haveOneTriple() && (options.levels.empty() || orderLevels());
   }
 
   bool wantsSource() const { return llvm::is_contained(options.emit, "cpp"); }
@@ -165,6 +166,42 @@ private:
     return true;
   }
 
+  /// One object is for one architecture and system. False, with a message, where targets or --triple disagree.
+  bool haveOneTriple() {
+    auto archOf = [](const std::string &triple) { return llvm::Triple(triple).getArch(); };
+    const target::MachineModel &first = state.devices.front().machine;
+    for (const partition::Device &device : state.devices) {
+      if (archOf(device.machine.triple) != archOf(first.triple)) {
+        error("'" + first.spec + "' and '" + device.machine.spec + "' cannot be in one library");
+        return false;
+      }
+    }
+    if (options.triple.empty()) {
+      return true;
+    }
+    llvm::Triple triple(llvm::Triple::normalize(options.triple));
+    if (triple.getArch() != archOf(first.triple)) {
+      error("--triple " + options.triple + ": '" + first.spec + "' is a machine for " +
+            llvm::Triple::getArchTypeName(archOf(first.triple)) + "; name one that fits with --target or --levels");
+      return false;
+    }
+    bool known = triple.isOSBinFormatELF() || triple.isOSBinFormatMachO() || triple.isOSBinFormatCOFF();
+    bool narrow = triple.isX32() || triple.getEnvironment() == llvm::Triple::GNUILP32;
+    bool otherCalls = triple.isArm64e() || triple.isWindowsArm64EC();
+    if (!known || narrow || otherCalls) {
+      error("--triple " + options.triple + ": " +
+            (narrow       ? "pointers of 32 bits"
+             : otherCalls ? "signed pointers and calls of emulated code"
+                          : "objects that are not ELF, Mach-O or COFF") +
+            " are not supported");
+      return false;
+    }
+    for (partition::Device &device : state.devices) {
+      device.machine.triple = triple.str();
+    }
+    return true;
+  }
+
   /// Highest first; the others read its weights where they can. False, with a message, for machines of which no program
   /// can choose one.
   bool orderLevels() {
@@ -177,8 +214,7 @@ private:
         error("--levels: '" + machine.spec + "' is no level that a program can ask its machine for");
         return false;
       }
-      if (i > 0 && (state.devices[i - 1].machine.level == machine.level ||
-                    state.devices[i - 1].machine.triple != machine.triple)) {
+      if (i > 0 && state.devices[i - 1].machine.level == machine.level) {
         error("--levels: '" + state.devices[i - 1].machine.spec + "' and '" + machine.spec +
               "' cannot be in one library");
         return false;

@@ -43,6 +43,8 @@ struct SymbolInfo {
   std::string boundedBy;           ///< who gave it a bound: "--dim", "node 'n'"; empty when there is none
   std::vector<int64_t> sizes = {}; ///< for which there are bodies of their own
   bool others = true;              ///< whether other sizes can run, too
+  /// No size is within the bounds.
+  bool isImpossible() const { return most >= 0 && least > most; }
 };
 
 /// What every run's sizes are checked for, and the ONNX node that says so: "a = b", "seq <= 512".
@@ -80,6 +82,7 @@ enum class WeightsPlace { Embed, File, Extern };
 struct ModelInfo {
   std::string name;                   ///< a C identifier
   std::string target;                 ///< as resolved, "x86-64-v3"; several levels with commas
+  std::string triple = {};            ///< LLVM's
   std::vector<LevelInfo> levels = {}; ///< highest first; empty: the model is for one machine
   std::vector<TensorInfo> inputs, outputs;
   std::vector<SymbolInfo>

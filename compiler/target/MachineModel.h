@@ -20,9 +20,17 @@ struct MachineModel {
   int32_t level = 0;
   std::string anyCpu; ///< LLVM cpu name for code that runs before that is known: every CPU of the triple has it
 
-  int64_t lanes = 1;         ///< f32 lanes of one vector register; 1: scalar code
-  int64_t registers = 16;    ///< architectural vector registers
-  bool maskedAccess = false; ///< masked loads and stores are one instruction (else builders write scalar tails)
+  int64_t lanes = 1;      ///< f32 lanes of one vector register; 1: scalar code
+  int64_t registers = 16; ///< architectural vector registers
+  /// Registers that elements take on their way to be multiplied with vectors: one where the machine renames registers
+  /// or reads elements from memory, more where they have to be loaded ahead of their use.
+  int64_t elementRegisters = 1;
+  /// LLVM may move loads of neighbouring addresses together, so that one instruction does both. Where each element of a
+  /// product is loaded by itself, neighbours belong to different steps, and what waits for its step takes registers
+  /// from accumulators.
+  bool gatherLoads = true;
+  bool memoryOperands = true; ///< a multiply-add can read a vector from memory, which then needs no register
+  bool maskedAccess = false;  ///< masked loads and stores are one instruction (else builders write scalar tails)
   bool fusedMultiplyAdd = true;
   bool scaleByPowerOfTwo = false; ///< x * 2^n is one instruction (llvm.ldexp becomes it), scalar and vector
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 8 << 20; ///< data caches of one core
@@ -41,6 +49,8 @@ struct MachineModel {
 
   /// Channels of a block, which lie in vectors of that machine.
   int64_t blockLanes() const { return packing ? packing->lanes : lanes; }
+  /// Vector registers for a tile: accumulators, vectors, and one element.
+  int64_t tileRegisters() const { return registers - elementRegisters + 1; }
   /// How many vectors of `length` elements the registers hold: each is several of them where this machine's are
   /// shorter.
   int64_t registersOf(int64_t length) const { return registers * lanes / std::max(length, lanes); }

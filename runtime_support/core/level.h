@@ -17,7 +17,26 @@ typedef struct ingot_cpu_facts {
 } ingot_cpu_facts;
 
 /* The highest x86-64 level that such a machine has, at least 1. */
-int ingot_level_of(const ingot_cpu_facts *facts);
+int ingot_x86_level_of(const ingot_cpu_facts *facts);
+
+/* What an operating system says of a 64-bit Arm processor: numbers of bits. */
+enum {
+  INGOT_ARM_NEON,
+  INGOT_ARM_CRC,
+  INGOT_ARM_ATOMICS,
+  INGOT_ARM_RDM,
+  INGOT_ARM_HALF, /* arithmetic of 16-bit floats */
+  INGOT_ARM_DOT,
+  INGOT_ARM_I8MM,
+  INGOT_ARM_BF16
+};
+
+/* The highest level of such a processor, 0 without NEON; the features in what Linux says. */
+int ingot_arm_level_of(uint32_t features);
+uint32_t ingot_arm_features_of(uint64_t hwcap, uint64_t hwcap2);
+
+/* The level of this machine, for its architecture; 0: there are no levels for it. */
+int ingot_ask_level(void);
 
 #ifdef __cplusplus
 }

@@ -163,9 +163,9 @@ typedef struct ingot_exec {
    * (ended: 0) and after (ended: 1) each kernel; `launch` is the kernel's number in "launches" of the manifest. */
   void (*profile)(void *context, int32_t launch, int32_t ended);
 
-  /* For tests: models that were compiled for several levels (--levels) run as if the machine had this one at most, 3
-   * for x86-64-v3; INGOT_ERROR_TARGET when the model has none as low. 0: the highest that the machine has. Others do
-   * not look at it. */
+  /* For tests: models that were compiled for several levels (--levels) run as if the machine had this one at most, as
+   * ingot_machine_level counts them; INGOT_ERROR_TARGET when the model has none as low. 0: the highest that the machine
+   * has. Others do not look at it. */
   int32_t level;
 
   /* Memory for models whose flags have INGOT_MODEL_ALLOCATES; others call neither. `allocate` gives `bytes` (more than
@@ -214,8 +214,8 @@ typedef struct ingot_model {
   int32_t found_count; /* sizes that a run finds: `symbols` has them behind the symbol_count first */
 
   /* Of a model for several levels (--levels): each has a body of its own, and a run takes the highest that the machine
-   * has. 3 is x86-64-v3; highest first. A model for one machine has level_count 0: whoever calls it knows what it
-   * needs.
+   * has. 3 is x86-64-v3, or armv8.6-a; highest first. A model for one machine has level_count 0: whoever calls it knows
+   * what it needs.
    */
   int32_t level_count;
   const int32_t *levels;
@@ -272,8 +272,9 @@ size_t ingot_error_text(const ingot_model *model, int status, char *buffer, size
 int ingot_parallel_for(const ingot_exec *exec, int (*body)(void *args, int64_t begin, int64_t end), void *args,
                        int64_t count);
 
-/* The highest x86-64 level of this machine, 1 to 4: of its processor, and of the registers that its operating system
- * saves. 0: it is none. Asks the processor once in the life of a process (which is slow in a virtual machine). */
+/* The highest level of this machine: of x86-64, 1 to 4, by its processor and the registers that its operating system
+ * saves; of 64-bit Arm 1 (armv8-a), 2 (armv8.2-a+dotprod) or 3 (armv8.6-a), by its operating system. 0: it has none.
+ * Asks once in the life of a process (which is slow in a virtual machine). */
 int ingot_machine_level(void);
 
 /* The same, or exec->level where that is lower (and not 0). Compiled models call it. */

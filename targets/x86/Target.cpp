@@ -6,12 +6,10 @@
 // masked loads and stores for 32- and 64-bit elements only, not for bytes, and builders ask one question for all types:
 // maskedAccess is false there, and tails are scalar.
 #include "compiler/target/Target.h"
+#include "compiler/target/HostCaches.h"
+#include "compiler/target/LlvmCpus.h"
 #include "targets/x86/Host.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -25,6 +23,7 @@ void LLVMInitializeX86AsmParser();
 
 using namespace llvm;
 using ingot::target::Level;
+using ingot::target::LlvmCpus;
 using ingot::target::MachineModel;
 
 namespace {
@@ -65,33 +64,19 @@ void initializeBackEnd() {
   (void)done;
 }
 
-const Triple &triple() {
-  static const Triple value(tripleText);
-  return value;
-}
+bool isThisHost() { return Triple(sys::getProcessTriple()).getArch() == Triple::x86_64; }
 
-std::unique_ptr<MCSubtargetInfo> subtarget(StringRef cpu, StringRef features) {
+const LlvmCpus &cpus() {
   initializeBackEnd();
-  std::string error;
-  const llvm::Target *target = TargetRegistry::lookupTarget(triple(), error);
-  return std::unique_ptr<MCSubtargetInfo>(target ? target->createMCSubtargetInfo(triple(), cpu, features) : nullptr);
-}
-
-/// Whether LLVM knows `cpu` as a 64-bit one. Asked of the list, because looking up an unknown name prints to stderr.
-bool isKnownCpu(StringRef cpu) {
-  static const std::unique_ptr<MCSubtargetInfo> any = subtarget("x86-64", "");
-  return any && llvm::any_of(any->getAllProcessorDescriptions(),
-                             [&](const SubtargetSubTypeKV &row) { return StringRef(row.Key) == cpu; });
+  static const LlvmCpus all(tripleText, "x86-64");
+  return all;
 }
 
 const ClassRow *classOf(StringRef cpu, StringRef features) {
-  std::unique_ptr<MCSubtargetInfo> info = subtarget(cpu, features);
-  for (const ClassRow &row : classes) {
-    if (info && info->checkFeatures("+64bit") && info->checkFeatures(row.needs)) {
-      return &row;
-    }
-  }
-  return nullptr;
+  const auto *row = llvm::find_if(classes, [&](const ClassRow &row) {
+    return cpus().has(cpu, features, "+64bit") && cpus().has(cpu, features, row.needs);
+  });
+  return row == std::end(classes) ? nullptr : row;
 }
 
 Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string features) {
@@ -121,21 +106,12 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   return machine;
 }
 
-/// This very machine: LLVM's name for the CPU, and every feature spelled out, since a virtual machine may lack some
-/// that the name implies.
+/// This very machine: LLVM's name for the CPU, with the features that are really there.
 Expected<MachineModel> nativeMachine() {
-  if (Triple(sys::getProcessTriple()).getArch() != Triple::x86_64) {
-    return createStringError("this host is no x86-64 machine");
-  }
-  std::vector<std::string> features;
-  for (const auto &entry : sys::getHostCPUFeatures()) {
-    features.push_back((entry.getValue() ? "+" : "-") + entry.getKey().str());
-  }
-  llvm::sort(features);
-  Expected<MachineModel> machine = makeMachine("native", sys::getHostCPUName(), llvm::join(features, ","));
+  Expected<MachineModel> machine = makeMachine("native", sys::getHostCPUName(), ingot::target::hostFeatures());
   if (machine) {
     machine->spec = machine->cpu;
-    ingot::targets::x86::readHostCaches(*machine);
+    ingot::target::readHostCaches(*machine);
   }
   return machine;
 }
@@ -157,19 +133,21 @@ public:
     for (const ClassRow &row : llvm::reverse(classes)) {
       levels.push_back({row.level, row.sentence});
     }
-    levels.push_back({"native", "this host, with its own caches"});
+    if (isThisHost()) {
+      levels.push_back({"native", "this host, with its own caches"});
+    }
     return levels;
   }
 
   bool accepts(StringRef spec) const override {
-    return spec == "native" || spec.starts_with("x86-64") || isKnownCpu(spec);
+    return spec == "native" ? isThisHost() : spec.starts_with("x86-64") || cpus().knows(spec);
   }
 
   Expected<MachineModel> machine(StringRef spec) const override {
     if (spec == "native") {
       return nativeMachine();
     }
-    if (!isKnownCpu(spec)) {
+    if (!cpus().knows(spec)) {
       return createStringError("unknown x86-64 level '" + spec +
                                "'; use x86-64-v2, x86-64-v3, x86-64-v4, native or the name of a CPU, such as haswell");
     }
@@ -177,7 +155,7 @@ public:
   }
 
   std::string hostLacks(const MachineModel &machine) const override {
-    if (Triple(sys::getProcessTriple()).getArch() != Triple::x86_64) {
+    if (!isThisHost()) {
       return "an x86-64 CPU";
     }
     return machine.cpu == sys::getHostCPUName() ? "" : ingot::targets::x86::lacking(machine, sys::getHostCPUFeatures());
@@ -191,15 +169,7 @@ public:
 namespace ingot::targets::x86 {
 
 std::string lacking(const MachineModel &machine, const StringMap<bool> &host) {
-  std::unique_ptr<MCSubtargetInfo> info = subtarget(machine.cpu, machine.features);
-  SmallVector<StringRef> names;
-  for (const SubtargetFeatureKV &feature : info->getEnabledProcessorFeatures()) {
-    auto has = host.find(feature.Key);
-    if (has != host.end() && !has->getValue() && isForAnyCode(feature.Key)) {
-      names.push_back(feature.Key);
-    }
-  }
-  return llvm::join(names, ", ");
+  return cpus().lacking(machine, host, isForAnyCode);
 }
 
 std::unique_ptr<target::Target> create() { return std::make_unique<X86Target>(); }

@@ -16,14 +16,12 @@ LITERAL = r'"((?:[^"\\\n]|\\.)*)"'
 UNPROVOKED = {
     "the code generator cannot write this kind of file": "LLVM's x86 writes both kinds",
     "is not the one that was made for the weights": "a guard against another layout of LLVM's objects",
-    "the object is not little-endian ELF": "every target so far is",
+    "the object is neither little-endian ELF nor Mach-O nor COFF": "every target so far is",
     "were announced": "a guard against a pass that changes weights after they were counted",
     "cannot write:": "needs a full disk",
-    "libingot_rt.a is neither beside the compiler in ../lib nor in its build folder": "needs a compiler without its build folder",
     "and --no-allocate forbids to ask for them": "a guard: sizes that nothing bounds are refused when the graph is simple",
     "bytes where its shape needs": "a guard: files of tensors are checked when they are read",
     "more than 2 GiB beside the weights": "needs a file that large",
-    "this host is no x86-64 machine": "needs another host",
 }
 SHORTEST = 6  # letters of a piece that says something
 

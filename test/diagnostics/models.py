@@ -150,6 +150,7 @@ FLAGS = [
     (["--shape", "x=2x3"], "--shape gives input 'x' 2 dims, but the model says '[n]'"),
     (["--dim", "n=2", "--target", "x86-64-v9"], "unknown x86-64 level 'x86-64-v9'; use x86-64-v2, x86-64-v3, x86-64-v4, native or the name of a CPU, such as haswell"),
     (["--dim", "n=2", "--target", "core2"], "CPU 'core2' has no SSE4.2; x86-64-v2 is the least that kernels are built for"),
+    (["--dim", "n=2", "--target", "armv9-a"], "unknown Arm level 'armv9-a'; use armv8-a, armv8.2-a+dotprod, armv8.6-a or the name of a 64-bit CPU, such as cortex-a76"),
     (["--dim", "n=2", "--target", "abacus"], "no target is called 'abacus'; 'ingot targets' lists them"),
 ]
 

@@ -146,7 +146,7 @@ TEST(CommandLine, WrongFlags) {
   expectSays(wrong({"bench", "m.json", "--timing"}), "--timing has no effect on a model that is compiled already");
   expectSays(wrong({"bench", "m.onnx", "--seconds", "0"}), "--seconds");
   expectSays(wrong({"verify", "m.onnx", "--tolerance", "-1"}), "--tolerance");
-  expectSays(wrong({"run", "m.onnx", "--data", "d", "--out", "o", "--runner", "qemu"}), "--runner");
+  expectSays(wrong({"compile", "m.onnx", "--runner", "qemu"}), "--runner");
   expectSays(wrong({"bench", "m.onnx", "--data", "a", "--data", "b"}), "bench takes one --data");
   expectSays(wrong({"verify", "m.onnx", "--stop-after", "first"}), "--stop-after leaves nothing to run");
   expectSays(wrong({"compile", "m.onnx", "--stop-after", "first", "--json"}), "prints the IR alone, without --json");

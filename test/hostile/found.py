@@ -1,6 +1,6 @@
 """Ops that find sizes, or places between pixels, in data, on the worst data, with forbidden pages around every buffer (test/tools/guarded.c).
 
-    found.py --ingot build/bin/ingot --runner build/test/random/guarded --runtime build/lib/libingot_rt.a [--target T]
+    found.py --ingot build/bin/ingot --guarded build/test/random/guarded --runtime build/lib/libingot_rt.a [--target T]
 
 NaN, infinite and turned boxes, scores and coordinates, limits and thresholds of any value: the run passes. Places beyond a tensor and a k beyond an axis, and
 lengths that no tensor has: it ends with an error value that names the node, and has given back all memory that it asked for."""
@@ -217,7 +217,7 @@ def compile_case(arguments, folder, nodes, feeds, outputs):
 
 def main():
     flags = ingot_run.parser(__doc__)
-    flags.add_argument("--runner", required=True), flags.add_argument("--runtime", required=True)
+    flags.add_argument("--guarded", required=True), flags.add_argument("--runtime", required=True)
     arguments = flags.parse_args()
     arguments.ingot = os.path.abspath(arguments.ingot)
     count = ingot_run.Count("found")
@@ -229,7 +229,7 @@ def main():
             if verdict == "pass":
                 for k, value in enumerate(feeds.values()):
                     (folder / f"input_{k}.bin").write_bytes(np.ascontiguousarray(value).tobytes())
-                verdict, text = ingot_run.call([arguments.runner, folder / "guarded.so", "guarded", folder], folder, ingot_run.GUARDED)
+                verdict, text = ingot_run.call([arguments.guarded, folder / "guarded.so", "guarded", folder], folder, ingot_run.GUARDED)
             right = verdict == "pass" if passes else verdict == "refused" and "the_node" in text
             count.add(name, None if right else f"{verdict}: {text}")
     count.finish()

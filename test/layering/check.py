@@ -22,7 +22,7 @@ MAY_USE = {
     "emit": ["plan", "target"],
     "pipeline": PASSES,
     "report": ["pipeline"],
-    "driver": ["pipeline", "report", "target", "importer"],
+    "driver": ["pipeline", "report", "target", "importer", "emit"],
     "tools": [*PASSES, "pipeline"],
     "targets": ["target", "plan", "lower", "emit"],
     "runtime_support": [],

@@ -18,7 +18,7 @@ constexpr uint32_t avx = 1u << 28, osSaves = 1u << 27, avx2 = 1u << 5, avx512vl 
 
 int levelOf(uint32_t basic, uint32_t extended, uint32_t amd, uint32_t saved) {
   ingot_cpu_facts facts = {basic, extended, amd, saved};
-  return ingot_level_of(&facts);
+  return ingot_x86_level_of(&facts);
 }
 
 TEST(Level, OfProcessors) {
@@ -40,6 +40,22 @@ TEST(Level, OfOperatingSystemsThatDoNotSaveRegisters) {
   EXPECT_EQ(levelOf(all, all, all, 7), 3) << "no ZMM";
   EXPECT_EQ(levelOf(all, all, all, 0x67), 3) << "only half of them";
   EXPECT_EQ(levelOf(all, all, all, 0xe7), 4);
+}
+
+// Bits of AT_HWCAP and AT_HWCAP2 as Linux gave them on such boards.
+TEST(Level, OfArmProcessors) {
+  auto levelOf = [](uint64_t hwcap, uint64_t hwcap2) {
+    return ingot_arm_level_of(ingot_arm_features_of(hwcap, hwcap2));
+  };
+  constexpr uint64_t dot = 1 << 20, half = 1 << 10, a53 = 0xff, a76 = 0x11ff | dot | half | 1 << 9, i8mm = 1 << 13,
+                     bf16 = 1 << 14;
+  EXPECT_EQ(levelOf(0, 0), 0) << "a kernel without NEON";
+  EXPECT_EQ(levelOf(a53, 0), 1);
+  EXPECT_EQ(levelOf(a76, 0), 2);
+  EXPECT_EQ(levelOf(a76 & ~dot, i8mm | bf16), 1) << "a64fx; and a level holds all below it";
+  EXPECT_EQ(levelOf(a76 & ~half, 0), 1);
+  EXPECT_EQ(levelOf(a76, i8mm), 2);
+  EXPECT_EQ(levelOf(a76, i8mm | bf16), 3);
 }
 
 /// What /proc/cpuinfo lists, by which the kernel means that processor and system have it.
@@ -79,6 +95,7 @@ TEST(Level, OfThisMachine) {
 
 TEST(Level, FromManyThreads) {
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([] { EXPECT_EQ(ingot_run_level(nullptr), ingot_machine_level()); });
   }

@@ -105,8 +105,47 @@ TEST(X86, RefusesWithAReason) {
   EXPECT_NE(refusal("x86-64-v9").find("use x86-64-v2, x86-64-v3, x86-64-v4, native"), std::string::npos);
   EXPECT_NE(refusal("core2").find("no SSE4.2"), std::string::npos);
   EXPECT_NE(refusal("i486").find("x86-64-v2 is the least"), std::string::npos);
-  EXPECT_NE(refusal("cortex-a53").find("unknown target"), std::string::npos);
+  EXPECT_NE(refusal("generic").find("no SSE4.2"), std::string::npos);
   EXPECT_NE(refusal("scalar:").find("names no op"), std::string::npos);
+}
+
+TEST(Arm, Levels) {
+  MachineModel lowest = resolve("armv8-a"), dots = resolve("armv8.2-a+dotprod"), bytes = resolve("armv8.6-a");
+  EXPECT_EQ(resolve("aarch64").spec, "armv8-a");
+  EXPECT_EQ(lowest.level, 1);
+  EXPECT_EQ(dots.level, 2);
+  EXPECT_EQ(bytes.level, 3);
+  for (const MachineModel &machine : {lowest, dots, bytes}) {
+    EXPECT_EQ(machine.cpu, "generic");
+    EXPECT_EQ(machine.lanes, 4);
+    EXPECT_EQ(machine.registers, 32);
+    EXPECT_TRUE(machine.fusedMultiplyAdd);
+    EXPECT_FALSE(machine.maskedAccess);
+    EXPECT_EQ(machine.anyCpu, "generic");
+  }
+}
+
+TEST(Arm, CpusByName) {
+  for (llvm::StringRef cpu : {"cortex-a53", "cortex-a55", "cortex-a76", "neoverse-n1", "apple-m1"}) {
+    MachineModel machine = resolve(cpu);
+    EXPECT_EQ(machine.spec, cpu);
+    EXPECT_EQ(machine.level, 0);
+    EXPECT_EQ(machine.features, "") << cpu.str();
+    int64_t rows = machine.matmulTile.rows, vectors = machine.matmulTile.vectors;
+    EXPECT_LE(rows * vectors + vectors + 1, machine.registers - 1);
+  }
+  for (llvm::StringRef cpu : {"neoverse-v1", "neoverse-v2", "a64fx"}) {
+    EXPECT_EQ(resolve(cpu).features, "-sve") << cpu.str();
+  }
+  EXPECT_EQ(resolve("cortex-a53").l1Bytes, 32 << 10);
+  EXPECT_EQ(resolve("apple-m1").cpu, "apple-a14") << "LLVM's name of the same core";
+  EXPECT_EQ(resolve("apple-m1").l1Bytes, 128 << 10);
+  EXPECT_EQ(resolve("neoverse-v2").l2Bytes, 2 << 20);
+}
+
+TEST(Arm, RefusesWithAReason) {
+  EXPECT_NE(refusal("armv9-a").find("use armv8-a, armv8.2-a+dotprod, armv8.6-a"), std::string::npos);
+  EXPECT_NE(refusal("cortex-m4").find("unknown target"), std::string::npos);
 }
 
 TEST(X86, NativeKnowsItsCaches) {

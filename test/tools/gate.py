@@ -43,12 +43,19 @@ def network():
         return False
 
 
+def aarch64():
+    """Whether programs for 64-bit Arm can be linked and run here: an emulator, and a C library when the build was configured."""
+    return bool(shutil.which("qemu-aarch64")) and pathlib.Path("/usr/aarch64-linux-gnu/include/stdio.h").exists()
+
+
 # What a machine may lack: the only conditions under which test/skips.txt can allow a skip. Packages are none: third_party/install.sh installs them.
 LACKS = {
     "no-avx512": lambda: not LEVEL_4 <= cpu_flags(),
     "no-avx2": lambda: "avx2" not in cpu_flags(),
     "no-gcc": lambda: not shutil.which("gcc") or not shutil.which("g++"),
     "no-network": lambda: not network(),
+    "no-qemu": lambda: not shutil.which("qemu-x86_64"),
+    "no-aarch64": lambda: not aarch64(),
     "no-seccomp": lambda: ctypes.CDLL(None).prctl(21) < 0,  # PR_GET_SECCOMP
 }
 

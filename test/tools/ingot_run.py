@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,6 +41,9 @@ def call(command, folder, verdicts, seconds=120):
     return verdicts.get(done.returncode, "crash"), "" if done.returncode == 0 else f"exit {done.returncode}: {message[:600]}"
 
 
+RUNNER = []  # --runner COMMAND, where models run on another machine
+
+
 def run(ingot, folder, out, target=None, seconds=120, model=None, flags=()):
     """Compiles folder/model.onnx, unless `model` is compiled already, and runs it on folder/test_data_set_0; through C++ source for a target source:COMPILER[:TARGET]."""
     if (target or "").startswith("source:"):
@@ -47,7 +51,7 @@ def run(ingot, folder, out, target=None, seconds=120, model=None, flags=()):
             verdict, text = compile_source(ingot, model or folder / "model.onnx", built, target, seconds)
             return (verdict, text) if verdict != "pass" else run(ingot, folder, out, None, seconds, pathlib.Path(built, "m.json"), flags)
     command = [ingot, "run", model or folder / "model.onnx", "--data", folder / "test_data_set_0", "--out", out, *flags]
-    return call(command + target_flags(target), folder, VERDICT, seconds)
+    return call(command + target_flags(target) + RUNNER, folder, VERDICT, seconds)
 
 
 def compile_source(ingot, model, out, target, seconds):
@@ -219,4 +223,13 @@ def parser(description):
     """The flags that every such test has."""
     result = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     result.add_argument("--ingot"), result.add_argument("--target"), result.add_argument("-j", type=int, default=2)
+    result.add_argument("--runner", type=set_runner)
     return result
+
+
+def set_runner(command):
+    if not shutil.which(command.split()[0]):
+        print(f"skipped: no {command.split()[0]} here")
+        sys.exit(77)
+    RUNNER[:] = ["--runner", command]
+    return command

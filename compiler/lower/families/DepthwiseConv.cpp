@@ -43,6 +43,7 @@ Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine) 
   s.resident = registers >= 32 && s.taps() <= 9;
   s.height = s.resident && !s.axis(1).out.is(1) ? 2 : 1;
   int64_t left = registers - 2 - (s.resident ? s.taps() + 1 : std::min<int64_t>(s.axis(2).taps, registers / 3));
+  left /= machine.memoryOperands ? 1 : 2; // beside each accumulator an input, which waits for its other taps
   s.width = std::max<int64_t>(1, std::min<int64_t>(14, left) / s.height);
   int64_t images = s.g.batch.isNumber() ? s.g.batch.number() : 1;
   s.units = std::clamp<int64_t>(enoughItems / std::max<int64_t>(1, images * s.blocks), 1,

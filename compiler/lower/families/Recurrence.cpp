@@ -59,7 +59,7 @@ Plan planOf(plan::KernelOp kernel, const target::MachineModel &machine) {
     plan.phases = {{llvm::to_vector(llvm::seq<int64_t>(0, plan.gates))}};
   }
   int64_t wide = plan.phases[0].gates.size(), offset = 0;
-  plan.rows = std::max<int64_t>(1, (machine.registers - 2 - wide) / wide);
+  plan.rows = std::max<int64_t>(1, (machine.tileRegisters() - 2 - wide) / wide);
   for (Phase &phase : plan.phases) {
     int64_t g = phase.gates.size();
     bool oneRow = plan.batch.isNumber() && plan.batch.number() <= 1;

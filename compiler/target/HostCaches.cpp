@@ -1,6 +1,6 @@
 // Cache sizes from /sys/devices/system/cpu/cpu0/cache/index*. A shared cache counts for one core with its share, and
 // the last level is capped: virtual machines report a whole socket's for two cores.
-#include "targets/x86/Host.h"
+#include "compiler/target/HostCaches.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
@@ -36,7 +36,7 @@ static int64_t countCpus(StringRef list) {
   return std::max<int64_t>(count, 1);
 }
 
-void ingot::targets::x86::readHostCaches(target::MachineModel &machine) {
+void ingot::target::readHostCaches(MachineModel &machine) {
   for (int index = 0; index < 8; ++index) {
     std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
     std::string type = readLine(folder + "type");

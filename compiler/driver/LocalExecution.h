@@ -1,0 +1,58 @@
+// Runs in this process, through the public entry.
+#pragma once
+#include "compiler/driver/Execution.h"
+#include "compiler/driver/HostMemory.h"
+#include "compiler/driver/LoadedModel.h"
+#include <memory>
+
+namespace ingot::driver {
+
+/// Buffers for runs of one model: inputs, outputs and workspace, aligned to 64 bytes, outputs, workspace and what runs
+/// allocate with a guard behind them. Inputs are set before the first run.
+class LocalExecution final : public Execution {
+public:
+  LocalExecution(const LoadedModel &model, const ingot_exec *exec)
+      : Execution(model.model()), exec(exec ? *exec : ingot_exec{}) {
+    this->exec.weights = model.weights();
+    host.serve(this->exec);
+  }
+
+  llvm::Error runChecked() override { return check(run()); }
+  llvm::Expected<Samples> measure(double seconds) override;
+  llvm::Expected<KernelSamples> profile(double seconds) override;
+  std::vector<HostTensor> outputs() const override;
+  int64_t workspaceBytes() const override { return workspace.bytes; }
+
+private:
+  struct Free {
+    void operator()(char *data) const;
+  };
+  struct Memory {
+    std::unique_ptr<char, Free> data;
+    int64_t bytes = 0;
+  };
+  struct Tensor {
+    Memory memory;
+    int64_t elements = 0;
+    void *given = nullptr; ///< by the last run, which allocated this output
+  };
+  llvm::Error prepare(llvm::ArrayRef<HostTensor> inputs) override;
+  /// One run through ingot_run; its status.
+  int run();
+  /// The error that a status stands for. With status 0: whether something was written behind a buffer.
+  llvm::Error check(int status) const;
+  static Memory allocate(int64_t bytes);
+  static bool guardIsIntact(const Memory &memory);
+  /// Gives back the outputs that the last run allocated.
+  void releaseGiven();
+  static Tensor makeTensor(const ingot_tensor_info &info, llvm::ArrayRef<int64_t> dims);
+
+  HostMemory host;
+  ingot_exec exec;
+  std::vector<int64_t> outputDims; ///< of all outputs, of the last run
+  std::vector<Tensor> inputs, outputTensors;
+  Memory workspace;
+  std::vector<ingot_buffer> inputBuffers, outputBuffers;
+};
+
+} // namespace ingot::driver

@@ -1,0 +1,60 @@
+#include "compiler/target/LlvmCpus.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace llvm;
+
+namespace ingot::target {
+
+LlvmCpus::LlvmCpus(StringRef triple, StringRef any) : triple(triple), any(subtarget(any, "")) {}
+LlvmCpus::~LlvmCpus() = default;
+
+std::unique_ptr<MCSubtargetInfo> LlvmCpus::subtarget(StringRef cpu, StringRef features) const {
+  std::string error;
+  Triple parsed(triple);
+  const llvm::Target *target = TargetRegistry::lookupTarget(parsed, error);
+  return std::unique_ptr<MCSubtargetInfo>(target ? target->createMCSubtargetInfo(parsed, cpu, features) : nullptr);
+}
+
+bool LlvmCpus::knows(StringRef cpu) const {
+  return any && llvm::any_of(any->getAllProcessorDescriptions(),
+                             [&](const SubtargetSubTypeKV &row) { return StringRef(row.Key) == cpu; });
+}
+
+bool LlvmCpus::has(StringRef cpu, StringRef features, StringRef needs) const {
+  std::unique_ptr<MCSubtargetInfo> info = subtarget(cpu, features);
+  return info && info->checkFeatures(needs);
+}
+
+bool LlvmCpus::reorders(StringRef cpu) const {
+  std::unique_ptr<MCSubtargetInfo> info = subtarget(cpu, "");
+  return info && info->getSchedModel().isOutOfOrder();
+}
+
+std::string LlvmCpus::lacking(const MachineModel &machine, const StringMap<bool> &host,
+                              function_ref<bool(StringRef)> counts) const {
+  std::unique_ptr<MCSubtargetInfo> info = subtarget(machine.cpu, machine.features);
+  SmallVector<StringRef> names;
+  for (const SubtargetFeatureKV &feature : info->getEnabledProcessorFeatures()) {
+    auto has = host.find(feature.Key);
+    if (has != host.end() && !has->getValue() && counts(feature.Key)) {
+      names.push_back(feature.Key);
+    }
+  }
+  return llvm::join(names, ", ");
+}
+
+std::string hostFeatures() {
+  std::vector<std::string> features;
+  for (const auto &entry : sys::getHostCPUFeatures()) {
+    features.push_back((entry.getValue() ? "+" : "-") + entry.getKey().str());
+  }
+  llvm::sort(features);
+  return llvm::join(features, ",");
+}
+
+} // namespace ingot::target

@@ -1,0 +1,45 @@
+// The CPUs of an architecture as LLVM knows them: by name, with their features. The architecture's back end has to be
+// initialised by whoever asks.
+#pragma once
+#include "compiler/target/MachineModel.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace llvm {
+class MCSubtargetInfo;
+}
+
+namespace ingot::target {
+
+class LlvmCpus {
+public:
+  /// `any` is a CPU that LLVM surely knows, for listing the others.
+  LlvmCpus(llvm::StringRef triple, llvm::StringRef any);
+  ~LlvmCpus();
+
+  /// Asked of the list, because looking up an unknown name prints to stderr.
+  bool knows(llvm::StringRef cpu) const;
+
+  /// Whether the CPU, with `features` added to it or taken away, has all that `needs` lists: "+a,+b".
+  bool has(llvm::StringRef cpu, llvm::StringRef features, llvm::StringRef needs) const;
+
+  /// Whether the CPU executes instructions in another order than the program's, by LLVM's model of it.
+  bool reorders(llvm::StringRef cpu) const;
+
+  /// Of the features that code for `machine` may use and that `counts` holds for, those that a host with these does not
+  /// have; features that are not listed there do not count.
+  std::string lacking(const MachineModel &machine, const llvm::StringMap<bool> &host,
+                      llvm::function_ref<bool(llvm::StringRef)> counts) const;
+
+private:
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(llvm::StringRef cpu, llvm::StringRef features) const;
+
+  std::string triple;
+  std::unique_ptr<llvm::MCSubtargetInfo> any;
+};
+
+/// Every feature of this host spelled out, "+a,-b", since a virtual machine may lack some that its CPU's name implies.
+std::string hostFeatures();
+
+} // namespace ingot::target

@@ -1,0 +1,40 @@
+/* The time of each kernel, of models compiled with --profile: what `ingot bench --profile` does on this machine and on
+ * another. Measures runs on one thread at a time. */
+#ifndef INGOT_RUNNER_PROFILE_H
+#define INGOT_RUNNER_PROFILE_H
+
+#include "ingot.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ingot_profile {
+  const ingot_exec *inner; /* does the work of threads */
+  ingot_exec exec;         /* the same with a clock; for the runs that are measured */
+
+  int32_t launches; /* those that have run, by their numbers: up to the last one that ever did */
+  int64_t runs;
+  double *run_seconds;    /* of each run */
+  double *launch_seconds; /* of each launch in each run: [run][launch] */
+  int64_t *calls;         /* of each launch, in all runs */
+
+  double *begun, *current; /* of each launch in the present run */
+  int32_t room;            /* for launches */
+  int64_t run_room;
+  int failed; /* there was no memory */
+} ingot_profile;
+
+void ingot_profile_begin(ingot_profile *profile, const ingot_exec *inner);
+
+/* Runs for about so long, three times at least, after one run to be warm. Returns the status of a failed run, or 0; -1
+ * when there is no memory. */
+int ingot_profile_measure(ingot_profile *profile, int (*run)(void *context), void *context, double seconds);
+
+void ingot_profile_end(ingot_profile *profile);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
