@@ -1,5 +1,5 @@
 # ingot_add_model(NAME MODEL file.onnx [LEVELS level...] [TARGETS level...] [DIMS symbol=size...] [SHAPES input=AxBxC...] [WEIGHTS place]
-#                 [OPTIONS flag...])
+#                 [EMIT cpp] [OPTIONS flag...])
 # Compiles an ONNX model while the project is built. Afterwards
 #   target_link_libraries(app PRIVATE NAME)
 # gives the program NAME.h, the model's code and libingot_rt.a. Editing the model, a file that it refers to, or the compiler compiles
@@ -16,6 +16,9 @@
 #   SHAPES   shapes of inputs, for example image=1x3x224x224 (`ingot compile --shape`)
 #   WEIGHTS  embed (the default), file or extern (`ingot compile --weights`). With the last two NAME.weights lies beside the library; the
 #            target's property INGOT_WEIGHTS is its path, to install it or to copy it where the program looks for it
+#   EMIT     cpp: the model becomes C++ source (`ingot compile --emit cpp`), which the project's own compiler builds for its own machine.
+#            The project's languages are CXX and ASM then; the library takes the project's flags, to which INGOT_SOURCE_OPTIONS are added
+#            (-O3 where that is not set)
 #   OPTIONS  further flags of `ingot compile`
 #
 # INGOT_EXECUTABLE names the compiler to run; by default the one that came with this package. A cross build sets it to the host's.
@@ -23,9 +26,12 @@ cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
 
 function(ingot_add_model name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MODEL;WEIGHTS" "LEVELS;TARGETS;DIMS;SHAPES;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MODEL;WEIGHTS;EMIT" "LEVELS;TARGETS;DIMS;SHAPES;OPTIONS")
   if(NOT arg_MODEL OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "ingot_add_model: expected NAME MODEL file.onnx [LEVELS ...] [TARGETS ...] [DIMS ...] [SHAPES ...] [WEIGHTS place] [OPTIONS ...]")
+    message(FATAL_ERROR "ingot_add_model: expected NAME MODEL file.onnx [LEVELS ...] [TARGETS ...] [DIMS ...] [SHAPES ...] [WEIGHTS place] [EMIT cpp] [OPTIONS ...]")
+  endif()
+  if(arg_EMIT AND NOT arg_EMIT STREQUAL "cpp")
+    message(FATAL_ERROR "ingot_add_model: EMIT ${arg_EMIT}: what a model can be made of besides machine code is cpp")
   endif()
   list(TRANSFORM arg_DIMS PREPEND "--dim=")
   list(TRANSFORM arg_SHAPES PREPEND "--shape=")
@@ -39,19 +45,19 @@ function(ingot_add_model name)
   endif()
   list(LENGTH arg_TARGETS count)
   if(count LESS_EQUAL 1)
-    ingot_add_model_library(${name} "${arg_MODEL}" "${arg_TARGETS}" "${options}")
+    ingot_add_model_library(${name} "${arg_MODEL}" "${arg_TARGETS}" "${options}" "${arg_EMIT}")
     return()
   endif()
   add_library(${name} INTERFACE)
   foreach(target IN LISTS arg_TARGETS)
     string(MAKE_C_IDENTIFIER "${name}_${target}" variant)
-    ingot_add_model_library(${variant} "${arg_MODEL}" "${target}" "${options}")
+    ingot_add_model_library(${variant} "${arg_MODEL}" "${target}" "${options}" "${arg_EMIT}")
     target_link_libraries(${name} INTERFACE ${variant})
   endforeach()
 endfunction()
 
 # One compilation: the command, and the library target in front of its files.
-function(ingot_add_model_library name model target options)
+function(ingot_add_model_library name model target options emit)
   if(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
     message(FATAL_ERROR "ingot_add_model: '${name}' is not a C identifier")
   endif()
@@ -66,23 +72,50 @@ function(ingot_add_model_library name model target options)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/models/${name}")
   file(MAKE_DIRECTORY "${folder}") # an include folder has to exist when the build files are written
   set(weights "")
-  set(files "${folder}/${name}.a" "${folder}/${name}.h" "${folder}/${name}.json")
+  set(code "${folder}/${name}.a")
+  if(emit)
+    get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+    if(NOT "CXX" IN_LIST languages OR NOT "ASM" IN_LIST languages)
+      message(FATAL_ERROR "ingot_add_model: EMIT cpp needs project(... LANGUAGES CXX ASM)")
+    endif()
+    list(APPEND options --emit=cpp)
+    set(code "${folder}/${name}.cpp" "${folder}/${name}.weights.S")
+  endif()
+  set(files ${code} "${folder}/${name}.h" "${folder}/${name}.json")
   if("--weights=file" IN_LIST options OR "--weights=extern" IN_LIST options)
     set(weights "${folder}/${name}.weights")
     list(APPEND files "${weights}")
   endif()
+  # Few weights are in the source, and then the compiler writes no file for the assembler.
+  set(touched "")
+  if(emit)
+    set(touched COMMAND ${CMAKE_COMMAND} -E touch "${folder}/${name}.weights.S")
+  endif()
   add_custom_command(
     OUTPUT ${files}
     COMMAND ${compiler} compile "${model}" -o "${folder}" --name ${name} --depfile ${options}
+    ${touched}
     DEPENDS "${model}" ${compiler}
     DEPFILE "${folder}/${name}.d"
     COMMENT "Compiling model ${name}"
     VERBATIM)
   add_custom_target(${name}_compile DEPENDS ${files})
-  add_library(${name} STATIC IMPORTED GLOBAL)
-  set_target_properties(${name} PROPERTIES IMPORTED_LOCATION "${folder}/${name}.a" INGOT_WEIGHTS "${weights}")
-  target_include_directories(${name} INTERFACE "${folder}")
-  target_link_libraries(${name} INTERFACE ingot::rt)
+  if(emit)
+    add_library(${name} STATIC ${code})
+    target_compile_features(${name} PRIVATE cxx_std_17)
+    if(NOT DEFINED INGOT_SOURCE_OPTIONS)
+      set(INGOT_SOURCE_OPTIONS -O3)
+    endif()
+    target_compile_options(${name} PRIVATE ${INGOT_SOURCE_OPTIONS})
+    target_include_directories(${name} PUBLIC "${folder}")
+    target_link_libraries(${name} PUBLIC ingot::rt)
+  else()
+    add_library(${name} STATIC IMPORTED GLOBAL)
+    set_target_properties(${name} PROPERTIES IMPORTED_LOCATION "${code}")
+    target_include_directories(${name} INTERFACE "${folder}")
+    target_link_libraries(${name} INTERFACE ingot::rt)
+  endif()
+  set_target_properties(${name} PROPERTIES INGOT_WEIGHTS "${weights}")
   add_dependencies(${name} ${name}_compile)
 endfunction()
 

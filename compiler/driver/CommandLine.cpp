@@ -233,9 +233,9 @@ void addCompile(CLI::App &app, Invocation &invocation) {
   app.add_option("-o,--output", options.outDir, "Folder for the artifacts; made if it does not exist; default: .")
       ->group(output)
       ->type_name("DIR");
-  repeated(app.add_option("--emit", options.emit, "What to write: lib obj shared asm llvm mlir; default: lib"))
+  repeated(app.add_option("--emit", options.emit, "What to write: lib obj shared cpp asm llvm mlir; default: lib"))
       ->delimiter(',')
-      ->check(CLI::IsMember({"lib", "obj", "shared", "asm", "llvm", "mlir"}))
+      ->check(CLI::IsMember({"lib", "obj", "shared", "cpp", "asm", "llvm", "mlir"}))
       ->group(output)
       ->type_name("KIND,...");
   app.add_flag("--profile", options.profile,

@@ -37,7 +37,8 @@ llvm::Error checkTargets(llvm::ArrayRef<std::string> specs) {
 /// What this host lacks to load a model. Of several levels a run takes one that the machine has, or says that it has
 /// none, but none of another architecture can be loaded.
 static std::string hostLacks(const Manifest &facts) {
-  bool foreign = llvm::Triple(facts.triple).getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch();
+  bool foreign = !facts.triple.empty() && // of C++ source nobody says for which processor it was built
+                 llvm::Triple(facts.triple).getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch();
   return hostLacks(foreign ? facts.target.substr(0, facts.target.find(',')) : facts.target);
 }
 

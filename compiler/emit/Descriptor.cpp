@@ -1,5 +1,6 @@
-// The ingot_model of runtime_support/include/ingot.h as LLVM constants, and the functions around it. The structures
-// are written field by field in the header's order; LLVM lays them out by the target's C rules.
+// The ingot_model of runtime_support/include/ingot.h: what it says, and its LLVM constants with the functions around
+// them. The structures are written field by field in the header's order; LLVM lays them out by the target's C rules.
+#include "compiler/emit/Descriptor.h"
 #include "compiler/emit/CodeGen.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/IR/Constants.h"
@@ -7,27 +8,57 @@
 #include "llvm/IR/Module.h"
 
 using namespace llvm;
+using ingot::emit::Descriptor;
 using ingot::plan::ModelInfo;
 using ingot::plan::TensorInfo;
 using ingot::support::Size;
 
 namespace {
 
+int64_t numberOr(const Size &size, int64_t other) { return size.isNumber() ? size.number() : other; }
+
+/// As ingot_tensor_info.dims has it.
+int64_t dimCode(const ModelInfo &model, const Size &dim) {
+  if (dim.isNumber()) {
+    return dim.number();
+  }
+  auto isIt = [&](const auto &symbol) { return dim == Size::symbol(symbol.name); };
+  int64_t symbols = model.symbols.size(), symbol = llvm::find_if(model.symbols, isIt) - model.symbols.begin();
+  if (symbol < symbols) {
+    return -1 - symbol;
+  }
+  auto found = llvm::find_if(model.found, isIt);
+  return found == model.found.end() ? INGOT_DIM_COMPUTED : -1 - symbols - (found - model.found.begin());
+}
+
+Descriptor::Tensor describeTensor(const ModelInfo &model, const TensorInfo &info) {
+  Descriptor::Tensor tensor = {};
+  tensor.name = info.name;
+  tensor.type = info.type;
+  for (const Size &dim : info.dims) {
+    tensor.dims.push_back(dimCode(model, dim));
+  }
+  tensor.elements = numberOr(ingot::support::product(info.capacity()), -1);
+  tensor.bytes = numberOr(info.bytes, -1);
+  tensor.flags = (info.isOptional ? INGOT_TENSOR_OPTIONAL : 0) | (info.isAllocated ? INGOT_TENSOR_ALLOCATED : 0);
+  tensor.inPlaceOf = int32_t(info.inPlaceOf + 1);
+  return tensor;
+}
+
 class DescriptorBuilder {
 public:
-  DescriptorBuilder(Module &ir, const ModelInfo &model) : ir(ir), context(ir.getContext()), model(model) {}
+  DescriptorBuilder(Module &ir, const Descriptor &model) : ir(ir), context(ir.getContext()), model(model) {}
 
   /// The descriptor's global; `run` is the generic entry, `plan` null for a model whose sizes are all numbers.
   GlobalVariable *build(Function *run, Function *plan) {
-    Constant *fields[] = {int32(INGOT_ABI),
-                          int32((model.takesWeights() ? INGOT_MODEL_WEIGHTS_APART : 0) |
-                                (model.allocations.empty() ? 0 : INGOT_MODEL_ALLOCATES)),
+    Constant *fields[] = {int32(model.abi),
+                          int32(model.flags),
                           string(model.name),
                           string(model.target),
                           int32(model.inputs.size()),
                           int32(model.outputs.size()),
                           int32(model.nodes.size()),
-                          int32(model.symbols.size()),
+                          int32(model.symbolCount),
                           tensors(model.inputs, "inputs"),
                           tensors(model.outputs, "outputs"),
                           int64(model.workspaceBytes),
@@ -37,8 +68,8 @@ public:
                           symbols(),
                           plan ? plan : null(),
                           run,
-                          int64(int64_t(model.takesWeights() ? model.weightHash : 0)),
-                          int32(model.found.size()),
+                          int64(int64_t(model.weightHash)),
+                          int32(model.foundCount),
                           int32(model.levels.size()),
                           levels()};
     return constant(ConstantStruct::getAnon(fields), "descriptor");
@@ -79,61 +110,37 @@ private:
 
   Constant *levels() {
     SmallVector<Constant *> all;
-    for (const ingot::plan::LevelInfo &level : model.levels) {
-      all.push_back(int32(level.number));
+    for (int32_t level : model.levels) {
+      all.push_back(int32(level));
     }
     return array(all, "levels");
   }
 
   Constant *symbols() {
     SmallVector<Constant *> all;
-    for (const ingot::plan::SymbolInfo &symbol : model.symbols) {
+    for (const Descriptor::Symbol &symbol : model.symbols) {
       all.push_back(ConstantStruct::getAnon({string(symbol.name), int64(symbol.least), int64(symbol.most)}));
-    }
-    for (const ingot::plan::FoundInfo &found : model.found) {
-      all.push_back(ConstantStruct::getAnon({string(found.name), int64(0), int64(numberOr(found.most, -1))}));
     }
     return array(all, "symbols");
   }
 
-  /// As ingot_tensor_info.dims has it.
-  int64_t dimCode(const Size &dim) {
-    if (dim.isNumber()) {
-      return dim.number();
-    }
-    auto isIt = [&](const auto &symbol) { return dim == Size::symbol(symbol.name); };
-    int64_t symbols = model.symbols.size(), symbol = llvm::find_if(model.symbols, isIt) - model.symbols.begin();
-    if (symbol < symbols) {
-      return -1 - symbol;
-    }
-    auto found = llvm::find_if(model.found, isIt);
-    return found == model.found.end() ? INGOT_DIM_COMPUTED : -1 - symbols - (found - model.found.begin());
-  }
-
-  Constant *tensors(ArrayRef<TensorInfo> infos, const Twine &name) {
+  Constant *tensors(ArrayRef<Descriptor::Tensor> infos, const Twine &name) {
     SmallVector<Constant *> all;
-    for (const TensorInfo &info : infos) {
+    for (const Descriptor::Tensor &info : infos) {
       SmallVector<Constant *> dims;
-      for (const Size &dim : info.dims) {
-        dims.push_back(int64(dimCode(dim)));
+      for (int64_t dim : info.dims) {
+        dims.push_back(int64(dim));
       }
-      Size elements = ingot::support::product(info.capacity());
       all.push_back(
           ConstantStruct::getAnon({string(info.name), int32(info.type), int32(info.dims.size()), array(dims, "dims"),
-                                   int64(numberOr(elements, -1)), int64(numberOr(info.bytes, -1)), int32(flags(info)),
-                                   int32(info.inPlaceOf + 1)}));
+                                   int64(info.elements), int64(info.bytes), int32(info.flags), int32(info.inPlaceOf)}));
     }
     return array(all, name);
   }
 
-  static int64_t flags(const TensorInfo &info) {
-    return (info.isOptional ? INGOT_TENSOR_OPTIONAL : 0) | (info.isAllocated ? INGOT_TENSOR_ALLOCATED : 0);
-  }
-  static int64_t numberOr(const Size &size, int64_t other) { return size.isNumber() ? size.number() : other; }
-
   Module &ir;
   LLVMContext &context;
-  const ModelInfo &model;
+  const Descriptor &model;
 };
 
 /// int run(const void *const *inputs, void *const *outputs, int64_t *sizes, void *workspace, const ingot_exec *exec):
@@ -221,6 +228,34 @@ mlir::FailureOr<Function *> findPlan(mlir::ModuleOp module, Module &ir, const Mo
 
 } // namespace
 
+Descriptor ingot::emit::describe(const ModelInfo &model) {
+  Descriptor all = {};
+  all.abi = INGOT_ABI;
+  all.flags =
+      (model.takesWeights() ? INGOT_MODEL_WEIGHTS_APART : 0) | (model.allocations.empty() ? 0 : INGOT_MODEL_ALLOCATES);
+  all.name = model.name, all.target = model.target;
+  for (const TensorInfo &input : model.inputs) {
+    all.inputs.push_back(describeTensor(model, input));
+  }
+  for (const TensorInfo &output : model.outputs) {
+    all.outputs.push_back(describeTensor(model, output));
+  }
+  all.nodes = model.nodes;
+  for (const ingot::plan::SymbolInfo &symbol : model.symbols) {
+    all.symbols.push_back({symbol.name, symbol.least, symbol.most});
+  }
+  for (const ingot::plan::FoundInfo &found : model.found) {
+    all.symbols.push_back({found.name, 0, numberOr(found.most, -1)});
+  }
+  all.symbolCount = int32_t(model.symbols.size()), all.foundCount = int32_t(model.found.size());
+  all.workspaceBytes = model.workspaceBytes, all.workspaceAlign = model.workspaceAlign;
+  all.weightBytes = model.weightBytes, all.weightHash = model.takesWeights() ? model.weightHash : 0;
+  for (const ingot::plan::LevelInfo &level : model.levels) {
+    all.levels.push_back(level.number);
+  }
+  return all;
+}
+
 mlir::LogicalResult ingot::emit::addDescriptor(mlir::ModuleOp module, Module &ir, const ModelInfo &model) {
   Function *typed = ir.getFunction(model.name + "_run");
   if (!typed || typed->isDeclaration() || !hasTypedSignature(*typed, model)) {
@@ -236,7 +271,8 @@ mlir::LogicalResult ingot::emit::addDescriptor(mlir::ModuleOp module, Module &ir
   if (!model.symbols.empty()) {
     copyManners(*typed, *buildWorkspaceBytes(ir, model, *plan));
   }
-  GlobalVariable *descriptor = DescriptorBuilder(ir, model).build(run, *plan);
+  Descriptor described = describe(model);
+  GlobalVariable *descriptor = DescriptorBuilder(ir, described).build(run, *plan);
   auto *type = FunctionType::get(descriptor->getType(), false);
   Function *get = Function::Create(type, GlobalValue::ExternalLinkage, model.name + "_model", ir);
   IRBuilder<>(BasicBlock::Create(ir.getContext(), "", get)).CreateRet(descriptor);

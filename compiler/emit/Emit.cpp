@@ -6,6 +6,7 @@
 #include "compiler/emit/SharedLibrary.h"
 #include "compiler/emit/Texts.h"
 #include "compiler/emit/WeightsFile.h"
+#include "compiler/emit/cpp/Cpp.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -23,7 +24,11 @@ using mlir::LogicalResult;
 using mlir::success;
 
 bool ingot::emit::isKnownKind(StringRef kind) {
-  return llvm::is_contained({"lib", "obj", "shared", "asm", "llvm", "mlir"}, kind);
+  return llvm::is_contained({"lib", "obj", "shared", "cpp", "asm", "llvm", "mlir"}, kind);
+}
+
+bool ingot::emit::needsMachineCode(ArrayRef<std::string> kinds) {
+  return llvm::any_of(kinds, [](StringRef kind) { return kind != "cpp" && kind != "mlir"; });
 }
 
 namespace {
@@ -31,7 +36,7 @@ namespace {
 /// The code of a model in memory, before any file is written.
 struct Code {
   SmallVector<char, 0> object;
-  std::string assembly, llvmIR, loops;
+  std::string assembly, llvmIR, loops, source;
 };
 
 class Emitter {
@@ -47,13 +52,15 @@ public:
   }
 
   LogicalResult prepareFiles(const ingot::emit::WeightsSource &weights);
-  LogicalResult generate(const ingot::target::MachineModel &machine);
+  LogicalResult generate(const ingot::target::MachineModel &machine, const ingot::emit::WeightsSource &weights);
   LogicalResult writeFiles(const ingot::emit::WeightsSource &weights);
 
 private:
   bool wants(StringRef kind) const { return llvm::is_contained(options.kinds, kind); }
   LogicalResult fail(Error error) { return module.emitError(toString(std::move(error))); }
   LogicalResult makeFolder();
+  LogicalResult generateSource(const ingot::target::MachineModel &machine, const ingot::emit::WeightsSource &weights);
+  LogicalResult generateObject(const ingot::target::MachineModel &machine);
   LogicalResult checkInterface();
   LogicalResult checkSymbols();
   LogicalResult writeBinaries(const ingot::emit::WeightsSource &weights);
@@ -102,13 +109,38 @@ static Expected<std::unique_ptr<Module>> exactCopy(Module &ir) {
   return parseBitcodeFile(MemoryBufferRef(StringRef(bytes.data(), bytes.size()), "copy"), ir.getContext());
 }
 
-LogicalResult Emitter::generate(const ingot::target::MachineModel &machine) {
+LogicalResult Emitter::generate(const ingot::target::MachineModel &machine, const ingot::emit::WeightsSource &weights) {
   if (wants("mlir")) { // lowering consumes the module
     raw_string_ostream stream(code.loops);
     module.print(stream);
   }
+  if (failed(checkInterface()) || (wants("cpp") && failed(generateSource(machine, weights)))) {
+    return failure();
+  }
+  return ingot::emit::needsMachineCode(options.kinds) ? generateObject(machine) : success();
+}
+
+LogicalResult Emitter::generateSource(const ingot::target::MachineModel &machine,
+                                      const ingot::emit::WeightsSource &weights) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy(module.clone());
+  if (failed(ingot::emit::cpp::prepare(*copy, machine))) {
+    return failure();
+  }
+  SmallVector<char, 0> bytes;
+  if (!model.takesWeights() && ingot::emit::cpp::areInitialized(model)) {
+    weights([&](ArrayRef<char> some) { llvm::append_range(bytes, some); });
+  }
+  mlir::FailureOr<std::string> text = ingot::emit::cpp::sourceText(*copy, machine, model, bytes);
+  if (failed(text)) {
+    return failure();
+  }
+  code.source = std::move(*text);
+  return success();
+}
+
+LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine) {
   std::unique_ptr<TargetMachine> target = ingot::emit::createTargetMachine(module, machine);
-  if (!target || failed(checkInterface()) || failed(ingot::emit::lowerToLLVM(module, machine))) {
+  if (!target || failed(ingot::emit::lowerToLLVM(module, machine))) {
     return failure();
   }
   LLVMContext context;
@@ -225,9 +257,11 @@ LogicalResult Emitter::makeFolder() {
   return code ? module.emitError("cannot make the folder '" + options.dir + "': " + code.message()) : success();
 }
 
-/// NAME.weights under a temporary name: code is generated with its hash.
+/// NAME.weights under a temporary name: code is generated with its hash, or takes the file in.
 LogicalResult Emitter::prepareFiles(const ingot::emit::WeightsSource &weights) {
-  if (options.dir.empty() || model.weightsPlace == ingot::plan::WeightsPlace::Embed) {
+  bool isEmbedded = model.weightsPlace == ingot::plan::WeightsPlace::Embed;
+  bool isIncluded = isEmbedded && wants("cpp") && !ingot::emit::cpp::areInitialized(model);
+  if (options.dir.empty() || (isEmbedded && !isIncluded)) {
     return success();
   }
   if (failed(makeFolder())) {
@@ -269,6 +303,12 @@ LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
   if (!error && wants("mlir")) {
     error = writeText(".mlir", code.loops);
   }
+  if (!error && wants("cpp")) {
+    error = writeText(".cpp", code.source);
+    if (!error && !model.takesWeights() && !ingot::emit::cpp::areInitialized(model)) {
+      error = writeText(".weights.S", ingot::emit::cpp::assemblyText(model));
+    }
+  }
   if (!error) {
     error = writeText(".h", ingot::emit::headerText(model));
   }
@@ -298,7 +338,7 @@ LogicalResult ingot::emit::emitModel(mlir::ModuleOp module, const target::Machin
     return failure();
   }
   result.writing = false;
-  if (failed(emitter.generate(machine))) {
+  if (failed(emitter.generate(machine, weights))) {
     return failure();
   }
   result.writing = true;

@@ -4,6 +4,7 @@
 //   NAME.h: C prototypes, sizes, and a C++ class
 //   NAME.json: the manifest
 //   NAME.weights: the weights, where they are not to be in the object
+//   NAME.cpp, NAME.weights.S: C++ source (compiler/emit/cpp)
 //   NAME.s, NAME.ll, NAME.d: assembly, LLVM IR, dependencies for make
 //
 // Loop IR here: public @NAME_run(inputs..., outputs..., symbols as index..., workspace, exec) -> i32, private kernels,
@@ -22,13 +23,13 @@
 
 namespace ingot::emit {
 
-/// Streams the bytes of the weights section, in order, in pieces of any size: called once.
+/// Streams the bytes of the weights section, in order, in pieces of any size: the same ones whenever it is called.
 using WeightsSink = std::function<void(llvm::ArrayRef<char>)>;
 using WeightsSource = std::function<void(const WeightsSink &sink)>;
 
 struct Options {
   std::string dir;                          ///< where files go; made if absent
-  std::vector<std::string> kinds = {"lib"}; ///< lib obj shared asm llvm mlir; header and manifest come always
+  std::vector<std::string> kinds = {"lib"}; ///< lib obj shared cpp asm llvm mlir; header and manifest come always
   bool depfile = false;
   std::vector<std::string> dependencies; ///< what the depfile names: the model, its external data
 };
@@ -46,6 +47,9 @@ struct Result {
 
 /// Whether `kind` may stand in Options::kinds.
 bool isKnownKind(llvm::StringRef kind);
+
+/// Whether the kinds are such that code of the machine itself is made.
+bool needsMachineCode(llvm::ArrayRef<std::string> kinds);
 
 /// Consumes `module`. Sets the hash of weights that are not in the object. Errors are diagnostics at the module; files
 /// of the model that could not be written whole are not there afterwards.

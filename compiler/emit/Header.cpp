@@ -268,7 +268,8 @@ private:
   }
 
   void writeClass() {
-    out << "#if defined(__cplusplus) && __cplusplus >= 201703L\n#include \"ingot.hpp\"\n\nnamespace ingot::models "
+    out << "#if defined(__cplusplus) && __cplusplus >= 201703L && !defined(INGOT_PLAIN_C)\n#include "
+           "\"ingot.hpp\"\n\nnamespace ingot::models "
            "{\n\n";
     isOpen() ? writeOpenConstruction() : writeConstruction();
     out << "  static const ingot_model *model() { return " << model.name << "_model(); }\n\n"

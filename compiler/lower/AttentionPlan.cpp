@@ -123,8 +123,12 @@ static void place(AttentionCut &c, const AttentionProblem &p, MutableArrayRef<At
   int64_t rows = many ? c.rowsBlock : std::max<int64_t>(1, c.most), keys = c.keysBlock + c.lanes;
   c.q = take(c, 4 * std::max(many ? rows * p.width : 0, c.most * (p.width + c.lanes)));
   c.s = take(c, 4 * keys * (many ? rows : 1));
-  c.sums = take(c, 4 * rows * c.valueStride());
-  c.best = take(c, 4 * rows), c.total = take(c, 4 * rows), c.worth = take(c, 4 * rows);
+  int64_t tiled = rows; // with those of the last tile that nobody wants
+  if (many && p.rows.isNumber()) {
+    tiled = std::max<int64_t>(rows, llvm::alignTo(std::min(rows, p.rows.number()), c.valueTile));
+  }
+  c.sums = take(c, 4 * tiled * c.valueStride());
+  c.best = take(c, 4 * tiled), c.total = take(c, 4 * tiled), c.worth = take(c, 4 * tiled);
   for (AttentionOther &other : others) {
     if (other.alongRows && many) {
       int64_t bytes = llvm::divideCeil(memoryType(other.element()).getIntOrFloatBitWidth(), 8);

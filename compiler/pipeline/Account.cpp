@@ -28,6 +28,12 @@ std::string typeText(Value v) {
   return text;
 }
 
+std::string layoutText(plan::BlockedAttr blocks) {
+  std::string text;
+  llvm::raw_string_ostream(text) << blocks;
+  return text;
+}
+
 /// The ONNX nodes that a location names, "name (Operator)", each once: a node's location has its operator inside.
 std::vector<std::string> nodesOf(Location loc) {
   std::vector<std::string> nodes;
@@ -148,6 +154,10 @@ std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number) {
     node.op = launch.getCallee().split('_').first.str();
     node.nodes = nodesOf(op->getLoc());
     node.step = steps.lookup(op);
+    for (Value v : llvm::concat<Value>(llvm::to_vector(op->getOperands()), llvm::to_vector(op->getResults()))) {
+      plan::BlockedAttr blocks = plan::blockedOf(v.getType());
+      node.operands.push_back(typeText(v) + (blocks ? " in blocks: " + layoutText(blocks) : ""));
+    }
     if (std::optional<onnx::SizesAttr> symbols = launch.getSymbols()) {
       llvm::append_range(node.symbols, llvm::map_range(symbols->getValues(), [](const auto &s) { return s.text(); }));
     }

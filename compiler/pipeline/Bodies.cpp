@@ -203,8 +203,8 @@ LogicalResult simplifyBodies(State &s, BodyPhase simplify) {
   return success();
 }
 
-/// Moves everything into `to`; functions whose names are taken get others.
-static void moveInto(ModuleOp to, ModuleOp from) {
+/// Moves everything into `to`; functions whose names are taken get others, as do the kernels of `launches`.
+static void moveInto(ModuleOp to, ModuleOp from, MutableArrayRef<plan::LaunchInfo> launches) {
   SymbolTable taken(to);
   llvm::StringMap<std::string> names;
   for (func::FuncOp function : from.getOps<func::FuncOp>()) {
@@ -214,6 +214,9 @@ static void moveInto(ModuleOp to, ModuleOp from) {
       name = (function.getName() + "_" + llvm::Twine(number)).str();
     }
     names[function.getName()] = name;
+  }
+  for (plan::LaunchInfo &launch : launches) {
+    launch.function = names.lookup(launch.function);
   }
   from.walk([&](func::CallOp call) { call.setCallee(names.lookup(call.getCallee())); });
   for (Operation &op : llvm::make_early_inc_range(*from.getBody())) {
@@ -273,8 +276,11 @@ void joinBodies(State &s, void (*build)(State &, Body &, Result &)) {
     entries.push_back(runsOf(s, body));
   };
   auto others = llvm::drop_begin(s.bodies);
+  SmallVector<std::pair<size_t, size_t>> launches; // of each of the others: the first one, and how many
   for (Body &body : others) {
+    size_t first = general.info.launches.size();
     finish(s, body, &body == &s.bodies[1], build);
+    launches.push_back({first, general.info.launches.size() - first});
     add(body);
     if (&resultOf(s, body, /*description=*/false) != &s.result) {
       s.result.bodies.push_back(std::move(body.result));
@@ -287,8 +293,8 @@ void joinBodies(State &s, void (*build)(State &, Body &, Result &)) {
   } else {
     general.function().erase();
   }
-  for (Body &body : others) {
-    moveInto(*general.module, *body.module);
+  for (auto [body, own] : llvm::zip_equal(others, launches)) {
+    moveInto(*general.module, *body.module, MutableArrayRef(general.info.launches).slice(own.first, own.second));
   }
   s.bodies.resize(1);
   plan::ModelInfo &library = s.model().info;

@@ -234,7 +234,7 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   info.weightBytes = tells.weightBytes = s.weights.bytes();
   tells.firstLaunch = info.launches.size();
   for (const GraphNode &launch : tells.launches) {
-    info.launches.push_back({launch.name, launch.nodes, launch.symbols});
+    info.launches.push_back({launch.name, launch.nodes, launch.symbols, launch.operands, launch.name});
   }
   info.kernels = tells.kernels = tells.launches.size();
   lower::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, tells.firstLaunch, info, body.suffix);
@@ -315,7 +315,7 @@ llvm::ArrayRef<Phase> phaseTable() {
       {"lower", "kernels become functions of loops and vectors; weights are packed", each<lower>, false},
       {"memory", "tensors become buffers, each with its place: the memory form", each<memory>, false},
       {"entry", "the memory form becomes calls with addresses", entry, false},
-      {"emit", "loops become object code, a library, a header, a manifest", emit, false},
+      {"emit", "loops become object code or C++ source, a library, a header, a manifest", emit, false},
   };
   return table;
 }

@@ -1,6 +1,7 @@
 // Runs the phases in order, with their dumps, times and diagnostics. A failure is the user's where the phase or its
 // message says so; any other, and one without a message, is a bug of ours.
 #include "compiler/pipeline/Pipeline.h"
+#include "compiler/emit/Emit.h"
 #include "compiler/importer/Problems.h"
 #include "compiler/pipeline/Dialects.h"
 #include "compiler/pipeline/State.h"
@@ -112,7 +113,7 @@ private:
   bool resolveTargets() {
     std::vector<std::string> specs = options.levels.empty() ? options.targets : options.levels;
     if (specs.empty()) {
-      specs.push_back("native");
+      specs.push_back(wantsSource() && !emit::needsMachineCode(options.emit) ? sourceOnlySpec() : "native");
     }
     for (const std::string &spec : specs) {
       const target::Target *t = target::findTarget(spec);
@@ -127,7 +128,42 @@ private:
       }
       state.devices.push_back({t, std::move(*machine)});
     }
-    return haveOneTriple() && (options.levels.empty() || orderLevels());
+    return checkExits() && haveOneTriple() && (options.levels.empty() || orderLevels());
+  }
+
+  bool wantsSource() const { return llvm::is_contained(options.emit, "cpp"); }
+
+  /// A target for any processor: what it has is C++ source.
+  static std::string sourceOnlySpec() {
+    for (const std::unique_ptr<target::Target> &t : target::allTargets()) {
+      for (const target::Level &level : t->levels()) {
+        llvm::Expected<target::MachineModel> machine = t->machine(level.spec);
+        if (machine && !machine->machineCode) {
+          return level.spec;
+        }
+        llvm::consumeError(machine.takeError());
+      }
+    }
+    return "native";
+  }
+
+  /// Whether what is to be written can be written for these machines; a message if not.
+  bool checkExits() {
+    if (options.outDir.empty()) {
+      return true;
+    }
+    for (const partition::Device &device : state.devices) {
+      const target::MachineModel &machine = device.machine;
+      if (!machine.machineCode && emit::needsMachineCode(options.emit)) {
+        error("target '" + machine.spec + "' has no machine code, only C++ source; write --emit cpp");
+        return false;
+      }
+    }
+    if (wantsSource() && !options.levels.empty()) {
+      error("--emit cpp makes source for one machine, not for --levels");
+      return false;
+    }
+    return true;
   }
 
   /// One object is for one architecture and system. False, with a message, where targets or --triple disagree.

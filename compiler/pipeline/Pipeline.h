@@ -41,7 +41,7 @@ struct Options {
   std::string weights = "embed"; ///< embed, file, extern
 
   std::string outDir;                      ///< where artifacts go; empty: nothing is written
-  std::vector<std::string> emit = {"lib"}; ///< lib obj shared asm llvm mlir
+  std::vector<std::string> emit = {"lib"}; ///< lib obj shared cpp asm llvm mlir
   bool depfile = false;
   bool profile = false; ///< the entry calls ingot_exec.profile around every kernel
   bool account = false; ///< Result::imported is wanted
@@ -92,7 +92,8 @@ struct GraphNode {
   std::vector<std::string> nodes; ///< of a kernel: the ONNX nodes in it, "name (Operator)"
   std::vector<int> from;          ///< nodes whose results it reads, by index; -1 - k: input k of the model
   std::vector<std::string> symbols;
-  int step = -1; ///< of a kernel: its place in the order that the memory plan counts
+  std::vector<std::string> operands; ///< of a kernel: plan::LaunchInfo::operands
+  int step = -1;                     ///< of a kernel: its place in the order that the memory plan counts
 };
 
 /// One of several machines that a library is for.

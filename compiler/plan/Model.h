@@ -60,10 +60,12 @@ struct AllocationInfo {
   bool grows = false;      ///< slice by slice, while a loop turns
 };
 
-/// A call of a kernel. Nodes are "name (Operator)", symbols those that its sizes are made of.
+/// A call of a kernel. Nodes are "name (Operator)", symbols those that its sizes are made of, operands the types of
+/// what it reads and then of what it writes: "f32[1, 3, 8, 8]", and their layout where that is not row-major.
 struct LaunchInfo {
   std::string kernel;
-  std::vector<std::string> nodes, symbols;
+  std::vector<std::string> nodes, symbols, operands = {};
+  std::string function = {}; ///< its name in the loop IR, which differs where bodies have kernels of the same name
 };
 
 /// One of the machines that a model was compiled for with --levels.

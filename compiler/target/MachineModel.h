@@ -9,10 +9,11 @@
 namespace ingot::target {
 
 struct MachineModel {
-  std::string spec;     ///< what the user wrote, resolved: "x86-64-v3", "sapphirerapids"
-  std::string triple;   ///< LLVM triple
-  std::string cpu;      ///< LLVM cpu name
-  std::string features; ///< LLVM feature string, "+a,-b"
+  std::string spec;        ///< what the user wrote, resolved: "x86-64-v3", "sapphirerapids"
+  std::string triple;      ///< LLVM triple
+  std::string cpu;         ///< LLVM cpu name
+  std::string features;    ///< LLVM feature string, "+a,-b"
+  bool machineCode = true; ///< false: C++ source only, and triple, cpu and features are empty
 
   /// What ingot_machine_level (ingot.h) has to answer where code for this machine is to run; 0: a program cannot ask
   /// for it, so the machine is none for --levels.

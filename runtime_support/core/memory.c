@@ -56,11 +56,11 @@ int ingot_memory_need(const ingot_exec *exec, ingot_memory *list, int32_t number
     bytes = 2 * memory->bytes; /* grows slice by slice: all copies together are then no more than twice the result */
   }
   int64_t wanted = memory->output < 0 ? bytes + SLACK : bytes > 0 ? bytes : 1;
-  char *fresh = exec->allocate(exec->allocator, wanted, ALIGN, (int32_t)memory->output);
+  char *fresh = (char *)exec->allocate(exec->allocator, wanted, ALIGN, (int32_t)memory->output);
   if (!fresh) {
     return INGOT_ERROR_MEMORY;
   }
-  copy(pointer(memory->address), fresh, used);
+  copy((const char *)pointer(memory->address), fresh, used);
   drop(exec, memory);
   memory->address = (uint64_t)(uintptr_t)fresh;
   memory->bytes = bytes;

@@ -132,7 +132,7 @@ TEST(CommandLine, WrongFlags) {
   expectSays(wrong({"frobnicate"}), "unknown subcommand 'frobnicate'; see `ingot --help`");
   expectSays(wrong({"compile"}), "model is required");
   expectSays(wrong({"compile", "m.onnx", "--frobnicate"}), "--frobnicate");
-  expectSays(wrong({"compile", "m.onnx", "--emit", "cpp"}), "cpp not in {lib,obj,shared,asm,llvm,mlir}");
+  expectSays(wrong({"compile", "m.onnx", "--emit", "ptx"}), "ptx not in {lib,obj,shared,cpp,asm,llvm,mlir}");
   expectSays(wrong({"compile", "m.onnx", "--stop-after", "third"}), "third not in {first,second}");
   expectSays(wrong({"compile", "m.onnx", "--dump-after", "third"}), "third not in {first,second}");
   expectSays(wrong({"compile", "m.onnx", "--accuracy", "sloppy"}), "sloppy not in {strict,default}");

@@ -10,6 +10,8 @@
 // RUN: clang++-22 -std=c++17 -Wall -Wextra -pedantic -Werror -I%t/a -I%source/runtime_support/include %S/Inputs/layer.cpp %t/a/layer.o %build/lib/libingot_rt.a -o %t/cpp && %t/cpp
 // RUN: FileCheck %s --check-prefix=HEADER --input-file %t/a/layer.h
 // RUN: FileCheck %s --check-prefix=JSON --input-file %t/a/layer.json
+// RUN: emit-model %s %t/s x86-64-v2 cpp && g++ -std=c++17 -Wall -Wextra -Werror -O1 -I%t/s -I%source/runtime_support/include -c %t/s/layer.cpp -o %t/s/layer.o
+// RUN: clang-22 -std=c11 -I%t/s -I%source/runtime_support/include %S/Inputs/layer.c %t/s/layer.o %build/lib/libingot_rt.a -lm -o %t/source && %t/source
 // FILES: code yes
 // FILES-NEXT: a/layer.a written
 // FILES-NEXT: a/layer.so written

@@ -8,6 +8,8 @@
 // RUN: FileCheck %s --check-prefix=JSON --input-file %t/a/open.json
 // RUN: sed 's/@open_plan/@other_plan/' %s > %t/other.mlir && not emit-model %t/other.mlir %t/b x86-64-v2 lib 2>&1 | FileCheck %s --check-prefix=NOPLAN
 // RUN: sed 's/symbols = .*\]\],/symbols = [["batch", 4]],/' %s > %t/less.mlir && not emit-model %t/less.mlir %t/b x86-64-v2 lib 2>&1 | FileCheck %s --check-prefix=LESS
+// RUN: emit-model %s %t/s portable cpp && g++ -std=c++17 -Wall -Wextra -Werror -O1 -I%t/s -I%source/runtime_support/include -c %t/s/open.cpp -o %t/s/open.o
+// RUN: clang-22 -std=c11 -I%t/s -I%source/runtime_support/include %S/Inputs/open.c %t/s/open.o %build/lib/libingot_rt.a -lm -o %t/source && %t/source
 // GLOBAL-NOT: open_plan
 // GLOBAL: T open_model
 // GLOBAL: T open_run

@@ -3,6 +3,8 @@
 // RUN: %ingot-opt %s --emit-lower-to-llvm=target=x86-64-v2 | FileCheck %s
 // RUN: emit-model %s %t x86-64-v2 lib
 // RUN: clang-22 -std=c99 -I%t -I%source/runtime_support/include %S/Inputs/threads.c %t/split.a %build/lib/libingot_rt.a -o %t/run && %t/run
+// RUN: emit-model %s %t/s portable cpp && g++ -std=c++17 -Wall -Wextra -Werror -O1 -I%t/s -I%source/runtime_support/include -c %t/s/split.cpp -o %t/s/split.o
+// RUN: clang-22 -std=c11 -I%t/s -I%source/runtime_support/include %S/Inputs/threads.c %t/s/split.o %build/lib/libingot_rt.a -lm -o %t/source && %t/source
 // CHECK-LABEL: llvm.func @ingot_parallel_for(!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> i32
 // CHECK: llvm.func internal @add_one_range(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64) -> i32
 // CHECK: llvm.call @add_one(

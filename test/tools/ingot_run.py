@@ -10,6 +10,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 
 try:
     import numpy as np
@@ -44,9 +45,25 @@ RUNNER = []  # --runner COMMAND, where models run on another machine
 
 
 def run(ingot, folder, out, target=None, seconds=120, model=None, flags=()):
-    """Compiles folder/model.onnx, unless `model` is compiled already, and runs it on folder/test_data_set_0."""
+    """Compiles folder/model.onnx, unless `model` is compiled already, and runs it on folder/test_data_set_0; through C++ source for a target source:COMPILER[:TARGET]."""
+    if (target or "").startswith("source:"):
+        with tempfile.TemporaryDirectory(prefix="ingot-source-") as built:
+            verdict, text = compile_source(ingot, model or folder / "model.onnx", built, target, seconds)
+            return (verdict, text) if verdict != "pass" else run(ingot, folder, out, None, seconds, pathlib.Path(built, "m.json"), flags)
     command = [ingot, "run", model or folder / "model.onnx", "--data", folder / "test_data_set_0", "--out", out, *flags]
     return call(command + target_flags(target) + RUNNER, folder, VERDICT, seconds)
+
+
+def compile_source(ingot, model, out, target, seconds):
+    """A shared object, m.so beside its manifest, by way of C++ source."""
+    from open_model import through_source
+
+    def compile(command):
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=seconds, preexec_fn=limits)
+        return done.returncode, done.stderr
+
+    code, said = through_source([str(word) for word in (ingot, "compile", model, "--name", "m", "-o", out, "--emit", "shared", "--target", target)], compile)
+    return VERDICT.get(code, "crash"), "" if code == 0 else f"exit {code}: {said.strip()[:600]}"
 
 
 def target_flags(target):

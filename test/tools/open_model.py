@@ -158,14 +158,35 @@ def in_a_process(command):
     return done.returncode, done.stderr
 
 
+def through_source(command, compile):
+    """Compiles to C++ source (--target source:g++, source:clang++-22:x86-64-v3), and that to the shared object that was asked for: code and words as `compile` gives them."""
+    command = list(command)
+    at, out = command.index("--target"), pathlib.Path(command[command.index("-o") + 1])
+    _, compiler, target = (command[at + 1] + ":portable").split(":")[:3]
+    command[at + 1], command[command.index("--emit") + 1] = target, "cpp"
+    code, said = compile(command)
+    march = [] if target.startswith("portable") else [f"-march={target}"]
+    return build_source(out, compiler, march) if code == 0 else (code, said)
+
+
+def build_source(out, compiler="g++", flags=()):
+    """The shared object of the C++ source in `out`: (exit code, what the compiler said). A failure is a bug, exit code 2."""
+    root, sources = pathlib.Path(__file__).resolve().parents[2], [*out.glob("*.cpp"), *out.glob("*.weights.S")]
+    runtime = next((root / "build/lib").glob("libingot_rt.a"))
+    command = [compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", *flags, "-shared", "-fPIC", "-I", out, "-I", root / "runtime_support/include", *sources, runtime, "-o", out / f"{sources[0].stem}.so"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    return (0, "") if done.returncode == 0 else (2, f"{compiler} refuses the source: {done.stderr}")
+
+
 class OpenModel:
-    """`model` is compiled into `folder`."""
+    """`model` is compiled into `folder`, through C++ source for a target source:COMPILER or source:COMPILER:TARGET."""
 
     def __init__(self, ingot, model, folder, target=None, flags=(), compile=in_a_process):
         folder = pathlib.Path(folder)
         onnx.save(model, folder / "model.onnx")
         command = [ingot, "compile", folder / "model.onnx", "--emit", "shared", "--name", "m", "-o", folder, *flags]
-        code, self.warnings = compile([str(word) for word in command + (["--target", target] if target else [])])
+        words = [str(word) for word in command + (["--target", target] if target else [])]
+        code, self.warnings = through_source(words, compile) if (target or "").startswith("source:") else compile(words)
         if code:
             raise Refused(f"exit {code}: {self.warnings.strip()[:600]}")
         library = ctypes.CDLL(str(next(folder.glob("*.so"))))

@@ -1,0 +1,671 @@
+#include "compiler/emit/cpp/FunctionWriter.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace ingot::emit::cpp {
+
+std::string wrapped(StringRef text, unsigned indent) {
+  std::string result, start(indent, ' ');
+  size_t room = mostColumns - indent;
+  while (text.size() > room) {
+    StringRef fits = text.substr(0, room);
+    size_t comma = fits.rfind(", ");
+    size_t at = comma != StringRef::npos && comma > room / 3 ? comma + 1 : text.substr(0, room + 1).rfind(' ');
+    if (at == StringRef::npos || text.substr(0, at).count('"') % 2) {
+      break;
+    }
+    result += start + text.substr(0, at).str() + "\n";
+    text = text.drop_front(at + 1);
+    start = std::string(indent + 4, ' ');
+    room = mostColumns - indent - 4;
+  }
+  return result + start + text.str() + "\n";
+}
+
+std::string functionName(func::FuncOp function, const plan::ModelInfo &model) {
+  StringRef name = function.getName();
+  return (name.consume_front(model.name + "_") ? name : function.getName()).str();
+}
+
+// Names and expressions.
+
+/// x: real numbers, n: integers, b: conditions, p: pointers, v: vectors.
+std::string FunctionWriter::newName(Type type) {
+  char letter = isa<MemRefType>(type)          ? 'p'
+                : isa<VectorType>(type)        ? 'v'
+                : type.isF32() || type.isF64() ? 'x'
+                : type.isInteger(1)            ? 'b'
+                                               : 'n';
+  return std::string(1, letter) + std::to_string(numbers[letter]++);
+}
+
+bool FunctionWriter::waits(Value value) const {
+  Operation *op = value.getDefiningOp();
+  return op && !shared.contains(value) && value.hasOneUse() && (*value.user_begin())->getBlock() == op->getBlock();
+}
+
+void FunctionWriter::define(Value value, Expression expression) {
+  bool isPlain =
+      !expression.reads &&
+      (expression.rank == Rank::Name &&
+       (expression.sign == Sign::Literal || llvm::all_of(expression.text, [](char c) { return llvm::isAlnum(c); })));
+  if (isPlain && !shared.contains(value)) {
+    known[value] = expression;
+  } else if (waits(value)) {
+    waiting[value] = expression;
+  } else if (!value.use_empty()) {
+    declareConstant(value, expression);
+  }
+}
+
+void FunctionWriter::declareConstant(Value value, const Expression &expression) {
+  Sign sign = expression.sign == Sign::Literal ? Sign::Unsigned : expression.sign;
+  auto variable = shared.find(value);
+  if (variable != shared.end()) {
+    known[value] = {variable->second};
+    return line(variable->second + " = " + expression.text + ";");
+  }
+  std::string type = sign == Sign::Signed ? integerName(bitsOf(value.getType()), true) : typeName(value.getType());
+  if (type.empty()) {
+    return refuse(value.getDefiningOp() ? *value.getDefiningOp() : *function);
+  }
+  std::string name = newName(value.getType());
+  known[value] = {name, Rank::Name, sign};
+  line((isa<MemRefType>(value.getType()) ? type + "const " : "const " + type + " ") + name + " = " + expression.text +
+       ";");
+}
+
+std::string FunctionWriter::declareVariable(Value value, StringRef start) {
+  auto variable = shared.find(value);
+  std::string name = variable != shared.end() ? variable->second : newName(value.getType());
+  known[value] = {name};
+  std::string type = typeName(value.getType());
+  std::string declared = variable != shared.end() ? name : type + (StringRef(type).ends_with("*") ? "" : " ") + name;
+  if (variable == shared.end() || !start.empty()) {
+    line(declared + (start.empty() ? "" : (" = " + start).str()) + ";");
+  }
+  return name;
+}
+
+Expression FunctionWriter::take(Value value) {
+  auto it = waiting.find(value);
+  if (it == waiting.end()) {
+    return known.lookup(value);
+  }
+  Expression expression = it->second;
+  waiting.erase(it);
+  known[value] = expression;
+  return expression;
+}
+
+Expression FunctionWriter::named(Value value) {
+  auto it = waiting.find(value);
+  if (it != waiting.end()) {
+    Expression expression = it->second;
+    waiting.erase(it);
+    declareConstant(value, expression);
+  }
+  return known.lookup(value);
+}
+
+size_t FunctionWriter::room() const { return std::max<size_t>(mostColumns - 30 - std::min(indent, 60u), 40); }
+
+SmallVector<Expression> FunctionWriter::takeAll(ValueRange values, size_t most) {
+  while (true) {
+    size_t sum = 0, longest = 0;
+    Value worst;
+    for (Value value : values) {
+      auto it = waiting.find(value);
+      size_t length = it != waiting.end() ? it->second.text.size() : known.lookup(value).text.size();
+      sum += length;
+      if (it != waiting.end() && length > longest) {
+        longest = length, worst = value;
+      }
+    }
+    if (sum <= most || !worst) {
+      break;
+    }
+    named(worst);
+  }
+  return llvm::map_to_vector(values, [&](Value value) { return take(value); });
+}
+
+void FunctionWriter::settleReads() {
+  SmallVector<Value> readers;
+  for (auto &[value, expression] : waiting) {
+    if (expression.reads) {
+      readers.push_back(value);
+    }
+  }
+  for (Value value : readers) {
+    named(value);
+  }
+}
+
+// Statements.
+
+void FunctionWriter::line(const Twine &text) { out += wrapped(text.str(), indent); }
+void FunctionWriter::open(const Twine &text) {
+  line(text + " {");
+  indent += 2;
+}
+void FunctionWriter::close(const Twine &text) {
+  indent -= 2;
+  line(text);
+}
+
+void FunctionWriter::refuse(Operation &op) {
+  if (!failed) {
+    op.emitOpError("has no form in C++ source");
+  }
+  failed = true;
+}
+
+void FunctionWriter::visitAll(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    visit(op);
+  }
+}
+
+void FunctionWriter::visit(Operation &op) {
+  llvm::TypeSwitch<Operation *>(&op)
+      .Case<arith::ConstantOp, memref::LoadOp, memref::StoreOp, memref::ViewOp, memref::AllocaOp, func::CallOp,
+            scf::ForOp, scf::IfOp, scf::WhileOp>([&](auto each) { visit(each); })
+      .Case([&](memref::GetGlobalOp global) { known[global] = {"weights"}; })
+      .Case<arith::MulSIExtendedOp, arith::MulUIExtendedOp>([&](auto) { multiplied(op); })
+      .Case([&](vector::ToElementsOp lanes) {
+        std::string vector = named(lanes.getSource()).text;
+        for (auto [i, lane] : llvm::enumerate(lanes.getElements())) {
+          define(lane, {vector + "[" + std::to_string(i) + "]"});
+        }
+      })
+      .Default([&](Operation *) {
+        if (!visitVectorStore(op)) {
+          visitOther(op);
+        }
+      });
+}
+
+void FunctionWriter::visitOther(Operation &op) {
+  if (op.getNumResults() != 1 || op.getNumRegions() || typeName(op.getResult(0).getType()).empty()) {
+    return refuse(op);
+  }
+  if (op.getName().getStringRef() == "ub.poison") { // any value
+    known[op.getResult(0)] = {typeName(op.getResult(0).getType()) + "{}"};
+    return;
+  }
+  std::optional<Expression> expression = express(&op, takeAll(op.getOperands(), room()), helpers);
+  expression ? define(op.getResult(0), *expression) : refuse(op);
+}
+
+/// The two halves of a product.
+void FunctionWriter::multiplied(Operation &op) {
+  Expression a = named(op.getOperand(0)), b = named(op.getOperand(1));
+  if (bitsOf(op.getResult(0).getType()) != 64) {
+    return refuse(op);
+  }
+  std::string name = helpers.use(isa<arith::MulSIExtendedOp>(op) ? "highSigned" : "highUnsigned");
+  define(op.getResult(0), {"uint64_t(" + a.text + ") * " + asOperand(b, Rank::Unary), Rank::Product});
+  define(op.getResult(1), {name + "(" + a.text + ", " + b.text + ")"});
+}
+
+/// Whether the operation is one that stores a vector.
+bool FunctionWriter::visitVectorStore(Operation &op) {
+  if (!isa<vector::StoreOp, vector::MaskedStoreOp, vector::ScatterOp>(op)) {
+    return false;
+  }
+  std::optional<std::string> text = storeVector(&op, takeAll(op.getOperands(), room() + 20), helpers);
+  settleReads();
+  text ? line(*text + ";") : refuse(op);
+  return true;
+}
+
+void FunctionWriter::visit(arith::ConstantOp constant) {
+  std::optional<Expression> number = literal(constant.getType(), constant.getValue(), helpers);
+  number ? void(known[constant] = *number) : refuse(*constant);
+}
+
+void FunctionWriter::visit(memref::LoadOp load) {
+  SmallVector<Expression> parts = takeAll(load->getOperands(), room());
+  define(load, {parts[0].text + "[" + parts[1].text + "]", Rank::Name, Sign::Unsigned, true});
+}
+
+void FunctionWriter::visit(memref::StoreOp store) {
+  SmallVector<Expression> parts = takeAll(store->getOperands(), room() + 20);
+  settleReads();
+  line(parts[1].text + "[" + parts[2].text + "] = " + parts[0].text + ";");
+}
+
+void FunctionWriter::visit(memref::ViewOp view) {
+  std::string element = elementName(view.getType().getElementType());
+  Expression offset = take(view.getByteShift());
+  std::string base = argument(view.getSource());
+  if (element == "u8") {
+    bool isStart = offset.sign == Sign::Literal && offset.text == "0";
+    Expression moved = {base + " + " + asOperand(offset, Rank::Product), Rank::Sum};
+    return define(view, isStart ? Expression{base} : moved);
+  }
+  define(view, {helpers.use("at_" + element) + "(" + base + ", " + offset.text + ")"});
+}
+
+void FunctionWriter::visit(memref::AllocaOp array) {
+  if (known.contains(array)) { // all are declared at the start
+    return;
+  }
+  MemRefType type = array.getType();
+  std::string name = newName(type);
+  known[array] = {name};
+  std::string align = array.getAlignment() ? "alignas(" + std::to_string(*array.getAlignment()) + ") " : "";
+  line(align + elementName(type.getElementType()) + " " + name + "[" + std::to_string(type.getNumElements()) + "];");
+}
+
+void FunctionWriter::visit(func::CallOp call) {
+  SmallVector<std::string> arguments;
+  for (Value operand : call.getOperands()) {
+    arguments.push_back(argument(operand));
+  }
+  settleReads();
+  auto number = call->getAttrOfType<IntegerAttr>("ingot.launch");
+  auto tell = [&](int ended) {
+    if (number) {
+      line(helpers.use("profile") + "(exec, " + std::to_string(number.getInt()) + ", " + std::to_string(ended) + ");");
+    }
+  };
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+  tell(0);
+  callee.isExternal() ? callLibrary(call, arguments) : callKernel(call, functionName(callee, model), arguments);
+  tell(1);
+}
+
+void FunctionWriter::callKernel(func::CallOp call, StringRef name, ArrayRef<std::string> arguments) {
+  bool returns = call.getNumResults() == 1;
+  std::string text = (name + "(" + llvm::join(arguments, ", ") + ")").str();
+  if (call->hasAttr("ingot.items")) {
+    SmallVector<std::string> some(arguments.drop_back(2));
+    some.append({"begin", "end"});
+    std::string range = (name + "(" + llvm::join(some, ", ") + ")").str();
+    text = helpers.use("overItems") + "(exec, " + arguments.back() + ", [&](uint64_t begin, uint64_t end) { " +
+           (returns ? "return int(" + range + ");" : range + "; return 0;") + " })";
+    if (!returns) {
+      open("if (const int status = " + text + ")");
+      line("return uint32_t(status);");
+      return close();
+    }
+    text = "uint32_t(" + text + ")";
+  }
+  if (returns && !call.getResult(0).use_empty()) {
+    return declareConstant(call.getResult(0), {text});
+  }
+  line(text + ";");
+}
+
+/// A function of ingot.h: an array that it gets is its list of memory, and memory that it gives is of bytes.
+void FunctionWriter::callLibrary(func::CallOp call, ArrayRef<std::string> arguments) {
+  SmallVector<std::string> given(arguments);
+  for (auto [text, operand] : llvm::zip_equal(given, call.getOperands())) {
+    if (isa<MemRefType>(operand.getType())) {
+      text = "reinterpret_cast<ingot_memory *>(" + text + ")";
+    }
+  }
+  std::string text = call.getCallee().str() + "(" + llvm::join(given, ", ") + ")";
+  if (!call.getNumResults() || call.getResult(0).use_empty()) {
+    return line(text + ";");
+  }
+  Type type = call.getResult(0).getType();
+  declareConstant(call.getResult(0), {isa<MemRefType>(type) ? "static_cast<" + typeName(type) + ">(" + text + ")"
+                                                            : typeName(type) + "(" + text + ")"});
+}
+
+/// Whether `name` occurs in an expression.
+static bool mentions(StringRef text, StringRef name) {
+  for (size_t at = text.find(name); at != StringRef::npos; at = text.find(name, at + 1)) {
+    size_t end = at + name.size();
+    if ((at == 0 || !llvm::isAlnum(text[at - 1])) && (end == text.size() || !llvm::isAlnum(text[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void FunctionWriter::assign(ArrayRef<std::string> variables, ValueRange values) {
+  SmallVector<std::string> texts = llvm::map_to_vector(values, [&](Value value) { return argument(value); });
+  for (size_t i = 0; i < texts.size(); ++i) {
+    bool isOverwritten =
+        llvm::any_of(variables.take_front(i), [&](const std::string &name) { return mentions(texts[i], name); });
+    if (isOverwritten) { // kept while all of the old values are there
+      std::string name = newName(values[i].getType()), type = typeName(values[i].getType());
+      line((StringRef(type).ends_with("*") ? type + "const " : "const " + type + " ") + name + " = " + texts[i] + ";");
+      texts[i] = name;
+    }
+  }
+  settleReads();
+  for (auto [name, text] : llvm::zip_equal(variables, texts)) {
+    if (name != text) {
+      line(name + " = " + text + ";");
+    }
+  }
+}
+
+void FunctionWriter::visit(scf::ForOp loop) {
+  SmallVector<std::string> variables, starts;
+  for (Value start : loop.getInitArgs()) {
+    starts.push_back(argument(start));
+  }
+  Type type = loop.getInductionVar().getType();
+  auto bound = [&](Value value) {
+    Expression e = take(value);
+    if (e.reads || e.rank > Rank::Sum) {
+      known.erase(value);
+      declareConstant(value, e);
+      e = known.lookup(value);
+    }
+    return asSigned(e, type);
+  };
+  std::string from = bound(loop.getLowerBound()), to = bound(loop.getUpperBound()), step = bound(loop.getStep());
+  settleReads();
+  for (auto [result, argument, start] : llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs(), starts)) {
+    variables.push_back(declareVariable(result, start));
+    known[argument] = {variables.back()};
+  }
+  std::string counter = "i" + std::to_string(numbers['i']++);
+  known[loop.getInductionVar()] = {counter, Rank::Name, Sign::Signed};
+  std::string next = step == "1" ? "++" + counter : counter + " += " + step;
+  open("for (" + integerName(bitsOf(type), /*isSigned=*/true) + " " + counter + " = " + from + "; " + counter + " < " +
+       to + "; " + next + ")");
+  visitAll(*loop.getBody());
+  assign(variables, loop.getYieldedValues());
+  close();
+}
+
+void FunctionWriter::visit(scf::IfOp branch) {
+  std::string condition = argument(branch.getCondition());
+  settleReads();
+  SmallVector<std::string> variables;
+  for (Value result : branch.getResults()) {
+    variables.push_back(declareVariable(result, ""));
+  }
+  open("if (" + condition + ")");
+  visitAll(*branch.thenBlock());
+  assign(variables, branch.thenYield().getOperands());
+  if (Block *otherwise = branch.elseBlock();
+      otherwise && (!variables.empty() || otherwise->getOperations().size() > 1)) {
+    indent -= 2;
+    open("} else");
+    visitAll(*otherwise);
+    assign(variables, branch.elseYield().getOperands());
+  }
+  close();
+}
+
+void FunctionWriter::visit(scf::WhileOp loop) {
+  SmallVector<std::string> starts, carried, results;
+  for (Value start : loop.getInits()) {
+    starts.push_back(argument(start));
+  }
+  settleReads();
+  for (auto [argument, start] : llvm::zip_equal(loop.getBeforeArguments(), starts)) {
+    carried.push_back(declareVariable(argument, start));
+  }
+  for (Value result : loop.getResults()) {
+    results.push_back(result.use_empty() ? "" : declareVariable(result, ""));
+  }
+  open("while (true)");
+  visitAll(*loop.getBeforeBody());
+  scf::ConditionOp condition = loop.getConditionOp();
+  std::string again = asOperand(take(condition.getCondition()), Rank::Name);
+  SmallVector<Value> used;
+  SmallVector<std::string> variables;
+  for (auto [argument, passed, result] : llvm::zip_equal(loop.getAfterArguments(), condition.getArgs(), results)) {
+    known[argument] = named(passed);
+    if (!result.empty()) {
+      variables.push_back(result), used.push_back(passed);
+    }
+  }
+  open("if (!" + again + ")");
+  assign(variables, used);
+  line("break;");
+  close();
+  visitAll(*loop.getAfterBody());
+  assign(carried, loop.getYieldOp().getOperands());
+  close();
+}
+
+// Basic blocks.
+
+/// A way out of the function that needs no label: reached from one place, and little to do there.
+bool FunctionWriter::endsAtOnce(Block *block) const {
+  constexpr size_t few = 8;
+  return !block->isEntryBlock() && isa<func::ReturnOp>(block->getTerminator()) && block->getNumArguments() == 0 &&
+         block->hasOneUse() && block->getOperations().size() <= few;
+}
+
+/// The block that is written behind this one without a label.
+Block *FunctionWriter::following(Block *block) const {
+  Operation *end = block->getTerminator();
+  Block *next = nullptr;
+  if (auto jump = dyn_cast<cf::BranchOp>(end)) {
+    next = jump.getDest();
+  } else if (auto branch = dyn_cast<cf::CondBranchOp>(end)) {
+    bool first = endsAtOnce(branch.getTrueDest()), second = endsAtOnce(branch.getFalseDest());
+    next = first ? branch.getFalseDest() : second ? branch.getTrueDest() : nullptr;
+  }
+  return next && next->hasOneUse() && !next->isEntryBlock() ? next : nullptr;
+}
+
+void FunctionWriter::formChains() {
+  llvm::SmallDenseSet<Block *> inside; // of a chain, or a way out
+  for (Block &block : function.getBody()) {
+    if (Block *next = following(&block)) {
+      inside.insert(next);
+    }
+    if (auto branch = dyn_cast<cf::CondBranchOp>(block.getTerminator())) {
+      for (Block *way : {branch.getTrueDest(), branch.getFalseDest()}) {
+        if (endsAtOnce(way) && way != following(&block)) {
+          inside.insert(way);
+        }
+      }
+    }
+  }
+  for (Block &block : function.getBody()) {
+    if (inside.contains(&block)) {
+      continue;
+    }
+    chains.push_back({&block, {}, ""});
+    for (Block *at = &block; at; at = following(at)) {
+      chains.back().blocks.push_back(at);
+      chainOf[at] = chains.size() - 1;
+      if (auto branch = dyn_cast<cf::CondBranchOp>(at->getTerminator())) {
+        for (Block *way : {branch.getTrueDest(), branch.getFalseDest()}) {
+          if (inside.contains(way) && endsAtOnce(way)) {
+            chainOf[way] = chains.size() - 1;
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Variables for what more than one chain knows: arguments of their first blocks, and values that others use.
+void FunctionWriter::shareValues() {
+  auto share = [&](Value value) {
+    std::string type = typeName(value.getType()), name = newName(value.getType());
+    shared[value] = name;
+    known[value] = {name};
+    bool isPointer = StringRef(type).ends_with("*");
+    line(type + (isPointer ? "" : " ") + name + " = {};");
+  };
+  for (Block &block : function.getBody()) {
+    bool isHead = !block.isEntryBlock() && chains[chainOf.lookup(&block)].head == &block;
+    for (BlockArgument argument : block.getArguments()) {
+      if (isHead) {
+        share(argument);
+      }
+    }
+    for (Operation &op : block) {
+      for (Value result : op.getResults()) {
+        bool isElsewhere = llvm::any_of(result.getUsers(), [&](Operation *user) {
+          return chainOf.lookup(function.getBody().findAncestorBlockInRegion(*user->getBlock())) !=
+                 chainOf.lookup(&block);
+        });
+        if (isElsewhere && !isa<arith::ConstantOp, memref::AllocaOp, memref::GetGlobalOp>(op)) {
+          share(result);
+        }
+      }
+    }
+  }
+}
+
+void FunctionWriter::endAtOnce(Block *block) {
+  visitAll(*block);
+  auto end = cast<func::ReturnOp>(block->getTerminator());
+  line(end.getNumOperands() ? "return " + argument(end.getOperand(0)) + ";" : "return;");
+}
+
+/// `inside` follows without a label, `next` with one.
+void FunctionWriter::jump(Block *from, Block *to, ValueRange operands, Block *inside, Block *next) {
+  if (to == inside) {
+    for (auto [argument, operand] : llvm::zip_equal(to->getArguments(), operands)) {
+      known[argument] = named(operand);
+    }
+    return;
+  }
+  SmallVector<std::string> variables =
+      llvm::map_to_vector(to->getArguments(), [&](BlockArgument argument) { return shared.lookup(argument); });
+  assign(variables, operands);
+  if (to != next) {
+    targets.insert(to);
+    line("goto block" + std::to_string(chainOf.lookup(to)) + ";");
+  }
+}
+
+void FunctionWriter::end(Block &block, Block *inside, Block *next) {
+  Operation *terminator = block.getTerminator();
+  if (auto branch = dyn_cast<cf::BranchOp>(terminator)) {
+    return jump(&block, branch.getDest(), branch.getDestOperands(), inside, next);
+  }
+  auto branch = dyn_cast<cf::CondBranchOp>(terminator);
+  if (!branch) {
+    return refuse(*terminator);
+  }
+  Expression condition = take(branch.getCondition());
+  for (Value operand : terminator->getOperands()) {
+    named(operand);
+  }
+  settleReads();
+  bool first = branch.getTrueDest() != inside && chainOf.lookup(branch.getTrueDest()) == chainOf.lookup(&block) &&
+               endsAtOnce(branch.getTrueDest());
+  bool second = !first && branch.getFalseDest() != inside &&
+                chainOf.lookup(branch.getFalseDest()) == chainOf.lookup(&block) && endsAtOnce(branch.getFalseDest());
+  open("if (" + (second ? "!" + asOperand(condition, Rank::Name) : condition.text) + ")");
+  if (first || second) {
+    endAtOnce(first ? branch.getTrueDest() : branch.getFalseDest());
+  } else {
+    jump(&block, branch.getTrueDest(), branch.getTrueDestOperands(), nullptr, nullptr);
+  }
+  close();
+  second ? jump(&block, branch.getTrueDest(), branch.getTrueDestOperands(), inside, next)
+         : jump(&block, branch.getFalseDest(), branch.getFalseDestOperands(), inside, next);
+}
+
+void FunctionWriter::writeChain(Chain &chain, Block *next) {
+  for (size_t i = 0; i < chain.blocks.size(); ++i) {
+    Block *block = chain.blocks[i], *inside = i + 1 < chain.blocks.size() ? chain.blocks[i + 1] : nullptr;
+    visitAll(*block);
+    if (auto end = dyn_cast<func::ReturnOp>(block->getTerminator())) {
+      if (end.getNumOperands()) {
+        line("return " + argument(end.getOperand(0)) + ";");
+      } else if (chains.size() > 1) {
+        line("return;");
+      }
+    } else {
+      this->end(*block, inside, inside ? nullptr : next);
+    }
+  }
+}
+
+bool FunctionWriter::isOnlyRead(BlockArgument pointer) const {
+  return llvm::all_of(pointer.getUsers(), [](Operation *user) {
+    return isa<memref::LoadOp, vector::LoadOp, vector::MaskedLoadOp, vector::GatherOp>(user);
+  });
+}
+
+void FunctionWriter::nameParameters() {
+  for (BlockArgument argument : function.getArguments()) {
+    known[argument] = {isExec(argument.getType()) ? "exec" : newName(argument.getType())};
+  }
+}
+
+/// Parameters that the body does not speak of have no name.
+std::string FunctionWriter::signature(StringRef body) {
+  SmallVector<std::string> parameters;
+  for (BlockArgument argument : function.getArguments()) {
+    Type type = argument.getType();
+    bool isRestricted = function.getArgAttr(argument.getArgNumber(), "llvm.noalias") != nullptr;
+    std::string text = (isa<MemRefType>(type) && isOnlyRead(argument) ? "const " : "") + typeName(type) +
+                       (isRestricted ? "__restrict" : "");
+    std::string name = known.lookup(argument).text;
+    bool isSpaced = !StringRef(text).ends_with("*");
+    parameters.push_back(text + (mentions(body, name) ? (isSpaced ? " " : "") + name : ""));
+  }
+  std::string start = function->hasAttr("ingot.inline") ? "inline " : "";
+  start += function.getNumResults() == 1 ? "uint32_t " : "void ";
+  return wrapped(start + functionName(function, model) + "(" + llvm::join(parameters, ", ") + ") {", 0);
+}
+
+/// What a function that reads weights begins with: see compiler/emit/TakeWeights.cpp.
+std::string FunctionWriter::weightsOf(StringRef body) {
+  if (!mentions(body, "weights")) {
+    return "";
+  }
+  std::string address = model.name + "_weights";
+  std::string checks;
+  if (model.takesWeights()) {
+    std::string argument = std::to_string(model.inputs.size() + model.outputs.size() + 1);
+    checks = "  if (!exec || !exec->weights) {\n    return INGOT_STATUS(INGOT_ERROR_NULL, " + argument +
+             ");\n  }\n  if (" + helpers.use("addressOf") + "(exec->weights) % INGOT_WEIGHTS_ALIGN) {\n" +
+             "    return INGOT_STATUS(INGOT_ERROR_ALIGNMENT, " + argument + ");\n  }\n";
+    address = "exec->weights";
+  }
+  return checks + "  u8 *const weights = " + helpers.use("raw") + "(" + address + ");\n";
+}
+
+FailureOr<std::string> FunctionWriter::write() {
+  nameParameters();
+  formChains();
+  if (chains.size() > 1) {
+    shareValues();
+  }
+  // Constants and arrays belong to all chains, whatever their order.
+  function.walk([&](Operation *op) {
+    if (isa<arith::ConstantOp, memref::GetGlobalOp, memref::AllocaOp>(op)) {
+      visit(*op);
+    }
+  });
+  std::string declared = std::move(out);
+  for (auto [i, chain] : llvm::enumerate(chains)) {
+    out.clear();
+    indent = chains.size() > 1 ? 4 : 2;
+    writeChain(chain, i + 1 < chains.size() ? chains[i + 1].head : nullptr);
+    chain.text = out;
+  }
+  if (failed) {
+    return failure();
+  }
+  std::string text = std::move(declared);
+  for (auto [i, chain] : llvm::enumerate(chains)) {
+    if (chains.size() > 1) {
+      std::string label = targets.contains(chain.head) ? "block" + std::to_string(i) + ": " : "  ";
+      text += (label == "  " ? "  {\n" : label + "{\n") + chain.text + "  }\n";
+    } else {
+      text += chain.text;
+    }
+  }
+  text = weightsOf(text) + text;
+  return signature(text) + text + "}\n";
+}
+
+} // namespace ingot::emit::cpp

@@ -1,0 +1,61 @@
+// What the object leaves to LLVM's optimizer is done here, so that the source reads well: constants are folded, equal
+// expressions computed once, dead ones dropped.
+#include "compiler/emit/Lowering.h"
+#include "compiler/emit/cpp/Cpp.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace ingot::emit::cpp {
+
+/// std::fma is a call where there is no instruction. Where there is one, compilers fuse a product and a sum.
+static void splitFusedProducts(ModuleOp module) {
+  module.walk([](math::FmaOp fma) {
+    OpBuilder b(fma);
+    Value product = arith::MulFOp::create(b, fma.getLoc(), fma.getA(), fma.getB());
+    Value sum = arith::AddFOp::create(b, fma.getLoc(), product, fma.getC());
+    fma.replaceAllUsesWith(sum);
+    fma.erase();
+  });
+}
+
+/// Where data is wanted early is known of known machines only.
+static void dropPrefetches(ModuleOp module) {
+  module.walk([](memref::PrefetchOp prefetch) { prefetch.erase(); });
+}
+
+/// Small arrays belong to the function: they live as long as it, in whatever loop they are used.
+static void raiseArrays(ModuleOp module) {
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    SmallVector<memref::AllocaOp> arrays;
+    function.walk([&](memref::AllocaOp array) { arrays.push_back(array); });
+    for (memref::AllocaOp array : llvm::reverse(arrays)) {
+      array->moveBefore(&function.front(), function.front().begin());
+    }
+  }
+}
+
+LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
+  target::MachineModel plain = machine;
+  plain.scaleByPowerOfTwo = false; // an intrinsic of LLVM's
+  if (failed(expandMath(module, plain)) || failed(simplifyVectors(module))) {
+    return failure();
+  }
+  splitFusedProducts(module);
+  dropPrefetches(module);
+  PassManager passes(module.getContext());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  if (failed(passes.run(module))) {
+    return failure();
+  }
+  raiseArrays(module);
+  return success();
+}
+
+} // namespace ingot::emit::cpp

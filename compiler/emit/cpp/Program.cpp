@@ -1,0 +1,420 @@
+// The whole of NAME.cpp: what it needs, the helpers that its functions use, weights, a function for each kernel in the
+// order of the IR behind those that it calls, the run and its plan, the functions of the header, and the descriptor.
+#include "compiler/emit/Descriptor.h"
+#include "compiler/emit/Names.h"
+#include "compiler/emit/Texts.h"
+#include "compiler/emit/cpp/Cpp.h"
+#include "compiler/emit/cpp/FunctionWriter.h"
+#include "runtime_support/include/ingot.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Regex.h"
+#include <set>
+
+using namespace mlir;
+using ingot::plan::LaunchInfo;
+using ingot::plan::ModelInfo;
+
+namespace ingot::emit::cpp {
+namespace {
+
+constexpr const char *checks = R"(
+#if defined(__FAST_MATH__)
+#error "this source needs the arithmetic of IEEE 754: compile it without -ffast-math"
+#endif
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the weights are numbers of little-endian machines"
+#endif
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wpsabi" // no vector leaves this file
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // of arrays that loops fill
+#pragma GCC diagnostic ignored "-Wrestrict"            // of tensors without elements, which share places
+#endif
+)";
+
+/// Elements in memory, which other elements have had before: that is what the workspace is for.
+constexpr const char *elements = R"(
+#if defined(__GNUC__)
+#define INGOT_IN_MEMORY __attribute__((__may_alias__))
+#else
+#define INGOT_IN_MEMORY
+#endif
+typedef uint8_t u8;
+typedef uint16_t INGOT_IN_MEMORY u16;
+typedef uint32_t INGOT_IN_MEMORY u32;
+typedef uint64_t INGOT_IN_MEMORY u64;
+typedef float INGOT_IN_MEMORY f32;
+typedef double INGOT_IN_MEMORY f64;
+#undef INGOT_IN_MEMORY
+)";
+
+/// Any text as a line comment's: printable, and without an end that continues it.
+std::string inComment(StringRef text) {
+  std::string result;
+  for (unsigned char c : text) {
+    result += c < 0x20 || c == 0x7f ? ' ' : char(c);
+  }
+  while (!result.empty() && result.back() == '\\') {
+    result.pop_back();
+  }
+  return result;
+}
+
+std::string quoted(StringRef text) {
+  std::string result = "\"";
+  for (unsigned char c : text) {
+    if (c == '"' || c == '\\') {
+      result += {'\\', char(c)};
+    } else if (c < 0x20 || c >= 0x7f || c == '?') { // three digits end an octal number, and no trigraph is left
+      result += '\\', result += llvm::formatv("{0}{1}{2}", c >> 6, c >> 3 & 7, c & 7).str();
+    } else {
+      result += char(c);
+    }
+  }
+  return result + "\"";
+}
+
+/// Items with commas between, as many in a line as fit.
+std::string filledLines(ArrayRef<std::string> items, unsigned indent) {
+  std::string text, row(indent, ' ');
+  for (const std::string &item : items) {
+    if (row.size() + item.size() + 2 > mostColumns) {
+      text += StringRef(row).rtrim().str() + "\n";
+      row = std::string(indent, ' ');
+    }
+    row += item + ", ";
+  }
+  return text + StringRef(row).rtrim(", ").str() + "\n";
+}
+
+/// A comment of any length.
+std::string comment(StringRef text) {
+  std::string all;
+  SmallVector<StringRef> words;
+  StringRef(text).split(words, ' ');
+  std::string row = "//";
+  for (StringRef word : words) {
+    if (row.size() + word.size() + 1 > mostColumns && row != "//") {
+      all += row + "\n";
+      row = "//   ";
+    }
+    row += " " + word.str().substr(0, mostColumns - 10);
+  }
+  return all + row + "\n";
+}
+
+class Program {
+public:
+  Program(ModuleOp module, const target::MachineModel &machine, const ModelInfo &model, ArrayRef<char> weights)
+      : module(module), model(model), described(describe(model)), weights(weights),
+        march(machine.machineCode ? "-march=" + machine.cpu + " " : "") {}
+
+  FailureOr<std::string> write() {
+    std::string functions;
+    for (func::FuncOp function : inOrder()) {
+      FailureOr<std::string> text = FunctionWriter(function, model, helpers).write();
+      if (failed(text)) {
+        return failure();
+      }
+      functions += "\n" + about(function) + *text;
+    }
+    std::string ends = entries(), used = helpers.text();
+    return head() + "\nnamespace {\n" + elements + vectorTypes(used + functions) + used + constants() + functions +
+           "\n} // namespace\n" + ends + descriptor();
+  }
+
+private:
+  bool isOpen() const { return !model.symbols.empty(); }
+  bool hasPlan() const { return !model.symbols.empty() || !model.found.empty(); }
+
+  /// Each function behind those that it calls.
+  SmallVector<func::FuncOp> inOrder() {
+    SmallVector<func::FuncOp> order;
+    llvm::SmallDenseSet<Operation *> placed;
+    auto place = [&](func::FuncOp function, auto &&again) -> void {
+      if (function.isExternal() || !placed.insert(function).second) {
+        return;
+      }
+      function.walk([&](func::CallOp call) {
+        again(SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr()), again);
+      });
+      order.push_back(function);
+    };
+    for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+      if (!function.isPrivate()) {
+        place(function, place);
+      }
+    }
+    return order;
+  }
+
+  std::string head() {
+    std::string text = "// The model " + model.name + ", compiled by ingot to C++17. Its functions are declared in " +
+                       model.name + ".h.\n";
+    text += "//\n//     c++ -std=c++17 -O3 " + march + "-I<ingot's include folder> -c " + model.name + ".cpp" +
+            (areInitialized(model) || model.takesWeights() ? "" : " " + model.name + ".weights.S") + "\n";
+    text += "#if !defined(INGOT_PLAIN_C)\n#define INGOT_PLAIN_C // the class in the header is for programs\n#endif\n";
+    text += "#include \"" + model.name + ".h\"\n";
+    text += helpers.needsMath() ? "#include <cmath>\n" : "";
+    return text + "#include <cstdint>\n#include <cstring>\n" +
+           (helpers.has("Lane") ? "#include <type_traits>\n#include <utility>\n" : "") + checks;
+  }
+
+  /// The types of vectors that occur in `text`.
+  static std::string vectorTypes(StringRef text) {
+    static llvm::Regex name("(^|[^A-Za-z0-9_])([fui])(8|16|32|64)x([0-9]+)($|[^A-Za-z0-9_])");
+    std::set<std::pair<unsigned, std::string>> types;
+    for (SmallVector<StringRef> parts; name.match(text, &parts); text = text.substr(parts[4].end() - text.begin())) {
+      unsigned bits = 0, count = 0;
+      parts[3].getAsInteger(10, bits), parts[4].getAsInteger(10, count);
+      std::string lane = parts[2] == "f" ? bits == 32 ? "float" : "double" : integerName(bits, parts[2] == "i");
+      std::string type = (parts[2] + parts[3] + "x" + parts[4]).str();
+      types.insert({bits * count, "typedef " + lane + " " + type + " __attribute__((vector_size(" +
+                                      std::to_string(bits / 8 * count) + ")));\n"});
+    }
+    std::string all;
+    for (const auto &[bits, type] : types) {
+      all += type;
+    }
+    return all;
+  }
+
+  /// What a kernel is for: its nodes, and what it gets.
+  std::string about(func::FuncOp function) {
+    SmallVector<std::string> nodes;
+    const LaunchInfo *first = nullptr;
+    for (const LaunchInfo &launch : model.launches) {
+      if (launch.function != function.getName()) {
+        continue;
+      }
+      first = first ? first : &launch;
+      for (const std::string &node : launch.nodes) {
+        if (!llvm::is_contained(nodes, node)) {
+          nodes.push_back(node);
+        }
+      }
+    }
+    std::string text = nodes.empty() ? "" : comment(inComment(llvm::join(nodes, ", ")));
+    if (!first) {
+      return text;
+    }
+    for (auto [i, operand] : llvm::enumerate(first->operands)) {
+      text += comment("  p" + std::to_string(i) + ": " + inComment(operand));
+    }
+    return text;
+  }
+
+  std::string constants() {
+    if (!model.weightBytes || model.takesWeights()) {
+      return "";
+    }
+    std::string declared = llvm::formatv("uint64_t {0}_weights[{1}]", model.name, (model.weightBytes + 7) / 8);
+    if (!areInitialized(model)) { // in NAME.weights.S
+      return "\n} // namespace\nextern \"C\" const " + declared + ";\nnamespace {\n";
+    }
+    SmallVector<std::string> words;
+    for (size_t at = 0; at < weights.size(); at += 8) {
+      char bytes[8] = {};
+      llvm::copy(weights.slice(at, std::min<size_t>(8, weights.size() - at)), bytes);
+      uint64_t word = llvm::support::endian::read64le(bytes);
+      words.push_back((word > 9 ? "0x" + llvm::utohexstr(word, /*LowerCase=*/true) : std::to_string(word)) +
+                      (word >> 63 ? "u" : ""));
+    }
+    return "\nalignas(64) const " + declared + " = {\n" + filledLines(words, 4) + "};\n";
+  }
+
+  /// NAME_run and what else the header declares, and what the descriptor points to.
+  std::string entries() {
+    emit::ParameterNames names = parameterNames(model);
+    SmallVector<std::string> parameters, arguments, generic;
+    auto tensors = [&](ArrayRef<plan::TensorInfo> infos, const char *array, bool isInput) {
+      for (auto [i, info] : llvm::enumerate(infos)) {
+        std::string type = elementNames(info.type)->c, name = std::string(1, *array) + std::to_string(i);
+        std::string pointer = (isInput ? "const " : "") + type + (info.isAllocated ? " **" : " *");
+        parameters.push_back(pointer + name);
+        arguments.push_back(typed(helpers.use("raw") + "(" + name + ")", arguments.size()));
+        generic.push_back("static_cast<" + pointer + ">(" + array + "[" + std::to_string(i) + "])");
+      }
+    };
+    tensors(model.inputs, "inputs", true);
+    tensors(model.outputs, "outputs", false);
+    for (size_t i = 0; i < model.symbols.size(); ++i) {
+      parameters.push_back("int64_t size" + std::to_string(i));
+      arguments.push_back("uint64_t(size" + std::to_string(i) + ")");
+      generic.push_back("sizes[" + std::to_string(i) + "]");
+    }
+    for (size_t i = 0; i < model.found.size(); ++i) {
+      parameters.push_back("int64_t *found" + std::to_string(i));
+      arguments.push_back(typed(helpers.use("raw") + "(found" + std::to_string(i) + ")", arguments.size()));
+      generic.push_back("sizes + " + std::to_string(model.symbols.size() + i));
+    }
+    parameters.append({"void *workspace", "const ingot_exec *exec"});
+    arguments.append({typed(helpers.use("raw") + "(workspace)", arguments.size()), "exec"});
+    generic.append({"workspace", "exec"});
+    std::string text = "\n" + wrapped("int " + model.name + "_run(" + llvm::join(parameters, ", ") + ") {", 0) +
+                       wrapped("return int(run(" + llvm::join(arguments, ", ") + "));", 2) + "}\n";
+    text += hasPlan() ? planEntries() : "";
+    bool hasSizes = hasPlan();
+    text += "\nnamespace {\n\n" +
+            wrapped("int runGeneric(const void *const *" + std::string(model.inputs.empty() ? "" : "inputs") +
+                        ", void *const *" + (model.outputs.empty() ? "" : "outputs") + ", int64_t *" +
+                        (hasSizes ? "sizes" : "") + ", void *workspace, const ingot_exec *exec) {",
+                    0) +
+            wrapped("return " + model.name + "_run(" + llvm::join(generic, ", ") + ");", 2) + "}\n";
+    return text;
+  }
+
+  /// Bytes as what the run's parameter points to.
+  std::string typed(const std::string &bytes, size_t parameter) {
+    auto run = module.lookupSymbol<func::FuncOp>(model.name + "_run");
+    auto type = cast<MemRefType>(run.getArgumentTypes()[parameter]);
+    std::string element = elementName(type.getElementType());
+    return element == "u8" ? bytes : helpers.use("at_" + element) + "(" + bytes + ", 0)";
+  }
+
+  std::string planEntries() {
+    std::string raw = helpers.use("raw"), at = helpers.use("at_u64");
+    std::string text =
+        "\nnamespace {\n\nint planSizes(const int64_t *sizes, int64_t *dims, int64_t *bytes) {\n" +
+        llvm::formatv("  return int(plan({0}({1}(sizes), 0), {0}({1}(dims), 0), {0}({1}(bytes), 0)));\n", at, raw)
+            .str() +
+        "}\n\n} // namespace\n";
+    if (!isOpen()) {
+      return text;
+    }
+    size_t axes = 0;
+    for (const Descriptor::Tensor &output : described.outputs) {
+      axes += output.dims.size();
+    }
+    SmallVector<std::string> parameters, sizes;
+    for (size_t i = 0; i < model.symbols.size(); ++i) {
+      sizes.push_back("size" + std::to_string(i));
+      parameters.push_back("int64_t " + sizes.back());
+    }
+    return text + "\n" +
+           wrapped("int64_t " + model.name + "_workspace_bytes(" + llvm::join(parameters, ", ") + ") {", 0) +
+           wrapped("const int64_t sizes[] = {" + llvm::join(sizes, ", ") + "};", 2) +
+           llvm::formatv("  int64_t dims[{0}], bytes = 0;\n"
+                         "  const int status = planSizes(sizes, dims, &bytes);\n"
+                         "  return status ? -int64_t(status) : bytes;\n}\n",
+                         std::max<size_t>(axes, 1))
+               .str();
+  }
+
+  static std::string number(int64_t value) { return value == INT64_MIN ? "INT64_MIN" : std::to_string(value); }
+
+  std::string tensorTable(StringRef name, ArrayRef<Descriptor::Tensor> tensors) {
+    std::string dims, rows;
+    for (auto [i, tensor] : llvm::enumerate(tensors)) {
+      std::string dimsName = (name + "Dims" + Twine(i)).str();
+      if (!tensor.dims.empty()) {
+        SmallVector<std::string> texts = llvm::map_to_vector(tensor.dims, number);
+        dims += wrapped("const int64_t " + dimsName + "[] = {" + llvm::join(texts, ", ") + "};", 0);
+      }
+      rows += wrapped(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}},", quoted(tensor.name), tensor.type,
+                                    tensor.dims.size(), tensor.dims.empty() ? "nullptr" : dimsName, tensor.elements,
+                                    tensor.bytes, tensor.flags, tensor.inPlaceOf)
+                          .str(),
+                      4);
+    }
+    return tensors.empty() ? ""
+                           : dims + llvm::formatv("const ingot_tensor_info {0}[] = {{\n", name).str() + rows + "};\n";
+  }
+
+  std::string descriptor() {
+    const Descriptor &d = described;
+    std::string text = tensorTable("inputTable", d.inputs) + tensorTable("outputTable", d.outputs);
+    if (!d.nodes.empty()) {
+      text += "const char *const nodeTable[] = {\n";
+      for (const std::string &node : d.nodes) {
+        text += "    " + quoted(node) + ",\n";
+      }
+      text += "};\n";
+    }
+    if (!d.symbols.empty()) {
+      text += "const ingot_symbol_info symbolTable[] = {\n";
+      for (const Descriptor::Symbol &symbol : d.symbols) {
+        text += llvm::formatv("    {{{0}, {1}, {2}},\n", quoted(symbol.name), symbol.least, symbol.most).str();
+      }
+      text += "};\n";
+    }
+    auto tableOr = [](bool any, const char *name) { return any ? name : "nullptr"; };
+    const std::pair<const char *, std::string> fields[] = {
+        {"abi", std::to_string(d.abi)},
+        {"flags", std::to_string(d.flags)},
+        {"name", quoted(d.name)},
+        {"target", quoted(d.target)},
+        {"input_count", std::to_string(d.inputs.size())},
+        {"output_count", std::to_string(d.outputs.size())},
+        {"node_count", std::to_string(d.nodes.size())},
+        {"symbol_count", std::to_string(d.symbolCount)},
+        {"inputs", tableOr(!d.inputs.empty(), "inputTable")},
+        {"outputs", tableOr(!d.outputs.empty(), "outputTable")},
+        {"workspace_bytes", number(d.workspaceBytes)},
+        {"workspace_align", number(d.workspaceAlign)},
+        {"weight_bytes", number(d.weightBytes)},
+        {"nodes", tableOr(!d.nodes.empty(), "nodeTable")},
+        {"symbols", tableOr(!d.symbols.empty(), "symbolTable")},
+        {"plan", tableOr(hasPlan(), "planSizes")},
+        {"run", "runGeneric"},
+        {"weight_hash", d.weightHash ? "0x" + llvm::utohexstr(d.weightHash, /*LowerCase=*/true) + "u" : "0"},
+        {"found_count", std::to_string(d.foundCount)},
+        {"level_count", "0"},
+        {"levels", "nullptr"},
+    };
+    text += "const ingot_model modelTable = {\n";
+    for (const auto &[name, value] : fields) {
+      text += "    " + value + ", // " + name + "\n";
+    }
+    return "\n" + text + "};\n\n} // namespace\n\nconst ingot_model *" + model.name +
+           "_model(void) { return &modelTable; }\n";
+  }
+
+  ModuleOp module;
+  const ModelInfo &model;
+  Descriptor described;
+  ArrayRef<char> weights;
+  Helpers helpers;
+  std::string march; ///< what the compiler is to be told of the machine
+};
+
+} // namespace
+
+FailureOr<std::string> sourceText(ModuleOp module, const target::MachineModel &machine, const ModelInfo &model,
+                                  ArrayRef<char> weights) {
+  return Program(module, machine, model, weights).write();
+}
+
+std::string assemblyText(const ModelInfo &model) {
+  return llvm::formatv(
+      R"(// The weights of the model {0}. The assembler looks for {0}.weights in the folders of -I, too.
+#if defined(__APPLE__)
+    .const
+    .globl _{0}_weights
+    .p2align 6
+_{0}_weights:
+#else
+#if defined(_WIN32)
+    .section .rdata,"dr"
+#else
+    .section .rodata
+    .type {0}_weights, %object
+    .size {0}_weights, {1}
+    .hidden {0}_weights
+#endif
+    .globl {0}_weights
+    .p2align 6
+{0}_weights:
+#endif
+    .incbin "{0}.weights"
+#if defined(__ELF__)
+    .section .note.GNU-stack,"",%progbits
+#endif
+)",
+      model.name, model.weightBytes);
+}
+
+} // namespace ingot::emit::cpp
