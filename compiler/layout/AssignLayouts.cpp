@@ -253,6 +253,19 @@ private:
            plan::placeOf(loop.yielded(present.getArgNumber() - 2).get()).base == kernel.getResult(0);
   }
 
+  /// Whether a piece is made and read in the memory of the kernel that joins it: what crosses is whole tensors.
+  static bool staysThere(Value piece, plan::KernelOp kernel) {
+    auto function = kernel->getParentOfType<func::FuncOp>();
+    if (plan::devicesOf(function).empty()) {
+      return true;
+    }
+    int64_t device = plan::deviceOf(kernel);
+    return plan::deviceOf(piece) == device && llvm::all_of(piece.getUsers(), [&](Operation *user) {
+             auto reader = dyn_cast<plan::KernelOp>(user);
+             return reader && plan::deviceOf(reader) == device;
+           });
+  }
+
   void joinInPlace(plan::KernelOp kernel) {
     auto concat = dyn_cast_or_null<onnx::Join>(rootOf(kernel));
     if (!concat || kernel.getBody().front().getOperations().size() != 2 || !contiguousPieces(concat, kernel) ||
@@ -267,7 +280,7 @@ private:
       Operation *producer = v.getDefiningOp();
       bool own = known && producer && isa<plan::KernelOp, plan::JoinOp>(producer) && !memberOf.count(v) &&
                  producer->getBlock() == kernel->getBlock() && !llvm::is_contained(pieces, v) &&
-                 producer->getNumResults() == 1;
+                 producer->getNumResults() == 1 && staysThere(v, kernel);
       auto layout = plan::blockedOf(kernel.getResult(0).getType());
       if (!plan::blockedOf(v.getType()) != !layout) { // a constant: row-major until now
         pieces.push_back(reorder(b, v, plan::withLayout(typeOf(v), layout), kernel.getTarget()));

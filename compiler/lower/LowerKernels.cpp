@@ -413,12 +413,19 @@ struct Lowering {
     return {"", plan::physicalBytes(cast<RankedTensorType>(v.getType())).number(), {}};
   }
 
-  /// A view of a constant is one of its weights: rows of a table, as many as the run needs.
+  /// A view of a constant is one of its weights, in the memory that it is wanted in: rows of a table, as many as the
+  /// run needs.
   void viewWeights(plan::ViewOp view) {
-    if (ElementsAttr constant = onnx::constantOf(view.getX())) {
+    auto transfer = view.getX().getDefiningOp<plan::TransferOp>();
+    Value viewed = transfer ? transfer.getX() : view.getX();
+    if (ElementsAttr constant = onnx::constantOf(viewed)) {
       OpBuilder b(view);
-      int64_t offset = weights.add(constant, plainRecipe(view.getX()));
-      view.setOperand(plan::WeightOp::create(b, view.getLoc(), view.getX().getType(), offset));
+      uint64_t device = transfer ? transfer.getDevice() : 0;
+      int64_t offset = weights.add(constant, plainRecipe(viewed), device);
+      view.setOperand(plan::WeightOp::create(b, view.getLoc(), viewed.getType(), offset, device));
+      if (transfer && transfer.use_empty()) {
+        transfer.erase();
+      }
     }
   }
 
@@ -429,6 +436,7 @@ struct Lowering {
       return failure();
     }
     const KernelShape &shape = (*built)->shape;
+    auto device = static_cast<uint64_t>(plan::deviceOf(kernel));
     OpBuilder b(kernel);
     SmallVector<Value> operands;
     for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
@@ -445,7 +453,7 @@ struct Lowering {
         MemRefType packed = packedType(v, recipe);
         type = RankedTensorType::get(packed.getShape(), packed.getElementType());
       }
-      operands.push_back(plan::WeightOp::create(b, v.getLoc(), type, weights.add(constant, recipe)));
+      operands.push_back(plan::WeightOp::create(b, v.getLoc(), type, weights.add(constant, recipe, device), device));
     }
     auto mine = [&](support::Symbol symbol) -> support::Size { // the kernel's own one for a symbol of the function
       auto it = llvm::find((*built)->found, symbol);
@@ -457,7 +465,7 @@ struct Lowering {
     auto launch = plan::LaunchOp::create(
         b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(), operands, ValueRange(), Value(),
         size(shape.items), size(shape.scratchBytes), symbols, shape.checked,
-        root ? root->getAttrOfType<onnx::SymbolAttr>(onnx::foundName) : onnx::SymbolAttr());
+        root ? root->getAttrOfType<onnx::SymbolAttr>(onnx::foundName) : onnx::SymbolAttr(), device);
     if (!shape.inPlace.empty()) {
       launch->setAttr("plan.in_place", b.getDenseI64ArrayAttr(shape.inPlace));
     }

@@ -41,14 +41,38 @@ LogicalResult Places::find() {
   for (Value v : block.getTerminator()->getOperands()) {
     plan.inPlaceOf.push_back(inputReplacedBy(v));
   }
-  auto arena = planArena(plan.buffers);
-  if (!arena) {
+  if (!planArenas()) {
     return emitError(function.getLoc(), "the model's intermediate tensors do not fit any memory");
   }
-  plan.arena = *arena;
   orderSlots();
   describeAsked();
   return success();
+}
+
+/// An arena for each memory.
+bool Places::planArenas() {
+  plan.arena.offsets.assign(plan.buffers.size(), 0);
+  int64_t devices = static_cast<int64_t>(ingot::plan::devicesOf(function).size());
+  for (int64_t device = 0; device <= devices; ++device) {
+    std::vector<Buffer> own;
+    std::vector<size_t> numbers;
+    for (auto [i, buffer] : llvm::enumerate(plan.buffers)) {
+      if (plan.devices[i] == device) {
+        own.push_back(buffer), numbers.push_back(i);
+      }
+    }
+    std::optional<ArenaPlan> arena = planArena(own);
+    if (!arena) {
+      return false;
+    }
+    for (auto [number, offset] : llvm::zip_equal(numbers, arena->offsets)) {
+      plan.arena.offsets[number] = offset;
+    }
+    if (device == 0) {
+      plan.arena.peakBytes = arena->peakBytes, plan.arena.lowerBound = arena->lowerBound;
+    }
+  }
+  return true;
 }
 
 support::Range Places::boundsOf(StringRef name) const {
@@ -65,7 +89,7 @@ std::optional<int64_t> Places::largest(const support::Size &bytes) const {
   return support::rangeOf(bytes, [&](StringRef name) { return boundsOf(name); }).most;
 }
 
-size_t Places::addBuffer(const support::Size &exact, int64_t step, std::string name) {
+size_t Places::addBuffer(const support::Size &exact, int64_t step, std::string name, int64_t device) {
   Buffer b;
   support::Size bytes = exact.bounded(found);
   bool ask = bytes.isUnknown();
@@ -83,6 +107,7 @@ size_t Places::addBuffer(const support::Size &exact, int64_t step, std::string n
   b.firstUse = b.lastUse = step;
   plan.buffers.push_back(b);
   plan.names.push_back(std::move(name));
+  plan.devices.push_back(device);
   return plan.buffers.size() - 1;
 }
 
@@ -177,12 +202,13 @@ std::optional<size_t> Places::touch(Value v, StringRef name) {
   bool number = isa<BlockArgument>(base) && isa<onnx::LoopOp>(base.getParentBlock()->getParentOp());
   if (outputs.count(base) ||
       (!number &&
-       !isa_and_nonnull<ingot::plan::LaunchOp, ingot::plan::JoinOp, onnx::IfOp, onnx::LoopOp>(base.getDefiningOp()))) {
+       !isa_and_nonnull<ingot::plan::LaunchOp, ingot::plan::TransferOp, ingot::plan::JoinOp, onnx::IfOp, onnx::LoopOp>(
+           base.getDefiningOp()))) {
     return std::nullopt;
   }
   auto [it, isNew] = bufferOf.try_emplace(base, 0);
   if (isNew) {
-    it->second = addBuffer(bytesOf(base), step, name.str());
+    it->second = addBuffer(bytesOf(base), step, name.str(), ingot::plan::deviceOf(base));
   }
   touch(it->second);
   return it->second;
@@ -204,6 +230,8 @@ void Places::visit(Block &block) {
     }
     if (auto launch = dyn_cast<ingot::plan::LaunchOp>(op)) {
       visit(launch);
+    } else if (auto transfer = dyn_cast<ingot::plan::TransferOp>(op)) {
+      visit(transfer);
     } else if (isa<onnx::IfOp>(op)) {
       visitIf(op);
     } else if (auto loop = dyn_cast<onnx::LoopOp>(op)) {
@@ -221,8 +249,15 @@ void Places::visit(ingot::plan::LaunchOp launch) {
     touch(v, launch.getCallee());
   }
   if (support::Size bytes = launch.getScratchBytes().getValue(); !bytes.is(0)) {
-    scratchOf[launch] = addBuffer(bytes, step, (launch.getCallee() + " scratch").str());
+    scratchOf[launch] =
+        addBuffer(bytes, step, (launch.getCallee() + " scratch").str(), static_cast<int64_t>(launch.getDevice()));
   }
+  ++step;
+}
+
+void Places::visit(ingot::plan::TransferOp transfer) {
+  touch(transfer.getX());
+  touch(transfer.getY(), "transfer");
   ++step;
 }
 
@@ -314,7 +349,7 @@ void Places::orderSlots() {
   }
   SmallVector<size_t> order = used.takeVector();
   llvm::erase_if(order, [&](size_t i) { return askedBuffer.count(i) > 0; });
-  auto key = [&](size_t i) { return std::make_tuple(plan.arena.offsets[i], !sizes[i].is(0), i); };
+  auto key = [&](size_t i) { return std::make_tuple(plan.devices[i], plan.arena.offsets[i], !sizes[i].is(0), i); };
   llvm::sort(order, [&](size_t a, size_t b) { return key(a) < key(b); });
   bool open = llvm::any_of(sizes, [&](const support::Size &s) { return !largest(s); });
   std::vector<llvm::BitVector> under; ///< directly or not
@@ -322,20 +357,21 @@ void Places::orderSlots() {
     size_t n = ordered.size();
     slotNumbers[i] = n;
     if (!open) {
-      ordered.push_back({plan.names[i], plan.buffers[i].bytes, plan.arena.offsets[i], {}});
+      ordered.push_back({plan.names[i], plan.buffers[i].bytes, plan.arena.offsets[i], {}, plan.devices[i]});
       continue;
     }
     llvm::BitVector covered(order.size());
     std::vector<size_t> above;
     for (size_t k = n; k-- > 0 && !sizes[i].is(0);) {
-      if (!covered[k] && !sizes[order[k]].is(0) && meet(plan.buffers[order[k]], plan.buffers[i])) {
+      if (!covered[k] && !sizes[order[k]].is(0) && plan.devices[order[k]] == plan.devices[i] &&
+          meet(plan.buffers[order[k]], plan.buffers[i])) {
         above.push_back(k);
         covered.set(k);
         covered |= under[k];
       }
     }
     under.push_back(covered);
-    ordered.push_back({plan.names[i], sizes[i], std::nullopt, above});
+    ordered.push_back({plan.names[i], sizes[i], std::nullopt, above, plan.devices[i]});
   }
 }
 

@@ -50,8 +50,10 @@ public:
     support::Size bytes;
     std::optional<int64_t> at;
     std::vector<size_t> above;
+    int64_t device;
   };
-  /// In the order of their places. Of two that live at one time one lies above the other, directly or not.
+  /// Device by device, in the order of their places. Of two that live at one time in the memory of one device one lies
+  /// above the other, directly or not.
   llvm::ArrayRef<Slot> slots() const { return ordered; }
 
   /// The symbol that stands for the number of the present iteration.
@@ -89,7 +91,7 @@ private:
   }
   support::Range boundsOf(llvm::StringRef name) const;
   std::optional<int64_t> largest(const support::Size &bytes) const;
-  size_t addBuffer(const support::Size &exact, int64_t step, std::string name);
+  size_t addBuffer(const support::Size &exact, int64_t step, std::string name, int64_t device);
   void refuseToAsk(const support::Size &bytes, const llvm::Twine &what);
 
   void adopt(Operation *op);
@@ -101,10 +103,12 @@ private:
   void touch(size_t buffer);
   void visit(mlir::Block &block);
   void visit(ingot::plan::LaunchOp launch);
+  void visit(ingot::plan::TransferOp transfer);
   void visitIf(Operation &op);
   void visitLoop(onnx::LoopOp loop);
 
   void shareInPlace();
+  bool planArenas();
   void orderSlots();
 
   // Memory that the run asks for.

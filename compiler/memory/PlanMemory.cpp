@@ -32,6 +32,7 @@ public:
     }
     checkFound();
     writeOps(block);
+    waitForAll();
     plan::ReturnOp::create(b, tensors.getLoc());
     tensors.erase();
   }
@@ -43,13 +44,14 @@ private:
   OpBuilder b;
   llvm::DenseMap<Value, Value> buffers; ///< of tensors
   SmallVector<Value> outputs, asked, slots;
-  Value weights;
+  llvm::SmallDenseMap<uint64_t, Value> weights; ///< by device
+  llvm::SmallDenseSet<int64_t> busy;            ///< devices from which a copy to the host may be under way
   onnx::SymbolSet known;
   std::vector<onnx::SizeCheck> waiting; ///< for sizes that are not found yet
 
   onnx::SizeAttr size(const support::Size &s) { return b.getAttr<onnx::SizeAttr>(s); }
-  static plan::BufferType bufferType(Type tensor) {
-    return plan::BufferType::get(tensor.getContext(), cast<RankedTensorType>(tensor));
+  static plan::BufferType bufferType(Type tensor, int64_t device = 0) {
+    return plan::BufferType::get(tensor.getContext(), cast<RankedTensorType>(tensor), device);
   }
 
   /// The function, its arguments, and the memories in which everything else lies.
@@ -81,20 +83,19 @@ private:
       known.insert(support::Symbol::chosen(name));
     }
     b.setInsertionPointToStart(entry);
-    auto memory = b.getType<plan::MemoryType>();
-    bool reads = false;
-    tensors.walk([&](plan::WeightOp) { reads = true; });
-    if (reads) {
-      weights = plan::WeightsOp::create(b, loc, memory);
-    }
+    tensors.walk([&](plan::WeightOp weight) {
+      Value &part = weights[weight.getDevice()];
+      part = part ? part : plan::WeightsOp::create(b, loc, weight.getDevice());
+    });
     for (const Places::Slot &slot : places.slots()) {
       auto above = llvm::map_to_vector(slot.above, [&](size_t i) { return slots[i]; });
       IntegerAttr at = slot.at ? b.getI64IntegerAttr(*slot.at) : IntegerAttr();
-      slots.push_back(plan::SlotOp::create(b, loc, memory, b.getStringAttr(slot.name), size(slot.bytes), at, above));
+      slots.push_back(plan::SlotOp::create(b, loc, slot.name, size(slot.bytes), at, above, slot.device));
     }
     for (auto [number, output] : llvm::enumerate(places.asked)) {
       IntegerAttr of = output >= 0 ? b.getI64IntegerAttr(output) : IntegerAttr();
-      asked.push_back(plan::AskedOp::create(b, loc, memory, b.getI64IntegerAttr(static_cast<int64_t>(number)), of));
+      asked.push_back(plan::AskedOp::create(b, loc, b.getType<plan::MemoryType>(0),
+                                            b.getI64IntegerAttr(static_cast<int64_t>(number)), of));
     }
   }
 
@@ -107,8 +108,8 @@ private:
     if (std::optional<int64_t> output = places.outputOf(base)) {
       return outputs[*output];
     }
-    if (base.getDefiningOp<plan::WeightOp>()) {
-      return weights;
+    if (auto weight = base.getDefiningOp<plan::WeightOp>()) {
+      return weights.at(weight.getDevice());
     }
     auto argument = dyn_cast<BlockArgument>(base);
     return argument && argument.getOwner() == &block ? buffers.at(base) : slots[places.slotOf(base)];
@@ -126,7 +127,8 @@ private:
       plan::Place home = places.homeOf(tensor);
       auto weight = home.base.getDefiningOp<plan::WeightOp>();
       support::Size offset = home.offset + support::Size(weight ? static_cast<int64_t>(weight.getOffset()) : 0);
-      buffer = bufferIn(memoryOf(home.base), offset, bufferType(tensor.getType()), tensor.getLoc());
+      buffer = bufferIn(memoryOf(home.base), offset, bufferType(tensor.getType(), plan::deviceOf(home.base)),
+                        tensor.getLoc());
     }
     return buffer;
   }
@@ -184,6 +186,8 @@ private:
     for (Operation &op : ops) {
       if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
         write(launch);
+      } else if (auto transfer = dyn_cast<plan::TransferOp>(op)) {
+        write(transfer);
       } else if (auto branch = dyn_cast<onnx::IfOp>(op)) {
         write(branch);
       } else if (auto loop = dyn_cast<onnx::LoopOp>(op)) {
@@ -197,21 +201,56 @@ private:
     }
   }
 
+  // Devices. What crosses from one to the host is under way until the host first reads what may have crossed; which
+  // value that is does not matter, since a device works in order and mostly on what was enqueued long before.
+
+  void waitFor(ValueRange tensors) {
+    for (Value v : tensors) {
+      auto transfer = plan::placeOf(v).base.getDefiningOp<plan::TransferOp>();
+      if (transfer && transfer.getDevice() == 0) {
+        waitFor(plan::deviceOf(transfer.getX()));
+      }
+    }
+  }
+  void waitFor(int64_t device) {
+    if (busy.erase(device)) {
+      plan::WaitOp::create(b, run.getLoc(), device);
+    }
+  }
+  /// Before control flow, which reads on its own.
+  void waitForAll() {
+    while (!busy.empty()) {
+      waitFor(*busy.begin());
+    }
+  }
+
+  void write(plan::TransferOp transfer) {
+    waitFor(transfer.getX());
+    defineAll(transfer->getResults());
+    copy(transfer.getX(), transfer.getY(), transfer.getLoc());
+    if (transfer.getDevice() == 0) {
+      busy.insert(plan::deviceOf(transfer.getX()));
+    }
+  }
+
   void write(plan::LaunchOp launch) {
     need(launch, Need::Before);
+    if (launch.getDevice() == 0) {
+      waitFor(launch.getIns());
+    }
     defineAll(launch.getResults());
     Value scratch;
     if (support::Size bytes = launch.getScratchBytes().getValue(); !bytes.is(0)) {
       std::optional<int64_t> number = places.askedForScratch(launch);
       Type type = onnx::sizedType({bytes}, b.getI8Type());
-      scratch = bufferIn(number ? asked[*number] : slots[places.slotForScratch(launch)], 0, bufferType(type),
-                         launch.getLoc());
+      scratch = bufferIn(number ? asked[*number] : slots[places.slotForScratch(launch)], 0,
+                         bufferType(type, static_cast<int64_t>(launch.getDevice())), launch.getLoc());
     }
     auto at = [&](Value v) { return buffers.at(v); };
     auto call = plan::LaunchOp::create(
         b, launch.getLoc(), TypeRange(), launch.getCallee(), llvm::map_to_vector(launch.getIns(), at),
         llvm::map_to_vector(launch.getOuts(), at), scratch, launch.getItemsAttr(), launch.getScratchBytesAttr(),
-        launch.getSymbolsAttr(), launch.getChecked(), launch.getFoundAttr());
+        launch.getSymbolsAttr(), launch.getChecked(), launch.getFoundAttr(), launch.getDevice());
     if (Attribute number = launch->getAttr(plan::numberName)) {
       call->setAttr(plan::numberName, number);
     }
@@ -233,6 +272,7 @@ private:
   Value elementIfPresent(Value v) { return onnx::present(v) ? element(v) : Value(); }
 
   void write(onnx::IfOp op) {
+    waitForAll();
     Value condition = element(op.getCondition());
     defineAll(op.getResults());
     auto made = plan::IfOp::create(b, op.getLoc(), condition);
@@ -251,6 +291,7 @@ private:
       }
       checkFound();
       writeOps(from.front());
+      waitForAll();
       plan::EndOp::create(b, op.getLoc());
       known = std::move(outerKnown), waiting = std::move(outerWaiting);
     }
@@ -262,6 +303,7 @@ private:
 
   void write(onnx::LoopOp loop) {
     Location loc = loop.getLoc();
+    waitForAll();
     Value go = elementIfPresent(loop.getCondition()), trips = elementIfPresent(loop.getTrips());
     need(loop, Need::Before);
     defineAll(loop.getResults());
@@ -306,6 +348,7 @@ private:
     }
     defineAll(loop.block().getArguments().drop_front(2));
     writeOps(loop.block());
+    waitForAll();
     if (!growths.empty()) {
       plan::GrowOp::create(b, loc);
     }

@@ -11,7 +11,8 @@ namespace ingot::memory {
 struct MemoryPlan {
   std::vector<Buffer> buffers;
   std::vector<std::string> names;
-  ArenaPlan arena;
+  std::vector<int64_t> devices; ///< of the buffers
+  ArenaPlan arena;              ///< of the host; its offsets are those of all buffers, each in the arena of its device
   /// For each output the input in whose memory the caller may have it written; -1: none.
   std::vector<int64_t> inPlaceOf;
   std::vector<plan::AllocationInfo> allocations;

@@ -11,6 +11,7 @@
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/plan/Layout.h"
@@ -20,6 +21,9 @@ using namespace mlir;
 
 namespace ingot::partition {
 namespace {
+
+/// Integers that no transfer is worth.
+constexpr int64_t fewElements = 64;
 
 struct Group {
   llvm::SetVector<Operation *> ops;
@@ -74,7 +78,8 @@ public:
       Placement p{onnx::nodeOf(op.getLoc()), op.getName().stripDialect().str(), "", ""};
       std::string why = buildable(op);
       for (const Device &d : devices.take_front(fallback ? devices.size() : 1)) {
-        std::string reason = why.empty() ? d.target->refuses(&op, d.machine) : why;
+        std::string reason = why.empty() && d.machine.hasOwnMemory ? keptByHost(op) : why;
+        reason = reason.empty() ? d.target->refuses(&op, d.machine) : reason;
         if (reason.empty()) {
           deviceOf[&op] = &d;
           p.device = d.machine.spec;
@@ -144,6 +149,39 @@ private:
     }
     auto root = dyn_cast<onnx::KernelRoot>(op);
     return root ? root.unsupported() : "no kernel computes this operator yet";
+  }
+
+  /// Why an op stays in the host's memory; empty when it need not. The run itself reads sizes that are found and
+  /// conditions; what shapes are computed of is less than a transfer.
+  static std::string keptByHost(Operation &op) {
+    if (isa<onnx::SizesOp>(op)) {
+      return "sizes are computed by the host";
+    }
+    onnx::SymbolSet run; // what it finds, and which optional inputs there are
+    auto note = [&](const onnx::Size &size) {
+      size.eachSymbol([&](support::Symbol symbol) {
+        if (symbol.kind() != support::SymbolKind::Chosen) {
+          run.insert(symbol);
+        }
+      });
+    };
+    onnx::walkSizes(&op, note);
+    bool small = true;
+    for (Value v : llvm::concat<Value>(llvm::to_vector(op.getOperands()), llvm::to_vector(op.getResults()))) {
+      RankedTensorType type = onnx::ranked(v);
+      for (const onnx::Size &size : type ? onnx::sizesOf(type) : onnx::Sizes()) {
+        note(size);
+      }
+      if (auto argument = dyn_cast<BlockArgument>(v); argument && onnx::optionalInput(argument)) {
+        return "a run may leave its operand out";
+      }
+      small &= v.getDefiningOp() != &op || (type && !isa<FloatType>(type.getElementType()) && type.hasStaticShape() &&
+                                            type.getNumElements() <= fewElements);
+    }
+    if (!run.empty() || onnx::foundBy(&op)) {
+      return "speaks of sizes that the run finds, which the host reads";
+    }
+    return small && op.getNumResults() ? "few integers are computed by the host" : "";
   }
 
   size_t beginOf(const Group &group) {
@@ -415,6 +453,15 @@ private:
 
 LogicalResult formKernels(func::FuncOp function, ArrayRef<Device> devices, bool fallback,
                           std::vector<Placement> &report) {
+  SmallVector<StringRef> own;
+  for (const Device &device : devices) {
+    if (device.machine.hasOwnMemory) {
+      own.push_back(device.machine.spec);
+    }
+  }
+  if (!own.empty()) {
+    function->setAttr(plan::devicesName, Builder(function.getContext()).getStrArrayAttr(own));
+  }
   std::vector<Former> formers;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<onnx::KernelRoot>(op)) { // what it holds is a part of its kernel

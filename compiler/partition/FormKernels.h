@@ -20,8 +20,8 @@ struct Placement {
 };
 
 /// Wraps all ops of the function in plan.kernel groups (and views, which cost nothing). A kernel's `target` is its
-/// device's spec. Nodes that no device takes are reported all at once, each with every device's reason. Without
-/// `fallback` only the first device may be used.
+/// device's spec; the function names those that have a memory of their own (plan.devices). Nodes that no device takes
+/// are reported all at once, each with every device's reason. Without `fallback` only the first device may be used.
 mlir::LogicalResult formKernels(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, bool fallback,
                                 std::vector<Placement> &report);
 

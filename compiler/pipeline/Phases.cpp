@@ -10,6 +10,7 @@
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
+#include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Plan.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -167,10 +168,17 @@ static LogicalResult partition(State &s, Body &body, Result &tells) {
 }
 
 static LogicalResult layout(State &, Body &body, Result &) {
+  auto inHostMemory = [](const partition::Device &device) { return !device.machine.hasOwnMemory; };
+  auto host = llvm::find_if(body.devices, inHostMemory);
   layout::assignLayouts(
       body.function(), [&](StringRef spec) { return body.machineOf(spec).blockLanes(); },
-      body.devices.front().machine.spec);
+      (host == body.devices.end() ? body.devices.front() : *host).machine.spec);
   sortBlocks(body.function());
+  return success();
+}
+
+static LogicalResult transfer(State &, Body &body, Result &) {
+  partition::insertTransfers(body.function());
   return success();
 }
 
@@ -241,6 +249,13 @@ static void buildEntry(State &s, Body &body, Result &tells) {
 }
 
 static LogicalResult entry(State &s) {
+  for (Body &body : s.bodies) {
+    if (body.runs && !plan::devicesOf(body.function()).empty()) {
+      s.userFault = true;
+      return emitError(body.function().getLoc(), "runs on devices with a memory of their own end at the memory form: "
+                                                 "--stop-after memory prints it");
+    }
+  }
   joinBodies(s, buildEntry);
   plan::ModelInfo &info = s.model().info;
   info.weightBytes = s.weights.bytes();
@@ -312,6 +327,7 @@ llvm::ArrayRef<Phase> phaseTable() {
       {"fuse", "canonical forms of what exporters write as many ops", each<fuse, true>, true},
       {"partition", "targets take nodes, nodes form kernels", partitionEach, true},
       {"layout", "packed layouts, halos and concatenations in place", each<layout>, false},
+      {"transfer", "values cross to the memories of the devices that read them", each<transfer>, false},
       {"lower", "kernels become functions of loops and vectors; weights are packed", each<lower>, false},
       {"memory", "tensors become buffers, each with its place: the memory form", each<memory>, false},
       {"entry", "the memory form becomes calls with addresses", entry, false},

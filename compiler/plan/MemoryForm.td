@@ -6,27 +6,28 @@
 
 // Memories, and buffers in them.
 
-def Plan_SlotOp : Plan_Op<"slot", [Pure]> {
+def Plan_SlotOp : Plan_Op<"slot", [Pure, InferTypeOpAdaptor]> {
   let hasVerifier = 1;
   let summary = "a stretch of the workspace, at a place that is known now, or behind the ends of all the slots `above` which it lies";
   let description = [{
     Without `at` it begins at the largest of the ends of the other slots, ends being rounded up to 64 bytes: at 0 where there are none. A model's
     slots either all have `at` or none does.
   }];
-  let arguments = (ins StrAttr:$name, Onnx_SizeAttr:$bytes, OptionalAttr<I64Attr>:$at, Variadic<Plan_MemoryType>:$above);
+  let arguments = (ins StrAttr:$name, Onnx_SizeAttr:$bytes, OptionalAttr<I64Attr>:$at, Variadic<Plan_MemoryType>:$above, Plan_Device:$device);
   let results = (outs Plan_MemoryType:$memory);
-  let assemblyFormat = "$name `of` $bytes (`at` $at^)? (`above` `(` $above^ `)`)? attr-dict";
+  let assemblyFormat = "$name `of` $bytes (`on` $device^)? (`at` $at^)? (`above` `(` $above^ `:` type($above) `)`)? attr-dict";
 }
 def Plan_AskedOp : Plan_Op<"asked", [Pure]> {
   let summary = "memory that the run asks its host for, by plan.need; what is still held when the run ends is given back, or handed to the caller as an output";
   let arguments = (ins I64Attr:$number, OptionalAttr<I64Attr>:$output);
-  let results = (outs Plan_MemoryType:$memory);
+  let results = (outs Plan_HostMemory:$memory);
   let assemblyFormat = "$number (`output` $output^)? attr-dict";
 }
-def Plan_WeightsOp : Plan_Op<"weights", [Pure]> {
-  let summary = "the weights section";
+def Plan_WeightsOp : Plan_Op<"weights", [Pure, InferTypeOpAdaptor]> {
+  let summary = "the weights section, or the one of a device";
+  let arguments = (ins Plan_Device:$device);
   let results = (outs Plan_MemoryType:$memory);
-  let assemblyFormat = "attr-dict";
+  let assemblyFormat = "(`on` $device^)? attr-dict";
 }
 def Plan_BufferOp : Plan_Op<"buffer", [Pure]> {
   let hasVerifier = 1;
@@ -38,13 +39,13 @@ def Plan_BufferOp : Plan_Op<"buffer", [Pure]> {
 def Plan_NeedOp : Plan_Op<"need"> {
   let hasVerifier = 1;
   let summary = "from here on an asked memory has `bytes` (a size), of which the first `kept` stay as they are; else the run ends";
-  let arguments = (ins Plan_MemoryType:$memory, Onnx_SizeAttr:$kept, Onnx_SizeAttr:$bytes);
+  let arguments = (ins Plan_HostMemory:$memory, Onnx_SizeAttr:$kept, Onnx_SizeAttr:$bytes);
   let assemblyFormat = "$bytes `in` $memory `keeping` $kept attr-dict";
 }
 def Plan_ReleaseOp : Plan_Op<"release"> {
   let hasVerifier = 1;
   let summary = "the rest of the run does not need an asked memory";
-  let arguments = (ins Plan_MemoryType:$memory);
+  let arguments = (ins Plan_HostMemory:$memory);
   let assemblyFormat = "$memory attr-dict";
 }
 
@@ -53,16 +54,27 @@ def Plan_ReleaseOp : Plan_Op<"release"> {
 def Plan_CopyOp : Plan_Op<"copy"> {
   let hasVerifier = 1;
   let summary = "all bytes of a buffer, copied to another one";
+  let description = [{
+    One to a device has read its source when the run goes on; one from a device is enqueued, and what it writes is there behind the next plan.wait.
+  }];
   let arguments = (ins Arg<Plan_BufferType, "", [MemRead]>:$from, Arg<Plan_BufferType, "", [MemWrite]>:$to);
   let assemblyFormat = "$from `to` $to attr-dict `:` type($from) `to` type($to)";
 }
+def Plan_WaitOp : Plan_Op<"wait"> {
+  let hasVerifier = 1;
+  let summary = "all that was enqueued `on` a device has ended; else the run ends";
+  let arguments = (ins I64Attr:$device);
+  let assemblyFormat = "`on` $device attr-dict";
+}
 def Plan_ReadOp : Plan_Op<"read"> {
+  let hasVerifier = 1;
   let summary = "the one element of a buffer of integers or booleans";
   let arguments = (ins Arg<Plan_BufferType, "", [MemRead]>:$buffer);
   let results = (outs SignlessIntegerLike:$value);
   let assemblyFormat = "$buffer attr-dict `:` type($buffer) `->` type($value)";
 }
 def Plan_WriteOp : Plan_Op<"write"> {
+  let hasVerifier = 1;
   let summary = "a size, written to a buffer of one int64";
   let arguments = (ins Onnx_SizeAttr:$size, Arg<Plan_BufferType, "", [MemWrite]>:$buffer);
   let assemblyFormat = "$size `to` $buffer attr-dict `:` type($buffer)";

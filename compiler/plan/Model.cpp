@@ -8,14 +8,15 @@ namespace ingot::plan {
 static constexpr int64_t entryAlign = 64;
 
 /// The entry with the same content and recipe; remembers the next one under them when there is none.
-std::optional<size_t> WeightTable::equalTo(mlir::ElementsAttr source, const Recipe &recipe) {
+std::optional<size_t> WeightTable::equalTo(mlir::ElementsAttr source, const Recipe &recipe, size_t device) {
   std::vector<char> storage, other;
   llvm::ArrayRef<char> bytes = onnx::bytesOf(source, storage);
   std::pair key(llvm::xxh3_64bits({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()}), recipe.key);
   auto [from, to] = byContent.equal_range(key);
   for (const auto &[_, number] : llvm::make_range(from, to)) {
     const Entry &entry = entries[number];
-    if (entry.source.getType() == source.getType() && onnx::bytesOf(entry.source, other) == bytes) {
+    if (entry.device == device && entry.source.getType() == source.getType() &&
+        onnx::bytesOf(entry.source, other) == bytes) {
       return number;
     }
   }
@@ -23,13 +24,14 @@ std::optional<size_t> WeightTable::equalTo(mlir::ElementsAttr source, const Reci
   return std::nullopt;
 }
 
-int64_t WeightTable::add(mlir::ElementsAttr source, const Recipe &recipe) {
-  auto [it, isNew] = known.try_emplace({source.getAsOpaquePointer(), recipe.key}, entries.size());
-  if (std::optional<size_t> equal = isNew && sharesEqual ? equalTo(source, recipe) : std::nullopt) {
+int64_t WeightTable::add(mlir::ElementsAttr source, const Recipe &recipe, size_t device) {
+  auto [it, isNew] = known.try_emplace({source.getAsOpaquePointer(), recipe.key, device}, entries.size());
+  if (std::optional<size_t> equal = isNew && sharesEqual ? equalTo(source, recipe, device) : std::nullopt) {
     it->second = *equal;
   } else if (isNew) {
-    entries.push_back({source, recipe, size});
-    size = llvm::alignTo(size + recipe.bytes, entryAlign);
+    sizes.resize(std::max(sizes.size(), device + 1));
+    entries.push_back({source, recipe, sizes[device], device});
+    sizes[device] = llvm::alignTo(sizes[device] + recipe.bytes, entryAlign);
   }
   Entry &entry = entries[it->second];
   entry.readers |= reader;
@@ -49,21 +51,29 @@ int64_t WeightTable::bytesOf(unsigned reader, bool only) const {
 
 void WeightTable::write(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) const {
   std::vector<char> packed;
-  for (const Entry &e : entries) {
-    packed.assign(llvm::alignTo(e.recipe.bytes, entryAlign), 0);
-    std::vector<char> storage;
-    llvm::ArrayRef<char> from = onnx::bytesOf(e.source, storage);
-    if (e.recipe.pack) {
-      // In a model file they may lie at any byte.
-      if (reinterpret_cast<uintptr_t>(from.data()) % alignof(double)) {
-        storage.assign(from.begin(), from.end());
-        from = storage;
+  for (size_t device = 0; device < sizes.size(); ++device) {
+    for (const Entry &entry : entries) {
+      if (entry.device == device) {
+        pack(entry, packed);
+        sink(packed);
       }
-      e.recipe.pack(from, llvm::MutableArrayRef<char>(packed).take_front(e.recipe.bytes));
-    } else {
-      std::copy(from.begin(), from.end(), packed.begin());
     }
-    sink(packed);
+  }
+}
+
+void WeightTable::pack(const Entry &entry, std::vector<char> &packed) {
+  packed.assign(llvm::alignTo(entry.recipe.bytes, entryAlign), 0);
+  std::vector<char> storage;
+  llvm::ArrayRef<char> from = onnx::bytesOf(entry.source, storage);
+  if (entry.recipe.pack) {
+    // In a model file they may lie at any byte.
+    if (reinterpret_cast<uintptr_t>(from.data()) % alignof(double)) {
+      storage.assign(from.begin(), from.end());
+      from = storage;
+    }
+    entry.recipe.pack(from, llvm::MutableArrayRef<char>(packed).take_front(entry.recipe.bytes));
+  } else {
+    std::copy(from.begin(), from.end(), packed.begin());
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -105,8 +106,10 @@ struct ModelInfo {
   bool takesWeights() const { return weightsPlace != WeightsPlace::Embed && weightBytes > 0; }
 };
 
-/// The weights section: constants in the forms that kernels read. Bytes are made only while they are written, one entry
-/// at a time, from the mapped model file through the packer into the object: they are never all in memory twice.
+/// The weights section: constants in the forms that kernels read. It has a part for the host and one for each device
+/// with a memory of its own, one behind the other, each with what is read there. Bytes are made only while they are
+/// written, one entry at a time, from the mapped model file through the packer into the object: they are never all in
+/// memory twice.
 class WeightTable {
 public:
   /// Fills `to` (zeroed, the entry's size) from the constant's dense row-major bytes, aligned for any element.
@@ -118,16 +121,16 @@ public:
     Pack pack; ///< empty: a plain copy
   };
 
-  /// Offset of the packed form of `source` in the section (a multiple of 64). The same source under the same recipe is
-  /// stored once.
-  int64_t add(mlir::ElementsAttr source, const Recipe &recipe);
+  /// Offset of the packed form of `source` in the device's part (a multiple of 64). The same source under the same
+  /// recipe is stored once in each.
+  int64_t add(mlir::ElementsAttr source, const Recipe &recipe, size_t device = 0);
   /// Who reads what is added from now on: a number below 64.
   void setReader(unsigned number) { reader = uint64_t(1) << number; }
   /// Bytes that the reader reads; with `only`, those that nobody else does.
   int64_t bytesOf(unsigned reader, bool only) const;
   /// From now on equal bytes under equal recipes are stored once, too.
   void shareEqual() { sharesEqual = true; }
-  int64_t bytes() const { return size; }
+  int64_t bytes() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t(0)); }
   /// Streams the section in order, in pieces.
   void write(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) const;
 
@@ -136,15 +139,17 @@ private:
     mlir::ElementsAttr source;
     Recipe recipe;
     int64_t offset;
+    size_t device;
     uint64_t readers = 0;
   };
   std::vector<Entry> entries;
-  std::map<std::pair<const void *, std::string>, size_t> known; ///< constant and recipe -> entry
+  std::map<std::tuple<const void *, std::string, size_t>, size_t> known; ///< constant, recipe, device -> entry
   uint64_t reader = 1;
   bool sharesEqual = false;
   std::multimap<std::pair<uint64_t, std::string>, size_t> byContent; ///< hash and recipe -> entry
-  std::optional<size_t> equalTo(mlir::ElementsAttr source, const Recipe &recipe);
-  int64_t size = 0;
+  std::optional<size_t> equalTo(mlir::ElementsAttr source, const Recipe &recipe, size_t device);
+  static void pack(const Entry &entry, std::vector<char> &packed);
+  std::vector<int64_t> sizes = {0}; ///< of the parts
 };
 
 } // namespace ingot::plan

@@ -2,6 +2,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/plan/Layout.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include "compiler/plan/Dialect.cpp.inc"
@@ -151,6 +152,10 @@ LogicalResult WeightOp::verify() {
   return static_cast<int64_t>(getOffset()) >= 0 ? success() : emitOpError("needs an offset that is not negative");
 }
 
+LogicalResult TransferOp::verify() {
+  return getX().getType() == getY().getType() ? success() : emitOpError("needs a result of the operand's type");
+}
+
 LogicalResult LaunchOp::verify() {
   if (!isAmount(getItems()) || !isAmount(getScratchBytes())) {
     return emitOpError("needs items and scratch bytes that are known sizes and not negative");
@@ -172,7 +177,15 @@ LogicalResult LaunchOp::verify() {
   if (getFound() && (!getFound()->getValue().isFound() || getNumResults() + getInto().size() == 0)) {
     return emitOpError("finds a size that is no found symbol, or has no result to leave it in");
   }
-  return success();
+  if (getFound() && getDevice()) {
+    return emitOpError("finds a size on a device, where the run cannot read it");
+  }
+  auto isElsewhere = [&](Value v) {
+    auto buffer = dyn_cast<BufferType>(v.getType());
+    return buffer && buffer.getDevice() != static_cast<int64_t>(getDevice());
+  };
+  return llvm::none_of(getOperands(), isElsewhere) ? success()
+                                                   : emitOpError("has an operand in the memory of another device");
 }
 
 void LaunchOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
@@ -199,12 +212,34 @@ LogicalResult SlotOp::verify() {
     return emitOpError(
         "needs bytes that are a known size; one with a place has a number of them, and lies above nothing");
   }
-  return llvm::all_of(getAbove(), [](Value v) { return v.getDefiningOp<SlotOp>() != nullptr; })
-             ? success()
-             : emitOpError("lies above what is no slot");
+  auto isBelow = [&](Value v) {
+    auto slot = v.getDefiningOp<SlotOp>();
+    return slot && slot.getDevice() == getDevice();
+  };
+  return llvm::all_of(getAbove(), isBelow) ? success() : emitOpError("lies above what is no slot of its memory");
+}
+
+LogicalResult SlotOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  types.push_back(MemoryType::get(context, static_cast<int64_t>(adaptor.getDevice())));
+  return success();
+}
+
+LogicalResult WeightsOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  types.push_back(MemoryType::get(context, static_cast<int64_t>(adaptor.getDevice())));
+  return success();
+}
+
+static int64_t deviceOfType(Type type) {
+  auto memory = dyn_cast<MemoryType>(type);
+  return memory ? memory.getDevice() : cast<BufferType>(type).getDevice();
 }
 
 LogicalResult BufferOp::verify() {
+  if (deviceOfType(getMemory().getType()) != getType().getDevice()) {
+    return emitOpError("lies in the memory of another device");
+  }
   return isAmount(getOffset()) ? success() : emitOpError("needs an offset that is a known size and not negative");
 }
 
@@ -220,9 +255,23 @@ LogicalResult ReleaseOp::verify() {
 }
 
 LogicalResult CopyOp::verify() {
+  int64_t from = getFrom().getType().getDevice(), to = getTo().getType().getDevice();
+  if (from != to && from != 0 && to != 0) {
+    return emitOpError("copies from one device to another, for which there is no way but over the host");
+  }
   return isAmount(physicalBytes(getFrom().getType().getTensor())) ? success()
                                                                   : emitOpError("needs a buffer of known size");
 }
+
+LogicalResult WaitOp::verify() {
+  return static_cast<int64_t>(getDevice()) > 0 ? success() : emitOpError("waits for the host");
+}
+
+static LogicalResult verifyOnHost(Operation *op, BufferType buffer) {
+  return buffer.getDevice() == 0 ? success() : op->emitOpError("needs a buffer in the host's memory");
+}
+LogicalResult ReadOp::verify() { return verifyOnHost(*this, getBuffer().getType()); }
+LogicalResult WriteOp::verify() { return verifyOnHost(*this, getBuffer().getType()); }
 
 LogicalResult CheckOp::verify() {
   ArrayRef<Size> sizes = getSizes().getValues();
@@ -236,6 +285,35 @@ LogicalResult LoopOp::verify() {
   }
   return isa<NextOp>(getBody().front().getTerminator()) ? success()
                                                         : emitOpError("has a body that does not end with a next");
+}
+
+// Devices.
+
+SmallVector<StringRef> devicesOf(Operation *function) {
+  auto names = function->getAttrOfType<ArrayAttr>(devicesName);
+  SmallVector<StringRef> specs;
+  for (Attribute name : names ? names.getValue() : ArrayRef<Attribute>()) {
+    specs.push_back(cast<StringAttr>(name).getValue());
+  }
+  return specs;
+}
+
+int64_t deviceOf(KernelOp kernel) {
+  SmallVector<StringRef> all = devicesOf(kernel->getParentOfType<FunctionOpInterface>());
+  auto it = llvm::find(all, kernel.getTarget());
+  return it == all.end() ? 0 : it - all.begin() + 1;
+}
+
+int64_t deviceOf(Value tensor) {
+  if (isa<BlockArgument>(tensor)) {
+    return 0;
+  }
+  return llvm::TypeSwitch<Operation *, int64_t>(tensor.getDefiningOp())
+      .Case([](KernelOp kernel) { return deviceOf(kernel); })
+      .Case<LaunchOp, WeightOp, TransferOp>([](auto op) { return static_cast<int64_t>(op.getDevice()); })
+      .Case([](ViewOp view) { return deviceOf(view.getX()); })
+      .Case([](JoinOp join) { return deviceOf(join.getXs().front()); })
+      .Default(int64_t(0));
 }
 
 // What discardable attributes must be, so that whoever reads them need not ask.
@@ -258,6 +336,9 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   } else if (name == "plan.extends") {
     auto number = dyn_cast<IntegerAttr>(value);
     expect(number && number.getInt() >= 0 && number.getInt() < operands, "the number of a launch's operand");
+  } else if (name == devicesName) {
+    auto names = dyn_cast<ArrayAttr>(value);
+    expect(names && llvm::all_of(names, llvm::IsaPred<StringAttr>), "names of targets");
   }
   return expected ? op->emitOpError("attribute '") << name << "' must be " << expected : success();
 }

@@ -9,6 +9,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "compiler/plan/Dialect.h.inc"
@@ -23,6 +24,16 @@ namespace ingot::plan {
 
 /// The attribute of a run's argument that is an output's buffer.
 inline constexpr llvm::StringRef outputName = "plan.output";
+/// The attribute of a function that names the devices with memories of their own, as an array of specs.
+inline constexpr llvm::StringRef devicesName = "plan.devices";
+
+/// The specs of a function's devices with memories of their own; the first one is device 1.
+llvm::SmallVector<llvm::StringRef> devicesOf(mlir::Operation *function);
+/// The device on which a kernel runs; 0: the host, or one that works in the host's memory.
+int64_t deviceOf(KernelOp kernel);
+/// The device in whose memory a tensor lies.
+int64_t deviceOf(mlir::Value tensor);
+
 /// The attribute of a launch of a model for profiling: its number.
 inline constexpr llvm::StringRef numberName = "plan.launch";
 

@@ -3,6 +3,7 @@ include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "compiler/onnx/Onnx.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 
 def Plan_Dialect : Dialect {
@@ -41,13 +42,19 @@ class Plan_Type<string name, string keyword> : TypeDef<Plan_Dialect, name> {
   let mnemonic = keyword;
 }
 def Plan_BufferType : Plan_Type<"Buffer", "buffer"> {
-  let summary = "the memory of a tensor, in its layout: `!plan.buffer<tensor<8x8xf32>>`";
-  let parameters = (ins "::mlir::RankedTensorType":$tensor);
-  let assemblyFormat = "`<` $tensor `>`";
+  let summary = "the memory of a tensor, in its layout: `!plan.buffer<tensor<8x8xf32>>`, `!plan.buffer<tensor<8x8xf32>, 1>` in that of device 1";
+  let parameters = (ins "::mlir::RankedTensorType":$tensor, DefaultValuedParameter<"int64_t", "0">:$device);
+  let assemblyFormat = "`<` $tensor (`,` $device^)? `>`";
 }
 def Plan_MemoryType : Plan_Type<"Memory", "memory"> {
-  let summary = "a stretch of memory in which buffers lie";
+  let summary = "a stretch of memory in which buffers lie: the host's (device 0), or that of a device with a memory of its own";
+  let parameters = (ins DefaultValuedParameter<"int64_t", "0">:$device);
+  let assemblyFormat = "(`<` $device^ `>`)?";
 }
+def Plan_HostMemory : Type<CPred<"::llvm::isa<::ingot::plan::MemoryType>($_self) && ::llvm::cast<::ingot::plan::MemoryType>($_self).getDevice() == 0">,
+    "memory of the host">, BuildableType<"::ingot::plan::MemoryType::get($_builder.getContext(), 0)">;
+// 0: the host; else a device with a memory of its own, counted in the order of the function's `plan.devices`.
+def Plan_Device : DefaultValuedOptionalAttr<I64Attr, "0">;
 def Plan_Operand : AnyTypeOf<[AnyTensor, Plan_BufferType]>;
 
 class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
@@ -91,10 +98,17 @@ def Plan_JoinOp : Plan_Op<"join", [Pure]> {
 }
 def Plan_WeightOp : Plan_Op<"weight", [Pure]> {
   let hasVerifier = 1;
-  let summary = "packed bytes of the weights section";
-  let arguments = (ins I64Attr:$offset);
+  let summary = "packed bytes of the weights section, or of the one of a device";
+  let arguments = (ins I64Attr:$offset, Plan_Device:$device);
   let results = (outs AnyTensor:$y);
-  let assemblyFormat = "`at` $offset attr-dict `:` type($y)";
+  let assemblyFormat = "`at` $offset (`on` $device^)? attr-dict `:` type($y)";
+}
+def Plan_TransferOp : Plan_Op<"transfer", [Pure]> {
+  let hasVerifier = 1;
+  let summary = "the same tensor in the memory of a device (0: of the host)";
+  let arguments = (ins AnyTensor:$x, Plan_Device:$device);
+  let results = (outs AnyTensor:$y);
+  let assemblyFormat = "$x (`on` $device^)? attr-dict `:` type($x) `->` type($y)";
 }
 def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let hasVerifier = 1;
@@ -104,14 +118,15 @@ def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterf
     names, and the range of work items [begin, end). `items` and `scratchBytes` are sizes. With `checked` it returns a status (i32). Work items are
     independent: any split over threads gives the same bits. One that finds a size (`found`) leaves it in its last result.
 
-    On tensors it has results; in the memory form it has none, and writes `into` buffers instead.
+    On tensors it has results; in the memory form it has none, and writes `into` buffers instead. A launch `on` a device reads and writes that
+    device's memory and is only enqueued: the device runs what is enqueued in order, and plan.wait waits for it.
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Plan_Operand>:$ins, Variadic<Plan_BufferType>:$into, Optional<Plan_BufferType>:$scratch,
                        Onnx_SizeAttr:$items, Onnx_SizeAttr:$scratchBytes, OptionalAttr<Onnx_SizesAttr>:$symbols, UnitAttr:$checked,
-                       OptionalAttr<Onnx_SymbolAttr>:$found);
+                       OptionalAttr<Onnx_SymbolAttr>:$found, Plan_Device:$device);
   let results = (outs Variadic<AnyTensor>:$outs);
   let assemblyFormat = [{
-    $callee `(` $ins `)` (`into` `(` $into^ `)`)? (`scratch` `(` $scratch^ `)`)? attr-dict `:` functional-type($ins, $outs)
+    $callee `(` $ins `)` (`into` `(` $into^ `)`)? (`scratch` `(` $scratch^ `)`)? (`on` $device^)? attr-dict `:` functional-type($ins, $outs)
     (`into` type($into)^)? (`scratch` type($scratch)^)?
   }];
 }

@@ -35,6 +35,10 @@ struct MachineModel {
   bool scaleByPowerOfTwo = false; ///< x * 2^n is one instruction (llvm.ldexp becomes it), scalar and vector
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 8 << 20; ///< data caches of one core
 
+  /// Its kernels read and write a memory of their own, and what they need is copied there; else they work in the
+  /// host's.
+  bool hasOwnMemory = false;
+
   /// The register tile of a matrix product: `rows` broadcasts times `vectors` column vectors, accumulators kept in
   /// registers. rows * vectors + vectors + 1 must fit the register file (reference: cpu-kernels/MEASURED.md, section
   /// 3).

@@ -8,6 +8,7 @@
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/partition/FormKernels.h"
+#include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/Dialects.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Pass/Pass.h"
@@ -99,6 +100,11 @@ constexpr struct {
            f, [&](StringRef spec) { return machineOf(s.devices, spec).lanes; },
            s.devices.empty() ? "" : s.devices.front().machine.spec);
        sortTopologically(&f.getBody().front());
+       return success();
+     }},
+    {"partition-insert-transfers", "values cross to the memories of the devices that read them",
+     [](ModuleOp, func::FuncOp f, const Settings &) {
+       partition::insertTransfers(f);
        return success();
      }},
     {"lower-kernels", "kernels become functions of loops and vectors",

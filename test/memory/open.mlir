@@ -7,7 +7,7 @@
 // CHECK-LABEL: func.func @chain
 // CHECK: %[[A:.*]] = plan.slot "matmul_" of <"32*n">{{$}}
 // CHECK: %[[C:.*]] = plan.slot "matmul_" of <"32*n">{{$}}
-// CHECK: %[[B:.*]] = plan.slot "matmul_" of <"32*n"> above(%[[C]], %[[A]])
+// CHECK: %[[B:.*]] = plan.slot "matmul_" of <"32*n"> above(%[[C]], %[[A]] : !plan.memory, !plan.memory)
 // CHECK: %[[SECOND:.*]] = plan.buffer %[[B]] at <0>
 func.func @chain(%x: tensor<?x8xf32, #onnx.sizes<"n", 8>>, %w: tensor<8x8xf32>) -> tensor<?x8xf32, #onnx.sizes<"n", 8>> {
   %0 = onnx.MatMul %x, %w : (tensor<?x8xf32, #onnx.sizes<"n", 8>>, tensor<8x8xf32>) -> tensor<?x8xf32, #onnx.sizes<"n", 8>>

@@ -135,7 +135,7 @@ func.func @slot() {
 
 func.func @above(%x: !plan.memory) {
   // expected-error@+1 {{lies above what is no slot}}
-  %0 = plan.slot "a" of <"64*n"> above(%x)
+  %0 = plan.slot "a" of <"64*n"> above(%x : !plan.memory)
   plan.return
 }
 
@@ -211,3 +211,74 @@ func.func @both(%x: !plan.buffer<tensor<8xf32>>) {
   %y = plan.launch @f(%x) into(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>} : (!plan.buffer<tensor<8xf32>>) -> tensor<8xf32> into !plan.buffer<tensor<8xf32>>
   plan.return
 }
+
+// -----
+
+func.func @launchElsewhere(%x: !plan.buffer<tensor<8xf32>>, %y: !plan.buffer<tensor<8xf32>, 1>) {
+  // expected-error@+1 {{has an operand in the memory of another device}}
+  plan.launch @f(%x) into(%y) on 1 {items = #onnx.size<1>, scratchBytes = #onnx.size<0>} : (!plan.buffer<tensor<8xf32>>) -> () into !plan.buffer<tensor<8xf32>, 1>
+  plan.return
+}
+
+// -----
+
+func.func @findsElsewhere(%x: tensor<8xf32>) -> tensor<i64> {
+  // expected-error@+1 {{finds a size on a device, where the run cannot read it}}
+  %y = plan.launch @f(%x) on 1 {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, found = #onnx.symbol<"$0">} : (tensor<8xf32>) -> tensor<i64>
+  return %y : tensor<i64>
+}
+
+// -----
+
+func.func @bufferElsewhere() {
+  %0 = plan.slot "a" of <64> on 1 at 0
+  // expected-error@+1 {{lies in the memory of another device}}
+  %1 = plan.buffer %0 at <0> : !plan.memory<1> -> <tensor<8xf32>>
+  plan.return
+}
+
+// -----
+
+func.func @aboveElsewhere() {
+  %0 = plan.slot "a" of <"64*n"> on 1
+  // expected-error@+1 {{lies above what is no slot of its memory}}
+  %1 = plan.slot "b" of <"64*n"> above(%0 : !plan.memory<1>)
+  plan.return
+}
+
+// -----
+
+func.func @copyAcross(%x: !plan.buffer<tensor<8xf32>, 1>, %y: !plan.buffer<tensor<8xf32>, 2>) {
+  // expected-error@+1 {{copies from one device to another, for which there is no way but over the host}}
+  plan.copy %x to %y : <tensor<8xf32>, 1> to <tensor<8xf32>, 2>
+  plan.return
+}
+
+// -----
+
+func.func @readElsewhere(%x: !plan.buffer<tensor<i64>, 1>) {
+  // expected-error@+1 {{needs a buffer in the host's memory}}
+  %0 = plan.read %x : <tensor<i64>, 1> -> i64
+  plan.return
+}
+
+// -----
+
+func.func @waitForHost() {
+  // expected-error@+1 {{waits for the host}}
+  plan.wait on 0
+  plan.return
+}
+
+// -----
+
+func.func @transferChanges(%x: tensor<8xf32>) -> tensor<2x4xf32> {
+  // expected-error@+1 {{needs a result of the operand's type}}
+  %0 = plan.transfer %x on 1 : tensor<8xf32> -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{attribute 'plan.devices' must be names of targets}}
+func.func private @devices() attributes {plan.devices = [1]}

@@ -1,0 +1,94 @@
+// Every operand of an op is looked at once. A constant is no value that crosses: each device has those that its kernels
+// read in its own weights, and only a view of one needs a transfer, for its operand, to say so. Between two devices a
+// value goes over the host, where it may have been wanted as well.
+#include "compiler/partition/Transfers.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Constant.h"
+#include "compiler/plan/Plan.h"
+
+using namespace mlir;
+
+namespace ingot::partition {
+namespace {
+
+class Inserter {
+public:
+  explicit Inserter(func::FuncOp function) : function(function) {}
+
+  void run() {
+    SmallVector<OpOperand *> uses;
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      for (OpOperand &use : op->getOpOperands()) {
+        if (!isa<plan::ViewOp, plan::JoinOp>(op)) { // these stay in the memory of what they view and join
+          uses.push_back(&use);
+        }
+      }
+      return isa<plan::KernelOp>(op) ? WalkResult::skip() : WalkResult::advance();
+    });
+    for (OpOperand *use : uses) {
+      auto kernel = dyn_cast<plan::KernelOp>(use->getOwner());
+      int64_t device = kernel ? plan::deviceOf(kernel) : 0;
+      if (isa<RankedTensorType>(use->get().getType())) {
+        use->set(in(device, use->get()));
+      }
+    }
+  }
+
+private:
+  func::FuncOp function;
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> known;
+
+  /// The value in the memory of a device.
+  Value in(int64_t device, Value v) {
+    if (onnx::constantOf(v) || v.getDefiningOp<onnx::NoneOp>()) {
+      return v;
+    }
+    Value view = viewOfConstant(device, v);
+    if (view || plan::deviceOf(v) == device) {
+      return view ? view : v;
+    }
+    if (Value there = known.lookup({v, device})) {
+      return there;
+    }
+    return known[{v, device}] = transfer(device, device && plan::deviceOf(v) ? in(0, v) : v);
+  }
+
+  /// The same view in the memory of the device, if `v` is one of a constant; else null.
+  Value viewOfConstant(int64_t device, Value v) {
+    auto view = v.getDefiningOp<plan::ViewOp>();
+    if (!view || !onnx::constantOf(view.getX())) {
+      return {};
+    }
+    if (device == 0) {
+      return v;
+    }
+    Value &there = known[{v, device}];
+    if (!there) {
+      OpBuilder b(view);
+      auto constant = plan::TransferOp::create(b, view.getLoc(), view.getX().getType(), view.getX(), device);
+      there = plan::ViewOp::create(b, view.getLoc(), view.getY().getType(), constant, view.getOffsetAttr());
+    }
+    return there;
+  }
+
+  Value transfer(int64_t device, Value v) {
+    OpBuilder b(function.getContext());
+    if (Operation *maker = v.getDefiningOp()) {
+      b.setInsertionPointAfter(maker);
+    } else {
+      b.setInsertionPointToStart(v.getParentBlock());
+    }
+    return plan::TransferOp::create(b, v.getLoc(), v.getType(), v, device);
+  }
+};
+
+} // namespace
+
+void insertTransfers(func::FuncOp function) {
+  if (!plan::devicesOf(function).empty()) {
+    Inserter(function).run();
+  }
+}
+
+} // namespace ingot::partition
