@@ -54,6 +54,7 @@ public:
       order[&op] = i;
       earliest.push_back(i);
     }
+    noteFinders();
     for (auto [i, op] : llvm::enumerate(block)) {
       now = i;
       if (deviceOf.count(&op)) {
@@ -106,6 +107,31 @@ private:
   std::vector<size_t> earliest; ///< for each op the beginning of the group that it joined
   size_t now = 0;               ///< the op that is assigned
   llvm::DenseMap<Operation *, std::shared_ptr<Group>> groupOf;
+  /// Ops of the block that find sizes of which an op speaks: it waits for them as for its operands.
+  llvm::DenseMap<Operation *, llvm::SmallSetVector<Operation *, 2>> findersOf;
+
+  void noteFinders() {
+    std::map<support::Symbol, Operation *> finders;
+    for (Operation &op : block) {
+      onnx::SymbolSet found = onnx::foundInside(&op);
+      found.merge(onnx::foundAt(&op));
+      for (support::Symbol symbol : found) {
+        finders[symbol] = &op;
+      }
+    }
+    for (Operation &op : block) {
+      auto note = [&](support::Symbol symbol) {
+        auto finder = finders.find(symbol);
+        if (finder != finders.end() && finder->second != &op) {
+          findersOf[&op].insert(finder->second);
+        }
+      };
+      if (!finders.empty()) {
+        op.walk(
+            [&](Operation *inner) { onnx::walkSizes(inner, [&](const onnx::Size &size) { size.eachSymbol(note); }); });
+      }
+    }
+  }
 
   static bool isView(Operation &op) {
     auto view = dyn_cast<onnx::View>(op);
@@ -201,9 +227,9 @@ private:
     return first;
   }
 
-  /// Whether `v` depends on an op of the group without being computed in it. A kernel needs all that any of its members
-  /// needs, so what is asked is whether the kernels would wait for one another.
-  bool dependsOn(Value v, const Group &group) {
+  /// Whether `from` depends on an op of the group without being one. A kernel needs all that any of its members needs,
+  /// so what is asked is whether the kernels would wait for one another.
+  bool dependsOn(Operation *from, const Group &group) {
     size_t first = horizonOf(group);
     SmallVector<Operation *> todo;
     llvm::SmallPtrSet<Operation *, 16> seen;
@@ -212,22 +238,18 @@ private:
         todo.push_back(op);
       }
     };
-    auto push = [&](Value x) {
-      Operation *op = x.getDefiningOp();
-      if (!op) {
-        return;
-      }
+    auto push = [&](Operation *op) {
       visit(op);
       if (std::shared_ptr<Group> own = groupOf.lookup(op); own && own.get() != &group) {
         llvm::for_each(own->ops, visit);
       }
     };
-    push(v);
+    push(from);
     while (!todo.empty()) {
       bool found = false;
-      onnx::eachOutsideOperand(todo.pop_back_val(), [&](OpOperand &use) {
-        found |= use.get().getDefiningOp() && group.ops.contains(use.get().getDefiningOp());
-        push(use.get());
+      eachNeeded(todo.pop_back_val(), [&](Operation *op) {
+        found |= group.ops.contains(op);
+        push(op);
       });
       if (found) {
         return true;
@@ -236,12 +258,23 @@ private:
     return false;
   }
 
-  /// Whether `op` may become a member: all it reads from outside is independent of the group.
-  bool convexWith(Operation *op, const Group &group) {
-    return llvm::all_of(op->getOperands(), [&](Value v) {
-      Operation *d = v.getDefiningOp();
-      return (d && group.ops.contains(d)) || !dependsOn(v, group);
+  /// The ops of which `op` reads a result, or a size that they find.
+  void eachNeeded(Operation *op, llvm::function_ref<void(Operation *)> f) {
+    onnx::eachOutsideOperand(op, [&](OpOperand &use) {
+      if (Operation *maker = use.get().getDefiningOp()) {
+        f(maker);
+      }
     });
+    if (auto finders = findersOf.find(op); finders != findersOf.end()) {
+      llvm::for_each(finders->second, f);
+    }
+  }
+
+  /// Whether `op` may become a member: all it needs from outside is independent of the group.
+  bool convexWith(Operation *op, const Group &group) {
+    bool convex = true;
+    eachNeeded(op, [&](Operation *needed) { convex &= group.ops.contains(needed) || !dependsOn(needed, group); });
+    return convex;
   }
 
   static bool sameShape(Type a, Type b) {
