@@ -195,6 +195,27 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
   app.add_flag_callback(
          "--no-fallback", [&options] { options.fallback = false; }, "Fail where a node cannot run on the first target")
       ->group(target);
+  app.add_option_function<std::string>(
+         "--partition", [&options](const std::string &how) { options.byCost = how == "cost"; },
+         "What targets with memories of their own keep: all that they take (greedy), or what gains more than its "
+         "copies cost, by estimate (cost); default: cost")
+      ->check(CLI::IsMember({"greedy", "cost"}))
+      ->group(target)
+      ->type_name("HOW");
+  repeated(app.add_option_function<Texts>(
+               "--require",
+               [&options](const Texts &texts) {
+                 for (const std::string &text : texts) {
+                   options.demands.push_back(splitAssignment("--require", text, "T=Conv,MatMul"));
+                 }
+               },
+               "Fail where one of these operators does not run on the target; may be repeated"))
+      ->group(target)
+      ->type_name("T=OP,...");
+  app.add_option("--placement", options.placementFile,
+                 "File with a target for nodes: a line for each, with its name or a glob and the target")
+      ->group(target)
+      ->type_name("FILE");
   app.add_flag_callback(
          "--no-allocate", [&options] { options.allocate = false; },
          "Fail where only the run can tell how much memory a node needs (ingot_exec.allocate)")
@@ -346,9 +367,9 @@ std::string checkReport(const CLI::App &app, const Invocation &invocation) {
 /// Flags on the command line that a compiled model cannot obey any more.
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
-  for (const char *flag :
-       {"--name", "--dim", "--shape", "--cache", "--cache-room", "--target", "--levels", "--triple", "--no-fallback",
-        "--no-allocate", "--accuracy", "--weights", "--dump-after", "--stop-after", "--timing"}) {
+  for (const char *flag : {"--name", "--dim", "--shape", "--cache", "--cache-room", "--target", "--levels", "--triple",
+                           "--no-fallback", "--partition", "--require", "--placement", "--no-allocate", "--accuracy",
+                           "--weights", "--dump-after", "--stop-after", "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }
@@ -365,6 +386,18 @@ std::string checkStop(const Invocation &invocation) {
                      : invocation.command == Command::Report ? "the report"
                                                              : "";
   return options.stopAfter.empty() || flag.empty() ? "" : "--stop-after prints the IR alone, without " + flag;
+}
+
+/// Flags that say where nodes run.
+std::string checkPlaces(const pipeline::Options &options) {
+  std::string flag = !options.demands.empty() ? "--require" : options.placementFile.empty() ? "" : "--placement";
+  if (!flag.empty() && !options.levels.empty()) {
+    return flag + " and --levels cannot be combined: with --levels, each of them is the only target of its body";
+  }
+  if (!flag.empty() && !options.fallback) {
+    return flag + " and --no-fallback cannot be combined: without fallback, all nodes run on the first target";
+  }
+  return "";
 }
 
 /// What no single flag can check.
@@ -394,6 +427,9 @@ std::string checkTogether(const Invocation &invocation) {
   }
   if (!invocation.model.targets.empty() && !invocation.model.levels.empty()) {
     return "--target and --levels cannot be combined: with --levels, each of them is the only target of its body";
+  }
+  if (std::string wrong = checkPlaces(invocation.model); !wrong.empty()) {
+    return wrong;
   }
   if (invocation.model.caches.empty() && invocation.model.cacheRoom >= 0) {
     return "--cache-room says how large caches are: use it with --cache";

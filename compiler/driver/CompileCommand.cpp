@@ -42,6 +42,7 @@ void printJson(const pipeline::Result &result) {
         report::writePlacement(json, placement);
       }
     });
+    report::writeTransfers(json, result);
   });
   llvm::outs() << '\n';
 }
@@ -62,6 +63,7 @@ void printText(const pipeline::Result &result) {
     llvm::outs() << moved.size() << " nodes do not run on the first target:\n";
     printPlacements(moved);
   }
+  printTransfers(result, /*most=*/8);
 }
 
 } // namespace

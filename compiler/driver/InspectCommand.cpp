@@ -62,6 +62,8 @@ void printTargets(const pipeline::Result &result) {
     llvm::outs() << llvm::format("  %6lld  ", (long long)count) << (target.empty() ? "nowhere" : target) << '\n';
   }
   printPlacements(fallbacks(result));
+  printPieces(result);
+  printTransfers(result, /*most=*/1000);
 }
 
 /// A symbol of the model that is a number here, and who decided that.
@@ -174,6 +176,7 @@ void writeResult(llvm::json::OStream &json, const pipeline::Result &result, bool
       report::writePlacement(json, placement);
     }
   });
+  report::writeTransfers(json, result);
   if (memory) {
     json.attribute("memory_plan", result.memoryPlan);
   }

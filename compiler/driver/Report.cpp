@@ -2,6 +2,7 @@
 #include "compiler/driver/ModelFacts.h"
 #include "compiler/driver/Text.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace ingot::driver {
@@ -129,6 +130,47 @@ void printPlacements(const std::vector<pipeline::NodePlacement> &placements) {
     llvm::outs() << "  node '" << placement.node << "' (" << placement.op << ") ";
     llvm::outs() << (placement.target.empty() ? "runs nowhere" : "runs on " + placement.target) << ": "
                  << placement.whyNot << '\n';
+  }
+}
+
+void printPieces(const pipeline::Result &result) {
+  std::map<int, std::vector<const pipeline::NodePlacement *>> pieces;
+  for (const pipeline::NodePlacement &placement : result.placement) {
+    if (placement.piece >= 0) {
+      pieces[placement.piece].push_back(&placement);
+    }
+  }
+  if (!pieces.empty()) {
+    llvm::outs() << "pieces for targets with memories of their own (times are estimates)\n";
+  }
+  for (const auto &[number, nodes] : pieces) {
+    double seconds = 0;
+    for (const pipeline::NodePlacement *node : nodes) {
+      seconds += node->seconds;
+    }
+    llvm::outs() << "  " << nodes.front()->target << ", " << llvm::format("%.3g us: ", seconds * 1e6);
+    llvm::interleaveComma(nodes, llvm::outs(), [](const pipeline::NodePlacement *node) {
+      llvm::outs() << "'" << plainName(node->node) << "' (" << node->op << ")";
+    });
+    llvm::outs() << '\n';
+  }
+}
+
+void printTransfers(const pipeline::Result &result, size_t most) {
+  if (result.transfers.empty()) {
+    return;
+  }
+  llvm::outs() << result.transfers.size() << " copies between memories\n";
+  for (const pipeline::Transfer &transfer : llvm::ArrayRef(result.transfers).take_front(most)) {
+    llvm::outs() << "  " << (transfer.to.empty() ? "from " + transfer.from : "to " + transfer.to) << ", "
+                 << (transfer.bytes < 0 ? plainName(transfer.bytesText) + " bytes" : bytesText(transfer.bytes)) << ": "
+                 << plainName(transfer.value) << ", for ";
+    llvm::interleaveComma(transfer.readers, llvm::outs(),
+                          [](const std::string &reader) { llvm::outs() << plainName(reader); });
+    llvm::outs() << '\n';
+  }
+  if (result.transfers.size() > most) {
+    llvm::outs() << "  and " << result.transfers.size() - most << " more: see ingot inspect, or --json\n";
   }
 }
 

@@ -26,4 +26,9 @@ std::vector<pipeline::NodePlacement> fallbacks(const pipeline::Result &result);
 /// A line a node.
 void printPlacements(const std::vector<pipeline::NodePlacement> &placements);
 
+/// The nodes of targets with memories of their own, a line for each piece. Nothing where there are none.
+void printPieces(const pipeline::Result &result);
+/// What is copied between memories and for whom, `most` lines. Nothing where nothing is.
+void printTransfers(const pipeline::Result &result, size_t most);
+
 } // namespace ingot::driver

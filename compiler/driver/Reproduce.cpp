@@ -10,6 +10,9 @@ namespace {
 
 namespace path = llvm::sys::path;
 
+/// Of the file of --placement, beside the model.
+const char *const placementName = "placement.txt";
+
 std::string baseName(const std::string &file) { return path::filename(file).str(); }
 
 /// A flag with its value.
@@ -88,6 +91,14 @@ Reproduction reproductionOf(const pipeline::Options &options, const std::map<std
   made.words += options.name.empty() ? "" : flag("--name", options.name);
   made.words += sizeFlags(options) + machineFlags(options);
   made.words += options.fallback ? "" : " --no-fallback";
+  made.words += options.byCost ? "" : " --partition greedy";
+  for (const auto &[target, operators] : options.demands) {
+    made.words += flag("--require", target + "=" + operators);
+  }
+  if (!options.placementFile.empty()) {
+    made.files.push_back({placementName, options.placementFile});
+    made.words += flag("--placement", placementName);
+  }
   made.words += options.allocate ? "" : " --no-allocate";
   made.words += flag("--accuracy", options.accuracy) + flag("--weights", options.weights);
   made.words += options.emit.empty() ? "" : flag("--emit", llvm::join(options.emit, ","));
@@ -108,6 +119,10 @@ Reproduction reproductionOf(const Invocation &invocation, int argc, const char *
     std::string stem = model.substr(0, model.size() - 5);
     made.files.push_back({baseName(stem + ".so"), stem + ".so"});
     made.files.push_back({baseName(stem + ".weights"), stem + ".weights"});
+  }
+  if (const std::string &file = invocation.model.placementFile; !file.empty()) {
+    names[file] = placementName;
+    made.files.push_back({placementName, file});
   }
   for (auto [i, folder] : llvm::enumerate(invocation.data)) {
     names[folder] = "data" + std::to_string(i);

@@ -11,6 +11,8 @@ void eachOutsideOperand(mlir::Operation *op, llvm::function_ref<void(mlir::OpOpe
 
 /// The first ONNX node that a location names; empty: none.
 std::string nodeOf(mlir::Location loc);
+/// Calls f with the name and the operator of each ONNX node that a location names.
+void eachNode(mlir::Location loc, llvm::function_ref<void(llvm::StringRef node, llvm::StringRef op)> f);
 
 /// Runs `f`, which may report errors. Returns the first one's text, located ("node 'x': text"), instead of letting it
 /// out; empty when f succeeded.

@@ -11,9 +11,9 @@
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/partition/Roles.h"
 #include "compiler/plan/Layout.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -21,9 +21,6 @@ using namespace mlir;
 
 namespace ingot::partition {
 namespace {
-
-/// Integers that no transfer is worth.
-constexpr int64_t fewElements = 64;
 
 struct Group {
   llvm::SetVector<Operation *> ops;
@@ -41,8 +38,13 @@ bool isScalarConstant(Value v) {
 
 class Former {
 public:
-  Former(Block &block, ArrayRef<Device> devices, bool fallback, std::vector<Placement> &report)
-      : block(block), devices(devices), fallback(fallback), report(report) {}
+  Former(Block &block, const Places &places) : block(block) {
+    for (Operation &op : block) { // those of other blocks are erased one by one
+      if (auto place = places.find(&op); place != places.end()) {
+        deviceOf.insert(*place);
+      }
+    }
+  }
 
   void run() {
     for (Operation &op : block) {
@@ -65,44 +67,9 @@ public:
     materialize();
   }
 
-  /// Finds each op's device. Reports those that have none.
-  LogicalResult place() {
-    bool ok = true;
-    for (Operation &op : block.without_terminator()) {
-      if (isa<onnx::ConstantOp, onnx::NoneOp, onnx::IfOp, onnx::LoopOp>(op) || isView(op) || isParameterOnly(op)) {
-        continue;
-      }
-      if (auto fail = dyn_cast<onnx::FailOp>(op)) {
-        op.emitWarning("a run that takes this branch ends with an error: ") << fail.getWhy();
-        continue;
-      }
-      Placement p{onnx::nodeOf(op.getLoc()), op.getName().stripDialect().str(), "", ""};
-      std::string why = buildable(op);
-      for (const Device &d : devices.take_front(fallback ? devices.size() : 1)) {
-        std::string reason = why.empty() && d.machine.hasOwnMemory ? keptByHost(op) : why;
-        reason = reason.empty() ? d.target->refuses(&op, d.machine) : reason;
-        if (reason.empty()) {
-          deviceOf[&op] = &d;
-          p.device = d.machine.spec;
-          break;
-        }
-        p.whyNot += (p.whyNot.empty() ? "" : "; ") + d.machine.spec + ": " + reason;
-      }
-      if (p.device.empty()) {
-        op.emitError("unsupported by all targets: ") << p.whyNot;
-        ok = false;
-      }
-      report.push_back(std::move(p));
-    }
-    return success(ok);
-  }
-
 private:
   Block &block;
-  ArrayRef<Device> devices;
-  bool fallback;
-  std::vector<Placement> &report;
-  llvm::DenseMap<Operation *, const Device *> deviceOf;
+  Places deviceOf;
   llvm::DenseMap<Operation *, size_t> order;
   std::vector<size_t> earliest; ///< for each op the beginning of the group that it joined
   size_t now = 0;               ///< the op that is assigned
@@ -133,23 +100,6 @@ private:
     }
   }
 
-  static bool isView(Operation &op) {
-    auto view = dyn_cast<onnx::View>(op);
-    return view && view.viewOffset();
-  }
-
-  /// Whether sizes are read where the code is written, and not as a tensor by the run.
-  static bool isParameterUse(OpOperand &use) {
-    auto root = dyn_cast<onnx::KernelRoot>(use.getOwner());
-    bool toView = isView(*use.getOwner()) && use.getOperandNumber() > 0; // a shape, not what is viewed
-    return toView || (root && root.isParameter(use.getOperandNumber()));
-  }
-
-  /// Computed by a kernel of its own only where somebody reads it as a tensor.
-  static bool isParameterOnly(Operation &op) {
-    return isa<onnx::SizesOp>(op) && llvm::all_of(op.getUses(), isParameterUse);
-  }
-
   /// Sizes that become a kernel are a tensor to all that reads them: what has them as a parameter gets others.
   static void keepParameters(Operation &sizes) {
     Operation *parameters = OpBuilder(&sizes).clone(sizes);
@@ -157,57 +107,6 @@ private:
     if (parameters->use_empty()) {
       parameters->erase();
     }
-  }
-
-  /// Empty when some compiler family can build the op.
-  static std::string buildable(Operation &op) {
-    for (Value v : op.getResults()) {
-      Type element = getElementTypeOrSelf(v.getType());
-      if (isa<TensorType>(v.getType()) && !element.isIntOrFloat()) {
-        return "values of this element type cannot be computed yet";
-      }
-      if (element.isF16() || element.isBF16()) {
-        return "float16 and bfloat16 arithmetic is unsupported";
-      }
-    }
-    if (isa<onnx::Elementwise>(op)) {
-      return {};
-    }
-    auto root = dyn_cast<onnx::KernelRoot>(op);
-    return root ? root.unsupported() : "no kernel computes this operator yet";
-  }
-
-  /// Why an op stays in the host's memory; empty when it need not. The run itself reads sizes that are found and
-  /// conditions; what shapes are computed of is less than a transfer.
-  static std::string keptByHost(Operation &op) {
-    if (isa<onnx::SizesOp>(op)) {
-      return "sizes are computed by the host";
-    }
-    onnx::SymbolSet run; // what it finds, and which optional inputs there are
-    auto note = [&](const onnx::Size &size) {
-      size.eachSymbol([&](support::Symbol symbol) {
-        if (symbol.kind() != support::SymbolKind::Chosen) {
-          run.insert(symbol);
-        }
-      });
-    };
-    onnx::walkSizes(&op, note);
-    bool small = true;
-    for (Value v : llvm::concat<Value>(llvm::to_vector(op.getOperands()), llvm::to_vector(op.getResults()))) {
-      RankedTensorType type = onnx::ranked(v);
-      for (const onnx::Size &size : type ? onnx::sizesOf(type) : onnx::Sizes()) {
-        note(size);
-      }
-      if (auto argument = dyn_cast<BlockArgument>(v); argument && onnx::optionalInput(argument)) {
-        return "a run may leave its operand out";
-      }
-      small &= v.getDefiningOp() != &op || (type && !isa<FloatType>(type.getElementType()) && type.hasStaticShape() &&
-                                            type.getNumElements() <= fewElements);
-    }
-    if (!run.empty() || onnx::foundBy(&op)) {
-      return "speaks of sizes that the run finds, which the host reads";
-    }
-    return small && op.getNumResults() ? "few integers are computed by the host" : "";
   }
 
   size_t beginOf(const Group &group) {
@@ -288,7 +187,7 @@ private:
     }
     auto group = std::make_shared<Group>();
     group->root = op;
-    group->device = deviceOf[op];
+    group->device = deviceOf.lookup(op);
     auto root = cast<onnx::KernelRoot>(op);
     if (op->getNumResults()) {
       group->shape = onnx::ranked(op->getResult(0));
@@ -319,7 +218,7 @@ private:
     for (Value v : op->getOperands()) {
       Operation *producer = v.getDefiningOp();
       std::shared_ptr<Group> g = producer ? groupOf.lookup(producer) : nullptr;
-      if (!g || g == best || g->device != deviceOf[op] || !sameShape(v.getType(), op->getResult(0).getType()) ||
+      if (!g || g == best || g->device != deviceOf.lookup(op) || !sameShape(v.getType(), op->getResult(0).getType()) ||
           !takesEpilogue(*g) || !sameShape(g->shape, op->getResult(0).getType()) || !convexWith(op, *g) ||
           (g->root && hasOpenChannels(op))) {
         continue;
@@ -334,7 +233,7 @@ private:
     }
     if (!best) {
       best = std::make_shared<Group>();
-      best->device = deviceOf[op];
+      best->device = deviceOf.lookup(op);
       best->shape = onnx::ranked(op->getResult(0));
     }
     mergeRootless(op, best);
@@ -484,8 +383,7 @@ private:
 
 } // namespace
 
-LogicalResult formKernels(func::FuncOp function, ArrayRef<Device> devices, bool fallback,
-                          std::vector<Placement> &report) {
+void formKernels(func::FuncOp function, ArrayRef<Device> devices, const Places &places) {
   SmallVector<StringRef> own;
   for (const Device &device : devices) {
     if (device.machine.hasOwnMemory) {
@@ -501,20 +399,11 @@ LogicalResult formKernels(func::FuncOp function, ArrayRef<Device> devices, bool 
       return WalkResult::skip();
     }
     for (Region &region : op->getRegions()) {
-      formers.emplace_back(region.front(), devices, fallback, report);
+      formers.emplace_back(region.front(), places);
     }
     return WalkResult::advance();
   });
-  LogicalResult ok = success();
-  for (Former &former : formers) {
-    if (failed(former.place())) {
-      ok = failure();
-    }
-  }
-  if (succeeded(ok)) {
-    llvm::for_each(formers, [](Former &former) { former.run(); });
-  }
-  return ok;
+  llvm::for_each(formers, [](Former &former) { former.run(); });
 }
 
 } // namespace ingot::partition

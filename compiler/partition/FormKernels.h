@@ -1,28 +1,12 @@
-// onnx -> plan: who runs what, and which ops become one kernel.
+// onnx -> plan: which ops become one kernel.
 #pragma once
-#include "compiler/target/Target.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include <string>
-#include <vector>
+#include "compiler/partition/PlaceNodes.h"
 
 namespace ingot::partition {
 
-/// One element of --target, resolved.
-struct Device {
-  const target::Target *target;
-  target::MachineModel machine;
-};
-
-/// Where a node went; the report's line.
-struct Placement {
-  std::string node, op, device;
-  std::string whyNot; ///< what devices earlier in the user's order said
-};
-
-/// Wraps all ops of the function in plan.kernel groups (and views, which cost nothing). A kernel's `target` is its
-/// device's spec; the function names those that have a memory of their own (plan.devices). Nodes that no device takes
-/// are reported all at once, each with every device's reason. Without `fallback` only the first device may be used.
-mlir::LogicalResult formKernels(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, bool fallback,
-                                std::vector<Placement> &report);
+/// Wraps all ops of the function that have a place in plan.kernel groups, each on one device (and views, which cost
+/// nothing). A kernel's `target` is its device's spec; the function names those that have a memory of their own
+/// (plan.devices).
+void formKernels(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, const Places &places);
 
 } // namespace ingot::partition

@@ -5,6 +5,7 @@
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/plan/Layout.h"
 #include "compiler/plan/Plan.h"
 
 using namespace mlir;
@@ -51,7 +52,20 @@ private:
     if (Value there = known.lookup({v, device})) {
       return there;
     }
+    if (auto view = v.getDefiningOp<plan::ViewOp>(); view && isWhole(view)) {
+      Value there = in(device, view.getX());
+      OpBuilder b(view->getContext());
+      b.setInsertionPointAfterValue(there);
+      return known[{v, device}] =
+                 plan::ViewOp::create(b, view.getLoc(), view.getY().getType(), there, view.getOffsetAttr());
+    }
     return known[{v, device}] = transfer(device, device && plan::deviceOf(v) ? in(0, v) : v);
+  }
+
+  /// Whether a view has all of what it views: that crosses, for all who read it in whatever form.
+  static bool isWhole(plan::ViewOp view) {
+    return plan::physicalBytes(cast<RankedTensorType>(view.getX().getType())) ==
+           plan::physicalBytes(cast<RankedTensorType>(view.getY().getType()));
   }
 
   /// The same view in the memory of the device, if `v` is one of a constant; else null.

@@ -1,5 +1,6 @@
 // What became of the model, for people: its nodes, its kernel calls, and who reads whose results. Values that are not
 // computed by a node (constants, shapes that became numbers) are no edges; views and joins are read through.
+#include "compiler/onnx/Control.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
@@ -34,20 +35,14 @@ std::string layoutText(plan::BlockedAttr blocks) {
   return text;
 }
 
-/// The ONNX nodes that a location names, "name (Operator)", each once: a node's location has its operator inside.
+/// The ONNX nodes that a location names, "name (Operator)", each once.
 std::vector<std::string> nodesOf(Location loc) {
   std::vector<std::string> nodes;
-  loc->walk([&](Location l) {
-    auto named = dyn_cast<NameLoc>(l);
-    auto op = named ? dyn_cast<NameLoc>(named.getChildLoc()) : NameLoc();
-    if (op) {
-      std::string text = (named.getName().strref() + " (" + op.getName().strref().split(',').first + ")").str();
-      if (!llvm::is_contained(nodes, text)) {
-        nodes.push_back(text);
-      }
-      return WalkResult::skip();
+  onnx::eachNode(loc, [&](StringRef node, StringRef op) {
+    std::string text = (node + " (" + op + ")").str();
+    if (!llvm::is_contained(nodes, text)) {
+      nodes.push_back(text);
     }
-    return WalkResult::advance();
   });
   return nodes;
 }

@@ -1,6 +1,6 @@
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Optional.h"
-#include "compiler/onnx/ops/Attention.h"
+#include "compiler/onnx/Work.h"
 #include "compiler/pipeline/Constraints.h"
 #include "compiler/pipeline/State.h"
 
@@ -119,24 +119,10 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
 }
 
 support::Size countMacs(func::FuncOp function) {
-  using support::Size;
-  Size macs = 0;
-  auto add = [&](Value v, const std::optional<Size> &each) {
-    Size count = onnx::ranked(v) ? support::product(onnx::sizesOf(onnx::ranked(v))) : Size::unknown();
-    if (each && !each->isUnknown() && !count.isUnknown()) {
-      macs = macs + count * *each;
-    }
-  };
+  support::Size macs = 0;
   function.walk([&](Operation *op) {
-    StringRef name = op->getName().stripDialect();
-    if (name == "Conv" || name == "ConvTranspose") {
-      // Every weight of an output (input) channel is used once an output (input) pixel.
-      onnx::Sizes w = onnx::sizesOf(onnx::ranked(op->getOperand(1)));
-      add(name == "Conv" ? op->getResult(0) : op->getOperand(0), support::product(ArrayRef(w).drop_front()));
-    } else if (name == "MatMul") {
-      add(op->getResult(0), onnx::sizesOf(onnx::ranked(op->getOperand(0))).back());
-    } else if (auto attend = dyn_cast<onnx::AttendOp>(op)) {
-      add(attend.product(), Size(static_cast<int64_t>(attend.getWidth() + attend.getValueWidth())));
+    if (std::optional<support::Size> own = onnx::multiplyAddsOf(op)) {
+      macs = macs + *own;
     }
   });
   return macs;

@@ -10,6 +10,7 @@
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
+#include "compiler/partition/FormKernels.h"
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Plan.h"
@@ -18,6 +19,12 @@
 using namespace mlir;
 
 namespace ingot::pipeline {
+
+static void noteNames(func::FuncOp function, std::vector<std::string> &names) {
+  function.walk([&](Operation *op) {
+    onnx::eachNode(op->getLoc(), [&](StringRef node, StringRef) { names.push_back(node.str()); });
+  });
+}
 
 static LogicalResult import(State &s) {
   importer::Problems problems(s.options.modelPath);
@@ -38,6 +45,9 @@ static LogicalResult import(State &s) {
   s.model().devices = s.devices;
   if (s.options.account) {
     s.result.imported = describeNodes(s.model().function());
+  }
+  if (!s.policy.overrides.empty()) {
+    noteNames(s.model().function(), s.policy.imported);
   }
   return makeBodies(s);
 }
@@ -155,13 +165,34 @@ static void sortBlocks(func::FuncOp function) {
   });
 }
 
+/// What the partition takes for open sizes: the most that the user has room for, or some size that the model allows.
+static std::map<std::string, int64_t> likelySizes(const State &s, const Body &body) {
+  std::map<std::string, int64_t> sizes;
+  for (const plan::SymbolInfo &symbol : body.info.symbols) {
+    int64_t most = symbol.most < 0 ? partition::Policy::usualSize : symbol.most;
+    sizes[symbol.name] = std::max(symbol.least, std::min(partition::Policy::usualSize, most));
+  }
+  for (const auto &[name, bounds] : s.options.bounds) {
+    sizes[importer::symbolOf("", 0, name)] = bounds.most;
+  }
+  return sizes;
+}
+
 static LogicalResult partition(State &s, Body &body, Result &tells) {
   std::vector<partition::Placement> report;
-  LogicalResult ok = partition::formKernels(body.function(), body.devices, s.options.fallback, report);
+  std::map<std::string, int64_t> sizes = likelySizes(s, body);
+  partition::Policy policy = s.policy;
+  policy.sizeOf = [&](support::Symbol symbol) {
+    auto known = sizes.find(symbol.str());
+    return known == sizes.end() ? partition::Policy::usualSize : known->second;
+  };
+  partition::Places places;
+  LogicalResult ok = partition::placeNodes(body.function(), body.devices, policy, places, report);
   for (partition::Placement &p : report) {
-    tells.placement.push_back({p.node, p.op, "", p.device, p.whyNot});
+    tells.placement.push_back({p.node, p.op, "", p.device, p.whyNot, p.seconds, p.piece});
   }
   if (succeeded(ok)) {
+    partition::formKernels(body.function(), body.devices, places);
     sortBlocks(body.function());
   }
   return ok;
@@ -177,8 +208,9 @@ static LogicalResult layout(State &, Body &body, Result &) {
   return success();
 }
 
-static LogicalResult transfer(State &, Body &body, Result &) {
+static LogicalResult transfer(State &, Body &body, Result &tells) {
   partition::insertTransfers(body.function());
+  tells.transfers = describeTransfers(body.function());
   return success();
 }
 

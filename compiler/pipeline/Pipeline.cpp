@@ -4,6 +4,7 @@
 #include "compiler/emit/Emit.h"
 #include "compiler/importer/Problems.h"
 #include "compiler/pipeline/Dialects.h"
+#include "compiler/pipeline/Policy.h"
 #include "compiler/pipeline/State.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/Path.h"
@@ -21,7 +22,10 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 /// "FILE: error: node 'x' (Op, opset 17): text", the location being the ONNX node's name and behind it the operator.
 std::string render(const std::string &file, Diagnostic &d) {
-  std::string node;
+  std::string node, place = file;
+  if (auto line = dyn_cast<FileLineColLoc>(d.getLocation())) { // of another file than the model
+    place = (line.getFilename().strref() + ":" + Twine(line.getLine())).str();
+  }
   d.getLocation()->walk([&](Location l) {
     auto named = dyn_cast<NameLoc>(l);
     auto op = named ? dyn_cast<NameLoc>(named.getChildLoc()) : NameLoc();
@@ -34,7 +38,7 @@ std::string render(const std::string &file, Diagnostic &d) {
   StringRef severity = d.getSeverity() == DiagnosticSeverity::Error     ? "error"
                        : d.getSeverity() == DiagnosticSeverity::Warning ? "warning"
                                                                         : "note";
-  return (Twine(file) + ": " + severity + ": " + (node.empty() ? "" : "node " + node + ": ") + d.str() + "\n").str();
+  return (Twine(place) + ": " + severity + ": " + (node.empty() ? "" : "node " + node + ": ") + d.str() + "\n").str();
 }
 
 /// A C identifier from the file's name.
@@ -128,7 +132,8 @@ private:
       }
       state.devices.push_back({t, std::move(*machine)});
     }
-    return checkExits() && haveOneTriple() && (options.levels.empty() || orderLevels());
+    return checkExits() && haveOneTriple() && (options.levels.empty() || orderLevels()) &&
+           readPolicy(options, state.devices, state.policy, diagnostics);
   }
 
   bool wantsSource() const { return llvm::is_contained(options.emit, "cpp"); }

@@ -23,12 +23,16 @@ struct Choice {
 /// What every subcommand that takes a model can be told.
 struct Options {
   std::string modelPath;
-  std::string name;                    ///< C identifier; empty: from the file name
-  std::vector<std::string> targets;    ///< in the user's order of preference; empty: native
-  std::vector<std::string> levels;     ///< machines for which there is a body each; instead of targets
-  std::string triple;                  ///< LLVM's, for another system than the target's own; empty: that one
-  bool fallback = true;                ///< false (--no-fallback): every node must run on the first target
-  std::map<std::string, int64_t> dims; ///< --dim batch=1
+  std::string name;                 ///< C identifier; empty: from the file name
+  std::vector<std::string> targets; ///< in the user's order of preference; empty: native
+  std::vector<std::string> levels;  ///< machines for which there is a body each; instead of targets
+  std::string triple;               ///< LLVM's, for another system than the target's own; empty: that one
+  bool fallback = true;             ///< false (--no-fallback): every node must run on the first target
+  bool byCost = true;               ///< false (--partition=greedy): targets keep whatever they take
+  /// --require DEVICE=Conv,MatMul: operators that must run on a target
+  std::vector<std::pair<std::string, std::string>> demands;
+  std::string placementFile;                          ///< with a target for nodes by name
+  std::map<std::string, int64_t> dims;                ///< --dim batch=1
   std::map<std::string, std::vector<int64_t>> shapes; ///< --shape x=1x3x224x224, by input name
   std::map<std::string, Bounds> bounds;               ///< of symbols that stay open, as all do that nobody fixes
   std::map<std::string, Choice> choices;              ///< of such symbols, too
@@ -63,7 +67,18 @@ struct Artifact {
 };
 struct NodePlacement {
   std::string node, op, kernel, target; ///< target is empty when nobody takes it
-  std::string whyNot;                   ///< what targets earlier in the user's order said
+  std::string whyNot;                   ///< what targets earlier in the user's order said, or why they gave it back
+  double seconds = -1;                  ///< estimated; -1: all targets have one memory, and nothing was weighed
+  int piece = -1; ///< of the target's, counted over all targets; -1: it works in the host's memory
+};
+
+/// A copy between the memories of two targets.
+struct Transfer {
+  std::string value;                ///< "input 'x'", "result of 'conv1' (Conv)"
+  std::string from, to;             ///< targets; empty: the host's memory
+  std::vector<std::string> readers; ///< "'relu' (Relu)", "output 'y'"
+  int64_t bytes = -1;               ///< -1: as the text says
+  std::string bytesText;            ///< the expression, where sizes are open
 };
 
 /// A size that every run chooses.
@@ -117,6 +132,7 @@ struct Result {
   int64_t macs = 0;
   std::string macsText; ///< the expression, where they depend on the open sizes; arenaBytes and macs are -1 then
   std::vector<NodePlacement> placement;
+  std::vector<Transfer> transfers; ///< in the order of the run
   std::vector<OpenSize> openSizes;
   std::vector<Requirement> requirements;
   std::vector<Allocation> allocations;

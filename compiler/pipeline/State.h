@@ -1,7 +1,7 @@
 // What the phases hand to one another.
 #pragma once
 #include "compiler/importer/Import.h"
-#include "compiler/partition/FormKernels.h"
+#include "compiler/partition/PlaceNodes.h"
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/plan/Model.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,6 +32,7 @@ struct State {
   mlir::MLIRContext &context;
   std::string name; ///< of the model, a C identifier
   std::vector<partition::Device> devices;
+  partition::Policy policy = {};
 
   std::unique_ptr<importer::ModelFile> file = nullptr; ///< constants of the modules point into it
   plan::WeightTable weights = {};
@@ -87,6 +88,9 @@ std::vector<GraphNode> describeNodes(mlir::func::FuncOp function);
 
 /// The function's kernel calls, on tensors; with `number`, each gets its number as the attribute plan.launch.
 std::vector<GraphNode> describeLaunches(mlir::func::FuncOp function, bool number);
+
+/// The copies of the function, on tensors, between memories.
+std::vector<Transfer> describeTransfers(mlir::func::FuncOp function);
 
 /// Multiplications with accumulation that one run of the model takes, by the definitions of its operators.
 support::Size countMacs(mlir::func::FuncOp function);

@@ -11,6 +11,31 @@ void writePlacement(llvm::json::OStream &json, const pipeline::NodePlacement &pl
     json.attribute("kernel", placement.kernel);
     json.attribute("target", fixUTF8(placement.target));
     json.attribute("why_not", fixUTF8(placement.whyNot));
+    if (placement.seconds >= 0) {
+      json.attribute("seconds", placement.seconds);
+    }
+    if (placement.piece >= 0) {
+      json.attribute("piece", placement.piece);
+    }
+  });
+}
+
+void writeTransfers(llvm::json::OStream &json, const pipeline::Result &result) {
+  json.attributeArray("transfers", [&] {
+    for (const pipeline::Transfer &transfer : result.transfers) {
+      json.object([&] {
+        json.attribute("value", fixUTF8(transfer.value));
+        json.attribute("from", transfer.from.empty() ? "host" : fixUTF8(transfer.from));
+        json.attribute("to", transfer.to.empty() ? "host" : fixUTF8(transfer.to));
+        json.attribute("bytes", transfer.bytes < 0 ? llvm::json::Value(fixUTF8(transfer.bytesText))
+                                                   : llvm::json::Value(transfer.bytes));
+        json.attributeArray("readers", [&] {
+          for (const std::string &reader : transfer.readers) {
+            json.value(fixUTF8(reader));
+          }
+        });
+      });
+    }
   });
 }
 

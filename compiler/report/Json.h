@@ -12,7 +12,10 @@ void writeSizes(llvm::json::OStream &json, const pipeline::Result &result);
 /// Memory that runs ask for, and why: "allocates" and "allocations".
 void writeAllocations(llvm::json::OStream &json, const pipeline::Result &result);
 
-/// Who runs a node, as an object.
+/// Who runs a node, as an object; where there are several memories also "seconds", estimated, and a device's "piece".
 void writePlacement(llvm::json::OStream &json, const pipeline::NodePlacement &placement);
+
+/// What is copied between memories, and for whom: "transfers".
+void writeTransfers(llvm::json::OStream &json, const pipeline::Result &result);
 
 } // namespace ingot::report

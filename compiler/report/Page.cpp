@@ -86,6 +86,7 @@ std::string dataText(const pipeline::Result &result, const Facts &facts) {
         writePlacement(json, placement);
       }
     });
+    writeTransfers(json, result);
   });
   return text;
 }

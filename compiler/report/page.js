@@ -429,14 +429,37 @@ function fillTargets() {
     { title: "nodes after simplification", kind: "number", cell: row => String(row.count) },
   ], [...counts].map(([target, count]) => ({ target, count }))));
   const moved = data.placement.filter(node => node.why_not !== "");
+  const weighed = data.placement.some(node => "seconds" in node); // then each node has a place worth a line
+  const rows = weighed ? data.placement : moved;
   into.append(make("p", { class: "hint" }, moved.length ? "Not on the first target:" : "Everything runs on the first target that was asked for."));
-  if (moved.length) {
-    into.append(make("div", { class: "scroll" }, table([
+  if (weighed) {
+    into.lastChild.textContent = `${moved.length} nodes are not on the first target. Times are what the partition estimated.`;
+  }
+  if (rows.length) {
+    const columns = [
       { title: "node", kind: "names", cell: node => node.node },
       { title: "operator", cell: node => node.op },
       { title: "runs on", cell: node => node.target || "nowhere" },
-      { title: "why", kind: "names", cell: node => node.why_not },
-    ], moved)));
+    ];
+    if (weighed) {
+      columns.push({ title: "piece", kind: "number", cell: node => "piece" in node ? String(node.piece) : "" });
+      columns.push({ title: "estimate", kind: "number", cell: node => timeText(node.seconds) });
+    }
+    columns.push({ title: "why not on an earlier target", kind: "names", cell: node => node.why_not });
+    into.append(make("div", { class: "scroll" }, table(columns, rows)));
+  }
+  fillTransfers(into);
+}
+
+function fillTransfers(into) {
+  if (data.transfers.length) {
+    into.append(make("h3", {}, "Copies between memories"), make("div", { class: "scroll" }, table([
+      { title: "value", kind: "names", cell: transfer => transfer.value },
+      { title: "from", cell: transfer => transfer.from },
+      { title: "to", cell: transfer => transfer.to },
+      { title: "bytes", kind: "number", cell: transfer => typeof transfer.bytes === "number" ? bytesText(transfer.bytes) : transfer.bytes },
+      { title: "for", kind: "names", cell: transfer => transfer.readers.join(", ") },
+    ], data.transfers)));
   }
 }
 

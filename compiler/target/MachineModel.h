@@ -3,7 +3,9 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace ingot::target {
@@ -38,6 +40,25 @@ struct MachineModel {
   /// Its kernels read and write a memory of their own, and what they need is copied there; else they work in the
   /// host's.
   bool hasOwnMemory = false;
+  int64_t memoryBytes = 0; ///< how large that memory is; 0: large enough for any model
+
+  /// The way between the host's memory and that one, for a copy: seconds until its first byte arrives, and how many
+  /// follow in a second.
+  struct Link {
+    double latency = 0, bytes = std::numeric_limits<double>::infinity();
+    double seconds(double count) const { return latency + count / bytes; }
+  };
+  Link upload, download;
+
+  /// What a run attains, in the mean over kernels; the partitioner estimates times with it (target/Work.h). Nothing:
+  /// what a core of a CPU does.
+  struct Rates {
+    double multiplyAdds; ///< a second, of products and convolutions
+    double operations;   ///< a second, on elements, of all other kernels
+    double bytes;        ///< a second, that kernels read and write
+    double launch;       ///< seconds from one kernel to the next
+  };
+  std::optional<Rates> rates;
 
   /// The register tile of a matrix product: `rows` broadcasts times `vectors` column vectors, accumulators kept in
   /// registers. rows * vectors + vectors + 1 must fit the register file (reference: cpu-kernels/MEASURED.md, section

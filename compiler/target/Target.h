@@ -3,6 +3,7 @@
 // you".
 #pragma once
 #include "compiler/target/MachineModel.h"
+#include "compiler/target/Work.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <memory>
@@ -42,6 +43,11 @@ public:
   /// Empty when a kernel rooted at `op` (or made of it) can run here; else the reason, as the partition report prints
   /// it. Called only for ops that some kernel family of the compiler can build, so a CPU usually answers "".
   virtual std::string refuses(mlir::Operation *op, const MachineModel &machine) const = 0;
+
+  /// About how many seconds `op`, of which `work` has been counted, takes in a kernel that has begun. The partitioner
+  /// asks this of machines that have memories of their own, and of the others beside them; the default goes by the
+  /// machine's rates.
+  virtual double seconds(mlir::Operation *op, const Work &work, const MachineModel &machine) const;
 };
 
 /// All targets of this build, in the order of their folders' names.

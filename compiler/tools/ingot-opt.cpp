@@ -90,7 +90,11 @@ constexpr struct {
     {"partition-form-kernels", "targets take nodes, nodes form kernels",
      [](ModuleOp, func::FuncOp f, const Settings &s) {
        std::vector<partition::Placement> report;
-       LogicalResult ok = partition::formKernels(f, s.devices, true, report);
+       partition::Places places;
+       LogicalResult ok = partition::placeNodes(f, s.devices, {}, places, report);
+       if (succeeded(ok)) {
+         partition::formKernels(f, s.devices, places);
+       }
        sortTopologically(&f.getBody().front());
        return ok;
      }},

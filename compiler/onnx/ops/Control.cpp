@@ -44,6 +44,18 @@ std::string nodeOf(Location loc) {
   return node;
 }
 
+void eachNode(Location loc, llvm::function_ref<void(StringRef, StringRef)> f) {
+  loc->walk([&](Location l) {
+    auto named = dyn_cast<NameLoc>(l);
+    auto op = named ? dyn_cast<NameLoc>(named.getChildLoc()) : NameLoc(); // "Conv, opset 17"
+    if (!op) {
+      return WalkResult::advance();
+    }
+    f(named.getName().strref(), op.getName().strref().split(',').first);
+    return WalkResult::skip();
+  });
+}
+
 std::string firstError(MLIRContext *context, llvm::function_ref<LogicalResult()> f) {
   std::string text;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &d) {

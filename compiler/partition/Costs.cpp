@@ -1,0 +1,213 @@
+#include "compiler/partition/Costs.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Control.h"
+#include "compiler/onnx/Found.h"
+#include "compiler/onnx/Work.h"
+#include "compiler/partition/Roles.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace ingot::partition {
+
+/// How often a loop turns about which nothing is known.
+static constexpr double usualTurns = 8;
+
+static double turnsOf(Operation *loop) {
+  Value trips = cast<onnx::LoopOp>(loop).getTrips();
+  auto known = onnx::present(trips) ? onnx::integersOf(trips) : std::nullopt;
+  return known && known->size() == 1 ? static_cast<double>(std::max<int64_t>(known->front(), 0)) : usualTurns;
+}
+
+/// How often an op runs in a run of the model, by the loops around it.
+static double turnsAround(Operation *op) {
+  double turns = 1;
+  for (Operation *around = op->getParentOp(); around; around = around->getParentOp()) {
+    turns *= isa<onnx::LoopOp>(around) ? turnsOf(around) : 1;
+  }
+  return turns;
+}
+
+/// What the parts of a function's kernels hold is theirs.
+static void walkOps(func::FuncOp function, llvm::function_ref<void(Operation *)> f) {
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    f(op);
+    return isa<onnx::KernelRoot>(op) ? WalkResult::skip() : WalkResult::advance();
+  });
+}
+
+Costs::Costs(func::FuncOp function, ArrayRef<Device> devices, ArrayRef<Node> nodes, const Policy &policy)
+    : devices(devices), policy(policy), bounds(onnx::boundsOf(function)), deviceOfMemory{0} {
+  for (auto [i, device] : llvm::enumerate(devices)) {
+    memories.push_back(device.machine.hasOwnMemory ? memoryCount() : 0);
+    if (device.machine.hasOwnMemory) {
+      deviceOfMemory.push_back(static_cast<int>(i));
+    }
+  }
+  for (auto [i, node] : llvm::enumerate(nodes)) {
+    numberOf[node.op] = static_cast<int>(i);
+  }
+  orderOps(function);
+  for (const Node &node : nodes) {
+    costs.push_back(costOf(node));
+  }
+  addValues(function);
+}
+
+void Costs::orderOps(func::FuncOp function) {
+  size_t place = 0;
+  walkOps(function, [&](Operation *op) {
+    placeOf[op] = ++place;
+    for (Operation *around = op->getParentOp(); around != function && around; around = around->getParentOp()) {
+      endOf[around] = place;
+    }
+  });
+}
+
+double Costs::number(const support::Size &size) const {
+  support::Size known = size.isFound() ? size.bounded(bounds) : size;
+  auto symbol = [&](support::Symbol s) -> std::optional<int64_t> {
+    return s.kind() == support::SymbolKind::Presence ? 1 : policy.sizeOf(s);
+  };
+  std::optional<int64_t> value = known.isUnknown() ? std::nullopt : known.evaluate(symbol);
+  return static_cast<double>(std::max<int64_t>(value.value_or(Policy::usualSize), 0));
+}
+
+double Costs::bytesOf(Value v) const {
+  RankedTensorType type = onnx::ranked(v);
+  double elements = type ? number(support::product(onnx::sizesOf(type))) : 0;
+  return type ? elements * static_cast<double>(onnx::elementBytes(type.getElementType())) : 0;
+}
+
+/// The maker of the first operand whose kernel takes `op` in, if all else allows it (FormKernels.cpp).
+int Costs::leaderOf(Operation *op) const {
+  if (!isa<onnx::Elementwise>(op)) {
+    return host;
+  }
+  for (Value v : op->getOperands()) {
+    auto known = numberOf.find(v.getDefiningOp());
+    RankedTensorType type = onnx::ranked(v), own = onnx::ranked(op->getResult(0));
+    if (known == numberOf.end() || !type || !own || onnx::sizesOf(type) != onnx::sizesOf(own)) {
+      continue;
+    }
+    auto root = dyn_cast<onnx::KernelRoot>(v.getDefiningOp());
+    if (v.getDefiningOp()->getBlock() == op->getBlock() && (!root || root.fusesEpilogue())) {
+      return known->second;
+    }
+  }
+  return host;
+}
+
+Costs::NodeCost Costs::costOf(const Node &node) const {
+  NodeCost cost;
+  cost.leader = leaderOf(node.op);
+  cost.joined.assign(devices.size(), 0);
+  cost.apart.assign(devices.size(), 0);
+  target::Work alone = onnx::workOf(node.op, [&](const support::Size &size) { return number(size); }), joined = alone;
+  if (cost.leader != host) { // the operand is in registers, and the result is written in the place of it
+    joined.bytes -= 2 * bytesOf(node.op->getResult(0));
+    joined.bytes = std::max(joined.bytes, 0.0);
+  }
+  double turns = turnsAround(node.op);
+  for (int taker : node.takers) {
+    const auto &[target, machine] = devices[taker];
+    double launch = target::ratesOf(machine).launch, whole = target->seconds(node.op, alone, machine) + launch;
+    double part = cost.leader == host ? whole : target->seconds(node.op, joined, machine);
+    cost.joined[taker] = turns * part;
+    cost.apart[taker] = turns * std::max(whole - part, 0.0);
+  }
+  return cost;
+}
+
+void Costs::addValues(func::FuncOp function) {
+  llvm::MapVector<Value, Tensor> all;
+  walkOps(function, [&](Operation *op) {
+    auto known = numberOf.find(op);
+    for (OpOperand &use : op->getOpOperands()) {
+      if (!isa<RankedTensorType>(use.get().getType()) || isParameterUse(use) || isView(*op)) {
+        continue;
+      }
+      Value v = viewed(use.get());
+      Operation *maker = v.getDefiningOp();
+      auto [entry, isNew] = all.insert({v, {}});
+      Tensor &value = entry->second;
+      if (isNew) {
+        auto made = numberOf.find(maker);
+        value.maker = made == numberOf.end() ? host : made->second;
+        value.turns = turnsAround(maker ? maker : &v.getParentBlock()->front());
+        value.begin = maker ? placeOf.lookup(maker) : placeOf.lookup(&v.getParentBlock()->front());
+      }
+      value.bytes = std::max(value.bytes, bytesOf(use.get())); // of a slice, only that crosses
+      value.readers.push_back(known == numberOf.end() ? host : known->second);
+      value.end = std::max(value.end, placeOf.lookup(op));
+      for (Operation *around = op->getParentOp(); around != v.getParentBlock()->getParentOp();
+           around = around->getParentOp()) {
+        value.end = std::max(value.end, endOf.lookup(around));
+      }
+    }
+  });
+  for (auto &[v, value] : all) {
+    (onnx::constantOf(v) ? weights : values).push_back(std::move(value));
+  }
+}
+
+double Costs::ofKernels(ArrayRef<int> placed) const {
+  double seconds = 0;
+  for (auto [i, cost] : llvm::enumerate(costs)) {
+    bool apart = cost.leader != host && placed[cost.leader] != placed[i];
+    seconds += cost.joined[placed[i]] + (apart ? cost.apart[placed[i]] : 0);
+  }
+  return seconds;
+}
+
+double Costs::ofCopies(ArrayRef<int> placed) const {
+  double seconds = 0;
+  for (const Tensor &value : values) {
+    int own = memoryOf(value.maker, placed);
+    auto isRead = [&](int memory) {
+      return llvm::any_of(value.readers, [&](int reader) { return memoryOf(reader, placed) == memory; });
+    };
+    bool leaves = llvm::any_of(value.readers, [&](int reader) { return memoryOf(reader, placed) != own; });
+    seconds += own && leaves ? download(value, own) : 0;
+    for (int memory = 1; memory < memoryCount(); ++memory) {
+      seconds += memory != own && isRead(memory) ? upload(value, memory) : 0;
+    }
+  }
+  return seconds;
+}
+
+/// Whether a value is never in memory: the only op that reads it is in the kernel that makes it.
+bool Costs::isInLeader(const Tensor &value, ArrayRef<int> placed) const {
+  return value.maker != host && value.readers.size() == 1 && value.readers.front() != host &&
+         leader(value.readers.front()) == value.maker && placed[value.readers.front()] == placed[value.maker];
+}
+
+double Costs::bytesIn(int memory, ArrayRef<int> placed) const {
+  constexpr uint64_t alignment = 64;
+  auto aligned = [](double bytes) {
+    return static_cast<double>(llvm::alignTo(static_cast<uint64_t>(bytes), alignment));
+  };
+  auto isRead = [&](const Tensor &value) {
+    return llvm::any_of(value.readers, [&](int reader) { return memoryOf(reader, placed) == memory; });
+  };
+  double constant = 0, live = 0, peak = 0;
+  for (const Tensor &value : weights) {
+    constant += isRead(value) ? aligned(value.bytes) : 0;
+  }
+  std::map<size_t, double> changes;
+  for (const Tensor &value : values) {
+    bool here = memoryOf(value.maker, placed) == memory;
+    if ((here || isRead(value)) && !isInLeader(value, placed)) {
+      changes[value.begin] += aligned(value.bytes);
+      changes[value.end + 1] -= aligned(value.bytes);
+    }
+  }
+  for (auto [place, change] : changes) {
+    live += change;
+    peak = std::max(peak, live);
+  }
+  return constant + peak;
+}
+
+} // namespace ingot::partition

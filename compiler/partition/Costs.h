@@ -1,0 +1,85 @@
+// What a placement of a function's ops costs: an estimate in seconds of a run, from the machines' rates and links.
+//  - An op costs what its device says (target::Target::seconds) and a launch, as often as the loops around it turn.
+//  - An elementwise op that follows the maker of an operand of its shape is a part of that one's kernel: where both are
+//    on one device it costs neither a launch nor the way of that operand through memory.
+//  - A value costs an upload for each memory, other than its own, in which it is read, and a download if it is made on
+//    a device and read elsewhere; constants do not cross. Copies are counted as if nothing ran beside them.
+#pragma once
+#include "compiler/partition/PlaceNodes.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace ingot::partition {
+
+/// An op with a place to run.
+struct Node {
+  mlir::Operation *op;
+  llvm::SmallVector<int, 2> takers; ///< devices that may run it, by number, in the user's order
+  int device = -1;
+  std::string whyNot = ""; ///< what devices ahead of that one said
+};
+
+class Costs {
+public:
+  static constexpr int host = -1; ///< in the place of a node: something that is no kernel, in the host's memory
+
+  struct Tensor {
+    double bytes = 0, turns = 1; ///< how often it is made in a run
+    int maker = host;
+    llvm::SmallVector<int, 4> readers = {};
+    size_t begin = 0, end = 0; ///< places of ops, in the order of the function
+  };
+
+  Costs(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, llvm::ArrayRef<Node> nodes, const Policy &policy);
+
+  /// The memory in which a device works: 0 is the host's.
+  int memoryOf(int device) const { return memories[device]; }
+  /// The same of a node under a placement of all of them.
+  int memoryOf(int node, llvm::ArrayRef<int> placed) const { return node == host ? 0 : memories[placed[node]]; }
+  int memoryCount() const { return static_cast<int>(deviceOfMemory.size()); }
+  const target::MachineModel &machineOf(int memory) const { return devices[deviceOfMemory[memory]].machine; }
+
+  /// Of a node on a device that takes it: with the node that it follows, and how much more without it.
+  double seconds(int node, int device) const { return costs[node].joined[device]; }
+  double apart(int node, int device) const { return costs[node].apart[device]; }
+  /// The node whose kernel this one joins where both are on one device, or `host`.
+  int leader(int node) const { return costs[node].leader; }
+
+  llvm::ArrayRef<Tensor> crossing() const { return values; }
+  llvm::ArrayRef<Tensor> constants() const { return weights; }
+  double upload(const Tensor &value, int memory) const {
+    return value.turns * machineOf(memory).upload.seconds(value.bytes);
+  }
+  double download(const Tensor &value, int memory) const {
+    return value.turns * machineOf(memory).download.seconds(value.bytes);
+  }
+
+  /// Seconds of all kernels and of all copies under a placement.
+  double ofKernels(llvm::ArrayRef<int> placed) const;
+  double ofCopies(llvm::ArrayRef<int> placed) const;
+  /// About how many bytes of a memory are needed at a time: its constants, and the values that live together.
+  double bytesIn(int memory, llvm::ArrayRef<int> placed) const;
+
+private:
+  struct NodeCost {
+    int leader = host;
+    llvm::SmallVector<double, 2> joined, apart; ///< by device; 0: it does not take the node
+  };
+  llvm::ArrayRef<Device> devices;
+  const Policy &policy;
+  const support::Bounds &bounds;
+  llvm::SmallVector<int, 2> memories, deviceOfMemory;
+  llvm::DenseMap<mlir::Operation *, int> numberOf;
+  llvm::DenseMap<mlir::Operation *, size_t> placeOf, endOf; ///< of an op; of a loop, where its body ends
+  std::vector<NodeCost> costs;
+  std::vector<Tensor> values, weights;
+
+  void orderOps(mlir::func::FuncOp function);
+  void addValues(mlir::func::FuncOp function);
+  NodeCost costOf(const Node &node) const;
+  int leaderOf(mlir::Operation *op) const;
+  double number(const support::Size &size) const;
+  double bytesOf(mlir::Value v) const;
+  bool isInLeader(const Tensor &value, llvm::ArrayRef<int> placed) const;
+};
+
+} // namespace ingot::partition

@@ -1,0 +1,343 @@
+// A device and what is behind it in the user's order are two sides of a network: whatever the device takes may stay
+// (the side of the source) or move to the next device that takes it (the side of the sink). Everything that a placement
+// costs is a cost of such a cut, since a value costs a copy when it is made on one side and read on the other, however
+// often it is read: the cheapest cut (MinCut.h) is the cheapest placement, whole pieces and parts of them at once. With
+// one device beside the host that is all. With several, each in its turn gets back what is behind it or gives it away,
+// while all others stay, until nothing changes; each turn makes the run shorter, or leaves it. Equal costs leave a node
+// where the user would have it.
+//
+// A memory that is too small gets a price for each of its bytes, which is raised until what the device keeps has room:
+// so what gains least for its bytes goes first.
+#include "compiler/partition/PlaceByCost.h"
+#include "compiler/partition/MinCut.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace ingot::partition {
+namespace {
+
+/// Picoseconds: whole numbers, so that sums do not depend on their order.
+int64_t costOf(double seconds) {
+  constexpr double most = 1e15; // a quarter of an hour
+  return static_cast<int64_t>(std::llround(std::min(seconds * 1e12, most)));
+}
+
+/// Whether something is so, by the side on which a node is.
+struct Literal {
+  enum Kind { Never, Always, AtSource, AtSink } kind = Never;
+  int node = 0;
+};
+
+/// One device's turn.
+class Turn {
+public:
+  Turn(ArrayRef<Node> nodes, const Costs &costs, int device, ArrayRef<int> placed, double pricePerByte)
+      : costs(costs), device(device), placed(placed), price(pricePerByte), cut(static_cast<int>(nodes.size())) {
+    for (auto [i, node] : llvm::enumerate(nodes)) {
+      const auto *own = llvm::find(node.takers, device), *now = llvm::find(node.takers, placed[i]);
+      bool stays = own == node.takers.end() || now < own;
+      const auto *other = stays || now > own ? now : std::next(own);
+      behind.push_back(other == node.takers.end() ? placed[i] : *other);
+      ahead.push_back(stays ? placed[i] : device);
+    }
+  }
+
+  SmallVector<int> best() {
+    for (int i = 0; i < static_cast<int>(ahead.size()); ++i) {
+      addKernel(i);
+    }
+    for (const Costs::Tensor &value : costs.crossing()) {
+      addCopies(value);
+    }
+    addMemory();
+    std::vector<bool> atSource = cut.solve();
+    SmallVector<int> result;
+    for (size_t i = 0; i < ahead.size(); ++i) {
+      result.push_back(atSource[i] ? ahead[i] : behind[i]);
+    }
+    return result;
+  }
+
+private:
+  const Costs &costs;
+  int device;
+  ArrayRef<int> placed;
+  double price;
+  MinCut cut;
+  SmallVector<int> ahead, behind; ///< where nodes are at the source, and at the sink
+
+  bool moves(int node) const { return ahead[node] != behind[node]; }
+
+  void addKernel(int i) {
+    if (moves(i)) {
+      cut.addCostAtSource(i, costOf(costs.seconds(i, ahead[i])));
+      cut.addCostAtSink(i, costOf(costs.seconds(i, behind[i])));
+    }
+    if (int leader = costs.leader(i); leader != Costs::host) {
+      addApart(i, leader);
+    }
+  }
+
+  /// What a node costs more where the one that it follows is on another device.
+  void addApart(int i, int leader) {
+    int64_t there = costOf(costs.apart(i, ahead[i])), here = costOf(costs.apart(i, behind[i]));
+    if (moves(i) && moves(leader)) {
+      cut.addEdge(i, leader, there);
+      if (behind[i] == behind[leader]) {
+        cut.addEdge(leader, i, here);
+      } else {
+        cut.addCostAtSink(i, here);
+      }
+    } else if (moves(i)) {
+      cut.addCostAtSource(i, ahead[i] == ahead[leader] ? 0 : there);
+      cut.addCostAtSink(i, behind[i] == behind[leader] ? 0 : here);
+    } else if (moves(leader)) {
+      cut.addCostAtSource(leader, ahead[i] == ahead[leader] ? 0 : there);
+      cut.addCostAtSink(leader, behind[i] == behind[leader] ? 0 : here);
+    }
+  }
+
+  /// Whether a node works in a memory, or not.
+  Literal works(int node, int memory, bool in = true) const {
+    bool first = (node == Costs::host ? memory == 0 : costs.memoryOf(ahead[node]) == memory) == in;
+    bool second = (node == Costs::host ? memory == 0 : costs.memoryOf(behind[node]) == memory) == in;
+    return {first && second ? Literal::Always
+            : first         ? Literal::AtSource
+            : second        ? Literal::AtSink
+                            : Literal::Never,
+            node};
+  }
+
+  void addCopies(const Costs::Tensor &value) {
+    for (int memory = 1; memory < costs.memoryCount(); ++memory) {
+      SmallVector<Literal> inside, outside;
+      for (int reader : value.readers) {
+        inside.push_back(works(reader, memory));
+        outside.push_back(works(reader, memory, /*in=*/false));
+      }
+      addCost(costOf(costs.upload(value, memory)), works(value.maker, memory, /*in=*/false), inside);
+      addCost(costOf(costs.download(value, memory)), works(value.maker, memory), outside);
+    }
+  }
+
+  void addMemory() {
+    auto add = [&](const Costs::Tensor &value) {
+      SmallVector<Literal> users;
+      for (int reader : value.readers) {
+        users.push_back(works(reader, costs.memoryOf(device)));
+      }
+      users.push_back(works(value.maker, costs.memoryOf(device)));
+      addCost(costOf(price * value.bytes), {Literal::Always}, users);
+    };
+    if (price > 0) {
+      llvm::for_each(costs.crossing(), add);
+      llvm::for_each(costs.constants(), add);
+    }
+  }
+
+  /// Costs so much where `condition` holds and any of the others does. Those that depend on a side are for the one
+  /// side, and the condition, if it depends, for the other one: a memory is ahead or behind.
+  void addCost(int64_t cost, Literal condition, ArrayRef<Literal> any) {
+    if (condition.kind == Literal::Never || cost == 0) {
+      return;
+    }
+    SmallVector<Literal> open;
+    for (Literal literal : any) {
+      if (literal.kind == Literal::Always) {
+        return addCost(cost, condition);
+      }
+      if (literal.kind != Literal::Never) {
+        open.push_back(literal);
+      }
+    }
+    if (open.empty()) {
+      return;
+    }
+    int all = open.front().node;
+    if (open.size() > 1) {
+      all = cut.addNode();
+      for (Literal literal : open) {
+        literal.kind == Literal::AtSource ? cut.addEdge(literal.node, all, MinCut::unlimited)
+                                          : cut.addEdge(all, literal.node, MinCut::unlimited);
+      }
+    }
+    if (condition.kind == Literal::Always) {
+      addCost(cost, {open.front().kind, all});
+    } else if (condition.kind == Literal::AtSource) {
+      cut.addEdge(condition.node, all, cost);
+    } else {
+      cut.addEdge(all, condition.node, cost);
+    }
+  }
+
+  void addCost(int64_t cost, Literal condition) {
+    if (condition.kind == Literal::AtSource) {
+      cut.addCostAtSource(condition.node, cost);
+    } else if (condition.kind == Literal::AtSink) {
+      cut.addCostAtSink(condition.node, cost);
+    }
+  }
+};
+
+/// "1.23 us"
+std::string timeText(double seconds) {
+  return seconds >= 1e-3   ? llvm::formatv("{0:f2} ms", seconds * 1e3).str()
+         : seconds >= 1e-6 ? llvm::formatv("{0:f2} us", seconds * 1e6).str()
+                           : llvm::formatv("{0:f2} ns", seconds * 1e9).str();
+}
+
+class Placer {
+public:
+  Placer(ArrayRef<Device> devices, MutableArrayRef<Node> nodes, const Costs &costs)
+      : devices(devices), nodes(nodes), costs(costs), prices(devices.size(), 0) {
+    for (const Node &node : nodes) {
+      first.push_back(node.device);
+    }
+    placed = first;
+  }
+
+  /// By cost, with the prices.
+  SmallVector<int> cheapest() const {
+    constexpr int mostRounds = 16;
+    SmallVector<int> best = first;
+    bool changed = true;
+    for (int round = 0; changed && round < mostRounds; ++round) {
+      changed = false;
+      for (auto [i, device] : llvm::enumerate(devices)) {
+        SmallVector<int> better = Turn(nodes, costs, static_cast<int>(i), best, prices[i]).best();
+        changed |= better != best;
+        best = std::move(better);
+      }
+    }
+    return best;
+  }
+
+  void place() { placed = cheapest(); }
+
+  /// Whether all of what is where it is has room. Raises the price of a memory that is too small.
+  LogicalResult fit(func::FuncOp function) {
+    bool ok = true;
+    for (auto [i, device] : llvm::enumerate(devices)) {
+      int memory = costs.memoryOf(static_cast<int>(i));
+      if (device.machine.memoryBytes == 0 || hasRoom(memory, placed)) {
+        continue;
+      }
+      unpriced = placed;
+      if (!raisePrice(i, memory)) {
+        emitError(function.getLoc()) << "target '" << device.machine.spec << "': what runs nowhere else needs about "
+                                     << static_cast<int64_t>(costs.bytesIn(memory, placed))
+                                     << " bytes of its memory, which has " << device.machine.memoryBytes;
+        ok = false;
+      }
+    }
+    return success(ok);
+  }
+
+  /// Notes where nodes are now, and why those that moved did.
+  void note() {
+    llvm::BitVector told(nodes.size());
+    std::vector<SmallVector<int, 4>> neighbours = neighboursOfMoved();
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (placed[i] != first[i] && !told[i]) {
+        tell(together(static_cast<int>(i), neighbours), told);
+      }
+    }
+    for (auto [node, device] : llvm::zip_equal(nodes, placed)) {
+      node.device = device;
+    }
+  }
+
+private:
+  ArrayRef<Device> devices;
+  MutableArrayRef<Node> nodes;
+  const Costs &costs;
+  SmallVector<double> prices; ///< seconds for a byte of a device's memory
+  SmallVector<int> first, placed, unpriced;
+
+  bool hasRoom(int memory, ArrayRef<int> where) const {
+    return costs.bytesIn(memory, where) <= static_cast<double>(costs.machineOf(memory).memoryBytes);
+  }
+
+  /// The lowest price, within a factor, at which everything has room; false: there is none.
+  bool raisePrice(size_t device, int memory) {
+    constexpr double least = 1e-15, most = 1e-3, factor = 1.5;
+    auto fitsAt = [&](double price) {
+      prices[device] = price;
+      placed = cheapest();
+      return hasRoom(memory, placed);
+    };
+    if (!fitsAt(most)) {
+      return false;
+    }
+    double low = least, high = most;
+    while (high > low * factor) {
+      double middle = std::sqrt(low * high);
+      (fitsAt(middle) ? high : low) = middle;
+    }
+    return fitsAt(high);
+  }
+
+  /// For each node that moved those that made the same move and have a value in common with it.
+  std::vector<SmallVector<int, 4>> neighboursOfMoved() const {
+    std::vector<SmallVector<int, 4>> neighbours(nodes.size());
+    for (const Costs::Tensor &value : costs.crossing()) {
+      for (int reader : value.readers) {
+        int maker = value.maker;
+        if (maker != Costs::host && reader != Costs::host && placed[maker] != first[maker] &&
+            first[reader] == first[maker] && placed[reader] == placed[maker]) {
+          neighbours[maker].push_back(reader);
+          neighbours[reader].push_back(maker);
+        }
+      }
+    }
+    return neighbours;
+  }
+
+  static SmallVector<int> together(int node, ArrayRef<SmallVector<int, 4>> neighbours) {
+    llvm::SmallSetVector<int, 16> piece;
+    piece.insert(node);
+    for (size_t i = 0; i < piece.size(); ++i) {
+      piece.insert(neighbours[piece[i]].begin(), neighbours[piece[i]].end());
+    }
+    return piece.takeVector();
+  }
+
+  /// Says of a piece what it would have cost to leave it where it was, beside all the others as they are now.
+  void tell(ArrayRef<int> piece, llvm::BitVector &told) {
+    int device = first[piece.front()];
+    SmallVector<int> with = placed;
+    for (int node : piece) {
+      with[node] = device;
+      told.set(node);
+    }
+    double kernels = costs.ofKernels(with) - costs.ofKernels(placed),
+           copies = costs.ofCopies(with) - costs.ofCopies(placed);
+    std::string others = piece.size() == 1 ? "it" : "it and " + std::to_string(piece.size() - 1) + " more";
+    std::string why = "gives back " + others + ": ";
+    if (!unpriced.empty() && unpriced[piece.front()] == device) {
+      why += "its memory of " + std::to_string(devices[device].machine.memoryBytes) + " bytes is too small; ";
+    }
+    why += "kernels would take " + timeText(std::abs(kernels)) + (kernels < 0 ? " less" : " more") + ", copies " +
+           timeText(std::abs(copies)) + (copies < 0 ? " less" : " more");
+    for (int node : piece) {
+      nodes[node].whyNot += (nodes[node].whyNot.empty() ? "" : "; ") + devices[device].machine.spec + ": " + why;
+    }
+  }
+};
+
+} // namespace
+
+LogicalResult placeByCost(func::FuncOp function, ArrayRef<Device> devices, MutableArrayRef<Node> nodes,
+                          const Costs &costs, bool byCost) {
+  Placer placer(devices, nodes, costs);
+  if (byCost) {
+    placer.place();
+  }
+  LogicalResult ok = placer.fit(function);
+  placer.note();
+  return ok;
+}
+
+} // namespace ingot::partition

@@ -1,0 +1,283 @@
+// Nodes are asked for block by block: first what the policy says of each, then the devices in their order. Only where
+// there are several memories are all devices asked, as a node may have to move.
+#include "compiler/partition/PlaceNodes.h"
+#include "compiler/onnx/Control.h"
+#include "compiler/onnx/Found.h"
+#include "compiler/onnx/Optional.h"
+#include "compiler/onnx/ops/Constant.h"
+#include "compiler/partition/PlaceByCost.h"
+#include "compiler/partition/Roles.h"
+#include "llvm/Support/GlobPattern.h"
+
+using namespace mlir;
+
+namespace ingot::partition {
+namespace {
+
+/// Integers that no transfer is worth.
+constexpr int64_t fewElements = 64;
+
+/// Empty when some compiler family can build the op.
+std::string buildable(Operation &op) {
+  for (Value v : op.getResults()) {
+    Type element = getElementTypeOrSelf(v.getType());
+    if (isa<TensorType>(v.getType()) && !element.isIntOrFloat()) {
+      return "values of this element type cannot be computed yet";
+    }
+    if (element.isF16() || element.isBF16()) {
+      return "float16 and bfloat16 arithmetic is unsupported";
+    }
+  }
+  if (isa<onnx::Elementwise>(op)) {
+    return {};
+  }
+  auto root = dyn_cast<onnx::KernelRoot>(op);
+  return root ? root.unsupported() : "no kernel computes this operator yet";
+}
+
+/// Why an op stays in the host's memory; empty when it need not. The run itself reads sizes that are found and
+/// conditions; what shapes are computed of is less than a transfer.
+std::string keptByHost(Operation &op) {
+  if (isa<onnx::SizesOp>(op)) {
+    return "sizes are computed by the host";
+  }
+  onnx::SymbolSet run; // what it finds, and which optional inputs there are
+  auto note = [&](const onnx::Size &size) {
+    size.eachSymbol([&](support::Symbol symbol) {
+      if (symbol.kind() != support::SymbolKind::Chosen) {
+        run.insert(symbol);
+      }
+    });
+  };
+  onnx::walkSizes(&op, note);
+  bool small = true;
+  for (Value v : llvm::concat<Value>(llvm::to_vector(op.getOperands()), llvm::to_vector(op.getResults()))) {
+    RankedTensorType type = onnx::ranked(v);
+    for (const onnx::Size &size : type ? onnx::sizesOf(type) : onnx::Sizes()) {
+      note(size);
+    }
+    if (auto argument = dyn_cast<BlockArgument>(v); argument && onnx::optionalInput(argument)) {
+      return "a run may leave its operand out";
+    }
+    small &= v.getDefiningOp() != &op || (type && !isa<FloatType>(type.getElementType()) && type.hasStaticShape() &&
+                                          type.getNumElements() <= fewElements);
+  }
+  if (!run.empty() || onnx::foundBy(&op)) {
+    return "speaks of sizes that the run finds, which the host reads";
+  }
+  return small && op.getNumResults() ? "few integers are computed by the host" : "";
+}
+
+bool matches(const Override &line, StringRef node) {
+  if (node == line.pattern) {
+    return true;
+  }
+  llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(line.pattern);
+  if (!glob) { // a name with a bracket
+    llvm::consumeError(glob.takeError());
+    return false;
+  }
+  return glob->match(node);
+}
+
+class Asker {
+public:
+  Asker(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy)
+      : function(function), devices(devices.take_front(policy.fallback ? devices.size() : 1)), policy(policy),
+        matched(policy.overrides.size()) {
+    askAll = llvm::any_of(this->devices, [](const Device &d) { return d.machine.hasOwnMemory; });
+  }
+
+  LogicalResult ask() {
+    for (const Demand &demand : policy.demands) {
+      checkNames(demand);
+    }
+    for (Block *block : blocks()) {
+      for (Operation &op : *block) {
+        if (auto fail = dyn_cast<onnx::FailOp>(op)) {
+          op.emitWarning("a run that takes this branch ends with an error: ") << fail.getWhy();
+        } else if (isComputed(op)) {
+          place(op);
+        } else {
+          checkOverride(op);
+        }
+      }
+    }
+    checkMatched();
+    return success(ok);
+  }
+
+  std::vector<Node> nodes;
+
+private:
+  func::FuncOp function;
+  ArrayRef<Device> devices;
+  const Policy &policy;
+  llvm::BitVector matched; ///< overrides
+  bool askAll, ok = true;
+
+  std::vector<Block *> blocks() {
+    std::vector<Block *> all;
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<onnx::KernelRoot>(op)) { // what it holds is a part of its kernel
+        return WalkResult::skip();
+      }
+      for (Region &region : op->getRegions()) {
+        all.push_back(&region.front());
+      }
+      return WalkResult::advance();
+    });
+    return all;
+  }
+
+  InFlightDiagnostic error(Location loc) {
+    ok = false;
+    return emitError(loc);
+  }
+
+  Location locOf(const Override &line) { return FileLineColLoc::get(function.getContext(), line.file, line.line, 0); }
+
+  std::string refusal(Operation &op, int device) const {
+    const auto &[target, machine] = devices[device];
+    std::string why = buildable(op);
+    why = why.empty() && machine.hasOwnMemory ? keptByHost(op) : why;
+    return why.empty() ? target->refuses(&op, machine) : why;
+  }
+
+  void place(Operation &op) {
+    Node node{&op, {}};
+    if (const Override *line = overrideOf(op)) {
+      if (std::string why = refusal(op, line->device); !why.empty()) {
+        error(locOf(*line)) << devices[line->device].machine.spec << " refuses node '" << onnx::nodeOf(op.getLoc())
+                            << "' (" << op.getName().stripDialect() << "): " << why;
+      }
+      node.takers = {line->device};
+    } else {
+      askFor(op, node);
+    }
+    for (const Demand &demand : policy.demands) {
+      keepTo(demand, op, node);
+    }
+    if (node.takers.empty()) {
+      op.emitError("unsupported by all targets: ") << node.whyNot;
+      ok = false;
+    } else {
+      node.device = node.takers.front();
+    }
+    nodes.push_back(std::move(node));
+  }
+
+  void askFor(Operation &op, Node &node) const {
+    for (int device = 0; device < static_cast<int>(devices.size()) && (askAll || node.takers.empty()); ++device) {
+      std::string why = refusal(op, device);
+      if (why.empty()) {
+        node.takers.push_back(device);
+      } else if (node.takers.empty()) {
+        node.whyNot += (node.whyNot.empty() ? "" : "; ") + devices[device].machine.spec + ": " + why;
+      }
+    }
+  }
+
+  /// The last line that speaks of the op; marks all that do.
+  const Override *overrideOf(Operation &op) {
+    const Override *last = nullptr;
+    for (auto [i, line] : llvm::enumerate(policy.overrides)) {
+      onnx::eachNode(op.getLoc(), [&, &line = line, i = i](StringRef node, StringRef) {
+        if (matches(line, node)) {
+          matched.set(i);
+          last = &line;
+        }
+      });
+    }
+    return last;
+  }
+
+  /// Loops and branches run where the run does, and views nowhere.
+  void checkOverride(Operation &op) {
+    const Override *line = overrideOf(op);
+    if (line && isa<onnx::IfOp, onnx::LoopOp>(op) && devices[line->device].machine.hasOwnMemory) {
+      error(locOf(*line)) << devices[line->device].machine.spec << " refuses node '" << onnx::nodeOf(op.getLoc())
+                          << "' (" << op.getName().stripDialect()
+                          << "): the host runs loops and branches; name the nodes inside of it";
+    }
+  }
+
+  /// What lines speak of that is no op any more, or never was.
+  void checkMatched() {
+    for (auto [i, line] : llvm::enumerate(policy.overrides)) {
+      if (matched[i]) {
+        continue;
+      }
+      if (llvm::any_of(policy.imported, [&, &line = line](const std::string &name) { return matches(line, name); })) {
+        emitWarning(locOf(line)) << "nothing is left to compute of node '" << line.pattern << "'";
+      } else {
+        error(locOf(line)) << "no node is called '" << line.pattern << "'";
+      }
+    }
+  }
+
+  void checkNames(const Demand &demand) {
+    for (const std::string &op : demand.ops) {
+      if (!RegisteredOperationName::lookup("onnx." + op, function.getContext())) {
+        error(function.getLoc()) << demand.text << ": no operator is called '" << op << "'";
+      }
+    }
+  }
+
+  /// A demand speaks of an op by its name or by that of the node that it comes from. Of what such a node became, what
+  /// the host keeps anyway is not meant.
+  static bool speaksOf(const Demand &demand, Operation &op) {
+    if (llvm::is_contained(demand.ops, op.getName().stripDialect())) {
+      return true;
+    }
+    bool speaks = false;
+    onnx::eachNode(op.getLoc(), [&](StringRef, StringRef type) { speaks |= llvm::is_contained(demand.ops, type); });
+    return speaks && keptByHost(op).empty();
+  }
+
+  void keepTo(const Demand &demand, Operation &op, Node &node) {
+    if (!speaksOf(demand, op)) {
+      return;
+    }
+    std::string why = refusal(op, demand.device);
+    if (why.empty() && !llvm::is_contained(node.takers, demand.device)) {
+      why = "it has to run on " + devices[node.takers.front()].machine.spec;
+    }
+    if (!why.empty()) {
+      InFlightDiagnostic d = op.emitError(demand.text);
+      d << ": it cannot run there: " << why;
+      ok = false;
+      return;
+    }
+    node.takers = {demand.device};
+  }
+};
+
+} // namespace
+
+LogicalResult placeNodes(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy, Places &places,
+                         std::vector<Placement> &report) {
+  Asker asker(function, devices, policy);
+  LogicalResult ok = asker.ask();
+  std::vector<Node> &nodes = asker.nodes;
+  bool weighs = llvm::any_of(devices, [](const Device &device) { return device.machine.hasOwnMemory; });
+  std::vector<double> seconds(nodes.size(), -1);
+  std::vector<int> pieces(nodes.size(), -1);
+  if (succeeded(ok) && weighs) {
+    Costs costs(function, devices, nodes, policy);
+    ok = placeByCost(function, devices, nodes, costs, policy.byCost);
+    pieces = numberPieces(nodes, costs);
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      seconds[i] = costs.seconds(static_cast<int>(i), nodes[i].device);
+    }
+  }
+  for (auto [node, time, piece] : llvm::zip_equal(nodes, seconds, pieces)) {
+    const Device *device = node.device < 0 ? nullptr : &devices[node.device];
+    places[node.op] = device;
+    report.push_back({onnx::nodeOf(node.op->getLoc()), node.op->getName().stripDialect().str(),
+                      device ? device->machine.spec : "", node.whyNot, time, piece});
+  }
+  return ok;
+}
+
+} // namespace ingot::partition

@@ -1,0 +1,63 @@
+// onnx -> a device for each op that is computed by a kernel, ahead of the forming of kernels.
+#pragma once
+#include "compiler/support/Size.h"
+#include "compiler/target/Target.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ingot::partition {
+
+/// One element of --target, resolved.
+struct Device {
+  const target::Target *target;
+  target::MachineModel machine;
+};
+
+/// Where a node went; the report's line.
+struct Placement {
+  std::string node, op, device;
+  std::string whyNot;  ///< what devices earlier in the user's order said, or why they gave it back
+  double seconds = -1; ///< estimated; -1: there was nothing to weigh
+  int piece = -1;      ///< a number among the convex pieces of devices with memories of their own; -1: of no such
+};
+
+/// --require DEVICE=Conv,MatMul: these operators run there or nowhere.
+struct Demand {
+  int device; ///< its number in the user's order
+  std::string text;
+  std::vector<std::string> ops;
+};
+
+/// A line of the file of --placement; the last line that matches a node decides.
+struct Override {
+  std::string pattern; ///< the name of a node, or a glob
+  int device;
+  std::string file;
+  unsigned line;
+};
+
+/// What the user wants of the placement.
+struct Policy {
+  bool fallback = true; ///< false: every node must run on the first device
+  bool byCost = true;   ///< false: whatever a device takes it keeps
+  std::vector<Demand> demands = {};
+  std::vector<Override> overrides = {};
+  std::vector<std::string> imported = {}; ///< names of all nodes of the model, where there are overrides
+  /// What estimates take for a symbol that stays open.
+  std::function<int64_t(support::Symbol)> sizeOf = [](support::Symbol) { return usualSize; };
+  /// As for the plan of an arena whose sizes are open.
+  static constexpr int64_t usualSize = 128;
+};
+
+using Places = llvm::DenseMap<mlir::Operation *, const Device *>;
+
+/// Asks the devices in the user's order for each op, but for what the policy decides; the first that takes it gets it.
+/// Where there are several memories, devices give back what costs more than it gains (PlaceByCost.h) and what their
+/// memory has no room for. Nodes that no device takes, and policies that cannot be kept to, are reported all at once.
+mlir::LogicalResult placeNodes(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, const Policy &policy,
+                               Places &places, std::vector<Placement> &report);
+
+} // namespace ingot::partition

@@ -1,0 +1,42 @@
+#include "compiler/partition/Roles.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Constant.h"
+#include "compiler/onnx/ops/Control.h"
+
+using namespace mlir;
+
+namespace ingot::partition {
+
+bool isView(Operation &op) {
+  auto view = dyn_cast<onnx::View>(op);
+  return view && view.viewOffset();
+}
+
+bool isParameterUse(OpOperand &use) {
+  auto root = dyn_cast<onnx::KernelRoot>(use.getOwner());
+  bool toView = isView(*use.getOwner()) && use.getOperandNumber() > 0; // a shape, not what is viewed
+  return toView || (root && root.isParameter(use.getOperandNumber()));
+}
+
+/// Computed by a kernel of its own only where somebody reads it as a tensor.
+static bool isParameterOnly(Operation &op) {
+  return isa<onnx::SizesOp>(op) && llvm::all_of(op.getUses(), isParameterUse);
+}
+
+bool isComputed(Operation &op) {
+  return !op.hasTrait<OpTrait::IsTerminator>() &&
+         !isa<onnx::ConstantOp, onnx::NoneOp, onnx::IfOp, onnx::LoopOp, onnx::FailOp>(op) && !isView(op) &&
+         !isParameterOnly(op);
+}
+
+Value viewed(Value v) {
+  while (Operation *op = v.getDefiningOp()) {
+    if (!isView(*op)) {
+      break;
+    }
+    v = op->getOperand(0);
+  }
+  return v;
+}
+
+} // namespace ingot::partition

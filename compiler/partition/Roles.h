@@ -1,0 +1,16 @@
+// Which ops are computed by kernels, and so have a place to run.
+#pragma once
+#include "mlir/IR/Operation.h"
+
+namespace ingot::partition {
+
+/// Whether an op only renames memory: it becomes a plan.view, where that memory is.
+bool isView(mlir::Operation &op);
+/// Whether sizes are read where the code is written, and not as a tensor by the run.
+bool isParameterUse(mlir::OpOperand &use);
+/// Whether an op runs on a device, rather than being a constant, a view, a parameter, or control flow.
+bool isComputed(mlir::Operation &op);
+/// The value whose memory `v` names, through views.
+mlir::Value viewed(mlir::Value v);
+
+} // namespace ingot::partition

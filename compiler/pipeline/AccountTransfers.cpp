@@ -1,0 +1,118 @@
+// What crosses between memories and for whom, for people: the ONNX node that makes a value, and those that read it.
+#include "compiler/onnx/Control.h"
+#include "compiler/pipeline/State.h"
+#include "compiler/plan/Layout.h"
+#include "compiler/plan/Plan.h"
+
+using namespace mlir;
+
+namespace ingot::pipeline {
+namespace {
+
+/// "'conv1' (Conv)"; the first node that the location names, as a kernel's is all of its nodes'.
+std::string nodeText(Location loc) {
+  std::string text;
+  onnx::eachNode(
+      loc, [&](StringRef node, StringRef op) { text = text.empty() ? ("'" + node + "' (" + op + ")").str() : text; });
+  return text;
+}
+
+class Describer {
+public:
+  explicit Describer(func::FuncOp function) : function(function) {
+    specs.push_back("");
+    for (StringRef spec : plan::devicesOf(function)) {
+      specs.push_back(spec.str());
+    }
+  }
+
+  Transfer describe(plan::TransferOp op) {
+    Transfer transfer;
+    transfer.value = sourceText(op.getX());
+    transfer.from = specs[plan::deviceOf(op.getX())];
+    transfer.to = specs[op.getDevice()];
+    support::Size bytes = plan::physicalBytes(cast<RankedTensorType>(op.getY().getType()));
+    transfer.bytes = bytes.isNumber() ? bytes.number() : -1;
+    transfer.bytesText = bytes.text();
+    addReaders(op.getY(), transfer.readers);
+    return transfer;
+  }
+
+private:
+  func::FuncOp function;
+  std::vector<std::string> specs;
+
+  std::string argumentName(BlockArgument argument) {
+    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "onnx.name");
+    return "input '" + (name ? name.str() : std::to_string(argument.getArgNumber())) + "'";
+  }
+
+  std::string sourceText(Value v) {
+    if (auto argument = dyn_cast<BlockArgument>(v)) {
+      Operation *owner = argument.getOwner()->getParentOp();
+      return owner == function ? argumentName(argument) : "value of an iteration of " + nodeText(owner->getLoc());
+    }
+    Operation *op = v.getDefiningOp();
+    if (isa<plan::ViewOp, plan::TransferOp>(op)) {
+      return sourceText(op->getOperand(0));
+    }
+    auto kernel = dyn_cast<plan::KernelOp>(op);
+    if (!kernel) { // a constant, control flow, parts that lie one behind the other
+      std::string node = nodeText(op->getLoc());
+      return node.empty() ? "a constant" : "result of " + node;
+    }
+    Value made = kernel.getBody().front().getTerminator()->getOperand(cast<OpResult>(v).getResultNumber());
+    Operation *maker = made.getDefiningOp();
+    if (!maker || isa<plan::ReorderOp>(maker)) { // in another layout
+      return sourceText(kernel.getIns()[cast<BlockArgument>(maker ? maker->getOperand(0) : made).getArgNumber()]);
+    }
+    return "result of " + nodeText(maker->getLoc());
+  }
+
+  /// All that read a value, also through views, copies to other layouts and on to other memories.
+  void addReaders(Value v, std::vector<std::string> &readers) {
+    auto add = [&](const std::string &text) {
+      if (!llvm::is_contained(readers, text)) {
+        readers.push_back(text);
+      }
+    };
+    for (OpOperand &use : v.getUses()) {
+      Operation *user = use.getOwner();
+      if (auto kernel = dyn_cast<plan::KernelOp>(user)) {
+        addReadersIn(kernel, kernel.getBody().front().getArgument(use.getOperandNumber()), readers);
+      } else if (isa<plan::ViewOp, plan::JoinOp, plan::TransferOp>(user)) {
+        addReaders(user->getResult(0), readers);
+      } else if (isa<func::ReturnOp>(user)) {
+        auto name = function.getResultAttrOfType<StringAttr>(use.getOperandNumber(), "onnx.name");
+        add("output '" + (name ? name.str() : std::to_string(use.getOperandNumber())) + "'");
+      } else {
+        add(nodeText((isa<onnx::YieldOp>(user) ? user->getParentOp() : user)->getLoc()));
+      }
+    }
+  }
+
+  void addReadersIn(plan::KernelOp kernel, BlockArgument argument, std::vector<std::string> &readers) {
+    for (OpOperand &use : argument.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<plan::ReorderOp, plan::YieldOp>(user)) {
+        addReaders(kernel->getResult(isa<plan::YieldOp>(user) ? use.getOperandNumber() : 0), readers);
+      } else if (std::string text = nodeText(user->getLoc()); !llvm::is_contained(readers, text)) {
+        readers.push_back(text);
+      }
+    }
+  }
+};
+
+} // namespace
+
+std::vector<Transfer> describeTransfers(func::FuncOp function) {
+  std::vector<Transfer> transfers;
+  Describer describer(function);
+  function.walk<WalkOrder::PreOrder>([&](plan::TransferOp op) { transfers.push_back(describer.describe(op)); });
+  for (Transfer &transfer : transfers) { // uses are listed last first
+    std::reverse(transfer.readers.begin(), transfer.readers.end());
+  }
+  return transfers;
+}
+
+} // namespace ingot::pipeline
