@@ -190,8 +190,8 @@ std::string timeText(double seconds) {
 
 class Placer {
 public:
-  Placer(ArrayRef<Device> devices, MutableArrayRef<Node> nodes, const Costs &costs)
-      : devices(devices), nodes(nodes), costs(costs), prices(devices.size(), 0) {
+  Placer(ArrayRef<Device> devices, MutableArrayRef<Node> nodes, const Costs &costs, ArrayRef<int64_t> reserved)
+      : devices(devices), nodes(nodes), costs(costs), prices(devices.size(), 0), reserved(reserved) {
     for (const Node &node : nodes) {
       first.push_back(node.device);
     }
@@ -221,13 +221,13 @@ public:
     bool ok = true;
     for (auto [i, device] : llvm::enumerate(devices)) {
       int memory = costs.memoryOf(static_cast<int>(i));
-      if (device.machine.memoryBytes == 0 || hasRoom(memory, placed)) {
+      if (device.machine.memoryBytes == 0 || hasRoom(i, placed)) {
         continue;
       }
-      unpriced = placed;
-      if (!raisePrice(i, memory)) {
+      unpriced = unpriced.empty() ? placed : unpriced;
+      if (!raisePrice(i)) {
         emitError(function.getLoc()) << "target '" << device.machine.spec << "': what runs nowhere else needs about "
-                                     << static_cast<int64_t>(costs.bytesIn(memory, placed))
+                                     << static_cast<int64_t>(costs.bytesIn(memory, placed)) + heldBack(i)
                                      << " bytes of its memory, which has " << device.machine.memoryBytes;
         ok = false;
       }
@@ -253,20 +253,26 @@ private:
   ArrayRef<Device> devices;
   MutableArrayRef<Node> nodes;
   const Costs &costs;
-  SmallVector<double> prices; ///< seconds for a byte of a device's memory
-  SmallVector<int> first, placed, unpriced;
+  SmallVector<double> prices;  ///< seconds for a byte of a device's memory
+  ArrayRef<int64_t> reserved;
+  SmallVector<int> first, placed;
+  SmallVector<int> unpriced; ///< where nodes were before a memory turned out too small; empty: none was
 
-  bool hasRoom(int memory, ArrayRef<int> where) const {
-    return costs.bytesIn(memory, where) <= static_cast<double>(costs.machineOf(memory).memoryBytes);
+  /// What packing and layouts took more than the estimate says.
+  int64_t heldBack(size_t device) const { return reserved.empty() ? 0 : reserved[device]; }
+
+  bool hasRoom(size_t device, ArrayRef<int> where) const {
+    auto room = static_cast<double>(devices[device].machine.memoryBytes - heldBack(device));
+    return costs.bytesIn(costs.memoryOf(static_cast<int>(device)), where) <= room;
   }
 
-  /// The lowest price, within a factor, at which everything has room; false: there is none.
-  bool raisePrice(size_t device, int memory) {
-    constexpr double least = 1e-15, most = 1e-3, factor = 1.5;
+  /// The lowest price, within a factor, at which what the device keeps has room; false: there is none.
+  bool raisePrice(size_t device) {
+    constexpr double least = 1e-15, most = 1e-3, factor = 1.5; // seconds for a byte
     auto fitsAt = [&](double price) {
       prices[device] = price;
       placed = cheapest();
-      return hasRoom(memory, placed);
+      return hasRoom(device, placed);
     };
     if (!fitsAt(most)) {
       return false;
@@ -314,8 +320,10 @@ private:
     }
     double kernels = costs.ofKernels(with) - costs.ofKernels(placed),
            copies = costs.ofCopies(with) - costs.ofCopies(placed);
-    std::string others = piece.size() == 1 ? "it" : "it and " + std::to_string(piece.size() - 1) + " more";
-    std::string why = "gives back " + others + ": ";
+    std::string others = piece.size() == 1   ? ""
+                         : piece.size() == 2 ? " and another one"
+                                             : " and " + std::to_string(piece.size() - 1) + " others";
+    std::string why = "gives it" + others + " back: ";
     if (!unpriced.empty() && unpriced[piece.front()] == device) {
       why += "its memory of " + std::to_string(devices[device].machine.memoryBytes) + " bytes is too small; ";
     }
@@ -330,9 +338,9 @@ private:
 } // namespace
 
 LogicalResult placeByCost(func::FuncOp function, ArrayRef<Device> devices, MutableArrayRef<Node> nodes,
-                          const Costs &costs, bool byCost) {
-  Placer placer(devices, nodes, costs);
-  if (byCost) {
+                          const Costs &costs, const Policy &policy) {
+  Placer placer(devices, nodes, costs, policy.reserved);
+  if (policy.byCost) {
     placer.place();
   }
   LogicalResult ok = placer.fit(function);

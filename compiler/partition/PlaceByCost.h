@@ -5,10 +5,10 @@
 namespace ingot::partition {
 
 /// Moves nodes, which are where the first device in the user's order takes them, to devices behind that one, where the
-/// estimated run becomes shorter (with `byCost`) and where a device's memory is too small. Nodes that moved say why.
+/// estimated run becomes shorter (by cost) and where a device's memory is too small. Nodes that moved say why.
 /// Failure, with a message, where even then a memory is too small for what only its device can run.
 mlir::LogicalResult placeByCost(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices,
-                                llvm::MutableArrayRef<Node> nodes, const Costs &costs, bool byCost);
+                                llvm::MutableArrayRef<Node> nodes, const Costs &costs, const Policy &policy);
 
 /// For each node the number of its piece, -1 for those in the host's memory: nodes of one device that depend on each
 /// other, as many as can be without a way out of the piece and back into it.

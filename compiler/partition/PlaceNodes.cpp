@@ -265,7 +265,7 @@ LogicalResult placeNodes(func::FuncOp function, ArrayRef<Device> devices, const 
   std::vector<int> pieces(nodes.size(), -1);
   if (succeeded(ok) && weighs) {
     Costs costs(function, devices, nodes, policy);
-    ok = placeByCost(function, devices, nodes, costs, policy.byCost);
+    ok = placeByCost(function, devices, nodes, costs, policy);
     pieces = numberPieces(nodes, costs);
     for (size_t i = 0; i < nodes.size(); ++i) {
       seconds[i] = costs.seconds(static_cast<int>(i), nodes[i].device);

@@ -45,6 +45,7 @@ struct Policy {
   bool byCost = true;   ///< false: whatever a device takes it keeps
   std::vector<Demand> demands = {};
   std::vector<Override> overrides = {};
+  std::vector<int64_t> reserved = {};     ///< bytes of each device's memory that are not to be counted on; empty: none
   std::vector<std::string> imported = {}; ///< names of all nodes of the model, where there are overrides
   /// What estimates take for a symbol that stays open.
   std::function<int64_t(support::Symbol)> sizeOf = [](support::Symbol) { return usualSize; };

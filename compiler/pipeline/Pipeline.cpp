@@ -3,6 +3,7 @@
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/emit/Emit.h"
 #include "compiler/importer/Problems.h"
+#include "compiler/pipeline/DeviceMemory.h"
 #include "compiler/pipeline/Dialects.h"
 #include "compiler/pipeline/Policy.h"
 #include "compiler/pipeline/State.h"
@@ -83,12 +84,29 @@ public:
     state.model().info.name = state.name;
     describeTargets();
     llvm::ArrayRef<Phase> table = phaseTable();
-    for (auto [i, phase] : llvm::enumerate(table)) {
+    Retry retry;
+    size_t partitionPhase = 0;
+    for (size_t i = 0; i < table.size(); ++i) {
+      const Phase &phase = table[i];
+      if (StringRef(phase.name) == "partition" && partitionPhase == 0) {
+        partitionPhase = i;
+        retry.save(state);
+      }
       if (options.progress) {
         options.progress(i, table.size(), phase.name);
       }
       if (Status status = runPhase(phase); status != Status::Ok) {
         return status;
+      }
+      if (StringRef(phase.name) == "memory") {
+        FailureOr<bool> again = retry.isWanted(state);
+        if (failed(again)) {
+          return Status::UserError;
+        }
+        if (*again) {
+          i = partitionPhase - 1; // the next one
+          continue;
+        }
       }
       if (llvm::is_contained(options.dumpAfter, phase.name)) {
         dump(llvm::errs());

@@ -131,6 +131,8 @@ public:
   /// From now on equal bytes under equal recipes are stored once, too.
   void shareEqual() { sharesEqual = true; }
   int64_t bytes() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t(0)); }
+  /// Bytes of a device's part.
+  int64_t bytesOn(size_t device) const { return device < sizes.size() ? sizes[device] : 0; }
   /// Streams the section in order, in pieces.
   void write(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) const;
 

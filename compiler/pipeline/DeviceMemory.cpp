@@ -1,0 +1,60 @@
+#include "compiler/pipeline/DeviceMemory.h"
+
+using namespace mlir;
+
+namespace ingot::pipeline {
+
+void noteDeviceArenas(State &state, ArrayRef<int64_t> devices, ArrayRef<int64_t> ends) {
+  for (auto [device, end] : llvm::zip_equal(devices, ends)) {
+    int64_t &most = state.deviceArenas[device];
+    most = std::max(most, end);
+  }
+}
+
+void Retry::save(const State &state) {
+  bool limited = llvm::any_of(state.devices, [](const partition::Device &d) { return d.machine.memoryBytes > 0; });
+  if (!limited) {
+    return;
+  }
+  for (const Body &body : state.bodies) {
+    bodies.push_back({OwningOpRef<ModuleOp>(cast<ModuleOp>(body.module.get()->clone())), body.info, body.result});
+  }
+  result = state.result;
+  weights = state.weights;
+}
+
+FailureOr<bool> Retry::isWanted(State &state) {
+  constexpr int most = 8;
+  bool wanted = false;
+  int64_t number = 0; // of the devices with memories of their own
+  state.policy.reserved.resize(state.devices.size(), 0);
+  for (auto [device, reserved] : llvm::zip_equal(state.devices, state.policy.reserved)) {
+    const target::MachineModel &machine = device.machine;
+    number += machine.hasOwnMemory;
+    int64_t needed = machine.hasOwnMemory ? state.weights.bytesOn(number) + state.deviceArenas[number] : 0;
+    if (machine.memoryBytes == 0 || needed <= machine.memoryBytes) {
+      continue;
+    }
+    if (tries == most) {
+      return emitError(state.model().function().getLoc())
+             << "target '" << machine.spec << "': what it runs needs " << needed << " bytes of its memory, which has "
+             << machine.memoryBytes;
+    }
+    reserved += needed - machine.memoryBytes;
+    wanted = true;
+  }
+  if (wanted) {
+    ++tries;
+    state.deviceArenas.clear();
+    state.result = result;
+    state.weights = weights;
+    for (auto [body, saved] : llvm::zip_equal(state.bodies, bodies)) {
+      body.module = cast<ModuleOp>(saved.module.get()->clone());
+      body.info = saved.info;
+      body.result = saved.result;
+    }
+  }
+  return wanted;
+}
+
+} // namespace ingot::pipeline

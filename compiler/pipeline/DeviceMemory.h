@@ -1,0 +1,33 @@
+// Devices whose memory is too small for what the partition gave them. How much a piece needs is known when its weights
+// are packed and its buffers planned; the partition goes by an estimate, and where that was too low the phases from the
+// partition on run once more, with as much less room as was missing.
+#pragma once
+#include "compiler/pipeline/State.h"
+
+namespace ingot::pipeline {
+
+/// The state before the partition, where some device has a limit to its memory.
+class Retry {
+public:
+  /// Keeps what the phases from here on change.
+  void save(const State &state);
+  /// Behind the memory phase. Whether some device needs more than it has: then the state is the one that was saved,
+  /// but for the policy. Failure, with a message, where it has been tried often enough.
+  mlir::FailureOr<bool> isWanted(State &state);
+
+private:
+  struct Saved {
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+    plan::ModelInfo info;
+    Result result;
+  };
+  std::vector<Saved> bodies;
+  Result result;
+  plan::WeightTable weights;
+  int tries = 0;
+};
+
+/// Notes how much of each device's memory the buffers of a body take.
+void noteDeviceArenas(State &state, llvm::ArrayRef<int64_t> devices, llvm::ArrayRef<int64_t> ends);
+
+} // namespace ingot::pipeline
