@@ -56,9 +56,8 @@ Costs::Costs(func::FuncOp function, ArrayRef<Device> devices, ArrayRef<Node> nod
 }
 
 void Costs::orderOps(func::FuncOp function) {
-  size_t place = 0;
   walkOps(function, [&](Operation *op) {
-    placeOf[op] = ++place;
+    size_t place = placeOf[op] = places++;
     for (Operation *around = op->getParentOp(); around != function && around; around = around->getParentOp()) {
       endOf[around] = place;
     }
@@ -183,31 +182,32 @@ bool Costs::isInLeader(const Tensor &value, ArrayRef<int> placed) const {
          leader(value.readers.front()) == value.maker && placed[value.readers.front()] == placed[value.maker];
 }
 
-double Costs::bytesIn(int memory, ArrayRef<int> placed) const {
-  constexpr uint64_t alignment = 64;
+std::vector<double> Costs::bytesIn(int memory, ArrayRef<int> placed) const {
   auto aligned = [](double bytes) {
+    constexpr uint64_t alignment = 64;
     return static_cast<double>(llvm::alignTo(static_cast<uint64_t>(bytes), alignment));
   };
   auto isRead = [&](const Tensor &value) {
     return llvm::any_of(value.readers, [&](int reader) { return memoryOf(reader, placed) == memory; });
   };
-  double constant = 0, live = 0, peak = 0;
+  double constant = 0;
   for (const Tensor &value : weights) {
     constant += isRead(value) ? aligned(value.bytes) : 0;
   }
-  std::map<size_t, double> changes;
+  std::vector<double> bytes(places + 1, 0); // first what changes from place to place
   for (const Tensor &value : values) {
     bool here = memoryOf(value.maker, placed) == memory;
     if ((here || isRead(value)) && !isInLeader(value, placed)) {
-      changes[value.begin] += aligned(value.bytes);
-      changes[value.end + 1] -= aligned(value.bytes);
+      bytes[value.begin] += aligned(value.bytes);
+      bytes[value.end + 1] -= aligned(value.bytes);
     }
   }
-  for (auto [place, change] : changes) {
-    live += change;
-    peak = std::max(peak, live);
+  double live = 0;
+  for (double &here : bytes) {
+    live += here;
+    here = constant + live;
   }
-  return constant + peak;
+  return bytes;
 }
 
 } // namespace ingot::partition

@@ -56,8 +56,8 @@ public:
   /// Seconds of all kernels and of all copies under a placement.
   double ofKernels(llvm::ArrayRef<int> placed) const;
   double ofCopies(llvm::ArrayRef<int> placed) const;
-  /// About how many bytes of a memory are needed at a time: its constants, and the values that live together.
-  double bytesIn(int memory, llvm::ArrayRef<int> placed) const;
+  /// About how many bytes of a memory are needed at each place of the function: constants, and values that live there.
+  std::vector<double> bytesIn(int memory, llvm::ArrayRef<int> placed) const;
 
 private:
   struct NodeCost {
@@ -69,6 +69,7 @@ private:
   const support::Bounds &bounds;
   llvm::SmallVector<int, 2> memories, deviceOfMemory;
   llvm::DenseMap<mlir::Operation *, int> numberOf;
+  size_t places = 0;
   llvm::DenseMap<mlir::Operation *, size_t> placeOf, endOf; ///< of an op; of a loop, where its body ends
   std::vector<NodeCost> costs;
   std::vector<Tensor> values, weights;

@@ -47,9 +47,11 @@ private:
     for (int op : members[from]) {
       pieceOf[op] = into;
     }
-    members[into].append(members[from]);
+    SmallVector<int, 4> both;
+    std::merge(members[into].begin(), members[into].end(), members[from].begin(), members[from].end(),
+               std::back_inserter(both));
+    members[into] = std::move(both);
     members[from].clear();
-    llvm::sort(members[into]);
   }
 
   /// Whether nothing outside of two pieces that are not one depends on them and is needed by them.

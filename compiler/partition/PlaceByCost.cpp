@@ -1,13 +1,15 @@
-// A device and what is behind it in the user's order are two sides of a network: whatever the device takes may stay
-// (the side of the source) or move to the next device that takes it (the side of the sink). Everything that a placement
-// costs is a cost of such a cut, since a value costs a copy when it is made on one side and read on the other, however
-// often it is read: the cheapest cut (MinCut.h) is the cheapest placement, whole pieces and parts of them at once. With
-// one device beside the host that is all. With several, each in its turn gets back what is behind it or gives it away,
-// while all others stay, until nothing changes; each turn makes the run shorter, or leaves it. Equal costs leave a node
-// where the user would have it.
+// A device and one behind it in the user's order are two sides of a network: whatever the first one takes may stay (the
+// side of the source) or move to the other one, or to the next that takes it (the side of the sink). Everything that a
+// placement costs is a cost of such a cut, since a value costs a copy when it is made on one side and read on the
+// other, however often it is read: the cheapest cut (MinCut.h) is the cheapest placement, whole pieces and parts of
+// them at once. With one device beside the host that is all. With several, each two of them take their turn, in which
+// what is elsewhere stays, until nothing changes; each turn makes the run shorter, or leaves it. Equal costs leave a
+// node where the user would have it.
 //
-// A memory that is too small gets a price for each of its bytes, which is raised until what the device keeps has room:
-// so what gains least for its bytes goes first.
+// A memory that is too small gets a price for each of its bytes at each place of the function where it is too small: a
+// value pays where it lives, a constant everywhere. The price is raised until what the device keeps has room, so that
+// what gains least for its bytes goes first. It grows along the function: of what is worth the same, as layers of one
+// form are, the later goes first, and what stays is in one piece.
 #include "compiler/partition/PlaceByCost.h"
 #include "compiler/partition/MinCut.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -30,16 +32,28 @@ struct Literal {
   int node = 0;
 };
 
-/// One device's turn.
+/// What a device's memory costs.
+struct Price {
+  double byte = 0;          ///< seconds, for a byte that is taken all the time
+  std::vector<double> upTo; ///< the share of that for each place and those before it
+  double between(size_t begin, size_t end) const { return byte * (upTo[end] - (begin ? upTo[begin - 1] : 0)); }
+};
+
+/// The turn of a device and of one behind it.
 class Turn {
 public:
-  Turn(ArrayRef<Node> nodes, const Costs &costs, int device, ArrayRef<int> placed, double pricePerByte)
-      : costs(costs), device(device), placed(placed), price(pricePerByte), cut(static_cast<int>(nodes.size())) {
+  Turn(ArrayRef<Node> nodes, const Costs &costs, int device, int other, ArrayRef<int> placed, const Price &price)
+      : costs(costs), device(device), price(price), cut(static_cast<int>(nodes.size())) {
     for (auto [i, node] : llvm::enumerate(nodes)) {
       const auto *own = llvm::find(node.takers, device), *now = llvm::find(node.takers, placed[i]);
       bool stays = own == node.takers.end() || now < own;
-      const auto *other = stays || now > own ? now : std::next(own);
-      behind.push_back(other == node.takers.end() ? placed[i] : *other);
+      const auto *next = llvm::find(node.takers, other);
+      if (stays || now > own) {
+        next = now;
+      } else if (next == node.takers.end()) {
+        next = std::next(own);
+      }
+      behind.push_back(next == node.takers.end() ? placed[i] : *next);
       ahead.push_back(stays ? placed[i] : device);
     }
   }
@@ -63,8 +77,7 @@ public:
 private:
   const Costs &costs;
   int device;
-  ArrayRef<int> placed;
-  double price;
+  const Price &price;
   MinCut cut;
   SmallVector<int> ahead, behind; ///< where nodes are at the source, and at the sink
 
@@ -123,17 +136,22 @@ private:
   }
 
   void addMemory() {
-    auto add = [&](const Costs::Tensor &value) {
+    auto add = [&](const Costs::Tensor &value, double share) {
       SmallVector<Literal> users;
       for (int reader : value.readers) {
         users.push_back(works(reader, costs.memoryOf(device)));
       }
       users.push_back(works(value.maker, costs.memoryOf(device)));
-      addCost(costOf(price * value.bytes), {Literal::Always}, users);
+      addCost(costOf(share * value.bytes), {Literal::Always}, users);
     };
-    if (price > 0) {
-      llvm::for_each(costs.crossing(), add);
-      llvm::for_each(costs.constants(), add);
+    if (price.byte == 0) {
+      return;
+    }
+    for (const Costs::Tensor &value : costs.crossing()) {
+      add(value, price.between(value.begin, value.end));
+    }
+    for (const Costs::Tensor &value : costs.constants()) {
+      add(value, price.byte * (1 + static_cast<double>(value.end) / static_cast<double>(price.upTo.size())));
     }
   }
 
@@ -191,7 +209,7 @@ std::string timeText(double seconds) {
 class Placer {
 public:
   Placer(ArrayRef<Device> devices, MutableArrayRef<Node> nodes, const Costs &costs, ArrayRef<int64_t> reserved)
-      : devices(devices), nodes(nodes), costs(costs), prices(devices.size(), 0), reserved(reserved) {
+      : devices(devices), nodes(nodes), costs(costs), prices(devices.size()), reserved(reserved) {
     for (const Node &node : nodes) {
       first.push_back(node.device);
     }
@@ -205,10 +223,12 @@ public:
     bool changed = true;
     for (int round = 0; changed && round < mostRounds; ++round) {
       changed = false;
-      for (auto [i, device] : llvm::enumerate(devices)) {
-        SmallVector<int> better = Turn(nodes, costs, static_cast<int>(i), best, prices[i]).best();
-        changed |= better != best;
-        best = std::move(better);
+      for (int i = 0; i < static_cast<int>(devices.size()); ++i) {
+        for (int other = i + 1; other < static_cast<int>(devices.size()); ++other) {
+          SmallVector<int> better = Turn(nodes, costs, i, other, best, prices[i]).best();
+          changed |= better != best;
+          best = std::move(better);
+        }
       }
     }
     return best;
@@ -220,14 +240,13 @@ public:
   LogicalResult fit(func::FuncOp function) {
     bool ok = true;
     for (auto [i, device] : llvm::enumerate(devices)) {
-      int memory = costs.memoryOf(static_cast<int>(i));
       if (device.machine.memoryBytes == 0 || hasRoom(i, placed)) {
         continue;
       }
       unpriced = unpriced.empty() ? placed : unpriced;
       if (!raisePrice(i)) {
         emitError(function.getLoc()) << "target '" << device.machine.spec << "': what runs nowhere else needs about "
-                                     << static_cast<int64_t>(costs.bytesIn(memory, placed)) + heldBack(i)
+                                     << static_cast<int64_t>(peakOf(i, placed)) + heldBack(i)
                                      << " bytes of its memory, which has " << device.machine.memoryBytes;
         ok = false;
       }
@@ -253,7 +272,7 @@ private:
   ArrayRef<Device> devices;
   MutableArrayRef<Node> nodes;
   const Costs &costs;
-  SmallVector<double> prices;  ///< seconds for a byte of a device's memory
+  std::vector<Price> prices; ///< by device
   ArrayRef<int64_t> reserved;
   SmallVector<int> first, placed;
   SmallVector<int> unpriced; ///< where nodes were before a memory turned out too small; empty: none was
@@ -261,16 +280,31 @@ private:
   /// What packing and layouts took more than the estimate says.
   int64_t heldBack(size_t device) const { return reserved.empty() ? 0 : reserved[device]; }
 
-  bool hasRoom(size_t device, ArrayRef<int> where) const {
-    auto room = static_cast<double>(devices[device].machine.memoryBytes - heldBack(device));
-    return costs.bytesIn(costs.memoryOf(static_cast<int>(device)), where) <= room;
+  double roomOf(size_t device) const {
+    return static_cast<double>(devices[device].machine.memoryBytes - heldBack(device));
   }
+
+  /// The most that is needed of a device's memory at any place.
+  double peakOf(size_t device, ArrayRef<int> where) const {
+    std::vector<double> bytes = costs.bytesIn(costs.memoryOf(static_cast<int>(device)), where);
+    return *std::max_element(bytes.begin(), bytes.end());
+  }
+
+  bool hasRoom(size_t device, ArrayRef<int> where) const { return peakOf(device, where) <= roomOf(device); }
 
   /// The lowest price, within a factor, at which what the device keeps has room; false: there is none.
   bool raisePrice(size_t device) {
-    constexpr double least = 1e-15, most = 1e-3, factor = 1.5; // seconds for a byte
-    auto fitsAt = [&](double price) {
-      prices[device] = price;
+    constexpr double least = 1e-15, most = 1e-3, factor = 1.01;
+    Price &price = prices[device];
+    double share = 0;
+    for (double bytes : costs.bytesIn(costs.memoryOf(static_cast<int>(device)), placed)) {
+      price.upTo.push_back(share += bytes > roomOf(device) ? 1 : 0);
+    }
+    for (double &upTo : price.upTo) {
+      upTo /= share;
+    }
+    auto fitsAt = [&](double byte) {
+      price.byte = byte;
       placed = cheapest();
       return hasRoom(device, placed);
     };

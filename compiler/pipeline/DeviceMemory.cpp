@@ -40,7 +40,7 @@ FailureOr<bool> Retry::isWanted(State &state) {
              << "target '" << machine.spec << "': what it runs needs " << needed << " bytes of its memory, which has "
              << machine.memoryBytes;
     }
-    reserved += needed - machine.memoryBytes;
+    reserved += (needed - machine.memoryBytes) << tries; // other pieces may be larger than their estimates, too
     wanted = true;
   }
   if (wanted) {
