@@ -151,11 +151,16 @@ void Costs::addValues(func::FuncOp function) {
   }
 }
 
+double Costs::ofNode(int node, ArrayRef<int> placed) const {
+  const NodeCost &cost = costs[node];
+  bool apart = cost.leader != host && placed[cost.leader] != placed[node];
+  return cost.joined[placed[node]] + (apart ? cost.apart[placed[node]] : 0);
+}
+
 double Costs::ofKernels(ArrayRef<int> placed) const {
   double seconds = 0;
-  for (auto [i, cost] : llvm::enumerate(costs)) {
-    bool apart = cost.leader != host && placed[cost.leader] != placed[i];
-    seconds += cost.joined[placed[i]] + (apart ? cost.apart[placed[i]] : 0);
+  for (int node = 0; node < static_cast<int>(costs.size()); ++node) {
+    seconds += ofNode(node, placed);
   }
   return seconds;
 }

@@ -53,7 +53,8 @@ public:
     return value.turns * machineOf(memory).download.seconds(value.bytes);
   }
 
-  /// Seconds of all kernels and of all copies under a placement.
+  /// Seconds of a node, of all nodes and of all copies under a placement.
+  double ofNode(int node, llvm::ArrayRef<int> placed) const;
   double ofKernels(llvm::ArrayRef<int> placed) const;
   double ofCopies(llvm::ArrayRef<int> placed) const;
   /// About how many bytes of a memory are needed at each place of the function: constants, and values that live there.

@@ -199,11 +199,15 @@ private:
   }
 };
 
-/// "1.23 us"
-std::string timeText(double seconds) {
-  return seconds >= 1e-3   ? llvm::formatv("{0:f2} ms", seconds * 1e3).str()
-         : seconds >= 1e-6 ? llvm::formatv("{0:f2} us", seconds * 1e6).str()
-                           : llvm::formatv("{0:f2} ns", seconds * 1e9).str();
+/// "1.23 us more"
+std::string changeText(double seconds) {
+  double size = std::abs(seconds);
+  if (costOf(size) == 0) {
+    return "as long";
+  }
+  const char *text = size >= 1e-3 ? "{0:f2} ms" : size >= 1e-6 ? "{0:f2} us" : "{0:f2} ns";
+  double unit = size >= 1e-3 ? 1e3 : size >= 1e-6 ? 1e6 : 1e9;
+  return llvm::formatv(text, size * unit).str() + (seconds < 0 ? " less" : " more");
 }
 
 class Placer {
@@ -352,8 +356,6 @@ private:
       with[node] = device;
       told.set(node);
     }
-    double kernels = costs.ofKernels(with) - costs.ofKernels(placed),
-           copies = costs.ofCopies(with) - costs.ofCopies(placed);
     std::string others = piece.size() == 1   ? ""
                          : piece.size() == 2 ? " and another one"
                                              : " and " + std::to_string(piece.size() - 1) + " others";
@@ -361,8 +363,8 @@ private:
     if (!unpriced.empty() && unpriced[piece.front()] == device) {
       why += "its memory of " + std::to_string(devices[device].machine.memoryBytes) + " bytes is too small; ";
     }
-    why += "kernels would take " + timeText(std::abs(kernels)) + (kernels < 0 ? " less" : " more") + ", copies " +
-           timeText(std::abs(copies)) + (copies < 0 ? " less" : " more");
+    why += "kernels would take " + changeText(costs.ofKernels(with) - costs.ofKernels(placed)) + ", copies " +
+           changeText(costs.ofCopies(with) - costs.ofCopies(placed));
     for (int node : piece) {
       nodes[node].whyNot += (nodes[node].whyNot.empty() ? "" : "; ") + devices[device].machine.spec + ": " + why;
     }

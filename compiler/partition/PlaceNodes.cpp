@@ -267,8 +267,9 @@ LogicalResult placeNodes(func::FuncOp function, ArrayRef<Device> devices, const 
     Costs costs(function, devices, nodes, policy);
     ok = placeByCost(function, devices, nodes, costs, policy);
     pieces = numberPieces(nodes, costs);
+    auto placed = llvm::to_vector(llvm::map_range(nodes, [](const Node &node) { return node.device; }));
     for (size_t i = 0; i < nodes.size(); ++i) {
-      seconds[i] = costs.seconds(static_cast<int>(i), nodes[i].device);
+      seconds[i] = costs.ofNode(static_cast<int>(i), placed);
     }
   }
   for (auto [node, time, piece] : llvm::zip_equal(nodes, seconds, pieces)) {

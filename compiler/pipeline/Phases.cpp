@@ -312,9 +312,24 @@ template <BodyPhase phase, bool description = false> static LogicalResult each(S
   return onEachBody(s, phase, description);
 }
 
+/// A model all of whose nodes are in the host's memory knows of no other one.
+static void forgetUnusedDevices(State &s) {
+  bool used = false;
+  for (Body &body : s.bodies) {
+    body.function().walk([&](plan::KernelOp kernel) { used |= plan::deviceOf(kernel) != 0; });
+  }
+  for (Body &body : s.bodies) {
+    if (!used) {
+      body.function()->removeAttr(plan::devicesName);
+    }
+  }
+}
+
 static LogicalResult partitionEach(State &s) {
   makeLevels(s);
-  return onEachBody(s, partition, /*description=*/false);
+  LogicalResult ok = onEachBody(s, partition, /*description=*/false);
+  forgetUnusedDevices(s);
+  return ok;
 }
 
 static LogicalResult emit(State &s) {

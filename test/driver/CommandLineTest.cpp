@@ -104,6 +104,25 @@ TEST(CommandLine, SeveralLevels) {
              "--levels has no effect on a model that is compiled already");
 }
 
+TEST(CommandLine, Places) {
+  EXPECT_TRUE(parsed({"compile", "m.onnx"}).model.byCost);
+  ingot::pipeline::Options options = parsed({"inspect", "m.onnx", "--partition", "greedy", "--require", "a:X=Conv,Add",
+                                             "--require", "b=Relu", "--placement", "places.txt"})
+                                         .model;
+  EXPECT_FALSE(options.byCost);
+  using Demands = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(options.demands, (Demands{{"a:X", "Conv,Add"}, {"b", "Relu"}}));
+  EXPECT_EQ(options.placementFile, "places.txt");
+  expectSays(wrong({"compile", "m.onnx", "--partition", "best"}), "--partition: best not in {greedy,cost}");
+  expectSays(wrong({"compile", "m.onnx", "--require", "Conv"}), "'Conv' is not of the form T=Conv,MatMul");
+  expectSays(wrong({"compile", "m.onnx", "--placement", "p", "--no-fallback"}),
+             "--placement and --no-fallback cannot be combined");
+  expectSays(wrong({"compile", "m.onnx", "--require", "a=Conv", "--levels", "a,b"}),
+             "--require and --levels cannot be combined");
+  expectSays(wrong({"run", "m.json", "--out", "o", "--placement", "p"}),
+             "--placement has no effect on a model that is compiled already");
+}
+
 TEST(CommandLine, NamesMayHoldEqualsSigns) {
   EXPECT_EQ(parsed({"compile", "m.onnx", "--shape", "a=b=2x3"}).model.shapes.at("a=b"), (std::vector<int64_t>{2, 3}));
 }
