@@ -125,19 +125,36 @@ std::vector<pipeline::NodePlacement> fallbacks(const pipeline::Result &result) {
   return moved;
 }
 
-void printPlacements(const std::vector<pipeline::NodePlacement> &placements) {
-  for (const pipeline::NodePlacement &placement : placements) {
-    llvm::outs() << "  node '" << placement.node << "' (" << placement.op << ") ";
-    llvm::outs() << (placement.target.empty() ? "runs nowhere" : "runs on " + placement.target) << ": "
-                 << placement.whyNot << '\n';
+/// "'a' (Exp), 'b' (Sin) and 3 more"
+static void printNodes(llvm::ArrayRef<pipeline::NodePlacement> nodes, size_t most) {
+  llvm::interleaveComma(nodes.take_front(most), llvm::outs(), [](const pipeline::NodePlacement &node) {
+    llvm::outs() << "'" << plainName(node.node) << "' (" << node.op << ")";
+  });
+  if (nodes.size() > most) {
+    llvm::outs() << " and " << nodes.size() - most << " more";
+  }
+}
+
+void printPlacements(llvm::ArrayRef<pipeline::NodePlacement> placements) {
+  while (!placements.empty()) {
+    const pipeline::NodePlacement &first = placements.front();
+    auto same = placements.take_while([&](const pipeline::NodePlacement &other) {
+      return other.target == first.target && other.whyNot == first.whyNot;
+    });
+    bool one = same.size() == 1;
+    llvm::outs() << (one ? "  node " : "  nodes ");
+    printNodes(same, /*most=*/8);
+    llvm::outs() << (one ? " runs " : " run ") << (first.target.empty() ? "nowhere" : "on " + first.target) << ": "
+                 << first.whyNot << '\n';
+    placements = placements.drop_front(same.size());
   }
 }
 
 void printPieces(const pipeline::Result &result) {
-  std::map<int, std::vector<const pipeline::NodePlacement *>> pieces;
+  std::map<int, std::vector<pipeline::NodePlacement>> pieces;
   for (const pipeline::NodePlacement &placement : result.placement) {
     if (placement.piece >= 0) {
-      pieces[placement.piece].push_back(&placement);
+      pieces[placement.piece].push_back(placement);
     }
   }
   if (!pieces.empty()) {
@@ -145,13 +162,11 @@ void printPieces(const pipeline::Result &result) {
   }
   for (const auto &[number, nodes] : pieces) {
     double seconds = 0;
-    for (const pipeline::NodePlacement *node : nodes) {
-      seconds += node->seconds;
+    for (const pipeline::NodePlacement &node : nodes) {
+      seconds += node.seconds;
     }
-    llvm::outs() << "  " << nodes.front()->target << ", " << llvm::format("%.3g us: ", seconds * 1e6);
-    llvm::interleaveComma(nodes, llvm::outs(), [](const pipeline::NodePlacement *node) {
-      llvm::outs() << "'" << plainName(node->node) << "' (" << node->op << ")";
-    });
+    llvm::outs() << "  " << nodes.front().target << ", " << llvm::format("%.3g us: ", seconds * 1e6);
+    printNodes(nodes, /*most=*/1000);
     llvm::outs() << '\n';
   }
 }

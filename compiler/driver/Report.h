@@ -23,8 +23,8 @@ void writeArena(llvm::json::OStream &json, llvm::StringRef key, int64_t bytes);
 /// The nodes that some earlier target of the user's order has refused.
 std::vector<pipeline::NodePlacement> fallbacks(const pipeline::Result &result);
 
-/// A line a node.
-void printPlacements(const std::vector<pipeline::NodePlacement> &placements);
+/// A line for nodes in a row that run in one place for one reason.
+void printPlacements(llvm::ArrayRef<pipeline::NodePlacement> placements);
 
 /// The nodes of targets with memories of their own, a line for each piece. Nothing where there are none.
 void printPieces(const pipeline::Result &result);

@@ -356,10 +356,8 @@ private:
       with[node] = device;
       told.set(node);
     }
-    std::string others = piece.size() == 1   ? ""
-                         : piece.size() == 2 ? " and another one"
-                                             : " and " + std::to_string(piece.size() - 1) + " others";
-    std::string why = "gives it" + others + " back: ";
+    std::string why =
+        piece.size() == 1 ? "gives it back: " : "gives back a piece of " + std::to_string(piece.size()) + " nodes: ";
     if (!unpriced.empty() && unpriced[piece.front()] == device) {
       why += "its memory of " + std::to_string(devices[device].machine.memoryBytes) + " bytes is too small; ";
     }
