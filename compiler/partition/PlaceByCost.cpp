@@ -294,7 +294,10 @@ private:
     return *std::max_element(bytes.begin(), bytes.end());
   }
 
-  bool hasRoom(size_t device, ArrayRef<int> where) const { return peakOf(device, where) <= roomOf(device); }
+  bool hasRoom(size_t device, ArrayRef<int> where) const {
+    double peak = peakOf(device, where);
+    return peak == 0 || peak <= roomOf(device);
+  }
 
   /// The lowest price, within a factor, at which what the device keeps has room; false: there is none.
   bool raisePrice(size_t device) {

@@ -31,7 +31,7 @@ FailureOr<bool> Retry::isWanted(State &state) {
   for (auto [device, reserved] : llvm::zip_equal(state.devices, state.policy.reserved)) {
     const target::MachineModel &machine = device.machine;
     number += machine.hasOwnMemory;
-    int64_t needed = machine.hasOwnMemory ? state.weights.bytesOn(number) + state.deviceArenas[number] : 0;
+    int64_t needed = machine.hasOwnMemory ? state.weights.part(number).second + state.deviceArenas[number] : 0;
     if (machine.memoryBytes == 0 || needed <= machine.memoryBytes) {
       continue;
     }

@@ -131,8 +131,11 @@ public:
   /// From now on equal bytes under equal recipes are stored once, too.
   void shareEqual() { sharesEqual = true; }
   int64_t bytes() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t(0)); }
-  /// Bytes of a device's part.
-  int64_t bytesOn(size_t device) const { return device < sizes.size() ? sizes[device] : 0; }
+  /// A device's part of the section: where it begins, and its bytes.
+  std::pair<int64_t, int64_t> part(size_t device) const {
+    auto end = sizes.begin() + static_cast<ptrdiff_t>(std::min(device, sizes.size()));
+    return {std::accumulate(sizes.begin(), end, int64_t(0)), end == sizes.end() ? 0 : *end};
+  }
   /// Streams the section in order, in pieces.
   void write(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) const;
 
