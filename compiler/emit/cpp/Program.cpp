@@ -364,6 +364,8 @@ private:
         {"found_count", std::to_string(d.foundCount)},
         {"level_count", "0"},
         {"levels", "nullptr"},
+        {"device_count", "0"},
+        {"devices", "nullptr"},
     };
     text += "const ingot_model modelTable = {\n";
     for (const auto &[name, value] : fields) {
