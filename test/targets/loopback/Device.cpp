@@ -7,14 +7,13 @@
 // copied goes through a staging area that both may touch. Downloads are under way until a wait: only then they are
 // copied to where they belong, so that whoever forgets to wait reads what was there before, each time.
 #include "Device.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -35,18 +34,16 @@ struct Device::Command {
 
 Settings settingsFromEnvironment() {
   Settings settings;
-  llvm::SmallVector<llvm::StringRef> all;
-  llvm::StringRef(getenv("INGOT_LOOPBACK") ? getenv("INGOT_LOOPBACK") : "").split(all, ',', -1, false);
-  for (llvm::StringRef one : all) {
-    auto [name, value] = one.split('=');
-    int64_t number = 0;
-    (void)llvm::to_integer(value, number);
+  const char *text = getenv("INGOT_LOOPBACK");
+  std::istringstream all(text ? text : "");
+  for (std::string one; std::getline(all, one, ',');) {
+    std::string name = one.substr(0, one.find('=')), value = one.substr(std::min(one.size(), name.size() + 1));
     if (name == "log") {
-      settings.log = value.str();
+      settings.log = value;
     } else {
       (name == "memory"  ? settings.memoryBytes
        : name == "delay" ? settings.delayMicroseconds
-                         : settings.failingCall) = number;
+                         : settings.failingCall) = std::atoll(value.c_str());
     }
   }
   return settings;
@@ -73,6 +70,7 @@ static char *map(int64_t bytes, int protection) {
 Device::Device(std::string spec, const Settings &settings)
     : spec(std::move(spec)), memoryBytes(settings.memoryBytes), delay(settings.delayMicroseconds),
       failingCall(settings.failingCall), log(settings.log) {
+  open().push_back(this);
   interface = {this, allocate, release, upload, download, launch, wait, lastMessage};
   memory = map(memoryBytes, PROT_NONE);
   staging = map(stagingBytes, PROT_READ | PROT_WRITE);
@@ -88,7 +86,13 @@ Device::Device(std::string spec, const Settings &settings)
   queue = ends[0];
 }
 
+std::vector<Device *> &Device::open() {
+  static std::vector<Device *> all;
+  return all;
+}
+
 Device::~Device() {
+  open().erase(std::find(open().begin(), open().end(), this));
   if (process > 0) {
     send({Command::End});
     waitpid(process, nullptr, 0);
@@ -103,8 +107,7 @@ Device::~Device() {
     munmap(staging, size_t(stagingBytes));
   }
   if (!log.empty()) {
-    std::error_code code;
-    llvm::raw_fd_ostream out(log, code, llvm::sys::fs::OF_Append);
+    std::ofstream out(log, std::ios::app);
     out << spec << ": " << done.uploads << " uploads of " << done.uploadedBytes << " bytes, " << done.downloads
         << " downloads of " << done.downloadedBytes << " bytes, " << done.launches << " launches, " << done.waits
         << " waits, " << heldBytes() << " bytes held\n";
@@ -199,7 +202,7 @@ void *Device::allocate(void *self, int64_t bytes, int64_t align) {
     if (at + bytes <= address) {
       break;
     }
-    at = d.memory + llvm::alignTo(uint64_t(address + size - d.memory), uint64_t(align));
+    at = d.memory + (address + size - d.memory + align - 1) / align * align;
   }
   if (bytes > d.memoryBytes || at > d.memory + d.memoryBytes - bytes) {
     d.failed("no memory for " + std::to_string(bytes) + " bytes: the device has " + std::to_string(d.memoryBytes) +
@@ -312,3 +315,15 @@ int Device::wait(void *self) {
 const char *Device::lastMessage(void *self) { return of(self).message.empty() ? nullptr : of(self).message.c_str(); }
 
 } // namespace ingot::targets::loopback
+
+// For tests in other languages.
+extern "C" {
+using ingot::targets::loopback::Device;
+
+Device *loopback_open(const char *spec) {
+  return new Device(spec, ingot::targets::loopback::settingsFromEnvironment());
+}
+const ingot_device *loopback_device(const Device *device) { return &device->device(); }
+int64_t loopback_held_bytes(const Device *device) { return device->heldBytes(); }
+void loopback_close(Device *device) { delete device; }
+}

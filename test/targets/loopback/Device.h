@@ -1,8 +1,8 @@
 // The loopback device: a process of its own, forked from this one, which works off a queue of commands. See Device.cpp.
+// It needs nothing of the compiler, so that programs without one have such devices, too.
 #pragma once
-#include "compiler/target/Target.h"
 #include "runtime_support/include/ingot.h"
-#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <sys/types.h>
@@ -19,14 +19,17 @@ struct Settings {
 };
 Settings settingsFromEnvironment();
 
-class Device final : public target::OpenDevice {
+class Device {
 public:
   /// Models whose kernels it is to run have to be loaded already.
   Device(std::string spec, const Settings &settings);
-  ~Device() override;
+  ~Device();
   Device(const Device &) = delete;
 
-  const ingot_device &device() const override { return interface; }
+  /// Those that there are now, in the order in which they were opened.
+  static std::vector<Device *> &open();
+
+  const ingot_device &device() const { return interface; }
   bool isOpen() const { return process > 0; }
 
   /// From now on counted from 1 again; see Settings.

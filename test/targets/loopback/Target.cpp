@@ -1,6 +1,7 @@
 // A device with a memory of its own, on this machine (Device.h). `loopback` takes every op, `loopback:Conv+Relu` only
 // those that are named, `loopback:%7` half of all ops, the seventh of such halves; `loopback@2` and `loopback@2:Conv`
 // are another device of the same kind.
+#include "compiler/target/Target.h"
 #include "Device.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLExtras.h"
@@ -12,6 +13,16 @@ using namespace ingot::target;
 using llvm::StringRef;
 
 namespace {
+
+class OpenLoopback final : public OpenDevice {
+public:
+  explicit OpenLoopback(const std::string &spec) : opened(spec, ingot::targets::loopback::settingsFromEnvironment()) {}
+  const ingot_device &device() const override { return opened.device(); }
+  bool isOpen() const { return opened.isOpen(); }
+
+private:
+  ingot::targets::loopback::Device opened;
+};
 
 class LoopbackTarget final : public Target {
 public:
@@ -29,7 +40,7 @@ public:
     MachineModel machine;
     machine.spec = spec.str();
     machine.triple = llvm::sys::getDefaultTargetTriple();
-    machine.cpu = "generic";
+    machine.cpu = llvm::StringRef(machine.triple).starts_with("x86_64") ? "x86-64-v2" : "generic"; // can round
     machine.lanes = 4;
     machine.fusedMultiplyAdd = false;
     machine.matmulTile = {4, 2};
@@ -38,8 +49,7 @@ public:
   }
 
   llvm::Expected<std::unique_ptr<OpenDevice>> open(const MachineModel &machine) const override {
-    auto device = std::make_unique<ingot::targets::loopback::Device>(
-        machine.spec, ingot::targets::loopback::settingsFromEnvironment());
+    auto device = std::make_unique<OpenLoopback>(machine.spec);
     if (!device->isOpen()) {
       return llvm::createStringError("the process of device '" + machine.spec + "' cannot be started");
     }
