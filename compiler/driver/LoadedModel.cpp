@@ -39,7 +39,15 @@ llvm::Error checkTargets(llvm::ArrayRef<std::string> specs) {
 static std::string hostLacks(const Manifest &facts) {
   bool foreign = !facts.triple.empty() && // of C++ source nobody says for which processor it was built
                  llvm::Triple(facts.triple).getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch();
-  return hostLacks(foreign ? facts.target.substr(0, facts.target.find(',')) : facts.target);
+  llvm::SmallVector<llvm::StringRef> machines;
+  llvm::StringRef(facts.target).split(machines, ',');
+  machines.resize(facts.hasLevels ? (foreign ? 1 : 0) : machines.size());
+  for (llvm::StringRef machine : machines) {
+    if (std::string lacking = hostLacks(machine.str()); !lacking.empty()) {
+      return lacking;
+    }
+  }
+  return "";
 }
 
 llvm::Error LoadedModel::open(llvm::StringRef path) {

@@ -39,6 +39,7 @@ llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &
   Manifest manifest;
   manifest.name = name->str();
   manifest.target = object->getString("target").value_or("").str();
+  manifest.hasLevels = object->getArray("levels") != nullptr;
   manifest.triple = object->getString("triple").value_or("").str();
   manifest.abi = object->getInteger("abi").value_or(0);
   manifest.arenaBytes = object->getInteger("arena_bytes").value_or(object->getNull("arena_bytes") ? -1 : 0);

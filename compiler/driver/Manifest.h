@@ -10,6 +10,7 @@ namespace ingot::driver {
 
 struct Manifest {
   std::string name, target, triple;
+  bool hasLevels = false; ///< a run takes one of the machines in `target`, and not all of them
   int64_t abi = 0, weightBytes = 0, codeBytes = 0;
   int64_t arenaBytes = 0; ///< -1: depends on the model's open sizes
   support::Size macs = 0; ///< of these sizes

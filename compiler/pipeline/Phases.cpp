@@ -167,12 +167,15 @@ static LogicalResult partition(State &s, Body &body, Result &tells) {
   return ok;
 }
 
+/// The machine in whose memory the run is, and that does what is around kernels.
+static const target::MachineModel &hostOf(ArrayRef<partition::Device> devices) {
+  const auto *host = llvm::find_if(devices, [](const partition::Device &d) { return !d.machine.hasOwnMemory; });
+  return (host == devices.end() ? devices.front() : *host).machine;
+}
+
 static LogicalResult layout(State &, Body &body, Result &) {
-  auto inHostMemory = [](const partition::Device &device) { return !device.machine.hasOwnMemory; };
-  auto host = llvm::find_if(body.devices, inHostMemory);
   layout::assignLayouts(
-      body.function(), [&](StringRef spec) { return body.machineOf(spec).blockLanes(); },
-      (host == body.devices.end() ? body.devices.front() : *host).machine.spec);
+      body.function(), [&](StringRef spec) { return body.machineOf(spec).blockLanes(); }, hostOf(body.devices).spec);
   sortBlocks(body.function());
   return success();
 }
@@ -314,7 +317,7 @@ static LogicalResult emit(State &s) {
       }
     });
   };
-  target::MachineModel machine = s.devices.front().machine;
+  target::MachineModel machine = hostOf(s.devices);
   if (!info.levels.empty()) { // kernels say what they are for; what is around them runs before the machine is known
     target::MachineModel any;
     any.spec = info.target, any.triple = machine.triple, any.cpu = machine.anyCpu;

@@ -245,7 +245,8 @@ typedef struct ingot_model {
   uint32_t abi;       /* INGOT_ABI of the compiler that made it */
   uint32_t flags;     /* INGOT_MODEL_... */
   const char *name;   /* the C name, as in NAME_run */
-  const char *target; /* the machine it was compiled for, "x86-64-v3", or the levels, "x86-64-v2,x86-64-v3" */
+  const char *target; /* the machine it was compiled for, "x86-64-v3", or the levels, "x86-64-v2,x86-64-v3"; without the
+                         devices */
   int32_t input_count, output_count, node_count, symbol_count;
   const ingot_tensor_info *inputs, *outputs;
   int64_t workspace_bytes;  /* that any run needs; 0: the workspace may be null; -1: depends on the symbols */

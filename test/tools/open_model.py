@@ -206,10 +206,11 @@ def through_source(command, compile):
     """Compiles to C++ source (--target source:g++, source:clang++-22:x86-64-v3), and that to the shared object that was asked for: code and words as `compile` gives them."""
     command = list(command)
     at, out = command.index("--target"), pathlib.Path(command[command.index("-o") + 1])
-    _, compiler, target = (command[at + 1] + ":portable").split(":")[:3]
+    _, compiler, target = [*command[at + 1].split(":", 2), "portable"][:3]
     command[at + 1], command[command.index("--emit") + 1] = target, "cpp"
     code, said = compile(command)
-    march = [] if target.startswith("portable") else [f"-march={target}"]
+    host = target.split(",")[-1]
+    march = [] if host.startswith("portable") else [f"-march={host}"]
     return build_source(out, compiler, march) if code == 0 else (code, said)
 
 
