@@ -3,6 +3,7 @@
 #include "compiler/driver/LocalExecution.h"
 #include "compiler/driver/Runner.h"
 #include "compiler/target/Target.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Host.h"
@@ -83,6 +84,10 @@ llvm::Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(const std::string
     return llvm::createStringError(manifestPath + ": error: model '" + loaded->facts.name + "' is compiled for " +
                                    loaded->facts.target + ", which this host cannot run: it lacks " + lacking +
                                    "; --runner runs it on another");
+  }
+  if (runner && !loaded->facts.devices.empty()) {
+    return llvm::createStringError(manifestPath + ": error: model '" + loaded->facts.name + "' runs on devices ('" +
+                                   llvm::join(loaded->facts.devices, "', '") + "'), which --runner does not reach");
   }
   llvm::SmallString<128> path(manifestPath);
   llvm::sys::path::remove_filename(path);

@@ -50,6 +50,12 @@ llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &
   } else {
     manifest.macs = object->getInteger("macs").value_or(0);
   }
+  if (const llvm::json::Array *devices = object->getArray("devices")) {
+    for (const llvm::json::Value &device : *devices) {
+      const llvm::json::Object *known = device.getAsObject();
+      manifest.devices.push_back(known ? known->getString("target").value_or("").str() : "");
+    }
+  }
   if (const llvm::json::Array *launches = object->getArray("launches")) {
     for (const llvm::json::Value &value : *launches) {
       manifest.launches.push_back(parseLaunch(value));

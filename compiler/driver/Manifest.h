@@ -19,6 +19,7 @@ struct Manifest {
     std::vector<std::string> nodes; ///< "name (Operator)"
   };
   std::vector<Launch> launches;
+  std::vector<std::string> devices; ///< with a memory of their own, as after --target
 };
 
 /// Reads FILE. A figure that is absent is 0; a name that is absent, or no C identifier, is an error.

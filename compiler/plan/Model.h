@@ -88,9 +88,9 @@ struct DeviceInfo {
 enum class WeightsPlace { Embed, File, Extern };
 
 struct ModelInfo {
-  std::string name;                   ///< a C identifier
-  std::string target;                 ///< as resolved, "x86-64-v3"; several levels, or machines of one memory, with commas
-  std::string triple = {};            ///< LLVM's
+  std::string name;        ///< a C identifier
+  std::string target;      ///< as resolved, "x86-64-v3"; several levels, or machines of one memory, with commas
+  std::string triple = {}; ///< LLVM's
   std::vector<LevelInfo> levels = {}; ///< highest first; empty: the model is for one machine
   std::vector<DeviceInfo> devices = {};
   std::vector<TensorInfo> inputs, outputs;

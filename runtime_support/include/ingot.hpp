@@ -397,8 +397,8 @@ private:
   Status result;
 };
 
-/// A device made ready for runs of a model: the device's memory that these need, with a copy of the weights. What to put
-/// into ingot_exec.devices is the uses of all devices, in the order of ingot_model.devices.
+/// A device made ready for runs of a model: the device's memory that these need, with a copy of the weights. What to
+/// put into ingot_exec.devices is the uses of all devices, in the order of ingot_model.devices.
 class DeviceUse {
 public:
   /// `number` is that of the device in ingot_model.devices, `weights` as in ingot_exec. `device` has to live as long as

@@ -30,7 +30,8 @@ bool succeeds(llvm::Error error) {
   return good;
 }
 
-/// Makes each call of `device` fail that `attempt` makes, one at a time. The number of them, or nothing after a message.
+/// Makes each call of `device` fail that `attempt` makes, one at a time. The number of them, or nothing after a
+/// message.
 std::optional<int64_t> failEach(Device &device, llvm::function_ref<llvm::Error()> attempt,
                                 llvm::function_ref<bool()> isRightAgain) {
   device.failAt(0);

@@ -145,13 +145,13 @@ class Devices:
 
     def __init__(self, ingot, model, workspace_bytes):
         self.library = ctypes.CDLL(str(pathlib.Path(ingot).resolve().parents[1] / "test/targets/libloopback-device.so"))
-        self.library.loopback_open.restype = ctypes.c_void_p
-        self.library.loopback_device.restype = ctypes.POINTER(Device)
-        self.library.loopback_held_bytes.restype = ctypes.c_int64
+        self.library.loopbackOpen.restype = ctypes.c_void_p
+        self.library.loopbackDevice.restype = ctypes.POINTER(Device)
+        self.library.loopbackHeldBytes.restype = ctypes.c_int64
         self.opened, self.uses = [], (DeviceUse * model.device_count)()
         for info, bytes, use in zip(model.devices[: model.device_count], workspace_bytes, self.uses):
-            self.opened.append(ctypes.c_void_p(self.library.loopback_open(info.target)))
-            place = self.library.loopback_device(self.opened[-1])
+            self.opened.append(ctypes.c_void_p(self.library.loopbackOpen(info.target)))
+            place = self.library.loopbackDevice(self.opened[-1])
             device = place.contents
             use.device = ctypes.addressof(device)
             use.workspace = device.allocate(device.context, bytes, 64) if bytes else None
@@ -161,7 +161,7 @@ class Devices:
 
     def close(self):
         for device in self.opened:
-            self.library.loopback_close(device)
+            self.library.loopbackClose(device)
 
 
 def in_pieces(rng, threads=4):

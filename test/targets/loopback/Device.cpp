@@ -320,10 +320,8 @@ const char *Device::lastMessage(void *self) { return of(self).message.empty() ? 
 extern "C" {
 using ingot::targets::loopback::Device;
 
-Device *loopback_open(const char *spec) {
-  return new Device(spec, ingot::targets::loopback::settingsFromEnvironment());
-}
-const ingot_device *loopback_device(const Device *device) { return &device->device(); }
-int64_t loopback_held_bytes(const Device *device) { return device->heldBytes(); }
-void loopback_close(Device *device) { delete device; }
+Device *loopbackOpen(const char *spec) { return new Device(spec, ingot::targets::loopback::settingsFromEnvironment()); }
+const ingot_device *loopbackDevice(const Device *device) { return &device->device(); }
+int64_t loopbackHeldBytes(const Device *device) { return device->heldBytes(); }
+void loopbackClose(Device *device) { delete device; }
 }
