@@ -1,17 +1,36 @@
-// A device inside of this process, with a memory of its own. `loopback` takes every op, `loopback:Conv+Relu` only those
-// that are named. In front of the colon stands what kind of device it is: `loopback@2` is another one, `loopback@64k`
-// has so much memory, and `loopback@card` costs as much as a card on a bus (`loopback@2@card:Conv`); else it costs
-// nothing, so that the partition by cost leaves it all that it takes.
+// A device with a memory of its own, on this machine (Device.h). `loopback` takes every op, `loopback:Conv+Relu` only
+// those that are named, `loopback:%7` half of all ops, the seventh of such halves. In front of the colon stands what
+// kind of device it is: `loopback@2` is another one, `loopback@64k` has so much memory, and `loopback@card` costs as
+// much as a card on a bus (`loopback@2@card:Conv`); else it costs nothing, so that the partition by cost leaves it all
+// that it takes.
 #include "compiler/target/Target.h"
+#include "Device.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/xxhash.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace ingot::target;
 using llvm::StringRef;
 
 namespace {
+
+class OpenLoopback final : public OpenDevice {
+public:
+  explicit OpenLoopback(const MachineModel &machine) : opened(machine.spec, settingsOf(machine)) {}
+  const ingot_device &device() const override { return opened.device(); }
+  bool isOpen() const { return opened.isOpen(); }
+
+private:
+  ingot::targets::loopback::Device opened;
+
+  static ingot::targets::loopback::Settings settingsOf(const MachineModel &machine) {
+    ingot::targets::loopback::Settings settings = ingot::targets::loopback::settingsFromEnvironment();
+    settings.memoryBytes = machine.memoryBytes ? machine.memoryBytes : settings.memoryBytes;
+    return settings;
+  }
+};
 
 class LoopbackTarget final : public Target {
 public:
@@ -29,7 +48,7 @@ public:
     MachineModel machine;
     machine.spec = spec.str();
     machine.triple = llvm::sys::getDefaultTargetTriple();
-    machine.cpu = "generic";
+    machine.cpu = llvm::StringRef(machine.triple).starts_with("x86_64") ? "x86-64-v2" : "generic"; // can round
     machine.lanes = 4;
     machine.fusedMultiplyAdd = false;
     machine.matmulTile = {4, 2};
@@ -46,8 +65,20 @@ public:
     return machine;
   }
 
+  llvm::Expected<std::unique_ptr<OpenDevice>> open(const MachineModel &machine) const override {
+    auto device = std::make_unique<OpenLoopback>(machine);
+    if (!device->isOpen()) {
+      return llvm::createStringError("the process of device '" + machine.spec + "' cannot be started");
+    }
+    return device;
+  }
+
   std::string refuses(mlir::Operation *op, const MachineModel &machine) const override {
     StringRef list = StringRef(machine.spec).split(':').second;
+    if (list.starts_with("%")) {
+      bool isOurs = llvm::xxh3_64bits((list + op->getName().getStringRef()).str()) % 2 == 0;
+      return isOurs ? "" : "not in this half of all ops";
+    }
     llvm::SmallVector<StringRef> claimed;
     list.split(claimed, '+');
     StringRef opName = op->getName().stripDialect();
