@@ -43,6 +43,7 @@ void printJson(const pipeline::Result &result) {
       }
     });
     report::writeTransfers(json, result);
+    report::writeDevices(json, result);
   });
   llvm::outs() << '\n';
 }

@@ -177,6 +177,7 @@ void writeResult(llvm::json::OStream &json, const pipeline::Result &result, bool
     }
   });
   report::writeTransfers(json, result);
+  report::writeDevices(json, result);
   if (memory) {
     json.attribute("memory_plan", result.memoryPlan);
   }

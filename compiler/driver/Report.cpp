@@ -187,6 +187,10 @@ void printTransfers(const pipeline::Result &result, size_t most) {
   if (result.transfers.size() > most) {
     llvm::outs() << "  and " << result.transfers.size() - most << " more: see ingot inspect, or --json\n";
   }
+  for (const pipeline::DeviceMemory &device : result.devices) {
+    llvm::outs() << "memory of " << device.target << ": workspace " << arenaText(device.workspaceBytes) << ", weights "
+                 << bytesText(device.weightBytes) << '\n';
+  }
 }
 
 } // namespace ingot::driver

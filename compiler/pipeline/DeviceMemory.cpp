@@ -4,13 +4,6 @@ using namespace mlir;
 
 namespace ingot::pipeline {
 
-void noteDeviceArenas(State &state, ArrayRef<int64_t> devices, ArrayRef<int64_t> ends) {
-  for (auto [device, end] : llvm::zip_equal(devices, ends)) {
-    int64_t &most = state.deviceArenas[device];
-    most = std::max(most, end);
-  }
-}
-
 void Retry::save(const State &state) {
   bool limited = llvm::any_of(state.devices, [](const partition::Device &d) { return d.machine.memoryBytes > 0; });
   if (!limited) {

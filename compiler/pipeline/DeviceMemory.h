@@ -27,7 +27,4 @@ private:
   int tries = 0;
 };
 
-/// Notes how much of each device's memory the buffers of a body take.
-void noteDeviceArenas(State &state, llvm::ArrayRef<int64_t> devices, llvm::ArrayRef<int64_t> ends);
-
 } // namespace ingot::pipeline

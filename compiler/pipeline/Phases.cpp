@@ -12,7 +12,6 @@
 #include "compiler/onnx/Found.h"
 #include "compiler/partition/FormKernels.h"
 #include "compiler/partition/Transfers.h"
-#include "compiler/pipeline/DeviceMemory.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Plan.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -255,16 +254,18 @@ static LogicalResult memory(State &s, Body &body, Result &tells) {
   for (auto [output, input] : llvm::zip_equal(info.outputs, plan->inPlaceOf)) {
     output.inPlaceOf = input;
   }
-  for (auto [buffer, name, offset] : llvm::zip_equal(plan->buffers, plan->names, plan->arena.offsets)) {
+  SmallVector<StringRef> devices = {""};
+  devices.append(plan::devicesOf(body.function()));
+  for (auto [buffer, name, device, offset] :
+       llvm::zip_equal(plan->buffers, plan->names, plan->devices, plan->arena.offsets)) {
     if (buffer.bytes > 0) {
-      tells.buffers.push_back({name, offset, buffer.bytes, int(buffer.firstUse), int(buffer.lastUse)});
+      tells.buffers.push_back(
+          {name, offset, buffer.bytes, int(buffer.firstUse), int(buffer.lastUse), devices[device].str()});
     }
+    int64_t end = llvm::alignTo(offset + buffer.bytes, info.workspaceAlign) + info.workspaceAlign;
+    int64_t &most = s.deviceArenas[device]; // of all bodies
+    most = std::max(most, end);
   }
-  SmallVector<int64_t> ends;
-  for (auto [buffer, offset] : llvm::zip_equal(plan->buffers, plan->arena.offsets)) {
-    ends.push_back(offset + buffer.bytes);
-  }
-  noteDeviceArenas(s, plan->devices, ends);
   tells.memoryPlan = memory::renderArenaPlan(plan->buffers, plan->names, plan->arena);
   return success();
 }
@@ -312,6 +313,9 @@ static LogicalResult entry(State &s) {
   joinBodies(s, buildEntry);
   plan::ModelInfo &info = s.model().info;
   info.weightBytes = s.weights.bytes();
+  for (const plan::DeviceInfo &device : info.devices) {
+    s.result.devices.push_back({device.spec, device.workspaceBytes, device.weightBytes});
+  }
   for (auto [number, level] : llvm::enumerate(info.levels)) {
     level.weightBytes = s.weights.bytesOf(number, /*only=*/false);
     level.ownWeightBytes = s.weights.bytesOf(number, /*only=*/true);

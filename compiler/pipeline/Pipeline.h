@@ -121,6 +121,13 @@ struct BufferLife {
   std::string name;
   int64_t offset = 0, bytes = 0;
   int first = 0, last = 0; ///< steps
+  std::string target = ""; ///< in whose memory; empty: the host's
+};
+
+/// What runs need of a target's own memory.
+struct DeviceMemory {
+  std::string target;
+  int64_t workspaceBytes = 0, weightBytes = 0; ///< workspace -1: depends on the open sizes
 };
 
 /// The figures of one compilation, as `compile --json`, `inspect` and the manifest print them.
@@ -132,7 +139,8 @@ struct Result {
   int64_t macs = 0;
   std::string macsText; ///< the expression, where they depend on the open sizes; arenaBytes and macs are -1 then
   std::vector<NodePlacement> placement;
-  std::vector<Transfer> transfers; ///< in the order of the run
+  std::vector<Transfer> transfers;   ///< in the order of the run
+  std::vector<DeviceMemory> devices; ///< targets with memories of their own
   std::vector<OpenSize> openSizes;
   std::vector<Requirement> requirements;
   std::vector<Allocation> allocations;

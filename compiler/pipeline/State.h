@@ -39,7 +39,7 @@ struct State {
   std::string importProblems = "";
   std::map<std::string, Choice> choices = {};   ///< the user's, and what small models get without being asked
   std::vector<Body> bodies = {};                ///< the general one, whose sizes are as imported, and then the others
-  std::map<int64_t, int64_t> deviceArenas = {}; ///< bytes of buffers by device, of the body that needs most
+  std::map<int64_t, int64_t> deviceArenas = {}; ///< bytes of workspaces by device, of the body that needs most
   bool userFault = false;                       ///< a phase says that what it failed at is not our bug
 
   /// The general body. Its info is that of the library.

@@ -39,6 +39,19 @@ void writeTransfers(llvm::json::OStream &json, const pipeline::Result &result) {
   });
 }
 
+void writeDevices(llvm::json::OStream &json, const pipeline::Result &result) {
+  json.attributeArray("devices", [&] {
+    for (const pipeline::DeviceMemory &device : result.devices) {
+      json.object([&] {
+        json.attribute("target", fixUTF8(device.target));
+        json.attribute("workspace_bytes", device.workspaceBytes < 0 ? llvm::json::Value(nullptr)
+                                                                    : llvm::json::Value(device.workspaceBytes));
+        json.attribute("weight_bytes", device.weightBytes);
+      });
+    }
+  });
+}
+
 void writeSizes(llvm::json::OStream &json, const pipeline::Result &result) {
   json.attributeArray("open_sizes", [&] {
     for (const pipeline::OpenSize &size : result.openSizes) {

@@ -18,4 +18,7 @@ void writePlacement(llvm::json::OStream &json, const pipeline::NodePlacement &pl
 /// What is copied between memories, and for whom: "transfers".
 void writeTransfers(llvm::json::OStream &json, const pipeline::Result &result);
 
+/// What runs need of the memories of targets: "devices", with a null "workspace_bytes" where that depends on sizes.
+void writeDevices(llvm::json::OStream &json, const pipeline::Result &result);
+
 } // namespace ingot::report

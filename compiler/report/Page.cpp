@@ -47,6 +47,7 @@ void writeArena(llvm::json::OStream &json, const pipeline::Result &result) {
         json.attribute("bytes", buffer.bytes);
         json.attribute("first", buffer.first);
         json.attribute("last", buffer.last);
+        json.attribute("target", fixUTF8(buffer.target));
       });
     }
   });
@@ -87,6 +88,7 @@ std::string dataText(const pipeline::Result &result, const Facts &facts) {
       }
     });
     writeTransfers(json, result);
+    writeDevices(json, result);
   });
   return text;
 }

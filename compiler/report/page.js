@@ -344,12 +344,18 @@ function tip(event, text) {
 }
 
 function fillMemory() {
-  if (!data.buffers.length) {
-    at("memory-hint").textContent = "No buffers: every result is the caller's.";
-    return;
-  }
-  const peak = Math.max(...data.buffers.map(buffer => buffer.offset + buffer.bytes));
+  at("memory-hint").textContent = data.buffers.length
+    ? `From left to right the order of kernel calls, from bottom to top the offset; the line is what lives.${data.arena < 0 ? " Sizes are open: this is the plan for 128 of each." : ""}`
+    : "No buffers: every result is the caller's.";
   const steps = Math.max(...data.buffers.map(buffer => buffer.last)) + 1;
+  for (const target of new Set(data.buffers.map(buffer => buffer.target))) {
+    drawArena(target, data.buffers.filter(buffer => buffer.target === target), steps);
+  }
+}
+
+// The buffers of one memory.
+function drawArena(target, buffers, steps) {
+  const peak = Math.max(...buffers.map(buffer => buffer.offset + buffer.bytes));
   const width = 1200, height = 420, left = 66, bottom = 26;
   const x = step => left + (width - left - 8) * step / steps, y = bytes => (height - bottom) * (1 - bytes / peak) + 4;
   const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" });
@@ -359,7 +365,7 @@ function fillMemory() {
     picture.append(draw("line", { class: "grid", x1: left, x2: width - 8, y1: y(bytes), y2: y(bytes) }), label);
   }
   const live = new Array(steps).fill(0);
-  for (const buffer of data.buffers) {
+  for (const buffer of buffers) {
     const top = y(buffer.offset + buffer.bytes);
     const shape = draw("rect", { class: "life", x: x(buffer.first), y: top, width: x(buffer.last + 1) - x(buffer.first), height: Math.max(y(buffer.offset) - top, .5) });
     shape.style.fill = colourOf(buffer.name.split("_")[0]);
@@ -378,9 +384,7 @@ function fillMemory() {
     label.textContent = step === steps ? `${step} steps` : String(step);
     picture.append(label);
   }
-  at("arena").append(picture);
-  const offsets = data.arena < 0 ? " Sizes are open: this is the plan for 128 of each." : "";
-  at("memory-hint").textContent = `${data.buffers.length} buffers in ${bytesText(peak)}; the most that live at one time: ${bytesText(Math.max(...live))} (the line: what lives). From left to right the order of kernel calls, from bottom to top the offset.${offsets}`;
+  at("arena").append(make("p", { class: "hint" }, `${target ? `Of ${target}: ` : ""}${buffers.length} buffers in ${bytesText(peak)}; the most that live at one time: ${bytesText(Math.max(...live))}.`), picture);
 }
 
 // Sizes and targets.

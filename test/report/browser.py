@@ -133,7 +133,7 @@ def main():
         cases = (("hostile", "timed", ["--dim", "n=2", "--dim", "m=2", "--bench", "--seconds", "0.05"], [first, "All sizes are fixed", "µs", " %"]),
                  ("hostile", "open", [], [first, "Every run is checked for", "m = n", "Times are missing", "by size"]),
                  ("hostile", "devices", ["--dim", "n=2", "--dim", "m=2", "--target", "loopback:Conv+MaxPool,x86-64-v3"],
-                  ["Copies between memories", "result of 'pool' (MaxPool)", "'soft' (Softmax)", "1.54 kB", "piece", "3 nodes are not on the first target"]),
+                  ["Copies between memories", "result of 'pool' (MaxPool)", "'soft' (Softmax)", "1.54 kB", "piece", "3 nodes are not on the first target", "Of loopback:Conv+MaxPool: "]),
                  ("large", "large", [], []))
         for model, name, flags, texts in cases:
             page = (folder / f"{name}.html").resolve()
