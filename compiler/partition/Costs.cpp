@@ -4,6 +4,7 @@
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Work.h"
 #include "compiler/partition/Roles.h"
+#include "compiler/plan/Plan.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -119,6 +120,20 @@ Costs::NodeCost Costs::costOf(const Node &node) const {
   return cost;
 }
 
+/// Of what no kernel makes: the memory in which it is.
+static int homeOf(Value v) {
+  auto argument = dyn_cast<BlockArgument>(v);
+  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return Costs::outside(function ? plan::deviceOf(function.getArgAttrDict(argument.getArgNumber())) : 0);
+}
+
+/// Of what is no kernel: the memory in which it reads.
+static int readerOf(OpOperand &use) {
+  auto end = dyn_cast<func::ReturnOp>(use.getOwner());
+  auto function = end ? end->getParentOfType<func::FuncOp>() : func::FuncOp();
+  return Costs::outside(end ? plan::deviceOf(function.getResultAttrDict(use.getOperandNumber())) : 0);
+}
+
 void Costs::addValues(func::FuncOp function) {
   llvm::MapVector<Value, Tensor> all;
   walkOps(function, [&](Operation *op) {
@@ -133,12 +148,12 @@ void Costs::addValues(func::FuncOp function) {
       Tensor &value = entry->second;
       if (isNew) {
         auto made = numberOf.find(maker);
-        value.maker = made == numberOf.end() ? host : made->second;
+        value.maker = made == numberOf.end() ? homeOf(v) : made->second;
         value.turns = turnsAround(maker ? maker : &v.getParentBlock()->front());
         value.begin = maker ? placeOf.lookup(maker) : placeOf.lookup(&v.getParentBlock()->front());
       }
       value.bytes = std::max(value.bytes, bytesOf(use.get())); // of a slice, only that crosses
-      value.readers.push_back(known == numberOf.end() ? host : known->second);
+      value.readers.push_back(known == numberOf.end() ? readerOf(use) : known->second);
       value.end = std::max(value.end, placeOf.lookup(op));
       for (Operation *around = op->getParentOp(); around != v.getParentBlock()->getParentOp();
            around = around->getParentOp()) {
@@ -183,7 +198,7 @@ double Costs::ofCopies(ArrayRef<int> placed) const {
 
 /// Whether a value is never in memory: the only op that reads it is in the kernel that makes it.
 bool Costs::isInLeader(const Tensor &value, ArrayRef<int> placed) const {
-  return value.maker != host && value.readers.size() == 1 && value.readers.front() != host &&
+  return isNode(value.maker) && value.readers.size() == 1 && isNode(value.readers.front()) &&
          leader(value.readers.front()) == value.maker && placed[value.readers.front()] == placed[value.maker];
 }
 
@@ -202,6 +217,9 @@ std::vector<double> Costs::bytesIn(int memory, ArrayRef<int> placed) const {
   std::vector<double> bytes(places + 1, 0); // first what changes from place to place
   for (const Tensor &value : values) {
     bool here = memoryOf(value.maker, placed) == memory;
+    if (here && !isNode(value.maker)) {
+      continue; // the caller's
+    }
     if ((here || isRead(value)) && !isInLeader(value, placed)) {
       bytes[value.begin] += aligned(value.bytes);
       bytes[value.end + 1] -= aligned(value.bytes);

@@ -20,7 +20,10 @@ struct Node {
 
 class Costs {
 public:
-  static constexpr int host = -1; ///< in the place of a node: something that is no kernel, in the host's memory
+  /// In the place of a node something that is no kernel, in the host's memory or (the caller's, by --bind) in another.
+  static constexpr int host = -1;
+  static int outside(int64_t memory) { return host - static_cast<int>(memory); }
+  static bool isNode(int node) { return node >= 0; }
 
   struct Tensor {
     double bytes = 0, turns = 1; ///< how often it is made in a run
@@ -34,7 +37,9 @@ public:
   /// The memory in which a device works: 0 is the host's.
   int memoryOf(int device) const { return memories[device]; }
   /// The same of a node under a placement of all of them.
-  int memoryOf(int node, llvm::ArrayRef<int> placed) const { return node == host ? 0 : memories[placed[node]]; }
+  int memoryOf(int node, llvm::ArrayRef<int> placed) const {
+    return isNode(node) ? memories[placed[node]] : host - node;
+  }
   int memoryCount() const { return static_cast<int>(deviceOfMemory.size()); }
   const target::MachineModel &machineOf(int memory) const { return devices[deviceOfMemory[memory]].machine; }
 

@@ -383,7 +383,7 @@ private:
 
 } // namespace
 
-void formKernels(func::FuncOp function, ArrayRef<Device> devices, const Places &places) {
+void nameDevices(func::FuncOp function, ArrayRef<Device> devices) {
   SmallVector<StringRef> own;
   for (const Device &device : devices) {
     if (device.machine.hasOwnMemory) {
@@ -393,6 +393,9 @@ void formKernels(func::FuncOp function, ArrayRef<Device> devices, const Places &
   if (!own.empty()) {
     function->setAttr(plan::devicesName, Builder(function.getContext()).getStrArrayAttr(own));
   }
+}
+
+void formKernels(func::FuncOp function, const Places &places) {
   std::vector<Former> formers;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<onnx::KernelRoot>(op)) { // what it holds is a part of its kernel

@@ -4,9 +4,11 @@
 
 namespace ingot::partition {
 
+/// Notes on the function which devices have a memory of their own (plan.devices).
+void nameDevices(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices);
+
 /// Wraps all ops of the function that have a place in plan.kernel groups, each on one device (and views, which cost
-/// nothing). A kernel's `target` is its device's spec; the function names those that have a memory of their own
-/// (plan.devices).
-void formKernels(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, const Places &places);
+/// nothing). A kernel's `target` is its device's spec.
+void formKernels(mlir::func::FuncOp function, const Places &places);
 
 } // namespace ingot::partition

@@ -114,8 +114,7 @@ private:
 
   /// Whether a node works in a memory, or not.
   Literal works(int node, int memory, bool in = true) const {
-    bool first = (node == Costs::host ? memory == 0 : costs.memoryOf(ahead[node]) == memory) == in;
-    bool second = (node == Costs::host ? memory == 0 : costs.memoryOf(behind[node]) == memory) == in;
+    bool first = (costs.memoryOf(node, ahead) == memory) == in, second = (costs.memoryOf(node, behind) == memory) == in;
     return {first && second ? Literal::Always
             : first         ? Literal::AtSource
             : second        ? Literal::AtSink
@@ -332,7 +331,7 @@ private:
     for (const Costs::Tensor &value : costs.crossing()) {
       for (int reader : value.readers) {
         int maker = value.maker;
-        if (maker != Costs::host && reader != Costs::host && placed[maker] != first[maker] &&
+        if (Costs::isNode(maker) && Costs::isNode(reader) && placed[maker] != first[maker] &&
             first[reader] == first[maker] && placed[reader] == placed[maker]) {
           neighbours[maker].push_back(reader);
           neighbours[reader].push_back(maker);

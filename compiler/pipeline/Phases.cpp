@@ -10,6 +10,7 @@
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
+#include "compiler/partition/Bindings.h"
 #include "compiler/partition/FormKernels.h"
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/State.h"
@@ -187,12 +188,16 @@ static LogicalResult partition(State &s, Body &body, Result &tells) {
     return known == sizes.end() ? partition::Policy::usualSize : known->second;
   };
   partition::Places places;
+  partition::nameDevices(body.function(), body.devices);
+  if (failed(partition::bindToDevices(body.function(), s.options.bindings))) {
+    return failure();
+  }
   LogicalResult ok = partition::placeNodes(body.function(), body.devices, policy, places, report);
   for (partition::Placement &p : report) {
     tells.placement.push_back({p.node, p.op, "", p.device, p.whyNot, p.seconds, p.piece});
   }
   if (succeeded(ok)) {
-    partition::formKernels(body.function(), body.devices, places);
+    partition::formKernels(body.function(), places);
     sortBlocks(body.function());
   }
   return ok;
@@ -309,6 +314,18 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   lower::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, tells.firstLaunch, info, body.suffix);
 }
 
+static void noteBindings(const Options &options, plan::ModelInfo &info) {
+  for (const auto &[name, spec] : options.bindings) {
+    auto isDevice = [&, &spec = spec](const plan::DeviceInfo &device) { return device.spec == spec; };
+    int64_t number = llvm::find_if(info.devices, isDevice) - info.devices.begin() + 1;
+    for (std::vector<plan::TensorInfo> *tensors : {&info.inputs, &info.outputs}) {
+      for (plan::TensorInfo &tensor : *tensors) {
+        tensor.device = tensor.name == name ? number : tensor.device;
+      }
+    }
+  }
+}
+
 static LogicalResult entry(State &s) {
   joinBodies(s, buildEntry);
   plan::ModelInfo &info = s.model().info;
@@ -316,6 +333,7 @@ static LogicalResult entry(State &s) {
   for (const plan::DeviceInfo &device : info.devices) {
     s.result.devices.push_back({device.spec, device.workspaceBytes, device.weightBytes});
   }
+  noteBindings(s.options, info);
   for (auto [number, level] : llvm::enumerate(info.levels)) {
     level.weightBytes = s.weights.bytesOf(number, /*only=*/false);
     level.ownWeightBytes = s.weights.bytesOf(number, /*only=*/true);
@@ -328,9 +346,9 @@ template <BodyPhase phase, bool description = false> static LogicalResult each(S
   return onEachBody(s, phase, description);
 }
 
-/// A model all of whose nodes are in the host's memory knows of no other one.
+/// A model that has everything in the host's memory knows of no other one.
 static void forgetUnusedDevices(State &s) {
-  bool used = false;
+  bool used = !s.options.bindings.empty();
   for (Body &body : s.bodies) {
     body.function().walk([&](plan::KernelOp kernel) { used |= plan::deviceOf(kernel) != 0; });
   }

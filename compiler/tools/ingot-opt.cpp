@@ -93,7 +93,8 @@ constexpr struct {
        partition::Places places;
        LogicalResult ok = partition::placeNodes(f, s.devices, {}, places, report);
        if (succeeded(ok)) {
-         partition::formKernels(f, s.devices, places);
+         partition::nameDevices(f, s.devices);
+         partition::formKernels(f, places);
        }
        sortTopologically(&f.getBody().front());
        return ok;
