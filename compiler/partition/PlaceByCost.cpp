@@ -8,8 +8,8 @@
 //
 // A memory that is too small gets a price for each of its bytes at each place of the function where it is too small: a
 // value pays where it lives, a constant everywhere. The price is raised until what the device keeps has room, so that
-// what gains least for its bytes goes first. It grows along the function: of what is worth the same, as layers of one
-// form are, the later goes first, and what stays is in one piece.
+// what gains least for its bytes goes first. For constants it grows along the function: of what is worth the same, as
+// layers of one form are, the later goes first, and what stays is in one piece.
 #include "compiler/partition/PlaceByCost.h"
 #include "compiler/partition/MinCut.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -211,15 +211,15 @@ std::string changeText(double seconds) {
 
 class Placer {
 public:
-  Placer(ArrayRef<Device> devices, MutableArrayRef<Node> nodes, const Costs &costs, ArrayRef<int64_t> reserved)
-      : devices(devices), nodes(nodes), costs(costs), prices(devices.size()), reserved(reserved) {
+  Placer(ArrayRef<Device> devices, MutableArrayRef<Node> nodes, const Costs &costs, const Policy &policy)
+      : devices(devices), nodes(nodes), costs(costs), policy(policy), prices(devices.size()) {
     for (const Node &node : nodes) {
       first.push_back(node.device);
     }
     placed = first;
   }
 
-  /// By cost, with the prices.
+  /// By cost, with the prices; what only greed decides stays.
   SmallVector<int> cheapest() const {
     constexpr int mostRounds = 16;
     SmallVector<int> best = first;
@@ -227,6 +227,9 @@ public:
     for (int round = 0; changed && round < mostRounds; ++round) {
       changed = false;
       for (int i = 0; i < static_cast<int>(devices.size()); ++i) {
+        if (!policy.byCost && prices[i].byte == 0) {
+          continue;
+        }
         for (int other = i + 1; other < static_cast<int>(devices.size()); ++other) {
           SmallVector<int> better = Turn(nodes, costs, i, other, best, prices[i]).best();
           changed |= better != best;
@@ -275,13 +278,13 @@ private:
   ArrayRef<Device> devices;
   MutableArrayRef<Node> nodes;
   const Costs &costs;
+  const Policy &policy;
   std::vector<Price> prices; ///< by device
-  ArrayRef<int64_t> reserved;
   SmallVector<int> first, placed;
   SmallVector<int> unpriced; ///< where nodes were before a memory turned out too small; empty: none was
 
   /// What packing and layouts took more than the estimate says.
-  int64_t heldBack(size_t device) const { return reserved.empty() ? 0 : reserved[device]; }
+  int64_t heldBack(size_t device) const { return policy.reserved.empty() ? 0 : policy.reserved[device]; }
 
   double roomOf(size_t device) const {
     return static_cast<double>(devices[device].machine.memoryBytes - heldBack(device));
@@ -375,10 +378,8 @@ private:
 
 LogicalResult placeByCost(func::FuncOp function, ArrayRef<Device> devices, MutableArrayRef<Node> nodes,
                           const Costs &costs, const Policy &policy) {
-  Placer placer(devices, nodes, costs, policy.reserved);
-  if (policy.byCost) {
-    placer.place();
-  }
+  Placer placer(devices, nodes, costs, policy);
+  placer.place();
   LogicalResult ok = placer.fit(function);
   placer.note();
   return ok;
