@@ -130,6 +130,13 @@ public:
 /// An option that takes one value each time it is given (CLI11 would take all that follow).
 CLI::Option *repeated(CLI::Option *option) { return option->allow_extra_args(false)->take_all(); }
 
+void addLoadTarget(CLI::App &app, Invocation &invocation) {
+  repeated(app.add_option("--load-target", invocation.model.plugIns,
+                          "A shared object with a target of its own (docs/first-target.md); may be repeated"))
+      ->group("Target")
+      ->type_name("FILE.so");
+}
+
 void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp) {
   pipeline::Options &options = invocation.model;
   app.add_option("model", options.modelPath, modelHelp)->required()->type_name("FILE");
@@ -181,6 +188,7 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->delimiter(',')
       ->group(target)
       ->type_name("T,...");
+  addLoadTarget(app, invocation);
   repeated(app.add_option("--levels", options.levels,
                           "Levels of machines (`ingot targets`), with a body for each in one library; a run takes the "
                           "highest that its machine has; instead of --target"))
@@ -347,8 +355,8 @@ std::string checkReport(const CLI::App &app, const Invocation &invocation) {
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
   for (const char *flag :
-       {"--name", "--dim", "--shape", "--cache", "--cache-room", "--target", "--levels", "--triple", "--no-fallback",
-        "--no-allocate", "--accuracy", "--weights", "--dump-after", "--stop-after", "--timing"}) {
+       {"--name", "--dim", "--shape", "--cache", "--cache-room", "--target", "--load-target", "--levels", "--triple",
+        "--no-fallback", "--no-allocate", "--accuracy", "--weights", "--dump-after", "--stop-after", "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }
@@ -449,6 +457,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
        addReport},
       {Command::Targets, "targets", "List the known targets, and what this host is",
        [](CLI::App &sub, Invocation &invocation) {
+         addLoadTarget(sub, invocation);
          sub.add_flag("--json", invocation.json, "Print one JSON object instead of text");
        }},
   };

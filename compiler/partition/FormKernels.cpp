@@ -14,6 +14,8 @@
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/partition/Needs.h"
+#include "compiler/partition/Pieces.h"
 #include "compiler/plan/Layout.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -41,8 +43,8 @@ bool isScalarConstant(Value v) {
 
 class Former {
 public:
-  Former(Block &block, ArrayRef<Device> devices, bool fallback, std::vector<Placement> &report)
-      : block(block), devices(devices), fallback(fallback), report(report) {}
+  Former(Block &block, ArrayRef<Device> devices, const Pieces &pieces, std::vector<Placement> &report)
+      : block(block), devices(devices), pieces(pieces), report(report) {}
 
   void run() {
     for (Operation &op : block) {
@@ -54,7 +56,7 @@ public:
       order[&op] = i;
       earliest.push_back(i);
     }
-    noteFinders();
+    needs.emplace(block);
     for (auto [i, op] : llvm::enumerate(block)) {
       now = i;
       if (deviceOf.count(&op)) {
@@ -77,12 +79,12 @@ public:
         continue;
       }
       Placement p{onnx::nodeOf(op.getLoc()), op.getName().stripDialect().str(), "", ""};
-      std::string why = buildable(op);
-      for (const Device &d : devices.take_front(fallback ? devices.size() : 1)) {
-        std::string reason = why.empty() && d.machine.hasOwnMemory ? keptByHost(op) : why;
-        reason = reason.empty() ? d.target->refuses(&op, d.machine) : reason;
+      for (const Device &d : devices) {
+        std::string reason = d.target->pieces() ? pieces.refusal(&op, d) : refusedByKernels(op, d);
         if (reason.empty()) {
-          deviceOf[&op] = &d;
+          if (!d.target->pieces()) {
+            deviceOf[&op] = &d;
+          }
           p.device = d.machine.spec;
           break;
         }
@@ -97,41 +99,24 @@ public:
     return success(ok);
   }
 
+  /// Why no kernel of the compiler's computes the op on this device; empty when one does.
+  static std::string refusedByKernels(Operation &op, const Device &d) {
+    std::string why = buildable(op);
+    why = why.empty() && d.machine.hasOwnMemory ? keptByHost(op) : why;
+    return why.empty() ? d.target->refuses(&op, d.machine) : why;
+  }
+
 private:
   Block &block;
   ArrayRef<Device> devices;
-  bool fallback;
+  const Pieces &pieces;
   std::vector<Placement> &report;
   llvm::DenseMap<Operation *, const Device *> deviceOf;
   llvm::DenseMap<Operation *, size_t> order;
   std::vector<size_t> earliest; ///< for each op the beginning of the group that it joined
   size_t now = 0;               ///< the op that is assigned
   llvm::DenseMap<Operation *, std::shared_ptr<Group>> groupOf;
-  /// Ops of the block that find sizes of which an op speaks: it waits for them as for its operands.
-  llvm::DenseMap<Operation *, llvm::SmallSetVector<Operation *, 2>> findersOf;
-
-  void noteFinders() {
-    std::map<support::Symbol, Operation *> finders;
-    for (Operation &op : block) {
-      onnx::SymbolSet found = onnx::foundInside(&op);
-      found.merge(onnx::foundAt(&op));
-      for (support::Symbol symbol : found) {
-        finders[symbol] = &op;
-      }
-    }
-    for (Operation &op : block) {
-      auto note = [&](support::Symbol symbol) {
-        auto finder = finders.find(symbol);
-        if (finder != finders.end() && finder->second != &op) {
-          findersOf[&op].insert(finder->second);
-        }
-      };
-      if (!finders.empty()) {
-        op.walk(
-            [&](Operation *inner) { onnx::walkSizes(inner, [&](const onnx::Size &size) { size.eachSymbol(note); }); });
-      }
-    }
-  }
+  std::optional<Needs> needs;
 
   static bool isView(Operation &op) {
     auto view = dyn_cast<onnx::View>(op);
@@ -247,7 +232,7 @@ private:
     push(from);
     while (!todo.empty()) {
       bool found = false;
-      eachNeeded(todo.pop_back_val(), [&](Operation *op) {
+      needs->each(todo.pop_back_val(), [&](Operation *op) {
         found |= group.ops.contains(op);
         push(op);
       });
@@ -258,22 +243,10 @@ private:
     return false;
   }
 
-  /// The ops of which `op` reads a result, or a size that they find.
-  void eachNeeded(Operation *op, llvm::function_ref<void(Operation *)> f) {
-    onnx::eachOutsideOperand(op, [&](OpOperand &use) {
-      if (Operation *maker = use.get().getDefiningOp()) {
-        f(maker);
-      }
-    });
-    if (auto finders = findersOf.find(op); finders != findersOf.end()) {
-      llvm::for_each(finders->second, f);
-    }
-  }
-
   /// Whether `op` may become a member: all it needs from outside is independent of the group.
   bool convexWith(Operation *op, const Group &group) {
     bool convex = true;
-    eachNeeded(op, [&](Operation *needed) { convex &= group.ops.contains(needed) || !dependsOn(needed, group); });
+    needs->each(op, [&](Operation *needed) { convex &= group.ops.contains(needed) || !dependsOn(needed, group); });
     return convex;
   }
 
@@ -495,23 +468,31 @@ LogicalResult formKernels(func::FuncOp function, ArrayRef<Device> devices, bool 
   if (!own.empty()) {
     function->setAttr(plan::devicesName, Builder(function.getContext()).getStrArrayAttr(own));
   }
-  std::vector<Former> formers;
+  devices = devices.take_front(fallback ? devices.size() : 1);
+  SmallVector<Block *> blocks;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<onnx::KernelRoot>(op)) { // what it holds is a part of its kernel
       return WalkResult::skip();
     }
     for (Region &region : op->getRegions()) {
-      formers.emplace_back(region.front(), devices, fallback, report);
+      blocks.push_back(&region.front());
     }
     return WalkResult::advance();
   });
+  Pieces pieces(function, devices, Former::refusedByKernels);
+  if (failed(pieces.take(blocks))) {
+    return failure();
+  }
+  std::vector<Former> formers;
   LogicalResult ok = success();
-  for (Former &former : formers) {
-    if (failed(former.place())) {
+  for (Block *block : blocks) {
+    formers.emplace_back(*block, devices, pieces, report);
+    if (failed(formers.back().place())) {
       ok = failure();
     }
   }
   if (succeeded(ok)) {
+    pieces.makeKernels();
     llvm::for_each(formers, [](Former &former) { former.run(); });
   }
   return ok;

@@ -128,7 +128,32 @@ private:
       }
       state.devices.push_back({t, std::move(*machine)});
     }
+    if (!giveMachinesToPieces()) {
+      return false;
+    }
     return checkExits() && haveOneTriple() && (options.levels.empty() || orderLevels());
+  }
+
+  /// Targets that bring the code of pieces have no machine of their own: theirs is that of the first other one.
+  bool giveMachinesToPieces() {
+    auto isOther = [](const partition::Device &device) { return !device.target->pieces(); };
+    auto other = llvm::find_if(state.devices, isOther);
+    llvm::Expected<target::MachineModel> host =
+        other == state.devices.end() ? target::resolveMachine("native") : other->machine;
+    if (!host) {
+      error("target 'native': " + llvm::toString(host.takeError()));
+      return false;
+    }
+    for (partition::Device &device : state.devices) {
+      if (device.target->pieces()) {
+        std::string spec = device.machine.spec;
+        device.machine = *host;
+        device.machine.spec = spec;
+        device.machine.level = 0;
+        device.machine.hasOwnMemory = false;
+      }
+    }
+    return true;
   }
 
   bool wantsSource() const { return llvm::is_contained(options.emit, "cpp"); }
@@ -156,6 +181,10 @@ private:
       const target::MachineModel &machine = device.machine;
       if (!machine.machineCode && emit::needsMachineCode(options.emit)) {
         error("target '" + machine.spec + "' has no machine code, only C++ source; write --emit cpp");
+        return false;
+      }
+      if (device.target->pieces() && wantsSource()) {
+        error("target '" + machine.spec + "' brings machine code, which --emit cpp cannot hold");
         return false;
       }
     }
@@ -198,6 +227,11 @@ private:
     }
     for (partition::Device &device : state.devices) {
       device.machine.triple = triple.str();
+      if (device.target->pieces() && !triple.isOSBinFormatELF()) {
+        error("--triple " + options.triple + ": target '" + device.machine.spec +
+              "' brings ELF objects, which cannot be linked into a library for that");
+        return false;
+      }
     }
     return true;
   }
@@ -230,7 +264,8 @@ private:
   void describeTargets() {
     plan::ModelInfo &info = state.model().info;
     if (options.levels.empty()) {
-      info.target = state.devices.front().machine.spec;
+      auto runs = llvm::find_if(state.devices, [](const partition::Device &d) { return !d.target->pieces(); });
+      info.target = runs == state.devices.end() ? "native" : runs->machine.spec;
       return;
     }
     for (const partition::Device &device : state.devices) {

@@ -1,6 +1,6 @@
 // The interface between the compiler and a target. A target is a folder of targets/ that nobody else names: CMake finds
-// the folder, the registry below is made from the listing. The compiler asks questions; it never asks "which target are
-// you".
+// the folder, the registry below is made from the listing; or it comes from a shared object (PlugIn.h). The compiler
+// asks questions; it never asks "which target are you".
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "llvm/ADT/StringRef.h"
@@ -14,6 +14,8 @@ class Operation;
 }
 
 namespace ingot::target {
+
+class PieceTarget;
 
 /// One thing that a user may write after --target, with a sentence for `ingot targets`.
 struct Level {
@@ -42,10 +44,17 @@ public:
   /// Empty when a kernel rooted at `op` (or made of it) can run here; else the reason, as the partition report prints
   /// it. Called only for ops that some kernel family of the compiler can build, so a CPU usually answers "".
   virtual std::string refuses(mlir::Operation *op, const MachineModel &machine) const = 0;
+
+  /// Who makes the code of whole pieces, for a target that brings it; refuses() is not asked then, and machine() names
+  /// no machine of its own: what stands around the pieces is code for the host's.
+  virtual const PieceTarget *pieces() const { return nullptr; }
 };
 
-/// All targets of this build, in the order of their folders' names.
+/// All targets: those of this build in the order of their folders' names, then those that have been loaded.
 const std::vector<std::unique_ptr<Target>> &allTargets();
+
+/// Adds the target in a shared object (PlugIn.h). The error is the user's, "FILE: error: text".
+llvm::Error loadTarget(const std::string &path);
 
 /// The target that accepts `spec`, or null.
 const Target *findTarget(llvm::StringRef spec);

@@ -38,6 +38,8 @@ const char *ingot_error_kind_text(int status) {
     return "an optional input that is needed was left out";
   case INGOT_ERROR_TARGET:
     return "the machine has none of the levels that the model was compiled for";
+  case INGOT_ERROR_PIECE:
+    return "the code that a target brought for a part of the model gave up";
   default:
     return "unknown error";
   }

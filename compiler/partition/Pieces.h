@@ -1,0 +1,47 @@
+// Pieces of a model whose code a target brings (target/Piece.h): which ops, and the kernels that they become.
+#pragma once
+#include "compiler/partition/FormKernels.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <memory>
+
+namespace ingot::partition {
+
+class Pieces {
+public:
+  /// Why no kernel of the compiler's computes an op on a device; empty when one does.
+  using RefusedByKernels = llvm::function_ref<std::string(mlir::Operation &op, const Device &device)>;
+
+  Pieces(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, RefusedByKernels refusedByKernels);
+  ~Pieces();
+
+  /// Offers the ops of the blocks to the devices that bring code, each those that no device before it takes, and asks
+  /// for the code of what is claimed and connected. The IR stays as it is. Failure with a message: a target did not
+  /// keep to the interface.
+  mlir::LogicalResult take(llvm::ArrayRef<mlir::Block *> blocks);
+
+  /// Empty when the device brings the op's code, else why it does not.
+  std::string refusal(mlir::Operation *op, const Device &device) const;
+
+  /// Makes a kernel of each piece; the declaration of its function holds the code.
+  void makeKernels();
+
+private:
+  struct Taken;
+  mlir::LogicalResult takeFrom(mlir::Block &block, const Device &device);
+  bool isTakenBefore(mlir::Operation &op, const Device &device) const;
+  /// Whether the target wants the op, alone. Notes why not.
+  mlir::FailureOr<bool> isClaimed(mlir::Operation &op, const Device &device);
+  /// Asks for the code of a piece, which is taken unless it is refused.
+  mlir::LogicalResult compile(std::vector<mlir::Operation *> ops, const Device &device);
+
+  mlir::func::FuncOp function;
+  llvm::ArrayRef<Device> devices;
+  RefusedByKernels refusedByKernels;
+  std::vector<Taken> taken;
+  std::map<std::string, size_t> known; ///< what makes pieces equal -> the first one of `taken`
+  llvm::DenseMap<mlir::Operation *, const Device *> deviceOf;
+  llvm::DenseMap<std::pair<mlir::Operation *, const Device *>, std::string> reasons;
+};
+
+} // namespace ingot::partition
