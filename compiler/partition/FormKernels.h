@@ -22,7 +22,8 @@ struct Placement {
 /// Wraps all ops of the function in plan.kernel groups (and views, which cost nothing). A kernel's `target` is its
 /// device's spec; the function names those that have a memory of their own (plan.devices). Nodes that no device takes
 /// are reported all at once, each with every device's reason. Without `fallback` only the first device may be used.
+/// What targets bring for this body of the model is named after the function, with the body's suffix.
 mlir::LogicalResult formKernels(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, bool fallback,
-                                std::vector<Placement> &report);
+                                std::vector<Placement> &report, llvm::StringRef suffix = "");
 
 } // namespace ingot::partition

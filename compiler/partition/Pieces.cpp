@@ -23,8 +23,9 @@ struct Pieces::Taken {
   std::string symbol; ///< of the first piece equal to this one, which has the code
 };
 
-Pieces::Pieces(func::FuncOp function, ArrayRef<Device> devices, RefusedByKernels refusedByKernels)
-    : function(function), devices(devices), refusedByKernels(refusedByKernels) {}
+Pieces::Pieces(func::FuncOp function, StringRef suffix, ArrayRef<Device> devices, RefusedByKernels refusedByKernels)
+    : function(function), prefix((function.getName() + suffix + "_piece_").str()), devices(devices),
+      refusedByKernels(refusedByKernels) {}
 Pieces::~Pieces() = default;
 
 namespace {
@@ -251,7 +252,7 @@ LogicalResult Pieces::compile(std::vector<Operation *> ops, const Device &device
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   Operation &first = *ops.front();
   Taken piece{std::move(ops), &device, std::make_unique<DescribedPiece>(), {}, {}};
-  piece.symbol = (function.getName() + "_piece_" + Twine(known.size())).str();
+  piece.symbol = prefix + std::to_string(known.size());
   describePiece(piece.ops, device.machine, piece.symbol, *piece.described);
   std::string key = keyOf(piece.described->piece);
   if (auto equal = known.find(key); equal != known.end()) {
@@ -310,11 +311,13 @@ static void moveWaitingBehind(Operation *kernel, ArrayRef<Operation *> ops) {
 
 void Pieces::makeKernels() {
   auto module = function->getParentOfType<ModuleOp>();
+  llvm::DenseMap<Value, Value> replaced; ///< what pieces gave, of ops that are gone
   for (const Taken &piece : taken) {
     const target::Piece &described = piece.described->piece;
     SmallVector<Value> ins, outs;
     for (int32_t number : llvm::concat<const int32_t>(described.inputs, piece.code.constants)) {
-      ins.push_back(piece.described->values[number]);
+      Value before = piece.described->values[number], now = replaced.lookup(before);
+      ins.push_back(now ? now : before);
     }
     for (int32_t number : described.outputs) {
       outs.push_back(piece.described->values[number]);
@@ -336,6 +339,7 @@ void Pieces::makeKernels() {
     moveWaitingBehind(kernel, piece.ops);
     for (auto [result, v] : llvm::zip_equal(kernel.getResults(), outs)) {
       v.replaceAllUsesWith(result);
+      replaced[v] = result;
     }
     for (Operation *op : llvm::reverse(piece.ops)) {
       op->erase();

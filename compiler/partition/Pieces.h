@@ -12,7 +12,9 @@ public:
   /// Why no kernel of the compiler's computes an op on a device; empty when one does.
   using RefusedByKernels = llvm::function_ref<std::string(mlir::Operation &op, const Device &device)>;
 
-  Pieces(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, RefusedByKernels refusedByKernels);
+  /// Of a function, or of one of the model's bodies, which have a suffix each.
+  Pieces(mlir::func::FuncOp function, llvm::StringRef suffix, llvm::ArrayRef<Device> devices,
+         RefusedByKernels refusedByKernels);
   ~Pieces();
 
   /// Offers the ops of the blocks to the devices that bring code, each those that no device before it takes, and asks
@@ -36,6 +38,7 @@ private:
   mlir::LogicalResult compile(std::vector<mlir::Operation *> ops, const Device &device);
 
   mlir::func::FuncOp function;
+  std::string prefix; ///< of the names of pieces
   llvm::ArrayRef<Device> devices;
   RefusedByKernels refusedByKernels;
   std::vector<Taken> taken;

@@ -157,7 +157,7 @@ static void sortBlocks(func::FuncOp function) {
 
 static LogicalResult partition(State &s, Body &body, Result &tells) {
   std::vector<partition::Placement> report;
-  LogicalResult ok = partition::formKernels(body.function(), body.devices, s.options.fallback, report);
+  LogicalResult ok = partition::formKernels(body.function(), body.devices, s.options.fallback, report, body.suffix);
   for (partition::Placement &p : report) {
     tells.placement.push_back({p.node, p.op, "", p.device, p.whyNot});
   }

@@ -203,7 +203,7 @@ size_t ingot_error_text(const ingot_model *model, int status, char *buffer, size
   }
   if (known && number >= 0) {
     if (kind != INGOT_ERROR_INDEX && kind != INGOT_ERROR_SIZE && kind != INGOT_ERROR_ABSENT &&
-        kind != INGOT_ERROR_MEMORY) {
+        kind != INGOT_ERROR_MEMORY && kind != INGOT_ERROR_PIECE) {
       putArgument(&text, model, number);
     } else if (number < model->node_count) {
       put(&text, ": node '");
