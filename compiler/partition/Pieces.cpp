@@ -178,7 +178,11 @@ plan::KernelOp makeKernel(OpBuilder &b, ArrayRef<Operation *> ops, ArrayRef<Valu
 } // namespace
 
 std::string Pieces::refusal(Operation *op, const Device &device) const {
-  return deviceOf.lookup(op) == &device ? "" : reasons.lookup({op, &device});
+  if (deviceOf.lookup(op) == &device) {
+    return "";
+  }
+  auto reason = reasons.find({op, &device});
+  return reason == reasons.end() ? "no operator that a piece can have" : reason->second;
 }
 
 LogicalResult Pieces::take(ArrayRef<Block *> blocks) {
@@ -202,7 +206,7 @@ LogicalResult Pieces::takeFrom(Block &block, const Device &device) {
   }
   llvm::SetVector<Operation *> claimed;
   for (Operation &op : block) {
-    FailureOr<bool> claims = isTakenBefore(op, device) ? false : isClaimed(op, device);
+    FailureOr<bool> claims = isOffered(op, device) ? isClaimed(op, device) : false;
     if (failed(claims)) {
       return failure();
     }
@@ -226,10 +230,11 @@ LogicalResult Pieces::takeFrom(Block &block, const Device &device) {
   return success();
 }
 
-bool Pieces::isTakenBefore(Operation &op, const Device &device) const {
-  return !isComputed(op) || deviceOf.contains(&op) || llvm::any_of(devices, [&](const Device &other) {
+bool Pieces::isOffered(Operation &op, const Device &device) const {
+  auto takes = [&](const Device &other) {
     return &other < &device && !other.target->pieces() && refusedByKernels(op, other).empty();
-  });
+  };
+  return isComputed(op) && !deviceOf.contains(&op) && llvm::none_of(devices, takes);
 }
 
 FailureOr<bool> Pieces::isClaimed(Operation &op, const Device &device) {

@@ -31,7 +31,8 @@ public:
 private:
   struct Taken;
   mlir::LogicalResult takeFrom(mlir::Block &block, const Device &device);
-  bool isTakenBefore(mlir::Operation &op, const Device &device) const;
+  /// Whether an op can be in a piece, and no device before this one takes it.
+  bool isOffered(mlir::Operation &op, const Device &device) const;
   /// Whether the target wants the op, alone. Notes why not.
   mlir::FailureOr<bool> isClaimed(mlir::Operation &op, const Device &device);
   /// Asks for the code of a piece, which is taken unless it is refused.
