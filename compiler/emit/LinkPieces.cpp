@@ -32,7 +32,7 @@ std::vector<ingot::emit::PieceObject> ingot::emit::takePieceObjects(mlir::Module
   return objects;
 }
 
-/// A copy of an object in which the symbols that `choose` names to objcopy's options are local.
+/// A copy of an object that objcopy makes with `option`, of the symbol.
 static Expected<Bytes> localized(StringRef object, StringRef symbol,
                                  objcopy::NameMatcher objcopy::CommonConfig::*option) {
   Expected<std::unique_ptr<object::Binary>> file = object::createBinary(MemoryBufferRef(object, ""));
@@ -55,8 +55,8 @@ static Expected<Bytes> localized(StringRef object, StringRef symbol,
 
 /// Clears the flag of all groups of sections by which a linker keeps one of several. A group is a list of 32-bit
 /// numbers, the first of which has the flags.
-template <typename ELFT> static Error clearGroups(MutableArrayRef<char> object) {
-  Expected<object::ELFFile<ELFT>> file = object::ELFFile<ELFT>::create(StringRef(object.data(), object.size()));
+static Error clearGroups(MutableArrayRef<char> object) {
+  auto file = object::ELFFile<object::ELF64LE>::create(StringRef(object.data(), object.size()));
   if (!file) {
     return file.takeError();
   }
@@ -64,20 +64,12 @@ template <typename ELFT> static Error clearGroups(MutableArrayRef<char> object) 
   if (!sections) {
     return sections.takeError();
   }
-  for (const typename ELFT::Shdr &section : *sections) {
+  for (const object::ELF64LE::Shdr &section : *sections) {
     if (section.sh_type == ELF::SHT_GROUP && section.sh_size >= 4 && section.sh_offset + 4 <= object.size()) {
-      support::endian::write32(&object[section.sh_offset], 0, ELFT::Endianness);
+      support::endian::write32le(&object[section.sh_offset], 0);
     }
   }
   return Error::success();
-}
-
-static Error clearGroups(MutableArrayRef<char> object) {
-  auto [bits, order] = object::getElfArchType(StringRef(object.data(), object.size()));
-  if (order != ELF::ELFDATA2LSB) {
-    return createStringError("an object that a target brought is not little-endian");
-  }
-  return bits == ELF::ELFCLASS64 ? clearGroups<object::ELF64LE>(object) : clearGroups<object::ELF32LE>(object);
 }
 
 namespace {

@@ -1,6 +1,5 @@
-// A target that writes C and lets the system's C compiler make the object of it: elementwise arithmetic on float32, of
-// any sizes. It is as small as a target of pieces can be and still be one: what it cannot do it refuses, open sizes and
-// scratch memory included it does the rest.
+// A target that writes C and lets the compiler that built it make an object of that: elementwise arithmetic on float32.
+// It is a whole one, as small as such can be: what it cannot do it refuses, the rest it does for open sizes, too.
 //
 // Each op becomes a loop. Values that nobody reads outside of the piece lie in the scratch memory, one behind the
 // other.
@@ -106,7 +105,7 @@ private:
   }
 };
 
-/// The object that the system's compiler ($CC, or cc) makes of a source.
+/// The object that the compiler makes of a source.
 std::string compiled(const std::string &source) {
   std::string pattern = (std::filesystem::temp_directory_path() / "c_target-XXXXXX").string();
   if (!mkdtemp(pattern.data())) {
@@ -114,9 +113,9 @@ std::string compiled(const std::string &source) {
   }
   std::filesystem::path folder(pattern);
   std::ofstream(folder / "piece.c") << source;
-  const char *compiler = std::getenv("CC");
-  std::string command = std::string(compiler && *compiler ? compiler : "cc") +
-                        " -std=c11 -O2 -fPIC -ffp-contract=off -ffreestanding -fno-builtin -fno-stack-protector -c " +
+  std::string command = std::string(C_COMPILER) +
+                        " -x c -std=c11 -O2 -fPIC -ffp-contract=off -ffreestanding -fno-builtin -fno-stack-protector"
+                        " -c " +
                         (folder / "piece.c").string() + " -o " + (folder / "piece.o").string();
   int status = std::system(command.c_str());
   std::ifstream file(folder / "piece.o", std::ios::binary);
@@ -156,7 +155,7 @@ public:
     const char *here = "aarch64";
 #endif
     if (piece.machine.triple.rfind(here, 0) != 0) {
-      return PieceCode::refused("the system's compiler makes code for this host only");
+      return PieceCode::refused("its compiler makes code for this host only");
     }
     PieceCode code;
     code.object = compiled(Source(piece, code).write());

@@ -11,10 +11,9 @@ using ingot::target::ElementType;
 namespace halide_target {
 
 std::vector<int> sizesOf(const PieceValue &value) {
-  std::vector<int> sizes;
-  for (const ingot::target::PieceSize &size : value.sizes) {
-    sizes.push_back(int(size.number));
-  }
+  std::vector<int> sizes(value.sizes.size());
+  std::transform(value.sizes.begin(), value.sizes.end(), sizes.begin(),
+                 [](const ingot::target::PieceSize &size) { return int(size.number); });
   return sizes;
 }
 
@@ -88,10 +87,9 @@ template <typename F> Made elementwise(const OpToMake &op, F formula) {
     made.result.loads += x.at ? x.loads : 0;
   }
   made.result.at = [operands = op.operands, formula](const Ixs &at) {
-    std::vector<Expr> x;
-    for (const Tensor &operand : operands) {
-      x.push_back(operand.at ? readBroadcast(operand, at) : Expr());
-    }
+    std::vector<Expr> x(operands.size());
+    std::transform(operands.begin(), operands.end(), x.begin(),
+                   [&](const Tensor &operand) { return operand.at ? readBroadcast(operand, at) : Expr(); });
     return formula(x);
   };
   return made;

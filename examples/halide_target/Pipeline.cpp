@@ -150,6 +150,7 @@ private:
     Tensor &tensor = tensors.at(v);
     Func func("f" + std::to_string(v));
     std::vector<Var> vars;
+    vars.reserve(tensor.sizes.size());
     for (int i = 0; i < tensor.rank(); ++i) {
       vars.emplace_back("x" + std::to_string(i));
     }

@@ -15,9 +15,7 @@ public:
   std::vector<PieceLevel> levels() const override { return {{"file", "the bytes of a file"}}; }
   bool accepts(const std::string &spec) const override { return spec == "file" || spec.rfind("file:", 0) == 0; }
 
-  std::string refuses(const Piece &piece) const override {
-    return piece.ops[0].name == "Relu" ? "" : "only Relu here";
-  }
+  std::string refuses(const Piece &piece) const override { return piece.ops[0].name == "Relu" ? "" : "only Relu here"; }
 
   PieceCode compile(const Piece &piece) const override {
     std::string spec = piece.machine.spec;
