@@ -173,8 +173,9 @@ private:
 };
 } // namespace
 
-void describePiece(ArrayRef<Operation *> ops, const target::MachineModel &machine, StringRef symbol,
+void describePiece(ArrayRef<Operation *> ops, const target::MachineModel &machine, StringRef symbol, bool isStrict,
                    DescribedPiece &described) {
+  described.piece.isStrict = isStrict;
   described.piece.symbol = symbol.str();
   described.piece.machine = {machine.spec,      machine.triple,  machine.cpu,     machine.features, machine.lanes,
                              machine.registers, machine.l1Bytes, machine.l2Bytes, machine.l3Bytes};

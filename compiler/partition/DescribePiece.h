@@ -21,7 +21,7 @@ std::string unfitForPieces(mlir::Operation &op);
 
 /// The ops, which are in the order of their block and all fit, for a machine. `symbol` is the function's name.
 void describePiece(llvm::ArrayRef<mlir::Operation *> ops, const target::MachineModel &machine, llvm::StringRef symbol,
-                   DescribedPiece &described);
+                   bool isStrict, DescribedPiece &described);
 
 /// A text that is the same for two pieces if, and only if, their code may be the same: all but the names.
 std::string keyOf(const target::Piece &piece);

@@ -458,7 +458,7 @@ private:
 } // namespace
 
 LogicalResult formKernels(func::FuncOp function, ArrayRef<Device> devices, bool fallback,
-                          std::vector<Placement> &report, StringRef suffix) {
+                          std::vector<Placement> &report, const PieceOptions &pieceOptions) {
   SmallVector<StringRef> own;
   for (const Device &device : devices) {
     if (device.machine.hasOwnMemory) {
@@ -479,7 +479,7 @@ LogicalResult formKernels(func::FuncOp function, ArrayRef<Device> devices, bool 
     }
     return WalkResult::advance();
   });
-  Pieces pieces(function, suffix, devices, Former::refusedByKernels);
+  Pieces pieces(function, pieceOptions, devices, Former::refusedByKernels);
   if (failed(pieces.take(blocks))) {
     return failure();
   }

@@ -23,9 +23,10 @@ struct Pieces::Taken {
   std::string symbol; ///< of the first piece equal to this one, which has the code
 };
 
-Pieces::Pieces(func::FuncOp function, StringRef suffix, ArrayRef<Device> devices, RefusedByKernels refusedByKernels)
-    : function(function), prefix((function.getName() + suffix + "_piece_").str()), devices(devices),
-      refusedByKernels(refusedByKernels) {}
+Pieces::Pieces(func::FuncOp function, const PieceOptions &options, ArrayRef<Device> devices,
+               RefusedByKernels refusedByKernels)
+    : function(function), prefix((function.getName() + options.suffix + "_piece_").str()), isStrict(options.isStrict),
+      devices(devices), refusedByKernels(refusedByKernels) {}
 Pieces::~Pieces() = default;
 
 namespace {
@@ -241,7 +242,7 @@ FailureOr<bool> Pieces::isClaimed(Operation &op, const Device &device) {
   std::string why = unfitForPieces(op);
   if (why.empty()) {
     DescribedPiece alone;
-    describePiece(&op, device.machine, "", alone);
+    describePiece(&op, device.machine, "", isStrict, alone);
     if (failed(guarded(op, device, [&] { why = device.target->pieces()->refuses(alone.piece); }))) {
       return failure();
     }
@@ -258,7 +259,7 @@ LogicalResult Pieces::compile(std::vector<Operation *> ops, const Device &device
   Operation &first = *ops.front();
   Taken piece{std::move(ops), &device, std::make_unique<DescribedPiece>(), {}, {}};
   piece.symbol = prefix + std::to_string(known.size());
-  describePiece(piece.ops, device.machine, piece.symbol, *piece.described);
+  describePiece(piece.ops, device.machine, piece.symbol, isStrict, *piece.described);
   std::string key = keyOf(piece.described->piece);
   if (auto equal = known.find(key); equal != known.end()) {
     piece.code = taken[equal->second].code, piece.symbol = taken[equal->second].symbol;
@@ -299,6 +300,9 @@ static func::FuncOp declare(OpBuilder &b, Location loc, StringRef symbol, size_t
 
 /// Ops between those of a piece that wait for one of them stand behind it.
 static void moveWaitingBehind(Operation *kernel, ArrayRef<Operation *> ops) {
+  if (ops.size() == 1) {
+    return;
+  }
   Needs needs(*kernel->getBlock());
   llvm::SmallPtrSet<Operation *, 16> waiting(ops.begin(), ops.end());
   Operation *behind = kernel;

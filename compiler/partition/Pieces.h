@@ -12,8 +12,7 @@ public:
   /// Why no kernel of the compiler's computes an op on a device; empty when one does.
   using RefusedByKernels = llvm::function_ref<std::string(mlir::Operation &op, const Device &device)>;
 
-  /// Of a function, or of one of the model's bodies, which have a suffix each.
-  Pieces(mlir::func::FuncOp function, llvm::StringRef suffix, llvm::ArrayRef<Device> devices,
+  Pieces(mlir::func::FuncOp function, const PieceOptions &options, llvm::ArrayRef<Device> devices,
          RefusedByKernels refusedByKernels);
   ~Pieces();
 
@@ -40,6 +39,7 @@ private:
 
   mlir::func::FuncOp function;
   std::string prefix; ///< of the names of pieces
+  bool isStrict;
   llvm::ArrayRef<Device> devices;
   RefusedByKernels refusedByKernels;
   std::vector<Taken> taken;

@@ -157,7 +157,8 @@ static void sortBlocks(func::FuncOp function) {
 
 static LogicalResult partition(State &s, Body &body, Result &tells) {
   std::vector<partition::Placement> report;
-  LogicalResult ok = partition::formKernels(body.function(), body.devices, s.options.fallback, report, body.suffix);
+  partition::PieceOptions pieces{body.suffix, s.options.accuracy == "strict"};
+  LogicalResult ok = partition::formKernels(body.function(), body.devices, s.options.fallback, report, pieces);
   for (partition::Placement &p : report) {
     tells.placement.push_back({p.node, p.op, "", p.device, p.whyNot});
   }
@@ -286,6 +287,7 @@ static LogicalResult emit(State &s) {
   options.depfile = s.options.depfile;
   options.dependencies = s.file->externalPaths();
   options.dependencies.insert(options.dependencies.begin(), s.options.modelPath);
+  llvm::append_range(options.dependencies, s.options.plugIns);
   plan::ModelInfo &info = s.model().info;
   info.weightsPlace = s.options.weights == "file"     ? plan::WeightsPlace::File
                       : s.options.weights == "extern" ? plan::WeightsPlace::Extern

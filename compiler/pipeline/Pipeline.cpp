@@ -77,7 +77,7 @@ public:
       return Status::UserError;
     }
     state.model().info.name = state.name;
-    describeTargets();
+    describeLevels();
     llvm::ArrayRef<Phase> table = phaseTable();
     for (auto [i, phase] : llvm::enumerate(table)) {
       if (options.progress) {
@@ -144,11 +144,12 @@ private:
       error("target 'native': " + llvm::toString(host.takeError()));
       return false;
     }
+    state.model().info.target = host->spec;
     for (partition::Device &device : state.devices) {
       if (device.target->pieces()) {
-        std::string spec = device.machine.spec;
+        std::string spec = std::move(device.machine.spec);
         device.machine = *host;
-        device.machine.spec = spec;
+        device.machine.spec = std::move(spec);
         device.machine.level = 0;
         device.machine.hasOwnMemory = false;
       }
@@ -261,13 +262,12 @@ private:
     return true;
   }
 
-  void describeTargets() {
+  void describeLevels() {
     plan::ModelInfo &info = state.model().info;
     if (options.levels.empty()) {
-      auto runs = llvm::find_if(state.devices, [](const partition::Device &d) { return !d.target->pieces(); });
-      info.target = runs == state.devices.end() ? "native" : runs->machine.spec;
-      return;
+      return; // what the library is for is the first target that is a machine
     }
+    info.target.clear();
     for (const partition::Device &device : state.devices) {
       info.levels.push_back({device.machine.spec, device.machine.level});
       info.target = device.machine.spec + (info.target.empty() ? "" : ",") + info.target;

@@ -106,6 +106,7 @@ struct Piece {
   std::vector<PieceOp> ops;           ///< each behind those whose results it reads
   std::vector<int32_t> inputs;        ///< values that the run passes; none is a constant
   std::vector<int32_t> outputs;       ///< values that are read outside of the piece
+  bool isStrict = false;              ///< --accuracy strict: arithmetic as the ops say it, in their order
   std::vector<std::string> openSizes; ///< as a user reads them: "batch", "2*n+1"
 };
 

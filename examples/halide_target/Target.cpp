@@ -9,7 +9,7 @@ using namespace ingot::target;
 namespace {
 
 /// Halide's words for a machine, and nothing that would need its runtime.
-Halide::Target targetOf(const PieceMachine &machine) {
+Halide::Target targetOf(const PieceMachine &machine, bool isStrict) {
   using Halide::Target;
   bool isArm = machine.triple.rfind("aarch64", 0) == 0;
   std::vector<Target::Feature> features = {Target::NoRuntime, Target::NoAsserts, Target::NoBoundsQuery};
@@ -21,6 +21,9 @@ Halide::Target targetOf(const PieceMachine &machine) {
   }
   if (!isArm && machine.lanes >= 16) {
     features.insert(features.end(), {Target::AVX512, Target::AVX512_Skylake});
+  }
+  if (isStrict) { // else sums may be taken in another order, and there is no NaN
+    features.push_back(Target::StrictFloat);
   }
   return {Target::Linux, isArm ? Target::ARM : Target::X86, 64, features};
 }
@@ -52,7 +55,7 @@ public:
     halide_target::Pipeline pipeline = halide_target::buildPipeline(piece, int(piece.machine.lanes));
     PieceCode code;
     code.constants = pipeline.constants;
-    halide_target::Object object = compileObject(pipeline, piece.symbol, targetOf(piece.machine));
+    halide_target::Object object = compileObject(pipeline, piece.symbol, targetOf(piece.machine, piece.isStrict));
     code.object = std::move(object.bytes);
     code.scratch = {{object.scratchBytes}};
     return code;

@@ -119,8 +119,11 @@ def verify(arguments, folder):
     """What is wrong; empty: nothing."""
     runner = ["--runner", arguments.runner] if arguments.runner else []
     target = ["--load-target", arguments.plug_in, "--target", f"halide,{arguments.target}", *runner]
-    code, said = call(arguments.ingot, "verify", folder / "model.onnx", "--data", folder / "data", *target)
-    return said if code else ""
+    for accuracy in ["default", "strict"]:
+        code, said = call(arguments.ingot, "verify", folder / "model.onnx", "--data", folder / "data", "--accuracy", accuracy, *target)
+        if code:
+            return f"{accuracy}: {said}"
+    return ""
 
 
 def kernels(arguments, folder):

@@ -24,6 +24,9 @@ public:
     if (fault == "refuses") {
       return PieceCode::refused("not today");
     }
+    if (fault == "strict") {
+      return PieceCode::refused(piece.isStrict ? "told to be strict" : "not told to be strict");
+    }
     if (fault == "throws") {
       throw std::runtime_error("out of luck");
     }
