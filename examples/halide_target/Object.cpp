@@ -3,6 +3,8 @@
 // it: addresses are loaded from the arrays of the caller, checks are dropped, and intermediate values lie in the
 // scratch memory, each at a place of its own.
 #include "Object.h"
+#include <cstring>
+#include <elf.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -73,10 +75,49 @@ std::string readFile(const std::filesystem::path &path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
+/// The first symbol that an object refers to and does not define; empty: there is none.
+std::string undefinedSymbol(const std::string &object) {
+  auto read = [&](size_t at, auto &to) {
+    if (at + sizeof(to) > object.size()) {
+      throw std::runtime_error("an object that ends too early");
+    }
+    std::memcpy(&to, object.data() + at, sizeof(to));
+  };
+  Elf64_Ehdr header;
+  read(0, header);
+  for (size_t i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section, names;
+    read(header.e_shoff + i * sizeof(section), section);
+    if (section.sh_type != SHT_SYMTAB) {
+      continue;
+    }
+    read(header.e_shoff + section.sh_link * sizeof(names), names);
+    for (size_t j = 1; j < section.sh_size / sizeof(Elf64_Sym); ++j) {
+      Elf64_Sym symbol;
+      read(section.sh_offset + j * sizeof(symbol), symbol);
+      if (symbol.st_shndx == SHN_UNDEF) {
+        return object.c_str() + names.sh_offset + symbol.st_name;
+      }
+    }
+  }
+  return "";
+}
+
+/// LLVM is not to make calls of memset and memcpy of loops, which nobody would have; Halide passes this on to it.
+void forbidLibraryCalls() {
+  const char *flag = "-disable-loop-idiom-all", *given = std::getenv("HL_LLVM_ARGS");
+  std::string words = given ? given : "";
+  if (words.find(flag) == std::string::npos) {
+    setenv("HL_LLVM_ARGS", (words + (given ? " " : "") + flag).c_str(), /*overwrite=*/1);
+  }
+}
+
 } // namespace
 
 Object compileObject(const Pipeline &pipeline, const std::string &symbol, const Target &target) {
+  forbidLibraryCalls();
   std::vector<Argument> arguments(pipeline.inputs.begin(), pipeline.inputs.end());
+  arguments.emplace_back("outputs", Argument::InputScalar, Handle(), 0, ArgumentEstimates());
   Module lowered =
       Halide::Pipeline(pipeline.outputs).compile_to_module(arguments, symbol, target, LinkageType::External);
   Rewriter rewriter;
@@ -99,8 +140,9 @@ Object compileObject(const Pipeline &pipeline, const std::string &symbol, const 
   }
   std::filesystem::path folder(pattern);
   module.compile({{OutputFileType::object, (folder / "piece.o").string()}});
-  Object object{readFile(folder / "piece.o"), rewriter.scratchBytes};
+  Object object{readFile(folder / "piece.o"), rewriter.scratchBytes, ""};
   std::filesystem::remove_all(folder);
+  object.undefined = undefinedSymbol(object.bytes);
   return object;
 }
 

@@ -148,6 +148,7 @@ Made transpose(const OpToMake &op) {
     perm.push_back(--axis);
   }
   Made made{{sizesOf(result(op.piece, op.op)), nullptr, x.loads}};
+  made.keepsRows = false;
   made.result.at = [x, perm](const Ixs &at) {
     Ixs own(at.size());
     for (size_t i = 0; i < at.size(); ++i) {
@@ -181,6 +182,7 @@ Made slice(const OpToMake &op) {
     by[axis] = steps[i];
   }
   Made made{{sizesOf(result(op.piece, op.op)), nullptr, x.loads}};
+  made.keepsRows = std::all_of(by.begin(), by.end(), [](int64_t step) { return step > 0; });
   made.result.at = [x, from, by](const Ixs &at) {
     Ixs own;
     for (size_t i = 0; i < at.size(); ++i) {
@@ -189,16 +191,6 @@ Made slice(const OpToMake &op) {
     return x.at(own);
   };
   return made;
-}
-
-/// An element that may lie outside, where it is `fill`. The likely case is inside, where Halide then needs no check.
-Expr padded(const Tensor &x, Ixs at, const Expr &fill) {
-  Expr inside = Internal::const_true();
-  for (int axis = 0; axis < x.rank(); ++axis) {
-    inside = inside && likely(at[axis] >= 0) && likely(at[axis] < x.sizes[axis]);
-    at[axis] = clamp(likely(at[axis]), 0, x.sizes[axis] - 1);
-  }
-  return select(inside, x.at(at), fill);
 }
 
 // Windows.
@@ -266,13 +258,12 @@ std::string unsupportedPool(const Piece &piece, const PieceOp &op) {
 Made maxPool(const OpToMake &op) {
   const Tensor &x = op.operands[0];
   Window window = windowOf(op.op, attribute(op.op, "kernel_shape", Integers()));
-  Made made{{sizesOf(result(op.piece, op.op)), nullptr, x.loads * double(window.taps())}, window.redundancy()};
+  Made made{{sizesOf(result(op.piece, op.op)), nullptr, x.loads * double(window.taps())},
+            window.redundancy(),
+            window.isPadded() ? Float(32).min() : Expr()};
   made.result.at = [x, window](const Ixs &at) {
     Expr most;
-    eachTap(window, at, [&](int64_t, const Ixs &own) {
-      Expr element = window.isPadded() ? padded(x, own, Float(32).min()) : x.at(own);
-      most = most.defined() ? max(most, element) : element;
-    });
+    eachTap(window, at, [&](int64_t, const Ixs &own) { most = most.defined() ? max(most, x.at(own)) : x.at(own); });
     return most;
   };
   return made;
@@ -296,12 +287,14 @@ Made averagePool(const OpToMake &op) {
   const Tensor &x = op.operands[0];
   Window window = windowOf(op.op, attribute(op.op, "kernel_shape", Integers()));
   bool countsAll = attribute(op.op, "count_include_pad", int64_t(0)) != 0 || !window.isPadded();
-  Made made{{sizesOf(result(op.piece, op.op)), nullptr, x.loads * double(window.taps())}, window.redundancy()};
+  Made made{{sizesOf(result(op.piece, op.op)), nullptr, x.loads * double(window.taps())},
+            window.redundancy(),
+            window.isPadded() ? Expr(0.0f) : Expr()};
   made.result.at = [x, window, countsAll](const Ixs &at) {
     Expr sum = 0.0f;
-    eachTap(window, at,
-            [&](int64_t, const Ixs &own) { sum = sum + (window.isPadded() ? padded(x, own, 0.0f) : x.at(own)); });
-    return countsAll ? sum * float(1.0 / double(window.taps())) : sum / cast<float>(countInside(window, x, at));
+    eachTap(window, at, [&](int64_t, const Ixs &own) { sum = sum + x.at(own); });
+    return sum *
+           (countsAll ? Expr(float(1.0 / double(window.taps()))) : 1.0f / cast<float>(countInside(window, x, at)));
   };
   return made;
 }
@@ -323,7 +316,8 @@ Made conv(const OpToMake &op) {
   Window window = windowOf(op.op, Integers(w.sizes.begin() + 2, w.sizes.end()));
   int channels = isStencil ? 1 : w.sizes[1];
   Made made{{sizesOf(result(op.piece, op.op)), nullptr, x.loads * double(window.taps()) * channels},
-            window.redundancy() * (isStencil ? 1 : w.sizes[0])};
+            window.redundancy() * (isStencil ? 1 : w.sizes[0]),
+            window.isPadded() ? Expr(0.0f) : Expr()};
   Tensor bias = op.operands.size() > 2 ? op.operands[2] : Tensor();
   made.result.at = [=](const Ixs &at) {
     Expr sum = bias.at ? bias.at({at[1]}) : Expr(0.0f);
@@ -339,7 +333,7 @@ Made conv(const OpToMake &op) {
           }
           coefficient.push_back(int(tap / below % window.kernel[i]));
         }
-        sum = sum + w.at(coefficient) * (window.isPadded() ? padded(x, own, 0.0f) : x.at(own));
+        sum = sum + w.at(coefficient) * x.at(own);
       });
     }
     return sum;
@@ -375,6 +369,7 @@ Made interpolate(const OpToMake &op) {
     taps *= own, redundancy *= double(own) * sizes[axes[i]] / x.sizes[axes[i]];
   }
   Made made{{sizes, nullptr, taps * (x.loads + double(axes.size()))}, std::max(redundancy, 1.0)};
+  made.keepsRows = false; // places are data
   made.result.at = [operands = op.operands, axes, nearest](const Ixs &at) {
     // The last axis first: its weights are then applied to what the others give.
     std::function<Expr(Ixs, size_t)> sum = [&](Ixs own, size_t i) -> Expr {

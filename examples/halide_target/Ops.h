@@ -13,11 +13,12 @@ using ingot::target::PieceOp;
 using ingot::target::PieceValue;
 using Ixs = std::vector<Halide::Expr>; ///< an index for each axis, in the tensor's order
 
-/// A tensor as an expression of its indices, which are all within it.
+/// A tensor as an expression of its indices, which are all within it, but for those that windows read.
 struct Tensor {
   std::vector<int> sizes;
   std::function<Halide::Expr(const Ixs &)> at;
-  double loads = 1; ///< how much is read for one element
+  double loads = 1;                     ///< how much is read for one element
+  std::vector<Halide::Func> lines = {}; ///< what it reads that is stored row by row, in the rows' order
 
   int rank() const { return int(sizes.size()); }
 };
@@ -27,6 +28,10 @@ struct Made {
   Tensor result;
   /// How often an element of operand 0 is computed where it is not stored; 1 for ops that read each element once.
   double redundancy = 1;
+  /// Of a window: what it reads outside of operand 0. Undefined: nothing is outside.
+  Halide::Expr outside = {};
+  /// What reads the result row by row reads operand 0 row by row.
+  bool keepsRows = true;
 };
 
 /// An op with its operands; those left out have no `at`.

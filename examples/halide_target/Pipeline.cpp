@@ -1,6 +1,7 @@
 // The schedule. A value is computed where it is read, unless that would compute it several times over: then it is
-// stored, in strips of rows of the one function that reads it, or whole where there are several. Innermost axes are
-// vectors; where the innermost one is shorter than a vector (colours, mostly) the one before it is.
+// stored. What a window reads is stored row by row, shortly before, with the padding around it; other values are stored
+// whole. Innermost axes are vectors; where the innermost one is shorter than a vector (colours, mostly) the one before
+// it is.
 #include "Pipeline.h"
 #include "Ops.h"
 #include <algorithm>
@@ -56,7 +57,7 @@ public:
       make(op);
     }
     for (int32_t v : piece.outputs) {
-      pipeline.outputs.push_back(stored.count(v) ? stored[v] : store(v));
+      pipeline.outputs.push_back(functions.at(v));
     }
     for (size_t i = 0; i < pipeline.outputs.size(); ++i) {
       boundOutput(pipeline.outputs[i], sizesOf(piece.values[piece.outputs[i]]));
@@ -67,9 +68,10 @@ public:
 private:
   const Piece &piece;
   int lanes;
+  Param<void *> outputs{"outputs"}; ///< an argument of the function, see Object.cpp
   Pipeline pipeline;
   std::map<int32_t, Tensor> tensors;
-  std::map<int32_t, Func> stored;
+  std::map<int32_t, Func> functions;
   std::map<int32_t, int> readers;
 
   void countReaders() {
@@ -130,50 +132,122 @@ private:
   void make(const PieceOp &op) {
     const OpRow &row = *findOp(op.name);
     Made made = row.make(toMake(op));
-    constexpr double worthStoring = 2; // loads that are saved for each element, by one store and one load
+    std::vector<Tensor> operands = toMake(op).operands;
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      const Tensor &x = operands[i];
+      if (!x.lines.empty() && (!made.keepsRows || (made.redundancy <= 1 && x.sizes != made.result.sizes))) {
+        store(op.operands[i]);
+      }
+    }
     int32_t x = op.operands[0];
-    bool isComputed = !piece.values[x].isConstant() && !stored.count(x) &&
-                      std::find(piece.inputs.begin(), piece.inputs.end(), x) == piece.inputs.end();
-    if (isComputed && made.redundancy > 1.1 && tensors.at(x).loads * (made.redundancy - 1) > worthStoring) {
+    bool isStored = isWorthStoring(made.redundancy, tensors.at(x));
+    if (isStored && !made.keepsRows) {
       store(x);
-      made = row.make(toMake(op));
+    }
+    OpToMake wanted = toMake(op);
+    if (made.outside.defined() || (isStored && made.keepsRows)) {
+      wanted.operands[0] = lineOf(tensors.at(x), made.outside);
+    }
+    made = row.make(wanted);
+    for (const Tensor &operand : wanted.operands) {
+      std::vector<Func> &lines = made.result.lines;
+      lines.insert(lines.end(), operand.lines.begin(), operand.lines.end());
     }
     int32_t y = op.results[0];
     tensors[y] = made.result;
-    if (readers[y] > 1 && made.result.loads * (readers[y] - 1) > worthStoring) {
+    bool isOutput = std::find(piece.outputs.begin(), piece.outputs.end(), y) != piece.outputs.end();
+    bool isShared = readers[y] > 1 && (!made.result.lines.empty() || isWorthStoring(readers[y], made.result));
+    if (isOutput || isShared) {
       store(y);
     }
+  }
+
+  /// Whether a value that would be computed so often is better stored: for the loads that this saves, by one store and
+  /// one load.
+  static bool isWorthStoring(double times, const Tensor &tensor) {
+    return times > 1.1 && tensor.loads > 1 && tensor.loads * (times - 1) > 2;
+  }
+
+  static std::vector<Var> axes(const Tensor &tensor) {
+    std::vector<Var> vars;
+    vars.reserve(tensor.sizes.size());
+    for (int i = 0; i < tensor.rank(); ++i) {
+      vars.emplace_back("x" + std::to_string(i));
+    }
+    return vars;
+  }
+
+  static Tensor stored(const Func &func, const std::vector<int> &sizes) {
+    return {sizes, [func](const Ixs &at) { return func(Ixs(at.rbegin(), at.rend())); }};
+  }
+
+  /// Zero, of which LLVM does not know that it is: it would fill rows by calls of memset, which nobody has. No address
+  /// has its highest bit set.
+  Expr unknownZero() const { return cast<float>(reinterpret(UInt(64), Expr(outputs)) >> 63); }
+
+  /// A tensor as rows that are stored shortly before they are read, with what is around it. Its function is asked for
+  /// more than that, too, as vectors are whole. The likely case is inside, where Halide then needs no check.
+  Tensor lineOf(const Tensor &x, const Expr &outside) const {
+    Func line("line");
+    std::vector<Var> vars = axes(x);
+    Ixs at(vars.rbegin(), vars.rend()), inside = at;
+    Expr isInside = Internal::const_true();
+    for (int axis = 0; axis < x.rank(); ++axis) {
+      isInside = isInside && likely(at[axis] >= 0) && likely(at[axis] < x.sizes[axis]);
+      inside[axis] = clamp(likely(at[axis]), 0, x.sizes[axis] - 1);
+    }
+    Expr around = outside.defined() && Internal::is_const_zero(outside) ? unknownZero() : outside;
+    line(vars) = outside.defined() ? select(isInside, x.at(inside), around) : x.at(inside);
+    Tensor rows = stored(line, x.sizes);
+    rows.lines = x.lines;
+    rows.lines.push_back(line);
+    return rows;
   }
 
   /// Makes a function of a value, which from now on is read from memory.
   Func store(int32_t v) {
     Tensor &tensor = tensors.at(v);
     Func func("f" + std::to_string(v));
-    std::vector<Var> vars;
-    vars.reserve(tensor.sizes.size());
-    for (int i = 0; i < tensor.rank(); ++i) {
-      vars.emplace_back("x" + std::to_string(i));
-    }
+    std::vector<Var> vars = axes(tensor);
     func(vars) = tensor.at(Ixs(vars.rbegin(), vars.rend()));
     func.compute_root();
-    vectorize(func, vars, tensor.sizes);
-    tensor = {tensor.sizes, [func](const Ixs &at) { return func(Ixs(at.rbegin(), at.rend())); }};
-    stored[v] = func;
+    bool hasRows = vectorize(func, vars, tensor.sizes);
+    for (Func &line : tensor.lines) {
+      if (hasRows) {
+        line.store_at(func, vars[std::min<size_t>(2, vars.size() - 1)]).compute_at(func, vars[1]);
+      } else {
+        line.compute_root();
+      }
+      line.vectorize(line.args()[0], fitting(tensor.sizes.back()), TailStrategy::RoundUp);
+    }
+    tensor = stored(func, tensor.sizes);
+    functions[v] = func;
     return func;
   }
 
-  void vectorize(Func &func, const std::vector<Var> &vars, const std::vector<int> &sizes) {
+  /// The lanes of a vector, or half of them as often as a row of so many elements is shorter.
+  int fitting(int row) const {
+    int fits = lanes;
+    while (fits > std::max(row, 1)) {
+      fits /= 2;
+    }
+    return std::max(fits, 1);
+  }
+
+  /// Whether what it does goes row by row: the loop over the last axis but one is around that over the last one.
+  bool vectorize(Func &func, const std::vector<Var> &vars, const std::vector<int> &sizes) {
     for (size_t i = 0; i < vars.size(); ++i) {
       func.bound(vars[i], 0, sizes[sizes.size() - 1 - i]);
     }
     int inner = sizes.empty() ? 0 : sizes.back(), outer = sizes.size() < 2 ? 0 : sizes[sizes.size() - 2];
-    if (inner >= lanes) {
-      func.vectorize(vars[0], lanes);
-    } else if (outer >= lanes && inner <= 4) {
-      func.reorder(vars[0], vars[1]).unroll(vars[0]).vectorize(vars[1], lanes);
-    } else if (inner > 1) {
-      func.vectorize(vars[0], inner);
+    if (inner < lanes && outer >= lanes && inner <= 4) {
+      func.reorder(vars[0], vars[1]).unroll(vars[0]).vectorize(vars[1], lanes, TailStrategy::ShiftInwards);
+      return false;
     }
+    if (inner > 1) {
+      func.vectorize(vars[0], std::min(inner, lanes), TailStrategy::ShiftInwards);
+    }
+    return vars.size() >= 3;
   }
 
   static void boundOutput(Func &func, const std::vector<int> &sizes) {

@@ -56,6 +56,9 @@ public:
     PieceCode code;
     code.constants = pipeline.constants;
     halide_target::Object object = compileObject(pipeline, piece.symbol, targetOf(piece.machine, piece.isStrict));
+    if (!object.undefined.empty()) {
+      return PieceCode::refused("Halide's code would call " + object.undefined);
+    }
     code.object = std::move(object.bytes);
     code.scratch = {{object.scratchBytes}};
     return code;
