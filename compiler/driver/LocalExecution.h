@@ -1,5 +1,6 @@
 // Runs in this process, through the public entry.
 #pragma once
+#include "compiler/driver/Devices.h"
 #include "compiler/driver/Execution.h"
 #include "compiler/driver/HostMemory.h"
 #include "compiler/driver/LoadedModel.h"
@@ -12,7 +13,7 @@ namespace ingot::driver {
 class LocalExecution final : public Execution {
 public:
   LocalExecution(const LoadedModel &model, const ingot_exec *exec)
-      : Execution(model.model()), exec(exec ? *exec : ingot_exec{}) {
+      : Execution(model.model()), devices(model.model()), exec(exec ? *exec : ingot_exec{}) {
     this->exec.weights = model.weights();
     host.serve(this->exec);
   }
@@ -35,6 +36,7 @@ private:
     Memory memory;
     int64_t elements = 0;
     void *given = nullptr; ///< by the last run, which allocated this output
+    void *there = nullptr; ///< in the memory of the device to which it is bound
   };
   llvm::Error prepare(llvm::ArrayRef<HostTensor> inputs) override;
   /// One run through ingot_run; its status.
@@ -45,9 +47,12 @@ private:
   static bool guardIsIntact(const Memory &memory);
   /// Gives back the outputs that the last run allocated.
   void releaseGiven();
+  /// What a run is given for the tensor; `isInput`: its device gets a copy.
+  llvm::Expected<ingot_buffer> bufferOf(const ingot_tensor_info &info, Tensor &tensor, bool isInput);
   static Tensor makeTensor(const ingot_tensor_info &info, llvm::ArrayRef<int64_t> dims);
 
   HostMemory host;
+  Devices devices;
   ingot_exec exec;
   std::vector<int64_t> outputDims; ///< of all outputs, of the last run
   std::vector<Tensor> inputs, outputTensors;

@@ -42,6 +42,7 @@ Descriptor::Tensor describeTensor(const ModelInfo &model, const TensorInfo &info
   tensor.bytes = numberOr(info.bytes, -1);
   tensor.flags = (info.isOptional ? INGOT_TENSOR_OPTIONAL : 0) | (info.isAllocated ? INGOT_TENSOR_ALLOCATED : 0);
   tensor.inPlaceOf = int32_t(info.inPlaceOf + 1);
+  tensor.device = int32_t(info.device);
   return tensor;
 }
 
@@ -71,7 +72,9 @@ public:
                           int64(int64_t(model.weightHash)),
                           int32(model.foundCount),
                           int32(model.levels.size()),
-                          levels()};
+                          levels(),
+                          int32(model.devices.size()),
+                          devices()};
     return constant(ConstantStruct::getAnon(fields), "descriptor");
   }
 
@@ -116,6 +119,20 @@ private:
     return array(all, "levels");
   }
 
+  Constant *devices() {
+    SmallVector<Constant *> all;
+    for (const Descriptor::Device &device : model.devices) {
+      Constant *weights = null();
+      if (device.isEmbedded) {
+        GlobalVariable *section = ir.getGlobalVariable(ingot::emit::weightsSymbol(model.name), /*AllowInternal=*/true);
+        weights = ConstantExpr::getGetElementPtr(Type::getInt8Ty(context), section, int64(device.weightsAt));
+      }
+      all.push_back(ConstantStruct::getAnon({string(device.target), int64(device.workspaceBytes),
+                                             int64(device.weightBytes), weights, int64(device.weightsAt)}));
+    }
+    return array(all, "devices");
+  }
+
   Constant *symbols() {
     SmallVector<Constant *> all;
     for (const Descriptor::Symbol &symbol : model.symbols) {
@@ -131,9 +148,9 @@ private:
       for (int64_t dim : info.dims) {
         dims.push_back(int64(dim));
       }
-      all.push_back(
-          ConstantStruct::getAnon({string(info.name), int32(info.type), int32(info.dims.size()), array(dims, "dims"),
-                                   int64(info.elements), int64(info.bytes), int32(info.flags), int32(info.inPlaceOf)}));
+      all.push_back(ConstantStruct::getAnon({string(info.name), int32(info.type), int32(info.dims.size()),
+                                             array(dims, "dims"), int64(info.elements), int64(info.bytes),
+                                             int32(info.flags), int32(info.inPlaceOf), int32(info.device)}));
     }
     return array(all, name);
   }
@@ -183,7 +200,7 @@ Function *buildWorkspaceBytes(Module &ir, const ModelInfo &model, Function *plan
     axes += output.dims.size();
   }
   auto place = [&](size_t count) { return builder.CreateAlloca(ArrayType::get(i64, std::max<size_t>(count, 1))); };
-  Value *sizes = place(model.symbols.size()), *dims = place(axes), *bytes = place(1);
+  Value *sizes = place(model.symbols.size()), *dims = place(axes), *bytes = place(1 + model.devices.size());
   for (Argument &argument : get->args()) {
     builder.CreateStore(&argument, builder.CreateConstGEP1_64(i64, sizes, argument.getArgNo()));
   }
@@ -252,6 +269,10 @@ Descriptor ingot::emit::describe(const ModelInfo &model) {
   all.weightBytes = model.weightBytes, all.weightHash = model.takesWeights() ? model.weightHash : 0;
   for (const ingot::plan::LevelInfo &level : model.levels) {
     all.levels.push_back(level.number);
+  }
+  for (const ingot::plan::DeviceInfo &device : model.devices) {
+    bool isEmbedded = !model.takesWeights() && device.weightBytes > 0;
+    all.devices.push_back({device.spec, device.workspaceBytes, device.weightBytes, isEmbedded, device.weightsAt});
   }
   return all;
 }

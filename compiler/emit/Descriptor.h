@@ -13,11 +13,17 @@ struct Descriptor {
     std::vector<int64_t> dims; ///< as ingot_tensor_info.dims has them
     int64_t elements, bytes;
     uint32_t flags;
-    int32_t inPlaceOf;
+    int32_t inPlaceOf, device;
   };
   struct Symbol {
     std::string name;
     int64_t least, most;
+  };
+  struct Device {
+    std::string target;
+    int64_t workspaceBytes, weightBytes;
+    bool isEmbedded; ///< its weights are in the section, from weightsAt on
+    int64_t weightsAt;
   };
   uint32_t abi, flags;
   std::string name, target;
@@ -28,6 +34,7 @@ struct Descriptor {
   int64_t workspaceBytes, workspaceAlign, weightBytes;
   uint64_t weightHash;
   std::vector<int32_t> levels;
+  std::vector<Device> devices;
 };
 
 Descriptor describe(const plan::ModelInfo &model);

@@ -77,7 +77,7 @@ public:
       return Status::UserError;
     }
     state.model().info.name = state.name;
-    describeLevels();
+    describeTargets();
     llvm::ArrayRef<Phase> table = phaseTable();
     for (auto [i, phase] : llvm::enumerate(table)) {
       if (options.progress) {
@@ -262,12 +262,20 @@ private:
     return true;
   }
 
-  void describeLevels() {
+  void describeTargets() {
     plan::ModelInfo &info = state.model().info;
-    if (options.levels.empty()) {
-      return; // what the library is for is the first target that is a machine
-    }
+    std::string host = std::move(info.target); // what pieces are for
     info.target.clear();
+    if (options.levels.empty()) { // what the library runs on; devices are told of by themselves
+      for (const partition::Device &device : state.devices) {
+        if (!device.machine.hasOwnMemory && !device.target->pieces()) {
+          info.target += (info.target.empty() ? "" : ",") + device.machine.spec;
+        }
+      }
+      const partition::Device &first = state.devices.front();
+      info.target = !info.target.empty() ? info.target : first.target->pieces() ? host : first.machine.spec;
+      return;
+    }
     for (const partition::Device &device : state.devices) {
       info.levels.push_back({device.machine.spec, device.machine.level});
       info.target = device.machine.spec + (info.target.empty() ? "" : ",") + info.target;

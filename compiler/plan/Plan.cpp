@@ -127,7 +127,12 @@ LogicalResult KernelOp::verify() {
 LogicalResult ReorderOp::verify() {
   auto x = dyn_cast<RankedTensorType>(getX().getType()), y = dyn_cast<RankedTensorType>(getY().getType());
   bool same = x && y && x.getShape() == y.getShape() && x.getElementType() == y.getElementType();
-  return same ? success() : emitOpError("needs a result of the operand's shape and element type");
+  if (!same) {
+    return emitOpError("needs a result of the operand's shape and element type");
+  }
+  auto from = blockedOf(x), to = blockedOf(y);
+  return !from || !to || from.getLanes() == to.getLanes() ? success()
+                                                          : emitOpError("is not between blocks of different lanes");
 }
 
 LogicalResult ViewOp::verify() {
@@ -304,9 +309,15 @@ int64_t deviceOf(KernelOp kernel) {
   return it == all.end() ? 0 : it - all.begin() + 1;
 }
 
+int64_t deviceOf(DictionaryAttr attributes) {
+  auto number = attributes ? attributes.getAs<IntegerAttr>(deviceName) : IntegerAttr();
+  return number ? number.getInt() : 0;
+}
+
 int64_t deviceOf(Value tensor) {
-  if (isa<BlockArgument>(tensor)) {
-    return 0;
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    return function ? deviceOf(function.getArgAttrDict(argument.getArgNumber())) : 0;
   }
   return llvm::TypeSwitch<Operation *, int64_t>(tensor.getDefiningOp())
       .Case([](KernelOp kernel) { return deviceOf(kernel); })

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+struct ingot_device;
+
 namespace mlir {
 class Operation;
 }
@@ -17,11 +19,20 @@ namespace ingot::target {
 
 class PieceTarget;
 
+/// A device of this host with a memory of its own, until it is destroyed. No run may be using it then.
+class OpenDevice {
+public:
+  virtual ~OpenDevice() = default;
+  /// For ingot_exec.devices (ingot.h).
+  virtual const ingot_device &device() const = 0;
+};
+
 /// One thing that a user may write after --target, with a sentence for `ingot targets`.
 struct Level {
   std::string spec, sentence;
 };
 
+/// Everything is defined here: a target in a shared object finds nothing of the compiler's.
 class Target {
 public:
   virtual ~Target() = default;
@@ -40,6 +51,12 @@ public:
 
   /// What this host lacks to run code for `machine`, for a message; empty when it can.
   virtual std::string hostLacks(const MachineModel &machine) const { return ""; }
+
+  /// A device that runs code for `machine`, which has a memory of its own, for runs in this process. The error says why
+  /// this host has none.
+  virtual llvm::Expected<std::unique_ptr<OpenDevice>> open(const MachineModel &machine) const {
+    return llvm::createStringError("target '" + machine.spec + "' opens no devices in this process");
+  }
 
   /// Empty when a kernel rooted at `op` (or made of it) can run here; else the reason, as the partition report prints
   /// it. Called only for ops that some kernel family of the compiler can build, so a CPU usually answers "".

@@ -66,7 +66,7 @@ TEST(Errors, NumbersThatNameNothing) {
 TEST(Errors, WithoutAModel) {
   EXPECT_EQ(textOf(INGOT_STATUS(INGOT_ERROR_NULL, 1), nullptr), "model: a pointer is null");
   ingot_model other = fakeModel;
-  other.abi = 7;
+  other.abi = INGOT_ABI + 1;
   other.name = reinterpret_cast<const char *>(1);
   EXPECT_EQ(textOf(INGOT_ERROR_ABI, &other), "model: the model was compiled for another version of ingot.h");
 }

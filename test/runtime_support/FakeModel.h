@@ -7,9 +7,9 @@ namespace ingot::test {
 
 inline constexpr int64_t inputDims[] = {2, 3};
 inline constexpr int64_t indexDims[] = {6};
-inline constexpr ingot_tensor_info inputInfos[] = {{"x", INGOT_FLOAT32, 2, inputDims, 6, 24, 0, 0},
-                                                   {"indices", INGOT_INT64, 1, indexDims, 6, 48, 0, 0}};
-inline constexpr ingot_tensor_info outputInfos[] = {{"y", INGOT_FLOAT32, 2, inputDims, 6, 24, 0, 0}};
+inline constexpr ingot_tensor_info inputInfos[] = {{"x", INGOT_FLOAT32, 2, inputDims, 6, 24, 0, 0, 0},
+                                                   {"indices", INGOT_INT64, 1, indexDims, 6, 48, 0, 0, 0}};
+inline constexpr ingot_tensor_info outputInfos[] = {{"y", INGOT_FLOAT32, 2, inputDims, 6, 24, 0, 0, 0}};
 inline constexpr const char *nodeNames[] = {"/embed/Gather", "/add"};
 
 inline int runFake(const void *const *inputs, void *const *outputs, int64_t *, void *workspace,
@@ -34,17 +34,17 @@ inline int runFake(const void *const *inputs, void *const *outputs, int64_t *, v
   return ingot_parallel_for(exec, body, &args, 6);
 }
 
-inline constexpr ingot_model fakeModel = {INGOT_ABI, 0,          "fake",      "any", 2,  1, 2,
-                                          0,         inputInfos, outputInfos, 256,   64, 0, nodeNames,
-                                          nullptr,   nullptr,    runFake,     0,     0,  0, nullptr};
+inline constexpr ingot_model fakeModel = {INGOT_ABI,  0,           "fake", "any", 2,       1,         2,       0,
+                                          inputInfos, outputInfos, 256,    64,    0,       nodeNames, nullptr, nullptr,
+                                          runFake,    0,           0,      0,     nullptr, 0,         nullptr};
 
 // An open model: y[batch][2*rows] = the sum of x[batch][rows] and bias[rows], each sum twice. A batch is at most 4; the
 // node refuses 7 rows.
 
 inline constexpr int64_t openX[] = {-1, -2}, openBias[] = {-2}, openY[] = {-1, INGOT_DIM_COMPUTED};
-inline constexpr ingot_tensor_info openInputs[] = {{"x", INGOT_FLOAT32, 2, openX, -1, -1, 0, 0},
-                                                   {"bias", INGOT_FLOAT32, 1, openBias, -1, -1, 0, 0}};
-inline constexpr ingot_tensor_info openOutputs[] = {{"y", INGOT_FLOAT32, 2, openY, -1, -1, 0, 0}};
+inline constexpr ingot_tensor_info openInputs[] = {{"x", INGOT_FLOAT32, 2, openX, -1, -1, 0, 0, 0},
+                                                   {"bias", INGOT_FLOAT32, 1, openBias, -1, -1, 0, 0, 0}};
+inline constexpr ingot_tensor_info openOutputs[] = {{"y", INGOT_FLOAT32, 2, openY, -1, -1, 0, 0, 0}};
 inline constexpr ingot_symbol_info openSymbols[] = {{"batch", 0, 4}, {"rows", 0, -1}};
 inline constexpr const char *openNodes[] = {"/double"};
 
@@ -69,8 +69,8 @@ inline int runOpen(const void *const *inputs, void *const *outputs, int64_t *siz
   return 0;
 }
 
-inline constexpr ingot_model openModel = {INGOT_ABI,   0,          "open",      "any", 2,  1, 1,
-                                          2,           openInputs, openOutputs, -1,    64, 0, openNodes,
-                                          openSymbols, planOpen,   runOpen,     0,     0,  0, nullptr};
+inline constexpr ingot_model openModel = {
+    INGOT_ABI, 0,         "open",      "any",    2,       1, 1, 2, openInputs, openOutputs, -1,     64,
+    0,         openNodes, openSymbols, planOpen, runOpen, 0, 0, 0, nullptr,    0,           nullptr};
 
 } // namespace ingot::test
