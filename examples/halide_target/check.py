@@ -3,7 +3,7 @@
     check.py --ingot build/bin/ingot --plug-in halide_target.so [--target native] [--runner COMMAND] [--only NAME]
         compares each model with ONNX Runtime
     check.py ... --bench
-        measures them: Halide's pieces and ingot's kernels in turns, medians of the user time of one process, and their ratio
+        measures them: Halide's pieces and ingot's kernels in turns, medians of the latency of a run, and their ratio
 """
 import argparse
 import json
@@ -137,7 +137,7 @@ def kernels(arguments, folder):
 
 
 def bench(arguments, folder):
-    """Median microseconds of a run of Halide's and of ingot's, each from several processes in turns."""
+    """Median microseconds of a run of Halide's and of ingot's, of several processes each, in turns."""
     code, said = call(arguments.ingot, "compile", folder / "model.onnx", "-o", folder / "own", "--emit", "shared", "--name", "m", "--target", arguments.target)
     if code:
         sys.exit(said)
