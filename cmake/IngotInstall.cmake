@@ -21,6 +21,17 @@ if(TARGET ingot)
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/compiler/tools/ingot-record ${PROJECT_SOURCE_DIR}/compiler/tools/ingot-reduce
           DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+# What a target in a shared object is built with (docs/first-target.md). Their paths are those of our own sources, so that a target may be moved.
+add_library(ingot_plugin INTERFACE)
+target_include_directories(ingot_plugin INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                                                  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/ingot>)
+target_compile_features(ingot_plugin INTERFACE cxx_std_17)
+set_target_properties(ingot_plugin PROPERTIES EXPORT_NAME plugin)
+add_library(ingot::plugin ALIAS ingot_plugin)
+list(APPEND exported ingot_plugin)
+foreach(header Piece PlugIn Target MachineModel)
+  install(FILES ${PROJECT_SOURCE_DIR}/compiler/target/${header}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot/compiler/target)
+endforeach()
 install(TARGETS ${exported} EXPORT ingotTargets)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime_support/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

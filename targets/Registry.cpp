@@ -1,6 +1,6 @@
 // The targets of this build, from the folder listing that CMake wrote into Targets.inc. A function a target and no
 // static constructors: nothing happens before main, and the order is the listing's.
-#include "compiler/target/Target.h"
+#include "compiler/target/Registry.h"
 
 #define TARGET(NAME)                                                                                                   \
   namespace ingot::targets::NAME {                                                                                     \
@@ -9,13 +9,10 @@
 #include "Targets.inc"
 #undef TARGET
 
-const std::vector<std::unique_ptr<ingot::target::Target>> &ingot::target::allTargets() {
-  static const std::vector<std::unique_ptr<Target>> all = [] {
-    std::vector<std::unique_ptr<Target>> made;
+std::vector<std::unique_ptr<ingot::target::Target>> ingot::target::makeTargets() {
+  std::vector<std::unique_ptr<Target>> made;
 #define TARGET(NAME) made.push_back(ingot::targets::NAME::create());
 #include "Targets.inc"
 #undef TARGET
-    return made;
-  }();
-  return all;
+  return made;
 }

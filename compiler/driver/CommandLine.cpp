@@ -130,6 +130,13 @@ public:
 /// An option that takes one value each time it is given (CLI11 would take all that follow).
 CLI::Option *repeated(CLI::Option *option) { return option->allow_extra_args(false)->take_all(); }
 
+void addLoadTarget(CLI::App &app, Invocation &invocation) {
+  repeated(app.add_option("--load-target", invocation.model.plugIns,
+                          "A shared object with a target of its own (docs/first-target.md); may be repeated"))
+      ->group("Target")
+      ->type_name("FILE.so");
+}
+
 void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp) {
   pipeline::Options &options = invocation.model;
   app.add_option("model", options.modelPath, modelHelp)->required()->type_name("FILE");
@@ -192,6 +199,7 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->delimiter(',')
       ->group(target)
       ->type_name("T,...");
+  addLoadTarget(app, invocation);
   repeated(app.add_option("--levels", options.levels,
                           "Levels of machines (`ingot targets`), with a body for each in one library; a run takes the "
                           "highest that its machine has; instead of --target"))
@@ -378,9 +386,10 @@ std::string checkReport(const CLI::App &app, const Invocation &invocation) {
 /// Flags on the command line that a compiled model cannot obey any more.
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
-  for (const char *flag : {"--name", "--dim", "--shape", "--cache", "--cache-room", "--bind", "--target", "--levels",
-                           "--triple", "--no-fallback", "--partition", "--require", "--placement", "--no-allocate",
-                           "--accuracy", "--weights", "--dump-after", "--stop-after", "--timing"}) {
+  for (const char *flag :
+       {"--name",        "--dim",      "--shape",   "--cache",       "--cache-room", "--bind",    "--target",
+        "--load-target", "--levels",   "--triple",  "--no-fallback", "--partition",  "--require", "--placement",
+        "--no-allocate", "--accuracy", "--weights", "--dump-after",  "--stop-after", "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }
@@ -496,6 +505,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
        addReport},
       {Command::Targets, "targets", "List the known targets, and what this host is",
        [](CLI::App &sub, Invocation &invocation) {
+         addLoadTarget(sub, invocation);
          sub.add_flag("--json", invocation.json, "Print one JSON object instead of text");
        }},
   };

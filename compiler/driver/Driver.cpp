@@ -2,6 +2,7 @@
 #include "compiler/driver/Crash.h"
 #include "compiler/driver/Progress.h"
 #include "compiler/driver/Reproduce.h"
+#include "compiler/target/Target.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <new>
@@ -48,6 +49,11 @@ llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, cons
 }
 
 static llvm::Error dispatch(const Invocation &invocation) {
+  for (const std::string &path : invocation.model.plugIns) {
+    if (llvm::Error error = target::loadTarget(path)) {
+      return error;
+    }
+  }
   switch (invocation.command) {
   case Command::Compile:
     return compileCommand(invocation);

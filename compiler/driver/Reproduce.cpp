@@ -92,6 +92,10 @@ Reproduction reproductionOf(const pipeline::Options &options, const std::map<std
   }
   made.words = "compile " + shellQuoted(baseName(options.modelPath)) + " -o out";
   made.words += options.name.empty() ? "" : flag("--name", options.name);
+  for (const std::string &file : options.plugIns) {
+    made.files.push_back({baseName(file), file});
+    made.words += flag("--load-target", baseName(file));
+  }
   made.words += sizeFlags(options) + machineFlags(options);
   made.words += options.fallback ? "" : " --no-fallback";
   made.words += options.byCost ? "" : " --partition greedy";
@@ -117,6 +121,10 @@ Reproduction reproductionOf(const Invocation &invocation, int argc, const char *
   if (!model.empty()) {
     names[model] = baseName(model);
     made.files.push_back({names[model], model});
+  }
+  for (const std::string &file : invocation.model.plugIns) {
+    names[file] = baseName(file);
+    made.files.push_back({names[file], file});
   }
   if (isManifest(model)) {
     std::string stem = model.substr(0, model.size() - 5);

@@ -1,6 +1,7 @@
 // The order of emission and the files. Every file is made under a temporary name and renamed when it is whole.
 #include "compiler/emit/Emit.h"
 #include "compiler/emit/CodeGen.h"
+#include "compiler/emit/LinkPieces.h"
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/Object.h"
 #include "compiler/emit/SharedLibrary.h"
@@ -139,6 +140,7 @@ LogicalResult Emitter::generateSource(const ingot::target::MachineModel &machine
 }
 
 LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine) {
+  std::vector<ingot::emit::PieceObject> pieces = ingot::emit::takePieceObjects(module);
   std::unique_ptr<TargetMachine> target = ingot::emit::createTargetMachine(module, machine);
   if (!target || failed(ingot::emit::lowerToLLVM(module, machine))) {
     return failure();
@@ -171,6 +173,14 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
   raw_svector_ostream stream(code.object);
   if (failed(ingot::emit::generateCode(module, *ir, *target, ingot::emit::CodeForm::Object, how, stream))) {
     return failure();
+  }
+  if (!pieces.empty()) {
+    Expected<SmallVector<char, 0>> whole =
+        ingot::emit::linkPieces(StringRef(code.object.data(), code.object.size()), pieces);
+    if (!whole) {
+      return fail(whole.takeError());
+    }
+    code.object = std::move(*whole);
   }
   return checkSymbols();
 }

@@ -19,6 +19,9 @@ namespace {
 RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 
 Operation *rootOf(plan::KernelOp kernel) {
+  if (kernel.getPiece()) {
+    return nullptr;
+  }
   for (Operation &op : llvm::reverse(kernel.getBody().front())) { // parameters come before it
     if (isa<onnx::KernelRoot, plan::ReorderOp>(op)) {
       return &op;
@@ -74,7 +77,9 @@ private:
   void assign(plan::KernelOp kernel) {
     int64_t lanes = lanesOf(kernel.getTarget());
     Operation *root = rootOf(kernel);
-    auto rule = root ? cast<onnx::KernelRoot>(root).layoutRule(lanes) : onnx::LayoutRule::Follow;
+    auto rule = kernel.getPiece() ? onnx::LayoutRule::Plain
+                : root            ? cast<onnx::KernelRoot>(root).layoutRule(lanes)
+                                  : onnx::LayoutRule::Follow;
     bool toBlocks = rule == onnx::LayoutRule::Blocked || rule == onnx::LayoutRule::PlainToBlocked ||
                     (rule == onnx::LayoutRule::Follow && lanes > 1 && shouldFollow(kernel, root));
     for (unsigned i = 0; i < kernel.getIns().size(); ++i) {

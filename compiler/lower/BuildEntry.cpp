@@ -224,7 +224,8 @@ void Entry::checkStatus(plan::LaunchOp launch, Value result) {
   Value bad = w.compare(arith::CmpIPredicate::ne, result, zero);
   returnIf(entry, bad, [&] {
     // Any other status comes from parallel_for.
-    int64_t kind = launch.getFound() ? sizeErrorKind : indexErrorKind;
+    bool isPiece = launch->hasAttr(plan::pieceName);
+    int64_t kind = isPiece ? pieceErrorKind : launch.getFound() ? sizeErrorKind : indexErrorKind;
     Value ours = arith::ConstantIntOp::create(w.b, w.loc, kind, 32);
     Value isOurs = w.compare(arith::CmpIPredicate::eq, result, ours);
     Value located = status(kind, nodeNumber(onnx::nodeOf(launch.getLoc())));

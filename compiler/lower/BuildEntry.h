@@ -12,6 +12,7 @@ constexpr int64_t sizeErrorKind = 12; ///< INGOT_ERROR_SIZE: the model's symbols
 constexpr int64_t mostUnbounded = int64_t(1) << 40; ///< the largest size that a run takes from data without a bound
 constexpr int64_t absentErrorKind = 14; ///< INGOT_ERROR_ABSENT: a node needs an optional input that was left out
 constexpr int64_t targetErrorKind = 16; ///< INGOT_ERROR_TARGET: the machine has none of the model's levels
+constexpr int64_t pieceErrorKind = 18;  ///< INGOT_ERROR_PIECE: the status of a piece whose code failed
 
 /// Replaces `function` by NAME_run(inputs..., outputs..., symbols..., workspace, exec) -> i32 over i8 memrefs (bare
 /// pointers) and indices, and declares the external weights NAME_weights. Names of the nodes that a status may carry

@@ -41,6 +41,9 @@ const KernelFamily *findFamily(StringRef stem) {
 }
 
 Operation *rootOf(plan::KernelOp kernel) {
+  if (kernel.getPiece()) {
+    return nullptr;
+  }
   for (Operation &op : llvm::reverse(kernel.getBody().front())) { // parameters come before it
     if (isa<onnx::KernelRoot, plan::ReorderOp>(op)) {
       return &op;
@@ -50,6 +53,9 @@ Operation *rootOf(plan::KernelOp kernel) {
 }
 
 StringRef familyOf(plan::KernelOp kernel) {
+  if (kernel.getPiece()) {
+    return "Piece";
+  }
   Operation *root = rootOf(kernel);
   if (!root) {
     return "Elementwise";
@@ -183,9 +189,12 @@ static onnx::SymbolSet symbolsOf(plan::KernelOp kernel) {
   return symbols;
 }
 
-/// "conv_layer1_0_conv1" from the first named node of the kernel.
+/// "conv_layer1_0_conv1" from the first named node of the kernel; a piece's begins with its target.
 static std::string nameOf(plan::KernelOp kernel) {
   std::string name = familyOf(kernel).lower();
+  if (kernel.getPiece()) {
+    name = kernel.getTarget().take_while([](char c) { return isalnum(static_cast<unsigned char>(c)); });
+  }
   Location loc = rootOf(kernel) ? rootOf(kernel)->getLoc() : kernel.getLoc();
   std::string node = onnx::nodeOf(loc);
   name += "_";
@@ -466,6 +475,9 @@ struct Lowering {
         b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(), operands, ValueRange(), Value(),
         size(shape.items), size(shape.scratchBytes), symbols, shape.checked,
         root ? root->getAttrOfType<onnx::SymbolAttr>(onnx::foundName) : onnx::SymbolAttr(), device);
+    if (kernel.getPiece()) {
+      launch->setAttr(plan::pieceName, b.getUnitAttr());
+    }
     if (!shape.inPlace.empty()) {
       launch->setAttr("plan.in_place", b.getDenseI64ArrayAttr(shape.inPlace));
     }

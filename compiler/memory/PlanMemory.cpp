@@ -254,8 +254,10 @@ private:
         b, launch.getLoc(), TypeRange(), launch.getCallee(), llvm::map_to_vector(launch.getIns(), at),
         llvm::map_to_vector(launch.getOuts(), at), scratch, launch.getItemsAttr(), launch.getScratchBytesAttr(),
         launch.getSymbolsAttr(), launch.getChecked(), launch.getFoundAttr(), launch.getDevice());
-    if (Attribute number = launch->getAttr(plan::numberName)) {
-      call->setAttr(plan::numberName, number);
+    for (StringRef name : {plan::numberName, plan::pieceName}) {
+      if (Attribute note = launch->getAttr(name)) {
+        call->setAttr(name, note);
+      }
     }
     if (std::optional<onnx::SymbolAttr> symbol = launch.getFound()) {
       find(symbol->getValue());

@@ -13,6 +13,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/partition/Needs.h"
 #include "compiler/partition/Roles.h"
 #include "compiler/plan/Layout.h"
 #include "llvm/ADT/SetVector.h"
@@ -56,7 +57,7 @@ public:
       order[&op] = i;
       earliest.push_back(i);
     }
-    noteFinders();
+    needs.emplace(block);
     for (auto [i, op] : llvm::enumerate(block)) {
       now = i;
       if (deviceOf.count(&op)) {
@@ -74,31 +75,7 @@ private:
   std::vector<size_t> earliest; ///< for each op the beginning of the group that it joined
   size_t now = 0;               ///< the op that is assigned
   llvm::DenseMap<Operation *, std::shared_ptr<Group>> groupOf;
-  /// Ops of the block that find sizes of which an op speaks: it waits for them as for its operands.
-  llvm::DenseMap<Operation *, llvm::SmallSetVector<Operation *, 2>> findersOf;
-
-  void noteFinders() {
-    std::map<support::Symbol, Operation *> finders;
-    for (Operation &op : block) {
-      onnx::SymbolSet found = onnx::foundInside(&op);
-      found.merge(onnx::foundAt(&op));
-      for (support::Symbol symbol : found) {
-        finders[symbol] = &op;
-      }
-    }
-    for (Operation &op : block) {
-      auto note = [&](support::Symbol symbol) {
-        auto finder = finders.find(symbol);
-        if (finder != finders.end() && finder->second != &op) {
-          findersOf[&op].insert(finder->second);
-        }
-      };
-      if (!finders.empty()) {
-        op.walk(
-            [&](Operation *inner) { onnx::walkSizes(inner, [&](const onnx::Size &size) { size.eachSymbol(note); }); });
-      }
-    }
-  }
+  std::optional<Needs> needs;
 
   /// Sizes that become a kernel are a tensor to all that reads them: what has them as a parameter gets others.
   static void keepParameters(Operation &sizes) {
@@ -146,7 +123,7 @@ private:
     push(from);
     while (!todo.empty()) {
       bool found = false;
-      eachNeeded(todo.pop_back_val(), [&](Operation *op) {
+      needs->each(todo.pop_back_val(), [&](Operation *op) {
         found |= group.ops.contains(op);
         push(op);
       });
@@ -157,22 +134,10 @@ private:
     return false;
   }
 
-  /// The ops of which `op` reads a result, or a size that they find.
-  void eachNeeded(Operation *op, llvm::function_ref<void(Operation *)> f) {
-    onnx::eachOutsideOperand(op, [&](OpOperand &use) {
-      if (Operation *maker = use.get().getDefiningOp()) {
-        f(maker);
-      }
-    });
-    if (auto finders = findersOf.find(op); finders != findersOf.end()) {
-      llvm::for_each(finders->second, f);
-    }
-  }
-
   /// Whether `op` may become a member: all it needs from outside is independent of the group.
   bool convexWith(Operation *op, const Group &group) {
     bool convex = true;
-    eachNeeded(op, [&](Operation *needed) { convex &= group.ops.contains(needed) || !dependsOn(needed, group); });
+    needs->each(op, [&](Operation *needed) { convex &= group.ops.contains(needed) || !dependsOn(needed, group); });
     return convex;
   }
 

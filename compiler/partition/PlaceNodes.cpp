@@ -5,6 +5,7 @@
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/partition/Pieces.h"
 #include "compiler/partition/PlaceByCost.h"
 #include "compiler/partition/Roles.h"
 #include "llvm/Support/GlobPattern.h"
@@ -82,15 +83,20 @@ bool matches(const Override &line, StringRef node) {
 
 class Asker {
 public:
-  Asker(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy)
+  Asker(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy, Pieces &pieces)
       : function(function), devices(devices.take_front(policy.fallback ? devices.size() : 1)), policy(policy),
-        matched(policy.overrides.size()) {
+        pieces(pieces), matched(policy.overrides.size()) {
     askAll = llvm::any_of(this->devices, [](const Device &d) { return d.machine.hasOwnMemory; });
   }
 
   LogicalResult ask() {
     for (const Demand &demand : policy.demands) {
       checkNames(demand);
+    }
+    auto refusedByKernels = [](Operation &op, const Device &device) { return Asker::refusedByKernels(op, device); };
+    auto wanted = [&](Operation &op) { return wantedDevice(op); };
+    if (failed(pieces.take(blocks(), {refusedByKernels, wanted}))) {
+      return failure();
     }
     for (Block *block : blocks()) {
       for (Operation &op : *block) {
@@ -113,6 +119,7 @@ private:
   func::FuncOp function;
   ArrayRef<Device> devices;
   const Policy &policy;
+  Pieces &pieces;
   llvm::BitVector matched; ///< overrides
   bool askAll, ok = true;
 
@@ -137,11 +144,24 @@ private:
 
   Location locOf(const Override &line) { return FileLineColLoc::get(function.getContext(), line.file, line.line, 0); }
 
-  std::string refusal(Operation &op, int device) const {
-    const auto &[target, machine] = devices[device];
+  static std::string refusedByKernels(Operation &op, const Device &device) {
     std::string why = buildable(op);
-    why = why.empty() && machine.hasOwnMemory ? keptByHost(op) : why;
-    return why.empty() ? target->refuses(&op, machine) : why;
+    why = why.empty() && device.machine.hasOwnMemory ? keptByHost(op) : why;
+    return why.empty() ? device.target->refuses(&op, device.machine) : why;
+  }
+
+  std::string refusal(Operation &op, int device) const {
+    const Device &asked = devices[device];
+    return asked.target->pieces() ? pieces.refusal(&op, asked) : refusedByKernels(op, asked);
+  }
+
+  /// Where the policy puts an op; null: it does not say.
+  const Device *wantedDevice(Operation &op) {
+    if (const Override *line = overrideOf(op)) {
+      return &devices[line->device];
+    }
+    auto demand = llvm::find_if(policy.demands, [&](const Demand &d) { return speaksOf(d, op); });
+    return demand == policy.demands.end() ? nullptr : &devices[demand->device];
   }
 
   void place(Operation &op) {
@@ -172,6 +192,9 @@ private:
       std::string why = refusal(op, device);
       if (why.empty()) {
         node.takers.push_back(device);
+        if (devices[device].target->pieces()) {
+          break; // its piece is one with it
+        }
       } else if (node.takers.empty()) {
         node.whyNot += (node.whyNot.empty() ? "" : "; ") + devices[device].machine.spec + ": " + why;
       }
@@ -255,9 +278,9 @@ private:
 
 } // namespace
 
-LogicalResult placeNodes(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy, Places &places,
-                         std::vector<Placement> &report) {
-  Asker asker(function, devices, policy);
+LogicalResult placeNodes(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy, Pieces &pieces,
+                         Places &places, std::vector<Placement> &report) {
+  Asker asker(function, devices, policy, pieces);
   LogicalResult ok = asker.ask();
   std::vector<Node> &nodes = asker.nodes;
   bool weighs = llvm::any_of(devices, [](const Device &device) { return device.machine.hasOwnMemory; });
@@ -274,7 +297,9 @@ LogicalResult placeNodes(func::FuncOp function, ArrayRef<Device> devices, const 
   }
   for (auto [node, time, piece] : llvm::zip_equal(nodes, seconds, pieces)) {
     const Device *device = node.device < 0 ? nullptr : &devices[node.device];
-    places[node.op] = device;
+    if (device && !device->target->pieces()) {
+      places[node.op] = device;
+    }
     report.push_back({onnx::nodeOf(node.op->getLoc()), node.op->getName().stripDialect().str(),
                       device ? device->machine.spec : "", node.whyNot, time, piece});
   }

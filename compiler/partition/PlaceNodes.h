@@ -53,12 +53,16 @@ struct Policy {
   static constexpr int64_t usualSize = 128;
 };
 
+/// Of ops that kernels of the compiler's compute; those of pieces (Pieces.h) have none.
 using Places = llvm::DenseMap<mlir::Operation *, const Device *>;
+
+class Pieces;
 
 /// Asks the devices in the user's order for each op, but for what the policy decides; the first that takes it gets it.
 /// Where there are several memories, devices give back what costs more than it gains (PlaceByCost.h) and what their
-/// memory has no room for. Nodes that no device takes, and policies that cannot be kept to, are reported all at once.
+/// memory has no room for. Targets that bring code for pieces are asked first for what nobody before them takes. Nodes
+/// that no device takes, and policies that cannot be kept to, are reported all at once.
 mlir::LogicalResult placeNodes(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, const Policy &policy,
-                               Places &places, std::vector<Placement> &report);
+                               Pieces &pieces, Places &places, std::vector<Placement> &report);
 
 } // namespace ingot::partition

@@ -12,6 +12,7 @@
 #include "compiler/onnx/Found.h"
 #include "compiler/partition/Bindings.h"
 #include "compiler/partition/FormKernels.h"
+#include "compiler/partition/Pieces.h"
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Plan.h"
@@ -192,11 +193,13 @@ static LogicalResult partition(State &s, Body &body, Result &tells) {
   if (failed(partition::bindToDevices(body.function(), s.options.bindings))) {
     return failure();
   }
-  LogicalResult ok = partition::placeNodes(body.function(), body.devices, policy, places, report);
+  partition::Pieces pieces(body.function(), {body.suffix, s.options.accuracy == "strict"}, body.devices);
+  LogicalResult ok = partition::placeNodes(body.function(), body.devices, policy, pieces, places, report);
   for (partition::Placement &p : report) {
     tells.placement.push_back({p.node, p.op, "", p.device, p.whyNot, p.seconds, p.piece});
   }
   if (succeeded(ok)) {
+    pieces.makeKernels();
     partition::formKernels(body.function(), places);
     sortBlocks(body.function());
   }
@@ -376,6 +379,7 @@ static LogicalResult emit(State &s) {
   options.depfile = s.options.depfile;
   options.dependencies = s.file->externalPaths();
   options.dependencies.insert(options.dependencies.begin(), s.options.modelPath);
+  llvm::append_range(options.dependencies, s.options.plugIns);
   plan::ModelInfo &info = s.model().info;
   info.weightsPlace = s.options.weights == "file"     ? plan::WeightsPlace::File
                       : s.options.weights == "extern" ? plan::WeightsPlace::Extern

@@ -150,8 +150,31 @@ private:
       }
       state.devices.push_back({t, std::move(*machine)});
     }
-    return checkExits() && haveOneTriple() && (options.levels.empty() || orderLevels()) &&
+    return giveMachinesToPieces() && checkExits() && haveOneTriple() && (options.levels.empty() || orderLevels()) &&
            readPolicy(options, state.devices, state.policy, diagnostics);
+  }
+
+  /// Targets that bring the code of pieces have no machine of their own: theirs is that of the first other one.
+  bool giveMachinesToPieces() {
+    auto isOther = [](const partition::Device &device) { return !device.target->pieces(); };
+    auto other = llvm::find_if(state.devices, isOther);
+    llvm::Expected<target::MachineModel> host =
+        other == state.devices.end() ? target::resolveMachine("native") : other->machine;
+    if (!host) {
+      error("target 'native': " + llvm::toString(host.takeError()));
+      return false;
+    }
+    state.model().info.target = host->spec;
+    for (partition::Device &device : state.devices) {
+      if (device.target->pieces()) {
+        std::string spec = std::move(device.machine.spec);
+        device.machine = *host;
+        device.machine.spec = std::move(spec);
+        device.machine.level = 0;
+        device.machine.hasOwnMemory = false;
+      }
+    }
+    return true;
   }
 
   bool wantsSource() const { return llvm::is_contained(options.emit, "cpp"); }
@@ -179,6 +202,10 @@ private:
       const target::MachineModel &machine = device.machine;
       if (!machine.machineCode && emit::needsMachineCode(options.emit)) {
         error("target '" + machine.spec + "' has no machine code, only C++ source; write --emit cpp");
+        return false;
+      }
+      if (device.target->pieces() && wantsSource()) {
+        error("target '" + machine.spec + "' brings machine code, which --emit cpp cannot hold");
         return false;
       }
     }
@@ -221,6 +248,11 @@ private:
     }
     for (partition::Device &device : state.devices) {
       device.machine.triple = triple.str();
+      if (device.target->pieces() && !triple.isOSBinFormatELF()) {
+        error("--triple " + options.triple + ": target '" + device.machine.spec +
+              "' brings ELF objects, which cannot be linked into a library for that");
+        return false;
+      }
     }
     return true;
   }
@@ -252,13 +284,16 @@ private:
 
   void describeTargets() {
     plan::ModelInfo &info = state.model().info;
+    std::string host = std::move(info.target); // what pieces are for
+    info.target.clear();
     if (options.levels.empty()) { // what the library runs on; devices are told of by themselves
       for (const partition::Device &device : state.devices) {
-        if (!device.machine.hasOwnMemory) {
+        if (!device.machine.hasOwnMemory && !device.target->pieces()) {
           info.target += (info.target.empty() ? "" : ",") + device.machine.spec;
         }
       }
-      info.target = info.target.empty() ? state.devices.front().machine.spec : info.target;
+      const partition::Device &first = state.devices.front();
+      info.target = !info.target.empty() ? info.target : first.target->pieces() ? host : first.machine.spec;
       return;
     }
     for (const partition::Device &device : state.devices) {

@@ -26,6 +26,7 @@ struct Options {
   std::string name;                 ///< C identifier; empty: from the file name
   std::vector<std::string> targets; ///< in the user's order of preference; empty: native
   std::vector<std::string> levels;  ///< machines for which there is a body each; instead of targets
+  std::vector<std::string> plugIns; ///< shared objects of targets, which the caller has loaded
   std::string triple;               ///< LLVM's, for another system than the target's own; empty: that one
   bool fallback = true;             ///< false (--no-fallback): every node must run on the first target
   bool byCost = true;               ///< false (--partition=greedy): targets keep whatever they take

@@ -350,6 +350,11 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   } else if (name == devicesName) {
     auto names = dyn_cast<ArrayAttr>(value);
     expect(names && llvm::all_of(names, llvm::IsaPred<StringAttr>), "names of targets");
+  } else if (name == objectName) {
+    auto bytes = dyn_cast<DenseIntElementsAttr>(value);
+    expect(bytes && bytes.getElementType().isInteger(8) && bytes.getType().getRank() == 1, "a tensor of bytes");
+  } else if (name == pieceName) {
+    expect(launch && isa<UnitAttr>(value), "a unit attribute of a launch");
   }
   return expected ? op->emitOpError("attribute '") << name << "' must be " << expected : success();
 }

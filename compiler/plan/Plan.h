@@ -30,6 +30,9 @@ inline constexpr llvm::StringRef devicesName = "plan.devices";
 inline constexpr llvm::StringRef deviceName = "plan.device";
 int64_t deviceOf(mlir::DictionaryAttr attributes);
 
+/// The attribute of the declaration of a piece's function: the object file that defines it, as a tensor of bytes.
+inline constexpr llvm::StringRef objectName = "plan.object";
+
 /// The specs of a function's devices with memories of their own; the first one is device 1.
 llvm::SmallVector<llvm::StringRef> devicesOf(mlir::Operation *function);
 /// The device on which a kernel runs; 0: the host, or one that works in the host's memory.
@@ -37,6 +40,8 @@ int64_t deviceOf(KernelOp kernel);
 /// The device in whose memory a tensor lies.
 int64_t deviceOf(mlir::Value tensor);
 
+/// The unit attribute of a launch whose kernel is a piece.
+inline constexpr llvm::StringRef pieceName = "plan.piece";
 /// The attribute of a launch of a model for profiling: its number.
 inline constexpr llvm::StringRef numberName = "plan.launch";
 

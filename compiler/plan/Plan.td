@@ -38,6 +38,13 @@ def Plan_BlockedAttr : AttrDef<Plan_Dialect, "Blocked", [DeclareAttrInterfaceMet
   let hasCustomAssemblyFormat = 1; // each part may be missing
 }
 
+def Plan_PieceAttr : AttrDef<Plan_Dialect, "Piece"> {
+  let mnemonic = "piece";
+  let summary = "of a kernel whose code its target brought: the function (whose declaration holds the object, `plan.object`), scratch bytes, open sizes";
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$function, "::ingot::onnx::SizeAttr":$scratch, "::ingot::onnx::SizesAttr":$sizes);
+  let assemblyFormat = "`<` $function `,` `scratch` $scratch `,` `sizes` $sizes `>`";
+}
+
 class Plan_Type<string name, string keyword> : TypeDef<Plan_Dialect, name> {
   let mnemonic = keyword;
 }
@@ -66,10 +73,15 @@ def Plan_KernelOp : Plan_Op<"kernel", [IsolatedFromAbove, SingleBlock, Pure]> {
     The region's arguments stand for the operands, one to one. The region holds at most one root (an op with the KernelRoot interface, or plan.reorder), elementwise
     ops before it (where the root reads through) and after it, and scalar constants. Equal regions over equal types become one function, so a
     builder may depend on everything in the region and on nothing else: the values of constant operands reach it packed, as pointers.
+
+    Of a `piece` the target brought the code. Its region holds any ops, for the record; operands and results are row-major.
   }];
-  let arguments = (ins Variadic<AnyTensor>:$ins, StrAttr:$target);
+  let arguments = (ins Variadic<AnyTensor>:$ins, StrAttr:$target, OptionalAttr<Plan_PieceAttr>:$piece);
   let results = (outs Variadic<AnyTensor>:$outs);
   let regions = (region SizedRegion<1>:$body);
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$outs, "::mlir::ValueRange":$ins, "::llvm::StringRef":$target), [{
+    build($_builder, $_state, outs, ins, target, PieceAttr());
+  }]>];
 }
 def Plan_YieldOp : Plan_Op<"yield", [Terminator, Pure, HasParent<"KernelOp">]> {
   let arguments = (ins Variadic<AnyTensor>:$values);

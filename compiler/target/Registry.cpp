@@ -1,13 +1,18 @@
-// Look-up among the targets of this build. allTargets() itself is in the target set that the executable links
+// The list of targets, and look-up in it. makeTargets() is in the target set that the executable links
 // (targets/CMakeLists.txt).
-#include "compiler/target/Target.h"
+#include "compiler/target/Registry.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace ingot::target;
 
-llvm::Expected<std::unique_ptr<OpenDevice>> Target::open(const MachineModel &machine) const {
-  return llvm::createStringError("target '" + machine.spec + "' opens no devices in this process");
+static std::vector<std::unique_ptr<Target>> &targets() {
+  static std::vector<std::unique_ptr<Target>> all = makeTargets();
+  return all;
 }
+
+const std::vector<std::unique_ptr<Target>> &ingot::target::allTargets() { return targets(); }
+
+void ingot::target::addTarget(std::unique_ptr<Target> target) { targets().push_back(std::move(target)); }
 
 const Target *ingot::target::findTarget(llvm::StringRef spec) {
   for (const std::unique_ptr<Target> &target : allTargets()) {

@@ -1,6 +1,6 @@
 // The interface between the compiler and a target. A target is a folder of targets/ that nobody else names: CMake finds
-// the folder, the registry below is made from the listing. The compiler asks questions; it never asks "which target are
-// you".
+// the folder, the registry below is made from the listing; or it comes from a shared object (PlugIn.h). The compiler
+// asks questions; it never asks "which target are you".
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "compiler/target/Work.h"
@@ -18,6 +18,8 @@ class Operation;
 
 namespace ingot::target {
 
+class PieceTarget;
+
 /// A device of this host with a memory of its own, until it is destroyed. No run may be using it then.
 class OpenDevice {
 public:
@@ -31,6 +33,7 @@ struct Level {
   std::string spec, sentence;
 };
 
+/// Everything is defined here: a target in a shared object finds nothing of the compiler's.
 class Target {
 public:
   virtual ~Target() = default;
@@ -52,7 +55,9 @@ public:
 
   /// A device that runs code for `machine`, which has a memory of its own, for runs in this process. The error says why
   /// this host has none.
-  virtual llvm::Expected<std::unique_ptr<OpenDevice>> open(const MachineModel &machine) const;
+  virtual llvm::Expected<std::unique_ptr<OpenDevice>> open(const MachineModel &machine) const {
+    return llvm::createStringError("target '" + machine.spec + "' opens no devices in this process");
+  }
 
   /// Empty when a kernel rooted at `op` (or made of it) can run here; else the reason, as the partition report prints
   /// it. Called only for ops that some kernel family of the compiler can build, so a CPU usually answers "".
@@ -62,10 +67,17 @@ public:
   /// asks this of machines that have memories of their own, and of the others beside them; the default goes by the
   /// machine's rates.
   virtual double seconds(mlir::Operation *op, const Work &work, const MachineModel &machine) const;
+
+  /// Who makes the code of whole pieces, for a target that brings it; refuses() is not asked then, and machine() names
+  /// no machine of its own: what stands around the pieces is code for the host's.
+  virtual const PieceTarget *pieces() const { return nullptr; }
 };
 
-/// All targets of this build, in the order of their folders' names.
+/// All targets: those of this build in the order of their folders' names, then those that have been loaded.
 const std::vector<std::unique_ptr<Target>> &allTargets();
+
+/// Adds the target in a shared object (PlugIn.h). The error is the user's, "FILE: error: text".
+llvm::Error loadTarget(const std::string &path);
 
 /// The target that accepts `spec`, or null.
 const Target *findTarget(llvm::StringRef spec);

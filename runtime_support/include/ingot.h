@@ -82,7 +82,8 @@ typedef enum ingot_error_kind {
   INGOT_ERROR_ABSENT = 14,   /* a node needs an optional input that the run was not given */
   INGOT_ERROR_HASH = 15,     /* weights have the right size and other bytes than the model was compiled with */
   INGOT_ERROR_TARGET = 16,   /* the machine has none of the levels that the model was compiled for */
-  INGOT_ERROR_DEVICE = 17    /* a device failed, or has no memory left; ingot_device.message may say more */
+  INGOT_ERROR_DEVICE = 17,   /* a device failed, or has no memory left; ingot_device.message may say more */
+  INGOT_ERROR_PIECE = 18     /* code that a target brought for a part of the model (--load-target) gave up */
 } ingot_error_kind;
 
 #define INGOT_STATUS(kind, number) ((int)(kind) | (((int)(number) + 1) << 8))

@@ -2,7 +2,7 @@
   - the programs run,
   - building again does nothing,
   - editing a model, or a file that holds its weights, compiles that model again and links its program; the rest stays as it was;
-and that what cpack's archives unpack to works as well.
+that a target of its own can be built against the installation and used; and that what cpack's archives unpack to works as well.
 
     packaging.py --build BUILD --work FOLDER [--c-compiler CC] [--ingot PROGRAM in place of the packaged one]
 """
@@ -94,6 +94,27 @@ class Project:
             sys.exit(f"{self.source.name}: {program} printed {output!r}, expected {expected!r}")
 
 
+def check_plug_in(package, work, arguments):
+    """A target of its own, built outside of our tree against the package, brings code for a model."""
+    import numpy
+    from onnx import numpy_helper
+
+    shutil.copytree(EXAMPLES / "c_target", work / "c_target")
+    call("cmake", "-S", work / "c_target", "-B", work / "c_target-build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={package}")
+    call("cmake", "--build", work / "c_target-build")
+    data, model = work / "plug-in-data", EXAMPLES / "two_models/classify.onnx"
+    data.mkdir()
+    features = numpy.linspace(-1, 1, 16, dtype=numpy.float32).reshape(1, 16)
+    (data / "input_0.pb").write_bytes(numpy_helper.from_array(features).SerializeToString())
+    ingot = arguments.ingot or package / "bin/ingot"
+    target = ["--load-target", work / "c_target-build/c_target.so", "--target", "c,native"]
+    call(ingot, "run", model, "--data", data, "--out", data)
+    call(ingot, "verify", model, "--data", data, *target)
+    report = call(ingot, "inspect", model, *target)
+    if "       1  c\n" not in report:
+        sys.exit(f"the target of the plug-in took nothing:\n{report}")
+
+
 def check_archives(build, work):
     """cpack's archives: the Debian package names the libraries that the compiler loads, and both hold the whole package."""
     call("cpack", "--config", build / "CPackConfig.cmake", "-B", work / "archives")
@@ -101,7 +122,7 @@ def check_archives(build, work):
     depends = call("dpkg-deb", "-f", debian, "Depends")
     lists = {"the .deb": call("dpkg-deb", "-c", debian), "the .tar.gz": call("tar", "tf", archive)}
     missing = [f"the .deb does not depend on {package}" for package in ("libmlir-22", "libllvm22") if package not in depends]
-    files = ("bin/ingot", "include/ingot.h", "lib/libingot_rt.a", "lib/cmake/ingot/IngotModel.cmake")
+    files = ("bin/ingot", "include/ingot.h", "include/ingot/compiler/target/PlugIn.h", "lib/libingot_rt.a", "lib/cmake/ingot/IngotModel.cmake")
     missing += [f"{name} has no {file}" for name, text in lists.items() for file in files if file not in text]
     if missing:
         sys.exit("\n".join(missing))
@@ -130,6 +151,7 @@ def main():
     call("cmake", "--install", arguments.build, "--prefix", arguments.work / "prefix")
     (arguments.work / "prefix").rename(arguments.work / "moved")
     Project(arguments.work, "from-installation", "Unix Makefiles", arguments.work / "moved", arguments).check()
+    check_plug_in(arguments.work / "moved", arguments.work, arguments)
     for name, package in check_archives(arguments.build, arguments.work).items():
         Project(arguments.work, name, "Ninja", package, arguments).check_programs()
     print("the build folder, an installation, and what both archives unpack to work")

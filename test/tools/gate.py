@@ -48,7 +48,8 @@ def aarch64():
     return bool(shutil.which("qemu-aarch64")) and pathlib.Path("/usr/aarch64-linux-gnu/include/stdio.h").exists()
 
 
-# What a machine may lack: the only conditions under which test/skips.txt can allow a skip. Packages are none: third_party/install.sh installs them.
+# What a machine may lack: the only conditions under which test/skips.txt can allow a skip. Packages are none, as third_party/install.sh installs them, but
+# for Halide: 460 MB with the LLVM 14 that it needs, for one example.
 LACKS = {
     "no-avx512": lambda: not LEVEL_4 <= cpu_flags(),
     "no-avx2": lambda: "avx2" not in cpu_flags(),
@@ -56,6 +57,7 @@ LACKS = {
     "no-network": lambda: not network(),
     "no-qemu": lambda: not shutil.which("qemu-x86_64"),
     "no-aarch64": lambda: not aarch64(),
+    "no-halide": lambda: not pathlib.Path("/usr/include/halide14/Halide.h").exists(),
     "no-seccomp": lambda: ctypes.CDLL(None).prctl(21) < 0,  # PR_GET_SECCOMP
 }
 

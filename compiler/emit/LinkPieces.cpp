@@ -1,0 +1,154 @@
+// LLVM's linker makes one relocatable object of several. Before that all symbols of a piece's object but its function
+// become local, so that two pieces, or two models of a program, may have equal ones; afterwards the functions, too. For
+// the same reason its groups of sections are no longer those of which a linker keeps one (COMDAT): which one would be
+// decided by a symbol that is nobody else's any more.
+#include "compiler/emit/LinkPieces.h"
+#include "compiler/plan/Plan.h"
+#include "lld/Common/Driver.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ObjCopy/ConfigManager.h"
+#include "llvm/ObjCopy/ObjCopy.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+LLD_HAS_DRIVER(elf)
+
+using namespace llvm;
+using Bytes = SmallVector<char, 0>;
+
+std::vector<ingot::emit::PieceObject> ingot::emit::takePieceObjects(mlir::ModuleOp module) {
+  std::vector<PieceObject> objects;
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    if (auto bytes = dyn_cast_or_null<mlir::DenseIntElementsAttr>(function->removeAttr(plan::objectName))) {
+      ArrayRef<char> raw = bytes.getRawData();
+      objects.push_back({function.getName().str(), std::string(raw.begin(), raw.end())});
+    }
+  }
+  return objects;
+}
+
+/// A copy of an object that objcopy makes with `option`, of the symbol.
+static Expected<Bytes> localized(StringRef object, StringRef symbol,
+                                 objcopy::NameMatcher objcopy::CommonConfig::*option) {
+  Expected<std::unique_ptr<object::Binary>> file = object::createBinary(MemoryBufferRef(object, ""));
+  if (!file) {
+    return file.takeError();
+  }
+  objcopy::ConfigManager config;
+  auto pass = [](Error error) { return error; };
+  if (Error error = (config.Common.*option)
+                        .addMatcher(objcopy::NameOrPattern::create(symbol, objcopy::MatchStyle::Literal, pass))) {
+    return error;
+  }
+  Bytes result;
+  raw_svector_ostream stream(result);
+  if (Error error = objcopy::executeObjcopyOnBinary(config, **file, stream)) {
+    return error;
+  }
+  return result;
+}
+
+/// Clears the flag of all groups of sections by which a linker keeps one of several. A group is a list of 32-bit
+/// numbers, the first of which has the flags.
+static Error clearGroups(MutableArrayRef<char> object) {
+  auto file = object::ELFFile<object::ELF64LE>::create(StringRef(object.data(), object.size()));
+  if (!file) {
+    return file.takeError();
+  }
+  auto sections = file->sections();
+  if (!sections) {
+    return sections.takeError();
+  }
+  for (const object::ELF64LE::Shdr &section : *sections) {
+    if (section.sh_type == ELF::SHT_GROUP && section.sh_size >= 4 && section.sh_offset + 4 <= object.size()) {
+      support::endian::write32le(&object[section.sh_offset], 0);
+    }
+  }
+  return Error::success();
+}
+
+namespace {
+/// Files for the linker, which are gone in the end.
+class Folder {
+public:
+  Error add(ArrayRef<char> bytes) {
+    SmallString<128> path;
+    int fd = -1;
+    if (std::error_code code = sys::fs::createTemporaryFile("ingot", "o", fd, path)) {
+      return errorCodeToError(code);
+    }
+    removers.push_back(std::make_unique<FileRemover>(path));
+    paths.push_back(path.str().str());
+    raw_fd_ostream out(fd, /*shouldClose=*/true);
+    out.write(bytes.data(), bytes.size());
+    out.close();
+    std::error_code code = out.error();
+    out.clear_error();
+    return errorCodeToError(code);
+  }
+  ArrayRef<std::string> all() const { return paths; }
+
+private:
+  std::vector<std::string> paths;
+  std::vector<std::unique_ptr<FileRemover>> removers;
+};
+} // namespace
+
+/// All files but the last one become the last one.
+static Error combine(ArrayRef<std::string> paths) {
+  SmallVector<const char *> arguments = {"ld.lld", "-r", "--build-id=none", "--threads=1", "-o", paths.back().c_str()};
+  for (const std::string &path : paths.drop_back()) {
+    arguments.push_back(path.c_str());
+  }
+  std::string messages;
+  raw_string_ostream stream(messages);
+  lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  return result.retCode == 0
+             ? Error::success()
+             : createStringError("linking code that a target brought failed: " + StringRef(messages).trim());
+}
+
+Expected<Bytes> ingot::emit::linkPieces(StringRef object, ArrayRef<PieceObject> pieces) {
+  Folder files;
+  if (Error error = files.add(ArrayRef<char>(object.data(), object.size()))) {
+    return error;
+  }
+  for (const PieceObject &piece : pieces) {
+    Expected<Bytes> own = localized(piece.bytes, piece.symbol, &objcopy::CommonConfig::SymbolsToKeepGlobal);
+    if (!own) {
+      return own.takeError();
+    }
+    if (Error error = clearGroups(*own)) {
+      return error;
+    }
+    if (Error error = files.add(*own)) {
+      return error;
+    }
+  }
+  if (Error error = files.add({})) {
+    return error;
+  }
+  if (Error error = combine(files.all())) {
+    return error;
+  }
+  ErrorOr<std::unique_ptr<MemoryBuffer>> combined = MemoryBuffer::getFile(files.all().back());
+  if (!combined) {
+    return errorCodeToError(combined.getError());
+  }
+  StringRef bytes = (*combined)->getBuffer();
+  Bytes result(bytes.begin(), bytes.end());
+  for (const PieceObject &piece : pieces) {
+    Expected<Bytes> own =
+        localized(StringRef(result.data(), result.size()), piece.symbol, &objcopy::CommonConfig::SymbolsToLocalize);
+    if (!own) {
+      return own.takeError();
+    }
+    result = std::move(*own);
+  }
+  return result;
+}

@@ -1,0 +1,43 @@
+#include "compiler/partition/Needs.h"
+#include "compiler/onnx/Control.h"
+#include "compiler/onnx/Found.h"
+
+using namespace mlir;
+
+namespace ingot::partition {
+
+Needs::Needs(Block &block) {
+  std::map<support::Symbol, Operation *> finders;
+  for (Operation &op : block) {
+    onnx::SymbolSet found = onnx::foundInside(&op);
+    found.merge(onnx::foundAt(&op));
+    for (support::Symbol symbol : found) {
+      finders[symbol] = &op;
+    }
+  }
+  for (Operation &op : block) {
+    auto note = [&](support::Symbol symbol) {
+      auto finder = finders.find(symbol);
+      if (finder != finders.end() && finder->second != &op) {
+        findersOf[&op].insert(finder->second);
+      }
+    };
+    if (!finders.empty()) {
+      op.walk(
+          [&](Operation *inner) { onnx::walkSizes(inner, [&](const onnx::Size &size) { size.eachSymbol(note); }); });
+    }
+  }
+}
+
+void Needs::each(Operation *op, llvm::function_ref<void(Operation *)> f) const {
+  onnx::eachOutsideOperand(op, [&](OpOperand &use) {
+    if (Operation *maker = use.get().getDefiningOp()) {
+      f(maker);
+    }
+  });
+  if (auto finders = findersOf.find(op); finders != findersOf.end()) {
+    llvm::for_each(finders->second, f);
+  }
+}
+
+} // namespace ingot::partition

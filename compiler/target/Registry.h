@@ -1,0 +1,12 @@
+// What the list of targets is made of.
+#pragma once
+#include "compiler/target/Target.h"
+
+namespace ingot::target {
+
+/// The targets of this build.
+std::vector<std::unique_ptr<Target>> makeTargets();
+
+void addTarget(std::unique_ptr<Target> target);
+
+} // namespace ingot::target
