@@ -290,3 +290,13 @@ func.func @transferChanges(%x: tensor<8xf32>) -> tensor<2x4xf32> {
 
 // expected-error@+1 {{attribute 'plan.devices' must be names of targets}}
 func.func private @devices() attributes {plan.devices = [1]}
+
+// -----
+
+// expected-error@+1 {{attribute 'plan.object' must be a tensor of bytes}}
+func.func private @piece() attributes {plan.object = dense<1> : tensor<4xi32>}
+
+// -----
+
+// expected-error@+1 {{attribute 'plan.piece' must be a unit attribute of a launch}}
+func.func private @piece() attributes {plan.piece}

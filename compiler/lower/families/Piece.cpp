@@ -33,6 +33,9 @@ public:
     }
     auto module = kernel->getParentOfType<ModuleOp>();
     auto callee = module.lookupSymbol<func::FuncOp>(kernel.getPiece()->getFunction().getAttr());
+    if (!callee) {
+      return kernel.emitError("the function of a piece is not declared: ") << kernel.getPiece()->getFunction();
+    }
     Buffer scratch = build.scratch ? w.scratch(build.scratch, 0, w.b.getI8Type(), 1) : w.local(w.b.getI8Type(), 1);
     Value arguments[] = {list(w, ins, w.b.getIndexType()), list(w, outs, w.b.getIndexType()), scratch.memref,
                          list(w, sizes, w.b.getI64Type())};
