@@ -22,6 +22,9 @@ inline bool areInitialized(const plan::ModelInfo &model) { return model.weightBy
 /// constants folded, equal expressions computed once.
 mlir::LogicalResult prepare(mlir::ModuleOp module, const target::MachineModel &machine);
 
+/// Vectors become arrays, and what is done with them loops over lanes.
+mlir::LogicalResult lanesToLoops(mlir::ModuleOp module);
+
 /// The text of NAME.cpp, from a prepared module. `weights` has the bytes where they are initialized, else none. Fails
 /// with a diagnostic at an operation that has no form in C++.
 mlir::FailureOr<std::string> sourceText(mlir::ModuleOp module, const target::MachineModel &machine,

@@ -253,14 +253,16 @@ void FunctionWriter::visit(memref::ViewOp view) {
 }
 
 void FunctionWriter::visit(memref::AllocaOp array) {
-  if (known.contains(array)) { // all are declared at the start
+  if (known.contains(array)) { // those of the function are declared at its start
     return;
   }
   MemRefType type = array.getType();
-  std::string name = newName(type);
+  bool isVector = array->hasAttr("ingot.lanes");
+  std::string name = isVector ? newName(VectorType::get({1}, type.getElementType())) : newName(type);
   known[array] = {name};
   std::string align = array.getAlignment() ? "alignas(" + std::to_string(*array.getAlignment()) + ") " : "";
-  line(align + elementName(type.getElementType()) + " " + name + "[" + std::to_string(type.getNumElements()) + "];");
+  std::string element = isVector ? typeName(type.getElementType()) : elementName(type.getElementType());
+  line(align + element + " " + name + "[" + std::to_string(type.getNumElements()) + "];");
 }
 
 void FunctionWriter::visit(func::CallOp call) {
@@ -350,6 +352,18 @@ void FunctionWriter::assign(ArrayRef<std::string> variables, ValueRange values) 
   }
 }
 
+/// Whether a value that starts what the loop carries is a variable that nobody else reads: the loop goes on with it.
+static bool isHandedOn(Value start, scf::ForOp loop) {
+  if (!start.hasOneUse()) {
+    return false;
+  }
+  if (auto carried = dyn_cast<BlockArgument>(start)) {
+    auto around = dyn_cast<scf::ForOp>(carried.getOwner()->getParentOp());
+    return around && carried.getOwner() == loop->getBlock() && carried != around.getInductionVar();
+  }
+  return start.getDefiningOp<scf::ForOp>() && start.getDefiningOp()->getBlock() == loop->getBlock();
+}
+
 void FunctionWriter::visit(scf::ForOp loop) {
   SmallVector<std::string> variables, starts;
   for (Value start : loop.getInitArgs()) {
@@ -367,15 +381,18 @@ void FunctionWriter::visit(scf::ForOp loop) {
   };
   std::string from = bound(loop.getLowerBound()), to = bound(loop.getUpperBound()), step = bound(loop.getStep());
   settleReads();
-  for (auto [result, argument, start] : llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs(), starts)) {
-    variables.push_back(declareVariable(result, start));
-    known[argument] = {variables.back()};
+  for (auto [result, argument, init, start] :
+       llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs(), loop.getInitArgs(), starts)) {
+    bool isOld = isHandedOn(init, loop) && !shared.contains(result);
+    variables.push_back(isOld ? start : declareVariable(result, start));
+    known[result] = known[argument] = {variables.back()};
   }
   std::string counter = "i" + std::to_string(numbers['i']++);
   known[loop.getInductionVar()] = {counter, Rank::Name, Sign::Signed};
   std::string next = step == "1" ? "++" + counter : counter + " += " + step;
-  open("for (" + integerName(bitsOf(type), /*isSigned=*/true) + " " + counter + " = " + from + "; " + counter + " < " +
-       to + "; " + next + ")");
+  open((loop->hasAttr("ingot.lanes") ? helpers.use("INGOT_LANES") + " for (" : "for (") +
+       integerName(bitsOf(type), /*isSigned=*/true) + " " + counter + " = " + from + "; " + counter + " < " + to +
+       "; " + next + ")");
   visitAll(*loop.getBody());
   assign(variables, loop.getYieldedValues());
   close();
@@ -641,7 +658,8 @@ FailureOr<std::string> FunctionWriter::write() {
   }
   // Constants and arrays belong to all chains, whatever their order.
   function.walk([&](Operation *op) {
-    if (isa<arith::ConstantOp, memref::GetGlobalOp, memref::AllocaOp>(op)) {
+    bool isArray = isa<memref::AllocaOp>(op) && op->getParentOp() == function;
+    if (isArray || isa<arith::ConstantOp, memref::GetGlobalOp>(op)) {
       visit(*op);
     }
   });

@@ -15,6 +15,14 @@ struct Row {
 };
 
 constexpr Row rows[] = {
+    {"INGOT_LANES", "", R"(
+/// In front of a loop over the lanes of vectors: g++ is to make vectors of it, and not to unroll it before that.
+#if defined(__GNUC__) && !defined(__clang__)
+#define INGOT_LANES _Pragma("GCC unroll 1")
+#else
+#define INGOT_LANES
+#endif
+)"},
     {"raw", "", R"(
 /// The caller's memory.
 inline u8 *raw(const void *memory) { return static_cast<u8 *>(const_cast<void *>(memory)); }
@@ -205,7 +213,7 @@ template <typename Float> inline bool isOther(Float a, Float b) { return a < b |
 )"},
     {"Lane", "", R"(
 template <typename Vector> using Lane = std::remove_reference_t<decltype(std::declval<Vector &>()[0])>;
-template <typename Vector> constexpr int lanes = sizeof(Vector) / sizeof(Lane<Vector>);
+template <typename Vector> constexpr int lanes() { return sizeof(Vector) / sizeof(Lane<Vector>); }
 )"},
     {"splat", "Lane", R"(
 /// The same in all lanes.
@@ -226,7 +234,7 @@ template <typename Vector> inline void store(const Vector &vector, void *to) {
     {"eachLane", "Lane", R"(
 template <typename To, typename From, typename Body> inline To eachLane(const From &from, Body body) {
   To to = {};
-  for (int i = 0; i < lanes<To>; ++i) {
+  for (int i = 0; i < lanes<To>(); ++i) {
     to[i] = Lane<To>(body(from[i]));
   }
   return to;
@@ -236,7 +244,7 @@ template <typename To, typename From, typename Body> inline To eachLane(const Fr
 /// From the first lane to the last.
 template <typename Vector, typename Body> inline Lane<Vector> across(const Vector &vector, Body body) {
   Lane<Vector> all = vector[0];
-  for (int i = 1; i < lanes<Vector>; ++i) {
+  for (int i = 1; i < lanes<Vector>(); ++i) {
     all = Lane<Vector>(body(all, vector[i]));
   }
   return all;
@@ -254,7 +262,7 @@ template <typename Vector> inline Vector withLane(const Vector &others, uint64_t
 template <typename Element, typename Mask, typename Vector>
 inline Vector loadSome(const Element *from, const Mask &mask, const Vector &others) {
   Vector vector = others;
-  for (int i = 0; i < lanes<Vector>; ++i) {
+  for (int i = 0; i < lanes<Vector>(); ++i) {
     if (mask[i]) {
       vector[i] = from[i];
     }
@@ -265,7 +273,7 @@ inline Vector loadSome(const Element *from, const Mask &mask, const Vector &othe
     {"storeSome", "Lane", R"(
 template <typename Element, typename Mask, typename Vector>
 inline void storeSome(const Vector &vector, Element *to, const Mask &mask) {
-  for (int i = 0; i < lanes<Vector>; ++i) {
+  for (int i = 0; i < lanes<Vector>(); ++i) {
     if (mask[i]) {
       to[i] = vector[i];
     }
@@ -276,7 +284,7 @@ inline void storeSome(const Vector &vector, Element *to, const Mask &mask) {
 template <typename Element, typename Index, typename Mask, typename Vector>
 inline Vector gather(const Element *from, const Index &index, const Mask &mask, const Vector &others) {
   Vector vector = others;
-  for (int i = 0; i < lanes<Vector>; ++i) {
+  for (int i = 0; i < lanes<Vector>(); ++i) {
     if (mask[i]) {
       vector[i] = from[std::make_signed_t<Lane<Index>>(index[i])];
     }
@@ -287,7 +295,7 @@ inline Vector gather(const Element *from, const Index &index, const Mask &mask, 
     {"scatter", "Lane", R"(
 template <typename Element, typename Index, typename Mask, typename Vector>
 inline void scatter(const Vector &vector, Element *to, const Index &index, const Mask &mask) {
-  for (int i = 0; i < lanes<Vector>; ++i) {
+  for (int i = 0; i < lanes<Vector>(); ++i) {
     if (mask[i]) {
       to[std::make_signed_t<Lane<Index>>(index[i])] = vector[i];
     }

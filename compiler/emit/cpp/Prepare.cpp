@@ -55,7 +55,8 @@ LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
     return failure();
   }
   raiseArrays(module);
-  return success();
+  return machine.vectorTypes || (succeeded(lanesToLoops(module)) && succeeded(passes.run(module))) ? success()
+                                                                                                   : failure();
 }
 
 } // namespace ingot::emit::cpp
