@@ -6,6 +6,7 @@ has to be given back."""
 import ctypes
 import pathlib
 import random
+import re
 import resource
 import subprocess
 
@@ -172,7 +173,8 @@ def through_source(command, compile):
 def build_source(out, compiler="g++", flags=()):
     """The shared object of the C++ source in `out`: (exit code, what the compiler said). A failure is a bug, exit code 2."""
     root, sources = pathlib.Path(__file__).resolve().parents[2], [*out.glob("*.cpp"), *out.glob("*.weights.S")]
-    runtime = next((root / "build/lib").glob("libingot_rt.a"))
+    other = re.match(r"(\w+-linux-gnu)-g\+\+|.* --target=(\S+)", " ".join((compiler, *flags)))  # a cross compiler, or clang as one
+    runtime = root / "build/lib" / (other[1] or other[2] if other else "") / "libingot_rt.a"
     command = [compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", *flags, "-shared", "-fPIC", "-I", out, "-I", root / "runtime_support/include", *sources, runtime, "-o", out / f"{sources[0].stem}.so"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     return (0, "") if done.returncode == 0 else (2, f"{compiler} refuses the source: {done.stderr}")
