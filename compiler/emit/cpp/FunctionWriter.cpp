@@ -385,7 +385,8 @@ void FunctionWriter::visit(scf::ForOp loop) {
        llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs(), loop.getInitArgs(), starts)) {
     bool isOld = isHandedOn(init, loop) && !shared.contains(result);
     variables.push_back(isOld ? start : declareVariable(result, start));
-    known[result] = known[argument] = {variables.back()};
+    known[result] = {variables.back()};
+    known[argument] = {variables.back()};
   }
   std::string counter = "i" + std::to_string(numbers['i']++);
   known[loop.getInductionVar()] = {counter, Rank::Name, Sign::Signed};
