@@ -43,9 +43,35 @@ std::string FunctionWriter::newName(Type type) {
   return std::string(1, letter) + std::to_string(numbers[letter]++);
 }
 
+/// Whether products are added up: of such sums each step is a statement, in the order in which the kernel has them, for
+/// which there are enough registers.
+static bool addsProduct(Operation *op) {
+  auto isProduct = [](Value operand) { return operand.getDefiningOp<arith::MulFOp>() != nullptr; };
+  return isa<vector::FMAOp>(op) || (isa<arith::AddFOp>(op) && llvm::any_of(op->getOperands(), isProduct));
+}
+static bool isStepOfSum(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && addsProduct(op) && value.hasOneUse() && addsProduct(*value.user_begin());
+}
+
+/// What the last step of a sum is the next value of, if that may be changed there: its old value was read by a step
+/// before, and by nobody else.
+static BlockArgument carriedSum(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  if (!loop || !addsProduct(op) || !op->hasOneUse() || *op->user_begin() != loop.getBody()->getTerminator()) {
+    return {};
+  }
+  BlockArgument carried = loop.getRegionIterArg(op->use_begin()->getOperandNumber());
+  Operation *reader = carried.hasOneUse() ? *carried.user_begin() : nullptr;
+  bool isRead = reader == op || (reader && reader->getBlock() == op->getBlock() && reader->isBeforeInBlock(op) &&
+                                 isStepOfSum(reader->getResult(0)));
+  return isRead ? carried : BlockArgument();
+}
+
 bool FunctionWriter::waits(Value value) const {
   Operation *op = value.getDefiningOp();
-  return op && !shared.contains(value) && value.hasOneUse() && (*value.user_begin())->getBlock() == op->getBlock();
+  return op && !isStepOfSum(value) && !shared.contains(value) && value.hasOneUse() &&
+         (*value.user_begin())->getBlock() == op->getBlock();
 }
 
 void FunctionWriter::define(Value value, Expression expression) {
@@ -199,6 +225,10 @@ void FunctionWriter::visitOther(Operation &op) {
     return;
   }
   std::optional<Expression> expression = express(&op, takeAll(op.getOperands(), room()), helpers);
+  if (BlockArgument sum = expression ? carriedSum(&op) : BlockArgument()) {
+    known[op.getResult(0)] = known.lookup(sum);
+    return line(known.lookup(sum).text + " = " + expression->text + ";");
+  }
   expression ? define(op.getResult(0), *expression) : refuse(op);
 }
 

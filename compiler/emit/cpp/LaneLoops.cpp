@@ -213,6 +213,15 @@ private:
            llvm::none_of(copies, [&](const Copy &each) { return each.vector == vector && each.user == user; });
   }
 
+  /// Whether all that the loop reads of an array it has read before the operation at `next`, so that lanes of it may be
+  /// changed there.
+  bool isReadBefore(Value array, size_t next, ArrayRef<Copy> all) const {
+    auto isArray = [&](Value value) { return arrays.lookup(value) == array && !ofLane.contains(value); };
+    return llvm::none_of(ArrayRef(gathered).drop_front(next),
+                         [&](Operation *op) { return llvm::any_of(op->getOperands(), isArray); }) &&
+           llvm::none_of(all, [&](const Copy &each) { return each.vector && isArray(each.vector); });
+  }
+
   /// Writes the loop of what was gathered, in front of `before`.
   void flush(Operation *before) {
     if (gathered.empty() && copies.empty()) {
@@ -234,9 +243,16 @@ private:
     b.setInsertionPointToStart(loop.getBody());
     ofLane.clear();
     number = loop.getInductionVar();
-    for (Operation *op : gathered) {
+    for (auto [i, op] : llvm::enumerate(gathered)) {
       write(op);
+      for (Copy &each : all) {
+        if (each.vector && each.vector.getDefiningOp() == op && isReadBefore(each.array, i + 1, all)) {
+          setElement(laneHere(each.vector), each.array, number);
+          each.vector = Value();
+        }
+      }
     }
+    llvm::erase_if(all, [](const Copy &each) { return !each.vector; });
     SmallVector<Value> values = llvm::map_to_vector(all, [&](const Copy &each) { return laneHere(each.vector); });
     for (auto [each, value] : llvm::zip_equal(all, values)) {
       setElement(value, each.array, number);
