@@ -10,6 +10,7 @@
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Regex.h"
+#include "llvm/TargetParser/Triple.h"
 #include <set>
 
 using namespace mlir;
@@ -106,11 +107,21 @@ std::string comment(StringRef text) {
   return all + row + "\n";
 }
 
+/// What a compiler is told of the machine, where the vectors are a machine's.
+std::string machineFlag(const target::MachineModel &machine) {
+  if (!machine.machineCode) {
+    return "";
+  }
+  if (machine.level) {
+    return "-march=" + machine.spec + " ";
+  }
+  return (llvm::Triple(machine.triple).isX86() ? "-march=" : "-mcpu=") + machine.cpu + " ";
+}
+
 class Program {
 public:
   Program(ModuleOp module, const target::MachineModel &machine, const ModelInfo &model, ArrayRef<char> weights)
-      : module(module), model(model), described(describe(model)), weights(weights),
-        march(machine.machineCode ? "-march=" + machine.cpu + " " : "") {}
+      : module(module), model(model), described(describe(model)), weights(weights), flag(machineFlag(machine)) {}
 
   FailureOr<std::string> write() {
     std::string functions;
@@ -154,7 +165,7 @@ private:
   std::string head() {
     std::string text = "// The model " + model.name + ", compiled by ingot to C++17. Its functions are declared in " +
                        model.name + ".h.\n";
-    text += "//\n//     c++ -std=c++17 -O3 " + march + "-I<ingot's include folder> -c " + model.name + ".cpp" +
+    text += "//\n//     c++ -std=c++17 -O3 " + flag + "-I<ingot's include folder> -c " + model.name + ".cpp" +
             (areInitialized(model) || model.takesWeights() ? "" : " " + model.name + ".weights.S") + "\n";
     text += "#if !defined(INGOT_PLAIN_C)\n#define INGOT_PLAIN_C // the class in the header is for programs\n#endif\n";
     text += "#include \"" + model.name + ".h\"\n";
@@ -378,7 +389,7 @@ private:
   Descriptor described;
   ArrayRef<char> weights;
   Helpers helpers;
-  std::string march; ///< what the compiler is to be told of the machine
+  std::string flag; ///< of the compiler
 };
 
 } // namespace
