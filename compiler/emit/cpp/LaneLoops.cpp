@@ -374,10 +374,21 @@ private:
                            [&](auto each) { return expand(each); })
                        .Default(op->getName().getStringRef() == "ub.poison" && expandPoison(op));
     if (!isKnown) {
-      op->emitOpError("has no form in C++ source");
-      failed = true;
+      refuse(op);
     }
     done.push_back(op);
+  }
+
+  /// Says so, and goes on with any value in the place of the operation's vectors.
+  void refuse(Operation *op) {
+    op->emitOpError("has no form in C++ source");
+    failed = true;
+    b.setInsertionPoint(op);
+    for (Value result : op->getResults()) {
+      if (vectorOf(result)) {
+        arrays[result] = newArray(vectorOf(result));
+      }
+    }
   }
 
   // Operations that are not lane by lane.
@@ -621,8 +632,14 @@ private:
       }
       return;
     }
-    loop.emitOpError("that carries vectors has no form in C++ source");
-    failed = true;
+    for (Region &region : loop->getRegions()) {
+      for (BlockArgument argument : region.getArguments()) {
+        if (vectorOf(argument)) {
+          arrays[argument] = newArray(vectorOf(argument));
+        }
+      }
+    }
+    refuse(loop);
   }
 
   func::FuncOp function;

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -29,6 +30,22 @@ static void dropPrefetches(ModuleOp module) {
   module.walk([](memref::PrefetchOp prefetch) { prefetch.erase(); });
 }
 
+/// The lanes of even and of odd numbers are shuffles like others.
+static void splitDeinterleaved(ModuleOp module) {
+  module.walk([](vector::DeinterleaveOp op) {
+    OpBuilder b(op);
+    for (auto [first, result] : llvm::enumerate(op->getResults())) {
+      SmallVector<int64_t> mask;
+      for (int64_t i = 0; i < cast<VectorType>(result.getType()).getNumElements(); ++i) {
+        mask.push_back(2 * i + int64_t(first));
+      }
+      Value source = op.getSource();
+      result.replaceAllUsesWith(vector::ShuffleOp::create(b, op.getLoc(), source, source, mask));
+    }
+    op.erase();
+  });
+}
+
 /// Small arrays belong to the function: they live as long as it, in whatever loop they are used.
 static void raiseArrays(ModuleOp module) {
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
@@ -47,11 +64,15 @@ LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
     return failure();
   }
   splitFusedProducts(module);
+  splitDeinterleaved(module);
   dropPrefetches(module);
   PassManager passes(module.getContext());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   if (failed(passes.run(module))) {
+    return failure();
+  }
+  if (failed(simplifyVectors(module))) { // of which canonical forms have made others again
     return failure();
   }
   raiseArrays(module);
