@@ -10,6 +10,7 @@
 #pragma once
 #include "compiler/plan/Model.h"
 #include "compiler/target/MachineModel.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace ingot::emit::cpp {
@@ -22,8 +23,8 @@ inline bool areInitialized(const plan::ModelInfo &model) { return model.weightBy
 /// constants folded, equal expressions computed once.
 mlir::LogicalResult prepare(mlir::ModuleOp module, const target::MachineModel &machine);
 
-/// Vectors become arrays, and what is done with them loops over lanes.
-mlir::LogicalResult lanesToLoops(mlir::ModuleOp module);
+/// The vectors of a function become arrays, and what is done with them loops over lanes.
+mlir::LogicalResult lanesToLoops(mlir::func::FuncOp function);
 
 /// The text of NAME.cpp, from a prepared module. `weights` has the bytes where they are initialized, else none. Fails
 /// with a diagnostic at an operation that has no form in C++.

@@ -658,13 +658,9 @@ private:
 
 } // namespace
 
-LogicalResult lanesToLoops(ModuleOp module) {
-  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
-    if (failed(LaneLoops(function).run())) {
-      return failure();
-    }
-  }
-  return success();
+LogicalResult lanesToLoops(func::FuncOp function) {
+  function.getContext()->loadDialect<arith::ArithDialect, memref::MemRefDialect, scf::SCFDialect>();
+  return LaneLoops(function).run();
 }
 
 } // namespace ingot::emit::cpp

@@ -2,6 +2,7 @@
 // expressions computed once, dead ones dropped.
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/cpp/Cpp.h"
+#include "compiler/emit/cpp/Expression.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -57,6 +58,34 @@ static void raiseArrays(ModuleOp module) {
   }
 }
 
+/// Whether vectors occur that compilers have no type for.
+static bool hasOtherVectors(func::FuncOp function) {
+  auto isOther = [](Type type) {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector && typeName(vector).empty();
+  };
+  WalkResult found = function.walk([&](Operation *op) {
+    return llvm::any_of(op->getResultTypes(), isOther) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
+/// Loops over lanes, where vectors are not to be types or none of the compilers'.
+static LogicalResult formLaneLoops(ModuleOp module, const target::MachineModel &machine) {
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    if (machine.vectorTypes && !hasOtherVectors(function)) {
+      continue;
+    }
+    PassManager passes(module.getContext(), func::FuncOp::getOperationName());
+    passes.addPass(createCanonicalizerPass());
+    passes.addPass(createCSEPass());
+    if (failed(lanesToLoops(function)) || failed(passes.run(function))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
 LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
   target::MachineModel plain = machine;
   plain.scaleByPowerOfTwo = false; // an intrinsic of LLVM's
@@ -76,8 +105,7 @@ LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
     return failure();
   }
   raiseArrays(module);
-  return machine.vectorTypes || (succeeded(lanesToLoops(module)) && succeeded(passes.run(module))) ? success()
-                                                                                                   : failure();
+  return formLaneLoops(module, machine);
 }
 
 } // namespace ingot::emit::cpp
