@@ -141,10 +141,11 @@ llvm::Expected<std::vector<int64_t>> sizesFrom(const ingot_model &model, const G
 
 } // namespace
 
-llvm::Error Execution::failure(int status) const {
+llvm::Error Execution::failure(int status, const std::string &more) const {
   char text[512];
   ingot_error_text(&model, status, text, sizeof(text));
-  return llvm::createStringError(llvm::Twine("model '") + model.name + "' failed: " + text);
+  return llvm::createStringError(llvm::Twine("model '") + model.name + "' failed: " + text +
+                                 (more.empty() ? "" : ": " + more));
 }
 
 /// What is known of the symbols of an input: "; here batch is 9 (at most 4), rows is 5".

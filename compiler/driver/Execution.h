@@ -62,7 +62,8 @@ protected:
 
   /// Takes the inputs, whose sizes are known now, in the order of the model's.
   virtual llvm::Error prepare(llvm::ArrayRef<HostTensor> inputs) = 0;
-  llvm::Error failure(int status) const;
+  /// `more`: what a device has to say, or nothing.
+  llvm::Error failure(int status, const std::string &more = "") const;
 
   const ingot_model &model;
   std::vector<int64_t> sizes; ///< of the model's symbols, then what the last run found

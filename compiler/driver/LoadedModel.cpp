@@ -3,6 +3,7 @@
 #include "compiler/driver/LocalExecution.h"
 #include "compiler/driver/Runner.h"
 #include "compiler/target/Target.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Host.h"
@@ -39,7 +40,15 @@ llvm::Error checkTargets(llvm::ArrayRef<std::string> specs) {
 static std::string hostLacks(const Manifest &facts) {
   bool foreign = !facts.triple.empty() && // of C++ source nobody says for which processor it was built
                  llvm::Triple(facts.triple).getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch();
-  return hostLacks(foreign ? facts.target.substr(0, facts.target.find(',')) : facts.target);
+  llvm::SmallVector<llvm::StringRef> machines;
+  llvm::StringRef(facts.target).split(machines, ',');
+  machines.resize(facts.hasLevels ? (foreign ? 1 : 0) : machines.size());
+  for (llvm::StringRef machine : machines) {
+    if (std::string lacking = hostLacks(machine.str()); !lacking.empty()) {
+      return lacking;
+    }
+  }
+  return "";
 }
 
 llvm::Error LoadedModel::open(llvm::StringRef path) {
@@ -75,6 +84,10 @@ llvm::Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(const std::string
     return llvm::createStringError(manifestPath + ": error: model '" + loaded->facts.name + "' is compiled for " +
                                    loaded->facts.target + ", which this host cannot run: it lacks " + lacking +
                                    "; --runner runs it on another");
+  }
+  if (runner && !loaded->facts.devices.empty()) {
+    return llvm::createStringError(manifestPath + ": error: model '" + loaded->facts.name + "' runs on devices ('" +
+                                   llvm::join(loaded->facts.devices, "', '") + "'), which --runner does not reach");
   }
   llvm::SmallString<128> path(manifestPath);
   llvm::sys::path::remove_filename(path);

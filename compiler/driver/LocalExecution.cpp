@@ -43,6 +43,10 @@ llvm::Error LocalExecution::prepare(llvm::ArrayRef<HostTensor> given) {
   if (int status = ingot_plan(&model, sizes.data(), dims.data(), &bytes)) {
     return failure(status);
   }
+  if (llvm::Error error = devices.open(sizes.data(), exec.weights)) {
+    return error;
+  }
+  exec.devices = devices.uses();
   releaseGiven();
   inputs.clear(), outputTensors.clear(), inputBuffers.clear(), outputBuffers.clear();
   for (auto [info, tensor] : llvm::zip(inputsOf(model), given)) {
@@ -92,7 +96,7 @@ llvm::Error LocalExecution::check(int status) const {
                             : "internal error: the compiled model kept memory that it asked for");
   }
   if (status) {
-    return failure(status);
+    return failure(status, devices.message(status));
   }
   for (auto [info, tensor] : llvm::zip(outputsOf(model), outputTensors)) {
     if (tensor.memory.data && !guardIsIntact(tensor.memory)) {

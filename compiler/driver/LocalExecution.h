@@ -1,5 +1,6 @@
 // Runs in this process, through the public entry.
 #pragma once
+#include "compiler/driver/Devices.h"
 #include "compiler/driver/Execution.h"
 #include "compiler/driver/HostMemory.h"
 #include "compiler/driver/LoadedModel.h"
@@ -12,7 +13,7 @@ namespace ingot::driver {
 class LocalExecution final : public Execution {
 public:
   LocalExecution(const LoadedModel &model, const ingot_exec *exec)
-      : Execution(model.model()), exec(exec ? *exec : ingot_exec{}) {
+      : Execution(model.model()), devices(model.model()), exec(exec ? *exec : ingot_exec{}) {
     this->exec.weights = model.weights();
     host.serve(this->exec);
   }
@@ -48,6 +49,7 @@ private:
   static Tensor makeTensor(const ingot_tensor_info &info, llvm::ArrayRef<int64_t> dims);
 
   HostMemory host;
+  Devices devices;
   ingot_exec exec;
   std::vector<int64_t> outputDims; ///< of all outputs, of the last run
   std::vector<Tensor> inputs, outputTensors;

@@ -39,6 +39,7 @@ llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &
   Manifest manifest;
   manifest.name = name->str();
   manifest.target = object->getString("target").value_or("").str();
+  manifest.hasLevels = object->getArray("levels") != nullptr;
   manifest.triple = object->getString("triple").value_or("").str();
   manifest.abi = object->getInteger("abi").value_or(0);
   manifest.arenaBytes = object->getInteger("arena_bytes").value_or(object->getNull("arena_bytes") ? -1 : 0);
@@ -48,6 +49,12 @@ llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &
     manifest.macs = support::Size::parse(*macs).value_or(support::Size(0));
   } else {
     manifest.macs = object->getInteger("macs").value_or(0);
+  }
+  if (const llvm::json::Array *devices = object->getArray("devices")) {
+    for (const llvm::json::Value &device : *devices) {
+      const llvm::json::Object *known = device.getAsObject();
+      manifest.devices.push_back(known ? known->getString("target").value_or("").str() : "");
+    }
   }
   if (const llvm::json::Array *launches = object->getArray("launches")) {
     for (const llvm::json::Value &value : *launches) {

@@ -10,6 +10,7 @@ namespace ingot::driver {
 
 struct Manifest {
   std::string name, target, triple;
+  bool hasLevels = false; ///< a run takes one of the machines in `target`, and not all of them
   int64_t abi = 0, weightBytes = 0, codeBytes = 0;
   int64_t arenaBytes = 0; ///< -1: depends on the model's open sizes
   support::Size macs = 0; ///< of these sizes
@@ -18,6 +19,7 @@ struct Manifest {
     std::vector<std::string> nodes; ///< "name (Operator)"
   };
   std::vector<Launch> launches;
+  std::vector<std::string> devices; ///< with a memory of their own, as after --target
 };
 
 /// Reads FILE. A figure that is absent is 0; a name that is absent, or no C identifier, is an error.

@@ -71,7 +71,9 @@ public:
                           int64(int64_t(model.weightHash)),
                           int32(model.foundCount),
                           int32(model.levels.size()),
-                          levels()};
+                          levels(),
+                          int32(model.devices.size()),
+                          devices()};
     return constant(ConstantStruct::getAnon(fields), "descriptor");
   }
 
@@ -114,6 +116,20 @@ private:
       all.push_back(int32(level));
     }
     return array(all, "levels");
+  }
+
+  Constant *devices() {
+    SmallVector<Constant *> all;
+    for (const Descriptor::Device &device : model.devices) {
+      Constant *weights = null();
+      if (device.isEmbedded) {
+        GlobalVariable *section = ir.getGlobalVariable(ingot::emit::weightsSymbol(model.name), /*AllowInternal=*/true);
+        weights = ConstantExpr::getGetElementPtr(Type::getInt8Ty(context), section, int64(device.weightsAt));
+      }
+      all.push_back(ConstantStruct::getAnon({string(device.target), int64(device.workspaceBytes),
+                                             int64(device.weightBytes), weights, int64(device.weightsAt)}));
+    }
+    return array(all, "devices");
   }
 
   Constant *symbols() {
@@ -183,7 +199,7 @@ Function *buildWorkspaceBytes(Module &ir, const ModelInfo &model, Function *plan
     axes += output.dims.size();
   }
   auto place = [&](size_t count) { return builder.CreateAlloca(ArrayType::get(i64, std::max<size_t>(count, 1))); };
-  Value *sizes = place(model.symbols.size()), *dims = place(axes), *bytes = place(1);
+  Value *sizes = place(model.symbols.size()), *dims = place(axes), *bytes = place(1 + model.devices.size());
   for (Argument &argument : get->args()) {
     builder.CreateStore(&argument, builder.CreateConstGEP1_64(i64, sizes, argument.getArgNo()));
   }
@@ -252,6 +268,10 @@ Descriptor ingot::emit::describe(const ModelInfo &model) {
   all.weightBytes = model.weightBytes, all.weightHash = model.takesWeights() ? model.weightHash : 0;
   for (const ingot::plan::LevelInfo &level : model.levels) {
     all.levels.push_back(level.number);
+  }
+  for (const ingot::plan::DeviceInfo &device : model.devices) {
+    bool isEmbedded = !model.takesWeights() && device.weightBytes > 0;
+    all.devices.push_back({device.spec, device.workspaceBytes, device.weightBytes, isEmbedded, device.weightsAt});
   }
   return all;
 }

@@ -19,6 +19,12 @@ struct Descriptor {
     std::string name;
     int64_t least, most;
   };
+  struct Device {
+    std::string target;
+    int64_t workspaceBytes, weightBytes;
+    bool isEmbedded; ///< its weights are in the section, from weightsAt on
+    int64_t weightsAt;
+  };
   uint32_t abi, flags;
   std::string name, target;
   std::vector<Tensor> inputs, outputs;
@@ -28,6 +34,7 @@ struct Descriptor {
   int64_t workspaceBytes, workspaceAlign, weightBytes;
   uint64_t weightHash;
   std::vector<int32_t> levels;
+  std::vector<Device> devices;
 };
 
 Descriptor describe(const plan::ModelInfo &model);

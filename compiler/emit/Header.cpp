@@ -80,7 +80,7 @@ private:
   bool finds() const { return !model.found.empty(); }
   bool allocates() const { return !model.allocations.empty(); }
   /// Whether exec may not be null.
-  bool needsExec() const { return model.takesWeights() || allocates(); }
+  bool needsExec() const { return model.takesWeights() || allocates() || !model.devices.empty(); }
 
   /// A size with the parameters' names for the symbols.
   Size asParameters(const Size &size) const {
@@ -172,7 +172,12 @@ private:
       out << " *\n * Nothing bounds some of the sizes: a run needs exec->allocate and exec->release. Outputs that it\n"
              " * allocates belong to the caller, who releases them.\n";
     }
-    out << " *\n * Tensors are dense and row-major. See ingot.h for the rules. */\n";
+    for (auto [number, device] : llvm::enumerate(model.devices)) {
+      out << formatv(" *\n * exec->devices[{0}] is a device for {1}; ingot_device_open makes it ready.", number,
+                     inComment(device.spec));
+    }
+    out << (model.devices.empty() ? "" : "\n")
+        << " *\n * Tensors are dense and row-major. See ingot.h for the rules. */\n";
   }
 
   void writeMacros() {
@@ -240,9 +245,10 @@ private:
            " * null"
         << (hasOptional() ? " but those of optional inputs" : "") << ", and workspace has " << bytes
         << " bytes, aligned." << (allocates() ? " exec->allocate and exec->release have to be there." : "")
+        << (model.devices.empty() ? "" : " exec->devices has to be there.")
         << (model.takesWeights() ? " exec->weights is the address of the bytes of " + model.name +
                                        ".weights;\n * see ingot_weights_load and ingot_weights_check. */\n"
-            : allocates()        ? " */\n"
+            : needsExec()        ? " */\n"
                                  : " exec may be null: the calling thread only. */\n");
     std::string start = "int " + model.name + "_run(";
     std::string indent = ",\n" + std::string(start.size(), ' ');

@@ -31,7 +31,8 @@ mlir::LogicalResult convertToLLVM(mlir::ModuleOp module);
 /// Calls with `ingot.launch` in the LLVM dialect get a call of ingot_exec.profile before and behind them.
 void profileCalls(mlir::ModuleOp module);
 
-/// Calls with `ingot.items` in the LLVM dialect become calls of ingot_parallel_for.
+/// Calls with `ingot.items` in the LLVM dialect become calls of ingot_parallel_for, those with `ingot.device` calls of
+/// ingot_device_launch.
 void splitCalls(mlir::ModuleOp module);
 
 /// All of the above.

@@ -151,6 +151,21 @@ static void writeLevels(json::OStream &json, ArrayRef<ingot::plan::LevelInfo> le
   });
 }
 
+/// Devices with a memory of their own, and what runs need of it.
+static void writeDevices(json::OStream &json, ArrayRef<ingot::plan::DeviceInfo> devices) {
+  json.attributeArray("devices", [&] {
+    for (const ingot::plan::DeviceInfo &device : devices) {
+      json.object([&] {
+        json.attribute("target", device.spec);
+        json.attribute("workspace_bytes",
+                       device.workspaceBytes < 0 ? json::Value(nullptr) : json::Value(device.workspaceBytes));
+        json.attribute("weight_bytes", device.weightBytes);
+        json.attribute("weights_at", device.weightsAt);
+      });
+    }
+  });
+}
+
 /// Memory that a run asks for, and for which node.
 static void writeAllocation(json::OStream &json, const ingot::plan::ModelInfo &model,
                             const ingot::plan::AllocationInfo &allocation) {
@@ -179,6 +194,9 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t code
     json.attribute("triple", model.triple);
     if (!model.levels.empty()) {
       writeLevels(json, model.levels);
+    }
+    if (!model.devices.empty()) {
+      writeDevices(json, model.devices);
     }
     json.attribute("run", model.name + "_run");
     json.attribute("model", model.name + "_model");

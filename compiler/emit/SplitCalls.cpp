@@ -1,5 +1,5 @@
-// Kernels over several threads. A call that may be split carries `ingot.items = N` and ends with the range [0, N) of
-// work items. It becomes
+// Kernels over several threads, and on devices with a memory of their own. A call that may be split carries
+// `ingot.items = N` and ends with the range [0, N) of work items. It becomes
 //
 //   if exec is NULL, that is on one thread, and N > 0: the call as it is, of all items
 //   otherwise
@@ -8,6 +8,14 @@
 //
 // where KERNEL_range(args, begin, end) calls the kernel. A status other than 0 ends the run, unless the kernel has one
 // of its own: then the caller looks at it.
+//
+// A call that a device runs carries its number as `ingot.device`, and becomes
+//
+//   args = {every operand but the range}
+//   status = ingot_device_launch(exec, device, @KERNEL_range, args, bytes of args, N)
+//
+// A kernel with a status of its own carries `ingot.node`: what fails, and when, only the device knows, so that the node
+// is an argument, too, and KERNEL_located puts it into the status. With `ingot.awaited` the device is waited for.
 #include "compiler/emit/Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
@@ -16,7 +24,8 @@ using namespace mlir;
 
 namespace {
 
-constexpr StringRef itemsName = "ingot.items";
+constexpr StringRef itemsName = "ingot.items", deviceName = "ingot.device", nodeName = "ingot.node",
+                    awaitedName = "ingot.awaited";
 
 class Splitter {
 public:
@@ -27,13 +36,13 @@ public:
   void split(LLVM::LLVMFuncOp run, ArrayRef<LLVM::CallOp> calls) {
     int64_t words = 0;
     for (LLVM::CallOp call : calls) {
-      words = std::max<int64_t>(words, call.getNumOperands() - 2);
+      words = std::max<int64_t>(words, call.getNumOperands() - 2 + call->hasAttr(nodeName));
     }
     builder.setInsertionPointToStart(&run.front());
     Value count = LLVM::ConstantOp::create(builder, run.getLoc(), i64, builder.getI64IntegerAttr(words));
     Value arguments = LLVM::AllocaOp::create(builder, run.getLoc(), pointer, i64, count, /*alignment=*/8);
     for (LLVM::CallOp call : calls) {
-      replace(run, call, arguments);
+      call->removeAttr(itemsName) ? replace(run, call, arguments) : enqueue(run, call, arguments);
     }
   }
 
@@ -70,24 +79,61 @@ private:
     }
   }
 
-  Value callInParts(LLVM::CallOp call, Value exec, Value arguments) {
-    Location loc = call.getLoc();
-    ValueRange operands = call.getOperands().drop_back(2);
+  /// Stores the operands; the type of the structure in which they are then.
+  Type store(ValueRange operands, Value arguments, Location loc) {
     Type type = argumentsType(operands);
     for (auto [index, operand] : llvm::enumerate(operands)) {
       Value place =
           LLVM::GEPOp::create(builder, loc, pointer, type, arguments, ArrayRef<LLVM::GEPArg>{0, int32_t(index)});
       LLVM::StoreOp::create(builder, loc, operand, place);
     }
-    Value function = LLVM::AddressOfOp::create(builder, loc, rangeFunction(call, type));
-    auto split = LLVM::CallOp::create(builder, loc, parallelFor(),
-                                      ValueRange{exec, function, arguments, call.getOperands().back()});
-    return split.getResult();
+    return type;
   }
 
-  /// KERNEL_range, made once.
+  Value callInParts(LLVM::CallOp call, Value exec, Value arguments) {
+    Location loc = call.getLoc();
+    Type type = store(call.getOperands().drop_back(2), arguments, loc);
+    Value function = LLVM::AddressOfOp::create(builder, loc, rangeFunction(call, type));
+    return library(loc, "ingot_parallel_for", {exec, function, arguments, call.getOperands().back()});
+  }
+
+  Value number(Location loc, Type type, int64_t value) {
+    return LLVM::ConstantOp::create(builder, loc, type, builder.getIntegerAttr(type, value));
+  }
+
+  void enqueue(LLVM::LLVMFuncOp run, LLVM::CallOp call, Value arguments) {
+    Location loc = call.getLoc();
+    Value exec = run.getArgument(run.getNumArguments() - 1);
+    Block *before = call->getBlock(), *rest = before->splitBlock(call->getNextNode());
+    builder.setInsertionPointToEnd(before);
+    Value device = number(loc, i32, cast<IntegerAttr>(call->getAttr(deviceName)).getInt());
+    SmallVector<Value> operands(call.getOperands().drop_back(2));
+    auto node = call->getAttrOfType<IntegerAttr>(nodeName);
+    if (node) {
+      operands.push_back(number(loc, i64, node.getInt()));
+    }
+    Type type = store(operands, arguments, loc);
+    Value null = LLVM::ZeroOp::create(builder, loc, pointer);
+    Value end = LLVM::GEPOp::create(builder, loc, pointer, type, null, ArrayRef<LLVM::GEPArg>{1});
+    Value bytes = LLVM::PtrToIntOp::create(builder, loc, i64, end);
+    Value function = LLVM::AddressOfOp::create(builder, loc, rangeFunction(call, type));
+    Value items = call.getOperands().back();
+    Value status = library(loc, "ingot_device_launch", {exec, device, function, arguments, bytes, items});
+    if (call->hasAttr(awaitedName)) {
+      Block *enqueued = builder.createBlock(rest);
+      returnUnlessZero(status, before, enqueued);
+      before = enqueued;
+      builder.setInsertionPointToEnd(before);
+      status = library(loc, "ingot_device_wait", {exec, device});
+    }
+    returnUnlessZero(status, before, rest);
+    call.erase();
+  }
+
+  /// KERNEL_range or KERNEL_located, made once.
   LLVM::LLVMFuncOp rangeFunction(LLVM::CallOp call, Type type) {
-    std::string name = (*call.getCallee() + "_range").str();
+    bool isLocated = call->hasAttr(nodeName);
+    std::string name = (*call.getCallee() + (isLocated ? "_located" : "_range")).str();
     if (auto present = module.lookupSymbol<LLVM::LLVMFuncOp>(name)) {
       return present;
     }
@@ -106,24 +152,32 @@ private:
                                         ArrayRef<LLVM::GEPArg>{0, int32_t(index)});
       operands.push_back(LLVM::LoadOp::create(builder, loc, element, place));
     }
+    Value node = isLocated ? operands.pop_back_val() : Value();
     operands.append({block->getArgument(1), block->getArgument(2)});
     auto inner = LLVM::CallOp::create(builder, loc, kernel, operands);
-    Value status = inner.getNumResults() == 1
-                       ? inner.getResult()
-                       : LLVM::ConstantOp::create(builder, loc, i32, builder.getI32IntegerAttr(0)).getResult();
+    Value status = inner.getNumResults() == 1 ? inner.getResult() : number(loc, i32, 0);
+    if (isLocated) { // as INGOT_STATUS does it
+      Value above =
+          LLVM::AddOp::create(builder, loc, LLVM::TruncOp::create(builder, loc, i32, node), number(loc, i32, 1));
+      Value zero = number(loc, i32, 0),
+            isGood = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, status, zero);
+      above = LLVM::ShlOp::create(builder, loc, above, number(loc, i32, 8));
+      status = LLVM::SelectOp::create(builder, loc, isGood, zero, LLVM::OrOp::create(builder, loc, status, above));
+    }
     LLVM::ReturnOp::create(builder, loc, status);
     return range;
   }
 
-  LLVM::LLVMFuncOp parallelFor() {
-    StringRef name = "ingot_parallel_for";
-    if (auto present = module.lookupSymbol<LLVM::LLVMFuncOp>(name)) {
-      return present;
+  /// The status that a function of the support library returns.
+  Value library(Location loc, StringRef name, ArrayRef<Value> arguments) {
+    auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+    if (!function) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(module.getBody());
+      auto types = llvm::map_to_vector(arguments, [](Value v) { return v.getType(); });
+      function = LLVM::LLVMFuncOp::create(builder, module.getLoc(), name, LLVM::LLVMFunctionType::get(i32, types));
     }
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(module.getBody());
-    auto type = LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer, i64});
-    return LLVM::LLVMFuncOp::create(builder, module.getLoc(), name, type);
+    return LLVM::CallOp::create(builder, loc, function, arguments).getResult();
   }
 
   /// At the end of `block`; what follows is the block `rest`.
@@ -148,7 +202,7 @@ void ingot::emit::splitCalls(ModuleOp module) {
   for (auto run : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
     SmallVector<LLVM::CallOp> calls;
     run.walk([&](LLVM::CallOp call) {
-      if (call->removeAttr(itemsName)) {
+      if (call->hasAttr(itemsName) || call->hasAttr(deviceName)) {
         calls.push_back(call);
       }
     });

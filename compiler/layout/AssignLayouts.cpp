@@ -162,10 +162,14 @@ private:
     return piecewise ? plain(t) : blocked(t, lanes);
   }
 
-  /// `v` in the form `type`, before `user`.
+  /// `v` in the form `type`, before `user`. Between blocks of different machines it is row-major.
   Value convert(plan::KernelOp user, Value v, RankedTensorType type) {
     if (v.getType() == type) {
       return v;
+    }
+    auto from = plan::blockedOf(v.getType()), to = plan::blockedOf(type);
+    if (from && to && from.getLanes() != to.getLanes()) {
+      return convert(user, convertAnywhere(v, plain(type)), type);
     }
     Value &known = converted[{v, type}];
     if (known) {
@@ -177,7 +181,7 @@ private:
     } else {
       b.setInsertionPointToStart(v.getParentBlock());
     }
-    bool wholeBlocks = plan::blockedOf(v.getType()) || typeOf(v).getDimSize(1) % plan::blockedOf(type).getLanes() == 0;
+    bool wholeBlocks = from || typeOf(v).getDimSize(1) % to.getLanes() == 0;
     if (wholeBlocks && plan::sameMemoryAsPlain(typeOf(v)) && plan::sameMemoryAsPlain(type)) {
       return known = plan::ViewOp::create(b, v.getLoc(), type, v, b.getAttr<onnx::SizeAttr>(0));
     }

@@ -127,7 +127,7 @@ private:
 
   /// The plans of all bodies for these sizes, one for each level: they differ in the workspace only.
   void planAll(func::FuncOp f, const BodySizes &first) {
-    Value result = call(f, body(first, "_plan")), workspace = f.getArgument(2), most;
+    Value result = call(f, body(first, "_plan")), workspace = f.getArgument(2), most; // levels have no devices
     for (const BodySizes &other : bodies) {
       if (other.level == first.level || other.sizes != first.sizes) {
         continue;

@@ -21,7 +21,8 @@
 //     exec));
 //   }
 //
-// so that whatever way NAME_inner_run ends, what it holds is released, or handed to the caller.
+// so that whatever way NAME_inner_run ends, what it holds is released, or handed to the caller. Devices with a memory
+// of their own (EntryDevices.cpp) are around it in the same way.
 #include "compiler/lower/Entry.h"
 #include "compiler/lower/LlvmAttributes.h"
 #include "compiler/onnx/Optional.h"
@@ -54,6 +55,7 @@ Entry::Entry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, 
     bool isOutput = function.getArgAttr(argument.getArgNumber(), plan::outputName) != nullptr;
     (isOutput ? outputTypes : inputTypes).push_back(cast<plan::BufferType>(argument.getType()).getTensor());
   }
+  deviceCount = static_cast<int64_t>(plan::devicesOf(function).size());
   open = onnx::symbolsOf(function, inputTypes);
   symbols = suffix.empty() ? open : namesOf(info);
   for (Operation &op : function.getBody().front()) {
@@ -74,7 +76,7 @@ void Entry::build() {
     buildPlan();
   }
   buildRun();
-  if (!asked.empty()) {
+  if (isHeld()) {
     buildHolder();
   }
   function.erase();
@@ -105,7 +107,7 @@ void Entry::buildRun() {
   setSymbols(symbols, symbolArguments());
   if (admits) {
     returnIfRefusedOrUnusual();
-    arena();
+    (void)arenas();
   }
   all(function.getBody().front().without_terminator());
   for (auto [found, to] : llvm::zip_equal(info.found, sizeArguments().take_back(info.found.size()))) {
@@ -113,6 +115,9 @@ void Entry::buildRun() {
     w.store(w.integer(found.size, i64), {to, i64}, 0);
   }
   ret(status(0, -1));
+  if (weights && weights.use_empty()) { // all that read some are on devices
+    weights.getDefiningOp()->erase();
+  }
 }
 
 void Entry::presence() {
@@ -155,10 +160,12 @@ void Entry::declare() {
     types.push_back(heldType());
   }
   types.push_back(pointerType(w.b.getContext()));
-  entry = begin(asked.empty() ? "_run" : "_inner_run", types);
+  entry = begin(isHeld() ? "_inner_run" : "_run", types);
   workspace = entry.getArguments().take_back(asked.empty() ? 2 : 3).front();
-  if (!asked.empty()) {
+  if (isHeld()) {
     entry.setPrivate();
+  }
+  if (!asked.empty()) {
     held = entry.getArguments().take_back(2).front();
   }
   if (weightBytes) {
@@ -170,8 +177,8 @@ void Entry::all(llvm::iterator_range<Block::iterator> ops) {
   for (Operation &op : ops) {
     w.loc = function.getLoc();
     llvm::TypeSwitch<Operation *>(&op)
-        .Case<plan::LaunchOp, plan::CopyOp, plan::NeedOp, plan::ReleaseOp, plan::ReadOp, plan::WriteOp, plan::CheckOp,
-              plan::IfOp, plan::LoopOp>([&](auto each) { build(each); })
+        .Case<plan::LaunchOp, plan::CopyOp, plan::WaitOp, plan::NeedOp, plan::ReleaseOp, plan::ReadOp, plan::WriteOp,
+              plan::CheckOp, plan::IfOp, plan::LoopOp>([&](auto each) { build(each); })
         .Case([&](arith::ConstantOp constant) { values[constant] = w.b.clone(op)->getResult(0); });
   }
   w.loc = function.getLoc();
@@ -193,6 +200,9 @@ void Entry::build(plan::LaunchOp launch) {
   args.push_back(w.value(0));
   args.push_back(w.value(items));
   auto c = func::CallOp::create(w.b, w.loc, callee, args);
+  if (launch.getDevice()) {
+    return enqueue(launch, c);
+  }
   if (!items.is(0) && !items.is(1)) {
     c->setAttr("ingot.items", w.b.getUnitAttr());
   }

@@ -20,8 +20,10 @@ constexpr int64_t targetErrorKind = 16; ///< INGOT_ERROR_TARGET: the machine has
 /// private, and take all symbols of `info`, those that are numbers in this body included.
 ///
 /// A model with symbols also gets NAME_plan(symbols: memref<i64>, dims: memref<i64>, workspace: memref<1xi64>) -> i32:
-/// the dims of all outputs, one after the other, and the bytes of the workspace, `slackBytes` included; or the status
-/// for which NAME_run would refuse such symbols.
+/// the dims of all outputs, one after the other, and the bytes of the workspace and, behind them, of each device's,
+/// `slackBytes` included; or the status for which NAME_run would refuse such symbols.
+///
+/// Calls that a device runs, or several threads, carry attributes for the exits; see emit/Emit.h.
 void buildEntry(mlir::func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,
                 int64_t firstLaunch, plan::ModelInfo &info, llvm::StringRef suffix = "");
 

@@ -1,5 +1,6 @@
 // The writer of NAME_run and what it calls: see BuildEntry.cpp. Sizes and who is let in are in EntrySizes.cpp, where
-// values lie and memory that the run asks for in EntryMemory.cpp, branches and loops in EntryControl.cpp.
+// values lie and memory that the run asks for in EntryMemory.cpp, devices in EntryDevices.cpp, branches and loops in
+// EntryControl.cpp.
 #pragma once
 #include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/Writer.h"
@@ -42,8 +43,10 @@ private:
   std::vector<plan::SlotOp> openSlots;             ///< those whose places depend on sizes
   std::vector<int64_t> asked;                      ///< outputs, or -1: memory that the run asks for
   Value held;                                      ///< the list of it
+  int64_t deviceCount = 0;                         ///< with a memory of their own
   FuncOp admits;                                   ///< (open: index...) -> i32; null where there are none
   Value workspace, weights;
+  llvm::StringMap<Value> deviceMemories;
   llvm::DenseMap<Value, Value> starts; ///< where each open slot begins
   llvm::DenseMap<Value, Value> values; ///< what reads and constants of the run are
 
@@ -65,6 +68,7 @@ private:
   void all(llvm::iterator_range<mlir::Block::iterator> ops);
   void build(plan::LaunchOp launch);
   void build(plan::CopyOp copy);
+  void build(plan::WaitOp wait);
   void build(plan::NeedOp need);
   void build(plan::ReleaseOp release);
   void build(plan::ReadOp read);
@@ -88,8 +92,8 @@ private:
   void returnIfRefused(FuncOp f);
   /// Nearly all runs need few of the checks (SizeChecks.h: UsualRun); the others ask for all.
   void returnIfRefusedOrUnusual();
-  /// Where each buffer begins; the end of the highest is returned.
-  Value arena();
+  /// Where each buffer begins; the ends of the highest of the host's and of each device's are returned.
+  llvm::SmallVector<Value> arenas();
   void find(support::Symbol symbol, Value value) { w.symbols[symbol] = w.value(w.ix(value)); }
 
   // Memory.
@@ -103,9 +107,24 @@ private:
   Value library(llvm::StringRef name, mlir::ValueRange arguments, mlir::TypeRange results);
   static constexpr int64_t heldWords = 4;
   mlir::MemRefType heldType();
-  /// NAME_run around NAME_inner_run.
+  /// Whether there is a NAME_inner_run.
+  bool isHeld() const { return !asked.empty() || deviceCount; }
+  /// NAME_run around it.
   void buildHolder();
+  /// The list of what the run asks for, in the holder.
+  Value beginMemory(FuncOp holder);
   Value numberOf(Value asked);
+
+  // Devices. Outside of the plan dialect they count from 0, without the host.
+
+  Value deviceNumber(uint64_t device) { return number(static_cast<int64_t>(device) - 1, 32); }
+  void returnIfBad(Value status);
+  /// What the library function `name` gives for the device; asked for once, where the run begins.
+  Value deviceMemory(llvm::StringRef name, uint64_t device);
+  /// Makes the call of a launch one that is enqueued.
+  void enqueue(plan::LaunchOp launch, mlir::func::CallOp call);
+  void copyAcross(plan::CopyOp copy);
+  void beginDevices(FuncOp holder);
 
   // Control flow.
 

@@ -30,8 +30,28 @@ Value Entry::library(StringRef name, ValueRange arguments, TypeRange results) {
 void Entry::buildHolder() {
   func::FuncOp inner = entry;
   SmallVector<Type> types(inner.getArgumentTypes());
-  types.erase(types.end() - 2);
+  if (!asked.empty()) {
+    types.erase(types.end() - 2);
+  }
   func::FuncOp outer = begin("_run", types);
+  SmallVector<Value> arguments(outer.getArguments());
+  Value exec = arguments.back(), list, count = number(static_cast<int64_t>(asked.size()), 32);
+  if (!asked.empty()) {
+    list = beginMemory(outer);
+    arguments.insert(arguments.end() - 1, list);
+  }
+  if (deviceCount) {
+    beginDevices(outer);
+  }
+  Value result = func::CallOp::create(w.b, w.loc, inner, arguments).getResult(0);
+  Type i32 = w.b.getI32Type();
+  if (deviceCount) { // before memory is released to which a device may still write
+    result = library("ingot_devices_end", {exec, number(deviceCount, 32), result}, i32);
+  }
+  ret(list ? library("ingot_memory_end", {exec, list, count, result}, i32) : result);
+}
+
+Value Entry::beginMemory(func::FuncOp outer) {
   Type i64 = w.b.getI64Type();
   Value list = memref::AllocaOp::create(w.b, w.loc, heldType());
   size_t first = inputTypes.size();
@@ -45,16 +65,12 @@ void Entry::buildHolder() {
     w.store(number(output, 64), {list, i64}, static_cast<int64_t>(i) * heldWords + 3);
   }
   Value exec = outer.getArguments().back(), count = number(static_cast<int64_t>(asked.size()), 32);
-  Type i32 = w.b.getI32Type();
-  Value bad = library("ingot_memory_begin", {exec, list, count}, i32);
+  Value bad = library("ingot_memory_begin", {exec, list, count}, w.b.getI32Type());
   returnIf(outer, w.compare(arith::CmpIPredicate::ne, bad, number(0, 32)), [&] {
     // inputs, outputs, workspace, weights, then this
     return status(nullErrorKind, static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 2);
   });
-  SmallVector<Value> arguments(outer.getArguments().drop_back());
-  arguments.append({list, exec});
-  Value result = func::CallOp::create(w.b, w.loc, inner, arguments).getResult(0);
-  ret(library("ingot_memory_end", {exec, list, count, result}, i32));
+  return list;
 }
 
 /// The number of an asked memory, for the support library.
@@ -89,13 +105,17 @@ Value Entry::address(Value buffer, Type type) {
   }
   if (auto slot = buffer.getDefiningOp<plan::SlotOp>()) {
     Ix start = slot.getAt() ? Ix(static_cast<int64_t>(*slot.getAt())) : w.ix(starts.at(slot));
-    return at(workspace, start + Ix(offset), type);
+    Value own = slot.getDevice() ? deviceMemory("ingot_device_workspace", slot.getDevice()) : workspace;
+    return at(own, start + Ix(offset), type);
   }
   if (buffer.getDefiningOp<plan::AskedOp>()) {
     Value memory = library("ingot_memory_at", {held, numberOf(buffer)}, bytesType(Size::unknown()));
     return at(memory, offset, type);
   }
-  if (buffer.getDefiningOp<plan::WeightsOp>()) {
+  if (auto section = buffer.getDefiningOp<plan::WeightsOp>()) {
+    if (section.getDevice()) {
+      return at(deviceMemory("ingot_device_weights", section.getDevice()), offset, type);
+    }
     return at(weights ? weights : workspace, offset, type); // no weights: tensors without elements
   }
   return at(entry.getArgument(cast<BlockArgument>(buffer).getArgNumber()), offset, type);
@@ -114,6 +134,9 @@ void Entry::build(plan::WriteOp write) {
 }
 
 void Entry::build(plan::CopyOp copy) {
+  if (copy.getFrom().getType().getDevice() || copy.getTo().getType().getDevice()) {
+    return copyAcross(copy);
+  }
   Size bytes = bytesOf(copy.getFrom().getType().getTensor());
   MemRefType type = MemRefType::get({memoryExtent(bytes)}, w.b.getI8Type());
   Buffer source = {address(copy.getFrom(), type), w.b.getI8Type()};

@@ -67,7 +67,7 @@ void Entry::buildPlan() {
     dims += cast<RankedTensorType>(type).getRank();
   }
   Type types[] = {MemRefType::get({static_cast<int64_t>(symbols.size())}, i64), MemRefType::get({dims}, i64),
-                  MemRefType::get({1}, i64)};
+                  MemRefType::get({1 + deviceCount}, i64)};
   func::FuncOp f = begin("_plan", types);
   SmallVector<Value> values;
   for (size_t i = 0; i < symbols.size(); ++i) {
@@ -84,8 +84,12 @@ void Entry::buildPlan() {
       w.store(w.integer(most.isUnknown() ? Size(-1) : most, i64), {f.getArgument(1), i64}, at++);
     }
   }
-  Value bytes = openSlots.empty() ? w.value(workspaceBytes) : w.value(w.ix(arena()) + Ix(slackBytes));
-  w.store(w.integer(w.ix(bytes), i64), {f.getArgument(2), i64}, 0);
+  SmallVector<Value> ends = openSlots.empty() ? SmallVector<Value>() : arenas();
+  for (int64_t device = 0; device <= deviceCount; ++device) {
+    int64_t known = device ? info.devices[device - 1].workspaceBytes : workspaceBytes;
+    Value bytes = ends.empty() ? w.value(known) : w.value(w.ix(ends[device]) + Ix(slackBytes));
+    w.store(w.integer(w.ix(bytes), i64), {f.getArgument(2), i64}, device);
+  }
   ret(status(0, -1));
 }
 
@@ -116,10 +120,10 @@ void Entry::returnIfRefusedOrUnusual() {
   w.b.setInsertionPointToStart(next);
 }
 
-Value Entry::arena() {
+SmallVector<Value> Entry::arenas() {
   starts.clear();
   llvm::DenseMap<Value, Ix> ends;
-  Ix peak = 0;
+  SmallVector<Ix> peaks(static_cast<size_t>(1 + deviceCount), Ix(0));
   for (plan::SlotOp slot : openSlots) {
     Ix start = 0;
     for (Value other : slot.getAbove()) {
@@ -133,9 +137,10 @@ Value Entry::arena() {
             : w.ix(arith::AndIOp::create(w.b, w.loc, w.value(Ix(bytes) + Ix(alignment - 1)), w.value(-alignment)));
     Ix end = w.ix(w.value(start + rounded));
     ends[slot] = end;
+    Ix &peak = peaks[slot.getDevice()];
     peak = peak.is(0) ? end : max(peak, end);
   }
-  return w.value(peak);
+  return llvm::map_to_vector(peaks, [&](const Ix &peak) { return w.value(peak); });
 }
 
 } // namespace ingot::lower

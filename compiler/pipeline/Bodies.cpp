@@ -270,8 +270,15 @@ void joinBodies(State &s, void (*build)(State &, Body &, Result &)) {
   }
   std::vector<lower::BodySizes> entries;
   int64_t most = 0, kernels = 0;
+  std::vector<plan::DeviceInfo> devices;
+  auto larger = [](int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : std::max(a, b); };
   auto add = [&](const Body &body) {
-    most = most < 0 || body.info.workspaceBytes < 0 ? -1 : std::max(most, body.info.workspaceBytes);
+    most = larger(most, body.info.workspaceBytes);
+    devices.resize(body.info.devices.size()); // the same ones in all bodies
+    for (auto [all, own] : llvm::zip_equal(devices, body.info.devices)) {
+      int64_t workspace = larger(all.workspaceBytes, own.workspaceBytes);
+      all = own, all.workspaceBytes = workspace;
+    }
     kernels += body.info.kernels;
     entries.push_back(runsOf(s, body));
   };
@@ -299,6 +306,7 @@ void joinBodies(State &s, void (*build)(State &, Body &, Result &)) {
   s.bodies.resize(1);
   plan::ModelInfo &library = s.model().info;
   library.workspaceBytes = most;
+  library.devices = std::move(devices);
   library.arenaBytes = s.result.arenaBytes = most <= 0 ? most : most - library.workspaceAlign;
   library.kernels = kernels;
   s.result.kernels = static_cast<int64_t>(s.result.launches.size()); // of a run

@@ -167,12 +167,15 @@ static LogicalResult partition(State &s, Body &body, Result &tells) {
   return ok;
 }
 
+/// The machine in whose memory the run is, and that does what is around kernels.
+static const target::MachineModel &hostOf(ArrayRef<partition::Device> devices) {
+  const auto *host = llvm::find_if(devices, [](const partition::Device &d) { return !d.machine.hasOwnMemory; });
+  return (host == devices.end() ? devices.front() : *host).machine;
+}
+
 static LogicalResult layout(State &, Body &body, Result &) {
-  auto inHostMemory = [](const partition::Device &device) { return !device.machine.hasOwnMemory; };
-  auto host = llvm::find_if(body.devices, inHostMemory);
   layout::assignLayouts(
-      body.function(), [&](StringRef spec) { return body.machineOf(spec).blockLanes(); },
-      (host == body.devices.end() ? body.devices.front() : *host).machine.spec);
+      body.function(), [&](StringRef spec) { return body.machineOf(spec).blockLanes(); }, hostOf(body.devices).spec);
   sortBlocks(body.function());
   return success();
 }
@@ -228,6 +231,24 @@ static LogicalResult memory(State &s, Body &body, Result &tells) {
   return success();
 }
 
+/// What the body needs of the memory of each device; the slots of an open one have no places.
+static std::vector<plan::DeviceInfo> devicesOf(State &s, func::FuncOp function, int64_t slack) {
+  std::vector<plan::DeviceInfo> devices;
+  for (StringRef spec : plan::devicesOf(function)) {
+    auto [at, bytes] = s.weights.part(devices.size() + 1);
+    devices.push_back({spec.str(), 0, bytes, at});
+  }
+  for (plan::SlotOp slot : function.getOps<plan::SlotOp>()) {
+    if (slot.getDevice()) {
+      int64_t &workspace = devices[slot.getDevice() - 1].workspaceBytes;
+      int64_t end =
+          slot.getAt() ? static_cast<int64_t>(*slot.getAt()) + slot.getBytes().getValue().number() + slack : -1;
+      workspace = end < 0 ? -1 : std::max<int64_t>(workspace, llvm::alignTo(end, slack));
+    }
+  }
+  return devices;
+}
+
 static void buildEntry(State &s, Body &body, Result &tells) {
   plan::ModelInfo &info = body.info;
   func::FuncOp function = body.function();
@@ -240,6 +261,7 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   }
   info.workspaceBytes = open ? -1 : info.arenaBytes ? info.arenaBytes + slack : 0;
   info.weightBytes = tells.weightBytes = s.weights.bytes();
+  info.devices = devicesOf(s, function, slack);
   tells.firstLaunch = info.launches.size();
   for (const GraphNode &launch : tells.launches) {
     info.launches.push_back({launch.name, launch.nodes, launch.symbols, launch.operands, launch.name});
@@ -249,13 +271,6 @@ static void buildEntry(State &s, Body &body, Result &tells) {
 }
 
 static LogicalResult entry(State &s) {
-  for (Body &body : s.bodies) {
-    if (body.runs && !plan::devicesOf(body.function()).empty()) {
-      s.userFault = true;
-      return emitError(body.function().getLoc(), "runs on devices with a memory of their own end at the memory form: "
-                                                 "--stop-after memory prints it");
-    }
-  }
   joinBodies(s, buildEntry);
   plan::ModelInfo &info = s.model().info;
   info.weightBytes = s.weights.bytes();
@@ -302,7 +317,7 @@ static LogicalResult emit(State &s) {
       }
     });
   };
-  target::MachineModel machine = s.devices.front().machine;
+  target::MachineModel machine = hostOf(s.devices);
   if (!info.levels.empty()) { // kernels say what they are for; what is around them runs before the machine is known
     target::MachineModel any;
     any.spec = info.target, any.triple = machine.triple, any.cpu = machine.anyCpu;

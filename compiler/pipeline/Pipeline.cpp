@@ -229,8 +229,13 @@ private:
 
   void describeTargets() {
     plan::ModelInfo &info = state.model().info;
-    if (options.levels.empty()) {
-      info.target = state.devices.front().machine.spec;
+    if (options.levels.empty()) { // what the library runs on; devices are told of by themselves
+      for (const partition::Device &device : state.devices) {
+        if (!device.machine.hasOwnMemory) {
+          info.target += (info.target.empty() ? "" : ",") + device.machine.spec;
+        }
+      }
+      info.target = info.target.empty() ? state.devices.front().machine.spec : info.target;
       return;
     }
     for (const partition::Device &device : state.devices) {

@@ -76,15 +76,23 @@ struct LevelInfo {
   int64_t weightBytes = 0, ownWeightBytes = 0; ///< that its body reads; those that no other body does
 };
 
+/// A device with a memory of its own on which kernels run: the n-th of the functions' plan.devices has number n + 1.
+struct DeviceInfo {
+  std::string spec;
+  int64_t workspaceBytes = 0;             ///< -1: depends on the symbols
+  int64_t weightBytes = 0, weightsAt = 0; ///< its part of the weights section
+};
+
 /// Where the bytes of the weights are: in the object, in NAME.weights which the support library maps, or wherever the
 /// caller puts those of NAME.weights.
 enum class WeightsPlace { Embed, File, Extern };
 
 struct ModelInfo {
-  std::string name;                   ///< a C identifier
-  std::string target;                 ///< as resolved, "x86-64-v3"; several levels with commas
-  std::string triple = {};            ///< LLVM's
+  std::string name;        ///< a C identifier
+  std::string target;      ///< as resolved, "x86-64-v3"; several levels, or machines of one memory, with commas
+  std::string triple = {}; ///< LLVM's
   std::vector<LevelInfo> levels = {}; ///< highest first; empty: the model is for one machine
+  std::vector<DeviceInfo> devices = {};
   std::vector<TensorInfo> inputs, outputs;
   std::vector<SymbolInfo>
       symbols;                  ///< in the order in which they first occur in the inputs' dims, then those of no input
@@ -131,6 +139,11 @@ public:
   /// From now on equal bytes under equal recipes are stored once, too.
   void shareEqual() { sharesEqual = true; }
   int64_t bytes() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t(0)); }
+  /// A device's part of the section: where it begins, and its bytes.
+  std::pair<int64_t, int64_t> part(size_t device) const {
+    auto end = sizes.begin() + static_cast<ptrdiff_t>(std::min(device, sizes.size()));
+    return {std::accumulate(sizes.begin(), end, int64_t(0)), end == sizes.end() ? 0 : *end};
+  }
   /// Streams the section in order, in pieces.
   void write(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) const;
 

@@ -127,7 +127,12 @@ LogicalResult KernelOp::verify() {
 LogicalResult ReorderOp::verify() {
   auto x = dyn_cast<RankedTensorType>(getX().getType()), y = dyn_cast<RankedTensorType>(getY().getType());
   bool same = x && y && x.getShape() == y.getShape() && x.getElementType() == y.getElementType();
-  return same ? success() : emitOpError("needs a result of the operand's shape and element type");
+  if (!same) {
+    return emitOpError("needs a result of the operand's shape and element type");
+  }
+  auto from = blockedOf(x), to = blockedOf(y);
+  return !from || !to || from.getLanes() == to.getLanes() ? success()
+                                                          : emitOpError("is not between blocks of different lanes");
 }
 
 LogicalResult ViewOp::verify() {

@@ -5,6 +5,10 @@
 
 using namespace ingot::target;
 
+llvm::Expected<std::unique_ptr<OpenDevice>> Target::open(const MachineModel &machine) const {
+  return llvm::createStringError("target '" + machine.spec + "' opens no devices in this process");
+}
+
 const Target *ingot::target::findTarget(llvm::StringRef spec) {
   for (const std::unique_ptr<Target> &target : allTargets()) {
     if (target->accepts(spec)) {

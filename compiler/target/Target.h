@@ -9,11 +9,21 @@
 #include <string>
 #include <vector>
 
+struct ingot_device;
+
 namespace mlir {
 class Operation;
 }
 
 namespace ingot::target {
+
+/// A device of this host with a memory of its own, until it is destroyed. No run may be using it then.
+class OpenDevice {
+public:
+  virtual ~OpenDevice() = default;
+  /// For ingot_exec.devices (ingot.h).
+  virtual const ingot_device &device() const = 0;
+};
 
 /// One thing that a user may write after --target, with a sentence for `ingot targets`.
 struct Level {
@@ -38,6 +48,10 @@ public:
 
   /// What this host lacks to run code for `machine`, for a message; empty when it can.
   virtual std::string hostLacks(const MachineModel &machine) const { return ""; }
+
+  /// A device that runs code for `machine`, which has a memory of its own, for runs in this process. The error says why
+  /// this host has none.
+  virtual llvm::Expected<std::unique_ptr<OpenDevice>> open(const MachineModel &machine) const;
 
   /// Empty when a kernel rooted at `op` (or made of it) can run here; else the reason, as the partition report prints
   /// it. Called only for ops that some kernel family of the compiler can build, so a CPU usually answers "".

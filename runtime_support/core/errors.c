@@ -38,6 +38,8 @@ const char *ingot_error_kind_text(int status) {
     return "an optional input that is needed was left out";
   case INGOT_ERROR_TARGET:
     return "the machine has none of the levels that the model was compiled for";
+  case INGOT_ERROR_DEVICE:
+    return "the device failed, or has not as much memory as the model needs";
   default:
     return "unknown error";
   }
@@ -94,6 +96,9 @@ static void putArgument(Text *text, const ingot_model *model, int32_t number) {
     return;
   } else if (number - model->input_count == model->output_count + 2) {
     put(text, ": ingot_exec.allocate or .release");
+    return;
+  } else if (number - model->input_count == model->output_count + 3) {
+    put(text, ": ingot_exec.devices");
     return;
   } else {
     return;
@@ -199,7 +204,11 @@ size_t ingot_error_text(const ingot_model *model, int status, char *buffer, size
   } else {
     put(&text, "model");
   }
-  if (known && number >= 0) {
+  if (known && number >= 0 && kind == INGOT_ERROR_DEVICE) {
+    put(&text, ": device '");
+    put(&text, number < model->device_count ? model->devices[number].target : "");
+    put(&text, "'");
+  } else if (known && number >= 0) {
     if (kind != INGOT_ERROR_INDEX && kind != INGOT_ERROR_SIZE && kind != INGOT_ERROR_ABSENT &&
         kind != INGOT_ERROR_MEMORY) {
       putArgument(&text, model, number);

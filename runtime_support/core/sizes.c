@@ -143,10 +143,11 @@ int ingot_plan(const ingot_model *model, const int64_t *sizes, int64_t *dims, in
   if (model->abi != INGOT_ABI) {
     return INGOT_ERROR_ABI;
   }
-  int64_t all[ingot_sizes_count(model) + 1], bytes = model->workspace_bytes;
+  int64_t all[ingot_sizes_count(model) + 1], bytes[1 + model->device_count];
   int64_t *next = dims ? dims : all;
+  bytes[0] = model->workspace_bytes;
   if (model->plan) {
-    int status = planOpen(model, sizes, next, &bytes);
+    int status = planOpen(model, sizes, next, bytes);
     if (status) {
       return status;
     }
@@ -158,9 +159,29 @@ int ingot_plan(const ingot_model *model, const int64_t *sizes, int64_t *dims, in
     }
   }
   if (workspace_bytes) {
-    *workspace_bytes = bytes;
+    *workspace_bytes = bytes[0];
   }
   return 0;
+}
+
+int ingot_device_bytes(const ingot_model *model, const int64_t *sizes, int32_t number, int64_t *bytes) {
+  if (!model || !bytes) {
+    return INGOT_ERROR_NULL;
+  }
+  if (model->abi != INGOT_ABI) {
+    return INGOT_ERROR_ABI;
+  }
+  if (number < 0 || number >= model->device_count) {
+    return INGOT_ERROR_COUNT;
+  }
+  *bytes = model->devices[number].workspace_bytes;
+  if (!model->plan) {
+    return 0;
+  }
+  int64_t dims[ingot_sizes_count(model) + 1], all[1 + model->device_count];
+  int status = planOpen(model, sizes, dims, all);
+  *bytes = status ? 0 : all[1 + number];
+  return status;
 }
 
 void ingot_found_dims(const ingot_model *model, const int64_t *sizes, int64_t *dims) {

@@ -54,14 +54,15 @@ extern "C" {
 #endif
 
 /* The version of the structures below; ingot_model.abi of a model that fits this header. */
-#define INGOT_ABI 6
+#define INGOT_ABI 7
 
 /* status */
 
 /* The low 8 bits of a status. The bits above hold 0, or 1 + the number of what the error is about:
  *   NULL, ALIGNMENT, COUNT, TYPE, SHAPE   an argument: inputs from 0 on, then outputs, then the workspace,
- *                                         then the weights, then the functions that give memory
- *   INDEX, SIZE, ABSENT, MEMORY           a node of ingot_model.nodes */
+ *                                         then the weights, then the functions that give memory, then the devices
+ *   INDEX, SIZE, ABSENT, MEMORY           a node of ingot_model.nodes
+ *   DEVICE                                a device of ingot_model.devices */
 typedef enum ingot_error_kind {
   INGOT_OK = 0,
   INGOT_ERROR_NULL = 1,      /* a pointer is null that must not be */
@@ -79,7 +80,8 @@ typedef enum ingot_error_kind {
   INGOT_ERROR_SHAPE = 13,    /* a shape is not the input's, or a symbol first seen there is beyond its bounds */
   INGOT_ERROR_ABSENT = 14,   /* a node needs an optional input that the run was not given */
   INGOT_ERROR_HASH = 15,     /* weights have the right size and other bytes than the model was compiled with */
-  INGOT_ERROR_TARGET = 16    /* the machine has none of the levels that the model was compiled for */
+  INGOT_ERROR_TARGET = 16,   /* the machine has none of the levels that the model was compiled for */
+  INGOT_ERROR_DEVICE = 17    /* a device failed, or has no memory left; ingot_device.message may say more */
 } ingot_error_kind;
 
 #define INGOT_STATUS(kind, number) ((int)(kind) | (((int)(number) + 1) << 8))
@@ -137,6 +139,56 @@ typedef struct ingot_symbol_info {
   int64_t most;     /* the largest that it may be; -1: not limited, or (a found one) not limited by numbers alone */
 } ingot_symbol_info;
 
+/* devices */
+
+/* A device with a memory of its own, as whoever drives it gives it to runs: a queue of commands, which the device works
+ * off in their order. One run at a time may use it. A queue or stream that the caller has already is what `context`
+ * stands for.
+ *
+ * Functions that return int return 0, or the status that ends the run: INGOT_ERROR_DEVICE, or that of a body that was
+ * launched. After a failure a device may leave out commands until the next `wait`, which tells it (once, if it has not
+ * been told yet) and after which the device is as good as new. */
+typedef struct ingot_device {
+  void *context; /* handed to the functions below */
+
+  /* Memory of the device; its address need not be one of the host. Null where there is not as much. */
+  void *(*allocate)(void *context, int64_t bytes, int64_t align);
+  void (*release)(void *context, void *memory);
+
+  /* Enqueues a copy from the host's memory to the device's. When it returns the host may change `from`. */
+  int (*upload)(void *context, void *to, const void *from, int64_t bytes);
+
+  /* Enqueues a copy from the device's memory to the host's. The bytes are at `to` when the next `wait` has returned. */
+  int (*download)(void *context, void *to, const void *from, int64_t bytes);
+
+  /* Enqueues a call of body(copy of args, 0, count) on the device. Pointers in the arguments are to its memory. */
+  int (*launch)(void *context, int (*body)(void *args, int64_t begin, int64_t end), const void *args, int64_t bytes,
+                int64_t count);
+
+  /* Returns when nothing is left in the queue. */
+  int (*wait)(void *context);
+
+  /* A sentence about the last failure, without a full stop; may be null. */
+  const char *(*message)(void *context);
+} ingot_device;
+
+/* What a model knows of a device that it was compiled for. */
+typedef struct ingot_device_info {
+  const char *target;      /* as after --target */
+  int64_t workspace_bytes; /* of the device's memory, that any run needs; -1: depends on the symbols */
+  int64_t weight_bytes;    /* of the constants that it reads */
+  const void *weights;     /* these, in the host's memory; null for a model with INGOT_MODEL_WEIGHTS_APART */
+  int64_t weights_at;      /* where they begin in NAME.weights, in bytes */
+} ingot_device_info;
+
+/* A device as a run uses it. ingot_device_open makes one; callers who manage the device's memory themselves fill it
+ * in. */
+typedef struct ingot_device_use {
+  const ingot_device *device;
+  void *workspace; /* in the device's memory, at a multiple of 64, as large as ingot_device_bytes says */
+  void *weights;   /* in the device's memory, at a multiple of 64: a copy of those of ingot_device_info; only read */
+} ingot_device_use;
+
 /* Alignment of ingot_exec.weights, in bytes. */
 #define INGOT_WEIGHTS_ALIGN 64
 
@@ -177,6 +229,10 @@ typedef struct ingot_exec {
   void *allocator;
   void *(*allocate)(void *allocator, int64_t bytes, int64_t align, int32_t output);
   void (*release)(void *allocator, void *memory);
+
+  /* As many as ingot_model.device_count, in the order of ingot_model.devices; models without devices do not look at it.
+   * Whatever way a run ends, nothing is under way on a device behind it. */
+  const ingot_device_use *devices;
 } ingot_exec;
 
 /* A bit of ingot_model.flags: the weights are not in the object but come with ingot_exec. */
@@ -189,7 +245,8 @@ typedef struct ingot_model {
   uint32_t abi;       /* INGOT_ABI of the compiler that made it */
   uint32_t flags;     /* INGOT_MODEL_... */
   const char *name;   /* the C name, as in NAME_run */
-  const char *target; /* the machine it was compiled for, "x86-64-v3", or the levels, "x86-64-v2,x86-64-v3" */
+  const char *target; /* the machine it was compiled for, "x86-64-v3", or the levels, "x86-64-v2,x86-64-v3"; without the
+                         devices */
   int32_t input_count, output_count, node_count, symbol_count;
   const ingot_tensor_info *inputs, *outputs;
   int64_t workspace_bytes;  /* that any run needs; 0: the workspace may be null; -1: depends on the symbols */
@@ -219,6 +276,11 @@ typedef struct ingot_model {
    */
   int32_t level_count;
   const int32_t *levels;
+
+  /* Devices with a memory of their own on which some of the nodes run. `plan` writes the bytes of their workspaces
+   * behind those of the host's. */
+  int32_t device_count;
+  const ingot_device_info *devices;
 } ingot_model;
 
 /* A caller's tensor. Inputs are only read; `data` may be null when there are no elements, and of an optional input that
@@ -291,6 +353,31 @@ int ingot_memory_need(const ingot_exec *exec, ingot_memory *list, int32_t number
 void *ingot_memory_at(const ingot_memory *list, int32_t number);
 void ingot_memory_release(const ingot_exec *exec, ingot_memory *list, int32_t number);
 int ingot_memory_end(const ingot_exec *exec, ingot_memory *list, int32_t count, int status);
+
+/* What a run with `sizes` (null for a model without symbols) needs of the memory of the device with this number, in
+ * bytes, without the weights. */
+int ingot_device_bytes(const ingot_model *model, const int64_t *sizes, int32_t number, int64_t *bytes);
+
+/* Makes a device ready for runs of `model` with sizes for which `workspace_bytes` (see ingot_device_bytes) are enough:
+ * allocates its workspace and its weights and copies these there, from `weights` (as in ingot_exec) for a model with
+ * INGOT_MODEL_WEIGHTS_APART. INGOT_ERROR_NULL, or INGOT_ERROR_DEVICE where the device has not as much memory or fails;
+ * then nothing is held, and `use` is all zeros. */
+int ingot_device_open(const ingot_model *model, int32_t number, int64_t workspace_bytes, const void *weights,
+                      const ingot_device *device, ingot_device_use *use);
+
+/* Gives the memory back; all zeros are allowed. No run may be using it. */
+void ingot_device_close(ingot_device_use *use);
+
+/* What compiled models call that run on devices, which are given by their number (core/device.c). */
+int ingot_devices_begin(const ingot_exec *exec, int32_t count);
+void *ingot_device_workspace(const ingot_exec *exec, int32_t number);
+void *ingot_device_weights(const ingot_exec *exec, int32_t number);
+int ingot_device_upload(const ingot_exec *exec, int32_t number, void *to, const void *from, int64_t bytes);
+int ingot_device_download(const ingot_exec *exec, int32_t number, void *to, const void *from, int64_t bytes);
+int ingot_device_launch(const ingot_exec *exec, int32_t number, int (*body)(void *args, int64_t begin, int64_t end),
+                        const void *args, int64_t bytes, int64_t count);
+int ingot_device_wait(const ingot_exec *exec, int32_t number);
+int ingot_devices_end(const ingot_exec *exec, int32_t count, int status);
 
 /* Bytes of one element, which is also the alignment its tensor needs; 0 for an unknown type. */
 size_t ingot_type_bytes(int32_t type);

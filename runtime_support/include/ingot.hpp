@@ -397,6 +397,32 @@ private:
   Status result;
 };
 
+/// A device made ready for runs of a model: the device's memory that these need, with a copy of the weights. What to
+/// put into ingot_exec.devices is the uses of all devices, in the order of ingot_model.devices.
+class DeviceUse {
+public:
+  /// `number` is that of the device in ingot_model.devices, `weights` as in ingot_exec. `device` has to live as long as
+  /// this object. Gives room for runs with `sizes`.
+  DeviceUse(Model model, std::int32_t number, const ingot_device &device, Sizes sizes = {},
+            const void *weights = nullptr) {
+    std::int64_t bytes = 0;
+    result = {ingot_device_bytes(model.get(), sizes.data(), number, &bytes), model.get()};
+    if (result.ok()) {
+      result = {ingot_device_open(model.get(), number, bytes, weights, &device, &memory), model.get()};
+    }
+  }
+  DeviceUse(const DeviceUse &) = delete;
+  DeviceUse &operator=(const DeviceUse &) = delete;
+  ~DeviceUse() { ingot_device_close(&memory); }
+
+  Status status() const { return result; }
+  const ingot_device_use &use() const { return memory; }
+
+private:
+  ingot_device_use memory = {nullptr, nullptr, nullptr};
+  Status result;
+};
+
 } // namespace ingot
 
 #endif

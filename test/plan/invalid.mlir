@@ -53,6 +53,14 @@ func.func @reorder(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x5xf32> {
 
 // -----
 
+func.func @reorder_lanes(%x: tensor<1x8x4x4xf32, #plan.blocked<4>>) -> tensor<1x8x4x4xf32, #plan.blocked<8>> {
+  // expected-error@+1 {{is not between blocks of different lanes}}
+  %y = plan.reorder %x : tensor<1x8x4x4xf32, #plan.blocked<4>> -> tensor<1x8x4x4xf32, #plan.blocked<8>>
+  return %y : tensor<1x8x4x4xf32, #plan.blocked<8>>
+}
+
+// -----
+
 func.func @kernel(%x: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error@+1 {{has 1 operands and 1 results, but its body 2 and 1}}
   %y = "plan.kernel"(%x) <{target = "x86-64-v3"}> ({

@@ -240,12 +240,17 @@ def search(arguments, seed):
     return tally
 
 
+def levels_of(text):
+    """Each a --target; "/" stands for the comma in one: a device and the host, which takes what the device refuses."""
+    return [level.replace("/", ",") for level in text.split(",")]
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", type=os.path.abspath, default=ROOT / "build" / "bin" / "ingot")
     parser.add_argument("--minutes", type=float, default=10), parser.add_argument("--cases", type=int), parser.add_argument("--jobs", "-j", type=int, default=os.cpu_count())
     parser.add_argument("--suites", type=lambda text: text.split(","), default=list(suites.SUITES)), parser.add_argument("--seed", type=int), parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--levels", type=lambda text: text.split(","), default=["native", "native", "x86-64-v3", "x86-64-v2"])
+    parser.add_argument("--levels", type=levels_of, default=["native", "native", "x86-64-v3", "x86-64-v2"])
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "search"), parser.add_argument("--only")
     parser.add_argument("--gate", action="store_true", help="the seeds of seeds.py; no table, nothing is shrunk"), parser.add_argument("--shrink", type=int, default=20, help="how many of a kind are shrunk")
     return parser.parse_args()
@@ -255,7 +260,7 @@ def main():
     arguments = parse()
     arguments.work.mkdir(parents=True, exist_ok=True)
     if arguments.only:
-        name, seed, index, level = arguments.only.split("/")
+        name, seed, index, level = arguments.only.split("/", 3)
         result = suites.SUITES[name][0](arguments.ingot, int(seed), int(index), level)
         if result.model is not None:
             leave(arguments.work / f"{name}-{seed}-{index}-{level}", result)

@@ -66,13 +66,13 @@ TEST(Errors, NumbersThatNameNothing) {
 TEST(Errors, WithoutAModel) {
   EXPECT_EQ(textOf(INGOT_STATUS(INGOT_ERROR_NULL, 1), nullptr), "model: a pointer is null");
   ingot_model other = fakeModel;
-  other.abi = 7;
+  other.abi = INGOT_ABI + 1;
   other.name = reinterpret_cast<const char *>(1);
   EXPECT_EQ(textOf(INGOT_ERROR_ABI, &other), "model: the model was compiled for another version of ingot.h");
 }
 
 TEST(Errors, EveryKindHasAText) {
-  for (int kind = 0; kind <= INGOT_ERROR_TARGET; ++kind) {
+  for (int kind = 0; kind <= INGOT_ERROR_DEVICE; ++kind) {
     EXPECT_STRNE(ingot_error_kind_text(kind), "unknown error") << kind;
   }
   EXPECT_STREQ(ingot_error_kind_text(200), "unknown error");

@@ -34,9 +34,9 @@ inline int runFake(const void *const *inputs, void *const *outputs, int64_t *, v
   return ingot_parallel_for(exec, body, &args, 6);
 }
 
-inline constexpr ingot_model fakeModel = {INGOT_ABI, 0,          "fake",      "any", 2,  1, 2,
-                                          0,         inputInfos, outputInfos, 256,   64, 0, nodeNames,
-                                          nullptr,   nullptr,    runFake,     0,     0,  0, nullptr};
+inline constexpr ingot_model fakeModel = {INGOT_ABI,  0,           "fake", "any", 2,       1,         2,       0,
+                                          inputInfos, outputInfos, 256,    64,    0,       nodeNames, nullptr, nullptr,
+                                          runFake,    0,           0,      0,     nullptr, 0,         nullptr};
 
 // An open model: y[batch][2*rows] = the sum of x[batch][rows] and bias[rows], each sum twice. A batch is at most 4; the
 // node refuses 7 rows.
@@ -69,8 +69,8 @@ inline int runOpen(const void *const *inputs, void *const *outputs, int64_t *siz
   return 0;
 }
 
-inline constexpr ingot_model openModel = {INGOT_ABI,   0,          "open",      "any", 2,  1, 1,
-                                          2,           openInputs, openOutputs, -1,    64, 0, openNodes,
-                                          openSymbols, planOpen,   runOpen,     0,     0,  0, nullptr};
+inline constexpr ingot_model openModel = {
+    INGOT_ABI, 0,         "open",      "any",    2,       1, 1, 2, openInputs, openOutputs, -1,     64,
+    0,         openNodes, openSymbols, planOpen, runOpen, 0, 0, 0, nullptr,    0,           nullptr};
 
 } // namespace ingot::test

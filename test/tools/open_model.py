@@ -27,10 +27,14 @@ RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 ALLOCATED = 2  # INGOT_TENSOR_ALLOCATED
 
 
+class DeviceUse(ctypes.Structure):
+    _fields_ = [("device", ctypes.c_void_p), ("workspace", ctypes.c_void_p), ("weights", ctypes.c_void_p)]
+
+
 class Exec(ctypes.Structure):
     _fields_ = [("context", ctypes.c_void_p), ("threads", THREADS), ("parallel_for", PARALLEL)]
     _fields_ += [("weights", ctypes.c_void_p), ("profile", ctypes.c_void_p), ("level", ctypes.c_int32)]
-    _fields_ += [("allocator", ctypes.c_void_p), ("allocate", ALLOCATE), ("release", RELEASE)]
+    _fields_ += [("allocator", ctypes.c_void_p), ("allocate", ALLOCATE), ("release", RELEASE), ("devices", ctypes.POINTER(DeviceUse))]
 
 
 class Tensor(ctypes.Structure):
@@ -42,6 +46,11 @@ class Symbol(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("least", ctypes.c_int64), ("most", ctypes.c_int64)]
 
 
+class DeviceInfo(ctypes.Structure):
+    _fields_ = [("target", ctypes.c_char_p), ("workspace_bytes", ctypes.c_int64), ("weight_bytes", ctypes.c_int64)]
+    _fields_ += [("weights", ctypes.c_void_p), ("weights_at", ctypes.c_int64)]
+
+
 class Model(ctypes.Structure):
     _fields_ = [("abi", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("name", ctypes.c_char_p), ("target", ctypes.c_char_p)]
     _fields_ += [(name, ctypes.c_int32) for name in ("input_count", "output_count", "node_count", "symbol_count")]
@@ -49,6 +58,7 @@ class Model(ctypes.Structure):
     _fields_ += [(name, ctypes.c_int64) for name in ("workspace_bytes", "workspace_align", "weight_bytes")]
     _fields_ += [("nodes", ctypes.POINTER(ctypes.c_char_p)), ("symbols", ctypes.POINTER(Symbol)), ("plan", PLAN), ("run", RUN)]
     _fields_ += [("weight_hash", ctypes.c_uint64), ("found_count", ctypes.c_int32), ("level_count", ctypes.c_int32), ("levels", ctypes.POINTER(ctypes.c_int32))]
+    _fields_ += [("device_count", ctypes.c_int32), ("devices", ctypes.POINTER(DeviceInfo))]
 
 
 class Refused(Exception):
@@ -122,6 +132,40 @@ class Host:
         return execution
 
 
+class Device(ctypes.Structure):
+    """An ingot_device."""
+
+    _fields_ = [("context", ctypes.c_void_p)]
+    _fields_ += [("allocate", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64))]
+    _fields_ += [("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p))]
+    _fields_ += [("upload", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64))]
+    _fields_ += [("download", ctypes.c_void_p), ("launch", ctypes.c_void_p), ("wait", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p))]
+
+
+class Devices:
+    """Loopback devices (test/targets/loopback) for a loaded model, with workspaces of so many bytes."""
+
+    def __init__(self, ingot, model, workspace_bytes):
+        self.library = ctypes.CDLL(str(pathlib.Path(ingot).resolve().parents[1] / "test/targets/libloopback-device.so"))
+        self.library.loopbackOpen.restype = ctypes.c_void_p
+        self.library.loopbackDevice.restype = ctypes.POINTER(Device)
+        self.library.loopbackHeldBytes.restype = ctypes.c_int64
+        self.opened, self.uses = [], (DeviceUse * model.device_count)()
+        for info, bytes, use in zip(model.devices[: model.device_count], workspace_bytes, self.uses):
+            self.opened.append(ctypes.c_void_p(self.library.loopbackOpen(info.target)))
+            place = self.library.loopbackDevice(self.opened[-1])
+            device = place.contents
+            use.device = ctypes.addressof(device)
+            use.workspace = device.allocate(device.context, bytes, 64) if bytes else None
+            use.weights = device.allocate(device.context, info.weight_bytes, 64) if info.weight_bytes else None
+            if info.weight_bytes and (device.upload(device.context, use.weights, info.weights, info.weight_bytes) or device.wait(device.context)):
+                raise Status("the weights cannot be copied to a device")
+
+    def close(self):
+        for device in self.opened:
+            self.library.loopbackClose(device)
+
+
 def in_pieces(rng, threads=4):
     """A parallel_for on this thread: pieces in any order, for what says that it has that many threads."""
 
@@ -164,10 +208,11 @@ def through_source(command, compile):
     """Compiles to C++ source (--target source:g++, source:clang++-22:x86-64-v3, 'source:clang++-22 --target=...'), and that to the shared object that was asked for: code and words as `compile` gives them."""
     command = list(command)
     at, out = command.index("--target"), pathlib.Path(command[command.index("-o") + 1])
-    _, compiler, target = (command[at + 1] + ":portable").split(":")[:3]
+    _, compiler, target = [*command[at + 1].split(":", 2), "portable"][:3]
     command[at + 1], command[command.index("--emit") + 1] = target, "cpp"
     code, said = compile(command)
-    march = [] if target.startswith("portable") else [f"-march={target}"]
+    host = target.split(",")[-1]
+    march = [] if host.startswith("portable") else [f"-march={host}"]
     return build_source(out, compiler, march) if code == 0 else (code, said)
 
 
@@ -194,6 +239,7 @@ class OpenModel:
         code, self.warnings = through_source(words, compile) if (target or "").startswith("source:") else compile(words)
         if code:
             raise Refused(f"exit {code}: {self.warnings.strip()[:600]}")
+        self.ingot = ingot
         library = ctypes.CDLL(str(next(folder.glob("*.so"))))
         library.m_model.restype = ctypes.POINTER(Model)
         self.model, self.library = library.m_model().contents, library
@@ -220,11 +266,13 @@ class OpenModel:
         return first
 
     def prepared(self, feeds, sizes):
-        """What a run takes: inputs, shapes of outputs, values of symbols, bytes of the workspace."""
+        """What a run takes: inputs, shapes of outputs, values of symbols, bytes of the workspace and of each device's."""
         values = (ctypes.c_int64 * max(1, len(self.symbols) + self.model.found_count))(*[sizes[name] for name in self.symbols])
-        dims, workspace = (ctypes.c_int64 * (1 + sum(o.rank for o in self.outputs)))(), ctypes.c_int64(self.model.workspace_bytes)
+        dims = (ctypes.c_int64 * (1 + sum(o.rank for o in self.outputs)))()
+        devices = self.model.devices[: self.model.device_count]
+        workspaces = (ctypes.c_int64 * (1 + len(devices)))(self.model.workspace_bytes, *[device.workspace_bytes for device in devices])
         if self.model.plan:
-            self.check(self.model.plan(values, dims, ctypes.byref(workspace)))
+            self.check(self.model.plan(values, dims, workspaces))
             shapes, at = [], 0
             for tensor in self.outputs:
                 shapes.append(tuple(dims[at : at + tensor.rank]))
@@ -234,10 +282,10 @@ class OpenModel:
         if any(np.prod([float(size) for size in shape]) > MOST_ELEMENTS for shape in shapes):
             raise Status("status of the caller, no memory for outputs as large as their axes can be")
         arrays = [None if feeds[name] is None else np.ascontiguousarray(feeds[name]) for name in (tensor.name.decode() for tensor in self.inputs)]
-        return arrays, shapes, values, workspace.value
+        return arrays, shapes, values, list(workspaces)
 
-    def once(self, arrays, shapes, values, workspace_bytes, execution, in_place=False, host=None):
-        host = host or Host()
+    def once(self, arrays, shapes, values, workspaces, execution, in_place=False, host=None):
+        host, (workspace_bytes, *device_bytes) = host or Host(), workspaces
         ins = [None if a is None else Guarded(a.nbytes, np.frombuffer(a.tobytes(), np.uint8)) for a in arrays]
         types = [np.dtype(helper.tensor_dtype_to_np_dtype(tensor.type)) for tensor in self.outputs]
         given = [ctypes.c_void_p(1) if tensor.flags & ALLOCATED else None for tensor in self.outputs]
@@ -249,7 +297,11 @@ class OpenModel:
         places = pointers(outs)
         for i, pointer in enumerate(given):
             places[i] = places[i] if pointer is None else ctypes.addressof(pointer)
+        devices = Devices(self.ingot, self.model, device_bytes) if device_bytes else None
+        execution.devices = devices.uses if devices else None
         status = self.model.run(pointers(ins), places, values, workspace.pointer, ctypes.byref(host.serve(execution)))
+        if devices:
+            devices.close()
         host.check([pointer.value for pointer in given if pointer and pointer.value])
         if status and any(pointer and pointer.value for pointer in given):
             raise Status("a run that failed gave outputs")

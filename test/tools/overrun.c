@@ -18,7 +18,7 @@ static int run(const void *const *inputs, void *const *outputs, int64_t *sizes, 
 
 const ingot_model *overrun_model(void);
 const ingot_model *overrun_model(void) {
-  static const ingot_model model = {INGOT_ABI, 0, "overrun", "none", 1, 1,   0, 0, &x, &y, 0,
-                                    1,         0, 0,         0,      0, run, 0, 0, 0,  0};
+  static const ingot_model model = {INGOT_ABI, 0, "overrun", "none", 1,   1, 0, 0, &x, &y, 0, 1,
+                                    0,         0, 0,         0,      run, 0, 0, 0, 0,  0,  0};
   return &model;
 }

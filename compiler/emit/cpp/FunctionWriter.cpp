@@ -313,7 +313,31 @@ void FunctionWriter::visit(func::CallOp call) {
   tell(1);
 }
 
+void FunctionWriter::enqueue(func::CallOp call, StringRef name, ArrayRef<std::string> arguments) {
+  SmallVector<std::string> some(arguments.drop_back(2));
+  some.append({"begin", "end"});
+  std::string device = std::to_string(cast<IntegerAttr>(call->getAttr("ingot.device")).getInt());
+  std::string range = (name + "(" + llvm::join(some, ", ") + ")").str(), body = range + "; return 0;";
+  if (auto node = call->getAttrOfType<IntegerAttr>("ingot.node")) {
+    body = "const uint32_t status = " + range + "; return status ? int(status | " +
+           std::to_string((node.getInt() + 1) << 8) + "u) : 0;";
+  }
+  auto endIf = [&](const std::string &text) {
+    open("if (const int status = " + text + ")");
+    line("return uint32_t(status);");
+    close();
+  };
+  endIf(helpers.use("enqueue") + "(exec, " + device + ", " + arguments.back() +
+        ", [=](uint64_t begin, uint64_t end) { " + body + " })");
+  if (call->hasAttr("ingot.awaited")) {
+    endIf("ingot_device_wait(exec, " + device + ")");
+  }
+}
+
 void FunctionWriter::callKernel(func::CallOp call, StringRef name, ArrayRef<std::string> arguments) {
+  if (call->hasAttr("ingot.device")) {
+    return enqueue(call, name, arguments);
+  }
   bool returns = call.getNumResults() == 1;
   std::string text = (name + "(" + llvm::join(arguments, ", ") + ")").str();
   if (call->hasAttr("ingot.items")) {
@@ -335,11 +359,12 @@ void FunctionWriter::callKernel(func::CallOp call, StringRef name, ArrayRef<std:
   line(text + ";");
 }
 
-/// A function of ingot.h: an array that it gets is its list of memory, and memory that it gives is of bytes.
+/// A function of ingot.h: an array of words that it gets is its list of memory, and memory that it gives is of bytes.
 void FunctionWriter::callLibrary(func::CallOp call, ArrayRef<std::string> arguments) {
   SmallVector<std::string> given(arguments);
   for (auto [text, operand] : llvm::zip_equal(given, call.getOperands())) {
-    if (isa<MemRefType>(operand.getType())) {
+    auto type = dyn_cast<MemRefType>(operand.getType());
+    if (type && type.getElementType().isInteger(64)) {
       text = "reinterpret_cast<ingot_memory *>(" + text + ")";
     }
   }
@@ -356,7 +381,8 @@ void FunctionWriter::callLibrary(func::CallOp call, ArrayRef<std::string> argume
 static bool mentions(StringRef text, StringRef name) {
   for (size_t at = text.find(name); at != StringRef::npos; at = text.find(name, at + 1)) {
     size_t end = at + name.size();
-    if ((at == 0 || !llvm::isAlnum(text[at - 1])) && (end == text.size() || !llvm::isAlnum(text[end]))) {
+    auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+    if ((at == 0 || !isPart(text[at - 1])) && (end == text.size() || !isPart(text[end]))) {
       return true;
     }
   }

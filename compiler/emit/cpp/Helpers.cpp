@@ -395,6 +395,16 @@ template <typename Body> inline int overItems(const ingot_exec *exec, uint64_t i
   return ingot_parallel_for(exec, call, &body, int64_t(items));
 }
 )"},
+    {"enqueue", "", R"(
+/// Has a device run a kernel on all of its work items. What the kernel is called with is copied there, and its pointers
+/// are to the device's memory. 0, or what ends the run.
+template <typename Body> inline int enqueue(const ingot_exec *exec, int32_t device, uint64_t items, Body body) {
+  auto call = [](void *kernel, int64_t begin, int64_t end) {
+    return (*static_cast<Body *>(kernel))(uint64_t(begin), uint64_t(end));
+  };
+  return ingot_device_launch(exec, device, call, &body, int64_t(sizeof body), int64_t(items));
+}
+)"},
     {"profile", "", R"(
 /// Tells the host that a kernel begins or has ended.
 inline void profile(const ingot_exec *exec, int32_t launch, int32_t ended) {

@@ -308,10 +308,10 @@ private:
     return text + "\n" +
            wrapped("int64_t " + model.name + "_workspace_bytes(" + llvm::join(parameters, ", ") + ") {", 0) +
            wrapped("const int64_t sizes[] = {" + llvm::join(sizes, ", ") + "};", 2) +
-           llvm::formatv("  int64_t dims[{0}], bytes = 0;\n"
-                         "  const int status = planSizes(sizes, dims, &bytes);\n"
-                         "  return status ? -int64_t(status) : bytes;\n}\n",
-                         std::max<size_t>(axes, 1))
+           llvm::formatv("  int64_t dims[{0}], bytes[{1}] = {{};\n"
+                         "  const int status = planSizes(sizes, dims, bytes);\n"
+                         "  return status ? -int64_t(status) : bytes[0];\n}\n",
+                         std::max<size_t>(axes, 1), 1 + described.devices.size())
                .str();
   }
 
@@ -352,6 +352,18 @@ private:
       }
       text += "};\n";
     }
+    if (!d.devices.empty()) {
+      text += "const ingot_device_info deviceTable[] = {\n";
+      for (const Descriptor::Device &device : d.devices) {
+        std::string at = "reinterpret_cast<const char *>(" + model.name + "_weights) + " + number(device.weightsAt);
+        text +=
+            wrapped(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}},", quoted(device.target), number(device.workspaceBytes),
+                                  device.weightBytes, device.isEmbedded ? at : "nullptr", device.weightsAt)
+                        .str(),
+                    4);
+      }
+      text += "};\n";
+    }
     auto tableOr = [](bool any, const char *name) { return any ? name : "nullptr"; };
     const std::pair<const char *, std::string> fields[] = {
         {"abi", std::to_string(d.abi)},
@@ -375,6 +387,8 @@ private:
         {"found_count", std::to_string(d.foundCount)},
         {"level_count", "0"},
         {"levels", "nullptr"},
+        {"device_count", std::to_string(d.devices.size())},
+        {"devices", tableOr(!d.devices.empty(), "deviceTable")},
     };
     text += "const ingot_model modelTable = {\n";
     for (const auto &[name, value] : fields) {

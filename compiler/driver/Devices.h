@@ -1,0 +1,28 @@
+// The devices of this host on which a model runs, each with its workspace and a copy of the weights that it reads.
+#pragma once
+#include "compiler/target/Target.h"
+#include "runtime_support/include/ingot.h"
+
+namespace ingot::driver {
+
+class Devices {
+public:
+  explicit Devices(const ingot_model &model) : model(model) {}
+  Devices(const Devices &) = delete;
+  ~Devices() { close(); }
+
+  /// Makes them ready for runs with these sizes; `weights` as in ingot_exec. The model has to stay loaded.
+  llvm::Error open(const int64_t *sizes, const void *weights);
+  const ingot_device_use *uses() const { return all.empty() ? nullptr : all.data(); }
+  /// What the device that a status is about says of it; empty: nothing.
+  std::string message(int status) const;
+
+private:
+  void close();
+
+  const ingot_model &model;
+  std::vector<std::unique_ptr<target::OpenDevice>> opened; ///< stay so when sizes change
+  std::vector<ingot_device_use> all;
+};
+
+} // namespace ingot::driver

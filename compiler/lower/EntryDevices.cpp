@@ -1,0 +1,58 @@
+// Devices with a memory of their own. What a run wants of them are calls of the support library (core/device.c), each
+// with a status that ends the run; a launch carries attributes of which the exit makes such a call (emit/Emit.h).
+#include "compiler/lower/Entry.h"
+#include "compiler/lower/LlvmAttributes.h"
+
+using namespace mlir;
+using ingot::support::Size;
+
+namespace ingot::lower {
+
+void Entry::returnIfBad(Value status) {
+  returnIf(entry, w.compare(arith::CmpIPredicate::ne, status, number(0, 32)), [&] { return status; });
+}
+
+Value Entry::deviceMemory(StringRef name, uint64_t device) {
+  Value &memory = deviceMemories[(name + Twine(device)).str()];
+  if (!memory) {
+    OpBuilder::InsertionGuard guard(w.b);
+    w.b.setInsertionPointToStart(&entry.getBody().front());
+    memory = library(name, {exec(), deviceNumber(device)}, bytesType(Size::unknown()));
+  }
+  return memory;
+}
+
+void Entry::enqueue(plan::LaunchOp launch, func::CallOp call) {
+  call->setAttr("ingot.device", w.b.getI32IntegerAttr(static_cast<int32_t>(launch.getDevice()) - 1));
+  if (launch.getChecked()) {
+    call->setAttr("ingot.node", w.b.getI32IntegerAttr(nodeNumber(onnx::nodeOf(launch.getLoc()))));
+  }
+  if (auto number = launch->getAttrOfType<IntegerAttr>(plan::numberName)) {
+    call->setAttr("ingot.launch", w.b.getI64IntegerAttr(firstLaunch + number.getInt()));
+    call->setAttr("ingot.awaited", w.b.getUnitAttr()); // what is measured is the kernel
+  }
+}
+
+void Entry::build(plan::WaitOp wait) {
+  returnIfBad(library("ingot_device_wait", {exec(), deviceNumber(wait.getDevice())}, w.b.getI32Type()));
+}
+
+void Entry::copyAcross(plan::CopyOp copy) {
+  int64_t to = copy.getTo().getType().getDevice();
+  Type any = bytesType(Size::unknown());
+  Value bytes = w.integer(bytesOf(copy.getFrom().getType().getTensor()), w.b.getI64Type());
+  Value device = deviceNumber(to ? to : copy.getFrom().getType().getDevice());
+  Value arguments[] = {exec(), device, address(copy.getTo(), any), address(copy.getFrom(), any), bytes};
+  returnIfBad(library(to ? "ingot_device_upload" : "ingot_device_download", arguments, w.b.getI32Type()));
+}
+
+void Entry::beginDevices(func::FuncOp holder) {
+  Value exec = holder.getArguments().back();
+  Value bad = library("ingot_devices_begin", {exec, number(deviceCount, 32)}, w.b.getI32Type());
+  returnIf(holder, w.compare(arith::CmpIPredicate::ne, bad, number(0, 32)), [&] {
+    // inputs, outputs, workspace, weights, functions that give memory, then this
+    return status(nullErrorKind, static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 3);
+  });
+}
+
+} // namespace ingot::lower
