@@ -1,5 +1,5 @@
 // The second way out of loop IR: C++17 source, for any processor that has a compiler. Vectors are the types that g++
-// and clang have (Vectors.cpp).
+// and clang have (Vectors.cpp), or loops over lanes (LaneLoops.cpp).
 //
 //   NAME.cpp        the same functions as in the object, written as a person would: a function for each kernel with the
 //                   ONNX nodes, shapes and layouts in front of it, loops as for, values used once inside of expressions
