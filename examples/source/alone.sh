@@ -8,5 +8,5 @@ trap 'rm -rf "$work"' EXIT
 "$1" compile "$here/edges.onnx" --name rising --emit cpp -o "$work" >/dev/null
 cp "$here/main.cpp" "$2"/core/*.[ch] "$2"/include/* "$work"
 cd "$work"
-"${CXX:-g++}" -std=c++17 -O3 -Wall -Wextra -x c++ *.cpp *.c -o example # the core is C that is C++, too
+"${CXX:-g++}" -std=c++17 -O3 -Wall -Wextra -Werror -x c++ *.cpp *.c -o example # the core is C that is C++, too
 ./example
