@@ -36,6 +36,12 @@ constexpr const char *checks = R"(
 #endif
 )";
 
+/// Kernels leave no registers for what these passes keep from one iteration to the next.
+constexpr const char *passes = R"(#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-predictive-commoning", "no-loop-unroll-and-jam") // registers are for sums
+#endif
+)";
+
 /// Elements in memory, which other elements have had before: that is what the workspace is for.
 constexpr const char *elements = R"(
 #if defined(__GNUC__)
@@ -167,6 +173,7 @@ private:
                        model.name + ".h.\n";
     text += "//\n//     c++ -std=c++17 -O3 " + flag + "-I<ingot's include folder> -c " + model.name + ".cpp" +
             (areInitialized(model) || model.takesWeights() ? "" : " " + model.name + ".weights.S") + "\n";
+    text += passes;
     text += "#if !defined(INGOT_PLAIN_C)\n#define INGOT_PLAIN_C // the class in the header is for programs\n#endif\n";
     text += "#include \"" + model.name + ".h\"\n";
     text += helpers.needsMath() ? "#include <cmath>\n" : "";
