@@ -36,9 +36,10 @@ constexpr const char *checks = R"(
 #endif
 )";
 
-/// Kernels leave no registers for what these passes keep from one iteration to the next.
-constexpr const char *passes = R"(#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-predictive-commoning", "no-loop-unroll-and-jam") // registers are for sums
+/// Kernels leave no registers for what the first two passes keep from one iteration to the next; a root is an
+/// instruction where nobody asks for errno.
+constexpr const char *options = R"(#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-predictive-commoning", "no-loop-unroll-and-jam", "no-math-errno")
 #endif
 )";
 
@@ -173,7 +174,7 @@ private:
                        model.name + ".h.\n";
     text += "//\n//     c++ -std=c++17 -O3 " + flag + "-I<ingot's include folder> -c " + model.name + ".cpp" +
             (areInitialized(model) || model.takesWeights() ? "" : " " + model.name + ".weights.S") + "\n";
-    text += passes;
+    text += options;
     text += "#if !defined(INGOT_PLAIN_C)\n#define INGOT_PLAIN_C // the class in the header is for programs\n#endif\n";
     text += "#include \"" + model.name + ".h\"\n";
     text += helpers.needsMath() ? "#include <cmath>\n" : "";
