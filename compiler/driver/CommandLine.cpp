@@ -175,6 +175,17 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->group(model)
       ->type_name("ROWS");
 
+  repeated(app.add_option_function<Texts>(
+               "--bind",
+               [&options](const Texts &texts) {
+                 for (const std::string &text : texts) {
+                   options.bindings.push_back(splitAssignment("--bind", text, "NAME=DEVICE"));
+                 }
+               },
+               "The caller has this input or output in the memory of a device; may be repeated"))
+      ->group(model)
+      ->type_name("NAME=DEVICE");
+
   const char *target = "Target";
   repeated(app.add_option("--target", options.targets,
                           "Where to run, in order of preference; default: native. See `ingot targets`"))
@@ -347,8 +358,8 @@ std::string checkReport(const CLI::App &app, const Invocation &invocation) {
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
   for (const char *flag :
-       {"--name", "--dim", "--shape", "--cache", "--cache-room", "--target", "--levels", "--triple", "--no-fallback",
-        "--no-allocate", "--accuracy", "--weights", "--dump-after", "--stop-after", "--timing"}) {
+       {"--name", "--dim", "--shape", "--cache", "--cache-room", "--bind", "--target", "--levels", "--triple",
+        "--no-fallback", "--no-allocate", "--accuracy", "--weights", "--dump-after", "--stop-after", "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }

@@ -35,16 +35,49 @@ llvm::Error Devices::open(const int64_t *sizes, const void *weights) {
           ingot_device_open(&model, number, bytes, weights, &opened[size_t(number)]->device(), &all[size_t(number)]);
     }
     if (status) {
-      char text[512];
-      ingot_error_text(&model, status, text, sizeof(text));
-      std::string more = message(status);
-      return llvm::createStringError(std::string(text) + (more.empty() ? "" : ": " + more));
+      return failure(number, status);
     }
   }
   return llvm::Error::success();
 }
 
+llvm::Error Devices::failure(int32_t number, int status) const {
+  bool isDevices = INGOT_STATUS_KIND(status) == INGOT_ERROR_DEVICE;
+  int located = isDevices ? INGOT_STATUS(INGOT_ERROR_DEVICE, number) : status;
+  char text[512];
+  ingot_error_text(&model, located, text, sizeof(text));
+  std::string more = message(located);
+  return llvm::createStringError(std::string(text) + (more.empty() ? "" : ": " + more));
+}
+
+llvm::Expected<void *> Devices::hold(int32_t number, int64_t bytes, const void *data) {
+  const ingot_device &device = opened[size_t(number)]->device();
+  void *memory = device.allocate(device.context, std::max<int64_t>(bytes, 1), 64);
+  if (!memory) {
+    return failure(number, INGOT_ERROR_DEVICE);
+  }
+  held.emplace_back(number, memory);
+  int status = data && bytes ? device.upload(device.context, memory, data, bytes) : 0;
+  int waited = device.wait(device.context);
+  if (status || waited) {
+    return failure(number, status ? status : waited);
+  }
+  return memory;
+}
+
+llvm::Error Devices::download(int32_t number, void *to, const void *from, int64_t bytes) const {
+  const ingot_device &device = opened[size_t(number)]->device();
+  int status = bytes ? device.download(device.context, to, from, bytes) : 0;
+  int waited = device.wait(device.context);
+  return status || waited ? failure(number, status ? status : waited) : llvm::Error::success();
+}
+
 void Devices::close() {
+  for (auto [number, memory] : held) {
+    const ingot_device &device = opened[size_t(number)]->device();
+    device.release(device.context, memory);
+  }
+  held.clear();
   for (ingot_device_use &use : all) {
     ingot_device_close(&use);
   }

@@ -52,7 +52,11 @@ llvm::Error LocalExecution::prepare(llvm::ArrayRef<HostTensor> given) {
   for (auto [info, tensor] : llvm::zip(inputsOf(model), given)) {
     inputs.push_back(tensor.isAbsent ? Tensor() : makeTensor(info, tensor.dims));
     llvm::copy(tensor.bytes, inputs.back().memory.data.get());
-    inputBuffers.push_back({inputs.back().memory.data.get(), inputs.back().elements});
+    llvm::Expected<ingot_buffer> buffer = bufferOf(info, inputs.back(), /*isInput=*/true);
+    if (!buffer) {
+      return buffer.takeError();
+    }
+    inputBuffers.push_back(*buffer);
   }
   outputDims = dims;
   sizes.resize(size_t(model.symbol_count + model.found_count));
@@ -63,12 +67,29 @@ llvm::Error LocalExecution::prepare(llvm::ArrayRef<HostTensor> given) {
       outputBuffers.push_back({&outputTensors.back().given, 0});
     } else {
       outputTensors.push_back(makeTensor(info, llvm::ArrayRef(dims.data() + (next - dims.begin()), size_t(info.rank))));
-      outputBuffers.push_back({outputTensors.back().memory.data.get(), outputTensors.back().elements});
+      llvm::Expected<ingot_buffer> buffer = bufferOf(info, outputTensors.back(), /*isInput=*/false);
+      if (!buffer) {
+        return buffer.takeError();
+      }
+      outputBuffers.push_back(*buffer);
     }
     next += info.rank;
   }
   workspace = allocate(bytes);
   return llvm::Error::success();
+}
+
+llvm::Expected<ingot_buffer> LocalExecution::bufferOf(const ingot_tensor_info &info, Tensor &tensor, bool isInput) {
+  char *here = tensor.memory.data.get();
+  if (!info.device) {
+    return ingot_buffer{here, tensor.elements};
+  }
+  llvm::Expected<void *> there = devices.hold(info.device - 1, tensor.memory.bytes, isInput ? here : nullptr);
+  if (!there) {
+    return there.takeError();
+  }
+  tensor.there = *there;
+  return ingot_buffer{tensor.there, tensor.elements};
 }
 
 void LocalExecution::releaseGiven() {
@@ -99,6 +120,12 @@ llvm::Error LocalExecution::check(int status) const {
     return failure(status, devices.message(status));
   }
   for (auto [info, tensor] : llvm::zip(outputsOf(model), outputTensors)) {
+    if (tensor.there) {
+      if (llvm::Error error =
+              devices.download(info.device - 1, tensor.memory.data.get(), tensor.there, tensor.memory.bytes)) {
+        return error;
+      }
+    }
     if (tensor.memory.data && !guardIsIntact(tensor.memory)) {
       return llvm::make_error<ExitError>(2, "internal error: the compiled model wrote behind its output '" +
                                                 std::string(info.name) + "'");

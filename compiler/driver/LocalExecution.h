@@ -36,6 +36,7 @@ private:
     Memory memory;
     int64_t elements = 0;
     void *given = nullptr; ///< by the last run, which allocated this output
+    void *there = nullptr; ///< in the memory of the device to which it is bound
   };
   llvm::Error prepare(llvm::ArrayRef<HostTensor> inputs) override;
   /// One run through ingot_run; its status.
@@ -46,6 +47,8 @@ private:
   static bool guardIsIntact(const Memory &memory);
   /// Gives back the outputs that the last run allocated.
   void releaseGiven();
+  /// What a run is given for the tensor; `isInput`: its device gets a copy.
+  llvm::Expected<ingot_buffer> bufferOf(const ingot_tensor_info &info, Tensor &tensor, bool isInput);
   static Tensor makeTensor(const ingot_tensor_info &info, llvm::ArrayRef<int64_t> dims);
 
   HostMemory host;

@@ -60,6 +60,9 @@ std::string sizeFlags(const pipeline::Options &options) {
   for (const auto &[input, output] : options.caches) {
     text += flag("--cache", input + "=" + output);
   }
+  for (const auto &[name, device] : options.bindings) {
+    text += flag("--bind", name + "=" + device);
+  }
   return options.cacheRoom < 0 ? text : text + flag("--cache-room", std::to_string(options.cacheRoom));
 }
 

@@ -42,6 +42,7 @@ Descriptor::Tensor describeTensor(const ModelInfo &model, const TensorInfo &info
   tensor.bytes = numberOr(info.bytes, -1);
   tensor.flags = (info.isOptional ? INGOT_TENSOR_OPTIONAL : 0) | (info.isAllocated ? INGOT_TENSOR_ALLOCATED : 0);
   tensor.inPlaceOf = int32_t(info.inPlaceOf + 1);
+  tensor.device = int32_t(info.device);
   return tensor;
 }
 
@@ -147,9 +148,9 @@ private:
       for (int64_t dim : info.dims) {
         dims.push_back(int64(dim));
       }
-      all.push_back(
-          ConstantStruct::getAnon({string(info.name), int32(info.type), int32(info.dims.size()), array(dims, "dims"),
-                                   int64(info.elements), int64(info.bytes), int32(info.flags), int32(info.inPlaceOf)}));
+      all.push_back(ConstantStruct::getAnon({string(info.name), int32(info.type), int32(info.dims.size()),
+                                             array(dims, "dims"), int64(info.elements), int64(info.bytes),
+                                             int32(info.flags), int32(info.inPlaceOf), int32(info.device)}));
     }
     return array(all, name);
   }

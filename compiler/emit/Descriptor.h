@@ -13,7 +13,7 @@ struct Descriptor {
     std::vector<int64_t> dims; ///< as ingot_tensor_info.dims has them
     int64_t elements, bytes;
     uint32_t flags;
-    int32_t inPlaceOf;
+    int32_t inPlaceOf, device;
   };
   struct Symbol {
     std::string name;

@@ -146,6 +146,7 @@ private:
         }
         out << (tensor.isOptional ? "; optional, may be null" : "");
         out << (tensor.isAllocated ? "; allocated by the run" : "");
+        out << (tensor.device ? "; in the memory of device " + std::to_string(tensor.device - 1) : "");
         out << (tensor.inPlaceOf >= 0 ? "; may be the memory of " + names.inputs[tensor.inPlaceOf] : "") << "\n";
       }
     };

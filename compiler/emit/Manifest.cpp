@@ -116,6 +116,9 @@ static void writeTensors(json::OStream &json, ArrayRef<ingot::plan::TensorInfo> 
       if (tensor.isOptional) {
         json.attribute("optional", true);
       }
+      if (tensor.device) {
+        json.attribute("device", tensor.device);
+      }
       if (tensor.inPlaceOf >= 0) {
         json.attribute("in_place_of", json::fixUTF8(inputs[tensor.inPlaceOf].name));
       }

@@ -58,8 +58,11 @@ private:
   void begin() {
     Location loc = tensors.getLoc();
     SmallVector<Type> types;
-    for (Type t : llvm::concat<const Type>(tensors.getArgumentTypes(), tensors.getResultTypes())) {
-      types.push_back(bufferType(t));
+    for (auto [i, t] : llvm::enumerate(tensors.getArgumentTypes())) {
+      types.push_back(bufferType(t, plan::deviceOf(tensors.getArgAttrDict(i))));
+    }
+    for (auto [i, t] : llvm::enumerate(tensors.getResultTypes())) {
+      types.push_back(bufferType(t, plan::deviceOf(tensors.getResultAttrDict(i))));
     }
     run = func::FuncOp::create(b, loc, tensors.getName(), b.getFunctionType(types, {}));
     run->setDiscardableAttrs(tensors->getDiscardableAttrDictionary());

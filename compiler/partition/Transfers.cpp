@@ -27,8 +27,7 @@ public:
       return isa<plan::KernelOp>(op) ? WalkResult::skip() : WalkResult::advance();
     });
     for (OpOperand *use : uses) {
-      auto kernel = dyn_cast<plan::KernelOp>(use->getOwner());
-      int64_t device = kernel ? plan::deviceOf(kernel) : 0;
+      int64_t device = deviceOf(*use);
       if (isa<RankedTensorType>(use->get().getType())) {
         use->set(in(device, use->get()));
       }
@@ -38,6 +37,14 @@ public:
 private:
   func::FuncOp function;
   llvm::DenseMap<std::pair<Value, int64_t>, Value> known;
+
+  /// Where an operand is read.
+  int64_t deviceOf(OpOperand &use) {
+    if (auto kernel = dyn_cast<plan::KernelOp>(use.getOwner())) {
+      return plan::deviceOf(kernel);
+    }
+    return isa<func::ReturnOp>(use.getOwner()) ? plan::deviceOf(function.getResultAttrDict(use.getOperandNumber())) : 0;
+  }
 
   /// The value in the memory of a device.
   Value in(int64_t device, Value v) {

@@ -10,6 +10,7 @@
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
+#include "compiler/partition/Bindings.h"
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Plan.h"
@@ -180,7 +181,11 @@ static LogicalResult layout(State &, Body &body, Result &) {
   return success();
 }
 
-static LogicalResult transfer(State &, Body &body, Result &) {
+static LogicalResult transfer(State &s, Body &body, Result &) {
+  if (failed(partition::bindToDevices(body.function(), s.options.bindings))) {
+    s.userFault = true;
+    return failure();
+  }
   partition::insertTransfers(body.function());
   return success();
 }
@@ -270,10 +275,23 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   lower::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, tells.firstLaunch, info, body.suffix);
 }
 
+static void noteBindings(const Options &options, plan::ModelInfo &info) {
+  for (const auto &[name, spec] : options.bindings) {
+    auto isDevice = [&, &spec = spec](const plan::DeviceInfo &device) { return device.spec == spec; };
+    int64_t number = llvm::find_if(info.devices, isDevice) - info.devices.begin() + 1;
+    for (std::vector<plan::TensorInfo> *tensors : {&info.inputs, &info.outputs}) {
+      for (plan::TensorInfo &tensor : *tensors) {
+        tensor.device = tensor.name == name ? number : tensor.device;
+      }
+    }
+  }
+}
+
 static LogicalResult entry(State &s) {
   joinBodies(s, buildEntry);
   plan::ModelInfo &info = s.model().info;
   info.weightBytes = s.weights.bytes();
+  noteBindings(s.options, info);
   for (auto [number, level] : llvm::enumerate(info.levels)) {
     level.weightBytes = s.weights.bytesOf(number, /*only=*/false);
     level.ownWeightBytes = s.weights.bytesOf(number, /*only=*/true);

@@ -34,6 +34,8 @@ struct Options {
   std::map<std::string, Choice> choices;              ///< of such symbols, too
   /// --cache past.*=present.*: inputs and the outputs that continue them in the same memory (graph/ShareCaches.h)
   std::vector<std::pair<std::string, std::string>> caches;
+  /// --bind x=DEVICE: inputs and outputs that the caller has in the memory of a device
+  std::vector<std::pair<std::string, std::string>> bindings;
   int64_t cacheRoom = -1;           ///< rows that they have room for; -1: each run says
   std::string accuracy = "default"; ///< strict or default
   bool allocate = true;             ///< false (--no-allocate): models whose sizes nothing bounds are refused

@@ -24,6 +24,7 @@ struct TensorInfo {
   const support::Sizes &capacity() const { return most.empty() ? dims : most; }
   bool isOptional = false;  ///< an input that a run may leave out
   bool isAllocated = false; ///< an output that nothing bounds: the run gives the caller its memory; `bytes` is unknown
+  int64_t device = 0;       ///< in whose memory the caller has it: 0 is the host's, n the n-th of ModelInfo::devices
   int64_t inPlaceOf = -1;   ///< the input in whose memory the caller may have this output written; -1: none
 };
 

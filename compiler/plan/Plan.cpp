@@ -309,9 +309,15 @@ int64_t deviceOf(KernelOp kernel) {
   return it == all.end() ? 0 : it - all.begin() + 1;
 }
 
+int64_t deviceOf(DictionaryAttr attributes) {
+  auto number = attributes ? attributes.getAs<IntegerAttr>(deviceName) : IntegerAttr();
+  return number ? number.getInt() : 0;
+}
+
 int64_t deviceOf(Value tensor) {
-  if (isa<BlockArgument>(tensor)) {
-    return 0;
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    return function ? deviceOf(function.getArgAttrDict(argument.getArgNumber())) : 0;
   }
   return llvm::TypeSwitch<Operation *, int64_t>(tensor.getDefiningOp())
       .Case([](KernelOp kernel) { return deviceOf(kernel); })

@@ -26,6 +26,9 @@ namespace ingot::plan {
 inline constexpr llvm::StringRef outputName = "plan.output";
 /// The attribute of a function that names the devices with memories of their own, as an array of specs.
 inline constexpr llvm::StringRef devicesName = "plan.devices";
+/// Of an argument or a result of the function: the number of the device in whose memory the caller has it.
+inline constexpr llvm::StringRef deviceName = "plan.device";
+int64_t deviceOf(mlir::DictionaryAttr attributes);
 
 /// The specs of a function's devices with memories of their own; the first one is device 1.
 llvm::SmallVector<llvm::StringRef> devicesOf(mlir::Operation *function);

@@ -10,11 +10,12 @@
  * no system call and keeps no state; weights are constants of the object, or lie where ingot_exec.weights says
  * (--weights=file and --weights=extern).
  *
- * Tensors are dense and row-major in the caller's memory; they need the natural alignment of their element type (4
- * bytes for float) and no more. Booleans are one byte each, 0 or 1. Outputs and workspace must not overlap each other
- * or an input, but for an output that may be an input's memory (ingot_tensor_info.in_place_of: caches): when both
- * pointers are equal the run changes what differs and copies nothing; a run that fails may then leave it half changed.
- * All sizes named `bytes` are in bytes, all sizes named `elements` or `count` in elements.
+ * Tensors are dense and row-major in the caller's memory, or in that of a device where ingot_tensor_info.device says
+ * so; they need the natural alignment of their element type (4 bytes for float) and no more. Booleans are one byte
+ * each, 0 or 1. Outputs and workspace must not overlap each other or an input, but for an output that may be an input's
+ * memory (ingot_tensor_info.in_place_of: caches): when both pointers are equal the run changes what differs and copies
+ * nothing; a run that fails may then leave it half changed. All sizes named `bytes` are in bytes, all sizes named
+ * `elements` or `count` in elements.
  *
  * An axis of an input may be open: its size is chosen for each run and has a name, the *symbol* ("batch"); all axes of
  * one name have one size in a run. Sizes of outputs and of the workspace then follow from the symbols. A model with
@@ -130,6 +131,7 @@ typedef struct ingot_tensor_info {
   int64_t bytes;       /* of the whole tensor, likewise */
   uint32_t flags;      /* INGOT_TENSOR_... */
   int32_t in_place_of; /* outputs: 1 + the number of the input whose memory may also be this output's; 0: none */
+  int32_t device;      /* 1 + the number of the device in whose memory the caller has it (--bind); 0: the host's */
 } ingot_tensor_info;
 
 /* A size that is chosen for each run, or found by it. */

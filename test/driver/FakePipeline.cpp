@@ -16,7 +16,7 @@ namespace {
 const char *const kSource = R"(
 #include "runtime_support/include/ingot.h"
 static const int64_t dims[] = {DIMS};
-static const ingot_tensor_info in = {"x", 1, RANK, dims, ELEMENTS, 4 * ELEMENTS, 0, 0}, out = {"y", 1, RANK, dims, ELEMENTS, 4 * ELEMENTS, 0, 0};
+static const ingot_tensor_info in = {"x", 1, RANK, dims, ELEMENTS, 4 * ELEMENTS, 0, 0, 0}, out = {"y", 1, RANK, dims, ELEMENTS, 4 * ELEMENTS, 0, 0, 0};
 static const char *const nodes[] = {"lookup"};
 static int body(void *args, int64_t begin, int64_t end) {
   void **pointers = args;
@@ -37,7 +37,7 @@ const ingot_model *NAME_model(void) { return &model; }
 const char *const kOpenSource = R"(
 #include "runtime_support/include/ingot.h"
 static const int64_t dims[] = {-1, 3}, computed[] = {INGOT_DIM_COMPUTED, 3};
-static const ingot_tensor_info in = {"x", 1, 2, dims, -1, -1, 0, 0}, out = {"y", 1, 2, computed, -1, -1, 0, 0};
+static const ingot_tensor_info in = {"x", 1, 2, dims, -1, -1, 0, 0, 0}, out = {"y", 1, 2, computed, -1, -1, 0, 0, 0};
 static const ingot_symbol_info rows = {"rows", 1, 4};
 static int plan(const int64_t *sizes, int64_t *dims, int64_t *bytes) {
   *dims = *sizes, dims[1] = 3, *bytes = 64 * *sizes;

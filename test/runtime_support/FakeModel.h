@@ -7,9 +7,9 @@ namespace ingot::test {
 
 inline constexpr int64_t inputDims[] = {2, 3};
 inline constexpr int64_t indexDims[] = {6};
-inline constexpr ingot_tensor_info inputInfos[] = {{"x", INGOT_FLOAT32, 2, inputDims, 6, 24, 0, 0},
-                                                   {"indices", INGOT_INT64, 1, indexDims, 6, 48, 0, 0}};
-inline constexpr ingot_tensor_info outputInfos[] = {{"y", INGOT_FLOAT32, 2, inputDims, 6, 24, 0, 0}};
+inline constexpr ingot_tensor_info inputInfos[] = {{"x", INGOT_FLOAT32, 2, inputDims, 6, 24, 0, 0, 0},
+                                                   {"indices", INGOT_INT64, 1, indexDims, 6, 48, 0, 0, 0}};
+inline constexpr ingot_tensor_info outputInfos[] = {{"y", INGOT_FLOAT32, 2, inputDims, 6, 24, 0, 0, 0}};
 inline constexpr const char *nodeNames[] = {"/embed/Gather", "/add"};
 
 inline int runFake(const void *const *inputs, void *const *outputs, int64_t *, void *workspace,
@@ -42,9 +42,9 @@ inline constexpr ingot_model fakeModel = {INGOT_ABI,  0,           "fake", "any"
 // node refuses 7 rows.
 
 inline constexpr int64_t openX[] = {-1, -2}, openBias[] = {-2}, openY[] = {-1, INGOT_DIM_COMPUTED};
-inline constexpr ingot_tensor_info openInputs[] = {{"x", INGOT_FLOAT32, 2, openX, -1, -1, 0, 0},
-                                                   {"bias", INGOT_FLOAT32, 1, openBias, -1, -1, 0, 0}};
-inline constexpr ingot_tensor_info openOutputs[] = {{"y", INGOT_FLOAT32, 2, openY, -1, -1, 0, 0}};
+inline constexpr ingot_tensor_info openInputs[] = {{"x", INGOT_FLOAT32, 2, openX, -1, -1, 0, 0, 0},
+                                                   {"bias", INGOT_FLOAT32, 1, openBias, -1, -1, 0, 0, 0}};
+inline constexpr ingot_tensor_info openOutputs[] = {{"y", INGOT_FLOAT32, 2, openY, -1, -1, 0, 0, 0}};
 inline constexpr ingot_symbol_info openSymbols[] = {{"batch", 0, 4}, {"rows", 0, -1}};
 inline constexpr const char *openNodes[] = {"/double"};
 

@@ -107,7 +107,7 @@ TEST(Run, NoWorkspaceNeeded) {
 
 TEST(Run, EmptyTensorsMayBeNull) {
   Call call;
-  ingot_tensor_info empty = {"e", INGOT_FLOAT32, 1, nullptr, 0, 0, 0, 0};
+  ingot_tensor_info empty = {"e", INGOT_FLOAT32, 1, nullptr, 0, 0, 0, 0, 0};
   call.model.inputs = &empty;
   call.model.input_count = 1;
   call.model.run = [](const void *const *inputs, void *const *, int64_t *, void *, const ingot_exec *) {

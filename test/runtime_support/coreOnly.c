@@ -10,8 +10,8 @@ static int run(const void *const *inputs, void *const *outputs, int64_t *sizes, 
 
 int main(void) {
   static const int64_t dims[] = {1};
-  static const ingot_tensor_info x = {"x", INGOT_FLOAT32, 1, dims, 1, 4, 0, 0},
-                                 y = {"y", INGOT_FLOAT32, 1, dims, 1, 4, 0, 0};
+  static const ingot_tensor_info x = {"x", INGOT_FLOAT32, 1, dims, 1, 4, 0, 0, 0},
+                                 y = {"y", INGOT_FLOAT32, 1, dims, 1, 4, 0, 0, 0};
   const ingot_model model = {INGOT_ABI, 0, "twice", "any", 1,   1, 0, 0, &x, &y, 0, 64,
                              0,         0, 0,       0,     run, 0, 0, 0, 0,  0,  0};
   float in = 21, out = 0;

@@ -39,7 +39,7 @@ class Exec(ctypes.Structure):
 
 class Tensor(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_int32), ("rank", ctypes.c_int32), ("dims", ctypes.POINTER(ctypes.c_int64))]
-    _fields_ += [("elements", ctypes.c_int64), ("bytes", ctypes.c_int64), ("flags", ctypes.c_uint32), ("in_place_of", ctypes.c_int32)]
+    _fields_ += [("elements", ctypes.c_int64), ("bytes", ctypes.c_int64), ("flags", ctypes.c_uint32), ("in_place_of", ctypes.c_int32), ("device", ctypes.c_int32)]
 
 
 class Symbol(ctypes.Structure):

@@ -2,8 +2,8 @@
 #include "ingot.h"
 
 static const int64_t dims[] = {1};
-static const ingot_tensor_info x = {"x", INGOT_FLOAT32, 1, dims, 1, 4, 0, 0},
-                               y = {"y", INGOT_FLOAT32, 1, dims, 1, 4, 0, 0};
+static const ingot_tensor_info x = {"x", INGOT_FLOAT32, 1, dims, 1, 4, 0, 0, 0},
+                               y = {"y", INGOT_FLOAT32, 1, dims, 1, 4, 0, 0, 0};
 
 static int run(const void *const *inputs, void *const *outputs, int64_t *sizes, void *workspace,
                const ingot_exec *exec) {

@@ -333,9 +333,9 @@ private:
         SmallVector<std::string> texts = llvm::map_to_vector(tensor.dims, number);
         dims += wrapped("const int64_t " + dimsName + "[] = {" + llvm::join(texts, ", ") + "};", 0);
       }
-      rows += wrapped(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}},", quoted(tensor.name), tensor.type,
+      rows += wrapped(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}},", quoted(tensor.name), tensor.type,
                                     tensor.dims.size(), tensor.dims.empty() ? "nullptr" : dimsName, tensor.elements,
-                                    tensor.bytes, tensor.flags, tensor.inPlaceOf)
+                                    tensor.bytes, tensor.flags, tensor.inPlaceOf, tensor.device)
                           .str(),
                       4);
     }
