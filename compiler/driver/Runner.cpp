@@ -4,6 +4,7 @@
 #include "runtime_support/runner/protocol.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
@@ -12,6 +13,7 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/StringSaver.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
 #include <deque>
 
 namespace ingot::driver {
@@ -233,11 +235,24 @@ llvm::Expected<std::string> RemoteModel::ask(const std::string &request) const {
   return start("run", path);
 }
 
+/// The machine that a shared library is for, as it says itself: whoever compiles C++ source chooses it.
+static llvm::Expected<std::string> tripleOf(const std::string &library) {
+  auto file = llvm::object::ObjectFile::createObjectFile(library);
+  if (!file) {
+    return llvm::createStringError(library + ": error: " + llvm::toString(file.takeError()));
+  }
+  return (llvm::Triple::getArchTypeName(file->getBinary()->getArch()) + "-unknown-linux-gnu").str();
+}
+
 llvm::Expected<std::unique_ptr<RemoteModel>> RemoteModel::load(const Runner &runner, const Manifest &manifest,
                                                                const std::string &library) {
-  std::string program = emit::findRuntimeFile(manifest.triple, "ingot-runner");
+  llvm::Expected<std::string> triple = manifest.triple.empty() ? tripleOf(library) : manifest.triple;
+  if (!triple) {
+    return triple.takeError();
+  }
+  std::string program = emit::findRuntimeFile(*triple, "ingot-runner");
   if (program.empty()) {
-    return llvm::createStringError("--runner: ingot-runner for " + manifest.triple +
+    return llvm::createStringError("--runner: ingot-runner for " + *triple +
                                    " is neither beside the compiler in ../lib nor in its build folder");
   }
   std::unique_ptr<RemoteModel> remote(new RemoteModel(runner, program, library, manifest.name));

@@ -285,17 +285,17 @@ LogicalResult placeNodes(func::FuncOp function, ArrayRef<Device> devices, const 
   std::vector<Node> &nodes = asker.nodes;
   bool weighs = llvm::any_of(devices, [](const Device &device) { return device.machine.hasOwnMemory; });
   std::vector<double> seconds(nodes.size(), -1);
-  std::vector<int> pieces(nodes.size(), -1);
+  std::vector<int> numbers(nodes.size(), -1);
   if (succeeded(ok) && weighs) {
     Costs costs(function, devices, nodes, policy);
     ok = placeByCost(function, devices, nodes, costs, policy);
-    pieces = numberPieces(nodes, costs);
+    numbers = numberPieces(nodes, costs);
     auto placed = llvm::to_vector(llvm::map_range(nodes, [](const Node &node) { return node.device; }));
     for (size_t i = 0; i < nodes.size(); ++i) {
       seconds[i] = costs.ofNode(static_cast<int>(i), placed);
     }
   }
-  for (auto [node, time, piece] : llvm::zip_equal(nodes, seconds, pieces)) {
+  for (auto [node, time, piece] : llvm::zip_equal(nodes, seconds, numbers)) {
     const Device *device = node.device < 0 ? nullptr : &devices[node.device];
     if (device && !device->target->pieces()) {
       places[node.op] = device;

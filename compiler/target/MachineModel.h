@@ -16,6 +16,7 @@ struct MachineModel {
   std::string cpu;         ///< LLVM cpu name
   std::string features;    ///< LLVM feature string, "+a,-b"
   bool machineCode = true; ///< false: C++ source only, and triple, cpu and features are empty
+  bool vectorTypes = true; ///< of C++ source: vectors are types that g++ and clang have; false: loops over lanes
 
   /// What ingot_machine_level (ingot.h) has to answer where code for this machine is to run; 0: a program cannot ask
   /// for it, so the machine is none for --levels.

@@ -5,6 +5,10 @@
 
 #include "ingot.h"
 
+#if defined(__cplusplus) && defined(__clang__)
+#pragma clang diagnostic ignored "-Wvla-extension" /* compiled as C++: docs/using.md */
+#endif
+
 /* Number of dims of all outputs together. */
 int32_t ingot_sizes_count(const ingot_model *model);
 

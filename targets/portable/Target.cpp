@@ -12,14 +12,16 @@ namespace {
 /// `matmulTile` leaves a vector for the broadcast and one for the product.
 struct Row {
   const char *spec, *sentence;
+  bool vectorTypes;
   int64_t lanes;
   MachineModel::Tile matmulTile;
 };
 
 constexpr Row rows[] = {
-    {"portable", "any processor, as C++ source (--emit cpp)", 1, {4, 4}},
-    {"portable-128", "the same in vectors of 128 bits, as g++ and clang have them: SSE, NEON", 4, {4, 2}},
-    {"portable-256", "the same in vectors of 256 bits", 8, {6, 2}},
+    {"portable", "any processor, as C++ source (--emit cpp); compilers make vectors of its loops", false, 8, {4, 2}},
+    {"portable-scalar", "the same for processors without vectors", false, 1, {4, 4}},
+    {"portable-128", "the same in vectors of 128 bits, as g++ and clang have them: SSE, NEON", true, 4, {4, 2}},
+    {"portable-256", "the same in vectors of 256 bits", true, 8, {6, 2}},
 };
 
 class PortableTarget final : public Target {
@@ -39,11 +41,13 @@ public:
   llvm::Expected<MachineModel> machine(StringRef spec) const override {
     const Row *row = llvm::find_if(rows, [&](const Row &each) { return spec == each.spec; });
     if (row == std::end(rows)) {
-      return llvm::createStringError("unknown kind '" + spec + "'; use portable, portable-128 or portable-256");
+      return llvm::createStringError("unknown kind '" + spec + "'; use portable, portable-scalar, portable-128 or " +
+                                     "portable-256");
     }
     MachineModel machine;
     machine.spec = spec.str();
     machine.machineCode = false;
+    machine.vectorTypes = row->vectorTypes;
     machine.lanes = row->lanes;
     machine.fusedMultiplyAdd = false;
     machine.matmulTile = row->matmulTile;

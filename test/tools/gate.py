@@ -43,9 +43,9 @@ def network():
         return False
 
 
-def aarch64():
-    """Whether programs for 64-bit Arm can be linked and run here: an emulator, and a C library when the build was configured."""
-    return bool(shutil.which("qemu-aarch64")) and pathlib.Path("/usr/aarch64-linux-gnu/include/stdio.h").exists()
+def emulated(machine):
+    """Whether programs for the machine can be linked and run here: an emulator, and a C library when the build was configured."""
+    return bool(shutil.which(f"qemu-{machine}")) and pathlib.Path(f"/usr/{machine}-linux-gnu/include/stdio.h").exists()
 
 
 # What a machine may lack: the only conditions under which test/skips.txt can allow a skip. Packages are none, as third_party/install.sh installs them, but
@@ -56,8 +56,9 @@ LACKS = {
     "no-gcc": lambda: not shutil.which("gcc") or not shutil.which("g++"),
     "no-network": lambda: not network(),
     "no-qemu": lambda: not shutil.which("qemu-x86_64"),
-    "no-aarch64": lambda: not aarch64(),
     "no-halide": lambda: not pathlib.Path("/usr/include/halide14/Halide.h").exists(),
+    "no-aarch64": lambda: not emulated("aarch64"),
+    "no-riscv64": lambda: not emulated("riscv64"),
     "no-seccomp": lambda: ctypes.CDLL(None).prctl(21) < 0,  # PR_GET_SECCOMP
 }
 

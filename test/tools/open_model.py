@@ -6,7 +6,9 @@ has to be given back."""
 import ctypes
 import pathlib
 import random
+import re
 import resource
+import shlex
 import subprocess
 
 import numpy as np
@@ -203,7 +205,7 @@ def in_a_process(command):
 
 
 def through_source(command, compile):
-    """Compiles to C++ source (--target source:g++, source:clang++-22:x86-64-v3), and that to the shared object that was asked for: code and words as `compile` gives them."""
+    """Compiles to C++ source (--target source:g++, source:clang++-22:x86-64-v3, 'source:clang++-22 --target=...'), and that to the shared object that was asked for: code and words as `compile` gives them."""
     command = list(command)
     at, out = command.index("--target"), pathlib.Path(command[command.index("-o") + 1])
     _, compiler, target = [*command[at + 1].split(":", 2), "portable"][:3]
@@ -216,8 +218,11 @@ def through_source(command, compile):
 
 def build_source(out, compiler="g++", flags=()):
     """The shared object of the C++ source in `out`: (exit code, what the compiler said). A failure is a bug, exit code 2."""
+    compiler, *own = shlex.split(compiler)
+    flags = [*own, *flags]
     root, sources = pathlib.Path(__file__).resolve().parents[2], [*out.glob("*.cpp"), *out.glob("*.weights.S")]
-    runtime = next((root / "build/lib").glob("libingot_rt.a"))
+    other = re.match(r"(\w+-linux-gnu)-g\+\+|.* --target=(\S+)", " ".join((compiler, *flags)))  # a cross compiler, or clang as one
+    runtime = root / "build/lib" / (other[1] or other[2] if other else "") / "libingot_rt.a"
     command = [compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", *flags, "-shared", "-fPIC", "-I", out, "-I", root / "runtime_support/include", *sources, runtime, "-o", out / f"{sources[0].stem}.so"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     return (0, "") if done.returncode == 0 else (2, f"{compiler} refuses the source: {done.stderr}")

@@ -1,5 +1,5 @@
 // The second way out of loop IR: C++17 source, for any processor that has a compiler. Vectors are the types that g++
-// and clang have (Vectors.cpp).
+// and clang have (Vectors.cpp), or loops over lanes (LaneLoops.cpp).
 //
 //   NAME.cpp        the same functions as in the object, written as a person would: a function for each kernel with the
 //                   ONNX nodes, shapes and layouts in front of it, loops as for, values used once inside of expressions
@@ -10,6 +10,7 @@
 #pragma once
 #include "compiler/plan/Model.h"
 #include "compiler/target/MachineModel.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace ingot::emit::cpp {
@@ -21,6 +22,9 @@ inline bool areInitialized(const plan::ModelInfo &model) { return model.weightBy
 /// Brings loop IR to what the writer knows: math expanded, no vectors of more than one dimension, no affine ops;
 /// constants folded, equal expressions computed once.
 mlir::LogicalResult prepare(mlir::ModuleOp module, const target::MachineModel &machine);
+
+/// The vectors of a function become arrays, and what is done with them loops over lanes.
+mlir::LogicalResult lanesToLoops(mlir::func::FuncOp function);
 
 /// The text of NAME.cpp, from a prepared module. `weights` has the bytes where they are initialized, else none. Fails
 /// with a diagnostic at an operation that has no form in C++.

@@ -43,9 +43,35 @@ std::string FunctionWriter::newName(Type type) {
   return std::string(1, letter) + std::to_string(numbers[letter]++);
 }
 
+/// Whether products are added up: of such sums each step is a statement, in the order in which the kernel has them, for
+/// which there are enough registers.
+static bool addsProduct(Operation *op) {
+  auto isProduct = [](Value operand) { return operand.getDefiningOp<arith::MulFOp>() != nullptr; };
+  return isa<vector::FMAOp>(op) || (isa<arith::AddFOp>(op) && llvm::any_of(op->getOperands(), isProduct));
+}
+static bool isStepOfSum(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && addsProduct(op) && value.hasOneUse() && addsProduct(*value.user_begin());
+}
+
+/// What the last step of a sum is the next value of, if that may be changed there: its old value was read by a step
+/// before, and by nobody else.
+static BlockArgument carriedSum(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  if (!loop || !addsProduct(op) || !op->hasOneUse() || *op->user_begin() != loop.getBody()->getTerminator()) {
+    return {};
+  }
+  BlockArgument carried = loop.getRegionIterArg(op->use_begin()->getOperandNumber());
+  Operation *reader = carried.hasOneUse() ? *carried.user_begin() : nullptr;
+  bool isRead = reader == op || (reader && reader->getBlock() == op->getBlock() && reader->isBeforeInBlock(op) &&
+                                 isStepOfSum(reader->getResult(0)));
+  return isRead ? carried : BlockArgument();
+}
+
 bool FunctionWriter::waits(Value value) const {
   Operation *op = value.getDefiningOp();
-  return op && !shared.contains(value) && value.hasOneUse() && (*value.user_begin())->getBlock() == op->getBlock();
+  return op && !isStepOfSum(value) && !shared.contains(value) && value.hasOneUse() &&
+         (*value.user_begin())->getBlock() == op->getBlock();
 }
 
 void FunctionWriter::define(Value value, Expression expression) {
@@ -199,6 +225,10 @@ void FunctionWriter::visitOther(Operation &op) {
     return;
   }
   std::optional<Expression> expression = express(&op, takeAll(op.getOperands(), room()), helpers);
+  if (BlockArgument sum = expression ? carriedSum(&op) : BlockArgument()) {
+    known[op.getResult(0)] = known.lookup(sum);
+    return line(known.lookup(sum).text + " = " + expression->text + ";");
+  }
   expression ? define(op.getResult(0), *expression) : refuse(op);
 }
 
@@ -253,14 +283,16 @@ void FunctionWriter::visit(memref::ViewOp view) {
 }
 
 void FunctionWriter::visit(memref::AllocaOp array) {
-  if (known.contains(array)) { // all are declared at the start
+  if (known.contains(array)) { // those of the function are declared at its start
     return;
   }
   MemRefType type = array.getType();
-  std::string name = newName(type);
+  bool isVector = array->hasAttr("ingot.lanes");
+  std::string name = isVector ? newName(VectorType::get({1}, type.getElementType())) : newName(type);
   known[array] = {name};
   std::string align = array.getAlignment() ? "alignas(" + std::to_string(*array.getAlignment()) + ") " : "";
-  line(align + elementName(type.getElementType()) + " " + name + "[" + std::to_string(type.getNumElements()) + "];");
+  std::string element = isVector ? typeName(type.getElementType()) : elementName(type.getElementType());
+  line(align + element + " " + name + "[" + std::to_string(type.getNumElements()) + "];");
 }
 
 void FunctionWriter::visit(func::CallOp call) {
@@ -376,6 +408,18 @@ void FunctionWriter::assign(ArrayRef<std::string> variables, ValueRange values) 
   }
 }
 
+/// Whether a value that starts what the loop carries is a variable that nobody else reads: the loop goes on with it.
+static bool isHandedOn(Value start, scf::ForOp loop) {
+  if (!start.hasOneUse()) {
+    return false;
+  }
+  if (auto carried = dyn_cast<BlockArgument>(start)) {
+    auto around = dyn_cast<scf::ForOp>(carried.getOwner()->getParentOp());
+    return around && carried.getOwner() == loop->getBlock() && carried != around.getInductionVar();
+  }
+  return start.getDefiningOp<scf::ForOp>() && start.getDefiningOp()->getBlock() == loop->getBlock();
+}
+
 void FunctionWriter::visit(scf::ForOp loop) {
   SmallVector<std::string> variables, starts;
   for (Value start : loop.getInitArgs()) {
@@ -393,15 +437,19 @@ void FunctionWriter::visit(scf::ForOp loop) {
   };
   std::string from = bound(loop.getLowerBound()), to = bound(loop.getUpperBound()), step = bound(loop.getStep());
   settleReads();
-  for (auto [result, argument, start] : llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs(), starts)) {
-    variables.push_back(declareVariable(result, start));
+  for (auto [result, argument, init, start] :
+       llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs(), loop.getInitArgs(), starts)) {
+    bool isOld = isHandedOn(init, loop) && !shared.contains(result);
+    variables.push_back(isOld ? start : declareVariable(result, start));
+    known[result] = {variables.back()};
     known[argument] = {variables.back()};
   }
   std::string counter = "i" + std::to_string(numbers['i']++);
   known[loop.getInductionVar()] = {counter, Rank::Name, Sign::Signed};
   std::string next = step == "1" ? "++" + counter : counter + " += " + step;
-  open("for (" + integerName(bitsOf(type), /*isSigned=*/true) + " " + counter + " = " + from + "; " + counter + " < " +
-       to + "; " + next + ")");
+  open((loop->hasAttr("ingot.lanes") ? helpers.use("INGOT_LANES") + " for (" : "for (") +
+       integerName(bitsOf(type), /*isSigned=*/true) + " " + counter + " = " + from + "; " + counter + " < " + to +
+       "; " + next + ")");
   visitAll(*loop.getBody());
   assign(variables, loop.getYieldedValues());
   close();
@@ -667,7 +715,8 @@ FailureOr<std::string> FunctionWriter::write() {
   }
   // Constants and arrays belong to all chains, whatever their order.
   function.walk([&](Operation *op) {
-    if (isa<arith::ConstantOp, memref::GetGlobalOp, memref::AllocaOp>(op)) {
+    bool isArray = isa<memref::AllocaOp>(op) && op->getParentOp() == function;
+    if (isArray || isa<arith::ConstantOp, memref::GetGlobalOp>(op)) {
       visit(*op);
     }
   });

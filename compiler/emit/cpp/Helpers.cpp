@@ -15,6 +15,22 @@ struct Row {
 };
 
 constexpr Row rows[] = {
+    {"INGOT_INLINE", "", R"(
+/// No vector is handed over where processors differ in how they do that.
+#if defined(__GNUC__)
+#define INGOT_INLINE inline __attribute__((__always_inline__))
+#else
+#define INGOT_INLINE inline
+#endif
+)"},
+    {"INGOT_LANES", "", R"(
+/// In front of a loop over the lanes of vectors: g++ is to make vectors of it, and not to unroll it before that.
+#if defined(__GNUC__) && !defined(__clang__)
+#define INGOT_LANES _Pragma("GCC unroll 1")
+#else
+#define INGOT_LANES
+#endif
+)"},
     {"raw", "", R"(
 /// The caller's memory.
 inline u8 *raw(const void *memory) { return static_cast<u8 *>(const_cast<void *>(memory)); }
@@ -205,28 +221,28 @@ template <typename Float> inline bool isOther(Float a, Float b) { return a < b |
 )"},
     {"Lane", "", R"(
 template <typename Vector> using Lane = std::remove_reference_t<decltype(std::declval<Vector &>()[0])>;
-template <typename Vector> constexpr int lanes = sizeof(Vector) / sizeof(Lane<Vector>);
+template <typename Vector> constexpr int lanes() { return sizeof(Vector) / sizeof(Lane<Vector>); }
 )"},
     {"splat", "Lane", R"(
 /// The same in all lanes.
-template <typename Vector> inline Vector splat(Lane<Vector> lane) { return lane - Vector{}; }
+template <typename Vector> INGOT_INLINE Vector splat(Lane<Vector> lane) { return lane - Vector{}; }
 )"},
     {"load", "", R"(
-template <typename Vector> inline Vector load(const void *from) {
+template <typename Vector> INGOT_INLINE Vector load(const void *from) {
   Vector vector;
   std::memcpy(&vector, from, sizeof(vector));
   return vector;
 }
 )"},
     {"store", "", R"(
-template <typename Vector> inline void store(const Vector &vector, void *to) {
+template <typename Vector> INGOT_INLINE void store(const Vector &vector, void *to) {
   std::memcpy(to, &vector, sizeof(vector));
 }
 )"},
     {"eachLane", "Lane", R"(
-template <typename To, typename From, typename Body> inline To eachLane(const From &from, Body body) {
+template <typename To, typename From, typename Body> INGOT_INLINE To eachLane(const From &from, Body body) {
   To to = {};
-  for (int i = 0; i < lanes<To>; ++i) {
+  for (int i = 0; i < lanes<To>(); ++i) {
     to[i] = Lane<To>(body(from[i]));
   }
   return to;
@@ -234,16 +250,16 @@ template <typename To, typename From, typename Body> inline To eachLane(const Fr
 )"},
     {"across", "Lane", R"(
 /// From the first lane to the last.
-template <typename Vector, typename Body> inline Lane<Vector> across(const Vector &vector, Body body) {
+template <typename Vector, typename Body> INGOT_INLINE Lane<Vector> across(const Vector &vector, Body body) {
   Lane<Vector> all = vector[0];
-  for (int i = 1; i < lanes<Vector>; ++i) {
+  for (int i = 1; i < lanes<Vector>(); ++i) {
     all = Lane<Vector>(body(all, vector[i]));
   }
   return all;
 }
 )"},
     {"withLane", "Lane", R"(
-template <typename Vector> inline Vector withLane(const Vector &others, uint64_t number, Lane<Vector> lane) {
+template <typename Vector> INGOT_INLINE Vector withLane(const Vector &others, uint64_t number, Lane<Vector> lane) {
   Vector vector = others;
   vector[number] = lane;
   return vector;
@@ -252,9 +268,9 @@ template <typename Vector> inline Vector withLane(const Vector &others, uint64_t
     {"loadSome", "Lane", R"(
 /// Lanes whose mask is set; the others have what `others` has.
 template <typename Element, typename Mask, typename Vector>
-inline Vector loadSome(const Element *from, const Mask &mask, const Vector &others) {
+INGOT_INLINE Vector loadSome(const Element *from, const Mask &mask, const Vector &others) {
   Vector vector = others;
-  for (int i = 0; i < lanes<Vector>; ++i) {
+  for (int i = 0; i < lanes<Vector>(); ++i) {
     if (mask[i]) {
       vector[i] = from[i];
     }
@@ -264,8 +280,8 @@ inline Vector loadSome(const Element *from, const Mask &mask, const Vector &othe
 )"},
     {"storeSome", "Lane", R"(
 template <typename Element, typename Mask, typename Vector>
-inline void storeSome(const Vector &vector, Element *to, const Mask &mask) {
-  for (int i = 0; i < lanes<Vector>; ++i) {
+INGOT_INLINE void storeSome(const Vector &vector, Element *to, const Mask &mask) {
+  for (int i = 0; i < lanes<Vector>(); ++i) {
     if (mask[i]) {
       to[i] = vector[i];
     }
@@ -274,9 +290,9 @@ inline void storeSome(const Vector &vector, Element *to, const Mask &mask) {
 )"},
     {"gather", "Lane", R"(
 template <typename Element, typename Index, typename Mask, typename Vector>
-inline Vector gather(const Element *from, const Index &index, const Mask &mask, const Vector &others) {
+INGOT_INLINE Vector gather(const Element *from, const Index &index, const Mask &mask, const Vector &others) {
   Vector vector = others;
-  for (int i = 0; i < lanes<Vector>; ++i) {
+  for (int i = 0; i < lanes<Vector>(); ++i) {
     if (mask[i]) {
       vector[i] = from[std::make_signed_t<Lane<Index>>(index[i])];
     }
@@ -286,8 +302,8 @@ inline Vector gather(const Element *from, const Index &index, const Mask &mask, 
 )"},
     {"scatter", "Lane", R"(
 template <typename Element, typename Index, typename Mask, typename Vector>
-inline void scatter(const Vector &vector, Element *to, const Index &index, const Mask &mask) {
-  for (int i = 0; i < lanes<Vector>; ++i) {
+INGOT_INLINE void scatter(const Vector &vector, Element *to, const Index &index, const Mask &mask) {
+  for (int i = 0; i < lanes<Vector>(); ++i) {
     if (mask[i]) {
       to[std::make_signed_t<Lane<Index>>(index[i])] = vector[i];
     }
@@ -295,70 +311,74 @@ inline void scatter(const Vector &vector, Element *to, const Index &index, const
 }
 )"},
     {"larger", "", R"(
-template <typename Vector> inline Vector larger(const Vector &a, const Vector &b) { return a > b ? a : b; }
+template <typename Vector> INGOT_INLINE Vector larger(const Vector &a, const Vector &b) { return a > b ? a : b; }
 )"},
     {"smaller", "", R"(
-template <typename Vector> inline Vector smaller(const Vector &a, const Vector &b) { return a < b ? a : b; }
+template <typename Vector> INGOT_INLINE Vector smaller(const Vector &a, const Vector &b) { return a < b ? a : b; }
 )"},
     {"maximumOf", "", R"(
 /// NaN where an operand is; 0 is more than -0.
-template <typename Bits, typename Vector> inline Vector maximumOf(const Vector &a, const Vector &b) {
+template <typename Bits, typename Vector> INGOT_INLINE Vector maximumOf(const Vector &a, const Vector &b) {
   return a > b ? a : a < b ? b : a != b ? a + b : (Vector)((Bits)a & (Bits)b);
 }
 )"},
     {"minimumOf", "", R"(
 /// NaN where an operand is; -0 is less than 0.
-template <typename Bits, typename Vector> inline Vector minimumOf(const Vector &a, const Vector &b) {
+template <typename Bits, typename Vector> INGOT_INLINE Vector minimumOf(const Vector &a, const Vector &b) {
   return a < b ? a : a > b ? b : a != b ? a + b : (Vector)((Bits)a | (Bits)b);
 }
 )"},
     {"magnitude", "", R"(
-template <typename Bits, typename Vector> inline Vector magnitude(const Vector &a) { return (Vector)((Bits)a << 1 >> 1); }
+template <typename Bits, typename Vector> INGOT_INLINE Vector magnitude(const Vector &a) {
+  return (Vector)((Bits)a << 1 >> 1);
+}
 )"},
     {"withSign", "magnitude", R"(
-template <typename Bits, typename Vector> inline Vector withSign(const Vector &a, const Vector &sign) {
+template <typename Bits, typename Vector> INGOT_INLINE Vector withSign(const Vector &a, const Vector &sign) {
   return (Vector)((Bits)magnitude<Bits>(a) | ((Bits)sign ^ (Bits)magnitude<Bits>(sign)));
 }
 )"},
     {"areOther", "", R"(
 /// Unequal, and neither is NaN.
-template <typename Vector> inline auto areOther(const Vector &a, const Vector &b) { return (a < b) | (a > b); }
+template <typename Vector> INGOT_INLINE auto areOther(const Vector &a, const Vector &b) { return (a < b) | (a > b); }
 )"},
     {"areOrdered", "", R"(
-template <typename Vector> inline auto areOrdered(const Vector &a, const Vector &b) { return (a == a) & (b == b); }
+template <typename Vector> INGOT_INLINE auto areOrdered(const Vector &a, const Vector &b) {
+  return (a == a) & (b == b);
+}
 )"},
     {"rootOf", "eachLane", R"(
-template <typename Vector> inline Vector rootOf(const Vector &a) {
+template <typename Vector> INGOT_INLINE Vector rootOf(const Vector &a) {
   return eachLane<Vector>(a, [](auto lane) { return std::sqrt(lane); });
 }
 )",
      true},
     {"floorOf", "eachLane", R"(
-template <typename Vector> inline Vector floorOf(const Vector &a) {
+template <typename Vector> INGOT_INLINE Vector floorOf(const Vector &a) {
   return eachLane<Vector>(a, [](auto lane) { return std::floor(lane); });
 }
 )",
      true},
     {"ceilOf", "eachLane", R"(
-template <typename Vector> inline Vector ceilOf(const Vector &a) {
+template <typename Vector> INGOT_INLINE Vector ceilOf(const Vector &a) {
   return eachLane<Vector>(a, [](auto lane) { return std::ceil(lane); });
 }
 )",
      true},
     {"truncOf", "eachLane", R"(
-template <typename Vector> inline Vector truncOf(const Vector &a) {
+template <typename Vector> INGOT_INLINE Vector truncOf(const Vector &a) {
   return eachLane<Vector>(a, [](auto lane) { return std::trunc(lane); });
 }
 )",
      true},
     {"roundOf", "eachLane", R"(
-template <typename Vector> inline Vector roundOf(const Vector &a) {
+template <typename Vector> INGOT_INLINE Vector roundOf(const Vector &a) {
   return eachLane<Vector>(a, [](auto lane) { return std::round(lane); });
 }
 )",
      true},
     {"evenOf", "eachLane", R"(
-template <typename Vector> inline Vector evenOf(const Vector &a) {
+template <typename Vector> INGOT_INLINE Vector evenOf(const Vector &a) {
   return eachLane<Vector>(a, [](auto lane) { return std::nearbyint(lane); });
 }
 )",
@@ -424,6 +444,9 @@ std::string Helpers::use(StringRef name) {
     }
     if (used.insert(name.str()).second) {
       math |= row.math;
+      if (StringRef(row.text).contains("INGOT_INLINE ")) {
+        use("INGOT_INLINE");
+      }
       SmallVector<StringRef> needs;
       StringRef(row.needs).split(needs, ' ', -1, /*KeepEmpty=*/false);
       for (StringRef need : needs) {

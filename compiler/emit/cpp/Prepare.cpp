@@ -2,10 +2,12 @@
 // expressions computed once, dead ones dropped.
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/cpp/Cpp.h"
+#include "compiler/emit/cpp/Expression.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -29,6 +31,22 @@ static void dropPrefetches(ModuleOp module) {
   module.walk([](memref::PrefetchOp prefetch) { prefetch.erase(); });
 }
 
+/// The lanes of even and of odd numbers are shuffles like others.
+static void splitDeinterleaved(ModuleOp module) {
+  module.walk([](vector::DeinterleaveOp op) {
+    OpBuilder b(op);
+    for (auto [first, result] : llvm::enumerate(op->getResults())) {
+      SmallVector<int64_t> mask;
+      for (int64_t i = 0; i < cast<VectorType>(result.getType()).getNumElements(); ++i) {
+        mask.push_back(2 * i + int64_t(first));
+      }
+      Value source = op.getSource();
+      result.replaceAllUsesWith(vector::ShuffleOp::create(b, op.getLoc(), source, source, mask));
+    }
+    op.erase();
+  });
+}
+
 /// Small arrays belong to the function: they live as long as it, in whatever loop they are used.
 static void raiseArrays(ModuleOp module) {
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
@@ -40,6 +58,34 @@ static void raiseArrays(ModuleOp module) {
   }
 }
 
+/// Whether vectors occur that compilers have no type for.
+static bool hasOtherVectors(func::FuncOp function) {
+  auto isOther = [](Type type) {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector && typeName(vector).empty();
+  };
+  WalkResult found = function.walk([&](Operation *op) {
+    return llvm::any_of(op->getResultTypes(), isOther) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
+/// Loops over lanes, where vectors are not to be types or none of the compilers'.
+static LogicalResult formLaneLoops(ModuleOp module, const target::MachineModel &machine) {
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    if (machine.vectorTypes && !hasOtherVectors(function)) {
+      continue;
+    }
+    PassManager passes(module.getContext(), func::FuncOp::getOperationName());
+    passes.addPass(createCanonicalizerPass());
+    passes.addPass(createCSEPass());
+    if (failed(lanesToLoops(function)) || failed(passes.run(function))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
 LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
   target::MachineModel plain = machine;
   plain.scaleByPowerOfTwo = false; // an intrinsic of LLVM's
@@ -47,6 +93,7 @@ LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
     return failure();
   }
   splitFusedProducts(module);
+  splitDeinterleaved(module);
   dropPrefetches(module);
   PassManager passes(module.getContext());
   passes.addPass(createCanonicalizerPass());
@@ -54,8 +101,11 @@ LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
   if (failed(passes.run(module))) {
     return failure();
   }
+  if (failed(simplifyVectors(module))) { // of which canonical forms have made others again
+    return failure();
+  }
   raiseArrays(module);
-  return success();
+  return formLaneLoops(module, machine);
 }
 
 } // namespace ingot::emit::cpp

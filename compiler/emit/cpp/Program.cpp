@@ -10,6 +10,7 @@
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Regex.h"
+#include "llvm/TargetParser/Triple.h"
 #include <set>
 
 using namespace mlir;
@@ -32,6 +33,13 @@ constexpr const char *checks = R"(
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // of arrays that loops fill
 #pragma GCC diagnostic ignored "-Wrestrict"            // of tensors without elements, which share places
+#endif
+)";
+
+/// Kernels leave no registers for what the first two passes keep from one iteration to the next; a root is an
+/// instruction where nobody asks for errno.
+constexpr const char *options = R"(#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-predictive-commoning", "no-loop-unroll-and-jam", "no-math-errno")
 #endif
 )";
 
@@ -106,11 +114,21 @@ std::string comment(StringRef text) {
   return all + row + "\n";
 }
 
+/// What a compiler is told of the machine, where the vectors are a machine's.
+std::string machineFlag(const target::MachineModel &machine) {
+  if (!machine.machineCode) {
+    return "";
+  }
+  if (machine.level) {
+    return "-march=" + machine.spec + " ";
+  }
+  return (llvm::Triple(machine.triple).isX86() ? "-march=" : "-mcpu=") + machine.cpu + " ";
+}
+
 class Program {
 public:
   Program(ModuleOp module, const target::MachineModel &machine, const ModelInfo &model, ArrayRef<char> weights)
-      : module(module), model(model), described(describe(model)), weights(weights),
-        march(machine.machineCode ? "-march=" + machine.cpu + " " : "") {}
+      : module(module), model(model), described(describe(model)), weights(weights), flag(machineFlag(machine)) {}
 
   FailureOr<std::string> write() {
     std::string functions;
@@ -154,8 +172,9 @@ private:
   std::string head() {
     std::string text = "// The model " + model.name + ", compiled by ingot to C++17. Its functions are declared in " +
                        model.name + ".h.\n";
-    text += "//\n//     c++ -std=c++17 -O3 " + march + "-I<ingot's include folder> -c " + model.name + ".cpp" +
+    text += "//\n//     c++ -std=c++17 -O3 " + flag + "-I<ingot's include folder> -c " + model.name + ".cpp" +
             (areInitialized(model) || model.takesWeights() ? "" : " " + model.name + ".weights.S") + "\n";
+    text += options;
     text += "#if !defined(INGOT_PLAIN_C)\n#define INGOT_PLAIN_C // the class in the header is for programs\n#endif\n";
     text += "#include \"" + model.name + ".h\"\n";
     text += helpers.needsMath() ? "#include <cmath>\n" : "";
@@ -392,7 +411,7 @@ private:
   Descriptor described;
   ArrayRef<char> weights;
   Helpers helpers;
-  std::string march; ///< what the compiler is to be told of the machine
+  std::string flag; ///< of the compiler
 };
 
 } // namespace

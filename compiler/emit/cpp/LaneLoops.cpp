@@ -1,0 +1,666 @@
+// Vectors become loops over their lanes, which compilers make vectors of again, of the length that their processor has.
+//
+// Operations that work lane by lane are gathered, block by block, and become one loop: a lane of what one of them gives
+// the other is a scalar there. Operations in front of which all lanes have to be known (a shuffle, a sum over lanes, a
+// loop around others) end the gathering, and so do those on memory whose order a loop over lanes would change. What
+// outlives a loop is an array. A value that a loop carries is one array for all iterations, in which it is changed: the
+// array of the loop around it, if that carries it only for this one. Compilers keep such arrays in registers.
+//
+// A vector whose lanes are equal is a scalar.
+#include "compiler/emit/cpp/Cpp.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace ingot::emit::cpp {
+namespace {
+
+VectorType vectorOf(Value value) { return dyn_cast<VectorType>(value.getType()); }
+
+bool hasVectors(Operation *op) {
+  auto isVector = [](Type type) { return isa<VectorType>(type); };
+  return llvm::any_of(op->getOperandTypes(), isVector) || llvm::any_of(op->getResultTypes(), isVector);
+}
+
+/// Elements that an operation reads or writes, those of lane L at L behind the first unless they are `scattered`.
+struct Access {
+  Value memory, first;
+  bool writes = false, scattered = false;
+};
+
+std::optional<Access> accessOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<Access>>(op)
+      .Case([](vector::LoadOp op) { return Access{op.getBase(), op.getIndices()[0]}; })
+      .Case([](vector::StoreOp op) { return Access{op.getBase(), op.getIndices()[0], true}; })
+      .Case([](vector::MaskedLoadOp op) { return Access{op.getBase(), op.getIndices()[0]}; })
+      .Case([](vector::MaskedStoreOp op) { return Access{op.getBase(), op.getIndices()[0], true}; })
+      .Case([](vector::GatherOp op) { return Access{op.getBase(), op.getOffsets()[0], false, true}; })
+      .Case([](vector::ScatterOp op) { return Access{op.getBase(), op.getOffsets()[0], true, true}; })
+      .Default(std::nullopt);
+}
+
+/// Whether memory has nothing in common with what has another name.
+bool isAlone(Value memory) {
+  if (memory.getDefiningOp<memref::AllocaOp>()) {
+    return true;
+  }
+  auto argument = dyn_cast<BlockArgument>(memory);
+  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return function && function.getArgAttr(argument.getArgNumber(), "llvm.noalias");
+}
+
+Value rootOf(Value memory) {
+  while (auto view = memory.getDefiningOp<memref::ViewOp>()) {
+    memory = view.getSource();
+  }
+  return memory;
+}
+
+/// A value, and a number that is added to it.
+std::pair<Value, int64_t> sumOf(Value value) {
+  if (std::optional<int64_t> number = getConstantIntValue(value)) {
+    return {Value(), *number};
+  }
+  if (auto sum = value.getDefiningOp<arith::AddIOp>()) {
+    if (std::optional<int64_t> number = getConstantIntValue(sum.getRhs())) {
+      auto [inner, distance] = sumOf(sum.getLhs());
+      return {inner, distance + *number};
+    }
+  }
+  return {value, 0};
+}
+
+/// Whether lanes may do both in turn where it was the first one in all lanes, then the second.
+bool mayTakeTurns(const Access &a, const Access &b, int64_t lanes) {
+  if (!a.writes && !b.writes) {
+    return true;
+  }
+  if (a.memory != b.memory) {
+    Value rootA = rootOf(a.memory), rootB = rootOf(b.memory);
+    return rootA != rootB && (isAlone(rootA) || isAlone(rootB));
+  }
+  auto [baseA, distanceA] = sumOf(a.first);
+  auto [baseB, distanceB] = sumOf(b.first);
+  int64_t apart = std::abs(distanceA - distanceB);
+  return !a.scattered && !b.scattered && baseA == baseB && (apart == 0 || apart >= lanes);
+}
+
+class LaneLoops {
+public:
+  explicit LaneLoops(func::FuncOp function) : function(function), b(function.getContext()) {}
+
+  LogicalResult run() {
+    for (Block &block : function.getBody()) {
+      for (BlockArgument argument : block.getArguments()) {
+        if (vectorOf(argument)) {
+          return function.emitOpError("has vectors that basic blocks hand on");
+        }
+      }
+      visit(block);
+    }
+    for (Operation *op : done) {
+      op->dropAllReferences();
+    }
+    for (Operation *op : done) {
+      op->erase();
+    }
+    return success(!failed);
+  }
+
+private:
+  // Values.
+
+  Location loc() { return function.getLoc(); }
+  Value index(int64_t number) { return arith::ConstantIndexOp::create(b, loc(), number); }
+
+  /// An array for a vector, which lives in the block where the builder stands.
+  Value newArray(VectorType type) {
+    auto array = memref::AllocaOp::create(b, loc(), MemRefType::get(type.getShape(), type.getElementType()));
+    array->setAttr("ingot.lanes", b.getUnitAttr());
+    return array;
+  }
+
+  Value element(Value array, Value lane) { return memref::LoadOp::create(b, loc(), array, lane); }
+  void setElement(Value value, Value array, Value lane) { memref::StoreOp::create(b, loc(), value, array, lane); }
+
+  /// One lane of a vector that is not of the loop being gathered.
+  Value lane(Value vector, Value number) {
+    if (Value same = splats.lookup(vector)) {
+      return same;
+    }
+    auto part = parts.find(vector);
+    if (part == parts.end()) {
+      return element(arrays.lookup(vector), number);
+    }
+    auto [whole, first] = part->second;
+    return lane(whole, arith::AddIOp::create(b, loc(), number, index(first)).getResult());
+  }
+  Value lane(Value vector, int64_t number) { return lane(vector, index(number)); }
+
+  // Gathering.
+
+  /// An array gets the lanes of a vector, for an operation that only has it from there.
+  struct Copy {
+    Value vector, array;
+    Operation *user;
+  };
+
+  void gather(Operation *op) {
+    int64_t length = 0;
+    for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults())) {
+      if (VectorType type = vectorOf(value)) {
+        length = type.getNumElements();
+      }
+    }
+    std::optional<Access> access = accessOf(op);
+    bool isOther = lanes != 0 && lanes != length;
+    bool isBehind =
+        access && llvm::any_of(accesses, [&](const Access &each) { return !mayTakeTurns(each, *access, length); });
+    SmallVector<Operation *> own;
+    if (isOther || isBehind) {
+      own = isOther ? own : takeOwn(op);
+      flush(op);
+    }
+    llvm::append_range(gathered, own);
+    lanes = length;
+    gathered.push_back(op);
+    if (access) {
+      accesses.push_back(*access);
+    }
+  }
+
+  /// What was gathered for `store` only, and not from memory: it may as well be computed in the store's own loop.
+  SmallVector<Operation *> takeOwn(Operation *store) {
+    llvm::SmallDenseSet<Operation *> own = {store};
+    for (Operation *op : llvm::reverse(gathered)) {
+      auto isOwn = [&](Operation *user) { return own.contains(user); };
+      if (!accessOf(op) && llvm::all_of(op->getUsers(), isOwn)) {
+        own.insert(op);
+      }
+    }
+    SmallVector<Operation *> taken, rest;
+    for (Operation *op : gathered) {
+      (own.contains(op) ? taken : rest).push_back(op);
+    }
+    gathered = std::move(rest);
+    return taken;
+  }
+
+  /// `array` gets the lanes of `vector`, all at once with other copies.
+  void copy(Value vector, Value array, Operation *user) {
+    if (arrays.lookup(vector) == array) {
+      return;
+    }
+    int64_t length = vectorOf(vector).getNumElements();
+    if (lanes != 0 && lanes != length) {
+      flush(user);
+    }
+    lanes = length;
+    copies.push_back({vector, array, user});
+  }
+
+  /// Whether an operation that is not gathered asks for the array of a vector that is.
+  bool isNeededBy(Operation *user, Value vector) const {
+    return !llvm::is_contained(gathered, user) &&
+           llvm::none_of(copies, [&](const Copy &each) { return each.vector == vector && each.user == user; });
+  }
+
+  /// Whether all that the loop reads of an array it has read before the operation at `next`, so that lanes of it may be
+  /// changed there.
+  bool isReadBefore(Value array, size_t next, ArrayRef<Copy> all) const {
+    auto isArray = [&](Value value) { return arrays.lookup(value) == array && !ofLane.contains(value); };
+    return llvm::none_of(ArrayRef(gathered).drop_front(next),
+                         [&](Operation *op) { return llvm::any_of(op->getOperands(), isArray); }) &&
+           llvm::none_of(all, [&](const Copy &each) { return each.vector && isArray(each.vector); });
+  }
+
+  /// Writes the loop of what was gathered, in front of `before`.
+  void flush(Operation *before) {
+    if (gathered.empty() && copies.empty()) {
+      return;
+    }
+    b.setInsertionPoint(before);
+    SmallVector<Copy> all;
+    for (Operation *op : gathered) {
+      for (Value result : op->getResults()) {
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) { return isNeededBy(user, result); })) {
+          arrays[result] = newArray(vectorOf(result));
+          all.push_back({result, arrays[result], before});
+        }
+      }
+    }
+    all.append(copies);
+    auto loop = scf::ForOp::create(b, loc(), index(0), index(lanes), index(1));
+    loop->setAttr("ingot.lanes", b.getUnitAttr());
+    b.setInsertionPointToStart(loop.getBody());
+    ofLane.clear();
+    number = loop.getInductionVar();
+    for (auto [i, op] : llvm::enumerate(gathered)) {
+      write(op);
+      for (Copy &each : all) {
+        if (each.vector && each.vector.getDefiningOp() == op && isReadBefore(each.array, i + 1, all)) {
+          setElement(laneHere(each.vector), each.array, number);
+          each.vector = Value();
+        }
+      }
+    }
+    llvm::erase_if(all, [](const Copy &each) { return !each.vector; });
+    SmallVector<Value> values = llvm::map_to_vector(all, [&](const Copy &each) { return laneHere(each.vector); });
+    for (auto [each, value] : llvm::zip_equal(all, values)) {
+      setElement(value, each.array, number);
+    }
+    llvm::append_range(done, gathered);
+    gathered.clear(), accesses.clear(), copies.clear();
+    lanes = 0;
+  }
+
+  // The body of a loop over lanes.
+
+  Value laneHere(Value vector) {
+    if (!vectorOf(vector)) {
+      return vector;
+    }
+    Value &value = ofLane[vector];
+    if (!value) {
+      value = lane(vector, number);
+    }
+    return value;
+  }
+
+  Value position(Value first) { return arith::AddIOp::create(b, loc(), first, number); }
+
+  void write(Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](vector::LoadOp load) { ofLane[load] = element(load.getBase(), position(load.getIndices()[0])); })
+        .Case([&](vector::StoreOp store) {
+          setElement(laneHere(store.getValueToStore()), store.getBase(), position(store.getIndices()[0]));
+        })
+        .Case([&](vector::MaskedLoadOp load) {
+          ofLane[load] = choose(laneHere(load.getMask()), laneHere(load.getPassThru()),
+                                [&] { return element(load.getBase(), position(load.getIndices()[0])); });
+        })
+        .Case([&](vector::GatherOp gather) {
+          ofLane[gather] = choose(laneHere(gather.getMask()), laneHere(gather.getPassThru()), [&] {
+            return element(gather.getBase(), shifted(gather.getOffsets()[0], laneHere(gather.getIndices())));
+          });
+        })
+        .Case([&](vector::MaskedStoreOp store) {
+          Value value = laneHere(store.getValueToStore()), at = position(store.getIndices()[0]);
+          when(laneHere(store.getMask()), [&] { setElement(value, store.getBase(), at); });
+        })
+        .Case([&](vector::ScatterOp scatter) {
+          Value value = laneHere(scatter.getValueToStore());
+          Value at = shifted(scatter.getOffsets()[0], laneHere(scatter.getIndices()));
+          when(laneHere(scatter.getMask()), [&] { setElement(value, scatter.getBase(), at); });
+        })
+        .Case([&](vector::FMAOp fma) {
+          Value product = arith::MulFOp::create(b, loc(), laneHere(fma.getLhs()), laneHere(fma.getRhs()));
+          ofLane[fma] = arith::AddFOp::create(b, loc(), product, laneHere(fma.getAcc()));
+        })
+        .Default([&](Operation *) {
+          IRMapping mapping;
+          for (Value operand : op->getOperands()) {
+            mapping.map(operand, laneHere(operand));
+          }
+          Operation *one = b.clone(*op, mapping);
+          one->getResult(0).setType(vectorOf(op->getResult(0)).getElementType());
+          ofLane[op->getResult(0)] = one->getResult(0);
+        });
+  }
+
+  Value shifted(Value first, Value distance) {
+    Value steps =
+        distance.getType().isIndex() ? distance : arith::IndexCastOp::create(b, loc(), b.getIndexType(), distance);
+    return arith::AddIOp::create(b, loc(), first, steps);
+  }
+
+  Value choose(Value condition, Value otherwise, llvm::function_ref<Value()> value) {
+    auto branch = scf::IfOp::create(b, loc(), otherwise.getType(), condition, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value taken = value();
+    scf::YieldOp::create(b, loc(), taken);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc(), otherwise);
+    return branch.getResult(0);
+  }
+
+  void when(Value condition, llvm::function_ref<void()> body) {
+    auto branch = scf::IfOp::create(b, loc(), condition, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    body();
+  }
+
+  // All operations of a block.
+
+  void visit(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      visit(&op);
+    }
+  }
+
+  void visit(Operation *op) {
+    if (op->hasTrait<OpTrait::IsTerminator>()) {
+      if (!isa<scf::YieldOp, scf::ConditionOp>(op)) { // of these, the operations around them
+        flush(op);
+      }
+      return;
+    }
+    if (op->getNumRegions()) {
+      return visitRegions(op);
+    }
+    if (!hasVectors(op)) {
+      bool isPure = isMemoryEffectFree(op) || isa<memref::AllocaOp>(op);
+      bool onlyReads = isa<memref::LoadOp>(op) && llvm::none_of(accesses, [](const Access &a) { return a.writes; });
+      return isPure || onlyReads ? void() : flush(op);
+    }
+    bool isLaneWise = OpTrait::hasElementwiseMappableTraits(op) || isa<vector::FMAOp>(op) || accessOf(op);
+    if (isLaneWise && !isa<arith::ConstantOp>(op)) {
+      return gather(op);
+    }
+    b.setInsertionPoint(op);
+    bool isKnown = llvm::TypeSwitch<Operation *, bool>(op)
+                       .Case<arith::ConstantOp, vector::BroadcastOp, vector::ShuffleOp, vector::ExtractOp,
+                             vector::InsertOp, vector::ReductionOp, vector::FromElementsOp, vector::ToElementsOp>(
+                           [&](auto each) { return expand(each); })
+                       .Default(op->getName().getStringRef() == "ub.poison" && expandPoison(op));
+    if (!isKnown) {
+      refuse(op);
+    }
+    done.push_back(op);
+  }
+
+  /// Says so, and goes on with any value in the place of the operation's vectors.
+  void refuse(Operation *op) {
+    op->emitOpError("has no form in C++ source");
+    failed = true;
+    b.setInsertionPoint(op);
+    for (Value result : op->getResults()) {
+      if (vectorOf(result)) {
+        arrays[result] = newArray(vectorOf(result));
+      }
+    }
+  }
+
+  // Operations that are not lane by lane.
+
+  bool expand(arith::ConstantOp constant) {
+    auto values = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (!values) {
+      return false;
+    }
+    if (values.isSplat()) {
+      splats[constant] = arith::ConstantOp::create(b, loc(), values.getSplatValue<TypedAttr>());
+      return true;
+    }
+    arrays[constant] = newArray(vectorOf(constant));
+    for (auto [i, value] : llvm::enumerate(values.getValues<TypedAttr>())) {
+      setElement(arith::ConstantOp::create(b, loc(), value), arrays[constant], index(int64_t(i)));
+    }
+    return true;
+  }
+
+  bool expandPoison(Operation *op) { // any value
+    Type element = vectorOf(op->getResult(0)).getElementType();
+    splats[op->getResult(0)] = arith::ConstantOp::create(b, loc(), element, b.getZeroAttr(element));
+    return true;
+  }
+
+  bool expand(vector::BroadcastOp op) {
+    if (vectorOf(op.getSource())) {
+      return false;
+    }
+    splats[op] = op.getSource();
+    return true;
+  }
+
+  /// All lanes of the operands are known behind this.
+  void settle(Operation *op) {
+    flush(op);
+    b.setInsertionPoint(op);
+  }
+
+  bool expand(vector::ShuffleOp op) {
+    settle(op);
+    ArrayRef<int64_t> mask = op.getMask();
+    bool isPart = mask[0] >= 0 && mask.back() < vectorOf(op.getV1()).getNumElements();
+    for (size_t i = 1; i < mask.size(); ++i) {
+      isPart &= mask[i] == mask[0] + int64_t(i);
+    }
+    if (isPart) {
+      parts[op] = {op.getV1(), mask[0]};
+      return true;
+    }
+    int64_t first = vectorOf(op.getV1()).getNumElements();
+    arrays[op] = newArray(vectorOf(op.getResult()));
+    for (auto [i, from] : llvm::enumerate(mask)) {
+      if (from >= 0) {
+        setElement(from < first ? lane(op.getV1(), from) : lane(op.getV2(), from - first), arrays[op],
+                   index(int64_t(i)));
+      }
+    }
+    return true;
+  }
+
+  Value numberOf(OpFoldResult position) {
+    auto fixed = dyn_cast<Attribute>(position);
+    return fixed ? index(cast<IntegerAttr>(fixed).getInt()) : cast<Value>(position);
+  }
+
+  bool expand(vector::ExtractOp op) {
+    SmallVector<OpFoldResult> positions = op.getMixedPosition();
+    if (positions.size() != 1) {
+      return false;
+    }
+    settle(op);
+    op.getResult().replaceAllUsesWith(lane(op.getSource(), numberOf(positions[0])));
+    return true;
+  }
+
+  bool expand(vector::InsertOp op) {
+    SmallVector<OpFoldResult> positions = op.getMixedPosition();
+    if (positions.size() != 1 || vectorOf(op.getValueToStore())) {
+      return false;
+    }
+    settle(op);
+    arrays[op] = newArray(vectorOf(op.getResult()));
+    copy(op.getDest(), arrays[op], op);
+    flush(op);
+    b.setInsertionPoint(op);
+    setElement(op.getValueToStore(), arrays[op], numberOf(positions[0]));
+    return true;
+  }
+
+  /// From the first lane to the last.
+  bool expand(vector::ReductionOp op) {
+    settle(op);
+    int64_t length = vectorOf(op.getVector()).getNumElements();
+    Value start = op.getAcc() ? op.getAcc() : lane(op.getVector(), 0);
+    auto loop = scf::ForOp::create(b, loc(), index(op.getAcc() ? 0 : 1), index(length), index(1), start);
+    b.setInsertionPointToStart(loop.getBody());
+    Value next = vector::makeArithReduction(b, loc(), op.getKind(), loop.getRegionIterArg(0),
+                                            lane(op.getVector(), loop.getInductionVar()));
+    scf::YieldOp::create(b, loc(), next);
+    op.getResult().replaceAllUsesWith(loop.getResult(0));
+    return true;
+  }
+
+  bool expand(vector::FromElementsOp op) {
+    arrays[op] = newArray(vectorOf(op.getResult()));
+    for (auto [i, value] : llvm::enumerate(op.getElements())) {
+      setElement(value, arrays[op], index(int64_t(i)));
+    }
+    return true;
+  }
+
+  bool expand(vector::ToElementsOp op) {
+    settle(op);
+    for (auto [i, result] : llvm::enumerate(op.getElements())) {
+      result.replaceAllUsesWith(lane(op.getSource(), int64_t(i)));
+    }
+    return true;
+  }
+
+  // Operations with regions: their vectors are arrays that are changed in place.
+
+  void visitRegions(Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case<scf::ForOp, scf::IfOp, scf::WhileOp>([&](auto each) { visit(each); })
+        .Default([&](Operation *) {
+          flush(op);
+          for (Region &region : op->getRegions()) {
+            for (Block &block : region) {
+              visit(block);
+              flush(block.getTerminator());
+            }
+          }
+        });
+  }
+
+  /// The array that a loop carries a vector in, which starts as `start`: that of the value if nobody else needs it.
+  Value carrier(Value start, Operation *loop) {
+    Value array = arrays.lookup(start);
+    Operation *from = start.getDefiningOp();
+    bool isCarried = from ? isa<scf::ForOp, scf::WhileOp>(from) && from->getBlock() == loop->getBlock()
+                          : bodyOf.lookup(start) == loop->getBlock();
+    if (array && isCarried && start.hasOneUse()) {
+      return array;
+    }
+    b.setInsertionPoint(loop);
+    Value own = newArray(vectorOf(start));
+    copy(start, own, loop);
+    return own;
+  }
+
+  /// The values of a region's end go where they are wanted; what remains of it hands on the others.
+  template <typename Yield> void end(Yield yield, ValueRange values, ArrayRef<Value> wanted) {
+    for (auto [value, array] : llvm::zip_equal(values, wanted)) {
+      if (array) {
+        copy(value, array, yield);
+      }
+    }
+    flush(yield);
+  }
+
+  static SmallVector<Value> withoutVectors(ValueRange values) {
+    return llvm::filter_to_vector(values, [](Value value) { return !vectorOf(value); });
+  }
+
+  /// The arguments of `block`, which become those of `other`, to whose end its operations move.
+  void moveBody(Block *block, Block *other, ArrayRef<Value> carriers) {
+    unsigned next = 0;
+    for (auto [argument, array] : llvm::zip_equal(block->getArguments(), carriers)) {
+      if (array) {
+        arrays[argument] = array;
+        bodyOf[argument] = other;
+      } else {
+        argument.replaceAllUsesWith(other->getArgument(next++));
+      }
+    }
+    other->getOperations().splice(other->end(), block->getOperations());
+  }
+
+  void replaceResults(Operation *op, Operation *by, ArrayRef<Value> carriers) {
+    unsigned next = 0;
+    for (auto [result, array] : llvm::zip_equal(op->getResults(), carriers)) {
+      if (array) {
+        arrays[result] = array;
+      } else {
+        result.replaceAllUsesWith(by->getResult(next++));
+      }
+    }
+    done.push_back(op);
+  }
+
+  void visit(scf::ForOp loop) {
+    SmallVector<Value> carriers;
+    for (Value start : loop.getInitArgs()) {
+      carriers.push_back(vectorOf(start) ? carrier(start, loop) : Value());
+    }
+    flush(loop);
+    b.setInsertionPoint(loop);
+    auto plain = scf::ForOp::create(b, loc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(),
+                                    withoutVectors(loop.getInitArgs()));
+    plain->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    plain.getBody()->clear();
+    SmallVector<Value> ofArguments = {Value()};
+    ofArguments.append(carriers);
+    moveBody(loop.getBody(), plain.getBody(), ofArguments);
+    visit(*plain.getBody());
+    auto yield = cast<scf::YieldOp>(plain.getBody()->getTerminator());
+    end(yield, yield.getOperands(), carriers);
+    yield->setOperands(withoutVectors(yield.getOperands()));
+    replaceResults(loop, plain, carriers);
+  }
+
+  void visit(scf::IfOp branch) {
+    flush(branch);
+    b.setInsertionPoint(branch);
+    SmallVector<Value> carriers = llvm::map_to_vector(
+        branch.getResults(), [&](Value result) { return vectorOf(result) ? newArray(vectorOf(result)) : Value(); });
+    SmallVector<Type> types =
+        llvm::map_to_vector(withoutVectors(branch.getResults()), [](Value value) { return value.getType(); });
+    auto plain = scf::IfOp::create(b, loc(), types, branch.getCondition(), /*addThenBlock=*/false,
+                                   /*addElseBlock=*/false);
+    for (auto [from, to] : llvm::zip_equal(branch->getRegions(), plain->getRegions())) {
+      to.takeBody(from);
+      for (Block &block : to) {
+        visit(block);
+        auto yield = cast<scf::YieldOp>(block.getTerminator());
+        end(yield, yield.getOperands(), carriers);
+        yield->setOperands(withoutVectors(yield.getOperands()));
+      }
+    }
+    replaceResults(branch, plain, carriers);
+  }
+
+  void visit(scf::WhileOp loop) {
+    flush(loop);
+    if (!hasVectors(loop) && !hasVectors(loop.getConditionOp())) {
+      for (Region &region : loop->getRegions()) {
+        visit(region.front());
+        flush(region.front().getTerminator());
+      }
+      return;
+    }
+    for (Region &region : loop->getRegions()) {
+      for (BlockArgument argument : region.getArguments()) {
+        if (vectorOf(argument)) {
+          arrays[argument] = newArray(vectorOf(argument));
+        }
+      }
+    }
+    refuse(loop);
+  }
+
+  func::FuncOp function;
+  OpBuilder b;
+  bool failed = false;
+  llvm::DenseMap<Value, Value> splats, arrays;
+  llvm::DenseMap<Value, std::pair<Value, int64_t>> parts; ///< lanes of another vector, from one on
+  llvm::DenseMap<Value, Block *> bodyOf;                  ///< of the loop that carries the argument
+  llvm::DenseMap<Value, Value> ofLane;                    ///< in the loop that is being written
+  Value number;                                           ///< of its lane
+  SmallVector<Operation *> gathered, done;
+  SmallVector<Access> accesses;
+  SmallVector<Copy> copies;
+  int64_t lanes = 0; ///< of what is gathered
+};
+
+} // namespace
+
+LogicalResult lanesToLoops(func::FuncOp function) {
+  function.getContext()->loadDialect<arith::ArithDialect, memref::MemRefDialect, scf::SCFDialect>();
+  return LaneLoops(function).run();
+}
+
+} // namespace ingot::emit::cpp
