@@ -8,6 +8,7 @@
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/partition/FormKernels.h"
+#include "compiler/partition/Pieces.h"
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/Dialects.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -91,9 +92,11 @@ constexpr struct {
      [](ModuleOp, func::FuncOp f, const Settings &s) {
        std::vector<partition::Placement> report;
        partition::Places places;
-       LogicalResult ok = partition::placeNodes(f, s.devices, {}, places, report);
+       partition::Pieces pieces(f, {}, s.devices);
+       LogicalResult ok = partition::placeNodes(f, s.devices, {}, pieces, places, report);
        if (succeeded(ok)) {
          partition::nameDevices(f, s.devices);
+         pieces.makeKernels();
          partition::formKernels(f, places);
        }
        sortTopologically(&f.getBody().front());
