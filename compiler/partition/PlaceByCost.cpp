@@ -242,22 +242,28 @@ public:
 
   void place() { placed = cheapest(); }
 
-  /// Whether all of what is where it is has room. Raises the price of a memory that is too small.
+  /// Raises the prices of memories that are too small; what one device gives back another may take. Failure with a
+  /// message where something can run nowhere else.
   LogicalResult fit(func::FuncOp function) {
-    bool ok = true;
-    for (auto [i, device] : llvm::enumerate(devices)) {
-      if (device.machine.memoryBytes == 0 || hasRoom(i, placed)) {
-        continue;
+    constexpr int mostRounds = 8;
+    for (int round = 0; round < mostRounds; ++round) {
+      std::optional<size_t> full = tooSmall();
+      if (!full) {
+        return success();
       }
       unpriced = unpriced.empty() ? placed : unpriced;
-      if (!raisePrice(i)) {
-        emitError(function.getLoc()) << "target '" << device.machine.spec << "': what runs nowhere else needs about "
-                                     << static_cast<int64_t>(peakOf(i, placed)) + heldBack(i)
-                                     << " bytes of its memory, which has " << device.machine.memoryBytes;
-        ok = false;
+      if (!raisePrice(*full)) {
+        break;
       }
     }
-    return success(ok);
+    std::optional<size_t> full = tooSmall();
+    if (!full) {
+      return success();
+    }
+    const target::MachineModel &machine = devices[*full].machine;
+    return emitError(function.getLoc()) << "target '" << machine.spec << "': what runs nowhere else needs about "
+                                        << static_cast<int64_t>(peakOf(*full, placed)) + heldBack(*full)
+                                        << " bytes of its memory, which has " << machine.memoryBytes;
   }
 
   /// Notes where nodes are now, and why those that moved did.
@@ -301,11 +307,22 @@ private:
     return peak == 0 || peak <= roomOf(device);
   }
 
+  /// A device whose memory has no room for what is there.
+  std::optional<size_t> tooSmall() const {
+    for (size_t device = 0; device < devices.size(); ++device) {
+      if (devices[device].machine.memoryBytes > 0 && !hasRoom(device, placed)) {
+        return device;
+      }
+    }
+    return std::nullopt;
+  }
+
   /// The lowest price, within a factor, at which what the device keeps has room; false: there is none.
   bool raisePrice(size_t device) {
     constexpr double least = 1e-15, most = 1e-3, factor = 1.01;
     Price &price = prices[device];
-    double share = 0;
+    double share = 0, low = std::max(price.byte, least), high = most;
+    price.upTo.clear();
     for (double bytes : costs.bytesIn(costs.memoryOf(static_cast<int>(device)), placed)) {
       price.upTo.push_back(share += bytes > roomOf(device) ? 1 : 0);
     }
@@ -320,7 +337,6 @@ private:
     if (!fitsAt(most)) {
       return false;
     }
-    double low = least, high = most;
     while (high > low * factor) {
       double middle = std::sqrt(low * high);
       (fitsAt(middle) ? high : low) = middle;
