@@ -164,7 +164,8 @@ TEST_F(PlaceByCost, SmallMemoriesAreKeptTo) {
     };
     tight += !fits(0);
     policy.byCost = below(4);
-    ASSERT_TRUE(succeeded(placeByCost(function, devices, nodes, costs, policy))) << round;
+    ASSERT_TRUE(succeeded(placeByCost(function, devices, nodes, costs, policy)))
+        << round << (policy.byCost ? " by cost" : " greedy") << count;
     for (int device = 0; device < count; ++device) {
       EXPECT_TRUE(fits(device)) << round;
     }
