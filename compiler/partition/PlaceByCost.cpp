@@ -35,15 +35,16 @@ struct Literal {
 /// What a device's memory costs.
 struct Price {
   double byte = 0;          ///< seconds, for a byte that is taken all the time
-  std::vector<double> upTo; ///< the share of that for each place and those before it
+  std::vector<bool> full;   ///< places of the function where it has been too small: there it is paid for
+  std::vector<double> upTo; ///< the share of each place and of those before it
   double between(size_t begin, size_t end) const { return byte * (upTo[end] - (begin ? upTo[begin - 1] : 0)); }
 };
 
 /// The turn of a device and of one behind it.
 class Turn {
 public:
-  Turn(ArrayRef<Node> nodes, const Costs &costs, int device, int other, ArrayRef<int> placed, const Price &price)
-      : costs(costs), device(device), price(price), cut(static_cast<int>(nodes.size())) {
+  Turn(ArrayRef<Node> nodes, const Costs &costs, int device, int other, ArrayRef<int> placed, ArrayRef<Price> prices)
+      : costs(costs), cut(static_cast<int>(nodes.size())) {
     for (auto [i, node] : llvm::enumerate(nodes)) {
       const auto *own = llvm::find(node.takers, device), *now = llvm::find(node.takers, placed[i]);
       bool stays = own == node.takers.end() || now < own;
@@ -56,16 +57,18 @@ public:
       behind.push_back(next == node.takers.end() ? placed[i] : *next);
       ahead.push_back(stays ? placed[i] : device);
     }
-  }
-
-  SmallVector<int> best() {
     for (int i = 0; i < static_cast<int>(ahead.size()); ++i) {
       addKernel(i);
     }
     for (const Costs::Tensor &value : costs.crossing()) {
       addCopies(value);
     }
-    addMemory();
+    for (auto [i, price] : llvm::enumerate(prices)) {
+      addMemory(costs.memoryOf(static_cast<int>(i)), price);
+    }
+  }
+
+  SmallVector<int> best() {
     std::vector<bool> atSource = cut.solve();
     SmallVector<int> result;
     for (size_t i = 0; i < ahead.size(); ++i) {
@@ -76,8 +79,6 @@ public:
 
 private:
   const Costs &costs;
-  int device;
-  const Price &price;
   MinCut cut;
   SmallVector<int> ahead, behind; ///< where nodes are at the source, and at the sink
 
@@ -134,13 +135,13 @@ private:
     }
   }
 
-  void addMemory() {
+  void addMemory(int memory, const Price &price) {
     auto add = [&](const Costs::Tensor &value, double share) {
       SmallVector<Literal> users;
       for (int reader : value.readers) {
-        users.push_back(works(reader, costs.memoryOf(device)));
+        users.push_back(works(reader, memory));
       }
-      users.push_back(works(value.maker, costs.memoryOf(device)));
+      users.push_back(works(value.maker, memory));
       addCost(costOf(share * value.bytes), {Literal::Always}, users);
     };
     if (price.byte == 0) {
@@ -231,7 +232,7 @@ public:
           continue;
         }
         for (int other = i + 1; other < static_cast<int>(devices.size()); ++other) {
-          SmallVector<int> better = Turn(nodes, costs, i, other, best, prices[i]).best();
+          SmallVector<int> better = Turn(nodes, costs, i, other, best, prices).best();
           changed |= better != best;
           best = std::move(better);
         }
@@ -242,22 +243,32 @@ public:
 
   void place() { placed = cheapest(); }
 
-  /// Whether all of what is where it is has room. Raises the price of a memory that is too small.
+  /// Raises the prices of memories that are too small. What one device gives back another may take, whose memory is too
+  /// small then: if that goes on, all get the highest price. Failure with a message where something can run nowhere
+  /// else.
   LogicalResult fit(func::FuncOp function) {
-    bool ok = true;
-    for (auto [i, device] : llvm::enumerate(devices)) {
-      if (device.machine.memoryBytes == 0 || hasRoom(i, placed)) {
-        continue;
-      }
+    constexpr int mostRounds = 8;
+    for (int round = 0; round < mostRounds && tooSmall(); ++round) {
       unpriced = unpriced.empty() ? placed : unpriced;
-      if (!raisePrice(i)) {
-        emitError(function.getLoc()) << "target '" << device.machine.spec << "': what runs nowhere else needs about "
-                                     << static_cast<int64_t>(peakOf(i, placed)) + heldBack(i)
-                                     << " bytes of its memory, which has " << device.machine.memoryBytes;
-        ok = false;
-      }
+      raisePrice(*tooSmall());
     }
-    return success(ok);
+    if (tooSmall()) {
+      for (size_t device = 0; device < devices.size(); ++device) {
+        if (devices[device].machine.memoryBytes > 0) {
+          addFullPlaces(device, /*all=*/true);
+          prices[device].byte = mostPrice;
+        }
+      }
+      placed = cheapest();
+    }
+    std::optional<size_t> full = tooSmall();
+    if (!full) {
+      return success();
+    }
+    const target::MachineModel &machine = devices[*full].machine;
+    return emitError(function.getLoc()) << "target '" << machine.spec << "': what runs nowhere else needs about "
+                                        << static_cast<int64_t>(peakOf(*full, placed)) + heldBack(*full)
+                                        << " bytes of its memory, which has " << machine.memoryBytes;
   }
 
   /// Notes where nodes are now, and why those that moved did.
@@ -275,6 +286,7 @@ public:
   }
 
 private:
+  static constexpr double mostPrice = 1e-3; ///< seconds for a byte: nothing gains that
   ArrayRef<Device> devices;
   MutableArrayRef<Node> nodes;
   const Costs &costs;
@@ -301,31 +313,53 @@ private:
     return peak == 0 || peak <= roomOf(device);
   }
 
-  /// The lowest price, within a factor, at which what the device keeps has room; false: there is none.
-  bool raisePrice(size_t device) {
-    constexpr double least = 1e-15, most = 1e-3, factor = 1.01;
+  /// A device whose memory has no room for what is there.
+  std::optional<size_t> tooSmall() const {
+    for (size_t device = 0; device < devices.size(); ++device) {
+      if (devices[device].machine.memoryBytes > 0 && !hasRoom(device, placed)) {
+        return device;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Puts a price on the places where a memory is too small now (or all places), beside those where it has been.
+  void addFullPlaces(size_t device, bool all) {
     Price &price = prices[device];
-    double share = 0;
-    for (double bytes : costs.bytesIn(costs.memoryOf(static_cast<int>(device)), placed)) {
-      price.upTo.push_back(share += bytes > roomOf(device) ? 1 : 0);
+    std::vector<double> bytes = costs.bytesIn(costs.memoryOf(static_cast<int>(device)), placed);
+    price.full.resize(bytes.size());
+    price.upTo.clear();
+    double count = 0;
+    for (size_t place = 0; place < bytes.size(); ++place) {
+      price.full[place] = price.full[place] || all || bytes[place] > roomOf(device);
+      price.upTo.push_back(count += price.full[place] ? 1 : 0);
     }
     for (double &upTo : price.upTo) {
-      upTo /= share;
+      upTo /= count;
     }
+  }
+
+  /// Finds the lowest price, within a factor, at which what the device keeps has room, but one that is well above the
+  /// last.
+  void raisePrice(size_t device) {
+    constexpr double least = 1e-15, factor = 1.01, step = 4;
+    constexpr int mostTries = 8; // what is given back at one place may have to be uploaded at another
+    double low = std::min(std::max(prices[device].byte * step, least), mostPrice), high = mostPrice;
     auto fitsAt = [&](double byte) {
-      price.byte = byte;
+      prices[device].byte = byte;
       placed = cheapest();
       return hasRoom(device, placed);
     };
-    if (!fitsAt(most)) {
-      return false;
+    bool fits = false;
+    for (int i = 0; !fits && i < mostTries; ++i) {
+      addFullPlaces(device, /*all=*/false);
+      fits = fitsAt(mostPrice);
     }
-    double low = least, high = most;
-    while (high > low * factor) {
+    while (fits && high > low * factor) {
       double middle = std::sqrt(low * high);
       (fitsAt(middle) ? high : low) = middle;
     }
-    return fitsAt(high);
+    fitsAt(high);
   }
 
   /// For each node that moved those that made the same move and have a value in common with it.

@@ -145,25 +145,32 @@ TEST_F(PlaceByCost, SeveralDevicesGetNoWorse) {
 
 TEST_F(PlaceByCost, SmallMemoriesAreKeptTo) {
   int tight = 0;
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 300; ++round) {
     func::FuncOp function = drawGraph(4 + below(12));
-    drawMachines(function, 1);
-    llvm::erase_if(nodes, [](Node &node) { // all may go to the host
-      node.takers = {0, 1};
-      node.device = 0;
-      return false;
-    });
-    devices[0].machine.memoryBytes = 4096 * (2 + below(4));
+    int count = 1 + below(2);
+    drawMachines(function, count);
+    for (Node &node : nodes) { // all may go to the host
+      if (node.takers.back() != count) {
+        node.takers.push_back(count);
+      }
+    }
+    for (int device = 0; device < count; ++device) {
+      devices[device].machine.memoryBytes = 4096 * (1 + below(5));
+    }
     Costs costs(function, devices, nodes, policy);
-    auto peak = [&] {
-      std::vector<double> bytes = costs.bytesIn(1, placed());
-      return *std::max_element(bytes.begin(), bytes.end());
+    auto fits = [&](int device) {
+      std::vector<double> bytes = costs.bytesIn(costs.memoryOf(device), placed());
+      return *std::max_element(bytes.begin(), bytes.end()) <= static_cast<double>(devices[device].machine.memoryBytes);
     };
-    tight += peak() > static_cast<double>(devices[0].machine.memoryBytes);
-    ASSERT_TRUE(succeeded(placeByCost(function, devices, nodes, costs, policy)));
-    EXPECT_LE(peak(), static_cast<double>(devices[0].machine.memoryBytes)) << round;
+    tight += !fits(0);
+    policy.byCost = below(4);
+    ASSERT_TRUE(succeeded(placeByCost(function, devices, nodes, costs, policy)))
+        << round << (policy.byCost ? " by cost" : " greedy") << count;
+    for (int device = 0; device < count; ++device) {
+      EXPECT_TRUE(fits(device)) << round;
+    }
   }
-  EXPECT_GT(tight, 20);
+  EXPECT_GT(tight, 50);
 }
 
 TEST_F(PlaceByCost, PiecesAreConvex) {
