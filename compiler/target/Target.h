@@ -66,7 +66,9 @@ public:
   /// About how many seconds `op`, of which `work` has been counted, takes in a kernel that has begun. The partitioner
   /// asks this of machines that have memories of their own, and of the others beside them; the default goes by the
   /// machine's rates.
-  virtual double seconds(mlir::Operation *op, const Work &work, const MachineModel &machine) const;
+  virtual double seconds(mlir::Operation *op, const Work &work, const MachineModel &machine) const {
+    return secondsFor(work, ratesOf(machine));
+  }
 
   /// Who makes the code of whole pieces, for a target that brings it; refuses() is not asked then, and machine() names
   /// no machine of its own: what stands around the pieces is code for the host's.
