@@ -154,9 +154,12 @@ private:
            readPolicy(options, state.devices, state.policy, diagnostics);
   }
 
-  /// Targets that bring the code of pieces have no machine of their own: theirs is that of the first other one.
+  /// Targets that bring the code of pieces have no machine of their own: theirs is that of the first other one that
+  /// works in the host's memory.
   bool giveMachinesToPieces() {
-    auto isOther = [](const partition::Device &device) { return !device.target->pieces(); };
+    auto isOther = [](const partition::Device &device) {
+      return !device.target->pieces() && !device.machine.hasOwnMemory;
+    };
     auto other = llvm::find_if(state.devices, isOther);
     llvm::Expected<target::MachineModel> host =
         other == state.devices.end() ? target::resolveMachine("native") : other->machine;
