@@ -5,7 +5,6 @@
 // Its name is the family and the node it was first built for; a kernel equal to an earlier one (same region, types,
 // constness, target; found sizes may have other names) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
-#include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/Work.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
@@ -18,6 +17,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "runtime_support/include/ingot.h"
 #include <unordered_map>
 
 using namespace mlir;
@@ -80,7 +80,7 @@ ElementsAttr constantOperand(plan::KernelOp kernel, Value regionValue) {
   return n < 0 ? ElementsAttr() : onnx::constantOf(kernel.getIns()[n]);
 }
 
-void Build::failIf(Value bad) { failIf(bad, indexErrorKind); }
+void Build::failIf(Value bad) { failIf(bad, INGOT_ERROR_INDEX); }
 void Build::failIf(Value bad, int64_t kind) {
   w.ifThen(bad, [&] { w.store(w.constant(static_cast<double>(kind), w.b.getI32Type()), status, 0); });
 }

@@ -64,6 +64,9 @@ bool speaksOf(mlir::Operation *op, const SymbolSet &symbols);
 /// Writes `size` wherever the function around `op` speaks of `symbol`, but for types: they are inferred.
 void replaceFound(mlir::Operation *op, Symbol symbol, const Size &size);
 
+/// The largest size that a run takes from data where nothing bounds it.
+constexpr int64_t mostUnbounded = int64_t(1) << 40;
+
 /// Of the found sizes of the function around (or that is) `op`.
 inline const support::Bounds &boundsOf(mlir::Operation *op) { return factsOf(op).bounds(); }
 

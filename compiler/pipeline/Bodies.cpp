@@ -2,8 +2,8 @@
 // every phase runs on all of them. Where --dim asks for nothing of the kind, small models get a body for a batch of 1
 // (SmallModel.cpp). --levels: what all machines have in common is done once; then each gets a copy of every body.
 // Weights are in one table, in which equal constants under equal recipes are stored once.
+#include "compiler/entry/BuildDispatch.h"
 #include "compiler/importer/Types.h"
-#include "compiler/lower/BuildDispatch.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/pipeline/State.h"
@@ -232,9 +232,9 @@ static void moveInto(ModuleOp to, ModuleOp from, MutableArrayRef<plan::LaunchInf
 }
 
 /// The sizes and the machine of the runs that a body takes.
-static lower::BodySizes runsOf(State &s, const Body &body) {
+static entry::BodySizes runsOf(State &s, const Body &body) {
   const plan::ModelInfo &library = s.model().info;
-  lower::BodySizes runs{body.suffix, {}, library.levels.empty() ? 0 : body.devices.front().machine.level};
+  entry::BodySizes runs{body.suffix, {}, library.levels.empty() ? 0 : body.devices.front().machine.level};
   for (const plan::SymbolInfo &symbol : library.symbols) {
     auto value = body.sizes.find(symbol.name);
     runs.sizes.push_back(value == body.sizes.end() ? std::nullopt : std::optional(value->second));
@@ -268,7 +268,7 @@ void joinBodies(State &s, void (*build)(State &, Body &, Result &)) {
     build(s, general, s.result);
     return;
   }
-  std::vector<lower::BodySizes> entries;
+  std::vector<entry::BodySizes> entries;
   int64_t most = 0, kernels = 0;
   std::vector<plan::DeviceInfo> devices;
   auto larger = [](int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : std::max(a, b); };
@@ -310,7 +310,7 @@ void joinBodies(State &s, void (*build)(State &, Body &, Result &)) {
   library.arenaBytes = s.result.arenaBytes = most <= 0 ? most : most - library.workspaceAlign;
   library.kernels = kernels;
   s.result.kernels = static_cast<int64_t>(s.result.launches.size()); // of a run
-  lower::buildDispatch(*s.model().module, library, entries);
+  entry::buildDispatch(*s.model().module, library, entries);
 }
 
 } // namespace ingot::pipeline

@@ -1,11 +1,11 @@
 // The table of phases, and each phase in a few lines.
 #include "compiler/emit/Emit.h"
+#include "compiler/entry/BuildEntry.h"
 #include "compiler/fusion/Fuse.h"
 #include "compiler/graph/ShareCaches.h"
 #include "compiler/graph/Simplify.h"
 #include "compiler/importer/Types.h"
 #include "compiler/layout/AssignLayouts.h"
-#include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/onnx/Control.h"
@@ -314,7 +314,7 @@ static void buildEntry(State &s, Body &body, Result &tells) {
     info.launches.push_back({launch.name, launch.nodes, launch.symbols, launch.operands, launch.name});
   }
   info.kernels = tells.kernels = tells.launches.size();
-  lower::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, tells.firstLaunch, info, body.suffix);
+  entry::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, tells.firstLaunch, info, body.suffix);
 }
 
 static void noteBindings(const Options &options, plan::ModelInfo &info) {

@@ -1,10 +1,10 @@
 // Runs phases of the compiler by themselves on IR in text form: ingot-opt --graph-simplify
 // --partition-form-kernels=target=x86-64-v3 x.mlir
 #include "compiler/emit/Lowering.h"
+#include "compiler/entry/BuildEntry.h"
 #include "compiler/fusion/Fuse.h"
 #include "compiler/graph/Simplify.h"
 #include "compiler/layout/AssignLayouts.h"
-#include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/partition/FormKernels.h"
@@ -127,7 +127,7 @@ constexpr struct {
      [](ModuleOp, func::FuncOp f, const Settings &s) {
        plan::ModelInfo info;
        info.name = f.getName().str();
-       lower::buildEntry(f, s.workspaceBytes, 0, s.weightBytes, /*firstLaunch=*/0, info);
+       entry::buildEntry(f, s.workspaceBytes, 0, s.weightBytes, /*firstLaunch=*/0, info);
        return success();
      }},
 };

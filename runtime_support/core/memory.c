@@ -4,7 +4,7 @@
 
 enum { ALIGN = 64, SLACK = 64 }; /* vectors may be read past a tensor's end within its last block */
 
-/* An item of the list, as compiler/lower/BuildEntry.cpp writes it. */
+/* An item of the list, as compiler/entry/BuildEntry.cpp writes it. */
 struct ingot_memory {
   uint64_t address; /* 0: nothing is held */
   int64_t bytes;

@@ -5,7 +5,7 @@ import re
 import sys
 
 # support is open to every room of the compiler; a room may always include itself.
-PASSES = ["onnx", "plan", "target", "importer", "graph", "fusion", "quantize", "partition", "layout", "lower", "memory", "emit"]
+PASSES = ["onnx", "plan", "target", "importer", "graph", "fusion", "quantize", "partition", "layout", "lower", "memory", "entry", "emit"]
 MAY_USE = {
     "support": [],
     "target": [],
@@ -19,6 +19,7 @@ MAY_USE = {
     "layout": ["plan", "onnx", "target"],
     "lower": ["plan", "onnx", "target", "layout"],
     "memory": ["onnx", "plan", "target"],
+    "entry": ["onnx", "plan", "target", "lower"],
     "emit": ["plan", "target"],
     "pipeline": PASSES,
     "report": ["pipeline"],

@@ -1,8 +1,8 @@
 // A kernel whose code its target brought (target/Piece.h): a call of it, with the addresses in arrays on the stack.
-#include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/Family.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime_support/include/ingot.h"
 
 using namespace mlir;
 
@@ -41,7 +41,7 @@ public:
                          list(w, sizes, w.b.getI64Type())};
     Value status = func::CallOp::create(w.b, w.loc, callee, arguments).getResult(0);
     Value zero = w.constant(0, w.b.getI32Type());
-    build.failIf(w.compare(arith::CmpIPredicate::ne, status, zero), pieceErrorKind);
+    build.failIf(w.compare(arith::CmpIPredicate::ne, status, zero), INGOT_ERROR_PIECE);
     return success();
   }
 

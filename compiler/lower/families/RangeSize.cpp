@@ -1,10 +1,11 @@
 // How many numbers a Range has: max(ceil((limit - start) / delta), 0). Of integers the distance is taken as one without
 // a sign, so that no difference is too large; of floats all is computed in float64, as ONNX Runtime does.
-#include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/Family.h"
+#include "compiler/onnx/Found.h"
 #include "compiler/onnx/ops/Find.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "runtime_support/include/ingot.h"
 
 using namespace mlir;
 using mlir::arith::CmpIPredicate;
@@ -20,7 +21,7 @@ public:
     Value start = read(op.getStart()), limit = read(op.getLimit()), delta = read(op.getDelta());
     Value bad, length = isa<FloatType>(start.getType()) ? ofFloats(start, limit, delta, bad)
                                                         : ofIntegers(wide(start), wide(limit), wide(delta), bad);
-    build.failIf(bad, sizeErrorKind);
+    build.failIf(bad, INGOT_ERROR_SIZE);
     w.store(select(bad, integer(0), length), build.group.result(0), 0);
   }
 
@@ -51,7 +52,7 @@ private:
     Value step = select(none, one, select(down, minus, delta));
     Value whole = arith::DivUIOp::create(w.b, w.loc, arith::SubIOp::create(w.b, w.loc, distance, one), step);
     Value length = select(empty, zero, arith::AddIOp::create(w.b, w.loc, whole, one));
-    bad = either(none, w.compare(CmpIPredicate::ugt, length, integer(mostUnbounded)));
+    bad = either(none, w.compare(CmpIPredicate::ugt, length, integer(onnx::mostUnbounded)));
     return length;
   }
 
@@ -66,7 +67,8 @@ private:
       return arith::CmpFOp::create(w.b, w.loc, predicate, a, b).getResult();
     };
     Value none = is(arith::CmpFPredicate::OEQ, wide(delta), number(0));
-    bad = either(none, is(arith::CmpFPredicate::UGT, length, number(static_cast<double>(mostUnbounded)))); // or NaN
+    bad =
+        either(none, is(arith::CmpFPredicate::UGT, length, number(static_cast<double>(onnx::mostUnbounded)))); // or NaN
     Value some = is(arith::CmpFPredicate::OGT, length, number(0));
     Value inside = select(bad, number(0), select(some, length, number(0)));
     return arith::FPToSIOp::create(w.b, w.loc, w.b.getI64Type(), inside);

@@ -1,9 +1,9 @@
 // A number in data that is a size of tensors. What cannot be one ends the run before anything is made of it.
-#include "compiler/lower/BuildEntry.h"
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/ops/Find.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "runtime_support/include/ingot.h"
 
 using namespace mlir;
 
@@ -24,10 +24,10 @@ public:
     Space space = build.group.space(Group::typeOf(op.getX()));
     Value number = build.group.read(op.getX(), space, Point{SmallVector<Ix>(space.sizes.size(), 0), 1, {}});
     std::optional<onnx::SizesAttr> bound = op.getSizes();
-    Ix most = bound ? Ix(bound->getValues().front()) : Ix(mostUnbounded);
+    Ix most = bound ? Ix(bound->getValues().front()) : Ix(onnx::mostUnbounded);
     Value last = w.integer(most, w.b.getI64Type());
     Value bad = w.compare(arith::CmpIPredicate::ugt, number, last); // or negative
-    build.failIf(bad, sizeErrorKind);
+    build.failIf(bad, INGOT_ERROR_SIZE);
     w.store(arith::SelectOp::create(w.b, w.loc, bad, w.constant(0, w.b.getI64Type()), number), build.group.result(0),
             0);
     return success();

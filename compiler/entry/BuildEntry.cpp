@@ -22,8 +22,8 @@
 //   }
 //
 // so that whatever way NAME_inner_run ends, what it holds is released, or handed to the caller. Devices with a memory
-// of their own (EntryDevices.cpp) are around it in the same way.
-#include "compiler/lower/Entry.h"
+// of their own (Devices.cpp) are around it in the same way.
+#include "compiler/entry/Entry.h"
 #include "compiler/lower/LlvmAttributes.h"
 #include "compiler/onnx/Optional.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -33,7 +33,7 @@
 using namespace mlir;
 using ingot::support::Size;
 
-namespace ingot::lower {
+namespace ingot::entry {
 
 /// The model's symbols, which all its bodies have as arguments.
 static std::vector<std::string> namesOf(const plan::ModelInfo &info) {
@@ -225,7 +225,7 @@ void Entry::checkStatus(plan::LaunchOp launch, Value result) {
   returnIf(entry, bad, [&] {
     // Any other status comes from parallel_for.
     bool isPiece = launch->hasAttr(plan::pieceName);
-    int64_t kind = isPiece ? pieceErrorKind : launch.getFound() ? sizeErrorKind : indexErrorKind;
+    int64_t kind = isPiece ? INGOT_ERROR_PIECE : launch.getFound() ? INGOT_ERROR_SIZE : INGOT_ERROR_INDEX;
     Value ours = arith::ConstantIntOp::create(w.b, w.loc, kind, 32);
     Value isOurs = w.compare(arith::CmpIPredicate::eq, result, ours);
     Value located = status(kind, nodeNumber(onnx::nodeOf(launch.getLoc())));
@@ -247,4 +247,4 @@ void buildEntry(func::FuncOp function, int64_t workspaceBytes, int64_t slackByte
   Entry(function, workspaceBytes, slackBytes, weightBytes, firstLaunch, info, suffix).build();
 }
 
-} // namespace ingot::lower
+} // namespace ingot::entry

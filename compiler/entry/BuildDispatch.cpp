@@ -1,14 +1,16 @@
-#include "compiler/lower/BuildDispatch.h"
-#include "compiler/lower/BuildEntry.h"
+#include "compiler/entry/BuildDispatch.h"
+#include "compiler/entry/BuildEntry.h"
 #include "compiler/lower/LlvmAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "runtime_support/include/ingot.h"
 
 using namespace mlir;
+using namespace ingot::lower;
 
-namespace ingot::lower {
+namespace ingot::entry {
 namespace {
 
 class Dispatch {
@@ -26,7 +28,7 @@ public:
       ret(call(f, body(candidate, "_run")));
       b.setInsertionPointToStart(next);
     }
-    ret(status(sizeErrorKind));
+    ret(status(INGOT_ERROR_SIZE));
   }
 
   /// For the sizes of a run; of several machines the most that any of them needs.
@@ -46,7 +48,7 @@ public:
       planAll(f, candidate);
       b.setInsertionPointToStart(next);
     }
-    ret(status(sizeErrorKind));
+    ret(status(INGOT_ERROR_SIZE));
   }
 
 private:
@@ -93,7 +95,7 @@ private:
     Value level = func::CallOp::create(b, loc, ask, exec).getResult(0);
     Value lowest = status(info.levels.back().number);
     Block *next = takeIf(f, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, level, lowest));
-    ret(status(targetErrorKind));
+    ret(status(INGOT_ERROR_TARGET));
     b.setInsertionPointToStart(next);
     return level;
   }
@@ -160,4 +162,4 @@ void buildDispatch(ModuleOp module, const plan::ModelInfo &info, ArrayRef<BodySi
   }
 }
 
-} // namespace ingot::lower
+} // namespace ingot::entry

@@ -3,7 +3,9 @@
 #include "compiler/lower/Writer.h"
 #include "compiler/support/SizeRange.h"
 
-namespace ingot::lower {
+namespace ingot::entry {
+
+using lower::Writer;
 
 /// A size with its arithmetic watched: `bad` (i1) is true on overflow of 64 bits and on a division by less than one.
 struct Watched {
@@ -32,4 +34,4 @@ std::optional<UsualRun> usualRun(llvm::ArrayRef<std::string> symbols, llvm::Arra
 /// i1: whether a run is such a run, and may go on.
 mlir::Value isUsual(Writer &w, const UsualRun &run);
 
-} // namespace ingot::lower
+} // namespace ingot::entry

@@ -1,14 +1,14 @@
 // Where values lie, and memory that the run asks for.
-#include "compiler/lower/Entry.h"
+#include "compiler/entry/Entry.h"
+#include "compiler/entry/SizeChecks.h"
 #include "compiler/lower/LlvmAttributes.h"
-#include "compiler/lower/SizeChecks.h"
 #include "compiler/onnx/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using ingot::support::Size;
 
-namespace ingot::lower {
+namespace ingot::entry {
 
 MemRefType Entry::heldType() {
   return MemRefType::get({static_cast<int64_t>(asked.size()) * heldWords}, w.b.getI64Type());
@@ -68,7 +68,7 @@ Value Entry::beginMemory(func::FuncOp outer) {
   Value bad = library("ingot_memory_begin", {exec, list, count}, w.b.getI32Type());
   returnIf(outer, w.compare(arith::CmpIPredicate::ne, bad, number(0, 32)), [&] {
     // inputs, outputs, workspace, weights, then this
-    return status(nullErrorKind, static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 2);
+    return status(INGOT_ERROR_NULL, static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 2);
   });
   return list;
 }
@@ -81,13 +81,13 @@ Value Entry::numberOf(Value memory) {
 void Entry::build(plan::NeedOp need) {
   Size bytes = need.getBytes().getValue(), kept = need.getKept().getValue();
   int64_t node = nodeNumber(onnx::nodeOf(need.getLoc()));
-  returnIf(entry, impossible(w, bytes), [&] { return status(sizeErrorKind, node); });
+  returnIf(entry, impossible(w, bytes), [&] { return status(INGOT_ERROR_SIZE, node); });
   Type i64 = w.b.getI64Type();
   Value memory = numberOf(need.getMemory());
   Value arguments[] = {exec(), held, memory, w.integer(kept, i64), w.integer(bytes, i64)};
   Value bad = library("ingot_memory_need", arguments, w.b.getI32Type());
   returnIf(entry, w.compare(arith::CmpIPredicate::ne, bad, number(0, 32)),
-           [&] { return status(memoryErrorKind, node); });
+           [&] { return status(INGOT_ERROR_MEMORY, node); });
 }
 
 void Entry::build(plan::ReleaseOp release) {
@@ -147,4 +147,4 @@ void Entry::build(plan::CopyOp copy) {
   w.loop(whole, bytes, 1, [&](Ix at) { w.store(w.load(source, at), target, at); });
 }
 
-} // namespace ingot::lower
+} // namespace ingot::entry

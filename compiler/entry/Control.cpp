@@ -1,12 +1,12 @@
 // Branches and loops: basic blocks around the calls.
-#include "compiler/lower/Entry.h"
-#include "compiler/lower/SizeChecks.h"
+#include "compiler/entry/Entry.h"
+#include "compiler/entry/SizeChecks.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
 using namespace mlir;
 using ingot::support::Size;
 
-namespace ingot::lower {
+namespace ingot::entry {
 
 void Entry::build(plan::IfOp op) {
   w.loc = op.getLoc();
@@ -17,7 +17,7 @@ void Entry::build(plan::IfOp op) {
   for (auto [i, region] : llvm::enumerate(op->getRegions())) {
     w.b.setInsertionPointToStart(starts[i]);
     if (auto fail = dyn_cast<plan::FailOp>(region.front().getTerminator())) {
-      ret(status(sizeErrorKind, nodeNumber(fail.getNode().str())));
+      ret(status(INGOT_ERROR_SIZE, nodeNumber(fail.getNode().str())));
       continue;
     }
     auto outerSymbols = w.symbols; // what is found in a branch is not known behind it
@@ -50,9 +50,9 @@ Value Entry::tripsOf(plan::LoopOp loop, bool conditional) {
   }
   Value trips = arith::IndexCastOp::create(w.b, w.loc, w.b.getIndexType(), values.at(loop.getTrips()));
   if (!conditional) {
-    Value most = w.value(mostUnbounded);
+    Value most = w.value(onnx::mostUnbounded);
     returnIf(entry, w.compare(arith::CmpIPredicate::sgt, trips, most),
-             [&] { return status(sizeErrorKind, nodeNumber(onnx::nodeOf(loop->getLoc()))); });
+             [&] { return status(INGOT_ERROR_SIZE, nodeNumber(onnx::nodeOf(loop->getLoc()))); });
   }
   return trips;
 }
@@ -124,13 +124,13 @@ void Entry::turn(plan::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths
 void Entry::grow(plan::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths, SmallVectorImpl<Value> &sizes) {
   for (auto [g, size] : llvm::zip_equal(growths, sizes)) {
     int64_t node = nodeNumber(onnx::nodeOf(loop->getLoc()));
-    returnIf(entry, impossible(w, g.next), [&] { return status(sizeErrorKind, node); });
+    returnIf(entry, impossible(w, g.next), [&] { return status(INGOT_ERROR_SIZE, node); });
     Value next = w.value(g.next);
     if (!g.inside) {
       Value first = w.compare(arith::CmpIPredicate::eq, number, w.value(0));
       size = arith::SelectOp::create(w.b, w.loc, first, next, size);
       Value differs = w.compare(arith::CmpIPredicate::ne, next, size);
-      returnIf(entry, differs, [&] { return status(sizeErrorKind, node); });
+      returnIf(entry, differs, [&] { return status(INGOT_ERROR_SIZE, node); });
       w.symbols[g.behind] = size;
     } else {
       size = next;
@@ -138,4 +138,4 @@ void Entry::grow(plan::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths
   }
 }
 
-} // namespace ingot::lower
+} // namespace ingot::entry

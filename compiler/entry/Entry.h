@@ -1,8 +1,8 @@
-// The writer of NAME_run and what it calls: see BuildEntry.cpp. Sizes and who is let in are in EntrySizes.cpp, where
-// values lie and memory that the run asks for in EntryMemory.cpp, devices in EntryDevices.cpp, branches and loops in
-// EntryControl.cpp.
+// The writer of NAME_run and what it calls: see BuildEntry.cpp. Sizes and who is let in are in Sizes.cpp, where
+// values lie and memory that the run asks for in Memory.cpp, devices in Devices.cpp, branches and loops in
+// Control.cpp.
 #pragma once
-#include "compiler/lower/BuildEntry.h"
+#include "compiler/entry/BuildEntry.h"
 #include "compiler/lower/Writer.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
@@ -13,8 +13,11 @@
 #include "compiler/plan/Plan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime_support/include/ingot.h"
 
-namespace ingot::lower {
+namespace ingot::entry {
+
+using namespace lower; // the writer of loops, with its addresses and element types
 
 class Entry {
 public:
@@ -140,4 +143,4 @@ private:
   void grow(plan::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths, llvm::SmallVectorImpl<Value> &sizes);
 };
 
-} // namespace ingot::lower
+} // namespace ingot::entry

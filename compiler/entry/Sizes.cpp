@@ -1,14 +1,14 @@
 // Who is let in, what NAME_plan says, where buffers of open sizes begin, and sizes that a run finds.
-#include "compiler/lower/Entry.h"
+#include "compiler/entry/Entry.h"
+#include "compiler/entry/SizeChecks.h"
 #include "compiler/lower/LlvmAttributes.h"
-#include "compiler/lower/SizeChecks.h"
 #include "compiler/onnx/Optional.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
 using namespace mlir;
 using ingot::support::Size;
 
-namespace ingot::lower {
+namespace ingot::entry {
 
 void Entry::setSymbols(ArrayRef<std::string> names, ValueRange values) {
   for (auto [name, value] : llvm::zip_equal(names, values)) {
@@ -18,7 +18,7 @@ void Entry::setSymbols(ArrayRef<std::string> names, ValueRange values) {
 
 void Entry::build(plan::CheckOp check) {
   onnx::SizeCheck made{onnx::Sizes(check.getSizes().getValues()), check.getNode().str()};
-  int64_t kind = made.isPresence() ? absentErrorKind : sizeErrorKind;
+  int64_t kind = made.isPresence() ? INGOT_ERROR_ABSENT : INGOT_ERROR_SIZE;
   returnIf(entry, violated(w, made.sizes), [&] { return status(kind, nodeNumber(made.node)); });
 }
 
@@ -44,7 +44,7 @@ void Entry::buildAdmits() {
   setSymbols(open, admits.getArguments());
   Value result = status(0, -1);
   auto refuse = [&](Value bad, int64_t node) {
-    result = arith::SelectOp::create(w.b, w.loc, bad, status(sizeErrorKind, node), result);
+    result = arith::SelectOp::create(w.b, w.loc, bad, status(INGOT_ERROR_SIZE, node), result);
   };
   // The last one that fails is told: first those that tell least.
   for (const Size &bytes : boundedBytes()) {
@@ -143,4 +143,4 @@ SmallVector<Value> Entry::arenas() {
   return llvm::map_to_vector(peaks, [&](const Ix &peak) { return w.value(peak); });
 }
 
-} // namespace ingot::lower
+} // namespace ingot::entry

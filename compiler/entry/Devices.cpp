@@ -1,12 +1,12 @@
 // Devices with a memory of their own. What a run wants of them are calls of the support library (core/device.c), each
 // with a status that ends the run; a launch carries attributes of which the exit makes such a call (emit/Emit.h).
-#include "compiler/lower/Entry.h"
+#include "compiler/entry/Entry.h"
 #include "compiler/lower/LlvmAttributes.h"
 
 using namespace mlir;
 using ingot::support::Size;
 
-namespace ingot::lower {
+namespace ingot::entry {
 
 void Entry::returnIfBad(Value status) {
   returnIf(entry, w.compare(arith::CmpIPredicate::ne, status, number(0, 32)), [&] { return status; });
@@ -51,8 +51,8 @@ void Entry::beginDevices(func::FuncOp holder) {
   Value bad = library("ingot_devices_begin", {exec, number(deviceCount, 32)}, w.b.getI32Type());
   returnIf(holder, w.compare(arith::CmpIPredicate::ne, bad, number(0, 32)), [&] {
     // inputs, outputs, workspace, weights, functions that give memory, then this
-    return status(nullErrorKind, static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 3);
+    return status(INGOT_ERROR_NULL, static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 3);
   });
 }
 
-} // namespace ingot::lower
+} // namespace ingot::entry

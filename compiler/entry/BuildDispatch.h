@@ -4,7 +4,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include <optional>
 
-namespace ingot::lower {
+namespace ingot::entry {
 
 /// A body that buildEntry() wrote with this suffix; the sizes that it is for, one a symbol, none for any; and what a
 /// machine must have for it (0: the model is for one machine).
@@ -19,4 +19,4 @@ struct BodySizes {
 /// level, as a run may be told to take a lower one.
 void buildDispatch(mlir::ModuleOp module, const plan::ModelInfo &info, llvm::ArrayRef<BodySizes> bodies);
 
-} // namespace ingot::lower
+} // namespace ingot::entry

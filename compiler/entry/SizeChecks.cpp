@@ -1,12 +1,12 @@
 // Sizes are polynomials with calls: they are computed as Writer::value does, but every sum and product also says
 // whether it left 64 bits.
-#include "compiler/lower/SizeChecks.h"
+#include "compiler/entry/SizeChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using mlir::arith::CmpIPredicate;
 
-namespace ingot::lower {
+namespace ingot::entry {
 
 using support::Sizes;
 using support::Symbol;
@@ -220,4 +220,4 @@ Value isUsual(Writer &w, const UsualRun &run) {
   return good;
 }
 
-} // namespace ingot::lower
+} // namespace ingot::entry
