@@ -92,7 +92,7 @@ def main():
     pages = {ROOT / "docs/operators.md": operators_page(rows), ROOT / "docs/phases.md": phases_page(build)}
     target = ROOT / "docs/first-target.md"
     pages[target] = target.read_text()
-    for mark, source in ("scalar", "test/targets/scalar/Target.cpp"), ("c_target", "examples/c_target/Target.cpp"):
+    for mark, source in ("scalar", "test/targets/scalar/Target.cpp"), ("loopback", "test/targets/loopback/Target.cpp"), ("c_target", "examples/c_target/Target.cpp"):
         pages[target] = between(pages[target], mark, f"```cpp\n{(ROOT / source).read_text()}```\n")
     if NODE_TESTS[0].exists():
         pages[readme] = between(readme.read_text(), "works", works(build, rows))
