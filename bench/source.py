@@ -17,9 +17,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
-from open_sizes import Ingot, Model
+from open_sizes import MOST_CALLS, Ingot, Model, turn
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # name: target of the source, compiler, flags, target of the object
@@ -29,7 +28,6 @@ BUILDS = {
     for compiler in ("g++", "clang++-14", "clang++-22")
 }
 DEFAULT = [f"{form}-{compiler}" for form in ("loops", "v3") for compiler in ("g++", "clang++-14", "clang++-22")]
-MOST_CALLS = 20000  # of one turn
 
 
 def build(arguments, model, name, scratch):
@@ -59,20 +57,13 @@ def macs_of(manifest, sizes):
     return eval(text, {}, {"min": min, "max": max, "div": lambda a, b: a // b, "broadcast": lambda a, b: b if a == 1 else a})
 
 
-def time_of(engine, calls):
-    engine.calls(1)
-    begin = time.thread_time_ns()
-    engine.calls(calls)
-    return (time.thread_time_ns() - begin) / calls
-
-
 def compare(arguments, engines):
-    """Microseconds of each engine, and for each turn their times."""
+    """For each turn the seconds of each engine."""
     calls = {}
     for name, engine in engines.items():
         engine.calls(1)
-        calls[name] = max(1, min(MOST_CALLS, int(arguments.seconds * 1e9 / max(1, time_of(engine, 1)))))
-    return [{name: time_of(engine, calls[name]) for name, engine in engines.items()} for _ in range(arguments.turns)]
+        calls[name] = max(1, min(MOST_CALLS, int(arguments.seconds / max(1e-9, turn(engine, 1)))))
+    return [{name: turn(engine, calls[name]) for name, engine in engines.items()} for _ in range(arguments.turns)]
 
 
 def rows_of(arguments, folder, scratch):
@@ -90,8 +81,8 @@ def rows_of(arguments, folder, scratch):
     rows = []
     for name in arguments.builds:
         other = f"object-{BUILDS[name][3]}"
-        rows.append({"model": folder.name, "build": name, "macs": macs, "object_us": round(statistics.median(turn[other] for turn in turns) / 1e3, 2),
-                     "source_us": round(statistics.median(turn[name] for turn in turns) / 1e3, 2), "x": round(statistics.median(turn[name] / turn[other] for turn in turns), 3)})
+        rows.append({"model": folder.name, "build": name, "macs": macs, "object_us": round(statistics.median(times[other] for times in turns) * 1e6, 2),
+                     "source_us": round(statistics.median(times[name] for times in turns) * 1e6, 2), "x": round(statistics.median(times[name] / times[other] for times in turns), 3)})
     return rows
 
 

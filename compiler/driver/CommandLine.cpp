@@ -130,6 +130,17 @@ public:
 /// An option that takes one value each time it is given (CLI11 would take all that follow).
 CLI::Option *repeated(CLI::Option *option) { return option->allow_extra_args(false)->take_all(); }
 
+/// An option whose values are assignments, each of the form `form`, that are added to `all`.
+CLI::Option *addAssignments(CLI::App &app, const char *flag, const char *form,
+                            std::vector<std::pair<std::string, std::string>> &all, const char *description) {
+  auto add = [flag, form, &all](const Texts &texts) {
+    for (const std::string &text : texts) {
+      all.push_back(splitAssignment(flag, text, form));
+    }
+  };
+  return repeated(app.add_option_function<Texts>(flag, add, description));
+}
+
 void addLoadTarget(CLI::App &app, Invocation &invocation) {
   repeated(app.add_option("--load-target", invocation.model.plugIns,
                           "A shared object with a target of its own (docs/first-target.md); may be repeated"))
@@ -167,14 +178,8 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
                "Fix the shape of an input; may be repeated"))
       ->group(model)
       ->type_name("INPUT=1x3x224x224");
-  repeated(app.add_option_function<Texts>(
-               "--cache",
-               [&options](const Texts &texts) {
-                 for (const std::string &text : texts) {
-                   options.caches.push_back(splitAssignment("--cache", text, "INPUT=OUTPUT"));
-                 }
-               },
-               "An output that continues an input (past.*=present.*) is the same memory, with room for rows to come"))
+  addAssignments(app, "--cache", "INPUT=OUTPUT", options.caches,
+                 "An output that continues an input (past.*=present.*) is the same memory, with room for rows to come")
       ->group(model)
       ->type_name("INPUT=OUTPUT");
   app.add_option("--cache-room", options.cacheRoom, "Rows that caches have room for; default: each run says")
@@ -182,14 +187,8 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->group(model)
       ->type_name("ROWS");
 
-  repeated(app.add_option_function<Texts>(
-               "--bind",
-               [&options](const Texts &texts) {
-                 for (const std::string &text : texts) {
-                   options.bindings.push_back(splitAssignment("--bind", text, "NAME=DEVICE"));
-                 }
-               },
-               "The caller has this input or output in the memory of a device; may be repeated"))
+  addAssignments(app, "--bind", "NAME=DEVICE", options.bindings,
+                 "The caller has this input or output in the memory of a device; may be repeated")
       ->group(model)
       ->type_name("NAME=DEVICE");
 
@@ -221,14 +220,8 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->check(CLI::IsMember({"greedy", "cost"}))
       ->group(target)
       ->type_name("HOW");
-  repeated(app.add_option_function<Texts>(
-               "--require",
-               [&options](const Texts &texts) {
-                 for (const std::string &text : texts) {
-                   options.demands.push_back(splitAssignment("--require", text, "T=Conv,MatMul"));
-                 }
-               },
-               "Fail where one of these operators does not run on the target; may be repeated"))
+  addAssignments(app, "--require", "T=Conv,MatMul", options.demands,
+                 "Fail where one of these operators does not run on the target; may be repeated")
       ->group(target)
       ->type_name("T=OP,...");
   app.add_option("--placement", options.placementFile,

@@ -101,6 +101,10 @@ void Entry::returnIf(func::FuncOp f, Value condition, llvm::function_ref<Value()
   w.b.setInsertionPointToStart(next);
 }
 
+void Entry::returnIfBad(func::FuncOp f, Value status, llvm::function_ref<Value()> result) {
+  returnIf(f, w.compare(arith::CmpIPredicate::ne, status, number(0, 32)), [&] { return result ? result() : status; });
+}
+
 void Entry::buildRun() {
   declare();
   presence();
@@ -220,14 +224,11 @@ void Entry::build(plan::LaunchOp launch) {
 }
 
 void Entry::checkStatus(plan::LaunchOp launch, Value result) {
-  Value zero = arith::ConstantIntOp::create(w.b, w.loc, 0, 32);
-  Value bad = w.compare(arith::CmpIPredicate::ne, result, zero);
-  returnIf(entry, bad, [&] {
+  returnIfBad(entry, result, [&] {
     // Any other status comes from parallel_for.
     bool isPiece = launch->hasAttr(plan::pieceName);
     int64_t kind = isPiece ? INGOT_ERROR_PIECE : launch.getFound() ? INGOT_ERROR_SIZE : INGOT_ERROR_INDEX;
-    Value ours = arith::ConstantIntOp::create(w.b, w.loc, kind, 32);
-    Value isOurs = w.compare(arith::CmpIPredicate::eq, result, ours);
+    Value isOurs = w.compare(arith::CmpIPredicate::eq, result, number(kind, 32));
     Value located = status(kind, nodeNumber(onnx::nodeOf(launch.getLoc())));
     return arith::SelectOp::create(w.b, w.loc, isOurs, located, result).getResult();
   });

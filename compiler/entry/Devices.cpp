@@ -8,10 +8,6 @@ using ingot::support::Size;
 
 namespace ingot::entry {
 
-void Entry::returnIfBad(Value status) {
-  returnIf(entry, w.compare(arith::CmpIPredicate::ne, status, number(0, 32)), [&] { return status; });
-}
-
 Value Entry::deviceMemory(StringRef name, uint64_t device) {
   Value &memory = deviceMemories[(name + Twine(device)).str()];
   if (!memory) {
@@ -34,7 +30,7 @@ void Entry::enqueue(plan::LaunchOp launch, func::CallOp call) {
 }
 
 void Entry::build(plan::WaitOp wait) {
-  returnIfBad(library("ingot_device_wait", {exec(), deviceNumber(wait.getDevice())}, w.b.getI32Type()));
+  returnIfBad(entry, library("ingot_device_wait", {exec(), deviceNumber(wait.getDevice())}, w.b.getI32Type()));
 }
 
 void Entry::copyAcross(plan::CopyOp copy) {
@@ -43,13 +39,13 @@ void Entry::copyAcross(plan::CopyOp copy) {
   Value bytes = w.integer(bytesOf(copy.getFrom().getType().getTensor()), w.b.getI64Type());
   Value device = deviceNumber(to ? to : copy.getFrom().getType().getDevice());
   Value arguments[] = {exec(), device, address(copy.getTo(), any), address(copy.getFrom(), any), bytes};
-  returnIfBad(library(to ? "ingot_device_upload" : "ingot_device_download", arguments, w.b.getI32Type()));
+  returnIfBad(entry, library(to ? "ingot_device_upload" : "ingot_device_download", arguments, w.b.getI32Type()));
 }
 
 void Entry::beginDevices(func::FuncOp holder) {
   Value exec = holder.getArguments().back();
   Value bad = library("ingot_devices_begin", {exec, number(deviceCount, 32)}, w.b.getI32Type());
-  returnIf(holder, w.compare(arith::CmpIPredicate::ne, bad, number(0, 32)), [&] {
+  returnIfBad(holder, bad, [&] {
     // inputs, outputs, workspace, weights, functions that give memory, then this
     return status(INGOT_ERROR_NULL, static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 3);
   });

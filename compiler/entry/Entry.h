@@ -58,6 +58,8 @@ private:
   int64_t nodeNumber(const std::string &name);
   void ret(Value value) { mlir::func::ReturnOp::create(w.b, w.loc, value); }
   void returnIf(FuncOp f, Value condition, llvm::function_ref<Value()> result);
+  /// Where a status is not 0; null: with that status.
+  void returnIfBad(FuncOp f, Value status, llvm::function_ref<Value()> result = nullptr);
 
   /// A function whose body is written next; the builder stands in it.
   FuncOp begin(llvm::StringRef what, llvm::ArrayRef<Type> types);
@@ -121,7 +123,6 @@ private:
   // Devices. Outside of the plan dialect they count from 0, without the host.
 
   Value deviceNumber(uint64_t device) { return number(static_cast<int64_t>(device) - 1, 32); }
-  void returnIfBad(Value status);
   /// What the library function `name` gives for the device; asked for once, where the run begins.
   Value deviceMemory(llvm::StringRef name, uint64_t device);
   /// Makes the call of a launch one that is enqueued.

@@ -66,7 +66,7 @@ Value Entry::beginMemory(func::FuncOp outer) {
   }
   Value exec = outer.getArguments().back(), count = number(static_cast<int64_t>(asked.size()), 32);
   Value bad = library("ingot_memory_begin", {exec, list, count}, w.b.getI32Type());
-  returnIf(outer, w.compare(arith::CmpIPredicate::ne, bad, number(0, 32)), [&] {
+  returnIfBad(outer, bad, [&] {
     // inputs, outputs, workspace, weights, then this
     return status(INGOT_ERROR_NULL, static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 2);
   });
@@ -86,8 +86,7 @@ void Entry::build(plan::NeedOp need) {
   Value memory = numberOf(need.getMemory());
   Value arguments[] = {exec(), held, memory, w.integer(kept, i64), w.integer(bytes, i64)};
   Value bad = library("ingot_memory_need", arguments, w.b.getI32Type());
-  returnIf(entry, w.compare(arith::CmpIPredicate::ne, bad, number(0, 32)),
-           [&] { return status(INGOT_ERROR_MEMORY, node); });
+  returnIfBad(entry, bad, [&] { return status(INGOT_ERROR_MEMORY, node); });
 }
 
 void Entry::build(plan::ReleaseOp release) {

@@ -99,8 +99,7 @@ void Entry::returnIfRefused(func::FuncOp f) {
     values.push_back(w.symbols.at(support::Symbol::chosen(name)));
   }
   Value refused = func::CallOp::create(w.b, w.loc, admits, values).getResult(0);
-  Value zero = arith::ConstantIntOp::create(w.b, w.loc, 0, 32);
-  returnIf(f, w.compare(arith::CmpIPredicate::ne, refused, zero), [&] { return refused; });
+  returnIfBad(f, refused);
 }
 
 void Entry::returnIfRefusedOrUnusual() {

@@ -15,6 +15,7 @@
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/partition/Needs.h"
 #include "compiler/partition/Roles.h"
+#include "compiler/partition/WrapOps.h"
 #include "compiler/plan/Layout.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -309,33 +310,7 @@ private:
       }
     }
     OpBuilder b(last);
-    SmallVector<Location> locs;
-    for (Operation *op : members) {
-      locs.push_back(op->getLoc());
-    }
-    SmallVector<Type> types;
-    for (Value v : outs) {
-      types.push_back(v.getType());
-    }
-    auto kernel = plan::KernelOp::create(b, b.getFusedLoc(locs), types, ins.getArrayRef(), g.device->machine.spec);
-    Block *body = b.createBlock(&kernel.getBody());
-    IRMapping map;
-    for (Value v : ins) {
-      map.map(v, body->addArgument(v.getType(), v.getLoc()));
-    }
-    for (Operation *op : members) {
-      for (Value v : op->getOperands()) {
-        if (!map.contains(v)) { // a scalar constant, a parameter, or none
-          map.map(v, b.clone(*v.getDefiningOp())->getResult(0));
-        }
-      }
-      b.clone(*op, map);
-    }
-    SmallVector<Value> yields;
-    for (Value v : outs) {
-      yields.push_back(map.lookup(v));
-    }
-    plan::YieldOp::create(b, last->getLoc(), yields);
+    plan::KernelOp kernel = wrapOps(b, members, ins.getArrayRef(), outs.getArrayRef(), g.device->machine.spec);
     for (unsigned i = 0; i < outs.size(); ++i) {
       Value(outs[i]).replaceAllUsesWith(kernel.getResult(i));
     }
@@ -362,15 +337,9 @@ void nameDevices(func::FuncOp function, ArrayRef<Device> devices) {
 
 void formKernels(func::FuncOp function, const Places &places) {
   std::vector<Former> formers;
-  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isa<onnx::KernelRoot>(op)) { // what it holds is a part of its kernel
-      return WalkResult::skip();
-    }
-    for (Region &region : op->getRegions()) {
-      formers.emplace_back(region.front(), places);
-    }
-    return WalkResult::advance();
-  });
+  for (Block *block : blocksOf(function)) {
+    formers.emplace_back(*block, places);
+  }
   llvm::for_each(formers, [](Former &former) { former.run(); });
 }
 

@@ -8,6 +8,7 @@
 #include "compiler/partition/DescribePiece.h"
 #include "compiler/partition/Needs.h"
 #include "compiler/partition/Roles.h"
+#include "compiler/partition/WrapOps.h"
 #include "compiler/plan/Plan.h"
 #include "compiler/target/PieceObject.h"
 #include "llvm/ADT/SetVector.h"
@@ -141,30 +142,6 @@ support::Size scratchOf(const target::PieceCode &code, ArrayRef<support::Size> o
     bytes = bytes + product;
   }
   return bytes;
-}
-
-/// A kernel of the ops, which stay; constants that are no operands are in its region.
-plan::KernelOp makeKernel(OpBuilder &b, ArrayRef<Operation *> ops, ArrayRef<Value> ins, ArrayRef<Value> outs,
-                          StringRef target, plan::PieceAttr what) {
-  SmallVector<Location> locs = llvm::map_to_vector(ops, [](Operation *op) { return op->getLoc(); });
-  SmallVector<Type> types(ValueRange(outs).getTypes());
-  auto kernel = plan::KernelOp::create(b, b.getFusedLoc(locs), types, ins, target, what);
-  OpBuilder::InsertionGuard guard(b);
-  Block *body = b.createBlock(&kernel.getBody());
-  IRMapping map;
-  for (Value v : ins) {
-    map.map(v, body->addArgument(v.getType(), v.getLoc()));
-  }
-  for (Operation *op : ops) {
-    for (Value v : op->getOperands()) {
-      if (!map.contains(v)) { // a constant, or none
-        map.map(v, b.clone(*v.getDefiningOp())->getResult(0));
-      }
-    }
-    b.clone(*op, map);
-  }
-  plan::YieldOp::create(b, kernel.getLoc(), llvm::map_to_vector(outs, [&](Value v) { return map.lookup(v); }));
-  return kernel;
 }
 
 } // namespace
@@ -341,7 +318,7 @@ void Pieces::makeKernels() {
     auto what = b.getAttr<plan::PieceAttr>(FlatSymbolRefAttr::get(b.getContext(), piece.symbol),
                                            b.getAttr<onnx::SizeAttr>(scratchOf(piece.code, piece.described->openSizes)),
                                            b.getAttr<onnx::SizesAttr>(piece.described->openSizes));
-    plan::KernelOp kernel = makeKernel(b, piece.ops, ins, outs, piece.device->machine.spec, what);
+    plan::KernelOp kernel = wrapOps(b, piece.ops, ins, outs, piece.device->machine.spec, what);
     moveWaitingBehind(kernel, piece.ops);
     for (auto [result, v] : llvm::zip_equal(kernel.getResults(), outs)) {
       v.replaceAllUsesWith(result);

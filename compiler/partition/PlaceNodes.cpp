@@ -95,10 +95,11 @@ public:
     }
     auto refusedByKernels = [](Operation &op, const Device &device) { return Asker::refusedByKernels(op, device); };
     auto wanted = [&](Operation &op) { return wantedDevice(op); };
-    if (failed(pieces.take(blocks(), {refusedByKernels, wanted}))) {
+    std::vector<Block *> blocks = blocksOf(function);
+    if (failed(pieces.take(blocks, {refusedByKernels, wanted}))) {
       return failure();
     }
-    for (Block *block : blocks()) {
+    for (Block *block : blocks) {
       for (Operation &op : *block) {
         if (auto fail = dyn_cast<onnx::FailOp>(op)) {
           op.emitWarning("a run that takes this branch ends with an error: ") << fail.getWhy();
@@ -122,20 +123,6 @@ private:
   Pieces &pieces;
   llvm::BitVector matched; ///< overrides
   bool askAll, ok = true;
-
-  std::vector<Block *> blocks() {
-    std::vector<Block *> all;
-    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<onnx::KernelRoot>(op)) { // what it holds is a part of its kernel
-        return WalkResult::skip();
-      }
-      for (Region &region : op->getRegions()) {
-        all.push_back(&region.front());
-      }
-      return WalkResult::advance();
-    });
-    return all;
-  }
 
   InFlightDiagnostic error(Location loc) {
     ok = false;

@@ -29,6 +29,20 @@ bool isComputed(Operation &op) {
          !isParameterOnly(op);
 }
 
+std::vector<Block *> blocksOf(Operation *function) {
+  std::vector<Block *> blocks;
+  function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<onnx::KernelRoot>(op)) {
+      return WalkResult::skip();
+    }
+    for (Region &region : op->getRegions()) {
+      blocks.push_back(&region.front());
+    }
+    return WalkResult::advance();
+  });
+  return blocks;
+}
+
 Value viewed(Value v) {
   while (Operation *op = v.getDefiningOp()) {
     if (!isView(*op)) {

@@ -1,6 +1,7 @@
 // Which ops are computed by kernels, and so have a place to run.
 #pragma once
 #include "mlir/IR/Operation.h"
+#include <vector>
 
 namespace ingot::partition {
 
@@ -10,6 +11,8 @@ bool isView(mlir::Operation &op);
 bool isParameterUse(mlir::OpOperand &use);
 /// Whether an op runs on a device, rather than being a constant, a view, a parameter, or control flow.
 bool isComputed(mlir::Operation &op);
+/// The blocks of a function and of its control flow, outer ones first; what a kernel's root holds is a part of it.
+std::vector<mlir::Block *> blocksOf(mlir::Operation *function);
 /// The value whose memory `v` names, through views.
 mlir::Value viewed(mlir::Value v);
 

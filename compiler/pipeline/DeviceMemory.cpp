@@ -16,6 +16,16 @@ void Retry::save(const State &state) {
   weights = state.weights;
 }
 
+/// Of a device, as the memory phase has planned it for the body that needs most.
+static int64_t workspaceOf(const State &state, int64_t device) {
+  int64_t most = 0;
+  for (const Body &body : state.bodies) {
+    bool uses = static_cast<size_t>(device) <= body.info.devices.size();
+    most = uses ? std::max(most, body.info.devices[device - 1].workspaceBytes) : most;
+  }
+  return most;
+}
+
 FailureOr<bool> Retry::isWanted(State &state) {
   constexpr int most = 8;
   bool wanted = false;
@@ -24,7 +34,7 @@ FailureOr<bool> Retry::isWanted(State &state) {
   for (auto [device, reserved] : llvm::zip_equal(state.devices, state.policy.reserved)) {
     const target::MachineModel &machine = device.machine;
     number += machine.hasOwnMemory;
-    int64_t needed = machine.hasOwnMemory ? state.weights.part(number).second + state.deviceArenas[number] : 0;
+    int64_t needed = machine.hasOwnMemory ? state.weights.part(number).second + workspaceOf(state, number) : 0;
     if (machine.memoryBytes == 0 || needed <= machine.memoryBytes) {
       continue;
     }
@@ -38,7 +48,6 @@ FailureOr<bool> Retry::isWanted(State &state) {
   }
   if (wanted) {
     ++tries;
-    state.deviceArenas.clear();
     state.result = result;
     state.weights = weights;
     for (auto [body, saved] : llvm::zip_equal(state.bodies, bodies)) {

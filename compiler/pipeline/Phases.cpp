@@ -264,36 +264,24 @@ static LogicalResult memory(State &s, Body &body, Result &tells) {
   }
   SmallVector<StringRef> devices = {""};
   devices.append(plan::devicesOf(body.function()));
+  info.devices.clear();
+  for (StringRef spec : plan::devicesOf(body.function())) {
+    info.devices.push_back({spec.str()});
+  }
   for (auto [buffer, name, device, offset] :
        llvm::zip_equal(plan->buffers, plan->names, plan->devices, plan->arena.offsets)) {
     if (buffer.bytes > 0) {
       tells.buffers.push_back(
           {name, offset, buffer.bytes, int(buffer.firstUse), int(buffer.lastUse), devices[device].str()});
     }
-    int64_t end = llvm::alignTo(offset + buffer.bytes, info.workspaceAlign) + info.workspaceAlign;
-    int64_t &most = s.deviceArenas[device]; // of all bodies
-    most = std::max(most, end);
+    if (device) {
+      int64_t &workspace = info.devices[device - 1].workspaceBytes;
+      int64_t end = llvm::alignTo(offset + buffer.bytes, info.workspaceAlign) + info.workspaceAlign;
+      workspace = std::max(workspace, end);
+    }
   }
   tells.memoryPlan = memory::renderArenaPlan(plan->buffers, plan->names, plan->arena);
   return success();
-}
-
-/// What the body needs of the memory of each device; the slots of an open one have no places.
-static std::vector<plan::DeviceInfo> devicesOf(State &s, func::FuncOp function, int64_t slack) {
-  std::vector<plan::DeviceInfo> devices;
-  for (StringRef spec : plan::devicesOf(function)) {
-    auto [at, bytes] = s.weights.part(devices.size() + 1);
-    devices.push_back({spec.str(), 0, bytes, at});
-  }
-  for (plan::SlotOp slot : function.getOps<plan::SlotOp>()) {
-    if (slot.getDevice()) {
-      int64_t &workspace = devices[slot.getDevice() - 1].workspaceBytes;
-      int64_t end =
-          slot.getAt() ? static_cast<int64_t>(*slot.getAt()) + slot.getBytes().getValue().number() + slack : -1;
-      workspace = end < 0 ? -1 : std::max<int64_t>(workspace, llvm::alignTo(end, slack));
-    }
-  }
-  return devices;
 }
 
 static void buildEntry(State &s, Body &body, Result &tells) {
@@ -308,7 +296,10 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   }
   info.workspaceBytes = open ? -1 : info.arenaBytes ? info.arenaBytes + slack : 0;
   info.weightBytes = tells.weightBytes = s.weights.bytes();
-  info.devices = devicesOf(s, function, slack);
+  for (auto [i, device] : llvm::enumerate(info.devices)) {
+    std::tie(device.weightsAt, device.weightBytes) = s.weights.part(i + 1);
+    device.workspaceBytes = open && device.workspaceBytes ? -1 : device.workspaceBytes;
+  }
   tells.firstLaunch = info.launches.size();
   for (const GraphNode &launch : tells.launches) {
     info.launches.push_back({launch.name, launch.nodes, launch.symbols, launch.operands, launch.name});

@@ -37,10 +37,9 @@ struct State {
   std::unique_ptr<importer::ModelFile> file = nullptr; ///< constants of the modules point into it
   plan::WeightTable weights = {};
   std::string importProblems = "";
-  std::map<std::string, Choice> choices = {};   ///< the user's, and what small models get without being asked
-  std::vector<Body> bodies = {};                ///< the general one, whose sizes are as imported, and then the others
-  std::map<int64_t, int64_t> deviceArenas = {}; ///< bytes of workspaces by device, of the body that needs most
-  bool userFault = false;                       ///< a phase says that what it failed at is not our bug
+  std::map<std::string, Choice> choices = {}; ///< the user's, and what small models get without being asked
+  std::vector<Body> bodies = {};              ///< the general one, whose sizes are as imported, and then the others
+  bool userFault = false;                     ///< a phase says that what it failed at is not our bug
 
   /// The general body. Its info is that of the library.
   Body &model() { return bodies.front(); }

@@ -228,18 +228,24 @@ char *Device::stage(int64_t bytes) {
   return at;
 }
 
+/// A place in the staging area for a copy from or to `there`, in the device's memory; null after a failure.
+char *Device::stageCopy(const char *what, const void *there, int64_t bytes, bool &later) {
+  bool isToFail = fails(later) && !later;
+  char *place = !isToFail && isAllocated(there, bytes) ? stage(bytes) : nullptr;
+  if (!place) {
+    (void)failed(what + std::string(isToFail                    ? " was made to fail"
+                                    : isAllocated(there, bytes) ? " is larger than the staging area"
+                                                                : " of memory that is not allocated"));
+  }
+  return place;
+}
+
 int Device::upload(void *self, void *to, const void *from, int64_t bytes) {
   Device &d = of(self);
   bool later;
-  if (d.fails(later) && !later) {
-    return d.failed("an upload was made to fail");
-  }
-  if (!d.isAllocated(to, bytes)) {
-    return d.failed("an upload to memory that is not allocated");
-  }
-  char *staged = d.stage(bytes);
+  char *staged = d.stageCopy("an upload", to, bytes, later);
   if (!staged) {
-    return d.failed("an upload is larger than the staging area");
+    return INGOT_ERROR_DEVICE;
   }
   std::memcpy(staged, from, size_t(bytes));
   later ? d.failLater() : d.send({Command::Copy, to, staged, nullptr, bytes});
@@ -250,15 +256,9 @@ int Device::upload(void *self, void *to, const void *from, int64_t bytes) {
 int Device::download(void *self, void *to, const void *from, int64_t bytes) {
   Device &d = of(self);
   bool later;
-  if (d.fails(later) && !later) {
-    return d.failed("a download was made to fail");
-  }
-  if (!d.isAllocated(from, bytes)) {
-    return d.failed("a download from memory that is not allocated");
-  }
-  char *staged = d.stage(bytes);
+  char *staged = d.stageCopy("a download", from, bytes, later);
   if (!staged) {
-    return d.failed("a download is larger than the staging area");
+    return INGOT_ERROR_DEVICE;
   }
   later ? d.failLater() : d.send({Command::Copy, staged, from, nullptr, bytes});
   d.downloads.push_back({to, staged, bytes});

@@ -66,6 +66,7 @@ private:
   bool isAllocated(const void *at, int64_t bytes) const;
   bool isHosts(uint64_t word) const;
   char *stage(int64_t bytes);
+  char *stageCopy(const char *what, const void *there, int64_t bytes, bool &later);
   void send(const Command &command, const void *args = nullptr);
   int drain();
   [[noreturn]] void serve(int queue);
