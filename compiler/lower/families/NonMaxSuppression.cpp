@@ -1,7 +1,19 @@
-// Of each batch and class: the boxes whose score is above the threshold are sorted by it, equal ones by their number;
-// each is kept unless it overlaps one that is kept already too much, until there are enough. Where kept boxes begin and
-// end lies in scratch, axis by axis, so that a candidate is compared with a vector of them at a time; behind the last
-// one are boxes without an area, which overlap nothing.
+// Of each batch and class: the boxes whose score is above the threshold are collected and sorted by it, equal ones by
+// their number; each is kept unless it overlaps one that is kept already too much, until there are enough.
+//
+// A candidate is its score and its number in one integer (Sort.h), so that sorting reads no scores. Edges and areas of
+// kept boxes lie in blocks, a vector of each, so that a candidate is compared with a vector of boxes at a time, and
+// with no more once one overlaps. `common / both > overlap` decides, with the rounding of that division, but it holds
+// only where common >= both * overlap, rounded: if not, the quotient is not above `overlap` either, since rounding
+// keeps the order. So there is a division for a box that is suppressed, and for nearly none of the others. Boxes
+// without an area overlap nothing and are not compared.
+//
+// Of many candidates most lie nowhere near each other (exporters move the boxes of each class to a place of their own
+// to suppress all classes at once). The stretch of the x axis on which boxes begin is cut into 2^n bins, these in pairs
+// into 2^(n-1), and so on: the cells of a binary tree, whose root is cell 1. A box is kept in the cell where it begins,
+// on the first level at which it spans less than the length of a cell: it ends in that cell or the next one. So a
+// candidate is compared with what is in the cells from the one before its beginning to that of its end, on every level.
+// Only that bins grow with x matters for the result; what rounding does to their edges does not.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Sort.h"
 #include "compiler/onnx/Onnx.h"
@@ -10,6 +22,7 @@
 #include "compiler/onnx/ops/Find.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <limits>
 
 using namespace mlir;
 using ingot::onnx::Num;
@@ -17,27 +30,218 @@ using ingot::onnx::Num;
 namespace ingot::lower {
 namespace {
 
+/// From low to high along one axis, of one box or of a vector of them.
+struct Extent {
+  Num low, high;
+};
+struct Box {
+  Extent x, y;
+  Num area;
+};
+
+/// Those boxes of one class that are kept and have an area.
+class KeptBoxes {
+public:
+  /// In the first bytes of the scratch.
+  KeptBoxes(Writer &w, Buffer scratch, const support::Size &length, Value overlap)
+      : w(w), i64(w.b.getI64Type()), f32(w.b.getF32Type()), limit(overlap), lanes(w.machine.lanes),
+        used(w.local(i64, 1)) {
+    support::Size at = 0;
+    auto part = [&](Type type, const support::Size &count) {
+      Buffer piece = w.scratch(scratch, at, type, memoryExtent(count));
+      at = at + count * support::Size(static_cast<int64_t>(type.getIntOrFloatBitWidth() / 8));
+      return piece;
+    };
+    support::Size blocks = blocksFor(length, lanes);
+    edges = part(f32, blocks * support::Size(parts * lanes));
+    next = part(i64, blocks);
+    first = part(i64, cellsFor(length));
+    filled = part(i64, cellsFor(length));
+  }
+  static support::Size bytesFor(const support::Size &length, int64_t lanes) {
+    return blocksFor(length, lanes) * support::Size(parts * lanes * 4 + 8) + cellsFor(length) * support::Size(16);
+  }
+
+  /// There are none now, of at most `most` to come.
+  void clear(Ix most) {
+    w.store(w.constant(0, i64), used, 0);
+    bins = w.ix(repeatWhile(
+        w, w.value(1),
+        [&](ValueRange state) {
+          return w.compare(arith::CmpIPredicate::sle, w.ix(state[0]) * (2 * perBin), min(most, mostBins * perBin));
+        },
+        [&](ValueRange state) { return SmallVector<Value>{w.value(w.ix(state[0]) * 2)}; })[0]);
+    for (Buffer perCell : {first, filled}) {
+      w.loop(1, bins * 2, 1, [&](Ix cell) { w.store(w.constant(0, i64), perCell, cell); });
+    }
+  }
+  Value severalBins() { return w.compare(arith::CmpIPredicate::sgt, bins, 1); }
+  /// Where the first bin begins and the last one, where there are several. Any numbers will do, infinities and NaN too.
+  void spread(Num low, Num high) {
+    Num all(w.b, w.loc, arith::SIToFPOp::create(w.b, w.loc, f32, w.integer(bins, i64)), f32);
+    origin = low, scale = all / (high - low);
+  }
+
+  void keep(const Box &box) {
+    Ix from = binOf(box.x.low), to = binOf(box.x.high);
+    // The number of the first cell of a level is that of its cells.
+    SmallVector<Value> level = repeatWhile(
+        w, ValueRange{w.value(bins), w.value(from), w.value(to - from)},
+        [&](ValueRange state) { return w.compare(arith::CmpIPredicate::sgt, w.ix(state[2]), 0); },
+        [&](ValueRange state) { return halves(state); });
+    Ix cell = w.ix(level[0]) + w.ix(level[1]), count = w.ix(w.load(filled, cell)), lane = remainder(count, lanes);
+    w.store(w.integer(count + 1, i64), filled, cell);
+    w.ifThen(w.compare(arith::CmpIPredicate::eq, lane, 0), [&] { begin(cell); });
+    Ix at = w.ix(w.load(first, cell)) * (parts * lanes) + lane;
+    for (const Num &part : {box.x.low, box.x.high, box.y.low, box.y.high, box.area}) {
+      w.store(part, edges, at);
+      at = at + lanes;
+    }
+  }
+
+  /// Whether a box with an area overlaps one of them, 1 (index) or 0. In the cells where it may lie, or, where blocks
+  /// are no more than these, in all blocks.
+  Ix overlap(const Box &box) {
+    Box wide = {{splat(box.x.low), splat(box.x.high)}, {splat(box.y.low), splat(box.y.high)}, splat(box.area)};
+    Ix from = binOf(box.x.low), to = binOf(box.x.high), blocks = w.ix(w.load(used, 0));
+    Value few = w.compare(arith::CmpIPredicate::sle, blocks, (to - from) * 2 + fewBlocks);
+    return w.choose(few, [&] { return Ixs{inBlocks(wide, blocks)}; }, [&] { return Ixs{onLevels(wide, from, to)}; })[0];
+  }
+
+private:
+  static constexpr int64_t parts = 5; ///< of a block: lefts, rights, tops, bottoms, areas
+  static constexpr int64_t perBin = 64, mostBins = 256;
+  static constexpr int64_t fewBlocks = 24; ///< no more than what the way through the levels costs at least
+  Writer &w;
+  Type i64, f32;
+  Value limit; ///< of the overlap
+  int64_t lanes;
+  Buffer edges, next;   ///< of blocks
+  Buffer first, filled; ///< of cells: the block that was begun last, or 0; how many boxes there are
+  Buffer used;          ///< how many blocks are in use; none has number 0
+  Ix bins = 1;
+  std::optional<Num> origin, scale;
+
+  static support::Size cellsFor(const support::Size &length) {
+    return support::Size(2) *
+           min(support::Size(mostBins), max(support::Size(1), floorDiv(length, support::Size(perBin))));
+  }
+  /// A cell has one block that is not full at most.
+  static support::Size blocksFor(const support::Size &length, int64_t lanes) {
+    return floorDiv(length, support::Size(lanes)) + cellsFor(length);
+  }
+
+  Num number(Value v) { return Num(w.b, w.loc, v, f32); }
+  Num splat(Num n) { return number(w.splat(n, lanes)); }
+  Value any(Value hits) {
+    return lanes == 1 ? hits : vector::ReductionOp::create(w.b, w.loc, vector::CombiningKind::OR, hits).getResult();
+  }
+  SmallVector<Value> halves(ValueRange numbers) {
+    return llvm::map_to_vector(numbers,
+                               [&](Value v) -> Value { return arith::ShRSIOp::create(w.b, w.loc, v, w.value(1)); });
+  }
+  /// While test(state) holds, step(state) says whether there is a hit (the last turn then), and the next state.
+  Ix untilHit(ValueRange start, llvm::function_ref<Value(ValueRange)> test,
+              llvm::function_ref<std::pair<Ix, SmallVector<Value>>(ValueRange)> step) {
+    SmallVector<Value> all(start);
+    all.push_back(w.value(0));
+    Value hit = repeatWhile(
+                    w, all,
+                    [&](ValueRange state) -> Value {
+                      Value none = w.compare(arith::CmpIPredicate::eq, w.ix(state.back()), 0);
+                      return arith::AndIOp::create(w.b, w.loc, none, test(state.drop_back()));
+                    },
+                    [&](ValueRange state) {
+                      auto [found, after] = step(state.drop_back());
+                      after.push_back(w.value(found));
+                      return after;
+                    })
+                    .back();
+    return w.ix(hit);
+  }
+
+  /// Never falls where x grows, whatever origin and scale are; NaN is in the first bin.
+  Ix binOf(Num x) {
+    Num place = (x - *origin) * *scale, zero = x.constant(0),
+        last = number(arith::SIToFPOp::create(w.b, w.loc, f32, w.integer(bins - 1, i64)));
+    Num inside = select(place > zero, place, zero);
+    return w.ix(arith::FPToSIOp::create(w.b, w.loc, i64, select(inside < last, inside, last)));
+  }
+
+  /// A new block in front of the others of a cell. What a box does not fill has no width, so that it overlaps nothing.
+  void begin(Ix cell) {
+    Ix block = w.ix(w.countUp(used)) + 1, at = block * (parts * lanes);
+    w.store(w.load(first, cell), next, block);
+    w.store(w.integer(block, i64), first, cell);
+    Value nothing = w.constant(0, w.vectorOf(f32, lanes));
+    w.store(nothing, edges, at), w.store(nothing, edges, at + lanes);
+  }
+
+  Ix inBlocks(const Box &box, Ix blocks) {
+    return untilHit(
+        w.value(1), [&](ValueRange block) { return w.compare(arith::CmpIPredicate::sle, w.ix(block[0]), blocks); },
+        [&](ValueRange block) {
+          return std::pair(inBlock(box, w.ix(block[0])), SmallVector<Value>{w.value(w.ix(block[0]) + 1)});
+        });
+  }
+  /// `from` and `to` are its first and its last bin.
+  Ix onLevels(const Box &box, Ix from, Ix to) {
+    return untilHit(
+        ValueRange{w.value(bins), w.value(from), w.value(to)},
+        [&](ValueRange level) { return w.compare(arith::CmpIPredicate::sgt, w.ix(level[0]), 0); },
+        [&](ValueRange level) {
+          Ix size = w.ix(level[0]), begin = max(w.ix(level[1]) - 1, 0);
+          return std::pair(inCells(box, size + begin, size + w.ix(level[2])), halves(level));
+        });
+  }
+  Ix inCells(const Box &box, Ix from, Ix last) {
+    return untilHit(
+        w.value(from), [&](ValueRange cell) { return w.compare(arith::CmpIPredicate::sle, w.ix(cell[0]), last); },
+        [&](ValueRange cell) {
+          return std::pair(inCell(box, w.ix(cell[0])), SmallVector<Value>{w.value(w.ix(cell[0]) + 1)});
+        });
+  }
+  Ix inCell(const Box &box, Ix cell) {
+    return untilHit(
+        w.load(first, cell),
+        [&](ValueRange block) { return w.compare(arith::CmpIPredicate::ne, block[0], w.constant(0, i64)); },
+        [&](ValueRange block) {
+          return std::pair(inBlock(box, w.ix(block[0])), SmallVector<Value>{w.load(next, w.ix(block[0]))});
+        });
+  }
+  Ix inBlock(const Box &box, Ix block) {
+    auto part = [&](int64_t i) { return number(w.load(edges, (block * parts + i) * lanes, lanes)); };
+    Box other = {{part(0), part(1)}, {part(2), part(3)}, part(4)};
+    Num width = atMost(other.x.high, box.x.high) - atLeast(other.x.low, box.x.low);
+    Num height = atMost(other.y.high, box.y.high) - atLeast(other.y.low, box.y.low);
+    Num common = atLeast(width, 0.0) * height, both = box.area + other.area - common;
+    Num most = splat(number(limit));
+    auto decided = [&] {
+      Value hit = any((both > 0.0) & (common > 0.0) & (common / both > most));
+      return Ixs{w.ix(arith::ExtUIOp::create(w.b, w.loc, i64, hit))};
+    };
+    return w.choose(any((common > 0.0) & (common >= both * most)), decided, [] { return Ixs{0}; })[0];
+  }
+};
+
 class Suppression {
 public:
   explicit Suppression(Build &build)
       : w(build.w), op(cast<onnx::NonMaxSuppressionOp>(build.group.root)), i64(w.b.getI64Type()),
         boxes(build.group.buffer(op.getBoxes())), scores(build.group.buffer(op.getScores())),
         selected(op.getSelected().use_empty() ? Buffer() : build.group.result(0)),
-        count(build.group.result(selected ? 1 : 0)), kept(w.local(i64, 1)) {
+        count(build.group.result(selected ? 1 : 0)), counts(w.local(i64, sortCounts)),
+        most(given(build, op.getMaxOutput(), w.constant(0, i64))), threshold(given(build, op.getScoreThreshold(), {})),
+        kept(w, build.scratch, lengthOf(op), given(build, op.getIouThreshold(), w.constant(0, w.b.getF32Type()))) {
     support::Sizes shape = onnx::sizesOf(Group::typeOf(op.getScores()));
     batches = shape[0], classes = shape[1], length = shape[2];
-    order = {w.scratch(build.scratch, 0, i64, memoryExtent(shape[2])).memref, i64};
-    lanes = w.machine.lanes;
-    capacity = length + lanes;
-    edges = w.scratch(build.scratch, length * 8, w.b.getF32Type(), memoryExtent(edgesOf(shape[2], lanes)));
-    most = given(build, op.getMaxOutput(), w.constant(0, i64));
-    overlap = given(build, op.getIouThreshold(), w.constant(0, w.b.getF32Type()));
-    threshold = given(build, op.getScoreThreshold(), {});
+    support::Size at = KeptBoxes::bytesFor(lengthOf(op), w.machine.lanes);
+    order = w.scratch(build.scratch, at, i64, memoryExtent(lengthOf(op)));
+    spare = w.scratch(build.scratch, at + support::Size(8) * lengthOf(op), i64, memoryExtent(lengthOf(op)));
   }
 
-  /// How many numbers say where boxes begin and end.
-  static support::Size edgesOf(const support::Size &boxes, int64_t lanes) {
-    return support::Size(4) * (boxes + support::Size(lanes));
+  static support::Size bytesFor(onnx::NonMaxSuppressionOp op, int64_t lanes) {
+    return KeptBoxes::bytesFor(lengthOf(op), lanes) + support::Size(16) * lengthOf(op);
   }
 
   void write() {
@@ -49,64 +253,97 @@ private:
   Writer &w;
   onnx::NonMaxSuppressionOp op;
   Type i64;
-  Buffer boxes, scores, selected, count, kept, order;
-  Buffer edges; ///< of kept boxes: all lefts, rights, tops, bottoms, in `capacity` each
-  int64_t lanes = 1;
-  Ix batches, classes, length, capacity;
-  Value most, overlap, threshold; ///< null: every score will do
-  Ix line = 0, corner = 0;        ///< where the scores of the class and the boxes of the batch begin
+  Buffer boxes, scores, selected, count;
+  Buffer order, spare, counts; ///< candidates, and what sorting them takes
+  Value most, threshold;       ///< threshold is null where every score will do
+  KeptBoxes kept;
+  Ix batches, classes, length;
+  Ix line = 0, corner = 0; ///< where the scores of the class and the boxes of the batch begin
 
+  static support::Size lengthOf(onnx::NonMaxSuppressionOp op) { return onnx::sizeOf(Group::typeOf(op.getScores()), 2); }
   Value given(Build &build, Value operand, Value otherwise) {
     return onnx::present(operand) ? w.load(build.group.buffer(operand), 0) : otherwise;
   }
-  /// From low to high along one axis, of one box or of a vector of them.
-  struct Extent {
-    Num low, high;
-  };
-
   Num number(Value v) { return Num(w.b, w.loc, v, w.b.getF32Type()); }
-  Num score(Value box) { return number(w.load(scores, line + w.ix(box))); }
+  Ix one(Value i1) { return w.ix(arith::ExtUIOp::create(w.b, w.loc, i64, i1)); }
 
   void oneClass(Ix b, Ix c) {
     line = (b * classes + c) * length, corner = b * length * 4;
-    w.store(w.constant(0, i64), kept, 0);
-    w.loop(0, length, 1, [&](Ix i) {
-      Value box = w.integer(i, i64), number = w.constant(1, w.b.getI1Type());
-      w.ifThen(threshold ? Value(score(box) > score(box).like(threshold)) : number,
-               [&] { w.store(box, order, w.ix(w.countUp(kept))); });
-    });
-    Value candidates = w.load(kept, 0);
-    sort(w, order, w.ix(candidates), [&](Value a, Value other) -> Value {
-      Num x = score(a), y = score(other);
-      Value earlier = w.compare(arith::CmpIPredicate::slt, a, other);
-      return (x > y) | ((x == y) & (x == y).like(earlier));
-    });
-    w.store(w.constant(0, i64), kept, 0);
-    w.loop(0, w.ix(candidates), 1, [&](Ix t) {
-      w.ifThen(w.compare(arith::CmpIPredicate::slt, w.load(kept, 0), most), [&] { candidate(b, c, w.load(order, t)); });
-    });
-  }
-
-  void candidate(Ix b, Ix c, Value box) {
-    Value zero = w.constant(0, i64), no = w.constant(0, w.b.getI1Type()), all = w.load(kept, 0);
-    auto [x, y] = extentsOf(box);
-    auto spread = [&](const Extent &e) {
-      return Extent{number(w.splat(e.low, lanes)), number(w.splat(e.high, lanes))};
-    };
-    Extent wideX = spread(x), wideY = spread(y);
-    SmallVector<Value> last = repeatWhile(
-        w, ValueRange{zero, no},
+    Ix candidates = collect();
+    sortByHighHalf(w, order, spare, counts, candidates);
+    kept.clear(min(candidates, w.ix(most)));
+    spread(candidates);
+    // How many were looked at, and how many of them are kept.
+    repeatWhile(
+        w, ValueRange{w.value(0), w.value(0)},
         [&](ValueRange state) -> Value {
-          Value free = w.compare(arith::CmpIPredicate::eq, state[1], no);
-          return arith::AndIOp::create(w.b, w.loc, free, w.compare(arith::CmpIPredicate::slt, state[0], all));
+          Value more = w.compare(arith::CmpIPredicate::slt, w.ix(state[0]), candidates);
+          Value room = w.compare(arith::CmpIPredicate::slt, w.ix(state[1]), w.ix(most));
+          return arith::AndIOp::create(w.b, w.loc, more, room);
         },
         [&](ValueRange state) {
-          Value hit = overlaps(wideX, wideY, w.ix(state[0]));
-          Value next = arith::AddIOp::create(w.b, w.loc, state[0], w.constant(static_cast<double>(lanes), i64));
-          return SmallVector<Value>{next, hit};
+          Ix now = w.ix(state[1]) + candidate(b, c, candidateAt(w.ix(state[0])));
+          return SmallVector<Value>{w.value(w.ix(state[0]) + 1), w.value(now)};
         });
-    w.ifThen(w.compare(arith::CmpIPredicate::eq, last[1], no), [&] {
-      keep(w.ix(w.countUp(kept)), x, y);
+  }
+
+  /// Writes the candidates to `order`; how many there are. A vector of scores that are all too low takes one
+  /// comparison.
+  Ix collect() {
+    if (!threshold) {
+      w.loop(0, length, 1, [&](Ix i) { w.store(keyOf(w.load(scores, line + i), i), order, i); });
+      return length;
+    }
+    auto each = [&](Ix from, Ix to, Ix found) {
+      return w.ix(w.loop(
+          from, to, 1, w.value(found),
+          [&](Ix i, ValueRange carried) {
+            Value score = w.load(scores, line + i);
+            Ix at = w.ix(carried[0]);
+            w.store(keyOf(score, i), order, at); // the next one overwrites it where it does not count
+            return SmallVector<Value>{w.value(at + one(number(score) > number(threshold)))};
+          },
+          /*unroll=*/false)[0]);
+    };
+    int64_t lanes = w.machine.lanes;
+    Ix whole = length - remainder(length, lanes);
+    Num limit = number(w.splat(threshold, lanes));
+    Value found = w.loop(0, whole, lanes, w.value(0), [&](Ix i, ValueRange carried) {
+      Value high = number(w.load(scores, line + i, lanes)) > limit, any = high;
+      if (lanes > 1) {
+        any = vector::ReductionOp::create(w.b, w.loc, vector::CombiningKind::OR, high);
+      }
+      Ix before = w.ix(carried[0]);
+      Ixs now = w.choose(any, [&] { return Ixs{each(i, i + lanes, before)}; }, [&] { return Ixs{before}; });
+      return SmallVector<Value>{w.value(now[0])};
+    })[0];
+    return each(whole, length, w.ix(found));
+  }
+  Value keyOf(Value score, Ix box) { return keyed(w, highestFirst(w, score), w.integer(box, i64)); }
+  Value candidateAt(Ix place) {
+    return arith::AndIOp::create(w.b, w.loc, w.load(order, place), w.constant(0xffffffff, i64));
+  }
+
+  /// Where the candidates' boxes begin: the bins reach from the lowest to the highest of them.
+  void spread(Ix candidates) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    Type f32 = w.b.getF32Type();
+    Ix looked = w.choose(kept.severalBins(), [&] { return Ixs{candidates}; }, [] { return Ixs{0}; })[0];
+    SmallVector<Value> ends = w.loop(
+        0, looked, 1, ValueRange{w.constant(infinity, f32), w.constant(-infinity, f32)}, [&](Ix i, ValueRange carried) {
+          Num low = boxAt(candidateAt(i)).x.low;
+          return SmallVector<Value>{atMost(low, low.like(carried[0])), atLeast(low, low.like(carried[1]))};
+        });
+    kept.spread(number(ends[0]), number(ends[1]));
+  }
+
+  /// Keeps the box, or does not: 1 or 0.
+  Ix candidate(Ix b, Ix c, Value box) {
+    Box found = boxAt(box);
+    Value hasArea = found.area > 0.0;
+    Ix hit = w.choose(hasArea, [&] { return Ixs{kept.overlap(found)}; }, [] { return Ixs{0}; })[0];
+    w.ifThen(w.compare(arith::CmpIPredicate::eq, hit, 0), [&] {
+      w.ifThen(hasArea, [&] { kept.keep(found); });
       Ix row = w.ix(w.countUp(count)) * 3;
       if (selected) {
         w.store(w.integer(b, i64), selected, row);
@@ -114,43 +351,18 @@ private:
         w.store(box, selected, row + 2);
       }
     });
+    return 1 - hit;
   }
 
-  std::pair<Extent, Extent> extentsOf(Value box) {
+  Box boxAt(Value box) {
     Ix at = corner + w.ix(box) * 4;
     Num p[] = {number(w.load(boxes, at)), number(w.load(boxes, at + 1)), number(w.load(boxes, at + 2)),
                number(w.load(boxes, at + 3))};
-    if (op.getCenterPointBox()) { // x, y, width, height
-      Num w2 = p[2] / 2.0, h2 = p[3] / 2.0;
-      return {{p[0] - w2, p[0] + w2}, {p[1] - h2, p[1] + h2}};
-    }
-    return {{atMost(p[1], p[3]), atLeast(p[1], p[3])}, {atMost(p[0], p[2]), atLeast(p[0], p[2])}};
-  }
-
-  void keep(Ix at, const Extent &x, const Extent &y) {
-    Value begins = w.compare(arith::CmpIPredicate::eq, remainder(at, lanes), 0);
-    w.ifThen(begins, [&] {
-      Value nothing = w.constant(0, w.vectorOf(w.b.getF32Type(), lanes));
-      w.store(nothing, edges, at), w.store(nothing, edges, capacity + at);
-    });
-    Ix to = at;
-    for (const Num &edge : {x.low, x.high, y.low, y.high}) {
-      w.store(edge, edges, to);
-      to = to + capacity;
-    }
-  }
-
-  /// Whether a box overlaps any of the vector of kept ones from `first` on.
-  Value overlaps(const Extent &ax, const Extent &ay, Ix first) {
-    auto edge = [&](int64_t i) { return number(w.load(edges, capacity * i + first, lanes)); };
-    Extent bx = {edge(0), edge(1)}, by = {edge(2), edge(3)};
-    Num width = atMost(ax.high, bx.high) - atLeast(ax.low, bx.low);
-    Num height = atMost(ay.high, by.high) - atLeast(ay.low, by.low);
-    Num common = width * height, areaA = (ax.high - ax.low) * (ay.high - ay.low),
-        areaB = (bx.high - bx.low) * (by.high - by.low), both = areaA + areaB - common;
-    Num real = (width > 0.0) & (height > 0.0) & (common > 0.0) & (areaA > 0.0) & (areaB > 0.0) & (both > 0.0);
-    Value hits = real & (common / both > common.like(w.splat(overlap, lanes)));
-    return lanes == 1 ? hits : vector::ReductionOp::create(w.b, w.loc, vector::CombiningKind::OR, hits).getResult();
+    auto between = [](Num a, Num b) { return Extent{atMost(a, b), atLeast(a, b)}; };
+    auto around = [](Num centre, Num size) { return Extent{centre - size / 2.0, centre + size / 2.0}; };
+    Extent x = op.getCenterPointBox() ? around(p[0], p[2]) : between(p[1], p[3]);
+    Extent y = op.getCenterPointBox() ? around(p[1], p[3]) : between(p[0], p[2]);
+    return {x, y, (x.high - x.low) * (y.high - y.low)};
   }
 };
 
@@ -158,9 +370,8 @@ class NonMaxSuppression : public KernelFamily {
 public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     auto op = cast<onnx::NonMaxSuppressionOp>(rootOf(kernel));
-    support::Size boxes = onnx::sizeOf(Group::typeOf(op.getScores()), 2);
     KernelShape shape;
-    shape.scratchBytes = support::Size(8) * boxes + support::Size(4) * Suppression::edgesOf(boxes, machine.lanes);
+    shape.scratchBytes = Suppression::bytesFor(op, machine.lanes);
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {
