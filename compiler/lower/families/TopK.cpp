@@ -1,133 +1,296 @@
-// The k best elements of each line along an axis, by insertion: the best ones so far stand in the result, in order; an
-// element that beats the last of them moves the worse ones up by one. Equal elements keep the order of their indices.
+// The k best elements of each line along an axis, best first, equal ones in the order of their indices; NaN is the
+// largest of all.
+//
+// A few of many: a list of the best so far, in order, which begins with the first k elements. The last of the list is
+// the least that counts: a vector of elements is compared with it, and only what beats it is inserted, vector by vector
+// from the end of the list: places behind that of the element get what the place before had. In front of the list is a
+// vector of what nothing beats, so that the vector with the element's place needs no test for the beginning. Along the
+// innermost axis a vector has elements of one line; along others, elements of as many lines, and there is a list for
+// each of these.
+//
+// Many of them, for which inserting would take longer: the whole line is sorted (Sort.h).
 #include "compiler/onnx/ops/TopK.h"
 #include "compiler/lower/Family.h"
+#include "compiler/lower/Sort.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <limits>
 
 using namespace mlir;
+using ingot::onnx::Num;
 
 namespace ingot::lower {
 namespace {
 
-class Selection {
-public:
-  explicit Selection(Build &build) : w(build.w), group(build.group), op(cast<onnx::TopKOp>(group.root)) {
-    type = Group::typeOf(op.getX());
+struct Extents {
+  RankedTensorType type;
+  support::Size outer, length, inner, k;
+
+  explicit Extents(onnx::TopKOp op) : type(Group::typeOf(op.getX())) {
     int64_t axis = *onnx::normalAxis(op.getAxis(), type.getRank());
     support::Sizes sizes = onnx::sizesOf(type);
     ArrayRef<support::Size> all(sizes);
-    outer = support::product(all.take_front(axis));
-    length = sizes[axis];
-    inner = support::product(all.drop_front(axis + 1));
-    support::Size wanted = onnx::sizeOf(Group::typeOf(op.getValues()), axis);
-    k = wanted;
-    int64_t line = memoryExtent(wanted);
-    x = group.buffer(op.getX());
-    // A result that nobody uses is not one of the kernel's: it gets a line of scratch.
+    outer = support::product(all.take_front(axis)), inner = support::product(all.drop_front(axis + 1));
+    length = sizes[axis], k = onnx::sizeOf(Group::typeOf(op.getValues()), axis);
+  }
+  int64_t listsFor(int64_t lanes) const { return inner == support::Size(1) ? 1 : lanes; }
+  support::Size listSize(int64_t lanes) const { return support::Size(lanes) + k; }
+  /// Lists, or what is sorted: a line is either inserted or sorted.
+  support::Size scratchBytes(int64_t lanes) const {
+    support::Size lists = support::Size(16 * listsFor(lanes)) * listSize(lanes) + support::Size(8 * lanes);
+    return max(lists, support::Size(16) * length);
+  }
+};
+
+class Selection {
+public:
+  explicit Selection(Build &build)
+      : w(build.w), op(cast<onnx::TopKOp>(build.group.root)), extents(op), raw(extents.type.getElementType()),
+        element(valueType(raw)), i64(w.b.getI64Type()), lanes(w.machine.lanes), lists(extents.listsFor(lanes)),
+        outer(extents.outer), length(extents.length), inner(extents.inner), k(extents.k),
+        listSize(extents.listSize(lanes)), x(build.group.buffer(op.getX())) {
     unsigned next = 0;
-    valueLine = !op.getValues().use_empty(), indexLine = !op.getIndices().use_empty();
-    values = valueLine ? group.result(next++) : w.scratch(build.scratch, 0, type.getElementType(), line);
-    indices = indexLine ? group.result(next) : w.scratch(build.scratch, 0, w.b.getI64Type(), line);
+    values = op.getValues().use_empty() ? Buffer() : build.group.result(next++);
+    indices = op.getIndices().use_empty() ? Buffer() : build.group.result(next);
+    support::Size room = support::Size(lists) * extents.listSize(lanes), bytes = support::Size(8) * room;
+    bool isShort = length.known() && length.number() <= mostShort;
+    bestAt = w.scratch(build.scratch, 0, isShort ? Type(w.b.getI32Type()) : i64, memoryExtent(room));
+    best = w.scratch(build.scratch, bytes, raw, memoryExtent(room));
+    least = w.scratch(build.scratch, bytes + bytes, raw, lanes);
+    int64_t line = memoryExtent(extents.length);
+    order = w.scratch(build.scratch, 0, i64, line);
+    spare = w.scratch(build.scratch, support::Size(8) * extents.length, i64, line);
   }
 
   void write() {
     if (k.is(0)) {
       return;
     }
-    auto lines = [&] {
-      w.loop(0, outer, 1, [&](Ix o) {
-        w.loop(0, inner, 1, [&](Ix i) {
-          from = o * (length * inner) + i;
-          to = o * (k * inner) + i;
-          w.loop(0, length, 1, [&](Ix j) { element(j); });
-        });
-      });
-    };
-    if (k.known()) {
-      return lines();
+    if (k.known() && length.known()) {
+      int64_t many = k.number(), line = length.number();
+      bool sorts = many * many > insertions() * line && line <= mostShort;
+      return sorts ? sortLines() : insertInLines();
     }
-    w.ifThen(w.compare(arith::CmpIPredicate::sgt, k, 0), lines);
+    w.ifThen(w.compare(arith::CmpIPredicate::sgt, k, 0), [&] {
+      Value many = w.compare(arith::CmpIPredicate::sgt, k * k, length * insertions());
+      Value isShort = w.compare(arith::CmpIPredicate::sle, length, mostShort);
+      w.ifElse(arith::AndIOp::create(w.b, w.loc, many, isShort), [&] { sortLines(); }, [&] { insertInLines(); });
+    });
   }
 
 private:
+  static constexpr int64_t mostShort = std::numeric_limits<int32_t>::max(); ///< elements of a line, for 32-bit indices
   Writer &w;
-  Group &group;
   onnx::TopKOp op;
-  RankedTensorType type;
-  Ix outer, length, inner, k;
-  Buffer x, values, indices;
-  bool valueLine, indexLine;
-  Ix from = 0, to = 0;
+  Extents extents;
+  Type raw, element, i64; ///< of elements: with its sign, and without
+  int64_t lanes, lists;
+  Ix outer, length, inner, k, listSize;
+  Buffer x, values, indices; ///< the results are null where nobody reads them
+  Buffer best, bestAt;       ///< lists: a vector that nothing beats, then k values; their indices
+  Buffer least;              ///< the last one of each list
+  Buffer order, spare;       ///< what is sorted
+  Ix from = 0, to = 0;       ///< where the line begins, and that of the results
 
-  Ix placeOf(Ix p, bool line) { return line ? to + p * inner : p; }
+  Num number(Value v) { return Num(w.b, w.loc, v, raw); }
+  bool isRadix() const { return element.isF32(); }
+  /// Sorting a line of n elements takes as long as inserting k of them where k * k is about n times this: an insertion
+  /// moves half of the list on the average, in vectors.
+  int64_t insertions() const { return (isRadix() ? 5 : 25) * lanes; }
 
   Value better(Value a, Value b) {
-    onnx::Num n(w.b, w.loc, a, type.getElementType());
-    onnx::Num m = n.like(b);
+    Num n = number(a), m = number(b);
     if (!n.isFloat()) {
       return op.getLargest() ? n > m : n < m;
     }
-    // NaN is the largest of all.
     return op.getLargest() ? (n > m) | (isNaN(n) & ~isNaN(m)) : (n < m) | (isNaN(m) & ~isNaN(n));
   }
-
-  void move(Ix p, Ix q) {
-    w.store(w.load(values, placeOf(p, valueLine)), values, placeOf(q, valueLine));
-    w.store(w.load(indices, placeOf(p, indexLine)), indices, placeOf(q, indexLine));
+  /// The same in one comparison, but it may also hold where one of them is NaN.
+  Value perhapsBetter(Value a, Value b) {
+    if (!number(a).isFloat()) {
+      return better(a, b);
+    }
+    auto how = op.getLargest() ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT;
+    return arith::CmpFOp::create(w.b, w.loc, how, a, b);
+  }
+  Value any(Value hits) {
+    return lanes == 1 ? hits : vector::ReductionOp::create(w.b, w.loc, vector::CombiningKind::OR, hits).getResult();
+  }
+  Value unbeaten() {
+    bool largest = op.getLargest() != 0;
+    if (auto type = dyn_cast<FloatType>(element)) {
+      const llvm::fltSemantics &semantics = type.getFloatSemantics();
+      APFloat none = largest ? APFloat::getNaN(semantics) : APFloat::getInf(semantics, /*Negative=*/true);
+      return arith::ConstantOp::create(w.b, w.loc, w.b.getFloatAttr(type, none));
+    }
+    unsigned bits = element.getIntOrFloatBitWidth();
+    bool isUnsigned = number(w.constant(0, element)).unsignedInteger();
+    APInt none = isUnsigned ? (largest ? APInt::getMaxValue(bits) : APInt::getMinValue(bits))
+                            : (largest ? APInt::getSignedMaxValue(bits) : APInt::getSignedMinValue(bits));
+    return arith::ConstantOp::create(w.b, w.loc, w.b.getIntegerAttr(element, none));
   }
 
-  void element(Ix j) {
-    Value v = w.load(x, from + j * inner);
-    // While the list is not full every element is taken.
-    Value filling = w.compare(arith::CmpIPredicate::slt, j, k);
-    Value beats = better(v, w.load(values, placeOf(k - 1, valueLine)));
-    w.ifThen(arith::OrIOp::create(w.b, w.loc, filling, beats), [&] { insert(v, j); });
-  }
+  void begin(Ix o, Ix i) { from = o * (length * inner) + i, to = o * (k * inner) + i; }
+  Value elementAt(Ix j, Ix line) { return w.load(x, from + j * inner + line); }
+  Ix listOf(Ix line) { return line * listSize + lanes; }
 
-  void insert(Value v, Ix j) {
-    Value last = w.value(min(j, k - 1)), zero = w.value(0);
-    auto loop = scf::WhileOp::create(
-        w.b, w.loc, TypeRange{w.b.getIndexType()}, ValueRange{last},
-        [&](OpBuilder &b, Location loc, ValueRange args) {
-          OpBuilder outside = w.b;
-          w.b = b;
-          Ix p = w.ix(args[0]);
-          // Place p - 1 is read only where p is not the first: min with the place itself keeps it inside.
-          Value before = w.load(values, placeOf(max(p - 1, 0), valueLine));
-          Value first = arith::CmpIOp::create(w.b, loc, arith::CmpIPredicate::eq, args[0], zero);
-          Value stays = arith::XOrIOp::create(w.b, loc, first, w.constant(1, w.b.getI1Type()));
-          Value goOn = arith::AndIOp::create(w.b, loc, stays, better(v, before));
-          scf::ConditionOp::create(w.b, loc, goOn, args);
-          w.b = outside;
-        },
-        [&](OpBuilder &b, Location loc, ValueRange args) {
-          OpBuilder outside = w.b;
-          w.b = b;
-          Ix p = w.ix(args[0]);
-          move(p - 1, p);
-          scf::YieldOp::create(w.b, loc, w.value(p - 1));
-          w.b = outside;
+  // Insertion.
+
+  void insertInLines() {
+    w.loop(0, lists, 1, [&](Ix line) { w.store(w.splat(unbeaten(), lanes), best, line * listSize); });
+    w.loop(0, outer, 1, [&](Ix o) {
+      w.loop(0, inner, lists, [&](Ix i) {
+        begin(o, i);
+        Ix lines = min(inner - i, lists);
+        w.loop(0, lines, 1,
+               [&](Ix line) { w.loop(0, k, 1, [&](Ix j) { insert(elementAt(j, line), j, listOf(line), j); }); });
+        lists == 1 ? alongLine() : acrossLines(lines);
+        w.loop(0, lines, 1, [&](Ix line) {
+          w.loop(0, k, 1,
+                 [&](Ix p) { give(p, line, w.load(best, listOf(line) + p), w.load(bestAt, listOf(line) + p)); });
         });
-    Ix p = w.ix(loop.getResult(0));
-    w.store(v, values, placeOf(p, valueLine));
-    w.store(w.integer(j, w.b.getI64Type()), indices, placeOf(p, indexLine));
+      });
+    });
+  }
+
+  /// Vectors of one line, several of them at first.
+  void alongLine() {
+    bool isLong = !length.known() || length.number() >= 32 * lanes;
+    int64_t together = isLong ? 4 : 1, chunk = together * lanes;
+    Ix list = listOf(0), whole = k + floorDiv(length - k, chunk) * chunk;
+    auto hits = [&](Ix j, int64_t vectors) {
+      Value last = w.splat(w.load(best, list + k - 1), lanes), beats;
+      for (int64_t v = 0; v < vectors; ++v) {
+        Value some = perhapsBetter(w.load(x, from + j + v * lanes, lanes), last);
+        beats = beats ? arith::OrIOp::create(w.b, w.loc, beats, some).getResult() : some;
+      }
+      return any(beats);
+    };
+    auto each = [&](Ix begin, Ix end) { w.loop(begin, end, 1, [&](Ix j) { consider(j, 0); }); };
+    w.loop(k, whole, chunk, [&](Ix j) {
+      w.ifThen(hits(j, together), [&] {
+        if (together == 1) {
+          return each(j, j + lanes);
+        }
+        w.loop(j, j + chunk, lanes, [&](Ix one) { w.ifThen(hits(one, 1), [&] { each(one, one + lanes); }); });
+      });
+    });
+    each(whole, length);
+  }
+
+  /// A vector of as many lines; fewer at the end are looked at one by one.
+  void acrossLines(Ix lines) {
+    w.loop(0, lines, 1, [&](Ix line) { w.store(w.load(best, listOf(line) + k - 1), least, line); });
+    Value isWhole = w.compare(arith::CmpIPredicate::eq, lines, lists), one = w.constant(1, w.b.getI1Type());
+    w.loop(k, length, 1, [&](Ix j) {
+      Ix beaten = w.choose(
+          isWhole,
+          [&] {
+            Value row = w.load(x, from + j * inner, lanes);
+            return Ixs{w.ix(arith::ExtUIOp::create(w.b, w.loc, i64, any(perhapsBetter(row, w.load(least, 0, lanes)))))};
+          },
+          [&] { return Ixs{w.ix(arith::ExtUIOp::create(w.b, w.loc, i64, one))}; })[0];
+      w.ifThen(w.compare(arith::CmpIPredicate::ne, beaten, 0),
+               [&] { w.loop(0, lines, 1, [&](Ix line) { consider(j, line); }); });
+    });
+  }
+
+  void consider(Ix j, Ix line) {
+    Ix list = listOf(line);
+    Value v = elementAt(j, line), last = lists == 1 ? w.load(best, list + k - 1) : w.load(least, line);
+    w.ifThen(better(v, last), [&] {
+      insert(v, j, list, k - 1);
+      if (lists > 1) {
+        w.store(w.load(best, list + k - 1), least, line);
+      }
+    });
+  }
+
+  /// Puts an element into a list that it is better than place `last` of; or behind all of `last` elements. It stands
+  /// there first, and moves in front of those that it beats.
+  void insert(Value v, Ix j, Ix list, Ix last) {
+    Value at = w.integer(j, bestAt.element), wide = w.splat(v, lanes), wideAt = w.splat(at, lanes);
+    w.store(v, best, list + last);
+    w.store(at, bestAt, list + last);
+    Ix end = last;
+    if (!k.known() || k.number() > lanes) {
+      end = w.ix(repeatWhile(
+          w, w.value(last), [&](ValueRange state) { return better(v, w.load(best, list + w.ix(state[0]) - lanes)); },
+          [&](ValueRange state) {
+            Ix begin = list + w.ix(state[0]) - lanes;
+            for (Buffer each : {best, bestAt}) {
+              w.store(w.load(each, begin, lanes), each, begin + 1);
+            }
+            return SmallVector<Value>{w.value(w.ix(state[0]) - lanes)};
+          })[0]);
+    }
+    Ix before = list + end - lanes, here = before + 1;
+    Value old = w.load(best, here, lanes), moved = w.load(best, before, lanes);
+    Value beats = better(wide, old), beatsMoved = better(wide, moved);
+    auto placed = [&](Value moved, Value v, Value old) -> Value {
+      Value stays = arith::SelectOp::create(w.b, w.loc, beats, v, old);
+      return arith::SelectOp::create(w.b, w.loc, beatsMoved, moved, stays);
+    };
+    Value places = placed(w.load(bestAt, before, lanes), wideAt, w.load(bestAt, here, lanes));
+    w.store(placed(moved, wide, old), best, here);
+    w.store(places, bestAt, here);
+  }
+
+  void give(Ix p, Ix line, Value v, Value at) {
+    Ix place = to + p * inner + line;
+    if (values) {
+      w.store(v, values, place);
+    }
+    if (indices) {
+      w.store(w.integer(w.ix(at), i64), indices, place);
+    }
+  }
+
+  // Sorting.
+
+  void sortLines() {
+    Buffer counts = isRadix() ? w.local(i64, sortCounts) : Buffer();
+    w.loop(0, outer, 1, [&](Ix o) {
+      w.loop(0, inner, 1, [&](Ix i) {
+        begin(o, i);
+        isRadix() ? sortByKeys(counts) : sortByValues();
+        w.loop(0, k, 1, [&](Ix p) {
+          Value at = arith::AndIOp::create(w.b, w.loc, w.load(order, p), w.constant(0xffffffff, i64));
+          give(p, 0, elementAt(w.ix(at), 0), at);
+        });
+      });
+    });
+  }
+
+  void sortByKeys(Buffer counts) {
+    w.loop(0, length, 1, [&](Ix j) {
+      Num v = number(elementAt(j, 0)); // the NaN that comes first, whatever its sign was
+      Value key = highestFirst(w, select(isNaN(v), v.constant(std::numeric_limits<double>::quiet_NaN()), v));
+      if (!op.getLargest()) {
+        key = arith::XOrIOp::create(w.b, w.loc, key, w.constant(-1, key.getType()));
+      }
+      w.store(keyed(w, key, w.integer(j, i64)), order, j);
+    });
+    sortByHighHalf(w, order, spare, counts, length);
+  }
+  void sortByValues() {
+    w.loop(0, length, 1, [&](Ix j) { w.store(w.integer(j, i64), order, j); });
+    sort(w, order, length, [&](Value a, Value b) -> Value {
+      Value v = elementAt(w.ix(a), 0), other = elementAt(w.ix(b), 0);
+      Num first(w.b, w.loc, better(v, other), w.b.getI1Type()), last = first.like(better(other, v));
+      return first | (~last & first.like(w.compare(arith::CmpIPredicate::slt, a, b)));
+    });
   }
 };
 
 class TopK : public KernelFamily {
 public:
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
-    auto op = cast<onnx::TopKOp>(rootOf(kernel));
-    auto values = cast<RankedTensorType>(op.getValues().getType());
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape s;
-    if (op.getValues().use_empty() || op.getIndices().use_empty()) {
-      support::Size k = onnx::sizeOf(values, *onnx::normalAxis(op.getAxis(), values.getRank()));
-      s.scratchBytes = support::Size(8) * max(support::Size(1), k);
-    }
+    s.scratchBytes = Extents(cast<onnx::TopKOp>(rootOf(kernel))).scratchBytes(machine.lanes);
     return s;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {
