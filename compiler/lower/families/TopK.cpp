@@ -25,6 +25,9 @@ using ingot::onnx::Num;
 namespace ingot::lower {
 namespace {
 
+/// Elements of a line, for 32-bit indices.
+constexpr int64_t mostShort = std::numeric_limits<int32_t>::max();
+
 struct Extents {
   RankedTensorType type;
   support::Size outer, length, inner, k;
@@ -37,11 +40,25 @@ struct Extents {
     length = sizes[axis], k = onnx::sizeOf(Group::typeOf(op.getValues()), axis);
   }
   int64_t listsFor(int64_t lanes) const { return inner == support::Size(1) ? 1 : lanes; }
-  support::Size listSize(int64_t lanes) const { return support::Size(lanes) + k; }
-  /// Lists, or what is sorted: a line is either inserted or sorted.
+  support::Size listSize(int64_t lanes) const { return support::Size(lanes) + max(k, support::Size(lanes)); }
+
+  /// Sorting a line of n elements takes as long as inserting k of them where k * k is about n times this: an insertion
+  /// moves half of the list on the average, in vectors.
+  int64_t insertionsFor(int64_t lanes) const { return (type.getElementType().isF32() ? 5 : 25) * lanes; }
+  /// Whether lines are sorted; nothing where only the run knows.
+  std::optional<bool> sorts(int64_t lanes) const {
+    if (!k.isNumber() || !length.isNumber()) {
+      return std::nullopt;
+    }
+    int64_t n = length.number();
+    return k.number() > insertionsFor(lanes) * n / std::max<int64_t>(k.number(), 1) && n <= mostShort;
+  }
+  /// Lists, or what is sorted.
   support::Size scratchBytes(int64_t lanes) const {
     support::Size lists = support::Size(16 * listsFor(lanes)) * listSize(lanes) + support::Size(8 * lanes);
-    return max(lists, support::Size(16) * length);
+    support::Size sorted = support::Size(16) * length;
+    std::optional<bool> how = sorts(lanes);
+    return !how ? max(lists, sorted) : *how ? sorted : lists;
   }
 };
 
@@ -69,20 +86,17 @@ public:
     if (k.is(0)) {
       return;
     }
-    if (k.known() && length.known()) {
-      int64_t many = k.number(), line = length.number();
-      bool sorts = many * many > insertions() * line && line <= mostShort;
-      return sorts ? sortLines() : insertInLines();
+    if (std::optional<bool> how = extents.sorts(lanes)) {
+      return *how ? sortLines() : insertInLines();
     }
     w.ifThen(w.compare(arith::CmpIPredicate::sgt, k, 0), [&] {
-      Value many = w.compare(arith::CmpIPredicate::sgt, k * k, length * insertions());
+      Value many = w.compare(arith::CmpIPredicate::sgt, k * k, length * extents.insertionsFor(lanes));
       Value isShort = w.compare(arith::CmpIPredicate::sle, length, mostShort);
       w.ifElse(arith::AndIOp::create(w.b, w.loc, many, isShort), [&] { sortLines(); }, [&] { insertInLines(); });
     });
   }
 
 private:
-  static constexpr int64_t mostShort = std::numeric_limits<int32_t>::max(); ///< elements of a line, for 32-bit indices
   Writer &w;
   onnx::TopKOp op;
   Extents extents;
@@ -97,9 +111,6 @@ private:
 
   Num number(Value v) { return Num(w.b, w.loc, v, raw); }
   bool isRadix() const { return element.isF32(); }
-  /// Sorting a line of n elements takes as long as inserting k of them where k * k is about n times this: an insertion
-  /// moves half of the list on the average, in vectors.
-  int64_t insertions() const { return (isRadix() ? 5 : 25) * lanes; }
 
   Value better(Value a, Value b) {
     Num n = number(a), m = number(b);
@@ -145,8 +156,9 @@ private:
       w.loop(0, inner, lists, [&](Ix i) {
         begin(o, i);
         Ix lines = min(inner - i, lists);
-        w.loop(0, lines, 1,
-               [&](Ix line) { w.loop(0, k, 1, [&](Ix j) { insert(elementAt(j, line), j, listOf(line), j); }); });
+        w.loop(0, lines, 1, [&](Ix line) {
+          w.loop(0, k, 1, [&](Ix j) { insert(elementAt(j, line), j, listOf(line), j, /*filling=*/true); });
+        });
         lists == 1 ? alongLine() : acrossLines(lines);
         w.loop(0, lines, 1, [&](Ix line) {
           w.loop(0, k, 1,
@@ -202,41 +214,74 @@ private:
     Ix list = listOf(line);
     Value v = elementAt(j, line), last = lists == 1 ? w.load(best, list + k - 1) : w.load(least, line);
     w.ifThen(better(v, last), [&] {
-      insert(v, j, list, k - 1);
+      insert(v, j, list, k, /*filling=*/false);
       if (lists > 1) {
         w.store(w.load(best, list + k - 1), least, line);
       }
     });
   }
 
-  /// Puts an element into a list that it is better than place `last` of; or behind all of `last` elements. It stands
-  /// there first, and moves in front of those that it beats.
-  void insert(Value v, Ix j, Ix list, Ix last) {
-    Value at = w.integer(j, bestAt.element), wide = w.splat(v, lanes), wideAt = w.splat(at, lanes);
-    w.store(v, best, list + last);
-    w.store(at, bestAt, list + last);
-    Ix end = last;
-    if (!k.known() || k.number() > lanes) {
-      end = w.ix(repeatWhile(
-          w, w.value(last), [&](ValueRange state) { return better(v, w.load(best, list + w.ix(state[0]) - lanes)); },
-          [&](ValueRange state) {
-            Ix begin = list + w.ix(state[0]) - lanes;
-            for (Buffer each : {best, bestAt}) {
-              w.store(w.load(each, begin, lanes), each, begin + 1);
-            }
-            return SmallVector<Value>{w.value(w.ix(state[0]) - lanes)};
-          })[0]);
+  /// Puts an element into a list of k that it is better than the last of, or into one of `count` so far (`filling`).
+  void insert(Value v, Ix j, Ix list, Ix count, bool filling) {
+    Value at = w.integer(j, bestAt.element);
+    if (k.known() && k.number() <= lanes && lanes > 1) {
+      return insertInVector(v, at, list, filling ? std::optional<Ix>(count) : std::nullopt);
     }
+    Ix end = filling ? count : k - 1;
+    if (filling) { // it stands behind the others first
+      w.store(v, best, list + end);
+      w.store(at, bestAt, list + end);
+    }
+    end = w.ix(repeatWhile(
+        w, w.value(end), [&](ValueRange state) { return better(v, w.load(best, list + w.ix(state[0]) - lanes)); },
+        [&](ValueRange state) {
+          Ix begin = list + w.ix(state[0]) - lanes;
+          for (Buffer each : {best, bestAt}) {
+            w.store(w.load(each, begin, lanes), each, begin + 1);
+          }
+          return SmallVector<Value>{w.value(w.ix(state[0]) - lanes)};
+        })[0]);
     Ix before = list + end - lanes, here = before + 1;
-    Value old = w.load(best, here, lanes), moved = w.load(best, before, lanes);
-    Value beats = better(wide, old), beatsMoved = better(wide, moved);
-    auto placed = [&](Value moved, Value v, Value old) -> Value {
-      Value stays = arith::SelectOp::create(w.b, w.loc, beats, v, old);
+    Places places = {w.load(best, here, lanes), w.load(bestAt, here, lanes), w.load(best, before, lanes),
+                     w.load(bestAt, before, lanes)};
+    place(v, at, places, here, better(w.splat(v, lanes), places.old));
+  }
+
+  /// A list that is no longer than a vector stays where it is, and moves in registers.
+  void insertInVector(Value v, Value at, Ix list, std::optional<Ix> count) {
+    Places places = {w.load(best, list, lanes), w.load(bestAt, list, lanes), {}, {}};
+    SmallVector<int64_t> behind; // what was one place before
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      behind.push_back(lane == 0 ? 0 : lanes + lane - 1);
+    }
+    auto moved = [&](Value first, Value old) -> Value {
+      return vector::ShuffleOp::create(w.b, w.loc, w.splat(first, lanes), old, behind);
+    };
+    places.moved = moved(unbeaten(), places.old), places.movedAt = moved(at, places.oldAt);
+    Value beats = better(w.splat(v, lanes), places.old);
+    if (count) {
+      auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)));
+      auto type = VectorType::get({lanes}, w.b.getI32Type());
+      Value lane = arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
+      Value filled = w.splat(w.integer(*count, w.b.getI32Type()), lanes);
+      Value isFree = w.compare(arith::CmpIPredicate::sge, lane, filled);
+      beats = arith::OrIOp::create(w.b, w.loc, beats, isFree);
+    }
+    place(v, at, places, list, beats);
+  }
+
+  /// Places of a list, and what is one place before each.
+  struct Places {
+    Value old, oldAt, moved, movedAt;
+  };
+  void place(Value v, Value at, const Places &places, Ix here, Value beats) {
+    Value wide = w.splat(v, lanes), beatsMoved = better(wide, places.moved);
+    auto chosen = [&](Value moved, Value mine, Value old) -> Value {
+      Value stays = arith::SelectOp::create(w.b, w.loc, beats, mine, old);
       return arith::SelectOp::create(w.b, w.loc, beatsMoved, moved, stays);
     };
-    Value places = placed(w.load(bestAt, before, lanes), wideAt, w.load(bestAt, here, lanes));
-    w.store(placed(moved, wide, old), best, here);
-    w.store(places, bestAt, here);
+    w.store(chosen(places.moved, wide, places.old), best, here);
+    w.store(chosen(places.movedAt, w.splat(at, lanes), places.oldAt), bestAt, here);
   }
 
   void give(Ix p, Ix line, Value v, Value at) {
