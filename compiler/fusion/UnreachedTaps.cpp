@@ -1,0 +1,118 @@
+// Outer taps of a kernel that read nothing but padding, whichever output it is, are cut off, with their padding: a
+// dilated convolution on an image that is smaller than its reach becomes a smaller one, and the halo around the image
+// becomes one of what is read. The same for a ConvTranspose whose taps write nothing but what its pads cut away.
+// Weights are constant, and the size of the axis is a number on both sides.
+#include "compiler/fusion/Match.h"
+#include "compiler/onnx/Window.h"
+#include "compiler/onnx/ops/Conv.h"
+
+using namespace mlir;
+
+namespace ingot::fusion {
+namespace {
+
+/// One axis of a window that moves over an image of `size` to `steps` places.
+struct Axis {
+  int64_t steps, size, taps, stride, dilation, before, after;
+
+  bool reaches(int64_t tap) const {
+    // The first place that is not in front of the image.
+    int64_t begin = tap * dilation - before, step = begin < 0 ? (-begin + stride - 1) / stride : 0;
+    return step < steps && begin + step * stride < size;
+  }
+  /// How many taps in front read only padding; they have at most all of it in front of the image.
+  int64_t unreachedInFront() const {
+    int64_t n = 0;
+    while (n < taps - 1 && !reaches(n) && (n + 1) * dilation <= before) {
+      ++n;
+    }
+    return n;
+  }
+  int64_t unreachedBehind(int64_t inFront) const {
+    int64_t n = 0;
+    while (n < taps - 1 - inFront && !reaches(taps - 1 - n) && (n + 1) * dilation <= after) {
+      ++n;
+    }
+    return n;
+  }
+};
+
+/// The taps [first, first + count) of an axis.
+struct Range {
+  int64_t first, count;
+};
+
+template <typename Op> constexpr bool transposed = std::is_same_v<Op, onnx::ConvTransposeOp>;
+
+template <typename Op> struct CutTaps : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op conv, PatternRewriter &rewriter) const override {
+    auto x = onnx::ranked(conv.getX()), w = onnx::ranked(conv.getW()), y = onnx::ranked(conv.getY());
+    if (!x || !w || !y || !w.hasStaticShape() || !onnx::constantOf(conv.getW()) || !conv.getW().hasOneUse()) {
+      return failure();
+    }
+    auto mode = conv->template getAttrOfType<StringAttr>("auto_pad");
+    if ((mode && mode.getValue() != "NOTSET") || conv->hasAttr("output_shape")) {
+      return failure();
+    }
+    int64_t rank = w.getRank() - 2;
+    SmallVector<int64_t> pads = listed(conv.getPads(), 2 * rank, 0), strides = listed(conv.getStrides(), rank, 1),
+                         dilations = listed(conv.getDilations(), rank, 1);
+    SmallVector<Range> kept;
+    bool cuts = false;
+    for (int64_t i = 0; i < rank; ++i) {
+      int64_t taps = w.getDimSize(i + 2);
+      onnx::Size in = onnx::sizeOf(x, i + 2), out = onnx::sizeOf(y, i + 2);
+      kept.push_back({0, taps});
+      if (!in.isNumber() || !out.isNumber() || pads[i] < 0 || pads[rank + i] < 0) {
+        continue;
+      }
+      int64_t image = in.number(), places = out.number();
+      if (transposed<Op>) {
+        std::swap(image, places);
+      }
+      Axis axis = {places, image, taps, strides[i], dilations[i], pads[i], pads[rank + i]};
+      int64_t front = axis.unreachedInFront(), behind = axis.unreachedBehind(front);
+      kept.back() = {front, taps - front - behind};
+      pads[i] -= front * dilations[i], pads[rank + i] -= behind * dilations[i];
+      cuts |= front + behind > 0;
+    }
+    if (!cuts) {
+      return failure();
+    }
+    replace(conv, kept, pads, rewriter);
+    return success();
+  }
+
+private:
+  static SmallVector<int64_t> listed(std::optional<ArrayRef<int64_t>> given, int64_t count, int64_t otherwise) {
+    return given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(count, otherwise);
+  }
+
+  static void replace(Op conv, ArrayRef<Range> kept, ArrayRef<int64_t> pads, PatternRewriter &rewriter) {
+    SmallVector<int64_t> begins, ends, axes, kernel;
+    for (auto [i, range] : llvm::enumerate(kept)) {
+      begins.push_back(range.first), ends.push_back(range.first + range.count), kernel.push_back(range.count);
+      axes.push_back(static_cast<int64_t>(i) + 2);
+    }
+    Location loc = conv.getLoc();
+    auto list = [&](ArrayRef<int64_t> values) { return onnx::makeIntegers(rewriter, loc, values); };
+    Value weights =
+        onnx::make<onnx::SliceOp>(rewriter, loc, {conv.getW(), list(begins), list(ends), list(axes), Value()});
+    NamedAttrList attributes(conv->getAttrs());
+    attributes.set("pads", rewriter.getDenseI64ArrayAttr(pads));
+    attributes.set("kernel_shape", rewriter.getDenseI64ArrayAttr(kernel));
+    Operation *made = onnx::createOp(rewriter, loc, conv->getName().getStringRef(), {conv.getX(), weights, conv.getB()},
+                                     attributes.getAttrs());
+    rewriter.replaceOp(conv, made->getResults());
+  }
+};
+
+} // namespace
+
+void populateUnreachedTaps(RewritePatternSet &patterns) {
+  patterns.add<CutTaps<onnx::ConvOp>, CutTaps<onnx::ConvTransposeOp>>(patterns.getContext());
+}
+
+} // namespace ingot::fusion
