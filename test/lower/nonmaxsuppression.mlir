@@ -1,25 +1,28 @@
-// NonMaxSuppression: for each class the boxes above the threshold are sorted by score, and each is compared with a vector of kept ones at a time.
+// NonMaxSuppression: for each class the boxes above the threshold are sorted by score, and each is compared with a vector of kept ones at a time, with a division only where it overlaps one nearly enough.
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v3 --layout-assign=target=x86-64-v3 --lower-kernels=target=x86-64-v3 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,V3
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v4 --layout-assign=target=x86-64-v4 --lower-kernels=target=x86-64-v4 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,V4
 
 // CHECK-LABEL: func.func private @nonmaxsuppression_(
 // CHECK: scf.for {{.*}} to %c2
-// CHECK: scf.for {{.*}} to %c10
-// CHECK: arith.cmpf olt
-// CHECK: scf.if
-// CHECK: scf.for
-// CHECK: scf.while
-// CHECK: scf.for
-// CHECK: arith.cmpi slt
-// CHECK: scf.if
-// CHECK: scf.while
+// Scores, a vector at a time, and those of them that are high enough.
 // V3: vector.load {{.*}} vector<8xf32>
-// V4: vector.load {{.*}} vector<16xf32>
-// CHECK: arith.divf {{.*}} : vector
+// CHECK: arith.bitcast {{.*}} : f32 to i32
+// CHECK: arith.cmpf olt
+// Insertion sort of a few, radix sort of more, byte by byte.
+// CHECK: scf.if
+// CHECK: scf.while
+// CHECK-COUNT-4: iter_args({{.*}} = %c0_i64
+// Boxes, from the best on.
+// CHECK: scf.while
+// CHECK: scf.while
+// CHECK-COUNT-5: vector.load
+// CHECK: arith.cmpf {{.*}} : vector
 // CHECK: vector.reduction <or>
 // CHECK: scf.if
-// Four edges of a kept box, then batch, class and box.
-// CHECK-COUNT-4: memref.store {{.*}}xf32>
+// CHECK: arith.divf {{.*}} : vector
+// CHECK: vector.reduction <or>
+// Four edges of a kept box and its area, then batch, class and box.
+// CHECK-COUNT-5: memref.store {{.*}}xf32>
 // CHECK: memref.store {{.*}}, %arg6
 // CHECK-COUNT-3: memref.store {{.*}}, %arg5
 func.func @typical(%b: tensor<1x10x4xf32>, %s: tensor<1x2x10xf32>) -> (tensor<?x3xi64, #onnx.sizes<"$0", 3>>, tensor<i64>) attributes {onnx.facts = #onnx.sizes<"8-$0">} {
@@ -32,10 +35,11 @@ func.func @typical(%b: tensor<1x10x4xf32>, %s: tensor<1x2x10xf32>) -> (tensor<?x
 
 // -----
 
-// An open number of boxes as centre and size, no threshold (no score is read before sorting), and only the number of kept ones is used.
+// An open number of boxes as centre and size, no threshold (scores are read once), and only the number of kept ones is used.
 // CHECK-LABEL: func.func private @nonmaxsuppression_(
 // CHECK: scf.for {{.*}} to %c2
 // CHECK: scf.for {{.*}} to %arg5
+// CHECK: memref.load %arg1
 // CHECK-NOT: memref.load %arg1
 // CHECK: scf.while
 // CHECK: [[HALF:%.*]] = arith.divf {{.*}} : f32

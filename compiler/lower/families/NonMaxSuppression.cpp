@@ -359,7 +359,10 @@ private:
     Num p[] = {number(w.load(boxes, at)), number(w.load(boxes, at + 1)), number(w.load(boxes, at + 2)),
                number(w.load(boxes, at + 3))};
     auto between = [](Num a, Num b) { return Extent{atMost(a, b), atLeast(a, b)}; };
-    auto around = [](Num centre, Num size) { return Extent{centre - size / 2.0, centre + size / 2.0}; };
+    auto around = [](Num centre, Num size) {
+      Num half = size / 2.0;
+      return Extent{centre - half, centre + half};
+    };
     Extent x = op.getCenterPointBox() ? around(p[0], p[2]) : between(p[1], p[3]);
     Extent y = op.getCenterPointBox() ? around(p[1], p[3]) : between(p[0], p[2]);
     return {x, y, (x.high - x.low) * (y.high - y.low)};

@@ -39,21 +39,24 @@ def unique():
 
 
 def box_corners(rng, shape, sizes):
+    """Many boxes are small ones, most of which lie nowhere near each other."""
     corners = rng.random((*shape[:-1], 2, 2))
+    if shape[-2] > 100:
+        corners = rng.random((*shape[:-1], 1, 2)) + corners * rng.choice([0.02, 0.1, 0.5], (*shape[:-1], 1, 1))
     return corners.reshape(shape)
 
 
 @case
 def suppression():
     c = Case(18)
-    boxes, scores = c.input("b", "n", 4, fill=box_corners), c.input("b", "k", "n", fill=lambda rng, shape, sizes: rng.random(shape))
+    boxes, scores = c.input("b", "n", 4, fill=box_corners), c.input("b", "k", "n", fill=lambda rng, shape, sizes: rng.random(shape).round(3))
     number = lambda *values: c.constant(np.float32(values))
     limit = c.input(1, dtype=np.int64, fill=lambda rng, shape, sizes: rng.integers(-1, 6, shape))
     c.output(c.op("NonMaxSuppression", boxes, scores, c.constant(np.int64([5])), number(0.3), number(0.2)), np.int64)
     c.output(c.op("NonMaxSuppression", boxes, scores, c.constant(np.int64([1 << 62])), number(0.5), center_point_box=1), np.int64)
     c.output(c.op("NonMaxSuppression", boxes, scores, limit, number(0.5)), np.int64)
     c.output(c.op("NonMaxSuppression", boxes, scores), np.int64)
-    return c.each(b=[1, 2], k=[1, 3], n=[1, 2, 7, 31])
+    return c.each(b=[1, 2], k=[1, 3], n=[1, 2, 7, 31]).each(b=[1], k=[2], n=[130, 700])
 
 
 @case

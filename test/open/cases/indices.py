@@ -24,6 +24,22 @@ def indexed():
 
 
 @case
+def best_of_many():
+    """Few and many of long lines, along them and across: what is inserted into lists of one vector and of several, and what is sorted. Many elements are equal."""
+    c = Case(14)
+    rounded = lambda rng, shape, sizes: np.round(rng.standard_normal(shape), 1).astype(np.float32)
+    across, along = c.input("b", "n", "w", fill=rounded), c.input("b", "n", fill=rounded)
+    for x, k, largest in [(across, 2, 1), (across, 40, 0), (across, 150, 1), (along, 1, 1), (along, 5, 0), (along, 40, 1), (along, 150, 0)]:
+        values, places = c.op("TopK", x, c.constant(np.int64([k])), axis=1, largest=largest, outputs=2)
+        c.output(values), c.output(places, np.int64)
+    whole = c.op("Cast", c.op("Mul", along, c.constant(np.float32(10))), to=7)
+    for k in (5, 150):
+        values, places = c.op("TopK", whole, c.constant(np.int64([k])), axis=1, outputs=2)
+        c.output(values, np.int64), c.output(places, np.int64)
+    return c.each(b=[1, 2], n=[150, 700], w=[1, 5, 17])
+
+
+@case
 def sizes_as_indices():
     """Sizes that are shapes and ends to some and numbers in memory to others, also to what stands in a branch."""
     c = Case(14)
