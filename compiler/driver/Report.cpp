@@ -171,21 +171,38 @@ void printPieces(const pipeline::Result &result) {
   }
 }
 
+/// "131.1 kB: input 'x', for 'first' (MatMul)"
+static void printTransfer(const pipeline::Transfer &transfer) {
+  llvm::outs() << (transfer.bytes < 0 ? plainName(transfer.bytesText) + " bytes" : bytesText(transfer.bytes)) << ": "
+               << plainName(transfer.value) << ", for ";
+  llvm::interleaveComma(transfer.readers, llvm::outs(),
+                        [](const std::string &reader) { llvm::outs() << plainName(reader); });
+  llvm::outs() << '\n';
+}
+
 void printTransfers(const pipeline::Result &result, size_t most) {
   if (result.transfers.empty()) {
     return;
   }
-  llvm::outs() << result.transfers.size() << " copies between memories\n";
-  for (const pipeline::Transfer &transfer : llvm::ArrayRef(result.transfers).take_front(most)) {
-    llvm::outs() << "  " << (transfer.to.empty() ? "from " + transfer.from : "to " + transfer.to) << ", "
-                 << (transfer.bytes < 0 ? plainName(transfer.bytesText) + " bytes" : bytesText(transfer.bytes)) << ": "
-                 << plainName(transfer.value) << ", for ";
-    llvm::interleaveComma(transfer.readers, llvm::outs(),
-                          [](const std::string &reader) { llvm::outs() << plainName(reader); });
-    llvm::outs() << '\n';
+  int copies = result.transfers.back().copy + 1;
+  llvm::outs() << copies << " copies between memories\n";
+  llvm::ArrayRef<pipeline::Transfer> left = result.transfers;
+  while (!left.empty() && static_cast<size_t>(left.front().copy) < most) {
+    const pipeline::Transfer &first = left.front();
+    auto together = left.take_while([&](const pipeline::Transfer &other) { return other.copy == first.copy; });
+    llvm::outs() << "  " << (first.to.empty() ? "from " + first.from : "to " + first.to) << ", ";
+    if (together.size() > 1) {
+      llvm::outs() << together.size() << " small values in one copy, "
+                   << llvm::format("%.3g us less than one by one\n", first.saved * 1e6);
+    }
+    for (const pipeline::Transfer &transfer : together) {
+      llvm::outs() << (together.size() > 1 ? "    " : "");
+      printTransfer(transfer);
+    }
+    left = left.drop_front(together.size());
   }
-  if (result.transfers.size() > most) {
-    llvm::outs() << "  and " << result.transfers.size() - most << " more: see ingot inspect, or --json\n";
+  if (!left.empty()) {
+    llvm::outs() << "  and " << copies - left.front().copy << " more: see ingot inspect, or --json\n";
   }
   for (const pipeline::DeviceMemory &device : result.devices) {
     llvm::outs() << "memory of " << device.target << ": workspace " << arenaText(device.workspaceBytes) << ", weights "

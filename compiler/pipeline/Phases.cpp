@@ -168,7 +168,7 @@ static void sortBlocks(func::FuncOp function) {
 }
 
 /// What the partition takes for open sizes: the most that the user has room for, or some size that the model allows.
-static std::map<std::string, int64_t> likelySizes(const State &s, const Body &body) {
+static std::function<int64_t(support::Symbol)> likelySizes(const State &s, const Body &body) {
   std::map<std::string, int64_t> sizes;
   for (const plan::SymbolInfo &symbol : body.info.symbols) {
     int64_t most = symbol.most < 0 ? partition::Policy::usualSize : symbol.most;
@@ -177,17 +177,16 @@ static std::map<std::string, int64_t> likelySizes(const State &s, const Body &bo
   for (const auto &[name, bounds] : s.options.bounds) {
     sizes[importer::symbolOf("", 0, name)] = bounds.most;
   }
-  return sizes;
+  return [sizes = std::move(sizes)](support::Symbol symbol) {
+    auto known = sizes.find(symbol.str());
+    return known == sizes.end() ? partition::Policy::usualSize : known->second;
+  };
 }
 
 static LogicalResult partition(State &s, Body &body, Result &tells) {
   std::vector<partition::Placement> report;
-  std::map<std::string, int64_t> sizes = likelySizes(s, body);
   partition::Policy policy = s.policy;
-  policy.sizeOf = [&](support::Symbol symbol) {
-    auto known = sizes.find(symbol.str());
-    return known == sizes.end() ? partition::Policy::usualSize : known->second;
-  };
+  policy.sizeOf = likelySizes(s, body);
   partition::Places places;
   partition::nameDevices(body.function(), body.devices);
   if (failed(partition::bindToDevices(body.function(), s.options.bindings))) {
@@ -219,9 +218,14 @@ static LogicalResult layout(State &, Body &body, Result &) {
   return success();
 }
 
-static LogicalResult transfer(State &, Body &body, Result &tells) {
-  partition::insertTransfers(body.function());
-  tells.transfers = describeTransfers(body.function());
+static LogicalResult transfer(State &s, Body &body, Result &tells) {
+  func::FuncOp function = body.function();
+  partition::insertTransfers(function);
+  partition::Memories memories = {&hostOf(body.devices), {}, likelySizes(s, body)};
+  for (StringRef spec : plan::devicesOf(function)) {
+    memories.devices.push_back(&body.machineOf(spec));
+  }
+  tells.transfers = describeTransfers(function, partition::mergeTransfers(function, memories));
   return success();
 }
 

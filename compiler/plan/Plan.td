@@ -122,6 +122,20 @@ def Plan_TransferOp : Plan_Op<"transfer", [Pure]> {
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "$x (`on` $device^)? attr-dict `:` type($x) `->` type($y)";
 }
+def Plan_BundleOp : Plan_Op<"bundle", [Pure]> {
+  let hasVerifier = 1;
+  let summary = "small values that cross in one copy: the operands' buffers lie one behind the other, each aligned as a buffer is, in the result's, which is nothing but bytes";
+  let arguments = (ins Variadic<AnyTensor>:$parts);
+  let results = (outs AnyTensor:$y);
+  let assemblyFormat = "$parts attr-dict `:` functional-type($parts, $y)";
+}
+def Plan_StageOp : Plan_Op<"stage", [Pure, SameOperandsAndResultType]> {
+  let hasVerifier = 1;
+  let summary = "the same tensor in another buffer of the host's: what the caller has, for a bundle; what came in a bundle, for the caller";
+  let arguments = (ins AnyTensor:$x);
+  let results = (outs AnyTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
+}
 def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let hasVerifier = 1;
   let summary = "a call of a kernel function over work items [0, items)";

@@ -1,0 +1,29 @@
+// plan -> plan: small values that cross the same way at about the same time go in one copy.
+#pragma once
+#include "compiler/plan/Plan.h"
+#include "compiler/support/Size.h"
+#include "compiler/target/MachineModel.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <functional>
+
+namespace ingot::partition {
+
+/// The machines in whose memories a run is.
+struct Memories {
+  const target::MachineModel *host;
+  llvm::SmallVector<const target::MachineModel *> devices; ///< in the order of `plan.devices`
+  /// What estimates take for a symbol that stays open.
+  std::function<int64_t(support::Symbol)> sizeOf;
+};
+
+/// A copy of a bundle, and how many seconds faster it is than copies of its parts.
+struct MergedTransfer {
+  plan::TransferOp transfer;
+  double saved;
+};
+
+/// Makes one plan.transfer of several where that gains by the latency of the link (Bundles.h): of a plan.bundle, of
+/// which each reader sees its part.
+std::vector<MergedTransfer> mergeTransfers(mlir::func::FuncOp function, const Memories &memories);
+
+} // namespace ingot::partition
