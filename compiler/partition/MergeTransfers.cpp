@@ -1,8 +1,7 @@
 // Block by block and way by way, transfers are candidates in the order in which they stand; the rule of Bundles.h picks
-// those that go together, where the last of them stands. What a kernel makes for nobody but kernels lies in the bundle
-// from the start, on either side; what lies elsewhere (the caller's inputs and outputs, what control flow carries or
-// gives) is staged: copied into the bundle ahead of it, or out of it where it is wanted. There is nobody to do that on
-// a device.
+// those that go together. What a kernel makes for nobody but kernels lies in the bundle from the start, on either side;
+// what lies elsewhere (the caller's inputs and outputs, what control flow carries or gives) is staged: copied into the
+// bundle ahead of it, or out of it where it is wanted. There is nobody to do that on a device.
 //
 // Not in a bundle are values of which only the run knows how large they are, inputs that may be missing, and slices of
 // a scan output, each of which crosses to where it belongs while the loop goes on.
@@ -37,13 +36,19 @@ void eachReader(Value v, llvm::function_ref<void(OpOperand &)> f) {
   }
 }
 
-bool isGiven(OpOperand &use) { return isa<func::ReturnOp, onnx::YieldOp>(use.getOwner()); }
-
 /// Whether a value is made by a kernel, and nobody says where it lies.
 bool mayLieAnywhere(Value v) {
   bool may = isa_and_nonnull<plan::KernelOp>(v.getDefiningOp());
-  eachReader(v, [&](OpOperand &use) { may &= !isGiven(use) && !isa<plan::JoinOp, plan::BundleOp>(use.getOwner()); });
+  eachReader(v, [&](OpOperand &use) {
+    may &= !isa<func::ReturnOp, onnx::YieldOp, plan::JoinOp, plan::BundleOp>(use.getOwner());
+  });
   return may;
+}
+
+/// Whether a value is wanted in a certain place. What a loop carries is copied there when the iteration ends.
+bool wantsPlace(OpOperand &use) {
+  return isa<func::ReturnOp>(use.getOwner()) ||
+         (isa<onnx::YieldOp>(use.getOwner()) && isa<onnx::IfOp>(use.getOwner()->getParentOp()));
 }
 
 /// Slices are stacked where they belong.
@@ -127,8 +132,8 @@ private:
     eachReader(transfer.getY(), [&](OpOperand &use) {
       Operation *reader = block->findAncestorOpInBlock(*use.getOwner());
       candidate.crossing.wanted = std::min(candidate.crossing.wanted, places.at(reader));
-      isPossible &= !isSlice(use) && !(isGiven(use) && to != 0);
-      stagings += isGiven(use);
+      isPossible &= !isSlice(use) && !(wantsPlace(use) && to != 0);
+      stagings += wantsPlace(use);
     });
     candidate.crossing.staging = stagings * stagingSeconds(candidate.crossing.bytes, *memories.host);
     return isPossible ? std::optional(candidate) : std::nullopt;
@@ -145,12 +150,16 @@ private:
     return bytes && *bytes > 0 ? bytes : std::nullopt;
   }
 
-  /// Makes one transfer of several, where the last one stands.
+  /// Makes one transfer of several, where the last one stands; where all are there from the beginning, the first.
   void merge(ArrayRef<Candidate> candidates, double saved) {
     auto to = static_cast<uint64_t>(wayOf(candidates.front().transfer).second);
     MLIRContext *context = function.getContext();
     OpBuilder b(context);
-    b.setInsertionPointAfter(candidates.back().transfer);
+    if (llvm::all_of(candidates, [](const Candidate &c) { return isa<BlockArgument>(c.transfer->getOperand(0)); })) {
+      b.setInsertionPoint(candidates.front().transfer);
+    } else {
+      b.setInsertionPointAfter(candidates.back().transfer);
+    }
     SmallVector<Value> parts;
     SmallVector<Location> locations;
     for (const Candidate &candidate : candidates) {
@@ -169,8 +178,10 @@ private:
       auto part = plan::ViewOp::create(b, candidate.transfer->getLoc(), y.getType(), all, at);
       y.replaceAllUsesWith(part);
       moveBehind(part);
-      stageGiven(part);
-      plan::TransferOp(candidate.transfer).erase();
+      stageBehind(part);
+    }
+    for (plan::TransferOp transfer : llvm::map_range(candidates, [](const Candidate &c) { return c.transfer; })) {
+      transfer.erase();
     }
     merged.push_back({all, saved});
   }
@@ -185,9 +196,9 @@ private:
     }
   }
 
-  static void stageGiven(Value part) {
+  static void stageBehind(Value part) {
     eachReader(part, [&](OpOperand &use) {
-      if (isGiven(use)) {
+      if (wantsPlace(use)) {
         OpBuilder b(use.getOwner());
         use.set(plan::StageOp::create(b, use.get().getLoc(), use.get().getType(), use.get()));
       }

@@ -1,19 +1,16 @@
 // plan -> plan: small values that cross the same way at about the same time go in one copy.
 #pragma once
+#include "compiler/partition/PlaceNodes.h"
 #include "compiler/plan/Plan.h"
-#include "compiler/support/Size.h"
-#include "compiler/target/MachineModel.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include <functional>
 
 namespace ingot::partition {
 
 /// The machines in whose memories a run is.
 struct Memories {
   const target::MachineModel *host;
-  llvm::SmallVector<const target::MachineModel *> devices; ///< in the order of `plan.devices`
+  llvm::SmallVector<const target::MachineModel *> devices = {}; ///< in the order of `plan.devices`
   /// What estimates take for a symbol that stays open.
-  std::function<int64_t(support::Symbol)> sizeOf;
+  std::function<int64_t(support::Symbol)> sizeOf = [](support::Symbol) { return Policy::usualSize; };
 };
 
 /// A copy of a bundle, and how many seconds faster it is than copies of its parts.

@@ -265,6 +265,11 @@ private:
 
 } // namespace
 
+const target::MachineModel &hostOf(ArrayRef<Device> devices) {
+  const auto *host = llvm::find_if(devices, [](const Device &d) { return !d.machine.hasOwnMemory; });
+  return (host == devices.end() ? devices.front() : *host).machine;
+}
+
 LogicalResult placeNodes(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy, Pieces &pieces,
                          Places &places, std::vector<Placement> &report) {
   Asker asker(function, devices, policy, pieces);

@@ -38,6 +38,7 @@ public:
 private:
   func::FuncOp function;
   llvm::DenseMap<std::pair<Value, int64_t>, Value> known;
+  llvm::DenseMap<Block *, Operation *> lastOfArguments; ///< transfers of a block's arguments, in the order of readers
 
   /// Where an operand is read.
   int64_t deviceOf(OpOperand &use) {
@@ -97,10 +98,13 @@ private:
     OpBuilder b(function.getContext());
     if (Operation *maker = v.getDefiningOp()) {
       b.setInsertionPointAfter(maker);
-    } else {
-      b.setInsertionPointToStart(v.getParentBlock());
+      return plan::TransferOp::create(b, v.getLoc(), v.getType(), v, device);
     }
-    return plan::TransferOp::create(b, v.getLoc(), v.getType(), v, device);
+    Operation *&last = lastOfArguments[v.getParentBlock()];
+    last ? b.setInsertionPointAfter(last) : b.setInsertionPointToStart(v.getParentBlock());
+    auto transfer = plan::TransferOp::create(b, v.getLoc(), v.getType(), v, device);
+    last = transfer;
+    return transfer;
   }
 };
 

@@ -205,15 +205,9 @@ static LogicalResult partition(State &s, Body &body, Result &tells) {
   return ok;
 }
 
-/// The machine in whose memory the run is, and that does what is around kernels.
-static const target::MachineModel &hostOf(ArrayRef<partition::Device> devices) {
-  const auto *host = llvm::find_if(devices, [](const partition::Device &d) { return !d.machine.hasOwnMemory; });
-  return (host == devices.end() ? devices.front() : *host).machine;
-}
-
 static LogicalResult layout(State &, Body &body, Result &) {
   layout::assignLayouts(
-      body.function(), [&](StringRef spec) { return body.machineOf(spec).blockLanes(); }, hostOf(body.devices).spec);
+      body.function(), [&](StringRef spec) { return body.machineOf(spec).blockLanes(); }, partition::hostOf(body.devices).spec);
   sortBlocks(body.function());
   return success();
 }
@@ -221,7 +215,7 @@ static LogicalResult layout(State &, Body &body, Result &) {
 static LogicalResult transfer(State &s, Body &body, Result &tells) {
   func::FuncOp function = body.function();
   partition::insertTransfers(function);
-  partition::Memories memories = {&hostOf(body.devices), {}, likelySizes(s, body)};
+  partition::Memories memories = {&partition::hostOf(body.devices), {}, likelySizes(s, body)};
   for (StringRef spec : plan::devicesOf(function)) {
     memories.devices.push_back(&body.machineOf(spec));
   }
@@ -391,7 +385,7 @@ static LogicalResult emit(State &s) {
       }
     });
   };
-  target::MachineModel machine = hostOf(s.devices);
+  target::MachineModel machine = partition::hostOf(s.devices);
   if (!info.levels.empty()) { // kernels say what they are for; what is around them runs before the machine is known
     target::MachineModel any;
     any.spec = info.target, any.triple = machine.triple, any.cpu = machine.anyCpu;

@@ -2,7 +2,6 @@
 #pragma once
 #include "compiler/importer/Import.h"
 #include "compiler/partition/MergeTransfers.h"
-#include "compiler/partition/PlaceNodes.h"
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/plan/Model.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -8,6 +8,7 @@
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/partition/FormKernels.h"
+#include "compiler/partition/MergeTransfers.h"
 #include "compiler/partition/Pieces.h"
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/Dialects.h"
@@ -111,8 +112,13 @@ constexpr struct {
        return success();
      }},
     {"partition-insert-transfers", "values cross to the memories of the devices that read them",
-     [](ModuleOp, func::FuncOp f, const Settings &) {
+     [](ModuleOp, func::FuncOp f, const Settings &s) {
        partition::insertTransfers(f);
+       partition::Memories memories = {&machineOf(s.devices, "")};
+       for (StringRef spec : plan::devicesOf(f)) {
+         memories.devices.push_back(&machineOf(s.devices, spec));
+       }
+       partition::mergeTransfers(f, memories);
        return success();
      }},
     {"lower-kernels", "kernels become functions of loops and vectors",
