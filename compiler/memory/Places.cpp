@@ -1,6 +1,6 @@
-// A buffer belongs to the base of its place (ingot::plan::placeOf): a launch's result, a join or a bundle. It lives from
-// the first launch that writes into it to the last that reads from it, through views. A launch that works in place puts its
-// result where an operand of the same type ends.
+// A buffer belongs to the base of its place (ingot::plan::placeOf): a launch's result, a join or a bundle. It lives
+// from the first launch that writes into it to the last that reads from it, through views. A launch that works in place
+// puts its result where an operand of the same type ends.
 //
 // Where sizes depend on the model's symbols the arena is planned for one size of each symbol, and what is kept of this
 // plan is its order: of two buffers that live at one time, one lies below the other. For any other sizes a buffer then

@@ -44,7 +44,7 @@ private:
   OpBuilder b;
   llvm::DenseMap<Value, Value> buffers; ///< of tensors
   SmallVector<Value> outputs, asked, slots;
-  llvm::SmallDenseMap<uint64_t, Value> weights; ///< by device
+  llvm::SmallDenseMap<uint64_t, Value> weights;       ///< by device
   llvm::SmallSetVector<plan::TransferOp, 4> underWay; ///< to the host
   onnx::SymbolSet known;
   std::vector<onnx::SizeCheck> waiting; ///< for sizes that are not found yet

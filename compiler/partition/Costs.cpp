@@ -194,7 +194,8 @@ void Costs::shareCopies(int memory, Tensor::Edge edge, const target::MachineMode
     }
   }
   for (const Bundle &bundle : bundlesOf(crossings, link)) {
-    sharedCopies.push_back({memory, link.latency, llvm::map_to_vector<4>(bundle.members, [&](size_t i) { return numbers[i]; })});
+    sharedCopies.push_back(
+        {memory, link.latency, llvm::map_to_vector<4>(bundle.members, [&](size_t i) { return numbers[i]; })});
     for (size_t member : sharedCopies.back().members) {
       values[member].isBundled[memory] = true;
     }
@@ -204,7 +205,8 @@ void Costs::shareCopies(int memory, Tensor::Edge edge, const target::MachineMode
 /// Of one that shares a copy without what all share.
 double Costs::ofCopy(const Tensor &value, int memory, const target::MachineModel::Link &link) const {
   double alone = link.seconds(value.bytes);
-  return value.turns * (value.isBundled[memory] ? alone - link.latency + stagingSeconds(value.bytes, hostOf(devices)) : alone);
+  return value.turns *
+         (value.isBundled[memory] ? alone - link.latency + stagingSeconds(value.bytes, hostOf(devices)) : alone);
 }
 
 double Costs::ofNode(int node, ArrayRef<int> placed) const {

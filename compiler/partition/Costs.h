@@ -31,7 +31,7 @@ public:
     double bytes = 0, turns = 1; ///< how often it is made in a run
     int maker = host;
     llvm::SmallVector<int, 4> readers = {};
-    size_t begin = 0, end = 0; ///< places of ops, in the order of the function
+    size_t begin = 0, end = 0;                         ///< places of ops, in the order of the function
     enum Edge { Inside, Input, Result } edge = Inside; ///< whether the caller has it, or is to get it and nobody else
     llvm::SmallVector<bool, 2> isBundled = {};         ///< by memory: whether it shares a copy to or from there
   };

@@ -36,9 +36,9 @@ void eachReader(Value v, llvm::function_ref<void(OpOperand &)> f) {
   }
 }
 
-/// Whether a value is made by a kernel, and nobody says where it lies.
+/// Whether a value is made by kernels, and nobody says where it lies.
 bool mayLieAnywhere(Value v) {
-  bool may = isa_and_nonnull<plan::KernelOp>(v.getDefiningOp());
+  bool may = isa_and_nonnull<plan::KernelOp, plan::JoinOp>(v.getDefiningOp());
   eachReader(v, [&](OpOperand &use) {
     may &= !isa<func::ReturnOp, onnx::YieldOp, plan::JoinOp, plan::BundleOp>(use.getOwner());
   });
@@ -150,13 +150,18 @@ private:
     return bytes && *bytes > 0 ? bytes : std::nullopt;
   }
 
-  /// Makes one transfer of several, where the last one stands; where all are there from the beginning, the first.
+  /// Makes one transfer of several, where the last one stands, or the first if all values are there.
   void merge(ArrayRef<Candidate> candidates, double saved) {
     auto to = static_cast<uint64_t>(wayOf(candidates.front().transfer).second);
     MLIRContext *context = function.getContext();
     OpBuilder b(context);
-    if (llvm::all_of(candidates, [](const Candidate &c) { return isa<BlockArgument>(c.transfer->getOperand(0)); })) {
-      b.setInsertionPoint(candidates.front().transfer);
+    plan::TransferOp first = candidates.front().transfer;
+    auto isThere = [&](const Candidate &candidate) {
+      Operation *maker = candidate.transfer->getOperand(0).getDefiningOp();
+      return !maker || maker->getBlock() != first->getBlock() || maker->isBeforeInBlock(first);
+    };
+    if (llvm::all_of(candidates, isThere)) {
+      b.setInsertionPoint(first);
     } else {
       b.setInsertionPointAfter(candidates.back().transfer);
     }
@@ -189,7 +194,8 @@ private:
   /// Views of what crossed earlier stood ahead.
   static void moveBehind(plan::ViewOp part) {
     for (Operation *user : part->getUsers()) {
-      if (auto view = dyn_cast<plan::ViewOp>(user); view && view->getBlock() == part->getBlock() && view->isBeforeInBlock(part)) {
+      if (auto view = dyn_cast<plan::ViewOp>(user);
+          view && view->getBlock() == part->getBlock() && view->isBeforeInBlock(part)) {
         view->moveAfter(part);
         moveBehind(view);
       }

@@ -207,7 +207,8 @@ static LogicalResult partition(State &s, Body &body, Result &tells) {
 
 static LogicalResult layout(State &, Body &body, Result &) {
   layout::assignLayouts(
-      body.function(), [&](StringRef spec) { return body.machineOf(spec).blockLanes(); }, partition::hostOf(body.devices).spec);
+      body.function(), [&](StringRef spec) { return body.machineOf(spec).blockLanes(); },
+      partition::hostOf(body.devices).spec);
   sortBlocks(body.function());
   return success();
 }

@@ -51,7 +51,8 @@ protected:
       read[a] = true;
       if (kind == 1) {
         read[b] = true;
-        text += name(i) + " = onnx.Add " + name(a) + ", " + name(b) + " : (" + type + ", " + type + ") -> " + type + "\n";
+        text +=
+            name(i) + " = onnx.Add " + name(a) + ", " + name(b) + " : (" + type + ", " + type + ") -> " + type + "\n";
       } else {
         text += name(i) + " = onnx." + (kind ? "Softmax " : "Exp ") + name(a) + " : (" + type + ") -> " + type + "\n";
       }
@@ -133,8 +134,8 @@ TEST(Bundles, SmallValuesThatNobodyWaitsForGoTogether) {
   ingot::target::MachineModel::Link link = {10e-6, 1e9}; // 10 kB take as long as the latency
   EXPECT_EQ(bundled({{4e3, 0, 1, 9}, {4e3, 0, 2, 9}}, link), "0+1");
   EXPECT_EQ(bundled({{4e3, 0, 1, 9}, {4e3, 0, 2, 9}, {4e3, 0, 3, 9}, {4e3, 0, 4, 9}}, link), "0+1 2+3"); // in all
-  EXPECT_EQ(bundled({{4e3, 0, 1, 9}, {11e3, 0, 2, 9}, {4e3, 0, 3, 9}}, link), "0+2");                     // large
-  EXPECT_EQ(bundled({{4e3, 0, 1, 2}, {4e3, 0, 2, 9}, {4e3, 0, 3, 9}}, link), "1+2");                      // urgent
+  EXPECT_EQ(bundled({{4e3, 0, 1, 9}, {11e3, 0, 2, 9}, {4e3, 0, 3, 9}}, link), "0+2");                    // large
+  EXPECT_EQ(bundled({{4e3, 0, 1, 2}, {4e3, 0, 2, 9}, {4e3, 0, 3, 9}}, link), "1+2");                     // urgent
   EXPECT_EQ(bundled({{4e3, 0, 1, 9}, {4e3, 0, 2, 3}, {4e3, 0, 4, 9}}, link), "0+1");
   EXPECT_EQ(bundled({{4e3, 4e-6, 1, 9}, {4e3, 5e-6, 2, 9}}, link), "0+1");
   EXPECT_EQ(bundled({{4e3, 6e-6, 1, 9}, {4e3, 5e-6, 2, 9}}, link), ""); // staging takes longer than the copy
