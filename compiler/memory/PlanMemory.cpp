@@ -245,6 +245,7 @@ private:
 
   void write(plan::TransferOp transfer) {
     waitFor(transfer.getX());
+    need(transfer, Need::Before);
     defineAll(transfer->getResults());
     copy(transfer.getX(), transfer.getY(), transfer.getLoc());
     if (transfer.getDevice() == 0) {
@@ -254,6 +255,7 @@ private:
 
   void write(plan::StageOp stage) {
     waitFor(stage.getX());
+    need(stage, Need::Before);
     defineAll(stage->getResults());
     copy(stage.getX(), stage.getY(), stage.getLoc());
   }

@@ -120,7 +120,7 @@ private:
     Value x = transfer.getX();
     auto [from, to] = wayOf(transfer);
     std::optional<int64_t> bytes = bytesOf(x);
-    if (onnx::constantOf(x) || onnx::optionalInput(x) || !bytes) {
+    if (onnx::constantOf(x) || onnx::optionalInput(plan::placeOf(x).base) || !bytes) {
       return std::nullopt;
     }
     Candidate candidate = {transfer, {static_cast<double>(*bytes)}, !mayLieAnywhere(x)};
