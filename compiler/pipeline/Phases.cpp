@@ -213,8 +213,8 @@ static const target::MachineModel &hostOf(ArrayRef<partition::Device> devices) {
 }
 
 static LogicalResult layout(State &, Body &body, Result &) {
-  layout::assignLayouts(
-      body.function(), [&](StringRef spec) { return body.machineOf(spec).blockLanes(); }, hostOf(body.devices).spec);
+  auto machineOf = [&](StringRef spec) -> const target::MachineModel & { return body.machineOf(spec); };
+  layout::assignLayouts(body.function(), machineOf, hostOf(body.devices).spec);
   sortBlocks(body.function());
   return success();
 }
