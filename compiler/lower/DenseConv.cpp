@@ -5,11 +5,8 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// Input channels of one turn of the innermost loop, and tiles of one work item where an image is one row.
-static constexpr int64_t unrolled = 4, tilesOfPiece = 8;
-/// Smaller weights are in the second cache anyway.
-static constexpr int64_t prefetchFromBytes = 64 << 10;
-static constexpr int64_t cacheLine = 64 / 4;
+/// Of one work item where an image is one row.
+static constexpr int64_t tilesOfPiece = 8;
 
 DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, Access input, Space space)
     : build(build), w(build.w), g(g), s(s), input(std::move(input)), space(std::move(space)) {
@@ -17,7 +14,8 @@ DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s
   weights = build.group.buffer(root->getOperand(1));
   bias = isa<NoneType>(root->getOperand(2).getType()) ? Buffer() : build.group.buffer(root->getOperand(2));
   phase = &g.phases.front();
-  bool prefetches = !s.part && !s.pixelsOuter && g.phases.size() == 1 && 4 * s.weightElements(g) >= prefetchFromBytes;
+  bool prefetches = !s.part && !s.pixelsOuter && g.phases.size() == 1 &&
+                    4 * s.weightElements(g) >= w.machine.tuning.prefetchFromBytes;
   support::Size row = phase->axes[2].out, rows = phase->rows();
   if (prefetches && row.isNumber() && rows.isNumber()) {
     support::Size tiles = s.flat ? ceilDiv(rows * row, s.pixels) : rows * ceilDiv(row, s.pixels);
@@ -243,12 +241,12 @@ void DenseConv::panelTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Ar
 void DenseConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, ArrayRef<Point> points, Ix tileIndex) {
   Vectors acc = start(p, offsets.size());
   Ix in = base + p.input, wt = p.weights;
-  int64_t taps = phase->taps.size(), width = p.width, lines = unrolled * width / cacheLine;
+  int64_t taps = phase->taps.size(), width = p.width, lines = linesOfTurn(p.width);
   Ix ahead = 0;
   if (tilesOfPanel) {
     Ix line = tilesOfPanel > lines ? floorDiv(tileIndex * lines, tilesOfPanel)
                                    : tileIndex * static_cast<int64_t>(llvm::divideCeil(lines, tilesOfPanel));
-    ahead = line * cacheLine + s.inputs * taps * width;
+    ahead = line * lineElements() + s.inputs * taps * width;
   }
   if (s.channels == DenseSchedule::Planes) {
     acc = planes(p, in, offsets, acc);
@@ -346,10 +344,11 @@ DenseConv::Vectors DenseConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> of
 /// `extent` neighbouring input elements, each with its row of weights.
 DenseConv::Vectors DenseConv::steps(const Panel &p, Ix in, Ix wt, int64_t extent, ArrayRef<int64_t> offsets,
                                     Vectors acc, Ix ahead) {
-  int64_t width = p.width, whole = extent / unrolled * unrolled, lines = unrolled * width / cacheLine;
+  int64_t unrolled = w.machine.tuning.convUnroll, whole = extent / unrolled * unrolled;
+  int64_t width = p.width, lines = linesOfTurn(width);
   acc = w.loop(0, whole, unrolled, acc, [&](Ix q, ValueRange a) {
     for (int64_t i = 0; tilesOfPanel && i < std::max<int64_t>(1, llvm::divideCeil(lines, tilesOfPanel)); ++i) {
-      w.prefetch(weights, wt + q * width + ahead + i * cacheLine);
+      w.prefetch(weights, wt + q * width + ahead + i * lineElements());
     }
     return step(p, in + q, wt + q * width, unrolled, offsets, a);
   });

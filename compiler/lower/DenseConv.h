@@ -87,6 +87,9 @@ private:
   void openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to);
   void rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex);
   const Ix &channelStride() const { return input.strides[1]; }
+  int64_t lineElements() const { return w.machine.lineBytes / 4; }
+  /// Cache lines of weights that one turn of the innermost loop reads.
+  int64_t linesOfTurn(int64_t width) const { return w.machine.tuning.convUnroll * width / lineElements(); }
   const Ix &stride(size_t axis) const { return input.strides[2 + axis]; }
   int64_t pixelStride() const { return phase->axes[2].inStep * stride(2).number(); }
   void flatImage(const Panel &p, Ix n);

@@ -233,7 +233,7 @@ std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp k
   for (Type type : kernel.getResultTypes()) {
     pointwise &= oneRow(cast<RankedTensorType>(type));
   }
-  Operation *root = rootOf(kernel);
+  Operation *root = kernel.root();
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     bool onlyRoots = llvm::all_of(argument.getUsers(), [&](Operation *user) { return user == root; });
@@ -274,7 +274,7 @@ static void mergePixels(Space &space) {
 // Kernels.
 
 static ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged) {
-  Operation *root = rootOf(kernel);
+  Operation *root = kernel.root();
   ConvGeometry g = geometryOf(root, /*wide=*/true);
   auto row = mergedPixels(g, kernel, Group::typeOf(root->getOperand(0)));
   merged = row.has_value();
@@ -289,7 +289,7 @@ KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &ma
   bool merged;
   ConvGeometry g = blockedGeometry(kernel, merged);
   DenseSchedule s = blockedSchedule(g, kernel, machine);
-  Operation *root = rootOf(kernel);
+  Operation *root = kernel.root();
   KernelShape shape;
   shape.items = DenseConv::items(g, s);
   shape.packed[operandNumber(root->getOperand(1))] = packedWeights(g, s);

@@ -1,4 +1,5 @@
 #include "compiler/partition/Costs.h"
+#include "compiler/lower/Family.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
@@ -36,7 +37,7 @@ static double turnsAround(Operation *op) {
 static void walkOps(func::FuncOp function, llvm::function_ref<void(Operation *)> f) {
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     f(op);
-    return isa<onnx::KernelRoot>(op) ? WalkResult::skip() : WalkResult::advance();
+    return isa<func::FuncOp, onnx::IfOp, onnx::LoopOp>(op) ? WalkResult::advance() : WalkResult::skip();
   });
 }
 
@@ -97,8 +98,8 @@ int Costs::leaderOf(Operation *op) const {
     if (known == numberOf.end() || !type || !own || onnx::sizesOf(type) != onnx::sizesOf(own)) {
       continue;
     }
-    auto root = dyn_cast<onnx::KernelRoot>(v.getDefiningOp());
-    if (v.getDefiningOp()->getBlock() == op->getBlock() && (!root || root.fusesEpilogue())) {
+    const lower::KernelFamily *family = lower::familyFor(v.getDefiningOp(), devices.front().machine);
+    if (v.getDefiningOp()->getBlock() == op->getBlock() && (!family || family->fusesEpilogue(v.getDefiningOp()))) {
       return known->second;
     }
   }

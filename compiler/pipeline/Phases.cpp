@@ -206,9 +206,8 @@ static LogicalResult partition(State &s, Body &body, Result &tells) {
 }
 
 static LogicalResult layout(State &, Body &body, Result &) {
-  layout::assignLayouts(
-      body.function(), [&](StringRef spec) { return body.machineOf(spec).blockLanes(); },
-      partition::hostOf(body.devices).spec);
+  auto machineOf = [&](StringRef spec) -> const target::MachineModel & { return body.machineOf(spec); };
+  layout::assignLayouts(body.function(), machineOf, partition::hostOf(body.devices).spec);
   sortBlocks(body.function());
   return success();
 }

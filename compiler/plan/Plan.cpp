@@ -1,5 +1,6 @@
 #include "compiler/plan/Plan.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Constant.h"
 #include "compiler/plan/Layout.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -110,6 +111,18 @@ LogicalResult BlockedAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element,
 }
 
 // Ops.
+
+Operation *KernelOp::root() {
+  if (getPiece()) {
+    return nullptr;
+  }
+  for (Operation &op : llvm::reverse(getBody().front())) { // parameters come before it
+    if (!isa<YieldOp, onnx::Elementwise, onnx::ConstantOp, onnx::NoneOp>(op)) {
+      return &op;
+    }
+  }
+  return nullptr;
+}
 
 LogicalResult KernelOp::verify() {
   Block &block = getBody().front();

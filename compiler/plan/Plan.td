@@ -70,7 +70,7 @@ def Plan_KernelOp : Plan_Op<"kernel", [IsolatedFromAbove, SingleBlock, Pure]> {
   let hasVerifier = 1;
   let summary = "a group of onnx ops that becomes one function";
   let description = [{
-    The region's arguments stand for the operands, one to one. The region holds at most one root (an op with the KernelRoot interface, or plan.reorder), elementwise
+    The region's arguments stand for the operands, one to one. The region holds at most one root (an op that a kernel family builds, compiler/lower/Family.h), elementwise
     ops before it (where the root reads through) and after it, and scalar constants. Equal regions over equal types become one function, so a
     builder may depend on everything in the region and on nothing else: the values of constant operands reach it packed, as pointers.
 
@@ -82,6 +82,10 @@ def Plan_KernelOp : Plan_Op<"kernel", [IsolatedFromAbove, SingleBlock, Pure]> {
   let builders = [OpBuilder<(ins "::mlir::TypeRange":$outs, "::mlir::ValueRange":$ins, "::llvm::StringRef":$target), [{
     build($_builder, $_state, outs, ins, target, PieceAttr());
   }]>];
+  let extraClassDeclaration = [{
+    /// The root; null when there is none and for a piece.
+    ::mlir::Operation *root();
+  }];
 }
 def Plan_YieldOp : Plan_Op<"yield", [Terminator, Pure, HasParent<"KernelOp">]> {
   let arguments = (ins Variadic<AnyTensor>:$values);

@@ -44,7 +44,8 @@ struct PhasePass : PassWrapper<PhasePass, OperationPass<ModuleOp>> {
     std::vector<partition::Device> devices;
     for (const std::string &spec : targets) {
       const target::Target *t = target::findTarget(spec);
-      llvm::Expected<target::MachineModel> machine = t ? t->machine(spec) : llvm::createStringError("no such target");
+      llvm::Expected<target::MachineModel> machine =
+          t ? target::resolveMachine(spec) : llvm::createStringError("no such target");
       if (!machine) {
         getOperation().emitError() << "target '" << spec << "': " << llvm::toString(machine.takeError());
         return signalPassFailure();
@@ -106,7 +107,7 @@ constexpr struct {
     {"layout-assign", "packed layouts, halos, concatenations in place",
      [](ModuleOp, func::FuncOp f, const Settings &s) {
        layout::assignLayouts(
-           f, [&](StringRef spec) { return machineOf(s.devices, spec).lanes; },
+           f, [&](StringRef spec) -> const target::MachineModel & { return machineOf(s.devices, spec); },
            s.devices.empty() ? "" : s.devices.front().machine.spec);
        sortTopologically(&f.getBody().front());
        return success();
