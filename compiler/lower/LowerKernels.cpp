@@ -11,6 +11,7 @@
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/Work.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -141,6 +142,15 @@ static std::string nameOf(plan::KernelOp kernel, const KernelFamily &family) {
     name += isalnum(static_cast<unsigned char>(c)) ? c : '_';
   }
   return name;
+}
+
+/// Multiplications with accumulation of its products and convolutions.
+static support::Size macsOf(plan::KernelOp kernel) {
+  support::Size macs = 0;
+  for (Operation &op : kernel.getBody().front()) {
+    macs = macs + onnx::multiplyAddsOf(&op).value_or(0);
+  }
+  return macs;
 }
 
 namespace {
@@ -412,6 +422,9 @@ struct Lowering {
         b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(), operands, ValueRange(), Value(),
         size(shape.items), size(shape.scratchBytes), symbols, shape.checked,
         root ? root->getAttrOfType<onnx::SymbolAttr>(onnx::foundName) : onnx::SymbolAttr(), device);
+    if (support::Size macs = macsOf(kernel); !macs.is(0)) {
+      launch->setAttr(plan::macsName, size(macs));
+    }
     if (kernel.getPiece()) {
       launch->setAttr(plan::pieceName, b.getUnitAttr());
     }

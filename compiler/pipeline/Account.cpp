@@ -154,7 +154,13 @@ std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number) {
     node.step = steps.lookup(op);
     for (Value v : llvm::concat<Value>(llvm::to_vector(op->getOperands()), llvm::to_vector(op->getResults()))) {
       plan::BlockedAttr blocks = plan::blockedOf(v.getType());
+      if (RankedTensorType type = onnx::ranked(v)) {
+        node.bytes = node.bytes + plan::physicalBytes(type);
+      }
       node.operands.push_back(typeText(v) + (blocks ? " in blocks: " + layoutText(blocks) : ""));
+    }
+    if (auto macs = op->getAttrOfType<onnx::SizeAttr>(plan::macsName)) {
+      node.macs = macs.getValue();
     }
     if (std::optional<onnx::SizesAttr> symbols = launch.getSymbols()) {
       llvm::append_range(node.symbols, llvm::map_range(symbols->getValues(), [](const auto &s) { return s.text(); }));

@@ -1,6 +1,7 @@
 // The way of a model, as a table of phases. Flags (--stop-after, --dump-after, --timing), documentation and tests come
 // from the table.
 #pragma once
+#include "compiler/support/Size.h"
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -114,6 +115,7 @@ struct GraphNode {
   std::vector<std::string> symbols;
   std::vector<std::string> operands; ///< of a kernel: plan::LaunchInfo::operands
   int step = -1;                     ///< of a kernel: its place in the order that the memory plan counts
+  support::Size macs = 0, bytes = 0; ///< of a kernel: plan::LaunchInfo::macs, bytes
 };
 
 /// One of several machines that a library is for.
