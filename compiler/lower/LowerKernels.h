@@ -6,9 +6,6 @@
 
 namespace ingot::lower {
 
-/// The machine of a kernel's `target` attribute.
-using MachineOf = llvm::function_ref<const target::MachineModel &(llvm::StringRef)>;
-
 mlir::LogicalResult lowerKernels(mlir::ModuleOp module, MachineOf machineOf, plan::WeightTable &weights);
 
 } // namespace ingot::lower

@@ -333,9 +333,17 @@ private:
 
 class TopK : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::TopKOp>(); }
+  std::string unsupported(Operation *root) const override {
+    auto op = cast<onnx::TopKOp>(root);
+    bool known = onnx::isSized(op.getX()) && onnx::isSized(op.getValues());
+    return known ? "" : "its shape or k is not known at compile time";
+  }
+  bool fusesEpilogue(Operation *) const override { return false; }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape s;
-    s.scratchBytes = Extents(cast<onnx::TopKOp>(rootOf(kernel))).scratchBytes(machine.lanes);
+    s.scratchBytes = Extents(cast<onnx::TopKOp>(kernel.root())).scratchBytes(machine.lanes);
     return s;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {
