@@ -39,7 +39,8 @@ struct Extents {
     outer = support::product(all.take_front(axis)), inner = support::product(all.drop_front(axis + 1));
     length = sizes[axis], k = onnx::sizeOf(Group::typeOf(op.getValues()), axis);
   }
-  int64_t listsFor(int64_t lanes) const { return inner == support::Size(1) ? 1 : lanes; }
+  bool alongLines() const { return inner == support::Size(1); } ///< elements of a line lie side by side
+  int64_t listsFor(int64_t lanes) const { return alongLines() ? 1 : lanes; }
   support::Size listSize(int64_t lanes) const { return support::Size(lanes) + max(k, support::Size(lanes)); }
 
   /// Sorting a line of n elements takes as long as inserting k of them where k * k is about n times this: an insertion
@@ -159,7 +160,7 @@ private:
         w.loop(0, lines, 1, [&](Ix line) {
           w.loop(0, k, 1, [&](Ix j) { insert(elementAt(j, line), j, listOf(line), j, /*filling=*/true); });
         });
-        lists == 1 ? alongLine() : acrossLines(lines);
+        extents.alongLines() ? alongLine() : acrossLines(lines);
         w.loop(0, lines, 1, [&](Ix line) {
           w.loop(0, k, 1,
                  [&](Ix p) { give(p, line, w.load(best, listOf(line) + p), w.load(bestAt, listOf(line) + p)); });
@@ -212,10 +213,10 @@ private:
 
   void consider(Ix j, Ix line) {
     Ix list = listOf(line);
-    Value v = elementAt(j, line), last = lists == 1 ? w.load(best, list + k - 1) : w.load(least, line);
+    Value v = elementAt(j, line), last = extents.alongLines() ? w.load(best, list + k - 1) : w.load(least, line);
     w.ifThen(better(v, last), [&] {
       insert(v, j, list, k, /*filling=*/false);
-      if (lists > 1) {
+      if (!extents.alongLines()) {
         w.store(w.load(best, list + k - 1), least, line);
       }
     });
