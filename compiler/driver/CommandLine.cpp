@@ -236,6 +236,10 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->check(CLI::IsMember({"strict", "default"}))
       ->group(target)
       ->type_name("POLICY");
+  // Not in the help: tests choose what the estimate would not.
+  app.add_option("--winograd", options.winograd, "Convolutions by Winograd's algorithm: off, or 2 or 4 outputs an axis")
+      ->check(CLI::IsMember({"off", "2", "4"}))
+      ->group("");
   app.add_option("--weights", options.weights,
                  "Where the weights go: embed (into the object), file (NAME.weights, to be mapped) or extern "
                  "(NAME.weights, whose address the program passes); default: embed")

@@ -227,6 +227,10 @@ static LogicalResult transfer(State &, Body &body, Result &tells) {
 
 static LogicalResult lower(State &s, Body &body, Result &) {
   auto machineOf = [&](StringRef spec) -> const target::MachineModel & { return body.machineOf(spec); };
+  std::string winograd = s.options.accuracy == "strict" ? "off" : s.options.winograd;
+  if (!winograd.empty()) {
+    (*body.module)->setAttr(lower::winogradName, StringAttr::get(body.module->getContext(), winograd));
+  }
   return lower::lowerKernels(*body.module, machineOf, s.weights);
 }
 
