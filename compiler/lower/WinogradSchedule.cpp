@@ -47,7 +47,7 @@ support::Size WinogradSchedule::items() const { return min(units(), itemsFor(*th
 
 /// Bytes a cycle that a core gets from the second cache, the third one and memory while it multiplies, and how much of
 /// the shorter of two things is not hidden behind the longer one.
-static constexpr double fromSecond = 32, fromThird = 10, fromMemory = 5, notHidden = 0.25;
+static constexpr double fromSecond = 32, fromThird = 10, fromMemory = 8, notHidden = 0.25;
 
 /// Of something that is read again and again.
 static double rateOf(double bytes, const target::MachineModel &machine) {
