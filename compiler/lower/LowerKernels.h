@@ -9,8 +9,8 @@ namespace ingot::lower {
 /// The machine of a kernel's `target` attribute.
 using MachineOf = llvm::function_ref<const target::MachineModel &(llvm::StringRef)>;
 
-/// Attribute of a module: "off", no convolution by Winograd's algorithm, whose sums are others than the model's (strict
-/// accuracy); "2" or "4", by F(2x2) or F(4x4) wherever that is possible, for tests. None: where it is faster.
+/// Attribute of a module: "off", no convolution is by Winograd's algorithm, whose sums are not the model's; "2" or "4",
+/// all are by F(2x2) or F(4x4) for which that is possible. None: where it is expected to be faster.
 inline constexpr llvm::StringLiteral winogradName = "ingot.winograd";
 
 mlir::LogicalResult lowerKernels(mlir::ModuleOp module, MachineOf machineOf, plan::WeightTable &weights);
