@@ -35,8 +35,9 @@ int64_t WinogradSchedule::stripTiles() const {
 int64_t WinogradSchedule::inputStride() const { return oddLines(inputBlocks() * stripTiles() * product.lanes); }
 int64_t WinogradSchedule::productStride() const { return oddLines(product.vectors * stripTiles() * product.lanes); }
 
-/// Work items that threads may share, as long as their scratch memory is not more than this.
-static constexpr int64_t mostItems = 16, scratchBytes = 4 << 20, leastItems = 4;
+/// Work items that threads may share, as long as their scratch memory is not more than this; of one strip not more than
+/// `stripBytes`, even where more of the weights' traffic could be saved.
+static constexpr int64_t mostItems = 16, scratchBytes = 4 << 20, leastItems = 4, stripBytes = 2 << 20;
 
 static int64_t itemsFor(const WinogradSchedule &s) {
   return std::clamp<int64_t>(scratchBytes / (4 * s.scratchElements()), leastItems, mostItems);
@@ -116,7 +117,8 @@ static void chooseStrips(WinogradSchedule &s, double weightRate, const target::M
   for (int64_t strips = 1; strips <= s.runCount(); ++strips) {
     trial.strips = strips;
     double cycles = winogradCycles(trial, weightRate, machine);
-    if (cycles <= s.cycles) {
+    bool fits = 4 * trial.scratchElements() <= stripBytes || strips == s.runCount();
+    if (fits && cycles <= s.cycles) {
       s.strips = strips, s.cycles = cycles;
     }
   }
@@ -126,12 +128,13 @@ static void chooseStrips(WinogradSchedule &s, double weightRate, const target::M
 
 /// Whether the loops can do it: an image is at least a tile, and its size a number.
 static bool isPossible(const ConvGeometry &g, int64_t outputs) {
-  bool possible = g.groups == 1 && g.phases.size() == 1 && g.phases[0].axes[0].dim < 0;
-  for (const ConvAxis &a : ArrayRef(g.phases[0].axes).drop_front()) {
-    possible = possible && a.dim >= 0 && a.taps == Filtering::taps && a.tapStep == 1 && a.inStep == 1 &&
-               a.outStep == 1 && a.out.isNumber() && a.out.number() >= outputs;
+  if (g.groups != 1 || g.phases.size() != 1 || g.phases[0].axes[0].dim >= 0) {
+    return false;
   }
-  return possible;
+  return llvm::all_of(ArrayRef(g.phases[0].axes).drop_front(), [&](const ConvAxis &a) {
+    return a.dim >= 0 && a.taps == Filtering::taps && a.tapStep == 1 && a.inStep == 1 && a.outStep == 1 &&
+           a.out.isNumber() && a.out.number() >= outputs;
+  });
 }
 
 /// How fast the weights of a kernel come when a run gets to it: whether those of the whole model stay in a cache from
