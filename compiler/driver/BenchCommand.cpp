@@ -130,7 +130,7 @@ llvm::Error benchCommand(const Invocation &invocation) {
     if (!profiled) {
       return profiled.takeError();
     }
-    llvm::Expected<std::vector<KernelTime>> found = kernelTimes(**model, *profiled);
+    llvm::Expected<std::vector<KernelTime>> found = kernelTimes(**model, *execution, *profiled);
     if (!found) {
       return found.takeError();
     }

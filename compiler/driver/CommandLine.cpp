@@ -283,6 +283,18 @@ void addCompile(CLI::App &app, Invocation &invocation) {
   app.add_flag("--depfile,-M", options.depfile,
                "Write NAME.d, the files that the result depends on, for make and ninja")
       ->group(output);
+  CLI::Option *cache =
+      app.add_option("--compile-cache", invocation.compileCache,
+                     "Folder of earlier compilations: an equal one is copied from there; several processes may use it")
+          ->group(output)
+          ->type_name("DIR");
+  app.add_option("--compile-cache-size", invocation.compileCacheBytes,
+                 "What that folder may take before entries are dropped that were not used for longest; default: 2GB")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
+      ->check(CLI::NonNegativeNumber)
+      ->needs(cache)
+      ->group(output)
+      ->type_name("BYTES");
 }
 
 void addInspect(CLI::App &app, Invocation &invocation) {

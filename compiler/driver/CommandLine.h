@@ -13,6 +13,11 @@ struct Invocation {
   pipeline::Options model;               ///< what every subcommand that takes a model is told
   std::vector<std::string> compileFlags; ///< those given that only a compilation can obey, for example "--target"
 
+  std::vector<std::string> arguments; ///< the command line behind the program's name
+
+  std::string compileCache;                     ///< compile: folder of earlier compilations; empty: none
+  int64_t compileCacheBytes = int64_t(2) << 30; ///< that it may take
+
   bool json = false, timing = false;
   bool memory = false;                ///< inspect: the memory plan
   int threads = 1;                    ///< for run, verify and bench; 0: all that the process may use

@@ -1,10 +1,12 @@
 // `ingot compile`: everything happens in the pipeline; here is what is said of it.
+#include "compiler/driver/CompileCache.h"
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/Report.h"
 #include "compiler/driver/Text.h"
 #include "compiler/report/Json.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <chrono>
 #include <sys/resource.h>
 
 namespace ingot::driver {
@@ -16,11 +18,22 @@ int64_t peakMemory() {
   return int64_t(usage.ru_maxrss) * 1024; // kilobytes on Linux
 }
 
-void printJson(const pipeline::Result &result) {
-  llvm::json::OStream json(llvm::outs());
+/// Stand in what is said for what differs from one equal compilation to the next.
+constexpr char secondsHere = 1, peakHere = 2, cachedHere = 3;
+
+std::string jsonOf(const pipeline::Result &result) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  llvm::json::OStream json(out);
+  auto raw = [&](llvm::StringRef key, char what) {
+    json.attributeBegin(key);
+    json.rawValue(llvm::StringRef(&what, 1));
+    json.attributeEnd();
+  };
   json.object([&] {
-    json.attribute("seconds", result.seconds);
-    json.attribute("peak_rss_bytes", peakMemory());
+    raw("seconds", secondsHere);
+    raw("peak_rss_bytes", peakHere);
+    raw("cached", cachedHere);
     writePhases(json, result);
     json.attributeArray("artifacts", [&] {
       for (const pipeline::Artifact &artifact : result.artifacts) {
@@ -45,39 +58,74 @@ void printJson(const pipeline::Result &result) {
     report::writeTransfers(json, result);
     report::writeDevices(json, result);
   });
-  llvm::outs() << '\n';
+  return text + "\n";
 }
 
-void printText(const pipeline::Result &result) {
+std::string textOf(const pipeline::Result &result) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
   for (const pipeline::Artifact &artifact : result.artifacts) {
-    llvm::outs() << artifact.path << "  " << bytesText(artifact.bytes) << '\n';
+    out << artifact.path << "  " << bytesText(artifact.bytes) << '\n';
   }
-  llvm::outs() << "arena " << arenaText(result.arenaBytes) << ", weights " << bytesText(result.weightBytes) << ", code "
-               << bytesText(result.codeBytes) << ", " << result.kernels << " kernels, "
-               << llvm::format("%.2f s\n", result.seconds);
-  printLevels(result);
+  out << "arena " << arenaText(result.arenaBytes) << ", weights " << bytesText(result.weightBytes) << ", code "
+      << bytesText(result.codeBytes) << ", " << result.kernels << " kernels, " << secondsHere << cachedHere << '\n';
+  printLevels(out, result);
   if (!result.openSizes.empty()) {
-    printSizes(result, /*most=*/8);
+    printSizes(out, result, /*most=*/8);
   }
-  printAllocations(result, /*most=*/8);
+  printAllocations(out, result, /*most=*/8);
   if (std::vector<pipeline::NodePlacement> moved = fallbacks(result); !moved.empty()) {
-    llvm::outs() << moved.size() << " nodes do not run on the first target:\n";
-    printPlacements(moved);
+    out << moved.size() << " nodes do not run on the first target:\n";
+    printPlacements(out, moved);
   }
-  printTransfers(result, /*most=*/8);
+  printTransfers(out, result, /*most=*/8);
+  return text;
+}
+
+void say(llvm::StringRef said, double seconds, bool cached, bool json) {
+  for (char c : said) {
+    if (c == secondsHere) {
+      llvm::outs() << (json ? llvm::format("%.17g", seconds) : llvm::format("%.2f s", seconds));
+    } else if (c == peakHere) {
+      llvm::outs() << peakMemory();
+    } else if (c == cachedHere) {
+      llvm::outs() << (json ? (cached ? "true" : "false") : (cached ? ", from the compile cache" : ""));
+    } else {
+      llvm::outs() << c;
+    }
+  }
 }
 
 } // namespace
 
 llvm::Error compileCommand(const Invocation &invocation) {
-  llvm::Expected<pipeline::Result> result = compileModel(invocation, invocation.model);
+  auto begin = std::chrono::steady_clock::now();
+  pipeline::Options options = invocation.model;
+  bool looksInside = !options.stopAfter.empty() || !options.dumpAfter.empty() || invocation.timing;
+  std::optional<CompileCache> cache;
+  if (!invocation.compileCache.empty() && !looksInside) {
+    cache.emplace(invocation);
+    if (std::optional<CompileCache::Said> said = cache->find()) {
+      llvm::errs() << said->diagnostics;
+      std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+      say(said->out, taken.count(), /*cached=*/true, invocation.json);
+      return llvm::Error::success();
+    }
+    options.reads = [&](const std::map<std::string, std::string> &external) { cache->reads(external); };
+  }
+  CompileCache::Said said;
+  llvm::Expected<pipeline::Result> result = compileModel(invocation, options, &said.diagnostics);
   if (!result) {
     return result.takeError();
   }
   if (!invocation.model.stopAfter.empty()) {
     return llvm::Error::success(); // the IR is on stdout
   }
-  invocation.json ? printJson(*result) : printText(*result);
+  said.out = invocation.json ? jsonOf(*result) : textOf(*result);
+  if (cache) {
+    cache->keep(result->artifacts, said);
+  }
+  say(said.out, result->seconds, /*cached=*/false, invocation.json);
   return llvm::Error::success();
 }
 

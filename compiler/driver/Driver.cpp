@@ -11,7 +11,8 @@ namespace ingot::driver {
 
 char ExitError::ID = 0;
 
-llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, const pipeline::Options &options) {
+llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, const pipeline::Options &options,
+                                              std::string *said) {
   ProgressBar bar(options.dumpAfter.empty()); // dumps go to stderr too
   pipeline::Options told = options;
   told.progress = [&](int done, int total, const std::string &phase) {
@@ -22,15 +23,21 @@ llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, cons
   setReproduction(reproductionOf(options, {}));
   told.reads = [&](const std::map<std::string, std::string> &external) {
     setReproduction(reproductionOf(options, external));
+    if (options.reads) {
+      options.reads(external);
+    }
   };
   pipeline::Result result;
   std::string diagnostics;
   pipeline::Status status = pipeline::compile(told, result, diagnostics);
   setCrashContext("");
   bar.clear();
-  llvm::errs() << diagnostics;
   if (!diagnostics.empty() && diagnostics.back() != '\n') {
-    llvm::errs() << '\n';
+    diagnostics += '\n';
+  }
+  llvm::errs() << diagnostics;
+  if (said) {
+    *said = diagnostics;
   }
   if (status == pipeline::Status::Bug) {
     llvm::errs() << "ingot: error: internal error; " << writeReproducer() << '\n';
@@ -114,6 +121,7 @@ int run(int argc, const char *const *argv) {
     (parsed.exitCode ? llvm::errs() : llvm::outs()) << parsed.text;
     return flushOutput(parsed.exitCode);
   }
+  parsed.invocation->arguments.assign(argv + 1, argv + argc);
   parsed.invocation->reproduction = reproductionOf(*parsed.invocation, argc, argv);
   setReproduction(parsed.invocation->reproduction);
   try {

@@ -21,8 +21,9 @@ public:
 };
 
 /// Compiles with progress on a terminal; diagnostics, and the times if asked for, go to stderr. An error has been
-/// printed.
-llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, const pipeline::Options &options);
+/// printed. `diagnostics` also gets what was printed.
+llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, const pipeline::Options &options,
+                                              std::string *diagnostics = nullptr);
 
 llvm::Error compileCommand(const Invocation &invocation);
 llvm::Error inspectCommand(const Invocation &invocation);

@@ -61,9 +61,9 @@ void printTargets(const pipeline::Result &result) {
   for (const auto &[target, count] : counts) {
     llvm::outs() << llvm::format("  %6lld  ", (long long)count) << (target.empty() ? "nowhere" : target) << '\n';
   }
-  printPlacements(fallbacks(result));
-  printPieces(result);
-  printTransfers(result, /*most=*/1000);
+  printPlacements(llvm::outs(), fallbacks(result));
+  printPieces(llvm::outs(), result);
+  printTransfers(llvm::outs(), result, /*most=*/1000);
 }
 
 /// A symbol of the model that is a number here, and who decided that.
@@ -111,9 +111,9 @@ void printFixedSizes(const std::vector<FixedSize> &fixed) {
 
 void printResult(const pipeline::Result &result, bool memory) {
   if (!result.openSizes.empty()) {
-    printSizes(result, /*most=*/1000);
+    printSizes(llvm::outs(), result, /*most=*/1000);
   }
-  printAllocations(result, /*most=*/1000);
+  printAllocations(llvm::outs(), result, /*most=*/1000);
   printTargets(result);
   llvm::outs() << "cost\n  " << (result.macs < 0 ? result.macsText : countText(result.macs)) << " multiply-adds, "
                << result.kernels << " kernels\n  arena " << arenaText(result.arenaBytes) << " (largest live set "

@@ -11,6 +11,14 @@ bool isIdentifier(llvm::StringRef name) {
          llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
+/// A number, or the text of an expression; 0 where it is absent or neither.
+support::Size sizeIn(const llvm::json::Object &object, llvm::StringRef key) {
+  if (std::optional<llvm::StringRef> text = object.getString(key)) {
+    return support::Size::parse(*text).value_or(support::Size(0));
+  }
+  return object.getInteger(key).value_or(0);
+}
+
 Manifest::Launch parseLaunch(const llvm::json::Value &value) {
   Manifest::Launch launch;
   if (const llvm::json::Object *object = value.getAsObject()) {
@@ -20,6 +28,7 @@ Manifest::Launch parseLaunch(const llvm::json::Value &value) {
         launch.nodes.push_back(node.getAsString().value_or("").str());
       }
     }
+    launch.macs = sizeIn(*object, "macs"), launch.bytes = sizeIn(*object, "bytes");
   }
   return launch;
 }
@@ -45,11 +54,7 @@ llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &
   manifest.arenaBytes = object->getInteger("arena_bytes").value_or(object->getNull("arena_bytes") ? -1 : 0);
   manifest.weightBytes = object->getInteger("weight_bytes").value_or(0);
   manifest.codeBytes = object->getInteger("code_bytes").value_or(0);
-  if (std::optional<llvm::StringRef> macs = object->getString("macs")) {
-    manifest.macs = support::Size::parse(*macs).value_or(support::Size(0));
-  } else {
-    manifest.macs = object->getInteger("macs").value_or(0);
-  }
+  manifest.macs = sizeIn(*object, "macs");
   if (const llvm::json::Array *devices = object->getArray("devices")) {
     for (const llvm::json::Value &device : *devices) {
       const llvm::json::Object *known = device.getAsObject();

@@ -16,7 +16,8 @@ struct Manifest {
   support::Size macs = 0; ///< of these sizes
   struct Launch {
     std::string kernel;
-    std::vector<std::string> nodes; ///< "name (Operator)"
+    std::vector<std::string> nodes;    ///< "name (Operator)"
+    support::Size macs = 0, bytes = 0; ///< multiplications with accumulation; of operands and results
   };
   std::vector<Launch> launches;
   std::vector<std::string> devices; ///< with a memory of their own, as after --target

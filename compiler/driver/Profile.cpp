@@ -12,7 +12,8 @@ double medianOf(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-llvm::Expected<std::vector<KernelTime>> kernelTimes(const LoadedModel &model, const KernelSamples &samples) {
+llvm::Expected<std::vector<KernelTime>> kernelTimes(const LoadedModel &model, const Execution &execution,
+                                                    const KernelSamples &samples) {
   std::vector<KernelTime> times;
   for (auto [number, launch] : llvm::enumerate(samples.launches)) {
     if (launch.calls > 0) {
@@ -24,6 +25,11 @@ llvm::Expected<std::vector<KernelTime>> kernelTimes(const LoadedModel &model, co
   if (samples.launches.size() > launches.size() || (times.empty() && !launches.empty())) {
     return llvm::createStringError("model '" + model.manifest().name +
                                    "' says nothing of its kernels: it was compiled without --profile");
+  }
+  for (KernelTime &time : times) {
+    const Manifest::Launch &launch = launches[size_t(time.launch)];
+    time.macs = time.calls * double(execution.evaluate(launch.macs));
+    time.bytes = time.calls * double(execution.evaluate(launch.bytes));
   }
   llvm::sort(times, [](const KernelTime &a, const KernelTime &b) {
     return std::pair(-a.seconds, a.launch) < std::pair(-b.seconds, b.launch);
@@ -40,12 +46,17 @@ static double total(const std::vector<KernelTime> &times) {
 }
 
 void printProfile(const LoadedModel &model, const std::vector<KernelTime> &times) {
-  llvm::outs() << "      us  share  calls  kernel: nodes\n";
+  llvm::outs() << "      us  share  calls  GFLOP/s   GB/s  kernel: nodes\n";
   double sum = total(times);
   for (const KernelTime &time : times) {
     const Manifest::Launch &launch = model.manifest().launches[size_t(time.launch)];
-    llvm::outs() << llvm::format("%8.2f %5.1f%% %6.4g  ", time.seconds * 1e6, 100 * time.seconds / sum, time.calls)
-                 << launch.kernel << ": ";
+    llvm::outs() << llvm::format("%8.2f %5.1f%% %6.4g ", time.seconds * 1e6, 100 * time.seconds / sum, time.calls);
+    if (time.macs > 0) {
+      llvm::outs() << llvm::format("%8.1f", time.flopRate() * 1e-9);
+    } else {
+      llvm::outs() << "       -";
+    }
+    llvm::outs() << llvm::format(" %6.1f  ", time.byteRate() * 1e-9) << launch.kernel << ": ";
     llvm::interleaveComma(launch.nodes, llvm::outs(), [](const std::string &node) { llvm::outs() << plainName(node); });
     llvm::outs() << '\n';
   }
@@ -63,6 +74,8 @@ void writeProfile(llvm::json::OStream &json, const LoadedModel &model, const std
         json.attribute("us", time.seconds * 1e6);
         json.attribute("share", time.seconds / sum);
         json.attribute("calls", time.calls);
+        json.attribute("gflops", time.flopRate() * 1e-9);
+        json.attribute("gbytes_per_second", time.byteRate() * 1e-9);
       });
     }
   });

@@ -10,10 +10,17 @@ namespace ingot::driver {
 struct KernelTime {
   int64_t launch = 0;
   double seconds = 0, calls = 0; ///< of one run: the median, the average
+  double macs = 0, bytes = 0;    ///< of one run: multiplications with accumulation; of operands and results
+
+  /// A second. Bytes are what the kernel has to read and write once, wherever that lies; reading it again is not counted.
+  double flopRate() const { return seconds > 0 ? 2 * macs / seconds : 0; }
+  double byteRate() const { return seconds > 0 ? bytes / seconds : 0; }
 };
 
 /// All kernels that ran, the slowest first; an error when the model was not compiled for profiling.
-llvm::Expected<std::vector<KernelTime>> kernelTimes(const LoadedModel &model, const KernelSamples &samples);
+/// `execution` has had the inputs that were measured.
+llvm::Expected<std::vector<KernelTime>> kernelTimes(const LoadedModel &model, const Execution &execution,
+                                                    const KernelSamples &samples);
 
 double medianOf(std::vector<double> values);
 

@@ -18,20 +18,20 @@ void writePhases(llvm::json::OStream &json, const pipeline::Result &result) {
   });
 }
 
-void printAllocations(const pipeline::Result &result, size_t most) {
+void printAllocations(llvm::raw_ostream &out, const pipeline::Result &result, size_t most) {
   if (result.allocations.empty()) {
     return;
   }
-  llvm::outs() << "memory that every run asks for (ingot_exec.allocate), as nothing bounds it\n";
+  out << "memory that every run asks for (ingot_exec.allocate), as nothing bounds it\n";
   for (const pipeline::Allocation &allocation : llvm::ArrayRef(result.allocations).take_front(most)) {
-    llvm::outs() << "  " << allocation.bytes << " bytes for node '" << plainName(allocation.node) << "'";
+    out << "  " << allocation.bytes << " bytes for node '" << plainName(allocation.node) << "'";
     if (!allocation.output.empty()) {
-      llvm::outs() << ", output '" << plainName(allocation.output) << "'";
+      out << ", output '" << plainName(allocation.output) << "'";
     }
-    llvm::outs() << "; " << plainName(allocation.why) << '\n';
+    out << "; " << plainName(allocation.why) << '\n';
   }
   if (result.allocations.size() > most) {
-    llvm::outs() << "  and " << result.allocations.size() - most << " more: see the manifest, or --json\n";
+    out << "  and " << result.allocations.size() - most << " more: see the manifest, or --json\n";
   }
 }
 
@@ -40,37 +40,37 @@ static size_t openLaunches(const pipeline::Result &result) {
       llvm::count_if(result.launches, [](const pipeline::GraphNode &launch) { return !launch.symbols.empty(); }));
 }
 
-void printSizes(const pipeline::Result &result, size_t most) {
-  llvm::outs() << "sizes that every run chooses\n";
+void printSizes(llvm::raw_ostream &out, const pipeline::Result &result, size_t most) {
+  out << "sizes that every run chooses\n";
   for (const pipeline::OpenSize &size : result.openSizes) {
-    llvm::outs() << "  " << plainName(size.name) << "  " << size.least << " to "
-                 << (size.most < 0 ? "any" : std::to_string(size.most));
+    out << "  " << plainName(size.name) << "  " << size.least << " to "
+        << (size.most < 0 ? "any" : std::to_string(size.most));
     if (!size.boundedBy.empty()) {
-      llvm::outs() << ", bounded by " << plainName(size.boundedBy);
+      out << ", bounded by " << plainName(size.boundedBy);
     }
     if (!size.bodies.empty()) {
-      llvm::outs() << ", with a body of its own for ";
-      llvm::interleaveComma(size.bodies, llvm::outs());
+      out << ", with a body of its own for ";
+      llvm::interleaveComma(size.bodies, out);
     }
     if (!size.from.empty()) {
-      llvm::outs() << ": " << plainName(size.from);
+      out << ": " << plainName(size.from);
     }
-    llvm::outs() << '\n';
+    out << '\n';
   }
   if (!result.launches.empty()) {
-    llvm::outs() << "  " << openLaunches(result) << " of " << result.launches.size() << " kernels depend on them"
-                 << (result.arenaBytes < 0 ? ", and the workspace\n" : "; the workspace does not\n");
+    out << "  " << openLaunches(result) << " of " << result.launches.size() << " kernels depend on them"
+        << (result.arenaBytes < 0 ? ", and the workspace\n" : "; the workspace does not\n");
   }
   if (result.requirements.empty()) {
     return;
   }
-  llvm::outs() << "every run is checked for\n";
+  out << "every run is checked for\n";
   for (const pipeline::Requirement &requirement : llvm::ArrayRef(result.requirements).take_front(most)) {
-    llvm::outs() << "  " << plainName(requirement.text);
-    llvm::outs() << (requirement.node.empty() ? ", by --dim\n" : ", for node '" + plainName(requirement.node) + "'\n");
+    out << "  " << plainName(requirement.text);
+    out << (requirement.node.empty() ? ", by --dim\n" : ", for node '" + plainName(requirement.node) + "'\n");
   }
   if (result.requirements.size() > most) {
-    llvm::outs() << "  and " << result.requirements.size() - most << " more: see the manifest, or --json\n";
+    out << "  and " << result.requirements.size() - most << " more: see the manifest, or --json\n";
   }
 }
 
@@ -99,16 +99,15 @@ void writeLevels(llvm::json::OStream &json, const pipeline::Result &result) {
   });
 }
 
-void printLevels(const pipeline::Result &result) {
+void printLevels(llvm::raw_ostream &out, const pipeline::Result &result) {
   if (result.levels.empty()) {
     return;
   }
-  llvm::outs() << "of the weights, " << bytesText(sharedBytes(result)) << " are shared by levels";
+  out << "of the weights, " << bytesText(sharedBytes(result)) << " are shared by levels";
   for (const pipeline::LevelWeights &level : result.levels) {
-    llvm::outs() << "; " << level.level << " reads " << bytesText(level.bytes) << ", " << bytesText(level.own)
-                 << " alone";
+    out << "; " << level.level << " reads " << bytesText(level.bytes) << ", " << bytesText(level.own) << " alone";
   }
-  llvm::outs() << '\n';
+  out << '\n';
 }
 
 void writeArena(llvm::json::OStream &json, llvm::StringRef key, int64_t bytes) {
@@ -126,31 +125,31 @@ std::vector<pipeline::NodePlacement> fallbacks(const pipeline::Result &result) {
 }
 
 /// "'a' (Exp), 'b' (Sin) and 3 more"
-static void printNodes(llvm::ArrayRef<pipeline::NodePlacement> nodes, size_t most) {
-  llvm::interleaveComma(nodes.take_front(most), llvm::outs(), [](const pipeline::NodePlacement &node) {
-    llvm::outs() << "'" << plainName(node.node) << "' (" << node.op << ")";
+static void printNodes(llvm::raw_ostream &out, llvm::ArrayRef<pipeline::NodePlacement> nodes, size_t most) {
+  llvm::interleaveComma(nodes.take_front(most), out, [&](const pipeline::NodePlacement &node) {
+    out << "'" << plainName(node.node) << "' (" << node.op << ")";
   });
   if (nodes.size() > most) {
-    llvm::outs() << " and " << nodes.size() - most << " more";
+    out << " and " << nodes.size() - most << " more";
   }
 }
 
-void printPlacements(llvm::ArrayRef<pipeline::NodePlacement> placements) {
+void printPlacements(llvm::raw_ostream &out, llvm::ArrayRef<pipeline::NodePlacement> placements) {
   while (!placements.empty()) {
     const pipeline::NodePlacement &first = placements.front();
     auto same = placements.take_while([&](const pipeline::NodePlacement &other) {
       return other.target == first.target && other.whyNot == first.whyNot;
     });
     bool one = same.size() == 1;
-    llvm::outs() << (one ? "  node " : "  nodes ");
-    printNodes(same, /*most=*/8);
-    llvm::outs() << (one ? " runs " : " run ") << (first.target.empty() ? "nowhere" : "on " + first.target) << ": "
-                 << first.whyNot << '\n';
+    out << (one ? "  node " : "  nodes ");
+    printNodes(out, same, /*most=*/8);
+    out << (one ? " runs " : " run ") << (first.target.empty() ? "nowhere" : "on " + first.target) << ": "
+        << first.whyNot << '\n';
     placements = placements.drop_front(same.size());
   }
 }
 
-void printPieces(const pipeline::Result &result) {
+void printPieces(llvm::raw_ostream &out, const pipeline::Result &result) {
   std::map<int, std::vector<pipeline::NodePlacement>> pieces;
   for (const pipeline::NodePlacement &placement : result.placement) {
     if (placement.piece >= 0) {
@@ -158,38 +157,54 @@ void printPieces(const pipeline::Result &result) {
     }
   }
   if (!pieces.empty()) {
-    llvm::outs() << "pieces for targets with memories of their own (times are estimates)\n";
+    out << "pieces for targets with memories of their own (times are estimates)\n";
   }
   for (const auto &[number, nodes] : pieces) {
     double seconds = 0;
     for (const pipeline::NodePlacement &node : nodes) {
       seconds += node.seconds;
     }
-    llvm::outs() << "  " << nodes.front().target << ", " << llvm::format("%.3g us: ", seconds * 1e6);
-    printNodes(nodes, /*most=*/1000);
-    llvm::outs() << '\n';
+    out << "  " << nodes.front().target << ", " << llvm::format("%.3g us: ", seconds * 1e6);
+    printNodes(out, nodes, /*most=*/1000);
+    out << '\n';
   }
 }
 
-void printTransfers(const pipeline::Result &result, size_t most) {
+/// "131.1 kB: input 'x', for 'first' (MatMul)"
+static void printTransfer(llvm::raw_ostream &out, const pipeline::Transfer &transfer) {
+  out << (transfer.bytes < 0 ? plainName(transfer.bytesText) + " bytes" : bytesText(transfer.bytes)) << ": "
+      << plainName(transfer.value) << ", for ";
+  llvm::interleaveComma(transfer.readers, out, [&](const std::string &reader) { out << plainName(reader); });
+  out << '\n';
+}
+
+void printTransfers(llvm::raw_ostream &out, const pipeline::Result &result, size_t most) {
   if (result.transfers.empty()) {
     return;
   }
-  llvm::outs() << result.transfers.size() << " copies between memories\n";
-  for (const pipeline::Transfer &transfer : llvm::ArrayRef(result.transfers).take_front(most)) {
-    llvm::outs() << "  " << (transfer.to.empty() ? "from " + transfer.from : "to " + transfer.to) << ", "
-                 << (transfer.bytes < 0 ? plainName(transfer.bytesText) + " bytes" : bytesText(transfer.bytes)) << ": "
-                 << plainName(transfer.value) << ", for ";
-    llvm::interleaveComma(transfer.readers, llvm::outs(),
-                          [](const std::string &reader) { llvm::outs() << plainName(reader); });
-    llvm::outs() << '\n';
+  int copies = result.transfers.back().copy + 1;
+  out << copies << " copies between memories\n";
+  llvm::ArrayRef<pipeline::Transfer> left = result.transfers;
+  while (!left.empty() && static_cast<size_t>(left.front().copy) < most) {
+    const pipeline::Transfer &first = left.front();
+    auto together = left.take_while([&](const pipeline::Transfer &other) { return other.copy == first.copy; });
+    out << "  " << (first.to.empty() ? "from " + first.from : "to " + first.to) << ", ";
+    if (together.size() > 1) {
+      out << together.size() << " small values in one copy, "
+          << llvm::format("%.3g us less than one by one\n", first.saved * 1e6);
+    }
+    for (const pipeline::Transfer &transfer : together) {
+      out << (together.size() > 1 ? "    " : "");
+      printTransfer(out, transfer);
+    }
+    left = left.drop_front(together.size());
   }
-  if (result.transfers.size() > most) {
-    llvm::outs() << "  and " << result.transfers.size() - most << " more: see ingot inspect, or --json\n";
+  if (!left.empty()) {
+    out << "  and " << copies - left.front().copy << " more: see ingot inspect, or --json\n";
   }
   for (const pipeline::DeviceMemory &device : result.devices) {
-    llvm::outs() << "memory of " << device.target << ": workspace " << arenaText(device.workspaceBytes) << ", weights "
-                 << bytesText(device.weightBytes) << '\n';
+    out << "memory of " << device.target << ": workspace " << arenaText(device.workspaceBytes) << ", weights "
+        << bytesText(device.weightBytes) << '\n';
   }
 }
 

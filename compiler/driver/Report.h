@@ -8,14 +8,14 @@ namespace ingot::driver {
 void writePhases(llvm::json::OStream &json, const pipeline::Result &result);
 
 /// What is not static and why, as text; of the requirements `most` lines.
-void printSizes(const pipeline::Result &result, size_t most);
+void printSizes(llvm::raw_ostream &out, const pipeline::Result &result, size_t most);
 
 /// Of several machines, how much of the weights each reads and how much of that no other does. Nothing for one machine.
 void writeLevels(llvm::json::OStream &json, const pipeline::Result &result);
-void printLevels(const pipeline::Result &result);
+void printLevels(llvm::raw_ostream &out, const pipeline::Result &result);
 
 /// Memory that runs ask for and why, as text, `most` lines; nothing where they ask for none.
-void printAllocations(const pipeline::Result &result, size_t most);
+void printAllocations(llvm::raw_ostream &out, const pipeline::Result &result, size_t most);
 
 /// Null for an arena that depends on the open sizes (-1).
 void writeArena(llvm::json::OStream &json, llvm::StringRef key, int64_t bytes);
@@ -24,11 +24,11 @@ void writeArena(llvm::json::OStream &json, llvm::StringRef key, int64_t bytes);
 std::vector<pipeline::NodePlacement> fallbacks(const pipeline::Result &result);
 
 /// A line for nodes in a row that run in one place for one reason.
-void printPlacements(llvm::ArrayRef<pipeline::NodePlacement> placements);
+void printPlacements(llvm::raw_ostream &out, llvm::ArrayRef<pipeline::NodePlacement> placements);
 
 /// The nodes of targets with memories of their own, a line for each piece. Nothing where there are none.
-void printPieces(const pipeline::Result &result);
+void printPieces(llvm::raw_ostream &out, const pipeline::Result &result);
 /// What is copied between memories and for whom, `most` lines. Nothing where nothing is.
-void printTransfers(const pipeline::Result &result, size_t most);
+void printTransfers(llvm::raw_ostream &out, const pipeline::Result &result, size_t most);
 
 } // namespace ingot::driver

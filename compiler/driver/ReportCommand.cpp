@@ -31,7 +31,7 @@ llvm::Error measure(const Invocation &invocation, const LoadedModel &model, repo
   if (!samples) {
     return samples.takeError();
   }
-  llvm::Expected<std::vector<KernelTime>> times = kernelTimes(model, *samples);
+  llvm::Expected<std::vector<KernelTime>> times = kernelTimes(model, *execution, *samples);
   if (!times) {
     return times.takeError();
   }

@@ -57,6 +57,13 @@ static void writeWhyOpen(json::OStream &json, const ingot::plan::ModelInfo &mode
       json.object([&] {
         json.attribute("kernel", json::fixUTF8(launch.kernel));
         writeTexts(json, "nodes", launch.nodes);
+        for (auto [key, size] : {std::pair("macs", &launch.macs), std::pair("bytes", &launch.bytes)}) {
+          if (!size->is(0) && !size->isUnknown()) {
+            json.attributeBegin(key);
+            writeSize(json, *size);
+            json.attributeEnd();
+          }
+        }
         if (!launch.symbols.empty()) {
           writeTexts(json, "depends_on", launch.symbols);
         }

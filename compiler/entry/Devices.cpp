@@ -2,6 +2,7 @@
 // with a status that ends the run; a launch carries attributes of which the exit makes such a call (emit/Emit.h).
 #include "compiler/entry/Entry.h"
 #include "compiler/lower/LlvmAttributes.h"
+#include "compiler/onnx/Optional.h"
 
 using namespace mlir;
 using ingot::support::Size;
@@ -33,10 +34,20 @@ void Entry::build(plan::WaitOp wait) {
   returnIfBad(entry, library("ingot_device_wait", {exec(), deviceNumber(wait.getDevice())}, w.b.getI32Type()));
 }
 
+/// Bytes of a buffer that crosses: none of an input that the run leaves out.
+static Size bytesAcross(Value buffer) {
+  Size bytes = plan::physicalBytes(cast<plan::BufferType>(buffer.getType()).getTensor());
+  while (auto inside = buffer.getDefiningOp<plan::BufferOp>()) {
+    buffer = inside.getMemory();
+  }
+  std::optional<unsigned> input = onnx::optionalInput(buffer);
+  return input ? bytes * support::Symbol::presence(*input) : bytes;
+}
+
 void Entry::copyAcross(plan::CopyOp copy) {
   int64_t to = copy.getTo().getType().getDevice();
   Type any = bytesType(Size::unknown());
-  Value bytes = w.integer(bytesOf(copy.getFrom().getType().getTensor()), w.b.getI64Type());
+  Value bytes = w.integer(bytesAcross(copy.getFrom()), w.b.getI64Type());
   Value device = deviceNumber(to ? to : copy.getFrom().getType().getDevice());
   Value arguments[] = {exec(), device, address(copy.getTo(), any), address(copy.getFrom(), any), bytes};
   returnIfBad(entry, library(to ? "ingot_device_upload" : "ingot_device_download", arguments, w.b.getI32Type()));

@@ -33,7 +33,7 @@ private:
   using FuncOp = mlir::func::FuncOp;
   using Size = support::Size;
 
-  static constexpr int64_t alignment = 64; ///< of the weights and of every buffer in the workspace
+  static constexpr int64_t alignment = plan::bufferAlignment; ///< of the weights, too
 
   FuncOp function, entry;
   Writer w;

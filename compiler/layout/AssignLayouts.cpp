@@ -1,4 +1,4 @@
-// One walk forward decides blocked or row-major for every kernel from its rule (onnx::LayoutRule) and its operands;
+// One walk forward decides blocked or row-major for every kernel from its rule (LayoutRule) and its operands;
 // operands in another form get a plan.reorder kernel, made once a value. Then concatenations whose pieces lie one
 // behind the other become plan.join, and each blocked value's halo is the widest that a consumer reads (joined values
 // share one). Last, what the caller passes in and out is made row-major buffers of its own, and so is what goes into
@@ -16,23 +16,14 @@ using namespace mlir;
 namespace ingot::layout {
 namespace {
 
-RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
+using lower::LayoutRule;
 
-Operation *rootOf(plan::KernelOp kernel) {
-  if (kernel.getPiece()) {
-    return nullptr;
-  }
-  for (Operation &op : llvm::reverse(kernel.getBody().front())) { // parameters come before it
-    if (isa<onnx::KernelRoot, plan::ReorderOp>(op)) {
-      return &op;
-    }
-  }
-  return nullptr;
-}
+RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 
 class Assigner {
 public:
-  Assigner(func::FuncOp function, LanesOf lanesOf, StringRef host) : function(function), lanesOf(lanesOf), host(host) {}
+  Assigner(func::FuncOp function, lower::MachineOf machineOf, StringRef host)
+      : function(function), machineOf(machineOf), host(host) {}
 
   void run() {
     for (plan::KernelOp kernel : all<plan::KernelOp>()) {
@@ -49,7 +40,7 @@ public:
 
 private:
   func::FuncOp function;
-  LanesOf lanesOf;
+  lower::MachineOf machineOf;
   StringRef host;
   llvm::DenseMap<std::pair<Value, Type>, Value> converted;
 
@@ -75,13 +66,14 @@ private:
   // Blocked or row-major.
 
   void assign(plan::KernelOp kernel) {
-    int64_t lanes = lanesOf(kernel.getTarget());
-    Operation *root = rootOf(kernel);
-    auto rule = kernel.getPiece() ? onnx::LayoutRule::Plain
-                : root            ? cast<onnx::KernelRoot>(root).layoutRule(lanes)
-                                  : onnx::LayoutRule::Follow;
-    bool toBlocks = rule == onnx::LayoutRule::Blocked || rule == onnx::LayoutRule::PlainToBlocked ||
-                    (rule == onnx::LayoutRule::Follow && lanes > 1 && shouldFollow(kernel, root));
+    const target::MachineModel &machine = machineOf(kernel.getTarget());
+    int64_t lanes = machine.blockLanes();
+    Operation *root = kernel.root();
+    auto rule = kernel.getPiece() ? LayoutRule::Plain
+                : root            ? lower::familyOf(kernel, machine).layoutRule(root, machine)
+                                  : LayoutRule::Follow;
+    bool toBlocks = rule == LayoutRule::Blocked || rule == LayoutRule::PlainToBlocked ||
+                    (rule == LayoutRule::Follow && lanes > 1 && shouldFollow(kernel, root));
     for (unsigned i = 0; i < kernel.getIns().size(); ++i) {
       if (toBlocks) {
         setOperand(kernel, i, withBatchAxis(kernel, root, i));
@@ -147,15 +139,14 @@ private:
   }
 
   /// The form of operand `i` in a blocked kernel.
-  static RankedTensorType wanted(plan::KernelOp kernel, Operation *root, onnx::LayoutRule rule, unsigned i,
-                                 int64_t lanes) {
+  static RankedTensorType wanted(plan::KernelOp kernel, Operation *root, LayoutRule rule, unsigned i, int64_t lanes) {
     Value v = kernel.getIns()[i];
     RankedTensorType t = typeOf(v);
     int64_t rank = typeOf(kernel.getResult(0)).getRank();
     if (rootReads(kernel, root, i)) {
       bool data = root->getOperand(0) == kernel.getBody().getArgument(i);
-      bool follows = rule == onnx::LayoutRule::Follow && !isConstant(v) && t.getRank() == rank;
-      bool inBlocks = follows || (data && rule == onnx::LayoutRule::Blocked);
+      bool follows = rule == LayoutRule::Follow && !isConstant(v) && t.getRank() == rank;
+      bool inBlocks = follows || (data && rule == LayoutRule::Blocked);
       return inBlocks ? blocked(t, lanes) : plain(t);
     }
     if (t.getRank() != rank || t.getDimSize(1) == 1) {
@@ -276,7 +267,7 @@ private:
   }
 
   void joinInPlace(plan::KernelOp kernel) {
-    auto concat = dyn_cast_or_null<onnx::Join>(rootOf(kernel));
+    auto concat = dyn_cast_or_null<onnx::Join>(kernel.root());
     if (!concat || kernel.getBody().front().getOperations().size() != 2 || !contiguousPieces(concat, kernel) ||
         extendsCarried(kernel, concat)) {
       return;
@@ -340,14 +331,14 @@ private:
   void assignHalos() {
     llvm::DenseMap<Value, SmallVector<int64_t>> halos;
     for (plan::KernelOp kernel : all<plan::KernelOp>()) {
-      auto root = dyn_cast_or_null<onnx::KernelRoot>(rootOf(kernel));
+      Operation *root = kernel.root();
       if (!root || root->getNumOperands() == 0) {
         continue;
       }
       auto argument = dyn_cast<BlockArgument>(root->getOperand(0));
       Value v = argument ? kernel.getIns()[argument.getArgNumber()] : Value();
       if (v && plan::blockedOf(v.getType())) {
-        widen(halos[v], root.halo());
+        widen(halos[v], lower::familyOf(kernel, machineOf(kernel.getTarget())).halo(root));
       }
     }
     // Joined values share the widest halo, nested joins too: outward, then inward.
@@ -405,8 +396,8 @@ private:
         kernel.getBody().getArgument(use.getOperandNumber()).setType(type);
       }
     }
-    if (auto kernel = v.getDefiningOp<plan::KernelOp>(); kernel && isa_and_nonnull<plan::ReorderOp>(rootOf(kernel))) {
-      Value y = rootOf(kernel)->getResult(0);
+    if (auto kernel = v.getDefiningOp<plan::KernelOp>(); kernel && isa_and_nonnull<plan::ReorderOp>(kernel.root())) {
+      Value y = kernel.root()->getResult(0);
       assert(y.getType() == before);
       (void)before;
       y.setType(type);
@@ -456,6 +447,8 @@ private:
 
 } // namespace
 
-void assignLayouts(func::FuncOp function, LanesOf lanesOf, StringRef host) { Assigner(function, lanesOf, host).run(); }
+void assignLayouts(func::FuncOp function, lower::MachineOf machineOf, StringRef host) {
+  Assigner(function, machineOf, host).run();
+}
 
 } // namespace ingot::layout

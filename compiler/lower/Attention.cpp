@@ -180,7 +180,7 @@ void Attention::begin(Ix rows) {
 }
 
 Value Attention::inTurns(Ix count, Combine how, Type type, llvm::function_ref<Value(Ix, Value)> body) {
-  constexpr int64_t unroll = 4;
+  const int64_t unroll = w.machine.tuning.unroll;
   SmallVector<Value> slots(unroll, neutral(w, how, type));
   Ix whole = count - remainder(count, unroll);
   slots = w.loop(0, whole, unroll, slots, [&](Ix i, ValueRange carried) {

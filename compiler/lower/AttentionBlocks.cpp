@@ -61,7 +61,7 @@ void Attention::scoreBlock(Ix vectors, Ix first, Ix count) {
 }
 
 void Attention::scoreTile(Ix row, int64_t width, Ix first, Ix key) {
-  constexpr int64_t unroll = 4;
+  const int64_t unroll = w.machine.tuning.unroll;
   SmallVector<Ix> keys, from;
   for (int64_t i = 0; i < c.keyTile; ++i) {
     keys.push_back(min(first + key + Ix(i), Ix(p.keys) - Ix(1)));
@@ -122,7 +122,7 @@ void Attention::valueTiles(Ix row, Ix first, Ix count) {
 }
 
 void Attention::valueTile(Ix row, int64_t from, int64_t vectors, Ix first, Ix count) {
-  constexpr int64_t unroll = 4;
+  const int64_t unroll = w.machine.tuning.unroll;
   SmallVector<Value> carried;
   for (int64_t i = 0; i < c.valueTile; ++i) {
     Value factor = w.splat(w.load(worth, row + Ix(i)), c.valueLanes);

@@ -10,12 +10,8 @@ namespace ingot::lower {
 using support::Size;
 using support::Sizes;
 
-static constexpr int64_t rowsHeld = 32;  ///< of a block
-static constexpr int64_t keysHeld = 128; ///< of a block
-static constexpr int64_t mostItems = 16;
-
 static AttentionProblem problemOf(plan::KernelOp kernel) {
-  auto op = cast<onnx::AttendOp>(rootOf(kernel));
+  auto op = cast<onnx::AttendOp>(kernel.root());
   Sizes axes = onnx::sizesOf(Group::typeOf(op.product()));
   AttentionProblem p;
   p.batch.assign(axes.begin(), axes.end() - 2);
@@ -40,7 +36,7 @@ static void cutRows(AttentionCut &c, const AttentionProblem &p, const target::Ma
   c.most = c.lanes / 3;
   c.vectors = floorDiv(p.rows + Size(c.lanes - 1 - c.most), c.lanes);
   c.left = p.rows - c.vectors * Size(c.lanes);
-  c.rowsBlock = std::max(rowsHeld, c.lanes);
+  c.rowsBlock = std::max(machine.tuning.attentionRows, c.lanes);
   c.valueTile = machine.registers >= 32 ? 8 : 4;
   if (c.vectors.isNumber()) {
     int64_t rows = c.vectors.number() * c.lanes;
@@ -51,12 +47,12 @@ static void cutRows(AttentionCut &c, const AttentionProblem &p, const target::Ma
   }
   c.blocks = max(Size(1), ceilDiv(c.vectors, c.rowsBlock / c.lanes));
   c.tasks = p.outer * c.blocks;
-  c.items = max(Size(1), min(c.tasks, mostItems));
+  c.items = max(Size(1), min(c.tasks, machine.tuning.heavyItems));
 }
 
 static void cutKeys(AttentionCut &c, const AttentionProblem &p, const target::MachineModel &machine) {
   c.keyTile = std::min<int64_t>(8, machine.matmulTile.rows);
-  c.keysBlock = keysHeld;
+  c.keysBlock = machine.tuning.attentionKeys;
   if (p.keys.isNumber()) {
     c.keysBlock = evenly(p.keys.number(), c.keysBlock);
     c.keyTile = evenly(c.keysBlock, c.keyTile);
@@ -96,7 +92,7 @@ static void collectArguments(Value v, llvm::function_ref<void(BlockArgument)> f)
 }
 
 static SmallVector<AttentionOther> othersOf(plan::KernelOp kernel, const AttentionProblem &p) {
-  auto op = cast<onnx::AttendOp>(rootOf(kernel));
+  auto op = cast<onnx::AttendOp>(kernel.root());
   SmallVector<AttentionOther> others;
   int64_t rank = static_cast<int64_t>(p.batch.size()) + 2;
   for (auto [i, v] : llvm::enumerate(op.getOthers())) {

@@ -133,6 +133,81 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
   return g;
 }
 
+static std::optional<SmallVector<int64_t>> forwardHalo(ArrayRef<support::Size> spatial, const onnx::Window &window) {
+  SmallVector<int64_t> halo;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    const support::Size &in = spatial[i];
+    if (in.isUnknown() || !window.before[i].isNumber() || !window.after[i].isNumber()) {
+      return std::nullopt;
+    }
+    int64_t before = window.before[i].number(), after = window.after[i].number();
+    if (in.isNumber()) { // strides may leave some of the padding behind unread
+      after = (window.out[i].number() - 1) * window.strides[i] + window.reach(i) - before - in.number();
+    }
+    halo.append({before, std::max<int64_t>(0, after)});
+  }
+  return halo;
+}
+
+/// Output p reads inputs (p + before - k * dilation) / stride: from that of the last tap of output 0 to that of the
+/// first tap of the last.
+static std::optional<SmallVector<int64_t>> transposedHalo(ArrayRef<support::Size> spatial, const onnx::Window &window) {
+  SmallVector<int64_t> halo;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    int64_t stride = window.strides[i];
+    // Of the last output, from the beginning of the last input's taps on.
+    support::Size behind = window.out[i] - 1 + window.before[i] - support::Size(stride) * (spatial[i] - 1);
+    if (!window.before[i].isNumber() || !behind.isNumber()) {
+      return std::nullopt;
+    }
+    int64_t first = window.before[i].number() - (window.reach(i) - 1);
+    halo.append({first < 0 ? (-first + stride - 1) / stride : 0, std::max<int64_t>(0, behind.number() / stride)});
+  }
+  return halo;
+}
+
+std::optional<SmallVector<int64_t>> haloOf(Operation *op) {
+  RankedTensorType x = onnx::ranked(op->getOperand(0));
+  auto kernel = onnx::kernelOf(op, op->getOperand(1));
+  if (!x || !kernel || x.getRank() < 3) {
+    return std::nullopt;
+  }
+  support::Sizes sizes = onnx::sizesOf(x);
+  ArrayRef<support::Size> spatial = ArrayRef<support::Size>(sizes).drop_front(2);
+  bool transposed = isa<onnx::ConvTransposeOp>(op);
+  auto window = transposed ? onnx::transposedWindowOf(op, spatial, *kernel) : onnx::windowOf(op, spatial, *kernel);
+  if (failed(window)) {
+    return std::nullopt;
+  }
+  return transposed ? transposedHalo(spatial, *window) : forwardHalo(spatial, *window);
+}
+
+bool isPackable(Operation *op) {
+  Value weights = op->getOperand(1), bias = op->getOperand(2);
+  bool constant = onnx::isStatic(weights) && onnx::constantThrough(weights) &&
+                  (!onnx::present(bias) || onnx::constantThrough(bias));
+  return constant && haloOf(op).has_value();
+}
+
+bool isDepthwise(Operation *op) {
+  auto conv = dyn_cast<onnx::ConvOp>(op);
+  auto w = conv ? onnx::ranked(conv.getW()) : RankedTensorType();
+  return w && conv.getGroup() > 1 && w.getDimSize(0) == static_cast<int64_t>(conv.getGroup()) && w.getDimSize(1) == 1 &&
+         isPackable(op);
+}
+
+std::string whyNoConv(Operation *op) {
+  Value x = op->getOperand(0);
+  if (!onnx::elementOf(x).isF32()) {
+    return "only float32 convolutions are implemented";
+  }
+  bool sized = onnx::isSized(x) && onnx::isSized(op->getResult(0)) && onnx::isStatic(op->getOperand(1));
+  if (!sized || onnx::ranked(x).isDynamicDim(1)) {
+    return "shapes are not known at compile time";
+  }
+  return onnx::ranked(x).getRank() > 5 ? "more than three spatial axes" : "";
+}
+
 plan::WeightTable::Recipe paddedRecipe(int64_t count) {
   return {"f32 padded to " + std::to_string(count), count * 4,
           [](ArrayRef<char> from, MutableArrayRef<char> to) { llvm::copy(from, to.begin()); }};

@@ -52,6 +52,16 @@ inline int64_t typical(const support::Size &size, int64_t open) { return size.is
 /// where the last is short.
 ConvGeometry geometryOf(mlir::Operation *op, bool wide);
 
+/// The zeros that a Conv or ConvTranspose reads before and after each spatial axis of the input; nothing where only a
+/// run tells how many.
+std::optional<llvm::SmallVector<int64_t>> haloOf(mlir::Operation *op);
+/// Whether its weights can be packed while compiling, and the zeros around the image are so many on every run.
+bool isPackable(mlir::Operation *op);
+/// Whether it is a packable Conv of each channel by itself: as many outputs as inputs, one weight plane each.
+bool isDepthwise(mlir::Operation *op);
+/// KernelFamily::unsupported of it.
+std::string whyNoConv(mlir::Operation *op);
+
 /// A copy of a constant vector of f32, padded with zeros to `count` elements.
 plan::WeightTable::Recipe paddedRecipe(int64_t count);
 

@@ -5,11 +5,8 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// Input channels of one turn of the innermost loop, and tiles of one work item where an image is one row.
-static constexpr int64_t unrolled = 4, tilesOfPiece = 8;
-/// Smaller weights are in the second cache anyway.
-static constexpr int64_t prefetchFromBytes = 64 << 10;
-static constexpr int64_t cacheLine = 64 / 4;
+/// Of one work item where an image is one row.
+static constexpr int64_t tilesOfPiece = 8;
 
 DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, Access input, Space space)
     : build(build), w(build.w), g(g), s(s), input(std::move(input)), space(std::move(space)) {
@@ -17,21 +14,28 @@ DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s
   weights = build.group.buffer(root->getOperand(1));
   bias = isa<NoneType>(root->getOperand(2).getType()) ? Buffer() : build.group.buffer(root->getOperand(2));
   phase = &g.phases.front();
-  bool prefetches = !s.part && !s.pixelsOuter && g.phases.size() == 1 && 4 * s.weightElements(g) >= prefetchFromBytes;
+  bool prefetches = !s.part && !s.pixelsOuter && g.phases.size() == 1 &&
+                    4 * s.weightElements(g) >= w.machine.tuning.prefetchFromBytes;
   support::Size row = phase->axes[2].out, rows = phase->rows();
   if (prefetches && row.isNumber() && rows.isNumber()) {
-    support::Size tiles = s.flat ? ceilDiv(rows * row, s.pixels) : rows * ceilDiv(row, s.pixels);
+    support::Size tiles = s.flat       ? ceilDiv(rows * row, s.pixels)
+                          : s.partRows ? support::Size(s.partRows * s.partTiles)
+                                       : rows * ceilDiv(row, s.pixels);
     tilesOfPanel = tiles.number();
   }
 }
 
-// Work items. Panels outer: (panel, image, unit); pixels outer: (image, unit). A unit is a row of pixels, or some tiles
-// where the image is one row, or the image where its tiles are static or it has phases.
+// Work items. Panels outer: (panel, image, unit); pixels outer, and in parts: (image, unit). A unit is a row of pixels,
+// or some tiles where the image is one row, or a part of the image, or the image where its tiles are static or it has
+// phases.
 
 support::Size DenseConv::unitsOf(const ConvGeometry &g, const DenseSchedule &s) {
   const ConvPhase &p = g.phases.front();
   if (s.flat || g.phases.size() > 1) {
     return 1;
+  }
+  if (s.partRows) {
+    return ceilDiv(p.rows(), s.partRows) * ceilDiv(ceilDiv(p.axes[2].out, s.pixels), s.partTiles);
   }
   if (!p.rows().is(1)) {
     return p.rows();
@@ -48,16 +52,18 @@ support::Size DenseConv::unitsOf(const ConvGeometry &g, const DenseSchedule &s) 
 }
 
 support::Size DenseConv::items(const ConvGeometry &g, const DenseSchedule &s) {
-  return g.batch * unitsOf(g, s) * (s.pixelsOuter ? 1 : s.panelCount());
+  return g.batch * unitsOf(g, s) * (s.pixelsOuter || s.partRows ? 1 : s.panelCount());
 }
 
 void DenseConv::run() {
   Ix units = unitsOf(g, s);
   w.loop(build.begin, build.end, 1, [&](Ix item) {
     Ix u = remainder(item, units), rest = floorDiv(item, units), n = remainder(rest, g.batch);
+    if (s.partRows) {
+      return partOfImage(n, u);
+    }
     if (s.pixelsOuter) {
-      unit(nullptr, n, u);
-      return;
+      return unit(nullptr, n, u);
     }
     for (size_t i = 0; i < g.phases.size(); ++i) {
       phase = &g.phases[i];
@@ -123,6 +129,20 @@ void DenseConv::unit(const Panel *fixed, Ix n, Ix u) {
   }
 }
 
+/// All panels over some tiles of some rows, which are slices of the image where there are three axes.
+void DenseConv::partOfImage(Ix n, Ix u) {
+  int64_t middle = phase->axes[1].out.number(), rows = phase->rows().number();
+  int64_t inRow = llvm::divideCeil(phase->axes[2].out.number(), s.pixels);
+  int64_t across = llvm::divideCeil(inRow, s.partTiles);
+  Ix fromRow = floorDiv(u, across) * s.partRows, toRow = min(fromRow + s.partRows, rows);
+  Ix fromTile = remainder(u, across) * s.partTiles, toTile = min(fromTile + s.partTiles, inRow);
+  eachPanel(0, [&](const Panel &p) {
+    w.loop(fromRow, toRow, 1, [&](Ix r) {
+      rowTiles(&p, n, floorDiv(r, middle), remainder(r, middle), fromTile, toTile, (r - fromRow) * s.partTiles);
+    });
+  });
+}
+
 void DenseConv::rows(Ix n, Ix outer, Ix from, Ix to) {
   w.loop(from, to, 1, [&](Ix middle) { row(nullptr, n, outer, middle, 0); });
 }
@@ -154,10 +174,17 @@ void DenseConv::row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex) 
   if (!out.isNumber()) {
     return openRow(fixed, n, outer, middle, 0, out);
   }
-  int64_t start = 0, inRow = llvm::divideCeil(out.number(), s.pixels), done = 0;
-  for (auto [size, count] : balancedTiles(out.number(), s.pixels)) {
-    w.loop(0, count, 1, [&, size = size](Ix i) {
-      rowTile(fixed, n, outer, middle, start + i * size, size, rowIndex * inRow + done + i);
+  int64_t inRow = llvm::divideCeil(out.number(), s.pixels);
+  rowTiles(fixed, n, outer, middle, 0, inRow, rowIndex * inRow);
+}
+
+/// Tiles [from, to) of a row whose length is known. `indexOfFirst`: of the tile `from`, for the prefetch.
+void DenseConv::rowTiles(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to, Ix indexOfFirst) {
+  int64_t start = 0, done = 0;
+  for (auto [size, count] : balancedTiles(phase->axes[2].out.number(), s.pixels)) {
+    Ix first = max(from - done, 0), last = min(to - done, count);
+    w.loop(first, last, 1, [&, size = size](Ix i) {
+      rowTile(fixed, n, outer, middle, start + i * size, size, indexOfFirst + (done + i - from));
     });
     start += size * count, done += count;
   }
@@ -243,12 +270,12 @@ void DenseConv::panelTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Ar
 void DenseConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, ArrayRef<Point> points, Ix tileIndex) {
   Vectors acc = start(p, offsets.size());
   Ix in = base + p.input, wt = p.weights;
-  int64_t taps = phase->taps.size(), width = p.width, lines = unrolled * width / cacheLine;
+  int64_t taps = phase->taps.size(), width = p.width, lines = linesOfTurn(p.width);
   Ix ahead = 0;
   if (tilesOfPanel) {
     Ix line = tilesOfPanel > lines ? floorDiv(tileIndex * lines, tilesOfPanel)
                                    : tileIndex * static_cast<int64_t>(llvm::divideCeil(lines, tilesOfPanel));
-    ahead = line * cacheLine + s.inputs * taps * width;
+    ahead = line * lineElements() + s.inputs * taps * width;
   }
   if (s.channels == DenseSchedule::Planes) {
     acc = planes(p, in, offsets, acc);
@@ -346,10 +373,11 @@ DenseConv::Vectors DenseConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> of
 /// `extent` neighbouring input elements, each with its row of weights.
 DenseConv::Vectors DenseConv::steps(const Panel &p, Ix in, Ix wt, int64_t extent, ArrayRef<int64_t> offsets,
                                     Vectors acc, Ix ahead) {
-  int64_t width = p.width, whole = extent / unrolled * unrolled, lines = unrolled * width / cacheLine;
+  int64_t unrolled = w.machine.tuning.convUnroll, whole = extent / unrolled * unrolled;
+  int64_t width = p.width, lines = linesOfTurn(width);
   acc = w.loop(0, whole, unrolled, acc, [&](Ix q, ValueRange a) {
     for (int64_t i = 0; tilesOfPanel && i < std::max<int64_t>(1, llvm::divideCeil(lines, tilesOfPanel)); ++i) {
-      w.prefetch(weights, wt + q * width + ahead + i * cacheLine);
+      w.prefetch(weights, wt + q * width + ahead + i * lineElements());
     }
     return step(p, in + q, wt + q * width, unrolled, offsets, a);
   });

@@ -26,7 +26,9 @@ struct DenseSchedule {
   int64_t inputs = 0;                                       ///< input channels of the panel that has most
   bool flat = false;        ///< pixels of all rows in one list of static tiles: small images
   bool pixelsOuter = false; ///< all panels for a tile of pixels, so that the input stays in the first cache; else all
-                            ///< pixels for a panel
+                            ///< pixels for a panel, or those of a part of the image:
+  int64_t partRows = 0, partTiles = 0; ///< rows, and tiles of a row, whose input stays in the second cache while all
+                                       ///< panels go over it; 0: the image is one part
 
   int64_t panelCount() const;
   int64_t weightElements(const ConvGeometry &g) const; ///< packed, all phases
@@ -84,11 +86,16 @@ private:
   void panelAt(Ix t, size_t phase, llvm::function_ref<void(const Panel &)> body);
   Panel panel(Ix index, int64_t vectors, Ix block, size_t phase);
   void unit(const Panel *fixed, Ix n, Ix u);
+  void partOfImage(Ix n, Ix u);
   void row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex);
+  void rowTiles(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to, Ix indexOfFirst);
   void rowPiece(const Panel *fixed, Ix n, Ix u);
   void openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to);
   void rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex);
   const Ix &channelStride() const { return input.strides[1]; }
+  int64_t lineElements() const { return w.machine.lineBytes / 4; }
+  /// Cache lines of weights that one turn of the innermost loop reads.
+  int64_t linesOfTurn(int64_t width) const { return w.machine.tuning.convUnroll * width / lineElements(); }
   const Ix &stride(size_t axis) const { return input.strides[2 + axis]; }
   int64_t pixelStride() const { return phase->axes[2].inStep * stride(2).number(); }
   void flatImage(const Panel &p, Ix n);

@@ -129,6 +129,35 @@ static void chooseTileOf(const DenseSchedule &packed, DenseSchedule &s, const ta
   s.flat = s.flat && s.pixels > 2; // static tiles would be many
 }
 
+/// Where neither the weights nor the input stay in the second cache, all panels go over a part of the image that does,
+/// if fewer bytes then come from behind it: the weights once a part, but the input once, and not once a panel.
+static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputBytes, int64_t weightBytes,
+                       const target::MachineModel &machine) {
+  const ConvPhase &phase = g.phases.front();
+  if (g.phases.size() != 1 || !phase.rows().isNumber() || !phase.axes[2].out.isNumber() || phase.rows().is(1)) {
+    return;
+  }
+  auto extent = [](const ConvAxis &a, int64_t outs) { return (outs - 1) * a.inStep + (a.taps - 1) * a.tapStep + 1; };
+  int64_t slices = extent(phase.axes[0], 1), rows = phase.rows().number();
+  int64_t inRow = llvm::divideCeil(phase.axes[2].out.number(), s.pixels);
+  int64_t rowBytes = 4 * g.inChannels * slices * extent(phase.axes[1], 1) * extent(phase.axes[2], inRow * s.pixels);
+  if (rowBytes <= machine.l2Bytes / 2) {
+    return;
+  }
+  double least = static_cast<double>(weightBytes) + static_cast<double>(s.panelCount()) * inputBytes;
+  for (int64_t partRows : {1, 2, 4, 8, 16}) {
+    for (int64_t cuts = 1; partRows <= rows && cuts <= inRow; cuts *= 2) {
+      int64_t tiles = llvm::divideCeil(inRow, cuts);
+      int64_t read = slices * extent(phase.axes[1], partRows) * extent(phase.axes[2], tiles * s.pixels);
+      int64_t held = 4 * g.inChannels * read, parts = llvm::divideCeil(rows, partRows) * llvm::divideCeil(inRow, tiles);
+      double bytes = static_cast<double>(parts) * (held + weightBytes);
+      if (held <= machine.l2Bytes / 2 && bytes < least) {
+        least = bytes, s.partRows = partRows, s.partTiles = tiles;
+      }
+    }
+  }
+}
+
 DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine) {
   DenseSchedule s;
   if (machine.packing && machine.packing->lanes > machine.lanes) {
@@ -146,6 +175,9 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
   }
   bool weightsStay = weightBytes <= machine.l2Bytes / 2, inputStays = g.kernel > 1 && inputBytes <= machine.l2Bytes / 2;
   s.pixelsOuter = planes || (g.phases.size() == 1 && !s.flat && weightsStay && !inputStays);
+  if (!s.pixelsOuter && !inputStays && !s.flat) {
+    choosePart(g, s, inputBytes, weightBytes, machine);
+  }
   return s;
 }
 
@@ -240,7 +272,7 @@ std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp k
   for (Type type : kernel.getResultTypes()) {
     pointwise &= oneRow(cast<RankedTensorType>(type));
   }
-  Operation *root = rootOf(kernel);
+  Operation *root = kernel.root();
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     bool onlyRoots = llvm::all_of(argument.getUsers(), [&](Operation *user) { return user == root; });
@@ -281,7 +313,7 @@ static void mergePixels(Space &space) {
 // Kernels.
 
 static ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged) {
-  Operation *root = rootOf(kernel);
+  Operation *root = kernel.root();
   ConvGeometry g = geometryOf(root, /*wide=*/true);
   auto row = mergedPixels(g, kernel, Group::typeOf(root->getOperand(0)));
   merged = row.has_value();
@@ -296,7 +328,7 @@ KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &ma
   bool merged;
   ConvGeometry g = blockedGeometry(kernel, merged);
   DenseSchedule s = blockedSchedule(g, kernel, machine);
-  Operation *root = rootOf(kernel);
+  Operation *root = kernel.root();
   KernelShape shape;
   shape.items = DenseConv::items(g, s);
   shape.packed[operandNumber(root->getOperand(1))] = packedWeights(g, s);

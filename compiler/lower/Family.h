@@ -1,7 +1,8 @@
-// A kernel family writes the loops of one kind of kernel. A family is a file of families/ (found by folder) that
-// defines
+// A kernel family says which ops may be the root of its kernels, what else may be in such a kernel and in which layout
+// it works, and writes the loops. A family is a file of families/ (found by folder) that defines
 //   std::unique_ptr<KernelFamily> ingot::lower::create<Stem>Family();
-// and ops name it by its stem (onnx::KernelRoot::family). See families/Elementwise.cpp for the smallest one.
+// and nobody names it; a target may bring others for its machines (target::Target::family). See families/Running.cpp
+// for a small one.
 #pragma once
 #include "compiler/lower/Group.h"
 #include "compiler/plan/Model.h"
@@ -49,24 +50,65 @@ struct Build {
   void failIf(mlir::Value bad, int64_t kind);
 };
 
-/// The stem of a kernel's family.
-llvm::StringRef familyOf(plan::KernelOp kernel);
-/// The root of a kernel, or null.
-mlir::Operation *rootOf(plan::KernelOp kernel);
+/// How a family wants operand 0 of the root (the data) and its result.
+enum class LayoutRule {
+  Plain,          ///< row-major, both
+  Blocked,        ///< channels in blocks of the vector length, both: [N][C/lanes][spatial...][lanes]
+  PlainToBlocked, ///< reads row-major, writes blocked (a first convolution with few channels)
+  Follow,         ///< either, the same for all operands of the result's shape and the result
+};
+
+class KernelFamily {
+public:
+  virtual ~KernelFamily() = default;
+
+  /// The ops that may be the root of its kernels, by their classes' ids (rootsOf).
+  virtual llvm::SmallVector<mlir::TypeID> roots() const = 0;
+  /// Whether it is this family's to build a kernel of `root`, where another one has the same op among its roots.
+  virtual bool isFor(mlir::Operation *root) const { return true; }
+  /// Empty when it can build a kernel of `root`; else the reason, for the message that lists all that cannot be
+  /// compiled.
+  virtual std::string unsupported(mlir::Operation *root) const { return {}; }
+  /// Whether elementwise consumers of the (single) result may be applied to its vectors in registers.
+  virtual bool fusesEpilogue(mlir::Operation *root) const { return true; }
+  /// Whether elementwise producers of this operand may be computed where it is read.
+  virtual bool readsThrough(mlir::Operation *root, unsigned operand) const { return false; }
+  virtual LayoutRule layoutRule(mlir::Operation *root, const target::MachineModel &machine) const {
+    return LayoutRule::Plain;
+  }
+  /// Zeros that it reads around operand 0 in blocked layout: (before, after) of each spatial axis. Empty: none.
+  virtual llvm::SmallVector<int64_t> halo(mlir::Operation *root) const { return {}; }
+
+  virtual KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const = 0;
+  /// Writes the body. `shape` is what shape() said for this kernel.
+  virtual mlir::LogicalResult build(Build &build, const KernelShape &shape) const = 0;
+
+  std::string stem; ///< of its file; the names of its kernels begin with it
+
+protected:
+  template <typename... Ops> static llvm::SmallVector<mlir::TypeID> rootsOf() { return {mlir::TypeID::get<Ops>()...}; }
+};
+
+/// The family that builds kernels of `root` for a machine: one of its target's own, or else the compiler's. Null when
+/// there is none, or the op is no root.
+const KernelFamily *familyFor(mlir::Operation *root, const target::MachineModel &machine);
+/// The family that builds a kernel.
+const KernelFamily &familyOf(plan::KernelOp kernel, const target::MachineModel &machine);
 /// The constant behind a root operand (through the region's argument), or null.
 mlir::ElementsAttr constantOperand(plan::KernelOp kernel, mlir::Value regionValue);
 /// The kernel operand number of a root operand; -1 when it is computed in the region.
 int operandNumber(mlir::Value regionValue);
 
-class KernelFamily {
-public:
-  virtual ~KernelFamily() = default;
-  virtual KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const = 0;
-  /// Writes the body. `shape` is what shape() said for this kernel.
-  virtual mlir::LogicalResult build(Build &build, const KernelShape &shape) const = 0;
-};
+// What several families answer.
 
-/// The family with this stem, or null.
-const KernelFamily *findFamily(llvm::StringRef stem);
+/// What is wrong where a size is neither a number nor an expression.
+std::string whyUnsized(mlir::Operation *root);
+/// Whether the axes are all but the first two of a tensor of this rank, which has more.
+bool isSpatial(llvm::ArrayRef<int64_t> axes, int64_t rank);
+/// What is wrong with the shapes of a gather or scatter.
+std::string whyNotIndexed(mlir::Operation *root);
+
+/// The machine of a kernel's `target` attribute.
+using MachineOf = llvm::function_ref<const target::MachineModel &(llvm::StringRef)>;
 
 } // namespace ingot::lower

@@ -7,12 +7,10 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// Independent chains of additions.
-static constexpr int64_t chains = 4;
-
-/// Folds elements at + i * step, i in [0, count), into `chains` accumulators.
+/// Folds elements at + i * step, i in [0, count), into as many accumulators as there are in `acc`.
 static SmallVector<Value> foldRow(Writer &w, const Pool &pool, Buffer x, Ix at, Ix step, Ix count, int64_t lanes,
                                   ValueRange acc) {
+  const auto chains = static_cast<int64_t>(acc.size());
   Ix whole = count - remainder(count, chains);
   SmallVector<Value> next = w.loop(0, whole, chains, acc, [&](Ix i, ValueRange a) {
     SmallVector<Value> folded;
@@ -58,7 +56,7 @@ static void blockedItem(Build &build, const Pool &pool, const plan::Strides &in,
     sizes[4] *= sizes[i], sizes[i] = 1;
   }
   Type type = w.vectorOf(x.element, in.lanes);
-  SmallVector<Value> acc(chains, poolStart(w, pool, type));
+  SmallVector<Value> acc(w.machine.tuning.chains, poolStart(w, pool, type));
   Ix base = in.offset + n * in.strides[0] + block * in.strides[1];
   acc = w.loop(0, sizes[2], 1, acc, [&](Ix d, ValueRange a) {
     return w.loop(0, sizes[3], 1, a, [&](Ix h, ValueRange b) {
@@ -76,6 +74,7 @@ static void plainItem(Build &build, const Pool &pool, const plan::Strides &in, c
   Writer &w = build.w;
   Buffer x = build.group.buffer(build.group.root->getOperand(0));
   int64_t lanes = w.machine.lanes;
+  const int64_t chains = w.machine.tuning.chains;
   Ix pixels = in.strides[1], whole = pixels - remainder(pixels, lanes * chains);
   Ix base = n * in.strides[0] + channel * in.strides[1];
   SmallVector<Value> acc(chains, poolStart(w, pool, w.vectorOf(x.element, lanes)));

@@ -49,7 +49,7 @@ void Space::collapse() {
 }
 
 Group::Group(Writer &w, plan::KernelOp kernel, ArrayRef<Buffer> operands, ArrayRef<Buffer> results)
-    : w(w), kernel(kernel), root(rootOf(kernel)), operands(operands), results(results) {}
+    : w(w), kernel(kernel), root(kernel.root()), operands(operands), results(results) {}
 
 Buffer Group::buffer(Value v) const {
   auto argument = dyn_cast_or_null<BlockArgument>(v);

@@ -11,6 +11,7 @@
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/Work.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,67 +24,6 @@
 using namespace mlir;
 
 namespace ingot::lower {
-
-#define FAMILY(Name) std::unique_ptr<KernelFamily> create##Name##Family();
-#include "compiler/lower/Families.inc"
-#undef FAMILY
-
-const KernelFamily *findFamily(StringRef stem) {
-  static const auto *families = [] {
-    auto *all = new std::map<std::string, std::unique_ptr<KernelFamily>>;
-#define FAMILY(Name) (*all)[#Name] = create##Name##Family();
-#include "compiler/lower/Families.inc"
-#undef FAMILY
-    return all;
-  }();
-  auto it = families->find(stem.str());
-  return it == families->end() ? nullptr : it->second.get();
-}
-
-Operation *rootOf(plan::KernelOp kernel) {
-  if (kernel.getPiece()) {
-    return nullptr;
-  }
-  for (Operation &op : llvm::reverse(kernel.getBody().front())) { // parameters come before it
-    if (isa<onnx::KernelRoot, plan::ReorderOp>(op)) {
-      return &op;
-    }
-  }
-  return nullptr;
-}
-
-StringRef familyOf(plan::KernelOp kernel) {
-  if (kernel.getPiece()) {
-    return "Piece";
-  }
-  Operation *root = rootOf(kernel);
-  if (!root) {
-    return "Elementwise";
-  }
-  auto op = dyn_cast<onnx::KernelRoot>(root);
-  return op ? op.family() : "Reorder";
-}
-
-int operandNumber(Value regionValue) {
-  auto argument = dyn_cast_or_null<BlockArgument>(regionValue);
-  return argument ? static_cast<int>(argument.getArgNumber()) : -1;
-}
-
-void KernelShape::replaces(Value first) {
-  if (first.hasOneUse()) {
-    inPlace = {cast<BlockArgument>(first).getArgNumber()};
-  }
-}
-
-ElementsAttr constantOperand(plan::KernelOp kernel, Value regionValue) {
-  int n = operandNumber(regionValue);
-  return n < 0 ? ElementsAttr() : onnx::constantOf(kernel.getIns()[n]);
-}
-
-void Build::failIf(Value bad) { failIf(bad, INGOT_ERROR_INDEX); }
-void Build::failIf(Value bad, int64_t kind) {
-  w.ifThen(bad, [&] { w.store(w.constant(static_cast<double>(kind), w.b.getI32Type()), status, 0); });
-}
 
 /// Gives the found sizes in a kernel numbers in the order of their first use; returns their symbols in this order.
 static std::vector<support::Symbol> renumberFound(plan::KernelOp kernel) {
@@ -190,18 +130,27 @@ static onnx::SymbolSet symbolsOf(plan::KernelOp kernel) {
 }
 
 /// "conv_layer1_0_conv1" from the first named node of the kernel; a piece's begins with its target.
-static std::string nameOf(plan::KernelOp kernel) {
-  std::string name = familyOf(kernel).lower();
+static std::string nameOf(plan::KernelOp kernel, const KernelFamily &family) {
+  std::string name = StringRef(family.stem).lower();
   if (kernel.getPiece()) {
     name = kernel.getTarget().take_while([](char c) { return isalnum(static_cast<unsigned char>(c)); });
   }
-  Location loc = rootOf(kernel) ? rootOf(kernel)->getLoc() : kernel.getLoc();
+  Location loc = kernel.root() ? kernel.root()->getLoc() : kernel.getLoc();
   std::string node = onnx::nodeOf(loc);
   name += "_";
   for (char c : StringRef(node).take_back(48)) {
     name += isalnum(static_cast<unsigned char>(c)) ? c : '_';
   }
   return name;
+}
+
+/// Multiplications with accumulation of its products and convolutions.
+static support::Size macsOf(plan::KernelOp kernel) {
+  support::Size macs = 0;
+  for (Operation &op : kernel.getBody().front()) {
+    macs = macs + onnx::multiplyAddsOf(&op).value_or(0);
+  }
+  return macs;
 }
 
 namespace {
@@ -227,20 +176,17 @@ struct Lowering {
     if (!isNew) {
       return &it->second;
     }
-    const KernelFamily *family = findFamily(familyOf(kernel));
-    if (!family) {
-      return kernel.emitError("no kernel family named '") << familyOf(kernel) << "'";
-    }
     const target::MachineModel &machine = machineOf(kernel.getTarget());
-    it->second.shape = family->shape(kernel, machine);
+    const KernelFamily &family = familyOf(kernel, machine);
+    it->second.shape = family.shape(kernel, machine);
     it->second.items = it->second.shape.items;
     if (mayBeHaloOnly(kernel)) {
       it->second.shape.items = max(support::Size(1), it->second.items);
     }
     it->second.symbols = symbolsOf(kernel);
     it->second.found = found;
-    it->second.function = declare(kernel, it->second, machine);
-    if (failed(write(kernel, it->second, *family, machine))) {
+    it->second.function = declare(kernel, it->second, family, machine);
+    if (failed(write(kernel, it->second, family, machine))) {
       return failure();
     }
     keepSmallWhole(it->second, machine);
@@ -263,7 +209,7 @@ struct Lowering {
   static void keepSmallWhole(Built &built, const target::MachineModel &machine) {
     func::FuncOp function = built.function;
     support::Size &items = built.shape.items;
-    if (items.is(0) || items.is(1) || workOf(function, items, machine.lanes) >= leastWorkToSplit) {
+    if (items.is(0) || items.is(1) || workOf(function, items, machine.lanes) >= machine.tuning.leastWorkToSplit) {
       return;
     }
     Writer w(OpBuilder::atBlockBegin(&function.front()), function.getLoc(), machine);
@@ -291,7 +237,8 @@ struct Lowering {
     return MemRefType::get({memoryExtent(plan::physicalElements(type))}, memoryType(type.getElementType()));
   }
 
-  func::FuncOp declare(plan::KernelOp kernel, const Built &built, const target::MachineModel &machine) {
+  func::FuncOp declare(plan::KernelOp kernel, const Built &built, const KernelFamily &family,
+                       const target::MachineModel &machine) {
     const KernelShape &shape = built.shape;
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     SmallVector<Type> types;
@@ -306,7 +253,7 @@ struct Lowering {
     }
     types.append(built.symbols.size() + 2, b.getIndexType());
     SmallVector<Type> status(shape.checked ? 1 : 0, b.getI32Type());
-    auto f = func::FuncOp::create(b, kernel.getLoc(), nameOf(kernel), b.getFunctionType(types, status));
+    auto f = func::FuncOp::create(b, kernel.getLoc(), nameOf(kernel, family), b.getFunctionType(types, status));
     f.setPrivate();
     symbols.insert(f);                            // makes the name unique
     SmallVector<int64_t> sharing = shape.inPlace; // the first result and the operands in whose buffer it may lie
@@ -470,11 +417,14 @@ struct Lowering {
     };
     auto size = [&](const support::Size &s) { return b.getAttr<onnx::SizeAttr>(s.isFound() ? s.replaced(mine) : s); };
     auto symbols = b.getAttr<onnx::SizesAttr>(llvm::map_to_vector<4>((*built)->symbols, mine));
-    Operation *root = rootOf(kernel);
+    Operation *root = kernel.root();
     auto launch = plan::LaunchOp::create(
         b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(), operands, ValueRange(), Value(),
         size(shape.items), size(shape.scratchBytes), symbols, shape.checked,
         root ? root->getAttrOfType<onnx::SymbolAttr>(onnx::foundName) : onnx::SymbolAttr(), device);
+    if (support::Size macs = macsOf(kernel); !macs.is(0)) {
+      launch->setAttr(plan::macsName, size(macs));
+    }
     if (kernel.getPiece()) {
       launch->setAttr(plan::pieceName, b.getUnitAttr());
     }

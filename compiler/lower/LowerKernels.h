@@ -6,9 +6,6 @@
 
 namespace ingot::lower {
 
-/// The machine of a kernel's `target` attribute.
-using MachineOf = llvm::function_ref<const target::MachineModel &(llvm::StringRef)>;
-
 /// Attribute of a module: "off", no convolution is by Winograd's algorithm, whose sums are not the model's; "2" or "4",
 /// all are by F(2x2) or F(4x4) for which that is possible. None: where it is expected to be faster.
 inline constexpr llvm::StringLiteral winogradName = "ingot.winograd";

@@ -47,7 +47,7 @@ static bool rowsMerge(plan::KernelOp kernel, Operation *root, ArrayRef<Size> sha
 }
 
 MatMulProblem matmulProblem(plan::KernelOp kernel) {
-  auto op = cast<onnx::MatMulOp>(rootOf(kernel));
+  auto op = cast<onnx::MatMulOp>(kernel.root());
   RankedTensorType a = Group::typeOf(op.getA()), b = Group::typeOf(op.getB()), y = Group::typeOf(op.getY());
   MatMulProblem p;
   p.element = valueType(a.getElementType());

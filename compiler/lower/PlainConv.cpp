@@ -187,7 +187,7 @@ private:
 } // namespace
 
 KernelShape plainConvShape(plan::KernelOp kernel, const target::MachineModel &machine) {
-  Problem p = problemOf(rootOf(kernel));
+  Problem p = problemOf(kernel.root());
   KernelShape shape;
   shape.items = p.batch * Size(p.groups);
   shape.scratchBytes = shape.items * Size(4) * p.pieceElements(machine.lanes);

@@ -5,15 +5,13 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-constexpr int64_t elementsAnItem = 8192, mostItems = 64;
-
-int64_t Portion::items(plan::KernelOp kernel) {
+int64_t Portion::items(plan::KernelOp kernel, const target::MachineModel &machine) {
   auto type = cast<RankedTensorType>(kernel.getResult(0).getType());
   if (!type.hasStaticShape()) {
-    return mostItems;
+    return machine.tuning.lightItems;
   }
   int64_t elements = type.getNumElements();
-  return std::clamp<int64_t>(elements / elementsAnItem, 1, mostItems);
+  return std::clamp<int64_t>(elements / machine.tuning.itemElements, 1, machine.tuning.lightItems);
 }
 
 Portion::Portion(const Build &build, Ix items, ArrayRef<Ix> sizes)

@@ -8,7 +8,7 @@ namespace ingot::lower {
 class Portion {
 public:
   /// Work items of a kernel whose loops walk its first result.
-  static int64_t items(plan::KernelOp kernel);
+  static int64_t items(plan::KernelOp kernel, const target::MachineModel &machine);
 
   /// The loops over `sizes`, of a kernel with `items` work items.
   Portion(const Build &build, Ix items, llvm::ArrayRef<Ix> sizes);

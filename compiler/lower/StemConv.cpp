@@ -12,8 +12,6 @@ namespace {
 
 using support::Size;
 
-/// Rows that are convolved from one copy should stay in the first caches.
-constexpr int64_t pieceBytes = 96 << 10;
 /// Of rows and columns of an image whose size the run tells.
 constexpr int64_t typicalExtent = 256;
 
@@ -35,7 +33,7 @@ struct Stem {
 
 Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   Stem stem;
-  stem.g = geometryOf(rootOf(kernel), /*wide=*/false);
+  stem.g = geometryOf(kernel.root(), /*wide=*/false);
   auto y = cast<RankedTensorType>(kernel.getResult(0).getType());
   stem.s = scheduleOf(stem.g, plan::stridesOf(y).lanes, /*planes=*/true, machine);
   for (size_t i = 0; i < 3; ++i) {
@@ -45,7 +43,7 @@ Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   while (stem.height < typical(stem.axis(1).out, typicalExtent)) {
     ++stem.height;
     int64_t elements = stem.g.inChannels * stem.reach * stem.inRows() * typical(stem.inColumns(), typicalExtent);
-    if (4 * elements > pieceBytes && stem.height > 4) {
+    if (4 * elements > machine.tuning.stemBytes && stem.height > 4) {
       --stem.height;
       break;
     }
@@ -92,7 +90,7 @@ KernelShape stemConvShape(plan::KernelOp kernel, const target::MachineModel &mac
     shape.items = stem.g.batch * stem.axis(0).out * stem.pieces();
     shape.scratchBytes = shape.items * 4 * stem.elements();
   }
-  Operation *root = rootOf(kernel);
+  Operation *root = kernel.root();
   shape.packed[operandNumber(root->getOperand(1))] = packedWeights(stem.g, stem.s);
   if (onnx::present(root->getOperand(2))) {
     shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(stem.s.blocks * stem.s.lanes);

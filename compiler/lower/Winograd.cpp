@@ -11,7 +11,6 @@ using Vectors = SmallVector<Value>;
 /// Input channels of one turn of the innermost loop: a block, so that no loop of a few turns is inside another; of long
 /// blocks a part, since LLVM moves the loads of a whole one ahead and has no registers for them (half as fast).
 constexpr int64_t unrolledOf(int64_t lanes) { return lanes > 8 ? 4 : lanes; }
-constexpr int64_t cacheLine = 64 / 4;
 
 class Winograd {
 public:
@@ -187,8 +186,8 @@ void Winograd::products(const Strip &strip, const Panel &panel) {
 /// One register tile of a component. Each prefetches its share of the weights of the next component.
 void Winograd::run(const Strip &strip, const Panel &panel, Ix component, Ix run, int64_t tiles) {
   int64_t shares = llvm::divideCeil(s.runCount(), s.strips), width = panel.width(p);
-  int64_t lines = llvm::divideCeil(unrolledOf(lanes) * width, cacheLine * shares);
-  Ix ahead = s.g.inChannels * width + (run - strip.firstRun) * (lines * cacheLine);
+  int64_t lines = llvm::divideCeil(unrolledOf(lanes) * width, s.line * shares);
+  Ix ahead = s.g.inChannels * width + (run - strip.firstRun) * (lines * s.line);
   Ix tile = firstTile(run) - strip.first;
   int64_t step = p.part ? p.part : panel.vectors;
   for (int64_t first = 0; first < panel.vectors; first += step) {
@@ -220,11 +219,11 @@ void Winograd::part(const Panel &panel, int64_t first, int64_t vectors, Ix compo
 Vectors Winograd::channels(const Panel &panel, Ix in, Ix wt, int64_t count, int64_t vectors, int64_t tiles,
                            ValueRange acc, Ix ahead) {
   int64_t width = panel.width(p), turn = std::min(unrolledOf(lanes), count), whole = count / turn * turn;
-  int64_t lines = llvm::divideCeil(turn * width, cacheLine * llvm::divideCeil(s.runCount(), s.strips));
+  int64_t lines = llvm::divideCeil(turn * width, s.line * llvm::divideCeil(s.runCount(), s.strips));
   auto step = [&](Ix q, int64_t unroll, ValueRange a) {
     Vectors next(a);
     for (int64_t i = 0; i < lines; ++i) {
-      w.prefetch(weights, wt + q * width + ahead + i * cacheLine);
+      w.prefetch(weights, wt + q * width + ahead + i * s.line);
     }
     for (int64_t u = 0; u < unroll; ++u) {
       Vectors row;

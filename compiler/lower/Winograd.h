@@ -25,6 +25,8 @@ struct WinogradSchedule {
   int64_t strips = 1; ///< of an image
   int64_t shares = 1; ///< of the panels of a strip, each with an input transform of its own where threads share them
   double cycles = 0;  ///< expected, of an image
+  int64_t line;       ///< elements of a cache line
+  int64_t heavyItems; ///< MachineModel::Tuning
 
   WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64_t lanes, const target::MachineModel &machine);
 
@@ -44,6 +46,7 @@ struct WinogradSchedule {
   support::Size units() const { return g.batch * (strips * shares); }
   /// Work items: runs of units, of which each has scratch memory.
   support::Size items() const;
+  int64_t itemsAtMost() const;
 };
 
 /// For a Conv or ConvTranspose from channel blocks to channel blocks: where it is faster than DenseConv, and may round

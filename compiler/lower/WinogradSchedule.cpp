@@ -17,9 +17,8 @@ namespace ingot::lower {
 // The parts of a schedule.
 
 /// A whole odd number of cache lines.
-static int64_t oddLines(int64_t elements) {
-  constexpr int64_t line = 64 / 4;
-  return (llvm::divideCeil(elements, line) | 1) * line;
+static int64_t oddLines(int64_t elements, int64_t line) {
+  return static_cast<int64_t>(llvm::divideCeil(elements, line) | 1) * line;
 }
 
 int64_t WinogradSchedule::runCount() const {
@@ -32,17 +31,19 @@ int64_t WinogradSchedule::runCount() const {
 int64_t WinogradSchedule::stripTiles() const {
   return static_cast<int64_t>(llvm::divideCeil(runCount(), strips)) * runs()[0].first;
 }
-int64_t WinogradSchedule::inputStride() const { return oddLines(inputBlocks() * stripTiles() * product.lanes); }
-int64_t WinogradSchedule::productStride() const { return oddLines(product.vectors * stripTiles() * product.lanes); }
-
-/// Work items that threads may share, as long as their scratch memory is not more than this; of one strip not more than
-/// `stripBytes`, even where more of the weights' traffic could be saved.
-static constexpr int64_t mostItems = 16, scratchBytes = 4 << 20, leastItems = 4, stripBytes = 2 << 20;
-
-static int64_t itemsFor(const WinogradSchedule &s) {
-  return std::clamp<int64_t>(scratchBytes / (4 * s.scratchElements()), leastItems, mostItems);
+int64_t WinogradSchedule::inputStride() const { return oddLines(inputBlocks() * stripTiles() * product.lanes, line); }
+int64_t WinogradSchedule::productStride() const {
+  return oddLines(product.vectors * stripTiles() * product.lanes, line);
 }
-support::Size WinogradSchedule::items() const { return min(units(), itemsFor(*this)); }
+
+/// Scratch memory of all work items, as long as there are some; of one strip not more than `stripBytes`, even where
+/// more of the weights' traffic could be saved.
+static constexpr int64_t scratchBytes = 4 << 20, leastItems = 4, stripBytes = 2 << 20;
+
+int64_t WinogradSchedule::itemsAtMost() const {
+  return std::clamp<int64_t>(scratchBytes / (4 * scratchElements()), leastItems, std::max(leastItems, heavyItems));
+}
+support::Size WinogradSchedule::items() const { return min(units(), itemsAtMost()); }
 
 // Estimates.
 
@@ -108,7 +109,8 @@ WinogradSchedule::WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64
                                    const target::MachineModel &machine)
     : g(g), filtering(outputs), high(tilesOf(g.phases[0].axes[1], outputs)),
       wide(tilesOf(g.phases[0].axes[2], outputs)), component(componentOf(g, high * wide)),
-      product(scheduleOf(component, lanes, /*planes=*/false, machine)) {}
+      product(scheduleOf(component, lanes, /*planes=*/false, machine)), line(machine.lineBytes / 4),
+      heavyItems(machine.tuning.heavyItems) {}
 
 /// The cheapest number of strips; of equally cheap ones the largest, which takes the least memory.
 static void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineModel &machine) {
@@ -122,7 +124,7 @@ static void chooseStrips(WinogradSchedule &s, double weightRate, const target::M
       s.strips = strips, s.cycles = cycles;
     }
   }
-  int64_t items = itemsFor(s), images = typical(s.g.batch, 1) * s.strips;
+  int64_t items = s.itemsAtMost(), images = typical(s.g.batch, 1) * s.strips;
   s.shares = std::clamp<int64_t>(items / std::max<int64_t>(1, images), 1, s.product.panelCount());
 }
 
@@ -158,7 +160,7 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
   // Another machine that reads the same weights goes the same way.
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
-  ConvGeometry g = geometryOf(rootOf(kernel), /*wide=*/true);
+  ConvGeometry g = geometryOf(kernel.root(), /*wide=*/true);
   if (said == "off" || !packing.vectorTypes || lanes != packing.lanes || lanes < 4) {
     return std::nullopt;
   }
@@ -228,7 +230,7 @@ static plan::WeightTable::Recipe transformedWeights(const WinogradSchedule &s) {
 }
 
 KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &s) {
-  Operation *root = rootOf(kernel);
+  Operation *root = kernel.root();
   KernelShape shape;
   shape.items = s.items();
   shape.scratchBytes = shape.items * (4 * s.scratchElements());

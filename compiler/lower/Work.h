@@ -10,7 +10,4 @@ namespace ingot::lower {
 /// vectors.
 int64_t workOf(mlir::func::FuncOp kernel, const support::Size &items, int64_t lanes);
 
-/// A launch below this is run by its caller: it ends (in about 10 microseconds) before other threads have begun.
-constexpr int64_t leastWorkToSplit = 60'000;
-
 } // namespace ingot::lower

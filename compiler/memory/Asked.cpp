@@ -93,8 +93,8 @@ void Places::needOfChanging(onnx::LoopOp loop, OpResult v, std::vector<Need> &ne
 std::vector<Need> Places::needsOf(Operation *op) {
   std::vector<Need> needs;
   auto loop = dyn_cast<onnx::LoopOp>(op);
-  if (!loop && !isa<ingot::plan::LaunchOp>(op)) { // of an If, its branches need it
-    return needs;
+  if (!loop && !isa<ingot::plan::LaunchOp, ingot::plan::TransferOp, ingot::plan::StageOp>(op)) {
+    return needs; // of an If, its branches need it
   }
   for (OpResult v : op->getResults()) {
     Value base = ingot::plan::placeOf(v).base;

@@ -1,6 +1,6 @@
-// A buffer belongs to the base of its place (ingot::plan::placeOf): a launch's result or a join. It lives from the
-// first launch that writes into it to the last that reads from it, through views. A launch that works in place puts its
-// result where an operand of the same type ends.
+// A buffer belongs to the base of its place (ingot::plan::placeOf): a launch's result, a join or a bundle. It lives
+// from the first launch that writes into it to the last that reads from it, through views. A launch that works in place
+// puts its result where an operand of the same type ends.
 //
 // Where sizes depend on the model's symbols the arena is planned for one size of each symbol, and what is kept of this
 // plan is its order: of two buffers that live at one time, one lies below the other. For any other sizes a buffer then
@@ -202,13 +202,14 @@ std::optional<size_t> Places::touch(Value v, StringRef name) {
   bool number = isa<BlockArgument>(base) && isa<onnx::LoopOp>(base.getParentBlock()->getParentOp());
   if (outputs.count(base) ||
       (!number &&
-       !isa_and_nonnull<ingot::plan::LaunchOp, ingot::plan::TransferOp, ingot::plan::JoinOp, onnx::IfOp, onnx::LoopOp>(
-           base.getDefiningOp()))) {
+       !isa_and_nonnull<ingot::plan::LaunchOp, ingot::plan::TransferOp, ingot::plan::StageOp, ingot::plan::JoinOp,
+                        ingot::plan::BundleOp, onnx::IfOp, onnx::LoopOp>(base.getDefiningOp()))) {
     return std::nullopt;
   }
   auto [it, isNew] = bufferOf.try_emplace(base, 0);
   if (isNew) {
-    it->second = addBuffer(bytesOf(base), step, name.str(), ingot::plan::deviceOf(base));
+    StringRef own = base.getDefiningOp<ingot::plan::BundleOp>() ? "bundle" : name;
+    it->second = addBuffer(bytesOf(base), step, own.str(), ingot::plan::deviceOf(base));
   }
   touch(it->second);
   return it->second;
@@ -230,8 +231,8 @@ void Places::visit(Block &block) {
     }
     if (auto launch = dyn_cast<ingot::plan::LaunchOp>(op)) {
       visit(launch);
-    } else if (auto transfer = dyn_cast<ingot::plan::TransferOp>(op)) {
-      visit(transfer);
+    } else if (isa<ingot::plan::TransferOp, ingot::plan::StageOp>(op)) {
+      visitCopy(op);
     } else if (isa<onnx::IfOp>(op)) {
       visitIf(op);
     } else if (auto loop = dyn_cast<onnx::LoopOp>(op)) {
@@ -255,9 +256,9 @@ void Places::visit(ingot::plan::LaunchOp launch) {
   ++step;
 }
 
-void Places::visit(ingot::plan::TransferOp transfer) {
-  touch(transfer.getX());
-  touch(transfer.getY(), "transfer");
+void Places::visitCopy(Operation &op) {
+  touch(op.getOperand(0));
+  touch(op.getResult(0), op.getName().stripDialect());
   ++step;
 }
 

@@ -103,7 +103,7 @@ private:
   void touch(size_t buffer);
   void visit(mlir::Block &block);
   void visit(ingot::plan::LaunchOp launch);
-  void visit(ingot::plan::TransferOp transfer);
+  void visitCopy(Operation &op);
   void visitIf(Operation &op);
   void visitLoop(onnx::LoopOp loop);
 

@@ -44,8 +44,8 @@ private:
   OpBuilder b;
   llvm::DenseMap<Value, Value> buffers; ///< of tensors
   SmallVector<Value> outputs, asked, slots;
-  llvm::SmallDenseMap<uint64_t, Value> weights; ///< by device
-  llvm::SmallDenseSet<int64_t> busy;            ///< devices from which a copy to the host may be under way
+  llvm::SmallDenseMap<uint64_t, Value> weights;       ///< by device
+  llvm::SmallSetVector<plan::TransferOp, 4> underWay; ///< to the host
   onnx::SymbolSet known;
   std::vector<onnx::SizeCheck> waiting; ///< for sizes that are not found yet
 
@@ -191,6 +191,8 @@ private:
         write(launch);
       } else if (auto transfer = dyn_cast<plan::TransferOp>(op)) {
         write(transfer);
+      } else if (auto stage = dyn_cast<plan::StageOp>(op)) {
+        write(stage);
       } else if (auto branch = dyn_cast<onnx::IfOp>(op)) {
         write(branch);
       } else if (auto loop = dyn_cast<onnx::LoopOp>(op)) {
@@ -204,36 +206,58 @@ private:
     }
   }
 
-  // Devices. What crosses from one to the host is under way until the host first reads what may have crossed; which
-  // value that is does not matter, since a device works in order and mostly on what was enqueued long before.
+  // Devices. What crosses from one to the host is under way until the host first reads it; then the device is awaited,
+  // with all that it was to do.
 
   void waitFor(ValueRange tensors) {
     for (Value v : tensors) {
       auto transfer = plan::placeOf(v).base.getDefiningOp<plan::TransferOp>();
-      if (transfer && transfer.getDevice() == 0) {
-        waitFor(plan::deviceOf(transfer.getX()));
+      if (transfer && underWay.contains(transfer)) {
+        waitForOne(transfer);
       }
     }
   }
-  void waitFor(int64_t device) {
-    if (busy.erase(device)) {
-      plan::WaitOp::create(b, run.getLoc(), device);
-    }
+  void waitForOne(plan::TransferOp download) {
+    int64_t device = plan::deviceOf(download.getX());
+    plan::WaitOp::create(b, run.getLoc(), device);
+    underWay.remove_if([&](plan::TransferOp transfer) { return plan::deviceOf(transfer.getX()) == device; });
   }
   /// Before control flow, which reads on its own.
   void waitForAll() {
-    while (!busy.empty()) {
-      waitFor(*busy.begin());
+    while (!underWay.empty()) {
+      waitForOne(underWay.front());
+    }
+  }
+
+  /// At the end of an iteration. Slices of a scan output may still be on their way to their rows, which nobody reads or
+  /// writes in the next one: so that one begins while the device works on this one.
+  void waitForTurn(onnx::LoopOp loop) {
+    auto isSlice = [&](plan::TransferOp transfer) {
+      auto all = dyn_cast<OpResult>(places.homeOf(transfer.getY()).base);
+      return all && all.getOwner() == loop && all.getResultNumber() >= loop.carried() && !places.askedOf(all);
+    };
+    for (plan::TransferOp transfer : llvm::to_vector(underWay)) {
+      if (underWay.contains(transfer) && !isSlice(transfer)) {
+        waitForOne(transfer);
+      }
     }
   }
 
   void write(plan::TransferOp transfer) {
     waitFor(transfer.getX());
+    need(transfer, Need::Before);
     defineAll(transfer->getResults());
     copy(transfer.getX(), transfer.getY(), transfer.getLoc());
     if (transfer.getDevice() == 0) {
-      busy.insert(plan::deviceOf(transfer.getX()));
+      underWay.insert(transfer);
     }
+  }
+
+  void write(plan::StageOp stage) {
+    waitFor(stage.getX());
+    need(stage, Need::Before);
+    defineAll(stage->getResults());
+    copy(stage.getX(), stage.getY(), stage.getLoc());
   }
 
   void write(plan::LaunchOp launch) {
@@ -327,6 +351,7 @@ private:
       b.setInsertionPointToStart(&made.getBody().emplaceBlock());
       writeTurn(loop);
     }
+    waitForAll();
     known = std::move(outerKnown);
     if (std::optional<support::Symbol> found = onnx::foundBy(loop)) {
       find(*found);
@@ -353,7 +378,7 @@ private:
     }
     defineAll(loop.block().getArguments().drop_front(2));
     writeOps(loop.block());
-    waitForAll();
+    waitForTurn(loop);
     if (!growths.empty()) {
       plan::GrowOp::create(b, loc);
     }

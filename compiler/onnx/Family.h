@@ -11,8 +11,6 @@ bool haveSameElements(mlir::Operation *op, llvm::ArrayRef<unsigned> numbers);
 /// That an attribute of text has one of the values that it may have; the message lists them.
 mlir::LogicalResult oneOf(mlir::Operation *op, llvm::StringRef name, llvm::StringRef value,
                           llvm::ArrayRef<llvm::StringRef> allowed);
-/// For KernelRoot::unsupported: what is wrong where a size is neither a number nor an expression.
-std::string whyUnsized(mlir::Operation *op);
 
 #define FAMILY(Name) void register##Name(OnnxDialect &dialect);
 #include "compiler/onnx/ops/All.inc"

@@ -1,4 +1,4 @@
-// What an op says of itself. Each op implements these in its own family file, compiler/onnx/ops/<Family>.cpp; there is no list elsewhere.
+// What an op says of itself; what kernels make of it, their families say (compiler/lower/Family.h). Each op implements these in its own family file, compiler/onnx/ops/<Family>.cpp; there is no list elsewhere.
 #ifndef INGOT_ONNX_INTERFACES
 #define INGOT_ONNX_INTERFACES
 include "mlir/IR/OpBase.td"
@@ -85,22 +85,9 @@ def Onnx_Indexer : OpInterface<"Indexer"> {
   let methods = [InterfaceMethod<"The places. Types are static.", "::ingot::onnx::Lookup", "lookup", (ins)>];
 }
 
-def Onnx_KernelRoot : OpInterface<"KernelRoot"> {
+def Onnx_Parametric : OpInterface<"Parametric"> {
   let cppNamespace = "::ingot::onnx";
-  let description = "An op that a kernel family of compiler/lower/families builds.";
-  let methods = [
-    InterfaceMethod<"Name of the family, the stem of its file.", "::llvm::StringRef", "family", (ins)>,
-    InterfaceMethod<"Empty when the family can build this op; else the reason, for the message that lists all that cannot be compiled.",
-      "std::string", "unsupported", (ins), "", [{ return {}; }]>,
-    InterfaceMethod<"Whether elementwise consumers of the (single) result may be applied to its vectors in registers.",
-      "bool", "fusesEpilogue", (ins), "", [{ return true; }]>,
-    InterfaceMethod<"Whether elementwise producers of this operand may be computed where the family reads it.",
-      "bool", "readsThrough", (ins "unsigned":$operand), "", [{ return false; }]>,
-    InterfaceMethod<"Whether this operand, when constant, is written into the kernel's region like an attribute: the family needs its value.",
-      "bool", "isParameter", (ins "unsigned":$operand), "", [{ return false; }]>,
-    InterfaceMethod<"The layout that the family works in, on a machine of so many f32 lanes.",
-      "::ingot::onnx::LayoutRule", "layoutRule", (ins "int64_t":$lanes), "", [{ return ::ingot::onnx::LayoutRule::Plain; }]>,
-    InterfaceMethod<[{Zeros that the family reads around operand 0 in blocked layout: (before, after) of each spatial axis. Empty: none.}],
-      "::llvm::SmallVector<int64_t>", "halo", (ins), "", [{ return {}; }]>];
+  let description = "An op with operands that nobody reads in a run, as result types or positions known at compile time say all that they say.";
+  let methods = [InterfaceMethod<"Whether this operand is one.", "bool", "isParameter", (ins "unsigned":$operand)>];
 }
 #endif

@@ -98,13 +98,6 @@ LogicalResult oneOf(Operation *op, StringRef name, StringRef value, ArrayRef<Str
   return op->emitOpError("attribute '") << name << "' is '" << value << "', expected " << llvm::join(allowed, " or ");
 }
 
-std::string whyUnsized(Operation *op) {
-  return llvm::all_of(op->getOperands(), [](Value v) { return !present(v) || isSized(v); }) &&
-                 llvm::all_of(op->getResults(), isSized)
-             ? ""
-             : "its shapes are not known at compile time";
-}
-
 LogicalResult inferElementwise(Operation *op, SmallVectorImpl<Type> &types) {
   auto elementwise = cast<Elementwise>(op);
   Type element = elementwise.resultElement();

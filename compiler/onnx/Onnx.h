@@ -20,14 +20,6 @@ namespace ingot::onnx {
 /// The newest opset of the standard whose definitions the ops have been compared with.
 inline constexpr int64_t newestOpset = 28;
 
-/// How a kernel family wants its operand 0 (the data) and its result.
-enum class LayoutRule {
-  Plain,          ///< row-major, both
-  Blocked,        ///< channels in blocks of the vector length, both: [N][C/lanes][spatial...][lanes]
-  PlainToBlocked, ///< reads row-major, writes blocked (a first convolution with few channels)
-  Follow,         ///< either, the same for all operands of the result's shape and the result
-};
-
 /// A node on its way from the protobuf to an op. upgrade() edits it in place.
 struct Node {
   mlir::OpBuilder &builder;

@@ -1,10 +1,13 @@
 #include "compiler/partition/Costs.h"
+#include "compiler/lower/Family.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
+#include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Work.h"
+#include "compiler/partition/Bundles.h"
 #include "compiler/partition/Roles.h"
-#include "compiler/plan/Plan.h"
+#include "compiler/plan/Layout.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -34,7 +37,7 @@ static double turnsAround(Operation *op) {
 static void walkOps(func::FuncOp function, llvm::function_ref<void(Operation *)> f) {
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     f(op);
-    return isa<onnx::KernelRoot>(op) ? WalkResult::skip() : WalkResult::advance();
+    return isa<func::FuncOp, onnx::IfOp, onnx::LoopOp>(op) ? WalkResult::advance() : WalkResult::skip();
   });
 }
 
@@ -54,6 +57,10 @@ Costs::Costs(func::FuncOp function, ArrayRef<Device> devices, ArrayRef<Node> nod
     costs.push_back(costOf(node));
   }
   addValues(function);
+  for (int memory = 1; memory < memoryCount(); ++memory) {
+    shareCopies(memory, Tensor::Input, machineOf(memory).upload);
+    shareCopies(memory, Tensor::Result, machineOf(memory).download);
+  }
 }
 
 void Costs::orderOps(func::FuncOp function) {
@@ -91,8 +98,8 @@ int Costs::leaderOf(Operation *op) const {
     if (known == numberOf.end() || !type || !own || onnx::sizesOf(type) != onnx::sizesOf(own)) {
       continue;
     }
-    auto root = dyn_cast<onnx::KernelRoot>(v.getDefiningOp());
-    if (v.getDefiningOp()->getBlock() == op->getBlock() && (!root || root.fusesEpilogue())) {
+    const lower::KernelFamily *family = lower::familyFor(v.getDefiningOp(), devices.front().machine);
+    if (v.getDefiningOp()->getBlock() == op->getBlock() && (!family || family->fusesEpilogue(v.getDefiningOp()))) {
       return known->second;
     }
   }
@@ -150,6 +157,8 @@ void Costs::addValues(func::FuncOp function) {
         auto made = numberOf.find(maker);
         value.maker = made == numberOf.end() ? homeOf(v) : made->second;
         value.turns = turnsAround(maker ? maker : &v.getParentBlock()->front());
+        value.edge = edgeOf(v);
+        value.isBundled.assign(memoryCount(), false);
         value.begin = maker ? placeOf.lookup(maker) : placeOf.lookup(&v.getParentBlock()->front());
       }
       value.bytes = std::max(value.bytes, bytesOf(use.get())); // of a slice, only that crosses
@@ -164,6 +173,41 @@ void Costs::addValues(func::FuncOp function) {
   for (auto &[v, value] : all) {
     (onnx::constantOf(v) ? weights : values).push_back(std::move(value));
   }
+}
+
+Costs::Tensor::Edge Costs::edgeOf(Value v) {
+  bool isSized = onnx::ranked(v) && !support::product(onnx::sizesOf(onnx::ranked(v))).isFound();
+  auto argument = dyn_cast<BlockArgument>(v);
+  if (argument && isSized && isa<func::FuncOp>(argument.getOwner()->getParentOp())) {
+    return homeOf(v) == host && !onnx::optionalInput(v) ? Tensor::Input : Tensor::Inside;
+  }
+  bool isResult = isSized && v.hasOneUse() && isa<func::ReturnOp>(*v.user_begin()) && readerOf(*v.use_begin()) == host;
+  return isResult ? Tensor::Result : Tensor::Inside;
+}
+
+void Costs::shareCopies(int memory, Tensor::Edge edge, const target::MachineModel::Link &link) {
+  std::vector<size_t> numbers;
+  std::vector<Crossing> crossings;
+  for (auto [i, value] : llvm::enumerate(values)) {
+    if (value.edge == edge) {
+      numbers.push_back(i);
+      crossings.push_back({value.bytes, stagingSeconds(value.bytes, hostOf(devices)), 0, 1});
+    }
+  }
+  for (const Bundle &bundle : bundlesOf(crossings, link)) {
+    sharedCopies.push_back(
+        {memory, link.latency, llvm::map_to_vector<4>(bundle.members, [&](size_t i) { return numbers[i]; })});
+    for (size_t member : sharedCopies.back().members) {
+      values[member].isBundled[memory] = true;
+    }
+  }
+}
+
+/// Of one that shares a copy without what all share.
+double Costs::ofCopy(const Tensor &value, int memory, const target::MachineModel::Link &link) const {
+  double alone = link.seconds(value.bytes);
+  return value.turns *
+         (value.isBundled[memory] ? alone - link.latency + stagingSeconds(value.bytes, hostOf(devices)) : alone);
 }
 
 double Costs::ofNode(int node, ArrayRef<int> placed) const {
@@ -193,6 +237,14 @@ double Costs::ofCopies(ArrayRef<int> placed) const {
       seconds += memory != own && isRead(memory) ? upload(value, memory) : 0;
     }
   }
+  for (const Shared &copy : sharedCopies) {
+    auto isThere = [&](int node) { return memoryOf(node, placed) == copy.memory; };
+    bool any = llvm::any_of(copy.members, [&](size_t member) {
+      const Tensor &value = values[member];
+      return value.edge == Tensor::Result ? isThere(value.maker) : llvm::any_of(value.readers, isThere);
+    });
+    seconds += any ? copy.latency : 0;
+  }
   return seconds;
 }
 
@@ -204,8 +256,7 @@ bool Costs::isInLeader(const Tensor &value, ArrayRef<int> placed) const {
 
 std::vector<double> Costs::bytesIn(int memory, ArrayRef<int> placed) const {
   auto aligned = [](double bytes) {
-    constexpr uint64_t alignment = 64;
-    return static_cast<double>(llvm::alignTo(static_cast<uint64_t>(bytes), alignment));
+    return static_cast<double>(llvm::alignTo(static_cast<uint64_t>(bytes), plan::bufferAlignment));
   };
   auto isRead = [&](const Tensor &value) {
     return llvm::any_of(value.readers, [&](int reader) { return memoryOf(reader, placed) == memory; });

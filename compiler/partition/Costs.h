@@ -4,6 +4,8 @@
 //    on one device it costs neither a launch nor the way of that operand through memory.
 //  - A value costs an upload for each memory, other than its own, in which it is read, and a download if it is made on
 //    a device and read elsewhere; constants do not cross. Copies are counted as if nothing ran beside them.
+//  - Small inputs of the model cross in one copy, small results, too (Bundles.h): they share its latency, whoever of
+//    them crosses. What else goes together depends on the order of kernels, and is counted one by one.
 #pragma once
 #include "compiler/partition/PlaceNodes.h"
 #include "llvm/ADT/DenseMap.h"
@@ -29,7 +31,16 @@ public:
     double bytes = 0, turns = 1; ///< how often it is made in a run
     int maker = host;
     llvm::SmallVector<int, 4> readers = {};
-    size_t begin = 0, end = 0; ///< places of ops, in the order of the function
+    size_t begin = 0, end = 0;                         ///< places of ops, in the order of the function
+    enum Edge { Inside, Input, Result } edge = Inside; ///< whether the caller has it, or is to get it and nobody else
+    llvm::SmallVector<bool, 2> isBundled = {};         ///< by memory: whether it shares a copy to or from there
+  };
+
+  /// Values that share a copy between the host's memory and another.
+  struct Shared {
+    int memory;
+    double latency;
+    llvm::SmallVector<size_t, 4> members; ///< numbers in crossing(), all of one edge
   };
 
   Costs(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, llvm::ArrayRef<Node> nodes, const Policy &policy);
@@ -51,12 +62,9 @@ public:
 
   llvm::ArrayRef<Tensor> crossing() const { return values; }
   llvm::ArrayRef<Tensor> constants() const { return weights; }
-  double upload(const Tensor &value, int memory) const {
-    return value.turns * machineOf(memory).upload.seconds(value.bytes);
-  }
-  double download(const Tensor &value, int memory) const {
-    return value.turns * machineOf(memory).download.seconds(value.bytes);
-  }
+  double upload(const Tensor &value, int memory) const { return ofCopy(value, memory, machineOf(memory).upload); }
+  double download(const Tensor &value, int memory) const { return ofCopy(value, memory, machineOf(memory).download); }
+  llvm::ArrayRef<Shared> shared() const { return sharedCopies; }
 
   /// Seconds of a node, of all nodes and of all copies under a placement.
   double ofNode(int node, llvm::ArrayRef<int> placed) const;
@@ -79,9 +87,13 @@ private:
   llvm::DenseMap<mlir::Operation *, size_t> placeOf, endOf; ///< of an op; of a loop, where its body ends
   std::vector<NodeCost> costs;
   std::vector<Tensor> values, weights;
+  std::vector<Shared> sharedCopies;
 
   void orderOps(mlir::func::FuncOp function);
   void addValues(mlir::func::FuncOp function);
+  static Tensor::Edge edgeOf(mlir::Value v);
+  void shareCopies(int memory, Tensor::Edge edge, const target::MachineModel::Link &link);
+  double ofCopy(const Tensor &value, int memory, const target::MachineModel::Link &link) const;
   NodeCost costOf(const Node &node) const;
   int leaderOf(mlir::Operation *op) const;
   double number(const support::Size &size) const;

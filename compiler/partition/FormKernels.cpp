@@ -7,6 +7,7 @@
 // A group is placed where its last op stands, so it must be convex: nothing outside lies on a path between two of its
 // ops. Groups are formed block by block: an If or a Loop stays as it is, and kernels form in its regions.
 #include "compiler/partition/FormKernels.h"
+#include "compiler/lower/Family.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
@@ -154,14 +155,14 @@ private:
     auto group = std::make_shared<Group>();
     group->root = op;
     group->device = deviceOf.lookup(op);
-    auto root = cast<onnx::KernelRoot>(op);
+    const lower::KernelFamily &family = *lower::familyFor(op, group->device->machine);
     if (op->getNumResults()) {
       group->shape = onnx::ranked(op->getResult(0));
     }
     for (auto [i, v] : llvm::enumerate(op->getOperands())) {
       Operation *producer = v.getDefiningOp();
       std::shared_ptr<Group> from = producer ? groupOf.lookup(producer) : nullptr;
-      if (from && !from->root && from->device == group->device && root.readsThrough(i) && onlyUsedBy(*from, op) &&
+      if (from && !from->root && from->device == group->device && family.readsThrough(op, i) && onlyUsedBy(*from, op) &&
           sameShape(from->shape, v.getType())) {
         for (Operation *member : from->ops) {
           group->ops.insert(member);
@@ -222,7 +223,9 @@ private:
     });
   }
 
-  static bool takesEpilogue(const Group &g) { return !g.root || cast<onnx::KernelRoot>(g.root).fusesEpilogue(); }
+  static bool takesEpilogue(const Group &g) {
+    return !g.root || lower::familyFor(g.root, g.device->machine)->fusesEpilogue(g.root);
+  }
 
   /// Takes other rootless groups that feed `op` alone into `group`.
   void mergeRootless(Operation *op, std::shared_ptr<Group> group) {
@@ -288,7 +291,8 @@ private:
     for (Operation *op : members) {
       for (auto [i, v] : llvm::enumerate(op->getOperands())) {
         bool inside = v.getDefiningOp() && g.ops.contains(v.getDefiningOp());
-        bool inRegion = op == g.root ? onnx::sizesIn(v).has_value() && cast<onnx::KernelRoot>(op).isParameter(i)
+        auto parametric = dyn_cast<onnx::Parametric>(op);
+        bool inRegion = op == g.root ? parametric && parametric.isParameter(i) && onnx::sizesIn(v).has_value()
                                      : isScalarConstant(v);
         if (!inside && onnx::present(v) && !inRegion) {
           ins.insert(v);

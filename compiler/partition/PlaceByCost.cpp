@@ -63,6 +63,9 @@ public:
     for (const Costs::Tensor &value : costs.crossing()) {
       addCopies(value);
     }
+    for (const Costs::Shared &copy : costs.shared()) {
+      addShared(copy);
+    }
     for (auto [i, price] : llvm::enumerate(prices)) {
       addMemory(costs.memoryOf(static_cast<int>(i)), price);
     }
@@ -133,6 +136,22 @@ private:
       addCost(costOf(costs.upload(value, memory)), works(value.maker, memory, /*in=*/false), inside);
       addCost(costOf(costs.download(value, memory)), works(value.maker, memory), outside);
     }
+  }
+
+  /// What values that go in one copy cost together: as much, however many of them cross.
+  void addShared(const Costs::Shared &copy) {
+    SmallVector<Literal> cross;
+    for (size_t member : copy.members) {
+      const Costs::Tensor &value = costs.crossing()[member];
+      if (value.edge == Costs::Tensor::Result) {
+        cross.push_back(works(value.maker, copy.memory));
+        continue;
+      }
+      for (int reader : value.readers) {
+        cross.push_back(works(reader, copy.memory));
+      }
+    }
+    addCost(costOf(copy.latency), {Literal::Always}, cross);
   }
 
   void addMemory(int memory, const Price &price) {

@@ -1,6 +1,7 @@
 // Nodes are asked for block by block: first what the policy says of each, then the devices in their order. Only where
 // there are several memories are all devices asked, as a node may have to move.
 #include "compiler/partition/PlaceNodes.h"
+#include "compiler/lower/Family.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Optional.h"
@@ -18,8 +19,8 @@ namespace {
 /// Integers that no transfer is worth.
 constexpr int64_t fewElements = 64;
 
-/// Empty when some compiler family can build the op.
-std::string buildable(Operation &op) {
+/// Empty when some kernel family can build the op for a machine.
+std::string buildable(Operation &op, const target::MachineModel &machine) {
   for (Value v : op.getResults()) {
     Type element = getElementTypeOrSelf(v.getType());
     if (isa<TensorType>(v.getType()) && !element.isIntOrFloat()) {
@@ -32,8 +33,8 @@ std::string buildable(Operation &op) {
   if (isa<onnx::Elementwise>(op)) {
     return {};
   }
-  auto root = dyn_cast<onnx::KernelRoot>(op);
-  return root ? root.unsupported() : "no kernel computes this operator yet";
+  const lower::KernelFamily *family = lower::familyFor(&op, machine);
+  return family ? family->unsupported(&op) : "no kernel computes this operator yet";
 }
 
 /// Why an op stays in the host's memory; empty when it need not. The run itself reads sizes that are found and
@@ -132,7 +133,7 @@ private:
   Location locOf(const Override &line) { return FileLineColLoc::get(function.getContext(), line.file, line.line, 0); }
 
   static std::string refusedByKernels(Operation &op, const Device &device) {
-    std::string why = buildable(op);
+    std::string why = buildable(op, device.machine);
     why = why.empty() && device.machine.hasOwnMemory ? keptByHost(op) : why;
     return why.empty() ? device.target->refuses(&op, device.machine) : why;
   }
@@ -264,6 +265,11 @@ private:
 };
 
 } // namespace
+
+const target::MachineModel &hostOf(ArrayRef<Device> devices) {
+  const auto *host = llvm::find_if(devices, [](const Device &d) { return !d.machine.hasOwnMemory; });
+  return (host == devices.end() ? devices.front() : *host).machine;
+}
 
 LogicalResult placeNodes(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy, Pieces &pieces,
                          Places &places, std::vector<Placement> &report) {

@@ -16,6 +16,9 @@ struct Device {
   target::MachineModel machine;
 };
 
+/// The machine in whose memory the run is, and that does what is around kernels.
+const target::MachineModel &hostOf(llvm::ArrayRef<Device> devices);
+
 /// Where a node went; the report's line.
 struct Placement {
   std::string node, op, device;

@@ -13,9 +13,9 @@ bool isView(Operation &op) {
 }
 
 bool isParameterUse(OpOperand &use) {
-  auto root = dyn_cast<onnx::KernelRoot>(use.getOwner());
+  auto parametric = dyn_cast<onnx::Parametric>(use.getOwner());
   bool toView = isView(*use.getOwner()) && use.getOperandNumber() > 0; // a shape, not what is viewed
-  return toView || (root && root.isParameter(use.getOperandNumber()));
+  return toView || (parametric && parametric.isParameter(use.getOperandNumber()));
 }
 
 /// Computed by a kernel of its own only where somebody reads it as a tensor.
@@ -32,7 +32,7 @@ bool isComputed(Operation &op) {
 std::vector<Block *> blocksOf(Operation *function) {
   std::vector<Block *> blocks;
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isa<onnx::KernelRoot>(op)) {
+    if (op != function && !isa<onnx::IfOp, onnx::LoopOp>(op)) {
       return WalkResult::skip();
     }
     for (Region &region : op->getRegions()) {

@@ -38,6 +38,7 @@ public:
 private:
   func::FuncOp function;
   llvm::DenseMap<std::pair<Value, int64_t>, Value> known;
+  llvm::DenseMap<Block *, Operation *> lastOfArguments; ///< transfers of a block's arguments, in the order of readers
 
   /// Where an operand is read.
   int64_t deviceOf(OpOperand &use) {
@@ -95,12 +96,44 @@ private:
 
   Value transfer(int64_t device, Value v) {
     OpBuilder b(function.getContext());
-    if (Operation *maker = v.getDefiningOp()) {
-      b.setInsertionPointAfter(maker);
+    Value base = raise(v);
+    Operation *&last = lastOfArguments[v.getParentBlock()];
+    bool isArgument = isa<BlockArgument>(base);
+    if (isArgument && last) {
+      b.setInsertionPointAfter(last);
     } else {
-      b.setInsertionPointToStart(v.getParentBlock());
+      b.setInsertionPointAfterValue(v);
     }
-    return plan::TransferOp::create(b, v.getLoc(), v.getType(), v, device);
+    auto transfer = plan::TransferOp::create(b, v.getLoc(), v.getType(), v, device);
+    last = isArgument ? transfer.getOperation() : last;
+    return transfer;
+  }
+
+  /// Moves views up to what they view, as far as that is in the same block and their sizes are known there. What the
+  /// last of them views.
+  static Value raise(Value v) {
+    auto view = v.getDefiningOp<plan::ViewOp>();
+    if (!view || view.getX().getParentBlock() != view->getBlock() || dependsOnRun(view)) {
+      return v;
+    }
+    Value base = raise(view.getX());
+    if (Operation *maker = view.getX().getDefiningOp()) {
+      view->moveAfter(maker);
+    } else {
+      view->moveBefore(&view->getBlock()->front());
+    }
+    return base;
+  }
+
+  /// Whether only the run finds where a view begins, or how large it is.
+  static bool dependsOnRun(plan::ViewOp view) {
+    bool depends = false;
+    auto look = [&](const support::Size &size) {
+      size.eachSymbol([&](support::Symbol symbol) { depends |= symbol.kind() != support::SymbolKind::Chosen; });
+    };
+    look(view.getOffset().getValue());
+    look(plan::physicalBytes(cast<RankedTensorType>(view.getY().getType())));
+    return depends;
   }
 };
 

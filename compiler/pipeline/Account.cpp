@@ -85,8 +85,11 @@ private:
     }
     Operation *op = v.getDefiningOp();
     auto known = numberOf.find(op);
+    auto view = dyn_cast<plan::ViewOp>(op);
     if (known != numberOf.end()) {
       from.insert(known->second);
+    } else if (Value part = view ? plan::crossedPart(view) : Value()) {
+      sources(part, from, depth + 1);
     } else if (depth < deepest && op->getNumRegions() == 0) {
       for (Value operand : op->getOperands()) {
         sources(operand, from, depth + 1);
@@ -110,7 +113,7 @@ private:
 /// As the memory plan counts: an If is a step, a Loop one where it begins and one where it ends.
 void countSteps(Block &block, int &step, llvm::DenseMap<Operation *, int> &steps) {
   for (Operation &op : block) {
-    if (isa<plan::LaunchOp, onnx::IfOp, onnx::LoopOp>(op)) {
+    if (isa<plan::LaunchOp, plan::TransferOp, plan::StageOp, onnx::IfOp, onnx::LoopOp>(op)) {
       steps[&op] = step++;
       for (Region &region : op.getRegions()) {
         countSteps(region.front(), step, steps);
@@ -151,7 +154,13 @@ std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number) {
     node.step = steps.lookup(op);
     for (Value v : llvm::concat<Value>(llvm::to_vector(op->getOperands()), llvm::to_vector(op->getResults()))) {
       plan::BlockedAttr blocks = plan::blockedOf(v.getType());
+      if (RankedTensorType type = onnx::ranked(v)) {
+        node.bytes = node.bytes + plan::physicalBytes(type);
+      }
       node.operands.push_back(typeText(v) + (blocks ? " in blocks: " + layoutText(blocks) : ""));
+    }
+    if (auto macs = op->getAttrOfType<onnx::SizeAttr>(plan::macsName)) {
+      node.macs = macs.getValue();
     }
     if (std::optional<onnx::SizesAttr> symbols = launch.getSymbols()) {
       llvm::append_range(node.symbols, llvm::map_range(symbols->getValues(), [](const auto &s) { return s.text(); }));

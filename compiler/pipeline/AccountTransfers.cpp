@@ -26,21 +26,41 @@ public:
     }
   }
 
-  Transfer describe(plan::TransferOp op) {
-    Transfer transfer;
-    transfer.value = sourceText(op.getX());
-    transfer.from = specs[plan::deviceOf(op.getX())];
-    transfer.to = specs[op.getDevice()];
-    support::Size bytes = plan::physicalBytes(cast<RankedTensorType>(op.getY().getType()));
-    transfer.bytes = bytes.isNumber() ? bytes.number() : -1;
-    transfer.bytesText = bytes.text();
-    addReaders(op.getY(), transfer.readers);
-    return transfer;
+  /// Of a bundle, each of its parts.
+  void describe(plan::TransferOp op, double saved, std::vector<Transfer> &transfers) {
+    int copy = transfers.empty() ? 0 : transfers.back().copy + 1;
+    auto add = [&](Value from, Value to) {
+      transfers.push_back(valueOf(op, from, to));
+      transfers.back().copy = copy;
+      transfers.back().saved = saved;
+    };
+    if (!op.getX().getDefiningOp<plan::BundleOp>()) {
+      return add(op.getX(), op.getY());
+    }
+    for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
+      auto view = dyn_cast<plan::ViewOp>(next);
+      if (view && view.getX() == op.getY()) {
+        add(plan::crossedPart(view), view);
+      }
+    }
   }
 
 private:
   func::FuncOp function;
   std::vector<std::string> specs;
+
+  Transfer valueOf(plan::TransferOp op, Value from, Value to) {
+    Transfer transfer;
+    transfer.value = sourceText(from);
+    transfer.from = specs[plan::deviceOf(from)];
+    transfer.to = specs[op.getDevice()];
+    support::Size bytes = plan::physicalBytes(cast<RankedTensorType>(to.getType()));
+    transfer.bytes = bytes.isNumber() ? bytes.number() : -1;
+    transfer.bytesText = bytes.text();
+    addReaders(to, transfer.readers);
+    std::reverse(transfer.readers.begin(), transfer.readers.end()); // uses are listed last first
+    return transfer;
+  }
 
   std::string argumentName(BlockArgument argument) {
     auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "onnx.name");
@@ -53,7 +73,11 @@ private:
       return owner == function ? argumentName(argument) : "value of an iteration of " + nodeText(owner->getLoc());
     }
     Operation *op = v.getDefiningOp();
-    if (isa<plan::ViewOp, plan::TransferOp>(op)) {
+    auto view = dyn_cast<plan::ViewOp>(op);
+    if (Value part = view ? plan::crossedPart(view) : Value()) {
+      return sourceText(part);
+    }
+    if (isa<plan::ViewOp, plan::TransferOp, plan::StageOp>(op)) {
       return sourceText(op->getOperand(0));
     }
     auto kernel = dyn_cast<plan::KernelOp>(op);
@@ -80,13 +104,25 @@ private:
       Operation *user = use.getOwner();
       if (auto kernel = dyn_cast<plan::KernelOp>(user)) {
         addReadersIn(kernel, kernel.getBody().front().getArgument(use.getOperandNumber()), readers);
-      } else if (isa<plan::ViewOp, plan::JoinOp, plan::TransferOp>(user)) {
+      } else if (isa<plan::ViewOp, plan::JoinOp, plan::TransferOp, plan::StageOp>(user)) {
         addReaders(user->getResult(0), readers);
+      } else if (isa<plan::BundleOp>(user)) {
+        addReadersOfPart(user->getResult(0), v, readers);
       } else if (isa<func::ReturnOp>(user)) {
         auto name = function.getResultAttrOfType<StringAttr>(use.getOperandNumber(), "onnx.name");
         add("output '" + (name ? name.str() : std::to_string(use.getOperandNumber())) + "'");
       } else {
         add(nodeText((isa<onnx::YieldOp>(user) ? user->getParentOp() : user)->getLoc()));
+      }
+    }
+  }
+
+  void addReadersOfPart(Value bundle, Value part, std::vector<std::string> &readers) {
+    for (Operation *transfer : bundle.getUsers()) {
+      for (Operation *user : transfer->getUsers()) {
+        if (auto view = dyn_cast<plan::ViewOp>(user); view && plan::crossedPart(view) == part) {
+          addReaders(view, readers);
+        }
       }
     }
   }
@@ -105,13 +141,13 @@ private:
 
 } // namespace
 
-std::vector<Transfer> describeTransfers(func::FuncOp function) {
+std::vector<Transfer> describeTransfers(func::FuncOp function, ArrayRef<partition::MergedTransfer> merged) {
   std::vector<Transfer> transfers;
   Describer describer(function);
-  function.walk<WalkOrder::PreOrder>([&](plan::TransferOp op) { transfers.push_back(describer.describe(op)); });
-  for (Transfer &transfer : transfers) { // uses are listed last first
-    std::reverse(transfer.readers.begin(), transfer.readers.end());
-  }
+  function.walk<WalkOrder::PreOrder>([&](plan::TransferOp op) {
+    const auto *own = llvm::find_if(merged, [&](const auto &m) { return m.transfer == op; });
+    describer.describe(op, own == merged.end() ? 0 : own->saved, transfers);
+  });
   return transfers;
 }
 

@@ -168,7 +168,7 @@ static void sortBlocks(func::FuncOp function) {
 }
 
 /// What the partition takes for open sizes: the most that the user has room for, or some size that the model allows.
-static std::map<std::string, int64_t> likelySizes(const State &s, const Body &body) {
+static std::function<int64_t(support::Symbol)> likelySizes(const State &s, const Body &body) {
   std::map<std::string, int64_t> sizes;
   for (const plan::SymbolInfo &symbol : body.info.symbols) {
     int64_t most = symbol.most < 0 ? partition::Policy::usualSize : symbol.most;
@@ -177,17 +177,16 @@ static std::map<std::string, int64_t> likelySizes(const State &s, const Body &bo
   for (const auto &[name, bounds] : s.options.bounds) {
     sizes[importer::symbolOf("", 0, name)] = bounds.most;
   }
-  return sizes;
+  return [sizes = std::move(sizes)](support::Symbol symbol) {
+    auto known = sizes.find(symbol.str());
+    return known == sizes.end() ? partition::Policy::usualSize : known->second;
+  };
 }
 
 static LogicalResult partition(State &s, Body &body, Result &tells) {
   std::vector<partition::Placement> report;
-  std::map<std::string, int64_t> sizes = likelySizes(s, body);
   partition::Policy policy = s.policy;
-  policy.sizeOf = [&](support::Symbol symbol) {
-    auto known = sizes.find(symbol.str());
-    return known == sizes.end() ? partition::Policy::usualSize : known->second;
-  };
+  policy.sizeOf = likelySizes(s, body);
   partition::Places places;
   partition::nameDevices(body.function(), body.devices);
   if (failed(partition::bindToDevices(body.function(), s.options.bindings))) {
@@ -206,22 +205,21 @@ static LogicalResult partition(State &s, Body &body, Result &tells) {
   return ok;
 }
 
-/// The machine in whose memory the run is, and that does what is around kernels.
-static const target::MachineModel &hostOf(ArrayRef<partition::Device> devices) {
-  const auto *host = llvm::find_if(devices, [](const partition::Device &d) { return !d.machine.hasOwnMemory; });
-  return (host == devices.end() ? devices.front() : *host).machine;
-}
-
 static LogicalResult layout(State &, Body &body, Result &) {
-  layout::assignLayouts(
-      body.function(), [&](StringRef spec) { return body.machineOf(spec).blockLanes(); }, hostOf(body.devices).spec);
+  auto machineOf = [&](StringRef spec) -> const target::MachineModel & { return body.machineOf(spec); };
+  layout::assignLayouts(body.function(), machineOf, partition::hostOf(body.devices).spec);
   sortBlocks(body.function());
   return success();
 }
 
-static LogicalResult transfer(State &, Body &body, Result &tells) {
-  partition::insertTransfers(body.function());
-  tells.transfers = describeTransfers(body.function());
+static LogicalResult transfer(State &s, Body &body, Result &tells) {
+  func::FuncOp function = body.function();
+  partition::insertTransfers(function);
+  partition::Memories memories = {&partition::hostOf(body.devices), {}, likelySizes(s, body)};
+  for (StringRef spec : plan::devicesOf(function)) {
+    memories.devices.push_back(&body.machineOf(spec));
+  }
+  tells.transfers = describeTransfers(function, partition::mergeTransfers(function, memories));
   return success();
 }
 
@@ -306,7 +304,8 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   }
   tells.firstLaunch = info.launches.size();
   for (const GraphNode &launch : tells.launches) {
-    info.launches.push_back({launch.name, launch.nodes, launch.symbols, launch.operands, launch.name});
+    info.launches.push_back({launch.name, launch.nodes, launch.symbols, launch.operands, launch.name, launch.macs,
+                             launch.bytes});
   }
   info.kernels = tells.kernels = tells.launches.size();
   entry::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, tells.firstLaunch, info, body.suffix);
@@ -391,7 +390,7 @@ static LogicalResult emit(State &s) {
       }
     });
   };
-  target::MachineModel machine = hostOf(s.devices);
+  target::MachineModel machine = partition::hostOf(s.devices);
   if (!info.levels.empty()) { // kernels say what they are for; what is around them runs before the machine is known
     target::MachineModel any;
     any.spec = info.target, any.triple = machine.triple, any.cpu = machine.anyCpu;

@@ -143,7 +143,7 @@ private:
         error("no target is called '" + spec + "'; 'ingot targets' lists them");
         return false;
       }
-      llvm::Expected<target::MachineModel> machine = t->machine(spec);
+      llvm::Expected<target::MachineModel> machine = target::resolveMachine(spec);
       if (!machine) {
         error("target '" + spec + "': " + llvm::toString(machine.takeError()));
         return false;

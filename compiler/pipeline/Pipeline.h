@@ -1,6 +1,7 @@
 // The way of a model, as a table of phases. Flags (--stop-after, --dump-after, --timing), documentation and tests come
 // from the table.
 #pragma once
+#include "compiler/support/Size.h"
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -76,13 +77,15 @@ struct NodePlacement {
   int piece = -1; ///< of the target's, counted over all targets; -1: it works in the host's memory
 };
 
-/// A copy between the memories of two targets.
+/// A value that is copied between the memories of two targets.
 struct Transfer {
   std::string value;                ///< "input 'x'", "result of 'conv1' (Conv)"
   std::string from, to;             ///< targets; empty: the host's memory
   std::vector<std::string> readers; ///< "'relu' (Relu)", "output 'y'"
   int64_t bytes = -1;               ///< -1: as the text says
   std::string bytesText;            ///< the expression, where sizes are open
+  int copy = 0;                     ///< the number of the copy: several small values may go in one
+  double saved = 0;                 ///< seconds, estimated, that this copy saves by taking several values
 };
 
 /// A size that every run chooses.
@@ -113,6 +116,7 @@ struct GraphNode {
   std::vector<std::string> symbols;
   std::vector<std::string> operands; ///< of a kernel: plan::LaunchInfo::operands
   int step = -1;                     ///< of a kernel: its place in the order that the memory plan counts
+  support::Size macs = 0, bytes = 0; ///< of a kernel: plan::LaunchInfo::macs, bytes
 };
 
 /// One of several machines that a library is for.

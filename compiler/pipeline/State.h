@@ -1,7 +1,7 @@
 // What the phases hand to one another.
 #pragma once
 #include "compiler/importer/Import.h"
-#include "compiler/partition/PlaceNodes.h"
+#include "compiler/partition/MergeTransfers.h"
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/plan/Model.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -89,8 +89,8 @@ std::vector<GraphNode> describeNodes(mlir::func::FuncOp function);
 /// The function's kernel calls, on tensors; with `number`, each gets its number as the attribute plan.launch.
 std::vector<GraphNode> describeLaunches(mlir::func::FuncOp function, bool number);
 
-/// The copies of the function, on tensors, between memories.
-std::vector<Transfer> describeTransfers(mlir::func::FuncOp function);
+/// The values that cross between memories, of the function on tensors; `merged` copies take several.
+std::vector<Transfer> describeTransfers(mlir::func::FuncOp function, llvm::ArrayRef<partition::MergedTransfer> merged);
 
 /// Multiplications with accumulation that one run of the model takes, by the definitions of its operators.
 support::Size countMacs(mlir::func::FuncOp function);

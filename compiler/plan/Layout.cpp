@@ -107,6 +107,40 @@ static support::Size bytesOfPart(JoinOp join, RankedTensorType part) {
   return elementsOf(part, blockedOf(part), blocksOf(part)) * onnx::elementBytes(part.getElementType());
 }
 
+support::Size offsetIn(ValueRange parts, unsigned part) {
+  support::Size offset = 0;
+  for (Value x : parts.take_front(part)) {
+    support::Size bytes = physicalBytes(cast<RankedTensorType>(x.getType()));
+    offset = offset + ceilDiv(bytes, bufferAlignment) * bufferAlignment;
+  }
+  return offset;
+}
+
+Value crossedPart(ViewOp view) {
+  auto transfer = view.getX().getDefiningOp<TransferOp>();
+  auto bundle = transfer ? transfer.getX().getDefiningOp<BundleOp>() : BundleOp();
+  for (unsigned i = 0; bundle && i < bundle.getParts().size(); ++i) {
+    if (offsetIn(bundle.getParts(), i) == view.getOffset().getValue()) {
+      return bundle.getParts()[i];
+    }
+  }
+  return {};
+}
+
+/// Where a part of a join or a bundle begins in it.
+static support::Size offsetOfPart(Operation *whole, Value part) {
+  auto number = static_cast<unsigned>(llvm::find(whole->getOperands(), part) - whole->operand_begin());
+  auto join = dyn_cast<JoinOp>(whole);
+  if (!join) {
+    return offsetIn(whole->getOperands(), number);
+  }
+  support::Size offset = 0;
+  for (Value x : join.getXs().take_front(number)) {
+    offset = offset + bytesOfPart(join, cast<RankedTensorType>(x.getType()));
+  }
+  return offset;
+}
+
 Place placeOf(Value v) {
   Place p{v, 0};
   while (true) {
@@ -115,22 +149,17 @@ Place placeOf(Value v) {
       p.offset = p.offset + view.getOffset().getValue();
       continue;
     }
-    JoinOp join;
+    Operation *whole = nullptr;
     for (Operation *user : p.base.getUsers()) {
-      if (auto j = dyn_cast<JoinOp>(user)) {
-        join = j; // a value is part of one join at most
+      if (isa<JoinOp, BundleOp>(user)) {
+        whole = user; // a value is part of one at most
       }
     }
-    if (!join) {
+    if (!whole) {
       return p;
     }
-    for (Value x : join.getXs()) {
-      if (x == p.base) {
-        break;
-      }
-      p.offset = p.offset + bytesOfPart(join, cast<RankedTensorType>(x.getType()));
-    }
-    p.base = join;
+    p.offset = p.offset + offsetOfPart(whole, p.base);
+    p.base = whole->getResult(0);
   }
 }
 

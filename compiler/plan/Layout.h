@@ -40,7 +40,15 @@ bool sameMemoryAsPlain(mlir::RankedTensorType type);
 /// Whether the operands are channels of the result's images (not images one behind the other).
 bool joinsChannels(JoinOp join);
 
-/// The value whose buffer `v` lies in, and at which byte: through views, and through joins that `v` is part of.
+/// Every buffer begins at a multiple of so many bytes of its memory.
+constexpr int64_t bufferAlignment = 64;
+/// Where a part of a bundle begins in it; of the number behind the last one, how large the bundle is.
+support::Size offsetIn(mlir::ValueRange parts, unsigned part);
+/// Of a view of a bundle that has crossed: the part that it is, where that came from. Else null.
+mlir::Value crossedPart(ViewOp view);
+
+/// The value whose buffer `v` lies in, and at which byte: through views, and through joins and bundles that `v` is part
+/// of.
 struct Place {
   mlir::Value base;
   support::Size offset = 0;

@@ -56,6 +56,7 @@ def Plan_CopyOp : Plan_Op<"copy"> {
   let summary = "all bytes of a buffer, copied to another one";
   let description = [{
     One to a device has read its source when the run goes on; one from a device is enqueued, and what it writes is there behind the next plan.wait.
+    Nothing crosses of an input that the run leaves out.
   }];
   let arguments = (ins Arg<Plan_BufferType, "", [MemRead]>:$from, Arg<Plan_BufferType, "", [MemWrite]>:$to);
   let assemblyFormat = "$from `to` $to attr-dict `:` type($from) `to` type($to)";

@@ -68,6 +68,8 @@ struct LaunchInfo {
   std::string kernel;
   std::vector<std::string> nodes, symbols, operands = {};
   std::string function = {}; ///< its name in the loop IR, which differs where bodies have kernels of the same name
+  support::Size macs = 0;    ///< multiplications with accumulation of its products and convolutions
+  support::Size bytes = 0;   ///< of its operands and results
 };
 
 /// One of the machines that a model was compiled for with --levels.

@@ -1,5 +1,6 @@
 #include "compiler/plan/Plan.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Constant.h"
 #include "compiler/plan/Layout.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -111,6 +112,18 @@ LogicalResult BlockedAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element,
 
 // Ops.
 
+Operation *KernelOp::root() {
+  if (getPiece()) {
+    return nullptr;
+  }
+  for (Operation &op : llvm::reverse(getBody().front())) { // parameters come before it
+    if (!isa<YieldOp, onnx::Elementwise, onnx::ConstantOp, onnx::NoneOp>(op)) {
+      return &op;
+    }
+  }
+  return nullptr;
+}
+
 LogicalResult KernelOp::verify() {
   Block &block = getBody().front();
   auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
@@ -159,6 +172,31 @@ LogicalResult WeightOp::verify() {
 
 LogicalResult TransferOp::verify() {
   return getX().getType() == getY().getType() ? success() : emitOpError("needs a result of the operand's type");
+}
+
+LogicalResult BundleOp::verify() {
+  auto hasSize = [](Value x) {
+    auto type = dyn_cast<RankedTensorType>(x.getType());
+    return type && isAmount(physicalBytes(type));
+  };
+  if (getParts().size() < 2 || !llvm::all_of(getParts(), hasSize)) {
+    return emitOpError("needs two parts or more, of known sizes");
+  }
+  auto liesElsewhere = [&](Value x) {
+    return x.getDefiningOp<ViewOp>() || deviceOf(x) != deviceOf(getParts().front()) ||
+           llvm::count_if(x.getUsers(), llvm::IsaPred<JoinOp, BundleOp>) != 1;
+  };
+  if (llvm::any_of(getParts(), liesElsewhere)) {
+    return emitOpError("has a part that has to lie elsewhere");
+  }
+  auto bytes = dyn_cast<RankedTensorType>(getY().getType());
+  bool fits = bytes && bytes.getRank() == 1 && bytes.getElementType().isInteger(8) &&
+              onnx::sizesOf(bytes)[0] == offsetIn(getParts(), getParts().size());
+  return fits ? success() : emitOpError("needs a result of as many bytes as its parts take");
+}
+
+LogicalResult StageOp::verify() {
+  return deviceOf(getX()) == 0 ? success() : emitOpError("needs a value in the host's memory");
 }
 
 LogicalResult LaunchOp::verify() {
@@ -264,6 +302,9 @@ LogicalResult CopyOp::verify() {
   if (from != to && from != 0 && to != 0) {
     return emitOpError("copies from one device to another, for which there is no way but over the host");
   }
+  if (from != to && getFrom().getType().getTensor() != getTo().getType().getTensor()) {
+    return emitOpError("makes another tensor of what crosses");
+  }
   return isAmount(physicalBytes(getFrom().getType().getTensor())) ? success()
                                                                   : emitOpError("needs a buffer of known size");
 }
@@ -323,7 +364,7 @@ int64_t deviceOf(Value tensor) {
       .Case([](KernelOp kernel) { return deviceOf(kernel); })
       .Case<LaunchOp, WeightOp, TransferOp>([](auto op) { return static_cast<int64_t>(op.getDevice()); })
       .Case([](ViewOp view) { return deviceOf(view.getX()); })
-      .Case([](JoinOp join) { return deviceOf(join.getXs().front()); })
+      .Case<JoinOp, BundleOp>([](auto whole) { return deviceOf(whole.getOperand(0)); })
       .Default(int64_t(0));
 }
 

@@ -3,6 +3,7 @@
 #include "compiler/onnx/Shapes.h"
 #include "compiler/support/Size.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -24,6 +25,8 @@ namespace ingot::plan {
 
 /// The attribute of a run's argument that is an output's buffer.
 inline constexpr llvm::StringRef outputName = "plan.output";
+/// The attribute of a launch that says how many multiplications with accumulation its kernel has.
+inline constexpr llvm::StringRef macsName = "plan.macs";
 /// The attribute of a function that names the devices with memories of their own, as an array of specs.
 inline constexpr llvm::StringRef devicesName = "plan.devices";
 /// Of an argument or a result of the function: the number of the device in whose memory the caller has it.

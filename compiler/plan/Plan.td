@@ -70,7 +70,7 @@ def Plan_KernelOp : Plan_Op<"kernel", [IsolatedFromAbove, SingleBlock, Pure]> {
   let hasVerifier = 1;
   let summary = "a group of onnx ops that becomes one function";
   let description = [{
-    The region's arguments stand for the operands, one to one. The region holds at most one root (an op with the KernelRoot interface, or plan.reorder), elementwise
+    The region's arguments stand for the operands, one to one. The region holds at most one root (an op that a kernel family builds, compiler/lower/Family.h), elementwise
     ops before it (where the root reads through) and after it, and scalar constants. Equal regions over equal types become one function, so a
     builder may depend on everything in the region and on nothing else: the values of constant operands reach it packed, as pointers.
 
@@ -82,6 +82,10 @@ def Plan_KernelOp : Plan_Op<"kernel", [IsolatedFromAbove, SingleBlock, Pure]> {
   let builders = [OpBuilder<(ins "::mlir::TypeRange":$outs, "::mlir::ValueRange":$ins, "::llvm::StringRef":$target), [{
     build($_builder, $_state, outs, ins, target, PieceAttr());
   }]>];
+  let extraClassDeclaration = [{
+    /// The root; null when there is none and for a piece.
+    ::mlir::Operation *root();
+  }];
 }
 def Plan_YieldOp : Plan_Op<"yield", [Terminator, Pure, HasParent<"KernelOp">]> {
   let arguments = (ins Variadic<AnyTensor>:$values);
@@ -121,6 +125,20 @@ def Plan_TransferOp : Plan_Op<"transfer", [Pure]> {
   let arguments = (ins AnyTensor:$x, Plan_Device:$device);
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "$x (`on` $device^)? attr-dict `:` type($x) `->` type($y)";
+}
+def Plan_BundleOp : Plan_Op<"bundle", [Pure]> {
+  let hasVerifier = 1;
+  let summary = "small values that cross in one copy: the operands' buffers lie one behind the other, each aligned as a buffer is, in the result's, which is nothing but bytes";
+  let arguments = (ins Variadic<AnyTensor>:$parts);
+  let results = (outs AnyTensor:$y);
+  let assemblyFormat = "$parts attr-dict `:` functional-type($parts, $y)";
+}
+def Plan_StageOp : Plan_Op<"stage", [Pure, SameOperandsAndResultType]> {
+  let hasVerifier = 1;
+  let summary = "the same tensor in another buffer of the host's: what the caller has, for a bundle; what came in a bundle, for the caller";
+  let arguments = (ins AnyTensor:$x);
+  let results = (outs AnyTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
 }
 def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let hasVerifier = 1;

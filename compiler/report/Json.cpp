@@ -34,6 +34,10 @@ void writeTransfers(llvm::json::OStream &json, const pipeline::Result &result) {
             json.value(fixUTF8(reader));
           }
         });
+        json.attribute("copy", transfer.copy);
+        if (transfer.saved > 0) {
+          json.attribute("saved_seconds", transfer.saved);
+        }
       });
     }
   });

@@ -15,7 +15,8 @@ void writeAllocations(llvm::json::OStream &json, const pipeline::Result &result)
 /// Who runs a node, as an object; where there are several memories also "seconds", estimated, and a device's "piece".
 void writePlacement(llvm::json::OStream &json, const pipeline::NodePlacement &placement);
 
-/// What is copied between memories, and for whom: "transfers".
+/// What is copied between memories, and for whom: "transfers". Values with the same number as "copy" go in one;
+/// "saved_seconds" is what that gains, by estimate.
 void writeTransfers(llvm::json::OStream &json, const pipeline::Result &result);
 
 /// What runs need of the memories of targets: "devices", with a null "workspace_bytes" where that depends on sizes.

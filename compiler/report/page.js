@@ -463,6 +463,8 @@ function fillTransfers(into) {
       { title: "to", cell: transfer => transfer.to },
       { title: "bytes", kind: "number", cell: transfer => typeof transfer.bytes === "number" ? bytesText(transfer.bytes) : transfer.bytes },
       { title: "for", kind: "names", cell: transfer => transfer.readers.join(", ") },
+      { title: "copy", kind: "number", cell: transfer => String(transfer.copy + 1) },
+      { title: "why together", cell: transfer => "saved_seconds" in transfer ? `small: ${timeText(transfer.saved_seconds)} less than one by one` : "" },
     ], data.transfers)));
   }
 }

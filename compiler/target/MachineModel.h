@@ -1,5 +1,5 @@
 // What kernel builders know of a machine: data, no code. Every builder is parameterised by this struct and by nothing
-// else of a target.
+// else of a target; only who looks for the builder asks the target itself.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -10,13 +10,16 @@
 
 namespace ingot::target {
 
+class Target;
+
 struct MachineModel {
-  std::string spec;        ///< what the user wrote, resolved: "x86-64-v3", "sapphirerapids"
-  std::string triple;      ///< LLVM triple
-  std::string cpu;         ///< LLVM cpu name
-  std::string features;    ///< LLVM feature string, "+a,-b"
-  bool machineCode = true; ///< false: C++ source only, and triple, cpu and features are empty
-  bool vectorTypes = true; ///< of C++ source: vectors are types that g++ and clang have; false: loops over lanes
+  const Target *target = nullptr; ///< whose machine it is; null: nobody's, as in tests
+  std::string spec;               ///< what the user wrote, resolved: "x86-64-v3", "sapphirerapids"
+  std::string triple;             ///< LLVM triple
+  std::string cpu;                ///< LLVM cpu name
+  std::string features;           ///< LLVM feature string, "+a,-b"
+  bool machineCode = true;        ///< false: C++ source only, and triple, cpu and features are empty
+  bool vectorTypes = true;        ///< of C++ source: vectors are types that g++ and clang have; false: loops over lanes
 
   /// What ingot_machine_level (ingot.h) has to answer where code for this machine is to run; 0: a program cannot ask
   /// for it, so the machine is none for --levels.
@@ -37,6 +40,41 @@ struct MachineModel {
   bool fusedMultiplyAdd = true;
   bool scaleByPowerOfTwo = false; ///< x * 2^n is one instruction (llvm.ldexp becomes it), scalar and vector
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 8 << 20; ///< data caches of one core
+  int64_t lineBytes = 64;                                           ///< of a cache line: what one prefetch brings
+
+  /// What kernel families decide by measurement. The defaults were found on x86 (MEASURED.md and bench/README.md name
+  /// the machines) and hold within a few percent on all that were tried; a CPU that wants others says so.
+  struct Tuning {
+    /// Sums that do not depend on each other, where a kernel adds up: an addition takes about four cycles, and one that
+    /// needs the former's result must wait for it.
+    int64_t chains = 4;
+    /// Terms of a product's sum in one turn of the innermost loop, so that the loop's own instructions do not count.
+    int64_t unroll = 4;
+    /// The same for the input channels of a convolution. Eight were a third faster on Zen 3 with 8 lanes, where a block
+    /// is then without a loop; on Zen 5 they changed nothing and made the code larger by a third.
+    int64_t convUnroll = 4;
+    /// Weights of a convolution that are fewer are in the second cache when they are needed; of more, the next panel is
+    /// fetched ahead.
+    int64_t prefetchFromBytes = 64 << 10;
+    /// Tiles of a product that fetch the next panel, where it is not known how many tiles there are.
+    int64_t fetchingTiles = 2;
+    /// Of the rows that a first convolution copies to convolve them: they should stay in the first caches.
+    int64_t stemBytes = 96 << 10;
+    /// Of tables that a kernel computes of its indices for some vectors ahead, all together: they and what is read
+    /// through them should stay in the first cache.
+    int64_t tableBytes = 4096;
+    /// Rows and keys of a block of attention: scores of 16 KiB, which stay in the first cache with the rows' sums.
+    int64_t attentionRows = 32, attentionKeys = 128;
+    /// Instructions of a launch below which its caller runs it alone: it ends (in about 10 microseconds) before other
+    /// threads have begun.
+    int64_t leastWorkToSplit = 60'000;
+    /// Elements of a work item of a kernel that does little with each: taking an item costs about a hundred of them.
+    int64_t itemElements = 8192;
+    /// Work items enough for all threads to end at about the same time: of kernels whose items are heavy, and the most
+    /// that are made of light ones.
+    int64_t heavyItems = 16, lightItems = 64;
+  };
+  Tuning tuning;
 
   /// Its kernels read and write a memory of their own, and what they need is copied there; else they work in the
   /// host's.

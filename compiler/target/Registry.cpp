@@ -25,7 +25,11 @@ const Target *ingot::target::findTarget(llvm::StringRef spec) {
 
 llvm::Expected<MachineModel> ingot::target::resolveMachine(llvm::StringRef spec) {
   if (const Target *target = findTarget(spec)) {
-    return target->machine(spec);
+    llvm::Expected<MachineModel> machine = target->machine(spec);
+    if (machine) {
+      machine->target = target;
+    }
+    return machine;
   }
   std::string known;
   for (const std::unique_ptr<Target> &target : allTargets()) {

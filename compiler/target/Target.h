@@ -16,6 +16,10 @@ namespace mlir {
 class Operation;
 }
 
+namespace ingot::lower {
+class KernelFamily;
+}
+
 namespace ingot::target {
 
 class PieceTarget;
@@ -62,6 +66,10 @@ public:
   /// Empty when a kernel rooted at `op` (or made of it) can run here; else the reason, as the partition report prints
   /// it. Called only for ops that some kernel family of the compiler can build, so a CPU usually answers "".
   virtual std::string refuses(mlir::Operation *op, const MachineModel &machine) const = 0;
+
+  /// A kernel family of the target's own for kernels rooted at `op` (compiler/lower/Family.h), which lives as long as
+  /// the target; null: the compiler's. refuses() is asked whichever it is.
+  virtual const lower::KernelFamily *family(mlir::Operation *op, const MachineModel &machine) const { return nullptr; }
 
   /// About how many seconds `op`, of which `work` has been counted, takes in a kernel that has begun. The partitioner
   /// asks this of machines that have memories of their own, and of the others beside them; the default goes by the

@@ -8,6 +8,7 @@
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/partition/FormKernels.h"
+#include "compiler/partition/MergeTransfers.h"
 #include "compiler/partition/Pieces.h"
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/Dialects.h"
@@ -43,7 +44,8 @@ struct PhasePass : PassWrapper<PhasePass, OperationPass<ModuleOp>> {
     std::vector<partition::Device> devices;
     for (const std::string &spec : targets) {
       const target::Target *t = target::findTarget(spec);
-      llvm::Expected<target::MachineModel> machine = t ? t->machine(spec) : llvm::createStringError("no such target");
+      llvm::Expected<target::MachineModel> machine =
+          t ? target::resolveMachine(spec) : llvm::createStringError("no such target");
       if (!machine) {
         getOperation().emitError() << "target '" << spec << "': " << llvm::toString(machine.takeError());
         return signalPassFailure();
@@ -105,14 +107,19 @@ constexpr struct {
     {"layout-assign", "packed layouts, halos, concatenations in place",
      [](ModuleOp, func::FuncOp f, const Settings &s) {
        layout::assignLayouts(
-           f, [&](StringRef spec) { return machineOf(s.devices, spec).lanes; },
+           f, [&](StringRef spec) -> const target::MachineModel & { return machineOf(s.devices, spec); },
            s.devices.empty() ? "" : s.devices.front().machine.spec);
        sortTopologically(&f.getBody().front());
        return success();
      }},
     {"partition-insert-transfers", "values cross to the memories of the devices that read them",
-     [](ModuleOp, func::FuncOp f, const Settings &) {
+     [](ModuleOp, func::FuncOp f, const Settings &s) {
        partition::insertTransfers(f);
+       partition::Memories memories = {&machineOf(s.devices, "")};
+       for (StringRef spec : plan::devicesOf(f)) {
+         memories.devices.push_back(&machineOf(s.devices, spec));
+       }
+       partition::mergeTransfers(f, memories);
        return success();
      }},
     {"lower-kernels", "kernels become functions of loops and vectors",

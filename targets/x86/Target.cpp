@@ -1,6 +1,7 @@
-// x86-64 CPUs. What kernels need to know of a CPU depends on its vector extension only, so there are three classes
-// (SSE4.2, AVX2 with FMA, AVX-512) and each is a row of a table; the levels are the classes by their own names, and any
-// other CPU that LLVM knows is put into the best class whose features it has.
+// x86-64 CPUs. What kernels need to know of a CPU's instructions depends on its vector extension only, so there are
+// three classes (SSE4.2, AVX2 with FMA, AVX-512) and each is a row of a table; the levels are the classes by their own
+// names, and any other CPU that LLVM knows is put into the best class whose features it has. Its caches are a table of
+// their own.
 //
 // AVX-512 machines get -prefer-256-bit: kernels choose 512-bit vectors themselves and must not be split. AVX2 has
 // masked loads and stores for 32- and 64-bit elements only, not for bytes, and builders ask one question for all types:
@@ -37,18 +38,39 @@ struct ClassRow {
   int64_t lanes, registers;
   bool maskedAccess, fusedMultiplyAdd, scaleByPowerOfTwo;
   MachineModel::Tile matmulTile; ///< leaves a register for the broadcast and, without FMA, one for the product
-  int64_t l1Bytes, l2Bytes, l3Bytes;
+  /// MachineModel::Tuning::convUnroll. A block of 8 channels is best without a loop; a fourth of one of 16 was as fast.
+  int64_t convUnroll;
+  int64_t l1Kib, l2Kib, l3Kib; ///< of any CPU of the class: what most have
 };
 
 // clang-format off
 constexpr ClassRow classes[] = {
     {"x86-64-v4", "AVX-512: servers since Skylake, desktops since Zen 4",
      "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+fma", "-prefer-256-bit", 4,
-     16, 32, true, true, true, {14, 2}, 32 << 10, 1 << 20, 4 << 20},
+     16, 32, true, true, true, {14, 2}, 4, 32, 1024, 4096},
     {"x86-64-v3", "AVX2 and FMA: Haswell, Zen and later", "+avx2,+fma,+f16c", "", 3,
-     8, 16, false, true, false, {6, 2}, 32 << 10, 512 << 10, 4 << 20},
+     8, 16, false, true, false, {6, 2}, 8, 32, 512, 4096},
     {"x86-64-v2", "SSE4.2: any x86-64 CPU since 2009", "+sse4.2", "", 2,
-     4, 16, false, false, false, {4, 2}, 32 << 10, 256 << 10, 2 << 20},
+     4, 16, false, false, false, {4, 2}, 4, 32, 256, 2048},
+};
+
+/// Data caches that a core has for itself, and its share of the last one where all cores are at work. The first row whose
+/// name a CPU's begins with counts.
+struct CacheRow {
+  const char *cpu;
+  int64_t l1Kib, l2Kib, l3Kib;
+};
+constexpr CacheRow cacheRows[] = {
+    {"nehalem", 32, 256, 2048},         {"westmere", 32, 256, 2048},       {"sandybridge", 32, 256, 2048},
+    {"ivybridge", 32, 256, 2048},       {"haswell", 32, 256, 2048},        {"broadwell", 32, 256, 2048},
+    {"skylake-avx512", 32, 1024, 1408}, {"skylake", 32, 256, 2048},        {"cascadelake", 32, 1024, 1408},
+    {"cooperlake", 32, 1024, 1408},     {"icelake-client", 48, 512, 2048}, {"icelake-server", 48, 1280, 1536},
+    {"rocketlake", 48, 512, 2048},      {"tigerlake", 48, 1280, 3072},     {"alderlake", 48, 1280, 3072},
+    {"raptorlake", 48, 2048, 3072},     {"meteorlake", 48, 2048, 3072},    {"arrowlake", 48, 3072, 3072},
+    {"lunarlake", 48, 2560, 3072},      {"sapphirerapids", 48, 2048, 1920}, {"emeraldrapids", 48, 2048, 5120},
+    {"graniterapids", 48, 2048, 4096},  {"gracemont", 32, 512, 3072},      {"sierraforest", 32, 1024, 768},
+    {"znver1", 32, 512, 2048},          {"znver2", 32, 512, 4096},         {"znver3", 32, 512, 4096},
+    {"znver4", 32, 1024, 4096},         {"znver5", 48, 1024, 4096},        {"btver2", 32, 512, 0},
 };
 // clang-format on
 
@@ -100,9 +122,12 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   machine.fusedMultiplyAdd = row->fusedMultiplyAdd;
   machine.scaleByPowerOfTwo = row->scaleByPowerOfTwo;
   machine.matmulTile = row->matmulTile;
-  machine.l1Bytes = row->l1Bytes;
-  machine.l2Bytes = row->l2Bytes;
-  machine.l3Bytes = row->l3Bytes;
+  machine.tuning.convUnroll = row->convUnroll;
+  const auto *caches = llvm::find_if(cacheRows, [&](const CacheRow &known) { return cpu.starts_with(known.cpu); });
+  const bool known = caches != std::end(cacheRows);
+  machine.l1Bytes = (known ? caches->l1Kib : row->l1Kib) << 10;
+  machine.l2Bytes = (known ? caches->l2Kib : row->l2Kib) << 10;
+  machine.l3Bytes = (known ? caches->l3Kib : row->l3Kib) << 10;
   return machine;
 }
 

@@ -7,8 +7,7 @@
 // V3-SAME: memref<400xf32>{{.*}}memref<1024xf32>{{.*}}memref<1024xf32>
 // V3: scf.for {{.*}} = %c0 to %c4 step %c1
 // V3: :8 = scf.for {{.*}} to %c2{{.*}} step
-// V3: :8 = scf.for {{.*}} to %c8{{.*}} step %c4
-// V3-COUNT-32: vector.fma {{.*}} : vector<8xf32>
+// V3-COUNT-64: vector.fma {{.*}} : vector<8xf32>
 // V3: scf.yield
 // V4: vector.fma {{.*}} : vector<16xf32>
 func.func @typical(%x: tensor<1x16x4x4xf32>) -> tensor<1x16x8x8xf32> {

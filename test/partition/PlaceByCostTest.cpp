@@ -1,6 +1,7 @@
 // The placement by cost against all placements that there are, on random graphs with random machines.
 #include "compiler/partition/PlaceByCost.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/partition/Bundles.h"
 #include "compiler/partition/MinCut.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
@@ -38,23 +39,35 @@ protected:
   double pick(double least, double most) { return std::uniform_real_distribution<double>(least, most)(random); }
   int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); }
 
-  /// `count` ops on vectors of 1,024 floats, elementwise and not, each of which reads one or two values made before.
+  /// `count` ops on 1,024 floats, elementwise and not, each of which reads one or two values: up to three inputs, or
+  /// made before. What nobody reads is a result.
   func::FuncOp drawGraph(int count) {
-    std::string type = "tensor<32x32xf32>", text = "func.func @f(%0: " + type + ") -> " + type + " {\n";
-    for (int i = 1; i <= count; ++i) {
-      std::string y = "%" + std::to_string(i), a = "%" + std::to_string(below(i)), b = "%" + std::to_string(below(i));
-      switch (below(3)) {
-      case 0:
-        text += y + " = onnx.Exp " + a + " : (" + type + ") -> " + type + "\n";
-        break;
-      case 1:
-        text += y + " = onnx.Add " + a + ", " + b + " : (" + type + ", " + type + ") -> " + type + "\n";
-        break;
-      default:
-        text += y + " = onnx.Softmax " + a + " : (" + type + ") -> " + type + "\n";
+    int inputs = 1 + below(3), results = 0;
+    std::string type = "tensor<32x32xf32>", text, given, types;
+    std::vector<bool> read(inputs + count);
+    auto name = [](int i) { return "%v" + std::to_string(i); };
+    for (int i = inputs; i < inputs + count; ++i) {
+      int a = below(i), b = below(i), kind = below(3);
+      read[a] = true;
+      if (kind == 1) {
+        read[b] = true;
+        text +=
+            name(i) + " = onnx.Add " + name(a) + ", " + name(b) + " : (" + type + ", " + type + ") -> " + type + "\n";
+      } else {
+        text += name(i) + " = onnx." + (kind ? "Softmax " : "Exp ") + name(a) + " : (" + type + ") -> " + type + "\n";
       }
     }
-    text += "return %" + std::to_string(count) + " : " + type + "\n}";
+    for (int i = inputs; i < inputs + count; ++i) {
+      if (!read[i]) {
+        given += (results ? ", " : "") + name(i);
+        types += (results++ ? ", " : "") + type;
+      }
+    }
+    std::string arguments;
+    for (int i = 0; i < inputs; ++i) {
+      arguments += (i ? ", " : "") + name(i) + ": " + type;
+    }
+    text = "func.func @f(" + arguments + ") -> (" + types + ") {\n" + text + "return " + given + " : " + types + "\n}";
     module = parseSourceString<ModuleOp>(text, &context);
     EXPECT_TRUE(module) << text;
     return *module->getOps<func::FuncOp>().begin();
@@ -105,12 +118,40 @@ protected:
   }
 };
 
+/// What goes together, as text: "0+1 3+4".
+std::string bundled(ArrayRef<Crossing> values, ingot::target::MachineModel::Link link) {
+  std::string text;
+  for (const Bundle &bundle : bundlesOf(values, link)) {
+    EXPECT_GT(bundle.saved, 0);
+    for (size_t member : bundle.members) {
+      text += (member == bundle.members.front() ? text.empty() ? "" : " " : "+") + std::to_string(member);
+    }
+  }
+  return text;
+}
+
+TEST(Bundles, SmallValuesThatNobodyWaitsForGoTogether) {
+  ingot::target::MachineModel::Link link = {10e-6, 1e9}; // 10 kB take as long as the latency
+  EXPECT_EQ(bundled({{4e3, 0, 1, 9}, {4e3, 0, 2, 9}}, link), "0+1");
+  EXPECT_EQ(bundled({{4e3, 0, 1, 9}, {4e3, 0, 2, 9}, {4e3, 0, 3, 9}, {4e3, 0, 4, 9}}, link), "0+1 2+3"); // in all
+  EXPECT_EQ(bundled({{4e3, 0, 1, 9}, {11e3, 0, 2, 9}, {4e3, 0, 3, 9}}, link), "0+2");                    // large
+  EXPECT_EQ(bundled({{4e3, 0, 1, 2}, {4e3, 0, 2, 9}, {4e3, 0, 3, 9}}, link), "1+2");                     // urgent
+  EXPECT_EQ(bundled({{4e3, 0, 1, 9}, {4e3, 0, 2, 3}, {4e3, 0, 4, 9}}, link), "0+1");
+  EXPECT_EQ(bundled({{4e3, 4e-6, 1, 9}, {4e3, 5e-6, 2, 9}}, link), "0+1");
+  EXPECT_EQ(bundled({{4e3, 6e-6, 1, 9}, {4e3, 5e-6, 2, 9}}, link), ""); // staging takes longer than the copy
+  EXPECT_EQ(bundled({{4e3, 6e-6, 1, 9}, {4e3, 5e-6, 2, 9}, {2e3, 0, 3, 9}}, link), "0+1+2");
+  EXPECT_EQ(bundled({{4e3, 0, 1, 9}, {4e3, 0, 2, 9}}, {}), ""); // no latency
+  EXPECT_EQ(bundled({{4e9, 0, 1, 9}, {4e9, 0, 2, 9}}, {10e-6}), "0+1");
+  EXPECT_EQ(bundled({}, link), "");
+}
+
 TEST_F(PlaceByCost, OneDeviceIsPlacedBest) {
-  int moved = 0, kept = 0;
+  int moved = 0, kept = 0, shared = 0;
   for (int round = 0; round < 300; ++round) {
     func::FuncOp function = drawGraph(3 + below(8));
     drawMachines(function, 1);
     Costs costs(function, devices, nodes, policy);
+    shared += !costs.shared().empty();
     SmallVector<int> all = placed();
     double best = least(costs, nodes, all, 0);
     ASSERT_TRUE(succeeded(placeByCost(function, devices, nodes, costs, policy)));
@@ -123,6 +164,7 @@ TEST_F(PlaceByCost, OneDeviceIsPlacedBest) {
   }
   EXPECT_GT(moved, 100);
   EXPECT_GT(kept, 100);
+  EXPECT_GT(shared, 50);
 }
 
 TEST_F(PlaceByCost, SeveralDevicesGetNoWorse) {

@@ -45,6 +45,57 @@ func.func @join(%x: tensor<8xf32>, %y: tensor<8xi64>) -> tensor<16xf32> {
 
 // -----
 
+func.func @bundleOfOne(%x: tensor<8xf32>) -> tensor<64xi8> {
+  // expected-error@+1 {{needs two parts or more, of known sizes}}
+  %y = plan.bundle %x : (tensor<8xf32>) -> tensor<64xi8>
+  return %y : tensor<64xi8>
+}
+
+// -----
+
+func.func @bundleOfView(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<128xi8> {
+  %v = plan.view %x at <16> : tensor<8xf32> -> tensor<4xf32>
+  // expected-error@+1 {{has a part that has to lie elsewhere}}
+  %z = plan.bundle %v, %y : (tensor<4xf32>, tensor<8xf32>) -> tensor<128xi8>
+  return %z : tensor<128xi8>
+}
+
+// -----
+
+func.func @bundles(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<128xi8>, tensor<128xi8>) {
+  // expected-error@+1 {{has a part that has to lie elsewhere}}
+  %z = plan.bundle %x, %y : (tensor<8xf32>, tensor<8xf32>) -> tensor<128xi8>
+  %v = plan.bundle %y, %x : (tensor<8xf32>, tensor<8xf32>) -> tensor<128xi8>
+  return %z, %v : tensor<128xi8>, tensor<128xi8>
+}
+
+// -----
+
+func.func @bundleTooSmall(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<64xi8> {
+  // expected-error@+1 {{needs a result of as many bytes as its parts take}}
+  %z = plan.bundle %x, %y : (tensor<8xf32>, tensor<8xf32>) -> tensor<64xi8>
+  return %z : tensor<64xi8>
+}
+
+// -----
+
+func.func @stageOnDevice(%x: tensor<8xf32>) -> tensor<8xf32> attributes {plan.devices = ["d"]} {
+  %y = plan.transfer %x on 1 : tensor<8xf32> -> tensor<8xf32>
+  // expected-error@+1 {{needs a value in the host's memory}}
+  %z = plan.stage %y : tensor<8xf32>
+  return %z : tensor<8xf32>
+}
+
+// -----
+
+func.func @copyOfAnother(%x: !plan.buffer<tensor<8xf32>>, %y: !plan.buffer<tensor<8xi32>, 1>) {
+  // expected-error@+1 {{makes another tensor of what crosses}}
+  plan.copy %x to %y : <tensor<8xf32>> to <tensor<8xi32>, 1>
+  plan.return
+}
+
+// -----
+
 func.func @reorder(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x5xf32> {
   // expected-error@+1 {{needs a result of the operand's shape and element type}}
   %y = plan.reorder %x : tensor<1x8x4x4xf32> -> tensor<1x8x4x5xf32>

@@ -101,6 +101,16 @@ TEST(X86, CpuNamesGetTheBestClass) {
   EXPECT_EQ(resolve("znver4").cpu, "znver4");
 }
 
+TEST(X86, CpusBringTheirCaches) {
+  EXPECT_EQ(resolve("znver3").l2Bytes, 512 << 10);
+  EXPECT_EQ(resolve("haswell").l2Bytes, 256 << 10);
+  EXPECT_EQ(resolve("skylake").l2Bytes, 256 << 10); // not those of skylake-avx512
+  EXPECT_EQ(resolve("skylake-avx512").l2Bytes, 1 << 20);
+  EXPECT_EQ(resolve("sapphirerapids").l1Bytes, 48 << 10);
+  EXPECT_EQ(resolve("znver5").l1Bytes, 48 << 10);
+  EXPECT_EQ(resolve("silvermont").l2Bytes, resolve("x86-64-v2").l2Bytes); // what its class says
+}
+
 TEST(X86, RefusesWithAReason) {
   EXPECT_NE(refusal("x86-64-v9").find("use x86-64-v2, x86-64-v3, x86-64-v4, native"), std::string::npos);
   EXPECT_NE(refusal("core2").find("no SSE4.2"), std::string::npos);

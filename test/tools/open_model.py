@@ -229,10 +229,13 @@ def build_source(out, compiler="g++", flags=()):
 
 
 class OpenModel:
-    """`model` is compiled into `folder`, through C++ source for a target source:COMPILER or source:COMPILER:TARGET."""
+    """`model` is compiled into `folder`, through C++ source for a target source:COMPILER or source:COMPILER:TARGET; greedy:TARGET is --partition greedy, by which a device keeps
+    what its copies are not worth."""
 
     def __init__(self, ingot, model, folder, target=None, flags=(), compile=in_a_process):
         folder = pathlib.Path(folder)
+        if (target or "").startswith("greedy:"):
+            target, flags = target.removeprefix("greedy:"), (*flags, "--partition", "greedy")
         onnx.save(model, folder / "model.onnx")
         command = [ingot, "compile", folder / "model.onnx", "--emit", "shared", "--name", "m", "-o", folder, *flags]
         words = [str(word) for word in command + (["--target", target] if target else [])]

@@ -24,8 +24,11 @@ class Append : public KernelFamily {
   }
 
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::AppendOp>(); }
+  bool fusesEpilogue(Operation *) const override { return false; }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
-    auto op = cast<onnx::AppendOp>(rootOf(kernel));
+    auto op = cast<onnx::AppendOp>(kernel.root());
     KernelShape s;
     s.items = partsOf(op).count;
     s.replaces(op.getCache());

@@ -23,6 +23,7 @@
 // not in the sum.
 #include "compiler/lower/Attention.h"
 #include "compiler/lower/Family.h"
+#include "compiler/onnx/ops/Attention.h"
 
 using namespace mlir;
 
@@ -31,6 +32,10 @@ namespace {
 
 class AttentionFamily : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::AttendOp>(); }
+  /// What is added to the scores and how many keys there are.
+  bool readsThrough(Operation *, unsigned operand) const override { return operand > 2; }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     AttentionCut cut = planAttention(kernel, machine).cut;
     KernelShape shape;

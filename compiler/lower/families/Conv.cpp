@@ -1,5 +1,6 @@
 // Convolutions. Blocked to blocked by Winograd's algorithm where that is faster, else by DenseConv, as is row-major to
 // blocked, with weights packed at compile time; all others row-major.
+#include "compiler/onnx/ops/Conv.h"
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/PlainConv.h"
 #include "compiler/lower/StemConv.h"
@@ -16,12 +17,37 @@ class Conv : public KernelFamily {
   enum class Form { Plain, Stem, Blocked };
 
   static Form formOf(plan::KernelOp kernel) {
-    bool x = static_cast<bool>(plan::blockedOf(rootOf(kernel)->getOperand(0).getType()));
+    bool x = static_cast<bool>(plan::blockedOf(kernel.root()->getOperand(0).getType()));
     bool y = static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType()));
     return !y ? Form::Plain : x ? Form::Blocked : Form::Stem;
   }
 
+  /// Whether a value comes from the caller, who gives row-major.
+  static bool isModelInput(Value v) {
+    auto argument = dyn_cast<BlockArgument>(v);
+    Operation *parent = argument ? argument.getOwner()->getParentOp() : nullptr;
+    if (parent && argument.getArgNumber() < parent->getNumOperands()) {
+      return isModelInput(parent->getOperand(argument.getArgNumber()));
+    }
+    return argument != nullptr;
+  }
+
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp>(); }
+  bool isFor(Operation *root) const override { return !isDepthwise(root); }
+  std::string unsupported(Operation *root) const override { return whyNoConv(root); }
+  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    int64_t lanes = machine.blockLanes();
+    if (!isPackable(root) || lanes == 1) {
+      return LayoutRule::Plain;
+    }
+    auto conv = cast<onnx::ConvOp>(root);
+    int64_t channels = onnx::ranked(conv.getX()).getDimSize(1);
+    bool few = channels <= 4 || (channels < lanes && isModelInput(conv.getX()));
+    return conv.getGroup() == 1 && few ? LayoutRule::PlainToBlocked : LayoutRule::Blocked;
+  }
+  SmallVector<int64_t> halo(Operation *root) const override { return haloOf(root).value_or(SmallVector<int64_t>()); }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     switch (formOf(kernel)) {
     case Form::Plain:

@@ -2,6 +2,7 @@
 // strides, by DenseConv; row-major as a convolution of the input with zeros between its elements.
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/PlainConv.h"
+#include "compiler/onnx/ops/Conv.h"
 
 using namespace mlir;
 
@@ -14,6 +15,13 @@ class ConvTranspose : public KernelFamily {
   }
 
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvTransposeOp>(); }
+  std::string unsupported(Operation *root) const override { return whyNoConv(root); }
+  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    return isPackable(root) && machine.blockLanes() > 1 ? LayoutRule::Blocked : LayoutRule::Plain;
+  }
+  SmallVector<int64_t> halo(Operation *root) const override { return haloOf(root).value_or(SmallVector<int64_t>()); }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     return blocked(kernel) ? denseConvShape(kernel, machine) : plainConvShape(kernel, machine);
   }

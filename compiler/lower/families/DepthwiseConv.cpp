@@ -7,6 +7,7 @@
 #include "compiler/lower/Convolution.h"
 #include "compiler/lower/PlainConv.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Conv.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -26,12 +27,12 @@ struct Schedule {
   support::Size wholeTiles() const { return floorDiv(axis(1).out, height); } ///< rows of tiles of the full height
 };
 
-constexpr int64_t enoughItems = 16, tileRowsOfUnit = 4;
+constexpr int64_t tileRowsOfUnit = 4;
 /// Rows of tiles of an image whose height the run tells, for what may be shared out.
 constexpr int64_t typicalRows = 16;
 
 Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine) {
-  Schedule s{geometryOf(rootOf(kernel), /*wide=*/true),
+  Schedule s{geometryOf(kernel.root(), /*wide=*/true),
              plan::blockedOf(kernel.getResult(0).getType()).getLanes(),
              0,
              false,
@@ -46,7 +47,7 @@ Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine) 
   left /= machine.memoryOperands ? 1 : 2; // beside each accumulator an input, which waits for its other taps
   s.width = std::max<int64_t>(1, std::min<int64_t>(14, left) / s.height);
   int64_t images = s.g.batch.isNumber() ? s.g.batch.number() : 1;
-  s.units = std::clamp<int64_t>(enoughItems / std::max<int64_t>(1, images * s.blocks), 1,
+  s.units = std::clamp<int64_t>(machine.tuning.heavyItems / std::max<int64_t>(1, images * s.blocks), 1,
                                 std::max<int64_t>(1, typical(s.wholeTiles(), typicalRows) / tileRowsOfUnit));
   return s;
 }
@@ -229,12 +230,20 @@ class DepthwiseConv : public KernelFamily {
   }
 
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp>(); }
+  bool isFor(Operation *root) const override { return isDepthwise(root); }
+  std::string unsupported(Operation *root) const override { return whyNoConv(root); }
+  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    return isPackable(root) && machine.blockLanes() > 1 ? LayoutRule::Blocked : LayoutRule::Plain;
+  }
+  SmallVector<int64_t> halo(Operation *root) const override { return haloOf(root).value_or(SmallVector<int64_t>()); }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     if (!blocked(kernel)) {
       return plainConvShape(kernel, machine);
     }
     Schedule s = scheduleOf(kernel, machine);
-    Operation *root = rootOf(kernel);
+    Operation *root = kernel.root();
     KernelShape shape;
     shape.items = s.g.batch * support::Size(s.blocks * s.units);
     shape.packed[operandNumber(root->getOperand(1))] = packed(s);

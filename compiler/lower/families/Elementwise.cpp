@@ -10,9 +10,11 @@ namespace {
 
 class Elementwise : public KernelFamily {
 public:
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  SmallVector<TypeID> roots() const override { return {}; }
+
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
-    shape.items = Portion::items(kernel);
+    shape.items = Portion::items(kernel, machine);
     shape.inPlace = llvm::to_vector(llvm::seq<int64_t>(kernel->getNumOperands()));
     return shape;
   }

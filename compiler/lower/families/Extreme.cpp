@@ -136,8 +136,11 @@ private:
 
 class Extreme : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ArgMaxOp, onnx::ArgMinOp>(); }
+  bool readsThrough(Operation *, unsigned) const override { return true; }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
-    Wanted wanted = wantedOf(rootOf(kernel));
+    Wanted wanted = wantedOf(kernel.root());
     KernelShape shape;
     shape.items = Split::items(Group::typeOf(wanted.data), {wanted.axis});
     return shape;

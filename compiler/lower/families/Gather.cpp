@@ -1,5 +1,6 @@
 // Gathers (onnx::Indexer): loops over the result; where the index stays the same along the innermost dimension
 // (embedding rows) that dimension is copied in vectors, else element by element.
+#include "compiler/onnx/ops/Gather.h"
 #include "compiler/lower/Indexing.h"
 #include "compiler/lower/Portion.h"
 #include "compiler/onnx/Onnx.h"
@@ -83,9 +84,14 @@ private:
 
 class Gather : public KernelFamily {
 public:
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  SmallVector<TypeID> roots() const override {
+    return rootsOf<onnx::GatherOp, onnx::GatherElementsOp, onnx::GatherNDOp>();
+  }
+  std::string unsupported(Operation *root) const override { return whyNotIndexed(root); }
+
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape s;
-    s.items = Portion::items(kernel);
+    s.items = Portion::items(kernel, machine);
     s.checked = true;
     return s;
   }

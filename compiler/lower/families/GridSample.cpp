@@ -21,14 +21,12 @@ using ingot::support::Size;
 namespace ingot::lower {
 namespace {
 
-constexpr int64_t tableBytes = 4096; ///< of all tables together, about: they stay in the nearest cache
-
 int64_t tapsOf(onnx::GridSampleOp op) { return op.getMode() == "nearest" ? 1 : op.getMode() == "linear" ? 2 : 4; }
 int64_t axesOf(onnx::GridSampleOp op) { return Group::typeOf(op.getX()).getRank() - 2; }
 
 /// Places of one work item.
 int64_t chunkOf(onnx::GridSampleOp op, const target::MachineModel &machine) {
-  int64_t vectors = tableBytes / (axesOf(op) * tapsOf(op) * 8 * machine.lanes);
+  int64_t vectors = machine.tuning.tableBytes / (axesOf(op) * tapsOf(op) * 8 * machine.lanes);
   return std::max<int64_t>(1, vectors) * machine.lanes;
 }
 
@@ -204,8 +202,12 @@ private:
 
 class GridSample : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::GridSampleOp>(); }
+  std::string unsupported(Operation *root) const override { return whyUnsized(root); }
+  bool fusesEpilogue(Operation *) const override { return false; }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    auto op = cast<onnx::GridSampleOp>(rootOf(kernel));
+    auto op = cast<onnx::GridSampleOp>(kernel.root());
     KernelShape shape;
     shape.items = onnx::sizeOf(Group::typeOf(op.getX()), 0) * ceilDiv(placesOf(op), Size(chunkOf(op, machine)));
     return shape;

@@ -167,9 +167,16 @@ private:
 
 class Interpolate : public KernelFamily {
 public:
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::InterpolateOp>(); }
+  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    auto op = cast<onnx::InterpolateOp>(root);
+    bool spatial = llvm::all_of(op.getAxes(), [](int64_t axis) { return axis >= 2; });
+    return onnx::ranked(op.getData()).getRank() >= 3 && spatial ? LayoutRule::Follow : LayoutRule::Plain;
+  }
+
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
-    shape.items = Portion::items(kernel);
+    shape.items = Portion::items(kernel, machine);
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &shape) const override {

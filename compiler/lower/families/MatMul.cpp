@@ -38,9 +38,6 @@ using Problem = MatMulProblem;
 using Tiling = MatMulTiling;
 using From = Tiling::From;
 
-/// So many tiles of a block fetch the next panel, where it is not known how many tiles there are.
-constexpr int64_t fetchingTiles = 2;
-
 /// Makes the space's dimensions [batch..., m, n], or [m, n] when the batch is part of m.
 void shapeSpace(Space &space, const Problem &p) {
   auto insert = [&](size_t at) {
@@ -323,14 +320,14 @@ private:
     if (t.from != From::Packed || t.cutsStrips() || t.panels.is(1) || few) {
       return 0;
     }
-    return t.highest ? fetchingTiles : t.tilesPerBlock;
+    return t.highest ? w.machine.tuning.fetchingTiles : t.tilesPerBlock;
   }
 
   SmallVector<Value> accumulate(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock) {
-    constexpr int64_t unroll = 4;
+    const int64_t unroll = w.machine.tuning.unroll;
     Ix fromA = baseA + row * Ix(p.rowA);
     fromA = isOpen() ? w.settled(fromA) : fromA;
-    int64_t lineElements = 64 / p.elementBytes, fetching = tilesThatFetch(rows);
+    int64_t lineElements = w.machine.lineBytes / p.elementBytes, fetching = tilesThatFetch(rows);
     int64_t ahead = fetching ? llvm::divideCeil(unroll * t.width, lineElements * fetching) : 0; ///< lines
     Ix index = t.highest ? min(indexInBlock, fetching - 1) : indexInBlock;
     auto step = [&](Ix k, int64_t count, ValueRange carried) {
@@ -481,6 +478,13 @@ private:
 
 class MatMul : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp>(); }
+  std::string unsupported(Operation *root) const override {
+    Type element = onnx::elementOf(cast<onnx::MatMulOp>(root).getA());
+    bool built = element.isF32() || element.isF64() || (element.isInteger() && element.getIntOrFloatBitWidth() >= 32);
+    return built ? "" : "products of this element type are not built";
+  }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
     Problem p = matmulProblem(kernel);
@@ -500,7 +504,7 @@ public:
                        .str();
       recipe.bytes = (p.matricesB * t.matrixElements(p)).number() * p.elementBytes;
       recipe.pack = [p, t](ArrayRef<char> from, MutableArrayRef<char> to) { packPanels(p, t, from, to); };
-      shape.packed[operandNumber(cast<onnx::MatMulOp>(rootOf(kernel)).getB())] = recipe;
+      shape.packed[operandNumber(cast<onnx::MatMulOp>(kernel.root()).getB())] = recipe;
     }
     return shape;
   }

@@ -3,6 +3,7 @@
 // element for all lanes, or, where the source runs along another dimension than the result (a transpose), square tiles
 // that are loaded along one, turned in registers, and stored along the other. Concatenations also work on channel
 // blocks, where every piece begins at a block.
+#include "compiler/onnx/ops/Move.h"
 #include "compiler/lower/Portion.h"
 #include "compiler/lower/Vectors.h"
 #include "compiler/onnx/Constants.h"
@@ -204,9 +205,27 @@ Ixs spread(ArrayRef<Ix> strides, const onnx::Movement &movement) {
 
 class Move : public KernelFamily {
 public:
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  SmallVector<TypeID> roots() const override {
+    return rootsOf<onnx::TransposeOp, onnx::SliceOp, onnx::ConcatOp, onnx::ExpandOp, onnx::TileOp, onnx::PadOp>();
+  }
+  std::string unsupported(Operation *root) const override {
+    return cast<onnx::Mover>(root).movement() ? "" : "its shape or positions are not known at compile time";
+  }
+  /// In blocked layout pieces of channels must begin at whole blocks.
+  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    auto concat = dyn_cast<onnx::ConcatOp>(root);
+    auto y = concat ? onnx::ranked(concat.getY()) : RankedTensorType();
+    if (!y || y.getRank() < 3) {
+      return LayoutRule::Plain;
+    }
+    bool wholeBlocks = llvm::all_of(concat.getXs().drop_back(),
+                                    [&](Value x) { return onnx::ranked(x).getDimSize(1) % machine.blockLanes() == 0; });
+    return concat.joinAxis() != 1 || wholeBlocks ? LayoutRule::Follow : LayoutRule::Plain;
+  }
+
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
-    shape.items = Portion::items(kernel);
+    shape.items = Portion::items(kernel, machine);
     shape.extends = extendedBy(kernel);
     return shape;
   }
@@ -230,7 +249,7 @@ public:
 private:
   /// The operand that an open result, which nothing is computed from here, has as its first elements in memory.
   static std::optional<int64_t> extendedBy(plan::KernelOp kernel) {
-    auto root = cast<onnx::Mover>(rootOf(kernel));
+    auto root = cast<onnx::Mover>(kernel.root());
     auto movement = root.movement();
     Value y = root->getResult(0);
     Operation *yield = kernel.getBody().front().getTerminator();

@@ -156,8 +156,12 @@ private:
 
 class NonMaxSuppression : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::NonMaxSuppressionOp>(); }
+  std::string unsupported(Operation *root) const override { return whyUnsized(root); }
+  bool fusesEpilogue(Operation *) const override { return false; }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    auto op = cast<onnx::NonMaxSuppressionOp>(rootOf(kernel));
+    auto op = cast<onnx::NonMaxSuppressionOp>(kernel.root());
     support::Size boxes = onnx::sizeOf(Group::typeOf(op.getScores()), 2);
     KernelShape shape;
     shape.scratchBytes = support::Size(8) * boxes + support::Size(4) * Suppression::edgesOf(boxes, machine.lanes);

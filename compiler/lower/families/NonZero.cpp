@@ -79,6 +79,11 @@ private:
 
 class NonZero : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::NonZeroOp>(); }
+  std::string unsupported(Operation *root) const override { return whyUnsized(root); }
+  bool fusesEpilogue(Operation *) const override { return false; }
+  bool readsThrough(Operation *, unsigned) const override { return true; }
+
   KernelShape shape(plan::KernelOp, const target::MachineModel &) const override { return {}; }
   LogicalResult build(Build &build, const KernelShape &) const override {
     Search(build).write();

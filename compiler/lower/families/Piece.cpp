@@ -11,6 +11,8 @@ namespace {
 
 class PieceFamily final : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return {}; } // the op says that it is one
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape shape;
     shape.scratchBytes = kernel.getPiece()->getScratch().getValue();

@@ -198,6 +198,11 @@ private:
 };
 
 class PoolFamily : public KernelFamily {
+  static bool writesIndices(Operation *root) {
+    auto max = dyn_cast<onnx::MaxPoolOp>(root);
+    return max && !max.getIndices().use_empty();
+  }
+
   static bool global(Operation *op) { return isa<onnx::GlobalAveragePoolOp, onnx::GlobalMaxPoolOp>(op); }
   /// Images times channels, or blocks of channels.
   static Size planes(Operation *op) {
@@ -207,9 +212,27 @@ class PoolFamily : public KernelFamily {
   }
 
 public:
+  SmallVector<TypeID> roots() const override {
+    return rootsOf<onnx::MaxPoolOp, onnx::AveragePoolOp, onnx::LpPoolOp, onnx::GlobalAveragePoolOp,
+                   onnx::GlobalMaxPoolOp>();
+  }
+  std::string unsupported(Operation *root) const override {
+    if (!onnx::isSized(root->getOperand(0)) || !onnx::isSized(root->getResult(0))) {
+      return "shapes are not known at compile time";
+    }
+    return onnx::ranked(root->getOperand(0)).getRank() > 5 ? "more than three spatial axes" : "";
+  }
+  bool fusesEpilogue(Operation *root) const override { return !writesIndices(root); }
+  /// Blocked tensors are f32; and one channel fills no block.
+  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    auto x = onnx::ranked(root->getOperand(0));
+    bool image = x && x.getRank() >= 3 && x.getElementType().isF32();
+    return image && !writesIndices(root) ? LayoutRule::Follow : LayoutRule::Plain;
+  }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape shape;
-    Operation *root = rootOf(kernel);
+    Operation *root = kernel.root();
     shape.items = planes(root);
     support::Sizes out = onnx::sizesOf(Group::typeOf(root->getResult(0)));
     for (size_t i = 2; !global(root) && i + 1 < out.size(); ++i) {

@@ -1,5 +1,6 @@
 // Whether the caller gave an optional input: its pointer is not null.
 #include "compiler/lower/Family.h"
+#include "compiler/onnx/ops/Optional.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -9,6 +10,9 @@ namespace {
 
 class Presence : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::OptionalHasElementOp>(); }
+  bool fusesEpilogue(Operation *) const override { return false; }
+
   KernelShape shape(plan::KernelOp, const target::MachineModel &) const override { return {}; }
 
   LogicalResult build(Build &build, const KernelShape &) const override {

@@ -11,9 +11,11 @@ namespace {
 
 class Range : public KernelFamily {
 public:
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::RangeOp>(); }
+
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
-    shape.items = Portion::items(kernel);
+    shape.items = Portion::items(kernel, machine);
     return shape;
   }
 

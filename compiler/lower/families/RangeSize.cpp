@@ -77,6 +77,11 @@ private:
 
 class RangeSize : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::RangeSizeOp>(); }
+  std::string unsupported(Operation *root) const override { return whyUnsized(root); }
+  bool fusesEpilogue(Operation *) const override { return false; }
+  bool readsThrough(Operation *, unsigned) const override { return true; }
+
   KernelShape shape(plan::KernelOp, const target::MachineModel &) const override {
     KernelShape shape;
     shape.checked = true;

@@ -41,7 +41,7 @@ struct Plan {
 };
 
 Plan planOf(plan::KernelOp kernel, const target::MachineModel &machine) {
-  auto op = cast<onnx::RecurrenceOp>(rootOf(kernel));
+  auto op = cast<onnx::RecurrenceOp>(kernel.root());
   RankedTensorType p = Group::typeOf(op.getP());
   Plan plan;
   plan.kind = op.getKind();
@@ -295,7 +295,7 @@ private:
     Buffer source = second ? reset : h;
     Ix sourceAt = second ? Ix(0) : from, packed = Ix(phase.offset) + unit * Ix(g * plan.hidden);
     SmallVector<Value> sums(rows.size() * width, w.constant(0, vector));
-    constexpr int64_t unroll = 4;
+    const int64_t unroll = w.machine.tuning.unroll;
     auto several = [&](Ix k, int64_t n, ValueRange carried) {
       SmallVector<Value> next(carried);
       for (int64_t i = 0; i < n; ++i) {
@@ -433,10 +433,20 @@ private:
 
 class Recurrence : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::RecurrenceOp>(); }
+  std::string unsupported(Operation *root) const override {
+    auto op = cast<onnx::RecurrenceOp>(root);
+    if (!onnx::elementOf(op.getP()).isF32()) {
+      return "recurrent networks of this element type are not built";
+    }
+    return onnx::isSized(op.getP()) && onnx::isStatic(op.getR()) ? "" : "its shapes are not known at compile time";
+  }
+  bool fusesEpilogue(Operation *) const override { return false; }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Plan plan = planOf(kernel, machine);
     KernelShape shape;
-    shape.checked = onnx::present(cast<onnx::RecurrenceOp>(rootOf(kernel)).getSequenceLens());
+    shape.checked = onnx::present(cast<onnx::RecurrenceOp>(kernel.root()).getSequenceLens());
     Size elements = Size(5) * plan.stateElements() + Size(plan.constantR ? 0 : plan.packedElements());
     shape.scratchBytes = max(Size(64), Size(4) * elements);
     if (plan.constantR) {
@@ -452,7 +462,7 @@ public:
           }
         });
       };
-      shape.packed[operandNumber(cast<onnx::RecurrenceOp>(rootOf(kernel)).getR())] = recipe;
+      shape.packed[operandNumber(cast<onnx::RecurrenceOp>(kernel.root()).getR())] = recipe;
     }
     return shape;
   }

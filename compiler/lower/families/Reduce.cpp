@@ -14,8 +14,6 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-constexpr int64_t accumulators = 4;
-
 Combine combineOf(StringRef kind, Type element) {
   bool isUnsigned = element.isUnsignedInteger();
   if (kind == "Max") {
@@ -44,6 +42,7 @@ public:
 private:
   Build &build;
   Writer &w;
+  const size_t accumulators = w.machine.tuning.chains;
   Group &group;
   Value data;
   StringRef kind;
@@ -135,12 +134,21 @@ void reduceTo(Build &build, onnx::ReduceToOp op) {
 
 class Reduce : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ReduceOp, onnx::ReduceToOp>(); }
+  bool readsThrough(Operation *, unsigned operand) const override { return operand == 0; }
+  /// A mean or the like of whole images works in any layout: its result has one pixel and the same channels.
+  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    auto op = dyn_cast<onnx::ReduceOp>(root);
+    bool follows = op && op.getKeepdims() && isSpatial(op.getAxes(), onnx::ranked(op.getData()).getRank());
+    return follows ? LayoutRule::Follow : LayoutRule::Plain;
+  }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape shape;
-    if (auto to = dyn_cast<onnx::ReduceToOp>(rootOf(kernel))) {
+    if (auto to = dyn_cast<onnx::ReduceToOp>(kernel.root())) {
       shape.items = Split::items(Group::typeOf(to.getReduced()), {Split::lastAxis(Group::typeOf(to.getData()))});
     } else {
-      auto op = cast<onnx::ReduceOp>(rootOf(kernel));
+      auto op = cast<onnx::ReduceOp>(kernel.root());
       shape.items = Split::items(Split::shaped(kernel, op.getData()), op.getAxes());
     }
     return shape;

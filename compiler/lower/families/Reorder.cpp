@@ -58,7 +58,7 @@ Rows rowsOf(RankedTensorType plain, RankedTensorType blocked) {
 
 class Reorder : public KernelFamily {
   static RankedTensorType from(plan::KernelOp kernel) {
-    return cast<RankedTensorType>(rootOf(kernel)->getOperand(0).getType());
+    return cast<RankedTensorType>(kernel.root()->getOperand(0).getType());
   }
   static RankedTensorType to(plan::KernelOp kernel) { return cast<RankedTensorType>(kernel.getResult(0).getType()); }
   static Rows rowsOf(plan::KernelOp kernel) {
@@ -67,6 +67,8 @@ class Reorder : public KernelFamily {
   }
 
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<plan::ReorderOp>(); }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape shape;
     Rows r = rowsOf(kernel);

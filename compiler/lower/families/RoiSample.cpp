@@ -233,10 +233,14 @@ private:
 
 class RoiSample : public KernelFamily {
 public:
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::RoiSampleOp>(); }
+  std::string unsupported(Operation *root) const override { return whyUnsized(root); }
+  bool fusesEpilogue(Operation *) const override { return false; }
+
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
-    shape.items = Portion::items(kernel);
-    shape.scratchBytes = shape.items * scratchOf(cast<onnx::RoiSampleOp>(rootOf(kernel)));
+    shape.items = Portion::items(kernel, machine);
+    shape.scratchBytes = shape.items * scratchOf(cast<onnx::RoiSampleOp>(kernel.root()));
     shape.checked = true;
     return shape;
   }

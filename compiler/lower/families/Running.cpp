@@ -14,8 +14,11 @@ namespace {
 
 class Running : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::RunningOp>(); }
+  bool readsThrough(Operation *, unsigned) const override { return true; }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
-    auto op = cast<onnx::RunningOp>(rootOf(kernel));
+    auto op = cast<onnx::RunningOp>(kernel.root());
     KernelShape shape;
     shape.items = Split::items(Group::typeOf(op.getX()), {static_cast<int64_t>(op.getAxis())});
     return shape;

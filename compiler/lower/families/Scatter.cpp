@@ -6,6 +6,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/ops/Gather.h"
 
 using namespace mlir;
 
@@ -110,10 +111,14 @@ private:
 
 class Scatter : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ScatterElementsOp, onnx::ScatterNDOp>(); }
+  std::string unsupported(Operation *root) const override { return whyNotIndexed(root); }
+  bool fusesEpilogue(Operation *) const override { return false; }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape s;
     s.checked = true;
-    s.replaces(rootOf(kernel)->getOperand(0)); // which may be the updates too
+    s.replaces(kernel.root()->getOperand(0)); // which may be the updates too
     return s;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {

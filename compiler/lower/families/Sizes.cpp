@@ -1,6 +1,7 @@
 // Sizes that somebody reads as a tensor: each is computed from the model's symbols and stored.
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/ops/Constant.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -10,6 +11,8 @@ namespace {
 
 class Sizes : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::SizesOp>(); }
+
   KernelShape shape(plan::KernelOp, const target::MachineModel &) const override { return {}; }
 
   LogicalResult build(Build &build, const KernelShape &) const override {

@@ -17,7 +17,6 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-constexpr int64_t accumulators = 4;
 constexpr int64_t heldVectors = 8; ///< of a row in registers
 
 struct Wanted {
@@ -55,6 +54,7 @@ public:
 private:
   Build &build;
   Writer &w;
+  const size_t accumulators = w.machine.tuning.chains;
   Group &group;
   Wanted wanted;
   Type element;
@@ -206,8 +206,11 @@ private:
 
 class Softmax : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::SoftmaxOp, onnx::LogSoftmaxOp>(); }
+  bool readsThrough(Operation *, unsigned) const override { return true; }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
-    Wanted wanted = wantedOf(rootOf(kernel));
+    Wanted wanted = wantedOf(kernel.root());
     KernelShape shape;
     shape.items = Split::items(Group::typeOf(wanted.x), {wanted.axis});
     return shape;

@@ -16,8 +16,6 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-constexpr int64_t accumulators = 8;
-
 class Standardizer {
 public:
   explicit Standardizer(Build &build)
@@ -46,6 +44,7 @@ public:
 private:
   Build &build;
   Writer &w;
+  const size_t accumulators = 2 * w.machine.tuning.chains;
   Group &group;
   onnx::StandardizeOp op;
   Type element;
@@ -88,8 +87,16 @@ private:
 
 class Standardize : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::StandardizeOp>(); }
+  bool readsThrough(Operation *, unsigned) const override { return true; }
+  /// Over whole images each channel is by itself, in either layout.
+  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    auto op = cast<onnx::StandardizeOp>(root);
+    return isSpatial(op.getAxes(), onnx::ranked(op.getX()).getRank()) ? LayoutRule::Follow : LayoutRule::Plain;
+  }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
-    auto op = cast<onnx::StandardizeOp>(rootOf(kernel));
+    auto op = cast<onnx::StandardizeOp>(kernel.root());
     KernelShape shape;
     shape.items = Split::items(Split::shaped(kernel, op.getX()), op.getAxes());
     return shape;

@@ -120,8 +120,16 @@ private:
 
 class TopK : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::TopKOp>(); }
+  std::string unsupported(Operation *root) const override {
+    auto op = cast<onnx::TopKOp>(root);
+    bool known = onnx::isSized(op.getX()) && onnx::isSized(op.getValues());
+    return known ? "" : "its shape or k is not known at compile time";
+  }
+  bool fusesEpilogue(Operation *) const override { return false; }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
-    auto op = cast<onnx::TopKOp>(rootOf(kernel));
+    auto op = cast<onnx::TopKOp>(kernel.root());
     auto values = cast<RankedTensorType>(op.getValues().getType());
     KernelShape s;
     if (op.getValues().use_empty() || op.getIndices().use_empty()) {

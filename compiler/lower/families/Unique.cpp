@@ -151,8 +151,12 @@ private:
 
 class Unique : public KernelFamily {
 public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::UniqueOp>(); }
+  std::string unsupported(Operation *root) const override { return whyUnsized(root); }
+  bool fusesEpilogue(Operation *) const override { return false; }
+
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
-    Things things(cast<onnx::UniqueOp>(rootOf(kernel)));
+    Things things(cast<onnx::UniqueOp>(kernel.root()));
     KernelShape shape;
     shape.scratchBytes = support::Size(24) * max(support::Size(1), things.count);
     return shape;

@@ -25,8 +25,6 @@ LogicalResult AppendOp::verify() {
   return getSizes().getValues().size() == 1 ? success() : emitOpError("needs one size, where the rows begin");
 }
 Size AppendOp::place() { return getSizes().getValues().front(); }
-StringRef AppendOp::family() { return "Append"; }
-bool AppendOp::fusesEpilogue() { return false; }
 
 void registerAppend(OnnxDialect &dialect) {
   dialect.add<

@@ -1,7 +1,7 @@
 // A cache that grows from run to run: no op of the standard, but what a Concat of past and new rows is where the cache has room for more (graph/ShareCaches).
 include "compiler/onnx/Onnx.td"
 
-def Onnx_AppendOp : Onnx_CoreOp<"Append", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["family", "fusesEpilogue"]>]> {
+def Onnx_AppendOp : Onnx_CoreOp<"Append"> {
   let summary = "a cache with rows written at `sizes[0]` along `axis`";
   let arguments = (ins AnyTensor:$cache, AnyTensor:$rows, I64Attr:$axis, Onnx_SizesAttr:$sizes);
   let hasVerifier = 1;

@@ -214,8 +214,6 @@ LogicalResult AttendOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(sizedType(result, elementOf(getQ())));
   return success();
 }
-StringRef AttendOp::family() { return "Attention"; }
-bool AttendOp::readsThrough(unsigned operand) { return operand > 2; }
 
 LogicalResult AttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getQ());

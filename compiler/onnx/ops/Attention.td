@@ -1,8 +1,7 @@
 // Attention and what language models put around it: rotary embeddings, caches that are written in place.
 include "compiler/onnx/Onnx.td"
 
-def Onnx_AttendOp : Onnx_CoreOp<"Attend",
-    [IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>]> {
+def Onnx_AttendOp : Onnx_CoreOp<"Attend", [IsolatedFromAbove, SingleBlock]> {
   let summary = "softmax(scores(Q K')) V in one go: no score is stored";
   let description = [{
     Over axes [batch..., queries, keys], which are those of the region's first argument: a product of a query and a key. What the region makes of it

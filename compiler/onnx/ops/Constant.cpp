@@ -16,8 +16,6 @@ llvm::LogicalResult ingot::onnx::SizesOp::verify() {
              : emitOpError("has a size that is not known");
 }
 
-llvm::StringRef ingot::onnx::SizesOp::family() { return "Sizes"; }
-
 void ingot::onnx::registerConstant(OnnxDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST

@@ -8,7 +8,7 @@ def Onnx_ConstantOp : Op<Onnx_Dialect, "Constant", [Pure, ConstantLike, AllTypes
   let assemblyFormat = "$value attr-dict";
   let hasFolder = 1;
 }
-def Onnx_SizesOp : Op<Onnx_Dialect, "Sizes", [Pure, DeclareOpInterfaceMethods<Onnx_KernelRoot, ["family"]>]> {
+def Onnx_SizesOp : Op<Onnx_Dialect, "Sizes", [Pure]> {
   let summary = "a small integer tensor whose elements are expressions of the model's symbols; see compiler/support/Size.h";
   let arguments = (ins Onnx_SizesAttr:$values);
   let hasVerifier = 1;

@@ -2,7 +2,7 @@
 include "compiler/onnx/Onnx.td"
 
 class Onnx_ConvLike<string mnemonic, list<Trait> traits = []>
-    : Onnx_Op<mnemonic, 3, traits # [Onnx_SameElements<"0, 1, 2">, DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "layoutRule", "halo"]>]> {
+    : Onnx_Op<mnemonic, 3, traits # [Onnx_SameElements<"0, 1, 2">]> {
   let results = (outs AnyTensor:$y);
 }
 

@@ -13,20 +13,7 @@ static Type int64In(Operation *op) { return IntegerType::get(op->getContext(), 6
 /// Of the last result.
 static Type countType(Operation *op) { return tensorOf({}, int64In(op)); }
 
-#define FINDER(Name, Family)                                                                                           \
-  StringRef Name::family() { return Family; }                                                                          \
-  std::string Name::unsupported() { return whyUnsized(*this); }                                                        \
-  bool Name::fusesEpilogue() { return false; }
-FINDER(NonZeroOp, "NonZero")
-FINDER(NonMaxSuppressionOp, "NonMaxSuppression")
-FINDER(UniqueOp, "Unique")
-FINDER(ReadSizeOp, "ReadSize")
-FINDER(RangeSizeOp, "RangeSize")
-#undef FINDER
-
 // NonZero.
-
-bool NonZeroOp::readsThrough(unsigned) { return true; }
 
 /// Which elements of a constant are not zero.
 static std::optional<SmallVector<bool>> marksOf(Value v) {
@@ -135,7 +122,6 @@ LogicalResult UniqueOp::inferTypes(SmallVectorImpl<Type> &types) {
 
 // ReadSize and RangeSize.
 
-bool ReadSizeOp::readsThrough(unsigned) { return true; }
 LogicalResult ReadSizeOp::verify() {
   return !getSizes() || getSizes()->getValues().size() == 1 ? success() : emitOpError("needs one bound, or none");
 }
@@ -146,7 +132,6 @@ LogicalResult ReadSizeOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-bool RangeSizeOp::readsThrough(unsigned) { return true; }
 LogicalResult RangeSizeOp::inferTypes(SmallVectorImpl<Type> &types) {
   (void)unboundedSize(*this);
   types.push_back(countType(*this));

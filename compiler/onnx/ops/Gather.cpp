@@ -42,14 +42,6 @@ static LogicalResult unrankedResult(Operation *op, SmallVectorImpl<Type> &types)
 }
 static Sizes walkedStrides(Value v) { return rowMajorStrides(ArrayRef<Size>(sizesOf(ranked(v)))); }
 
-static std::string whyNotIndexed(Operation *op) {
-  bool known = llvm::all_of(op->getOperands(), isSized) && isSized(op->getResult(0));
-  if (known && isa<GatherNDOp, ScatterNDOp>(op) && ranked(op->getOperand(1)).getShape().back() == unknown) {
-    return "the length of its index tuples is not known at compile time";
-  }
-  return known ? "" : "its shapes are not known at compile time";
-}
-
 /// The result of a gather whose operands are constants.
 static LogicalResult evaluateGather(Operation *op, ArrayRef<ElementsAttr> operands,
                                     SmallVectorImpl<ElementsAttr> &results) {
@@ -98,10 +90,7 @@ static LogicalResult evaluateScatter(Operation *op, StringRef reduction, ArrayRe
 #define GATHER(Name)                                                                                                   \
   LogicalResult Name::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {              \
     return evaluateGather(*this, operands, results);                                                                   \
-  }                                                                                                                    \
-  StringRef Name::family() { return "Gather"; }                                                                        \
-  bool Name::fusesEpilogue() { return true; }                                                                          \
-  std::string Name::unsupported() { return whyNotIndexed(*this); }
+  }
 GATHER(GatherOp)
 GATHER(GatherElementsOp)
 GATHER(GatherNDOp)
@@ -110,10 +99,7 @@ GATHER(GatherNDOp)
 #define SCATTER(Name)                                                                                                  \
   LogicalResult Name::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {              \
     return evaluateScatter(*this, getReduction(), operands, results);                                                  \
-  }                                                                                                                    \
-  StringRef Name::family() { return "Scatter"; }                                                                       \
-  bool Name::fusesEpilogue() { return false; }                                                                         \
-  std::string Name::unsupported() { return whyNotIndexed(*this); }
+  }
 SCATTER(ScatterElementsOp)
 SCATTER(ScatterNDOp)
 #undef SCATTER

@@ -2,8 +2,7 @@
 include "compiler/onnx/Onnx.td"
 
 class Onnx_Indexed<string mnemonic, int inputs, list<Trait> traits = []>
-    : Onnx_Op<mnemonic, inputs, traits # [DeclareOpInterfaceMethods<Onnx_Indexer>, DeclareOpInterfaceMethods<Onnx_Evaluable>,
-                                          DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "fusesEpilogue"]>]> {
+    : Onnx_Op<mnemonic, inputs, traits # [DeclareOpInterfaceMethods<Onnx_Indexer>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
   let results = (outs AnyTensor:$y);
 }
 def Onnx_GatherOp : Onnx_Indexed<"Gather", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<13> {

@@ -47,14 +47,6 @@ LogicalResult MatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-StringRef MatMulOp::family() { return "MatMul"; }
-std::string MatMulOp::unsupported() {
-  Type element = elementOf(getA());
-  return element.isF32() || element.isF64() || (element.isInteger() && element.getIntOrFloatBitWidth() >= 32)
-             ? ""
-             : "products of this element type are not built";
-}
-
 /// Above this many multiplications a product of constants is left to the machine.
 static constexpr int64_t evaluateLimit = 1 << 22;
 

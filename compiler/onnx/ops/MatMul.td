@@ -1,7 +1,7 @@
 // Matrix products.
 include "compiler/onnx/Onnx.td"
 
-def Onnx_MatMulOp : Onnx_Op<"MatMul", 2, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported"]>, DeclareOpInterfaceMethods<Onnx_Evaluable>]>, Since<13> {
+def Onnx_MatMulOp : Onnx_Op<"MatMul", 2, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Evaluable>]>, Since<13> {
   let summary = "matrix product with numpy's batching and one-dimensional forms";
   let description = [{
     `transA` and `transB` are ingot's: the operand's last two axes (it has at least two) are read swapped. Gemm and transposes before the

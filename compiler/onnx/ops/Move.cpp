@@ -239,16 +239,6 @@ LogicalResult ConcatOp::upgrade(Node &node) {
   return success();
 }
 
-// In blocked layout pieces of channels must begin at whole blocks.
-LayoutRule ConcatOp::layoutRule(int64_t lanes) {
-  auto y = ranked(getY());
-  if (!y || y.getRank() < 3) {
-    return LayoutRule::Plain;
-  }
-  bool wholeBlocks = llvm::all_of(getXs().drop_back(), [&](Value x) { return ranked(x).getDimSize(1) % lanes == 0; });
-  return *normalAxis(getAxis(), y.getRank()) != 1 || wholeBlocks ? LayoutRule::Follow : LayoutRule::Plain;
-}
-
 // Expand and Tile.
 
 LogicalResult ExpandOp::inferTypes(SmallVectorImpl<Type> &types) {

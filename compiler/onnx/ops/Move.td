@@ -3,13 +3,11 @@ include "compiler/onnx/Onnx.td"
 
 /// Operands beyond the first `data` ones say where elements go and must be constants.
 class Onnx_Move<string mnemonic, int inputs, int dataOperands = 1, list<Trait> traits = []>
-    : Onnx_Op<mnemonic, inputs, traits # [Onnx_Evaluable, Onnx_KernelRoot, Onnx_ViewInterface, DeclareOpInterfaceMethods<Onnx_Mover>]> {
+    : Onnx_Op<mnemonic, inputs, traits # [Onnx_Evaluable, Onnx_Parametric, Onnx_ViewInterface, DeclareOpInterfaceMethods<Onnx_Mover>]> {
   code own = "";
   let results = (outs AnyTensor:$y);
   let more = [{
-    ::llvm::StringRef family() { return "Move"; }
     bool isParameter(unsigned operand) { return }] # !if(!eq(dataOperands, -1), "false", "operand >= " # dataOperands) # [{; }
-    std::string unsupported() { return movement() ? "" : "its shape or positions are not known at compile time"; }
     ::std::optional<::ingot::support::Size> viewOffset() { return contiguousOffset(*this); }
     ::llvm::LogicalResult evaluate(::llvm::ArrayRef<::mlir::ElementsAttr> operands, ::llvm::SmallVectorImpl<::mlir::ElementsAttr> &results) {
       auto moves = movement();
@@ -29,7 +27,7 @@ def Onnx_SliceOp : Onnx_Move<"Slice", 5, 1, [Onnx_SameElements<"1, 2, 3, 4">]>, 
 }
 def Onnx_ConcatOp : Onnx_Move<"Concat", -1, -1, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_JoinInterface>]>, Since<13> {
   let arguments = (ins Variadic<AnyTensor>:$xs, I64Attr:$axis);
-  let own = upgrades # "::ingot::onnx::LayoutRule layoutRule(int64_t lanes);";
+  let own = upgrades;
 }
 def Onnx_ExpandOp : Onnx_Move<"Expand", 2>, Since<13> {
   let arguments = (ins AnyTensor:$data, Onnx_Int64s:$shape);

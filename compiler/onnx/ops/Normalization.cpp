@@ -78,11 +78,6 @@ INGOT_ALONG_AXIS(SoftmaxOp)
 INGOT_ALONG_AXIS(LogSoftmaxOp)
 INGOT_ALONG_AXIS(HardmaxOp)
 
-StringRef SoftmaxOp::family() { return "Softmax"; }
-StringRef LogSoftmaxOp::family() { return "Softmax"; }
-bool SoftmaxOp::readsThrough(unsigned) { return true; }
-bool LogSoftmaxOp::readsThrough(unsigned) { return true; }
-
 /// One where the position is that of the first maximum.
 LogicalResult HardmaxOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getInput());
@@ -103,15 +98,6 @@ LogicalResult HardmaxOp::decompose(PatternRewriter &rewriter) {
 // Standardize and what is made of it.
 
 LogicalResult StandardizeOp::inferTypes(SmallVectorImpl<Type> &types) { return sameType(getX(), types); }
-StringRef StandardizeOp::family() { return "Standardize"; }
-bool StandardizeOp::readsThrough(unsigned) { return true; }
-
-/// Over whole images each channel is by itself, in either layout.
-LayoutRule StandardizeOp::layoutRule(int64_t) {
-  int64_t rank = ranked(getX()).getRank();
-  return rank > 2 && getAxes() == ArrayRef<int64_t>(llvm::to_vector(llvm::seq<int64_t>(2, rank))) ? LayoutRule::Follow
-                                                                                                  : LayoutRule::Plain;
-}
 
 static Value standardized(Formula &f, Value x, int64_t firstAxis, double epsilon, bool centered = true) {
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(firstAxis, ranked(x).getRank()));

@@ -2,16 +2,16 @@
 include "compiler/onnx/Onnx.td"
 
 /// Before opset 13 the tensor was flattened to a matrix at `axis`, by default 1.
-class Onnx_AlongAxis<string mnemonic, list<Trait> traits> : Onnx_Op<mnemonic, 1, traits> {
+class Onnx_AlongAxis<string mnemonic, list<Trait> traits = []> : Onnx_Op<mnemonic, 1, traits> {
   let arguments = (ins Onnx_Floats:$input, DefaultValuedOptionalAttr<I64Attr, "-1">:$axis);
   let results = (outs AnyTensor:$output);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
-def Onnx_SoftmaxOp : Onnx_AlongAxis<"Softmax", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>]>, Since<13>;
-def Onnx_LogSoftmaxOp : Onnx_AlongAxis<"LogSoftmax", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>]>, Since<13>;
+def Onnx_SoftmaxOp : Onnx_AlongAxis<"Softmax">, Since<13>;
+def Onnx_LogSoftmaxOp : Onnx_AlongAxis<"LogSoftmax">, Since<13>;
 def Onnx_HardmaxOp : Onnx_AlongAxis<"Hardmax", [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<13>;
 
-def Onnx_StandardizeOp : Onnx_CoreOp<"Standardize", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough", "layoutRule"]>]> {
+def Onnx_StandardizeOp : Onnx_CoreOp<"Standardize"> {
   let summary = "(x - mean) / sqrt(variance + epsilon) over trailing axes; uncentered: x / sqrt(mean of squares + epsilon)";
   let arguments = (ins Onnx_Floats:$x, DenseI64ArrayAttr:$axes, F32Attr:$epsilon, UnitAttr:$uncentered);
   let results = (outs AnyTensor:$y);

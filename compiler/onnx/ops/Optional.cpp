@@ -24,8 +24,6 @@ LogicalResult OptionalHasElementOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(tensorOf({}, IntegerType::get(getContext(), 1)));
   return success();
 }
-StringRef OptionalHasElementOp::family() { return "Presence"; }
-bool OptionalHasElementOp::fusesEpilogue() { return false; }
 
 LogicalResult OptionalGetElementOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getX().getType());

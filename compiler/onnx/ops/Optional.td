@@ -1,7 +1,7 @@
 // Optional tensors: graph inputs that a run may leave out. Values of which the importer knows that they are there, or are not, need none of these.
 include "compiler/onnx/Onnx.td"
 
-def Onnx_OptionalHasElementOp : Onnx_CoreOp<"OptionalHasElement", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["family", "fusesEpilogue"]>]> {
+def Onnx_OptionalHasElementOp : Onnx_CoreOp<"OptionalHasElement"> {
   let summary = "whether a run was given this optional input of the function";
   let arguments = (ins AnyTensor:$x);
   let results = (outs AnyTensor:$y);

@@ -140,47 +140,6 @@ LogicalResult LRNOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// Kernels.
-
-template <typename Op> static std::string unsupportedPool(Op op) {
-  if (!isSized(op.getX()) || !isSized(op->getResult(0))) {
-    return "shapes are not known at compile time";
-  }
-  if (ranked(op.getX()).getRank() > 5) {
-    return "more than three spatial axes";
-  }
-  return {};
-}
-
-std::string MaxPoolOp::unsupported() { return unsupportedPool(*this); }
-std::string AveragePoolOp::unsupported() { return unsupportedPool(*this); }
-std::string LpPoolOp::unsupported() { return unsupportedPool(*this); }
-std::string GlobalAveragePoolOp::unsupported() { return unsupportedPool(*this); }
-std::string GlobalMaxPoolOp::unsupported() { return unsupportedPool(*this); }
-
-bool MaxPoolOp::fusesEpilogue() { return getIndices().use_empty(); }
-bool AveragePoolOp::fusesEpilogue() { return true; }
-bool LpPoolOp::fusesEpilogue() { return true; }
-
-StringRef MaxPoolOp::family() { return "Pool"; }
-StringRef AveragePoolOp::family() { return "Pool"; }
-StringRef LpPoolOp::family() { return "Pool"; }
-StringRef GlobalAveragePoolOp::family() { return "Pool"; }
-StringRef GlobalMaxPoolOp::family() { return "Pool"; }
-
-/// Blocked tensors are f32; and one channel fills no block.
-template <typename Op> static LayoutRule followIfImage(Op op) {
-  auto x = ranked(op.getX());
-  return x && x.getRank() >= 3 && x.getElementType().isF32() ? LayoutRule::Follow : LayoutRule::Plain;
-}
-LayoutRule MaxPoolOp::layoutRule(int64_t) {
-  return getIndices().use_empty() ? followIfImage(*this) : LayoutRule::Plain;
-}
-LayoutRule AveragePoolOp::layoutRule(int64_t) { return followIfImage(*this); }
-LayoutRule LpPoolOp::layoutRule(int64_t) { return followIfImage(*this); }
-LayoutRule GlobalAveragePoolOp::layoutRule(int64_t) { return followIfImage(*this); }
-LayoutRule GlobalMaxPoolOp::layoutRule(int64_t) { return followIfImage(*this); }
-
 void registerPool(OnnxDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST

@@ -1,9 +1,7 @@
 // Pools: a window, or the whole image, becomes one element; and the local response normalisation, a pool over channels.
 include "compiler/onnx/Onnx.td"
 
-class Onnx_Pool<string mnemonic> : Onnx_Op<mnemonic, 1, [
-    DeclareOpInterfaceMethods<Onnx_Decomposable>,
-    DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "fusesEpilogue", "layoutRule"]>]> {}
+class Onnx_Pool<string mnemonic> : Onnx_Op<mnemonic, 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {}
 
 def Onnx_MaxPoolOp : Onnx_Pool<"MaxPool">, Since<22> {
   let summary = "the largest element of each window, and where it was";
@@ -30,8 +28,7 @@ def Onnx_LpPoolOp : Onnx_Pool<"LpPool">, Since<22> {
   let results = (outs AnyTensor:$y);
 }
 
-class Onnx_GlobalPool<string mnemonic>
-    : Onnx_Op<mnemonic, 1, [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "layoutRule"]>]> {
+class Onnx_GlobalPool<string mnemonic> : Onnx_Op<mnemonic, 1> {
   let arguments = (ins Onnx_Floats:$x);
   let results = (outs AnyTensor:$y);
 }

@@ -320,14 +320,6 @@ LogicalResult RecurrenceOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.append(2, sizedType({batch, hidden}, tp.getElementType()));
   return success();
 }
-StringRef RecurrenceOp::family() { return "Recurrence"; }
-std::string RecurrenceOp::unsupported() {
-  if (!elementOf(getP()).isF32()) {
-    return "recurrent networks of this element type are not built";
-  }
-  return isSized(getP()) && isStatic(getR()) ? "" : "its shapes are not known at compile time";
-}
-bool RecurrenceOp::fusesEpilogue() { return false; }
 
 void registerRecurrent(OnnxDialect &dialect) {
   dialect.add<

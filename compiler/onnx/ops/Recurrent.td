@@ -1,7 +1,7 @@
 // Recurrent networks.
 include "compiler/onnx/Onnx.td"
 
-def Onnx_RecurrenceOp : Onnx_CoreOp<"Recurrence", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "fusesEpilogue"]>]> {
+def Onnx_RecurrenceOp : Onnx_CoreOp<"Recurrence"> {
   let summary = "one direction of an LSTM, GRU or RNN behind its input projection";
   let description = [{
     P is X W' + bias for all steps: [steps, batch, gates * hidden], gates in the standard's order; R is [gates * hidden, hidden].

@@ -175,23 +175,11 @@ LogicalResult ReduceOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(sizedType(without(sizesOf(type), getAxes(), getKeepdims()), type.getElementType()));
   return success();
 }
-StringRef ReduceOp::family() { return "Reduce"; }
-bool ReduceOp::readsThrough(unsigned operand) { return operand == 0; }
-
-/// A mean or the like of whole images works in any layout: its result has one pixel and the same channels.
-LayoutRule ReduceOp::layoutRule(int64_t) {
-  auto type = ranked(getData());
-  SmallVector<int64_t> spatial = llvm::to_vector(llvm::seq<int64_t>(2, std::max<int64_t>(2, type.getRank())));
-  return getKeepdims() && !spatial.empty() && getAxes() == ArrayRef<int64_t>(spatial) ? LayoutRule::Follow
-                                                                                      : LayoutRule::Plain;
-}
 
 LogicalResult ReduceToOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(sizedType(getSizes().getValues(), elementOf(getData())));
   return success();
 }
-StringRef ReduceToOp::family() { return "Reduce"; }
-bool ReduceToOp::readsThrough(unsigned operand) { return operand == 0; }
 
 // Formulas.
 
@@ -385,10 +373,6 @@ LogicalResult ArgMaxOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImp
 LogicalResult ArgMinOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
   return evaluateExtreme(*this, operands[0], std::less<int64_t>(), results);
 }
-StringRef ArgMaxOp::family() { return "Extreme"; }
-StringRef ArgMinOp::family() { return "Extreme"; }
-bool ArgMaxOp::readsThrough(unsigned) { return true; }
-bool ArgMinOp::readsThrough(unsigned) { return true; }
 
 // Running sums and products.
 
@@ -445,8 +429,6 @@ LogicalResult RunningOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getX().getType());
   return success();
 }
-StringRef RunningOp::family() { return "Running"; }
-bool RunningOp::readsThrough(unsigned) { return true; }
 
 void registerReduce(OnnxDialect &dialect) {
   dialect.add<

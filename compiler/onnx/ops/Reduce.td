@@ -2,14 +2,14 @@
 include "compiler/onnx/Onnx.td"
 
 def Onnx_ReduceOp : Onnx_CoreOp<"Reduce",
-    [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough", "layoutRule"]>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
+    [DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
   let summary = "reduction over axes that are known: normal, sorted, at least one";
   let arguments = (ins AnyTensor:$data, StrAttr:$kind, DenseI64ArrayAttr:$axes, UnitAttr:$keepdims);
   let description = "`kind` is Sum, Mean, Prod, Max or Min.";
   let results = (outs AnyTensor:$reduced);
 }
 
-def Onnx_ReduceToOp : Onnx_CoreOp<"ReduceTo", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>]> {
+def Onnx_ReduceToOp : Onnx_CoreOp<"ReduceTo"> {
   let summary = "reduction over axes that only the run knows: each of `sizes` is that of the operand, or 1";
   let arguments = (ins AnyTensor:$data, StrAttr:$kind, Onnx_SizesAttr:$sizes);
   let results = (outs AnyTensor:$reduced);
@@ -37,7 +37,7 @@ def Onnx_ReduceLogSumExpOp : Onnx_Reduction<"ReduceLogSumExp", Onnx_Floats>, Sin
 def Onnx_ReduceSumSquareOp : Onnx_Reduction<"ReduceSumSquare">, Since<18>;
 
 class Onnx_Extreme<string mnemonic> : Onnx_Op<mnemonic, 1,
-    [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
+    [DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
   let arguments = (ins Onnx_Numbers:$data, DefaultValuedOptionalAttr<I64Attr, "0">:$axis, DefaultValuedOptionalAttr<I64Attr, "1">:$keepdims,
     DefaultValuedOptionalAttr<I64Attr, "0">:$select_last_index);
   let results = (outs AnyTensor:$reduced);
@@ -52,7 +52,7 @@ class Onnx_Cumulative<string mnemonic> : Onnx_Op<mnemonic, 2, [DeclareOpInterfac
 }
 def Onnx_CumSumOp : Onnx_Cumulative<"CumSum">, Since<14>;
 def Onnx_CumProdOp : Onnx_Cumulative<"CumProd">, Since<26>;
-def Onnx_RunningOp : Onnx_CoreOp<"Running", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["readsThrough"]>]> {
+def Onnx_RunningOp : Onnx_CoreOp<"Running"> {
   let summary = "CumSum or CumProd along an axis that is known";
   let arguments = (ins AnyTensor:$x, StrAttr:$kind, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
   let description = "`kind` is Sum or Prod.";

@@ -615,11 +615,6 @@ LogicalResult InterpolateOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(sizedType(shape, data.getElementType()));
   return success();
 }
-StringRef InterpolateOp::family() { return "Interpolate"; }
-LayoutRule InterpolateOp::layoutRule(int64_t) {
-  bool spatial = llvm::all_of(getAxes(), [](int64_t axis) { return axis >= 2; });
-  return ranked(getData()).getRank() >= 3 && spatial ? LayoutRule::Follow : LayoutRule::Plain;
-}
 
 void registerResize(OnnxDialect &dialect) {
   dialect.add<

@@ -19,7 +19,7 @@ def Onnx_UpsampleOp : Onnx_Op<"Upsample", 2>, Since<9> {
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 
-def Onnx_InterpolateOp : Onnx_CoreOp<"Interpolate", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["layoutRule"]>]> {
+def Onnx_InterpolateOp : Onnx_CoreOp<"Interpolate"> {
   let summary = "resized along axes; not in the standard";
   let description = [{
     Two tables for each of `axes`: positions (int32) and weights, both [taps, size]. The result is the weighted sum of the operand's elements at all

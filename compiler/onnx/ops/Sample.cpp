@@ -56,10 +56,6 @@ LogicalResult GridSampleOp::upgrade(Node &node) {
   return success();
 }
 
-StringRef GridSampleOp::family() { return "GridSample"; }
-std::string GridSampleOp::unsupported() { return whyUnsized(*this); }
-bool GridSampleOp::fusesEpilogue() { return false; }
-
 /// Between integers, sums are floats: the standard says nothing of how they become integers; as Cast does it.
 LogicalResult GridSampleOp::decompose(PatternRewriter &rewriter) {
   Type element = elementOf(getX());
@@ -194,10 +190,6 @@ LogicalResult RoiAlignOp::decompose(PatternRewriter &rewriter) {
   rewriter.replaceOp(*this, f.op("RoiSample", {last, getRois(), getBatchIndices()}, (*this)->getAttrs()));
   return success();
 }
-
-StringRef RoiSampleOp::family() { return "RoiSample"; }
-std::string RoiSampleOp::unsupported() { return whyUnsized(*this); }
-bool RoiSampleOp::fusesEpilogue() { return false; }
 
 void registerSample(OnnxDialect &dialect) {
   dialect.add<

@@ -1,8 +1,7 @@
 // Ops that read images at places between the pixels, which only data tells.
 include "compiler/onnx/Onnx.td"
 
-def Onnx_GridSampleOp : Onnx_Op<"GridSample", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>,
-                                                  DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "fusesEpilogue"]>]>, Since<22> {
+def Onnx_GridSampleOp : Onnx_Op<"GridSample", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<22> {
   let summary = "the image at the places of a grid, which are given in [-1, 1] along each spatial axis, the last axis first";
   let arguments = (ins AnyTensor:$x, Onnx_Floats:$grid, DefaultValuedOptionalAttr<I64Attr, "0">:$align_corners,
     DefaultValuedOptionalAttr<StrAttr, "\"linear\"">:$mode, DefaultValuedOptionalAttr<StrAttr, "\"zeros\"">:$padding_mode);
@@ -24,7 +23,7 @@ def Onnx_RoiAlignOp : Onnx_Op<"RoiAlign", 3, [DeclareOpInterfaceMethods<Onnx_Dec
   let results = (outs AnyTensor:$y);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
-def Onnx_RoiSampleOp : Onnx_CoreOp<"RoiSample", [DeclareOpInterfaceMethods<Onnx_KernelRoot, ["unsupported", "fusesEpilogue"]>]> {
+def Onnx_RoiSampleOp : Onnx_CoreOp<"RoiSample"> {
   let summary = "RoiAlign of an image whose channels are its last axis";
   let arguments = Onnx_RoiAlignOp.arguments;
   let results = (outs AnyTensor:$y);

@@ -491,7 +491,6 @@ LogicalResult RangeOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(sizedType({length}, element));
   return success();
 }
-StringRef RangeOp::family() { return "Range"; }
 /// The limit is in the result's size.
 bool RangeOp::isParameter(unsigned operand) { return operand == 1; }
 

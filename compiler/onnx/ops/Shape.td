@@ -47,7 +47,7 @@ def Onnx_ConstantOfShapeOp : Onnx_Op<"ConstantOfShape", 1, [DeclareOpInterfaceMe
   let results = (outs AnyTensor:$y);
 }
 def Onnx_RangeOp : Onnx_Op<"Range", 3, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Evaluable>,
-    DeclareOpInterfaceMethods<Onnx_KernelRoot, ["family", "isParameter"]>]>, Since<27> {
+    DeclareOpInterfaceMethods<Onnx_Parametric>]>, Since<27> {
   let arguments = (ins Onnx_Numbers:$start, Onnx_Numbers:$limit, Onnx_Numbers:$delta);
   let results = (outs AnyTensor:$y);
 }

@@ -38,11 +38,6 @@ LogicalResult TopKOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.assign({sizedType(shape, element), sizedType(shape, i64)});
   return success();
 }
-StringRef TopKOp::family() { return "TopK"; }
-std::string TopKOp::unsupported() {
-  return isSized(getX()) && isSized(getValues()) ? "" : "its shape or k is not known at compile time";
-}
-bool TopKOp::fusesEpilogue() { return false; }
 bool TopKOp::isParameter(unsigned operand) { return operand == 1; }
 
 LogicalResult TopKOp::upgrade(Node &node) {
