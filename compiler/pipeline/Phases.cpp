@@ -304,8 +304,8 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   }
   tells.firstLaunch = info.launches.size();
   for (const GraphNode &launch : tells.launches) {
-    info.launches.push_back({launch.name, launch.nodes, launch.symbols, launch.operands, launch.name, launch.macs,
-                             launch.bytes});
+    info.launches.push_back(
+        {launch.name, launch.nodes, launch.symbols, launch.operands, launch.name, launch.macs, launch.bytes});
   }
   info.kernels = tells.kernels = tells.launches.size();
   entry::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, tells.firstLaunch, info, body.suffix);
