@@ -236,6 +236,12 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->check(CLI::IsMember({"strict", "default"}))
       ->group(target)
       ->type_name("POLICY");
+  app.add_option("--winograd", options.winograd,
+                 "3x3 convolutions by Winograd's algorithm: off, or by F(2x2) or F(4x4) wherever that is possible; "
+                 "default: where it is expected to be faster")
+      ->check(CLI::IsMember({"off", "2", "4"}))
+      ->group(target)
+      ->type_name("HOW");
   app.add_option("--weights", options.weights,
                  "Where the weights go: embed (into the object), file (NAME.weights, to be mapped) or extern "
                  "(NAME.weights, whose address the program passes); default: embed")
@@ -392,9 +398,9 @@ std::string checkReport(const CLI::App &app, const Invocation &invocation) {
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
   for (const char *flag :
-       {"--name",        "--dim",      "--shape",   "--cache",       "--cache-room", "--bind",    "--target",
-        "--load-target", "--levels",   "--triple",  "--no-fallback", "--partition",  "--require", "--placement",
-        "--no-allocate", "--accuracy", "--weights", "--dump-after",  "--stop-after", "--timing"}) {
+       {"--name",        "--dim",      "--shape",    "--cache",       "--cache-room", "--bind",       "--target",
+        "--load-target", "--levels",   "--triple",   "--no-fallback", "--partition",  "--require",    "--placement",
+        "--no-allocate", "--accuracy", "--winograd", "--weights",     "--dump-after", "--stop-after", "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }
@@ -455,6 +461,10 @@ std::string checkTogether(const Invocation &invocation) {
   }
   if (std::string wrong = checkPlaces(invocation.model); !wrong.empty()) {
     return wrong;
+  }
+  const std::string &winograd = invocation.model.winograd;
+  if (invocation.model.accuracy == "strict" && !winograd.empty() && winograd != "off") {
+    return "--winograd " + winograd + " and --accuracy strict cannot be combined: its sums are not the model's";
   }
   if (invocation.model.caches.empty() && invocation.model.cacheRoom >= 0) {
     return "--cache-room says how large caches are: use it with --cache";

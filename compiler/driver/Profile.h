@@ -12,7 +12,8 @@ struct KernelTime {
   double seconds = 0, calls = 0; ///< of one run: the median, the average
   double macs = 0, bytes = 0;    ///< of one run: multiplications with accumulation; of operands and results
 
-  /// A second. Bytes are what the kernel has to read and write once, wherever that lies; reading it again is not counted.
+  /// A second. Bytes are what the kernel has to read and write once, wherever that lies; reading it again is not
+  /// counted.
   double flopRate() const { return seconds > 0 ? 2 * macs / seconds : 0; }
   double byteRate() const { return seconds > 0 ? bytes / seconds : 0; }
 };

@@ -109,8 +109,9 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
       choices[i].push_back(forwardAxis(window, i, spatial[i]));
       continue;
     }
-    for (int64_t residue = 0; residue < std::min(window.strides[i], typical(window.out[i], window.strides[i]));
-         ++residue) {
+    // Of a result without elements one: what is asked of a first phase is answered with none of its pixels.
+    int64_t residues = std::clamp<int64_t>(typical(window.out[i], window.strides[i]), 1, window.strides[i]);
+    for (int64_t residue = 0; residue < residues; ++residue) {
       choices[i].push_back(transposedAxis(window, i, residue));
     }
   }

@@ -39,6 +39,8 @@ struct DenseSchedule {
 
 /// Of a convolution whose result is blocked; `planes`: its input is row-major.
 DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine);
+/// Cycles that the arithmetic of an image's first phase takes, with whatever it reads in the first cache.
+double cyclesOf(const ConvGeometry &g, const DenseSchedule &s);
 /// How scheduleOf's loops want the weights.
 plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedule &s);
 

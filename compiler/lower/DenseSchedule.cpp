@@ -63,9 +63,19 @@ static double panelCost(const ConvGeometry &g, const DenseSchedule &s,
   return sum;
 }
 
-static constexpr int64_t flatPixels = 64;
 /// Pixels of a row whose length the run tells, for choosing among tiles: many, so that remainders do not count.
 static constexpr int64_t openRow = 1000;
+
+double cyclesOf(const ConvGeometry &g, const DenseSchedule &s) {
+  const ConvPhase &phase = g.phases.front();
+  int64_t row = typical(phase.axes[2].out, openRow), rows = typical(phase.rows(), openRow);
+  double steps = panelCost(g, s, [&](int64_t vectors) {
+    return s.flat ? stepCost(row * rows, s.pixels, vectors) : rows * stepCost(row, s.pixels, vectors);
+  });
+  return static_cast<double>(phase.taps.size()) * steps;
+}
+
+static constexpr int64_t flatPixels = 64;
 
 static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine) {
   const ConvPhase &phase = g.phases.front();
@@ -83,11 +93,8 @@ static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::Ma
     }
     for (bool flat : {false, true}) {
       t.flat = flat;
-      double cost = panelCost(g, t, [&](int64_t v) {
-        return flat ? stepCost(row * rows, t.pixels, v) : rows * stepCost(row, t.pixels, v);
-      });
       // Static tiles are much code: they must earn it.
-      cost *= flat ? 1.1 : 1.0;
+      double cost = cyclesOf(g, t) * (flat ? 1.1 : 1.0);
       if ((!flat || mayFlatten) && cost < 0.99 * least) {
         least = cost, best = t;
       }

@@ -6,6 +6,10 @@
 
 namespace ingot::lower {
 
+/// Attribute of a module: "off", no convolution is by Winograd's algorithm, whose sums are not the model's; "2" or "4",
+/// all are by F(2x2) or F(4x4) for which that is possible. None: where it is expected to be faster.
+inline constexpr llvm::StringLiteral winogradName = "ingot.winograd";
+
 mlir::LogicalResult lowerKernels(mlir::ModuleOp module, MachineOf machineOf, plan::WeightTable &weights);
 
 } // namespace ingot::lower

@@ -225,6 +225,10 @@ static LogicalResult transfer(State &s, Body &body, Result &tells) {
 
 static LogicalResult lower(State &s, Body &body, Result &) {
   auto machineOf = [&](StringRef spec) -> const target::MachineModel & { return body.machineOf(spec); };
+  std::string winograd = s.options.accuracy == "strict" ? "off" : s.options.winograd;
+  if (!winograd.empty()) {
+    (*body.module)->setAttr(lower::winogradName, StringAttr::get(body.module->getContext(), winograd));
+  }
   return lower::lowerKernels(*body.module, machineOf, s.weights);
 }
 
@@ -300,8 +304,8 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   }
   tells.firstLaunch = info.launches.size();
   for (const GraphNode &launch : tells.launches) {
-    info.launches.push_back({launch.name, launch.nodes, launch.symbols, launch.operands, launch.name, launch.macs,
-                             launch.bytes});
+    info.launches.push_back(
+        {launch.name, launch.nodes, launch.symbols, launch.operands, launch.name, launch.macs, launch.bytes});
   }
   info.kernels = tells.kernels = tells.launches.size();
   entry::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, tells.firstLaunch, info, body.suffix);

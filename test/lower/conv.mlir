@@ -1,4 +1,4 @@
-// Convolutions in channel blocks: a block of pixels times a block of channels stays in registers through all taps; the padding is zeros of the buffer, so no tap is tested.
+// Convolutions in channel blocks: a block of pixels times a block of channels stays in registers through all taps; the padding is zeros of the buffer, so no tap is tested. (Not by Winograd's algorithm: winograd.mlir.)
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v3 --layout-assign=target=x86-64-v3 --lower-kernels=target=x86-64-v3 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,V3
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v4 --layout-assign=target=x86-64-v4 --lower-kernels=target=x86-64-v4 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,V4
 
@@ -14,11 +14,13 @@
 // V4-COUNT-64: vector.fma {{.*}} : vector<16xf32>
 // V4-NOT: vector.fma
 // V4: func.func
+module attributes {ingot.winograd = "off"} {
 func.func @typical(%x: tensor<1x16x8x8xf32>) -> tensor<1x32x8x8xf32> {
   %w = onnx.Constant dense<0.5> : tensor<32x16x3x3xf32>
   %b = "onnx.None"() : () -> none
   %0 = "onnx.Conv"(%x, %w, %b) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x16x8x8xf32>, tensor<32x16x3x3xf32>, none) -> tensor<1x32x8x8xf32>
   return %0 : tensor<1x32x8x8xf32>
+}
 }
 
 // -----

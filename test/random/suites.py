@@ -2,7 +2,9 @@
 
 A suite is a function of (ingot, seed, index, level) that gives a Result; a wrong one carries the model and the inputs that show it, which the search shrinks."""
 import collections
+import contextlib
 import dataclasses
+import itertools
 import pathlib
 import random
 import subprocess
@@ -18,9 +20,10 @@ import numpy as np
 import onnx
 import relations
 import run as graphs
-from case import Skip
+from case import Case, Skip
+from families import dense
 from open_model import one_body
-from trial import elsewhere, trial
+from trial import Compiled, elsewhere, trial
 
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33]
 MOST_ELEMENTS = 100_000
@@ -153,6 +156,56 @@ def related(ingot, seed, index, level):
     case, model = drawn(f"{seed}/relations", index, True)
     verdict, text, shown = relations.check(ingot, case, model, random.Random(f"{seed}/{index}/relation"), level)
     return Result(verdict, text + (f"\n    {graphs.describe(case)}" if verdict in ("wrong", "declined") else ""), coverage.of_case(case), shown or model, case.feeds())
+
+
+AROUND_CONVOLUTIONS = ["Add", "AveragePool", "Clip", "Concat", "Elu", "HardSigmoid", "MaxPool", "Mul", "Pad", "Relu", "Sigmoid", "Sub", "Tanh"]
+
+
+def convolutions(seed, index):
+    """3x3 convolutions of stride 1 and what stands around them, of any batch or of one that is open."""
+    families.load()
+    for attempt in itertools.count():
+        case = Case(seed, f"{index}.{attempt}")
+        with contextlib.suppress(Skip):
+            dense.small_filter(case, None)
+            break
+    for _ in range(case.choice([0, 1, 2, 3, 5])):
+        kept, x = case.keep(), case.values[case.choice(case.results())]
+        try:
+            if case.chance(0.4):
+                dense.small_filter(case, x)
+            else:
+                graphs.grow(case, AROUND_CONVOLUTIONS, 1)
+        except Skip:
+            case.take_back(kept)
+    model = case.model(case.results(), final=True)
+    many = case.feeds()
+    if case.chance(0.3) and all(array.ndim for array in many.values()) and len({array.shape[0] for array in many.values()}) == 1:
+        for value in model.graph.input:
+            value.type.tensor_type.shape.dim[0].dim_param = "batch"
+        for value in model.graph.output:
+            value.type.tensor_type.ClearField("shape")
+        runs = [{name: np.resize(array, [count, *array.shape[1:]]) for name, array in many.items()} for count in (1, 2, 7)]
+        return case, model, [many, *runs]
+    return case, model, [many]
+
+
+@suite("winograd", 2)
+def winograd(ingot, seed, index, level):
+    """Small images, which are by Winograd's algorithm only where a flag says so; the bits do not depend on who computes what."""
+    with elsewhere():
+        case, model, runs = convolutions(f"{seed}/winograd", index)
+    rng = random.Random(f"{seed}/{index}/winograd")
+    flags = ["--winograd", rng.choice("24")]
+    result = tried(ingot, case, model, runs, level, flags)
+    if result.verdict == "pass" and not level.startswith("source"):
+        with Compiled(ingot, model, level, flags) as compiled:
+            wanted = compiled.at(runs[0])
+            for count in (2, 3, 16):
+                got = compiled.in_threads(runs[0], count, rng.random())
+                if any(a.tobytes() != b.tobytes() for a, b in zip(got, wanted, strict=True)):
+                    return dataclasses.replace(result, verdict="wrong", text=f"other bits with {count} threads\n    {graphs.describe(case)}", feeds=runs[0])
+    return result
 
 
 def program(script, *arguments, count):

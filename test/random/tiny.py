@@ -3,8 +3,9 @@ padding, groups and channels that fill blocks or do not, alone and with what ker
 compared with ONNX Runtime.
 
     tiny.py --ingot build/bin/ingot [--target T] [--every 16] [--first 0] [--only NUMBER] [-j 2]
+    tiny.py ... --winograd 4 [--guarded RUNNER RUNTIME]
 
---every N runs each N-th only, from --first on.
+--every N runs each N-th only, from --first on. --winograd: 3x3 convolutions of stride 1 only, and on somewhat larger images, too.
 """
 import concurrent.futures
 import itertools
@@ -22,19 +23,21 @@ from onnx import TensorProto, helper, numpy_helper
 
 from case import by_onnxruntime
 
-SIZES, OF_A_MODEL = [1, 2, 3, 7], 60
+SIZES, SIZES_OF_FILTERS, OF_A_MODEL = [1, 2, 3, 7], [1, 4, 5, 7, 10, 13], 60
 KERNELS = {1: [[1], [2], [3]], 2: [[1, 1], [1, 3], [3, 1], [2, 2], [3, 3]], 3: [[1, 1, 1], [1, 1, 3], [3, 1, 1], [1, 3, 1], [2, 2, 2]]}
 CHANNELS = [(8, 16, 1), (3, 5, 1), (16, 16, 16), (6, 12, 6), (16, 32, 2), (17, 33, 1)]  # in, out, groups
 BEHIND = ["", "Relu", "residual", "scale", "pixels", "channel of images"]
 
 
-def draws():
+def draws(winograd):
     """(operator, image, kernel, stride, padded, channels, what stands behind); the last two go round."""
     ways = itertools.product(["Conv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool"], [1, 2, 3], [1, 2], [False, True])
     number = 0
     for operator, rank, stride, padded in ways:
-        for spatial in itertools.product(SIZES, repeat=rank):
-            for kernel in KERNELS[rank]:
+        if winograd and (operator.endswith("Pool") or (rank, stride) != (2, 1)):
+            continue
+        for spatial in itertools.product(SIZES_OF_FILTERS if winograd else SIZES, repeat=rank):
+            for kernel in [[3, 3]] if winograd else KERNELS[rank]:
                 for batch, channels in itertools.product([1, 3], CHANNELS if rank < 3 else CHANNELS[:4]):
                     number += 1
                     behind = BEHIND[number % len(BEHIND)]
@@ -109,11 +112,16 @@ def one(arguments, numbered):
         onnx.save(many.model, folder / "model.onnx")
         for k, array in enumerate(many.feeds.values()):
             (data / f"input_{k}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
-        verdict, why = ingot_run.run(arguments.ingot, folder, folder / "out", arguments.target, seconds=600)
+        wanted, wrong = by_onnxruntime(many.model, many.feeds), []
+        if arguments.guarded:
+            for k, want in enumerate(wanted):
+                (data / f"output_{k}.pb").write_bytes(numpy_helper.from_array(want).SerializeToString())
+            verdict, why = ingot_run.run_guarded(arguments.ingot, *arguments.guarded, folder, folder / "out", arguments.target)
+        else:
+            verdict, why = ingot_run.run(arguments.ingot, folder, folder / "out", arguments.target, seconds=600)
         if verdict != "pass":
             return [f"{text(*numbered[0])} and {len(numbered) - 1} more: {verdict}: {why}"], len(numbered)
-        wrong = []
-        for k, want in enumerate(by_onnxruntime(many.model, many.feeds)):
+        for k, want in enumerate(wanted):
             if difference := ingot_run.difference(ingot_run.load(folder / "out" / f"output_{k}.pb"), want):
                 wrong.append(f"{text(*numbered[k])}: {difference}")
         return wrong, len(wrong)
@@ -122,9 +130,10 @@ def one(arguments, numbered):
 def main():
     parser = ingot_run.parser(__doc__)
     parser.add_argument("--every", type=int, default=16), parser.add_argument("--first", type=int, default=0), parser.add_argument("--only", type=int)
+    parser.add_argument("--guarded", nargs=2, metavar=("RUNNER", "RUNTIME"), help="as run.py has it")
     arguments = parser.parse_args()
     arguments.ingot = os.path.abspath(arguments.ingot)
-    chosen = list(enumerate(draws()))
+    chosen = list(enumerate(draws(arguments.winograd)))
     chosen = chosen[arguments.first :: arguments.every] if arguments.only is None else [chosen[arguments.only]]
     models = [chosen[k : k + OF_A_MODEL] for k in range(0, len(chosen), OF_A_MODEL)]
     failed = 0

@@ -42,6 +42,7 @@ def call(command, folder, verdicts, seconds=120):
 
 
 RUNNER = []  # --runner COMMAND, where models run on another machine
+WINOGRAD = []  # the same for --winograd
 
 
 def run(ingot, folder, out, target=None, seconds=120, model=None, flags=()):
@@ -67,9 +68,9 @@ def compile_source(ingot, model, out, target, seconds):
 
 
 def target_flags(target):
-    """T; or T@LEVELS: what runs is T, in one library for all of these."""
+    """T; or T@LEVELS: what runs is T, in one library for all of these. And what --winograd said."""
     level, _, levels = (target or "").partition("@")
-    return ["--levels", levels, "--as", level] if levels else ["--target", target] if target else []
+    return (["--levels", levels, "--as", level] if levels else ["--target", target] if target else []) + WINOGRAD
 
 
 # The weights, a section of their own, between two pages that the runner forbids; against the one behind or the one before.
@@ -85,7 +86,7 @@ def run_guarded(ingot, runner, runtime, folder, out, target=None, weights_end=Tr
     out = pathlib.Path(out)
     out.mkdir(parents=True, exist_ok=True)
     command = [ingot, "compile", folder / "model.onnx", "-o", out, "--name", "guarded", "--emit", "obj"]
-    verdict, text = call(command + (["--target", target] if target else []), folder, VERDICT)
+    verdict, text = call(command + target_flags(target), folder, VERDICT)
     if verdict != "pass":
         return verdict, text
     link, weights = ["/usr/lib/llvm-22/bin/ld.lld", "-shared", "-o", out / "guarded.so", out / "guarded.o", runtime], json.loads((out / "guarded.json").read_text())["weight_bytes"]
@@ -224,7 +225,13 @@ def parser(description):
     result = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     result.add_argument("--ingot"), result.add_argument("--target"), result.add_argument("-j", type=int, default=2)
     result.add_argument("--runner", type=set_runner)
+    result.add_argument("--winograd", type=set_winograd, help="2 or 4: 3x3 convolutions by F(2x2) or F(4x4) wherever that is possible")
     return result
+
+
+def set_winograd(outputs):
+    WINOGRAD[:] = ["--winograd", outputs]
+    return outputs
 
 
 def set_runner(command):

@@ -1,9 +1,10 @@
-// Convolutions. Blocked to blocked and row-major to blocked by DenseConv, with weights packed at compile time; all
-// others row-major.
+// Convolutions. Blocked to blocked by Winograd's algorithm where that is faster, else by DenseConv, as is row-major to
+// blocked, with weights packed at compile time; all others row-major.
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/PlainConv.h"
 #include "compiler/lower/StemConv.h"
+#include "compiler/lower/Winograd.h"
 #include "compiler/onnx/Onnx.h"
 
 using namespace mlir;
@@ -56,7 +57,8 @@ public:
     case Form::Blocked:
       break;
     }
-    return denseConvShape(kernel, machine);
+    std::optional<WinogradSchedule> winograd = winogradOf(kernel, machine);
+    return winograd ? winogradShape(kernel, *winograd) : denseConvShape(kernel, machine);
   }
 
   LogicalResult build(Build &build, const KernelShape &shape) const override {
@@ -68,7 +70,11 @@ public:
       buildStemConv(build);
       break;
     case Form::Blocked:
-      buildDenseConv(build);
+      if (auto winograd = winogradOf(build.group.kernel, build.w.machine)) {
+        buildWinograd(build, *winograd);
+      } else {
+        buildDenseConv(build);
+      }
       break;
     }
     return success();

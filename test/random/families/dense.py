@@ -59,6 +59,25 @@ def conv(c, x):
     c.node("Conv", [x, weights, bias], group=group if group > 1 or c.chance(0.3) else None, **attributes)
 
 
+def small_filter(c, x):
+    """A 3x3 convolution of stride 1, or what a transposed one of that is: what Winograd's algorithm takes."""
+    x = image(c, x, rank=2)
+    c.need(x.rank == 4 and min(x.shape[2:]) >= 2)
+    channels, outputs, transposed = x.shape[1], c.extent(65), c.chance(0.15)
+    c.need(x.array.size * outputs < 3_000_000)
+    attributes = {}
+    if c.chance(0.3):
+        attributes["auto_pad"] = c.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
+        c.need(attributes["auto_pad"] != "VALID" or min(x.shape[2:]) >= 3)
+    else:
+        attributes["pads"] = [1] * 4 if c.chance(0.5) else [c.choice([0, 1, 2]) for _ in range(4)]
+        c.need(all(x.shape[2 + k] + attributes["pads"][k] + attributes["pads"][k + 2] >= 3 for k in range(2)))
+    shape = [channels, outputs, 3, 3] if transposed else [outputs, channels, 3, 3]
+    weights = c.data(shape, np.float32, -1, 1, constant=True)
+    bias = c.data([outputs], np.float32, -1, 1, constant=True) if c.chance(0.6) else None
+    c.node("ConvTranspose" if transposed else "Conv", [x, weights, bias], **attributes)
+
+
 @op("ConvTranspose", weight=3)
 def conv_transpose(c, x):
     x = image(c, x)

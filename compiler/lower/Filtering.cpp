@@ -1,0 +1,120 @@
+#include "compiler/lower/Filtering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+/// The pairs of points. For four outputs the usual ones are 1 and 2, or 1 and 1/2. 3/4 and 3/2 lose a quarter as much
+/// (1.3e-6 of the largest output in the mean of 64 channels, 5e-6 with the usual ones and 6e-7 in a direct sum), and
+/// all that is made of them is exact in 32 bits.
+static constexpr double pairsOfTwo[] = {1}, pairsOfFour[] = {0.75, 1.5};
+
+// A row of G is the powers of a point, divided by the product of its distances from the other finite points.
+Filtering::Filtering(int64_t outputs)
+    : points(outputs == 2 ? ArrayRef<double>(pairsOfTwo) : ArrayRef<double>(pairsOfFour)) {
+  assert(outputs == this->outputs() && "there are points for two outputs and for four");
+  SmallVector<double> all = {0};
+  for (double p : points) {
+    all.append({p, -p});
+  }
+  for (double point : all) {
+    double scale = 1;
+    for (double other : all) {
+      scale *= other == point ? 1 : point - other;
+    }
+    g.push_back({1 / scale, point / scale, point * point / scale});
+  }
+  g.push_back({0, 0, 1});
+}
+
+static constexpr size_t none = ~size_t(0);
+
+/// The product of (x^2 - p^2) over all pairs but one: its coefficients of 1, x^2, x^4 ...
+SmallVector<double> Filtering::master(size_t without) const {
+  SmallVector<double> c = {1};
+  for (auto [i, p] : llvm::enumerate(points)) {
+    if (i == without) {
+      continue;
+    }
+    c.push_back(0);
+    for (size_t k = c.size(); k-- > 0;) {
+      c[k] = (k > 0 ? c[k - 1] : 0) - p * p * c[k];
+    }
+  }
+  return c;
+}
+
+/// Sum of coefficients[k] * d[first + 2 k]; the last coefficient is 1.
+static Value everySecond(Writer &w, ArrayRef<double> coefficients, ValueRange d, size_t first) {
+  Value sum = d[first + 2 * (coefficients.size() - 1)];
+  for (size_t k = coefficients.size() - 1; k-- > 0;) {
+    sum = w.fma(d[first + 2 * k], w.constant(coefficients[k], sum.getType()), sum);
+  }
+  return sum;
+}
+
+static Value add(Writer &w, Value a, Value b) { return arith::AddFOp::create(w.b, w.loc, a, b); }
+static Value subtract(Writer &w, Value a, Value b) { return arith::SubFOp::create(w.b, w.loc, a, b); }
+
+/// a + factor * b.
+static Value addScaled(Writer &w, Value a, double factor, Value b) {
+  if (factor == 1 || factor == -1) {
+    return factor == 1 ? add(w, a, b) : subtract(w, a, b);
+  }
+  return w.fma(b, w.constant(factor, b.getType()), a);
+}
+
+// A row of B^T has the coefficients of the product of (x - q) over the other finite points q; that of infinity, over
+// all of them.
+SmallVector<Value> Filtering::input(Writer &w, ValueRange d) const {
+  SmallVector<double> all = master(none);
+  SmallVector<Value> rows = {everySecond(w, all, d, 0)};
+  for (auto [i, p] : llvm::enumerate(points)) {
+    // Without +p: x (x + p) times the others' squares; without -p the same with the other sign.
+    SmallVector<double> others = master(i);
+    Value even = everySecond(w, others, d, 2), odd = everySecond(w, others, d, 1);
+    rows.push_back(addScaled(w, even, p, odd));
+    rows.push_back(addScaled(w, even, -p, odd));
+  }
+  rows.push_back(everySecond(w, all, d, 1));
+  return rows;
+}
+
+// Output i is the sum of the products at the finite points, each times its i-th power; the last one also has that at
+// infinity.
+SmallVector<Value> Filtering::output(Writer &w, ValueRange products) const {
+  SmallVector<Value> sums, differences, y;
+  for (size_t i = 0; i < points.size(); ++i) {
+    sums.push_back(add(w, products[1 + 2 * i], products[2 + 2 * i]));
+    differences.push_back(subtract(w, products[1 + 2 * i], products[2 + 2 * i]));
+  }
+  for (int64_t i = 0; i < outputs(); ++i) {
+    Value sum = i == 0 ? Value(products.front()) : i + 1 == outputs() ? Value(products.back()) : Value();
+    for (auto [k, p] : llvm::enumerate(points)) {
+      Value part = i % 2 ? differences[k] : sums[k];
+      double power = std::pow(p, i);
+      sum = sum          ? addScaled(w, sum, power, part)
+            : power == 1 ? part
+                         : arith::MulFOp::create(w.b, w.loc, part, w.constant(power, part.getType())).getResult();
+    }
+    y.push_back(sum);
+  }
+  return y;
+}
+
+void Filtering::filter(const std::array<double, taps * taps> &filter, MutableArrayRef<double> result) const {
+  for (int64_t y = 0; y < inputs(); ++y) {
+    std::array<double, taps> row{};
+    for (int64_t i = 0; i < taps; ++i) {
+      for (int64_t j = 0; j < taps; ++j) {
+        row[j] += g[y][i] * filter[i * taps + j];
+      }
+    }
+    for (int64_t x = 0; x < inputs(); ++x) {
+      result[y * inputs() + x] = row[0] * g[x][0] + row[1] * g[x][1] + row[2] * g[x][2];
+    }
+  }
+}
+
+} // namespace ingot::lower

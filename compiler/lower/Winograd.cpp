@@ -1,0 +1,309 @@
+#include "compiler/lower/Winograd.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+using Vectors = SmallVector<Value>;
+
+/// Input channels of one turn of the innermost loop: a block, so that no loop of a few turns is inside another; of long
+/// blocks a part, since LLVM moves the loads of a whole one ahead and has no registers for them (half as fast).
+constexpr int64_t unrolledOf(int64_t lanes) { return lanes > 8 ? 4 : lanes; }
+
+class Winograd {
+public:
+  Winograd(Build &build, const WinogradSchedule &s);
+  void run();
+
+private:
+  /// A run of the list of tiles.
+  struct Strip {
+    Ix image;
+    Ix firstRun, lastRun; ///< register tiles
+    Ix first, last;       ///< tiles
+  };
+  /// Panels of one width.
+  struct Panel {
+    int64_t vectors;
+    Ix block;
+    int64_t width(const DenseSchedule &p) const { return vectors * p.lanes; }
+  };
+
+  Build &build;
+  Writer &w;
+  const WinogradSchedule &s;
+  const Filtering &f;
+  const DenseSchedule &p;
+  int64_t n, m, lanes;
+  Access input;
+  Space space;
+  Buffer weights, bias, scratch;
+
+  const ConvAxis &axis(size_t i) const { return s.g.phases[0].axes[i]; }
+  const Ix &stride(size_t i) const { return input.strides[2 + i]; }
+  /// Where component `c` of V and M is.
+  Ix inputAt(Ix c) const { return c * s.inputStride(); }
+  Ix productAt(Ix c) const { return s.components() * s.inputStride() + c * s.productStride(); }
+
+  Ix firstUnit(Ix item) const;
+  Ix firstTile(Ix run) const;
+  Strip strip(Ix unit) const;
+  Ix origin(Ix tile, int64_t tiles, size_t axisIndex) const;
+  void transformInputs(const Strip &strip);
+  void transformInput(Ix from, Ix to);
+  void panels(const Strip &strip, Ix share);
+  void products(const Strip &strip, const Panel &panel);
+  void run(const Strip &strip, const Panel &panel, Ix component, Ix run, int64_t tiles);
+  void part(const Panel &panel, int64_t first, int64_t vectors, Ix component, Ix tile, int64_t tiles, Ix ahead);
+  Vectors channels(const Panel &panel, Ix in, Ix wt, int64_t count, int64_t vectors, int64_t tiles, ValueRange acc,
+                   Ix ahead);
+  void transformOutputs(const Strip &strip, const Panel &panel);
+  void store(ArrayRef<Vectors> rows, Ix image, Ix block, Ix tile);
+};
+
+Winograd::Winograd(Build &build, const WinogradSchedule &s)
+    : build(build), w(build.w), s(s), f(s.filtering), p(s.product), n(f.inputs()), m(f.outputs()), lanes(p.lanes),
+      space(build.group.space(build.group.resultType())) {
+  Operation *root = build.group.root;
+  weights = build.group.buffer(root->getOperand(1));
+  bias = isa<NoneType>(root->getOperand(2).getType()) ? Buffer() : build.group.buffer(root->getOperand(2));
+  plan::Strides in = plan::stridesOf(Group::typeOf(root->getOperand(0)));
+  input = Access{{in.offset, {in.strides[0], in.strides[1]}}, build.group.buffer(root->getOperand(0)), 1};
+  for (const ConvAxis &a : s.g.phases[0].axes) {
+    input.strides.push_back(a.dim < 0 ? Ix(0) : in.strides[a.dim]);
+  }
+}
+
+// Work items: runs of units (image, strip, share of the panels). A range of items works in the scratch memory of its
+// first one, and transforms the inputs of a strip once.
+
+Ix Winograd::firstUnit(Ix item) const {
+  support::Size units = s.units(), items = s.items();
+  return units == items ? item : floorDiv(item * units, items);
+}
+
+void Winograd::run() {
+  scratch = w.scratch(build.scratch, build.begin * (4 * s.scratchElements()), w.b.getF32Type(), s.scratchElements());
+  Ix first = firstUnit(build.begin);
+  w.loop(first, firstUnit(build.end), 1, [&](Ix unit) {
+    Ix share = remainder(unit, s.shares);
+    Strip piece = strip(floorDiv(unit, s.shares));
+    if (s.shares == 1) {
+      transformInputs(piece);
+    } else {
+      Value isFirst = w.compare(arith::CmpIPredicate::eq, unit, first);
+      Value isNew = w.compare(arith::CmpIPredicate::eq, share, 0);
+      w.ifThen(arith::OrIOp::create(w.b, w.loc, isFirst, isNew), [&] { transformInputs(piece); });
+    }
+    panels(piece, share);
+  });
+}
+
+/// The larger register tiles are in front.
+Ix Winograd::firstTile(Ix run) const {
+  auto runs = s.runs();
+  auto [size, count] = runs.front();
+  return runs.size() == 1 ? run * size : run * runs.back().first + min(run, count);
+}
+
+Winograd::Strip Winograd::strip(Ix unit) const {
+  Strip piece;
+  Ix i = remainder(unit, s.strips);
+  piece.image = floorDiv(unit, s.strips);
+  piece.firstRun = floorDiv(i * s.runCount(), s.strips), piece.lastRun = floorDiv((i + 1) * s.runCount(), s.strips);
+  piece.first = firstTile(piece.firstRun), piece.last = firstTile(piece.lastRun);
+  return piece;
+}
+
+/// The first output of a tile. The last one ends where the image does.
+Ix Winograd::origin(Ix tile, int64_t tiles, size_t axisIndex) const {
+  int64_t extent = axis(axisIndex).out.number();
+  return extent == tiles * m ? tile * m : min(tile * m, extent - m);
+}
+
+// Inputs.
+
+void Winograd::transformInputs(const Strip &strip) {
+  Ix image = input.offset + strip.image * input.strides[0] + axis(1).inStart * stride(1) + axis(2).inStart * stride(2);
+  w.loop(0, s.inputBlocks(), 1, [&](Ix block) {
+    w.loop(strip.first, strip.last, 1, [&](Ix tile) {
+      Ix y = floorDiv(tile, s.wide), x = remainder(tile, s.wide);
+      transformInput(image + block * input.strides[1] + origin(y, s.high, 1) * stride(1) +
+                         origin(x, s.wide, 2) * stride(2),
+                     (block * s.stripTiles() + tile - strip.first) * lanes);
+    });
+  });
+}
+
+void Winograd::transformInput(Ix from, Ix to) {
+  SmallVector<Vectors> columns;
+  for (int64_t x = 0; x < n; ++x) {
+    Vectors d;
+    for (int64_t y = 0; y < n; ++y) {
+      d.push_back(w.load(input.buffer, from + y * stride(1) + x * stride(2), lanes));
+    }
+    columns.push_back(f.input(w, d));
+  }
+  for (int64_t y = 0; y < n; ++y) {
+    Vectors row = llvm::map_to_vector(columns, [&](const Vectors &column) { return column[y]; });
+    for (auto [x, v] : llvm::enumerate(f.input(w, row))) {
+      w.store(v, scratch, inputAt(y * n + static_cast<int64_t>(x)) + to);
+    }
+  }
+}
+
+// Products.
+
+void Winograd::panels(const Strip &strip, Ix share) {
+  int64_t all = p.panelCount(), start = 0, block = 0;
+  Ix from = floorDiv(share * all, s.shares), to = floorDiv((share + 1) * all, s.shares);
+  for (auto [vectors, count] : p.panels) {
+    auto body = [&, vectors = vectors](Ix i) {
+      Panel panel{vectors, block + (i - start) * vectors};
+      products(strip, panel);
+      transformOutputs(strip, panel);
+    };
+    w.loop(max(from, start), min(to, start + count), 1, body);
+    start += count, block += vectors * count;
+  }
+}
+
+void Winograd::products(const Strip &strip, const Panel &panel) {
+  auto runs = s.runs();
+  int64_t large = runs.front().second;
+  w.loop(0, s.components(), 1, [&](Ix component) {
+    auto body = [&](int64_t tiles) { return [&, tiles](Ix i) { run(strip, panel, component, i, tiles); }; };
+    bool one = runs.size() == 1;
+    w.loop(strip.firstRun, one ? strip.lastRun : min(strip.lastRun, large), 1, body(runs.front().first));
+    if (!one) {
+      w.loop(max(strip.firstRun, large), strip.lastRun, 1, body(runs.back().first));
+    }
+  });
+}
+
+/// One register tile of a component. Each prefetches its share of the weights of the next component.
+void Winograd::run(const Strip &strip, const Panel &panel, Ix component, Ix run, int64_t tiles) {
+  int64_t shares = llvm::divideCeil(s.runCount(), s.strips), width = panel.width(p);
+  int64_t lines = llvm::divideCeil(unrolledOf(lanes) * width, s.line * shares);
+  Ix ahead = s.g.inChannels * width + (run - strip.firstRun) * (lines * s.line);
+  Ix tile = firstTile(run) - strip.first;
+  int64_t step = p.part ? p.part : panel.vectors;
+  for (int64_t first = 0; first < panel.vectors; first += step) {
+    part(panel, first, std::min(step, panel.vectors - first), component, tile, tiles, ahead);
+  }
+}
+
+void Winograd::part(const Panel &panel, int64_t first, int64_t vectors, Ix component, Ix tile, int64_t tiles,
+                    Ix ahead) {
+  int64_t width = panel.width(p), channelsInAll = s.g.inChannels;
+  int64_t whole = channelsInAll / lanes, rest = channelsInAll % lanes, blockStride = s.stripTiles() * lanes;
+  Ix in = inputAt(component) + tile * lanes;
+  Ix wt = panel.block * (lanes * channelsInAll * s.components()) + component * (channelsInAll * width) + first * lanes;
+  Vectors acc(tiles * vectors, w.constant(0, w.vectorOf(w.b.getF32Type(), lanes)));
+  acc = w.loop(0, whole, 1, acc, [&](Ix block, ValueRange a) {
+    return channels(panel, in + block * blockStride, wt + block * (lanes * width), lanes, vectors, tiles, a, ahead);
+  });
+  if (rest) {
+    acc = channels(panel, in + whole * blockStride, wt + whole * lanes * width, rest, vectors, tiles, acc, ahead);
+  }
+  for (int64_t v = 0; v < vectors; ++v) {
+    for (int64_t t = 0; t < tiles; ++t) {
+      w.store(acc[t * vectors + v], scratch, productAt(component) + (tile + (first + v) * s.stripTiles() + t) * lanes);
+    }
+  }
+}
+
+/// The first `count` channels of a block.
+Vectors Winograd::channels(const Panel &panel, Ix in, Ix wt, int64_t count, int64_t vectors, int64_t tiles,
+                           ValueRange acc, Ix ahead) {
+  int64_t width = panel.width(p), turn = std::min(unrolledOf(lanes), count), whole = count / turn * turn;
+  int64_t lines = llvm::divideCeil(turn * width, s.line * llvm::divideCeil(s.runCount(), s.strips));
+  auto step = [&](Ix q, int64_t unroll, ValueRange a) {
+    Vectors next(a);
+    for (int64_t i = 0; i < lines; ++i) {
+      w.prefetch(weights, wt + q * width + ahead + i * s.line);
+    }
+    for (int64_t u = 0; u < unroll; ++u) {
+      Vectors row;
+      for (int64_t v = 0; v < vectors; ++v) {
+        row.push_back(w.load(weights, wt + (q + u) * width + v * lanes, lanes));
+      }
+      for (int64_t t = 0; t < tiles; ++t) {
+        Value x = w.splat(w.load(scratch, in + q + (t * lanes + u)), lanes);
+        for (int64_t v = 0; v < vectors; ++v) {
+          next[t * vectors + v] = w.fma(x, row[v], next[t * vectors + v]);
+        }
+      }
+    }
+    return next;
+  };
+  Vectors sums = w.loop(0, whole, turn, acc, [&](Ix q, ValueRange a) { return step(q, turn, a); });
+  return whole == count ? sums : step(whole, count - whole, sums);
+}
+
+// Outputs.
+
+void Winograd::transformOutputs(const Strip &strip, const Panel &panel) {
+  w.loop(0, panel.vectors, 1, [&](Ix v) {
+    Value biases = bias ? w.load(bias, (panel.block + v) * lanes, lanes) : Value();
+    w.loop(strip.first, strip.last, 1, [&](Ix tile) {
+      Ix at = (v * s.stripTiles() + tile - strip.first) * lanes;
+      SmallVector<Vectors> columns, rows;
+      for (int64_t x = 0; x < n; ++x) {
+        Vectors products;
+        for (int64_t y = 0; y < n; ++y) {
+          products.push_back(w.load(scratch, productAt(y * n + x) + at, lanes));
+        }
+        columns.push_back(f.output(w, products));
+      }
+      for (int64_t y = 0; y < m; ++y) {
+        rows.push_back(f.output(w, llvm::map_to_vector(columns, [&](const Vectors &column) { return column[y]; })));
+        for (Value &sum : rows.back()) {
+          sum = bias ? arith::AddFOp::create(w.b, w.loc, sum, biases).getResult() : sum;
+        }
+      }
+      store(rows, strip.image, panel.block + v, tile);
+    });
+  });
+}
+
+/// A tile that begins earlier, since the image ends, leaves out what the one before it stores.
+void Winograd::store(ArrayRef<Vectors> rows, Ix image, Ix block, Ix tile) {
+  Ix ty = floorDiv(tile, s.wide), tx = remainder(tile, s.wide);
+  Ix y0 = origin(ty, s.high, 1), x0 = origin(tx, s.wide, 2);
+  int64_t oldRows = s.high * m - axis(1).out.number(), oldColumns = s.wide * m - axis(2).out.number();
+  auto put = [&](int64_t fromRow, int64_t toRow, int64_t fromColumn, int64_t toColumn) {
+    for (int64_t y = fromRow; y < toRow; ++y) {
+      for (int64_t x = fromColumn; x < toColumn; ++x) {
+        Point point;
+        point.at.assign(space.sizes.size(), 0);
+        point.at[0] = image, point.at[1] = block, point.lanes = lanes;
+        point.at[axis(1).dim] = y0 + y, point.at[axis(2).dim] = x0 + x;
+        build.group.finish(rows[y][x], space, point);
+      }
+    }
+  };
+  auto unlessLast = [&](Ix i, int64_t tiles, llvm::function_ref<void()> body) {
+    w.ifThen(w.compare(arith::CmpIPredicate::ne, i, tiles - 1), body);
+  };
+  put(oldRows, m, oldColumns, m);
+  if (oldColumns) {
+    unlessLast(tx, s.wide, [&] { put(oldRows, m, 0, oldColumns); });
+  }
+  if (oldRows) {
+    unlessLast(ty, s.high, [&] {
+      put(0, oldRows, oldColumns, m);
+      if (oldColumns) {
+        unlessLast(tx, s.wide, [&] { put(0, oldRows, 0, oldColumns); });
+      }
+    });
+  }
+}
+
+} // namespace
+
+void buildWinograd(Build &build, const WinogradSchedule &schedule) { Winograd(build, schedule).run(); }
+
+} // namespace ingot::lower

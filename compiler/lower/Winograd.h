@@ -1,0 +1,59 @@
+// 3x3 convolutions of stride 1 from channel blocks to channel blocks by Winograd's algorithm: an image is cut into
+// tiles of m x m outputs, m = 2 or 4, and each becomes (m + 2)^2 products of a point's input channels with a matrix.
+//
+// The tiles of an image are one list. A strip is a run of them for which the transformed inputs of all channels fit the
+// second cache; it goes through
+//   1. V[component][channel block][tile] = B^T d B, in registers, a block of channels at a time;
+//   2. for each panel of output channels and each component: M[component][vector][tile] = V times the panel's weights,
+//      with the register tile of DenseConv;
+//   3. for each tile of the panel: A^T M A in registers, then bias and epilogue, and stores.
+// The last tiles of a row and of a column begin earlier, so that they end where the image does: they read what a direct
+// convolution reads and no more, and store what those before them do not.
+#pragma once
+#include "compiler/lower/DenseConv.h"
+#include "compiler/lower/Filtering.h"
+
+namespace ingot::lower {
+
+struct WinogradSchedule {
+  ConvGeometry g;
+  Filtering filtering;
+  int64_t high, wide; ///< tiles of an image
+  /// One component: a convolution of one tap over the list of tiles.
+  ConvGeometry component;
+  DenseSchedule product;
+  int64_t strips = 1; ///< of an image
+  int64_t shares = 1; ///< of the panels of a strip, each with an input transform of its own where threads share them
+  double cycles = 0;  ///< expected, of an image
+  int64_t line;       ///< elements of a cache line
+  int64_t heavyItems; ///< MachineModel::Tuning
+
+  WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64_t lanes, const target::MachineModel &machine);
+
+  int64_t components() const { return filtering.inputs() * filtering.inputs(); }
+  int64_t tiles() const { return high * wide; }
+  /// The register tiles of an image: as balancedTiles has them.
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 2> runs() const { return balancedTiles(tiles(), product.pixels); }
+  int64_t runCount() const;
+  int64_t stripTiles() const; ///< of the largest strip
+  int64_t inputBlocks() const { return llvm::divideCeil(g.inChannels, product.lanes); }
+  /// Elements of a component of V and M. An odd number of cache lines, so that components do not share cache sets.
+  int64_t inputStride() const;
+  int64_t productStride() const;
+  int64_t scratchElements() const { return components() * (inputStride() + productStride()); }
+  int64_t weightElements() const { return components() * product.blocks * product.lanes * g.inChannels; }
+
+  support::Size units() const { return g.batch * (strips * shares); }
+  /// Work items: runs of units, of which each has scratch memory.
+  support::Size items() const;
+  int64_t itemsAtMost() const;
+};
+
+/// For a Conv or ConvTranspose from channel blocks to channel blocks: where it is faster than DenseConv, and may round
+/// as it does (or where the module's attribute says so).
+std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::MachineModel &machine);
+
+KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &schedule);
+void buildWinograd(Build &build, const WinogradSchedule &schedule);
+
+} // namespace ingot::lower
