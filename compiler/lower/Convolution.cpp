@@ -196,17 +196,23 @@ bool isDepthwise(Operation *op) {
          isPackable(op);
 }
 
-std::string whyNoConv(Operation *op) {
-  Value x = op->getOperand(0);
+std::string ConvFamily::unsupported(Operation *root) const {
+  Value x = root->getOperand(0);
   if (!onnx::elementOf(x).isF32()) {
     return "only float32 convolutions are implemented";
   }
-  bool sized = onnx::isSized(x) && onnx::isSized(op->getResult(0)) && onnx::isStatic(op->getOperand(1));
+  bool sized = onnx::isSized(x) && onnx::isSized(root->getResult(0)) && onnx::isStatic(root->getOperand(1));
   if (!sized || onnx::ranked(x).isDynamicDim(1)) {
     return "shapes are not known at compile time";
   }
   return onnx::ranked(x).getRank() > 5 ? "more than three spatial axes" : "";
 }
+
+LayoutRule ConvFamily::layoutRule(Operation *root, const target::MachineModel &machine) const {
+  return isPackable(root) && machine.blockLanes() > 1 ? LayoutRule::Blocked : LayoutRule::Plain;
+}
+
+SmallVector<int64_t> ConvFamily::halo(Operation *root) const { return haloOf(root).value_or(SmallVector<int64_t>()); }
 
 plan::WeightTable::Recipe paddedRecipe(int64_t count) {
   return {"f32 padded to " + std::to_string(count), count * 4,

@@ -59,8 +59,14 @@ std::optional<llvm::SmallVector<int64_t>> haloOf(mlir::Operation *op);
 bool isPackable(mlir::Operation *op);
 /// Whether it is a packable Conv of each channel by itself: as many outputs as inputs, one weight plane each.
 bool isDepthwise(mlir::Operation *op);
-/// KernelFamily::unsupported of it.
-std::string whyNoConv(mlir::Operation *op);
+
+/// What the families of convolutions have in common.
+class ConvFamily : public KernelFamily {
+public:
+  std::string unsupported(mlir::Operation *root) const override;
+  LayoutRule layoutRule(mlir::Operation *root, const target::MachineModel &machine) const override;
+  llvm::SmallVector<int64_t> halo(mlir::Operation *root) const override;
+};
 
 /// A copy of a constant vector of f32, padded with zeros to `count` elements.
 plan::WeightTable::Recipe paddedRecipe(int64_t count);

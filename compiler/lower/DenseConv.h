@@ -51,6 +51,9 @@ std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp k
 KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
 void buildDenseConv(Build &build);
 
+/// What a Conv or ConvTranspose reads from channel blocks: over [image, channel block, axes of the phase].
+Access blockedInput(const Build &build, const ConvGeometry &g);
+
 class DenseConv {
 public:
   /// `input` is over [image, channel block (or plane), axes of the phase]; the stride of the inner axis is a number.

@@ -129,8 +129,9 @@ static void chooseTileOf(const DenseSchedule &packed, DenseSchedule &s, const ta
   s.flat = s.flat && s.pixels > 2; // static tiles would be many
 }
 
-/// Where neither the weights nor the input stay in the second cache, all panels go over a part of the image that does,
-/// if fewer bytes then come from behind it: the weights once a part, but the input once, and not once a panel.
+/// Where neither the weights nor the input stay in the second cache, and not even the rows that one row of outputs
+/// reads, each panel reads all of the input from behind that cache, once for each row of the kernel. Then all panels go
+/// over a part of the image that stays, the one with which the fewest bytes come from there: the weights once a part.
 static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputBytes, int64_t weightBytes,
                        const target::MachineModel &machine) {
   const ConvPhase &phase = g.phases.front();
@@ -338,20 +339,26 @@ KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &ma
   return shape;
 }
 
+Access blockedInput(const Build &build, const ConvGeometry &g) {
+  Value x = build.group.root->getOperand(0);
+  plan::Strides in = plan::stridesOf(Group::typeOf(x));
+  Access input{{in.offset, {in.strides[0], in.strides[1]}}, build.group.buffer(x), 1};
+  for (const ConvAxis &a : g.phases[0].axes) {
+    input.strides.push_back(a.dim < 0 ? Ix(0) : in.strides[a.dim]);
+  }
+  return input;
+}
+
 void buildDenseConv(Build &build) {
   Operation *root = build.group.root;
   bool merged;
   ConvGeometry g = blockedGeometry(build.group.kernel, merged);
   DenseSchedule s = blockedSchedule(g, build.group.kernel, build.w.machine);
   Space space = build.group.space(build.group.resultType());
-  plan::Strides in = plan::stridesOf(Group::typeOf(root->getOperand(0)));
-  Access input{{in.offset, {in.strides[0], in.strides[1]}}, build.group.buffer(root->getOperand(0)), 1};
-  for (const ConvAxis &a : g.phases[0].axes) {
-    input.strides.push_back(a.dim < 0 ? Ix(0) : in.strides[a.dim]);
-  }
+  Access input = blockedInput(build, g);
   if (merged) {
     mergePixels(space);
-    input.strides.back() = in.strides.back();
+    input.strides.back() = plan::stridesOf(Group::typeOf(root->getOperand(0))).strides.back();
   }
   DenseConv(build, g, s, input, std::move(space)).run();
 }

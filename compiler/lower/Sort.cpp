@@ -167,8 +167,11 @@ void sortByHighHalf(Writer &w, Buffer numbers, Buffer spare, Buffer counts, Ix c
 Value keyed(Writer &w, Value key, Value rest) {
   Type i64 = w.b.getI64Type();
   Value high = arith::ShLIOp::create(w.b, w.loc, arith::ExtUIOp::create(w.b, w.loc, i64, key), w.constant(32, i64));
-  Value low = arith::AndIOp::create(w.b, w.loc, rest, w.constant(0xffffffff, i64));
-  return arith::OrIOp::create(w.b, w.loc, high, low);
+  return arith::OrIOp::create(w.b, w.loc, high, restOf(w, rest));
+}
+
+Value restOf(Writer &w, Value number) {
+  return arith::AndIOp::create(w.b, w.loc, number, w.constant(0xffffffff, w.b.getI64Type()));
 }
 
 Value highestFirst(Writer &w, Value x) {

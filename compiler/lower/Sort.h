@@ -23,6 +23,9 @@ void sortByHighHalf(Writer &w, Buffer numbers, Buffer spare, Buffer counts, Ix c
 /// The number to sort by: `key` (i32) above `rest`, of which the lower 32 bits are kept.
 mlir::Value keyed(Writer &w, mlir::Value key, mlir::Value rest);
 
+/// The lower 32 bits of such a number.
+mlir::Value restOf(Writer &w, mlir::Value number);
+
 /// Unsigned numbers (i32) whose order is that of 32-bit floats from high to low; both zeros are one. NaN is in front of
 /// all others or behind them, as its sign says.
 mlir::Value highestFirst(Writer &w, mlir::Value x);

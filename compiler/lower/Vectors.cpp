@@ -107,6 +107,12 @@ Value across(Writer &w, Combine how, Value v) {
   return vector::ExtractOp::create(w.b, w.loc, v, 0);
 }
 
+Value any(Writer &w, Value lanes) {
+  return isa<VectorType>(lanes.getType())
+             ? vector::ReductionOp::create(w.b, w.loc, vector::CombiningKind::OR, lanes).getResult()
+             : lanes;
+}
+
 Value tree(Writer &w, Combine how, SmallVector<Value> values) {
   while (values.size() > 1) {
     for (size_t i = 0; i + 1 < values.size(); i += 2) {

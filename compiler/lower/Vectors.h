@@ -26,6 +26,8 @@ mlir::Value neutral(Writer &w, Combine how, mlir::Type type);
 mlir::Value combine(Writer &w, Combine how, mlir::Value a, mlir::Value b);
 /// All lanes of a vector into a scalar; a scalar stays.
 mlir::Value across(Writer &w, Combine how, mlir::Value v);
+/// Whether any lane (i1) holds; a scalar stays.
+mlir::Value any(Writer &w, mlir::Value lanes);
 /// The sum of each vector's lanes, for as many vectors as lanes (a power of two): lane i is that of vector i, added in
 /// the order of across().
 mlir::Value sumsOf(Writer &w, llvm::SmallVector<mlir::Value> vectors);

@@ -65,15 +65,10 @@ private:
 
 Winograd::Winograd(Build &build, const WinogradSchedule &s)
     : build(build), w(build.w), s(s), f(s.filtering), p(s.product), n(f.inputs()), m(f.outputs()), lanes(p.lanes),
-      space(build.group.space(build.group.resultType())) {
+      input(blockedInput(build, s.g)), space(build.group.space(build.group.resultType())) {
   Operation *root = build.group.root;
   weights = build.group.buffer(root->getOperand(1));
   bias = isa<NoneType>(root->getOperand(2).getType()) ? Buffer() : build.group.buffer(root->getOperand(2));
-  plan::Strides in = plan::stridesOf(Group::typeOf(root->getOperand(0)));
-  input = Access{{in.offset, {in.strides[0], in.strides[1]}}, build.group.buffer(root->getOperand(0)), 1};
-  for (const ConvAxis &a : s.g.phases[0].axes) {
-    input.strides.push_back(a.dim < 0 ? Ix(0) : in.strides[a.dim]);
-  }
 }
 
 // Work items: runs of units (image, strip, share of the panels). A range of items works in the scratch memory of its

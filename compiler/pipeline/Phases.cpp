@@ -205,9 +205,12 @@ static LogicalResult partition(State &s, Body &body, Result &tells) {
   return ok;
 }
 
+static auto machinesOf(const Body &body) {
+  return [&body](StringRef spec) -> const target::MachineModel & { return body.machineOf(spec); };
+}
+
 static LogicalResult layout(State &, Body &body, Result &) {
-  auto machineOf = [&](StringRef spec) -> const target::MachineModel & { return body.machineOf(spec); };
-  layout::assignLayouts(body.function(), machineOf, partition::hostOf(body.devices).spec);
+  layout::assignLayouts(body.function(), machinesOf(body), partition::hostOf(body.devices).spec);
   sortBlocks(body.function());
   return success();
 }
@@ -224,12 +227,11 @@ static LogicalResult transfer(State &s, Body &body, Result &tells) {
 }
 
 static LogicalResult lower(State &s, Body &body, Result &) {
-  auto machineOf = [&](StringRef spec) -> const target::MachineModel & { return body.machineOf(spec); };
   std::string winograd = s.options.accuracy == "strict" ? "off" : s.options.winograd;
   if (!winograd.empty()) {
     (*body.module)->setAttr(lower::winogradName, StringAttr::get(body.module->getContext(), winograd));
   }
-  return lower::lowerKernels(*body.module, machineOf, s.weights);
+  return lower::lowerKernels(*body.module, machinesOf(body), s.weights);
 }
 
 /// The symbols with the bounds that the user gave: those that follow from the model (a table of positions has 512 rows)

@@ -13,7 +13,7 @@ namespace ingot::lower {
 
 namespace {
 
-class Conv : public KernelFamily {
+class Conv : public ConvFamily {
   enum class Form { Plain, Stem, Blocked };
 
   static Form formOf(plan::KernelOp kernel) {
@@ -35,18 +35,13 @@ class Conv : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp>(); }
   bool isFor(Operation *root) const override { return !isDepthwise(root); }
-  std::string unsupported(Operation *root) const override { return whyNoConv(root); }
   LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
-    int64_t lanes = machine.blockLanes();
-    if (!isPackable(root) || lanes == 1) {
-      return LayoutRule::Plain;
-    }
+    LayoutRule rule = ConvFamily::layoutRule(root, machine);
     auto conv = cast<onnx::ConvOp>(root);
     int64_t channels = onnx::ranked(conv.getX()).getDimSize(1);
-    bool few = channels <= 4 || (channels < lanes && isModelInput(conv.getX()));
-    return conv.getGroup() == 1 && few ? LayoutRule::PlainToBlocked : LayoutRule::Blocked;
+    bool few = channels <= 4 || (channels < machine.blockLanes() && isModelInput(conv.getX()));
+    return rule == LayoutRule::Blocked && conv.getGroup() == 1 && few ? LayoutRule::PlainToBlocked : rule;
   }
-  SmallVector<int64_t> halo(Operation *root) const override { return haloOf(root).value_or(SmallVector<int64_t>()); }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     switch (formOf(kernel)) {

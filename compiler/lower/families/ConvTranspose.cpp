@@ -9,18 +9,13 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-class ConvTranspose : public KernelFamily {
+class ConvTranspose : public ConvFamily {
   static bool blocked(plan::KernelOp kernel) {
     return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType()));
   }
 
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvTransposeOp>(); }
-  std::string unsupported(Operation *root) const override { return whyNoConv(root); }
-  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
-    return isPackable(root) && machine.blockLanes() > 1 ? LayoutRule::Blocked : LayoutRule::Plain;
-  }
-  SmallVector<int64_t> halo(Operation *root) const override { return haloOf(root).value_or(SmallVector<int64_t>()); }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     return blocked(kernel) ? denseConvShape(kernel, machine) : plainConvShape(kernel, machine);

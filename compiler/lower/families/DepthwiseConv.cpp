@@ -224,7 +224,7 @@ private:
   }
 };
 
-class DepthwiseConv : public KernelFamily {
+class DepthwiseConv : public ConvFamily {
   static bool blocked(plan::KernelOp kernel) {
     return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType()));
   }
@@ -232,11 +232,6 @@ class DepthwiseConv : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp>(); }
   bool isFor(Operation *root) const override { return isDepthwise(root); }
-  std::string unsupported(Operation *root) const override { return whyNoConv(root); }
-  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
-    return isPackable(root) && machine.blockLanes() > 1 ? LayoutRule::Blocked : LayoutRule::Plain;
-  }
-  SmallVector<int64_t> halo(Operation *root) const override { return haloOf(root).value_or(SmallVector<int64_t>()); }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     if (!blocked(kernel)) {

@@ -16,6 +16,7 @@
 // Only that bins grow with x matters for the result; what rounding does to their edges does not.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Sort.h"
+#include "compiler/lower/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/Shapes.h"
@@ -133,9 +134,6 @@ private:
 
   Num number(Value v) { return Num(w.b, w.loc, v, f32); }
   Num splat(Num n) { return number(w.splat(n, lanes)); }
-  Value any(Value hits) {
-    return lanes == 1 ? hits : vector::ReductionOp::create(w.b, w.loc, vector::CombiningKind::OR, hits).getResult();
-  }
   SmallVector<Value> halves(ValueRange numbers) {
     return llvm::map_to_vector(numbers,
                                [&](Value v) -> Value { return arith::ShRSIOp::create(w.b, w.loc, v, w.value(1)); });
@@ -217,10 +215,10 @@ private:
     Num common = atLeast(width, 0.0) * height, both = box.area + other.area - common;
     Num most = splat(number(limit));
     auto decided = [&] {
-      Value hit = any((both > 0.0) & (common > 0.0) & (common / both > most));
+      Value hit = any(w, (both > 0.0) & (common > 0.0) & (common / both > most));
       return Ixs{w.ix(arith::ExtUIOp::create(w.b, w.loc, i64, hit))};
     };
-    return w.choose(any((common > 0.0) & (common >= both * most)), decided, [] { return Ixs{0}; })[0];
+    return w.choose(any(w, (common > 0.0) & (common >= both * most)), decided, [] { return Ixs{0}; })[0];
   }
 };
 
@@ -309,20 +307,15 @@ private:
     Ix whole = length - remainder(length, lanes);
     Num limit = number(w.splat(threshold, lanes));
     Value found = w.loop(0, whole, lanes, w.value(0), [&](Ix i, ValueRange carried) {
-      Value high = number(w.load(scores, line + i, lanes)) > limit, any = high;
-      if (lanes > 1) {
-        any = vector::ReductionOp::create(w.b, w.loc, vector::CombiningKind::OR, high);
-      }
+      Value high = number(w.load(scores, line + i, lanes)) > limit;
       Ix before = w.ix(carried[0]);
-      Ixs now = w.choose(any, [&] { return Ixs{each(i, i + lanes, before)}; }, [&] { return Ixs{before}; });
+      Ixs now = w.choose(any(w, high), [&] { return Ixs{each(i, i + lanes, before)}; }, [&] { return Ixs{before}; });
       return SmallVector<Value>{w.value(now[0])};
     })[0];
     return each(whole, length, w.ix(found));
   }
   Value keyOf(Value score, Ix box) { return keyed(w, highestFirst(w, score), w.integer(box, i64)); }
-  Value candidateAt(Ix place) {
-    return arith::AndIOp::create(w.b, w.loc, w.load(order, place), w.constant(0xffffffff, i64));
-  }
+  Value candidateAt(Ix place) { return restOf(w, w.load(order, place)); }
 
   /// Where the candidates' boxes begin: the bins reach from the lowest to the highest of them.
   void spread(Ix candidates) {

@@ -12,6 +12,7 @@
 #include "compiler/onnx/ops/TopK.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Sort.h"
+#include "compiler/lower/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/Shapes.h"
@@ -128,9 +129,6 @@ private:
     auto how = op.getLargest() ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT;
     return arith::CmpFOp::create(w.b, w.loc, how, a, b);
   }
-  Value any(Value hits) {
-    return lanes == 1 ? hits : vector::ReductionOp::create(w.b, w.loc, vector::CombiningKind::OR, hits).getResult();
-  }
   Value unbeaten() {
     bool largest = op.getLargest() != 0;
     if (auto type = dyn_cast<FloatType>(element)) {
@@ -180,7 +178,7 @@ private:
         Value some = perhapsBetter(w.load(x, from + j + v * lanes, lanes), last);
         beats = beats ? arith::OrIOp::create(w.b, w.loc, beats, some).getResult() : some;
       }
-      return any(beats);
+      return any(w, beats);
     };
     auto each = [&](Ix begin, Ix end) { w.loop(begin, end, 1, [&](Ix j) { consider(j, 0); }); };
     w.loop(k, whole, chunk, [&](Ix j) {
@@ -203,7 +201,8 @@ private:
           isWhole,
           [&] {
             Value row = w.load(x, from + j * inner, lanes);
-            return Ixs{w.ix(arith::ExtUIOp::create(w.b, w.loc, i64, any(perhapsBetter(row, w.load(least, 0, lanes)))))};
+            return Ixs{
+                w.ix(arith::ExtUIOp::create(w.b, w.loc, i64, any(w, perhapsBetter(row, w.load(least, 0, lanes)))))};
           },
           [&] { return Ixs{w.ix(arith::ExtUIOp::create(w.b, w.loc, i64, one))}; })[0];
       w.ifThen(w.compare(arith::CmpIPredicate::ne, beaten, 0),
@@ -304,7 +303,7 @@ private:
         begin(o, i);
         isRadix() ? sortByKeys(counts) : sortByValues();
         w.loop(0, k, 1, [&](Ix p) {
-          Value at = arith::AndIOp::create(w.b, w.loc, w.load(order, p), w.constant(0xffffffff, i64));
+          Value at = restOf(w, w.load(order, p));
           give(p, 0, elementAt(w.ix(at), 0), at);
         });
       });
