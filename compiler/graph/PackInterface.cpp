@@ -27,7 +27,7 @@ public:
     Value codes = f.op("BitShift", {f.reshape(packed, {bytes, 1}), places()}, direction("RIGHT"));
     codes = f.reshape(codes, {bytes * row.pack()});
     if (bytes * row.pack() != count) {
-      codes = f.op("Slice", {codes, ints({0}), ints({count})});
+      codes = f.op("Slice", {codes, ints({0}), ints({count}), Value(), Value()});
     }
     codes = f.reshape(codes, type.getShape());
     return row.isFloat() ? bitCast(toCode(codes), row.number) : f.cast(codes, type.getElementType(), row.number);
@@ -43,7 +43,7 @@ public:
     codes = f.op("BitShift", {f.reshape(codes, {bytes, row.pack()}), places()}, direction("LEFT"));
     Value all;
     for (int64_t i = 0; i < row.pack(); ++i) {
-      Value place = f.op("Slice", {codes, ints({i}), ints({i + 1}), ints({1})});
+      Value place = f.op("Slice", {codes, ints({i}), ints({i + 1}), ints({1}), Value()});
       all = all ? f.op("BitwiseOr", {all, place}) : place;
     }
     return f.reshape(all, {bytes});
