@@ -1,4 +1,5 @@
 #include "compiler/onnx/Found.h"
+#include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Work.h"
 #include "compiler/pipeline/Constraints.h"
@@ -102,6 +103,11 @@ static void describeChecks(func::FuncOp function, plan::ModelInfo &info) {
   });
 }
 
+static std::vector<int64_t> sequencesIn(func::FuncOp function, StringRef attribute) {
+  auto counts = function->getAttrOfType<DenseI64ArrayAttr>(attribute);
+  return counts ? std::vector<int64_t>(counts.asArrayRef()) : std::vector<int64_t>();
+}
+
 void describe(func::FuncOp function, plan::ModelInfo &info) {
   info.inputs.clear(), info.outputs.clear();
   for (auto [i, t] : llvm::enumerate(function.getArgumentTypes())) {
@@ -113,6 +119,8 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
     info.outputs.push_back(
         tensorInfo(t, function.getResultAttrOfType<StringAttr>(i, "onnx.name"), "output" + std::to_string(i)));
   }
+  info.inputSequences = sequencesIn(function, onnx::inputSequencesName);
+  info.outputSequences = sequencesIn(function, onnx::outputSequencesName);
   describeChecks(function, info);
   info.found.clear();
   nameFound(info, onnx::boundsOf(function));
