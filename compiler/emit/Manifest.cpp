@@ -1,6 +1,7 @@
 // The manifest: what a program or a build system may want to know of a compiled model without loading it.
 #include "compiler/emit/Names.h"
 #include "compiler/emit/Texts.h"
+#include "compiler/support/ElementTypes.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -108,7 +109,7 @@ static void writeTensors(json::OStream &json, ArrayRef<ingot::plan::TensorInfo> 
     json.object([&] {
       json.attribute("name", json::fixUTF8(tensor.name));
       json.attribute("parameter", name);
-      json.attribute("type", ingot::emit::elementNames(tensor.type)->onnx);
+      json.attribute("type", ingot::support::elementType(tensor.type).name);
       json.attributeArray("dims", [&] {
         for (const ingot::support::Size &dim : tensor.dims) {
           writeSize(json, dim);
