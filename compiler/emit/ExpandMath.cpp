@@ -18,7 +18,6 @@ using Unary = Value (*)(const FloatBuilder &, Value);
 using Binary = Value (*)(const FloatBuilder &, Value, Value);
 
 Value expandRsqrt(const FloatBuilder &f, Value x) { return f.div(f.constant(1.0), f.sqrt(x)); }
-Value expandErfc(const FloatBuilder &f, Value x) { return f.sub(f.constant(1.0), expandErf(f, x)); }
 
 const llvm::StringMap<Unary> &unaryTable() {
   static const llvm::StringMap<Unary> table = {

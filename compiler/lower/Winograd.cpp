@@ -290,7 +290,7 @@ void Winograd::eachPart(const WinogradSchedule::Tiles &tiles, Ix tile,
 void Winograd::store(ArrayRef<Vectors> sums, Ix image, Ix block, Ix tile) {
   Ix ty = floorDiv(tile, columns.count), tx = remainder(tile, columns.count);
   Ix y0 = origin(rows, ty), x0 = origin(columns, tx);
-  auto put = [&](int64_t y, int64_t x) {
+  auto pointAt = [&](Ix y, Ix x) {
     Point point;
     point.at.assign(space.sizes.size(), 0);
     point.at[0] = image, point.at[1] = block, point.lanes = lanes;
@@ -300,15 +300,18 @@ void Winograd::store(ArrayRef<Vectors> sums, Ix image, Ix block, Ix tile) {
         point.at[axis(i + 1).dim] = at[i];
       }
     }
-    build.group.finish(sums[y][x], space, point);
+    return point;
   };
   eachPart(rows, ty, [&](int64_t fromRow, int64_t toRow) {
     eachPart(columns, tx, [&](int64_t fromColumn, int64_t toColumn) {
-      for (int64_t y = fromRow; y < toRow; ++y) {
-        for (int64_t x = fromColumn; x < toColumn; ++x) {
-          put(y, x);
-        }
+      Vectors part;
+      for (const Vectors &row : sums.slice(fromRow, toRow - fromRow)) {
+        llvm::append_range(part, ArrayRef(row).slice(fromColumn, toColumn - fromColumn));
       }
+      int64_t width = toColumn - fromColumn;
+      build.group.finishTile(part, 1, space, [&](Ix i, int64_t) {
+        return pointAt(fromRow + floorDiv(i, width), fromColumn + remainder(i, width));
+      });
     });
   });
 }

@@ -15,6 +15,7 @@ mlir::Value expandLog(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandLog1p(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandTanh(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandErf(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandErfc(const FloatBuilder &f, mlir::Value x); ///< for x <= 2; beyond, within 4e-9 of erfc
 
 /// exp where x is known to lie in [-80, 80]: no result that needs care.
 mlir::Value expandExpOfMedium(const FloatBuilder &f, mlir::Value x);
