@@ -26,7 +26,7 @@ void Attention::run() {
 }
 
 Value Attention::expOfDifference(Value a, Value b) {
-  return math::ExpOp::create(w.b, w.loc, arith::SubFOp::create(w.b, w.loc, a, b));
+  return w.expOfNegative(arith::SubFOp::create(w.b, w.loc, a, b));
 }
 
 void Attention::oneTask(Ix task, Ix firstTask) {
