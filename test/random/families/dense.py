@@ -96,8 +96,11 @@ def conv_transpose(c, x):
     attributes = {"strides": strides, "kernel_shape": kernel if c.chance(0.6) else None}
     if max(dilations) > 1:
         attributes["dilations"] = dilations
-    kind = c.rng.randrange(5)
-    if kind == 0:
+    kind = c.rng.randrange(6)
+    if kind == 5:  # a block of outputs of each pixel
+        attributes["strides"], outputs, group = kernel, c.choice([1, 2, 4, 5]), 1
+        attributes.pop("dilations", None)
+    elif kind == 0:
         attributes["auto_pad"] = c.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
         c.need("SAME" not in attributes["auto_pad"] or ("dilations" not in attributes and all(size >= step for size, step in zip(kernel, strides))))
     elif kind == 1:
