@@ -19,7 +19,6 @@ using Unary = Value (*)(const FloatBuilder &, Value);
 using Binary = Value (*)(const FloatBuilder &, Value, Value);
 
 Value expandRsqrt(const FloatBuilder &f, Value x) { return f.div(f.constant(1.0), f.sqrt(x)); }
-Value expandErfc(const FloatBuilder &f, Value x) { return f.sub(f.constant(1.0), expandErf(f, x)); }
 
 const llvm::StringMap<Unary> &unaryTable() {
   static const llvm::StringMap<Unary> table = {
@@ -54,6 +53,7 @@ void expand(Operation *op, Unary unary, Binary binary, bool ldexp) {
   FloatBuilder own(builder, op->getLoc(), type, ldexp);
   FloatBuilder f = own.with(element.isF64() ? 64 : 32);
   Value first = f.convert(op->getOperand(0));
+  unary = op->hasAttr("ingot.negative") ? expandExpOfNegative : unary;
   Value result = unary ? unary(f, first) : binary(f, first, f.convert(op->getOperand(1)));
   op->getResult(0).replaceAllUsesWith(own.convert(result));
   op->erase();

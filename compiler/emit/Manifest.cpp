@@ -222,6 +222,12 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t code
     }
     json.attributeArray("inputs", [&] { writeTensors(json, model.inputs, names.inputs, model.inputs); });
     json.attributeArray("outputs", [&] { writeTensors(json, model.outputs, names.outputs, model.inputs); });
+    if (!model.inputSequences.empty()) {
+      json.attribute("input_sequences", json::Array(model.inputSequences));
+    }
+    if (!model.outputSequences.empty()) {
+      json.attribute("output_sequences", json::Array(model.outputSequences));
+    }
     writeWorkspace(json, model);
     json.attribute("workspace_align", model.workspaceAlign);
     json.attribute("arena_bytes", model.arenaBytes < 0 ? json::Value(nullptr) : json::Value(model.arenaBytes));

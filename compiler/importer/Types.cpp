@@ -21,6 +21,11 @@ const pb::TypeProto::Tensor *tensorTypeOf(const pb::TypeProto &type) {
   return element.has_tensor_type() ? &element.tensor_type() : nullptr;
 }
 
+const pb::TypeProto::Sequence *sequenceTypeOf(const pb::TypeProto &type) {
+  const pb::TypeProto &element = type.has_optional_type() ? type.optional_type().elem_type() : type;
+  return element.has_sequence_type() ? &element.sequence_type() : nullptr;
+}
+
 /// The alignment that bytes in a file happen to have.
 static size_t alignmentOf(llvm::StringRef bytes) {
   auto address = reinterpret_cast<uintptr_t>(bytes.data());

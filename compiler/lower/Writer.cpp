@@ -566,6 +566,12 @@ Value Writer::countUp(Buffer counter) {
 
 Value Writer::compare(arith::CmpIPredicate how, Value x, Value y) { return arith::CmpIOp::create(b, loc, how, x, y); }
 
+Value Writer::expOfNegative(Value x) {
+  auto exp = math::ExpOp::create(b, loc, x);
+  exp->setDiscardableAttr("ingot.negative", b.getUnitAttr());
+  return exp;
+}
+
 Value Writer::fma(Value x, Value y, Value z) {
   if (!machine.fusedMultiplyAdd) {
     return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, x, y), z);

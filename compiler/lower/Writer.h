@@ -132,6 +132,8 @@ public:
   mlir::Value compare(mlir::arith::CmpIPredicate how, mlir::Value a, mlir::Value b);
   mlir::Value compare(mlir::arith::CmpIPredicate how, Ix a, Ix b) { return compare(how, value(a), value(b)); }
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c); ///< a * b + c, fused where the machine fuses
+  /// e^x where no x is positive, as of a difference from the largest element; 0 where it is below the normal numbers.
+  mlir::Value expOfNegative(mlir::Value x);
 
 private:
   llvm::DenseMap<std::pair<mlir::Block *, support::Size>, mlir::Value>

@@ -72,8 +72,8 @@ const llvm::StringMap<Kernel> &floatKernels() {
       {"math.powf", floats([](double a, double b) { return std::pow(a, b); })},
       {"math.roundeven", floats([](double a) { return std::nearbyint(a); })},
 #define X(name) {"math." #name, floats([](double a) { return std::name(a); })},
-      X(exp) X(log) X(log1p) X(sqrt) X(erf) X(floor) X(ceil) X(trunc) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan)
-          X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh)
+      X(exp) X(log) X(log1p) X(sqrt) X(erf) X(erfc) X(floor) X(ceil) X(trunc) X(sin) X(cos) X(tan) X(asin) X(acos)
+          X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh)
 #undef X
               {"math.absf", floats([](double a) { return std::fabs(a); })},
   };

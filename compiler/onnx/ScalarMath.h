@@ -100,6 +100,7 @@ Num power(Num base, Num exponent); ///< of base's type; small constant exponents
   X(log1p, Log1p)                                                                                                      \
   X(sqrt, Sqrt)                                                                                                        \
   X(erf, Erf)                                                                                                          \
+  X(erfc, Erfc)                                                                                                        \
   X(floor, Floor)                                                                                                      \
   X(ceil, Ceil)                                                                                                        \
   X(trunc, Trunc)                                                                                                      \

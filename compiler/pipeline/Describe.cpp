@@ -1,6 +1,7 @@
 #include "compiler/graph/PackInterface.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Found.h"
+#include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Work.h"
 #include "compiler/pipeline/Constraints.h"
@@ -85,6 +86,11 @@ static void describeChecks(func::FuncOp function, plan::ModelInfo &info) {
   });
 }
 
+static std::vector<int64_t> sequencesIn(func::FuncOp function, StringRef attribute) {
+  auto counts = function->getAttrOfType<DenseI64ArrayAttr>(attribute);
+  return counts ? std::vector<int64_t>(counts.asArrayRef()) : std::vector<int64_t>();
+}
+
 void describe(func::FuncOp function, plan::ModelInfo &info) {
   info.inputs.clear(), info.outputs.clear();
   for (auto [i, t] : llvm::enumerate(function.getArgumentTypes())) {
@@ -98,6 +104,8 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
                                       function.getResultAttrOfType<StringAttr>(i, "onnx.name"),
                                       "output" + std::to_string(i)));
   }
+  info.inputSequences = sequencesIn(function, onnx::inputSequencesName);
+  info.outputSequences = sequencesIn(function, onnx::outputSequencesName);
   describeChecks(function, info);
   info.found.clear();
   nameFound(info, onnx::boundsOf(function));

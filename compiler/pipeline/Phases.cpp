@@ -31,7 +31,7 @@ static void noteNames(func::FuncOp function, std::vector<std::string> &names) {
 
 static LogicalResult import(State &s) {
   importer::Problems problems(s.options.modelPath);
-  importer::ImportOptions options{s.name, s.options.dims, s.options.shapes};
+  importer::ImportOptions options{s.name, s.options.dims, s.options.shapes, s.options.sequences};
   for (const auto &[name, bounds] : s.options.bounds) {
     options.bounds[name] = {bounds.least, bounds.most};
   }

@@ -16,9 +16,12 @@ mlir::Value expandLog(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandLog1p(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandTanh(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandErf(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandErfc(const FloatBuilder &f, mlir::Value x); ///< for x <= 2; beyond, within 4e-9 of erfc
 
 /// exp where x is known to lie in [-80, 80]: no result that needs care.
 mlir::Value expandExpOfMedium(const FloatBuilder &f, mlir::Value x);
+/// exp where x is known not to be positive; 0 where the result is not a normal number.
+mlir::Value expandExpOfNegative(const FloatBuilder &f, mlir::Value x);
 
 // In f64 arithmetic. Rounded to f32 they are within 1 ulp; f64 itself within 4 ulp, pow within |y log x| ulp.
 mlir::Value expandSin(const FloatBuilder &f, mlir::Value x); ///< for |x| < 1e6; beyond, only bounded by 1

@@ -132,13 +132,13 @@ private:
       Ix at = row + column * (s.axis(2).inStep * strides[2]);
       Vectors acc(height * width, c.bias);
       acc = s.resident ? resident(c, at, height, width, acc) : looped(c, at, width, acc);
-      for (int64_t i = 0; i < height * width; ++i) {
-        store(c, d, h + i / width, column + i % width, acc[i]);
-      }
+      build.group.finishTile(acc, 1, space, [&](Ix i, int64_t) {
+        return point(c, d, h + floorDiv(i, width), column + remainder(i, width));
+      });
     });
   }
 
-  void store(const Channel &c, Ix d, Ix h, Ix column, Value v) {
+  Point point(const Channel &c, Ix d, Ix h, Ix column) const {
     Point p;
     p.at.assign(space.sizes.size(), 0);
     p.at[0] = c.n, p.at[1] = c.block, p.lanes = s.lanes;
@@ -148,7 +148,7 @@ private:
         p.at[s.axis(i).dim] = at[i];
       }
     }
-    build.group.finish(v, space, p);
+    return p;
   }
 
   /// The tap of `axis` by which output `o` of the tile reads input coordinate `i` of it; -1 if none.

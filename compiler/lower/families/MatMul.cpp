@@ -293,19 +293,24 @@ private:
 
   void tile(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock) {
     SmallVector<Value> sums = accumulate(panel, row, rows, indexInBlock);
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t v = 0; v < panel.vectors; ++v) {
-        Value sum = sums[i * panel.vectors + v];
-        Ix column = panel.column + Ix(v * t.lanes);
-        bool partial = panel.partial && v + 1 == panel.vectors;
-        if (partial && tail) {
-          w.store(sum, tail, i * t.lanes);
-        } else {
-          group.finish(sum, space, point(row + Ix(i), column, t.lanes, partial ? panel.live : Value()));
-        }
+    bool cut = panel.partial && tail; // the last vectors are finished element by element
+    int64_t whole = panel.vectors - (cut ? 1 : 0);
+    SmallVector<Value> vectors;
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      int64_t v = static_cast<int64_t>(i) % panel.vectors;
+      if (v < whole) {
+        vectors.push_back(sum);
+      } else {
+        w.store(sum, tail, static_cast<int64_t>(i) / panel.vectors * t.lanes);
       }
     }
-    if (panel.partial && tail) {
+    if (whole) {
+      group.finishTile(vectors, whole, space, [&](Ix i, int64_t v) {
+        bool partial = panel.partial && v + 1 == panel.vectors;
+        return point(row + i, panel.column + Ix(v * t.lanes), t.lanes, partial ? panel.live : Value());
+      });
+    }
+    if (cut) {
       Ix column = panel.column + Ix((panel.vectors - 1) * t.lanes);
       w.loop(0, rows, 1, [&](Ix i) {
         w.loop(0, panel.rest, 1,

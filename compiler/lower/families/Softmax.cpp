@@ -64,7 +64,7 @@ private:
   Buffer shortRow;
 
   Value sub(Value a, Value b) { return arith::SubFOp::create(w.b, w.loc, a, b); }
-  Value exp(Value a) { return math::ExpOp::create(w.b, w.loc, a); }
+  Value exp(Value a) { return w.expOfNegative(a); }
   Value like(Value scalar, int64_t lanes) {
     return isa<VectorType>(scalar.getType()) ? scalar : w.splat(scalar, lanes);
   }
