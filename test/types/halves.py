@@ -1,7 +1,7 @@
 """float16 and bfloat16: what operators of each kernel family compute in them is within 2 units in the last place of what ONNX Runtime computes of the
 same numbers in float32, rounded.
 
-    halves.py --ingot build/bin/ingot [--target T] [--only NAMES]
+    halves.py --ingot build/bin/ingot [--target T] [--only NAMES] [--strict]
 
 Sums that cancel have fewer correct digits in float32, too: inputs and weights are mostly positive.
 """
@@ -179,7 +179,7 @@ def one(arguments, name):
             onnx.save(model, folder / "model.onnx")
             for k, value in enumerate(values):
                 onnx.save_tensor(numpy_helper.from_array(value), folder / "test_data_set_0" / f"input_{k}.pb")
-            verdict, text = ingot_run.run(arguments.ingot, folder, folder / "out", arguments.target)
+            verdict, text = ingot_run.run(arguments.ingot, folder, folder / "out", arguments.target, flags=["--accuracy", "strict"] if arguments.strict else [])
             if verdict != "pass":
                 wrong.append(f"{kind}: {text}")
             for k, value in enumerate(want if verdict == "pass" else []):
@@ -189,4 +189,4 @@ def one(arguments, name):
 
 
 if __name__ == "__main__":
-    ingot_run.run_named(__doc__, CASES, one, most_lines=4)
+    ingot_run.run_named(__doc__, CASES, one, most_lines=4, switches=["strict"])
