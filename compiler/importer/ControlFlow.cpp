@@ -174,8 +174,8 @@ void Importer::makeIf(const Node &node) {
     problems->add(found[1]);
     return;
   }
-  if (good[0] && good[1] && lengths[0] != lengths[1]) {
-    problems->add(node.where(), "has branches that give other outputs, or sequences of lengths that differ");
+  if (good[0] && good[1] && lengths[0] != lengths[1] && lengths[0].size() == lengths[1].size()) {
+    problems->add(node.where(), "has branches that give sequences of lengths that differ");
     return;
   }
   if (!good[0] && !good[1]) { // of what is around it something is missing
@@ -186,7 +186,7 @@ void Importer::makeIf(const Node &node) {
   for (int64_t length : taken) {
     results += length < 0 ? 1 : length;
   }
-  if (results != op->getNumResults()) {
+  if (results != op->getNumResults() && results != taken.size()) { // with other numbers of outputs it does not verify
     Operation *narrow = op;
     op = ifOp(node, condition, results, narrow);
     narrow->erase();
