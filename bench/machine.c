@@ -94,7 +94,9 @@ static size_t cacheBytes(int level) {
       if (!file) {
         return 0;
       }
-      int read = i == 0 ? fscanf(file, "%d", &found) : i == 1 ? fscanf(file, "%31s", type) : fscanf(file, "%ldK", &kilobytes);
+      int read = i == 0   ? fscanf(file, "%d", &found)
+                 : i == 1 ? fscanf(file, "%31s", type)
+                          : fscanf(file, "%ldK", &kilobytes);
       fclose(file);
       if (read != 1) {
         return 0;
@@ -120,7 +122,8 @@ int main(void) {
   for (int level = 1; level <= 3; ++level) {
     size_t bytes = cacheBytes(level);
     if (bytes) { /* half of it: other data and the other half of a shared one are there, too */
-      printf("{\"name\": \"L%d\", \"bytes\": %zu, \"gbytes\": %.1f}, ", level, bytes, gbytes(memory, bytes / 2 < most ? bytes / 2 : most));
+      printf("{\"name\": \"L%d\", \"bytes\": %zu, \"gbytes\": %.1f}, ", level, bytes,
+             gbytes(memory, bytes / 2 < most ? bytes / 2 : most));
     }
   }
   printf("{\"name\": \"DRAM\", \"bytes\": 0, \"gbytes\": %.1f}]}\n", gbytes(memory, most));

@@ -167,7 +167,8 @@ private:
     }
     auto list = [&](ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters) {
       for (auto [tensor, parameter] : llvm::zip(tensors, parameters)) {
-        if (Size elements = ingot::support::product(tensor.capacity()); elements.isNumber()) {
+        Size elements = ceilDiv(ingot::support::product(tensor.capacity()), elementType(tensor.type).pack());
+        if (elements.isNumber()) {
           out << formatv("#define {0} {1}\n", countMacro(parameter), elements.number());
         }
       }

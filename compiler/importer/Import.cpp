@@ -324,7 +324,9 @@ void Importer::finish(func::FuncOp function) {
   for (const pb::ValueInfoProto &output : graph.proto->output()) {
     auto items = sequences.find(output.name());
     if (items != sequences.end() && !output.type().has_sequence_type()) {
-      problems->add("output " + quoted(output.name()) + " is a sequence, but the model says that it is something else");
+      problems->add("output " + quoted(output.name()) +
+                    (output.type().has_optional_type() ? " is an optional value, which is unsupported"
+                                                       : " is a sequence, but the model says that it is a tensor"));
       return;
     }
     spread.push_back({output.name(), items == sequences.end() ? -1 : int64_t(items->second.size())});

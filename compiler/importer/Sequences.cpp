@@ -19,12 +19,12 @@ namespace ingot::importer {
 static constexpr int64_t kMostTurns = 10'000;
 
 bool isSequence(llvm::StringRef domain, llvm::StringRef op) {
-  return domain.empty() && llvm::StringSwitch<bool>(op)
-                               .Cases({"SequenceConstruct", "SequenceEmpty", "SequenceInsert", "SequenceErase",
-                                       "SequenceAt", "SequenceLength", "SequenceMap", "SplitToSequence",
-                                       "ConcatFromSequence"},
-                                      true)
-                               .Default(false);
+  return domain.empty() &&
+         llvm::StringSwitch<bool>(op)
+             .Cases({"SequenceConstruct", "SequenceEmpty", "SequenceInsert", "SequenceErase", "SequenceAt",
+                     "SequenceLength", "SequenceMap", "SplitToSequence", "ConcatFromSequence"},
+                    true)
+             .Default(false);
 }
 
 std::string nameInSequence(llvm::StringRef sequence, size_t number) {
@@ -49,8 +49,8 @@ static std::optional<int64_t> numberOf(Value v) {
   return size.isNumber() ? std::optional(size.number()) : std::nullopt;
 }
 
-/// The place that the node's input `index` gives in a sequence of `count` tensors, negative ones from its end; `last` is
-/// the largest that is possible, and meant where none is given.
+/// The place that the node's input `index` gives in a sequence of `count` tensors, negative ones from its end; `last`
+/// is the largest that is possible, and meant where none is given.
 std::optional<int64_t> Importer::placeIn(const Node &node, size_t index, int64_t count, int64_t last) {
   if (index >= node.inputs.size() || node.inputs[index].empty()) {
     return last;
@@ -289,9 +289,7 @@ bool Importer::hand(llvm::StringRef from, llvm::StringRef to) {
   return bool(v);
 }
 
-bool Importer::carriesSequence(const Node &node) const {
-  return node.op == "Loop" && takesSequence(node);
-}
+bool Importer::carriesSequence(const Node &node) const { return node.op == "Loop" && takesSequence(node); }
 
 void Importer::unrolledLoop(const Node &node) {
   const Subgraph *body = subgraphOf(node, "body", std::max<size_t>(node.inputs.size(), 2));

@@ -244,8 +244,15 @@ Type Writer::vectorOf(Type element, int64_t lanes) {
   return lanes == 1 ? element : Type(VectorType::get({lanes}, element));
 }
 Value Writer::splat(Value scalar, int64_t lanes) {
-  return lanes == 1 ? scalar
-                    : vector::BroadcastOp::create(b, loc, vectorOf(scalar.getType(), lanes), scalar).getResult();
+  if (lanes == 1) {
+    return scalar;
+  }
+  // A float16 is widened in all lanes: from memory to lanes, and there, is two instructions instead of four.
+  auto widened = machine.halfConversions ? scalar.getDefiningOp<arith::ExtFOp>() : arith::ExtFOp();
+  if (widened && widened.getIn().getType().isF16()) {
+    return arith::ExtFOp::create(b, loc, vectorOf(scalar.getType(), lanes), splat(widened.getIn(), lanes));
+  }
+  return vector::BroadcastOp::create(b, loc, vectorOf(scalar.getType(), lanes), scalar);
 }
 
 // Control flow.

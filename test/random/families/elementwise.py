@@ -217,13 +217,13 @@ def where(c, x):
 
 @op("Cast")
 def cast(c, x):
-    types = [np.float32, np.int32, np.int64, np.bool_, np.uint8, np.int8]
+    types = [np.float32, np.int32, np.int64, np.bool_, np.uint8, np.int8, np.float16]
     if x is None:
         kind = c.choice(types)
         x = c.data(c.shape(), kind, 0 if kind == np.uint8 else -100, 100)
     target = np.dtype(c.choice(types))
     c.need(x.dtype.kind != "f" or target.kind == "f" or (x.exact and within(x.array, 0 if target == np.uint8 else -120, 120)))
-    c.node("Cast", [x], exact=True, to=int({"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9}[target.name]))
+    c.node("Cast", [x], exact=True, to=int({"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "float16": 10}[target.name]))
 
 
 @op("Clip")
