@@ -34,6 +34,8 @@ private:
   bool operands(const Node &node, onnx::Node &target);
   bool attributes(const Node &node, onnx::Node &target);
   mlir::Operation *create(onnx::Node &target, const Node &node);
+  void form(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
+  bool knownAttributes(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
   bool arity(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
   Value value(const std::string &name);
   std::string nodeText(const Node *node, llvm::StringRef message);

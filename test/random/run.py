@@ -51,7 +51,7 @@ ELSEWHERE = {
 
 def uncovered(used):
     """What of ingot's operators the generators leave out: operators, and attributes as Operator.attribute. `used` has what cases were made of."""
-    missing = [name for name in operators.names() if name not in ELSEWHERE and name not in used]
+    missing = [name for name in operators.names() + operators.elsewhere() if name not in ELSEWHERE and name not in used]
     for name, schema in operators.schemas().items():
         missing += [f"{name}.{attribute}" for attribute in schema.attributes if name in used and not {attribute, f"{name}.{attribute}"} & {*used, *UNUSED}]
     return missing
@@ -131,7 +131,7 @@ def one(arguments, names, index):
     case, model, outputs, reasons = build(seed, index, names)
     if case is None:
         return index, "none", f"{outputs}: {collections.Counter(reasons).most_common(2)}", []
-    made = [node.op_type for node in case.nodes if node.op_type != "Constant"]
+    made = [f"{node.domain}.{node.op_type}".lstrip(".") for node in case.nodes if node.op_type != "Constant"]
     if arguments.selftest:
         attributes = [f"{node.op_type}.{attribute.name}" for node in case.nodes for attribute in node.attribute]
         return index, "pass", describe(case), made + attributes
@@ -194,7 +194,7 @@ def report(arguments, names, indices):
     if arguments.selftest and len(indices) >= 20 * len(names) and (missing := uncovered(used)):
         print(f"no case has: {', '.join(missing)}")
         bad += len(missing)
-    print(f"{sum('.' not in name for name in used)} operators; " + re.sub(r"[{}']|Counter\(|\)", "", str(dict(verdicts))))
+    print(f"{len({*used} & {*operators.names(), *operators.elsewhere()})} operators; " + re.sub(r"[{}']|Counter\(|\)", "", str(dict(verdicts))))
     print(f"{verdicts['pass'] + verdicts['disputed']} passed, {bad} failed, {verdicts['none']} skipped")
     sys.exit(bad > 0)
 
