@@ -208,7 +208,8 @@ void Importer::form(onnx::Node &target, RegisteredOperationName info, const Node
   for (auto [i, output] : llvm::enumerate(node.outputs)) {
     Value result = i < target.results.size() ? target.results[i] : Value();
     if (!output.empty() && !result) {
-      problems->add(node.where(), "gives output " + llvm::Twine(i) + ", which is unsupported");
+      problems->add(node.where(),
+                    "output " + quoted(output) + " is of strings, or of use in training only, which is unsupported");
     } else if (!output.empty()) {
       values[output] = result;
     }
