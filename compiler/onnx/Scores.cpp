@@ -49,9 +49,8 @@ Value twoColumns(Formula &f, Value first, Value second) {
   return f.op("Concat", {first, second}, {f.integer("axis", 1)});
 }
 
-Value rowsOf(const Node &node) {
+Value rowsOf(const Node &node, Value x) {
   Formula f(node.builder, node.loc);
-  Value x = node.operand(0);
   auto type = ranked(x);
   if (!type || type.getRank() < 1 || type.getRank() > 2) {
     auto problem = emitError(node.loc) << "needs a matrix, or one row";

@@ -11,9 +11,10 @@ mlir::Value transformedScores(const Node &node, mlir::Value scores, llvm::String
 /// Two columns side by side.
 mlir::Value twoColumns(Formula &f, mlir::Value first, mlir::Value second);
 
-/// A node's matrix: operand 0 as rows of floats, also where it is one row. Null, with a message, where its rank is not
-/// known or is another.
-mlir::Value rowsOf(const Node &node);
+/// A node's matrix as rows of floats, also where it is one row. Null, with a message, where its rank is not known or is
+/// another.
+mlir::Value rowsOf(const Node &node, mlir::Value x);
+inline mlir::Value rowsOf(const Node &node) { return rowsOf(node, node.operand(0)); }
 
 /// The labels of classes by their numbers [rows]. Null without a message where they are strings.
 mlir::Value labelsOf(const Node &node, mlir::Value classes, llvm::StringRef attribute);
