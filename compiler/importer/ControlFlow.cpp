@@ -11,11 +11,15 @@ using namespace mlir;
 namespace ingot::importer {
 
 bool isControl(llvm::StringRef domain, llvm::StringRef op) {
-  return domain.empty() && (op == "If" || op == "Loop" || op == "Scan");
+  return (domain.empty() && (op == "If" || op == "Loop" || op == "Scan")) ||
+         (domain == "ai.onnx.preview" && op == "FlexAttention");
 }
 
 void Importer::control(const Node &node) {
-  Values results = node.op == "If" ? makeIf(node) : node.op == "Loop" ? makeLoop(node) : makeScan(node);
+  Values results = node.op == "If"              ? makeIf(node)
+                   : node.op == "Loop"          ? makeLoop(node)
+                   : node.op == "FlexAttention" ? makeFlexAttention(node)
+                                                : makeScan(node);
   if (results.empty()) {
     return; // has been reported
   }

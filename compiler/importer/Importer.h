@@ -65,6 +65,8 @@ private:
   void forgetValuesOf(mlir::Block &block);
   Values makeLoop(const Node &node);
   Values makeScan(const Node &node);
+  Values makeFlexAttention(const Node &node);
+  Value modified(const Node &node, llvm::StringRef name, Value v);
   bool scanAttributes(const Node &node, Scan &scan);
   Values scanBatches(Scan &scan, llvm::ArrayRef<Value> inputs);
   Values scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, llvm::ArrayRef<Value> inputs);

@@ -53,7 +53,7 @@ LogicalResult LinearRegressorOp::upgrade(Node &node) {
   return y ? give(node, transformedScores(node, toFloat(f, y), node.text("post_transform", "NONE"))) : failure();
 }
 
-/// One row of coefficients for two labels scores the second.
+/// One row of coefficients for two labels scores the second, and of the transformations only LOGISTIC applies to it.
 LogicalResult LinearClassifierOp::upgrade(Node &node) {
   Value x = rowsOf(node);
   if (!x) {
@@ -74,14 +74,10 @@ LogicalResult LinearClassifierOp::upgrade(Node &node) {
   StringRef transform = node.text("post_transform", "NONE");
   if (one) {
     label = f.reshape(f.cast(f.op("Greater", {scores, f.number(0, scores)}), f.b.getI64Type(), 7), {-1});
-    Value other = transform == "LOGISTIC" ? Value() : f.op("Neg", {scores});
-    if (other) {
-      scores = twoColumns(f, other, scores);
+    if (transform == "LOGISTIC") {
+      scores = transformedScores(node, scores, transform);
     }
-    scores = transformedScores(node, scores, transform);
-    if (!other && scores) {
-      scores = twoColumns(f, f.sub(f.number(1, scores), scores), scores);
-    }
+    scores = twoColumns(f, f.sub(f.number(1, scores), scores), scores);
   } else {
     label = f.op("ArgMax", {scores}, {f.integer("axis", 1), f.integer("keepdims", 0)});
     scores = transformedScores(node, scores, transform);

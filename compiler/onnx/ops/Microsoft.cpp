@@ -228,6 +228,34 @@ LogicalResult SimplifiedLayerNormalizationOp::upgrade(Node &node) {
   return failed(node.needs(2)) ? failure() : give(node, simplified(node, node.operand(0), node.operand(1), 1e-5));
 }
 
+/// Rows of tables for tokens, positions and segments, added up and normalised; and how many tokens of each sentence the
+/// mask lets in. What a node does not know of positions is that they count up.
+LogicalResult EmbedLayerNormalizationOp::upgrade(Node &node) {
+  Value ids = node.operand(0), segments = node.operand(1), mask = node.operand(7), places = node.operand(8);
+  for (unsigned i : {0, 2, 3, 5}) {
+    if (!node.operand(i)) {
+      return node.error("has too few inputs: input " + Twine(i) + " is missing");
+    }
+  }
+  Formula f(node.builder, node.loc);
+  auto list = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
+  auto sizeOfAxis = [&](int64_t axis) {
+    return f.op("Shape", {ids}, {f.integer("start", axis), f.integer("end", axis + 1)});
+  };
+  Value position = places ? f.op("Gather", {node.operand(3), places})
+                          : f.op("Slice", {node.operand(3), list(0), sizeOfAxis(1), list(0), Value()});
+  Value segment = segments && node.operand(4) ? f.op("Gather", {node.operand(4), segments}) : Value();
+  Value x = sum(f, {f.op("Gather", {node.operand(2), ids}), position, segment});
+  Value y = f.op("LayerNormalization", {x, node.operand(5), node.operand(6)},
+                 {f.number("epsilon", node.number("epsilon", 1e-12))});
+  Type i32 = f.b.getI32Type();
+  Value zero = makeConstant(f.b, f.loc, constantFromIntegers(tensorOf({}, i32), {0}));
+  Value lengths =
+      mask ? f.reduce("ReduceSum", f.cast(mask, i32, 6), {1}, false) : f.op("Expand", {zero, sizeOfAxis(0)});
+  node.results = {y, lengths, x};
+  return success();
+}
+
 // What the standard has got since.
 
 LogicalResult ExpandDimsOp::upgrade(Node &node) {

@@ -43,6 +43,10 @@ def Onnx_SimplifiedLayerNormalizationOp : Onnx_Form<"SimplifiedLayerNormalizatio
   let attributes = (ins OptionalAttr<I64Attr>:$axis, OptionalAttr<F32Attr>:$epsilon, OptionalAttr<I64Attr>:$stash_type);
 }
 
+def Onnx_EmbedLayerNormalizationOp : Onnx_MicrosoftForm<"EmbedLayerNormalization", 9> {
+  let attributes = (ins OptionalAttr<F32Attr>:$epsilon, OptionalAttr<I64Attr>:$mask_index_type);
+}
+
 def Onnx_ExpandDimsOp : Onnx_MicrosoftForm<"ExpandDims", 2>;
 def Onnx_MicrosoftRangeOp : Onnx_MicrosoftForm<"Range", 3>;
 def Onnx_MicrosoftTriluOp : Onnx_MicrosoftForm<"Trilu", 2> {
