@@ -246,8 +246,9 @@ LogicalResult EmbedLayerNormalizationOp::upgrade(Node &node) {
                           : f.op("Slice", {node.operand(3), list(0), sizeOfAxis(1), list(0), Value()});
   Value segment = segments && node.operand(4) ? f.op("Gather", {node.operand(4), segments}) : Value();
   Value x = sum(f, {f.op("Gather", {node.operand(2), ids}), position, segment});
-  Value y = f.op("LayerNormalization", {x, node.operand(5), node.operand(6)},
-                 {f.number("epsilon", node.number("epsilon", 1e-12))});
+  Value y = createOp(f.b, f.loc, "onnx.LayerNormalization", {x, node.operand(5), node.operand(6)},
+                     {f.number("epsilon", node.number("epsilon", 1e-12))}, 3)
+                ->getResult(0);
   Type i32 = f.b.getI32Type();
   Value zero = makeConstant(f.b, f.loc, constantFromIntegers(tensorOf({}, i32), {0}));
   Value lengths =

@@ -25,36 +25,40 @@ Value columns(Formula &f, Value v, int64_t from, int64_t to) {
   return f.op("Slice", {v, list(from), list(to), list(-1), Value()});
 }
 
-/// What masks add to the scores, [batch, 1, 1 or queries, total]; null, without a message, for a form that is unknown.
+/// What masks add to the scores, [batch, 1, 1 or queries, total], in one of the forms that isKnownMask() knows.
 /// One number for each sentence is how many keys it has; two are where they end and begin.
 Value maskBias(Formula &f, Value mask, const Shape &s, double filter, Value like) {
   auto type = ranked(mask);
   Value row = f.countTo(f.scalar(s.total())), allowed;
   auto each = [&](Value v) { return f.reshapeTo(f.cast(v, f.b.getI64Type(), 7), {s.batch, 1, 1, 1}); };
-  if (type.getRank() == 1 && sizeOf(type, 0) == s.batch) {
+  if (type.getRank() == 1 && sizeOf(type, 0) != s.batch * Size(2)) {
     allowed = f.op("Less", {row, each(mask)});
-  } else if (type.getRank() == 1 && sizeOf(type, 0) == s.batch * Size(2)) {
+  } else if (type.getRank() == 1) {
     Value pairs = f.reshapeTo(mask, {2, s.batch});
     auto part = [&](int64_t i) {
       return each(f.op("Gather", {pairs, makeInteger(f.b, f.loc, i)}, {f.integer("axis", 0)}));
     };
     allowed = f.op("And", {f.op("Less", {row, part(0)}), f.op("GreaterOrEqual", {row, part(1)})});
-  } else if (type.getRank() == 2 || type.getRank() == 3) {
-    Value wide = type.getRank() == 2 ? f.reshapeTo(mask, {sizeOf(type, 0), 1, 1, sizeOf(type, 1)})
-                                     : f.reshapeTo(mask, {sizeOf(type, 0), 1, sizeOf(type, 1), sizeOf(type, 2)});
+  } else {
+    Value wide = type.getRank() == 2 ? f.reshapeTo(mask, {sizeOf(type, 0), 1, 1, s.total()})
+                                     : f.reshapeTo(mask, {sizeOf(type, 0), 1, sizeOf(type, 1), s.total()});
     Value zero = makeConstant(f.b, f.loc, constantFromIntegers(tensorOf({}, type.getElementType()), {0}));
     allowed = f.op("Greater", {wide, zero});
-  } else {
-    return {};
   }
   return f.op("Where", {allowed, f.number(0, like), f.number(filter, like)});
 }
 
-bool isKnownMask(Value mask, const Shape &s) {
+/// Whether a mask is of a form that is known, whose open sizes it says.
+bool isKnownMask(Operation *op, Value mask, const Shape &s) {
   auto type = ranked(mask);
-  Size last = type && type.getRank() ? sizeOf(type, type.getRank() - 1) : Size();
-  return type && (type.getRank() == 1 ? last == s.batch || last == s.batch * Size(2)
-                                      : type.getRank() < 4 && type.getRank() > 1 && last == s.total());
+  if (!type || type.getRank() < 1 || type.getRank() > 3) {
+    return false;
+  }
+  Size last = sizeOf(type, type.getRank() - 1);
+  if (type.getRank() == 1) {
+    return last == s.batch * Size(2) || succeeded(require(op, last, s.batch));
+  }
+  return succeeded(require(op, last, s.total()));
 }
 
 struct Parts {
@@ -124,7 +128,7 @@ LogicalResult PackedInputAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   const Shape &s = **shape;
   auto heads = static_cast<int64_t>(getNumHeads());
-  if (present(getMaskIndex()) && isSized(getMaskIndex()) && !isKnownMask(getMaskIndex(), s)) {
+  if (present(getMaskIndex()) && isSized(getMaskIndex()) && !isKnownMask(*this, getMaskIndex(), s)) {
     return emitOpError("a mask of type ") << getMaskIndex().getType() << " is unsupported";
   }
   types.push_back(sizedType({s.batch, s.queries, s.valueWidth}, element));
@@ -217,7 +221,7 @@ LogicalResult MultiHeadAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   const Shape &s = **shape;
   auto heads = static_cast<int64_t>(getNumHeads());
-  if (present(getKeyPaddingMask()) && isSized(getKeyPaddingMask()) && !isKnownMask(getKeyPaddingMask(), s)) {
+  if (present(getKeyPaddingMask()) && isSized(getKeyPaddingMask()) && !isKnownMask(*this, getKeyPaddingMask(), s)) {
     return emitOpError("a mask of type ") << getKeyPaddingMask().getType() << " is unsupported";
   }
   types.push_back(sizedType({s.batch, s.queries, s.valueWidth}, element));

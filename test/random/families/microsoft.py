@@ -58,7 +58,7 @@ def fused_conv(c, x):
            group=c.choice([None, 1]), dilations=c.choice([None, [1, 1]]), strides=c.choice([None, [1, 1]]), auto_pad=c.choice([None, "NOTSET"]))  # fmt: skip
 
 
-@op("com.microsoft.Gelu", "com.microsoft.FastGelu", "com.microsoft.BiasGelu", "com.microsoft.QuickGelu")
+@op("com.microsoft.Gelu", "com.microsoft.FastGelu", "com.microsoft.BiasGelu", "com.microsoft.QuickGelu", weight=1)
 def gelu(c, x, name):
     x = floats(c, x)
     if name.endswith("BiasGelu"):
@@ -130,3 +130,66 @@ def microsoft_grid_sample(c, x):
     c.need(x.dtype == np.float32 and x.rank == 4 and x.array.size and x.array.size < 8000)
     grid = c.numbers([x.shape[0], c.extent(9), c.extent(9), 2], np.float32, -1.3, 1.3) + np.float32(0.00713)
     c.node("com.microsoft.GridSample", [x, c.tensor(grid)], mode=c.choice([None, "bilinear", "nearest", "bicubic"]), padding_mode=c.choice([None, "zeros", "border"]), align_corners=c.choice([None, 0, 1]))
+
+
+@op("com.microsoft.EmbedLayerNormalization")
+def embed(c, x):
+    batch, steps, width, words = c.choice([1, 2, 3]), c.choice([1, 4, 7]), c.choice([3, 8, 17]), 11
+    ids = lambda most: c.tensor(c.numbers([batch, steps], np.int32, 0, most - 1))
+    segments = c.chance(0.5)
+    inputs = [ids(words), ids(2) if segments else None, c.data([words, width]), c.data([9, width]), c.data([2, width]) if segments else None, c.data([width]), c.data([width])]
+    mask = [c.tensor((np.arange(steps)[None] < c.numbers([batch, 1], np.int64, 1, steps)).astype(np.int32))] if c.chance(0.5) else []
+    c.node("com.microsoft.EmbedLayerNormalization", [*inputs, *mask], outputs=c.choice([[True], [True, True]]) if mask else 1, epsilon=c.choice([None, 0.125]))
+
+
+def masks(c, batch, steps, total):
+    """A mask of keys: lengths, a row for each sentence, or a matrix."""
+    kept = c.numbers([batch], np.int32, 1, total)
+    rows = np.arange(total)[None] < kept[:, None]
+    return c.choice([None, kept, rows.astype(np.int32), np.repeat(rows[:, None], steps, axis=1).astype(np.int32)])
+
+
+@op("com.microsoft.Attention", weight=3)
+def microsoft_attention(c, x):
+    batch, steps, heads, width, past = c.choice([1, 2, 3]), c.choice([1, 5, 8]), c.choice([1, 2, 3]), c.choice([4, 8]), c.choice([0, 0, 3])
+    hidden, total = heads * width, steps + past
+    mask = masks(c, batch, steps, total)
+    mask = c.tensor(mask) if mask is not None and (mask.ndim > 1 or not past) else None
+    bias = c.data([c.choice([1, batch]), heads, steps, total]) if c.chance(0.3) else None
+    inputs = [c.data([batch, steps, 6]), c.data([6, 3 * hidden], low=-0.5, high=0.5), c.data([3 * hidden]), mask, c.data([2, batch, heads, past, width]) if past else None, bias]
+    c.node("com.microsoft.Attention", inputs, outputs=2 if past or c.chance(0.5) else 1, num_heads=heads, unidirectional=c.choice([None, 0, 1]) if mask is None else None, scale=c.choice([None, 0.25]),
+           qkv_hidden_sizes=c.choice([None, [hidden] * 3]) if not past else None, mask_filter_value=c.choice([None, -10000.0]))  # fmt: skip
+
+
+@op("com.microsoft.MultiHeadAttention", weight=3)
+def multi_head_attention(c, x):
+    batch, steps, keys, heads, width, wide = c.choice([1, 2, 3]), c.choice([1, 5, 8]), c.choice([1, 5, 8]), c.choice([1, 2, 3]), c.choice([4, 8]), c.choice([4, 8])
+    hidden, past, apart = heads * width, c.choice([0, 0, 3]), c.chance(0.2)
+    past = 0 if apart else past
+    keys, total = (steps, steps + past) if past else (keys, keys)
+    wide = width if past else wide
+    key, value = (c.data([batch, heads, keys, width]), c.data([batch, heads, keys, wide])) if apart else (c.data([batch, keys, hidden]), c.data([batch, keys, heads * wide]))
+    mask = masks(c, batch, steps, total) if not apart else None
+    mask = c.tensor(mask) if mask is not None and (mask.ndim == 2 or mask.ndim == 1 and not past) else None
+    bias = c.data([2 * hidden + heads * wide]) if c.chance(0.4) and not apart else None
+    added = c.data([1, c.choice([1, heads]), steps, total]) if c.chance(0.3) else None
+    history = [c.data([batch, heads, past, width]), c.data([batch, heads, past, wide])] if past else []
+    c.node("com.microsoft.MultiHeadAttention", [c.data([batch, steps, hidden]), key, value, bias, mask, added, *history], outputs=3 if past else 1, num_heads=heads,
+           unidirectional=c.choice([None, 0, 1]) if mask is None and keys == steps else None, scale=c.choice([None, 0.25]), mask_filter_value=c.choice([None, -10000.0]))  # fmt: skip
+
+
+@op("com.microsoft.RotaryEmbedding")
+def microsoft_rotary(c, x):
+    batch, steps, heads, width = c.choice([1, 2, 3]), c.choice([1, 5]), c.choice([1, 2, 3]), c.choice([4, 8, 16])
+    angles = c.numbers([9, width // 2])
+    x = c.data(c.choice([[batch, steps, heads * width], [batch, heads, steps, width]]))
+    places = c.tensor(np.array([2], np.int64) if c.chance(0.5) else c.numbers([batch, steps], np.int64, 0, 8))
+    tables = [c.tensor(np.cos(angles).astype(np.float32), constant=True), c.tensor(np.sin(angles).astype(np.float32), constant=True)]
+    c.node("com.microsoft.RotaryEmbedding", [x, places, *tables], interleaved=c.choice([None, 0, 1]))
+
+
+@op("com.microsoft.Inverse")
+def inverse(c, x):
+    n = c.choice([1, 2, 3, 5, 8])
+    shape = [*c.choice([[], [3], [2, 2]]), n, n]
+    c.node("com.microsoft.Inverse", [c.tensor(c.numbers(shape) + 5 * np.eye(n, dtype=np.float32))])
