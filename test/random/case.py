@@ -195,6 +195,8 @@ class Case:
 
     def finished(self, graph):
         imports = {"": self.opset, **{node.domain: DOMAINS[node.domain] for node in graph.node if node.domain}}
+        if any(node.op_type == "TreeEnsemble" for node in graph.node):
+            imports["ai.onnx.ml"] = 5
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid(*each) for each in imports.items()])
         model.ir_version = 8 if self.opset < 19 else 10
         return model

@@ -5,18 +5,22 @@ import re
 OPS = pathlib.Path(__file__).resolve().parents[2] / "compiler" / "onnx" / "ops"
 
 
-# By the class of a definition (compiler/onnx/Onnx.td); all others are the standard's.
-DOMAINS = {
-    "Onnx_MicrosoftOp": "com.microsoft", "Onnx_MicrosoftForm": "com.microsoft", "Onnx_MlOp": "ai.onnx.ml", "Onnx_MlForm": "ai.onnx.ml", "Onnx_PreviewOp": "ai.onnx.preview",
-    "Onnx_TrainingOp": "ai.onnx.preview.training",
-}  # fmt: skip
+def domains_of(text, known):
+    """Which classes of a .td file are of operators of another domain than the standard's: the domain begins the name that they give an op, or a class that they build on is one."""
+    found = dict(known)
+    for name, base in re.findall(r"^class (\w+)<[^:]*?>\s*:\s*([^;{]*)", text, re.M):
+        own, built = re.search(r'<"([\w.]+)\." #', base), re.match(r"\w+", base)
+        if own or built[0] in found:
+            found[name] = own[1] if own else found[built[0]]
+    return found
 
 
 def definitions():
     """(domain, operator, text) of all operators that a model can name, old experimental ones included."""
+    common = domains_of((OPS.parent / "Onnx.td").read_text(), {})
     for path in sorted(OPS.glob("*.td")):
         text = path.read_text()
-        domains = DOMAINS | {name: DOMAINS[base] for name, base in re.findall(r"^class (\w+)<[^:]*?>\s*:\s*(\w+)<", text, re.M) if base in DOMAINS}
+        domains = domains_of(text, common)
         for definition in re.split(r"^def ", text, flags=re.M)[1:]:
             head = re.match(r'Onnx_\w+Op\s*:\s*(\w+)<"(\w+)"', definition)
             if head and head[1] not in ("Onnx_CoreOp", "Onnx_CoreFinder", "Op"):

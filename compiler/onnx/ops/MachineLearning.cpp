@@ -63,9 +63,6 @@ LogicalResult LinearClassifierOp::upgrade(Node &node) {
   int64_t labels = labelCount(node, "classlabels_ints", "classlabels_strings");
   SmallVector<double> intercepts = floatsIn(node, "intercepts");
   bool one = labels == 2 && intercepts.size() == 1;
-  if (one && node.text("post_transform", "NONE") == "PROBIT") {
-    return node.error("post_transform 'PROBIT' of one score for two labels is unsupported");
-  }
   Value scores = linear(node, f, x, one ? 1 : labels), label;
   if (!scores) {
     return failure();

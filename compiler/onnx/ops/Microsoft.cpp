@@ -143,12 +143,10 @@ static LogicalResult upgradeProduct(Node &node) {
   if (failed(node.needs(2))) {
     return failure();
   }
-  Value y = product(node);
-  return y ? give(node, activated(node, y, parametersOf(node))) : failure();
+  return give(node, product(node));
 }
 LogicalResult FusedMatMulOp::upgrade(Node &node) { return upgradeProduct(node); }
 LogicalResult TransposeMatMulOp::upgrade(Node &node) { return upgradeProduct(node); }
-LogicalResult FusedMatMulActivationOp::upgrade(Node &node) { return upgradeProduct(node); }
 
 /// Operand 3 is added to what the convolution gives, before the activation.
 LogicalResult FusedConvOp::upgrade(Node &node) {
@@ -180,14 +178,6 @@ LogicalResult FastGeluOp::upgrade(Node &node) {
 LogicalResult BiasGeluOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   return failed(node.needs(2)) ? failure() : give(node, gelu(f, f.add(node.operand(0), node.operand(1)), false));
-}
-LogicalResult GemmFastGeluOp::upgrade(Node &node) {
-  Formula f(node.builder, node.loc);
-  if (failed(node.needs(2))) {
-    return failure();
-  }
-  Value y = f.op("MatMul", {node.operand(0), node.operand(1)});
-  return give(node, gelu(f, sum(f, {y, node.operand(2)}), true));
 }
 LogicalResult QuickGeluOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);

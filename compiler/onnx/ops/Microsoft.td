@@ -12,10 +12,6 @@ def Onnx_FusedMatMulOp : Onnx_MicrosoftForm<"FusedMatMul", 2> {
   let attributes = (ins OptionalAttr<F32Attr>:$alpha, OptionalAttr<I64Attr>:$transA, OptionalAttr<I64Attr>:$transB, OptionalAttr<I64Attr>:$transBatchA,
     OptionalAttr<I64Attr>:$transBatchB);
 }
-def Onnx_FusedMatMulActivationOp : Onnx_MicrosoftForm<"FusedMatMulActivation", 2> {
-  let attributes = !con(Onnx_FusedMatMulOp.attributes, (ins OptionalAttr<StrAttr>:$activation, OptionalAttr<F32Attr>:$activation_alpha,
-    OptionalAttr<F32Attr>:$activation_beta, OptionalAttr<F32Attr>:$activation_gamma, OptionalAttr<I64Attr>:$activation_axis));
-}
 def Onnx_TransposeMatMulOp : Onnx_MicrosoftForm<"TransposeMatMul", 2> {
   let attributes = (ins OptionalAttr<F32Attr>:$alpha, OptionalAttr<I64Attr>:$transA, OptionalAttr<I64Attr>:$transB);
 }
@@ -28,7 +24,6 @@ def Onnx_FusedConvOp : Onnx_MicrosoftForm<"FusedConv", 4> {
 def Onnx_MicrosoftGeluOp : Onnx_MicrosoftForm<"Gelu", 1>;
 def Onnx_FastGeluOp : Onnx_MicrosoftForm<"FastGelu", 2>;
 def Onnx_BiasGeluOp : Onnx_MicrosoftForm<"BiasGelu", 2>;
-def Onnx_GemmFastGeluOp : Onnx_MicrosoftForm<"GemmFastGelu", 3>;
 def Onnx_QuickGeluOp : Onnx_MicrosoftForm<"QuickGelu", 1> {
   let attributes = (ins OptionalAttr<F32Attr>:$alpha);
 }

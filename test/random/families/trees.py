@@ -78,3 +78,33 @@ def classifier(c, x):
     given = gifts(c, "class", leaves, 1 if one else classes, c.choice([-64, 0]))
     base = [c.choice(range(-64, 65)) / 64 for _ in range(1 if one else classes)] if c.chance(0.3) else None
     c.node("ai.onnx.ml.TreeEnsembleClassifier", [x], outputs=2, classlabels_int64s=[10 + 3 * k for k in range(classes)], base_values=base, post_transform=c.choice(TRANSFORMS), **attributes, **given)
+
+
+@op("ai.onnx.ml.TreeEnsemble", weight=2)
+def ensemble(c, x):
+    """Inner nodes and leaves are apart here."""
+    x = matrix(c, x)
+    inner, leaves, roots = [], [], []
+
+    def grow_here(depth):
+        """(whether it is a leaf, its number)"""
+        if not depth or (depth < 3 and inner and c.chance(0.2)):
+            leaves.append((c.choice(range(targets)), c.choice(range(-64, 65)) / 64))
+            return 1, len(leaves) - 1
+        row = [c.choice(range(6)), c.choice(range(x.shape[1])), c.choice(range(-8, 9)) / 8, None, None]
+        inner.append(row)
+        number = len(inner) - 1
+        row[3], row[4] = grow_here(depth - 1), grow_here(depth - 1)
+        return 0, number
+
+    targets = c.choice([1, 1, 3])
+    for _ in range(c.choice([1, 2, 9])):
+        roots.append(len(inner))
+        grow_here(c.choice([1, 3, 5]))
+    c.need(inner and all(root < len(inner) for root in roots) and len({target for target, _ in leaves}) == targets)
+    tensor = lambda values, kind: helper.make_tensor("", kind, [len(values)], values)
+    missing = [c.choice([0, 1]) for _ in inner] if c.chance(0.4) else None
+    c.node("ai.onnx.ml.TreeEnsemble", [x], n_targets=targets, aggregate_function=c.choice([None, 1]), post_transform=c.choice([None, 0]), tree_roots=roots,
+           nodes_modes=tensor([row[0] for row in inner], TensorProto.UINT8), nodes_featureids=[row[1] for row in inner], nodes_splits=tensor([row[2] for row in inner], TensorProto.FLOAT),
+           nodes_truenodeids=[row[3][1] for row in inner], nodes_trueleafs=[row[3][0] for row in inner], nodes_falsenodeids=[row[4][1] for row in inner], nodes_falseleafs=[row[4][0] for row in inner],
+           nodes_missing_value_tracks_true=missing, leaf_targetids=[target for target, _ in leaves], leaf_weights=tensor([weight for _, weight in leaves], TensorProto.FLOAT))  # fmt: skip
