@@ -103,8 +103,7 @@ Value Attention::scoreOf(Value product, int64_t lanes, llvm::function_ref<Value(
 }
 
 Buffer Attention::packed(const Other &other) {
-  return {w.scratch(build.scratch, own + Ix(other.packed), memoryType(other.element()), c.bytes).memref,
-          other.element()};
+  return w.scratch(build.scratch, own + Ix(other.packed), other.element(), c.bytes);
 }
 
 Value Attention::alongRows(const Other &other, Ix key, Ix keyInBlock, Ix row) {

@@ -196,8 +196,9 @@ static int64_t rowOf(const DenseSchedule &s, int64_t taps, int64_t inputs, int64
   return before * taps + tap * std::min(s.lanes, inputs - before) + input % s.lanes;
 }
 
+template <typename Word>
 static void packPanel(const ConvGeometry &g, const DenseSchedule &s, ArrayRef<int64_t> taps, int64_t out, int64_t width,
-                      const float *from, float *to) {
+                      const Word *from, Word *to) {
   auto [first, last] = DenseSchedule::inputRange(g, out, width);
   int64_t count = taps.size();
   for (int64_t o = out; o < std::min(out + width, g.outChannels); ++o) {
@@ -222,20 +223,20 @@ plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedu
     }
   }
   auto pack = [g, s](ArrayRef<char> from, MutableArrayRef<char> to) {
-    auto *source = reinterpret_cast<const float *>(from.data());
-    auto *packed = reinterpret_cast<float *>(to.data());
-    for (const ConvPhase &p : g.phases) {
-      int64_t block = 0, taps = p.taps.size();
-      for (auto [vectors, count] : s.panels) {
-        for (int64_t i = 0; i < count; ++i, block += vectors) {
-          packPanel(g, s, p.taps, block * s.lanes, vectors * s.lanes, source,
-                    packed + block * s.lanes * s.inputs * taps);
+    asWords(g.weightBytes, from, to, [&](const auto *source, auto *packed) {
+      for (const ConvPhase &p : g.phases) {
+        int64_t block = 0, taps = p.taps.size();
+        for (auto [vectors, count] : s.panels) {
+          for (int64_t i = 0; i < count; ++i, block += vectors) {
+            packPanel(g, s, p.taps, block * s.lanes, vectors * s.lanes, source,
+                      packed + block * s.lanes * s.inputs * taps);
+          }
         }
+        packed += s.blocks * s.lanes * s.inputs * taps;
       }
-      packed += s.blocks * s.lanes * s.inputs * taps;
-    }
+    });
   };
-  return {key, 4 * s.weightElements(g), pack};
+  return {key, g.weightBytes * s.weightElements(g), pack};
 }
 
 // Merged pixels.
@@ -334,7 +335,7 @@ KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &ma
   shape.items = DenseConv::items(g, s);
   shape.packed[operandNumber(root->getOperand(1))] = packedWeights(g, s);
   if (onnx::present(root->getOperand(2))) {
-    shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes);
+    shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes, g.weightBytes);
   }
   return shape;
 }

@@ -1,7 +1,10 @@
 #include "compiler/lower/Group.h"
 #include "compiler/lower/Family.h"
+#include "compiler/lower/LowerKernels.h"
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -49,7 +52,8 @@ void Space::collapse() {
 }
 
 Group::Group(Writer &w, plan::KernelOp kernel, ArrayRef<Buffer> operands, ArrayRef<Buffer> results)
-    : w(w), kernel(kernel), root(kernel.root()), operands(operands), results(results) {}
+    : w(w), kernel(kernel), root(kernel.root()), isStrict(kernel->getParentOfType<ModuleOp>()->hasAttr(strictName)),
+      operands(operands), results(results) {}
 
 Buffer Group::buffer(Value v) const {
   auto argument = dyn_cast_or_null<BlockArgument>(v);
@@ -175,6 +179,10 @@ Value Group::compute(Value v, const Space &space, const Point &at, llvm::DenseMa
       x.push_back(onnx::present(operand) ? compute(operand, space, at, known) : Value());
     }
     result = op.emit(w.b, x);
+    Type element = op.resultElement();
+    if (isStrict && onnx::isNarrowFloat(element)) {
+      result = onnx::Num(w.b, w.loc, result, element).to(element);
+    }
   }
   known[v] = result;
   return result;
@@ -188,7 +196,9 @@ Value Group::read(Value v, const Space &space, const Point &at) const {
 SmallVector<Value> Group::epilogue(Value rootVector, const Space &space, const Point &at) const {
   llvm::DenseMap<Value, Value> known;
   if (root) {
-    known[root->getResult(0)] = rootVector;
+    Type element = getElementTypeOrSelf(root->getResult(0).getType());
+    bool rounds = isStrict && onnx::isNarrowFloat(element);
+    known[root->getResult(0)] = rounds ? Value(onnx::Num(w.b, w.loc, rootVector, element).to(element)) : rootVector;
   }
   SmallVector<Value> out;
   auto yield = cast<plan::YieldOp>(kernel.getBody().front().getTerminator());

@@ -46,6 +46,7 @@ public:
   Writer &w;
   mutable plan::KernelOp kernel;   ///< MLIR's accessors are not const
   mlir::Operation *root = nullptr; ///< null: a kernel of elementwise ops only
+  bool isStrict;                   ///< narrow floats are rounded behind every op, not only in memory
 
   mlir::RankedTensorType resultType(unsigned i = 0) const {
     return llvm::cast<mlir::RankedTensorType>(kernel.getResult(i).getType());

@@ -51,7 +51,7 @@ MatMulProblem matmulProblem(plan::KernelOp kernel) {
   RankedTensorType a = Group::typeOf(op.getA()), b = Group::typeOf(op.getB()), y = Group::typeOf(op.getY());
   MatMulProblem p;
   p.element = valueType(a.getElementType());
-  p.elementBytes = onnx::elementBytes(p.element);
+  p.elementBytes = onnx::elementBytes(p.element), p.weightBytes = onnx::elementBytes(b.getElementType());
   p.vectorA = a.getRank() == 1, p.vectorB = b.getRank() == 1;
   p.transB = op.getTransB();
   p.constantB = static_cast<bool>(constantOperand(kernel, op.getB()));
@@ -173,7 +173,7 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
 }
 
 void packPanels(const MatMulProblem &p, const MatMulTiling &t, ArrayRef<char> from, MutableArrayRef<char> to) {
-  int64_t size = p.elementBytes, rows = p.k.number(), n = p.n.number();
+  int64_t size = p.weightBytes, rows = p.k.number(), n = p.n.number();
   int64_t stepB = p.stepB.number(), columnB = p.columnB.number(), strip = t.stripElements(p).number() * size;
   for (int64_t matrix = 0; matrix < p.matricesB.number(); ++matrix) {
     const char *b = from.data() + matrix * rows * n * size;

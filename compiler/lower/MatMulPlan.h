@@ -9,7 +9,7 @@ namespace ingot::lower {
 /// The product as [batch][m][k] * [batch][k][n], with strides in elements.
 struct MatMulProblem {
   mlir::Type element;
-  int64_t elementBytes = 4;
+  int64_t elementBytes = 4, weightBytes = 4; ///< of values, and of B in memory
   bool vectorA = false, vectorB = false;     ///< one-dimensional operands: the result lacks that axis
   support::Sizes batchSizes, batchA, batchB; ///< batchA: stride in elements; batchB: in matrices
   support::Size batch = 1, m = 1, n = 1, k = 1;

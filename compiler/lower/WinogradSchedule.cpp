@@ -100,7 +100,7 @@ static double directCycles(const ConvGeometry &g, const DenseSchedule &s, double
 static ConvGeometry componentOf(const ConvGeometry &g, int64_t tiles) {
   ConvPhase phase{{}, {0}};
   phase.axes[2].out = tiles;
-  return {1, g.inChannels, g.outChannels, 1, 1, false, {support::Size(tiles)}, {phase}};
+  return {1, g.inChannels, g.outChannels, 1, 1, false, 4, {support::Size(tiles)}, {phase}};
 }
 
 static int64_t tilesOf(const ConvAxis &axis, int64_t outputs) { return llvm::divideCeil(axis.out.number(), outputs); }
@@ -161,7 +161,9 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
   ConvGeometry g = geometryOf(kernel.root(), /*wide=*/true);
-  if (said == "off" || !packing.vectorTypes || lanes != packing.lanes || lanes < 4) {
+  // Transformed weights are float32: those of narrow floats would take more than they do.
+  if (said == "off" || !onnx::elementOf(kernel.root()->getOperand(0)).isF32() || !packing.vectorTypes ||
+      lanes != packing.lanes || lanes < 4) {
     return std::nullopt;
   }
   double weightRate = weightRateOf(kernel, packing), least = 0;
@@ -236,7 +238,8 @@ KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &s) {
   shape.scratchBytes = shape.items * (4 * s.scratchElements());
   shape.packed[operandNumber(root->getOperand(1))] = transformedWeights(s);
   if (onnx::present(root->getOperand(2))) {
-    shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.product.blocks * s.product.lanes);
+    shape.packed[operandNumber(root->getOperand(2))] =
+        paddedRecipe(s.product.blocks * s.product.lanes, s.g.weightBytes);
   }
   return shape;
 }

@@ -24,6 +24,11 @@ inline constexpr int64_t newestOpset = 28;
 /// op is known. "" is the standard's.
 std::optional<int64_t> newestVersion(llvm::StringRef domain);
 
+/// Of a function: for each of the model's inputs or outputs, how many of its arguments or results are the tensors of
+/// the sequence that it is; -1 for one that is a tensor itself. Absent where none is a sequence.
+inline constexpr llvm::StringLiteral inputSequencesName = "onnx.input_sequences",
+                                     outputSequencesName = "onnx.output_sequences";
+
 /// A node on its way from the protobuf to an op. upgrade() edits it in place.
 struct Node {
   mlir::OpBuilder &builder;

@@ -38,6 +38,7 @@ struct MachineModel {
   bool memoryOperands = true; ///< a multiply-add can read a vector from memory, which then needs no register
   bool maskedAccess = false;  ///< masked loads and stores are one instruction (else builders write scalar tails)
   bool fusedMultiplyAdd = true;
+  bool halfConversions = false;   ///< between float16 and float32 by instructions, also of vectors
   bool scaleByPowerOfTwo = false; ///< x * 2^n is one instruction (llvm.ldexp becomes it), scalar and vector
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 8 << 20; ///< data caches of one core
   int64_t lineBytes = 64;                                           ///< of a cache line: what one prefetch brings

@@ -4,6 +4,7 @@
 // Errors are in units in the last place, measured by test/emit/MathAccuracyTest.cpp.
 #pragma once
 #include "compiler/emit/math/FloatBuilder.h"
+#include "compiler/support/ElementTypes.h"
 
 namespace ingot::emit {
 
@@ -39,5 +40,10 @@ mlir::Value expandLog10(const FloatBuilder &f, mlir::Value x);
 
 // C's fmod: exact in f32, and in f64 for quotients below 2^53.
 mlir::Value expandRemainder(const FloatBuilder &f, mlir::Value x, mlir::Value y);
+
+/// The code of a narrow float, in an integer of 8, 16 or 32 bits, as float32: exactly.
+mlir::Value widenFloat(mlir::OpBuilder &b, mlir::Location loc, mlir::Value code, const support::FloatFormat &format);
+/// A float32 or float64 as such a code in an integer of 32 bits, as FloatFormat::encode does it.
+mlir::Value narrowFloat(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, const support::FloatFormat &format);
 
 } // namespace ingot::emit

@@ -58,18 +58,18 @@ plan::WeightTable::Recipe packed(const Schedule &s) {
   for (int64_t t : s.g.phases[0].taps) {
     key += " " + std::to_string(t);
   }
-  auto pack = [lanes = s.lanes, taps = s.g.phases[0].taps, channels = s.g.outChannels](ArrayRef<char> from,
-                                                                                       MutableArrayRef<char> to) {
-    auto *source = reinterpret_cast<const float *>(from.data());
-    auto *target = reinterpret_cast<float *>(to.data());
-    int64_t count = taps.size();
-    for (int64_t c = 0; c < channels; ++c) {
-      for (int64_t t = 0; t < count; ++t) {
-        target[(c / lanes * count + t) * lanes + c % lanes] = source[c * count + taps[t]];
+  auto pack = [lanes = s.lanes, taps = s.g.phases[0].taps, channels = s.g.outChannels,
+               bytes = s.g.weightBytes](ArrayRef<char> from, MutableArrayRef<char> to) {
+    asWords(bytes, from, to, [&](const auto *source, auto *target) {
+      int64_t count = taps.size();
+      for (int64_t c = 0; c < channels; ++c) {
+        for (int64_t t = 0; t < count; ++t) {
+          target[(c / lanes * count + t) * lanes + c % lanes] = source[c * count + taps[t]];
+        }
       }
-    }
+    });
   };
-  return {key, 4 * s.blocks * s.lanes * s.taps(), pack};
+  return {key, s.g.weightBytes * s.blocks * s.lanes * s.taps(), pack};
 }
 
 class Depthwise {
@@ -243,7 +243,7 @@ public:
     shape.items = s.g.batch * support::Size(s.blocks * s.units);
     shape.packed[operandNumber(root->getOperand(1))] = packed(s);
     if (onnx::present(root->getOperand(2))) {
-      shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes);
+      shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes, s.g.weightBytes);
     }
     return shape;
   }

@@ -23,6 +23,7 @@
 #include "compiler/lower/Family.h"
 #include "compiler/lower/MatMulPlan.h"
 #include "compiler/lower/Vectors.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -327,7 +328,8 @@ private:
     const int64_t unroll = w.machine.tuning.unroll;
     Ix fromA = baseA + row * Ix(p.rowA);
     fromA = isOpen() ? w.settled(fromA) : fromA;
-    int64_t lineElements = w.machine.lineBytes / p.elementBytes, fetching = tilesThatFetch(rows);
+    int64_t lineElements = w.machine.lineBytes / (t.from == From::Scratch ? p.elementBytes : p.weightBytes),
+            fetching = tilesThatFetch(rows);
     int64_t ahead = fetching ? llvm::divideCeil(unroll * t.width, lineElements * fetching) : 0; ///< lines
     Ix index = t.highest ? min(indexInBlock, fetching - 1) : indexInBlock;
     auto step = [&](Ix k, int64_t count, ValueRange carried) {
@@ -480,7 +482,7 @@ class MatMul : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp>(); }
   std::string unsupported(Operation *root) const override {
-    Type element = onnx::elementOf(cast<onnx::MatMulOp>(root).getA());
+    Type element = onnx::computedIn(onnx::elementOf(cast<onnx::MatMulOp>(root).getA()));
     bool built = element.isF32() || element.isF64() || (element.isInteger() && element.getIntOrFloatBitWidth() >= 32);
     return built ? "" : "products of this element type are not built";
   }
@@ -499,10 +501,10 @@ public:
       shape.scratchBytes = max(Size(64), bytes);
     } else if (t.from == From::Packed) {
       plan::WeightTable::Recipe recipe;
-      recipe.key = llvm::formatv("panels {0} {1} {2} {3} {4}", t.strip, p.k.number(), p.n.number(),
-                                 p.matricesB.number(), p.transB)
+      recipe.key = llvm::formatv("panels {0} {1} {2} {3} {4} {5}", t.strip, p.k.number(), p.n.number(),
+                                 p.matricesB.number(), p.transB, p.weightBytes)
                        .str();
-      recipe.bytes = (p.matricesB * t.matrixElements(p)).number() * p.elementBytes;
+      recipe.bytes = (p.matricesB * t.matrixElements(p)).number() * p.weightBytes;
       recipe.pack = [p, t](ArrayRef<char> from, MutableArrayRef<char> to) { packPanels(p, t, from, to); };
       shape.packed[operandNumber(cast<onnx::MatMulOp>(kernel.root()).getB())] = recipe;
     }

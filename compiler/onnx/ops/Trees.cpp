@@ -1,5 +1,7 @@
 // The three operators that hold trees become Trees, and ordinary operators for what is done with the sums: base values,
-// labels, transformations. Where the standard leaves open what two classes mean, it is what ONNX Runtime makes of them.
+// labels, transformations. Where leaves speak of one of two classes, the standard leaves open what that means, and it
+// is what ONNX Runtime makes of it; where they speak of both, the larger score's label is given, as onnx's reference
+// evaluator does, and not, as ONNX Runtime does, 0 or 1 by the sign of the second score.
 #include "compiler/onnx/ops/Trees.h"
 #include "compiler/onnx/DecisionTrees.h"
 #include "compiler/onnx/Family.h"
