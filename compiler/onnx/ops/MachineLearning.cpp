@@ -306,7 +306,7 @@ LogicalResult LabelEncoderOp::upgrade(Node &node) {
   auto flat = [&](ElementsAttr a) { return f.reshape(makeConstant(f.b, f.loc, a), {a.getNumElements()}); };
   Value column = f.op("Unsqueeze", {x, makeIntegers(f.b, f.loc, {-1})}), list = flat(keys);
   Value hit = f.op("Equal", {column, list});
-  if (isa<FloatType>(elementOf(x))) { // NaN may be a key
+  if (isa<FloatType>(elementOf(x)) && node.opset >= 4) { // NaN may be a key, since that version
     hit = f.op("Or", {hit, f.op("And", {f.op("IsNaN", {column}), f.op("IsNaN", {list})})});
   }
   // The first key that is equal: the largest of count, count - 1, ... that is not zero.

@@ -250,9 +250,12 @@ LogicalResult EmbedLayerNormalizationOp::upgrade(Node &node) {
 // What the standard has got since.
 
 LogicalResult ExpandDimsOp::upgrade(Node &node) {
+  if (failed(node.needs(2))) {
+    return failure();
+  }
   Formula f(node.builder, node.loc);
-  return failed(node.needs(2)) ? failure()
-                               : give(node, f.op("Unsqueeze", {node.operand(0), f.reshape(node.operand(1), {1})}));
+  Value axis = f.cast(f.reshape(node.operand(1), {1}), f.b.getI64Type(), 7);
+  return give(node, f.op("Unsqueeze", {node.operand(0), axis}));
 }
 LogicalResult MicrosoftRangeOp::upgrade(Node &node) {
   if (failed(node.needs(2))) {
