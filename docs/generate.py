@@ -7,6 +7,7 @@ docs/first-target.md.
 Operators come from the definitions in compiler/onnx/ops (mlir-tblgen), phases from the pipeline's table (BUILD/bin/print-phases), targets from `ingot targets`, the rest
 from the lists that the tests use.
 """
+import collections
 import difflib
 import json
 import pathlib
@@ -41,10 +42,17 @@ def own_forms():
     return set(re.findall(r'(?:Onnx_Core(?:Op|Finder)<|Op<Onnx_Dialect, )"(\w+)"', text)) - {"Constant"}
 
 
+def counts(rows):
+    """How many operators of each domain, as a text."""
+    found = collections.Counter(name.rpartition(".")[0] for name, _, _ in rows if name not in own_forms())
+    others = ", ".join(f"{count} of {domain}" for domain, count in sorted(found.items()) if domain)
+    return f"{found['']} operators of ONNX" + (f" ({others} beside these)" if others else "")
+
+
 def operators_page(rows):
     """By file: what the file says of itself, its operators, and the sentences that definitions carry."""
     own = ", ".join(f"`{name}`" for name in sorted(own_forms()))
-    count = f"{len(rows) - len(own_forms())} operators of ONNX and forms of our own to which several of them are brought: {own}"
+    count = f"{counts(rows)} and forms of our own to which several of them are brought: {own}"
     lines = [HEAD, "# Operators\n", f"The onnx dialect has {count}. The definitions are in `compiler/onnx/ops`, the meaning in the `.cpp` beside each.\n"]
     for file in sorted({file for _, _, file in rows}):
         about = (ROOT / "compiler/onnx/ops" / file).read_text().splitlines()[0].removeprefix("//").strip()
@@ -69,7 +77,7 @@ def works(build, rows):
     models = [entry["name"] for entry in json.loads((ROOT / "test/models/models.json").read_text())]
     specs = [level["spec"] for target in targets["targets"] for level in target["levels"]]
     table = [
-        ("operators", f"{len(rows) - len(own_forms())} of ONNX, see [docs/operators.md](docs/operators.md)"),
+        ("operators", f"{counts(rows)}, see [docs/operators.md](docs/operators.md)"),
         ("shapes", "any; symbolic dimensions stay open, so that every run chooses them, unless `--dim` and `--shape` fix or bound them; sizes that only data tells are found by the run"),
         ("element types", "floats of 16, 32 and 64 bits, integers of 8 to 64 bits, booleans; of 8-bit floats and types below a byte: casts and movements; no strings"),
         ("targets", ", ".join(f"`{spec}`" for spec in specs)),

@@ -21,6 +21,14 @@ Opsets readOpsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProt
   return opsets;
 }
 
+std::optional<int64_t> versionIn(const Opsets &opsets, llvm::StringRef domain) {
+  if (auto opset = opsets.find(domain); opset != opsets.end()) {
+    return opset->second;
+  }
+  // ONNX Runtime knows its own domain without an import, and so do models that were only run by it.
+  return domain == "com.microsoft" ? std::optional<int64_t>(1) : std::nullopt;
+}
+
 static std::string opName(llvm::StringRef domain, llvm::StringRef op) {
   return domain.empty() ? op.str() : (domain + "." + op).str();
 }
@@ -34,8 +42,7 @@ Where whereIs(const pb::NodeProto &node, const Opsets &opsets) {
     name = *output;
   }
   llvm::StringRef domain = plainDomain(node.domain());
-  auto opset = opsets.find(domain);
-  return {name, opName(domain, node.op_type()), opset == opsets.end() ? 0 : opset->second};
+  return {name, opName(domain, node.op_type()), versionIn(opsets, domain).value_or(0)};
 }
 
 namespace {
@@ -221,13 +228,13 @@ void Checker::op(const pb::NodeProto &node, const Where &where, const Opsets &op
     called.insert(function);
     return;
   }
-  auto opset = opsets.find(plainDomain(node.domain()));
-  if (opset == opsets.end()) {
+  std::optional<int64_t> opset = versionIn(opsets, plainDomain(node.domain()));
+  if (!opset) {
     problems.add(where, "uses the domain " + quoted(node.domain().empty() ? "ai.onnx" : node.domain()) +
                             ", of which no operator set is imported");
     return;
   }
-  std::string reason = question(plainDomain(node.domain()), node.op_type(), opset->second);
+  std::string reason = question(plainDomain(node.domain()), node.op_type(), *opset);
   if (!reason.empty()) {
     problems.add(where, reason);
     ++tolerable;

@@ -11,7 +11,8 @@ using namespace mlir;
 namespace ingot::importer {
 
 bool isControl(llvm::StringRef domain, llvm::StringRef op) {
-  return domain.empty() && (op == "If" || op == "Loop" || op == "Scan");
+  return (domain.empty() && (op == "If" || op == "Loop" || op == "Scan")) ||
+         (domain == "ai.onnx.preview" && op == "FlexAttention");
 }
 
 void Importer::control(const Node &node) {
@@ -22,7 +23,9 @@ void Importer::control(const Node &node) {
     return node.op == "Loop" ? unrolledLoop(node)
                              : problems->add(node.where(), "takes a sequence as a scan input or state");
   }
-  Values results = node.op == "Loop" ? makeLoop(node) : makeScan(node);
+  Values results = node.op == "Loop"            ? makeLoop(node)
+                   : node.op == "FlexAttention" ? makeFlexAttention(node)
+                                                : makeScan(node);
   if (!results.empty()) { // else it has been reported
     takeResults(node, results, SmallVector<int64_t>(results.size(), -1));
   }

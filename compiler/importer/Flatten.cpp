@@ -158,8 +158,7 @@ Node Flattener::translate(const pb::NodeProto &proto, Frame &frame) {
   }
   node.op = proto.op_type();
   node.domain = plainDomain(proto.domain()).str();
-  auto opset = frame.opsets.find(node.domain);
-  node.opset = opset == frame.opsets.end() ? 0 : opset->second;
+  node.opset = versionIn(frame.opsets, node.domain).value_or(0);
   for (const std::string &input : proto.input()) {
     node.inputs.push_back(name(input, frame));
   }

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,9 @@ llvm::StringRef plainDomain(llvm::StringRef domain);
 
 /// Imports of a model or of a function.
 Opsets readOpsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto> &imports);
+
+/// The version of a domain that is imported, or holds without an import.
+std::optional<int64_t> versionIn(const Opsets &opsets, llvm::StringRef domain);
 
 /// Who a node is, for messages.
 Where whereIs(const pb::NodeProto &node, const Opsets &opsets);

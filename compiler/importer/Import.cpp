@@ -28,10 +28,13 @@ static std::string whyUnknown(MLIRContext *context, llvm::StringRef domain, llvm
   auto *importable = info ? info->getInterface<onnx::Importable>() : nullptr;
   if (!importable && !(domain.empty() && op == "Constant") && !isControl(domain, op) && !isOptional(domain, op) &&
       !isSequence(domain, op)) {
-    return "unknown or unsupported operator";
+    return domain == "ai.onnx.ml" && op == "ZipMap" ? "gives a sequence of maps, which is unsupported; the model may "
+                                                      "end with its input instead, which has the "
+                                                      "same scores in the order of the labels"
+                                                    : "unknown or unsupported operator";
   }
-  int64_t through = importable ? importable->through() : onnx::newestOpset;
-  if (!domain.empty() || opset <= through) {
+  int64_t through = domain.empty() && importable ? importable->through() : onnx::newestVersion(domain).value_or(opset);
+  if (opset <= through || domain == "com.microsoft") { // whose operators have one version, whatever a model imports
     return "";
   }
   std::string since = importable ? ", as opset " + std::to_string(importable->since()) + " defines it" : "";
@@ -183,12 +186,9 @@ bool Importer::arity(onnx::Node &target, RegisteredOperationName info, const Nod
   return true;
 }
 
-Operation *Importer::create(onnx::Node &target, const Node &node) {
-  std::optional<RegisteredOperationName> info = lookup(context, node.domain, target.op);
-  if (!info || !info->hasInterface<onnx::Importable>() || !arity(target, *info, node)) {
-    return nullptr;
-  }
-  llvm::ArrayRef<StringAttr> known = info->getAttributeNames();
+/// Leaves the attributes that the op has. One of the wrong kind would be dropped in silence when the op is made.
+bool Importer::knownAttributes(onnx::Node &target, RegisteredOperationName info, const Node &node) {
+  llvm::ArrayRef<StringAttr> known = info.getAttributeNames();
   NamedAttrList kept;
   for (NamedAttribute attribute : target.attributes) {
     llvm::StringRef name = attribute.getName().getValue();
@@ -196,12 +196,36 @@ Operation *Importer::create(onnx::Node &target, const Node &node) {
       kept.push_back(attribute);
     } else if (!isIdle(target.op, name)) {
       problems->add(node.where(), "has the unknown attribute " + quoted(name));
-      return nullptr;
+      return false;
     }
   }
   target.attributes = std::move(kept);
-  // An attribute of the wrong kind would be dropped in silence when the op is made.
-  if (failed(info->verifyInherentAttrs(target.attributes, [&] { return emitError(target.loc); }))) {
+  return succeeded(info.verifyInherentAttrs(target.attributes, [&] { return emitError(target.loc); }));
+}
+
+/// A node whose operator is a way to write others: its outputs are the values that these give.
+void Importer::form(onnx::Node &target, RegisteredOperationName info, const Node &node) {
+  if (!arity(target, info, node) || !knownAttributes(target, info, node) ||
+      failed(info.getInterface<onnx::Importable>()->upgrade(target))) {
+    return;
+  }
+  for (auto [i, output] : llvm::enumerate(node.outputs)) {
+    Value result = i < target.results.size() ? target.results[i] : Value();
+    if (!output.empty() && !result) {
+      problems->add(node.where(),
+                    "output " + quoted(output) + " is of strings, or of use in training only, which is unsupported");
+    } else if (!output.empty()) {
+      values[output] = result;
+    }
+  }
+}
+
+Operation *Importer::create(onnx::Node &target, const Node &node) {
+  std::optional<RegisteredOperationName> info = lookup(context, target.domain, target.op);
+  if (!info || !info->hasInterface<onnx::Importable>() || !arity(target, *info, node)) {
+    return nullptr;
+  }
+  if (!knownAttributes(target, *info, node)) {
     return nullptr;
   }
   OperationState state(target.loc, *info);
@@ -258,7 +282,7 @@ void Importer::node(const Node &node) {
   if (!info || !info->hasInterface<onnx::Importable>()) {
     return; // reported by the check
   }
-  onnx::Node target{builder, loc, node.op, node.opset, {}, {}, unsigned(node.outputs.size()), {}};
+  onnx::Node target{builder, loc, node.op, node.opset, {}, {}, unsigned(node.outputs.size()), {}, {}, node.domain};
   bool good = attributes(node, target);
   if (!operands(node, target) || !good) {
     return;
@@ -268,6 +292,9 @@ void Importer::node(const Node &node) {
   if (importable->inputCount() != 0 && !target.operand(0)) {
     problems->add(node.where(), "has too few inputs: the first is missing");
     return;
+  }
+  if (importable->isForm()) {
+    return form(target, *info, node);
   }
   [[maybe_unused]] size_t before = problems->said();
   Operation *op = succeeded(importable->upgrade(target)) ? create(target, node) : nullptr;

@@ -37,6 +37,8 @@ private:
   bool operands(const Node &node, onnx::Node &target);
   bool attributes(const Node &node, onnx::Node &target);
   mlir::Operation *create(onnx::Node &target, const Node &node);
+  void form(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
+  bool knownAttributes(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
   bool arity(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
   Value value(const std::string &name);
   std::string nodeText(const Node *node, llvm::StringRef message);
@@ -85,6 +87,8 @@ private:
   void forgetValuesOf(mlir::Block &block);
   Values makeLoop(const Node &node);
   Values makeScan(const Node &node);
+  Values makeFlexAttention(const Node &node);
+  Value modified(const Node &node, llvm::StringRef name, Value v);
   bool scanAttributes(const Node &node, Scan &scan);
   Values scanBatches(Scan &scan, llvm::ArrayRef<Value> inputs);
   Values scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, llvm::ArrayRef<Value> inputs);

@@ -22,8 +22,10 @@ def Onnx_Importable : OpInterface<"Importable"> {
       "int64_t", "through", (ins), "", [{ return ::ingot::onnx::newestOpset; }]>,
     StaticInterfaceMethod<[{
       Rewrites `node`, given in the form of opset `node.opset`, to the newest form: attributes that became inputs, defaults that changed,
-      renamed ops. The default is right for an op whose forms all read alike.}],
-    "::llvm::LogicalResult", "upgrade", (ins "::ingot::onnx::Node &":$node), "", [{ return ::llvm::success(); }]>];
+      renamed ops. An op that isForm() fills `node.results` instead. The default is right for an op whose forms all read alike.}],
+    "::llvm::LogicalResult", "upgrade", (ins "::ingot::onnx::Node &":$node), "", [{ return ::llvm::success(); }]>,
+    StaticInterfaceMethod<"Whether upgrade() writes each node in terms of other ops, so that none of this name is ever made.", "bool", "isForm", (ins), "",
+      [{ return false; }]>];
 }
 
 def Onnx_ElementwiseInterface : OpInterface<"Elementwise"> {

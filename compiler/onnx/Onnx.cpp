@@ -4,6 +4,7 @@
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 #include "compiler/onnx/Dialect.cpp.inc"
 #include "compiler/onnx/Interfaces.cpp.inc"
@@ -25,9 +26,41 @@ Operation *OnnxDialect::materializeConstant(OpBuilder &b, Attribute value, Type 
   return elements && elements.getType() == type ? makeConstant(b, loc, elements).getDefiningOp() : nullptr;
 }
 
+std::optional<int64_t> newestVersion(StringRef domain) {
+  return llvm::StringSwitch<std::optional<int64_t>>(domain)
+      .Case("", newestOpset)
+      .Case("ai.onnx.ml", 5)
+      .Cases({"ai.onnx.preview", "ai.onnx.preview.training", "com.microsoft"}, 1)
+      .Default(std::nullopt);
+}
+
 LogicalResult Node::error(const Twine &why) const {
   emitError(loc) << why;
   return failure();
+}
+
+LogicalResult Node::needs(unsigned n) const {
+  for (unsigned i = 0; i < n; ++i) {
+    if (!operand(i)) {
+      return error("has too few inputs: input " + Twine(i) + " is missing");
+    }
+  }
+  return success();
+}
+
+int64_t Node::integer(StringRef name, int64_t otherwise) const {
+  auto given = dyn_cast_or_null<IntegerAttr>(attributes.get(name));
+  return given ? given.getInt() : otherwise;
+}
+
+double Node::number(StringRef name, double otherwise) const {
+  auto given = dyn_cast_or_null<FloatAttr>(attributes.get(name));
+  return given ? given.getValueAsDouble() : otherwise;
+}
+
+StringRef Node::text(StringRef name, StringRef otherwise) const {
+  auto given = dyn_cast_or_null<StringAttr>(attributes.get(name));
+  return given ? given.getValue() : otherwise;
 }
 
 static void setOperand(Node &node, unsigned index, Value v) {

@@ -20,6 +20,10 @@ namespace ingot::onnx {
 /// The newest opset of the standard whose definitions the ops have been compared with.
 inline constexpr int64_t newestOpset = 28;
 
+/// The newest version of a domain's operators with which the ops have been compared; nothing for a domain of which no
+/// op is known. "" is the standard's.
+std::optional<int64_t> newestVersion(llvm::StringRef domain);
+
 /// Of a function: for each of the model's inputs or outputs, how many of its arguments or results are the tensors of
 /// the sequence that it is; -1 for one that is a tensor itself. Absent where none is a sequence.
 inline constexpr llvm::StringLiteral inputSequencesName = "onnx.input_sequences",
@@ -36,9 +40,19 @@ struct Node {
   unsigned outputs = 1; ///< how many outputs the node names
   /// Applied to the first result after the op has been made; for old forms that need ops behind the new one.
   std::function<mlir::Value(mlir::OpBuilder &, mlir::Value)> after;
+  /// Of an op that isForm(): what the node gives, one value for each output that the operator has; null where it
+  /// cannot.
+  llvm::SmallVector<mlir::Value> results = {};
+  std::string domain = {}; ///< of the op; upgrade() may change it: an operator of com.microsoft that the standard has
 
   mlir::LogicalResult error(const llvm::Twine &why) const; ///< located; always failure
   mlir::Value operand(unsigned i) const { return i < operands.size() ? operands[i] : mlir::Value(); }
+  /// Success where the first `n` operands are there.
+  mlir::LogicalResult needs(unsigned n) const;
+  /// Attributes of a form, whose kinds have been checked; the second is what holds where a node leaves one out.
+  int64_t integer(llvm::StringRef name, int64_t otherwise) const;
+  double number(llvm::StringRef name, double otherwise) const;
+  llvm::StringRef text(llvm::StringRef name, llvm::StringRef otherwise) const;
   /// Moves attribute `name` (ints or int), if there, to operand `index` as a one-dimensional int64 constant.
   void attributeToOperand(llvm::StringRef name, unsigned index);
   /// The same for a float attribute, to a rank 0 constant of operand 0's element type.

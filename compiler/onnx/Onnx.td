@@ -92,6 +92,29 @@ class Onnx_Op<string mnemonic, int inputs, list<Trait> traits = []>
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
+/// An operator that is another way to write others, whatever its operands are: upgrade() makes those when the node is imported, and an op of
+/// this name only lends its attributes to be checked. One whose meaning depends on sizes, which importing does not always know, is an Onnx_Op.
+class Onnx_Form<string mnemonic, int inputs> : Op<Onnx_Dialect, mnemonic, [Pure, Onnx_Importable]> {
+  dag attributes = (ins);
+  int since = ?;
+  let arguments = !con((ins Variadic<AnyType>:$operandsOfForm), attributes);
+  let results = (outs Variadic<AnyType>:$resultsOfForm);
+  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\nstatic int64_t since() { return " # since # [{; }
+    static bool isForm() { return true; }
+    static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);
+  }];
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+/// Operators of other domains: the domain is a part of the op's name, as in onnx.com.microsoft.FusedGemm, and Since counts its own versions
+/// (onnx::newestVersion). test/tools/operators.py knows these classes by name.
+class Onnx_MicrosoftOp<string mnemonic, int inputs, list<Trait> traits = []> : Onnx_Op<"com.microsoft." # mnemonic, inputs, traits>;
+class Onnx_MicrosoftForm<string mnemonic, int inputs> : Onnx_Form<"com.microsoft." # mnemonic, inputs>, Since<1>;
+class Onnx_MlOp<string mnemonic, int inputs, list<Trait> traits = []> : Onnx_Op<"ai.onnx.ml." # mnemonic, inputs, traits>;
+class Onnx_MlForm<string mnemonic, int inputs> : Onnx_Form<"ai.onnx.ml." # mnemonic, inputs>;
+class Onnx_PreviewOp<string mnemonic, int inputs, list<Trait> traits = []> : Onnx_Op<"ai.onnx.preview." # mnemonic, inputs, traits>;
+class Onnx_TrainingOp<string mnemonic, int inputs, list<Trait> traits = []> : Onnx_Op<"ai.onnx.preview.training." # mnemonic, inputs, traits>;
+
 /// An op that the standard does not have: what decompositions leave for a kernel family. No model can name it.
 class Onnx_CoreOp<string mnemonic, list<Trait> traits = []>
     : Op<Onnx_Dialect, mnemonic, traits # [Pure, DeclareOpInterfaceMethods<Onnx_InferTypes>]> {

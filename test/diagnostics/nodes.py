@@ -16,6 +16,7 @@ import ingot_run
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
+DOMAINS = {"ai.onnx.ml": 5, "com.microsoft": 1, "ai.onnx.preview.training": 1}  # and their versions
 F, D, I = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT64
 
 
@@ -34,6 +35,31 @@ def ints(*values):
 
 IMAGE, KERNEL = f(1, 4, 8, 8), f(8, 4, 3, 3)
 LSTM = [f(5, 2, 3), f(1, 16, 3), f(1, 16, 4)]
+
+
+def tree(**changes):
+    """Attributes of a tree of three nodes, for two targets or classes."""
+    nodes = dict(nodes_treeids=[0, 0, 0], nodes_nodeids=[0, 1, 2], nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"], nodes_featureids=[1, 0, 0], nodes_values=[0.5, 0.0, 0.0], nodes_truenodeids=[1, 0, 0],
+                 nodes_falsenodeids=[2, 0, 0], n_targets=2, target_treeids=[0, 0], target_nodeids=[1, 2], target_ids=[0, 1], target_weights=[1.0, 2.0])  # fmt: skip
+    return {name: value for name, value in (nodes | changes).items() if value is not None}
+
+
+def classes(**changes):
+    """The same as a classifier."""
+    return {name.replace("target_", "class_"): value for name, value in tree(n_targets=None, outputs=2, **changes).items()}
+
+
+def forest(**changes):
+    """A node and two leaves as TreeEnsemble has them."""
+    real, small = TensorProto.FLOAT, TensorProto.UINT8
+    nodes = dict(nodes_featureids=[0], nodes_modes=helper.make_tensor("", small, [1], [0]), nodes_splits=helper.make_tensor("", real, [1], [0.5]), nodes_truenodeids=[0], nodes_trueleafs=[1],
+                 nodes_falsenodeids=[1], nodes_falseleafs=[1], leaf_targetids=[0, 0], leaf_weights=helper.make_tensor("", real, [2], [1.0, 2.0]), tree_roots=[0], n_targets=1)  # fmt: skip
+    return {name: value for name, value in (nodes | changes).items() if value is not None}
+
+
+GRAMS = dict(mode="TF", min_gram_length=1, max_gram_length=1, max_skip_count=0, ngram_counts=[0], ngram_indexes=[0, 1], pool_int64s=[1, 2])
+DEFORM = [IMAGE, f(8, 4, 3, 3), f(1, 18, 6, 6)]
+ML, MS, TRAINING = "ai.onnx.ml.", "com.microsoft.", "ai.onnx.preview.training."
 
 # Found while the model is read: operator, operands (type and shape: an input; array: an initializer; None: left out), attributes, message; opset 17 unless `opset` says other.
 READ = [
@@ -213,6 +239,75 @@ READ = [
     ("Multinomial", [f(2, 3)], dict(sample_size=-1), "draws int32 or int64 numbers of classes, not -1 of element type 6"),
     ("LayerNormalization", [f(2, 3), f(4)], {}, "operand of type 'tensor<4xf32>' does not fit the last axes of 'tensor<2x3xf32>'"),
     ("Frobnicate", [f(1)], {}, "unknown or unsupported operator"),
+    ("Det", [f(2, 3)], {}, "needs square matrices, not 'tensor<2x3xf32>'"),
+    ("DeformConv", [f(1, 4, 8), *DEFORM[1:]], dict(opset=19), "takes an image of two spatial axes, not 'tensor<1x4x8xf32>'"),
+    ("DeformConv", DEFORM, dict(opset=19, strides=[0, 1]), "strides, dilations, pads or groups do not fit 'tensor<8x4x3x3xf32>'"),
+    ("DeformConv", [*DEFORM[:2], f(1, 17, 6, 6)], dict(opset=19), "channels, groups and offsets do not fit each other: 'tensor<1x4x8x8xf32>'"),
+    ("DeformConv", [*DEFORM[:2], f(1, 18, 7, 6)], dict(opset=19), "offset of type 'tensor<1x18x7x6xf32>' for results of"),
+    ("MelWeightMatrix", [i(), i(), i(), f(), f()], dict(output_datatype=6), "gives elements of a type that is unsupported"),
+    ("TfIdfVectorizer", [f(3)], GRAMS, "counts n-grams of strings, which is unsupported, or the rank of its input is unknown"),
+    ("TfIdfVectorizer", [i(3, 3, 3)], GRAMS, "takes a matrix or one row"),
+    ("TfIdfVectorizer", [i(3)], GRAMS | dict(min_gram_length=2), "lengths of n-grams, their counts, or their weights do not fit each other"),
+    ("TfIdfVectorizer", [i(3)], GRAMS | dict(ngram_counts=[0, 1]), "the pool has 1 elements for n-grams of 2"),
+    ("TfIdfVectorizer", [i(3)], GRAMS | dict(ngram_indexes=[0]), "1 indexes for 2 n-grams, or one that is no index"),
+    ("TfIdfVectorizer", [i(3)], GRAMS | dict(mode="FT"), "mode 'FT' is not known, expected TF, IDF or TFIDF"),
+    (ML + "ZipMap", [f(1, 2)], dict(classlabels_int64s=[0, 1]), "gives a sequence of maps, which is unsupported; the model may end with its input instead"),
+    (ML + "TreeEnsembleRegressor", [f(2, 1)], tree(), "reads element 1 of each row, but has 'tensor<2x1xf32>'"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3, 4)], tree(), "needs a matrix, or one row, not 'tensor<2x3x4xf32>'"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(nodes_values=[float("nan"), 0.0, 0.0]), "node 0 compares with a value that is not a number"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(nodes_featureids=[-1, 0, 0]), "node 0 asks for element -1 of a row"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(nodes_values=[1.0]), "the attributes nodes_* have lengths that differ, or there are no nodes"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(nodes_nodeids=[0, 1, 1]), "node 1 of tree 0 is there twice"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(nodes_modes=["BRANCH", "LEAF", "LEAF"]), "the mode 'BRANCH' is not known"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(nodes_truenodeids=[7, 0, 0]), "tree 0 leads to node 7, which it does not have"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(nodes_truenodeids=[2, 0, 0]), "tree 0 has two roots"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(nodes_truenodeids=[0, 0, 0], nodes_treeids=[0, 1, 0], target_treeids=[1, 0]), "tree 0 has no root: it leads back to itself"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(target_nodeids=[0, 2]), "weight 0 is for node 0 of tree 0, which is no leaf"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(target_ids=[0, 2]), "weight 1 is for target 2 of 2"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(target_ids=[0]), "the attributes target_* have lengths that differ"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(n_targets=0), "n_targets is 0 and there are 0 base values"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(aggregate_function="MODE"), "aggregate_function 'MODE' is not known"),
+    (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(post_transform="MAX"), "post_transform 'MAX' is not known"),
+    (ML + "TreeEnsembleClassifier", [f(2, 3)], classes(), "has no labels of classes"),
+    (ML + "TreeEnsembleClassifier", [f(2, 3)], classes(classlabels_int64s=[3, 4], base_values=[1.0]), "has 1 base values for 2 classes"),
+    (ML + "TreeEnsembleClassifier", [f(2, 3)], classes(classlabels_strings=["a", "b"]), "output 'y_INDEX_0' is of strings, or of use in training only, which is unsupported"),
+    (ML + "TreeEnsemble", [f(2, 3)], forest(nodes_trueleafs=[1, 1]), "the attributes nodes_* have lengths that differ"),
+    (ML + "TreeEnsemble", [f(2, 3)], forest(leaf_targetids=[0]), "the attributes nodes_* or leaf_* have lengths that differ"),
+    (ML + "TreeEnsemble", [f(2, 3)], forest(nodes_trueleafs=[0]), "node 0 of a tree leads back to itself"),
+    (ML + "TreeEnsemble", [f(2, 3)], forest(nodes_truenodeids=[5]), "node 0 leads to leaf 5, which is not there"),
+    (ML + "TreeEnsemble", [f(2, 3)], forest(leaf_targetids=[0, 1]), "leaf 1 is for target 1 of 1"),
+    (ML + "TreeEnsemble", [f(2, 3)], forest(tree_roots=[1]), "a tree begins at node 1, which is not there"),
+    (ML + "TreeEnsemble", [f(2, 3)], forest(tree_roots=None), "there are no trees"),
+    (ML + "TreeEnsemble", [f(2, 3)], forest(n_targets=0), "n_targets is 0"),
+    (ML + "TreeEnsemble", [f(2, 3)], forest(aggregate_function=4), "aggregate_function 4 or post_transform 0 is not known"),
+    (ML + "LinearRegressor", [f(2, 3)], dict(coefficients=[1.0, 2.0, 3.0], targets=2), "3 coefficients and 0 intercepts do not make 2 scores"),
+    (ML + "SVMRegressor", [f(2, 3)], dict(coefficients=[1.0], support_vectors=[1.0, 2.0, 3.0], n_supports=1), "or rho is missing"),
+    (ML + "SVMRegressor", [f(2, 1)], dict(coefficients=[1.0], support_vectors=[1.0], n_supports=1, rho=[0.0], kernel_type="CUBIC"), "kernel_type 'CUBIC' is not known"),
+    (ML + "Normalizer", [f(2, 3)], dict(norm="L3"), "norm 'L3' is not known"),
+    (ML + "Imputer", [f(2, 3)], {}, "has no values to put in"),
+    (ML + "FeatureVectorizer", [f(2, 3)], dict(inputdimensions=[3, 1]), "2 widths for 1 inputs"),
+    (ML + "FeatureVectorizer", [f(2, 3)], dict(inputdimensions=[4]), "input 0 of 4 columns is of type tensor<2x3xf32>"),
+    (ML + "OneHotEncoder", [i(2)], dict(cats_strings=["a"]), "has categories that are strings, which are unsupported, or none"),
+    (ML + "OneHotEncoder", [i(2)], dict(cats_int64s=[1], zeros=0), "refuses what is no category (zeros = 0), which is unsupported"),
+    (ML + "LabelEncoder", [i(2)], dict(keys_int64s=[1], values_strings=["a"]), "has keys or values that are strings, which are unsupported, or none"),
+    (ML + "LabelEncoder", [i(2)], dict(keys_int64s=[1, 2], values_int64s=[1]), "and 1 values, which do not fit the input or the default"),
+    (TRAINING + "Adam", [f(), i(), f(2), f(2)], {}, "needs R, T, and 4 inputs for each tensor, has 4 inputs"),
+    (TRAINING + "Momentum", [f(), i(), f(2), f(2), f(2)], dict(mode="fast"), "mode 'fast' is not known, expected standard or nesterov"),
+    (MS + "FusedGemm", [f(2, 3), f(3, 4)], dict(activation="Swell"), "activation 'Swell' with 0 parameters is not known"),
+    (MS + "FusedMatMul", [f(2, 3), f(3, 4)], dict(transBatchA=1), "'transBatchA' needs an operand of three dimensions or more"),
+    (MS + "BiasGelu", [f(2, 3)], {}, "has too few inputs: input 1 is missing"),
+    (MS + "Inverse", [f(2, 3)], {}, "needs square matrices, not 'tensor<2x3xf32>'"),
+    (MS + "Attention", [f(2, 3, 8), f(8, 24)], dict(num_heads=2, do_rotary=1), "do_rotary, past_present_share_buffer and past_sequence_length are unsupported"),
+    (MS + "Attention", [f(2, 3, 8), f(7, 24)], dict(num_heads=2), "input 'tensor<2x3x8xf32>' and weights 'tensor<7x24xf32>' do not fit each other"),
+    (MS + "Attention", [f(2, 3, 8), f(8, 24)], dict(num_heads=3), "3 heads do not divide the columns of weights 'tensor<8x24xf32>'"),
+    (MS + "Attention", [f(2, 3, 8), f(8, 24), None, None, f(2, 2, 4)], dict(num_heads=2), "past of type 'tensor<2x2x4xf32>' does not hold keys and values of so many heads"),
+    (MS + "Attention", [f(2, 3, 8), f(8, 24), None, i(2, 2, 3, 3)], dict(num_heads=2), "a mask of type 'tensor<2x2x3x3xi64>' is unsupported"),
+    (MS + "MultiHeadAttention", [f(2, 3, 2, 3, 4)], dict(num_heads=2), "keys and values that are packed with the queries are unsupported"),
+    (MS + "MultiHeadAttention", [f(2, 3, 8), f(2, 3, 8), f(2, 8)], dict(num_heads=2), "query 'tensor<2x3x8xf32>', key 'tensor<2x3x8xf32>' and value 'tensor<2x8xf32>' are unsupported"),
+    (MS + "MultiHeadAttention", [f(2, 3, 8), f(2, 3, 8), f(2, 3, 8)], dict(num_heads=3), "3 heads do not divide 'tensor<2x3x8xf32>' and 'tensor<2x3x8xf32>'"),
+    (MS + "MultiHeadAttention", [f(2, 3, 8), f(2, 2, 3, 4), f(2, 2, 3, 4), f(24)], dict(num_heads=2), "a past or a bias beside keys that have their heads apart is unsupported"),
+    (MS + "MultiHeadAttention", [f(2, 3, 8), f(2, 3, 8), f(2, 3, 8), None, None, None, f(2, 2, 1, 4)], dict(num_heads=2), "past_key and past_value are given together or not at all"),
+    (MS + "RotaryEmbedding", [f(2, 3, 8), i(1), f(9, 2), f(9, 2)], dict(scale=2.0), "is_packed_batching and a scale are unsupported"),
 ]
 
 # Found when the graph is simple.
@@ -243,11 +338,12 @@ def model(cases, opset):
             elif operand:
                 inputs.append(helper.make_tensor_value_info(names[-1], *operand))
         results = [f"y_{index}_{k}" for k in range(cases_outputs(cases, index))]
-        nodes.append(helper.make_node(op, names, results, name=f"node_{index}", **attributes))
+        domain, _, plain = op.rpartition(".")
+        nodes.append(helper.make_node(plain, names, results, name=f"node_{index}", domain=domain or None, **attributes))
         outputs += [helper.make_empty_tensor_value_info(name) for name in results]
     nodes.append(helper.make_node("Relu", ["x"], ["y"]))
     graph = helper.make_graph(nodes, "refused", inputs, [helper.make_tensor_value_info("y", F, [2]), *outputs], weights)
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *(helper.make_opsetid(*each) for each in DOMAINS.items())])
     made.ir_version = 8
     return made
 
@@ -270,8 +366,8 @@ def check(ingot, table):
         for node, about, text in re.findall(r"error: node 'node_(\d+)' \(([^)]*)\): (.*)", done.stderr):
             said[int(node)].append((about, text))
         for index, (op, _, _, message) in cases:
-            wanted = (f"{op}, opset {opset}", message)
-            found = any(about == wanted[0] and message in text for about, text in said[index])
+            wanted = (f"{op}, opset {DOMAINS.get(op.rpartition('.')[0], opset)}", message)
+            found = any(about == wanted[0] and message.replace("INDEX", str(index)) in text for about, text in said[index])
             yield f"{op}: {message}", None if found and len(said[index]) == 1 and done.returncode == 1 else f"exit {done.returncode}, got {said[index]}"
         stray = set(said) - {index for index, _ in cases} or re.findall(r"^(?!.*error: node 'node_).*error.*$", done.stderr, re.M)
         yield f"opset {opset}: nothing else", f"{stray}" if stray else None

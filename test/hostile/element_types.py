@@ -19,7 +19,7 @@ from onnx import TensorProto, helper
 
 TYPES = {"tensor(float)": TensorProto.FLOAT, "tensor(int64)": TensorProto.INT64, "tensor(bool)": TensorProto.BOOL, "tensor(int32)": TensorProto.INT32,
          "tensor(double)": TensorProto.DOUBLE, "tensor(uint8)": TensorProto.UINT8}  # fmt: skip
-NOT_TENSORS = {"Constant"}
+NOT_TENSORS = {"MelWeightMatrix", "TfIdfVectorizer", "Constant"}
 # BatchNormalization's three types and Upsample's, which the importer replaces before it looks, are of one kind in every model there is.
 LENIENT = {("Upsample", 1)}
 

@@ -33,6 +33,7 @@ CONSTANTS = {
     "Reshape.shape": [4, 64], "ConstantOfShape.input": [2, 3], "ratio": 0.5, "training_mode": False, "constant_value": 0.0, "size": [1, 1, 2, 2], "bias": None, "Squeeze.axes": [2],
     "CumSum.axis": 0, "sequence_lens": None, "CumProd.axis": 0, "AffineGrid.size": [4, 3, 2, 2], "HannWindow.size": 8, "HammingWindow.size": 8, "BlackmanWindow.size": 8,
     "CenterCropPad.shape": [4, 2, 5, 4], "image_shape": [4, 4], "block_shape": [2, 2], "DFT.axis": 1, "dft_length": 4, "frame_step": 2, "frame_length": 4,
+    "sample_rate": 8000, "lower_edge_hertz": 0.0, "upper_edge_hertz": 3000.0, "MelWeightMatrix.dft_length": 16,
 }  # fmt: skip
 VALUES = {
     "perm": [0, 1, 2, 3], "axes": [0], "starts": [0], "ends": [2], "shape": [4, 64], "split": [2, 2], "kernel_shape": [1, 1], "strides": [1, 1], "dilations": [1, 1], "pads": [0, 0, 0, 0],
@@ -41,6 +42,8 @@ VALUES = {
     "activation_alpha": [0.5], "activation_beta": [0.5], "k": 1, "q_num_heads": 2, "kv_num_heads": 2, "num_heads": 2, "start": 0, "end": 2, "p": 2, "batch_axis": 0, "time_axis": 1, "count": 2, "nearest_mode": None,
     "coordinate_transformation_mode": None, "keep_aspect_ratio_policy": None, "num_outputs": 2, "width": 1, "height": 1, "layout": 0, "storage_order": 0, "select_last_index": 0, "cubic_coeff_a": -0.75,
 }  # fmt: skip
+
+NGRAMS = {"mode": "TF", "min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 0, "ngram_counts": [0], "ngram_indexes": [0, 1], "pool_int64s": [1, 2], "pool_strings": ["a", "b"], "weights": [1.0, 2.0]}
 
 
 def forms():
@@ -58,6 +61,8 @@ def value_of(attribute, operator=""):
         return [0] * 8
     if (operator, attribute.name) in (("BitCast", "to"), ("Multinomial", "dtype")):
         return TensorProto.INT32
+    if operator == "TfIdfVectorizer":
+        return NGRAMS[attribute.name]
     if (operator, attribute.name) == ("CenterCropPad", "axes"):
         return [0, 1, 2, 3]
     if attribute.name in VALUES and VALUES[attribute.name] is not None:
@@ -113,6 +118,7 @@ class Maker:
 SHAPES = {
     "AffineGrid": {"theta": [4, 2, 3]}, "Col2Im": {"input": [2, 8, 9]}, "DFT": {"input": [4, 4, 4, 1]}, "STFT": {"signal": [2, 16, 1], "window": [4]},
     "NegativeLogLikelihoodLoss": {"target": [4, 4, 4], "weight": [4]}, "SoftmaxCrossEntropyLoss": {"labels": [4, 4, 4], "weights": [4]},
+    "DeformConv": {"W": [4, 4, 1, 1], "offset": [4, 2, 4, 4], "B": [4], "mask": [4, 1, 4, 4]}, "MelWeightMatrix": {"num_mel_bins": []}, "TfIdfVectorizer": {"X": [4, 4]},
     "CausalConvWithState": {"input": [2, 4, 4], "weight": [4, 1, 3], "bias": [4], "past_state": [2, 4, 2]},
     "LinearAttention": {"query": [2, 4, 8], "key": [2, 4, 8], "value": [2, 4, 8], "past_state": [2, 2, 4, 4], "decay": [2, 4, 2], "beta": [2, 4, 2]},
 }  # fmt: skip

@@ -12,6 +12,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 OPSETS = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24]
+DOMAINS = {"com.microsoft": 1, "ai.onnx.ml": 3}  # and the version of each that cases import
 # Kinds of sizes, which are drawn first: each axis for itself, so that any two kinds meet. Primes, and the lengths of vectors and tiles with their neighbours.
 SIZES = [[1], [1], [2, 3], [2, 3], [5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 53], [4, 6, 8, 12, 14, 16, 24, 32, 48, 64], [7, 9, 15, 17, 31, 33, 47, 49, 63, 65]]
 LARGE = [96, 100, 127, 128, 129, 197, 255, 256, 257, 300, 384, 500, 513, 1000, 1024]
@@ -144,13 +145,15 @@ class Case:
 
     # Nodes ---------------------------------------------------------------------------------------------------------------------------
     def node(self, op, inputs, outputs=1, exact=False, **attributes):
-        """Adds a node and evaluates it. `exact`: the operator keeps exact values exact. `outputs` may hold None for one left out."""
+        """Adds a node and evaluates it. `exact`: the operator keeps exact values exact. `outputs` may hold None for one left out.
+        The name of an operator of another domain begins with that: com.microsoft.Gelu."""
+        domain, _, op = op.rpartition(".")
         names = [f"v{len(self.values)}_{k}" if wanted else "" for k, wanted in enumerate([True] * outputs if isinstance(outputs, int) else outputs)]
         attributes = {key: value for key, value in attributes.items() if value is not None}
         operands = [value.name if value else "" for value in inputs]
         while operands and not operands[-1]:
             operands.pop()
-        self.nodes.append(helper.make_node(op, operands, names, name=f"{op}_{len(self.nodes)}", **attributes))
+        self.nodes.append(helper.make_node(op, operands, names, name=f"{op}_{len(self.nodes)}", domain=domain or None, **attributes))
         self.used.update(operands)
         present = [name for name in names if name]
         exact = exact and all(value.exact for value in inputs if value)
@@ -191,7 +194,10 @@ class Case:
         return self.finished(graph)
 
     def finished(self, graph):
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
+        imports = {"": self.opset, **{node.domain: DOMAINS[node.domain] for node in graph.node if node.domain}}
+        if any(node.op_type == "TreeEnsemble" for node in graph.node):
+            imports["ai.onnx.ml"] = 5
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid(*each) for each in imports.items()])
         model.ir_version = 8 if self.opset < 19 else 10
         return model
 

@@ -2,6 +2,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/InData.h"
 #include "compiler/onnx/ops/Compare.h"
 #include "compiler/onnx/ops/Control.h"
@@ -406,7 +407,7 @@ LogicalResult DropoutOp::decompose(PatternRewriter &rewriter) {
   // While training it drops at random, unless it drops nothing.
   bool keepsAll = present(getRatio()) && splatOf(getRatio()) == 0.0;
   if (!keepsAll && present(getTrainingMode()) && splatOf(getTrainingMode()) != 0.0) {
-    return failure();
+    return isSized(getX()) && !getUnfilledMask() ? train(rewriter) : failure();
   }
   Value mask = getX();
   if (!getMask().use_empty()) {
@@ -423,8 +424,23 @@ LogicalResult DropoutOp::decompose(PatternRewriter &rewriter) {
   rewriter.replaceOp(*this, {getX(), mask});
   return success();
 }
+/// Where the run trains, which it may be told only then, what is drawn at random to be less than the ratio is dropped,
+/// and what is left grows to make up for it.
+LogicalResult DropoutOp::train(PatternRewriter &rewriter) {
+  Formula f(rewriter, getLoc());
+  Value x = getX(), ratio = present(getRatio()) ? getRatio() : f.number(0.5, x);
+  int64_t number = numberOfElement(elementOf(x));
+  ratio = f.cast(f.reshape(ratio, {}), elementOf(x), number);
+  Value drawn = f.op("RandomUniformLike", {x}, {f.number("seed", getSeed().value_or(0))});
+  Value keeps = f.op("GreaterOrEqual", {drawn, ratio});
+  keeps = f.op("Or", {keeps, f.op("Not", {f.reshape(getTrainingMode(), {})})});
+  Value scale = f.div(f.number(1, x), f.sub(f.number(1, x), ratio));
+  Value trained = f.op("Where", {keeps, f.mul(x, scale), f.number(0, x)});
+  rewriter.replaceOp(*this, {f.op("Where", {f.reshape(getTrainingMode(), {}), trained, x}), keeps});
+  return success();
+}
 LogicalResult DropoutOp::upgrade(Node &node) {
-  for (StringRef name : {"ratio", "seed", "is_test"}) { // of training
+  for (StringRef name : {"ratio", "is_test"}) { // of training
     node.attributes.erase(name);
   }
   if (node.opset < 10) {

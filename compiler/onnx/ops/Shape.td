@@ -36,9 +36,12 @@ def Onnx_IdentityOp : Onnx_Op<"Identity", 1, [DeclareOpInterfaceMethods<Onnx_Dec
 }
 def Onnx_DropoutOp : Onnx_Op<"Dropout", 3, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<22> {
   let arguments = (ins Onnx_Floats:$x, Onnx_OptionalOf<Onnx_Floats>:$ratio, Onnx_OptionalOf<Onnx_Bools>:$training_mode,
-    UnitAttr:$unfilled_mask); // of opset 9 and before: a mask of the data's type, which only training fills
+    OptionalAttr<I64Attr>:$seed, UnitAttr:$unfilled_mask); // of opset 9 and before: a mask of the data's type, which only training fills
   let results = (outs AnyTensor:$y, AnyTensor:$mask);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let more = [{
+    static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);
+    ::llvm::LogicalResult train(::mlir::PatternRewriter &rewriter);
+  }];
 }
 
 // Tensors made from a shape or from bounds.

@@ -1,0 +1,204 @@
+// Both are comparisons of all with all, which fusion makes one kernel of: bins of a spectrum with the edges of filters,
+// windows of a text with the n-grams of a pool.
+#include "compiler/onnx/ops/Features.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Scores.h"
+#include <cmath>
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Features.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+// MelWeightMatrix.
+
+/// Filter i rises from edge i to edge i + 1 and falls to edge i + 2; edges are equally far apart on the mel scale, and
+/// are numbers of bins.
+LogicalResult MelWeightMatrixOp::upgrade(Node &node) {
+  Type element = elementOfNumber(node.integer("output_datatype", 1), node.builder.getContext());
+  if (failed(node.needs(5)) || !element || !isa<FloatType>(element)) {
+    return element && isa<FloatType>(element) ? failure() : node.error("gives elements of a type that is unsupported");
+  }
+  Formula f(node.builder, node.loc);
+  auto real = [&](Value v) { return f.cast(f.reshape(v, {}), f.b.getF64Type(), 11); };
+  auto whole = [&](Value v) { return f.cast(f.reshape(v, {}), f.b.getI64Type(), 7); };
+  Value bands = whole(node.operand(0)), length = whole(node.operand(1)), rate = real(node.operand(2));
+  auto n = [&](double v) { return f.number(v, rate); };
+  auto mel = [&](Value hertz) {
+    Value log = f.log(f.add(f.div(real(hertz), n(700)), n(1)));
+    return f.mul(log, n(2595 / std::log(10)));
+  };
+  Value low = mel(node.operand(3)), edges = f.add(bands, f.scalar(2));
+  Value step = f.div(f.sub(mel(node.operand(4)), low), real(edges));
+  auto edge = [&](int64_t from) { // of each filter, its number `from`
+    Value numbers = f.op("Range", {f.scalar(from), f.add(bands, f.scalar(from)), f.scalar(1)});
+    Value at = f.add(f.mul(f.cast(numbers, f.b.getF64Type(), 11), step), low);
+    Value hertz = f.mul(f.sub(f.exp(f.mul(at, n(std::log(10) / 2595))), n(1)), n(700));
+    return f.op("Floor", {f.div(f.mul(f.add(real(length), n(1)), hertz), rate)});
+  };
+  Value bins = f.op("Range", {f.scalar(0), f.add(f.div(length, f.scalar(2)), f.scalar(1)), f.scalar(1)});
+  Value bin = f.op("Unsqueeze", {f.cast(bins, f.b.getF64Type(), 11), makeIntegers(f.b, f.loc, {1})});
+  Value begin = edge(0), centre = edge(1), end = edge(2), zero = n(0), one = n(1);
+  auto where = [&](Value condition, Value yes, Value no) { return f.op("Where", {condition, yes, no}); };
+  auto isLess = [&](Value a, Value b) { return f.op("Less", {a, b}); };
+  auto within = [&](Value from, Value v, Value beyond) {
+    return f.op("And", {f.op("GreaterOrEqual", {v, from}), isLess(v, beyond)});
+  };
+  auto length2 = [&](Value from, Value to) { return f.op("Max", {f.sub(to, from), one}); };
+  Value atCentre = where(f.op("Equal", {bin, centre}), one, zero);
+  Value rising = f.div(f.sub(bin, begin), length2(begin, centre));
+  Value y = where(within(begin, bin, centre), rising, atCentre);
+  Value falling = f.div(f.sub(end, bin), length2(centre, end));
+  y = where(within(centre, bin, end), falling, y);
+  node.results.push_back(f.cast(y, element, numberOfElement(element)));
+  return success();
+}
+
+// TfIdfVectorizer.
+
+namespace {
+
+class Counts {
+public:
+  explicit Counts(Node &node) : node(node), f(node.builder, node.loc) {}
+
+  LogicalResult write();
+
+private:
+  LogicalResult check();
+  Value grams(int64_t length, ArrayRef<int64_t> pool);
+  Value inOrder(Value counts);
+
+  Node &node;
+  Formula f;
+  SmallVector<int64_t> begins, places, pool;
+  SmallVector<double> weights;
+  Value x; ///< [rows, elements]
+  int64_t least = 1, most = 1, skips = 0;
+
+  Value list(int64_t n) { return makeIntegers(f.b, f.loc, {n}); }
+};
+
+LogicalResult Counts::check() {
+  begins = integersIn(node, "ngram_counts"), places = integersIn(node, "ngram_indexes");
+  pool = integersIn(node, "pool_int64s"), weights = floatsIn(node, "weights");
+  least = node.integer("min_gram_length", 0), most = node.integer("max_gram_length", 0);
+  skips = node.integer("max_skip_count", 0);
+  auto type = ranked(node.operand(0));
+  if (pool.empty() || !type || !type.getElementType().isInteger()) {
+    return node.error("counts n-grams of strings, which is unsupported, or the rank of its input is unknown");
+  }
+  if (type.getRank() < 1 || type.getRank() > 2) {
+    return node.error("takes a matrix or one row");
+  }
+  if (least < 1 || most < least || skips < 0 || skips > 1000 || !llvm::is_sorted(begins) || begins.empty() ||
+      begins.front() != 0 || begins.back() > static_cast<int64_t>(pool.size()) ||
+      static_cast<int64_t>(begins.size()) < most || (!weights.empty() && weights.size() != places.size())) {
+    return node.error("lengths of n-grams, their counts, or their weights do not fit each other");
+  }
+  size_t count = 0;
+  for (size_t i = 0; i < begins.size(); ++i) {
+    int64_t end = i + 1 < begins.size() ? begins[i + 1] : static_cast<int64_t>(pool.size());
+    auto length = static_cast<int64_t>(i) + 1;
+    if ((end - begins[i]) % length) {
+      return node.error("the pool has " + Twine(end - begins[i]) + " elements for n-grams of " + Twine(length));
+    }
+    count += (end - begins[i]) / length;
+  }
+  bool fit = llvm::all_of(places, [](int64_t n) { return n >= 0 && n < (1 << 24); });
+  if (count != places.size() || !fit) {
+    return node.error(Twine(places.size()) + " indexes for " + Twine(count) + " n-grams, or one that is no index");
+  }
+  x = f.cast(node.operand(0), f.b.getI64Type(), 7);
+  x = type.getRank() == 2 ? x : f.op("Unsqueeze", {x, list(0)});
+  return success();
+}
+
+/// How often each n-gram of this length is in a row, with all skips, [rows, n-grams].
+Value Counts::grams(int64_t length, ArrayRef<int64_t> own) {
+  int64_t count = static_cast<int64_t>(own.size()) / length;
+  Value total;
+  for (int64_t skip = 0; skip <= (length > 1 ? skips : 0); ++skip) {
+    Value hits;
+    for (int64_t k = 0; k < length; ++k) {
+      SmallVector<int64_t> elements;
+      for (int64_t gram = 0; gram < count; ++gram) {
+        elements.push_back(own[gram * length + k]);
+      }
+      int64_t from = k * (skip + 1), behind = (length - 1 - k) * (skip + 1);
+      Value end = list(behind ? -behind : INT64_MAX);
+      Value window = f.op("Unsqueeze", {f.op("Slice", {x, list(from), end, list(1), Value()}), list(-1)});
+      Value hit = f.op("Equal", {window, makeIntegers(f.b, f.loc, elements)});
+      hits = hits ? f.op("And", {hits, hit}) : hit;
+    }
+    Value sum = f.reduce("ReduceSum", f.cast(hits, f.b.getF32Type(), 1), {1}, false);
+    total = total ? f.add(total, sum) : sum;
+  }
+  return total;
+}
+
+/// Each count where its index says; several may say the same.
+Value Counts::inOrder(Value counts) {
+  int64_t width = *llvm::max_element(places) + 1, rows = static_cast<int64_t>(places.size());
+  SmallVector<int64_t> from(width, -1);
+  for (auto [gram, place] : llvm::enumerate(places)) {
+    from[place] = static_cast<int64_t>(gram);
+  }
+  if (width == rows && !llvm::is_contained(from, -1)) {
+    return f.op("Gather", {counts, makeIntegers(f.b, f.loc, from)}, {f.integer("axis", 1)});
+  }
+  SmallVector<double> ones(rows * width, 0);
+  for (auto [gram, place] : llvm::enumerate(places)) {
+    ones[gram * width + place] = 1;
+  }
+  Value spread = makeConstant(f.b, f.loc, constantFromFloats(tensorOf({rows, width}, f.b.getF32Type()), ones));
+  return f.op("MatMul", {counts, spread});
+}
+
+LogicalResult Counts::write() {
+  StringRef mode = node.text("mode", "");
+  if (mode != "TF" && mode != "IDF" && mode != "TFIDF") {
+    return node.error("mode '" + mode + "' is not known, expected TF, IDF or TFIDF");
+  }
+  if (failed(check())) {
+    return failure();
+  }
+  SmallVector<Value> parts;
+  for (size_t i = 0; i < begins.size(); ++i) {
+    int64_t end = i + 1 < begins.size() ? begins[i + 1] : static_cast<int64_t>(pool.size());
+    ArrayRef<int64_t> own = ArrayRef(pool).slice(begins[i], end - begins[i]);
+    auto length = static_cast<int64_t>(i) + 1;
+    if (own.empty()) {
+      continue;
+    }
+    Value counts = grams(length, own);
+    parts.push_back(length >= least && length <= most ? counts : f.mul(counts, f.number(0, counts)));
+  }
+  Value y = parts.size() == 1 ? parts[0] : f.op("Concat", parts, {f.integer("axis", 1)});
+  if (mode == "IDF") {
+    y = f.op("Where", {f.op("Greater", {y, f.number(0, y)}), f.number(1, y), f.number(0, y)});
+  }
+  if (mode != "TF" && !weights.empty()) {
+    auto type = tensorOf({static_cast<int64_t>(weights.size())}, f.b.getF32Type());
+    y = f.mul(y, makeConstant(f.b, f.loc, constantFromFloats(type, weights)));
+  }
+  y = inOrder(y);
+  node.results.push_back(ranked(node.operand(0)).getRank() == 2 ? y : f.op("Squeeze", {y, list(0)}));
+  return success();
+}
+
+} // namespace
+
+LogicalResult TfIdfVectorizerOp::upgrade(Node &node) { return Counts(node).write(); }
+
+void registerFeatures(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Features.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

@@ -1,0 +1,13 @@
+// Of square matrices.
+include "compiler/onnx/Onnx.td"
+
+def Onnx_DetOp : Onnx_Op<"Det", 1>, Since<22> {
+  let summary = "the determinant of each matrix";
+  let arguments = (ins Onnx_Floats:$x);
+  let results = (outs AnyTensor:$y);
+}
+def Onnx_InverseOp : Onnx_MicrosoftOp<"Inverse", 1>, Since<1> {
+  let summary = "the inverse of each matrix";
+  let arguments = (ins Onnx_Floats:$x);
+  let results = (outs AnyTensor:$y);
+}

@@ -1,0 +1,330 @@
+// Each is a few of the standard's operators, made when the node is imported. What the standard leaves open (two classes
+// with one row of coefficients, norms of zero) is as ONNX Runtime has it.
+#include "compiler/onnx/ops/MachineLearning.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Scores.h"
+#include "llvm/Support/ScopedPrinter.h"
+#include <cmath>
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/MachineLearning.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+namespace {
+
+LogicalResult give(Node &node, Value v) {
+  node.results.push_back(v);
+  return success(static_cast<bool>(v));
+}
+
+/// Numbers as a constant of the element type of `like`.
+Value constantLike(Formula &f, ArrayRef<double> values, ArrayRef<int64_t> shape, Value like) {
+  return makeConstant(f.b, f.loc, constantFromFloats(tensorOf(shape, elementOf(like)), values));
+}
+
+/// X times the rows of coefficients, and intercepts: [rows, outputs]; null, with a message, where numbers do not fit.
+Value linear(Node &node, Formula &f, Value x, int64_t outputs) {
+  SmallVector<double> coefficients = floatsIn(node, "coefficients"), intercepts = floatsIn(node, "intercepts");
+  auto count = static_cast<int64_t>(coefficients.size());
+  if (outputs < 1 || count == 0 || count % outputs || (!intercepts.empty() && int64_t(intercepts.size()) != outputs)) {
+    (void)node.error(Twine(count) + " coefficients and " + Twine(intercepts.size()) + " intercepts do not make " +
+                     Twine(outputs) + " scores");
+    return {};
+  }
+  Value rows = constantLike(f, coefficients, {outputs, count / outputs}, x);
+  Value y = f.op("MatMul", {x, rows}, {f.flag("transB")});
+  return intercepts.empty() ? y : f.add(y, constantLike(f, intercepts, {outputs}, x));
+}
+
+Value toFloat(Formula &f, Value v) { return f.cast(v, f.b.getF32Type(), 1); }
+
+} // namespace
+
+LogicalResult LinearRegressorOp::upgrade(Node &node) {
+  Value x = rowsOf(node);
+  if (!x) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Value y = linear(node, f, x, node.integer("targets", 1));
+  return y ? give(node, transformedScores(node, toFloat(f, y), node.text("post_transform", "NONE"))) : failure();
+}
+
+/// One row of coefficients for two labels scores the second, and of the transformations only LOGISTIC applies to it.
+LogicalResult LinearClassifierOp::upgrade(Node &node) {
+  Value x = rowsOf(node);
+  if (!x) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  int64_t labels = labelCount(node, "classlabels_ints", "classlabels_strings");
+  SmallVector<double> intercepts = floatsIn(node, "intercepts");
+  bool one = labels == 2 && intercepts.size() == 1;
+  Value scores = linear(node, f, x, one ? 1 : labels), label;
+  if (!scores) {
+    return failure();
+  }
+  scores = toFloat(f, scores);
+  StringRef transform = node.text("post_transform", "NONE");
+  if (one) {
+    label = f.reshape(f.cast(f.op("Greater", {scores, f.number(0, scores)}), f.b.getI64Type(), 7), {-1});
+    if (transform == "LOGISTIC") {
+      scores = transformedScores(node, scores, transform);
+    }
+    scores = twoColumns(f, f.sub(f.number(1, scores), scores), scores);
+  } else {
+    label = f.op("ArgMax", {scores}, {f.integer("axis", 1), f.integer("keepdims", 0)});
+    scores = transformedScores(node, scores, transform);
+  }
+  node.results = {labelsOf(node, label, "classlabels_ints"), scores};
+  return success(static_cast<bool>(scores));
+}
+
+/// What a support vector makes of a row: [rows, vectors]. Null, with a message, for a kernel that is not known.
+static Value kernelOf(Node &node, Formula &f, Value x, Value vectors) {
+  StringRef kind = node.text("kernel_type", "LINEAR");
+  SmallVector<double> p = floatsIn(node, "kernel_params"); // gamma, coef0, degree
+  p.resize(3, 0);
+  auto n = [&](double v) { return f.number(v, x); };
+  Value products = f.op("MatMul", {x, vectors}, {f.flag("transB")});
+  if (kind == "LINEAR") {
+    return products;
+  }
+  Value scaled = f.add(f.mul(products, n(p[0])), n(p[1]));
+  if (kind == "POLY") {
+    return f.op("Pow", {scaled, n(p[2])});
+  }
+  if (kind == "SIGMOID") {
+    return f.op("Tanh", {scaled});
+  }
+  if (kind == "RBF") { // the squares of both, less twice the product, are the square of what lies between
+    Value squares = f.reduce("ReduceSumSquare", x, {1}, true);
+    Value own = f.op("Transpose", {f.reduce("ReduceSumSquare", vectors, {1}, true)});
+    Value distance = f.sub(f.add(squares, own), f.mul(products, n(2)));
+    return f.exp(f.mul(f.op("Max", {distance, n(0)}), n(-p[0])));
+  }
+  (void)node.error("kernel_type '" + kind + "' is not known");
+  return {};
+}
+
+LogicalResult SVMRegressorOp::upgrade(Node &node) {
+  Value x = rowsOf(node);
+  if (!x) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  int64_t supports = node.integer("n_supports", 0);
+  SmallVector<double> coefficients = floatsIn(node, "coefficients"), vectors = floatsIn(node, "support_vectors"),
+                      rho = floatsIn(node, "rho");
+  bool fits =
+      supports > 0 ? int64_t(coefficients.size()) == supports && vectors.size() % supports == 0 : !coefficients.empty();
+  if (!fits || supports < 0 || rho.empty()) {
+    return node.error(Twine(supports) + " support vectors do not fit " + Twine(coefficients.size()) +
+                      " coefficients and " + Twine(vectors.size()) + " of their elements, or rho is missing");
+  }
+  Value weights = constantLike(f, coefficients, {int64_t(coefficients.size()), 1}, x), y;
+  if (supports > 0) {
+    Value rows = constantLike(f, vectors, {supports, int64_t(vectors.size()) / supports}, x);
+    Value kernel = kernelOf(node, f, x, rows);
+    y = kernel ? f.op("MatMul", {kernel, weights}) : Value();
+  } else {
+    y = f.op("MatMul", {x, weights});
+  }
+  if (!y) {
+    return failure();
+  }
+  y = toFloat(f, f.add(y, f.number(rho[0], y)));
+  if (node.integer("one_class", 0)) {
+    return give(node, f.op("Where", {f.op("Greater", {y, f.number(0, y)}), f.number(1, y), f.number(-1, y)}));
+  }
+  return give(node, transformedScores(node, y, node.text("post_transform", "NONE")));
+}
+
+/// Rows whose norm is zero stay.
+LogicalResult NormalizerOp::upgrade(Node &node) {
+  Value x = rowsOf(node);
+  if (!x) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  StringRef norm = node.text("norm", "MAX");
+  if (norm != "MAX" && norm != "L1" && norm != "L2") {
+    return node.error("norm '" + norm + "' is not known");
+  }
+  x = toFloat(f, x);
+  Value size = f.reduce(norm == "MAX" ? "ReduceMax" : norm == "L1" ? "ReduceL1" : "ReduceL2", x, {1}, true);
+  Value safe = f.op("Where", {f.op("Equal", {size, f.number(0, x)}), f.number(1, x), size});
+  Value y = f.div(x, safe);
+  if (ranked(node.operand(0)).getRank() == 1) {
+    y = f.op("Squeeze", {y, makeIntegers(f.b, f.loc, {0})});
+  }
+  return give(node, y);
+}
+
+LogicalResult ScalerOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  Value x = toFloat(f, node.operand(0));
+  for (auto [name, operation] : {std::pair("offset", "Sub"), {"scale", "Mul"}}) {
+    SmallVector<double> values = floatsIn(node, name);
+    if (!values.empty()) {
+      x = f.op(operation, {x, constantLike(f, values, {int64_t(values.size())}, x)});
+    }
+  }
+  return give(node, x);
+}
+
+LogicalResult ImputerOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  Value x = node.operand(0);
+  bool isFloat = isa<FloatType>(elementOf(x));
+  SmallVector<double> values = floatsIn(node, "imputed_value_floats");
+  SmallVector<int64_t> integers = integersIn(node, "imputed_value_int64s");
+  if (isFloat ? values.empty() : integers.empty()) {
+    return node.error("has no values to put in");
+  }
+  if (!isFloat) {
+    auto constant = [&](ArrayRef<int64_t> list, ArrayRef<int64_t> shape) {
+      return makeConstant(f.b, f.loc, constantFromIntegers(tensorOf(shape, elementOf(x)), list));
+    };
+    Value missing = f.op("Equal", {x, constant({node.integer("replaced_value_int64", 0)}, {})});
+    return give(node, f.op("Where", {missing, constant(integers, {int64_t(integers.size())}), x}));
+  }
+  double replaced = node.number("replaced_value_float", 0);
+  Value missing = std::isnan(replaced) ? f.op("IsNaN", {x}) : f.op("Equal", {x, f.number(replaced, x)});
+  return give(node, f.op("Where", {missing, constantLike(f, values, {int64_t(values.size())}, x), x}));
+}
+
+LogicalResult BinarizerOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  Value x = node.operand(0);
+  Type element = elementOf(x);
+  Value threshold = f.number(node.number("threshold", 0), toFloat(f, x));
+  Value isMore = f.op("Greater", {isa<FloatType>(element) ? x : toFloat(f, x),
+                                  isa<FloatType>(element) ? f.number(node.number("threshold", 0), x) : threshold});
+  return give(node, f.cast(isMore, element, numberOfElement(element)));
+}
+
+/// Elements of the last axis; of a vector, of its one row.
+LogicalResult ArrayFeatureExtractorOp::upgrade(Node &node) {
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Value x = node.operand(0), y = f.op("Gather", {x, f.reshape(node.operand(1), {-1})}, {f.integer("axis", -1)});
+  if (!ranked(x)) {
+    return node.error("takes elements of a tensor of unknown rank, which is unsupported");
+  }
+  return give(node, ranked(x).getRank() == 1 ? f.op("Unsqueeze", {y, makeIntegers(f.b, f.loc, {0})}) : y);
+}
+
+/// Columns side by side, as floats.
+LogicalResult FeatureVectorizerOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  SmallVector<int64_t> widths = integersIn(node, "inputdimensions");
+  if (!widths.empty() && widths.size() != node.operands.size()) {
+    return node.error(Twine(widths.size()) + " widths for " + Twine(node.operands.size()) + " inputs");
+  }
+  SmallVector<Value> parts;
+  for (auto [i, v] : llvm::enumerate(node.operands)) {
+    Value x = v ? rowsOf(node, v) : Value();
+    if (!x) {
+      return v ? failure() : node.error("has too few inputs: input " + Twine(i) + " is missing");
+    }
+    auto type = ranked(x);
+    if (!widths.empty() && type.getDimSize(1) != widths[i]) { // the rest is zeros, or cut off
+      if (type.isDynamicDim(1) || type.getDimSize(1) < widths[i]) {
+        return node.error("input " + Twine(i) + " of " + Twine(widths[i]) + " columns is of type " +
+                          llvm::to_string(type));
+      }
+      auto list = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
+      x = f.op("Slice", {x, list(0), list(widths[i]), list(1), Value()});
+    }
+    parts.push_back(toFloat(f, x));
+  }
+  return give(node, parts.size() == 1 ? parts[0] : f.op("Concat", parts, {f.integer("axis", 1)}));
+}
+
+LogicalResult OneHotEncoderOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  SmallVector<int64_t> categories = integersIn(node, "cats_int64s");
+  if (categories.empty()) {
+    return node.error("has categories that are strings, which are unsupported, or none");
+  }
+  if (!node.integer("zeros", 1)) {
+    return node.error("refuses what is no category (zeros = 0), which is unsupported");
+  }
+  Value x = f.cast(node.operand(0), f.b.getI64Type(), 7);
+  Value column = f.op("Unsqueeze", {x, makeIntegers(f.b, f.loc, {-1})});
+  Value hit = f.op("Equal", {column, makeIntegers(f.b, f.loc, categories)});
+  return give(node, toFloat(f, hit));
+}
+
+// LabelEncoder: which key an element is, by comparing it with all; behind the values is the default.
+
+/// An attribute NAME_int64s, NAME_floats or NAME_tensor; `one`: a single number (default_*).
+static ElementsAttr numbersOf(const Node &node, StringRef name) {
+  OpBuilder &b = node.builder;
+  if (Attribute tensor = node.attributes.get((name + "_tensor").str())) {
+    return dyn_cast<ElementsAttr>(tensor);
+  }
+  if (auto list = integersIn(node, (name + "_int64s").str()); !list.empty()) {
+    return constantFromIntegers(tensorOf({int64_t(list.size())}, b.getI64Type()), list);
+  }
+  if (auto list = floatsIn(node, (name + "_floats").str()); !list.empty()) {
+    return constantFromFloats(tensorOf({int64_t(list.size())}, b.getF32Type()), list);
+  }
+  return {};
+}
+
+/// The default as one element of this type.
+static ElementsAttr defaultOf(const Node &node, Type element) {
+  auto type = tensorOf({1}, element);
+  if (auto tensor = dyn_cast_or_null<ElementsAttr>(node.attributes.get("default_tensor"))) {
+    return tensor.getElementType() == element && tensor.getNumElements() == 1 ? tensor : ElementsAttr();
+  }
+  return isa<FloatType>(element) ? constantFromFloats(type, {node.number("default_float", -0.0)})
+                                 : constantFromIntegers(type, {node.integer("default_int64", -1)});
+}
+
+LogicalResult LabelEncoderOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  Value x = node.operand(0);
+  ElementsAttr keys = numbersOf(node, "keys"), values = numbersOf(node, "values");
+  if (!keys || !values) {
+    return node.error("has keys or values that are strings, which are unsupported, or none");
+  }
+  ElementsAttr otherwise = defaultOf(node, values.getElementType());
+  if (keys.getNumElements() != values.getNumElements() || keys.getElementType() != elementOf(x) || !otherwise) {
+    return node.error("has " + Twine(keys.getNumElements()) + " keys of type " +
+                      llvm::to_string(keys.getElementType()) + " and " + Twine(values.getNumElements()) +
+                      " values, which do not fit the input or the default");
+  }
+  int64_t count = keys.getNumElements();
+  auto flat = [&](ElementsAttr a) { return f.reshape(makeConstant(f.b, f.loc, a), {a.getNumElements()}); };
+  Value column = f.op("Unsqueeze", {x, makeIntegers(f.b, f.loc, {-1})}), list = flat(keys);
+  Value hit = f.op("Equal", {column, list});
+  if (isa<FloatType>(elementOf(x)) && node.opset >= 4) { // NaN may be a key, since that version
+    hit = f.op("Or", {hit, f.op("And", {f.op("IsNaN", {column}), f.op("IsNaN", {list})})});
+  }
+  // The first key that is equal: the largest of count, count - 1, ... that is not zero.
+  SmallVector<int64_t> falling;
+  for (int64_t i = 0; i < count; ++i) {
+    falling.push_back(count - i);
+  }
+  Value place =
+      f.reduce("ReduceMax", f.op("Where", {hit, makeIntegers(f.b, f.loc, falling), f.scalar(0)}), {-1}, false);
+  Value all = f.op("Concat", {flat(values), flat(otherwise)}, {f.integer("axis", 0)});
+  return give(node, f.op("Gather", {all, f.sub(f.scalar(count), place)}));
+}
+
+void registerMachineLearning(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/MachineLearning.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

@@ -1,0 +1,310 @@
+// Forms of com.microsoft: each writes its node in terms of the standard's operators, and fusion makes one kernel of
+// what ONNX Runtime has one operator for. Defaults are those of ONNX Runtime's schemas.
+#include "compiler/onnx/ops/Microsoft.h"
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
+#include <array>
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Microsoft.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+namespace {
+
+/// A node's attributes of these names, as they are.
+SmallVector<NamedAttribute> attributesOf(const Node &node, ArrayRef<StringRef> names) {
+  SmallVector<NamedAttribute> found;
+  for (StringRef name : names) {
+    if (Attribute a = node.attributes.get(name)) {
+      found.push_back(node.builder.getNamedAttr(name, a));
+    }
+  }
+  return found;
+}
+
+/// An activation that a fused operator names, with the numbers that it takes, in the order of their names here.
+struct Activation {
+  StringLiteral name;
+  SmallVector<StringLiteral, 2> numbers;
+};
+
+/// `y` behind the activation; null, with a message, where it is not known. An empty name is none. `numbers` that are
+/// not given have the operator's own defaults.
+Value activated(Node &node, Value y, ArrayRef<float> numbers) {
+  static const Activation known[] = {{"Relu", {}},
+                                     {"Tanh", {}},
+                                     {"Sigmoid", {}},
+                                     {"LeakyRelu", {"alpha"}},
+                                     {"Elu", {"alpha"}},
+                                     {"Softplus", {}},
+                                     {"Softsign", {}},
+                                     {"HardSigmoid", {"alpha", "beta"}},
+                                     {"Selu", {"alpha", "gamma"}},
+                                     {"HardSwish", {}},
+                                     {"ThresholdedRelu", {"alpha"}}};
+  StringRef name = node.text("activation", "");
+  Formula f(node.builder, node.loc);
+  if (name.empty()) {
+    return y;
+  }
+  if (name == "Clip" && numbers.size() == 2) {
+    return f.op("Clip", {y, f.number(numbers[0], y), f.number(numbers[1], y)});
+  }
+  for (const Activation &activation : known) {
+    if (activation.name == name && numbers.size() <= activation.numbers.size()) {
+      SmallVector<NamedAttribute> attributes;
+      for (auto [number, parameter] : llvm::zip(numbers, activation.numbers)) {
+        attributes.push_back(f.number(parameter, number));
+      }
+      return f.op(name, {y}, attributes);
+    }
+  }
+  (void)node.error("activation '" + name + "' with " + Twine(numbers.size()) + " parameters is not known");
+  return {};
+}
+
+/// The parameters of an activation that are attributes of their own; only those that the node has.
+SmallVector<float> parametersOf(const Node &node) {
+  SmallVector<float> numbers;
+  for (StringRef name : {"activation_alpha", "activation_beta", "activation_gamma"}) {
+    if (auto given = dyn_cast_or_null<FloatAttr>(node.attributes.get(name))) {
+      numbers.push_back(static_cast<float>(given.getValueAsDouble()));
+    }
+  }
+  // What writes these nodes gives all three to operators that take none.
+  static constexpr StringLiteral plain[] = {"Relu", "Tanh", "Sigmoid", "Softplus", "Softsign", "HardSwish"};
+  return llvm::is_contained(plain, node.text("activation", "")) ? SmallVector<float>() : numbers;
+}
+
+LogicalResult give(Node &node, Value v) {
+  node.results.push_back(v);
+  return success(static_cast<bool>(v));
+}
+
+/// The sum of those of the values that are there.
+Value sum(Formula &f, ArrayRef<Value> values) {
+  Value all;
+  for (Value v : values) {
+    all = all && v ? f.add(all, v) : v ? v : all;
+  }
+  return all;
+}
+
+} // namespace
+
+// Products and convolutions.
+
+LogicalResult FusedGemmOp::upgrade(Node &node) {
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Value y = f.op("Gemm", {node.operand(0), node.operand(1), node.operand(2)},
+                 attributesOf(node, {"alpha", "beta", "transA", "transB"}));
+  return give(node, activated(node, y, parametersOf(node)));
+}
+
+/// With transBatch an operand of axes [m, batch..., k] is read as [batch..., m, k].
+static Value batchFirst(Formula &f, Value v) {
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(1, ranked(v).getRank() - 1));
+  order.append({0, ranked(v).getRank() - 1});
+  return f.transpose(v, order);
+}
+
+static Value product(Node &node) {
+  Formula f(node.builder, node.loc);
+  Value operands[2];
+  SmallVector<NamedAttribute> attributes;
+  for (auto [i, letter] : llvm::enumerate(std::array{"A", "B"})) {
+    Value v = node.operand(i);
+    bool trans = node.integer(std::string("trans") + letter, 0) != 0;
+    if (node.integer(std::string("transBatch") + letter, 0)) {
+      if (!ranked(v) || ranked(v).getRank() < 3) {
+        (void)node.error("'transBatch" + Twine(letter) + "' needs an operand of three dimensions or more");
+        return {};
+      }
+      v = batchFirst(f, v);
+    }
+    if (trans && ranked(v) && ranked(v).getRank() > 1) {
+      attributes.push_back(f.flag(i ? "transB" : "transA"));
+    } else if (trans && !ranked(v)) {
+      (void)node.error("reads an operand of unknown rank transposed, which is unsupported");
+      return {};
+    }
+    operands[i] = v;
+  }
+  Value y = f.op("MatMul", {operands[0], operands[1]}, attributes);
+  double alpha = node.number("alpha", 1);
+  return alpha == 1 ? y : f.mul(y, f.number(alpha, y));
+}
+
+static LogicalResult upgradeProduct(Node &node) {
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  return give(node, product(node));
+}
+LogicalResult FusedMatMulOp::upgrade(Node &node) { return upgradeProduct(node); }
+LogicalResult TransposeMatMulOp::upgrade(Node &node) { return upgradeProduct(node); }
+
+/// Operand 3 is added to what the convolution gives, before the activation.
+LogicalResult FusedConvOp::upgrade(Node &node) {
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Value y = f.op("Conv", {node.operand(0), node.operand(1), node.operand(2)},
+                 attributesOf(node, {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}));
+  auto numbers = dyn_cast_or_null<DenseF32ArrayAttr>(node.attributes.get("activation_params"));
+  y = sum(f, {y, node.operand(3)});
+  return give(node, activated(node, y, numbers ? numbers.asArrayRef() : ArrayRef<float>()));
+}
+
+// Functions of one number.
+
+static Value gelu(Formula &f, Value x, bool byTanh) {
+  return f.op("Gelu", {x}, {f.b.getNamedAttr("approximate", f.b.getStringAttr(byTanh ? "tanh" : "none"))});
+}
+
+LogicalResult MicrosoftGeluOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  return give(node, gelu(f, node.operand(0), false));
+}
+LogicalResult FastGeluOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  return give(node, gelu(f, sum(f, {node.operand(0), node.operand(1)}), true));
+}
+LogicalResult BiasGeluOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  return failed(node.needs(2)) ? failure() : give(node, gelu(f, f.add(node.operand(0), node.operand(1)), false));
+}
+LogicalResult QuickGeluOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  return give(node, f.op("Swish", {node.operand(0)}, {f.number("alpha", node.number("alpha", 1.702))}));
+}
+
+// Normalisations. Mean and deviation, the results 1 and 2, are for training.
+
+LogicalResult SkipLayerNormalizationOp::upgrade(Node &node) {
+  if (failed(node.needs(3))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Value x = sum(f, {node.operand(0), node.operand(1), node.operand(4)});
+  Operation *y = createOp(f.b, f.loc, "onnx.LayerNormalization", {x, node.operand(2), node.operand(3)},
+                          {f.number("epsilon", node.number("epsilon", 1e-12))}, 3);
+  node.results = {y->getResult(0), y->getResult(1), y->getResult(2), x};
+  return success();
+}
+
+static Value simplified(Node &node, Value x, Value scale, double epsilon) {
+  Formula f(node.builder, node.loc);
+  return f.op("RMSNormalization", {x, scale},
+              {f.number("epsilon", node.number("epsilon", epsilon)), f.integer("axis", node.integer("axis", -1))});
+}
+
+LogicalResult SkipSimplifiedLayerNormalizationOp::upgrade(Node &node) {
+  if (failed(node.needs(3))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Value x = sum(f, {node.operand(0), node.operand(1), node.operand(3)});
+  node.results = {simplified(node, x, node.operand(2), 1e-12), Value(), Value(), x};
+  return success();
+}
+
+LogicalResult SimplifiedLayerNormalizationOp::upgrade(Node &node) {
+  return failed(node.needs(2)) ? failure() : give(node, simplified(node, node.operand(0), node.operand(1), 1e-5));
+}
+
+/// Rows of tables for tokens, positions and segments, added up and normalised; and how many tokens of each sentence the
+/// mask lets in. What a node does not know of positions is that they count up.
+LogicalResult EmbedLayerNormalizationOp::upgrade(Node &node) {
+  Value ids = node.operand(0), segments = node.operand(1), mask = node.operand(7), places = node.operand(8);
+  for (unsigned i : {0, 2, 3, 5}) {
+    if (!node.operand(i)) {
+      return node.error("has too few inputs: input " + Twine(i) + " is missing");
+    }
+  }
+  Formula f(node.builder, node.loc);
+  auto list = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
+  auto sizeOfAxis = [&](int64_t axis) {
+    return f.op("Shape", {ids}, {f.integer("start", axis), f.integer("end", axis + 1)});
+  };
+  Value position = places ? f.op("Gather", {node.operand(3), places})
+                          : f.op("Slice", {node.operand(3), list(0), sizeOfAxis(1), list(0), Value()});
+  Value segment = segments && node.operand(4) ? f.op("Gather", {node.operand(4), segments}) : Value();
+  Value x = sum(f, {f.op("Gather", {node.operand(2), ids}), position, segment});
+  Value y = createOp(f.b, f.loc, "onnx.LayerNormalization", {x, node.operand(5), node.operand(6)},
+                     {f.number("epsilon", node.number("epsilon", 1e-12))}, 3)
+                ->getResult(0);
+  Type i32 = f.b.getI32Type();
+  Value zero = makeConstant(f.b, f.loc, constantFromIntegers(tensorOf({}, i32), {0}));
+  Value lengths =
+      mask ? f.reduce("ReduceSum", f.cast(mask, i32, 6), {1}, false) : f.op("Expand", {zero, sizeOfAxis(0)});
+  node.results = {y, lengths, x};
+  return success();
+}
+
+// What the standard has got since.
+
+LogicalResult ExpandDimsOp::upgrade(Node &node) {
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Value axis = f.cast(f.reshape(node.operand(1), {1}), f.b.getI64Type(), 7);
+  return give(node, f.op("Unsqueeze", {node.operand(0), axis}));
+}
+LogicalResult MicrosoftRangeOp::upgrade(Node &node) {
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Value delta = node.operand(2);
+  if (!delta) {
+    auto one = tensorOf({}, elementOf(node.operand(0)));
+    delta = makeConstant(f.b, f.loc,
+                         isa<FloatType>(one.getElementType()) ? constantFromFloats(one, {1.0})
+                                                              : constantFromIntegers(one, {1}));
+  }
+  auto number = [&](Value v) { return f.reshape(v, {}); };
+  return give(node, f.op("Range", {number(node.operand(0)), number(node.operand(1)), number(delta)}));
+}
+LogicalResult MicrosoftTriluOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  return give(node, f.op("Trilu", {node.operand(0), node.operand(1)}, attributesOf(node, {"upper"})));
+}
+LogicalResult MicrosoftPadOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  Value pads = f.reshape(node.operand(1), {-1}); // [2n] or [1, 2n]
+  return give(node, f.op("Pad", {node.operand(0), pads, node.operand(2), Value()}, attributesOf(node, {"mode"})));
+}
+LogicalResult MicrosoftGatherNDOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  return failed(node.needs(2)) ? failure() : give(node, f.op("GatherND", {node.operand(0), node.operand(1)}));
+}
+LogicalResult MicrosoftGridSampleOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  StringRef mode = node.text("mode", "bilinear");
+  SmallVector<NamedAttribute> attributes = attributesOf(node, {"align_corners", "padding_mode"});
+  StringRef name = mode == "bilinear" ? "linear" : mode == "bicubic" ? "cubic" : mode;
+  attributes.push_back(f.b.getNamedAttr("mode", f.b.getStringAttr(name)));
+  return give(node, f.op("GridSample", {node.operand(0), node.operand(1)}, attributes));
+}
+
+void registerMicrosoft(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Microsoft.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

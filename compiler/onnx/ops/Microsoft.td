@@ -1,0 +1,56 @@
+// Operators of com.microsoft that are other ways to write those of the standard: mostly what ONNX Runtime's optimizer makes of several nodes.
+include "compiler/onnx/Onnx.td"
+
+class Onnx_GemmForm<string mnemonic> : Onnx_MicrosoftForm<mnemonic, 3> {
+  let attributes = (ins OptionalAttr<F32Attr>:$alpha, OptionalAttr<F32Attr>:$beta, OptionalAttr<I64Attr>:$transA, OptionalAttr<I64Attr>:$transB,
+    OptionalAttr<StrAttr>:$activation, OptionalAttr<F32Attr>:$activation_alpha, OptionalAttr<F32Attr>:$activation_beta,
+    OptionalAttr<F32Attr>:$activation_gamma);
+}
+def Onnx_FusedGemmOp : Onnx_GemmForm<"FusedGemm">;
+
+def Onnx_FusedMatMulOp : Onnx_MicrosoftForm<"FusedMatMul", 2> {
+  let attributes = (ins OptionalAttr<F32Attr>:$alpha, OptionalAttr<I64Attr>:$transA, OptionalAttr<I64Attr>:$transB, OptionalAttr<I64Attr>:$transBatchA,
+    OptionalAttr<I64Attr>:$transBatchB);
+}
+def Onnx_TransposeMatMulOp : Onnx_MicrosoftForm<"TransposeMatMul", 2> {
+  let attributes = (ins OptionalAttr<F32Attr>:$alpha, OptionalAttr<I64Attr>:$transA, OptionalAttr<I64Attr>:$transB);
+}
+def Onnx_FusedConvOp : Onnx_MicrosoftForm<"FusedConv", 4> {
+  let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations, OptionalAttr<I64Attr>:$group,
+    OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides,
+    OptionalAttr<StrAttr>:$activation, OptionalAttr<DenseF32ArrayAttr>:$activation_params);
+}
+
+def Onnx_MicrosoftGeluOp : Onnx_MicrosoftForm<"Gelu", 1>;
+def Onnx_FastGeluOp : Onnx_MicrosoftForm<"FastGelu", 2>;
+def Onnx_BiasGeluOp : Onnx_MicrosoftForm<"BiasGelu", 2>;
+def Onnx_QuickGeluOp : Onnx_MicrosoftForm<"QuickGelu", 1> {
+  let attributes = (ins OptionalAttr<F32Attr>:$alpha);
+}
+
+class Onnx_SkipForm<string mnemonic, int inputs> : Onnx_MicrosoftForm<mnemonic, inputs> {
+  let attributes = (ins OptionalAttr<F32Attr>:$epsilon);
+}
+def Onnx_SkipLayerNormalizationOp : Onnx_SkipForm<"SkipLayerNormalization", 5>;
+def Onnx_SkipSimplifiedLayerNormalizationOp : Onnx_SkipForm<"SkipSimplifiedLayerNormalization", 4>;
+/// Stands in the standard's domain, though the standard never had it.
+def Onnx_SimplifiedLayerNormalizationOp : Onnx_Form<"SimplifiedLayerNormalization", 2>, Since<1> {
+  let attributes = (ins OptionalAttr<I64Attr>:$axis, OptionalAttr<F32Attr>:$epsilon, OptionalAttr<I64Attr>:$stash_type);
+}
+
+def Onnx_EmbedLayerNormalizationOp : Onnx_MicrosoftForm<"EmbedLayerNormalization", 9> {
+  let attributes = (ins OptionalAttr<F32Attr>:$epsilon, OptionalAttr<I64Attr>:$mask_index_type);
+}
+
+def Onnx_ExpandDimsOp : Onnx_MicrosoftForm<"ExpandDims", 2>;
+def Onnx_MicrosoftRangeOp : Onnx_MicrosoftForm<"Range", 3>;
+def Onnx_MicrosoftTriluOp : Onnx_MicrosoftForm<"Trilu", 2> {
+  let attributes = (ins OptionalAttr<I64Attr>:$upper);
+}
+def Onnx_MicrosoftPadOp : Onnx_MicrosoftForm<"Pad", 3> {
+  let attributes = (ins OptionalAttr<StrAttr>:$mode);
+}
+def Onnx_MicrosoftGatherNDOp : Onnx_MicrosoftForm<"GatherND", 2>;
+def Onnx_MicrosoftGridSampleOp : Onnx_MicrosoftForm<"GridSample", 2> {
+  let attributes = (ins OptionalAttr<I64Attr>:$align_corners, OptionalAttr<StrAttr>:$mode, OptionalAttr<StrAttr>:$padding_mode);
+}

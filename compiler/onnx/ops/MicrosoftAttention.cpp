@@ -1,0 +1,304 @@
+// All of it becomes the standard's Attention, whose fusion makes one kernel of it. A mask of ONNX Runtime adds a large
+// negative number instead of minus infinity, so that a query without any key looks at all of them; that is kept.
+#include "compiler/onnx/ops/MicrosoftAttention.h"
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/ops/Attention.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/MicrosoftAttention.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+namespace {
+
+/// What both kinds of node say of one attention.
+struct Shape {
+  Size batch, queries, keys, past = 0;
+  int64_t width = 0, valueWidth = 0; ///< of all heads together
+  Size total() const { return past + keys; }
+};
+
+/// The part [from, to) of the last axis.
+Value columns(Formula &f, Value v, int64_t from, int64_t to) {
+  auto list = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
+  return f.op("Slice", {v, list(from), list(to), list(-1), Value()});
+}
+
+/// What masks add to the scores, [batch, 1, 1 or queries, total], in one of the forms that isKnownMask() knows.
+/// One number for each sentence is how many keys it has; two are where they end and begin.
+Value maskBias(Formula &f, Value mask, const Shape &s, double filter, Value like) {
+  auto type = ranked(mask);
+  Value row = f.countTo(f.scalar(s.total())), allowed;
+  auto each = [&](Value v) { return f.reshapeTo(f.cast(v, f.b.getI64Type(), 7), {s.batch, 1, 1, 1}); };
+  if (type.getRank() == 1 && sizeOf(type, 0) != s.batch * Size(2)) {
+    allowed = f.op("Less", {row, each(mask)});
+  } else if (type.getRank() == 1) {
+    Value pairs = f.reshapeTo(mask, {2, s.batch});
+    auto part = [&](int64_t i) {
+      return each(f.op("Gather", {pairs, makeInteger(f.b, f.loc, i)}, {f.integer("axis", 0)}));
+    };
+    allowed = f.op("And", {f.op("Less", {row, part(0)}), f.op("GreaterOrEqual", {row, part(1)})});
+  } else {
+    Value wide = type.getRank() == 2 ? f.reshapeTo(mask, {sizeOf(type, 0), 1, 1, s.total()})
+                                     : f.reshapeTo(mask, {sizeOf(type, 0), 1, sizeOf(type, 1), s.total()});
+    Value zero = makeConstant(f.b, f.loc, constantFromIntegers(tensorOf({}, type.getElementType()), {0}));
+    allowed = f.op("Greater", {wide, zero});
+  }
+  return f.op("Where", {allowed, f.number(0, like), f.number(filter, like)});
+}
+
+/// Whether a mask is of a form that is known, whose open sizes it says.
+bool isKnownMask(Operation *op, Value mask, const Shape &s) {
+  auto type = ranked(mask);
+  if (!type || type.getRank() < 1 || type.getRank() > 3) {
+    return false;
+  }
+  Size last = sizeOf(type, type.getRank() - 1);
+  if (type.getRank() == 1) {
+    return last == s.batch * Size(2) || succeeded(require(op, last, s.batch));
+  }
+  return succeeded(require(op, last, s.total()));
+}
+
+struct Parts {
+  Value q, k, v, bias = {}, pastKey = {}, pastValue = {};
+  int64_t heads = 0;
+  std::optional<APFloat> scale = {};
+  bool causal = false;
+};
+
+/// [batch, queries, width], and the keys and values with those of the past.
+Operation *attention(Formula &f, const Parts &p) {
+  SmallVector<NamedAttribute> attributes = {f.integer("q_num_heads", p.heads), f.integer("kv_num_heads", p.heads),
+                                            f.integer("is_causal", p.causal)};
+  if (p.scale && !p.scale->isZero()) {
+    attributes.push_back(f.number("scale", p.scale->convertToDouble()));
+  }
+  return createOp(f.b, f.loc, "onnx.Attention", {p.q, p.k, p.v, p.bias, p.pastKey, p.pastValue, Value()}, attributes,
+                  4);
+}
+
+Value both(Formula &f, Value a, Value b) { return a && b ? f.add(a, b) : a ? a : b; }
+
+} // namespace
+
+// Attention.
+
+/// Nothing while sizes are not known; failure with a message where they contradict.
+static FailureOr<std::optional<Shape>> shapeOf(PackedInputAttentionOp op) {
+  if (!isSized(op.getInput()) || !isStatic(op.getWeights()) || (present(op.getPast()) && !isSized(op.getPast()))) {
+    return std::optional<Shape>();
+  }
+  auto x = ranked(op.getInput()), w = ranked(op.getWeights());
+  int64_t heads = op.getNumHeads();
+  if (op.getDoRotary() || op.getPastPresentShareBuffer() || present(op.getPastSequenceLength())) {
+    return op.emitOpError("do_rotary, past_present_share_buffer and past_sequence_length are unsupported");
+  }
+  if (x.getRank() != 3 || w.getRank() != 2 || failed(require(op, sizeOf(x, 2), sizeOf(w, 0)))) {
+    return op.emitOpError("input ") << x << " and weights " << w << " do not fit each other";
+  }
+  Shape s{sizeOf(x, 0), sizeOf(x, 1), sizeOf(x, 1)};
+  auto given = op.getQkvHiddenSizes();
+  bool three = given && given->size() == 3;
+  s.width = three ? (*given)[0] : w.getDimSize(1) / 3, s.valueWidth = three ? (*given)[2] : w.getDimSize(1) / 3;
+  if (heads < 1 || s.width < 1 || s.valueWidth < 1 || s.width % heads || s.valueWidth % heads || (given && !three) ||
+      (three && (*given)[1] != s.width) || 2 * s.width + s.valueWidth != w.getDimSize(1)) {
+    return op.emitOpError("") << heads << " heads do not divide the columns of weights " << w;
+  }
+  if (present(op.getPast())) {
+    auto past = ranked(op.getPast());
+    if (past.getRank() != 5 || s.width != s.valueWidth || failed(require(op, sizeOf(past, 0), 2))) {
+      return op.emitOpError("past of type ") << past << " does not hold keys and values of so many heads";
+    }
+    s.past = sizeOf(past, 3);
+  }
+  return std::optional(s);
+}
+
+LogicalResult PackedInputAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto shape = shapeOf(*this);
+  Type element = elementOf(getInput());
+  if (failed(shape)) {
+    return failure();
+  }
+  if (!*shape) {
+    types.assign(2, unrankedOf(element));
+    return success();
+  }
+  const Shape &s = **shape;
+  auto heads = static_cast<int64_t>(getNumHeads());
+  if (present(getMaskIndex()) && isSized(getMaskIndex()) && !isKnownMask(*this, getMaskIndex(), s)) {
+    return emitOpError("a mask of type ") << getMaskIndex().getType() << " is unsupported";
+  }
+  types.push_back(sizedType({s.batch, s.queries, s.valueWidth}, element));
+  types.push_back(sizedType({2, s.batch, heads, s.total(), s.width / heads}, element));
+  return success();
+}
+
+LogicalResult PackedInputAttentionOp::decompose(PatternRewriter &rewriter) {
+  auto shape = shapeOf(*this);
+  Value mask = getMaskIndex();
+  if (failed(shape) || !*shape || (present(mask) && !isSized(mask))) {
+    return failure();
+  }
+  const Shape &s = **shape;
+  Formula f(rewriter, getLoc());
+  Value all = f.op("MatMul", {getInput(), getWeights()});
+  all = present(getBias()) ? f.add(all, getBias()) : all;
+  Parts p{columns(f, all, 0, s.width), columns(f, all, s.width, 2 * s.width),
+          columns(f, all, 2 * s.width, 2 * s.width + s.valueWidth)};
+  p.bias = both(f, present(mask) ? maskBias(f, mask, s, getMaskFilterValue().convertToDouble(), p.q) : Value(),
+                present(getAttentionBias()) ? getAttentionBias() : Value());
+  auto half = [&](int64_t i) {
+    return present(getPast()) ? f.op("Gather", {getPast(), makeInteger(f.b, f.loc, i)}, {f.integer("axis", 0)})
+                              : Value();
+  };
+  p.pastKey = half(0), p.pastValue = half(1);
+  p.heads = getNumHeads(), p.scale = getScale(), p.causal = getUnidirectional() != 0;
+  Operation *y = attention(f, p);
+  rewriter.replaceAllUsesWith(getOutput(), y->getResult(0));
+  if (!getPresent().use_empty()) {
+    auto row = [&](Value v) { return f.op("Unsqueeze", {v, makeIntegers(f.b, f.loc, {0})}); };
+    Value both = f.op("Concat", {row(y->getResult(1)), row(y->getResult(2))}, {f.integer("axis", 0)});
+    rewriter.replaceAllUsesWith(getPresent(), both);
+  }
+  rewriter.eraseOp(*this);
+  return success();
+}
+
+// MultiHeadAttention.
+
+/// Whether keys and values come with their heads apart already, [batch, heads, keys, width].
+static bool areApart(MultiHeadAttentionOp op) { return ranked(op.getKey()).getRank() == 4; }
+
+static FailureOr<std::optional<Shape>> shapeOf(MultiHeadAttentionOp op) {
+  if (!present(op.getKey()) || !present(op.getValue())) {
+    return op.emitOpError("keys and values that are packed with the queries are unsupported");
+  }
+  auto isKnown = [](Value v) { return !present(v) || isSized(v); };
+  if (!isKnown(op.getQuery()) || !isKnown(op.getKey()) || !isKnown(op.getValue()) || !isKnown(op.getPastKey()) ||
+      !isKnown(op.getPastValue())) {
+    return std::optional<Shape>();
+  }
+  auto q = ranked(op.getQuery()), k = ranked(op.getKey()), v = ranked(op.getValue());
+  int64_t heads = op.getNumHeads();
+  if (q.getRank() != 3 || (k.getRank() != 3 && k.getRank() != 4) || v.getRank() != k.getRank() || q.isDynamicDim(2) ||
+      v.isDynamicDim(v.getRank() - 1) || heads < 1) {
+    return op.emitOpError("query ") << q << ", key " << k << " and value " << v << " are unsupported";
+  }
+  bool apart = areApart(op);
+  if (apart && (present(op.getPastKey()) || present(op.getBias()))) {
+    return op.emitOpError("a past or a bias beside keys that have their heads apart is unsupported");
+  }
+  Shape s{sizeOf(q, 0), sizeOf(q, 1), sizeOf(k, apart ? 2 : 1)};
+  s.width = q.getDimSize(2), s.valueWidth = v.getDimSize(v.getRank() - 1) * (apart ? heads : 1);
+  if (s.width % heads || s.valueWidth % heads) {
+    return op.emitOpError("") << heads << " heads do not divide " << q << " and " << v;
+  }
+  if (present(op.getPastKey()) != present(op.getPastValue())) {
+    return op.emitOpError("past_key and past_value are given together or not at all");
+  }
+  if (present(op.getPastKey())) {
+    auto past = ranked(op.getPastKey());
+    if (past.getRank() != 4) {
+      return op.emitOpError("past_key of type ") << past << ", expected four axes";
+    }
+    s.past = sizeOf(past, 2);
+  }
+  return std::optional(s);
+}
+
+LogicalResult MultiHeadAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto shape = shapeOf(*this);
+  Type element = elementOf(getQuery());
+  if (failed(shape)) {
+    return failure();
+  }
+  if (!*shape) {
+    types.assign(3, unrankedOf(element));
+    return success();
+  }
+  const Shape &s = **shape;
+  auto heads = static_cast<int64_t>(getNumHeads());
+  if (present(getKeyPaddingMask()) && isSized(getKeyPaddingMask()) && !isKnownMask(*this, getKeyPaddingMask(), s)) {
+    return emitOpError("a mask of type ") << getKeyPaddingMask().getType() << " is unsupported";
+  }
+  types.push_back(sizedType({s.batch, s.queries, s.valueWidth}, element));
+  types.push_back(sizedType({s.batch, heads, s.total(), s.width / heads}, element));
+  types.push_back(sizedType({s.batch, heads, s.total(), s.valueWidth / heads}, element));
+  return success();
+}
+
+LogicalResult MultiHeadAttentionOp::decompose(PatternRewriter &rewriter) {
+  auto shape = shapeOf(*this);
+  Value mask = getKeyPaddingMask();
+  if (failed(shape) || !*shape || (present(mask) && !isSized(mask))) {
+    return failure();
+  }
+  const Shape &s = **shape;
+  Formula f(rewriter, getLoc());
+  Parts p{getQuery(), getKey(), getValue()};
+  if (present(getBias())) {
+    p.q = f.add(p.q, columns(f, getBias(), 0, s.width));
+    p.k = f.add(p.k, columns(f, getBias(), s.width, 2 * s.width));
+    p.v = f.add(p.v, columns(f, getBias(), 2 * s.width, 2 * s.width + s.valueWidth));
+  }
+  if (areApart(*this)) { // back in rows, as the queries are
+    p.k = f.reshapeTo(f.transpose(p.k, {0, 2, 1, 3}), {s.batch, s.keys, s.width});
+    p.v = f.reshapeTo(f.transpose(p.v, {0, 2, 1, 3}), {s.batch, s.keys, s.valueWidth});
+  }
+  p.bias = both(f, present(mask) ? maskBias(f, mask, s, getMaskFilterValue().convertToDouble(), p.q) : Value(),
+                present(getAttentionBias()) ? getAttentionBias() : Value());
+  p.pastKey = present(getPastKey()) ? getPastKey() : Value();
+  p.pastValue = present(getPastValue()) ? getPastValue() : Value();
+  p.heads = getNumHeads(), p.scale = getScale(), p.causal = getUnidirectional() != 0;
+  Operation *y = attention(f, p);
+  rewriter.replaceOp(*this, y->getResults().take_front(3));
+  return success();
+}
+
+// RotaryEmbedding.
+
+LogicalResult MicrosoftRotaryEmbeddingOp::inferTypes(SmallVectorImpl<Type> &types) {
+  if (getIsPackedBatching() || !getScale().isExactlyValue(1.0)) {
+    return emitOpError("is_packed_batching and a scale are unsupported");
+  }
+  types.push_back(getInput().getType());
+  return success();
+}
+
+LogicalResult MicrosoftRotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
+  auto x = ranked(getInput()), places = ranked(getPositionIds()), cosines = ranked(getCosCache());
+  if (!isSized(getInput()) || !isSized(getPositionIds()) || !isStatic(getCosCache()) ||
+      (x.getRank() != 3 && x.getRank() != 4)) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Size steps = sizeOf(x, x.getRank() - 2);
+  Value positions = getPositionIds();
+  if (places.getRank() == 1) {
+    positions = f.add(f.reshapeTo(f.countTo(f.scalar(steps)), {1, steps}), positions);
+    positions = f.op("Expand", {positions, makeSizes(rewriter, getLoc(), {sizeOf(x, 0), steps})});
+  }
+  int64_t heads = getNumHeads();
+  if (heads == 0 && x.getRank() == 3 && !x.isDynamicDim(2)) {
+    heads = x.getDimSize(2) / std::max<int64_t>(2 * cosines.getDimSize(1), 1);
+  }
+  SmallVector<NamedAttribute> attributes = {f.integer("interleaved", getInterleaved()),
+                                            f.integer("rotary_embedding_dim", getRotaryEmbeddingDim())};
+  if (x.getRank() == 3) {
+    attributes.push_back(f.integer("num_heads", heads));
+  }
+  rewriter.replaceOp(*this, f.op("RotaryEmbedding", {getInput(), getCosCache(), getSinCache(), positions}, attributes));
+  return success();
+}
+
+void registerMicrosoftAttention(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/MicrosoftAttention.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

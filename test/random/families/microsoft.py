@@ -1,0 +1,195 @@
+"""Operators of com.microsoft: what ONNX Runtime's optimizer and its model builder write."""
+import numpy as np
+
+from families import op
+
+
+def floats(c, x, low=1, high=4):
+    x = x or c.data(c.shape(low, high))
+    c.need(x.dtype == np.float32 and low <= x.rank <= high)
+    return x
+
+
+def activation(c):
+    """An activation and what FusedGemm calls its numbers."""
+    name = c.choice([None, "Relu", "Tanh", "Sigmoid", "LeakyRelu", "HardSigmoid"])
+    numbers = {"LeakyRelu": dict(activation_alpha=0.25), "HardSigmoid": dict(activation_alpha=0.25, activation_beta=0.5)}.get(name, {})
+    return dict(activation=name, **numbers)
+
+
+@op("com.microsoft.FusedGemm")
+def fused_gemm(c, x):
+    x = floats(c, x, 2, 2)
+    trans_a, trans_b = c.choice([None, 0, 1]), c.choice([None, 0, 1])
+    inner, rows = x.shape if trans_a else x.shape[::-1]
+    columns = c.size()
+    b = c.data([columns, inner] if trans_b else [inner, columns])
+    bias = c.data(c.choice([[columns], [1, columns], [rows, columns], [1]])) if c.chance(0.7) else None
+    c.need(x.array.size and columns)
+    c.node("com.microsoft.FusedGemm", [x, b, bias], transA=trans_a, transB=trans_b, alpha=c.choice([None, 0.5]), beta=c.choice([None, 2.0]), **activation(c))
+
+
+@op("com.microsoft.FusedMatMul", "com.microsoft.TransposeMatMul")
+def fused_matmul(c, x, name):
+    x = floats(c, x, 2, 4)
+    c.need(x.array.size)
+    batches = name.endswith("FusedMatMul") and x.rank > 2 and c.chance(0.4)
+    trans_a, trans_b = c.choice([None, 0, 1]), c.choice([None, 0, 1])
+    shape = x.shape if not batches else [*x.shape[1:-1], x.shape[0], x.shape[-1]]
+    inner = shape[-2] if trans_a else shape[-1]
+    right = [*shape[:-2], c.extent(), inner] if trans_b else [*shape[:-2], inner, c.extent()]
+    batch = dict(transBatchA=1, transBatchB=1) if batches else {}
+    right = [right[-2], *right[:-2], right[-1]] if batches else right
+    c.need(np.prod(right) < 20000)
+    c.node(name, [x, c.data(right)], transA=trans_a, transB=trans_b, alpha=c.choice([None, 0.5]), **batch)
+
+
+@op("com.microsoft.FusedConv")
+def fused_conv(c, x):
+    x = x or c.data([c.choice([1, 2]), c.extent(9), c.extent(17), c.extent(17)])
+    c.need(x.dtype == np.float32 and x.rank == 4 and x.array.size and x.array.size < 20000)
+    kernel, channels = c.kernel(2, min(x.shape[2:])), c.extent(17)
+    pads = [c.choice([0, 1]) for _ in range(4)]
+    weights, bias = c.data([channels, x.shape[1], *kernel], constant=True), c.data([channels], constant=True)
+    name, numbers = c.choice([(None, None), ("Relu", None), ("Tanh", None), ("Sigmoid", None), ("LeakyRelu", [0.25]), ("Clip", [-0.5, 1.0]), ("HardSigmoid", [0.25, 0.5])])
+    out = [(x.shape[2 + i] + pads[i] + pads[2 + i] - kernel[i]) + 1 for i in range(2)]
+    summand = c.data([x.shape[0], channels, *out]) if name in (None, "Relu") and c.chance(0.4) else None
+    c.node("com.microsoft.FusedConv", [x, weights, bias, summand], kernel_shape=kernel, pads=pads, activation=name, activation_params=numbers,
+           group=c.choice([None, 1]), dilations=c.choice([None, [1, 1]]), strides=c.choice([None, [1, 1]]), auto_pad=c.choice([None, "NOTSET"]))  # fmt: skip
+
+
+@op("com.microsoft.Gelu", "com.microsoft.FastGelu", "com.microsoft.BiasGelu", "com.microsoft.QuickGelu", weight=1)
+def gelu(c, x, name):
+    x = floats(c, x)
+    if name.endswith("BiasGelu"):
+        return c.node(name, [x, c.data(x.shape[-1:])])
+    if name.endswith("FastGelu"):
+        return c.node(name, [x, c.data(x.shape[-1:]) if c.chance(0.5) else None])
+    return c.node(name, [x], **(dict(alpha=c.choice([None, 1.0, 0.5])) if name.endswith("QuickGelu") else {}))
+
+
+@op("com.microsoft.SkipLayerNormalization", "com.microsoft.SkipSimplifiedLayerNormalization")
+def skip_normalization(c, x, name):
+    x = floats(c, x, 3, 3)
+    c.need(x.array.size)
+    width = x.shape[-1:]
+    skip = c.data(c.choice([x.shape, x.shape[1:], [1, *x.shape[1:]]]))
+    beta = [c.data(width) if c.chance(0.7) else None] if "Simplified" not in name else []
+    bias = c.data(width) if c.chance(0.5) else None
+    c.node(name, [x, skip, c.data(width), *beta, bias], outputs=c.choice([1, [True, None, None, True]]), epsilon=c.choice([None, 0.125]))
+
+
+@op("SimplifiedLayerNormalization")
+def simplified_normalization(c, x):
+    x = floats(c, x, 2, 4)
+    c.need(x.array.size)
+    c.node("SimplifiedLayerNormalization", [x, c.data(x.shape[-1:])], axis=-1, epsilon=c.choice([None, 0.125]), stash_type=c.choice([None, 1]))
+
+
+@op("com.microsoft.ExpandDims")
+def expand_dims(c, x):
+    x = x or c.data(c.shape(0, 3))
+    c.node("com.microsoft.ExpandDims", [x, c.tensor(np.array(c.axis(x.rank + 1), np.int32), constant=True)], exact=True)
+
+
+@op("com.microsoft.Range")
+def microsoft_range(c, x):
+    start, count, delta = c.choice([0, 1, -3]), c.choice([1, 5, 17]), c.choice([None, 1, 2, 3])
+    number = lambda n: c.tensor(np.array(n, np.float32), constant=True)
+    c.node("com.microsoft.Range", [number(start), number(start + count * (delta or 1)), number(delta) if delta else None], exact=True)
+
+
+@op("com.microsoft.Trilu")
+def microsoft_trilu(c, x):
+    x = floats(c, x, 2, 4)
+    c.need(x.array.size)
+    k = c.tensor(np.array(c.choice([-1, 0, 2]), np.int64), constant=True) if c.chance(0.6) else None
+    c.node("com.microsoft.Trilu", [x, k], exact=True, upper=c.choice([None, 0, 1]))
+
+
+@op("com.microsoft.Pad")
+def microsoft_pad(c, x):
+    x = floats(c, x, 1, 4)
+    c.need(x.array.size)
+    pads = c.ints([c.choice([0, 0, 1, 3]) for _ in range(2 * x.rank)])
+    c.node("com.microsoft.Pad", [x, pads, c.tensor(np.array([0.5], np.float32), constant=True) if c.chance(0.4) else None], exact=True, mode=c.choice([None, "constant"]))
+
+
+@op("com.microsoft.GatherND")
+def microsoft_gather_nd(c, x):
+    x = floats(c, x, 1, 3)
+    c.need(x.array.size)
+    depth = c.choice(range(1, x.rank + 1))
+    places = np.array([[c.choice(range(size)) for size in x.shape[:depth]] for _ in range(c.choice([1, 3, 7]))])
+    c.node("com.microsoft.GatherND", [x, c.tensor(places.astype(np.int64))], exact=True)
+
+
+@op("com.microsoft.GridSample")
+def microsoft_grid_sample(c, x):
+    x = x or c.data([c.extent(3), c.extent(9), c.extent(13), c.extent(13)])
+    c.need(x.dtype == np.float32 and x.rank == 4 and x.array.size and x.array.size < 8000)
+    grid = c.numbers([x.shape[0], c.extent(9), c.extent(9), 2], np.float32, -1.3, 1.3) + np.float32(0.00713)
+    c.node("com.microsoft.GridSample", [x, c.tensor(grid)], mode=c.choice([None, "bilinear", "nearest", "bicubic"]), padding_mode=c.choice([None, "zeros", "border"]), align_corners=c.choice([None, 0, 1]))
+
+
+@op("com.microsoft.EmbedLayerNormalization")
+def embed(c, x):
+    batch, steps, width, words = c.choice([1, 2, 3]), c.choice([1, 4, 7]), c.choice([3, 8, 17]), 11
+    ids = lambda most: c.tensor(c.numbers([batch, steps], np.int32, 0, most - 1))
+    segments = c.chance(0.5)
+    inputs = [ids(words), ids(2) if segments else None, c.data([words, width]), c.data([9, width]), c.data([2, width]) if segments else None, c.data([width]), c.data([width])]
+    mask = [c.tensor((np.arange(steps)[None] < c.numbers([batch, 1], np.int64, 1, steps)).astype(np.int32))] if c.chance(0.5) else []
+    c.node("com.microsoft.EmbedLayerNormalization", [*inputs, *mask], outputs=c.choice([[True], [True, True]]) if mask else 1, epsilon=c.choice([None, 0.125]))
+
+
+def masks(c, batch, steps, total):
+    """A mask of keys: lengths, a row for each sentence, or a matrix."""
+    kept = c.numbers([batch], np.int32, 1, total)
+    rows = np.arange(total)[None] < kept[:, None]
+    return c.choice([None, kept, rows.astype(np.int32), np.repeat(rows[:, None], steps, axis=1).astype(np.int32)])
+
+
+@op("com.microsoft.Attention", weight=3)
+def microsoft_attention(c, x):
+    batch, steps, heads, width, past = c.choice([1, 2, 3]), c.choice([1, 5, 8]), c.choice([1, 2, 3]), c.choice([4, 8]), c.choice([0, 0, 3])
+    hidden, total = heads * width, steps + past
+    mask = masks(c, batch, steps, total)
+    mask = c.tensor(mask) if mask is not None and (mask.ndim > 1 or not past) else None
+    bias = c.data([c.choice([1, batch]), heads, steps, total]) if c.chance(0.3) else None
+    inputs = [c.data([batch, steps, 6]), c.data([6, 3 * hidden], low=-0.5, high=0.5), c.data([3 * hidden]), mask, c.data([2, batch, heads, past, width]) if past else None, bias]
+    c.node("com.microsoft.Attention", inputs, outputs=2 if past or c.chance(0.5) else 1, num_heads=heads, unidirectional=c.choice([None, 0, 1]) if mask is None else None, scale=c.choice([None, 0.25]),
+           qkv_hidden_sizes=c.choice([None, [hidden] * 3]) if not past else None, mask_filter_value=c.choice([None, -10000.0]))  # fmt: skip
+
+
+@op("com.microsoft.MultiHeadAttention", weight=3)
+def multi_head_attention(c, x):
+    batch, steps, keys, heads, width, wide = c.choice([1, 2, 3]), c.choice([1, 5, 8]), c.choice([1, 5, 8]), c.choice([1, 2, 3]), c.choice([4, 8]), c.choice([4, 8])
+    hidden, past, apart = heads * width, c.choice([0, 0, 3]), c.chance(0.2)
+    past = 0 if apart else past
+    keys, total = (steps, steps + past) if past else (keys, keys)
+    wide = width if past else wide
+    key, value = (c.data([batch, heads, keys, width]), c.data([batch, heads, keys, wide])) if apart else (c.data([batch, keys, hidden]), c.data([batch, keys, heads * wide]))
+    mask = masks(c, batch, steps, total) if not apart else None
+    mask = c.tensor(mask) if mask is not None and (mask.ndim == 2 or mask.ndim == 1 and not past) else None
+    bias = c.data([2 * hidden + heads * wide]) if c.chance(0.4) and not apart else None
+    added = c.data([1, c.choice([1, heads]), steps, total]) if c.chance(0.3) else None
+    history = [c.data([batch, heads, past, width]), c.data([batch, heads, past, wide])] if past else []
+    c.node("com.microsoft.MultiHeadAttention", [c.data([batch, steps, hidden]), key, value, bias, mask, added, *history], outputs=3 if past else 1, num_heads=heads,
+           unidirectional=c.choice([None, 0, 1]) if mask is None and keys == steps else None, scale=c.choice([None, 0.25]), mask_filter_value=c.choice([None, -10000.0]))  # fmt: skip
+
+
+@op("com.microsoft.RotaryEmbedding")
+def microsoft_rotary(c, x):
+    batch, steps, heads, width = c.choice([1, 2, 3]), c.choice([1, 5]), c.choice([1, 2, 3]), c.choice([4, 8, 16])
+    angles = c.numbers([9, width // 2])
+    x = c.data(c.choice([[batch, steps, heads * width], [batch, heads, steps, width]]))
+    places = c.tensor(np.array([2], np.int64) if c.chance(0.5) else c.numbers([batch, steps], np.int64, 0, 8))
+    tables = [c.tensor(np.cos(angles).astype(np.float32), constant=True), c.tensor(np.sin(angles).astype(np.float32), constant=True)]
+    c.node("com.microsoft.RotaryEmbedding", [x, places, *tables], interleaved=c.choice([None, 0, 1]))
+
+
+@op("com.microsoft.Inverse")
+def inverse(c, x):
+    n = c.choice([1, 2, 3, 5, 8])
+    shape = [*c.choice([[], [3], [2, 2]]), n, n]
+    c.node("com.microsoft.Inverse", [c.tensor(c.numbers(shape) + 5 * np.eye(n, dtype=np.float32))])
