@@ -18,6 +18,9 @@ Opsets readOpsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProt
   for (const pb::OperatorSetIdProto &import : imports) {
     opsets[plainDomain(import.domain()).str()] = import.version();
   }
+  if (!opsets.empty()) {
+    opsets.emplace("com.microsoft", 1); // exporters leave it out, and other runtimes know it
+  }
   return opsets;
 }
 
