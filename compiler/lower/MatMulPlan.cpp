@@ -2,6 +2,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/MatMul.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -46,30 +47,34 @@ static bool rowsMerge(plan::KernelOp kernel, Operation *root, ArrayRef<Size> sha
   return true;
 }
 
-MatMulProblem matmulProblem(plan::KernelOp kernel) {
-  auto op = cast<onnx::MatMulOp>(kernel.root());
-  RankedTensorType a = Group::typeOf(op.getA()), b = Group::typeOf(op.getB()), y = Group::typeOf(op.getY());
+MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &machine) {
+  Operation *op = kernel.root();
+  auto matmul = dyn_cast<onnx::MatMulOp>(op);
+  bool transA = matmul && matmul.getTransA();
+  Value left = op->getOperand(0), right = op->getOperand(1);
+  RankedTensorType a = Group::typeOf(left), b = Group::typeOf(right), y = Group::typeOf(op->getResult(0));
   MatMulProblem p;
-  p.element = valueType(a.getElementType());
+  p.ofBytes = !matmul;
+  p.element = valueType(y.getElementType());
   p.elementBytes = onnx::elementBytes(p.element);
   p.vectorA = a.getRank() == 1, p.vectorB = b.getRank() == 1;
-  p.transB = op.getTransB();
-  p.constantB = static_cast<bool>(constantOperand(kernel, op.getB()));
+  p.transB = matmul && matmul.getTransB();
+  p.constantB = static_cast<bool>(constantOperand(kernel, right));
   Sizes sa = onnx::sizesOf(a), sb = onnx::sizesOf(b), shape = onnx::sizesOf(y);
-  p.k = op.getTransA() ? sa[sa.size() - 2] : sa.back();
+  p.k = transA ? sa[sa.size() - 2] : sa.back();
   if (!p.k.isNumber()) { // the same by requirement, and perhaps a number
     p.k = p.vectorB ? sb.back() : sb[sb.size() - (p.transB ? 1 : 2)];
   }
-  p.m = p.vectorA ? Size(1) : sa[sa.size() - (op.getTransA() ? 1 : 2)];
+  p.m = p.vectorA ? Size(1) : sa[sa.size() - (transA ? 1 : 2)];
   p.n = p.vectorB ? Size(1) : sb[sb.size() - (p.transB ? 2 : 1)];
-  p.rowA = op.getTransA() ? Size(1) : p.k, p.stepA = op.getTransA() ? p.m : Size(1);
+  p.rowA = transA ? Size(1) : p.k, p.stepA = transA ? p.m : Size(1);
   p.stepB = p.transB ? Size(1) : p.n, p.columnB = p.transB ? p.k : Size(1);
   int64_t matrixDims = !p.vectorA + !p.vectorB;
   p.batchSizes.assign(shape.begin(), shape.end() - matrixDims);
   p.batch = product(p.batchSizes);
   p.matricesB = sb.size() > 2 ? product(ArrayRef<Size>(sb).drop_back(2)) : Size(1);
   bool several = !p.batch.isNumber() || p.batch.number() > 1;
-  bool alike = p.matricesB.is(1) && several && !p.vectorA && !op.getTransA();
+  bool alike = p.matricesB.is(1) && several && !p.vectorA && !transA;
   if (alike && rowsMerge(kernel, op, shape, y.getRank() - !p.vectorB)) {
     p.merged = true;
     p.m = p.m * p.batch, p.batch = 1;
@@ -77,6 +82,10 @@ MatMulProblem matmulProblem(plan::KernelOp kernel) {
   } else {
     p.batchA = batchStrides(sa, p.batchSizes, p.m * p.k);
     p.batchB = batchStrides(sb, p.batchSizes, 1);
+  }
+  if (p.ofBytes) {
+    p.stepRows = ByteProducts(machine).rows(), p.restA = p.k.number() % ByteProducts::quad;
+    p.k = static_cast<int64_t>(llvm::divideCeil(p.k.number(), ByteProducts::quad)), p.stepA = ByteProducts::quad;
   }
   return p;
 }
@@ -150,7 +159,7 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   t.lanes = lanesOf(p, machine);
   bool alongK = p.stepA.is(1) && (p.n.is(1) || p.transB), openRows = !p.m.isNumber();
   bool dotsPay = alongK && !p.constantB;
-  t.dots = alongK && (p.n.is(1) || (dotsPay && !openRows && p.m.number() <= 2));
+  t.dots = !p.ofBytes && alongK && (p.n.is(1) || (dotsPay && !openRows && p.m.number() <= 2));
   if (t.dots || p.m.is(0) || p.n.is(0)) {
     t.from = MatMulTiling::From::InPlace;
     return t;
@@ -170,6 +179,33 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   t.dotsForFew = openRows && dotsPay;
   openRows ? cutOpenRows(t, p, machine) : cutRows(t, p, machine, rows);
   return t;
+}
+
+/// The same of bytes, in words. `from` is row-major.
+static void packWords(const MatMulProblem &p, const MatMulTiling &t, const ByteProducts &bytes, const int8_t *b,
+                      int64_t depth, uint32_t *to) {
+  int64_t n = p.n.number();
+  for (int64_t column = 0; column < n; ++column) {
+    uint32_t *strip = to + column / t.strip * t.stripElements(p).number() + column % t.strip;
+    for (int64_t k = 0; k < depth; k += ByteProducts::quad) {
+      std::array<int8_t, ByteProducts::quad> weights{};
+      for (int64_t i = k; i < std::min(k + ByteProducts::quad, depth); ++i) {
+        weights[i - k] = b[i * n + column];
+      }
+      for (int64_t row = 0; row < p.stepRows; ++row) {
+        strip[(k / ByteProducts::quad * p.stepRows + row) * t.strip] = bytes.word(weights, row);
+      }
+    }
+  }
+}
+
+void packPanels(const MatMulProblem &p, const MatMulTiling &t, const ByteProducts &bytes, ArrayRef<char> from,
+                MutableArrayRef<char> to) {
+  int64_t n = p.n.number(), depth = p.k.number() * ByteProducts::quad - (p.restA ? ByteProducts::quad - p.restA : 0);
+  for (int64_t matrix = 0; matrix < p.matricesB.number(); ++matrix) {
+    packWords(p, t, bytes, reinterpret_cast<const int8_t *>(from.data()) + matrix * depth * n, depth,
+              reinterpret_cast<uint32_t *>(to.data()) + matrix * t.matrixElements(p).number());
+  }
 }
 
 void packPanels(const MatMulProblem &p, const MatMulTiling &t, ArrayRef<char> from, MutableArrayRef<char> to) {

@@ -1,5 +1,6 @@
 #include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Evaluate.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
@@ -16,6 +17,11 @@ void setQuantizationDone(Operation *function) { function->setAttr(doneName, Unit
 static bool isOne(Value v) {
   auto type = ranked(v);
   return type && type.hasStaticShape() && type.getNumElements() == 1;
+}
+
+Value shaped(Formula &f, Value v, ArrayRef<int64_t> shape) {
+  ElementsAttr constant = constantOf(v);
+  return constant ? makeConstant(f.b, f.loc, reshaped(constant, tensorOf(shape, elementOf(v)))) : f.reshape(v, shape);
 }
 
 Value alongAxis(Formula &f, Value v, Value x, int64_t axis, int64_t block) {
@@ -51,7 +57,12 @@ Value alongEnd(Formula &f, Value v, int64_t axis) {
     return v;
   }
   if (isOne(v)) {
-    return f.reshape(v, {});
+    return shaped(f, v, {});
+  }
+  if (type.hasStaticShape()) {
+    SmallVector<int64_t> beside(axis + 1, 1);
+    beside[0] = type.getDimSize(0);
+    return shaped(f, v, beside);
   }
   Sizes beside(axis + 1, 1);
   beside[0] = sizeOf(type, 0);

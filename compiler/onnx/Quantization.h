@@ -14,6 +14,9 @@
 
 namespace ingot::onnx {
 
+/// In another shape; a constant stays one.
+mlir::Value shaped(Formula &f, mlir::Value v, llvm::ArrayRef<int64_t> shape);
+
 /// Brings a scale or zero point to a shape that broadcasts to `x`: one value for all, one for each place along `axis`,
 /// or, where `block` is not 0, for each so many. Sizes must be known.
 mlir::Value alongAxis(Formula &f, mlir::Value v, mlir::Value x, int64_t axis, int64_t block);

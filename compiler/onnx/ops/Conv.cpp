@@ -232,7 +232,9 @@ LogicalResult IntegerConvOp::decompose(PatternRewriter &rewriter) {
     return success();
   }
   bool sized = isSized(getX()) && isSized(getW()) && isSized(getY());
-  if (!sized) {
+  bool padsKnown = llvm::all_of(window->before, [](const Size &pad) { return pad.isNumber(); }) &&
+                   llvm::all_of(window->after, [](const Size &pad) { return pad.isNumber(); });
+  if (!sized || (constantOf(getW()) && hasKernel(*this) && padsKnown && window->rank() <= 3)) {
     return failure();
   }
   Type i32 = rewriter.getI32Type();

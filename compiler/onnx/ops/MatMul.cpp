@@ -156,7 +156,11 @@ LogicalResult IntegerMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   return inferProduct(*this, getA(), getB(), false, false, IntegerType::get(getContext(), 32), types);
 }
 
+/// Kernels read constant matrices, whose quads of rows are packed; others are widened.
 LogicalResult IntegerMatMulOp::decompose(PatternRewriter &rewriter) {
+  if (constantOf(getB())) {
+    return failure();
+  }
   Formula f(rewriter, getLoc());
   Type i32 = rewriter.getI32Type();
   auto wide = [&](Value v) { return f.cast(v, i32, numberOfElement(i32)); };
