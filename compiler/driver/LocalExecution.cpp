@@ -10,7 +10,7 @@
 namespace ingot::driver {
 
 static constexpr int64_t kAlignment = 64, kGuard = 64;
-static constexpr char kGuardByte = char(0xA5);
+static constexpr char kGuardByte = char(0xA5), kUnwrittenByte = char(0xC3);
 
 static int64_t roundUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -135,6 +135,24 @@ llvm::Error LocalExecution::check(int status) const {
     return llvm::make_error<ExitError>(2, "internal error: the compiled model wrote behind its workspace");
   }
   return llvm::Error::success();
+}
+
+llvm::Error LocalExecution::runChecked() {
+  for (Tensor &output : outputTensors) {
+    if (output.memory.data) {
+      std::memset(output.memory.data.get(), kUnwrittenByte, output.memory.bytes);
+    }
+  }
+  return check(run());
+}
+
+bool LocalExecution::keptOutputs() const {
+  return llvm::all_of(llvm::zip(outputsOf(model), outputTensors), [](const auto &pair) {
+    const auto &[info, output] = pair;
+    const char *data = output.memory.data.get();
+    return !data || output.there || info.in_place_of ||
+           std::all_of(data, data + output.memory.bytes, [](char byte) { return byte == kUnwrittenByte; });
+  });
 }
 
 llvm::Expected<Samples> LocalExecution::measure(double seconds) {

@@ -18,7 +18,10 @@ public:
     host.serve(this->exec);
   }
 
-  llvm::Error runChecked() override { return check(run()); }
+  llvm::Error runChecked() override;
+  /// Whether the last run left all outputs as they were, but for those that are not kept when a run fails: what it
+  /// asked for, what is in a device's memory, what may be written in the place of an input.
+  bool keptOutputs() const;
   llvm::Expected<Samples> measure(double seconds) override;
   llvm::Expected<KernelSamples> profile(double seconds) override;
   std::vector<HostTensor> outputs() const override;

@@ -27,12 +27,19 @@ namespace ingot::memory {
 LogicalResult Places::find() {
   function.walk([&](Operation *op) { adopt(op); });
   for (auto [k, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
-    outputs[homeOf(v).base] = k;
+    if (isHeldBack(v)) {
+      held.push_back(k);
+    } else {
+      outputs[homeOf(v).base] = k;
+    }
     if (isUnbounded(v)) {
       refuseToAsk(bytesOf(v), "output " + Twine(k));
     }
   }
   visit(block);
+  for (unsigned k : held) { // copied when all is done
+    touch(heldIn(k));
+  }
   if (unbounded) {
     return failure();
   }
@@ -194,6 +201,48 @@ int64_t Places::inputReplacedBy(Value result) {
   return -1;
 }
 
+static bool usesDevice(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        auto launch = dyn_cast<ingot::plan::LaunchOp>(inner);
+        return isa<ingot::plan::TransferOp>(inner) || (launch && launch.getDevice()) ? WalkResult::interrupt()
+                                                                                     : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether a device could fail when the caller's memory would have been written already. What is asked for is handed
+/// over at the end in any case; what may be written in the place of an input is not kept (a copy of a cache would cost
+/// more than the step that changes a row of it).
+bool Places::isHeldBack(Value result) {
+  Value base = homeOf(result).base;
+  if (ingot::plan::deviceOf(base) || isUnbounded(result) || inputReplacedBy(result) >= 0) {
+    return false;
+  }
+  if (!usesDevice(function)) {
+    return false;
+  }
+  auto launch = base.getDefiningOp<ingot::plan::LaunchOp>();
+  bool isLast = launch && launch->getBlock() == &block &&
+                llvm::none_of(llvm::make_range(std::next(launch->getIterator()), block.end()),
+                              [](Operation &op) { return usesDevice(&op); });
+  if (isLast) {
+    behindDevices.insert(launch);
+  }
+  return !isLast;
+}
+
+bool Places::isLeftToHandOver(ingot::plan::StageOp stage) const {
+  OpOperand *use = stage->hasOneUse() ? &*stage->use_begin() : nullptr;
+  return use && use->getOwner() == block.getTerminator() && llvm::is_contained(held, use->getOperandNumber());
+}
+
+Places::Value Places::heldIn(unsigned output) const {
+  Value made = block.getTerminator()->getOperand(output);
+  auto stage = made.getDefiningOp<ingot::plan::StageOp>();
+  return stage && isLeftToHandOver(stage) ? stage.getX() : made;
+}
+
 // Steps.
 
 /// The buffer of a value that lies in the arena; none for what the caller passes and for weights.
@@ -257,6 +306,9 @@ void Places::visit(ingot::plan::LaunchOp launch) {
 }
 
 void Places::visitCopy(Operation &op) {
+  if (auto stage = dyn_cast<ingot::plan::StageOp>(op); stage && isLeftToHandOver(stage)) {
+    return;
+  }
   touch(op.getOperand(0));
   touch(op.getResult(0), op.getName().stripDialect());
   ++step;

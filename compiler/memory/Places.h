@@ -39,6 +39,14 @@ public:
   /// output's), the slot of the workspace.
   std::optional<int64_t> outputOf(Value base) const { return numberIn(outputs, base); }
   std::optional<int64_t> askedOf(Value base) const;
+  /// Outputs that are made in the workspace, so that a device that fails leaves what the caller had in them.
+  llvm::ArrayRef<unsigned> heldBack() const { return held; }
+  /// The value that is copied to such an output; what another op would only have copied stays where it is until then.
+  Value heldIn(unsigned output) const;
+  /// Whether nothing but that copy would read what the op makes.
+  bool isLeftToHandOver(ingot::plan::StageOp stage) const;
+  /// Whether the op may write an output where the caller has it, once all devices are done.
+  bool comesBehindDevices(Operation *op) const { return behindDevices.contains(op); }
   size_t slotOf(Value base) const { return slotNumbers.at(bufferOf.at(base)); }
   /// The asked memory or else the slot of a launch's scratch.
   std::optional<int64_t> askedForScratch(Operation *launch) const;
@@ -74,6 +82,8 @@ private:
   llvm::SmallVector<std::pair<int64_t, llvm::SmallSetVector<size_t, 8>>> around;
   std::vector<support::Size> sizes;       ///< bytes of each buffer
   llvm::DenseMap<Value, int64_t> outputs; ///< base -> function result
+  llvm::SmallVector<unsigned> held;       ///< function results that a device may still fail behind
+  llvm::SmallPtrSet<Operation *, 4> behindDevices;
   llvm::DenseMap<Value, size_t> bufferOf; ///< base -> buffer
   llvm::DenseMap<Operation *, size_t> scratchOf;
   llvm::DenseMap<Operation *, int64_t> stepOf;
@@ -97,6 +107,7 @@ private:
   void adopt(Operation *op);
   bool isUnbounded(Value v) const;
   int64_t inputReplacedBy(Value result);
+  bool isHeldBack(Value result);
 
   // Steps.
   std::optional<size_t> touch(Value v, llvm::StringRef name = "");

@@ -32,7 +32,8 @@ public:
     }
     checkFound();
     writeOps(block);
-    waitForAll();
+    finishDevices();
+    handOver();
     plan::ReturnOp::create(b, tensors.getLoc());
     tensors.erase();
   }
@@ -46,6 +47,7 @@ private:
   SmallVector<Value> outputs, asked, slots;
   llvm::SmallDenseMap<uint64_t, Value> weights;       ///< by device
   llvm::SmallSetVector<plan::TransferOp, 4> underWay; ///< to the host
+  llvm::SmallSetVector<int64_t, 4> busy;              ///< devices that may have something to do
   onnx::SymbolSet known;
   std::vector<onnx::SizeCheck> waiting; ///< for sizes that are not found yet
 
@@ -221,11 +223,31 @@ private:
     int64_t device = plan::deviceOf(download.getX());
     plan::WaitOp::create(b, run.getLoc(), device);
     underWay.remove_if([&](plan::TransferOp transfer) { return plan::deviceOf(transfer.getX()) == device; });
+    if (b.getInsertionBlock() == &run.getBody().front()) { // what a branch waits for may be under way behind another
+      busy.remove(device);
+    }
   }
   /// Before control flow, which reads on its own.
   void waitForAll() {
     while (!underWay.empty()) {
       waitForOne(underWay.front());
+    }
+  }
+
+  /// Behind this no device can fail.
+  void finishDevices() {
+    waitForAll();
+    for (int64_t device : busy) {
+      plan::WaitOp::create(b, run.getLoc(), device);
+    }
+    busy.clear();
+  }
+  void handOver() {
+    for (unsigned k : places.heldBack()) {
+      Value made = places.heldIn(k);
+      if (!bytesOf(made).is(0)) {
+        plan::CopyOp::create(b, made.getLoc(), bufferOf(made), outputs[k]);
+      }
     }
   }
 
@@ -248,12 +270,16 @@ private:
     need(transfer, Need::Before);
     defineAll(transfer->getResults());
     copy(transfer.getX(), transfer.getY(), transfer.getLoc());
+    busy.insert(transfer.getDevice() ? static_cast<int64_t>(transfer.getDevice()) : plan::deviceOf(transfer.getX()));
     if (transfer.getDevice() == 0) {
       underWay.insert(transfer);
     }
   }
 
   void write(plan::StageOp stage) {
+    if (places.isLeftToHandOver(stage)) {
+      return;
+    }
     waitFor(stage.getX());
     need(stage, Need::Before);
     defineAll(stage->getResults());
@@ -264,6 +290,12 @@ private:
     need(launch, Need::Before);
     if (launch.getDevice() == 0) {
       waitFor(launch.getIns());
+    }
+    if (places.comesBehindDevices(launch)) {
+      finishDevices();
+    }
+    if (launch.getDevice()) {
+      busy.insert(static_cast<int64_t>(launch.getDevice()));
     }
     defineAll(launch.getResults());
     Value scratch;

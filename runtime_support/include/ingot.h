@@ -55,7 +55,7 @@ extern "C" {
 #endif
 
 /* The version of the structures below; ingot_model.abi of a model that fits this header. */
-#define INGOT_ABI 7
+#define INGOT_ABI 8
 
 /* status */
 

@@ -1,9 +1,9 @@
 // device-faults MANIFEST [SYMBOL=SIZE...]: runs a model on loopback devices, and once for each call of theirs that can
 // fail: where it prepares a run, in the run, and in the queue behind it. Each time there is an error value that names
-// the device, the device holds what it held before, and the next run gives what the first one gave. Prints how many
+// the device, nothing is in the outputs, the device holds what it held before, and the next run gives what the first
+// one gave. Prints how many
 // places there were; exit code 1 and a sentence where one of this is not so.
-#include "compiler/driver/Execution.h"
-#include "compiler/driver/LoadedModel.h"
+#include "compiler/driver/LocalExecution.h"
 #include "test/targets/loopback/Device.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -33,7 +33,7 @@ bool succeeds(llvm::Error error) {
 /// Makes each call of `device` fail that `attempt` makes, one at a time. The number of them, or nothing after a
 /// message.
 std::optional<int64_t> failEach(Device &device, llvm::function_ref<llvm::Error()> attempt,
-                                llvm::function_ref<bool()> isRightAgain) {
+                                llvm::function_ref<bool()> keptOutputs, llvm::function_ref<bool()> isRightAgain) {
   device.failAt(0);
   if (llvm::Error error = attempt()) {
     fail("without a fault: " + llvm::toString(std::move(error)));
@@ -47,6 +47,10 @@ std::optional<int64_t> failEach(Device &device, llvm::function_ref<llvm::Error()
     std::string text = llvm::toString(std::move(error));
     if (!llvm::StringRef(text).contains("made to fail")) {
       fail("call " + llvm::Twine(place) + " failed, but the error is '" + text + "'");
+      return std::nullopt;
+    }
+    if (!keptOutputs()) {
+      fail("call " + llvm::Twine(place) + " failed, and something was written into the outputs");
       return std::nullopt;
     }
     if (!isRightAgain()) {
@@ -73,24 +77,25 @@ int main(int count, char **arguments) {
     return fail(llvm::toString(model.takeError()));
   }
   Threads threads(1);
-  std::unique_ptr<Execution> execution = (*model)->execution(threads);
-  auto prepare = [&] { return execution->setRandomInputs(sizes); };
-  auto run = [&] { return execution->runChecked(); };
+  LocalExecution execution(**model, threads.exec());
+  auto prepare = [&] { return execution.setRandomInputs(sizes); };
+  auto run = [&] { return execution.runChecked(); };
   llvm::Error error = prepare();
   error = error ? std::move(error) : run();
   if (error) {
     return fail(llvm::toString(std::move(error)));
   }
-  std::vector<HostTensor> right = execution->outputs();
+  std::vector<HostTensor> right = execution.outputs();
   int64_t places = 0;
   for (Device *device : Device::open()) {
     int64_t held = device->heldBytes();
     auto isRightAgain = [&] {
-      return succeeds(run()) && device->heldBytes() == held && same(execution->outputs(), right);
+      return succeeds(run()) && device->heldBytes() == held && same(execution.outputs(), right);
     };
     auto isRightWhenPrepared = [&] { return succeeds(prepare()) && isRightAgain(); };
-    std::optional<int64_t> inPreparing = failEach(*device, prepare, isRightWhenPrepared);
-    std::optional<int64_t> inRunning = inPreparing ? failEach(*device, run, isRightAgain) : std::nullopt;
+    std::optional<int64_t> inPreparing = failEach(*device, prepare, [] { return true; }, isRightWhenPrepared);
+    std::optional<int64_t> inRunning =
+        inPreparing ? failEach(*device, run, [&] { return execution.keptOutputs(); }, isRightAgain) : std::nullopt;
     if (!inRunning) {
       return 1;
     }
