@@ -38,7 +38,7 @@ def operators():
 def own_forms():
     """Operators of the dialect that are none of ONNX: forms to which several of ONNX's are brought."""
     text = "".join(path.read_text() for path in (ROOT / "compiler/onnx/ops").glob("*.td"))
-    return set(re.findall(r'(?:Onnx_Core(?:Op|Finder)<|Op<Onnx_Dialect, )"(\w+)"', text)) - {"Constant"}
+    return set(re.findall(r'(?:Onnx_Core(?:Op|Finder|Elementwise)<|Op<Onnx_Dialect, )"(\w+)"', text)) - {"Constant"}
 
 
 def operators_page(rows):
@@ -71,7 +71,7 @@ def works(build, rows):
     table = [
         ("operators", f"{len(rows) - len(own_forms())} of ONNX, see [docs/operators.md](docs/operators.md)"),
         ("shapes", "any; symbolic dimensions stay open, so that every run chooses them, unless `--dim` and `--shape` fix or bound them; sizes that only data tells are found by the run"),
-        ("element types", "32-bit floats; integers and booleans where they are indices, shapes and masks"),
+        ("element types", "32-bit floats; 8-bit integers in quantized models; integers and booleans where they are indices, shapes and masks"),
         ("targets", ", ".join(f"`{spec}`" for spec in specs)),
         ("ONNX's node tests, opset 17 and older", f"{node_tests - len(unsupported)} of {node_tests} pass, the others are refused with a reason (`test/nodes/unsupported.txt`)"),
         ("random graphs of 1 to 12 operators", "compared with ONNX Runtime in CI, static and with open sizes (`test/random`)"),

@@ -28,8 +28,6 @@ using onnx::DequantizeOp;
 using onnx::Formula;
 using onnx::QuantizeOp;
 
-constexpr StringLiteral roundsOtherwise = "rounds-otherwise";
-
 bool isByte(Value v) {
   Type element = onnx::elementOf(v);
   return element.isInteger(8) || element.isUnsignedInteger(8);
@@ -249,17 +247,21 @@ bool isQuantized(func::FuncOp function) {
       .wasInterrupted();
 }
 
-LogicalResult useIntegers(func::FuncOp function, bool strict) {
-  RewritePatternSet patterns(function.getContext());
-  patterns.add<Unchanged, MovedBehind, Saturated>(function.getContext());
-  patterns.addWithLabel<Product, Convolution, OneFactor>({roundsOtherwise}, function.getContext());
-  SmallVector<std::string> left;
-  if (strict) {
-    left.push_back(roundsOtherwise.str());
-  }
+static LogicalResult apply(func::FuncOp function, RewritePatternSet patterns) {
   GreedyRewriteConfig config;
   config.enableConstantCSE(false); // weights are large; equal ones are one attribute already
-  if (failed(applyPatternsGreedily(function, FrozenRewritePatternSet(std::move(patterns), left), config))) {
+  return applyPatternsGreedily(function, FrozenRewritePatternSet(std::move(patterns)), config);
+}
+
+LogicalResult useIntegers(func::FuncOp function, bool strict) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet forms(context), factors(context);
+  forms.add<Unchanged, MovedBehind, Saturated>(context);
+  if (!strict) {
+    forms.add<Product, Convolution>(context);
+    factors.add<OneFactor>(context); // last: the others ask for the scales that the model has
+  }
+  if (failed(apply(function, std::move(forms))) || failed(apply(function, std::move(factors)))) {
     return failure();
   }
   onnx::setQuantizationDone(function);

@@ -10,7 +10,7 @@ def names():
     found = []
     for path in sorted(OPS.glob("*.td")):
         for base, name in re.findall(r'^def Onnx_\w+Op\s*:\s*(\w+)<"(\w+)"', path.read_text(), re.M):
-            if base not in ("Onnx_CoreOp", "Onnx_CoreFinder", "Op"):
+            if base != "Op" and not base.startswith(("Onnx_Core", "Onnx_Ms")):  # forms of our own, and operators of com.microsoft
                 found.append(name)
     return found
 
