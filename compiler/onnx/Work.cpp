@@ -36,7 +36,8 @@ std::optional<Size> multiplyAddsOf(Operation *op) {
   if (isa<ConvOp, ConvTransposeOp, IntegerConvOp>(op)) {
     // Every weight of an output (input) channel is used once an output (input) pixel.
     Sizes w = sizesOf(ranked(op->getOperand(1)));
-    return times(isa<ConvTransposeOp>(op) ? op->getOperand(0) : op->getResult(0), support::product(ArrayRef(w).drop_front()));
+    return times(isa<ConvTransposeOp>(op) ? op->getOperand(0) : op->getResult(0),
+                 support::product(ArrayRef(w).drop_front()));
   }
   if (isa<MatMulOp, IntegerMatMulOp>(op)) {
     return times(op->getResult(0), sizesOf(ranked(op->getOperand(0))).back());

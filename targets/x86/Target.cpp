@@ -40,7 +40,7 @@ struct ClassRow {
   MachineModel::Tile matmulTile; ///< leaves a register for the broadcast and, without FMA, one for the product
   /// MachineModel::Tuning::convUnroll. A block of 8 channels is best without a loop; a fourth of one of 16 was as fast.
   int64_t convUnroll;
-  int64_t l1Kib, l2Kib, l3Kib; ///< of any CPU of the class: what most have
+  int64_t l1Kib, l2Kib, l3Kib;                  ///< of any CPU of the class: what most have
   const char *pairDot, *quadDot, *quadDotNeeds; ///< MachineModel; the latter where LLVM reports such a feature
 };
 

@@ -123,11 +123,11 @@ public:
 
   std::optional<Expression> write() {
     return llvm::TypeSwitch<Operation *, std::optional<Expression>>(op)
-        .Case<arith::SelectOp, arith::BitcastOp, vector::BitCastOp, arith::TruncIOp, arith::ExtUIOp, arith::ExtSIOp, arith::IndexCastOp,
-              arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtFOp, arith::TruncFOp,
-              vector::BroadcastOp, vector::ShuffleOp, vector::ExtractOp, vector::InsertOp, vector::ReductionOp,
-              vector::FromElementsOp, vector::LoadOp, vector::MaskedLoadOp, vector::GatherOp, vector::FMAOp>(
-            [&](auto each) { return write(each); })
+        .Case<arith::SelectOp, arith::BitcastOp, vector::BitCastOp, arith::TruncIOp, arith::ExtUIOp, arith::ExtSIOp,
+              arith::IndexCastOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtFOp,
+              arith::TruncFOp, vector::BroadcastOp, vector::ShuffleOp, vector::ExtractOp, vector::InsertOp,
+              vector::ReductionOp, vector::FromElementsOp, vector::LoadOp, vector::MaskedLoadOp, vector::GatherOp,
+              vector::FMAOp>([&](auto each) { return write(each); })
         .Default([&](Operation *) { return pattern(); });
   }
 

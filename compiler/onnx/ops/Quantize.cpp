@@ -72,8 +72,9 @@ static FailureOr<Type> namedElement(Operation *op, int64_t number, StringRef att
 }
 
 static bool isQuantized(Type element) {
-  return isa<FloatType>(element) || element.isInteger(8) || element.isInteger(16) || element.isUnsignedInteger(8) ||
-         element.isUnsignedInteger(16) || (element.isInteger() && element.getIntOrFloatBitWidth() < 8);
+  return (isa<FloatType>(element) && element.getIntOrFloatBitWidth() <= 8) || element.isInteger(8) ||
+         element.isInteger(16) || element.isUnsignedInteger(8) || element.isUnsignedInteger(16) ||
+         (element.isInteger() && element.getIntOrFloatBitWidth() < 8);
 }
 
 LogicalResult QuantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {

@@ -6,14 +6,14 @@ class Onnx_Quantization<string mnemonic, int inputs, list<Trait> traits = []>
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 
-def Onnx_QuantizeLinearOp : Onnx_Quantization<"QuantizeLinear", 3>, Since<25> {
+def Onnx_QuantizeLinearOp : Onnx_Quantization<"QuantizeLinear", 3>, Since<28> {
   let summary = "saturate(round(x / y_scale) + y_zero_point)";
   let arguments = (ins Onnx_Numbers:$x, Onnx_Floats:$y_scale, Onnx_Optional:$y_zero_point, DefaultValuedOptionalAttr<I64Attr, "1">:$axis,
     DefaultValuedOptionalAttr<I64Attr, "0">:$block_size, DefaultValuedOptionalAttr<I64Attr, "0">:$output_dtype,
     DefaultValuedOptionalAttr<I64Attr, "0">:$precision);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_DequantizeLinearOp : Onnx_Quantization<"DequantizeLinear", 3>, Since<25> {
+def Onnx_DequantizeLinearOp : Onnx_Quantization<"DequantizeLinear", 3>, Since<28> {
   let summary = "(x - x_zero_point) * x_scale";
   let arguments = (ins AnyTensor:$x, Onnx_Floats:$x_scale, Onnx_Optional:$x_zero_point, DefaultValuedOptionalAttr<I64Attr, "1">:$axis,
     DefaultValuedOptionalAttr<I64Attr, "0">:$block_size, DefaultValuedOptionalAttr<I64Attr, "0">:$output_dtype);
