@@ -26,6 +26,11 @@ uint32_t ByteProducts::word(const std::array<int8_t, quad> &weights, int64_t row
          part(weights[3], 24, 0xff);
 }
 
+int64_t ByteProducts::heightOf(int64_t vectors, const target::MachineModel &machine) {
+  constexpr int64_t others = 4;
+  return std::max<int64_t>(1, (machine.registers - others - 2 * vectors) / vectors);
+}
+
 Buffer ByteProducts::words(Writer &w, Buffer weights) {
   int64_t bytes = cast<MemRefType>(weights.memref.getType()).getNumElements();
   return w.scratch(weights, 0, w.b.getI32Type(), bytes / quad);

@@ -19,6 +19,10 @@ public:
   /// Rows of packed weights for a quad.
   int64_t rows() const { return static_cast<int64_t>(form); }
   std::string key() const { return "bytes in " + std::to_string(rows()) + " rows"; }
+  /// How many elements' sums fit the registers beside `vectors` of weights: with pairs a step has two rows of those,
+  /// both rows of an element, a mask and a product.
+  static int64_t heightOf(int64_t vectors, const target::MachineModel &machine);
+  bool isOfPairs() const { return form == Form::Pairs; }
   /// The word of row `row` (below rows()) with the weights of one lane.
   uint32_t word(const std::array<int8_t, quad> &weights, int64_t row) const;
 

@@ -31,7 +31,10 @@ std::pair<int64_t, int64_t> DenseSchedule::inputRange(const ConvGeometry &g, int
 
 /// Pixels of the largest tile with so many of the machine's vectors: accumulators, weights and one broadcast (and a
 /// product, without fused multiply-add).
-static int64_t pixelsFor(int64_t vectors, const target::MachineModel &machine) {
+static int64_t pixelsFor(const DenseSchedule &s, int64_t vectors, const target::MachineModel &machine) {
+  if (s.isOfBytes() && ByteProducts(machine).isOfPairs()) {
+    return ByteProducts::heightOf(vectors, machine);
+  }
   if (vectors == machine.matmulTile.vectors) {
     return machine.matmulTile.rows;
   }
@@ -87,7 +90,7 @@ static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::Ma
   double least = std::numeric_limits<double>::infinity();
   for (int64_t vectors = 1; vectors <= std::min<int64_t>(4, s.blocks); ++vectors) {
     DenseSchedule t = s;
-    t.vectors = vectors, t.pixels = pixelsFor(vectors, machine), t.panels = balancedTiles(s.blocks, vectors);
+    t.vectors = vectors, t.pixels = pixelsFor(s, vectors, machine), t.panels = balancedTiles(s.blocks, vectors);
     if (vectors > 2 && t.pixels < 3) {
       break;
     }
@@ -125,7 +128,7 @@ static void chooseTileOf(const DenseSchedule &packed, DenseSchedule &s, const ta
   s = packed;
   int64_t registers = llvm::divideCeil(s.lanes, machine.lanes); // of a block
   s.part = std::clamp<int64_t>(machine.matmulTile.vectors / registers, 1, s.vectors);
-  s.pixels = pixelsFor(s.part * registers, machine);
+  s.pixels = pixelsFor(s, s.part * registers, machine);
   s.flat = s.flat && s.pixels > 2; // static tiles would be many
 }
 

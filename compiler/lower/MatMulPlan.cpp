@@ -92,7 +92,14 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
 
 /// The most vectors that fit the registers beside `rows` rows; at most eight, which hide the latency of any
 /// multiply-add.
-static int64_t vectorsFor(int64_t rows, const target::MachineModel &machine) {
+static int64_t vectorsFor(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
+  if (p.ofBytes && ByteProducts(machine).isOfPairs()) {
+    int64_t v = 4; // more would be more rows of weights than registers
+    while (v > 1 && ByteProducts::heightOf(v, machine) < rows) {
+      --v;
+    }
+    return v;
+  }
   int64_t spare = machine.fusedMultiplyAdd ? 1 : 2, v = 8; // without fusing, a register for the product
   while (v > 1 && rows * v + v + spare > machine.tileRegisters() - 1) {
     --v;
@@ -168,10 +175,13 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   // long.
   bool few = openRows || (assumed(p.k, 0) > 768 && p.stepA.is(1));
   int64_t most = few ? std::min<int64_t>(8, machine.matmulTile.rows) : machine.matmulTile.rows;
+  if (p.ofBytes && ByteProducts(machine).isOfPairs()) {
+    most = std::min(most, ByteProducts::heightOf(machine.matmulTile.vectors, machine));
+  }
   t.tiles = openRows ? 1 : llvm::divideCeil(p.m.number(), most);
   int64_t rows = openRows ? most : llvm::divideCeil(p.m.number(), t.tiles);
   t.highest = openRows ? most : 0;
-  cutColumns(t, p, vectorsFor(rows, machine), p.constantB && machine.packing ? lanesOf(p, *machine.packing) : 0);
+  cutColumns(t, p, vectorsFor(p, rows, machine), p.constantB && machine.packing ? lanesOf(p, *machine.packing) : 0);
   bool whole = p.n.isNumber() && t.rest == 0;
   bool readable = !p.transB && (whole || machine.maskedAccess || t.lanes == 1);
   t.from = p.constantB ? MatMulTiling::From::Packed

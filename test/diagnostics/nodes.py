@@ -250,6 +250,7 @@ READ = [
 
 # Found when the graph is simple.
 SIMPLE = [
+    ("com.microsoft.MatMulNBits", [f(2, 32), (TensorProto.UINT8, (8, 1, 16)), f(8)], {"K": 32, "N": 8, "block_size": 32}, "weights that are not constant are unsupported"),
     ("Reshape", [f(2, 3), (TensorProto.INT64, ("rank",))], {}, "has a result of unsupported shape: its rank is known only when the model runs"),
 ]
 

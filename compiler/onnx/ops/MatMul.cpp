@@ -175,19 +175,28 @@ LogicalResult MatMulIntegerOp::inferTypes(SmallVectorImpl<Type> &types) {
   return inferProduct(*this, getA(), getB(), false, false, IntegerType::get(getContext(), 32), types);
 }
 
+/// A right operand of one axis as a column.
+static Value asMatrix(Formula &f, Value v) {
+  auto type = ranked(v);
+  if (type.getRank() != 1) {
+    return v;
+  }
+  return type.hasStaticShape() ? shaped(f, v, {type.getDimSize(0), 1}) : f.reshapeTo(v, {sizeOf(type, 0), 1});
+}
+
 /// sum (a - z)(b - u) = sum a b - z (sum b - k u) - u sum a
 LogicalResult MatMulIntegerOp::decompose(PatternRewriter &rewriter) {
-  auto ta = ranked(getA()), tb = ranked(getB());
+  auto ta = ranked(getA());
   if (!isSized(getA()) || !isSized(getB()) || !isSized(getY())) {
     return failure();
   }
   Formula f(rewriter, getLoc());
   Type i32 = rewriter.getI32Type();
   Quantized a = withSign(f, getA(), alongEnd(f, getAZeroPoint(), 1), /*isSigned=*/false),
-            b = withSign(f, getB(), alongEnd(f, getBZeroPoint(), 0), /*isSigned=*/true);
+            b = withSign(f, asMatrix(f, getB()), alongEnd(f, getBZeroPoint(), 0), /*isSigned=*/true);
   Value y = f.op("IntegerMatMul", {a.values, b.values});
   if (a.zero) {
-    Value columns = sumAlong(f, b.values, {std::max<int64_t>(tb.getRank() - 2, 0)});
+    Value columns = sumAlong(f, b.values, {ranked(b.values).getRank() - 2});
     if (b.zero) {
       Value k = f.cast(f.scalar(sizeOf(ta, ta.getRank() - 1)), i32, numberOfElement(i32));
       columns = f.sub(columns, f.mul(k, b.zero));

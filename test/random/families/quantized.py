@@ -90,6 +90,8 @@ def matrices(c, x):
 def matmul_integer(c, x):
     c.since(10)
     a, b, columns = matrices(c, x)
+    if c.chance(0.1):
+        b, columns = integers(c, [a.shape[-1]], b.dtype, constant=c.chance(0.8)), []
     az = zeros(c, a.dtype) if c.chance(0.6) else None
     bz = zeros(c, b.dtype, columns if c.chance(0.5) else []) if c.chance(0.6) else None
     c.node("MatMulInteger", [a, b, az, bz], exact=True)
