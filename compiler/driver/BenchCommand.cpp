@@ -97,15 +97,19 @@ llvm::Error setInputs(const Invocation &invocation, const std::optional<DataSet>
 } // namespace
 
 llvm::Error benchCommand(const Invocation &invocation) {
+  ModelSource source(invocation);
   std::optional<DataSet> data;
   if (!invocation.data.empty()) {
-    llvm::Expected<DataSet> read = readDataSet(invocation.data.front());
+    llvm::Expected<SequenceKinds> kinds = source.sequences();
+    if (!kinds) {
+      return kinds.takeError();
+    }
+    llvm::Expected<DataSet> read = readDataSet(invocation.data.front(), *kinds);
     if (!read) {
       return read.takeError();
     }
     data = std::move(*read);
   }
-  ModelSource source(invocation);
   llvm::Expected<const LoadedModel *> model = source.get(data ? &*data : nullptr);
   if (!model) {
     return model.takeError();

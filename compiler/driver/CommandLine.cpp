@@ -99,6 +99,13 @@ void parseShape(const std::string &text, pipeline::Options &options) {
   }
 }
 
+void parseSequence(const std::string &text, pipeline::Options &options) {
+  auto [name, value] = splitAssignment("--sequence", text, "INPUT=3");
+  if (!options.sequences.emplace(name, parseSize("--sequence", text, value)).second) {
+    throw CLI::ValidationError("--sequence", "input '" + name + "' is given twice");
+  }
+}
+
 std::vector<std::string> phaseNames() {
   std::vector<std::string> names;
   for (const pipeline::PhaseInfo &phase : pipeline::phases()) {
@@ -178,6 +185,17 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
                "Fix the shape of an input; may be repeated"))
       ->group(model)
       ->type_name("INPUT=1x3x224x224");
+  repeated(app.add_option_function<Texts>(
+               "--sequence",
+               [&options](const Texts &texts) {
+                 for (const std::string &text : texts) {
+                   parseSequence(text, options);
+                 }
+               },
+               "How many tensors an input has that is a sequence; they are inputs called 'INPUT[0]', 'INPUT[1]', ...; "
+               "may be repeated"))
+      ->group(model)
+      ->type_name("INPUT=3");
   addAssignments(app, "--cache", "INPUT=OUTPUT", options.caches,
                  "An output that continues an input (past.*=present.*) is the same memory, with room for rows to come")
       ->group(model)
@@ -398,9 +416,10 @@ std::string checkReport(const CLI::App &app, const Invocation &invocation) {
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
   for (const char *flag :
-       {"--name",        "--dim",      "--shape",    "--cache",       "--cache-room", "--bind",       "--target",
-        "--load-target", "--levels",   "--triple",   "--no-fallback", "--partition",  "--require",    "--placement",
-        "--no-allocate", "--accuracy", "--winograd", "--weights",     "--dump-after", "--stop-after", "--timing"}) {
+       {"--name",      "--dim",        "--shape",       "--sequence",    "--cache",    "--cache-room",
+        "--bind",      "--target",     "--load-target", "--levels",      "--triple",   "--no-fallback",
+        "--partition", "--require",    "--placement",   "--no-allocate", "--accuracy", "--winograd",
+        "--weights",   "--dump-after", "--stop-after",  "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }

@@ -1,5 +1,6 @@
 #include "compiler/driver/Compare.h"
 #include "compiler/importer/ElementType.h"
+#include "compiler/support/ElementTypes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -10,47 +11,28 @@
 namespace ingot::driver {
 namespace {
 
-template <typename T> T load(const char *data) {
-  T value;
-  std::memcpy(&value, data, sizeof(T));
-  return value;
-}
-
-double halfValue(uint16_t bits) {
-  int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  double magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
-                     : exponent     ? std::ldexp(1024 + fraction, exponent - 25)
-                                    : std::ldexp(fraction, -24);
-  return bits >> 15 ? -magnitude : magnitude;
-}
-
 /// The tensor's elements if they are floats.
 std::vector<double> floatValues(const importer::HostTensor &tensor) {
+  const support::ElementType &type = support::elementType(tensor.type);
   std::vector<double> values;
-  size_t step = importer::elementBits(tensor.type) / 8;
-  values.reserve(step ? tensor.bytes.size() / step : 0);
-  for (size_t at = 0; step && at + step <= tensor.bytes.size(); at += step) {
-    const char *data = tensor.bytes.data() + at;
-    switch (tensor.type) {
-    case importer::kFloat:
-      values.push_back(load<float>(data));
-      break;
-    case importer::kDouble:
-      values.push_back(load<double>(data));
-      break;
-    case importer::kFloat16:
-      values.push_back(halfValue(load<uint16_t>(data)));
-      break;
-    default: // bfloat16
-      values.push_back(std::bit_cast<float>(uint32_t(load<uint16_t>(data)) << 16));
+  if (type.bits < 8) {
+    size_t pack = 8 / type.bits;
+    for (size_t i = 0; i < tensor.bytes.size() * pack; ++i) {
+      auto byte = static_cast<uint8_t>(tensor.bytes[i / pack]);
+      values.push_back(type.format.decode(byte >> (i % pack * type.bits) & ((1u << type.bits) - 1)));
     }
+    return values;
+  }
+  size_t step = type.bits / 8;
+  values.reserve(tensor.bytes.size() / step);
+  for (size_t at = 0; at + step <= tensor.bytes.size(); at += step) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, tensor.bytes.data() + at, step);
+    values.push_back(type.bits == 64   ? std::bit_cast<double>(bits)
+                     : type.bits == 32 ? std::bit_cast<float>(static_cast<uint32_t>(bits))
+                                       : type.format.decode(bits));
   }
   return values;
-}
-
-bool isFloat(int32_t type) {
-  return type == importer::kFloat || type == importer::kDouble || type == importer::kFloat16 ||
-         type == importer::kBFloat16;
 }
 
 std::string number(double value) {
@@ -64,7 +46,8 @@ void compareExactly(const importer::HostTensor &got, const importer::HostTensor 
   for (size_t i = 0; i < count; ++i) {
     differ += got.strings[i] != expected.strings[i];
   }
-  if (size_t step = importer::elementBits(expected.type) / 8) {
+  if (unsigned bits = importer::elementBits(expected.type)) {
+    size_t step = std::max(bits / 8, 1u); // of packed types, bytes are compared
     count = expected.bytes.size() / step;
     for (size_t i = 0; i < count; ++i) {
       differ += std::memcmp(&got.bytes[i * step], &expected.bytes[i * step], step) != 0;
@@ -80,8 +63,8 @@ void compareExactly(const importer::HostTensor &got, const importer::HostTensor 
 void compareFloats(const importer::HostTensor &got, const importer::HostTensor &expected, double tolerance,
                    Comparison &result) {
   std::vector<double> a = floatValues(got), b = floatValues(expected);
-  if (importer::elementBits(expected.type) == 16) {
-    tolerance = std::max(tolerance, 1e-2);
+  if (unsigned bits = importer::elementBits(expected.type); bits <= 16) {
+    tolerance = bits == 16 ? std::max(tolerance, 1e-2) : 0; // a step of shorter ones is no rounding error
   }
   for (double value : b) {
     result.maxExpected = std::isfinite(value) ? std::max(result.maxExpected, std::fabs(value)) : result.maxExpected;
@@ -118,7 +101,7 @@ Comparison compareTensors(const importer::HostTensor &got, const importer::HostT
     result.why = "shape " + importer::dimsText(got.dims) + ", expected " + importer::dimsText(expected.dims);
   } else if (got.bytes.size() != expected.bytes.size() || got.strings.size() != expected.strings.size()) {
     result.why = "number of bytes differs";
-  } else if (isFloat(expected.type)) {
+  } else if (support::elementType(expected.type).isFloat()) {
     compareFloats(got, expected, tolerance, result);
   } else {
     compareExactly(got, expected, result);

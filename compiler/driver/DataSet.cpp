@@ -1,5 +1,6 @@
 #include "compiler/driver/DataSet.h"
 #include "compiler/importer/ElementType.h"
+#include "compiler/importer/Import.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -25,15 +26,26 @@ bool fits(const ValueFacts &input, const std::vector<int64_t> &dims) {
 
 } // namespace
 
-llvm::Expected<std::vector<HostTensor>> readTensors(const std::string &folder, const std::string &kind) {
+llvm::Expected<Recorded> readTensors(const std::string &folder, const std::string &kind,
+                                     const std::vector<bool> &areSequences) {
   if (!llvm::sys::fs::is_directory(folder)) {
     return llvm::createStringError(folder + ": error: is not a folder");
   }
-  std::vector<HostTensor> tensors;
+  Recorded all;
   for (;;) {
-    std::string path = fileName(folder, kind, tensors.size());
+    size_t number = all.sequences.size();
+    std::string path = fileName(folder, kind, number);
     if (!llvm::sys::fs::exists(path)) {
-      return tensors;
+      return all;
+    }
+    if (number < areSequences.size() && areSequences[number]) {
+      llvm::Expected<std::vector<HostTensor>> items = importer::readSequenceFile(path);
+      if (!items) {
+        return items.takeError();
+      }
+      all.sequences.push_back(int64_t(items->size()));
+      llvm::move(*items, std::back_inserter(all.tensors));
+      continue;
     }
     llvm::Expected<HostTensor> tensor = importer::readTensorFile(path);
     if (!tensor) {
@@ -42,24 +54,41 @@ llvm::Expected<std::vector<HostTensor>> readTensors(const std::string &folder, c
     if (tensor->isOptional && kind == "output") {
       return llvm::createStringError(path + ": error: holds a sequence or an optional value; a tensor was expected");
     }
-    tensors.push_back(std::move(*tensor));
+    all.sequences.push_back(-1);
+    all.tensors.push_back(std::move(*tensor));
   }
 }
 
-llvm::Expected<DataSet> readDataSet(const std::string &folder) {
-  llvm::Expected<std::vector<HostTensor>> inputs = readTensors(folder, "input");
+llvm::Expected<DataSet> readDataSet(const std::string &folder, const SequenceKinds &kinds) {
+  llvm::Expected<Recorded> inputs = readTensors(folder, "input", kinds.inputs);
   if (!inputs) {
     return inputs.takeError();
   }
-  return DataSet{folder, std::move(*inputs)};
+  return DataSet{folder, std::move(inputs->tensors), std::move(inputs->sequences)};
+}
+
+/// The sizes of a sequence's tensors are those of the data: they need not be alike.
+static void fixSequence(const ValueFacts &input, llvm::ArrayRef<HostTensor> tensors, pipeline::Options &options) {
+  options.sequences.emplace(input.name, int64_t(tensors.size()));
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
+    options.shapes.emplace(importer::nameInSequence(input.name, i), tensor.dims);
+  }
 }
 
 llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Options &options) {
-  if (data.inputs.size() != facts.inputs.size()) {
-    return llvm::createStringError(data.folder + ": error: the folder has " + llvm::Twine(data.inputs.size()) +
+  if (data.sequences.size() != facts.inputs.size()) {
+    return llvm::createStringError(data.folder + ": error: the folder has " + llvm::Twine(data.sequences.size()) +
                                    " input_K.pb, the model has " + llvm::Twine(facts.inputs.size()) + " inputs");
   }
-  for (auto [index, input, tensor] : llvm::enumerate(facts.inputs, data.inputs)) {
+  llvm::ArrayRef<HostTensor> rest = data.inputs;
+  for (auto [index, input, items] : llvm::enumerate(facts.inputs, data.sequences)) {
+    llvm::ArrayRef<HostTensor> own = rest.take_front(items < 0 ? 1 : items);
+    rest = rest.drop_front(own.size());
+    if (items >= 0) {
+      fixSequence(input, own, options);
+      continue;
+    }
+    const HostTensor &tensor = own.front();
     if (tensor.isAbsent) {
       continue; // of an input that is not optional the model will say so
     }
@@ -81,17 +110,23 @@ OutputWriter::~OutputWriter() {
   }
 }
 
-llvm::Error OutputWriter::write(const std::string &folder, const std::vector<HostTensor> &outputs) {
+llvm::Error OutputWriter::write(const std::string &folder, const std::vector<HostTensor> &outputs,
+                                const std::vector<int64_t> &sequences) {
   if (!llvm::sys::fs::exists(folder)) {
     if (std::error_code error = llvm::sys::fs::create_directories(folder)) {
       return llvm::createStringError(folder + ": error: the folder cannot be made: " + error.message());
     }
     written.push_back(folder);
   }
-  for (auto [index, output] : llvm::enumerate(outputs)) {
-    std::string path = fileName(folder, "output", index);
+  llvm::ArrayRef<HostTensor> rest = outputs;
+  for (size_t file = 0; sequences.empty() ? !rest.empty() : file < sequences.size(); ++file) {
+    bool isSequence = !sequences.empty() && sequences[file] >= 0;
+    llvm::ArrayRef<HostTensor> own = rest.take_front(isSequence ? sequences[file] : 1);
+    rest = rest.drop_front(own.size());
+    std::string path = fileName(folder, "output", file);
     written.push_back(path);
-    if (llvm::Error error = importer::writeTensorFile(path, output)) {
+    if (llvm::Error error =
+            isSequence ? importer::writeSequenceFile(path, own) : importer::writeTensorFile(path, own.front())) {
       return error;
     }
   }

@@ -1,7 +1,9 @@
 #include "compiler/driver/Execution.h"
 #include "compiler/importer/ElementType.h"
+#include "compiler/support/ElementTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstring>
 #include <new>
 #include <random>
 
@@ -32,7 +34,8 @@ int64_t tensorBytes(int32_t type, llvm::ArrayRef<int64_t> dims) {
       throw std::bad_alloc();
     }
   }
-  return bytes;
+  int64_t pack = ingot_type_pack(type);
+  return bytes / pack + (bytes % pack != 0);
 }
 
 namespace {
@@ -63,6 +66,19 @@ template <typename T> void fillBits(char *data, int64_t elements, std::minstd_ra
   }
 }
 
+/// Narrow floats as fillReal() has them; zeros and ones of other types, several in a byte where they are packed.
+void fillCodes(const support::ElementType &type, char *data, int64_t elements, std::minstd_rand &random) {
+  size_t bytes = ingot_type_bytes(type.number);
+  for (int64_t i = 0; i < elements; ++i) {
+    uint64_t codes = 0;
+    for (int64_t k = 0; k < ingot_type_pack(type.number); ++k) {
+      uint64_t code = type.isFloat() ? type.format.encode((int(random() % 2001) - 1000) / 1000.0) : random() >> 8 & 1;
+      codes |= code << (size_t(k) * type.bits);
+    }
+    std::memcpy(data + size_t(i) * bytes, &codes, bytes);
+  }
+}
+
 void fillRandomly(const ingot_tensor_info &info, char *data, int64_t elements, std::minstd_rand &random) {
   switch (info.type) {
   case INGOT_FLOAT32:
@@ -84,8 +100,8 @@ void fillRandomly(const ingot_tensor_info &info, char *data, int64_t elements, s
   case INGOT_BOOL:
     fillBits<char>(data, elements, random);
     break;
-  default: // 16-bit types: 0 or the smallest positive number is a poor sample of floats, so zeros
-    break;
+  default:
+    fillCodes(support::elementType(info.type), data, elements, random);
   }
 }
 

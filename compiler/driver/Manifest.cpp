@@ -19,6 +19,16 @@ support::Size sizeIn(const llvm::json::Object &object, llvm::StringRef key) {
   return object.getInteger(key).value_or(0);
 }
 
+std::vector<int64_t> numbersIn(const llvm::json::Object &object, llvm::StringRef key) {
+  std::vector<int64_t> numbers;
+  if (const llvm::json::Array *array = object.getArray(key)) {
+    for (const llvm::json::Value &number : *array) {
+      numbers.push_back(number.getAsInteger().value_or(-1));
+    }
+  }
+  return numbers;
+}
+
 Manifest::Launch parseLaunch(const llvm::json::Value &value) {
   Manifest::Launch launch;
   if (const llvm::json::Object *object = value.getAsObject()) {
@@ -34,6 +44,14 @@ Manifest::Launch parseLaunch(const llvm::json::Value &value) {
 }
 
 } // namespace
+
+SequenceKinds Manifest::kinds() const {
+  auto isSequence = [](int64_t tensors) { return tensors >= 0; };
+  SequenceKinds kinds;
+  llvm::transform(inputSequences, std::back_inserter(kinds.inputs), isSequence);
+  llvm::transform(outputSequences, std::back_inserter(kinds.outputs), isSequence);
+  return kinds;
+}
 
 llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &path) {
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
@@ -55,6 +73,8 @@ llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &
   manifest.weightBytes = object->getInteger("weight_bytes").value_or(0);
   manifest.codeBytes = object->getInteger("code_bytes").value_or(0);
   manifest.macs = sizeIn(*object, "macs");
+  manifest.inputSequences = numbersIn(*object, "input_sequences");
+  manifest.outputSequences = numbersIn(*object, "output_sequences");
   if (const llvm::json::Array *devices = object->getArray("devices")) {
     for (const llvm::json::Value &device : *devices) {
       const llvm::json::Object *known = device.getAsObject();

@@ -8,6 +8,11 @@
 
 namespace ingot::driver {
 
+/// Which of a model's inputs and outputs are sequences, which files of data do not say. Those behind the last are none.
+struct SequenceKinds {
+  std::vector<bool> inputs, outputs;
+};
+
 struct Manifest {
   std::string name, target, triple;
   bool hasLevels = false; ///< a run takes one of the machines in `target`, and not all of them
@@ -20,6 +25,9 @@ struct Manifest {
     support::Size macs = 0, bytes = 0; ///< multiplications with accumulation; of operands and results
   };
   std::vector<Launch> launches;
+  /// As in plan::ModelInfo: for each input and output of the ONNX model, the tensors of the sequence that it is, or -1.
+  std::vector<int64_t> inputSequences, outputSequences;
+  SequenceKinds kinds() const;
   std::vector<std::string> devices; ///< with a memory of their own, as after --target
 };
 

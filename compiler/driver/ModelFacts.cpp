@@ -12,7 +12,9 @@ namespace {
 ValueFacts valueFacts(const onnx::ValueInfoProto &value) {
   ValueFacts facts;
   facts.name = value.name();
-  const onnx::TypeProto::Tensor *type = importer::tensorTypeOf(value.type());
+  const onnx::TypeProto::Sequence *sequence = importer::sequenceTypeOf(value.type());
+  facts.isSequence = sequence != nullptr;
+  const onnx::TypeProto::Tensor *type = importer::tensorTypeOf(sequence ? sequence->elem_type() : value.type());
   if (!type) {
     return facts;
   }
@@ -61,6 +63,7 @@ std::string plainName(const std::string &name) {
 std::string ValueFacts::text() const {
   llvm::StringRef element = importer::elementName(type);
   std::string text = isOptional ? "optional " : "";
+  text += isSequence ? "sequence of " : "";
   text += type == 0 ? "not a tensor" : element.empty() ? "type " + std::to_string(type) : element.str();
   if (!shape) {
     return type == 0 ? text : text + "[...]";

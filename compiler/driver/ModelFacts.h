@@ -18,6 +18,7 @@ struct ValueFacts {
   std::string name;
   int32_t type = 0;                      ///< ONNX's number; 0: no tensor
   bool isOptional = false;               ///< an optional tensor
+  bool isSequence = false;               ///< a sequence of tensors of this type
   std::optional<std::vector<Dim>> shape; ///< none: not even the rank is known
 
   std::string text() const; ///< "float32[batch,3,?]"

@@ -42,6 +42,32 @@ llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compile(pipeline::Opti
   return compileInto(std::string(folder), std::move(options));
 }
 
+llvm::Error ModelSource::readFacts() {
+  if (!facts) {
+    llvm::Expected<ModelFacts> read = readModelFacts(invocation.model.modelPath);
+    if (!read) {
+      return read.takeError();
+    }
+    facts = std::move(*read);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<SequenceKinds> ModelSource::sequences() {
+  if (isManifest(invocation.model.modelPath)) {
+    llvm::Expected<Manifest> manifest = readManifest(invocation.model.modelPath);
+    return manifest ? llvm::Expected<SequenceKinds>(manifest->kinds()) : manifest.takeError();
+  }
+  SequenceKinds kinds;
+  if (llvm::Error error = readFacts()) {
+    return error;
+  }
+  auto isSequence = [](const ValueFacts &value) { return value.isSequence; };
+  llvm::transform(facts->inputs, std::back_inserter(kinds.inputs), isSequence);
+  llvm::transform(facts->outputs, std::back_inserter(kinds.outputs), isSequence);
+  return kinds;
+}
+
 llvm::Expected<const LoadedModel *> ModelSource::get(const DataSet *data) {
   if (!invocation.runner.empty() && !runner) {
     llvm::Expected<std::unique_ptr<Runner>> created = Runner::create(invocation.runner);
@@ -53,18 +79,14 @@ llvm::Expected<const LoadedModel *> ModelSource::get(const DataSet *data) {
   pipeline::Options options = invocation.model;
   bool compiled = isManifest(options.modelPath);
   if (!compiled && data) {
-    if (!facts) {
-      llvm::Expected<ModelFacts> read = readModelFacts(options.modelPath);
-      if (!read) {
-        return read.takeError();
-      }
-      facts = std::move(*read);
+    if (llvm::Error error = readFacts()) {
+      return error;
     }
     if (llvm::Error error = fixShapes(*facts, *data, options)) {
       return error;
     }
   }
-  std::unique_ptr<LoadedModel> &model = models[options.shapes];
+  std::unique_ptr<LoadedModel> &model = models[{options.shapes, options.sequences}];
   if (!model) {
     llvm::Expected<std::unique_ptr<LoadedModel>> loaded =
         compiled ? LoadedModel::load(options.modelPath, runner.get()) : compile(std::move(options));

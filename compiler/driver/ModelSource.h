@@ -14,6 +14,9 @@ public:
   /// The model for this data's shapes; null: for the shapes that the flags give. Valid as long as this object.
   llvm::Expected<const LoadedModel *> get(const DataSet *data);
 
+  /// Which of the model's inputs and outputs are sequences, to read its data with.
+  llvm::Expected<SequenceKinds> sequences();
+
   /// What --as says, for ingot_exec; 0 without it.
   llvm::Expected<int32_t> level() const;
 
@@ -23,11 +26,12 @@ private:
   llvm::Expected<std::unique_ptr<LoadedModel>> compile(pipeline::Options options);
   llvm::Expected<std::unique_ptr<LoadedModel>> compileInto(const std::string &folder, pipeline::Options options);
 
-  using Shapes = std::map<std::string, std::vector<int64_t>>;
+  using Shapes = std::pair<std::map<std::string, std::vector<int64_t>>, std::map<std::string, int64_t>>;
+  llvm::Error readFacts();
   const Invocation &invocation;
   std::optional<ModelFacts> facts;
-  std::unique_ptr<Runner> runner; ///< null: models run in this process
-  std::map<Shapes, std::unique_ptr<LoadedModel>> models;
+  std::unique_ptr<Runner> runner;                        ///< null: models run in this process
+  std::map<Shapes, std::unique_ptr<LoadedModel>> models; ///< by shapes and lengths of sequences
 };
 
 } // namespace ingot::driver

@@ -19,7 +19,7 @@ llvm::Error measure(const Invocation &invocation, const LoadedModel &model, repo
       return error;
     }
   } else {
-    llvm::Expected<DataSet> data = readDataSet(invocation.data.front());
+    llvm::Expected<DataSet> data = readDataSet(invocation.data.front(), model.manifest().kinds());
     if (!data) {
       return data.takeError();
     }

@@ -46,6 +46,9 @@ std::string sizeFlags(const pipeline::Options &options) {
     std::string dims = llvm::join(llvm::map_range(shape, [](int64_t size) { return std::to_string(size); }), "x");
     text += flag("--shape", name + "=" + dims);
   }
+  for (const auto &[name, length] : options.sequences) {
+    text += flag("--sequence", name + "=" + std::to_string(length));
+  }
   for (const auto &[name, choice] : options.choices) {
     auto bounds = options.bounds.find(name);
     std::string list =

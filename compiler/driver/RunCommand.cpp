@@ -12,9 +12,13 @@ llvm::Error runCommand(const Invocation &invocation) {
     return level.takeError();
   }
   Threads threads(invocation.threads, *level, invocation.runner.empty());
-  std::vector<std::vector<HostTensor>> results;
+  llvm::Expected<SequenceKinds> kinds = source.sequences();
+  if (!kinds) {
+    return kinds.takeError();
+  }
+  std::vector<Recorded> results;
   for (const std::string &folder : invocation.data) {
-    llvm::Expected<DataSet> data = readDataSet(folder);
+    llvm::Expected<DataSet> data = readDataSet(folder, *kinds);
     if (!data) {
       return data.takeError();
     }
@@ -26,11 +30,11 @@ llvm::Error runCommand(const Invocation &invocation) {
     if (!outputs) {
       return outputs.takeError();
     }
-    results.push_back(std::move(*outputs));
+    results.push_back({std::move(*outputs), (*model)->manifest().outputSequences});
   }
   OutputWriter writer;
   for (size_t i = 0; i < results.size(); ++i) {
-    if (llvm::Error error = writer.write(invocation.out[i], results[i])) {
+    if (llvm::Error error = writer.write(invocation.out[i], results[i].tensors, results[i].sequences)) {
       return error;
     }
   }

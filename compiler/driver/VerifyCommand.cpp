@@ -43,11 +43,15 @@ struct Divergence {
 
 llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const Threads &threads,
                       const std::string &folder, std::vector<Row> &rows) {
-  llvm::Expected<DataSet> data = readDataSet(folder);
+  llvm::Expected<SequenceKinds> kinds = source.sequences();
+  if (!kinds) {
+    return kinds.takeError();
+  }
+  llvm::Expected<DataSet> data = readDataSet(folder, *kinds);
   if (!data) {
     return data.takeError();
   }
-  llvm::Expected<std::vector<HostTensor>> expected = readTensors(folder, "output");
+  llvm::Expected<Recorded> expected = readTensors(folder, "output", kinds->outputs);
   if (!expected) {
     return expected.takeError();
   }
@@ -55,16 +59,20 @@ llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const T
   if (!model) {
     return model.takeError();
   }
-  if (expected->size() != size_t((*model)->model().output_count)) {
-    return llvm::createStringError(folder + ": error: the folder has " + llvm::Twine(expected->size()) +
-                                   " output_K.pb, the model has " + llvm::Twine((*model)->model().output_count) +
-                                   " outputs");
+  const std::vector<int64_t> &sequences = (*model)->manifest().outputSequences;
+  size_t files = sequences.empty() ? size_t((*model)->model().output_count) : sequences.size();
+  if (expected->sequences.size() != files) {
+    return llvm::createStringError(folder + ": error: the folder has " + llvm::Twine(expected->sequences.size()) +
+                                   " output_K.pb, the model has " + llvm::Twine(files) + " outputs");
+  }
+  if (!sequences.empty() && expected->sequences != sequences) {
+    return llvm::createStringError(folder + ": error: sequences in output_K.pb have other lengths than the model's");
   }
   llvm::Expected<std::vector<HostTensor>> outputs = runOnce(**model, threads, *data);
   if (!outputs) {
     return outputs.takeError();
   }
-  for (auto [got, want] : llvm::zip(*outputs, *expected)) {
+  for (auto [got, want] : llvm::zip(*outputs, expected->tensors)) {
     Comparison comparison = compareTensors(got, want, invocation.tolerance);
     got.bytes.clear();
     rows.push_back({folder, std::move(got), std::move(comparison)});

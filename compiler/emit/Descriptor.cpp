@@ -2,6 +2,7 @@
 // them. The structures are written field by field in the header's order; LLVM lays them out by the target's C rules.
 #include "compiler/emit/Descriptor.h"
 #include "compiler/emit/CodeGen.h"
+#include "compiler/support/ElementTypes.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -38,7 +39,8 @@ Descriptor::Tensor describeTensor(const ModelInfo &model, const TensorInfo &info
   for (const Size &dim : info.dims) {
     tensor.dims.push_back(dimCode(model, dim));
   }
-  tensor.elements = numberOr(ingot::support::product(info.capacity()), -1);
+  tensor.elements =
+      numberOr(ceilDiv(ingot::support::product(info.capacity()), ingot::support::elementType(info.type).pack()), -1);
   tensor.bytes = numberOr(info.bytes, -1);
   tensor.flags = (info.isOptional ? INGOT_TENSOR_OPTIONAL : 0) | (info.isAllocated ? INGOT_TENSOR_ALLOCATED : 0);
   tensor.inPlaceOf = int32_t(info.inPlaceOf + 1);

@@ -8,6 +8,7 @@
 #include "compiler/emit/Texts.h"
 #include "compiler/emit/WeightsFile.h"
 #include "compiler/emit/cpp/Cpp.h"
+#include "compiler/support/ElementTypes.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -93,7 +94,7 @@ void Emitter::note(const std::string &path) {
 LogicalResult Emitter::checkInterface() {
   for (const auto *tensors : {&model.inputs, &model.outputs}) {
     for (const ingot::plan::TensorInfo &tensor : *tensors) {
-      if (!ingot::emit::elementNames(tensor.type)) {
+      if (ingot::support::elementType(tensor.type).c.empty()) {
         return module.emitError("tensor '" + tensor.name + "' has an element type that compiled models cannot pass");
       }
     }

@@ -1,5 +1,5 @@
 // A table from math ops to the functions that write them as arithmetic, applied in one walk: the functions emit no op
-// that would have to be expanded again.
+// that would have to be expanded again. Then conversions of narrow floats, whose codes become integers.
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/math/Functions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
+using namespace ingot;
 using namespace ingot::emit;
 
 namespace {
@@ -18,7 +19,6 @@ using Unary = Value (*)(const FloatBuilder &, Value);
 using Binary = Value (*)(const FloatBuilder &, Value, Value);
 
 Value expandRsqrt(const FloatBuilder &f, Value x) { return f.div(f.constant(1.0), f.sqrt(x)); }
-Value expandErfc(const FloatBuilder &f, Value x) { return f.sub(f.constant(1.0), expandErf(f, x)); }
 
 const llvm::StringMap<Unary> &unaryTable() {
   static const llvm::StringMap<Unary> table = {
@@ -53,10 +53,128 @@ void expand(Operation *op, Unary unary, Binary binary, bool ldexp) {
   FloatBuilder own(builder, op->getLoc(), type, ldexp);
   FloatBuilder f = own.with(element.isF64() ? 64 : 32);
   Value first = f.convert(op->getOperand(0));
+  unary = op->hasAttr("ingot.negative") ? expandExpOfNegative : unary;
   Value result = unary ? unary(f, first) : binary(f, first, f.convert(op->getOperand(1)));
   op->getResult(0).replaceAllUsesWith(own.convert(result));
   op->erase();
 }
+
+bool isNarrow(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+}
+
+/// What a CPU is known to have: a function's may be another one than the machine's.
+bool has(Operation *op, const target::MachineModel &machine, StringRef attribute, bool machineHas) {
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  auto cpu = function ? function->getAttrOfType<StringAttr>("ingot.cpu") : StringAttr();
+  return cpu && cpu.getValue() != machine.cpu ? function->hasAttr(attribute) : machineHas;
+}
+
+/// The conversions of the narrow floats of a module that have no instruction, in the order of the walk: each float
+/// becomes its code, an integer of one or two bytes. Below a byte, the integers between the code and the float go too.
+class Conversions {
+public:
+  Conversions(ModuleOp module, const target::MachineModel &machine) : machine(machine), b(module.getContext()) {
+    module.walk([&](Operation *op) {
+      if (isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp>(op) &&
+          (isNarrow(op->getOperand(0).getType()) || isNarrow(op->getResult(0).getType()))) {
+        found.push_back(op);
+      }
+    });
+  }
+
+  void expand() {
+    for (Operation *op : found) {
+      b.setInsertionPoint(op);
+      expand(op);
+    }
+    for (Operation *op : llvm::reverse(found)) {
+      if (!op->use_empty()) {
+        continue;
+      }
+      Operation *before = op->getOperand(0).getDefiningOp();
+      op->erase();
+      if (isa_and_nonnull<arith::TruncIOp>(before) && before->use_empty()) {
+        before->erase();
+      }
+    }
+  }
+
+private:
+  const target::MachineModel &machine;
+  OpBuilder b;
+  SmallVector<Operation *> found;
+  llvm::DenseMap<Value, Value> codes;
+
+  static const support::FloatFormat &formatOf(Type type) {
+    return support::elementType(cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics()).format;
+  }
+  static Type withElement(Type type, Type element) {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector ? Type(vector.clone(element)) : element;
+  }
+  Type codeType(Type narrow) {
+    return withElement(narrow, b.getIntegerType(getElementTypeOrSelf(narrow).getIntOrFloatBitWidth() > 8 ? 16 : 8));
+  }
+
+  Value codeOf(Value x) {
+    if (Value code = codes.lookup(x)) {
+      return code;
+    }
+    unsigned bits = formatOf(x.getType()).bits();
+    Value code = arith::BitcastOp::create(b, x.getLoc(), withElement(x.getType(), b.getIntegerType(bits)), x);
+    return bits < 8 ? arith::ExtUIOp::create(b, x.getLoc(), codeType(x.getType()), code).getResult() : code;
+  }
+
+  void expand(Operation *op) {
+    Value in = op->getOperand(0), out = op->getResult(0);
+    bool widens = isNarrow(in.getType());
+    const support::FloatFormat &format = formatOf(widens ? in.getType() : out.getType());
+    bool isNative = getElementTypeOrSelf(widens ? in.getType() : out.getType()).isF16() &&
+                    has(op, machine, "ingot.half", machine.halfConversions);
+    if (isa<arith::TruncFOp>(op)) {
+      if (!isNative || getElementTypeOrSelf(in.getType()).isF64()) {
+        Value code = emit::narrowFloat(b, op->getLoc(), in, format);
+        codes[out] = arith::TruncIOp::create(b, op->getLoc(), codeType(out.getType()), code);
+        if (isNative) {
+          out.replaceAllUsesWith(arith::BitcastOp::create(b, op->getLoc(), out.getType(), codes[out]));
+        }
+      }
+    } else if (isNative) {
+      return;
+    } else if (isa<arith::ExtFOp>(op)) {
+      out.replaceAllUsesWith(emit::widenFloat(b, op->getLoc(), codeOf(in), format));
+    } else if (widens) {
+      replaceBits(out, codeOf(in), format.bits());
+    } else if (auto low = in.getDefiningOp<arith::TruncIOp>(); low && format.bits() < 8) {
+      codes[out] = arith::AndIOp::create(b, op->getLoc(), low.getIn(), constant(in, (1 << format.bits()) - 1));
+    } else {
+      codes[out] = in;
+    }
+  }
+
+  Value constant(Value narrow, int64_t n) {
+    Type type = codeType(narrow.getType());
+    TypedAttr attr = b.getIntegerAttr(getElementTypeOrSelf(type), n);
+    if (auto vector = dyn_cast<VectorType>(type)) {
+      attr = DenseElementsAttr::get(vector, Attribute(attr));
+    }
+    return arith::ConstantOp::create(b, narrow.getLoc(), attr);
+  }
+
+  void replaceBits(Value bits, Value code, unsigned width) {
+    if (width >= 8) {
+      return bits.replaceAllUsesWith(code);
+    }
+    for (Operation *user : llvm::make_early_inc_range(bits.getUsers())) {
+      if (isa<arith::ExtUIOp>(user) && user->getResult(0).getType() == code.getType()) {
+        user->getResult(0).replaceAllUsesWith(code);
+        user->erase();
+      }
+    }
+  }
+};
 
 } // namespace
 
@@ -75,11 +193,9 @@ LogicalResult ingot::emit::expandMath(ModuleOp module, const target::MachineMode
     if (!isUnary && binary == binaryTable().end()) {
       return op->emitOpError("has no expansion into instructions");
     }
-    auto function = op->getParentOfType<FunctionOpInterface>();
-    auto cpu = function ? function->getAttrOfType<StringAttr>("ingot.cpu") : StringAttr();
-    bool otherCpu = cpu && cpu.getValue() != machine.cpu;
     expand(op, isUnary ? unary->second : nullptr, isUnary ? nullptr : binary->second,
-           otherCpu ? function->hasAttr("ingot.ldexp") : machine.scaleByPowerOfTwo);
+           has(op, machine, "ingot.ldexp", machine.scaleByPowerOfTwo));
   }
+  Conversions(module, machine).expand();
   return success();
 }

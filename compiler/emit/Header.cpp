@@ -2,40 +2,16 @@
 // entry of libingot_rt, so that a wrong size is an error value.
 #include "compiler/emit/Names.h"
 #include "compiler/emit/Texts.h"
+#include "compiler/support/ElementTypes.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
-using ingot::emit::elementNames;
 using ingot::plan::ModelInfo;
 using ingot::plan::TensorInfo;
+using ingot::support::elementType;
 using ingot::support::Size;
-
-const ingot::emit::ElementNames *ingot::emit::elementNames(int32_t type) {
-  static constexpr struct {
-    int32_t type;
-    ElementNames names;
-  } table[] = {{INGOT_FLOAT32, {"float", "float", "float32"}},
-               {INGOT_FLOAT64, {"double", "double", "float64"}},
-               {INGOT_FLOAT16, {"uint16_t", "Float16", "float16"}},
-               {INGOT_BFLOAT16, {"uint16_t", "BFloat16", "bfloat16"}},
-               {INGOT_BOOL, {"uint8_t", "bool", "bool"}},
-               {INGOT_INT8, {"int8_t", "std::int8_t", "int8"}},
-               {INGOT_INT16, {"int16_t", "std::int16_t", "int16"}},
-               {INGOT_INT32, {"int32_t", "std::int32_t", "int32"}},
-               {INGOT_INT64, {"int64_t", "std::int64_t", "int64"}},
-               {INGOT_UINT8, {"uint8_t", "std::uint8_t", "uint8"}},
-               {INGOT_UINT16, {"uint16_t", "std::uint16_t", "uint16"}},
-               {INGOT_UINT32, {"uint32_t", "std::uint32_t", "uint32"}},
-               {INGOT_UINT64, {"uint64_t", "std::uint64_t", "uint64"}}};
-  for (const auto &row : table) {
-    if (row.type == type) {
-      return &row.names;
-    }
-  }
-  return nullptr;
-}
 
 namespace {
 
@@ -102,7 +78,7 @@ private:
 
   /// "float32[batch][2*sequence]"
   std::string shape(const TensorInfo &tensor) const {
-    std::string text = elementNames(tensor.type)->onnx;
+    std::string text = elementType(tensor.type).name.str();
     for (const Size &dim : tensor.dims) {
       text += "[" + (dim.isUnknown() ? "?" : asParameters(dim).text()) + "]";
     }
@@ -191,7 +167,8 @@ private:
     }
     auto list = [&](ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters) {
       for (auto [tensor, parameter] : llvm::zip(tensors, parameters)) {
-        if (Size elements = ingot::support::product(tensor.capacity()); elements.isNumber()) {
+        Size elements = ceilDiv(ingot::support::product(tensor.capacity()), elementType(tensor.type).pack());
+        if (elements.isNumber()) {
           out << formatv("#define {0} {1}\n", countMacro(parameter), elements.number());
         }
       }
@@ -255,10 +232,10 @@ private:
     std::string indent = ",\n" + std::string(start.size(), ' ');
     out << start;
     for (auto [tensor, parameter] : llvm::zip(model.inputs, names.inputs)) {
-      out << "const " << elementNames(tensor.type)->c << " *" << parameter << indent;
+      out << "const " << elementType(tensor.type).c << " *" << parameter << indent;
     }
     for (auto [tensor, parameter] : llvm::zip(model.outputs, names.outputs)) {
-      out << elementNames(tensor.type)->c << (tensor.isAllocated ? " **" : " *") << parameter << indent;
+      out << elementType(tensor.type).c << (tensor.isAllocated ? " **" : " *") << parameter << indent;
     }
     out << symbolParameters("int64_t", indent) << (isOpen() ? indent : "") << foundParameters("int64_t *", indent)
         << "void *workspace, const ingot_exec *exec);\n\n";
@@ -334,10 +311,10 @@ private:
   void writeRunMethod() {
     out << "  Status run(";
     for (auto [tensor, parameter] : llvm::zip(model.inputs, names.inputs)) {
-      out << "Span<const " << elementNames(tensor.type)->cpp << "> " << parameter << ", ";
+      out << "Span<const " << elementType(tensor.type).cpp << "> " << parameter << ", ";
     }
     for (auto [tensor, parameter] : llvm::zip(model.outputs, names.outputs)) {
-      out << (tensor.isAllocated ? "Allocated<" : "Span<") << elementNames(tensor.type)->cpp
+      out << (tensor.isAllocated ? "Allocated<" : "Span<") << elementType(tensor.type).cpp
           << (tensor.isAllocated ? "> &" : "> ") << parameter << ", ";
     }
     out << symbolParameters("std::int64_t", ", ") << (isOpen() ? ", " : "") << foundParameters("std::int64_t &", ", ")
@@ -377,7 +354,7 @@ private:
       }
       std::string data = parameter + ".data()";
       if (isConst) {
-        data = formatv("const_cast<{0} *>({1})", elementNames(tensor.type)->cpp, data);
+        data = formatv("const_cast<{0} *>({1})", elementType(tensor.type).cpp, data);
       }
       out << "        {" << data << ", static_cast<std::int64_t>(" << parameter << ".size())},\n";
     }

@@ -1,8 +1,9 @@
 // Loop IR to the LLVM dialect, in the order of the declarations. Everything is changed in place.
 //
 // Function attributes that loop IR may carry: `ingot.cpu` and `ingot.features` (strings; the machine's where absent),
-// `ingot.ldexp` (unit; such a CPU scales by powers of two in one instruction),
-// `ingot.inline` (unit; a kernel small enough to be part of its caller). Private functions become local symbols.
+// `ingot.ldexp` (unit; such a CPU scales by powers of two in one instruction), `ingot.half` (unit; it converts
+// float16), `ingot.inline` (unit; a kernel small enough to be part of its caller). Private functions become local
+// symbols. A math.exp with `ingot.negative` has operands that are not positive, and may give 0 for a denormal result.
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -14,8 +15,8 @@ class Pass;
 
 namespace ingot::emit {
 
-/// Replaces math ops that have no instruction (exp, tanh, pow ...), and arith.remf, by arithmetic. Also those of
-/// 16-bit floats, in f32. Fails for an op that it does not know, rather than leaving a call to a library.
+/// Replaces math ops that have no instruction (exp, tanh, pow ...), arith.remf, and conversions of narrow floats by
+/// arithmetic. Fails for an op that it does not know, rather than leaving a call to a library.
 mlir::LogicalResult expandMath(mlir::ModuleOp module, const target::MachineModel &machine);
 
 /// Brings vectors of more than one dimension, transposes, masks and transfers to one-dimensional vector ops and

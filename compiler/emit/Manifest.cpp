@@ -1,6 +1,7 @@
 // The manifest: what a program or a build system may want to know of a compiled model without loading it.
 #include "compiler/emit/Names.h"
 #include "compiler/emit/Texts.h"
+#include "compiler/support/ElementTypes.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -108,7 +109,7 @@ static void writeTensors(json::OStream &json, ArrayRef<ingot::plan::TensorInfo> 
     json.object([&] {
       json.attribute("name", json::fixUTF8(tensor.name));
       json.attribute("parameter", name);
-      json.attribute("type", ingot::emit::elementNames(tensor.type)->onnx);
+      json.attribute("type", ingot::support::elementType(tensor.type).name);
       json.attributeArray("dims", [&] {
         for (const ingot::support::Size &dim : tensor.dims) {
           writeSize(json, dim);
@@ -221,6 +222,12 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t code
     }
     json.attributeArray("inputs", [&] { writeTensors(json, model.inputs, names.inputs, model.inputs); });
     json.attributeArray("outputs", [&] { writeTensors(json, model.outputs, names.outputs, model.inputs); });
+    if (!model.inputSequences.empty()) {
+      json.attribute("input_sequences", json::Array(model.inputSequences));
+    }
+    if (!model.outputSequences.empty()) {
+      json.attribute("output_sequences", json::Array(model.outputSequences));
+    }
     writeWorkspace(json, model);
     json.attribute("workspace_align", model.workspaceAlign);
     json.attribute("arena_bytes", model.arenaBytes < 0 ? json::Value(nullptr) : json::Value(model.arenaBytes));

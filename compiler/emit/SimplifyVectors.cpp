@@ -9,7 +9,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -22,10 +21,6 @@ static bool needsRewrite(Operation *op) {
           vector::DeinterleaveOp, vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp, arith::CeilDivSIOp,
           arith::CeilDivUIOp, arith::FloorDivSIOp>(op)) {
     return true;
-  }
-  auto isNarrow = [](Type type) { return getElementTypeOrSelf(type).isBF16(); };
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
-    return isNarrow(op->getOperand(0).getType()) || isNarrow(op->getResult(0).getType());
   }
   auto isDeep = [](Type type) {
     auto vector = dyn_cast<VectorType>(type);
@@ -62,7 +57,6 @@ LogicalResult ingot::emit::simplifyVectors(ModuleOp module) {
   vector::populateVectorInterleaveLoweringPatterns(patterns);
   vector::populateVectorInterleaveToShufflePatterns(patterns);
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-  arith::populateExpandBFloat16Patterns(patterns);
   memref::populateExpandStridedMetadataPatterns(patterns);
   populateAffineToStdConversionPatterns(patterns);
   GreedyRewriteConfig config;

@@ -13,11 +13,4 @@ std::string manifestText(const plan::ModelInfo &model, int64_t codeBytes, llvm::
 /// NAME.d, in make's syntax: every target depends on every dependency.
 std::string depfileText(llvm::ArrayRef<std::string> targets, llvm::ArrayRef<std::string> dependencies);
 
-/// How a tensor's element type reads in C ("float", "uint8_t"), in C++ ("ingot::Float16"), and in the manifest
-/// ("float32"). Null for a type that no model can have at its edge.
-struct ElementNames {
-  const char *c, *cpp, *onnx;
-};
-const ElementNames *elementNames(int32_t type);
-
 } // namespace ingot::emit

@@ -1,5 +1,5 @@
 // GELU and hard-swish as exporters write them: products, in any order, of x, a constant and a gate made from x.
-//   GELU        x * 0.5 * (1 + erf(x / sqrt(2)))
+//   GELU        x * 0.5 * (1 + erf(x / sqrt(2))), or times another constant: the 0.5 may be in the weights behind
 //   GELU, tanh  x * 0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))
 //   hard-swish  x * clip(x + 3, 0, 6) / 6
 // Elementwise ops are one loop either way; the named op saves the division that is in them.
@@ -103,10 +103,13 @@ bool isClipGate(Value gate, Value x) {
          isNumber(clip.getMax(), 6.0) && besideNumber(clip.getX(), 3.0) == x;
 }
 
-/// The op that the product of x and a gate is, if it is one.
-Value activation(PatternRewriter &rewriter, Location loc, Value x, Value gate, double number) {
-  if (isAbout(number, 0.5) && isErfGate(gate, x)) {
-    return onnx::make<onnx::GeluOp>(rewriter, loc, {x});
+/// The op that the product of x and a gate is, if it is one. `whole`: nothing else is to be multiplied with it.
+Value activation(PatternRewriter &rewriter, Location loc, Value x, Value gate, double number, bool whole) {
+  bool half = isAbout(number, 0.5);
+  if ((half || whole) && isErfGate(gate, x)) {
+    Value y = onnx::make<onnx::GeluOp>(rewriter, loc, {x});
+    onnx::Formula f(rewriter, loc);
+    return half ? y : f.mul(y, f.number(2 * number, y));
   }
   if (isAbout(number, 0.5) && isTanhGate(gate, x)) {
     return onnx::make<onnx::GeluOp>(rewriter, loc, {x},
@@ -116,6 +119,13 @@ Value activation(PatternRewriter &rewriter, Location loc, Value x, Value gate, d
     return onnx::make<onnx::HardSwishOp>(rewriter, loc, {x});
   }
   return {};
+}
+
+/// Whether no multiplication by a number follows that the product could be taken together with.
+bool isWhole(Operation *product) {
+  return llvm::none_of(product->getUsers(), [](Operation *user) {
+    return isa<onnx::MulOp, onnx::DivOp>(user) && llvm::any_of(user->getOperands(), numberOf);
+  });
 }
 
 template <typename Op> struct Named : OpRewritePattern<Op> {
@@ -130,7 +140,7 @@ template <typename Op> struct Named : OpRewritePattern<Op> {
       if (x.getType() != op->getResult(0).getType()) {
         continue;
       }
-      if (Value y = activation(rewriter, op.getLoc(), x, f.others[1 - i], f.number)) {
+      if (Value y = activation(rewriter, op.getLoc(), x, f.others[1 - i], f.number, isWhole(op))) {
         rewriter.replaceOp(op, y);
         return success();
       }

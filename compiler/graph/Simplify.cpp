@@ -7,6 +7,7 @@
 #include "compiler/graph/RowSlice.h"
 #include "compiler/graph/SimplifyControl.h"
 #include "compiler/graph/SolveSizes.h"
+#include "compiler/graph/WidenFloats.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/EvaluateElementwise.h"
@@ -210,7 +211,7 @@ static LogicalResult rewrite(Operation *op, PatternRewriter &rewriter) {
   };
   rewriter.setInsertionPoint(op);
   if (failed(foldSizes(op, rewriter)) && failed(sliceToGather(op, rewriter)) && failed(readSizes(op, rewriter)) &&
-      failed(decompose())) {
+      failed(widenFloats(op, rewriter)) && failed(decompose())) {
     return failure();
   }
   for (const onnx::SizeCheck &requirement : requirements) {

@@ -15,19 +15,16 @@ bool isControl(llvm::StringRef domain, llvm::StringRef op) {
 }
 
 void Importer::control(const Node &node) {
-  Values results = node.op == "If" ? makeIf(node) : node.op == "Loop" ? makeLoop(node) : makeScan(node);
-  if (results.empty()) {
-    return; // has been reported
+  if (node.op == "If") {
+    return makeIf(node);
   }
-  if (node.outputs.size() > results.size()) {
-    problems->add(node.where(), "has " + llvm::Twine(node.outputs.size()) + " outputs, but its subgraph gives " +
-                                    llvm::Twine(results.size()));
-    return;
+  if (takesSequence(node)) {
+    return node.op == "Loop" ? unrolledLoop(node)
+                             : problems->add(node.where(), "takes a sequence as a scan input or state");
   }
-  for (auto [output, result] : llvm::zip(node.outputs, results)) {
-    if (!output.empty()) {
-      values[output] = result;
-    }
+  Values results = node.op == "Loop" ? makeLoop(node) : makeScan(node);
+  if (!results.empty()) { // else it has been reported
+    takeResults(node, results, SmallVector<int64_t>(results.size(), -1));
   }
 }
 
@@ -66,8 +63,10 @@ const Subgraph *Importer::subgraphOf(const Node &node, llvm::StringRef attribute
   return &*found;
 }
 
-/// Fills the current block; what the subgraph gives, or nothing where a value is missing.
-std::optional<Importer::Values> Importer::subgraph(const Subgraph &graph, llvm::ArrayRef<Value> inputs) {
+/// Fills the current block; what the subgraph gives, or nothing where a value is missing. Of a sequence it gives all
+/// tensors, if the caller wants to know how many (`lengths`, -1 for what is none).
+std::optional<Importer::Values> Importer::subgraph(const Subgraph &graph, llvm::ArrayRef<Value> inputs,
+                                                   llvm::SmallVector<int64_t> *lengths) {
   initializers(*graph.proto, graph.initializers);
   for (auto [name, v] : llvm::zip_equal(graph.inputs, inputs)) {
     weights.erase(name);
@@ -76,6 +75,19 @@ std::optional<Importer::Values> Importer::subgraph(const Subgraph &graph, llvm::
   all(graph.nodes);
   Values outputs;
   for (const std::string &name : graph.outputs) {
+    if (auto items = sequences.find(name); items != sequences.end() && lengths) {
+      outputs.append(items->second);
+      lengths->push_back(items->second.size());
+      continue;
+    }
+    if (sequences.contains(name)) {
+      problems->add(current ? current->where() : Where(),
+                    "has a subgraph that gives the sequence " + quoted(name) + ", which is unsupported");
+      return std::nullopt;
+    }
+    if (lengths) {
+      lengths->push_back(-1);
+    }
     outputs.push_back(value(name));
     if (!outputs.back()) {
       return std::nullopt;
@@ -111,49 +123,104 @@ void Importer::forgetValuesOf(Block &block) {
   }
 }
 
-void Importer::branch(const Subgraph &graph, Block &block, Problems &found) {
+/// Whether the block can be taken.
+bool Importer::branch(const Subgraph &graph, Block &block, Problems &found, llvm::SmallVector<int64_t> &lengths) {
   Problems *outer = std::exchange(problems, &found);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&block);
-  std::optional<Values> outputs = subgraph(graph, {});
+  std::optional<Values> outputs = subgraph(graph, {}, &lengths);
   problems = outer;
-  if (outputs && found.empty()) {
-    onnx::YieldOp::create(builder, builder.getUnknownLoc(), *outputs);
-  } else {
+  if (!outputs || !found.empty()) {
     forgetValuesOf(block);
-    onnx::failInstead(block, found.empty() ? "a value around it cannot be computed" : found.first());
+    return false;
   }
+  onnx::YieldOp::create(builder, builder.getUnknownLoc(), *outputs);
+  return true;
 }
 
-Importer::Values Importer::makeIf(const Node &node) {
-  auto inputs = inputsOf(node);
-  const Subgraph *graphs[] = {subgraphOf(node, "then_branch", 0), subgraphOf(node, "else_branch", 0)};
-  if (!inputs || !graphs[0] || !graphs[1]) {
-    return {};
-  }
-  if (inputs->size() != 1 || !inputs->front()) {
-    problems->add(node.where(), "needs one input, the condition");
-    return {};
-  }
+/// An If with regions of a block each, which nothing is in yet or which move here.
+Operation *Importer::ifOp(const Node &node, Value condition, unsigned results, Operation *before) {
   OperationState state(locationOf(node), onnx::IfOp::getOperationName());
-  state.addOperands(*inputs);
-  state.addTypes(SmallVector<Type>(graphs[0]->outputs.size(), onnx::unrankedOf(builder.getF32Type())));
+  state.addOperands(condition);
+  state.addTypes(SmallVector<Type>(results, onnx::unrankedOf(builder.getF32Type())));
   for (int i = 0; i < 2; ++i) {
-    state.addRegion()->emplaceBlock();
+    Region *region = state.addRegion();
+    before ? region->takeBody(before->getRegion(i)) : (void)region->emplaceBlock();
   }
-  Operation *op = builder.create(state);
+  return builder.create(state);
+}
+
+void Importer::makeIf(const Node &node) {
+  const Subgraph *graphs[] = {subgraphOf(node, "then_branch", 0), subgraphOf(node, "else_branch", 0)};
+  if (node.inputs.size() != 1 || node.inputs.front().empty() || takesSequence(node)) {
+    problems->add(node.where(), "needs one input, the condition");
+    return;
+  }
+  Value condition = value(node.inputs.front());
+  if (!condition || !graphs[0] || !graphs[1]) {
+    return;
+  }
+  Operation *op = ifOp(node, condition, graphs[0]->outputs.size());
   Operation *before = std::exchange(outermost, outermost ? outermost : op);
   Problems found[] = {problems->another(), problems->another()};
+  SmallVector<int64_t> lengths[2];
+  bool good[2];
   for (int i = 0; i < 2; ++i) {
-    branch(*graphs[i], op->getRegion(i).front(), found[i]);
+    good[i] = branch(*graphs[i], op->getRegion(i).front(), found[i], lengths[i]);
   }
   outermost = before;
   if (!found[0].empty() && !found[1].empty()) {
     problems->add(found[0]);
     problems->add(found[1]);
-    return {};
+    return;
   }
-  return finishControl(node, op) ? Values(op->getResults()) : Values();
+  if (good[0] && good[1] && lengths[0] != lengths[1]) {
+    problems->add(node.where(), "has branches that give other outputs, or sequences of lengths that differ");
+    return;
+  }
+  if (!good[0] && !good[1]) { // of what is around it something is missing
+    return;
+  }
+  const SmallVector<int64_t> &taken = lengths[good[0] ? 0 : 1];
+  unsigned results = 0;
+  for (int64_t length : taken) {
+    results += length < 0 ? 1 : length;
+  }
+  if (results != op->getNumResults()) {
+    Operation *narrow = op;
+    op = ifOp(node, condition, results, narrow);
+    narrow->erase();
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (!good[i]) {
+      onnx::failInstead(op->getRegion(i).front(),
+                        found[i].empty() ? "a value around it cannot be computed" : found[i].first());
+    }
+  }
+  if (finishControl(node, op)) {
+    takeResults(node, op->getResults(), taken);
+  }
+}
+
+/// The node's outputs are these, sequences of so many tensors each (-1: a tensor).
+void Importer::takeResults(const Node &node, ValueRange results, llvm::ArrayRef<int64_t> lengths) {
+  if (node.outputs.size() > lengths.size()) {
+    problems->add(node.where(), "has " + llvm::Twine(node.outputs.size()) + " outputs, but its subgraph gives " +
+                                    llvm::Twine(lengths.size()));
+    return;
+  }
+  for (auto [output, length] : llvm::zip(node.outputs, lengths)) {
+    ValueRange own = results.take_front(length < 0 ? 1 : length);
+    results = results.drop_front(own.size());
+    if (output.empty()) {
+      continue;
+    }
+    if (length < 0) {
+      values[output] = own.front();
+    } else {
+      sequences[output].assign(own.begin(), own.end());
+    }
+  }
 }
 
 // Loop.

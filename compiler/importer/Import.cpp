@@ -26,7 +26,8 @@ static std::optional<RegisteredOperationName> lookup(MLIRContext *context, llvm:
 static std::string whyUnknown(MLIRContext *context, llvm::StringRef domain, llvm::StringRef op, int64_t opset) {
   std::optional<RegisteredOperationName> info = lookup(context, domain, op);
   auto *importable = info ? info->getInterface<onnx::Importable>() : nullptr;
-  if (!importable && !(domain.empty() && op == "Constant") && !isControl(domain, op) && !isOptional(domain, op)) {
+  if (!importable && !(domain.empty() && op == "Constant") && !isControl(domain, op) && !isOptional(domain, op) &&
+      !isSequence(domain, op)) {
     return "unknown or unsupported operator";
   }
   int64_t through = importable ? importable->through() : onnx::newestOpset;
@@ -247,6 +248,9 @@ void Importer::node(const Node &node) {
   if (isControl(node.domain, node.op)) {
     return control(node);
   }
+  if (isSequence(node.domain, node.op) || takesSequence(node)) {
+    return sequence(node);
+  }
   if (isOptional(node.domain, node.op)) {
     return optional(node);
   }
@@ -288,10 +292,52 @@ void Importer::all(llvm::ArrayRef<Node> nodes) {
   current = outer;
 }
 
+/// Notes which inputs or outputs are sequences, if any are.
+static void noteSequences(func::FuncOp function, llvm::StringRef attribute, llvm::ArrayRef<Spread> all) {
+  auto tensors = llvm::map_to_vector(all, [](const Spread &one) { return one.tensors; });
+  if (llvm::any_of(tensors, [](int64_t count) { return count >= 0; })) {
+    function->setAttr(attribute, DenseI64ArrayAttr::get(function.getContext(), tensors));
+  }
+}
+
+/// The arguments that are tensors of sequences.
+void Importer::gather(func::FuncOp function, llvm::ArrayRef<Spread> inputs) {
+  ValueRange arguments = function.getArguments();
+  for (const Spread &input : inputs) {
+    size_t count = input.tensors < 0 ? 1 : input.tensors;
+    if (arguments.size() < count) {
+      return; // one of them has been refused
+    }
+    if (input.tensors >= 0) {
+      sequences[input.name] = Values(arguments.take_front(count));
+    }
+    arguments = arguments.drop_front(count);
+  }
+  noteSequences(function, onnx::inputSequencesName, inputs);
+}
+
 void Importer::finish(func::FuncOp function) {
   SmallVector<Value> results;
   SmallVector<Type> types;
+  std::vector<Spread> spread;
+  SmallVector<std::string> names;
   for (const pb::ValueInfoProto &output : graph.proto->output()) {
+    auto items = sequences.find(output.name());
+    if (items != sequences.end() && !output.type().has_sequence_type()) {
+      problems->add("output " + quoted(output.name()) +
+                    (output.type().has_optional_type() ? " is an optional value, which is unsupported"
+                                                       : " is a sequence, but the model says that it is a tensor"));
+      return;
+    }
+    spread.push_back({output.name(), items == sequences.end() ? -1 : int64_t(items->second.size())});
+    if (items != sequences.end()) {
+      for (auto [i, item] : llvm::enumerate(items->second)) {
+        results.push_back(item);
+        types.push_back(item.getType());
+        names.push_back(nameInSequence(output.name(), i));
+      }
+      continue;
+    }
     Value result = value(output.name());
     if (!result) {
       return; // its node has been reported
@@ -302,11 +348,13 @@ void Importer::finish(func::FuncOp function) {
     }
     results.push_back(result);
     types.push_back(result.getType());
+    names.push_back(output.name());
   }
+  noteSequences(function, onnx::outputSequencesName, spread);
   func::ReturnOp::create(builder, function.getLoc(), results);
   function.setType(builder.getFunctionType(function.getArgumentTypes(), types));
-  for (auto [i, output] : llvm::enumerate(graph.proto->output())) {
-    function.setResultAttr(i, "onnx.name", builder.getStringAttr(output.name()));
+  for (auto [i, name] : llvm::enumerate(names)) {
+    function.setResultAttr(i, "onnx.name", builder.getStringAttr(name));
   }
 }
 
@@ -360,7 +408,8 @@ void Importer::bounds(func::FuncOp function, const ImportOptions &options) {
 
 OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(locationOf(options.name));
-  std::vector<Input> inputs = readInputs(context, *graph.proto, options, *problems);
+  std::vector<Spread> spread;
+  std::vector<Input> inputs = readInputs(context, *graph.proto, options, *problems, spread);
   initializers(*graph.proto, {});
   SmallVector<Type> types = llvm::map_to_vector(inputs, [](const Input &input) { return input.type; });
   builder.setInsertionPointToEnd(module->getBody());
@@ -376,6 +425,7 @@ OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {
     SmallVector<llvm::StringRef> symbols(input.symbols.begin(), input.symbols.end());
     function.setArgAttr(i, "onnx.dims", builder.getStrArrayAttr(symbols));
   }
+  gather(function, spread);
   bounds(function, options);
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {

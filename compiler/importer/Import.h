@@ -19,8 +19,12 @@ struct ImportOptions {
   std::string name = "model";                                     ///< of the function
   std::map<std::string, int64_t> dims = {};                       ///< --dim: symbolic dimensions, by name
   std::map<std::string, std::vector<int64_t>> shapes = {};        ///< --shape: whole shapes, by input name
+  std::map<std::string, int64_t> sequences = {};                  ///< --sequence: tensors of each, by input name
   std::map<std::string, std::pair<int64_t, int64_t>> bounds = {}; ///< of symbols that stay open: the least and the most
 };
+
+/// The name of a sequence's tensor among the function's arguments and results: "x[0]".
+std::string nameInSequence(llvm::StringRef sequence, size_t number);
 
 struct ImportedModel {
   std::unique_ptr<ModelFile> file; ///< must live as long as the module is used: its constants point into the file

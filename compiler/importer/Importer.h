@@ -1,5 +1,5 @@
 // The builder of the IR: see Import.cpp; nodes with subgraphs are in ControlFlow.cpp, optional
-// values in Optional.cpp.
+// values in Optional.cpp, sequences in Sequences.cpp.
 #pragma once
 #include "compiler/importer/Import.h"
 #include "compiler/importer/Types.h"
@@ -13,6 +13,9 @@ bool isControl(llvm::StringRef domain, llvm::StringRef op);
 
 /// Whether a node of that name is about optional values.
 bool isOptional(llvm::StringRef domain, llvm::StringRef op);
+
+/// Whether a node of that name is about sequences.
+bool isSequence(llvm::StringRef domain, llvm::StringRef op);
 
 class Importer {
 public:
@@ -54,12 +57,31 @@ private:
   static bool mayBeAbsent(Value v);
   void optionalUses(mlir::func::FuncOp function);
 
-  // Nodes with subgraphs. Those that make ops return null once a problem has been added.
+  // Sequences.
   using Values = llvm::SmallVector<Value>;
+  void gather(mlir::func::FuncOp function, llvm::ArrayRef<Spread> inputs);
+  bool takesSequence(const Node &node) const;
+  void sequence(const Node &node);
+  std::optional<int64_t> placeIn(const Node &node, size_t index, int64_t count, int64_t last);
+  std::optional<Values> sequenceIn(const Node &node);
+  std::optional<Values> changedSequence(const Node &node);
+  std::optional<llvm::SmallVector<int64_t>> partsOf(const Node &node, Value x, int64_t axis);
+  std::optional<Values> splitSequence(const Node &node);
+  void concatenate(const Node &node, Values items);
+  std::optional<Values> turnOf(const Node &node, int64_t turn);
+  void mapSequence(const Node &node);
+  bool hand(llvm::StringRef from, llvm::StringRef to);
+  bool carriesSequence(const Node &node) const;
+  void unrolledLoop(const Node &node);
+  bool oneTurn(const Node &node, const Subgraph &body, int64_t turn, llvm::MutableArrayRef<Values> slices);
+
+  // Nodes with subgraphs. Those that make ops return null once a problem has been added.
   struct Scan;
   void control(const Node &node);
-  Values makeIf(const Node &node);
-  void branch(const Subgraph &graph, mlir::Block &block, Problems &found);
+  void makeIf(const Node &node);
+  mlir::Operation *ifOp(const Node &node, Value condition, unsigned results, mlir::Operation *before = nullptr);
+  bool branch(const Subgraph &graph, mlir::Block &block, Problems &found, llvm::SmallVector<int64_t> &lengths);
+  void takeResults(const Node &node, mlir::ValueRange results, llvm::ArrayRef<int64_t> lengths);
   void forgetValuesOf(mlir::Block &block);
   Values makeLoop(const Node &node);
   Values makeScan(const Node &node);
@@ -68,7 +90,8 @@ private:
   Values scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, llvm::ArrayRef<Value> inputs);
   Values loop(const Node &node, Value trips, Value condition, llvm::ArrayRef<Value> initial, unsigned results,
               int numberRank, llvm::function_ref<Values(mlir::Block &)> body);
-  std::optional<Values> subgraph(const Subgraph &graph, llvm::ArrayRef<Value> inputs);
+  std::optional<Values> subgraph(const Subgraph &graph, llvm::ArrayRef<Value> inputs,
+                                 llvm::SmallVector<int64_t> *lengths = nullptr);
   std::optional<Values> inputsOf(const Node &node);
   bool areTensors(const Node &node, llvm::ArrayRef<Value> inputs);
   const Subgraph *subgraphOf(const Node &node, llvm::StringRef attribute, int inputs);
@@ -80,6 +103,7 @@ private:
   const Graph &graph;
   Problems *problems;
   llvm::StringMap<Value> values;
+  llvm::StringMap<Values> sequences;           ///< the tensors of each
   llvm::StringMap<mlir::ElementsAttr> weights; ///< initializers that no node has used yet
   const Node *current = nullptr;               ///< whose code runs: what it reports is about it
   mlir::Operation *outermost = nullptr;        ///< the op in the function's block that is being filled

@@ -5,6 +5,7 @@
 #include "compiler/onnx/Shapes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include <deque>
 
 using namespace mlir;
 
@@ -22,6 +23,7 @@ public:
   }
 
   std::vector<Input> run();
+  std::vector<Spread> spread; ///< once run() has been called
 
 private:
   void shapesGiveSymbols();
@@ -33,8 +35,11 @@ private:
   const pb::GraphProto &graph;
   const ImportOptions &options;
   Problems &problems;
-  std::map<std::string, int64_t> symbols;         ///< that are given
-  std::vector<const pb::ValueInfoProto *> values; ///< the inputs that have no initializer
+  std::map<std::string, int64_t> symbols; ///< that are given
+  void sequence(const pb::ValueInfoProto &value);
+
+  std::vector<const pb::ValueInfoProto *> values; ///< the inputs that have no initializer, tensors of sequences too
+  std::deque<pb::ValueInfoProto> ofSequences;
   std::vector<Input> inputs;
 };
 
@@ -101,6 +106,14 @@ void InputReader::optionsMeanSomething() {
     names.insert(value->name());
     for (int axis = 0; axis < shapeOf(*value).dim_size(); ++axis) {
       known.insert(symbolOf(*value, axis));
+    }
+  }
+  for (const auto &[name, length] : options.sequences) {
+    auto named = [&, &name = name](const pb::ValueInfoProto &value) {
+      return value.name() == name && sequenceTypeOf(value.type());
+    };
+    if (llvm::none_of(graph.input(), named)) {
+      problems.add("--sequence names " + quoted(name) + ", which is no input that is a sequence");
     }
   }
   for (const auto &[name, dims] : options.shapes) {
@@ -188,6 +201,33 @@ void InputReader::input(const pb::ValueInfoProto &value) {
   inputs.push_back(std::move(result));
 }
 
+/// The tensors of a sequence, which may differ in their sizes: what the model says that they have in common by a name
+/// is none of a symbol.
+void InputReader::sequence(const pb::ValueInfoProto &value) {
+  const pb::TypeProto &element = sequenceTypeOf(value.type())->elem_type();
+  auto given = options.sequences.find(value.name());
+  if (given == options.sequences.end() || !element.has_tensor_type()) {
+    problems.add("input " + quoted(value.name()) +
+                 (element.has_tensor_type()
+                      ? " is a sequence; say how many tensors it has with --sequence " + value.name() + "=N"
+                      : " is a sequence of what is no tensor, which is unsupported"));
+    return;
+  }
+  spread.push_back({value.name(), given->second});
+  for (int64_t i = 0; i < given->second; ++i) {
+    pb::ValueInfoProto &own = ofSequences.emplace_back();
+    own.set_name(nameInSequence(value.name(), i));
+    *own.mutable_type() = element;
+    for (Dimension &dim : *own.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
+      dim.clear_dim_param();
+    }
+    if (!element.tensor_type().has_shape()) {
+      own.mutable_type()->mutable_tensor_type()->clear_shape();
+    }
+    values.push_back(&own);
+  }
+}
+
 std::vector<Input> InputReader::run() {
   llvm::StringSet<> initialized;
   for (const pb::TensorProto &tensor : graph.initializer()) {
@@ -197,8 +237,11 @@ std::vector<Input> InputReader::run() {
     initialized.insert(tensor.values().name());
   }
   for (const pb::ValueInfoProto &value : graph.input()) {
-    if (!initialized.contains(value.name())) {
+    if (sequenceTypeOf(value.type())) {
+      sequence(value);
+    } else if (!initialized.contains(value.name())) {
       values.push_back(&value);
+      spread.push_back({value.name(), -1});
     }
   }
   optionsMeanSomething();
@@ -210,8 +253,11 @@ std::vector<Input> InputReader::run() {
 }
 
 std::vector<Input> readInputs(MLIRContext *context, const pb::GraphProto &graph, const ImportOptions &options,
-                              Problems &problems) {
-  return InputReader(context, graph, options, problems).run();
+                              Problems &problems, std::vector<Spread> &spread) {
+  InputReader reader(context, graph, options, problems);
+  std::vector<Input> inputs = reader.run();
+  spread = std::move(reader.spread);
+  return inputs;
 }
 
 } // namespace ingot::importer

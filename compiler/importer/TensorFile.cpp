@@ -8,6 +8,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <climits>
 #include <google/protobuf/stubs/logging.h>
+#include <onnx/onnx-data_pb.h>
 
 namespace ingot::importer {
 
@@ -61,24 +62,11 @@ static Content contentOf(llvm::StringRef bytes) {
                      "expected"};
 }
 
-llvm::Expected<HostTensor> readTensorFile(const std::string &path) {
-  llvm::Expected<std::unique_ptr<MappedFile>> file = MappedFile::open(path);
-  if (!file) {
-    return problem(path, llvm::toString(file.takeError()));
-  }
-  Content content = contentOf((*file)->bytes());
-  if (!content.error.empty()) {
-    return problem(path, content.error);
-  }
-  HostTensor tensor;
-  tensor.isOptional = content.isOptional;
-  tensor.isAbsent = content.isAbsent;
-  if (content.isAbsent) {
-    return tensor;
-  }
+static llvm::Expected<HostTensor> parseTensor(const std::string &path, llvm::StringRef content) {
   google::protobuf::LogSilencer silence;
+  HostTensor tensor;
   pb::TensorProto proto;
-  if (content.tensor.size() > INT_MAX || !proto.ParseFromArray(content.tensor.data(), int(content.tensor.size()))) {
+  if (content.size() > INT_MAX || !proto.ParseFromArray(content.data(), int(content.size()))) {
     return problem(path, "is no tensor: protobuf cannot parse it");
   }
   llvm::Expected<TensorHeader> header = readHeader(proto);
@@ -116,7 +104,72 @@ llvm::Expected<HostTensor> readTensorFile(const std::string &path) {
   return tensor;
 }
 
-llvm::Error writeTensorFile(const std::string &path, const HostTensor &tensor) {
+llvm::Expected<HostTensor> readTensorFile(const std::string &path) {
+  llvm::Expected<std::unique_ptr<MappedFile>> file = MappedFile::open(path);
+  if (!file) {
+    return problem(path, llvm::toString(file.takeError()));
+  }
+  Content content = contentOf((*file)->bytes());
+  if (!content.error.empty()) {
+    return problem(path, content.error);
+  }
+  if (content.isAbsent) {
+    HostTensor nothing;
+    nothing.isOptional = nothing.isAbsent = true;
+    return nothing;
+  }
+  llvm::Expected<HostTensor> tensor = parseTensor(path, content.tensor);
+  if (tensor) {
+    tensor->isOptional = content.isOptional;
+  }
+  return tensor;
+}
+
+/// The tensors of a SequenceProto, alone or in an OptionalProto; none: it is something else.
+static std::optional<llvm::SmallVector<llvm::StringRef>> tensorsIn(llvm::StringRef bytes, bool mayBeOptional = true) {
+  WireReader reader(bytes);
+  WireField field;
+  llvm::SmallVector<llvm::StringRef> tensors, sequences;
+  while (!reader.atEnd()) {
+    if (!reader.next(field)) {
+      return std::nullopt;
+    }
+    bool isBytes = field.type == WireType::Bytes, isType = field.type == WireType::Varint && field.number == 2;
+    if (isBytes && field.number == 3) {
+      tensors.push_back(field.payload);
+    } else if (isBytes && field.number == 5) {
+      sequences.push_back(field.payload);
+    } else if (!isType && !(isBytes && field.number == 1)) {
+      return std::nullopt;
+    }
+  }
+  if (sequences.size() == 1 && tensors.empty() && mayBeOptional) {
+    return tensorsIn(sequences.front(), false);
+  }
+  return sequences.empty() ? std::optional(tensors) : std::nullopt;
+}
+
+llvm::Expected<std::vector<HostTensor>> readSequenceFile(const std::string &path) {
+  llvm::Expected<std::unique_ptr<MappedFile>> file = MappedFile::open(path);
+  if (!file) {
+    return problem(path, llvm::toString(file.takeError()));
+  }
+  std::optional<llvm::SmallVector<llvm::StringRef>> tensors = tensorsIn((*file)->bytes());
+  if (!tensors) {
+    return problem(path, "holds no sequence of tensors, which was expected");
+  }
+  std::vector<HostTensor> items;
+  for (llvm::StringRef bytes : *tensors) {
+    llvm::Expected<HostTensor> item = parseTensor(path, bytes);
+    if (!item) {
+      return item.takeError();
+    }
+    items.push_back(std::move(*item));
+  }
+  return items;
+}
+
+static pb::TensorProto protoOf(const HostTensor &tensor) {
   pb::TensorProto proto;
   proto.set_name(tensor.name);
   proto.set_data_type(tensor.type);
@@ -126,9 +179,13 @@ llvm::Error writeTensorFile(const std::string &path, const HostTensor &tensor) {
   } else {
     proto.set_raw_data(tensor.bytes.data(), tensor.bytes.size());
   }
+  return proto;
+}
+
+static llvm::Error writeProto(const std::string &path, const google::protobuf::MessageLite &proto, size_t bytes) {
   std::string content;
-  if (tensor.bytes.size() > INT_MAX - 4096 || !proto.SerializeToString(&content)) {
-    return problem(path, "a tensor of " + llvm::Twine(tensor.bytes.size()) + " bytes is too large for a protobuf file");
+  if (bytes > INT_MAX - 4096 || !proto.SerializeToString(&content)) {
+    return problem(path, "a tensor of " + llvm::Twine(bytes) + " bytes is too large for a protobuf file");
   }
   std::error_code error;
   llvm::raw_fd_ostream out(path, error);
@@ -139,6 +196,21 @@ llvm::Error writeTensorFile(const std::string &path, const HostTensor &tensor) {
     out.clear_error();
   }
   return error ? problem(path, "cannot be written: " + error.message()) : llvm::Error::success();
+}
+
+llvm::Error writeTensorFile(const std::string &path, const HostTensor &tensor) {
+  return writeProto(path, protoOf(tensor), tensor.bytes.size());
+}
+
+llvm::Error writeSequenceFile(const std::string &path, llvm::ArrayRef<HostTensor> tensors) {
+  pb::SequenceProto sequence;
+  sequence.set_elem_type(pb::SequenceProto::TENSOR);
+  size_t bytes = 0;
+  for (const HostTensor &tensor : tensors) {
+    *sequence.add_tensor_values() = protoOf(tensor);
+    bytes += tensor.bytes.size() + 4096;
+  }
+  return writeProto(path, sequence, bytes);
 }
 
 } // namespace ingot::importer

@@ -1,6 +1,7 @@
 // Tensors in files, as ONNX's test data has them: `input_K.pb` and `output_K.pb`, one TensorProto each,
-// or an OptionalProto.
+// an OptionalProto or a SequenceProto.
 #pragma once
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
 #include <string>
@@ -21,7 +22,12 @@ struct HostTensor {
 /// Reads a TensorProto, or an OptionalProto of a tensor or of nothing. The error names the file and says what is wrong.
 llvm::Expected<HostTensor> readTensorFile(const std::string &path);
 
+/// Reads a SequenceProto of tensors, or an OptionalProto of one.
+llvm::Expected<std::vector<HostTensor>> readSequenceFile(const std::string &path);
+
 /// Writes a TensorProto with raw data.
 llvm::Error writeTensorFile(const std::string &path, const HostTensor &tensor);
+/// Writes a SequenceProto of such.
+llvm::Error writeSequenceFile(const std::string &path, llvm::ArrayRef<HostTensor> tensors);
 
 } // namespace ingot::importer

@@ -2,6 +2,7 @@
 #include "compiler/importer/Types.h"
 #include "compiler/importer/ModelFile.h"
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -13,37 +14,16 @@ namespace ingot::importer {
 
 static constexpr int64_t kDenseLimit = 1024;
 
-Type elementType(MLIRContext *context, int32_t type) {
-  Builder b(context);
-  switch (type) {
-  case kFloat:
-    return b.getF32Type();
-  case kDouble:
-    return b.getF64Type();
-  case kFloat16:
-    return b.getF16Type();
-  case kBFloat16:
-    return b.getBF16Type();
-  case kBool:
-    return b.getI1Type();
-  case kInt8:
-  case kInt16:
-  case kInt32:
-  case kInt64:
-    return b.getIntegerType(elementBits(type));
-  case kUInt8:
-  case kUInt16:
-  case kUInt32:
-  case kUInt64:
-    return b.getIntegerType(elementBits(type), /*isSigned=*/false);
-  default:
-    return {};
-  }
-}
+Type elementType(MLIRContext *context, int32_t type) { return onnx::elementOfNumber(type, context); }
 
 const pb::TypeProto::Tensor *tensorTypeOf(const pb::TypeProto &type) {
   const pb::TypeProto &element = type.has_optional_type() ? type.optional_type().elem_type() : type;
   return element.has_tensor_type() ? &element.tensor_type() : nullptr;
+}
+
+const pb::TypeProto::Sequence *sequenceTypeOf(const pb::TypeProto &type) {
+  const pb::TypeProto &element = type.has_optional_type() ? type.optional_type().elem_type() : type;
+  return element.has_sequence_type() ? &element.sequence_type() : nullptr;
 }
 
 /// The alignment that bytes in a file happen to have.
@@ -52,12 +32,28 @@ static size_t alignmentOf(llvm::StringRef bytes) {
   return address % 64 == 0 ? 64 : address & (~address + 1);
 }
 
+/// A byte for each element; integers extended by their sign.
+static std::vector<char> unpacked(const TensorData &data) {
+  const support::ElementType &type = support::elementType(data.type);
+  std::vector<char> bytes(data.elements);
+  for (int64_t i = 0; i < data.elements; ++i) {
+    unsigned shift = i % type.pack() * type.bits;
+    auto code = static_cast<uint8_t>(data.data[i / type.pack()]) >> shift & ((1u << type.bits) - 1);
+    bool negative = type.kind == support::ElementKind::Signed && code >> (type.bits - 1);
+    bytes[i] = static_cast<char>(negative ? code - (1u << type.bits) : code);
+  }
+  return bytes;
+}
+
 llvm::Expected<ElementsAttr> makeElements(MLIRContext *context, const TensorData &data, llvm::StringRef name) {
   Type element = elementType(context, data.type);
   if (!element) {
     return llvm::createStringError("has the element type " + elementName(data.type) + ", which is unsupported");
   }
   auto type = RankedTensorType::get(data.dims, element);
+  if (support::elementType(data.type).isPacked()) {
+    return onnx::constantFromBytes(type, unpacked(data));
+  }
   if (data.bytes <= kDenseLimit || data.type == kBool) {
     return onnx::constantFromBytes(type, std::vector<char>(data.data.begin(), data.data.end()));
   }

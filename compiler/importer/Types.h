@@ -26,6 +26,9 @@ llvm::Expected<mlir::Attribute> makeAttribute(mlir::MLIRContext *context, const 
 /// The value of a Constant node, whichever of its attributes holds it.
 llvm::Expected<mlir::ElementsAttr> makeConstantNode(mlir::MLIRContext *context, const Node &node, ModelFile &file);
 
+/// The type of a sequence of tensors, or of one in an optional value; null: something else.
+const pb::TypeProto::Sequence *sequenceTypeOf(const pb::TypeProto &type);
+
 struct Input {
   std::string name;
   mlir::Type type;
@@ -37,8 +40,16 @@ struct Input {
 /// input's name and the axis.
 std::string symbolOf(const std::string &input, size_t axis, const std::string &name);
 
-/// The graph's inputs (those without an initializer) with the options' sizes in the place of unknown ones.
+/// An input or output of a graph, and how many tensors of the function stand for it: -1 is a tensor itself, n is a
+/// sequence of n.
+struct Spread {
+  std::string name;
+  int64_t tensors;
+};
+
+/// The graph's inputs (those without an initializer) with the options' sizes in the place of unknown ones; of sequences
+/// their tensors.
 std::vector<Input> readInputs(mlir::MLIRContext *context, const pb::GraphProto &graph, const ImportOptions &options,
-                              Problems &problems);
+                              Problems &problems, std::vector<Spread> &spread);
 
 } // namespace ingot::importer

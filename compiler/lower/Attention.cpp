@@ -25,9 +25,7 @@ void Attention::run() {
   w.loop(first, firstOf(build.end), 1, [&](Ix task) { oneTask(task, first); });
 }
 
-Value Attention::expOfDifference(Value a, Value b) {
-  return math::ExpOp::create(w.b, w.loc, arith::SubFOp::create(w.b, w.loc, a, b));
-}
+Value Attention::expOfDifference(Value a, Value b) { return w.expOfNegative(arith::SubFOp::create(w.b, w.loc, a, b)); }
 
 void Attention::oneTask(Ix task, Ix firstTask) {
   Ix heads = p.own ? Ix(p.batch[p.own - 1]) : Ix(1), head = remainder(task, heads);
@@ -103,8 +101,7 @@ Value Attention::scoreOf(Value product, int64_t lanes, llvm::function_ref<Value(
 }
 
 Buffer Attention::packed(const Other &other) {
-  return {w.scratch(build.scratch, own + Ix(other.packed), memoryType(other.element()), c.bytes).memref,
-          other.element()};
+  return w.scratch(build.scratch, own + Ix(other.packed), other.element(), c.bytes);
 }
 
 Value Attention::alongRows(const Other &other, Ix key, Ix keyInBlock, Ix row) {

@@ -68,7 +68,7 @@ static AttentionCut cutOf(const AttentionProblem &p, const target::MachineModel 
   c.dotLanes = powerOfTwoIn(p.width, c.lanes);
   c.valueLanes = powerOfTwoIn(p.valueWidth, c.lanes);
   c.valueVectors = llvm::divideCeil(p.valueWidth, c.valueLanes);
-  int64_t spare = machine.fusedMultiplyAdd ? 2 : 3;
+  int64_t spare = machine.fusedMultiplyAdd ? 1 : 2;
   c.panel = std::max<int64_t>(1, (machine.tileRegisters() - spare) / (c.valueTile + 1));
   c.panel = evenly(c.valueVectors, c.panel);
   return c;

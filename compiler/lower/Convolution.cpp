@@ -1,4 +1,5 @@
 #include "compiler/lower/Convolution.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/Window.h"
@@ -101,6 +102,7 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
                  group ? group.getInt() : 1,
                  onnx::elements(window.kernel),
                  transposed,
+                 onnx::elementBytes(onnx::elementOf(op->getOperand(1))),
                  support::Sizes(spatial),
                  {}};
   std::vector<std::vector<AxisTaps>> choices(spatial.size());
@@ -199,8 +201,8 @@ bool isDepthwise(Operation *op) {
 
 std::string ConvFamily::unsupported(Operation *root) const {
   Value x = root->getOperand(0);
-  if (isa<onnx::IntegerConvOp>(root) ? !isPackable(root) : !onnx::elementOf(x).isF32()) {
-    return "only float32 convolutions are implemented";
+  if (isa<onnx::IntegerConvOp>(root) ? !isPackable(root) : !onnx::computedIn(onnx::elementOf(x)).isF32()) {
+    return "only convolutions of float32 and narrower floats are implemented";
   }
   bool sized = onnx::isSized(x) && onnx::isSized(root->getResult(0)) && onnx::isStatic(root->getOperand(1));
   if (!sized || onnx::ranked(x).isDynamicDim(1)) {
@@ -219,8 +221,8 @@ int64_t ConvFamily::fill(Operation *root) const {
   return conv ? static_cast<int64_t>(conv.getPadding()) : 0;
 }
 
-plan::WeightTable::Recipe paddedRecipe(int64_t count) {
-  return {"f32 padded to " + std::to_string(count), count * 4,
+plan::WeightTable::Recipe paddedRecipe(int64_t count, int64_t elementBytes) {
+  return {"padded to " + std::to_string(count), count * elementBytes,
           [](ArrayRef<char> from, MutableArrayRef<char> to) { llvm::copy(from, to.begin()); }};
 }
 

@@ -32,6 +32,7 @@ struct ConvGeometry {
   int64_t inChannels, outChannels, groups;
   int64_t kernel;         ///< taps of the whole kernel
   bool transposed;        ///< weights are [in][out of a group][kernel], not [out][in of a group][kernel]
+  int64_t weightBytes;    ///< of one weight in memory
   support::Sizes spatial; ///< of the input
   llvm::SmallVector<ConvPhase, 1> phases;
 
@@ -69,7 +70,17 @@ public:
   int64_t fill(mlir::Operation *root) const override;
 };
 
-/// A copy of a constant vector of f32, padded with zeros to `count` elements.
-plan::WeightTable::Recipe paddedRecipe(int64_t count);
+/// A copy of a constant vector, padded with zeros to `count` elements of so many bytes.
+plan::WeightTable::Recipe paddedRecipe(int64_t count, int64_t elementBytes);
+
+/// Calls `move` with what packers read and write as arrays of words of 2 or 4 bytes, which they only move.
+template <typename Move>
+void asWords(int64_t bytes, llvm::ArrayRef<char> from, llvm::MutableArrayRef<char> to, Move move) {
+  if (bytes == 2) {
+    move(reinterpret_cast<const uint16_t *>(from.data()), reinterpret_cast<uint16_t *>(to.data()));
+  } else {
+    move(reinterpret_cast<const uint32_t *>(from.data()), reinterpret_cast<uint32_t *>(to.data()));
+  }
+}
 
 } // namespace ingot::lower

@@ -223,11 +223,12 @@ void DenseConv::openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, 
 /// Pixels [x, x + size) of a row.
 void DenseConv::rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex) {
   SmallVector<int64_t> offsets;
-  SmallVector<Point> points;
   for (int64_t p = 0; p < size; ++p) {
-    offsets.push_back(p * pixelStride()), points.push_back(point(n, 0, outer, middle, x + p));
+    offsets.push_back(p * pixelStride());
   }
-  tile(fixed, rowBase(n, outer, middle) + x * pixelStride(), offsets, points, tileIndex);
+  tile(
+      fixed, rowBase(n, outer, middle) + x * pixelStride(), offsets,
+      [&](Ix p) { return point(n, 0, outer, middle, x + p); }, tileIndex);
 }
 
 /// All pixels of a small image in one list, cut into tiles at fixed places.
@@ -238,21 +239,24 @@ void DenseConv::flatImage(const Panel &p, Ix n) {
   for (auto [size, count] : balancedTiles(phase->rows().number() * width, s.pixels)) {
     for (int64_t t = 0; t < count; ++t, ++index) {
       SmallVector<int64_t> offsets;
-      SmallVector<Point> points;
-      for (int64_t i = 0; i < size; ++i, ++next) {
-        int64_t x = next % width, y = next / width % height, z = next / width / height;
+      for (int64_t i = next; i < next + size; ++i) {
+        int64_t x = i % width, y = i / width % height, z = i / width / height;
         offsets.push_back(z * a[0].inStep * stride(0).number() + y * a[1].inStep * stride(1).number() +
                           x * pixelStride());
-        points.push_back(point(n, 0, z, y, x));
       }
+      auto points = [&](Ix i) {
+        Ix at = next + i, line = floorDiv(at, width);
+        return point(n, 0, floorDiv(line, height), remainder(line, height), remainder(at, width));
+      };
       tile(&p, base, offsets, points, index);
+      next += size;
     }
   }
 }
 
 // One tile.
 
-void DenseConv::tile(const Panel *fixed, Ix base, ArrayRef<int64_t> offsets, ArrayRef<Point> points, Ix tileIndex) {
+void DenseConv::tile(const Panel *fixed, Ix base, ArrayRef<int64_t> offsets, Points points, Ix tileIndex) {
   if (fixed) {
     panelTile(*fixed, base, offsets, points, tileIndex);
   } else {
@@ -260,7 +264,7 @@ void DenseConv::tile(const Panel *fixed, Ix base, ArrayRef<int64_t> offsets, Arr
   }
 }
 
-void DenseConv::panelTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, ArrayRef<Point> points, Ix tileIndex) {
+void DenseConv::panelTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Points points, Ix tileIndex) {
   for (int64_t done = 0; done < p.vectors; done += s.part ? s.part : p.vectors) {
     Panel part = p;
     part.vectors = s.part ? std::min(s.part, p.vectors - done) : p.vectors;
@@ -269,7 +273,7 @@ void DenseConv::panelTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Ar
   }
 }
 
-void DenseConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, ArrayRef<Point> points, Ix tileIndex) {
+void DenseConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Points points, Ix tileIndex) {
   Vectors acc = start(p, offsets.size());
   Ix in = base + p.input, wt = p.weights;
   int64_t taps = phase->taps.size(), width = p.width, lines = linesOfTurn(p.width);
@@ -297,14 +301,14 @@ void DenseConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Arr
   for (int64_t v = 0; bias && v < p.vectors; ++v) {
     biases.push_back(w.load(bias, (p.block + v) * s.lanes, s.lanes));
   }
-  for (size_t i = 0; i < points.size(); ++i) {
-    for (int64_t v = 0; v < p.vectors; ++v) {
-      Point at = points[i];
-      at.at[1] = p.block + v;
-      Value sum = acc[i * p.vectors + v];
-      build.group.finish(bias ? arith::AddFOp::create(w.b, w.loc, sum, biases[v]) : sum, space, at);
-    }
+  for (auto [i, sum] : llvm::enumerate(acc)) {
+    sum = bias ? arith::AddFOp::create(w.b, w.loc, sum, biases[i % p.vectors]).getResult() : sum;
   }
+  build.group.finishTile(acc, p.vectors, space, [&](Ix i, int64_t v) {
+    Point at = points(i);
+    at.at[1] = p.block + v;
+    return at;
+  });
 }
 
 /// Accumulators. The bias is added to the sums, not the products to the bias: small sums round less.

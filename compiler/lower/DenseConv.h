@@ -113,9 +113,11 @@ private:
   int64_t pixelStride() const { return phase->axes[2].inStep * stride(2).number(); }
   void flatImage(const Panel &p, Ix n);
   Ix rowBase(Ix n, Ix outer, Ix middle) const;
-  void tile(const Panel *fixed, Ix base, llvm::ArrayRef<int64_t> offsets, llvm::ArrayRef<Point> points, Ix tileIndex);
-  void partTile(const Panel &p, Ix base, llvm::ArrayRef<int64_t> offsets, llvm::ArrayRef<Point> points, Ix tileIndex);
-  void panelTile(const Panel &p, Ix base, llvm::ArrayRef<int64_t> offsets, llvm::ArrayRef<Point> points, Ix tileIndex);
+  /// Where the results of a tile's pixels are, in the first channel block.
+  using Points = llvm::function_ref<Point(Ix)>;
+  void tile(const Panel *fixed, Ix base, llvm::ArrayRef<int64_t> offsets, Points points, Ix tileIndex);
+  void partTile(const Panel &p, Ix base, llvm::ArrayRef<int64_t> offsets, Points points, Ix tileIndex);
+  void panelTile(const Panel &p, Ix base, llvm::ArrayRef<int64_t> offsets, Points points, Ix tileIndex);
   Vectors start(const Panel &p, size_t pixels);
   Vectors block(const Panel &p, Ix in, Ix wt, int64_t count, llvm::ArrayRef<int64_t> offsets, Vectors acc, Ix ahead);
   Vectors channelRange(const Panel &p, Ix in, llvm::ArrayRef<int64_t> offsets, Vectors acc);

@@ -207,8 +207,9 @@ static int64_t stepOf(const DenseSchedule &s, int64_t taps, int64_t inputs, int6
   return s.stepsOf(before) * taps + tap * s.stepsOf(std::min(s.lanes, inputs - before)) + input % s.lanes / s.quad;
 }
 
+template <typename Word>
 static void packPanel(const ConvGeometry &g, const DenseSchedule &s, ArrayRef<int64_t> taps, int64_t out, int64_t width,
-                      const float *from, float *to) {
+                      const Word *from, Word *to) {
   auto [first, last] = DenseSchedule::inputRange(g, out, width);
   int64_t count = taps.size();
   for (int64_t o = out; o < std::min(out + width, g.outChannels); ++o) {
@@ -258,25 +259,32 @@ plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedu
     }
   }
   auto pack = [g, s, bytes](ArrayRef<char> from, MutableArrayRef<char> to) {
-    int64_t words = 0;
-    for (const ConvPhase &p : g.phases) {
-      int64_t block = 0, taps = p.taps.size();
-      for (auto [vectors, count] : s.panels) {
-        for (int64_t i = 0; i < count; ++i, block += vectors) {
-          int64_t at = words + block * s.lanes * s.stepsOfPanel() * s.stepRows * taps;
-          if (s.isOfBytes()) {
-            packBytes(g, s, bytes, p.taps, block * s.lanes, vectors * s.lanes,
-                      reinterpret_cast<const int8_t *>(from.data()), reinterpret_cast<uint32_t *>(to.data()) + at);
-          } else {
-            packPanel(g, s, p.taps, block * s.lanes, vectors * s.lanes, reinterpret_cast<const float *>(from.data()),
-                      reinterpret_cast<float *>(to.data()) + at);
+    int64_t base = 0;
+    auto eachPanel = [&](llvm::function_ref<void(const ConvPhase &p, int64_t block, int64_t width, int64_t at)> body) {
+      for (const ConvPhase &p : g.phases) {
+        int64_t block = 0, rows = s.stepsOfPanel() * s.stepRows * static_cast<int64_t>(p.taps.size());
+        for (auto [vectors, count] : s.panels) {
+          for (int64_t i = 0; i < count; ++i, block += vectors) {
+            body(p, block * s.lanes, vectors * s.lanes, base + block * s.lanes * rows);
           }
         }
+        base += s.blocks * s.lanes * rows;
       }
-      words += s.blocks * s.lanes * s.stepsOfPanel() * s.stepRows * taps;
+    };
+    if (s.isOfBytes()) {
+      auto *source = reinterpret_cast<const int8_t *>(from.data());
+      auto *words = reinterpret_cast<uint32_t *>(to.data());
+      return eachPanel([&](const ConvPhase &p, int64_t out, int64_t width, int64_t at) {
+        packBytes(g, s, bytes, p.taps, out, width, source, words + at);
+      });
     }
+    asWords(g.weightBytes, from, to, [&](const auto *source, auto *packed) {
+      eachPanel([&](const ConvPhase &p, int64_t out, int64_t width, int64_t at) {
+        packPanel(g, s, p.taps, out, width, source, packed + at);
+      });
+    });
   };
-  return {key, 4 * s.weightElements(g), pack};
+  return {key, (s.isOfBytes() ? ByteProducts::quad : g.weightBytes) * s.weightElements(g), pack};
 }
 
 // Merged pixels.
@@ -376,7 +384,7 @@ KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &ma
   shape.items = DenseConv::items(g, s);
   shape.packed[operandNumber(root->getOperand(1))] = packedWeights(g, s, ByteProducts(machine));
   if (onnx::present(root->getOperand(2))) {
-    shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes);
+    shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes, g.weightBytes);
   }
   return shape;
 }

@@ -12,8 +12,14 @@ static constexpr double pairsOfTwo[] = {1}, pairsOfFour[] = {0.75, 1.5};
 
 // A row of G is the powers of a point, divided by the product of its distances from the other finite points.
 Filtering::Filtering(int64_t outputs)
-    : points(outputs == 2 ? ArrayRef<double>(pairsOfTwo) : ArrayRef<double>(pairsOfFour)) {
+    : points(outputs == 1   ? ArrayRef<double>()
+             : outputs == 2 ? ArrayRef<double>(pairsOfTwo)
+                            : ArrayRef<double>(pairsOfFour)) {
   assert(outputs == this->outputs() && "there are points for two outputs and for four");
+  if (points.empty()) {
+    g.push_back({1, 0, 0});
+    return;
+  }
   SmallVector<double> all = {0};
   for (double p : points) {
     all.append({p, -p});
@@ -68,6 +74,9 @@ static Value addScaled(Writer &w, Value a, double factor, Value b) {
 // A row of B^T has the coefficients of the product of (x - q) over the other finite points q; that of infinity, over
 // all of them.
 SmallVector<Value> Filtering::input(Writer &w, ValueRange d) const {
+  if (points.empty()) {
+    return SmallVector<Value>(d);
+  }
   SmallVector<double> all = master(none);
   SmallVector<Value> rows = {everySecond(w, all, d, 0)};
   for (auto [i, p] : llvm::enumerate(points)) {
@@ -84,6 +93,9 @@ SmallVector<Value> Filtering::input(Writer &w, ValueRange d) const {
 // Output i is the sum of the products at the finite points, each times its i-th power; the last one also has that at
 // infinity.
 SmallVector<Value> Filtering::output(Writer &w, ValueRange products) const {
+  if (points.empty()) {
+    return SmallVector<Value>(products);
+  }
   SmallVector<Value> sums, differences, y;
   for (size_t i = 0; i < points.size(); ++i) {
     sums.push_back(add(w, products[1 + 2 * i], products[2 + 2 * i]));
@@ -103,16 +115,19 @@ SmallVector<Value> Filtering::output(Writer &w, ValueRange products) const {
   return y;
 }
 
-void Filtering::filter(const std::array<double, taps * taps> &filter, MutableArrayRef<double> result) const {
-  for (int64_t y = 0; y < inputs(); ++y) {
-    std::array<double, taps> row{};
-    for (int64_t i = 0; i < taps; ++i) {
-      for (int64_t j = 0; j < taps; ++j) {
-        row[j] += g[y][i] * filter[i * taps + j];
+void Filtering::filter(const Filtering &rows, const Filtering &columns, ArrayRef<double> filter,
+                       MutableArrayRef<double> result) {
+  int64_t width = columns.taps();
+  for (int64_t y = 0; y < rows.inputs(); ++y) {
+    std::array<double, 3> row{};
+    for (int64_t i = 0; i < rows.taps(); ++i) {
+      for (int64_t j = 0; j < width; ++j) {
+        row[j] += rows.g[y][i] * filter[i * width + j];
       }
     }
-    for (int64_t x = 0; x < inputs(); ++x) {
-      result[y * inputs() + x] = row[0] * g[x][0] + row[1] * g[x][1] + row[2] * g[x][2];
+    for (int64_t x = 0; x < columns.inputs(); ++x) {
+      const std::array<double, 3> &g = columns.g[x];
+      result[y * columns.inputs() + x] = row[0] * g[0] + row[1] * g[1] + row[2] * g[2];
     }
   }
 }

@@ -14,26 +14,26 @@ namespace ingot::lower {
 
 class Filtering {
 public:
-  static constexpr int64_t taps = 3;
-
-  /// F(outputs, 3); outputs is 2 or 4.
+  /// F(outputs, 3), where outputs is 2 or 4; or F(1, 1), which changes nothing: along an axis with one tap.
   explicit Filtering(int64_t outputs);
 
-  int64_t outputs() const { return 2 * points.size(); }
-  int64_t inputs() const { return outputs() + taps - 1; } ///< and products
+  int64_t outputs() const { return points.empty() ? 1 : 2 * points.size(); }
+  int64_t taps() const { return points.empty() ? 1 : 3; }
+  int64_t inputs() const { return outputs() + taps() - 1; } ///< and products
   /// B^T d.
   llvm::SmallVector<mlir::Value> input(Writer &w, mlir::ValueRange d) const;
   /// A^T of the products.
   llvm::SmallVector<mlir::Value> output(Writer &w, mlir::ValueRange products) const;
   /// G g G^T for a filter of two axes; row-major.
-  void filter(const std::array<double, taps * taps> &g, llvm::MutableArrayRef<double> result) const;
+  static void filter(const Filtering &rows, const Filtering &columns, llvm::ArrayRef<double> g,
+                     llvm::MutableArrayRef<double> result);
 
   /// Operations on vectors that input() takes, and output().
   int64_t operations() const { return 2 * points.size() * (points.size() + 1); }
 
 private:
   llvm::ArrayRef<double> points; ///< p of each pair
-  llvm::SmallVector<std::array<double, taps>, 6> g;
+  llvm::SmallVector<std::array<double, 3>, 6> g;
   llvm::SmallVector<double> master(size_t without) const;
 };
 

@@ -1,8 +1,13 @@
 #include "compiler/lower/Group.h"
 #include "compiler/lower/Family.h"
+#include "compiler/lower/LowerKernels.h"
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ScalarMath.h"
+#include "compiler/onnx/ops/Unary.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 
@@ -49,7 +54,8 @@ void Space::collapse() {
 }
 
 Group::Group(Writer &w, plan::KernelOp kernel, ArrayRef<Buffer> operands, ArrayRef<Buffer> results)
-    : w(w), kernel(kernel), root(kernel.root()), operands(operands), results(results) {}
+    : w(w), kernel(kernel), root(kernel.root()), isStrict(kernel->getParentOfType<ModuleOp>()->hasAttr(strictName)),
+      operands(operands), results(results) {}
 
 Buffer Group::buffer(Value v) const {
   auto argument = dyn_cast_or_null<BlockArgument>(v);
@@ -175,6 +181,10 @@ Value Group::compute(Value v, const Space &space, const Point &at, llvm::DenseMa
       x.push_back(onnx::present(operand) ? compute(operand, space, at, known) : Value());
     }
     result = op.emit(w.b, x);
+    Type element = op.resultElement();
+    if (isStrict && onnx::isNarrowFloat(element)) {
+      result = onnx::Num(w.b, w.loc, result, element).to(element);
+    }
   }
   known[v] = result;
   return result;
@@ -188,7 +198,9 @@ Value Group::read(Value v, const Space &space, const Point &at) const {
 SmallVector<Value> Group::epilogue(Value rootVector, const Space &space, const Point &at) const {
   llvm::DenseMap<Value, Value> known;
   if (root) {
-    known[root->getResult(0)] = rootVector;
+    Type element = getElementTypeOrSelf(root->getResult(0).getType());
+    bool rounds = isStrict && onnx::isNarrowFloat(element);
+    known[root->getResult(0)] = rounds ? Value(onnx::Num(w.b, w.loc, rootVector, element).to(element)) : rootVector;
   }
   SmallVector<Value> out;
   auto yield = cast<plan::YieldOp>(kernel.getBody().front().getTerminator());
@@ -202,6 +214,50 @@ void Group::finish(Value rootVector, const Space &space, const Point &at) const 
   for (auto [v, access] : llvm::zip_equal(epilogue(rootVector, space, at), space.results)) {
     w.store(v, access.buffer, access.at(at.at), at.mask);
   }
+}
+
+bool Group::hasLongEpilogue() const {
+  return llvm::any_of(kernel.getBody().front(), [](Operation &op) {
+    return isa<onnx::ErfOp, onnx::GeluOp, onnx::ExpOp, onnx::LogOp, onnx::SigmoidOp, onnx::SwishOp, onnx::TanhOp,
+               onnx::MishOp, onnx::SoftplusOp, onnx::EluOp, onnx::CeluOp, onnx::SeluOp, onnx::SinOp, onnx::CosOp>(op);
+  });
+}
+
+void Group::keepTile(ArrayRef<Value> rootVectors, int64_t lanes) const {
+  if (size_t elements = rootVectors.size() * lanes; tileElements < elements) {
+    OpBuilder::InsertionGuard guard(w.b);
+    auto function = w.b.getInsertionBlock()->getParentOp();
+    while (!isa<FunctionOpInterface>(function)) {
+      function = function->getParentOp();
+    }
+    w.b.setInsertionPointToStart(&function->getRegion(0).front());
+    tileElements = elements;
+    tile = w.local(getElementTypeOrSelf(rootVectors.front().getType()), static_cast<int64_t>(elements));
+  }
+  for (auto [i, v] : llvm::enumerate(rootVectors)) {
+    w.store(v, tile, static_cast<int64_t>(i) * lanes);
+  }
+}
+
+void Group::finishTile(ArrayRef<Value> rootVectors, int64_t inner, const Space &space,
+                       llvm::function_ref<Point(Ix i, int64_t j)> pointAt) const {
+  int64_t count = static_cast<int64_t>(rootVectors.size()) / inner;
+  if (count < 2 || !hasLongEpilogue()) {
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t j = 0; j < inner; ++j) {
+        finish(rootVectors[i * inner + j], space, pointAt(i, j));
+      }
+    }
+    return;
+  }
+  auto vector = dyn_cast<VectorType>(rootVectors.front().getType());
+  int64_t lanes = vector ? vector.getNumElements() : 1;
+  keepTile(rootVectors, lanes);
+  w.loop(0, count, 1, [&](Ix i) {
+    for (int64_t j = 0; j < inner; ++j) {
+      finish(w.load(tile, (i * inner + j) * lanes, lanes), space, pointAt(i, j));
+    }
+  });
 }
 
 } // namespace ingot::lower

@@ -46,6 +46,7 @@ public:
   Writer &w;
   mutable plan::KernelOp kernel;   ///< MLIR's accessors are not const
   mlir::Operation *root = nullptr; ///< null: a kernel of elementwise ops only
+  bool isStrict;                   ///< narrow floats are rounded behind every op, not only in memory
 
   mlir::RankedTensorType resultType(unsigned i = 0) const {
     return llvm::cast<mlir::RankedTensorType>(kernel.getResult(i).getType());
@@ -75,11 +76,21 @@ public:
   /// Applies what follows the root to one vector of its result and stores the kernel's results. `space` is that of the
   /// result type.
   void finish(mlir::Value rootVector, const Space &space, const Point &at) const;
+  /// The same for a tile of vectors: the one at i * inner + j is the result at the point (i, j). Where what follows the
+  /// root is long, i is a loop, over the tile in a small array: written out it would be more code than the caches for
+  /// instructions hold, which is then read again for each tile.
+  void finishTile(llvm::ArrayRef<mlir::Value> rootVectors, int64_t inner, const Space &space,
+                  llvm::function_ref<Point(Ix i, int64_t j)> pointAt) const;
   /// The same, but gives the vectors to be stored instead of storing them (one for each result).
   llvm::SmallVector<mlir::Value> epilogue(mlir::Value rootVector, const Space &space, const Point &at) const;
 
 private:
   llvm::SmallVector<Buffer> operands, results;
+  mutable Buffer tile; ///< of finishTile
+  mutable size_t tileElements = 0;
+  /// Whether a function is computed behind the root.
+  bool hasLongEpilogue() const;
+  void keepTile(llvm::ArrayRef<mlir::Value> rootVectors, int64_t lanes) const;
   mlir::Value compute(mlir::Value v, const Space &space, const Point &at,
                       llvm::DenseMap<mlir::Value, mlir::Value> &known) const;
 };

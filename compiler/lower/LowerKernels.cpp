@@ -273,6 +273,9 @@ struct Lowering {
     if (machine.scaleByPowerOfTwo) {
       f->setAttr("ingot.ldexp", b.getUnitAttr());
     }
+    if (machine.halfConversions) {
+      f->setAttr("ingot.half", b.getUnitAttr());
+    }
     return f;
   }
 
@@ -287,14 +290,14 @@ struct Lowering {
                       const target::MachineModel &machine) {
     Block *entry = built.function.addEntryBlock();
     Writer w(OpBuilder::atBlockEnd(entry), kernel.getLoc(), machine);
-    auto element = [](Value v) { return valueType(getElementTypeOrSelf(v.getType())); };
+    auto element = [](Value v) { return getElementTypeOrSelf(v.getType()); };
     SmallVector<Buffer> operands, results;
     unsigned next = 0;
     for (Value v : kernel.getIns()) {
-      operands.push_back({entry->getArgument(next++), element(v)});
+      operands.push_back(bufferOf(entry->getArgument(next++), element(v)));
     }
     for (Value v : kernel.getOuts()) {
-      results.push_back({entry->getArgument(next++), element(v)});
+      results.push_back(bufferOf(entry->getArgument(next++), element(v)));
     }
     Buffer scratch, status;
     if (!built.shape.scratchBytes.is(0)) {

@@ -57,6 +57,7 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
   p.ofBytes = !matmul;
   p.element = valueType(y.getElementType());
   p.elementBytes = onnx::elementBytes(p.element);
+  p.weightBytes = p.ofBytes ? ByteProducts::quad : onnx::elementBytes(b.getElementType());
   p.vectorA = a.getRank() == 1, p.vectorB = b.getRank() == 1;
   p.transB = matmul && matmul.getTransB();
   p.constantB = static_cast<bool>(constantOperand(kernel, right));
@@ -219,7 +220,7 @@ void packPanels(const MatMulProblem &p, const MatMulTiling &t, const ByteProduct
 }
 
 void packPanels(const MatMulProblem &p, const MatMulTiling &t, ArrayRef<char> from, MutableArrayRef<char> to) {
-  int64_t size = p.elementBytes, rows = p.k.number(), n = p.n.number();
+  int64_t size = p.weightBytes, rows = p.k.number(), n = p.n.number();
   int64_t stepB = p.stepB.number(), columnB = p.columnB.number(), strip = t.stripElements(p).number() * size;
   for (int64_t matrix = 0; matrix < p.matricesB.number(); ++matrix) {
     const char *b = from.data() + matrix * rows * n * size;

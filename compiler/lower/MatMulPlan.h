@@ -10,7 +10,7 @@ namespace ingot::lower {
 /// The product as [batch][m][k] * [batch][k][n], with strides in elements.
 struct MatMulProblem {
   mlir::Type element;
-  int64_t elementBytes = 4;
+  int64_t elementBytes = 4, weightBytes = 4; ///< of values, and of B (or its packed words) in memory
   /// Of bytes (ByteProducts): `k` counts quads, each with so many rows of packed words; `restA` bytes are in the last
   /// one. Elements of A are bytes, those of sums and packed words int32.
   bool ofBytes = false;

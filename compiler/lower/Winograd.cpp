@@ -34,9 +34,9 @@ private:
   Build &build;
   Writer &w;
   const WinogradSchedule &s;
-  const Filtering &f;
+  const WinogradSchedule::Tiles &rows, &columns;
   const DenseSchedule &p;
-  int64_t n, m, lanes;
+  int64_t lanes;
   Access input;
   Space space;
   Buffer weights, bias, scratch;
@@ -50,7 +50,7 @@ private:
   Ix firstUnit(Ix item) const;
   Ix firstTile(Ix run) const;
   Strip strip(Ix unit) const;
-  Ix origin(Ix tile, int64_t tiles, size_t axisIndex) const;
+  Ix origin(const WinogradSchedule::Tiles &tiles, Ix tile) const;
   void transformInputs(const Strip &strip);
   void transformInput(Ix from, Ix to);
   void panels(const Strip &strip, Ix share);
@@ -60,11 +60,12 @@ private:
   Vectors channels(const Panel &panel, Ix in, Ix wt, int64_t count, int64_t vectors, int64_t tiles, ValueRange acc,
                    Ix ahead);
   void transformOutputs(const Strip &strip, const Panel &panel);
-  void store(ArrayRef<Vectors> rows, Ix image, Ix block, Ix tile);
+  void eachPart(const WinogradSchedule::Tiles &tiles, Ix tile, llvm::function_ref<void(int64_t from, int64_t to)> body);
+  void store(ArrayRef<Vectors> sums, Ix image, Ix block, Ix tile);
 };
 
 Winograd::Winograd(Build &build, const WinogradSchedule &s)
-    : build(build), w(build.w), s(s), f(s.filtering), p(s.product), n(f.inputs()), m(f.outputs()), lanes(p.lanes),
+    : build(build), w(build.w), s(s), rows(s.rows), columns(s.columns), p(s.product), lanes(p.lanes),
       input(blockedInput(build, s.g)), space(build.group.space(build.group.resultType())) {
   Operation *root = build.group.root;
   weights = build.group.buffer(root->getOperand(1));
@@ -113,9 +114,12 @@ Winograd::Strip Winograd::strip(Ix unit) const {
 }
 
 /// The first output of a tile. The last one ends where the image does.
-Ix Winograd::origin(Ix tile, int64_t tiles, size_t axisIndex) const {
-  int64_t extent = axis(axisIndex).out.number();
-  return extent == tiles * m ? tile * m : min(tile * m, extent - m);
+Ix Winograd::origin(const WinogradSchedule::Tiles &tiles, Ix tile) const {
+  Ix group = floorDiv(tile, tiles.step) * tiles.reach();
+  if (tiles.old) {
+    group = min(group, tiles.count * tiles.filtering.outputs() - tiles.old - tiles.reach());
+  }
+  return group + remainder(tile, tiles.step);
 }
 
 // Inputs.
@@ -124,27 +128,27 @@ void Winograd::transformInputs(const Strip &strip) {
   Ix image = input.offset + strip.image * input.strides[0] + axis(1).inStart * stride(1) + axis(2).inStart * stride(2);
   w.loop(0, s.inputBlocks(), 1, [&](Ix block) {
     w.loop(strip.first, strip.last, 1, [&](Ix tile) {
-      Ix y = floorDiv(tile, s.wide), x = remainder(tile, s.wide);
-      transformInput(image + block * input.strides[1] + origin(y, s.high, 1) * stride(1) +
-                         origin(x, s.wide, 2) * stride(2),
+      Ix y = floorDiv(tile, columns.count), x = remainder(tile, columns.count);
+      transformInput(image + block * input.strides[1] + origin(rows, y) * stride(1) + origin(columns, x) * stride(2),
                      (block * s.stripTiles() + tile - strip.first) * lanes);
     });
   });
 }
 
 void Winograd::transformInput(Ix from, Ix to) {
-  SmallVector<Vectors> columns;
-  for (int64_t x = 0; x < n; ++x) {
+  int64_t high = rows.filtering.inputs(), wide = columns.filtering.inputs();
+  SmallVector<Vectors> upright;
+  for (int64_t x = 0; x < wide; ++x) {
     Vectors d;
-    for (int64_t y = 0; y < n; ++y) {
-      d.push_back(w.load(input.buffer, from + y * stride(1) + x * stride(2), lanes));
+    for (int64_t y = 0; y < high; ++y) {
+      d.push_back(w.load(input.buffer, from + y * (rows.step * stride(1)) + x * (columns.step * stride(2)), lanes));
     }
-    columns.push_back(f.input(w, d));
+    upright.push_back(rows.filtering.input(w, d));
   }
-  for (int64_t y = 0; y < n; ++y) {
-    Vectors row = llvm::map_to_vector(columns, [&](const Vectors &column) { return column[y]; });
-    for (auto [x, v] : llvm::enumerate(f.input(w, row))) {
-      w.store(v, scratch, inputAt(y * n + static_cast<int64_t>(x)) + to);
+  for (int64_t y = 0; y < high; ++y) {
+    Vectors row = llvm::map_to_vector(upright, [&](const Vectors &column) { return column[y]; });
+    for (auto [x, v] : llvm::enumerate(columns.filtering.input(w, row))) {
+      w.store(v, scratch, inputAt(y * wide + static_cast<int64_t>(x)) + to);
     }
   }
 }
@@ -245,56 +249,71 @@ void Winograd::transformOutputs(const Strip &strip, const Panel &panel) {
     Value biases = bias ? w.load(bias, (panel.block + v) * lanes, lanes) : Value();
     w.loop(strip.first, strip.last, 1, [&](Ix tile) {
       Ix at = (v * s.stripTiles() + tile - strip.first) * lanes;
-      SmallVector<Vectors> columns, rows;
-      for (int64_t x = 0; x < n; ++x) {
+      SmallVector<Vectors> upright, sums;
+      for (int64_t x = 0; x < columns.filtering.inputs(); ++x) {
         Vectors products;
-        for (int64_t y = 0; y < n; ++y) {
-          products.push_back(w.load(scratch, productAt(y * n + x) + at, lanes));
+        for (int64_t y = 0; y < rows.filtering.inputs(); ++y) {
+          products.push_back(w.load(scratch, productAt(y * columns.filtering.inputs() + x) + at, lanes));
         }
-        columns.push_back(f.output(w, products));
+        upright.push_back(rows.filtering.output(w, products));
       }
-      for (int64_t y = 0; y < m; ++y) {
-        rows.push_back(f.output(w, llvm::map_to_vector(columns, [&](const Vectors &column) { return column[y]; })));
-        for (Value &sum : rows.back()) {
+      for (int64_t y = 0; y < rows.filtering.outputs(); ++y) {
+        auto row = llvm::map_to_vector(upright, [&](const Vectors &column) { return column[y]; });
+        sums.push_back(columns.filtering.output(w, row));
+        for (Value &sum : sums.back()) {
           sum = bias ? arith::AddFOp::create(w.b, w.loc, sum, biases).getResult() : sum;
         }
       }
-      store(rows, strip.image, panel.block + v, tile);
+      store(sums, strip.image, panel.block + v, tile);
     });
   });
 }
 
-/// A tile that begins earlier, since the image ends, leaves out what the one before it stores.
-void Winograd::store(ArrayRef<Vectors> rows, Ix image, Ix block, Ix tile) {
-  Ix ty = floorDiv(tile, s.wide), tx = remainder(tile, s.wide);
-  Ix y0 = origin(ty, s.high, 1), x0 = origin(tx, s.wide, 2);
-  int64_t oldRows = s.high * m - axis(1).out.number(), oldColumns = s.wide * m - axis(2).out.number();
-  auto put = [&](int64_t fromRow, int64_t toRow, int64_t fromColumn, int64_t toColumn) {
-    for (int64_t y = fromRow; y < toRow; ++y) {
-      for (int64_t x = fromColumn; x < toColumn; ++x) {
-        Point point;
-        point.at.assign(space.sizes.size(), 0);
-        point.at[0] = image, point.at[1] = block, point.lanes = lanes;
-        point.at[axis(1).dim] = y0 + y, point.at[axis(2).dim] = x0 + x;
-        build.group.finish(rows[y][x], space, point);
+/// Runs `body` on the outputs of a tile, as far as the one before it does not store them: where the last tiles begin
+/// earlier, since the image ends, they leave out the first `old` ones from there on.
+void Winograd::eachPart(const WinogradSchedule::Tiles &tiles, Ix tile,
+                        llvm::function_ref<void(int64_t from, int64_t to)> body) {
+  int64_t all = tiles.old / tiles.step, some = tiles.old % tiles.step, always = all + (some ? 1 : 0);
+  auto isBefore = [&] {
+    return w.compare(arith::CmpIPredicate::ne, floorDiv(tile, tiles.step), tiles.count / tiles.step - 1);
+  };
+  body(always, tiles.filtering.outputs());
+  if (some) {
+    Value isNew = w.compare(arith::CmpIPredicate::sge, remainder(tile, tiles.step), some);
+    w.ifThen(arith::OrIOp::create(w.b, w.loc, isBefore(), isNew), [&] { body(all, always); });
+  }
+  if (all) {
+    w.ifThen(isBefore(), [&] { body(0, all); });
+  }
+}
+
+void Winograd::store(ArrayRef<Vectors> sums, Ix image, Ix block, Ix tile) {
+  Ix ty = floorDiv(tile, columns.count), tx = remainder(tile, columns.count);
+  Ix y0 = origin(rows, ty), x0 = origin(columns, tx);
+  auto pointAt = [&](Ix y, Ix x) {
+    Point point;
+    point.at.assign(space.sizes.size(), 0);
+    point.at[0] = image, point.at[1] = block, point.lanes = lanes;
+    std::array<Ix, 2> at{y0 + y * rows.step, x0 + x * columns.step};
+    for (size_t i : {0, 1}) {
+      if (axis(i + 1).dim >= 0) {
+        point.at[axis(i + 1).dim] = at[i];
       }
     }
+    return point;
   };
-  auto unlessLast = [&](Ix i, int64_t tiles, llvm::function_ref<void()> body) {
-    w.ifThen(w.compare(arith::CmpIPredicate::ne, i, tiles - 1), body);
-  };
-  put(oldRows, m, oldColumns, m);
-  if (oldColumns) {
-    unlessLast(tx, s.wide, [&] { put(oldRows, m, 0, oldColumns); });
-  }
-  if (oldRows) {
-    unlessLast(ty, s.high, [&] {
-      put(0, oldRows, oldColumns, m);
-      if (oldColumns) {
-        unlessLast(tx, s.wide, [&] { put(0, oldRows, 0, oldColumns); });
+  eachPart(rows, ty, [&](int64_t fromRow, int64_t toRow) {
+    eachPart(columns, tx, [&](int64_t fromColumn, int64_t toColumn) {
+      Vectors part;
+      for (const Vectors &row : sums.slice(fromRow, toRow - fromRow)) {
+        llvm::append_range(part, ArrayRef(row).slice(fromColumn, toColumn - fromColumn));
       }
+      int64_t width = toColumn - fromColumn;
+      build.group.finishTile(part, 1, space, [&](Ix i, int64_t) {
+        return pointAt(fromRow + floorDiv(i, width), fromColumn + remainder(i, width));
+      });
     });
-  }
+  });
 }
 
 } // namespace

@@ -1,5 +1,7 @@
-// 3x3 convolutions of stride 1 from channel blocks to channel blocks by Winograd's algorithm: an image is cut into
-// tiles of m x m outputs, m = 2 or 4, and each becomes (m + 2)^2 products of a point's input channels with a matrix.
+// 3x3, 1x3 and 3x1 convolutions of stride 1 from channel blocks to channel blocks by Winograd's algorithm: an image is
+// cut into tiles of m x m outputs, m = 2 or 4, and each becomes (m + 2)^2 products of a point's input channels with a
+// matrix. Along an axis with one tap a tile has one output. Where taps are d apart, so are a tile's outputs; d tiles,
+// each an element further on, are side by side.
 //
 // The tiles of an image are one list. A strip is a run of them for which the transformed inputs of all channels fit the
 // second cache; it goes through
@@ -16,9 +18,19 @@
 namespace ingot::lower {
 
 struct WinogradSchedule {
+  /// How one axis of an image is cut into tiles.
+  struct Tiles {
+    Filtering filtering;
+    int64_t step; ///< from one output of a tile to the next, as from one tap to the next
+    int64_t count;
+    int64_t old; ///< outputs from the beginning of the last tiles on that those before them have, too
+
+    Tiles(const ConvAxis &axis, int64_t outputs);
+    int64_t reach() const { return filtering.outputs() * step; } ///< outputs of `step` tiles side by side
+  };
+
   ConvGeometry g;
-  Filtering filtering;
-  int64_t high, wide; ///< tiles of an image
+  Tiles rows, columns;
   /// One component: a convolution of one tap over the list of tiles.
   ConvGeometry component;
   DenseSchedule product;
@@ -30,8 +42,8 @@ struct WinogradSchedule {
 
   WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64_t lanes, const target::MachineModel &machine);
 
-  int64_t components() const { return filtering.inputs() * filtering.inputs(); }
-  int64_t tiles() const { return high * wide; }
+  int64_t components() const { return rows.filtering.inputs() * columns.filtering.inputs(); }
+  int64_t tiles() const { return rows.count * columns.count; }
   /// The register tiles of an image: as balancedTiles has them.
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> runs() const { return balancedTiles(tiles(), product.pixels); }
   int64_t runCount() const;

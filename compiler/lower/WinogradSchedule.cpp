@@ -63,11 +63,13 @@ static double together(double arithmetic, double memory) {
 
 /// Cycles of the linear maps of a tile and a block of channels: two operations a cycle, on vectors or with memory; what
 /// does not fit the registers is written and read once more.
-static double transformCycles(const Filtering &f, int64_t registers, bool isInput) {
-  int64_t n = f.inputs(), m = f.outputs(), passes = isInput ? 2 * n : n + m;
-  int64_t between = isInput ? n * n : n * m, elements = n * n + (isInput ? n * n : m * m);
+static double transformCycles(const WinogradSchedule &s, int64_t registers, bool isInput) {
+  const Filtering &rows = s.rows.filtering, &columns = s.columns.filtering;
+  int64_t high = isInput ? rows.inputs() : rows.outputs(), between = high * columns.inputs();
+  int64_t operations = columns.inputs() * rows.operations() + high * columns.operations();
+  int64_t elements = s.components() + high * (isInput ? columns.inputs() : columns.outputs());
   int64_t spilled = std::max<int64_t>(0, between - registers);
-  return 0.5 * static_cast<double>(passes * f.operations() + elements + 2 * spilled);
+  return 0.5 * static_cast<double>(operations + elements + 2 * spilled);
 }
 
 /// `weightRate`: of weights that are read for the first time in a run.
@@ -81,8 +83,8 @@ static double winogradCycles(const WinogradSchedule &s, double weightRate, const
   double memory = moved / rateOf(4.0 * static_cast<double>(s.scratchElements()), machine) + weights / weightRate +
                   static_cast<double>(s.strips - 1) * weights / rateOf(weights, machine);
   int64_t registers = machine.registers - 2;
-  return together(arithmetic, memory) + tiles * (inputs * transformCycles(s.filtering, registers, true) +
-                                                 outputs * transformCycles(s.filtering, registers, false));
+  return together(arithmetic, memory) +
+         tiles * (inputs * transformCycles(s, registers, true) + outputs * transformCycles(s, registers, false));
 }
 
 static double directCycles(const ConvGeometry &g, const DenseSchedule &s, double weightRate,
@@ -100,15 +102,19 @@ static double directCycles(const ConvGeometry &g, const DenseSchedule &s, double
 static ConvGeometry componentOf(const ConvGeometry &g, int64_t tiles) {
   ConvPhase phase{{}, {0}};
   phase.axes[2].out = tiles;
-  return {1, g.inChannels, g.outChannels, 1, 1, false, {support::Size(tiles)}, {phase}};
+  return {1, g.inChannels, g.outChannels, 1, 1, false, 4, {support::Size(tiles)}, {phase}};
 }
 
-static int64_t tilesOf(const ConvAxis &axis, int64_t outputs) { return llvm::divideCeil(axis.out.number(), outputs); }
+WinogradSchedule::Tiles::Tiles(const ConvAxis &axis, int64_t outputs)
+    : filtering(axis.taps == 1 ? 1 : outputs), step(axis.taps == 1 ? 1 : axis.tapStep) {
+  int64_t groups = llvm::divideCeil(axis.out.number(), reach());
+  count = groups * step, old = groups * reach() - axis.out.number();
+}
 
 WinogradSchedule::WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64_t lanes,
                                    const target::MachineModel &machine)
-    : g(g), filtering(outputs), high(tilesOf(g.phases[0].axes[1], outputs)),
-      wide(tilesOf(g.phases[0].axes[2], outputs)), component(componentOf(g, high * wide)),
+    : g(g), rows(g.phases[0].axes[1], outputs), columns(g.phases[0].axes[2], outputs),
+      component(componentOf(g, rows.count * columns.count)),
       product(scheduleOf(component, lanes, /*planes=*/false, machine)), line(machine.lineBytes / 4),
       heavyItems(machine.tuning.heavyItems) {}
 
@@ -133,10 +139,12 @@ static bool isPossible(const ConvGeometry &g, int64_t outputs) {
   if (g.groups != 1 || g.phases.size() != 1 || g.phases[0].axes[0].dim >= 0) {
     return false;
   }
-  return llvm::all_of(ArrayRef(g.phases[0].axes).drop_front(), [&](const ConvAxis &a) {
-    return a.dim >= 0 && a.taps == Filtering::taps && a.tapStep == 1 && a.inStep == 1 && a.outStep == 1 &&
-           a.out.isNumber() && a.out.number() >= outputs;
+  auto axes = ArrayRef(g.phases[0].axes).drop_front();
+  bool possible = llvm::all_of(axes, [&](const ConvAxis &a) {
+    bool taps = a.taps == 1 || (a.taps == 3 && a.out.isNumber() && a.out.number() >= outputs * a.tapStep);
+    return taps && a.inStep == 1 && a.outStep == 1 && a.out.isNumber();
   });
+  return possible && llvm::any_of(axes, [](const ConvAxis &a) { return a.taps == 3; });
 }
 
 /// How fast the weights of a kernel come when a run gets to it: whether those of the whole model stay in a cache from
@@ -161,7 +169,9 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
   ConvGeometry g = geometryOf(kernel.root(), /*wide=*/true);
-  if (said == "off" || !packing.vectorTypes || lanes != packing.lanes || lanes < 4) {
+  // Transformed weights are float32: those of narrow floats would take more than they do.
+  if (said == "off" || !onnx::elementOf(kernel.root()->getOperand(0)).isF32() || !packing.vectorTypes ||
+      lanes != packing.lanes || lanes < 4) {
     return std::nullopt;
   }
   double weightRate = weightRateOf(kernel, packing), least = 0;
@@ -190,16 +200,14 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
 // Weights: for each panel of output channels and each component a row for each input channel.
 
 static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, const float *from, float *to) {
-  constexpr int64_t taps = Filtering::taps * Filtering::taps;
+  ArrayRef<int64_t> taps = s.g.phases[0].taps;
   int64_t inputs = s.g.inChannels;
   SmallVector<double> transformed(s.components());
   for (int64_t o = out; o < std::min(out + width, s.g.outChannels); ++o) {
     for (int64_t c = 0; c < inputs; ++c) {
-      std::array<double, taps> filter{};
-      for (int64_t t = 0; t < taps; ++t) {
-        filter[t] = from[s.g.weightAt(o, c, s.g.phases[0].taps[t])];
-      }
-      s.filtering.filter(filter, transformed);
+      auto filter =
+          llvm::map_to_vector<9>(taps, [&](int64_t t) { return static_cast<double>(from[s.g.weightAt(o, c, t)]); });
+      Filtering::filter(s.rows.filtering, s.columns.filtering, filter, transformed);
       for (auto [i, value] : llvm::enumerate(transformed)) {
         to[(static_cast<int64_t>(i) * inputs + c) * width + o - out] = static_cast<float>(value);
       }
@@ -210,8 +218,9 @@ static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, con
 static plan::WeightTable::Recipe transformedWeights(const WinogradSchedule &s) {
   std::string key;
   llvm::raw_string_ostream os(key);
-  os << "winograd " << s.filtering.outputs() << ' ' << s.g.outChannels << '/' << s.g.inChannels << " transposed "
-     << s.g.transposed << " lanes " << s.product.lanes << " vectors " << s.product.vectors << " taps";
+  os << "winograd " << std::max(s.rows.filtering.outputs(), s.columns.filtering.outputs()) << ' ' << s.g.outChannels
+     << '/' << s.g.inChannels << " transposed " << s.g.transposed << " lanes " << s.product.lanes << " vectors "
+     << s.product.vectors << " taps";
   for (int64_t t : s.g.phases[0].taps) {
     os << ' ' << t;
   }
@@ -236,7 +245,8 @@ KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &s) {
   shape.scratchBytes = shape.items * (4 * s.scratchElements());
   shape.packed[operandNumber(root->getOperand(1))] = transformedWeights(s);
   if (onnx::present(root->getOperand(2))) {
-    shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.product.blocks * s.product.lanes);
+    shape.packed[operandNumber(root->getOperand(2))] =
+        paddedRecipe(s.product.blocks * s.product.lanes, s.g.weightBytes);
   }
   return shape;
 }

@@ -1,5 +1,6 @@
 #include "compiler/lower/Writer.h"
 #include "compiler/lower/LlvmAttributes.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -12,13 +13,16 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-Type valueType(Type element) {
-  auto integer = dyn_cast<IntegerType>(element);
-  return integer ? Type(IntegerType::get(element.getContext(), integer.getWidth())) : element;
-}
+Type valueType(Type element) { return onnx::valueType(element); }
 Type memoryType(Type element) {
+  if (onnx::isNarrowFloat(element)) {
+    return IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth() <= 8 ? 8 : 16);
+  }
   Type type = valueType(element);
   return type.isInteger(1) ? Type(IntegerType::get(element.getContext(), 8)) : type;
+}
+Buffer bufferOf(Value memref, Type element) {
+  return {memref, valueType(element), onnx::isNarrowFloat(element) ? element : Type()};
 }
 
 int64_t memoryExtent(const support::Size &elements) {
@@ -376,20 +380,40 @@ Value Writer::maskFor(Ix count, int64_t lanes) {
 
 // Memory.
 
-/// What was loaded, as values have it: booleans are i1.
-static Value fromMemory(Writer &w, Value v, Type element, int64_t lanes) {
-  if (!element.isInteger(1)) {
+/// The type of `v` with another element.
+static Type withElement(Writer &w, Value v, Type element) {
+  auto vector = dyn_cast<VectorType>(v.getType());
+  return w.vectorOf(element, vector ? vector.getNumElements() : 1);
+}
+
+/// What was loaded, as values have it: booleans are i1, narrow floats f32.
+static Value fromMemory(Writer &w, Value v, Buffer from) {
+  if (from.narrow) {
+    unsigned bits = from.narrow.getIntOrFloatBitWidth();
+    Value code = bits < 8 ? arith::TruncIOp::create(w.b, w.loc, withElement(w, v, w.b.getIntegerType(bits)), v) : v;
+    code = arith::BitcastOp::create(w.b, w.loc, withElement(w, v, from.narrow), code);
+    return arith::ExtFOp::create(w.b, w.loc, withElement(w, v, from.element), code);
+  }
+  if (!from.element.isInteger(1)) {
     return v;
   }
   Value zero = w.constant(0, v.getType());
   return w.compare(arith::CmpIPredicate::ne, v, zero);
 }
-static Value toMemory(Writer &w, Value v) {
+static Value toMemory(Writer &w, Value v, Buffer to) {
+  if (to.narrow) {
+    auto widened = v.getDefiningOp<arith::ExtFOp>();
+    bool known = widened && getElementTypeOrSelf(widened.getIn().getType()) == to.narrow;
+    Value code =
+        known ? widened.getIn() : arith::TruncFOp::create(w.b, w.loc, withElement(w, v, to.narrow), v).getResult();
+    unsigned bits = to.narrow.getIntOrFloatBitWidth();
+    code = w.b.createOrFold<arith::BitcastOp>(w.loc, withElement(w, v, w.b.getIntegerType(bits)), code);
+    return bits < 8 ? arith::ExtUIOp::create(w.b, w.loc, withElement(w, v, w.b.getI8Type()), code).getResult() : code;
+  }
   if (!getElementTypeOrSelf(v.getType()).isInteger(1)) {
     return v;
   }
-  auto vector = dyn_cast<VectorType>(v.getType());
-  return arith::ExtUIOp::create(w.b, w.loc, w.vectorOf(w.b.getI8Type(), vector ? vector.getNumElements() : 1), v);
+  return arith::ExtUIOp::create(w.b, w.loc, withElement(w, v, w.b.getI8Type()), v);
 }
 static VectorType memoryVector(Buffer buffer, int64_t lanes) {
   return VectorType::get({lanes}, cast<MemRefType>(buffer.memref.getType()).getElementType());
@@ -397,7 +421,7 @@ static VectorType memoryVector(Buffer buffer, int64_t lanes) {
 
 Value Writer::load(Buffer from, Ix at, int64_t lanes, Value mask) {
   if (lanes == 1) {
-    return fromMemory(*this, memref::LoadOp::create(b, loc, from.memref, value(at)), from.element, 1);
+    return fromMemory(*this, memref::LoadOp::create(b, loc, from.memref, value(at)), from);
   }
   VectorType type = memoryVector(from, lanes);
   Value v;
@@ -406,7 +430,7 @@ Value Writer::load(Buffer from, Ix at, int64_t lanes, Value mask) {
   } else {
     v = vector::LoadOp::create(b, loc, type, from.memref, value(at));
   }
-  return fromMemory(*this, v, from.element, lanes);
+  return fromMemory(*this, v, from);
 }
 
 /// How many lanes are live, the first ones: what maskFor() was given. Nothing for other masks.
@@ -424,7 +448,7 @@ static std::optional<Ix> liveLanes(Writer &w, Value mask) {
 }
 
 void Writer::store(Value v, Buffer to, Ix at, Value mask) {
-  v = toMemory(*this, v);
+  v = toMemory(*this, v, to);
   std::optional<Ix> live = mask ? liveLanes(*this, mask) : std::nullopt;
   if (live && live->is(1)) { // LLVM 22 would do this too, and store as many bytes as a lane had before it was narrowed
     v = vector::ExtractOp::create(b, loc, v, 0);
@@ -485,13 +509,14 @@ Value Writer::loadStrided(Buffer from, Ix at, Ix stride, int64_t lanes, Value ma
   if (stride.known() && stride.number() > 1 && stride.number() <= mostBetween && (!mask || live)) {
     return loadBetween(*this, from, at, stride.number(), lanes, live);
   }
-  VectorType type = memoryVector(from, lanes);
-  if (!mask) {
-    mask = maskFor(lanes, lanes);
-  }
-  Value v = vector::GatherOp::create(b, loc, type, from.memref, ValueRange{value(at)},
-                                     laneOffsets(*this, stride, lanes), mask, constant(0, type));
-  return fromMemory(*this, v, from.element, lanes);
+  return gather(from, at, laneOffsets(*this, stride, lanes), mask ? mask : maskFor(lanes, lanes));
+}
+
+Value Writer::gather(Buffer from, Ix at, Value offsets, Value mask) {
+  VectorType type = memoryVector(from, cast<VectorType>(offsets.getType()).getNumElements());
+  Value v =
+      vector::GatherOp::create(b, loc, type, from.memref, ValueRange{value(at)}, offsets, mask, constant(0, type));
+  return fromMemory(*this, v, from);
 }
 
 void Writer::storeStrided(Value v, Buffer to, Ix at, Ix stride, Value mask) {
@@ -504,7 +529,7 @@ void Writer::storeStrided(Value v, Buffer to, Ix at, Ix stride, Value mask) {
     mask = maskFor(lanes, lanes);
   }
   vector::ScatterOp::create(b, loc, /*result=*/Type(), to.memref, ValueRange{value(at)},
-                            laneOffsets(*this, stride, lanes), mask, toMemory(*this, v));
+                            laneOffsets(*this, stride, lanes), mask, toMemory(*this, v, to));
 }
 
 void Writer::prefetch(Buffer from, Ix at, int locality) {
@@ -514,12 +539,12 @@ void Writer::prefetch(Buffer from, Ix at, int locality) {
 
 Buffer Writer::scratch(Buffer bytes, Ix byteOffset, Type element, int64_t elements) {
   auto type = MemRefType::get({elements}, memoryType(element));
-  return {memref::ViewOp::create(b, loc, type, bytes.memref, value(byteOffset), ValueRange{}), valueType(element)};
+  return bufferOf(memref::ViewOp::create(b, loc, type, bytes.memref, value(byteOffset), ValueRange{}), element);
 }
 
 Buffer Writer::local(Type element, int64_t elements) {
   auto type = MemRefType::get({elements}, memoryType(element));
-  return {memref::AllocaOp::create(b, loc, type, b.getI64IntegerAttr(64)), valueType(element)};
+  return bufferOf(memref::AllocaOp::create(b, loc, type, b.getI64IntegerAttr(64)), element);
 }
 
 Value Writer::address(Buffer buffer) { return memref::ExtractAlignedPointerAsIndexOp::create(b, loc, buffer.memref); }
@@ -533,6 +558,12 @@ Value Writer::countUp(Buffer counter) {
 }
 
 Value Writer::compare(arith::CmpIPredicate how, Value x, Value y) { return arith::CmpIOp::create(b, loc, how, x, y); }
+
+Value Writer::expOfNegative(Value x) {
+  auto exp = math::ExpOp::create(b, loc, x);
+  exp->setDiscardableAttr("ingot.negative", b.getUnitAttr());
+  return exp;
+}
 
 Value Writer::fma(Value x, Value y, Value z) {
   if (!machine.fusedMultiplyAdd) {

@@ -51,10 +51,12 @@ inline Ix &operator*=(Ix &a, Ix b) { return a = a * b; }
 using Ixs = llvm::SmallVector<Ix, 4>;
 
 /// A flat buffer: a one-dimensional memref behind a bare pointer, and the element type of the tensor it holds (booleans
-/// are i8 in memory, i1 in values; unsigned integers are signless in both).
+/// are i8 in memory, i1 in values; unsigned integers are signless in both; narrow floats are integers in memory and f32
+/// in values, widened by loads and rounded by stores).
 struct Buffer {
   mlir::Value memref;
-  mlir::Type element; ///< signless element type of values: f32, i64, i1 ...
+  mlir::Type element;     ///< signless element type of values: f32, i64, i1 ...
+  mlir::Type narrow = {}; ///< the float type that memory has; null: what memory has is the value
   explicit operator bool() const { return static_cast<bool>(memref); }
 };
 
@@ -65,6 +67,8 @@ int64_t memoryExtent(const support::Size &elements);
 /// The signless type that values of a tensor's element type have, and the one it has in memory.
 mlir::Type valueType(mlir::Type element);
 mlir::Type memoryType(mlir::Type element);
+/// A memref that holds a tensor of that element type.
+Buffer bufferOf(mlir::Value memref, mlir::Type element);
 
 class Writer {
 public:
@@ -113,6 +117,8 @@ public:
   void store(mlir::Value v, Buffer to, Ix at, mlir::Value mask = {});
   mlir::Value loadStrided(Buffer from, Ix at, Ix stride, int64_t lanes,
                           mlir::Value mask = {}); ///< lane i reads at + i * stride
+  /// Lane i reads at at + offsets[i], which are indices; masked lanes read zero.
+  mlir::Value gather(Buffer from, Ix at, mlir::Value offsets, mlir::Value mask);
   void storeStrided(mlir::Value v, Buffer to, Ix at, Ix stride, mlir::Value mask = {});
   void prefetch(Buffer from, Ix at, int locality = 2);                               ///< next-level cache
   Buffer scratch(Buffer bytes, Ix byteOffset, mlir::Type element, int64_t elements); ///< a piece of an i8 buffer
@@ -126,6 +132,8 @@ public:
   mlir::Value compare(mlir::arith::CmpIPredicate how, mlir::Value a, mlir::Value b);
   mlir::Value compare(mlir::arith::CmpIPredicate how, Ix a, Ix b) { return compare(how, value(a), value(b)); }
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c); ///< a * b + c, fused where the machine fuses
+  /// e^x where no x is positive, as of a difference from the largest element; 0 where it is below the normal numbers.
+  mlir::Value expOfNegative(mlir::Value x);
 
 private:
   llvm::DenseMap<std::pair<mlir::Block *, support::Size>, mlir::Value>

@@ -1,4 +1,5 @@
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
@@ -103,20 +104,15 @@ Value withoutReshapes(Value v) {
 }
 
 std::optional<SmallVector<double>> floatsOf(ElementsAttr a) {
-  if (!a || !(a.getElementType().isF32() || a.getElementType().isF64())) {
+  if (!a || !isa<FloatType>(a.getElementType())) {
     return std::nullopt;
   }
   std::vector<char> storage;
   ArrayRef<char> bytes = bytesOf(a, storage);
-  SmallVector<double> out(bytes.size() / elementBytes(a.getElementType()));
+  FloatCodec codec(a.getElementType());
+  SmallVector<double> out(bytes.size() / codec.bytes());
   for (size_t i = 0; i < out.size(); ++i) {
-    if (a.getElementType().isF64()) {
-      std::memcpy(&out[i], bytes.data() + 8 * i, 8);
-    } else {
-      float f;
-      std::memcpy(&f, bytes.data() + 4 * i, 4);
-      out[i] = f;
-    }
+    out[i] = codec.read(bytes.data() + codec.bytes() * i);
   }
   return out;
 }
@@ -136,6 +132,32 @@ std::optional<double> splatOf(Value v) {
 int64_t integerFrom(double number) {
   constexpr double far = 1LL << 48;
   return std::isnan(number) ? INT64_MIN : static_cast<int64_t>(std::clamp(number, -far, far));
+}
+
+FloatCodec::FloatCodec(Type element) : format(rowOf(element).format), size(elementBytes(element)) {}
+double FloatCodec::read(const char *from) const {
+  if (size == 8) {
+    double d;
+    std::memcpy(&d, from, 8);
+    return d;
+  }
+  if (size == 4) {
+    float f;
+    std::memcpy(&f, from, 4);
+    return f;
+  }
+  uint64_t code = 0;
+  std::memcpy(&code, from, size);
+  return format.decode(code);
+}
+void FloatCodec::write(double value, char *to) const {
+  auto f = static_cast<float>(value);
+  uint64_t code = size < 4 ? format.encode(value) : 0;
+  std::memcpy(to,
+              size == 8   ? static_cast<const void *>(&value)
+              : size == 4 ? static_cast<const void *>(&f)
+                          : &code,
+              size);
 }
 
 ElementsAttr constantFromBytes(RankedTensorType type, std::vector<char> bytes) {
@@ -159,11 +181,10 @@ ElementsAttr constantFromIntegers(RankedTensorType type, ArrayRef<int64_t> value
 }
 
 ElementsAttr constantFromFloats(RankedTensorType type, ArrayRef<double> values) {
-  int64_t size = elementBytes(type.getElementType());
-  std::vector<char> bytes(values.size() * size);
+  FloatCodec codec(type.getElementType());
+  std::vector<char> bytes(values.size() * codec.bytes());
   for (size_t i = 0; i < values.size(); ++i) {
-    float f = static_cast<float>(values[i]);
-    std::memcpy(bytes.data() + i * size, size == 8 ? static_cast<const void *>(&values[i]) : &f, size);
+    codec.write(values[i], bytes.data() + i * codec.bytes());
   }
   return constantFromBytes(type, std::move(bytes));
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/support/ElementTypes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 namespace ingot::onnx {
@@ -24,7 +25,7 @@ Size numberIn(mlir::Value v);
 bool mayBeNumber(mlir::Value v);
 /// The tensor whose elements Identity, Reshape, Squeeze and Unsqueeze only gave other axes.
 mlir::Value withoutReshapes(mlir::Value v);
-/// All elements of a float32 or float64 constant, as doubles.
+/// All elements of a float constant, as doubles.
 std::optional<llvm::SmallVector<double>> floatsOf(mlir::ElementsAttr a);
 std::optional<llvm::SmallVector<double>> floatsOf(mlir::Value v);
 /// The one value that all elements of a float or integer constant have.
@@ -32,6 +33,19 @@ std::optional<double> splatOf(mlir::Value v);
 /// What a number that should be a size or an axis is, towards zero; far outside of what they can be, and of NaN, some
 /// number that is none, either.
 int64_t integerFrom(double number);
+
+/// Floats of a type in memory, to and from double (rounded as support::FloatFormat does).
+class FloatCodec {
+public:
+  explicit FloatCodec(mlir::Type element);
+  int64_t bytes() const { return size; }
+  double read(const char *from) const;
+  void write(double value, char *to) const;
+
+private:
+  support::FloatFormat format;
+  int64_t size;
+};
 
 /// Small constants become dense attributes (printable, uniqued), large ones a resource that owns `bytes`.
 mlir::ElementsAttr constantFromBytes(mlir::RankedTensorType type, std::vector<char> bytes);

@@ -5,49 +5,75 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-static constexpr int64_t lastNumber = 16;
-
-Type elementOfNumber(int64_t number, MLIRContext *context) {
-  Builder b(context);
+static Type floatOfNumber(int64_t number, Builder b) {
   switch (number) {
   case 1:
     return b.getF32Type();
-  case 2:
-    return b.getIntegerType(8, /*isSigned=*/false);
-  case 3:
-    return b.getI8Type();
-  case 4:
-    return b.getIntegerType(16, /*isSigned=*/false);
-  case 5:
-    return b.getI16Type();
-  case 6:
-    return b.getI32Type();
-  case 7:
-    return b.getI64Type();
-  case 9:
-    return b.getI1Type();
   case 10:
     return b.getF16Type();
   case 11:
     return b.getF64Type();
-  case 12:
-    return b.getIntegerType(32, /*isSigned=*/false);
-  case 13:
-    return b.getIntegerType(64, /*isSigned=*/false);
   case 16:
     return b.getBF16Type();
+  case 17:
+    return b.getType<Float8E4M3FNType>();
+  case 18:
+    return b.getType<Float8E4M3FNUZType>();
+  case 19:
+    return b.getType<Float8E5M2Type>();
+  case 20:
+    return b.getType<Float8E5M2FNUZType>();
+  case 23:
+    return b.getType<Float4E2M1FNType>();
+  case 24:
+    return b.getType<Float8E8M0FNUType>();
+  default:
+    return {};
+  }
+}
+
+Type elementOfNumber(int64_t number, MLIRContext *context) {
+  const support::ElementType &row = support::elementType(static_cast<int32_t>(number));
+  if (row.number != number) { // more than 32 bits
+    return {};
+  }
+  Builder b(context);
+  switch (row.kind) {
+  case support::ElementKind::Float:
+    return floatOfNumber(number, b);
+  case support::ElementKind::Signed:
+    return b.getIntegerType(row.bits);
+  case support::ElementKind::Unsigned:
+    return b.getIntegerType(row.bits, /*isSigned=*/false);
+  case support::ElementKind::Bool:
+    return b.getI1Type();
   default:
     return {};
   }
 }
 
 int64_t numberOfElement(Type element) {
-  for (int64_t number = 1; number <= lastNumber; ++number) {
-    if (elementOfNumber(number, element.getContext()) == element) {
-      return number;
+  for (const support::ElementType &row : support::elementTypes()) {
+    if (elementOfNumber(row.number, element.getContext()) == element) {
+      return row.number;
     }
   }
   return 0;
+}
+
+bool isNarrowFloat(Type element) { return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32; }
+
+Type computedIn(Type element) {
+  return isNarrowFloat(element) ? Type(Float32Type::get(element.getContext())) : element;
+}
+
+Type valueType(Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  if (!integer) {
+    return computedIn(element);
+  }
+  unsigned bits = integer.getWidth();
+  return IntegerType::get(element.getContext(), bits > 1 && bits < 8 ? 8 : bits);
 }
 
 } // namespace ingot::onnx

@@ -1,12 +1,15 @@
 // The op's emit() is run once, on scalars, into a scratch block; the arith and math operations found there become a
 // flat program, which is interpreted for chunks of elements: every value is a row of a chunk's elements, every
 // operation one loop over rows. Floats are computed in double and rounded to f32 after each operation, which for + - *
-// / and sqrt is what f32 arithmetic gives. Integers are kept sign-extended.
+// / and sqrt is what f32 arithmetic gives; where it becomes a narrower float, to that. Integers are kept sign-extended.
 #include "compiler/onnx/EvaluateElementwise.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Evaluate.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringMap.h"
+#include <bit>
 #include <cmath>
 #include <deque>
 
@@ -69,8 +72,8 @@ const llvm::StringMap<Kernel> &floatKernels() {
       {"math.powf", floats([](double a, double b) { return std::pow(a, b); })},
       {"math.roundeven", floats([](double a) { return std::nearbyint(a); })},
 #define X(name) {"math." #name, floats([](double a) { return std::name(a); })},
-      X(exp) X(log) X(log1p) X(sqrt) X(erf) X(floor) X(ceil) X(trunc) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan)
-          X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh)
+      X(exp) X(log) X(log1p) X(sqrt) X(erf) X(erfc) X(floor) X(ceil) X(trunc) X(sin) X(cos) X(tan) X(asin) X(acos)
+          X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh)
 #undef X
               {"math.absf", floats([](double a) { return std::fabs(a); })},
   };
@@ -177,6 +180,13 @@ Kernel kernelOf(Operation &op) {
       r.i = x.f >= 9.2e18 ? static_cast<int64_t>(static_cast<uint64_t>(x.f)) : toInteger(x.f);
     });
   }
+  if (isa<arith::BitcastOp>(op) && width == 32) { // between f32 and i32
+    bool toBits = op.getOperand(0).getType().isF32();
+    return unary([=](Slot &r, Slot x) {
+      toBits ? r.i = std::bit_cast<int32_t>(static_cast<float>(x.f))
+             : r.f = std::bit_cast<float>(static_cast<int32_t>(x.i));
+    });
+  }
   if (isa<math::AbsIOp>(op)) {
     return unary([](Slot &r, Slot x) { r.i = x.i < 0 ? -x.i : x.i; });
   }
@@ -184,7 +194,7 @@ Kernel kernelOf(Operation &op) {
 }
 
 bool isNumber(Type type) {
-  return type.isF32() || type.isF64() || (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64);
+  return isa<FloatType>(type) || (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64);
 }
 
 /// Brings computed values to what the type can hold.
@@ -192,9 +202,12 @@ void settle(Slot *r, Type type, int64_t n) {
   if (type.isF64()) {
     return;
   }
+  support::FloatFormat format = isNarrowFloat(type) ? rowOf(type).format : support::FloatFormat();
   for (int64_t k = 0; k < n; ++k) {
     if (type.isF32()) {
       r[k].f = static_cast<float>(r[k].f);
+    } else if (format.exponent) {
+      r[k].f = format.decode(format.encode(r[k].f));
     } else {
       r[k].i = signExtended(r[k].i, type.getIntOrFloatBitWidth());
     }
@@ -211,12 +224,13 @@ template <typename T> void readAs(Slot &s, const char *from) {
   }
 }
 /// One element in memory to and from a slot.
-void readSlot(Slot &s, const char *from, Type type) {
+void readSlot(Slot &s, const char *from, Type type, const std::optional<FloatCodec> &codec) {
   if (type.isF32()) {
     return readAs<float>(s, from);
   }
-  if (type.isF64()) {
-    return readAs<double>(s, from);
+  if (codec) {
+    s.f = codec->read(from);
+    return;
   }
   switch (elementBytes(type)) {
   case 1:
@@ -229,23 +243,26 @@ void readSlot(Slot &s, const char *from, Type type) {
     return readAs<int64_t>(s, from);
   }
 }
-void writeSlot(Slot s, char *to, Type type) {
-  if (type.isF32()) {
-    float f = static_cast<float>(s.f);
-    std::memcpy(to, &f, sizeof(f));
+void writeSlot(Slot s, char *to, Type type, const std::optional<FloatCodec> &codec) {
+  if (codec) {
+    codec->write(s.f, to);
   } else {
-    std::memcpy(to, &s, elementBytes(type)); // little endian: the low bytes; a double as it is
+    std::memcpy(to, &s, elementBytes(type)); // little endian: the low bytes
   }
+}
+std::optional<FloatCodec> codecOf(Type type) {
+  return isa<FloatType>(type) ? std::optional<FloatCodec>(type) : std::nullopt;
 }
 
 /// A constant operand, read chunk by chunk in the order of the result's elements.
 struct Input {
   Type type;
+  std::optional<FloatCodec> codec; ///< of floats
   std::vector<char> storage;
   ArrayRef<char> bytes;
   SmallVector<int64_t> strides; ///< over the result's axes; empty: dense in the result's own shape
 
-  Input(ElementsAttr a, ArrayRef<int64_t> shape) : type(a.getElementType()) {
+  Input(ElementsAttr a, ArrayRef<int64_t> shape) : type(a.getElementType()), codec(codecOf(type)) {
     bytes = bytesOf(a, storage);
     auto own = cast<ShapedType>(a.getType()).getShape();
     if (own == shape) {
@@ -262,7 +279,7 @@ struct Input {
     int64_t size = elementBytes(type);
     if (strides.empty()) {
       for (int64_t k = 0; k < n; ++k) {
-        readSlot(row[k], bytes.data() + (first + k) * size, type);
+        readSlot(row[k], bytes.data() + (first + k) * size, type, codec);
       }
       return;
     }
@@ -273,7 +290,7 @@ struct Input {
       offset += at[d] * strides[d];
     }
     for (int64_t k = 0; k < n; ++k) {
-      readSlot(row[k], bytes.data() + offset * size, type);
+      readSlot(row[k], bytes.data() + offset * size, type, codec);
       for (size_t d = shape.size(); d-- > 0;) {
         offset += strides[d];
         if (++at[d] < shape[d]) {
@@ -294,10 +311,7 @@ public:
     b.setInsertionPointToEnd(&block);
     SmallVector<Value> x;
     for (ElementsAttr a : operands) {
-      Type type = a ? a.getElementType() : Type();
-      if (type && type.isInteger()) {
-        type = b.getIntegerType(type.getIntOrFloatBitWidth());
-      }
+      Type type = a ? valueType(a.getElementType()) : Type();
       if (type && !isNumber(type)) {
         return false;
       }
@@ -392,7 +406,7 @@ ElementsAttr evaluateElementwise(Operation *op, ArrayRef<ElementsAttr> operands)
   if (once) {
     shape.clear(), count = 1;
   }
-  if (count * size > foldLimitBytes || !(element.isF32() || element.isF64() || element.isInteger())) {
+  if (count * size > foldLimitBytes || !(isa<FloatType>(element) || element.isInteger())) {
     return {};
   }
   std::deque<Input> inputs; // which never moves them: their bytes may lie in themselves
@@ -403,6 +417,7 @@ ElementsAttr evaluateElementwise(Operation *op, ArrayRef<ElementsAttr> operands)
     }
   }
   std::vector<char> out(count * size);
+  std::optional<FloatCodec> codec = codecOf(element);
   for (int64_t first = 0; first < count; first += chunk) {
     int64_t n = std::min(chunk, count - first);
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -410,7 +425,7 @@ ElementsAttr evaluateElementwise(Operation *op, ArrayRef<ElementsAttr> operands)
     }
     const Row &row = program.run(n);
     for (int64_t k = 0; k < n; ++k) {
-      writeSlot(row[k], out.data() + (first + k) * size, element);
+      writeSlot(row[k], out.data() + (first + k) * size, element, codec);
     }
   }
   return once ? splatConstant(type, constantFromBytes(tensorOf({1}, element), std::move(out)))

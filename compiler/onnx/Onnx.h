@@ -20,6 +20,11 @@ namespace ingot::onnx {
 /// The newest opset of the standard whose definitions the ops have been compared with.
 inline constexpr int64_t newestOpset = 28;
 
+/// Of a function: for each of the model's inputs or outputs, how many of its arguments or results are the tensors of
+/// the sequence that it is; -1 for one that is a tensor itself. Absent where none is a sequence.
+inline constexpr llvm::StringLiteral inputSequencesName = "onnx.input_sequences",
+                                     outputSequencesName = "onnx.output_sequences";
+
 /// A node on its way from the protobuf to an op. upgrade() edits it in place.
 struct Node {
   mlir::OpBuilder &builder;

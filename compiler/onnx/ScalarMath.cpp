@@ -1,4 +1,5 @@
 #include "compiler/onnx/ScalarMath.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -192,7 +193,38 @@ static Value floatToInteger(OpBuilder &b, Location loc, Num x, Type signless, bo
   return through == width ? wide : arith::TruncIOp::create(b, loc, withElement(type, signless), wide).getResult();
 }
 
-Num Num::to(Type element) const {
+/// A float32 or float64 as the nearest number of a narrow float, which stays float32.
+static Num rounded(Num x, Type narrow, bool saturate) {
+  OpBuilder &b = x.builder();
+  const support::ElementType &row = rowOf(narrow);
+  if (saturate && row.bits == 8) {
+    double most = row.format.largest();
+    x = atMost(atLeast(x, -most), most);
+  }
+  Type type = Value(x).getType();
+  Value code = arith::TruncFOp::create(b, x.where(), withElement(type, narrow), x);
+  return Num(b, x.where(), arith::ExtFOp::create(b, x.where(), withElement(type, b.getF32Type()), code), narrow);
+}
+
+/// The low bits of values of one byte as an integer below a byte.
+static Num lowBits(Num x, Type element) {
+  unsigned bits = element.getIntOrFloatBitWidth();
+  if (element.isUnsignedInteger()) {
+    return x & x.constant((1 << bits) - 1);
+  }
+  return shiftRight(shiftLeft(x, x.constant(8 - bits)), x.constant(8 - bits));
+}
+
+Num Num::to(Type element, bool saturate) const {
+  if (isNarrowFloat(element)) {
+    bool isPower = rowOf(element).format.specials == support::Specials::Powers;
+    Type through = width() >= 32 && !isPower ? b->getF64Type() : b->getF32Type();
+    Num wide = isFloat() && width() >= 32 && !(isPower && width() > 32) ? *this : to(through);
+    return isPower ? roundedToPower(wide, PowerRounding::Up, saturate) : rounded(wide, element, saturate);
+  }
+  if (element.isInteger() && !element.isInteger(1) && element.getIntOrFloatBitWidth() < 8) {
+    return lowBits(to(b->getIntegerType(8, !element.isUnsignedInteger())), element);
+  }
   Type from = getElementTypeOrSelf(v.getType());
   bool toFloat = isa<FloatType>(element);
   Type signless = toFloat ? element : b->getIntegerType(element.getIntOrFloatBitWidth());
@@ -219,6 +251,27 @@ Num Num::to(Type element) const {
     r = arith::TruncIOp::create(*b, loc, type, v);
   }
   return Num(*b, loc, r, element);
+}
+
+Num roundedToPower(Num x, PowerRounding how, bool saturate) {
+  OpBuilder &b = x.builder();
+  Type type = Value(x).getType(), i32 = b.getI32Type();
+  constexpr double mantissa = 0x7fffff, exponent = 0x7f800000, half = 0x400000;
+  constexpr int mantissaBits = 23;
+  Num bits(b, x.where(), arith::BitcastOp::create(b, x.where(), withElement(type, i32), x), i32);
+  Num fraction = bits & bits.constant(mantissa), power = bits & bits.constant(exponent);
+  Num step = bits.constant(0);
+  if (how != PowerRounding::Down) {
+    // The lowest power has no bit in front of its fraction: halves of it go down.
+    Num up = how == PowerRounding::Up ? fraction > 0.0 : (fraction > half) | ((fraction == half) & (power > 0.0));
+    step = select(up, bits.constant(1 << mantissaBits), step);
+  }
+  Num next = power + step, most = bits.constant(exponent - (1 << mantissaBits));
+  next = saturate ? minimum(next, most) : next;
+  // 2^-127 is a denormal float32, and the highest exponent is NaN.
+  next = select(next == 0.0, bits.constant(half), select(next > most, bits.constant(exponent + half), next));
+  next = select(power == bits.constant(exponent), bits.constant(exponent + half), next);
+  return Num(b, x.where(), arith::BitcastOp::create(b, x.where(), type, next), b.getF32Type());
 }
 
 /// x to a whole power by repeated squaring.

@@ -1,5 +1,6 @@
 // Arithmetic of emit(): numbers that are all scalars or all vectors of one length, floats or integers, written as
-// formulas.
+// formulas. Floats narrower than 32 bits are computed in float32, integers below a byte in one byte: their values have
+// these types (valueType() in ElementTypes.h).
 //   Num n(b, getLoc(), x[0], elementOf(getX()));  return n / (1.0 + exp(-n));
 #pragma once
 #include "mlir/IR/Builders.h"
@@ -27,7 +28,9 @@ public:
   unsigned width() const;            ///< bits of an element
   Num like(mlir::Value other) const; ///< another value, signed as this one
   Num constant(double c) const;      ///< of this type
-  Num to(mlir::Type element) const;  ///< ONNX's Cast
+  /// ONNX's Cast. `saturate`: finite numbers and infinities that are too large for a float of 8 bits become its largest
+  /// number.
+  Num to(mlir::Type element, bool saturate = false) const;
   std::optional<double> known() const { return splatConstant(v); }
 
 private:
@@ -82,6 +85,10 @@ Num atMost(Num x, Num high);
 inline Num atLeast(Num x, double low) { return atLeast(x, x.constant(low)); }
 inline Num atMost(Num x, double high) { return atMost(x, x.constant(high)); }
 
+/// Magnitudes of floats rounded to powers of two, as float8e8m0 has them: 2^-127 at least; infinities become NaN.
+enum class PowerRounding { Up, Down, Nearest };
+Num roundedToPower(Num x, PowerRounding how, bool saturate);
+
 Num abs(Num x);
 Num isNaN(Num x);
 Num power(Num base, Num exponent); ///< of base's type; small constant exponents become products and roots
@@ -93,6 +100,7 @@ Num power(Num base, Num exponent); ///< of base's type; small constant exponents
   X(log1p, Log1p)                                                                                                      \
   X(sqrt, Sqrt)                                                                                                        \
   X(erf, Erf)                                                                                                          \
+  X(erfc, Erfc)                                                                                                        \
   X(floor, Floor)                                                                                                      \
   X(ceil, Ceil)                                                                                                        \
   X(trunc, Trunc)                                                                                                      \

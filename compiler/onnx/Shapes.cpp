@@ -292,11 +292,6 @@ int64_t elements(ArrayRef<int64_t> shape) {
   return n;
 }
 
-int64_t elementBytes(Type element) {
-  if (element.isInteger(1)) {
-    return 1;
-  }
-  return (element.getIntOrFloatBitWidth() + 7) / 8;
-}
+int64_t elementBytes(Type element) { return (element.getIntOrFloatBitWidth() + 7) / 8; }
 
 } // namespace ingot::onnx

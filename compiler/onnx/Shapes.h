@@ -123,7 +123,7 @@ std::optional<int64_t> normalAxis(int64_t axis, int64_t rank);
 /// Product of the dimensions; static shapes only.
 int64_t elements(llvm::ArrayRef<int64_t> shape);
 
-/// Bytes of one element in memory: i1 takes one byte.
+/// Bytes of one element in memory: types below a byte take one.
 int64_t elementBytes(mlir::Type element);
 
 } // namespace ingot::onnx

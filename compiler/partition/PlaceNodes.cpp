@@ -26,9 +26,6 @@ std::string buildable(Operation &op, const target::MachineModel &machine) {
     if (isa<TensorType>(v.getType()) && !element.isIntOrFloat()) {
       return "values of this element type cannot be computed yet";
     }
-    if (element.isF16() || element.isBF16()) {
-      return "float16 and bfloat16 arithmetic is unsupported";
-    }
   }
   if (isa<onnx::Elementwise>(op)) {
     return {};

@@ -1,4 +1,7 @@
+#include "compiler/graph/PackInterface.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Found.h"
+#include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Work.h"
 #include "compiler/pipeline/Constraints.h"
@@ -8,34 +11,15 @@ using namespace mlir;
 
 namespace ingot::pipeline {
 
-/// ONNX's TensorProto.DataType.
-static int32_t typeNumber(Type t) {
-  if (t.isF32() || t.isF64() || t.isF16() || t.isBF16()) {
-    return t.isF32() ? 1 : t.isF64() ? 11 : t.isF16() ? 10 : 16;
-  }
-  auto integer = cast<IntegerType>(t);
-  bool isUnsigned = integer.isUnsigned();
-  switch (integer.getWidth()) {
-  case 1:
-    return 9;
-  case 8:
-    return isUnsigned ? 2 : 3;
-  case 16:
-    return isUnsigned ? 4 : 5;
-  case 32:
-    return isUnsigned ? 12 : 6;
-  default:
-    return isUnsigned ? 13 : 7;
-  }
-}
-
-static plan::TensorInfo tensorInfo(Type type, StringAttr name, const std::string &fallback) {
-  auto t = cast<RankedTensorType>(type);
+/// `packed`: what a tensor of bytes holds; null: what it says.
+static plan::TensorInfo tensorInfo(Type type, Attribute packed, StringAttr name, const std::string &fallback) {
+  auto t = cast<RankedTensorType>(packed ? cast<TypeAttr>(packed).getValue() : type);
   plan::TensorInfo info;
   info.name = name ? name.str() : fallback;
-  info.type = typeNumber(t.getElementType());
+  info.type = static_cast<int32_t>(onnx::numberOfElement(t.getElementType()));
   info.dims = onnx::sizesOf(t);
-  info.bytes = support::product(info.dims) * support::Size(onnx::elementBytes(t.getElementType()));
+  t = cast<RankedTensorType>(type);
+  info.bytes = support::product(onnx::sizesOf(t)) * support::Size(onnx::elementBytes(t.getElementType()));
   return info;
 }
 
@@ -102,17 +86,26 @@ static void describeChecks(func::FuncOp function, plan::ModelInfo &info) {
   });
 }
 
+static std::vector<int64_t> sequencesIn(func::FuncOp function, StringRef attribute) {
+  auto counts = function->getAttrOfType<DenseI64ArrayAttr>(attribute);
+  return counts ? std::vector<int64_t>(counts.asArrayRef()) : std::vector<int64_t>();
+}
+
 void describe(func::FuncOp function, plan::ModelInfo &info) {
   info.inputs.clear(), info.outputs.clear();
   for (auto [i, t] : llvm::enumerate(function.getArgumentTypes())) {
-    info.inputs.push_back(
-        tensorInfo(t, function.getArgAttrOfType<StringAttr>(i, "onnx.name"), "input" + std::to_string(i)));
+    info.inputs.push_back(tensorInfo(t, function.getArgAttr(i, graph::packedName),
+                                     function.getArgAttrOfType<StringAttr>(i, "onnx.name"),
+                                     "input" + std::to_string(i)));
     info.inputs.back().isOptional = bool(function.getArgAttr(i, onnx::optionalName));
   }
   for (auto [i, t] : llvm::enumerate(function.getResultTypes())) {
-    info.outputs.push_back(
-        tensorInfo(t, function.getResultAttrOfType<StringAttr>(i, "onnx.name"), "output" + std::to_string(i)));
+    info.outputs.push_back(tensorInfo(t, function.getResultAttr(i, graph::packedName),
+                                      function.getResultAttrOfType<StringAttr>(i, "onnx.name"),
+                                      "output" + std::to_string(i)));
   }
+  info.inputSequences = sequencesIn(function, onnx::inputSequencesName);
+  info.outputSequences = sequencesIn(function, onnx::outputSequencesName);
   describeChecks(function, info);
   info.found.clear();
   nameFound(info, onnx::boundsOf(function));

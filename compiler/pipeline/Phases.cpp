@@ -2,6 +2,7 @@
 #include "compiler/emit/Emit.h"
 #include "compiler/entry/BuildEntry.h"
 #include "compiler/fusion/Fuse.h"
+#include "compiler/graph/PackInterface.h"
 #include "compiler/graph/ShareCaches.h"
 #include "compiler/graph/Simplify.h"
 #include "compiler/importer/Types.h"
@@ -31,7 +32,7 @@ static void noteNames(func::FuncOp function, std::vector<std::string> &names) {
 
 static LogicalResult import(State &s) {
   importer::Problems problems(s.options.modelPath);
-  importer::ImportOptions options{s.name, s.options.dims, s.options.shapes};
+  importer::ImportOptions options{s.name, s.options.dims, s.options.shapes, s.options.sequences};
   for (const auto &[name, bounds] : s.options.bounds) {
     options.bounds[name] = {bounds.least, bounds.most};
   }
@@ -99,7 +100,8 @@ static LogicalResult quantize(State &s, Body &body, Result &) {
 
 static LogicalResult fuse(State &s, Body &body, Result &tells) {
   func::FuncOp function = body.function();
-  if (failed(fusion::fuse(function, s.options.accuracy == "strict")) || failed(graph::simplify(function))) {
+  if (failed(graph::packInterface(function)) || failed(fusion::fuse(function, s.options.accuracy == "strict")) ||
+      failed(graph::simplify(function))) {
     return failure();
   }
   graph::eliminateCommon(function);
@@ -243,6 +245,9 @@ static LogicalResult lower(State &s, Body &body, Result &) {
   std::string winograd = s.options.accuracy == "strict" ? "off" : s.options.winograd;
   if (!winograd.empty()) {
     (*body.module)->setAttr(lower::winogradName, StringAttr::get(body.module->getContext(), winograd));
+  }
+  if (s.options.accuracy == "strict") {
+    (*body.module)->setAttr(lower::strictName, UnitAttr::get(body.module->getContext()));
   }
   return lower::lowerKernels(*body.module, machinesOf(body), s.weights);
 }

@@ -36,6 +36,7 @@ struct Options {
   std::string placementFile;                          ///< with a target for nodes by name
   std::map<std::string, int64_t> dims;                ///< --dim batch=1
   std::map<std::string, std::vector<int64_t>> shapes; ///< --shape x=1x3x224x224, by input name
+  std::map<std::string, int64_t> sequences;           ///< --sequence x=3: tensors of an input that is a sequence
   std::map<std::string, Bounds> bounds;               ///< of symbols that stay open, as all do that nobody fixes
   std::map<std::string, Choice> choices;              ///< of such symbols, too
   /// --cache past.*=present.*: inputs and the outputs that continue them in the same memory (graph/ShareCaches.h)

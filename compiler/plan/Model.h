@@ -97,6 +97,9 @@ struct ModelInfo {
   std::vector<LevelInfo> levels = {}; ///< highest first; empty: the model is for one machine
   std::vector<DeviceInfo> devices = {};
   std::vector<TensorInfo> inputs, outputs;
+  /// For each input and output of the ONNX model, how many of these tensors are the sequence that it is; -1: it is a
+  /// tensor itself. Empty: there are no sequences.
+  std::vector<int64_t> inputSequences, outputSequences;
   std::vector<SymbolInfo>
       symbols;                  ///< in the order in which they first occur in the inputs' dims, then those of no input
   std::vector<FoundInfo> found; ///< in the order in which they first occur in the outputs' dims

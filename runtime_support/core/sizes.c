@@ -35,7 +35,11 @@ int64_t ingot_sizes_elements(const int64_t *dims, int32_t rank, int32_t type) {
   for (int32_t axis = 0; axis < rank; ++axis) {
     elements = multiply(elements, dims[axis], limit);
   }
-  return multiply(elements, (int64_t)ingot_type_bytes(type), limit) < 0 ? -1 : elements;
+  if (multiply(elements, (int64_t)ingot_type_bytes(type), limit) < 0) {
+    return -1;
+  }
+  int64_t pack = ingot_type_pack(type);
+  return elements / pack + (elements % pack != 0);
 }
 
 /* The first input that has the symbol. */

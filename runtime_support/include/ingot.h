@@ -92,7 +92,8 @@ typedef enum ingot_error_kind {
 
 /* what a model says about itself */
 
-/* Element types, by ONNX's numbers. */
+/* Element types, by ONNX's numbers. Elements below a byte lie several in a byte, the first one in the lowest bits; of
+ * such tensors `elements` counts bytes. */
 typedef enum ingot_type {
   INGOT_FLOAT32 = 1,
   INGOT_UINT8 = 2,
@@ -107,7 +108,17 @@ typedef enum ingot_type {
   INGOT_FLOAT64 = 11,
   INGOT_UINT32 = 12,
   INGOT_UINT64 = 13,
-  INGOT_BFLOAT16 = 16
+  INGOT_BFLOAT16 = 16,
+  INGOT_FLOAT8E4M3FN = 17,
+  INGOT_FLOAT8E4M3FNUZ = 18,
+  INGOT_FLOAT8E5M2 = 19,
+  INGOT_FLOAT8E5M2FNUZ = 20,
+  INGOT_UINT4 = 21,
+  INGOT_INT4 = 22,
+  INGOT_FLOAT4E2M1 = 23,
+  INGOT_FLOAT8E8M0 = 24,
+  INGOT_UINT2 = 25,
+  INGOT_INT2 = 26
 } ingot_type;
 
 /* An entry of ingot_tensor_info.dims is a size, or negative where the size is open: INGOT_DIM_COMPUTED, which
@@ -382,8 +393,12 @@ int ingot_device_launch(const ingot_exec *exec, int32_t number, int (*body)(void
 int ingot_device_wait(const ingot_exec *exec, int32_t number);
 int ingot_devices_end(const ingot_exec *exec, int32_t count, int status);
 
-/* Bytes of one element, which is also the alignment its tensor needs; 0 for an unknown type. */
+/* Bytes of one element, which is also the alignment its tensor needs; 1 where several share a byte, 0 for an unknown
+ * type. */
 size_t ingot_type_bytes(int32_t type);
+
+/* How many elements share a byte: 2 for types of 4 bits, 4 for those of 2, else 1. */
+int64_t ingot_type_pack(int32_t type);
 
 /* "float32", "int64", ...; "unknown" for a number that is no type. */
 const char *ingot_type_text(int32_t type);

@@ -80,6 +80,38 @@ struct Float16 {
 struct BFloat16 {
   std::uint16_t bits;
 };
+/// Floats of 8 bits, the same way.
+struct Float8E4M3FN {
+  std::uint8_t bits;
+};
+struct Float8E4M3FNUZ {
+  std::uint8_t bits;
+};
+struct Float8E5M2 {
+  std::uint8_t bits;
+};
+struct Float8E5M2FNUZ {
+  std::uint8_t bits;
+};
+struct Float8E8M0 {
+  std::uint8_t bits;
+};
+/// Several elements in a byte, the first one in the lowest bits: (elements + 1) / 2 or (elements + 3) / 4 of these.
+struct Int4x2 {
+  std::uint8_t bits;
+};
+struct UInt4x2 {
+  std::uint8_t bits;
+};
+struct Float4E2M1x2 {
+  std::uint8_t bits;
+};
+struct Int2x4 {
+  std::uint8_t bits;
+};
+struct UInt2x4 {
+  std::uint8_t bits;
+};
 
 namespace detail {
 template <typename T> struct ElementType;
@@ -87,6 +119,16 @@ template <> struct ElementType<float> : std::integral_constant<std::int32_t, ING
 template <> struct ElementType<double> : std::integral_constant<std::int32_t, INGOT_FLOAT64> {};
 template <> struct ElementType<Float16> : std::integral_constant<std::int32_t, INGOT_FLOAT16> {};
 template <> struct ElementType<BFloat16> : std::integral_constant<std::int32_t, INGOT_BFLOAT16> {};
+template <> struct ElementType<Float8E4M3FN> : std::integral_constant<std::int32_t, INGOT_FLOAT8E4M3FN> {};
+template <> struct ElementType<Float8E4M3FNUZ> : std::integral_constant<std::int32_t, INGOT_FLOAT8E4M3FNUZ> {};
+template <> struct ElementType<Float8E5M2> : std::integral_constant<std::int32_t, INGOT_FLOAT8E5M2> {};
+template <> struct ElementType<Float8E5M2FNUZ> : std::integral_constant<std::int32_t, INGOT_FLOAT8E5M2FNUZ> {};
+template <> struct ElementType<Float8E8M0> : std::integral_constant<std::int32_t, INGOT_FLOAT8E8M0> {};
+template <> struct ElementType<Int4x2> : std::integral_constant<std::int32_t, INGOT_INT4> {};
+template <> struct ElementType<UInt4x2> : std::integral_constant<std::int32_t, INGOT_UINT4> {};
+template <> struct ElementType<Float4E2M1x2> : std::integral_constant<std::int32_t, INGOT_FLOAT4E2M1> {};
+template <> struct ElementType<Int2x4> : std::integral_constant<std::int32_t, INGOT_INT2> {};
+template <> struct ElementType<UInt2x4> : std::integral_constant<std::int32_t, INGOT_UINT2> {};
 template <> struct ElementType<bool> : std::integral_constant<std::int32_t, INGOT_BOOL> {};
 template <> struct ElementType<std::int8_t> : std::integral_constant<std::int32_t, INGOT_INT8> {};
 template <> struct ElementType<std::int16_t> : std::integral_constant<std::int32_t, INGOT_INT16> {};

@@ -73,7 +73,8 @@ static int64_t bytesOf(const int64_t *dims, int32_t rank, int32_t type) {
   for (int32_t axis = 0; axis < rank; ++axis) {
     bytes = bytes < 0 || dims[axis] < 0 || bytes > limit / dims[axis] ? -1 : bytes * dims[axis];
   }
-  return bytes;
+  int64_t pack = ingot_type_pack(type);
+  return bytes < 0 ? -1 : (bytes + pack - 1) / pack;
 }
 
 static int runOnce(void *self) {

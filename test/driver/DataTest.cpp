@@ -58,11 +58,11 @@ TEST_F(Data, ShapesAreFixedFromTheDataWhereTheModelHasNone) {
   llvm::Expected<ModelFacts> facts = readModelFacts(model("m.onnx", {}, /*ranked=*/false));
   ASSERT_TRUE(bool(facts));
   ingot::pipeline::Options options;
-  ASSERT_FALSE(bool(fixShapes(*facts, {"d", {tensor({2, 3}, {})}}, options)));
+  ASSERT_FALSE(bool(fixShapes(*facts, {"d", {tensor({2, 3}, {})}, {-1}}, options)));
   EXPECT_EQ(options.shapes.at("x"), (std::vector<int64_t>{2, 3}));
   // What the user has fixed stays.
   options.shapes["x"] = {5, 3};
-  ASSERT_FALSE(bool(fixShapes(*facts, {"d", {tensor({2, 3}, {})}}, options)));
+  ASSERT_FALSE(bool(fixShapes(*facts, {"d", {tensor({2, 3}, {})}, {-1}}, options)));
   EXPECT_EQ(options.shapes.at("x"), (std::vector<int64_t>{5, 3}));
 }
 
@@ -70,7 +70,7 @@ TEST_F(Data, ShapesOfTheModelAreLeftAlone) {
   llvm::Expected<ModelFacts> facts = readModelFacts(model("m.onnx", {-1, 3}));
   ASSERT_TRUE(bool(facts));
   ingot::pipeline::Options options;
-  ASSERT_FALSE(bool(fixShapes(*facts, {"d", {tensor({2, 3}, {})}}, options)));
+  ASSERT_FALSE(bool(fixShapes(*facts, {"d", {tensor({2, 3}, {})}, {-1}}, options)));
   EXPECT_TRUE(options.shapes.empty());
 }
 
@@ -78,9 +78,9 @@ TEST_F(Data, DataThatCannotFit) {
   llvm::Expected<ModelFacts> facts = readModelFacts(model("m.onnx", {2, 3}));
   ASSERT_TRUE(bool(facts));
   ingot::pipeline::Options options;
-  EXPECT_EQ(text(fixShapes(*facts, {"d", {}}, options)),
+  EXPECT_EQ(text(fixShapes(*facts, {"d", {}, {}}, options)),
             "d: error: the folder has 0 input_K.pb, the model has 1 inputs");
-  EXPECT_EQ(text(fixShapes(*facts, {"d", {tensor({2, 4}, {})}}, options)),
+  EXPECT_EQ(text(fixShapes(*facts, {"d", {tensor({2, 4}, {})}, {-1}}, options)),
             "d/input_0.pb: error: the tensor has shape [2, 4], but input 'x' is float32[2,3]");
 }
 

@@ -18,6 +18,24 @@ func.func @gelu(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
+// The half of a GELU may have gone into the weights behind it: what is left is twice a GELU.
+// CHECK-LABEL: @twiceGelu
+// CHECK-DAG: %[[TWO:.*]] = onnx.Constant dense<2.000000e+00> : tensor<f32>
+// CHECK-DAG: %[[Y:.*]] = onnx.Gelu %arg0 :
+// CHECK: %[[Z:.*]] = onnx.Mul %[[Y]], %[[TWO]]
+// CHECK-NEXT: return %[[Z]]
+func.func @twiceGelu(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %root2 = onnx.Constant dense<1.41421354> : tensor<f32>
+  %one = onnx.Constant dense<1.0> : tensor<f32>
+  %0 = onnx.Div %x, %root2 : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %1 = onnx.Erf %0 : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = onnx.Add %1, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %3 = onnx.Mul %x, %2 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %3 : tensor<8xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @geluTanh
 // CHECK: %[[Y:.*]] = onnx.Gelu %arg0 {approximate = "tanh"} :
 // CHECK-NEXT: return %[[Y]]

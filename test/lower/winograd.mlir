@@ -64,7 +64,34 @@ module attributes {ingot.winograd = "2"} {
 
 // -----
 
-// An image of three rows has no tile of four; other strides, dilations and filters, and groups, are none of these; nor are images whose size the run tells.
+// Along one axis there are six components, and taps that are two pixels apart make tiles whose outputs are, too: twice three rows and columns of them, where one of 10 tiles in a row of 20 pixels begins earlier.
+// CHECK-LABEL: func.func @apart
+// V4: plan.launch {{.*}} tensor<1536xf32>
+// V4: plan.launch {{.*}} tensor<1536xf32>
+// V4: plan.launch @[[CONV:conv_[_0-9]*]]({{.*}} tensor<9216xf32>
+// V4: func.func private @[[CONV]](%arg0: memref<9216xf32>
+// V4: scf.for {{.*}} = %c0{{.*}} to %c36{{.*}} step
+// V4: arith.divui {{.*}}, %c2
+// V4: arith.minsi {{.*}}, %c12
+// V4: arith.remui {{.*}}, %c2
+// V4-COUNT-36: vector.load %arg0
+// V4-NOT: vector.load %arg0
+module attributes {ingot.winograd = "4"} {
+  func.func @apart(%x: tensor<1x16x1x40xf32>, %y: tensor<1x16x20x20xf32>) -> (tensor<1x16x1x40xf32>, tensor<1x16x20x20xf32>, tensor<1x16x20x20xf32>) {
+    %u = onnx.Constant dense<0.5> : tensor<16x16x1x3xf32>
+    %v = onnx.Constant dense<0.5> : tensor<16x16x3x1xf32>
+    %w = onnx.Constant dense<0.5> : tensor<16x16x3x3xf32>
+    %b = "onnx.None"() : () -> none
+    %0 = "onnx.Conv"(%x, %u, %b) <{pads = array<i64: 0, 1, 0, 1>}> : (tensor<1x16x1x40xf32>, tensor<16x16x1x3xf32>, none) -> tensor<1x16x1x40xf32>
+    %1 = "onnx.Conv"(%y, %v, %b) <{pads = array<i64: 1, 0, 1, 0>}> : (tensor<1x16x20x20xf32>, tensor<16x16x3x1xf32>, none) -> tensor<1x16x20x20xf32>
+    %2 = "onnx.Conv"(%y, %w, %b) <{dilations = array<i64: 2, 2>, pads = array<i64: 2, 2, 2, 2>}> : (tensor<1x16x20x20xf32>, tensor<16x16x3x3xf32>, none) -> tensor<1x16x20x20xf32>
+    return %0, %1, %2 : tensor<1x16x1x40xf32>, tensor<1x16x20x20xf32>, tensor<1x16x20x20xf32>
+  }
+}
+
+// -----
+
+// An image of three rows has no tile of four, one of 20 none whose outputs are six apart; other strides and filters, and groups, are none of these; nor are images whose size the run tells.
 // CHECK-LABEL: func.func @direct
 // CHECK: plan.launch {{.*}} tensor<2304xf32>
 // CHECK: plan.launch {{.*}} tensor<2304xf32>
@@ -79,7 +106,7 @@ module attributes {ingot.winograd = "4"} {
     %b = "onnx.None"() : () -> none
     %0 = "onnx.Conv"(%x, %w, %b) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x16x3x9xf32>, tensor<16x16x3x3xf32>, none) -> tensor<1x16x3x9xf32>
     %1 = "onnx.Conv"(%y, %w, %b) <{pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>}> : (tensor<1x16x20x20xf32>, tensor<16x16x3x3xf32>, none) -> tensor<1x16x10x10xf32>
-    %2 = "onnx.Conv"(%y, %w, %b) <{dilations = array<i64: 2, 2>, pads = array<i64: 2, 2, 2, 2>}> : (tensor<1x16x20x20xf32>, tensor<16x16x3x3xf32>, none) -> tensor<1x16x20x20xf32>
+    %2 = "onnx.Conv"(%y, %w, %b) <{dilations = array<i64: 6, 6>, pads = array<i64: 6, 6, 6, 6>}> : (tensor<1x16x20x20xf32>, tensor<16x16x3x3xf32>, none) -> tensor<1x16x20x20xf32>
     %3 = "onnx.Conv"(%y, %v, %b) <{pads = array<i64: 2, 2, 2, 2>}> : (tensor<1x16x20x20xf32>, tensor<16x16x5x5xf32>, none) -> tensor<1x16x20x20xf32>
     %4 = "onnx.Conv"(%z, %w, %b) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x16x?x?xf32, #onnx.sizes<1, 16, "h", "w">>, tensor<16x16x3x3xf32>, none) -> tensor<1x16x?x?xf32, #onnx.sizes<1, 16, "h", "w">>
     return %0, %1, %2, %3, %4 : tensor<1x16x3x9xf32>, tensor<1x16x10x10xf32>, tensor<1x16x20x20xf32>, tensor<1x16x20x20xf32>, tensor<1x16x?x?xf32, #onnx.sizes<1, 16, "h", "w">>

@@ -36,7 +36,8 @@ def difference(got, want):
         return text
     if want.dtype.kind == "O":
         return None if np.array_equal(got, want) else "strings differ"
-    if np.allclose(got.astype(np.float64), want.astype(np.float64), rtol=1e-3, atol=1e-7, equal_nan=True):
+    relative = {"bfloat16": 2**-6, "float16": 2**-9}.get(want.dtype.name, 1e-3)  # two units of 16-bit floats
+    if np.allclose(got.astype(np.float64), want.astype(np.float64), rtol=relative, atol=1e-7, equal_nan=True):
         return None
     return f"values differ by up to {np.nanmax(np.abs(got.astype(np.float64) - want.astype(np.float64)))}"
 

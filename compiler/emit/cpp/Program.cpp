@@ -5,6 +5,7 @@
 #include "compiler/emit/Texts.h"
 #include "compiler/emit/cpp/Cpp.h"
 #include "compiler/emit/cpp/FunctionWriter.h"
+#include "compiler/support/ElementTypes.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
@@ -251,7 +252,7 @@ private:
     SmallVector<std::string> parameters, arguments, generic;
     auto tensors = [&](ArrayRef<plan::TensorInfo> infos, const char *array, bool isInput) {
       for (auto [i, info] : llvm::enumerate(infos)) {
-        std::string type = elementNames(info.type)->c, name = std::string(1, *array) + std::to_string(i);
+        std::string type = support::elementType(info.type).c.str(), name = std::string(1, *array) + std::to_string(i);
         std::string pointer = (isInput ? "const " : "") + type + (info.isAllocated ? " **" : " *");
         parameters.push_back(pointer + name);
         arguments.push_back(typed(helpers.use("raw") + "(" + name + ")", arguments.size()));

@@ -61,6 +61,12 @@ Value ingot::emit::expandExpOfMedium(const FloatBuilder &f, Value x) {
   return f.mul(smallExp(f, reduced.r), f.powerOfTwo(reduced.n, 0));
 }
 
+// At the bound n is what powerOfTwo makes 0 of.
+Value ingot::emit::expandExpOfNegative(const FloatBuilder &f, Value x) {
+  double bound = (f.isDouble() ? -1023 : -127) * 0.69314718055994530942;
+  return expandExpOfMedium(f, f.select(f.less(x, bound), f.constant(bound), x));
+}
+
 Value ingot::emit::expandExp2(const FloatBuilder &f, Value x) {
   x = f.isDouble() ? f.clamp(x, -1076.0, 1024.5) : f.clamp(x, -151.0, 128.5);
   FloatBuilder::Rounded n = f.roundSmall(x);

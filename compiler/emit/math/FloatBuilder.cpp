@@ -71,6 +71,21 @@ Value FloatBuilder::polynomial(Value x, ArrayRef<double> coefficients) const {
   return sum;
 }
 
+Value FloatBuilder::shallowPolynomial(Value x, ArrayRef<double> coefficients) const {
+  SmallVector<Value> terms = llvm::map_to_vector(coefficients, [&](double c) { return constant(c); });
+  while (terms.size() > 1) {
+    for (size_t i = 0; i + 1 < terms.size(); i += 2) {
+      terms[i / 2] = fma(terms[i + 1], x, terms[i]);
+    }
+    if (terms.size() % 2) {
+      terms[terms.size() / 2] = terms.back();
+    }
+    terms.resize((terms.size() + 1) / 2);
+    x = terms.size() > 1 ? mul(x, x) : x;
+  }
+  return terms.front();
+}
+
 Value FloatBuilder::compare(arith::CmpFPredicate predicate, Value a, Value b) const {
   return arith::CmpFOp::create(builder, loc, predicate, a, b);
 }

@@ -40,6 +40,9 @@ public:
 
   /// c[0] + x * (c[1] + x * (c[2] + ...)), Horner's way.
   mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<double> coefficients) const;
+  /// The same in pairs and pairs of pairs, Estrin's way: some multiplications more, but few that wait for each other. A
+  /// machine that looks ahead over a few vectors only is done sooner.
+  mlir::Value shallowPolynomial(mlir::Value x, llvm::ArrayRef<double> coefficients) const;
 
   /// Conditions are false when an operand is NaN.
   mlir::Value less(mlir::Value a, mlir::Value b) const { return compare(mlir::arith::CmpFPredicate::OLT, a, b); }

@@ -4,6 +4,7 @@
 // Errors are in units in the last place, measured by test/emit/MathAccuracyTest.cpp.
 #pragma once
 #include "compiler/emit/math/FloatBuilder.h"
+#include "compiler/support/ElementTypes.h"
 
 namespace ingot::emit {
 
@@ -15,9 +16,12 @@ mlir::Value expandLog(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandLog1p(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandTanh(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandErf(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandErfc(const FloatBuilder &f, mlir::Value x); ///< for x <= 2; beyond, within 4e-9 of erfc
 
 /// exp where x is known to lie in [-80, 80]: no result that needs care.
 mlir::Value expandExpOfMedium(const FloatBuilder &f, mlir::Value x);
+/// exp where x is known not to be positive; 0 where the result is not a normal number.
+mlir::Value expandExpOfNegative(const FloatBuilder &f, mlir::Value x);
 
 // In f64 arithmetic. Rounded to f32 they are within 1 ulp; f64 itself within 4 ulp, pow within |y log x| ulp.
 mlir::Value expandSin(const FloatBuilder &f, mlir::Value x); ///< for |x| < 1e6; beyond, only bounded by 1
@@ -39,5 +43,10 @@ mlir::Value expandLog10(const FloatBuilder &f, mlir::Value x);
 
 // C's fmod: exact in f32, and in f64 for quotients below 2^53.
 mlir::Value expandRemainder(const FloatBuilder &f, mlir::Value x, mlir::Value y);
+
+/// The code of a narrow float, in an integer of 8, 16 or 32 bits, as float32: exactly.
+mlir::Value widenFloat(mlir::OpBuilder &b, mlir::Location loc, mlir::Value code, const support::FloatFormat &format);
+/// A float32 or float64 as such a code in an integer of 32 bits, as FloatFormat::encode does it.
+mlir::Value narrowFloat(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, const support::FloatFormat &format);
 
 } // namespace ingot::emit

@@ -61,9 +61,8 @@ plan::WeightTable::Recipe packed(const Schedule &s) {
   for (int64_t t : s.g.phases[0].taps) {
     key += " " + std::to_string(t);
   }
-  int64_t bytes = s.ofBytes ? 1 : 4;
   auto pack = [lanes = s.lanes, taps = s.g.phases[0].taps, channels = s.g.outChannels,
-               bytes](ArrayRef<char> from, MutableArrayRef<char> to) {
+               bytes = s.g.weightBytes](ArrayRef<char> from, MutableArrayRef<char> to) {
     int64_t count = taps.size();
     for (int64_t c = 0; c < channels; ++c) {
       for (int64_t t = 0; t < count; ++t) {
@@ -72,7 +71,7 @@ plan::WeightTable::Recipe packed(const Schedule &s) {
       }
     }
   };
-  return {key, bytes * s.blocks * s.lanes * s.taps(), pack};
+  return {key, s.g.weightBytes * s.blocks * s.lanes * s.taps(), pack};
 }
 
 class Depthwise {
@@ -146,13 +145,13 @@ private:
       Ix at = row + column * (s.axis(2).inStep * strides[2]);
       Vectors acc(height * width, c.bias);
       acc = s.resident ? resident(c, at, height, width, acc) : looped(c, at, width, acc);
-      for (int64_t i = 0; i < height * width; ++i) {
-        store(c, d, h + i / width, column + i % width, acc[i]);
-      }
+      build.group.finishTile(acc, 1, space, [&](Ix i, int64_t) {
+        return point(c, d, h + floorDiv(i, width), column + remainder(i, width));
+      });
     });
   }
 
-  void store(const Channel &c, Ix d, Ix h, Ix column, Value v) {
+  Point point(const Channel &c, Ix d, Ix h, Ix column) const {
     Point p;
     p.at.assign(space.sizes.size(), 0);
     p.at[0] = c.n, p.at[1] = c.block, p.lanes = s.lanes;
@@ -162,7 +161,7 @@ private:
         p.at[s.axis(i).dim] = at[i];
       }
     }
-    build.group.finish(v, space, p);
+    return p;
   }
 
   /// The tap of `axis` by which output `o` of the tile reads input coordinate `i` of it; -1 if none.
@@ -258,7 +257,7 @@ public:
     shape.items = s.g.batch * support::Size(s.blocks * s.units);
     shape.packed[operandNumber(root->getOperand(1))] = packed(s);
     if (onnx::present(root->getOperand(2))) {
-      shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes);
+      shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes, s.g.weightBytes);
     }
     return shape;
   }

@@ -178,25 +178,20 @@ private:
   }
 
   Value pixel(Value at, Value inside, int64_t lanes, Value mask) {
-    Type element = cast<MemRefType>(x.memref.getType()).getElementType(), type = w.vectorOf(element, lanes);
-    Value zero = w.constant(0, type);
+    Value zero = w.constant(0, w.vectorOf(x.element, lanes));
     auto choose = [&](Value v, Value otherwise) -> Value {
       return inside ? arith::SelectOp::create(w.b, w.loc, inside, v, otherwise).getResult() : v;
     };
     if (lanes == 1) {
       Value there = choose(at, w.constant(0, at.getType()));
-      return choose(w.load({x.memref, element}, image + w.ix(there)), zero);
+      return choose(w.load(x, image + w.ix(there)), zero);
     }
-    auto gather = [&](Value offsets, Value live) -> Value {
-      return vector::GatherOp::create(w.b, w.loc, cast<VectorType>(type), x.memref, ValueRange{w.value(image)}, offsets,
-                                      live, zero);
-    };
     Value all = w.maskFor(lanes, lanes);
     if (!w.machine.maskedAccess) { // lanes that are not there read the first pixel
-      return choose(gather(choose(at, w.constant(0, at.getType())), all), zero);
+      return choose(w.gather(x, image, choose(at, w.constant(0, at.getType())), all), zero);
     }
     Value live = mask ? mask : all;
-    return gather(at, inside ? arith::AndIOp::create(w.b, w.loc, inside, live).getResult() : live);
+    return w.gather(x, image, at, inside ? arith::AndIOp::create(w.b, w.loc, inside, live).getResult() : live);
   }
 };
 

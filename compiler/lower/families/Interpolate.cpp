@@ -125,10 +125,7 @@ private:
     if (!tap.positions) {
       return w.load(data, tap.offset, at.lanes, at.mask);
     }
-    auto type = VectorType::get({at.lanes}, cast<MemRefType>(data.memref.getType()).getElementType());
-    Value mask = at.mask ? at.mask : w.maskFor(at.lanes, at.lanes);
-    return vector::GatherOp::create(w.b, w.loc, type, data.memref, ValueRange{w.value(tap.offset)}, tap.positions, mask,
-                                    w.constant(0, type));
+    return w.gather(data, tap.offset, tap.positions, at.mask ? at.mask : w.maskFor(at.lanes, at.lanes));
   }
 
   /// The weighted element of a tap and the sum so far (null: none).

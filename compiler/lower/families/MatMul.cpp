@@ -23,6 +23,7 @@
 #include "compiler/lower/Family.h"
 #include "compiler/lower/MatMulPlan.h"
 #include "compiler/lower/Vectors.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/Window.h"
@@ -295,19 +296,24 @@ private:
 
   void tile(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock) {
     SmallVector<Value> sums = accumulate(panel, row, rows, indexInBlock);
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t v = 0; v < panel.vectors; ++v) {
-        Value sum = sums[i * panel.vectors + v];
-        Ix column = panel.column + Ix(v * t.lanes);
-        bool partial = panel.partial && v + 1 == panel.vectors;
-        if (partial && tail) {
-          w.store(sum, tail, i * t.lanes);
-        } else {
-          group.finish(sum, space, point(row + Ix(i), column, t.lanes, partial ? panel.live : Value()));
-        }
+    bool cut = panel.partial && tail; // the last vectors are finished element by element
+    int64_t whole = panel.vectors - (cut ? 1 : 0);
+    SmallVector<Value> vectors;
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      int64_t v = static_cast<int64_t>(i) % panel.vectors;
+      if (v < whole) {
+        vectors.push_back(sum);
+      } else {
+        w.store(sum, tail, static_cast<int64_t>(i) / panel.vectors * t.lanes);
       }
     }
-    if (panel.partial && tail) {
+    if (whole) {
+      group.finishTile(vectors, whole, space, [&](Ix i, int64_t v) {
+        bool partial = panel.partial && v + 1 == panel.vectors;
+        return point(row + i, panel.column + Ix(v * t.lanes), t.lanes, partial ? panel.live : Value());
+      });
+    }
+    if (cut) {
       Ix column = panel.column + Ix((panel.vectors - 1) * t.lanes);
       w.loop(0, rows, 1, [&](Ix i) {
         w.loop(0, panel.rest, 1,
@@ -330,7 +336,8 @@ private:
     const int64_t unroll = w.machine.tuning.unroll;
     Ix fromA = baseA + row * Ix(p.rowA);
     fromA = isOpen() ? w.settled(fromA) : fromA;
-    int64_t lineElements = w.machine.lineBytes / p.elementBytes, fetching = tilesThatFetch(rows);
+    int64_t lineElements = w.machine.lineBytes / (t.from == From::Scratch ? p.elementBytes : p.weightBytes),
+            fetching = tilesThatFetch(rows);
     int64_t ahead = fetching ? llvm::divideCeil(unroll * p.stepRows * t.width, lineElements * fetching) : 0; ///< lines
     Ix index = t.highest ? min(indexInBlock, fetching - 1) : indexInBlock;
     auto step = [&](Ix k, int64_t count, ValueRange carried, int64_t elements = ByteProducts::quad) {
@@ -506,7 +513,7 @@ public:
     if (isa<onnx::IntegerMatMulOp>(root)) {
       return onnx::constantThrough(root->getOperand(1)) ? "" : "its right operand is not constant";
     }
-    Type element = onnx::elementOf(root->getOperand(0));
+    Type element = onnx::computedIn(onnx::elementOf(root->getOperand(0)));
     bool built = element.isF32() || element.isF64() || (element.isInteger() && element.getIntOrFloatBitWidth() >= 32);
     return built ? "" : "products of this element type are not built";
   }
@@ -525,12 +532,12 @@ public:
       shape.scratchBytes = max(Size(64), bytes);
     } else if (t.from == From::Packed) {
       plan::WeightTable::Recipe recipe;
-      recipe.key = llvm::formatv("panels {0} {1} {2} {3} {4}", t.strip, p.k.number(), p.n.number(),
-                                 p.matricesB.number(), p.transB)
+      recipe.key = llvm::formatv("panels {0} {1} {2} {3} {4} {5}", t.strip, p.k.number(), p.n.number(),
+                                 p.matricesB.number(), p.transB, p.weightBytes)
                        .str();
       ByteProducts bytes(machine);
       recipe.key += p.ofBytes ? " " + bytes.key() : "";
-      recipe.bytes = (p.matricesB * t.matrixElements(p)).number() * p.elementBytes;
+      recipe.bytes = (p.matricesB * t.matrixElements(p)).number() * p.weightBytes;
       recipe.pack = [p, t, bytes](ArrayRef<char> from, MutableArrayRef<char> to) {
         p.ofBytes ? packPanels(p, t, bytes, from, to) : packPanels(p, t, from, to);
       };

@@ -2,6 +2,7 @@
 // at the edges by static ones, a tile of pixels (or a vector, row-major) in between without any.
 #include "compiler/onnx/ops/Pool.h"
 #include "compiler/lower/PoolWindow.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -226,7 +227,7 @@ public:
   /// Blocked tensors are f32; and one channel fills no block.
   LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
     auto x = onnx::ranked(root->getOperand(0));
-    bool image = x && x.getRank() >= 3 && x.getElementType().isF32();
+    bool image = x && x.getRank() >= 3 && onnx::computedIn(x.getElementType()).isF32();
     return image && !writesIndices(root) ? LayoutRule::Follow : LayoutRule::Plain;
   }
 

@@ -7,6 +7,7 @@
 // the product has two phases in a step. States lie in scratch, padded to whole vectors: h twice, since a step reads the
 // old one while it writes the new one.
 #include "compiler/lower/Family.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/Shapes.h"
@@ -436,7 +437,7 @@ public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::RecurrenceOp>(); }
   std::string unsupported(Operation *root) const override {
     auto op = cast<onnx::RecurrenceOp>(root);
-    if (!onnx::elementOf(op.getP()).isF32()) {
+    if (!onnx::computedIn(onnx::elementOf(op.getP())).isF32()) {
       return "recurrent networks of this element type are not built";
     }
     return onnx::isSized(op.getP()) && onnx::isStatic(op.getR()) ? "" : "its shapes are not known at compile time";
@@ -454,11 +455,12 @@ public:
       recipe.key = llvm::formatv("gates {0} {1} {2} {3} {4}", plan.kind, plan.hidden, plan.lanes, plan.phases.size(),
                                  plan.phases[0].group)
                        .str();
-      recipe.bytes = plan.packedElements() * 4;
-      recipe.pack = [plan](ArrayRef<char> from, MutableArrayRef<char> to) {
+      int64_t size = onnx::elementBytes(onnx::elementOf(cast<onnx::RecurrenceOp>(kernel.root()).getR()));
+      recipe.bytes = plan.packedElements() * size;
+      recipe.pack = [plan, size](ArrayRef<char> from, MutableArrayRef<char> to) {
         eachPacked(plan, [&](int64_t target, int64_t source) {
           if (source >= 0) {
-            std::copy_n(from.data() + 4 * source, 4, to.data() + 4 * target);
+            std::copy_n(from.data() + size * source, size, to.data() + size * target);
           }
         });
       };

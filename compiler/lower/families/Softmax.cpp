@@ -36,6 +36,7 @@ public:
       : build(build), w(build.w), group(build.group), wanted(wantedOf(group.root)),
         element(valueType(onnx::elementOf(wanted.x))),
         split(group, Group::typeOf(wanted.x), group.resultType(), {wanted.axis}, /*keeps=*/true) {
+    // What is stored and read again must not be rounded in between.
     storesAhead = !wanted.log && group.resultType().getElementType() == element &&
                   split.out.results.size() == group.kernel.getNumResults();
     held = split.across && split.lanes > 1 && split.count.known() && !split.count.is(0) &&
@@ -63,7 +64,7 @@ private:
   Buffer shortRow;
 
   Value sub(Value a, Value b) { return arith::SubFOp::create(w.b, w.loc, a, b); }
-  Value exp(Value a) { return math::ExpOp::create(w.b, w.loc, a); }
+  Value exp(Value a) { return w.expOfNegative(a); }
   Value like(Value scalar, int64_t lanes) {
     return isa<VectorType>(scalar.getType()) ? scalar : w.splat(scalar, lanes);
   }

@@ -11,7 +11,19 @@ using namespace mlir;
 namespace ingot::onnx {
 
 Type CastOp::resultElement() { return elementOfNumber(getTo(), getContext()); }
-Value CastOp::emit(OpBuilder &b, ValueRange x) { return Num(b, getLoc(), x[0], elementOf(getX())).to(resultElement()); }
+Value CastOp::emit(OpBuilder &b, ValueRange x) {
+  Num from(b, getLoc(), x[0], elementOf(getX()));
+  Type to = resultElement();
+  if (rowOf(to).format.specials != support::Specials::Powers) {
+    return from.to(to, getSaturate());
+  }
+  PowerRounding how = getRoundMode() == "up"     ? PowerRounding::Up
+                      : getRoundMode() == "down" ? PowerRounding::Down
+                                                 : PowerRounding::Nearest;
+  return roundedToPower(from.to(b.getF32Type()), how, getSaturate());
+}
+LogicalResult CastOp::verify() { return oneOf(*this, "round_mode", getRoundMode(), {"up", "down", "nearest"}); }
+LogicalResult CastLikeOp::verify() { return oneOf(*this, "round_mode", getRoundMode(), {"up", "down", "nearest"}); }
 
 /// That the attribute `to` is the number of a type that there is.
 static LogicalResult checkTarget(Node &node) {
@@ -26,8 +38,6 @@ static LogicalResult checkTarget(Node &node) {
 
 // Opsets before 6 name the type.
 LogicalResult CastOp::upgrade(Node &node) {
-  node.attributes.erase("saturate"); // of 8-bit floats only
-  node.attributes.erase("round_mode");
   static constexpr StringLiteral names[] = {"",      "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32",
                                             "INT64", "STRING", "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
   if (auto name = dyn_cast_or_null<StringAttr>(node.attributes.get("to"))) {
@@ -40,7 +50,7 @@ LogicalResult CastOp::upgrade(Node &node) {
 Type BitCastOp::resultElement() { return elementOfNumber(getTo(), getContext()); }
 LogicalResult BitCastOp::upgrade(Node &node) { return checkTarget(node); }
 LogicalResult BitCastOp::verify() {
-  if (elementBytes(elementOf(getX())) != elementBytes(resultElement())) {
+  if (rowOf(elementOf(getX())).bits != rowOf(resultElement()).bits) {
     return emitOpError("gives the bits of ") << elementOf(getX()) << " as " << resultElement() << ", which has others";
   }
   return success();
@@ -52,23 +62,39 @@ Value BitCastOp::emit(OpBuilder &b, ValueRange x) {
   if (from.isBool() || element.isInteger(1)) {
     return from.to(element);
   }
-  Type signless = isa<FloatType>(element) ? element : b.getIntegerType(element.getIntOrFloatBitWidth());
-  Type type = isa<VectorType>(x[0].getType()) ? cast<VectorType>(x[0].getType()).clone(signless) : signless;
-  return type == x[0].getType() ? x[0] : arith::BitcastOp::create(b, getLoc(), type, x[0]).getResult();
+  unsigned bits = element.getIntOrFloatBitWidth();
+  auto like = [&](Type type) {
+    auto vector = dyn_cast<VectorType>(x[0].getType());
+    return vector ? Type(vector.clone(type)) : type;
+  };
+  Value v = x[0];
+  if (isNarrowFloat(elementOf(getX()))) {
+    v = arith::TruncFOp::create(b, getLoc(), like(elementOf(getX())), v);
+  } else if (bits < 8) {
+    v = arith::TruncIOp::create(b, getLoc(), like(b.getIntegerType(bits)), v);
+  }
+  Type type = like(isa<FloatType>(element) ? element : b.getIntegerType(bits));
+  v = type == v.getType() ? v : arith::BitcastOp::create(b, getLoc(), type, v).getResult();
+  if (isNarrowFloat(element)) {
+    return arith::ExtFOp::create(b, getLoc(), like(b.getF32Type()), v);
+  }
+  if (bits >= 8) {
+    return v;
+  }
+  Type byte = like(b.getI8Type());
+  return element.isUnsignedInteger() ? arith::ExtUIOp::create(b, getLoc(), byte, v).getResult()
+                                     : arith::ExtSIOp::create(b, getLoc(), byte, v).getResult();
 }
 
-LogicalResult CastLikeOp::upgrade(Node &node) {
-  node.attributes.erase("saturate");
-  node.attributes.erase("round_mode");
-  return success();
-}
 LogicalResult CastLikeOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(cast<TensorType>(getX().getType()).clone(elementOf(getTarget())));
   return success();
 }
 LogicalResult CastLikeOp::decompose(PatternRewriter &rewriter) {
-  auto to = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(numberOfElement(elementOf(getTarget()))));
-  rewriter.replaceOp(*this, make<CastOp>(rewriter, getLoc(), {getX()}, {to}));
+  SmallVector<NamedAttribute> attributes(getOperation()->getAttrs());
+  attributes.push_back(
+      rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(numberOfElement(elementOf(getTarget())))));
+  rewriter.replaceOp(*this, make<CastOp>(rewriter, getLoc(), {getX()}, attributes));
   return success();
 }
 

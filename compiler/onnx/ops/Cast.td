@@ -2,7 +2,9 @@
 include "compiler/onnx/Onnx.td"
 
 def Onnx_CastOp : Onnx_Elementwise<"Cast", 1>, Since<28> {
-  let arguments = (ins AnyTensor:$x, I64Attr:$to);
+  let arguments = (ins AnyTensor:$x, I64Attr:$to, DefaultValuedOptionalAttr<I64Attr, "1">:$saturate,
+    DefaultValuedOptionalAttr<StrAttr, "\"up\"">:$round_mode);
+  let hasVerifier = 1;
   let more = [{
     ::mlir::Type resultElement();
     static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);
@@ -18,7 +20,8 @@ def Onnx_BitCastOp : Onnx_Elementwise<"BitCast", 1>, Since<26> {
   let hasVerifier = 1;
 }
 def Onnx_CastLikeOp : Onnx_Op<"CastLike", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<25> {
-  let arguments = (ins AnyTensor:$x, AnyTensor:$target);
+  let arguments = (ins AnyTensor:$x, AnyTensor:$target, DefaultValuedOptionalAttr<I64Attr, "1">:$saturate,
+    DefaultValuedOptionalAttr<StrAttr, "\"up\"">:$round_mode);
+  let hasVerifier = 1;
   let results = (outs AnyTensor:$y);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }

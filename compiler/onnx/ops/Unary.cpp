@@ -77,7 +77,7 @@ Value GeluOp::emit(OpBuilder &b, ValueRange operands) {
   if (getApproximate() == "tanh") {
     return x * 0.5 * (1.0 + tanh((x + 0.044715 * (x * x * x)) * 0.7978845608028654));
   }
-  return x * 0.5 * (1.0 + erf(x * 0.7071067811865476));
+  return x * 0.5 * erfc(x * -0.7071067811865476);
 }
 
 Value SignOp::emit(OpBuilder &b, ValueRange operands) {

@@ -60,19 +60,24 @@ def conv(c, x):
 
 
 def small_filter(c, x):
-    """A 3x3 convolution of stride 1, or what a transposed one of that is: what Winograd's algorithm takes."""
-    x = image(c, x, rank=2)
-    c.need(x.rank == 4 and min(x.shape[2:]) >= 2)
+    """A convolution of stride 1 with three taps along each axis or one of them, or what a transposed one of that is: what Winograd's algorithm takes."""
+    rank = c.choice([1, 2, 2, 2])
+    x = image(c, x, rank=rank)
+    c.need(x.rank == rank + 2 and min(x.shape[2:]) >= 2)
+    kernel = [3] * rank if rank == 1 or c.chance(0.7) else c.choice([[1, 3], [3, 1]])
+    dilations = [c.choice([1, 2, 3, 5]) for _ in kernel] if c.chance(0.3) else [1] * rank
     channels, outputs, transposed = x.shape[1], c.extent(65), c.chance(0.15)
     c.need(x.array.size * outputs < 3_000_000)
-    attributes = {}
-    if c.chance(0.3):
+    attributes = {"dilations": dilations} if max(dilations) > 1 else {}
+    reach = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, dilations)]
+    if c.chance(0.3) and max(dilations) == 1:
         attributes["auto_pad"] = c.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
-        c.need(attributes["auto_pad"] != "VALID" or min(x.shape[2:]) >= 3)
+        c.need(attributes["auto_pad"] != "VALID" or all(size >= extent for size, extent in zip(x.shape[2:], reach)))
     else:
-        attributes["pads"] = [1] * 4 if c.chance(0.5) else [c.choice([0, 1, 2]) for _ in range(4)]
-        c.need(all(x.shape[2 + k] + attributes["pads"][k] + attributes["pads"][k + 2] >= 3 for k in range(2)))
-    shape = [channels, outputs, 3, 3] if transposed else [outputs, channels, 3, 3]
+        attributes["pads"] = [extent // 2 for extent in reach] * 2 if c.chance(0.5) else [c.choice([0, 1, 2]) for _ in range(2 * rank)]
+        c.need(all(x.shape[2 + k] + attributes["pads"][k] + attributes["pads"][k + rank] >= reach[k] for k in range(rank)))
+        c.need(not transposed or all(pad < extent for pad, extent in zip(attributes["pads"], reach * 2)))
+    shape = [channels, outputs, *kernel] if transposed else [outputs, channels, *kernel]
     weights = c.data(shape, np.float32, -1, 1, constant=True)
     bias = c.data([outputs], np.float32, -1, 1, constant=True) if c.chance(0.6) else None
     c.node("ConvTranspose" if transposed else "Conv", [x, weights, bias], **attributes)
@@ -91,8 +96,11 @@ def conv_transpose(c, x):
     attributes = {"strides": strides, "kernel_shape": kernel if c.chance(0.6) else None}
     if max(dilations) > 1:
         attributes["dilations"] = dilations
-    kind = c.rng.randrange(5)
-    if kind == 0:
+    kind = c.rng.randrange(6)
+    if kind == 5:  # a block of outputs of each pixel
+        attributes["strides"], outputs, group = kernel, c.choice([1, 2, 4, 5]), 1
+        attributes.pop("dilations", None)
+    elif kind == 0:
         attributes["auto_pad"] = c.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
         c.need("SAME" not in attributes["auto_pad"] or ("dilations" not in attributes and all(size >= step for size, step in zip(kernel, strides))))
     elif kind == 1:

@@ -1,0 +1,138 @@
+"""Pictures of what bench/ measured, for docs/performance.md: plain SVG, readable on light and dark pages.
+
+    pictures.py ratios TABLE.tsv --title TEXT -o RATIOS.svg
+    pictures.py roofline MACHINE.json PROFILE.json... --title TEXT -o ROOFLINE.svg
+    pictures.py classes MACHINE.json PROFILE.json...        a table of kernel classes, to standard output
+
+TABLE.tsv is what compare.py --tsv writes (columns model, x_ort, x_best). MACHINE.json is what bench/machine.c prints, PROFILE.json what
+`ingot bench M.onnx --profile --json` does. A kernel's roof is the smaller of the peak and of its intensity (floating-point operations by byte of its
+operands and results) times the bandwidth of the level that these fit; operations are those of a direct convolution, so that Winograd may be above it.
+"""
+import argparse
+import csv
+import html
+import json
+import math
+import pathlib
+import re
+import statistics
+
+STYLE = """<style>text{font:12px sans-serif;fill:#777}.title{font-size:15px;fill:#888}.axis{stroke:#999;stroke-width:1}.grid{stroke:#999;stroke-width:.4;stroke-dasharray:2 3}
+.ahead{fill:#3a86c8}.behind{fill:#d1603d}.roof{stroke:#888;stroke-width:1.5;fill:none}</style>"""
+COLOURS = ["#3a86c8", "#d1603d", "#4a9c5d", "#a05cc0", "#c09a2c", "#2aa3a3", "#c05c88", "#777777"]
+
+
+def svg(width, height, parts):
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n{STYLE}\n' + "\n".join(parts) + "\n</svg>\n"
+
+
+def text(x, y, words, anchor="start", kind=""):
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{f" class={chr(34)}{kind}{chr(34)}" if kind else ""}>{html.escape(words)}</text>'
+
+
+def line(x1, y1, x2, y2, kind):
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>'
+
+
+def mean(values):
+    return math.exp(statistics.fmean(map(math.log, values)))
+
+
+def ratios(arguments):
+    """A bar for each model on a logarithmic axis: how many times as fast as the faster of the others."""
+    with open(arguments.table, newline="") as file:
+        rows = sorted(((row["model"], float(row["x_best"])) for row in csv.DictReader(file, delimiter="\t")), key=lambda row: row[1])
+    left, top, step, plot = 210, 72, 15, 520
+    least, most = min(0.5, rows[0][1]), max(8, rows[-1][1])
+    at = lambda ratio: left + plot * math.log(ratio / least) / math.log(most / least)
+    bottom = top + step * len(rows)
+    parts = [text(10, 22, arguments.title, kind="title"), text(10, 40, f"times as fast as the faster of ONNX Runtime and OpenVINO; {len(rows)} models, geometric mean {mean([r for _, r in rows]):.2f}")]
+    for tick in (0.5, 0.7, 1, 1.5, 2, 3, 5, 8, 16, 32, 64):
+        if least <= tick <= most:
+            parts += [line(at(tick), top - 5, at(tick), bottom, "axis" if tick == 1 else "grid"), text(at(tick), top - 8, f"{tick:g}", "middle")]
+    for index, (model, ratio) in enumerate(rows):
+        y, a, z = top + step * index, min(at(1), at(ratio)), max(at(1), at(ratio))
+        parts.append(f'<rect x="{a:.1f}" y="{y + 2:.1f}" width="{max(z - a, 1):.1f}" height="{step - 4}" class="{"ahead" if ratio >= 1 else "behind"}"/>')
+        parts += [text(left - 8, y + 12, model, "end"), text(z + 4, y + 12, f"{ratio:.2f}")]
+    return svg(left + plot + 60, bottom + 15, parts)
+
+
+def kernels(paths):
+    """(class, share of its model's time, flops by byte, GFLOP/s, bytes, GB/s) of every kernel."""
+    found = []
+    for path in paths:
+        for launch in json.loads(pathlib.Path(path).read_text())["profile"]:
+            seconds = launch["us"] * 1e-6
+            flops, moved = launch["gflops"] * 1e9 * seconds, launch["gbytes_per_second"] * 1e9 * seconds
+            kind = re.split(r"[_\d]", launch["kernel"])[0]
+            found.append((kind, launch["share"], flops / moved if moved else 0, launch["gflops"], moved, launch["gbytes_per_second"]))
+    return found
+
+
+def roof(machine, intensity, moved):
+    """What a kernel can reach, GFLOP/s; of one without multiplications, GB/s."""
+    level = next(level for level in machine["levels"] if moved <= level["bytes"] or not level["bytes"])
+    return min(machine["gflops"], intensity * level["gbytes"]) if intensity else level["gbytes"]
+
+
+def roofline(arguments):
+    machine, points = json.loads(arguments.machine.read_text()), [k for k in kernels(arguments.profiles) if k[3] and k[1] > 0.002]
+    left, top, plot, high = 70, 60, 560, 340
+    x = lambda intensity: left + plot * (math.log10(min(max(intensity, 0.1), 1000)) + 1) / 4
+    peak = max([machine["gflops"], *(k[3] for k in points)]) * 1.3
+    least = peak / 1000
+    y = lambda gflops: top + high * (1 - math.log(max(gflops, least) / least) / math.log(peak / least))
+    parts = [text(10, 22, arguments.title, kind="title"), text(10, 40, "GFLOP/s of each kernel over its floating-point operations by byte; the area is its share of the time")]
+    for power in range(-1, 4):
+        parts += [line(x(10**power), top, x(10**power), top + high, "grid"), text(x(10**power), top + high + 16, f"{10.0**power:g}", "middle")]
+    for tick in (1, 3, 10, 30, 100, 300, 1000):
+        if least <= tick <= peak:
+            parts += [line(left, y(tick), left + plot, y(tick), "grid"), text(left - 6, y(tick) + 4, f"{tick}", "end")]
+    for level in machine["levels"]:
+        knee = machine["gflops"] / level["gbytes"]
+        parts.append(line(x(0.1), y(0.1 * level["gbytes"]), x(knee), y(machine["gflops"]), "roof"))
+        parts.append(text(x(0.1) + 6, y(0.1 * level["gbytes"]) + 13, f"{level['name']} {level['gbytes']:.0f} GB/s"))
+    parts += [line(x(0.1), y(machine["gflops"]), x(1000), y(machine["gflops"]), "roof"), text(left + plot, y(machine["gflops"]) - 6, f"{machine['gflops']:.0f} GFLOP/s", "end")]
+    kinds = sorted({k[0] for k in points}, key=lambda kind: -sum(k[1] for k in points if k[0] == kind))
+    for kind, share, intensity, gflops, *_ in points:
+        colour = COLOURS[min(kinds.index(kind), len(COLOURS) - 1)]
+        parts.append(f'<circle cx="{x(intensity):.1f}" cy="{y(gflops):.1f}" r="{2 + 18 * math.sqrt(share):.1f}" fill="{colour}" fill-opacity="0.45"/>')
+    for index, kind in enumerate(kinds[: len(COLOURS)]):
+        parts += [f'<circle cx="{left + plot + 20}" cy="{top + 20 * index}" r="5" fill="{COLOURS[index]}"/>', text(left + plot + 30, top + 4 + 20 * index, kind)]
+    return svg(left + plot + 150, top + high + 30, parts)
+
+
+def classes(arguments):
+    machine, groups = json.loads(arguments.machine.read_text()), {}
+    for kernel in kernels(arguments.profiles):
+        groups.setdefault(kernel[0], []).append(kernel)
+    whole = sum(k[1] for group in groups.values() for k in group)
+    lines = ["| kernels | how many | share of the time | GFLOP/s or GB/s, median | share of the roof, by time |", "|---|--:|--:|--:|--:|"]
+    for kind, group in sorted(groups.items(), key=lambda item: -sum(k[1] for k in item[1])):
+        time = sum(k[1] for k in group)
+        reached = sum(k[1] * (k[3] if k[2] else k[5]) / roof(machine, k[2], k[4]) for k in group) / time
+        typical = statistics.median(k[3] if k[2] else k[5] for k in group)
+        unit = "GFLOP/s" if statistics.median(k[2] for k in group) else "GB/s"
+        lines.append(f"| {kind} | {len(group)} | {100 * time / whole:.1f} % | {typical:.0f} {unit} | {100 * reached:.0f} % |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, make in (("ratios", ratios), ("roofline", roofline), ("classes", classes)):
+        command = commands.add_parser(name)
+        command.set_defaults(make=make)
+        if name == "ratios":
+            command.add_argument("table", type=pathlib.Path)
+        else:
+            command.add_argument("machine", type=pathlib.Path), command.add_argument("profiles", nargs="+", type=pathlib.Path)
+        if name != "classes":
+            command.add_argument("--title", required=True), command.add_argument("-o", "--out", type=pathlib.Path, required=True)
+    arguments = parser.parse_args()
+    made = arguments.make(arguments)
+    arguments.out.write_text(made) if arguments.command != "classes" else print(made, end="")
+
+
+if __name__ == "__main__":
+    main()
