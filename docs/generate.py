@@ -39,7 +39,7 @@ def operators():
 def own_forms():
     """Operators of the dialect that are none of ONNX: forms to which several of ONNX's are brought."""
     text = "".join(path.read_text() for path in (ROOT / "compiler/onnx/ops").glob("*.td"))
-    return set(re.findall(r'(?:Onnx_Core(?:Op|Finder)<|Op<Onnx_Dialect, )"(\w+)"', text)) - {"Constant"}
+    return set(re.findall(r'(?:Onnx_Core(?:Op|Finder|Elementwise)<|Op<Onnx_Dialect, )"(\w+)"', text)) - {"Constant"}
 
 
 def counts(rows):

@@ -13,9 +13,11 @@
 #include "compiler/onnx/EvaluateElementwise.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Control.h"
+#include "compiler/onnx/ops/Quantize.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
@@ -37,6 +39,10 @@ static int64_t bytesOfType(Type type) {
 static bool mayFold(Operation *op) {
   if (isa<onnx::ConstantOfShapeOp>(op)) {
     return true;
+  }
+  // Integer kernels read weights as they are; what none of them reads is better computed now than in each run.
+  if (isa<onnx::DequantizeOp>(op)) {
+    return onnx::isQuantizationDone(op);
   }
   int64_t in = 0, out = 0;
   for (Value v : op->getOperands()) {

@@ -319,8 +319,9 @@ private:
         if (blocks) {
           Value part = separateViews(x);
           auto own = plan::blockedOf(part.getType());
-          retype(part, plan::withLayout(typeOf(part), plan::BlockedAttr::get(part.getContext(), own.getLanes(),
-                                                                             own.getHalo(), {}, blocks)));
+          retype(part,
+                 plan::withLayout(typeOf(part), plan::BlockedAttr::get(part.getContext(), own.getLanes(), own.getHalo(),
+                                                                       {}, blocks, own.getFill())));
         }
       }
     }
@@ -330,6 +331,7 @@ private:
 
   void assignHalos() {
     llvm::DenseMap<Value, SmallVector<int64_t>> halos;
+    llvm::DenseMap<Value, int64_t> fills;
     for (plan::KernelOp kernel : all<plan::KernelOp>()) {
       Operation *root = kernel.root();
       if (!root || root->getNumOperands() == 0) {
@@ -337,9 +339,21 @@ private:
       }
       auto argument = dyn_cast<BlockArgument>(root->getOperand(0));
       Value v = argument ? kernel.getIns()[argument.getArgNumber()] : Value();
-      if (v && plan::blockedOf(v.getType())) {
-        widen(halos[v], lower::familyOf(kernel, machineOf(kernel.getTarget())).halo(root));
+      if (!v || !plan::blockedOf(v.getType())) {
+        continue;
       }
+      const lower::KernelFamily &family = lower::familyOf(kernel, machineOf(kernel.getTarget()));
+      SmallVector<int64_t> halo = family.halo(root);
+      if (llvm::any_of(halo, [](int64_t h) { return h > 0; })) {
+        auto [fill, isNew] = fills.try_emplace(v, family.fill(root));
+        if (!isNew && fill->second != family.fill(root)) { // what another one reads around it is not for this kernel
+          OpBuilder b(kernel);
+          v = reorder(b, v, typeOf(v), kernel.getTarget());
+          setOperand(kernel, argument.getArgNumber(), v);
+          fills[v] = family.fill(root);
+        }
+      }
+      widen(halos[v], halo);
     }
     // Joined values share the widest halo, nested joins too: outward, then inward.
     SmallVector<plan::JoinOp> joins = all<plan::JoinOp>();
@@ -347,12 +361,16 @@ private:
       for (Value v : join.getXs()) {
         SmallVector<int64_t> inner = halos[v];
         widen(halos[join], inner);
+        if (auto fill = fills.find(v); fill != fills.end()) {
+          fills.try_emplace(join, fill->second);
+        }
       }
     }
     for (plan::JoinOp join : llvm::reverse(joins)) {
       SmallVector<int64_t> outer = halos[join];
       for (Value v : join.getXs()) {
         halos[v] = outer;
+        fills[v] = fills.lookup(join);
       }
     }
     for (auto &[key, halo] : halos) {
@@ -361,7 +379,7 @@ private:
       if (layout && llvm::any_of(halo, [](int64_t h) { return h > 0; })) {
         v = separateViews(v);
         retype(v, plan::withLayout(typeOf(v), plan::BlockedAttr::get(v.getContext(), layout.getLanes(), halo, {},
-                                                                     layout.getBlocks())));
+                                                                     layout.getBlocks(), fills.lookup(key))));
       }
     }
   }

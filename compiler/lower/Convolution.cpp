@@ -192,15 +192,16 @@ bool isPackable(Operation *op) {
 }
 
 bool isDepthwise(Operation *op) {
-  auto conv = dyn_cast<onnx::ConvOp>(op);
-  auto w = conv ? onnx::ranked(conv.getW()) : RankedTensorType();
-  return w && conv.getGroup() > 1 && w.getDimSize(0) == static_cast<int64_t>(conv.getGroup()) && w.getDimSize(1) == 1 &&
+  bool forward = isa<onnx::ConvOp, onnx::IntegerConvOp>(op);
+  auto w = forward ? onnx::ranked(op->getOperand(1)) : RankedTensorType();
+  auto group = op->getAttrOfType<IntegerAttr>("group");
+  return w && group && group.getInt() > 1 && w.getDimSize(0) == group.getInt() && w.getDimSize(1) == 1 &&
          isPackable(op);
 }
 
 std::string ConvFamily::unsupported(Operation *root) const {
   Value x = root->getOperand(0);
-  if (!onnx::computedIn(onnx::elementOf(x)).isF32()) {
+  if (isa<onnx::IntegerConvOp>(root) ? !isPackable(root) : !onnx::computedIn(onnx::elementOf(x)).isF32()) {
     return "only convolutions of float32 and narrower floats are implemented";
   }
   bool sized = onnx::isSized(x) && onnx::isSized(root->getResult(0)) && onnx::isStatic(root->getOperand(1));
@@ -215,6 +216,10 @@ LayoutRule ConvFamily::layoutRule(Operation *root, const target::MachineModel &m
 }
 
 SmallVector<int64_t> ConvFamily::halo(Operation *root) const { return haloOf(root).value_or(SmallVector<int64_t>()); }
+int64_t ConvFamily::fill(Operation *root) const {
+  auto conv = dyn_cast<onnx::IntegerConvOp>(root);
+  return conv ? static_cast<int64_t>(conv.getPadding()) : 0;
+}
 
 plan::WeightTable::Recipe paddedRecipe(int64_t count, int64_t elementBytes) {
   return {"padded to " + std::to_string(count), count * elementBytes,

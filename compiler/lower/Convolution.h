@@ -67,6 +67,7 @@ public:
   std::string unsupported(mlir::Operation *root) const override;
   LayoutRule layoutRule(mlir::Operation *root, const target::MachineModel &machine) const override;
   llvm::SmallVector<int64_t> halo(mlir::Operation *root) const override;
+  int64_t fill(mlir::Operation *root) const override;
 };
 
 /// A copy of a constant vector, padded with zeros to `count` elements of so many bytes.

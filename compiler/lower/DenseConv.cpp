@@ -9,9 +9,10 @@ namespace ingot::lower {
 static constexpr int64_t tilesOfPiece = 8;
 
 DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, Access input, Space space)
-    : build(build), w(build.w), g(g), s(s), input(std::move(input)), space(std::move(space)) {
+    : build(build), w(build.w), g(g), s(s), input(std::move(input)), space(std::move(space)), bytes(build.w.machine) {
   Operation *root = build.group.root;
   weights = build.group.buffer(root->getOperand(1));
+  weights = s.isOfBytes() ? ByteProducts::words(w, weights) : weights;
   bias = isa<NoneType>(root->getOperand(2).getType()) ? Buffer() : build.group.buffer(root->getOperand(2));
   phase = &g.phases.front();
   bool prefetches = !s.part && !s.pixelsOuter && g.phases.size() == 1 &&
@@ -87,10 +88,11 @@ static void either(Writer &w, Ix i, int64_t limit, int64_t all, llvm::function_r
 DenseConv::Panel DenseConv::panel(Ix index, int64_t vectors, Ix block, size_t phase) {
   Panel p{};
   p.vectors = vectors, p.width = vectors * s.lanes, p.block = block, p.phase = &g.phases[phase];
-  p.weights = s.phaseBase(g, phase) + block * (s.lanes * s.inputs * static_cast<int64_t>(p.phase->taps.size()));
+  int64_t rows = s.stepsOfPanel() * s.stepRows * static_cast<int64_t>(p.phase->taps.size());
+  p.weights = s.phaseBase(g, phase) + block * (s.lanes * rows);
   if (g.groups > 1) {
     Ix out = block * s.lanes;
-    p.first = floorDiv(out, g.outGroup()) * g.inGroup();
+    p.first = floorDiv(floorDiv(out, g.outGroup()) * g.inGroup(), s.quad) * s.quad;
     p.last = (floorDiv(min(out + vectors * s.lanes, g.outChannels) - 1, g.outGroup()) + 1) * g.inGroup();
   } else {
     p.last = g.inChannels;
@@ -279,14 +281,15 @@ void DenseConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Poi
   if (tilesOfPanel) {
     Ix line = tilesOfPanel > lines ? floorDiv(tileIndex * lines, tilesOfPanel)
                                    : tileIndex * static_cast<int64_t>(llvm::divideCeil(lines, tilesOfPanel));
-    ahead = line * lineElements() + s.inputs * taps * width;
+    ahead = line * lineElements() + s.stepsOfPanel() * s.stepRows * taps * width;
   }
   if (s.channels == DenseSchedule::Planes) {
     acc = planes(p, in, offsets, acc);
   } else if (s.channels == DenseSchedule::Range) {
     acc = channelRange(p, in, offsets, acc);
   } else {
-    int64_t whole = s.inputs / s.lanes, rest = s.inputs % s.lanes, step = taps * s.lanes * width;
+    int64_t whole = s.inputs / s.lanes, rest = s.inputs % s.lanes,
+            step = taps * s.stepsOf(s.lanes) * s.stepRows * width;
     acc = w.loop(0, whole, 1, acc, [&](Ix i, ValueRange a) {
       return block(p, in + i * channelStride(), wt + i * step, s.lanes, offsets, Vectors(a), ahead);
     });
@@ -310,7 +313,8 @@ void DenseConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Poi
 
 /// Accumulators. The bias is added to the sums, not the products to the bias: small sums round less.
 DenseConv::Vectors DenseConv::start(const Panel &p, size_t pixels) {
-  return Vectors(pixels * p.vectors, w.constant(0, w.vectorOf(w.b.getF32Type(), s.lanes)));
+  Type element = s.isOfBytes() ? Type(w.b.getI32Type()) : Type(w.b.getF32Type());
+  return Vectors(pixels * p.vectors, w.constant(0, w.vectorOf(element, s.lanes)));
 }
 
 /// All taps over `count` channels of one block.
@@ -320,16 +324,17 @@ DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count,
   int64_t width = p.width;
   // Neighbouring taps of whole blocks lie behind each other: one loop over both.
   bool runs = (a[2].tapStep * stride(2)).is(s.lanes) && count == s.lanes;
-  int64_t tapWeights = count * width;
+  int64_t tapWeights = s.stepsOf(count) * s.stepRows * width;
   return w.loop(0, a[0].taps, 1, acc, [&](Ix d, ValueRange c0) {
     return w.loop(0, a[1].taps, 1, c0, [&](Ix h, ValueRange c1) {
       Ix at = in + d * (a[0].tapStep * stride(0)) + h * (a[1].tapStep * stride(1));
       Ix wr = wt + (d * a[1].taps + h) * (a[2].taps * tapWeights);
       if (runs) {
-        return steps(p, at, wr, a[2].taps * count, offsets, Vectors(c1), ahead);
+        return steps(p, at, wr, a[2].taps * s.stepsOf(count), offsets, Vectors(c1), ahead);
       }
       return w.loop(0, a[2].taps, 1, c1, [&](Ix x, ValueRange c2) {
-        return steps(p, at + x * (a[2].tapStep * stride(2)), wr + x * tapWeights, count, offsets, Vectors(c2), ahead);
+        return steps(p, at + x * (a[2].tapStep * stride(2)), wr + x * tapWeights, s.stepsOf(count), offsets,
+                     Vectors(c2), ahead);
       });
     });
   });
@@ -343,10 +348,10 @@ DenseConv::Vectors DenseConv::channelRange(const Panel &p, Ix in, ArrayRef<int64
     return w.loop(0, a[1].taps, 1, c0, [&](Ix h, ValueRange c1) {
       return w.loop(0, a[2].taps, 1, c1, [&](Ix x, ValueRange c2) {
         Ix at = in + d * (a[0].tapStep * stride(0)) + h * (a[1].tapStep * stride(1)) + x * (a[2].tapStep * stride(2));
-        Ix wr = p.weights + ((d * a[1].taps + h) * a[2].taps + x) * (s.inputs * width);
-        return w.loop(p.first, p.last, 1, c2, [&](Ix c, ValueRange c3) {
+        Ix wr = p.weights + ((d * a[1].taps + h) * a[2].taps + x) * (s.stepsOfPanel() * s.stepRows * width);
+        return w.loop(p.first, p.last, s.quad, c2, [&](Ix c, ValueRange c3) {
           return step(p, at + floorDiv(c, s.lanes) * channelStride() + remainder(c, s.lanes),
-                      wr + (c - p.first) * width, 1, offsets, c3);
+                      wr + floorDiv(c - p.first, s.quad) * (s.stepRows * width), 1, offsets, c3);
         });
       });
     });
@@ -374,22 +379,25 @@ DenseConv::Vectors DenseConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> of
   });
 }
 
-/// `extent` neighbouring input elements, each with its row of weights.
+/// So many steps over neighbouring input elements, each with its row (or rows) of weights.
 DenseConv::Vectors DenseConv::steps(const Panel &p, Ix in, Ix wt, int64_t extent, ArrayRef<int64_t> offsets,
                                     Vectors acc, Ix ahead) {
   int64_t unrolled = w.machine.tuning.convUnroll, whole = extent / unrolled * unrolled;
-  int64_t width = p.width, lines = linesOfTurn(width);
+  int64_t rows = s.stepRows * p.width, lines = linesOfTurn(p.width);
   acc = w.loop(0, whole, unrolled, acc, [&](Ix q, ValueRange a) {
     for (int64_t i = 0; tilesOfPanel && i < std::max<int64_t>(1, llvm::divideCeil(lines, tilesOfPanel)); ++i) {
-      w.prefetch(weights, wt + q * width + ahead + i * lineElements());
+      w.prefetch(weights, wt + q * rows + ahead + i * lineElements());
     }
-    return step(p, in + q, wt + q * width, unrolled, offsets, a);
+    return step(p, in + q * s.quad, wt + q * rows, unrolled, offsets, a);
   });
-  return whole == extent ? acc : step(p, in + whole, wt + whole * width, extent - whole, offsets, acc);
+  return whole == extent ? acc : step(p, in + whole * s.quad, wt + whole * rows, extent - whole, offsets, acc);
 }
 
 DenseConv::Vectors DenseConv::step(const Panel &p, Ix in, Ix wt, int64_t unroll, ArrayRef<int64_t> offsets,
                                    ValueRange acc) {
+  if (s.isOfBytes()) {
+    return byteStep(p, in, wt, unroll, offsets, acc);
+  }
   Vectors next(acc);
   for (int64_t u = 0; u < unroll; ++u) {
     Vectors row;
@@ -400,6 +408,29 @@ DenseConv::Vectors DenseConv::step(const Panel &p, Ix in, Ix wt, int64_t unroll,
       Value x = w.splat(w.load(input.buffer, in + (offset + u)), s.lanes);
       for (int64_t v = 0; v < p.vectors; ++v) {
         next[i * p.vectors + v] = w.fma(x, row[v], next[i * p.vectors + v]);
+      }
+    }
+  }
+  return next;
+}
+
+DenseConv::Vectors DenseConv::byteStep(const Panel &p, Ix in, Ix wt, int64_t unroll, ArrayRef<int64_t> offsets,
+                                       ValueRange acc) {
+  Vectors next(acc);
+  for (int64_t u = 0; u < unroll; ++u) {
+    Vectors rows;
+    for (int64_t row = 0; row < s.stepRows; ++row) {
+      for (int64_t v = 0; v < p.vectors; ++v) {
+        rows.push_back(w.load(weights, wt + ((u * s.stepRows + row) * p.width + v * s.lanes), s.lanes));
+      }
+    }
+    for (auto [i, offset] : llvm::enumerate(offsets)) {
+      auto x = bytes.elements(w, input.buffer, in + (offset + u * s.quad), s.lanes);
+      for (int64_t v = 0; v < p.vectors; ++v) {
+        Value &sum = next[i * p.vectors + v];
+        for (int64_t row = 0; row < s.stepRows; ++row) {
+          sum = bytes.add(w, sum, x[row], rows[row * p.vectors + v]);
+        }
       }
     }
   }

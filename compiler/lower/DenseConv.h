@@ -6,6 +6,7 @@
 // element is broadcast. A panel reads the input channels of all groups that its outputs belong to; weights between
 // groups are packed as zeros.
 #pragma once
+#include "compiler/lower/ByteProducts.h"
 #include "compiler/lower/Convolution.h"
 
 namespace ingot::lower {
@@ -18,6 +19,8 @@ struct DenseSchedule {
     Planes, ///< row-major: a plane each
   };
   Channels channels = Blocks;
+  /// Input channels and rows of weights of one step of the sums: of bytes, several (ByteProducts).
+  int64_t quad = 1, stepRows = 1;
   int64_t lanes = 1;
   int64_t pixels = 1, vectors = 1; ///< largest register tile, and of a panel
   int64_t part = 0;   ///< vectors of the tile where it is a part of the panel, packed for another machine; 0: all
@@ -30,6 +33,11 @@ struct DenseSchedule {
   int64_t partRows = 0, partTiles = 0; ///< rows, and tiles of a row, whose input stays in the second cache while all
                                        ///< panels go over it; 0: the image is one part
 
+  bool isOfBytes() const { return quad > 1; }
+  int64_t elementBytes() const { return isOfBytes() ? 1 : 4; } ///< of the image
+  /// Steps over so many channels, from one at a multiple of `quad` on, and over a panel's.
+  int64_t stepsOf(int64_t channels) const { return llvm::divideCeil(channels, quad); }
+  int64_t stepsOfPanel() const { return stepsOf(inputs) + (isOfBytes() && channels == Range ? 1 : 0); }
   int64_t panelCount() const;
   int64_t weightElements(const ConvGeometry &g) const; ///< packed, all phases
   int64_t phaseBase(const ConvGeometry &g, size_t phase) const;
@@ -38,11 +46,12 @@ struct DenseSchedule {
 };
 
 /// Of a convolution whose result is blocked; `planes`: its input is row-major.
-DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine);
+DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine,
+                         bool ofBytes = false);
 /// Cycles that the arithmetic of an image's first phase takes, with whatever it reads in the first cache.
 double cyclesOf(const ConvGeometry &g, const DenseSchedule &s);
 /// How scheduleOf's loops want the weights.
-plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedule &s);
+plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedule &s, const ByteProducts &bytes);
 
 /// The geometry with one axis of pixels, where a convolution of one tap can walk the whole image as one row.
 std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp kernel, mlir::RankedTensorType x);
@@ -81,6 +90,7 @@ private:
   Access input;
   Space space;
   Buffer weights, bias;
+  ByteProducts bytes; ///< where the schedule is of them
   const ConvPhase *phase = nullptr;
   int64_t tilesOfPanel = 0; ///< how many tiles share the prefetch of the next panel; 0: no prefetch
 
@@ -96,9 +106,9 @@ private:
   void openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to);
   void rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex);
   const Ix &channelStride() const { return input.strides[1]; }
-  int64_t lineElements() const { return w.machine.lineBytes / 4; }
+  int64_t lineElements() const { return w.machine.lineBytes / 4; } ///< words of weights
   /// Cache lines of weights that one turn of the innermost loop reads.
-  int64_t linesOfTurn(int64_t width) const { return w.machine.tuning.convUnroll * width / lineElements(); }
+  int64_t linesOfTurn(int64_t width) const { return w.machine.tuning.convUnroll * s.stepRows * width / lineElements(); }
   const Ix &stride(size_t axis) const { return input.strides[2 + axis]; }
   int64_t pixelStride() const { return phase->axes[2].inStep * stride(2).number(); }
   void flatImage(const Panel &p, Ix n);
@@ -113,6 +123,7 @@ private:
   Vectors channelRange(const Panel &p, Ix in, llvm::ArrayRef<int64_t> offsets, Vectors acc);
   Vectors planes(const Panel &p, Ix in, llvm::ArrayRef<int64_t> offsets, Vectors acc);
   Vectors steps(const Panel &p, Ix in, Ix wt, int64_t extent, llvm::ArrayRef<int64_t> offsets, Vectors acc, Ix ahead);
+  Vectors byteStep(const Panel &p, Ix in, Ix wt, int64_t unroll, llvm::ArrayRef<int64_t> offsets, mlir::ValueRange acc);
   Vectors step(const Panel &p, Ix in, Ix wt, int64_t unroll, llvm::ArrayRef<int64_t> offsets, mlir::ValueRange acc);
   Point point(Ix n, Ix block, Ix outer, Ix middle, Ix inner) const;
 };

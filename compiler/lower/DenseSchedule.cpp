@@ -20,7 +20,7 @@ int64_t DenseSchedule::phaseBase(const ConvGeometry &g, size_t phase) const {
   for (const ConvPhase &p : ArrayRef(g.phases).take_front(phase)) {
     taps += p.taps.size();
   }
-  return blocks * lanes * inputs * taps;
+  return blocks * lanes * stepsOfPanel() * stepRows * taps;
 }
 int64_t DenseSchedule::weightElements(const ConvGeometry &g) const { return phaseBase(g, g.phases.size()); }
 
@@ -31,7 +31,10 @@ std::pair<int64_t, int64_t> DenseSchedule::inputRange(const ConvGeometry &g, int
 
 /// Pixels of the largest tile with so many of the machine's vectors: accumulators, weights and one broadcast (and a
 /// product, without fused multiply-add).
-static int64_t pixelsFor(int64_t vectors, const target::MachineModel &machine) {
+static int64_t pixelsFor(const DenseSchedule &s, int64_t vectors, const target::MachineModel &machine) {
+  if (s.isOfBytes() && ByteProducts(machine).isOfPairs()) {
+    return ByteProducts::heightOf(vectors, machine);
+  }
   if (vectors == machine.matmulTile.vectors) {
     return machine.matmulTile.rows;
   }
@@ -87,7 +90,7 @@ static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::Ma
   double least = std::numeric_limits<double>::infinity();
   for (int64_t vectors = 1; vectors <= std::min<int64_t>(4, s.blocks); ++vectors) {
     DenseSchedule t = s;
-    t.vectors = vectors, t.pixels = pixelsFor(vectors, machine), t.panels = balancedTiles(s.blocks, vectors);
+    t.vectors = vectors, t.pixels = pixelsFor(s, vectors, machine), t.panels = balancedTiles(s.blocks, vectors);
     if (vectors > 2 && t.pixels < 3) {
       break;
     }
@@ -125,7 +128,7 @@ static void chooseTileOf(const DenseSchedule &packed, DenseSchedule &s, const ta
   s = packed;
   int64_t registers = llvm::divideCeil(s.lanes, machine.lanes); // of a block
   s.part = std::clamp<int64_t>(machine.matmulTile.vectors / registers, 1, s.vectors);
-  s.pixels = pixelsFor(s.part * registers, machine);
+  s.pixels = pixelsFor(s, s.part * registers, machine);
   s.flat = s.flat && s.pixels > 2; // static tiles would be many
 }
 
@@ -141,7 +144,8 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
   auto extent = [](const ConvAxis &a, int64_t outs) { return (outs - 1) * a.inStep + (a.taps - 1) * a.tapStep + 1; };
   int64_t slices = extent(phase.axes[0], 1), rows = phase.rows().number();
   int64_t inRow = llvm::divideCeil(phase.axes[2].out.number(), s.pixels);
-  int64_t rowBytes = 4 * g.inChannels * slices * extent(phase.axes[1], 1) * extent(phase.axes[2], inRow * s.pixels);
+  int64_t rowBytes =
+      s.elementBytes() * g.inChannels * slices * extent(phase.axes[1], 1) * extent(phase.axes[2], inRow * s.pixels);
   if (rowBytes <= machine.l2Bytes / 2) {
     return;
   }
@@ -150,7 +154,8 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
     for (int64_t cuts = 1; partRows <= rows && cuts <= inRow; cuts *= 2) {
       int64_t tiles = llvm::divideCeil(inRow, cuts);
       int64_t read = slices * extent(phase.axes[1], partRows) * extent(phase.axes[2], tiles * s.pixels);
-      int64_t held = 4 * g.inChannels * read, parts = llvm::divideCeil(rows, partRows) * llvm::divideCeil(inRow, tiles);
+      int64_t held = s.elementBytes() * g.inChannels * read,
+              parts = llvm::divideCeil(rows, partRows) * llvm::divideCeil(inRow, tiles);
       double bytes = static_cast<double>(parts) * (held + weightBytes);
       if (held <= machine.l2Bytes / 2 && bytes < least) {
         least = bytes, s.partRows = partRows, s.partTiles = tiles;
@@ -159,10 +164,16 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
   }
 }
 
-DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine) {
+DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine,
+                         bool ofBytes) {
   DenseSchedule s;
+  if (ofBytes) {
+    s.quad = ByteProducts::quad, s.stepRows = ByteProducts(machine).rows();
+  }
   if (machine.packing && machine.packing->lanes > machine.lanes) {
-    chooseTileOf(scheduleOf(g, lanes, planes, *machine.packing), s, machine);
+    int64_t rows = s.stepRows;
+    chooseTileOf(scheduleOf(g, lanes, planes, *machine.packing, ofBytes), s, machine);
+    s.stepRows = rows;
   } else {
     s.lanes = lanes;
     s.blocks = llvm::divideCeil(g.outChannels, lanes);
@@ -170,7 +181,7 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
     chooseTile(g, s, machine);
     chooseChannels(g, s);
   }
-  int64_t weightBytes = 4 * s.weightElements(g), inputBytes = 4 * g.inChannels;
+  int64_t weightBytes = 4 * s.weightElements(g), inputBytes = s.elementBytes() * g.inChannels;
   for (const support::Size &d : g.spatial) {
     inputBytes *= typical(d, openRow);
   }
@@ -182,18 +193,18 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
   return s;
 }
 
-/// Offset of a weight in its panel, counted in rows of all the panel's output channels.
-static int64_t rowOf(const DenseSchedule &s, int64_t taps, int64_t inputs, int64_t input, int64_t tap) {
+/// The step of a weight in its panel.
+static int64_t stepOf(const DenseSchedule &s, int64_t taps, int64_t inputs, int64_t input, int64_t tap) {
   switch (s.channels) {
   case DenseSchedule::Planes:
     return input * taps + tap;
   case DenseSchedule::Range:
-    return tap * s.inputs + input;
+    return tap * s.stepsOfPanel() + input / s.quad;
   case DenseSchedule::Blocks:
     break;
   }
   int64_t before = input / s.lanes * s.lanes;
-  return before * taps + tap * std::min(s.lanes, inputs - before) + input % s.lanes;
+  return s.stepsOf(before) * taps + tap * s.stepsOf(std::min(s.lanes, inputs - before)) + input % s.lanes / s.quad;
 }
 
 template <typename Word>
@@ -205,38 +216,75 @@ static void packPanel(const ConvGeometry &g, const DenseSchedule &s, ArrayRef<in
     int64_t group = o / g.outGroup();
     for (int64_t c = group * g.inGroup(); c < (group + 1) * g.inGroup(); ++c) {
       for (int64_t t = 0; t < count; ++t) {
-        to[rowOf(s, count, last - first, c - first, t) * width + o - out] = from[g.weightAt(o, c, taps[t])];
+        to[stepOf(s, count, last - first, c - first, t) * width + o - out] = from[g.weightAt(o, c, taps[t])];
       }
     }
   }
 }
 
-plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedule &s) {
+/// The same of bytes, in the words of ByteProducts.
+static void packBytes(const ConvGeometry &g, const DenseSchedule &s, const ByteProducts &bytes, ArrayRef<int64_t> taps,
+                      int64_t out, int64_t width, const int8_t *from, uint32_t *to) {
+  auto [begin, last] = DenseSchedule::inputRange(g, out, width);
+  int64_t first = begin / s.quad * s.quad, count = taps.size();
+  for (int64_t o = out; o < std::min(out + width, g.outChannels); ++o) {
+    int64_t group = o / g.outGroup(), from0 = group * g.inGroup(), to0 = from0 + g.inGroup();
+    for (int64_t c = from0 / s.quad * s.quad; c < to0; c += s.quad) {
+      for (int64_t t = 0; t < count; ++t) {
+        std::array<int8_t, ByteProducts::quad> weights{};
+        for (int64_t i = std::max(c, from0); i < std::min(c + s.quad, to0); ++i) {
+          weights[i - c] = from[g.weightAt(o, i, taps[t])];
+        }
+        int64_t step = stepOf(s, count, last - first, c - first, t);
+        for (int64_t row = 0; row < s.stepRows; ++row) {
+          to[(step * s.stepRows + row) * width + o - out] = bytes.word(weights, row);
+        }
+      }
+    }
+  }
+}
+
+plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedule &s, const ByteProducts &bytes) {
   std::string key;
   llvm::raw_string_ostream os(key);
   os << "conv " << g.outChannels << '/' << g.inChannels << '/' << g.groups << " transposed " << g.transposed
      << " lanes " << s.lanes << " vectors " << s.vectors << " channels " << s.channels;
+  if (s.isOfBytes()) {
+    os << ' ' << bytes.key();
+  }
   for (const ConvPhase &p : g.phases) {
     os << " taps";
     for (int64_t t : p.taps) {
       os << ' ' << t;
     }
   }
-  auto pack = [g, s](ArrayRef<char> from, MutableArrayRef<char> to) {
-    asWords(g.weightBytes, from, to, [&](const auto *source, auto *packed) {
+  auto pack = [g, s, bytes](ArrayRef<char> from, MutableArrayRef<char> to) {
+    int64_t base = 0;
+    auto eachPanel = [&](llvm::function_ref<void(const ConvPhase &p, int64_t block, int64_t width, int64_t at)> body) {
       for (const ConvPhase &p : g.phases) {
-        int64_t block = 0, taps = p.taps.size();
+        int64_t block = 0, rows = s.stepsOfPanel() * s.stepRows * static_cast<int64_t>(p.taps.size());
         for (auto [vectors, count] : s.panels) {
           for (int64_t i = 0; i < count; ++i, block += vectors) {
-            packPanel(g, s, p.taps, block * s.lanes, vectors * s.lanes, source,
-                      packed + block * s.lanes * s.inputs * taps);
+            body(p, block * s.lanes, vectors * s.lanes, base + block * s.lanes * rows);
           }
         }
-        packed += s.blocks * s.lanes * s.inputs * taps;
+        base += s.blocks * s.lanes * rows;
       }
+    };
+    if (s.isOfBytes()) {
+      auto *source = reinterpret_cast<const int8_t *>(from.data());
+      auto *words = reinterpret_cast<uint32_t *>(to.data());
+      return eachPanel([&](const ConvPhase &p, int64_t out, int64_t width, int64_t at) {
+        packBytes(g, s, bytes, p.taps, out, width, source, words + at);
+      });
+    }
+    asWords(g.weightBytes, from, to, [&](const auto *source, auto *packed) {
+      eachPanel([&](const ConvPhase &p, int64_t out, int64_t width, int64_t at) {
+        packPanel(g, s, p.taps, out, width, source, packed + at);
+      });
     });
   };
-  return {key, g.weightBytes * s.weightElements(g), pack};
+  return {key, (s.isOfBytes() ? ByteProducts::quad : g.weightBytes) * s.weightElements(g), pack};
 }
 
 // Merged pixels.
@@ -323,7 +371,8 @@ static ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged) {
 }
 static DenseSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel,
                                      const target::MachineModel &machine) {
-  return scheduleOf(g, plan::blockedOf(kernel.getResult(0).getType()).getLanes(), /*planes=*/false, machine);
+  bool ofBytes = onnx::elementOf(kernel.root()->getOperand(0)).isInteger();
+  return scheduleOf(g, plan::blockedOf(kernel.getResult(0).getType()).getLanes(), /*planes=*/false, machine, ofBytes);
 }
 
 KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &machine) {
@@ -333,7 +382,7 @@ KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &ma
   Operation *root = kernel.root();
   KernelShape shape;
   shape.items = DenseConv::items(g, s);
-  shape.packed[operandNumber(root->getOperand(1))] = packedWeights(g, s);
+  shape.packed[operandNumber(root->getOperand(1))] = packedWeights(g, s, ByteProducts(machine));
   if (onnx::present(root->getOperand(2))) {
     shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes, g.weightBytes);
   }

@@ -79,6 +79,9 @@ public:
   /// Zeros that it reads around operand 0 in blocked layout: (before, after) of each spatial axis. Empty: none.
   virtual llvm::SmallVector<int64_t> halo(mlir::Operation *root) const { return {}; }
 
+  /// What those are where they are not zeros.
+  virtual int64_t fill(mlir::Operation *root) const { return 0; }
+
   virtual KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const = 0;
   /// Writes the body. `shape` is what shape() said for this kernel.
   virtual mlir::LogicalResult build(Build &build, const KernelShape &shape) const = 0;

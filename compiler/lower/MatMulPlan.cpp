@@ -2,6 +2,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/MatMul.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -46,30 +47,35 @@ static bool rowsMerge(plan::KernelOp kernel, Operation *root, ArrayRef<Size> sha
   return true;
 }
 
-MatMulProblem matmulProblem(plan::KernelOp kernel) {
-  auto op = cast<onnx::MatMulOp>(kernel.root());
-  RankedTensorType a = Group::typeOf(op.getA()), b = Group::typeOf(op.getB()), y = Group::typeOf(op.getY());
+MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &machine) {
+  Operation *op = kernel.root();
+  auto matmul = dyn_cast<onnx::MatMulOp>(op);
+  bool transA = matmul && matmul.getTransA();
+  Value left = op->getOperand(0), right = op->getOperand(1);
+  RankedTensorType a = Group::typeOf(left), b = Group::typeOf(right), y = Group::typeOf(op->getResult(0));
   MatMulProblem p;
-  p.element = valueType(a.getElementType());
-  p.elementBytes = onnx::elementBytes(p.element), p.weightBytes = onnx::elementBytes(b.getElementType());
+  p.ofBytes = !matmul;
+  p.element = valueType(y.getElementType());
+  p.elementBytes = onnx::elementBytes(p.element);
+  p.weightBytes = p.ofBytes ? ByteProducts::quad : onnx::elementBytes(b.getElementType());
   p.vectorA = a.getRank() == 1, p.vectorB = b.getRank() == 1;
-  p.transB = op.getTransB();
-  p.constantB = static_cast<bool>(constantOperand(kernel, op.getB()));
+  p.transB = matmul && matmul.getTransB();
+  p.constantB = static_cast<bool>(constantOperand(kernel, right));
   Sizes sa = onnx::sizesOf(a), sb = onnx::sizesOf(b), shape = onnx::sizesOf(y);
-  p.k = op.getTransA() ? sa[sa.size() - 2] : sa.back();
+  p.k = transA ? sa[sa.size() - 2] : sa.back();
   if (!p.k.isNumber()) { // the same by requirement, and perhaps a number
     p.k = p.vectorB ? sb.back() : sb[sb.size() - (p.transB ? 1 : 2)];
   }
-  p.m = p.vectorA ? Size(1) : sa[sa.size() - (op.getTransA() ? 1 : 2)];
+  p.m = p.vectorA ? Size(1) : sa[sa.size() - (transA ? 1 : 2)];
   p.n = p.vectorB ? Size(1) : sb[sb.size() - (p.transB ? 2 : 1)];
-  p.rowA = op.getTransA() ? Size(1) : p.k, p.stepA = op.getTransA() ? p.m : Size(1);
+  p.rowA = transA ? Size(1) : p.k, p.stepA = transA ? p.m : Size(1);
   p.stepB = p.transB ? Size(1) : p.n, p.columnB = p.transB ? p.k : Size(1);
   int64_t matrixDims = !p.vectorA + !p.vectorB;
   p.batchSizes.assign(shape.begin(), shape.end() - matrixDims);
   p.batch = product(p.batchSizes);
   p.matricesB = sb.size() > 2 ? product(ArrayRef<Size>(sb).drop_back(2)) : Size(1);
   bool several = !p.batch.isNumber() || p.batch.number() > 1;
-  bool alike = p.matricesB.is(1) && several && !p.vectorA && !op.getTransA();
+  bool alike = p.matricesB.is(1) && several && !p.vectorA && !transA;
   if (alike && rowsMerge(kernel, op, shape, y.getRank() - !p.vectorB)) {
     p.merged = true;
     p.m = p.m * p.batch, p.batch = 1;
@@ -78,12 +84,23 @@ MatMulProblem matmulProblem(plan::KernelOp kernel) {
     p.batchA = batchStrides(sa, p.batchSizes, p.m * p.k);
     p.batchB = batchStrides(sb, p.batchSizes, 1);
   }
+  if (p.ofBytes) {
+    p.stepRows = ByteProducts(machine).rows(), p.restA = p.k.number() % ByteProducts::quad;
+    p.k = static_cast<int64_t>(llvm::divideCeil(p.k.number(), ByteProducts::quad)), p.stepA = ByteProducts::quad;
+  }
   return p;
 }
 
 /// The most vectors that fit the registers beside `rows` rows; at most eight, which hide the latency of any
 /// multiply-add.
-static int64_t vectorsFor(int64_t rows, const target::MachineModel &machine) {
+static int64_t vectorsFor(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
+  if (p.ofBytes && ByteProducts(machine).isOfPairs()) {
+    int64_t v = 4; // more would be more rows of weights than registers
+    while (v > 1 && ByteProducts::heightOf(v, machine) < rows) {
+      --v;
+    }
+    return v;
+  }
   int64_t spare = machine.fusedMultiplyAdd ? 1 : 2, v = 8; // without fusing, a register for the product
   while (v > 1 && rows * v + v + spare > machine.tileRegisters() - 1) {
     --v;
@@ -150,7 +167,7 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   t.lanes = lanesOf(p, machine);
   bool alongK = p.stepA.is(1) && (p.n.is(1) || p.transB), openRows = !p.m.isNumber();
   bool dotsPay = alongK && !p.constantB;
-  t.dots = alongK && (p.n.is(1) || (dotsPay && !openRows && p.m.number() <= 2));
+  t.dots = !p.ofBytes && alongK && (p.n.is(1) || (dotsPay && !openRows && p.m.number() <= 2));
   if (t.dots || p.m.is(0) || p.n.is(0)) {
     t.from = MatMulTiling::From::InPlace;
     return t;
@@ -159,10 +176,13 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   // long.
   bool few = openRows || (assumed(p.k, 0) > 768 && p.stepA.is(1));
   int64_t most = few ? std::min<int64_t>(8, machine.matmulTile.rows) : machine.matmulTile.rows;
+  if (p.ofBytes && ByteProducts(machine).isOfPairs()) {
+    most = std::min(most, ByteProducts::heightOf(machine.matmulTile.vectors, machine));
+  }
   t.tiles = openRows ? 1 : llvm::divideCeil(p.m.number(), most);
   int64_t rows = openRows ? most : llvm::divideCeil(p.m.number(), t.tiles);
   t.highest = openRows ? most : 0;
-  cutColumns(t, p, vectorsFor(rows, machine), p.constantB && machine.packing ? lanesOf(p, *machine.packing) : 0);
+  cutColumns(t, p, vectorsFor(p, rows, machine), p.constantB && machine.packing ? lanesOf(p, *machine.packing) : 0);
   bool whole = p.n.isNumber() && t.rest == 0;
   bool readable = !p.transB && (whole || machine.maskedAccess || t.lanes == 1);
   t.from = p.constantB ? MatMulTiling::From::Packed
@@ -170,6 +190,33 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   t.dotsForFew = openRows && dotsPay;
   openRows ? cutOpenRows(t, p, machine) : cutRows(t, p, machine, rows);
   return t;
+}
+
+/// The same of bytes, in words. `from` is row-major.
+static void packWords(const MatMulProblem &p, const MatMulTiling &t, const ByteProducts &bytes, const int8_t *b,
+                      int64_t depth, uint32_t *to) {
+  int64_t n = p.n.number();
+  for (int64_t column = 0; column < n; ++column) {
+    uint32_t *strip = to + column / t.strip * t.stripElements(p).number() + column % t.strip;
+    for (int64_t k = 0; k < depth; k += ByteProducts::quad) {
+      std::array<int8_t, ByteProducts::quad> weights{};
+      for (int64_t i = k; i < std::min(k + ByteProducts::quad, depth); ++i) {
+        weights[i - k] = b[i * n + column];
+      }
+      for (int64_t row = 0; row < p.stepRows; ++row) {
+        strip[(k / ByteProducts::quad * p.stepRows + row) * t.strip] = bytes.word(weights, row);
+      }
+    }
+  }
+}
+
+void packPanels(const MatMulProblem &p, const MatMulTiling &t, const ByteProducts &bytes, ArrayRef<char> from,
+                MutableArrayRef<char> to) {
+  int64_t n = p.n.number(), depth = p.k.number() * ByteProducts::quad - (p.restA ? ByteProducts::quad - p.restA : 0);
+  for (int64_t matrix = 0; matrix < p.matricesB.number(); ++matrix) {
+    packWords(p, t, bytes, reinterpret_cast<const int8_t *>(from.data()) + matrix * depth * n, depth,
+              reinterpret_cast<uint32_t *>(to.data()) + matrix * t.matrixElements(p).number());
+  }
 }
 
 void packPanels(const MatMulProblem &p, const MatMulTiling &t, ArrayRef<char> from, MutableArrayRef<char> to) {

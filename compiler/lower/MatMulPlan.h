@@ -1,6 +1,7 @@
 // How matrix products are cut: what a kernel computes, its tiles, panels and blocks, and how constants are packed. See
 // families/MatMul.cpp.
 #pragma once
+#include "compiler/lower/ByteProducts.h"
 #include "compiler/lower/Family.h"
 #include "compiler/support/Size.h"
 
@@ -9,7 +10,11 @@ namespace ingot::lower {
 /// The product as [batch][m][k] * [batch][k][n], with strides in elements.
 struct MatMulProblem {
   mlir::Type element;
-  int64_t elementBytes = 4, weightBytes = 4; ///< of values, and of B in memory
+  int64_t elementBytes = 4, weightBytes = 4; ///< of values, and of B (or its packed words) in memory
+  /// Of bytes (ByteProducts): `k` counts quads, each with so many rows of packed words; `restA` bytes are in the last
+  /// one. Elements of A are bytes, those of sums and packed words int32.
+  bool ofBytes = false;
+  int64_t stepRows = 1, restA = 0;
   bool vectorA = false, vectorB = false;     ///< one-dimensional operands: the result lacks that axis
   support::Sizes batchSizes, batchA, batchB; ///< batchA: stride in elements; batchB: in matrices
   support::Size batch = 1, m = 1, n = 1, k = 1;
@@ -40,8 +45,8 @@ struct MatMulTiling {
   support::Size blocksOfRows = 1;
   bool dotsForFew = false; ///< dot products where a work item has two rows at most
 
-  support::Size panelElements(const MatMulProblem &p) const { return p.k * support::Size(width); }
-  support::Size stripElements(const MatMulProblem &p) const { return p.k * support::Size(strip); }
+  support::Size panelElements(const MatMulProblem &p) const { return p.k * support::Size(p.stepRows * width); }
+  support::Size stripElements(const MatMulProblem &p) const { return p.k * support::Size(p.stepRows * strip); }
   support::Size matrixElements(const MatMulProblem &p) const {
     return ceilDiv(panels * support::Size(width), strip) * stripElements(p);
   }
@@ -49,11 +54,14 @@ struct MatMulTiling {
   int64_t mostRows(const MatMulProblem &p) const { return highest ? highest : llvm::divideCeil(p.m.number(), tiles); }
 };
 
-MatMulProblem matmulProblem(plan::KernelOp kernel);
+MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &machine);
 MatMulTiling matmulTiling(const MatMulProblem &problem, const target::MachineModel &machine);
 
 /// Constant B -> panels, zero padded.
 void packPanels(const MatMulProblem &problem, const MatMulTiling &tiling, llvm::ArrayRef<char> from,
                 llvm::MutableArrayRef<char> to);
+/// The same of bytes.
+void packPanels(const MatMulProblem &problem, const MatMulTiling &tiling, const ByteProducts &bytes,
+                llvm::ArrayRef<char> from, llvm::MutableArrayRef<char> to);
 
 } // namespace ingot::lower

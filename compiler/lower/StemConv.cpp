@@ -91,7 +91,7 @@ KernelShape stemConvShape(plan::KernelOp kernel, const target::MachineModel &mac
     shape.scratchBytes = shape.items * 4 * stem.elements();
   }
   Operation *root = kernel.root();
-  shape.packed[operandNumber(root->getOperand(1))] = packedWeights(stem.g, stem.s);
+  shape.packed[operandNumber(root->getOperand(1))] = packedWeights(stem.g, stem.s, ByteProducts(machine));
   if (onnx::present(root->getOperand(2))) {
     shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(stem.s.blocks * stem.s.lanes, stem.g.weightBytes);
   }

@@ -66,6 +66,7 @@ def Onnx_Integers : TensorOf<[Onnx_Integer]>;
 def Onnx_Numbers : TensorOf<[Onnx_Float, Onnx_Integer]>;
 def Onnx_Bools : TensorOf<[I1]>;
 def Onnx_Indices : TensorOf<[Onnx_Index]>;
+def Onnx_Bytes : TensorOf<[I8, UI8]>;
 def Onnx_Int64s : TensorOf<[I64]>;
 
 /// An input that a node may leave out: a value of type none, made by onnx.None, stands for it.

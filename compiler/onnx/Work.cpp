@@ -33,12 +33,13 @@ std::optional<Size> multiplyAddsOf(Operation *op) {
     Size count = elementsOf(v);
     return each.isUnknown() || count.isUnknown() ? std::nullopt : std::optional(count * each);
   };
-  if (isa<ConvOp, ConvTransposeOp>(op)) {
+  if (isa<ConvOp, ConvTransposeOp, IntegerConvOp>(op)) {
     // Every weight of an output (input) channel is used once an output (input) pixel.
     Sizes w = sizesOf(ranked(op->getOperand(1)));
-    return times(isa<ConvOp>(op) ? op->getResult(0) : op->getOperand(0), support::product(ArrayRef(w).drop_front()));
+    return times(isa<ConvTransposeOp>(op) ? op->getOperand(0) : op->getResult(0),
+                 support::product(ArrayRef(w).drop_front()));
   }
-  if (isa<MatMulOp>(op)) {
+  if (isa<MatMulOp, IntegerMatMulOp>(op)) {
     return times(op->getResult(0), sizesOf(ranked(op->getOperand(0))).back());
   }
   if (auto attend = dyn_cast<AttendOp>(op)) {

@@ -17,6 +17,7 @@
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Plan.h"
+#include "compiler/quantize/Quantize.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 
 using namespace mlir;
@@ -82,6 +83,18 @@ static LogicalResult refuseEmptyBounds(func::FuncOp function, const plan::ModelI
              << " and at most " << symbol.most << ", bounded by " << symbol.boundedBy;
     }
   }
+  return success();
+}
+
+static LogicalResult quantize(State &s, Body &body, Result &) {
+  func::FuncOp function = body.function();
+  if (!quantize::isQuantized(function)) {
+    return success();
+  }
+  if (failed(quantize::useIntegers(function, s.options.accuracy == "strict")) || failed(graph::simplify(function))) {
+    return failure();
+  }
+  graph::eliminateCommon(function);
   return success();
 }
 
@@ -419,6 +432,7 @@ llvm::ArrayRef<Phase> phaseTable() {
   static constexpr Phase table[] = {
       {"import", "the file becomes onnx ops, each in its newest form", import, true},
       {"simplify", "shapes, constants and plain forms: what can be computed now is", simplifyEach, true},
+      {"quantize", "products and convolutions of quantized tensors become sums of integers", each<quantize>, true},
       {"fuse", "canonical forms of what exporters write as many ops", each<fuse, true>, true},
       {"partition", "targets take nodes, nodes form kernels", partitionEach, true},
       {"layout", "packed layouts, halos and concatenations in place", each<layout>, false},

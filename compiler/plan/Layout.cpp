@@ -17,12 +17,12 @@ RankedTensorType withLayout(RankedTensorType type, BlockedAttr layout) {
   assert(canBlock(type) && "the channels of a blocked tensor are a number");
   RankedTensorType plain = onnx::sizedType(onnx::sizesOf(type), type.getElementType());
   auto sizes = cast_or_null<onnx::SizesAttr>(plain.getEncoding());
-  return RankedTensorType::get(
-      type.getShape(), type.getElementType(),
-      BlockedAttr::get(type.getContext(), layout.getLanes(), layout.getHalo(), sizes, layout.getBlocks()));
+  return RankedTensorType::get(type.getShape(), type.getElementType(),
+                               BlockedAttr::get(type.getContext(), layout.getLanes(), layout.getHalo(), sizes,
+                                                layout.getBlocks(), layout.getFill()));
 }
 
-BlockedAttr blockedBy(MLIRContext *context, int64_t lanes) { return BlockedAttr::get(context, lanes, {}, {}, 0); }
+BlockedAttr blockedBy(MLIRContext *context, int64_t lanes) { return BlockedAttr::get(context, lanes, {}, {}, 0, 0); }
 
 bool canBlock(RankedTensorType type) {
   return type.getRank() >= 2 && !type.isDynamicDim(1) &&

@@ -42,7 +42,7 @@ static bool isAmount(onnx::SizeAttr size) { return isAmount(size.getValue()); }
 
 Attribute BlockedAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
-  int64_t lanes = 0, blocks = 0;
+  int64_t lanes = 0, blocks = 0, fill = 0;
   SmallVector<int64_t> halo;
   onnx::SizesAttr sizes;
   auto number = [&] { return parser.parseInteger(halo.emplace_back()); };
@@ -55,6 +55,8 @@ Attribute BlockedAttr::parse(AsmParser &parser, Type) {
       bad = parser.parseEqual() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, number);
     } else if (succeeded(parser.parseOptionalKeyword("sizes"))) {
       bad = parser.parseEqual() || parser.parseCustomAttributeWithFallback(sizes);
+    } else if (succeeded(parser.parseOptionalKeyword("fill"))) {
+      bad = parser.parseEqual() || parser.parseInteger(fill);
     } else {
       bad = parser.parseKeyword("blocks") || parser.parseEqual() || parser.parseInteger(blocks);
     }
@@ -65,7 +67,7 @@ Attribute BlockedAttr::parse(AsmParser &parser, Type) {
   if (parser.parseGreater()) {
     return {};
   }
-  return parser.getChecked<BlockedAttr>(loc, parser.getContext(), lanes, halo, sizes, blocks);
+  return parser.getChecked<BlockedAttr>(loc, parser.getContext(), lanes, halo, sizes, blocks, fill);
 }
 
 void BlockedAttr::print(AsmPrinter &printer) const {
@@ -82,11 +84,14 @@ void BlockedAttr::print(AsmPrinter &printer) const {
   if (getBlocks()) {
     printer << ", blocks = " << getBlocks();
   }
+  if (getFill()) {
+    printer << ", fill = " << getFill();
+  }
   printer << '>';
 }
 
 LogicalResult BlockedAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t lanes,
-                                  ArrayRef<int64_t> halo, onnx::SizesAttr sizes, int64_t blocks) {
+                                  ArrayRef<int64_t> halo, onnx::SizesAttr sizes, int64_t blocks, int64_t fill) {
   if (lanes < 1 || blocks < 0) {
     return emitError() << "needs one lane or more, and no negative number of blocks";
   }

@@ -20,16 +20,16 @@ def Plan_BlockedAttr : AttrDef<Plan_Dialect, "Blocked", [DeclareAttrInterfaceMet
     DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let genVerifyDecl = 1;
   let mnemonic = "blocked";
-  let summary = "channels in blocks, with zeros around the image";
+  let summary = "channels in blocks, with a frame around the image";
   let description = [{
     Encoding of a tensor [N, C, spatial...]. In memory: [N][ceil(C / lanes)][before + size + after of each spatial axis][lanes].
-    `halo` is (before, after) of each spatial axis; the buffer owns it and its contents are zero when a consumer runs.
+    `halo` is (before, after) of each spatial axis; the buffer owns it, and it holds `fill` when a consumer runs.
     `sizes` has the size of each axis where some depend on the model's symbols; C is a number, and so are the halos.
     `blocks` is how many channel blocks an image has in the buffer, where the tensor is a part of a joined one; 0: its own.
     Lanes at or beyond C hold anything: nobody may let them reach another lane.
   }];
   let parameters = (ins "int64_t":$lanes, OptionalArrayRefParameter<"int64_t">:$halo, OptionalParameter<"::ingot::onnx::SizesAttr">:$sizes,
-                        DefaultValuedParameter<"int64_t", "0">:$blocks);
+                        DefaultValuedParameter<"int64_t", "0">:$blocks, DefaultValuedParameter<"int64_t", "0">:$fill);
   let extraClassDefinition = [{
     ::llvm::ArrayRef<::ingot::support::Size> $cppClass::axisSizes() const {
       return getSizes() ? getSizes().getValues() : ::llvm::ArrayRef<::ingot::support::Size>();

@@ -40,6 +40,9 @@ struct MachineModel {
   bool fusedMultiplyAdd = true;
   bool halfConversions = false;   ///< between float16 and float32 by instructions, also of vectors
   bool scaleByPowerOfTwo = false; ///< x * 2^n is one instruction (llvm.ldexp becomes it), scalar and vector
+  /// Names of LLVM's intrinsics, on vectors of `lanes` int32; empty: the machine has none. One adds to each lane the
+  /// products of four unsigned bytes and four signed ones, the other one gives the sum of two products of int16.
+  std::string quadDot, pairDot;
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 8 << 20; ///< data caches of one core
   int64_t lineBytes = 64;                                           ///< of a cache line: what one prefetch brings
 

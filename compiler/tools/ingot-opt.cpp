@@ -12,6 +12,7 @@
 #include "compiler/partition/Pieces.h"
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/Dialects.h"
+#include "compiler/quantize/Quantize.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -88,6 +89,8 @@ constexpr struct {
      [](ModuleOp, func::FuncOp f, const Settings &) { return graph::findSizes(f, /*unbounded=*/false); }},
     {"graph-require-sizes", "report values some axis of which depends on data",
      [](ModuleOp, func::FuncOp f, const Settings &) { return graph::requireSizes(f); }},
+    {"quantize-use-integers", "products and convolutions of quantized tensors become sums of integers",
+     [](ModuleOp, func::FuncOp f, const Settings &) { return quantize::useIntegers(f, /*strict=*/false); }},
     {"fusion-fuse", "canonical forms of what exporters write as many ops",
      [](ModuleOp, func::FuncOp f, const Settings &) { return fusion::fuse(f); }},
     {"partition-form-kernels", "targets take nodes, nodes form kernels",

@@ -128,6 +128,7 @@ MachineModel makeMachine(StringRef spec, StringRef name, std::string features) {
   machine.maskedAccess = false;
   machine.fusedMultiplyAdd = true;
   machine.scaleByPowerOfTwo = false;
+  machine.quadDot = cpus().has(cpu, machine.features, "+i8mm") ? "llvm.aarch64.neon.usdot" : "";
   machine.halfConversions = true;
   // 24 accumulators and 3 vectors of a row of B.
   machine.matmulTile = {8, 3};

@@ -33,6 +33,12 @@ def ints(*values):
     return np.array(values, np.int64)
 
 
+def numbers(*values, type=np.float32):
+    return np.array(values, type)
+
+
+BYTES = (TensorProto.UINT8, (2, 4))
+ONE, U8, I8 = np.array(1, np.float32), np.array(0, np.uint8), np.array(0, np.int8)
 IMAGE, KERNEL = f(1, 4, 8, 8), f(8, 4, 3, 3)
 LSTM = [f(5, 2, 3), f(1, 16, 3), f(1, 16, 4)]
 
@@ -63,6 +69,35 @@ ML, MS, TRAINING = "ai.onnx.ml.", "com.microsoft.", "ai.onnx.preview.training."
 
 # Found while the model is read: operator, operands (type and shape: an input; array: an initializer; None: left out), attributes, message; opset 17 unless `opset` says other.
 READ = [
+    ("QuantizeLinear", [f(2, 4), numbers(1, 1, 1)], {"axis": 1}, "scales of type 'tensor<3xf32>' for 4 places along axis 1"),
+    ("QuantizeLinear", [f(2, 4), np.ones((2, 4), np.float32)], {}, "scales of type 'tensor<2x4xf32>', expected one number or a list of them"),
+    ("QuantizeLinear", [f(2, 4), numbers(1, 1)], {"axis": 5}, "axis 5 is outside a tensor of rank 2"),
+    ("QuantizeLinear", [f(2, 4), np.array(0, np.float32)], {}, "a scale is 0.00, expected a positive number"),
+    ("QuantizeLinear", [f(2, 4), np.array(-2, np.float32)], {}, "a scale is -2.00, expected a positive number"),
+    ("QuantizeLinear", [f(2, 4), np.array(np.nan, np.float32)], {}, "a scale is nan, expected a positive number"),
+    ("QuantizeLinear", [f(2, 4), ONE, np.array(0, np.int64)], {}, "quantizes to element type 'i64', which has no such meaning"),
+    ("QuantizeLinear", [f(2, 4), ONE, I8], {"output_dtype": 2, "opset": 21}, "zero point of element type 'i8', but attribute 'output_dtype' names 'ui8'"),
+    ("QuantizeLinear", [f(2, 4), np.ones((2, 3), np.float32)], {"block_size": 2, "opset": 21}, "scales of type 'tensor<2x3xf32>' for blocks of 2 along axis 1 of 'tensor<2x4xf32>'"),
+    ("QuantizeLinear", [f(2, 4), numbers(1, 1)], {"block_size": 2, "opset": 21}, "scales of type 'tensor<2xf32>' for blocks of a tensor of rank 2"),
+    ("QuantizeLinear", [f(2, 4), ONE], {"output_dtype": 99, "opset": 21}, "attribute 'output_dtype' is 99, an unsupported element type"),
+    ("com.microsoft.QLinearConcat", [ONE, U8, BYTES, ONE], {"axis": 0}, "has 4 inputs, expected a scale, a zero point and three for each part"),
+    ("com.microsoft.QLinearAdd", [BYTES, numbers(1, 1), U8, BYTES, ONE, U8, ONE, U8], {}, "scale of type 'tensor<2xf32>', expected one number"),
+    ("com.microsoft.MatMulNBits", [f(2, 32), (TensorProto.UINT8, (8, 1, 16)), f(8)], {"K": 32, "N": 8, "block_size": 32, "bits": 3}, "attribute 'bits' is 3, expected 2, 4 or 8"),
+    ("com.microsoft.MatMulNBits", [f(2, 32), (TensorProto.UINT8, (8, 1, 16)), f(8)], {"K": 32, "N": 8, "block_size": 24},
+     "attributes 'K', 'N' and 'block_size' are 32, 8 and 24, expected positive numbers and a power of two, at least 16"),
+    ("com.microsoft.MatMulNBits", [f(2, 32), (TensorProto.UINT8, (8, 1, 15)), f(8)], {"K": 32, "N": 8, "block_size": 32}, "weights of type 'tensor<8x1x15xui8>', expected 128 bytes"),
+    ("com.microsoft.MatMulNBits", [f(2, 32), (TensorProto.UINT8, (8, 1, 16)), f(9)], {"K": 32, "N": 8, "block_size": 32}, "scales of type 'tensor<9xf32>', expected 8"),
+    ("com.microsoft.MatMulNBits", [f(2, 32), (TensorProto.UINT8, (8, 1, 16)), f(8), (TensorProto.UINT8, (9,))], {"K": 32, "N": 8, "block_size": 32}, "zero points of type 'tensor<9xui8>', expected 8"),
+    ("com.microsoft.MatMulNBits", [f(2, 32), (TensorProto.UINT8, (8, 1, 16)), f(8), None, (TensorProto.INT32, (32,))], {"K": 32, "N": 8, "block_size": 32}, "weights in an order of their own are unsupported"),
+    ("DequantizeLinear", [BYTES, ONE, I8], {}, "zero point of element type 'i8' for a tensor of 'ui8', expected the same"),
+    ("DequantizeLinear", [BYTES, numbers(1, 1, 1, 1), numbers(0, 0, type=np.uint8)], {}, "zero points of type 'tensor<2xui8>' for scales of type 'tensor<4xf32>', expected as many"),
+    ("DequantizeLinear", [BYTES, np.array(np.inf, np.float32)], {}, "a scale is INF, expected a positive number"),
+    ("MatMulInteger", [BYTES, (TensorProto.INT8, (3, 5))], {}, "inner dimensions differ: A is 'tensor<2x4xui8>' and B is 'tensor<3x5xi8>'"),
+    ("MatMulInteger", [BYTES, (TensorProto.INT8, (4, 5)), I8], {}, "zero point of element type 'i8' for a tensor of 'ui8', expected the same"),
+    ("QLinearMatMul", [BYTES, ONE, U8, (TensorProto.INT8, (4, 5)), ONE, U8, ONE, U8], {}, "zero point of element type 'ui8' for a tensor of 'i8', expected the same"),
+    ("QLinearConv", [(TensorProto.UINT8, (1, 4, 8, 8)), ONE, U8, (TensorProto.INT8, (8, 4, 3, 3)), numbers(1, 1, 1), np.zeros(3, np.int8), ONE, U8], {},
+     "scales of type 'tensor<3xf32>' for weights of type 'tensor<8x4x3x3xi8>'"),
+    ("ConvInteger", [(TensorProto.UINT8, (1, 4, 8, 8)), (TensorProto.INT8, (8, 3, 3, 3))], {}, "input has 4 channels, the weights are for 3"),
     ("Conv", [f(2, 3), KERNEL], {}, "input of rank 2, expected batch, channels and at least one spatial axis"),
     ("Conv", [IMAGE, f(8, 4, 3)], {}, "weights of rank 3 for an input of rank 4"),
     ("Conv", [IMAGE, KERNEL], dict(group=0), "attribute 'group' is 0"),
@@ -312,6 +347,7 @@ READ = [
 
 # Found when the graph is simple.
 SIMPLE = [
+    ("com.microsoft.MatMulNBits", [f(2, 32), (TensorProto.UINT8, (8, 1, 16)), f(8)], {"K": 32, "N": 8, "block_size": 32}, "weights that are not constant are unsupported"),
     ("Reshape", [f(2, 3), (TensorProto.INT64, ("rank",))], {}, "has a result of unsupported shape: its rank is known only when the model runs"),
 ]
 

@@ -41,6 +41,7 @@ VALUES = {
     "num_groups": 2, "axis": 0, "blocksize": 2, "equation": "abcd->abcd", "size": 3, "scales": [1.0, 1.0, 2.0, 2.0], "repeats": [1, 1], "tiles": 2, "border": [0, 0, 0, 0], "height_scale": 2.0, "width_scale": 2.0,
     "activation_alpha": [0.5], "activation_beta": [0.5], "k": 1, "q_num_heads": 2, "kv_num_heads": 2, "num_heads": 2, "start": 0, "end": 2, "p": 2, "batch_axis": 0, "time_axis": 1, "count": 2, "nearest_mode": None,
     "coordinate_transformation_mode": None, "keep_aspect_ratio_policy": None, "num_outputs": 2, "width": 1, "height": 1, "layout": 0, "storage_order": 0, "select_last_index": 0, "cubic_coeff_a": -0.75,
+    "block_size": 0, "output_dtype": None,
 }  # fmt: skip
 
 NGRAMS = {"mode": "TF", "min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 0, "ngram_counts": [0], "ngram_indexes": [0, 1], "pool_int64s": [1, 2], "pool_strings": ["a", "b"], "weights": [1.0, 2.0]}
@@ -59,6 +60,8 @@ def value_of(attribute, operator=""):
     """Something that the attribute may hold."""
     if (operator, attribute.name) == ("Pad", "pads"):
         return [0] * 8
+    if (operator, attribute.name) == ("QuantizeLinear", "output_dtype"):
+        return TensorProto.UINT8
     if (operator, attribute.name) in (("BitCast", "to"), ("Multinomial", "dtype")):
         return TensorProto.INT32
     if operator == "TfIdfVectorizer":
@@ -116,7 +119,7 @@ class Maker:
 
 # By operator, and there by operand.
 SHAPES = {
-    "AffineGrid": {"theta": [4, 2, 3]}, "Col2Im": {"input": [2, 8, 9]}, "DFT": {"input": [4, 4, 4, 1]}, "STFT": {"signal": [2, 16, 1], "window": [4]},
+    "QuantizeLinear": {"y_scale": [4], "y_zero_point": [4]}, "DequantizeLinear": {"x_scale": [4], "x_zero_point": [4]}, "AffineGrid": {"theta": [4, 2, 3]}, "Col2Im": {"input": [2, 8, 9]}, "DFT": {"input": [4, 4, 4, 1]}, "STFT": {"signal": [2, 16, 1], "window": [4]},
     "NegativeLogLikelihoodLoss": {"target": [4, 4, 4], "weight": [4]}, "SoftmaxCrossEntropyLoss": {"labels": [4, 4, 4], "weights": [4]},
     "DeformConv": {"W": [4, 4, 1, 1], "offset": [4, 2, 4, 4], "B": [4], "mask": [4, 1, 4, 4]}, "MelWeightMatrix": {"num_mel_bins": []}, "TfIdfVectorizer": {"X": [4, 4]},
     "CausalConvWithState": {"input": [2, 4, 4], "weight": [4, 1, 3], "bias": [4], "past_state": [2, 4, 2]},

@@ -310,6 +310,27 @@ INGOT_INLINE void scatter(const Vector &vector, Element *to, const Index &index,
   }
 }
 )"},
+    {"sumOfPairs", "", R"(
+/// Lane by lane the sum of two neighbouring products of 16-bit integers.
+template <typename Sums, typename Vector> INGOT_INLINE Sums sumOfPairs(const Vector &a, const Vector &b) {
+  Sums sums;
+  for (size_t i = 0; i < sizeof(Sums) / 4; ++i) {
+    sums[i] = int32_t(int16_t(a[2 * i])) * int16_t(b[2 * i]) + int32_t(int16_t(a[2 * i + 1])) * int16_t(b[2 * i + 1]);
+  }
+  return sums;
+}
+)"},
+    {"sumOfQuads", "", R"(
+/// Adds to each lane four neighbouring products of unsigned by signed bytes.
+template <typename Sums, typename Vector> INGOT_INLINE Sums sumOfQuads(Sums sums, const Vector &a, const Vector &b) {
+  for (size_t i = 0; i < sizeof(Sums) / 4; ++i) {
+    for (size_t k = 4 * i; k < 4 * i + 4; ++k) {
+      sums[i] += int32_t(uint8_t(a[k])) * int8_t(b[k]);
+    }
+  }
+  return sums;
+}
+)"},
     {"larger", "", R"(
 template <typename Vector> INGOT_INLINE Vector larger(const Vector &a, const Vector &b) { return a > b ? a : b; }
 )"},

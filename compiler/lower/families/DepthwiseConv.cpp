@@ -4,6 +4,7 @@
 // Small kernels on machines with many registers: all weights of a block and a tile of two rows of outputs stay in
 // registers; each input vector is loaded once and multiplied into every output that it feeds. Others: one row of
 // outputs, a loop over the kernel's rows. Row-major tensors go to PlainConv.
+#include "compiler/lower/ByteProducts.h"
 #include "compiler/lower/Convolution.h"
 #include "compiler/lower/PlainConv.h"
 #include "compiler/onnx/Onnx.h"
@@ -18,6 +19,7 @@ namespace {
 struct Schedule {
   ConvGeometry g;
   int64_t lanes, blocks;
+  bool ofBytes;          ///< unsigned by signed, with sums of int32
   bool resident;         ///< all weights in registers
   int64_t height, width; ///< of a tile of outputs
   int64_t units;         ///< pieces of an image, where there are few channel blocks
@@ -35,6 +37,7 @@ Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine) 
   Schedule s{geometryOf(kernel.root(), /*wide=*/true),
              plan::blockedOf(kernel.getResult(0).getType()).getLanes(),
              0,
+             isa<onnx::IntegerConvOp>(kernel.root()),
              false,
              1,
              1,
@@ -60,14 +63,13 @@ plan::WeightTable::Recipe packed(const Schedule &s) {
   }
   auto pack = [lanes = s.lanes, taps = s.g.phases[0].taps, channels = s.g.outChannels,
                bytes = s.g.weightBytes](ArrayRef<char> from, MutableArrayRef<char> to) {
-    asWords(bytes, from, to, [&](const auto *source, auto *target) {
-      int64_t count = taps.size();
-      for (int64_t c = 0; c < channels; ++c) {
-        for (int64_t t = 0; t < count; ++t) {
-          target[(c / lanes * count + t) * lanes + c % lanes] = source[c * count + taps[t]];
-        }
+    int64_t count = taps.size();
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t t = 0; t < count; ++t) {
+        int64_t at = (c / lanes * count + t) * lanes + c % lanes;
+        std::copy_n(from.data() + (c * count + taps[t]) * bytes, bytes, to.data() + at * bytes);
       }
-    });
+    }
   };
   return {key, s.g.weightBytes * s.blocks * s.lanes * s.taps(), pack};
 }
@@ -89,7 +91,8 @@ public:
     Ix u = remainder(item, s.units), rest = floorDiv(item, s.units), block = remainder(rest, s.blocks),
        n = floorDiv(rest, s.blocks);
     Channel c{n, block, in.offset + n * in.strides[0] + block * in.strides[1], {}, {}};
-    c.bias = bias ? w.load(bias, block * s.lanes, s.lanes) : w.constant(0, w.vectorOf(w.b.getF32Type(), s.lanes));
+    Type element = s.ofBytes ? Type(w.b.getI32Type()) : Type(w.b.getF32Type());
+    c.bias = bias ? w.load(bias, block * s.lanes, s.lanes) : w.constant(0, w.vectorOf(element, s.lanes));
     for (int64_t t = 0; s.resident && t < s.taps(); ++t) {
       c.weights.push_back(weight(c, t));
     }
@@ -123,7 +126,17 @@ private:
   Buffer x, weights, bias;
   std::array<Ix, 3> strides{};
 
-  Value weight(const Channel &c, Ix tap) { return w.load(weights, (c.block * s.taps() + tap) * s.lanes, s.lanes); }
+  Value weight(const Channel &c, Ix tap) {
+    Value v = w.load(weights, (c.block * s.taps() + tap) * s.lanes, s.lanes);
+    return s.ofBytes ? arith::ExtSIOp::create(w.b, w.loc, w.vectorOf(w.b.getI32Type(), s.lanes), v).getResult() : v;
+  }
+  Value pixel(Ix at) {
+    Value v = w.load(x, at, s.lanes);
+    return s.ofBytes ? arith::ExtUIOp::create(w.b, w.loc, w.vectorOf(w.b.getI32Type(), s.lanes), v).getResult() : v;
+  }
+  Value multiplyAdd(Value v, Value weight, Value sum) {
+    return s.ofBytes ? ByteProducts::addProducts(w, sum, v, weight) : w.fma(v, weight, sum);
+  }
 
   void tileRow(const Channel &c, Ix d, Ix h, int64_t height) {
     Ix row = c.base + (d * s.axis(0).inStep + s.axis(0).inStart) * strides[0] +
@@ -172,8 +185,8 @@ private:
             if (ky < 0 || kx < 0) {
               continue;
             }
-            v = v ? v : w.load(x, at + (z * a0.tapStep * strides[0] + y * strides[1] + column * strides[2]), s.lanes);
-            acc[i] = w.fma(v, c.weights[(z * a1.taps + ky) * a2.taps + kx], acc[i]);
+            v = v ? v : pixel(at + (z * a0.tapStep * strides[0] + y * strides[1] + column * strides[2]));
+            acc[i] = multiplyAdd(v, c.weights[(z * a1.taps + ky) * a2.taps + kx], acc[i]);
           }
         }
       }
@@ -193,8 +206,8 @@ private:
             Vectors next(c2);
             Value weighing = weight(c, tap + k);
             for (int64_t i = 0; i < width; ++i) {
-              next[i] = w.fma(w.load(x, row + k * (a2.tapStep * strides[2]) + i * a2.inStep * strides[2], s.lanes),
-                              weighing, next[i]);
+              next[i] = multiplyAdd(pixel(row + k * (a2.tapStep * strides[2]) + i * a2.inStep * strides[2]), weighing,
+                                    next[i]);
             }
             return next;
           });
@@ -215,8 +228,8 @@ private:
       for (int64_t i = 0; i < width; ++i) {
         int64_t k = tapOf(a, column, i);
         if (k >= 0) {
-          v = v ? v : w.load(x, row + column * strides[2], s.lanes);
-          next[i] = w.fma(v, row0[k], next[i]);
+          v = v ? v : pixel(row + column * strides[2]);
+          next[i] = multiplyAdd(v, row0[k], next[i]);
         }
       }
     }
@@ -228,14 +241,15 @@ class DepthwiseConv : public ConvFamily {
   static bool blocked(plan::KernelOp kernel) {
     return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType()));
   }
+  static bool isOfBytes(plan::KernelOp kernel) { return isa<onnx::IntegerConvOp>(kernel.root()); }
 
 public:
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, onnx::IntegerConvOp>(); }
   bool isFor(Operation *root) const override { return isDepthwise(root); }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     if (!blocked(kernel)) {
-      return plainConvShape(kernel, machine);
+      return isOfBytes(kernel) ? plainIntegerConvShape(kernel) : plainConvShape(kernel, machine);
     }
     Schedule s = scheduleOf(kernel, machine);
     Operation *root = kernel.root();
@@ -250,7 +264,7 @@ public:
 
   LogicalResult build(Build &build, const KernelShape &shape) const override {
     if (!blocked(build.group.kernel)) {
-      buildPlainConv(build, shape);
+      isOfBytes(build.group.kernel) ? buildPlainIntegerConv(build) : buildPlainConv(build, shape);
       return success();
     }
     Schedule s = scheduleOf(build.group.kernel, build.w.machine);

@@ -26,6 +26,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/Window.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -76,10 +77,11 @@ void shapeSpace(Space &space, const Problem &p) {
 class Product {
 public:
   Product(Build &build, const Problem &p, const Tiling &t)
-      : build(build), w(build.w), group(build.group), p(p), t(t), space(group.space(rootType())) {
+      : build(build), w(build.w), group(build.group), p(p), t(t), bytes(build.w.machine),
+        space(group.space(rootType())) {
     shapeSpace(space, p);
-    auto op = cast<onnx::MatMulOp>(group.root);
-    a = group.buffer(op.getA()), b = group.buffer(op.getB());
+    a = group.buffer(group.root->getOperand(0)), b = group.buffer(group.root->getOperand(1));
+    b = p.ofBytes ? ByteProducts::words(w, b) : b;
     vector = w.vectorOf(p.element, t.lanes);
     if (!t.dots && mayEndEarly() && !w.machine.maskedAccess) {
       tail = w.local(p.element, t.lanes * t.mostRows(p));
@@ -125,6 +127,7 @@ private:
   Group &group;
   const Problem &p;
   const Tiling &t;
+  ByteProducts bytes; ///< where the problem is of them
   Space space;
   Buffer a, b, tail;
   Type vector;
@@ -246,7 +249,7 @@ private:
         at.base =
             matrixB * Ix(t.matrixElements(p)) + strip * Ix(t.stripElements(p)) + remainder(panel, parts) * Ix(t.width);
       }
-      at.step = t.strip;
+      at.step = t.strip * p.stepRows;
       at.strip = t.strip, at.nextStrip = t.stripElements(p);
       at.next = nextPanel(at.base, rows);
     } else if (t.from == From::InPlace) {
@@ -335,17 +338,18 @@ private:
     fromA = isOpen() ? w.settled(fromA) : fromA;
     int64_t lineElements = w.machine.lineBytes / (t.from == From::Scratch ? p.elementBytes : p.weightBytes),
             fetching = tilesThatFetch(rows);
-    int64_t ahead = fetching ? llvm::divideCeil(unroll * t.width, lineElements * fetching) : 0; ///< lines
+    int64_t ahead = fetching ? llvm::divideCeil(unroll * p.stepRows * t.width, lineElements * fetching) : 0; ///< lines
     Ix index = t.highest ? min(indexInBlock, fetching - 1) : indexInBlock;
-    auto step = [&](Ix k, int64_t count, ValueRange carried) {
+    auto step = [&](Ix k, int64_t count, ValueRange carried, int64_t elements = ByteProducts::quad) {
       SmallVector<Value> sums(carried);
       Ix atA = fromA + k * Ix(p.stepA), atB = panel.base + k * panel.step;
       for (int64_t u = 0; u < count; ++u) {
-        oneStep(panel, sums, rows, atA + Ix(u) * Ix(p.stepA), atB + Ix(u) * panel.step);
+        p.ofBytes ? byteStep(panel, sums, rows, atA + Ix(u) * Ix(p.stepA), atB + Ix(u) * panel.step, elements)
+                  : oneStep(panel, sums, rows, atA + Ix(u) * Ix(p.stepA), atB + Ix(u) * panel.step);
       }
       return sums;
     };
-    Ix whole = Ix(p.k) - remainder(Ix(p.k), unroll), rest = Ix(p.k) - whole;
+    Ix steps = Ix(p.k) - Ix(p.restA ? 1 : 0), whole = steps - remainder(steps, unroll), rest = steps - whole;
     SmallVector<Value> zeros(rows * panel.vectors, w.constant(0, vector));
     SmallVector<Value> sums = w.loop(0, whole, unroll, zeros, [&](Ix k, ValueRange carried) {
       if (ahead) {
@@ -357,7 +361,8 @@ private:
       return step(k, unroll, carried);
     });
     if (rest.known()) {
-      return step(whole, rest.number(), sums);
+      sums = step(whole, rest.number(), sums);
+      return p.restA ? step(steps, 1, sums, p.restA) : sums;
     }
     return w.loop(whole, p.k, 1, sums, [&](Ix k, ValueRange carried) { return step(k, 1, carried); });
   }
@@ -379,6 +384,24 @@ private:
       for (int64_t v = 0; v < panel.vectors; ++v) {
         Value &sum = sums[i * panel.vectors + v];
         sum = multiplyAdd(broadcast, vectors[v], sum);
+      }
+    }
+  }
+
+  void byteStep(const Panel &panel, MutableArrayRef<Value> sums, int64_t rows, Ix atA, Ix atB, int64_t count) {
+    SmallVector<Value> vectors;
+    for (int64_t row = 0; row < p.stepRows; ++row) {
+      for (int64_t v = 0; v < panel.vectors; ++v) {
+        vectors.push_back(w.load(panel.buffer, atB + Ix(row * panel.strip) + vectorOf(panel, v), t.lanes));
+      }
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      auto x = bytes.elements(w, a, atA + Ix(i) * Ix(p.rowA), t.lanes, count);
+      for (int64_t v = 0; v < panel.vectors; ++v) {
+        Value &sum = sums[i * panel.vectors + v];
+        for (int64_t row = 0; row < p.stepRows; ++row) {
+          sum = bytes.add(w, sum, x[row], vectors[row * panel.vectors + v]);
+        }
       }
     }
   }
@@ -485,16 +508,19 @@ private:
 
 class MatMul : public KernelFamily {
 public:
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp, onnx::IntegerMatMulOp>(); }
   std::string unsupported(Operation *root) const override {
-    Type element = onnx::computedIn(onnx::elementOf(cast<onnx::MatMulOp>(root).getA()));
+    if (isa<onnx::IntegerMatMulOp>(root)) {
+      return onnx::constantThrough(root->getOperand(1)) ? "" : "its right operand is not constant";
+    }
+    Type element = onnx::computedIn(onnx::elementOf(root->getOperand(0)));
     bool built = element.isF32() || element.isF64() || (element.isInteger() && element.getIntOrFloatBitWidth() >= 32);
     return built ? "" : "products of this element type are not built";
   }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
-    Problem p = matmulProblem(kernel);
+    Problem p = matmulProblem(kernel, machine);
     Tiling t = matmulTiling(p, machine);
     shape.items = t.dots ? p.batch : p.batch * t.blocks * t.panels;
     if (p.m.is(0) || p.n.is(0) || p.batch.is(0)) {
@@ -509,15 +535,19 @@ public:
       recipe.key = llvm::formatv("panels {0} {1} {2} {3} {4} {5}", t.strip, p.k.number(), p.n.number(),
                                  p.matricesB.number(), p.transB, p.weightBytes)
                        .str();
+      ByteProducts bytes(machine);
+      recipe.key += p.ofBytes ? " " + bytes.key() : "";
       recipe.bytes = (p.matricesB * t.matrixElements(p)).number() * p.weightBytes;
-      recipe.pack = [p, t](ArrayRef<char> from, MutableArrayRef<char> to) { packPanels(p, t, from, to); };
-      shape.packed[operandNumber(cast<onnx::MatMulOp>(kernel.root()).getB())] = recipe;
+      recipe.pack = [p, t, bytes](ArrayRef<char> from, MutableArrayRef<char> to) {
+        p.ofBytes ? packPanels(p, t, bytes, from, to) : packPanels(p, t, from, to);
+      };
+      shape.packed[operandNumber(kernel.root()->getOperand(1))] = recipe;
     }
     return shape;
   }
 
   LogicalResult build(Build &build, const KernelShape &) const override {
-    Problem p = matmulProblem(build.group.kernel);
+    Problem p = matmulProblem(build.group.kernel, build.w.machine);
     Tiling t = matmulTiling(p, build.w.machine);
     if (p.m.is(0) || p.n.is(0) || p.batch.is(0)) {
       return success();

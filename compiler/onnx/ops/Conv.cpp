@@ -1,7 +1,8 @@
 #include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Found.h"
+#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/Window.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Conv.cpp.inc"
@@ -49,14 +50,14 @@ static LogicalResult checkOperands(Operation *op, RankedTensorType x, RankedTens
   return success();
 }
 
-template <typename Op> static LogicalResult infer(Op op, SmallVectorImpl<Type> &types, bool transposed) {
+template <typename Op>
+static LogicalResult infer(Op op, SmallVectorImpl<Type> &types, bool transposed, Value bias, Type element) {
   auto x = ranked(op.getX()), w = ranked(op.getW());
-  Type element = elementOf(op.getX());
   types.assign(1, unrankedOf(element));
   if (!x) {
     return success();
   }
-  if (failed(checkOperands(op, x, w, op.getB(), op.getGroup(), transposed))) {
+  if (failed(checkOperands(op, x, w, bias, op.getGroup(), transposed))) {
     return failure();
   }
   Sizes from = sizesOf(x), shape(x.getRank(), Size::unknown());
@@ -83,8 +84,12 @@ template <typename Op> static LogicalResult infer(Op op, SmallVectorImpl<Type> &
   return success();
 }
 
-LogicalResult ConvOp::inferTypes(SmallVectorImpl<Type> &types) { return infer(*this, types, false); }
-LogicalResult ConvTransposeOp::inferTypes(SmallVectorImpl<Type> &types) { return infer(*this, types, true); }
+LogicalResult ConvOp::inferTypes(SmallVectorImpl<Type> &types) {
+  return infer(*this, types, false, getB(), elementOf(getX()));
+}
+LogicalResult ConvTransposeOp::inferTypes(SmallVectorImpl<Type> &types) {
+  return infer(*this, types, true, getB(), elementOf(getX()));
+}
 
 /// The window of an op whose types have been inferred; failure where something is dynamic.
 template <typename Op> static FailureOr<Window> knownWindow(Op op, bool transposed) {
@@ -106,12 +111,14 @@ class GatheredConv {
 public:
   GatheredConv(Operation *op, PatternRewriter &rewriter, Window window, int64_t group)
       : f(rewriter, op->getLoc()), window(std::move(window)), group(group), x(op->getOperand(0)), w(op->getOperand(1)),
-        bias(op->getOperand(2)), y(sizesOf(ranked(op->getResult(0)))), weights(sizesOf(ranked(w))) {}
+        bias(isa<ConvOp, ConvTransposeOp>(op) ? op->getOperand(2) : Value()), y(sizesOf(ranked(op->getResult(0)))),
+        weights(sizesOf(ranked(w))) {}
 
-  Value convolution() {
+  /// `padding`: what lies around the image; null: zeros.
+  Value convolution(Value padding = {}) {
     const Size &channels = weights[1];
     Value filters = f.reshapeTo(w, {group, floorDiv(weights[0], group), channels * product(window.taps)});
-    return biased(filters, padded(x, window.before, window.after), window.strides, /*backwards=*/false);
+    return biased(filters, padded(x, window.before, window.after, padding), window.strides, /*backwards=*/false);
   }
 
   /// Zeros lie between the elements, so that there is one for each place of the result that a tap may come from. Those
@@ -141,12 +148,12 @@ private:
   Sizes y, weights;
 
   /// Zeros (or, where negative, what is cut off) before and behind the last axes.
-  Value padded(Value v, ArrayRef<Size> before, ArrayRef<Size> after) {
+  Value padded(Value v, ArrayRef<Size> before, ArrayRef<Size> after, Value padding = {}) {
     size_t rank = ranked(v).getRank(), rest = rank - before.size();
     Sizes pads(2 * rank, 0);
     llvm::copy(before, pads.begin() + rest), llvm::copy(after, pads.begin() + rank + rest);
     bool any = llvm::any_of(pads, [](const Size &pad) { return !pad.is(0); });
-    return any ? f.op("Pad", {v, makeSizes(f.b, f.loc, pads), Value(), Value()}) : v;
+    return any ? f.op("Pad", {v, makeSizes(f.b, f.loc, pads), padding, Value()}) : v;
   }
 
   /// [batch, channels, taps..., places...] of [batch, channels, spatial...].
@@ -208,6 +215,155 @@ LogicalResult ConvOp::decompose(PatternRewriter &rewriter) {
   return said ? success() : gather(*this, false, rewriter);
 }
 LogicalResult ConvTransposeOp::decompose(PatternRewriter &rewriter) { return gather(*this, true, rewriter); }
+
+// Convolutions of bytes.
+
+LogicalResult IntegerConvOp::inferTypes(SmallVectorImpl<Type> &types) {
+  return infer(*this, types, false, {}, IntegerType::get(getContext(), 32));
+}
+
+/// As products of int32, where no kernel can be made.
+LogicalResult IntegerConvOp::decompose(PatternRewriter &rewriter) {
+  auto window = knownWindow(*this, false);
+  if (failed(window)) {
+    return failure();
+  }
+  if (succeeded(explicitPads(*this, *window, rewriter))) {
+    return success();
+  }
+  bool sized = isSized(getX()) && isSized(getW()) && isSized(getY());
+  bool padsKnown = llvm::all_of(window->before, [](const Size &pad) { return pad.isNumber(); }) &&
+                   llvm::all_of(window->after, [](const Size &pad) { return pad.isNumber(); });
+  if (!sized || (constantOf(getW()) && hasKernel(*this) && padsKnown && window->rank() <= 3)) {
+    return failure();
+  }
+  Type i32 = rewriter.getI32Type();
+  for (OpOperand &operand : (*this)->getOpOperands().take_front(2)) {
+    Formula f(rewriter, getLoc());
+    rewriter.modifyOpInPlace(*this, [&] { operand.set(f.cast(operand.get(), i32, numberOfElement(i32))); });
+  }
+  Value padding =
+      makeConstant(rewriter, getLoc(), constantFromIntegers(tensorOf({}, i32), {static_cast<int64_t>(getPadding())}));
+  GatheredConv conv(*this, rewriter, *window, static_cast<int64_t>(getGroup()));
+  rewriter.replaceOp(*this, conv.convolution(padding));
+  return success();
+}
+
+LogicalResult ConvIntegerOp::inferTypes(SmallVectorImpl<Type> &types) {
+  if (failed(checkZero(*this, getX(), {}, getXZeroPoint())) || failed(checkZero(*this, getW(), {}, getWZeroPoint()))) {
+    return failure();
+  }
+  return infer(*this, types, false, {}, IntegerType::get(getContext(), 32));
+}
+
+namespace {
+/// sum (x - z)(w - u) = sum x w - z (sum w - k u) - u sum x, where around the image lies z.
+class ZeroPoints {
+public:
+  ZeroPoints(ConvIntegerOp op, PatternRewriter &rewriter, const Window &window)
+      : f(rewriter, op.getLoc()), op(op), window(window) {}
+
+  Value convolution() {
+    auto type = ranked(op.getW());
+    int64_t spatial = type.getRank() - 2;
+    Quantized x = withSign(f, op.getX(), alongEnd(f, op.getXZeroPoint(), 0), /*isSigned=*/false),
+              w = withSign(f, op.getW(), alongEnd(f, op.getWZeroPoint(), spatial), /*isSigned=*/true);
+    auto around = x.zero ? integersOf(x.zero) : SmallVector<int64_t>(1, 0);
+    Value image = around ? x.values : padded(x);
+    for (NamedAttribute a : op->getAttrs()) {
+      if (around || (a.getName() != "pads" && a.getName() != "auto_pad")) {
+        attributes.push_back(a);
+      }
+    }
+    if (around && around->front()) {
+      attributes.push_back(f.integer("padding", around->front()));
+    }
+    Value y = sums(image, w.values);
+    if (x.zero) {
+      Value taps = sumAlong(f, w.values, llvm::to_vector(llvm::seq<int64_t>(1, type.getRank())));
+      Sizes beside(spatial + 1, 1);
+      beside[0] = sizeOf(type, 0);
+      taps = f.reshapeTo(taps, beside);
+      if (w.zero) {
+        Sizes sizes = sizesOf(type);
+        Value count = f.scalar(support::product(ArrayRef<Size>(sizes).drop_front()));
+        taps = f.sub(taps, f.mul(f.cast(count, elementOf(taps), numberOfElement(elementOf(taps))), w.zero));
+      }
+      y = f.sub(y, f.mul(x.zero, taps));
+    }
+    return w.zero ? f.sub(y, f.mul(w.zero, sums(image, ones()))) : y;
+  }
+
+private:
+  Formula f;
+  ConvIntegerOp op;
+  const Window &window;
+  SmallVector<NamedAttribute> attributes;
+
+  Value sums(Value image, Value weights) { return f.op("IntegerConv", {image, weights, Value()}, attributes); }
+
+  /// With a zero point around it that only the run knows.
+  Value padded(const Quantized &x) {
+    Type u8 = elementOf(x.values);
+    Sizes pads(2 * ranked(x.values).getRank(), 0);
+    llvm::copy(window.before, pads.begin() + 2);
+    llvm::copy(window.after, pads.begin() + ranked(x.values).getRank() + 2);
+    bool any = llvm::any_of(pads, [](const Size &pad) { return !pad.is(0); });
+    Value value = any ? f.cast(x.zero, u8, numberOfElement(u8)) : Value();
+    return any ? f.op("Pad", {x.values, makeSizes(f.b, f.loc, pads), value, Value()}) : x.values;
+  }
+
+  /// Weights that add up an image's window: one filter, which serves all, where there is one group.
+  Value ones() {
+    Sizes sizes = sizesOf(ranked(op.getW()));
+    sizes[0] = op.getGroup() == 1 ? Size(1) : sizes[0];
+    auto one = constantFromIntegers(tensorOf({1}, f.b.getI8Type()), {1});
+    return f.op("ConstantOfShape", {makeSizes(f.b, f.loc, sizes)}, {f.b.getNamedAttr("value", one)});
+  }
+};
+} // namespace
+
+LogicalResult ConvIntegerOp::decompose(PatternRewriter &rewriter) {
+  auto window = knownWindow(*this, false);
+  if (failed(window) || !isSized(getX()) || !isSized(getW()) || !isSized(getY())) {
+    return failure();
+  }
+  rewriter.replaceOp(*this, ZeroPoints(*this, rewriter, *window).convolution());
+  return success();
+}
+
+LogicalResult QLinearConvOp::inferTypes(SmallVectorImpl<Type> &types) {
+  for (auto [x, scale, zero] : {std::tuple(getX(), getXScale(), getXZeroPoint()),
+                                {getW(), getWScale(), getWZeroPoint()},
+                                {getYZeroPoint(), getYScale(), getYZeroPoint()}}) {
+    if (failed(checkZero(*this, x, scale, zero)) || failed(checkPositive(*this, scale, scale == getYScale()))) {
+      return failure();
+    }
+  }
+  auto scale = ranked(getWScale()), w = ranked(getW());
+  if (w && scale && scale.getRank() == 1 && !scale.isDynamicDim(0) && scale.getDimSize(0) != 1 &&
+      failed(require(*this, sizeOf(scale, 0), sizeOf(w, 0)))) {
+    return emitOpError("scales of type ") << scale << " for weights of type " << w;
+  }
+  return infer(*this, types, false, getB(), elementOf(getYZeroPoint()));
+}
+
+LogicalResult QLinearConvOp::decompose(PatternRewriter &rewriter) {
+  auto w = ranked(getW());
+  if (!isSized(getX()) || !isSized(getW()) || !isSized(getY())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  int64_t spatial = w.getRank() - 2;
+  Value sums = f.op("ConvInteger", {getX(), getW(), getXZeroPoint(), getWZeroPoint()}, (*this)->getAttrs());
+  if (present(getB())) {
+    sums = f.add(sums, alongEnd(f, getB(), spatial));
+  }
+  Value factor =
+      f.div(f.mul(alongEnd(f, getXScale(), 0), alongEnd(f, getWScale(), spatial)), alongEnd(f, getYScale(), 0));
+  rewriter.replaceOp(*this, requantize(f, sums, factor, alongEnd(f, getYZeroPoint(), 0), elementOf(getY())));
+  return success();
+}
 
 void registerConv(OnnxDialect &dialect) {
   dialect.add<

@@ -1,8 +1,9 @@
 // MatMul, and Gemm, which is a MatMul with elementwise ops behind it: they become its epilogue again when kernels are
 // formed.
 #include "compiler/onnx/ops/MatMul.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Quantization.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/MatMul.cpp.inc"
 
@@ -19,23 +20,24 @@ static Sizes shapeRead(RankedTensorType type, bool transposed) {
   return shape;
 }
 
-LogicalResult MatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
-  auto ta = ranked(getA()), tb = ranked(getB());
+static LogicalResult inferProduct(Operation *op, Value x, Value y, bool transX, bool transY, Type element,
+                                  SmallVectorImpl<Type> &types) {
+  auto ta = ranked(x), tb = ranked(y);
   if (!ta || !tb) {
-    types.push_back(unrankedOf(elementOf(getA())));
+    types.push_back(unrankedOf(element));
     return success();
   }
   if (ta.getRank() == 0 || tb.getRank() == 0) {
-    return emitOpError("operands must have at least one dimension");
+    return op->emitOpError("operands must have at least one dimension");
   }
-  Sizes a = shapeRead(ta, getTransA()), b = shapeRead(tb, getTransB());
-  if (failed(require(*this, a.back(), b.size() == 1 ? b[0] : b[b.size() - 2]))) {
-    return emitOpError("inner dimensions differ: A is ") << ta << " and B is " << tb;
+  Sizes a = shapeRead(ta, transX), b = shapeRead(tb, transY);
+  if (failed(require(op, a.back(), b.size() == 1 ? b[0] : b[b.size() - 2]))) {
+    return op->emitOpError("inner dimensions differ: A is ") << ta << " and B is " << tb;
   }
-  auto batch = broadcast(*this, ArrayRef<Size>(a).drop_back(std::min<size_t>(2, a.size())),
+  auto batch = broadcast(op, ArrayRef<Size>(a).drop_back(std::min<size_t>(2, a.size())),
                          ArrayRef<Size>(b).drop_back(std::min<size_t>(2, b.size())));
   if (!batch) {
-    return emitOpError("batch dimensions do not broadcast: A is ") << ta << " and B is " << tb;
+    return op->emitOpError("batch dimensions do not broadcast: A is ") << ta << " and B is " << tb;
   }
   if (a.size() > 1) {
     batch->push_back(a[a.size() - 2]);
@@ -43,8 +45,12 @@ LogicalResult MatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (b.size() > 1) {
     batch->push_back(b.back());
   }
-  types.push_back(sizedType(*batch, ta.getElementType()));
+  types.push_back(sizedType(*batch, element));
   return success();
+}
+
+LogicalResult MatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
+  return inferProduct(*this, getA(), getB(), getTransA(), getTransB(), elementOf(getA()), types);
 }
 
 /// Above this many multiplications a product of constants is left to the machine.
@@ -141,6 +147,88 @@ LogicalResult GemmOp::decompose(PatternRewriter &rewriter) {
     }
   }
   rewriter.replaceOp(*this, y);
+  return success();
+}
+
+// Products of bytes.
+
+LogicalResult IntegerMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
+  return inferProduct(*this, getA(), getB(), false, false, IntegerType::get(getContext(), 32), types);
+}
+
+/// Kernels read constant matrices, whose quads of rows are packed; others are widened.
+LogicalResult IntegerMatMulOp::decompose(PatternRewriter &rewriter) {
+  if (constantOf(getB())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Type i32 = rewriter.getI32Type();
+  auto wide = [&](Value v) { return f.cast(v, i32, numberOfElement(i32)); };
+  rewriter.replaceOp(*this, f.op("MatMul", {wide(getA()), wide(getB())}));
+  return success();
+}
+
+LogicalResult MatMulIntegerOp::inferTypes(SmallVectorImpl<Type> &types) {
+  if (failed(checkZero(*this, getA(), {}, getAZeroPoint())) || failed(checkZero(*this, getB(), {}, getBZeroPoint()))) {
+    return failure();
+  }
+  return inferProduct(*this, getA(), getB(), false, false, IntegerType::get(getContext(), 32), types);
+}
+
+/// A right operand of one axis as a column.
+static Value asMatrix(Formula &f, Value v) {
+  auto type = ranked(v);
+  if (type.getRank() != 1) {
+    return v;
+  }
+  return type.hasStaticShape() ? shaped(f, v, {type.getDimSize(0), 1}) : f.reshapeTo(v, {sizeOf(type, 0), 1});
+}
+
+/// sum (a - z)(b - u) = sum a b - z (sum b - k u) - u sum a
+LogicalResult MatMulIntegerOp::decompose(PatternRewriter &rewriter) {
+  auto ta = ranked(getA());
+  if (!isSized(getA()) || !isSized(getB()) || !isSized(getY())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Type i32 = rewriter.getI32Type();
+  Quantized a = withSign(f, getA(), alongEnd(f, getAZeroPoint(), 1), /*isSigned=*/false),
+            b = withSign(f, asMatrix(f, getB()), alongEnd(f, getBZeroPoint(), 0), /*isSigned=*/true);
+  Value y = f.op("IntegerMatMul", {a.values, b.values});
+  if (a.zero) {
+    Value columns = sumAlong(f, b.values, {ranked(b.values).getRank() - 2});
+    if (b.zero) {
+      Value k = f.cast(f.scalar(sizeOf(ta, ta.getRank() - 1)), i32, numberOfElement(i32));
+      columns = f.sub(columns, f.mul(k, b.zero));
+    }
+    y = f.sub(y, f.mul(a.zero, columns));
+  }
+  if (b.zero) {
+    y = f.sub(y, f.mul(b.zero, sumAlong(f, a.values, {ta.getRank() - 1})));
+  }
+  rewriter.replaceOp(*this, f.reshapeTo(y, sizesOf(ranked(getY()))));
+  return success();
+}
+
+LogicalResult QLinearMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
+  for (auto [x, scale, zero] : {std::tuple(getA(), getAScale(), getAZeroPoint()),
+                                {getB(), getBScale(), getBZeroPoint()},
+                                {getYZeroPoint(), getYScale(), getYZeroPoint()}}) {
+    if (failed(checkZero(*this, x, scale, zero)) || failed(checkPositive(*this, scale, scale == getYScale()))) {
+      return failure();
+    }
+  }
+  return inferProduct(*this, getA(), getB(), false, false, elementOf(getYZeroPoint()), types);
+}
+
+LogicalResult QLinearMatMulOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getA()) || !isSized(getB())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Value sums = f.op("MatMulInteger", {getA(), getB(), getAZeroPoint(), getBZeroPoint()});
+  Value factor = f.div(f.mul(alongEnd(f, getAScale(), 1), alongEnd(f, getBScale(), 0)), alongEnd(f, getYScale(), 1));
+  rewriter.replaceOp(*this, requantize(f, sums, factor, alongEnd(f, getYZeroPoint(), 1), elementOf(getY())));
   return success();
 }
 

@@ -19,3 +19,22 @@ def Onnx_GemmOp : Onnx_Op<"Gemm", 3, [Onnx_SameElements<>, DeclareOpInterfaceMet
   let results = (outs AnyTensor:$Y);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
+
+def Onnx_IntegerMatMulOp : Onnx_CoreOp<"IntegerMatMul", [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+  let summary = "MatMul of uint8 by int8, with sums of int32";
+  let arguments = (ins AnyTensor:$A, AnyTensor:$B);
+  let results = (outs AnyTensor:$Y);
+}
+
+def Onnx_MatMulIntegerOp : Onnx_Op<"MatMulInteger", 4, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<10> {
+  let summary = "product of quantized matrices without their scales, as int32";
+  let arguments = (ins Onnx_Bytes:$A, Onnx_Bytes:$B, Onnx_OptionalOf<Onnx_Bytes>:$a_zero_point, Onnx_OptionalOf<Onnx_Bytes>:$b_zero_point);
+  let results = (outs AnyTensor:$Y);
+}
+
+def Onnx_QLinearMatMulOp : Onnx_Op<"QLinearMatMul", 8, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<21> {
+  let summary = "product of quantized matrices, quantized";
+  let arguments = (ins Onnx_Bytes:$a, Onnx_Floats:$a_scale, Onnx_Bytes:$a_zero_point, Onnx_Bytes:$b, Onnx_Floats:$b_scale, Onnx_Bytes:$b_zero_point,
+    Onnx_Floats:$y_scale, Onnx_Bytes:$y_zero_point);
+  let results = (outs AnyTensor:$y);
+}

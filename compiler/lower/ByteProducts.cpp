@@ -1,0 +1,136 @@
+#include "compiler/lower/ByteProducts.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+ByteProducts::ByteProducts(const target::MachineModel &machine)
+    : form(!machine.quadDot.empty()   ? Form::Quads
+           : !machine.pairDot.empty() ? Form::Pairs
+                                      : Form::Plain) {}
+
+uint32_t ByteProducts::word(const std::array<int8_t, quad> &weights, int64_t row) const {
+  auto part = [](int8_t v, int shift, uint32_t mask) { return (static_cast<uint32_t>(v) & mask) << shift; };
+  switch (form) {
+  case Form::Plain:
+    return static_cast<uint32_t>(weights[row]);
+  case Form::Pairs:
+    return part(weights[row], 0, 0xffff) | part(weights[row + 2], 16, 0xffff);
+  case Form::Quads:
+    break;
+  }
+  return part(weights[0], 0, 0xff) | part(weights[1], 8, 0xff) | part(weights[2], 16, 0xff) |
+         part(weights[3], 24, 0xff);
+}
+
+int64_t ByteProducts::heightOf(int64_t vectors, const target::MachineModel &machine) {
+  constexpr int64_t others = 4;
+  return std::max<int64_t>(1, (machine.registers - others - 2 * vectors) / vectors);
+}
+
+Buffer ByteProducts::words(Writer &w, Buffer weights) {
+  int64_t bytes = cast<MemRefType>(weights.memref.getType()).getNumElements();
+  return w.scratch(weights, 0, w.b.getI32Type(), bytes / quad);
+}
+
+static Value bitcast(Writer &w, Value v, Type element) {
+  auto type = cast<VectorType>(v.getType());
+  int64_t count = type.getNumElements() * type.getElementTypeBitWidth() / element.getIntOrFloatBitWidth();
+  return vector::BitCastOp::create(w.b, w.loc, VectorType::get({count}, element), v);
+}
+
+static Value byteOf(Writer &w, Buffer from, Ix at) {
+  return arith::ExtUIOp::create(w.b, w.loc, w.b.getI32Type(), w.load(from, at));
+}
+
+/// Bytes in a word, the first one lowest.
+static Value wordOf(Writer &w, Buffer from, Ix at, int64_t count) {
+  Type i32 = w.b.getI32Type();
+  if (count == ByteProducts::quad) {
+    Value bytes = bitcast(w, w.load(from, at, ByteProducts::quad), i32);
+    return vector::ExtractOp::create(w.b, w.loc, bytes, 0);
+  }
+  Value word = w.constant(0, i32);
+  for (int64_t i = 0; i < count; ++i) {
+    Value byte = byteOf(w, from, at + Ix(i));
+    byte = arith::ShLIOp::create(w.b, w.loc, byte, w.constant(static_cast<double>(8 * i), i32));
+    word = arith::OrIOp::create(w.b, w.loc, word, byte);
+  }
+  return word;
+}
+
+SmallVector<Value, ByteProducts::quad> ByteProducts::elements(Writer &w, Buffer from, Ix at, int64_t lanes,
+                                                              int64_t count) const {
+  SmallVector<Value, quad> rows;
+  if (form == Form::Plain) {
+    for (int64_t i = 0; i < quad; ++i) {
+      rows.push_back(i < count ? w.splat(byteOf(w, from, at + Ix(i)), lanes)
+                               : w.constant(0, w.vectorOf(w.b.getI32Type(), lanes)));
+    }
+    return rows;
+  }
+  Value all = w.splat(wordOf(w, from, at, count), lanes);
+  if (form == Form::Quads) {
+    return {bitcast(w, all, w.b.getI8Type())};
+  }
+  Value numbers = bitcast(w, all, w.b.getI16Type());
+  Value even = arith::AndIOp::create(w.b, w.loc, numbers, w.constant(0xff, numbers.getType()));
+  return {even, arith::ShRUIOp::create(w.b, w.loc, numbers, w.constant(8, numbers.getType()))};
+}
+
+/// An intrinsic on as many vectors of the machine's length as there are lanes. The first operand may be missing.
+static Value call(Writer &w, StringRef name, Value sums, Value x, Value y) {
+  auto operand = cast<VectorType>(x.getType());
+  int64_t lanes = operand.getNumElements() * operand.getElementTypeBitWidth() / 32, length = w.machine.lanes;
+  auto part = [&](Value v, int64_t i) -> Value {
+    int64_t each = cast<VectorType>(v.getType()).getNumElements() / lanes * length;
+    return lanes == length ? v
+                           : vector::ExtractStridedSliceOp::create(w.b, w.loc, v, ArrayRef<int64_t>(i * each),
+                                                                   ArrayRef<int64_t>(each), ArrayRef<int64_t>(1));
+  };
+  Type type = VectorType::get({length}, w.b.getI32Type());
+  Value all;
+  for (int64_t i = 0; i * length < lanes; ++i) {
+    SmallVector<Value> operands;
+    if (sums) {
+      operands.push_back(part(sums, i));
+    }
+    operands.append({part(x, i), part(y, i)});
+    Value result = LLVM::CallIntrinsicOp::create(w.b, w.loc, type, w.b.getStringAttr(name), operands)->getResult(0);
+    if (lanes == length) {
+      return result;
+    }
+    all = all ? all : w.constant(0, VectorType::get({lanes}, w.b.getI32Type()));
+    all = vector::InsertStridedSliceOp::create(w.b, w.loc, result, all, ArrayRef<int64_t>(i * length),
+                                               ArrayRef<int64_t>(1));
+  }
+  return all;
+}
+
+static Value plus(Writer &w, Value a, Value b) { return arith::AddIOp::create(w.b, w.loc, a, b); }
+
+Value ByteProducts::add(Writer &w, Value sums, Value elements, Value weights) const {
+  switch (form) {
+  case Form::Quads:
+    return call(w, w.machine.quadDot, sums, elements, bitcast(w, weights, w.b.getI8Type()));
+  case Form::Pairs:
+    return plus(w, sums, call(w, w.machine.pairDot, {}, elements, bitcast(w, weights, w.b.getI16Type())));
+  case Form::Plain:
+    break;
+  }
+  return plus(w, sums, arith::MulIOp::create(w.b, w.loc, elements, weights));
+}
+
+Value ByteProducts::addProducts(Writer &w, Value sums, Value x, Value weights) {
+  auto type = dyn_cast<VectorType>(sums.getType());
+  if (!type || w.machine.pairDot.empty() || type.getNumElements() % w.machine.lanes) {
+    return plus(w, sums, arith::MulIOp::create(w.b, w.loc, x, weights));
+  }
+  Type i16 = w.b.getI16Type(); // the other number of each pair of x is zero
+  return plus(w, sums, call(w, w.machine.pairDot, {}, bitcast(w, x, i16), bitcast(w, weights, i16)));
+}
+
+} // namespace ingot::lower

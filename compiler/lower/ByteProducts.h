@@ -1,0 +1,45 @@
+// Sums of products of unsigned by signed bytes in lanes of int32, four neighbouring bytes of a row at a time ("a
+// quad"): by an instruction that does just this; or widened to int16, where one adds two products, which is exact (of
+// bytes it would saturate); or, where there is neither, by products of int32.
+//
+// Weights are packed in words of 32 bits, a lane each, and in rows of lanes: a row is a quad of bytes, or two rows are
+// its even and its odd numbers as pairs of int16, or four rows its numbers. The other factor is a quad of neighbouring
+// bytes, the same for all lanes.
+#pragma once
+#include "compiler/lower/Writer.h"
+
+namespace ingot::lower {
+
+class ByteProducts {
+public:
+  static constexpr int64_t quad = 4;
+
+  explicit ByteProducts(const target::MachineModel &machine);
+
+  /// Rows of packed weights for a quad.
+  int64_t rows() const { return static_cast<int64_t>(form); }
+  std::string key() const { return "bytes in " + std::to_string(rows()) + " rows"; }
+  /// How many elements' sums fit the registers beside `vectors` of weights: with pairs a step has two rows of those,
+  /// both rows of an element, a mask and a product.
+  static int64_t heightOf(int64_t vectors, const target::MachineModel &machine);
+  bool isOfPairs() const { return form == Form::Pairs; }
+  /// The word of row `row` (below rows()) with the weights of one lane.
+  uint32_t word(const std::array<int8_t, quad> &weights, int64_t row) const;
+
+  /// The packed weights as words.
+  static Buffer words(Writer &w, Buffer weights);
+  /// A row of elements for each row of weights, alike in all lanes: `count` bytes from one on, and zeros.
+  llvm::SmallVector<mlir::Value, quad> elements(Writer &w, Buffer from, Ix at, int64_t lanes,
+                                                int64_t count = quad) const;
+  /// sums + products of one row.
+  mlir::Value add(Writer &w, mlir::Value sums, mlir::Value elements, mlir::Value weights) const;
+
+  /// sums + x * weights, lane by lane, of int32 that are int16.
+  static mlir::Value addProducts(Writer &w, mlir::Value sums, mlir::Value x, mlir::Value weights);
+
+private:
+  enum class Form { Quads = 1, Pairs = 2, Plain = 4 };
+  Form form;
+};
+
+} // namespace ingot::lower

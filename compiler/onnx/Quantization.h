@@ -1,0 +1,58 @@
+// What quantized operators have in common. A quantized tensor of integers q stands for (q - zero point) * scale; scale
+// and zero point belong to the tensor, to each place along an axis, or to each block of some places along it.
+//
+// Quantize and Dequantize (ops/Quantize.td) compute this element by element, with scales and zero points that
+// broadcast. Products of integers are IntegerMatMul and IntegerConv (ops/MatMul.td, ops/Conv.td), which know no zero
+// points and are of unsigned by signed bytes, as the instructions of processors are:
+//
+//   sum (a - z)(b - u) = sum a b - u sum a - z (sum b - k u)
+//
+// The sums of constant weights are constants, so that zero points become a bias. A signed tensor is read as an unsigned
+// one by turning its top bit, which adds 128 to elements and zero point; the other way round likewise.
+#pragma once
+#include "compiler/onnx/Formula.h"
+
+namespace ingot::onnx {
+
+/// In another shape; a constant stays one.
+mlir::Value shaped(Formula &f, mlir::Value v, llvm::ArrayRef<int64_t> shape);
+
+/// Brings a scale or zero point to a shape that broadcasts to `x`: one value for all, one for each place along `axis`,
+/// or, where `block` is not 0, for each so many. Sizes must be known.
+mlir::Value alongAxis(Formula &f, mlir::Value v, mlir::Value x, int64_t axis, int64_t block);
+
+/// The same for operands of a product or convolution whose axis `axis` counts from the last one (0: the last).
+mlir::Value alongEnd(Formula &f, mlir::Value v, int64_t axis);
+
+/// Checks the scale and zero point (or none) of a tensor `x` along an axis, as far as they are known.
+mlir::LogicalResult checkScale(mlir::Operation *op, mlir::Value x, mlir::Value scale, mlir::Value zero, int64_t axis,
+                               int64_t block);
+/// Checks that a zero point, where there is one, has the element type of what it belongs to, and as few elements as its
+/// scale or one.
+mlir::LogicalResult checkZero(mlir::Operation *op, mlir::Value x, mlir::Value scale, mlir::Value zero);
+/// Refuses a constant scale that no quantized tensor can have: a number that is not finite, a negative one or, where it
+/// is divided by, zero.
+mlir::LogicalResult checkPositive(mlir::Operation *op, mlir::Value scale, bool divides);
+
+/// A tensor of 8-bit integers as a product takes it, and its zero point as int32 (null: zero).
+struct Quantized {
+  mlir::Value values, zero;
+};
+/// Unsigned for the left operand, signed for the right one.
+Quantized withSign(Formula &f, mlir::Value values, mlir::Value zero, bool isSigned);
+
+/// Sums over some axes, which stay with size 1, as int32; of a constant they are one.
+mlir::Value sumAlong(Formula &f, mlir::Value v, llvm::ArrayRef<int64_t> axes);
+
+/// round(x * factor) + zero, saturated, as `element`: how sums of products become a quantized tensor again.
+mlir::Value requantize(Formula &f, mlir::Value sums, mlir::Value factor, mlir::Value zero, mlir::Type element);
+
+/// Quantize and Dequantize with scales that broadcast; a zero point may be null.
+mlir::Value quantize(Formula &f, mlir::Value x, mlir::Value scale, mlir::Value zero, mlir::Type element);
+mlir::Value dequantize(Formula &f, mlir::Value x, mlir::Value scale, mlir::Value zero);
+
+/// Whether the compiler has made of dequantized constants what integer kernels can use; what is left may be folded.
+bool isQuantizationDone(mlir::Operation *op);
+void setQuantizationDone(mlir::Operation *function);
+
+} // namespace ingot::onnx

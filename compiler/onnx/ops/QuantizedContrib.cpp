@@ -1,0 +1,372 @@
+// All of them become operators of the standard between Dequantize and Quantize, or products of integers. Shapes follow
+// from those; what is inferred of these here is the element type.
+#include "compiler/onnx/ops/QuantizedContrib.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/Quantization.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/QuantizedContrib.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+/// A tensor with the one scale and zero point (which may be none) that all of it has.
+static Value dequantizedWhole(Formula &f, Value x, Value scale, Value zero) {
+  return dequantize(f, x, alongEnd(f, scale, 0), present(zero) ? alongEnd(f, zero, 0) : Value());
+}
+static Value quantizedWhole(Formula &f, Value x, Value scale, Value zero, Type element) {
+  return quantize(f, x, alongEnd(f, scale, 0), present(zero) ? alongEnd(f, zero, 0) : Value(), element);
+}
+
+/// Checks a tensor's own scale and zero point.
+static LogicalResult checkWhole(Operation *op, Value x, Value scale, Value zero, bool divides) {
+  for (Value v : {scale, zero}) {
+    auto type = present(v) ? ranked(v) : RankedTensorType();
+    if (type && type.hasStaticShape() && type.getNumElements() != 1) {
+      return op->emitOpError(v == scale ? "scale" : "zero point") << " of type " << type << ", expected one number";
+    }
+  }
+  return failed(checkZero(op, x, scale, zero)) ? failure() : checkPositive(op, scale, divides);
+}
+
+static LogicalResult inferElement(Type element, SmallVectorImpl<Type> &types) {
+  types.push_back(unrankedOf(element));
+  return success();
+}
+
+// One operand.
+
+template <typename Op> static LogicalResult inferUnary(Op op, SmallVectorImpl<Type> &types) {
+  if (failed(checkWhole(op, op.getX(), op.getXScale(), op.getXZero(), false)) ||
+      failed(checkWhole(op, op.getX(), op.getYScale(), op.getYZero(), true))) {
+    return failure();
+  }
+  return inferElement(elementOf(op.getX()), types);
+}
+
+template <typename Op>
+static LogicalResult decomposeUnary(Op op, PatternRewriter &rewriter,
+                                    llvm::function_ref<Value(Formula &, Value)> meaning) {
+  if (!isSized(op.getX())) {
+    return failure();
+  }
+  Formula f(rewriter, op.getLoc());
+  Value y = meaning(f, dequantizedWhole(f, op.getX(), op.getXScale(), op.getXZero()));
+  rewriter.replaceOp(op, quantizedWhole(f, y, op.getYScale(), op.getYZero(), elementOf(op.getX())));
+  return success();
+}
+
+/// [N, spatial..., C] read as [N, C, spatial...] for a pool, and its result the other way.
+static Value withChannelsSecond(Formula &f, Value x, bool last, llvm::function_ref<Value(Value)> pool) {
+  int64_t rank = ranked(x).getRank();
+  if (!last || rank < 3) {
+    return pool(x);
+  }
+  SmallVector<int64_t> in = {0, rank - 1}, out = {0};
+  for (int64_t i = 1; i + 1 < rank; ++i) {
+    in.push_back(i), out.push_back(i + 1);
+  }
+  out.push_back(1);
+  return f.transpose(pool(f.transpose(x, in)), out);
+}
+
+#define UNARY(Name, formula)                                                                                           \
+  LogicalResult Ms##Name##Op::inferTypes(SmallVectorImpl<Type> &types) { return inferUnary(*this, types); }            \
+  LogicalResult Ms##Name##Op::decompose(PatternRewriter &rewriter) {                                                   \
+    return decomposeUnary(*this, rewriter, [&](Formula &f, Value x) -> Value { return formula; });                     \
+  }
+
+/// Before opset 13 softmax is over all axes from `axis` on.
+static Value softmax(Formula &f, Value x, int64_t axis, int64_t opset) {
+  Sizes sizes = sizesOf(ranked(x));
+  int64_t rank = ranked(x).getRank(), from = normalAxis(axis, rank).value_or(rank - 1);
+  if (opset >= 13) {
+    return f.op("Softmax", {x}, {f.integer("axis", from)});
+  }
+  ArrayRef<Size> all(sizes);
+  Value flat = f.reshapeTo(x, {support::product(all.take_front(from)), support::product(all.drop_front(from))});
+  return f.reshapeTo(f.op("Softmax", {flat}, {f.integer("axis", 1)}), sizes);
+}
+
+UNARY(QLinearSigmoid, f.op("Sigmoid", {x}))
+UNARY(QLinearLeakyRelu, f.op("LeakyRelu", {x}, {f.number("alpha", getAlpha().convertToDouble())}))
+UNARY(QLinearSoftmax, softmax(f, x, static_cast<int64_t>(getAxis()), static_cast<int64_t>(getOpset())))
+UNARY(QLinearReduceMean, f.op("ReduceMean", {x, getAxes() ? makeIntegers(f.b, f.loc, *getAxes()) : Value()},
+                              {f.integer("keepdims", static_cast<int64_t>(getKeepdims()))}))
+UNARY(QLinearGlobalAveragePool,
+      withChannelsSecond(f, x, getChannelsLast() != 0, [&](Value v) { return f.op("GlobalAveragePool", {v}); }))
+UNARY(QLinearAveragePool, withChannelsSecond(f, x, getChannelsLast() != 0, [&](Value v) {
+        NamedAttrList kept((*this)->getAttrs());
+        kept.erase("channels_last");
+        return f.op("AveragePool", {v}, kept.getAttrs());
+      }))
+#undef UNARY
+
+// Two operands.
+
+template <typename Op> static LogicalResult inferBinary(Op op, SmallVectorImpl<Type> &types) {
+  if (failed(checkWhole(op, op.getA(), op.getAScale(), op.getAZero(), false)) ||
+      failed(checkWhole(op, op.getB(), op.getBScale(), op.getBZero(), false)) ||
+      failed(checkWhole(op, op.getA(), op.getCScale(), op.getCZero(), true))) {
+    return failure();
+  }
+  return inferElement(elementOf(op.getA()), types);
+}
+
+template <typename Op>
+static LogicalResult decomposeBinary(Op op, PatternRewriter &rewriter,
+                                     llvm::function_ref<Value(Formula &, Value, Value)> meaning) {
+  if (!isSized(op.getA()) || !isSized(op.getB())) {
+    return failure();
+  }
+  Formula f(rewriter, op.getLoc());
+  Value y = meaning(f, dequantizedWhole(f, op.getA(), op.getAScale(), op.getAZero()),
+                    dequantizedWhole(f, op.getB(), op.getBScale(), op.getBZero()));
+  rewriter.replaceOp(op, quantizedWhole(f, y, op.getCScale(), op.getCZero(), elementOf(op.getA())));
+  return success();
+}
+
+#define BINARY(Name, formula)                                                                                          \
+  LogicalResult Ms##Name##Op::inferTypes(SmallVectorImpl<Type> &types) { return inferBinary(*this, types); }           \
+  LogicalResult Ms##Name##Op::decompose(PatternRewriter &rewriter) {                                                   \
+    return decomposeBinary(*this, rewriter, [&](Formula &f, Value a, Value b) -> Value { return formula; });           \
+  }
+BINARY(QLinearAdd, f.add(a, b))
+BINARY(QLinearMul, f.mul(a, b))
+BINARY(QLinearWhere, f.op("Where", {getCondition(), a, b}))
+#undef BINARY
+
+// Several.
+
+static constexpr unsigned partOperands = 3; ///< tensor, scale, zero point
+
+LogicalResult MsQLinearConcatOp::verify() {
+  unsigned count = getParts().size();
+  return count >= 2 + partOperands && (count - 2) % partOperands == 0
+             ? success()
+             : emitOpError("has ") << count << " inputs, expected a scale, a zero point and three for each part";
+}
+LogicalResult MsQLinearConcatOp::inferTypes(SmallVectorImpl<Type> &types) {
+  OperandRange parts = getParts();
+  bool good = succeeded(checkWhole(*this, parts[1], parts[0], parts[1], true));
+  for (unsigned i = 2; good && i < parts.size(); i += partOperands) {
+    good = succeeded(checkWhole(*this, parts[i], parts[i + 1], parts[i + 2], false));
+  }
+  return good ? inferElement(elementOf(parts[1]), types) : failure();
+}
+/// Parts that have the result's scale and zero point need no other numbers.
+LogicalResult MsQLinearConcatOp::decompose(PatternRewriter &rewriter) {
+  OperandRange parts = getParts();
+  Formula f(rewriter, getLoc());
+  SmallVector<Value> floats, bytes;
+  bool alike = true;
+  for (unsigned i = 2; i < parts.size(); i += partOperands) {
+    if (!isSized(parts[i])) {
+      return failure();
+    }
+    alike &= splatOf(parts[i + 1]) && splatOf(parts[i + 1]) == splatOf(parts[0]) && splatOf(parts[i + 2]) &&
+             splatOf(parts[i + 2]) == splatOf(parts[1]);
+  }
+  for (unsigned i = 2; i < parts.size(); i += partOperands) {
+    bytes.push_back(parts[i]);
+    if (!alike) {
+      floats.push_back(dequantizedWhole(f, parts[i], parts[i + 1], parts[i + 2]));
+    }
+  }
+  NamedAttribute axis = f.integer("axis", static_cast<int64_t>(getAxis()));
+  rewriter.replaceOp(
+      *this, alike ? f.op("Concat", bytes, {axis})
+                   : quantizedWhole(f, f.op("Concat", floats, {axis}), parts[0], parts[1], elementOf(parts[1])));
+  return success();
+}
+
+// Products.
+
+LogicalResult MsQGemmOp::inferTypes(SmallVectorImpl<Type> &types) {
+  bool bytes = present(getYScale());
+  if (failed(checkZero(*this, getA(), getAScale(), getAZero())) ||
+      failed(checkZero(*this, getB(), getBScale(), getBZero())) || failed(checkPositive(*this, getAScale(), false)) ||
+      failed(checkPositive(*this, getBScale(), false)) || (bytes && failed(checkPositive(*this, getYScale(), true)))) {
+    return failure();
+  }
+  Type element = !bytes ? elementOf(getAScale()) : present(getYZero()) ? elementOf(getYZero()) : elementOf(getA());
+  return inferElement(element, types);
+}
+LogicalResult MsQGemmOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getA()) || !isSized(getB()) || ranked(getA()).getRank() != 2 || ranked(getB()).getRank() != 2) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Value a = getTransA() ? f.transpose(getA(), {1, 0}) : getA(), b = getTransB() ? f.transpose(getB(), {1, 0}) : getB();
+  Value sums = f.op("MatMulInteger", {a, b, getAZero(), getBZero()});
+  if (present(getC())) {
+    sums = f.add(sums, getC());
+  }
+  Value factor = f.mul(alongEnd(f, getAScale(), 0), alongEnd(f, getBScale(), 0));
+  factor = f.mul(factor, f.number(getAlpha().convertToDouble(), factor));
+  Type f32 = rewriter.getF32Type();
+  if (!present(getYScale())) {
+    rewriter.replaceOp(*this, f.mul(f.cast(sums, f32, numberOfElement(f32)), factor));
+    return success();
+  }
+  Value zero = present(getYZero()) ? alongEnd(f, getYZero(), 0) : Value();
+  rewriter.replaceOp(*this, requantize(f, sums, f.div(factor, alongEnd(f, getYScale(), 0)), zero, elementOf(getY())));
+  return success();
+}
+
+/// A product of integers with its scales, and a bias.
+static Value scaledProduct(Formula &f, Value a, Value aScale, Value aZero, Value b, Value bScale, Value bZero,
+                           Value bias) {
+  Value sums = f.op("MatMulInteger", {a, b, aZero, bZero});
+  Type f32 = f.b.getF32Type();
+  Value y = f.mul(f.cast(sums, f32, numberOfElement(f32)), f.mul(alongEnd(f, aScale, 0), alongEnd(f, bScale, 0)));
+  return present(bias) ? f.add(y, bias) : y;
+}
+
+LogicalResult MsMatMulIntegerToFloatOp::inferTypes(SmallVectorImpl<Type> &types) {
+  if (failed(checkZero(*this, getA(), getAScale(), getAZero())) ||
+      failed(checkZero(*this, getB(), getBScale(), getBZero()))) {
+    return failure();
+  }
+  return inferElement(elementOf(getAScale()), types);
+}
+LogicalResult MsMatMulIntegerToFloatOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getA()) || !isSized(getB())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  rewriter.replaceOp(*this,
+                     scaledProduct(f, getA(), getAScale(), getAZero(), getB(), getBScale(), getBZero(), getBias()));
+  return success();
+}
+
+LogicalResult MsDynamicQuantizeMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
+  return failed(checkZero(*this, getB(), getBScale(), getBZero())) ? failure() : inferElement(elementOf(getA()), types);
+}
+LogicalResult MsDynamicQuantizeMatMulOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getA()) || !isSized(getB())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Operation *a = createOp(rewriter, getLoc(), "onnx.DynamicQuantizeLinear", {getA()}, {}, 3);
+  rewriter.replaceOp(*this, scaledProduct(f, a->getResult(0), a->getResult(1), a->getResult(2), getB(), getBScale(),
+                                          getBZero(), getBias()));
+  return success();
+}
+
+// Weights of a few bits: [N, blocks, bytes of a block], and zero points [N, bytes of the blocks], low bits first.
+
+/// `count` numbers of `bits` from each `row` of bytes, as bytes.
+static std::vector<char> unpacked(ArrayRef<char> bytes, int64_t row, int64_t count, int64_t bits) {
+  std::vector<char> numbers;
+  int64_t each = 8 / bits;
+  for (size_t at = 0; at + row <= bytes.size(); at += row) {
+    for (int64_t i = 0; i < count; ++i) {
+      auto byte = static_cast<unsigned char>(bytes[at + i / each]);
+      numbers.push_back(static_cast<char>((byte >> (i % each * bits)) & ((1 << bits) - 1)));
+    }
+  }
+  return numbers;
+}
+
+LogicalResult MsMatMulNBitsOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto bits = static_cast<int64_t>(getBits()), block = static_cast<int64_t>(getBlockSize()),
+       k = static_cast<int64_t>(getK()), n = static_cast<int64_t>(getN());
+  if (bits != 2 && bits != 4 && bits != 8) {
+    return emitOpError("attribute 'bits' is ") << bits << ", expected 2, 4 or 8";
+  }
+  if (block < 16 || (block & (block - 1)) || k < 1 || n < 1) {
+    return emitOpError("attributes 'K', 'N' and 'block_size' are ")
+           << k << ", " << n << " and " << block << ", expected positive numbers and a power of two, at least 16";
+  }
+  if (present(getGIdx()) || getWeightPrepacked()) {
+    return emitOpError("weights in an order of their own are unsupported");
+  }
+  int64_t blocks = llvm::divideCeil(k, block), bytes = n * blocks * block * bits / 8;
+  auto b = ranked(getB()), scales = ranked(getScales());
+  if (b && b.hasStaticShape() && b.getNumElements() != bytes) {
+    return emitOpError("weights of type ") << b << ", expected " << bytes << " bytes";
+  }
+  if (scales && scales.hasStaticShape() && scales.getNumElements() != n * blocks) {
+    return emitOpError("scales of type ") << scales << ", expected " << n * blocks;
+  }
+  auto zeros = present(getZeros()) ? ranked(getZeros()) : RankedTensorType();
+  int64_t zeroCount =
+      zeros && zeros.getElementType().isUnsignedInteger(8) ? n * llvm::divideCeil(blocks * bits, 8) : n * blocks;
+  if (zeros && zeros.hasStaticShape() && zeros.getNumElements() != zeroCount) {
+    return emitOpError("zero points of type ") << zeros << ", expected " << zeroCount;
+  }
+  return inferElement(elementOf(getA()), types);
+}
+
+LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getA()) || !isStatic(getB())) {
+    return failure();
+  }
+  ElementsAttr weights = constantOf(getB()),
+               packedZeros = present(getZeros()) ? constantOf(getZeros()) : ElementsAttr();
+  if (!weights || (present(getZeros()) && !packedZeros)) {
+    return emitOpError("weights that are not constant are unsupported");
+  }
+  Formula f(rewriter, getLoc());
+  auto bits = static_cast<int64_t>(getBits()), block = static_cast<int64_t>(getBlockSize()),
+       k = static_cast<int64_t>(getK()), n = static_cast<int64_t>(getN()), blocks = int64_t(llvm::divideCeil(k, block));
+  Type u8 = rewriter.getIntegerType(8, /*isSigned=*/false);
+  auto bytes = [&](ElementsAttr from, int64_t row, int64_t count, ArrayRef<int64_t> shape) {
+    std::vector<char> storage;
+    return makeConstant(rewriter, getLoc(),
+                        constantFromBytes(tensorOf(shape, u8), unpacked(bytesOf(from, storage), row, count, bits)));
+  };
+  Value q = bytes(weights, block * bits / 8, block, {n, blocks, block});
+  Value scale = f.reshape(getScales(), {n, blocks, 1}), w;
+  if (packedZeros && !packedZeros.getElementType().isUnsignedInteger(8)) {
+    Type element = elementOf(scale);
+    Value zero = f.cast(f.reshape(getZeros(), {n, blocks, 1}), element, numberOfElement(element));
+    w = f.mul(f.sub(f.cast(q, element, numberOfElement(element)), zero), scale);
+  } else {
+    Value zero =
+        packedZeros
+            ? bytes(packedZeros, static_cast<int64_t>(llvm::divideCeil(blocks * bits, 8)), blocks, {n, blocks, 1})
+            : makeConstant(rewriter, getLoc(), constantFromIntegers(tensorOf({}, u8), {1 << (bits - 1)}));
+    w = dequantize(f, q, scale, zero);
+  }
+  w = f.reshape(w, {n, blocks * block});
+  if (blocks * block != k) {
+    w = f.op("Slice", {w, makeIntegers(rewriter, getLoc(), {0}), makeIntegers(rewriter, getLoc(), {k}),
+                       makeIntegers(rewriter, getLoc(), {1}), makeIntegers(rewriter, getLoc(), {1})});
+  }
+  Type element = elementOf(getA());
+  Value y = f.op("MatMul", {getA(), f.transpose(f.cast(w, element, numberOfElement(element)), {1, 0})});
+  rewriter.replaceOp(*this, present(getBias()) ? f.add(y, getBias()) : y);
+  return success();
+}
+
+// Older names.
+
+LogicalResult MsQuantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {
+  Type element = present(getZero()) ? elementOf(getZero()) : IntegerType::get(getContext(), 8, IntegerType::Unsigned);
+  return inferElement(element, types);
+}
+LogicalResult MsQuantizeLinearOp::decompose(PatternRewriter &rewriter) {
+  Formula f(rewriter, getLoc());
+  rewriter.replaceOp(*this, f.op("QuantizeLinear", {getX(), getScale(), getZero()}, (*this)->getAttrs()));
+  return success();
+}
+LogicalResult MsDequantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {
+  return inferElement(elementOf(getScale()), types);
+}
+LogicalResult MsDequantizeLinearOp::decompose(PatternRewriter &rewriter) {
+  Formula f(rewriter, getLoc());
+  rewriter.replaceOp(*this, f.op("DequantizeLinear", {getX(), getScale(), getZero()}, (*this)->getAttrs()));
+  return success();
+}
+
+void registerQuantizedContrib(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/QuantizedContrib.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

@@ -1,0 +1,271 @@
+// Three steps:
+//
+//  - movements of a dequantized tensor (Reshape, Transpose, Concat, MaxPool ...) move the integers instead, so that
+//    what dequantizes stands before what computes;
+//  - a product or convolution of dequantized tensors is one of integers, times the product of the scales;
+//  - a factor in front of Quantize and the scale of Quantize are one factor, a Relu that saturation does is gone, and
+//    what is quantized as it was is not touched.
+//
+// The second and the third may round otherwise than the model says, by a step of the result at most.
+#include "compiler/quantize/Quantize.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/EvaluateElementwise.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Quantization.h"
+#include "compiler/onnx/ops/Binary.h"
+#include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/ops/MatMul.h"
+#include "compiler/onnx/ops/Quantize.h"
+#include "compiler/onnx/ops/Unary.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace ingot::quantize {
+namespace {
+
+using onnx::DequantizeOp;
+using onnx::Formula;
+using onnx::QuantizeOp;
+
+bool isByte(Value v) {
+  Type element = onnx::elementOf(v);
+  return element.isInteger(8) || element.isUnsignedInteger(8);
+}
+
+/// Whether a scale or zero point is one value for all of a tensor.
+bool isScalar(Value v) {
+  auto type = onnx::ranked(v);
+  return type && type.hasStaticShape() && type.getNumElements() == 1;
+}
+
+/// A scale or zero point that differs at most along `axis` of a tensor of `rank` axes, as a list; null: it is none.
+Value alongOnly(Formula &f, Value v, int64_t axis, int64_t rank) {
+  auto type = onnx::ranked(v);
+  if (!type || !type.hasStaticShape()) {
+    return {};
+  }
+  if (type.getNumElements() == 1) {
+    return onnx::shaped(f, v, {});
+  }
+  int64_t shift = rank - type.getRank();
+  for (auto [i, size] : llvm::enumerate(type.getShape())) {
+    if (size != 1 && static_cast<int64_t>(i) + shift != axis) {
+      return {};
+    }
+  }
+  return onnx::shaped(f, v, {type.getNumElements()});
+}
+
+bool sameConstant(Value a, Value b) {
+  auto x = onnx::splatOf(a), y = onnx::splatOf(b);
+  return x && y && *x == *y;
+}
+
+/// What is quantized again as it was.
+struct Unchanged : OpRewritePattern<QuantizeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(QuantizeOp op, PatternRewriter &rewriter) const override {
+    auto from = op.getX().getDefiningOp<DequantizeOp>();
+    if (!from || from.getX().getType() != op.getY().getType() || !sameConstant(from.getScale(), op.getScale()) ||
+        !sameConstant(from.getZero(), op.getZero())) {
+      return failure();
+    }
+    rewriter.replaceOp(op, from.getX());
+    return success();
+  }
+};
+
+/// Dequantize behind a movement of its operand.
+struct MovedBehind : RewritePattern {
+  MovedBehind(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isa<onnx::Mover, onnx::View, onnx::Join>(op) || op->getNumResults() != 1 || !op->getNumOperands() ||
+        !isa<RankedTensorType>(op->getResult(0).getType())) {
+      return failure();
+    }
+    unsigned parts = isa<onnx::Join>(op) ? op->getNumOperands() : 1;
+    auto first = op->getOperand(0).getDefiningOp<DequantizeOp>();
+    for (Value v : op->getOperands().take_front(parts)) {
+      auto from = v.getDefiningOp<DequantizeOp>();
+      if (!from || !isByte(from.getX()) || !isScalar(from.getScale()) || !isScalar(from.getZero()) ||
+          from.getX().getType() != cast<TensorType>(v.getType()).clone(onnx::elementOf(first.getX())) ||
+          (parts > 1 &&
+           (!sameConstant(from.getScale(), first.getScale()) || !sameConstant(from.getZero(), first.getZero())))) {
+        return failure();
+      }
+    }
+    // What else is put between the elements is a number of the tensor's type.
+    for (Value v : op->getOperands().drop_front(parts)) {
+      if (onnx::present(v) && isa<FloatType>(onnx::elementOf(v))) {
+        return failure();
+      }
+    }
+    SmallVector<Value> operands(op->getOperands());
+    for (Value &v : MutableArrayRef(operands).take_front(parts)) {
+      v = v.getDefiningOp<DequantizeOp>().getX();
+    }
+    if (op->getName().getStringRef() == "onnx.Pad") { // zeros are not zero points
+      return failure();
+    }
+    Value moved =
+        onnx::createOp(rewriter, op->getLoc(), op->getName().getStringRef(), operands, op->getAttrs())->getResult(0);
+    Formula f(rewriter, op->getLoc());
+    rewriter.replaceOp(op, onnx::dequantize(f, moved, first.getScale(), first.getZero()));
+    return success();
+  }
+};
+
+/// A number computed from constants is one now, for the patterns that ask.
+Value computed(Formula &f, Value v) {
+  Operation *op = v.getDefiningOp();
+  SmallVector<ElementsAttr> operands = llvm::map_to_vector(op->getOperands(), onnx::constantOf);
+  ElementsAttr value =
+      llvm::is_contained(operands, ElementsAttr()) ? ElementsAttr() : onnx::evaluateElementwise(op, operands);
+  return value ? onnx::makeConstant(f.b, f.loc, value) : v;
+}
+
+/// Sums of integers with their scale.
+Value scaled(Formula &f, Value sums, Value a, Value b) {
+  Type f32 = f.b.getF32Type();
+  return f.mul(f.cast(sums, f32, onnx::numberOfElement(f32)), computed(f, f.mul(a, b)));
+}
+
+struct Product : OpRewritePattern<onnx::MatMulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::MatMulOp op, PatternRewriter &rewriter) const override {
+    auto a = op.getA().getDefiningOp<DequantizeOp>(), b = op.getB().getDefiningOp<DequantizeOp>();
+    auto weights = b ? onnx::ranked(b.getX()) : RankedTensorType();
+    if (!a || !weights || !isByte(a.getX()) || !isByte(b.getX()) || !onnx::elementOf(op.getY()).isF32() ||
+        !isScalar(a.getScale()) || !isScalar(a.getZero()) || !onnx::constantOf(b.getX()) || op.getTransA() ||
+        weights.getRank() != 2) {
+      return failure();
+    }
+    Formula f(rewriter, op.getLoc());
+    int64_t columns = op.getTransB() ? 0 : 1;
+    Value scale = alongOnly(f, b.getScale(), columns, 2), zero = alongOnly(f, b.getZero(), columns, 2);
+    if (!scale || !zero) {
+      return failure();
+    }
+    Value values = op.getTransB() ? f.transpose(b.getX(), {1, 0}) : b.getX();
+    Value sums = f.op("MatMulInteger", {a.getX(), values, onnx::shaped(f, a.getZero(), {}), zero});
+    rewriter.replaceOp(op, scaled(f, sums, onnx::shaped(f, a.getScale(), {}), scale));
+    return success();
+  }
+};
+
+struct Convolution : OpRewritePattern<onnx::ConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::ConvOp op, PatternRewriter &rewriter) const override {
+    auto x = op.getX().getDefiningOp<DequantizeOp>(), w = op.getW().getDefiningOp<DequantizeOp>();
+    auto weights = w ? onnx::ranked(w.getX()) : RankedTensorType();
+    if (!x || !weights || !isByte(x.getX()) || !isByte(w.getX()) || !onnx::elementOf(op.getY()).isF32() ||
+        !isScalar(x.getScale()) || !isScalar(x.getZero()) || !onnx::constantOf(w.getX())) {
+      return failure();
+    }
+    Formula f(rewriter, op.getLoc());
+    int64_t rank = weights.getRank();
+    Value scale = alongOnly(f, w.getScale(), 0, rank), zero = alongOnly(f, w.getZero(), 0, rank);
+    if (!scale || !zero) {
+      return failure();
+    }
+    Value sums = f.op("ConvInteger", {x.getX(), w.getX(), onnx::shaped(f, x.getZero(), {}), zero}, op->getAttrs());
+    Value factor = onnx::alongEnd(f, scale, rank - 2), xScale = onnx::shaped(f, x.getScale(), {}), bias = op.getB();
+    if (auto whole = onnx::present(bias) ? bias.getDefiningOp<DequantizeOp>() : DequantizeOp();
+        whole && isBias(whole, xScale, scale)) {
+      sums = f.add(sums, onnx::alongEnd(f, whole.getX(), rank - 2));
+      bias = {};
+    }
+    Value y = scaled(f, sums, xScale, factor);
+    rewriter.replaceOp(op, onnx::present(bias) ? f.add(y, onnx::alongEnd(f, bias, rank - 2)) : y);
+    return success();
+  }
+
+  /// Whether a bias is whole numbers of the product of the scales: it is added to the sums.
+  static bool isBias(DequantizeOp bias, Value x, Value w) {
+    auto scales = onnx::floatsOf(bias.getScale()), xs = onnx::floatsOf(x), ws = onnx::floatsOf(w);
+    auto zeros = onnx::integersOf(bias.getZero());
+    if (!onnx::elementOf(bias.getX()).isInteger(32) || !scales || !xs || !ws || !zeros ||
+        llvm::any_of(*zeros, [](int64_t z) { return z != 0; })) {
+      return false;
+    }
+    size_t count = std::max(scales->size(), ws->size());
+    for (size_t i = 0; i < count; ++i) {
+      double expected = xs->front() * (*ws)[ws->size() == 1 ? 0 : i], own = (*scales)[scales->size() == 1 ? 0 : i];
+      if (std::abs(own - expected) > 1e-6 * expected) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+/// Quantize by a factor, which an earlier one becomes part of, in place of a division.
+struct OneFactor : OpRewritePattern<QuantizeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(QuantizeOp op, PatternRewriter &rewriter) const override {
+    if (!onnx::constantOf(op.getScale()) || onnx::splatOf(op.getScale()) == 1.0 ||
+        !onnx::elementOf(op.getX()).isF32()) {
+      return failure();
+    }
+    Formula f(rewriter, op.getLoc());
+    Value x = op.getX(), factor = computed(f, f.div(f.number(1.0, x), op.getScale()));
+    auto mul = x.getDefiningOp<onnx::MulOp>();
+    if (mul && x.hasOneUse() && onnx::constantOf(mul.getB()) && onnx::ranked(mul.getA()) &&
+        onnx::ranked(mul.getA()).getRank() == onnx::ranked(x).getRank()) {
+      x = mul.getA(), factor = computed(f, f.mul(mul.getB(), factor));
+    }
+    rewriter.replaceOp(op,
+                       onnx::quantize(f, f.mul(x, factor), f.number(1.0, x), op.getZero(), onnx::elementOf(op.getY())));
+    return success();
+  }
+};
+
+/// Relu in front of Quantize, where no integer is below the zero point.
+struct Saturated : OpRewritePattern<QuantizeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(QuantizeOp op, PatternRewriter &rewriter) const override {
+    auto relu = op.getX().getDefiningOp<onnx::ReluOp>();
+    auto zeros = onnx::integersOf(op.getZero());
+    Type element = onnx::elementOf(op.getY());
+    int64_t least = element.isUnsignedInteger() ? 0 : -(int64_t(1) << (element.getIntOrFloatBitWidth() - 1));
+    if (!relu || !zeros || llvm::any_of(*zeros, [&](int64_t z) { return z != least; })) {
+      return failure();
+    }
+    rewriter.modifyOpInPlace(op, [&] { op.getXMutable().assign(relu.getX()); });
+    return success();
+  }
+};
+
+} // namespace
+
+bool isQuantized(func::FuncOp function) {
+  return function
+      .walk([](Operation *op) {
+        return isa<QuantizeOp, DequantizeOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static LogicalResult apply(func::FuncOp function, RewritePatternSet patterns) {
+  GreedyRewriteConfig config;
+  config.enableConstantCSE(false); // weights are large; equal ones are one attribute already
+  return applyPatternsGreedily(function, FrozenRewritePatternSet(std::move(patterns)), config);
+}
+
+LogicalResult useIntegers(func::FuncOp function, bool strict) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet forms(context), factors(context);
+  forms.add<Unchanged, MovedBehind, Saturated>(context);
+  if (!strict) {
+    forms.add<Product, Convolution>(context);
+    factors.add<OneFactor>(context); // last: the others ask for the scales that the model has
+  }
+  if (failed(apply(function, std::move(forms))) || failed(apply(function, std::move(factors)))) {
+    return failure();
+  }
+  onnx::setQuantizationDone(function);
+  return success();
+}
+
+} // namespace ingot::quantize

@@ -1,0 +1,14 @@
+// Quantized models in the form that integer kernels compute: docs/quantization.md.
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ingot::quantize {
+
+/// Whether anything in it is quantized.
+bool isQuantized(mlir::func::FuncOp function);
+
+/// Products and convolutions of dequantized tensors become sums of integers, where `strict` does not ask for the order
+/// of operations that the model has. What stays dequantized may be folded from here on.
+llvm::LogicalResult useIntegers(mlir::func::FuncOp function, bool strict);
+
+} // namespace ingot::quantize

@@ -1,0 +1,203 @@
+"""Operators of com.microsoft give ONNX Runtime's numbers, and QDQ patterns those of their operators one by one.
+
+    run.py --ingot build/bin/ingot [--target T]
+
+A quantized result may differ by a step where the order of operations is left open; with --accuracy strict and scales that are powers of two nothing may."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import ingot_run
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import helper, numpy_helper
+
+MICROSOFT = "com.microsoft"
+random = np.random.default_rng(1)
+
+
+def f(*shape):
+    return random.standard_normal(shape).astype(np.float32)
+
+
+def scale(value):
+    return np.array(value, np.float32)
+
+
+def bytes_of(dtype, *shape):
+    low, high = (-128, 127) if dtype == np.int8 else (0, 255)
+    return random.integers(low, high + 1, shape).astype(dtype)
+
+
+def node(op, operands, domain=MICROSOFT, **attributes):
+    """Operands by name; an array is a weight."""
+    return op, operands, domain, attributes
+
+
+def unary(op, dtype, shape, **attributes):
+    x, zero = {"x": bytes_of(dtype, *shape)}, np.array(30, dtype)
+    return x, [node(op, ["x", scale(0.02), zero, scale(1 / 128), np.array(3, dtype)], **attributes)], 1
+
+
+def binary(op, dtype):
+    operands = ["x", scale(0.02), np.array(3, dtype), "z", scale(0.03), np.array(7, dtype), scale(0.05), np.array(10, dtype)]
+    return {"x": bytes_of(dtype, 2, 3, 5, 7), "z": bytes_of(dtype, 3, 1, 7)}, [node(op, operands)], 1
+
+
+def concat(dtype, alike):
+    parts = ["x", scale(0.05 if alike else 0.02), np.array(10, dtype), "z", scale(0.05), np.array(10, dtype)]
+    return {"x": bytes_of(dtype, 2, 3, 5), "z": bytes_of(dtype, 2, 4, 5)}, [node("QLinearConcat", [scale(0.05), np.array(10, dtype), *parts], axis=1)], 0 if alike else 1
+
+
+def where(dtype):
+    operands = ["c", "x", scale(0.02), np.array(3, dtype), "z", scale(0.03), np.array(7, dtype), scale(0.05), np.array(10, dtype)]
+    return {"c": random.random((2, 3, 5)) < 0.5, "x": bytes_of(dtype, 2, 3, 5), "z": bytes_of(dtype, 2, 3, 5)}, [node("QLinearWhere", operands)], 1
+
+
+def gemm(dtype, transposed_a, transposed_b, quantized):
+    shape = (10, 6) if transposed_a else (6, 10)
+    b = bytes_of(np.int8, *((8, 10) if transposed_b else (10, 8)))
+    bias = random.integers(-900, 900, 8).astype(np.int32)
+    operands = ["x", scale(0.02), np.array(3, dtype), b, scale(random.random(8) * 0.02), np.zeros(8, np.int8), bias]
+    result = [scale(0.05), np.array(10, dtype)] if quantized else []
+    return {"x": bytes_of(dtype, *shape)}, [node("QGemm", operands + result, alpha=0.5, transA=transposed_a, transB=transposed_b)], 1 if quantized else 1e-4
+
+
+def to_float(dtype):
+    zeros = random.integers(-9, 9, 8).astype(np.int8)
+    operands = ["x", bytes_of(np.int8, 10, 8), scale(0.02), scale(random.random(8) * 0.02), np.array(3, dtype), zeros, f(8)]
+    return {"x": bytes_of(dtype, 2, 6, 10)}, [node("MatMulIntegerToFloat", operands)], 1e-4
+
+
+def dynamic(dtype, zero):
+    operands = ["x", bytes_of(dtype, 10, 8), scale(0.02), zero, f(8)]
+    return {"x": f(2, 6, 10)}, [node("DynamicQuantizeMatMul", operands)], 1e-4
+
+
+def few_bits(bits, depth, columns, block, zeros):
+    blocks = -(-depth // block)
+    operands = ["x", bytes_of(np.uint8, columns, blocks, block * bits // 8), scale(random.random(columns * blocks) * 0.1)]
+    if zeros == "packed":
+        operands.append(bytes_of(np.uint8, columns * -(-blocks * bits // 8)))
+    elif zeros == "float":
+        operands.append((random.random(columns * blocks) * 8).astype(np.float32))
+    return {"x": f(3, depth)}, [node("MatMulNBits", operands, K=depth, N=columns, bits=bits, block_size=block)], 2e-3
+
+
+def named_before(dtype):
+    quantized = node("QuantizeLinear", ["x", scale(0.02), np.array(3, dtype)])
+    back = node("DequantizeLinear", ["y0", scale([0.5, 0.25, 2]), np.array([1, 2, 3], dtype)], axis=0)
+    return {"x": f(3, 5)}, [quantized, back], 0
+
+
+def around(dtype, operation, weights, axis, bias=True, **attributes):
+    """An operation between dequantized tensors: x, weights and a bias."""
+    ends = scale(0.0625), np.array(12 if dtype == np.uint8 else -20, dtype)
+    outputs = weights.shape[axis]
+    factors = np.exp2(-random.integers(4, 7, outputs)).astype(np.float32)
+    nodes = [node("DequantizeLinear", ["x", scale(0.25), np.array(5, dtype)], ""), node("DequantizeLinear", [weights, factors, np.zeros(outputs, np.int8)], "", axis=axis)]
+    operands = ["y0", "y1"]
+    if bias:
+        nodes.append(node("DequantizeLinear", [random.integers(-99, 99, outputs).astype(np.int32), factors / 4, np.zeros(outputs, np.int32)], "", axis=0))
+        operands.append("y2")
+    nodes.append(node(operation, operands, "", **attributes))
+    nodes.append(node("Relu", [f"y{len(nodes) - 1}"], ""))
+    return nodes + [node("QuantizeLinear", [f"y{len(nodes) - 1}", *ends], "")]
+
+
+def patterns(dtype):
+    """(name, case) of the patterns that quantizers write."""
+    images = {"x": bytes_of(dtype, 2, 12, 9, 7)}
+    yield "conv", (images, around(dtype, "Conv", bytes_of(np.int8, 20, 12, 3, 3), 0, pads=[1, 1, 1, 1]), 0)
+    yield "conv in groups", (images, around(dtype, "Conv", bytes_of(np.int8, 12, 1, 3, 3), 0, pads=[1, 0, 1, 2], strides=[2, 1], group=12), 0)
+    yield "gemm", ({"x": bytes_of(dtype, 5, 40)}, around(dtype, "Gemm", bytes_of(np.int8, 17, 40), 0, transB=1), 0)
+    yield "matmul", ({"x": bytes_of(dtype, 2, 5, 7)}, around(dtype, "MatMul", bytes_of(np.int8, 7, 33), 1, bias=False), 0)
+
+
+def cases():
+    for dtype in np.uint8, np.int8:
+        name = np.dtype(dtype).name
+        for op in "QLinearAdd", "QLinearMul":
+            yield f"{op} {name}", binary(op, dtype)
+        yield f"QLinearSigmoid {name}", unary("QLinearSigmoid", dtype, (2, 3, 5))
+        yield f"QLinearLeakyRelu {name}", unary("QLinearLeakyRelu", dtype, (2, 3, 5), alpha=0.1)
+        yield f"QLinearSoftmax {name}", unary("QLinearSoftmax", dtype, (2, 3, 5), axis=-1, opset=13)
+        yield f"QLinearSoftmax of opset 11 {name}", unary("QLinearSoftmax", dtype, (2, 3, 5), axis=1, opset=11)
+        for last in 0, 1:
+            yield f"QLinearGlobalAveragePool {name} {last}", unary("QLinearGlobalAveragePool", dtype, (1, 5, 6, 7), channels_last=last)
+            window = dict(kernel_shape=[3, 2], pads=[1, 0, 1, 1], strides=[2, 1], count_include_pad=0)
+            yield f"QLinearAveragePool {name} {last}", unary("QLinearAveragePool", dtype, (1, 5, 6, 7), channels_last=last, **window)
+            yield f"QLinearConcat {name} {last}", concat(dtype, last)
+        yield f"QLinearWhere {name}", where(dtype)
+        for transposed_a, transposed_b in (0, 0), (0, 1), (1, 1):
+            for quantized in False, True:
+                yield f"QGemm {name} {transposed_a} {transposed_b} {quantized}", gemm(dtype, transposed_a, transposed_b, quantized)
+        yield f"MatMulIntegerToFloat {name}", to_float(dtype)
+        yield f"DynamicQuantizeMatMul {name}", dynamic(dtype, np.array(7, dtype))
+        yield f"QuantizeLinear, DequantizeLinear {name}", named_before(dtype)
+        for pattern, case in patterns(dtype):
+            yield f"{pattern} {name}", case
+    for bits in 2, 4, 8:
+        for depth, columns, block in (64, 24, 32), (40, 10, 16), (128, 9, 64):
+            for zeros in ("none", "packed", "float")[: 2 if bits == 8 else 3]:
+                yield f"MatMulNBits {bits} {depth}x{columns} by {block}, zero points: {zeros}", few_bits(bits, depth, columns, block, zeros)
+
+
+def model(inputs, steps):
+    nodes, weights = [], []
+    for k, (op, operands, domain, attributes) in enumerate(steps):
+        names = []
+        for operand in operands:
+            names.append(operand if isinstance(operand, str) else f"w{len(weights)}")
+            if not isinstance(operand, str):
+                weights.append(numpy_helper.from_array(operand, names[-1]))
+        nodes.append(helper.make_node(op, names, [f"y{k}"], domain=domain, name=f"node_{k}", **attributes))
+    declared = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape) for name, array in inputs.items()]
+    graph = helper.make_graph(nodes, "quantized", declared, [helper.make_empty_tensor_value_info(f"y{len(steps) - 1}")], weights)
+    imports = [helper.make_opsetid("", 17)] + [helper.make_opsetid(MICROSOFT, 1)] * any(step[2] for step in steps)
+    return helper.make_model(graph, opset_imports=imports, ir_version=8)
+
+
+def expected(made, inputs):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, inputs)[0]
+
+
+def check(ingot, flags, inputs, steps, tolerance):
+    made = model(inputs, steps)
+    want = expected(made, inputs)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        if not any(step[2] == "" for step in steps):
+            del made.opset_import[1:]  # exporters forget com.microsoft
+        onnx.save(made, path / "m.onnx")
+        for k, (name, array) in enumerate(inputs.items()):
+            (path / f"input_{k}.pb").write_bytes(numpy_helper.from_array(array, name).SerializeToString())
+        run = subprocess.run([ingot, "run", path / "m.onnx", "--data", path, "--out", path / "out", *flags], capture_output=True, text=True)
+        if run.returncode:
+            return run.stderr
+        got = numpy_helper.to_array(onnx.load_tensor(path / "out" / "output_0.pb"))
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return f"{got.dtype}{got.shape}, expected {want.dtype}{want.shape}"
+    difference = np.abs(got.astype(np.float64) - want.astype(np.float64)).max()
+    return None if difference <= tolerance else f"differs by {difference}"
+
+
+def main():
+    onnxruntime.set_default_logger_severity(4)
+    arguments = ingot_run.parser(__doc__).parse_args()
+    count, ingot = ingot_run.Count("quantized"), os.path.abspath(arguments.ingot)
+    target = ["--target", arguments.target] if arguments.target else []
+    for name, (inputs, steps, tolerance) in cases():
+        for accuracy in ("default", "strict") if tolerance == 0 else ("default",):
+            count.add(f"{name}, {accuracy}", check(ingot, [*target, "--accuracy", accuracy], inputs, steps, tolerance))
+    count.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+// Products and convolutions of dequantized tensors are sums of integers with one factor; saturation does what Relu did.
+// RUN: %ingot-opt --quantize-use-integers --split-input-file %s | FileCheck %s
+
+// CHECK-LABEL: @product
+// CHECK: %[[SUMS:.*]] = onnx.MatMulInteger %arg0, %{{.*}} : (tensor<2x8xui8>, tensor<8x3xi8>, tensor<ui8>, tensor<i8>)
+// CHECK: %[[FLOATS:.*]] = onnx.Cast %[[SUMS]] {to = 1 : i64}
+// CHECK: %[[FACTOR:.*]] = onnx.Constant dense<1.250000e-01> : tensor<f32>
+// CHECK: %[[X:.*]] = onnx.Mul %[[FLOATS]], %[[FACTOR]]
+// CHECK: %[[ONE:.*]] = onnx.Constant dense<1.000000e+00> : tensor<f32>
+// CHECK: onnx.Quantize %[[X]], %[[ONE]]
+// CHECK-NOT: onnx.Dequantize
+func.func @product(%x: tensor<2x8xui8>) -> tensor<2x3xui8> {
+  %w = onnx.Constant dense<3> : tensor<8x3xi8>
+  %s = onnx.Constant dense<0.25> : tensor<f32>
+  %z = onnx.Constant dense<7> : tensor<ui8>
+  %zw = onnx.Constant dense<0> : tensor<i8>
+  %zero = onnx.Constant dense<0> : tensor<ui8>
+  %half = onnx.Constant dense<0.5> : tensor<f32>
+  %0 = onnx.Dequantize %x, %s, %z : (tensor<2x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x8xf32>
+  %1 = onnx.Dequantize %w, %s, %zw : (tensor<8x3xi8>, tensor<f32>, tensor<i8>) -> tensor<8x3xf32>
+  %2 = onnx.MatMul %0, %1 : (tensor<2x8xf32>, tensor<8x3xf32>) -> tensor<2x3xf32>
+  %3 = onnx.Relu %2 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %4 = onnx.Quantize %3, %half, %zero {to = 2 : i64} : (tensor<2x3xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x3xui8>
+  return %4 : tensor<2x3xui8>
+}
+
+// -----
+
+// Integers are moved, and what is quantized as it was is not touched.
+// CHECK-LABEL: @moved
+// CHECK: %[[Y:.*]] = onnx.Transpose %arg0 {perm = array<i64: 1, 0>} : (tensor<2x8xui8>) -> tensor<8x2xui8>
+// CHECK-NEXT: return %[[Y]]
+func.func @moved(%x: tensor<2x8xui8>) -> tensor<8x2xui8> {
+  %s = onnx.Constant dense<0.25> : tensor<f32>
+  %z = onnx.Constant dense<7> : tensor<ui8>
+  %0 = onnx.Dequantize %x, %s, %z : (tensor<2x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x8xf32>
+  %1 = onnx.Transpose %0 {perm = array<i64: 1, 0>} : (tensor<2x8xf32>) -> tensor<8x2xf32>
+  %2 = onnx.Quantize %1, %s, %z {to = 2 : i64} : (tensor<8x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<8x2xui8>
+  return %2 : tensor<8x2xui8>
+}
+
+// -----
+
+// Another scale: a tensor of floats stays between.
+// CHECK-LABEL: @rescaled
+// CHECK: onnx.Dequantize
+// CHECK: onnx.Quantize
+func.func @rescaled(%x: tensor<8xui8>) -> tensor<8xui8> {
+  %s = onnx.Constant dense<0.25> : tensor<f32>
+  %half = onnx.Constant dense<0.5> : tensor<f32>
+  %z = onnx.Constant dense<7> : tensor<ui8>
+  %0 = onnx.Dequantize %x, %s, %z : (tensor<8xui8>, tensor<f32>, tensor<ui8>) -> tensor<8xf32>
+  %1 = onnx.Quantize %0, %half, %z {to = 2 : i64} : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  return %1 : tensor<8xui8>
+}
+
+// -----
+
+// Below the zero point there are integers: Relu stays.
+// CHECK-LABEL: @below
+// CHECK: onnx.Relu
+func.func @below(%x: tensor<8xf32>) -> tensor<8xui8> {
+  %s = onnx.Constant dense<0.25> : tensor<f32>
+  %z = onnx.Constant dense<7> : tensor<ui8>
+  %0 = onnx.Relu %x : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = onnx.Quantize %0, %s, %z {to = 2 : i64} : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  return %1 : tensor<8xui8>
+}
