@@ -50,9 +50,9 @@ struct IdleAttribute {
 /// Attributes of the standard that only training reads, that old runtimes needed, or that are about types without
 /// tensors here.
 static constexpr IdleAttribute kIdle[] = {
-    {"", "consumed_inputs"},        {"Dropout", "ratio"},   {"Dropout", "seed"},      {"Dropout", "is_test"},
-    {"Cast", "saturate"},           {"Cast", "round_mode"}, {"CastLike", "saturate"}, {"CastLike", "round_mode"},
-    {"QuantizeLinear", "saturate"}, {"Range", "stash_type"}};
+    {"", "consumed_inputs"},  {"Dropout", "ratio"},       {"Dropout", "seed"},
+    {"Dropout", "is_test"},   {"Cast", "saturate"},       {"Cast", "round_mode"},
+    {"CastLike", "saturate"}, {"CastLike", "round_mode"}, {"Range", "stash_type"}};
 
 static bool isIdle(llvm::StringRef op, llvm::StringRef name) {
   return llvm::any_of(

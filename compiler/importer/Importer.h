@@ -63,6 +63,7 @@ private:
   using Values = llvm::SmallVector<Value>;
   void gather(mlir::func::FuncOp function, llvm::ArrayRef<Spread> inputs);
   bool takesSequence(const Node &node) const;
+  bool names(const Node &node, size_t index);
   void sequence(const Node &node);
   std::optional<int64_t> placeIn(const Node &node, size_t index, int64_t count, int64_t last);
   std::optional<Values> sequenceIn(const Node &node);

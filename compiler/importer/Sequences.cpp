@@ -72,7 +72,26 @@ std::optional<int64_t> Importer::placeIn(const Node &node, size_t index, int64_t
   return normal;
 }
 
+/// Whether the node names its input `index`; else that has been reported.
+bool Importer::names(const Node &node, size_t index) {
+  bool there = index < node.inputs.size() && !node.inputs[index].empty();
+  if (!there) {
+    problems->add(node.where(), "has too few inputs: input " + llvm::Twine(index) + " is missing");
+  }
+  return there;
+}
+
 void Importer::sequence(const Node &node) {
+  if (node.op != "SequenceMap" && node.outputs.size() != 1) {
+    problems->add(node.where(), "needs one output");
+    return;
+  }
+  bool isList = node.op == "SequenceConstruct" || node.op == "SequenceEmpty";
+  for (size_t i = 0, end = isList ? node.inputs.size() : 1; i < end; ++i) {
+    if (!names(node, i)) {
+      return;
+    }
+  }
   using Rule = std::optional<Values> (Importer::*)(const Node &);
   Rule rule = llvm::StringSwitch<Rule>(node.op)
                   .Case("SequenceConstruct", &Importer::inputsOf)
@@ -102,7 +121,7 @@ void Importer::sequence(const Node &node) {
     auto type = onnx::tensorOf({}, builder.getI1Type());
     values[node.outputs.front()] = onnx::makeConstant(builder, f.loc, onnx::constantFromIntegers(type, {1}));
   } else if (node.op == "SequenceAt") {
-    if (std::optional<int64_t> place = placeIn(node, 1, count, count - 1)) {
+    if (std::optional<int64_t> place = !names(node, 1) ? std::nullopt : placeIn(node, 1, count, count - 1)) {
       values[node.outputs.front()] = (*given)[*place];
     }
   } else if (node.op == "ConcatFromSequence") {
@@ -114,10 +133,6 @@ void Importer::sequence(const Node &node) {
 
 /// The tensors of the sequence that is the node's first input.
 std::optional<Importer::Values> Importer::sequenceIn(const Node &node) {
-  if (node.outputs.size() != 1 || node.inputs.empty()) {
-    problems->add(node.where(), "needs a sequence and one output");
-    return std::nullopt;
-  }
   auto found = sequences.find(node.inputs.front());
   if (found != sequences.end()) {
     return found->second;
@@ -142,7 +157,7 @@ std::optional<Importer::Values> Importer::changedSequence(const Node &node) {
     items->erase(items->begin() + *place);
     return items;
   }
-  Value tensor = node.inputs.size() > 1 ? value(node.inputs[1]) : Value();
+  Value tensor = names(node, 1) ? value(node.inputs[1]) : Value();
   std::optional<int64_t> place = placeIn(node, 2, count, count);
   if (!tensor || !place) {
     return std::nullopt;
@@ -158,7 +173,11 @@ std::optional<SmallVector<int64_t>> Importer::partsOf(const Node &node, Value x,
   std::optional<SmallVector<int64_t>> given = split ? onnx::integersOf(split) : SmallVector<int64_t>{1};
   bool isList = split && onnx::ranked(split) && onnx::ranked(split).getRank() == 1;
   if (given && isList) {
-    return given;
+    if (llvm::none_of(*given, [](int64_t part) { return part < 0; })) {
+      return given;
+    }
+    problems->add(node.where(), "splits into a part of a negative length");
+    return std::nullopt;
   }
   if (!given || !size.isNumber()) {
     problems->add(node.where(), "makes a sequence of which only a run can tell how long it is, which is unsupported");
@@ -177,9 +196,9 @@ std::optional<SmallVector<int64_t>> Importer::partsOf(const Node &node, Value x,
 }
 
 std::optional<Importer::Values> Importer::splitSequence(const Node &node) {
-  Value x = node.inputs.empty() ? Value() : value(node.inputs.front());
+  Value x = value(node.inputs.front());
   auto type = x ? onnx::ranked(x) : RankedTensorType();
-  if (!type || node.outputs.size() != 1) {
+  if (!type) {
     return std::nullopt;
   }
   auto axis = onnx::normalAxis(attributeOf(node, "axis", 0), type.getRank());
@@ -240,6 +259,10 @@ std::optional<Importer::Values> Importer::turnOf(const Node &node, int64_t turn)
       problems->add(node.where(), "has sequences of lengths that differ");
       return std::nullopt;
     }
+    if (isTensor && input.empty()) {
+      problems->add(node.where(), "leaves out an input");
+      return std::nullopt;
+    }
     all.push_back(isTensor ? value(input) : sequence->second[turn]);
     if (!all.back()) {
       return std::nullopt;
@@ -269,7 +292,9 @@ void Importer::mapSequence(const Node &node) {
     }
   }
   for (auto [name, all] : llvm::zip(node.outputs, made)) {
-    sequences[name] = all;
+    if (!name.empty()) {
+      sequences[name] = all;
+    }
   }
 }
 
@@ -297,9 +322,9 @@ void Importer::unrolledLoop(const Node &node) {
     return;
   }
   size_t carried = body->inputs.size() - 2;
-  auto valueAt = [&](size_t i) { return node.inputs[i].empty() ? Value() : value(node.inputs[i]); };
-  std::optional<int64_t> trips = numberOf(valueAt(0));
-  std::optional<bool> go = node.inputs[1].empty() ? true : truthOf(valueAt(1));
+  auto isThere = [&](size_t i) { return i < node.inputs.size() && !node.inputs[i].empty(); };
+  std::optional<int64_t> trips = numberOf(isThere(0) ? value(node.inputs[0]) : Value());
+  std::optional<bool> go = isThere(1) ? truthOf(value(node.inputs[1])) : true;
   if (!trips || !go || *trips > kMostTurns) {
     problems->add(node.where(), "carries a sequence through a number of iterations that " +
                                     llvm::Twine(trips && go ? "is too large" : "only a run can tell") +
@@ -311,7 +336,7 @@ void Importer::unrolledLoop(const Node &node) {
     return;
   }
   for (size_t i = 0; i < carried; ++i) {
-    if (!hand(node.inputs[i + 2], body->inputs[i + 2])) {
+    if (!names(node, i + 2) || !hand(node.inputs[i + 2], body->inputs[i + 2])) {
       return;
     }
   }

@@ -205,8 +205,9 @@ Value sumAlong(Formula &f, Value v, ArrayRef<int64_t> axes) {
 
 static Value zeroOr(Formula &f, Value zero, Type element) { return present(zero) ? zero : numberOf(f, 0, element); }
 
-Value quantize(Formula &f, Value x, Value scale, Value zero, Type element) {
-  return f.op("Quantize", {x, scale, zeroOr(f, zero, element)}, {f.integer("to", numberOfElement(element))});
+Value quantize(Formula &f, Value x, Value scale, Value zero, Type element, bool saturate) {
+  return f.op("Quantize", {x, scale, zeroOr(f, zero, element)},
+              {f.integer("to", numberOfElement(element)), f.integer("saturate", saturate)});
 }
 Value dequantize(Formula &f, Value x, Value scale, Value zero) {
   return f.op("Dequantize", {x, scale, zeroOr(f, zero, elementOf(x))});

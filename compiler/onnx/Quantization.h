@@ -47,8 +47,10 @@ mlir::Value sumAlong(Formula &f, mlir::Value v, llvm::ArrayRef<int64_t> axes);
 /// round(x * factor) + zero, saturated, as `element`: how sums of products become a quantized tensor again.
 mlir::Value requantize(Formula &f, mlir::Value sums, mlir::Value factor, mlir::Value zero, mlir::Type element);
 
-/// Quantize and Dequantize with scales that broadcast; a zero point may be null.
-mlir::Value quantize(Formula &f, mlir::Value x, mlir::Value scale, mlir::Value zero, mlir::Type element);
+/// Quantize and Dequantize with scales that broadcast; a zero point may be null. Without `saturate`, 8-bit floats that
+/// are too large become infinite or NaN.
+mlir::Value quantize(Formula &f, mlir::Value x, mlir::Value scale, mlir::Value zero, mlir::Type element,
+                     bool saturate = true);
 mlir::Value dequantize(Formula &f, mlir::Value x, mlir::Value scale, mlir::Value zero);
 
 /// Whether the compiler has made of dequantized constants what integer kernels can use; what is left may be folded.

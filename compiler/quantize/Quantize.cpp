@@ -254,6 +254,9 @@ static LogicalResult apply(func::FuncOp function, RewritePatternSet patterns) {
 }
 
 LogicalResult useIntegers(func::FuncOp function, bool strict) {
+  if (!isQuantized(function)) {
+    return success();
+  }
   MLIRContext *context = function.getContext();
   RewritePatternSet forms(context), factors(context);
   forms.add<Unchanged, MovedBehind, Saturated>(context);

@@ -153,7 +153,7 @@ TEST(Import, InputsOfOtherTypes) {
   sequence.mutable_type()->mutable_sequence_type();
   addValue(*model.mutable_graph()->mutable_input(), "t").mutable_type()->mutable_tensor_type()->set_elem_type(8);
   std::string text = import(model);
-  expectProblem(text, "input 's' is not a tensor; other types are unsupported");
+  expectProblem(text, "input 's' is a sequence of what is no tensor, which is unsupported");
   expectProblem(text, "input 't' has the element type string, which is unsupported");
 }
 

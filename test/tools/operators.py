@@ -10,7 +10,7 @@ def domains_of(text, known):
     found = dict(known)
     for name, base in re.findall(r"^class (\w+)<[^:]*?>\s*:\s*([^;{]*)", text, re.M):
         own, built = re.search(r'<"([\w.]+)\." #', base), re.match(r"\w+", base)
-        if own or built[0] in found:
+        if own or (built and built[0] in found):
             found[name] = own[1] if own else found[built[0]]
     return found
 
@@ -23,7 +23,7 @@ def definitions():
         domains = domains_of(text, common)
         for definition in re.split(r"^def ", text, flags=re.M)[1:]:
             head = re.match(r'Onnx_\w+Op\s*:\s*(\w+)<"(\w+)"', definition)
-            if head and head[1] not in ("Onnx_CoreOp", "Onnx_CoreFinder", "Op"):
+            if head and head[1] != "Op" and not head[1].startswith("Onnx_Core"):
                 yield domains.get(head[1], ""), head[2], definition
 
 

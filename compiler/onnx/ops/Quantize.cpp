@@ -31,7 +31,7 @@ Value QuantizeOp::emit(OpBuilder &b, ValueRange operands) {
   Num x(b, getLoc(), operands[0], elementOf(getX())), scale(b, getLoc(), operands[1], elementOf(getScale()));
   Num ratio = scale.known() == 1.0 ? x : x / scale.to(elementOf(getX()));
   if (isa<FloatType>(element)) {
-    return ratio.to(element);
+    return ratio.to(element, getSaturate() != 0);
   }
   Type wide = ratio.width() < 32 ? b.getF32Type() : elementOf(getX());
   Num zero = Num(b, getLoc(), operands[2], elementOf(getZero())).to(wide), rounded = roundEven(ratio.to(wide));
@@ -56,10 +56,7 @@ Value DequantizeOp::emit(OpBuilder &b, ValueRange operands) {
 
 // Nodes.
 
-LogicalResult QuantizeLinearOp::upgrade(Node &node) {
-  node.attributes.erase("saturate"); // of 8-bit floats only
-  return success();
-}
+LogicalResult QuantizeLinearOp::upgrade(Node &) { return success(); }
 LogicalResult DequantizeLinearOp::upgrade(Node &) { return success(); }
 
 /// The element type that an attribute names by its number; null when it names none.
@@ -119,7 +116,7 @@ LogicalResult QuantizeLinearOp::decompose(PatternRewriter &rewriter) {
   };
   Value zero = present(getYZeroPoint()) ? alongAxis(f, getYZeroPoint(), getX(), axis, block) : Value();
   Value scale = wide(alongAxis(f, getYScale(), getX(), axis, block));
-  rewriter.replaceOp(*this, quantize(f, wide(getX()), scale, zero, element));
+  rewriter.replaceOp(*this, quantize(f, wide(getX()), scale, zero, element, getSaturate() != 0));
   return success();
 }
 

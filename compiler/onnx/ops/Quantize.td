@@ -10,7 +10,7 @@ def Onnx_QuantizeLinearOp : Onnx_Quantization<"QuantizeLinear", 3>, Since<28> {
   let summary = "saturate(round(x / y_scale) + y_zero_point)";
   let arguments = (ins Onnx_Numbers:$x, Onnx_Floats:$y_scale, Onnx_Optional:$y_zero_point, DefaultValuedOptionalAttr<I64Attr, "1">:$axis,
     DefaultValuedOptionalAttr<I64Attr, "0">:$block_size, DefaultValuedOptionalAttr<I64Attr, "0">:$output_dtype,
-    DefaultValuedOptionalAttr<I64Attr, "0">:$precision);
+    DefaultValuedOptionalAttr<I64Attr, "0">:$precision, DefaultValuedOptionalAttr<I64Attr, "1">:$saturate);
   let results = (outs AnyTensor:$y);
 }
 def Onnx_DequantizeLinearOp : Onnx_Quantization<"DequantizeLinear", 3>, Since<28> {
@@ -36,7 +36,8 @@ class Onnx_CoreElementwise<string mnemonic>
 }
 def Onnx_QuantizeOp : Onnx_CoreElementwise<"Quantize"> {
   let summary = "saturate(round(x / scale) + zero)";
-  let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$scale, AnyTensor:$zero, I64Attr:$to);
+  let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$scale, AnyTensor:$zero, I64Attr:$to,
+    DefaultValuedOptionalAttr<I64Attr, "1">:$saturate);
 }
 def Onnx_DequantizeOp : Onnx_CoreElementwise<"Dequantize"> {
   let summary = "(x - zero) * scale";

@@ -297,7 +297,14 @@ LogicalResult MsMatMulNBitsOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (zeros && zeros.hasStaticShape() && zeros.getNumElements() != zeroCount) {
     return emitOpError("zero points of type ") << zeros << ", expected " << zeroCount;
   }
-  return inferElement(elementOf(getA()), types);
+  auto a = ranked(getA());
+  if (!a || a.getRank() == 0) {
+    return inferElement(elementOf(getA()), types);
+  }
+  Sizes sizes = sizesOf(a);
+  sizes.back() = n;
+  types.push_back(sizedType(sizes, elementOf(getA())));
+  return success();
 }
 
 LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
