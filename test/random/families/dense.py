@@ -184,7 +184,7 @@ def recurrent(c, x, name):
     if name == "LSTM" and c.chance(0.1):
         attributes["input_forget"] = 1
     outputs = c.choice([[True] * (states + 1), [True] * (states + 1), [True], [False, True]])
-    if c.opset >= 14 and ways == 1 and direction != "reverse" and not set(attributes) & {"activations", "input_forget"} and attributes["clip"] is None and c.chance(0.2):
+    if c.opset >= 14 and ways == 1 and direction != "reverse" and not set(attributes) & {"activations", "input_forget"} and attributes["clip"] is None and c.chance(0.5):
         # Batches first: of onnx's reference evaluator only, which knows the plain form.
         attributes["layout"] = 1
         operands = [c.data([batch, length, width]), *operands[1:4]]
