@@ -117,6 +117,7 @@ MODELS = [
     ("function with an input twice", model([node("F", ["x", "x"], domain="mine")], functions=[function([node("Relu", ["a"], ["b"])], ["a", "a"])]), "function 'F' has the input 'a' twice"),
     ("rank unknown", model([node()], [value("x", None)], [value("y", None)]), "input 'x' has an unknown number of dims; fix them with --shape x=AxBx..."),
     ("sequence", model([node()], [helper.make_tensor_sequence_value_info("x", F, [2])]), "input 'x' is a sequence; say how many tensors it has with --sequence x=N"),
+    ("map", model([node()], [helper.make_value_info("x", helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(F, [2])))]), "input 'x' is not a tensor; other types are unsupported"),
     ("strings", model([node()], [value("x", [2], TensorProto.STRING)]), "input 'x' has the element type string, which is unsupported"),
     ("impossible input", model([node()], [value("x", [1 << 40, 1 << 40])], [value("y", None)]), "input 'x' has impossible dims [1099511627776, 1099511627776]"),
     ("segment", weight(data_type=F, dims=[2], raw_data=b"12345678", segment=TensorProto.Segment(begin=0, end=1)), "initializer 'w' is a segment of a larger tensor, which is unsupported"),
