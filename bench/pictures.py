@@ -110,6 +110,8 @@ def classes(arguments):
     lines = ["| kernels | how many | share of the time | GFLOP/s or GB/s, median | share of the roof, by time |", "|---|--:|--:|--:|--:|"]
     for kind, group in sorted(groups.items(), key=lambda item: -sum(k[1] for k in item[1])):
         time = sum(k[1] for k in group)
+        if time < 0.001 * whole:
+            continue
         reached = sum(k[1] * (k[3] if k[2] else k[5]) / roof(machine, k[2], k[4]) for k in group) / time
         typical = statistics.median(k[3] if k[2] else k[5] for k in group)
         unit = "GFLOP/s" if statistics.median(k[2] for k in group) else "GB/s"
