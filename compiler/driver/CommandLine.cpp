@@ -155,6 +155,17 @@ void addLoadTarget(CLI::App &app, Invocation &invocation) {
       ->type_name("FILE.so");
 }
 
+/// A flag that may be repeated, each text of which is parsed into the options.
+CLI::Option *addParsed(CLI::App &app, const char *flag, void (*parse)(const std::string &, pipeline::Options &),
+                       pipeline::Options &options, const char *help) {
+  auto each = [parse, &options](const Texts &texts) {
+    for (const std::string &text : texts) {
+      parse(text, options);
+    }
+  };
+  return repeated(app.add_option_function<Texts>(flag, each, help));
+}
+
 void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp) {
   pipeline::Options &options = invocation.model;
   app.add_option("model", options.modelPath, modelHelp)->required()->type_name("FILE");
@@ -163,37 +174,18 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
   app.add_option("--name", options.name, "C name of the model, prefix of all its symbols; default: from the file name")
       ->group(model)
       ->type_name("NAME");
-  repeated(app.add_option_function<Texts>(
-               "--dim",
-               [&options](const Texts &texts) {
-                 for (const std::string &text : texts) {
-                   parseDim(text, options);
-                 }
-               },
-               "Fix a symbolic dimension, which each run chooses otherwise, bound it (A..B), or make bodies for "
-               "some sizes (A,B,C) and, with * or a range behind them, for all others; * alone: no size has a body of "
-               "its own; may be repeated"))
+  addParsed(app, "--dim", parseDim, options,
+            "Fix a symbolic dimension, which each run chooses otherwise, bound it (A..B), or make bodies for "
+            "some sizes (A,B,C) and, with * or a range behind them, for all others; * alone: no size has a body of "
+            "its own; may be repeated")
       ->group(model)
       ->type_name("NAME=SIZE|A..B|A,B,...");
-  repeated(app.add_option_function<Texts>(
-               "--shape",
-               [&options](const Texts &texts) {
-                 for (const std::string &text : texts) {
-                   parseShape(text, options);
-                 }
-               },
-               "Fix the shape of an input; may be repeated"))
+  addParsed(app, "--shape", parseShape, options, "Fix the shape of an input; may be repeated")
       ->group(model)
       ->type_name("INPUT=1x3x224x224");
-  repeated(app.add_option_function<Texts>(
-               "--sequence",
-               [&options](const Texts &texts) {
-                 for (const std::string &text : texts) {
-                   parseSequence(text, options);
-                 }
-               },
-               "How many tensors an input has that is a sequence; they are inputs called 'INPUT[0]', 'INPUT[1]', ...; "
-               "may be repeated"))
+  addParsed(app, "--sequence", parseSequence, options,
+            "How many tensors an input has that is a sequence; they are inputs called 'INPUT[0]', 'INPUT[1]', ...; "
+            "may be repeated")
       ->group(model)
       ->type_name("INPUT=3");
   addAssignments(app, "--cache", "INPUT=OUTPUT", options.caches,

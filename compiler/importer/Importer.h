@@ -56,6 +56,7 @@ private:
   void optional(const Node &node);
   Value elementOf(const Node &node, Value from);
   Value hasElement(const Node &node, Value from);
+  Value truth(Location loc, bool v); ///< a boolean constant of rank 0
   static bool mayBeAbsent(Value v);
   void optionalUses(mlir::func::FuncOp function);
 
@@ -74,7 +75,6 @@ private:
   std::optional<Values> turnOf(const Node &node, int64_t turn);
   void mapSequence(const Node &node);
   bool hand(llvm::StringRef from, llvm::StringRef to);
-  bool carriesSequence(const Node &node) const;
   void unrolledLoop(const Node &node);
   bool oneTurn(const Node &node, const Subgraph &body, int64_t turn, llvm::MutableArrayRef<Values> slices);
 

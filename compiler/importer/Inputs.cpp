@@ -218,11 +218,10 @@ void InputReader::sequence(const pb::ValueInfoProto &value) {
     pb::ValueInfoProto &own = ofSequences.emplace_back();
     own.set_name(nameInSequence(value.name(), i));
     *own.mutable_type() = element;
-    for (Dimension &dim : *own.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
-      dim.clear_dim_param();
-    }
-    if (!element.tensor_type().has_shape()) {
-      own.mutable_type()->mutable_tensor_type()->clear_shape();
+    if (element.tensor_type().has_shape()) {
+      for (Dimension &dim : *own.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
+        dim.clear_dim_param();
+      }
     }
     values.push_back(&own);
   }

@@ -31,8 +31,12 @@ Importer::Value Importer::hasElement(const Node &node, Value from) {
   if (onnx::optionalInput(from)) {
     return onnx::make<onnx::OptionalHasElementOp>(builder, loc, {from});
   }
+  return truth(loc, onnx::present(from));
+}
+
+Importer::Value Importer::truth(Location loc, bool v) {
   auto type = onnx::tensorOf({}, builder.getI1Type());
-  return onnx::makeConstant(builder, loc, onnx::constantFromIntegers(type, {onnx::present(from)}));
+  return onnx::makeConstant(builder, loc, onnx::constantFromIntegers(type, {v}));
 }
 
 Importer::Value Importer::elementOf(const Node &node, Value from) {

@@ -35,11 +35,12 @@ bool Importer::takesSequence(const Node &node) const {
   return llvm::any_of(node.inputs, [&](const std::string &input) { return sequences.contains(input); });
 }
 
-/// A number that has to be known now: an attribute with a default, or the one element of a tensor.
+/// An integer attribute.
 static int64_t attributeOf(const Node &node, llvm::StringRef name, int64_t otherwise) {
   auto found = llvm::find_if(node.attributes, [&](const NodeAttribute &a) { return a.name == name; });
   return found == node.attributes.end() ? otherwise : found->value->i();
 }
+/// What the one element of a tensor is, as far as it is known now; of none, nothing.
 static std::optional<bool> truthOf(Value v) {
   std::optional<double> all = v ? onnx::splatOf(onnx::withoutReshapes(v)) : std::nullopt;
   return all ? std::optional(*all != 0) : std::nullopt;
@@ -118,8 +119,7 @@ void Importer::sequence(const Node &node) {
   if (node.op == "SequenceLength") {
     values[node.outputs.front()] = f.scalar(count);
   } else if (node.op == "OptionalHasElement") {
-    auto type = onnx::tensorOf({}, builder.getI1Type());
-    values[node.outputs.front()] = onnx::makeConstant(builder, f.loc, onnx::constantFromIntegers(type, {1}));
+    values[node.outputs.front()] = truth(f.loc, true);
   } else if (node.op == "SequenceAt") {
     if (std::optional<int64_t> place = !names(node, 1) ? std::nullopt : placeIn(node, 1, count, count - 1)) {
       values[node.outputs.front()] = (*given)[*place];
@@ -314,8 +314,6 @@ bool Importer::hand(llvm::StringRef from, llvm::StringRef to) {
   return bool(v);
 }
 
-bool Importer::carriesSequence(const Node &node) const { return node.op == "Loop" && takesSequence(node); }
-
 void Importer::unrolledLoop(const Node &node) {
   const Subgraph *body = subgraphOf(node, "body", std::max<size_t>(node.inputs.size(), 2));
   if (!body) {
@@ -372,10 +370,9 @@ void Importer::unrolledLoop(const Node &node) {
 
 bool Importer::oneTurn(const Node &node, const Subgraph &body, int64_t turn, llvm::MutableArrayRef<Values> slices) {
   Location loc = locationOf(node);
-  auto one = onnx::tensorOf({}, builder.getI1Type());
   initializers(*body.proto, body.initializers);
   values[body.inputs[0]] = onnx::makeInteger(builder, loc, turn);
-  values[body.inputs[1]] = onnx::makeConstant(builder, loc, onnx::constantFromIntegers(one, {1}));
+  values[body.inputs[1]] = truth(loc, true);
   all(body.nodes);
   size_t carried = body.inputs.size() - 2;
   // What a value becomes may be what another one was: all are read before one is written.

@@ -27,7 +27,12 @@ namespace ingot::memory {
 LogicalResult Places::find() {
   function.walk([&](Operation *op) { adopt(op); });
   for (auto [k, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
-    if (isHeldBack(v)) {
+    bool keep = isToBeKept(v);
+    Operation *writer = keep ? writerBehindDevices(v) : nullptr;
+    if (writer) {
+      behindDevices.insert(writer);
+    }
+    if (keep && !writer) {
       held.push_back(k);
     } else {
       outputs[homeOf(v).base] = k;
@@ -211,25 +216,21 @@ static bool usesDevice(Operation *op) {
       .wasInterrupted();
 }
 
-/// Whether a device could fail when the caller's memory would have been written already. What is asked for is handed
-/// over at the end in any case; what may be written in the place of an input is not kept (a copy of a cache would cost
-/// more than the step that changes a row of it).
-bool Places::isHeldBack(Value result) {
-  Value base = homeOf(result).base;
-  if (ingot::plan::deviceOf(base) || isUnbounded(result) || inputReplacedBy(result) >= 0) {
-    return false;
-  }
-  if (!usesDevice(function)) {
-    return false;
-  }
-  auto launch = base.getDefiningOp<ingot::plan::LaunchOp>();
+/// Whether a device that fails leaves what the caller had in an output. What is asked for is handed over at the end in
+/// any case; what may be written in the place of an input is not kept (a copy of a cache would cost more than the step
+/// that changes a row of it).
+bool Places::isToBeKept(Value result) {
+  return !ingot::plan::devicesOf(function).empty() && !ingot::plan::deviceOf(homeOf(result).base) &&
+         !isUnbounded(result) && inputReplacedBy(result) < 0 && usesDevice(function);
+}
+
+/// The launch that writes an output behind all work of devices, or null.
+Operation *Places::writerBehindDevices(Value result) {
+  auto launch = homeOf(result).base.getDefiningOp<ingot::plan::LaunchOp>();
   bool isLast = launch && launch->getBlock() == &block &&
                 llvm::none_of(llvm::make_range(std::next(launch->getIterator()), block.end()),
                               [](Operation &op) { return usesDevice(&op); });
-  if (isLast) {
-    behindDevices.insert(launch);
-  }
-  return !isLast;
+  return isLast ? launch.getOperation() : nullptr;
 }
 
 bool Places::isLeftToHandOver(ingot::plan::StageOp stage) const {

@@ -107,7 +107,8 @@ private:
   void adopt(Operation *op);
   bool isUnbounded(Value v) const;
   int64_t inputReplacedBy(Value result);
-  bool isHeldBack(Value result);
+  bool isToBeKept(Value result);
+  Operation *writerBehindDevices(Value result);
 
   // Steps.
   std::optional<size_t> touch(Value v, llvm::StringRef name = "");

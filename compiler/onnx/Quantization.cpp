@@ -93,6 +93,10 @@ LogicalResult checkZero(Operation *op, Value x, Value scale, Value zero) {
                                 : success();
 }
 
+LogicalResult checkOwn(Operation *op, Value x, Value scale, Value zero, bool divides) {
+  return failed(checkZero(op, x, scale, zero)) ? failure() : checkPositive(op, scale, divides);
+}
+
 LogicalResult checkScale(Operation *op, Value x, Value scale, Value zero, int64_t axis, int64_t block) {
   auto type = ranked(x), s = ranked(scale);
   auto z = present(zero) ? ranked(zero) : RankedTensorType();

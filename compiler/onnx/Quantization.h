@@ -33,6 +33,8 @@ mlir::LogicalResult checkZero(mlir::Operation *op, mlir::Value x, mlir::Value sc
 /// Refuses a constant scale that no quantized tensor can have: a number that is not finite, a negative one or, where it
 /// is divided by, zero.
 mlir::LogicalResult checkPositive(mlir::Operation *op, mlir::Value scale, bool divides);
+/// Both, of a tensor with a scale and a zero point of its own.
+mlir::LogicalResult checkOwn(mlir::Operation *op, mlir::Value x, mlir::Value scale, mlir::Value zero, bool divides);
 
 /// A tensor of 8-bit integers as a product takes it, and its zero point as int32 (null: zero).
 struct Quantized {

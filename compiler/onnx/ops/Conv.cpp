@@ -333,12 +333,10 @@ LogicalResult ConvIntegerOp::decompose(PatternRewriter &rewriter) {
 }
 
 LogicalResult QLinearConvOp::inferTypes(SmallVectorImpl<Type> &types) {
-  for (auto [x, scale, zero] : {std::tuple(getX(), getXScale(), getXZeroPoint()),
-                                {getW(), getWScale(), getWZeroPoint()},
-                                {getYZeroPoint(), getYScale(), getYZeroPoint()}}) {
-    if (failed(checkZero(*this, x, scale, zero)) || failed(checkPositive(*this, scale, scale == getYScale()))) {
-      return failure();
-    }
+  if (failed(checkOwn(*this, getX(), getXScale(), getXZeroPoint(), /*divides=*/false)) ||
+      failed(checkOwn(*this, getW(), getWScale(), getWZeroPoint(), /*divides=*/false)) ||
+      failed(checkOwn(*this, getYZeroPoint(), getYScale(), getYZeroPoint(), /*divides=*/true))) {
+    return failure();
   }
   auto scale = ranked(getWScale()), w = ranked(getW());
   if (w && scale && scale.getRank() == 1 && !scale.isDynamicDim(0) && scale.getDimSize(0) != 1 &&

@@ -211,12 +211,10 @@ LogicalResult MatMulIntegerOp::decompose(PatternRewriter &rewriter) {
 }
 
 LogicalResult QLinearMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
-  for (auto [x, scale, zero] : {std::tuple(getA(), getAScale(), getAZeroPoint()),
-                                {getB(), getBScale(), getBZeroPoint()},
-                                {getYZeroPoint(), getYScale(), getYZeroPoint()}}) {
-    if (failed(checkZero(*this, x, scale, zero)) || failed(checkPositive(*this, scale, scale == getYScale()))) {
-      return failure();
-    }
+  if (failed(checkOwn(*this, getA(), getAScale(), getAZeroPoint(), /*divides=*/false)) ||
+      failed(checkOwn(*this, getB(), getBScale(), getBZeroPoint(), /*divides=*/false)) ||
+      failed(checkOwn(*this, getYZeroPoint(), getYScale(), getYZeroPoint(), /*divides=*/true))) {
+    return failure();
   }
   return inferProduct(*this, getA(), getB(), false, false, elementOf(getYZeroPoint()), types);
 }

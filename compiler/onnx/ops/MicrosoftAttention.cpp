@@ -79,7 +79,31 @@ Operation *attention(Formula &f, const Parts &p) {
                   4);
 }
 
-Value both(Formula &f, Value a, Value b) { return a && b ? f.add(a, b) : a ? a : b; }
+/// What a node's mask and bias add to the scores; none: nothing.
+template <typename Op> Value biasOf(Formula &f, Op op, Value mask, const Shape &s, Value like) {
+  Value masked = present(mask) ? maskBias(f, mask, s, op.getMaskFilterValue().convertToDouble(), like) : Value();
+  Value given = present(op.getAttentionBias()) ? op.getAttentionBias() : Value();
+  return masked && given ? f.add(masked, given) : masked ? masked : given;
+}
+
+/// The first output, of all heads together, and what `presents` adds; unranked ones while sizes are not known.
+LogicalResult inferOutputs(Operation *op, const FailureOr<std::optional<Shape>> &shape, Value mask, Type element,
+                           SmallVectorImpl<Type> &types, llvm::function_ref<void(const Shape &)> presents) {
+  if (failed(shape)) {
+    return failure();
+  }
+  if (!*shape) {
+    types.assign(op->getNumResults(), unrankedOf(element));
+    return success();
+  }
+  const Shape &s = **shape;
+  if (present(mask) && isSized(mask) && !isKnownMask(op, mask, s)) {
+    return op->emitOpError("a mask of type ") << mask.getType() << " is unsupported";
+  }
+  types.push_back(sizedType({s.batch, s.queries, s.valueWidth}, element));
+  presents(s);
+  return success();
+}
 
 } // namespace
 
@@ -117,23 +141,11 @@ static FailureOr<std::optional<Shape>> shapeOf(PackedInputAttentionOp op) {
 }
 
 LogicalResult PackedInputAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
-  auto shape = shapeOf(*this);
   Type element = elementOf(getInput());
-  if (failed(shape)) {
-    return failure();
-  }
-  if (!*shape) {
-    types.assign(2, unrankedOf(element));
-    return success();
-  }
-  const Shape &s = **shape;
   auto heads = static_cast<int64_t>(getNumHeads());
-  if (present(getMaskIndex()) && isSized(getMaskIndex()) && !isKnownMask(*this, getMaskIndex(), s)) {
-    return emitOpError("a mask of type ") << getMaskIndex().getType() << " is unsupported";
-  }
-  types.push_back(sizedType({s.batch, s.queries, s.valueWidth}, element));
-  types.push_back(sizedType({2, s.batch, heads, s.total(), s.width / heads}, element));
-  return success();
+  return inferOutputs(*this, shapeOf(*this), getMaskIndex(), element, types, [&](const Shape &s) {
+    types.push_back(sizedType({2, s.batch, heads, s.total(), s.width / heads}, element));
+  });
 }
 
 LogicalResult PackedInputAttentionOp::decompose(PatternRewriter &rewriter) {
@@ -148,8 +160,7 @@ LogicalResult PackedInputAttentionOp::decompose(PatternRewriter &rewriter) {
   all = present(getBias()) ? f.add(all, getBias()) : all;
   Parts p{columns(f, all, 0, s.width), columns(f, all, s.width, 2 * s.width),
           columns(f, all, 2 * s.width, 2 * s.width + s.valueWidth)};
-  p.bias = both(f, present(mask) ? maskBias(f, mask, s, getMaskFilterValue().convertToDouble(), p.q) : Value(),
-                present(getAttentionBias()) ? getAttentionBias() : Value());
+  p.bias = biasOf(f, *this, mask, s, p.q);
   auto half = [&](int64_t i) {
     return present(getPast()) ? f.op("Gather", {getPast(), makeInteger(f.b, f.loc, i)}, {f.integer("axis", 0)})
                               : Value();
@@ -210,24 +221,12 @@ static FailureOr<std::optional<Shape>> shapeOf(MultiHeadAttentionOp op) {
 }
 
 LogicalResult MultiHeadAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
-  auto shape = shapeOf(*this);
   Type element = elementOf(getQuery());
-  if (failed(shape)) {
-    return failure();
-  }
-  if (!*shape) {
-    types.assign(3, unrankedOf(element));
-    return success();
-  }
-  const Shape &s = **shape;
   auto heads = static_cast<int64_t>(getNumHeads());
-  if (present(getKeyPaddingMask()) && isSized(getKeyPaddingMask()) && !isKnownMask(*this, getKeyPaddingMask(), s)) {
-    return emitOpError("a mask of type ") << getKeyPaddingMask().getType() << " is unsupported";
-  }
-  types.push_back(sizedType({s.batch, s.queries, s.valueWidth}, element));
-  types.push_back(sizedType({s.batch, heads, s.total(), s.width / heads}, element));
-  types.push_back(sizedType({s.batch, heads, s.total(), s.valueWidth / heads}, element));
-  return success();
+  return inferOutputs(*this, shapeOf(*this), getKeyPaddingMask(), element, types, [&](const Shape &s) {
+    types.push_back(sizedType({s.batch, heads, s.total(), s.width / heads}, element));
+    types.push_back(sizedType({s.batch, heads, s.total(), s.valueWidth / heads}, element));
+  });
 }
 
 LogicalResult MultiHeadAttentionOp::decompose(PatternRewriter &rewriter) {
@@ -248,8 +247,7 @@ LogicalResult MultiHeadAttentionOp::decompose(PatternRewriter &rewriter) {
     p.k = f.reshapeTo(f.transpose(p.k, {0, 2, 1, 3}), {s.batch, s.keys, s.width});
     p.v = f.reshapeTo(f.transpose(p.v, {0, 2, 1, 3}), {s.batch, s.keys, s.valueWidth});
   }
-  p.bias = both(f, present(mask) ? maskBias(f, mask, s, getMaskFilterValue().convertToDouble(), p.q) : Value(),
-                present(getAttentionBias()) ? getAttentionBias() : Value());
+  p.bias = biasOf(f, *this, mask, s, p.q);
   p.pastKey = present(getPastKey()) ? getPastKey() : Value();
   p.pastValue = present(getPastValue()) ? getPastValue() : Value();
   p.heads = getNumHeads(), p.scale = getScale(), p.causal = getUnidirectional() != 0;

@@ -27,7 +27,7 @@ static LogicalResult checkWhole(Operation *op, Value x, Value scale, Value zero,
       return op->emitOpError(v == scale ? "scale" : "zero point") << " of type " << type << ", expected one number";
     }
   }
-  return failed(checkZero(op, x, scale, zero)) ? failure() : checkPositive(op, scale, divides);
+  return checkOwn(op, x, scale, zero, divides);
 }
 
 static LogicalResult inferElement(Type element, SmallVectorImpl<Type> &types) {
