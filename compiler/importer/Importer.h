@@ -73,6 +73,7 @@ private:
   std::optional<Values> splitSequence(const Node &node);
   void concatenate(const Node &node, Values items);
   std::optional<Values> turnOf(const Node &node, int64_t turn);
+  bool mayTurn(const Node &node);
   void mapSequence(const Node &node);
   bool hand(llvm::StringRef from, llvm::StringRef to);
   void unrolledLoop(const Node &node);
@@ -109,6 +110,7 @@ private:
   Problems *problems;
   llvm::StringMap<Value> values;
   llvm::StringMap<Values> sequences;           ///< the tensors of each
+  int64_t turns = 0;                           ///< of loops over sequences, which are written one behind the other
   llvm::StringMap<mlir::ElementsAttr> weights; ///< initializers that no node has used yet
   const Node *current = nullptr;               ///< whose code runs: what it reports is about it
   mlir::Operation *outermost = nullptr;        ///< the op in the function's block that is being filled

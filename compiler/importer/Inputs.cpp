@@ -213,6 +213,11 @@ void InputReader::sequence(const pb::ValueInfoProto &value) {
                       : " is a sequence of what is no tensor, which is unsupported"));
     return;
   }
+  if (given->second > kMostTensors) {
+    problems.add("--sequence gives input " + quoted(value.name()) + " more than " + llvm::Twine(kMostTensors) +
+                 " tensors");
+    return;
+  }
   spread.push_back({value.name(), given->second});
   for (int64_t i = 0; i < given->second; ++i) {
     pb::ValueInfoProto &own = ofSequences.emplace_back();

@@ -15,9 +15,6 @@ using namespace mlir;
 
 namespace ingot::importer {
 
-/// More iterations than that are not written one behind the other.
-static constexpr int64_t kMostTurns = 10'000;
-
 bool isSequence(llvm::StringRef domain, llvm::StringRef op) {
   return domain.empty() &&
          llvm::StringSwitch<bool>(op)
@@ -184,6 +181,10 @@ std::optional<SmallVector<int64_t>> Importer::partsOf(const Node &node, Value x,
     return std::nullopt;
   }
   int64_t part = given->empty() ? 0 : given->front(), rest = size.number();
+  if (part > 0 && rest / part >= kMostTensors) {
+    problems->add(node.where(), "makes a sequence of more than " + llvm::Twine(kMostTensors) + " tensors");
+    return std::nullopt;
+  }
   SmallVector<int64_t> parts;
   for (; part > 0 && rest > 0; rest -= part) {
     parts.push_back(std::min(part, rest));
@@ -271,6 +272,16 @@ std::optional<Importer::Values> Importer::turnOf(const Node &node, int64_t turn)
   return all;
 }
 
+/// Whether a body may be written once more: loops in loops would fill any memory.
+bool Importer::mayTurn(const Node &node) {
+  constexpr int64_t most = 10'000;
+  if (turns == most) {
+    problems->add(node.where(),
+                  "takes the bodies of loops over sequences to more than " + llvm::Twine(most) + " iterations");
+  }
+  return turns++ < most;
+}
+
 void Importer::mapSequence(const Node &node) {
   const Subgraph *body = subgraphOf(node, "body", node.inputs.size());
   auto first = node.inputs.empty() ? sequences.end() : sequences.find(node.inputs.front());
@@ -281,8 +292,8 @@ void Importer::mapSequence(const Node &node) {
     return;
   }
   SmallVector<Values> made(node.outputs.size());
-  for (int64_t turn = 0, turns = first->second.size(); turn < turns; ++turn) {
-    std::optional<Values> inputs = turnOf(node, turn);
+  for (int64_t turn = 0, count = first->second.size(); turn < count; ++turn) {
+    std::optional<Values> inputs = mayTurn(node) ? turnOf(node, turn) : std::nullopt;
     std::optional<Values> outputs = inputs ? subgraph(*body, *inputs) : std::nullopt;
     if (!outputs) {
       return;
@@ -323,10 +334,9 @@ void Importer::unrolledLoop(const Node &node) {
   auto isThere = [&](size_t i) { return i < node.inputs.size() && !node.inputs[i].empty(); };
   std::optional<int64_t> trips = numberOf(isThere(0) ? value(node.inputs[0]) : Value());
   std::optional<bool> go = isThere(1) ? truthOf(value(node.inputs[1])) : true;
-  if (!trips || !go || *trips > kMostTurns) {
-    problems->add(node.where(), "carries a sequence through a number of iterations that " +
-                                    llvm::Twine(trips && go ? "is too large" : "only a run can tell") +
-                                    ", which is unsupported");
+  if (!trips || !go) {
+    problems->add(node.where(),
+                  "carries a sequence through a number of iterations that only a run can tell, which is unsupported");
     return;
   }
   if (body->outputs.size() < carried + 1 || node.outputs.size() > body->outputs.size() - 1) {
@@ -340,7 +350,7 @@ void Importer::unrolledLoop(const Node &node) {
   }
   SmallVector<Values> slices(body->outputs.size() - 1 - carried);
   for (int64_t turn = 0; turn < *trips && *go; ++turn) {
-    if (!oneTurn(node, *body, turn, slices)) {
+    if (!mayTurn(node) || !oneTurn(node, *body, turn, slices)) {
       return;
     }
     go = truthOf(value(body->outputs.front()));

@@ -40,6 +40,9 @@ struct Input {
 /// input's name and the axis.
 std::string symbolOf(const std::string &input, size_t axis, const std::string &name);
 
+/// A longer sequence is refused: each tensor is a value of its own.
+inline constexpr int64_t kMostTensors = 10'000;
+
 /// An input or output of a graph, and how many tensors of the function stand for it: -1 is a tensor itself, n is a
 /// sequence of n.
 struct Spread {
