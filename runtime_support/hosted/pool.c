@@ -32,7 +32,7 @@ typedef struct Loop {
   int (*body)(void *args, int64_t begin, int64_t end);
   void *args;
   int64_t count, chunks;
-  int64_t threads; /* at most one for each item */
+  int64_t threads;          /* at most one for each item */
   _Atomic int64_t next;     /* the chunk to hand out next */
   _Atomic uint64_t failure; /* of the lowest failed chunk: chunk << 32 | status */
 } Loop;
