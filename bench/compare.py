@@ -6,7 +6,8 @@
 A model is a folder with model.onnx and test_data_set_0/input_K.pb. It is compiled once to a shared library; then the engines take turns: in each
 round each runs for --seconds, and its figure of the round is the median of its calls; the figure of the table is the median over the rounds, the
 spread is that between the rounds' fastest and slowest. `x_ort` is ONNX Runtime's time by ingot's, `x_best` the faster peer's: above 1 ingot is faster.
-OpenVINO is left out where its package is not installed. Timings are comparable only when nothing else runs on the machine; the script says what the
+OpenVINO is left out where its package is not installed. PyTorch (compiled by its inductor, weights frozen) is measured where its package is installed
+and the model is one that bench/networks.py wrote, since an ONNX model alone is no module of PyTorch's; `x_pytorch` is its time by ingot's. Timings are comparable only when nothing else runs on the machine; the script says what the
 load was.
 """
 import argparse
@@ -84,6 +85,25 @@ class OpenVino:
         return median_time(self.request.infer, seconds)
 
 
+class PyTorch:
+    """The module that bench/networks.py exported the model from."""
+
+    def __init__(self, arguments, folder):
+        import networks
+        import torch
+        import torch._inductor.config
+
+        torch.set_num_threads(arguments.threads)
+        torch._inductor.config.freezing = True
+        module, self.inputs = networks.build((folder / "network.txt").read_text().strip())
+        self.module, self.inference = torch.compile(module), torch.inference_mode
+
+    def round(self, seconds):
+        with self.inference():
+            self.module(*self.inputs)
+            return median_time(lambda: self.module(*self.inputs), seconds)
+
+
 class Ingot:
     """The compiled library is timed by `ingot bench` in a process of its own on the same core."""
 
@@ -110,6 +130,8 @@ def measure(arguments, folder, scratch):
     engines = {"ingot": Ingot(arguments, folder, scratch), "ort": OnnxRuntime(arguments, folder)}
     if importlib.util.find_spec("openvino"):
         engines["openvino"] = OpenVino(arguments, folder)
+    if importlib.util.find_spec("torch") and (folder / "network.txt").exists():
+        engines["pytorch"] = PyTorch(arguments, folder)
     rounds = {name: [] for name in engines}
     for _ in range(arguments.rounds):
         for name, engine in engines.items():
@@ -117,7 +139,9 @@ def measure(arguments, folder, scratch):
     figures = {name: statistics.median(times) for name, times in rounds.items()}
     row = {"model": folder.name, **{name: round(figure, 2) for name, figure in figures.items()}}
     row["x_ort"] = round(figures["ort"] / figures["ingot"], 3)
-    row["x_best"] = round(min(figure for name, figure in figures.items() if name != "ingot") / figures["ingot"], 3)
+    row["x_best"] = round(min(figures[name] for name in ("ort", "openvino") if name in figures) / figures["ingot"], 3)
+    if "pytorch" in figures:
+        row["x_pytorch"] = round(figures["pytorch"] / figures["ingot"], 3)
     row["spread"] = f"{(max(rounds['ingot']) / min(rounds['ingot']) - 1) * 100:.0f} %"
     last = engines["ingot"].last
     row["GFLOP/s"] = round(last.get("gflops", 0), 1)
@@ -181,7 +205,7 @@ def main():
         print(f"x_ort: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f} over {len(ratios)} models, worst {min(ratios)}, best {max(ratios)}")
     if arguments.tsv and rows:
         with open(arguments.tsv, "w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), delimiter="\t", restval="", lineterminator="\n")
+            writer = csv.DictWriter(file, max(map(list, rows), key=len), delimiter="\t", restval="", lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
     sys.exit(failed > 0)
