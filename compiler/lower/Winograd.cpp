@@ -82,7 +82,7 @@ Winograd::Winograd(Build &build, const WinogradSchedule &s)
 
 Ix Winograd::firstUnit(Ix item) const {
   support::Size units = s.units(), items = s.items();
-  return units == items ? item : floorDiv(item * units, items);
+  return units == items ? item : floorDiv(item * units, max(items, 1)); // of no image there are none
 }
 
 void Winograd::run() {
