@@ -20,6 +20,8 @@ struct KernelShape {
   support::Size scratchBytes = 0;
   /// The kernel may find a bad index or bound in data and calls Build::fail.
   bool checked = false;
+  /// What it says then (an ingot_error_kind), where that is something else.
+  std::optional<int64_t> error;
   /// Kernel operands in whose buffer the first result may lie, where it has the operand's type and nobody reads that
   /// operand any more: each element of it is read before the result's element at that place is written, and never
   /// after.
