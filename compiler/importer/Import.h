@@ -19,7 +19,7 @@ struct ImportOptions {
   std::string name = "model";                                     ///< of the function
   std::map<std::string, int64_t> dims = {};                       ///< --dim: symbolic dimensions, by name
   std::map<std::string, std::vector<int64_t>> shapes = {};        ///< --shape: whole shapes, by input name
-  std::map<std::string, int64_t> sequences = {};                  ///< --sequence: tensors of each, by input name
+  std::map<std::string, int64_t> sequences = {};                  ///< --sequence: tensors of each, by input name, or support::absentLength
   std::map<std::string, std::pair<int64_t, int64_t>> bounds = {}; ///< of symbols that stay open: the least and the most
 };
 

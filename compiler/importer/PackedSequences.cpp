@@ -1,0 +1,297 @@
+// Packed sequences (Sequence.h) in terms of tensors. A tensor of the sequence is a slice of `elements` in the shape that
+// its row of `shapes` says; how many elements stand before it is a sum over the rows before. Inserting and erasing are
+// concatenations of slices, which a loop that appends does in place. Where an axis is cut into parts or put together,
+// the place of each element is computed and all are scattered or gathered at once.
+#include "compiler/importer/Sequence.h"
+#include "compiler/onnx/ElementTypes.h"
+
+using namespace mlir;
+
+namespace ingot::importer {
+
+bool Sequence::isRanked() const {
+  return llvm::all_of(items, [](Value item) { return bool(onnx::ranked(item)); });
+}
+
+int64_t Sequence::rank() const {
+  if (isPacked()) {
+    return columns;
+  }
+  int64_t rank = 0;
+  for (Value item : items) {
+    rank = std::max(rank, onnx::ranked(item).getRank());
+  }
+  return rank;
+}
+
+SmallVector<Value> flat(llvm::ArrayRef<Given> givens) {
+  SmallVector<Value> all;
+  for (const Given &given : givens) {
+    if (!given.sequence) {
+      all.push_back(given.tensor);
+      continue;
+    }
+    const Sequence &s = *given.sequence;
+    if (s.present) {
+      all.push_back(s.present);
+    }
+    if (s.isPacked()) {
+      all.append({s.elements, s.shapes});
+    }
+    all.append(s.items);
+  }
+  return all;
+}
+
+SmallVector<Given> like(llvm::ArrayRef<Given> form, ValueRange tensors) {
+  auto next = [&] {
+    Value v = tensors.front();
+    tensors = tensors.drop_front();
+    return v;
+  };
+  SmallVector<Given> all(form);
+  for (Given &given : all) {
+    if (!given.sequence) {
+      given.tensor = next();
+      continue;
+    }
+    Sequence &s = *given.sequence;
+    s.present = s.present ? next() : Value();
+    if (s.isPacked()) {
+      s.elements = next();
+      s.shapes = next();
+    }
+    std::generate(s.items.begin(), s.items.end(), next);
+  }
+  return all;
+}
+
+Value SequenceFormula::unless(Value bad, Value v) {
+  // An index that is outside ends a run; that of a table with two entries is not folded away.
+  Value table = onnx::makeIntegers(f.b, f.loc, {0, 1});
+  return f.add(v, f.op("Gather", {table, where(bad, number(2), number(0))}, {f.integer("axis", 0)}));
+}
+
+Value SequenceFormula::slice(Value x, Value begin, Value end, int64_t axis) {
+  Value axes = onnx::makeIntegers(f.b, f.loc, {axis}), one = onnx::makeIntegers(f.b, f.loc, {1});
+  return f.op("Slice", {x, list(begin), list(end), axes, one});
+}
+
+/// The shape of a tensor as a row of `shapes`.
+Value SequenceFormula::row(Value x, int64_t rank) {
+  int64_t own = onnx::ranked(x).getRank();
+  Value shape = f.op("Shape", {x});
+  if (own < rank) {
+    shape = joinAll({shape, onnx::makeIntegers(f.b, f.loc, SmallVector<int64_t>(rank - own, -1))});
+  }
+  return f.reshape(shape, {1, rank});
+}
+
+static Value empty(onnx::Formula &f, ArrayRef<int64_t> shape, Type element) {
+  auto type = onnx::tensorOf(shape, element);
+  return onnx::makeConstant(f.b, f.loc, isa<FloatType>(element) ? onnx::constantFromFloats(type, {})
+                                                                : onnx::constantFromIntegers(type, {}));
+}
+
+/// Whether it is known to have no tensors.
+static bool isEmpty(const Sequence &s) {
+  auto type = s.isPacked() ? onnx::ranked(s.shapes) : RankedTensorType();
+  return s.isPacked() ? type && type.getDimSize(0) == 0 : s.items.empty();
+}
+
+Sequence SequenceFormula::packed(Sequence s, int64_t rank) {
+  rank = std::max(rank, s.rank());
+  if (s.isPacked()) {
+    if (int64_t more = rank - s.rank(); more > 0) {
+      s.mixesRanks |= !isEmpty(s);
+      Value minus = repeated(number(-1), count(s), more);
+      s.shapes = f.op("Concat", {s.shapes, minus}, {f.integer("axis", 1)});
+    }
+    s.columns = rank;
+    return s;
+  }
+  s.columns = rank;
+  if (s.items.empty()) {
+    s.elements = empty(f, {0}, s.element);
+    s.shapes = empty(f, {0, rank}, f.b.getI64Type());
+    return s;
+  }
+  SmallVector<Value> elements, rows;
+  for (Value item : s.items) {
+    elements.push_back(list(item));
+    rows.push_back(row(item, rank));
+    s.mixesRanks |= onnx::ranked(item).getRank() != rank;
+  }
+  s.element = onnx::elementOf(s.items.front());
+  s.elements = joinAll(elements);
+  s.shapes = joinAll(rows);
+  s.items.clear();
+  return s;
+}
+
+Value SequenceFormula::count(const Sequence &s) {
+  return s.isPacked() ? f.reshape(sizesOf(s.shapes, 0, 1), {}) : number(static_cast<int64_t>(s.items.size()));
+}
+
+/// `v` in each of `count` elements, or rows of so many columns. A sum, as the result of an Expand to sizes that a run
+/// tells has no known number of axes.
+Value SequenceFormula::repeated(Value v, Value count, std::optional<int64_t> columns) {
+  Value shape = list(count);
+  if (columns) {
+    shape = joinAll({shape, onnx::makeIntegers(f.b, f.loc, {*columns})});
+  }
+  auto zero = onnx::constantFromIntegers(onnx::tensorOf({1}, f.b.getI64Type()), {0});
+  return f.add(f.op("ConstantOfShape", {shape}, {f.b.getNamedAttr("value", zero)}), v);
+}
+
+/// How many elements each tensor has.
+Value SequenceFormula::counts(const Sequence &s) {
+  return s.rank() == 0 ? repeated(number(1), count(s))
+                       : f.reduce("ReduceProd", f.abs(s.shapes), {1}, /*keepdims=*/false); // -1 is no axis
+}
+
+/// A place from 0 to `last`; another one ends the run.
+Value SequenceFormula::normal(Value place, Value count, Value last) {
+  place = scalar(place);
+  place = where(less(place, number(0)), f.add(place, count), place);
+  Value bad = f.op("Or", {less(place, number(0)), less(last, place)});
+  return unless(bad, where(bad, number(0), place));
+}
+
+Value SequenceFormula::at(const Sequence &s, Value place) {
+  Value n = count(s), which = normal(place, n, f.sub(n, number(1))), each = counts(s);
+  Value begin = sumOf(slice(each, number(0), which));
+  Value size = f.op("Gather", {each, which}, {f.integer("axis", 0)});
+  Value shape = f.op("Gather", {s.shapes, which}, {f.integer("axis", 0)});
+  return f.op("Reshape", {slice(s.elements, begin, f.add(begin, size)), shape}, {f.integer("allowzero", 1)});
+}
+
+Sequence SequenceFormula::inserted(Sequence s, Value tensor, Value place) {
+  s.element = onnx::elementOf(tensor);
+  int64_t own = onnx::ranked(tensor).getRank();
+  bool differs = own != s.rank() && !isEmpty(s);
+  s = packed(s, own);
+  s.mixesRanks |= differs;
+  Value flat = list(tensor), shape = row(tensor, s.rank());
+  if (!place) {
+    s.elements = joinAll({s.elements, flat});
+    s.shapes = joinAll({s.shapes, shape});
+    return s;
+  }
+  Value n = count(s), which = normal(place, n, n), zero = number(0);
+  Value begin = sumOf(slice(counts(s), zero, which)), all = f.reshape(sizesOf(s.elements, 0, 1), {});
+  s.elements = joinAll({slice(s.elements, zero, begin), flat, slice(s.elements, begin, all)});
+  s.shapes = joinAll({slice(s.shapes, zero, which), shape, slice(s.shapes, which, n)});
+  return s;
+}
+
+Sequence SequenceFormula::erased(Sequence s, Value place) {
+  Value n = count(s), one = number(1), zero = number(0), last = f.sub(n, one);
+  Value which = normal(place ? place : number(-1), n, last), each = counts(s);
+  Value begin = sumOf(slice(each, zero, which)), all = f.reshape(sizesOf(s.elements, 0, 1), {});
+  Value end = f.add(begin, f.op("Gather", {each, which}, {f.integer("axis", 0)}));
+  s.elements = joinAll({slice(s.elements, zero, begin), slice(s.elements, end, all)});
+  s.shapes = joinAll({slice(s.shapes, zero, which), slice(s.shapes, f.add(which, one), n)});
+  return s;
+}
+
+SequenceFormula::Parts SequenceFormula::partsOf(Value lengths, Value total) {
+  Value one = number(1), zero = number(0), ends = f.op("CumSum", {lengths, zero});
+  Value marks = repeated(zero, f.add(total, one)), ones = repeated(one, sizesOf(lengths, 0, 1));
+  marks = f.op("ScatterElements", {marks, ends, ones},
+               {f.integer("axis", 0), f.b.getNamedAttr("reduction", f.b.getStringAttr("add"))});
+  Value part = slice(f.op("CumSum", {marks, zero}), zero, total); // how many end before
+  auto of = [&](Value v) { return f.op("Gather", {v, part}, {f.integer("axis", 0)}); };
+  Value length = of(lengths);
+  return {f.sub(of(ends), length), length};
+}
+
+Value SequenceFormula::placesIn(const Parts &parts, Value outer, Value total, Value inner) {
+  auto column = [&](Value v) { return f.reshape(v, {-1, 1}); };
+  Value begin = column(parts.begin), length = column(parts.length), axis = column(f.countTo(total));
+  Value block = f.mul(f.mul(begin, outer), inner);
+  Value inBlock = f.add(f.mul(f.sub(axis, begin), inner), f.countTo(inner));   // [total, inner]
+  Value rows = f.mul(f.mul(f.reshape(f.countTo(outer), {-1, 1, 1}), length), inner); // [outer, total, 1]
+  return list(f.add(rows, f.add(block, inBlock)));
+}
+
+Sequence SequenceFormula::split(Value x, int64_t axis, Value split, bool isList, bool keepsAxis) {
+  int64_t rank = onnx::ranked(x).getRank();
+  Value total = f.reshape(sizesOf(x, axis, axis + 1), {}), zero = number(0), one = number(1), lengths, bad;
+  if (isList) {
+    lengths = i64(split);
+    Value negative = sumOf(i64(less(lengths, zero)));
+    bad = f.op("Or", {f.op("Less", {zero, negative}), differ(sumOf(lengths), total)});
+    lengths = f.op("Max", {lengths, zero});
+  } else {
+    Value size = split ? scalar(split) : one;
+    bad = less(size, one);
+    size = f.op("Max", {size, one});
+    Value begins = f.mul(f.countTo(f.div(f.add(total, f.sub(size, one)), size)), size);
+    lengths = f.op("Min", {size, f.sub(total, begins)});
+  }
+  lengths = unless(bad, lengths);
+  Sequence s;
+  s.element = onnx::elementOf(x);
+  s.elements = list(x);
+  if (axis > 0) {
+    Parts parts = partsOf(lengths, total);
+    Value places = placesIn(parts, productOf(sizesOf(x, 0, axis)), total, productOf(sizesOf(x, axis + 1, rank)));
+    s.elements = f.op("ScatterElements", {s.elements, places, s.elements}, {f.integer("axis", 0)});
+  }
+  Value n = f.reshape(sizesOf(lengths, 0, 1), {});
+  SmallVector<Value> columns;
+  auto others = [&](int64_t begin, int64_t end) {
+    if (begin < end) {
+      columns.push_back(repeated(f.reshape(sizesOf(x, begin, end), {1, end - begin}), n, end - begin));
+    }
+  };
+  others(0, axis);
+  if (keepsAxis) {
+    columns.push_back(f.reshape(lengths, {-1, 1}));
+  }
+  others(axis + 1, rank);
+  s.columns = rank - !keepsAxis;
+  s.shapes = columns.empty() ? repeated(number(0), n, 0) : f.op("Concat", columns, {f.integer("axis", 1)});
+  return s;
+}
+
+Value SequenceFormula::joined(const Sequence &s, int64_t axis) {
+  int64_t rank = s.rank();
+  Value first = f.op("Gather", {s.shapes, number(0)}, {f.integer("axis", 0)});
+  SmallVector<int64_t> others(rank, 1);
+  others[axis] = 0;
+  Value same = f.mul(f.abs(f.sub(s.shapes, first)), onnx::makeIntegers(f.b, f.loc, others));
+  Value bad = f.op("Less", {number(0), f.reduce("ReduceSum", same, {0, 1}, /*keepdims=*/false)});
+  auto part = [&](int64_t begin, int64_t end) { return slice(first, number(begin), number(end)); };
+  Value lengths = list(slice(s.shapes, number(axis), number(axis + 1), 1));
+  Value total = sumOf(lengths);
+  Value places = placesIn(partsOf(lengths, total), unless(bad, productOf(part(0, axis))), total,
+                          productOf(part(axis + 1, rank)));
+  Value all = f.op("Gather", {s.elements, places}, {f.integer("axis", 0)});
+  Value shape = joinAll({part(0, axis), list(total), part(axis + 1, rank)});
+  return f.op("Reshape", {all, shape}, {f.integer("allowzero", 1)});
+}
+
+Value SequenceFormula::stacked(const Sequence &s, int64_t axis) {
+  int64_t rank = s.rank();
+  Value first = f.op("Gather", {s.shapes, number(0)}, {f.integer("axis", 0)});
+  Value differences = f.reduce("ReduceSum", f.abs(f.sub(s.shapes, first)), {0}, /*keepdims=*/false);
+  Value bad = f.op("Less", {number(0), sumOf(differences)});
+  Value shape = joinAll({list(unless(bad, count(s))), first});
+  Value all = f.op("Reshape", {s.elements, shape}, {f.integer("allowzero", 1)});
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(1, rank + 1));
+  order.insert(order.begin() + axis, 0);
+  return f.transpose(all, order);
+}
+
+Sequence SequenceFormula::required(Sequence s) {
+  if (s.present) {
+    s = packed(s);
+    s.shapes = unless(f.op("Not", {s.present}), s.shapes);
+    s.present = {};
+  }
+  return s;
+}
+
+} // namespace ingot::importer
