@@ -295,6 +295,7 @@ Importer::Values Importer::loop(const Node &node, Value trips, Value condition, 
   Values yields = body(op->getRegion(0).front());
   outermost = before;
   if (yields.empty()) {
+    forgetValuesOf(op->getRegion(0).front());
     op->erase();
     return {};
   }

@@ -1,7 +1,7 @@
 // Packed sequences (Sequence.h) in terms of tensors. A tensor of the sequence is a slice of `elements` in the shape that
-// its row of `shapes` says; how many elements stand before it is a sum over the rows before. Inserting and erasing are
-// concatenations of slices, which a loop that appends does in place. Where an axis is cut into parts or put together,
-// the place of each element is computed and all are scattered or gathered at once.
+// its row of `shapes` says; how many elements stand before it is a sum over the rows before. Appending is a Concat,
+// which a loop does in place. All else moves elements by computed numbers: slices up to places that a run tells would
+// each have a size of its own, whose sum nobody knows.
 #include "compiler/importer/Sequence.h"
 #include "compiler/onnx/ElementTypes.h"
 
@@ -11,6 +11,11 @@ namespace ingot::importer {
 
 bool Sequence::isRanked() const {
   return llvm::all_of(items, [](Value item) { return bool(onnx::ranked(item)); });
+}
+
+bool Sequence::isEmpty() const {
+  auto type = isPacked() ? onnx::ranked(shapes) : RankedTensorType();
+  return isPacked() ? type && type.getDimSize(0) == 0 : items.empty();
 }
 
 int64_t Sequence::rank() const {
@@ -93,17 +98,11 @@ static Value empty(onnx::Formula &f, ArrayRef<int64_t> shape, Type element) {
                                                                 : onnx::constantFromIntegers(type, {}));
 }
 
-/// Whether it is known to have no tensors.
-static bool isEmpty(const Sequence &s) {
-  auto type = s.isPacked() ? onnx::ranked(s.shapes) : RankedTensorType();
-  return s.isPacked() ? type && type.getDimSize(0) == 0 : s.items.empty();
-}
-
 Sequence SequenceFormula::packed(Sequence s, int64_t rank) {
   rank = std::max(rank, s.rank());
   if (s.isPacked()) {
     if (int64_t more = rank - s.rank(); more > 0) {
-      s.mixesRanks |= !isEmpty(s);
+      s.mixesRanks |= !s.isEmpty();
       Value minus = repeated(number(-1), count(s), more);
       s.shapes = f.op("Concat", {s.shapes, minus}, {f.integer("axis", 1)});
     }
@@ -158,59 +157,72 @@ Value SequenceFormula::normal(Value place, Value count, Value last) {
   return unless(bad, where(bad, number(0), place));
 }
 
+/// How many elements stand before a tensor.
+Value SequenceFormula::before(Value counts, Value place, Value n) {
+  return sumOf(where(less(f.countTo(n), place), counts, number(0)));
+}
+
 Value SequenceFormula::at(const Sequence &s, Value place) {
   Value n = count(s), which = normal(place, n, f.sub(n, number(1))), each = counts(s);
-  Value begin = sumOf(slice(each, number(0), which));
-  Value size = f.op("Gather", {each, which}, {f.integer("axis", 0)});
-  Value shape = f.op("Gather", {s.shapes, which}, {f.integer("axis", 0)});
-  return f.op("Reshape", {slice(s.elements, begin, f.add(begin, size)), shape}, {f.integer("allowzero", 1)});
+  Value numbers = f.add(f.countTo(rowOf(each, which)), before(each, which, n));
+  Value shape = f.reshape(rowOf(s.shapes, which), {s.columns}); // which says how many axes there are
+  return f.op("Reshape", {rowOf(s.elements, numbers), shape}, {f.integer("allowzero", 1)});
+}
+
+/// The last `own` rows of `x` moved to the place `begin`.
+Value SequenceFormula::moved(Value x, Value begin, Value own) {
+  Value all = f.reshape(sizesOf(x, 0, 1), {}), numbers = f.countTo(all), end = f.add(begin, own);
+  Value inside = where(less(numbers, end), f.sub(f.sub(all, own), begin), f.sub(number(0), own));
+  return rowOf(x, f.add(numbers, where(less(numbers, begin), number(0), inside)));
+}
+
+/// `x` without `own` rows from `begin` on.
+Value SequenceFormula::without(Value x, Value begin, Value own) {
+  Value all = f.reshape(sizesOf(x, 0, 1), {}), numbers = f.countTo(f.sub(all, own));
+  return rowOf(x, f.add(numbers, where(less(numbers, begin), number(0), own)));
 }
 
 Sequence SequenceFormula::inserted(Sequence s, Value tensor, Value place) {
-  s.element = onnx::elementOf(tensor);
   int64_t own = onnx::ranked(tensor).getRank();
-  bool differs = own != s.rank() && !isEmpty(s);
+  bool differs = own != s.rank() && !s.isEmpty();
+  s.element = onnx::elementOf(tensor);
   s = packed(s, own);
   s.mixesRanks |= differs;
-  Value flat = list(tensor), shape = row(tensor, s.rank());
-  if (!place) {
-    s.elements = joinAll({s.elements, flat});
-    s.shapes = joinAll({s.shapes, shape});
-    return s;
+  Value flat = list(tensor), n = count(s), which = place ? normal(place, n, n) : Value();
+  Value begin = place ? before(counts(s), which, n) : Value();
+  s.elements = joinAll({s.elements, flat});
+  s.shapes = joinAll({s.shapes, row(tensor, s.rank())});
+  if (place) {
+    s.elements = moved(s.elements, begin, f.reshape(sizesOf(flat, 0, 1), {}));
+    s.shapes = moved(s.shapes, which, number(1));
   }
-  Value n = count(s), which = normal(place, n, n), zero = number(0);
-  Value begin = sumOf(slice(counts(s), zero, which)), all = f.reshape(sizesOf(s.elements, 0, 1), {});
-  s.elements = joinAll({slice(s.elements, zero, begin), flat, slice(s.elements, begin, all)});
-  s.shapes = joinAll({slice(s.shapes, zero, which), shape, slice(s.shapes, which, n)});
   return s;
 }
 
 Sequence SequenceFormula::erased(Sequence s, Value place) {
-  Value n = count(s), one = number(1), zero = number(0), last = f.sub(n, one);
-  Value which = normal(place ? place : number(-1), n, last), each = counts(s);
-  Value begin = sumOf(slice(each, zero, which)), all = f.reshape(sizesOf(s.elements, 0, 1), {});
-  Value end = f.add(begin, f.op("Gather", {each, which}, {f.integer("axis", 0)}));
-  s.elements = joinAll({slice(s.elements, zero, begin), slice(s.elements, end, all)});
-  s.shapes = joinAll({slice(s.shapes, zero, which), slice(s.shapes, f.add(which, one), n)});
+  Value n = count(s), one = number(1), last = f.sub(n, one);
+  Value which = place ? normal(place, n, last) : normal(last, n, last), each = counts(s);
+  s.elements = without(s.elements, before(each, which, n), rowOf(each, which));
+  s.shapes = without(s.shapes, which, one);
   return s;
 }
 
-SequenceFormula::Parts SequenceFormula::partsOf(Value lengths, Value total) {
+SequenceFormula::Parts SequenceFormula::partsOf(Value lengths, Value axis) {
   Value one = number(1), zero = number(0), ends = f.op("CumSum", {lengths, zero});
-  Value marks = repeated(zero, f.add(total, one)), ones = repeated(one, sizesOf(lengths, 0, 1));
+  Value marks = joinAll({f.mul(axis, zero), list(zero)}), ones = repeated(one, sizesOf(lengths, 0, 1));
   marks = f.op("ScatterElements", {marks, ends, ones},
                {f.integer("axis", 0), f.b.getNamedAttr("reduction", f.b.getStringAttr("add"))});
-  Value part = slice(f.op("CumSum", {marks, zero}), zero, total); // how many end before
-  auto of = [&](Value v) { return f.op("Gather", {v, part}, {f.integer("axis", 0)}); };
-  Value length = of(lengths);
-  return {f.sub(of(ends), length), length};
+  Value part = rowOf(f.op("CumSum", {marks, zero}), axis); // how many end before
+  Value length = rowOf(lengths, part);
+  return {f.sub(rowOf(ends, part), length), length};
 }
 
-Value SequenceFormula::placesIn(const Parts &parts, Value outer, Value total, Value inner) {
+Value SequenceFormula::placesIn(Value lengths, Value axis, Value outer, Value inner) {
+  Parts parts = partsOf(lengths, axis);
   auto column = [&](Value v) { return f.reshape(v, {-1, 1}); };
-  Value begin = column(parts.begin), length = column(parts.length), axis = column(f.countTo(total));
+  Value begin = column(parts.begin), length = column(parts.length);
   Value block = f.mul(f.mul(begin, outer), inner);
-  Value inBlock = f.add(f.mul(f.sub(axis, begin), inner), f.countTo(inner));   // [total, inner]
+  Value inBlock = f.add(f.mul(f.sub(column(axis), begin), inner), f.countTo(inner));   // [total, inner]
   Value rows = f.mul(f.mul(f.reshape(f.countTo(outer), {-1, 1, 1}), length), inner); // [outer, total, 1]
   return list(f.add(rows, f.add(block, inBlock)));
 }
@@ -235,8 +247,8 @@ Sequence SequenceFormula::split(Value x, int64_t axis, Value split, bool isList,
   s.element = onnx::elementOf(x);
   s.elements = list(x);
   if (axis > 0) {
-    Parts parts = partsOf(lengths, total);
-    Value places = placesIn(parts, productOf(sizesOf(x, 0, axis)), total, productOf(sizesOf(x, axis + 1, rank)));
+    Value places = placesIn(lengths, f.countTo(total), productOf(sizesOf(x, 0, axis)),
+                            productOf(sizesOf(x, axis + 1, rank)));
     s.elements = f.op("ScatterElements", {s.elements, places, s.elements}, {f.integer("axis", 0)});
   }
   Value n = f.reshape(sizesOf(lengths, 0, 1), {});
@@ -258,26 +270,26 @@ Sequence SequenceFormula::split(Value x, int64_t axis, Value split, bool isList,
 
 Value SequenceFormula::joined(const Sequence &s, int64_t axis) {
   int64_t rank = s.rank();
-  Value first = f.op("Gather", {s.shapes, number(0)}, {f.integer("axis", 0)});
+  Value first = f.reshape(rowOf(s.shapes, number(0)), {rank});
   SmallVector<int64_t> others(rank, 1);
   others[axis] = 0;
   Value same = f.mul(f.abs(f.sub(s.shapes, first)), onnx::makeIntegers(f.b, f.loc, others));
-  Value bad = f.op("Less", {number(0), f.reduce("ReduceSum", same, {0, 1}, /*keepdims=*/false)});
+  Value bad = orEmpty(s, f.op("Less", {number(0), f.reduce("ReduceSum", same, {0, 1}, /*keepdims=*/false)}));
   auto part = [&](int64_t begin, int64_t end) { return slice(first, number(begin), number(end)); };
   Value lengths = list(slice(s.shapes, number(axis), number(axis + 1), 1));
   Value total = sumOf(lengths);
-  Value places = placesIn(partsOf(lengths, total), unless(bad, productOf(part(0, axis))), total,
-                          productOf(part(axis + 1, rank)));
-  Value all = f.op("Gather", {s.elements, places}, {f.integer("axis", 0)});
+  Value outer = unless(bad, productOf(part(0, axis)));
+  Value places = placesIn(lengths, f.countTo(total), outer, productOf(part(axis + 1, rank)));
+  Value all = rowOf(s.elements, places);
   Value shape = joinAll({part(0, axis), list(total), part(axis + 1, rank)});
   return f.op("Reshape", {all, shape}, {f.integer("allowzero", 1)});
 }
 
 Value SequenceFormula::stacked(const Sequence &s, int64_t axis) {
   int64_t rank = s.rank();
-  Value first = f.op("Gather", {s.shapes, number(0)}, {f.integer("axis", 0)});
+  Value first = f.reshape(rowOf(s.shapes, number(0)), {rank});
   Value differences = f.reduce("ReduceSum", f.abs(f.sub(s.shapes, first)), {0}, /*keepdims=*/false);
-  Value bad = f.op("Less", {number(0), sumOf(differences)});
+  Value bad = orEmpty(s, f.op("Less", {number(0), sumOf(differences)}));
   Value shape = joinAll({list(unless(bad, count(s))), first});
   Value all = f.op("Reshape", {s.elements, shape}, {f.integer("allowzero", 1)});
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(1, rank + 1));

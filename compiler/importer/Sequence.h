@@ -17,6 +17,8 @@ struct Sequence {
   mlir::Type element;           ///< of the tensors; null: of one without tensors that nobody has said it of
 
   bool isPacked() const { return static_cast<bool>(shapes); }
+  /// Whether it is known to have no tensors.
+  bool isEmpty() const;
   /// Whether it is known of all tensors how many axes they have: others cannot be packed.
   bool isRanked() const;
   /// The most axes that they have.
@@ -67,9 +69,11 @@ private:
   struct Parts {
     Value begin, length;
   };
-  Parts partsOf(Value lengths, Value total);
-  /// Where the elements of parts of [outer, total, inner] stand in the parts, one behind the other.
-  Value placesIn(const Parts &parts, Value outer, Value total, Value inner);
+  /// `axis` has its numbers, 0, 1, ...
+  Parts partsOf(Value lengths, Value axis);
+  /// Where the elements of [outer, axis, inner] stand when the axis is cut into parts of these lengths, one behind the
+  /// other.
+  Value placesIn(Value lengths, Value axis, Value outer, Value inner);
 
   Value list(Value v) { return f.reshape(v, {-1}); }
   Value scalar(Value v) { return f.reshape(i64(v), {}); }
@@ -85,7 +89,12 @@ private:
   Value row(Value x, int64_t rank);
   Value productOf(Value list) { return f.reduce("ReduceProd", list, {0}, /*keepdims=*/false); }
   Value sumOf(Value list) { return f.reduce("ReduceSum", list, {0}, /*keepdims=*/false); }
+  Value rowOf(Value x, Value numbers) { return f.op("Gather", {x, numbers}, {f.integer("axis", 0)}); }
+  Value orEmpty(const Sequence &s, Value bad) { return f.op("Or", {bad, less(count(s), number(1))}); }
   Value counts(const Sequence &s);
+  Value before(Value counts, Value place, Value n);
+  Value moved(Value x, Value begin, Value own);
+  Value without(Value x, Value begin, Value own);
   Value normal(Value place, Value count, Value last);
   Value repeated(Value v, Value count, std::optional<int64_t> columns = {});
 

@@ -59,6 +59,10 @@ std::optional<Importer::Place> Importer::placeIn(const Node &node, size_t index,
     return std::nullopt;
   }
   std::optional<int64_t> place = isGiven ? numberOf(position) : last;
+  if (s.isEmpty() && !behind) {
+    problems->add(node.where(), "takes a tensor out of an empty sequence");
+    return std::nullopt;
+  }
   if (s.isPacked() || !place) {
     return Place{std::nullopt, position};
   }
@@ -298,6 +302,10 @@ std::optional<Sequence> Importer::splitSequence(const Node &node) {
 void Importer::concatenate(const Node &node, const Sequence &s) {
   int64_t axis = attributeOf(node, "axis", 0);
   bool isNew = attributeOf(node, "new_axis", 0) != 0;
+  if (s.isEmpty()) {
+    problems->add(node.where(), "concatenates an empty sequence");
+    return;
+  }
   if (s.isPacked()) {
     auto normal = onnx::normalAxis(axis, s.rank() + isNew);
     if (!normal || s.mixesRanks) {
@@ -310,10 +318,6 @@ void Importer::concatenate(const Node &node, const Sequence &s) {
     return;
   }
   Values items = s.items;
-  if (items.empty()) {
-    problems->add(node.where(), "concatenates an empty sequence");
-    return;
-  }
   onnx::Formula f(builder, locationOf(node));
   if (isNew) {
     for (Value &item : items) {
