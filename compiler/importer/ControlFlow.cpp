@@ -124,9 +124,16 @@ bool Importer::finishControl(const Node &node, Operation *op) {
 
 /// What is in a block that is given up is no value that other nodes can have, whatever its name.
 void Importer::forgetValuesOf(Block &block) {
+  auto isInside = [&](Value v) { return v && block.getParent()->isAncestor(v.getParentRegion()); };
   for (auto &value : values) {
-    if (value.second && block.getParent()->isAncestor(value.second.getParentRegion())) {
+    if (isInside(value.second)) {
       value.second = {};
+    }
+  }
+  for (auto it = sequences.begin(), end = sequences.end(); it != end;) {
+    auto sequence = it++;
+    if (llvm::any_of(flat({{{}, sequence->second}}), isInside)) {
+      sequences.erase(sequence);
     }
   }
 }

@@ -13,11 +13,6 @@ bool Sequence::isRanked() const {
   return llvm::all_of(items, [](Value item) { return bool(onnx::ranked(item)); });
 }
 
-bool Sequence::isEmpty() const {
-  auto type = isPacked() ? onnx::ranked(shapes) : RankedTensorType();
-  return isPacked() ? type && type.getDimSize(0) == 0 : items.empty();
-}
-
 int64_t Sequence::rank() const {
   if (isPacked()) {
     return columns;
@@ -65,6 +60,7 @@ SmallVector<Given> like(llvm::ArrayRef<Given> form, ValueRange tensors) {
     if (s.isPacked()) {
       s.elements = next();
       s.shapes = next();
+      s.holdsNone = false;
     }
     std::generate(s.items.begin(), s.items.end(), next);
   }
@@ -111,6 +107,7 @@ Sequence SequenceFormula::packed(Sequence s, int64_t rank) {
   }
   s.columns = rank;
   if (s.items.empty()) {
+    s.holdsNone = true;
     s.elements = empty(f, {0}, s.element);
     s.shapes = empty(f, {0, rank}, f.b.getI64Type());
     return s;
@@ -190,6 +187,7 @@ Sequence SequenceFormula::inserted(Sequence s, Value tensor, Value place) {
   s.mixesRanks |= differs;
   Value flat = list(tensor), n = count(s), which = place ? normal(place, n, n) : Value();
   Value begin = place ? before(counts(s), which, n) : Value();
+  s.holdsNone = false;
   s.elements = joinAll({s.elements, flat});
   s.shapes = joinAll({s.shapes, row(tensor, s.rank())});
   if (place) {

@@ -12,13 +12,14 @@ struct Sequence {
   llvm::SmallVector<mlir::Value> items;
   mlir::Value elements, shapes; ///< instead of them, where it is packed
   int64_t columns = 0;          ///< of `shapes`, whose type need not tell before all is simplified
+  bool holdsNone = false;       ///< a packed one is known to have no tensors
   bool mixesRanks = false;      ///< the tensors of a packed one may have ranks that differ
   mlir::Value present;          ///< of an optional one: whether it is there; null: it is
   mlir::Type element;           ///< of the tensors; null: of one without tensors that nobody has said it of
 
   bool isPacked() const { return static_cast<bool>(shapes); }
   /// Whether it is known to have no tensors.
-  bool isEmpty() const;
+  bool isEmpty() const { return isPacked() ? holdsNone : items.empty(); }
   /// Whether it is known of all tensors how many axes they have: others cannot be packed.
   bool isRanked() const;
   /// The most axes that they have.
