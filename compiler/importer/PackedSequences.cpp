@@ -88,12 +88,6 @@ Value SequenceFormula::row(Value x, int64_t rank) {
   return f.reshape(shape, {1, rank});
 }
 
-static Value empty(onnx::Formula &f, ArrayRef<int64_t> shape, Type element) {
-  auto type = onnx::tensorOf(shape, element);
-  return onnx::makeConstant(f.b, f.loc, isa<FloatType>(element) ? onnx::constantFromFloats(type, {})
-                                                                : onnx::constantFromIntegers(type, {}));
-}
-
 Sequence SequenceFormula::packed(Sequence s, int64_t rank) {
   rank = std::max(rank, s.rank());
   if (s.isPacked()) {
@@ -108,8 +102,12 @@ Sequence SequenceFormula::packed(Sequence s, int64_t rank) {
   s.columns = rank;
   if (s.items.empty()) {
     s.holdsNone = true;
-    s.elements = empty(f, {0}, s.element);
-    s.shapes = empty(f, {0, rank}, f.b.getI64Type());
+    // How many there are is computed, and so not told by the types: a loop may begin with these.
+    Value none = f.sub(number(1), number(1));
+    auto one = onnx::tensorOf({1}, s.element);
+    auto zero = isa<FloatType>(s.element) ? onnx::constantFromFloats(one, {0.0}) : onnx::constantFromIntegers(one, {0});
+    s.elements = f.op("ConstantOfShape", {list(none)}, {f.b.getNamedAttr("value", zero)});
+    s.shapes = repeated(number(0), none, rank);
     return s;
   }
   SmallVector<Value> elements, rows;
