@@ -313,6 +313,9 @@ void addInspect(CLI::App &app, Invocation &invocation) {
   addModelFlags(app, invocation, "ONNX model");
   app.add_flag("--memory", invocation.memory, "Print the memory plan: offset, bytes and lifetime of every buffer")
       ->group("Looking inside");
+  app.add_flag("--coverage", invocation.coverage,
+               "Print how the compiler takes each operator of the model, and which it refuses, without compiling it")
+      ->group("Looking inside");
 }
 
 void addData(CLI::App &app, Invocation &invocation, const char *help) {

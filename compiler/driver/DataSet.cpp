@@ -129,7 +129,8 @@ static llvm::Expected<std::vector<HostTensor>> unpacked(const HostTensor &elemen
     llvm::ArrayRef<int64_t> row = rest.take_front(shapes.dims[1]);
     rest = rest.drop_front(row.size());
     HostTensor item;
-    item.name = importer::nameInSequence(llvm::StringRef(elements.name).drop_back(sizeof(".elements") - 1), items.size());
+    item.name =
+        importer::nameInSequence(llvm::StringRef(elements.name).drop_back(sizeof(".elements") - 1), items.size());
     item.type = elements.type;
     item.dims = row.take_while([](int64_t dim) { return dim >= 0; }).vec();
     size_t bytes = size_t(tensorBytes(item.type, item.dims));

@@ -23,9 +23,8 @@ static std::optional<RegisteredOperationName> lookup(MLIRContext *context, llvm:
   return RegisteredOperationName::lookup(name, context);
 }
 
-/// Empty for an operator that is known as this opset defines it.
-static std::string whyUnknown(MLIRContext *context, llvm::StringRef domain, llvm::StringRef op, int64_t opset) {
-  std::optional<RegisteredOperationName> info = lookup(context, domain, op);
+std::string whyRefused(MLIRContext &context, llvm::StringRef domain, llvm::StringRef op, int64_t opset) {
+  std::optional<RegisteredOperationName> info = lookup(&context, domain, op);
   auto *importable = info ? info->getInterface<onnx::Importable>() : nullptr;
   if (!importable && !(domain.empty() && op == "Constant") && !isControl(domain, op) && !isOptional(domain, op) &&
       !isSequence(domain, op)) {
@@ -511,7 +510,7 @@ std::optional<ImportedModel> importModel(MLIRContext &context, llvm::StringRef p
     return std::nullopt;
   }
   auto question = [&](llvm::StringRef domain, llvm::StringRef op, int64_t opset) {
-    return whyUnknown(&context, domain, op, opset);
+    return whyRefused(context, domain, op, opset);
   };
   if (!checkModel(result.file->model(), question, problems)) {
     return std::nullopt;

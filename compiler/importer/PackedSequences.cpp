@@ -1,7 +1,7 @@
-// Packed sequences (Sequence.h) in terms of tensors. A tensor of the sequence is a slice of `elements` in the shape that
-// its row of `shapes` says; how many elements stand before it is a sum over the rows before. Appending is a Concat,
-// which a loop does in place. All else moves elements by computed numbers: slices up to places that a run tells would
-// each have a size of its own, whose sum nobody knows.
+// Packed sequences (Sequence.h) in terms of tensors. A tensor of the sequence is a slice of `elements` in the shape
+// that its row of `shapes` says; how many elements stand before it is a sum over the rows before. Appending is a
+// Concat, which a loop does in place. All else moves elements by computed numbers: slices up to places that a run tells
+// would each have a size of its own, whose sum nobody knows.
 #include "compiler/importer/Sequence.h"
 #include "compiler/onnx/ElementTypes.h"
 
@@ -218,7 +218,7 @@ Value SequenceFormula::placesIn(Value lengths, Value axis, Value outer, Value in
   auto column = [&](Value v) { return f.reshape(v, {-1, 1}); };
   Value begin = column(parts.begin), length = column(parts.length);
   Value block = f.mul(f.mul(begin, outer), inner);
-  Value inBlock = f.add(f.mul(f.sub(column(axis), begin), inner), f.countTo(inner));   // [total, inner]
+  Value inBlock = f.add(f.mul(f.sub(column(axis), begin), inner), f.countTo(inner)); // [total, inner]
   Value rows = f.mul(f.mul(f.reshape(f.countTo(outer), {-1, 1, 1}), length), inner); // [outer, total, 1]
   return list(f.add(rows, f.add(block, inBlock)));
 }
@@ -243,8 +243,8 @@ Sequence SequenceFormula::split(Value x, int64_t axis, Value split, bool isList,
   s.element = onnx::elementOf(x);
   s.elements = list(x);
   if (axis > 0) {
-    Value places = placesIn(lengths, f.countTo(total), productOf(sizesOf(x, 0, axis)),
-                            productOf(sizesOf(x, axis + 1, rank)));
+    Value places =
+        placesIn(lengths, f.countTo(total), productOf(sizesOf(x, 0, axis)), productOf(sizesOf(x, axis + 1, rank)));
     s.elements = f.op("ScatterElements", {s.elements, places, s.elements}, {f.integer("axis", 0)});
   }
   Value n = f.reshape(sizesOf(lengths, 0, 1), {});

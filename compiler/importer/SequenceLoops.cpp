@@ -337,8 +337,8 @@ void Importer::packedLoop(const Node &node, const Subgraph &body, Value trips, V
     }
     return made;
   };
-  std::optional<Givens> results = carry(node, trips, condition, initial, body.outputs.size() - 1 - carried,
-                                        rankOf(body.proto->input(0)), turn);
+  std::optional<Givens> results =
+      carry(node, trips, condition, initial, body.outputs.size() - 1 - carried, rankOf(body.proto->input(0)), turn);
   for (size_t i = 0; results && i < node.outputs.size(); ++i) {
     if (!node.outputs[i].empty()) {
       bind(node.outputs[i], (*results)[i]);

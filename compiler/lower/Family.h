@@ -97,6 +97,9 @@ protected:
 /// The family that builds kernels of `root` for a machine: one of its target's own, or else the compiler's. Null when
 /// there is none, or the op is no root.
 const KernelFamily *familyFor(mlir::Operation *root, const target::MachineModel &machine);
+/// The family that has an op of this class among its roots, by its name; the first of several, and empty where there is
+/// none.
+std::string familyNameOf(mlir::TypeID root);
 /// The family that builds a kernel.
 const KernelFamily &familyOf(plan::KernelOp kernel, const target::MachineModel &machine);
 /// The constant behind a root operand (through the region's argument), or null.

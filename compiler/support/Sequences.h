@@ -19,8 +19,6 @@ enum SequenceForm : int64_t {
 inline constexpr int64_t absentLength = -1;
 
 /// How many tensors stand for it.
-inline int64_t tensorsOf(int64_t form) {
-  return form >= 0 ? form : form == isTensor ? 1 : form == isPacked ? 2 : 3;
-}
+inline int64_t tensorsOf(int64_t form) { return form >= 0 ? form : form == isTensor ? 1 : form == isPacked ? 2 : 3; }
 
 } // namespace ingot::support

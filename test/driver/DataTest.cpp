@@ -104,5 +104,6 @@ TEST_F(Data, OutputFolderThatCannotBeMade) {
   std::ofstream(path("file")) << "x";
   OutputWriter writer;
   EXPECT_NE(text(writer.write(path("file/below"), {})).find(": error: the folder cannot be made: "), std::string::npos);
-  EXPECT_NE(text(writer.write(path("file"), Recorded{{tensor({1}, {1})}, {-1}})).find("cannot be written"), std::string::npos);
+  EXPECT_NE(text(writer.write(path("file"), Recorded{{tensor({1}, {1})}, {-1}})).find("cannot be written"),
+            std::string::npos);
 }
