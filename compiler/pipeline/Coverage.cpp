@@ -29,12 +29,12 @@ Coverage coverageOf(const std::string &domain, const std::string &op, int64_t op
     return {"importer", ""};
   }
   std::string family = lower::familyNameOf(info->getTypeID());
-  std::string how = importable->isForm()                                                         ? "rewrite"
-                    : !family.empty()                                                            ? "kernel " + family
-                    : info->hasInterface<onnx::Elementwise>()                                    ? "elementwise"
-                    : info->hasInterface<onnx::Mover>() || info->hasInterface<onnx::View>()      ? "movement"
-                    : info->hasInterface<onnx::Decomposable>()                                   ? "rewrite"
-                                                                                                 : "control";
+  std::string how = importable->isForm()                                                    ? "rewrite"
+                    : !family.empty()                                                       ? "kernel " + family
+                    : info->hasInterface<onnx::Elementwise>()                               ? "elementwise"
+                    : info->hasInterface<onnx::Mover>() || info->hasInterface<onnx::View>() ? "movement"
+                    : info->hasInterface<onnx::Decomposable>()                              ? "rewrite"
+                                                                                            : "control";
   return {how, "", importable->since()};
 }
 

@@ -9,8 +9,8 @@ struct Coverage {
   /// "kernel Conv" (a family of that name), "elementwise" or "movement" (parts of any kernel), "rewrite" (into other
   /// operators), "importer" (what it means is settled while the model is read), "refused".
   std::string how;
-  std::string why;    ///< refused
-  int64_t since = 0;  ///< the version of the definition that its code was written for; 0: not known, or of all
+  std::string why;   ///< refused
+  int64_t since = 0; ///< the version of the definition that its code was written for; 0: not known, or of all
 };
 
 /// Of an operator as that version of its domain ("" is the standard's) defines it. Whether a particular node is taken
