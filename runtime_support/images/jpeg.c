@@ -1,11 +1,12 @@
 /* JPEG, by libjpeg-turbo as it is by default: its accurate inverse transform and its smooth upsampling. Colors of print
  * (CMYK) are Adobe's, inverted. */
 #include "formats.h"
-#include <jerror.h>
-#include <jpeglib.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include <jerror.h> /* after <stdio.h>, which the library's headers need */
+#include <jpeglib.h>
+#include <setjmp.h>
 
 /* The library reports errors by a function that may not return. */
 typedef struct Errors {
