@@ -2,6 +2,7 @@
 // subcommand has the same ones; each subcommand adds its own in a function. CLI11 is included here only: it takes
 // seconds to compile.
 #include "compiler/driver/CommandLine.h"
+#include "compiler/support/Sequences.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -101,7 +102,8 @@ void parseShape(const std::string &text, pipeline::Options &options) {
 
 void parseSequence(const std::string &text, pipeline::Options &options) {
   auto [name, value] = splitAssignment("--sequence", text, "INPUT=3");
-  if (!options.sequences.emplace(name, parseSize("--sequence", text, value)).second) {
+  int64_t length = value == "none" ? support::absentLength : parseSize("--sequence", text, value);
+  if (!options.sequences.emplace(name, length).second) {
     throw CLI::ValidationError("--sequence", "input '" + name + "' is given twice");
   }
 }
@@ -310,6 +312,9 @@ void addCompile(CLI::App &app, Invocation &invocation) {
 void addInspect(CLI::App &app, Invocation &invocation) {
   addModelFlags(app, invocation, "ONNX model");
   app.add_flag("--memory", invocation.memory, "Print the memory plan: offset, bytes and lifetime of every buffer")
+      ->group("Looking inside");
+  app.add_flag("--coverage", invocation.coverage,
+               "Print how the compiler takes each operator of the model, and which it refuses, without compiling it")
       ->group("Looking inside");
 }
 

@@ -11,9 +11,16 @@ using importer::HostTensor;
 
 /// What the files of a folder hold, one behind the other.
 struct Recorded {
+  static constexpr int64_t kTensor = -1, kAbsent = -2;
   std::vector<HostTensor> tensors;
-  std::vector<int64_t> sequences; ///< of each file: the tensors of the sequence that it holds; -1: it is a tensor
+  /// Of each file: the tensors of the sequence that it holds; or that it is a tensor, or an optional sequence that is
+  /// not there.
+  std::vector<int64_t> sequences;
+  std::vector<bool> optionals = {}; ///< sequences that are, or would be, in an OptionalProto; those behind are not
 };
+
+/// What a run gave as files hold it: packed sequences taken apart. `forms` is the manifest's outputSequences.
+llvm::Expected<Recorded> recordedOf(std::vector<HostTensor> outputs, const std::vector<int64_t> &forms);
 
 struct DataSet {
   std::string folder;
@@ -37,9 +44,7 @@ llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Op
 class OutputWriter {
 public:
   ~OutputWriter();
-  /// `sequences`: how many of the outputs go into each file, as in Recorded; empty: one.
-  llvm::Error write(const std::string &folder, const std::vector<HostTensor> &outputs,
-                    const std::vector<int64_t> &sequences = {});
+  llvm::Error write(const std::string &folder, const Recorded &outputs);
   void keep() { written.clear(); }
 
 private:

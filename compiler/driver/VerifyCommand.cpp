@@ -65,14 +65,18 @@ llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const T
     return llvm::createStringError(folder + ": error: the folder has " + llvm::Twine(expected->sequences.size()) +
                                    " output_K.pb, the model has " + llvm::Twine(files) + " outputs");
   }
-  if (!sequences.empty() && expected->sequences != sequences) {
-    return llvm::createStringError(folder + ": error: sequences in output_K.pb have other lengths than the model's");
-  }
   llvm::Expected<std::vector<HostTensor>> outputs = runOnce(**model, threads, *data);
   if (!outputs) {
     return outputs.takeError();
   }
-  for (auto [got, want] : llvm::zip(*outputs, expected->tensors)) {
+  llvm::Expected<Recorded> recorded = recordedOf(std::move(*outputs), sequences);
+  if (!recorded) {
+    return recorded.takeError();
+  }
+  if (expected->sequences != recorded->sequences) {
+    return llvm::createStringError(folder + ": error: sequences in output_K.pb have other lengths than the model's");
+  }
+  for (auto [got, want] : llvm::zip_equal(recorded->tensors, expected->tensors)) {
     Comparison comparison = compareTensors(got, want, invocation.tolerance);
     got.bytes.clear();
     rows.push_back({folder, std::move(got), std::move(comparison)});
