@@ -454,6 +454,25 @@ void addQuantize(CLI::App &app, Invocation &invocation) {
   repeated(app.add_option("--keep", options.keep, "A layer that stays in float, by its node's name; may be repeated"))
       ->group(group)
       ->type_name("NAME");
+  app.add_option("--max-drop", options.maxDrop,
+                 "Of int8: keep the most sensitive layers in float until 1 - cosine of each output is at most this")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group(group)
+      ->type_name("X");
+  app.add_option("--smooth", options.smooth,
+                 "Of int8 and int8-dynamic: move outliers of activations into the weights (SmoothQuant); 0.5 is usual")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group(group)
+      ->type_name("A");
+  app.add_flag("--correct-bias", options.correctBias, "Of int8: take the mean error of rounded weights from the biases")
+      ->group(group);
+  app.add_option("--block", options.block, "Of int4: values that share a scale; default: 32")
+      ->check(CLI::Range(16, 4096))
+      ->group(group)
+      ->type_name("N");
+  app.add_flag("--gptq", options.gptq, "Of int4: round with respect to the data (GPTQ), not to the nearest")
+      ->group(group);
+  app.add_flag("--keep-io", options.keepIo, "Of fp16 and bf16: inputs and outputs stay float32")->group(group);
 }
 
 /// Of a report, flags that only its measurement reads.
@@ -462,6 +481,32 @@ std::string checkReport(const CLI::App &app, const Invocation &invocation) {
     if (!invocation.profile && app.get_option(flag)->count()) {
       return std::string(flag) + " is for measuring: use it with --bench";
     }
+  }
+  return "";
+}
+
+/// Of a quantization, flags that its scheme does not read.
+std::string checkQuantize(const CLI::App &app, const Invocation &invocation) {
+  const char *anyInt8 = "int8, int8-dynamic", *half = "fp16, bf16";
+  const std::pair<const char *, const char *> schemes[] = {
+      {"--method", "int8"},      {"--percentile", "int8"},   {"--activations", "int8"}, {"--max-drop", "int8"},
+      {"--correct-bias", "int8"}, {"--smooth", anyInt8},     {"--per-tensor", anyInt8}, {"--block", "int4"},
+      {"--gptq", "int4"},        {"--keep-io", half},
+  };
+  const std::string &scheme = invocation.quantization.scheme;
+  for (auto [flag, of] : schemes) {
+    if (app.get_option(flag)->count() && (", " + std::string(of) + ",").find(" " + scheme + ",") == std::string::npos) {
+      return std::string(flag) + " has no effect on --scheme " + scheme + ": it is for " + of;
+    }
+  }
+  if (app.get_option("--percentile")->count() && invocation.quantization.method != "percentile") {
+    return "--percentile is for --method percentile";
+  }
+  if (app.get_option("--seconds")->count() && !invocation.profile) {
+    return "--seconds is for measuring: use it with --bench";
+  }
+  if (!invocation.model.levels.empty() || !invocation.model.stopAfter.empty() || !invocation.model.caches.empty()) {
+    return "quantize runs the model here: --levels, --stop-after and --cache are for compile";
   }
   return "";
 }
@@ -623,6 +668,9 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       std::string wrong = checkTogether(invocation);
       if (wrong.empty() && invocation.command == Command::Report) {
         wrong = checkReport(*app.get_subcommand(subcommands[i].name), invocation);
+      }
+      if (wrong.empty() && invocation.command == Command::Quantize) {
+        wrong = checkQuantize(*app.get_subcommand(subcommands[i].name), invocation);
       }
       if (!wrong.empty()) {
         throw CLI::ValidationError(wrong);

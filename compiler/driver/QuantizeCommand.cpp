@@ -24,7 +24,9 @@ llvm::Expected<ptq::Model> readModel(const Invocation &invocation) {
     return llvm::createStringError(invocation.model.modelPath + ": error: " + ptq::shown(*node) +
                                    ": the model is quantized already");
   }
-  int64_t opset = invocation.quantization.scheme == "int4" ? 21 : 13;
+  // Scales along an axis are of opset 13, blocks of 21; convolutions of bfloat16 are of 22.
+  const std::string &scheme = invocation.quantization.scheme;
+  int64_t opset = scheme == "int4" ? 21 : scheme == "bf16" ? 22 : 13;
   if (llvm::Error error = ptq::raiseOpset(*model, opset)) {
     return atModel(invocation, std::move(error));
   }
@@ -37,7 +39,8 @@ llvm::Expected<SampleSet> readSamples(const Invocation &invocation) {
   if (folders.empty()) {
     folders = dataBeside(invocation.model.modelPath);
   }
-  if (folders.empty() && invocation.quantization.needsData()) {
+  bool needed = invocation.quantization.needsData() || invocation.profile;
+  if (folders.empty() && needed) {
     return llvm::createStringError("no --data is given, and there is no test_data_set_* beside the model: ranges are "
                                    "those of values that a model has on data");
   }

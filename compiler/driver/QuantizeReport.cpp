@@ -54,8 +54,12 @@ std::string quantizeText(const ptq::Options &options, const QuantizeFacts &facts
   }
   size_t kept = llvm::count_if(facts.layers, [](const LayerFacts &layer) { return !layer.kept.empty(); });
   out << facts.path << "  " << options.scheme << ", " << bytesText(facts.bytesBefore) << " -> "
-      << bytesText(facts.bytesAfter) << "; " << facts.layers.size() - kept << " of " << facts.layers.size()
-      << " layers quantized\n";
+      << bytesText(facts.bytesAfter) << "; ";
+  if (facts.layers.empty()) {
+    out << facts.nodes.converted << " of " << facts.nodes.converted + facts.nodes.kept << " nodes converted\n";
+  } else {
+    out << facts.layers.size() - kept << " of " << facts.layers.size() << " layers quantized\n";
+  }
   for (const OutputFacts &output : facts.outputs) {
     out << llvm::format("cosine %.6f, %.1f dB  ", output.cosine, output.sqnr) << plainName(output.name) << '\n';
   }
@@ -110,6 +114,10 @@ std::string quantizeJson(const ptq::Options &options, const QuantizeFacts &facts
     }
     if (!facts.outputs.empty()) {
       json.attribute("cosine", facts.leastCosine());
+    }
+    if (facts.layers.empty()) {
+      json.attribute("nodes_converted", facts.nodes.converted);
+      json.attribute("nodes_kept", facts.nodes.kept);
     }
     json.attributeArray("outputs", [&] {
       for (const OutputFacts &output : facts.outputs) {

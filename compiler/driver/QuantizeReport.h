@@ -1,5 +1,6 @@
 // What `ingot quantize` tells of what it did.
 #pragma once
+#include "compiler/ptq/Half.h"
 #include "compiler/ptq/Options.h"
 #include <cstdint>
 #include <string>
@@ -28,6 +29,7 @@ struct QuantizeFacts {
   std::string path;
   std::vector<LayerFacts> layers;
   std::vector<OutputFacts> outputs; ///< those that are floats; empty: nothing was measured
+  ptq::HalfFacts nodes;             ///< fp16, bf16
   int64_t samples = 0, bytesBefore = 0, bytesAfter = 0;
   double secondsBefore = -1, secondsAfter = -1; ///< of a run; negative: not measured
 

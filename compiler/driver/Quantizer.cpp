@@ -2,7 +2,8 @@
 #include "compiler/driver/Progress.h"
 #include "compiler/importer/ElementType.h"
 #include "compiler/importer/Problems.h"
-#include "compiler/ptq/Static.h"
+#include "compiler/ptq/Adjust.h"
+#include "compiler/ptq/Dynamic.h"
 #include "compiler/support/ElementTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -29,6 +30,10 @@ void Quantizer::keep(llvm::StringRef layer, const std::string &why) {
       fact.kept = why, fact.bytesAfter = fact.bytesBefore;
     }
   }
+}
+
+LayerFacts &Quantizer::factsOf(const ptq::Layer &layer) {
+  return *llvm::find_if(facts.layers, [&](const LayerFacts &fact) { return fact.name == layer.name; });
 }
 
 llvm::Error Quantizer::chooseLayers() {
@@ -125,14 +130,29 @@ llvm::Expected<std::map<std::string, ptq::Range>> Quantizer::rangesOf(const ptq:
   return ranges;
 }
 
+void Quantizer::writeStatic(const std::map<std::string, ptq::Range> &ranges) {
+  auto encodings = ptq::encodingsOf(ptq::wantedBy(model, layers), ranges, options.signedActivations);
+  quantized = model;
+  ptq::writeStatic(quantized, layers, encodings, options.perTensor);
+  for (const ptq::Layer &layer : layers) {
+    LayerFacts &fact = factsOf(layer);
+    const ptq::Encoding &encoding = encodings.at(layer.x);
+    fact.hasRange = true;
+    fact.low = double(float(encoding.least() - encoding.zero) * encoding.scale);
+    fact.high = double(float(encoding.most() - encoding.zero) * encoding.scale);
+  }
+}
+
 llvm::Error Quantizer::quantizeStatic() {
   for (const ptq::Layer &layer : std::vector(layers)) {
     if (layer.graph > 0) {
       keep(layer.name, "it is in a body of control flow, whose values are not observed");
     }
   }
-  importer::pb::GraphProto &graph = *model.proto.mutable_graph();
-  llvm::Expected<std::map<std::string, ptq::Range>> ranges = rangesOf(ptq::wantedBy(graph, layers));
+  if (llvm::Error error = adjust()) {
+    return error;
+  }
+  llvm::Expected<std::map<std::string, ptq::Range>> ranges = rangesOf(ptq::wantedBy(model, layers));
   if (!ranges) {
     return ranges.takeError();
   }
@@ -141,18 +161,157 @@ llvm::Error Quantizer::quantizeStatic() {
       keep(layer.name, "what it reads is infinite or no number on some data");
     }
   }
-  ptq::Wanted wanted = ptq::wantedBy(graph, layers);
-  auto encodings = ptq::encodingsOf(wanted, *ranges, options.signedActivations);
+  if (options.maxDrop >= 0) {
+    if (llvm::Error error = limitDrop(*ranges)) {
+      return error;
+    }
+  }
+  if (layers.empty()) {
+    return llvm::createStringError(invocation.model.modelPath + ": error: nothing is left to quantize: " +
+                                   facts.layers.front().kept);
+  }
+  writeStatic(*ranges);
+  return llvm::Error::success();
+}
+
+void Quantizer::quantizeDynamic() {
   quantized = model;
-  ptq::writeStatic(quantized, layers, encodings, options.perTensor);
+  ptq::writeDynamic(quantized, layers, options.perTensor);
+}
+
+llvm::Error Quantizer::quantizeInt4() {
+  for (const ptq::Layer &layer : std::vector(layers)) {
+    if (layer.op == "Conv") {
+      keep(layer.name, "int4 is for products of matrices");
+    }
+  }
+  if (layers.empty()) {
+    return llvm::createStringError(invocation.model.modelPath +
+                                   ": error: nothing to quantize: int4 is for products of matrices with constant "
+                                   "weights, and there is none");
+  }
+  std::vector<ptq::BlockWeights> weights;
+  if (options.gptq) {
+    if (llvm::Error error = compensate(weights)) {
+      return error;
+    }
+  } else {
+    for (const ptq::Layer &layer : layers) {
+      ptq::Index index(model, *model.graphs()[size_t(layer.graph)]);
+      weights.push_back(ptq::roundBlocks(ptq::rowsByColumns(layer, ptq::floatsOf(*index.weight(layer.weight))),
+                                         ptq::rowsOf(layer), ptq::columnsOf(layer), options.block));
+    }
+  }
+  quantized = model;
+  ptq::writeInt4(quantized, layers, weights, options.block);
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::convertToHalf() {
+  ptq::Names nodes(model.proto);
+  for (const std::string &name : options.keep) {
+    bool known = llvm::any_of(model.graphs(), [&](const auto *graph) {
+      return llvm::any_of(graph->node(), [&](const auto &node) { return ptq::nameOf(node) == name; });
+    });
+    if (!known) {
+      return llvm::createStringError("--keep " + name + ": the model has no node of this name");
+    }
+  }
+  quantized = model;
+  facts.nodes = ptq::writeHalf(quantized, options.scheme == "fp16" ? importer::kFloat16 : importer::kBFloat16,
+                               options.keep, options.keepIo);
+  if (facts.nodes.converted == 0) {
+    return llvm::createStringError(invocation.model.modelPath +
+                                   ": error: nothing to convert: no node computes with float32");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::map<std::string, ptq::Channels>> Quantizer::channelsOf() {
+  std::map<std::string, int> axes; // of the channels: of convolutions the second, of products the last
+  std::vector<std::string> names;
   for (const ptq::Layer &layer : layers) {
-    LayerFacts &fact = *llvm::find_if(facts.layers, [&](const LayerFacts &f) { return f.name == layer.name; });
-    const ptq::Encoding &encoding = encodings.at(layer.x);
-    fact.hasRange = true;
-    fact.low = (encoding.least() - encoding.zero) * encoding.scale;
-    fact.high = (encoding.most() - encoding.zero) * encoding.scale;
-    int64_t scales = options.perTensor ? 1 : layer.dims[size_t(layer.axis)];
-    fact.bytesAfter = layer.values() + scales * int64_t(sizeof(float));
+    if (axes.try_emplace(layer.x, layer.op == "Conv" ? 1 : -1).second) {
+      names.push_back(layer.x);
+    }
+  }
+  std::map<std::string, ptq::Channels> channels;
+  llvm::Error error = observe(names, [&](const Values &values) {
+    for (const std::string &name : names) {
+      const HostTensor &tensor = *values.lookup(name);
+      channels[name].add(floatsOf(tensor), tensor.dims, axes[name]);
+    }
+    return llvm::Error::success();
+  });
+  if (error) {
+    return error;
+  }
+  return channels;
+}
+
+/// The layers of a model that has been changed, without those that are kept.
+static std::vector<ptq::Layer> again(ptq::Model &model, llvm::ArrayRef<ptq::Layer> old) {
+  std::vector<ptq::Layer> layers = ptq::layersOf(model);
+  llvm::erase_if(layers, [&](const ptq::Layer &layer) {
+    return llvm::none_of(old, [&](const ptq::Layer &other) { return other.name == layer.name; });
+  });
+  return layers;
+}
+
+llvm::Error Quantizer::adjust() {
+  if (options.smooth >= 0) {
+    llvm::Expected<std::map<std::string, ptq::Channels>> channels = channelsOf();
+    if (!channels) {
+      return channels.takeError();
+    }
+    ptq::smooth(model, layers, *channels, options.smooth);
+    layers = again(model, layers);
+  }
+  if (options.correctBias) {
+    llvm::Expected<std::map<std::string, ptq::Channels>> channels = channelsOf();
+    if (!channels) {
+      return channels.takeError();
+    }
+    ptq::correctBias(model, layers, *channels, options.perTensor);
+    layers = again(model, layers);
+  }
+  return llvm::Error::success();
+}
+
+/// GPTQ needs a matrix of moments for each operand. Those of a group of layers that fit into some memory are gathered
+/// at a time, so that memory does not grow with the model.
+llvm::Error Quantizer::compensate(std::vector<ptq::BlockWeights> &weights) {
+  constexpr int64_t kMostBytes = int64_t(1) << 30;
+  ProgressBar bar(true);
+  for (size_t first = 0; first < layers.size();) {
+    std::map<std::string, ptq::Channels> channels;
+    std::map<std::string, int64_t> rows;
+    size_t last = first;
+    for (int64_t bytes = 0; last < layers.size() && (bytes == 0 || bytes < kMostBytes); ++last) {
+      int64_t own = ptq::rowsOf(layers[last]);
+      bytes += rows.try_emplace(layers[last].x, own).second ? own * own * int64_t(sizeof(float)) : 0;
+    }
+    std::vector<std::string> names;
+    for (const auto &entry : rows) {
+      names.push_back(entry.first);
+    }
+    llvm::Error error = observe(names, [&](const Values &values) {
+      for (const std::string &name : names) {
+        channels[name].addMoments(floatsOf(*values.lookup(name)), rows[name]);
+      }
+      return llvm::Error::success();
+    });
+    if (error) {
+      return error;
+    }
+    ptq::Index index(model, *model.proto.mutable_graph());
+    for (; first < last; ++first) {
+      const ptq::Layer &layer = layers[first];
+      weights.push_back(ptq::compensateBlocks(
+          ptq::rowsByColumns(layer, ptq::floatsOf(*index.weight(layer.weight))), ptq::rowsOf(layer),
+          ptq::columnsOf(layer), options.block, channels[layer.x].moments()));
+      bar.show(int(first + 1), int(layers.size()), "layers rounded by GPTQ");
+    }
   }
   return llvm::Error::success();
 }
@@ -198,7 +357,7 @@ llvm::Error Quantizer::measure() {
   }
   for (const ptq::Layer &layer : layers) {
     if (auto found = values.find(layer.y); found != values.end()) {
-      LayerFacts &fact = *llvm::find_if(facts.layers, [&](const LayerFacts &f) { return f.name == layer.name; });
+      LayerFacts &fact = factsOf(layer);
       fact.cosine = found->second.cosine(), fact.sqnr = found->second.sqnr();
     }
   }
@@ -236,19 +395,49 @@ static int64_t fileBytes(const std::string &path) {
   return int64_t(bytes + more);
 }
 
-llvm::Expected<QuantizeFacts> Quantizer::run() {
-  facts.path = options.output;
-  facts.samples = int64_t(samples.size());
+llvm::Error Quantizer::write() {
+  if (options.scheme == "fp16" || options.scheme == "bf16") {
+    return convertToHalf();
+  }
   if (llvm::Error error = chooseLayers()) {
     return error;
   }
-  if (llvm::Error error = quantizeStatic()) {
+  if (options.scheme == "int8") {
+    return quantizeStatic();
+  }
+  if (llvm::Error error = adjust()) {
+    return error;
+  }
+  if (options.scheme == "int4") {
+    return quantizeInt4();
+  }
+  quantizeDynamic();
+  return llvm::Error::success();
+}
+
+/// What is in the file for a layer's weights.
+int64_t Quantizer::bytesOf(const ptq::Layer &layer) const {
+  int64_t values = layer.values(), scale = sizeof(float);
+  if (options.scheme == "int4") {
+    return (values + 1) / 2 + (ptq::rowsOf(layer) + options.block - 1) / options.block * ptq::columnsOf(layer) * scale;
+  }
+  return values + (options.perTensor ? 1 : layer.dims[size_t(layer.axis)]) * scale;
+}
+
+llvm::Expected<QuantizeFacts> Quantizer::run() {
+  facts.path = options.output;
+  facts.samples = int64_t(samples.size());
+  facts.bytesBefore = int64_t(model.proto.ByteSizeLong());
+  if (llvm::Error error = write()) {
     return error;
   }
   if (llvm::Error error = quantized.save(options.output)) {
     return error;
   }
-  facts.bytesBefore = model.proto.ByteSizeLong(), facts.bytesAfter = fileBytes(options.output);
+  facts.bytesAfter = fileBytes(options.output);
+  for (const ptq::Layer &layer : layers) {
+    factsOf(layer).bytesAfter = bytesOf(layer);
+  }
   if (samples.size() > 0) {
     if (llvm::Error error = measure()) {
       return error;

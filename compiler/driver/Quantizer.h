@@ -4,6 +4,8 @@
 #include "compiler/driver/Runs.h"
 #include "compiler/driver/Samples.h"
 #include "compiler/driver/Similarity.h"
+#include "compiler/ptq/Channels.h"
+#include "compiler/ptq/Int4.h"
 #include "compiler/ptq/Layers.h"
 #include "compiler/ptq/Range.h"
 #include "compiler/ptq/Static.h"
@@ -21,10 +23,30 @@ public:
   using Values = llvm::StringMap<const HostTensor *>;
 
 private:
+  /// Makes `quantized`, by the scheme.
+  llvm::Error write();
+  int64_t bytesOf(const ptq::Layer &layer) const;
   /// Notes for a layer that it stays in float, and takes it out of those to be quantized.
   void keep(llvm::StringRef layer, const std::string &why);
   llvm::Error chooseLayers();
+  LayerFacts &factsOf(const ptq::Layer &layer);
+
+  /// Each writes `quantized`.
   llvm::Error quantizeStatic();
+  void quantizeDynamic();
+  llvm::Error quantizeInt4();
+  llvm::Error convertToHalf();
+
+  /// --smooth and --correct-bias, which change the model.
+  llvm::Error adjust();
+  llvm::Expected<std::map<std::string, ptq::Channels>> channelsOf();
+  llvm::Error compensate(std::vector<ptq::BlockWeights> &weights);
+
+  void writeStatic(const std::map<std::string, ptq::Range> &ranges);
+  /// Keeps the fewest of the most sensitive layers in float with which the outputs are as near as --max-drop wants.
+  llvm::Error limitDrop(const std::map<std::string, ptq::Range> &ranges);
+  llvm::Error measureAlone(const std::map<std::string, ptq::Encoding> &encodings);
+  llvm::Expected<double> dropOf(ptq::Model &changed);
 
   /// A file that has these values as outputs, too.
   llvm::Expected<std::string> fileWith(ptq::Model &observed, llvm::ArrayRef<std::string> values);

@@ -67,7 +67,7 @@ int64_t Layer::values() const {
 std::vector<Layer> layersOf(Model &model) {
   std::vector<Layer> layers;
   for (auto [number, graph] : llvm::enumerate(model.graphs())) {
-    Index index(*graph);
+    Index index(model, *graph);
     for (auto [place, node] : llvm::enumerate(graph->node())) {
       if (std::optional<Layer> layer = layerOf(index, node)) {
         layer->graph = int(number), layer->node = int(place);

@@ -310,7 +310,12 @@ std::string Names::fresh(const std::string &stem) {
   return name;
 }
 
-Index::Index(pb::GraphProto &graph) {
+Index::Index(Model &model, pb::GraphProto &graph) {
+  for (pb::GraphProto *other : model.graphs()) {
+    for (pb::TensorProto &tensor : *other->mutable_initializer()) {
+      constants[tensor.name()] = &tensor;
+    }
+  }
   for (pb::TensorProto &tensor : *graph.mutable_initializer()) {
     constants[tensor.name()] = &tensor;
   }

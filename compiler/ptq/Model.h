@@ -74,7 +74,8 @@ public:
   struct Use {
     int node, operand; ///< operand -1: a body in the node reads it
   };
-  explicit Index(pb::GraphProto &graph);
+  /// Of the graph's nodes; constants are those of all graphs, since bodies read the ones around them.
+  Index(Model &model, pb::GraphProto &graph);
 
   int producer(llvm::StringRef value) const; ///< -1: none of the nodes
   llvm::ArrayRef<Use> uses(llvm::StringRef value) const;

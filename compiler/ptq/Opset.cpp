@@ -10,7 +10,7 @@
 namespace ingot::ptq {
 namespace {
 
-constexpr int64_t kOldest = 7, kNewest = 21;
+constexpr int64_t kOldest = 7, kNewest = 22;
 
 struct Place {
   pb::GraphProto &graph;

@@ -41,8 +41,8 @@ std::optional<pb::TensorProto> constantOf(const pb::NodeProto &node) {
   return std::nullopt;
 }
 
-void makeInitializers(pb::GraphProto &graph) {
-  Index index(graph);
+void makeInitializers(Model &model, pb::GraphProto &graph) {
+  Index index(model, graph);
   Edits edits(graph);
   for (auto [number, node] : llvm::enumerate(*graph.mutable_node())) {
     if (std::optional<pb::TensorProto> tensor = constantOf(node); tensor && !index.isOutput(node.output(0))) {
@@ -53,8 +53,8 @@ void makeInitializers(pb::GraphProto &graph) {
 }
 
 /// Exporters name one weight several times by Identity.
-void passIdentities(pb::GraphProto &graph) {
-  Index index(graph);
+void passIdentities(Model &model, pb::GraphProto &graph) {
+  Index index(model, graph);
   for (pb::NodeProto &node : *graph.mutable_node()) {
     if (node.op_type() != "Identity" || !index.constant(node.input(0)) || index.isOutput(node.output(0))) {
       continue;
@@ -134,10 +134,10 @@ bool foldNormalization(pb::GraphProto &graph, const Index &index, Names &names, 
 
 void prepare(Model &model) {
   for (pb::GraphProto *graph : model.graphs()) {
-    makeInitializers(*graph);
-    passIdentities(*graph);
+    makeInitializers(model, *graph);
+    passIdentities(model, *graph);
     Names names(model.proto);
-    Index index(*graph);
+    Index index(model, *graph);
     Edits edits(*graph);
     for (int number = 0; number < graph->node_size(); ++number) {
       if (foldNormalization(*graph, index, names, graph->node(number))) {

@@ -25,7 +25,7 @@ std::vector<std::string> carried(const Index &index, const pb::NodeProto &node) 
 class Writer {
 public:
   Writer(Model &model, bool perTensor)
-      : graph(*model.proto.mutable_graph()), names(model.proto), index(graph), edits(graph), perTensor(perTensor) {}
+      : graph(*model.proto.mutable_graph()), names(model.proto), index(model, graph), edits(graph), perTensor(perTensor) {}
 
   void quantizeValue(const std::string &value, const Encoding &encoding, llvm::ArrayRef<Layer> layers);
   void quantizeWeights(const Layer &layer, float xScale);
@@ -123,8 +123,9 @@ void Writer::quantizeWeights(const Layer &layer, float xScale) {
 
 } // namespace
 
-Wanted wantedBy(pb::GraphProto &graph, llvm::ArrayRef<Layer> layers) {
-  Index index(graph);
+Wanted wantedBy(Model &model, llvm::ArrayRef<Layer> layers) {
+  pb::GraphProto &graph = *model.proto.mutable_graph();
+  Index index(model, graph);
   Wanted wanted;
   llvm::SmallVector<std::string> todo;
   auto want = [&](const std::string &value) {

@@ -7,11 +7,11 @@
 
 namespace ingot::ptq {
 
-/// Values of a graph that are quantized, by name, each with the values whose scale it shares.
+/// Values of a model's own graph that are quantized, by name, each with the values whose scale it shares.
 using Wanted = std::map<std::string, std::vector<std::string>>;
 
 /// What the layers read, and what is moved there.
-Wanted wantedBy(pb::GraphProto &graph, llvm::ArrayRef<Layer> layers);
+Wanted wantedBy(Model &model, llvm::ArrayRef<Layer> layers);
 
 /// The encoding of each wanted value: values that are moved into each other share the range that holds both, unless one
 /// of them would lose more than two bits by that.
