@@ -208,7 +208,6 @@ llvm::Error Quantizer::quantizeInt4() {
 }
 
 llvm::Error Quantizer::convertToHalf() {
-  ptq::Names nodes(model.proto);
   for (const std::string &name : options.keep) {
     bool known = llvm::any_of(model.graphs(), [&](const auto *graph) {
       return llvm::any_of(graph->node(), [&](const auto &node) { return ptq::nameOf(node) == name; });
@@ -218,8 +217,7 @@ llvm::Error Quantizer::convertToHalf() {
     }
   }
   quantized = model;
-  facts.nodes = ptq::writeHalf(quantized, options.scheme == "fp16" ? importer::kFloat16 : importer::kBFloat16,
-                               options.keep, options.keepIo);
+  facts.nodes = ptq::writeHalf(quantized, narrowType(), options.keep, options.keepIo);
   if (facts.nodes.converted == 0) {
     return llvm::createStringError(invocation.model.modelPath +
                                    ": error: nothing to convert: no node computes with float32");
@@ -316,6 +314,18 @@ llvm::Error Quantizer::compensate(std::vector<ptq::BlockWeights> &weights) {
   return llvm::Error::success();
 }
 
+int32_t Quantizer::narrowType() const { return options.scheme == "fp16" ? importer::kFloat16 : importer::kBFloat16; }
+
+DataSet Quantizer::forQuantized(DataSet data) const {
+  bool isNarrow = (options.scheme == "fp16" || options.scheme == "bf16") && !options.keepIo;
+  for (HostTensor &input : data.inputs) {
+    if (isNarrow && input.type == importer::kFloat) {
+      input = narrowed(input, narrowType());
+    }
+  }
+  return data;
+}
+
 llvm::Error Quantizer::measure() {
   std::vector<std::string> results;
   for (const ptq::Layer &layer : layers) {
@@ -338,7 +348,7 @@ llvm::Error Quantizer::measure() {
     if (!expected) {
       return expected.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> exact = ours.outputs(*data), got = theirs.outputs(*data);
+    llvm::Expected<std::vector<HostTensor>> exact = ours.outputs(*data), got = theirs.outputs(forQuantized(*data));
     if (!exact || !got) {
       return llvm::joinErrors(exact.takeError(), got.takeError());
     }
@@ -374,7 +384,7 @@ llvm::Error Quantizer::measureTimes() {
   if (!old) {
     return old.takeError();
   }
-  llvm::Expected<Runs::Times> now = after.times(*data, invocation.seconds);
+  llvm::Expected<Runs::Times> now = after.times(forQuantized(*data), invocation.seconds);
   if (!now) {
     return now.takeError();
   }

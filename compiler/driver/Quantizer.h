@@ -56,6 +56,10 @@ private:
 
   llvm::Error measure();
   llvm::Error measureTimes();
+  /// Inputs as the quantized model wants them.
+  DataSet forQuantized(DataSet data) const;
+  /// The narrow type of --scheme fp16 and bf16.
+  int32_t narrowType() const;
 
   const Invocation &invocation;
   const ptq::Options &options;

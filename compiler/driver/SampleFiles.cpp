@@ -116,6 +116,7 @@ llvm::Expected<std::map<std::string, std::string>> readArchive(const std::string
     }
     std::string content = bytes.substr(data, packed).str();
     if (method == 8) {
+      content.append(4, '\0'); // stb wants something behind the end, where zlib's own format has a sum
       int length = 0;
       std::unique_ptr<char, Free> inflated(
           stbi_zlib_decode_noheader_malloc(content.data(), int(content.size()), &length));

@@ -58,4 +58,15 @@ std::vector<float> floatsOf(const importer::HostTensor &tensor) {
   return values;
 }
 
+importer::HostTensor narrowed(const importer::HostTensor &tensor, int32_t type) {
+  importer::HostTensor result = tensor;
+  result.type = type;
+  result.bytes.clear();
+  for (float value : floatsOf(tensor)) {
+    auto code = uint16_t(support::elementType(type).format.encode(value));
+    result.bytes.insert(result.bytes.end(), {char(code), char(code >> 8)});
+  }
+  return result;
+}
+
 } // namespace ingot::driver

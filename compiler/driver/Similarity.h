@@ -17,5 +17,7 @@ struct Similarity {
 
 /// The elements of a tensor as floats, whatever type they have.
 std::vector<float> floatsOf(const importer::HostTensor &tensor);
+/// A float32 tensor as one of floats of 16 bits.
+importer::HostTensor narrowed(const importer::HostTensor &tensor, int32_t type);
 
 } // namespace ingot::driver

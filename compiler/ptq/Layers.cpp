@@ -1,6 +1,5 @@
 #include "compiler/ptq/Layers.h"
 #include "compiler/importer/Graph.h"
-#include "compiler/importer/Problems.h"
 #include "llvm/ADT/STLExtras.h"
 #include <functional>
 #include <numeric>
@@ -75,17 +74,6 @@ std::vector<Layer> layersOf(Model &model) {
       }
     }
   }
-  return layers;
-}
-
-llvm::Expected<std::vector<Layer>> withoutKept(std::vector<Layer> layers, llvm::ArrayRef<std::string> keep) {
-  for (const std::string &name : keep) {
-    if (llvm::none_of(layers, [&](const Layer &layer) { return layer.name == name; })) {
-      return llvm::createStringError("--keep " + name + ": the model has no layer of this name that is quantized" +
-                                     (layers.empty() ? "" : "; the first is " + importer::quoted(layers.front().name)));
-    }
-  }
-  llvm::erase_if(layers, [&](const Layer &layer) { return llvm::is_contained(keep, layer.name); });
   return layers;
 }
 

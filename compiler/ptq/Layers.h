@@ -1,7 +1,6 @@
 // What of a model is worth quantizing: products of activations with weights, and the values that they read.
 #pragma once
 #include "compiler/ptq/Model.h"
-#include "compiler/ptq/Options.h"
 
 namespace ingot::ptq {
 
@@ -27,8 +26,5 @@ struct Layer {
 
 /// In the order of the nodes, bodies behind the graph that holds them.
 std::vector<Layer> layersOf(Model &model);
-
-/// Those without the ones to keep in float. An error names one that the model does not have.
-llvm::Expected<std::vector<Layer>> withoutKept(std::vector<Layer> layers, llvm::ArrayRef<std::string> keep);
 
 } // namespace ingot::ptq

@@ -119,24 +119,52 @@ void refer(pb::TensorProto &tensor, const std::string &location, uint64_t offset
 
 } // namespace
 
+/// The values of a tensor as raw data, from wherever they are.
+static llvm::Error makeRaw(pb::TensorProto &tensor, importer::ModelFile &file) {
+  llvm::Expected<importer::TensorHeader> header = importer::readHeader(tensor);
+  if (!header) {
+    return header.takeError();
+  }
+  if (header->type == importer::kString) {
+    return llvm::Error::success();
+  }
+  if (tensor.data_location() == pb::TensorProto::EXTERNAL) {
+    llvm::Expected<importer::TensorData> data = importer::readTensor(tensor, file);
+    if (!data) {
+      return data.takeError();
+    }
+    tensor.set_raw_data(data->data.data(), data->data.size());
+    tensor.clear_external_data(), tensor.clear_data_location();
+  } else if (!tensor.has_raw_data()) {
+    llvm::Expected<std::vector<char>> bytes = importer::typedBytes(tensor, *header);
+    if (!bytes) {
+      return bytes.takeError();
+    }
+    tensor.set_raw_data(bytes->data(), bytes->size());
+    tensor.clear_float_data(), tensor.clear_double_data(), tensor.clear_int32_data(), tensor.clear_int64_data();
+    tensor.clear_uint64_data();
+  }
+  bool fits = int64_t(tensor.raw_data().size()) == header->bytes;
+  return fits ? llvm::Error::success()
+              : llvm::createStringError("needs " + llvm::Twine(header->bytes) + " bytes, but raw_data holds " +
+                                        llvm::Twine(tensor.raw_data().size()));
+}
+
 llvm::Expected<Model> Model::load(const std::string &path) {
   importer::Problems problems(path);
+  // The importer looks for damage first; it leaves out doc strings and metadata, so the whole file is parsed here.
   std::unique_ptr<importer::ModelFile> file = importer::ModelFile::load(path, problems);
   Model model;
   model.path = path;
   if (file) {
-    model.proto = file->model();
+    auto whole = importer::MappedFile::open(path);
+    if (!whole || !model.proto.ParseFromArray((*whole)->bytes().data(), int((*whole)->bytes().size()))) {
+      return llvm::joinErrors(whole.takeError(), llvm::createStringError(path + ": error: cannot be read again"));
+    }
     forAllTensors(model.proto, [&](pb::TensorProto &tensor) {
-      llvm::Expected<importer::TensorData> data = importer::readTensor(tensor, *file);
-      if (!data) {
-        problems.add("tensor " + importer::quoted(tensor.name()) + " " + llvm::toString(data.takeError()));
-      } else if (data->type != importer::kString) {
-        model.isExternal |= tensor.data_location() == pb::TensorProto::EXTERNAL;
-        std::string doc = tensor.doc_string();
-        tensor = tensorOf(tensor.name(), data->type, data->dims, data->data);
-        if (!doc.empty()) {
-          tensor.set_doc_string(doc);
-        }
+      model.isExternal |= tensor.data_location() == pb::TensorProto::EXTERNAL;
+      if (llvm::Error error = makeRaw(tensor, *file)) {
+        problems.add("tensor " + importer::quoted(tensor.name()) + " " + llvm::toString(std::move(error)));
       }
     });
   }
@@ -302,7 +330,9 @@ Names::Names(pb::ModelProto &model) {
   }
 }
 
-std::string Names::fresh(const std::string &stem) {
+std::string Names::fresh(llvm::StringRef given) {
+  constexpr size_t kLongest = 64;
+  std::string stem = given.size() <= kLongest ? given.str() : (given.take_front(8) + ".." + given.take_back(54)).str();
   std::string name = stem;
   for (int number = 1; !taken.insert(name).second; ++number) {
     name = stem + "_" + std::to_string(number);

@@ -62,7 +62,8 @@ pb::TensorProto tensorOf(const std::string &name, int32_t type, llvm::ArrayRef<i
 class Names {
 public:
   explicit Names(pb::ModelProto &model);
-  std::string fresh(const std::string &stem);
+  /// Long stems are cut: exporters make names of a thousand letters, which would be several times in the file.
+  std::string fresh(llvm::StringRef stem);
 
 private:
   llvm::StringSet<> taken;
