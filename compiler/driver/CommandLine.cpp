@@ -489,9 +489,9 @@ std::string checkReport(const CLI::App &app, const Invocation &invocation) {
 std::string checkQuantize(const CLI::App &app, const Invocation &invocation) {
   const char *anyInt8 = "int8, int8-dynamic", *half = "fp16, bf16";
   const std::pair<const char *, const char *> schemes[] = {
-      {"--method", "int8"},      {"--percentile", "int8"},   {"--activations", "int8"}, {"--max-drop", "int8"},
-      {"--correct-bias", "int8"}, {"--smooth", anyInt8},     {"--per-tensor", anyInt8}, {"--block", "int4"},
-      {"--gptq", "int4"},        {"--keep-io", half},
+      {"--method", "int8"},       {"--percentile", "int8"}, {"--activations", "int8"}, {"--max-drop", "int8"},
+      {"--correct-bias", "int8"}, {"--smooth", anyInt8},    {"--per-tensor", anyInt8}, {"--block", "int4"},
+      {"--gptq", "int4"},         {"--keep-io", half},
   };
   const std::string &scheme = invocation.quantization.scheme;
   for (auto [flag, of] : schemes) {

@@ -16,8 +16,8 @@ struct LayerFacts {
   double cosine = -1;       ///< of its result to that in the model as it was; negative: not measured
   double sqnr = 0;          ///< of the same, in dB
   double alone = -1;        ///< 1 - cosine of the model's outputs, least over them, when nothing else is quantized
-  int64_t bytesBefore = 0, bytesAfter = 0;         ///< of its weights
-  double secondsBefore = -1, secondsAfter = -1;    ///< of the kernel that has it
+  int64_t bytesBefore = 0, bytesAfter = 0;      ///< of its weights
+  double secondsBefore = -1, secondsAfter = -1; ///< of the kernel that has it
 };
 
 struct OutputFacts {

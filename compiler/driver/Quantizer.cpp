@@ -52,9 +52,9 @@ llvm::Error Quantizer::chooseLayers() {
     keep(name, "by --keep");
   }
   if (layers.empty()) {
-    return llvm::createStringError(invocation.model.modelPath + ": error: nothing to quantize: no " +
-                                   (facts.layers.empty() ? "convolution or product with constant float32 weights"
-                                                         : "layer is left by --keep"));
+    return llvm::createStringError(
+        invocation.model.modelPath + ": error: nothing to quantize: no " +
+        (facts.layers.empty() ? "convolution or product with constant float32 weights" : "layer is left by --keep"));
   }
   return llvm::Error::success();
 }
@@ -167,8 +167,8 @@ llvm::Error Quantizer::quantizeStatic() {
     }
   }
   if (layers.empty()) {
-    return llvm::createStringError(invocation.model.modelPath + ": error: nothing is left to quantize: " +
-                                   facts.layers.front().kept);
+    return llvm::createStringError(invocation.model.modelPath +
+                                   ": error: nothing is left to quantize: " + facts.layers.front().kept);
   }
   writeStatic(*ranges);
   return llvm::Error::success();
@@ -305,9 +305,9 @@ llvm::Error Quantizer::compensate(std::vector<ptq::BlockWeights> &weights) {
     ptq::Index index(model, *model.proto.mutable_graph());
     for (; first < last; ++first) {
       const ptq::Layer &layer = layers[first];
-      weights.push_back(ptq::compensateBlocks(
-          ptq::rowsByColumns(layer, ptq::floatsOf(*index.weight(layer.weight))), ptq::rowsOf(layer),
-          ptq::columnsOf(layer), options.block, channels[layer.x].moments()));
+      weights.push_back(ptq::compensateBlocks(ptq::rowsByColumns(layer, ptq::floatsOf(*index.weight(layer.weight))),
+                                              ptq::rowsOf(layer), ptq::columnsOf(layer), options.block,
+                                              channels[layer.x].moments()));
       bar.show(int(first + 1), int(layers.size()), "layers rounded by GPTQ");
     }
   }

@@ -1,5 +1,5 @@
-// numpy's format is a header in Python's syntax before the bytes; .npz is a zip archive of such files. Sounds are PCM or
-// floats in RIFF. Pictures are decoded and resized by stb, which also inflates the archives.
+// numpy's format is a header in Python's syntax before the bytes; .npz is a zip archive of such files. Sounds are PCM
+// or floats in RIFF. Pictures are decoded and resized by stb, which also inflates the archives.
 #include "compiler/driver/SampleFiles.h"
 #include "compiler/importer/ElementType.h"
 #include "compiler/support/ElementTypes.h"
@@ -45,9 +45,9 @@ llvm::StringRef headerValue(llvm::StringRef header, llvm::StringRef key) {
 /// "<f4" as ONNX's element type; 0: none of ours.
 int32_t elementOf(llvm::StringRef descr) {
   static const std::pair<llvm::StringLiteral, int32_t> kinds[] = {
-      {"<f4", importer::kFloat},   {"<f8", importer::kDouble}, {"<f2", importer::kFloat16}, {"|i1", importer::kInt8},
-      {"|u1", importer::kUInt8},   {"<i2", importer::kInt16},  {"<u2", importer::kUInt16},  {"<i4", importer::kInt32},
-      {"<u4", importer::kUInt32},  {"<i8", importer::kInt64},  {"<u8", importer::kUInt64},  {"|b1", importer::kBool}};
+      {"<f4", importer::kFloat},  {"<f8", importer::kDouble}, {"<f2", importer::kFloat16}, {"|i1", importer::kInt8},
+      {"|u1", importer::kUInt8},  {"<i2", importer::kInt16},  {"<u2", importer::kUInt16},  {"<i4", importer::kInt32},
+      {"<u4", importer::kUInt32}, {"<i8", importer::kInt64},  {"<u8", importer::kUInt64},  {"|b1", importer::kBool}};
   const auto *found = llvm::find_if(kinds, [&](const auto &kind) { return kind.first == descr.trim("' "); });
   return found == std::end(kinds) ? 0 : found->second;
 }
@@ -58,8 +58,8 @@ llvm::Expected<HostTensor> readArray(const std::string &path, llvm::StringRef by
   }
   bool isLong = bytes[6] > 1;
   size_t start = isLong ? 12 : 10;
-  size_t length = isLong ? llvm::support::endian::read32le(bytes.data() + 8)
-                         : llvm::support::endian::read16le(bytes.data() + 8);
+  size_t length =
+      isLong ? llvm::support::endian::read32le(bytes.data() + 8) : llvm::support::endian::read16le(bytes.data() + 8);
   if (start + length > bytes.size()) {
     return problem(path, "is an array of numpy that ends in its header");
   }
@@ -188,7 +188,8 @@ llvm::Expected<HostTensor> readPicture(const std::string &path, llvm::StringRef 
   size_t rank = input.shape ? input.shape->size() : 0;
   auto sizeOf = [&](size_t axis) { return (*input.shape)[axis].size; };
   auto isChannels = [&](size_t axis) { return sizeOf(axis) == 1 || sizeOf(axis) == 3 || sizeOf(axis) == 4; };
-  bool first = (rank == 3 || rank == 4) && isChannels(rank - 3), last = (rank == 3 || rank == 4) && isChannels(rank - 1);
+  bool first = (rank == 3 || rank == 4) && isChannels(rank - 3),
+       last = (rank == 3 || rank == 4) && isChannels(rank - 1);
   if ((!first && !last) || (rank == 4 && sizeOf(0) > 1)) {
     return problem(path, "is a picture, which input '" + plainName(input.name) + "' is not: it is " + input.text());
   }
@@ -284,7 +285,8 @@ llvm::Expected<HostTensor> soundFor(const std::string &path, llvm::StringRef byt
 } // namespace
 
 bool isSampleFile(llvm::StringRef path) {
-  static const llvm::StringLiteral endings[] = {".npy", ".npz", ".png", ".jpg", ".jpeg", ".bmp", ".ppm", ".pgm", ".wav"};
+  static const llvm::StringLiteral endings[] = {".npy", ".npz", ".png", ".jpg", ".jpeg",
+                                                ".bmp", ".ppm", ".pgm", ".wav"};
   std::string ending = llvm::sys::path::extension(path).lower();
   return llvm::is_contained(endings, llvm::StringRef(ending));
 }

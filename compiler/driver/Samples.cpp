@@ -30,8 +30,9 @@ llvm::Expected<SampleSet> SampleSet::open(const std::vector<std::string> &folder
       }
     }
     if (files.empty()) {
-      return llvm::createStringError(folder + ": error: has neither input_0.pb nor a .npy, .npz, .png, .jpg, .bmp, .ppm, "
-                                              ".pgm or .wav file");
+      return llvm::createStringError(folder +
+                                     ": error: has neither input_0.pb nor a .npy, .npz, .png, .jpg, .bmp, .ppm, "
+                                     ".pgm or .wav file");
     }
     llvm::sort(files);
     for (std::string &file : files) {
@@ -74,7 +75,8 @@ llvm::Expected<DataSet> SampleSet::read(size_t number) const {
     data.sequences.assign(data.inputs.size(), -1);
   }
   if (std::string name = inputWithNaN(facts, data); !name.empty()) {
-    return llvm::createStringError(sample.path + ": error: input '" + plainName(name) + "' has values that are no numbers");
+    return llvm::createStringError(sample.path + ": error: input '" + plainName(name) +
+                                   "' has values that are no numbers");
   }
   return data;
 }

@@ -8,8 +8,8 @@ namespace ingot::driver {
 class SampleSet {
 public:
   /// An error if a folder holds nothing, or what does not fit the model's inputs.
-  static llvm::Expected<SampleSet> open(const std::vector<std::string> &folders, ModelFacts facts,
-                                        SequenceKinds kinds, Preprocessing preprocessing);
+  static llvm::Expected<SampleSet> open(const std::vector<std::string> &folders, ModelFacts facts, SequenceKinds kinds,
+                                        Preprocessing preprocessing);
 
   size_t size() const { return samples.size(); }
   const std::string &name(size_t number) const { return samples[number].path; }

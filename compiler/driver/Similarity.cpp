@@ -51,7 +51,7 @@ std::vector<float> floatsOf(const importer::HostTensor &tensor) {
     uint64_t bits = 0;
     std::memcpy(&bits, tensor.bytes.data() + i * step, step);
     int64_t whole = int64_t(bits << (64 - type.bits)) >> (64 - type.bits);
-    values[i] = !type.isFloat()                             ? float(type.kind == support::ElementKind::Signed ? double(whole) : double(bits))
+    values[i] = !type.isFloat()   ? float(type.kind == support::ElementKind::Signed ? double(whole) : double(bits))
                 : type.bits == 64 ? float(std::bit_cast<double>(bits))
                                   : float(type.format.decode(bits));
   }

@@ -120,8 +120,7 @@ int smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::strin
       if (found == channels.end() || found->second.largest().size() != count) {
         continue;
       }
-      std::vector<float> by =
-          factors(found->second.largest(), largestWeights(index, own, count), strength);
+      std::vector<float> by = factors(found->second.largest(), largestWeights(index, own, count), strength);
       std::string divided = Division(model, names, edits).divide(index, value, own, by);
       for (const Layer *layer : own) {
         multiplyWeights(model, names, index, *layer, divided, by);
@@ -157,7 +156,8 @@ int correctBias(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::
     for (size_t i = 0; i < values.size(); ++i) {
       size_t channel = to.place(i), group = channel * groups / added.size();
       double step = weights.scales[perTensor ? 0 : channel];
-      added[channel] += (double(weights.values[i]) * step - values[i]) * means[group * size_t(from.count) + from.place(i)];
+      added[channel] +=
+          (double(weights.values[i]) * step - values[i]) * means[group * size_t(from.count) + from.place(i)];
     }
     for (auto [own, much] : llvm::zip(bias, added)) {
       own -= float(much);

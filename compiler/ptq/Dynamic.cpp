@@ -48,8 +48,8 @@ const Writer::Activation &Writer::activation(const std::string &value) {
   Activation &own = activations[value];
   if (own.values.empty()) {
     own = {names.fresh(value + "_quantized"), names.fresh(value + "_scale"), names.fresh(value + "_zero_point")};
-    makeNode(edits.after(index.producer(value)), "DynamicQuantizeLinear",
-             names.fresh(value + "_DynamicQuantizeLinear"), {value}, {own.values, own.scale, own.zero});
+    makeNode(edits.after(index.producer(value)), "DynamicQuantizeLinear", names.fresh(value + "_DynamicQuantizeLinear"),
+             {value}, {own.values, own.scale, own.zero});
   }
   return own;
 }
@@ -64,8 +64,7 @@ std::string Writer::add(int place, llvm::StringRef op, std::initializer_list<std
 void Writer::write(const Layer &layer) {
   const pb::NodeProto node = graph.node(layer.node); // what is added may move it
   bool isConv = layer.op == "Conv";
-  Int8Weights weights =
-      quantizeWeights(floatsOf(*index.weight(layer.weight)), layer.dims, layer.axis, perTensor);
+  Int8Weights weights = quantizeWeights(floatsOf(*index.weight(layer.weight)), layer.dims, layer.axis, perTensor);
   std::vector<int64_t> dims = layer.dims;
   if (!isConv && layer.axis == 0) { // MatMulInteger does not transpose
     weights.values = transposed(weights.values, size_t(dims[0]), size_t(dims[1]));
@@ -75,12 +74,13 @@ void Writer::write(const Layer &layer) {
   // Along the channels of the result, which are followed by the axes of an image.
   std::vector<int64_t> along(isConv ? dims.size() - 1 : 1, 1);
   along[0] = perTensor ? 1 : layer.dims[size_t(layer.axis)];
-  std::string wScale = addConstant(tensorOf<float>("", importer::kFloat, along, weights.scales), layer.weight + "_scale");
+  std::string wScale =
+      addConstant(tensorOf<float>("", importer::kFloat, along, weights.scales), layer.weight + "_scale");
   const Activation &x = activation(layer.x);
   bool hasBias = node.input_size() > 2 && !node.input(2).empty();
   std::string sums = names.fresh(layer.y + "_sums");
-  pb::NodeProto &product = makeNode(edits.before(layer.node), isConv ? "ConvInteger" : "MatMulInteger",
-                                    node.name(), {x.values, w, x.zero}, {sums});
+  pb::NodeProto &product = makeNode(edits.before(layer.node), isConv ? "ConvInteger" : "MatMulInteger", node.name(),
+                                    {x.values, w, x.zero}, {sums});
   if (isConv) {
     *product.mutable_attribute() = node.attribute();
   }
@@ -97,8 +97,8 @@ void Writer::write(const Layer &layer) {
       if (own) {
         bias = addConstant(tensorOf<float>("", importer::kFloat, along, floatsOf(*own)), bias + "_along");
       } else {
-        std::string shape = addConstant(tensorOf<int64_t>("", importer::kInt64, int64_t(along.size()), along),
-                                        layer.y + "_bias_shape");
+        std::string shape =
+            addConstant(tensorOf<int64_t>("", importer::kInt64, int64_t(along.size()), along), layer.y + "_bias_shape");
         bias = add(layer.node, "Reshape", {bias, shape}, bias + "_along");
       }
     }

@@ -1,4 +1,5 @@
-// int8 without data: weights are integers in the file, and the range of what is multiplied by them is found by each run.
+// int8 without data: weights are integers in the file, and the range of what is multiplied by them is found by each
+// run.
 #pragma once
 #include "compiler/ptq/Layers.h"
 

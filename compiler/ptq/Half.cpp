@@ -19,19 +19,53 @@ using importer::kFloat;
 
 /// Operators whose results have another type than their first operand: that of another one, or none that is a float.
 const std::pair<llvm::StringLiteral, int> kTypeFrom[] = {
-    {"And", -1},      {"ArgMax", -1},   {"ArgMin", -1}, {"Equal", -1},       {"Greater", -1}, {"GreaterOrEqual", -1},
-    {"IsInf", -1},    {"IsNaN", -1},    {"Less", -1},   {"LessOrEqual", -1}, {"NonZero", -1}, {"Not", -1},
-    {"OneHot", 2},    {"Or", -1},       {"Shape", -1},  {"Size", -1},        {"Where", 1},    {"Xor", -1},
-    {"QuantizeLinear", -1}, {"NonMaxSuppression", -1},
+    {"And", -1},
+    {"ArgMax", -1},
+    {"ArgMin", -1},
+    {"Equal", -1},
+    {"Greater", -1},
+    {"GreaterOrEqual", -1},
+    {"IsInf", -1},
+    {"IsNaN", -1},
+    {"Less", -1},
+    {"LessOrEqual", -1},
+    {"NonZero", -1},
+    {"Not", -1},
+    {"OneHot", 2},
+    {"Or", -1},
+    {"Shape", -1},
+    {"Size", -1},
+    {"Where", 1},
+    {"Xor", -1},
+    {"QuantizeLinear", -1},
+    {"NonMaxSuppression", -1},
 };
 /// Of these only the first result is of that type.
 const llvm::StringLiteral kFirstOnly[] = {"Dropout", "MaxPool", "TopK", "Unique"};
 /// No narrow form, or one that loses what the operator is about.
 const llvm::StringLiteral kWide[] = {
-    "BlackmanWindow", "CastLike",      "ConstantOfShape", "CumSum", "DFT",          "EyeLike",       "HammingWindow",
-    "HannWindow",     "Loop",          "MelWeightMatrix", "Range",  "RandomNormal", "RandomUniform", "STFT",
-    "Scan",           "If",            "Multinomial",     "NonMaxSuppression",      "Constant",      "QuantizeLinear",
-    "DequantizeLinear", "SequenceMap",
+    "BlackmanWindow",
+    "CastLike",
+    "ConstantOfShape",
+    "CumSum",
+    "DFT",
+    "EyeLike",
+    "HammingWindow",
+    "HannWindow",
+    "Loop",
+    "MelWeightMatrix",
+    "Range",
+    "RandomNormal",
+    "RandomUniform",
+    "STFT",
+    "Scan",
+    "If",
+    "Multinomial",
+    "NonMaxSuppression",
+    "Constant",
+    "QuantizeLinear",
+    "DequantizeLinear",
+    "SequenceMap",
 };
 /// Operands that are float32 in the narrow form, too.
 const std::pair<llvm::StringLiteral, int> kWideOperands[] = {{"Resize", 1}, {"Resize", 2}, {"Upsample", 1}};
@@ -43,8 +77,8 @@ class Converter {
 public:
   Converter(Model &model, pb::GraphProto &graph, int32_t type, int32_t outputs, llvm::ArrayRef<std::string> keep,
             Forms forms, HalfFacts &facts)
-      : model(model), graph(graph), type(type), outputs(outputs), keep(keep), forms(std::move(forms)), facts(facts), names(model.proto),
-        index(model, graph), edits(graph) {}
+      : model(model), graph(graph), type(type), outputs(outputs), keep(keep), forms(std::move(forms)), facts(facts),
+        names(model.proto), index(model, graph), edits(graph) {}
 
   void convert();
 

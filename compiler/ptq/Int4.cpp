@@ -194,8 +194,8 @@ void writeInt4(Model &model, llvm::ArrayRef<Layer> layers, llvm::ArrayRef<BlockW
       int64_t rows = rowsOf(layer), columns = columnsOf(layer), blocks = blocksOf(rows, block);
       std::string values = names.fresh(layer.weight + "_int4"), scale = names.fresh(layer.weight + "_scale");
       bool asIs = layer.axis == 1;
-      *graph->add_initializer() =
-          tensorOf(values, importer::kInt4, layer.dims, packed(asIs ? own.values : turned<int8_t>(own.values, rows, columns)));
+      *graph->add_initializer() = tensorOf(values, importer::kInt4, layer.dims,
+                                           packed(asIs ? own.values : turned<int8_t>(own.values, rows, columns)));
       std::vector<int64_t> dims{asIs ? blocks : columns, asIs ? columns : blocks};
       *graph->add_initializer() = tensorOf<float>(scale, importer::kFloat, dims,
                                                   asIs ? own.scales : turned<float>(own.scales, blocks, columns));

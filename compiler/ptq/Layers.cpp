@@ -16,22 +16,45 @@ struct Rule {
 /// ONNX Runtime's quantizer has nearly the same list. Other than there, what a product's kernel does to its sums while
 /// they are in registers (bias, activation, residual sum) stays in float: a step between would cost time and accuracy.
 const Rule kRules[] = {
-    {"Conv", Role::Product},          {"Gemm", Role::Product},      {"MatMul", Role::Product},
-    {"Concat", Role::Carries},        {"DepthToSpace", Role::Carries}, {"Flatten", Role::Carries},
-    {"Identity", Role::Carries},      {"MaxPool", Role::Carries},   {"Reshape", Role::Carries},
-    {"Slice", Role::Carries},         {"SpaceToDepth", Role::Carries}, {"Split", Role::Carries},
-    {"Squeeze", Role::Carries},       {"Transpose", Role::Carries}, {"Unsqueeze", Role::Carries},
-    {"Add", Role::Reads},             {"AveragePool", Role::Reads}, {"Clip", Role::Reads},
-    {"Div", Role::Reads},             {"Elu", Role::Reads},         {"Erf", Role::Reads},
-    {"Gelu", Role::Reads},            {"GlobalAveragePool", Role::Reads}, {"HardSigmoid", Role::Reads},
-    {"HardSwish", Role::Reads},       {"LeakyRelu", Role::Reads},   {"Mul", Role::Reads},
-    {"PRelu", Role::Reads},           {"Relu", Role::Reads},        {"Resize", Role::Reads},
-    {"Sigmoid", Role::Reads},         {"Sub", Role::Reads},         {"Tanh", Role::Reads},
+    {"Conv", Role::Product},
+    {"Gemm", Role::Product},
+    {"MatMul", Role::Product},
+    {"Concat", Role::Carries},
+    {"DepthToSpace", Role::Carries},
+    {"Flatten", Role::Carries},
+    {"Identity", Role::Carries},
+    {"MaxPool", Role::Carries},
+    {"Reshape", Role::Carries},
+    {"Slice", Role::Carries},
+    {"SpaceToDepth", Role::Carries},
+    {"Split", Role::Carries},
+    {"Squeeze", Role::Carries},
+    {"Transpose", Role::Carries},
+    {"Unsqueeze", Role::Carries},
+    {"Add", Role::Reads},
+    {"AveragePool", Role::Reads},
+    {"Clip", Role::Reads},
+    {"Div", Role::Reads},
+    {"Elu", Role::Reads},
+    {"Erf", Role::Reads},
+    {"Gelu", Role::Reads},
+    {"GlobalAveragePool", Role::Reads},
+    {"HardSigmoid", Role::Reads},
+    {"HardSwish", Role::Reads},
+    {"LeakyRelu", Role::Reads},
+    {"Mul", Role::Reads},
+    {"PRelu", Role::Reads},
+    {"Relu", Role::Reads},
+    {"Resize", Role::Reads},
+    {"Sigmoid", Role::Reads},
+    {"Sub", Role::Reads},
+    {"Tanh", Role::Reads},
 };
 
 /// A product of the node with constant weights that kernels of integers can take.
 std::optional<Layer> layerOf(const Index &index, const pb::NodeProto &node) {
-  if (roleOf(node) != Role::Product || node.input_size() < 2 || node.input(0).empty() || index.constant(node.input(0))) {
+  if (roleOf(node) != Role::Product || node.input_size() < 2 || node.input(0).empty() ||
+      index.constant(node.input(0))) {
     return std::nullopt;
   }
   const pb::TensorProto *weight = index.weight(node.input(1));

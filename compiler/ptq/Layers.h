@@ -18,8 +18,8 @@ struct Layer {
   int graph = 0, node = 0; ///< of Model::graphs(), of its nodes
   std::string name, op;
   std::string x, weight, y;
-  std::string bias;         ///< empty: none that is constant
-  int axis = 0;             ///< of the weights: the output channels
+  std::string bias;          ///< empty: none that is constant
+  int axis = 0;              ///< of the weights: the output channels
   std::vector<int64_t> dims; ///< of the weights
   int64_t values() const;
 };

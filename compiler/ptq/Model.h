@@ -53,7 +53,8 @@ llvm::ArrayRef<int64_t> dimsOf(const pb::TensorProto &tensor);
 llvm::ArrayRef<float> floatsOf(const pb::TensorProto &tensor);
 pb::TensorProto tensorOf(const std::string &name, int32_t type, llvm::ArrayRef<int64_t> dims, llvm::StringRef bytes);
 template <typename T>
-pb::TensorProto tensorOf(const std::string &name, int32_t type, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<T> values) {
+pb::TensorProto tensorOf(const std::string &name, int32_t type, llvm::ArrayRef<int64_t> dims,
+                         llvm::ArrayRef<T> values) {
   return tensorOf(name, type, dims,
                   llvm::StringRef(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T)));
 }

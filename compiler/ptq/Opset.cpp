@@ -183,7 +183,8 @@ const Row kRows[] = {
 
 llvm::Error raiseNode(Place &at, pb::NodeProto &node, int64_t from, int64_t to) {
   for (const Row &row : kRows) {
-    if (row.op != node.op_type() || row.since <= from || row.since > to || !importer::plainDomain(node.domain()).empty()) {
+    if (row.op != node.op_type() || row.since <= from || row.since > to ||
+        !importer::plainDomain(node.domain()).empty()) {
       continue;
     }
     if (!row.change) {
@@ -214,7 +215,8 @@ llvm::Error raiseOpset(Model &model, int64_t version) {
   if (from < version) {
     if (from < kOldest || version > kNewest) {
       return llvm::createStringError("the model has opset " + llvm::Twine(from) + ", the quantized model needs " +
-                                     llvm::Twine(version) + ", and it can be raised from " + llvm::Twine(kOldest) + " on");
+                                     llvm::Twine(version) + ", and it can be raised from " + llvm::Twine(kOldest) +
+                                     " on");
     }
     if (model.proto.functions_size() > 0) {
       return llvm::createStringError("the model has opset " + llvm::Twine(from) + ", the quantized model needs " +

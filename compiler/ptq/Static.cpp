@@ -25,7 +25,8 @@ std::vector<std::string> carried(const Index &index, const pb::NodeProto &node) 
 class Writer {
 public:
   Writer(Model &model, bool perTensor)
-      : graph(*model.proto.mutable_graph()), names(model.proto), index(model, graph), edits(graph), perTensor(perTensor) {}
+      : graph(*model.proto.mutable_graph()), names(model.proto), index(model, graph), edits(graph),
+        perTensor(perTensor) {}
 
   void quantizeValue(const std::string &value, const Encoding &encoding, llvm::ArrayRef<Layer> layers);
   void quantizeWeights(const Layer &layer, float xScale);
@@ -53,8 +54,7 @@ std::string Writer::addScale(const std::string &stem, llvm::ArrayRef<float> scal
 std::string Writer::addZero(const std::string &stem, const Encoding &encoding) {
   std::string name = names.fresh(stem + "_zero_point");
   auto zero = uint8_t(encoding.zero);
-  *graph.add_initializer() =
-      tensorOf<uint8_t>(name, encoding.isSigned ? importer::kInt8 : importer::kUInt8, {}, zero);
+  *graph.add_initializer() = tensorOf<uint8_t>(name, encoding.isSigned ? importer::kInt8 : importer::kUInt8, {}, zero);
   return name;
 }
 

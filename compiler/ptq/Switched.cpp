@@ -53,7 +53,8 @@ void Writer::addSwitch(const Layer &layer, const Encoding &encoding, bool perTen
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = float(weights.values[i]) * weights.scales[perTensor ? 0 : strides.place(i)];
   }
-  choose(layer, 1, input.name(), add(tensorOf<float>("", importer::kFloat, layer.dims, values), layer.weight + "_rounded"));
+  choose(layer, 1, input.name(),
+         add(tensorOf<float>("", importer::kFloat, layer.dims, values), layer.weight + "_rounded"));
 }
 
 } // namespace
