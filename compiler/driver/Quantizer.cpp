@@ -108,9 +108,7 @@ llvm::Error Quantizer::observe(llvm::ArrayRef<std::string> values,
 
 llvm::Expected<std::map<std::string, ptq::Range>> Quantizer::rangesOf(const ptq::Wanted &wanted) {
   std::vector<std::string> names;
-  for (const auto &entry : wanted) {
-    names.push_back(entry.first);
-  }
+  llvm::transform(wanted, std::back_inserter(names), [](const auto &entry) { return entry.first; });
   std::map<std::string, ptq::Statistics> statistics;
   llvm::Error error = observe(names, [&](const Values &values) {
     for (const std::string &name : names) {
@@ -143,12 +141,22 @@ void Quantizer::writeStatic(const std::map<std::string, ptq::Range> &ranges) {
   }
 }
 
-llvm::Error Quantizer::quantizeStatic() {
+void Quantizer::keepBodies() {
   for (const ptq::Layer &layer : std::vector(layers)) {
     if (layer.graph > 0) {
       keep(layer.name, "it is in a body of control flow, whose values are not observed");
     }
   }
+}
+
+llvm::Error Quantizer::checkLeft() const {
+  return layers.empty() ? llvm::createStringError(invocation.model.modelPath +
+                                                  ": error: nothing is left to quantize: " + facts.layers.front().kept)
+                        : llvm::Error::success();
+}
+
+llvm::Error Quantizer::quantizeStatic() {
+  keepBodies();
   if (llvm::Error error = adjust()) {
     return error;
   }
@@ -166,9 +174,8 @@ llvm::Error Quantizer::quantizeStatic() {
       return error;
     }
   }
-  if (layers.empty()) {
-    return llvm::createStringError(invocation.model.modelPath +
-                                   ": error: nothing is left to quantize: " + facts.layers.front().kept);
+  if (llvm::Error error = checkLeft()) {
+    return error;
   }
   writeStatic(*ranges);
   return llvm::Error::success();
@@ -185,10 +192,11 @@ llvm::Error Quantizer::quantizeInt4() {
       keep(layer.name, "int4 is for products of matrices");
     }
   }
-  if (layers.empty()) {
-    return llvm::createStringError(invocation.model.modelPath +
-                                   ": error: nothing to quantize: int4 is for products of matrices with constant "
-                                   "weights, and there is none");
+  if (options.gptq) {
+    keepBodies();
+  }
+  if (llvm::Error error = checkLeft()) {
+    return error;
   }
   std::vector<ptq::BlockWeights> weights;
   if (options.gptq) {
@@ -229,7 +237,7 @@ llvm::Expected<std::map<std::string, ptq::Channels>> Quantizer::channelsOf() {
   std::map<std::string, int> axes; // of the channels: of convolutions the second, of products the last
   std::vector<std::string> names;
   for (const ptq::Layer &layer : layers) {
-    if (axes.try_emplace(layer.x, layer.op == "Conv" ? 1 : -1).second) {
+    if (layer.graph == 0 && axes.try_emplace(layer.x, layer.op == "Conv" ? 1 : -1).second) {
       names.push_back(layer.x);
     }
   }
@@ -285,14 +293,12 @@ llvm::Error Quantizer::compensate(std::vector<ptq::BlockWeights> &weights) {
     std::map<std::string, ptq::Channels> channels;
     std::map<std::string, int64_t> rows;
     size_t last = first;
-    for (int64_t bytes = 0; last < layers.size() && (bytes == 0 || bytes < kMostBytes); ++last) {
+    for (int64_t bytes = 0; last < layers.size() && bytes < kMostBytes; ++last) {
       int64_t own = ptq::rowsOf(layers[last]);
       bytes += rows.try_emplace(layers[last].x, own).second ? own * own * int64_t(sizeof(float)) : 0;
     }
     std::vector<std::string> names;
-    for (const auto &entry : rows) {
-      names.push_back(entry.first);
-    }
+    llvm::transform(rows, std::back_inserter(names), [](const auto &entry) { return entry.first; });
     llvm::Error error = observe(names, [&](const Values &values) {
       for (const std::string &name : names) {
         channels[name].addMoments(floatsOf(*values.lookup(name)), rows[name]);
@@ -437,7 +443,7 @@ int64_t Quantizer::bytesOf(const ptq::Layer &layer) const {
 llvm::Expected<QuantizeFacts> Quantizer::run() {
   facts.path = options.output;
   facts.samples = int64_t(samples.size());
-  facts.bytesBefore = int64_t(model.proto.ByteSizeLong());
+  facts.bytesBefore = model.bytes;
   if (llvm::Error error = write()) {
     return error;
   }

@@ -28,6 +28,10 @@ private:
   int64_t bytesOf(const ptq::Layer &layer) const;
   /// Notes for a layer that it stays in float, and takes it out of those to be quantized.
   void keep(llvm::StringRef layer, const std::string &why);
+  /// The same for those that are in bodies of control flow.
+  void keepBodies();
+  /// An error if no layer is left.
+  llvm::Error checkLeft() const;
   llvm::Error chooseLayers();
   LayerFacts &factsOf(const ptq::Layer &layer);
 

@@ -195,9 +195,9 @@ void Converter::convertNode(pb::NodeProto &node) {
   bool narrow = isCast || (reads && !isWide(node) && op != "Cast");
   bool computes = reads && op != "Cast";
   (narrow ? facts.converted : facts.kept) += computes ? 1 : 0;
-  std::vector<bool> floats;
-  for (int i = 0; i < node.output_size(); ++i) {
-    floats.push_back(isFloatResult(node, i));
+  std::vector<bool> floats(size_t(node.output_size()));
+  for (size_t i = 0; i < floats.size(); ++i) {
+    floats[i] = isFloatResult(node, int(i));
   }
   for (int i = 0; i < node.input_size() && op != "Cast"; ++i) {
     bool wide = llvm::any_of(kWideOperands, [&](const auto &entry) { return entry.first == op && entry.second == i; });

@@ -171,6 +171,7 @@ llvm::Expected<Model> Model::load(const std::string &path) {
   if (!problems.empty()) {
     return llvm::createStringError(llvm::StringRef(problems.text()).rtrim());
   }
+  model.bytes = int64_t(model.proto.ByteSizeLong());
   for (pb::GraphProto *graph : model.graphs()) {
     order(*graph);
   }

@@ -19,6 +19,7 @@ struct Model {
   std::string path;
   pb::ModelProto proto;
   bool isExternal = false; ///< its weights stood in files of their own
+  int64_t bytes = 0;       ///< of the file, with these
 
   /// Nodes are brought into an order in which they can be computed. The error has the importer's messages.
   static llvm::Expected<Model> load(const std::string &path);

@@ -31,7 +31,7 @@ void Statistics::widen(double magnitude) {
   while (reach < magnitude) {
     std::vector<int64_t> wider(kBins);
     for (int64_t i = 0; i < kBins; ++i) {
-      wider[kBins / 4 + i / 2] += bins[i];
+      wider[kZero / 2 + i / 2] += bins[i];
     }
     bins = std::move(wider);
     reach *= 2;
@@ -58,7 +58,7 @@ void Statistics::add(llvm::ArrayRef<float> values) {
   double perWidth = 1 / width();
   for (float value : values) {
     if (std::isfinite(value)) {
-      auto bin = int64_t(std::floor(value * perWidth)) + kBins / 2;
+      auto bin = int64_t(std::floor(value * perWidth)) + kZero;
       ++bins[std::clamp<int64_t>(bin, 0, kBins - 1)];
     }
   }
@@ -73,8 +73,8 @@ Range Statistics::percentileRange(double percentile) const {
   for (double right = 0; last >= 0 && right + double(bins[last]) <= beyond; --last) {
     right += double(bins[last]);
   }
-  return {std::clamp((double(first - kBins / 2)) * width(), low, 0.0),
-          std::clamp((double(last + 1 - kBins / 2)) * width(), 0.0, high)};
+  return {std::clamp((double(first - kZero)) * width(), low, 0.0),
+          std::clamp((double(last + 1 - kZero)) * width(), 0.0, high)};
 }
 
 double Statistics::squaredError(Range range, bool isSigned) const {
@@ -84,7 +84,7 @@ double Statistics::squaredError(Range range, bool isSigned) const {
     if (bins[i] == 0) {
       continue;
     }
-    double value = (double(i - kBins / 2) + 0.5) * width();
+    double value = (double(i - kZero) + 0.5) * width();
     double q = std::clamp<double>(std::nearbyint(value / to.scale) + to.zero, to.least(), to.most());
     double error = value - (q - to.zero) * to.scale;
     sum += double(bins[i]) * (error * error + withinBin);
@@ -95,10 +95,10 @@ double Statistics::squaredError(Range range, bool isSigned) const {
 double Statistics::divergence(Range range, bool isSigned) const {
   Encoding to = encodingOf(range, isSigned);
   auto binOf = [&](double value) {
-    return std::clamp<int64_t>(int64_t(std::floor(value / width())) + kBins / 2, 0, kBins - 1);
+    return std::clamp<int64_t>(int64_t(std::floor(value / width())) + kZero, 0, kBins - 1);
   };
   auto stepOf = [&](int64_t i) {
-    double value = (double(i - kBins / 2) + 0.5) * width();
+    double value = (double(i - kZero) + 0.5) * width();
     return size_t(std::clamp<double>(std::nearbyint(value / to.scale) + to.zero, to.least(), to.most()) - to.least());
   };
   // The floats, of which those beyond the range are at its ends; and the steps, each of which stands for its bins that

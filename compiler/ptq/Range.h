@@ -36,8 +36,8 @@ public:
   Range choose(llvm::StringRef method, double percentile, bool isSigned) const;
 
 private:
-  static constexpr int64_t kBins = 4096; ///< half of them for negative values
-  double width() const { return reach / (kBins / 2); }
+  static constexpr int64_t kZero = 2048, kBins = 2 * kZero; ///< the first bin of positive values; all of them
+  double width() const { return reach / double(kZero); }
   void widen(double magnitude);
   Range percentileRange(double percentile) const;
   /// The range within the extremes for which `cost` is least.

@@ -111,9 +111,9 @@ void Writer::quantizeWeights(const Layer &layer, float xScale) {
     return;
   }
   std::vector<int32_t> steps;
-  std::vector<float> scales;
-  for (float scale : weights.scales) {
-    scales.push_back(scale * xScale);
+  std::vector<float> scales(weights.scales);
+  for (float &scale : scales) {
+    scale *= xScale;
   }
   for (auto [c, value] : llvm::enumerate(bias)) {
     steps.push_back(int32_t(std::nearbyint(double(value) / scales[perTensor ? 0 : c])));
