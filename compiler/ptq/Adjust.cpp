@@ -40,9 +40,9 @@ public:
   std::string divide(const Index &index, const std::string &value, llvm::ArrayRef<const Layer *> layers,
                      llvm::ArrayRef<float> by) {
     pb::GraphProto &graph = *model.proto.mutable_graph();
-    std::vector<float> inverse;
-    for (float factor : by) {
-      inverse.push_back(1 / factor);
+    std::vector<float> inverse(by);
+    for (float &factor : inverse) {
+      factor = 1 / factor;
     }
     int producer = index.producer(value);
     bool alone = index.uses(value).size() == layers.size() && !index.isOutput(value);

@@ -39,9 +39,9 @@ void Channels::addMoments(llvm::ArrayRef<float> values, int64_t channels) {
 }
 
 std::vector<float> Channels::means() const {
-  std::vector<float> result;
-  for (double sum : sums) {
-    result.push_back(float(sum / double(std::max<int64_t>(count, 1))));
+  std::vector<float> result(sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) {
+    result[i] = float(sums[i] / double(std::max<int64_t>(count, 1)));
   }
   return result;
 }
