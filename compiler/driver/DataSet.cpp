@@ -64,12 +64,35 @@ llvm::Expected<Recorded> readTensors(const std::string &folder, const std::strin
   }
 }
 
+SequenceKinds kindsOf(const ModelFacts &facts) {
+  SequenceKinds kinds;
+  auto isSequence = [](const ValueFacts &value) { return value.isSequence; };
+  llvm::transform(facts.inputs, std::back_inserter(kinds.inputs), isSequence);
+  llvm::transform(facts.outputs, std::back_inserter(kinds.outputs), isSequence);
+  return kinds;
+}
+
 llvm::Expected<DataSet> readDataSet(const std::string &folder, const SequenceKinds &kinds) {
   llvm::Expected<Recorded> inputs = readTensors(folder, "input", kinds.inputs);
   if (!inputs) {
     return inputs.takeError();
   }
   return DataSet{folder, std::move(inputs->tensors), std::move(inputs->sequences)};
+}
+
+std::vector<std::string> dataBeside(const std::string &modelPath) {
+  std::vector<std::string> folders;
+  llvm::SmallString<128> parent(modelPath);
+  llvm::sys::path::remove_filename(parent);
+  std::error_code error;
+  llvm::sys::fs::directory_iterator entry(parent.empty() ? "." : parent.str(), error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    if (llvm::sys::path::filename(entry->path()).starts_with("test_data_set_")) {
+      folders.push_back(entry->path());
+    }
+  }
+  llvm::sort(folders);
+  return folders;
 }
 
 /// The sizes of a sequence's tensors are those of the data: they need not be alike.

@@ -32,8 +32,14 @@ struct DataSet {
 llvm::Expected<Recorded> readTensors(const std::string &folder, const std::string &kind,
                                      const std::vector<bool> &areSequences = {});
 
+/// Of the inputs and outputs that a file describes.
+SequenceKinds kindsOf(const ModelFacts &facts);
+
 /// An error if the folder has no input and the model wants some.
 llvm::Expected<DataSet> readDataSet(const std::string &folder, const SequenceKinds &kinds = {});
+
+/// test_data_set_* beside the model, ONNX's own layout.
+std::vector<std::string> dataBeside(const std::string &modelPath);
 
 /// The shapes to compile with for this data: those of the inputs whose number of axes is not known and that the user
 /// has not fixed, and how many tensors sequences have. An error if data and model cannot fit.

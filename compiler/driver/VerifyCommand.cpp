@@ -5,30 +5,12 @@
 #include "compiler/driver/ModelSource.h"
 #include "compiler/importer/ElementType.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace ingot::driver {
 namespace {
-
-/// test_data_set_* beside the model, ONNX's own layout.
-std::vector<std::string> dataBeside(const std::string &modelPath) {
-  std::vector<std::string> folders;
-  llvm::SmallString<128> parent(modelPath);
-  llvm::sys::path::remove_filename(parent);
-  std::error_code error;
-  llvm::sys::fs::directory_iterator entry(parent.empty() ? "." : parent.str(), error), end;
-  for (; !error && entry != end; entry.increment(error)) {
-    if (llvm::sys::path::filename(entry->path()).starts_with("test_data_set_")) {
-      folders.push_back(entry->path());
-    }
-  }
-  llvm::sort(folders);
-  return folders;
-}
 
 struct Row {
   std::string folder;
