@@ -27,7 +27,7 @@ bool fits(const ValueFacts &input, const std::vector<int64_t> &dims) {
 } // namespace
 
 llvm::Expected<Recorded> readTensors(const std::string &folder, const std::string &kind,
-                                     const std::vector<bool> &areSequences) {
+                                     const std::vector<ValueKind> &kinds) {
   if (!llvm::sys::fs::is_directory(folder)) {
     return llvm::createStringError(folder + ": error: is not a folder");
   }
@@ -38,28 +38,32 @@ llvm::Expected<Recorded> readTensors(const std::string &folder, const std::strin
     if (!llvm::sys::fs::exists(path)) {
       return all;
     }
-    if (number < areSequences.size() && areSequences[number]) {
-      llvm::Expected<std::vector<HostTensor>> items = importer::readSequenceFile(path);
+    ValueKind own = number < kinds.size() ? kinds[number] : ValueKind::Tensor;
+    if (own == ValueKind::Sequence || own == ValueKind::Map) {
+      bool isMap = own == ValueKind::Map;
+      llvm::Expected<std::vector<HostTensor>> items =
+          isMap ? importer::readMapFile(path) : importer::readSequenceFile(path);
       if (!items) {
         return items.takeError();
       }
-      all.sequences.push_back(int64_t(items->size()));
+      all.sequences.push_back(isMap ? importer::kMap : int64_t(items->size()));
       llvm::move(*items, std::back_inserter(all.tensors));
       continue;
     }
-    llvm::Expected<HostTensor> tensor = importer::readTensorFile(path);
+    llvm::Expected<HostTensor> tensor =
+        own == ValueKind::Maps ? importer::readMapsFile(path) : importer::readTensorFile(path);
     if (!tensor) {
       return tensor.takeError();
     }
     if (tensor->isOptional && kind == "output") {
       return llvm::createStringError(path + ": error: holds a sequence or an optional value; a tensor was expected");
     }
-    all.sequences.push_back(-1);
+    all.sequences.push_back(importer::kTensor);
     all.tensors.push_back(std::move(*tensor));
   }
 }
 
-llvm::Expected<DataSet> readDataSet(const std::string &folder, const SequenceKinds &kinds) {
+llvm::Expected<DataSet> readDataSet(const std::string &folder, const ValueKinds &kinds) {
   llvm::Expected<Recorded> inputs = readTensors(folder, "input", kinds.inputs);
   if (!inputs) {
     return inputs.takeError();
@@ -82,8 +86,11 @@ llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Op
   }
   llvm::ArrayRef<HostTensor> rest = data.inputs;
   for (auto [index, input, items] : llvm::enumerate(facts.inputs, data.sequences)) {
-    llvm::ArrayRef<HostTensor> own = rest.take_front(items < 0 ? 1 : items);
+    llvm::ArrayRef<HostTensor> own = rest.take_front(items == importer::kMap ? 2 : items < 0 ? 1 : items);
     rest = rest.drop_front(own.size());
+    if (items == importer::kMap) {
+      continue; // each run takes as many as there are
+    }
     if (items >= 0) {
       fixSequence(input, own, options);
       continue;

@@ -12,7 +12,8 @@ using importer::HostTensor;
 /// What the files of a folder hold, one behind the other.
 struct Recorded {
   std::vector<HostTensor> tensors;
-  std::vector<int64_t> sequences; ///< of each file: the tensors of the sequence that it holds; -1: it is a tensor
+  std::vector<int64_t> sequences; ///< of each file: the tensors of the sequence that it holds; -1: it is a tensor, or
+                                  ///< the values of maps; -2: the keys and the values of a map
 };
 
 struct DataSet {
@@ -23,10 +24,10 @@ struct DataSet {
 
 /// FOLDER/KIND_0.pb, KIND_1.pb, ... up to the first number without a file.
 llvm::Expected<Recorded> readTensors(const std::string &folder, const std::string &kind,
-                                     const std::vector<bool> &areSequences = {});
+                                     const std::vector<ValueKind> &kinds = {});
 
 /// An error if the folder has no input and the model wants some.
-llvm::Expected<DataSet> readDataSet(const std::string &folder, const SequenceKinds &kinds = {});
+llvm::Expected<DataSet> readDataSet(const std::string &folder, const ValueKinds &kinds = {});
 
 /// The shapes to compile with for this data: those of the inputs whose number of axes is not known and that the user
 /// has not fixed, and how many tensors sequences have. An error if data and model cannot fit.

@@ -53,18 +53,23 @@ llvm::Error ModelSource::readFacts() {
   return llvm::Error::success();
 }
 
-llvm::Expected<SequenceKinds> ModelSource::sequences() {
+llvm::Expected<ValueKinds> ModelSource::kinds() {
   if (isManifest(invocation.model.modelPath)) {
     llvm::Expected<Manifest> manifest = readManifest(invocation.model.modelPath);
-    return manifest ? llvm::Expected<SequenceKinds>(manifest->kinds()) : manifest.takeError();
+    return manifest ? llvm::Expected<ValueKinds>(manifest->kinds()) : manifest.takeError();
   }
-  SequenceKinds kinds;
+  ValueKinds kinds;
   if (llvm::Error error = readFacts()) {
     return error;
   }
-  auto isSequence = [](const ValueFacts &value) { return value.isSequence; };
-  llvm::transform(facts->inputs, std::back_inserter(kinds.inputs), isSequence);
-  llvm::transform(facts->outputs, std::back_inserter(kinds.outputs), isSequence);
+  auto kind = [](const ValueFacts &value) {
+    return value.isSequence ? ValueKind::Sequence
+           : value.isMap    ? ValueKind::Map
+           : value.areMaps  ? ValueKind::Maps
+                            : ValueKind::Tensor;
+  };
+  llvm::transform(facts->inputs, std::back_inserter(kinds.inputs), kind);
+  llvm::transform(facts->outputs, std::back_inserter(kinds.outputs), kind);
   return kinds;
 }
 

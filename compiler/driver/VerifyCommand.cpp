@@ -43,7 +43,7 @@ struct Divergence {
 
 llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const Threads &threads,
                       const std::string &folder, std::vector<Row> &rows) {
-  llvm::Expected<SequenceKinds> kinds = source.sequences();
+  llvm::Expected<ValueKinds> kinds = source.kinds();
   if (!kinds) {
     return kinds.takeError();
   }
@@ -73,8 +73,11 @@ llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const T
     return outputs.takeError();
   }
   for (auto [got, want] : llvm::zip(*outputs, expected->tensors)) {
+    if (!got.mapKeys.empty()) {
+      want = importer::inOrder(want, got.mapKeys).value_or(want);
+    }
     Comparison comparison = compareTensors(got, want, invocation.tolerance);
-    got.bytes.clear();
+    got.bytes.clear(), got.strings.clear();
     rows.push_back({folder, std::move(got), std::move(comparison)});
   }
   return llvm::Error::success();

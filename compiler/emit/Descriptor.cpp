@@ -251,7 +251,8 @@ Descriptor ingot::emit::describe(const ModelInfo &model) {
   Descriptor all = {};
   all.abi = INGOT_ABI;
   all.flags =
-      (model.takesWeights() ? INGOT_MODEL_WEIGHTS_APART : 0) | (model.allocations.empty() ? 0 : INGOT_MODEL_ALLOCATES);
+      (model.takesWeights() ? INGOT_MODEL_WEIGHTS_APART : 0) | (model.allocations.empty() ? 0 : INGOT_MODEL_ALLOCATES) |
+      (model.makesStrings ? INGOT_MODEL_MAKES_STRINGS : 0);
   all.name = model.name, all.target = model.target;
   for (const TensorInfo &input : model.inputs) {
     all.inputs.push_back(describeTensor(model, input));

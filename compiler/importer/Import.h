@@ -23,6 +23,13 @@ struct ImportOptions {
   std::map<std::string, std::pair<int64_t, int64_t>> bounds = {}; ///< of symbols that stay open: the least and the most
 };
 
+/// What stands in the place of a number of tensors for an input that is no sequence.
+inline constexpr int64_t kTensor = -1, kMap = -2;
+
+/// The names of a map's halves among the function's arguments: "x[keys]".
+std::string nameOfKeys(llvm::StringRef map);
+std::string nameOfValues(llvm::StringRef map);
+
 /// The name of a sequence's tensor among the function's arguments and results: "x[0]".
 std::string nameInSequence(llvm::StringRef sequence, size_t number);
 

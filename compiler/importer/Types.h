@@ -43,8 +43,8 @@ std::string symbolOf(const std::string &input, size_t axis, const std::string &n
 /// A longer sequence is refused: each tensor is a value of its own.
 inline constexpr int64_t kMostTensors = 10'000;
 
-/// An input or output of a graph, and how many tensors of the function stand for it: -1 is a tensor itself, n is a
-/// sequence of n.
+/// An input or output of a graph, and how many tensors of the function stand for it: kTensor is a tensor itself, kMap
+/// the keys and the values of a map, n is a sequence of n.
 struct Spread {
   std::string name;
   int64_t tensors;

@@ -20,6 +20,8 @@ struct KernelShape {
   support::Size scratchBytes = 0;
   /// The kernel may find a bad index or bound in data and calls Build::fail.
   bool checked = false;
+  /// The kernel gets the run's ingot_exec (Build::exec), and any status of it ends the run.
+  bool takesExec = false;
   /// Kernel operands in whose buffer the first result may lie, where it has the operand's type and nobody reads that
   /// operand any more: each element of it is read before the result's element at that place is written, and never
   /// after.
@@ -42,6 +44,7 @@ struct Build {
   Ix begin, end;  ///< the work items to run
   Buffer scratch; ///< i8; null when KernelShape::scratchBytes is 0
   Buffer status;  ///< one i32, for checked kernels
+  mlir::Value exec = {}; ///< null when KernelShape::takesExec is not set
 
   /// Makes the run end with INGOT_ERROR_INDEX (or `kind`: INGOT_ERROR_SIZE, for an op that finds a size) for this node
   /// when `bad` (i1) is true. The builder goes on: it must clamp the value so that nothing outside a tensor is touched

@@ -5,12 +5,14 @@
 // Its name is the family and the node it was first built for; a kernel equal to an earlier one (same region, types,
 // constness, target; found sizes may have other names) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/LlvmAttributes.h"
 #include "compiler/lower/Work.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/Texts.h"
 #include "compiler/onnx/Work.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -251,6 +253,9 @@ struct Lowering {
     if (!shape.scratchBytes.is(0)) {
       types.push_back(MemRefType::get({memoryExtent(shape.scratchBytes)}, b.getI8Type()));
     }
+    if (shape.takesExec) {
+      types.push_back(pointerType(b.getContext()));
+    }
     types.append(built.symbols.size() + 2, b.getIndexType());
     SmallVector<Type> status(shape.checked ? 1 : 0, b.getI32Type());
     auto f = func::FuncOp::create(b, kernel.getLoc(), nameOf(kernel, family), b.getFunctionType(types, status));
@@ -303,6 +308,7 @@ struct Lowering {
     if (!built.shape.scratchBytes.is(0)) {
       scratch = {entry->getArgument(next++), w.b.getI8Type()};
     }
+    Value exec = built.shape.takesExec ? Value(entry->getArgument(next++)) : Value();
     w.symbols = symbolValues(built);
     next += w.symbols.size();
     if (built.shape.checked) {
@@ -310,7 +316,7 @@ struct Lowering {
       w.store(w.constant(0, w.b.getI32Type()), status, 0);
     }
     Group group(w, kernel, operands, results);
-    Build build{w, group, w.ix(entry->getArgument(next)), w.ix(entry->getArgument(next + 1)), scratch, status};
+    Build build{w, group, w.ix(entry->getArgument(next)), w.ix(entry->getArgument(next + 1)), scratch, status, exec};
     if (built.shape.items.is(1)) {
       build.begin = 0, build.end = 1;
     }
@@ -430,6 +436,9 @@ struct Lowering {
     }
     if (kernel.getPiece()) {
       launch->setAttr(plan::pieceName, b.getUnitAttr());
+    }
+    if (shape.takesExec) {
+      launch->setAttr(plan::textName, b.getBoolAttr(onnx::makesStrings(root)));
     }
     if (!shape.inPlace.empty()) {
       launch->setAttr("plan.in_place", b.getDenseI64ArrayAttr(shape.inPlace));

@@ -1,6 +1,7 @@
 // Nodes are asked for block by block: first what the policy says of each, then the devices in their order. Only where
 // there are several memories are all devices asked, as a node may have to move.
 #include "compiler/partition/PlaceNodes.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Found.h"
@@ -52,6 +53,9 @@ std::string keptByHost(Operation &op) {
   bool small = true;
   for (Value v : llvm::concat<Value>(llvm::to_vector(op.getOperands()), llvm::to_vector(op.getResults()))) {
     RankedTensorType type = onnx::ranked(v);
+    if (type && onnx::isString(type.getElementType())) {
+      return "strings are in the host's memory";
+    }
     for (const onnx::Size &size : type ? onnx::sizesOf(type) : onnx::Sizes()) {
       note(size);
     }
