@@ -9,6 +9,7 @@
 #include "compiler/lower/Work.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
@@ -178,7 +179,7 @@ struct Lowering {
     if (!isNew) {
       return &it->second;
     }
-    const target::MachineModel &machine = machineOf(kernel.getTarget());
+    const target::MachineModel &machine = machineFor(kernel);
     const KernelFamily &family = familyOf(kernel, machine);
     it->second.shape = family.shape(kernel, machine);
     it->second.items = it->second.shape.items;
@@ -193,6 +194,21 @@ struct Lowering {
     }
     keepSmallWhole(it->second, machine);
     return &it->second;
+  }
+
+  std::map<const target::MachineModel *, target::MachineModel> scalar;
+
+  /// That of the kernel's target; without vectors where strings are moved: one is as wide as two registers.
+  const target::MachineModel &machineFor(plan::KernelOp kernel) {
+    const target::MachineModel &machine = machineOf(kernel.getTarget());
+    auto isOfStrings = [](Type type) { return onnx::isString(getElementTypeOrSelf(type)); };
+    if (llvm::none_of(kernel->getOperandTypes(), isOfStrings) && llvm::none_of(kernel.getResultTypes(), isOfStrings)) {
+      return machine;
+    }
+    auto [it, isNew] = scalar.try_emplace(&machine, machine);
+    it->second.lanes = 1;
+    it->second.maskedAccess = false;
+    return it->second;
   }
 
   /// Whether an image may have no elements and yet a halo, which is read as the padding that it is.
@@ -454,7 +470,7 @@ struct Lowering {
 } // namespace
 
 LogicalResult lowerKernels(ModuleOp module, MachineOf machineOf, plan::WeightTable &weights) {
-  Lowering lowering{module, machineOf, weights, SymbolTable(module), {}};
+  Lowering lowering{module, machineOf, weights, SymbolTable(module), {}, {}};
   SmallVector<plan::KernelOp> kernels;
   module.walk([&](plan::KernelOp kernel) { kernels.push_back(kernel); });
   for (plan::KernelOp kernel : kernels) {

@@ -91,7 +91,7 @@ private:
     auto module = group.kernel->getParentOfType<ModuleOp>();
     auto function = module.lookupSymbol<func::FuncOp>(name);
     if (!function) {
-      OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+      OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
       function = func::FuncOp::create(b, w.loc, name, b.getFunctionType(types, {b.getI32Type()}));
       function.setPrivate();
     }
