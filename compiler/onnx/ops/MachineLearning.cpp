@@ -29,6 +29,11 @@ Value constantLike(Formula &f, ArrayRef<double> values, ArrayRef<int64_t> shape,
 /// X times the rows of coefficients, and intercepts: [rows, outputs]; null, with a message, where numbers do not fit.
 Value linear(Node &node, Formula &f, Value x, int64_t outputs) {
   SmallVector<double> coefficients = floatsIn(node, "coefficients"), intercepts = floatsIn(node, "intercepts");
+  // Of more coefficients than the columns need, ONNX Runtime reads the first ones.
+  if (Size columns = sizeOf(ranked(x), 1); outputs > 0 && columns.isNumber() && columns.number() > 0 &&
+                                           int64_t(coefficients.size()) > outputs * columns.number()) {
+    coefficients.truncate(outputs * columns.number());
+  }
   auto count = static_cast<int64_t>(coefficients.size());
   if (outputs < 1 || count == 0 || count % outputs || (!intercepts.empty() && int64_t(intercepts.size()) != outputs)) {
     (void)node.error(Twine(count) + " coefficients and " + Twine(intercepts.size()) + " intercepts do not make " +
