@@ -28,10 +28,7 @@ static std::string whyUnknown(MLIRContext *context, llvm::StringRef domain, llvm
   auto *importable = info ? info->getInterface<onnx::Importable>() : nullptr;
   if (!importable && !(domain.empty() && op == "Constant") && !isControl(domain, op) && !isOptional(domain, op) &&
       !isSequence(domain, op)) {
-    return domain == "ai.onnx.ml" && op == "ZipMap" ? "gives a sequence of maps, which is unsupported; the model may "
-                                                      "end with its input instead, which has the "
-                                                      "same scores in the order of the labels"
-                                                    : "unknown or unsupported operator";
+    return "unknown or unsupported operator";
   }
   int64_t through = domain.empty() && importable ? importable->through() : onnx::newestVersion(domain).value_or(opset);
   if (opset <= through || domain == "com.microsoft") { // whose operators have one version, whatever a model imports

@@ -66,25 +66,47 @@ Ranges inverse(Ranges ranges) {
   return result;
 }
 
-/// With the other cases of all letters in them, and of those.
-Ranges withCases(Ranges ranges) {
-  static constexpr uint32_t lastLetter = 0x1ffff;
-  Ranges more = ranges;
-  for (Range r : ranges) {
-    for (uint32_t c = r.first; c <= std::min(r.last, lastLetter); ++c) {
-      for (uint32_t other : {changedCase(c, true), changedCase(c, false), changedCase(changedCase(c, true), false)}) {
-        if (other != c) {
-          more.push_back({other, other});
+/// Letters that are one to whoever ignores case. The two of Turkish are i to nobody else.
+const std::multimap<uint32_t, uint32_t> &otherCases() {
+  static const std::multimap<uint32_t, uint32_t> cases = [] {
+    static constexpr uint32_t dottedCapital = 0x130, dotless = 0x131;
+    std::multimap<uint32_t, uint32_t> pairs;
+    for (bool upper : {false, true}) {
+      eachLetter(upper, [&](uint32_t from, uint32_t to) {
+        if (from != dottedCapital && from != dotless) {
+          pairs.insert({from, to});
+          pairs.insert({to, from});
         }
-      }
-      // Two more letters are a small k and a small s to whoever ignores case.
-      if ((c | 0x20) == 'k' || (c | 0x20) == 's') {
-        uint32_t other = (c | 0x20) == 'k' ? 0x212a : 0x17f;
-        more.push_back({other, other});
+      });
+    }
+    return pairs;
+  }();
+  return cases;
+}
+
+Ranges withCases(const Ranges &ranges) {
+  const std::multimap<uint32_t, uint32_t> &cases = otherCases();
+  llvm::SmallVector<uint32_t> letters;
+  for (Range r : ranges) {
+    for (auto it = cases.lower_bound(r.first); it != cases.end() && it->first <= r.last; ++it) {
+      letters.push_back(it->second);
+    }
+  }
+  std::set<uint32_t> more;
+  while (!letters.empty()) {
+    uint32_t letter = letters.pop_back_val();
+    if (more.insert(letter).second) {
+      auto [begin, end] = cases.equal_range(letter);
+      for (auto it = begin; it != end; ++it) {
+        letters.push_back(it->second);
       }
     }
   }
-  return normal(more);
+  Ranges result = ranges;
+  for (uint32_t letter : more) {
+    result.push_back({letter, letter});
+  }
+  return normal(result);
 }
 
 const Ranges digits = {{'0', '9'}}, words = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}},
@@ -120,7 +142,7 @@ private:
   const Tree *add(Tree tree) { return &trees.emplace_back(std::move(tree)); }
   const Tree *characters(Ranges ranges) {
     Tree tree{Tree::Characters};
-    tree.ranges = flags.ignoresCase ? withCases(std::move(ranges)) : normal(std::move(ranges));
+    tree.ranges = flags.ignoresCase ? withCases(ranges) : normal(std::move(ranges));
     return add(std::move(tree));
   }
   const Tree *place(Ask ask) {
@@ -160,6 +182,9 @@ private:
           tree.parts.push_back(characters({{c, c}}));
         }
         text = quoted;
+        if (problem.empty() && !tree.parts.empty()) {
+          tree.parts.back() = repeated(tree.parts.back());
+        }
         continue;
       }
       const Tree *part = atom(depth);

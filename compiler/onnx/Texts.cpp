@@ -75,13 +75,17 @@ static ArrayRef<Letters> letters(bool upper) {
   return upper ? ArrayRef(toUpper) : ArrayRef(toLower);
 }
 
-std::vector<char> lettersOf(bool upper) {
-  SmallVector<std::pair<uint32_t, uint32_t>> pairs;
+void eachLetter(bool upper, llvm::function_ref<void(uint32_t, uint32_t)> f) {
   for (const Letters &row : letters(upper)) {
     for (uint32_t c = row.first; c <= row.last; c += row.step) {
-      pairs.push_back({c, c + row.distance});
+      f(c, c + row.distance);
     }
   }
+}
+
+std::vector<char> lettersOf(bool upper) {
+  SmallVector<std::pair<uint32_t, uint32_t>> pairs;
+  eachLetter(upper, [&](uint32_t from, uint32_t to) { pairs.push_back({from, to}); });
   llvm::sort(pairs);
   std::vector<char> table;
   append<uint32_t>(table, static_cast<uint32_t>(pairs.size()));
@@ -92,8 +96,8 @@ std::vector<char> lettersOf(bool upper) {
   return table;
 }
 
-uint32_t changedCase(uint32_t c, bool upper) {
-  for (const Letters &row : letters(upper)) {
+static uint32_t lowerCase(uint32_t c) {
+  for (const Letters &row : letters(/*upper=*/false)) {
     if (c >= row.first && c <= row.last && (c - row.first) % row.step == 0) {
       return c + row.distance;
     }
@@ -113,7 +117,7 @@ std::string lowerCase(StringRef text) {
       continue;
     }
     char bytes[4], *last = bytes;
-    llvm::ConvertCodePointToUTF8(changedCase(c, /*upper=*/false), last);
+    llvm::ConvertCodePointToUTF8(lowerCase(c), last);
     result.append(bytes, last);
   }
   return result;

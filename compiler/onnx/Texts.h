@@ -12,8 +12,8 @@ std::vector<char> poolOf(llvm::ArrayRef<llvm::StringRef> texts);
 std::vector<char> keysOf(llvm::ArrayRef<llvm::StringRef> keys);
 std::vector<char> lettersOf(bool upper);
 
-/// The other case of a character that has one.
-uint32_t changedCase(uint32_t character, bool upper);
+/// Calls f(letter, its other case) for all letters that have one.
+void eachLetter(bool upper, llvm::function_ref<void(uint32_t, uint32_t)> f);
 /// The text in lower case; what is not UTF-8 stays.
 std::string lowerCase(llvm::StringRef text);
 

@@ -135,8 +135,9 @@ static int decimalDigits(uint64_t mantissa, int exponent, char *digits, int *cou
   return *count - places;
 }
 
-/* As printf's %.*g has it. */
-static char *floatText(char *to, uint64_t mantissa, int exponent, int precision) {
+/* As printf's %.8g has it, which is what ONNX Runtime writes, also of float64. */
+static char *floatText(char *to, uint64_t mantissa, int exponent) {
+  enum { precision = 8 };
   char digits[1160];
   int count, point = decimalDigits(mantissa, exponent, digits, &count);
   if (count > precision) { /* to the nearest, ties to even */
@@ -192,7 +193,7 @@ static char *floatText(char *to, uint64_t mantissa, int exponent, int precision)
 }
 
 /* The bits of a float: `width` of the mantissa, above them those of the exponent, then the sign. */
-static char *realText(char *to, uint64_t bits, int width, int exponentBits, int precision) {
+static char *realText(char *to, uint64_t bits, int width, int exponentBits) {
   int special = (1 << exponentBits) - 1, exponent = (int)(bits >> width & (uint64_t)special);
   uint64_t mantissa = bits & (((uint64_t)1 << width) - 1);
   int negative = (int)(bits >> (width + exponentBits) & 1);
@@ -211,7 +212,7 @@ static char *realText(char *to, uint64_t bits, int width, int exponentBits, int 
     mantissa >>= 1;
     ++exponent;
   }
-  return floatText(to, mantissa, exponent, precision);
+  return floatText(to, mantissa, exponent);
 }
 
 static char *signedText(char *to, int64_t n) {
@@ -224,9 +225,9 @@ static char *signedText(char *to, int64_t n) {
 static char *numberText(char *to, const char *from, int32_t type) {
   switch (type) {
   case INGOT_FLOAT32:
-    return realText(to, *(const uint32_t *)from, 23, 8, 8);
+    return realText(to, *(const uint32_t *)from, 23, 8);
   case INGOT_FLOAT64:
-    return realText(to, *(const uint64_t *)from, 52, 11, 17);
+    return realText(to, *(const uint64_t *)from, 52, 11);
   case INGOT_INT8:
     return signedText(to, *(const int8_t *)from);
   case INGOT_INT16:
@@ -365,8 +366,7 @@ static uint64_t highest(const Long *x, int sticky, int *exponent) {
   return top | (sticky ? 1 : 0);
 }
 
-/* x less y times 2^shift, where it is not less: long division by doubling. Here: the quotient of x and y, of which x is
- * larger by so many bits that 64 to 96 remain; what is left over makes `sticky`. Knuth's algorithm D. */
+/* The quotient of x, which has more bits, and y; what is left over makes `sticky`. Knuth's algorithm D. */
 static Long quotient(Long *x, Long *y, int *sticky) {
   Long q;
   int lead = 0;
@@ -468,8 +468,7 @@ static uint64_t roundedBits(const Decimal *number, int width, int exponentBits) 
   if (keep < 0) {
     return 0;
   }
-  uint64_t half = (uint64_t)1 << (63 - keep), kept = keep ? top >> (64 - keep) : 0, rest = keep ? top << keep : top;
-  (void)half;
+  uint64_t kept = keep ? top >> (64 - keep) : 0, rest = keep ? top << keep : top;
   kept += rest > (uint64_t)1 << 63 || (rest == (uint64_t)1 << 63 && (kept & 1));
   uint64_t result = power < 1 - bias ? kept : ((uint64_t)(power + bias - 1) << width) + kept;
   return power > bias || result > infinity ? infinity : result;
@@ -523,8 +522,11 @@ static int readNumber(ingot_string s, int32_t type, uint64_t *bits) {
   case INGOT_INT32:
   case INGOT_INT64:
     return readInteger(s, half - 1, half, bits);
-  case INGOT_BOOL:
-    return readInteger(s, 1, 0, bits);
+  case INGOT_BOOL: { /* any whole number */
+    int good = readInteger(s, ~(uint64_t)0, (uint64_t)1 << 63, bits);
+    *bits = *bits != 0;
+    return good;
+  }
   default:
     return readInteger(s, half - 1 + half, 0, bits);
   }

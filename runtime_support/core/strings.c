@@ -102,7 +102,7 @@ int ingot_text_spell(const ingot_exec *exec, const int64_t *arguments) {
   return 0;
 }
 
-/* The number of the key; where there is none, `tail` says what: the status, or 0 for the number of all keys. */
+/* The number of the key; where there is none, that of all keys, or the status that is asked for. */
 int ingot_text_find(const ingot_exec *exec, const int64_t *arguments) {
   const ingot_string *x = ingot_text_strings(arguments, INGOT_TEXT_X);
   const uint64_t *keys = (const uint64_t *)table(arguments);

@@ -359,13 +359,15 @@ void FunctionWriter::callKernel(func::CallOp call, StringRef name, ArrayRef<std:
   line(text + ";");
 }
 
-/// A function of ingot.h: an array of words that it gets is its list of memory, and memory that it gives is of bytes.
+/// A function of ingot.h: an array of words that it gets is its list of memory, or the arguments of one on strings, and
+/// memory that it gives is of bytes.
 void FunctionWriter::callLibrary(func::CallOp call, ArrayRef<std::string> arguments) {
   SmallVector<std::string> given(arguments);
   for (auto [text, operand] : llvm::zip_equal(given, call.getOperands())) {
     auto type = dyn_cast<MemRefType>(operand.getType());
     if (type && type.getElementType().isInteger(64)) {
-      text = "reinterpret_cast<ingot_memory *>(" + text + ")";
+      bool isText = call.getCallee().starts_with("ingot_text_");
+      text = std::string("reinterpret_cast<") + (isText ? "const int64_t" : "ingot_memory") + " *>(" + text + ")";
     }
   }
   std::string text = call.getCallee().str() + "(" + llvm::join(given, ", ") + ")";
