@@ -1,5 +1,6 @@
 #include "compiler/onnx/Scores.h"
 #include "compiler/onnx/Texts.h"
+#include "runtime_support/include/ingot.h"
 
 using namespace mlir;
 
@@ -76,8 +77,15 @@ Value labelsOf(const Node &node, Value classes, StringRef integers, StringRef st
   return f.op("Gather", {makeIntegers(f.b, f.loc, labels), classes});
 }
 
+/// Up to so many are compared with all elements, which vectors do fast.
+static constexpr int64_t fewKeys = 16;
+
 Value placeAmong(Formula &f, Value x, Value keys, bool orNaN) {
   int64_t count = ranked(keys).getNumElements();
+  if (auto numbers = integersOf(withoutReshapes(keys)); numbers && count > fewKeys) {
+    Value all = f.cast(x, f.b.getI64Type(), INGOT_INT64);
+    return makeText(f, {all}, {"find_number", INGOT_INT64, keysOf(ArrayRef<int64_t>(*numbers))});
+  }
   Value column = f.op("Unsqueeze", {x, makeIntegers(f.b, f.loc, {-1})});
   Value hit = f.op("Equal", {column, keys});
   if (orNaN) {

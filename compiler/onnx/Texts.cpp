@@ -32,26 +32,41 @@ std::vector<char> poolOf(ArrayRef<StringRef> texts) {
   return pool;
 }
 
-std::vector<char> keysOf(ArrayRef<StringRef> keys) {
-  uint64_t slots = llvm::PowerOf2Ceil(2 * keys.size() + 1);
-  std::vector<uint32_t> all(slots, 0);
-  for (auto [i, key] : llvm::enumerate(keys)) {
-    uint64_t at = ingot_text_hash(key.data(), static_cast<int64_t>(key.size())) & (slots - 1);
-    while (all[at] && keys[all[at] - 1] != key) {
+/// Slots for `count` keys, and behind them what the keys are.
+static std::vector<char> tableOf(size_t count, llvm::function_ref<uint64_t(size_t)> hash,
+                                 llvm::function_ref<bool(size_t, size_t)> same, ArrayRef<char> keys) {
+  uint64_t slots = llvm::PowerOf2Ceil(2 * count + 1);
+  std::vector<uint64_t> all(slots, 0);
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t own = hash(i), at = own >> 32 & (slots - 1);
+    while (all[at] && !same(static_cast<uint32_t>(all[at]) - 1, i)) {
       at = (at + 1) & (slots - 1);
     }
-    all[at] = all[at] ? all[at] : static_cast<uint32_t>(i) + 1;
+    all[at] = all[at] ? all[at] : own << 32 | (i + 1);
   }
   std::vector<char> table;
   append<uint64_t>(table, slots - 1);
-  append<uint64_t>(table, llvm::alignTo(16 + 4 * slots, 8));
-  for (uint32_t slot : all) {
+  append<uint64_t>(table, 16 + 8 * slots);
+  for (uint64_t slot : all) {
     append(table, slot);
   }
-  table.resize(llvm::alignTo(table.size(), 8));
-  std::vector<char> pool = poolOf(keys);
-  table.insert(table.end(), pool.begin(), pool.end());
+  table.insert(table.end(), keys.begin(), keys.end());
   return table;
+}
+
+std::vector<char> keysOf(ArrayRef<StringRef> keys) {
+  auto hash = [&](size_t i) { return ingot_text_hash(keys[i].data(), static_cast<int64_t>(keys[i].size())); };
+  return tableOf(keys.size(), hash, [&](size_t a, size_t b) { return keys[a] == keys[b]; }, poolOf(keys));
+}
+
+std::vector<char> keysOf(ArrayRef<int64_t> keys) {
+  std::vector<char> numbers;
+  append<int64_t>(numbers, static_cast<int64_t>(keys.size()));
+  for (int64_t key : keys) {
+    append(numbers, key);
+  }
+  auto hash = [&](size_t i) { return ingot_text_number_hash(keys[i]); };
+  return tableOf(keys.size(), hash, [&](size_t a, size_t b) { return keys[a] == keys[b]; }, numbers);
 }
 
 namespace {

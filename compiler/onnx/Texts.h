@@ -10,6 +10,7 @@ namespace ingot::onnx {
 std::vector<char> poolOf(llvm::ArrayRef<llvm::StringRef> texts);
 /// Of equal keys the first one is found.
 std::vector<char> keysOf(llvm::ArrayRef<llvm::StringRef> keys);
+std::vector<char> keysOf(llvm::ArrayRef<int64_t> keys);
 std::vector<char> lettersOf(bool upper);
 
 /// Calls f(letter, its other case) for all letters that have one.

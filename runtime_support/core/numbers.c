@@ -125,10 +125,13 @@ static int decimalDigits(uint64_t mantissa, int exponent, char *digits, int *cou
   *count = 0;
   while (n) {
     uint32_t group = groups[--n];
-    for (uint32_t unit = 100000000u; unit; unit /= 10) {
-      char digit = (char)(group / unit % 10);
-      if (*count || digit) {
-        digits[(*count)++] = digit;
+    char own[9];
+    for (int i = 8; i >= 0; --i, group /= 10) {
+      own[i] = (char)(group % 10);
+    }
+    for (int i = 0; i < 9; ++i) {
+      if (*count || own[i]) {
+        digits[(*count)++] = own[i];
       }
     }
   }
@@ -474,6 +477,42 @@ static uint64_t roundedBits(const Decimal *number, int width, int exponentBits) 
   return power > bias || result > infinity ? infinity : result;
 }
 
+/* Of few digits and a small power of ten both are exact in a double, and so the quotient or product is rounded once. A
+ * float is rounded from that, but where the double lies in the middle of two floats, perhaps because it was rounded. */
+static int easyBits(const Decimal *number, int width, uint64_t *bits) {
+  static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  uint64_t whole = 0;
+  if (number->lengths[0] + number->lengths[1] > 18 || number->exponent < -22 || number->exponent > 22) {
+    return 0;
+  }
+  for (int part = 0; part < 2; ++part) {
+    for (int64_t i = 0; i < number->lengths[part]; ++i) {
+      whole = 10 * whole + (uint64_t)(number->digits[part][i] - '0');
+    }
+  }
+  if (whole >> 53) {
+    return 0;
+  }
+  union {
+    double value;
+    uint64_t bits;
+  } d;
+  d.value = (double)whole;
+  d.value = number->exponent < 0 ? d.value / powers[-number->exponent] : d.value * powers[number->exponent];
+  if (width == 52) {
+    *bits = d.bits;
+    return 1;
+  }
+  union {
+    float value;
+    uint32_t bits;
+  } f;
+  f.value = (float)d.value;
+  *bits = f.bits;
+  return (d.bits & 0x1fffffff) != 0x10000000;
+}
+
 /* A float's bits; whether the text is one. */
 static int readReal(ingot_string s, int width, int exponentBits, uint64_t *bits) {
   Decimal number;
@@ -483,7 +522,7 @@ static int readReal(ingot_string s, int width, int exponentBits, uint64_t *bits)
     *bits = infinity | (uint64_t)1 << (width - 1);
   } else if (isWord(s, "inf") || isWord(s, "infinity")) {
     *bits = infinity;
-  } else if ((good = parse(s, &number))) {
+  } else if ((good = parse(s, &number)) && !easyBits(&number, width, bits)) {
     *bits = roundedBits(&number, width, exponentBits);
   }
   *bits |= (uint64_t)negative << (width + exponentBits);

@@ -105,23 +105,46 @@ int ingot_text_spell(const ingot_exec *exec, const int64_t *arguments) {
 /* The number of the key; where there is none, that of all keys, or the status that is asked for. */
 int ingot_text_find(const ingot_exec *exec, const int64_t *arguments) {
   const ingot_string *x = ingot_text_strings(arguments, INGOT_TEXT_X);
-  const uint64_t *keys = (const uint64_t *)table(arguments);
-  const uint32_t *slots = (const uint32_t *)(keys + 2);
-  uint64_t mask = keys[0];
+  const uint64_t *keys = (const uint64_t *)table(arguments), *slots = keys + 2;
   const uint64_t *pool = (const uint64_t *)((const char *)keys + keys[1]);
+  const char *bytes = (const char *)(pool + pool[0] + 2);
+  uint64_t mask = keys[0];
   int64_t *to = (int64_t *)result(arguments);
   for (int64_t i = 0; i < arguments[INGOT_TEXT_COUNT]; ++i, x += arguments[INGOT_TEXT_X_STEP]) {
-    uint64_t at = ingot_text_hash(x->data, x->size) & mask;
-    for (; slots[at]; at = (at + 1) & mask) {
-      ingot_string key = inPool(pool, slots[at] - 1);
-      if (ingot_text_same(*x, key.data, key.size)) {
+    uint64_t hash = ingot_text_hash(x->data, x->size), at = hash >> 32 & mask, slot;
+    int64_t found = -1;
+    for (; found < 0 && (slot = slots[at]) != 0; at = (at + 1) & mask) {
+      uint64_t key = (uint32_t)slot, from = pool[key];
+      if (slot >> 32 == (uint32_t)hash && ingot_text_same(*x, bytes + from, (int64_t)(pool[key + 1] - from))) {
+        found = (int64_t)key - 1;
+      }
+    }
+    if (found < 0 && arguments[INGOT_TEXT_NUMBER]) {
+      return (int)arguments[INGOT_TEXT_NUMBER];
+    }
+    to[i] = found < 0 ? (int64_t)pool[0] : found;
+  }
+  (void)exec;
+  return 0;
+}
+
+/* The same of integers. */
+int ingot_text_find_number(const ingot_exec *exec, const int64_t *arguments) {
+  const int64_t *x = (const int64_t *)(uintptr_t)arguments[INGOT_TEXT_X];
+  const uint64_t *keys = (const uint64_t *)table(arguments), *slots = keys + 2;
+  const int64_t *numbers = (const int64_t *)((const char *)keys + keys[1]);
+  uint64_t mask = keys[0];
+  int64_t *to = (int64_t *)result(arguments);
+  for (int64_t i = 0; i < arguments[INGOT_TEXT_COUNT]; ++i, x += arguments[INGOT_TEXT_X_STEP]) {
+    uint64_t at = ingot_text_number_hash(*x) >> 32 & mask, slot;
+    int64_t found = numbers[0];
+    for (; (slot = (uint32_t)slots[at]) != 0; at = (at + 1) & mask) {
+      if (numbers[slot] == *x) {
+        found = (int64_t)slot - 1;
         break;
       }
     }
-    if (!slots[at] && arguments[INGOT_TEXT_NUMBER]) {
-      return (int)arguments[INGOT_TEXT_NUMBER];
-    }
-    to[i] = slots[at] ? (int64_t)slots[at] - 1 : (int64_t)pool[0];
+    to[i] = found;
   }
   (void)exec;
   return 0;
@@ -307,9 +330,14 @@ static ingot_string next(Rest *rest) {
   if (rest->splits == 0) {
     return piece;
   }
-  for (; at <= last; ++at) {
-    if (width ? ingot_text_same(rest->separator, at, width) : isSpace(*at)) {
-      break;
+  if (width == 0) {
+    while (at <= last && !isSpace(*at)) {
+      ++at;
+    }
+  } else {
+    char first = rest->separator.data[0];
+    while (at <= last && (*at != first || (width > 1 && !ingot_text_same(rest->separator, at, width)))) {
+      ++at;
     }
   }
   if (at > last) {

@@ -24,22 +24,23 @@ static inline void ingot_text_copy(char *to, const char *from, int64_t bytes) {
   }
 }
 
+/* Words that overlap in place of a loop over the last bytes. */
 static inline int ingot_text_same(ingot_string a, const char *data, int64_t size) {
-  typedef uint64_t __attribute__((may_alias, aligned(1))) Word;
   if (a.size != size) {
     return 0;
   }
-  int64_t i = 0;
-  for (; i + 8 <= size; i += 8) {
-    if (*(const Word *)(a.data + i) != *(const Word *)(data + i)) {
-      return 0;
+  if (size >= 8) {
+    for (int64_t i = 0; i + 8 < size; i += 8) {
+      if (ingot_text_word(a.data + i, 8) != ingot_text_word(data + i, 8)) {
+        return 0;
+      }
     }
+    return ingot_text_word(a.data + size - 8, 8) == ingot_text_word(data + size - 8, 8);
   }
-  for (; i < size; ++i) {
-    if (a.data[i] != data[i]) {
-      return 0;
-    }
+  if (size >= 4) {
+    return ingot_text_word(a.data, 4) == ingot_text_word(data, 4) &&
+           ingot_text_word(a.data + size - 4, 4) == ingot_text_word(data + size - 4, 4);
   }
-  return 1;
+  return size == 0 || (a.data[0] == data[0] && a.data[size / 2] == data[size / 2] && a.data[size - 1] == data[size - 1]);
 }
 #endif

@@ -18,29 +18,43 @@ enum ingot_text_word {
 };
 
 /* Tables are little endian and begin at a multiple of 64. A pool of strings: their number n, n + 1 offsets of 64 bits
- * from the first byte behind these, the bytes. A table of keys: the number of slots less one, the offset of the pool, a
- * slot of 32 bits each (0, or 1 + the number of a key; one that is taken sends on to the next), the pool. An automaton:
- * the number of its states and of its classes of bytes, the state that it begins in, a flag for each state (32 bits
- * each), a class for each byte (8 bits), and for each state that which follows by class (16 bits). State 0 never accepts
- * and is never left. */
+ * from the first byte behind these, the bytes. A table of keys: the number of slots less one, the offset of what the keys
+ * are, and a slot of 64 bits each: 0, or 1 + the number of a key in the lower half and that of its hash in the upper one;
+ * one that is taken sends on to the next. Keys are a pool, or their number and as many integers. An automaton: the number
+ * of its states and of its classes of bytes, the state that it begins in, a flag for each state (32 bits each), a class
+ * for each byte (8 bits), and for each state that which follows by class (16 bits). State 0 never accepts and is never
+ * left. */
 
+static inline uint64_t ingot_text_word(const char *data, int bytes) {
+  uint64_t word = 0;
+  for (int k = 0; k < bytes; ++k) { /* one load where memory is little endian */
+    word |= (uint64_t)(unsigned char)data[k] << (8 * k);
+  }
+  return word;
+}
+
+static inline uint64_t ingot_text_mixed(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * 0xff51afd7ed558ccdu;
+  return hash ^ hash >> 32;
+}
+
+/* Eight bytes at a time; the last ones overlap those before. */
 static inline uint64_t ingot_text_hash(const char *data, int64_t size) {
   uint64_t hash = 0x9e3779b97f4a7c15u ^ (uint64_t)size;
-  int64_t i = 0;
-  for (; i + 8 <= size; i += 8) {
-    uint64_t word = 0;
-    for (int k = 0; k < 8; ++k) {
-      word |= (uint64_t)(unsigned char)data[i + k] << (8 * k);
+  if (size >= 8) {
+    for (int64_t i = 0; i + 8 < size; i += 8) {
+      hash = ingot_text_mixed(hash, ingot_text_word(data + i, 8));
     }
-    hash = (hash ^ word) * 0xff51afd7ed558ccdu;
-    hash ^= hash >> 32;
+    hash = ingot_text_mixed(hash, ingot_text_word(data + size - 8, 8));
+  } else if (size >= 4) {
+    hash = ingot_text_mixed(hash, ingot_text_word(data, 4) | ingot_text_word(data + size - 4, 4) << 32);
+  } else if (size > 0) {
+    uint64_t middle = (unsigned char)data[size / 2], last = (unsigned char)data[size - 1];
+    hash = ingot_text_mixed(hash, ingot_text_word(data, 1) | middle << 8 | last << 16);
   }
-  uint64_t rest = 0;
-  for (int k = 0; i < size; ++i, ++k) {
-    rest |= (uint64_t)(unsigned char)data[i] << (8 * k);
-  }
-  hash = (hash ^ rest) * 0xc4ceb9fe1a85ec53u;
-  return hash ^ hash >> 29;
+  return hash * 0xc4ceb9fe1a85ec53u;
 }
+
+static inline uint64_t ingot_text_number_hash(int64_t number) { return ingot_text_mixed(0, (uint64_t)number); }
 
 #endif

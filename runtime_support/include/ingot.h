@@ -411,6 +411,7 @@ void ingot_strings_release(const ingot_exec *exec);
  * result, how many elements that has, and two numbers. */
 int ingot_text_spell(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_find(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_find_number(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_equal(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_join(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_case(const ingot_exec *exec, const int64_t *arguments);
