@@ -264,6 +264,21 @@ def maps(suite):
                 suite.failed.append(f"verify of maps of {name} ({folder}): {message}")
 
 
+def elsewhere(suite):
+    """No strings are sent to another machine."""
+    if not re.search(suite.arguments.only, "elsewhere"):
+        return
+    suite.count += 1
+    folder, x = suite.folder / "elsewhere", helper.make_tensor_value_info("x", STRING, [1])
+    (folder / "test_data_set_0").mkdir(parents=True)
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", [x], [helper.make_tensor_value_info("y", STRING, [1])])
+    (folder / "model.onnx").write_bytes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9).SerializeToString())
+    (folder / "test_data_set_0" / "input_0.pb").write_bytes(tensor(array(["a"])).SerializeToString())
+    verdict, message = ingot_run.run(suite.arguments.ingot, folder, folder / "out", flags=["--runner", "env"])
+    if verdict != "refused" or "--runner: the model has strings, which are not sent to other machines" not in message:
+        suite.failed.append(f"elsewhere: {verdict}: {message}")
+
+
 def main():
     parser = ingot_run.argparse.ArgumentParser()
     parser.add_argument("--ingot", required=True)
@@ -277,7 +292,7 @@ def main():
         for group in (joins, splits, normalizes, labels, moves, casts):
             group(suite)
     suite.is_open = False
-    for group in (patterns, bytes_of_any_kind, maps):
+    for group in (patterns, bytes_of_any_kind, maps, elsewhere):
         group(suite)
     print("\n".join(suite.failed))
     print(f"{suite.count} models, {len(suite.failed)} failed")
