@@ -40,8 +40,8 @@ private:
   struct Tensor {
     Memory memory;
     int64_t elements = 0;
-    void *given = nullptr; ///< by the last run, which allocated this output
-    void *there = nullptr; ///< in the memory of the device to which it is bound
+    void *given = nullptr;                 ///< by the last run, which allocated this output
+    void *there = nullptr;                 ///< in the memory of the device to which it is bound
     std::vector<std::string> strings = {}; ///< of an input, to which its memory points; of an output of the last run
   };
   llvm::Error prepare(llvm::ArrayRef<HostTensor> inputs) override;

@@ -66,7 +66,11 @@ std::string ValueFacts::text() const {
   llvm::StringRef element = importer::elementName(type);
   std::string text = isOptional ? "optional " : "";
   text += isSequence ? "sequence of " : "";
-  text += isMap ? "map" : areMaps ? "sequence of maps" : type == 0 ? "not a tensor" : element.empty() ? "type " + std::to_string(type) : element.str();
+  text += isMap             ? "map"
+          : areMaps         ? "sequence of maps"
+          : type == 0       ? "not a tensor"
+          : element.empty() ? "type " + std::to_string(type)
+                            : element.str();
   if (!shape) {
     return type == 0 ? text : text + "[...]";
   }

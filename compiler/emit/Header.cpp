@@ -56,9 +56,7 @@ private:
   bool finds() const { return !model.found.empty(); }
   bool allocates() const { return !model.allocations.empty(); }
   /// Whether exec may not be null.
-  bool needsExec() const {
-    return model.takesWeights() || allocates() || model.makesStrings || !model.devices.empty();
-  }
+  bool needsExec() const { return model.takesWeights() || allocates() || model.makesStrings || !model.devices.empty(); }
 
   /// A size with the parameters' names for the symbols.
   Size asParameters(const Size &size) const {

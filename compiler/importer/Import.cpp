@@ -225,8 +225,7 @@ void Importer::take(const onnx::Node &target, const Node &node) {
   for (auto [i, output] : llvm::enumerate(node.outputs)) {
     Value result = i < target.results.size() ? target.results[i] : Value();
     if (!output.empty() && !result) {
-      problems->add(node.where(),
-                    "output " + quoted(output) + " is of use in training only, which is unsupported");
+      problems->add(node.where(), "output " + quoted(output) + " is of use in training only, which is unsupported");
     } else if (!output.empty()) {
       values[output] = result;
     }

@@ -114,7 +114,7 @@ private:
   const Graph &graph;
   Problems *problems;
   llvm::StringMap<Value> values;
-  llvm::StringMap<Values> sequences;           ///< the tensors of each
+  llvm::StringMap<Values> sequences; ///< the tensors of each
   struct Map {
     Value keys, values;
   };

@@ -1,6 +1,6 @@
-// Maps. One that is an input is two tensors, its keys and its values, in any order of the keys. The maps that ZipMap makes
-// have all the same keys, which the model knows: they are no values but the columns of a tensor, a row for each map, and
-// the keys are noted with it. Nothing but an output may be such maps.
+// Maps. One that is an input is two tensors, its keys and its values, in any order of the keys. The maps that ZipMap
+// makes have all the same keys, which the model knows: they are no values but the columns of a tensor, a row for each
+// map, and the keys are noted with it. Nothing but an output may be such maps.
 #include "compiler/importer/Importer.h"
 
 using namespace mlir;

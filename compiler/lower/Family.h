@@ -41,9 +41,9 @@ struct KernelShape {
 struct Build {
   Writer &w;
   Group &group;
-  Ix begin, end;  ///< the work items to run
-  Buffer scratch; ///< i8; null when KernelShape::scratchBytes is 0
-  Buffer status;  ///< one i32, for checked kernels
+  Ix begin, end;         ///< the work items to run
+  Buffer scratch;        ///< i8; null when KernelShape::scratchBytes is 0
+  Buffer status;         ///< one i32, for checked kernels
   mlir::Value exec = {}; ///< null when KernelShape::takesExec is not set
 
   /// Makes the run end with INGOT_ERROR_INDEX (or `kind`: INGOT_ERROR_SIZE, for an op that finds a size) for this node

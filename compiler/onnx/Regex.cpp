@@ -343,8 +343,8 @@ private:
   }
 
   std::optional<Ask> placeEscape() {
-    for (auto [letter, ask] : {std::pair("A", Ask::TextBegins), {"z", Ask::TextEnds}, {"b", Ask::WordEdge},
-                               {"B", Ask::NoWordEdge}}) {
+    for (auto [letter, ask] :
+         {std::pair("A", Ask::TextBegins), {"z", Ask::TextEnds}, {"b", Ask::WordEdge}, {"B", Ask::NoWordEdge}}) {
       if (text.consume_front(letter)) {
         return ask;
       }
@@ -608,8 +608,8 @@ private:
     return all ? *all : bytes(1, 0, next); // no character: nothing matches
   }
 
-  /// Sequences of ranges of bytes that are the characters of a range: cut where the number of bytes changes, and so that
-  /// all bytes behind the first one that differs take all of their values.
+  /// Sequences of ranges of bytes that are the characters of a range: cut where the number of bytes changes, and so
+  /// that all bytes behind the first one that differs take all of their values.
   template <typename Found> static void utf8(uint32_t first, uint32_t last, Found found) {
     static constexpr uint32_t ends[] = {0x7f, 0x7ff, 0xd7ff, 0xdfff, 0xffff, lastCharacter};
     for (uint32_t end : ends) {

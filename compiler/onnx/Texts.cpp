@@ -196,9 +196,7 @@ static int64_t writtenAs(int64_t number) {
 
 Value castText(Formula &f, Value x, int64_t to) {
   int64_t from = numberOfElement(elementOf(x));
-  auto cast = [&](Value v, int64_t number) {
-    return f.cast(v, elementOfNumber(number, f.b.getContext()), number);
-  };
+  auto cast = [&](Value v, int64_t number) { return f.cast(v, elementOfNumber(number, f.b.getContext()), number); };
   if (from == to) {
     return x;
   }

@@ -1,9 +1,9 @@
 // Nodes are asked for block by block: first what the policy says of each, then the devices in their order. Only where
 // there are several memories are all devices asked, as a node may have to move.
 #include "compiler/partition/PlaceNodes.h"
-#include "compiler/onnx/ElementTypes.h"
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/ops/Constant.h"

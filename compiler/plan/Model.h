@@ -103,7 +103,7 @@ struct ModelInfo {
   /// For each input and output of the ONNX model, how many of these tensors are the sequence that it is; -1: it is a
   /// tensor itself, -2: it is a map, of which keys and values are two tensors. Empty: all are tensors.
   std::vector<int64_t> inputSequences, outputSequences;
-  bool makesStrings = false;          ///< runs need ingot_exec.strings
+  bool makesStrings = false; ///< runs need ingot_exec.strings
   std::vector<SymbolInfo>
       symbols;                  ///< in the order in which they first occur in the inputs' dims, then those of no input
   std::vector<FoundInfo> found; ///< in the order in which they first occur in the outputs' dims

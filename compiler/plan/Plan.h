@@ -44,8 +44,8 @@ int64_t deviceOf(KernelOp kernel);
 int64_t deviceOf(mlir::Value tensor);
 
 /// The unit attribute of a launch whose kernel is a piece.
-/// Of a launch whose kernel is a call of the support library that takes the run's ingot_exec; its status is told with the
-/// node, whatever it is. The value: whether it makes strings.
+/// Of a launch whose kernel is a call of the support library that takes the run's ingot_exec; its status is told with
+/// the node, whatever it is. The value: whether it makes strings.
 inline constexpr llvm::StringRef textName = "plan.text";
 inline constexpr llvm::StringRef pieceName = "plan.piece";
 /// The attribute of a launch of a model for profiling: its number.

@@ -1,9 +1,9 @@
 /* Numbers as text and text as numbers, exactly rounded and without a libc, whose functions depend on a locale.
  *
- * A float is a whole number times a power of two. Written in base 1e9 (Long below) its decimal digits are exact, so that
- * rounding to so many digits is, too. The other way, the digits that are read are a whole number D times a power of ten:
- * D * 10^e, or D * 2^s / 10^-e with s so large that the quotient has all bits that a double keeps, and whether anything
- * is left behind them decides ties. */
+ * A float is a whole number times a power of two. Written in base 1e9 (Long below) its decimal digits are exact, so
+ * that rounding to so many digits is, too. The other way, the digits that are read are a whole number D times a power
+ * of ten: D * 10^e, or D * 2^s / 10^-e with s so large that the quotient has all bits that a double keeps, and whether
+ * anything is left behind them decides ties. */
 #include "strings.h"
 
 enum {
@@ -345,8 +345,8 @@ static int parse(ingot_string s, Decimal *number) {
   return at == end;
 }
 
-/* The highest 64 bits of x, with a one at the top, and the exponent of the lowest of them. Any bit below makes the lowest
- * one a one: `keep` of fewer bits then rounds as of all. */
+/* The highest 64 bits of x, with a one at the top, and the exponent of the lowest of them. Any bit below makes the
+ * lowest one a one: `keep` of fewer bits then rounds as of all. */
 static uint64_t highest(const Long *x, int sticky, int *exponent) {
   uint64_t top = 0;
   int bits = 0, i = x->count - 1;

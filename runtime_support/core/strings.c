@@ -18,7 +18,8 @@ char *ingot_strings_room(const ingot_exec *exec, int64_t bytes) {
     return 0;
   }
   if (strings->bytes - strings->used < bytes) {
-    int64_t last = strings->bytes < FIRST / 2 ? FIRST / 2 : strings->bytes, wanted = bytes > 2 * last ? bytes : 2 * last;
+    int64_t last = strings->bytes < FIRST / 2 ? FIRST / 2 : strings->bytes,
+            wanted = bytes > 2 * last ? bytes : 2 * last;
     Block *block = 0;
     if (exec->allocate && wanted < INT64_MAX - (int64_t)sizeof(Block)) {
       block = (Block *)exec->allocate(exec->allocator, wanted + (int64_t)sizeof(Block), ALIGN, -1);

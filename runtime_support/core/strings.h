@@ -41,6 +41,7 @@ static inline int ingot_text_same(ingot_string a, const char *data, int64_t size
     return ingot_text_word(a.data, 4) == ingot_text_word(data, 4) &&
            ingot_text_word(a.data + size - 4, 4) == ingot_text_word(data + size - 4, 4);
   }
-  return size == 0 || (a.data[0] == data[0] && a.data[size / 2] == data[size / 2] && a.data[size - 1] == data[size - 1]);
+  return size == 0 ||
+         (a.data[0] == data[0] && a.data[size / 2] == data[size / 2] && a.data[size - 1] == data[size - 1]);
 }
 #endif

@@ -18,12 +18,12 @@ enum ingot_text_word {
 };
 
 /* Tables are little endian and begin at a multiple of 64. A pool of strings: their number n, n + 1 offsets of 64 bits
- * from the first byte behind these, the bytes. A table of keys: the number of slots less one, the offset of what the keys
- * are, and a slot of 64 bits each: 0, or 1 + the number of a key in the lower half and that of its hash in the upper one;
- * one that is taken sends on to the next. Keys are a pool, or their number and as many integers. An automaton: the number
- * of its states and of its classes of bytes, the state that it begins in, a flag for each state (32 bits each), a class
- * for each byte (8 bits), and for each state that which follows by class (16 bits). State 0 never accepts and is never
- * left. */
+ * from the first byte behind these, the bytes. A table of keys: the number of slots less one, the offset of what the
+ * keys are, and a slot of 64 bits each: 0, or 1 + the number of a key in the lower half and that of its hash in the
+ * upper one; one that is taken sends on to the next. Keys are a pool, or their number and as many integers. An
+ * automaton: the number of its states and of its classes of bytes, the state that it begins in, a flag for each state
+ * (32 bits each), a class for each byte (8 bits), and for each state that which follows by class (16 bits). State 0
+ * never accepts and is never left. */
 
 static inline uint64_t ingot_text_word(const char *data, int bytes) {
   uint64_t word = 0;

@@ -140,8 +140,8 @@ typedef struct
 } ingot_string;
 
 /* The strings that runs make, in memory that ingot_exec.allocate gives, block by block. All zeros is an empty one; one
- * whose `data` and `bytes` are memory of the caller's takes that first. One run at a time may use it. Strings stay where
- * they are until ingot_strings_clear or ingot_strings_release. */
+ * whose `data` and `bytes` are memory of the caller's takes that first. One run at a time may use it. Strings stay
+ * where they are until ingot_strings_clear or ingot_strings_release. */
 typedef struct ingot_strings {
   char *data; /* the block that is being filled */
   int64_t bytes, used;

@@ -1,8 +1,8 @@
 // What is done to strings: calls of the support library (runtime_support/core/strings.c), one for each stretch of the
 // result along which operands lie one behind the other, or are one and the same string.
+#include "compiler/onnx/ops/Text.h"
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Texts.h"
-#include "compiler/onnx/ops/Text.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime_support/core/text.h"

@@ -198,7 +198,10 @@ LogicalResult CastMapOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   Value keys = node.operand(0), values = node.operand(1);
   StringRef to = node.text("cast_to", "TO_FLOAT"), form = node.text("map_form", "DENSE");
-  int64_t number = to == "TO_FLOAT" ? INGOT_FLOAT32 : to == "TO_INT64" ? INGOT_INT64 : to == "TO_STRING" ? INGOT_STRING : 0;
+  int64_t number = to == "TO_FLOAT"    ? INGOT_FLOAT32
+                   : to == "TO_INT64"  ? INGOT_INT64
+                   : to == "TO_STRING" ? INGOT_STRING
+                                       : 0;
   if (!number || (form != "DENSE" && form != "SPARSE")) {
     return node.error("cast_to '" + to + "' or map_form '" + form + "' is not known");
   }
