@@ -18,7 +18,7 @@ struct HostTensor {
   std::vector<std::string> strings; ///< instead of bytes for type 8
   bool isOptional = false;          ///< the file holds an OptionalProto
   bool isAbsent = false;            ///< and that nothing: there is no type, shape or content
-  std::vector<std::string> mapKeys; ///< of a matrix whose rows are the values of maps: the columns' keys
+  std::vector<std::string> mapKeys = {}; ///< of a matrix whose rows are the values of maps: the columns' keys
   bool hasStringKeys = false;       ///< else they are integers, as text
 };
 

@@ -4,7 +4,7 @@
  * that rounding to so many digits is, too. The other way, the digits that are read are a whole number D times a power
  * of ten: D * 10^e, or D * 2^s / 10^-e with s so large that the quotient has all bits that a double keeps, and whether
  * anything is left behind them decides ties. */
-#include "strings.h"
+#include "views.h"
 
 enum {
   WORDS = 132,  /* of 32 bits: 800 decimal digits shifted by 1,140 bits, or the largest double */

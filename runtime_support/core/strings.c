@@ -1,7 +1,7 @@
 /* What compiled models call for tensors of strings; their numbers as text are in numbers.c. Freestanding like all of
  * core/. Only joining, changing the case of letters and writing numbers make bytes, in ingot_exec.strings; everything
  * else gives views of what there is. */
-#include "strings.h"
+#include "views.h"
 
 /* Memory. */
 

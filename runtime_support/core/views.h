@@ -1,6 +1,6 @@
 /* What the functions on strings have in common. */
-#ifndef INGOT_STRINGS_H
-#define INGOT_STRINGS_H
+#ifndef INGOT_VIEWS_H
+#define INGOT_VIEWS_H
 #include "ingot.h"
 #include "text.h"
 
