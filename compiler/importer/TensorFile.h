@@ -14,12 +14,12 @@ struct HostTensor {
   std::string name; ///< of the value; often empty in old test data
   int32_t type = 0; ///< ONNX's number: 1 is float32
   std::vector<int64_t> dims;
-  std::vector<char> bytes;          ///< dense, row-major, little-endian; bool is a byte each
-  std::vector<std::string> strings; ///< instead of bytes for type 8
-  bool isOptional = false;          ///< the file holds an OptionalProto
-  bool isAbsent = false;            ///< and that nothing: there is no type, shape or content
+  std::vector<char> bytes;               ///< dense, row-major, little-endian; bool is a byte each
+  std::vector<std::string> strings;      ///< instead of bytes for type 8
+  bool isOptional = false;               ///< the file holds an OptionalProto
+  bool isAbsent = false;                 ///< and that nothing: there is no type, shape or content
   std::vector<std::string> mapKeys = {}; ///< of a matrix whose rows are the values of maps: the columns' keys
-  bool hasStringKeys = false;       ///< else they are integers, as text
+  bool hasStringKeys = false;            ///< else they are integers, as text
 };
 
 /// Reads a TensorProto, or an OptionalProto of a tensor or of nothing. The error names the file and says what is wrong.
