@@ -7,6 +7,7 @@
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/onnx/ops/Text.h"
 #include "compiler/partition/Pieces.h"
 #include "compiler/partition/PlaceByCost.h"
 #include "compiler/partition/Roles.h"
@@ -40,6 +41,9 @@ std::string buildable(Operation &op, const target::MachineModel &machine) {
 std::string keptByHost(Operation &op) {
   if (isa<onnx::SizesOp>(op)) {
     return "sizes are computed by the host";
+  }
+  if (isa<onnx::TextOp>(op)) {
+    return "the support library computes it";
   }
   onnx::SymbolSet run; // what it finds, and which optional inputs there are
   auto note = [&](const onnx::Size &size) {
