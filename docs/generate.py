@@ -143,7 +143,7 @@ def works(build, rows):
     table = [
         ("operators", f"{counts(rows)}, see [docs/operators.md](docs/operators.md)"),
         ("shapes", "any; symbolic dimensions stay open, so that every run chooses them, unless `--dim` and `--shape` fix or bound them; sizes that only data tells are found by the run"),
-        ("element types", "floats of 16, 32 and 64 bits, integers of 8 to 64 bits, booleans; of 8-bit floats and types below a byte: casts and movements; no strings"),
+        ("element types", "floats of 16, 32 and 64 bits, integers of 8 to 64 bits, booleans; of 8-bit floats and types below a byte: casts and movements; strings and maps of them; no complex numbers"),
         ("targets", ", ".join(f"`{spec}`" for spec in specs)),
         ("ONNX's node tests, opset 17 and older", f"{node_tests - len(unsupported)} of {node_tests} pass, the others are refused with a reason (`test/nodes/unsupported.txt`)"),
         ("random graphs of 1 to 12 operators", "compared with ONNX Runtime in CI, static and with open sizes (`test/random`)"),

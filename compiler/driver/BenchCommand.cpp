@@ -100,7 +100,7 @@ llvm::Error benchCommand(const Invocation &invocation) {
   ModelSource source(invocation);
   std::optional<DataSet> data;
   if (!invocation.data.empty()) {
-    llvm::Expected<SequenceKinds> kinds = source.sequences();
+    llvm::Expected<ValueKinds> kinds = source.kinds();
     if (!kinds) {
       return kinds.takeError();
     }

@@ -46,7 +46,7 @@ void compareExactly(const importer::HostTensor &got, const importer::HostTensor 
   for (size_t i = 0; i < count; ++i) {
     differ += got.strings[i] != expected.strings[i];
   }
-  if (unsigned bits = importer::elementBits(expected.type)) {
+  if (unsigned bits = importer::elementBits(expected.type); expected.strings.empty() && bits) {
     size_t step = std::max(bits / 8, 1u); // of packed types, bytes are compared
     count = expected.bytes.size() / step;
     for (size_t i = 0; i < count; ++i) {
@@ -99,6 +99,8 @@ Comparison compareTensors(const importer::HostTensor &got, const importer::HostT
         "type " + importer::elementName(got.type).str() + ", expected " + importer::elementName(expected.type).str();
   } else if (got.dims != expected.dims) {
     result.why = "shape " + importer::dimsText(got.dims) + ", expected " + importer::dimsText(expected.dims);
+  } else if (got.mapKeys != expected.mapKeys) {
+    result.why = "keys of maps differ";
   } else if (got.bytes.size() != expected.bytes.size() || got.strings.size() != expected.strings.size()) {
     result.why = "number of bytes differs";
   } else if (support::elementType(expected.type).isFloat()) {

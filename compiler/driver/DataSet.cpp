@@ -30,7 +30,7 @@ bool fits(const ValueFacts &input, const std::vector<int64_t> &dims) {
 } // namespace
 
 llvm::Expected<Recorded> readTensors(const std::string &folder, const std::string &kind,
-                                     const std::vector<bool> &areSequences) {
+                                     const std::vector<ValueKind> &kinds) {
   if (!llvm::sys::fs::is_directory(folder)) {
     return llvm::createStringError(folder + ": error: is not a folder");
   }
@@ -41,7 +41,17 @@ llvm::Expected<Recorded> readTensors(const std::string &folder, const std::strin
     if (!llvm::sys::fs::exists(path)) {
       return all;
     }
-    if (number < areSequences.size() && areSequences[number]) {
+    ValueKind own = number < kinds.size() ? kinds[number] : ValueKind::Tensor;
+    if (own == ValueKind::Map) {
+      llvm::Expected<std::vector<HostTensor>> halves = importer::readMapFile(path);
+      if (!halves) {
+        return halves.takeError();
+      }
+      all.sequences.push_back(Recorded::kMap);
+      llvm::move(*halves, std::back_inserter(all.tensors));
+      continue;
+    }
+    if (own == ValueKind::Sequence) {
       llvm::Expected<std::optional<std::vector<HostTensor>>> items = importer::readSequenceFile(path);
       if (!items) {
         return items.takeError();
@@ -52,7 +62,8 @@ llvm::Expected<Recorded> readTensors(const std::string &folder, const std::strin
       }
       continue;
     }
-    llvm::Expected<HostTensor> tensor = importer::readTensorFile(path);
+    llvm::Expected<HostTensor> tensor =
+        own == ValueKind::Maps ? importer::readMapsFile(path) : importer::readTensorFile(path);
     if (!tensor) {
       return tensor.takeError();
     }
@@ -64,15 +75,20 @@ llvm::Expected<Recorded> readTensors(const std::string &folder, const std::strin
   }
 }
 
-SequenceKinds kindsOf(const ModelFacts &facts) {
-  SequenceKinds kinds;
-  auto isSequence = [](const ValueFacts &value) { return value.isSequence; };
-  llvm::transform(facts.inputs, std::back_inserter(kinds.inputs), isSequence);
-  llvm::transform(facts.outputs, std::back_inserter(kinds.outputs), isSequence);
+ValueKinds kindsOf(const ModelFacts &facts) {
+  auto kind = [](const ValueFacts &value) {
+    return value.isSequence ? ValueKind::Sequence
+           : value.isMap    ? ValueKind::Map
+           : value.areMaps  ? ValueKind::Maps
+                            : ValueKind::Tensor;
+  };
+  ValueKinds kinds;
+  llvm::transform(facts.inputs, std::back_inserter(kinds.inputs), kind);
+  llvm::transform(facts.outputs, std::back_inserter(kinds.outputs), kind);
   return kinds;
 }
 
-llvm::Expected<DataSet> readDataSet(const std::string &folder, const SequenceKinds &kinds) {
+llvm::Expected<DataSet> readDataSet(const std::string &folder, const ValueKinds &kinds) {
   llvm::Expected<Recorded> inputs = readTensors(folder, "input", kinds.inputs);
   if (!inputs) {
     return inputs.takeError();
@@ -114,8 +130,11 @@ llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Op
       options.sequences.emplace(input.name, support::absentLength);
       continue;
     }
-    llvm::ArrayRef<HostTensor> own = rest.take_front(items == Recorded::kTensor ? 1 : items);
+    llvm::ArrayRef<HostTensor> own = rest.take_front(items == Recorded::kMap ? 2 : items < 0 ? 1 : items);
     rest = rest.drop_front(own.size());
+    if (items == Recorded::kMap) {
+      continue; // each run takes as many as there are
+    }
     if (items >= 0) {
       fixSequence(input, own, options);
       continue;
@@ -156,13 +175,18 @@ static llvm::Expected<std::vector<HostTensor>> unpacked(const HostTensor &elemen
         importer::nameInSequence(llvm::StringRef(elements.name).drop_back(sizeof(".elements") - 1), items.size());
     item.type = elements.type;
     item.dims = row.take_while([](int64_t dim) { return dim >= 0; }).vec();
-    size_t bytes = size_t(tensorBytes(item.type, item.dims));
-    if (bytes > elements.bytes.size() - at) {
+    bool areStrings = item.type == INGOT_STRING;
+    size_t own = size_t(areStrings ? *importer::elementCount(item.dims) : tensorBytes(item.type, item.dims));
+    if (own > (areStrings ? elements.strings.size() : elements.bytes.size()) - at) {
       return llvm::make_error<ExitError>(2, "internal error: the tensors of sequence '" + elements.name +
                                                 "' do not fit their elements");
     }
-    item.bytes.assign(elements.bytes.begin() + ptrdiff_t(at), elements.bytes.begin() + ptrdiff_t(at + bytes));
-    at += bytes;
+    if (areStrings) {
+      item.strings.assign(elements.strings.begin() + ptrdiff_t(at), elements.strings.begin() + ptrdiff_t(at + own));
+    } else {
+      item.bytes.assign(elements.bytes.begin() + ptrdiff_t(at), elements.bytes.begin() + ptrdiff_t(at + own));
+    }
+    at += own;
     items.push_back(std::move(item));
   }
   return items;

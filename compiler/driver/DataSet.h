@@ -11,10 +11,10 @@ using importer::HostTensor;
 
 /// What the files of a folder hold, one behind the other.
 struct Recorded {
-  static constexpr int64_t kTensor = -1, kAbsent = -2;
+  static constexpr int64_t kTensor = -1, kAbsent = -2, kMap = -3;
   std::vector<HostTensor> tensors;
-  /// Of each file: the tensors of the sequence that it holds; or that it is a tensor, or an optional sequence that is
-  /// not there.
+  /// Of each file: the tensors of the sequence that it holds; or that it is a tensor, or the values of maps, or an
+  /// optional sequence that is not there, or a map, of which there are the keys and the values.
   std::vector<int64_t> sequences;
   std::vector<bool> optionals = {}; ///< sequences that are, or would be, in an OptionalProto; those behind are not
 };
@@ -30,13 +30,13 @@ struct DataSet {
 
 /// FOLDER/KIND_0.pb, KIND_1.pb, ... up to the first number without a file.
 llvm::Expected<Recorded> readTensors(const std::string &folder, const std::string &kind,
-                                     const std::vector<bool> &areSequences = {});
+                                     const std::vector<ValueKind> &kinds = {});
 
 /// Of the inputs and outputs that a file describes.
-SequenceKinds kindsOf(const ModelFacts &facts);
+ValueKinds kindsOf(const ModelFacts &facts);
 
 /// An error if the folder has no input and the model wants some.
-llvm::Expected<DataSet> readDataSet(const std::string &folder, const SequenceKinds &kinds = {});
+llvm::Expected<DataSet> readDataSet(const std::string &folder, const ValueKinds &kinds = {});
 
 /// test_data_set_* beside the model, ONNX's own layout.
 std::vector<std::string> dataBeside(const std::string &modelPath);

@@ -105,6 +105,17 @@ void fillRandomly(const ingot_tensor_info &info, char *data, int64_t elements, s
   }
 }
 
+/// Of up to twelve small letters.
+std::vector<std::string> randomWords(int64_t count, std::minstd_rand &random) {
+  std::vector<std::string> words(static_cast<size_t>(count));
+  for (std::string &word : words) {
+    for (auto letters = random() % 12 + 1; letters > 0; --letters) {
+      word += static_cast<char>('a' + random() % 26);
+    }
+  }
+  return words;
+}
+
 /// Gives sizes to the symbols of an input; whether the shape is one that it can have.
 bool takeShape(const ingot_tensor_info &info, llvm::ArrayRef<int64_t> shape, std::vector<int64_t> &sizes) {
   if (shape.size() != size_t(info.rank)) {
@@ -235,7 +246,13 @@ llvm::Error Execution::setRandomInputs(const GivenSizes &given) {
     for (int64_t &dim : tensor.dims) {
       dim = INGOT_DIM_IS_SYMBOL(dim) ? sizes[INGOT_DIM_SYMBOL(dim)] : dim;
     }
-    tensor.bytes.resize(size_t(tensorBytes(info.type, tensor.dims)));
+    int64_t bytes = tensorBytes(info.type, tensor.dims);
+    if (info.type == INGOT_STRING) {
+      tensor.strings = randomWords(bytes / int64_t(sizeof(ingot_string)), random);
+      tensors.push_back(std::move(tensor));
+      continue;
+    }
+    tensor.bytes.resize(size_t(bytes));
     fillRandomly(info, tensor.bytes.data(), int64_t(tensor.bytes.size() / ingot_type_bytes(info.type)), random);
     tensors.push_back(std::move(tensor));
   }

@@ -144,7 +144,12 @@ llvm::Expected<std::vector<HostTensor>> runOnce(const LoadedModel &model, const 
   if (failed) {
     return failed;
   }
-  return execution->outputs();
+  std::vector<HostTensor> outputs = execution->outputs();
+  for (auto [output, keys] : llvm::zip(outputs, model.manifest().outputKeys)) {
+    output.mapKeys = keys.keys;
+    output.hasStringKeys = keys.areStrings;
+  }
+  return outputs;
 }
 
 } // namespace ingot::driver

@@ -52,6 +52,11 @@ llvm::Error LocalExecution::prepare(llvm::ArrayRef<HostTensor> given) {
   for (auto [info, tensor] : llvm::zip(inputsOf(model), given)) {
     inputs.push_back(tensor.isAbsent ? Tensor() : makeTensor(info, tensor.dims));
     llvm::copy(tensor.bytes, inputs.back().memory.data.get());
+    inputs.back().strings = tensor.strings;
+    auto *views = reinterpret_cast<ingot_string *>(inputs.back().memory.data.get());
+    for (const std::string &text : inputs.back().strings) {
+      *views++ = {text.data(), int64_t(text.size())};
+    }
     llvm::Expected<ingot_buffer> buffer = bufferOf(info, inputs.back(), /*isInput=*/true);
     if (!buffer) {
       return buffer.takeError();
@@ -101,6 +106,7 @@ void LocalExecution::releaseGiven() {
 
 int LocalExecution::run() {
   releaseGiven();
+  ingot_strings_clear(&exec);
   int status = ingot_run(&model, inputBuffers.data(), model.input_count, outputBuffers.data(), model.output_count,
                          sizes.data(), workspace.data.get(), size_t(workspace.bytes), &exec);
   if (status == 0) {
@@ -109,7 +115,26 @@ int LocalExecution::run() {
   return status;
 }
 
-llvm::Error LocalExecution::check(int status) const {
+void LocalExecution::keepStrings(bool succeeded) {
+  auto next = outputDims.begin();
+  for (auto [info, output] : llvm::zip(outputsOf(model), outputTensors)) {
+    llvm::ArrayRef<int64_t> dims(outputDims.data() + (next - outputDims.begin()), size_t(info.rank));
+    next += info.rank;
+    output.strings.clear();
+    if (info.type != INGOT_STRING || !succeeded) {
+      continue;
+    }
+    const char *data = output.given ? static_cast<const char *>(output.given) : output.memory.data.get();
+    const auto *views = reinterpret_cast<const ingot_string *>(data);
+    for (int64_t i = 0, count = tensorBytes(info.type, dims) / int64_t(sizeof *views); i < count; ++i) {
+      output.strings.emplace_back(views[i].size ? views[i].data : "", size_t(views[i].size));
+    }
+  }
+  ingot_strings_release(&exec);
+}
+
+llvm::Error LocalExecution::check(int status) {
+  keepStrings(status == 0);
   int64_t given = llvm::count_if(outputTensors, [](const Tensor &output) { return output.given != nullptr; });
   if (host.isOverrun() || host.count() != given) {
     return llvm::make_error<ExitError>(
@@ -210,7 +235,11 @@ std::vector<HostTensor> LocalExecution::outputs() const {
     next += info.rank;
     int64_t bytes = tensorBytes(info.type, tensor.dims); // of what the run found
     const char *data = output.given ? static_cast<const char *>(output.given) : output.memory.data.get();
-    tensor.bytes.assign(data, data + bytes);
+    if (info.type == INGOT_STRING) {
+      tensor.strings = output.strings;
+    } else {
+      tensor.bytes.assign(data, data + bytes);
+    }
     tensors.push_back(std::move(tensor));
   }
   return tensors;

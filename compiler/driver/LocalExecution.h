@@ -16,7 +16,9 @@ public:
       : Execution(model.model()), devices(model.model()), exec(exec ? *exec : ingot_exec{}) {
     this->exec.weights = model.weights();
     host.serve(this->exec);
+    this->exec.strings = &made;
   }
+  ~LocalExecution() override { ingot_strings_release(&exec); }
 
   llvm::Error runChecked() override;
   /// Whether the last run left all outputs as they were, but for those that are not kept when a run fails: what it
@@ -38,14 +40,17 @@ private:
   struct Tensor {
     Memory memory;
     int64_t elements = 0;
-    void *given = nullptr; ///< by the last run, which allocated this output
-    void *there = nullptr; ///< in the memory of the device to which it is bound
+    void *given = nullptr;                 ///< by the last run, which allocated this output
+    void *there = nullptr;                 ///< in the memory of the device to which it is bound
+    std::vector<std::string> strings = {}; ///< of an input, to which its memory points; of an output of the last run
   };
   llvm::Error prepare(llvm::ArrayRef<HostTensor> inputs) override;
   /// One run through ingot_run; its status.
   int run();
   /// The error that a status stands for. With status 0: whether something was written behind a buffer.
-  llvm::Error check(int status) const;
+  llvm::Error check(int status);
+  /// Copies the strings of outputs, and gives back the memory that the run made them in.
+  void keepStrings(bool succeeded);
   static Memory allocate(int64_t bytes);
   static bool guardIsIntact(const Memory &memory);
   /// Gives back the outputs that the last run allocated.
@@ -57,6 +62,7 @@ private:
   HostMemory host;
   Devices devices;
   ingot_exec exec;
+  ingot_strings made = {nullptr, 0, 0, nullptr};
   std::vector<int64_t> outputDims; ///< of all outputs, of the last run
   std::vector<Tensor> inputs, outputTensors;
   Memory workspace;

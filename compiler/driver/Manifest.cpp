@@ -44,13 +44,42 @@ Manifest::Launch parseLaunch(const llvm::json::Value &value) {
   return launch;
 }
 
+Manifest::Keys parseKeys(const llvm::json::Value &value) {
+  Manifest::Keys keys;
+  const llvm::json::Object *object = value.getAsObject();
+  const llvm::json::Array *list = object ? object->getArray("map_keys") : nullptr;
+  if (list) {
+    keys.areStrings = object->getString("map_key_type") == "string";
+    for (const llvm::json::Value &key : *list) {
+      keys.keys.push_back(key.getAsString().value_or("").str());
+    }
+  }
+  return keys;
+}
+
 } // namespace
 
-SequenceKinds Manifest::kinds() const {
-  auto isSequence = [](int64_t form) { return form != support::isTensor; };
-  SequenceKinds kinds;
-  llvm::transform(inputSequences, std::back_inserter(kinds.inputs), isSequence);
-  llvm::transform(outputSequences, std::back_inserter(kinds.outputs), isSequence);
+ValueKinds Manifest::kinds() const {
+  auto kind = [](int64_t form) {
+    return form == support::isTensor ? ValueKind::Tensor
+           : form == support::isMap  ? ValueKind::Map
+                                     : ValueKind::Sequence;
+  };
+  ValueKinds kinds;
+  llvm::transform(inputSequences, std::back_inserter(kinds.inputs), kind);
+  llvm::transform(outputSequences, std::back_inserter(kinds.outputs), kind);
+  if (outputSequences.empty()) {
+    kinds.outputs.resize(outputKeys.size(), ValueKind::Tensor);
+  }
+  // Where some outputs are sequences, files and tensors are not numbered alike.
+  size_t tensor = 0;
+  for (size_t file = 0; file < kinds.outputs.size(); ++file) {
+    bool isTensor = kinds.outputs[file] == ValueKind::Tensor;
+    if (isTensor && tensor < outputKeys.size() && !outputKeys[tensor].keys.empty()) {
+      kinds.outputs[file] = ValueKind::Maps;
+    }
+    tensor += isTensor ? 1 : size_t(support::tensorsOf(outputSequences[file]));
+  }
   return kinds;
 }
 
@@ -76,6 +105,9 @@ llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &
   manifest.macs = sizeIn(*object, "macs");
   manifest.inputSequences = numbersIn(*object, "input_sequences");
   manifest.outputSequences = numbersIn(*object, "output_sequences");
+  if (const llvm::json::Array *outputs = object->getArray("outputs")) {
+    llvm::transform(*outputs, std::back_inserter(manifest.outputKeys), parseKeys);
+  }
   if (const llvm::json::Array *devices = object->getArray("devices")) {
     for (const llvm::json::Value &device : *devices) {
       const llvm::json::Object *known = device.getAsObject();

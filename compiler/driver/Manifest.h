@@ -8,9 +8,12 @@
 
 namespace ingot::driver {
 
-/// Which of a model's inputs and outputs are sequences, which files of data do not say. Those behind the last are none.
-struct SequenceKinds {
-  std::vector<bool> inputs, outputs;
+/// What a file of data holds, which it does not say itself.
+enum class ValueKind { Tensor, Sequence, Map, Maps };
+
+/// What a model's inputs and outputs are. Those behind the last are tensors.
+struct ValueKinds {
+  std::vector<ValueKind> inputs, outputs;
 };
 
 struct Manifest {
@@ -25,9 +28,16 @@ struct Manifest {
     support::Size macs = 0, bytes = 0; ///< multiplications with accumulation; of operands and results
   };
   std::vector<Launch> launches;
-  /// As in plan::ModelInfo: for each input and output of the ONNX model, the tensors of the sequence that it is, or -1.
+  /// As in plan::ModelInfo: for each input and output of the ONNX model, the tensors of the sequence that it is, or -1,
+  /// or -2 for a map.
   std::vector<int64_t> inputSequences, outputSequences;
-  SequenceKinds kinds() const;
+  ValueKinds kinds() const;
+  /// Of each output: the keys of the maps whose values it is, or none.
+  struct Keys {
+    std::vector<std::string> keys;
+    bool areStrings = false;
+  };
+  std::vector<Keys> outputKeys;
   std::vector<std::string> devices; ///< with a memory of their own, as after --target
 };
 

@@ -13,7 +13,9 @@ ValueFacts valueFacts(const onnx::ValueInfoProto &value) {
   ValueFacts facts;
   facts.name = value.name();
   const onnx::TypeProto::Sequence *sequence = importer::sequenceTypeOf(value.type());
-  facts.isSequence = sequence != nullptr;
+  facts.isMap = value.type().has_map_type();
+  facts.areMaps = sequence && sequence->elem_type().has_map_type();
+  facts.isSequence = sequence && !facts.areMaps;
   const onnx::TypeProto::Tensor *type = importer::tensorTypeOf(sequence ? sequence->elem_type() : value.type());
   if (!type) {
     return facts;
@@ -68,7 +70,11 @@ std::string ValueFacts::text() const {
   llvm::StringRef element = importer::elementName(type);
   std::string text = isOptional ? "optional " : "";
   text += isSequence ? "sequence of " : "";
-  text += type == 0 ? "not a tensor" : element.empty() ? "type " + std::to_string(type) : element.str();
+  text += isMap             ? "map"
+          : areMaps         ? "sequence of maps"
+          : type == 0       ? "not a tensor"
+          : element.empty() ? "type " + std::to_string(type)
+                            : element.str();
   if (!shape) {
     return type == 0 ? text : text + "[...]";
   }

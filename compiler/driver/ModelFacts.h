@@ -20,6 +20,7 @@ struct ValueFacts {
   int32_t type = 0;                      ///< ONNX's number; 0: no tensor
   bool isOptional = false;               ///< an optional tensor
   bool isSequence = false;               ///< a sequence of tensors of this type
+  bool isMap = false, areMaps = false;   ///< a map, or a sequence of maps
   std::optional<std::vector<Dim>> shape; ///< none: not even the rank is known
 
   std::string text() const; ///< "float32[batch,3,?]"

@@ -53,10 +53,10 @@ llvm::Error ModelSource::readFacts() {
   return llvm::Error::success();
 }
 
-llvm::Expected<SequenceKinds> ModelSource::sequences() {
+llvm::Expected<ValueKinds> ModelSource::kinds() {
   if (isManifest(invocation.model.modelPath)) {
     llvm::Expected<Manifest> manifest = readManifest(invocation.model.modelPath);
-    return manifest ? llvm::Expected<SequenceKinds>(manifest->kinds()) : manifest.takeError();
+    return manifest ? llvm::Expected<ValueKinds>(manifest->kinds()) : manifest.takeError();
   }
   if (llvm::Error error = readFacts()) {
     return error;

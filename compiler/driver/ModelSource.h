@@ -15,7 +15,7 @@ public:
   llvm::Expected<const LoadedModel *> get(const DataSet *data);
 
   /// Which of the model's inputs and outputs are sequences, to read its data with.
-  llvm::Expected<SequenceKinds> sequences();
+  llvm::Expected<ValueKinds> kinds();
 
   /// What --as says, for ingot_exec; 0 without it.
   llvm::Expected<int32_t> level() const;

@@ -48,7 +48,7 @@ llvm::Expected<SampleSet> readSamples(const Invocation &invocation) {
   if (!facts) {
     return facts.takeError();
   }
-  SequenceKinds kinds = kindsOf(*facts);
+  ValueKinds kinds = kindsOf(*facts);
   return SampleSet::open(folders, std::move(*facts), std::move(kinds), invocation.preprocessing);
 }
 

@@ -12,7 +12,7 @@ llvm::Error runCommand(const Invocation &invocation) {
     return level.takeError();
   }
   Threads threads(invocation.threads, *level, invocation.runner.empty());
-  llvm::Expected<SequenceKinds> kinds = source.sequences();
+  llvm::Expected<ValueKinds> kinds = source.kinds();
   if (!kinds) {
     return kinds.takeError();
   }

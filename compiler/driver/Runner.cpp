@@ -297,6 +297,10 @@ public:
 
 private:
   llvm::Error prepare(llvm::ArrayRef<HostTensor> tensors) override {
+    auto isOfStrings = [](const ingot_tensor_info &info) { return info.type == INGOT_STRING; };
+    if (llvm::any_of(inputsOf(model), isOfStrings) || llvm::any_of(outputsOf(model), isOfStrings)) {
+      return llvm::createStringError("--runner: the model has strings, which are not sent to other machines");
+    }
     inputs.assign(tensors.begin(), tensors.end());
     return llvm::Error::success();
   }

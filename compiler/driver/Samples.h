@@ -8,7 +8,7 @@ namespace ingot::driver {
 class SampleSet {
 public:
   /// An error if a folder holds nothing, or what does not fit the model's inputs.
-  static llvm::Expected<SampleSet> open(const std::vector<std::string> &folders, ModelFacts facts, SequenceKinds kinds,
+  static llvm::Expected<SampleSet> open(const std::vector<std::string> &folders, ModelFacts facts, ValueKinds kinds,
                                         Preprocessing preprocessing);
 
   size_t size() const { return samples.size(); }
@@ -22,7 +22,7 @@ private:
     bool isRecorded;
   };
   ModelFacts facts;
-  SequenceKinds kinds;
+  ValueKinds kinds;
   Preprocessing preprocessing;
   std::vector<Sample> samples;
 };

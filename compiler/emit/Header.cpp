@@ -56,7 +56,7 @@ private:
   bool finds() const { return !model.found.empty(); }
   bool allocates() const { return !model.allocations.empty(); }
   /// Whether exec may not be null.
-  bool needsExec() const { return model.takesWeights() || allocates() || !model.devices.empty(); }
+  bool needsExec() const { return model.takesWeights() || allocates() || model.makesStrings || !model.devices.empty(); }
 
   /// A size with the parameters' names for the symbols.
   Size asParameters(const Size &size) const {
@@ -122,6 +122,10 @@ private:
         }
         out << (tensor.isOptional ? "; optional, may be null" : "");
         out << (tensor.isAllocated ? "; allocated by the run" : "");
+        if (!tensor.mapKeys.empty()) {
+          out << "; a row for each map, a column for each of " << upper << "_" << StringRef(parameter).upper()
+              << "_KEYS";
+        }
         out << (tensor.device ? "; in the memory of device " + std::to_string(tensor.device - 1) : "");
         out << (tensor.inPlaceOf >= 0 ? "; may be the memory of " + names.inputs[tensor.inPlaceOf] : "") << "\n";
       }
@@ -141,6 +145,9 @@ private:
     list("output ", model.outputs, names.outputs);
     if (finds()) {
       out << " *\n * Sizes that are found are written by the run; outputs that have them need room for the most.\n";
+    }
+    if (model.makesStrings) {
+      out << " *\n * A run makes strings: it needs exec->strings, and exec->allocate where these have no memory.\n";
     }
     if (!model.levels.empty()) {
       out << " *\n * A run takes the highest of these levels that the machine has, or ends with INGOT_ERROR_TARGET.\n";
@@ -175,7 +182,32 @@ private:
     };
     list(model.inputs, names.inputs);
     list(model.outputs, names.outputs);
+    for (auto [tensor, parameter] : llvm::zip(model.outputs, names.outputs)) {
+      writeKeys(tensor, upper + "_" + StringRef(parameter).upper() + "_KEYS");
+    }
     out << "\n";
+  }
+
+  /// The keys of maps as an initializer of an array.
+  void writeKeys(const TensorInfo &tensor, const std::string &macro) {
+    if (tensor.mapKeys.empty()) {
+      return;
+    }
+    out << "#define " << macro << " {";
+    for (auto [i, key] : llvm::enumerate(tensor.mapKeys)) {
+      out << (i ? ", " : "");
+      if (!tensor.hasStringKeys) {
+        out << "INT64_C(" << key << ")";
+        continue;
+      }
+      out << '"'; // octal codes have three digits, so that what follows is none of theirs
+      for (unsigned char c : key) {
+        bool isPlain = llvm::isPrint(static_cast<char>(c)) && c != '"' && c != '\\' && c != '?';
+        isPlain ? out << char(c) : out << formatv("\\{0}{1}{2}", c >> 6, c >> 3 & 7, c & 7).str();
+      }
+      out << '"';
+    }
+    out << "}\n";
   }
 
   /// Of the file that is written beside the header.
@@ -264,6 +296,7 @@ private:
     writeRunMethod();
     out << "\nprivate:\n  Workspace memory;\n"
         << (isOpen() ? "  Status reserved;\n" : "") << (model.takesWeights() ? "  const void *weights_;\n" : "")
+        << (model.makesStrings ? "  Strings strings_; // of the last run\n" : "")
         << "};\n\n} // namespace ingot::models\n#endif\n\n";
   }
 
@@ -322,7 +355,10 @@ private:
     if (needsExec()) { // no parameter ends with an underscore
       out << "    ingot_exec exec_ = exec ? *exec : ingot_exec{};\n"
           << (model.takesWeights() ? "    exec_.weights = weights_;\n" : "")
-          << (allocates() ? "    allocateOnHeap(exec_); // unless it says how\n" : "");
+          << (allocates() || model.makesStrings ? "    allocateOnHeap(exec_); // unless it says how\n" : "");
+      if (model.makesStrings) {
+        out << "    if (!exec_.strings) {\n      strings_.serve(exec_);\n    }\n";
+      }
     }
     writeBuffers("inputs", model.inputs, names.inputs, /*isConst=*/true);
     writeBuffers("outputs", model.outputs, names.outputs, /*isConst=*/false);

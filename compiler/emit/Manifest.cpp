@@ -121,6 +121,14 @@ static void writeTensors(json::OStream &json, ArrayRef<ingot::plan::TensorInfo> 
       if (tensor.isAllocated) {
         json.attribute("allocated", true);
       }
+      if (!tensor.mapKeys.empty()) {
+        json.attribute("map_key_type", tensor.hasStringKeys ? "string" : "int64");
+        json.attributeArray("map_keys", [&] {
+          for (const std::string &key : tensor.mapKeys) {
+            json.value(json::fixUTF8(key));
+          }
+        });
+      }
       if (tensor.isOptional) {
         json.attribute("optional", true);
       }
@@ -240,6 +248,9 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t code
     json.attributeEnd();
     writeWhyOpen(json, model);
     json.attribute("allocates", !model.allocations.empty());
+    if (model.makesStrings) {
+      json.attribute("makes_strings", true);
+    }
     if (!model.allocations.empty()) {
       json.attributeArray("allocations", [&] {
         for (const plan::AllocationInfo &allocation : model.allocations) {

@@ -195,6 +195,9 @@ void Entry::build(plan::LaunchOp launch) {
   for (Value buffer : launch.getOperands()) {
     args.push_back(address(buffer, callee.getArgumentTypes()[args.size()]));
   }
+  if (launch->hasAttr(plan::textName)) {
+    args.push_back(exec());
+  }
   if (std::optional<onnx::SizesAttr> symbols = launch.getSymbols()) {
     for (const Size &symbol : symbols->getValues()) {
       args.push_back(w.symbols.at(*symbol.asSymbol()));
@@ -225,6 +228,10 @@ void Entry::build(plan::LaunchOp launch) {
 
 void Entry::checkStatus(plan::LaunchOp launch, Value result) {
   returnIfBad(entry, result, [&] {
+    if (launch->hasAttr(plan::textName)) { // of the support library, which knows no nodes
+      int64_t node = nodeNumber(onnx::nodeOf(launch.getLoc()));
+      return arith::OrIOp::create(w.b, w.loc, result, status(0, node)).getResult();
+    }
     // Any other status comes from parallel_for.
     auto own = launch->getAttrOfType<IntegerAttr>(plan::errorName);
     int64_t kind = own ? own.getInt() : launch.getFound() ? INGOT_ERROR_SIZE : INGOT_ERROR_INDEX;

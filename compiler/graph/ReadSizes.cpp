@@ -9,6 +9,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/InData.h"
 #include "compiler/onnx/LoopSizes.h"
+#include "compiler/onnx/Texts.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/ops/Find.h"
@@ -20,7 +21,9 @@
 #include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/ops/Signal.h"
 #include "compiler/onnx/ops/Spread.h"
+#include "compiler/onnx/ops/Text.h"
 #include "compiler/onnx/ops/TopK.h"
+#include "runtime_support/include/ingot.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -55,6 +58,7 @@ public:
           bool image = readList(1);
           return readList(2) || image; // of blocks: bounds of their own would multiply to far too much memory
         })
+        .Case<StringSplitOp>([&](auto split) { return readPieces(split); })
         .Case<ConstantOfShapeOp>([&](auto) { return readList(0); })
         .Case<TileOp, DecodeImageOp>([&](auto) { return readList(1); })
         .Case<MaxUnpoolOp>([&](auto) { return readList(2); })
@@ -82,6 +86,25 @@ private:
       }
     }
     setOperand(operand, sizes);
+    return true;
+  }
+
+  /// The most pieces that any of the strings has.
+  bool readPieces(onnx::StringSplitOp split) {
+    auto most = static_cast<int64_t>(split.getMaxsplit().value_or(-1));
+    Size bound = most >= 0 && most < INT64_MAX ? Size(most + 1) : Size::unknown();
+    if (!onnx::isSized(split.getX()) || !mayRead(bound)) {
+      return false;
+    }
+    std::vector<char> separator = onnx::poolOf({split.getDelimiter()});
+    int64_t splits = most >= 0 ? most : INT64_MAX;
+    Value counts = onnx::makeText(f, {split.getX()}, {"pieces", INGOT_INT64, separator, splits});
+    Value all = f.op("Concat", {f.reshape(counts, {-1}), list({0})}, {f.integer("axis", 0)}); // of no strings: 0
+    Size pieces = read(f.reduce("ReduceMax", all, {0}, /*keepdims=*/false), bound);
+    Value y = onnx::makeText(f, {split.getX()}, {"split", INGOT_STRING, separator, splits, pieces});
+    split.getY().replaceAllUsesWith(y);
+    split.getCount().replaceAllUsesWith(counts);
+    split->erase();
     return true;
   }
 

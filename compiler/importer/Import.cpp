@@ -28,10 +28,7 @@ std::string whyRefused(MLIRContext &context, llvm::StringRef domain, llvm::Strin
   auto *importable = info ? info->getInterface<onnx::Importable>() : nullptr;
   if (!importable && !(domain.empty() && op == "Constant") && !isControl(domain, op) && !isOptional(domain, op) &&
       !isSequence(domain, op)) {
-    return domain == "ai.onnx.ml" && op == "ZipMap" ? "gives a sequence of maps, which is unsupported; the model may "
-                                                      "end with its input instead, which has the "
-                                                      "same scores in the order of the labels"
-                                                    : "unknown or unsupported operator";
+    return "unknown or unsupported operator";
   }
   int64_t through = domain.empty() && importable ? importable->through() : onnx::newestVersion(domain).value_or(opset);
   if (opset <= through || domain == "com.microsoft") { // whose operators have one version, whatever a model imports
@@ -139,6 +136,15 @@ Value Importer::value(const std::string &name) {
 bool Importer::operands(const Node &node, onnx::Node &target) {
   bool good = true;
   for (const std::string &input : node.inputs) {
+    if (auto map = maps.find(input); map != maps.end()) {
+      target.operands.append({map->second.keys, map->second.values});
+      good &= mayTake(node, input);
+      continue;
+    }
+    if (rowsOfMaps.contains(input)) {
+      good = mayTake(node, input);
+      continue;
+    }
     Value given = input.empty() ? Value() : value(input);
     good &= input.empty() || given;
     // An optional value that is never there is an input left out.
@@ -209,11 +215,17 @@ void Importer::form(onnx::Node &target, RegisteredOperationName info, const Node
       failed(info.getInterface<onnx::Importable>()->upgrade(target))) {
     return;
   }
+  take(target, node);
+}
+
+void Importer::take(const onnx::Node &target, const Node &node) {
+  if (takeRows(node, target)) {
+    return;
+  }
   for (auto [i, output] : llvm::enumerate(node.outputs)) {
     Value result = i < target.results.size() ? target.results[i] : Value();
     if (!output.empty() && !result) {
-      problems->add(node.where(),
-                    "output " + quoted(output) + " is of strings, or of use in training only, which is unsupported");
+      problems->add(node.where(), "output " + quoted(output) + " is of use in training only, which is unsupported");
     } else if (!output.empty()) {
       values[output] = result;
     }
@@ -297,7 +309,11 @@ void Importer::node(const Node &node) {
     return form(target, *info, node);
   }
   [[maybe_unused]] size_t before = problems->said();
-  Operation *op = succeeded(importable->upgrade(target)) ? create(target, node) : nullptr;
+  bool upgraded = succeeded(importable->upgrade(target));
+  if (upgraded && !target.results.empty()) {
+    return take(target, node);
+  }
+  Operation *op = upgraded ? create(target, node) : nullptr;
   if (!op) {
     assert(problems->said() > before && "an operator's code failed and did not say why");
     return;
@@ -331,9 +347,12 @@ static void noteSequences(func::FuncOp function, llvm::StringRef attribute, llvm
 void Importer::gather(func::FuncOp function, llvm::ArrayRef<Spread> inputs) {
   ValueRange arguments = function.getArguments();
   for (const Spread &input : inputs) {
-    size_t count = input.tensors < 0 ? 1 : input.tensors;
+    size_t count = support::tensorsOf(input.tensors);
     if (arguments.size() < count) {
       return; // one of them has been refused
+    }
+    if (input.tensors == support::isMap) {
+      maps[input.name] = {arguments[0], arguments[1]};
     }
     if (input.tensors >= 0) {
       Sequence s;
@@ -397,8 +416,12 @@ void Importer::finish(func::FuncOp function) {
       continue;
     }
     spread.push_back({output.name(), support::isTensor});
-    Value result = value(output.name());
+    auto rows = rowsOfMaps.find(output.name());
+    Value result = rows == rowsOfMaps.end() ? value(output.name()) : rows->second.values;
     if (!result) {
+      if (maps.contains(output.name())) {
+        problems->add("output " + quoted(output.name()) + " is a map that is an input, which is unsupported");
+      }
       return; // its node has been reported
     }
     if (mayBeAbsent(result)) {
@@ -412,6 +435,9 @@ void Importer::finish(func::FuncOp function) {
   function.setType(builder.getFunctionType(function.getArgumentTypes(), types));
   for (auto [i, name] : llvm::enumerate(names)) {
     function.setResultAttr(i, "onnx.name", builder.getStringAttr(name));
+    if (auto rows = rowsOfMaps.find(name); rows != rowsOfMaps.end()) {
+      function.setResultAttr(i, onnx::mapKeysName, rows->second.keys);
+    }
   }
 }
 

@@ -27,6 +27,10 @@ struct ImportOptions {
 /// Why no node of an operator is taken, as that version of its domain defines it; empty: it is known.
 std::string whyRefused(mlir::MLIRContext &context, llvm::StringRef domain, llvm::StringRef op, int64_t opset);
 
+/// The names of a map's halves among the function's arguments: "x[keys]".
+std::string nameOfKeys(llvm::StringRef map);
+std::string nameOfValues(llvm::StringRef map);
+
 /// The name of a sequence's tensor among the function's arguments and results: "x[0]".
 std::string nameInSequence(llvm::StringRef sequence, size_t number);
 

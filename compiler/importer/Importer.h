@@ -42,6 +42,7 @@ private:
   bool attributes(const Node &node, onnx::Node &target);
   mlir::Operation *create(onnx::Node &target, const Node &node);
   void form(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
+  void take(const onnx::Node &target, const Node &node);
   bool knownAttributes(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
   bool arity(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
   Value value(const std::string &name);
@@ -69,6 +70,10 @@ private:
   using Values = llvm::SmallVector<Value>;
   using Givens = llvm::SmallVector<Given>;
   void gather(mlir::func::FuncOp function, llvm::ArrayRef<Spread> inputs);
+
+  // Maps.
+  bool mayTake(const Node &node, const std::string &input);
+  bool takeRows(const Node &node, const onnx::Node &target);
   bool takesSequence(const Node &node) const;
   bool names(const Node &node, size_t index);
   void sequence(const Node &node);
@@ -131,6 +136,15 @@ private:
   Problems *problems;
   llvm::StringMap<Value> values;
   llvm::StringMap<Sequence> sequences;
+  struct Map {
+    Value keys, values;
+  };
+  llvm::StringMap<Map> maps; ///< inputs that are maps
+  struct Rows {
+    Value values;
+    mlir::Attribute keys;
+  };
+  llvm::StringMap<Rows> rowsOfMaps;            ///< what ZipMap makes
   int64_t turns = 0;                           ///< of loops over sequences, which are written one behind the other
   llvm::StringMap<mlir::ElementsAttr> weights; ///< initializers that no node has used yet
   const Node *current = nullptr;               ///< whose code runs: what it reports is about it

@@ -3,6 +3,7 @@
 // each run chooses it.
 #include "compiler/importer/Types.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/support/Sequences.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include <deque>
@@ -37,6 +38,7 @@ private:
   Problems &problems;
   std::map<std::string, int64_t> symbols; ///< that are given
   void sequence(const pb::ValueInfoProto &value);
+  void map(const pb::ValueInfoProto &value);
 
   std::vector<const pb::ValueInfoProto *> values; ///< the inputs that have no initializer, tensors of sequences too
   std::deque<pb::ValueInfoProto> ofSequences;
@@ -242,6 +244,25 @@ void InputReader::sequence(const pb::ValueInfoProto &value) {
   }
 }
 
+/// Its keys and its values are two tensors of one length, which each run chooses.
+void InputReader::map(const pb::ValueInfoProto &value) {
+  const pb::TypeProto::Map &type = value.type().map_type();
+  if (!type.value_type().has_tensor_type()) {
+    problems.add("input " + quoted(value.name()) + " is a map to what is no tensor, which is unsupported");
+    return;
+  }
+  spread.push_back({value.name(), support::isMap});
+  for (auto [name, element] : {std::pair(nameOfKeys(value.name()), type.key_type()),
+                               {nameOfValues(value.name()), type.value_type().tensor_type().elem_type()}}) {
+    pb::ValueInfoProto &own = ofSequences.emplace_back();
+    own.set_name(name);
+    pb::TypeProto::Tensor &tensor = *own.mutable_type()->mutable_tensor_type();
+    tensor.set_elem_type(element);
+    tensor.mutable_shape()->add_dim()->set_dim_param(value.name() + "_size");
+    values.push_back(&own);
+  }
+}
+
 std::vector<Input> InputReader::run() {
   llvm::StringSet<> initialized;
   for (const pb::TensorProto &tensor : graph.initializer()) {
@@ -253,9 +274,11 @@ std::vector<Input> InputReader::run() {
   for (const pb::ValueInfoProto &value : graph.input()) {
     if (sequenceTypeOf(value.type())) {
       sequence(value);
+    } else if (value.type().has_map_type()) {
+      map(value);
     } else if (!initialized.contains(value.name())) {
       values.push_back(&value);
-      spread.push_back({value.name(), -1});
+      spread.push_back({value.name(), support::isTensor});
     }
   }
   optionsMeanSomething();

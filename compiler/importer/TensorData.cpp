@@ -173,6 +173,9 @@ llvm::Expected<TensorData> readSparse(const pb::SparseTensorProto &sparse, Model
   if (!values) {
     return values.takeError();
   }
+  if (values->type == kString) {
+    return llvm::createStringError("is a sparse tensor of strings, which is unsupported");
+  }
   llvm::Expected<TensorData> indices = readTensor(sparse.indices(), file);
   if (!indices) {
     return indices.takeError();

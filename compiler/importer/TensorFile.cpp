@@ -5,6 +5,10 @@
 #include "compiler/importer/ModelFile.h"
 #include "compiler/importer/TensorData.h"
 #include "compiler/importer/WireReader.h"
+#include "compiler/support/ElementTypes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <climits>
 #include <google/protobuf/stubs/logging.h>
@@ -178,6 +182,146 @@ llvm::Expected<std::optional<std::vector<HostTensor>>> readSequenceFile(const st
   return items;
 }
 
+// Maps.
+
+static llvm::Expected<std::vector<HostTensor>> parseMap(const std::string &path, const pb::MapProto &map) {
+  HostTensor keys;
+  keys.type = map.key_type();
+  bool isOfStrings = keys.type == kString;
+  auto count = static_cast<int64_t>(isOfStrings ? map.string_keys_size() : map.keys_size());
+  keys.dims = {count};
+  keys.strings.assign(map.string_keys().begin(), map.string_keys().end());
+  std::optional<int64_t> size = byteCount(keys.type, 1);
+  if (!isOfStrings && (!size || *size > 8)) {
+    return problem(path, "map has keys of the element type " + llvm::Twine(keys.type) + ", which is unsupported");
+  }
+  for (int64_t key : map.keys()) { // little endian: the low bytes
+    const char *bytes = reinterpret_cast<const char *>(&key);
+    keys.bytes.insert(keys.bytes.end(), bytes, bytes + (isOfStrings ? 0 : *size));
+  }
+  HostTensor values;
+  values.dims = {count};
+  for (const pb::TensorProto &proto : map.values().tensor_values()) {
+    std::string content = proto.SerializeAsString();
+    llvm::Expected<HostTensor> value = parseTensor(path, content);
+    if (!value) {
+      return value.takeError();
+    }
+    values.type = value->type;
+    llvm::append_range(values.bytes, value->bytes);
+    llvm::append_range(values.strings, value->strings);
+  }
+  if (values.type == 0 && count == 0) {
+    values.type = kFloat;
+  }
+  int64_t elements = values.type == kString ? int64_t(values.strings.size())
+                                            : int64_t(values.bytes.size()) / byteCount(values.type, 1).value_or(1);
+  if (map.values().tensor_values_size() != count || elements != count) {
+    return problem(path, "map of " + llvm::Twine(count) + " keys has " + llvm::Twine(elements) +
+                             " values, or some that are no numbers or strings");
+  }
+  return std::vector<HostTensor>{std::move(keys), std::move(values)};
+}
+
+template <typename Proto> static llvm::Expected<Proto> readProto(const std::string &path, const char *what) {
+  llvm::Expected<std::unique_ptr<MappedFile>> file = MappedFile::open(path);
+  if (!file) {
+    return problem(path, llvm::toString(file.takeError()));
+  }
+  google::protobuf::LogSilencer silence;
+  Proto proto;
+  llvm::StringRef bytes = (*file)->bytes();
+  if (bytes.size() > INT_MAX || !proto.ParseFromArray(bytes.data(), int(bytes.size()))) {
+    return problem(path, llvm::Twine("holds no ") + what + ", which was expected");
+  }
+  return proto;
+}
+
+llvm::Expected<std::vector<HostTensor>> readMapFile(const std::string &path) {
+  llvm::Expected<pb::MapProto> map = readProto<pb::MapProto>(path, "map");
+  return map ? parseMap(path, *map) : map.takeError();
+}
+
+static std::vector<std::string> keyTexts(const HostTensor &keys) {
+  if (keys.type == kString) {
+    return keys.strings;
+  }
+  std::vector<std::string> texts;
+  size_t size = keys.dims[0] ? keys.bytes.size() / size_t(keys.dims[0]) : 1;
+  for (size_t at = 0; at < keys.bytes.size(); at += size) {
+    int64_t key = 0;
+    std::memcpy(&key, keys.bytes.data() + at, size);
+    bool isSigned = support::elementType(keys.type).kind == support::ElementKind::Signed;
+    texts.push_back(std::to_string(isSigned ? llvm::SignExtend64(uint64_t(key), unsigned(8 * size)) : key));
+  }
+  return texts;
+}
+
+llvm::Expected<HostTensor> readMapsFile(const std::string &path) {
+  llvm::Expected<pb::SequenceProto> sequence = readProto<pb::SequenceProto>(path, "sequence of maps");
+  if (!sequence) {
+    return sequence.takeError();
+  }
+  HostTensor all;
+  all.type = kFloat;
+  for (const pb::MapProto &map : sequence->map_values()) {
+    llvm::Expected<std::vector<HostTensor>> halves = parseMap(path, map);
+    if (!halves) {
+      return halves.takeError();
+    }
+    HostTensor row = std::move(halves->back());
+    row.mapKeys = keyTexts(halves->front());
+    row.hasStringKeys = halves->front().type == kString;
+    std::optional<HostTensor> ordered = all.dims.empty() ? std::optional(row) : inOrder(row, all.mapKeys);
+    if (!ordered || (!all.dims.empty() && ordered->type != all.type)) {
+      return problem(path, "holds maps with keys or types that differ, which is unsupported");
+    }
+    if (all.dims.empty()) {
+      all = *ordered;
+      all.dims = {0, int64_t(all.mapKeys.size())};
+      all.bytes.clear(), all.strings.clear();
+    }
+    ++all.dims[0];
+    llvm::append_range(all.bytes, ordered->bytes);
+    llvm::append_range(all.strings, ordered->strings);
+  }
+  if (all.dims.empty()) {
+    all.dims = {0, 0};
+  }
+  return all;
+}
+
+std::optional<HostTensor> inOrder(HostTensor maps, llvm::ArrayRef<std::string> keys) {
+  if (maps.mapKeys == keys.vec()) {
+    return maps;
+  }
+  std::vector<size_t> from;
+  for (const std::string &key : keys) {
+    from.push_back(size_t(llvm::find(maps.mapKeys, key) - maps.mapKeys.begin()));
+  }
+  size_t columns = keys.size();
+  if (maps.mapKeys.size() != columns || llvm::is_contained(from, columns)) {
+    return std::nullopt;
+  }
+  HostTensor result = maps;
+  result.mapKeys = keys.vec();
+  size_t elements = maps.strings.size();
+  size_t size = 0;
+  if (maps.type != kString) {
+    size = size_t(byteCount(maps.type, 1).value_or(1));
+    elements = maps.bytes.size() / size;
+  }
+  for (size_t i = 0; i < elements; ++i) {
+    size_t source = i / columns * columns + from[i % columns];
+    if (maps.type == kString) {
+      result.strings[i] = maps.strings[source];
+    } else {
+      std::memcpy(&result.bytes[i * size], &maps.bytes[source * size], size);
+    }
+  }
+  return result;
+}
+
 static pb::TensorProto protoOf(const HostTensor &tensor) {
   pb::TensorProto proto;
   proto.set_name(tensor.name);
@@ -207,7 +351,40 @@ static llvm::Error writeProto(const std::string &path, const google::protobuf::M
   return error ? problem(path, "cannot be written: " + error.message()) : llvm::Error::success();
 }
 
+/// A map for each row.
+static llvm::Error writeMapsFile(const std::string &path, const HostTensor &tensor) {
+  pb::SequenceProto sequence;
+  sequence.set_elem_type(pb::SequenceProto::MAP);
+  size_t columns = tensor.mapKeys.size(), rows = size_t(tensor.dims.front());
+  size_t size = columns * rows ? tensor.bytes.size() / (columns * rows) : 0;
+  for (size_t row = 0; row < rows; ++row) {
+    pb::MapProto &map = *sequence.add_map_values();
+    map.set_key_type(tensor.hasStringKeys ? kString : kInt64);
+    map.mutable_values()->set_elem_type(pb::SequenceProto::TENSOR);
+    for (size_t column = 0; column < columns; ++column) {
+      int64_t key = 0;
+      if (tensor.hasStringKeys) {
+        map.add_string_keys(tensor.mapKeys[column]);
+      } else if (llvm::to_integer(tensor.mapKeys[column], key, 10)) {
+        map.add_keys(key);
+      }
+      pb::TensorProto &value = *map.mutable_values()->add_tensor_values();
+      value.set_data_type(tensor.type);
+      size_t at = row * columns + column;
+      if (tensor.type == kString) {
+        value.add_string_data(tensor.strings[at]);
+      } else {
+        value.set_raw_data(tensor.bytes.data() + at * size, size);
+      }
+    }
+  }
+  return writeProto(path, sequence, tensor.bytes.size() + 64 * rows * columns);
+}
+
 llvm::Error writeTensorFile(const std::string &path, const HostTensor &tensor) {
+  if (!tensor.mapKeys.empty()) {
+    return writeMapsFile(path, tensor);
+  }
   return writeProto(path, protoOf(tensor), tensor.bytes.size());
 }
 

@@ -14,10 +14,12 @@ struct HostTensor {
   std::string name; ///< of the value; often empty in old test data
   int32_t type = 0; ///< ONNX's number: 1 is float32
   std::vector<int64_t> dims;
-  std::vector<char> bytes;          ///< dense, row-major, little-endian; bool is a byte each
-  std::vector<std::string> strings; ///< instead of bytes for type 8
-  bool isOptional = false;          ///< the file holds an OptionalProto
-  bool isAbsent = false;            ///< and that nothing: there is no type, shape or content
+  std::vector<char> bytes;               ///< dense, row-major, little-endian; bool is a byte each
+  std::vector<std::string> strings;      ///< instead of bytes for type 8
+  bool isOptional = false;               ///< the file holds an OptionalProto
+  bool isAbsent = false;                 ///< and that nothing: there is no type, shape or content
+  std::vector<std::string> mapKeys = {}; ///< of a matrix whose rows are the values of maps: the columns' keys
+  bool hasStringKeys = false;            ///< else they are integers, as text
 };
 
 /// Reads a TensorProto, or an OptionalProto of a tensor or of nothing. The error names the file and says what is wrong.
@@ -26,7 +28,15 @@ llvm::Expected<HostTensor> readTensorFile(const std::string &path);
 /// Reads a SequenceProto of tensors, or an OptionalProto of one or of nothing.
 llvm::Expected<std::optional<std::vector<HostTensor>>> readSequenceFile(const std::string &path);
 
-/// Writes a TensorProto with raw data.
+/// Reads a MapProto: its keys and its values.
+llvm::Expected<std::vector<HostTensor>> readMapFile(const std::string &path);
+/// Reads a SequenceProto of maps that have the same keys.
+llvm::Expected<HostTensor> readMapsFile(const std::string &path);
+
+/// The same maps, with columns in the order of these keys; nothing where they have others.
+std::optional<HostTensor> inOrder(HostTensor maps, llvm::ArrayRef<std::string> keys);
+
+/// Writes a TensorProto with raw data, or of values of maps a SequenceProto of these.
 llvm::Error writeTensorFile(const std::string &path, const HostTensor &tensor);
 /// Writes a SequenceProto of such, or an OptionalProto of one.
 llvm::Error writeSequenceFile(const std::string &path, llvm::ArrayRef<HostTensor> tensors, bool isOptional = false);

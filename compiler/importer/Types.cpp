@@ -51,6 +51,9 @@ llvm::Expected<ElementsAttr> makeElements(MLIRContext *context, const TensorData
     return llvm::createStringError("has the element type " + elementName(data.type) + ", which is unsupported");
   }
   auto type = RankedTensorType::get(data.dims, element);
+  if (data.type == kString) {
+    return DenseStringElementsAttr::get(type, data.strings);
+  }
   if (support::elementType(data.type).isPacked()) {
     return onnx::constantFromBytes(type, unpacked(data));
   }
@@ -150,7 +153,12 @@ llvm::Expected<ElementsAttr> makeConstantNode(MLIRContext *context, const Node &
     return onnx::constantFromIntegers(vectorOf(proto->ints_size(), b.getI64Type()), values);
   }
   if (name == "value_string" || name == "value_strings") {
-    return llvm::createStringError("has the element type string, which is unsupported");
+    bool one = name == "value_string";
+    SmallVector<llvm::StringRef> texts(proto->strings().begin(), proto->strings().end());
+    texts = one ? SmallVector<llvm::StringRef>(1, proto->s()) : texts;
+    Type element = elementType(context, kString);
+    auto type = one ? scalarOf(element) : vectorOf(proto->strings_size(), element);
+    return DenseStringElementsAttr::get(type, texts);
   }
   return llvm::createStringError("has the unknown attribute " + quoted(name));
 }

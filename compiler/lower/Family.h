@@ -22,6 +22,8 @@ struct KernelShape {
   bool checked = false;
   /// What it says then (an ingot_error_kind), where that is something else.
   std::optional<int64_t> error;
+  /// The kernel gets the run's ingot_exec (Build::exec), and any status of it ends the run.
+  bool takesExec = false;
   /// Kernel operands in whose buffer the first result may lie, where it has the operand's type and nobody reads that
   /// operand any more: each element of it is read before the result's element at that place is written, and never
   /// after.
@@ -41,9 +43,10 @@ struct KernelShape {
 struct Build {
   Writer &w;
   Group &group;
-  Ix begin, end;  ///< the work items to run
-  Buffer scratch; ///< i8; null when KernelShape::scratchBytes is 0
-  Buffer status;  ///< one i32, for checked kernels
+  Ix begin, end;         ///< the work items to run
+  Buffer scratch;        ///< i8; null when KernelShape::scratchBytes is 0
+  Buffer status;         ///< one i32, for checked kernels
+  mlir::Value exec = {}; ///< null when KernelShape::takesExec is not set
 
   /// Makes the run end with INGOT_ERROR_INDEX (or `kind`: INGOT_ERROR_SIZE, for an op that finds a size) for this node
   /// when `bad` (i1) is true. The builder goes on: it must clamp the value so that nothing outside a tensor is touched

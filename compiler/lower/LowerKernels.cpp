@@ -5,12 +5,15 @@
 // Its name is the family and the node it was first built for; a kernel equal to an earlier one (same region, types,
 // constness, target; found sizes may have other names) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/LlvmAttributes.h"
 #include "compiler/lower/Work.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/Texts.h"
 #include "compiler/onnx/Work.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -176,7 +179,7 @@ struct Lowering {
     if (!isNew) {
       return &it->second;
     }
-    const target::MachineModel &machine = machineOf(kernel.getTarget());
+    const target::MachineModel &machine = machineFor(kernel);
     const KernelFamily &family = familyOf(kernel, machine);
     it->second.shape = family.shape(kernel, machine);
     it->second.items = it->second.shape.items;
@@ -191,6 +194,21 @@ struct Lowering {
     }
     keepSmallWhole(it->second, machine);
     return &it->second;
+  }
+
+  std::map<const target::MachineModel *, target::MachineModel> scalar;
+
+  /// That of the kernel's target; without vectors where strings are moved: one is as wide as two registers.
+  const target::MachineModel &machineFor(plan::KernelOp kernel) {
+    const target::MachineModel &machine = machineOf(kernel.getTarget());
+    auto isOfStrings = [](Type type) { return onnx::isString(getElementTypeOrSelf(type)); };
+    if (llvm::none_of(kernel->getOperandTypes(), isOfStrings) && llvm::none_of(kernel.getResultTypes(), isOfStrings)) {
+      return machine;
+    }
+    auto [it, isNew] = scalar.try_emplace(&machine, machine);
+    it->second.lanes = 1;
+    it->second.maskedAccess = false;
+    return it->second;
   }
 
   /// Whether an image may have no elements and yet a halo, which is read as the padding that it is.
@@ -251,6 +269,9 @@ struct Lowering {
     if (!shape.scratchBytes.is(0)) {
       types.push_back(MemRefType::get({memoryExtent(shape.scratchBytes)}, b.getI8Type()));
     }
+    if (shape.takesExec) {
+      types.push_back(pointerType(b.getContext()));
+    }
     types.append(built.symbols.size() + 2, b.getIndexType());
     SmallVector<Type> status(shape.checked ? 1 : 0, b.getI32Type());
     auto f = func::FuncOp::create(b, kernel.getLoc(), nameOf(kernel, family), b.getFunctionType(types, status));
@@ -303,6 +324,7 @@ struct Lowering {
     if (!built.shape.scratchBytes.is(0)) {
       scratch = {entry->getArgument(next++), w.b.getI8Type()};
     }
+    Value exec = built.shape.takesExec ? Value(entry->getArgument(next++)) : Value();
     w.symbols = symbolValues(built);
     next += w.symbols.size();
     if (built.shape.checked) {
@@ -310,7 +332,7 @@ struct Lowering {
       w.store(w.constant(0, w.b.getI32Type()), status, 0);
     }
     Group group(w, kernel, operands, results);
-    Build build{w, group, w.ix(entry->getArgument(next)), w.ix(entry->getArgument(next + 1)), scratch, status};
+    Build build{w, group, w.ix(entry->getArgument(next)), w.ix(entry->getArgument(next + 1)), scratch, status, exec};
     if (built.shape.items.is(1)) {
       build.begin = 0, build.end = 1;
     }
@@ -431,6 +453,9 @@ struct Lowering {
     if (shape.error) {
       launch->setAttr(plan::errorName, b.getI64IntegerAttr(*shape.error));
     }
+    if (shape.takesExec) {
+      launch->setAttr(plan::textName, b.getBoolAttr(onnx::makesStrings(root)));
+    }
     if (!shape.inPlace.empty()) {
       launch->setAttr("plan.in_place", b.getDenseI64ArrayAttr(shape.inPlace));
     }
@@ -445,7 +470,7 @@ struct Lowering {
 } // namespace
 
 LogicalResult lowerKernels(ModuleOp module, MachineOf machineOf, plan::WeightTable &weights) {
-  Lowering lowering{module, machineOf, weights, SymbolTable(module), {}};
+  Lowering lowering{module, machineOf, weights, SymbolTable(module), {}, {}};
   SmallVector<plan::KernelOp> kernels;
   module.walk([&](plan::KernelOp kernel) { kernels.push_back(kernel); });
   for (plan::KernelOp kernel : kernels) {

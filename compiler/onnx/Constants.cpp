@@ -2,6 +2,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/Texts.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "mlir/IR/BuiltinDialect.h"
@@ -71,8 +72,11 @@ std::optional<SmallVector<int64_t>> integersOf(ElementsAttr a) {
   case 4:
     isUnsigned ? append<uint32_t>(bytes, out) : append<int32_t>(bytes, out);
     break;
-  default:
+  case 8:
     append<int64_t>(bytes, out);
+    break;
+  default: // strings
+    return std::nullopt;
   }
   return out;
 }
@@ -175,7 +179,7 @@ ElementsAttr constantFromIntegers(RankedTensorType type, ArrayRef<int64_t> value
   int64_t size = elementBytes(type.getElementType());
   std::vector<char> bytes(values.size() * size);
   for (size_t i = 0; i < values.size(); ++i) {
-    std::memcpy(bytes.data() + i * size, &values[i], size); // little endian: the low bytes
+    std::memcpy(bytes.data() + i * size, &values[i], std::min<int64_t>(size, 8)); // little endian: the low bytes
   }
   return constantFromBytes(type, std::move(bytes));
 }
@@ -190,6 +194,9 @@ ElementsAttr constantFromFloats(RankedTensorType type, ArrayRef<double> values) 
 }
 
 Value makeConstant(OpBuilder &b, Location loc, ElementsAttr value) {
+  if (auto texts = dyn_cast<DenseStringElementsAttr>(value)) {
+    return spelled(b, loc, texts);
+  }
   return ConstantOp::create(b, loc, cast<Type>(value.getType()), value);
 }
 Value makeSizes(OpBuilder &b, Location loc, ArrayRef<Size> values, RankedTensorType type) {

@@ -47,6 +47,8 @@ Type elementOfNumber(int64_t number, MLIRContext *context) {
     return b.getIntegerType(row.bits, /*isSigned=*/false);
   case support::ElementKind::Bool:
     return b.getI1Type();
+  case support::ElementKind::String: // an ingot_string, which is moved as a number of as many bits
+    return b.getIntegerType(row.bits);
   default:
     return {};
   }

@@ -15,6 +15,10 @@ inline const support::ElementType &rowOf(mlir::Type element) {
   return support::elementType(static_cast<int32_t>(numberOfElement(element)));
 }
 
+/// Whether it is that of strings, which the IR has as integers of 128 bits: they are moved, and nothing else is done to
+/// them but by onnx.Text.
+inline bool isString(mlir::Type element) { return element.isInteger(128); }
+
 /// Whether it is a float that is computed in float32.
 bool isNarrowFloat(mlir::Type element);
 /// The element type that arithmetic on elements is done and summed in: float32 for narrow floats, else the type itself.

@@ -25,9 +25,12 @@ inline constexpr int64_t newestOpset = 28;
 std::optional<int64_t> newestVersion(llvm::StringRef domain);
 
 /// Of a function: for each of the model's inputs or outputs, how many of its arguments or results are the tensors of
-/// the sequence that it is; -1 for one that is a tensor itself. Absent where none is a sequence.
+/// the sequence that it is; -1 for one that is a tensor itself, -2 for a map. Absent where all are tensors.
 inline constexpr llvm::StringLiteral inputSequencesName = "onnx.input_sequences",
                                      outputSequencesName = "onnx.output_sequences";
+
+/// Of a result that is the values of maps, a row each: their keys, an array of strings or integers.
+inline constexpr llvm::StringLiteral mapKeysName = "onnx.map_keys";
 
 /// A node on its way from the protobuf to an op. upgrade() edits it in place.
 struct Node {
@@ -41,7 +44,7 @@ struct Node {
   /// Applied to the first result after the op has been made; for old forms that need ops behind the new one.
   std::function<mlir::Value(mlir::OpBuilder &, mlir::Value)> after;
   /// Of an op that isForm(): what the node gives, one value for each output that the operator has; null where it
-  /// cannot.
+  /// cannot. Another op may fill it, too, and then none of its name is made.
   llvm::SmallVector<mlir::Value> results = {};
   std::string domain = {}; ///< of the op; upgrade() may change it: an operator of com.microsoft that the standard has
 

@@ -1,4 +1,6 @@
 #include "compiler/onnx/Scores.h"
+#include "compiler/onnx/Texts.h"
+#include "runtime_support/include/ingot.h"
 
 using namespace mlir;
 
@@ -65,13 +67,38 @@ Value rowsOf(const Node &node, Value x) {
   return type.getRank() == 2 ? x : f.op("Unsqueeze", {x, makeIntegers(f.b, f.loc, {0})});
 }
 
-Value labelsOf(const Node &node, Value classes, StringRef attribute) {
-  SmallVector<int64_t> labels = integersIn(node, attribute);
-  if (labels.empty()) {
-    return {};
-  }
+Value labelsOf(const Node &node, Value classes, StringRef integers, StringRef strings) {
+  SmallVector<int64_t> labels = integersIn(node, integers);
+  SmallVector<StringRef> texts = textsIn(node, strings);
   Formula f(node.builder, node.loc);
+  if (labels.empty()) {
+    return texts.empty() ? Value() : spell(f, classes, texts);
+  }
   return f.op("Gather", {makeIntegers(f.b, f.loc, labels), classes});
+}
+
+/// Up to so many are compared with all elements, which vectors do fast.
+static constexpr int64_t fewKeys = 16;
+
+Value placeAmong(Formula &f, Value x, Value keys, bool orNaN) {
+  int64_t count = ranked(keys).getNumElements();
+  if (auto numbers = integersOf(withoutReshapes(keys)); numbers && count > fewKeys) {
+    Value all = f.cast(x, f.b.getI64Type(), INGOT_INT64);
+    return makeText(f, {all}, {"find_number", INGOT_INT64, keysOf(ArrayRef<int64_t>(*numbers))});
+  }
+  Value column = f.op("Unsqueeze", {x, makeIntegers(f.b, f.loc, {-1})});
+  Value hit = f.op("Equal", {column, keys});
+  if (orNaN) {
+    hit = f.op("Or", {hit, f.op("And", {f.op("IsNaN", {column}), f.op("IsNaN", {keys})})});
+  }
+  // The largest of count, count - 1, ... that is not zero.
+  SmallVector<int64_t> falling;
+  for (int64_t i = 0; i < count; ++i) {
+    falling.push_back(count - i);
+  }
+  Value place =
+      f.reduce("ReduceMax", f.op("Where", {hit, makeIntegers(f.b, f.loc, falling), f.scalar(0)}), {-1}, false);
+  return f.sub(f.scalar(count), place);
 }
 
 int64_t labelCount(const Node &node, StringRef integers, StringRef strings) {

@@ -16,8 +16,12 @@ mlir::Value twoColumns(Formula &f, mlir::Value first, mlir::Value second);
 mlir::Value rowsOf(const Node &node, mlir::Value x);
 inline mlir::Value rowsOf(const Node &node) { return rowsOf(node, node.operand(0)); }
 
-/// The labels of classes by their numbers [rows]. Null without a message where they are strings.
-mlir::Value labelsOf(const Node &node, mlir::Value classes, llvm::StringRef attribute);
+/// The labels of classes by their numbers [rows]. Null without a message where there are none.
+mlir::Value labelsOf(const Node &node, mlir::Value classes, llvm::StringRef integers, llvm::StringRef strings);
+
+/// The place of each element in a list of keys, the first of equal ones; of what is none of them, their number. With
+/// `orNaN`, NaN is a key like others.
+mlir::Value placeAmong(Formula &f, mlir::Value x, mlir::Value keys, bool orNaN = false);
 
 /// The number of labels, of integers or strings.
 int64_t labelCount(const Node &node, llvm::StringRef integers, llvm::StringRef strings);

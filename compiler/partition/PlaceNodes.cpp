@@ -3,9 +3,11 @@
 #include "compiler/partition/PlaceNodes.h"
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/onnx/ops/Text.h"
 #include "compiler/partition/Pieces.h"
 #include "compiler/partition/PlaceByCost.h"
 #include "compiler/partition/Roles.h"
@@ -40,6 +42,9 @@ std::string keptByHost(Operation &op) {
   if (isa<onnx::SizesOp>(op)) {
     return "sizes are computed by the host";
   }
+  if (isa<onnx::TextOp>(op)) {
+    return "the support library computes it";
+  }
   onnx::SymbolSet run; // what it finds, and which optional inputs there are
   auto note = [&](const onnx::Size &size) {
     size.eachSymbol([&](support::Symbol symbol) {
@@ -52,6 +57,9 @@ std::string keptByHost(Operation &op) {
   bool small = true;
   for (Value v : llvm::concat<Value>(llvm::to_vector(op.getOperands()), llvm::to_vector(op.getResults()))) {
     RankedTensorType type = onnx::ranked(v);
+    if (type && onnx::isString(type.getElementType())) {
+      return "strings are in the host's memory";
+    }
     for (const onnx::Size &size : type ? onnx::sizesOf(type) : onnx::Sizes()) {
       note(size);
     }

@@ -253,6 +253,7 @@ static void finish(State &s, Body &body, bool first, void (*build)(State &, Body
   build(s, body, tells);
   library.nodes = body.info.nodes;
   library.launches = body.info.launches;
+  library.makesStrings |= body.info.makesStrings;
   if (library.allocations.empty()) { // what one body asks for, the others ask for as well
     library.allocations = body.info.allocations;
   }

@@ -91,6 +91,19 @@ static std::vector<int64_t> sequencesIn(func::FuncOp function, StringRef attribu
   return counts ? std::vector<int64_t>(counts.asArrayRef()) : std::vector<int64_t>();
 }
 
+static void describeKeys(Attribute keys, plan::TensorInfo &info) {
+  if (auto texts = dyn_cast_or_null<ArrayAttr>(keys)) {
+    info.hasStringKeys = true;
+    for (Attribute text : texts) {
+      info.mapKeys.push_back(cast<StringAttr>(text).str());
+    }
+  } else if (auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(keys)) {
+    for (int64_t number : numbers.asArrayRef()) {
+      info.mapKeys.push_back(std::to_string(number));
+    }
+  }
+}
+
 void describe(func::FuncOp function, plan::ModelInfo &info) {
   info.inputs.clear(), info.outputs.clear();
   for (auto [i, t] : llvm::enumerate(function.getArgumentTypes())) {
@@ -103,6 +116,7 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
     info.outputs.push_back(tensorInfo(t, function.getResultAttr(i, graph::packedName),
                                       function.getResultAttrOfType<StringAttr>(i, "onnx.name"),
                                       "output" + std::to_string(i)));
+    describeKeys(function.getResultAttr(i, onnx::mapKeysName), info.outputs.back());
   }
   info.inputSequences = sequencesIn(function, onnx::inputSequencesName);
   info.outputSequences = sequencesIn(function, onnx::outputSequencesName);

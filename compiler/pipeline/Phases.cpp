@@ -281,6 +281,10 @@ static LogicalResult memory(State &s, Body &body, Result &tells) {
     tells.allocations.push_back(
         {a.node, a.bytes, a.why, a.output < 0 ? "" : info.outputs[static_cast<size_t>(a.output)].name});
   }
+  body.function().walk([&](plan::LaunchOp launch) {
+    auto text = launch->getAttrOfType<BoolAttr>(plan::textName);
+    info.makesStrings |= text && text.getValue();
+  });
   for (auto [output, input] : llvm::zip_equal(info.outputs, plan->inPlaceOf)) {
     output.inPlaceOf = input;
   }

@@ -26,6 +26,9 @@ struct TensorInfo {
   bool isAllocated = false; ///< an output that nothing bounds: the run gives the caller its memory; `bytes` is unknown
   int64_t device = 0;       ///< in whose memory the caller has it: 0 is the host's, n the n-th of ModelInfo::devices
   int64_t inPlaceOf = -1;   ///< the input in whose memory the caller may have this output written; -1: none
+  /// Of the values of maps, the keys: an output's columns, for all rows.
+  std::vector<std::string> mapKeys = {};
+  bool hasStringKeys = false; ///< else they are integers
 };
 
 /// A size that a run finds in data and gives back with its outputs.
@@ -98,8 +101,9 @@ struct ModelInfo {
   std::vector<DeviceInfo> devices = {};
   std::vector<TensorInfo> inputs, outputs;
   /// For each input and output of the ONNX model, how many of these tensors are the sequence that it is; -1: it is a
-  /// tensor itself. Empty: there are no sequences.
+  /// tensor itself, -2: it is a map, of which keys and values are two tensors. Empty: all are tensors.
   std::vector<int64_t> inputSequences, outputSequences;
+  bool makesStrings = false; ///< runs need ingot_exec.strings
   std::vector<SymbolInfo>
       symbols;                  ///< in the order in which they first occur in the inputs' dims, then those of no input
   std::vector<FoundInfo> found; ///< in the order in which they first occur in the outputs' dims

@@ -401,6 +401,8 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     expect(bytes && bytes.getElementType().isInteger(8) && bytes.getType().getRank() == 1, "a tensor of bytes");
   } else if (name == errorName) {
     expect(launch && isa<IntegerAttr>(value), "an integer attribute of a launch");
+  } else if (name == textName) {
+    expect(launch && isa<BoolAttr>(value), "a boolean attribute of a launch");
   }
   return expected ? op->emitOpError("attribute '") << name << "' must be " << expected : success();
 }

@@ -17,7 +17,7 @@ static constexpr ElementType table[] = {
     {5, Signed, 16, "int16", "int16_t", "std::int16_t", {}},
     {6, Signed, 32, "int32", "int32_t", "std::int32_t", {}},
     {7, Signed, 64, "int64", "int64_t", "std::int64_t", {}},
-    {8, String, 0, "string", "", "", {}},
+    {8, String, 128, "string", "ingot_string", "String", {}},
     {9, Bool, 8, "bool", "uint8_t", "bool", {}},
     {10, Float, 16, "float16", "uint16_t", "Float16", {5, 10, 15}},
     {11, Float, 64, "float64", "double", "double", {11, 52, 1023}},

@@ -50,7 +50,7 @@ enum class ElementKind : uint8_t { None, Float, Signed, Unsigned, Bool, Complex,
 struct ElementType {
   int32_t number; ///< ONNX's
   ElementKind kind;
-  unsigned bits;        ///< of an element in a file and at the interface of a model; 0: no fixed size
+  unsigned bits;        ///< of an element at the interface of a model, and (but for strings) in a file; 0: none
   llvm::StringRef name; ///< ONNX's and numpy's
   llvm::StringRef c;    ///< of one element, or of a byte with several; empty: not at an interface
   llvm::StringRef cpp;  ///< the same in ingot.hpp, in namespace std or ingot

@@ -1,4 +1,4 @@
-// How an input or output of a model that is a sequence stands among the tensors of a compiled one: by so many tensors,
+// How an input or output of a model that is a sequence or a map stands among the tensors of a compiled one: by so many tensors,
 // each a value of its own, or, where only a run can tell how many there are, packed into two.
 #pragma once
 #include <cstdint>
@@ -13,12 +13,15 @@ enum SequenceForm : int64_t {
   isPacked = -2,
   /// A boolean in front of these two: whether the sequence is there at all.
   isOptionalPacked = -3,
+  isMap = -4, ///< two tensors of one length: the keys and the values
 };
 
 /// In the place of an input's length: an optional sequence that runs do not get.
 inline constexpr int64_t absentLength = -1;
 
 /// How many tensors stand for it.
-inline int64_t tensorsOf(int64_t form) { return form >= 0 ? form : form == isTensor ? 1 : form == isPacked ? 2 : 3; }
+inline int64_t tensorsOf(int64_t form) {
+  return form >= 0 ? form : form == isTensor ? 1 : form == isOptionalPacked ? 3 : 2;
+}
 
 } // namespace ingot::support

@@ -44,6 +44,8 @@ const char *ingot_error_kind_text(int status) {
     return "the code that a target brought for a part of the model gave up";
   case INGOT_ERROR_IMAGE:
     return "an image is damaged, of a form that is not supported, or too large";
+  case INGOT_ERROR_STRING:
+    return "a string is not UTF-8, no number, or none that is known";
   default:
     return "unknown error";
   }
@@ -71,7 +73,7 @@ static void putNumber(Text *text, uint64_t value) {
   for (int i = 1; i < 20; ++i) {
     powers[i] = powers[i - 1] * 10;
   }
-  for (int i = 19; i >= 0; --i) {
+  for (int i = 20; i >= 0; --i) {
     char digit[2] = {'0', 0};
     for (; value >= powers[i]; value -= powers[i]) {
       ++digit[0];
@@ -214,7 +216,8 @@ size_t ingot_error_text(const ingot_model *model, int status, char *buffer, size
     put(&text, "'");
   } else if (known && number >= 0) {
     if (kind != INGOT_ERROR_INDEX && kind != INGOT_ERROR_SIZE && kind != INGOT_ERROR_ABSENT &&
-        kind != INGOT_ERROR_MEMORY && kind != INGOT_ERROR_PIECE && kind != INGOT_ERROR_IMAGE) {
+        kind != INGOT_ERROR_MEMORY && kind != INGOT_ERROR_PIECE && kind != INGOT_ERROR_IMAGE &&
+        kind != INGOT_ERROR_STRING) {
       putArgument(&text, model, number);
     } else if (number < model->node_count) {
       put(&text, ": node '");

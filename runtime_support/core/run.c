@@ -7,7 +7,7 @@ static int misaligned(const void *pointer, uint64_t alignment) {
 }
 
 /* One caller's tensor against what the model declares. The memory of an empty tensor is never touched, so that null
- * will do. The pointer to a string is as wide as a pointer, which is what ingot_type_bytes says of it. */
+ * will do. */
 static int checkBuffer(const ingot_buffer *buffer, int64_t elements, int32_t type, uint32_t flags, int32_t argument) {
   if (!buffer->data && (flags & INGOT_TENSOR_OPTIONAL)) {
     return 0;

@@ -31,7 +31,7 @@ size_t ingot_type_bytes(int32_t type) {
   case INGOT_FLOAT64:
     return 8;
   case INGOT_STRING:
-    return sizeof(char *);
+    return sizeof(ingot_string);
   default:
     return 0;
   }

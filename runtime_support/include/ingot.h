@@ -37,6 +37,12 @@
  * caller's pointer (T **output), which gets the memory when the run succeeds, and null when it does not; the caller
  * releases it. All other memory that a run asks for it releases itself, whatever way it ends.
  *
+ * A tensor of strings is an array of ingot_string, 16 bytes each: views of bytes that belong to somebody else. Those of
+ * an input are the caller's, those of an output are an input's, the model's constants (or ingot_exec.weights), or in
+ * ingot_exec.strings, where a run keeps the strings that it makes (INGOT_MODEL_MAKES_STRINGS). So all of these have to
+ * live until the outputs have been read. Strings are not terminated, may hold zeros, and are UTF-8 where an operator
+ * takes characters (ingot_error_kind: INGOT_ERROR_STRING); the others take any bytes.
+ *
  * Everything below works for all kinds of models. Where it takes or gives `sizes`, these are the symbols' values in
  * the order of ingot_model.symbols, then room for those that the run finds, and null for a model that has neither.
  *
@@ -56,14 +62,15 @@ extern "C" {
 #endif
 
 /* The version of the structures below; ingot_model.abi of a model that fits this header. */
-#define INGOT_ABI 8
+#define INGOT_ABI 9
 
 /* status */
 
 /* The low 8 bits of a status. The bits above hold 0, or 1 + the number of what the error is about:
  *   NULL, ALIGNMENT, COUNT, TYPE, SHAPE   an argument: inputs from 0 on, then outputs, then the workspace,
  *                                         then the weights, then the functions that give memory, then the devices
- *   INDEX, SIZE, ABSENT, MEMORY, IMAGE    a node of ingot_model.nodes
+ *   INDEX, SIZE, ABSENT, MEMORY, IMAGE,
+ *   STRING                                a node of ingot_model.nodes
  *   DEVICE                                a device of ingot_model.devices */
 typedef enum ingot_error_kind {
   INGOT_OK = 0,
@@ -85,7 +92,8 @@ typedef enum ingot_error_kind {
   INGOT_ERROR_TARGET = 16,   /* the machine has none of the levels that the model was compiled for */
   INGOT_ERROR_DEVICE = 17,   /* a device failed, or has no memory left; ingot_device.message may say more */
   INGOT_ERROR_PIECE = 18,    /* code that a target brought for a part of the model (--load-target) gave up */
-  INGOT_ERROR_IMAGE = 19     /* an encoded image is damaged, of a form that is not supported, or too large */
+  INGOT_ERROR_IMAGE = 19,    /* an encoded image is damaged, of a form that is not supported, or too large */
+  INGOT_ERROR_STRING = 20    /* a node cannot take a string: it is no number, not UTF-8, or no label that there is */
 } ingot_error_kind;
 
 #define INGOT_STATUS(kind, number) ((int)(kind) | (((int)(number) + 1) << 8))
@@ -122,6 +130,26 @@ typedef enum ingot_type {
   INGOT_UINT2 = 25,
   INGOT_INT2 = 26
 } ingot_type;
+
+/* An element of a tensor of strings; all zeros is the empty one. Arrays of them begin at a multiple of 16 bytes, as
+ * those on the stack and on the heap do. */
+typedef struct
+#if defined(__GNUC__)
+    __attribute__((aligned(16)))
+#endif
+    ingot_string {
+  const char *data;
+  int64_t size; /* in bytes */
+} ingot_string;
+
+/* The strings that runs make, in memory that ingot_exec.allocate gives, block by block. All zeros is an empty one; one
+ * whose `data` and `bytes` are memory of the caller's takes that first. One run at a time may use it. Strings stay
+ * where they are until ingot_strings_clear or ingot_strings_release. */
+typedef struct ingot_strings {
+  char *data; /* the block that is being filled */
+  int64_t bytes, used;
+  void *blocks; /* those that `allocate` gave */
+} ingot_strings;
 
 /* An entry of ingot_tensor_info.dims is a size, or negative where the size is open: INGOT_DIM_COMPUTED, which
  * ingot_plan knows (outputs only), or the number of a symbol: below ingot_model.symbol_count of one that the caller
@@ -249,12 +277,18 @@ typedef struct ingot_exec {
   /* As many as ingot_model.device_count, in the order of ingot_model.devices; models without devices do not look at it.
    * Whatever way a run ends, nothing is under way on a device behind it. */
   const ingot_device_use *devices;
+
+  /* Where a model whose flags have INGOT_MODEL_MAKES_STRINGS keeps what it makes; others do not look at it. It takes
+   * memory by `allocate`; where that is null, and the caller's own is full, the run ends with INGOT_ERROR_MEMORY. */
+  ingot_strings *strings;
 } ingot_exec;
 
 /* A bit of ingot_model.flags: the weights are not in the object but come with ingot_exec. */
 #define INGOT_MODEL_WEIGHTS_APART 1u
 /* The run asks ingot_exec.allocate for memory. */
 #define INGOT_MODEL_ALLOCATES 2u
+/* The run makes strings: ingot_exec.strings has to be there. */
+#define INGOT_MODEL_MAKES_STRINGS 4u
 
 /* A compiled model. Constant, lives as long as the program. */
 typedef struct ingot_model {
@@ -369,6 +403,26 @@ int ingot_memory_need(const ingot_exec *exec, ingot_memory *list, int32_t number
 void *ingot_memory_at(const ingot_memory *list, int32_t number);
 void ingot_memory_release(const ingot_exec *exec, ingot_memory *list, int32_t number);
 int ingot_memory_end(const ingot_exec *exec, ingot_memory *list, int32_t count, int status);
+
+/* Forgets all strings that runs with this `exec` have made; memory stays for the next ones. */
+void ingot_strings_clear(const ingot_exec *exec);
+/* The same, and gives the memory back by `exec->release`. */
+void ingot_strings_release(const ingot_exec *exec);
+
+/* What compiled models call that have strings (core/strings.c, core/numbers.c). `arguments`: addresses of two operands,
+ * how many elements each goes on from one string to the next (0 or 1), the address of a constant table, that of the
+ * result, how many elements that has, and two numbers. */
+int ingot_text_spell(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_find(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_find_number(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_equal(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_join(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_case(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_pieces(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_split(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_match(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_write_number(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_read_number(const ingot_exec *exec, const int64_t *arguments);
 
 /* What a run with `sizes` (null for a model without symbols) needs of the memory of the device with this number, in
  * bytes, without the weights. */

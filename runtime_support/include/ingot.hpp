@@ -23,6 +23,7 @@
 #include <initializer_list>
 #include <new>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -113,6 +114,16 @@ struct UInt2x4 {
   std::uint8_t bits;
 };
 
+/// An element of a tensor of strings: a view, which has the layout of ingot_string.
+struct String : ingot_string {
+  String() : ingot_string{nullptr, 0} {}
+  String(std::string_view text) : ingot_string{text.data(), static_cast<std::int64_t>(text.size())} {}
+  template <typename Text, typename = std::enable_if_t<std::is_convertible_v<const Text &, std::string_view>>>
+  String(const Text &text) : String(std::string_view(text)) {}
+  operator std::string_view() const { return {data, static_cast<std::size_t>(size)}; }
+};
+static_assert(sizeof(String) == 16 && sizeof(String) == sizeof(ingot_string), "tensors hold 16 bytes a string");
+
 namespace detail {
 template <typename T> struct ElementType;
 template <> struct ElementType<float> : std::integral_constant<std::int32_t, INGOT_FLOAT32> {};
@@ -138,6 +149,8 @@ template <> struct ElementType<std::uint8_t> : std::integral_constant<std::int32
 template <> struct ElementType<std::uint16_t> : std::integral_constant<std::int32_t, INGOT_UINT16> {};
 template <> struct ElementType<std::uint32_t> : std::integral_constant<std::int32_t, INGOT_UINT32> {};
 template <> struct ElementType<std::uint64_t> : std::integral_constant<std::int32_t, INGOT_UINT64> {};
+template <> struct ElementType<String> : std::integral_constant<std::int32_t, INGOT_STRING> {};
+template <> struct ElementType<ingot_string> : std::integral_constant<std::int32_t, INGOT_STRING> {};
 static_assert(sizeof(bool) == 1, "tensors hold one byte a boolean");
 
 template <typename Range> using Element = std::remove_pointer_t<decltype(Span(std::declval<Range>()).data())>;
@@ -177,6 +190,32 @@ inline void allocateOnHeap(ingot_exec &exec) {
     exec.release = ingot_heap_release;
   }
 }
+
+/// The strings that runs make; they live until the next run that is served, clear(), or the end of this object.
+class Strings {
+public:
+  Strings() = default;
+  Strings(const Strings &) = delete;
+  Strings &operator=(const Strings &) = delete;
+  ~Strings() { ingot_strings_release(&host); }
+
+  /// Lets a run on `exec` make strings here, in memory that its `allocate` gives, or the heap where there is none.
+  void serve(ingot_exec &exec) {
+    allocateOnHeap(exec);
+    if (exec.allocator != host.allocator || exec.release != host.release) {
+      ingot_strings_release(&host);
+    }
+    exec.strings = &made;
+    host = exec;
+    clear();
+  }
+  /// Forgets them; memory stays for the next run.
+  void clear() { ingot_strings_clear(&host); }
+
+private:
+  ingot_exec host = {};
+  ingot_strings made = {nullptr, 0, 0, nullptr};
+};
 
 /// An output that the run allocates, as nothing bounds its sizes; released with the object.
 template <typename T> class Allocated {

@@ -28,6 +28,10 @@ def i(*shape):
     return I, shape
 
 
+def s(*shape):
+    return TensorProto.STRING, shape
+
+
 def ints(*values):
     """A constant operand."""
     return np.array(values, np.int64)
@@ -195,7 +199,7 @@ READ = [
     ("CumSum", [f(2, 3), ints(2)], {}, "axis 2 is outside a tensor of rank 2"),
     ("CumProd", [f(2, 3), ints(2)], dict(opset=26), "axis 2 is outside a tensor of rank 2"),
     ("BitCast", [f(2)], dict(to=7, opset=26), "gives the bits of 'f32' as 'i64', which has others"),
-    ("BitCast", [f(2)], dict(to=8, opset=26), "casts to element type 8, which is unsupported"),
+    ("BitCast", [f(2)], dict(to=14, opset=26), "casts to element type 14, which is unsupported"),
     ("NegativeLogLikelihoodLoss", [f(2, 3), i(2)], dict(reduction="most"), "attribute 'reduction' is 'most', expected none or sum or mean"),
     ("NegativeLogLikelihoodLoss", [f(2, 3), i(3)], {}, "needs scores [batch, classes, places...] and a class [batch, places...], not 'tensor<2x3xf32>' and 'tensor<3xi64>'"),
     ("SoftmaxCrossEntropyLoss", [f(2, 3), i(2), f(2)], dict(outputs=2), "needs a weight for each class of 'tensor<2x3xf32>', not 'tensor<2xf32>'"),
@@ -252,7 +256,7 @@ READ = [
     ("Range", [i(0), i(), i()], {}, "has an operand of type 'tensor<0xi64>', which is not one number"),
     ("Range", [ints(0).reshape(()), ints(9).reshape(()), ints(0).reshape(())], {}, "delta is zero"),
     ("EyeLike", [f(2, 2)], dict(dtype=8), "element type 8 is unsupported"),
-    ("Cast", [f(2)], dict(to=8), "casts to element type 8, which is unsupported"),
+    ("Cast", [f(2)], dict(to=14), "casts to element type 14, which is unsupported"),
     ("Cast", [f(2)], {}, "attribute 'to' is missing"),
     ("Cast", [f(2)], dict(to=24, round_mode="odd", opset=25), "attribute 'round_mode' is 'odd', expected up or down or nearest"),
     ("CastLike", [f(2), f(2)], dict(round_mode="odd", opset=25), "attribute 'round_mode' is 'odd', expected up or down or nearest"),
@@ -263,7 +267,6 @@ READ = [
     ("Crop", [IMAGE], dict(border=[0, 9, 0, 0], opset=5), "border goes beyond 'tensor<1x4x8x8xf32>'"),
     ("Constant", [], {}, "needs exactly one attribute with the value"),
     ("Constant", [f(1)], dict(value_int=1), "needs no input and one output"),
-    ("Constant", [], dict(value_string="text"), "has the element type string, which is unsupported"),
     ("Expand", [f(1), ints(1 << 40, 1 << 40)], {}, "gives a tensor of impossible dims [1099511627776, 1099511627776]"),
     ("Relu", [f(1), f(1)], {}, "has 2 inputs, but the operator takes 1"),
     ("Relu", [f(1)], dict(outputs=2), "has 2 outputs, but the operator gives 1"),
@@ -284,13 +287,28 @@ READ = [
     ("DeformConv", [*DEFORM[:2], f(1, 17, 6, 6)], dict(opset=19), "channels, groups and offsets do not fit each other: 'tensor<1x4x8x8xf32>'"),
     ("DeformConv", [*DEFORM[:2], f(1, 18, 7, 6)], dict(opset=19), "offset of type 'tensor<1x18x7x6xf32>' for results of"),
     ("MelWeightMatrix", [i(), i(), i(), f(), f()], dict(output_datatype=6), "gives elements of a type that is unsupported"),
-    ("TfIdfVectorizer", [f(3)], GRAMS, "counts n-grams of strings, which is unsupported, or the rank of its input is unknown"),
+    ("TfIdfVectorizer", [f(3)], GRAMS, "has no pool for elements of its input, or their rank is unknown"),
     ("TfIdfVectorizer", [i(3, 3, 3)], GRAMS, "takes a matrix or one row"),
     ("TfIdfVectorizer", [i(3)], GRAMS | dict(min_gram_length=2), "lengths of n-grams, their counts, or their weights do not fit each other"),
     ("TfIdfVectorizer", [i(3)], GRAMS | dict(ngram_counts=[0, 1]), "the pool has 1 elements for n-grams of 2"),
     ("TfIdfVectorizer", [i(3)], GRAMS | dict(ngram_indexes=[0]), "1 indexes for 2 n-grams, or one that is no index"),
     ("TfIdfVectorizer", [i(3)], GRAMS | dict(mode="FT"), "mode 'FT' is not known, expected TF, IDF or TFIDF"),
-    (ML + "ZipMap", [f(1, 2)], dict(classlabels_int64s=[0, 1]), "gives a sequence of maps, which is unsupported; the model may end with its input instead"),
+    (ML + "ZipMap", [f(1, 2)], dict(classlabels_int64s=[0, 1, 2]), "3 keys for 2 columns"),
+    (ML + "ZipMap", [f(1, 2, 2)], dict(classlabels_int64s=[0, 1]), "needs a matrix, or one row"),
+    (ML + "CategoryMapper", [i(2)], dict(cats_int64s=[0, 1], cats_strings=["a"]), "2 integers do not fit 1 strings"),
+    (ML + "DictVectorizer", [i(2), f(2)], dict(string_vocabulary=["a"]), "has no vocabulary for keys of int64"),
+    (ML + "CastMap", [i(2), f(2)], dict(cast_to="TO_BYTES"), "cast_to 'TO_BYTES' or map_form 'DENSE' is not known"),
+    (ML + "CastMap", [i(2), f(2)], dict(map_form="SPARSE", max_map=0), "max_map 0 is no size of a row"),
+    ("StringConcat", [f(2), f(2)], dict(opset=20), "input 0 is of float32, not of strings"),
+    ("StringNormalizer", [s(2, 2)], {}, "needs strings [c] or [1, c]"),
+    ("StringNormalizer", [s(2)], dict(case_change_action="TITLE"), "case_change_action 'TITLE' is not known, expected NONE, LOWER or UPPER"),
+    *(("RegexFullMatch", [s(2)], dict(pattern=pattern, opset=20), why) for pattern, why in [
+        ("a)", "pattern 'a)' has a ) without a ("), ("(a", "has a ( without a )"), ("[a", "has a [ without a ]"), ("*", "repeats nothing"), ("a**", "repeats a repetition"), ("\\", None),
+        ("a{2000}", "repeats 2000 to 2000 times; at most 1000 are supported"), (r"\1", "refers back to a group, which is unsupported"), (r"\pL", r"has \p, which is unsupported"),
+        ("(?=a)", "has a group that begins with (?=, which is unsupported"), ("(?<=a)", "has a group with an invalid name, or looks behind, which is unsupported"), ("[[:word]", "has an unknown class of characters [:word]:]"),
+        ("[b-a]", "has a range of characters that ends before it begins"), (r"\xzz", r"has \x without a hexadecimal code behind it"), ("a\\", "ends with a backslash"), ("(" * 300 + ")" * 300, "is nested too deeply"),
+        ("((a{100}){100}){100}", "is too long once its repetitions are written out, which is unsupported"), ("(a|b)*a(a|b){20}", "needs an automaton of more than 10,000 states, which is unsupported")] if why),
+    ("BitCast", [s(2)], dict(to=7, opset=26), "gives the bits of strings, which have none"),
     (ML + "TreeEnsembleRegressor", [f(2, 1)], tree(), "reads element 1 of each row, but has 'tensor<2x1xf32>'"),
     (ML + "TreeEnsembleRegressor", [f(2, 3, 4)], tree(), "needs a matrix, or one row, not 'tensor<2x3x4xf32>'"),
     (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(nodes_values=[float("nan"), 0.0, 0.0]), "node 0 compares with a value that is not a number"),
@@ -309,7 +327,6 @@ READ = [
     (ML + "TreeEnsembleRegressor", [f(2, 3)], tree(post_transform="MAX"), "post_transform 'MAX' is not known"),
     (ML + "TreeEnsembleClassifier", [f(2, 3)], classes(), "has no labels of classes"),
     (ML + "TreeEnsembleClassifier", [f(2, 3)], classes(classlabels_int64s=[3, 4], base_values=[1.0]), "has 1 base values for 2 classes"),
-    (ML + "TreeEnsembleClassifier", [f(2, 3)], classes(classlabels_strings=["a", "b"]), "output 'y_INDEX_0' is of strings, or of use in training only, which is unsupported"),
     (ML + "TreeEnsemble", [f(2, 3)], forest(nodes_trueleafs=[1, 1]), "the attributes nodes_* have lengths that differ"),
     (ML + "TreeEnsemble", [f(2, 3)], forest(leaf_targetids=[0]), "the attributes nodes_* or leaf_* have lengths that differ"),
     (ML + "TreeEnsemble", [f(2, 3)], forest(nodes_trueleafs=[0]), "node 0 of a tree leads back to itself"),
@@ -326,10 +343,11 @@ READ = [
     (ML + "Imputer", [f(2, 3)], {}, "has no values to put in"),
     (ML + "FeatureVectorizer", [f(2, 3)], dict(inputdimensions=[3, 1]), "2 widths for 1 inputs"),
     (ML + "FeatureVectorizer", [f(2, 3)], dict(inputdimensions=[4]), "input 0 of 4 columns is of type tensor<2x3xf32>"),
-    (ML + "OneHotEncoder", [i(2)], dict(cats_strings=["a"]), "has categories that are strings, which are unsupported, or none"),
+    (ML + "OneHotEncoder", [i(2)], dict(cats_strings=["a"]), "has no categories for elements of int64"),
     (ML + "OneHotEncoder", [i(2)], dict(cats_int64s=[1], zeros=0), "refuses what is no category (zeros = 0), which is unsupported"),
-    (ML + "LabelEncoder", [i(2)], dict(keys_int64s=[1], values_strings=["a"]), "has keys or values that are strings, which are unsupported, or none"),
-    (ML + "LabelEncoder", [i(2)], dict(keys_int64s=[1, 2], values_int64s=[1]), "and 1 values, which do not fit the input or the default"),
+    (ML + "LabelEncoder", [i(2)], dict(keys_strings=["a"], values_strings=["a"]), "keys are of another type than the input, which is of int64"),
+    (ML + "LabelEncoder", [i(2)], dict(keys_int64s=[1], values_tensor=numpy_helper.from_array(np.int16([1])), default_tensor=numpy_helper.from_array(np.int16([1, 2]))), "default_tensor is not one element of the type of the values"),
+    (ML + "LabelEncoder", [i(2)], dict(keys_int64s=[1, 2], values_int64s=[1]), "2 keys do not fit 1 values"),
     (TRAINING + "Adam", [f(), i(), f(2), f(2)], {}, "needs R, T, and 4 inputs for each tensor, has 4 inputs"),
     (TRAINING + "Momentum", [f(), i(), f(2), f(2), f(2)], dict(mode="fast"), "mode 'fast' is not known, expected standard or nesterov"),
     (MS + "FusedGemm", [f(2, 3), f(3, 4)], dict(activation="Swell"), "activation 'Swell' with 0 parameters is not known"),

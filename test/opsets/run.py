@@ -24,7 +24,7 @@ from onnx import TensorProto, defs, helper, numpy_helper
 UNKNOWN = re.compile(r"has the unknown attribute|inputs, but the operator takes|outputs, but the operator gives")
 NEWEST = 28
 ELEMENTS = {"tensor(float)": TensorProto.FLOAT, "tensor(int64)": TensorProto.INT64, "tensor(bool)": TensorProto.BOOL, "tensor(int32)": TensorProto.INT32, "tensor(uint8)": TensorProto.UINT8,
-            "tensor(uint64)": TensorProto.UINT64, "tensor(double)": TensorProto.DOUBLE}
+            "tensor(uint64)": TensorProto.UINT64, "tensor(double)": TensorProto.DOUBLE, "tensor(string)": TensorProto.STRING}
 
 # Operands by name of the schema's input, where a constant is meant: operator.input, or input for all.
 CONSTANTS = {
@@ -66,6 +66,8 @@ def value_of(attribute, operator=""):
         return TensorProto.INT32
     if operator == "TfIdfVectorizer":
         return NGRAMS[attribute.name]
+    if (operator, attribute.name) == ("StringNormalizer", "case_change_action"):
+        return "LOWER"
     if (operator, attribute.name) == ("CenterCropPad", "axes"):
         return [0, 1, 2, 3]
     if attribute.name in VALUES and VALUES[attribute.name] is not None:
@@ -121,7 +123,7 @@ class Maker:
 SHAPES = {
     "QuantizeLinear": {"y_scale": [4], "y_zero_point": [4]}, "DequantizeLinear": {"x_scale": [4], "x_zero_point": [4]}, "AffineGrid": {"theta": [4, 2, 3]}, "Col2Im": {"input": [2, 8, 9]}, "DFT": {"input": [4, 4, 4, 1]}, "STFT": {"signal": [2, 16, 1], "window": [4]},
     "NegativeLogLikelihoodLoss": {"target": [4, 4, 4], "weight": [4]}, "SoftmaxCrossEntropyLoss": {"labels": [4, 4, 4], "weights": [4]},
-    "DeformConv": {"W": [4, 4, 1, 1], "offset": [4, 2, 4, 4], "B": [4], "mask": [4, 1, 4, 4]}, "MelWeightMatrix": {"num_mel_bins": []}, "TfIdfVectorizer": {"X": [4, 4]},
+    "DeformConv": {"W": [4, 4, 1, 1], "offset": [4, 2, 4, 4], "B": [4], "mask": [4, 1, 4, 4]}, "MelWeightMatrix": {"num_mel_bins": []}, "TfIdfVectorizer": {"X": [4, 4]}, "StringNormalizer": {"X": [4]},
     "CausalConvWithState": {"input": [2, 4, 4], "weight": [4, 1, 3], "bias": [4], "past_state": [2, 4, 2]},
     "LinearAttention": {"query": [2, 4, 8], "key": [2, 4, 8], "value": [2, 4, 8], "past_state": [2, 2, 4, 4], "decay": [2, 4, 2], "beta": [2, 4, 2]},
 }  # fmt: skip

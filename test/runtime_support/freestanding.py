@@ -1,10 +1,12 @@
-"""The core of libingot_rt.a needs nothing but itself: no undefined symbol beyond the core, at most 16 KB of code and constants, no writable
+"""The core of libingot_rt.a needs nothing but itself: no undefined symbol beyond the core, at most 16 KB of code and constants (and as much again
+for strings, which only models that have some link), no writable
 data but what the processor said. What it asks for weakly (of an operating system, if there is one) does not count. And a program that calls only the core pulls no thread or file code out of the archive."""
 import argparse
 import subprocess
 import sys
 
 LIMIT = 16 * 1024
+STRINGS = ("strings.c.o", "numbers.c.o")
 
 
 def output(*command):
@@ -26,10 +28,12 @@ def main():
     problems = [f"undefined: {name}" for kind, name in symbols if kind == "U" and name not in defined]
     problems += [f"a name without prefix: {name}" for name in defined if not name.startswith("ingot_")]
 
-    rows = [line.split() for line in output(arguments.size, *objects).splitlines()[1:]]
-    text, data, bss = (sum(int(row[column]) for row in rows) for column in range(3))
-    if text + data > LIMIT:
-        problems.append(f"{text + data} bytes of code, expected at most {LIMIT}")
+    text = 0
+    for part in ([path for path in objects if path.endswith(STRINGS)], [path for path in objects if not path.endswith(STRINGS)]):
+        rows = [line.split() for line in output(arguments.size, *part).splitlines()[1:]]
+        text, data = (sum(int(row[column]) for row in rows) for column in range(2))
+        if text + data > LIMIT:
+            problems.append(f"{text + data} bytes of code, expected at most {LIMIT}")
     writable = [line for line in output(arguments.nm, *objects).splitlines() if line.split()[-2:-1] and line.split()[-2] in "dDbBcC" and line.split()[-1] != "machineLevel"]
     problems += [f"writable data: {line}" for line in writable]
 

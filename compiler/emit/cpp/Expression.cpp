@@ -457,7 +457,7 @@ Expression integerLiteral(unsigned bits, const APInt &value) {
 unsigned bitsOf(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
 
 std::string integerName(unsigned bits, bool isSigned) {
-  return (isSigned ? "int" : "uint") + std::to_string(bits) + "_t";
+  return bits == 128 ? "u128" : (isSigned ? "int" : "uint") + std::to_string(bits) + "_t";
 }
 
 bool isExec(Type type) { return type.getDialect().getNamespace() == "llvm"; } // its one type there is a pointer

@@ -55,6 +55,9 @@ typedef uint8_t u8;
 typedef uint16_t INGOT_IN_MEMORY u16;
 typedef uint32_t INGOT_IN_MEMORY u32;
 typedef uint64_t INGOT_IN_MEMORY u64;
+#if defined(__SIZEOF_INT128__)
+__extension__ typedef unsigned __int128 INGOT_IN_MEMORY u128; // a string
+#endif
 typedef float INGOT_IN_MEMORY f32;
 typedef double INGOT_IN_MEMORY f64;
 #undef INGOT_IN_MEMORY

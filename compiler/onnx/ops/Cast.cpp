@@ -2,6 +2,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ScalarMath.h"
+#include "compiler/onnx/Texts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Cast.cpp.inc"
@@ -25,6 +26,16 @@ Value CastOp::emit(OpBuilder &b, ValueRange x) {
 LogicalResult CastOp::verify() { return oneOf(*this, "round_mode", getRoundMode(), {"up", "down", "nearest"}); }
 LogicalResult CastLikeOp::verify() { return oneOf(*this, "round_mode", getRoundMode(), {"up", "down", "nearest"}); }
 
+/// A cast of strings, or to them, is no op of its own.
+static LogicalResult upgradeText(Node &node, int64_t to) {
+  Value x = node.operand(0);
+  if (to == 8 || (x && isString(elementOf(x)))) {
+    Formula f(node.builder, node.loc);
+    node.results.push_back(castText(f, x, to));
+  }
+  return success();
+}
+
 /// That the attribute `to` is the number of a type that there is.
 static LogicalResult checkTarget(Node &node) {
   auto number = dyn_cast_or_null<IntegerAttr>(node.attributes.get("to"));
@@ -44,11 +55,14 @@ LogicalResult CastOp::upgrade(Node &node) {
     int64_t number = std::find(std::begin(names), std::end(names), name.getValue()) - std::begin(names);
     node.attributes.set("to", node.builder.getI64IntegerAttr(number));
   }
-  return checkTarget(node);
+  return failed(checkTarget(node)) ? failure() : upgradeText(node, node.integer("to", 0));
 }
 
 Type BitCastOp::resultElement() { return elementOfNumber(getTo(), getContext()); }
-LogicalResult BitCastOp::upgrade(Node &node) { return checkTarget(node); }
+LogicalResult BitCastOp::upgrade(Node &node) {
+  bool isText = node.integer("to", 0) == 8 || (node.operand(0) && isString(elementOf(node.operand(0))));
+  return isText ? node.error("gives the bits of strings, which have none") : checkTarget(node);
+}
 LogicalResult BitCastOp::verify() {
   if (rowOf(elementOf(getX())).bits != rowOf(resultElement()).bits) {
     return emitOpError("gives the bits of ") << elementOf(getX()) << " as " << resultElement() << ", which has others";
@@ -86,6 +100,9 @@ Value BitCastOp::emit(OpBuilder &b, ValueRange x) {
                                      : arith::ExtSIOp::create(b, getLoc(), byte, v).getResult();
 }
 
+LogicalResult CastLikeOp::upgrade(Node &node) {
+  return failed(node.needs(2)) ? failure() : upgradeText(node, numberOfElement(elementOf(node.operand(1))));
+}
 LogicalResult CastLikeOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(cast<TensorType>(getX().getType()).clone(elementOf(getTarget())));
   return success();

@@ -20,6 +20,7 @@ def Onnx_BitCastOp : Onnx_Elementwise<"BitCast", 1>, Since<26> {
   let hasVerifier = 1;
 }
 def Onnx_CastLikeOp : Onnx_Op<"CastLike", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<25> {
+  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
   let arguments = (ins AnyTensor:$x, AnyTensor:$target, DefaultValuedOptionalAttr<I64Attr, "1">:$saturate,
     DefaultValuedOptionalAttr<StrAttr, "\"up\"">:$round_mode);
   let hasVerifier = 1;

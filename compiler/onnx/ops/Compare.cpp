@@ -1,7 +1,10 @@
 #include "compiler/onnx/ops/Compare.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/OldBroadcast.h"
 #include "compiler/onnx/ScalarMath.h"
+#include "compiler/onnx/Texts.h"
+#include "runtime_support/include/ingot.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Compare.cpp.inc"
 
@@ -9,18 +12,33 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-#define COMPARISON(Name, formula)                                                                                      \
+#define EMIT(Name, formula)                                                                                            \
   Value Name##Op::emit(OpBuilder &builder, ValueRange x) {                                                             \
     Num a(builder, getLoc(), x[0], elementOf(getA())), b = a.like(x[1]);                                               \
     return formula;                                                                                                    \
-  }                                                                                                                    \
+  }
+#define COMPARISON(Name, formula)                                                                                      \
+  EMIT(Name, formula)                                                                                                  \
   LogicalResult Name##Op::upgrade(Node &node) { return upgradeBroadcast(node); }
-COMPARISON(Equal, a == b)
+EMIT(Equal, a == b)
 COMPARISON(Less, a < b)
 COMPARISON(Greater, a > b)
 COMPARISON(LessOrEqual, a <= b)
 COMPARISON(GreaterOrEqual, a >= b)
 #undef COMPARISON
+#undef EMIT
+
+LogicalResult EqualOp::upgrade(Node &node) {
+  if (failed(upgradeBroadcast(node)) || failed(node.needs(2))) {
+    return failure();
+  }
+  Value a = node.operand(0), b = node.operand(1);
+  if (isString(elementOf(a)) && isString(elementOf(b))) { // types that differ are refused when the op is made
+    Formula f(node.builder, node.loc);
+    node.results.push_back(makeText(f, {a, b}, {"equal", INGOT_BOOL}));
+  }
+  return success();
+}
 
 void registerCompare(OnnxDialect &dialect) {
   dialect.add<

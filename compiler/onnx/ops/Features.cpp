@@ -5,6 +5,7 @@
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Scores.h"
+#include "compiler/onnx/Texts.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Features.cpp.inc"
@@ -75,6 +76,7 @@ private:
   Node &node;
   Formula f;
   SmallVector<int64_t> begins, places, pool;
+  SmallVector<StringRef> words; ///< of a pool of strings, each once
   SmallVector<double> weights;
   Value x; ///< [rows, elements]
   int64_t least = 1, most = 1, skips = 0;
@@ -84,12 +86,24 @@ private:
 
 LogicalResult Counts::check() {
   begins = integersIn(node, "ngram_counts"), places = integersIn(node, "ngram_indexes");
-  pool = integersIn(node, "pool_int64s"), weights = floatsIn(node, "weights");
+  weights = floatsIn(node, "weights");
   least = node.integer("min_gram_length", 0), most = node.integer("max_gram_length", 0);
   skips = node.integer("max_skip_count", 0);
   auto type = ranked(node.operand(0));
+  bool isOfStrings = type && isString(type.getElementType());
+  if (isOfStrings) { // counts their numbers
+    for (StringRef text : textsIn(node, "pool_strings")) {
+      auto known = llvm::find(words, text);
+      pool.push_back(known - words.begin());
+      if (known == words.end()) {
+        words.push_back(text);
+      }
+    }
+  } else {
+    pool = integersIn(node, "pool_int64s");
+  }
   if (pool.empty() || !type || !type.getElementType().isInteger()) {
-    return node.error("counts n-grams of strings, which is unsupported, or the rank of its input is unknown");
+    return node.error("has no pool for elements of its input, or their rank is unknown");
   }
   if (type.getRank() < 1 || type.getRank() > 2) {
     return node.error("takes a matrix or one row");
@@ -112,7 +126,7 @@ LogicalResult Counts::check() {
   if (count != places.size() || !fit) {
     return node.error(Twine(places.size()) + " indexes for " + Twine(count) + " n-grams, or one that is no index");
   }
-  x = f.cast(node.operand(0), f.b.getI64Type(), 7);
+  x = isOfStrings ? find(f, node.operand(0), words) : f.cast(node.operand(0), f.b.getI64Type(), 7);
   x = type.getRank() == 2 ? x : f.op("Unsqueeze", {x, list(0)});
   return success();
 }

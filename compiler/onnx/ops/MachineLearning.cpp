@@ -5,6 +5,7 @@
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Scores.h"
+#include "compiler/onnx/Texts.h"
 #include "llvm/Support/ScopedPrinter.h"
 #include <cmath>
 #define GET_OP_CLASSES
@@ -28,6 +29,11 @@ Value constantLike(Formula &f, ArrayRef<double> values, ArrayRef<int64_t> shape,
 /// X times the rows of coefficients, and intercepts: [rows, outputs]; null, with a message, where numbers do not fit.
 Value linear(Node &node, Formula &f, Value x, int64_t outputs) {
   SmallVector<double> coefficients = floatsIn(node, "coefficients"), intercepts = floatsIn(node, "intercepts");
+  // Of more coefficients than the columns need, ONNX Runtime reads the first ones.
+  if (Size columns = sizeOf(ranked(x), 1); outputs > 0 && columns.isNumber() && columns.number() > 0 &&
+                                           int64_t(coefficients.size()) > outputs * columns.number()) {
+    coefficients.truncate(outputs * columns.number());
+  }
   auto count = static_cast<int64_t>(coefficients.size());
   if (outputs < 1 || count == 0 || count % outputs || (!intercepts.empty() && int64_t(intercepts.size()) != outputs)) {
     (void)node.error(Twine(count) + " coefficients and " + Twine(intercepts.size()) + " intercepts do not make " +
@@ -79,7 +85,7 @@ LogicalResult LinearClassifierOp::upgrade(Node &node) {
     label = f.op("ArgMax", {scores}, {f.integer("axis", 1), f.integer("keepdims", 0)});
     scores = transformedScores(node, scores, transform);
   }
-  node.results = {labelsOf(node, label, "classlabels_ints"), scores};
+  node.results = {labelsOf(node, label, "classlabels_ints", "classlabels_strings"), scores};
   return success(static_cast<bool>(scores));
 }
 
@@ -250,8 +256,16 @@ LogicalResult FeatureVectorizerOp::upgrade(Node &node) {
 LogicalResult OneHotEncoderOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   SmallVector<int64_t> categories = integersIn(node, "cats_int64s");
-  if (categories.empty()) {
-    return node.error("has categories that are strings, which are unsupported, or none");
+  SmallVector<StringRef> texts = textsIn(node, "cats_strings");
+  bool isOfStrings = isString(elementOf(node.operand(0)));
+  if (isOfStrings ? texts.empty() : categories.empty()) {
+    return node.error("has no categories for elements of " + rowOf(elementOf(node.operand(0))).name);
+  }
+  if (isOfStrings) {
+    Value number = find(f, node.operand(0), texts, /*isNeeded=*/!node.integer("zeros", 1));
+    Value places = makeIntegers(f.b, f.loc, llvm::to_vector(llvm::seq<int64_t>(0, texts.size())));
+    Value column = f.op("Unsqueeze", {number, makeIntegers(f.b, f.loc, {-1})});
+    return give(node, toFloat(f, f.op("Equal", {column, places})));
   }
   if (!node.integer("zeros", 1)) {
     return node.error("refuses what is no category (zeros = 0), which is unsupported");
@@ -262,13 +276,13 @@ LogicalResult OneHotEncoderOp::upgrade(Node &node) {
   return give(node, toFloat(f, hit));
 }
 
-// LabelEncoder: which key an element is, by comparing it with all; behind the values is the default.
+// LabelEncoder: the place of an element among the keys says which value it becomes; behind the values is the default.
 
-/// An attribute NAME_int64s, NAME_floats or NAME_tensor; `one`: a single number (default_*).
+/// An attribute NAME_int64s, NAME_floats or NAME_tensor of numbers.
 static ElementsAttr numbersOf(const Node &node, StringRef name) {
   OpBuilder &b = node.builder;
-  if (Attribute tensor = node.attributes.get((name + "_tensor").str())) {
-    return dyn_cast<ElementsAttr>(tensor);
+  if (auto tensor = dyn_cast_or_null<ElementsAttr>(node.attributes.get((name + "_tensor").str()))) {
+    return isString(tensor.getElementType()) ? ElementsAttr() : tensor;
   }
   if (auto list = integersIn(node, (name + "_int64s").str()); !list.empty()) {
     return constantFromIntegers(tensorOf({int64_t(list.size())}, b.getI64Type()), list);
@@ -277,6 +291,12 @@ static ElementsAttr numbersOf(const Node &node, StringRef name) {
     return constantFromFloats(tensorOf({int64_t(list.size())}, b.getF32Type()), list);
   }
   return {};
+}
+
+/// The same of strings.
+static SmallVector<StringRef> textsOf(const Node &node, StringRef name) {
+  SmallVector<StringRef> list = textsIn(node, (name + "_strings").str());
+  return list.empty() ? textsIn(node, (name + "_tensor").str()) : list;
 }
 
 /// The default as one element of this type.
@@ -289,35 +309,51 @@ static ElementsAttr defaultOf(const Node &node, Type element) {
                                  : constantFromIntegers(type, {node.integer("default_int64", -1)});
 }
 
+/// The first version has one list of strings, and their places in it.
+static LogicalResult upgradeLabels(Node &node) {
+  SmallVector<StringRef> texts = textsIn(node, "classes_strings");
+  if (texts.empty()) {
+    return success();
+  }
+  auto places = llvm::to_vector(llvm::seq<int64_t>(0, texts.size()));
+  bool isOfStrings = isString(elementOf(node.operand(0)));
+  node.attributes.set(isOfStrings ? "keys_strings" : "values_strings", node.attributes.get("classes_strings"));
+  node.attributes.set(isOfStrings ? "values_int64s" : "keys_int64s", node.builder.getDenseI64ArrayAttr(places));
+  return success();
+}
+
 LogicalResult LabelEncoderOp::upgrade(Node &node) {
+  if (failed(node.needs(1)) || failed(upgradeLabels(node))) {
+    return failure();
+  }
   Formula f(node.builder, node.loc);
   Value x = node.operand(0);
   ElementsAttr keys = numbersOf(node, "keys"), values = numbersOf(node, "values");
-  if (!keys || !values) {
-    return node.error("has keys or values that are strings, which are unsupported, or none");
+  SmallVector<StringRef> keyTexts = textsOf(node, "keys"), texts = textsOf(node, "values");
+  auto size = [](ElementsAttr numbers, ArrayRef<StringRef> texts) {
+    return numbers ? numbers.getNumElements() : static_cast<int64_t>(texts.size());
+  };
+  int64_t count = size(keys, keyTexts);
+  if (!count || count != size(values, texts)) {
+    return node.error(Twine(count) + " keys do not fit " + Twine(size(values, texts)) + " values");
+  }
+  if (keys ? keys.getElementType() != elementOf(x) : !isString(elementOf(x))) {
+    return node.error("keys are of another type than the input, which is of " + rowOf(elementOf(x)).name);
+  }
+  auto flat = [&](ElementsAttr a) { return f.reshape(makeConstant(f.b, f.loc, a), {a.getNumElements()}); };
+  bool orNaN = isa<FloatType>(elementOf(x)) && node.opset >= 4; // since that version
+  Value place = keys ? placeAmong(f, x, flat(keys), orNaN) : find(f, x, keyTexts);
+  if (!values) {
+    SmallVector<StringRef> otherwise = textsIn(node, "default_tensor");
+    texts.push_back(otherwise.empty() ? node.text("default_string", "_Unused") : otherwise.front());
+    return give(node, spell(f, place, texts));
   }
   ElementsAttr otherwise = defaultOf(node, values.getElementType());
-  if (keys.getNumElements() != values.getNumElements() || keys.getElementType() != elementOf(x) || !otherwise) {
-    return node.error("has " + Twine(keys.getNumElements()) + " keys of type " +
-                      llvm::to_string(keys.getElementType()) + " and " + Twine(values.getNumElements()) +
-                      " values, which do not fit the input or the default");
+  if (!otherwise) {
+    return node.error("default_tensor is not one element of the type of the values");
   }
-  int64_t count = keys.getNumElements();
-  auto flat = [&](ElementsAttr a) { return f.reshape(makeConstant(f.b, f.loc, a), {a.getNumElements()}); };
-  Value column = f.op("Unsqueeze", {x, makeIntegers(f.b, f.loc, {-1})}), list = flat(keys);
-  Value hit = f.op("Equal", {column, list});
-  if (isa<FloatType>(elementOf(x)) && node.opset >= 4) { // NaN may be a key, since that version
-    hit = f.op("Or", {hit, f.op("And", {f.op("IsNaN", {column}), f.op("IsNaN", {list})})});
-  }
-  // The first key that is equal: the largest of count, count - 1, ... that is not zero.
-  SmallVector<int64_t> falling;
-  for (int64_t i = 0; i < count; ++i) {
-    falling.push_back(count - i);
-  }
-  Value place =
-      f.reduce("ReduceMax", f.op("Where", {hit, makeIntegers(f.b, f.loc, falling), f.scalar(0)}), {-1}, false);
   Value all = f.op("Concat", {flat(values), flat(otherwise)}, {f.integer("axis", 0)});
-  return give(node, f.op("Gather", {all, f.sub(f.scalar(count), place)}));
+  return give(node, f.op("Gather", {all, place}));
 }
 
 void registerMachineLearning(OnnxDialect &dialect) {

@@ -73,7 +73,7 @@ static LogicalResult inferDrawn(Operation *op, Type shaped, std::optional<uint64
                                 SmallVectorImpl<Type> &types) {
   auto like = cast<TensorType>(shaped);
   Type element = number ? elementOfNumber(static_cast<int64_t>(*number), op->getContext()) : like.getElementType();
-  if (!element || (isFloat && !isa<FloatType>(element))) {
+  if (!element || isString(element) || (isFloat && !isa<FloatType>(element))) {
     return op->emitOpError("cannot draw numbers of element type ")
            << (number ? static_cast<int64_t>(*number) : numberOfElement(element));
   }

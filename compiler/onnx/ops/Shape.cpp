@@ -538,8 +538,8 @@ LogicalResult RangeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl
 
 LogicalResult EyeLikeOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = getDtype() ? elementOfNumber(*getDtype(), getContext()) : elementOf(getX());
-  if (!element) {
-    return emitOpError("element type ") << *getDtype() << " is unsupported";
+  if (!element || isString(element)) {
+    return emitOpError("element type ") << getDtype().value_or(numberOfElement(element)) << " is unsupported";
   }
   types.push_back(cast<TensorType>(getX().getType()).clone(element));
   return success();

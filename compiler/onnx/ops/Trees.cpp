@@ -398,7 +398,7 @@ LogicalResult TreeEnsembleClassifierOp::upgrade(Node &node) {
     label = bestClass(f, scores, ids, base, classes);
     scores = transformedScores(node, scores, transform);
   }
-  node.results = {labelsOf(node, label, "classlabels_int64s"), scores};
+  node.results = {labelsOf(node, label, "classlabels_int64s", "classlabels_strings"), scores};
   return success(static_cast<bool>(scores));
 }
 

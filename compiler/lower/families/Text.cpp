@@ -1,0 +1,124 @@
+// What is done to strings: calls of the support library (runtime_support/core/strings.c), one for each stretch of the
+// result along which operands lie one behind the other, or are one and the same string.
+#include "compiler/onnx/ops/Text.h"
+#include "compiler/lower/Family.h"
+#include "compiler/onnx/Texts.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime_support/core/text.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+class Calls {
+public:
+  explicit Calls(Build &build)
+      : build(build), w(build.w), group(build.group), op(cast<onnx::TextOp>(group.root)),
+        words(w.local(w.b.getI64Type(), INGOT_TEXT_WORDS)) {}
+
+  void write() {
+    put(INGOT_TEXT_NUMBER, static_cast<int64_t>(op.getNumber()));
+    if (onnx::present(op.getTable())) {
+      put(INGOT_TEXT_TABLE, address(group.buffer(op.getTable()), 0));
+    }
+    if (op.getTail()) { // of the one operand, all in one
+      Ix count = support::product(onnx::sizesOf(Group::typeOf(op.getXs().front())));
+      put(INGOT_TEXT_TAIL, op.getTail()->getValues().front());
+      operand(0, 0, 1);
+      return call(0, count);
+    }
+    Space space = group.space(group.resultType());
+    space.collapse();
+    SmallVector<Ix> at;
+    walk(space, at);
+  }
+
+private:
+  Build &build;
+  Writer &w;
+  Group &group;
+  onnx::TextOp op;
+  Buffer words;
+
+  void put(int word, Ix number) { w.store(w.integer(number, w.b.getI64Type()), words, word); }
+
+  /// Of an element of a buffer.
+  Ix address(Buffer buffer, Ix element) {
+    int64_t bytes = cast<MemRefType>(buffer.memref.getType()).getElementTypeBitWidth() / 8;
+    return w.ix(w.address(buffer)) + element * bytes;
+  }
+
+  void operand(unsigned number, Ix from, Ix step) {
+    put(INGOT_TEXT_X + static_cast<int>(number), address(group.buffer(op.getXs()[number]), from));
+    put(INGOT_TEXT_X_STEP + static_cast<int>(number), step);
+  }
+
+  void walk(const Space &space, SmallVector<Ix> &at) {
+    if (at.size() + 1 < space.sizes.size()) {
+      return w.loop(0, space.sizes[at.size()], 1, [&](Ix i) {
+        at.push_back(i);
+        walk(space, at);
+        at.pop_back();
+      });
+    }
+    bool isScalar = space.sizes.empty();
+    if (!isScalar) {
+      at.push_back(0);
+    }
+    for (auto [i, x] : llvm::enumerate(op.getXs())) {
+      const Access &access = space.accesses.find(x)->second;
+      operand(static_cast<unsigned>(i), access.at(at), isScalar ? Ix(0) : access.strides.back());
+    }
+    call(space.results.front().at(at), isScalar ? Ix(1) : space.sizes.back());
+    if (!isScalar) {
+      at.pop_back();
+    }
+  }
+
+  void call(Ix from, Ix count) {
+    put(INGOT_TEXT_TO, address(group.result(), from));
+    put(INGOT_TEXT_COUNT, count);
+    Value arguments[] = {build.exec, words.memref};
+    Value status = func::CallOp::create(w.b, w.loc, callee(ValueRange(arguments).getTypes()), arguments).getResult(0);
+    Value zero = w.constant(0, w.b.getI32Type()), bad = w.compare(arith::CmpIPredicate::ne, status, zero);
+    w.ifThen(bad, [&] { w.store(status, build.status, 0); });
+  }
+
+  func::FuncOp callee(TypeRange types) {
+    std::string name = ("ingot_text_" + op.getDoes()).str();
+    auto module = group.kernel->getParentOfType<ModuleOp>();
+    auto function = module.lookupSymbol<func::FuncOp>(name);
+    if (!function) {
+      OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+      function = func::FuncOp::create(b, w.loc, name, b.getFunctionType(types, {b.getI32Type()}));
+      function.setPrivate();
+    }
+    return function;
+  }
+};
+
+class Text : public KernelFamily {
+public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::TextOp>(); }
+  std::string unsupported(Operation *root) const override { return whyUnsized(root); }
+  bool fusesEpilogue(Operation *) const override { return false; }
+
+  KernelShape shape(plan::KernelOp, const target::MachineModel &) const override {
+    KernelShape shape;
+    shape.checked = true;
+    shape.takesExec = true;
+    return shape;
+  }
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    Calls(build).write();
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createTextFamily() { return std::make_unique<Text>(); }
+
+} // namespace ingot::lower

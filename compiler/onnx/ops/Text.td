@@ -1,0 +1,40 @@
+// Strings: what the standard and ai.onnx.ml do with them, and the one op that computes them.
+include "compiler/onnx/Onnx.td"
+
+def Onnx_TextOp : Onnx_CoreOp<"Text"> {
+  let summary = "element by element what ingot_text_DOES of the support library does, with numpy's broadcasting; with a tail, that many elements for each";
+  let arguments = (ins Variadic<AnyTensor>:$xs, Onnx_Optional:$table, StrAttr:$does, I64Attr:$to, DefaultValuedOptionalAttr<I64Attr, "0">:$number,
+    OptionalAttr<Onnx_SizesAttr>:$tail);
+  let results = (outs AnyTensor:$y);
+  let hasVerifier = 1;
+}
+def Onnx_StringConcatOp : Onnx_Form<"StringConcat", 2>, Since<20>;
+def Onnx_StringSplitOp : Onnx_Op<"StringSplit", 1>, Since<20> {
+  let summary = "how many pieces there are only the run knows: graph/ReadSizes.cpp rewrites it";
+  let arguments = (ins Onnx_Strings:$x, DefaultValuedOptionalAttr<StrAttr, "\"\"">:$delimiter, OptionalAttr<I64Attr>:$maxsplit);
+  let results = (outs AnyTensor:$y, AnyTensor:$count);
+}
+def Onnx_StringNormalizerOp : Onnx_Form<"StringNormalizer", 1>, Since<10> {
+  let attributes = (ins OptionalAttr<StrAttr>:$case_change_action, OptionalAttr<I64Attr>:$is_case_sensitive, OptionalAttr<StrAttr>:$locale,
+    OptionalAttr<ArrayAttr>:$stopwords);
+}
+def Onnx_RegexFullMatchOp : Onnx_Form<"RegexFullMatch", 1>, Since<20> {
+  let attributes = (ins OptionalAttr<StrAttr>:$pattern);
+}
+def Onnx_CategoryMapperOp : Onnx_MlForm<"CategoryMapper", 1>, Since<1> {
+  let attributes = (ins OptionalAttr<DenseI64ArrayAttr>:$cats_int64s, OptionalAttr<ArrayAttr>:$cats_strings, OptionalAttr<I64Attr>:$default_int64,
+    OptionalAttr<StrAttr>:$default_string);
+}
+
+/// The values; the importer notes the keys.
+def Onnx_ZipMapOp : Onnx_MlForm<"ZipMap", 1>, Since<1> {
+  let attributes = (ins OptionalAttr<DenseI64ArrayAttr>:$classlabels_int64s, OptionalAttr<ArrayAttr>:$classlabels_strings);
+}
+
+// Of maps, whose keys and values are two operands.
+def Onnx_DictVectorizerOp : Onnx_MlForm<"DictVectorizer", 2>, Since<1> {
+  let attributes = (ins OptionalAttr<DenseI64ArrayAttr>:$int64_vocabulary, OptionalAttr<ArrayAttr>:$string_vocabulary);
+}
+def Onnx_CastMapOp : Onnx_MlForm<"CastMap", 2>, Since<1> {
+  let attributes = (ins OptionalAttr<StrAttr>:$cast_to, OptionalAttr<StrAttr>:$map_form, OptionalAttr<I64Attr>:$max_map);
+}

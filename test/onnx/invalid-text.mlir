@@ -1,0 +1,18 @@
+// Calls on strings that are malformed.
+// RUN: %ingot-opt %s --split-input-file --verify-diagnostics
+
+func.func @operands(%x: tensor<2xi128>) -> tensor<2xi1> {
+  %none = onnx.None : none
+  // expected-error@+1 {{needs one or two operands, and one where it has a tail}}
+  %y = onnx.Text %x, %x, %none {does = "equal", to = 9 : i64, tail = #onnx.sizes<3>} : (tensor<2xi128>, tensor<2xi128>, none) -> tensor<2xi1>
+  return %y : tensor<2xi1>
+}
+
+// -----
+
+func.func @element(%x: tensor<2xi128>) -> tensor<2xi1> {
+  %none = onnx.None : none
+  // expected-error@+1 {{has no element type 99}}
+  %y = onnx.Text %x, %none {does = "equal", to = 99 : i64} : (tensor<2xi128>, none) -> tensor<2xi1>
+  return %y : tensor<2xi1>
+}
