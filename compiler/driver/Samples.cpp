@@ -8,8 +8,8 @@
 
 namespace ingot::driver {
 
-llvm::Expected<SampleSet> SampleSet::open(const std::vector<std::string> &folders, ModelFacts facts,
-                                          ValueKinds kinds, Preprocessing preprocessing) {
+llvm::Expected<SampleSet> SampleSet::open(const std::vector<std::string> &folders, ModelFacts facts, ValueKinds kinds,
+                                          Preprocessing preprocessing) {
   SampleSet set;
   set.facts = std::move(facts), set.kinds = std::move(kinds), set.preprocessing = std::move(preprocessing);
   for (const std::string &folder : folders) {

@@ -46,8 +46,8 @@ int64_t deviceOf(mlir::Value tensor);
 /// The attribute of a launch whose kernel, when it fails, says neither that an index is bad nor that a size is: what it
 /// says, an ingot_error_kind.
 inline constexpr llvm::StringRef errorName = "plan.error";
-/// The attribute of a launch whose kernel is a call of the support library that takes the run's ingot_exec; its status is told with
-/// the node, whatever it is. The value: whether it makes strings.
+/// The attribute of a launch whose kernel is a call of the support library that takes the run's ingot_exec; its status
+/// is told with the node, whatever it is. The value: whether it makes strings.
 inline constexpr llvm::StringRef textName = "plan.text";
 /// The attribute of a launch of a model for profiling: its number.
 inline constexpr llvm::StringRef numberName = "plan.launch";

@@ -1,5 +1,5 @@
-// How an input or output of a model that is a sequence or a map stands among the tensors of a compiled one: by so many tensors,
-// each a value of its own, or, where only a run can tell how many there are, packed into two.
+// How an input or output of a model that is a sequence or a map stands among the tensors of a compiled one: by so many
+// tensors, each a value of its own, or, where only a run can tell how many there are, packed into two.
 #pragma once
 #include <cstdint>
 

@@ -359,14 +359,14 @@ void FunctionWriter::callKernel(func::CallOp call, StringRef name, ArrayRef<std:
   line(text + ";");
 }
 
-/// A function of ingot.h: an array of words that one of memory gets is its list, and one that a function on strings gets
-/// is its arguments; memory that it gives is of bytes.
+/// A function of ingot.h: an array of words that one of memory gets is its list, and one that a function on strings
+/// gets is its arguments; memory that it gives is of bytes.
 void FunctionWriter::callLibrary(func::CallOp call, ArrayRef<std::string> arguments) {
   SmallVector<std::string> given(arguments);
   for (auto [text, operand] : llvm::zip_equal(given, call.getOperands())) {
     auto type = dyn_cast<MemRefType>(operand.getType());
     if (type && type.getElementType().isInteger(64)) {
-      StringRef pointee = call.getCallee().starts_with("ingot_memory") ? "ingot_memory"
+      StringRef pointee = call.getCallee().starts_with("ingot_memory")  ? "ingot_memory"
                           : call.getCallee().starts_with("ingot_text_") ? "const int64_t"
                                                                         : "int64_t";
       text = ("reinterpret_cast<" + pointee + " *>(" + text + ")").str();
