@@ -329,6 +329,7 @@ READ = [
     (TRAINING + "Adam", [f(), i(), f(2), f(2)], {}, "needs R, T, and 4 inputs for each tensor, has 4 inputs"),
     (TRAINING + "Momentum", [f(), i(), f(2), f(2), f(2)], dict(mode="fast"), "mode 'fast' is not known, expected standard or nesterov"),
     (MS + "FusedGemm", [f(2, 3), f(3, 4)], dict(activation="Swell"), "activation 'Swell' with 0 parameters is not known"),
+    (MS + "FusedMatMul", [f(2, 3), f(4, 5)], {}, "operands 'tensor<2x3xf32>' and 'tensor<4x5xf32>' do not fit"),
     (MS + "FusedMatMul", [f(2, 3), f(3, 4)], dict(transBatchA=1), "'transBatchA' needs an operand of three dimensions or more"),
     (MS + "BiasGelu", [f(2, 3)], {}, "has too few inputs: input 1 is missing"),
     (MS + "Inverse", [f(2, 3)], {}, "needs square matrices, not 'tensor<2x3xf32>'"),

@@ -33,9 +33,9 @@ def bytes_of(dtype, *shape):
     return random.integers(low, high + 1, shape).astype(dtype)
 
 
-def node(op, operands, domain=MICROSOFT, **attributes):
-    """Operands by name; an array is a weight."""
-    return op, operands, domain, attributes
+def node(op, operands, domain=MICROSOFT, result=0, **attributes):
+    """Operands by name; an array is a weight, None one left out. `result` is the one that is read."""
+    return op, operands, domain, attributes, result
 
 
 def unary(op, dtype, shape, **attributes):
@@ -76,6 +76,28 @@ def to_float(dtype):
 def dynamic(dtype, zero):
     operands = ["x", bytes_of(dtype, 10, 8), scale(0.02), zero, f(8)]
     return {"x": f(2, 6, 10)}, [node("DynamicQuantizeMatMul", operands)], 1e-4
+
+
+def recurrent(dtype, result, direction="forward", by_column=False, states=False, lengths=False, peephole=False, **attributes):
+    steps, batch, inputs, hidden, ways = 6, 3, 5, 9, 2 if direction == "bidirectional" else 1
+    count = [ways, 4 * hidden] if by_column else [ways]
+    factors, zeros = [scale(random.random(count) * 0.003 + 0.001) for _ in range(2)], np.full(count, 0 if by_column else 125 if dtype == np.uint8 else 3, dtype)
+    state = [f(ways, batch, hidden), f(ways, batch, hidden)] if states else [None, None]
+    operands = ["x", bytes_of(dtype, ways, inputs, 4 * hidden), bytes_of(dtype, ways, hidden, 4 * hidden), f(ways, 8 * hidden), np.array([6, 2, 4], np.int32) if lengths else None, *state,
+                f(ways, 3 * hidden) if peephole else None, factors[0], zeros, factors[1], zeros]  # fmt: skip
+    # A number that is quantized to its neighbour moves what follows.
+    return {"x": f(steps, batch, inputs)}, [node("DynamicQuantizeLSTM", operands, result=result, direction=direction, hidden_size=hidden, **attributes)], 0.02
+
+
+def recurrents(dtype):
+    for result in 0, 1, 2:
+        yield f"two ways, output {result}", recurrent(dtype, result, "bidirectional", states=True)
+    yield "reverse", recurrent(dtype, 0, "reverse", by_column=True)
+    yield "lengths", recurrent(dtype, 0, "bidirectional", lengths=True)
+    yield "lengths, the last state", recurrent(dtype, 1, "reverse", lengths=True, states=True)
+    yield "peephole, clip", recurrent(dtype, 0, peephole=True, clip=0.5)
+    yield "activations", recurrent(dtype, 0, activations=["HardSigmoid", "Tanh", "LeakyRelu"], activation_alpha=[0.3, 0.1], activation_beta=[0.4], by_column=True)
+    yield "input_forget", recurrent(dtype, 2, input_forget=1)
 
 
 def few_bits(bits, depth, columns, block, zeros):
@@ -138,6 +160,8 @@ def cases():
                 yield f"QGemm {name} {transposed_a} {transposed_b} {quantized}", gemm(dtype, transposed_a, transposed_b, quantized)
         yield f"MatMulIntegerToFloat {name}", to_float(dtype)
         yield f"DynamicQuantizeMatMul {name}", dynamic(dtype, np.array(7, dtype))
+        for form, case in recurrents(dtype):
+            yield f"DynamicQuantizeLSTM {name}, {form}", case
         yield f"QuantizeLinear, DequantizeLinear {name}", named_before(dtype)
         for pattern, case in patterns(dtype):
             yield f"{pattern} {name}", case
@@ -149,13 +173,14 @@ def cases():
 
 def model(inputs, steps):
     nodes, weights = [], []
-    for k, (op, operands, domain, attributes) in enumerate(steps):
+    for k, (op, operands, domain, attributes, result) in enumerate(steps):
         names = []
         for operand in operands:
-            names.append(operand if isinstance(operand, str) else f"w{len(weights)}")
-            if not isinstance(operand, str):
+            named = operand is None or isinstance(operand, str)
+            names.append(operand or "" if named else f"w{len(weights)}")
+            if not named:
                 weights.append(numpy_helper.from_array(operand, names[-1]))
-        nodes.append(helper.make_node(op, names, [f"y{k}"], domain=domain, name=f"node_{k}", **attributes))
+        nodes.append(helper.make_node(op, names, [""] * result + [f"y{k}"], domain=domain, name=f"node_{k}", **attributes))
     declared = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape) for name, array in inputs.items()]
     graph = helper.make_graph(nodes, "quantized", declared, [helper.make_empty_tensor_value_info(f"y{len(steps) - 1}")], weights)
     imports = [helper.make_opsetid("", 17)] + [helper.make_opsetid(MICROSOFT, 1)] * any(step[2] for step in steps)
@@ -164,6 +189,7 @@ def model(inputs, steps):
 
 def expected(made, inputs):
     options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # each thread of DynamicQuantizeLSTM quantizes its part of the batch by itself
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     return onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, inputs)[0]
 

@@ -3,6 +3,7 @@
 #include "compiler/onnx/ops/Microsoft.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
+#include <algorithm>
 #include <array>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Microsoft.cpp.inc"
@@ -112,41 +113,77 @@ static Value batchFirst(Formula &f, Value v) {
   return f.transpose(v, order);
 }
 
-static Value product(Node &node) {
-  Formula f(node.builder, node.loc);
-  Value operands[2];
-  SmallVector<NamedAttribute> attributes;
-  for (auto [i, letter] : llvm::enumerate(std::array{"A", "B"})) {
-    Value v = node.operand(i);
-    bool trans = node.integer(std::string("trans") + letter, 0) != 0;
-    if (node.integer(std::string("transBatch") + letter, 0)) {
-      if (!ranked(v) || ranked(v).getRank() < 3) {
-        (void)node.error("'transBatch" + Twine(letter) + "' needs an operand of three dimensions or more");
-        return {};
-      }
-      v = batchFirst(f, v);
-    }
-    if (trans && ranked(v) && ranked(v).getRank() > 1) {
-      attributes.push_back(f.flag(i ? "transB" : "transA"));
-    } else if (trans && !ranked(v)) {
-      (void)node.error("reads an operand of unknown rank transposed, which is unsupported");
-      return {};
-    }
-    operands[i] = v;
-  }
-  Value y = f.op("MatMul", {operands[0], operands[1]}, attributes);
-  double alpha = node.number("alpha", 1);
-  return alpha == 1 ? y : f.mul(y, f.number(alpha, y));
+namespace {
+/// An operand of a product, and which of its axes are turned.
+struct Factor {
+  Value v;
+  StringRef letter;
+  bool turned, batchTurned;
+};
+} // namespace
+
+template <typename Op> static std::array<Factor, 2> factorsOf(Op op) {
+  return {Factor{op.getA(), "A", op.getTransA() != 0, op.getTransBatchA() != 0},
+          Factor{op.getB(), "B", op.getTransB() != 0, op.getTransBatchB() != 0}};
 }
 
-static LogicalResult upgradeProduct(Node &node) {
-  if (failed(node.needs(2))) {
-    return failure();
+/// The axes of a factor as the product reads them; a vector has nothing to turn.
+static Sizes axesOf(const Factor &factor) {
+  Sizes axes = sizesOf(ranked(factor.v));
+  if (factor.batchTurned) {
+    std::rotate(axes.begin(), axes.begin() + 1, axes.end() - 1);
   }
-  return give(node, product(node));
+  if (factor.turned && axes.size() > 1) {
+    std::swap(axes.end()[-1], axes.end()[-2]);
+  }
+  return axes;
 }
-LogicalResult FusedMatMulOp::upgrade(Node &node) { return upgradeProduct(node); }
-LogicalResult TransposeMatMulOp::upgrade(Node &node) { return upgradeProduct(node); }
+
+template <typename Op> static LogicalResult inferProduct(Op op, SmallVectorImpl<Type> &types) {
+  SmallVector<Sizes, 2> axes;
+  for (const Factor &factor : factorsOf(op)) {
+    auto type = ranked(factor.v);
+    if (type && factor.batchTurned && type.getRank() < 3) {
+      return op.emitOpError("'transBatch") << factor.letter << "' needs an operand of three dimensions or more";
+    }
+    axes.push_back(type ? axesOf(factor) : Sizes());
+  }
+  types.push_back(unrankedOf(elementOf(op.getA())));
+  if (axes[0].size() < 2 || axes[1].size() < 2) { // vectors, and what is not known yet
+    return success();
+  }
+  auto sizes = broadcast(op, ArrayRef(axes[0]).drop_back(2), ArrayRef(axes[1]).drop_back(2));
+  if (!sizes || failed(require(op, axes[0].back(), axes[1].end()[-2]))) {
+    return op.emitOpError("operands ") << op.getA().getType() << " and " << op.getB().getType() << " do not fit";
+  }
+  sizes->append({axes[0].end()[-2], axes[1].back()});
+  types[0] = sizedType(*sizes, elementOf(op.getA()));
+  return success();
+}
+
+template <typename Op> static LogicalResult decomposeProduct(Op op, PatternRewriter &rewriter) {
+  Formula f(rewriter, op.getLoc());
+  SmallVector<Value, 2> operands;
+  SmallVector<NamedAttribute, 2> attributes;
+  for (const Factor &factor : factorsOf(op)) {
+    if (!ranked(factor.v)) {
+      return failure();
+    }
+    operands.push_back(factor.batchTurned ? batchFirst(f, factor.v) : factor.v);
+    if (factor.turned && ranked(factor.v).getRank() > 1) {
+      attributes.push_back(f.flag(("trans" + factor.letter).str()));
+    }
+  }
+  Value y = f.op("MatMul", operands, attributes);
+  double alpha = op.getAlpha().convertToDouble();
+  rewriter.replaceOp(op, alpha == 1 ? y : f.mul(y, f.number(alpha, y)));
+  return success();
+}
+
+LogicalResult FusedMatMulOp::inferTypes(SmallVectorImpl<Type> &types) { return inferProduct(*this, types); }
+LogicalResult FusedMatMulOp::decompose(PatternRewriter &rewriter) { return decomposeProduct(*this, rewriter); }
+LogicalResult TransposeMatMulOp::inferTypes(SmallVectorImpl<Type> &types) { return inferProduct(*this, types); }
+LogicalResult TransposeMatMulOp::decompose(PatternRewriter &rewriter) { return decomposeProduct(*this, rewriter); }
 
 /// Operand 3 is added to what the convolution gives, before the activation.
 LogicalResult FusedConvOp::upgrade(Node &node) {

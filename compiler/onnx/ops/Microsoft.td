@@ -8,13 +8,17 @@ class Onnx_GemmForm<string mnemonic> : Onnx_MicrosoftForm<mnemonic, 3> {
 }
 def Onnx_FusedGemmOp : Onnx_GemmForm<"FusedGemm">;
 
-def Onnx_FusedMatMulOp : Onnx_MicrosoftForm<"FusedMatMul", 2> {
-  let attributes = (ins OptionalAttr<F32Attr>:$alpha, OptionalAttr<I64Attr>:$transA, OptionalAttr<I64Attr>:$transB, OptionalAttr<I64Attr>:$transBatchA,
-    OptionalAttr<I64Attr>:$transBatchB);
+class Onnx_ProductOp<string mnemonic>
+    : Onnx_MicrosoftOp<mnemonic, 2, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<1> {
+  let arguments = (ins AnyTensor:$a, AnyTensor:$b, DefaultValuedOptionalAttr<F32Attr, "1.0f">:$alpha, DefaultValuedOptionalAttr<I64Attr, "0">:$transA,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$transB, DefaultValuedOptionalAttr<I64Attr, "0">:$transBatchA,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$transBatchB);
+  let results = (outs AnyTensor:$y);
 }
-def Onnx_TransposeMatMulOp : Onnx_MicrosoftForm<"TransposeMatMul", 2> {
-  let attributes = (ins OptionalAttr<F32Attr>:$alpha, OptionalAttr<I64Attr>:$transA, OptionalAttr<I64Attr>:$transB);
-}
+/// Not forms: which axes are turned is known only with the ranks.
+def Onnx_FusedMatMulOp : Onnx_ProductOp<"FusedMatMul">;
+def Onnx_TransposeMatMulOp : Onnx_ProductOp<"TransposeMatMul">;
+
 def Onnx_FusedConvOp : Onnx_MicrosoftForm<"FusedConv", 4> {
   let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations, OptionalAttr<I64Attr>:$group,
     OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides,

@@ -215,15 +215,6 @@ LogicalResult MsQGemmOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-/// A product of integers with its scales, and a bias.
-static Value scaledProduct(Formula &f, Value a, Value aScale, Value aZero, Value b, Value bScale, Value bZero,
-                           Value bias) {
-  Value sums = f.op("MatMulInteger", {a, b, aZero, bZero});
-  Type f32 = f.b.getF32Type();
-  Value y = f.mul(f.cast(sums, f32, numberOfElement(f32)), f.mul(alongEnd(f, aScale, 0), alongEnd(f, bScale, 0)));
-  return present(bias) ? f.add(y, bias) : y;
-}
-
 LogicalResult MsMatMulIntegerToFloatOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkZero(*this, getA(), getAScale(), getAZero())) ||
       failed(checkZero(*this, getB(), getBScale(), getBZero()))) {
