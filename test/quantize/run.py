@@ -110,6 +110,28 @@ def few_bits(bits, depth, columns, block, zeros):
     return {"x": f(3, depth)}, [node("MatMulNBits", operands, K=depth, N=columns, bits=bits, block_size=block)], 2e-3
 
 
+def bnb(kind, depth, columns, block, transposed):
+    factors = scale(random.random(-(-depth * columns // block)) + 0.1)
+    operands = ["x", bytes_of(np.uint8, -(-depth * columns // 2)), factors]
+    return {"x": f(2, 3, depth if transposed else columns)}, [node("MatMulBnb4", operands, K=depth, N=columns, block_size=block, quant_type=kind, transB=transposed)], 1e-4
+
+
+def gathered(bits, zeros, rank, block=16):
+    rows, columns = 7, 48
+    table, factors = bytes_of(np.uint8, rows, columns * bits // 8), scale(random.random((rows, columns // block)) + 0.1)
+    operands = [table, "x", factors] + [bytes_of(np.uint8, rows, -(-(columns // block) * bits // 8))] * zeros
+    return {"x": random.integers(0, rows, (2, 3, 5)[:rank])}, [node("GatherBlockQuantized", operands, bits=bits, block_size=block, gather_axis=0, quantize_axis=1)], 1e-5
+
+
+def attention(dtype, result, past=0, mask=None, by_column=False, **attributes):
+    batch, steps, heads, width = 2, 5, 2, 8
+    hidden = heads * width
+    factors = scale(random.random(3 * hidden) * 0.01) if by_column else scale(0.01)
+    kept = {"lengths": np.array([3, 5], np.int32), "rows": np.array([[1, 1, 1, 0, 0], [1] * 5], np.int32)}.get(mask)
+    operands = ["x", bytes_of(np.int8, 12, 3 * hidden), f(3 * hidden), scale(0.02), factors, kept, np.array(3, dtype), np.zeros(factors.shape, np.int8), f(2, batch, heads, past, width) if past else None]
+    return {"x": bytes_of(dtype, batch, steps, 12)}, [node("QAttention", operands, result=result, num_heads=heads, **attributes)], 1e-3
+
+
 def named_before(dtype):
     quantized = node("QuantizeLinear", ["x", scale(0.02), np.array(3, dtype)])
     back = node("DequantizeLinear", ["y0", scale([0.5, 0.25, 2]), np.array([1, 2, 3], dtype)], axis=0)
@@ -160,12 +182,22 @@ def cases():
                 yield f"QGemm {name} {transposed_a} {transposed_b} {quantized}", gemm(dtype, transposed_a, transposed_b, quantized)
         yield f"MatMulIntegerToFloat {name}", to_float(dtype)
         yield f"DynamicQuantizeMatMul {name}", dynamic(dtype, np.array(7, dtype))
+        yield f"QAttention {name}", attention(dtype, 0, unidirectional=1)
+        yield f"QAttention {name} by column, lengths", attention(dtype, 0, mask="lengths", by_column=True, scale=0.25)
+        yield f"QAttention {name}, rows", attention(dtype, 0, mask="rows", mask_filter_value=-1000.0)
+        yield f"QAttention {name}, past", attention(dtype, 1, past=3)
         for form, case in recurrents(dtype):
             yield f"DynamicQuantizeLSTM {name}, {form}", case
         yield f"QuantizeLinear, DequantizeLinear {name}", named_before(dtype)
         for pattern, case in patterns(dtype):
             yield f"{pattern} {name}", case
+    for kind in 0, 1:
+        for depth, columns, block in (64, 24, 16), (33, 9, 32), (128, 7, 64):
+            for transposed in 0, 1:
+                yield f"MatMulBnb4 {kind} {depth}x{columns} by {block} {transposed}", bnb(kind, depth, columns, block, transposed)
     for bits in 2, 4, 8:
+        for zeros in False, True:
+            yield f"GatherBlockQuantized {bits} {zeros}", gathered(bits, zeros, 1 + bits // 4)
         for depth, columns, block in (64, 24, 32), (40, 10, 16), (128, 9, 64):
             for zeros in ("none", "packed", "float")[: 2 if bits == 8 else 3]:
                 yield f"MatMulNBits {bits} {depth}x{columns} by {block}, zero points: {zeros}", few_bits(bits, depth, columns, block, zeros)
