@@ -48,7 +48,8 @@ ELSEWHERE = {
     **dict.fromkeys([f"ai.onnx.preview.training.{name}" for name in ("Adagrad", "Adam", "Momentum")], "test/nodes"),
     **dict.fromkeys(["BitCast", "CausalConvWithState", "CumProd", "LinearAttention", "SwiGLU"], "test/nodes/newest.py: of opsets that ONNX Runtime does not have yet"),
     **dict.fromkeys([f"com.microsoft.{name}" for name in ("QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax", "QLinearGlobalAveragePool", "QLinearAveragePool", "QLinearWhere",
-                                                          "QLinearConcat", "QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "MatMulNBits", "QuantizeLinear", "DequantizeLinear")], "test/quantize"),
+                                                          "QLinearConcat", "QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "MatMulNBits", "QuantizeLinear", "DequantizeLinear",
+                                                          "DynamicQuantizeLSTM", "QAttention", "MatMulBnb4", "GatherBlockQuantized")], "test/quantize"),
     "com.microsoft.QLinearReduceMean": "ONNX Runtime has no kernel for it: it is written as operators that are tested",
 }  # fmt: skip
 

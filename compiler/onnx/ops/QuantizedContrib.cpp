@@ -441,7 +441,15 @@ LogicalResult MsGatherBlockQuantizedOp::inferTypes(SmallVectorImpl<Type> &types)
     return emitOpError("a table of type ") << data << " with scales " << scales << " along axis "
                                            << static_cast<int64_t>(getQuantizeAxis()) << " does not fit";
   }
-  return inferElement(elementOf(getScales()), types);
+  auto indices = ranked(getIndices());
+  if (!indices) {
+    return inferElement(elementOf(getScales()), types);
+  }
+  Sizes places = sizesOf(indices), result(shape.begin(), shape.end());
+  result.erase(result.begin() + *from);
+  result.insert(result.begin() + *from, places.begin(), places.end());
+  types.push_back(sizedType(result, elementOf(getScales())));
+  return success();
 }
 
 /// What was gathered is dequantized; where rows along the quantized axis are gathered, the table is.

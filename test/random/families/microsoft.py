@@ -193,3 +193,27 @@ def inverse(c, x):
     n = c.choice([1, 2, 3, 5, 8])
     shape = [*c.choice([[], [3], [2, 2]]), n, n]
     c.node("com.microsoft.Inverse", [c.tensor(c.numbers(shape) + 5 * np.eye(n, dtype=np.float32))])
+
+
+@op("com.microsoft.GroupQueryAttention", weight=4)
+def group_query_attention(c, x):
+    """All sentences are equally long: what ONNX Runtime writes behind a shorter one is not said."""
+    batch, shared, width = c.choice([1, 2, 3]), c.choice([1, 2, 3]), c.choice([16, 32])
+    heads, kind = shared * c.choice([1, 2, 4]), c.choice(["prompt", "decode", "full", "chunk"])
+    steps, past = {"prompt": (c.choice([1, 2, 5, 7]), 0), "decode": (1, c.choice([3, 6, 13])), "full": (1, 16), "chunk": (c.choice([2, 5]), c.choice([4, 9]))}[kind]
+    batch = 1 if kind == "chunk" else batch
+    total = past if kind == "full" else past + steps  # a full cache takes the new row in place of its last one
+    packed, turned = c.chance(0.3), c.chance(0.6)
+    q = c.data([batch, steps, (heads + 2 * shared * packed) * width])
+    keys = [None, None] if packed else [c.data([batch, steps, shared * width]) for _ in range(2)]
+    history = [c.data([batch, shared, past, width]) for _ in range(2)] if past else [None, None]
+    lengths = [c.tensor(np.full(batch, total - 1, np.int32)), c.tensor(np.array(total, np.int32))]
+    angles = c.numbers([32, c.choice([8, width // 2])])
+    tables = [c.tensor(np.cos(angles).astype(np.float32), constant=True), c.tensor(np.sin(angles).astype(np.float32), constant=True)] if turned else [None, None]
+    places = c.tensor(np.tile(np.arange(total - steps, total), (batch, 1)).astype(np.int64)) if turned and c.chance(0.3) else None
+    bias = c.data([c.choice([1, batch]), c.choice([1, heads]), steps, total]) if c.chance(0.3) else None
+    sink = c.data([heads]) if c.chance(0.3) else None
+    causal = c.choice([None, 1, 0])
+    c.node("com.microsoft.GroupQueryAttention", [q, *keys, *history, *lengths, *tables, places, bias, sink], outputs=3, num_heads=heads, kv_num_heads=shared, causal=causal,
+           do_rotary=1 if turned else c.choice([None, 0]), rotary_interleaved=c.choice([None, 0, 1]), scale=c.choice([None, 0.25]), softcap=c.choice([None, 4.0]),
+           local_window_size=c.choice([None, -1, 1, 2, 4]) if causal != 0 else None, smooth_softmax=c.choice([None, 0, 1]) if sink is None else None)  # fmt: skip
