@@ -1,6 +1,7 @@
 // Forms of com.microsoft: each writes its node in terms of the standard's operators, and fusion makes one kernel of
 // what ONNX Runtime has one operator for. Defaults are those of ONNX Runtime's schemas.
 #include "compiler/onnx/ops/Microsoft.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #include <algorithm>
@@ -284,6 +285,24 @@ LogicalResult EmbedLayerNormalizationOp::upgrade(Node &node) {
   return success();
 }
 
+/// The same with tables, weights and bias in bytes: each has a scale and, five inputs behind it, a zero point.
+LogicalResult QEmbedLayerNormalizationOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  static constexpr unsigned firstTable = 2, lastTable = 6, firstScale = 8, firstZero = 13;
+  for (unsigned i = firstTable; i <= lastTable; ++i) {
+    unsigned place = i - firstTable;
+    Value scale = node.operand(firstScale + place), zero = node.operand(firstZero + place);
+    if (Value table = node.operand(i)) {
+      if (!scale || !zero) {
+        return node.error("input " + Twine(i) + " has no scale or no zero point");
+      }
+      node.operands[i] = f.op("DequantizeLinear", {table, f.reshape(scale, {}), f.reshape(zero, {})});
+    }
+  }
+  node.operands.resize(std::min<size_t>(node.operands.size(), firstScale));
+  return EmbedLayerNormalizationOp::upgrade(node);
+}
+
 // What the standard has got since.
 
 LogicalResult ExpandDimsOp::upgrade(Node &node) {
@@ -335,6 +354,68 @@ LogicalResult MicrosoftGridSampleOp::upgrade(Node &node) {
   StringRef name = mode == "bilinear" ? "linear" : mode == "bicubic" ? "cubic" : mode;
   attributes.push_back(f.b.getNamedAttr("mode", f.b.getStringAttr(name)));
   return give(node, f.op("GridSample", {node.operand(0), node.operand(1)}, attributes));
+}
+
+LogicalResult MicrosoftCausalConvWithStateOp::upgrade(Node &node) {
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  if (node.integer("ndim", 1) != 1 || node.integer("dilation", 1) != 1 || node.integer("channels_last", 0) ||
+      node.integer("state_window", 0)) {
+    return node.error("more than one axis, dilations, channels_last and a window of states are unsupported");
+  }
+  Operation *y = createOp(node.builder, node.loc, "onnx.CausalConvWithState",
+                          {node.operand(0), node.operand(1), node.operand(2), node.operand(3)},
+                          attributesOf(node, {"activation"}), 2);
+  node.results.append(y->result_begin(), y->result_end());
+  return success();
+}
+LogicalResult MicrosoftLinearAttentionOp::upgrade(Node &node) {
+  if (failed(node.needs(3))) {
+    return failure();
+  }
+  if (node.integer("state_window", 0) || !node.attributes.get("q_num_heads") || !node.attributes.get("kv_num_heads")) {
+    return node.error("needs 'q_num_heads' and 'kv_num_heads'; a window of states is unsupported");
+  }
+  Operation *y =
+      createOp(node.builder, node.loc, "onnx.LinearAttention",
+               {node.operand(0), node.operand(1), node.operand(2), node.operand(3), node.operand(4), node.operand(5)},
+               attributesOf(node, {"kv_num_heads", "q_num_heads", "scale", "update_rule"}), 2);
+  node.results.append(y->result_begin(), y->result_end());
+  return success();
+}
+
+// Gates.
+
+/// decay = decay_scale * Softplus(a + dt_bias), in f32; beta = Sigmoid(b).
+LogicalResult LinearAttentionGateOp::upgrade(Node &node) {
+  if (failed(node.needs(3))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Type element = elementOf(node.operand(0)), f32 = f.b.getF32Type();
+  Value a = f.cast(node.operand(0), f32, numberOfElement(f32));
+  Value decay = f.mul(node.operand(2), f.op("Softplus", {f.add(a, node.operand(1))}));
+  node.results = {f.cast(decay, element, numberOfElement(element)),
+                  node.operand(3) ? f.op("Sigmoid", {node.operand(3)}) : Value()};
+  return success();
+}
+LogicalResult GatedAddOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  return failed(node.needs(3)) ? failure()
+                               : give(node, f.add(node.operand(0), f.mul(node.operand(1), node.operand(2))));
+}
+LogicalResult ScaledSiLUOp::upgrade(Node &node) {
+  if (failed(node.needs(1))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Value x = node.operand(0), scale = node.operand(1);
+  Type element = elementOf(x);
+  scale =
+      scale ? f.cast(f.reshape(scale, {}), element, numberOfElement(element)) : f.number(node.number("alpha", 1), x);
+  Value scaled = f.mul(x, scale);
+  return give(node, f.mul(scaled, f.op("Sigmoid", {scaled})));
 }
 
 void registerMicrosoft(OnnxDialect &dialect) {

@@ -58,3 +58,21 @@ def Onnx_MicrosoftGatherNDOp : Onnx_MicrosoftForm<"GatherND", 2>;
 def Onnx_MicrosoftGridSampleOp : Onnx_MicrosoftForm<"GridSample", 2> {
   let attributes = (ins OptionalAttr<I64Attr>:$align_corners, OptionalAttr<StrAttr>:$mode, OptionalAttr<StrAttr>:$padding_mode);
 }
+
+// What the standard has got since, with more attributes.
+def Onnx_MicrosoftCausalConvWithStateOp : Onnx_MicrosoftForm<"CausalConvWithState", 4> {
+  let attributes = (ins OptionalAttr<StrAttr>:$activation, OptionalAttr<I64Attr>:$channels_last, OptionalAttr<I64Attr>:$dilation, OptionalAttr<I64Attr>:$ndim,
+    OptionalAttr<I64Attr>:$state_window);
+}
+def Onnx_MicrosoftLinearAttentionOp : Onnx_MicrosoftForm<"LinearAttention", 6> {
+  let attributes = (ins OptionalAttr<I64Attr>:$chunk_size, OptionalAttr<I64Attr>:$kv_num_heads, OptionalAttr<I64Attr>:$q_num_heads,
+    OptionalAttr<F32Attr>:$scale, OptionalAttr<I64Attr>:$state_window, OptionalAttr<StrAttr>:$update_rule);
+}
+def Onnx_LinearAttentionGateOp : Onnx_MicrosoftForm<"LinearAttentionGate", 4>;
+def Onnx_GatedAddOp : Onnx_MicrosoftForm<"GatedAdd", 3>;
+def Onnx_ScaledSiLUOp : Onnx_MicrosoftForm<"ScaledSiLU", 2> {
+  let attributes = (ins OptionalAttr<F32Attr>:$alpha);
+}
+def Onnx_QEmbedLayerNormalizationOp : Onnx_MicrosoftForm<"QEmbedLayerNormalization", 18> {
+  let attributes = (ins OptionalAttr<F32Attr>:$epsilon);
+}
