@@ -30,6 +30,12 @@ void failInstead(mlir::Block &branch, llvm::StringRef why);
 /// unknown ones. Null when the element types differ.
 mlir::TensorType join(mlir::Type a, mlir::Type b);
 
+/// Makes a loop of so many trips. From the iteration's number and the carried values, `body` gives the next carried
+/// values and, behind them, a slice of each scan output, whose elements are `scans`.
+LoopOp makeLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value trips, mlir::ValueRange initial,
+                llvm::ArrayRef<mlir::Type> scans,
+                llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+
 /// An op like `loop` that has only the carried values and scan outputs for which `keep` (one a result) is true. Values
 /// that are left out must have no uses but their own yield. Replaces the loop.
 LoopOp narrowLoop(mlir::RewriterBase &rewriter, LoopOp loop, const llvm::BitVector &keep);

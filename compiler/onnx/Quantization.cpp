@@ -217,6 +217,13 @@ Value dequantize(Formula &f, Value x, Value scale, Value zero) {
   return f.op("Dequantize", {x, scale, zeroOr(f, zero, elementOf(x))});
 }
 
+Value scaledProduct(Formula &f, Value a, Value aScale, Value aZero, Value b, Value bScale, Value bZero, Value bias) {
+  Value sums = f.op("MatMulInteger", {a, b, aZero, bZero});
+  Type f32 = f.b.getF32Type();
+  Value y = f.mul(f.cast(sums, f32, numberOfElement(f32)), f.mul(alongEnd(f, aScale, 0), alongEnd(f, bScale, 0)));
+  return present(bias) ? f.add(y, bias) : y;
+}
+
 Value requantize(Formula &f, Value sums, Value factor, Value zero, Type element) {
   Type f32 = f.b.getF32Type();
   Value x = f.mul(f.cast(sums, f32, numberOfElement(f32)), f.cast(factor, f32, numberOfElement(f32)));

@@ -46,6 +46,10 @@ Quantized withSign(Formula &f, mlir::Value values, mlir::Value zero, bool isSign
 /// Sums over some axes, which stay with size 1, as int32; of a constant they are one.
 mlir::Value sumAlong(Formula &f, mlir::Value v, llvm::ArrayRef<int64_t> axes);
 
+/// A product of integers with its scales, and a bias, as float32. Zero points and bias may be left out.
+mlir::Value scaledProduct(Formula &f, mlir::Value a, mlir::Value aScale, mlir::Value aZero, mlir::Value b,
+                          mlir::Value bScale, mlir::Value bZero, mlir::Value bias);
+
 /// round(x * factor) + zero, saturated, as `element`: how sums of products become a quantized tensor again.
 mlir::Value requantize(Formula &f, mlir::Value sums, mlir::Value factor, mlir::Value zero, mlir::Type element);
 

@@ -33,9 +33,9 @@ def bytes_of(dtype, *shape):
     return random.integers(low, high + 1, shape).astype(dtype)
 
 
-def node(op, operands, domain=MICROSOFT, **attributes):
-    """Operands by name; an array is a weight."""
-    return op, operands, domain, attributes
+def node(op, operands, domain=MICROSOFT, result=0, results=1, **attributes):
+    """Operands by name; an array is a weight, None one left out. `result` is the one that is read, of so many at least."""
+    return op, operands, domain, attributes, ["y{}" if k == result else f"unread{{}}_{k}" for k in range(max(results, result + 1))]
 
 
 def unary(op, dtype, shape, **attributes):
@@ -78,6 +78,28 @@ def dynamic(dtype, zero):
     return {"x": f(2, 6, 10)}, [node("DynamicQuantizeMatMul", operands)], 1e-4
 
 
+def recurrent(dtype, result, direction="forward", by_column=False, states=False, lengths=False, peephole=False, **attributes):
+    steps, batch, inputs, hidden, ways = 6, 3, 5, 9, 2 if direction == "bidirectional" else 1
+    count = [ways, 4 * hidden] if by_column else [ways]
+    factors, zeros = [scale(random.random(count) * 0.003 + 0.001) for _ in range(2)], np.full(count, 0 if by_column else 125 if dtype == np.uint8 else 3, dtype)
+    state = [f(ways, batch, hidden), f(ways, batch, hidden)] if states else [None, None]
+    operands = ["x", bytes_of(dtype, ways, inputs, 4 * hidden), bytes_of(dtype, ways, hidden, 4 * hidden), f(ways, 8 * hidden), np.array([6, 2, 4], np.int32) if lengths else None, *state,
+                f(ways, 3 * hidden) if peephole else None, factors[0], zeros, factors[1], zeros]  # fmt: skip
+    # A number that is quantized to its neighbour moves what follows.
+    return {"x": f(steps, batch, inputs)}, [node("DynamicQuantizeLSTM", operands, result=result, direction=direction, hidden_size=hidden, **attributes)], 0.02
+
+
+def recurrents(dtype):
+    for result in 0, 1, 2:
+        yield f"two ways, output {result}", recurrent(dtype, result, "bidirectional", states=True)
+    yield "reverse", recurrent(dtype, 0, "reverse", by_column=True)
+    yield "lengths", recurrent(dtype, 0, "bidirectional", lengths=True)
+    yield "lengths, the last state", recurrent(dtype, 1, "reverse", lengths=True, states=True)
+    yield "peephole, clip", recurrent(dtype, 0, peephole=True, clip=0.5)
+    yield "activations", recurrent(dtype, 0, activations=["HardSigmoid", "Tanh", "LeakyRelu"], activation_alpha=[0.3, 0.1], activation_beta=[0.4], by_column=True)
+    yield "input_forget", recurrent(dtype, 2, input_forget=1)
+
+
 def few_bits(bits, depth, columns, block, zeros):
     blocks = -(-depth // block)
     operands = ["x", bytes_of(np.uint8, columns, blocks, block * bits // 8), scale(random.random(columns * blocks) * 0.1)]
@@ -86,6 +108,34 @@ def few_bits(bits, depth, columns, block, zeros):
     elif zeros == "float":
         operands.append((random.random(columns * blocks) * 8).astype(np.float32))
     return {"x": f(3, depth)}, [node("MatMulNBits", operands, K=depth, N=columns, bits=bits, block_size=block)], 2e-3
+
+
+def bnb(kind, depth, columns, block, transposed):
+    factors = scale(random.random(-(-depth * columns // block)) + 0.1)
+    operands = ["x", bytes_of(np.uint8, -(-depth * columns // 2)), factors]
+    attributes = dict(K=depth, N=columns, block_size=block, quant_type=kind)
+    if transposed:
+        return {"x": f(2, 3, depth)}, [node("MatMulBnb4", operands, **attributes)], 1e-4
+    # ONNX Runtime's kernel reads past its operands here; what it makes of the identity are the weights.
+    identity, x = {"x": np.eye(depth, dtype=np.float32)}, f(2, 3, columns)
+    weights = expected(model(identity, [node("MatMulBnb4", operands, transB=1, **attributes)]), identity).T
+    return {"x": x}, [node("MatMulBnb4", operands, transB=0, **attributes)], 1e-4, x @ weights
+
+
+def gathered(bits, zeros, rank, block=16):
+    rows, columns = 7, 48
+    table, factors = bytes_of(np.uint8, rows, columns * bits // 8), scale(random.random((rows, columns // block)) + 0.1)
+    operands = [table, "x", factors] + [bytes_of(np.uint8, rows, -(-(columns // block) * bits // 8))] * zeros
+    return {"x": random.integers(0, rows, (2, 3, 5)[:rank])}, [node("GatherBlockQuantized", operands, bits=bits, block_size=block, gather_axis=0, quantize_axis=1)], 1e-5
+
+
+def attention(dtype, result, past=0, mask=None, by_column=False, **attributes):
+    batch, steps, heads, width = 2, 5, 2, 8
+    hidden = heads * width
+    factors = scale(random.random(3 * hidden) * 0.01) if by_column else scale(0.01)
+    kept = {"lengths": np.array([3, 5], np.int32), "rows": np.array([[1, 1, 1, 0, 0], [1] * 5], np.int32)}.get(mask)
+    operands = ["x", bytes_of(np.int8, 12, 3 * hidden), f(3 * hidden), scale(0.02), factors, kept, np.array(3, dtype), np.zeros(factors.shape, np.int8), f(2, batch, heads, past, width) if past else None]
+    return {"x": bytes_of(dtype, batch, steps, 12)}, [node("QAttention", operands, result=result, results=2, num_heads=heads, **attributes)], 1e-3
 
 
 def named_before(dtype):
@@ -138,10 +188,24 @@ def cases():
                 yield f"QGemm {name} {transposed_a} {transposed_b} {quantized}", gemm(dtype, transposed_a, transposed_b, quantized)
         yield f"MatMulIntegerToFloat {name}", to_float(dtype)
         yield f"DynamicQuantizeMatMul {name}", dynamic(dtype, np.array(7, dtype))
+        for form, case in recurrents(dtype):
+            yield f"DynamicQuantizeLSTM {name}, {form}", case
         yield f"QuantizeLinear, DequantizeLinear {name}", named_before(dtype)
         for pattern, case in patterns(dtype):
             yield f"{pattern} {name}", case
+    # ONNX Runtime has a kernel for uint8 alone.
+    yield "QAttention", attention(np.uint8, 0, unidirectional=1)
+    yield "QAttention by column, lengths", attention(np.uint8, 0, mask="lengths", by_column=True, scale=0.25)
+    yield "QAttention, rows", attention(np.uint8, 0, mask="rows", mask_filter_value=-1000.0)
+    yield "QAttention, past", attention(np.uint8, 0, past=3)
+    yield "QAttention, present", attention(np.uint8, 1, past=3)
+    for kind in 0, 1:
+        for depth, columns, block in (64, 24, 16), (33, 9, 32), (128, 7, 64):
+            for transposed in 0, 1:
+                yield f"MatMulBnb4 {kind} {depth}x{columns} by {block} {transposed}", bnb(kind, depth, columns, block, transposed)
     for bits in 2, 4, 8:
+        for zeros in False, True:
+            yield f"GatherBlockQuantized {bits} {zeros}", gathered(bits, zeros, 1 + bits // 4)
         for depth, columns, block in (64, 24, 32), (40, 10, 16), (128, 9, 64):
             for zeros in ("none", "packed", "float")[: 2 if bits == 8 else 3]:
                 yield f"MatMulNBits {bits} {depth}x{columns} by {block}, zero points: {zeros}", few_bits(bits, depth, columns, block, zeros)
@@ -149,13 +213,14 @@ def cases():
 
 def model(inputs, steps):
     nodes, weights = [], []
-    for k, (op, operands, domain, attributes) in enumerate(steps):
+    for k, (op, operands, domain, attributes, results) in enumerate(steps):
         names = []
         for operand in operands:
-            names.append(operand if isinstance(operand, str) else f"w{len(weights)}")
-            if not isinstance(operand, str):
+            named = operand is None or isinstance(operand, str)
+            names.append(operand or "" if named else f"w{len(weights)}")
+            if not named:
                 weights.append(numpy_helper.from_array(operand, names[-1]))
-        nodes.append(helper.make_node(op, names, [f"y{k}"], domain=domain, name=f"node_{k}", **attributes))
+        nodes.append(helper.make_node(op, names, [result.format(k) for result in results], domain=domain, name=f"node_{k}", **attributes))
     declared = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape) for name, array in inputs.items()]
     graph = helper.make_graph(nodes, "quantized", declared, [helper.make_empty_tensor_value_info(f"y{len(steps) - 1}")], weights)
     imports = [helper.make_opsetid("", 17)] + [helper.make_opsetid(MICROSOFT, 1)] * any(step[2] for step in steps)
@@ -164,13 +229,14 @@ def model(inputs, steps):
 
 def expected(made, inputs):
     options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # each thread of DynamicQuantizeLSTM quantizes its part of the batch by itself
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     return onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, inputs)[0]
 
 
-def check(ingot, flags, inputs, steps, tolerance):
+def check(ingot, flags, inputs, steps, tolerance, want=None):
     made = model(inputs, steps)
-    want = expected(made, inputs)
+    want = expected(made, inputs) if want is None else want
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
         if not any(step[2] == "" for step in steps):
@@ -193,9 +259,9 @@ def main():
     arguments = ingot_run.parser(__doc__).parse_args()
     count, ingot = ingot_run.Count("quantized"), os.path.abspath(arguments.ingot)
     target = ["--target", arguments.target] if arguments.target else []
-    for name, (inputs, steps, tolerance) in cases():
+    for name, (inputs, steps, tolerance, *want) in cases():
         for accuracy in ("default", "strict") if tolerance == 0 else ("default",):
-            count.add(f"{name}, {accuracy}", check(ingot, [*target, "--accuracy", accuracy], inputs, steps, tolerance))
+            count.add(f"{name}, {accuracy}", check(ingot, [*target, "--accuracy", accuracy], inputs, steps, tolerance, *want))
     count.finish()
 
 

@@ -122,6 +122,28 @@ std::optional<std::pair<std::pair<Size, Size>, bool>> equalityOf(Value condition
   return std::nullopt;
 }
 
+LoopOp makeLoop(OpBuilder &b, Location loc, Value trips, ValueRange initial, ArrayRef<Type> scans,
+                llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  OperationState made(loc, LoopOp::getOperationName());
+  made.addOperands({trips, makeNone(b, loc)});
+  made.addOperands(initial);
+  made.addTypes(initial.getTypes());
+  for (Type element : scans) {
+    made.addTypes(unrankedOf(element));
+  }
+  Block &block = made.addRegion()->emplaceBlock();
+  block.addArguments({tensorOf({}, b.getI64Type()), tensorOf({}, b.getI1Type())}, {loc, loc});
+  block.addArguments(initial.getTypes(), SmallVector<Location>(initial.size(), loc));
+  auto loop = cast<LoopOp>(b.create(made));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(&block);
+  SmallVector<Value> yielded = {loop.enters()};
+  yielded.append(body(loop.number(), block.getArguments().drop_front(2)));
+  YieldOp::create(b, loc, yielded);
+  (void)updateTypes(loop); // a failure has been reported
+  return loop;
+}
+
 LoopOp narrowLoop(RewriterBase &rewriter, LoopOp loop, const llvm::BitVector &keep) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(loop);

@@ -1,8 +1,10 @@
 // Forms of com.microsoft: each writes its node in terms of the standard's operators, and fusion makes one kernel of
 // what ONNX Runtime has one operator for. Defaults are those of ONNX Runtime's schemas.
 #include "compiler/onnx/ops/Microsoft.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
+#include <algorithm>
 #include <array>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Microsoft.cpp.inc"
@@ -112,41 +114,77 @@ static Value batchFirst(Formula &f, Value v) {
   return f.transpose(v, order);
 }
 
-static Value product(Node &node) {
-  Formula f(node.builder, node.loc);
-  Value operands[2];
-  SmallVector<NamedAttribute> attributes;
-  for (auto [i, letter] : llvm::enumerate(std::array{"A", "B"})) {
-    Value v = node.operand(i);
-    bool trans = node.integer(std::string("trans") + letter, 0) != 0;
-    if (node.integer(std::string("transBatch") + letter, 0)) {
-      if (!ranked(v) || ranked(v).getRank() < 3) {
-        (void)node.error("'transBatch" + Twine(letter) + "' needs an operand of three dimensions or more");
-        return {};
-      }
-      v = batchFirst(f, v);
-    }
-    if (trans && ranked(v) && ranked(v).getRank() > 1) {
-      attributes.push_back(f.flag(i ? "transB" : "transA"));
-    } else if (trans && !ranked(v)) {
-      (void)node.error("reads an operand of unknown rank transposed, which is unsupported");
-      return {};
-    }
-    operands[i] = v;
-  }
-  Value y = f.op("MatMul", {operands[0], operands[1]}, attributes);
-  double alpha = node.number("alpha", 1);
-  return alpha == 1 ? y : f.mul(y, f.number(alpha, y));
+namespace {
+/// An operand of a product, and which of its axes are turned.
+struct Factor {
+  Value v;
+  StringRef letter;
+  bool turned, batchTurned;
+};
+} // namespace
+
+template <typename Op> static std::array<Factor, 2> factorsOf(Op op) {
+  return {Factor{op.getA(), "A", op.getTransA() != 0, op.getTransBatchA() != 0},
+          Factor{op.getB(), "B", op.getTransB() != 0, op.getTransBatchB() != 0}};
 }
 
-static LogicalResult upgradeProduct(Node &node) {
-  if (failed(node.needs(2))) {
-    return failure();
+/// The axes of a factor as the product reads them; a vector has nothing to turn.
+static Sizes axesOf(const Factor &factor) {
+  Sizes axes = sizesOf(ranked(factor.v));
+  if (factor.batchTurned) {
+    std::rotate(axes.begin(), axes.begin() + 1, axes.end() - 1);
   }
-  return give(node, product(node));
+  if (factor.turned && axes.size() > 1) {
+    std::swap(axes.end()[-1], axes.end()[-2]);
+  }
+  return axes;
 }
-LogicalResult FusedMatMulOp::upgrade(Node &node) { return upgradeProduct(node); }
-LogicalResult TransposeMatMulOp::upgrade(Node &node) { return upgradeProduct(node); }
+
+template <typename Op> static LogicalResult inferProduct(Op op, SmallVectorImpl<Type> &types) {
+  SmallVector<Sizes, 2> axes;
+  for (const Factor &factor : factorsOf(op)) {
+    auto type = ranked(factor.v);
+    if (type && factor.batchTurned && type.getRank() < 3) {
+      return op.emitOpError("'transBatch") << factor.letter << "' needs an operand of three dimensions or more";
+    }
+    axes.push_back(type ? axesOf(factor) : Sizes());
+  }
+  types.push_back(unrankedOf(elementOf(op.getA())));
+  if (axes[0].size() < 2 || axes[1].size() < 2) { // vectors, and what is not known yet
+    return success();
+  }
+  auto sizes = broadcast(op, ArrayRef(axes[0]).drop_back(2), ArrayRef(axes[1]).drop_back(2));
+  if (!sizes || failed(require(op, axes[0].back(), axes[1].end()[-2]))) {
+    return op.emitOpError("operands ") << op.getA().getType() << " and " << op.getB().getType() << " do not fit";
+  }
+  sizes->append({axes[0].end()[-2], axes[1].back()});
+  types[0] = sizedType(*sizes, elementOf(op.getA()));
+  return success();
+}
+
+template <typename Op> static LogicalResult decomposeProduct(Op op, PatternRewriter &rewriter) {
+  Formula f(rewriter, op.getLoc());
+  SmallVector<Value, 2> operands;
+  SmallVector<NamedAttribute, 2> attributes;
+  for (const Factor &factor : factorsOf(op)) {
+    if (!ranked(factor.v)) {
+      return failure();
+    }
+    operands.push_back(factor.batchTurned ? batchFirst(f, factor.v) : factor.v);
+    if (factor.turned && ranked(factor.v).getRank() > 1) {
+      attributes.push_back(f.flag(("trans" + factor.letter).str()));
+    }
+  }
+  Value y = f.op("MatMul", operands, attributes);
+  double alpha = op.getAlpha().convertToDouble();
+  rewriter.replaceOp(op, alpha == 1 ? y : f.mul(y, f.number(alpha, y)));
+  return success();
+}
+
+LogicalResult FusedMatMulOp::inferTypes(SmallVectorImpl<Type> &types) { return inferProduct(*this, types); }
+LogicalResult FusedMatMulOp::decompose(PatternRewriter &rewriter) { return decomposeProduct(*this, rewriter); }
+LogicalResult TransposeMatMulOp::inferTypes(SmallVectorImpl<Type> &types) { return inferProduct(*this, types); }
+LogicalResult TransposeMatMulOp::decompose(PatternRewriter &rewriter) { return decomposeProduct(*this, rewriter); }
 
 /// Operand 3 is added to what the convolution gives, before the activation.
 LogicalResult FusedConvOp::upgrade(Node &node) {
@@ -247,6 +285,24 @@ LogicalResult EmbedLayerNormalizationOp::upgrade(Node &node) {
   return success();
 }
 
+/// The same with tables, weights and bias in bytes: each has a scale and, five inputs behind it, a zero point.
+LogicalResult QEmbedLayerNormalizationOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  static constexpr unsigned firstTable = 2, lastTable = 6, firstScale = 8, firstZero = 13;
+  for (unsigned i = firstTable; i <= lastTable; ++i) {
+    unsigned place = i - firstTable;
+    Value scale = node.operand(firstScale + place), zero = node.operand(firstZero + place);
+    if (Value table = node.operand(i)) {
+      if (!scale || !zero) {
+        return node.error("input " + Twine(i) + " has no scale or no zero point");
+      }
+      node.operands[i] = f.op("DequantizeLinear", {table, f.reshape(scale, {}), f.reshape(zero, {})});
+    }
+  }
+  node.operands.resize(std::min<size_t>(node.operands.size(), firstScale));
+  return EmbedLayerNormalizationOp::upgrade(node);
+}
+
 // What the standard has got since.
 
 LogicalResult ExpandDimsOp::upgrade(Node &node) {
@@ -298,6 +354,68 @@ LogicalResult MicrosoftGridSampleOp::upgrade(Node &node) {
   StringRef name = mode == "bilinear" ? "linear" : mode == "bicubic" ? "cubic" : mode;
   attributes.push_back(f.b.getNamedAttr("mode", f.b.getStringAttr(name)));
   return give(node, f.op("GridSample", {node.operand(0), node.operand(1)}, attributes));
+}
+
+LogicalResult MicrosoftCausalConvWithStateOp::upgrade(Node &node) {
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  if (node.integer("ndim", 1) != 1 || node.integer("dilation", 1) != 1 || node.integer("channels_last", 0) ||
+      node.integer("state_window", 0)) {
+    return node.error("more than one axis, dilations, channels_last and a window of states are unsupported");
+  }
+  Operation *y = createOp(node.builder, node.loc, "onnx.CausalConvWithState",
+                          {node.operand(0), node.operand(1), node.operand(2), node.operand(3)},
+                          attributesOf(node, {"activation"}), 2);
+  node.results.append(y->result_begin(), y->result_end());
+  return success();
+}
+LogicalResult MicrosoftLinearAttentionOp::upgrade(Node &node) {
+  if (failed(node.needs(3))) {
+    return failure();
+  }
+  if (node.integer("state_window", 0) || !node.attributes.get("q_num_heads") || !node.attributes.get("kv_num_heads")) {
+    return node.error("needs 'q_num_heads' and 'kv_num_heads'; a window of states is unsupported");
+  }
+  Operation *y =
+      createOp(node.builder, node.loc, "onnx.LinearAttention",
+               {node.operand(0), node.operand(1), node.operand(2), node.operand(3), node.operand(4), node.operand(5)},
+               attributesOf(node, {"kv_num_heads", "q_num_heads", "scale", "update_rule"}), 2);
+  node.results.append(y->result_begin(), y->result_end());
+  return success();
+}
+
+// Gates.
+
+/// decay = decay_scale * Softplus(a + dt_bias), in f32; beta = Sigmoid(b).
+LogicalResult LinearAttentionGateOp::upgrade(Node &node) {
+  if (failed(node.needs(3))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Type element = elementOf(node.operand(0)), f32 = f.b.getF32Type();
+  Value a = f.cast(node.operand(0), f32, numberOfElement(f32));
+  Value decay = f.mul(node.operand(2), f.op("Softplus", {f.add(a, node.operand(1))}));
+  node.results = {f.cast(decay, element, numberOfElement(element)),
+                  node.operand(3) ? f.op("Sigmoid", {node.operand(3)}) : Value()};
+  return success();
+}
+LogicalResult GatedAddOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  return failed(node.needs(3)) ? failure()
+                               : give(node, f.add(node.operand(0), f.mul(node.operand(1), node.operand(2))));
+}
+LogicalResult ScaledSiLUOp::upgrade(Node &node) {
+  if (failed(node.needs(1))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Value x = node.operand(0), scale = node.operand(1);
+  Type element = elementOf(x);
+  scale =
+      scale ? f.cast(f.reshape(scale, {}), element, numberOfElement(element)) : f.number(node.number("alpha", 1), x);
+  Value scaled = f.mul(x, scale);
+  return give(node, f.mul(scaled, f.op("Sigmoid", {scaled})));
 }
 
 void registerMicrosoft(OnnxDialect &dialect) {

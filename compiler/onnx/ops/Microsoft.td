@@ -8,13 +8,17 @@ class Onnx_GemmForm<string mnemonic> : Onnx_MicrosoftForm<mnemonic, 3> {
 }
 def Onnx_FusedGemmOp : Onnx_GemmForm<"FusedGemm">;
 
-def Onnx_FusedMatMulOp : Onnx_MicrosoftForm<"FusedMatMul", 2> {
-  let attributes = (ins OptionalAttr<F32Attr>:$alpha, OptionalAttr<I64Attr>:$transA, OptionalAttr<I64Attr>:$transB, OptionalAttr<I64Attr>:$transBatchA,
-    OptionalAttr<I64Attr>:$transBatchB);
+class Onnx_ProductOp<string mnemonic>
+    : Onnx_MicrosoftOp<mnemonic, 2, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<1> {
+  let arguments = (ins AnyTensor:$a, AnyTensor:$b, DefaultValuedOptionalAttr<F32Attr, "1.0f">:$alpha, DefaultValuedOptionalAttr<I64Attr, "0">:$transA,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$transB, DefaultValuedOptionalAttr<I64Attr, "0">:$transBatchA,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$transBatchB);
+  let results = (outs AnyTensor:$y);
 }
-def Onnx_TransposeMatMulOp : Onnx_MicrosoftForm<"TransposeMatMul", 2> {
-  let attributes = (ins OptionalAttr<F32Attr>:$alpha, OptionalAttr<I64Attr>:$transA, OptionalAttr<I64Attr>:$transB);
-}
+/// Not forms: which axes are turned is known only with the ranks.
+def Onnx_FusedMatMulOp : Onnx_ProductOp<"FusedMatMul">;
+def Onnx_TransposeMatMulOp : Onnx_ProductOp<"TransposeMatMul">;
+
 def Onnx_FusedConvOp : Onnx_MicrosoftForm<"FusedConv", 4> {
   let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations, OptionalAttr<I64Attr>:$group,
     OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides,
@@ -53,4 +57,22 @@ def Onnx_MicrosoftPadOp : Onnx_MicrosoftForm<"Pad", 3> {
 def Onnx_MicrosoftGatherNDOp : Onnx_MicrosoftForm<"GatherND", 2>;
 def Onnx_MicrosoftGridSampleOp : Onnx_MicrosoftForm<"GridSample", 2> {
   let attributes = (ins OptionalAttr<I64Attr>:$align_corners, OptionalAttr<StrAttr>:$mode, OptionalAttr<StrAttr>:$padding_mode);
+}
+
+// What the standard has got since, with more attributes.
+def Onnx_MicrosoftCausalConvWithStateOp : Onnx_MicrosoftForm<"CausalConvWithState", 4> {
+  let attributes = (ins OptionalAttr<StrAttr>:$activation, OptionalAttr<I64Attr>:$channels_last, OptionalAttr<I64Attr>:$dilation, OptionalAttr<I64Attr>:$ndim,
+    OptionalAttr<I64Attr>:$state_window);
+}
+def Onnx_MicrosoftLinearAttentionOp : Onnx_MicrosoftForm<"LinearAttention", 6> {
+  let attributes = (ins OptionalAttr<I64Attr>:$chunk_size, OptionalAttr<I64Attr>:$kv_num_heads, OptionalAttr<I64Attr>:$q_num_heads,
+    OptionalAttr<F32Attr>:$scale, OptionalAttr<I64Attr>:$state_window, OptionalAttr<StrAttr>:$update_rule);
+}
+def Onnx_LinearAttentionGateOp : Onnx_MicrosoftForm<"LinearAttentionGate", 4>;
+def Onnx_GatedAddOp : Onnx_MicrosoftForm<"GatedAdd", 3>;
+def Onnx_ScaledSiLUOp : Onnx_MicrosoftForm<"ScaledSiLU", 2> {
+  let attributes = (ins OptionalAttr<F32Attr>:$alpha);
+}
+def Onnx_QEmbedLayerNormalizationOp : Onnx_MicrosoftForm<"QEmbedLayerNormalization", 18> {
+  let attributes = (ins OptionalAttr<F32Attr>:$epsilon);
 }

@@ -2,8 +2,9 @@
 // negative number instead of minus infinity, so that a query without any key looks at all of them; that is kept.
 #include "compiler/onnx/ops/MicrosoftAttention.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/ops/Attention.h"
+#include <limits>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/MicrosoftAttention.cpp.inc"
 
@@ -148,6 +149,24 @@ LogicalResult PackedInputAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   });
 }
 
+/// Attention whose past and present hold keys and values in one tensor.
+template <typename Op> static void replaceByPacked(PatternRewriter &rewriter, Op op, Formula &f, Parts &p) {
+  auto half = [&](int64_t i) {
+    return present(op.getPast()) ? f.op("Gather", {op.getPast(), makeInteger(f.b, f.loc, i)}, {f.integer("axis", 0)})
+                                 : Value();
+  };
+  p.pastKey = half(0), p.pastValue = half(1);
+  p.heads = op.getNumHeads(), p.scale = op.getScale(), p.causal = op.getUnidirectional() != 0;
+  Operation *y = attention(f, p);
+  rewriter.replaceAllUsesWith(op.getOutput(), y->getResult(0));
+  if (!op.getPresent().use_empty()) {
+    auto row = [&](Value v) { return f.op("Unsqueeze", {v, makeIntegers(f.b, f.loc, {0})}); };
+    Value both = f.op("Concat", {row(y->getResult(1)), row(y->getResult(2))}, {f.integer("axis", 0)});
+    rewriter.replaceAllUsesWith(op.getPresent(), both);
+  }
+  rewriter.eraseOp(op);
+}
+
 LogicalResult PackedInputAttentionOp::decompose(PatternRewriter &rewriter) {
   auto shape = shapeOf(*this);
   Value mask = getMaskIndex();
@@ -161,20 +180,7 @@ LogicalResult PackedInputAttentionOp::decompose(PatternRewriter &rewriter) {
   Parts p{columns(f, all, 0, s.width), columns(f, all, s.width, 2 * s.width),
           columns(f, all, 2 * s.width, 2 * s.width + s.valueWidth)};
   p.bias = biasOf(f, *this, mask, s, p.q);
-  auto half = [&](int64_t i) {
-    return present(getPast()) ? f.op("Gather", {getPast(), makeInteger(f.b, f.loc, i)}, {f.integer("axis", 0)})
-                              : Value();
-  };
-  p.pastKey = half(0), p.pastValue = half(1);
-  p.heads = getNumHeads(), p.scale = getScale(), p.causal = getUnidirectional() != 0;
-  Operation *y = attention(f, p);
-  rewriter.replaceAllUsesWith(getOutput(), y->getResult(0));
-  if (!getPresent().use_empty()) {
-    auto row = [&](Value v) { return f.op("Unsqueeze", {v, makeIntegers(f.b, f.loc, {0})}); };
-    Value both = f.op("Concat", {row(y->getResult(1)), row(y->getResult(2))}, {f.integer("axis", 0)});
-    rewriter.replaceAllUsesWith(getPresent(), both);
-  }
-  rewriter.eraseOp(*this);
+  replaceByPacked(rewriter, *this, f, p);
   return success();
 }
 
@@ -289,6 +295,259 @@ LogicalResult MicrosoftRotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
     attributes.push_back(f.integer("num_heads", heads));
   }
   rewriter.replaceOp(*this, f.op("RotaryEmbedding", {getInput(), getCosCache(), getSinCache(), positions}, attributes));
+  return success();
+}
+
+// GroupQueryAttention. New keys are written behind those of the past that are a sentence's own (seqlens_k says how many
+// it has, but one), in a cache of max(past, total_sequence_length) rows; what lies behind them is masked. A sink is
+// one more key, of zeros, whose score is the sink's.
+
+namespace {
+struct GroupShape {
+  Size batch, queries, past = 0, cache = Size::unknown();
+  int64_t heads, shared, width;
+};
+} // namespace
+
+/// Nothing while sizes are not known; failure with a message where they contradict.
+static FailureOr<std::optional<GroupShape>> shapeOf(GroupQueryAttentionOp op) {
+  bool quantized = present(op.getKScale()) || present(op.getVScale());
+  if (quantized || present(op.getQNormWeight()) || op.getSlidingWindowCache() || op.getQkOutput()) {
+    return op.emitOpError("a quantized or a sliding cache, normalised heads and qk_output are unsupported");
+  }
+  bool packed = !present(op.getKey());
+  if (packed != !present(op.getValue()) || present(op.getPastKey()) != present(op.getPastValue()) ||
+      (op.getDoRotary() && (!present(op.getCosCache()) || !present(op.getSinCache())))) {
+    return op.emitOpError("key and value, past_key and past_value, and with do_rotary both caches are given together");
+  }
+  SmallVector<Value> sized = {op.getQuery(), op.getKey(), op.getValue(), op.getPastKey(), op.getPastValue()};
+  if (llvm::any_of(sized, [](Value v) { return present(v) && !isSized(v); })) {
+    return std::optional<GroupShape>();
+  }
+  GroupShape s;
+  s.heads = op.getNumHeads(), s.shared = op.getKvNumHeads();
+  auto q = ranked(op.getQuery());
+  int64_t all = packed ? s.heads + 2 * s.shared : s.heads;
+  bool good = s.shared >= 1 && s.heads >= 1 && s.heads % s.shared == 0 && q.getRank() == 3 && !q.isDynamicDim(2) &&
+              q.getDimSize(2) % all == 0;
+  if (good) {
+    s.batch = sizeOf(q, 0), s.queries = sizeOf(q, 1), s.width = q.getDimSize(2) / all;
+    Sizes rows = {s.batch, s.queries, s.shared * s.width}, past = {s.batch, s.shared, Size::unknown(), s.width};
+    auto fits = [&](Value v, Sizes wanted) {
+      auto type = ranked(v);
+      return type.getRank() == static_cast<int64_t>(wanted.size()) &&
+             llvm::all_of(llvm::zip_equal(sizesOf(type), wanted), [&](auto pair) {
+               auto &[have, want] = pair;
+               return want.isUnknown() || succeeded(require(op, have, want));
+             });
+    };
+    good = packed || (fits(op.getKey(), rows) && fits(op.getValue(), rows));
+    if (good && present(op.getPastKey())) {
+      s.past = ranked(op.getPastKey()).getRank() == 4 ? sizeOf(ranked(op.getPastKey()), 2) : 0;
+      past[2] = s.past;
+      good = fits(op.getPastKey(), past) && fits(op.getPastValue(), past);
+    }
+  }
+  if (!good) {
+    return op.emitOpError("") << s.heads << " heads and " << s.shared << " of keys do not fit " << q << ", "
+                              << op.getKey().getType() << ", " << op.getPastKey().getType();
+  }
+  if (Size total = numberIn(op.getTotalSequenceLength()); !total.isUnknown()) {
+    s.cache = min(s.past + s.queries, max(s.past, total));
+  }
+  return std::optional(s);
+}
+
+namespace {
+/// The rewrite of one GroupQueryAttention.
+struct Grouped {
+  GroupQueryAttentionOp op;
+  GroupShape s;
+  Formula f;
+
+  Value list(int64_t n) { return makeIntegers(f.b, f.loc, {n}); }
+  Value i64(Value v) { return f.cast(v, f.b.getI64Type(), 7); }
+  /// [batch, steps, heads * width] as [batch, heads, steps, width].
+  Value apart(Value x, int64_t heads) {
+    return f.transpose(f.reshapeTo(x, {s.batch, s.queries, heads, s.width}), {0, 2, 1, 3});
+  }
+  Value turned(Value x, int64_t heads, Value places) {
+    if (!op.getDoRotary()) {
+      return x;
+    }
+    int64_t dim = 2 * ranked(op.getCosCache()).getDimSize(1);
+    return f.op("RotaryEmbedding", {x, op.getCosCache(), op.getSinCache(), places},
+                {f.integer("interleaved", op.getRotaryInterleaved()), f.integer("num_heads", heads),
+                 f.integer("rotary_embedding_dim", dim == s.width ? 0 : dim)});
+  }
+
+  /// The past with room for the new rows, and these at `start` (one number for each sentence).
+  Value cache(Value past, Value now, Value start) {
+    Value room = f.zeros({s.batch, s.shared, s.queries, s.width}, elementOf(now));
+    Value all = present(past) ? f.op("Concat", {past, room}, {f.integer("axis", 2)}) : room;
+    Value end = s.cache.isUnknown()
+                    ? f.op("Max", {f.reshape(i64(op.getTotalSequenceLength()), {1}), makeSizes(f.b, f.loc, {s.past})})
+                    : makeSizes(f.b, f.loc, {s.cache});
+    all = s.cache == s.past + s.queries ? all : f.op("Slice", {all, list(0), end, list(2), Value()});
+    return f.op("TensorScatter", {all, now, start}, {f.integer("axis", 2)});
+  }
+
+  /// What is added to the scores [batch, 1 or heads, queries, rows of the cache].
+  Value bias(Value keys, Value places, Value start) {
+    Value rows = f.op("Shape", {keys}, {f.integer("start", 2), f.integer("end", 3)});
+    Value key = f.countTo(f.reshape(rows, {})), place = f.reshapeTo(places, {s.batch, 1, s.queries, 1});
+    Value allowed;
+    if (op.getCausal()) {
+      allowed = f.op("LessOrEqual", {key, place});
+    } else {
+      Value own = f.reshapeTo(f.add(start, f.scalar(s.queries)), {s.batch, 1, 1, 1});
+      allowed = f.op("Less", {key, own});
+    }
+    if (int64_t window = op.getLocalWindowSize(); window > 0) {
+      allowed = f.op("And", {allowed, f.op("Less", {f.sub(place, key), f.scalar(window)})});
+    }
+    Value given = f.number(0, op.getQuery());
+    if (present(op.getAttentionBias())) {
+      Value mine = op.getAttentionBias();
+      Value missing = f.sub(rows, f.op("Shape", {mine}, {f.integer("start", 3), f.integer("end", 4)}));
+      Value pads = f.op("Concat", {makeIntegers(f.b, f.loc, {0, 0, 0, 0, 0, 0, 0}), missing}, {f.integer("axis", 0)});
+      given = f.op("Pad", {mine, pads, Value(), Value()});
+    }
+    return f.op("Where", {allowed, given, f.number(-std::numeric_limits<double>::infinity(), op.getQuery())});
+  }
+
+  /// The same with a column for the key that a sink is.
+  Value withSink(Value bias) {
+    Type element = elementOf(op.getQuery());
+    Value sink = present(op.getHeadSink()) ? f.reshape(op.getHeadSink(), {1, s.heads, 1, 1})
+                                           : f.zeros({1, s.heads, 1, 1}, element);
+    Value column = f.op("Expand", {sink, makeSizes(f.b, f.loc, {s.batch, s.heads, s.queries, 1})});
+    return f.op("Concat", {f.add(bias, f.zeros({1, s.heads, s.queries, 1}, element)), column}, {f.integer("axis", 3)});
+  }
+  Value withZeros(Value keys) {
+    Value zeros = f.zeros({s.batch, s.shared, 1, s.width}, elementOf(keys));
+    return f.op("Concat", {keys, zeros}, {f.integer("axis", 2)});
+  }
+
+  SmallVector<Value> run() {
+    Value q = op.getQuery(), k = op.getKey(), v = op.getValue();
+    if (!present(k)) {
+      int64_t first = s.heads * s.width, second = first + s.shared * s.width;
+      k = columns(f, q, first, second), v = columns(f, q, second, second + s.shared * s.width);
+      q = columns(f, q, 0, first);
+    }
+    // A run whose new rows are the whole sequence begins anew; sentences that are shorter have padding behind them.
+    Value total = f.reshape(i64(op.getTotalSequenceLength()), {1});
+    Value own = f.reshapeTo(i64(op.getSeqlensK()), {s.batch});
+    Value isFirst = f.op("Equal", {total, f.scalar(s.queries)});
+    Value start = f.op("Where", {isFirst, f.scalar(0), f.add(own, f.scalar(Size(1) - s.queries))});
+    Value steps = f.reshapeTo(f.countTo(f.scalar(s.queries)), {1, s.queries});
+    Value places = f.add(f.reshapeTo(start, {s.batch, 1}), steps);
+    Value positions = present(op.getPositionIds()) ? op.getPositionIds() : places;
+    q = apart(turned(q, s.heads, positions), s.heads);
+    Value keys = cache(op.getPastKey(), apart(turned(k, s.shared, positions), s.shared), start);
+    Value values = cache(op.getPastValue(), apart(v, s.shared), start);
+
+    SmallVector<NamedAttribute> attributes = {f.number("softcap", op.getSoftcap().convertToDouble())};
+    if (op.getScale() && !op.getScale()->isZero()) {
+      attributes.push_back(f.number("scale", op.getScale()->convertToDouble()));
+    }
+    bool sinks = static_cast<int64_t>(op.getSmoothSoftmax()) > 0 || present(op.getHeadSink());
+    Value mask = bias(keys, places, start);
+    Operation *y = createOp(f.b, f.loc, "onnx.Attention",
+                            {q, sinks ? withZeros(keys) : keys, sinks ? withZeros(values) : values,
+                             sinks ? withSink(mask) : mask, Value(), Value(), Value()},
+                            attributes, 4);
+    Value rows = f.transpose(y->getResult(0), {0, 2, 1, 3});
+    return {f.reshapeTo(rows, {s.batch, s.queries, s.heads * s.width}), keys, values};
+  }
+};
+} // namespace
+
+LogicalResult GroupQueryAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
+  FailureOr<std::optional<GroupShape>> shape = shapeOf(*this);
+  Type element = elementOf(getQuery());
+  if (failed(shape)) {
+    return failure();
+  }
+  if (!*shape) {
+    types.assign(3, unrankedOf(element));
+    return success();
+  }
+  const GroupShape &s = **shape;
+  types.push_back(sizedType({s.batch, s.queries, s.heads * s.width}, element));
+  types.append(2, sizedType({s.batch, s.shared, s.cache, s.width}, element));
+  return success();
+}
+
+LogicalResult GroupQueryAttentionOp::decompose(PatternRewriter &rewriter) {
+  FailureOr<std::optional<GroupShape>> shape = shapeOf(*this);
+  bool known = succeeded(shape) && *shape && isSized(getSeqlensK()) && isSized(getTotalSequenceLength());
+  for (Value v : {getCosCache(), getSinCache(), getPositionIds(), getAttentionBias(), getHeadSink()}) {
+    known &= !present(v) || isSized(v);
+  }
+  if (!known || (getDoRotary() && ranked(getCosCache()).isDynamicDim(1))) {
+    return failure();
+  }
+  rewriter.replaceOp(*this, Grouped{*this, **shape, {rewriter, getLoc()}}.run());
+  return success();
+}
+
+// QAttention is MultiHeadAttention behind a product of integers.
+
+/// The columns of queries, keys and values together; nothing while sizes are not known.
+static FailureOr<std::optional<Shape>> shapeOf(QAttentionOp op) {
+  if (op.getDoRotary() || op.getPastPresentShareBuffer()) {
+    return op.emitOpError("do_rotary and past_present_share_buffer are unsupported");
+  }
+  if (!isSized(op.getInput()) || !isStatic(op.getWeight()) || (present(op.getPast()) && !isSized(op.getPast()))) {
+    return std::optional<Shape>();
+  }
+  auto x = ranked(op.getInput()), w = ranked(op.getWeight());
+  auto heads = static_cast<int64_t>(op.getNumHeads());
+  bool fits = x.getRank() == 3 && w.getRank() == 2 && succeeded(require(op, sizeOf(x, 2), sizeOf(w, 0)));
+  if (!fits || heads < 1 || w.getDimSize(1) % (3 * heads)) {
+    return op.emitOpError("input ") << x << ", weights " << w << " and " << heads << " heads do not fit each other";
+  }
+  Shape s{sizeOf(x, 0), sizeOf(x, 1), sizeOf(x, 1)};
+  s.width = s.valueWidth = w.getDimSize(1) / 3;
+  if (present(op.getPast())) {
+    auto past = ranked(op.getPast());
+    if (past.getRank() != 5 || failed(require(op, sizeOf(past, 0), 2))) {
+      return op.emitOpError("past of type ") << past << " does not hold keys and values of so many heads";
+    }
+    s.past = sizeOf(past, 3);
+  }
+  return std::optional(s);
+}
+
+LogicalResult QAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
+  if (failed(checkOwn(*this, getInput(), getInputScale(), getInputZeroPoint(), false)) ||
+      failed(checkOwn(*this, getWeight(), getWeightScale(), getWeightZeroPoint(), false))) {
+    return failure();
+  }
+  Type element = elementOf(getBias());
+  auto heads = static_cast<int64_t>(getNumHeads());
+  return inferOutputs(*this, shapeOf(*this), getMaskIndex(), element, types, [&](const Shape &s) {
+    types.push_back(sizedType({2, s.batch, heads, s.total(), s.width / heads}, element));
+  });
+}
+
+LogicalResult QAttentionOp::decompose(PatternRewriter &rewriter) {
+  auto shape = shapeOf(*this);
+  if (failed(shape) || !*shape || (present(getMaskIndex()) && !isSized(getMaskIndex()))) {
+    return failure();
+  }
+  const Shape &s = **shape;
+  Formula f(rewriter, getLoc());
+  Value all = scaledProduct(f, getInput(), getInputScale(), getInputZeroPoint(), getWeight(), getWeightScale(),
+                            getWeightZeroPoint(), getBias());
+  Parts p{columns(f, all, 0, s.width), columns(f, all, s.width, 2 * s.width),
+          columns(f, all, 2 * s.width, 3 * s.width)};
+  if (present(getMaskIndex())) {
+    p.bias = maskBias(f, getMaskIndex(), s, getMaskFilterValue().convertToDouble(), p.q);
+  }
+  replaceByPacked(rewriter, *this, f, p);
   return success();
 }
 

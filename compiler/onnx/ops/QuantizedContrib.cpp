@@ -215,15 +215,6 @@ LogicalResult MsQGemmOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-/// A product of integers with its scales, and a bias.
-static Value scaledProduct(Formula &f, Value a, Value aScale, Value aZero, Value b, Value bScale, Value bZero,
-                           Value bias) {
-  Value sums = f.op("MatMulInteger", {a, b, aZero, bZero});
-  Type f32 = f.b.getF32Type();
-  Value y = f.mul(f.cast(sums, f32, numberOfElement(f32)), f.mul(alongEnd(f, aScale, 0), alongEnd(f, bScale, 0)));
-  return present(bias) ? f.add(y, bias) : y;
-}
-
 LogicalResult MsMatMulIntegerToFloatOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkZero(*this, getA(), getAScale(), getAZero())) ||
       failed(checkZero(*this, getB(), getBScale(), getBZero()))) {
@@ -346,6 +337,153 @@ LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
   Type element = elementOf(getA());
   Value y = f.op("MatMul", {getA(), f.transpose(f.cast(w, element, numberOfElement(element)), {1, 0})});
   rewriter.replaceOp(*this, present(getBias()) ? f.add(y, getBias()) : y);
+  return success();
+}
+
+// Tables of numbers, in place of zero points: FP4 and NF4 of bitsandbytes.
+
+LogicalResult MsMatMulBnb4Op::inferTypes(SmallVectorImpl<Type> &types) {
+  auto k = static_cast<int64_t>(getK()), n = static_cast<int64_t>(getN()), block = static_cast<int64_t>(getBlockSize());
+  if (k < 1 || n < 1 || block < 16 || (block & (block - 1)) || (getQuantType() != 0 && getQuantType() != 1)) {
+    return emitOpError("attributes 'K', 'N', 'block_size' and 'quant_type' are ")
+           << k << ", " << n << ", " << block << " and " << static_cast<int64_t>(getQuantType())
+           << ", expected positive numbers, a power of two, at least 16, and 0 or 1";
+  }
+  auto b = ranked(getB()), factors = ranked(getAbsmax());
+  int64_t bytes = llvm::divideCeil(k * n, 2), blocks = llvm::divideCeil(k * n, block);
+  if ((b && b.hasStaticShape() && b.getNumElements() != bytes) ||
+      (factors && factors.hasStaticShape() && factors.getNumElements() != blocks)) {
+    return emitOpError("weights ") << b << " with factors " << factors << ", expected " << bytes << " bytes and "
+                                   << blocks << " factors";
+  }
+  auto a = ranked(getA());
+  if (!a || a.getRank() == 0) {
+    return inferElement(elementOf(getA()), types);
+  }
+  Sizes sizes = sizesOf(a);
+  if (failed(require(*this, sizes.back(), getTransB() ? k : n))) {
+    return emitOpError("operand ") << a << " for weights of " << n << " by " << k;
+  }
+  sizes.back() = getTransB() ? n : k;
+  types.push_back(sizedType(sizes, elementOf(getA())));
+  return success();
+}
+
+/// The high half of a byte comes first.
+LogicalResult MsMatMulBnb4Op::decompose(PatternRewriter &rewriter) {
+  static constexpr double tables[2][16] = {
+      {0, 5.208333333e-03, 0.66666667, 1, 0.33333333, 0.5, 0.16666667, 0.25, 0, -5.208333333e-03, -0.66666667, -1,
+       -0.33333333, -0.5, -0.16666667, -0.25},
+      {-1, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+       -0.09105003625154495, 0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+       0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1}};
+  if (!isSized(getA())) {
+    return failure();
+  }
+  ElementsAttr packed = constantOf(getB());
+  auto factors = floatsOf(getAbsmax());
+  if (!packed || !factors) {
+    return emitOpError("weights that are not constant are unsupported");
+  }
+  auto k = static_cast<int64_t>(getK()), n = static_cast<int64_t>(getN()), block = static_cast<int64_t>(getBlockSize());
+  auto table = tables[getQuantType()];
+  Type element = elementOf(getA());
+  FloatCodec codec(element);
+  std::vector<char> storage, weights(k * n * codec.bytes());
+  ArrayRef<char> bytes = bytesOf(packed, storage);
+  for (int64_t i = 0; i < k * n; ++i) {
+    auto byte = static_cast<unsigned char>(bytes[i / 2]);
+    codec.write(table[i % 2 ? byte & 15 : byte >> 4] * (*factors)[i / block], &weights[i * codec.bytes()]);
+  }
+  Formula f(rewriter, getLoc());
+  Value w = makeConstant(rewriter, getLoc(), constantFromBytes(tensorOf({n, k}, element), std::move(weights)));
+  rewriter.replaceOp(*this, f.op("MatMul", {getA(), getTransB() ? f.transpose(w, {1, 0}) : w}));
+  return success();
+}
+
+// GatherBlockQuantized.
+
+/// The constant `v` of bytes with so many bits an element, one byte each; `last`: how many elements its last axis has.
+static Value apart(Formula &f, Value v, int64_t bits, int64_t last) {
+  std::vector<char> storage;
+  ArrayRef<char> bytes = bytesOf(constantOf(v), storage);
+  auto type = ranked(v);
+  SmallVector<int64_t> shape(type.getShape());
+  int64_t row = shape.back();
+  shape.back() = last;
+  return makeConstant(f.b, f.loc,
+                      constantFromBytes(tensorOf(shape, type.getElementType()), unpacked(bytes, row, last, bits)));
+}
+
+LogicalResult MsGatherBlockQuantizedOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto bits = static_cast<int64_t>(getBits()), block = static_cast<int64_t>(getBlockSize());
+  auto data = ranked(getData()), scales = ranked(getScales());
+  if ((bits != 2 && bits != 4 && bits != 8) || block < 16 || (block & (block - 1))) {
+    return emitOpError("attributes 'bits' and 'block_size' are ")
+           << bits << " and " << block << ", expected 2, 4 or 8, and a power of two, at least 16";
+  }
+  bool integers = isa<IntegerType>(elementOf(getData())), packed = elementOf(getData()).isUnsignedInteger(8);
+  if (!integers || !data || !data.hasStaticShape() || !scales || !scales.hasStaticShape()) {
+    return emitOpError("a table of type ")
+           << getData().getType() << " with scales " << getScales().getType() << " is unsupported";
+  }
+  auto from = normalAxis(static_cast<int64_t>(getGatherAxis()), data.getRank()),
+       along = normalAxis(static_cast<int64_t>(getQuantizeAxis()), data.getRank());
+  SmallVector<int64_t> shape(data.getShape());
+  bool good = from && along && scales.getRank() == data.getRank() && (!packed || (*from == 0 && *along != 0));
+  if (good) {
+    shape.back() *= packed ? 8 / bits : 1;
+    SmallVector<int64_t> wanted(shape);
+    wanted[*along] = llvm::divideCeil(shape[*along], block);
+    good = scales.getShape() == ArrayRef<int64_t>(wanted);
+  }
+  if (!good) {
+    return emitOpError("a table of type ") << data << " with scales " << scales << " along axis "
+                                           << static_cast<int64_t>(getQuantizeAxis()) << " does not fit";
+  }
+  auto indices = ranked(getIndices());
+  if (!indices) {
+    return inferElement(elementOf(getScales()), types);
+  }
+  Sizes places = sizesOf(indices), result(shape.begin(), shape.end());
+  result.erase(result.begin() + *from);
+  result.insert(result.begin() + *from, places.begin(), places.end());
+  types.push_back(sizedType(result, elementOf(getScales())));
+  return success();
+}
+
+/// What was gathered is dequantized; where rows along the quantized axis are gathered, the table is.
+LogicalResult MsGatherBlockQuantizedOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getIndices())) {
+    return failure();
+  }
+  bool packed = elementOf(getData()).isUnsignedInteger(8);
+  if (packed && (!constantOf(getData()) || (present(getZeros()) && !constantOf(getZeros())))) {
+    return emitOpError("weights that are not constant are unsupported");
+  }
+  Formula f(rewriter, getLoc());
+  auto bits = static_cast<int64_t>(getBits()), block = static_cast<int64_t>(getBlockSize());
+  auto data = ranked(getData());
+  int64_t rank = data.getRank(), from = *normalAxis(static_cast<int64_t>(getGatherAxis()), rank),
+          along = *normalAxis(static_cast<int64_t>(getQuantizeAxis()), rank);
+  Value q = getData(), scale = getScales(), zero = present(getZeros()) ? getZeros() : Value();
+  if (packed) {
+    q = apart(f, q, bits, data.getShape().back() * (8 / bits));
+    zero = zero ? apart(f, zero, bits, ranked(scale).getShape().back())
+                : makeConstant(f.b, f.loc, constantFromIntegers(tensorOf({}, elementOf(q)), {1 << (bits - 1)}));
+  }
+  auto gathered = [&](Value v) { return f.op("Gather", {v, getIndices()}, {f.integer("axis", from)}); };
+  auto whole = [&](Value v, Value of, int64_t axis) {
+    return v && ranked(v).getRank() ? alongAxis(f, v, of, axis, block) : v;
+  };
+  if (from == along) {
+    rewriter.replaceOp(*this, gathered(dequantize(f, q, whole(scale, q, along), whole(zero, q, along))));
+    return success();
+  }
+  q = gathered(q), scale = gathered(scale);
+  zero = zero && ranked(zero).getRank() ? gathered(zero) : zero;
+  along += along > from ? ranked(getIndices()).getRank() - 1 : 0;
+  rewriter.replaceOp(*this, dequantize(f, q, whole(scale, q, along), whole(zero, q, along)));
   return success();
 }
 

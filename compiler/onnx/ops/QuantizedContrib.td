@@ -66,6 +66,18 @@ def Onnx_MsMatMulNBitsOp : Onnx_Ms<"MatMulNBits", 6> {
     DefaultValuedOptionalAttr<I64Attr, "0">:$accuracy_level, DefaultValuedOptionalAttr<I64Attr, "0">:$weight_prepacked);
 }
 
+def Onnx_MsMatMulBnb4Op : Onnx_Ms<"MatMulBnb4", 3> {
+  let summary = "product with weights that are indices of 4 bits into a table of 16 numbers, with a factor for each block of them";
+  let arguments = (ins Onnx_Floats:$a, TensorOf<[UI8]>:$b, Onnx_Floats:$absmax, I64Attr:$K, I64Attr:$N, I64Attr:$block_size, I64Attr:$quant_type,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$training_mode, DefaultValuedOptionalAttr<I64Attr, "1">:$transB);
+}
+def Onnx_MsGatherBlockQuantizedOp : Onnx_Ms<"GatherBlockQuantized", 4> {
+  let summary = "Gather from a table that is quantized by blocks along an axis; the bytes of uint8 tables hold several elements of the last axis";
+  let arguments = (ins AnyTensor:$data, Onnx_Indices:$indices, Onnx_Floats:$scales, Onnx_Optional:$zeros,
+    DefaultValuedOptionalAttr<I64Attr, "4">:$bits, DefaultValuedOptionalAttr<I64Attr, "128">:$block_size,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$gather_axis, DefaultValuedOptionalAttr<I64Attr, "1">:$quantize_axis);
+}
+
 // Older names of operators that the standard has since.
 def Onnx_MsQuantizeLinearOp : Onnx_Ms<"QuantizeLinear", 3> {
   let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$scale, Onnx_Optional:$zero, DefaultValuedOptionalAttr<I64Attr, "1">:$axis);

@@ -1,8 +1,10 @@
 // LSTM, GRU, RNN: for each direction one matrix product over all steps (the input's part, with the biases) and a
-// Recurrence behind it.
+// Recurrence behind it. DynamicQuantizeLSTM is a Loop over the steps, as each quantizes the state before its product.
 #include "compiler/onnx/ops/Recurrent.h"
+#include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Quantization.h"
+#include <limits>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Recurrent.cpp.inc"
 
@@ -13,25 +15,31 @@ namespace {
 
 /// An activation with the defaults of its alpha and beta; `alpha`, `beta`: whether a node may give them.
 struct Activation {
-  StringRef name;
+  StringRef name, op;
   bool alpha, beta;
   float defaultAlpha, defaultBeta;
 };
 constexpr Activation activationTable[] = {
-    {"sigmoid", false, false, 0, 0},      {"tanh", false, false, 0, 0},
-    {"relu", false, false, 0, 0},         {"affine", true, true, 1, 0},
-    {"leakyrelu", true, false, 0.01f, 0}, {"thresholdedrelu", true, false, 1, 0},
-    {"scaledtanh", true, true, 1, 1},     {"hardsigmoid", true, true, 0.2f, 0.5f},
-    {"elu", true, false, 1, 0},           {"softsign", false, false, 0, 0},
-    {"softplus", false, false, 0, 0},
+    {"sigmoid", "Sigmoid", false, false, 0, 0},
+    {"tanh", "Tanh", false, false, 0, 0},
+    {"relu", "Relu", false, false, 0, 0},
+    {"affine", "Affine", true, true, 1, 0},
+    {"leakyrelu", "LeakyRelu", true, false, 0.01f, 0},
+    {"thresholdedrelu", "ThresholdedRelu", true, false, 1, 0},
+    {"scaledtanh", "ScaledTanh", true, true, 1, 1},
+    {"hardsigmoid", "HardSigmoid", true, true, 0.2f, 0.5f},
+    {"elu", "Elu", true, false, 1, 0},
+    {"softsign", "Softsign", false, false, 0, 0},
+    {"softplus", "Softplus", false, false, 0, 0},
 };
 
-/// What the three ops have in common; inputs by their places.
+/// What the ops have in common; inputs by their places.
 struct Recurrent {
   Operation *op;
   StringRef kind;
   int64_t gates;
   SmallVector<StringRef> defaults;
+  bool byColumns = false; ///< gates are the columns of W and R, not their rows
 
   Value input(unsigned i) const {
     return i < op->getNumOperands() && present(op->getOperand(i)) ? op->getOperand(i) : Value();
@@ -66,6 +74,7 @@ struct Recurrent {
 };
 
 Recurrent recurrentOf(LSTMOp op) { return {op, "LSTM", 4, {"sigmoid", "tanh", "tanh"}}; }
+Recurrent recurrentOf(DynamicQuantizeLSTMOp op) { return {op, "LSTM", 4, {"sigmoid", "tanh", "tanh"}, true}; }
 Recurrent recurrentOf(GRUOp op) { return {op, "GRU", 3, {"sigmoid", "tanh"}}; }
 Recurrent recurrentOf(RNNOp op) { return {op, "RNN", 1, {"tanh"}}; }
 
@@ -108,7 +117,8 @@ static std::string misfit(const Recurrent &r, const Size &hidden, const Size &ba
 static int64_t hiddenOf(const Recurrent &r) {
   auto tr = ranked(r.input(2));
   int64_t given = r.integer("hidden_size");
-  return given > 0 && tr.isDynamicDim(2) ? given : tr.getDimSize(2);
+  int64_t units = tr.getDimSize(r.byColumns ? 1 : 2);
+  return given > 0 && ShapedType::isDynamic(units) ? given : units;
 }
 
 static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &types) {
@@ -135,8 +145,9 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
     return succeeded(require(r.op, sizeOf(type, axis), want));
   };
   Size rows = Size(r.gates) * units;
-  if (!fits(tr, 0, ways) || !fits(tr, 1, rows) || !fits(tr, 2, units) || !fits(tw, 0, ways) || !fits(tw, 1, rows) ||
-      !fits(tx, 2, sizeOf(tw, 2))) {
+  int64_t ofGates = r.byColumns ? 2 : 1, ofInputs = 3 - ofGates;
+  if (!fits(tr, 0, ways) || !fits(tr, ofGates, rows) || !fits(tr, ofInputs, units) || !fits(tw, 0, ways) ||
+      !fits(tw, ofGates, rows) || !fits(tx, 2, sizeOf(tw, ofInputs))) {
     return r.op->emitOpError("W of type ")
            << tw << " and R of type " << tr << " do not fit X of type " << tx << " and " << r.gates << " gates";
   }
@@ -155,10 +166,15 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
   return success();
 }
 
-/// Activations of one direction as attributes of Recurrence. An alpha is taken from the node's list by each activation
-/// that has one, in order.
-static void activations(const Recurrent &r, int64_t way, OpBuilder &b, SmallVectorImpl<NamedAttribute> &attributes) {
-  SmallVector<const Activation *> all = r.activations();
+namespace {
+struct Chosen {
+  const Activation *of;
+  float alpha, beta;
+};
+} // namespace
+
+/// Activations of one direction. An alpha is taken from the node's list by each activation that has one, in order.
+static SmallVector<Chosen> activations(const Recurrent &r, int64_t way) {
   size_t each = r.defaults.size();
   auto list = [&](StringRef name) {
     auto a = r.op->getAttrOfType<DenseF32ArrayAttr>(name);
@@ -170,16 +186,22 @@ static void activations(const Recurrent &r, int64_t way, OpBuilder &b, SmallVect
     from = has && !from.empty() ? from.drop_front() : from;
     return v;
   };
-  SmallVector<StringRef> mine;
-  SmallVector<float> alpha, beta;
-  for (size_t i = 0; i < each * r.ways(); ++i) {
-    const Activation &known = *all[i];
-    float a = take(alphas, known.alpha, known.defaultAlpha), be = take(betas, known.beta, known.defaultBeta);
-    if (static_cast<int64_t>(i / each) == way) {
-      mine.push_back(known.name), alpha.push_back(a), beta.push_back(be);
-    }
+  SmallVector<Chosen> all;
+  for (const Activation *known : r.activations()) {
+    all.push_back(
+        {known, take(alphas, known->alpha, known->defaultAlpha), take(betas, known->beta, known->defaultBeta)});
   }
-  attributes.push_back(b.getNamedAttr("activations", b.getStrArrayAttr(mine)));
+  return llvm::to_vector(ArrayRef<Chosen>(all).slice(way * each, each));
+}
+
+/// The same as attributes of Recurrence.
+static void activations(const Recurrent &r, int64_t way, OpBuilder &b, SmallVectorImpl<NamedAttribute> &attributes) {
+  SmallVector<StringRef> names;
+  SmallVector<float> alpha, beta;
+  for (const Chosen &chosen : activations(r, way)) {
+    names.push_back(chosen.of->name), alpha.push_back(chosen.alpha), beta.push_back(chosen.beta);
+  }
+  attributes.push_back(b.getNamedAttr("activations", b.getStrArrayAttr(names)));
   attributes.push_back(b.getNamedAttr("alphas", b.getDenseF32ArrayAttr(alpha)));
   attributes.push_back(b.getNamedAttr("betas", b.getDenseF32ArrayAttr(beta)));
 }
@@ -304,6 +326,148 @@ template <typename Op> static LogicalResult decomposeRecurrent(Op op, PatternRew
 INGOT_RECURRENT(LSTMOp)
 INGOT_RECURRENT(GRUOp)
 INGOT_RECURRENT(RNNOp)
+
+// DynamicQuantizeLSTM.
+
+namespace {
+/// Writes the decomposition of one node.
+class QuantizedWriting {
+public:
+  QuantizedWriting(DynamicQuantizeLSTMOp op, PatternRewriter &rewriter)
+      : op(op), r(recurrentOf(op)), f(rewriter, op.getLoc()) {
+    Sizes x = sizesOf(ranked(op.getX()));
+    steps = x[0], batch = x[1], hidden = hiddenOf(r);
+  }
+
+  void run(PatternRewriter &rewriter) {
+    Operation *x = createOp(f.b, f.loc, "onnx.DynamicQuantizeLinear", {op.getX()}, {}, 3);
+    SmallVector<Value> parts[3];
+    for (int64_t way = 0; way < r.ways(); ++way) {
+      for (auto [part, v] : llvm::zip(parts, direction(way, x))) {
+        part.push_back(v);
+      }
+    }
+    rewriter.replaceOp(op, {joined(parts[0], 1), joined(parts[1], 0), joined(parts[2], 0)});
+  }
+
+private:
+  DynamicQuantizeLSTMOp op;
+  Recurrent r;
+  Formula f;
+  Size steps, batch;
+  int64_t hidden;
+
+  Value joined(ArrayRef<Value> parts, int64_t axis) {
+    return parts.size() == 1 ? parts[0] : f.op("Concat", parts, {f.integer("axis", axis)});
+  }
+  /// The part of a direction, without its axis; null for an input left out.
+  Value part(Value v, int64_t way) {
+    return present(v) ? f.op("Gather", {v, makeInteger(f.b, f.loc, way)}, {f.integer("axis", 0)}) : Value();
+  }
+  /// The numbers [from, to) units of the last axis.
+  Value units(Value v, int64_t from, int64_t to) {
+    auto list = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
+    return f.op("Slice", {v, list(from * hidden), list(to * hidden), list(-1), Value()});
+  }
+  Value state(Value given, int64_t way) {
+    return present(given) ? part(given, way) : f.zeros({batch, hidden}, f.b.getF32Type());
+  }
+  Value activated(const Chosen &chosen, Value v) {
+    SmallVector<NamedAttribute, 2> numbers;
+    if (chosen.of->alpha) {
+      numbers.push_back(f.number("alpha", chosen.alpha));
+    }
+    if (chosen.of->beta) {
+      numbers.push_back(f.number("beta", chosen.beta));
+    }
+    return f.op(chosen.of->op, {v}, numbers);
+  }
+  /// The same of a gate.
+  Value gate(const Chosen &chosen, Value v) {
+    if (auto clip = op.getClip()) {
+      v = f.op("Clip", {v, f.number(-clip->convertToDouble(), v), f.number(clip->convertToDouble(), v)});
+    }
+    return activated(chosen, v);
+  }
+
+  /// The next state and cell from the sums [batch, 4 * hidden] of the gates i, o, f, c.
+  std::pair<Value, Value> step(int64_t way, Value sums, Value peephole, Value cell) {
+    SmallVector<Chosen> by = activations(r, way);
+    auto peeped = [&](int64_t i, Value c) {
+      Value x = units(sums, i, i + 1);
+      return peephole ? f.add(x, f.mul(units(peephole, i, i + 1), c)) : x;
+    };
+    Value in = gate(by[0], peeped(0, cell));
+    Value forget = op.getInputForget() ? f.sub(f.number(1, in), in) : gate(by[0], peeped(2, cell));
+    Value next = f.add(f.mul(forget, cell), f.mul(in, gate(by[1], units(sums, 3, 4))));
+    return {f.mul(gate(by[0], peeped(1, next)), activated(by[2], next)), next};
+  }
+
+  /// What the outputs have of one direction: [steps, 1, batch, hidden], and state and cell [1, batch, hidden].
+  SmallVector<Value> direction(int64_t way, Operation *x) {
+    Value bias = part(op.getB(), way), peephole = part(op.getP(), way);
+    bias = bias ? f.add(units(bias, 0, 4), units(bias, 4, 8)) : Value();
+    Value inputs = scaledProduct(f, x->getResult(0), x->getResult(1), x->getResult(2), part(op.getW(), way),
+                                 part(op.getWScale(), way), part(op.getWZeroPoint(), way), bias);
+    Value weights = part(op.getR(), way), scale = part(op.getRScale(), way), zero = part(op.getRZeroPoint(), way);
+    bool reverse = way == 1 || op.getDirection() == "reverse";
+    Value lengths = present(op.getSequenceLens())
+                        ? f.reshapeTo(f.cast(op.getSequenceLens(), f.b.getI64Type(), 7), {batch, 1})
+                        : Value();
+    Value first[] = {state(op.getInitialH(), way), state(op.getInitialC(), way)};
+    LoopOp loop = makeLoop(f.b, f.loc, f.scalar(steps), first, f.b.getF32Type(), [&](Value number, ValueRange before) {
+      Value at = reverse ? f.sub(f.scalar(steps - Size(1)), number) : number;
+      Operation *h = createOp(f.b, f.loc, "onnx.DynamicQuantizeLinear", {before[0]}, {}, 3);
+      Value sums = scaledProduct(f, h->getResult(0), h->getResult(1), h->getResult(2), weights, scale, zero,
+                                 f.op("Gather", {inputs, at}, {f.integer("axis", 0)}));
+      auto [state, cell] = step(way, sums, peephole, before[1]);
+      if (!lengths) {
+        return SmallVector<Value>{state, cell, state};
+      }
+      Value goesOn = f.op("Less", {at, lengths});
+      auto unless = [&](Value now, Value otherwise) { return f.op("Where", {goesOn, now, otherwise}); };
+      return SmallVector<Value>{unless(state, before[0]), unless(cell, before[1]), unless(state, f.number(0, state))};
+    });
+    Value all = loop.getResult(2);
+    if (reverse) {
+      auto list = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
+      all = f.op("Slice", {all, list(-1), list(std::numeric_limits<int64_t>::min()), list(0), list(-1)});
+    }
+    return {f.reshapeTo(all, {steps, 1, batch, hidden}), f.reshapeTo(loop.getResult(0), {1, batch, hidden}),
+            f.reshapeTo(loop.getResult(1), {1, batch, hidden})};
+  }
+};
+} // namespace
+
+LogicalResult DynamicQuantizeLSTMOp::inferTypes(SmallVectorImpl<Type> &types) {
+  const std::tuple<StringRef, Value, Value, Value> weights[] = {{"W", getW(), getWScale(), getWZeroPoint()},
+                                                                {"R", getR(), getRScale(), getRZeroPoint()}};
+  for (const auto &[name, w, scale, zero] : weights) {
+    if (failed(checkOwn(*this, w, scale, zero, false))) {
+      return failure();
+    }
+    auto tw = ranked(w), ts = ranked(scale);
+    if (tw && ts && tw.hasStaticShape() && ts.hasStaticShape() && tw.getRank() == 3 &&
+        ts.getNumElements() != tw.getDimSize(0) && ts.getNumElements() != tw.getDimSize(0) * tw.getDimSize(2)) {
+      return emitOpError("scales of ") << name << " are of type " << ts << ", expected one for each direction or one "
+                                       << "for each of its columns, of " << tw;
+    }
+  }
+  return inferRecurrent(recurrentOf(*this), types);
+}
+
+LogicalResult DynamicQuantizeLSTMOp::decompose(PatternRewriter &rewriter) {
+  bool known = isSized(getX()) && isStatic(getW()) && isStatic(getR()) && isStatic(getWScale()) &&
+               isStatic(getRScale()) && isStatic(getWZeroPoint()) && isStatic(getRZeroPoint());
+  for (Value v : {getB(), getSequenceLens(), getInitialH(), getInitialC(), getP()}) {
+    known &= !present(v) || isSized(v);
+  }
+  if (!known) {
+    return failure();
+  }
+  QuantizedWriting(*this, rewriter).run(rewriter);
+  return success();
+}
 
 LogicalResult RecurrenceOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto tp = cast<RankedTensorType>(getP().getType());

@@ -41,3 +41,15 @@ def Onnx_RNNOp : Onnx_RecurrentNode<"RNN", 6, "0, 1, 2, 3, 5">, Since<22> {
     OptionalAttr<I64Attr>:$hidden_size, DefaultValuedOptionalAttr<I64Attr, "0">:$layout);
   let results = (outs AnyTensor:$Y, AnyTensor:$Y_h);
 }
+
+def Onnx_DynamicQuantizeLSTMOp
+    : Onnx_MicrosoftOp<"DynamicQuantizeLSTM", 12, [Onnx_SameElements<"0, 3, 5, 6, 7, 8, 10">, DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<1> {
+  let summary = "an LSTM whose products are of bytes: W and R are quantized, [directions, rows, gates * hidden], X and the state by their own range in the run";
+  let arguments = (ins TensorOf<[F32]>:$X, TensorOf<[I8, UI8]>:$W, TensorOf<[I8, UI8]>:$R, Onnx_OptionalOf<Onnx_Floats>:$B, Onnx_OptionalOf<Onnx_Int32s>:$sequence_lens,
+    Onnx_OptionalOf<Onnx_Floats>:$initial_h, Onnx_OptionalOf<Onnx_Floats>:$initial_c, Onnx_OptionalOf<Onnx_Floats>:$P, Onnx_Floats:$W_scale,
+    TensorOf<[I8, UI8]>:$W_zero_point, Onnx_Floats:$R_scale, TensorOf<[I8, UI8]>:$R_zero_point, OptionalAttr<DenseF32ArrayAttr>:$activation_alpha,
+    OptionalAttr<DenseF32ArrayAttr>:$activation_beta, OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<F32Attr>:$clip,
+    DefaultValuedOptionalAttr<StrAttr, "\"forward\"">:$direction, OptionalAttr<I64Attr>:$hidden_size,
+    DefaultValuedOptionalAttr<I64Attr, "0">:$input_forget);
+  let results = (outs AnyTensor:$Y, AnyTensor:$Y_h, AnyTensor:$Y_c);
+}

@@ -101,6 +101,12 @@ static Size scaled(const Size &size, float scale) {
       return floorDiv(size * Size(static_cast<int64_t>(numerator)), Size(static_cast<int64_t>(denominator)));
     }
   }
+  // A whole part of the size, 1/300: not a fraction of a power of two, but so near to it that products round to the
+  // multiples of what it divides.
+  double divisor = std::round(1 / scale);
+  if (divisor <= mostScale && scale == static_cast<float>(1 / divisor) && scale * divisor > 1 - std::ldexp(1, -25)) {
+    return floorDiv(size, Size(static_cast<int64_t>(divisor)));
+  }
   return Size::unknown();
 }
 

@@ -2,10 +2,10 @@
 // the steps that carries the state; what does not need the state (scales, exponentials) is computed for all steps
 // before.
 #include "compiler/onnx/ops/Stateful.h"
+#include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
-#include "compiler/onnx/ops/Control.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Stateful.cpp.inc"
@@ -145,40 +145,22 @@ struct Recurrence {
       beta = bySteps(op.getBeta(), sizeOf(ranked(op.getBeta()), 2).number(), 1, 1);
     }
     Sizes state = {s.batch, s.shared, s.width, s.valueWidth};
-    Operation *loop = loopOver(
-        present(op.getPastState()) ? real(op.getPastState()) : f.zeros(state, wide), [&](Value at, Value before) {
-          auto now = [&](Value all) { return f.op("Gather", {all, at}, {f.integer("axis", 0)}); };
-          Value key = now(k), value = now(v), old = decay ? f.mul(before, now(decay)) : before;
-          if (beta) { // what the key finds there already is not written again
-            Value found = f.reduce("ReduceSum", f.mul(old, key), {2}, /*keepdims=*/true);
-            value = f.mul(now(beta), f.sub(value, found));
-          }
-          Value after = f.add(old, f.mul(key, value));
-          return std::pair(after, f.op("MatMul", {now(q), after}));
-        });
+    Value first = present(op.getPastState()) ? real(op.getPastState()) : f.zeros(state, wide);
+    LoopOp loop = makeLoop(f.b, f.loc, f.scalar(s.steps), first, wide, [&](Value at, ValueRange states) {
+      auto now = [&](Value all) { return f.op("Gather", {all, at}, {f.integer("axis", 0)}); };
+      Value key = now(k), value = now(v), old = decay ? f.mul(states[0], now(decay)) : states[0];
+      if (beta) { // what the key finds there already is not written again
+        Value found = f.reduce("ReduceSum", f.mul(old, key), {2}, /*keepdims=*/true);
+        value = f.mul(now(beta), f.sub(value, found));
+      }
+      Value after = f.add(old, f.mul(key, value));
+      return SmallVector<Value>{after, f.op("MatMul", {now(q), after})};
+    });
     // [steps, batch, shared, group, columns] to [batch, steps, heads * columns].
-    Value y = f.transpose(loop->getResult(1), {1, 0, 2, 3, 4});
+    Value y = f.transpose(loop.getResult(1), {1, 0, 2, 3, 4});
     y = f.reshapeTo(y, {s.batch, s.steps, s.heads * s.valueWidth});
     Type element = elementOf(op.getQuery()), ofState = elementOf(op.getPresentState());
-    return {f.cast(y, element, numberOfElement(element)),
-            f.cast(loop->getResult(0), ofState, numberOfElement(ofState))};
-  }
-
-  /// A loop over the steps: `body` gives the next state and what the step gives from the step's number and the state.
-  Operation *loopOver(Value state, llvm::function_ref<std::pair<Value, Value>(Value, Value)> body) {
-    OperationState made(f.loc, LoopOp::getOperationName());
-    made.addOperands({f.scalar(s.steps), makeNone(f.b, f.loc), state});
-    made.addTypes({state.getType(), unrankedOf(wide)});
-    Block &block = made.addRegion()->emplaceBlock();
-    block.addArguments({tensorOf({}, f.b.getI64Type()), tensorOf({}, f.b.getI1Type()), state.getType()},
-                       SmallVector<Location>(3, f.loc));
-    Operation *loop = f.b.create(made);
-    OpBuilder::InsertionGuard guard(f.b);
-    f.b.setInsertionPointToEnd(&block);
-    auto [next, given] = body(block.getArgument(0), block.getArgument(2));
-    YieldOp::create(f.b, f.loc, ValueRange{block.getArgument(1), next, given});
-    (void)updateTypes(loop); // a failure has been reported
-    return loop;
+    return {f.cast(y, element, numberOfElement(element)), f.cast(loop.getResult(0), ofState, numberOfElement(ofState))};
   }
 };
 } // namespace

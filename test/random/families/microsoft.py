@@ -193,3 +193,79 @@ def inverse(c, x):
     n = c.choice([1, 2, 3, 5, 8])
     shape = [*c.choice([[], [3], [2, 2]]), n, n]
     c.node("com.microsoft.Inverse", [c.tensor(c.numbers(shape) + 5 * np.eye(n, dtype=np.float32))])
+
+
+@op("com.microsoft.GroupQueryAttention", weight=4)
+def group_query_attention(c, x):
+    """All sentences are equally long: what ONNX Runtime writes behind a shorter one is not said."""
+    batch, shared, width = c.choice([1, 2, 3]), c.choice([1, 2, 3]), c.choice([16, 32])
+    heads, kind = shared * c.choice([1, 2, 4]), c.choice(["prompt", "decode", "full", "chunk"])
+    steps, past = {"prompt": (c.choice([1, 2, 5, 7]), 0), "decode": (1, c.choice([3, 6, 13])), "full": (1, 16), "chunk": (c.choice([2, 5]), c.choice([4, 9]))}[kind]
+    batch = 1 if kind == "chunk" else batch
+    total = past if kind == "full" else past + steps  # a full cache takes the new row in place of its last one
+    packed, turned = c.chance(0.3), c.chance(0.6)
+    q = c.data([batch, steps, (heads + 2 * shared * packed) * width])
+    keys = [None, None] if packed else [c.data([batch, steps, shared * width]) for _ in range(2)]
+    history = [c.data([batch, shared, past, width]) for _ in range(2)] if past else [None, None]
+    lengths = [c.tensor(np.full(batch, total - 1, np.int32)), c.tensor(np.array(total, np.int32))]
+    angles = c.numbers([32, c.choice([8, width // 2])])
+    tables = [c.tensor(np.cos(angles).astype(np.float32), constant=True), c.tensor(np.sin(angles).astype(np.float32), constant=True)] if turned else [None, None]
+    places = c.tensor(np.tile(np.arange(total - steps, total), (batch, 1)).astype(np.int64)) if turned and c.chance(0.3) else None
+    bias = c.data([c.choice([1, batch]), c.choice([1, heads]), steps, total]) if c.chance(0.3) else None
+    sink = c.data([heads]) if c.chance(0.3) else None
+    causal = c.choice([None, 1, 0])
+    c.node("com.microsoft.GroupQueryAttention", [q, *keys, *history, *lengths, *tables, places, bias, sink], outputs=3, num_heads=heads, kv_num_heads=shared, causal=causal,
+           do_rotary=1 if turned else c.choice([None, 0]), rotary_interleaved=c.choice([None, 0, 1]), scale=c.choice([None, 0.25]), softcap=c.choice([None, 4.0]),
+           local_window_size=c.choice([None, -1, 1, 2, 4]) if causal != 0 else None, smooth_softmax=c.choice([None, 0, 1]) if sink is None else None)  # fmt: skip
+
+
+@op("com.microsoft.CausalConvWithState")
+def causal_conv(c, x):
+    batch, channels, steps, kernel = c.choice([1, 2, 3]), c.choice([1, 5, 16]), c.choice([1, 2, 7]), c.choice([2, 3, 4])
+    past = c.data([batch, channels, kernel - 1]) if c.chance(0.6) else None
+    inputs = [c.data([batch, channels, steps]), c.data([channels, 1, kernel], constant=True), c.data([channels]) if c.chance(0.5) else None, past]
+    c.node("com.microsoft.CausalConvWithState", inputs, outputs=2, activation=c.choice([None, "none", "silu", "swish"]), ndim=c.choice([None, 1]), dilation=c.choice([None, 1]),
+           channels_last=c.choice([None, 0]), state_window=c.choice([None, 0]))  # fmt: skip
+
+
+@op("com.microsoft.LinearAttention")
+def linear_attention(c, x):
+    batch, steps, shared, width, wide = c.choice([1, 2]), c.choice([1, 3, 5]), c.choice([1, 2]), c.choice([4, 8]), c.choice([4, 8])
+    heads, rule = shared * c.choice([1, 2]), c.choice(["linear", "gated", "delta", "gated_delta"])
+    small = lambda *shape: c.data(shape, low=-0.5, high=0.5)
+    past = small(batch, shared, width, wide) if c.chance(0.5) else None
+    decay = small(batch, steps, shared * c.choice([1, width])) if "gated" in rule else None
+    beta = small(batch, steps, c.choice([1, shared])) if "delta" in rule else None
+    c.node("com.microsoft.LinearAttention", [small(batch, steps, heads * width), small(batch, steps, shared * width), small(batch, steps, shared * wide), past, decay, beta], outputs=2, q_num_heads=heads,
+           kv_num_heads=shared, scale=c.choice([None, 0.5]), update_rule=rule, chunk_size=c.choice([None, 64]), state_window=c.choice([None, 0]))  # fmt: skip
+
+
+@op("com.microsoft.LinearAttentionGate")
+def linear_attention_gate(c, x):
+    x = floats(c, x, 3, 3)
+    c.need(x.array.size)
+    width, both = x.shape[-1:], c.chance(0.5)
+    c.node("com.microsoft.LinearAttentionGate", [x, c.data(width), c.data(width), *([c.data(x.shape)] if both else [])], outputs=1 + both)
+
+
+@op("com.microsoft.GatedAdd", "com.microsoft.ScaledSiLU")
+def gated(c, x, name):
+    x = floats(c, x)
+    c.need(x.array.size)
+    if name.endswith("GatedAdd"):
+        return c.node(name, [x, c.data(x.shape), c.data([*x.shape[:-1], 1])])
+    c.node(name, [x, c.data([]) if c.chance(0.4) else None], alpha=c.choice([None, 0.5]))
+
+
+@op("com.microsoft.QEmbedLayerNormalization")
+def quantized_embed(c, x):
+    batch, steps, width, words, type = c.choice([1, 2, 3]), c.choice([1, 4, 7]), c.choice([3, 8, 17]), 11, c.choice([np.int8, np.uint8])
+    ids = lambda most: c.tensor(c.numbers([batch, steps], np.int32, 0, most - 1))
+    segments = c.chance(0.5)
+    table = lambda *shape: c.tensor(c.numbers(shape, type, -100, 100), constant=True)
+    number = lambda value, type=np.float32: c.tensor(np.array(value, type), constant=True)
+    tables = [table(words, width), table(9, width), table(2, width) if segments else None, table(width), table(width)]
+    mask = c.tensor((np.arange(steps)[None] < c.numbers([batch, 1], np.int64, 1, steps)).astype(np.int32)) if c.chance(0.5) else None
+    scales = [number(0.02) if each else None for each in tables]
+    zeros = [number(3, type) if each else None for each in tables]
+    c.node("com.microsoft.QEmbedLayerNormalization", [ids(words), ids(2) if segments else None, *tables, mask, *scales, *zeros], outputs=2, epsilon=c.choice([None, 0.125]))
