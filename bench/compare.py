@@ -1,12 +1,13 @@
 """Latency of ingot beside ONNX Runtime and OpenVINO: every model of some folders, one run, interleaved, pinned to one core, medians and ratios.
 
     compare.py --ingot build/bin/ingot DIR... [--only REGEX] [--threads 1] [--core 1] [--rounds 5] [--seconds 0.3] [--target native] [--tsv bench/results.tsv]
-    compare.py --page                renews the tables of bench/README.md from bench/results.tsv
+    compare.py --page                renews the tables of bench/README.md from bench/results.tsv and bench/networks.tsv
 
 A model is a folder with model.onnx and test_data_set_0/input_K.pb. It is compiled once to a shared library; then the engines take turns: in each
 round each runs for --seconds, and its figure of the round is the median of its calls; the figure of the table is the median over the rounds, the
 spread is that between the rounds' fastest and slowest. `x_ort` is ONNX Runtime's time by ingot's, `x_best` the faster peer's: above 1 ingot is faster.
-OpenVINO is left out where its package is not installed. Timings are comparable only when nothing else runs on the machine; the script says what the
+OpenVINO is left out where its package is not installed. PyTorch (compiled by its inductor, weights frozen) is measured where its package is installed
+and the model is one that bench/networks.py wrote, since an ONNX model alone is no module of PyTorch's; `x_pytorch` is its time by ingot's. Timings are comparable only when nothing else runs on the machine; the script says what the
 load was.
 """
 import argparse
@@ -84,6 +85,25 @@ class OpenVino:
         return median_time(self.request.infer, seconds)
 
 
+class PyTorch:
+    """The module that bench/networks.py exported the model from."""
+
+    def __init__(self, arguments, folder):
+        import networks
+        import torch
+        import torch._inductor.config
+
+        torch.set_num_threads(arguments.threads)
+        torch._inductor.config.freezing = True
+        module, self.inputs = networks.build((folder / "network.txt").read_text().strip())
+        self.module, self.inference = torch.compile(module), torch.inference_mode
+
+    def round(self, seconds):
+        with self.inference():
+            self.module(*self.inputs)
+            return median_time(lambda: self.module(*self.inputs), seconds)
+
+
 class Ingot:
     """The compiled library is timed by `ingot bench` in a process of its own on the same core."""
 
@@ -110,6 +130,8 @@ def measure(arguments, folder, scratch):
     engines = {"ingot": Ingot(arguments, folder, scratch), "ort": OnnxRuntime(arguments, folder)}
     if importlib.util.find_spec("openvino"):
         engines["openvino"] = OpenVino(arguments, folder)
+    if importlib.util.find_spec("torch") and (folder / "network.txt").exists():
+        engines["pytorch"] = PyTorch(arguments, folder)
     rounds = {name: [] for name in engines}
     for _ in range(arguments.rounds):
         for name, engine in engines.items():
@@ -117,7 +139,9 @@ def measure(arguments, folder, scratch):
     figures = {name: statistics.median(times) for name, times in rounds.items()}
     row = {"model": folder.name, **{name: round(figure, 2) for name, figure in figures.items()}}
     row["x_ort"] = round(figures["ort"] / figures["ingot"], 3)
-    row["x_best"] = round(min(figure for name, figure in figures.items() if name != "ingot") / figures["ingot"], 3)
+    row["x_best"] = round(min(figures[name] for name in ("ort", "openvino") if name in figures) / figures["ingot"], 3)
+    if "pytorch" in figures:
+        row["x_pytorch"] = round(figures["pytorch"] / figures["ingot"], 3)
     row["spread"] = f"{(max(rounds['ingot']) / min(rounds['ingot']) - 1) * 100:.0f} %"
     last = engines["ingot"].last
     row["GFLOP/s"] = round(last.get("gflops", 0), 1)
@@ -132,13 +156,17 @@ def time_text(microseconds):
 
 
 def page_table(tsv):
-    """The table of bench/README.md and the sentence below it."""
+    """A table of bench/README.md and the sentence below it."""
     with open(tsv, newline="") as file:
         rows = sorted(csv.DictReader(file, delimiter="\t"), key=lambda row: row["model"])
-    lines = ["| model | ingot | ONNX Runtime | OpenVINO | x ONNX Runtime | x the faster one |", "|---|--:|--:|--:|--:|--:|"]
+    times = {"ingot": "ingot", "ort": "ONNX Runtime", "openvino": "OpenVINO", "pytorch": "PyTorch"}
+    ratios = {"x_ort": "x ONNX Runtime", "x_best": "x the faster one", "x_pytorch": "x PyTorch"}
+    times, ratios = ({key: title for key, title in titles.items() if key in rows[0]} for titles in (times, ratios))
+    titles = ["model", *times.values(), *ratios.values()]
+    lines = [f"| {' | '.join(titles)} |", "|---" + "|--:" * (len(titles) - 1) + "|"]
     for row in rows:
-        times = [time_text(row[engine]) if row.get(engine) else "" for engine in ("ingot", "ort", "openvino")]
-        lines.append(f"| {row['model']} | {' | '.join(times)} | {float(row['x_ort']):.2f} | {float(row['x_best']):.2f} |")
+        cells = [row["model"], *(time_text(row[key]) if row[key] else "" for key in times), *(f"{float(row[key]):.2f}" if row[key] else "" for key in ratios)]
+        lines.append(f"| {' | '.join(cells)} |")
     means = [math.exp(sum(math.log(float(row[key])) for row in rows) / len(rows)) for key in ("x_ort", "x_best")]
     slower = [row["model"] for row in rows if float(row["x_best"]) < 1]
     text = f"{len(rows)} models: {means[0]:.2f} times as fast as ONNX Runtime in the geometric mean, {means[1]:.2f} times as fast as the faster of the two; "
@@ -147,9 +175,9 @@ def page_table(tsv):
 
 def renew_page():
     here = pathlib.Path(__file__).resolve().parent
-    marks = re.compile(r"(<!-- generated by bench/compare.py --page -->\n).*?(<!-- end -->)", re.S)
+    marks = re.compile(r"(<!-- generated by bench/compare.py --page from (\w+.tsv) -->\n).*?(<!-- end -->)", re.S)
     page = here / "README.md"
-    page.write_text(marks.sub(lambda match: match.group(1) + page_table(here / "results.tsv") + match.group(2), page.read_text()))
+    page.write_text(marks.sub(lambda match: match.group(1) + page_table(here / match.group(2)) + match.group(3), page.read_text()))
 
 
 def main():
@@ -181,7 +209,7 @@ def main():
         print(f"x_ort: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f} over {len(ratios)} models, worst {min(ratios)}, best {max(ratios)}")
     if arguments.tsv and rows:
         with open(arguments.tsv, "w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), delimiter="\t", restval="", lineterminator="\n")
+            writer = csv.DictWriter(file, max(map(list, rows), key=len), delimiter="\t", restval="", lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
     sys.exit(failed > 0)

@@ -184,6 +184,49 @@ std::optional<SmallVector<int64_t>> haloOf(Operation *op) {
   return transposed ? transposedHalo(spatial, *window) : forwardHalo(spatial, *window);
 }
 
+std::pair<Ix, Ix> ConvAxis::tapsOf(const Ix &i) const {
+  if (!image) {
+    return {0, taps};
+  }
+  // Quotients of numbers that are not negative.
+  Ix at = i * inStep + inStart;
+  return {min(floorDiv(max(Ix(tapStep - 1) - at, 0), tapStep), taps),
+          min(floorDiv(max(Ix(image + tapStep - 1) - at, 0), tapStep), taps)};
+}
+
+/// The share of an axis's taps, and of the kernel's, that may read the image where leaving out the others is worth its
+/// shorter tiles.
+static constexpr double shareOfAxis = 0.75, shareOfKernel = 0.4;
+
+SmallVector<bool> skipsPadding(Operation *op) {
+  if (!isa<onnx::ConvOp>(op) || !isPackable(op) || isDepthwise(op)) {
+    return {};
+  }
+  ConvGeometry g = geometryOf(op, /*wide=*/false);
+  SmallVector<bool> skips;
+  double share = 1;
+  int64_t pixels = 1, rows = 1;
+  for (auto [i, size] : llvm::enumerate(g.spatial)) {
+    const ConvAxis &axis = g.phases.front().axes[3 - g.spatial.size() + i];
+    if (!size.isNumber()) {
+      return {};
+    }
+    ConvAxis bounded = axis;
+    bounded.image = size.number();
+    int64_t out = axis.out.number(), reached = 0;
+    for (int64_t at = 0; at < out; ++at) {
+      auto [first, last] = bounded.tapsOf(at);
+      reached += std::max<int64_t>(0, last.number() - first.number());
+    }
+    double shareOfThis = static_cast<double>(reached) / static_cast<double>(std::max<int64_t>(1, out * axis.taps));
+    skips.push_back(axis.tapStep > 1 && shareOfThis <= shareOfAxis);
+    share *= skips.back() ? shareOfThis : 1;
+    pixels *= out, rows *= i + 1 < g.spatial.size() ? out : 1;
+  }
+  bool worth = share <= shareOfKernel && pixels > flatPixels && rows > 1;
+  return worth ? skips : SmallVector<bool>();
+}
+
 bool isPackable(Operation *op) {
   Value weights = op->getOperand(1), bias = op->getOperand(2);
   bool constant = onnx::isStatic(weights) && onnx::constantThrough(weights) &&
@@ -215,7 +258,15 @@ LayoutRule ConvFamily::layoutRule(Operation *root, const target::MachineModel &m
   return isPackable(root) && machine.blockLanes() > 1 ? LayoutRule::Blocked : LayoutRule::Plain;
 }
 
-SmallVector<int64_t> ConvFamily::halo(Operation *root) const { return haloOf(root).value_or(SmallVector<int64_t>()); }
+SmallVector<int64_t> ConvFamily::halo(Operation *root) const {
+  SmallVector<int64_t> halo = haloOf(root).value_or(SmallVector<int64_t>());
+  for (auto [i, skips] : llvm::enumerate(skipsPadding(root))) {
+    if (skips) {
+      halo[2 * i] = halo[2 * i + 1] = 0;
+    }
+  }
+  return halo;
+}
 int64_t ConvFamily::fill(Operation *root) const {
   auto conv = dyn_cast<onnx::IntegerConvOp>(root);
   return conv ? static_cast<int64_t>(conv.getPadding()) : 0;

@@ -15,7 +15,10 @@ struct ConvAxis {
   int64_t outStart = 0, outStep = 1;
   int64_t inStart = 0, inStep = 1;
   int64_t taps = 1, tapStep = 1;
-  bool readsBehind = false;     ///< whether outputs may read zeros behind the input's last coordinate
+  bool readsBehind = false; ///< whether outputs may read zeros behind the input's last coordinate
+  int64_t image = 0;        ///< the input's coordinates where taps that read padding are left out; 0: they are not
+  /// The taps [first, second) of an output that read the image, or all of them.
+  std::pair<Ix, Ix> tapsOf(const Ix &i) const;
   support::Size inEnd() const { ///< behind the last coordinate read
     return (out - 1) * inStep + (inStart + (taps - 1) * tapStep + 1);
   }
@@ -53,9 +56,15 @@ inline int64_t typical(const support::Size &size, int64_t open) { return size.is
 /// where the last is short.
 ConvGeometry geometryOf(mlir::Operation *op, bool wide);
 
+/// Pixels of an image that a schedule may take as one list of static tiles.
+constexpr int64_t flatPixels = 64;
+
 /// The zeros that a Conv or ConvTranspose reads before and after each spatial axis of the input; nothing where only a
 /// run tells how many.
 std::optional<llvm::SmallVector<int64_t>> haloOf(mlir::Operation *op);
+/// The axes of a dilated Conv on which each output leaves out the taps that read padding; they need no halo. Empty
+/// where most taps read the image, or where the image is so small that its pixels are one list.
+llvm::SmallVector<bool> skipsPadding(mlir::Operation *op);
 /// Whether its weights can be packed while compiling, and the zeros around the image are so many on every run.
 bool isPackable(mlir::Operation *op);
 /// Whether it is a packable Conv of each channel by itself: as many outputs as inputs, one weight plane each.

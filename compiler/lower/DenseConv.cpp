@@ -21,7 +21,7 @@ DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s
   if (prefetches && row.isNumber() && rows.isNumber()) {
     support::Size tiles = s.flat       ? ceilDiv(rows * row, s.pixels)
                           : s.partRows ? support::Size(s.partRows * s.partTiles)
-                                       : rows * ceilDiv(row, s.pixels);
+                                       : rows * tilesOfRow(phase->axes[2], s.pixels);
     tilesOfPanel = tiles.number();
   }
 }
@@ -36,7 +36,7 @@ support::Size DenseConv::unitsOf(const ConvGeometry &g, const DenseSchedule &s) 
     return 1;
   }
   if (s.partRows) {
-    return ceilDiv(p.rows(), s.partRows) * ceilDiv(ceilDiv(p.axes[2].out, s.pixels), s.partTiles);
+    return ceilDiv(p.rows(), s.partRows) * ceilDiv(support::Size(tilesOfRow(p.axes[2], s.pixels)), s.partTiles);
   }
   if (!p.rows().is(1)) {
     return p.rows();
@@ -134,7 +134,7 @@ void DenseConv::unit(const Panel *fixed, Ix n, Ix u) {
 /// All panels over some tiles of some rows, which are slices of the image where there are three axes.
 void DenseConv::partOfImage(Ix n, Ix u) {
   int64_t middle = phase->axes[1].out.number(), rows = phase->rows().number();
-  int64_t inRow = llvm::divideCeil(phase->axes[2].out.number(), s.pixels);
+  int64_t inRow = tilesOfRow(phase->axes[2], s.pixels);
   int64_t across = llvm::divideCeil(inRow, s.partTiles);
   Ix fromRow = floorDiv(u, across) * s.partRows, toRow = min(fromRow + s.partRows, rows);
   Ix fromTile = remainder(u, across) * s.partTiles, toTile = min(fromTile + s.partTiles, inRow);
@@ -176,24 +176,26 @@ void DenseConv::row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex) 
   if (!out.isNumber()) {
     return openRow(fixed, n, outer, middle, 0, out);
   }
-  int64_t inRow = llvm::divideCeil(out.number(), s.pixels);
+  int64_t inRow = tilesOfRow(phase->axes[2], s.pixels);
   rowTiles(fixed, n, outer, middle, 0, inRow, rowIndex * inRow);
 }
 
 /// Tiles [from, to) of a row whose length is known. `indexOfFirst`: of the tile `from`, for the prefetch.
 void DenseConv::rowTiles(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to, Ix indexOfFirst) {
-  int64_t start = 0, done = 0;
-  for (auto [size, count] : balancedTiles(phase->axes[2].out.number(), s.pixels)) {
-    Ix first = max(from - done, 0), last = min(to - done, count);
-    w.loop(first, last, 1, [&, size = size](Ix i) {
-      rowTile(fixed, n, outer, middle, start + i * size, size, indexOfFirst + (done + i - from));
+  int64_t done = 0;
+  for (const TileRun &run : tileRuns(phase->axes[2], s.pixels)) {
+    Ix first = max(from - done, 0), last = min(to - done, run.count);
+    innerTaps = run.taps;
+    w.loop(first, last, 1, [&](Ix i) {
+      rowTile(fixed, n, outer, middle, run.start + i * run.size, run.size, indexOfFirst + (done + i - from));
     });
-    start += size * count, done += count;
+    done += run.count;
   }
 }
 
 void DenseConv::rowPiece(const Panel *fixed, Ix n, Ix u) {
   const support::Size &out = phase->axes[2].out;
+  innerTaps = allTaps();
   if (!out.isNumber()) {
     int64_t piece = s.pixels * tilesOfPiece;
     return openRow(fixed, n, 0, 0, u * piece, min(u * piece + piece, out));
@@ -215,6 +217,7 @@ void DenseConv::rowPiece(const Panel *fixed, Ix n, Ix u) {
 /// Pixels [from, to) of a row whose length the run tells. An image of one row has few tiles, and each reads all
 /// weights.
 void DenseConv::openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to) {
+  innerTaps = allTaps();
   w.balanced(
       from, to, s.pixels, [&](Ix x, int64_t size) { rowTile(fixed, n, outer, middle, x, size, 0); },
       /*exact=*/phase->rows().is(1));
@@ -222,6 +225,7 @@ void DenseConv::openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, 
 
 /// Pixels [x, x + size) of a row.
 void DenseConv::rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex) {
+  outerTaps = phase->axes[0].tapsOf(outer), middleTaps = phase->axes[1].tapsOf(middle);
   SmallVector<int64_t> offsets;
   for (int64_t p = 0; p < size; ++p) {
     offsets.push_back(p * pixelStride());
@@ -234,6 +238,7 @@ void DenseConv::rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int
 /// All pixels of a small image in one list, cut into tiles at fixed places.
 void DenseConv::flatImage(const Panel &p, Ix n) {
   const auto &a = phase->axes;
+  outerTaps = {0, a[0].taps}, middleTaps = {0, a[1].taps}, innerTaps = allTaps();
   int64_t width = a[2].out.number(), height = a[1].out.number(), next = 0, index = 0;
   Ix base = rowBase(n, 0, 0);
   for (auto [size, count] : balancedTiles(phase->rows().number() * width, s.pixels)) {
@@ -325,14 +330,16 @@ DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count,
   // Neighbouring taps of whole blocks lie behind each other: one loop over both.
   bool runs = (a[2].tapStep * stride(2)).is(s.lanes) && count == s.lanes;
   int64_t tapWeights = s.stepsOf(count) * s.stepRows * width;
-  return w.loop(0, a[0].taps, 1, acc, [&](Ix d, ValueRange c0) {
-    return w.loop(0, a[1].taps, 1, c0, [&](Ix h, ValueRange c1) {
+  return w.loop(outerTaps.first, outerTaps.second, 1, acc, [&](Ix d, ValueRange c0) {
+    return w.loop(middleTaps.first, middleTaps.second, 1, c0, [&](Ix h, ValueRange c1) {
       Ix at = in + d * (a[0].tapStep * stride(0)) + h * (a[1].tapStep * stride(1));
       Ix wr = wt + (d * a[1].taps + h) * (a[2].taps * tapWeights);
       if (runs) {
-        return steps(p, at, wr, a[2].taps * s.stepsOf(count), offsets, Vectors(c1), ahead);
+        auto [first, last] = innerTaps;
+        return steps(p, at + first * s.lanes, wr + first * tapWeights, (last - first) * s.stepsOf(count), offsets,
+                     Vectors(c1), ahead);
       }
-      return w.loop(0, a[2].taps, 1, c1, [&](Ix x, ValueRange c2) {
+      return w.loop(innerTaps.first, innerTaps.second, 1, c1, [&](Ix x, ValueRange c2) {
         return steps(p, at + x * (a[2].tapStep * stride(2)), wr + x * tapWeights, s.stepsOf(count), offsets,
                      Vectors(c2), ahead);
       });
@@ -344,9 +351,9 @@ DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count,
 DenseConv::Vectors DenseConv::channelRange(const Panel &p, Ix in, ArrayRef<int64_t> offsets, Vectors acc) {
   const auto &a = phase->axes;
   int64_t width = p.width;
-  return w.loop(0, a[0].taps, 1, acc, [&](Ix d, ValueRange c0) {
-    return w.loop(0, a[1].taps, 1, c0, [&](Ix h, ValueRange c1) {
-      return w.loop(0, a[2].taps, 1, c1, [&](Ix x, ValueRange c2) {
+  return w.loop(outerTaps.first, outerTaps.second, 1, acc, [&](Ix d, ValueRange c0) {
+    return w.loop(middleTaps.first, middleTaps.second, 1, c0, [&](Ix h, ValueRange c1) {
+      return w.loop(innerTaps.first, innerTaps.second, 1, c1, [&](Ix x, ValueRange c2) {
         Ix at = in + d * (a[0].tapStep * stride(0)) + h * (a[1].tapStep * stride(1)) + x * (a[2].tapStep * stride(2));
         Ix wr = p.weights + ((d * a[1].taps + h) * a[2].taps + x) * (s.stepsOfPanel() * s.stepRows * width);
         return w.loop(p.first, p.last, s.quad, c2, [&](Ix c, ValueRange c3) {
@@ -364,12 +371,12 @@ DenseConv::Vectors DenseConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> of
   const auto &a = phase->axes;
   int64_t width = p.width, taps = phase->taps.size();
   return w.loop(0, s.inputs, 1, acc, [&](Ix c, ValueRange c0) {
-    return w.loop(0, a[0].taps, 1, c0, [&](Ix d, ValueRange c1) {
-      return w.loop(0, a[1].taps, 1, c1, [&](Ix h, ValueRange c2) {
+    return w.loop(outerTaps.first, outerTaps.second, 1, c0, [&](Ix d, ValueRange c1) {
+      return w.loop(middleTaps.first, middleTaps.second, 1, c1, [&](Ix h, ValueRange c2) {
         Ix at = in + c * channelStride() + d * (a[0].tapStep * stride(0)) + h * (a[1].tapStep * stride(1));
         Ix wr = p.weights + c * (taps * width) + (d * a[1].taps + h) * (a[2].taps * width);
         return w.loop(
-            0, a[2].taps, 1, c2,
+            innerTaps.first, innerTaps.second, 1, c2,
             [&](Ix x, ValueRange c3) {
               return step(p, at + x * (a[2].tapStep * stride(2)), wr + x * width, 1, offsets, c3);
             },

@@ -45,6 +45,16 @@ struct DenseSchedule {
   static std::pair<int64_t, int64_t> inputRange(const ConvGeometry &g, int64_t out, int64_t width);
 };
 
+/// Neighbouring tiles of a row that are of one size and have the same taps.
+struct TileRun {
+  int64_t start, size, count;
+  std::pair<int64_t, int64_t> taps; ///< [first, second) of the inner axis
+};
+/// The tiles of at most `pixels` that make up a row of known length.
+llvm::SmallVector<TileRun, 2> tileRuns(const ConvAxis &row, int64_t pixels);
+/// How many tiles they are.
+int64_t tilesOfRow(const ConvAxis &row, int64_t pixels);
+
 /// Of a convolution whose result is blocked; `planes`: its input is row-major.
 DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine,
                          bool ofBytes = false);
@@ -92,6 +102,8 @@ private:
   Buffer weights, bias;
   ByteProducts bytes; ///< where the schedule is of them
   const ConvPhase *phase = nullptr;
+  std::pair<Ix, Ix> outerTaps, middleTaps; ///< [first, second) that the tile reads
+  std::pair<int64_t, int64_t> innerTaps;
   int64_t tilesOfPanel = 0; ///< how many tiles share the prefetch of the next panel; 0: no prefetch
 
   static support::Size unitsOf(const ConvGeometry &g, const DenseSchedule &s);
@@ -105,6 +117,7 @@ private:
   void rowPiece(const Panel *fixed, Ix n, Ix u);
   void openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to);
   void rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex);
+  std::pair<int64_t, int64_t> allTaps() const { return {0, phase->axes[2].taps}; }
   const Ix &channelStride() const { return input.strides[1]; }
   int64_t lineElements() const { return w.machine.lineBytes / 4; } ///< words of weights
   /// Cache lines of weights that one turn of the innermost loop reads.

@@ -42,14 +42,57 @@ static int64_t pixelsFor(const DenseSchedule &s, int64_t vectors, const target::
   return std::max<int64_t>(1, left / vectors);
 }
 
-/// Cycles of one step (an input channel at a tap) over tiles that cover `extent` pixels.
+SmallVector<TileRun, 2> tileRuns(const ConvAxis &row, int64_t pixels) {
+  SmallVector<TileRun, 2> runs;
+  int64_t length = row.out.number();
+  auto tapsOf = [&](int64_t i) {
+    auto [first, last] = row.tapsOf(i);
+    return std::pair(first.number(), std::max(first.number(), last.number()));
+  };
+  for (int64_t from = 0, to = 0; from < length; from = to) {
+    while (to < length && (!row.image || tapsOf(to) == tapsOf(from))) {
+      to = row.image ? to + 1 : length;
+    }
+    int64_t start = from;
+    for (auto [size, count] : balancedTiles(to - from, pixels)) {
+      runs.push_back({start, size, count, tapsOf(from)});
+      start += size * count;
+    }
+  }
+  return runs;
+}
+int64_t tilesOfRow(const ConvAxis &row, int64_t pixels) {
+  int64_t n = 0;
+  for (const TileRun &run : tileRuns(row, pixels)) {
+    n += run.count;
+  }
+  return n;
+}
+
+/// Cycles of one step (an input channel at a tap) over a tile.
+static double tileCost(int64_t pixels, int64_t vectors) {
+  double arithmetic = 0.5 * pixels * vectors, loads = 0.5 * (pixels + vectors), chain = 4;
+  return std::max({arithmetic, loads, chain}) + 0.5;
+}
+/// The same over tiles that cover `extent` pixels.
 static double stepCost(int64_t extent, int64_t pixels, int64_t vectors) {
   double sum = 0;
   for (auto [size, count] : balancedTiles(extent, pixels)) {
-    double arithmetic = 0.5 * size * vectors, loads = 0.5 * (size + vectors), chain = 4;
-    sum += count * (std::max({arithmetic, loads, chain}) + 0.5);
+    sum += count * tileCost(size, vectors);
   }
   return sum;
+}
+/// Cycles of an input channel at all taps over a row of an image.
+static double rowCost(const ConvPhase &phase, int64_t row, int64_t pixels, int64_t vectors) {
+  const ConvAxis &inner = phase.axes[2];
+  double rows = static_cast<double>(phase.axes[0].taps * phase.axes[1].taps), sum = 0;
+  if (!inner.image) {
+    return rows * static_cast<double>(inner.taps) * stepCost(row, pixels, vectors);
+  }
+  for (const TileRun &run : tileRuns(inner, pixels)) {
+    sum += static_cast<double>(run.count * (run.taps.second - run.taps.first)) * tileCost(run.size, vectors);
+  }
+  return rows * sum;
 }
 
 /// Input channels read by all panels, each step weighed by its cost.
@@ -73,19 +116,19 @@ double cyclesOf(const ConvGeometry &g, const DenseSchedule &s) {
   const ConvPhase &phase = g.phases.front();
   int64_t row = typical(phase.axes[2].out, openRow), rows = typical(phase.rows(), openRow);
   double steps = panelCost(g, s, [&](int64_t vectors) {
-    return s.flat ? stepCost(row * rows, s.pixels, vectors) : rows * stepCost(row, s.pixels, vectors);
+    return s.flat ? static_cast<double>(phase.taps.size()) * stepCost(row * rows, s.pixels, vectors)
+                  : static_cast<double>(rows) * rowCost(phase, row, s.pixels, vectors);
   });
-  return static_cast<double>(phase.taps.size()) * steps;
+  return steps;
 }
-
-static constexpr int64_t flatPixels = 64;
 
 static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine) {
   const ConvPhase &phase = g.phases.front();
   int64_t row = typical(phase.axes[2].out, openRow), rows = typical(phase.rows(), openRow);
   bool known = phase.axes[2].out.isNumber() && phase.rows().isNumber();
-  bool mayFlatten =
-      known && g.phases.size() == 1 && s.channels != DenseSchedule::Planes && rows > 1 && row * rows <= flatPixels;
+  bool skips = llvm::any_of(phase.axes, [](const ConvAxis &axis) { return axis.image > 0; });
+  bool mayFlatten = known && g.phases.size() == 1 && s.channels != DenseSchedule::Planes && rows > 1 &&
+                    row * rows <= flatPixels && !skips;
   DenseSchedule best;
   double least = std::numeric_limits<double>::infinity();
   for (int64_t vectors = 1; vectors <= std::min<int64_t>(4, s.blocks); ++vectors) {
@@ -143,7 +186,7 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
   }
   auto extent = [](const ConvAxis &a, int64_t outs) { return (outs - 1) * a.inStep + (a.taps - 1) * a.tapStep + 1; };
   int64_t slices = extent(phase.axes[0], 1), rows = phase.rows().number();
-  int64_t inRow = llvm::divideCeil(phase.axes[2].out.number(), s.pixels);
+  int64_t inRow = tilesOfRow(phase.axes[2], s.pixels);
   int64_t rowBytes =
       s.elementBytes() * g.inChannels * slices * extent(phase.axes[1], 1) * extent(phase.axes[2], inRow * s.pixels);
   if (rowBytes <= machine.l2Bytes / 2) {
@@ -365,6 +408,13 @@ static void mergePixels(Space &space) {
 static ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged) {
   Operation *root = kernel.root();
   ConvGeometry g = geometryOf(root, /*wide=*/true);
+  for (auto [i, skips] : llvm::enumerate(skipsPadding(root))) {
+    for (ConvAxis &axis : g.phases.front().axes) {
+      if (skips && axis.dim == static_cast<int>(i) + 2) {
+        axis.image = g.spatial[i].number();
+      }
+    }
+  }
   auto row = mergedPixels(g, kernel, Group::typeOf(root->getOperand(0)));
   merged = row.has_value();
   return merged ? *row : g;

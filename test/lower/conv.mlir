@@ -37,3 +37,24 @@ func.func @depthwise(%x: tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32> {
   %0 = "onnx.Conv"(%x, %w, %b) <{group = 16 : i64, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x16x8x8xf32>, tensor<16x1x3x3xf32>, none) -> tensor<1x16x8x8xf32>
   return %0 : tensor<1x16x8x8xf32>
 }
+
+// -----
+
+// A dilation nearly as large as the image: an output leaves out the taps that read padding, by rows as the loop runs, by
+// columns in tiles of their own (2, 10 and 2 here, of two taps, one and two), and there is no halo.
+// CHECK-LABEL: func.func @reaching
+// V4: plan.launch @[[CONV:conv_[0-9]*]]({{.*}} -> tensor<1x32x14x14xf32, #plan.blocked<16>>
+// V4: func.func private @[[CONV]](%arg0: memref<3136xf32>{{.*}}, %arg1: memref<4608xf32>
+// V4: %[[FIRST:[0-9]*]] = arith.minsi {{.*}} %c3
+// V4: %[[LAST:[0-9]*]] = arith.minsi {{.*}} %c3
+// V4: :4 = scf.for {{.*}} = %[[FIRST]] to %[[LAST]] step
+// V4: :4 = scf.for {{.*}} = %c1{{.*}} to %c3
+// V4: :20 = scf.for
+// V4: :4 = scf.for
+// V4: :4 = scf.for {{.*}} = %c0{{.*}} to %c2
+func.func @reaching(%x: tensor<1x16x14x14xf32>) -> tensor<1x32x14x14xf32> {
+  %w = onnx.Constant dense<0.5> : tensor<32x16x3x3xf32>
+  %b = "onnx.None"() : () -> none
+  %0 = "onnx.Conv"(%x, %w, %b) <{dilations = array<i64: 12, 12>, pads = array<i64: 12, 12, 12, 12>}> : (tensor<1x16x14x14xf32>, tensor<32x16x3x3xf32>, none) -> tensor<1x32x14x14xf32>
+  return %0 : tensor<1x32x14x14xf32>
+}

@@ -32,6 +32,10 @@ class Conv : public ConvFamily {
     return argument != nullptr;
   }
 
+  static std::optional<WinogradSchedule> winograd(plan::KernelOp kernel, const target::MachineModel &machine) {
+    return skipsPadding(kernel.root()).empty() ? winogradOf(kernel, machine) : std::nullopt;
+  }
+
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp>(); }
   bool isFor(Operation *root) const override { return !isDepthwise(root); }
@@ -52,8 +56,8 @@ public:
     case Form::Blocked:
       break;
     }
-    std::optional<WinogradSchedule> winograd = winogradOf(kernel, machine);
-    return winograd ? winogradShape(kernel, *winograd) : denseConvShape(kernel, machine);
+    std::optional<WinogradSchedule> schedule = winograd(kernel, machine);
+    return schedule ? winogradShape(kernel, *schedule) : denseConvShape(kernel, machine);
   }
 
   LogicalResult build(Build &build, const KernelShape &shape) const override {
@@ -65,8 +69,8 @@ public:
       buildStemConv(build);
       break;
     case Form::Blocked:
-      if (auto winograd = winogradOf(build.group.kernel, build.w.machine)) {
-        buildWinograd(build, *winograd);
+      if (auto schedule = winograd(build.group.kernel, build.w.machine)) {
+        buildWinograd(build, *schedule);
       } else {
         buildDenseConv(build);
       }
