@@ -4,11 +4,12 @@
 // One row: seven numbers of each word are masked where they stand, the eighth is shifted. The elements are multiplied
 // by powers of two before; their sum times the zero point is subtracted from a block's sums.
 // CHECK-LABEL: func.func private @fewbitsmatmul_
-// CHECK-SAME: memref<40xf32>{{.*}}memref<512xi8>{{.*}}memref<{{.*}}xi8>
-// CHECK-DAG: dense<[1.000000e+00, 6.250000e-02, 3.906250e-03, {{.*}}, 1.000000e+00, 1.000000e+00, 6.250000e-02
-// CHECK-DAG: arith.constant dense<251658240> : vector<16xi32>
-// CHECK: vector.reduction <add>
-// CHECK-NOT: vector.reduction
+// CHECK-SAME: memref<40xf32>{{.*}}memref<128xi32>{{.*}}memref<32xf32>
+// CHECK: dense<[1.000000e+00, 6.250000e-02, 3.906250e-03, {{.*}}, 1.000000e+00, 1.000000e+00, 6.250000e-02
+// CHECK: arith.constant dense<251658240> : vector<16xi32>
+// CHECK: arith.shrui
+// CHECK: vector.shuffle
+// CHECK: arith.negf
 // CHECK: vector.maskedstore
 func.func @row(%x: tensor<1x40xf32>) -> tensor<1x10xf32> {
   %w = onnx.Constant dense<3> : tensor<8x10xi32>
@@ -22,10 +23,10 @@ func.func @row(%x: tensor<1x40xf32>) -> tensor<1x10xf32> {
 
 // More rows: the zero point is subtracted from the numbers, once for all rows.
 // CHECK-LABEL: func.func private @fewbitsmatmul_
-// CHECK-NOT: vector.reduction
+// CHECK-NOT: vector.shuffle
 // CHECK: arith.uitofp {{.*}} : vector<16xi8> to vector<16xf32>
 // CHECK: arith.sitofp {{.*}} : vector<16xi32> to vector<16xf32>
-// CHECK-NOT: vector.reduction
+// CHECK-NOT: vector.shuffle
 func.func @rows(%x: tensor<3x32xf32>) -> tensor<3x16xf32> {
   %w = onnx.Constant dense<3> : tensor<8x16xi32>
   %s = onnx.Constant dense<0.5> : tensor<2x16xf32>
