@@ -1,4 +1,4 @@
-"""Writes what the documentation takes from the code: docs/operators.md, docs/phases.md, the table "What works today" of the README, the target shown in
+"""Writes what the documentation takes from the code: docs/operators.md, docs/coverage.md, docs/phases.md, the table "What works today" of the README, the target shown in
 docs/first-target.md.
 
     generate.py BUILD            writes the files
@@ -69,6 +69,70 @@ def phases_page(build):
     return f"{HEAD}\n# Phases\n\n{text}| phase | does |\n|---|---|\n{table}"
 
 
+def listed_operators():
+    """(domain, operator, versions, element types of the first input) of all that ONNX's schemas list, and those of com.microsoft that ONNX Runtime has."""
+    import onnx
+    from onnxruntime.capi.onnxruntime_pybind11_state import get_all_operator_schema
+
+    found = {}
+    for schema in onnx.defs.get_all_schemas_with_history():
+        found.setdefault((schema.domain or "ai.onnx", schema.name), []).append(schema)
+    for schema in get_all_operator_schema():
+        if schema.domain == "com.microsoft":
+            found.setdefault((schema.domain, schema.name), []).append(schema)
+    for (domain, name), schemas in sorted(found.items()):
+        newest = max(schemas, key=lambda schema: schema.since_version)
+        left = newest.deprecated if hasattr(newest, "deprecated") else False
+        yield domain, name, sorted({schema.since_version for schema in schemas}), left
+
+
+def node_test_counts():
+    """How many of the recorded node tests have an operator."""
+    import onnx
+
+    found = collections.Counter()
+    refused = {line.split(":")[0] for line in (ROOT / "test/nodes/unsupported.txt").read_text().splitlines()}
+    for path in NODE_TESTS[0].glob("*/model.onnx"):
+        if path.parent.name not in refused:
+            found.update({(node.domain or "ai.onnx", node.op_type) for node in onnx.load(path, load_external_data=False).graph.node})
+    return found
+
+
+def tests_of(domain, name, nodes, random, elsewhere):
+    full = name if domain == "ai.onnx" else f"{domain}.{name}"
+    tested = [f"{nodes[domain, name]} node tests"] if nodes[domain, name] else []
+    return ", ".join(tested + (["random graphs"] if full in random else []) + ([elsewhere[full]] if full in elsewhere else []))
+
+
+def coverage_page(build):
+    """Every operator of every domain: how it is taken, since which version, what tests it."""
+    sys.path[:0] = [str(ROOT / "test/tools"), str(ROOT / "test/random")]
+    import operators as known
+    import run as random
+
+    listed = list(listed_operators())
+    asked = "".join(f"{domain} {name} {versions[-1]}\n" for domain, name, versions, _ in listed)
+    answers = subprocess.run([build / "bin/print-coverage"], input=asked, capture_output=True, text=True, check=True).stdout.splitlines()
+    drawn = {*known.names(), *known.elsewhere()} - {*random.ELSEWHERE}  # which random-selftest demands
+    nodes, text = node_test_counts(), [f"{HEAD}\n# Coverage\n", COVERAGE_TEXT]
+    for domain in dict.fromkeys(domain for domain, *_ in listed):
+        rows = [(row, answer.split("\t")) for row, answer in zip(listed, answers) if row[0] == domain]
+        taken = sum(how != "refused" for _, (how, *_) in rows)
+        text.append(f"## {domain}\n\n{taken} of {len(rows)} operators are taken.\n\n| operator | versions | taken as | tested by |\n|---|---|---|---|")
+        for (_, name, versions, left), (how, _, why) in rows:
+            said = f"refused: {why}" if how == "refused" else how
+            text.append(f"| `{name}` | {', '.join(map(str, versions))}{' (has left the standard)' if left else ''} | {said} | {tests_of(domain, name, nodes, drawn, random.ELSEWHERE)} |")
+        text.append("")
+    return "\n".join(text)
+
+
+COVERAGE_TEXT = """Which operators the compiler takes, of all that ONNX lists and of those of `com.microsoft` that ONNX Runtime has, by the tables that the importer and the kernels use; `ingot inspect MODEL --coverage` asks the same of a
+model's operators. *kernel NAME*: the operator has loops of its own (`compiler/lower/families`); *elementwise* and *movement*: it is a part of any kernel; *rewrite*: it is written in terms of others, when the model is read or when its shapes are known;
+*importer*: what it means is settled while the model is read, and nothing of it is left. Whether a node is taken depends on its operands, too: element types are those of the definitions in `compiler/onnx/ops`, which `test/hostile/element_types.py` holds against the standard.
+All versions of an operator are read, unless its own says otherwise (`through` in its definition). Random graphs are those of `test/random`, node tests those that ONNX recorded up to opset 17.
+"""
+
+
 def works(build, rows):
     """The README's table."""
     targets = json.loads(subprocess.run([build / "bin/ingot", "targets", "--json"], capture_output=True, text=True, check=True).stdout)
@@ -97,7 +161,7 @@ def main():
     build = pathlib.Path(sys.argv[1])
     rows = operators()
     readme = ROOT / "README.md"
-    pages = {ROOT / "docs/operators.md": operators_page(rows), ROOT / "docs/phases.md": phases_page(build)}
+    pages = {ROOT / "docs/operators.md": operators_page(rows), ROOT / "docs/phases.md": phases_page(build), ROOT / "docs/coverage.md": coverage_page(build)}
     target = ROOT / "docs/first-target.md"
     pages[target] = target.read_text()
     for mark, source in ("scalar", "test/targets/scalar/Target.cpp"), ("loopback", "test/targets/loopback/Target.cpp"), ("c_target", "examples/c_target/Target.cpp"):

@@ -2,6 +2,7 @@
 // subcommand has the same ones; each subcommand adds its own in a function. CLI11 is included here only: it takes
 // seconds to compile.
 #include "compiler/driver/CommandLine.h"
+#include "compiler/support/Sequences.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -101,7 +102,8 @@ void parseShape(const std::string &text, pipeline::Options &options) {
 
 void parseSequence(const std::string &text, pipeline::Options &options) {
   auto [name, value] = splitAssignment("--sequence", text, "INPUT=3");
-  if (!options.sequences.emplace(name, parseSize("--sequence", text, value)).second) {
+  int64_t length = value == "none" ? support::absentLength : parseSize("--sequence", text, value);
+  if (!options.sequences.emplace(name, length).second) {
     throw CLI::ValidationError("--sequence", "input '" + name + "' is given twice");
   }
 }
@@ -311,6 +313,9 @@ void addInspect(CLI::App &app, Invocation &invocation) {
   addModelFlags(app, invocation, "ONNX model");
   app.add_flag("--memory", invocation.memory, "Print the memory plan: offset, bytes and lifetime of every buffer")
       ->group("Looking inside");
+  app.add_flag("--coverage", invocation.coverage,
+               "Print how the compiler takes each operator of the model, and which it refuses, without compiling it")
+      ->group("Looking inside");
 }
 
 void addData(CLI::App &app, Invocation &invocation, const char *help) {
@@ -394,12 +399,119 @@ void addReport(CLI::App &app, Invocation &invocation) {
   addThreads(app, invocation);
 }
 
+/// What is measured, and where the report goes.
+void addQuantizeMeasures(CLI::App &app, Invocation &invocation) {
+  const char *data = "Data", *output = "Output";
+  addData(app, invocation,
+          "Folder with input_K.pb, or with a .npy, .npz, .png, .jpg, .bmp, .ppm, .pgm or .wav for each run; may be "
+          "repeated; default: test_data_set_* beside the model");
+  Preprocessing &how = invocation.preprocessing;
+  app.add_option("--scale", how.scale, "Factor for the values of pictures (0 to 255) and sounds (-1 to 1); default: 1")
+      ->group(data)
+      ->type_name("F");
+  app.add_option("--mean", how.mean, "Subtracted from them behind that, for each channel")
+      ->delimiter(',')
+      ->group(data)
+      ->type_name("F,...");
+  app.add_option("--deviation", how.deviation, "What they are divided by at last, for each channel")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber)
+      ->group(data)
+      ->type_name("F,...");
+  app.add_flag("--bench", invocation.profile, "Measure the time of every layer before and after, too")->group(data);
+  addSeconds(app, invocation);
+  addThreads(app, invocation);
+  app.add_option("-o,--output", invocation.quantization.output, "The quantized model")
+      ->required()
+      ->group(output)
+      ->type_name("FILE.onnx");
+  app.add_option("--report", invocation.reportPath, "Write the report as JSON")->group(output)->type_name("FILE.json");
+}
+
+void addQuantize(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, "ONNX model");
+  addQuantizeMeasures(app, invocation);
+  ptq::Options &options = invocation.quantization;
+  const char *group = "Quantization";
+  app.add_option("--scheme", options.scheme,
+                 "int8 (weights and activations, ranges from data), int8-dynamic (ranges found by each run), int4 "
+                 "(weights alone, by block), fp16, bf16; default: int8")
+      ->check(CLI::IsMember({"int8", "int8-dynamic", "int4", "fp16", "bf16"}))
+      ->group(group)
+      ->type_name("SCHEME");
+  app.add_option("--method", options.method,
+                 "How ranges are chosen: min-max, percentile, entropy or mse; default: min-max")
+      ->check(CLI::IsMember({"min-max", "percentile", "entropy", "mse"}))
+      ->group(group)
+      ->type_name("METHOD");
+  app.add_option("--percentile", options.percentile, "Of --method percentile: values in the range; default: 99.99")
+      ->check(CLI::Range(50.0, 100.0))
+      ->group(group)
+      ->type_name("P");
+  app.add_option_function<std::string>(
+         "--activations", [&options](const std::string &type) { options.signedActivations = type == "int8"; },
+         "uint8 (any range) or int8 (symmetric); default: uint8")
+      ->check(CLI::IsMember({"uint8", "int8"}))
+      ->group(group)
+      ->type_name("TYPE");
+  app.add_flag("--per-tensor", options.perTensor, "One scale for a weight, not one for each output channel")
+      ->group(group);
+  repeated(app.add_option("--keep", options.keep, "A layer that stays in float, by its node's name; may be repeated"))
+      ->group(group)
+      ->type_name("NAME");
+  app.add_option("--max-drop", options.maxDrop,
+                 "Of int8: keep the most sensitive layers in float until 1 - cosine of each output is at most this")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group(group)
+      ->type_name("X");
+  app.add_option("--smooth", options.smooth,
+                 "Of int8 and int8-dynamic: move outliers of activations into the weights (SmoothQuant); 0.5 is usual")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group(group)
+      ->type_name("A");
+  app.add_flag("--correct-bias", options.correctBias, "Of int8: take the mean error of rounded weights from the biases")
+      ->group(group);
+  app.add_option("--block", options.block, "Of int4: values that share a scale; default: 32")
+      ->check(CLI::Range(16, 4096))
+      ->group(group)
+      ->type_name("N");
+  app.add_flag("--gptq", options.gptq, "Of int4: round with respect to the data (GPTQ), not to the nearest")
+      ->group(group);
+  app.add_flag("--keep-io", options.keepIo, "Of fp16 and bf16: inputs and outputs stay float32")->group(group);
+}
+
 /// Of a report, flags that only its measurement reads.
 std::string checkReport(const CLI::App &app, const Invocation &invocation) {
   for (const char *flag : {"--data", "--seconds", "--threads"}) {
     if (!invocation.profile && app.get_option(flag)->count()) {
       return std::string(flag) + " is for measuring: use it with --bench";
     }
+  }
+  return "";
+}
+
+/// Of a quantization, flags that its scheme does not read.
+std::string checkQuantize(const CLI::App &app, const Invocation &invocation) {
+  const char *anyInt8 = "int8, int8-dynamic", *half = "fp16, bf16";
+  const std::pair<const char *, const char *> schemes[] = {
+      {"--method", "int8"},       {"--percentile", "int8"}, {"--activations", "int8"}, {"--max-drop", "int8"},
+      {"--correct-bias", "int8"}, {"--smooth", anyInt8},    {"--per-tensor", anyInt8}, {"--block", "int4"},
+      {"--gptq", "int4"},         {"--keep-io", half},
+  };
+  const std::string &scheme = invocation.quantization.scheme;
+  for (auto [flag, of] : schemes) {
+    if (app.get_option(flag)->count() && (", " + std::string(of) + ",").find(" " + scheme + ",") == std::string::npos) {
+      return std::string(flag) + " has no effect on --scheme " + scheme + ": it is for " + of;
+    }
+  }
+  if (app.get_option("--percentile")->count() && invocation.quantization.method != "percentile") {
+    return "--percentile is for --method percentile";
+  }
+  if (app.get_option("--seconds")->count() && !invocation.profile) {
+    return "--seconds is for measuring: use it with --bench";
+  }
+  if (!invocation.model.levels.empty() || !invocation.model.stopAfter.empty() || !invocation.model.caches.empty()) {
+    return "quantize runs the model here: --levels, --stop-after and --cache are for compile";
   }
   return "";
 }
@@ -529,6 +641,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       {Command::Bench, "bench", "Measure the latency of a model", addBench},
       {Command::Report, "report", "Write a page that shows what became of a model: graph, kernels, memory, sizes",
        addReport},
+      {Command::Quantize, "quantize", "Write a model with smaller types: integers, or floats of 16 bits", addQuantize},
       {Command::Targets, "targets", "List the known targets, and what this host is",
        [](CLI::App &sub, Invocation &invocation) {
          addLoadTarget(sub, invocation);
@@ -560,6 +673,9 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       std::string wrong = checkTogether(invocation);
       if (wrong.empty() && invocation.command == Command::Report) {
         wrong = checkReport(*app.get_subcommand(subcommands[i].name), invocation);
+      }
+      if (wrong.empty() && invocation.command == Command::Quantize) {
+        wrong = checkQuantize(*app.get_subcommand(subcommands[i].name), invocation);
       }
       if (!wrong.empty()) {
         throw CLI::ValidationError(wrong);

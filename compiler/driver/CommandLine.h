@@ -1,12 +1,14 @@
 // The command line as data. Subcommands get an Invocation and know nothing of flags.
 #pragma once
 #include "compiler/driver/Crash.h"
+#include "compiler/driver/Preprocessing.h"
 #include "compiler/pipeline/Pipeline.h"
+#include "compiler/ptq/Options.h"
 #include <optional>
 
 namespace ingot::driver {
 
-enum class Command { Compile, Inspect, Run, Verify, Bench, Report, Targets };
+enum class Command { Compile, Inspect, Run, Verify, Bench, Report, Quantize, Targets };
 
 struct Invocation {
   Command command = Command::Targets;
@@ -20,6 +22,7 @@ struct Invocation {
 
   bool json = false, timing = false;
   bool memory = false;                ///< inspect: the memory plan
+  bool coverage = false;              ///< inspect: how each operator is taken, and nothing else
   int threads = 1;                    ///< for run, verify and bench; 0: all that the process may use
   std::string runner;                 ///< run, verify, bench: the command that starts a program on another machine
   std::string as;                     ///< run, verify, bench: the level that a model with several shall not exceed
@@ -29,6 +32,8 @@ struct Invocation {
   double seconds = 2;                 ///< bench
   bool profile = false;               ///< bench: time of each kernel; report: measure it
   std::string reportPath;             ///< report: the file
+  ptq::Options quantization;          ///< quantize
+  Preprocessing preprocessing;        ///< quantize: of pictures and sounds
   Reproduction reproduction;          ///< what it is seen again by
 };
 

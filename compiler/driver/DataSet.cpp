@@ -1,6 +1,9 @@
 #include "compiler/driver/DataSet.h"
+#include "compiler/driver/Driver.h"
+#include "compiler/driver/Execution.h"
 #include "compiler/importer/ElementType.h"
 #include "compiler/importer/Import.h"
+#include "compiler/support/Sequences.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -39,12 +42,14 @@ llvm::Expected<Recorded> readTensors(const std::string &folder, const std::strin
       return all;
     }
     if (number < areSequences.size() && areSequences[number]) {
-      llvm::Expected<std::vector<HostTensor>> items = importer::readSequenceFile(path);
+      llvm::Expected<std::optional<std::vector<HostTensor>>> items = importer::readSequenceFile(path);
       if (!items) {
         return items.takeError();
       }
-      all.sequences.push_back(int64_t(items->size()));
-      llvm::move(*items, std::back_inserter(all.tensors));
+      all.sequences.push_back(*items ? int64_t((*items)->size()) : Recorded::kAbsent);
+      if (*items) {
+        llvm::move(**items, std::back_inserter(all.tensors));
+      }
       continue;
     }
     llvm::Expected<HostTensor> tensor = importer::readTensorFile(path);
@@ -54,9 +59,17 @@ llvm::Expected<Recorded> readTensors(const std::string &folder, const std::strin
     if (tensor->isOptional && kind == "output") {
       return llvm::createStringError(path + ": error: holds a sequence or an optional value; a tensor was expected");
     }
-    all.sequences.push_back(-1);
+    all.sequences.push_back(Recorded::kTensor);
     all.tensors.push_back(std::move(*tensor));
   }
+}
+
+SequenceKinds kindsOf(const ModelFacts &facts) {
+  SequenceKinds kinds;
+  auto isSequence = [](const ValueFacts &value) { return value.isSequence; };
+  llvm::transform(facts.inputs, std::back_inserter(kinds.inputs), isSequence);
+  llvm::transform(facts.outputs, std::back_inserter(kinds.outputs), isSequence);
+  return kinds;
 }
 
 llvm::Expected<DataSet> readDataSet(const std::string &folder, const SequenceKinds &kinds) {
@@ -65,6 +78,21 @@ llvm::Expected<DataSet> readDataSet(const std::string &folder, const SequenceKin
     return inputs.takeError();
   }
   return DataSet{folder, std::move(inputs->tensors), std::move(inputs->sequences)};
+}
+
+std::vector<std::string> dataBeside(const std::string &modelPath) {
+  std::vector<std::string> folders;
+  llvm::SmallString<128> parent(modelPath);
+  llvm::sys::path::remove_filename(parent);
+  std::error_code error;
+  llvm::sys::fs::directory_iterator entry(parent.empty() ? "." : parent.str(), error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    if (llvm::sys::path::filename(entry->path()).starts_with("test_data_set_")) {
+      folders.push_back(entry->path());
+    }
+  }
+  llvm::sort(folders);
+  return folders;
 }
 
 /// The sizes of a sequence's tensors are those of the data: they need not be alike.
@@ -82,7 +110,11 @@ llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Op
   }
   llvm::ArrayRef<HostTensor> rest = data.inputs;
   for (auto [index, input, items] : llvm::enumerate(facts.inputs, data.sequences)) {
-    llvm::ArrayRef<HostTensor> own = rest.take_front(items < 0 ? 1 : items);
+    if (items == Recorded::kAbsent) {
+      options.sequences.emplace(input.name, support::absentLength);
+      continue;
+    }
+    llvm::ArrayRef<HostTensor> own = rest.take_front(items == Recorded::kTensor ? 1 : items);
     rest = rest.drop_front(own.size());
     if (items >= 0) {
       fixSequence(input, own, options);
@@ -110,23 +142,82 @@ OutputWriter::~OutputWriter() {
   }
 }
 
-llvm::Error OutputWriter::write(const std::string &folder, const std::vector<HostTensor> &outputs,
-                                const std::vector<int64_t> &sequences) {
+/// The tensors of a packed sequence; an error where its two tensors do not fit each other.
+static llvm::Expected<std::vector<HostTensor>> unpacked(const HostTensor &elements, const HostTensor &shapes) {
+  std::vector<HostTensor> items;
+  std::vector<int64_t> rows(shapes.bytes.size() / sizeof(int64_t));
+  llvm::copy(shapes.bytes, reinterpret_cast<char *>(rows.data()));
+  size_t at = 0;
+  for (llvm::ArrayRef<int64_t> rest(rows); int64_t(items.size()) < shapes.dims[0];) {
+    llvm::ArrayRef<int64_t> row = rest.take_front(shapes.dims[1]);
+    rest = rest.drop_front(row.size());
+    HostTensor item;
+    item.name =
+        importer::nameInSequence(llvm::StringRef(elements.name).drop_back(sizeof(".elements") - 1), items.size());
+    item.type = elements.type;
+    item.dims = row.take_while([](int64_t dim) { return dim >= 0; }).vec();
+    size_t bytes = size_t(tensorBytes(item.type, item.dims));
+    if (bytes > elements.bytes.size() - at) {
+      return llvm::make_error<ExitError>(2, "internal error: the tensors of sequence '" + elements.name +
+                                                "' do not fit their elements");
+    }
+    item.bytes.assign(elements.bytes.begin() + ptrdiff_t(at), elements.bytes.begin() + ptrdiff_t(at + bytes));
+    at += bytes;
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+llvm::Expected<Recorded> recordedOf(std::vector<HostTensor> outputs, const std::vector<int64_t> &forms) {
+  Recorded all;
+  if (forms.empty()) {
+    all.sequences.assign(outputs.size(), Recorded::kTensor);
+    all.tensors = std::move(outputs);
+    return all;
+  }
+  auto next = outputs.begin();
+  for (int64_t form : forms) {
+    auto own = next;
+    next += support::tensorsOf(form);
+    bool isOptional = form == support::isOptionalPacked, isPacked = isOptional || form == support::isPacked;
+    all.optionals.push_back(isOptional);
+    if (!isPacked) {
+      all.sequences.push_back(form == support::isTensor ? Recorded::kTensor : form);
+      std::move(own, next, std::back_inserter(all.tensors));
+      continue;
+    }
+    if (isOptional && !(own++)->bytes.front()) {
+      all.sequences.push_back(Recorded::kAbsent);
+      continue;
+    }
+    llvm::Expected<std::vector<HostTensor>> items = unpacked(own[0], own[1]);
+    if (!items) {
+      return items.takeError();
+    }
+    all.sequences.push_back(int64_t(items->size()));
+    llvm::move(*items, std::back_inserter(all.tensors));
+  }
+  return all;
+}
+
+llvm::Error OutputWriter::write(const std::string &folder, const Recorded &outputs) {
   if (!llvm::sys::fs::exists(folder)) {
     if (std::error_code error = llvm::sys::fs::create_directories(folder)) {
       return llvm::createStringError(folder + ": error: the folder cannot be made: " + error.message());
     }
     written.push_back(folder);
   }
-  llvm::ArrayRef<HostTensor> rest = outputs;
-  for (size_t file = 0; sequences.empty() ? !rest.empty() : file < sequences.size(); ++file) {
-    bool isSequence = !sequences.empty() && sequences[file] >= 0;
-    llvm::ArrayRef<HostTensor> own = rest.take_front(isSequence ? sequences[file] : 1);
-    rest = rest.drop_front(own.size());
+  llvm::ArrayRef<HostTensor> rest = outputs.tensors;
+  for (auto [file, count] : llvm::enumerate(outputs.sequences)) {
     std::string path = fileName(folder, "output", file);
     written.push_back(path);
-    if (llvm::Error error =
-            isSequence ? importer::writeSequenceFile(path, own) : importer::writeTensorFile(path, own.front())) {
+    llvm::ArrayRef<HostTensor> own = rest.take_front(count == Recorded::kTensor ? 1 : std::max<int64_t>(count, 0));
+    rest = rest.drop_front(own.size());
+    bool isOptional = file < outputs.optionals.size() && outputs.optionals[file];
+    llvm::Error error = count == Recorded::kTensor   ? importer::writeTensorFile(path, own.front())
+                        : count == Recorded::kAbsent ? importer::writeAbsentFile(path)
+                                                     : importer::writeSequenceFile(path, own, isOptional);
+    if (error) {
       return error;
     }
   }

@@ -11,9 +11,16 @@ using importer::HostTensor;
 
 /// What the files of a folder hold, one behind the other.
 struct Recorded {
+  static constexpr int64_t kTensor = -1, kAbsent = -2;
   std::vector<HostTensor> tensors;
-  std::vector<int64_t> sequences; ///< of each file: the tensors of the sequence that it holds; -1: it is a tensor
+  /// Of each file: the tensors of the sequence that it holds; or that it is a tensor, or an optional sequence that is
+  /// not there.
+  std::vector<int64_t> sequences;
+  std::vector<bool> optionals = {}; ///< sequences that are, or would be, in an OptionalProto; those behind are not
 };
+
+/// What a run gave as files hold it: packed sequences taken apart. `forms` is the manifest's outputSequences.
+llvm::Expected<Recorded> recordedOf(std::vector<HostTensor> outputs, const std::vector<int64_t> &forms);
 
 struct DataSet {
   std::string folder;
@@ -25,8 +32,14 @@ struct DataSet {
 llvm::Expected<Recorded> readTensors(const std::string &folder, const std::string &kind,
                                      const std::vector<bool> &areSequences = {});
 
+/// Of the inputs and outputs that a file describes.
+SequenceKinds kindsOf(const ModelFacts &facts);
+
 /// An error if the folder has no input and the model wants some.
 llvm::Expected<DataSet> readDataSet(const std::string &folder, const SequenceKinds &kinds = {});
+
+/// test_data_set_* beside the model, ONNX's own layout.
+std::vector<std::string> dataBeside(const std::string &modelPath);
 
 /// The shapes to compile with for this data: those of the inputs whose number of axes is not known and that the user
 /// has not fixed, and how many tensors sequences have. An error if data and model cannot fit.
@@ -37,9 +50,7 @@ llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Op
 class OutputWriter {
 public:
   ~OutputWriter();
-  /// `sequences`: how many of the outputs go into each file, as in Recorded; empty: one.
-  llvm::Error write(const std::string &folder, const std::vector<HostTensor> &outputs,
-                    const std::vector<int64_t> &sequences = {});
+  llvm::Error write(const std::string &folder, const Recorded &outputs);
   void keep() { written.clear(); }
 
 private:

@@ -74,6 +74,8 @@ static llvm::Error dispatch(const Invocation &invocation) {
     return benchCommand(invocation);
   case Command::Report:
     return reportCommand(invocation);
+  case Command::Quantize:
+    return quantizeCommand(invocation);
   case Command::Targets:
     return targetsCommand(invocation);
   }

@@ -31,6 +31,7 @@ llvm::Error runCommand(const Invocation &invocation);
 llvm::Error verifyCommand(const Invocation &invocation);
 llvm::Error benchCommand(const Invocation &invocation);
 llvm::Error reportCommand(const Invocation &invocation);
+llvm::Error quantizeCommand(const Invocation &invocation);
 llvm::Error targetsCommand(const Invocation &invocation);
 
 } // namespace ingot::driver

@@ -4,6 +4,7 @@
 #include "compiler/driver/Report.h"
 #include "compiler/driver/Text.h"
 #include "compiler/importer/ElementType.h"
+#include "compiler/pipeline/Coverage.h"
 #include "compiler/report/Json.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -163,6 +164,34 @@ void writeFacts(llvm::json::OStream &json, const ModelFacts &facts) {
   });
 }
 
+/// The domain and the name of an operator as ModelFacts has it.
+std::pair<llvm::StringRef, llvm::StringRef> partsOf(const std::string &op) {
+  auto [domain, name] = llvm::StringRef(op).rsplit('.');
+  return name.empty() ? std::pair(llvm::StringRef(), domain) : std::pair(domain, name);
+}
+
+void printCoverage(const ModelFacts &facts, bool asJson) {
+  llvm::json::Array rows;
+  for (const auto &[op, count] : opsByCount(facts)) {
+    auto [domain, name] = partsOf(op);
+    auto version = facts.opsets.find(domain.str());
+    int64_t opset = version == facts.opsets.end() ? 1 : version->second;
+    pipeline::Coverage coverage = pipeline::coverageOf(domain.str(), name.str(), opset);
+    if (facts.functions.count(op)) {
+      coverage = {"function of the model", "", 0};
+    }
+    rows.push_back(llvm::json::Object{
+        {"op", fixUTF8(op)}, {"opset", opset}, {"nodes", count}, {"how", coverage.how}, {"why", coverage.why}});
+    if (!asJson) {
+      llvm::outs() << llvm::format("%7lld  ", static_cast<long long>(count)) << plainName(op) << ", opset " << opset
+                   << ": " << coverage.how << (coverage.why.empty() ? "" : ": " + coverage.why) << '\n';
+    }
+  }
+  if (asJson) {
+    llvm::outs() << llvm::json::Value(llvm::json::Object{{"coverage", std::move(rows)}}) << '\n';
+  }
+}
+
 void writeResult(llvm::json::OStream &json, const pipeline::Result &result, bool memory) {
   json.attribute("macs", result.macs < 0 ? llvm::json::Value(result.macsText) : llvm::json::Value(result.macs));
   json.attribute("kernels", result.kernels);
@@ -189,6 +218,10 @@ llvm::Error inspectCommand(const Invocation &invocation) {
   llvm::Expected<ModelFacts> facts = readModelFacts(invocation.model.modelPath);
   if (!facts) {
     return facts.takeError();
+  }
+  if (invocation.coverage) {
+    printCoverage(*facts, invocation.json);
+    return llvm::Error::success();
   }
   if (!invocation.json && invocation.model.stopAfter.empty()) {
     printFacts(*facts);

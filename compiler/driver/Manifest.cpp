@@ -1,4 +1,5 @@
 #include "compiler/driver/Manifest.h"
+#include "compiler/support/Sequences.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -46,7 +47,7 @@ Manifest::Launch parseLaunch(const llvm::json::Value &value) {
 } // namespace
 
 SequenceKinds Manifest::kinds() const {
-  auto isSequence = [](int64_t tensors) { return tensors >= 0; };
+  auto isSequence = [](int64_t form) { return form != support::isTensor; };
   SequenceKinds kinds;
   llvm::transform(inputSequences, std::back_inserter(kinds.inputs), isSequence);
   llvm::transform(outputSequences, std::back_inserter(kinds.outputs), isSequence);

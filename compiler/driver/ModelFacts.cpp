@@ -31,11 +31,15 @@ ValueFacts valueFacts(const onnx::ValueInfoProto &value) {
   return facts;
 }
 
+std::string nameWith(llvm::StringRef domain, const std::string &op) {
+  llvm::StringRef plain = importer::plainDomain(domain);
+  return (plain + (plain.empty() ? "" : ".") + op).str();
+}
+
 void countNodes(const importer::NodeList &nodes, ModelFacts &facts, int depth) {
   for (const onnx::NodeProto &node : nodes) {
     ++facts.nodes;
-    llvm::StringRef domain = importer::plainDomain(node.domain());
-    ++facts.ops[(domain.empty() ? "" : domain.str() + ".") + node.op_type()];
+    ++facts.ops[nameWith(node.domain(), node.op_type())];
     if (depth < 64) {
       for (const onnx::GraphProto *graph : importer::subgraphs(node)) {
         countNodes(graph->node(), facts, depth + 1);
@@ -112,6 +116,7 @@ llvm::Expected<ModelFacts> readModelFacts(const std::string &path) {
   }
   for (const onnx::FunctionProto &function : model.functions()) {
     countNodes(function.node(), facts, 0);
+    facts.functions.insert(nameWith(function.domain(), function.name()));
   }
   for (const onnx::OperatorSetIdProto &opset : model.opset_import()) {
     std::string domain = importer::plainDomain(opset.domain()).str();

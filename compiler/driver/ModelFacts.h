@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct ModelFacts {
   std::vector<ValueFacts> inputs;        ///< those that are no initializers: what a caller passes
   std::vector<ValueFacts> outputs;
   std::map<std::string, int64_t> ops; ///< count by name; nodes of subgraphs and of the model's own functions included
+  std::set<std::string> functions;    ///< of the model's own, by names like those of `ops`
   std::map<std::string, std::string> makers; ///< value of the graph itself -> the node that makes it, "'conv1' (Conv)"
   int64_t nodes = 0, parameterTensors = 0, parameters = 0, parameterBytes = 0;
 };

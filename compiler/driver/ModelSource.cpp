@@ -58,14 +58,10 @@ llvm::Expected<SequenceKinds> ModelSource::sequences() {
     llvm::Expected<Manifest> manifest = readManifest(invocation.model.modelPath);
     return manifest ? llvm::Expected<SequenceKinds>(manifest->kinds()) : manifest.takeError();
   }
-  SequenceKinds kinds;
   if (llvm::Error error = readFacts()) {
     return error;
   }
-  auto isSequence = [](const ValueFacts &value) { return value.isSequence; };
-  llvm::transform(facts->inputs, std::back_inserter(kinds.inputs), isSequence);
-  llvm::transform(facts->outputs, std::back_inserter(kinds.outputs), isSequence);
-  return kinds;
+  return kindsOf(*facts);
 }
 
 llvm::Expected<const LoadedModel *> ModelSource::get(const DataSet *data) {

@@ -1,4 +1,5 @@
 #include "compiler/driver/Reproduce.h"
+#include "compiler/support/Sequences.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -47,7 +48,7 @@ std::string sizeFlags(const pipeline::Options &options) {
     text += flag("--shape", name + "=" + dims);
   }
   for (const auto &[name, length] : options.sequences) {
-    text += flag("--sequence", name + "=" + std::to_string(length));
+    text += flag("--sequence", name + "=" + (length == support::absentLength ? "none" : std::to_string(length)));
   }
   for (const auto &[name, choice] : options.choices) {
     auto bounds = options.bounds.find(name);

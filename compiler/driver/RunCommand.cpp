@@ -30,11 +30,15 @@ llvm::Error runCommand(const Invocation &invocation) {
     if (!outputs) {
       return outputs.takeError();
     }
-    results.push_back({std::move(*outputs), (*model)->manifest().outputSequences});
+    llvm::Expected<Recorded> recorded = recordedOf(std::move(*outputs), (*model)->manifest().outputSequences);
+    if (!recorded) {
+      return recorded.takeError();
+    }
+    results.push_back(std::move(*recorded));
   }
   OutputWriter writer;
   for (size_t i = 0; i < results.size(); ++i) {
-    if (llvm::Error error = writer.write(invocation.out[i], results[i].tensors, results[i].sequences)) {
+    if (llvm::Error error = writer.write(invocation.out[i], results[i])) {
       return error;
     }
   }

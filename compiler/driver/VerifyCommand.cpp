@@ -5,30 +5,12 @@
 #include "compiler/driver/ModelSource.h"
 #include "compiler/importer/ElementType.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace ingot::driver {
 namespace {
-
-/// test_data_set_* beside the model, ONNX's own layout.
-std::vector<std::string> dataBeside(const std::string &modelPath) {
-  std::vector<std::string> folders;
-  llvm::SmallString<128> parent(modelPath);
-  llvm::sys::path::remove_filename(parent);
-  std::error_code error;
-  llvm::sys::fs::directory_iterator entry(parent.empty() ? "." : parent.str(), error), end;
-  for (; !error && entry != end; entry.increment(error)) {
-    if (llvm::sys::path::filename(entry->path()).starts_with("test_data_set_")) {
-      folders.push_back(entry->path());
-    }
-  }
-  llvm::sort(folders);
-  return folders;
-}
 
 struct Row {
   std::string folder;
@@ -65,14 +47,18 @@ llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const T
     return llvm::createStringError(folder + ": error: the folder has " + llvm::Twine(expected->sequences.size()) +
                                    " output_K.pb, the model has " + llvm::Twine(files) + " outputs");
   }
-  if (!sequences.empty() && expected->sequences != sequences) {
-    return llvm::createStringError(folder + ": error: sequences in output_K.pb have other lengths than the model's");
-  }
   llvm::Expected<std::vector<HostTensor>> outputs = runOnce(**model, threads, *data);
   if (!outputs) {
     return outputs.takeError();
   }
-  for (auto [got, want] : llvm::zip(*outputs, expected->tensors)) {
+  llvm::Expected<Recorded> recorded = recordedOf(std::move(*outputs), sequences);
+  if (!recorded) {
+    return recorded.takeError();
+  }
+  if (expected->sequences != recorded->sequences) {
+    return llvm::createStringError(folder + ": error: sequences in output_K.pb have other lengths than the model's");
+  }
+  for (auto [got, want] : llvm::zip_equal(recorded->tensors, expected->tensors)) {
     Comparison comparison = compareTensors(got, want, invocation.tolerance);
     got.bytes.clear();
     rows.push_back({folder, std::move(got), std::move(comparison)});

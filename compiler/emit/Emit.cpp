@@ -76,6 +76,7 @@ private:
   const ingot::emit::Options &options;
   ingot::emit::Result &result;
   Code code;
+  bool decodesImages = false; ///< the object calls libingot_image.a
   std::optional<sys::fs::TempFile> weightsFile;
 };
 
@@ -194,6 +195,7 @@ LogicalResult Emitter::checkSymbols() {
     return fail(facts.takeError());
   }
   result.codeBytes = facts->codeBytes;
+  decodesImages = llvm::is_contained(facts->undefined, "ingot_image_decode");
   for (const std::string &name : facts->undefined) {
     if (!StringRef(name).starts_with("ingot_")) {
       return module.emitError("generated code refers to '" + name + "', which the support library does not have");
@@ -245,7 +247,7 @@ LogicalResult Emitter::writeBinaries(const ingot::emit::WeightsSource &weights) 
     error = writeArchive(file->TmpName);
   }
   if (!error && wants("shared")) {
-    error = ingot::emit::linkSharedLibrary(file->TmpName, model.triple, model.name, pathOf(".so"));
+    error = ingot::emit::linkSharedLibrary(file->TmpName, model.triple, model.name, pathOf(".so"), decodesImages);
     if (!error) {
       note(pathOf(".so"));
     }

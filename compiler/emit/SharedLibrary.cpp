@@ -1,5 +1,6 @@
 // The shared library is position independent code with no dependency: undefined symbols are an error, the support
-// library's are hidden, and there is no build id or path that would make two links differ.
+// library's are hidden, and there is no build id or path that would make two links differ. Only a model that decodes
+// images depends on libraries of the system: those that libingot_image.a was built with.
 #include "compiler/emit/SharedLibrary.h"
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/SmallString.h"
@@ -35,8 +36,26 @@ std::string ingot::emit::findRuntimeFile(StringRef text, StringRef name) {
   return "";
 }
 
+/// What a model that decodes images is linked with besides.
+static Expected<std::vector<std::string>> imageLibraries(StringRef triple) {
+  std::vector<std::string> files = {ingot::emit::findRuntimeFile(triple, "libingot_image.a")};
+  if (files.front().empty()) {
+    return createStringError("the model decodes images, and libingot_image.a for " + triple +
+                             " is neither beside the compiler in ../lib nor in its build folder");
+  }
+  SmallVector<StringRef> libraries;
+  StringRef(INGOT_IMAGE_LIBRARIES).split(libraries, ':', -1, /*KeepEmpty=*/false);
+  for (StringRef library : libraries) {
+    if (!sys::fs::exists(library)) {
+      return createStringError("the model decodes images, and " + library + " is not there");
+    }
+    files.push_back(library.str());
+  }
+  return files;
+}
+
 Error ingot::emit::linkSharedLibrary(const std::string &object, StringRef triple, const std::string &model,
-                                     const std::string &output) {
+                                     const std::string &output, bool decodesImages) {
   if (!Triple(triple).isOSBinFormatELF()) {
     return createStringError("--emit shared makes ELF libraries, and " + triple +
                              " has another format; link NAME.a there");
@@ -49,25 +68,36 @@ Error ingot::emit::linkSharedLibrary(const std::string &object, StringRef triple
   std::string name = "--soname=" + model + ".so";
   std::string messages;
   raw_string_ostream stream(messages);
-  const char *arguments[] = {"ld.lld",
-                             "-shared",
-                             name.c_str(),
-                             "-o",
-                             output.c_str(),
-                             object.c_str(),
-                             runtime.c_str(),
-                             "--exclude-libs=ALL",
-                             "--gc-sections",
-                             "--no-undefined",
-                             "--hash-style=gnu",
-                             "--build-id=none",
-                             "-z",
-                             "noexecstack",
-                             "-z",
-                             "relro",
-                             "-z",
-                             "now",
-                             "--threads=1"};
+  std::vector<std::string> images;
+  if (decodesImages) {
+    Expected<std::vector<std::string>> files = imageLibraries(triple);
+    if (!files) {
+      return files.takeError();
+    }
+    images = std::move(*files);
+  }
+  std::vector<const char *> arguments = {"ld.lld",
+                                         "-shared",
+                                         name.c_str(),
+                                         "-o",
+                                         output.c_str(),
+                                         object.c_str(),
+                                         runtime.c_str(),
+                                         "--exclude-libs=ALL",
+                                         "--gc-sections",
+                                         "--no-undefined",
+                                         "--hash-style=gnu",
+                                         "--build-id=none",
+                                         "-z",
+                                         "noexecstack",
+                                         "-z",
+                                         "relro",
+                                         "-z",
+                                         "now",
+                                         "--threads=1"};
+  for (const std::string &file : images) {
+    arguments.push_back(file.c_str());
+  }
   lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0) {
     return createStringError("linking " + output + " failed: " + StringRef(messages).trim());

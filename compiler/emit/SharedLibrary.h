@@ -11,8 +11,8 @@ namespace ingot::emit {
 std::string findRuntimeFile(llvm::StringRef triple, llvm::StringRef name);
 
 /// Links the object and the part of the support library that it needs into `output`, which exports NAME_run,
-/// NAME_model and NAME_workspace_bytes only and needs no other library.
+/// NAME_model and NAME_workspace_bytes only and needs no other library, unless it `decodesImages`.
 llvm::Error linkSharedLibrary(const std::string &object, llvm::StringRef triple, const std::string &model,
-                              const std::string &output);
+                              const std::string &output, bool decodesImages);
 
 } // namespace ingot::emit

@@ -226,8 +226,8 @@ void Entry::build(plan::LaunchOp launch) {
 void Entry::checkStatus(plan::LaunchOp launch, Value result) {
   returnIfBad(entry, result, [&] {
     // Any other status comes from parallel_for.
-    bool isPiece = launch->hasAttr(plan::pieceName);
-    int64_t kind = isPiece ? INGOT_ERROR_PIECE : launch.getFound() ? INGOT_ERROR_SIZE : INGOT_ERROR_INDEX;
+    auto own = launch->getAttrOfType<IntegerAttr>(plan::errorName);
+    int64_t kind = own ? own.getInt() : launch.getFound() ? INGOT_ERROR_SIZE : INGOT_ERROR_INDEX;
     Value isOurs = w.compare(arith::CmpIPredicate::eq, result, number(kind, 32));
     Value located = status(kind, nodeNumber(onnx::nodeOf(launch.getLoc())));
     return arith::SelectOp::create(w.b, w.loc, isOurs, located, result).getResult();

@@ -13,6 +13,7 @@
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/ops/Find.h"
 #include "compiler/onnx/ops/Gather.h"
+#include "compiler/onnx/ops/Image.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Rearrange.h"
 #include "compiler/onnx/ops/Resize.h"
@@ -55,7 +56,7 @@ public:
           return readList(2) || image; // of blocks: bounds of their own would multiply to far too much memory
         })
         .Case<ConstantOfShapeOp>([&](auto) { return readList(0); })
-        .Case<TileOp>([&](auto) { return readList(1); })
+        .Case<TileOp, DecodeImageOp>([&](auto) { return readList(1); })
         .Case<MaxUnpoolOp>([&](auto) { return readList(2); })
         .Default(false);
   }

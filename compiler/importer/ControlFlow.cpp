@@ -20,14 +20,14 @@ void Importer::control(const Node &node) {
     return makeIf(node);
   }
   if (takesSequence(node)) {
-    return node.op == "Loop" ? unrolledLoop(node)
+    return node.op == "Loop" ? sequenceLoop(node)
                              : problems->add(node.where(), "takes a sequence as a scan input or state");
   }
   Values results = node.op == "Loop"            ? makeLoop(node)
                    : node.op == "FlexAttention" ? makeFlexAttention(node)
                                                 : makeScan(node);
   if (!results.empty()) { // else it has been reported
-    takeResults(node, results, SmallVector<int64_t>(results.size(), -1));
+    takeResults(node, results, Givens(results.size()));
   }
 }
 
@@ -66,42 +66,47 @@ const Subgraph *Importer::subgraphOf(const Node &node, llvm::StringRef attribute
   return &*found;
 }
 
-/// Fills the current block; what the subgraph gives, or nothing where a value is missing. Of a sequence it gives all
-/// tensors, if the caller wants to know how many (`lengths`, -1 for what is none).
-std::optional<Importer::Values> Importer::subgraph(const Subgraph &graph, llvm::ArrayRef<Value> inputs,
-                                                   llvm::SmallVector<int64_t> *lengths) {
+/// Fills the current block; what the subgraph gives, or nothing where a value is missing.
+std::optional<Importer::Givens> Importer::contents(const Subgraph &graph) {
   initializers(*graph.proto, graph.initializers);
-  for (auto [name, v] : llvm::zip_equal(graph.inputs, inputs)) {
-    weights.erase(name);
-    values[name] = v;
-  }
   all(graph.nodes);
-  Values outputs;
+  Givens outputs;
   for (const std::string &name : graph.outputs) {
-    if (auto items = sequences.find(name); items != sequences.end() && lengths) {
-      outputs.append(items->second);
-      lengths->push_back(items->second.size());
+    outputs.push_back(givenBy(name));
+    if (outputs.back().sequence) {
       continue;
     }
-    if (sequences.contains(name)) {
-      problems->add(current ? current->where() : Where(),
-                    "has a subgraph that gives the sequence " + quoted(name) + ", which is unsupported");
+    if (!outputs.back().tensor) {
       return std::nullopt;
     }
-    if (lengths) {
-      lengths->push_back(-1);
-    }
-    outputs.push_back(value(name));
-    if (!outputs.back()) {
-      return std::nullopt;
-    }
-    if (mayBeAbsent(outputs.back())) {
+    if (mayBeAbsent(outputs.back().tensor)) {
       problems->add(current ? current->where() : Where(),
                     "has a subgraph that gives the optional value " + quoted(name) + ", which is unsupported");
       return std::nullopt;
     }
   }
   return outputs;
+}
+
+/// The same of a subgraph of tensors that gets these.
+std::optional<Importer::Values> Importer::subgraph(const Subgraph &graph, llvm::ArrayRef<Value> inputs) {
+  for (auto [name, v] : llvm::zip_equal(graph.inputs, inputs)) {
+    bind(name, {v});
+  }
+  std::optional<Givens> outputs = contents(graph);
+  if (!outputs) {
+    return std::nullopt;
+  }
+  Values tensors;
+  for (auto [name, given] : llvm::zip_equal(graph.outputs, *outputs)) {
+    if (given.sequence) {
+      problems->add(current ? current->where() : Where(),
+                    "has a subgraph that gives the sequence " + quoted(name) + ", which is unsupported");
+      return std::nullopt;
+    }
+    tensors.push_back(given.tensor);
+  }
+  return tensors;
 }
 
 bool Importer::finishControl(const Node &node, Operation *op) {
@@ -119,25 +124,63 @@ bool Importer::finishControl(const Node &node, Operation *op) {
 
 /// What is in a block that is given up is no value that other nodes can have, whatever its name.
 void Importer::forgetValuesOf(Block &block) {
+  auto isInside = [&](Value v) { return v && block.getParent()->isAncestor(v.getParentRegion()); };
   for (auto &value : values) {
-    if (value.second && block.getParent()->isAncestor(value.second.getParentRegion())) {
+    if (isInside(value.second)) {
       value.second = {};
+    }
+  }
+  for (auto it = sequences.begin(), end = sequences.end(); it != end;) {
+    auto sequence = it++;
+    if (llvm::any_of(flat({{{}, sequence->second}}), isInside)) {
+      sequences.erase(sequence);
     }
   }
 }
 
-/// Whether the block can be taken.
-bool Importer::branch(const Subgraph &graph, Block &block, Problems &found, llvm::SmallVector<int64_t> &lengths) {
+/// What the block gives, if it can be taken.
+std::optional<Importer::Givens> Importer::branch(const Subgraph &graph, Block &block, Problems &found) {
   Problems *outer = std::exchange(problems, &found);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&block);
-  std::optional<Values> outputs = subgraph(graph, {}, &lengths);
+  std::optional<Givens> outputs = contents(graph);
   problems = outer;
   if (!outputs || !found.empty()) {
     forgetValuesOf(block);
+    return std::nullopt;
+  }
+  return outputs;
+}
+
+/// Makes what both branches give of one form: sequences whose lengths differ, or that are not there in one of them, are
+/// packed. False where one is a sequence and the other a tensor.
+bool Importer::unite(const Node &node, Given (&both)[2], Block *(&blocks)[2]) {
+  if (!both[0].sequence && !both[1].sequence) {
+    return true;
+  }
+  if (!both[0].sequence || !both[1].sequence) {
+    problems->add(node.where(), "has branches of which one gives a sequence, and the other a tensor");
     return false;
   }
-  onnx::YieldOp::create(builder, builder.getUnknownLoc(), *outputs);
+  auto isKnown = [](const Given &given) { return !given.sequence->isPacked() && !given.sequence->present; };
+  if (isKnown(both[0]) && isKnown(both[1]) && both[0].sequence->items.size() == both[1].sequence->items.size()) {
+    return true;
+  }
+  if (!both[0].sequence->isRanked() || !both[1].sequence->isRanked()) {
+    problems->add(node.where(), "has branches that give sequences of tensors of an unknown number of axes");
+    return false;
+  }
+  int64_t rank = 0;
+  bool isOptional = both[0].sequence->present || both[1].sequence->present;
+  OpBuilder::InsertionGuard guard(builder);
+  for (int turn = 0; turn < 2; ++turn) { // the second one knows which rank is the larger one
+    for (auto [given, block] : llvm::zip_equal(both, blocks)) {
+      builder.setInsertionPointToEnd(block);
+      given = inForm(node, given, rank, /*mixes=*/false, isOptional);
+      rank = std::max(rank, given.sequence->rank());
+    }
+  }
+  both[0].sequence->mixesRanks |= both[1].sequence->mixesRanks;
   return true;
 }
 
@@ -166,10 +209,20 @@ void Importer::makeIf(const Node &node) {
   Operation *op = ifOp(node, condition, graphs[0]->outputs.size());
   Operation *before = std::exchange(outermost, outermost ? outermost : op);
   Problems found[] = {problems->another(), problems->another()};
-  SmallVector<int64_t> lengths[2];
-  bool good[2];
+  std::optional<Givens> given[2];
+  Block *blocks[] = {&op->getRegion(0).front(), &op->getRegion(1).front()};
   for (int i = 0; i < 2; ++i) {
-    good[i] = branch(*graphs[i], op->getRegion(i).front(), found[i], lengths[i]);
+    given[i] = branch(*graphs[i], *blocks[i], found[i]);
+  }
+  if (given[0] && given[1]) {
+    for (auto [first, second] : llvm::zip(*given[0], *given[1])) {
+      Given both[] = {first, second};
+      if (!unite(node, both, blocks)) {
+        outermost = before;
+        return;
+      }
+      first = both[0], second = both[1];
+    }
   }
   outermost = before;
   if (!found[0].empty() && !found[1].empty()) {
@@ -177,27 +230,24 @@ void Importer::makeIf(const Node &node) {
     problems->add(found[1]);
     return;
   }
-  if (good[0] && good[1] && lengths[0] != lengths[1] && lengths[0].size() == lengths[1].size()) {
-    problems->add(node.where(), "has branches that give sequences of lengths that differ");
+  if (!given[0] && !given[1]) { // of what is around it something is missing
     return;
   }
-  if (!good[0] && !good[1]) { // of what is around it something is missing
-    return;
-  }
-  const SmallVector<int64_t> &taken = lengths[good[0] ? 0 : 1];
-  unsigned results = 0;
-  for (int64_t length : taken) {
-    results += length < 0 ? 1 : length;
-  }
-  if (results != op->getNumResults() && results != taken.size()) { // with other numbers of outputs it does not verify
+  const Givens taken = given[0] ? *given[0] : *given[1];
+  Values results = flat(taken);
+  if (results.size() != op->getNumResults() && results.size() != taken.size()) { // otherwise it does not verify
     Operation *narrow = op;
-    op = ifOp(node, condition, results, narrow);
+    op = ifOp(node, condition, results.size(), narrow);
     narrow->erase();
   }
   for (int i = 0; i < 2; ++i) {
-    if (!good[i]) {
-      onnx::failInstead(op->getRegion(i).front(),
-                        found[i].empty() ? "a value around it cannot be computed" : found[i].first());
+    Block &block = op->getRegion(i).front();
+    if (given[i]) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToEnd(&block);
+      onnx::YieldOp::create(builder, builder.getUnknownLoc(), flat(*given[i]));
+    } else {
+      onnx::failInstead(block, found[i].empty() ? "a value around it cannot be computed" : found[i].first());
     }
   }
   if (finishControl(node, op)) {
@@ -205,23 +255,16 @@ void Importer::makeIf(const Node &node) {
   }
 }
 
-/// The node's outputs are these, sequences of so many tensors each (-1: a tensor).
-void Importer::takeResults(const Node &node, ValueRange results, llvm::ArrayRef<int64_t> lengths) {
-  if (node.outputs.size() > lengths.size()) {
+/// The node's outputs are these tensors, which stand for values of this form.
+void Importer::takeResults(const Node &node, ValueRange results, llvm::ArrayRef<Given> form) {
+  if (node.outputs.size() > form.size()) {
     problems->add(node.where(), "has " + llvm::Twine(node.outputs.size()) + " outputs, but its subgraph gives " +
-                                    llvm::Twine(lengths.size()));
+                                    llvm::Twine(form.size()));
     return;
   }
-  for (auto [output, length] : llvm::zip(node.outputs, lengths)) {
-    ValueRange own = results.take_front(length < 0 ? 1 : length);
-    results = results.drop_front(own.size());
-    if (output.empty()) {
-      continue;
-    }
-    if (length < 0) {
-      values[output] = own.front();
-    } else {
-      sequences[output].assign(own.begin(), own.end());
+  for (auto [output, given] : llvm::zip(node.outputs, like(form, results))) {
+    if (!output.empty()) {
+      bind(output, given);
     }
   }
 }
@@ -232,7 +275,7 @@ void Importer::takeResults(const Node &node, ValueRange results, llvm::ArrayRef<
 static RankedTensorType oneElement(Type element, int rank) {
   return onnx::tensorOf(rank == 1 ? ArrayRef<int64_t>{1} : ArrayRef<int64_t>{}, element);
 }
-static int rankOf(const pb::ValueInfoProto &value) {
+int rankOf(const pb::ValueInfoProto &value) {
   const pb::TypeProto::Tensor &type = value.type().tensor_type();
   return value.type().has_tensor_type() && type.has_shape() && type.shape().dim_size() == 1 ? 1 : 0;
 }
@@ -259,6 +302,7 @@ Importer::Values Importer::loop(const Node &node, Value trips, Value condition, 
   Values yields = body(op->getRegion(0).front());
   outermost = before;
   if (yields.empty()) {
+    forgetValuesOf(op->getRegion(0).front());
     op->erase();
     return {};
   }

@@ -9,6 +9,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Shapes.h"
+#include "compiler/support/Sequences.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -22,9 +23,8 @@ static std::optional<RegisteredOperationName> lookup(MLIRContext *context, llvm:
   return RegisteredOperationName::lookup(name, context);
 }
 
-/// Empty for an operator that is known as this opset defines it.
-static std::string whyUnknown(MLIRContext *context, llvm::StringRef domain, llvm::StringRef op, int64_t opset) {
-  std::optional<RegisteredOperationName> info = lookup(context, domain, op);
+std::string whyRefused(MLIRContext &context, llvm::StringRef domain, llvm::StringRef op, int64_t opset) {
+  std::optional<RegisteredOperationName> info = lookup(&context, domain, op);
   auto *importable = info ? info->getInterface<onnx::Importable>() : nullptr;
   if (!importable && !(domain.empty() && op == "Constant") && !isControl(domain, op) && !isOptional(domain, op) &&
       !isSequence(domain, op)) {
@@ -322,7 +322,7 @@ void Importer::all(llvm::ArrayRef<Node> nodes) {
 /// Notes which inputs or outputs are sequences, if any are.
 static void noteSequences(func::FuncOp function, llvm::StringRef attribute, llvm::ArrayRef<Spread> all) {
   auto tensors = llvm::map_to_vector(all, [](const Spread &one) { return one.tensors; });
-  if (llvm::any_of(tensors, [](int64_t count) { return count >= 0; })) {
+  if (llvm::any_of(tensors, [](int64_t form) { return form != support::isTensor; })) {
     function->setAttr(attribute, DenseI64ArrayAttr::get(function.getContext(), tensors));
   }
 }
@@ -336,11 +336,34 @@ void Importer::gather(func::FuncOp function, llvm::ArrayRef<Spread> inputs) {
       return; // one of them has been refused
     }
     if (input.tensors >= 0) {
-      sequences[input.name] = Values(arguments.take_front(count));
+      Sequence s;
+      s.items = Values(arguments.take_front(count));
+      s.element = input.element;
+      s.present = input.isAbsent ? truth(locationOf(input.name), false) : Value();
+      sequences[input.name] = s;
     }
     arguments = arguments.drop_front(count);
   }
   noteSequences(function, onnx::inputSequencesName, inputs);
+}
+
+/// How a sequence that is an output stands among the results; it gets that form. Nothing: a problem has been added.
+std::optional<int64_t> Importer::outputForm(const pb::ValueInfoProto &output, Sequence &s) {
+  if (!sequenceTypeOf(output.type())) {
+    problems->add("output " + quoted(output.name()) + " is a sequence, but the model says that it is a tensor");
+    return std::nullopt;
+  }
+  if (!s.isRanked()) {
+    problems->add("output " + quoted(output.name()) + " has tensors of an unknown number of axes");
+    return std::nullopt;
+  }
+  SequenceFormula f(builder, locationOf(output.name()));
+  bool isOptional = output.type().has_optional_type();
+  s = isOptional ? f.packed(s) : f.required(s);
+  if (isOptional && !s.present) {
+    s.present = truth(locationOf(output.name()), true);
+  }
+  return isOptional ? support::isOptionalPacked : s.isPacked() ? int64_t(support::isPacked) : int64_t(s.items.size());
 }
 
 void Importer::finish(func::FuncOp function) {
@@ -349,22 +372,31 @@ void Importer::finish(func::FuncOp function) {
   std::vector<Spread> spread;
   SmallVector<std::string> names;
   for (const pb::ValueInfoProto &output : graph.proto->output()) {
-    auto items = sequences.find(output.name());
-    if (items != sequences.end() && !output.type().has_sequence_type()) {
-      problems->add("output " + quoted(output.name()) +
-                    (output.type().has_optional_type() ? " is an optional value, which is unsupported"
-                                                       : " is a sequence, but the model says that it is a tensor"));
-      return;
-    }
-    spread.push_back({output.name(), items == sequences.end() ? -1 : int64_t(items->second.size())});
-    if (items != sequences.end()) {
-      for (auto [i, item] : llvm::enumerate(items->second)) {
-        results.push_back(item);
-        types.push_back(item.getType());
-        names.push_back(nameInSequence(output.name(), i));
+    auto add = [&](Value result, const std::string &name) {
+      results.push_back(result);
+      types.push_back(result.getType());
+      names.push_back(name);
+    };
+    if (Given given = givenBy(output.name()); given.sequence) {
+      std::optional<int64_t> form = outputForm(output, *given.sequence);
+      if (!form) {
+        return;
+      }
+      spread.push_back({output.name(), *form});
+      const Sequence &s = *given.sequence;
+      if (s.present) {
+        add(s.present, output.name() + ".present");
+      }
+      if (s.isPacked()) {
+        add(s.elements, output.name() + ".elements");
+        add(s.shapes, output.name() + ".shapes");
+      }
+      for (auto [i, item] : llvm::enumerate(s.items)) {
+        add(item, nameInSequence(output.name(), i));
       }
       continue;
     }
+    spread.push_back({output.name(), support::isTensor});
     Value result = value(output.name());
     if (!result) {
       return; // its node has been reported
@@ -373,9 +405,7 @@ void Importer::finish(func::FuncOp function) {
       problems->add("output " + quoted(output.name()) + " is an optional value, which is unsupported");
       return;
     }
-    results.push_back(result);
-    types.push_back(result.getType());
-    names.push_back(output.name());
+    add(result, output.name());
   }
   noteSequences(function, onnx::outputSequencesName, spread);
   func::ReturnOp::create(builder, function.getLoc(), results);
@@ -480,7 +510,7 @@ std::optional<ImportedModel> importModel(MLIRContext &context, llvm::StringRef p
     return std::nullopt;
   }
   auto question = [&](llvm::StringRef domain, llvm::StringRef op, int64_t opset) {
-    return whyUnknown(&context, domain, op, opset);
+    return whyRefused(context, domain, op, opset);
   };
   if (!checkModel(result.file->model(), question, problems)) {
     return std::nullopt;

@@ -16,12 +16,16 @@
 namespace ingot::importer {
 
 struct ImportOptions {
-  std::string name = "model";                                     ///< of the function
-  std::map<std::string, int64_t> dims = {};                       ///< --dim: symbolic dimensions, by name
-  std::map<std::string, std::vector<int64_t>> shapes = {};        ///< --shape: whole shapes, by input name
-  std::map<std::string, int64_t> sequences = {};                  ///< --sequence: tensors of each, by input name
+  std::string name = "model";                              ///< of the function
+  std::map<std::string, int64_t> dims = {};                ///< --dim: symbolic dimensions, by name
+  std::map<std::string, std::vector<int64_t>> shapes = {}; ///< --shape: whole shapes, by input name
+  std::map<std::string, int64_t> sequences =
+      {}; ///< --sequence: tensors of each, by input name, or support::absentLength
   std::map<std::string, std::pair<int64_t, int64_t>> bounds = {}; ///< of symbols that stay open: the least and the most
 };
+
+/// Why no node of an operator is taken, as that version of its domain defines it; empty: it is known.
+std::string whyRefused(mlir::MLIRContext &context, llvm::StringRef domain, llvm::StringRef op, int64_t opset);
 
 /// The name of a sequence's tensor among the function's arguments and results: "x[0]".
 std::string nameInSequence(llvm::StringRef sequence, size_t number);

@@ -2,6 +2,7 @@
 // values in Optional.cpp, sequences in Sequences.cpp.
 #pragma once
 #include "compiler/importer/Import.h"
+#include "compiler/importer/Sequence.h"
 #include "compiler/importer/Types.h"
 #include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,6 +14,9 @@ bool isControl(llvm::StringRef domain, llvm::StringRef op);
 
 /// Whether a node of that name is about optional values.
 bool isOptional(llvm::StringRef domain, llvm::StringRef op);
+
+/// The rank of a tensor of one element, 0 or 1, that a subgraph declares.
+int rankOf(const pb::ValueInfoProto &value);
 
 /// Whether a node of that name is about sequences.
 bool isSequence(llvm::StringRef domain, llvm::StringRef op);
@@ -43,6 +47,7 @@ private:
   Value value(const std::string &name);
   std::string nodeText(const Node *node, llvm::StringRef message);
   void finish(mlir::func::FuncOp function);
+  std::optional<int64_t> outputForm(const pb::ValueInfoProto &output, Sequence &s);
   void problem(const Where &where, llvm::Error error, const llvm::Twine &prefix = "") {
     problems->add(where, prefix + llvm::toString(std::move(error)));
   }
@@ -62,30 +67,46 @@ private:
 
   // Sequences.
   using Values = llvm::SmallVector<Value>;
+  using Givens = llvm::SmallVector<Given>;
   void gather(mlir::func::FuncOp function, llvm::ArrayRef<Spread> inputs);
   bool takesSequence(const Node &node) const;
   bool names(const Node &node, size_t index);
   void sequence(const Node &node);
-  std::optional<int64_t> placeIn(const Node &node, size_t index, int64_t count, int64_t last);
-  std::optional<Values> sequenceIn(const Node &node);
-  std::optional<Values> changedSequence(const Node &node);
+  struct Place;
+  std::optional<Place> placeIn(const Node &node, size_t index, const Sequence &s, bool behind);
+  std::optional<Sequence> sequenceIn(const Node &node);
+  std::optional<Sequence> listedSequence(const Node &node);
+  std::optional<Sequence> changedSequence(const Node &node);
+  std::optional<Sequence> handedSequence(const Node &node);
   std::optional<llvm::SmallVector<int64_t>> partsOf(const Node &node, Value x, int64_t axis);
-  std::optional<Values> splitSequence(const Node &node);
-  void concatenate(const Node &node, Values items);
+  std::optional<Sequence> splitSequence(const Node &node);
+  Value elementAt(const Node &node, const Sequence &s);
+  void concatenate(const Node &node, const Sequence &s);
   std::optional<Values> turnOf(const Node &node, int64_t turn);
   bool mayTurn(const Node &node);
   void mapSequence(const Node &node);
   bool hand(llvm::StringRef from, llvm::StringRef to);
-  void unrolledLoop(const Node &node);
+  void sequenceLoop(const Node &node);
+  bool unrolledLoop(const Node &node, const Subgraph &body, int64_t trips);
   bool oneTurn(const Node &node, const Subgraph &body, int64_t turn, llvm::MutableArrayRef<Values> slices);
+  // Loops that a run turns.
+  void packedLoop(const Node &node, const Subgraph &body, Value trips, Value condition);
+  void packedMap(const Node &node, const Subgraph &body);
+  Given givenBy(llvm::StringRef name);
+  void bind(llvm::StringRef name, const Given &given);
+  struct Turn;
+  Given inForm(const Node &node, Given given, int64_t rank, bool mixes, bool isOptional);
+  std::optional<Givens> carry(const Node &node, Value trips, Value condition, const Givens &initial, unsigned scans,
+                              int numberRank, llvm::function_ref<std::optional<Turn>(mlir::Block &, Givens)> body);
 
   // Nodes with subgraphs. Those that make ops return null once a problem has been added.
   struct Scan;
   void control(const Node &node);
   void makeIf(const Node &node);
   mlir::Operation *ifOp(const Node &node, Value condition, unsigned results, mlir::Operation *before = nullptr);
-  bool branch(const Subgraph &graph, mlir::Block &block, Problems &found, llvm::SmallVector<int64_t> &lengths);
-  void takeResults(const Node &node, mlir::ValueRange results, llvm::ArrayRef<int64_t> lengths);
+  std::optional<Givens> branch(const Subgraph &graph, mlir::Block &block, Problems &found);
+  bool unite(const Node &node, Given (&both)[2], mlir::Block *(&blocks)[2]);
+  void takeResults(const Node &node, mlir::ValueRange results, llvm::ArrayRef<Given> like);
   void forgetValuesOf(mlir::Block &block);
   Values makeLoop(const Node &node);
   Values makeScan(const Node &node);
@@ -96,8 +117,8 @@ private:
   Values scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, llvm::ArrayRef<Value> inputs);
   Values loop(const Node &node, Value trips, Value condition, llvm::ArrayRef<Value> initial, unsigned results,
               int numberRank, llvm::function_ref<Values(mlir::Block &)> body);
-  std::optional<Values> subgraph(const Subgraph &graph, llvm::ArrayRef<Value> inputs,
-                                 llvm::SmallVector<int64_t> *lengths = nullptr);
+  std::optional<Givens> contents(const Subgraph &graph);
+  std::optional<Values> subgraph(const Subgraph &graph, llvm::ArrayRef<Value> inputs);
   std::optional<Values> inputsOf(const Node &node);
   bool areTensors(const Node &node, llvm::ArrayRef<Value> inputs);
   const Subgraph *subgraphOf(const Node &node, llvm::StringRef attribute, int inputs);
@@ -109,7 +130,7 @@ private:
   const Graph &graph;
   Problems *problems;
   llvm::StringMap<Value> values;
-  llvm::StringMap<Values> sequences;           ///< the tensors of each
+  llvm::StringMap<Sequence> sequences;
   int64_t turns = 0;                           ///< of loops over sequences, which are written one behind the other
   llvm::StringMap<mlir::ElementsAttr> weights; ///< initializers that no node has used yet
   const Node *current = nullptr;               ///< whose code runs: what it reports is about it

@@ -218,7 +218,17 @@ void InputReader::sequence(const pb::ValueInfoProto &value) {
                  " tensors");
     return;
   }
-  spread.push_back({value.name(), given->second});
+  bool isAbsent = given->second < 0;
+  if (isAbsent && !value.type().has_optional_type()) {
+    problems.add("--sequence leaves out input " + quoted(value.name()) + ", which is not optional");
+    return;
+  }
+  Type type = elementType(context, element.tensor_type().elem_type());
+  if (!type) {
+    problems.add("input " + quoted(value.name()) + " is a sequence of tensors of an element type that is unsupported");
+    return;
+  }
+  spread.push_back({value.name(), std::max<int64_t>(given->second, 0), type, isAbsent});
   for (int64_t i = 0; i < given->second; ++i) {
     pb::ValueInfoProto &own = ofSequences.emplace_back();
     own.set_name(nameInSequence(value.name(), i));

@@ -61,6 +61,17 @@ void Importer::optional(const Node &node) {
       problems->add(node.where(), "has the unknown attribute " + quoted(name));
       return;
     }
+    if (inputs->empty() && proto->tp().has_sequence_type()) {
+      Sequence s;
+      s.element = elementType(context, proto->tp().sequence_type().elem_type().tensor_type().elem_type());
+      s.present = truth(locationOf(node), false);
+      if (s.element) {
+        sequences[node.outputs[0]] = s;
+      } else {
+        problems->add(node.where(), "is of a sequence of tensors of an element type that is unsupported");
+      }
+      return;
+    }
   }
   Value from = inputs->empty() ? Value() : sourceOf(inputs->front());
   values[node.outputs[0]] = node.op == "OptionalHasElement"   ? hasElement(node, from)

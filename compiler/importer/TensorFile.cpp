@@ -149,10 +149,19 @@ static std::optional<llvm::SmallVector<llvm::StringRef>> tensorsIn(llvm::StringR
   return sequences.empty() ? std::optional(tensors) : std::nullopt;
 }
 
-llvm::Expected<std::vector<HostTensor>> readSequenceFile(const std::string &path) {
+/// Whether a file holds an OptionalProto that says that there is nothing.
+static bool isNothing(llvm::StringRef bytes) {
+  Content content = contentOf(bytes);
+  return content.error.empty() && content.isAbsent;
+}
+
+llvm::Expected<std::optional<std::vector<HostTensor>>> readSequenceFile(const std::string &path) {
   llvm::Expected<std::unique_ptr<MappedFile>> file = MappedFile::open(path);
   if (!file) {
     return problem(path, llvm::toString(file.takeError()));
+  }
+  if (isNothing((*file)->bytes())) {
+    return std::nullopt;
   }
   std::optional<llvm::SmallVector<llvm::StringRef>> tensors = tensorsIn((*file)->bytes());
   if (!tensors) {
@@ -202,15 +211,23 @@ llvm::Error writeTensorFile(const std::string &path, const HostTensor &tensor) {
   return writeProto(path, protoOf(tensor), tensor.bytes.size());
 }
 
-llvm::Error writeSequenceFile(const std::string &path, llvm::ArrayRef<HostTensor> tensors) {
-  pb::SequenceProto sequence;
+llvm::Error writeSequenceFile(const std::string &path, llvm::ArrayRef<HostTensor> tensors, bool isOptional) {
+  pb::OptionalProto optional;
+  optional.set_elem_type(pb::OptionalProto::SEQUENCE);
+  pb::SequenceProto &sequence = *optional.mutable_sequence_value();
   sequence.set_elem_type(pb::SequenceProto::TENSOR);
   size_t bytes = 0;
   for (const HostTensor &tensor : tensors) {
     *sequence.add_tensor_values() = protoOf(tensor);
     bytes += tensor.bytes.size() + 4096;
   }
-  return writeProto(path, sequence, bytes);
+  return isOptional ? writeProto(path, optional, bytes) : writeProto(path, sequence, bytes);
+}
+
+llvm::Error writeAbsentFile(const std::string &path) {
+  pb::OptionalProto optional;
+  optional.set_elem_type(pb::OptionalProto::UNDEFINED);
+  return writeProto(path, optional, 0);
 }
 
 } // namespace ingot::importer

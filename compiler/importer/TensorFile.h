@@ -4,6 +4,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,14 @@ struct HostTensor {
 /// Reads a TensorProto, or an OptionalProto of a tensor or of nothing. The error names the file and says what is wrong.
 llvm::Expected<HostTensor> readTensorFile(const std::string &path);
 
-/// Reads a SequenceProto of tensors, or an OptionalProto of one.
-llvm::Expected<std::vector<HostTensor>> readSequenceFile(const std::string &path);
+/// Reads a SequenceProto of tensors, or an OptionalProto of one or of nothing.
+llvm::Expected<std::optional<std::vector<HostTensor>>> readSequenceFile(const std::string &path);
 
 /// Writes a TensorProto with raw data.
 llvm::Error writeTensorFile(const std::string &path, const HostTensor &tensor);
-/// Writes a SequenceProto of such.
-llvm::Error writeSequenceFile(const std::string &path, llvm::ArrayRef<HostTensor> tensors);
+/// Writes a SequenceProto of such, or an OptionalProto of one.
+llvm::Error writeSequenceFile(const std::string &path, llvm::ArrayRef<HostTensor> tensors, bool isOptional = false);
+/// Writes an OptionalProto of nothing.
+llvm::Error writeAbsentFile(const std::string &path);
 
 } // namespace ingot::importer

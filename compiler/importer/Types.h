@@ -43,11 +43,12 @@ std::string symbolOf(const std::string &input, size_t axis, const std::string &n
 /// A longer sequence is refused: each tensor is a value of its own.
 inline constexpr int64_t kMostTensors = 10'000;
 
-/// An input or output of a graph, and how many tensors of the function stand for it: -1 is a tensor itself, n is a
-/// sequence of n.
+/// An input or output of a graph, and how many tensors of the function stand for it (support::SequenceForm).
 struct Spread {
   std::string name;
   int64_t tensors;
+  mlir::Type element = {}; ///< of an input that is a sequence: of its tensors
+  bool isAbsent = false;   ///< an optional one that runs do not get
 };
 
 /// The graph's inputs (those without an initializer) with the options' sizes in the place of unknown ones; of sequences

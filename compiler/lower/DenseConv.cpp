@@ -5,8 +5,10 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// Of one work item where an image is one row.
-static constexpr int64_t tilesOfPiece = 8;
+/// Of one work item where an image is one row: of few tiles each is an item, so that threads get equal parts.
+static int64_t tilesOfPiece(const support::Size &row, int64_t pixels) {
+  return row.isNumber() ? std::clamp<int64_t>(row.number() / (32 * pixels), 1, 8) : 8;
+}
 
 DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, Access input, Space space)
     : build(build), w(build.w), g(g), s(s), input(std::move(input)), space(std::move(space)), bytes(build.w.machine) {
@@ -42,12 +44,13 @@ support::Size DenseConv::unitsOf(const ConvGeometry &g, const DenseSchedule &s) 
     return p.rows();
   }
   const support::Size &row = p.axes[2].out;
+  int64_t tiles = tilesOfPiece(row, s.pixels);
   if (!row.isNumber()) {
-    return ceilDiv(row, s.pixels * tilesOfPiece);
+    return ceilDiv(row, s.pixels * tiles);
   }
   int64_t units = 0;
   for (auto [size, count] : balancedTiles(row.number(), s.pixels)) {
-    units += llvm::divideCeil(count, tilesOfPiece);
+    units += llvm::divideCeil(count, tiles);
   }
   return units;
 }
@@ -195,18 +198,19 @@ void DenseConv::rowTiles(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from,
 
 void DenseConv::rowPiece(const Panel *fixed, Ix n, Ix u) {
   const support::Size &out = phase->axes[2].out;
+  int64_t most = tilesOfPiece(out, s.pixels);
   innerTaps = allTaps();
   if (!out.isNumber()) {
-    int64_t piece = s.pixels * tilesOfPiece;
+    int64_t piece = s.pixels * most;
     return openRow(fixed, n, 0, 0, u * piece, min(u * piece + piece, out));
   }
   auto tiles = balancedTiles(out.number(), s.pixels);
   auto piece = [&](Ix unit, int64_t start, int64_t size, int64_t count, int64_t before) {
-    w.loop(unit * tilesOfPiece, min(unit * tilesOfPiece + tilesOfPiece, count), 1,
+    w.loop(unit * most, min(unit * most + most, count), 1,
            [&](Ix i) { rowTile(fixed, n, 0, 0, start + i * size, size, before + i); });
   };
   auto [size, count] = tiles[0];
-  int64_t units = llvm::divideCeil(count, tilesOfPiece);
+  int64_t units = llvm::divideCeil(count, most);
   either(
       w, u, units, unitsOf(g, s).number(), [&, size = size, count = count](Ix i) { piece(i, 0, size, count, 0); },
       [&, size = size, count = count](Ix i) {

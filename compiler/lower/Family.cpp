@@ -35,6 +35,10 @@ public:
     const auto *family = llvm::find_if(known->second, [&](const KernelFamily *f) { return f->isFor(root); });
     return family == known->second.end() ? nullptr : *family;
   }
+  std::string nameOf(TypeID root) const {
+    auto known = byRoot.find(root);
+    return known == byRoot.end() ? "" : known->second.front()->stem;
+  }
   const KernelFamily &named(StringRef stem) const { return *byStem.at(stem); }
 
 private:
@@ -60,6 +64,8 @@ const KernelFamily *familyFor(Operation *root, const target::MachineModel &machi
   const KernelFamily *own = machine.target ? machine.target->family(root, machine) : nullptr;
   return own ? own : families().of(root);
 }
+
+std::string familyNameOf(TypeID root) { return families().nameOf(root); }
 
 const KernelFamily &familyOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   Operation *root = kernel.root();

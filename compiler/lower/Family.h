@@ -20,6 +20,8 @@ struct KernelShape {
   support::Size scratchBytes = 0;
   /// The kernel may find a bad index or bound in data and calls Build::fail.
   bool checked = false;
+  /// What it says then (an ingot_error_kind), where that is something else.
+  std::optional<int64_t> error;
   /// Kernel operands in whose buffer the first result may lie, where it has the operand's type and nobody reads that
   /// operand any more: each element of it is read before the result's element at that place is written, and never
   /// after.
@@ -95,6 +97,9 @@ protected:
 /// The family that builds kernels of `root` for a machine: one of its target's own, or else the compiler's. Null when
 /// there is none, or the op is no root.
 const KernelFamily *familyFor(mlir::Operation *root, const target::MachineModel &machine);
+/// The family that has an op of this class among its roots, by its name; the first of several, and empty where there is
+/// none.
+std::string familyNameOf(mlir::TypeID root);
 /// The family that builds a kernel.
 const KernelFamily &familyOf(plan::KernelOp kernel, const target::MachineModel &machine);
 /// The constant behind a root operand (through the region's argument), or null.

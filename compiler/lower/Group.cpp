@@ -223,7 +223,9 @@ bool Group::hasLongEpilogue() const {
   });
 }
 
-void Group::keepTile(ArrayRef<Value> rootVectors, int64_t lanes) const {
+int64_t Group::keepTile(ArrayRef<Value> rootVectors) const {
+  auto vector = dyn_cast<VectorType>(rootVectors.front().getType());
+  int64_t lanes = vector ? vector.getNumElements() : 1;
   if (size_t elements = rootVectors.size() * lanes; tileElements < elements) {
     OpBuilder::InsertionGuard guard(w.b);
     auto function = w.b.getInsertionBlock()->getParentOp();
@@ -237,6 +239,7 @@ void Group::keepTile(ArrayRef<Value> rootVectors, int64_t lanes) const {
   for (auto [i, v] : llvm::enumerate(rootVectors)) {
     w.store(v, tile, static_cast<int64_t>(i) * lanes);
   }
+  return lanes;
 }
 
 void Group::finishTile(ArrayRef<Value> rootVectors, int64_t inner, const Space &space,
@@ -250,13 +253,20 @@ void Group::finishTile(ArrayRef<Value> rootVectors, int64_t inner, const Space &
     }
     return;
   }
-  auto vector = dyn_cast<VectorType>(rootVectors.front().getType());
-  int64_t lanes = vector ? vector.getNumElements() : 1;
-  keepTile(rootVectors, lanes);
+  int64_t lanes = keepTile(rootVectors);
   w.loop(0, count, 1, [&](Ix i) {
     for (int64_t j = 0; j < inner; ++j) {
       finish(w.load(tile, (i * inner + j) * lanes, lanes), space, pointAt(i, j));
     }
+  });
+}
+
+void Group::finishPart(ArrayRef<Value> rootVectors, int64_t inner, std::pair<Ix, Ix> rows, std::pair<Ix, Ix> columns,
+                       const Space &space, llvm::function_ref<Point(Ix, Ix)> pointAt) const {
+  int64_t lanes = keepTile(rootVectors);
+  w.loop(rows.first, rows.second, 1, [&](Ix i) {
+    w.loop(columns.first, columns.second, 1,
+           [&](Ix j) { finish(w.load(tile, (i * inner + j) * lanes, lanes), space, pointAt(i, j)); });
   });
 }
 

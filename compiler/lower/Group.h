@@ -81,6 +81,9 @@ public:
   /// instructions hold, which is then read again for each tile.
   void finishTile(llvm::ArrayRef<mlir::Value> rootVectors, int64_t inner, const Space &space,
                   llvm::function_ref<Point(Ix i, int64_t j)> pointAt) const;
+  /// The same for a part of the tile that the run tells: i and j from the first to before the second.
+  void finishPart(llvm::ArrayRef<mlir::Value> rootVectors, int64_t inner, std::pair<Ix, Ix> rows,
+                  std::pair<Ix, Ix> columns, const Space &space, llvm::function_ref<Point(Ix i, Ix j)> pointAt) const;
   /// The same, but gives the vectors to be stored instead of storing them (one for each result).
   llvm::SmallVector<mlir::Value> epilogue(mlir::Value rootVector, const Space &space, const Point &at) const;
 
@@ -90,7 +93,7 @@ private:
   mutable size_t tileElements = 0;
   /// Whether a function is computed behind the root.
   bool hasLongEpilogue() const;
-  void keepTile(llvm::ArrayRef<mlir::Value> rootVectors, int64_t lanes) const;
+  int64_t keepTile(llvm::ArrayRef<mlir::Value> rootVectors) const; ///< the lanes of its vectors
   mlir::Value compute(mlir::Value v, const Space &space, const Point &at,
                       llvm::DenseMap<mlir::Value, mlir::Value> &known) const;
 };

@@ -428,8 +428,8 @@ struct Lowering {
     if (support::Size macs = macsOf(kernel); !macs.is(0)) {
       launch->setAttr(plan::macsName, size(macs));
     }
-    if (kernel.getPiece()) {
-      launch->setAttr(plan::pieceName, b.getUnitAttr());
+    if (shape.error) {
+      launch->setAttr(plan::errorName, b.getI64IntegerAttr(*shape.error));
     }
     if (!shape.inPlace.empty()) {
       launch->setAttr("plan.in_place", b.getDenseI64ArrayAttr(shape.inPlace));

@@ -29,6 +29,25 @@ SmallVector<Value> transpose(Writer &w, SmallVector<Value> rows) {
   return rows;
 }
 
+SmallVector<Value> interleave(Writer &w, ArrayRef<Value> rows) {
+  int64_t count = rows.size(), lanes = cast<VectorType>(rows.front().getType()).getNumElements();
+  SmallVector<Value> result;
+  for (int64_t first = 0; first < count * lanes; first += lanes) {
+    // One row after the other takes its places, the first two at once.
+    Value v = rows.front();
+    for (int64_t row = 1; row < count; ++row) {
+      SmallVector<int64_t> mask(lanes);
+      for (int64_t l = 0; l < lanes; ++l) {
+        int64_t from = (first + l) % count, lane = (first + l) / count;
+        mask[l] = from == row ? lanes + lane : row == 1 && from == 0 ? lane : l;
+      }
+      v = vector::ShuffleOp::create(w.b, w.loc, v, rows[row], mask);
+    }
+    result.push_back(v);
+  }
+  return result;
+}
+
 Value sumsOf(Writer &w, SmallVector<Value> vectors) {
   int64_t lanes = vectors.size();
   for (int64_t d = lanes / 2; d >= 1; d /= 2) {

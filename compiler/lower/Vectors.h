@@ -8,6 +8,9 @@ namespace ingot::lower {
 /// shuffles.
 llvm::SmallVector<mlir::Value> transpose(Writer &w, llvm::SmallVector<mlir::Value> rows);
 
+/// Lane 0 of each row, then lane 1 of each, and so on: as many vectors as rows.
+llvm::SmallVector<mlir::Value> interleave(Writer &w, llvm::ArrayRef<mlir::Value> rows);
+
 /// Ways to combine many elements into one.
 enum class Combine {
   Add,

@@ -23,7 +23,9 @@ private:
     Ix image;
     Ix firstRun, lastRun; ///< register tiles
     Ix first, last;       ///< tiles
+    Ix firstRow, lastRow; ///< rows of tiles, where the run tells how many a row has
   };
+  using Range = std::pair<Ix, Ix>;
   /// Panels of one width.
   struct Panel {
     int64_t vectors;
@@ -50,18 +52,21 @@ private:
   Ix firstUnit(Ix item) const;
   Ix firstTile(Ix run) const;
   Strip strip(Ix unit) const;
+  void eachTile(const Strip &strip, llvm::function_ref<void(Ix tile, Ix y, Ix x)> body);
   Ix origin(const WinogradSchedule::Tiles &tiles, Ix tile) const;
+  Ixs inputsOf(const WinogradSchedule::Tiles &tiles, Ix tile, const Ix &stride) const;
   void transformInputs(const Strip &strip);
-  void transformInput(Ix from, Ix to);
+  void transformInput(Ix from, const Ixs &down, const Ixs &across, Ix to);
   void panels(const Strip &strip, Ix share);
   void products(const Strip &strip, const Panel &panel);
-  void run(const Strip &strip, const Panel &panel, Ix component, Ix run, int64_t tiles);
+  void run(const Panel &panel, Ix component, Ix tile, Ix index, int64_t tiles);
   void part(const Panel &panel, int64_t first, int64_t vectors, Ix component, Ix tile, int64_t tiles, Ix ahead);
   Vectors channels(const Panel &panel, Ix in, Ix wt, int64_t count, int64_t vectors, int64_t tiles, ValueRange acc,
                    Ix ahead);
   void transformOutputs(const Strip &strip, const Panel &panel);
   void eachPart(const WinogradSchedule::Tiles &tiles, Ix tile, llvm::function_ref<void(int64_t from, int64_t to)> body);
-  void store(ArrayRef<Vectors> sums, Ix image, Ix block, Ix tile);
+  Range newOutputs(const WinogradSchedule::Tiles &tiles, Ix tile) const;
+  void store(ArrayRef<Vectors> sums, Ix image, Ix block, Ix ty, Ix tx);
 };
 
 Winograd::Winograd(Build &build, const WinogradSchedule &s)
@@ -77,7 +82,7 @@ Winograd::Winograd(Build &build, const WinogradSchedule &s)
 
 Ix Winograd::firstUnit(Ix item) const {
   support::Size units = s.units(), items = s.items();
-  return units == items ? item : floorDiv(item * units, items);
+  return units == items ? item : floorDiv(item * units, max(items, 1)); // of no image there are none
 }
 
 void Winograd::run() {
@@ -99,6 +104,9 @@ void Winograd::run() {
 
 /// The larger register tiles are in front.
 Ix Winograd::firstTile(Ix run) const {
+  if (s.isOpen()) {
+    return run * s.runTiles();
+  }
   auto runs = s.runs();
   auto [size, count] = runs.front();
   return runs.size() == 1 ? run * size : run * runs.back().first + min(run, count);
@@ -110,16 +118,48 @@ Winograd::Strip Winograd::strip(Ix unit) const {
   piece.image = floorDiv(unit, s.strips);
   piece.firstRun = floorDiv(i * s.runCount(), s.strips), piece.lastRun = floorDiv((i + 1) * s.runCount(), s.strips);
   piece.first = firstTile(piece.firstRun), piece.last = firstTile(piece.lastRun);
+  if (s.isOpen()) {
+    piece.last = min(piece.last, s.tiles());
+  }
+  if (columns.isOpen()) {
+    piece.firstRow = floorDiv(piece.first, columns.count), piece.lastRow = floorDiv(piece.last - 1, columns.count) + 1;
+  }
   return piece;
+}
+
+/// The tiles of a strip, with their places in the image. Where the run tells how many a row has, row by row: a division
+/// for each tile would cost as much as its transform.
+void Winograd::eachTile(const Strip &strip, llvm::function_ref<void(Ix tile, Ix y, Ix x)> body) {
+  Ix inRow = columns.count;
+  if (!columns.isOpen()) {
+    return w.loop(strip.first, strip.last, 1,
+                  [&](Ix tile) { body(tile, floorDiv(tile, inRow), remainder(tile, inRow)); });
+  }
+  w.loop(strip.firstRow, strip.lastRow, 1, [&](Ix y) {
+    Ix before = y * inRow;
+    w.loop(max(strip.first - before, 0), min(strip.last - before, inRow), 1, [&](Ix x) { body(before + x, y, x); });
+  });
 }
 
 /// The first output of a tile. The last one ends where the image does.
 Ix Winograd::origin(const WinogradSchedule::Tiles &tiles, Ix tile) const {
   Ix group = floorDiv(tile, tiles.step) * tiles.reach();
-  if (tiles.old) {
-    group = min(group, tiles.count * tiles.filtering.outputs() - tiles.old - tiles.reach());
+  if (tiles.old || tiles.isOpen()) {
+    group = min(group, max(Ix(tiles.outputs) - tiles.reach(), 0));
   }
   return group + remainder(tile, tiles.step);
+}
+
+/// Where the inputs of a tile are, from its first one on. Of an image that may be smaller than a tile none is behind
+/// the last that an output reads.
+Ixs Winograd::inputsOf(const WinogradSchedule::Tiles &tiles, Ix tile, const Ix &stride) const {
+  bool mayBeShort = tiles.isOpen() && !(tiles.outputs - tiles.reach()).atLeast(0);
+  Ix last = Ix(tiles.outputs - 1 + (tiles.filtering.taps() - 1) * tiles.step) - remainder(tile, tiles.step);
+  Ixs places = {0};
+  for (int64_t i = 1; i < tiles.filtering.inputs(); ++i) {
+    places.push_back(mayBeShort ? min(i * tiles.step, last) * stride : i * (tiles.step * stride));
+  }
+  return places;
 }
 
 // Inputs.
@@ -127,21 +167,22 @@ Ix Winograd::origin(const WinogradSchedule::Tiles &tiles, Ix tile) const {
 void Winograd::transformInputs(const Strip &strip) {
   Ix image = input.offset + strip.image * input.strides[0] + axis(1).inStart * stride(1) + axis(2).inStart * stride(2);
   w.loop(0, s.inputBlocks(), 1, [&](Ix block) {
-    w.loop(strip.first, strip.last, 1, [&](Ix tile) {
-      Ix y = floorDiv(tile, columns.count), x = remainder(tile, columns.count);
+    eachTile(strip, [&](Ix tile, Ix y, Ix x) {
       transformInput(image + block * input.strides[1] + origin(rows, y) * stride(1) + origin(columns, x) * stride(2),
+                     inputsOf(rows, y, stride(1)), inputsOf(columns, x, stride(2)),
                      (block * s.stripTiles() + tile - strip.first) * lanes);
     });
   });
 }
 
-void Winograd::transformInput(Ix from, Ix to) {
+/// `down`, `across`: places of the inputs, from the first one on.
+void Winograd::transformInput(Ix from, const Ixs &down, const Ixs &across, Ix to) {
   int64_t high = rows.filtering.inputs(), wide = columns.filtering.inputs();
   SmallVector<Vectors> upright;
   for (int64_t x = 0; x < wide; ++x) {
     Vectors d;
     for (int64_t y = 0; y < high; ++y) {
-      d.push_back(w.load(input.buffer, from + y * (rows.step * stride(1)) + x * (columns.step * stride(2)), lanes));
+      d.push_back(w.load(input.buffer, from + down[y] + across[x], lanes));
     }
     upright.push_back(rows.filtering.input(w, d));
   }
@@ -170,10 +211,20 @@ void Winograd::panels(const Strip &strip, Ix share) {
 }
 
 void Winograd::products(const Strip &strip, const Panel &panel) {
+  if (s.isOpen()) {
+    return w.loop(0, s.components(), 1, [&](Ix component) {
+      w.balanced(strip.first, strip.last, s.runTiles(), [&](Ix tile, int64_t tiles) {
+        Ix first = tile - strip.first;
+        run(panel, component, first, floorDiv(first, s.runTiles()), tiles);
+      });
+    });
+  }
   auto runs = s.runs();
   int64_t large = runs.front().second;
   w.loop(0, s.components(), 1, [&](Ix component) {
-    auto body = [&](int64_t tiles) { return [&, tiles](Ix i) { run(strip, panel, component, i, tiles); }; };
+    auto body = [&](int64_t tiles) {
+      return [&, tiles](Ix i) { run(panel, component, firstTile(i) - strip.first, i - strip.firstRun, tiles); };
+    };
     bool one = runs.size() == 1;
     w.loop(strip.firstRun, one ? strip.lastRun : min(strip.lastRun, large), 1, body(runs.front().first));
     if (!one) {
@@ -182,12 +233,11 @@ void Winograd::products(const Strip &strip, const Panel &panel) {
   });
 }
 
-/// One register tile of a component. Each prefetches its share of the weights of the next component.
-void Winograd::run(const Strip &strip, const Panel &panel, Ix component, Ix run, int64_t tiles) {
-  int64_t shares = llvm::divideCeil(s.runCount(), s.strips), width = panel.width(p);
-  int64_t lines = llvm::divideCeil(unrolledOf(lanes) * width, s.line * shares);
-  Ix ahead = s.g.inChannels * width + (run - strip.firstRun) * (lines * s.line);
-  Ix tile = firstTile(run) - strip.first;
+/// One register tile of a component, the `index`-th of a strip. Each prefetches its share of the weights of the next
+/// component.
+void Winograd::run(const Panel &panel, Ix component, Ix tile, Ix index, int64_t tiles) {
+  int64_t width = panel.width(p), lines = llvm::divideCeil(unrolledOf(lanes) * width, s.line * s.stripRuns);
+  Ix ahead = s.g.inChannels * width + index * (lines * s.line);
   int64_t step = p.part ? p.part : panel.vectors;
   for (int64_t first = 0; first < panel.vectors; first += step) {
     part(panel, first, std::min(step, panel.vectors - first), component, tile, tiles, ahead);
@@ -218,7 +268,7 @@ void Winograd::part(const Panel &panel, int64_t first, int64_t vectors, Ix compo
 Vectors Winograd::channels(const Panel &panel, Ix in, Ix wt, int64_t count, int64_t vectors, int64_t tiles,
                            ValueRange acc, Ix ahead) {
   int64_t width = panel.width(p), turn = std::min(unrolledOf(lanes), count), whole = count / turn * turn;
-  int64_t lines = llvm::divideCeil(turn * width, s.line * llvm::divideCeil(s.runCount(), s.strips));
+  int64_t lines = llvm::divideCeil(turn * width, s.line * s.stripRuns);
   auto step = [&](Ix q, int64_t unroll, ValueRange a) {
     Vectors next(a);
     for (int64_t i = 0; i < lines; ++i) {
@@ -247,24 +297,24 @@ Vectors Winograd::channels(const Panel &panel, Ix in, Ix wt, int64_t count, int6
 void Winograd::transformOutputs(const Strip &strip, const Panel &panel) {
   w.loop(0, panel.vectors, 1, [&](Ix v) {
     Value biases = bias ? w.load(bias, (panel.block + v) * lanes, lanes) : Value();
-    w.loop(strip.first, strip.last, 1, [&](Ix tile) {
+    eachTile(strip, [&](Ix tile, Ix y, Ix x) {
       Ix at = (v * s.stripTiles() + tile - strip.first) * lanes;
       SmallVector<Vectors> upright, sums;
-      for (int64_t x = 0; x < columns.filtering.inputs(); ++x) {
+      for (int64_t j = 0; j < columns.filtering.inputs(); ++j) {
         Vectors products;
-        for (int64_t y = 0; y < rows.filtering.inputs(); ++y) {
-          products.push_back(w.load(scratch, productAt(y * columns.filtering.inputs() + x) + at, lanes));
+        for (int64_t i = 0; i < rows.filtering.inputs(); ++i) {
+          products.push_back(w.load(scratch, productAt(i * columns.filtering.inputs() + j) + at, lanes));
         }
         upright.push_back(rows.filtering.output(w, products));
       }
-      for (int64_t y = 0; y < rows.filtering.outputs(); ++y) {
-        auto row = llvm::map_to_vector(upright, [&](const Vectors &column) { return column[y]; });
+      for (int64_t i = 0; i < rows.filtering.outputs(); ++i) {
+        auto row = llvm::map_to_vector(upright, [&](const Vectors &column) { return column[i]; });
         sums.push_back(columns.filtering.output(w, row));
         for (Value &sum : sums.back()) {
           sum = bias ? arith::AddFOp::create(w.b, w.loc, sum, biases).getResult() : sum;
         }
       }
-      store(sums, strip.image, panel.block + v, tile);
+      store(sums, strip.image, panel.block + v, y, x);
     });
   });
 }
@@ -275,7 +325,7 @@ void Winograd::eachPart(const WinogradSchedule::Tiles &tiles, Ix tile,
                         llvm::function_ref<void(int64_t from, int64_t to)> body) {
   int64_t all = tiles.old / tiles.step, some = tiles.old % tiles.step, always = all + (some ? 1 : 0);
   auto isBefore = [&] {
-    return w.compare(arith::CmpIPredicate::ne, floorDiv(tile, tiles.step), tiles.count / tiles.step - 1);
+    return w.compare(arith::CmpIPredicate::ne, floorDiv(tile, tiles.step), tiles.count.number() / tiles.step - 1);
   };
   body(always, tiles.filtering.outputs());
   if (some) {
@@ -287,8 +337,18 @@ void Winograd::eachPart(const WinogradSchedule::Tiles &tiles, Ix tile,
   }
 }
 
-void Winograd::store(ArrayRef<Vectors> sums, Ix image, Ix block, Ix tile) {
-  Ix ty = floorDiv(tile, columns.count), tx = remainder(tile, columns.count);
+/// The same, where the run tells the size: the first and the one behind the last that no tile before it stores.
+Winograd::Range Winograd::newOutputs(const WinogradSchedule::Tiles &tiles, Ix tile) const {
+  if (!tiles.isOpen() && !tiles.old) {
+    return {0, tiles.filtering.outputs()};
+  }
+  auto upTo = [&](Ix output) { // outputs of the tile before that one
+    return floorDiv(max(output - origin(tiles, tile), 0) + (tiles.step - 1), tiles.step);
+  };
+  return {upTo(floorDiv(tile, tiles.step) * tiles.reach()), min(upTo(tiles.outputs), tiles.filtering.outputs())};
+}
+
+void Winograd::store(ArrayRef<Vectors> sums, Ix image, Ix block, Ix ty, Ix tx) {
   Ix y0 = origin(rows, ty), x0 = origin(columns, tx);
   auto pointAt = [&](Ix y, Ix x) {
     Point point;
@@ -302,6 +362,19 @@ void Winograd::store(ArrayRef<Vectors> sums, Ix image, Ix block, Ix tile) {
     }
     return point;
   };
+  if (s.isOpen()) {
+    Range down = newOutputs(rows, ty), across = newOutputs(columns, tx);
+    int64_t high = rows.filtering.outputs(), wide = columns.filtering.outputs();
+    Ix count = (down.second - down.first) * (across.second - across.first);
+    Vectors all;
+    for (const Vectors &row : sums) {
+      llvm::append_range(all, row);
+    }
+    return w.ifElse(
+        w.compare(arith::CmpIPredicate::eq, count, high * wide),
+        [&] { build.group.finishTile(all, wide, space, pointAt); },
+        [&] { build.group.finishPart(all, wide, down, across, space, pointAt); });
+  }
   eachPart(rows, ty, [&](int64_t fromRow, int64_t toRow) {
     eachPart(columns, tx, [&](int64_t fromColumn, int64_t toColumn) {
       Vectors part;

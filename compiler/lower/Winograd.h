@@ -10,7 +10,9 @@
 //      with the register tile of DenseConv;
 //   3. for each tile of the panel: A^T M A in registers, then bias and epilogue, and stores.
 // The last tiles of a row and of a column begin earlier, so that they end where the image does: they read what a direct
-// convolution reads and no more, and store what those before them do not.
+// convolution reads and no more, and store what those before them do not. An image whose size the run tells may be
+// smaller than a tile, which then reads the last row and column again in the place of what is not there, and stores the
+// outputs that there are.
 #pragma once
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/Filtering.h"
@@ -21,12 +23,15 @@ struct WinogradSchedule {
   /// How one axis of an image is cut into tiles.
   struct Tiles {
     Filtering filtering;
-    int64_t step; ///< from one output of a tile to the next, as from one tap to the next
-    int64_t count;
-    int64_t old; ///< outputs from the beginning of the last tiles on that those before them have, too
+    int64_t step;          ///< from one output of a tile to the next, as from one tap to the next
+    support::Size outputs; ///< of the image
+    support::Size count;   ///< of tiles
+    int64_t old = 0;       ///< outputs from the beginning of the last tiles on that those before them have, too; where
+                           ///< it is known
 
     Tiles(const ConvAxis &axis, int64_t outputs);
     int64_t reach() const { return filtering.outputs() * step; } ///< outputs of `step` tiles side by side
+    bool isOpen() const { return !outputs.isNumber(); }
   };
 
   ConvGeometry g;
@@ -34,20 +39,28 @@ struct WinogradSchedule {
   /// One component: a convolution of one tap over the list of tiles.
   ConvGeometry component;
   DenseSchedule product;
-  int64_t strips = 1; ///< of an image
+  support::Size strips = 1; ///< of an image
+  int64_t stripRuns = 1;    ///< register tiles of the largest strip
   int64_t shares = 1; ///< of the panels of a strip, each with an input transform of its own where threads share them
   double cycles = 0;  ///< expected, of an image
   int64_t line;       ///< elements of a cache line
   int64_t heavyItems; ///< MachineModel::Tuning
 
+  /// Of an image whose size is known.
   WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64_t lanes, const target::MachineModel &machine);
+  /// The same for images of which the run tells the size, in strips as long as these.
+  WinogradSchedule opened(const ConvGeometry &open) const;
 
   int64_t components() const { return rows.filtering.inputs() * columns.filtering.inputs(); }
-  int64_t tiles() const { return rows.count * columns.count; }
-  /// The register tiles of an image: as balancedTiles has them.
-  llvm::SmallVector<std::pair<int64_t, int64_t>, 2> runs() const { return balancedTiles(tiles(), product.pixels); }
-  int64_t runCount() const;
-  int64_t stripTiles() const; ///< of the largest strip
+  support::Size tiles() const { return rows.count * columns.count; }
+  bool isOpen() const { return rows.isOpen() || columns.isOpen(); }
+  /// The register tiles of an image of known size: as balancedTiles has them.
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 2> runs() const {
+    return balancedTiles(tiles().number(), product.pixels);
+  }
+  int64_t runTiles() const { return isOpen() ? product.pixels : runs()[0].first; } ///< of the largest register tile
+  support::Size runCount() const;
+  int64_t stripTiles() const { return stripRuns * runTiles(); } ///< of the largest strip
   int64_t inputBlocks() const { return llvm::divideCeil(g.inChannels, product.lanes); }
   /// Elements of a component of V and M. An odd number of cache lines, so that components do not share cache sets.
   int64_t inputStride() const;

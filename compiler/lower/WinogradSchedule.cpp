@@ -21,16 +21,7 @@ static int64_t oddLines(int64_t elements, int64_t line) {
   return static_cast<int64_t>(llvm::divideCeil(elements, line) | 1) * line;
 }
 
-int64_t WinogradSchedule::runCount() const {
-  int64_t count = 0;
-  for (auto [size, n] : runs()) {
-    count += n;
-  }
-  return count;
-}
-int64_t WinogradSchedule::stripTiles() const {
-  return static_cast<int64_t>(llvm::divideCeil(runCount(), strips)) * runs()[0].first;
-}
+support::Size WinogradSchedule::runCount() const { return ceilDiv(tiles(), product.pixels); }
 int64_t WinogradSchedule::inputStride() const { return oddLines(inputBlocks() * stripTiles() * product.lanes, line); }
 int64_t WinogradSchedule::productStride() const {
   return oddLines(product.vectors * stripTiles() * product.lanes, line);
@@ -74,14 +65,14 @@ static double transformCycles(const WinogradSchedule &s, int64_t registers, bool
 
 /// `weightRate`: of weights that are read for the first time in a run.
 static double winogradCycles(const WinogradSchedule &s, double weightRate, const target::MachineModel &machine) {
-  auto tiles = static_cast<double>(s.tiles()), inputs = static_cast<double>(s.inputBlocks()),
+  auto tiles = static_cast<double>(s.tiles().number()), inputs = static_cast<double>(s.inputBlocks()),
        outputs = static_cast<double>(s.product.blocks), lanes = static_cast<double>(s.product.lanes);
   double arithmetic = static_cast<double>(s.components()) * cyclesOf(s.component, s.product);
   double weights = 4.0 * static_cast<double>(s.weightElements());
   double moved = 4 * static_cast<double>(s.components()) * tiles * lanes *
                  (inputs * static_cast<double>(1 + s.product.panelCount()) + 2 * outputs);
   double memory = moved / rateOf(4.0 * static_cast<double>(s.scratchElements()), machine) + weights / weightRate +
-                  static_cast<double>(s.strips - 1) * weights / rateOf(weights, machine);
+                  static_cast<double>(s.strips.number() - 1) * weights / rateOf(weights, machine);
   int64_t registers = machine.registers - 2;
   return together(arithmetic, memory) +
          tiles * (inputs * transformCycles(s, registers, true) + outputs * transformCycles(s, registers, false));
@@ -106,45 +97,74 @@ static ConvGeometry componentOf(const ConvGeometry &g, int64_t tiles) {
 }
 
 WinogradSchedule::Tiles::Tiles(const ConvAxis &axis, int64_t outputs)
-    : filtering(axis.taps == 1 ? 1 : outputs), step(axis.taps == 1 ? 1 : axis.tapStep) {
-  int64_t groups = llvm::divideCeil(axis.out.number(), reach());
-  count = groups * step, old = groups * reach() - axis.out.number();
+    : filtering(axis.taps == 1 ? 1 : outputs), step(axis.taps == 1 ? 1 : axis.tapStep), outputs(axis.out) {
+  support::Size groups = ceilDiv(this->outputs, reach()), left = groups * reach() - this->outputs;
+  count = groups * step, old = typical(left, 0);
 }
 
 WinogradSchedule::WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64_t lanes,
                                    const target::MachineModel &machine)
     : g(g), rows(g.phases[0].axes[1], outputs), columns(g.phases[0].axes[2], outputs),
-      component(componentOf(g, rows.count * columns.count)),
-      product(scheduleOf(component, lanes, /*planes=*/false, machine)), line(machine.lineBytes / 4),
-      heavyItems(machine.tuning.heavyItems) {}
+      component(componentOf(g, tiles().number())), product(scheduleOf(component, lanes, /*planes=*/false, machine)),
+      line(machine.lineBytes / 4), heavyItems(machine.tuning.heavyItems) {}
+
+WinogradSchedule WinogradSchedule::opened(const ConvGeometry &open) const {
+  WinogradSchedule s = *this;
+  int64_t outputs = std::max(rows.filtering.outputs(), columns.filtering.outputs());
+  s.g = open, s.rows = Tiles(open.phases[0].axes[1], outputs), s.columns = Tiles(open.phases[0].axes[2], outputs);
+  s.strips = ceilDiv(s.runCount(), stripRuns);
+  return s;
+}
 
 /// The cheapest number of strips; of equally cheap ones the largest, which takes the least memory.
 static void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineModel &machine) {
   WinogradSchedule trial = s;
   s.cycles = std::numeric_limits<double>::infinity();
-  for (int64_t strips = 1; strips <= s.runCount(); ++strips) {
-    trial.strips = strips;
+  int64_t runs = s.runCount().number();
+  for (int64_t strips = 1; strips <= runs; ++strips) {
+    trial.strips = strips, trial.stripRuns = llvm::divideCeil(runs, strips);
     double cycles = winogradCycles(trial, weightRate, machine);
-    bool fits = 4 * trial.scratchElements() <= stripBytes || strips == s.runCount();
+    bool fits = 4 * trial.scratchElements() <= stripBytes || strips == runs;
     if (fits && cycles <= s.cycles) {
-      s.strips = strips, s.cycles = cycles;
+      s.strips = strips, s.stripRuns = trial.stripRuns, s.cycles = cycles;
     }
   }
-  int64_t items = s.itemsAtMost(), images = typical(s.g.batch, 1) * s.strips;
+  int64_t items = s.itemsAtMost(), images = typical(s.g.batch, 1) * s.strips.number();
   s.shares = std::clamp<int64_t>(items / std::max<int64_t>(1, images), 1, s.product.panelCount());
 }
 
-/// Whether the loops can do it: an image is at least a tile, and its size a number.
+/// Whether the loops can do it: an image of known size is at least a tile.
 static bool isPossible(const ConvGeometry &g, int64_t outputs) {
   if (g.groups != 1 || g.phases.size() != 1 || g.phases[0].axes[0].dim >= 0) {
     return false;
   }
   auto axes = ArrayRef(g.phases[0].axes).drop_front();
   bool possible = llvm::all_of(axes, [&](const ConvAxis &a) {
-    bool taps = a.taps == 1 || (a.taps == 3 && a.out.isNumber() && a.out.number() >= outputs * a.tapStep);
-    return taps && a.inStep == 1 && a.outStep == 1 && a.out.isNumber();
+    bool isTile = !a.out.isNumber() || a.out.number() >= outputs * a.tapStep;
+    return (a.taps == 1 || (a.taps == 3 && isTile)) && a.inStep == 1 && a.outStep == 1;
   });
   return possible && llvm::any_of(axes, [](const ConvAxis &a) { return a.taps == 3; });
+}
+
+/// What a symbol in the height or width of an image is taken for, if it may be so large.
+static constexpr int64_t typicalExtent = 640;
+
+/// The geometry of a typical image, by which one whose size the run tells is estimated.
+static ConvGeometry typicalOf(ConvGeometry g, const support::Facts &facts) {
+  auto symbol = [&](support::Symbol s) -> std::optional<int64_t> {
+    int64_t value = typicalExtent;
+    for (const support::Size &fact : facts.sizes()) { // most - s
+      support::Size most = fact + support::Size(s);
+      value = std::min(value, typical(most, value));
+    }
+    return value;
+  };
+  auto fix = [&](support::Size &size) { size = std::max<int64_t>(1, size.evaluate(symbol).value_or(typicalExtent)); };
+  llvm::for_each(g.spatial, fix);
+  for (ConvAxis &axis : g.phases[0].axes) {
+    fix(axis.out);
+  }
+  return g;
 }
 
 /// How fast the weights of a kernel come when a run gets to it: whether those of the whole model stay in a cache from
@@ -168,7 +188,7 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
   // Another machine that reads the same weights goes the same way.
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
-  ConvGeometry g = geometryOf(kernel.root(), /*wide=*/true);
+  ConvGeometry real = geometryOf(kernel.root(), /*wide=*/true), g = typicalOf(real, onnx::factsOf(kernel));
   // Transformed weights are float32: those of narrow floats would take more than they do.
   if (said == "off" || !onnx::elementOf(kernel.root()->getOperand(0)).isF32() || !packing.vectorTypes ||
       lanes != packing.lanes || lanes < 4) {
@@ -178,7 +198,7 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
   std::optional<WinogradSchedule> best;
   for (int64_t outputs : {2, 4}) {
     bool wanted = said.empty() || said == std::to_string(outputs);
-    if (!wanted || !isPossible(g, outputs)) {
+    if (!wanted || !isPossible(real, outputs)) {
       continue;
     }
     if (said.empty() && least == 0) {
@@ -194,7 +214,8 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
   if (best && machine.packing) {
     chooseStrips(*best, weightRate, machine);
   }
-  return best;
+  bool isOpen = llvm::any_of(real.phases[0].axes, [](const ConvAxis &a) { return !a.out.isNumber(); });
+  return best && isOpen ? best->opened(real) : best;
 }
 
 // Weights: for each panel of output channels and each component a row for each input channel.

@@ -310,7 +310,7 @@ private:
         b, launch.getLoc(), TypeRange(), launch.getCallee(), llvm::map_to_vector(launch.getIns(), at),
         llvm::map_to_vector(launch.getOuts(), at), scratch, launch.getItemsAttr(), launch.getScratchBytesAttr(),
         launch.getSymbolsAttr(), launch.getChecked(), launch.getFoundAttr(), launch.getDevice());
-    for (StringRef name : {plan::numberName, plan::pieceName}) {
+    for (StringRef name : {plan::numberName, plan::errorName}) {
       if (Attribute note = launch->getAttr(name)) {
         call->setAttr(name, note);
       }

@@ -399,8 +399,8 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   } else if (name == objectName) {
     auto bytes = dyn_cast<DenseIntElementsAttr>(value);
     expect(bytes && bytes.getElementType().isInteger(8) && bytes.getType().getRank() == 1, "a tensor of bytes");
-  } else if (name == pieceName) {
-    expect(launch && isa<UnitAttr>(value), "a unit attribute of a launch");
+  } else if (name == errorName) {
+    expect(launch && isa<IntegerAttr>(value), "an integer attribute of a launch");
   }
   return expected ? op->emitOpError("attribute '") << name << "' must be " << expected : success();
 }

@@ -43,8 +43,9 @@ int64_t deviceOf(KernelOp kernel);
 /// The device in whose memory a tensor lies.
 int64_t deviceOf(mlir::Value tensor);
 
-/// The unit attribute of a launch whose kernel is a piece.
-inline constexpr llvm::StringRef pieceName = "plan.piece";
+/// The attribute of a launch whose kernel, when it fails, says neither that an index is bad nor that a size is: what it
+/// says, an ingot_error_kind.
+inline constexpr llvm::StringRef errorName = "plan.error";
 /// The attribute of a launch of a model for profiling: its number.
 inline constexpr llvm::StringRef numberName = "plan.launch";
 

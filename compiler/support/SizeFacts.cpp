@@ -39,6 +39,26 @@ static Size boundedProduct(const Size &fact) {
   return 0;
 }
 
+/// Whether what bounds a size depends, through other bounds, on the symbol: sizes that bound each other bound none.
+static bool dependsOn(const Size &size, Symbol symbol, const Bounds &bounds) {
+  Sizes open = {size};
+  std::vector<Symbol> seen;
+  while (!open.empty()) {
+    Size next = open.pop_back_val();
+    next.eachSymbol([&](Symbol inner) {
+      auto bound = bounds.find(inner);
+      if (bound != bounds.end() && !llvm::is_contained(seen, inner)) {
+        seen.push_back(inner);
+        open.push_back(bound->second);
+      }
+    });
+    if (next.mentions(symbol)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 Facts::Facts(llvm::ArrayRef<Size> sizes) {
   if (sizes.empty()) {
     return;
@@ -50,7 +70,10 @@ Facts::Facts(llvm::ArrayRef<Size> sizes) {
       if (Size product = boundedProduct(fact); !product.is(0)) {
         made.bounds.products.emplace_back(product, fact + product);
       }
-      if (!symbol || !made.bounds.try_emplace(*symbol, fact + *symbol).second) {
+      bool isBound = symbol && !made.bounds.count(*symbol) && !dependsOn(fact + *symbol, *symbol, made.bounds);
+      if (isBound) {
+        made.bounds.try_emplace(*symbol, fact + *symbol);
+      } else {
         made.others.push_back(fact);
       }
     }

@@ -42,6 +42,8 @@ const char *ingot_error_kind_text(int status) {
     return "the device failed, or has not as much memory as the model needs";
   case INGOT_ERROR_PIECE:
     return "the code that a target brought for a part of the model gave up";
+  case INGOT_ERROR_IMAGE:
+    return "an image is damaged, of a form that is not supported, or too large";
   default:
     return "unknown error";
   }
@@ -212,7 +214,7 @@ size_t ingot_error_text(const ingot_model *model, int status, char *buffer, size
     put(&text, "'");
   } else if (known && number >= 0) {
     if (kind != INGOT_ERROR_INDEX && kind != INGOT_ERROR_SIZE && kind != INGOT_ERROR_ABSENT &&
-        kind != INGOT_ERROR_MEMORY && kind != INGOT_ERROR_PIECE) {
+        kind != INGOT_ERROR_MEMORY && kind != INGOT_ERROR_PIECE && kind != INGOT_ERROR_IMAGE) {
       putArgument(&text, model, number);
     } else if (number < model->node_count) {
       put(&text, ": node '");

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SLOTS = 16, CHUNKS_PER_THREAD = 4, MAX_THREADS = 1024, SPINS = 2000 };
+enum { SLOTS = 16, MAX_THREADS = 1024, SPINS = 2000 };
 
 enum { FREE, CLAIMED, OPEN, CLOSED, CLOSED_AND_WAITING };
 
@@ -32,6 +32,7 @@ typedef struct Loop {
   int (*body)(void *args, int64_t begin, int64_t end);
   void *args;
   int64_t count, chunks;
+  int64_t threads;          /* at most one for each item */
   _Atomic int64_t next;     /* the chunk to hand out next */
   _Atomic uint64_t failure; /* of the lowest failed chunk: chunk << 32 | status */
 } Loop;
@@ -57,10 +58,25 @@ static void pauseBriefly(void) {
 #endif
 }
 
+/* Of so many items in equal parts, of which the first ones may be longer by one. */
+static int64_t beginOf(int64_t items, int64_t part, int64_t parts) {
+  int64_t longer = items % parts;
+  return items / parts * part + (part < longer ? part : longer);
+}
+
+/* The first item of a chunk. Most items are handed out in one chunk for each thread, so that a thread works in one
+ * piece, next to where it worked in the loop before: on what it has in its caches. The others, a chunk for each thread
+ * once more, even out what threads lose to other programs. */
+static int64_t firstOf(const Loop *loop, int64_t chunk) {
+  int64_t few = loop->count / 8 + (loop->count % 8 > 0);
+  few = few < loop->count - loop->threads ? few : loop->count - loop->threads;
+  return chunk <= loop->threads ? beginOf(loop->count - few, chunk, loop->threads)
+                                : loop->count - few + beginOf(few, chunk - loop->threads, loop->threads);
+}
+
 static void runChunk(Loop *loop, int64_t chunk) {
-  int64_t size = loop->count / loop->chunks, longer = loop->count % loop->chunks;
-  int64_t begin = chunk * size + (chunk < longer ? chunk : longer);
-  int status = loop->body(loop->args, begin, begin + size + (chunk < longer));
+  int64_t begin = firstOf(loop, chunk), end = firstOf(loop, chunk + 1);
+  int status = begin < end ? loop->body(loop->args, begin, end) : 0;
   if (status) {
     uint64_t mine = (uint64_t)chunk << 32 | (uint32_t)status, lowest = atomic_load(&loop->failure);
     while (mine < lowest && !atomic_compare_exchange_weak(&loop->failure, &lowest, mine)) {
@@ -168,7 +184,6 @@ static void finish(ingot_pool *pool, Loop *loop) {
 
 static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int64_t end), void *args, int64_t count) {
   ingot_pool *pool = context;
-  int64_t chunks = (int64_t)pool->threads * CHUNKS_PER_THREAD;
   if (count <= 0) {
     return 0;
   }
@@ -179,7 +194,8 @@ static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int
   loop->body = body;
   loop->args = args;
   loop->count = count;
-  loop->chunks = chunks < count ? chunks : count;
+  loop->threads = pool->threads < count ? pool->threads : count;
+  loop->chunks = 2 * loop->threads;
   atomic_store_explicit(&loop->next, 0, memory_order_relaxed);
   atomic_store_explicit(&loop->failure, NO_FAILURE, memory_order_relaxed);
   atomic_store(&loop->state, OPEN);

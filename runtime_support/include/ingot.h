@@ -43,7 +43,8 @@
  * Functions return a status: 0 is success, anything else says what is wrong and where (see ingot_error_kind).
  *
  * The library libingot_rt.a has two parts. The core needs no libc and no operating system; the hosted part (threads,
- * the heap, mapped files) needs POSIX and is linked only into programs that call it. */
+ * the heap, mapped files) needs POSIX and is linked only into programs that call it. A library of its own,
+ * libingot_image.a, decodes images for the few models that have to: it needs libjpeg, libpng and others. */
 #ifndef INGOT_H
 #define INGOT_H
 
@@ -62,7 +63,7 @@ extern "C" {
 /* The low 8 bits of a status. The bits above hold 0, or 1 + the number of what the error is about:
  *   NULL, ALIGNMENT, COUNT, TYPE, SHAPE   an argument: inputs from 0 on, then outputs, then the workspace,
  *                                         then the weights, then the functions that give memory, then the devices
- *   INDEX, SIZE, ABSENT, MEMORY           a node of ingot_model.nodes
+ *   INDEX, SIZE, ABSENT, MEMORY, IMAGE    a node of ingot_model.nodes
  *   DEVICE                                a device of ingot_model.devices */
 typedef enum ingot_error_kind {
   INGOT_OK = 0,
@@ -83,7 +84,8 @@ typedef enum ingot_error_kind {
   INGOT_ERROR_HASH = 15,     /* weights have the right size and other bytes than the model was compiled with */
   INGOT_ERROR_TARGET = 16,   /* the machine has none of the levels that the model was compiled for */
   INGOT_ERROR_DEVICE = 17,   /* a device failed, or has no memory left; ingot_device.message may say more */
-  INGOT_ERROR_PIECE = 18     /* code that a target brought for a part of the model (--load-target) gave up */
+  INGOT_ERROR_PIECE = 18,    /* code that a target brought for a part of the model (--load-target) gave up */
+  INGOT_ERROR_IMAGE = 19     /* an encoded image is damaged, of a form that is not supported, or too large */
 } ingot_error_kind;
 
 #define INGOT_STATUS(kind, number) ((int)(kind) | (((int)(number) + 1) << 8))
@@ -402,6 +404,26 @@ int64_t ingot_type_pack(int32_t type);
 
 /* "float32", "int64", ...; "unknown" for a number that is no type. */
 const char *ingot_type_text(int32_t type);
+
+/* images: libingot_image.a, which compiled models with an ImageDecoder call */
+
+/* An image of more pixels is refused. */
+#define INGOT_IMAGE_MOST_PIXELS ((int64_t)1 << 27)
+
+/* The order of the channels of a pixel, each of which is a byte. */
+#define INGOT_IMAGE_RGB 0
+#define INGOT_IMAGE_BGR 1
+#define INGOT_IMAGE_GRAY 2
+
+/* Writes the height and width that the header of an encoded image says: of BMP, JPEG, JPEG 2000, PNG, PNM, TIFF and
+ * WebP; 0 and 0 of what begins like none of these. INGOT_ERROR_IMAGE, and 0 and 0, where the header is damaged, or the
+ * image has no pixel or more than INGOT_IMAGE_MOST_PIXELS. */
+int ingot_image_size(const void *data, int64_t bytes, int64_t *height_width);
+
+/* Decodes an image whose size is what ingot_image_size says into height * width pixels, row by row from the top; of
+ * 0 pixels nothing is done. INGOT_ERROR_IMAGE, or INGOT_ERROR_MEMORY; pixels are then of no meaning. Memory comes from
+ * the heap meanwhile. */
+int ingot_image_decode(const void *data, int64_t bytes, int32_t order, int64_t height, int64_t width, void *pixels);
 
 /* hosted: the heap, POSIX threads and files */
 

@@ -88,14 +88,14 @@ TEST_F(Data, OutputsAreKeptOrRemovedTogether) {
   std::filesystem::create_directories(path("there"));
   {
     OutputWriter writer;
-    ASSERT_FALSE(bool(writer.write(path("new/deep"), {tensor({1}, {1})})));
-    ASSERT_FALSE(bool(writer.write(path("there"), {tensor({1}, {1})})));
+    ASSERT_FALSE(bool(writer.write(path("new/deep"), Recorded{{tensor({1}, {1})}, {-1}})));
+    ASSERT_FALSE(bool(writer.write(path("there"), Recorded{{tensor({1}, {1})}, {-1}})));
     EXPECT_TRUE(std::filesystem::exists(path("new/deep/output_0.pb")));
   }
   EXPECT_FALSE(std::filesystem::exists(path("new/deep")));
   EXPECT_TRUE(std::filesystem::is_empty(path("there")));
   OutputWriter writer;
-  ASSERT_FALSE(bool(writer.write(path("there"), {tensor({1}, {1}), tensor({1}, {2})})));
+  ASSERT_FALSE(bool(writer.write(path("there"), Recorded{{tensor({1}, {1}), tensor({1}, {2})}, {-1, -1}})));
   writer.keep();
   EXPECT_TRUE(std::filesystem::exists(path("there/output_1.pb")));
 }
@@ -104,5 +104,6 @@ TEST_F(Data, OutputFolderThatCannotBeMade) {
   std::ofstream(path("file")) << "x";
   OutputWriter writer;
   EXPECT_NE(text(writer.write(path("file/below"), {})).find(": error: the folder cannot be made: "), std::string::npos);
-  EXPECT_NE(text(writer.write(path("file"), {tensor({1}, {1})})).find("cannot be written"), std::string::npos);
+  EXPECT_NE(text(writer.write(path("file"), Recorded{{tensor({1}, {1})}, {-1}})).find("cannot be written"),
+            std::string::npos);
 }

@@ -6,7 +6,7 @@
 // MISSING: error: the function of a piece is not declared: @brought
 
 // CHECK-LABEL: func.func @model
-// CHECK: plan.launch @npu_(%arg0) {checked, items = #onnx.size<1>, plan.piece, scratchBytes = #onnx.size<"64*n">, symbols = #onnx.sizes<"n">}
+// CHECK: plan.launch @npu_(%arg0) {checked, items = #onnx.size<1>, plan.error = 18 : i64, scratchBytes = #onnx.size<"64*n">, symbols = #onnx.sizes<"n">}
 
 // CHECK: func.func private @brought(memref<1xindex>, memref<2xindex>, memref<1xi8>, memref<1xi64>) -> i32 attributes {plan.object = dense<[1, 2]> : tensor<2xi8>}
 

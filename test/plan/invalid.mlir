@@ -349,5 +349,5 @@ func.func private @piece() attributes {plan.object = dense<1> : tensor<4xi32>}
 
 // -----
 
-// expected-error@+1 {{attribute 'plan.piece' must be a unit attribute of a launch}}
-func.func private @piece() attributes {plan.piece}
+// expected-error@+1 {{attribute 'plan.error' must be an integer attribute of a launch}}
+func.func private @piece() attributes {plan.error}

@@ -49,6 +49,7 @@ ELSEWHERE = {
     **dict.fromkeys(["BitCast", "CausalConvWithState", "CumProd", "LinearAttention", "SwiGLU"], "test/nodes/newest.py: of opsets that ONNX Runtime does not have yet"),
     **dict.fromkeys([f"com.microsoft.{name}" for name in ("QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax", "QLinearGlobalAveragePool", "QLinearAveragePool", "QLinearWhere",
                                                           "QLinearConcat", "QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "MatMulNBits", "QuantizeLinear", "DequantizeLinear")], "test/quantize"),
+    "ImageDecoder": "test/driver/images.test, test/runtime_support/ImageTest.cpp, test/nodes/newest.py: ONNX Runtime does not have it",
     "com.microsoft.QLinearReduceMean": "ONNX Runtime has no kernel for it: it is written as operators that are tested",
 }  # fmt: skip
 

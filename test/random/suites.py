@@ -162,7 +162,7 @@ AROUND_CONVOLUTIONS = ["Add", "AveragePool", "Clip", "Concat", "Elu", "HardSigmo
 
 
 def convolutions(seed, index):
-    """3x3 convolutions of stride 1 and what stands around them, of any batch or of one that is open."""
+    """3x3 convolutions of stride 1 and what stands around them; some with open batches, others with open heights and widths."""
     families.load()
     for attempt in itertools.count():
         case = Case(seed, f"{index}.{attempt}")
@@ -180,6 +180,9 @@ def convolutions(seed, index):
             case.take_back(kept)
     model = case.model(case.results(), final=True)
     many = case.feeds()
+    if case.chance(0.4):
+        model, symbols = opened(case, model, case.rng, every=case.chance(0.5))
+        return case, model, runs_of(case, model, symbols, case.rng)
     if case.chance(0.3) and all(array.ndim for array in many.values()) and len({array.shape[0] for array in many.values()}) == 1:
         for value in model.graph.input:
             value.type.tensor_type.shape.dim[0].dim_param = "batch"

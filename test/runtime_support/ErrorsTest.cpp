@@ -72,7 +72,7 @@ TEST(Errors, WithoutAModel) {
 }
 
 TEST(Errors, EveryKindHasAText) {
-  for (int kind = 0; kind <= INGOT_ERROR_PIECE; ++kind) {
+  for (int kind = 0; kind <= INGOT_ERROR_IMAGE; ++kind) {
     EXPECT_STRNE(ingot_error_kind_text(kind), "unknown error") << kind;
   }
   EXPECT_STREQ(ingot_error_kind_text(200), "unknown error");

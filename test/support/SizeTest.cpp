@@ -81,6 +81,12 @@ TEST(Size, BoundsOfFoundSizesAreFacts) {
   EXPECT_EQ(Facts().with({Size(8) * b - found}).sizes().size(), 1U);
 }
 
+TEST(Size, BoundsInACircleAreNone) {
+  Size x = Symbol::found(1), y = Symbol::found(2), z = Symbol::found(3);
+  Facts known({y - x, z + Size(1) - y, x - z, Size(9) - z});
+  EXPECT_EQ(x.bounded(known.bounds()), Size(10)) << "z is not bounded by x, but by what comes next";
+}
+
 TEST(Size, BoundsOfProductsAreFacts) {
   Size x = Symbol::found(1), y = Symbol::found(2), z = Symbol::found(3);
   ingot::support::Sizes facts = implied(Size(6) * s, x * y);

@@ -359,13 +359,14 @@ void FunctionWriter::callKernel(func::CallOp call, StringRef name, ArrayRef<std:
   line(text + ";");
 }
 
-/// A function of ingot.h: an array of words that it gets is its list of memory, and memory that it gives is of bytes.
+/// A function of ingot.h: an array of words that one of memory gets is its list, and memory that it gives is of bytes.
 void FunctionWriter::callLibrary(func::CallOp call, ArrayRef<std::string> arguments) {
   SmallVector<std::string> given(arguments);
   for (auto [text, operand] : llvm::zip_equal(given, call.getOperands())) {
     auto type = dyn_cast<MemRefType>(operand.getType());
     if (type && type.getElementType().isInteger(64)) {
-      text = "reinterpret_cast<ingot_memory *>(" + text + ")";
+      StringRef pointee = call.getCallee().starts_with("ingot_memory") ? "ingot_memory" : "int64_t";
+      text = ("reinterpret_cast<" + pointee + " *>(" + text + ")").str();
     }
   }
   std::string text = call.getCallee().str() + "(" + llvm::join(given, ", ") + ")";

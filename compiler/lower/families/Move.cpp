@@ -1,8 +1,9 @@
 // Ops that only move elements (onnx::Mover): each box of the result is a loop nest of its own over dimensions merged as
 // far as source, result and epilogue operands walk them alike. The innermost loop takes vectors: contiguous ones, one
 // element for all lanes, or, where the source runs along another dimension than the result (a transpose), square tiles
-// that are loaded along one, turned in registers, and stored along the other. Concatenations also work on channel
-// blocks, where every piece begins at a block.
+// that are loaded along one, turned in registers, and stored along the other; or, where the result's last dimension is
+// short (pixels shuffled), vectors along the one before it, interleaved in registers. Concatenations also work on
+// channel blocks, where every piece begins at a block.
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/lower/Portion.h"
 #include "compiler/lower/Vectors.h"
@@ -72,6 +73,9 @@ private:
       at.lanes = space.block;
       return put(at);
     }
+    if (d + 1 == last && isInterleaved()) {
+      return interleaved(portion, at);
+    }
     if (d == last && space.block == 1) {
       return tileAxis < 0 ? along(portion, at) : tiles(portion, at);
     }
@@ -90,6 +94,46 @@ private:
     const Ix &last = space.sizes.back();
     return hasSource && last.known() && last.number() <= few && !source().strides.back().is(1) &&
            !source().strides.back().is(0);
+  }
+
+  /// Whether the source runs along the dimension before the last, which is that short, and all else goes on from one of
+  /// its rows to the next.
+  bool isInterleaved() {
+    size_t last = space.sizes.size() - 1;
+    if (tileAxis >= 0 || space.block > 1 || w.machine.lanes < 2 || !isFewApart() || !atLeast(space.sizes[last], 2) ||
+        !source().strides[last - 1].is(1)) {
+      return false;
+    }
+    Space others = space;
+    others.accesses.erase(key);
+    return others.mergeable(last);
+  }
+
+  /// The last two dimensions together: a vector for each place of the last one, interleaved.
+  void interleaved(const Portion &portion, Point at) {
+    size_t last = space.sizes.size() - 1;
+    int64_t l = w.machine.lanes, few = space.sizes[last].number();
+    Ix places = space.sizes[last - 1], whole = places - remainder(places, l);
+    portion.loop(last - 1, whole, l, [&](Ix first) {
+      Point p = at;
+      SmallVector<Value> rows;
+      for (int64_t i = 0; i < few; ++i) {
+        p.at[last - 1] = first, p.at[last] = i;
+        rows.push_back(w.load(source().buffer, source().at(p.at), l));
+      }
+      p.lanes = l;
+      for (auto [i, v] : llvm::enumerate(interleave(w, rows))) {
+        int64_t element = static_cast<int64_t>(i) * l;
+        p.at[last - 1] = first + element / few, p.at[last] = element % few;
+        group.finish(v, space, p);
+      }
+    });
+    portion.rest(last - 1, [&] {
+      w.loop(whole, places, 1, [&](Ix i) {
+        at.at[last - 1] = i;
+        along(portion, at);
+      });
+    });
   }
 
   /// The last dimension in vectors.

@@ -17,6 +17,7 @@ public:
     KernelShape shape;
     shape.scratchBytes = kernel.getPiece()->getScratch().getValue();
     shape.checked = true;
+    shape.error = INGOT_ERROR_PIECE;
     return shape;
   }
 

@@ -74,8 +74,12 @@ LogicalResult DeformConvOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// Whether GridSample counts from the middle of the first pixel to that of the last one, in which numbers of pixels
+/// stay what they are for more sizes (the reference does so). That takes two of them.
+static bool countsFromMiddle(const Taps &t) { return t.image[0].atLeast(2) && t.image[1].atLeast(2); }
+
 /// Where the taps of an axis stand before they are moved, [taps, rows, columns] but for axes along which all are equal;
-/// as GridSample counts, for which the pixels of an image of n lie at (2i + 1) / n - 1.
+/// as GridSample counts, for which the pixels of an image of n lie at 2i / (n - 1) - 1, or else at (2i + 1) / n - 1.
 static Value placesOf(Formula &f, const Taps &t, int axis, Value moved) {
   SmallVector<double> inKernel;
   for (int64_t tap = 0; tap < t.count(); ++tap) {
@@ -88,7 +92,11 @@ static Value placesOf(Formula &f, const Taps &t, int axis, Value moved) {
   Value steps = f.mul(number(f.countTo(f.scalar(t.out[axis]))), f.number(static_cast<double>(t.strides[axis]), moved));
   steps = f.reshapeTo(steps, axis ? Sizes{1, 1, t.out[1]} : Sizes{1, t.out[0], 1});
   Value pixel = f.add(f.add(taps, steps), moved);
-  Value doubled = f.add(f.mul(pixel, f.number(2, moved)), f.number(1, moved));
+  Value doubled = f.mul(pixel, f.number(2, moved));
+  if (countsFromMiddle(t)) {
+    return f.sub(f.div(doubled, number(f.scalar(t.image[axis] - Size(1)))), f.number(1, moved));
+  }
+  doubled = f.add(doubled, f.number(1, moved));
   return f.sub(f.div(doubled, number(f.scalar(t.image[axis]))), f.number(1, moved));
 }
 
@@ -109,7 +117,7 @@ LogicalResult DeformConvOp::decompose(PatternRewriter &rewriter) {
   }
   Value grid = f.op("Concat", places, {f.integer("axis", 3)});
   Value x = f.reshapeTo(getX(), {images, inOffsets, t.image[0], t.image[1]});
-  Value samples = f.op("GridSample", {x, grid}, {f.integer("align_corners", 0)});
+  Value samples = f.op("GridSample", {x, grid}, {f.integer("align_corners", countsFromMiddle(t))});
   if (present(getMask())) {
     samples = f.reshapeTo(samples, {t.batch, t.offsetGroup, inOffsets, t.count(), pixels});
     samples = f.mul(samples, f.reshapeTo(getMask(), {t.batch, t.offsetGroup, 1, t.count(), pixels}));

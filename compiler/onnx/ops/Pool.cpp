@@ -1,6 +1,8 @@
 #include "compiler/onnx/ops/Pool.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Window.h"
+#include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Pool.cpp.inc"
 
@@ -109,6 +111,48 @@ LogicalResult LpPoolOp::decompose(PatternRewriter &rewriter) {
   attributes.set("p", rewriter.getI64IntegerAttr(1));
   Value sums = makeOp(rewriter, getLoc(), "LpPool", {powers}, attributes.getAttrs());
   rewriter.replaceOp(*this, makeOp(rewriter, getLoc(), "Pow", {sums, root}));
+  return success();
+}
+
+// GlobalLpPool.
+
+/// Opset 1 had `p` as a float.
+LogicalResult GlobalLpPoolOp::upgrade(Node &node) {
+  if (auto p = dyn_cast_or_null<FloatAttr>(node.attributes.get("p"))) {
+    double number = p.getValueAsDouble();
+    if (number != std::floor(number)) {
+      return node.error("attribute 'p' is " + std::to_string(number) + ", which is no integer");
+    }
+    node.attributes.set("p", node.builder.getI64IntegerAttr(static_cast<int64_t>(number)));
+  }
+  return success();
+}
+LogicalResult GlobalLpPoolOp::inferTypes(SmallVectorImpl<Type> &types) {
+  if (getP() < 1) {
+    return emitOpError("attribute 'p' is ") << getP();
+  }
+  return inferGlobal(*this, types);
+}
+
+/// (sum of |x|^p)^(1/p) over the spatial axes.
+LogicalResult GlobalLpPoolOp::decompose(PatternRewriter &rewriter) {
+  auto x = ranked(getX());
+  if (!x) {
+    return failure();
+  }
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, x.getRank()));
+  Formula f(rewriter, getLoc());
+  if (axes.empty()) {
+    rewriter.replaceOp(*this, f.abs(getX()));
+    return success();
+  }
+  if (getP() <= 2) {
+    rewriter.replaceOp(*this, f.reduce(getP() == 1 ? "ReduceL1" : "ReduceL2", getX(), axes, /*keepdims=*/true));
+    return success();
+  }
+  auto p = static_cast<double>(getP());
+  Value sums = f.reduce("ReduceSum", f.op("Pow", {f.abs(getX()), f.number(p, getX())}), axes, /*keepdims=*/true);
+  rewriter.replaceOp(*this, f.op("Pow", {sums, f.number(1 / p, sums)}));
   return success();
 }
 

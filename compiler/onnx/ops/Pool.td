@@ -35,6 +35,13 @@ class Onnx_GlobalPool<string mnemonic> : Onnx_Op<mnemonic, 1> {
 def Onnx_GlobalAveragePoolOp : Onnx_GlobalPool<"GlobalAveragePool">, Since<22> { let summary = "the mean of each channel"; }
 def Onnx_GlobalMaxPoolOp : Onnx_GlobalPool<"GlobalMaxPool">, Since<22> { let summary = "the largest element of each channel"; }
 
+def Onnx_GlobalLpPoolOp : Onnx_Op<"GlobalLpPool", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<22> {
+  let summary = "the p-norm of each channel";
+  let arguments = (ins Onnx_Floats:$x, DefaultValuedOptionalAttr<I64Attr, "2">:$p);
+  let results = (outs AnyTensor:$y);
+  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+}
+
 def Onnx_LRNOp : Onnx_Op<"LRN", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<13> {
   let summary = "x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta";
   let arguments = (ins Onnx_Floats:$x, DefaultValuedOptionalAttr<F32Attr, "0.0001f">:$alpha, DefaultValuedOptionalAttr<F32Attr, "0.75f">:$beta,

@@ -65,6 +65,11 @@ def lp_normalization(c, x):
     c.node("LpNormalization", [x], axis=c.choice([None, c.axis(x.rank)]), p=c.choice([None, 1, 2]))
 
 
+@op("GlobalLpPool")
+def global_lp_pool(c, x):
+    c.node("GlobalLpPool", [image(c, x)], p=c.choice([None, 1, 2, 3]))
+
+
 @op("GlobalAveragePool", "GlobalMaxPool")
 def global_pool(c, x, name):
     c.node(name, [image(c, x)], exact=name == "GlobalMaxPool")

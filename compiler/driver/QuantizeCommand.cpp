@@ -1,0 +1,96 @@
+// `ingot quantize`: reads a model, writes it quantized as another ONNX file, and a report.
+#include "compiler/driver/Quantizer.h"
+#include "compiler/importer/Problems.h"
+#include "compiler/ptq/Opset.h"
+#include "compiler/ptq/Prepare.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ingot::driver {
+namespace {
+
+llvm::Error atModel(const Invocation &invocation, llvm::Error error) {
+  return llvm::createStringError(invocation.model.modelPath + ": error: " + llvm::toString(std::move(error)));
+}
+
+/// The model with its weights visible, in an opset that has what is going to be written.
+llvm::Expected<ptq::Model> readModel(const Invocation &invocation) {
+  llvm::Expected<ptq::Model> model = ptq::Model::load(invocation.model.modelPath);
+  if (!model) {
+    return llvm::make_error<ExitError>(1, llvm::toString(model.takeError()));
+  }
+  if (const auto *node = ptq::quantizedNode(*model)) {
+    return llvm::createStringError(invocation.model.modelPath + ": error: " + ptq::shown(*node) +
+                                   ": the model is quantized already");
+  }
+  // Scales along an axis are of opset 13, blocks of 21; convolutions of bfloat16 are of 22.
+  const std::string &scheme = invocation.quantization.scheme;
+  int64_t opset = scheme == "int4" ? 21 : scheme == "bf16" ? 22 : 13;
+  if (llvm::Error error = ptq::raiseOpset(*model, opset)) {
+    return atModel(invocation, std::move(error));
+  }
+  ptq::prepare(*model);
+  return model;
+}
+
+llvm::Expected<SampleSet> readSamples(const Invocation &invocation) {
+  std::vector<std::string> folders = invocation.data;
+  if (folders.empty()) {
+    folders = dataBeside(invocation.model.modelPath);
+  }
+  bool needed = invocation.quantization.needsData() || invocation.profile;
+  if (folders.empty() && needed) {
+    return llvm::createStringError("no --data is given, and there is no test_data_set_* beside the model: ranges are "
+                                   "those of values that a model has on data");
+  }
+  llvm::Expected<ModelFacts> facts = readModelFacts(invocation.model.modelPath);
+  if (!facts) {
+    return facts.takeError();
+  }
+  SequenceKinds kinds = kindsOf(*facts);
+  return SampleSet::open(folders, std::move(*facts), std::move(kinds), invocation.preprocessing);
+}
+
+llvm::Error writeText(const std::string &path, const std::string &text) {
+  return llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
+    out << text;
+    return llvm::Error::success();
+  });
+}
+
+} // namespace
+
+llvm::Error quantizeCommand(const Invocation &invocation) {
+  const ptq::Options &options = invocation.quantization;
+  if (llvm::Error error = checkTargets(invocation.model.targets)) {
+    return error;
+  }
+  llvm::Expected<ptq::Model> model = readModel(invocation);
+  if (!model) {
+    return model.takeError();
+  }
+  llvm::Expected<SampleSet> samples = readSamples(invocation);
+  if (!samples) {
+    return samples.takeError();
+  }
+  llvm::SmallString<128> folder;
+  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("ingot", folder)) {
+    return llvm::createStringError("a temporary folder cannot be made: " + error.message());
+  }
+  llvm::scope_exit removeFolder([&] { (void)llvm::sys::fs::remove_directories(folder); });
+  Quantizer quantizer(invocation, std::move(*model), std::move(*samples), std::string(folder));
+  llvm::Expected<QuantizeFacts> facts = quantizer.run();
+  if (!facts) {
+    return facts.takeError();
+  }
+  if (!invocation.reportPath.empty()) {
+    if (llvm::Error error = writeText(invocation.reportPath, quantizeJson(options, *facts))) {
+      return error;
+    }
+  }
+  llvm::outs() << (invocation.json ? quantizeJson(options, *facts) : quantizeText(options, *facts));
+  return llvm::Error::success();
+}
+
+} // namespace ingot::driver

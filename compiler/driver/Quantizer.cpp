@@ -1,0 +1,470 @@
+#include "compiler/driver/Quantizer.h"
+#include "compiler/driver/Progress.h"
+#include "compiler/importer/ElementType.h"
+#include "compiler/importer/Problems.h"
+#include "compiler/ptq/Adjust.h"
+#include "compiler/ptq/Dynamic.h"
+#include "compiler/support/ElementTypes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+namespace ingot::driver {
+
+static Quantizer::Values byName(const std::vector<HostTensor> &tensors) {
+  Quantizer::Values values;
+  for (const HostTensor &tensor : tensors) {
+    values[tensor.name] = &tensor;
+  }
+  return values;
+}
+
+Quantizer::Quantizer(const Invocation &invocation, ptq::Model model, SampleSet samples, std::string folder)
+    : invocation(invocation), options(invocation.quantization), model(std::move(model)), samples(std::move(samples)),
+      folder(std::move(folder)) {}
+
+void Quantizer::keep(llvm::StringRef layer, const std::string &why) {
+  llvm::erase_if(layers, [&](const ptq::Layer &other) { return other.name == layer; });
+  for (LayerFacts &fact : facts.layers) {
+    if (fact.name == layer && fact.kept.empty()) {
+      fact.kept = why, fact.bytesAfter = fact.bytesBefore;
+    }
+  }
+}
+
+LayerFacts &Quantizer::factsOf(const ptq::Layer &layer) {
+  return *llvm::find_if(facts.layers, [&](const LayerFacts &fact) { return fact.name == layer.name; });
+}
+
+llvm::Error Quantizer::chooseLayers() {
+  layers = ptq::layersOf(model);
+  for (const ptq::Layer &layer : layers) {
+    LayerFacts &fact = facts.layers.emplace_back();
+    fact.name = layer.name, fact.op = layer.op;
+    fact.bytesBefore = layer.values() * int64_t(sizeof(float));
+  }
+  for (const std::string &name : options.keep) {
+    if (llvm::none_of(facts.layers, [&](const LayerFacts &layer) { return layer.name == name; })) {
+      return llvm::createStringError(
+          "--keep " + name + ": the model has no layer of this name" +
+          (facts.layers.empty() ? "" : "; its first is " + importer::quoted(facts.layers.front().name)));
+    }
+    keep(name, "by --keep");
+  }
+  if (layers.empty()) {
+    return llvm::createStringError(
+        invocation.model.modelPath + ": error: nothing to quantize: no " +
+        (facts.layers.empty() ? "convolution or product with constant float32 weights" : "layer is left by --keep"));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::string> Quantizer::fileWith(ptq::Model &observed, llvm::ArrayRef<std::string> values) {
+  auto *outputs = observed.proto.mutable_graph()->mutable_output();
+  int own = outputs->size();
+  llvm::StringSet<> known;
+  for (const auto &output : *outputs) {
+    known.insert(output.name());
+  }
+  for (const std::string &value : values) {
+    if (known.insert(value).second) {
+      outputs->Add()->set_name(value);
+    }
+  }
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, "model" + std::to_string(files++) + ".onnx");
+  llvm::Error error = observed.save(std::string(path));
+  outputs->DeleteSubrange(own, outputs->size() - own);
+  if (error) {
+    return error;
+  }
+  return std::string(path);
+}
+
+llvm::Error Quantizer::observe(llvm::ArrayRef<std::string> values,
+                               llvm::function_ref<llvm::Error(const Values &)> take) {
+  llvm::Expected<std::string> file = fileWith(model, values);
+  if (!file) {
+    return file.takeError();
+  }
+  Runs runs(invocation, *file);
+  ProgressBar bar(true);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    llvm::Expected<DataSet> data = samples.read(i);
+    if (!data) {
+      return data.takeError();
+    }
+    llvm::Expected<std::vector<HostTensor>> outputs = runs.outputs(*data);
+    if (!outputs) {
+      return outputs.takeError();
+    }
+    bar.show(int(i + 1), int(samples.size()), "samples observed");
+    if (llvm::Error error = take(byName(*outputs))) {
+      return error;
+    }
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::map<std::string, ptq::Range>> Quantizer::rangesOf(const ptq::Wanted &wanted) {
+  std::vector<std::string> names;
+  llvm::transform(wanted, std::back_inserter(names), [](const auto &entry) { return entry.first; });
+  std::map<std::string, ptq::Statistics> statistics;
+  llvm::Error error = observe(names, [&](const Values &values) {
+    for (const std::string &name : names) {
+      statistics[name].add(floatsOf(*values.lookup(name)));
+    }
+    return llvm::Error::success();
+  });
+  if (error) {
+    return error;
+  }
+  std::map<std::string, ptq::Range> ranges;
+  for (const auto &[name, own] : statistics) {
+    if (own.notFinite() == 0) {
+      ranges[name] = own.choose(options.method, options.percentile, options.signedActivations);
+    }
+  }
+  return ranges;
+}
+
+void Quantizer::writeStatic(const std::map<std::string, ptq::Range> &ranges) {
+  auto encodings = ptq::encodingsOf(ptq::wantedBy(model, layers), ranges, options.signedActivations);
+  quantized = model;
+  ptq::writeStatic(quantized, layers, encodings, options.perTensor);
+  for (const ptq::Layer &layer : layers) {
+    LayerFacts &fact = factsOf(layer);
+    const ptq::Encoding &encoding = encodings.at(layer.x);
+    fact.hasRange = true;
+    fact.low = double(float(encoding.least() - encoding.zero) * encoding.scale);
+    fact.high = double(float(encoding.most() - encoding.zero) * encoding.scale);
+  }
+}
+
+void Quantizer::keepBodies() {
+  for (const ptq::Layer &layer : std::vector(layers)) {
+    if (layer.graph > 0) {
+      keep(layer.name, "it is in a body of control flow, whose values are not observed");
+    }
+  }
+}
+
+llvm::Error Quantizer::checkLeft() const {
+  return layers.empty() ? llvm::createStringError(invocation.model.modelPath +
+                                                  ": error: nothing is left to quantize: " + facts.layers.front().kept)
+                        : llvm::Error::success();
+}
+
+llvm::Error Quantizer::quantizeStatic() {
+  keepBodies();
+  if (llvm::Error error = adjust()) {
+    return error;
+  }
+  llvm::Expected<std::map<std::string, ptq::Range>> ranges = rangesOf(ptq::wantedBy(model, layers));
+  if (!ranges) {
+    return ranges.takeError();
+  }
+  for (const ptq::Layer &layer : std::vector(layers)) {
+    if (!ranges->count(layer.x)) {
+      keep(layer.name, "what it reads is infinite or no number on some data");
+    }
+  }
+  if (options.maxDrop >= 0) {
+    if (llvm::Error error = limitDrop(*ranges)) {
+      return error;
+    }
+  }
+  if (llvm::Error error = checkLeft()) {
+    return error;
+  }
+  writeStatic(*ranges);
+  return llvm::Error::success();
+}
+
+void Quantizer::quantizeDynamic() {
+  quantized = model;
+  ptq::writeDynamic(quantized, layers, options.perTensor);
+}
+
+llvm::Error Quantizer::quantizeInt4() {
+  for (const ptq::Layer &layer : std::vector(layers)) {
+    if (layer.op == "Conv") {
+      keep(layer.name, "int4 is for products of matrices");
+    }
+  }
+  if (options.gptq) {
+    keepBodies();
+  }
+  if (llvm::Error error = checkLeft()) {
+    return error;
+  }
+  std::vector<ptq::BlockWeights> weights;
+  if (options.gptq) {
+    if (llvm::Error error = compensate(weights)) {
+      return error;
+    }
+  } else {
+    for (const ptq::Layer &layer : layers) {
+      ptq::Index index(model, *model.graphs()[size_t(layer.graph)]);
+      weights.push_back(ptq::roundBlocks(ptq::rowsByColumns(layer, ptq::floatsOf(*index.weight(layer.weight))),
+                                         ptq::rowsOf(layer), ptq::columnsOf(layer), options.block));
+    }
+  }
+  quantized = model;
+  ptq::writeInt4(quantized, layers, weights, options.block);
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::convertToHalf() {
+  for (const std::string &name : options.keep) {
+    bool known = llvm::any_of(model.graphs(), [&](const auto *graph) {
+      return llvm::any_of(graph->node(), [&](const auto &node) { return ptq::nameOf(node) == name; });
+    });
+    if (!known) {
+      return llvm::createStringError("--keep " + name + ": the model has no node of this name");
+    }
+  }
+  quantized = model;
+  facts.nodes = ptq::writeHalf(quantized, narrowType(), options.keep, options.keepIo);
+  if (facts.nodes.converted == 0) {
+    return llvm::createStringError(invocation.model.modelPath +
+                                   ": error: nothing to convert: no node computes with float32");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::map<std::string, ptq::Channels>> Quantizer::channelsOf() {
+  std::map<std::string, int> axes; // of the channels: of convolutions the second, of products the last
+  std::vector<std::string> names;
+  for (const ptq::Layer &layer : layers) {
+    if (layer.graph == 0 && axes.try_emplace(layer.x, layer.op == "Conv" ? 1 : -1).second) {
+      names.push_back(layer.x);
+    }
+  }
+  std::map<std::string, ptq::Channels> channels;
+  llvm::Error error = observe(names, [&](const Values &values) {
+    for (const std::string &name : names) {
+      const HostTensor &tensor = *values.lookup(name);
+      channels[name].add(floatsOf(tensor), tensor.dims, axes[name]);
+    }
+    return llvm::Error::success();
+  });
+  if (error) {
+    return error;
+  }
+  return channels;
+}
+
+/// The layers of a model that has been changed, without those that are kept.
+static std::vector<ptq::Layer> again(ptq::Model &model, llvm::ArrayRef<ptq::Layer> old) {
+  std::vector<ptq::Layer> layers = ptq::layersOf(model);
+  llvm::erase_if(layers, [&](const ptq::Layer &layer) {
+    return llvm::none_of(old, [&](const ptq::Layer &other) { return other.name == layer.name; });
+  });
+  return layers;
+}
+
+llvm::Error Quantizer::adjust() {
+  if (options.smooth >= 0) {
+    llvm::Expected<std::map<std::string, ptq::Channels>> channels = channelsOf();
+    if (!channels) {
+      return channels.takeError();
+    }
+    ptq::smooth(model, layers, *channels, options.smooth);
+    layers = again(model, layers);
+  }
+  if (options.correctBias) {
+    llvm::Expected<std::map<std::string, ptq::Channels>> channels = channelsOf();
+    if (!channels) {
+      return channels.takeError();
+    }
+    ptq::correctBias(model, layers, *channels, options.perTensor);
+    layers = again(model, layers);
+  }
+  return llvm::Error::success();
+}
+
+/// GPTQ needs a matrix of moments for each operand. Those of a group of layers that fit into some memory are gathered
+/// at a time, so that memory does not grow with the model.
+llvm::Error Quantizer::compensate(std::vector<ptq::BlockWeights> &weights) {
+  constexpr int64_t kMostBytes = int64_t(1) << 30;
+  ProgressBar bar(true);
+  for (size_t first = 0; first < layers.size();) {
+    std::map<std::string, ptq::Channels> channels;
+    std::map<std::string, int64_t> rows;
+    size_t last = first;
+    for (int64_t bytes = 0; last < layers.size() && bytes < kMostBytes; ++last) {
+      int64_t own = ptq::rowsOf(layers[last]);
+      bytes += rows.try_emplace(layers[last].x, own).second ? own * own * int64_t(sizeof(float)) : 0;
+    }
+    std::vector<std::string> names;
+    llvm::transform(rows, std::back_inserter(names), [](const auto &entry) { return entry.first; });
+    llvm::Error error = observe(names, [&](const Values &values) {
+      for (const std::string &name : names) {
+        channels[name].addMoments(floatsOf(*values.lookup(name)), rows[name]);
+      }
+      return llvm::Error::success();
+    });
+    if (error) {
+      return error;
+    }
+    ptq::Index index(model, *model.proto.mutable_graph());
+    for (; first < last; ++first) {
+      const ptq::Layer &layer = layers[first];
+      weights.push_back(ptq::compensateBlocks(ptq::rowsByColumns(layer, ptq::floatsOf(*index.weight(layer.weight))),
+                                              ptq::rowsOf(layer), ptq::columnsOf(layer), options.block,
+                                              channels[layer.x].moments()));
+      bar.show(int(first + 1), int(layers.size()), "layers rounded by GPTQ");
+    }
+  }
+  return llvm::Error::success();
+}
+
+int32_t Quantizer::narrowType() const { return options.scheme == "fp16" ? importer::kFloat16 : importer::kBFloat16; }
+
+DataSet Quantizer::forQuantized(DataSet data) const {
+  bool isNarrow = (options.scheme == "fp16" || options.scheme == "bf16") && !options.keepIo;
+  for (HostTensor &input : data.inputs) {
+    if (isNarrow && input.type == importer::kFloat) {
+      input = narrowed(input, narrowType());
+    }
+  }
+  return data;
+}
+
+llvm::Error Quantizer::measure() {
+  std::vector<std::string> results;
+  for (const ptq::Layer &layer : layers) {
+    if (layer.graph == 0) {
+      results.push_back(layer.y);
+    }
+  }
+  llvm::Expected<std::string> before = fileWith(model, results), after = fileWith(quantized, results);
+  if (!before || !after) {
+    return llvm::joinErrors(before.takeError(), after.takeError());
+  }
+  Runs original(invocation, invocation.model.modelPath), ours(invocation, *before), theirs(invocation, *after);
+  std::map<std::string, Similarity> outputs, values;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    llvm::Expected<DataSet> data = samples.read(i);
+    if (!data) {
+      return data.takeError();
+    }
+    llvm::Expected<std::vector<HostTensor>> expected = original.outputs(*data);
+    if (!expected) {
+      return expected.takeError();
+    }
+    llvm::Expected<std::vector<HostTensor>> exact = ours.outputs(*data), got = theirs.outputs(forQuantized(*data));
+    if (!exact || !got) {
+      return llvm::joinErrors(exact.takeError(), got.takeError());
+    }
+    Values mine = byName(*exact), other = byName(*got);
+    for (const HostTensor &output : *expected) {
+      if (support::elementType(output.type).isFloat()) {
+        outputs[output.name].add(floatsOf(output), floatsOf(*other.lookup(output.name)));
+      }
+    }
+    for (const std::string &name : results) {
+      values[name].add(floatsOf(*mine.lookup(name)), floatsOf(*other.lookup(name)));
+    }
+  }
+  for (const auto &[name, similarity] : outputs) {
+    facts.outputs.push_back({name, similarity.cosine(), similarity.sqnr()});
+  }
+  for (const ptq::Layer &layer : layers) {
+    if (auto found = values.find(layer.y); found != values.end()) {
+      LayerFacts &fact = factsOf(layer);
+      fact.cosine = found->second.cosine(), fact.sqnr = found->second.sqnr();
+    }
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::measureTimes() {
+  llvm::Expected<DataSet> data = samples.read(0);
+  if (!data) {
+    return data.takeError();
+  }
+  Runs before(invocation, invocation.model.modelPath), after(invocation, options.output);
+  llvm::Expected<Runs::Times> old = before.times(*data, invocation.seconds);
+  if (!old) {
+    return old.takeError();
+  }
+  llvm::Expected<Runs::Times> now = after.times(forQuantized(*data), invocation.seconds);
+  if (!now) {
+    return now.takeError();
+  }
+  facts.secondsBefore = old->run, facts.secondsAfter = now->run;
+  for (LayerFacts &layer : facts.layers) {
+    std::string node = layer.name + " (" + layer.op + ")";
+    if (old->nodes.count(node) && now->nodes.count(node)) {
+      layer.secondsBefore = old->nodes[node], layer.secondsAfter = now->nodes[node];
+    }
+  }
+  return llvm::Error::success();
+}
+
+static int64_t fileBytes(const std::string &path) {
+  uint64_t bytes = 0, more = 0;
+  (void)llvm::sys::fs::file_size(path, bytes);
+  (void)llvm::sys::fs::file_size(path + ".data", more);
+  return int64_t(bytes + more);
+}
+
+llvm::Error Quantizer::write() {
+  if (options.scheme == "fp16" || options.scheme == "bf16") {
+    return convertToHalf();
+  }
+  if (llvm::Error error = chooseLayers()) {
+    return error;
+  }
+  if (options.scheme == "int8") {
+    return quantizeStatic();
+  }
+  if (llvm::Error error = adjust()) {
+    return error;
+  }
+  if (options.scheme == "int4") {
+    return quantizeInt4();
+  }
+  quantizeDynamic();
+  return llvm::Error::success();
+}
+
+/// What is in the file for a layer's weights.
+int64_t Quantizer::bytesOf(const ptq::Layer &layer) const {
+  int64_t values = layer.values(), scale = sizeof(float);
+  if (options.scheme == "int4") {
+    return (values + 1) / 2 + (ptq::rowsOf(layer) + options.block - 1) / options.block * ptq::columnsOf(layer) * scale;
+  }
+  return values + (options.perTensor ? 1 : layer.dims[size_t(layer.axis)]) * scale;
+}
+
+llvm::Expected<QuantizeFacts> Quantizer::run() {
+  facts.path = options.output;
+  facts.samples = int64_t(samples.size());
+  facts.bytesBefore = model.bytes;
+  if (llvm::Error error = write()) {
+    return error;
+  }
+  if (llvm::Error error = quantized.save(options.output)) {
+    return error;
+  }
+  facts.bytesAfter = fileBytes(options.output);
+  for (const ptq::Layer &layer : layers) {
+    factsOf(layer).bytesAfter = bytesOf(layer);
+  }
+  if (samples.size() > 0) {
+    if (llvm::Error error = measure()) {
+      return error;
+    }
+  }
+  if (invocation.profile) {
+    if (llvm::Error error = measureTimes()) {
+      return error;
+    }
+  }
+  return facts;
+}
+
+} // namespace ingot::driver

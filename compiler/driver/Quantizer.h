@@ -1,0 +1,79 @@
+// Quantizes one model: what has to be run for it is compiled and run here, what is written is decided in compiler/ptq.
+#pragma once
+#include "compiler/driver/QuantizeReport.h"
+#include "compiler/driver/Runs.h"
+#include "compiler/driver/Samples.h"
+#include "compiler/driver/Similarity.h"
+#include "compiler/ptq/Channels.h"
+#include "compiler/ptq/Int4.h"
+#include "compiler/ptq/Layers.h"
+#include "compiler/ptq/Range.h"
+#include "compiler/ptq/Static.h"
+
+namespace ingot::driver {
+
+class Quantizer {
+public:
+  /// `folder` is for files that are needed in between.
+  Quantizer(const Invocation &invocation, ptq::Model model, SampleSet samples, std::string folder);
+
+  /// Writes the quantized model, and measures it where there are samples.
+  llvm::Expected<QuantizeFacts> run();
+
+  using Values = llvm::StringMap<const HostTensor *>;
+
+private:
+  /// Makes `quantized`, by the scheme.
+  llvm::Error write();
+  int64_t bytesOf(const ptq::Layer &layer) const;
+  /// Notes for a layer that it stays in float, and takes it out of those to be quantized.
+  void keep(llvm::StringRef layer, const std::string &why);
+  /// The same for those that are in bodies of control flow.
+  void keepBodies();
+  /// An error if no layer is left.
+  llvm::Error checkLeft() const;
+  llvm::Error chooseLayers();
+  LayerFacts &factsOf(const ptq::Layer &layer);
+
+  /// Each writes `quantized`.
+  llvm::Error quantizeStatic();
+  void quantizeDynamic();
+  llvm::Error quantizeInt4();
+  llvm::Error convertToHalf();
+
+  /// --smooth and --correct-bias, which change the model.
+  llvm::Error adjust();
+  llvm::Expected<std::map<std::string, ptq::Channels>> channelsOf();
+  llvm::Error compensate(std::vector<ptq::BlockWeights> &weights);
+
+  void writeStatic(const std::map<std::string, ptq::Range> &ranges);
+  /// Keeps the fewest of the most sensitive layers in float with which the outputs are as near as --max-drop wants.
+  llvm::Error limitDrop(const std::map<std::string, ptq::Range> &ranges);
+  llvm::Error measureAlone(const std::map<std::string, ptq::Encoding> &encodings);
+  llvm::Expected<double> dropOf(ptq::Model &changed);
+
+  /// A file that has these values as outputs, too.
+  llvm::Expected<std::string> fileWith(ptq::Model &observed, llvm::ArrayRef<std::string> values);
+  /// Runs the model on all samples; `take` gets these values by their names.
+  llvm::Error observe(llvm::ArrayRef<std::string> values, llvm::function_ref<llvm::Error(const Values &)> take);
+  llvm::Expected<std::map<std::string, ptq::Range>> rangesOf(const ptq::Wanted &wanted);
+
+  llvm::Error measure();
+  llvm::Error measureTimes();
+  /// Inputs as the quantized model wants them.
+  DataSet forQuantized(DataSet data) const;
+  /// The narrow type of --scheme fp16 and bf16.
+  int32_t narrowType() const;
+
+  const Invocation &invocation;
+  const ptq::Options &options;
+  ptq::Model model;     ///< as it was, with its weights made visible
+  ptq::Model quantized; ///< made from it
+  SampleSet samples;
+  std::string folder;
+  int files = 0;                  ///< written there
+  std::vector<ptq::Layer> layers; ///< to be quantized
+  QuantizeFacts facts;
+};
+
+} // namespace ingot::driver

@@ -1,0 +1,24 @@
+// A model file that is compiled for data and run on them, several times with other data.
+#pragma once
+#include "compiler/driver/ModelSource.h"
+
+namespace ingot::driver {
+
+class Runs {
+public:
+  Runs(const Invocation &invocation, const std::string &modelPath);
+  llvm::Expected<std::vector<HostTensor>> outputs(const DataSet &data);
+  /// Median seconds of a run, and of the kernels by their nodes ("name (Operator)").
+  struct Times {
+    double run = 0;
+    std::map<std::string, double> nodes;
+  };
+  llvm::Expected<Times> times(const DataSet &data, double seconds);
+
+private:
+  Invocation invocation; ///< of this file
+  ModelSource source;
+  Threads threads;
+};
+
+} // namespace ingot::driver

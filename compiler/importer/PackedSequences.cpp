@@ -1,0 +1,305 @@
+// Packed sequences (Sequence.h) in terms of tensors. A tensor of the sequence is a slice of `elements` in the shape
+// that its row of `shapes` says; how many elements stand before it is a sum over the rows before. Appending is a
+// Concat, which a loop does in place. All else moves elements by computed numbers: slices up to places that a run tells
+// would each have a size of its own, whose sum nobody knows.
+#include "compiler/importer/Sequence.h"
+#include "compiler/onnx/ElementTypes.h"
+
+using namespace mlir;
+
+namespace ingot::importer {
+
+bool Sequence::isRanked() const {
+  return llvm::all_of(items, [](Value item) { return bool(onnx::ranked(item)); });
+}
+
+int64_t Sequence::rank() const {
+  if (isPacked()) {
+    return columns;
+  }
+  int64_t rank = 0;
+  for (Value item : items) {
+    rank = std::max(rank, onnx::ranked(item).getRank());
+  }
+  return rank;
+}
+
+SmallVector<Value> flat(llvm::ArrayRef<Given> givens) {
+  SmallVector<Value> all;
+  for (const Given &given : givens) {
+    if (!given.sequence) {
+      all.push_back(given.tensor);
+      continue;
+    }
+    const Sequence &s = *given.sequence;
+    if (s.present) {
+      all.push_back(s.present);
+    }
+    if (s.isPacked()) {
+      all.append({s.elements, s.shapes});
+    }
+    all.append(s.items);
+  }
+  return all;
+}
+
+SmallVector<Given> like(llvm::ArrayRef<Given> form, ValueRange tensors) {
+  auto next = [&] {
+    Value v = tensors.front();
+    tensors = tensors.drop_front();
+    return v;
+  };
+  SmallVector<Given> all(form);
+  for (Given &given : all) {
+    if (!given.sequence) {
+      given.tensor = next();
+      continue;
+    }
+    Sequence &s = *given.sequence;
+    s.present = s.present ? next() : Value();
+    if (s.isPacked()) {
+      s.elements = next();
+      s.shapes = next();
+      s.holdsNone = false;
+    }
+    std::generate(s.items.begin(), s.items.end(), next);
+  }
+  return all;
+}
+
+Value SequenceFormula::unless(Value bad, Value v) {
+  // An index that is outside ends a run; that of a table with two entries is not folded away.
+  Value table = onnx::makeIntegers(f.b, f.loc, {0, 1});
+  return f.add(v, f.op("Gather", {table, where(bad, number(2), number(0))}, {f.integer("axis", 0)}));
+}
+
+Value SequenceFormula::slice(Value x, Value begin, Value end, int64_t axis) {
+  Value axes = onnx::makeIntegers(f.b, f.loc, {axis}), one = onnx::makeIntegers(f.b, f.loc, {1});
+  return f.op("Slice", {x, list(begin), list(end), axes, one});
+}
+
+/// The shape of a tensor as a row of `shapes`.
+Value SequenceFormula::row(Value x, int64_t rank) {
+  int64_t own = onnx::ranked(x).getRank();
+  Value shape = f.op("Shape", {x});
+  if (own < rank) {
+    shape = joinAll({shape, onnx::makeIntegers(f.b, f.loc, SmallVector<int64_t>(rank - own, -1))});
+  }
+  return f.reshape(shape, {1, rank});
+}
+
+Sequence SequenceFormula::packed(Sequence s, int64_t rank) {
+  rank = std::max(rank, s.rank());
+  if (s.isPacked()) {
+    if (int64_t more = rank - s.rank(); more > 0) {
+      s.mixesRanks |= !s.isEmpty();
+      Value minus = repeated(number(-1), count(s), more);
+      s.shapes = f.op("Concat", {s.shapes, minus}, {f.integer("axis", 1)});
+    }
+    s.columns = rank;
+    return s;
+  }
+  s.columns = rank;
+  if (s.items.empty()) {
+    s.holdsNone = true;
+    // How many there are is computed, and so not told by the types: a loop may begin with these.
+    Value none = f.sub(number(1), number(1));
+    auto one = onnx::tensorOf({1}, s.element);
+    auto zero = isa<FloatType>(s.element) ? onnx::constantFromFloats(one, {0.0}) : onnx::constantFromIntegers(one, {0});
+    s.elements = f.op("ConstantOfShape", {list(none)}, {f.b.getNamedAttr("value", zero)});
+    s.shapes = repeated(number(0), none, rank);
+    return s;
+  }
+  SmallVector<Value> elements, rows;
+  for (Value item : s.items) {
+    elements.push_back(list(item));
+    rows.push_back(row(item, rank));
+    s.mixesRanks |= onnx::ranked(item).getRank() != rank;
+  }
+  s.element = onnx::elementOf(s.items.front());
+  s.elements = joinAll(elements);
+  s.shapes = joinAll(rows);
+  s.items.clear();
+  return s;
+}
+
+Value SequenceFormula::count(const Sequence &s) {
+  return s.isPacked() ? f.reshape(sizesOf(s.shapes, 0, 1), {}) : number(static_cast<int64_t>(s.items.size()));
+}
+
+/// `v` in each of `count` elements, or rows of so many columns. A sum, as the result of an Expand to sizes that a run
+/// tells has no known number of axes.
+Value SequenceFormula::repeated(Value v, Value count, std::optional<int64_t> columns) {
+  Value shape = list(count);
+  if (columns) {
+    shape = joinAll({shape, onnx::makeIntegers(f.b, f.loc, {*columns})});
+  }
+  auto zero = onnx::constantFromIntegers(onnx::tensorOf({1}, f.b.getI64Type()), {0});
+  return f.add(f.op("ConstantOfShape", {shape}, {f.b.getNamedAttr("value", zero)}), v);
+}
+
+/// How many elements each tensor has.
+Value SequenceFormula::counts(const Sequence &s) {
+  return s.rank() == 0 ? repeated(number(1), count(s))
+                       : f.reduce("ReduceProd", f.abs(s.shapes), {1}, /*keepdims=*/false); // -1 is no axis
+}
+
+/// A place from 0 to `last`; another one ends the run.
+Value SequenceFormula::normal(Value place, Value count, Value last) {
+  place = scalar(place);
+  place = where(less(place, number(0)), f.add(place, count), place);
+  Value bad = f.op("Or", {less(place, number(0)), less(last, place)});
+  return unless(bad, where(bad, number(0), place));
+}
+
+/// How many elements stand before a tensor.
+Value SequenceFormula::before(Value counts, Value place, Value n) {
+  return sumOf(where(less(f.countTo(n), place), counts, number(0)));
+}
+
+Value SequenceFormula::at(const Sequence &s, Value place) {
+  Value n = count(s), which = normal(place, n, f.sub(n, number(1))), each = counts(s);
+  Value numbers = f.add(f.countTo(rowOf(each, which)), before(each, which, n));
+  Value shape = f.reshape(rowOf(s.shapes, which), {s.columns}); // which says how many axes there are
+  return f.op("Reshape", {rowOf(s.elements, numbers), shape}, {f.integer("allowzero", 1)});
+}
+
+/// The last `own` rows of `x` moved to the place `begin`.
+Value SequenceFormula::moved(Value x, Value begin, Value own) {
+  Value all = f.reshape(sizesOf(x, 0, 1), {}), numbers = f.countTo(all), end = f.add(begin, own);
+  Value inside = where(less(numbers, end), f.sub(f.sub(all, own), begin), f.sub(number(0), own));
+  return rowOf(x, f.add(numbers, where(less(numbers, begin), number(0), inside)));
+}
+
+/// `x` without `own` rows from `begin` on.
+Value SequenceFormula::without(Value x, Value begin, Value own) {
+  Value all = f.reshape(sizesOf(x, 0, 1), {}), numbers = f.countTo(f.sub(all, own));
+  return rowOf(x, f.add(numbers, where(less(numbers, begin), number(0), own)));
+}
+
+Sequence SequenceFormula::inserted(Sequence s, Value tensor, Value place) {
+  int64_t own = onnx::ranked(tensor).getRank();
+  bool differs = own != s.rank() && !s.isEmpty();
+  s.element = onnx::elementOf(tensor);
+  s = packed(s, own);
+  s.mixesRanks |= differs;
+  Value flat = list(tensor), n = count(s), which = place ? normal(place, n, n) : Value();
+  Value begin = place ? before(counts(s), which, n) : Value();
+  s.holdsNone = false;
+  s.elements = joinAll({s.elements, flat});
+  s.shapes = joinAll({s.shapes, row(tensor, s.rank())});
+  if (place) {
+    s.elements = moved(s.elements, begin, f.reshape(sizesOf(flat, 0, 1), {}));
+    s.shapes = moved(s.shapes, which, number(1));
+  }
+  return s;
+}
+
+Sequence SequenceFormula::erased(Sequence s, Value place) {
+  Value n = count(s), one = number(1), last = f.sub(n, one);
+  Value which = place ? normal(place, n, last) : normal(last, n, last), each = counts(s);
+  s.elements = without(s.elements, before(each, which, n), rowOf(each, which));
+  s.shapes = without(s.shapes, which, one);
+  return s;
+}
+
+SequenceFormula::Parts SequenceFormula::partsOf(Value lengths, Value axis) {
+  Value one = number(1), zero = number(0), ends = f.op("CumSum", {lengths, zero});
+  Value marks = joinAll({f.mul(axis, zero), list(zero)}), ones = repeated(one, sizesOf(lengths, 0, 1));
+  marks = f.op("ScatterElements", {marks, ends, ones},
+               {f.integer("axis", 0), f.b.getNamedAttr("reduction", f.b.getStringAttr("add"))});
+  Value part = rowOf(f.op("CumSum", {marks, zero}), axis); // how many end before
+  Value length = rowOf(lengths, part);
+  return {f.sub(rowOf(ends, part), length), length};
+}
+
+Value SequenceFormula::placesIn(Value lengths, Value axis, Value outer, Value inner) {
+  Parts parts = partsOf(lengths, axis);
+  auto column = [&](Value v) { return f.reshape(v, {-1, 1}); };
+  Value begin = column(parts.begin), length = column(parts.length);
+  Value block = f.mul(f.mul(begin, outer), inner);
+  Value inBlock = f.add(f.mul(f.sub(column(axis), begin), inner), f.countTo(inner)); // [total, inner]
+  Value rows = f.mul(f.mul(f.reshape(f.countTo(outer), {-1, 1, 1}), length), inner); // [outer, total, 1]
+  return list(f.add(rows, f.add(block, inBlock)));
+}
+
+Sequence SequenceFormula::split(Value x, int64_t axis, Value split, bool isList, bool keepsAxis) {
+  int64_t rank = onnx::ranked(x).getRank();
+  Value total = f.reshape(sizesOf(x, axis, axis + 1), {}), zero = number(0), one = number(1), lengths, bad;
+  if (isList) {
+    lengths = i64(split);
+    Value negative = sumOf(i64(less(lengths, zero)));
+    bad = f.op("Or", {f.op("Less", {zero, negative}), differ(sumOf(lengths), total)});
+    lengths = f.op("Max", {lengths, zero});
+  } else {
+    Value size = split ? scalar(split) : one;
+    bad = less(size, one);
+    size = f.op("Max", {size, one});
+    Value begins = f.mul(f.countTo(f.div(f.add(total, f.sub(size, one)), size)), size);
+    lengths = f.op("Min", {size, f.sub(total, begins)});
+  }
+  lengths = unless(bad, lengths);
+  Sequence s;
+  s.element = onnx::elementOf(x);
+  s.elements = list(x);
+  if (axis > 0) {
+    Value places =
+        placesIn(lengths, f.countTo(total), productOf(sizesOf(x, 0, axis)), productOf(sizesOf(x, axis + 1, rank)));
+    s.elements = f.op("ScatterElements", {s.elements, places, s.elements}, {f.integer("axis", 0)});
+  }
+  Value n = f.reshape(sizesOf(lengths, 0, 1), {});
+  SmallVector<Value> columns;
+  auto others = [&](int64_t begin, int64_t end) {
+    if (begin < end) {
+      columns.push_back(repeated(f.reshape(sizesOf(x, begin, end), {1, end - begin}), n, end - begin));
+    }
+  };
+  others(0, axis);
+  if (keepsAxis) {
+    columns.push_back(f.reshape(lengths, {-1, 1}));
+  }
+  others(axis + 1, rank);
+  s.columns = rank - !keepsAxis;
+  s.shapes = columns.empty() ? repeated(number(0), n, 0) : f.op("Concat", columns, {f.integer("axis", 1)});
+  return s;
+}
+
+Value SequenceFormula::joined(const Sequence &s, int64_t axis) {
+  int64_t rank = s.rank();
+  Value first = f.reshape(rowOf(s.shapes, number(0)), {rank});
+  SmallVector<int64_t> others(rank, 1);
+  others[axis] = 0;
+  Value same = f.mul(f.abs(f.sub(s.shapes, first)), onnx::makeIntegers(f.b, f.loc, others));
+  Value bad = orEmpty(s, f.op("Less", {number(0), f.reduce("ReduceSum", same, {0, 1}, /*keepdims=*/false)}));
+  auto part = [&](int64_t begin, int64_t end) { return slice(first, number(begin), number(end)); };
+  Value lengths = list(slice(s.shapes, number(axis), number(axis + 1), 1));
+  Value total = sumOf(lengths);
+  Value outer = unless(bad, productOf(part(0, axis)));
+  Value places = placesIn(lengths, f.countTo(total), outer, productOf(part(axis + 1, rank)));
+  Value all = rowOf(s.elements, places);
+  Value shape = joinAll({part(0, axis), list(total), part(axis + 1, rank)});
+  return f.op("Reshape", {all, shape}, {f.integer("allowzero", 1)});
+}
+
+Value SequenceFormula::stacked(const Sequence &s, int64_t axis) {
+  int64_t rank = s.rank();
+  Value first = f.reshape(rowOf(s.shapes, number(0)), {rank});
+  Value differences = f.reduce("ReduceSum", f.abs(f.sub(s.shapes, first)), {0}, /*keepdims=*/false);
+  Value bad = orEmpty(s, f.op("Less", {number(0), sumOf(differences)}));
+  Value shape = joinAll({list(unless(bad, count(s))), first});
+  Value all = f.op("Reshape", {s.elements, shape}, {f.integer("allowzero", 1)});
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(1, rank + 1));
+  order.insert(order.begin() + axis, 0);
+  return f.transpose(all, order);
+}
+
+Sequence SequenceFormula::required(Sequence s) {
+  if (s.present) {
+    s = packed(s);
+    s.shapes = unless(f.op("Not", {s.present}), s.shapes);
+    s.present = {};
+  }
+  return s;
+}
+
+} // namespace ingot::importer

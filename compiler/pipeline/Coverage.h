@@ -1,0 +1,20 @@
+// How the compiler takes an operator: asked of the tables that the importer and the kernels use.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace ingot::pipeline {
+
+struct Coverage {
+  /// "kernel Conv" (a family of that name), "elementwise" or "movement" (parts of any kernel), "rewrite" (into other
+  /// operators), "importer" (what it means is settled while the model is read), "refused".
+  std::string how;
+  std::string why;   ///< refused
+  int64_t since = 0; ///< the version of the definition that its code was written for; 0: not known, or of all
+};
+
+/// Of an operator as that version of its domain ("" is the standard's) defines it. Whether a particular node is taken
+/// depends on its operands, too; that is for compiling it.
+Coverage coverageOf(const std::string &domain, const std::string &op, int64_t opset);
+
+} // namespace ingot::pipeline

@@ -1,0 +1,11 @@
+// int8 without data: weights are integers in the file, and the range of what is multiplied by them is found by each
+// run.
+#pragma once
+#include "compiler/ptq/Layers.h"
+
+namespace ingot::ptq {
+
+/// DynamicQuantizeLinear, MatMulInteger or ConvInteger, and the product with both scales, in place of each layer.
+void writeDynamic(Model &model, llvm::ArrayRef<Layer> layers, bool perTensor);
+
+} // namespace ingot::ptq

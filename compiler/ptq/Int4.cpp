@@ -1,0 +1,213 @@
+#include "compiler/ptq/Int4.h"
+#include "compiler/importer/ElementType.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <cmath>
+
+namespace ingot::ptq {
+namespace {
+
+constexpr float kLeast = -8, kMost = 7;
+
+int64_t blocksOf(int64_t rows, int64_t block) { return (rows + block - 1) / block; }
+
+/// Scales of the block that begins at `row`, for all columns: as small as its largest values allow.
+void scaleBlock(llvm::ArrayRef<float> weights, int64_t row, int64_t last, int64_t columns, float *scales) {
+  std::fill(scales, scales + columns, 0.0f);
+  for (; row < last; ++row) {
+    for (int64_t c = 0; c < columns; ++c) {
+      float value = weights[size_t(row * columns + c)];
+      scales[c] = std::max(scales[c], value > 0 ? value / kMost : value / kLeast);
+    }
+  }
+  std::replace(scales, scales + columns, 0.0f, 1.0f);
+}
+
+int8_t rounded(float value, float scale) { return int8_t(std::clamp(std::nearbyint(value / scale), kLeast, kMost)); }
+
+/// The upper triangle U of a symmetric positive matrix's inverse = U' U; false: it is not positive.
+bool invert(std::vector<double> &a, int64_t n) {
+  auto at = [&](int64_t i, int64_t j) -> double & { return a[size_t(i * n + j)]; };
+  // a = L L', row by row.
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j <= i; ++j) {
+      double sum = at(i, j);
+      const double *x = &at(i, 0), *y = &at(j, 0);
+      for (int64_t k = 0; k < j; ++k) {
+        sum -= x[k] * y[k];
+      }
+      if (i == j && sum <= 0) {
+        return false;
+      }
+      at(i, j) = i == j ? std::sqrt(sum) : sum / at(j, j);
+    }
+  }
+  // L's inverse M, column by column into the upper triangle: M[j][i] stands at (i, j).
+  std::vector<double> inverse(size_t(n * n));
+  for (int64_t i = 0; i < n; ++i) {
+    double *row = &inverse[size_t(i * n)];
+    row[i] = 1 / at(i, i);
+    for (int64_t j = i + 1; j < n; ++j) {
+      double sum = 0;
+      const double *x = &at(j, 0);
+      for (int64_t k = i; k < j; ++k) {
+        sum -= x[k] * row[k];
+      }
+      row[j] = sum / at(j, j);
+    }
+  }
+  // The inverse is M' M; its factor U from the last row up, so that the rows that follow are what a row depends on.
+  std::vector<double> product(size_t(n * n));
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = i; j < n; ++j) {
+      double sum = 0;
+      const double *x = &inverse[size_t(i * n)], *y = &inverse[size_t(j * n)];
+      for (int64_t k = j; k < n; ++k) {
+        sum += x[k] * y[k];
+      }
+      product[size_t(i * n + j)] = product[size_t(j * n + i)] = sum;
+    }
+  }
+  a = std::move(product);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t k = 0; k < i; ++k) {
+      double factor = at(k, i);
+      const double *x = &at(k, 0);
+      double *y = &at(i, 0);
+      for (int64_t j = i; j < n; ++j) {
+        y[j] -= factor * x[j];
+      }
+    }
+    if (at(i, i) <= 0) {
+      return false;
+    }
+    double root = std::sqrt(at(i, i));
+    for (int64_t j = i; j < n; ++j) {
+      at(i, j) /= root;
+    }
+  }
+  return true;
+}
+
+/// The factor for GPTQ; rows that are never read count as if they were independent of all others.
+std::vector<double> inverseFactor(llvm::ArrayRef<float> moments, int64_t rows) {
+  double mean = 0;
+  for (int64_t i = 0; i < rows; ++i) {
+    mean += moments[size_t(i * rows + i)] / double(rows);
+  }
+  for (double damping = 0.01;; damping *= 10) {
+    std::vector<double> matrix(moments.begin(), moments.end());
+    for (int64_t i = 0; i < rows; ++i) {
+      matrix[size_t(i * rows + i)] += damping * mean + 1e-12;
+    }
+    if (invert(matrix, rows) || damping > 1e6) {
+      return matrix;
+    }
+  }
+}
+
+} // namespace
+
+BlockWeights roundBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t columns, int64_t block) {
+  BlockWeights result{std::vector<int8_t>(weights.size()), std::vector<float>(size_t(blocksOf(rows, block) * columns))};
+  for (int64_t first = 0; first < rows; first += block) {
+    float *scales = &result.scales[size_t(first / block * columns)];
+    int64_t last = std::min(rows, first + block);
+    scaleBlock(weights, first, last, columns, scales);
+    for (int64_t i = first * columns; i < last * columns; ++i) {
+      result.values[size_t(i)] = rounded(weights[size_t(i)], scales[i % columns]);
+    }
+  }
+  return result;
+}
+
+BlockWeights compensateBlocks(llvm::ArrayRef<float> given, int64_t rows, int64_t columns, int64_t block,
+                              llvm::ArrayRef<float> moments) {
+  std::vector<double> factor = inverseFactor(moments, rows);
+  std::vector<float> weights(given), errors(size_t(block * columns));
+  BlockWeights result{std::vector<int8_t>(weights.size()), std::vector<float>(size_t(blocksOf(rows, block) * columns))};
+  auto spread = [&](int64_t row, const float *error, int64_t first, int64_t last) {
+    for (int64_t to = first; to < last; ++to) {
+      auto part = float(factor[size_t(row * rows + to)]);
+      float *weight = &weights[size_t(to * columns)];
+      for (int64_t c = 0; c < columns; ++c) {
+        weight[c] -= part * error[c];
+      }
+    }
+  };
+  for (int64_t first = 0; first < rows; first += block) {
+    int64_t last = std::min(rows, first + block);
+    float *scales = &result.scales[size_t(first / block * columns)];
+    scaleBlock(weights, first, last, columns, scales);
+    for (int64_t row = first; row < last; ++row) {
+      float *error = &errors[size_t((row - first) * columns)];
+      auto own = float(factor[size_t(row * rows + row)]);
+      for (int64_t c = 0; c < columns; ++c) {
+        float value = weights[size_t(row * columns + c)];
+        int8_t q = rounded(value, scales[c]);
+        result.values[size_t(row * columns + c)] = q;
+        error[c] = (value - float(q) * scales[c]) / own;
+      }
+      spread(row, error, row + 1, last); // the block's own rows at once, the others together
+    }
+    for (int64_t row = first; row < last; ++row) {
+      spread(row, &errors[size_t((row - first) * columns)], last, rows);
+    }
+  }
+  return result;
+}
+
+int64_t rowsOf(const Layer &layer) { return layer.dims[size_t(1 - layer.axis)]; }
+int64_t columnsOf(const Layer &layer) { return layer.dims[size_t(layer.axis)]; }
+
+/// Turns a matrix that has the columns of another as its rows.
+template <typename T> static std::vector<T> turned(llvm::ArrayRef<T> values, int64_t rows, int64_t columns) {
+  std::vector<T> result(values.size());
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      result[size_t(j * rows + i)] = values[size_t(i * columns + j)];
+    }
+  }
+  return result;
+}
+
+std::vector<float> rowsByColumns(const Layer &layer, llvm::ArrayRef<float> values) {
+  return layer.axis == 1 ? values.vec() : turned(values, layer.dims[0], layer.dims[1]);
+}
+
+static std::string packed(llvm::ArrayRef<int8_t> values) {
+  std::string bytes((values.size() + 1) / 2, '\0');
+  for (auto [i, value] : llvm::enumerate(values)) {
+    bytes[i / 2] = char(uint8_t(bytes[i / 2]) | (value & 15) << (i % 2 * 4));
+  }
+  return bytes;
+}
+
+void writeInt4(Model &model, llvm::ArrayRef<Layer> layers, llvm::ArrayRef<BlockWeights> weights, int64_t block) {
+  for (auto [number, graph] : llvm::enumerate(model.graphs())) {
+    Names names(model.proto);
+    Edits edits(*graph);
+    for (const auto &[layer, own] : llvm::zip(layers, weights)) {
+      if (layer.graph != int(number)) {
+        continue;
+      }
+      int64_t rows = rowsOf(layer), columns = columnsOf(layer), blocks = blocksOf(rows, block);
+      std::string values = names.fresh(layer.weight + "_int4"), scale = names.fresh(layer.weight + "_scale");
+      bool asIs = layer.axis == 1;
+      *graph->add_initializer() = tensorOf(values, importer::kInt4, layer.dims,
+                                           packed(asIs ? own.values : turned<int8_t>(own.values, rows, columns)));
+      std::vector<int64_t> dims{asIs ? blocks : columns, asIs ? columns : blocks};
+      *graph->add_initializer() = tensorOf<float>(scale, importer::kFloat, dims,
+                                                  asIs ? own.scales : turned<float>(own.scales, blocks, columns));
+      std::string result = names.fresh(layer.weight + "_dequantized");
+      pb::NodeProto &node = makeNode(edits.before(layer.node), "DequantizeLinear",
+                                     names.fresh(layer.weight + "_DequantizeLinear"), {values, scale}, {result});
+      setInt(node, "axis", 1 - layer.axis);
+      setInt(node, "block_size", block);
+      graph->mutable_node(layer.node)->set_input(1, result);
+    }
+  }
+  model.dropUnused();
+}
+
+} // namespace ingot::ptq

@@ -1,0 +1,103 @@
+#include "compiler/ptq/Layers.h"
+#include "compiler/importer/Graph.h"
+#include "llvm/ADT/STLExtras.h"
+#include <functional>
+#include <numeric>
+#include <optional>
+
+namespace ingot::ptq {
+namespace {
+
+struct Rule {
+  llvm::StringLiteral op;
+  Role role;
+};
+
+/// ONNX Runtime's quantizer has nearly the same list. Other than there, what a product's kernel does to its sums while
+/// they are in registers (bias, activation, residual sum) stays in float: a step between would cost time and accuracy.
+const Rule kRules[] = {
+    {"Conv", Role::Product},
+    {"Gemm", Role::Product},
+    {"MatMul", Role::Product},
+    {"Concat", Role::Carries},
+    {"DepthToSpace", Role::Carries},
+    {"Flatten", Role::Carries},
+    {"Identity", Role::Carries},
+    {"MaxPool", Role::Carries},
+    {"Reshape", Role::Carries},
+    {"Slice", Role::Carries},
+    {"SpaceToDepth", Role::Carries},
+    {"Split", Role::Carries},
+    {"Squeeze", Role::Carries},
+    {"Transpose", Role::Carries},
+    {"Unsqueeze", Role::Carries},
+    {"Add", Role::Reads},
+    {"AveragePool", Role::Reads},
+    {"Clip", Role::Reads},
+    {"Div", Role::Reads},
+    {"Elu", Role::Reads},
+    {"Erf", Role::Reads},
+    {"Gelu", Role::Reads},
+    {"GlobalAveragePool", Role::Reads},
+    {"HardSigmoid", Role::Reads},
+    {"HardSwish", Role::Reads},
+    {"LeakyRelu", Role::Reads},
+    {"Mul", Role::Reads},
+    {"PRelu", Role::Reads},
+    {"Relu", Role::Reads},
+    {"Resize", Role::Reads},
+    {"Sigmoid", Role::Reads},
+    {"Sub", Role::Reads},
+    {"Tanh", Role::Reads},
+};
+
+/// A product of the node with constant weights that kernels of integers can take.
+std::optional<Layer> layerOf(const Index &index, const pb::NodeProto &node) {
+  if (roleOf(node) != Role::Product || node.input_size() < 2 || node.input(0).empty() ||
+      index.constant(node.input(0))) {
+    return std::nullopt;
+  }
+  const pb::TensorProto *weight = index.weight(node.input(1));
+  bool isConv = node.op_type() == "Conv", isGemm = node.op_type() == "Gemm";
+  if (!weight || floatsOf(*weight).empty() || (isConv ? weight->dims_size() < 3 : weight->dims_size() != 2)) {
+    return std::nullopt;
+  }
+  Layer layer;
+  layer.name = nameOf(node), layer.op = node.op_type();
+  layer.x = node.input(0), layer.weight = node.input(1), layer.y = node.output(0);
+  layer.axis = isConv || (isGemm && intOf(node, "transB", 0)) ? 0 : 1;
+  layer.dims.assign(weight->dims().begin(), weight->dims().end());
+  bool plain = !isGemm || (floatOf(node, "alpha", 1) == 1 && floatOf(node, "beta", 1) == 1);
+  const pb::TensorProto *bias = node.input_size() > 2 && plain ? index.weight(node.input(2)) : nullptr;
+  if (bias && bias->dims_size() == 1 && bias->dims(0) == layer.dims[size_t(layer.axis)]) {
+    layer.bias = node.input(2);
+  }
+  return layer;
+}
+
+} // namespace
+
+Role roleOf(const pb::NodeProto &node) {
+  const auto *rule = llvm::find_if(kRules, [&](const Rule &rule) { return rule.op == node.op_type(); });
+  return rule == std::end(kRules) || !importer::plainDomain(node.domain()).empty() ? Role::None : rule->role;
+}
+
+int64_t Layer::values() const {
+  return std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies<int64_t>());
+}
+
+std::vector<Layer> layersOf(Model &model) {
+  std::vector<Layer> layers;
+  for (auto [number, graph] : llvm::enumerate(model.graphs())) {
+    Index index(model, *graph);
+    for (auto [place, node] : llvm::enumerate(graph->node())) {
+      if (std::optional<Layer> layer = layerOf(index, node)) {
+        layer->graph = int(number), layer->node = int(place);
+        layers.push_back(std::move(*layer));
+      }
+    }
+  }
+  return layers;
+}
+
+} // namespace ingot::ptq

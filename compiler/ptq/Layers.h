@@ -1,0 +1,30 @@
+// What of a model is worth quantizing: products of activations with weights, and the values that they read.
+#pragma once
+#include "compiler/ptq/Model.h"
+
+namespace ingot::ptq {
+
+/// What an operator wants quantized.
+enum class Role {
+  None,    ///< reads floats
+  Product, ///< has kernels of integers: its first operand and its weights are quantized
+  Carries, ///< only moves elements: it moves integers where its result is wanted as such, with the scale of its result
+  Reads,   ///< computes with floats in the kernel of a neighbour: it reads integers where there are some
+};
+Role roleOf(const pb::NodeProto &node);
+
+/// A product of an activation with weights.
+struct Layer {
+  int graph = 0, node = 0; ///< of Model::graphs(), of its nodes
+  std::string name, op;
+  std::string x, weight, y;
+  std::string bias;          ///< empty: none that is constant
+  int axis = 0;              ///< of the weights: the output channels
+  std::vector<int64_t> dims; ///< of the weights
+  int64_t values() const;
+};
+
+/// In the order of the nodes, bodies behind the graph that holds them.
+std::vector<Layer> layersOf(Model &model);
+
+} // namespace ingot::ptq

@@ -1,0 +1,164 @@
+// Folding is done on the file, not on the compiler's IR, because a file is what is written in the end. It is that of
+// three patterns; constants that are computed otherwise stay computed, and products with them are products of two
+// activations.
+#include "compiler/ptq/Prepare.h"
+#include "compiler/importer/ElementType.h"
+#include "compiler/importer/Graph.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+#include <optional>
+
+namespace ingot::ptq {
+namespace {
+
+/// The tensor that a Constant node stands for, where it is one of numbers.
+std::optional<pb::TensorProto> constantOf(const pb::NodeProto &node) {
+  if (!importer::isConstant(node) || node.attribute_size() != 1) {
+    return std::nullopt;
+  }
+  const pb::AttributeProto &value = node.attribute(0);
+  const std::string &name = node.output(0);
+  auto count = [&](int values) { return std::vector<int64_t>{values}; };
+  if (value.name() == "value" && value.t().data_type() != importer::kString) {
+    pb::TensorProto tensor = value.t();
+    tensor.set_name(name);
+    return tensor;
+  }
+  if (value.name() == "value_float") {
+    return tensorOf<float>(name, importer::kFloat, {}, value.f());
+  }
+  if (value.name() == "value_int") {
+    return tensorOf<int64_t>(name, importer::kInt64, {}, value.i());
+  }
+  if (value.name() == "value_floats") {
+    return tensorOf<float>(name, importer::kFloat, count(value.floats_size()),
+                           {value.floats().data(), size_t(value.floats_size())});
+  }
+  if (value.name() == "value_ints") {
+    return tensorOf<int64_t>(name, importer::kInt64, count(value.ints_size()),
+                             {value.ints().data(), size_t(value.ints_size())});
+  }
+  return std::nullopt;
+}
+
+void makeInitializers(Model &model, pb::GraphProto &graph) {
+  Index index(model, graph);
+  Edits edits(graph);
+  for (auto [number, node] : llvm::enumerate(*graph.mutable_node())) {
+    if (std::optional<pb::TensorProto> tensor = constantOf(node); tensor && !index.isOutput(node.output(0))) {
+      *graph.add_initializer() = std::move(*tensor);
+      edits.drop(int(number));
+    }
+  }
+}
+
+/// Exporters name one weight several times by Identity.
+void passIdentities(Model &model, pb::GraphProto &graph) {
+  Index index(model, graph);
+  for (pb::NodeProto &node : *graph.mutable_node()) {
+    if (node.op_type() != "Identity" || !index.constant(node.input(0)) || index.isOutput(node.output(0))) {
+      continue;
+    }
+    for (const Index::Use &use : index.uses(node.output(0))) {
+      if (use.operand >= 0) {
+        graph.mutable_node(use.node)->set_input(use.operand, node.input(0));
+      }
+    }
+  }
+}
+
+/// A normalization as a factor and a summand for each channel.
+struct Affine {
+  std::vector<float> factor, summand;
+};
+
+std::optional<Affine> affineOf(const Index &index, const pb::NodeProto &node, size_t channels) {
+  llvm::ArrayRef<float> parts[4]; // scale, bias, mean, variance
+  for (int i = 0; i < 4; ++i) {
+    const pb::TensorProto *tensor = node.input_size() == 5 ? index.weight(node.input(i + 1)) : nullptr;
+    if (!tensor || floatsOf(*tensor).size() != channels) {
+      return std::nullopt;
+    }
+    parts[i] = floatsOf(*tensor);
+  }
+  Affine affine;
+  double epsilon = floatOf(node, "epsilon", 1e-5f);
+  for (size_t c = 0; c < channels; ++c) {
+    double factor = parts[0][c] / std::sqrt(double(parts[3][c]) + epsilon);
+    affine.factor.push_back(float(factor));
+    affine.summand.push_back(float(parts[1][c] - parts[2][c] * factor));
+  }
+  return affine;
+}
+
+/// Into the weights of the convolution that makes its operand, and nothing else reads.
+bool foldNormalization(pb::GraphProto &graph, const Index &index, Names &names, const pb::NodeProto &node) {
+  const std::string &x = node.input(0);
+  int number = index.producer(x);
+  if (node.op_type() != "BatchNormalization" || node.output_size() != 1 || intOf(node, "training_mode", 0) ||
+      number < 0 || index.uses(x).size() != 1 || index.isOutput(x)) {
+    return false;
+  }
+  pb::NodeProto &conv = *graph.mutable_node(number);
+  const pb::TensorProto *w = conv.op_type() == "Conv" ? index.weight(conv.input(1)) : nullptr;
+  const bool hasBias = conv.input_size() > 2 && !conv.input(2).empty();
+  const pb::TensorProto *b = hasBias ? index.weight(conv.input(2)) : nullptr;
+  if (!w || w->dims_size() < 3 || (hasBias && !b)) {
+    return false;
+  }
+  size_t channels = size_t(w->dims(0));
+  std::optional<Affine> affine = affineOf(index, node, channels);
+  if (!affine || channels == 0) {
+    return false;
+  }
+  std::vector<float> weights(floatsOf(*w)), bias = b ? std::vector<float>(floatsOf(*b)) : std::vector<float>(channels);
+  size_t each = weights.size() / channels;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    weights[i] *= affine->factor[i / each];
+  }
+  for (size_t c = 0; c < channels; ++c) {
+    bias[c] = bias[c] * affine->factor[c] + affine->summand[c];
+  }
+  std::string weightName = names.fresh(w->name() + "_folded"), biasName = names.fresh(nameOf(conv) + "_bias");
+  std::vector<int64_t> dims(dimsOf(*w));
+  *graph.add_initializer() = tensorOf<float>(weightName, importer::kFloat, dims, weights);
+  *graph.add_initializer() = tensorOf<float>(biasName, importer::kFloat, dims[0], bias);
+  conv.set_input(1, weightName);
+  conv.mutable_input()->DeleteSubrange(2, conv.input_size() - 2);
+  conv.add_input(biasName);
+  conv.set_output(0, node.output(0));
+  return true;
+}
+
+} // namespace
+
+void prepare(Model &model) {
+  for (pb::GraphProto *graph : model.graphs()) {
+    makeInitializers(model, *graph);
+    passIdentities(model, *graph);
+    Names names(model.proto);
+    Index index(model, *graph);
+    Edits edits(*graph);
+    for (int number = 0; number < graph->node_size(); ++number) {
+      if (foldNormalization(*graph, index, names, graph->node(number))) {
+        edits.drop(number);
+      }
+    }
+  }
+  model.dropUnused();
+}
+
+const pb::NodeProto *quantizedNode(Model &model) {
+  for (pb::GraphProto *graph : model.graphs()) {
+    for (const pb::NodeProto &node : graph->node()) {
+      llvm::StringRef op = node.op_type();
+      if (op.contains("QuantizeLinear") || op.starts_with("QLinear") || op == "MatMulInteger" || op == "ConvInteger" ||
+          op == "MatMulNBits" || op == "QGemm" || op == "QAttention") {
+        return &node;
+      }
+    }
+  }
+  return nullptr;
+}
+
+} // namespace ingot::ptq

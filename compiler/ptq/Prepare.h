@@ -1,0 +1,14 @@
+// What makes the weights of a model visible as such, before anything is quantized.
+#pragma once
+#include "compiler/ptq/Model.h"
+
+namespace ingot::ptq {
+
+/// Constant nodes become initializers, Identity of one is gone, BatchNormalization behind a convolution is in its
+/// weights, and weights that several convolutions share are then as many.
+void prepare(Model &model);
+
+/// The first node that is quantized or dequantized already, or a product of integers; null: there is none.
+const pb::NodeProto *quantizedNode(Model &model);
+
+} // namespace ingot::ptq

@@ -1,0 +1,400 @@
+"""`ingot quantize`: small models of the kinds that people quantize, by each scheme. onnx.checker takes what is written, ONNX Runtime and ingot compute the same with it, both
+are near the float model, and the file has what the scheme says. Then data of all forms, and bad ones.
+
+    tool.py --ingot build/bin/ingot"""
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import wave
+import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import ingot_run
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+random = np.random.default_rng(7)
+FLOAT = TensorProto.FLOAT
+
+
+def f(*shape, scale=1.0):
+    return (random.standard_normal(shape) * scale).astype(np.float32)
+
+
+class Graph:
+    """Nodes in the order in which they are added; arrays among their operands are weights."""
+
+    def __init__(self, opset, **inputs):
+        self.opset, self.inputs, self.nodes, self.weights = opset, inputs, [], []
+
+    def add(self, op, *operands, outputs=1, **attributes):
+        names = []
+        for operand in operands:
+            names.append(operand if isinstance(operand, str) else f"w{len(self.weights)}")
+            if not isinstance(operand, str):
+                self.weights.append(numpy_helper.from_array(operand, names[-1]))
+        results = [f"v{len(self.nodes)}_{i}" for i in range(outputs)]
+        self.nodes.append(helper.make_node(op, names, results, name=f"{op}_{len(self.nodes)}", **attributes))
+        return results[0] if outputs == 1 else results
+
+    def model(self, *outputs):
+        declared = [helper.make_tensor_value_info(name, FLOAT, shape) for name, shape in self.inputs.items()]
+        graph = helper.make_graph(self.nodes, "small", declared, [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs], self.weights)
+        graph.doc_string = "stays"
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=6 if self.opset < 13 else 8)
+        helper.set_model_props(made, {"licence": "stays"})
+        return made
+
+
+def normalization(g, x, channels):
+    return g.add("BatchNormalization", x, 1 + f(channels, scale=0.1), f(channels), f(channels), np.abs(f(channels)) + 0.5, epsilon=1e-3)
+
+
+def cnn():
+    """Of opset 9: Clip, Softmax, Upsample and Slice have another form since."""
+    g = Graph(9, x=[1, 3, 13, 17])
+    stem = g.add("Clip", normalization(g, g.add("Conv", "x", f(16, 3, 3, 3, scale=0.3), pads=[1, 1, 1, 1]), 16), min=0.0, max=6.0)
+    deep = g.add("Relu", g.add("Conv", stem, f(16, 1, 3, 3, scale=0.4), f(16), group=16, pads=[1, 1, 1, 1]))
+    point = g.add("Add", g.add("Conv", deep, f(16, 16, 1, 1, scale=0.3), f(16)), stem)
+    pooled = g.add("MaxPool", g.add("Concat", point, stem, axis=1), kernel_shape=[2, 2], strides=[2, 2])
+    mixed = g.add("Conv", pooled, f(20, 32, 3, 3, scale=0.1), f(20), strides=[2, 2], dilations=[1, 1])
+    larger = g.add("Upsample", g.add("Slice", mixed, axes=[1], starts=[0], ends=[12]), np.array([1, 1, 2, 2], np.float32), mode="nearest")
+    flat = g.add("Flatten", g.add("AveragePool", larger, kernel_shape=[2, 2], strides=[2, 2]))
+    return g.model(g.add("Softmax", g.add("Gemm", flat, f(72 // 2 * 2, 10, scale=0.2), f(10))))
+
+
+def transformer():
+    g, width = Graph(17, x=[2, 7, 32]), 32
+
+    def dense(x, columns):
+        return g.add("Add", g.add("MatMul", x, f(int(g.width), columns, scale=0.2)), f(columns))
+
+    g.width = width
+    outliers = np.ones(width, np.float32)
+    outliers[5] = 40
+    before = g.add("LayerNormalization", "x", outliers, f(width))
+    heads = [g.add("Transpose", g.add("Reshape", dense(before, width), np.array([2, 7, 4, 8], np.int64)), perm=perm) for perm in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])]
+    scores = g.add("Softmax", g.add("Mul", g.add("MatMul", heads[0], heads[1]), np.array(0.05, np.float32)), axis=-1)
+    joined = g.add("Reshape", g.add("Transpose", g.add("MatMul", scores, heads[2]), perm=[0, 2, 1, 3]), np.array([2, 7, width], np.int64))
+    middle = g.add("Add", dense(joined, width), "x")
+    hidden = dense(g.add("LayerNormalization", middle, np.ones(width, np.float32), f(width)), 64)
+    gelu = g.add("Mul", hidden, g.add("Add", g.add("Erf", g.add("Mul", hidden, np.array(0.7071, np.float32))), np.array(1, np.float32)))
+    g.width = 64
+    return g.model(g.add("Add", dense(gelu, width), middle))
+
+
+def lstm():
+    g = Graph(14, x=[6, 1, 24])
+    y, _, _ = g.add("LSTM", "x", f(1, 64, 24, scale=0.3), f(1, 64, 16, scale=0.3), f(1, 128, scale=0.1), hidden_size=16, outputs=3)
+    return g.model(g.add("Gemm", g.add("Reshape", y, np.array([6, 16], np.int64)), f(9, 16), f(9), transB=1))
+
+
+def branch():
+    """A layer that is in a body, with weights from around it."""
+    g = Graph(13, x=[3, 32])
+    total = g.add("Greater", g.add("ReduceSum", "x", keepdims=0), np.array(0, np.float32))
+    weight = numpy_helper.from_array(f(32, 8), "outer")
+    g.weights.append(weight)
+
+    def body(name, sign):
+        nodes = [helper.make_node("MatMul", ["x", "outer"], [name + "_m"], name=name), helper.make_node("Mul", [name + "_m", name + "_s"], [name + "_y"])]
+        return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(name + "_y", FLOAT, [3, 8])], [numpy_helper.from_array(np.array(sign, np.float32), name + "_s")])
+
+    return g.model(g.add("If", total, then_branch=body("then", 1), else_branch=body("else", -1)))
+
+
+def single(op, *operands, opset=13, shape=(2, 3), **attributes):
+    g = Graph(opset, x=list(shape))
+    return g.model(g.add(op, "x", *operands, **attributes))
+
+
+# Scheme and flags; the least cosine of the outputs; types that weights then have.
+SCHEMES = {
+    "int8": ([], 0.995, {"INT8", "UINT8"}),
+    "int8 percentile": (["--method", "percentile", "--percentile", "99.9"], 0.98, {"INT8"}),
+    "int8 entropy": (["--method", "entropy"], 0.98, {"INT8"}),
+    "int8 mse": (["--method", "mse"], 0.99, {"INT8"}),
+    "int8 signed": (["--activations", "int8"], 0.99, {"INT8"}),
+    "int8 per tensor": (["--per-tensor"], 0.98, {"INT8"}),
+    "int8 smooth": (["--smooth", "0.5", "--correct-bias"], 0.995, {"INT8"}),
+    "int8-dynamic": (["--scheme", "int8-dynamic"], 0.99, {"INT8"}),
+    "int4": (["--scheme", "int4"], 0.97, {"INT4"}),
+    "int4 gptq": (["--scheme", "int4", "--gptq", "--block", "16"], 0.97, {"INT4"}),
+    "fp16": (["--scheme", "fp16", "--keep-io"], 0.9999, {"FLOAT16"}),
+    "bf16": (["--scheme", "bf16", "--keep-io"], 0.999, {"BFLOAT16"}),
+}
+RUNTIME_LACKS = {"bf16"}  # operators of ONNX Runtime on CPUs
+
+
+def cosine(a, b):
+    a, b = a.astype(np.float64).ravel(), b.astype(np.float64).ravel()
+    return a @ b / max(np.sqrt((a @ a) * (b @ b)), 1e-300)
+
+
+def session(model):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def graphs(graph):
+    yield graph
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from graphs(attribute.g)
+
+
+def types_of(model):
+    return {TensorProto.DataType.Name(tensor.data_type) for graph in graphs(model.graph) for tensor in graph.initializer}
+
+
+class Tool:
+    def __init__(self, ingot, folder):
+        self.ingot, self.folder, self.number = ingot, folder, 0
+
+    def place(self, model, samples):
+        """A folder with the model, and one for each sample."""
+        self.number += 1
+        place = self.folder / str(self.number)
+        place.mkdir()
+        onnx.save(model, place / "m.onnx")
+        for i, values in enumerate(samples):
+            (place / f"test_data_set_{i}").mkdir()
+            (place / f"test_data_set_{i}" / "input_0.pb").write_bytes(numpy_helper.from_array(values).SerializeToString())
+        return place
+
+    def quantize(self, place, *flags):
+        """The finished process."""
+        return subprocess.run([self.ingot, "quantize", place / "m.onnx", "-o", place / "q.onnx", *map(str, flags)], capture_output=True, text=True)
+
+    def report(self, place, *flags):
+        done = self.quantize(place, "--json", *flags)
+        return (json.loads(done.stdout), None) if done.returncode == 0 else (None, f"exit {done.returncode}: {done.stderr}")
+
+    def outputs(self, place, data):
+        done = subprocess.run([self.ingot, "run", place / "q.onnx", "--data", data, "--out", place / "out"], capture_output=True, text=True)
+        if done.returncode:
+            return None
+        return numpy_helper.to_array(onnx.load_tensor(place / "out" / "output_0.pb"))
+
+
+def check_scheme(tool, model, samples, name):
+    """What is wrong, or None."""
+    flags, least, types = SCHEMES[name]
+    place = tool.place(model, samples)
+    report, wrong = tool.report(place, *flags)
+    if wrong:
+        return wrong
+    quantized = onnx.load(place / "q.onnx")
+    onnx.checker.check_model(quantized, full_check=True)
+    if not types <= types_of(quantized):
+        return f"weights are of {types_of(quantized)}"
+    if quantized.graph.doc_string != "stays" or quantized.metadata_props[0].value != "stays":
+        return "doc string or metadata are lost"
+    if [o.name for o in quantized.graph.output] != [o.name for o in model.graph.output]:
+        return "outputs have other names"
+    if report["cosine"] < least:
+        return f"cosine {report['cosine']}"
+    want = session(model).run(None, {"x": samples[0]})[0]
+    got = tool.outputs(place, place / "test_data_set_0")
+    if got is None or abs(cosine(want, got) - 1) > 1 - least:
+        return "a run of the result is not near the model"
+    if name not in RUNTIME_LACKS:
+        other = session(quantized).run(None, {"x": samples[0]})[0]
+        if cosine(other, got) < 0.9999:
+            return f"ONNX Runtime computes something else: cosine {cosine(other, got)}"
+    return None
+
+
+def check_schemes(tool, count):
+    made = {"cnn": cnn(), "transformer": transformer(), "lstm": lstm(), "branch": branch()}
+    for kind, model in made.items():
+        shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+        samples = [f(*shape) for _ in range(3)]
+        result = session(model).run(None, {"x": samples[0]})[0]
+        model.graph.output[0].CopyFrom(helper.make_tensor_value_info(model.graph.output[0].name, FLOAT, result.shape))
+        for name in SCHEMES:
+            if kind == "branch" and name not in ("int8-dynamic", "int4", "fp16", "bf16"):
+                continue  # nothing in a body is observed
+            count.add(f"{kind}, {name}", check_scheme(tool, model, samples, name))
+
+
+def check_choices(tool, count):
+    model, samples = transformer(), [f(2, 7, 32) for _ in range(4)]
+    place = tool.place(model, samples)
+    plain, wrong = tool.report(place)
+    count.add("report", wrong or (None if plain["bytes_after"] < plain["bytes_before"] and all(layer["quantized"] for layer in plain["layers"]) else "a layer is not quantized"))
+    layer = plain["layers"][0]["name"]
+    report, wrong = tool.report(place, "--keep", layer)
+    names = {node.name: node for node in onnx.load(place / "q.onnx").graph.node}
+    floats = {tensor.name for tensor in onnx.load(place / "q.onnx").graph.initializer if tensor.data_type == FLOAT}
+    count.add("keep", wrong or (None if not report["layers"][0]["quantized"] and names[layer].input[1] in floats else "the layer is quantized"))
+    smooth, wrong = tool.report(place, "--smooth", "0.5")
+    count.add("smooth gains", wrong or (None if smooth["cosine"] > plain["cosine"] else f"{smooth['cosine']}, without {plain['cosine']}"))
+    drop = (1 - plain["cosine"]) / 4
+    report, wrong = tool.report(place, "--max-drop", drop)
+    kept = [layer for layer in report["layers"] if not layer["quantized"]] if report else []
+    fine = report and 1 - report["cosine"] <= drop and 0 < len(kept) < len(report["layers"]) and all("drop_alone" in layer for layer in report["layers"])
+    count.add("max-drop", wrong or (None if fine else f"{len(kept)} kept, cosine {report['cosine']}, allowed {1 - drop}"))
+    nearest, wrong = tool.report(place, "--scheme", "int4")
+    gptq, more = tool.report(place, "--scheme", "int4", "--gptq")
+    count.add("gptq gains", wrong or more or (None if gptq["cosine"] > nearest["cosine"] else f"{gptq['cosine']}, to the nearest {nearest['cosine']}"))
+    report, wrong = tool.report(place, "--scheme", "fp16", "--keep", layer)
+    count.add("keep in fp16", wrong or (None if report["nodes_kept"] == 1 else f"{report['nodes_kept']} kept"))
+    report, wrong = tool.report(place, "--scheme", "fp16")
+    types = {value.type.tensor_type.elem_type for value in [*onnx.load(place / "q.onnx").graph.input, *onnx.load(place / "q.onnx").graph.output]}
+    count.add("fp16 inputs", wrong or (None if types == {TensorProto.FLOAT16} else "inputs or outputs are not float16"))
+    report, wrong = tool.report(place, "--bench", "--seconds", "0.05", "--report", place / "r.json")
+    fine = report and report["us_before"] > 0 and any("us_after" in layer for layer in report["layers"]) and json.loads((place / "r.json").read_text())["model"]
+    count.add("bench", wrong or (None if fine else "no times"))
+
+
+def png(pixels):
+    """A picture of rows by columns by 3."""
+    rows, columns, _ = pixels.shape
+
+    def chunk(name, content):
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    raw = b"".join(b"\0" + row.tobytes() for row in pixels)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", columns, rows, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b"")
+
+
+def ranges(tool, place, *flags):
+    report, wrong = tool.report(place, *flags)
+    return (report["layers"][0]["low"], report["layers"][0]["high"]) if report else wrong
+
+
+def check_data(tool, count):
+    """The range of the first layer says what was read."""
+    conv = Graph(13, x=[1, 3, 8, 10])
+    place = tool.place(conv.model(conv.add("Conv", "x", f(4, 3, 3, 3))), [])
+    folder = place / "data"
+    folder.mkdir()
+    pixels = np.zeros((8, 10, 3), np.uint8)
+    pixels[..., 1] = 100
+    pixels[..., 2] = 255
+    cases = {"a.png": png(pixels), "a.ppm": b"P6 10 8 255\n" + pixels.tobytes()}
+    for name, content in cases.items():
+        (folder / name).write_bytes(content)
+        low, high = ranges(tool, place, "--data", folder, "--scale", 1 / 255, "--mean", "0.5,0,0", "--deviation", "1,1,2")
+        count.add(name, None if np.allclose([low, high], [-0.5, 0.5], atol=0.01) else f"range {low} to {high}")
+        (folder / name).unlink()
+    np.save(folder / "a.npy", np.linspace(-3, 5, 240, dtype=np.float32).reshape(1, 3, 8, 10))
+    np.savez_compressed(folder / "b.npz", x=np.full((1, 3, 8, 10), 7, np.float32), y=np.zeros(3))
+    count.add("arrays", None if np.allclose(ranges(tool, place, "--data", folder), [-3, 7], atol=0.05) else "other values")
+    dense = Graph(13, x=[1, 160])
+    place = tool.place(dense.model(dense.add("MatMul", "x", f(160, 8))), [])
+    (place / "data").mkdir()
+    with wave.open(str(place / "data" / "a.wav"), "wb") as sound:
+        sound.setnchannels(2), sound.setsampwidth(2), sound.setframerate(16000)
+        sound.writeframes((np.stack([np.full(100, -8192), np.full(100, -24576)], 1)).astype("<i2").tobytes())
+    count.add("sound", None if np.allclose(ranges(tool, place, "--data", place / "data"), [-0.5, 0], atol=0.01) else "other values")
+
+
+def check_refused(tool, count):
+    ready = tool.place(transformer(), [f(2, 7, 32)])
+
+    def expect(name, message, done):
+        fine = done.returncode == 1 and message in done.stderr and "error: " in done.stderr
+        count.add(name, None if fine else f"exit {done.returncode}: {done.stderr}")
+
+    def data_file(place, name, content):
+        folder = place / ("data_" + name.replace(".", "_"))
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content)
+        return tool.quantize(place, "--data", folder)
+
+    expect("no data", "no --data is given, and there is no test_data_set_* beside the model: ranges are those of values that a model has on data", tool.quantize(tool.place(transformer(), [])))
+    empty = tool.folder / "empty"
+    empty.mkdir()
+    expect("an empty folder", "has neither input_0.pb nor a .npy, .npz, .png, .jpg, .bmp, .ppm, .pgm or .wav file", tool.quantize(ready, "--data", empty))
+    expect("no folder", "is not a folder", tool.quantize(ready, "--data", "nowhere"))
+    expect("NaN", "input 'x' has values that are no numbers", tool.quantize(tool.place(transformer(), [np.full((2, 7, 32), np.nan, np.float32)])))
+    expect("another shape", "the tensor has shape [2, 7, 31], but input 'x' is float32[2,7,32]", tool.quantize(tool.place(transformer(), [f(2, 7, 31)])))
+    expect("another type", "input 'x' is float32[2, 7, 32], but the recorded one is float64", tool.quantize(tool.place(transformer(), [f(2, 7, 32).astype(np.float64)])))
+    tool.quantize(ready)
+    again = tool.place(onnx.load(ready / "q.onnx"), [f(2, 7, 32)])
+    expect("again", "the model is quantized already", tool.quantize(again))
+    expect("keep nobody", "--keep nobody: the model has no layer of this name; its first is 'MatMul_1'", tool.quantize(ready, "--keep", "nobody"))
+    expect("keep no node", "--keep nobody: the model has no node of this name", tool.quantize(ready, "--scheme", "fp16", "--keep", "nobody"))
+    expect("no layer", "nothing to quantize: no convolution or product with constant float32 weights", tool.quantize(tool.place(single("Relu"), [f(2, 3)])))
+    one = tool.place(single("MatMul", f(3, 4)), [f(2, 3)])
+    expect("all kept", "nothing to quantize: no layer is left by --keep", tool.quantize(one, "--keep", "MatMul_0"))
+    expect("body", "nothing is left to quantize: it is in a body of control flow, whose values are not observed", tool.quantize(tool.place(branch(), [f(3, 32)])))
+    infinite = Graph(13, x=[2, 3])
+    infinite = infinite.model(infinite.add("MatMul", infinite.add("Div", "x", np.zeros(3, np.float32)), f(3, 4)))
+    expect("infinite", "nothing is left to quantize: what it reads is infinite or no number on some data", tool.quantize(tool.place(infinite, [f(2, 3)])))
+    conv = Graph(13, x=[1, 3, 8, 10])
+    conv = tool.place(conv.model(conv.add("Conv", "x", f(4, 3, 3, 3))), [f(1, 3, 8, 10)])
+    expect("GPTQ in a body", "nothing is left to quantize: it is in a body of control flow", tool.quantize(tool.place(branch(), [f(3, 32)]), "--scheme", "int4", "--gptq"))
+    expect("int4 of a convolution", "nothing is left to quantize: int4 is for products of matrices", tool.quantize(conv, "--scheme", "int4"))
+    whole = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], "g", [helper.make_tensor_value_info("x", TensorProto.INT32, [2])], [helper.make_tensor_value_info("y", TensorProto.INT32, [2])])
+    whole = tool.place(helper.make_model(whole, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), [])
+    expect("fp16 of integers", "nothing to convert: no node computes with float32", tool.quantize(whole, "--scheme", "fp16"))
+    old = single("MatMul", f(3, 4), opset=6)
+    expect("an old opset", "the model has opset 6, the quantized model needs 13, and it can be raised from 7 on", tool.quantize(tool.place(old, [f(2, 3)])))
+    groups = single("GroupNormalization", np.ones(2, np.float32), np.ones(2, np.float32), opset=18, shape=(1, 4, 3), num_groups=2)
+    expect("no newer form", "has no form of opset 21, which the quantized model needs", tool.quantize(tool.place(groups, []), "--scheme", "int4"))
+    own = single("MatMul", f(3, 4), opset=11)
+    own.functions.append(helper.make_function("own", "F", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])], [helper.make_opsetid("", 11)]))
+    own.ir_version = 8
+    expect("functions", "and one with functions of its own cannot be raised", tool.quantize(tool.place(own, [f(2, 3)])))
+    expect("no output", "cannot be written: ", subprocess.run([tool.ingot, "quantize", one / "m.onnx", "-o", "/nowhere/q.onnx"], capture_output=True, text=True))
+    picture = png(np.zeros((4, 4, 3), np.uint8))
+    array = b"\x93NUMPY\1\0" + struct.pack("<H", 200)
+    for name, content, message, place in [
+        ("a.npy", b"hello, world", "is no array of numpy", one),
+        ("b.npy", array + b"{}", "is an array of numpy that ends in its header", one),
+        ("c.npy", array[:8] + struct.pack("<H", 60) + b"{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }".ljust(60), "has elements or an order that are unsupported", one),
+        ("d.npy", array[:8] + struct.pack("<H", 60) + b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, x), }".ljust(60), "is an array of numpy with a damaged shape", one),
+        ("e.npy", array[:8] + struct.pack("<H", 60) + b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }".ljust(60), "is an array of numpy whose size is not that of its shape", one),
+        ("f.npz", b"PK\3\4", "is a damaged archive", one),
+        ("g.npz", b"PK\5\6".ljust(22, b"\0"), "has no array for input 'x'", one),
+        ("h.png", picture, "is a picture, which input 'x' is not: it is float32[2,3]", one),
+        ("i.png", picture[:30], "the picture cannot be read: ", conv),
+        ("j.wav", b"hello, world", "is no sound in RIFF", one),
+        ("k.wav", b"RIFF\0\0\0\0WAVE", "is a sound without samples", one),
+        ("l.wav", b"RIFF\0\0\0\0WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, 1, 1, 1, 24) + b"data" + struct.pack("<I", 0), "is a sound whose samples are neither of 8, 16 or 32 bits nor floats of 32", one),
+        ("m.wav", b"RIFF\0\0\0\0WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, 1, 1, 1, 8) + b"data" + struct.pack("<I", 0), "is a sound, which input 'x' is not: it is float32[2,3]", one),
+    ]:
+        expect(name, message, data_file(place, name, content))
+    two = Graph(13, x=[2, 3], z=[2, 3])
+    two = tool.place(two.model(two.add("MatMul", two.add("Add", "x", "z"), f(3, 4))), [])
+    expect("one array for two inputs", "is one tensor, but the model has 2 inputs; a .npz has an array for each", data_file(two, "n.npy", b""))
+    wide = Graph(13, x=[1, 3, 4, 4])
+    wide = wide.model(wide.add("Cast", "x", to=FLOAT))
+    wide.graph.input[0].type.tensor_type.elem_type = TensorProto.DOUBLE
+    wide.graph.node.append(helper.make_node("Conv", [wide.graph.output[0].name, "w"], ["y"]))
+    wide.graph.initializer.append(numpy_helper.from_array(f(2, 3, 1, 1), "w"))
+    expect("a picture of doubles", "cannot be read for input 'x', which is float64[1,3,4,4]", data_file(tool.place(wide, []), "o.png", picture))
+    for flags, message in [
+        (["--scheme", "fp16", "--method", "mse"], "--method has no effect on --scheme fp16: it is for int8"),
+        (["--scheme", "int4", "--smooth", "0.5"], "--smooth has no effect on --scheme int4: it is for int8, int8-dynamic"),
+        (["--percentile", "99"], "--percentile is for --method percentile"),
+        (["--seconds", "1"], "--seconds is for measuring: use it with --bench"),
+        (["--levels", "x86-64-v2"], "quantize runs the model here: --levels, --stop-after and --cache are for compile"),
+    ]:
+        expect(" ".join(flags), message, tool.quantize(one, *flags))
+
+
+def main():
+    onnxruntime.set_default_logger_severity(4)
+    arguments = ingot_run.parser(__doc__).parse_args()
+    count = ingot_run.Count("quantized")
+    with tempfile.TemporaryDirectory() as folder:
+        tool = Tool(os.path.abspath(arguments.ingot), pathlib.Path(folder))
+        for check in check_schemes, check_choices, check_data, check_refused:
+            check(tool, count)
+    count.finish()
+
+
+if __name__ == "__main__":
+    main()
