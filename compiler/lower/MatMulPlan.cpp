@@ -54,7 +54,7 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
   Value left = op->getOperand(0), right = op->getOperand(1);
   RankedTensorType a = Group::typeOf(left), b = Group::typeOf(right), y = Group::typeOf(op->getResult(0));
   MatMulProblem p;
-  p.ofBytes = !matmul;
+  p.ofBytes = isa<onnx::IntegerMatMulOp>(op);
   p.element = valueType(y.getElementType());
   p.elementBytes = onnx::elementBytes(p.element);
   p.weightBytes = p.ofBytes ? ByteProducts::quad : onnx::elementBytes(b.getElementType());
@@ -89,6 +89,38 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
     p.k = static_cast<int64_t>(llvm::divideCeil(p.k.number(), ByteProducts::quad)), p.stepA = ByteProducts::quad;
   }
   return p;
+}
+
+void shapeSpace(Space &space, const MatMulProblem &p) {
+  auto insert = [&](size_t at) {
+    space.sizes.insert(space.sizes.begin() + at, 1);
+    for (auto &[value, access] : space.accesses) {
+      access.strides.insert(access.strides.begin() + at, 0);
+    }
+    for (Access &access : space.results) {
+      access.strides.insert(access.strides.begin() + at, 0);
+    }
+  };
+  if (p.vectorB) {
+    insert(space.sizes.size());
+  }
+  if (p.vectorA) {
+    insert(space.sizes.size() - 1);
+  }
+  if (!p.merged) {
+    return;
+  }
+  // The stride of the innermost row dimension that has an extent is the stride of all of them together.
+  size_t rows = space.sizes.size() - 1, inner = rows - 1;
+  while (inner > 0 && space.sizes[inner].is(1)) {
+    --inner;
+  }
+  auto merge = [&](Access &access) { access.strides = {access.strides[inner], access.strides.back()}; };
+  for (auto &[value, access] : space.accesses) {
+    merge(access);
+  }
+  llvm::for_each(space.results, merge);
+  space.sizes = {p.m, space.sizes.back()};
 }
 
 /// The most vectors that fit the registers beside `rows` rows; at most eight, which hide the latency of any

@@ -55,6 +55,8 @@ struct MatMulTiling {
 };
 
 MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &machine);
+/// Makes the space's dimensions [batch..., m, n], or [m, n] when the batch is part of m.
+void shapeSpace(Space &space, const MatMulProblem &p);
 MatMulTiling matmulTiling(const MatMulProblem &problem, const target::MachineModel &machine);
 
 /// Constant B -> panels, zero padded.

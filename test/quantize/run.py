@@ -100,14 +100,14 @@ def recurrents(dtype):
     yield "input_forget", recurrent(dtype, 2, input_forget=1)
 
 
-def few_bits(bits, depth, columns, block, zeros):
+def few_bits(bits, depth, columns, block, zeros, rows=(3,)):
     blocks = -(-depth // block)
     operands = ["x", bytes_of(np.uint8, columns, blocks, block * bits // 8), scale(random.random(columns * blocks) * 0.1)]
     if zeros == "packed":
         operands.append(bytes_of(np.uint8, columns * -(-blocks * bits // 8)))
     elif zeros == "float":
         operands.append((random.random(columns * blocks) * 8).astype(np.float32))
-    return {"x": f(3, depth)}, [node("MatMulNBits", operands, K=depth, N=columns, bits=bits, block_size=block)], 2e-3
+    return {"x": f(*rows, depth)}, [node("MatMulNBits", operands, K=depth, N=columns, bits=bits, block_size=block)], 2e-3
 
 
 def bnb(kind, depth, columns, block, transposed):
@@ -209,6 +209,9 @@ def cases():
         for depth, columns, block in (64, 24, 32), (40, 10, 16), (128, 9, 64):
             for zeros in ("none", "packed", "float")[: 2 if bits == 8 else 3]:
                 yield f"MatMulNBits {bits} {depth}x{columns} by {block}, zero points: {zeros}", few_bits(bits, depth, columns, block, zeros)
+                yield f"MatMulNBits {bits} {depth}x{columns} by {block}, one row, zero points: {zeros}", few_bits(bits, depth, columns, block, zeros, (1,))
+        for rows in (), (2, 7), (17,):  # more than 16 rows: weights are floats
+            yield f"MatMulNBits {bits} rows {rows}", few_bits(bits, 300, 100, 256, "packed", rows)
 
 
 def model(inputs, steps):

@@ -40,39 +40,6 @@ using Problem = MatMulProblem;
 using Tiling = MatMulTiling;
 using From = Tiling::From;
 
-/// Makes the space's dimensions [batch..., m, n], or [m, n] when the batch is part of m.
-void shapeSpace(Space &space, const Problem &p) {
-  auto insert = [&](size_t at) {
-    space.sizes.insert(space.sizes.begin() + at, 1);
-    for (auto &[value, access] : space.accesses) {
-      access.strides.insert(access.strides.begin() + at, 0);
-    }
-    for (Access &access : space.results) {
-      access.strides.insert(access.strides.begin() + at, 0);
-    }
-  };
-  if (p.vectorB) {
-    insert(space.sizes.size());
-  }
-  if (p.vectorA) {
-    insert(space.sizes.size() - 1);
-  }
-  if (!p.merged) {
-    return;
-  }
-  // The stride of the innermost row dimension that has an extent is the stride of all of them together.
-  size_t rows = space.sizes.size() - 1, inner = rows - 1;
-  while (inner > 0 && space.sizes[inner].is(1)) {
-    --inner;
-  }
-  auto merge = [&](Access &access) { access.strides = {access.strides[inner], access.strides.back()}; };
-  for (auto &[value, access] : space.accesses) {
-    merge(access);
-  }
-  llvm::for_each(space.results, merge);
-  space.sizes = {p.m, space.sizes.back()};
-}
-
 /// Writes one kernel.
 class Product {
 public:

@@ -168,6 +168,24 @@ LogicalResult IntegerMatMulOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
+LogicalResult FewBitsMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto a = ranked(getA()), b = ranked(getB());
+  if (!a) {
+    types.push_back(unrankedOf(elementOf(getA())));
+    return success();
+  }
+  if (a.getRank() == 0) {
+    return emitOpError("operands must have at least one dimension");
+  }
+  Sizes sizes = sizesOf(a);
+  if (failed(require(*this, sizes.back(), Size(static_cast<int64_t>(getK()))))) {
+    return emitOpError("inner dimensions differ: A is ") << a << " and B has " << getK() << " rows";
+  }
+  sizes.back() = b.getDimSize(1);
+  types.push_back(sizedType(sizes, a.getElementType()));
+  return success();
+}
+
 LogicalResult MatMulIntegerOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkZero(*this, getA(), {}, getAZeroPoint())) || failed(checkZero(*this, getB(), {}, getBZeroPoint()))) {
     return failure();

@@ -26,6 +26,17 @@ def Onnx_IntegerMatMulOp : Onnx_CoreOp<"IntegerMatMul", [DeclareOpInterfaceMetho
   let results = (outs AnyTensor:$Y);
 }
 
+def Onnx_FewBitsMatMulOp : Onnx_CoreOp<"FewBitsMatMul"> {
+  let summary = "MatMul of floats by unsigned integers of a few bits, less zero points, times the scales of blocks along K";
+  let description = [{
+    `B` has words of 32 bits: in [w, n] the numbers from [w * 32 / bits, n] on, the first one lowest, with zeros behind the last one of the last
+    block. `scales` and `zeros` are [blocks, N]; without `zeros` all are `zero`. All but `A` are constants.
+  }];
+  let arguments = (ins AnyTensor:$A, AnyTensor:$B, AnyTensor:$scales, Onnx_OptionalOf<AnyTensor>:$zeros, I64Attr:$bits, I64Attr:$block,
+    I64Attr:$k, DefaultValuedAttr<I64Attr, "0">:$zero);
+  let results = (outs AnyTensor:$Y);
+}
+
 def Onnx_MatMulIntegerOp : Onnx_Op<"MatMulInteger", 4, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<10> {
   let summary = "product of quantized matrices without their scales, as int32";
   let arguments = (ins Onnx_Bytes:$A, Onnx_Bytes:$B, Onnx_OptionalOf<Onnx_Bytes>:$a_zero_point, Onnx_OptionalOf<Onnx_Bytes>:$b_zero_point);

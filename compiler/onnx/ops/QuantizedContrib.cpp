@@ -298,6 +298,59 @@ LogicalResult MsMatMulNBitsOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// Rows above which weights are dequantized while compiling: they are read many times then, and a product of floats is
+/// at its best.
+static constexpr int64_t rowsOfFewBits = 16;
+
+/// Numbers [n, k] of some bits each as the words of FewBitsMatMul.
+static ElementsAttr wordsOf(ArrayRef<char> numbers, int64_t n, int64_t k, int64_t bits, Type i32) {
+  int64_t each = 32 / bits;
+  std::vector<char> bytes(n * k * bits / 8, 0);
+  auto *words = reinterpret_cast<uint32_t *>(bytes.data());
+  for (int64_t column = 0; column < n; ++column) {
+    for (int64_t i = 0; i < k; ++i) {
+      uint32_t number = static_cast<unsigned char>(numbers[column * k + i]);
+      words[i / each * n + column] |= number << (i % each * bits);
+    }
+  }
+  return constantFromBytes(tensorOf({k / each, n}, i32), std::move(bytes));
+}
+
+/// Numbers [n, blocks] as [blocks, n].
+static Value byBlocks(Formula &f, Value v, int64_t n, int64_t blocks) {
+  return f.transpose(shaped(f, v, {n, blocks}), {1, 0});
+}
+
+/// The product with weights that stay as they are, for few rows or an open number of them; null: it does not apply.
+static Value ofFewBits(Formula &f, MsMatMulNBitsOp op, ElementsAttr weights, ElementsAttr packedZeros) {
+  Type f32 = f.b.getF32Type(), u8 = f.b.getIntegerType(8, /*isSigned=*/false);
+  Sizes sizes = sizesOf(ranked(op.getA()));
+  Size rows = support::product(ArrayRef<Size>(sizes).drop_back());
+  bool many = rows.isNumber() && rows.number() > rowsOfFewBits;
+  if (many || elementOf(op.getA()) != f32 || elementOf(op.getScales()) != f32 || !constantOf(op.getScales())) {
+    return {};
+  }
+  auto bits = static_cast<int64_t>(op.getBits()), block = static_cast<int64_t>(op.getBlockSize()),
+       k = static_cast<int64_t>(op.getK()), n = static_cast<int64_t>(op.getN()),
+       blocks = int64_t(llvm::divideCeil(k, block));
+  std::vector<char> storage;
+  Value words = makeConstant(f.b, f.loc,
+                             wordsOf(unpacked(bytesOf(weights, storage), block * bits / 8, block, bits), n,
+                                     blocks * block, bits, f.b.getI32Type()));
+  Value zeros = makeNone(f.b, f.loc);
+  if (packedZeros && packedZeros.getElementType().isUnsignedInteger(8)) {
+    auto bytes =
+        unpacked(bytesOf(packedZeros, storage), static_cast<int64_t>(llvm::divideCeil(blocks * bits, 8)), blocks, bits);
+    zeros = byBlocks(f, makeConstant(f.b, f.loc, constantFromBytes(tensorOf({n, blocks}, u8), std::move(bytes))), n,
+                     blocks);
+  } else if (packedZeros) {
+    zeros = byBlocks(f, f.cast(op.getZeros(), f32, numberOfElement(f32)), n, blocks);
+  }
+  return f.op("FewBitsMatMul", {op.getA(), words, byBlocks(f, op.getScales(), n, blocks), zeros},
+              {f.integer("bits", bits), f.integer("block", block), f.integer("k", k),
+               f.integer("zero", int64_t(1) << (bits - 1))});
+}
+
 LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getA()) || !isStatic(getB())) {
     return failure();
@@ -308,6 +361,10 @@ LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
     return emitOpError("weights that are not constant are unsupported");
   }
   Formula f(rewriter, getLoc());
+  if (Value y = ofFewBits(f, *this, weights, packedZeros)) {
+    rewriter.replaceOp(*this, present(getBias()) ? f.add(y, getBias()) : y);
+    return success();
+  }
   auto bits = static_cast<int64_t>(getBits()), block = static_cast<int64_t>(getBlockSize()),
        k = static_cast<int64_t>(getK()), n = static_cast<int64_t>(getN()), blocks = int64_t(llvm::divideCeil(k, block));
   Type u8 = rewriter.getIntegerType(8, /*isSigned=*/false);

@@ -1,0 +1,392 @@
+// Products with weights of 2, 4 or 8 bits, which are dequantized in registers: few rows, or an open number of them, so
+// that reading the weights is what takes time.
+//
+// A word of 32 bits has neighbouring numbers of one column, and a vector of words as many columns as lanes. The j-th
+// number of a word is masked where it stands and converted there, as number * 2^(bits * j), without a shift; the
+// elements of A that meet it are multiplied by 2^-(bits * j) before, which rounds nothing. (The last number of a word
+// is shifted: masked it would be negative.)
+//
+//   for a strip of columns / for a tile of rows / for some vectors of the strip:
+//     for each block of K: sums = 0
+//       for each chunk of the block: A's rows, multiplied, into an array on the stack
+//         for each word: load the vectors / for each number: mask, convert, multiply each row's element and add
+//       totals += sums * scale
+//
+// The zero point: with one row the sum of its elements times it is subtracted from a block's sums; with more rows, it
+// is subtracted from the numbers.
+#include "compiler/lower/MatMulPlan.h"
+#include "compiler/lower/Vectors.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Window.h"
+#include "compiler/onnx/ops/MatMul.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+struct Plan {
+  MatMulProblem p;
+  int64_t bits, block, blocks, k, n, zero;
+  int64_t lanes, strip; ///< columns that lie side by side
+  int64_t height;       ///< rows of the highest tile
+
+  int64_t each() const { return 32 / bits; } ///< numbers of a word
+  int64_t strips() const { return llvm::divideCeil(n, strip); }
+  int64_t words() const { return blocks * block / each(); } ///< of a column
+  /// Elements of A that are multiplied before they are used: of a block, or of a part of a large one.
+  int64_t chunk() const { return std::min<int64_t>(block, 128); }
+};
+
+/// Vectors of a tile: more hide the latency of an addition, fewer leave registers for rows.
+constexpr int64_t vectorsOfRow = 4, vectorsOfRows = 2;
+
+Plan planOf(plan::KernelOp kernel, const target::MachineModel &machine) {
+  auto op = cast<onnx::FewBitsMatMulOp>(kernel.root());
+  Plan plan{matmulProblem(kernel, machine),
+            static_cast<int64_t>(op.getBits()),
+            static_cast<int64_t>(op.getBlock()),
+            0,
+            static_cast<int64_t>(op.getK()),
+            onnx::ranked(op.getB()).getDimSize(1),
+            static_cast<int64_t>(op.getZero()),
+            machine.lanes,
+            vectorsOfRow * machine.blockLanes(),
+            1};
+  plan.blocks = llvm::divideCeil(plan.k, plan.block);
+  plan.strip = std::min<int64_t>(plan.strip, llvm::alignTo(plan.n, machine.blockLanes()));
+  // Accumulators, words and numbers of the vectors, an element and a mask.
+  plan.height = std::clamp<int64_t>((machine.registers - 2 - 2 * vectorsOfRows) / vectorsOfRows, 1, 8);
+  return plan;
+}
+
+/// [rows][n] in strips, zeros behind the last column.
+plan::WeightTable::Recipe inStrips(const Plan &plan, int64_t rows, int64_t bytes) {
+  auto pack = [rows, bytes, n = plan.n, strip = plan.strip](ArrayRef<char> from, MutableArrayRef<char> to) {
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t c = 0; c < n; c += strip) {
+        std::copy_n(from.data() + (row * n + c) * bytes, std::min(strip, n - c) * bytes,
+                    to.data() + (c * rows + row * strip) * bytes);
+      }
+    }
+  };
+  std::string key = "strips " + std::to_string(plan.strip) + " of " + std::to_string(rows) + "x" +
+                    std::to_string(plan.n) + " of " + std::to_string(bytes);
+  return {key, plan.strips() * plan.strip * rows * bytes, pack};
+}
+
+class Product {
+public:
+  Product(Build &build, const Plan &plan)
+      : build(build), w(build.w), plan(plan), p(plan.p), space(build.group.space(Group::typeOf(root().getY()))) {
+    shapeSpace(space, p);
+    a = build.group.buffer(root().getA()), words = build.group.buffer(root().getB());
+    scales = build.group.buffer(root().getScales());
+    zeros = onnx::present(root().getZeros()) ? build.group.buffer(root().getZeros()) : Buffer();
+    number = w.vectorOf(w.b.getF32Type(), plan.lanes);
+    elements = w.local(w.b.getF32Type(), plan.height * plan.chunk());
+    if (plan.k % plan.chunk()) {
+      edge = w.local(w.b.getF32Type(), plan.chunk());
+    }
+    if (plan.n % plan.lanes && !w.machine.maskedAccess) {
+      tail = w.local(w.b.getF32Type(), plan.lanes);
+    }
+  }
+
+  void item(Ix item) {
+    enterBatch(floorDiv(item, plan.strips()));
+    Ix strip = remainder(item, plan.strips());
+    int64_t last = plan.n - (plan.strips() - 1) * plan.strip;
+    if (plan.strips() == 1 || last == plan.strip) {
+      return columns(strip, last);
+    }
+    Value isLast = w.compare(arith::CmpIPredicate::eq, strip, plan.strips() - 1);
+    w.ifElse(isLast, [&] { columns(strip, last); }, [&] { columns(strip, plan.strip); });
+  }
+
+private:
+  using Vectors = SmallVector<Value>;
+  /// Some vectors of a strip, over some rows of A.
+  struct Tile {
+    Ix strip, column; ///< column: in the strip
+    int64_t vectors, rest;
+    Ix row;
+    int64_t rows;
+    /// Sums of each result: an addition waits for the one before.
+    int64_t chains() const { return rows * vectors >= 8 ? 1 : 2; }
+    int64_t results() const { return rows * vectors; }
+  };
+
+  Build &build;
+  Writer &w;
+  const Plan &plan;
+  const MatMulProblem &p;
+  Space space;
+  Buffer a, words, scales, zeros, elements, edge, tail;
+  Type number; ///< a vector of floats
+  Ixs batchAt;
+  Ix baseA;
+
+  onnx::FewBitsMatMulOp root() const { return cast<onnx::FewBitsMatMulOp>(build.group.root); }
+
+  void enterBatch(Ix index) {
+    batchAt.assign(p.batchSizes.size(), 0);
+    baseA = 0;
+    for (size_t d = p.batchSizes.size(); d-- > 0;) {
+      batchAt[d] = remainder(index, p.batchSizes[d]), index = floorDiv(index, p.batchSizes[d]);
+      baseA = baseA + batchAt[d] * Ix(p.batchA[d]);
+    }
+  }
+
+  void columns(Ix strip, int64_t count) {
+    w.balanced(p.m, plan.height, [&](Ix row, int64_t rows) {
+      int64_t vectors = std::min(rows == 1 ? vectorsOfRow : vectorsOfRows, plan.strip / plan.lanes);
+      int64_t width = vectors * plan.lanes, whole = count / width * width, left = count - whole;
+      w.loop(0, whole, width, [&](Ix column) { tile({strip, column, vectors, 0, row, rows}); });
+      if (left) {
+        int64_t some = llvm::divideCeil(left, plan.lanes);
+        tile({strip, whole, some, left % plan.lanes, row, rows});
+      }
+    });
+  }
+
+  void tile(const Tile &t) {
+    int64_t whole = plan.k / plan.block;
+    Vectors totals(t.results(), w.constant(0, number));
+    totals = w.loop(0, whole, 1, totals,
+                    [&](Ix b, ValueRange carried) { return addBlock(t, b, plan.block, carried); });
+    if (plan.k % plan.block) {
+      totals = addBlock(t, whole, plan.k % plan.block, totals);
+    }
+    finish(t, totals);
+  }
+
+  void finish(const Tile &t, const Vectors &totals) {
+    Ix column = t.strip * plan.strip + t.column;
+    Value mask = t.rest && w.machine.maskedAccess ? w.maskFor(t.rest, plan.lanes) : Value();
+    bool cut = t.rest && !mask;
+    int64_t whole = t.vectors - (cut ? 1 : 0);
+    Vectors vectors;
+    for (auto [i, total] : llvm::enumerate(totals)) {
+      int64_t row = static_cast<int64_t>(i) / t.vectors;
+      if (static_cast<int64_t>(i) % t.vectors < whole) {
+        vectors.push_back(total);
+        continue;
+      }
+      w.store(total, tail, 0);
+      w.loop(0, t.rest, 1, [&](Ix c) {
+        build.group.finish(w.load(tail, c), space, point(t.row + row, column + whole * plan.lanes + c, 1, {}));
+      });
+    }
+    if (whole) {
+      build.group.finishTile(vectors, whole, space, [&](Ix i, int64_t v) {
+        return point(t.row + i, column + v * plan.lanes, plan.lanes, v + 1 == t.vectors ? mask : Value());
+      });
+    }
+  }
+
+  Point point(Ix m, Ix n, int64_t lanes, Value mask) const {
+    Point at{{batchAt.begin(), batchAt.end()}, lanes, mask};
+    at.at.push_back(m), at.at.push_back(n);
+    return at;
+  }
+
+  /// totals + the products of `count` elements from the beginning of a block on.
+  Vectors addBlock(const Tile &t, Ix block, int64_t count, ValueRange totals) {
+    // The sums, and behind them the sum of the only row's elements.
+    Vectors sums(t.results() * t.chains(), w.constant(0, number));
+    if (t.rows == 1) {
+      sums.push_back(w.constant(0, number));
+    }
+    Ix from = block * plan.block;
+    int64_t whole = count / plan.chunk() * plan.chunk();
+    sums = w.loop(0, whole, plan.chunk(), sums, [&](Ix at, ValueRange carried) {
+      return addChunk(t, block, from + at, plan.chunk(), carried);
+    });
+    if (count != whole) {
+      sums = addChunk(t, block, from + whole, count - whole, sums);
+    }
+    Vectors zeroOf = t.rows == 1 ? zerosOf(t, block) : Vectors();
+    Value sumOfRow = t.rows == 1 ? w.splat(across(w, Combine::Add, sums.back()), plan.lanes) : Value();
+    Vectors next;
+    for (int64_t i = 0; i < t.results(); ++i) {
+      Value sum = sums[i * t.chains()];
+      for (int64_t c = 1; c < t.chains(); ++c) {
+        sum = arith::AddFOp::create(w.b, w.loc, sum, sums[i * t.chains() + c]);
+      }
+      if (t.rows == 1) {
+        sum = w.fma(sumOfRow, arith::NegFOp::create(w.b, w.loc, zeroOf[i]), sum);
+      }
+      Value scale = w.load(scales, placeOf(t, plan.blocks, block, i % t.vectors), plan.lanes);
+      next.push_back(w.fma(sum, scale, totals[i]));
+    }
+    return next;
+  }
+
+  /// Of a vector of the tile in [strip][rows][columns].
+  Ix placeOf(const Tile &t, int64_t rows, Ix row, int64_t v) const {
+    return (t.strip * rows + row) * plan.strip + t.column + v * plan.lanes;
+  }
+
+  /// The zero points of a block, for each vector.
+  Vectors zerosOf(const Tile &t, Ix block) {
+    Vectors all;
+    for (int64_t v = 0; v < t.vectors; ++v) {
+      if (!zeros) {
+        all.push_back(w.constant(static_cast<double>(plan.zero), number));
+        continue;
+      }
+      Value zero = w.load(zeros, placeOf(t, plan.blocks, block, v), plan.lanes);
+      all.push_back(isa<FloatType>(zeros.element) ? zero
+                                                  : arith::UIToFPOp::create(w.b, w.loc, number, zero).getResult());
+    }
+    return all;
+  }
+
+  /// 2^-(bits * place) for the number at a place of a word.
+  double factorOf(int64_t place) const {
+    return place + 1 == plan.each() ? 1 : std::ldexp(1.0, static_cast<int>(-plan.bits * place));
+  }
+
+  /// Multiplies `count` elements (and zeros up to whole words) of each row into the array on the stack; the sum of a
+  /// single row's.
+  Value multiplied(const Tile &t, Ix at, int64_t count, Value sum) {
+    int64_t step = std::max(plan.each(), plan.lanes);
+    for (int64_t row = 0; row < t.rows; ++row) {
+      Ix from = baseA + (t.row + row) * Ix(p.rowA) + at;
+      Buffer source = a;
+      if (count % step) {
+        w.loop(0, plan.chunk(), plan.lanes, [&](Ix i) { w.store(w.constant(0, number), edge, i); });
+        w.loop(0, count, 1, [&](Ix i) { w.store(w.load(a, from + i), edge, i); });
+        source = edge, from = 0;
+      }
+      int64_t all = llvm::alignTo(count, step);
+      auto body = [&](Ix i, ValueRange carried) {
+        Value added = carried.empty() ? Value() : carried[0];
+        for (int64_t v = 0; v < step; v += plan.lanes) {
+          Value x = w.load(source, from + i + v, plan.lanes);
+          w.store(arith::MulFOp::create(w.b, w.loc, x, factors(v)), elements, i + (row * plan.chunk() + v));
+          added = added ? arith::AddFOp::create(w.b, w.loc, added, x).getResult() : added;
+        }
+        return added ? Vectors{added} : Vectors();
+      };
+      if (sum) {
+        sum = w.loop(0, all, step, sum, body)[0];
+      } else {
+        w.loop(0, all, step, [&](Ix i) { body(i, {}); });
+      }
+    }
+    return sum;
+  }
+
+  /// The factors of `lanes` elements from one on.
+  Value factors(int64_t first) {
+    if (plan.lanes == 1) {
+      return w.constant(factorOf(first % plan.each()), number);
+    }
+    SmallVector<float> values;
+    for (int64_t i = 0; i < plan.lanes; ++i) {
+      values.push_back(static_cast<float>(factorOf((first + i) % plan.each())));
+    }
+    return arith::ConstantOp::create(w.b, w.loc,
+                                     DenseElementsAttr::get(cast<ShapedType>(number), ArrayRef<float>(values)));
+  }
+
+  /// Sums + the products of `count` elements from `at` on, which are part of one block.
+  Vectors addChunk(const Tile &t, Ix block, Ix at, int64_t count, ValueRange sums) {
+    Vectors next(sums);
+    Value sum = multiplied(t, at, count, t.rows == 1 ? next.pop_back_val() : Value());
+    Vectors zero = t.rows == 1 ? Vectors() : zerosOf(t, block);
+    Ix word = floorDiv(at, plan.each());
+    next = w.loop(0, static_cast<int64_t>(llvm::divideCeil(count, plan.each())), 1, next,
+                  [&](Ix i, ValueRange carried) { return addWord(t, word + i, i * plan.each(), zero, carried); });
+    if (sum) {
+      next.push_back(sum);
+    }
+    return next;
+  }
+
+  Vectors addWord(const Tile &t, Ix word, Ix at, const Vectors &zero, ValueRange sums) {
+    Vectors next(sums), row;
+    for (int64_t v = 0; v < t.vectors; ++v) {
+      row.push_back(w.load(words, placeOf(t, plan.words(), word, v), plan.lanes));
+    }
+    for (int64_t j = 0; j < plan.each(); ++j) {
+      Vectors numbers;
+      for (int64_t v = 0; v < t.vectors; ++v) {
+        Value x = numberAt(row[v], j);
+        if (!zero.empty()) {
+          x = w.fma(zero[v], w.constant(-1 / factorOf(j), number), x);
+        }
+        numbers.push_back(x);
+      }
+      for (int64_t i = 0; i < t.rows; ++i) {
+        Value x = w.splat(w.load(elements, at + (i * plan.chunk() + j)), plan.lanes);
+        for (int64_t v = 0; v < t.vectors; ++v) {
+          Value &sum = next[(i * t.vectors + v) * t.chains() + j % t.chains()];
+          sum = w.fma(x, numbers[v], sum);
+        }
+      }
+    }
+    return next;
+  }
+
+  /// The j-th number of each word, as a float, where it stands.
+  Value numberAt(Value word, int64_t j) {
+    Type type = word.getType();
+    Value bits = j + 1 == plan.each()
+                     ? arith::ShRUIOp::create(w.b, w.loc, word, w.constant(static_cast<double>(32 - plan.bits), type))
+                           .getResult()
+                     : arith::AndIOp::create(w.b, w.loc, word,
+                                             w.constant(static_cast<double>(((1LL << plan.bits) - 1) << (plan.bits * j)),
+                                                        type))
+                           .getResult();
+    return arith::SIToFPOp::create(w.b, w.loc, number, bits);
+  }
+};
+
+class FewBitsMatMul : public KernelFamily {
+public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::FewBitsMatMulOp>(); }
+  std::string unsupported(Operation *root) const override {
+    auto op = cast<onnx::FewBitsMatMulOp>(root);
+    for (Value v : op->getOperands().drop_front()) {
+      if (onnx::present(v) && !onnx::constantThrough(v)) {
+        return "its weights are not constant";
+      }
+    }
+    return "";
+  }
+
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    auto op = cast<onnx::FewBitsMatMulOp>(kernel.root());
+    Plan plan = planOf(kernel, machine);
+    KernelShape shape;
+    shape.items = plan.p.batch * Size(plan.strips());
+    shape.packed[operandNumber(op.getB())] = inStrips(plan, plan.words(), 4);
+    shape.packed[operandNumber(op.getScales())] = inStrips(plan, plan.blocks, 4);
+    if (onnx::present(op.getZeros())) {
+      int64_t bytes = onnx::elementBytes(onnx::elementOf(op.getZeros()));
+      shape.packed[operandNumber(op.getZeros())] = inStrips(plan, plan.blocks, bytes);
+    }
+    return shape;
+  }
+
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    Plan plan = planOf(build.group.kernel, build.w.machine);
+    Product product(build, plan);
+    build.w.loop(build.begin, build.end, 1, [&](Ix item) { product.item(item); });
+    return success();
+  }
+
+private:
+  using Size = support::Size;
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createFewBitsMatMulFamily() { return std::make_unique<FewBitsMatMul>(); }
+
+} // namespace ingot::lower
