@@ -91,7 +91,10 @@ static LogicalResult quantize(State &s, Body &body, Result &) {
   if (!quantize::isQuantized(function)) {
     return success();
   }
-  if (failed(quantize::useIntegers(function, s.options.accuracy == "strict")) || failed(graph::simplify(function))) {
+  // Which device takes a product is not known yet, and all levels get the same ops.
+  bool digits = llvm::all_of(s.devices, [](const auto &device) { return !device.machine.quadDot.empty(); });
+  if (failed(quantize::useIntegers(function, s.options.accuracy == "strict", digits)) ||
+      failed(graph::simplify(function))) {
     return failure();
   }
   graph::eliminateCommon(function);

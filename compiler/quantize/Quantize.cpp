@@ -17,6 +17,7 @@
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ops/Quantize.h"
 #include "compiler/onnx/ops/Unary.h"
+#include "compiler/quantize/Digits.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -242,7 +243,8 @@ struct Saturated : OpRewritePattern<QuantizeOp> {
 bool isQuantized(func::FuncOp function) {
   return function
       .walk([](Operation *op) {
-        return isa<QuantizeOp, DequantizeOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+        return isa<QuantizeOp, DequantizeOp, onnx::FewBitsMatMulOp>(op) ? WalkResult::interrupt()
+                                                                        : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -253,7 +255,7 @@ static LogicalResult apply(func::FuncOp function, RewritePatternSet patterns) {
   return applyPatternsGreedily(function, FrozenRewritePatternSet(std::move(patterns)), config);
 }
 
-LogicalResult useIntegers(func::FuncOp function, bool strict) {
+LogicalResult useIntegers(func::FuncOp function, bool strict, bool digits) {
   if (!isQuantized(function)) {
     return success();
   }
@@ -262,6 +264,9 @@ LogicalResult useIntegers(func::FuncOp function, bool strict) {
   forms.add<Unchanged, MovedBehind, Saturated>(context);
   if (!strict) {
     forms.add<Product, Convolution>(context);
+    if (digits) {
+      addDigits(forms);
+    }
     factors.add<OneFactor>(context); // last: the others ask for the scales that the model has
   }
   if (failed(apply(function, std::move(forms))) || failed(apply(function, std::move(factors)))) {

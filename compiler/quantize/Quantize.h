@@ -8,7 +8,8 @@ namespace ingot::quantize {
 bool isQuantized(mlir::func::FuncOp function);
 
 /// Products and convolutions of dequantized tensors become sums of integers, where `strict` does not ask for the order
-/// of operations that the model has. What stays dequantized may be folded from here on.
-llvm::LogicalResult useIntegers(mlir::func::FuncOp function, bool strict);
+/// of operations that the model has; with `digits`, so do products with weights of few bits (Digits.h). What stays
+/// dequantized may be folded from here on.
+llvm::LogicalResult useIntegers(mlir::func::FuncOp function, bool strict, bool digits);
 
 } // namespace ingot::quantize

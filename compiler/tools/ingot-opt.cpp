@@ -90,7 +90,9 @@ constexpr struct {
     {"graph-require-sizes", "report values some axis of which depends on data",
      [](ModuleOp, func::FuncOp f, const Settings &) { return graph::requireSizes(f); }},
     {"quantize-use-integers", "products and convolutions of quantized tensors become sums of integers",
-     [](ModuleOp, func::FuncOp f, const Settings &) { return quantize::useIntegers(f, /*strict=*/false); }},
+     [](ModuleOp, func::FuncOp f, const Settings &) {
+       return quantize::useIntegers(f, /*strict=*/false, /*digits=*/true);
+     }},
     {"fusion-fuse", "canonical forms of what exporters write as many ops",
      [](ModuleOp, func::FuncOp f, const Settings &) { return fusion::fuse(f); }},
     {"partition-form-kernels", "targets take nodes, nodes form kernels",

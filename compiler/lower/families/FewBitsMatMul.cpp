@@ -1,10 +1,10 @@
 // Products with weights of 2, 4 or 8 bits, which are dequantized in registers: few rows, or an open number of them, so
 // that reading the weights is what takes time.
 //
-// A word of 32 bits has neighbouring numbers of one column, and a vector of words as many columns as lanes. The j-th
-// number of a word is masked where it stands and converted there, as number * 2^(bits * j), without a shift; the
-// elements of A that meet it are multiplied by 2^-(bits * j) before, which rounds nothing. (The last number of a word
-// is shifted: masked it would be negative.)
+// A word of 32 bits has neighbouring numbers of one column, and a vector of words as many columns as lanes. The number
+// at the j-th place of a word is masked where it stands and converted there, as number * 2^(bits * j), without a shift;
+// the elements of A that meet it are multiplied by 2^-(bits * j) before, which rounds nothing. (The one at the last
+// place is shifted: masked it would be negative.)
 //
 //   for a strip of columns / for a tile of rows / for some vectors of the strip:
 //     for each block of K: sums = 0
@@ -14,6 +14,7 @@
 //
 // The zero point: with one row the sum of its elements times it is subtracted from a block's sums; with more rows, it
 // is subtracted from the numbers.
+#include "compiler/lower/FewBits.h"
 #include "compiler/lower/MatMulPlan.h"
 #include "compiler/lower/Vectors.h"
 #include "compiler/onnx/Onnx.h"
@@ -27,17 +28,15 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-struct Plan {
+struct Plan : FewBits {
   MatMulProblem p;
-  int64_t bits, block, blocks, k, n, zero;
-  int64_t lanes, strip; ///< columns that lie side by side
-  int64_t height;       ///< rows of the highest tile
+  int64_t k;
+  int64_t height; ///< rows of the highest tile
 
-  int64_t each() const { return 32 / bits; } ///< numbers of a word
-  int64_t strips() const { return llvm::divideCeil(n, strip); }
-  int64_t words() const { return blocks * block / each(); } ///< of a column
   /// Elements of A that are multiplied before they are used: of a block, or of a part of a large one.
   int64_t chunk() const { return std::min<int64_t>(block, 128); }
+  /// The element that meets the number at a place of a word.
+  int64_t elementAt(int64_t place) const { return place % quads() * 4 + place / quads(); }
 };
 
 /// Vectors of a tile: more hide the latency of an addition, fewer leave registers for rows.
@@ -45,36 +44,9 @@ constexpr int64_t vectorsOfRow = 4, vectorsOfRows = 2;
 
 Plan planOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   auto op = cast<onnx::FewBitsMatMulOp>(kernel.root());
-  Plan plan{matmulProblem(kernel, machine),
-            static_cast<int64_t>(op.getBits()),
-            static_cast<int64_t>(op.getBlock()),
-            0,
-            static_cast<int64_t>(op.getK()),
-            onnx::ranked(op.getB()).getDimSize(1),
-            static_cast<int64_t>(op.getZero()),
-            machine.lanes,
-            vectorsOfRow * machine.blockLanes(),
-            1};
-  plan.blocks = llvm::divideCeil(plan.k, plan.block);
-  plan.strip = std::min<int64_t>(plan.strip, llvm::alignTo(plan.n, machine.blockLanes()));
   // Accumulators, words and numbers of the vectors, an element and a mask.
-  plan.height = std::clamp<int64_t>((machine.registers - 2 - 2 * vectorsOfRows) / vectorsOfRows, 1, 8);
-  return plan;
-}
-
-/// [rows][n] in strips, zeros behind the last column.
-plan::WeightTable::Recipe inStrips(const Plan &plan, int64_t rows, int64_t bytes) {
-  auto pack = [rows, bytes, n = plan.n, strip = plan.strip](ArrayRef<char> from, MutableArrayRef<char> to) {
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t c = 0; c < n; c += strip) {
-        std::copy_n(from.data() + (row * n + c) * bytes, std::min(strip, n - c) * bytes,
-                    to.data() + (c * rows + row * strip) * bytes);
-      }
-    }
-  };
-  std::string key = "strips " + std::to_string(plan.strip) + " of " + std::to_string(rows) + "x" +
-                    std::to_string(plan.n) + " of " + std::to_string(bytes);
-  return {key, plan.strips() * plan.strip * rows * bytes, pack};
+  int64_t height = std::clamp<int64_t>((machine.registers - 2 - 2 * vectorsOfRows) / vectorsOfRows, 1, 8);
+  return {{op, machine}, matmulProblem(kernel, machine), static_cast<int64_t>(op.getK()), height};
 }
 
 class Product {
@@ -97,13 +69,7 @@ public:
 
   void item(Ix item) {
     enterBatch(floorDiv(item, plan.strips()));
-    Ix strip = remainder(item, plan.strips());
-    int64_t last = plan.n - (plan.strips() - 1) * plan.strip;
-    if (plan.strips() == 1 || last == plan.strip) {
-      return columns(strip, last);
-    }
-    Value isLast = w.compare(arith::CmpIPredicate::eq, strip, plan.strips() - 1);
-    w.ifElse(isLast, [&] { columns(strip, last); }, [&] { columns(strip, plan.strip); });
+    plan.forStrip(w, remainder(item, plan.strips()), [&](Ix strip, int64_t count) { columns(strip, count); });
   }
 
 private:
@@ -155,8 +121,7 @@ private:
   void tile(const Tile &t) {
     int64_t whole = plan.k / plan.block;
     Vectors totals(t.results(), w.constant(0, number));
-    totals = w.loop(0, whole, 1, totals,
-                    [&](Ix b, ValueRange carried) { return addBlock(t, b, plan.block, carried); });
+    totals = w.loop(0, whole, 1, totals, [&](Ix b, ValueRange carried) { return addBlock(t, b, plan.block, carried); });
     if (plan.k % plan.block) {
       totals = addBlock(t, whole, plan.k % plan.block, totals);
     }
@@ -202,9 +167,8 @@ private:
     }
     Ix from = block * plan.block;
     int64_t whole = count / plan.chunk() * plan.chunk();
-    sums = w.loop(0, whole, plan.chunk(), sums, [&](Ix at, ValueRange carried) {
-      return addChunk(t, block, from + at, plan.chunk(), carried);
-    });
+    sums = w.loop(0, whole, plan.chunk(), sums,
+                  [&](Ix at, ValueRange carried) { return addChunk(t, block, from + at, plan.chunk(), carried); });
     if (count != whole) {
       sums = addChunk(t, block, from + whole, count - whole, sums);
     }
@@ -227,20 +191,14 @@ private:
 
   /// Of a vector of the tile in [strip][rows][columns].
   Ix placeOf(const Tile &t, int64_t rows, Ix row, int64_t v) const {
-    return (t.strip * rows + row) * plan.strip + t.column + v * plan.lanes;
+    return plan.placeOf(t.strip, rows, row, t.column + v * plan.lanes);
   }
 
   /// The zero points of a block, for each vector.
   Vectors zerosOf(const Tile &t, Ix block) {
     Vectors all;
     for (int64_t v = 0; v < t.vectors; ++v) {
-      if (!zeros) {
-        all.push_back(w.constant(static_cast<double>(plan.zero), number));
-        continue;
-      }
-      Value zero = w.load(zeros, placeOf(t, plan.blocks, block, v), plan.lanes);
-      all.push_back(isa<FloatType>(zeros.element) ? zero
-                                                  : arith::UIToFPOp::create(w.b, w.loc, number, zero).getResult());
+      all.push_back(plan.zeroAt(w, zeros, placeOf(t, plan.blocks, block, v)));
     }
     return all;
   }
@@ -283,12 +241,16 @@ private:
 
   /// The factors of `lanes` elements from one on.
   Value factors(int64_t first) {
+    SmallVector<float> ofWord(plan.each());
+    for (int64_t place = 0; place < plan.each(); ++place) {
+      ofWord[plan.elementAt(place)] = static_cast<float>(factorOf(place));
+    }
     if (plan.lanes == 1) {
-      return w.constant(factorOf(first % plan.each()), number);
+      return w.constant(ofWord[first % plan.each()], number);
     }
     SmallVector<float> values;
     for (int64_t i = 0; i < plan.lanes; ++i) {
-      values.push_back(static_cast<float>(factorOf((first + i) % plan.each())));
+      values.push_back(ofWord[(first + i) % plan.each()]);
     }
     return arith::ConstantOp::create(w.b, w.loc,
                                      DenseElementsAttr::get(cast<ShapedType>(number), ArrayRef<float>(values)));
@@ -323,7 +285,7 @@ private:
         numbers.push_back(x);
       }
       for (int64_t i = 0; i < t.rows; ++i) {
-        Value x = w.splat(w.load(elements, at + (i * plan.chunk() + j)), plan.lanes);
+        Value x = w.splat(w.load(elements, at + (i * plan.chunk() + plan.elementAt(j))), plan.lanes);
         for (int64_t v = 0; v < t.vectors; ++v) {
           Value &sum = next[(i * t.vectors + v) * t.chains() + j % t.chains()];
           sum = w.fma(x, numbers[v], sum);
@@ -333,16 +295,16 @@ private:
     return next;
   }
 
-  /// The j-th number of each word, as a float, where it stands.
+  /// The number at the j-th place of each word, as a float, where it stands.
   Value numberAt(Value word, int64_t j) {
     Type type = word.getType();
-    Value bits = j + 1 == plan.each()
-                     ? arith::ShRUIOp::create(w.b, w.loc, word, w.constant(static_cast<double>(32 - plan.bits), type))
-                           .getResult()
-                     : arith::AndIOp::create(w.b, w.loc, word,
-                                             w.constant(static_cast<double>(((1LL << plan.bits) - 1) << (plan.bits * j)),
-                                                        type))
-                           .getResult();
+    Value bits =
+        j + 1 == plan.each()
+            ? arith::ShRUIOp::create(w.b, w.loc, word, w.constant(static_cast<double>(32 - plan.bits), type))
+                  .getResult()
+            : arith::AndIOp::create(w.b, w.loc, word,
+                                    w.constant(static_cast<double>(((1LL << plan.bits) - 1) << (plan.bits * j)), type))
+                  .getResult();
     return arith::SIToFPOp::create(w.b, w.loc, number, bits);
   }
 };
@@ -350,27 +312,13 @@ private:
 class FewBitsMatMul : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::FewBitsMatMulOp>(); }
-  std::string unsupported(Operation *root) const override {
-    auto op = cast<onnx::FewBitsMatMulOp>(root);
-    for (Value v : op->getOperands().drop_front()) {
-      if (onnx::present(v) && !onnx::constantThrough(v)) {
-        return "its weights are not constant";
-      }
-    }
-    return "";
-  }
+  std::string unsupported(Operation *root) const override { return FewBits::whyNotConstant(root, 1); }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    auto op = cast<onnx::FewBitsMatMulOp>(kernel.root());
     Plan plan = planOf(kernel, machine);
     KernelShape shape;
-    shape.items = plan.p.batch * Size(plan.strips());
-    shape.packed[operandNumber(op.getB())] = inStrips(plan, plan.words(), 4);
-    shape.packed[operandNumber(op.getScales())] = inStrips(plan, plan.blocks, 4);
-    if (onnx::present(op.getZeros())) {
-      int64_t bytes = onnx::elementBytes(onnx::elementOf(op.getZeros()));
-      shape.packed[operandNumber(op.getZeros())] = inStrips(plan, plan.blocks, bytes);
-    }
+    shape.items = plan.p.batch * support::Size(plan.strips());
+    plan.pack(shape, cast<onnx::FewBitsMatMulOp>(kernel.root()));
     return shape;
   }
 
@@ -380,9 +328,6 @@ public:
     build.w.loop(build.begin, build.end, 1, [&](Ix item) { product.item(item); });
     return success();
   }
-
-private:
-  using Size = support::Size;
 };
 
 } // namespace

@@ -186,6 +186,13 @@ LogicalResult FewBitsMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+LogicalResult DigitMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
+  Sizes sizes = sizesOf(ranked(getCoarse()));
+  sizes.back() = ranked(getB()).getDimSize(1);
+  types.push_back(sizedType(sizes, elementOf(getUnit())));
+  return success();
+}
+
 LogicalResult MatMulIntegerOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkZero(*this, getA(), {}, getAZeroPoint())) || failed(checkZero(*this, getB(), {}, getBZeroPoint()))) {
     return failure();

@@ -29,12 +29,24 @@ def Onnx_IntegerMatMulOp : Onnx_CoreOp<"IntegerMatMul", [DeclareOpInterfaceMetho
 def Onnx_FewBitsMatMulOp : Onnx_CoreOp<"FewBitsMatMul"> {
   let summary = "MatMul of floats by unsigned integers of a few bits, less zero points, times the scales of blocks along K";
   let description = [{
-    `B` has words of 32 bits: in [w, n] the numbers from [w * 32 / bits, n] on, the first one lowest, with zeros behind the last one of the last
-    block. `scales` and `zeros` are [blocks, N]; without `zeros` all are `zero`. All but `A` are constants.
+    `B` has words of 32 bits: in [w, n] the numbers from [w * 32 / bits, n] on, the i-th one from bit i % 4 * 8 + i / 4 * bits on, so that what four
+    bytes have in the same bits are neighbours; with zeros behind the last one of the last block. `scales` and `zeros` are [blocks, N]; without `zeros` all are `zero`. All but `A` are constants.
   }];
   let arguments = (ins AnyTensor:$A, AnyTensor:$B, AnyTensor:$scales, Onnx_OptionalOf<AnyTensor>:$zeros, I64Attr:$bits, I64Attr:$block,
     I64Attr:$k, DefaultValuedAttr<I64Attr, "0">:$zero);
   let results = (outs AnyTensor:$Y);
+}
+
+def Onnx_DigitMatMulOp : Onnx_CoreOp<"DigitMatMul"> {
+  let summary = "the same of rows that are integers of three digits to the base of 254";
+  let description = [{
+    An element of a row is (coarse * 254^2 + middle * 254 + fine) * unit; `unit` belongs to a block, and `less` is minus the sum of the block's
+    integers. Rows have as many elements as there are weights. `B`, `scales` and `zeros` are those of FewBitsMatMul.
+  }];
+  let arguments = (ins TensorOf<[I8]>:$coarse, TensorOf<[I8]>:$middle, TensorOf<[I8]>:$fine, TensorOf<[F32]>:$unit, TensorOf<[F32]>:$less,
+    AnyTensor:$B, AnyTensor:$scales, Onnx_OptionalOf<AnyTensor>:$zeros, I64Attr:$bits, I64Attr:$block, DefaultValuedAttr<I64Attr, "0">:$zero);
+  let results = (outs AnyTensor:$Y);
+  let extraClassDeclaration = "static constexpr double base = 254;";
 }
 
 def Onnx_MatMulIntegerOp : Onnx_Op<"MatMulInteger", 4, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<10> {

@@ -310,7 +310,7 @@ static ElementsAttr wordsOf(ArrayRef<char> numbers, int64_t n, int64_t k, int64_
   for (int64_t column = 0; column < n; ++column) {
     for (int64_t i = 0; i < k; ++i) {
       uint32_t number = static_cast<unsigned char>(numbers[column * k + i]);
-      words[i / each * n + column] |= number << (i % each * bits);
+      words[i / each * n + column] |= number << (i % 4 * 8 + i % each / 4 * bits);
     }
   }
   return constantFromBytes(tensorOf({k / each, n}, i32), std::move(bytes));

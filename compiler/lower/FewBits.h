@@ -1,0 +1,50 @@
+// Weights of few bits in memory, as FewBitsMatMul and DigitMatMul read them (onnx/ops/MatMul.td): words, scales and
+// zero points lie in strips of some columns, the same ones for every machine that reads the weights of a library.
+#pragma once
+#include "compiler/lower/Family.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Shapes.h"
+
+namespace ingot::lower {
+
+struct FewBits {
+  int64_t bits, block, blocks, n, zero;
+  int64_t lanes, strip; ///< strip: columns that lie side by side
+
+  static constexpr int64_t vectorsOfStrip = 4;
+
+  template <typename Op>
+  FewBits(Op op, const target::MachineModel &machine)
+      : bits(static_cast<int64_t>(op.getBits())), block(static_cast<int64_t>(op.getBlock())),
+        blocks(onnx::ranked(op.getScales()).getDimSize(0)), n(onnx::ranked(op.getB()).getDimSize(1)),
+        zero(static_cast<int64_t>(op.getZero())), lanes(machine.lanes),
+        strip(std::min<int64_t>(vectorsOfStrip * machine.blockLanes(), llvm::alignTo(n, machine.blockLanes()))) {}
+
+  int64_t each() const { return 32 / bits; } ///< numbers of a word
+  /// Numbers of a byte. Four bytes have four neighbours in the same bits.
+  int64_t quads() const { return 8 / bits; }
+  int64_t strips() const { return llvm::divideCeil(n, strip); }
+  int64_t words() const { return blocks * block / each(); } ///< of a column
+
+  /// Where the columns from one of a strip on lie, in `row` of so many.
+  Ix placeOf(Ix ofStrip, int64_t rows, Ix row, Ix column) const { return (ofStrip * rows + row) * strip + column; }
+  /// A vector of zero points, as floats. `zeros`: none where all are alike.
+  mlir::Value zeroAt(Writer &w, const Buffer &zeros, Ix place) const;
+  /// Writes the tiles of a strip by `columns(strip, count)`, where the last strip has a count of its own.
+  void forStrip(Writer &w, Ix ofStrip, llvm::function_ref<void(Ix ofStrip, int64_t count)> columns) const;
+
+  template <typename Op> void pack(KernelShape &shape, Op op) const {
+    pack(shape, op.getB(), words());
+    pack(shape, op.getScales(), blocks);
+    if (onnx::present(op.getZeros())) {
+      pack(shape, op.getZeros(), blocks);
+    }
+  }
+  /// Why there is no kernel of an op of which all operands from `first` on are to be constants.
+  static std::string whyNotConstant(mlir::Operation *root, unsigned first);
+
+private:
+  void pack(KernelShape &shape, mlir::Value v, int64_t rows) const;
+};
+
+} // namespace ingot::lower
