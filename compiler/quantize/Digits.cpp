@@ -5,7 +5,7 @@
 //
 //   sum over a block of a (w - z) s = s * unit * (sum a' w - z sum a'),   a' = coarse 254^2 + middle 254 + fine
 //
-// A block with an infinite element gives NaN or infinite results, one with a NaN gives NaN.
+// A block with an infinite element or a NaN gives NaN.
 #include "compiler/quantize/Digits.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Formula.h"
@@ -62,12 +62,11 @@ struct Digits : OpRewritePattern<onnx::FewBitsMatMulOp> {
     Type i8 = rewriter.getIntegerType(8);
     auto bytes = [&](Value v) { return f.reshapeTo(f.cast(v, i8, onnx::numberOfElement(i8)), rows); };
     Value unit = f.reshapeTo(times(most, 1.0 / (127.0 * base * base)), perBlock);
-    rewriter.replaceOp(op, f.op("DigitMatMul",
-                                {bytes(coarse), bytes(middle), bytes(fine), unit, less, op.getB(), op.getScales(),
-                                 op.getZeros()},
-                                {rewriter.getNamedAttr("bits", op.getBitsAttr()),
-                                 rewriter.getNamedAttr("block", op.getBlockAttr()),
-                                 rewriter.getNamedAttr("zero", op.getZeroAttr())}));
+    rewriter.replaceOp(
+        op, f.op("DigitMatMul",
+                 {bytes(coarse), bytes(middle), bytes(fine), unit, less, op.getB(), op.getScales(), op.getZeros()},
+                 {rewriter.getNamedAttr("bits", op.getBitsAttr()), rewriter.getNamedAttr("block", op.getBlockAttr()),
+                  rewriter.getNamedAttr("zero", op.getZeroAttr())}));
     return success();
   }
 };

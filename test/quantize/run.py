@@ -100,14 +100,15 @@ def recurrents(dtype):
     yield "input_forget", recurrent(dtype, 2, input_forget=1)
 
 
-def few_bits(bits, depth, columns, block, zeros, rows=(3,)):
+def few_bits(bits, depth, columns, block, zeros, rows=(3,), name="x"):
+    """`name`: "open" is an input whose first axis only the run knows."""
     blocks = -(-depth // block)
-    operands = ["x", bytes_of(np.uint8, columns, blocks, block * bits // 8), scale(random.random(columns * blocks) * 0.1)]
+    operands = [name, bytes_of(np.uint8, columns, blocks, block * bits // 8), scale(random.random(columns * blocks) * 0.1)]
     if zeros == "packed":
         operands.append(bytes_of(np.uint8, columns * -(-blocks * bits // 8)))
     elif zeros == "float":
         operands.append((random.random(columns * blocks) * 8).astype(np.float32))
-    return {"x": f(*rows, depth)}, [node("MatMulNBits", operands, K=depth, N=columns, bits=bits, block_size=block)], 2e-3
+    return {name: f(*rows, depth)}, [node("MatMulNBits", operands, K=depth, N=columns, bits=bits, block_size=block)], 2e-3
 
 
 def bnb(kind, depth, columns, block, transposed):
@@ -212,6 +213,10 @@ def cases():
                 yield f"MatMulNBits {bits} {depth}x{columns} by {block}, one row, zero points: {zeros}", few_bits(bits, depth, columns, block, zeros, (1,))
         for rows in (), (2, 7), (17,):  # more than 16 rows: weights are floats
             yield f"MatMulNBits {bits} rows {rows}", few_bits(bits, 300, 100, 256, "packed", rows)
+        for rows in (1,), (7,), (2, 3), (3, 1, 5):
+            yield f"MatMulNBits {bits} open rows {rows}", few_bits(bits, 100, 70, 32, "packed", rows, "open")
+    for depth, columns, block, zeros, rows in (1, 1, 16, "none", (1,)), (13, 7, 16, "float", (1, 1)), (200, 130, 128, "none", (2, 3, 1)), (64, 66000, 16, "packed", (1,)), (255, 33, 256, "packed", (16,)):
+        yield f"MatMulNBits 4 {depth}x{columns} by {block}, zero points: {zeros}, rows {rows}", few_bits(4, depth, columns, block, zeros, rows)
 
 
 def model(inputs, steps):
@@ -224,7 +229,8 @@ def model(inputs, steps):
             if not named:
                 weights.append(numpy_helper.from_array(operand, names[-1]))
         nodes.append(helper.make_node(op, names, [result.format(k) for result in results], domain=domain, name=f"node_{k}", **attributes))
-    declared = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape) for name, array in inputs.items()]
+    shapes = {name: ["rows" if name == "open" else array.shape[0], *array.shape[1:]] if array.ndim else [] for name, array in inputs.items()}
+    declared = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), shapes[name]) for name, array in inputs.items()]
     graph = helper.make_graph(nodes, "quantized", declared, [helper.make_empty_tensor_value_info(f"y{len(steps) - 1}")], weights)
     imports = [helper.make_opsetid("", 17)] + [helper.make_opsetid(MICROSOFT, 1)] * any(step[2] for step in steps)
     return helper.make_model(graph, opset_imports=imports, ir_version=8)
@@ -257,6 +263,24 @@ def check(ingot, flags, inputs, steps, tolerance, want=None):
     return None if difference <= tolerance else f"differs by {difference}"
 
 
+def digits_for(ingot, flags):
+    """Whether rows of a product with weights of 4 bits become digits."""
+    inputs, steps, _ = few_bits(4, 64, 24, 32, "none")
+    with tempfile.TemporaryDirectory() as folder:
+        onnx.save(model(inputs, steps), pathlib.Path(folder) / "m.onnx")
+        done = subprocess.run([ingot, "compile", pathlib.Path(folder) / "m.onnx", "--stop-after", "quantize", *flags], capture_output=True, text=True, check=True)
+    return "onnx.DigitMatMul" in done.stdout
+
+
+def choices(ingot):
+    """All machines that the product may be for must sum quads of bytes, and the order of operations be left open."""
+    for flags, digits in (
+        (["--target", "cascadelake"], True), (["--target", "cascadelake", "--accuracy", "strict"], False), (["--target", "x86-64-v3"], False), (["--target", "alderlake"], True),
+        (["--target", "armv8.6-a"], True), (["--target", "portable", "--emit", "cpp"], False), (["--levels", "armv8.6-a,armv8-a"], False)):  # fmt: skip
+        found = digits_for(ingot, flags)
+        yield f"digits with {' '.join(flags)}", None if found == digits else f"are {'' if found else 'not '}used"
+
+
 def main():
     onnxruntime.set_default_logger_severity(4)
     arguments = ingot_run.parser(__doc__).parse_args()
@@ -265,6 +289,8 @@ def main():
     for name, (inputs, steps, tolerance, *want) in cases():
         for accuracy in ("default", "strict") if tolerance == 0 else ("default",):
             count.add(f"{name}, {accuracy}", check(ingot, [*target, "--accuracy", accuracy], inputs, steps, tolerance, *want))
+    for name, problem in choices(ingot):
+        count.add(name, problem)
     count.finish()
 
 

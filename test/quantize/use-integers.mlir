@@ -66,3 +66,31 @@ func.func @below(%x: tensor<8xf32>) -> tensor<8xui8> {
   %1 = onnx.Quantize %0, %s, %z {to = 2 : i64} : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
   return %1 : tensor<8xui8>
 }
+
+// -----
+
+// Rows become three digits beside weights of few bits. 40 columns are not two blocks of 32: zeros are put behind them.
+// CHECK-LABEL: @few_bits
+// CHECK: onnx.Pad
+// CHECK: onnx.DigitMatMul {{.*}} {bits = 4 : i64, block = 32 : i64, zero = 8 : i64} : (tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<8x3xi32>,
+func.func @few_bits(%x: tensor<1x40xf32>) -> tensor<1x3xf32> {
+  %w = onnx.Constant dense<5> : tensor<8x3xi32>
+  %s = onnx.Constant dense<0.25> : tensor<2x3xf32>
+  %none = onnx.None : none
+  %0 = onnx.FewBitsMatMul %x, %w, %s, %none {bits = 4 : i64, block = 32 : i64, k = 40 : i64, zero = 8 : i64} : (tensor<1x40xf32>, tensor<8x3xi32>, tensor<2x3xf32>, none) -> tensor<1x3xf32>
+  return %0 : tensor<1x3xf32>
+}
+
+// -----
+
+// A block so large that sums of a digit's products are no exact floats.
+// CHECK-LABEL: @large_block
+// CHECK-NOT: onnx.DigitMatMul
+// CHECK: onnx.FewBitsMatMul
+func.func @large_block(%x: tensor<1x1024xf32>) -> tensor<1x3xf32> {
+  %w = onnx.Constant dense<5> : tensor<256x3xi32>
+  %s = onnx.Constant dense<0.25> : tensor<1x3xf32>
+  %none = onnx.None : none
+  %0 = onnx.FewBitsMatMul %x, %w, %s, %none {bits = 8 : i64, block = 1024 : i64, k = 1024 : i64, zero = 128 : i64} : (tensor<1x1024xf32>, tensor<256x3xi32>, tensor<1x3xf32>, none) -> tensor<1x3xf32>
+  return %0 : tensor<1x3xf32>
+}

@@ -3,8 +3,8 @@
 // lanes. For machines that sum quads of bytes by an instruction.
 //
 //   for a strip of columns / for a tile of rows / for some vectors of the strip / for a block:
-//     for each word of weights: as bytes, by a shift and a mask for each quad; multiplied with the quads of three digits
-//     sums of the digits together as floats, less the zero point's share, times the scale
+//     for each word of weights: as bytes, by a shift and a mask for each quad; multiplied with the quads of three
+//     digits sums of the digits together as floats, less the zero point's share, times the scale
 //
 // A tile has four sums of floats: four vectors of one row, two of two rows or one of four; with three sums of integers
 // for each of them the multiplications do not wait for each other.
