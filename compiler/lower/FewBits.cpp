@@ -16,13 +16,13 @@ Value FewBits::zeroAt(Writer &w, const Buffer &zeros, Ix place) const {
   return isa<FloatType>(zeros.element) ? v : arith::UIToFPOp::create(w.b, w.loc, number, v).getResult();
 }
 
-void FewBits::forStrip(Writer &w, Ix ofStrip, llvm::function_ref<void(Ix, int64_t)> columns) const {
+void FewBits::forStrip(Writer &w, Ix ofStrip, llvm::function_ref<void(int64_t)> columns) const {
   int64_t last = n - (strips() - 1) * strip;
   if (strips() == 1 || last == strip) {
-    return columns(ofStrip, last);
+    return columns(last);
   }
   Value isLast = w.compare(arith::CmpIPredicate::eq, ofStrip, strips() - 1);
-  w.ifElse(isLast, [&] { columns(ofStrip, last); }, [&] { columns(ofStrip, strip); });
+  w.ifElse(isLast, [&] { columns(last); }, [&] { columns(strip); });
 }
 
 /// [rows][n] in strips, zeros behind the last column.

@@ -30,8 +30,8 @@ struct FewBits {
   Ix placeOf(Ix ofStrip, int64_t rows, Ix row, Ix column) const { return (ofStrip * rows + row) * strip + column; }
   /// A vector of zero points, as floats. `zeros`: none where all are alike.
   mlir::Value zeroAt(Writer &w, const Buffer &zeros, Ix place) const;
-  /// Writes the tiles of a strip by `columns(strip, count)`, where the last strip has a count of its own.
-  void forStrip(Writer &w, Ix ofStrip, llvm::function_ref<void(Ix ofStrip, int64_t count)> columns) const;
+  /// Writes what computes a strip, by its number of columns: the last one has a number of its own.
+  void forStrip(Writer &w, Ix ofStrip, llvm::function_ref<void(int64_t count)> columns) const;
 
   template <typename Op> void pack(KernelShape &shape, Op op) const {
     pack(shape, op.getB(), words());

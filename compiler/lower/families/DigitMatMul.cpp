@@ -47,7 +47,7 @@ public:
   }
 
   void strip(Ix strip) {
-    c.forStrip(w, strip, [&](Ix ofStrip, int64_t count) { eachRow({ofStrip, count}, {}, 0); });
+    c.forStrip(w, strip, [&](int64_t count) { eachRow({strip, count}, {}, 0); });
   }
 
 private:

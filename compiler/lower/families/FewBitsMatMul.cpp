@@ -69,7 +69,8 @@ public:
 
   void item(Ix item) {
     enterBatch(floorDiv(item, plan.strips()));
-    plan.forStrip(w, remainder(item, plan.strips()), [&](Ix strip, int64_t count) { columns(strip, count); });
+    Ix strip = remainder(item, plan.strips());
+    plan.forStrip(w, strip, [&](int64_t count) { columns(strip, count); });
   }
 
 private:
