@@ -161,6 +161,8 @@ def shape_of(schema, parameter):
         return [4, 4, 4, 2]
     if schema.name == "RoiAlign" and parameter is not schema.inputs[0]:
         return [4, 4] if parameter.name == "rois" else [4]
+    if schema.name == "MaxRoiPool" and parameter is not schema.inputs[0]:
+        return [4, 5]
     if schema.name == "Squeeze":
         return [4, 4, 1, 4]
     return [4, 4, 4, 4]
