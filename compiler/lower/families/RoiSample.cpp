@@ -266,7 +266,8 @@ private:
   }
 
   /// The sum or the largest so far, with a sample whose four pixels and weights are given. A pixel
-  /// without a weight is itself a sample. The largest is one of pixels times weights, as the standard's reference and others have it, and not of samples.
+  /// without a weight is itself a sample. The largest is one of pixels times weights, as the standard's reference and
+  /// others have it, and not of samples.
   Value withSample(Value total, ArrayRef<std::pair<Ix, Value>> pixels, int64_t c, int64_t lanes, Value mask) {
     bool largest = op.getMode() != "avg";
     for (const auto &[place, weight] : pixels) {

@@ -205,8 +205,8 @@ LogicalResult MaxRoiPoolOp::inferTypes(SmallVectorImpl<Type> &types) {
     return success();
   }
   if (x.getRank() != 4 || rois.getRank() != 2 || failed(require(*this, sizeOf(rois, 1), 5))) {
-    return emitOpError("needs an image [batch, channels, height, width] and regions [n, 5], not ") << x << " and "
-                                                                                                   << rois;
+    return emitOpError("needs an image [batch, channels, height, width] and regions [n, 5], not ")
+           << x << " and " << rois;
   }
   types.push_back(sizedType({sizeOf(rois, 0), sizeOf(x, 1), bins[0], bins[1]}, x.getElementType()));
   return success();
@@ -223,10 +223,9 @@ LogicalResult MaxRoiPoolOp::decompose(PatternRewriter &rewriter) {
     return f.op("Slice", {getRois(), list(from), list(to), list(1), Value()});
   };
   Value batch = f.op("Squeeze", {columns(0, 1), makeIntegers(rewriter, getLoc(), {1})});
-  NamedAttribute attributes[] = {rewriter.getNamedAttr("mode", rewriter.getStringAttr("pixels")),
-                                 f.integer("output_height", getPooledShape()[0]),
-                                 f.integer("output_width", getPooledShape()[1]),
-                                 f.number("spatial_scale", getSpatialScale().convertToDouble())};
+  NamedAttribute attributes[] = {
+      rewriter.getNamedAttr("mode", rewriter.getStringAttr("pixels")), f.integer("output_height", getPooledShape()[0]),
+      f.integer("output_width", getPooledShape()[1]), f.number("spatial_scale", getSpatialScale().convertToDouble())};
   Value regions[] = {f.transpose(getX(), {0, 2, 3, 1}), columns(1, 5),
                      f.cast(batch, rewriter.getI64Type(), INGOT_INT64)};
   rewriter.replaceOp(*this, f.op("RoiSample", regions, attributes));

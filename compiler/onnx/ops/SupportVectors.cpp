@@ -55,7 +55,8 @@ class Classifier {
 public:
   Classifier(Node &node, Formula &f, Value x) : node(node), f(f), x(x) {}
 
-  /// Label numbers [rows] and scores [rows, classes or pairs] of x; null, with a message, where the attributes do not fit.
+  /// Label numbers [rows] and scores [rows, classes or pairs] of x; null, with a message, where the attributes do not
+  /// fit.
   std::pair<Value, Value> classify();
 
 private:
@@ -223,8 +224,8 @@ Value Classifier::probabilities(Value scores) {
   return f.transpose(coupled(f.reshapeTo(against, {classes, classes, rows})), {1, 0});
 }
 
-/// The p that makes p'Qp least, by Gauss-Seidel steps that keep their sum 1; rows are the last axis of everything. A row
-/// whose gradient is small enough stays as it is, and when all do, or after 100 rounds, the loop ends.
+/// The p that makes p'Qp least, by Gauss-Seidel steps that keep their sum 1; rows are the last axis of everything. A
+/// row whose gradient is small enough stays as it is, and when all do, or after 100 rounds, the loop ends.
 Value Classifier::coupled(Value against) {
   Value other = f.transpose(against, {1, 0, 2});
   Value diagonal = f.reduce("ReduceSumSquare", other, {1}, /*keepdims=*/false);
