@@ -370,7 +370,7 @@ READ = [
     (ML + "SVMClassifier", [f(2, 3)], dict(coefficients=[1.0], rho=[0.0]), "has no labels of classes"),
     (ML + "SVMClassifier", [f(2, 3)], dict(coefficients=[1.0], rho=[0.0], classlabels_ints=[0, 1]), "1 coefficients do not make 2 scores, or rho is missing"),
     (ML + "SVMClassifier", [f(2, 1)], machine(vectors_per_class=[2]), "vectors_per_class has 1 numbers for 2 classes; it needs one each, none of them negative, and two classes"),
-    (ML + "SVMClassifier", [f(2, 1)], machine(rho=[]), "2 support vectors of 2 classes do not fit 2 coefficients, 2 of their elements and 0 of rho"),
+    (ML + "SVMClassifier", [f(2, 1)], machine(support_vectors=[1.0]), "2 support vectors of 2 classes do not fit 2 coefficients, 1 of their elements and 1 of rho"),
     (ML + "SVMClassifier", [f(2, 1)], machine(prob_a=[1.0]), "prob_a has 1 numbers and prob_b has 0; both need 1"),
     (ML + "SVMClassifier", [f(2, 1)], machine(kernel_type="CUBIC"), "kernel_type 'CUBIC' is not known"),
     (ML + "SVMClassifier", [f(2, 1)], machine(post_transform="SQUARE"), "post_transform 'SQUARE' is not known"),
