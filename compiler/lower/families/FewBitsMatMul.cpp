@@ -45,16 +45,11 @@ constexpr int64_t vectorsOfRow = 4, vectorsOfRows = 2;
 
 Plan planOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   auto op = cast<onnx::FewBitsMatMulOp>(kernel.root());
-  Plan plan{matmulProblem(kernel, machine),
-            static_cast<int64_t>(op.getBits()),
-            static_cast<int64_t>(op.getBlock()),
-            0,
-            static_cast<int64_t>(op.getK()),
-            onnx::ranked(op.getB()).getDimSize(1),
-            static_cast<int64_t>(op.getZero()),
-            machine.lanes,
-            vectorsOfRow * machine.blockLanes(),
-            1};
+  Plan plan{matmulProblem(kernel, machine),      static_cast<int64_t>(op.getBits()),
+            static_cast<int64_t>(op.getBlock()), 0,
+            static_cast<int64_t>(op.getK()),     onnx::ranked(op.getB()).getDimSize(1),
+            static_cast<int64_t>(op.getZero()),  machine.lanes,
+            vectorsOfRow * machine.blockLanes(), 1};
   plan.blocks = llvm::divideCeil(plan.k, plan.block);
   plan.strip = std::min<int64_t>(plan.strip, llvm::alignTo(plan.n, machine.blockLanes()));
   // Accumulators, words and numbers of the vectors, an element and a mask.
@@ -155,8 +150,7 @@ private:
   void tile(const Tile &t) {
     int64_t whole = plan.k / plan.block;
     Vectors totals(t.results(), w.constant(0, number));
-    totals = w.loop(0, whole, 1, totals,
-                    [&](Ix b, ValueRange carried) { return addBlock(t, b, plan.block, carried); });
+    totals = w.loop(0, whole, 1, totals, [&](Ix b, ValueRange carried) { return addBlock(t, b, plan.block, carried); });
     if (plan.k % plan.block) {
       totals = addBlock(t, whole, plan.k % plan.block, totals);
     }
@@ -202,9 +196,8 @@ private:
     }
     Ix from = block * plan.block;
     int64_t whole = count / plan.chunk() * plan.chunk();
-    sums = w.loop(0, whole, plan.chunk(), sums, [&](Ix at, ValueRange carried) {
-      return addChunk(t, block, from + at, plan.chunk(), carried);
-    });
+    sums = w.loop(0, whole, plan.chunk(), sums,
+                  [&](Ix at, ValueRange carried) { return addChunk(t, block, from + at, plan.chunk(), carried); });
     if (count != whole) {
       sums = addChunk(t, block, from + whole, count - whole, sums);
     }
@@ -336,13 +329,13 @@ private:
   /// The j-th number of each word, as a float, where it stands.
   Value numberAt(Value word, int64_t j) {
     Type type = word.getType();
-    Value bits = j + 1 == plan.each()
-                     ? arith::ShRUIOp::create(w.b, w.loc, word, w.constant(static_cast<double>(32 - plan.bits), type))
-                           .getResult()
-                     : arith::AndIOp::create(w.b, w.loc, word,
-                                             w.constant(static_cast<double>(((1LL << plan.bits) - 1) << (plan.bits * j)),
-                                                        type))
-                           .getResult();
+    Value bits =
+        j + 1 == plan.each()
+            ? arith::ShRUIOp::create(w.b, w.loc, word, w.constant(static_cast<double>(32 - plan.bits), type))
+                  .getResult()
+            : arith::AndIOp::create(w.b, w.loc, word,
+                                    w.constant(static_cast<double>(((1LL << plan.bits) - 1) << (plan.bits * j)), type))
+                  .getResult();
     return arith::SIToFPOp::create(w.b, w.loc, number, bits);
   }
 };
