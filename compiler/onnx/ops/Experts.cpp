@@ -8,6 +8,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Quantization.h"
+#include "llvm/Support/FormatVariadic.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Experts.cpp.inc"
 
@@ -19,7 +20,8 @@ namespace {
 /// One layer of all experts: weights [experts, outputs, inputs], and where they are bytes, what makes floats of them.
 struct Layer {
   Value weights, bias, scales = {}, zeros = {};
-  int64_t bits = 0; ///< 0: floats
+  int64_t bits = 0;                                    ///< 0: floats
+  int64_t each() const { return bits ? 8 / bits : 1; } ///< numbers in an element
   explicit operator bool() const { return present(weights); }
 };
 
@@ -50,7 +52,54 @@ StringRef unsupported(QMoEOp op) {
   if (op.getQuantType() != "int" || llvm::any_of(rest, [](Value v) { return present(v); })) {
     return "router_weights, and weights other than integers with scales, are unsupported";
   }
+  auto block = static_cast<int64_t>(op.getBlockSize());
+  if (block && (block < 16 || (block & (block - 1)))) {
+    return "block_size is to be a power of two, at least 16, or 0";
+  }
   return op.getWeightsPrepacked() == 1 ? "weights in an order of their own are unsupported" : "";
+}
+
+/// Whether a tensor that may be left out has the shape, as far as its type tells.
+bool has(Value v, ArrayRef<int64_t> shape) { return !present(v) || !isStatic(v) || ranked(v).getShape() == shape; }
+
+/// What does not fit between the layers, the input and the router; empty: nothing. The first two layers tell how many
+/// experts there are and how wide they are.
+template <typename Op> std::string misfitOfShapes(Op op) {
+  Layer layers[] = {layerOf(op, 0), layerOf(op, 1), layerOf(op, 2)};
+  if (!ranked(layers[0].weights) || !ranked(layers[1].weights)) {
+    return "";
+  }
+  auto inputsOf = [](const Layer &layer) { return ranked(layer.weights).getDimSize(2) * layer.each(); };
+  int64_t experts = ranked(layers[0].weights).getDimSize(0), width = inputsOf(layers[0]), inner = inputsOf(layers[1]);
+  bool fused = op.getActivationType() == "swiglu" && op.getSwigluFusion() != 0;
+  int64_t outputs[] = {fused ? 2 * inner : inner, width, inner}, inputs[] = {width, inner, width}, block = blockOf(op);
+  for (auto [i, layer] : llvm::enumerate(layers)) {
+    int64_t blocks = block ? llvm::divideCeil(inputs[i], block) : 1;
+    auto packed = [&](int64_t count) { return int64_t(llvm::divideCeil(count, layer.each())); };
+    SmallVector<int64_t> scales = {experts, outputs[i]}, zeros = {experts, block ? outputs[i] : packed(outputs[i])};
+    if (block) {
+      scales.push_back(blocks), zeros.push_back(packed(blocks));
+    }
+    if (layer &&
+        !(has(layer.weights, {experts, outputs[i], packed(inputs[i])}) && has(layer.bias, {experts, outputs[i]}) &&
+          (has(layer.scales, scales) || (blocks == 1 && has(layer.scales, {experts, outputs[i]}))) &&
+          has(layer.zeros, zeros))) {
+      return llvm::formatv("layer {0} does not fit {1} experts of {2} inputs and {3} outputs", i + 1, experts,
+                           inputs[i], outputs[i])
+          .str();
+    }
+  }
+  auto x = ranked(op.getX()), router = ranked(op.getRouter());
+  auto ends = [](RankedTensorType type, int64_t size) {
+    return !type ||
+           (type.getRank() && (type.getShape().back() == size || ShapedType::isDynamic(type.getShape().back())));
+  };
+  auto k = static_cast<int64_t>(op.getK());
+  return ends(x, width) && ends(router, experts) && k >= 1 && k <= experts
+             ? ""
+             : llvm::formatv("{0} of {1} experts of width {2} do not fit input '{3}' and router '{4}'", k, experts,
+                             width, op.getX().getType(), op.getRouter().getType())
+                   .str();
 }
 
 /// What is wrong with a node, as far as its attributes and the types of weights tell; empty: nothing.
@@ -77,7 +126,7 @@ template <typename Op> std::string misfit(Op op) {
       return ("layer " + Twine(i + 1) + " has weights of an unsupported shape or " + Twine(layer.bits) + " bits").str();
     }
   }
-  return "";
+  return misfitOfShapes(op);
 }
 
 template <typename Op> class Expansion {
@@ -132,8 +181,12 @@ private:
     if (!layer || !layer.bits) {
       return layer;
     }
+    auto weights = ranked(layer.weights);
+    if (blockOf(op) > 0) { // one block may have no axis
+      layer.scales = f.reshape(layer.scales, {weights.getDimSize(0), weights.getDimSize(1), -1});
+    }
     Sizes scales = sizesOf(ranked(layer.scales));
-    layer.weights = unpackedLast(f, layer.weights, layer.bits, ranked(layer.weights).getDimSize(2) * (8 / layer.bits));
+    layer.weights = unpackedLast(f, layer.weights, layer.bits, weights.getDimSize(2) * layer.each());
     if (present(layer.zeros)) {
       layer.zeros = unpackedLast(f, layer.zeros, layer.bits, scales.back().number());
     }
@@ -205,7 +258,8 @@ template <typename Op> LogicalResult decomposeExperts(Op op, PatternRewriter &re
   if (!isSized(op.getX()) || !isSized(op.getRouter())) {
     return failure();
   }
-  if (x.isDynamicDim(x.getRank() - 1) || (x.getRank() != 2 && x.getRank() != 3) || router.getRank() != 2) {
+  if ((x.getRank() != 2 && x.getRank() != 3) || x.isDynamicDim(x.getRank() - 1) || router.getRank() != 2 ||
+      router.isDynamicDim(1)) {
     return op.emitOpError("input ") << x << " and router " << router << " are unsupported";
   }
   for (int i = 0; i < 3; ++i) {

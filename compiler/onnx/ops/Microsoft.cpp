@@ -426,7 +426,7 @@ LogicalResult GatedRMSNormOp::upgrade(Node &node) {
   Value x = node.operand(0), scale = node.operand(1), gate = real(f, node.operand(2));
   StringRef activation = node.text("activation", "silu");
   if (!isStatic(scale) || ranked(scale).getRank() != 1) {
-    return node.error("a scale of unknown length is unsupported");
+    return node.error("a scale that is no vector of known length is unsupported");
   }
   if (!llvm::is_contained({"silu", "swish", "sigmoid"}, activation)) {
     return node.error("activation '" + activation + "' is not known");
@@ -450,6 +450,11 @@ LogicalResult CDistOp::upgrade(Node &node) {
   if (metric != "sqeuclidean" && metric != "euclidean") {
     return node.error("metric '" + metric + "' is unsupported, expected 'sqeuclidean' or 'euclidean'");
   }
+  for (Value v : {node.operand(0), node.operand(1)}) {
+    if (ranked(v) && ranked(v).getRank() != 2) {
+      return node.error("needs two matrices");
+    }
+  }
   Formula f(node.builder, node.loc);
   auto apart = [&](unsigned i) { return f.op("Unsqueeze", {node.operand(i), makeIntegers(f.b, f.loc, {1 - i})}); };
   Value difference = f.sub(apart(0), apart(1));
@@ -463,6 +468,9 @@ LogicalResult SampleOp::upgrade(Node &node) {
 }
 
 LogicalResult MicrosoftUniqueOp::upgrade(Node &node) {
+  if (auto x = ranked(node.operand(0)); x && x.getRank() != 1) {
+    return node.error("needs a vector");
+  }
   Operation *y = createOp(node.builder, node.loc, "onnx.Unique", {node.operand(0)},
                           {Formula(node.builder, node.loc).integer("sorted", 0)}, 5);
   node.results = {y->getResult(0), y->getResult(2), y->getResult(3)};

@@ -104,7 +104,10 @@ UNARY(QLinearAveragePool, withChannelsSecond(f, x, ranked(x).getRank(), getChann
 
 LogicalResult MsNhwcMaxPoolOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
-  auto kernel = cast<DenseI64ArrayAttr>(node.attributes.get("kernel_shape"));
+  auto kernel = dyn_cast_or_null<DenseI64ArrayAttr>(node.attributes.get("kernel_shape"));
+  if (!kernel) {
+    return node.error("attribute 'kernel_shape' is missing");
+  }
   node.results.push_back(withChannelsSecond(f, node.operand(0), kernel.size() + 2, true, [&](Value x) {
     return createOp(f.b, f.loc, "onnx.MaxPool", {x}, node.attributes.getAttrs(), 2)->getResult(0);
   }));

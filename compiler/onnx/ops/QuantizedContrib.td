@@ -35,7 +35,7 @@ def Onnx_MsQLinearAveragePoolOp
 
 def Onnx_MsNhwcMaxPoolOp : Onnx_MicrosoftForm<"NhwcMaxPool", 1> {
   let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<I64Attr>:$ceil_mode, OptionalAttr<DenseI64ArrayAttr>:$dilations,
-    DenseI64ArrayAttr:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides);
+    OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides);
 }
 def Onnx_MsQLinearConvOp : Onnx_MicrosoftForm<"QLinearConv", 9> {
   let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<I64Attr>:$channels_last, OptionalAttr<DenseI64ArrayAttr>:$dilations,
