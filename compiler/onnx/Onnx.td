@@ -66,6 +66,7 @@ def Onnx_Floats : TensorOf<[Onnx_Float]>;
 def Onnx_Integers : TensorOf<[Onnx_Integer]>;
 def Onnx_Numbers : TensorOf<[Onnx_Float, Onnx_Integer]>;
 def Onnx_Bools : TensorOf<[I1]>;
+def Onnx_Comparables : TensorOf<[Onnx_Float, Onnx_Integer, I1]>;
 def Onnx_Indices : TensorOf<[Onnx_Index]>;
 def Onnx_Bytes : TensorOf<[I8, UI8]>;
 def Onnx_Int64s : TensorOf<[I64]>;

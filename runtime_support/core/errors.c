@@ -73,7 +73,7 @@ static void putNumber(Text *text, uint64_t value) {
   for (int i = 1; i < 20; ++i) {
     powers[i] = powers[i - 1] * 10;
   }
-  for (int i = 20; i >= 0; --i) {
+  for (int i = 19; i >= 0; --i) {
     char digit[2] = {'0', 0};
     for (; value >= powers[i]; value -= powers[i]) {
       ++digit[0];

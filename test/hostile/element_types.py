@@ -18,11 +18,16 @@ import onnx
 from onnx import TensorProto, helper
 
 TYPES = {"tensor(float)": TensorProto.FLOAT, "tensor(int64)": TensorProto.INT64, "tensor(bool)": TensorProto.BOOL, "tensor(int32)": TensorProto.INT32,
-         "tensor(double)": TensorProto.DOUBLE, "tensor(uint8)": TensorProto.UINT8}  # fmt: skip
+         "tensor(double)": TensorProto.DOUBLE, "tensor(uint8)": TensorProto.UINT8, "tensor(string)": TensorProto.STRING}  # fmt: skip
 NOT_TENSORS = {"MelWeightMatrix", "TfIdfVectorizer", "Constant", "QuantizeLinear", "DequantizeLinear"}
 # BatchNormalization's three types and Upsample's, which the importer replaces before it looks, are of one kind in every model there is.
 # A scale says more about the types of QuantizeLinear and DequantizeLinear than a name of them can: test/diagnostics has their messages.
-LENIENT = {("Upsample", 1)}
+# Attention looks at the shapes of Q, K and V first.
+LENIENT = {("Upsample", 1), ("Attention", 3)}
+# Types that the standard allows, and that are refused.
+REFUSED = {("Unique", "tensor(string)")}
+# What is said of types by operators that take strings, or make them.
+MUST_BE = r"input '.*' must be .* but got|not of strings|bits of strings|needs a tensor of uint8|element type \d+ is unsupported"
 
 
 def attributes(schema):
@@ -62,10 +67,10 @@ class Model:
 
         for i in range(len(inputs)):
             for kind in allowed[i]:
-                self.add(schema, shared(i, kind), None)
+                self.add(schema, shared(i, kind), MUST_BE if (schema.name, kind) in REFUSED else None)
             wrong = next((kind for kind in TYPES if kind not in allowed[i]), None)
             if wrong and (schema.name, i) not in LENIENT:
-                self.add(schema, shared(i, wrong), r"input '.*' must be .* but got")
+                self.add(schema, shared(i, wrong), MUST_BE)
             other = next((kind for kind in allowed[i] if kind != default[i]), None)
             if other and any(value.type_str == inputs[i].type_str for value in inputs[:i]):
                 self.add(schema, default[:i] + [other] + default[i + 1 :], "same element type|element types that differ")

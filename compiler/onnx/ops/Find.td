@@ -24,7 +24,7 @@ def Onnx_NonMaxSuppressionOp : Onnx_Finder<"NonMaxSuppression", 5>, Since<11> {
 }
 def Onnx_UniqueOp : Onnx_Finder<"Unique", 1>, Since<28> {
   let summary = "elements, or slices along an axis, that differ; where each first stands, which one each is, and how many are like it";
-  let arguments = (ins TensorOf<[Onnx_Float, Onnx_Integer, I1]>:$x, OptionalAttr<I64Attr>:$axis, DefaultValuedOptionalAttr<I64Attr, "1">:$sorted);
+  let arguments = (ins Onnx_Comparables:$x, OptionalAttr<I64Attr>:$axis, DefaultValuedOptionalAttr<I64Attr, "1">:$sorted);
   let results = (outs AnyTensor:$y, AnyTensor:$first, AnyTensor:$inverse, AnyTensor:$counts, AnyTensor:$count);
 }
 

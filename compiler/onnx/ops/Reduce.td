@@ -28,8 +28,8 @@ class Onnx_PlainReduction<string mnemonic, Type type = Onnx_Numbers> : Onnx_Redu
 def Onnx_ReduceSumOp : Onnx_PlainReduction<"ReduceSum">, Since<13>;
 def Onnx_ReduceMeanOp : Onnx_PlainReduction<"ReduceMean">, Since<18>;
 def Onnx_ReduceProdOp : Onnx_PlainReduction<"ReduceProd">, Since<18>;
-def Onnx_ReduceMaxOp : Onnx_PlainReduction<"ReduceMax", AnyTensor>, Since<20>;
-def Onnx_ReduceMinOp : Onnx_PlainReduction<"ReduceMin", AnyTensor>, Since<20>;
+def Onnx_ReduceMaxOp : Onnx_PlainReduction<"ReduceMax", Onnx_Comparables>, Since<20>;
+def Onnx_ReduceMinOp : Onnx_PlainReduction<"ReduceMin", Onnx_Comparables>, Since<20>;
 def Onnx_ReduceL1Op : Onnx_Reduction<"ReduceL1">, Since<18>;
 def Onnx_ReduceL2Op : Onnx_Reduction<"ReduceL2">, Since<18>;
 def Onnx_ReduceLogSumOp : Onnx_Reduction<"ReduceLogSum", Onnx_Floats>, Since<28>;

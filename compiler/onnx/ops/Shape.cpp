@@ -539,7 +539,8 @@ LogicalResult RangeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl
 LogicalResult EyeLikeOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = getDtype() ? elementOfNumber(*getDtype(), getContext()) : elementOf(getX());
   if (!element || isString(element)) {
-    return emitOpError("element type ") << getDtype().value_or(numberOfElement(element)) << " is unsupported";
+    int64_t number = getDtype().value_or(element ? numberOfElement(element) : 0);
+    return emitOpError("element type ") << number << " is unsupported";
   }
   types.push_back(cast<TensorType>(getX().getType()).clone(element));
   return success();

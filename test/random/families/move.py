@@ -16,6 +16,8 @@ def any_tensor(c, x, low=0, high=5):
 
 @op("Reshape", weight=2)
 def reshape(c, x):
+    if x is None and c.chance(0.1):
+        x = c.data([0, c.choice([1, 4])], c.choice(KINDS), 0, 9)
     x = any_tensor(c, x)
     if not x.array.size:
         c.need(c.opset >= 14)
