@@ -50,7 +50,6 @@ ELSEWHERE = {
     **dict.fromkeys([f"com.microsoft.{name}" for name in ("QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax", "QLinearGlobalAveragePool", "QLinearAveragePool", "QLinearWhere",
                                                           "QLinearConcat", "QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "MatMulNBits", "QuantizeLinear", "DequantizeLinear",
                                                           "DynamicQuantizeLSTM", "QAttention", "QLinearConv", "NhwcMaxPool", "MatMulBnb4", "GatherBlockQuantized", "QMoE")], "test/quantize"),
-    "com.microsoft.SampleOp": "it is another name of Identity",
     "ImageDecoder": "test/driver/images.test, test/runtime_support/ImageTest.cpp, test/nodes/newest.py: ONNX Runtime does not have it",
     **dict.fromkeys(["StringConcat", "StringSplit", "StringNormalizer", "RegexFullMatch", *(f"ai.onnx.ml.{name}" for name in ("CategoryMapper", "DictVectorizer", "CastMap", "ZipMap"))], "test/strings"),
     "com.microsoft.QLinearReduceMean": "ONNX Runtime has no kernel for it: it is written as operators that are tested",

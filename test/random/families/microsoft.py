@@ -291,7 +291,7 @@ def quantized_embed(c, x):
 def distances(c, x):
     x = floats(c, x, 2, 2)
     c.need(x.array.size)
-    c.node("com.microsoft.CDist", [x, c.data([c.extent(40), x.shape[1]])], metric=c.choice([None, "sqeuclidean"]))
+    c.node("com.microsoft.CDist", [x, c.data([c.extent(40), x.shape[1]])], metric=c.choice([None, "sqeuclidean", "euclidean"]))
 
 
 @op("com.microsoft.Unique")
@@ -301,12 +301,17 @@ def microsoft_unique(c, x):
     c.finds = True
 
 
+@op("com.microsoft.SampleOp")
+def sample(c, x):
+    c.node("com.microsoft.SampleOp", [floats(c, x)], exact=True)
+
+
 @op("com.microsoft.UnfoldTensor")
 def unfold(c, x):
     x = floats(c, x, 1, 4)
     c.need(x.array.size and x.array.size < 4000)
     axis = c.axis(x.rank)
-    c.node("com.microsoft.UnfoldTensor", [x], exact=True, dim=axis, size=c.rng.randint(1, min(7, x.shape[axis])), step=c.choice([None, 1, 2, 3]))
+    c.node("com.microsoft.UnfoldTensor", [x], exact=True, dim=c.choice([None, axis]) if axis in (-1, x.rank - 1) else axis, size=c.rng.randint(1, min(7, x.shape[axis])), step=c.choice([None, 1, 2, 3]))
 
 
 @op("com.microsoft.MoE", weight=2)
