@@ -23,19 +23,38 @@ static std::optional<RegisteredOperationName> lookup(MLIRContext *context, llvm:
   return RegisteredOperationName::lookup(name, context);
 }
 
+/// Whether a domain's version is one that nobody has compared the definitions with.
+static bool isNewer(llvm::StringRef domain, int64_t opset) {
+  // Operators of com.microsoft have one version, whatever a model imports.
+  return domain != "com.microsoft" && opset > onnx::newestVersion(domain).value_or(opset);
+}
+
 std::string whyRefused(MLIRContext &context, llvm::StringRef domain, llvm::StringRef op, int64_t opset) {
   std::optional<RegisteredOperationName> info = lookup(&context, domain, op);
   auto *importable = info ? info->getInterface<onnx::Importable>() : nullptr;
   if (!importable && !(domain.empty() && op == "Constant") && !isControl(domain, op) && !isOptional(domain, op) &&
       !isSequence(domain, op)) {
-    return "unknown or unsupported operator";
+    std::string newest = isNewer(domain, opset) ? std::to_string(*onnx::newestVersion(domain)) : "";
+    return "unknown or unsupported operator" + (newest.empty() ? "" : "; the newest known opset is " + newest);
   }
-  int64_t through = domain.empty() && importable ? importable->through() : onnx::newestVersion(domain).value_or(opset);
-  if (opset <= through || domain == "com.microsoft") { // whose operators have one version, whatever a model imports
+  int64_t through = domain.empty() && importable ? importable->through() : opset;
+  if (std::min(opset, onnx::newestOpset) <= through) {
     return "";
   }
-  std::string since = importable ? ", as opset " + std::to_string(importable->since()) + " defines it" : "";
-  return "is supported up to opset " + std::to_string(through) + since + "; a newer one may define it otherwise";
+  return "is supported up to opset " + std::to_string(through) + ", as opset " + std::to_string(importable->since()) +
+         " defines it; a newer one defines it otherwise";
+}
+
+/// What the user is told of the domains that a model imports in versions newer than those known.
+static std::string warningsOf(llvm::StringRef path, const std::map<std::string, int64_t> &newer) {
+  std::string text;
+  for (const auto &[domain, version] : newer) {
+    std::string newest = std::to_string(*onnx::newestVersion(domain));
+    text += path.str() + ": warning: opset " + std::to_string(version) + " of " +
+            (domain.empty() ? "ai.onnx" : domain) + " is newer than " + newest +
+            ", the newest that is known; its operators are taken as opset " + newest + " defines them\n";
+  }
+  return text;
 }
 
 namespace {
@@ -535,7 +554,12 @@ std::optional<ImportedModel> importModel(MLIRContext &context, llvm::StringRef p
   if (!result.file) {
     return std::nullopt;
   }
+  std::map<std::string, int64_t> newer;
   auto question = [&](llvm::StringRef domain, llvm::StringRef op, int64_t opset) {
+    if (isNewer(domain, opset)) {
+      int64_t &version = newer[domain.str()];
+      version = std::max(version, opset);
+    }
     return whyRefused(context, domain, op, opset);
   };
   if (!checkModel(result.file->model(), question, problems)) {
@@ -549,6 +573,7 @@ std::optional<ImportedModel> importModel(MLIRContext &context, llvm::StringRef p
   if (!result.module || !problems.empty()) {
     return std::nullopt;
   }
+  result.warnings = warningsOf(path, newer);
   return result;
 }
 

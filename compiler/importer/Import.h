@@ -24,7 +24,8 @@ struct ImportOptions {
   std::map<std::string, std::pair<int64_t, int64_t>> bounds = {}; ///< of symbols that stay open: the least and the most
 };
 
-/// Why no node of an operator is taken, as that version of its domain defines it; empty: it is known.
+/// Why no node of an operator is taken, as that version of its domain defines it; empty: it is known. Of a version
+/// newer than all known ones, operators are taken as the newest known one defines them, with a warning.
 std::string whyRefused(mlir::MLIRContext &context, llvm::StringRef domain, llvm::StringRef op, int64_t opset);
 
 /// The names of a map's halves among the function's arguments: "x[keys]".
@@ -37,6 +38,7 @@ std::string nameInSequence(llvm::StringRef sequence, size_t number);
 struct ImportedModel {
   std::unique_ptr<ModelFile> file; ///< must live as long as the module is used: its constants point into the file
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::string warnings = ""; ///< one a line: "FILE: warning: text"
 };
 
 /// Nothing is returned when `problems` has grown: they are all that could be found at once.

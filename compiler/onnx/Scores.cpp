@@ -107,6 +107,10 @@ int64_t labelCount(const Node &node, StringRef integers, StringRef strings) {
   return count || !texts ? count : static_cast<int64_t>(texts.size());
 }
 
+Value constantLike(Formula &f, ArrayRef<double> values, ArrayRef<int64_t> shape, Value like) {
+  return makeConstant(f.b, f.loc, constantFromFloats(tensorOf(shape, elementOf(like)), values));
+}
+
 SmallVector<double> floatsIn(const Node &node, StringRef name) {
   if (auto list = dyn_cast_or_null<DenseF32ArrayAttr>(node.attributes.get(name))) {
     return SmallVector<double>(list.asArrayRef());

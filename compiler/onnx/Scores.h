@@ -26,6 +26,10 @@ mlir::Value placeAmong(Formula &f, mlir::Value x, mlir::Value keys, bool orNaN =
 /// The number of labels, of integers or strings.
 int64_t labelCount(const Node &node, llvm::StringRef integers, llvm::StringRef strings);
 
+/// Numbers as a constant of the element type of `like`.
+mlir::Value constantLike(Formula &f, llvm::ArrayRef<double> values, llvm::ArrayRef<int64_t> shape, mlir::Value like);
+inline mlir::Value toFloat(Formula &f, mlir::Value v) { return f.cast(v, f.b.getF32Type(), 1); }
+
 /// An attribute of floats, as such or as a tensor (NAME_as_tensor).
 llvm::SmallVector<double> floatsIn(const Node &node, llvm::StringRef name);
 llvm::SmallVector<int64_t> integersIn(const Node &node, llvm::StringRef name);

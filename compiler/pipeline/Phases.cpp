@@ -41,6 +41,7 @@ static LogicalResult import(State &s) {
     s.importProblems = problems.text();
     return failure();
   }
+  s.importWarnings = std::move(model->warnings);
   s.file = std::move(model->file);
   if (s.options.reads) {
     s.options.reads(s.file->externalFiles());

@@ -308,6 +308,7 @@ private:
   Status runPhase(const Phase &phase) {
     double start = now();
     LogicalResult ok = phase.run(state);
+    diagnostics += std::exchange(state.importWarnings, "");
     if (succeeded(ok) && state.model().module && StringRef(phase.name) != "emit") { // emit consumes the module
       for (Body &body : state.bodies) {
         if (failed(verify(*body.module))) {

@@ -21,6 +21,7 @@ UNPROVOKED = {
     "cannot write:": "needs a full disk",
     "and --no-allocate forbids to ask for them": "a guard: sizes that nothing bounds are refused when the graph is simple",
     "bytes where its shape needs": "a guard: files of tensors are checked when they are read",
+    "is supported up to opset": "for operators whose newest definition is not taken yet, of which there is none",
     "more than 2 GiB beside the weights": "needs a file that large",
 }
 SHORTEST = 6  # letters of a piece that says something

@@ -69,6 +69,11 @@ def forest(**changes):
     return {name: value for name, value in (nodes | changes).items() if value is not None}
 
 
+def machine(**changes):
+    """Two classes with a support vector each."""
+    return dict(classlabels_ints=[0, 1], coefficients=[1.0, -1.0], support_vectors=[1.0, 2.0], vectors_per_class=[1, 1], rho=[0.5]) | changes
+
+
 GRAMS = dict(mode="TF", min_gram_length=1, max_gram_length=1, max_skip_count=0, ngram_counts=[0], ngram_indexes=[0, 1], pool_int64s=[1, 2])
 DEFORM = [IMAGE, f(8, 4, 3, 3), f(1, 18, 6, 6)]
 ML, MS, TRAINING = "ai.onnx.ml.", "com.microsoft.", "ai.onnx.preview.training."
@@ -261,6 +266,9 @@ READ = [
     ("GridSample", [IMAGE, f(1, 2, 2, 3)], {}, "needs a grid [batch, places..., spatial axes] for an image [batch, channels, pixels...], not 'tensor<1x2x2x3xf32>' for 'tensor<1x4x8x8xf32>'"),
     ("GridSample", [f(1, 4, 8, 0), f(1, 2, 2, 2)], {}, "samples an image without pixels"),
     ("GridSample", [f(1, 1, 1 << 16, 1 << 15), f(1, 2, 2, 2)], {}, "samples an image of more than 2147483647 pixels"),
+    ("MaxRoiPool", [IMAGE, f(3, 5)], dict(pooled_shape=[2]), "attribute 'pooled_shape' is [2], expected two positive numbers"),
+    ("MaxRoiPool", [IMAGE, f(3, 5)], dict(pooled_shape=[2, 0]), "attribute 'pooled_shape' is [2, 0], expected two positive numbers"),
+    ("MaxRoiPool", [IMAGE, f(3, 4)], dict(pooled_shape=[2, 2]), "needs an image [batch, channels, height, width] and regions [n, 5], not 'tensor<1x4x8x8xf32>' and 'tensor<3x4xf32>'"),
     ("RoiAlign", [IMAGE, f(3, 4), i(3)], dict(mode="sum"), "attribute 'mode' is 'sum', expected avg or max"),
     ("RoiAlign", [IMAGE, f(3, 4), i(3)], dict(coordinate_transformation_mode="pixel"), "attribute 'coordinate_transformation_mode' is 'pixel', expected half_pixel or output_half_pixel"),
     ("RoiAlign", [IMAGE, f(3, 4), i(3)], dict(output_width=0), "regions of 1 by 0 bins"),
@@ -361,6 +369,13 @@ READ = [
     (ML + "LinearRegressor", [f(2, 3)], dict(coefficients=[1.0, 2.0, 3.0], targets=2), "3 coefficients and 0 intercepts do not make 2 scores"),
     (ML + "SVMRegressor", [f(2, 3)], dict(coefficients=[1.0], support_vectors=[1.0, 2.0, 3.0], n_supports=1), "or rho is missing"),
     (ML + "SVMRegressor", [f(2, 1)], dict(coefficients=[1.0], support_vectors=[1.0], n_supports=1, rho=[0.0], kernel_type="CUBIC"), "kernel_type 'CUBIC' is not known"),
+    (ML + "SVMClassifier", [f(2, 3)], dict(coefficients=[1.0], rho=[0.0]), "has no labels of classes"),
+    (ML + "SVMClassifier", [f(2, 3)], dict(coefficients=[1.0], rho=[0.0], classlabels_ints=[0, 1]), "1 coefficients do not make 2 scores, or rho is missing"),
+    (ML + "SVMClassifier", [f(2, 1)], machine(vectors_per_class=[2]), "vectors_per_class has 1 numbers for 2 classes; it needs one each, none of them negative, and two classes"),
+    (ML + "SVMClassifier", [f(2, 1)], machine(support_vectors=[1.0]), "2 support vectors of 2 classes do not fit 2 coefficients, 1 of their elements and 1 of rho"),
+    (ML + "SVMClassifier", [f(2, 1)], machine(prob_a=[1.0]), "prob_a has 1 numbers and prob_b has 0; both need 1"),
+    (ML + "SVMClassifier", [f(2, 1)], machine(kernel_type="CUBIC"), "kernel_type 'CUBIC' is not known"),
+    (ML + "SVMClassifier", [f(2, 1)], machine(post_transform="SQUARE"), "post_transform 'SQUARE' is not known"),
     (ML + "Normalizer", [f(2, 3)], dict(norm="L3"), "norm 'L3' is not known"),
     (ML + "Imputer", [f(2, 3)], {}, "has no values to put in"),
     (ML + "FeatureVectorizer", [f(2, 3)], dict(inputdimensions=[3, 1]), "2 widths for 1 inputs"),

@@ -52,6 +52,10 @@ def worst_places():
                 attributes = {"mode": mode, "sampling_ratio": ratio, "coordinate_transformation_mode": transformation, "output_height": 2, "output_width": 3}
                 node = [("RoiAlign", ["x", "r", "b"], ["y"], attributes)]
                 yield f"RoiAlign {attributes}", node, {"x": image, "r": regions, "b": np.tile(images, 3)}, ["y"], True
+    pool = [("MaxRoiPool", ["x", "r"], ["y"], {"pooled_shape": [2, 3]})]
+    yield "MaxRoiPool", pool, {"x": image, "r": np.concatenate([np.zeros((len(regions), 1), np.float32), regions], axis=1)}, ["y"], True
+    for bad in (-1, 1, 3e38, -np.inf):
+        yield f"MaxRoiPool of image {bad}", pool, {"x": image, "r": np.array([[0, 0, 0, 1, 1], [bad, 0, 0, 1, 1]], np.float32)}, ["y"], False
     for bad in (-1, 1, 2**62, -(2**63)):
         yield f"RoiAlign of image {bad}", node, {"x": image, "r": regions[:4], "b": np.array([0, 0, 0, bad])}, ["y"], False
 

@@ -36,7 +36,7 @@ CONSTANTS = {
     "sample_rate": 8000, "lower_edge_hertz": 0.0, "upper_edge_hertz": 3000.0, "MelWeightMatrix.dft_length": 16,
 }  # fmt: skip
 VALUES = {
-    "perm": [0, 1, 2, 3], "axes": [0], "starts": [0], "ends": [2], "shape": [4, 64], "split": [2, 2], "kernel_shape": [1, 1], "strides": [1, 1], "dilations": [1, 1], "pads": [0, 0, 0, 0],
+    "perm": [0, 1, 2, 3], "axes": [0], "starts": [0], "ends": [2], "shape": [4, 64], "split": [2, 2], "kernel_shape": [1, 1], "strides": [1, 1], "dilations": [1, 1], "pads": [0, 0, 0, 0], "pooled_shape": [2, 2],
     "paddings": [0] * 8, "output_padding": [0, 0], "output_shape": [4, 4], "auto_pad": "NOTSET", "group": 1, "to": 7, "dtype": 1, "mode": None, "direction": "forward", "activations": ["Tanh"] * 3, "hidden_size": 4,
     "num_groups": 2, "axis": 0, "blocksize": 2, "equation": "abcd->abcd", "size": 3, "scales": [1.0, 1.0, 2.0, 2.0], "repeats": [1, 1], "tiles": 2, "border": [0, 0, 0, 0], "height_scale": 2.0, "width_scale": 2.0,
     "activation_alpha": [0.5], "activation_beta": [0.5], "k": 1, "q_num_heads": 2, "kv_num_heads": 2, "num_heads": 2, "start": 0, "end": 2, "p": 2, "batch_axis": 0, "time_axis": 1, "count": 2, "nearest_mode": None,
@@ -161,6 +161,8 @@ def shape_of(schema, parameter):
         return [4, 4, 4, 2]
     if schema.name == "RoiAlign" and parameter is not schema.inputs[0]:
         return [4, 4] if parameter.name == "rois" else [4]
+    if schema.name == "MaxRoiPool" and parameter is not schema.inputs[0]:
+        return [4, 5]
     if schema.name == "Squeeze":
         return [4, 4, 1, 4]
     return [4, 4, 4, 4]

@@ -147,6 +147,8 @@ def labels(suite):
     scores = dict(coefficients=[1.0, 2.0, -1.0, 0.5, 0.0, -2.0], intercepts=[0.0, 0.5, 1.0], classlabels_strings=["u", "v", "w"])
     rows = np.float32(suite.rng.choices([-1, 0.5, 2], k=6)).reshape(3, 2)
     suite.case("linear", [("ML.LinearClassifier", ["x"], ["y", "z"], scores)], {"x": rows}, {"y": STRING, "z": FLOAT})
+    support = dict(classlabels_strings=["u", "v", "w"], coefficients=[1.0, -0.5, 2.0, 0.5, -1.0, 1.5], support_vectors=[0.0, 1.0, 1.0, -1.0, -2.0, 0.5], vectors_per_class=[1, 1, 1], rho=[0.25, -0.5, 0.125], kernel_type="LINEAR", kernel_params=[1.0, 0.0, 1.0])
+    suite.case("support vectors", [("ML.SVMClassifier", ["x"], ["y", "z"], support)], {"x": rows}, {"y": STRING, "z": FLOAT})
     suite.case("one hot, unknown", [("ML.OneHotEncoder", ["x"], ["y"], dict(cats_strings=["a"], zeros=0))], {"x": array(["a", "b"])}, {"y": FLOAT}, fails="node 'y': a string is not UTF-8, no number, or none that is known")
     grams = dict(max_gram_length=2, min_gram_length=1, max_skip_count=1, mode=choice(["TF", "IDF", "TFIDF"]), ngram_counts=[0, 3], ngram_indexes=[0, 1, 2, 3, 4], weights=[1.0, 2.0, 3.0, 4.0, 5.0])
     suite.case("n-grams", [("TfIdfVectorizer", ["x"], ["y"], grams | dict(pool_strings=["a", "b", "c", "a", "b", "b", "c"]))], {"x": array(suite.rng.choices("abcd", k=12)).reshape(2, 6)}, {"y": FLOAT})

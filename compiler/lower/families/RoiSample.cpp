@@ -6,6 +6,9 @@
 // Where the number of samples depends on a region's size, they are a pixel apart at most, so no more of them lie in the
 // image than its length allows; those outside are not looped over, whatever the region is. Coordinates are compared
 // before they become integers, so that NaN and infinite ones are outside.
+//
+// In the mode "pixels" (MaxRoiPool) a bin's samples are the pixels that it covers, those of a region whose corners are
+// pixels, too; neighbors may share one.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Portion.h"
 #include "compiler/lower/Vectors.h"
@@ -24,11 +27,16 @@ namespace {
 
 constexpr int64_t entryBytes = 32; ///< of a sample: two offsets and two weights, 8 bytes each at most
 
+bool isOfPixels(onnx::RoiSampleOp op) { return op.getMode() == "pixels"; }
+
 /// Samples of a bin along an axis; not positive: as many as its size asks for.
 int64_t ratioOf(onnx::RoiSampleOp op) { return op.getSamplingRatio(); }
 
 /// What a table along an axis of `length` pixels has room for: samples, and where each bin's begin.
 Size samplesOf(onnx::RoiSampleOp op, const Size &length, int64_t bins) {
+  if (isOfPixels(op)) {
+    return length + Size(bins);
+  }
   return ratioOf(op) > 0 ? Size(bins * ratioOf(op)) : Size(2) * length + Size(bins + 8);
 }
 Size tableBytes(onnx::RoiSampleOp op, const Size &length, int64_t bins) {
@@ -101,8 +109,8 @@ private:
     build.failIf(outside);
     Value inside = arith::XOrIOp::create(w.b, w.loc, outside, w.constant(1, w.b.getI1Type()));
     w.ifThen(inside, [&] {
-      samples(columns, r * 4);
-      samples(rows, r * 4 + 1);
+      isOfPixels(op) ? pixels(columns, r * 4) : samples(columns, r * 4);
+      isOfPixels(op) ? pixels(rows, r * 4 + 1) : samples(rows, r * 4 + 1);
       Ix start = w.ix(place) * (rows.length * rows.stride);
       w.loop(0, rows.bins, 1, [&](Ix p) {
         w.loop(0, columns.bins, 1, [&](Ix q) { bin(start, r * channels * (rows.bins * columns.bins), p, q); });
@@ -127,6 +135,36 @@ private:
       return w.loop(first, last, 1, carried, [&](Ix i, ValueRange n) {
         Num at = start + (number(counted(w, i, x.element)) + 0.5) * bin / each;
         return SmallVector<Value>{sample(a, at, n[0])};
+      });
+    })[0];
+    w.store(end, a.begin, a.bins);
+  }
+
+  /// The integer next to x; of two, the one further from zero.
+  Num rounded(Num x) {
+    Num size = abs(x), whole = floor(size);
+    Num up = whole + select(size - whole >= size.constant(0.5), size.constant(1), size.constant(0));
+    return select(x < 0.0, -up, up);
+  }
+
+  /// The same of a region between pixels: its last one is a part of it, and it has one at least.
+  void pixels(Axis &a, Ix corner) {
+    double scale = op.getSpatialScale().convertToDouble();
+    Num from = rounded(number(w.load(rois, corner)) * scale), to = rounded(number(w.load(rois, corner + 2)) * scale);
+    Num bin = atLeast(to - from + 1.0, 1.0) / static_cast<double>(a.bins);
+    Num length = number(counted(w, a.length, x.element)), none = bin.constant(0);
+    a.ratio = bin.constant(1);
+    auto edge = [&](Num x) {
+      return w.ix(atMost(select(x + from > none, x + from, none), length).to(w.b.getI64Type()));
+    };
+    Value end = w.loop(0, a.bins, 1, w.constant(0, w.b.getI64Type()), [&](Ix p, ValueRange carried) {
+      w.store(carried[0], a.begin, p);
+      Ix first = edge(floor(number(counted(w, p, x.element)) * bin)), room = Ix(a.capacity) - w.ix(carried[0]);
+      Ix last = edge(ceil(number(counted(w, p + 1, x.element)) * bin));
+      return w.loop(first, min(last, first + room), 1, carried, [&](Ix i, ValueRange n) {
+        w.store(w.integer(i * a.stride, w.b.getI64Type()), a.low, w.ix(n[0]));
+        Value one = w.constant(1, w.b.getI64Type());
+        return SmallVector<Value>{arith::AddIOp::create(w.b, w.loc, n[0], one)};
       });
     })[0];
     w.store(end, a.begin, a.bins);
@@ -167,7 +205,7 @@ private:
     Num all = number(rows.ratio) * number(columns.ratio), one = all.constant(1), samples = select(all >= one, all, one);
     Num inside = number(counted(w, (ys.end - ys.begin) * (xs.end - xs.begin), x.element));
     // A sample outside is zero, and so is a bin without any.
-    bool largest = op.getMode() == "max";
+    bool largest = op.getMode() != "avg";
     Value first = largest ? select(inside < samples, all.constant(0), number(neutral(w, Combine::Max, x.element)))
                           : all.constant(0);
     Num scale = 1.0 / samples;
@@ -199,7 +237,20 @@ private:
   /// Adds a bin's samples to vectors of channels that begin at `start`.
   SmallVector<Value> sum(ValueRange sums, Ix start, Range ys, Range xs, int64_t lanes, Value mask) {
     auto offset = [&](Buffer buffer, Ix i) { return w.ix(w.load(buffer, i)); };
+    auto with = [&](ValueRange sums, ArrayRef<std::pair<Ix, Value>> pixels) {
+      SmallVector<Value> next(sums);
+      for (auto [v, total] : llvm::enumerate(next)) {
+        total = withSample(total, pixels, static_cast<int64_t>(v) * lanes, lanes, mask);
+      }
+      return next;
+    };
     return w.loop(ys.begin, ys.end, 1, sums, [&](Ix i, ValueRange outer) {
+      if (isOfPixels(op)) {
+        Ix row = start + offset(rows.low, i);
+        return w.loop(xs.begin, xs.end, 1, outer, [&](Ix j, ValueRange inner) {
+          return with(inner, std::pair(row + offset(columns.low, j), Value()));
+        });
+      }
       Ix places[] = {start + offset(rows.low, i), start + offset(rows.high, i)};
       Num shares[] = {number(w.load(rows.lowShare, i)), number(w.load(rows.highShare, i))};
       return w.loop(xs.begin, xs.end, 1, outer, [&](Ix j, ValueRange inner) {
@@ -209,21 +260,22 @@ private:
         for (int k = 0; k < 4; ++k) {
           pixels.emplace_back(places[k / 2] + columnPlaces[k % 2], w.splat(shares[k / 2] * columnShares[k % 2], lanes));
         }
-        SmallVector<Value> next(inner);
-        for (auto [v, total] : llvm::enumerate(next)) {
-          total = withSample(total, pixels, static_cast<int64_t>(v) * lanes, lanes, mask);
-        }
-        return next;
+        return with(inner, pixels);
       });
     });
   }
 
-  /// The sum or the largest so far, with a sample whose four pixels and weights are given. The largest is one of
-  /// pixels times weights, as the standard's reference and others have it, and not of samples.
+  /// The sum or the largest so far, with a sample whose four pixels and weights are given. A pixel
+  /// without a weight is itself a sample. The largest is one of pixels times weights, as the standard's reference and
+  /// others have it, and not of samples.
   Value withSample(Value total, ArrayRef<std::pair<Ix, Value>> pixels, int64_t c, int64_t lanes, Value mask) {
-    bool largest = op.getMode() == "max";
+    bool largest = op.getMode() != "avg";
     for (const auto &[place, weight] : pixels) {
       Value v = w.load(x, place + c, lanes, mask);
+      if (!weight) {
+        total = combine(w, Combine::Max, v, total);
+        continue;
+      }
       total = largest ? combine(w, Combine::Max, arith::MulFOp::create(w.b, w.loc, v, weight), total)
                       : w.fma(v, weight, total);
     }

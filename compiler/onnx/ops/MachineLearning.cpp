@@ -21,11 +21,6 @@ LogicalResult give(Node &node, Value v) {
   return success(static_cast<bool>(v));
 }
 
-/// Numbers as a constant of the element type of `like`.
-Value constantLike(Formula &f, ArrayRef<double> values, ArrayRef<int64_t> shape, Value like) {
-  return makeConstant(f.b, f.loc, constantFromFloats(tensorOf(shape, elementOf(like)), values));
-}
-
 /// X times the rows of coefficients, and intercepts: [rows, outputs]; null, with a message, where numbers do not fit.
 Value linear(Node &node, Formula &f, Value x, int64_t outputs) {
   SmallVector<double> coefficients = floatsIn(node, "coefficients"), intercepts = floatsIn(node, "intercepts");
@@ -44,8 +39,6 @@ Value linear(Node &node, Formula &f, Value x, int64_t outputs) {
   Value y = f.op("MatMul", {x, rows}, {f.flag("transB")});
   return intercepts.empty() ? y : f.add(y, constantLike(f, intercepts, {outputs}, x));
 }
-
-Value toFloat(Formula &f, Value v) { return f.cast(v, f.b.getF32Type(), 1); }
 
 } // namespace
 
@@ -87,66 +80,6 @@ LogicalResult LinearClassifierOp::upgrade(Node &node) {
   }
   node.results = {labelsOf(node, label, "classlabels_ints", "classlabels_strings"), scores};
   return success(static_cast<bool>(scores));
-}
-
-/// What a support vector makes of a row: [rows, vectors]. Null, with a message, for a kernel that is not known.
-static Value kernelOf(Node &node, Formula &f, Value x, Value vectors) {
-  StringRef kind = node.text("kernel_type", "LINEAR");
-  SmallVector<double> p = floatsIn(node, "kernel_params"); // gamma, coef0, degree
-  p.resize(3, 0);
-  auto n = [&](double v) { return f.number(v, x); };
-  Value products = f.op("MatMul", {x, vectors}, {f.flag("transB")});
-  if (kind == "LINEAR") {
-    return products;
-  }
-  Value scaled = f.add(f.mul(products, n(p[0])), n(p[1]));
-  if (kind == "POLY") {
-    return f.op("Pow", {scaled, n(p[2])});
-  }
-  if (kind == "SIGMOID") {
-    return f.op("Tanh", {scaled});
-  }
-  if (kind == "RBF") { // the squares of both, less twice the product, are the square of what lies between
-    Value squares = f.reduce("ReduceSumSquare", x, {1}, true);
-    Value own = f.op("Transpose", {f.reduce("ReduceSumSquare", vectors, {1}, true)});
-    Value distance = f.sub(f.add(squares, own), f.mul(products, n(2)));
-    return f.exp(f.mul(f.op("Max", {distance, n(0)}), n(-p[0])));
-  }
-  (void)node.error("kernel_type '" + kind + "' is not known");
-  return {};
-}
-
-LogicalResult SVMRegressorOp::upgrade(Node &node) {
-  Value x = rowsOf(node);
-  if (!x) {
-    return failure();
-  }
-  Formula f(node.builder, node.loc);
-  int64_t supports = node.integer("n_supports", 0);
-  SmallVector<double> coefficients = floatsIn(node, "coefficients"), vectors = floatsIn(node, "support_vectors"),
-                      rho = floatsIn(node, "rho");
-  bool fits =
-      supports > 0 ? int64_t(coefficients.size()) == supports && vectors.size() % supports == 0 : !coefficients.empty();
-  if (!fits || supports < 0 || rho.empty()) {
-    return node.error(Twine(supports) + " support vectors do not fit " + Twine(coefficients.size()) +
-                      " coefficients and " + Twine(vectors.size()) + " of their elements, or rho is missing");
-  }
-  Value weights = constantLike(f, coefficients, {int64_t(coefficients.size()), 1}, x), y;
-  if (supports > 0) {
-    Value rows = constantLike(f, vectors, {supports, int64_t(vectors.size()) / supports}, x);
-    Value kernel = kernelOf(node, f, x, rows);
-    y = kernel ? f.op("MatMul", {kernel, weights}) : Value();
-  } else {
-    y = f.op("MatMul", {x, weights});
-  }
-  if (!y) {
-    return failure();
-  }
-  y = toFloat(f, f.add(y, f.number(rho[0], y)));
-  if (node.integer("one_class", 0)) {
-    return give(node, f.op("Where", {f.op("Greater", {y, f.number(0, y)}), f.number(1, y), f.number(-1, y)}));
-  }
-  return give(node, transformedScores(node, y, node.text("post_transform", "NONE")));
 }
 
 /// Rows whose norm is zero stay.

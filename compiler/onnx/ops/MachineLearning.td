@@ -1,4 +1,4 @@
-// Operators of ai.onnx.ml on numbers: linear models, support vectors, and what prepares features.
+// Operators of ai.onnx.ml on numbers: linear models, and what prepares features.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_LinearForm<string mnemonic> : Onnx_MlForm<mnemonic, 1> {
@@ -10,11 +10,6 @@ def Onnx_LinearClassifierOp : Onnx_LinearForm<"LinearClassifier">, Since<1> {
 }
 def Onnx_LinearRegressorOp : Onnx_LinearForm<"LinearRegressor">, Since<1> {
   let attributes = !con(linear, (ins OptionalAttr<I64Attr>:$targets));
-}
-def Onnx_SVMRegressorOp : Onnx_MlForm<"SVMRegressor", 1>, Since<1> {
-  let attributes = (ins OptionalAttr<DenseF32ArrayAttr>:$coefficients, OptionalAttr<DenseF32ArrayAttr>:$kernel_params, OptionalAttr<StrAttr>:$kernel_type,
-    OptionalAttr<I64Attr>:$n_supports, OptionalAttr<I64Attr>:$one_class, OptionalAttr<StrAttr>:$post_transform, OptionalAttr<DenseF32ArrayAttr>:$rho,
-    OptionalAttr<DenseF32ArrayAttr>:$support_vectors);
 }
 def Onnx_NormalizerOp : Onnx_MlForm<"Normalizer", 1>, Since<1> {
   let attributes = (ins OptionalAttr<StrAttr>:$norm);

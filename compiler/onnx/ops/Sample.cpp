@@ -2,6 +2,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
+#include "runtime_support/include/ingot.h"
 #include <limits>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Sample.cpp.inc"
@@ -146,7 +147,7 @@ static constexpr int64_t mostSamples = 1 << 16;
 /// The batch, channels and bins of RoiAlign's result; `channels` is the axis of the image.
 template <typename Op> static LogicalResult inferRegions(Op op, int64_t channels, SmallVectorImpl<Type> &types) {
   auto x = ranked(op.getX()), rois = ranked(op.getRois()), batch = ranked(op.getBatchIndices());
-  if (failed(oneOf(op, "mode", op.getMode(), {"avg", "max"})) ||
+  if (failed(channels == 1 ? oneOf(op, "mode", op.getMode(), {"avg", "max"}) : success()) ||
       failed(oneOf(op, "coordinate_transformation_mode", op.getCoordinateTransformationMode(),
                    {"half_pixel", "output_half_pixel"}))) {
     return failure();
@@ -188,6 +189,46 @@ LogicalResult RoiAlignOp::decompose(PatternRewriter &rewriter) {
   Formula f(rewriter, getLoc());
   Value last = f.transpose(getX(), {0, 2, 3, 1});
   rewriter.replaceOp(*this, f.op("RoiSample", {last, getRois(), getBatchIndices()}, (*this)->getAttrs()));
+  return success();
+}
+
+// MaxRoiPool.
+
+LogicalResult MaxRoiPoolOp::inferTypes(SmallVectorImpl<Type> &types) {
+  ArrayRef<int64_t> bins = getPooledShape();
+  if (bins.size() != 2 || bins[0] < 1 || bins[1] < 1) {
+    return emitOpError("attribute 'pooled_shape' is [") << bins << "], expected two positive numbers";
+  }
+  auto x = ranked(getX()), rois = ranked(getRois());
+  if (!x || !rois) {
+    types.push_back(unrankedOf(elementOf(getX())));
+    return success();
+  }
+  if (x.getRank() != 4 || rois.getRank() != 2 || failed(require(*this, sizeOf(rois, 1), 5))) {
+    return emitOpError("needs an image [batch, channels, height, width] and regions [n, 5], not ")
+           << x << " and " << rois;
+  }
+  types.push_back(sizedType({sizeOf(rois, 0), sizeOf(x, 1), bins[0], bins[1]}, x.getElementType()));
+  return success();
+}
+
+/// The first column of the regions is the batch.
+LogicalResult MaxRoiPoolOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getX()) || !isSized(getY())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  auto columns = [&](int64_t from, int64_t to) {
+    auto list = [&](int64_t n) { return makeIntegers(rewriter, getLoc(), {n}); };
+    return f.op("Slice", {getRois(), list(from), list(to), list(1), Value()});
+  };
+  Value batch = f.op("Squeeze", {columns(0, 1), makeIntegers(rewriter, getLoc(), {1})});
+  NamedAttribute attributes[] = {
+      rewriter.getNamedAttr("mode", rewriter.getStringAttr("pixels")), f.integer("output_height", getPooledShape()[0]),
+      f.integer("output_width", getPooledShape()[1]), f.number("spatial_scale", getSpatialScale().convertToDouble())};
+  Value regions[] = {f.transpose(getX(), {0, 2, 3, 1}), columns(1, 5),
+                     f.cast(batch, rewriter.getI64Type(), INGOT_INT64)};
+  rewriter.replaceOp(*this, f.op("RoiSample", regions, attributes));
   return success();
 }
 

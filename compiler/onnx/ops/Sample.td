@@ -23,8 +23,13 @@ def Onnx_RoiAlignOp : Onnx_Op<"RoiAlign", 3, [DeclareOpInterfaceMethods<Onnx_Dec
   let results = (outs AnyTensor:$y);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
+def Onnx_MaxRoiPoolOp : Onnx_Op<"MaxRoiPool", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>, Onnx_SameElements<"0, 1">]>, Since<22> {
+  let summary = "each region of the image as so many bins: the largest pixel of each, 0 where it has none";
+  let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$rois, DenseI64ArrayAttr:$pooled_shape, DefaultValuedOptionalAttr<F32Attr, "1.0f">:$spatial_scale);
+  let results = (outs AnyTensor:$y);
+}
 def Onnx_RoiSampleOp : Onnx_CoreOp<"RoiSample"> {
-  let summary = "RoiAlign of an image whose channels are its last axis";
+  let summary = "RoiAlign of an image whose channels are its last axis; of the mode `pixels`: MaxRoiPool";
   let arguments = Onnx_RoiAlignOp.arguments;
   let results = (outs AnyTensor:$y);
 }

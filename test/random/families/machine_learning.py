@@ -31,6 +31,21 @@ def linear_classifier(c, x):
            multi_class=c.choice([None, 0, 1]), post_transform=c.choice([None, "NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"]))  # fmt: skip
 
 
+@op("ai.onnx.ml.SVMClassifier", weight=3)
+def svm_classifier(c, x):
+    """Labels of strings are in test/strings. One score with PROBIT is not compared: ONNX Runtime leaves a column of it unwritten, and it needs a kernel's name."""
+    x, classes = rows(c, x), c.choice([2, 3, 4, 7])
+    pairs, kind = classes * (classes - 1) // 2, c.choice(["LINEAR", "POLY", "RBF", "SIGMOID"])
+    per_class = [c.choice([1, 2, 5]) for _ in range(classes)] if c.chance(0.7) else None  # none: linear
+    vectors = sum(per_class or [])
+    coupled = bool(per_class) and c.chance(0.5)
+    transform = c.choice([None, "NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"])
+    c.node(ML + "SVMClassifier", [x], outputs=2, classlabels_ints=[5 * k - 2 for k in range(classes)], vectors_per_class=per_class,
+           coefficients=numbers(c, (classes - 1) * vectors or classes * x.shape[1]), support_vectors=numbers(c, vectors * x.shape[1]) if per_class else None, rho=numbers(c, pairs),
+           kernel_type=kind, kernel_params=[0.25, 0.5, 2.0], post_transform=transform,
+           prob_a=[-abs(v) - 0.1 for v in numbers(c, pairs)] if coupled else None, prob_b=numbers(c, pairs) if coupled else None)  # fmt: skip
+
+
 @op("ai.onnx.ml.SVMRegressor", weight=2)
 def svm_regressor(c, x):
     x = rows(c, x)

@@ -1,4 +1,4 @@
-"""Operators that read images between the pixels: GridSample, RoiAlign."""
+"""Operators that read images between the pixels: GridSample, RoiAlign; and MaxRoiPool."""
 import numpy as np
 
 from families import op
@@ -36,6 +36,17 @@ def roi_align(c, x):
     transformation = c.choice([None, "half_pixel", "output_half_pixel"]) if c.opset >= 16 else None
     c.node("RoiAlign", [x, c.tensor(regions.astype(np.float32)), c.tensor(batch)], mode=mode, output_height=c.choice([None, 1, 3, 7]),
            output_width=c.choice([None, 2, 7]), sampling_ratio=ratio, spatial_scale=scale, coordinate_transformation_mode=transformation)  # fmt: skip
+
+
+@op("MaxRoiPool", weight=2)
+def max_roi_pool(c, x):
+    """Corners half between pixels as well, and regions that are outside, or turned round."""
+    x = x or c.data([c.extent(3), c.extent(), c.extent(17), c.extent(17)])
+    c.need(x.dtype == np.float32 and x.rank == 4 and x.array.size and x.array.size < 20000)
+    scale, count, (height, width) = c.choice([None, 1.0, 0.5, 0.0625]), c.choice([1, 2, 3, 7]), x.shape[2:]
+    corners = np.round(c.numbers([count, 4], np.float32, -0.6, 1.6) * np.array([width, height] * 2) * 2) / 2 / (scale or 1)
+    batch = c.numbers([count, 1], np.int64, 0, x.shape[0] - 1)
+    c.node("MaxRoiPool", [x, c.tensor(np.concatenate([batch, corners], axis=1).astype(np.float32))], pooled_shape=[c.choice([1, 3, 7]), c.choice([1, 2, 7, 20])], spatial_scale=scale)
 
 
 @op("AffineGrid", weight=2)
