@@ -224,6 +224,29 @@ Value scaledProduct(Formula &f, Value a, Value aScale, Value aZero, Value b, Val
   return present(bias) ? f.add(y, bias) : y;
 }
 
+std::vector<char> unpacked(ArrayRef<char> bytes, int64_t row, int64_t count, int64_t bits) {
+  std::vector<char> numbers;
+  int64_t each = 8 / bits;
+  for (size_t at = 0; at + row <= bytes.size(); at += row) {
+    for (int64_t i = 0; i < count; ++i) {
+      auto byte = static_cast<unsigned char>(bytes[at + i / each]);
+      numbers.push_back(static_cast<char>((byte >> (i % each * bits)) & ((1 << bits) - 1)));
+    }
+  }
+  return numbers;
+}
+
+Value unpackedLast(Formula &f, Value v, int64_t bits, int64_t count) {
+  ElementsAttr constant = constantOf(v);
+  if (bits == 8 || !constant) {
+    return bits == 8 ? v : Value();
+  }
+  SmallVector<int64_t> shape(constant.getShapedType().getShape());
+  std::vector<char> storage, numbers = unpacked(bytesOf(constant, storage), shape.back(), count, bits);
+  shape.back() = count;
+  return makeConstant(f.b, f.loc, constantFromBytes(tensorOf(shape, elementOf(v)), std::move(numbers)));
+}
+
 Value requantize(Formula &f, Value sums, Value factor, Value zero, Type element) {
   Type f32 = f.b.getF32Type();
   Value x = f.mul(f.cast(sums, f32, numberOfElement(f32)), f.cast(factor, f32, numberOfElement(f32)));

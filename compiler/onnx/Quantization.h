@@ -50,6 +50,12 @@ mlir::Value sumAlong(Formula &f, mlir::Value v, llvm::ArrayRef<int64_t> axes);
 mlir::Value scaledProduct(Formula &f, mlir::Value a, mlir::Value aScale, mlir::Value aZero, mlir::Value b,
                           mlir::Value bScale, mlir::Value bZero, mlir::Value bias);
 
+/// `count` numbers of `bits` from each `row` of bytes, low bits first, as bytes.
+std::vector<char> unpacked(llvm::ArrayRef<char> bytes, int64_t row, int64_t count, int64_t bits);
+
+/// A constant of bytes that hold several numbers each along the last axis, as `count` bytes; null: it is no constant.
+mlir::Value unpackedLast(Formula &f, mlir::Value v, int64_t bits, int64_t count);
+
 /// round(x * factor) + zero, saturated, as `element`: how sums of products become a quantized tensor again.
 mlir::Value requantize(Formula &f, mlir::Value sums, mlir::Value factor, mlir::Value zero, mlir::Type element);
 

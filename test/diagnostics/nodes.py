@@ -44,6 +44,8 @@ def numbers(*values, type=np.float32):
 BYTES = (TensorProto.UINT8, (2, 4))
 ONE, U8, I8 = np.array(1, np.float32), np.array(0, np.uint8), np.array(0, np.int8)
 IMAGE, KERNEL = f(1, 4, 8, 8), f(8, 4, 3, 3)
+EXPERTS = [f(6, 8), f(6, 4), f(4, 16, 8), None, f(4, 8, 16)]
+BYTE_EXPERTS = [f(6, 8), f(6, 4), (TensorProto.UINT8, (4, 16, 4)), f(4, 16), None, (TensorProto.UINT8, (4, 8, 8)), f(4, 8)]
 LSTM = [f(5, 2, 3), f(1, 16, 3), f(1, 16, 4)]
 
 
@@ -113,9 +115,9 @@ READ = [
     ("com.microsoft.QAttention", [(TensorProto.UINT8, (1, 2, 6)), (TensorProto.INT8, (6, 12)), f(12), ONE, ONE, None, None, None, f(3, 1, 2, 4, 2)], {"num_heads": 2},
      "past of type 'tensor<3x1x2x4x2xf32>' does not hold keys and values of so many heads"),
     ("com.microsoft.GroupQueryAttention", [f(1, 2, 32), f(1, 2, 16), f(1, 2, 16), None, None, (TensorProto.INT32, (1,)), (TensorProto.INT32, ())], {"num_heads": 2, "kv_num_heads": 1, "qk_output": 1},
-     "a quantized or a sliding cache, normalised heads and qk_output are unsupported"),
+     "a quantized or a sliding cache and qk_output are unsupported"),
     ("com.microsoft.GroupQueryAttention", [f(1, 2, 32), f(1, 2, 16), None, None, None, (TensorProto.INT32, (1,)), (TensorProto.INT32, ())], {"num_heads": 2, "kv_num_heads": 1},
-     "key and value, past_key and past_value, and with do_rotary both caches are given together"),
+     "key and value, past_key and past_value, the weights of a normalisation, and with do_rotary both caches are given together"),
     ("com.microsoft.GroupQueryAttention", [f(1, 2, 33), f(1, 2, 16), f(1, 2, 16), None, None, (TensorProto.INT32, (1,)), (TensorProto.INT32, ())], {"num_heads": 2, "kv_num_heads": 1},
      "2 heads and 1 of keys do not fit 'tensor<1x2x33xf32>', 'tensor<1x2x16xf32>', 'none'"),
     ("DequantizeLinear", [BYTES, ONE, I8], {}, "zero point of element type 'i8' for a tensor of 'ui8', expected the same"),
@@ -403,6 +405,25 @@ READ = [
     (MS + "MultiHeadAttention", [f(2, 3, 8), f(2, 3, 8), f(2, 3, 8)], dict(num_heads=3), "3 heads do not divide 'tensor<2x3x8xf32>' and 'tensor<2x3x8xf32>'"),
     (MS + "MultiHeadAttention", [f(2, 3, 8), f(2, 2, 3, 4), f(2, 2, 3, 4), f(24)], dict(num_heads=2), "a past or a bias beside keys that have their heads apart is unsupported"),
     (MS + "MultiHeadAttention", [f(2, 3, 8), f(2, 3, 8), f(2, 3, 8), None, None, None, f(2, 2, 1, 4)], dict(num_heads=2), "past_key and past_value are given together or not at all"),
+    (MS + "QLinearConv", [(TensorProto.UINT8, (1, 4, 4, 2)), ONE, U8], {}, "has too few inputs: input 3 is missing"),
+    (MS + "QMoE", BYTE_EXPERTS, dict(quant_type="fp4"), "router_weights, and weights other than integers with scales, are unsupported"),
+    (MS + "QMoE", BYTE_EXPERTS, dict(weights_prepacked=1), "weights in an order of their own are unsupported"),
+    (MS + "QMoE", BYTE_EXPERTS, dict(expert_weight_bits=3), "layer 1 has weights of an unsupported shape or 3 bits"),
+    (MS + "MoE", EXPERTS, dict(use_sparse_mixer=1), "use_sparse_mixer is unsupported"),
+    (MS + "MoE", EXPERTS, dict(activation_type="tanh"), "activation 'tanh' with swiglu_fusion 0 is not known"),
+    (MS + "MoE", EXPERTS, dict(activation_type="swiglu"), "a third layer belongs to swiglu that is not fused"),
+    (MS + "MoE", [f(6, 8), f(6, 4), f(4, 16, 8), None, f(4, 8, 15)], {}, "layer 1 does not fit 4 experts of 8 inputs and 15 outputs"),
+    (MS + "MoE", [f(6, 8), f(6, 5), *EXPERTS[2:]], {}, "1 of 4 experts of width 8 do not fit input 'tensor<6x8xf32>' and router 'tensor<6x5xf32>'"),
+    (MS + "MoE", EXPERTS, dict(k=5), "5 of 4 experts of width 8 do not fit input 'tensor<6x8xf32>' and router 'tensor<6x4xf32>'"),
+    (MS + "QMoE", [*BYTE_EXPERTS[:6], f(4, 8, 2)], dict(block_size=16), "layer 2 does not fit 4 experts of 16 inputs and 8 outputs"),
+    (MS + "QMoE", BYTE_EXPERTS, dict(block_size=24), "block_size is to be a power of two, at least 16, or 0"),
+    (MS + "NhwcMaxPool", [(TensorProto.UINT8, (1, 5, 5, 3))], {}, "attribute 'kernel_shape' is missing"),
+    (MS + "CDist", [f(2, 2, 3), f(4, 3)], {}, "needs two matrices"),
+    (MS + "Unique", [f(2, 2)], {}, "needs a vector"),
+    (MS + "CDist", [f(2, 3), f(4, 3)], dict(metric="cosine"), "metric 'cosine' is unsupported, expected 'sqeuclidean' or 'euclidean'"),
+    (MS + "GatedRMSNorm", [f(2, 4), f("n"), f(2, 4)], {}, "a scale that is no vector of known length is unsupported"),
+    (MS + "GatedRMSNorm", [f(2, 4), f(4), f(2, 4)], dict(activation="tanh"), "activation 'tanh' is not known"),
+    (MS + "UnfoldTensor", [f(2, 4)], dict(size=5), "cannot take slices of 5 places, 1 apart, along axis -1 of 'tensor<2x4xf32>'"),
     (MS + "RotaryEmbedding", [f(2, 3, 8), i(1), f(9, 2), f(9, 2)], dict(scale=2.0), "is_packed_batching and a scale are unsupported"),
 ]
 
@@ -411,6 +432,8 @@ SIMPLE = [
     ("com.microsoft.MatMulNBits", [f(2, 32), (TensorProto.UINT8, (8, 1, 16)), f(8)], {"K": 32, "N": 8, "block_size": 32}, "weights that are not constant are unsupported"),
     ("com.microsoft.MatMulBnb4", [f(2, 32), (TensorProto.UINT8, (128,)), f(8)], {"K": 32, "N": 8, "block_size": 32, "quant_type": 1}, "weights that are not constant are unsupported"),
     ("com.microsoft.GatherBlockQuantized", [(TensorProto.UINT8, (7, 24)), i(2), f(7, 3)], {"block_size": 16}, "weights that are not constant are unsupported"),
+    ("com.microsoft.MoE", [f(1, 2, 3, 8), *EXPERTS[1:]], {}, "input 'tensor<1x2x3x8xf32>' and router 'tensor<6x4xf32>' are unsupported"),
+    ("com.microsoft.QMoE", BYTE_EXPERTS, {}, "weights that are not constant are unsupported"),
     ("Reshape", [f(2, 3), (TensorProto.INT64, ("rank",))], {}, "has a result of unsupported shape: its rank is known only when the model runs"),
 ]
 

@@ -33,9 +33,9 @@ def bytes_of(dtype, *shape):
     return random.integers(low, high + 1, shape).astype(dtype)
 
 
-def node(op, operands, domain=MICROSOFT, result=0, results=1, **attributes):
-    """Operands by name; an array is a weight, None one left out. `result` is the one that is read, of so many at least."""
-    return op, operands, domain, attributes, ["y{}" if k == result else f"unread{{}}_{k}" for k in range(max(results, result + 1))]
+def node(op, operands, domain=MICROSOFT, read=(0,), results=1, **attributes):
+    """Operands by name; an array is a weight, None one left out. `read` are the results that are compared, of so many at least."""
+    return op, operands, domain, attributes, ["y{}" if k == read[0] else f"y{{}}_{k}" if k in read else f"unread{{}}_{k}" for k in range(max(results, read[-1] + 1))]
 
 
 def unary(op, dtype, shape, **attributes):
@@ -78,26 +78,29 @@ def dynamic(dtype, zero):
     return {"x": f(2, 6, 10)}, [node("DynamicQuantizeMatMul", operands)], 1e-4
 
 
-def recurrent(dtype, result, direction="forward", by_column=False, states=False, lengths=False, peephole=False, **attributes):
+def recurrent(dtype, read, direction="forward", by_column=False, states=False, lengths=False, peephole=False, **attributes):
     steps, batch, inputs, hidden, ways = 6, 3, 5, 9, 2 if direction == "bidirectional" else 1
     count = [ways, 4 * hidden] if by_column else [ways]
-    factors, zeros = [scale(random.random(count) * 0.003 + 0.001) for _ in range(2)], np.full(count, 0 if by_column else 125 if dtype == np.uint8 else 3, dtype)
+    factors, zeros = [scale(random.random(count) * 0.003 + 0.001) for _ in range(2)], np.full(count, 125 if dtype == np.uint8 else 0 if by_column else 3, dtype)
     state = [f(ways, batch, hidden), f(ways, batch, hidden)] if states else [None, None]
     operands = ["x", bytes_of(dtype, ways, inputs, 4 * hidden), bytes_of(dtype, ways, hidden, 4 * hidden), f(ways, 8 * hidden), np.array([6, 2, 4], np.int32) if lengths else None, *state,
                 f(ways, 3 * hidden) if peephole else None, factors[0], zeros, factors[1], zeros]  # fmt: skip
     # A number that is quantized to its neighbour moves what follows.
-    return {"x": f(steps, batch, inputs)}, [node("DynamicQuantizeLSTM", operands, result=result, direction=direction, hidden_size=hidden, **attributes)], 0.02
+    return {"x": f(steps, batch, inputs)}, [node("DynamicQuantizeLSTM", operands, read=read, direction=direction, hidden_size=hidden, **attributes)], 0.02
 
 
 def recurrents(dtype):
-    for result in 0, 1, 2:
-        yield f"two ways, output {result}", recurrent(dtype, result, "bidirectional", states=True)
-    yield "reverse", recurrent(dtype, 0, "reverse", by_column=True)
-    yield "lengths", recurrent(dtype, 0, "bidirectional", lengths=True)
-    yield "lengths, the last state", recurrent(dtype, 1, "reverse", lengths=True, states=True)
-    yield "peephole, clip", recurrent(dtype, 0, peephole=True, clip=0.5)
-    yield "activations", recurrent(dtype, 0, activations=["HardSigmoid", "Tanh", "LeakyRelu"], activation_alpha=[0.3, 0.1], activation_beta=[0.4], by_column=True)
-    yield "input_forget", recurrent(dtype, 2, input_forget=1)
+    for read in (0,), (1,), (2,), (0, 1, 2):
+        yield f"two ways, outputs {read}", recurrent(dtype, read, "bidirectional", states=True)
+    yield "two ways, all of it", recurrent(dtype, (0, 1, 2), "bidirectional", by_column=True, states=True, lengths=True, peephole=True)
+    yield "reverse", recurrent(dtype, (0,), "reverse", by_column=True)
+    yield "lengths", recurrent(dtype, (0,), "bidirectional", lengths=True)
+    yield "lengths, the last state", recurrent(dtype, (1,), "reverse", lengths=True, states=True)
+    yield "peephole, clip", recurrent(dtype, (0,), peephole=True, clip=0.5)
+    yield "activations", recurrent(dtype, (0,), activations=["HardSigmoid", "Tanh", "LeakyRelu"], activation_alpha=[0.3, 0.1], activation_beta=[0.4], by_column=True)
+    yield "activations and all else", recurrent(
+        dtype, (0, 1, 2), "reverse", states=True, lengths=True, peephole=True, clip=1.5, input_forget=1, activations=["HardSigmoid", "LeakyRelu", "Affine"], activation_alpha=[0.25, 0.125, 0.5], activation_beta=[0.4, 0.1])
+    yield "input_forget", recurrent(dtype, (2,), input_forget=1)
 
 
 def few_bits(bits, depth, columns, block, zeros, rows=(3,), name="x"):
@@ -119,24 +122,77 @@ def bnb(kind, depth, columns, block, transposed):
         return {"x": f(2, 3, depth)}, [node("MatMulBnb4", operands, **attributes)], 1e-4
     # ONNX Runtime's kernel reads past its operands here; what it makes of the identity are the weights.
     identity, x = {"x": np.eye(depth, dtype=np.float32)}, f(2, 3, columns)
-    weights = expected(model(identity, [node("MatMulBnb4", operands, transB=1, **attributes)]), identity).T
-    return {"x": x}, [node("MatMulBnb4", operands, transB=0, **attributes)], 1e-4, x @ weights
+    weights = expected(model(identity, [node("MatMulBnb4", operands, transB=1, **attributes)]), identity)[0].T
+    return {"x": x}, [node("MatMulBnb4", operands, transB=0, **attributes)], 1e-4, [x @ weights]
 
 
 def gathered(bits, zeros, rank, block=16):
-    rows, columns = 7, 48
+    rows, columns = 7, 3 * block
     table, factors = bytes_of(np.uint8, rows, columns * bits // 8), scale(random.random((rows, columns // block)) + 0.1)
     operands = [table, "x", factors] + [bytes_of(np.uint8, rows, -(-(columns // block) * bits // 8))] * zeros
-    return {"x": random.integers(0, rows, (2, 3, 5)[:rank])}, [node("GatherBlockQuantized", operands, bits=bits, block_size=block, gather_axis=0, quantize_axis=1)], 1e-5
+    return {"x": random.integers(-rows, rows, (2, 3, 5)[:rank])}, [node("GatherBlockQuantized", operands, bits=bits, block_size=block, gather_axis=0, quantize_axis=1)], 1e-5
 
 
-def attention(dtype, result, past=0, mask=None, by_column=False, **attributes):
+def nibbles(signed, axis, quantized, zeros):
+    """Data of four bits, of which numpy has no type."""
+    low, name = (-8, onnx.TensorProto.INT4) if signed else (0, onnx.TensorProto.UINT4)
+    packed = lambda *shape: helper.make_tensor("", name, shape, random.integers(low, low + 16, shape).flatten().tolist())
+    sizes = [5, 7]
+    sizes[quantized] = 32
+    blocks = [2 if k == quantized else size for k, size in enumerate(sizes)]
+    indices = random.integers(-sizes[axis], sizes[axis], (2, 3)).astype(np.int32)
+    operands = [packed(*sizes), "i", f(*blocks), packed(*blocks) if zeros else None]
+    return {"i": indices}, [node("GatherBlockQuantized", operands, block_size=16, gather_axis=axis, quantize_axis=quantized)], 0
+
+
+def attention(dtype, past=0, mask=None, by_column=False, **attributes):
+    """The input is of uint8, for which alone ONNX Runtime has a kernel; weights are of either kind."""
     batch, steps, heads, width = 2, 5, 2, 8
     hidden = heads * width
     factors = scale(random.random(3 * hidden) * 0.01) if by_column else scale(0.01)
     kept = {"lengths": np.array([3, 5], np.int32), "rows": np.array([[1, 1, 1, 0, 0], [1] * 5], np.int32)}.get(mask)
-    operands = ["x", bytes_of(np.int8, 12, 3 * hidden), f(3 * hidden), scale(0.02), factors, kept, np.array(3, dtype), np.zeros(factors.shape, np.int8), f(2, batch, heads, past, width) if past else None]
-    return {"x": bytes_of(dtype, batch, steps, 12)}, [node("QAttention", operands, result=result, results=2, num_heads=heads, **attributes)], 1e-3
+    zeros = np.full(factors.shape, 120 if dtype == np.uint8 else 0, dtype)
+    operands = ["x", bytes_of(dtype, 12, 3 * hidden), f(3 * hidden), scale(0.02), factors, kept, np.array(3, np.uint8), zeros, f(2, batch, heads, past, width) if past else None]
+    return {"x": bytes_of(np.uint8, batch, steps, 12)}, [node("QAttention", operands, read=(0, 1) if past else (0,), results=2, num_heads=heads, **attributes)], 1e-3
+
+
+def convolution(dtype, last):
+    shape = (2, 6, 5, 4) if last else (2, 4, 6, 5)
+    operands = ["x", scale(0.02), np.array(3, dtype), bytes_of(np.int8, 8, 2, 3, 3), scale(random.random(8) * 0.02), np.zeros(8, np.int8), scale(0.5), np.array(9, dtype), random.integers(-99, 99, 8).astype(np.int32)]
+    return {"x": bytes_of(dtype, *shape)}, [node("QLinearConv", operands, channels_last=last, group=2, pads=[1, 0, 1, 2], strides=[1, 2])], 1
+
+
+def pooled(dtype):
+    return {"x": bytes_of(dtype, 2, 7, 8, 3)}, [node("NhwcMaxPool", ["x"], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1], ceil_mode=1)], 0
+
+
+def experts(bits, block, activation, zeros, fusion=1):
+    """With 8 bits by block ONNX Runtime quantizes what it multiplies, too, where weights are constant."""
+    count, width, inner, tokens = 4, 32, 16, 5
+    outer = inner * 2 if activation == "swiglu" else inner
+
+    def layer(outputs, inputs):
+        blocks = [inputs // block] if block else []
+        packed = [outputs, -(-blocks[0] * bits // 8)] if block else [-(-outputs * bits // 8)]
+        return bytes_of(np.uint8, count, outputs, inputs * bits // 8), scale(random.random((count, outputs, *blocks)) * 0.05), bytes_of(np.uint8, count, *packed) if zeros else None
+
+    first, second = layer(outer, width), layer(width, inner)
+    router = np.stack([random.permutation(count) for _ in range(tokens)]).astype(np.float32)
+    operands = ["x", router, first[0], first[1], f(count, outer), second[0], second[1], f(count, width), None, None, None, first[2], second[2]]
+    more = dict(swiglu_fusion=1, activation_alpha=1.7, activation_beta=1.0, swiglu_limit=1.5) if activation == "swiglu" else {}
+    if block:
+        more["block_size"] = block
+    more |= dict(k=2, activation_type=activation, expert_weight_bits=bits, normalize_routing_weights=1)
+    x, fused = {"x": f(tokens, width)}, [node("QMoE", operands, **more)]
+    if fusion == 1:
+        return x, fused, 2e-3
+    # ONNX Runtime has a kernel only for rows in turn, and it is what tells the numbers for others, too.
+    parts = [*operands, *[None] * (14 - len(operands))]
+    for at, other in (2, 8), (3, 9), (4, 10), (11, 13):
+        if operands[at] is not None:
+            gate, linear = operands[at][:, ::2], operands[at][:, 1::2]
+            parts[at], parts[other] = (gate, linear) if fusion == 0 else (np.concatenate([gate, linear], 1), None)
+    return x, [node("QMoE", parts, **more | dict(swiglu_fusion=fusion))], 2e-3, expected(model(x, fused), x)
 
 
 def named_before(dtype):
@@ -194,19 +250,26 @@ def cases():
         yield f"QuantizeLinear, DequantizeLinear {name}", named_before(dtype)
         for pattern, case in patterns(dtype):
             yield f"{pattern} {name}", case
-    # ONNX Runtime has a kernel for uint8 alone.
-    yield "QAttention", attention(np.uint8, 0, unidirectional=1)
-    yield "QAttention by column, lengths", attention(np.uint8, 0, mask="lengths", by_column=True, scale=0.25)
-    yield "QAttention, rows", attention(np.uint8, 0, mask="rows", mask_filter_value=-1000.0)
-    yield "QAttention, past", attention(np.uint8, 0, past=3)
-    yield "QAttention, present", attention(np.uint8, 1, past=3)
+        for by_column in False, True:
+            for past, mask, attributes in (0, None, {"unidirectional": 1}), (0, "lengths", {"scale": 0.25}), (0, "rows", {"mask_filter_value": -1000.0}), (3, None, {}), (3, None, {"unidirectional": 1}):
+                yield f"QAttention {name} {by_column} {past} {mask} {attributes}", attention(dtype, past, mask, by_column, **attributes)
+        for last in 0, 1:
+            yield f"QLinearConv of com.microsoft {name} {last}", convolution(dtype, last)
+        yield f"NhwcMaxPool {name}", pooled(dtype)
+    for bits, block, activation, zeros in (4, 0, "silu", False), (4, 16, "swiglu", False), (8, 0, "relu", False), (4, 16, "silu", True), (2, 16, "gelu", False), (8, 0, "swiglu", True):
+        yield f"QMoE {bits} by {block} {activation} {zeros}", experts(bits, block, activation, zeros)
+    for bits, block, zeros, fusion in (4, 16, False, 2), (4, 16, True, 0), (8, 0, False, 0), (2, 16, True, 2):
+        yield f"QMoE {bits} by {block} swiglu {zeros}, fusion {fusion}", experts(bits, block, "swiglu", zeros, fusion)
     for kind in 0, 1:
-        for depth, columns, block in (64, 24, 16), (33, 9, 32), (128, 7, 64):
+        for depth, columns, block in (64, 24, 16), (33, 9, 32), (40, 10, 16), (128, 7, 64):
             for transposed in 0, 1:
                 yield f"MatMulBnb4 {kind} {depth}x{columns} by {block} {transposed}", bnb(kind, depth, columns, block, transposed)
+    for signed, axis, quantized, zeros in (True, 0, 1, False), (False, 1, 0, True), (True, 1, 1, True), (False, 0, 0, False):
+        yield f"GatherBlockQuantized of four bits {signed} {axis} {quantized} {zeros}", nibbles(signed, axis, quantized, zeros)
     for bits in 2, 4, 8:
         for zeros in False, True:
-            yield f"GatherBlockQuantized {bits} {zeros}", gathered(bits, zeros, 1 + bits // 4)
+            for block in 16, 32, 64:
+                yield f"GatherBlockQuantized {bits} by {block} {zeros}", gathered(bits, zeros, 1 + bits // 4, block)
         for depth, columns, block in (64, 24, 32), (40, 10, 16), (128, 9, 64):
             for zeros in ("none", "packed", "float")[: 2 if bits == 8 else 3]:
                 yield f"MatMulNBits {bits} {depth}x{columns} by {block}, zero points: {zeros}", few_bits(bits, depth, columns, block, zeros)
@@ -226,21 +289,26 @@ def model(inputs, steps):
         for operand in operands:
             named = operand is None or isinstance(operand, str)
             names.append(operand or "" if named else f"w{len(weights)}")
-            if not named:
+            if isinstance(operand, onnx.TensorProto):
+                operand.name = names[-1]
+                weights.append(operand)
+            elif not named:
                 weights.append(numpy_helper.from_array(operand, names[-1]))
         nodes.append(helper.make_node(op, names, [result.format(k) for result in results], domain=domain, name=f"node_{k}", **attributes))
     shapes = {name: ["rows" if name == "open" else array.shape[0], *array.shape[1:]] if array.ndim else [] for name, array in inputs.items()}
     declared = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), shapes[name]) for name, array in inputs.items()]
-    graph = helper.make_graph(nodes, "quantized", declared, [helper.make_empty_tensor_value_info(f"y{len(steps) - 1}")], weights)
-    imports = [helper.make_opsetid("", 17)] + [helper.make_opsetid(MICROSOFT, 1)] * any(step[2] for step in steps)
-    return helper.make_model(graph, opset_imports=imports, ir_version=8)
+    read = [helper.make_empty_tensor_value_info(name) for name in nodes[-1].output if not name.startswith("unread")]
+    graph = helper.make_graph(nodes, "quantized", declared, read, weights)
+    opset = 21 if any(tensor.data_type in (onnx.TensorProto.UINT4, onnx.TensorProto.INT4) for tensor in weights) else 17
+    imports = [helper.make_opsetid("", opset)] + [helper.make_opsetid(MICROSOFT, 1)] * any(step[2] for step in steps)
+    return helper.make_model(graph, opset_imports=imports, ir_version=10 if opset == 21 else 8)
 
 
 def expected(made, inputs):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # each thread of DynamicQuantizeLSTM quantizes its part of the batch by itself
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, inputs)[0]
+    return onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, inputs)
 
 
 def check(ingot, flags, inputs, steps, tolerance, want=None):
@@ -256,7 +324,11 @@ def check(ingot, flags, inputs, steps, tolerance, want=None):
         run = subprocess.run([ingot, "run", path / "m.onnx", "--data", path, "--out", path / "out", *flags], capture_output=True, text=True)
         if run.returncode:
             return run.stderr
-        got = numpy_helper.to_array(onnx.load_tensor(path / "out" / "output_0.pb"))
+        got = [numpy_helper.to_array(onnx.load_tensor(path / "out" / f"output_{k}.pb")) for k in range(len(want))]
+    return next(filter(None, (compared(*pair, tolerance) for pair in zip(got, want))), None)
+
+
+def compared(got, want, tolerance):
     if got.shape != want.shape or got.dtype != want.dtype:
         return f"{got.dtype}{got.shape}, expected {want.dtype}{want.shape}"
     difference = np.abs(got.astype(np.float64) - want.astype(np.float64)).max()

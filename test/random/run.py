@@ -49,7 +49,7 @@ ELSEWHERE = {
     **dict.fromkeys(["BitCast", "CausalConvWithState", "CumProd", "LinearAttention", "SwiGLU"], "test/nodes/newest.py: of opsets that ONNX Runtime does not have yet"),
     **dict.fromkeys([f"com.microsoft.{name}" for name in ("QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax", "QLinearGlobalAveragePool", "QLinearAveragePool", "QLinearWhere",
                                                           "QLinearConcat", "QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "MatMulNBits", "QuantizeLinear", "DequantizeLinear",
-                                                          "DynamicQuantizeLSTM", "QAttention", "MatMulBnb4", "GatherBlockQuantized")], "test/quantize"),
+                                                          "DynamicQuantizeLSTM", "QAttention", "QLinearConv", "NhwcMaxPool", "MatMulBnb4", "GatherBlockQuantized", "QMoE")], "test/quantize"),
     "ImageDecoder": "test/driver/images.test, test/runtime_support/ImageTest.cpp, test/nodes/newest.py: ONNX Runtime does not have it",
     **dict.fromkeys(["StringConcat", "StringSplit", "StringNormalizer", "RegexFullMatch", *(f"ai.onnx.ml.{name}" for name in ("CategoryMapper", "DictVectorizer", "CastMap", "ZipMap"))], "test/strings"),
     "com.microsoft.QLinearReduceMean": "ONNX Runtime has no kernel for it: it is written as operators that are tested",

@@ -1,4 +1,4 @@
-// Forms of com.microsoft: each writes its node in terms of the standard's operators, and fusion makes one kernel of
+// Operators of com.microsoft, each written in terms of the standard's operators, and fusion makes one kernel of
 // what ONNX Runtime has one operator for. Defaults are those of ONNX Runtime's schemas.
 #include "compiler/onnx/ops/Microsoft.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -387,17 +387,18 @@ LogicalResult MicrosoftLinearAttentionOp::upgrade(Node &node) {
 
 // Gates.
 
+static Value real(Formula &f, Value v) { return f.cast(v, f.b.getF32Type(), numberOfElement(f.b.getF32Type())); }
+static Value like(Formula &f, Value v, Value of) { return f.cast(v, elementOf(of), numberOfElement(elementOf(of))); }
+
 /// decay = decay_scale * Softplus(a + dt_bias), in f32; beta = Sigmoid(b).
 LogicalResult LinearAttentionGateOp::upgrade(Node &node) {
   if (failed(node.needs(3))) {
     return failure();
   }
   Formula f(node.builder, node.loc);
-  Type element = elementOf(node.operand(0)), f32 = f.b.getF32Type();
-  Value a = f.cast(node.operand(0), f32, numberOfElement(f32));
-  Value decay = f.mul(node.operand(2), f.op("Softplus", {f.add(a, node.operand(1))}));
-  node.results = {f.cast(decay, element, numberOfElement(element)),
-                  node.operand(3) ? f.op("Sigmoid", {node.operand(3)}) : Value()};
+  Value a = node.operand(0);
+  Value decay = f.mul(node.operand(2), f.op("Softplus", {f.add(real(f, a), node.operand(1))}));
+  node.results = {like(f, decay, a), node.operand(3) ? f.op("Sigmoid", {node.operand(3)}) : Value()};
   return success();
 }
 LogicalResult GatedAddOp::upgrade(Node &node) {
@@ -411,11 +412,115 @@ LogicalResult ScaledSiLUOp::upgrade(Node &node) {
   }
   Formula f(node.builder, node.loc);
   Value x = node.operand(0), scale = node.operand(1);
-  Type element = elementOf(x);
-  scale =
-      scale ? f.cast(f.reshape(scale, {}), element, numberOfElement(element)) : f.number(node.number("alpha", 1), x);
+  scale = scale ? like(f, f.reshape(scale, {}), x) : f.number(node.number("alpha", 1), x);
   Value scaled = f.mul(x, scale);
   return give(node, f.mul(scaled, f.op("Sigmoid", {scaled})));
+}
+
+/// Normalised by rows as long as the scale, of which the last axis may hold several.
+LogicalResult GatedRMSNormOp::upgrade(Node &node) {
+  if (failed(node.needs(3))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Value x = node.operand(0), scale = node.operand(1), gate = real(f, node.operand(2));
+  StringRef activation = node.text("activation", "silu");
+  if (!isStatic(scale) || ranked(scale).getRank() != 1) {
+    return node.error("a scale that is no vector of known length is unsupported");
+  }
+  if (!llvm::is_contained({"silu", "swish", "sigmoid"}, activation)) {
+    return node.error("activation '" + activation + "' is not known");
+  }
+  Value rows = f.reshape(real(f, x), {-1, ranked(scale).getDimSize(0)});
+  Value y = f.op("RMSNormalization", {rows, real(f, scale)},
+                 {f.number("epsilon", node.number("epsilon", 1e-5)), f.integer("axis", -1)});
+  y = f.op("Reshape", {y, f.op("Shape", {x})}, {f.integer("allowzero", 1)});
+  Value open = f.op("Sigmoid", {gate});
+  return give(node, like(f, f.mul(y, activation == "sigmoid" ? open : f.mul(gate, open)), x));
+}
+
+// Others.
+
+/// The distances of each row of one matrix from each row of the other.
+LogicalResult CDistOp::upgrade(Node &node) {
+  StringRef metric = node.text("metric", "sqeuclidean");
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  if (metric != "sqeuclidean" && metric != "euclidean") {
+    return node.error("metric '" + metric + "' is unsupported, expected 'sqeuclidean' or 'euclidean'");
+  }
+  for (Value v : {node.operand(0), node.operand(1)}) {
+    if (ranked(v) && ranked(v).getRank() != 2) {
+      return node.error("needs two matrices");
+    }
+  }
+  Formula f(node.builder, node.loc);
+  auto apart = [&](unsigned i) { return f.op("Unsqueeze", {node.operand(i), makeIntegers(f.b, f.loc, {1 - i})}); };
+  Value difference = f.sub(apart(0), apart(1));
+  Value squares = f.reduce("ReduceSum", f.mul(difference, difference), {2}, /*keepdims=*/false);
+  return give(node, metric == "euclidean" ? f.sqrt(squares) : squares);
+}
+
+LogicalResult SampleOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  return give(node, f.op("Identity", {node.operand(0)}));
+}
+
+LogicalResult MicrosoftUniqueOp::upgrade(Node &node) {
+  if (auto x = ranked(node.operand(0)); x && x.getRank() != 1) {
+    return node.error("needs a vector");
+  }
+  Operation *y = createOp(node.builder, node.loc, "onnx.Unique", {node.operand(0)},
+                          {Formula(node.builder, node.loc).integer("sorted", 0)}, 5);
+  node.results = {y->getResult(0), y->getResult(2), y->getResult(3)};
+  return success();
+}
+
+/// The axis, and how many slices there are; failure, with a message, where there can be none.
+static FailureOr<std::pair<int64_t, Size>> slicesOf(UnfoldTensorOp op) {
+  auto x = ranked(op.getX());
+  auto size = static_cast<int64_t>(op.getSize()), step = static_cast<int64_t>(op.getStep());
+  auto axis = normalAxis(op.getDim(), x.getRank());
+  if (!axis || size < 1 || step < 1 || (!x.isDynamicDim(*axis) && x.getDimSize(*axis) < size)) {
+    return op.emitOpError("cannot take slices of ")
+           << size << " places, " << step << " apart, along axis " << static_cast<int64_t>(op.getDim()) << " of " << x;
+  }
+  return std::pair(*axis, floorDiv(sizeOf(x, *axis) - Size(size), step) + Size(1));
+}
+LogicalResult UnfoldTensorOp::inferTypes(SmallVectorImpl<Type> &types) {
+  types.push_back(unrankedOf(elementOf(getX())));
+  if (!isSized(getX())) {
+    return success();
+  }
+  auto slices = slicesOf(*this);
+  if (failed(slices)) {
+    return failure();
+  }
+  Sizes sizes = sizesOf(ranked(getX()));
+  sizes[slices->first] = slices->second;
+  sizes.push_back(static_cast<int64_t>(getSize()));
+  types[0] = sizedType(sizes, elementOf(getX()));
+  return success();
+}
+LogicalResult UnfoldTensorOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getX())) {
+    return failure();
+  }
+  auto slices = slicesOf(*this);
+  if (failed(slices)) {
+    return failure();
+  }
+  auto [axis, count] = *slices;
+  Formula f(rewriter, getLoc());
+  auto size = static_cast<int64_t>(getSize()), rank = ranked(getX()).getRank();
+  Value first = f.mul(f.countTo(f.scalar(count)), f.scalar(static_cast<int64_t>(getStep())));
+  Value places = f.add(f.reshapeTo(first, {count, 1}), f.countTo(f.scalar(size)));
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank + 1));
+  order.erase(order.begin() + axis + 1);
+  order.push_back(axis + 1);
+  rewriter.replaceOp(*this, f.transpose(f.op("Gather", {getX(), places}, {f.integer("axis", axis)}), order));
+  return success();
 }
 
 void registerMicrosoft(OnnxDialect &dialect) {

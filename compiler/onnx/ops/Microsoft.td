@@ -73,6 +73,21 @@ def Onnx_GatedAddOp : Onnx_MicrosoftForm<"GatedAdd", 3>;
 def Onnx_ScaledSiLUOp : Onnx_MicrosoftForm<"ScaledSiLU", 2> {
   let attributes = (ins OptionalAttr<F32Attr>:$alpha);
 }
+def Onnx_GatedRMSNormOp : Onnx_MicrosoftForm<"GatedRMSNorm", 3> {
+  let attributes = (ins OptionalAttr<StrAttr>:$activation, OptionalAttr<F32Attr>:$epsilon);
+}
 def Onnx_QEmbedLayerNormalizationOp : Onnx_MicrosoftForm<"QEmbedLayerNormalization", 18> {
   let attributes = (ins OptionalAttr<F32Attr>:$epsilon);
+}
+
+// Others.
+def Onnx_CDistOp : Onnx_MicrosoftForm<"CDist", 2> {
+  let attributes = (ins OptionalAttr<StrAttr>:$metric);
+}
+def Onnx_SampleOp : Onnx_MicrosoftForm<"SampleOp", 1>;
+def Onnx_MicrosoftUniqueOp : Onnx_MicrosoftForm<"Unique", 1>;
+def Onnx_UnfoldTensorOp : Onnx_MicrosoftOp<"UnfoldTensor", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<1> {
+  let summary = "all slices of some places along an axis, each in a row at the end";
+  let arguments = (ins AnyTensor:$x, I64Attr:$size, DefaultValuedOptionalAttr<I64Attr, "1">:$step, DefaultValuedOptionalAttr<I64Attr, "-1">:$dim);
+  let results = (outs AnyTensor:$y);
 }

@@ -312,13 +312,16 @@ struct GroupShape {
 /// Nothing while sizes are not known; failure with a message where they contradict.
 static FailureOr<std::optional<GroupShape>> shapeOf(GroupQueryAttentionOp op) {
   bool quantized = present(op.getKScale()) || present(op.getVScale());
-  if (quantized || present(op.getQNormWeight()) || op.getSlidingWindowCache() || op.getQkOutput()) {
-    return op.emitOpError("a quantized or a sliding cache, normalised heads and qk_output are unsupported");
+  if (quantized || op.getSlidingWindowCache() || op.getQkOutput()) {
+    return op.emitOpError("a quantized or a sliding cache and qk_output are unsupported");
   }
   bool packed = !present(op.getKey());
   if (packed != !present(op.getValue()) || present(op.getPastKey()) != present(op.getPastValue()) ||
+      present(op.getQNormWeight()) != present(op.getKNormWeight()) ||
       (op.getDoRotary() && (!present(op.getCosCache()) || !present(op.getSinCache())))) {
-    return op.emitOpError("key and value, past_key and past_value, and with do_rotary both caches are given together");
+    return op.emitOpError(
+        "key and value, past_key and past_value, the weights of a normalisation, and with do_rotary both "
+        "caches are given together");
   }
   SmallVector<Value> sized = {op.getQuery(), op.getKey(), op.getValue(), op.getPastKey(), op.getPastValue()};
   if (llvm::any_of(sized, [](Value v) { return present(v) && !isSized(v); })) {
@@ -371,7 +374,14 @@ struct Grouped {
   Value apart(Value x, int64_t heads) {
     return f.transpose(f.reshapeTo(x, {s.batch, s.queries, heads, s.width}), {0, 2, 1, 3});
   }
-  Value turned(Value x, int64_t heads, Value places) {
+  /// Each head with its root mean square as `weight` says, and then turned.
+  Value turned(Value x, int64_t heads, Value weight, Value places) {
+    if (present(weight)) {
+      Value rows = f.reshapeTo(x, {s.batch, s.queries, heads, s.width});
+      rows = f.op("RMSNormalization", {rows, weight},
+                  {f.number("epsilon", op.getQkNormEpsilon().convertToDouble()), f.integer("axis", -1)});
+      x = f.reshapeTo(rows, {s.batch, s.queries, heads * s.width});
+    }
     if (!op.getDoRotary()) {
       return x;
     }
@@ -444,8 +454,9 @@ struct Grouped {
     Value steps = f.reshapeTo(f.countTo(f.scalar(s.queries)), {1, s.queries});
     Value places = f.add(f.reshapeTo(start, {s.batch, 1}), steps);
     Value positions = present(op.getPositionIds()) ? op.getPositionIds() : places;
-    q = apart(turned(q, s.heads, positions), s.heads);
-    Value keys = cache(op.getPastKey(), apart(turned(k, s.shared, positions), s.shared), start);
+    q = apart(turned(q, s.heads, op.getQNormWeight(), positions), s.heads);
+    k = turned(k, s.shared, op.getKNormWeight(), positions);
+    Value keys = cache(op.getPastKey(), apart(k, s.shared), start);
     Value values = cache(op.getPastValue(), apart(v, s.shared), start);
 
     SmallVector<NamedAttribute> attributes = {f.number("softcap", op.getSoftcap().convertToDouble())};
@@ -483,7 +494,8 @@ LogicalResult GroupQueryAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
 LogicalResult GroupQueryAttentionOp::decompose(PatternRewriter &rewriter) {
   FailureOr<std::optional<GroupShape>> shape = shapeOf(*this);
   bool known = succeeded(shape) && *shape && isSized(getSeqlensK()) && isSized(getTotalSequenceLength());
-  for (Value v : {getCosCache(), getSinCache(), getPositionIds(), getAttentionBias(), getHeadSink()}) {
+  for (Value v : {getCosCache(), getSinCache(), getPositionIds(), getAttentionBias(), getHeadSink(), getQNormWeight(),
+                  getKNormWeight()}) {
     known &= !present(v) || isSized(v);
   }
   if (!known || (getDoRotary() && ranked(getCosCache()).isDynamicDim(1))) {

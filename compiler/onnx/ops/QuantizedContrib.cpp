@@ -57,9 +57,8 @@ static LogicalResult decomposeUnary(Op op, PatternRewriter &rewriter,
   return success();
 }
 
-/// [N, spatial..., C] read as [N, C, spatial...] for a pool, and its result the other way.
-static Value withChannelsSecond(Formula &f, Value x, bool last, llvm::function_ref<Value(Value)> pool) {
-  int64_t rank = ranked(x).getRank();
+/// [N, spatial..., C] read as [N, C, spatial...] for a pool or convolution, and its result the other way.
+static Value withChannelsSecond(Formula &f, Value x, int64_t rank, bool last, llvm::function_ref<Value(Value)> pool) {
   if (!last || rank < 3) {
     return pool(x);
   }
@@ -94,14 +93,46 @@ UNARY(QLinearLeakyRelu, f.op("LeakyRelu", {x}, {f.number("alpha", getAlpha().con
 UNARY(QLinearSoftmax, softmax(f, x, static_cast<int64_t>(getAxis()), static_cast<int64_t>(getOpset())))
 UNARY(QLinearReduceMean, f.op("ReduceMean", {x, getAxes() ? makeIntegers(f.b, f.loc, *getAxes()) : Value()},
                               {f.integer("keepdims", static_cast<int64_t>(getKeepdims()))}))
-UNARY(QLinearGlobalAveragePool,
-      withChannelsSecond(f, x, getChannelsLast() != 0, [&](Value v) { return f.op("GlobalAveragePool", {v}); }))
-UNARY(QLinearAveragePool, withChannelsSecond(f, x, getChannelsLast() != 0, [&](Value v) {
+UNARY(QLinearGlobalAveragePool, withChannelsSecond(f, x, ranked(x).getRank(), getChannelsLast() != 0,
+                                                   [&](Value v) { return f.op("GlobalAveragePool", {v}); }))
+UNARY(QLinearAveragePool, withChannelsSecond(f, x, ranked(x).getRank(), getChannelsLast() != 0, [&](Value v) {
         NamedAttrList kept((*this)->getAttrs());
         kept.erase("channels_last");
         return f.op("AveragePool", {v}, kept.getAttrs());
       }))
 #undef UNARY
+
+LogicalResult MsNhwcMaxPoolOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  auto kernel = dyn_cast_or_null<DenseI64ArrayAttr>(node.attributes.get("kernel_shape"));
+  if (!kernel) {
+    return node.error("attribute 'kernel_shape' is missing");
+  }
+  node.results.push_back(withChannelsSecond(f, node.operand(0), kernel.size() + 2, true, [&](Value x) {
+    return createOp(f.b, f.loc, "onnx.MaxPool", {x}, node.attributes.getAttrs(), 2)->getResult(0);
+  }));
+  return success();
+}
+
+LogicalResult MsQLinearConvOp::upgrade(Node &node) {
+  if (failed(node.needs(8))) {
+    return failure();
+  }
+  auto weights = ranked(node.operand(3));
+  bool last = node.integer("channels_last", 0) != 0;
+  if (last && !weights) {
+    return node.error("weights of unknown rank are unsupported");
+  }
+  Formula f(node.builder, node.loc);
+  node.attributes.erase("channels_last");
+  SmallVector<Value> operands(node.operands);
+  operands.resize(9);
+  node.results.push_back(withChannelsSecond(f, operands[0], last ? weights.getRank() : 0, last, [&](Value x) {
+    operands[0] = x;
+    return f.op("QLinearConv", operands, node.attributes.getAttrs());
+  }));
+  return success();
+}
 
 // Two operands.
 
@@ -247,19 +278,6 @@ LogicalResult MsDynamicQuantizeMatMulOp::decompose(PatternRewriter &rewriter) {
 }
 
 // Weights of a few bits: [N, blocks, bytes of a block], and zero points [N, bytes of the blocks], low bits first.
-
-/// `count` numbers of `bits` from each `row` of bytes, as bytes.
-static std::vector<char> unpacked(ArrayRef<char> bytes, int64_t row, int64_t count, int64_t bits) {
-  std::vector<char> numbers;
-  int64_t each = 8 / bits;
-  for (size_t at = 0; at + row <= bytes.size(); at += row) {
-    for (int64_t i = 0; i < count; ++i) {
-      auto byte = static_cast<unsigned char>(bytes[at + i / each]);
-      numbers.push_back(static_cast<char>((byte >> (i % each * bits)) & ((1 << bits) - 1)));
-    }
-  }
-  return numbers;
-}
 
 LogicalResult MsMatMulNBitsOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto bits = static_cast<int64_t>(getBits()), block = static_cast<int64_t>(getBlockSize()),
@@ -460,18 +478,6 @@ LogicalResult MsMatMulBnb4Op::decompose(PatternRewriter &rewriter) {
 
 // GatherBlockQuantized.
 
-/// The constant `v` of bytes with so many bits an element, one byte each; `last`: how many elements its last axis has.
-static Value apart(Formula &f, Value v, int64_t bits, int64_t last) {
-  std::vector<char> storage;
-  ArrayRef<char> bytes = bytesOf(constantOf(v), storage);
-  auto type = ranked(v);
-  SmallVector<int64_t> shape(type.getShape());
-  int64_t row = shape.back();
-  shape.back() = last;
-  return makeConstant(f.b, f.loc,
-                      constantFromBytes(tensorOf(shape, type.getElementType()), unpacked(bytes, row, last, bits)));
-}
-
 LogicalResult MsGatherBlockQuantizedOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto bits = static_cast<int64_t>(getBits()), block = static_cast<int64_t>(getBlockSize());
   auto data = ranked(getData()), scales = ranked(getScales());
@@ -525,8 +531,8 @@ LogicalResult MsGatherBlockQuantizedOp::decompose(PatternRewriter &rewriter) {
           along = *normalAxis(static_cast<int64_t>(getQuantizeAxis()), rank);
   Value q = getData(), scale = getScales(), zero = present(getZeros()) ? getZeros() : Value();
   if (packed) {
-    q = apart(f, q, bits, data.getShape().back() * (8 / bits));
-    zero = zero ? apart(f, zero, bits, ranked(scale).getShape().back())
+    q = unpackedLast(f, q, bits, data.getShape().back() * (8 / bits));
+    zero = zero ? unpackedLast(f, zero, bits, ranked(scale).getShape().back())
                 : makeConstant(f.b, f.loc, constantFromIntegers(tensorOf({}, elementOf(q)), {1 << (bits - 1)}));
   }
   auto gathered = [&](Value v) { return f.op("Gather", {v, getIndices()}, {f.integer("axis", from)}); };

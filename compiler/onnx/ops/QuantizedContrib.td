@@ -33,6 +33,16 @@ def Onnx_MsQLinearAveragePoolOp
         DefaultValuedOptionalAttr<I64Attr, "0">:$count_include_pad, DenseI64ArrayAttr:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads,
         OptionalAttr<DenseI64ArrayAttr>:$strides)>;
 
+def Onnx_MsNhwcMaxPoolOp : Onnx_MicrosoftForm<"NhwcMaxPool", 1> {
+  let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<I64Attr>:$ceil_mode, OptionalAttr<DenseI64ArrayAttr>:$dilations,
+    OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides);
+}
+def Onnx_MsQLinearConvOp : Onnx_MicrosoftForm<"QLinearConv", 9> {
+  let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<I64Attr>:$channels_last, OptionalAttr<DenseI64ArrayAttr>:$dilations,
+    OptionalAttr<I64Attr>:$group, OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads,
+    OptionalAttr<DenseI64ArrayAttr>:$strides);
+}
+
 def Onnx_MsQLinearWhereOp : Onnx_Ms<"QLinearWhere", 9> {
   let arguments = (ins Onnx_Bools:$condition, Onnx_Bytes:$a, Onnx_Floats:$a_scale, Onnx_Bytes:$a_zero, Onnx_Bytes:$b, Onnx_Floats:$b_scale,
     Onnx_Bytes:$b_zero, Onnx_Floats:$c_scale, Onnx_Bytes:$c_zero);

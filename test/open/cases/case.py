@@ -67,7 +67,8 @@ class Case:
     @property
     def model(self):
         graph = helper.make_graph(self.nodes, "open", self.inputs, self.outputs, self.constants)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10)
+        imports = [helper.make_opsetid("", self.opset), *(helper.make_opsetid(domain, 1) for domain in sorted({node.domain for node in self.nodes} - {""}))]
+        return helper.make_model(graph, opset_imports=imports, ir_version=10)
 
 
 def subgraph(c, inputs, make):

@@ -141,7 +141,7 @@ def resized_by_sizes():
     grid = c.weights(1, 4, 6, 6)  # positions that were learnt for six by six patches
     c.output(c.op("Resize", grid, "", none, c.op("Concat", i64(c, 1, 4), part(x, 2, 2), part(x, 3, 2), axis=0), mode="cubic"))
     c.output(c.op("Resize", c.input("b", 2, "h", 5, dtype=np.uint8), "", none, c.op("Concat", axis_size(c, x, 0), i64(c, 2, 4, 9), axis=0), mode="nearest"), np.uint8)
-    for scales in ([1, 1, 0.5, 0.75], [1, 1, 2, 1.5]):
+    for scales in ([1, 1, 0.5, 0.75], [1, 1, 2, 1.5], [1, 1, 1 / 3, 1 / 5]):
         for more in ({"mode": "cubic"}, {"mode": "linear", "antialias": 1}):
             c.output(c.op("Resize", x, "", c.constant(np.float32(scales)), **more))
     return c.each(b=[1, 3], h=[2, 5, 12], w=[4, 7, 18])

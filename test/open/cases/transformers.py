@@ -157,3 +157,58 @@ def written_cache():
     c.output(c.op("TensorScatter", cache, update, start))
     c.output(c.op("TensorScatter", cache, update, start, mode="circular"))
     return c.each(batch=[1, 3], room=[9, 20], l=[1, 2, 5])
+
+
+def filled(rng, shape, sizes):
+    """A mask of tokens, some sentences a token shorter where one more token is read."""
+    short = np.arange(shape[0]) % 2 if sizes["steps"] == 1 and shape[1] > 1 else np.zeros(shape[0])
+    return np.arange(shape[1])[None] < (shape[1] - short)[:, None]
+
+
+@case
+def grouped_queries():
+    """As ONNX Runtime's model builder has it; caches that grow by what a run adds, and ones that have room."""
+    c = Case()
+    i64 = lambda *values: c.constant(np.int64(values))
+    mask = c.input("batch", "total", dtype=np.int64, fill=filled)
+    total = c.op("Shape", mask, start=1, end=2)
+    lengths = c.op("Cast", c.op("Sub", c.op("ReduceSum", mask, i64(1), keepdims=0), i64(1)), to=6)
+    whole = c.op("Cast", c.op("Squeeze", total), to=6)
+    tables = [c.constant(np.float32(f(np.arange(40)[:, None] / 10.0 ** np.arange(8)))) for f in (np.cos, np.sin)]
+    for more in ({"do_rotary": 1}, {"local_window_size": 3, "smooth_softmax": 1}):
+        operands = [c.input("batch", "steps", 16 * heads) for heads in (4, 2, 2)] + [c.input("batch", 2, "past", 16) for _ in range(2)]
+        y, *caches = c.op("GroupQueryAttention", *operands, lengths, whole, *(tables if "do_rotary" in more else []), outputs=3, domain="com.microsoft", num_heads=4, kv_num_heads=2, **more)
+        c.output(y)
+        for cache in caches:  # what stands behind a sentence is not specified
+            c.output(c.op("Slice", cache, i64(0), c.op("Sub", total, i64(1)), i64(2)))
+    return c.at(batch=[1, 2, 2, 1, 3, 1, 1], steps=[5, 5, 1, 1, 1, 3, 4], past=[6, 9, 6, 20, 8, 6, 20], total=[5, 5, 7, 9, 7, 9, 4])
+
+
+@case
+def grouped_queries_of_one():
+    c = Case()
+    q, k, v, *past = [c.input(1, "steps", 8 * heads) for heads in (6, 2, 2)] + [c.input(1, 2, "past", 8) for _ in range(2)]
+    total = c.op("Cast", c.op("Add", c.op("Squeeze", c.op("Shape", past[0], start=2, end=3)), c.op("Squeeze", c.op("Shape", q, start=1, end=2))), to=6)
+    lengths = c.op("Reshape", c.op("Sub", total, c.constant(np.int32(1))), c.constant(np.int64([1])))
+    sink = c.weights(6)
+    for output in c.op("GroupQueryAttention", q, k, v, *past, lengths, total, "", "", "", "", sink, outputs=3, domain="com.microsoft", num_heads=6, kv_num_heads=2, softcap=3.0):
+        c.output(output)
+    return c.at(steps=[5, 1, 1, 3, 17], past=[1, 5, 16, 7, 3])
+
+
+@case
+def multi_head_attention():
+    c = Case()
+    mha = lambda *inputs, outputs=1, **more: c.op("MultiHeadAttention", *inputs, outputs=outputs, domain="com.microsoft", num_heads=3, **more)
+    q, k, v = c.input("batch", "l", 24), c.input("batch", "s", 24), c.input("batch", "s", 24)
+    rows = c.input("batch", "s", dtype=np.int32, fill=lambda rng, shape, sizes: np.arange(shape[1])[None] < rng.integers(1, shape[1] + 1, shape[0])[:, None])
+    counts = c.input("batch", dtype=np.int32, fill=lambda rng, shape, sizes: rng.integers(1, sizes["s"] + 1, shape))
+    c.output(mha(q, k, v))
+    c.output(mha(q, k, v, c.weights(72), rows))
+    c.output(mha(q, k, v, "", counts, scale=0.25))
+    c.output(mha(q, k, v, "", "", c.input(1, 3, "l", "s")))
+    c.output(mha(q, c.input("batch", 3, "s", 8), c.input("batch", 3, "s", 8)))
+    past = [c.input("batch", 3, "past", 8) for _ in range(2)]
+    for output in mha(q, c.input("batch", "l", 24), c.input("batch", "l", 24), "", "", "", *past, outputs=3):
+        c.output(output)
+    return c.each(batch=[1, 3], l=[1, 7], s=[1, 13, 17], past=[1, 5])

@@ -195,28 +195,41 @@ def inverse(c, x):
     c.node("com.microsoft.Inverse", [c.tensor(c.numbers(shape) + 5 * np.eye(n, dtype=np.float32))])
 
 
+def lengths(c, batch, steps):
+    """A cache's places, the longest length behind the run, and each sentence's: of a first prompt, of one more token, of several in a batch of one."""
+    if c.chance(0.4):
+        return c.choice([0, 0, steps, steps + 3]), steps, [steps] * batch
+    past = c.choice([1, 3, 6])
+    totals = [past + steps] + [c.rng.randint(steps, past + steps) for _ in range(batch - 1)]
+    return past + c.choice([0, 0, steps, steps + 2]), past + steps, totals
+
+
 @op("com.microsoft.GroupQueryAttention", weight=4)
 def group_query_attention(c, x):
-    """All sentences are equally long: what ONNX Runtime writes behind a shorter one is not said."""
-    batch, shared, width = c.choice([1, 2, 3]), c.choice([1, 2, 3]), c.choice([16, 32])
-    heads, kind = shared * c.choice([1, 2, 4]), c.choice(["prompt", "decode", "full", "chunk"])
-    steps, past = {"prompt": (c.choice([1, 2, 5, 7]), 0), "decode": (1, c.choice([3, 6, 13])), "full": (1, 16), "chunk": (c.choice([2, 5]), c.choice([4, 9]))}[kind]
-    batch = 1 if kind == "chunk" else batch
-    total = past if kind == "full" else past + steps  # a full cache takes the new row in place of its last one
-    packed, turned = c.chance(0.3), c.chance(0.6)
-    q = c.data([batch, steps, (heads + 2 * shared * packed) * width])
-    keys = [None, None] if packed else [c.data([batch, steps, shared * width]) for _ in range(2)]
-    history = [c.data([batch, shared, past, width]) for _ in range(2)] if past else [None, None]
-    lengths = [c.tensor(np.full(batch, total - 1, np.int32)), c.tensor(np.array(total, np.int32))]
-    angles = c.numbers([32, c.choice([8, width // 2])])
-    tables = [c.tensor(np.cos(angles).astype(np.float32), constant=True), c.tensor(np.sin(angles).astype(np.float32), constant=True)] if turned else [None, None]
-    places = c.tensor(np.tile(np.arange(total - steps, total), (batch, 1)).astype(np.int64)) if turned and c.chance(0.3) else None
-    bias = c.data([c.choice([1, batch]), c.choice([1, heads]), steps, total]) if c.chance(0.3) else None
-    sink = c.data([heads]) if c.chance(0.3) else None
-    causal = c.choice([None, 1, 0])
-    c.node("com.microsoft.GroupQueryAttention", [q, *keys, *history, *lengths, *tables, places, bias, sink], outputs=3, num_heads=heads, kv_num_heads=shared, causal=causal,
-           do_rotary=1 if turned else c.choice([None, 0]), rotary_interleaved=c.choice([None, 0, 1]), scale=c.choice([None, 0.25]), softcap=c.choice([None, 4.0]),
-           local_window_size=c.choice([None, -1, 1, 2, 4]) if causal != 0 else None, smooth_softmax=c.choice([None, 0, 1]) if sink is None else None)  # fmt: skip
+    batch, steps, shared, group, width = c.choice([1, 1, 2, 3]), c.choice([1, 1, 2, 5, 8]), c.choice([1, 2, 3]), c.choice([1, 2, 3, 4]), c.choice([8, 16, 32])
+    batch = batch if steps == 1 else 1
+    places, total, totals = lengths(c, batch, steps)
+    if steps > 1 and total == steps:  # prompts may be of several
+        batch, totals = 2, totals * 2
+    heads, f = shared * group, c.data
+    packed, rotary, sink = c.chance(0.3), c.chance(0.5), c.choice([0, 0, 1, 2])
+    inputs = [f([batch, steps, (heads + 2 * shared) * width]), None, None] if packed else [f([batch, steps, n * width]) for n in (heads, shared, shared)]
+    inputs += [f([batch, shared, places, width]), f([batch, shared, places, width])] if places or c.chance(0.5) else [None, None]
+    inputs += [c.tensor(np.array(totals, np.int32) - 1), c.tensor(np.array(total, np.int32), constant=c.chance(0.6))]
+    angles = c.numbers([20, c.choice([width // 2, 8]) if width >= 16 else width // 2])
+    inputs += [c.tensor(np.cos(angles).astype(np.float32)), c.tensor(np.sin(angles).astype(np.float32))] if rotary else [None, None]
+    starts = np.array(totals)[:, None] - steps
+    inputs += [c.tensor((starts + np.arange(steps)).astype(np.int64)) if rotary and c.chance(0.3) else None]
+    inputs += [f([c.choice([1, batch]), c.choice([1, heads]), steps, total]) if c.chance(0.3) else None, f([heads]) if sink == 2 else None]
+    norms = [f([width]), f([width])] if c.chance(0.2) else [None, None]
+    causal = c.choice([None, 1, 1, 0])
+    _, *caches = c.node("com.microsoft.GroupQueryAttention", [*inputs, None, None, *norms], outputs=3, num_heads=heads, kv_num_heads=shared, scale=c.choice([None, 0.25]), softcap=c.choice([None, None, 2.0]),
+           do_rotary=1 if rotary else c.choice([None, 0]), rotary_interleaved=c.choice([None, 0, 1]), local_window_size=c.choice([None, -1, 1, 2, 3]) if causal != 0 else None, causal=causal, smooth_softmax=1 if sink == 1 else c.choice([None, 0]),
+           qk_norm_epsilon=c.choice([None, 0.125]) if norms[0] else None, qk_output=c.choice([None, 0]), sliding_window_cache=c.choice([None, 0]), k_quant_type=c.choice([None, "NONE"]),
+           v_quant_type=c.choice([None, "NONE"]))  # fmt: skip
+    if max(places, total) > min(totals):  # what stands behind a sentence is not specified
+        for cache in caches:
+            c.node("Gather", [cache, c.ints(range(min(totals)))], exact=True, axis=2)
 
 
 @op("com.microsoft.CausalConvWithState")
@@ -248,13 +261,16 @@ def linear_attention_gate(c, x):
     c.node("com.microsoft.LinearAttentionGate", [x, c.data(width), c.data(width), *([c.data(x.shape)] if both else [])], outputs=1 + both)
 
 
-@op("com.microsoft.GatedAdd", "com.microsoft.ScaledSiLU")
+@op("com.microsoft.GatedAdd", "com.microsoft.ScaledSiLU", "com.microsoft.GatedRMSNorm")
 def gated(c, x, name):
     x = floats(c, x)
     c.need(x.array.size)
     if name.endswith("GatedAdd"):
         return c.node(name, [x, c.data(x.shape), c.data([*x.shape[:-1], 1])])
-    c.node(name, [x, c.data([]) if c.chance(0.4) else None], alpha=c.choice([None, 0.5]))
+    if name.endswith("ScaledSiLU"):
+        return c.node(name, [x, c.data([]) if c.chance(0.4) else None], alpha=c.choice([None, 0.5]))
+    width = c.choice([n for n in range(1, x.shape[-1] + 1) if x.shape[-1] % n == 0])
+    c.node(name, [x, c.data([width]), c.data(x.shape)], activation=c.choice([None, "silu", "swish", "sigmoid"]), epsilon=c.choice([None, 0.125]))
 
 
 @op("com.microsoft.QEmbedLayerNormalization")
@@ -269,3 +285,44 @@ def quantized_embed(c, x):
     scales = [number(0.02) if each else None for each in tables]
     zeros = [number(3, type) if each else None for each in tables]
     c.node("com.microsoft.QEmbedLayerNormalization", [ids(words), ids(2) if segments else None, *tables, mask, *scales, *zeros], outputs=2, epsilon=c.choice([None, 0.125]))
+
+
+@op("com.microsoft.CDist")
+def distances(c, x):
+    x = floats(c, x, 2, 2)
+    c.need(x.array.size)
+    c.node("com.microsoft.CDist", [x, c.data([c.extent(40), x.shape[1]])], metric=c.choice([None, "sqeuclidean", "euclidean"]))
+
+
+@op("com.microsoft.Unique")
+def microsoft_unique(c, x):
+    x = c.tensor(c.numbers([c.choice([1, 5, 17])], np.float32, -1, 1).round(1))
+    c.node("com.microsoft.Unique", [x], outputs=3, exact=True)
+    c.finds = True
+
+
+@op("com.microsoft.SampleOp")
+def sample(c, x):
+    c.node("com.microsoft.SampleOp", [floats(c, x)], exact=True)
+
+
+@op("com.microsoft.UnfoldTensor")
+def unfold(c, x):
+    x = floats(c, x, 1, 4)
+    c.need(x.array.size and x.array.size < 4000)
+    axis = c.axis(x.rank)
+    c.node("com.microsoft.UnfoldTensor", [x], exact=True, dim=c.choice([None, axis]) if axis in (-1, x.rank - 1) else axis, size=c.rng.randint(1, min(7, x.shape[axis])), step=c.choice([None, 1, 2, 3]))
+
+
+@op("com.microsoft.MoE", weight=2)
+def experts(c, x):
+    tokens, experts, width, inner, k = c.choice([1, 3, 7]), c.choice([2, 4, 5]), c.choice([4, 8]), c.choice([4, 6, 16]), c.choice([None, 1, 2])
+    name = c.choice(["relu", "silu", "gelu", "identity", "swiglu"])
+    outer = inner * 2 if name == "swiglu" else inner
+    f = lambda *shape: c.data(shape, low=-1, high=1)
+    router = c.tensor(np.array([c.rng.sample(range(experts), experts) for _ in range(tokens)], np.float32) / 2, constant=False)  # no two are alike
+    biases = [f(experts, outer), f(experts, width)] if c.chance(0.6) else [None, None]
+    x = f(*c.choice([[tokens, width], [1, tokens, width]]))
+    more = dict(swiglu_fusion=1, activation_alpha=c.choice([None, 1.75]), activation_beta=c.choice([None, 1.0]), swiglu_limit=c.choice([None, 0.5])) if name == "swiglu" else {}
+    c.node("com.microsoft.MoE", [x, router, f(experts, outer, width), biases[0], f(experts, width, inner), biases[1]], k=k, activation_type=name, normalize_routing_weights=c.choice([None, 0, 1]),
+           use_sparse_mixer=c.choice([None, 0]), **more)  # fmt: skip

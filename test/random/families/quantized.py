@@ -61,7 +61,7 @@ def dequantize(c, x):
     axis, block, shape = places(c, x)
     zero = zeros(c, x.dtype, shape) if c.chance(0.7) and x.dtype != np.int32 else None
     c.node("DequantizeLinear", [x, scales(c, shape), zero], exact=True, axis=along(c, x, axis), block_size=block or None,
-           output_dtype=c.choice([None, 1]) if c.opset >= 23 else None)
+           output_dtype=c.choice([None, 1, 1, 1]) if c.opset >= 23 else None)
 
 
 @op("DynamicQuantizeLinear")
