@@ -73,7 +73,8 @@ def skip_normalization(c, x, name):
     x = floats(c, x, 3, 3)
     c.need(x.array.size)
     width = x.shape[-1:]
-    skip = c.data(c.choice([x.shape, x.shape[1:], [1, *x.shape[1:]]]))
+    # Of a batch that is open, no constant has the size.
+    skip = x if c.chance(0.3) else c.data(c.choice([x.shape[1:], [1, *x.shape[1:]]]))
     beta = [c.data(width) if c.chance(0.7) else None] if "Simplified" not in name else []
     bias = c.data(width) if c.chance(0.5) else None
     c.node(name, [x, skip, c.data(width), *beta, bias], outputs=c.choice([1, [True, None, None, True]]), epsilon=c.choice([None, 0.125]))
