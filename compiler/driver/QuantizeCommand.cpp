@@ -1,5 +1,6 @@
 // `ingot quantize`: reads a model, writes it quantized as another ONNX file, and a report.
 #include "compiler/driver/Quantizer.h"
+#include "compiler/driver/Text.h"
 #include "compiler/importer/Problems.h"
 #include "compiler/ptq/Opset.h"
 #include "compiler/ptq/Prepare.h"
@@ -50,13 +51,6 @@ llvm::Expected<SampleSet> readSamples(const Invocation &invocation) {
   }
   ValueKinds kinds = kindsOf(*facts);
   return SampleSet::open(folders, std::move(*facts), std::move(kinds), invocation.preprocessing);
-}
-
-llvm::Error writeText(const std::string &path, const std::string &text) {
-  return llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
-    out << text;
-    return llvm::Error::success();
-  });
 }
 
 } // namespace

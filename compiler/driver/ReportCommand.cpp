@@ -57,13 +57,6 @@ const pipeline::Result &measured(const pipeline::Result &result, report::Facts &
   return *ran;
 }
 
-llvm::Error writePage(const std::string &path, const std::string &text) {
-  return llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
-    out << text;
-    return llvm::Error::success();
-  });
-}
-
 } // namespace
 
 llvm::Error reportCommand(const Invocation &invocation) {
@@ -112,7 +105,7 @@ llvm::Error reportCommand(const Invocation &invocation) {
   facts.body = ran.body;
   result->launches = ran.launches, result->buffers = ran.buffers, result->arenaBytes = ran.arenaBytes;
   std::string page = report::pageText(*result, facts);
-  if (llvm::Error error = writePage(invocation.reportPath, page)) {
+  if (llvm::Error error = writeText(invocation.reportPath, page)) {
     return error;
   }
   llvm::outs() << invocation.reportPath << "  " << bytesText(int64_t(page.size())) << '\n';

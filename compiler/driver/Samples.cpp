@@ -72,7 +72,7 @@ llvm::Expected<DataSet> SampleSet::read(size_t number) const {
       return inputs.takeError();
     }
     data = {sample.path, std::move(*inputs), {}};
-    data.sequences.assign(data.inputs.size(), -1);
+    data.sequences.assign(data.inputs.size(), Recorded::kTensor);
   }
   if (std::string name = inputWithNaN(facts, data); !name.empty()) {
     return llvm::createStringError(sample.path + ": error: input '" + plainName(name) +

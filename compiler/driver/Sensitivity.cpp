@@ -61,7 +61,7 @@ llvm::Error Quantizer::measureAlone(const std::map<std::string, ptq::Encoding> &
     }
     size_t first = data->inputs.size();
     for (size_t k = 0; k < layers.size(); ++k) {
-      data->inputs.push_back(boolean(false)), data->sequences.push_back(-1);
+      data->inputs.push_back(boolean(false)), data->sequences.push_back(Recorded::kTensor);
     }
     llvm::Expected<std::vector<HostTensor>> expected = runs.outputs(*data);
     if (!expected) {

@@ -1,4 +1,6 @@
 #include "compiler/driver/Text.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdio>
 
 namespace ingot::driver {
@@ -26,6 +28,13 @@ std::string countText(int64_t count) {
     text.insert(at, ",");
   }
   return text;
+}
+
+llvm::Error writeText(const std::string &path, const std::string &text) {
+  return llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
+    out << text;
+    return llvm::Error::success();
+  });
 }
 
 } // namespace ingot::driver

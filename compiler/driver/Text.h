@@ -1,5 +1,6 @@
-// Figures as people read them.
+// Figures as people read them, and files of text.
 #pragma once
+#include "llvm/Support/Error.h"
 #include <cstdint>
 #include <string>
 
@@ -13,5 +14,8 @@ std::string arenaText(int64_t bytes);
 
 /// "1,235,496"
 std::string countText(int64_t count);
+
+/// Writes a whole file, or none; "-" is stdout.
+llvm::Error writeText(const std::string &path, const std::string &text);
 
 } // namespace ingot::driver
