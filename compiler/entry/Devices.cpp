@@ -14,7 +14,7 @@ Value Entry::deviceMemory(StringRef name, uint64_t device) {
   if (!memory) {
     OpBuilder::InsertionGuard guard(w.b);
     w.b.setInsertionPointToStart(&entry.getBody().front());
-    memory = library(name, {exec(), deviceNumber(device)}, bytesType(Size::unknown()));
+    memory = w.callLibrary(name, {exec(), deviceNumber(device)}, bytesType(Size::unknown()));
   }
   return memory;
 }
@@ -31,7 +31,7 @@ void Entry::enqueue(plan::LaunchOp launch, func::CallOp call) {
 }
 
 void Entry::build(plan::WaitOp wait) {
-  returnIfBad(entry, library("ingot_device_wait", {exec(), deviceNumber(wait.getDevice())}, w.b.getI32Type()));
+  returnIfBad(entry, w.callLibrary("ingot_device_wait", {exec(), deviceNumber(wait.getDevice())}, w.b.getI32Type()));
 }
 
 /// Bytes of a buffer that crosses: none of an input that the run leaves out.
@@ -50,12 +50,12 @@ void Entry::copyAcross(plan::CopyOp copy) {
   Value bytes = w.integer(bytesAcross(copy.getFrom()), w.b.getI64Type());
   Value device = deviceNumber(to ? to : copy.getFrom().getType().getDevice());
   Value arguments[] = {exec(), device, address(copy.getTo(), any), address(copy.getFrom(), any), bytes};
-  returnIfBad(entry, library(to ? "ingot_device_upload" : "ingot_device_download", arguments, w.b.getI32Type()));
+  returnIfBad(entry, w.callLibrary(to ? "ingot_device_upload" : "ingot_device_download", arguments, w.b.getI32Type()));
 }
 
 void Entry::beginDevices(func::FuncOp holder) {
   Value exec = holder.getArguments().back();
-  Value bad = library("ingot_devices_begin", {exec, number(deviceCount, 32)}, w.b.getI32Type());
+  Value bad = w.callLibrary("ingot_devices_begin", {exec, number(deviceCount, 32)}, w.b.getI32Type());
   returnIfBad(holder, bad, [&] {
     // inputs, outputs, workspace, weights, functions that give memory, then this
     return status(INGOT_ERROR_NULL, static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 3);

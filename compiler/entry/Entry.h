@@ -108,8 +108,6 @@ private:
   Value at(Value bytes, Ix offset, Type type);
   /// The address of a buffer, as the kernel's parameter type.
   Value address(Value buffer, Type type);
-  /// A call of the support library.
-  Value library(llvm::StringRef name, mlir::ValueRange arguments, mlir::TypeRange results);
   static constexpr int64_t heldWords = 4;
   mlir::MemRefType heldType();
   /// Whether there is a NAME_inner_run.

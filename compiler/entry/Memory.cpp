@@ -14,19 +14,6 @@ MemRefType Entry::heldType() {
   return MemRefType::get({static_cast<int64_t>(asked.size()) * heldWords}, w.b.getI64Type());
 }
 
-Value Entry::library(StringRef name, ValueRange arguments, TypeRange results) {
-  auto module = function->getParentOfType<ModuleOp>();
-  auto callee = module.lookupSymbol<func::FuncOp>(name);
-  if (!callee) {
-    OpBuilder::InsertionGuard guard(w.b);
-    w.b.setInsertionPoint(function);
-    callee = func::FuncOp::create(w.b, w.loc, name, w.b.getFunctionType(arguments.getTypes(), results));
-    callee.setPrivate();
-  }
-  auto call = func::CallOp::create(w.b, w.loc, callee, arguments);
-  return results.empty() ? Value() : call.getResult(0);
-}
-
 void Entry::buildHolder() {
   func::FuncOp inner = entry;
   SmallVector<Type> types(inner.getArgumentTypes());
@@ -46,9 +33,9 @@ void Entry::buildHolder() {
   Value result = func::CallOp::create(w.b, w.loc, inner, arguments).getResult(0);
   Type i32 = w.b.getI32Type();
   if (deviceCount) { // before memory is released to which a device may still write
-    result = library("ingot_devices_end", {exec, number(deviceCount, 32), result}, i32);
+    result = w.callLibrary("ingot_devices_end", {exec, number(deviceCount, 32), result}, i32);
   }
-  ret(list ? library("ingot_memory_end", {exec, list, count, result}, i32) : result);
+  ret(list ? w.callLibrary("ingot_memory_end", {exec, list, count, result}, i32) : result);
 }
 
 Value Entry::beginMemory(func::FuncOp outer) {
@@ -65,7 +52,7 @@ Value Entry::beginMemory(func::FuncOp outer) {
     w.store(number(output, 64), {list, i64}, static_cast<int64_t>(i) * heldWords + 3);
   }
   Value exec = outer.getArguments().back(), count = number(static_cast<int64_t>(asked.size()), 32);
-  Value bad = library("ingot_memory_begin", {exec, list, count}, w.b.getI32Type());
+  Value bad = w.callLibrary("ingot_memory_begin", {exec, list, count}, w.b.getI32Type());
   returnIfBad(outer, bad, [&] {
     // inputs, outputs, workspace, weights, then this
     return status(INGOT_ERROR_NULL, static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 2);
@@ -85,12 +72,12 @@ void Entry::build(plan::NeedOp need) {
   Type i64 = w.b.getI64Type();
   Value memory = numberOf(need.getMemory());
   Value arguments[] = {exec(), held, memory, w.integer(kept, i64), w.integer(bytes, i64)};
-  Value bad = library("ingot_memory_need", arguments, w.b.getI32Type());
+  Value bad = w.callLibrary("ingot_memory_need", arguments, w.b.getI32Type());
   returnIfBad(entry, bad, [&] { return status(INGOT_ERROR_MEMORY, node); });
 }
 
 void Entry::build(plan::ReleaseOp release) {
-  library("ingot_memory_release", {exec(), held, numberOf(release.getMemory())}, {});
+  w.callLibrary("ingot_memory_release", {exec(), held, numberOf(release.getMemory())}, {});
 }
 
 Value Entry::at(Value bytes, Ix offset, Type type) {
@@ -108,7 +95,7 @@ Value Entry::address(Value buffer, Type type) {
     return at(own, start + Ix(offset), type);
   }
   if (buffer.getDefiningOp<plan::AskedOp>()) {
-    Value memory = library("ingot_memory_at", {held, numberOf(buffer)}, bytesType(Size::unknown()));
+    Value memory = w.callLibrary("ingot_memory_at", {held, numberOf(buffer)}, bytesType(Size::unknown()));
     return at(memory, offset, type);
   }
   if (auto section = buffer.getDefiningOp<plan::WeightsOp>()) {

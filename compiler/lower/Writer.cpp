@@ -2,6 +2,7 @@
 #include "compiler/lower/LlvmAttributes.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -552,6 +553,18 @@ Buffer Writer::scratch(Buffer bytes, Ix byteOffset, Type element, int64_t elemen
 Buffer Writer::local(Type element, int64_t elements) {
   auto type = MemRefType::get({elements}, memoryType(element));
   return bufferOf(memref::AllocaOp::create(b, loc, type, b.getI64IntegerAttr(64)), element);
+}
+
+Value Writer::callLibrary(StringRef name, ValueRange arguments, TypeRange results) {
+  auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  auto callee = module.lookupSymbol<func::FuncOp>(name);
+  if (!callee) {
+    OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
+    callee = func::FuncOp::create(atEnd, loc, name, b.getFunctionType(arguments.getTypes(), results));
+    callee.setPrivate();
+  }
+  auto call = func::CallOp::create(b, loc, callee, arguments);
+  return results.empty() ? Value() : call.getResult(0);
 }
 
 Value Writer::address(Buffer buffer) { return memref::ExtractAlignedPointerAsIndexOp::create(b, loc, buffer.memref); }

@@ -122,6 +122,8 @@ public:
   void storeStrided(mlir::Value v, Buffer to, Ix at, Ix stride, mlir::Value mask = {});
   void prefetch(Buffer from, Ix at, int locality = 2);                               ///< next-level cache
   Buffer scratch(Buffer bytes, Ix byteOffset, mlir::Type element, int64_t elements); ///< a piece of an i8 buffer
+  /// Calls a function that is linked to the model, and declares it where no call has. Null where it gives nothing.
+  mlir::Value callLibrary(llvm::StringRef name, mlir::ValueRange arguments, mlir::TypeRange results);
   mlir::Value address(Buffer buffer);        ///< of its first byte, of type index
   mlir::Value elsewhere(Buffer a, Buffer b); ///< whether they begin at different addresses
   mlir::Value countUp(Buffer counter);       ///< adds one to its first number (an integer); what that was

@@ -2,7 +2,6 @@
 #include "compiler/onnx/ops/Image.h"
 #include "compiler/lower/Family.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime_support/include/ingot.h"
 
 using namespace mlir;
@@ -35,10 +34,10 @@ public:
       support::Sizes sizes = onnx::sizesOf(Group::typeOf(decode.getPixels()));
       arguments.append({w.constant(static_cast<double>(decode.getOrder()), w.b.getI32Type()), w.integer(sizes[0], i64),
                         w.integer(sizes[1], i64), asBytes(w, build.group.result(0))});
-      status = call(build, "ingot_image_decode", arguments);
+      status = w.callLibrary("ingot_image_decode", arguments, w.b.getI32Type());
     } else {
       arguments.push_back(build.group.result(0).memref);
-      status = call(build, "ingot_image_size", arguments);
+      status = w.callLibrary("ingot_image_size", arguments, w.b.getI32Type());
     }
     build.failIf(w.compare(arith::CmpIPredicate::ne, status, w.constant(0, w.b.getI32Type())), INGOT_ERROR_IMAGE);
     return success();
@@ -47,18 +46,6 @@ public:
 private:
   /// Of one type, whatever the tensor is.
   static Value asBytes(Writer &w, Buffer buffer) { return w.scratch(buffer, 0, w.b.getI8Type(), 1).memref; }
-
-  static Value call(Build &build, StringRef name, ValueRange arguments) {
-    Writer &w = build.w;
-    auto module = build.group.kernel->getParentOfType<ModuleOp>();
-    auto callee = module.lookupSymbol<func::FuncOp>(name);
-    if (!callee) {
-      OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
-      callee = func::FuncOp::create(atEnd, w.loc, name, w.b.getFunctionType(arguments.getTypes(), {w.b.getI32Type()}));
-      callee.setPrivate();
-    }
-    return func::CallOp::create(w.b, w.loc, callee, arguments).getResult(0);
-  }
 };
 
 } // namespace

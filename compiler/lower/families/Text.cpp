@@ -4,7 +4,6 @@
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Texts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime_support/core/text.h"
 
 using namespace mlir;
@@ -81,21 +80,9 @@ private:
     put(INGOT_TEXT_TO, address(group.result(), from));
     put(INGOT_TEXT_COUNT, count);
     Value arguments[] = {build.exec, words.memref};
-    Value status = func::CallOp::create(w.b, w.loc, callee(ValueRange(arguments).getTypes()), arguments).getResult(0);
+    Value status = w.callLibrary(("ingot_text_" + op.getDoes()).str(), arguments, w.b.getI32Type());
     Value zero = w.constant(0, w.b.getI32Type()), bad = w.compare(arith::CmpIPredicate::ne, status, zero);
     w.ifThen(bad, [&] { w.store(status, build.status, 0); });
-  }
-
-  func::FuncOp callee(TypeRange types) {
-    std::string name = ("ingot_text_" + op.getDoes()).str();
-    auto module = group.kernel->getParentOfType<ModuleOp>();
-    auto function = module.lookupSymbol<func::FuncOp>(name);
-    if (!function) {
-      OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-      function = func::FuncOp::create(b, w.loc, name, b.getFunctionType(types, {b.getI32Type()}));
-      function.setPrivate();
-    }
-    return function;
   }
 };
 
