@@ -52,13 +52,19 @@ struct Importer::Search {
   Values inputs;
   int64_t kind = 0, start = -1, words = -1;
   bool stopsEarly = false;
-  Value lengthPenalty; ///< float32, rank 0
+  Value lengthPenalty;         ///< float32, rank 0
+  Value most, beams, returned; ///< lists
   const Subgraph *decoder = nullptr, *opening = nullptr;
 
   bool hasBeams() const { return form.beams >= 0; }
   Value input(int place) const { return place >= 0 && place < int(inputs.size()) ? inputs[place] : Value(); }
   /// An input of one element; where it is left out, null.
   Value number(int place) { return input(place) ? t.scalar(t.i64(input(place))) : Value(); }
+  /// The same as a list, and as the size of a tensor: one that data tells is then one size wherever it is used.
+  Value count(int place) {
+    Value some = t.filled(t.integer(0, t.f.b.getI1Type()), {t.f.reshape(t.i64(input(place)), {1})});
+    return t.size(some, 0);
+  }
   Values problem(const llvm::Twine &text) {
     importer.problems->add(node.where(), text);
     return {};
@@ -78,8 +84,8 @@ struct Importer::Search {
   int64_t rowAxis() const { return kind == 0 ? 1 : 0; }
 
   Value checked(Value tokens, Value length);
-  Values greedy();
-  Values beams();
+  Values oneByOne();
+  Values byBeams();
 };
 
 // Reading the node.
@@ -94,10 +100,15 @@ bool Importer::Search::readAttributes() {
     double &value;
   };
   int64_t early = 0, custom = 0;
-  const Integer integers[] = {
-      {"model_type", kind},           {"eos_token_id", t.rules.end},           {"pad_token_id", t.rules.padding},
-      {"vocab_size", words},          {"no_repeat_ngram_size", t.rules.repeats}, {"decoder_start_token_id", start},
-      {"early_stopping", early},      {"custom", custom},                      {"min_tokens_to_keep", dice.least}};
+  const Integer integers[] = {{"model_type", kind},
+                              {"eos_token_id", t.rules.end},
+                              {"pad_token_id", t.rules.padding},
+                              {"vocab_size", words},
+                              {"no_repeat_ngram_size", t.rules.repeats},
+                              {"decoder_start_token_id", start},
+                              {"early_stopping", early},
+                              {"custom", custom},
+                              {"min_tokens_to_keep", dice.least}};
   const Real reals[] = {{"temperature", t.rules.temperature},
                         {"top_p", dice.mass},
                         {"filter_value", dice.filtered},
@@ -150,10 +161,14 @@ bool Importer::Search::readInputs() {
   dice.seed = form.seed >= 0 && input(form.seed) ? number(form.seed) : t.number(0);
   Value one = onnx::makeFloat(t.f.b, t.f.loc, 1, t.f.b.getF32Type());
   lengthPenalty = input(form.lengthPenalty) ? t.scalar(t.f32(input(form.lengthPenalty))) : one;
-  onnx::Size beams = input(form.beams) ? onnx::numberIn(input(form.beams)) : onnx::Size::unknown();
-  onnx::Size returned = input(form.returned) ? onnx::numberIn(input(form.returned)) : onnx::Size::unknown();
-  if (beams.isNumber() && returned.isNumber() && (returned.number() < 1 || returned.number() > beams.number())) {
-    problem("returns " + llvm::Twine(returned.number()) + " sequences of " + llvm::Twine(beams.number()) + " beams");
+  most = count(kMostLength);
+  if (!hasBeams()) {
+    return true;
+  }
+  beams = count(form.beams), returned = count(form.returned);
+  onnx::Size all = onnx::numberIn(input(form.beams)), few = onnx::numberIn(input(form.returned));
+  if (all.isNumber() && few.isNumber() && (few.number() < 1 || few.number() > all.number())) {
+    problem("returns " + llvm::Twine(few.number()) + " sequences of " + llvm::Twine(all.number()) + " beams");
     return false;
   }
   return true;
@@ -200,8 +215,8 @@ std::optional<Importer::Values> Importer::Search::emptyCaches(const Subgraph &gr
     int64_t rank = kind == 0 ? 5 : 4;
     if (type.shape().dim_size() != rank || !element || !isa<FloatType>(element) ||
         type.shape().dim(int(heads)).dim_value() < 1 || type.shape().dim(int(rank - 1)).dim_value() < 1) {
-      problem("needs to know of input " + quoted(graph.proto->input(int(i)).name()) + " of " +
-              quoted(graph.attribute) + " how many heads it has and how wide they are");
+      problem("needs to know of input " + quoted(graph.proto->input(int(i)).name()) + " of " + quoted(graph.attribute) +
+              " how many heads it has and how wide they are");
       return std::nullopt;
     }
     SmallVector<Value> shape = {rows, t.list(type.shape().dim(int(heads)).dim_value()), t.list(0),
@@ -209,8 +224,7 @@ std::optional<Importer::Values> Importer::Search::emptyCaches(const Subgraph &gr
     if (kind == 0) { // keys and values
       shape.insert(shape.begin(), t.list(2));
     }
-    caches.push_back(
-        t.filled(onnx::constantFromFloats(onnx::tensorOf({1}, element), {0.0}), shape));
+    caches.push_back(t.filled(onnx::constantFromFloats(onnx::tensorOf({1}, element), {0.0}), shape));
   }
   return caches;
 }
@@ -330,10 +344,9 @@ std::optional<Value> Importer::Search::first(Kept &kept, Value &sequences) {
 
 /// The first tokens, where there is room for them.
 Value Importer::Search::checked(Value tokens, Value length) {
-  Value bad = t.f.op("LessOrEqual", {number(kMostLength), length});
+  Value bad = t.f.op("LessOrEqual", {t.scalar(most), length});
   if (hasBeams()) {
-    Value returned = number(form.returned);
-    Value none = t.less(returned, t.number(1)), more = t.less(number(form.beams), returned);
+    Value none = t.less(t.scalar(returned), t.number(1)), more = t.less(t.scalar(beams), t.scalar(returned));
     bad = t.f.op("Or", {bad, t.f.op("Or", {none, more})});
   }
   return t.unless(bad, tokens);
@@ -374,7 +387,7 @@ struct Carried {
 };
 } // namespace
 
-Importer::Values Importer::Search::greedy() {
+Importer::Values Importer::Search::oneByOne() {
   bool draws = form.seed >= 0;
   Carried begin;
   std::optional<Value> scores = first(begin.kept, begin.sequences);
@@ -393,7 +406,7 @@ Importer::Values Importer::Search::greedy() {
   begin.more = {t.filled(t.integer(0, t.f.b.getI1Type()), {rows, t.list(1)})};
   choose(*scores, t.number(0), begin, begin.sequences, /*isFirst=*/true);
   begin.tokens = checked(begin.tokens, length);
-  Value trips = t.f.sub(number(kMostLength), t.f.add(length, t.number(1)));
+  Value trips = t.f.sub(t.scalar(most), t.f.add(length, t.number(1)));
   auto body = [&](Block &block) -> Values {
     Carried c = begin.like(block.getArguments().drop_front(2));
     Value sequences = t.joined({c.sequences, c.tokens}, 1);
@@ -412,11 +425,11 @@ Importer::Values Importer::Search::greedy() {
     return {};
   }
   Carried end = begin.like(results);
-  Value all = t.joined({end.sequences, end.tokens}, 1), most = t.f.reshape(t.i64(input(kMostLength)), {1});
+  Value all = t.joined({end.sequences, end.tokens}, 1);
   return {t.i32(t.padded(all, 2, 1, most, t.number(t.rules.padding)))};
 }
 
-Importer::Values Importer::Search::beams() {
+Importer::Values Importer::Search::byBeams() {
   bool wantsScores = node.outputs.size() > 2 && !node.outputs[2].empty();
   Carried begin;
   std::optional<Value> logits = first(begin.kept, begin.sequences);
@@ -424,7 +437,6 @@ Importer::Values Importer::Search::beams() {
     return {};
   }
   Value sentences = t.size(begin.sequences, 0), length = t.scalar(t.size(begin.sequences, 1));
-  Value beams = t.f.reshape(t.i64(input(form.beams)), {1}), most = t.f.reshape(t.i64(input(kMostLength)), {1});
   auto scored = [&](Value logits, Value sequences, bool isFirst) {
     Value scores = t.f.op("LogSoftmax", {logits}, {t.f.integer("axis", 1)});
     return t.ruled(scores, sequences, isFirst);
@@ -452,7 +464,7 @@ Importer::Values Importer::Search::beams() {
   }
   keep(begin, state);
 
-  Value trips = t.f.sub(number(kMostLength), t.f.add(length, t.number(1)));
+  Value trips = t.f.sub(t.scalar(most), t.f.add(length, t.number(1)));
   auto body = [&](Block &block) -> Values {
     Carried c = begin.like(block.getArguments().drop_front(2));
     Value sequences = t.joined({c.sequences, c.tokens}, 1);
@@ -477,15 +489,13 @@ Importer::Values Importer::Search::beams() {
     return yields;
   };
   Values initial = begin.flat();
-  Values results =
-      importer.loop(node, trips, t.goesOn(state.done), initial, initial.size() + wantsScores, 0, body);
+  Values results = importer.loop(node, trips, t.goesOn(state.done), initial, initial.size() + wantsScores, 0, body);
   if (results.empty()) {
     return {};
   }
   Carried end = begin.like(results);
   state = stateOf(end);
   t.finish(t.joined({end.sequences, end.tokens}, 1), lengthPenalty, state);
-  Value returned = t.f.reshape(t.i64(input(form.returned)), {1});
   auto front = [&](Value v) { return t.slice(v, t.list(0), returned, 1); };
   Values outputs = {t.i32(front(state.best)), front(state.bestScores)};
   if (wantsScores) {
@@ -500,7 +510,7 @@ Importer::Values Importer::makeSearch(const Node &node) {
   if (!search.readAttributes() || !search.readInputs() || !search.readSubgraphs()) {
     return {};
   }
-  return search.hasBeams() ? search.beams() : search.greedy();
+  return search.hasBeams() ? search.byBeams() : search.oneByOne();
 }
 
 } // namespace ingot::importer

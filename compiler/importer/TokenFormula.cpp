@@ -1,7 +1,7 @@
-// Steps of a search for tokens (TokenFormula.h). A step of a beam search sorts 2 * beams candidates of each sentence. Of
-// these the first `beams` that are no end of a sequence go on; an end among the first `beams` of all makes a result. The
-// results of a sentence are a sorted list: what comes new is sorted with it, which keeps what was there in front of its
-// equals. Beams of a sentence that is done go on with padding.
+// Steps of a search for tokens (TokenFormula.h). A step of a beam search sorts 2 * beams candidates of each sentence.
+// Of these the first `beams` that are no end of a sequence go on; an end among the first `beams` of all makes a result.
+// The results of a sentence are a sorted list: what comes new is sorted with it, which keeps what was there in front of
+// its equals. Beams of a sentence that is done go on with padding.
 //
 // Numbers are drawn as std::minstd_rand0 and std::uniform_real_distribution<double> of libstdc++ draw them, which
 // ONNX Runtime uses: 16807^n times the seed, modulo 2^31 - 1, two of them for each number. The power is computed by
@@ -30,8 +30,8 @@ Value TokenFormula::goesOn(Value done) {
 
 Value TokenFormula::padded(Value x, int64_t rank, int64_t axis, Value most, Value number) {
   SmallVector<int64_t> before(rank + axis, 0), behind(rank - axis - 1, 0);
-  Value pads = joined({onnx::makeIntegers(f.b, f.loc, before), f.sub(most, size(x, axis)),
-                       onnx::makeIntegers(f.b, f.loc, behind)});
+  Value pads = joined(
+      {onnx::makeIntegers(f.b, f.loc, before), f.sub(most, size(x, axis)), onnx::makeIntegers(f.b, f.loc, behind)});
   return f.op("Pad", {x, pads, number, Value()});
 }
 
@@ -113,7 +113,8 @@ Value TokenFormula::uniform(Value rows, Value step, Value seed) {
   auto modulo = [&](Value v) { return f.op("Mod", {v, number(modulus)}); };
   Value first = modulo(seed);
   first = where(equal(first, number(0)), number(1), first);
-  Value row = f.reshape(f.countTo(scalar(rows)), {-1, 1}), call = f.mul(f.add(f.mul(step, scalar(rows)), row), number(2));
+  Value row = f.reshape(f.countTo(scalar(rows)), {-1, 1}),
+        call = f.mul(f.add(f.mul(step, scalar(rows)), row), number(2));
   auto drawn = [&](int64_t which) {
     Value power = f.add(call, number(which)), x = f.add(f.mul(call, number(0)), first);
     int64_t square = factor;
@@ -131,7 +132,8 @@ Value TokenFormula::drawn(Value &scores, Value step, const TokenDice &dice) {
   scores = filteredByMass(scores, dice);
   Value wide = f.op("Cast", {scores}, {f.integer("to", 11)});
   Value weights = f.exp(f.sub(wide, f.reduce("ReduceMax", wide, {1}, /*keepdims=*/true)));
-  Value mass = f.op("CumSum", {weights, number(1)}), all = f.op("Slice", {mass, list(-1), list(std::numeric_limits<int64_t>::max()), list(1), Value()});
+  Value mass = f.op("CumSum", {weights, number(1)}),
+        all = f.op("Slice", {mass, list(-1), list(std::numeric_limits<int64_t>::max()), list(1), Value()});
   Value place = f.mul(uniform(size(scores, 0), step, dice.seed), all);
   return f.reduce("ReduceSum", i64(f.op("LessOrEqual", {mass, place})), {1}, /*keepdims=*/true);
 }
@@ -201,7 +203,8 @@ BeamStep TokenFormula::nextBeams(Value scores, Value sequences, Value lengthPena
   Value full = f.op("GreaterOrEqual", {state.counts, beams});
   if (!stopsEarly) {
     Value halves = f.reduce("ReduceMax", shaped(totals, {list(-1), beams}), {1}, /*keepdims=*/true);
-    Value best = f.op("Max", {slice(halves, list(0), sentences, 0), slice(halves, list(1), f.add(sentences, list(1)), 0)});
+    Value best =
+        f.op("Max", {slice(halves, list(0), sentences, 0), slice(halves, list(1), f.add(sentences, list(1)), 0)});
     Value worst = slice(state.bestScores, list(-1), list(std::numeric_limits<int64_t>::max()), 1);
     Value improves = less(worst, perLength(best, sequences, lengthPenalty));
     full = f.op("And", {full, f.op("Not", {improves})});

@@ -28,9 +28,9 @@ struct TokenDice {
 
 /// What is kept of beams beside their sequences. The sentences' best sequences so far are sorted, the best one first.
 struct BeamState {
-  mlir::Value scores; ///< [sentences, beams]
-  mlir::Value bestScores, best;        ///< [sentences, beams], and the tokens [sentences, beams, most]
-  mlir::Value counts, done;            ///< [sentences, 1]: how many of the best there are; whether no more come
+  mlir::Value scores;           ///< [sentences, beams]
+  mlir::Value bestScores, best; ///< [sentences, beams], and the tokens [sentences, beams, most]
+  mlir::Value counts, done;     ///< [sentences, 1]: how many of the best there are; whether no more come
 };
 
 /// A step of a beam search: where the rows of the next beams come from, and what is behind each.
@@ -68,9 +68,7 @@ public:
   Value gather(Value x, Value places, int64_t axis = 0) {
     return f.op("Gather", {x, places}, {f.integer("axis", axis)});
   }
-  Value slice(Value x, Value from, Value to, int64_t axis) {
-    return f.op("Slice", {x, from, to, list(axis), Value()});
-  }
+  Value slice(Value x, Value from, Value to, int64_t axis) { return f.op("Slice", {x, from, to, list(axis), Value()}); }
   /// `x` in the shape that these lists say one behind the other.
   Value shaped(Value x, llvm::ArrayRef<Value> shape) {
     return f.op("Reshape", {x, joined(shape)}, {f.integer("allowzero", 1)});

@@ -1,7 +1,7 @@
 // Each token of a row is the last of n. Where those before it are the row's last n - 1 tokens, it is blocked: all
-// others' scores are compared with infinity, so that no loop over what has been found is needed. In front of a row stand
-// n - 1 tokens that are none (-1), so that all windows are as many as tokens, whatever the row's length; one that begins
-// there is never equal to the last ones, since these have fewer such tokens.
+// others' scores are compared with infinity, so that no loop over what has been found is needed. In front of a row
+// stand n - 1 tokens that are none (-1), so that all windows are as many as tokens, whatever the row's length; one that
+// begins there is never equal to the last ones, since these have fewer such tokens.
 #include "compiler/onnx/NGrams.h"
 #include <limits>
 
@@ -22,8 +22,8 @@ Value withoutRepeats(Formula &f, Value scores, Value tokens, int64_t n, double b
     Value last = columns(-k, k == 1 ? end : 1 - k);
     same = f.op("And", {same, f.op("Equal", {columns(n - 1 - k, -k), last})});
   }
-  Value most = f.op("Where", {same, f.number(blocked, scores),
-                              f.number(std::numeric_limits<double>::infinity(), scores)});
+  Value most =
+      f.op("Where", {same, f.number(blocked, scores), f.number(std::numeric_limits<double>::infinity(), scores)});
   return f.op("ScatterElements", {scores, tokens, most},
               {f.integer("axis", 1), f.b.getNamedAttr("reduction", f.b.getStringAttr("min"))});
 }

@@ -141,15 +141,15 @@ struct DecoderStep {
   }
 
   Operation *attention(Value k, Value v, Value pastKey, Value pastValue) {
-    SmallVector<NamedAttribute> attributes = {
-        f.integer("num_heads", s.heads), f.number("mask_filter_value", op.getMaskFilterValue().convertToDouble())};
+    SmallVector<NamedAttribute> attributes = {f.integer("num_heads", s.heads),
+                                              f.number("mask_filter_value", op.getMaskFilterValue().convertToDouble())};
     if (op.getScale()) {
       attributes.push_back(f.number("scale", op.getScale()->convertToDouble()));
     }
-    return createOp(f.b, f.loc, "onnx.com.microsoft.MultiHeadAttention",
-                    {part(op.getQuery(), 0), k, v, Value(), op.getMaskIndex(), op.getAttentionBias(), pastKey,
-                     pastValue},
-                    attributes, 3);
+    return createOp(
+        f.b, f.loc, "onnx.com.microsoft.MultiHeadAttention",
+        {part(op.getQuery(), 0), k, v, Value(), op.getMaskIndex(), op.getAttentionBias(), pastKey, pastValue},
+        attributes, 3);
   }
 
   SmallVector<Value> run() {
