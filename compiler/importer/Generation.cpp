@@ -8,6 +8,7 @@
 // that it reads) all grow by one, from the prompt's length on, so that they share one size.
 #include "compiler/importer/Importer.h"
 #include "compiler/importer/TokenFormula.h"
+#include "compiler/onnx/NGrams.h"
 
 using namespace mlir;
 
@@ -116,18 +117,24 @@ bool Importer::Search::readAttributes() {
   for (const auto &[name, proto] : node.attributes) {
     auto integer = llvm::find_if(integers, [&, &name = name](const Integer &i) { return i.name == name; });
     auto real = llvm::find_if(reals, [&, &name = name](const Real &r) { return r.name == name; });
-    if (integer != std::end(integers)) {
+    bool isInteger = integer != std::end(integers), isReal = real != std::end(reals);
+    if (isInteger && proto->type() == pb::AttributeProto::INT) {
       integer->value = proto->i();
-    } else if (real != std::end(reals)) {
+    } else if (isReal && proto->type() == pb::AttributeProto::FLOAT) {
       real->value = proto->f();
     } else {
-      problem("has the unknown attribute " + quoted(name));
+      problem((isInteger || isReal ? "has a value of another kind for the attribute " : "has the unknown attribute ") +
+              quoted(name));
       return false;
     }
   }
   stopsEarly = early == 1, dice.isCustom = custom == 1;
   if (t.rules.end < 0 || t.rules.padding < 0) {
     problem("needs the attributes 'eos_token_id' and 'pad_token_id'");
+    return false;
+  }
+  if (t.rules.repeats < 0 || t.rules.repeats > onnx::kMostTokensInARow) {
+    problem("no_repeat_ngram_size " + llvm::Twine(t.rules.repeats) + " is unsupported");
     return false;
   }
   if (kind != 0 && !(hasBeams() && kind == 1)) {

@@ -32,7 +32,7 @@ OPEN = ["input_ids", "attention_mask", "prefix_vocab_mask"]  # as large as the b
 class Case:
     def __init__(self, seed):
         self.rng = rng = random.Random(f"generation {seed}")
-        self.arrays = np.random.default_rng(seed)
+        self.arrays = np.random.default_rng(seed if isinstance(seed, int) else 1)
         self.kind = rng.choice(["GreedySearch", "GreedySearch", "Sampling", "BeamSearch", "BeamSearch", "BeamSearch"])
         self.t5 = self.kind == "BeamSearch" and rng.random() < 0.4
         self.words = rng.choice([29, 41, 64])
@@ -41,7 +41,7 @@ class Case:
         kept = lambda share: rng.random() < share
         self.used = [name for name in INPUTS[self.kind] if name in REQUIRED or kept(0.4) or (name, self.kind) == ("min_length", "BeamSearch")]
         if "presence_mask" in self.used:
-            self.used.remove("presence_mask")  # ONNX Runtime takes it all from the first token's score: see presence()
+            self.used.remove("presence_mask")  # ONNX Runtime takes all of it from the first score: see presence()
         self.fixed = {
             "max_length": np.array(self.most, np.int32), "min_length": np.array(rng.choice([0, 4, 8]), np.int32), "num_beams": np.array(self.beams, np.int32),
             "num_return_sequences": np.array(rng.randint(1, self.beams), np.int32), "length_penalty": np.array(rng.choice([0.5, 1, 1, 2, -1]), np.float32),
@@ -104,7 +104,57 @@ class Case:
         return self.fixed | {"input_ids": ids, "attention_mask": mask, "prefix_vocab_mask": self.mask(batch, self.words)}
 
 
+def presence(arguments):
+    """What the presence of a token takes from its score, its decoder may as well: ONNX Runtime gets such a one."""
+    case = Case("presence")
+    case.kind, case.t5, case.isOpen, case.outputs, case.used = "Sampling", False, False, ["sequences"], ["input_ids", "max_length", "seed"]
+    case.batch, case.length, case.beams = 2, 3, 1
+    case.attributes = dict(eos_token_id=END, pad_token_id=PAD, top_p=0.9)
+    mask, ends = np.arange(case.words, dtype=np.int32) % 2, np.zeros(case.words, np.float32)
+    given = case.given(2, 3) | {"presence_mask": np.stack([mask, mask])}
+    models_ = []
+    for used, extra, shift in (["presence_mask"], dict(presence_penalty=2.5), 0), ([], {}, 2.5):
+        weights = {}
+        graph = models.gpt(weights, np.random.default_rng(3), case.words, (ends - shift * mask).astype(np.float32), False, False)
+        names = [name if name in case.used + used else "" for name in INPUTS["Sampling"]]
+        models_.append(models.model("Sampling", names, given, case.outputs, dict(decoder=graph), weights, case.attributes | extra, [], [2, 3]))
+    feeds = lambda model: {value.name: given[value.name] for value in model.graph.input}
+    want = onnxruntime.InferenceSession(models_[1].SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds(models_[1]))
+    with tempfile.TemporaryDirectory(prefix="ingot-generation-") as scratch:
+        got = OpenModel(arguments.ingot, models_[0], scratch, arguments.target).run(feeds(models_[0]), {})
+    return list(differences(case, want, got))
+
+
+def bad(arguments):
+    """Prompts without room for one more token, and more sequences than beams, end the run."""
+    case, wrong = Case("bad"), []
+    case.kind, case.t5, case.isOpen, case.outputs = "BeamSearch", False, True, ["sequences"]
+    case.used = ["input_ids", "max_length", "num_beams", "num_return_sequences"]
+    case.attributes, weights = dict(eos_token_id=END, pad_token_id=PAD), {}
+    graph = models.gpt(weights, np.random.default_rng(3), case.words, np.zeros(case.words, np.float32), False, False)
+    names = [name if name in case.used else "" for name in INPUTS["BeamSearch"]]
+    model = models.model("BeamSearch", names, case.given(2, 3), case.outputs, dict(decoder=graph), weights, case.attributes, [], ["batch", "length"])
+    with tempfile.TemporaryDirectory(prefix="ingot-generation-") as scratch:
+        compiled = OpenModel(arguments.ingot, model, scratch, arguments.target)
+        for most, beams, returned, ends in (5, 2, 2, None), (4, 1, 1, None), (3, 2, 1, 5), (2, 2, 1, 5), (9, 2, 3, 5), (9, 2, 0, 5), (-1, 2, 1, 12), (9, -2, -3, 12):
+            numbers = {"max_length": most, "num_beams": beams, "num_return_sequences": returned}
+            feeds = {"input_ids": case.given(2, 3)["input_ids"]} | {name: np.array(value, np.int32) for name, value in numbers.items()}
+            try:
+                compiled.run(feeds, {"batch": 2, "length": 3})
+                said = None
+            except Status as status:
+                said = int(str(status).split()[1].rstrip(","))
+            if said != ends:
+                wrong.append(f"{numbers}: status {said} instead of {ends}")
+    return wrong
+
+
+SPECIAL = {"presence": presence, "bad": bad}
+
+
 def one(arguments, name):
+    if name in SPECIAL:
+        return name, SPECIAL[name](arguments)
     case = Case(int(name))
     model, wrong = case.model(), []
     try:
@@ -148,4 +198,4 @@ def differences(case, want, got):
 
 
 if __name__ == "__main__":
-    ingot_run.run_named(__doc__, [str(seed) for seed in range(60)], one)
+    ingot_run.run_named(__doc__, [*SPECIAL, *(str(seed) for seed in range(40))], one)

@@ -237,8 +237,9 @@ LogicalResult NGramRepeatBlockOp::upgrade(Node &node) {
     return failure();
   }
   auto tokens = ranked(node.operand(0)), scores = ranked(node.operand(1));
-  if (n < 1 || (tokens && tokens.getRank() != 2) || (scores && scores.getRank() != 2)) {
-    return node.error("needs tokens [batch, length], scores [batch, vocabulary] and a positive ngram_size");
+  if (n < 1 || n > kMostTokensInARow || (tokens && tokens.getRank() != 2) || (scores && scores.getRank() != 2)) {
+    return node.error("needs tokens [batch, length], scores [batch, vocabulary], and an ngram_size from 1 to " +
+                      Twine(kMostTokensInARow));
   }
   Formula f(node.builder, node.loc);
   node.results = {withoutRepeats(f, node.operand(1), node.operand(0), n, -std::numeric_limits<double>::infinity())};
