@@ -452,11 +452,12 @@ Importer::Values Importer::Search::byBeams() {
   auto keep = [](Carried &c, const BeamState &s) { c.more = {s.scores, s.bestScores, s.best, s.counts, s.done}; };
 
   // The first step, of sentences: each beam then takes what its sentence has.
-  BeamState state = t.firstBeams(sentences, beams, most);
+  BeamSizes sizes = t.sizesOf(sentences, beams, most, t.size(*logits, 1));
+  BeamState state = t.firstBeams(sizes);
   Value one = t.f.op("Unsqueeze", {scored(*logits, begin.sequences, /*isFirst=*/true), t.list(1)});
-  Value each = t.f.div(t.f.countTo(t.scalar(t.f.mul(sentences, beams))), beams); // the sentence of a row
+  Value each = t.f.div(t.f.countTo(t.scalar(sizes.rows)), beams); // the sentence of a row
   Value expanded = t.gather(begin.sequences, each);
-  BeamStep step = t.nextBeams(one, expanded, lengthPenalty, stopsEarly, state);
+  BeamStep step = t.nextBeams(sizes, one, expanded, lengthPenalty, stopsEarly, state);
   Value from = t.f.div(step.rows, beams), firstTotal = step.total;
   begin.sequences = t.gather(begin.sequences, from);
   begin.tokens = checked(step.tokens, length);
@@ -480,9 +481,8 @@ Importer::Values Importer::Search::byBeams() {
       return {};
     }
     BeamState state = stateOf(c);
-    Value scores = scored(lastOf(*logits), sequences, /*isFirst=*/false), words = t.size(scores, 1);
-    scores = t.shaped(scores, {t.size(state.scores, 0), t.size(state.scores, 1), words});
-    BeamStep step = t.nextBeams(scores, sequences, lengthPenalty, stopsEarly, state);
+    Value scores = t.shaped(scored(lastOf(*logits), sequences, /*isFirst=*/false), {sizes.cubes});
+    BeamStep step = t.nextBeams(sizes, scores, sequences, lengthPenalty, stopsEarly, state);
     c.tokens = step.tokens, c.sequences = t.gather(sequences, step.rows);
     for (Value &cache : c.kept.caches) {
       cache = t.gather(cache, step.rows, rowAxis());
@@ -502,7 +502,7 @@ Importer::Values Importer::Search::byBeams() {
   }
   Carried end = begin.like(results);
   state = stateOf(end);
-  t.finish(t.joined({end.sequences, end.tokens}, 1), lengthPenalty, state);
+  t.finish(sizes, t.joined({end.sequences, end.tokens}, 1), lengthPenalty, state);
   auto front = [&](Value v) { return t.slice(v, t.list(0), returned, 1); };
   Values outputs = {t.i32(front(state.best)), front(state.bestScores)};
   if (wantsScores) {

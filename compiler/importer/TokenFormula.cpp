@@ -140,16 +140,25 @@ Value TokenFormula::drawn(Value &scores, Value step, const TokenDice &dice) {
 
 // Beams.
 
-BeamState TokenFormula::firstBeams(Value sentences, Value beams, Value most) {
+BeamSizes TokenFormula::sizesOf(Value sentences, Value beams, Value most, Value words) {
+  BeamSizes s;
+  s.sentences = sentences, s.beams = beams, s.most = most, s.words = words;
+  s.twice = f.mul(beams, list(2)), s.rows = f.mul(sentences, beams);
+  s.pairs = joined({sentences, beams}), s.flat = joined({sentences, f.mul(beams, words)});
+  s.cubes = joined({sentences, beams, words});
+  return s;
+}
+
+BeamState TokenFormula::firstBeams(const BeamSizes &sizes) {
   Type i64 = f.b.getI64Type();
   BeamState state;
   // All beams begin alike: only the first one counts, or all would choose the same tokens.
-  Value zeros = filled(real(0), {sentences, beams}), isFirst = equal(f.countTo(scalar(beams)), number(0));
+  Value zeros = filled(real(0), {sizes.pairs}), isFirst = equal(f.countTo(scalar(sizes.beams)), number(0));
   state.scores = where(isFirst, zeros, f.number(-1e9, zeros));
-  state.bestScores = filled(real(-std::numeric_limits<double>::infinity()), {sentences, beams});
-  state.best = filled(integer(rules.padding, i64), {sentences, beams, most});
-  state.counts = filled(integer(0, i64), {sentences, list(1)});
-  state.done = filled(integer(0, f.b.getI1Type()), {sentences, list(1)});
+  state.bestScores = filled(real(-std::numeric_limits<double>::infinity()), {sizes.pairs});
+  state.best = filled(integer(rules.padding, i64), {sizes.pairs, sizes.most});
+  state.counts = filled(integer(0, i64), {sizes.sentences, list(1)});
+  state.done = filled(integer(0, f.b.getI1Type()), {sizes.sentences, list(1)});
   return state;
 }
 
@@ -157,68 +166,71 @@ Value TokenFormula::perLength(Value scores, Value sequences, Value lengthPenalty
   return f.div(scores, f.op("Pow", {f32(scalar(size(sequences, 1))), lengthPenalty}));
 }
 
-/// Sorts results [sentences, n] into the best ones; `rows` of `sequences` has their tokens.
-void TokenFormula::insert(BeamState &state, Value scores, Value rows, Value sequences) {
-  Value sentences = size(state.best, 0), beams = size(state.best, 1), most = size(state.best, 2);
-  Operation *sorted = top(joined({state.bestScores, scores}, 1), beams, 1, /*largest=*/true);
-  Value tokens = gather(padded(sequences, 2, 1, most, number(rules.padding)), rows);
-  Value all = shaped(joined({state.best, tokens}, 1), {list(-1), most});
-  Value first = f.mul(f.reshape(f.countTo(scalar(sentences)), {-1, 1}), f.add(beams, size(scores, 1)));
-  state.bestScores = sorted->getResult(0);
-  state.best = gather(all, f.add(sorted->getResult(1), first));
+/// Sorts results [sentences, beams] into the best ones; `rows` of `sequences` has their tokens.
+void TokenFormula::insert(const BeamSizes &sizes, BeamState &state, Value scores, Value rows, Value sequences) {
+  Operation *sorted = top(joined({state.bestScores, scores}, 1), sizes.beams, 1, /*largest=*/true);
+  Value tokens = gather(padded(sequences, 2, 1, sizes.most, number(rules.padding)), rows);
+  Value all = shaped(joined({state.best, tokens}, 1), {list(-1), sizes.most});
+  Value first = f.mul(f.reshape(f.countTo(scalar(sizes.sentences)), {-1, 1}), sizes.twice);
+  state.bestScores = shaped(sorted->getResult(0), {sizes.pairs});
+  state.best = gather(all, shaped(f.add(sorted->getResult(1), first), {sizes.pairs}));
 }
 
-BeamStep TokenFormula::nextBeams(Value scores, Value sequences, Value lengthPenalty, bool stopsEarly,
-                                 BeamState &state) {
-  Value sentences = size(state.scores, 0), beams = size(state.scores, 1), words = size(scores, 2);
+BeamStep TokenFormula::nextBeams(const BeamSizes &sizes, Value scores, Value sequences, Value lengthPenalty,
+                                 bool stopsEarly, BeamState &state) {
+  Value sentences = sizes.sentences, beams = sizes.beams;
   BeamStep step;
-  step.total = f.add(scores, f.op("Unsqueeze", {state.scores, list(2)}));
-  Value twice = f.mul(beams, list(2));
-  Operation *candidates = top(shaped(step.total, {sentences, f.mul(beams, words)}), twice, 1, /*largest=*/true);
+  step.total = shaped(f.add(scores, f.op("Unsqueeze", {state.scores, list(2)})), {sizes.cubes});
+  Operation *candidates = top(shaped(step.total, {sizes.flat}), sizes.twice, 1, /*largest=*/true);
   Value totals = candidates->getResult(0), place = candidates->getResult(1);
-  Value beam = f.div(place, words), token = f.sub(place, f.mul(beam, words));
+  Value beam = f.div(place, sizes.words), token = f.sub(place, f.mul(beam, sizes.words));
   Value isEnd = equal(token, number(rules.end));
   Value row = f.add(beam, f.mul(f.reshape(f.countTo(scalar(sentences)), {-1, 1}), beams));
+  Value wasDone = state.done;
 
   // Results.
   auto front = [&](Value v) { return slice(v, list(0), beams, 1); };
-  Value isResult = f.op("And", {front(isEnd), f.op("Not", {state.done})});
+  Value isResult = f.op("And", {front(isEnd), f.op("Not", {wasDone})});
   Value none = f.number(-std::numeric_limits<double>::infinity(), totals);
-  insert(state, where(isResult, perLength(front(totals), sequences, lengthPenalty), none), front(row), sequences);
+  Value results = where(isResult, perLength(front(totals), sequences, lengthPenalty), none);
+  insert(sizes, state, results, front(row), sequences);
   Value more = f.reduce("ReduceSum", i64(isResult), {1}, /*keepdims=*/true);
-  state.counts = f.op("Min", {f.add(state.counts, more), beams});
+  state.counts = shaped(f.op("Min", {f.add(state.counts, more), beams}), {sentences, list(1)});
 
   // The next beams.
-  Value order = f.add(f.countTo(scalar(twice)), where(isEnd, twice, list(0)));
+  Value order = f.add(f.countTo(scalar(sizes.twice)), where(isEnd, sizes.twice, list(0)));
   Value chosen = top(order, beams, 1, /*largest=*/false)->getResult(1);
-  auto next = [&](Value v, Value ofDone) {
-    return where(state.done, ofDone, f.op("GatherElements", {v, chosen}, {f.integer("axis", 1)}));
+  auto next = [&](Value v, Value ofDone, Value shape) {
+    Value own = f.op("GatherElements", {v, chosen}, {f.integer("axis", 1)});
+    return shaped(where(wasDone, ofDone, own), {shape});
   };
-  state.scores = next(totals, f.number(0, totals));
-  step.tokens = f.reshape(next(token, number(rules.padding)), {-1, 1});
-  step.rows = f.reshape(next(row, number(0)), {-1});
+  state.scores = next(totals, f.number(0, totals), sizes.pairs);
+  step.tokens = f.op("Unsqueeze", {next(token, number(rules.padding), sizes.rows), list(1)});
+  step.rows = next(row, number(0), sizes.rows);
 
-  // Whether a sentence can get better. ONNX Runtime looks for its best candidate from `beams` on for each sentence
-  // before it, not from twice as many.
-  Value full = f.op("GreaterOrEqual", {state.counts, beams});
+  Value isDone = f.op("GreaterOrEqual", {state.counts, beams});
   if (!stopsEarly) {
-    Value halves = f.reduce("ReduceMax", shaped(totals, {list(-1), beams}), {1}, /*keepdims=*/true);
-    Value best =
-        f.op("Max", {slice(halves, list(0), sentences, 0), slice(halves, list(1), f.add(sentences, list(1)), 0)});
-    Value worst = slice(state.bestScores, list(-1), list(std::numeric_limits<int64_t>::max()), 1);
-    Value improves = less(worst, perLength(best, sequences, lengthPenalty));
-    full = f.op("And", {full, f.op("Not", {improves})});
+    isDone = f.op("And", {isDone, f.op("Not", {improves(sizes, totals, sequences, lengthPenalty, state)})});
   }
-  state.done = f.op("Or", {state.done, full});
+  state.done = shaped(f.op("Or", {wasDone, isDone}), {sentences, list(1)});
   return step;
 }
 
-void TokenFormula::finish(Value sequences, Value lengthPenalty, BeamState &state) {
-  Value sentences = size(state.scores, 0), beams = size(state.scores, 1);
+/// Whether a sentence can get better. ONNX Runtime looks for its best candidate from `beams` on for each sentence
+/// before it, not from twice as many.
+Value TokenFormula::improves(const BeamSizes &sizes, Value totals, Value sequences, Value lengthPenalty,
+                             const BeamState &state) {
+  Value halves = f.reduce("ReduceMax", shaped(totals, {list(-1), sizes.beams}), {1}, /*keepdims=*/true);
+  Value own = slice(halves, list(0), sizes.sentences, 0);
+  Value other = slice(halves, list(1), f.add(sizes.sentences, list(1)), 0);
+  Value worst = slice(state.bestScores, list(-1), list(std::numeric_limits<int64_t>::max()), 1);
+  return less(worst, perLength(f.op("Max", {own, other}), sequences, lengthPenalty));
+}
+
+void TokenFormula::finish(const BeamSizes &sizes, Value sequences, Value lengthPenalty, BeamState &state) {
   Value none = f.number(-std::numeric_limits<double>::infinity(), state.scores);
   Value scores = where(state.done, none, perLength(state.scores, sequences, lengthPenalty));
-  Value rows = shaped(f.countTo(f.mul(scalar(sentences), scalar(beams))), {sentences, beams});
-  insert(state, scores, rows, sequences);
+  insert(sizes, state, scores, shaped(f.countTo(scalar(sizes.rows)), {sizes.pairs}), sequences);
 }
 
 } // namespace ingot::importer

@@ -26,6 +26,16 @@ struct TokenDice {
   mlir::Value seed; ///< int64, rank 0
 };
 
+/// The sizes of a beam search, each a list: computed once, in front of the loop, where it is known soonest what they
+/// are.
+struct BeamSizes {
+  mlir::Value sentences, beams, most;
+  mlir::Value twice, rows; ///< 2 * beams, sentences * beams
+  mlir::Value pairs, flat,
+      cubes; ///< [sentences, beams], [sentences, beams * vocabulary], [sentences, beams, vocabulary]
+  mlir::Value words;
+};
+
 /// What is kept of beams beside their sequences. The sentences' best sequences so far are sorted, the best one first.
 struct BeamState {
   mlir::Value scores;           ///< [sentences, beams]
@@ -95,13 +105,15 @@ public:
   /// A token of each row drawn by its score; `step` (int64, rank 0) counts. Sets `scores` to those it was drawn by.
   Value drawn(Value &scores, Value step, const TokenDice &dice);
 
-  /// How a search with so many beams (a list), and sequences of `most` tokens (a list), begins.
-  BeamState firstBeams(Value sentences, Value beams, Value most);
+  BeamSizes sizesOf(Value sentences, Value beams, Value most, Value words);
+  /// How a search begins.
+  BeamState firstBeams(const BeamSizes &sizes);
   /// Scores are logarithms of probabilities by the rules: [sentences, 1 or beams, vocabulary]. `sequences` has all
   /// tokens so far of [sentences * beams] rows.
-  BeamStep nextBeams(Value scores, Value sequences, Value lengthPenalty, bool stopsEarly, BeamState &state);
+  BeamStep nextBeams(const BeamSizes &sizes, Value scores, Value sequences, Value lengthPenalty, bool stopsEarly,
+                     BeamState &state);
   /// Takes the beams of sentences that are not done as results, too.
-  void finish(Value sequences, Value lengthPenalty, BeamState &state);
+  void finish(const BeamSizes &sizes, Value sequences, Value lengthPenalty, BeamState &state);
 
 private:
   Value lowest(Value like);
@@ -109,7 +121,8 @@ private:
   Value without(Value scores, Value tokens);
   Value filteredByMass(Value scores, const TokenDice &dice);
   Value uniform(Value rows, Value step, Value seed);
-  void insert(BeamState &state, Value scores, Value rows, Value sequences);
+  void insert(const BeamSizes &sizes, BeamState &state, Value scores, Value rows, Value sequences);
+  Value improves(const BeamSizes &sizes, Value totals, Value sequences, Value lengthPenalty, const BeamState &state);
   Value perLength(Value scores, Value sequences, Value lengthPenalty);
   mlir::Operation *top(Value x, Value count, int64_t axis, bool largest);
 };
