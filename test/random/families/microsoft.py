@@ -179,7 +179,7 @@ def multi_head_attention(c, x):
            unidirectional=c.choice([None, 0, 1]) if mask is None and keys == steps else None, scale=c.choice([None, 0.25]), mask_filter_value=c.choice([None, -10000.0]))  # fmt: skip
 
 
-@op("com.microsoft.DecoderMaskedMultiHeadAttention", weight=2)
+@op("com.microsoft.DecoderMaskedMultiHeadAttention")
 def decoder_attention(c, x):
     batch, heads, width, room = c.choice([1, 2, 3]), c.choice([1, 2, 3]), c.choice([4, 8]), c.choice([1, 5, 13])
     hidden, cross, past = heads * width, c.chance(0.3), c.choice(range(room))
