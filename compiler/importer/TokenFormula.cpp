@@ -94,7 +94,7 @@ Value TokenFormula::filteredByMass(Value scores, const TokenDice &dice) {
   Value mass = f.op("CumSum", {f.op("Softmax", {values}, {f.integer("axis", 1)}), number(1)}), out;
   if (dice.isCustom) { // the most probable ones first: those behind the one that completes the mass
     Value beyond = f.op("Greater", {mass, f.number(dice.mass, mass)});
-    Value before = f.op("Slice", {beyond, list(0), list(-1), list(1), Value()});
+    Value before = slice(beyond, list(0), list(-1), 1);
     Value no = onnx::makeConstant(f.b, f.loc, onnx::constantFromIntegers(onnx::tensorOf({}, f.b.getI1Type()), {0}));
     out = f.op("Pad", {before, onnx::makeIntegers(f.b, f.loc, {0, 1, 0, 0}), no, Value()});
   } else { // the least probable ones first, but for the last few
@@ -106,15 +106,15 @@ Value TokenFormula::filteredByMass(Value scores, const TokenDice &dice) {
   return f.op("ScatterElements", {scores, places, kept}, {f.integer("axis", 1)});
 }
 
-/// Numbers from 0 to 1 for so many rows (a list) in a step, float64 [rows, 1].
+/// Numbers from 0 to 1 for so many rows (a list) in a step, float64 [rows, 1]. Each takes two of the generator's.
 Value TokenFormula::uniform(Value rows, Value step, Value seed) {
   constexpr int64_t factor = 16807, modulus = (int64_t(1) << 31) - 1;
   constexpr int bits = 32;
   auto modulo = [&](Value v) { return f.op("Mod", {v, number(modulus)}); };
   Value first = modulo(seed);
   first = where(equal(first, number(0)), number(1), first);
-  Value row = f.reshape(f.countTo(scalar(rows)), {-1, 1}),
-        call = f.mul(f.add(f.mul(step, scalar(rows)), row), number(2));
+  Value row = f.reshape(f.countTo(scalar(rows)), {-1, 1});
+  Value call = f.mul(f.add(f.mul(step, scalar(rows)), row), number(2));
   auto drawn = [&](int64_t which) {
     Value power = f.add(call, number(which)), x = f.add(f.mul(call, number(0)), first);
     int64_t square = factor;
@@ -128,12 +128,11 @@ Value TokenFormula::uniform(Value rows, Value step, Value seed) {
   return f.div(f.add(low, f.mul(drawn(2), range)), f.mul(range, range));
 }
 
-Value TokenFormula::drawn(Value &scores, Value step, const TokenDice &dice) {
-  scores = filteredByMass(scores, dice);
-  Value wide = f.op("Cast", {scores}, {f.integer("to", 11)});
+Value TokenFormula::drawn(Value scores, Value step, const TokenDice &dice) {
+  Value wide = f.op("Cast", {filteredByMass(scores, dice)}, {f.integer("to", 11)});
   Value weights = f.exp(f.sub(wide, f.reduce("ReduceMax", wide, {1}, /*keepdims=*/true)));
-  Value mass = f.op("CumSum", {weights, number(1)}),
-        all = f.op("Slice", {mass, list(-1), list(std::numeric_limits<int64_t>::max()), list(1), Value()});
+  Value mass = f.op("CumSum", {weights, number(1)});
+  Value all = slice(mass, list(-1), list(std::numeric_limits<int64_t>::max()), 1);
   Value place = f.mul(uniform(size(scores, 0), step, dice.seed), all);
   return f.reduce("ReduceSum", i64(f.op("LessOrEqual", {mass, place})), {1}, /*keepdims=*/true);
 }

@@ -29,11 +29,9 @@ struct TokenDice {
 /// The sizes of a beam search, each a list: computed once, in front of the loop, where it is known soonest what they
 /// are.
 struct BeamSizes {
-  mlir::Value sentences, beams, most;
-  mlir::Value twice, rows; ///< 2 * beams, sentences * beams
-  mlir::Value pairs, flat,
-      cubes; ///< [sentences, beams], [sentences, beams * vocabulary], [sentences, beams, vocabulary]
-  mlir::Value words;
+  mlir::Value sentences, beams, most, words; ///< `words`: of the vocabulary
+  mlir::Value twice, rows;                   ///< 2 * beams, sentences * beams
+  mlir::Value pairs, flat, cubes;            ///< [sentences, beams], [.., beams * words], [.., beams, words]
 };
 
 /// What is kept of beams beside their sequences. The sentences' best sequences so far are sorted, the best one first.
@@ -102,8 +100,8 @@ public:
   Value ruled(Value scores, Value tokens, bool isFirst);
   /// The best token of each row, [rows, 1].
   Value best(Value scores);
-  /// A token of each row drawn by its score; `step` (int64, rank 0) counts. Sets `scores` to those it was drawn by.
-  Value drawn(Value &scores, Value step, const TokenDice &dice);
+  /// A token of each row drawn by its score; `step` (int64, rank 0) counts.
+  Value drawn(Value scores, Value step, const TokenDice &dice);
 
   BeamSizes sizesOf(Value sentences, Value beams, Value most, Value words);
   /// How a search begins.
