@@ -6,6 +6,8 @@ A case draws the operator, how its decoder is written, who holds the weights, wh
 open; then prompts of several batches and lengths, with padding in front or without."""
 import pathlib
 import random
+import re
+import subprocess
 import sys
 import tempfile
 
@@ -149,7 +151,25 @@ def bad(arguments):
     return wrong
 
 
-SPECIAL = {"presence": presence, "bad": bad}
+def sizes(arguments):
+    """Only the length of what is kept changes from one turn of the loop to the next, whatever else is open."""
+    case, weights = Case("sizes"), {}
+    case.attributes = dict(eos_token_id=END, pad_token_id=PAD)
+    names = [name if name in [*REQUIRED, "min_length"] else "" for name in INPUTS["BeamSearch"]]
+    graph = models.gpt(weights, np.random.default_rng(3), case.words, np.zeros(case.words, np.float32), False, False)
+    known = [name for name in names if name and name != "input_ids"]
+    model = models.model("BeamSearch", names, case.given(2, 3), ["sequences"], dict(decoder=graph), weights, case.attributes, known, ["batch", "length"])
+    with tempfile.TemporaryDirectory(prefix="ingot-generation-") as scratch:
+        path = pathlib.Path(scratch) / "m.onnx"
+        path.write_bytes(model.SerializeToString())
+        command = [arguments.ingot, "compile", path, "-o", scratch, "--stop-after", "fuse"]
+        said = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
+    found = re.findall(r"onnx\.grows = (\[\[.*?\]\])", said)
+    changing = found[0].count("#onnx.sizes") if found else 0
+    return [] if len(found) == 1 and changing == 1 else [f"{len(found)} loops, of which the first has {changing} sizes that change"]
+
+
+SPECIAL = {"presence": presence, "bad": bad, "sizes": sizes}
 
 
 def one(arguments, name):
