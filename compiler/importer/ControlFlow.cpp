@@ -12,7 +12,8 @@ namespace ingot::importer {
 
 bool isControl(llvm::StringRef domain, llvm::StringRef op) {
   return (domain.empty() && (op == "If" || op == "Loop" || op == "Scan")) ||
-         (domain == "ai.onnx.preview" && op == "FlexAttention");
+         (domain == "ai.onnx.preview" && op == "FlexAttention") ||
+         (domain == "ai.onnx.preview.training" && op == "Gradient");
 }
 
 void Importer::control(const Node &node) {
@@ -25,6 +26,7 @@ void Importer::control(const Node &node) {
   }
   Values results = node.op == "Loop"            ? makeLoop(node)
                    : node.op == "FlexAttention" ? makeFlexAttention(node)
+                   : node.op == "Gradient"      ? makeGradient(node)
                                                 : makeScan(node);
   if (!results.empty()) { // else it has been reported
     takeResults(node, results, Givens(results.size()));

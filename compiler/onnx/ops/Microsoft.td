@@ -19,10 +19,22 @@ class Onnx_ProductOp<string mnemonic>
 def Onnx_FusedMatMulOp : Onnx_ProductOp<"FusedMatMul">;
 def Onnx_TransposeMatMulOp : Onnx_ProductOp<"TransposeMatMul">;
 
+def Onnx_FusedMatMulActivationOp : Onnx_MicrosoftForm<"FusedMatMulActivation", 2> {
+  let attributes = (ins OptionalAttr<F32Attr>:$alpha, OptionalAttr<I64Attr>:$transA, OptionalAttr<I64Attr>:$transB, OptionalAttr<I64Attr>:$transBatchA,
+    OptionalAttr<I64Attr>:$transBatchB, OptionalAttr<StrAttr>:$activation, OptionalAttr<F32Attr>:$activation_alpha,
+    OptionalAttr<I64Attr>:$activation_axis, OptionalAttr<F32Attr>:$activation_beta, OptionalAttr<F32Attr>:$activation_gamma);
+}
+def Onnx_GemmFastGeluOp : Onnx_MicrosoftForm<"GemmFastGelu", 3>;
+
 def Onnx_FusedConvOp : Onnx_MicrosoftForm<"FusedConv", 4> {
   let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations, OptionalAttr<I64Attr>:$group,
     OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides,
     OptionalAttr<StrAttr>:$activation, OptionalAttr<DenseF32ArrayAttr>:$activation_params);
+}
+
+def Onnx_ConvTransposeWithDynamicPadsOp : Onnx_MicrosoftForm<"ConvTransposeWithDynamicPads", 4> {
+  let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations, OptionalAttr<I64Attr>:$group,
+    OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$output_padding, OptionalAttr<DenseI64ArrayAttr>:$strides);
 }
 
 def Onnx_MicrosoftGeluOp : Onnx_MicrosoftForm<"Gelu", 1>;
