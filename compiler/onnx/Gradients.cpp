@@ -38,14 +38,15 @@ struct Step {
 
 } // namespace
 
-/// `v` summed over the axes along which `of` was repeated. Null where sizes do not tell whether it was.
-static Value unbroadcast(Formula &f, Value v, Value of) {
-  auto from = ranked(v), to = ranked(of);
-  if (!from || !to || !isSized(v) || !isSized(of)) {
+/// `v`, whose axes are `has`, summed over those along which `of` was repeated. Null where sizes do not tell whether it
+/// was. (The type of `v` itself may not tell its sizes yet.)
+static Value unbroadcast(Formula &f, Value v, ArrayRef<Size> has, Value of) {
+  auto to = ranked(of);
+  if (!to || !isSized(of)) {
     return {};
   }
-  Sizes has = sizesOf(from), wants = sizesOf(to);
-  int64_t more = from.getRank() - to.getRank();
+  Sizes wants = sizesOf(to);
+  int64_t more = static_cast<int64_t>(has.size()) - to.getRank();
   SmallVector<int64_t> lead = llvm::to_vector(llvm::seq<int64_t>(0, more)), ones;
   for (int64_t i = 0; i < to.getRank(); ++i) {
     if (has[more + i] == wants[i]) {
@@ -59,12 +60,16 @@ static Value unbroadcast(Formula &f, Value v, Value of) {
   v = lead.empty() ? v : f.reduce("ReduceSum", v, lead, /*keepdims=*/false);
   return ones.empty() ? v : f.reduce("ReduceSum", v, ones, /*keepdims=*/true);
 }
+/// Of a value with the axes of the op's result.
+static Value unbroadcast(const Step &s, Value v, Value of) {
+  return isSized(s.y()) ? unbroadcast(s.f, v, sizesOf(ranked(s.y())), of) : Value();
+}
 
 /// Derivatives by operands, each of its operand's shape.
 static Adjoints broadcasted(const Step &s, ArrayRef<Value> full) {
   SmallVector<Value> all;
   for (auto [i, v] : llvm::enumerate(full)) {
-    Value own = v ? unbroadcast(s.f, v, s.x(static_cast<unsigned>(i))) : Value();
+    Value own = v ? unbroadcast(s, v, s.x(static_cast<unsigned>(i))) : Value();
     if (v && !own) {
       return std::nullopt;
     }
@@ -107,8 +112,18 @@ static Adjoints matmul(const Step &s) {
   if (!a || !b || a.getRank() < 2 || b.getRank() < 2 || s.op->hasAttr("transA") || s.op->hasAttr("transB")) {
     return std::nullopt;
   }
-  return broadcasted(s, {s.f.op("MatMul", {s.g, s.x(1)}, {s.f.flag("transB")}),
-                         s.f.op("MatMul", {s.x(0), s.g}, {s.f.flag("transA")})});
+  if (!isSized(s.y())) {
+    return std::nullopt;
+  }
+  auto axesOf = [&](RankedTensorType operand) { // the batches of all, and its own matrix
+    Sizes axes = sizesOf(ranked(s.y())), own = sizesOf(operand);
+    axes.truncate(axes.size() - 2);
+    axes.append(own.end() - 2, own.end());
+    return axes;
+  };
+  Value da = unbroadcast(s.f, s.f.op("MatMul", {s.g, s.x(1)}, {s.f.flag("transB")}), axesOf(a), s.x(0));
+  Value db = unbroadcast(s.f, s.f.op("MatMul", {s.x(0), s.g}, {s.f.flag("transA")}), axesOf(b), s.x(1));
+  return da && db ? Adjoints(SmallVector<Value>{da, db}) : std::nullopt;
 }
 
 static Adjoints gemm(const Step &s) {
@@ -119,7 +134,7 @@ static Adjoints gemm(const Step &s) {
   };
   Value a = ta ? product(s.x(1), s.g, tb, 1) : product(s.g, s.x(1), 0, !tb);
   Value b = tb ? product(s.g, s.x(0), 1, ta) : product(s.x(0), s.g, !ta, 0);
-  Value c = present(s.x(2)) ? unbroadcast(s.f, s.f.mul(s.g, s.n(s.number("beta", 1))), s.x(2)) : Value();
+  Value c = present(s.x(2)) ? unbroadcast(s, s.f.mul(s.g, s.n(s.number("beta", 1))), s.x(2)) : Value();
   if (present(s.x(2)) && !c) {
     return std::nullopt;
   }
@@ -351,7 +366,7 @@ static const llvm::StringMap<UnaryRule> &unaryRules() {
       {"Flatten", [](const Step &s) { return shapedLike(s, s.g, s.x()); }},
       {"Squeeze", [](const Step &s) { return shapedLike(s, s.g, s.x()); }},
       {"Unsqueeze", [](const Step &s) { return shapedLike(s, s.g, s.x()); }},
-      {"Expand", [](const Step &s) { return unbroadcast(s.f, s.g, s.x()); }},
+      {"Expand", [](const Step &s) { return unbroadcast(s, s.g, s.x()); }},
       {"ReduceSum", [](const Step &s) { return spread(s); }},
       {"ReduceMean",
        [](const Step &s) {

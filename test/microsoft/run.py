@@ -497,6 +497,17 @@ def reduce_sum_integer(d):
     return [x], dict(axes=axes, keepdims=keep), [x.sum(axis=tuple(axes), keepdims=bool(keep), dtype=np.int32 if type == np.int8 else np.uint32)]
 
 
+def is_fixed(name, operand, axis):
+    """How many heads there are, how wide they are, and the layouts of a block mask: what a compiler has to know."""
+    if name == "PackedMultiHeadAttention":
+        return axis > 0
+    if name == "SparseAttention":
+        return axis == 0 if operand.dtype == np.int32 and operand.ndim == 2 else axis == operand.ndim - 1 if operand.dtype == np.float32 and operand.ndim < 4 else axis in (1, 3)
+    if name in ("DecoderAttention", "MRotaryEmbedding", "MultiHeadAttention"):
+        return axis in (1, 3) if operand.ndim == 4 else axis >= 2
+    return name == "RelativePositionBias" and operand.ndim == 2  # a table
+
+
 def model_of(name, inputs, attributes, outputs, is_open):
     """The case as a model, and the arrays of its inputs."""
     names, values, constants, arrays = [], [], [], []
@@ -505,7 +516,7 @@ def model_of(name, inputs, attributes, outputs, is_open):
         if isinstance(operand, Constant):
             constants.append(numpy_helper.from_array(operand.array, f"x{k}"))
         elif operand is not None:
-            dims = [f"d{k}_{axis}" for axis in range(operand.ndim)] if is_open else operand.shape
+            dims = [size if not is_open or is_fixed(name, operand, axis) else f"d{k}_{axis}" for axis, size in enumerate(operand.shape)]
             values.append(helper.make_tensor_value_info(f"x{k}", helper.np_dtype_to_tensor_dtype(operand.dtype), dims))
             arrays.append(operand)
     while names and not names[-1]:

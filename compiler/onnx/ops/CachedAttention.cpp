@@ -42,6 +42,9 @@ static FailureOr<std::optional<SparseShape>> shapeOf(SparseAttentionOp op) {
   if (llvm::any_of(sized, [](Value v) { return present(v) && !isSized(v); })) {
     return std::optional<SparseShape>();
   }
+  if (op.getDoRotary() && ranked(op.getCosCache()).isDynamicDim(ranked(op.getCosCache()).getRank() - 1)) {
+    return op.emitOpError("the width of the tables of angles must be known when the model is compiled");
+  }
   SparseShape s;
   s.heads = op.getNumHeads(), s.shared = op.getKvNumHeads();
   auto q = ranked(op.getQuery()), past = ranked(op.getPastKey()), rows = ranked(op.getBlockRowIndices()),
@@ -163,8 +166,7 @@ struct Sparse {
 
 LogicalResult SparseAttentionOp::decompose(PatternRewriter &rewriter) {
   FailureOr<std::optional<SparseShape>> shape = shapeOf(*this);
-  if (failed(shape) || !*shape || !isSized(getTotalSequenceLength()) ||
-      (getDoRotary() && ranked(getCosCache()).isDynamicDim(1))) {
+  if (failed(shape) || !*shape || !isSized(getTotalSequenceLength())) {
     return failure();
   }
   rewriter.replaceOp(*this, Sparse{*this, **shape, {rewriter, getLoc()}}.run());
