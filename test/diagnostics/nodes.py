@@ -97,6 +97,8 @@ READ = [
     ("QuantizeLinear", [f(2, 4), ONE], {"output_dtype": 99, "opset": 21}, "attribute 'output_dtype' is 99, an unsupported element type"),
     (MS + "SkipLayerNormalization", [f(1, 4, 8), f(3, 4, 8), f(8)], {}, "the skip of type 'tensor<3x4x8xf32>' is larger than the input of type 'tensor<1x4x8xf32>'"),
     (MS + "ConvTransposeWithDynamicPads", [f(1, 4, 8), f(4, 2)], {}, "needs weights of known rank, three or more"),
+    (MS + "MatMulNBitsMlp", [f(2, 32), None, f(32), (TensorProto.UINT8, (8, 1, 16)), f(8)], {"K": 32, "N": 8, "block_size": 32, "activation": "silu"}, "needs weights and scales of each product, and their sizes as attributes"),
+    (MS + "MatMulNBitsMlp", [f(2, 32), None, f(32), *[(TensorProto.UINT8, (8, 1, 16)), f(8), None] * 2], {"K": 32, "N": 8, "block_size": 32, "activation": "gelu"}, "activation 'gelu' is not known"),
     (MS + "NhwcConv", [f(1, 4, 8), f(4, 2)], {}, "needs weights of known rank, three or more"),
     (MS + "CropAndResize", [IMAGE, f(3, 4), (TensorProto.INT32, (3,)), np.array([2, 2], np.int32)], {"mode": "cubic"}, "mode 'cubic' is unknown, expected 'bilinear' or 'nearest'"),
     (MS + "PackedAttention", [f(5, 6), f(6, 12), f(12), i32(2, 4), i32(3)], {"num_heads": 2, "qkv_hidden_sizes": [4, 8]}, "attribute 'qkv_hidden_sizes' has 2 numbers, expected three"),

@@ -441,6 +441,36 @@ def matmul_activation(d):
     return [a, b.T.copy() if trans else b], dict(transB=trans, alpha=alpha, activation=name, **more), [meaning[name](y)]
 
 
+def few_bits(d, outputs, inputs, block):
+    """Weights of 4 bits: as a node has them, and what they are."""
+    blocks = -(-inputs // block)
+    numbers, scales = d.ints(0, 16, outputs, blocks, block), d.data(outputs, blocks)
+    packed = (numbers[..., ::2] | numbers[..., 1::2] << 4).astype(np.uint8)
+    weights = ((numbers - 8) * scales[..., None]).reshape(outputs, -1)[:, :inputs].astype(np.float32)
+    return [Constant(packed), Constant(scales.reshape(-1))], weights
+
+
+@case("MatMulNBitsMlp", "MatMulNBitsQkv")
+def products_of_few_bits(d, name):
+    rows, inputs, block, epsilon = d.one_of(1, 3), d.one_of(32, 40), d.one_of(16, 32), d.one_of(None, 0.1)
+    mlp = name.endswith("Mlp")
+    x, skip, scale = d.data(2, rows, inputs), d.data(2, rows, inputs) if d.chance(0.5) else None, d.data(inputs) if not mlp or d.chance(0.6) else None
+    skip = None if scale is None else skip
+    total = x if skip is None else x + skip
+    normal = total if scale is None else total / np.sqrt((total**2).mean(axis=-1, keepdims=True) + (epsilon or 1e-5)) * scale
+    operands, products = [x, skip, None if scale is None else Constant(scale)], []
+    widths = [24, 24] if mlp else [24, 8, 8]
+    for width in widths:
+        packed, weights = few_bits(d, width, inputs, block)
+        bias = d.data(width) if d.chance(0.5) else None
+        operands += [*packed, None if bias is None else Constant(bias)]
+        products.append(normal @ weights.T + (0 if bias is None else bias))
+    attributes = dict(K=inputs, bits=4, block_size=block, epsilon=epsilon)
+    if mlp:
+        return operands, dict(attributes, N=24, activation="silu"), [products[0] * sigmoid(products[0]) * products[1], *([] if skip is None else [total])]
+    return operands, dict(attributes, Nq=24, Nkv=8), [*products, *([] if skip is None else [total])]
+
+
 @case("BiasSoftmax")
 def bias_softmax(d):
     shape = [d.one_of(1, 2), d.one_of(1, 3), d.one_of(1, 4), d.one_of(3, 8)]

@@ -271,6 +271,69 @@ LogicalResult SimplifiedLayerNormalizationOp::upgrade(Node &node) {
   return failed(node.needs(2)) ? failure() : give(node, simplified(node, node.operand(0), node.operand(1), 1e-5));
 }
 
+LogicalResult ScaleOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  Value x = node.operand(0);
+  return give(node, f.mul(x, f.number(node.number("scale", 1), x)));
+}
+
+/// Starts, ends and axes are operands, as Slice has had them since.
+LogicalResult DynamicSliceOp::upgrade(Node &node) {
+  if (failed(node.needs(3))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Value axes = node.operand(3);
+  return give(node, f.op("Slice", {node.operand(0), node.operand(1), node.operand(2), axes, Value()}));
+}
+
+/// What goes into the products of a fused node: operand 0, with that of operand 1 added, normalized if there is a scale.
+/// The second value is the sum.
+static std::pair<Value, Value> normalizedSum(Node &node, Formula &f) {
+  Value x = sum(f, {node.operand(0), node.operand(1)}), scale = node.operand(2);
+  return {scale ? simplified(node, x, scale, 1e-5) : x, x};
+}
+
+/// The product with the weights, scales and bias that begin at an operand.
+static Value ofFewBits(Node &node, Formula &f, Value x, unsigned first, StringRef columns) {
+  SmallVector<NamedAttribute> attributes = attributesOf(node, {"K", "bits", "block_size", "accuracy_level"});
+  attributes.push_back(f.integer("N", node.integer(columns, 0)));
+  return f.op("com.microsoft.MatMulNBits",
+              {x, node.operand(first), node.operand(first + 1), Value(), Value(), node.operand(first + 2)}, attributes);
+}
+
+static LogicalResult needAll(const Node &node, ArrayRef<unsigned> operands, ArrayRef<StringRef> attributes) {
+  bool all = llvm::all_of(operands, [&](unsigned i) { return static_cast<bool>(node.operand(i)); }) &&
+             llvm::all_of(attributes, [&](StringRef name) { return static_cast<bool>(node.attributes.get(name)); });
+  return all ? success() : node.error("needs weights and scales of each product, and their sizes as attributes");
+}
+
+LogicalResult MatMulNBitsMlpOp::upgrade(Node &node) {
+  if (failed(needAll(node, {0, 3, 4, 6, 7}, {"K", "N", "block_size"}))) {
+    return failure();
+  }
+  StringRef activation = node.text("activation", "silu");
+  if (activation != "silu" && activation != "swish") {
+    return node.error("activation '" + activation + "' is not known");
+  }
+  Formula f(node.builder, node.loc);
+  auto [x, all] = normalizedSum(node, f);
+  Value gate = ofFewBits(node, f, x, 3, "N");
+  node.results = {f.mul(f.op("Swish", {gate}), ofFewBits(node, f, x, 6, "N")), all};
+  return success();
+}
+
+LogicalResult MatMulNBitsQkvOp::upgrade(Node &node) {
+  if (failed(needAll(node, {0, 2, 3, 4, 6, 7, 9, 10}, {"K", "Nq", "Nkv", "block_size"}))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  auto [x, all] = normalizedSum(node, f);
+  node.results = {ofFewBits(node, f, x, 3, "Nq"), ofFewBits(node, f, x, 6, "Nkv"), ofFewBits(node, f, x, 9, "Nkv"),
+                  all};
+  return success();
+}
+
 /// Rows of tables for tokens, positions and segments, added up and normalised; and how many tokens of each sentence the
 /// mask lets in. What a node does not know of positions is that they count up.
 LogicalResult EmbedLayerNormalizationOp::upgrade(Node &node) {

@@ -49,10 +49,15 @@ class Onnx_SkipForm<string mnemonic, int inputs> : Onnx_MicrosoftForm<mnemonic, 
 }
 def Onnx_SkipLayerNormalizationOp : Onnx_SkipForm<"SkipLayerNormalization", 5>;
 def Onnx_SkipSimplifiedLayerNormalizationOp : Onnx_SkipForm<"SkipSimplifiedLayerNormalization", 4>;
-/// Stands in the standard's domain, though the standard never had it.
+/// These stand in the standard's domain, though the standard never had the first one, and has none of them any more.
 def Onnx_SimplifiedLayerNormalizationOp : Onnx_Form<"SimplifiedLayerNormalization", 2>, Since<1> {
   let attributes = (ins OptionalAttr<I64Attr>:$axis, OptionalAttr<F32Attr>:$epsilon, OptionalAttr<I64Attr>:$stash_type);
 }
+
+def Onnx_ScaleOp : Onnx_Form<"Scale", 1>, Since<1> {
+  let attributes = (ins OptionalAttr<F32Attr>:$scale);
+}
+def Onnx_DynamicSliceOp : Onnx_Form<"DynamicSlice", 4>, Since<1>;
 
 def Onnx_EmbedLayerNormalizationOp : Onnx_MicrosoftForm<"EmbedLayerNormalization", 9> {
   let attributes = (ins OptionalAttr<F32Attr>:$epsilon, OptionalAttr<I64Attr>:$mask_index_type);
@@ -91,6 +96,14 @@ def Onnx_GatedRMSNormOp : Onnx_MicrosoftForm<"GatedRMSNorm", 3> {
 def Onnx_QEmbedLayerNormalizationOp : Onnx_MicrosoftForm<"QEmbedLayerNormalization", 18> {
   let attributes = (ins OptionalAttr<F32Attr>:$epsilon);
 }
+
+// Several products with weights of a few bits behind one normalization.
+class Onnx_FewBitsForm<string mnemonic, int inputs, dag own> : Onnx_MicrosoftForm<mnemonic, inputs> {
+  let attributes = !con((ins OptionalAttr<I64Attr>:$K, OptionalAttr<I64Attr>:$bits, OptionalAttr<I64Attr>:$block_size, OptionalAttr<I64Attr>:$accuracy_level,
+    OptionalAttr<F32Attr>:$epsilon), own);
+}
+def Onnx_MatMulNBitsMlpOp : Onnx_FewBitsForm<"MatMulNBitsMlp", 9, (ins OptionalAttr<I64Attr>:$N, OptionalAttr<StrAttr>:$activation)>;
+def Onnx_MatMulNBitsQkvOp : Onnx_FewBitsForm<"MatMulNBitsQkv", 12, (ins OptionalAttr<I64Attr>:$Nq, OptionalAttr<I64Attr>:$Nkv)>;
 
 // Others.
 def Onnx_CDistOp : Onnx_MicrosoftForm<"CDist", 2> {

@@ -87,6 +87,22 @@ def simplified_normalization(c, x):
     c.node("SimplifiedLayerNormalization", [x, c.data(x.shape[-1:])], axis=-1, epsilon=c.choice([None, 0.125]), stash_type=c.choice([None, 1]))
 
 
+@op("Scale")
+def scale(c, x):
+    c.node("Scale", [floats(c, x)], scale=c.choice([None, 0.5, -2.0]))
+
+
+@op("DynamicSlice")
+def dynamic_slice(c, x):
+    x = floats(c, x)
+    c.need(x.array.size)
+    axes = c.rng.sample(range(x.rank), c.rng.randint(1, x.rank))
+    starts = [c.rng.randint(0, x.shape[axis] - 1) for axis in axes]
+    ends = [c.rng.randint(start + 1, x.shape[axis]) for start, axis in zip(starts, axes)]
+    every = axes == list(range(x.rank)) and c.chance(0.5)
+    c.node("DynamicSlice", [x, c.ints(starts), c.ints(ends), *([] if every else [c.ints(axes)])], exact=True)
+
+
 @op("com.microsoft.ExpandDims")
 def expand_dims(c, x):
     x = x or c.data(c.shape(0, 3))
@@ -245,7 +261,7 @@ def causal_conv(c, x):
 @op("com.microsoft.LinearAttention")
 def linear_attention(c, x):
     batch, steps, shared, width, wide = c.choice([1, 2]), c.choice([1, 3, 5]), c.choice([1, 2]), c.choice([4, 8]), c.choice([4, 8])
-    heads, rule = shared * c.choice([1, 2]), c.choice(["linear", "gated", "delta", "gated_delta"])
+    heads, rule = c.choice([1, shared, 2 * shared]), c.choice(["linear", "gated", "delta", "gated_delta"])
     small = lambda *shape: c.data(shape, low=-0.5, high=0.5)
     past = small(batch, shared, width, wide) if c.chance(0.5) else None
     decay = small(batch, steps, shared * c.choice([1, width])) if "gated" in rule else None
