@@ -73,11 +73,9 @@ bool hasColumns(LinearAttentionOp op, Value v, const Size &columns) {
   return succeeded(require(op, sizeOf(ranked(v), 2), columns));
 }
 
-/// Whether a decay is one number for each key of a head. One whose columns only the run knows is one for each head,
-/// unless they are those of the keys.
-bool isByKey(LinearAttentionOp op, const Shape &s) {
-  Size columns = sizeOf(ranked(op.getDecay()), 2);
-  return !columns.is(s.shared) && (columns.isNumber() || columns == sizeOf(ranked(op.getKey()), 2));
+/// How many numbers a decay has for each head: one, or one for each key.
+Size decaysOf(LinearAttentionOp op, const Shape &s) {
+  return floorDiv(sizeOf(ranked(op.getDecay()), 2), s.shared);
 }
 
 /// Nothing while the operands' sizes are not known; failure where they contradict, without a message.
@@ -109,10 +107,13 @@ FailureOr<std::optional<Shape>> shapeOf(LinearAttentionOp op) {
               hasColumns(op, op.getKey(), s.width * Size(s.shared)) &&
               hasColumns(op, op.getValue(), s.valueWidth * Size(s.shared));
   if (isGated(op)) {
-    good = good && hasColumns(op, op.getDecay(), isByKey(op, s) ? s.width * Size(s.shared) : Size(s.shared));
+    Size each = decaysOf(op, s);
+    good = good && hasColumns(op, op.getDecay(), each * Size(s.shared)) &&
+           (!each.isNumber() || !s.width.isNumber() || each.is(1) || each.number() == s.width.number());
   }
   if (isDelta(op)) {
-    good = good && (sizeOf(ranked(op.getBeta()), 2).is(1) || hasColumns(op, op.getBeta(), s.shared));
+    Size columns = sizeOf(ranked(op.getBeta()), 2);
+    good = good && (!columns.isNumber() || columns.is(1) || columns.is(s.shared));
   }
   auto past = present(op.getPastState()) ? ranked(op.getPastState()) : RankedTensorType();
   if (past) {
@@ -137,9 +138,16 @@ struct Recurrence {
 
   Value real(Value v) { return f.cast(v, wide, numberOfElement(wide)); }
   /// [batch, steps, heads * columns] as [steps, batch, heads, rows, columns]; of rows and columns one is 1.
-  Value bySteps(Value v, int64_t heads, const Size &rows, const Size &columns) {
+  Value bySteps(Value v, const Size &heads, const Size &rows, const Size &columns) {
     Value apart = f.reshapeTo(real(v), {s.batch, s.steps, heads, rows, columns});
     return f.transpose(apart, {1, 0, 2, 3, 4});
+  }
+  /// What may be one number for several has their sizes, where these do not say whether it is.
+  Value repeated(Value v, ArrayRef<Size> sizes) {
+    bool known = llvm::all_of(llvm::zip_equal(sizesOf(ranked(v)), sizes), [](auto pair) {
+      return std::get<0>(pair).isNumber() || std::get<0>(pair) == std::get<1>(pair);
+    });
+    return known ? v : f.op("Expand", {v, makeSizes(f.b, f.loc, sizes)});
   }
   /// Queries, [steps, batch, shared, group, width]. Fewer of them than keys are read by several heads of these.
   Value queries() {
@@ -162,10 +170,12 @@ struct Recurrence {
     Value v = bySteps(op.getValue(), s.shared, 1, s.valueWidth);
     Value decay, beta;
     if (isGated(op)) {
-      decay = f.exp(bySteps(op.getDecay(), s.shared, isByKey(op, s) ? s.width : Size(1), 1));
+      decay = f.exp(bySteps(op.getDecay(), s.shared, decaysOf(op, s), 1));
+      decay = repeated(decay, {s.steps, s.batch, s.shared, s.width, 1});
     }
     if (isDelta(op)) {
-      beta = bySteps(op.getBeta(), sizeOf(ranked(op.getBeta()), 2).is(1) ? 1 : s.shared, 1, 1);
+      beta = bySteps(op.getBeta(), sizeOf(ranked(op.getBeta()), 2), 1, 1);
+      beta = repeated(beta, {s.steps, s.batch, s.shared, 1, 1});
     }
     Sizes state = {s.batch, s.shared, s.width, s.valueWidth};
     Value first = present(op.getPastState()) ? real(op.getPastState()) : f.zeros(state, wide);
