@@ -1,9 +1,9 @@
-// Gradient: the derivatives of a tensor by others, at a place that the node's inputs give. The ops between these tensors
-// are there already; from the last one to the first each hands on what it got (onnx/Gradients.h). Where the place is
-// another one than that of the model itself, the ops are computed there once more.
-#include "compiler/onnx/Gradients.h"
+// Gradient: the derivatives of a tensor by others, at a place that the node's inputs give. The ops between these
+// tensors are there already; from the last one to the first each hands on what it got (onnx/Gradients.h). Where the
+// place is another one than that of the model itself, the ops are computed there once more.
 #include "compiler/importer/Importer.h"
 #include "compiler/onnx/Forms.h"
+#include "compiler/onnx/Gradients.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -79,8 +79,8 @@ Importer::Values Importer::derivatives(const Node &node, onnx::Formula &f, Value
   by[y] = f.op("Expand", {f.number(1, y), f.op("Shape", {y})});
   for (Operation *op : llvm::reverse(ops)) {
     SmallVector<Value> given = llvm::map_to_vector(op->getResults(), [&](Value v) { return by.lookup(v); });
-    bool matters = llvm::any_of(op->getOperands(), isActive) &&
-                   llvm::any_of(given, [](Value v) { return static_cast<bool>(v); });
+    bool matters =
+        llvm::any_of(op->getOperands(), isActive) && llvm::any_of(given, [](Value v) { return static_cast<bool>(v); });
     if (!matters) {
       continue;
     }
@@ -96,9 +96,7 @@ Importer::Values Importer::derivatives(const Node &node, onnx::Formula &f, Value
       }
     }
   }
-  return llvm::map_to_vector(xs, [&](Value x) {
-    return by[x] ? by[x] : onnx::zerosBy(f, {f.op("Shape", {x})}, x);
-  });
+  return llvm::map_to_vector(xs, [&](Value x) { return by[x] ? by[x] : onnx::zerosBy(f, {f.op("Shape", {x})}, x); });
 }
 
 Importer::Values Importer::makeGradient(const Node &node) {
@@ -111,8 +109,8 @@ Importer::Values Importer::makeGradient(const Node &node) {
   from.append(*zs);
   bool floats = llvm::all_of(*xs, [](Value v) { return isa<FloatType>(onnx::elementOf(v)); }) && ys->size() == 1 &&
                 isa<FloatType>(onnx::elementOf(ys->front()));
-  if (xs->empty() || !floats || inputs->size() != from.size() ||
-      llvm::is_contained(*inputs, Value()) || node.outputs.size() > xs->size()) {
+  if (xs->empty() || !floats || inputs->size() != from.size() || llvm::is_contained(*inputs, Value()) ||
+      node.outputs.size() > xs->size()) {
     problems->add(node.where(), "needs 'xs' and a 'y' of floats, and an input for each tensor of 'xs' and 'zs'");
     return {};
   }

@@ -1,7 +1,7 @@
 // Which element types an operator takes is said by its definition, and told here by asking what checks nodes: the op's
-// verifier. It stops at the first operand whose type is wrong, so operands are tried one after the other, those in front
-// of it with a type that they take. Attributes get the first value that is of their kind; what else the verifier finds
-// wrong is not about types.
+// verifier. It stops at the first operand whose type is wrong, so operands are tried one after the other, those in
+// front of it with a type that they take. Attributes get the first value that is of their kind; what else the verifier
+// finds wrong is not about types.
 #include "compiler/importer/Importer.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "mlir/IR/Diagnostics.h"

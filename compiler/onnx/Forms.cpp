@@ -68,8 +68,7 @@ SmallVector<Value> split(Formula &f, Value x, int64_t axis, unsigned parts) {
 
 Value zerosBy(Formula &f, ArrayRef<Value> sizes, Value of) {
   auto one = tensorOf({1}, elementOf(of));
-  auto zero =
-      isa<FloatType>(one.getElementType()) ? constantFromFloats(one, {0.0}) : constantFromIntegers(one, {0});
+  auto zero = isa<FloatType>(one.getElementType()) ? constantFromFloats(one, {0.0}) : constantFromIntegers(one, {0});
   return f.op("ConstantOfShape", {concat(f, sizes, 0)}, {f.b.getNamedAttr("value", zero)});
 }
 

@@ -40,16 +40,16 @@ llvm::SmallVector<mlir::Value> split(Formula &f, mlir::Value x, int64_t axis, un
 /// Zeros of the element type of `of`, with sizes as for reshapeBy().
 mlir::Value zerosBy(Formula &f, llvm::ArrayRef<mlir::Value> sizes, mlir::Value of);
 
-/// Rows [tokens, width] at places of a padded batch, [batch, steps, width], and zeros elsewhere. `offsets` [batch, steps]
-/// begins with the places.
+/// Rows [tokens, width] at places of a padded batch, [batch, steps, width], and zeros elsewhere. `offsets` [batch,
+/// steps] begins with the places.
 mlir::Value restorePadding(Formula &f, mlir::Value rows, mlir::Value offsets);
 
 /// [N, spatial..., C] read as [N, C, spatial...] for a pool or convolution, and its result the other way.
 mlir::Value withChannelsSecond(Formula &f, mlir::Value x, int64_t rank, bool last,
                                llvm::function_ref<mlir::Value(mlir::Value)> meaning);
 
-/// `y` behind the activation that attribute 'activation' of a fused operator names; null, with a message, where it is not
-/// known. An empty name is none. `numbers` that are not given have the operator's own defaults.
+/// `y` behind the activation that attribute 'activation' of a fused operator names; null, with a message, where it is
+/// not known. An empty name is none. `numbers` that are not given have the operator's own defaults.
 mlir::Value activated(Node &node, mlir::Value y, llvm::ArrayRef<float> numbers);
 
 } // namespace ingot::onnx

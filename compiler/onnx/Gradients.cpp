@@ -94,9 +94,8 @@ static Value spread(const Step &s) {
   if ((!axes || axes->empty()) && s.integer("noop_with_empty_axes", 0)) {
     return s.g;
   }
-  SmallVector<int64_t> over = axes && !axes->empty()
-                                  ? SmallVector<int64_t>(*axes)
-                                  : llvm::to_vector(llvm::seq<int64_t>(0, ranked(s.x()).getRank()));
+  SmallVector<int64_t> over = axes && !axes->empty() ? SmallVector<int64_t>(*axes)
+                                                     : llvm::to_vector(llvm::seq<int64_t>(0, ranked(s.x()).getRank()));
   Value g = s.integer("keepdims", 1) || over.empty() ? s.g : unsqueeze(s.f, s.g, over);
   return s.f.op("Expand", {g, s.f.op("Shape", {s.x()})});
 }
@@ -159,8 +158,11 @@ static std::optional<Windows> windowsOf(const Step &s, ArrayRef<int64_t> kernel)
     auto given = s.op->getAttrOfType<DenseI64ArrayAttr>(name);
     return given ? SmallVector<int64_t>(given.asArrayRef()) : SmallVector<int64_t>(count, otherwise);
   };
-  Windows w{SmallVector<int64_t>(kernel), list("strides", axes, 1), list("dilations", axes, 1),
-            list("pads", 2 * axes, 0), {}};
+  Windows w{SmallVector<int64_t>(kernel),
+            list("strides", axes, 1),
+            list("dilations", axes, 1),
+            list("pads", 2 * axes, 0),
+            {}};
   for (size_t i = 0; i < axes; ++i) {
     int64_t last = (y.getDimSize(i + 2) - 1) * w.strides[i] + (kernel[i] - 1) * w.dilations[i] + 1;
     w.rest.push_back(x.getDimSize(i + 2) + w.pads[i] + w.pads[axes + i] - last);
@@ -280,9 +282,9 @@ static Adjoints gather(const Step &s) {
   }
   Value zeros = zerosBy(s.f, {s.f.op("Shape", {s.x()})}, s.g);
   Value places = integers(s.f, unsqueeze(s.f, s.x(1), {ranked(s.x(1)).getRank()}));
-  return SmallVector<Value>{s.f.op("ScatterND", {zeros, places, s.g},
-                                   {s.f.b.getNamedAttr("reduction", s.f.b.getStringAttr("add"))}),
-                            Value()};
+  return SmallVector<Value>{
+      s.f.op("ScatterND", {zeros, places, s.g}, {s.f.b.getNamedAttr("reduction", s.f.b.getStringAttr("add"))}),
+      Value()};
 }
 
 static Adjoints softmax(const Step &s, bool logarithm) {
@@ -330,16 +332,14 @@ static const llvm::StringMap<UnaryRule> &unaryRules() {
       {"Cos", [](const Step &s) { return s.f.op("Neg", {s.f.mul(s.g, s.f.op("Sin", {s.x()}))}); }},
       {"Tan", [](const Step &s) { return s.f.mul(s.g, s.f.add(s.square(s.y()), s.n(1))); }},
       {"Asin", [](const Step &s) { return s.f.div(s.g, s.f.sqrt(s.f.sub(s.n(1), s.square(s.x())))); }},
-      {"Acos",
-       [](const Step &s) { return s.f.op("Neg", {s.f.div(s.g, s.f.sqrt(s.f.sub(s.n(1), s.square(s.x()))))}); }},
+      {"Acos", [](const Step &s) { return s.f.op("Neg", {s.f.div(s.g, s.f.sqrt(s.f.sub(s.n(1), s.square(s.x()))))}); }},
       {"Atan", [](const Step &s) { return s.f.div(s.g, s.f.add(s.square(s.x()), s.n(1))); }},
       {"Sinh", [](const Step &s) { return s.f.mul(s.g, s.f.op("Cosh", {s.x()})); }},
       {"Cosh", [](const Step &s) { return s.f.mul(s.g, s.f.op("Sinh", {s.x()})); }},
       {"Tanh", [](const Step &s) { return s.f.mul(s.g, s.f.sub(s.n(1), s.square(s.y()))); }},
       {"Sigmoid", [](const Step &s) { return s.f.mul(s.g, s.f.mul(s.y(), s.f.sub(s.n(1), s.y()))); }},
       {"Softplus", [](const Step &s) { return s.f.mul(s.g, s.sigmoid(s.x())); }},
-      {"Softsign",
-       [](const Step &s) { return s.f.div(s.g, s.square(s.f.add(s.f.abs(s.x()), s.n(1)))); }},
+      {"Softsign", [](const Step &s) { return s.f.div(s.g, s.square(s.f.add(s.f.abs(s.x()), s.n(1)))); }},
       {"Erf",
        [](const Step &s) {
          Value bell = s.f.exp(s.f.op("Neg", {s.square(s.x())}));
@@ -378,9 +378,7 @@ static const llvm::StringMap<UnaryRule> &unaryRules() {
          Value all = spread(s);
          return all ? s.f.mul(all, s.f.add(s.x(), s.x())) : Value();
        }},
-      {"Cast", [](const Step &s) {
-         return isa<FloatType>(elementOf(s.x())) ? like(s.f, s.g, s.x()) : Value();
-       }}};
+      {"Cast", [](const Step &s) { return isa<FloatType>(elementOf(s.x())) ? like(s.f, s.g, s.x()) : Value(); }}};
   return rules;
 }
 

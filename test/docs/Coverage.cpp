@@ -1,6 +1,6 @@
 // How operators are taken, for docs/generate.py: reads lines "DOMAIN OP OPSET" ("ai.onnx" is the standard's domain) and
-// prints for each what coverageOf says: how, the version that its code was written for, why it is refused, and the types
-// of each input, with ';' between them.
+// prints for each what coverageOf says: how, the version that its code was written for, why it is refused, and the
+// types of each input, with ';' between them.
 #include "compiler/pipeline/Coverage.h"
 #include <iostream>
 

@@ -1,6 +1,6 @@
 // DynamicTimeWarping: what it costs to get to a place is its own cost and the least of those of its three neighbours in
-// front: above and to the left (0), above (1), to the left (2). Places of one diagonal do not need each other, so a loop
-// goes over diagonals and keeps which neighbour each place was reached from; a second loop follows these back.
+// front: above and to the left (0), above (1), to the left (2). Places of one diagonal do not need each other, so a
+// loop goes over diagonals and keeps which neighbour each place was reached from; a second loop follows these back.
 #include "compiler/onnx/ops/Alignment.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
@@ -50,11 +50,11 @@ struct Warping {
     Value far = f.number(std::numeric_limits<double>::infinity(), costs);
     Value row = f.add(f.countTo(f.scalar(rows)), no(1)), end = f.scalar(columns);
     Value nowhere = f.op("Expand", {far, makeSizes(f.b, f.loc, {rows + Size(1)})});
-    Value start = concat(f, {f.reshape(f.number(0, costs), {1}), slice(f, nowhere, 0, list(1), makeSizes(f.b, f.loc, {rows + Size(1)}))}, 0);
+    Value start = concat(
+        f, {f.reshape(f.number(0, costs), {1}), slice(f, nowhere, 0, list(1), makeSizes(f.b, f.loc, {rows + Size(1)}))},
+        0);
     LoopOp loop = makeLoop(f.b, f.loc, f.scalar(steps()), {start, nowhere}, {f.b.getI64Type()},
-                           [&](Value at, ValueRange before) {
-                             return step(at, before[0], before[1], row, end, far);
-                           });
+                           [&](Value at, ValueRange before) { return step(at, before[0], before[1], row, end, far); });
     return loop.getResult(2);
   }
   /// Diagonals have an element for the border, which is its first; of the diagonal that starts the matrix there is one
@@ -67,7 +67,8 @@ struct Warping {
     Value column = f.sub(f.add(at, no(2)), row);
     Value inside = both(f.op("Greater", {column, no(0)}), f.op("LessOrEqual", {column, end}));
     Value place = f.sub(f.op("Min", {f.op("Max", {column, no(1)}), end}), no(1));
-    Value cost = f.reshapeTo(f.op("GatherElements", {costs, f.reshapeTo(place, {rows, 1})}, {f.integer("axis", 1)}), {rows});
+    Value cost =
+        f.reshapeTo(f.op("GatherElements", {costs, f.reshapeTo(place, {rows, 1})}, {f.integer("axis", 1)}), {rows});
     Value reached = f.add(cost, where(isDiagonal, diagonal, where(isUp, up, left)));
     Value next = concat(f, {f.reshape(far, {1}), where(inside, reached, far)}, 0);
     return {first, next, where(isDiagonal, no(0), where(isUp, no(1), no(2)))};
@@ -90,7 +91,9 @@ struct Warping {
       Value moves = both(goesOn, f.op("Not", {f.op("Equal", {trace, no(stays)})}));
       return f.sub(v, integers(f, moves));
     };
-    Value told = concat(f, {f.reshape(f.sub(row, one), {1}), f.reshape(f.sub(column, one), {1}), f.reshape(integers(f, goesOn), {1})}, 0);
+    Value told = concat(
+        f, {f.reshape(f.sub(row, one), {1}), f.reshape(f.sub(column, one), {1}), f.reshape(integers(f, goesOn), {1})},
+        0);
     return {moved(row, 2), moved(column, 1), told};
   }
 };

@@ -1,6 +1,6 @@
-// Both become the standard's Attention. SparseAttention's blocks are sparse matrices by rows: what is added to the scores
-// is spread from blocks to tokens. DecoderAttention says by flags whether keys come from the queries or from another
-// sequence, and whether a cache stands before them or in their place.
+// Both become the standard's Attention. SparseAttention's blocks are sparse matrices by rows: what is added to the
+// scores is spread from blocks to tokens. DecoderAttention says by flags whether keys come from the queries or from
+// another sequence, and whether a cache stands before them or in their place.
 #include "compiler/onnx/ops/CachedAttention.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Forms.h"
@@ -35,10 +35,11 @@ static FailureOr<std::optional<SparseShape>> shapeOf(SparseAttentionOp op) {
       (op.getDoRotary() && (!present(op.getCosCache()) || !present(op.getSinCache())))) {
     return op.emitOpError("key and value, and with do_rotary both tables of angles, are given together");
   }
-  SmallVector<Value> sized = {op.getQuery(),    op.getKey(),      op.getValue(),
-                              op.getPastKey(),  op.getPastValue(), op.getBlockRowIndices(),
-                              op.getCosCache(), op.getSinCache(), op.getBlockColIndices(),
-                              op.getKeyTotalSequenceLengths()};
+  SmallVector<Value> sized = {op.getQuery(),           op.getKey(),
+                              op.getValue(),           op.getPastKey(),
+                              op.getPastValue(),       op.getBlockRowIndices(),
+                              op.getCosCache(),        op.getSinCache(),
+                              op.getBlockColIndices(), op.getKeyTotalSequenceLengths()};
   if (llvm::any_of(sized, [](Value v) { return present(v) && !isSized(v); })) {
     return std::optional<SparseShape>();
   }
@@ -65,8 +66,8 @@ static FailureOr<std::optional<SparseShape>> shapeOf(SparseAttentionOp op) {
   }
   if (!good) {
     return op.emitOpError("") << s.heads << " heads and " << s.shared << " of keys do not fit " << q << ", "
-                              << op.getKey().getType() << ", a past of type " << past << " and blocks of types "
-                              << rows << " and " << columns;
+                              << op.getKey().getType() << ", a past of type " << past << " and blocks of types " << rows
+                              << " and " << columns;
   }
   return std::optional(s);
 }
@@ -111,8 +112,8 @@ struct Sparse {
     Value rows = integers(f, op.getBlockRowIndices()), columns = integers(f, op.getBlockColIndices());
     Value entry = f.countTo(f.scalar(s.entries)), block = f.countTo(f.scalar(s.blocks));
     auto bounds = [&](int64_t from) {
-      return unsqueeze(f, slice(f, rows, 1, makeSizes(f.b, f.loc, {from}), makeSizes(f.b, f.loc, {s.blocks + Size(from)})),
-                       {2});
+      return unsqueeze(
+          f, slice(f, rows, 1, makeSizes(f.b, f.loc, {from}), makeSizes(f.b, f.loc, {s.blocks + Size(from)})), {2});
     };
     Value inRow = f.op("And", {f.op("GreaterOrEqual", {entry, bounds(0)}), f.op("Less", {entry, bounds(1)})});
     Value inColumn = f.op("Equal", {unsqueeze(f, columns, {2}), block});
@@ -126,7 +127,8 @@ struct Sparse {
     Value key = f.countTo(f.scalar(s.cache)), step = f.scalar(size);
     Value last = f.scalar(max(s.blocks - Size(1), 0)); // of places behind all blocks, where nothing is seen
     auto blockOf = [&](Value place) { return f.op("Min", {f.div(place, step), last}); };
-    Value rows = f.op("Gather", {blockMask(), blockOf(places)}, {f.integer("axis", 1)}); // [layouts, batch, steps, blocks]
+    Value rows =
+        f.op("Gather", {blockMask(), blockOf(places)}, {f.integer("axis", 1)}); // [layouts, batch, steps, blocks]
     Value seen = f.op("Gather", {rows, blockOf(key)}, {f.integer("axis", 3)});
     int64_t rounds = s.heads / s.layouts.number();
     seen = f.transpose(seen, {1, 0, 2, 3});
@@ -147,7 +149,9 @@ struct Sparse {
     Value own = integers(f, op.getKeyTotalSequenceLengths());
     Value start = f.op("Where", {f.op("Equal", {total, steps}), f.scalar(0), f.sub(own, steps)});
     Value places = f.add(f.reshapeTo(start, {s.batch, 1}), f.reshapeTo(f.countTo(steps), {1, s.steps}));
-    auto cache = [&](Value past, Value now) { return f.op("TensorScatter", {past, now, start}, {f.integer("axis", 2)}); };
+    auto cache = [&](Value past, Value now) {
+      return f.op("TensorScatter", {past, now, start}, {f.integer("axis", 2)});
+    };
     Value keys = cache(op.getPastKey(), apart(k, s.shared, places));
     Value values = cache(op.getPastValue(), apart(v, s.shared, Value()));
     Value nothing = f.number(-std::numeric_limits<double>::infinity(), q);
@@ -203,7 +207,8 @@ LogicalResult DecoderAttentionOp::upgrade(Node &node) {
   bool cached = flags && flags->usesPast && flags->hasState;
   if (!flags || heads < 1 || (cached && (!node.operand(6) || !node.operand(7))) ||
       (flags->hasMask && !node.operand(5))) {
-    return node.error("needs a positive 'num_heads', flags that are constants, and the caches and the mask that they name");
+    return node.error(
+        "needs a positive 'num_heads', flags that are constants, and the caches and the mask that they name");
   }
   Formula f(node.builder, node.loc);
   Value query = node.operand(0), width = sizeAlong(f, query, 2), bias = node.operand(4);
@@ -228,8 +233,8 @@ LogicalResult DecoderAttentionOp::upgrade(Node &node) {
     Value filter = f.number(node.number("mask_filter_value", -10000), query);
     mask = f.op("Where", {unsqueeze(f, node.operand(5), {1, 2}), filter, f.number(0, query)});
   }
-  Value y = createOp(f.b, f.loc, "onnx.Attention", {q, keys, values, mask, Value(), Value(), Value()}, {}, 4)
-                ->getResult(0);
+  Value y =
+      createOp(f.b, f.loc, "onnx.Attention", {q, keys, values, mask, Value(), Value(), Value()}, {}, 4)->getResult(0);
   node.results = {reshapeBy(f, f.transpose(y, {2, 0, 1, 3}), {shapeOf(f, query, 0, 3)}), keys, values};
   return success();
 }

@@ -28,8 +28,9 @@ LogicalResult BiasSplitGeluOp::upgrade(Node &node) {
 static Value groupNorm(Node &node, Formula &f, Value x, Value scale, Value bias) {
   bool last = node.integer("channels_last", 1) != 0;
   Value y = withChannelsSecond(f, real(f, x), ranked(x).getRank(), last, [&](Value image) {
-    return f.op("GroupNormalization", {image, real(f, scale), real(f, bias)},
-                {f.number("epsilon", node.number("epsilon", 1e-5)), f.integer("num_groups", node.integer("groups", 0))});
+    return f.op(
+        "GroupNormalization", {image, real(f, scale), real(f, bias)},
+        {f.number("epsilon", node.number("epsilon", 1e-5)), f.integer("num_groups", node.integer("groups", 0))});
   });
   return like(f, node.integer("activation", 0) ? f.op("Swish", {y}) : y, x);
 }

@@ -144,8 +144,7 @@ LogicalResult EngramGateOp::upgrade(Node &node) {
   Value root = f.sqrt(f.op("Max", {f.abs(dot), f.number(1e-6, dot)}));
   Value gate = f.op("Sigmoid", {f.mul(f.op("Sign", {dot}), root)});
   Value y = f.mul(gate, unsqueeze(f, real(f, node.operand(2)), {2}));
-  node.results = {like(f, y, node.operand(0)),
-                  node.operand(5) ? like(f, scaled(y, 5), node.operand(0)) : Value()};
+  node.results = {like(f, y, node.operand(0)), node.operand(5) ? like(f, scaled(y, 5), node.operand(0)) : Value()};
   return success();
 }
 
@@ -157,23 +156,25 @@ LogicalResult NGramHashMappingOp::upgrade(Node &node) {
     return failure();
   }
   if (longest < 2 || heads < 1 || node.operand(5) || node.operand(6) || node.integer("reset_on_eos", 0)) {
-    return node.error("needs a 'max_ngram_size' of two or more and a positive 'n_head_per_ngram'; ends of sequences and "
-                      "segments are unsupported");
+    return node.error(
+        "needs a 'max_ngram_size' of two or more and a positive 'n_head_per_ngram'; ends of sequences and "
+        "segments are unsupported");
   }
   Formula f(node.builder, node.loc);
   Value ids = node.operand(0), past = node.operand(3);
   int64_t before = longest - 1;
   Value count = makeIntegers(f.b, f.loc, {before}), steps = sizeAlong(f, ids, 1);
   past = past ? past
-              : f.op("Expand", {integerLike(f, node.integer("pad_id", 0), ids), concat(f, {sizeAlong(f, ids, 0), count}, 0)});
-  Value all = concat(f, {past, ids}, 1), mix;
+              : f.op("Expand",
+                     {integerLike(f, node.integer("pad_id", 0), ids), concat(f, {sizeAlong(f, ids, 0), count}, 0)});
+  Value all = concat(f, {past, ids}, 1), sizes = f.reshape(node.operand(2), {before * heads}), mix;
   SmallVector<Value> hashes;
   for (int64_t back = 0; back < longest; ++back) {
     Value from = makeIntegers(f.b, f.loc, {before - back});
     Value product = f.mul(slice(f, all, 1, from, f.add(from, steps)), slice(f, node.operand(1), 0, back, back + 1));
     mix = mix ? f.op("BitwiseXor", {mix, product}) : product;
     if (back > 0) {
-      Value most = slice(f, node.operand(2), 0, (back - 1) * heads, back * heads);
+      Value most = slice(f, sizes, 0, (back - 1) * heads, back * heads);
       hashes.push_back(f.op("Mod", {unsqueeze(f, mix, {2}), most}));
     }
   }

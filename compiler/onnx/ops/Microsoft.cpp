@@ -224,13 +224,11 @@ static bool isLarger(RankedTensorType skip, RankedTensorType x) {
 static Value skipped(Node &node, Formula &f, Value bias) {
   Value x = node.operand(0), skip = node.operand(1);
   if (isLarger(ranked(skip), ranked(x))) {
-    emitError(node.loc) << "the skip of type " << skip.getType() << " is larger than the input of type "
-                        << x.getType();
+    emitError(node.loc) << "the skip of type " << skip.getType() << " is larger than the input of type " << x.getType();
     return {};
   }
   Value all = sum(f, {x, skip, bias});
-  return all.getType() == x.getType() ? all
-                                      : f.op("Reshape", {all, f.op("Shape", {x})}, {f.integer("allowzero", 1)});
+  return all.getType() == x.getType() ? all : f.op("Reshape", {all, f.op("Shape", {x})}, {f.integer("allowzero", 1)});
 }
 
 LogicalResult SkipLayerNormalizationOp::upgrade(Node &node) {
@@ -287,8 +285,8 @@ LogicalResult DynamicSliceOp::upgrade(Node &node) {
   return give(node, f.op("Slice", {node.operand(0), node.operand(1), node.operand(2), axes, Value()}));
 }
 
-/// What goes into the products of a fused node: operand 0, with that of operand 1 added, normalized if there is a scale.
-/// The second value is the sum.
+/// What goes into the products of a fused node: operand 0, with that of operand 1 added, normalized if there is a
+/// scale. The second value is the sum.
 static std::pair<Value, Value> normalizedSum(Node &node, Formula &f) {
   Value x = sum(f, {node.operand(0), node.operand(1)}), scale = node.operand(2);
   return {scale ? simplified(node, x, scale, 1e-5) : x, x};

@@ -85,8 +85,8 @@ static SmallVector<Value> wordsOf(Formula &f, Value x) {
     return {f.op("BitCast", {x}, {f.integer("to", INGOT_UINT32)})};
   }
   Value whole = f.op("BitCast", {x}, {f.integer("to", INGOT_UINT64)});
-  Value high = f.op("BitShift", {whole, integerLike(f, 32, whole)},
-                    {f.b.getNamedAttr("direction", f.b.getStringAttr("RIGHT"))});
+  Value high =
+      f.op("BitShift", {whole, integerLike(f, 32, whole)}, {f.b.getNamedAttr("direction", f.b.getStringAttr("RIGHT"))});
   return {asUint32(f, f.op("BitwiseAnd", {whole, integerLike(f, 0xffffffff, whole)})), asUint32(f, high)};
 }
 

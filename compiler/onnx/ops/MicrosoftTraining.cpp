@@ -16,7 +16,8 @@ static Value bitsOf(Formula &f, Value mask) {
   for (int64_t bit = 0; bit < bits; ++bit) {
     powers.push_back(int64_t(1) << bit);
   }
-  Value flat = integers(f, f.reshape(mask, {-1})), count = sizeAlong(f, flat, 0), word = makeIntegers(f.b, f.loc, {bits});
+  Value flat = integers(f, f.reshape(mask, {-1})), count = sizeAlong(f, flat, 0),
+        word = makeIntegers(f.b, f.loc, {bits});
   Value words = f.div(f.add(count, makeIntegers(f.b, f.loc, {bits - 1})), word);
   Value more = f.sub(f.mul(words, word), count);
   flat = f.op("Pad", {flat, concat(f, {makeIntegers(f.b, f.loc, {0}), more}, 0), Value(), Value()});
@@ -36,9 +37,8 @@ static LogicalResult dropout(Node &node, Value x, Value residual, unsigned first
 }
 static LogicalResult biasDropout(Node &node, bool packed) {
   Formula f(node.builder, node.loc);
-  return failed(node.needs(2))
-             ? failure()
-             : dropout(node, f.add(node.operand(0), node.operand(1)), node.operand(2), 3, packed);
+  return failed(node.needs(2)) ? failure()
+                               : dropout(node, f.add(node.operand(0), node.operand(1)), node.operand(2), 3, packed);
 }
 LogicalResult BiasDropoutOp::upgrade(Node &node) { return biasDropout(node, false); }
 LogicalResult BitmaskBiasDropoutOp::upgrade(Node &node) { return biasDropout(node, true); }
@@ -82,9 +82,8 @@ LogicalResult IsAllFiniteOp::upgrade(Node &node) {
 /// Padding and scale are for gradients.
 LogicalResult TorchEmbeddingOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
-  return failed(node.needs(2))
-             ? failure()
-             : give(node, f.op("Gather", {node.operand(0), node.operand(1)}, {f.integer("axis", 0)}));
+  return failed(node.needs(2)) ? failure()
+                               : give(node, f.op("Gather", {node.operand(0), node.operand(1)}, {f.integer("axis", 0)}));
 }
 
 void registerMicrosoftTraining(OnnxDialect &dialect) {

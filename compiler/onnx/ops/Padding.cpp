@@ -67,9 +67,9 @@ static Value packedAttention(Node &node, Formula &f, ArrayRef<Value> rows, Value
   if (double scale = node.number("scale", 0)) {
     attributes.push_back(f.number("scale", scale));
   }
-  Operation *y = createOp(f.b, f.loc, "onnx.Attention",
-                          {padded[0], padded[1], padded[2], sum(f, {mask, bias}), Value(), Value(), Value()},
-                          attributes, 4);
+  Operation *y =
+      createOp(f.b, f.loc, "onnx.Attention",
+               {padded[0], padded[1], padded[2], sum(f, {mask, bias}), Value(), Value(), Value()}, attributes, 4);
   return tokensOf(f, y->getResult(0), offsets, rows[0]);
 }
 

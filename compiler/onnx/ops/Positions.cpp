@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// The bucket of each distance: short ones have a bucket each, longer ones share by their logarithm, and all from `most`
-/// on are in the last. In float32, as models are trained with it.
+/// The bucket of each distance: short ones have a bucket each, longer ones share by their logarithm, and all from
+/// `most` on are in the last. In float32, as models are trained with it.
 static SmallVector<int64_t> bucketsOf(int64_t buckets, int64_t most) {
   int64_t exact = buckets / 2;
   auto from = static_cast<float>(exact), all = static_cast<float>(buckets - exact);

@@ -74,9 +74,7 @@ bool hasColumns(LinearAttentionOp op, Value v, const Size &columns) {
 }
 
 /// How many numbers a decay has for each head: one, or one for each key.
-Size decaysOf(LinearAttentionOp op, const Shape &s) {
-  return floorDiv(sizeOf(ranked(op.getDecay()), 2), s.shared);
-}
+Size decaysOf(LinearAttentionOp op, const Shape &s) { return floorDiv(sizeOf(ranked(op.getDecay()), 2), s.shared); }
 
 /// Nothing while the operands' sizes are not known; failure where they contradict, without a message.
 FailureOr<std::optional<Shape>> shapeOf(LinearAttentionOp op) {
