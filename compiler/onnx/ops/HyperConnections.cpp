@@ -21,7 +21,7 @@ struct Streams {
 
 } // namespace
 
-/// Null, with a message, where sizes do not fit.
+/// None, with a message, where sizes do not fit.
 static std::optional<Streams> streamsOf(Node &node, Formula &f) {
   auto type = ranked(node.operand(0));
   int64_t given = node.integer("num_branches", 0), rank = type ? type.getRank() : 0;
