@@ -12,7 +12,8 @@ namespace ingot::importer {
 
 bool isControl(llvm::StringRef domain, llvm::StringRef op) {
   return (domain.empty() && (op == "If" || op == "Loop" || op == "Scan")) ||
-         (domain == "ai.onnx.preview" && op == "FlexAttention") || isSearch(domain, op);
+         (domain == "ai.onnx.preview" && op == "FlexAttention") ||
+         (domain == "ai.onnx.preview.training" && op == "Gradient") || isSearch(domain, op);
 }
 
 void Importer::control(const Node &node) {
@@ -25,6 +26,7 @@ void Importer::control(const Node &node) {
   }
   Values results = node.op == "Loop"                ? makeLoop(node)
                    : node.op == "FlexAttention"     ? makeFlexAttention(node)
+                   : node.op == "Gradient"          ? makeGradient(node)
                    : isSearch(node.domain, node.op) ? makeSearch(node)
                                                     : makeScan(node);
   if (!results.empty()) { // else it has been reported

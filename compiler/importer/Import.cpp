@@ -75,8 +75,7 @@ static bool isIdle(llvm::StringRef op, llvm::StringRef name) {
       kIdle, [&](const IdleAttribute &idle) { return idle.name == name && (idle.op.empty() || idle.op == op); });
 }
 
-/// How many results ops of this name have; none: as many as the node names.
-static std::optional<unsigned> resultCount(RegisteredOperationName info) {
+std::optional<unsigned> resultCount(RegisteredOperationName info) {
   if (info.hasTrait<OpTrait::OneResult>()) {
     return 1;
   }

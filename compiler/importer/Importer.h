@@ -7,6 +7,10 @@
 #include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+namespace ingot::onnx {
+class Formula;
+} // namespace ingot::onnx
+
 namespace ingot::importer {
 
 /// Whether a node of that name has subgraphs that the importer makes regions of.
@@ -122,6 +126,10 @@ private:
   struct Search;
   Values makeSearch(const Node &node);
   Value modified(const Node &node, llvm::StringRef name, Value v);
+  Values makeGradient(const Node &node);
+  std::optional<Values> tensorsNamed(const Node &node, llvm::StringRef attribute);
+  Values derivatives(const Node &node, onnx::Formula &f, Value y, const Values &xs,
+                     llvm::ArrayRef<mlir::Operation *> ops);
   bool scanAttributes(const Node &node, Scan &scan);
   Values scanBatches(Scan &scan, llvm::ArrayRef<Value> inputs);
   Values scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, llvm::ArrayRef<Value> inputs);
@@ -155,5 +163,8 @@ private:
   const Node *current = nullptr;               ///< whose code runs: what it reports is about it
   mlir::Operation *outermost = nullptr;        ///< the op in the function's block that is being filled
 };
+
+/// How many results ops of this name have; none: as many as the node names.
+std::optional<unsigned> resultCount(mlir::RegisteredOperationName info);
 
 } // namespace ingot::importer
