@@ -68,6 +68,7 @@ std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp k
 
 /// A whole kernel of a Conv or ConvTranspose from channel blocks to channel blocks.
 KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
+std::vector<target::Schedule> denseConvSchedules(plan::KernelOp kernel, const target::MachineModel &machine);
 void buildDenseConv(Build &build);
 
 /// What a Conv or ConvTranspose reads from channel blocks: over [image, channel block, axes of the phase].

@@ -60,6 +60,31 @@ public:
     return schedule ? winogradShape(kernel, *schedule) : denseConvShape(kernel, machine);
   }
 
+  std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    switch (formOf(kernel)) {
+    case Form::Plain:
+      return {};
+    case Form::Stem:
+      return stemConvSchedules(kernel, machine);
+    case Form::Blocked:
+      break;
+    }
+    bool mayBeWinograd = skipsPadding(kernel.root()).empty();
+    std::vector<target::Schedule> all =
+        mayBeWinograd ? winogradSchedules(kernel, machine) : std::vector<target::Schedule>();
+    mayBeWinograd = !all.empty();
+    if (mayBeWinograd) {
+      all.insert(all.begin(), {{"winograd", 0}});
+    }
+    for (target::Schedule &direct : denseConvSchedules(kernel, machine)) {
+      if (mayBeWinograd) {
+        direct.set("winograd", 0);
+      }
+      all.push_back(std::move(direct));
+    }
+    return all;
+  }
+
   LogicalResult build(Build &build, const KernelShape &shape) const override {
     switch (formOf(build.group.kernel)) {
     case Form::Plain:
