@@ -23,7 +23,7 @@ using target::Schedule;
 
 /// Of a kernel's time: what is faster by less is noise, what is slower by more is not looked into, and of the time of a
 /// run: kernels that take less are left alone.
-constexpr double leastGain = 0.97, confirmedGain = 0.98, hopeless = 1.3, leastShare = 0.002;
+constexpr double leastGain = 0.97, confirmedGain = 0.97, hopeless = 1.3, leastShare = 0.002;
 /// Each model's turns in a round, and how long one lasts.
 constexpr int turnsOfRound = 3;
 constexpr double secondsOfTurn = 0.06;

@@ -26,8 +26,8 @@
 // of their own (Devices.cpp) are around it in the same way.
 #include "compiler/entry/Entry.h"
 #include "compiler/lower/LlvmAttributes.h"
-#include "compiler/lower/LowerKernels.h"
 #include "compiler/onnx/Optional.h"
+#include "compiler/plan/Work.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -206,7 +206,7 @@ void Entry::build(plan::LaunchOp launch) {
     }
   }
   Size items = launch.getItems().getValue();
-  auto work = launch->getAttrOfType<onnx::SizeAttr>(lower::workName);
+  auto work = launch->getAttrOfType<onnx::SizeAttr>(plan::workName);
   args.push_back(work ? isWorthSplitting(launch, work.getValue()) : w.value(0));
   args.push_back(w.value(items));
   auto c = func::CallOp::create(w.b, w.loc, callee, args);
@@ -231,7 +231,7 @@ void Entry::build(plan::LaunchOp launch) {
 
 /// 0 where the launch takes too few instructions for other threads to help.
 Value Entry::isWorthSplitting(plan::LaunchOp launch, const Size &work) {
-  int64_t least = launch->getAttrOfType<IntegerAttr>(lower::leastWorkName).getInt();
+  int64_t least = launch->getAttrOfType<IntegerAttr>(plan::leastWorkName).getInt();
   Value enough = w.compare(arith::CmpIPredicate::sge, work, least);
   return arith::IndexCastUIOp::create(w.b, w.loc, w.b.getIndexType(), enough);
 }

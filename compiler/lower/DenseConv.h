@@ -33,6 +33,7 @@ struct DenseSchedule {
   int64_t partRows = 0, partTiles = 0; ///< rows, and tiles of a row, whose input stays in the second cache while all
                                        ///< panels go over it; 0: the image is one part
 
+  friend bool operator==(const DenseSchedule &a, const DenseSchedule &b) = default;
   bool isOfBytes() const { return quad > 1; }
   int64_t elementBytes() const { return isOfBytes() ? 1 : 4; } ///< of the image
   /// Steps over so many channels, from one at a multiple of `quad` on, and over a panel's.

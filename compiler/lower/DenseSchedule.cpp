@@ -473,9 +473,7 @@ static void addOrders(const ConvGeometry &g, target::Schedule tile, std::vector<
 std::vector<target::Schedule> denseConvSchedules(plan::KernelOp kernel, const target::MachineModel &machine) {
   bool merged;
   ConvGeometry g = blockedGeometry(kernel, merged);
-  DenseSchedule s;
-  s.lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
-  s.blocks = llvm::divideCeil(g.outChannels, s.lanes);
+  DenseSchedule s = blockedSchedule(g, kernel, machine);
   std::vector<target::Schedule> all;
   for (int64_t vectors : {2, 1, 3, 4}) {
     if (vectors > s.blocks || (vectors > 2 && pixelsFor(s, vectors, machine) < 3)) {
@@ -486,6 +484,10 @@ std::vector<target::Schedule> denseConvSchedules(plan::KernelOp kernel, const ta
       all.push_back({{"vectors", vectors}, {"flat", 1}});
     }
   }
+  llvm::erase_if(all, [&](const target::Schedule &said) {
+    g.said = said;
+    return blockedSchedule(g, kernel, machine) == s;
+  });
   return all;
 }
 

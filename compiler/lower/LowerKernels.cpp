@@ -16,6 +16,7 @@
 #include "compiler/onnx/Texts.h"
 #include "compiler/onnx/Work.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/plan/Work.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -251,7 +252,7 @@ struct Lowering {
 
   /// Whether a run can tell from its sizes if a launch is worth splitting, with a few instructions.
   static bool mayWeigh(const support::Size &work) {
-    constexpr size_t longest = 160; // letters
+    constexpr size_t longest = 400; // letters
     return !work.isNumber() && !work.isUnknown() && work.text().size() <= longest;
   }
 
@@ -466,11 +467,11 @@ struct Lowering {
       launch->setAttr(plan::macsName, size(macs));
     }
     if (mayWeigh((*built)->work)) {
-      launch->setAttr(workName, size((*built)->work));
-      launch->setAttr(leastWorkName, b.getI64IntegerAttr(machineFor(kernel).tuning.leastWorkToSplit));
+      launch->setAttr(plan::workName, size((*built)->work));
+      launch->setAttr(plan::leastWorkName, b.getI64IntegerAttr(machineFor(kernel).tuning.leastWorkToSplit));
     }
     if (shape.multiplyAdds) {
-      launch->setAttr(ownMacsName, size(*shape.multiplyAdds));
+      launch->setAttr(plan::ownMacsName, size(*shape.multiplyAdds));
     }
     if (Attribute key = kernel->getAttr(kernelName)) {
       launch->setAttr(kernelName, key);

@@ -12,13 +12,6 @@ namespace ingot::lower {
 inline constexpr llvm::StringLiteral strictName = "ingot.strict";
 inline constexpr llvm::StringLiteral winogradName = "ingot.winograd";
 
-/// Attribute of a launch: the multiplications that the kernel itself takes, where they are not those of its ops.
-inline constexpr llvm::StringLiteral ownMacsName = "plan.own_macs";
-
-/// Attributes of a launch: about how many instructions it takes, where the sizes of the run tell, and below how many of
-/// them it is not worth splitting over threads.
-inline constexpr llvm::StringLiteral workName = "plan.work", leastWorkName = "plan.least_work";
-
 mlir::LogicalResult lowerKernels(mlir::ModuleOp module, MachineOf machineOf, plan::WeightTable &weights,
                                  ScheduleRequest &schedules);
 

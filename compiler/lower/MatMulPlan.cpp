@@ -247,10 +247,15 @@ std::vector<target::Schedule> matmulSchedules(const MatMulProblem &p, const targ
   if (t.highest == 0 && t.from != MatMulTiling::From::Scratch) {
     for (int64_t block = 1; block <= t.tiles; block *= 2) {
       if (block != t.tilesPerBlock) {
-        all.push_back({{"block", std::min(block, t.tiles)}});
+        all.push_back({{"block", block}});
       }
     }
   }
+  MatMulProblem told = p;
+  llvm::erase_if(all, [&](const target::Schedule &said) {
+    told.said = said;
+    return matmulTiling(told, machine) == t;
+  });
   return all;
 }
 

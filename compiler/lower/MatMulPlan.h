@@ -29,6 +29,7 @@ struct MatMulProblem {
 /// How the product is cut.
 struct MatMulTiling {
   enum class From { Packed, Scratch, InPlace }; ///< what B is read from
+  friend bool operator==(const MatMulTiling &a, const MatMulTiling &b) = default;
 
   bool dots = false;
   From from = From::Packed;

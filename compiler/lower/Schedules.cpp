@@ -34,8 +34,8 @@ std::string keyOf(plan::KernelOp kernel, llvm::StringRef family) {
   llvm::raw_string_ostream os(key);
   for (Value v : kernel.root()->getOperands()) {
     if (auto type = dyn_cast<RankedTensorType>(v.getType())) {
-      auto sizes = llvm::map_range(onnx::sizesOf(type), [](const support::Size &size) { return size.text(); });
-      os << ' ' << llvm::join(sizes, "x");
+      os << ' ';
+      llvm::interleave(onnx::sizesOf(type), os, [&](const support::Size &size) { os << size.text(); }, "x");
     }
   }
   os << ' ' << llvm::format_hex_no_prefix(llvm::xxh3_64bits(textOf(kernel)), 16);

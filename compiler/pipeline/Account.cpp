@@ -1,6 +1,6 @@
 // What became of the model, for people: its nodes, its kernel calls, and who reads whose results. Values that are not
 // computed by a node (constants, shapes that became numbers) are no edges; views and joins are read through.
-#include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/Schedules.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
@@ -9,6 +9,7 @@
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Layout.h"
 #include "compiler/plan/Plan.h"
+#include "compiler/plan/Work.h"
 
 using namespace mlir;
 
@@ -166,7 +167,7 @@ std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number) {
     if (auto macs = op->getAttrOfType<onnx::SizeAttr>(plan::macsName)) {
       node.macs = node.ownMacs = macs.getValue();
     }
-    if (auto macs = op->getAttrOfType<onnx::SizeAttr>(lower::ownMacsName)) {
+    if (auto macs = op->getAttrOfType<onnx::SizeAttr>(plan::ownMacsName)) {
       node.ownMacs = macs.getValue();
     }
     if (auto key = op->getAttrOfType<StringAttr>(lower::kernelName)) {
