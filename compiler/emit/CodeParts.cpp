@@ -22,7 +22,7 @@ using Bytes = SmallVector<char, 0>;
 
 /// Instructions of a part, which cost more than it takes to read, write and link it; and the most parts, enough for any
 /// number of cores that kernels of a model keep busy.
-static constexpr size_t leastInstructions = 4000, mostParts = 32;
+static constexpr size_t leastInstructions = 2000, mostParts = 32;
 
 namespace {
 /// A part of the module.
