@@ -41,8 +41,7 @@ Figures figuresOf(const Samples &measured) {
   return figures;
 }
 
-void printJson(const LoadedModel &model, const Figures &figures, double compileSeconds,
-               const Profile *profile) {
+void printJson(const LoadedModel &model, const Figures &figures, double compileSeconds, const Profile *profile) {
   llvm::json::OStream json(llvm::outs());
   const Manifest &manifest = model.manifest();
   json.object([&] {
@@ -139,8 +138,8 @@ llvm::Error benchCommand(const Invocation &invocation) {
     if (!found) {
       return found.takeError();
     }
-    profile = {std::move(*found),
-               roofOf(**model, /*here=*/invocation.runner.empty(), samples->level, samples->threads), samples->threads};
+    profile = {std::move(*found), roofOf(**model, /*here=*/invocation.runner.empty(), samples->level, samples->threads),
+               samples->threads};
   }
   setCrashContext("");
   const Manifest &manifest = (*model)->manifest();

@@ -562,10 +562,10 @@ std::string checkTune(const Invocation &invocation) {
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
   for (const char *flag :
-       {"--name",      "--dim",        "--shape",       "--sequence",    "--cache",    "--cache-room",
-        "--bind",      "--target",     "--load-target", "--levels",      "--triple",   "--no-fallback",
-        "--partition", "--require",    "--placement",   "--no-allocate", "--accuracy", "--winograd",
-        "--weights",   "--tuning",     "--jobs",     "--verbose",     "--dump-after",  "--stop-after", "--timing"}) {
+       {"--name",      "--dim",         "--shape",      "--sequence", "--cache",       "--cache-room", "--bind",
+        "--target",    "--load-target", "--levels",     "--triple",   "--no-fallback", "--partition",  "--require",
+        "--placement", "--no-allocate", "--accuracy",   "--winograd", "--weights",     "--tuning",     "--jobs",
+        "--verbose",   "--dump-after",  "--stop-after", "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }

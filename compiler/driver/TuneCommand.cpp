@@ -233,8 +233,8 @@ target::ScheduleTable Tuner::best() const {
   target::ScheduleTable table;
   for (const auto &[key, kernel] : kernels) {
     if (!kernel.best.empty()) {
-      auto remark = llvm::formatv("{0:f1} us instead of {1:f1} us", kernel.seconds * kernel.ratio * 1e6,
-                                  kernel.seconds * 1e6);
+      auto remark =
+          llvm::formatv("{0:f1} us instead of {1:f1} us", kernel.seconds * kernel.ratio * 1e6, kernel.seconds * 1e6);
       table.set(machine, key, kernel.best, remark.str());
     }
   }

@@ -1,5 +1,5 @@
-// A large module is written as bitcode once, with the order of uses, on which the choice of registers depends; each part
-// reads the functions that are its own into a context of its own and makes an object of them. What is local to the
+// A large module is written as bitcode once, with the order of uses, on which the choice of registers depends; each
+// part reads the functions that are its own into a context of its own and makes an object of them. What is local to the
 // object is global and hidden among the parts, and local again in the object that the linker makes of theirs. The parts
 // are pieces of the module as it stands, so the order of the functions is what it would be without them.
 #include "compiler/emit/CodeParts.h"
@@ -40,7 +40,8 @@ static std::vector<Part> dealOut(const Module &ir) {
   for (const Function &function : ir) {
     all += function.getInstructionCount();
   }
-  size_t count = ir.getTargetTriple().isOSBinFormatELF() ? std::clamp<size_t>(all / leastInstructions, 1, mostParts) : 1;
+  size_t count =
+      ir.getTargetTriple().isOSBinFormatELF() ? std::clamp<size_t>(all / leastInstructions, 1, mostParts) : 1;
   std::vector<Part> parts(1);
   size_t before = 0;
   for (const Function &function : ir) {

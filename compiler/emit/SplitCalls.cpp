@@ -26,8 +26,8 @@ using namespace mlir;
 
 namespace {
 
-constexpr StringRef itemsName = "ingot.items", weighedName = "ingot.weighed_items", deviceName = "ingot.device", nodeName = "ingot.node",
-                    awaitedName = "ingot.awaited";
+constexpr StringRef itemsName = "ingot.items", weighedName = "ingot.weighed_items", deviceName = "ingot.device",
+                    nodeName = "ingot.node", awaitedName = "ingot.awaited";
 
 class Splitter {
 public:

@@ -217,8 +217,8 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
   }
 }
 
-/// The order of loops that the kernel was told: `order` 1 has all panels for a tile of pixels, 0 all pixels for a panel;
-/// `rows` or `tiles` have all panels for so many rows, or so many tiles of a row.
+/// The order of loops that the kernel was told: `order` 1 has all panels for a tile of pixels, 0 all pixels for a
+/// panel; `rows` or `tiles` have all panels for so many rows, or so many tiles of a row.
 static void useOrder(const ConvGeometry &g, DenseSchedule &s) {
   std::optional<int64_t> order = g.said["order"], rows = g.said["rows"], tiles = g.said["tiles"];
   if (order || rows || tiles) {

@@ -22,8 +22,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/ADT/StringSet.h"
 #include "runtime_support/include/ingot.h"
+#include "llvm/ADT/StringSet.h"
 #include <unordered_map>
 
 using namespace mlir;
@@ -167,9 +167,9 @@ struct Lowering {
   SymbolTable symbols;
   struct Built {
     func::FuncOp function;
-    KernelShape shape;   ///< its items are at least one where the halo of an image without elements must be written
-    support::Size items; ///< the family's own
-    support::Size work = 0;    ///< instructions of a launch, where it may be split
+    KernelShape shape;      ///< its items are at least one where the halo of an image without elements must be written
+    support::Size items;    ///< the family's own
+    support::Size work = 0; ///< instructions of a launch, where it may be split
     onnx::SymbolSet symbols;
     std::vector<support::Symbol> found; ///< as they occur in the first kernel
   };

@@ -218,7 +218,8 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   int64_t rows = openRows ? most : llvm::divideCeil(p.m.number(), t.tiles);
   int64_t vectors = vectorsFor(p, rows, machine);
   t.highest = openRows ? most : 0;
-  cutColumns(t, p, p.said["vectors"].value_or(vectors), p.constantB && machine.packing ? lanesOf(p, *machine.packing) : 0);
+  cutColumns(t, p, p.said["vectors"].value_or(vectors),
+             p.constantB && machine.packing ? lanesOf(p, *machine.packing) : 0);
   bool whole = p.n.isNumber() && t.rest == 0;
   bool readable = !p.transB && (whole || machine.maskedAccess || t.lanes == 1);
   t.from = p.constantB ? MatMulTiling::From::Packed

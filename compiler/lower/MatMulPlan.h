@@ -22,7 +22,7 @@ struct MatMulProblem {
   support::Size stepB = 1, columnB = 1; ///< of B, where it is read in place, along k and n
   support::Size matricesB = 1;
   bool constantB = false, transB = false;
-  bool merged = false; ///< batch dimensions are part of m
+  bool merged = false;        ///< batch dimensions are part of m
   target::Schedule said = {}; ///< for its kernel
 };
 

@@ -69,9 +69,7 @@ struct WinogradSchedule {
   int64_t weightElements() const { return components() * product.blocks * product.lanes * g.inChannels; }
 
   /// Of all images.
-  support::Size multiplyAdds() const {
-    return g.batch * tiles() * (components() * g.inChannels * g.outChannels);
-  }
+  support::Size multiplyAdds() const { return g.batch * tiles() * (components() * g.inChannels * g.outChannels); }
 
   support::Size units() const { return g.batch * (strips * shares); }
   /// Work items: runs of units, of which each has scratch memory.

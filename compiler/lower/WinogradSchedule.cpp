@@ -201,8 +201,8 @@ static std::string saidOf(plan::KernelOp kernel) {
 }
 
 static bool isPossible(plan::KernelOp kernel, int64_t lanes, const target::MachineModel &machine) {
-  return onnx::computedIn(onnx::elementOf(kernel.root()->getOperand(0))).isF32() && machine.vectorTypes && lanes == machine.lanes &&
-         lanes >= 4;
+  return onnx::computedIn(onnx::elementOf(kernel.root()->getOperand(0))).isF32() && machine.vectorTypes &&
+         lanes == machine.lanes && lanes >= 4;
 }
 
 /// More weights and other sums have to be worth it: by so much.

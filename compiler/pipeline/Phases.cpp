@@ -335,9 +335,8 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   }
   tells.firstLaunch = info.launches.size();
   for (const GraphNode &launch : tells.launches) {
-    info.launches.push_back(
-        {launch.name, launch.nodes, launch.symbols, launch.operands, launch.name, launch.macs, launch.bytes,
-         launch.ownMacs, launch.weightBytes});
+    info.launches.push_back({launch.name, launch.nodes, launch.symbols, launch.operands, launch.name, launch.macs,
+                             launch.bytes, launch.ownMacs, launch.weightBytes});
     s.result.launchKeys.push_back(launch.key);
   }
   info.kernels = tells.kernels = tells.launches.size();

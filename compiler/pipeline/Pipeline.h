@@ -52,7 +52,7 @@ struct Options {
   std::optional<target::ScheduleTable> schedules = {};
   bool listsSchedules = false;
   bool verbose = false; ///< remarks say what became of a choice
-  bool allocate = true;             ///< false (--no-allocate): models whose sizes nothing bounds are refused
+  bool allocate = true; ///< false (--no-allocate): models whose sizes nothing bounds are refused
 
   std::string weights = "embed"; ///< embed, file, extern
 
@@ -162,18 +162,18 @@ struct Result {
   std::vector<OpenSize> openSizes;
   std::vector<Requirement> requirements;
   std::vector<Allocation> allocations;
-  std::vector<GraphNode> launches;  ///< kernel calls, in the order in which they stand in the entry
-  std::vector<GraphNode> imported;  ///< the model's own nodes; with Options::account
-  std::vector<std::string> inputs;  ///< names
-  std::vector<BufferLife> buffers;  ///< the arena; where sizes are open, for one size of each
-  std::vector<LevelWeights> levels; ///< highest first; empty: the model is for one machine
-  std::string memoryPlan;           ///< `inspect --memory`, text
-  std::string body;                 ///< what a body of the model is for: "seq = 64"; empty: for all other sizes
-  int64_t firstLaunch = 0;          ///< the number of the first of `launches` in a profile
+  std::vector<GraphNode> launches;     ///< kernel calls, in the order in which they stand in the entry
+  std::vector<GraphNode> imported;     ///< the model's own nodes; with Options::account
+  std::vector<std::string> inputs;     ///< names
+  std::vector<BufferLife> buffers;     ///< the arena; where sizes are open, for one size of each
+  std::vector<LevelWeights> levels;    ///< highest first; empty: the model is for one machine
+  std::string memoryPlan;              ///< `inspect --memory`, text
+  std::string body;                    ///< what a body of the model is for: "seq = 64"; empty: for all other sizes
+  int64_t firstLaunch = 0;             ///< the number of the first of `launches` in a profile
   std::vector<std::string> launchKeys; ///< GraphNode::key of all launches of all bodies, by their numbers
   /// With Options::listsSchedules: of each key, the schedules that the kernel can have.
   std::map<std::string, std::vector<target::Schedule>> choices;
-  std::vector<Result> bodies;       ///< launches, buffers and arena of the other bodies behind the model's entry
+  std::vector<Result> bodies; ///< launches, buffers and arena of the other bodies behind the model's entry
 };
 
 enum class Status { Ok = 0, UserError = 1, Bug = 2 };
