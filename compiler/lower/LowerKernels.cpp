@@ -253,7 +253,7 @@ struct Lowering {
   /// Whether a run can tell from its sizes if a launch is worth splitting, with a few instructions.
   static bool mayWeigh(const support::Size &work) {
     constexpr size_t longest = 400; // letters
-    return !work.isNumber() && !work.isUnknown() && work.text().size() <= longest;
+    return !work.isNumber() && !work.isUnknown() && !work.divides() && work.text().size() <= longest;
   }
 
   static std::map<support::Symbol, Value> symbolValues(const Built &built) {

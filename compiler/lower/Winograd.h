@@ -51,6 +51,7 @@ struct WinogradSchedule {
   /// The same for images of which the run tells the size, in strips as long as these.
   WinogradSchedule opened(const ConvGeometry &open) const;
 
+  int64_t outputs() const { return std::max(rows.filtering.outputs(), columns.filtering.outputs()); }
   int64_t components() const { return rows.filtering.inputs() * columns.filtering.inputs(); }
   support::Size tiles() const { return rows.count * columns.count; }
   bool isOpen() const { return rows.isOpen() || columns.isOpen(); }

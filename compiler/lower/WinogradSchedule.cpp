@@ -118,8 +118,7 @@ WinogradSchedule::WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64
 
 WinogradSchedule WinogradSchedule::opened(const ConvGeometry &open) const {
   WinogradSchedule s = *this;
-  int64_t outputs = std::max(rows.filtering.outputs(), columns.filtering.outputs());
-  s.g = open, s.rows = Tiles(open.phases[0].axes[1], outputs), s.columns = Tiles(open.phases[0].axes[2], outputs);
+  s.g = open, s.rows = Tiles(open.phases[0].axes[1], outputs()), s.columns = Tiles(open.phases[0].axes[2], outputs());
   s.strips = ceilDiv(s.runCount(), stripRuns);
   return s;
 }

@@ -83,14 +83,12 @@ struct Counter {
       return std::nullopt;
     }
     auto a = sizeOf(op->getOperand(0)), b = sizeOf(op->getOperand(1));
-    return a && b ? compute(op, *a, *b) : std::nullopt;
+    Size size = a && b ? compute(op, *a, *b) : Size::unknown();
+    return size.isUnknown() ? std::nullopt : std::optional(size);
   }
 
-  static std::optional<Size> compute(Operation *op, const Size &a, const Size &b) {
+  static Size compute(Operation *op, const Size &a, const Size &b) {
     if (isa<arith::DivUIOp, arith::RemUIOp>(op)) {
-      if (!b.isNumber() || b.is(0)) {
-        return std::nullopt;
-      }
       return isa<arith::DivUIOp>(op) ? floorDiv(a, b) : a - b * floorDiv(a, b);
     }
     return isa<arith::AddIOp>(op)    ? a + b
@@ -108,7 +106,7 @@ Size workOf(func::FuncOp kernel, ArrayRef<support::Symbol> symbols, const Size &
 }
 
 int64_t typicalWork(const Size &work) {
-  return work.evaluate([](StringRef) { return std::optional(someSize); }).value_or(0);
+  return work.evaluate([](StringRef) { return std::optional(someSize); }).value_or(std::numeric_limits<int64_t>::max());
 }
 
 } // namespace ingot::lower

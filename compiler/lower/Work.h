@@ -10,7 +10,7 @@ namespace ingot::lower {
 /// the kernel's sizes are made of, as its function takes them.
 support::Size workOf(mlir::func::FuncOp kernel, llvm::ArrayRef<support::Symbol> symbols, const support::Size &items,
                      int64_t lanes);
-/// The same where every symbol is 256.
+/// The same where every symbol is 256; many where that cannot be told.
 int64_t typicalWork(const support::Size &work);
 
 } // namespace ingot::lower

@@ -74,7 +74,10 @@ public:
         mayBeWinograd ? winogradSchedules(kernel, machine) : std::vector<target::Schedule>();
     mayBeWinograd = !all.empty();
     if (mayBeWinograd) {
+      std::optional<WinogradSchedule> chosen = winograd(kernel, machine);
+      target::Schedule same = {{"winograd", chosen ? chosen->outputs() : 0}};
       all.insert(all.begin(), {{"winograd", 0}});
+      llvm::erase(all, same);
     }
     for (target::Schedule &direct : denseConvSchedules(kernel, machine)) {
       if (mayBeWinograd) {
