@@ -167,9 +167,9 @@ struct Lowering {
   SymbolTable symbols;
   struct Built {
     func::FuncOp function;
-    KernelShape shape;      ///< its items are at least one where the halo of an image without elements must be written
-    support::Size items;    ///< the family's own
-    support::Size work = 0; ///< instructions of a launch, where it may be split
+    KernelShape shape;   ///< its items are at least one where the halo of an image without elements must be written
+    support::Size items; ///< the family's own
+    KernelWork work;     ///< instructions of a launch, where it may be split
     onnx::SymbolSet symbols;
     std::vector<support::Symbol> found; ///< as they occur in the first kernel
   };
@@ -235,8 +235,8 @@ struct Lowering {
       return;
     }
     SmallVector<support::Symbol> known(built.symbols.begin(), built.symbols.end());
-    support::Size work = workOf(function, known, items, machine.lanes);
-    if (typicalWork(work) >= machine.tuning.leastWorkToSplit) {
+    KernelWork work = workOf(function, known, items, machine.lanes);
+    if (typicalWork(work.instructions) >= machine.tuning.leastWorkToSplit) {
       built.work = work;
       return;
     }
@@ -251,9 +251,10 @@ struct Lowering {
   }
 
   /// Whether a run can tell from its sizes if a launch is worth splitting, with a few instructions.
-  static bool mayWeigh(const support::Size &work) {
+  static bool mayWeigh(const KernelWork &work) {
     constexpr size_t longest = 400; // letters
-    return !work.isNumber() && !work.isUnknown() && !work.divides() && work.text().size() <= longest;
+    const support::Size &size = work.instructions;
+    return !size.isNumber() && !size.isUnknown() && !work.dividesBySizes && size.text().size() <= longest;
   }
 
   static std::map<support::Symbol, Value> symbolValues(const Built &built) {
@@ -472,7 +473,7 @@ struct Lowering {
       launch->setAttr(plan::macsName, size(macs));
     }
     if (mayWeigh((*built)->work)) {
-      launch->setAttr(plan::workName, size((*built)->work));
+      launch->setAttr(plan::workName, size((*built)->work.instructions));
       launch->setAttr(plan::leastWorkName, b.getI64IntegerAttr(machineFor(kernel).tuning.leastWorkToSplit));
     }
     if (shape.multiplyAdds) {

@@ -21,6 +21,7 @@ struct Counter {
   ArrayRef<support::Symbol> symbols;
   Size items;
   int64_t lanes;
+  bool dividesBySizes = false;
 
   Size inBlock(Block &block) {
     Size sum = 0;
@@ -87,8 +88,9 @@ struct Counter {
     return size.isUnknown() ? std::nullopt : std::optional(size);
   }
 
-  static Size compute(Operation *op, const Size &a, const Size &b) {
+  Size compute(Operation *op, const Size &a, const Size &b) {
     if (isa<arith::DivUIOp, arith::RemUIOp>(op)) {
+      dividesBySizes |= !b.isNumber();
       return isa<arith::DivUIOp>(op) ? floorDiv(a, b) : a - b * floorDiv(a, b);
     }
     return isa<arith::AddIOp>(op)    ? a + b
@@ -101,8 +103,10 @@ struct Counter {
 
 } // namespace
 
-Size workOf(func::FuncOp kernel, ArrayRef<support::Symbol> symbols, const Size &items, int64_t lanes) {
-  return Counter{kernel, symbols, items, lanes}.inBlock(kernel.front());
+KernelWork workOf(func::FuncOp kernel, ArrayRef<support::Symbol> symbols, const Size &items, int64_t lanes) {
+  Counter counter{kernel, symbols, items, lanes};
+  Size instructions = counter.inBlock(kernel.front());
+  return {instructions, counter.dividesBySizes};
 }
 
 int64_t typicalWork(const Size &work) {

@@ -1,5 +1,5 @@
-/* Multiplications: twelve sums that do not depend on each other, so that the latency of a multiply-add is hidden. Bytes:
- * sums over an array, in eight streams. */
+/* Multiplications: twelve sums that do not depend on each other, so that the latency of a multiply-add is hidden.
+ * Bytes: sums over an array, in eight streams. */
 #include "roof.h"
 
 enum { STREAMS = 8 };
