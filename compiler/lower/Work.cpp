@@ -90,8 +90,9 @@ struct Counter {
 
   Size compute(Operation *op, const Size &a, const Size &b) {
     if (isa<arith::DivUIOp, arith::RemUIOp>(op)) {
-      dividesBySizes |= !b.isNumber();
-      return isa<arith::DivUIOp>(op) ? floorDiv(a, b) : a - b * floorDiv(a, b);
+      Size quotient = floorDiv(a, b);
+      dividesBySizes |= !b.isNumber() && !quotient.isNumber();
+      return isa<arith::DivUIOp>(op) ? quotient : a - b * quotient;
     }
     return isa<arith::AddIOp>(op)    ? a + b
            : isa<arith::SubIOp>(op)  ? a - b
