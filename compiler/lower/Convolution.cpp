@@ -104,7 +104,8 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
                  transposed,
                  onnx::elementBytes(onnx::elementOf(op->getOperand(1))),
                  support::Sizes(spatial),
-                 {}};
+                 {},
+                 scheduleSaid(op)};
   std::vector<std::vector<AxisTaps>> choices(spatial.size());
   for (size_t i = 0; i < spatial.size(); ++i) {
     if (!transposed) {

@@ -12,6 +12,7 @@ namespace ingot::lower {
 inline constexpr llvm::StringLiteral strictName = "ingot.strict";
 inline constexpr llvm::StringLiteral winogradName = "ingot.winograd";
 
-mlir::LogicalResult lowerKernels(mlir::ModuleOp module, MachineOf machineOf, plan::WeightTable &weights);
+mlir::LogicalResult lowerKernels(mlir::ModuleOp module, MachineOf machineOf, plan::WeightTable &weights,
+                                 ScheduleRequest &schedules);
 
 } // namespace ingot::lower

@@ -51,6 +51,7 @@ struct WinogradSchedule {
   /// The same for images of which the run tells the size, in strips as long as these.
   WinogradSchedule opened(const ConvGeometry &open) const;
 
+  int64_t outputs() const { return std::max(rows.filtering.outputs(), columns.filtering.outputs()); }
   int64_t components() const { return rows.filtering.inputs() * columns.filtering.inputs(); }
   support::Size tiles() const { return rows.count * columns.count; }
   bool isOpen() const { return rows.isOpen() || columns.isOpen(); }
@@ -68,6 +69,9 @@ struct WinogradSchedule {
   int64_t scratchElements() const { return components() * (inputStride() + productStride()); }
   int64_t weightElements() const { return components() * product.blocks * product.lanes * g.inChannels; }
 
+  /// Of all images.
+  support::Size multiplyAdds() const { return g.batch * tiles() * (components() * g.inChannels * g.outChannels); }
+
   support::Size units() const { return g.batch * (strips * shares); }
   /// Work items: runs of units, of which each has scratch memory.
   support::Size items() const;
@@ -77,6 +81,9 @@ struct WinogradSchedule {
 /// For a Conv or ConvTranspose from channel blocks to channel blocks: where it is faster than DenseConv, and may round
 /// as it does (or where the module's attribute says so).
 std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::MachineModel &machine);
+
+/// What a table may say of such a kernel, and it is not to be direct.
+std::vector<target::Schedule> winogradSchedules(plan::KernelOp kernel, const target::MachineModel &machine);
 
 KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &schedule);
 void buildWinograd(Build &build, const WinogradSchedule &schedule);

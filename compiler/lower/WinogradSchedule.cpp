@@ -10,6 +10,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/support/ElementTypes.h"
+#include "compiler/target/Roof.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -40,14 +41,15 @@ support::Size WinogradSchedule::items() const { return min(units(), itemsAtMost(
 
 // Estimates.
 
-/// Bytes a cycle that a core gets from the second cache, the third one and memory while it multiplies, and how much of
-/// the shorter of two things is not hidden behind the longer one.
-static constexpr double fromSecond = 32, fromThird = 10, fromMemory = 8, notHidden = 0.25;
+/// How much of the shorter of two things is not hidden behind the longer one.
+static constexpr double notHidden = 0.25;
 
-/// Of something that is read again and again.
+/// Bytes a cycle, of something that is read again and again.
 static double rateOf(double bytes, const target::MachineModel &machine) {
-  double share = 0.75; // something else is always there, too
-  return bytes <= share * machine.l2Bytes ? fromSecond : bytes <= share * machine.l3Bytes ? fromThird : fromMemory;
+  using Rate = target::BytesPerCycle;
+  return bytes <= target::cacheShare * machine.l2Bytes   ? Rate::second
+         : bytes <= target::cacheShare * machine.l3Bytes ? Rate::third
+                                                         : Rate::memory;
 }
 
 static double together(double arithmetic, double memory) {
@@ -95,7 +97,11 @@ static double directCycles(const ConvGeometry &g, const DenseSchedule &s, double
 static ConvGeometry componentOf(const ConvGeometry &g, int64_t tiles) {
   ConvPhase phase{{}, {0}};
   phase.axes[2].out = tiles;
-  return {1, g.inChannels, g.outChannels, 1, 1, false, 4, {support::Size(tiles)}, {phase}};
+  ConvGeometry component = {1, g.inChannels, g.outChannels, 1, 1, false, 4, {support::Size(tiles)}, {phase}};
+  if (std::optional<int64_t> vectors = g.said["vectors"]) {
+    component.said = {{"vectors", *vectors}};
+  }
+  return component;
 }
 
 WinogradSchedule::Tiles::Tiles(const ConvAxis &axis, int64_t outputs)
@@ -112,8 +118,7 @@ WinogradSchedule::WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64
 
 WinogradSchedule WinogradSchedule::opened(const ConvGeometry &open) const {
   WinogradSchedule s = *this;
-  int64_t outputs = std::max(rows.filtering.outputs(), columns.filtering.outputs());
-  s.g = open, s.rows = Tiles(open.phases[0].axes[1], outputs), s.columns = Tiles(open.phases[0].axes[2], outputs);
+  s.g = open, s.rows = Tiles(open.phases[0].axes[1], outputs()), s.columns = Tiles(open.phases[0].axes[2], outputs());
   s.strips = ceilDiv(s.runCount(), stripRuns);
   return s;
 }
@@ -123,10 +128,14 @@ static void chooseStrips(WinogradSchedule &s, double weightRate, const target::M
   WinogradSchedule trial = s;
   s.cycles = std::numeric_limits<double>::infinity();
   int64_t runs = s.runCount().number();
+  std::optional<int64_t> said = s.g.said["strips"];
   for (int64_t strips = 1; strips <= runs; ++strips) {
+    if (said && strips != *said) {
+      continue;
+    }
     trial.strips = strips, trial.stripRuns = llvm::divideCeil(runs, strips);
     double cycles = winogradCycles(trial, weightRate, machine);
-    bool fits = 4 * trial.scratchElements() <= stripBytes || strips == runs;
+    bool fits = 4 * trial.scratchElements() <= stripBytes || strips == runs || said;
     if (fits && cycles <= s.cycles) {
       s.strips = strips, s.stripRuns = trial.stripRuns, s.cycles = cycles;
     }
@@ -181,18 +190,30 @@ static double weightRateOf(plan::KernelOp kernel, const target::MachineModel &ma
   return rateOf(bytes, machine);
 }
 
+/// The user's wish for all kernels, or what a table of schedules says of this one: "off", "2", "4", or nothing.
+static std::string saidOf(plan::KernelOp kernel) {
+  if (std::optional<int64_t> outputs = scheduleSaid(kernel.root())["winograd"]) {
+    return *outputs ? std::to_string(*outputs) : "off";
+  }
+  auto policy = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
+  return policy ? policy.getValue().str() : "";
+}
+
+static bool isPossible(plan::KernelOp kernel, int64_t lanes, const target::MachineModel &machine) {
+  return onnx::computedIn(onnx::elementOf(kernel.root()->getOperand(0))).isF32() && machine.vectorTypes &&
+         lanes == machine.lanes && lanes >= 4;
+}
+
 /// More weights and other sums have to be worth it: by so much.
 static constexpr double gainOverDirect = 0.9, gainOfLarger = 0.95;
 
 std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::MachineModel &machine) {
-  auto policy = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
-  StringRef said = policy ? policy.getValue() : "";
+  std::string said = saidOf(kernel);
   // Another machine that reads the same weights goes the same way.
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
   ConvGeometry real = geometryOf(kernel.root(), /*wide=*/true), g = typicalOf(real, onnx::factsOf(kernel));
-  bool isFloat = onnx::computedIn(onnx::elementOf(kernel.root()->getOperand(0))).isF32();
-  if (said == "off" || !isFloat || !packing.vectorTypes || lanes != packing.lanes || lanes < 4) {
+  if (said == "off" || !isPossible(kernel, lanes, packing)) {
     return std::nullopt;
   }
   double weightRate = weightRateOf(kernel, packing), least = 0;
@@ -217,6 +238,41 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
   }
   bool isOpen = llvm::any_of(real.phases[0].axes, [](const ConvAxis &a) { return !a.out.isNumber(); });
   return best && isOpen ? best->opened(real) : best;
+}
+
+std::vector<target::Schedule> winogradSchedules(plan::KernelOp kernel, const target::MachineModel &machine) {
+  int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
+  ConvGeometry g = geometryOf(kernel.root(), /*wide=*/true);
+  bool isOpen = llvm::any_of(g.phases[0].axes, [](const ConvAxis &a) { return !a.out.isNumber(); });
+  std::vector<target::Schedule> all, more;
+  if (!saidOf(kernel).empty() || !isPossible(kernel, lanes, machine)) {
+    return all;
+  }
+  double weightRate = weightRateOf(kernel, machine);
+  for (int64_t outputs : {4, 2}) {
+    if (!isPossible(g, outputs)) {
+      continue;
+    }
+    all.push_back({{"winograd", outputs}});
+    if (isOpen) {
+      continue;
+    }
+    WinogradSchedule s(g, outputs, lanes, machine);
+    chooseStrips(s, weightRate, machine);
+    int64_t strips = s.strips.number(), runs = s.runCount().number();
+    for (int64_t n : {strips / 2, strips * 2, strips / 4, strips * 4}) {
+      if (n > 0 && n <= runs) {
+        more.push_back({{"winograd", outputs}, {"strips", n}});
+      }
+    }
+    for (int64_t vectors = 1; vectors <= std::min<int64_t>(3, s.product.blocks); ++vectors) {
+      if (vectors != s.product.vectors) {
+        more.push_back({{"winograd", outputs}, {"vectors", vectors}});
+      }
+    }
+  }
+  llvm::append_range(all, more);
+  return all;
 }
 
 // Weights: for each panel of output channels and each component a row for each input channel. They are float32 where
@@ -273,6 +329,7 @@ KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &s) {
   KernelShape shape;
   shape.items = s.items();
   shape.scratchBytes = shape.items * (4 * s.scratchElements());
+  shape.multiplyAdds = s.multiplyAdds();
   int weights = operandNumber(root->getOperand(1));
   auto element = cast<FloatType>(onnx::elementOf(root->getOperand(1)));
   shape.packed[weights] = transformedWeights(s, support::elementType(element.getFloatSemantics()));

@@ -64,6 +64,34 @@ public:
     return schedule ? winogradShape(kernel, *schedule) : denseConvShape(kernel, machine);
   }
 
+  std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    switch (formOf(kernel)) {
+    case Form::Plain:
+      return {};
+    case Form::Stem:
+      return stemConvSchedules(kernel, machine);
+    case Form::Blocked:
+      break;
+    }
+    bool mayBeWinograd = skipsPadding(kernel.root()).empty();
+    std::vector<target::Schedule> all =
+        mayBeWinograd ? winogradSchedules(kernel, machine) : std::vector<target::Schedule>();
+    mayBeWinograd = !all.empty();
+    if (mayBeWinograd) {
+      std::optional<WinogradSchedule> chosen = winograd(kernel, machine);
+      target::Schedule same = {{"winograd", chosen ? chosen->outputs() : 0}};
+      all.insert(all.begin(), {{"winograd", 0}});
+      llvm::erase(all, same);
+    }
+    for (target::Schedule &direct : denseConvSchedules(kernel, machine)) {
+      if (mayBeWinograd) {
+        direct.set("winograd", 0);
+      }
+      all.push_back(std::move(direct));
+    }
+    return all;
+  }
+
   LogicalResult build(Build &build, const KernelShape &shape) const override {
     switch (formOf(build.group.kernel)) {
     case Form::Plain:

@@ -513,6 +513,10 @@ public:
     return shape;
   }
 
+  std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    return matmulSchedules(matmulProblem(kernel, machine), machine);
+  }
+
   LogicalResult build(Build &build, const KernelShape &) const override {
     Problem p = matmulProblem(build.group.kernel, build.w.machine);
     Tiling t = matmulTiling(p, build.w.machine);
