@@ -8,6 +8,7 @@
 #include "compiler/lower/Winograd.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Conv.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -17,12 +18,12 @@ namespace ingot::lower {
 // The parts of a schedule.
 
 /// A whole odd number of cache lines.
-static int64_t oddLines(int64_t elements, int64_t line) {
-  return static_cast<int64_t>(llvm::divideCeil(elements, line) | 1) * line;
+static int64_t oddLines(int64_t words, int64_t line) {
+  return static_cast<int64_t>(llvm::divideCeil(words, line) | 1) * line;
 }
 
 support::Size WinogradSchedule::runCount() const { return ceilDiv(tiles(), product.pixels); }
-int64_t WinogradSchedule::inputStride() const { return oddLines(inputBlocks() * stripTiles() * product.lanes, line); }
+int64_t WinogradSchedule::inputStride() const { return oddLines(inputBlocks() * stripTiles() * blockWords(), line); }
 int64_t WinogradSchedule::productStride() const {
   return oddLines(product.vectors * stripTiles() * product.lanes, line);
 }
@@ -32,7 +33,7 @@ int64_t WinogradSchedule::productStride() const {
 static constexpr int64_t scratchBytes = 4 << 20, leastItems = 4, stripBytes = 2 << 20;
 
 int64_t WinogradSchedule::itemsAtMost() const {
-  return std::clamp<int64_t>(scratchBytes / (4 * scratchElements()), leastItems, std::max(leastItems, heavyItems));
+  return std::clamp<int64_t>(scratchBytes / (4 * scratchWords()), leastItems, std::max(leastItems, heavyItems));
 }
 support::Size WinogradSchedule::items() const { return min(units(), itemsAtMost()); }
 
@@ -68,50 +69,58 @@ static double winogradCycles(const WinogradSchedule &s, double weightRate, const
   auto tiles = static_cast<double>(s.tiles().number()), inputs = static_cast<double>(s.inputBlocks()),
        outputs = static_cast<double>(s.product.blocks), lanes = static_cast<double>(s.product.lanes);
   double arithmetic = static_cast<double>(s.components()) * cyclesOf(s.component, s.product);
-  double weights = 4.0 * static_cast<double>(s.weightElements());
+  double weights = 4.0 * static_cast<double>(s.weightWords()), perWord = static_cast<double>(s.perWord);
   double moved = 4 * static_cast<double>(s.components()) * tiles * lanes *
-                 (inputs * static_cast<double>(1 + s.product.panelCount()) + 2 * outputs);
-  double memory = moved / rateOf(4.0 * static_cast<double>(s.scratchElements()), machine) + weights / weightRate +
+                 (inputs / perWord * static_cast<double>(1 + s.product.panelCount()) + 2 * outputs);
+  double memory = moved / rateOf(4.0 * static_cast<double>(s.scratchWords()), machine) + weights / weightRate +
                   static_cast<double>(s.strips.number() - 1) * weights / rateOf(weights, machine);
   int64_t registers = machine.registers - 2;
   return together(arithmetic, memory) +
          tiles * (inputs * transformCycles(s, registers, true) + outputs * transformCycles(s, registers, false));
 }
 
+/// What a step over a channel and a tap takes where several are one, of what one of floats does.
+static double shareOfStep(const DenseSchedule &s) {
+  constexpr double ofPairs = 0.85;
+  return !s.isOfBytes() ? 1 : s.stepRows == 1 ? 1.0 / static_cast<double>(s.quad) : ofPairs;
+}
+
 static double directCycles(const ConvGeometry &g, const DenseSchedule &s, double weightRate,
                            const target::MachineModel &machine) {
   const ConvPhase &phase = g.phases.front();
   int64_t pixels = phase.rows().number() * phase.axes[2].out.number();
-  double input = 4.0 * static_cast<double>(g.inChannels * pixels);
+  double input = static_cast<double>(s.elementBytes() * g.inChannels * pixels);
   double memory = 4.0 * static_cast<double>(s.weightElements(g)) / weightRate +
                   input * static_cast<double>(s.pixelsOuter ? 1 : s.panelCount()) / rateOf(input, machine);
-  return together(cyclesOf(g, s), memory);
+  return together(cyclesOf(g, s) * shareOfStep(s), memory);
 }
 
 // Schedules.
 
-static ConvGeometry componentOf(const ConvGeometry &g, int64_t tiles) {
+static ConvGeometry componentOf(int64_t inputWords, int64_t outChannels, int64_t tiles) {
   ConvPhase phase{{}, {0}};
   phase.axes[2].out = tiles;
-  return {1, g.inChannels, g.outChannels, 1, 1, false, 4, {support::Size(tiles)}, {phase}};
+  return {1, inputWords, outChannels, 1, 1, false, 4, {support::Size(tiles)}, {phase}};
 }
 
-WinogradSchedule::Tiles::Tiles(const ConvAxis &axis, int64_t outputs)
-    : filtering(axis.taps == 1 ? 1 : outputs), step(axis.taps == 1 ? 1 : axis.tapStep), outputs(axis.out) {
+WinogradSchedule::Tiles::Tiles(const ConvAxis &axis, int64_t outputs, bool ofBytes)
+    : filtering(axis.taps == 1 ? 1 : outputs, ofBytes), step(axis.taps == 1 ? 1 : axis.tapStep), outputs(axis.out) {
   support::Size groups = ceilDiv(this->outputs, reach()), left = groups * reach() - this->outputs;
   count = groups * step, old = typical(left, 0);
 }
 
-WinogradSchedule::WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64_t lanes,
+WinogradSchedule::WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64_t lanes, bool ofBytes,
                                    const target::MachineModel &machine)
-    : g(g), rows(g.phases[0].axes[1], outputs), columns(g.phases[0].axes[2], outputs),
-      component(componentOf(g, tiles().number())), product(scheduleOf(component, lanes, /*planes=*/false, machine)),
+    : g(g), perWord(ofBytes ? 2 : 1), rows(g.phases[0].axes[1], outputs, ofBytes),
+      columns(g.phases[0].axes[2], outputs, ofBytes),
+      component(componentOf(inputWords(), g.outChannels, tiles().number())), product(scheduleOf(component, lanes, /*planes=*/false, machine)),
       line(machine.lineBytes / 4), heavyItems(machine.tuning.heavyItems) {}
 
 WinogradSchedule WinogradSchedule::opened(const ConvGeometry &open) const {
   WinogradSchedule s = *this;
   int64_t outputs = std::max(rows.filtering.outputs(), columns.filtering.outputs());
-  s.g = open, s.rows = Tiles(open.phases[0].axes[1], outputs), s.columns = Tiles(open.phases[0].axes[2], outputs);
+  s.g = open, s.rows = Tiles(open.phases[0].axes[1], outputs, isOfBytes());
+  s.columns = Tiles(open.phases[0].axes[2], outputs, isOfBytes());
   s.strips = ceilDiv(s.runCount(), stripRuns);
   return s;
 }
@@ -124,7 +133,7 @@ static void chooseStrips(WinogradSchedule &s, double weightRate, const target::M
   for (int64_t strips = 1; strips <= runs; ++strips) {
     trial.strips = strips, trial.stripRuns = llvm::divideCeil(runs, strips);
     double cycles = winogradCycles(trial, weightRate, machine);
-    bool fits = 4 * trial.scratchElements() <= stripBytes || strips == runs;
+    bool fits = 4 * trial.scratchWords() <= stripBytes || strips == runs;
     if (fits && cycles <= s.cycles) {
       s.strips = strips, s.stripRuns = trial.stripRuns, s.cycles = cycles;
     }
@@ -179,19 +188,61 @@ static double weightRateOf(plan::KernelOp kernel, const target::MachineModel &ma
   return rateOf(bytes, machine);
 }
 
+/// The bits of the largest sums of bytes that are known, though the multiples of them that are computed are known modulo
+/// 2^32 only: these are 576 times as large, of which 9 is an odd number.
+static constexpr int64_t smallSumBits = 25;
+static constexpr llvm::StringLiteral smallSumsName = "ingot.small_sums";
+
+void markSmallSums(plan::KernelOp kernel) {
+  Operation *root = kernel.root();
+  ElementsAttr constant = constantOperand(kernel, root->getOperand(1));
+  if (!constant) {
+    return;
+  }
+  ConvGeometry g = geometryOf(root, /*wide=*/false);
+  std::vector<char> storage;
+  ArrayRef<char> weights = onnx::bytesOf(constant, storage);
+  size_t perOutput = g.inGroup() * g.kernel;
+  constexpr int64_t largest = 255;
+  bool small = true;
+  for (; small && !weights.empty(); weights = weights.drop_front(perOutput)) {
+    int64_t positive = 0, negative = 0;
+    for (char weight : weights.take_front(perOutput)) {
+      auto value = static_cast<int8_t>(weight);
+      (value > 0 ? positive : negative) += value;
+    }
+    small = largest * std::max(positive, -negative) < int64_t(1) << smallSumBits;
+  }
+  if (small) {
+    root->setAttr(smallSumsName, UnitAttr::get(root->getContext()));
+  }
+}
+
+/// Whether the element types and what the machine has are such that transformed values can be multiplied.
+static bool isOfWords(Operation *root, const target::MachineModel &machine) {
+  if (isa<onnx::IntegerConvOp>(root)) {
+    return root->hasAttr(smallSumsName) && !machine.pairDot.empty();
+  }
+  // Transformed weights are float32: those of narrow floats would take more than they do.
+  return onnx::elementOf(root->getOperand(0)).isF32();
+}
+
 /// More weights and other sums have to be worth it: by so much.
 static constexpr double gainOverDirect = 0.9, gainOfLarger = 0.95;
 
 std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   auto policy = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
   StringRef said = policy ? policy.getValue() : "";
+  bool ofBytes = isa<onnx::IntegerConvOp>(kernel.root());
+  if (said == winogradIfExact) {
+    said = ofBytes ? "" : "off";
+  }
   // Another machine that reads the same weights goes the same way.
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
   ConvGeometry real = geometryOf(kernel.root(), /*wide=*/true), g = typicalOf(real, onnx::factsOf(kernel));
-  // Transformed weights are float32: those of narrow floats would take more than they do.
-  if (said == "off" || !onnx::elementOf(kernel.root()->getOperand(0)).isF32() || !packing.vectorTypes ||
-      lanes != packing.lanes || lanes < 4) {
+  if (said == "off" || !isOfWords(kernel.root(), packing) || !isOfWords(kernel.root(), machine) ||
+      !packing.vectorTypes || lanes != packing.lanes || lanes < 4) {
     return std::nullopt;
   }
   double weightRate = weightRateOf(kernel, packing), least = 0;
@@ -202,13 +253,13 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
       continue;
     }
     if (said.empty() && least == 0) {
-      least = gainOverDirect * directCycles(g, scheduleOf(g, lanes, false, packing), weightRate, packing);
+      least = gainOverDirect * directCycles(g, scheduleOf(g, lanes, false, packing, ofBytes), weightRate, packing);
     }
-    WinogradSchedule s(g, outputs, lanes, packing);
+    WinogradSchedule s(g, outputs, lanes, ofBytes, packing);
     chooseStrips(s, weightRate, packing);
     if (!said.empty() || s.cycles < least) {
       least = gainOfLarger * s.cycles;
-      best = machine.packing ? WinogradSchedule(g, outputs, lanes, machine) : s;
+      best = machine.packing ? WinogradSchedule(g, outputs, lanes, ofBytes, machine) : s;
     }
   }
   if (best && machine.packing) {
@@ -218,20 +269,35 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
   return best && isOpen ? best->opened(real) : best;
 }
 
-// Weights: for each panel of output channels and each component a row for each input channel.
+// Weights: for each panel of output channels and each component a row for each word of input channels.
 
-static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, const float *from, float *to) {
+template <typename Weight, typename Transformed>
+static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, const Weight *from, Transformed *to) {
   ArrayRef<int64_t> taps = s.g.phases[0].taps;
-  int64_t inputs = s.g.inChannels;
+  int64_t words = s.inputWords();
   SmallVector<double> transformed(s.components());
   for (int64_t o = out; o < std::min(out + width, s.g.outChannels); ++o) {
-    for (int64_t c = 0; c < inputs; ++c) {
+    for (int64_t c = 0; c < s.g.inChannels; ++c) {
       auto filter =
           llvm::map_to_vector<9>(taps, [&](int64_t t) { return static_cast<double>(from[s.g.weightAt(o, c, t)]); });
       Filtering::filter(s.rows.filtering, s.columns.filtering, filter, transformed);
       for (auto [i, value] : llvm::enumerate(transformed)) {
-        to[(static_cast<int64_t>(i) * inputs + c) * width + o - out] = static_cast<float>(value);
+        int64_t word = (static_cast<int64_t>(i) * words + c / s.perWord) * width + o - out;
+        to[word * s.perWord + c % s.perWord] = static_cast<Transformed>(value);
       }
+    }
+  }
+}
+
+template <typename Weight, typename Transformed>
+static void packPanels(const WinogradSchedule &s, ArrayRef<char> from, MutableArrayRef<char> to) {
+  auto *source = reinterpret_cast<const Weight *>(from.data());
+  auto *packed = reinterpret_cast<Transformed *>(to.data());
+  int64_t block = 0;
+  for (auto [vectors, count] : s.product.panels) {
+    for (int64_t i = 0; i < count; ++i, block += vectors) {
+      packPanel(s, block * s.product.lanes, vectors * s.product.lanes, source,
+                packed + block * s.product.lanes * (s.inputWords() * s.perWord) * s.components());
     }
   }
 }
@@ -246,24 +312,16 @@ static plan::WeightTable::Recipe transformedWeights(const WinogradSchedule &s) {
     os << ' ' << t;
   }
   auto pack = [s](ArrayRef<char> from, MutableArrayRef<char> to) {
-    auto *source = reinterpret_cast<const float *>(from.data());
-    auto *packed = reinterpret_cast<float *>(to.data());
-    int64_t block = 0;
-    for (auto [vectors, count] : s.product.panels) {
-      for (int64_t i = 0; i < count; ++i, block += vectors) {
-        packPanel(s, block * s.product.lanes, vectors * s.product.lanes, source,
-                  packed + block * s.product.lanes * s.g.inChannels * s.components());
-      }
-    }
+    s.isOfBytes() ? packPanels<int8_t, int16_t>(s, from, to) : packPanels<float, float>(s, from, to);
   };
-  return {key, 4 * s.weightElements(), pack};
+  return {key, 4 * s.weightWords(), pack};
 }
 
 KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &s) {
   Operation *root = kernel.root();
   KernelShape shape;
   shape.items = s.items();
-  shape.scratchBytes = shape.items * (4 * s.scratchElements());
+  shape.scratchBytes = shape.items * (4 * s.scratchWords());
   shape.packed[operandNumber(root->getOperand(1))] = transformedWeights(s);
   if (onnx::present(root->getOperand(2))) {
     shape.packed[operandNumber(root->getOperand(2))] =
