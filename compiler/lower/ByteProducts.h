@@ -24,6 +24,8 @@ public:
   /// How many elements' sums fit the registers beside `vectors` of weights: with pairs a step has two rows of those,
   /// both rows of an element, a mask and a product.
   static int64_t heightOf(int64_t vectors, const target::MachineModel &machine);
+  /// Products and their addition to a sum are two instructions. A loop over those has one step a turn: of several LLVM
+  /// reorders the additions (its machine combiner does, for speed), and has no registers for all products.
   bool isOfPairs() const { return form == Form::Pairs; }
   /// The word of row `row` (below rows()) with the weights of one lane.
   uint32_t word(const std::array<int8_t, quad> &weights, int64_t row) const;

@@ -9,8 +9,10 @@ namespace {
 using Vectors = SmallVector<Value>;
 
 /// Words of inputs of one turn of the innermost loop: a block, so that no loop of a few turns is inside another; of long
-/// blocks a part, since LLVM moves the loads of a whole one ahead and has no registers for them (half as fast).
-constexpr int64_t unrolledOf(int64_t words) { return words > 8 ? 4 : words; }
+/// blocks a part, since LLVM moves the loads of a whole one ahead and has no registers for them (half as fast). Of pairs one (ByteProducts).
+int64_t unrolledOf(int64_t words, const WinogradSchedule &s, const ByteProducts &bytes) {
+  return s.isOfBytes() && bytes.isOfPairs() ? 1 : words > 8 ? 4 : words;
+}
 
 /// v / divisor where that is a whole number, though v be known modulo 2^32 only: times the inverse of the odd part.
 Value quotient(Writer &w, Value v, int64_t divisor) {
@@ -52,6 +54,7 @@ private:
   const WinogradSchedule::Tiles &rows, &columns;
   const DenseSchedule &p;
   int64_t lanes, words; ///< of a block: outputs, and words of inputs
+  int64_t unroll;       ///< words of one turn of the innermost loop
   Type word;            ///< f32, or i32
   Access input;
   Space space;
@@ -87,7 +90,8 @@ private:
 
 Winograd::Winograd(Build &build, const WinogradSchedule &s)
     : build(build), w(build.w), s(s), rows(s.rows), columns(s.columns), p(s.product), lanes(p.lanes),
-      words(s.blockWords()), word(s.isOfBytes() ? Type(w.b.getI32Type()) : Type(w.b.getF32Type())),
+      words(s.blockWords()), unroll(unrolledOf(words, s, ByteProducts(w.machine))),
+      word(s.isOfBytes() ? Type(w.b.getI32Type()) : Type(w.b.getF32Type())),
       input(blockedInput(build, s.g)), space(build.group.space(build.group.resultType())) {
   Operation *root = build.group.root;
   weights = build.group.buffer(root->getOperand(1));
@@ -267,7 +271,7 @@ void Winograd::products(const Strip &strip, const Panel &panel) {
 /// One register tile of a component, the `index`-th of a strip. Each prefetches its share of the weights of the next
 /// component.
 void Winograd::run(const Panel &panel, Ix component, Ix tile, Ix index, int64_t tiles) {
-  int64_t width = panel.width(p), lines = llvm::divideCeil(unrolledOf(words) * width, s.line * s.stripRuns);
+  int64_t width = panel.width(p), lines = llvm::divideCeil(unroll * width, s.line * s.stripRuns);
   Ix ahead = s.inputWords() * width + index * (lines * s.line);
   int64_t step = p.part ? p.part : panel.vectors;
   for (int64_t first = 0; first < panel.vectors; first += step) {
@@ -298,7 +302,7 @@ void Winograd::part(const Panel &panel, int64_t first, int64_t vectors, Ix compo
 /// The first `count` words of a block.
 Vectors Winograd::channels(const Panel &panel, Ix in, Ix wt, int64_t count, int64_t vectors, int64_t tiles,
                            ValueRange acc, Ix ahead) {
-  int64_t width = panel.width(p), turn = std::min(unrolledOf(words), count), whole = count / turn * turn;
+  int64_t width = panel.width(p), turn = std::min(unroll, count), whole = count / turn * turn;
   int64_t lines = llvm::divideCeil(turn * width, s.line * s.stripRuns);
   auto step = [&](Ix q, int64_t unroll, ValueRange a) {
     Vectors next(a);
@@ -320,7 +324,7 @@ Vectors Winograd::channels(const Panel &panel, Ix in, Ix wt, int64_t count, int6
     }
     return next;
   };
-  Vectors sums = w.loop(0, whole, turn, acc, [&](Ix q, ValueRange a) { return step(q, turn, a); });
+  Vectors sums = w.loop(0, whole, turn, acc, [&](Ix q, ValueRange a) { return step(q, turn, a); }, /*unroll=*/turn > 1);
   return whole == count ? sums : step(whole, count - whole, sums);
 }
 

@@ -15,7 +15,8 @@
 // outputs that there are.
 //
 // Of bytes all of it is exact (Filtering.h): transformed elements and weights are int16, of which one instruction
-// multiplies and adds two neighbouring channels (ByteProducts), and sums are int32. All in scratch memory is counted in
+// multiplies and adds two neighbouring channels (ByteProducts), and sums are int32. Where a machine has no instruction
+// for bytes that is worth it for 1x1 convolutions, too, which are F(1x1). All in scratch memory is counted in
 // words of 32 bits: a float, a sum, or two transformed bytes.
 #pragma once
 #include "compiler/lower/DenseConv.h"
@@ -84,9 +85,9 @@ struct WinogradSchedule {
   int64_t itemsAtMost() const;
 };
 
-/// Marks an IntegerConv whose sums have so few bits that those of its multiples are not needed. It is asked of the
-/// weights' values, which are no longer known when its kernel is built.
-void markSmallSums(plan::KernelOp kernel);
+/// Marks an IntegerConv with the tiles for which its sums are exact. It is asked of the weights' values, which are not
+/// known when its kernel is built for others, too.
+void markExactOutputs(plan::KernelOp kernel);
 
 /// For a Conv, ConvTranspose or IntegerConv from channel blocks to channel blocks: where it is faster than DenseConv,
 /// and may round as it does (or where the module's attribute says so).

@@ -142,8 +142,8 @@ static void chooseStrips(WinogradSchedule &s, double weightRate, const target::M
   s.shares = std::clamp<int64_t>(items / std::max<int64_t>(1, images), 1, s.product.panelCount());
 }
 
-/// Whether the loops can do it: an image of known size is at least a tile.
-static bool isPossible(const ConvGeometry &g, int64_t outputs) {
+/// Whether the loops can do it: an image of known size is at least a tile. `pointwise`: so is F(1, 1) along both axes.
+static bool isPossible(const ConvGeometry &g, int64_t outputs, bool pointwise) {
   if (g.groups != 1 || g.phases.size() != 1 || g.phases[0].axes[0].dim >= 0) {
     return false;
   }
@@ -152,7 +152,7 @@ static bool isPossible(const ConvGeometry &g, int64_t outputs) {
     bool isTile = !a.out.isNumber() || a.out.number() >= outputs * a.tapStep;
     return (a.taps == 1 || (a.taps == 3 && isTile)) && a.inStep == 1 && a.outStep == 1;
   });
-  return possible && llvm::any_of(axes, [](const ConvAxis &a) { return a.taps == 3; });
+  return possible && (pointwise || llvm::any_of(axes, [](const ConvAxis &a) { return a.taps == 3; }));
 }
 
 /// What a symbol in the height or width of an image is taken for, if it may be so large.
@@ -188,12 +188,31 @@ static double weightRateOf(plan::KernelOp kernel, const target::MachineModel &ma
   return rateOf(bytes, machine);
 }
 
-/// The bits of the largest sums of bytes that are known, though the multiples of them that are computed are known modulo
-/// 2^32 only: these are 576 times as large, of which 9 is an odd number.
-static constexpr int64_t smallSumBits = 25;
-static constexpr llvm::StringLiteral smallSumsName = "ingot.small_sums";
+/// Of bytes multiples of the sums are computed, modulo 2^32; by F(4x4) those are up to 576 times as large, by F(2x2) four
+/// times. Odd factors lose nothing: 576 is 9 * 2^6, so that sums must fit 26 bits with a sign.
+struct SumBits {
+  int64_t outputs, bits;
+};
+static constexpr SumBits sumBits[] = {{4, 25}, {2, 29}};
+/// The most outputs of a tile for which they fit.
+static constexpr llvm::StringLiteral exactOutputsName = "ingot.exact_outputs";
 
-void markSmallSums(plan::KernelOp kernel) {
+/// The largest sum that such weights give, whatever unsigned bytes they are multiplied by, or the smallest one's size.
+static int64_t largestSum(ArrayRef<char> weights, size_t perOutput) {
+  constexpr int64_t largestByte = 255;
+  int64_t largest = 0;
+  for (; !weights.empty(); weights = weights.drop_front(perOutput)) {
+    int64_t positive = 0, negative = 0;
+    for (char weight : weights.take_front(perOutput)) {
+      auto value = static_cast<int8_t>(weight);
+      (value > 0 ? positive : negative) += value;
+    }
+    largest = std::max({largest, largestByte * positive, -largestByte * negative});
+  }
+  return largest;
+}
+
+void markExactOutputs(plan::KernelOp kernel) {
   Operation *root = kernel.root();
   ElementsAttr constant = constantOperand(kernel, root->getOperand(1));
   if (!constant) {
@@ -201,30 +220,22 @@ void markSmallSums(plan::KernelOp kernel) {
   }
   ConvGeometry g = geometryOf(root, /*wide=*/false);
   std::vector<char> storage;
-  ArrayRef<char> weights = onnx::bytesOf(constant, storage);
-  size_t perOutput = g.inGroup() * g.kernel;
-  constexpr int64_t largest = 255;
-  bool small = true;
-  for (; small && !weights.empty(); weights = weights.drop_front(perOutput)) {
-    int64_t positive = 0, negative = 0;
-    for (char weight : weights.take_front(perOutput)) {
-      auto value = static_cast<int8_t>(weight);
-      (value > 0 ? positive : negative) += value;
-    }
-    small = largest * std::max(positive, -negative) < int64_t(1) << smallSumBits;
-  }
-  if (small) {
-    root->setAttr(smallSumsName, UnitAttr::get(root->getContext()));
+  int64_t largest = largestSum(onnx::bytesOf(constant, storage), g.inGroup() * g.kernel);
+  const auto *fits = llvm::find_if(sumBits, [&](const SumBits &s) { return largest < int64_t(1) << s.bits; });
+  if (fits != std::end(sumBits)) {
+    root->setAttr(exactOutputsName, Builder(root->getContext()).getI64IntegerAttr(fits->outputs));
   }
 }
 
-/// Whether the element types and what the machine has are such that transformed values can be multiplied.
-static bool isOfWords(Operation *root, const target::MachineModel &machine) {
+/// The most outputs of a tile for which what the machine multiplies can hold transformed values, and sums.
+static int64_t mostOutputs(Operation *root, const target::MachineModel &machine) {
+  constexpr int64_t most = 4;
   if (isa<onnx::IntegerConvOp>(root)) {
-    return root->hasAttr(smallSumsName) && !machine.pairDot.empty();
+    auto exact = root->getAttrOfType<IntegerAttr>(exactOutputsName);
+    return exact && !machine.pairDot.empty() ? exact.getInt() : 0;
   }
   // Transformed weights are float32: those of narrow floats would take more than they do.
-  return onnx::elementOf(root->getOperand(0)).isF32();
+  return onnx::elementOf(root->getOperand(0)).isF32() ? most : 0;
 }
 
 /// More weights and other sums have to be worth it: by so much.
@@ -241,15 +252,17 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
   ConvGeometry real = geometryOf(kernel.root(), /*wide=*/true), g = typicalOf(real, onnx::factsOf(kernel));
-  if (said == "off" || !isOfWords(kernel.root(), packing) || !isOfWords(kernel.root(), machine) ||
-      !packing.vectorTypes || lanes != packing.lanes || lanes < 4) {
+  int64_t most = std::min(mostOutputs(kernel.root(), packing), mostOutputs(kernel.root(), machine));
+  if (said == "off" || !packing.vectorTypes || lanes != packing.lanes || lanes < 4) {
     return std::nullopt;
   }
+  // Where bytes are multiplied as int16, they become those once, rather than for each panel.
+  bool pointwise = ofBytes && packing.quadDot.empty();
   double weightRate = weightRateOf(kernel, packing), least = 0;
   std::optional<WinogradSchedule> best;
   for (int64_t outputs : {2, 4}) {
     bool wanted = said.empty() || said == std::to_string(outputs);
-    if (!wanted || !isPossible(real, outputs)) {
+    if (!wanted || outputs > most || !isPossible(real, outputs, pointwise)) {
       continue;
     }
     if (said.empty() && least == 0) {

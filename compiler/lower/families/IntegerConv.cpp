@@ -20,7 +20,7 @@ public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::IntegerConvOp>(); }
   bool isFor(Operation *root) const override { return !isDepthwise(root); }
 
-  void mark(plan::KernelOp kernel) const override { markSmallSums(kernel); }
+  void mark(plan::KernelOp kernel) const override { markExactOutputs(kernel); }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     if (!blocked(kernel)) {
