@@ -72,14 +72,17 @@ SmallVector<double> Filtering::master(size_t without) const {
 static bool isInteger(Value v) { return getElementTypeOrSelf(v.getType()).isInteger(); }
 
 static Value add(Writer &w, Value a, Value b) {
-  return isInteger(a) ? arith::AddIOp::create(w.b, w.loc, a, b).getResult() : arith::AddFOp::create(w.b, w.loc, a, b).getResult();
+  return isInteger(a) ? arith::AddIOp::create(w.b, w.loc, a, b).getResult()
+                      : arith::AddFOp::create(w.b, w.loc, a, b).getResult();
 }
 static Value subtract(Writer &w, Value a, Value b) {
-  return isInteger(a) ? arith::SubIOp::create(w.b, w.loc, a, b).getResult() : arith::SubFOp::create(w.b, w.loc, a, b).getResult();
+  return isInteger(a) ? arith::SubIOp::create(w.b, w.loc, a, b).getResult()
+                      : arith::SubFOp::create(w.b, w.loc, a, b).getResult();
 }
 static Value scaled(Writer &w, double factor, Value v) {
   Value by = w.constant(factor, v.getType());
-  return isInteger(v) ? arith::MulIOp::create(w.b, w.loc, v, by).getResult() : arith::MulFOp::create(w.b, w.loc, v, by).getResult();
+  return isInteger(v) ? arith::MulIOp::create(w.b, w.loc, v, by).getResult()
+                      : arith::MulFOp::create(w.b, w.loc, v, by).getResult();
 }
 
 /// a + factor * b.

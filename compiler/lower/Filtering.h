@@ -39,10 +39,10 @@ public:
 private:
   /// Points, and how much of their scale factors is not in G.
   struct Form {
-    llvm::ArrayRef<double> points;          ///< p of each pair
-    int64_t multiple = 1;                   ///< of all outputs, before rows of A^T are divided
-    llvm::ArrayRef<double> outside = {};    ///< of each pair, in A^T; empty: 1
-    llvm::ArrayRef<int64_t> divisors = {};  ///< of the rows of A^T; empty: 1
+    llvm::ArrayRef<double> points;         ///< p of each pair
+    int64_t multiple = 1;                  ///< of all outputs, before rows of A^T are divided
+    llvm::ArrayRef<double> outside = {};   ///< of each pair, in A^T; empty: 1
+    llvm::ArrayRef<int64_t> divisors = {}; ///< of the rows of A^T; empty: 1
     double factor(size_t pair) const { return outside.empty() ? 1 : outside[pair]; }
     int64_t divisor(size_t row) const { return divisors.empty() ? 1 : divisors[row]; }
   };

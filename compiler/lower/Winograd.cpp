@@ -8,8 +8,9 @@ namespace {
 
 using Vectors = SmallVector<Value>;
 
-/// Words of inputs of one turn of the innermost loop: a block, so that no loop of a few turns is inside another; of long
-/// blocks a part, since LLVM moves the loads of a whole one ahead and has no registers for them (half as fast). Of pairs one (ByteProducts).
+/// Words of inputs of one turn of the innermost loop: a block, so that no loop of a few turns is inside another; of
+/// long blocks a part, since LLVM moves the loads of a whole one ahead and has no registers for them (half as fast). Of
+/// pairs one (ByteProducts).
 int64_t unrolledOf(int64_t words, const WinogradSchedule &s, const ByteProducts &bytes) {
   return s.isOfBytes() && bytes.isOfPairs() ? 1 : words > 8 ? 4 : words;
 }
@@ -91,8 +92,8 @@ private:
 Winograd::Winograd(Build &build, const WinogradSchedule &s)
     : build(build), w(build.w), s(s), rows(s.rows), columns(s.columns), p(s.product), lanes(p.lanes),
       words(s.blockWords()), unroll(unrolledOf(words, s, ByteProducts(w.machine))),
-      word(s.isOfBytes() ? Type(w.b.getI32Type()) : Type(w.b.getF32Type())),
-      input(blockedInput(build, s.g)), space(build.group.space(build.group.resultType())) {
+      word(s.isOfBytes() ? Type(w.b.getI32Type()) : Type(w.b.getF32Type())), input(blockedInput(build, s.g)),
+      space(build.group.space(build.group.resultType())) {
   Operation *root = build.group.root;
   weights = build.group.buffer(root->getOperand(1));
   weights = s.isOfBytes() ? ByteProducts::words(w, weights) : weights;

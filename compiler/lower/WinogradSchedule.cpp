@@ -7,8 +7,10 @@
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/Winograd.h"
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Conv.h"
+#include "compiler/support/ElementTypes.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -113,8 +115,9 @@ WinogradSchedule::WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64
                                    const target::MachineModel &machine)
     : g(g), perWord(ofBytes ? 2 : 1), rows(g.phases[0].axes[1], outputs, ofBytes),
       columns(g.phases[0].axes[2], outputs, ofBytes),
-      component(componentOf(inputWords(), g.outChannels, tiles().number())), product(scheduleOf(component, lanes, /*planes=*/false, machine)),
-      line(machine.lineBytes / 4), heavyItems(machine.tuning.heavyItems) {}
+      component(componentOf(inputWords(), g.outChannels, tiles().number())),
+      product(scheduleOf(component, lanes, /*planes=*/false, machine)), line(machine.lineBytes / 4),
+      heavyItems(machine.tuning.heavyItems) {}
 
 WinogradSchedule WinogradSchedule::opened(const ConvGeometry &open) const {
   WinogradSchedule s = *this;
@@ -188,8 +191,8 @@ static double weightRateOf(plan::KernelOp kernel, const target::MachineModel &ma
   return rateOf(bytes, machine);
 }
 
-/// Of bytes multiples of the sums are computed, modulo 2^32; by F(4x4) those are up to 576 times as large, by F(2x2) four
-/// times. Odd factors lose nothing: 576 is 9 * 2^6, so that sums must fit 26 bits with a sign.
+/// Of bytes multiples of the sums are computed, modulo 2^32; by F(4x4) those are up to 576 times as large, by F(2x2)
+/// four times. Odd factors lose nothing: 576 is 9 * 2^6, so that sums must fit 26 bits with a sign.
 struct SumBits {
   int64_t outputs, bits;
 };
@@ -234,8 +237,7 @@ static int64_t mostOutputs(Operation *root, const target::MachineModel &machine)
     auto exact = root->getAttrOfType<IntegerAttr>(exactOutputsName);
     return exact && !machine.pairDot.empty() ? exact.getInt() : 0;
   }
-  // Transformed weights are float32: those of narrow floats would take more than they do.
-  return onnx::elementOf(root->getOperand(0)).isF32() ? most : 0;
+  return onnx::computedIn(onnx::elementOf(root->getOperand(0))).isF32() ? most : 0;
 }
 
 /// More weights and other sums have to be worth it: by so much.
@@ -282,17 +284,32 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
   return best && isOpen ? best->opened(real) : best;
 }
 
-// Weights: for each panel of output channels and each component a row for each word of input channels.
+// Weights: for each panel of output channels and each component a row for each word of input channels. They are float32
+// where the filters are narrower, too: sums of transformed weights cancel, and magnify what 16 bits would round away.
+// Of bytes they are int16.
 
-template <typename Weight, typename Transformed>
-static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, const Weight *from, Transformed *to) {
+/// A weight of the filters.
+static double weightOf(const support::ElementType &element, ArrayRef<char> filters, int64_t i) {
+  switch (element.bits) {
+  case 8:
+    return reinterpret_cast<const int8_t *>(filters.data())[i];
+  case 32:
+    return reinterpret_cast<const float *>(filters.data())[i];
+  default:
+    return element.format.decode(reinterpret_cast<const uint16_t *>(filters.data())[i]);
+  }
+}
+
+/// `from`: the filters.
+template <typename Transformed>
+static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, llvm::function_ref<double(int64_t)> from,
+                      Transformed *to) {
   ArrayRef<int64_t> taps = s.g.phases[0].taps;
   int64_t words = s.inputWords();
   SmallVector<double> transformed(s.components());
   for (int64_t o = out; o < std::min(out + width, s.g.outChannels); ++o) {
     for (int64_t c = 0; c < s.g.inChannels; ++c) {
-      auto filter =
-          llvm::map_to_vector<9>(taps, [&](int64_t t) { return static_cast<double>(from[s.g.weightAt(o, c, t)]); });
+      auto filter = llvm::map_to_vector<9>(taps, [&](int64_t t) { return from(s.g.weightAt(o, c, t)); });
       Filtering::filter(s.rows.filtering, s.columns.filtering, filter, transformed);
       for (auto [i, value] : llvm::enumerate(transformed)) {
         int64_t word = (static_cast<int64_t>(i) * words + c / s.perWord) * width + o - out;
@@ -302,30 +319,31 @@ static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, con
   }
 }
 
-template <typename Weight, typename Transformed>
-static void packPanels(const WinogradSchedule &s, ArrayRef<char> from, MutableArrayRef<char> to) {
-  auto *source = reinterpret_cast<const Weight *>(from.data());
+template <typename Transformed>
+static void packPanels(const WinogradSchedule &s, llvm::function_ref<double(int64_t)> from, MutableArrayRef<char> to) {
   auto *packed = reinterpret_cast<Transformed *>(to.data());
   int64_t block = 0;
   for (auto [vectors, count] : s.product.panels) {
     for (int64_t i = 0; i < count; ++i, block += vectors) {
-      packPanel(s, block * s.product.lanes, vectors * s.product.lanes, source,
+      packPanel(s, block * s.product.lanes, vectors * s.product.lanes, from,
                 packed + block * s.product.lanes * (s.inputWords() * s.perWord) * s.components());
     }
   }
 }
 
-static plan::WeightTable::Recipe transformedWeights(const WinogradSchedule &s) {
+/// `element`: of the filters.
+static plan::WeightTable::Recipe transformedWeights(const WinogradSchedule &s, const support::ElementType &element) {
   std::string key;
   llvm::raw_string_ostream os(key);
-  os << "winograd " << std::max(s.rows.filtering.outputs(), s.columns.filtering.outputs()) << ' ' << s.g.outChannels
-     << '/' << s.g.inChannels << " transposed " << s.g.transposed << " lanes " << s.product.lanes << " vectors "
-     << s.product.vectors << " taps";
+  os << "winograd of " << element.name << ' ' << std::max(s.rows.filtering.outputs(), s.columns.filtering.outputs())
+     << ' ' << s.g.outChannels << '/' << s.g.inChannels << " transposed " << s.g.transposed << " lanes "
+     << s.product.lanes << " vectors " << s.product.vectors << " taps";
   for (int64_t t : s.g.phases[0].taps) {
     os << ' ' << t;
   }
-  auto pack = [s](ArrayRef<char> from, MutableArrayRef<char> to) {
-    s.isOfBytes() ? packPanels<int8_t, int16_t>(s, from, to) : packPanels<float, float>(s, from, to);
+  auto pack = [s, &element](ArrayRef<char> filters, MutableArrayRef<char> to) {
+    auto from = [&](int64_t i) { return weightOf(element, filters, i); };
+    s.isOfBytes() ? packPanels<int16_t>(s, from, to) : packPanels<float>(s, from, to);
   };
   return {key, 4 * s.weightWords(), pack};
 }
@@ -335,7 +353,11 @@ KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &s) {
   KernelShape shape;
   shape.items = s.items();
   shape.scratchBytes = shape.items * (4 * s.scratchWords());
-  shape.packed[operandNumber(root->getOperand(1))] = transformedWeights(s);
+  int weights = operandNumber(root->getOperand(1));
+  shape.packed[weights] = transformedWeights(s, onnx::rowOf(onnx::elementOf(root->getOperand(1))));
+  if (!s.isOfBytes()) {
+    shape.packedAsFloats = weights;
+  }
   if (onnx::present(root->getOperand(2))) {
     shape.packed[operandNumber(root->getOperand(2))] =
         paddedRecipe(s.product.blocks * s.product.lanes, s.g.weightBytes);

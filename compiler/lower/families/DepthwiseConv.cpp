@@ -34,10 +34,10 @@ using StackTaps = SmallVector<int64_t, 4>;
 struct Schedule {
   ConvGeometry g;
   int64_t lanes, blocks;
-  bool ofBytes;          ///< unsigned by signed, with sums of int32
-  bool resident;         ///< all weights in registers
-  int64_t height, width; ///< of a tile of outputs
-  int64_t units;         ///< pieces of an image, where there are few channel blocks
+  bool ofBytes;                      ///< unsigned by signed, with sums of int32
+  bool resident;                     ///< all weights in registers
+  int64_t height, width;             ///< of a tile of outputs
+  int64_t units;                     ///< pieces of an image, where there are few channel blocks
   SmallVector<StackTaps> words = {}; ///< where inputs are stacked; of each column of the kernel, in each of its slices
   Stacks whole = {}, single = {};    ///< of tiles of `height` rows of outputs, and of one row
 
@@ -57,7 +57,7 @@ constexpr int64_t typicalRows = 16;
 int64_t tapOf(const ConvAxis &axis, int64_t i, int64_t o) {
   int64_t distance = i - o * axis.inStep;
   return distance >= 0 && distance % axis.tapStep == 0 && distance / axis.tapStep < axis.taps ? distance / axis.tapStep
-                                                                                               : -1;
+                                                                                              : -1;
 }
 
 /// The rows that a tile reads, `depth` at a time. Adds to `words` what they need and is not there.
@@ -178,7 +178,8 @@ plan::WeightTable::Recipe packedStacks(const Schedule &s, const ByteProducts &by
 class Depthwise {
 public:
   Depthwise(Build &build, const Schedule &s)
-      : build(build), w(build.w), s(s), bytes(build.w.machine), in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))),
+      : build(build), w(build.w), s(s), bytes(build.w.machine),
+        in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))),
         space(build.group.space(build.group.resultType())) {
     Operation *root = build.group.root;
     x = build.group.buffer(root->getOperand(0)), weights = build.group.buffer(root->getOperand(1));
@@ -299,7 +300,8 @@ private:
   /// A pixel of each row of a stack. Where there are fewer rows than a word has numbers, any stands for those missing:
   /// its weights are zero.
   Value rowsAt(const Stack &stack, Ix at) {
-    auto rows = llvm::map_to_vector<4>(stack.rows, [&](int64_t row) { return w.load(x, at + row * strides[1], s.lanes); });
+    auto rows =
+        llvm::map_to_vector<4>(stack.rows, [&](int64_t row) { return w.load(x, at + row * strides[1], s.lanes); });
     rows.resize(bytes.perWord(), rows.back());
     return bytes.stacked(w, rows);
   }
