@@ -12,6 +12,9 @@ namespace ingot::importer {
 /// Whether a node of that name has subgraphs that the importer makes regions of.
 bool isControl(llvm::StringRef domain, llvm::StringRef op);
 
+/// Whether a node of that name writes tokens with a decoder that it holds.
+bool isSearch(llvm::StringRef domain, llvm::StringRef op);
+
 /// Whether a node of that name is about optional values.
 bool isOptional(llvm::StringRef domain, llvm::StringRef op);
 
@@ -116,6 +119,8 @@ private:
   Values makeLoop(const Node &node);
   Values makeScan(const Node &node);
   Values makeFlexAttention(const Node &node);
+  struct Search;
+  Values makeSearch(const Node &node);
   Value modified(const Node &node, llvm::StringRef name, Value v);
   bool scanAttributes(const Node &node, Scan &scan);
   Values scanBatches(Scan &scan, llvm::ArrayRef<Value> inputs);

@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// The share of a block's lanes, of those that a row fills, up to which rows are better: vectors of a row begin anywhere
-/// in cache lines, and blocks may have their 3x3 by Winograd's algorithm.
+/// The share of a block's lanes, of those that a row fills, up to which rows are better: vectors of a row begin
+/// anywhere in cache lines, and blocks may have their 3x3 by Winograd's algorithm.
 static constexpr double blocksFilled = 0.7;
 /// Vectors that a row has at least, and elements from the first tap's to the last tap's at most: of a tile a copy is on
 /// the stack.
@@ -90,7 +90,8 @@ private:
 /// compute more twice than with fewer.
 int64_t RowConv::vectorsOf() const {
   int64_t row = axes[2].out.number(), best = 1;
-  int64_t most = std::clamp<int64_t>((w.machine.registers - 1) / (g.outChannels + 1), 1, std::min<int64_t>(8, row / lanes));
+  int64_t most =
+      std::clamp<int64_t>((w.machine.registers - 1) / (g.outChannels + 1), 1, std::min<int64_t>(8, row / lanes));
   for (int64_t n = 2; n <= most; ++n) {
     best = llvm::alignTo(row, n * lanes) <= llvm::alignTo(row, best * lanes) ? n : best;
   }
@@ -139,7 +140,8 @@ void RowConv::tile(const Tile &t) {
       Ix weight = (slice * axes[1].taps + row) * (axes[2].taps * g.inChannels * g.outChannels);
       return w.loop(0, axes[2].taps, 1, b, [&](Ix tap, ValueRange c) {
         Ix at = tap * axes[2].tapStep, of = weight + tap * (g.inChannels * g.outChannels);
-        return t.isEdge ? channels(pieces, at, pieceLength(), of, c) : channels(x, from + at, strides.strides[1], of, c);
+        return t.isEdge ? channels(pieces, at, pieceLength(), of, c)
+                        : channels(x, from + at, strides.strides[1], of, c);
       });
     });
   });

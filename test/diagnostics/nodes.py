@@ -76,6 +76,19 @@ def machine(**changes):
 
 GRAMS = dict(mode="TF", min_gram_length=1, max_gram_length=1, max_skip_count=0, ngram_counts=[0], ngram_indexes=[0, 1], pool_int64s=[1, 2])
 DEFORM = [IMAGE, f(8, 4, 3, 3), f(1, 18, 6, 6)]
+
+
+def decoder(*inputs, outputs=2, heads=2):
+    """A decoder of the GPT-2 kind that is none: its scores are its weights."""
+    kinds = [(TensorProto.INT32, ("b", "s"))] * 3 + [(F, (2, "b", heads, "p", 4))]
+    given = [helper.make_tensor_value_info(f"in_{k}", *kind) for k, kind in enumerate(inputs or kinds)]
+    nodes = [helper.make_node("Cast", ["in_0"], [f"out_{k}"], to=F) for k in range(outputs)]
+    return helper.make_graph(nodes, "decoder", given, [helper.make_empty_tensor_value_info(f"out_{k}") for k in range(outputs)])
+
+
+TOKENS, ONE_MORE = (TensorProto.INT32, (2, 3)), np.array(9, np.int32)
+GENERATION = dict(eos_token_id=2, pad_token_id=1)
+BEAMS = [TOKENS, ONE_MORE, None, np.array(2, np.int32), np.array(2, np.int32)]
 ML, MS, TRAINING = "ai.onnx.ml.", "com.microsoft.", "ai.onnx.preview.training."
 
 # Found while the model is read: operator, operands (type and shape: an input; array: an initializer; None: left out), attributes, message; opset 17 unless `opset` says other.
@@ -405,6 +418,33 @@ READ = [
     (MS + "MultiHeadAttention", [f(2, 3, 8), f(2, 3, 8), f(2, 3, 8)], dict(num_heads=3), "3 heads do not divide 'tensor<2x3x8xf32>' and 'tensor<2x3x8xf32>'"),
     (MS + "MultiHeadAttention", [f(2, 3, 8), f(2, 2, 3, 4), f(2, 2, 3, 4), f(24)], dict(num_heads=2), "a past or a bias beside keys that have their heads apart is unsupported"),
     (MS + "MultiHeadAttention", [f(2, 3, 8), f(2, 3, 8), f(2, 3, 8), None, None, None, f(2, 2, 1, 4)], dict(num_heads=2), "past_key and past_value are given together or not at all"),
+    (MS + "DecoderMaskedMultiHeadAttention", [f(2, 1, 8), f(2, 1, 8), f(2, 1, 8)], dict(num_heads=2, output_qk=1), "output_qk is unsupported"),
+    (MS + "DecoderMaskedMultiHeadAttention", [f(2, 1, 8), f(2, 1, 8)], dict(num_heads=2), "key and value, past_key and past_value are given together or not at all"),
+    (MS + "DecoderMaskedMultiHeadAttention", [f(2, 1, 8), f(2, 1, 8), f(2, 1, 8), None, None, f(2, 2, 5, 4), f(2, 2, 5, 4)], dict(num_heads=2, past_present_share_buffer=1),
+     "past_present_share_buffer needs past_sequence_length"),
+    (MS + "DecoderMaskedMultiHeadAttention", [f(2, 1, 8), f(2, 1, 8), f(2, 1, 8), *[None] * 6, (TensorProto.INT32, (1, 2, 5))], dict(num_heads=2),
+     "cache_indirection needs past_present_share_buffer and beam_width"),
+    (MS + "DecoderMaskedMultiHeadAttention", [f(2, 2, 8), f(2, 2, 8), f(2, 2, 8)], dict(num_heads=2),
+     "2 heads do not fit 'tensor<2x2x8xf32>', 'tensor<2x2x8xf32>', 'tensor<2x2x8xf32>' and a past of 'none', for one token of each sentence"),
+    (MS + "DecoderMaskedSelfAttention", [f(2, 1, 8), np.zeros((8, 24), np.float32), f(24), None, f(2, 2, 2, 5, 4)], dict(num_heads=2, do_rotary=1), "do_rotary is unsupported"),
+    (MS + "DecoderMaskedSelfAttention", [f(2, 1, 8), np.zeros((8, 24), np.float32), f(24), None, f(2, 2, 2, 5)], dict(num_heads=2),
+     "2 heads do not fit input 'tensor<2x1x8xf32>', weights 'tensor<8x24xf32>' and past 'tensor<2x2x2x5xf32>'"),
+    (MS + "NGramRepeatBlock", [i(2, 3), f(2, 9)], dict(ngram_size=1000), "needs tokens [batch, length], scores [batch, vocabulary], and an ngram_size from 1 to 256"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(GENERATION, decoder=decoder(), size=1), "has the unknown attribute 'size'"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(GENERATION, decoder=decoder(), model_type=0.0), "has a value of another kind for the attribute 'model_type'"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(decoder=decoder()), "needs the attributes 'eos_token_id' and 'pad_token_id'"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(GENERATION, decoder=decoder(), model_type=1), "model_type 1 is unsupported"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(GENERATION, decoder=decoder(), no_repeat_ngram_size=1000), "no_repeat_ngram_size 1000 is unsupported"),
+    (MS + "GreedySearch", [TOKENS], dict(GENERATION, decoder=decoder()), "leaves out an input that it needs"),
+    (MS + "GreedySearch", [(TensorProto.INT32, (3,)), ONE_MORE], dict(GENERATION, decoder=decoder()), "needs tokens [batch, length]"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], GENERATION, "needs the attribute 'decoder'"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(GENERATION, decoder=decoder(TOKENS)), "'decoder' has 1 inputs, and so no cache"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(GENERATION, decoder=decoder(outputs=1)), "gives 4 values to 'decoder', which has 4 inputs and 1 outputs"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(GENERATION, decoder=decoder(heads="n")), "needs to know of input 'in_3' of 'decoder' how many heads it has and how wide they are"),
+    (MS + "BeamSearch", [*BEAMS[:4], np.array(3, np.int32)], dict(GENERATION, decoder=decoder()), "returns 3 sequences of 2 beams"),
+    (MS + "BeamSearch", [*BEAMS, *[None] * 5, TOKENS], dict(GENERATION, decoder=decoder()), "decoder_input_ids and logits_processor are unsupported"),
+    (MS + "BeamSearch", BEAMS, dict(GENERATION, model_type=1, decoder=decoder()), "needs the attribute 'encoder'"),
+    (MS + "BeamSearch", BEAMS, dict(GENERATION, model_type=1, decoder=decoder(), encoder=decoder(TOKENS, TOKENS)), "has an encoder of 2 outputs and a decoder of 4 inputs, which do not fit each other"),
     (MS + "QLinearConv", [(TensorProto.UINT8, (1, 4, 4, 2)), ONE, U8], {}, "has too few inputs: input 3 is missing"),
     (MS + "QMoE", BYTE_EXPERTS, dict(quant_type="fp4"), "router_weights, and weights other than integers with scales, are unsupported"),
     (MS + "QMoE", BYTE_EXPERTS, dict(weights_prepacked=1), "weights in an order of their own are unsupported"),

@@ -179,6 +179,31 @@ def multi_head_attention(c, x):
            unidirectional=c.choice([None, 0, 1]) if mask is None and keys == steps else None, scale=c.choice([None, 0.25]), mask_filter_value=c.choice([None, -10000.0]))  # fmt: skip
 
 
+@op("com.microsoft.DecoderMaskedMultiHeadAttention")
+def decoder_attention(c, x):
+    batch, heads, width, room = c.choice([1, 2, 3]), c.choice([1, 2, 3]), c.choice([4, 8]), c.choice([1, 5, 13])
+    hidden, cross, past = heads * width, c.chance(0.3), c.choice(range(room))
+    total = room if cross else past + 1
+    mask = c.tensor((c.numbers([batch, total], np.int32, 0, 3) > 0).astype(np.int32)) if c.chance(0.5) else None
+    bias = c.data([3 * hidden]) if c.chance(0.4) else None
+    if cross:
+        keys = [c.data([batch, heads, room, width]) for _ in range(2)]
+        inputs = [*keys, mask, None, None, None, None, None, None, bias]
+    else:
+        added = c.data([c.choice([1, batch]), heads, 1, total]) if c.chance(0.3) else None
+        caches = [c.data([batch, heads, room, width]) for _ in range(2)]
+        inputs = [c.data([batch, 1, hidden]), c.data([batch, 1, hidden]), mask, added, *caches, c.tensor(np.array([past], np.int32)), None, None, bias]
+    c.node("com.microsoft.DecoderMaskedMultiHeadAttention", [c.data([batch, 1, hidden]), *inputs], outputs=1 if cross else 3, num_heads=heads, past_present_share_buffer=None if cross else 1,
+           scale=c.choice([None, 0.25]), mask_filter_value=c.choice([None, -10000.0]))  # fmt: skip
+
+
+@op("com.microsoft.NGramRepeatBlock")
+def ngram_repeat_block(c, x):
+    words = c.choice([2, 5, 17])
+    tokens = c.tensor(c.numbers([c.choice([1, 2, 3]), c.choice([1, 2, 7, 16])], np.int64, 0, c.choice([1, words - 1])))
+    c.node("com.microsoft.NGramRepeatBlock", [tokens, c.data([tokens.shape[0], words])], ngram_size=c.choice([1, 2, 3, 4]))
+
+
 @op("com.microsoft.RotaryEmbedding")
 def microsoft_rotary(c, x):
     batch, steps, heads, width = c.choice([1, 2, 3]), c.choice([1, 5]), c.choice([1, 2, 3]), c.choice([4, 8, 16])
