@@ -123,7 +123,10 @@ private:
   const Ix &channelStride() const { return input.strides[1]; }
   int64_t lineElements() const { return w.machine.lineBytes / 4; } ///< words of weights
   /// Cache lines of weights that one turn of the innermost loop reads.
-  int64_t linesOfTurn(int64_t width) const { return w.machine.tuning.convUnroll * s.stepRows * width / lineElements(); }
+  int64_t linesOfTurn(int64_t width) const { return unroll() * s.stepRows * width / lineElements(); }
+  /// Steps of one turn of the innermost loop.
+  int64_t unroll() const { return byOne() ? 1 : w.machine.tuning.convUnroll; }
+  bool byOne() const { return s.isOfBytes() && bytes.isOfPairs(); }
   const Ix &stride(size_t axis) const { return input.strides[2 + axis]; }
   int64_t pixelStride() const { return phase->axes[2].inStep * stride(2).number(); }
   void flatImage(const Panel &p, Ix n);

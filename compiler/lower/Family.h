@@ -92,6 +92,9 @@ public:
   /// What those are where they are not zeros.
   virtual int64_t fill(mlir::Operation *root) const { return 0; }
 
+  /// Marks the root with what the values of constants decide about the loops: kernels that are equal but for those
+  /// values are built once.
+  virtual void mark(plan::KernelOp kernel) const {}
   virtual KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const = 0;
   /// The schedules that the kernel can be told to have (lower/Schedules.h), besides the one that the model of the
   /// machine chooses: those first that are most likely to be faster.

@@ -177,14 +177,15 @@ struct Lowering {
 
   /// `found` gets the kernel's found sizes: where the function speaks of built->found.
   FailureOr<Built *> functionOf(plan::KernelOp kernel, std::vector<support::Symbol> &found) {
+    const target::MachineModel &machine = machineFor(kernel);
+    const KernelFamily &family = familyOf(kernel, machine);
+    family.mark(kernel);
     KernelForm form(kernel);
     found = form.found;
     auto [it, isNew] = built.try_emplace(std::move(form));
     if (!isNew) {
       return &it->second;
     }
-    const target::MachineModel &machine = machineFor(kernel);
-    const KernelFamily &family = familyOf(kernel, machine);
     it->second.shape = family.shape(kernel, machine);
     it->second.items = it->second.shape.items;
     if (mayBeHaloOnly(kernel)) {

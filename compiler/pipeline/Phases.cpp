@@ -246,7 +246,10 @@ static LogicalResult transfer(State &s, Body &body, Result &tells) {
 }
 
 static LogicalResult lower(State &s, Body &body, Result &) {
-  std::string winograd = s.options.accuracy == "strict" ? "off" : s.options.winograd;
+  StringRef winograd = s.options.winograd;
+  if (winograd.empty() && s.options.accuracy == "strict") {
+    winograd = lower::winogradIfExact;
+  }
   if (!winograd.empty()) {
     (*body.module)->setAttr(lower::winogradName, StringAttr::get(body.module->getContext(), winograd));
   }
