@@ -31,6 +31,20 @@ static void dropPrefetches(ModuleOp module) {
   module.walk([](memref::PrefetchOp prefetch) { prefetch.erase(); });
 }
 
+/// MLIR does not know that the intrinsics have no effect but their result. Returns whether there was one without a use.
+static bool dropUnusedIntrinsics(ModuleOp module) {
+  SmallVector<Operation *> unused;
+  module.walk([&](Operation *op) {
+    if (op->getName().getStringRef() == "llvm.call_intrinsic" && op->use_empty()) {
+      unused.push_back(op);
+    }
+  });
+  for (Operation *op : unused) {
+    op->erase();
+  }
+  return !unused.empty();
+}
+
 /// The lanes of even and of odd numbers are shuffles like others.
 static void splitDeinterleaved(ModuleOp module) {
   module.walk([](vector::DeinterleaveOp op) {
@@ -99,7 +113,7 @@ LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
   PassManager passes(module.getContext());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
-  if (failed(passes.run(module))) {
+  if (failed(passes.run(module)) || (dropUnusedIntrinsics(module) && failed(passes.run(module)))) {
     return failure();
   }
   if (failed(simplifyVectors(module))) { // of which canonical forms have made others again
