@@ -421,6 +421,10 @@ int ingot_text_case(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_pieces(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_split(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_match(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_count_tokens(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_tokens(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_count_grams(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_rank(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_write_number(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_read_number(const ingot_exec *exec, const int64_t *arguments);
 

@@ -1,7 +1,9 @@
 #include "compiler/onnx/ops/Find.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Found.h"
+#include "compiler/onnx/Texts.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Find.cpp.inc"
 
@@ -87,6 +89,29 @@ LogicalResult NonMaxSuppressionOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 // Unique.
+
+/// Of strings: that of numbers that stand for them. Where each of these first stands, strings are taken.
+LogicalResult UniqueOp::upgrade(Node &node) {
+  if (failed(node.needs(1)) || !isString(elementOf(node.operand(0)))) {
+    return node.needs(1);
+  }
+  Value x = node.operand(0);
+  if (!ranked(x)) {
+    return node.error("needs strings of a known rank");
+  }
+  Formula f(node.builder, node.loc);
+  SmallVector<NamedAttribute> attributes = {f.integer("sorted", node.integer("sorted", 1))};
+  bool alongAxis = node.attributes.get("axis") != nullptr;
+  if (alongAxis) {
+    attributes.push_back(f.integer("axis", node.integer("axis", 0)));
+  }
+  Value numbers = ranks(f, x, node.integer("sorted", 1) != 0);
+  Operation *unique = createOp(f.b, f.loc, getOperationName(), {numbers}, attributes);
+  Value from = alongAxis ? x : f.reshape(x, {-1});
+  Value y = f.op("Gather", {from, unique->getResult(1)}, {f.integer("axis", node.integer("axis", 0))});
+  node.results = {y, unique->getResult(1), unique->getResult(2), unique->getResult(3)};
+  return success();
+}
 
 LogicalResult UniqueOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
