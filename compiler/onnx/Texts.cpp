@@ -32,45 +32,52 @@ std::vector<char> poolOf(ArrayRef<StringRef> texts) {
   return pool;
 }
 
-static uint64_t slotsFor(size_t count) { return llvm::PowerOf2Ceil(2 * count + 1); }
+/// At most every fourth one is taken, so that few send on to the next.
+static uint64_t slotsFor(size_t count) { return llvm::PowerOf2Ceil(4 * count + 2); }
 
 /// The head and the slots for `count` keys, `width` bytes of what each of them is behind it.
-static std::vector<char> slotsOf(size_t count, size_t width, llvm::function_ref<uint64_t(size_t)> hash,
+static std::vector<char> slotsOf(size_t count, size_t width, int64_t otherwise,
+                                 llvm::function_ref<uint64_t(size_t)> hash,
                                  llvm::function_ref<bool(size_t, size_t)> same) {
-  uint64_t slots = slotsFor(count);
-  std::vector<uint64_t> all(slots, 0);
+  uint64_t slots = slotsFor(count), shift = llvm::Log2_64_Ceil(count + 2), lower = (uint64_t(1) << shift) - 1;
+  std::vector<uint32_t> all(slots, 0);
   for (size_t i = 0; i < count; ++i) {
     uint64_t own = hash(i), at = own >> 32 & (slots - 1);
-    while (all[at] && !same(static_cast<uint32_t>(all[at]) - 1, i)) {
+    while (all[at] && !same((all[at] & lower) - 1, i)) {
       at = (at + 1) & (slots - 1);
     }
-    all[at] = all[at] ? all[at] : own << 32 | (i + 1);
+    all[at] = all[at] ? all[at] : static_cast<uint32_t>((own & ~lower) | (i + 1));
   }
   std::vector<char> table;
-  uint64_t keys = 8 * (4 + slots);
-  for (uint64_t word : {slots - 1, static_cast<uint64_t>(count), keys, keys + width * count}) {
-    append(table, word);
-  }
-  for (uint64_t slot : all) {
+  uint64_t keys = llvm::alignTo(sizeof(ingot_text_keys) + 4 * slots, 8);
+  append(table, ingot_text_keys{slots - 1, otherwise, keys, keys + width * count, shift});
+  for (uint32_t slot : all) {
     append(table, slot);
   }
+  table.resize(keys);
   return table;
 }
 
 std::vector<char> keysOf(ArrayRef<StringRef> texts) {
+  auto count = static_cast<int64_t>(texts.size());
+  return keysOf(texts, llvm::to_vector(llvm::seq<int64_t>(0, count + 1)));
+}
+
+std::vector<char> keysOf(ArrayRef<StringRef> texts, ArrayRef<int64_t> values) {
   std::vector<ingot_text_key> keys;
-  uint64_t from = 0;
-  for (StringRef text : texts) {
-    ingot_text_key key = {0, 0, text.size(), from};
-    ingot_text_ends(text.data(), static_cast<int64_t>(text.size()), &key.low, &key.high);
-    from += text.size() > 16 ? text.size() : 0;
+  uint32_t from = 0;
+  for (auto [text, value] : llvm::zip_first(texts, values)) {
+    auto size = static_cast<uint32_t>(text.size());
+    ingot_text_key key = {0, 0, size, from, value};
+    ingot_text_ends(text.data(), size, &key.low, &key.high);
+    from += size > 16 ? size : 0;
     keys.push_back(key);
   }
   auto hash = [&](size_t i) {
     return ingot_text_hash(texts[i].data(), static_cast<int64_t>(texts[i].size()), keys[i].low, keys[i].high);
   };
   auto same = [&](size_t a, size_t b) { return texts[a] == texts[b]; };
-  std::vector<char> table = slotsOf(keys.size(), sizeof(ingot_text_key), hash, same);
+  std::vector<char> table = slotsOf(keys.size(), sizeof(ingot_text_key), values.back(), hash, same);
   for (const ingot_text_key &key : keys) {
     append(table, key);
   }
@@ -83,7 +90,7 @@ std::vector<char> keysOf(ArrayRef<StringRef> texts) {
 std::vector<char> keysOf(ArrayRef<int64_t> keys) {
   auto hash = [&](size_t i) { return ingot_text_number_hash(keys[i]); };
   auto same = [&](size_t a, size_t b) { return keys[a] == keys[b]; };
-  std::vector<char> table = slotsOf(keys.size(), sizeof(int64_t), hash, same);
+  std::vector<char> table = slotsOf(keys.size(), sizeof(int64_t), static_cast<int64_t>(keys.size()), hash, same);
   for (int64_t key : keys) {
     append(table, key);
   }
@@ -245,6 +252,9 @@ Value spell(Formula &f, Value numbers, ArrayRef<StringRef> texts) {
 
 Value find(Formula &f, Value strings, ArrayRef<StringRef> keys, bool isNeeded) {
   return makeText(f, {strings}, {"find", INGOT_INT64, keysOf(keys), isNeeded ? INGOT_ERROR_STRING : 0});
+}
+Value find(Formula &f, Value strings, ArrayRef<StringRef> keys, ArrayRef<int64_t> values) {
+  return makeText(f, {strings}, {"find", INGOT_INT64, keysOf(keys, values)});
 }
 
 Value ranks(Formula &f, Value strings, bool inOrder) {

@@ -11,6 +11,8 @@ namespace ingot::onnx {
 std::vector<char> poolOf(llvm::ArrayRef<llvm::StringRef> texts);
 /// Of equal keys the first one is found.
 std::vector<char> keysOf(llvm::ArrayRef<llvm::StringRef> keys);
+/// What stands for each of them, and behind these what stands for all else.
+std::vector<char> keysOf(llvm::ArrayRef<llvm::StringRef> keys, llvm::ArrayRef<int64_t> values);
 std::vector<char> keysOf(llvm::ArrayRef<int64_t> keys);
 std::vector<char> lettersOf(bool upper);
 
@@ -54,6 +56,8 @@ mlir::Value makeText(Formula &f, llvm::ArrayRef<mlir::Value> xs, TextCall call);
 mlir::Value spell(Formula &f, mlir::Value numbers, llvm::ArrayRef<llvm::StringRef> texts);
 /// The number of each string among the keys; of one that is none, their number, or the run fails.
 mlir::Value find(Formula &f, mlir::Value strings, llvm::ArrayRef<llvm::StringRef> keys, bool isNeeded = false);
+/// What stands for the key that each string is, and behind these what stands for all others.
+mlir::Value find(Formula &f, mlir::Value strings, llvm::ArrayRef<llvm::StringRef> keys, llvm::ArrayRef<int64_t> values);
 /// Numbers that are the same for equal strings, in the order of the strings' bytes or in that in which they occur.
 mlir::Value ranks(Formula &f, mlir::Value strings, bool inOrder);
 /// A constant.

@@ -1,47 +1,76 @@
 /* Which key each element is, by hash tables of the compiler's (text.h), and how often n-grams of them occur. */
 #include "views.h"
 
-/* The number of the key; where there is none, that of all keys, or the status that is asked for. */
+/* What says which key a text is: most texts have 4 to 16 bytes, for which this is little code. */
+typedef struct Probe {
+  uint64_t low, high, hash;
+} Probe;
+
+static __attribute__((noinline)) Probe probeAny(const ingot_string *x) {
+  Probe probe;
+  ingot_text_ends(x->data, x->size, &probe.low, &probe.high);
+  probe.hash = ingot_text_hash(x->data, x->size, probe.low, probe.high);
+  return probe;
+}
+
+static inline Probe probeOf(const ingot_string *x) {
+  Probe probe;
+  if (x->size < 4 || x->size > 16) {
+    return probeAny(x);
+  }
+  ingot_text_ends(x->data, x->size, &probe.low, &probe.high);
+  probe.hash = ingot_text_hash(x->data, x->size, probe.low, probe.high);
+  return probe;
+}
+
+static __attribute__((noinline)) int isSameText(const ingot_string *x, const char *key) {
+  return ingot_text_same(*x, key, x->size);
+}
+
+/* What stands for the key; where there is none, what stands for all others, or the status that is asked for. */
 int ingot_text_find(const ingot_exec *exec, const int64_t *arguments) {
   const ingot_string *x = ingot_text_strings(arguments, INGOT_TEXT_X);
-  const uint64_t *head = (const uint64_t *)ingot_text_table(arguments), *slots = head + 4;
-  const ingot_text_key *keys = (const ingot_text_key *)((const char *)head + head[2]);
-  const char *bytes = (const char *)head + head[3];
-  uint64_t mask = head[0];
+  const ingot_text_keys table = *(const ingot_text_keys *)ingot_text_table(arguments);
+  const char *begin = (const char *)ingot_text_table(arguments), *bytes = begin + table.bytes;
+  const uint32_t *slots = (const uint32_t *)(const void *)(begin + sizeof table);
+  const ingot_text_key *keys = (const ingot_text_key *)(const void *)(begin + table.keys);
+  uint32_t mask = (uint32_t)table.mask, numbers = ((uint32_t)1 << table.shift) - 1;
   int64_t *to = (int64_t *)ingot_text_result(arguments), step = arguments[INGOT_TEXT_X_STEP];
   for (int64_t i = 0, count = arguments[INGOT_TEXT_COUNT]; i < count; ++i, x += step) {
-    uint64_t low, high, hash, at, slot, found = head[1];
-    ingot_text_ends(x->data, x->size, &low, &high);
-    hash = ingot_text_hash(x->data, x->size, low, high);
-    for (at = hash >> 32 & mask; (slot = slots[at]) != 0; at = (at + 1) & mask) {
-      const ingot_text_key *key = keys + ((uint32_t)slot - 1);
-      if (slot >> 32 == (uint32_t)hash && key->low == low && key->high == high && key->size == (uint64_t)x->size &&
-          (x->size <= 16 || ingot_text_same(*x, bytes + key->from, x->size))) {
-        found = (uint32_t)slot - 1;
+    Probe probe = probeOf(x);
+    uint32_t at = (uint32_t)(probe.hash >> 32) & mask, slot;
+    int64_t found = table.otherwise;
+    for (; (slot = slots[at]) != 0; at = (at + 1) & mask) {
+      const ingot_text_key *key = keys + (slot & numbers) - 1;
+      if (((slot ^ (uint32_t)probe.hash) & ~numbers) == 0 && key->low == probe.low && key->high == probe.high &&
+          key->size == (uint64_t)x->size && (x->size <= 16 || isSameText(x, bytes + key->from))) {
+        found = key->value;
         break;
       }
     }
     if (slot == 0 && arguments[INGOT_TEXT_NUMBER]) {
       return (int)arguments[INGOT_TEXT_NUMBER];
     }
-    to[i] = (int64_t)found;
+    to[i] = found;
   }
   (void)exec;
   return 0;
 }
 
-/* The same of integers. */
+/* The number of the key, of integers. */
 int ingot_text_find_number(const ingot_exec *exec, const int64_t *arguments) {
   const int64_t *x = (const int64_t *)(uintptr_t)arguments[INGOT_TEXT_X];
-  const uint64_t *head = (const uint64_t *)ingot_text_table(arguments), *slots = head + 4;
-  const int64_t *numbers = (const int64_t *)((const char *)head + head[2]);
-  uint64_t mask = head[0];
+  const ingot_text_keys *table = (const ingot_text_keys *)ingot_text_table(arguments);
+  const uint32_t *slots = (const uint32_t *)(table + 1);
+  const int64_t *numbers = (const int64_t *)((const char *)table + table->keys);
+  uint64_t mask = table->mask;
   int64_t *to = (int64_t *)ingot_text_result(arguments);
   for (int64_t i = 0; i < arguments[INGOT_TEXT_COUNT]; ++i, x += arguments[INGOT_TEXT_X_STEP]) {
-    uint64_t at = ingot_text_number_hash(*x) >> 32 & mask, slot, found = head[1];
-    for (; (slot = (uint32_t)slots[at]) != 0; at = (at + 1) & mask) {
-      if (numbers[slot - 1] == *x) {
-        found = slot - 1;
+    uint64_t at = ingot_text_number_hash(*x) >> 32 & mask, found = (uint64_t)table->otherwise;
+    for (uint32_t slot; (slot = slots[at]) != 0; at = (at + 1) & mask) {
+      uint64_t number = (slot & (((uint32_t)1 << table->shift) - 1)) - 1;
+      if (numbers[number] == *x) {
+        found = number;
         break;
       }
     }

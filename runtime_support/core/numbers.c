@@ -82,16 +82,15 @@ static Long ofNumber(uint64_t n) {
 /* Writing. */
 
 static char *unsignedText(char *to, uint64_t n) {
-  char digits[20];
-  int count = 0;
-  do {
-    digits[count++] = (char)('0' + n % 10);
-    n /= 10;
-  } while (n);
-  while (count) {
-    *to++ = digits[--count];
+  int count = 1;
+  for (uint64_t limit = 10; count < 20 && n >= limit; limit *= 10) {
+    ++count;
   }
-  return to;
+  char *end = to + count;
+  for (char *digit = end; digit > to; n /= 10) {
+    *--digit = (char)('0' + n % 10);
+  }
+  return end;
 }
 
 static char *wordText(char *to, const char *word) {

@@ -38,13 +38,16 @@ typedef struct Rest {
   const char *at, *end;
   ingot_string separator; /* empty: any number of white spaces, which count for nothing at the ends */
   int64_t splits;         /* that may still be made */
-  uint64_t first;         /* the separator's first byte, eight times */
+  uint64_t first, second; /* the separator's first two bytes, eight times each */
 } Rest;
 
 /* The bytes in [at, end) that separate, or may begin a separator; at most eight are looked at. */
 static uint64_t marksAt(const Rest *rest, const char *at) {
   int64_t n = rest->end - at;
   uint64_t word = load(at, n), marks = rest->separator.size ? zeros(word ^ rest->first) : spaces(word);
+  if (rest->separator.size > 1) { /* what follows the last byte is not looked at */
+    marks &= zeros(word ^ rest->second) >> 8 | (uint64_t)1 << 56;
+  }
   return n >= 8 ? marks : marks & (((uint64_t)1 << 8 * n) - 1);
 }
 
@@ -77,8 +80,9 @@ static const char *skipSpaces(const char *at, const char *end) {
 
 static Rest start(const int64_t *arguments) {
   Rest rest = {0, 0, ingot_text_in_pool((const uint64_t *)ingot_text_table(arguments), 0),
-               arguments[INGOT_TEXT_NUMBER], 0};
-  rest.first = rest.separator.size ? ones * (unsigned char)rest.separator.data[0] : 0;
+               arguments[INGOT_TEXT_NUMBER], 0, 0};
+  rest.first = rest.separator.size > 0 ? ones * (unsigned char)rest.separator.data[0] : 0;
+  rest.second = rest.separator.size > 1 ? ones * (unsigned char)rest.separator.data[1] : 0;
   return rest;
 }
 

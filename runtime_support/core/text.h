@@ -37,9 +37,9 @@ typedef enum ingot_text_beside {
  * Pool of strings: their number n, n + 1 offsets from the first byte behind these, the bytes. Numbers are of 64 bits
  * where nothing else is said.
  *
- * Keys: the number of slots less one, that of keys, the offsets of what the keys are and of the bytes of long ones; the
- * slots, 0 or 1 + the number of a key in the lower half and a half of its hash in the upper one, where one that is taken
- * sends on to the next; an ingot_text_key each, or an integer each.
+ * Keys: an ingot_text_keys, and behind it the slots, of 32 bits each: 0, or 1 + the number of a key in the lower bits
+ * and some of its hash in those above, where one that is taken sends on to the next; an ingot_text_key each, or an
+ * integer each; the bytes of long keys.
  *
  * Automaton, in numbers of 32 bits: how many of them a state has, and the state that it begins in for each
  * ingot_text_beside in front of the text; a class for each byte (8 bits); for each state that which follows, by class,
@@ -49,9 +49,18 @@ typedef enum ingot_text_beside {
  * Tokenizer: ingot_text_tokenizer, and behind it the offsets of two automata for each search. N-grams: ingot_text_grams,
  * and behind it an ingot_text_gram for each slot. */
 
+typedef struct ingot_text_keys {
+  uint64_t mask;        /* the number of slots less one */
+  int64_t otherwise;    /* what stands for all that is no key */
+  uint64_t keys, bytes; /* offsets */
+  uint64_t shift;       /* how many bits of a slot a key's number has */
+} ingot_text_keys;
+
 /* A key of up to 16 bytes is in the two words as a whole (ingot_text_ends). */
 typedef struct ingot_text_key {
-  uint64_t low, high, size, from; /* `from`: of a longer one, its place among the bytes */
+  uint64_t low, high;
+  uint32_t size, from; /* `from`: of a longer one, its place among the bytes */
+  int64_t value;       /* what stands for it */
 } ingot_text_key;
 
 typedef struct ingot_text_tokenizer {
@@ -117,11 +126,12 @@ static inline void ingot_text_ends(const char *data, int64_t size, uint64_t *low
 }
 
 static inline uint64_t ingot_text_hash(const char *data, int64_t size, uint64_t low, uint64_t high) {
-  uint64_t hash = 0x9e3779b97f4a7c15u ^ (uint64_t)size;
+  uint64_t hash = (uint64_t)size;
   for (int64_t i = 0; i + 16 < size; i += 8) {
     hash = ingot_text_mixed(hash, ingot_text_word(data + i, 8));
   }
-  return ingot_text_mixed(ingot_text_mixed(hash, low), high) * 0xc4ceb9fe1a85ec53u;
+  hash = (hash ^ low) * 0xff51afd7ed558ccdu + high * 0x9e3779b97f4a7c15u;
+  return (hash ^ hash >> 32) * 0xc4ceb9fe1a85ec53u;
 }
 
 static inline uint64_t ingot_text_number_hash(int64_t number) { return ingot_text_mixed(0, (uint64_t)number); }

@@ -90,7 +90,23 @@ LogicalResult NonMaxSuppressionOp::inferTypes(SmallVectorImpl<Type> &types) {
 
 // Unique.
 
-/// Of strings: that of numbers that stand for them. Where each of these first stands, strings are taken.
+/// Of numbers that are 0, 1, ... for things that differ: where each of these first stands, and how many there are.
+static std::pair<Value, Value> firstAndCounts(Formula &f, Value numbers) {
+  Size length = sizesOf(ranked(numbers)).front();
+  auto text = [&](StringRef reduction) { return f.b.getNamedAttr("reduction", f.b.getStringAttr(reduction)); };
+  Value none = f.zeros({length}, f.b.getI64Type());
+  Value most = f.reduce("ReduceMax", f.op("Concat", {numbers, makeIntegers(f.b, f.loc, {-1})}, {f.integer("axis", 0)}),
+                        {0}, /*keepdims=*/true);
+  Value found = f.add(most, makeIntegers(f.b, f.loc, {1}));
+  auto gather = [&](Value into, Value what, StringRef reduction) {
+    Value all = f.op("ScatterElements", {into, numbers, what}, {f.integer("axis", 0), text(reduction)});
+    return f.op("Slice", {all, makeIntegers(f.b, f.loc, {0}), found, Value(), Value()});
+  };
+  return {gather(f.add(none, f.scalar(length)), f.countTo(f.scalar(length)), "min"),
+          gather(none, f.add(none, f.scalar(1)), "add")};
+}
+
+/// Of strings: of numbers that stand for them. Where each of these first stands, strings are taken.
 LogicalResult UniqueOp::upgrade(Node &node) {
   if (failed(node.needs(1)) || !isString(elementOf(node.operand(0)))) {
     return node.needs(1);
@@ -100,16 +116,18 @@ LogicalResult UniqueOp::upgrade(Node &node) {
     return node.error("needs strings of a known rank");
   }
   Formula f(node.builder, node.loc);
-  SmallVector<NamedAttribute> attributes = {f.integer("sorted", node.integer("sorted", 1))};
-  bool alongAxis = node.attributes.get("axis") != nullptr;
-  if (alongAxis) {
-    attributes.push_back(f.integer("axis", node.integer("axis", 0)));
+  bool isSorted = node.integer("sorted", 1) != 0;
+  if (!node.attributes.get("axis")) {
+    Value flat = f.reshape(x, {-1}), numbers = ranks(f, flat, isSorted);
+    auto [first, counts] = firstAndCounts(f, numbers);
+    node.results = {f.op("Gather", {flat, first}), first, numbers, counts};
+    return success();
   }
-  Value numbers = ranks(f, x, node.integer("sorted", 1) != 0);
-  Operation *unique = createOp(f.b, f.loc, getOperationName(), {numbers}, attributes);
-  Value from = alongAxis ? x : f.reshape(x, {-1});
-  Value y = f.op("Gather", {from, unique->getResult(1)}, {f.integer("axis", node.integer("axis", 0))});
-  node.results = {y, unique->getResult(1), unique->getResult(2), unique->getResult(3)};
+  NamedAttribute axis = f.integer("axis", node.integer("axis", 0));
+  Operation *unique = createOp(f.b, f.loc, getOperationName(), {ranks(f, x, isSorted)},
+                               {f.integer("sorted", isSorted), axis}, 5);
+  node.results = {f.op("Gather", {x, unique->getResult(1)}, {axis}), unique->getResult(1), unique->getResult(2),
+                  unique->getResult(3)};
   return success();
 }
 

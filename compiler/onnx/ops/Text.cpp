@@ -106,7 +106,7 @@ LogicalResult PiecesOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 static Operation *takeApart(Formula &f, Value x, std::vector<char> table, ArrayRef<NamedAttribute> attributes) {
-  return createOp(f.b, f.loc, PiecesOp::getOperationName(), {x, makeTable(f, std::move(table))}, attributes);
+  return createOp(f.b, f.loc, PiecesOp::getOperationName(), {x, makeTable(f, std::move(table))}, attributes, 2);
 }
 
 LogicalResult StringSplitOp::upgrade(Node &node) {
@@ -237,7 +237,7 @@ LogicalResult CategoryMapperOp::upgrade(Node &node) {
   Value x = node.operand(0);
   if (isString(elementOf(x))) {
     numbers.push_back(node.integer("default_int64", -1));
-    return give(node, f.op("Gather", {makeIntegers(f.b, f.loc, numbers), find(f, x, texts)}));
+    return give(node, find(f, x, texts, numbers));
   }
   texts.push_back(node.text("default_string", "_Unused"));
   return give(node, spell(f, placeAmong(f, x, makeIntegers(f.b, f.loc, numbers)), texts));
