@@ -22,6 +22,9 @@ std::string withStrings(llvm::StringRef message) {
                               [](llvm::StringRef, llvm::StringRef behind) { return behind.starts_with(" values"); });
   return replaced(text, "i128", "string", [](llvm::StringRef before, llvm::StringRef behind) {
     size_t tensor = before.rfind("tensor<");
+    if (before.ends_with("'") && behind.starts_with("'")) {
+      return true; // an element type
+    }
     return tensor != llvm::StringRef::npos && !before.substr(tensor).contains('>') &&
            (behind.starts_with(">") || behind.starts_with(","));
   });

@@ -1,6 +1,6 @@
-// Regular expressions in RE2's syntax, made deterministic automata while compiling (regex/): a match then reads each byte
-// once, a search twice. Errors say what is wrong with a pattern, or what of it is unsupported, or that it needs too many
-// states.
+// Regular expressions in RE2's syntax, made deterministic automata while compiling (regex/): a match then reads each
+// byte once, a search twice. Errors say what is wrong with a pattern, or what of it is unsupported, or that it needs
+// too many states.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"

@@ -135,7 +135,8 @@ std::vector<char> gramsOf(ArrayRef<Gram> grams, int64_t least, int64_t most, int
 std::vector<char> tokenizerOf(const Tokenizer &tokenizer) {
   std::vector<char> table, searches, pool = poolOf({tokenizer.pad, "\x02", "\x03"});
   uint64_t count = tokenizer.searchers.size(), at = sizeof(ingot_text_tokenizer) + 16 * count;
-  append(table, ingot_text_tokenizer{tokenizer.kind, static_cast<uint64_t>(tokenizer.least), tokenizer.marks, at, count});
+  append(table,
+         ingot_text_tokenizer{tokenizer.kind, static_cast<uint64_t>(tokenizer.least), tokenizer.marks, at, count});
   auto place = [&](ArrayRef<char> bytes) {
     llvm::append_range(searches, bytes);
     searches.resize(llvm::alignTo(searches.size(), 8));

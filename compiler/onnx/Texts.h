@@ -20,7 +20,8 @@ struct Gram {
   llvm::SmallVector<int64_t> numbers; ///< at least one
   uint32_t place;                     ///< of its count in the result
 };
-/// Of n-grams that all differ; those of `least` to `most` numbers are counted, also with up to `skips` others in between.
+/// Of n-grams that all differ; those of `least` to `most` numbers are counted, also with up to `skips` others in
+/// between.
 std::vector<char> gramsOf(llvm::ArrayRef<Gram> grams, int64_t least, int64_t most, int64_t skips);
 
 struct Tokenizer {

@@ -40,7 +40,8 @@ std::string render(const std::string &file, Diagnostic &d) {
   StringRef severity = d.getSeverity() == DiagnosticSeverity::Error     ? "error"
                        : d.getSeverity() == DiagnosticSeverity::Warning ? "warning"
                                                                         : "note";
-  return (Twine(place) + ": " + severity + ": " + (node.empty() ? "" : "node " + node + ": ") + onnx::withStrings(d.str()) + "\n")
+  return (Twine(place) + ": " + severity + ": " + (node.empty() ? "" : "node " + node + ": ") +
+          onnx::withStrings(d.str()) + "\n")
       .str();
 }
 

@@ -46,10 +46,13 @@ typedef struct Piece {
   const char *begin, *end;
 } Piece;
 
-static ingot_text_beside before(Piece text, const char *at) { return at > text.begin ? beside(at[-1]) : INGOT_TEXT_EDGE; }
+static ingot_text_beside before(Piece text, const char *at) {
+  return at > text.begin ? beside(at[-1]) : INGOT_TEXT_EDGE;
+}
 static ingot_text_beside behind(Piece text, const char *at) { return at < text.end ? beside(*at) : INGOT_TEXT_EDGE; }
 
-/* The first match from `from` on, and of those that begin there the longest; without a beginning where there is none. */
+/* The first match from `from` on, and of those that begin there the longest; without a beginning where there is none.
+ */
 static Piece search(const uint64_t *automata, const char *table, Piece text, const char *from) {
   Automaton forwards = automaton(table + automata[0]), backwards = automaton(table + automata[1]);
   Piece match = {0, 0};

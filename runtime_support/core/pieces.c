@@ -79,8 +79,8 @@ static const char *skipSpaces(const char *at, const char *end) {
 }
 
 static Rest start(const int64_t *arguments) {
-  Rest rest = {0, 0, ingot_text_in_pool((const uint64_t *)ingot_text_table(arguments), 0),
-               arguments[INGOT_TEXT_NUMBER], 0, 0};
+  Rest rest = {0, 0, ingot_text_in_pool((const uint64_t *)ingot_text_table(arguments), 0), arguments[INGOT_TEXT_NUMBER],
+               0, 0};
   rest.first = rest.separator.size > 0 ? ones * (unsigned char)rest.separator.data[0] : 0;
   rest.second = rest.separator.size > 1 ? ones * (unsigned char)rest.separator.data[1] : 0;
   return rest;

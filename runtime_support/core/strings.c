@@ -1,6 +1,7 @@
-/* What compiled models call for tensors of strings; keys are in keys.c, letters in letters.c, pieces in pieces.c, regular
- * expressions in patterns.c and numbers in numbers.c. Freestanding like all of core/. Only joining, changing the case of
- * letters and writing numbers make bytes, in ingot_exec.strings; everything else gives views of what there is. */
+/* What compiled models call for tensors of strings; keys are in keys.c, letters in letters.c, pieces in pieces.c,
+ * regular expressions in patterns.c and numbers in numbers.c. Freestanding like all of core/. Only joining, changing
+ * the case of letters and writing numbers make bytes, in ingot_exec.strings; everything else gives views of what there
+ * is. */
 #include "views.h"
 
 /* Memory. */

@@ -43,11 +43,11 @@ typedef enum ingot_text_beside {
  *
  * Automaton, in numbers of 32 bits: how many of them a state has, and the state that it begins in for each
  * ingot_text_beside in front of the text; a class for each byte (8 bits); for each state that which follows, by class,
- * and behind these a bit for each ingot_text_beside with which a match ends here. States are offsets in 32 bits from the
- * first one, which is never left and never matches.
+ * and behind these a bit for each ingot_text_beside with which a match ends here. States are offsets in 32 bits from
+ * the first one, which is never left and never matches.
  *
- * Tokenizer: ingot_text_tokenizer, and behind it the offsets of two automata for each search. N-grams: ingot_text_grams,
- * and behind it an ingot_text_gram for each slot. */
+ * Tokenizer: ingot_text_tokenizer, and behind it the offsets of two automata for each search. N-grams:
+ * ingot_text_grams, and behind it an ingot_text_gram for each slot. */
 
 typedef struct ingot_text_keys {
   uint64_t mask;        /* the number of slots less one */
@@ -84,7 +84,7 @@ typedef struct ingot_text_grams {
 } ingot_text_grams;
 
 typedef struct ingot_text_gram {
-  uint64_t step; /* 1 + (node << 32 | number); 0: the slot is free */
+  uint64_t step;  /* 1 + (node << 32 | number); 0: the slot is free */
   uint32_t node;  /* 0: no step leads further */
   uint32_t place; /* of the n-gram that ends here in the result, 1 more; 0: none does */
 } ingot_text_gram;

@@ -160,7 +160,8 @@ Value Counts::count(ArrayRef<Gram> grams, int64_t width) {
   Value places = isString(elementOf(x)) ? find(f, x, words)
                                         : makeText(f, {f.cast(x, f.b.getI64Type(), INGOT_INT64)},
                                                    {"find_number", INGOT_INT64, keysOf(ArrayRef<int64_t>(numbers))});
-  return makeText(f, {places}, {"count_grams", INGOT_FLOAT32, gramsOf(grams, least, most, skips), 0, Size(width), true});
+  return makeText(f, {places},
+                  {"count_grams", INGOT_FLOAT32, gramsOf(grams, least, most, skips), 0, Size(width), true});
 }
 
 /// What the mode makes of counts, whose columns have these weights.

@@ -113,7 +113,7 @@ LogicalResult UniqueOp::upgrade(Node &node) {
   }
   Value x = node.operand(0);
   if (!ranked(x)) {
-    return node.error("needs strings of a known rank");
+    return node.error("takes strings of unknown rank, which is unsupported");
   }
   Formula f(node.builder, node.loc);
   bool isSorted = node.integer("sorted", 1) != 0;
@@ -124,8 +124,8 @@ LogicalResult UniqueOp::upgrade(Node &node) {
     return success();
   }
   NamedAttribute axis = f.integer("axis", node.integer("axis", 0));
-  Operation *unique = createOp(f.b, f.loc, getOperationName(), {ranks(f, x, isSorted)},
-                               {f.integer("sorted", isSorted), axis}, 5);
+  Operation *unique =
+      createOp(f.b, f.loc, getOperationName(), {ranks(f, x, isSorted)}, {f.integer("sorted", isSorted), axis}, 5);
   node.results = {f.op("Gather", {x, unique->getResult(1)}, {axis}), unique->getResult(1), unique->getResult(2),
                   unique->getResult(3)};
   return success();

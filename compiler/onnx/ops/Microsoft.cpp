@@ -442,8 +442,8 @@ LogicalResult GatedRMSNormOp::upgrade(Node &node) {
 
 // Others.
 
-/// Each word's embedding: the embeddings of its characters, all windows of some of them as products with filters, and of
-/// each filter the largest. A word that is shorter than a window is one of these; one without characters is zeros.
+/// Each word's embedding: the embeddings of its characters, all windows of some of them as products with filters, and
+/// of each filter the largest. A word that is shorter than a window is one of these; one without characters is zeros.
 LogicalResult WordConvEmbeddingOp::upgrade(Node &node) {
   if (failed(node.needs(4))) {
     return failure();
@@ -453,8 +453,8 @@ LogicalResult WordConvEmbeddingOp::upgrade(Node &node) {
   if (!w || w.getRank() != 2 || !c || c.getRank() != 4 || !e || e.getRank() != 2) {
     return node.error("needs words [n, characters], filters [m, 1, window, size] and characters [n, size]");
   }
-  for (auto [name, type, axis] : {std::tuple("embedding_size", c, 0), {"conv_window_size", c, 2},
-                                  {"char_embedding_size", e, 1}}) {
+  for (auto [name, type, axis] :
+       {std::tuple("embedding_size", c, 0), {"conv_window_size", c, 2}, {"char_embedding_size", e, 1}}) {
     int64_t said = node.integer(name, -1), size = type.getDimSize(axis);
     if (said != -1 && !type.isDynamicDim(axis) && said != size) {
       return node.error(Twine(name) + " " + Twine(said) + " does not fit " + Twine(size));

@@ -31,9 +31,6 @@ LogicalResult TextOp::inferTypes(SmallVectorImpl<Type> &types) {
       types.push_back(unrankedOf(element));
       return success();
     }
-    if (getRows() && type.getRank() == 0) {
-      return emitOpError("has no rows in ") << type;
-    }
     sizes = broadcast(*this, *sizes, sizesOf(type));
     if (!sizes) {
       return emitOpError("operands do not broadcast: ") << getXs().getTypes();
@@ -117,10 +114,10 @@ LogicalResult StringSplitOp::upgrade(Node &node) {
   int64_t splits = node.integer("maxsplit", -1);
   auto text = [&](StringRef name, StringRef value) { return f.b.getNamedAttr(name, f.b.getStringAttr(value)); };
   bool isBound = splits >= 0 && splits < INT64_MAX;
-  Operation *pieces = takeApart(f, node.operand(0), poolOf({node.text("delimiter", "")}),
-                                {text("counts", "pieces"), text("does", "split"),
-                                 f.integer("number", isBound ? splits : INT64_MAX),
-                                 f.integer("most", isBound ? splits + 1 : -1)});
+  Operation *pieces =
+      takeApart(f, node.operand(0), poolOf({node.text("delimiter", "")}),
+                {text("counts", "pieces"), text("does", "split"), f.integer("number", isBound ? splits : INT64_MAX),
+                 f.integer("most", isBound ? splits + 1 : -1)});
   llvm::append_range(node.results, pieces->getResults());
   return success();
 }
@@ -130,8 +127,8 @@ static FailureOr<Tokenizer> tokenizerIn(const Node &node) {
   SmallVector<StringRef> separators = textsIn(node, "separators");
   StringRef expression = node.text("tokenexp", "");
   bool separates = node.attributes.get("separators") != nullptr;
-  Tokenizer tokenizer = {INGOT_TEXT_FOUND, {}, node.integer("mincharnum", 0), node.integer("mark", 0) != 0,
-                         node.text("pad_value", "")};
+  Tokenizer tokenizer = {
+      INGOT_TEXT_FOUND, {}, node.integer("mincharnum", 0), node.integer("mark", 0) != 0, node.text("pad_value", "")};
   if (separates ? separators.empty() : expression.empty()) {
     return node.error("needs separators, or a tokenexp");
   }
@@ -179,9 +176,9 @@ LogicalResult TokenizerOp::upgrade(Node &node) {
   }
   Formula f(node.builder, node.loc);
   auto text = [&](StringRef name, StringRef value) { return f.b.getNamedAttr(name, f.b.getStringAttr(value)); };
-  Operation *pieces = takeApart(f, node.operand(0), tokenizerOf(*tokenizer),
-                                {text("counts", "count_tokens"), text("does", "tokens"),
-                                 f.integer("more", tokenizer->marks ? 2 : 0)});
+  Operation *pieces =
+      takeApart(f, node.operand(0), tokenizerOf(*tokenizer),
+                {text("counts", "count_tokens"), text("does", "tokens"), f.integer("more", tokenizer->marks ? 2 : 0)});
   return give(node, pieces->getResult(0));
 }
 

@@ -4,8 +4,8 @@
 // that ask, and what came before; it is answered when the next byte is read, or the text has ended.
 //
 // An automaton that searches keeps a set for each place where a match may have begun, the earliest first. Once one of
-// them has matched, those that began later are dropped and no more begin, so that the last match seen is the longest one
-// of those that begin first.
+// them has matched, those that began later are dropped and no more begin, so that the last match seen is the longest
+// one of those that begin first.
 #pragma once
 #include "compiler/onnx/regex/Program.h"
 #include "runtime_support/core/text.h"

@@ -1,5 +1,5 @@
-// A tree as a program of instructions on bytes (Thompson). Characters are UTF-8: a range of them is several sequences of
-// ranges of bytes.
+// A tree as a program of instructions on bytes (Thompson). Characters are UTF-8: a range of them is several sequences
+// of ranges of bytes.
 #pragma once
 #include "compiler/onnx/regex/Parse.h"
 #include <optional>
