@@ -86,9 +86,15 @@ static char *unsignedText(char *to, uint64_t n) {
   for (uint64_t limit = 10; count < 20 && n >= limit; limit *= 10) {
     ++count;
   }
-  char *end = to + count;
-  for (char *digit = end; digit > to; n /= 10) {
-    *--digit = (char)('0' + n % 10);
+  char *end = to + count, *digit = end;
+  for (; n >= 100; n /= 100) { /* each division waits for the one before */
+    uint64_t two = n % 100;
+    *--digit = (char)('0' + two % 10);
+    *--digit = (char)('0' + two / 10);
+  }
+  *--digit = (char)('0' + n % 10);
+  if (digit > to) {
+    *--digit = (char)('0' + n / 10);
   }
   return end;
 }

@@ -409,9 +409,9 @@ void ingot_strings_clear(const ingot_exec *exec);
 /* The same, and gives the memory back by `exec->release`. */
 void ingot_strings_release(const ingot_exec *exec);
 
-/* What compiled models call that have strings (core/strings.c, core/numbers.c). `arguments`: addresses of two operands,
- * how many elements each goes on from one string to the next (0 or 1), the address of a constant table, that of the
- * result, how many elements that has, and two numbers. */
+/* What compiled models call that have strings (core/strings.c and its neighbours). `arguments`: addresses of two
+ * operands, how many elements each goes on from one string to the next (0 or 1), the address of a constant table, that
+ * of the result, how many elements that has, and what else core/text.h names. */
 int ingot_text_spell(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_find(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_find_number(const ingot_exec *exec, const int64_t *arguments);
