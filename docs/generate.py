@@ -70,7 +70,7 @@ def phases_page(build):
 
 
 def listed_operators():
-    """(domain, operator, versions, element types of the first input) of all that ONNX's schemas list, and those of com.microsoft that ONNX Runtime has."""
+    """(domain, operator, versions, whether it has left, names of its inputs) of all that ONNX's schemas list, and those of com.microsoft that ONNX Runtime has."""
     import onnx
     from onnxruntime.capi.onnxruntime_pybind11_state import get_all_operator_schema
 
@@ -83,7 +83,7 @@ def listed_operators():
     for (domain, name), schemas in sorted(found.items()):
         newest = max(schemas, key=lambda schema: schema.since_version)
         left = newest.deprecated if hasattr(newest, "deprecated") else False
-        yield domain, name, sorted({schema.since_version for schema in schemas}), left
+        yield domain, name, sorted({schema.since_version for schema in schemas}), left, [value.name for value in newest.inputs]
 
 
 def node_test_counts():
@@ -98,10 +98,27 @@ def node_test_counts():
     return found
 
 
+def mentioned_in(name):
+    """Tests of the compiler's texts that speak of an operator, for those that no suite of numbers lists."""
+    paths = (path for folder in ("driver", "importer", "control", "open") for path in sorted((ROOT / "test" / folder).rglob("*")) if path.suffix in (".test", ".py"))
+    return [f"`{path.relative_to(ROOT)}`" for path in paths if re.search(rf"\b{name}\b", path.read_text())][:2]
+
+
 def tests_of(domain, name, nodes, random, elsewhere):
     full = name if domain == "ai.onnx" else f"{domain}.{name}"
     tested = [f"{nodes[domain, name]} node tests"] if nodes[domain, name] else []
-    return ", ".join(tested + (["random graphs"] if full in random else []) + ([elsewhere[full]] if full in elsewhere else []))
+    tested += (["random graphs"] if full in random else []) + ([elsewhere[full]] if full in elsewhere else [])
+    return ", ".join(tested or mentioned_in(name))
+
+
+def types_of(types, inputs):
+    """The element types of the first input; and of each that has others, with its name."""
+    types = types.split(";")[:-1]
+    others = {}
+    for k, kinds in enumerate(types[1:], 1):
+        if kinds != types[0]:
+            others.setdefault(kinds, []).append(f"`{inputs[k]}`" if k < len(inputs) else f"input {k}")
+    return "; ".join(types[:1] + [f"{', '.join(names)}: {kinds}" for kinds, names in others.items()])
 
 
 def coverage_page(build):
@@ -111,24 +128,25 @@ def coverage_page(build):
     import run as random
 
     listed = list(listed_operators())
-    asked = "".join(f"{domain} {name} {versions[-1]}\n" for domain, name, versions, _ in listed)
+    asked = "".join(f"{domain} {name} {versions[-1]}\n" for domain, name, versions, *_ in listed)
     answers = subprocess.run([build / "bin/print-coverage"], input=asked, capture_output=True, text=True, check=True).stdout.splitlines()
     drawn = {*known.names(), *known.elsewhere()} - {*random.ELSEWHERE}  # which random-selftest demands
     nodes, text = node_test_counts(), [f"{HEAD}\n# Coverage\n", COVERAGE_TEXT]
     for domain in dict.fromkeys(domain for domain, *_ in listed):
         rows = [(row, answer.split("\t")) for row, answer in zip(listed, answers) if row[0] == domain]
         taken = sum(how != "refused" for _, (how, *_) in rows)
-        text.append(f"## {domain}\n\n{taken} of {len(rows)} operators are taken.\n\n| operator | versions | taken as | tested by |\n|---|---|---|---|")
-        for (_, name, versions, left), (how, _, why) in rows:
+        text.append(f"## {domain}\n\n{taken} of {len(rows)} operators are taken.\n\n| operator | versions | taken as | element types | tested by |\n|---|---|---|---|---|")
+        for (_, name, versions, left, inputs), (how, _, why, types) in rows:
             said = f"refused: {why}" if how == "refused" else how
-            text.append(f"| `{name}` | {', '.join(map(str, versions))}{' (has left the standard)' if left else ''} | {said} | {tests_of(domain, name, nodes, drawn, random.ELSEWHERE)} |")
+            text.append(f"| `{name}` | {', '.join(map(str, versions))}{' (has left the standard)' if left else ''} | {said} | {types_of(types, inputs)} | {tests_of(domain, name, nodes, drawn, random.ELSEWHERE) if how != 'refused' else ''} |")
         text.append("")
     return "\n".join(text)
 
 
 COVERAGE_TEXT = """Which operators the compiler takes, of all that ONNX lists and of those of `com.microsoft` that ONNX Runtime has, by the tables that the importer and the kernels use; `ingot inspect MODEL --coverage` asks the same of a
 model's operators. *kernel NAME*: the operator has loops of its own (`compiler/lower/families`); *elementwise* and *movement*: it is a part of any kernel; *rewrite*: it is written in terms of others, when the model is read or when its shapes are known;
-*importer*: what it means is settled while the model is read, and nothing of it is left. Whether a node is taken depends on its operands, too: element types are those of the definitions in `compiler/onnx/ops`, which `test/hostile/element_types.py` holds against the standard.
+*importer*: what it means is settled while the model is read, and nothing of it is left. Element types are those of the first input, and with their names of inputs that have others, by what checks the nodes of a model (`test/hostile/element_types.py` holds it against the standard): *floats* are those of 16, 32 and 64 bits, *integers* those of 8 to 64,
+*few bits* all types below a byte; there are none where an operator is written as others, whose types it then has. They are the same on all targets, since these differ in what a kernel's instructions are and not in which kernels there are; floats below 32 bits are computed in float32.
 All versions of an operator are read, unless its own says otherwise (`through` in its definition). Random graphs are those of `test/random`, node tests those that ONNX recorded up to opset 17.
 """
 

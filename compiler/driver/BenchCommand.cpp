@@ -1,5 +1,6 @@
 // `ingot bench`: the time of single runs (runtime_support/runner/measure.h), and what it comes to.
 #include "compiler/driver/Crash.h"
+#include "compiler/driver/HostRoof.h"
 #include "compiler/driver/ModelSource.h"
 #include "compiler/driver/Profile.h"
 #include "compiler/driver/Text.h"
@@ -40,8 +41,7 @@ Figures figuresOf(const Samples &measured) {
   return figures;
 }
 
-void printJson(const LoadedModel &model, const Figures &figures, double compileSeconds,
-               const std::vector<KernelTime> *profile) {
+void printJson(const LoadedModel &model, const Figures &figures, double compileSeconds, const Profile *profile) {
   llvm::json::OStream json(llvm::outs());
   const Manifest &manifest = model.manifest();
   json.object([&] {
@@ -69,7 +69,7 @@ void printJson(const LoadedModel &model, const Figures &figures, double compileS
   llvm::outs() << '\n';
 }
 
-void printText(const LoadedModel &model, const Figures &figures, const std::vector<KernelTime> *profile) {
+void printText(const LoadedModel &model, const Figures &figures, const Profile *profile) {
   const Manifest &manifest = model.manifest();
   llvm::outs() << manifest.name << " on " << model.model().target
                << (figures.level > 0 ? " (level " + std::to_string(figures.level) + " runs)" : "") << ", "
@@ -128,7 +128,7 @@ llvm::Error benchCommand(const Invocation &invocation) {
   if (!samples) {
     return samples.takeError();
   }
-  std::optional<std::vector<KernelTime>> times;
+  std::optional<Profile> profile;
   if (invocation.profile) {
     llvm::Expected<KernelSamples> profiled = execution->profile(invocation.seconds);
     if (!profiled) {
@@ -138,7 +138,8 @@ llvm::Error benchCommand(const Invocation &invocation) {
     if (!found) {
       return found.takeError();
     }
-    times = std::move(*found);
+    profile = {std::move(*found), roofOf(**model, /*here=*/invocation.runner.empty(), samples->level, samples->threads),
+               samples->threads};
   }
   setCrashContext("");
   const Manifest &manifest = (*model)->manifest();
@@ -146,9 +147,9 @@ llvm::Error benchCommand(const Invocation &invocation) {
   figures.macs = execution->evaluate(manifest.macs);
   figures.arenaBytes = manifest.arenaBytes < 0 ? execution->workspaceBytes() : manifest.arenaBytes;
   if (invocation.json) {
-    printJson(**model, figures, source.compileSeconds, times ? &*times : nullptr);
+    printJson(**model, figures, source.compileSeconds, profile ? &*profile : nullptr);
   } else {
-    printText(**model, figures, times ? &*times : nullptr);
+    printText(**model, figures, profile ? &*profile : nullptr);
   }
   return llvm::Error::success();
 }

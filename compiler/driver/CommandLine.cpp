@@ -261,6 +261,19 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->group(target)
       ->type_name("PLACE");
 
+  CLI::Option *tuning =
+      app.add_option("--tuning", options.tuningFile,
+                     "Schedules that `ingot tune` measured, for the kernels that they were measured of")
+          ->group(target)
+          ->type_name("FILE");
+
+  app.add_option("--jobs,-j", options.jobs,
+                 "Threads that make code, which is the same whatever their number; 0: one for each processor; "
+                 "default: 0")
+      ->check(CLI::Range(0, 1024))
+      ->group(target)
+      ->type_name("N");
+
   const char *look = "Looking inside";
   std::string phases = "; phases: " + phaseList();
   repeated(app.add_option("--dump-after", options.dumpAfter, "Print the IR after these phases to stderr"))
@@ -272,6 +285,9 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->check(CLI::IsMember(phaseNames()))
       ->group(look)
       ->type_name("PHASE");
+  app.add_flag("--verbose", options.verbose, "Say for which kernels the file of --tuning has no schedule")
+      ->needs(tuning)
+      ->group(look);
   app.add_flag("--timing", invocation.timing, "Print the time of each phase to stderr")->group(look);
   app.add_flag("--json", invocation.json, "Print one JSON object instead of text")->group(look);
 }
@@ -399,6 +415,23 @@ void addReport(CLI::App &app, Invocation &invocation) {
   addThreads(app, invocation);
 }
 
+void addTune(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, "ONNX model");
+  app.remove_option(app.get_option("--tuning"));
+  invocation.seconds = 60;
+  app.add_option("-o,--output", invocation.tuningOutput,
+                 "The file of schedules for --tuning; what it says of other kernels and machines stays")
+      ->required()
+      ->group("Output")
+      ->type_name("FILE");
+  app.add_option("--time-limit", invocation.seconds, "Seconds that may be taken; default: 60")
+      ->check(CLI::PositiveNumber)
+      ->group("Data")
+      ->type_name("S");
+  addData(app, invocation, "Folder with input_K.pb; default: random inputs");
+  addThreads(app, invocation);
+}
+
 /// What is measured, and where the report goes.
 void addQuantizeMeasures(CLI::App &app, Invocation &invocation) {
   const char *data = "Data", *output = "Output";
@@ -516,14 +549,23 @@ std::string checkQuantize(const CLI::App &app, const Invocation &invocation) {
   return "";
 }
 
+/// Of schedules, what cannot be measured.
+std::string checkTune(const Invocation &invocation) {
+  const pipeline::Options &model = invocation.model;
+  if (!model.levels.empty() || model.targets.size() > 1) {
+    return "tune measures kernels for one machine: give one --target, and no --levels";
+  }
+  return model.stopAfter.empty() ? "" : "--stop-after leaves nothing to measure; use it with compile";
+}
+
 /// Flags on the command line that a compiled model cannot obey any more.
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
   for (const char *flag :
-       {"--name",      "--dim",        "--shape",       "--sequence",    "--cache",    "--cache-room",
-        "--bind",      "--target",     "--load-target", "--levels",      "--triple",   "--no-fallback",
-        "--partition", "--require",    "--placement",   "--no-allocate", "--accuracy", "--winograd",
-        "--weights",   "--dump-after", "--stop-after",  "--timing"}) {
+       {"--name",      "--dim",         "--shape",      "--sequence", "--cache",       "--cache-room", "--bind",
+        "--target",    "--load-target", "--levels",     "--triple",   "--no-fallback", "--partition",  "--require",
+        "--placement", "--no-allocate", "--accuracy",   "--winograd", "--weights",     "--tuning",     "--jobs",
+        "--verbose",   "--dump-after",  "--stop-after", "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }
@@ -582,6 +624,9 @@ std::string checkTogether(const Invocation &invocation) {
   if (!invocation.model.targets.empty() && !invocation.model.levels.empty()) {
     return "--target and --levels cannot be combined: with --levels, each of them is the only target of its body";
   }
+  if (!invocation.model.tuningFile.empty() && !invocation.model.levels.empty()) {
+    return "--tuning and --levels cannot be combined: schedules are measured for one machine";
+  }
   if (std::string wrong = checkPlaces(invocation.model); !wrong.empty()) {
     return wrong;
   }
@@ -605,9 +650,12 @@ std::string checkTogether(const Invocation &invocation) {
     return "each --data needs its --out: " + std::to_string(invocation.data.size()) + " and " +
            std::to_string(invocation.out.size()) + " are given";
   }
-  bool measures = invocation.command == Command::Bench || invocation.command == Command::Report;
-  if (measures && invocation.data.size() > 1) {
-    return std::string(invocation.command == Command::Bench ? "bench" : "report") + " takes one --data";
+  const std::pair<Command, const char *> measures[] = {
+      {Command::Bench, "bench"}, {Command::Report, "report"}, {Command::Tune, "tune"}};
+  for (auto [command, name] : measures) {
+    if (invocation.command == command && invocation.data.size() > 1) {
+      return std::string(name) + " takes one --data";
+    }
   }
   return "";
 }
@@ -642,6 +690,8 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       {Command::Report, "report", "Write a page that shows what became of a model: graph, kernels, memory, sizes",
        addReport},
       {Command::Quantize, "quantize", "Write a model with smaller types: integers, or floats of 16 bits", addQuantize},
+      {Command::Tune, "tune", "Measure which schedules of a model's kernels are the fastest here, for compile --tuning",
+       addTune},
       {Command::Targets, "targets", "List the known targets, and what this host is",
        [](CLI::App &sub, Invocation &invocation) {
          addLoadTarget(sub, invocation);
@@ -676,6 +726,9 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       }
       if (wrong.empty() && invocation.command == Command::Quantize) {
         wrong = checkQuantize(*app.get_subcommand(subcommands[i].name), invocation);
+      }
+      if (wrong.empty() && invocation.command == Command::Tune) {
+        wrong = checkTune(invocation);
       }
       if (!wrong.empty()) {
         throw CLI::ValidationError(wrong);

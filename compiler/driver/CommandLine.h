@@ -8,7 +8,7 @@
 
 namespace ingot::driver {
 
-enum class Command { Compile, Inspect, Run, Verify, Bench, Report, Quantize, Targets };
+enum class Command { Compile, Inspect, Run, Verify, Bench, Report, Quantize, Tune, Targets };
 
 struct Invocation {
   Command command = Command::Targets;
@@ -29,9 +29,10 @@ struct Invocation {
   std::vector<std::string> data, out; ///< folders
   double tolerance = 1e-4;            ///< verify
   bool perNode = false;               ///< verify: outputs are all values of a model, in the order of its nodes
-  double seconds = 2;                 ///< bench
+  double seconds = 2;                 ///< bench, tune: how long to measure
   bool profile = false;               ///< bench: time of each kernel; report: measure it
   std::string reportPath;             ///< report: the file
+  std::string tuningOutput;           ///< tune: the file
   ptq::Options quantization;          ///< quantize
   Preprocessing preprocessing;        ///< quantize: of pictures and sounds
   Reproduction reproduction;          ///< what it is seen again by

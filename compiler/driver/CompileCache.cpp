@@ -125,8 +125,8 @@ CompileCache::CompileCache(const Invocation &invocation)
   for (const std::string &plugIn : invocation.model.plugIns) {
     known &= hash.file(plugIn);
   }
-  if (!invocation.model.placementFile.empty()) {
-    known &= hash.file(invocation.model.placementFile);
+  for (const std::string &file : {invocation.model.placementFile, invocation.model.tuningFile}) {
+    known &= file.empty() || hash.file(file);
   }
   modelKey = known ? hash.key() : "";
 }

@@ -76,6 +76,8 @@ static llvm::Error dispatch(const Invocation &invocation) {
     return reportCommand(invocation);
   case Command::Quantize:
     return quantizeCommand(invocation);
+  case Command::Tune:
+    return tuneCommand(invocation);
   case Command::Targets:
     return targetsCommand(invocation);
   }

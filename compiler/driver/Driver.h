@@ -32,6 +32,7 @@ llvm::Error verifyCommand(const Invocation &invocation);
 llvm::Error benchCommand(const Invocation &invocation);
 llvm::Error reportCommand(const Invocation &invocation);
 llvm::Error quantizeCommand(const Invocation &invocation);
+llvm::Error tuneCommand(const Invocation &invocation);
 llvm::Error targetsCommand(const Invocation &invocation);
 
 } // namespace ingot::driver

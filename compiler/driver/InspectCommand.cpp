@@ -6,6 +6,7 @@
 #include "compiler/importer/ElementType.h"
 #include "compiler/pipeline/Coverage.h"
 #include "compiler/report/Json.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -170,6 +171,15 @@ std::pair<llvm::StringRef, llvm::StringRef> partsOf(const std::string &op) {
   return name.empty() ? std::pair(llvm::StringRef(), domain) : std::pair(domain, name);
 }
 
+/// What inputs are made of; those behind the last one that differs are like it.
+std::string typesOf(const pipeline::Coverage &coverage) {
+  std::vector<std::string> types = coverage.types;
+  while (types.size() > 1 && types.back() == types[types.size() - 2]) {
+    types.pop_back();
+  }
+  return llvm::join(types, " | ");
+}
+
 void printCoverage(const ModelFacts &facts, bool asJson) {
   llvm::json::Array rows;
   for (const auto &[op, count] : opsByCount(facts)) {
@@ -180,11 +190,16 @@ void printCoverage(const ModelFacts &facts, bool asJson) {
     if (facts.functions.count(op)) {
       coverage = {"function of the model", "", 0};
     }
-    rows.push_back(llvm::json::Object{
-        {"op", fixUTF8(op)}, {"opset", opset}, {"nodes", count}, {"how", coverage.how}, {"why", coverage.why}});
+    rows.push_back(llvm::json::Object{{"op", fixUTF8(op)},
+                                      {"opset", opset},
+                                      {"nodes", count},
+                                      {"how", coverage.how},
+                                      {"why", coverage.why},
+                                      {"types", llvm::json::Array(coverage.types)}});
     if (!asJson) {
       llvm::outs() << llvm::format("%7lld  ", static_cast<long long>(count)) << plainName(op) << ", opset " << opset
-                   << ": " << coverage.how << (coverage.why.empty() ? "" : ": " + coverage.why) << '\n';
+                   << ": " << coverage.how << (coverage.why.empty() ? "" : ": " + coverage.why)
+                   << (coverage.types.empty() ? "" : "; of " + typesOf(coverage)) << '\n';
     }
   }
   if (asJson) {

@@ -40,6 +40,8 @@ Manifest::Launch parseLaunch(const llvm::json::Value &value) {
       }
     }
     launch.macs = sizeIn(*object, "macs"), launch.bytes = sizeIn(*object, "bytes");
+    launch.ownMacs = object->get("own_macs") ? sizeIn(*object, "own_macs") : launch.macs;
+    launch.weightBytes = sizeIn(*object, "weight_bytes");
   }
   return launch;
 }

@@ -24,8 +24,9 @@ struct Manifest {
   support::Size macs = 0; ///< of these sizes
   struct Launch {
     std::string kernel;
-    std::vector<std::string> nodes;    ///< "name (Operator)"
-    support::Size macs = 0, bytes = 0; ///< multiplications with accumulation; of operands and results
+    std::vector<std::string> nodes;             ///< "name (Operator)"
+    support::Size macs = 0, bytes = 0;          ///< multiplications with accumulation; of operands and results
+    support::Size ownMacs = 0, weightBytes = 0; ///< that the kernel itself takes; of operands that are weights
   };
   std::vector<Launch> launches;
   /// As in plan::ModelInfo: for each input and output of the ONNX model, the tensors of the sequence that it is, or -1,

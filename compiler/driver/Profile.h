@@ -2,6 +2,7 @@
 #pragma once
 #include "compiler/driver/Execution.h"
 #include "compiler/driver/LoadedModel.h"
+#include "compiler/target/Roof.h"
 #include "llvm/Support/JSON.h"
 
 namespace ingot::driver {
@@ -11,6 +12,7 @@ struct KernelTime {
   int64_t launch = 0;
   double seconds = 0, calls = 0; ///< of one run: the median, the average
   double macs = 0, bytes = 0;    ///< of one run: multiplications with accumulation; of operands and results
+  target::Traffic traffic = {};  ///< of one run
 
   /// A second. Bytes are what the kernel has to read and write once, wherever that lies; reading it again is not
   /// counted.
@@ -25,7 +27,13 @@ llvm::Expected<std::vector<KernelTime>> kernelTimes(const LoadedModel &model, co
 
 double medianOf(std::vector<double> values);
 
-void printProfile(const LoadedModel &model, const std::vector<KernelTime> &times);
-void writeProfile(llvm::json::OStream &json, const LoadedModel &model, const std::vector<KernelTime> &times);
+/// Times, and what the machine would need at least (nothing: not known).
+struct Profile {
+  std::vector<KernelTime> times;
+  std::optional<target::Roof> roof;
+  int threads = 1;
+};
+void printProfile(const LoadedModel &model, const Profile &profile);
+void writeProfile(llvm::json::OStream &json, const LoadedModel &model, const Profile &profile);
 
 } // namespace ingot::driver

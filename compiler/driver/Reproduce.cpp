@@ -11,8 +11,8 @@ namespace {
 
 namespace path = llvm::sys::path;
 
-/// Of the file of --placement, beside the model.
-const char *const placementName = "placement.txt";
+/// Of the files of --placement and --tuning, beside the model.
+const char *const placementName = "placement.txt", *const tuningName = "tuning.txt";
 
 std::string baseName(const std::string &file) { return path::filename(file).str(); }
 
@@ -110,6 +110,10 @@ Reproduction reproductionOf(const pipeline::Options &options, const std::map<std
     made.files.push_back({placementName, options.placementFile});
     made.words += flag("--placement", placementName);
   }
+  if (!options.tuningFile.empty()) {
+    made.files.push_back({tuningName, options.tuningFile});
+    made.words += flag("--tuning", tuningName);
+  }
   made.words += options.allocate ? "" : " --no-allocate";
   made.words += flag("--accuracy", options.accuracy) + flag("--weights", options.weights);
   made.words += options.winograd.empty() ? "" : flag("--winograd", options.winograd);
@@ -139,6 +143,10 @@ Reproduction reproductionOf(const Invocation &invocation, int argc, const char *
   if (const std::string &file = invocation.model.placementFile; !file.empty()) {
     names[file] = placementName;
     made.files.push_back({placementName, file});
+  }
+  if (const std::string &file = invocation.model.tuningFile; !file.empty()) {
+    names[file] = tuningName;
+    made.files.push_back({tuningName, file});
   }
   for (auto [i, folder] : llvm::enumerate(invocation.data)) {
     names[folder] = "data" + std::to_string(i);

@@ -26,43 +26,39 @@ std::unique_ptr<TargetMachine> ingot::emit::createTargetMachine(mlir::ModuleOp m
       triple, machine.cpu, machine.features, options, Reloc::PIC_, std::nullopt, CodeGenOptLevel::Aggressive));
 }
 
-namespace {
-/// An option of LLVM's code generator that is set while this lives: it has no other way in.
-class ScopedOption {
-public:
-  ScopedOption(StringRef name, bool wanted, bool value) {
-    if (wanted) {
-      option = static_cast<cl::opt<bool> *>(cl::getRegisteredOptions().lookup(name));
-      before = option->getValue();
-      option->setValue(value);
-    }
-  }
-  ~ScopedOption() {
-    if (option) {
-      option->setValue(before);
-    }
-  }
-  ScopedOption(const ScopedOption &) = delete;
-  ScopedOption &operator=(const ScopedOption &) = delete;
+static cl::opt<bool> &optionCalled(StringRef name) {
+  return *static_cast<cl::opt<bool> *>(cl::getRegisteredOptions().lookup(name));
+}
 
-private:
-  cl::opt<bool> *option = nullptr;
-  bool before = false;
-};
-} // namespace
+void ingot::emit::CodeSettings::set(StringRef option, bool value) {
+  before.push_back({option, optionCalled(option).getValue()});
+  optionCalled(option).setValue(value);
+}
 
-mlir::LogicalResult ingot::emit::generateCode(mlir::ModuleOp module, Module &ir, TargetMachine &target, CodeForm form,
-                                              const CodeOptions &options, raw_pwrite_stream &out) {
+ingot::emit::CodeSettings::CodeSettings(const CodeOptions &options) {
   // Where addresses depend on sizes that are not known, LLVM's strength reduction writes every address anew inside of
   // the loop, divisions included: they may not be executed where the loop is not, so it cannot keep them outside.
   // Products took three times as long.
-  ScopedOption strength("disable-lsr", options.openSizes, true);
-  ScopedOption loads("misched-cluster", !options.gatherLoads, false);
+  if (options.openSizes) {
+    set("disable-lsr", true);
+  }
+  if (!options.gatherLoads) {
+    set("misched-cluster", false);
+  }
+}
+
+ingot::emit::CodeSettings::~CodeSettings() {
+  for (auto [option, value] : before) {
+    optionCalled(option).setValue(value);
+  }
+}
+
+bool ingot::emit::generateCode(Module &ir, TargetMachine &target, CodeForm form, raw_pwrite_stream &out) {
   legacy::PassManager passes;
   CodeGenFileType type = form == CodeForm::Object ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile;
   if (target.addPassesToEmitFile(passes, out, nullptr, type, /*DisableVerify=*/true)) {
-    return module.emitError("the code generator cannot write this kind of file");
+    return false;
   }
   passes.run(ir);
-  return mlir::success();
+  return true;
 }

@@ -47,7 +47,21 @@ struct CodeOptions {
   bool openSizes = false;  ///< addresses depend on sizes that are known only when the model runs
   bool gatherLoads = true; ///< MachineModel::gatherLoads
 };
-mlir::LogicalResult generateCode(mlir::ModuleOp module, llvm::Module &ir, llvm::TargetMachine &target, CodeForm form,
-                                 const CodeOptions &options, llvm::raw_pwrite_stream &out);
+/// Sets options of LLVM's code generator, which are the process's and have no other way in, while it lives.
+class CodeSettings {
+public:
+  explicit CodeSettings(const CodeOptions &options);
+  ~CodeSettings();
+  CodeSettings(const CodeSettings &) = delete;
+  CodeSettings &operator=(const CodeSettings &) = delete;
+
+private:
+  std::vector<std::pair<llvm::StringRef, bool>> before;
+  void set(llvm::StringRef option, bool value);
+};
+
+/// Under the settings of whoever calls it, who says `wrongForm` where it is false. Consumes the module.
+bool generateCode(llvm::Module &ir, llvm::TargetMachine &target, CodeForm form, llvm::raw_pwrite_stream &out);
+inline constexpr llvm::StringLiteral wrongForm = "the code generator cannot write this kind of file";
 
 } // namespace ingot::emit

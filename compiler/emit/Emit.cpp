@@ -1,6 +1,7 @@
 // The order of emission and the files. Every file is made under a temporary name and renamed when it is whole.
 #include "compiler/emit/Emit.h"
 #include "compiler/emit/CodeGen.h"
+#include "compiler/emit/CodeParts.h"
 #include "compiler/emit/LinkPieces.h"
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/Object.h"
@@ -167,15 +168,18 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
     if (!copy) {
       return fail(copy.takeError());
     }
-    if (failed(ingot::emit::generateCode(module, **copy, *target, ingot::emit::CodeForm::Assembly, how, stream))) {
-      return failure();
+    ingot::emit::CodeSettings settings(how);
+    if (!ingot::emit::generateCode(**copy, *target, ingot::emit::CodeForm::Assembly, stream)) {
+      return module.emitError(ingot::emit::wrongForm);
     }
     code.assembly = text.str().str();
   }
-  raw_svector_ostream stream(code.object);
-  if (failed(ingot::emit::generateCode(module, *ir, *target, ingot::emit::CodeForm::Object, how, stream))) {
+  mlir::FailureOr<SmallVector<char, 0>> object =
+      ingot::emit::generateObject(module, std::move(ir), machine, how, options.jobs);
+  if (failed(object)) {
     return failure();
   }
+  code.object = std::move(*object);
   if (!pieces.empty()) {
     Expected<SmallVector<char, 0>> whole =
         ingot::emit::linkPieces(StringRef(code.object.data(), code.object.size()), pieces);

@@ -32,6 +32,7 @@ using WeightsSource = std::function<void(const WeightsSink &sink)>;
 struct Options {
   std::string dir;                          ///< where files go; made if absent
   std::vector<std::string> kinds = {"lib"}; ///< lib obj shared cpp asm llvm mlir; header and manifest come always
+  unsigned jobs = 0;                        ///< threads that make code; 0: one for each processor
   bool depfile = false;
   std::vector<std::string> dependencies; ///< what the depfile names: the model, its external data
 };

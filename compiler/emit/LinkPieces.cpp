@@ -32,8 +32,8 @@ std::vector<ingot::emit::PieceObject> ingot::emit::takePieceObjects(mlir::Module
   return objects;
 }
 
-/// A copy of an object that objcopy makes with `option`, of the symbol.
-static Expected<Bytes> localized(StringRef object, StringRef symbol,
+/// A copy of an object that objcopy makes with `option`, of the symbols.
+static Expected<Bytes> localized(StringRef object, ArrayRef<std::string> symbols,
                                  objcopy::NameMatcher objcopy::CommonConfig::*option) {
   Expected<std::unique_ptr<object::Binary>> file = object::createBinary(MemoryBufferRef(object, ""));
   if (!file) {
@@ -41,9 +41,11 @@ static Expected<Bytes> localized(StringRef object, StringRef symbol,
   }
   objcopy::ConfigManager config;
   auto pass = [](Error error) { return error; };
-  if (Error error = (config.Common.*option)
-                        .addMatcher(objcopy::NameOrPattern::create(symbol, objcopy::MatchStyle::Literal, pass))) {
-    return error;
+  for (const std::string &symbol : symbols) {
+    if (Error error = (config.Common.*option)
+                          .addMatcher(objcopy::NameOrPattern::create(symbol, objcopy::MatchStyle::Literal, pass))) {
+      return error;
+    }
   }
   Bytes result;
   raw_svector_ostream stream(result);
@@ -110,23 +112,13 @@ static Error combine(ArrayRef<std::string> paths) {
   lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
   return result.retCode == 0
              ? Error::success()
-             : createStringError("linking code that a target brought failed: " + StringRef(messages).trim());
+             : createStringError("linking the parts of the model's code failed: " + StringRef(messages).trim());
 }
 
-Expected<Bytes> ingot::emit::linkPieces(StringRef object, ArrayRef<PieceObject> pieces) {
+Expected<Bytes> ingot::emit::linkObjects(ArrayRef<ArrayRef<char>> objects, ArrayRef<std::string> local) {
   Folder files;
-  if (Error error = files.add(ArrayRef<char>(object.data(), object.size()))) {
-    return error;
-  }
-  for (const PieceObject &piece : pieces) {
-    Expected<Bytes> own = localized(piece.bytes, piece.symbol, &objcopy::CommonConfig::SymbolsToKeepGlobal);
-    if (!own) {
-      return own.takeError();
-    }
-    if (Error error = clearGroups(*own)) {
-      return error;
-    }
-    if (Error error = files.add(*own)) {
+  for (ArrayRef<char> object : objects) {
+    if (Error error = files.add(object)) {
       return error;
     }
   }
@@ -140,15 +132,24 @@ Expected<Bytes> ingot::emit::linkPieces(StringRef object, ArrayRef<PieceObject> 
   if (!combined) {
     return errorCodeToError(combined.getError());
   }
-  StringRef bytes = (*combined)->getBuffer();
-  Bytes result(bytes.begin(), bytes.end());
+  return localized((*combined)->getBuffer(), local, &objcopy::CommonConfig::SymbolsToLocalize);
+}
+
+Expected<Bytes> ingot::emit::linkPieces(StringRef object, ArrayRef<PieceObject> pieces) {
+  std::vector<Bytes> owned;
+  std::vector<ArrayRef<char>> objects = {ArrayRef<char>(object.data(), object.size())};
+  std::vector<std::string> symbols;
   for (const PieceObject &piece : pieces) {
-    Expected<Bytes> own =
-        localized(StringRef(result.data(), result.size()), piece.symbol, &objcopy::CommonConfig::SymbolsToLocalize);
+    Expected<Bytes> own = localized(piece.bytes, piece.symbol, &objcopy::CommonConfig::SymbolsToKeepGlobal);
     if (!own) {
       return own.takeError();
     }
-    result = std::move(*own);
+    if (Error error = clearGroups(*own)) {
+      return error;
+    }
+    owned.push_back(std::move(*own));
+    symbols.push_back(piece.symbol);
   }
-  return result;
+  objects.insert(objects.end(), owned.begin(), owned.end());
+  return linkObjects(objects, symbols);
 }

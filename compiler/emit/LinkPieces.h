@@ -16,6 +16,10 @@ struct PieceObject {
 /// Takes the objects off the declarations that hold them.
 std::vector<PieceObject> takePieceObjects(mlir::ModuleOp module);
 
+/// One relocatable object of several, in their order, in which these symbols become local.
+llvm::Expected<llvm::SmallVector<char, 0>> linkObjects(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
+                                                       llvm::ArrayRef<std::string> local);
+
 /// One object of the model's own and those of its pieces, whose symbols become local.
 llvm::Expected<llvm::SmallVector<char, 0>> linkPieces(llvm::StringRef object, llvm::ArrayRef<PieceObject> pieces);
 

@@ -58,8 +58,11 @@ static void writeWhyOpen(json::OStream &json, const ingot::plan::ModelInfo &mode
       json.object([&] {
         json.attribute("kernel", json::fixUTF8(launch.kernel));
         writeTexts(json, "nodes", launch.nodes);
-        for (auto [key, size] : {std::pair("macs", &launch.macs), std::pair("bytes", &launch.bytes)}) {
-          if (!size->is(0) && !size->isUnknown()) {
+        for (auto [key, size] :
+             {std::pair("macs", &launch.macs), std::pair("bytes", &launch.bytes),
+              std::pair("own_macs", &launch.ownMacs), std::pair("weight_bytes", &launch.weightBytes)}) {
+          bool isSaid = size == &launch.ownMacs && same(launch.macs, launch.ownMacs);
+          if (!isSaid && !size->is(0) && !size->isUnknown()) {
             json.attributeBegin(key);
             writeSize(json, *size);
             json.attributeEnd();

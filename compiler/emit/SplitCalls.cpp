@@ -6,7 +6,9 @@
 //     args = {every operand but the range}            on the stack, one place for all calls
 //     status = ingot_parallel_for(exec, @KERNEL_range, args, N)
 //
-// where KERNEL_range(args, begin, end) calls the kernel. A status other than 0 ends the run, unless the kernel has one
+// where KERNEL_range(args, begin, end) calls the kernel. Where the call carries `ingot.weighed_items` in place of that,
+// the beginning of its range is 0 when the call is as it is on several threads, too, because it takes them longer to
+// begin; and 0 is what it becomes in any case. A status other than 0 ends the run, unless the kernel has one
 // of its own: then the caller looks at it.
 //
 // A call that a device runs carries its number as `ingot.device`, and becomes
@@ -24,8 +26,8 @@ using namespace mlir;
 
 namespace {
 
-constexpr StringRef itemsName = "ingot.items", deviceName = "ingot.device", nodeName = "ingot.node",
-                    awaitedName = "ingot.awaited";
+constexpr StringRef itemsName = "ingot.items", weighedName = "ingot.weighed_items", deviceName = "ingot.device",
+                    nodeName = "ingot.node", awaitedName = "ingot.awaited";
 
 class Splitter {
 public:
@@ -42,7 +44,9 @@ public:
     Value count = LLVM::ConstantOp::create(builder, run.getLoc(), i64, builder.getI64IntegerAttr(words));
     Value arguments = LLVM::AllocaOp::create(builder, run.getLoc(), pointer, i64, count, /*alignment=*/8);
     for (LLVM::CallOp call : calls) {
-      call->removeAttr(itemsName) ? replace(run, call, arguments) : enqueue(run, call, arguments);
+      bool isWeighed = static_cast<bool>(call->removeAttr(weighedName));
+      isWeighed || call->removeAttr(itemsName) ? replace(run, call, arguments, isWeighed)
+                                               : enqueue(run, call, arguments);
     }
   }
 
@@ -51,7 +55,7 @@ private:
     return LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(operands.getTypes()));
   }
 
-  void replace(LLVM::LLVMFuncOp run, LLVM::CallOp call, Value arguments) {
+  void replace(LLVM::LLVMFuncOp run, LLVM::CallOp call, Value arguments, bool isWeighed) {
     Location loc = call.getLoc();
     Value exec = run.getArgument(run.getNumArguments() - 1);
     Block *before = call->getBlock(), *rest = before->splitBlock(call->getNextNode());
@@ -60,6 +64,12 @@ private:
     Value null = LLVM::ZeroOp::create(builder, loc, pointer);
     Value zero = LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(0));
     Value alone = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, exec, null);
+    if (isWeighed) {
+      OpOperand &begin = call->getOpOperand(call.getNumOperands() - 2);
+      Value few = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, begin.get(), zero);
+      alone = LLVM::OrOp::create(builder, loc, alone, few);
+      begin.set(zero);
+    }
     Value some = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::sgt, call.getOperands().back(), zero);
     alone = LLVM::AndOp::create(builder, loc, alone, some);
     LLVM::CondBrOp::create(builder, loc, alone, whole, ValueRange(), parts, ValueRange());
@@ -202,7 +212,7 @@ void ingot::emit::splitCalls(ModuleOp module) {
   for (auto run : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
     SmallVector<LLVM::CallOp> calls;
     run.walk([&](LLVM::CallOp call) {
-      if (call->hasAttr(itemsName) || call->hasAttr(deviceName)) {
+      if (call->hasAttr(itemsName) || call->hasAttr(weighedName) || call->hasAttr(deviceName)) {
         calls.push_back(call);
       }
     });

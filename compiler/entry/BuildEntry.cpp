@@ -1,5 +1,6 @@
-// A call that may be split over threads carries `ingot.items`; the emit room makes it a parallel_for. A checked call's
-// status ends the run; INGOT_ERROR_INDEX gets the number of the node.
+// A call that may be split over threads carries `ingot.items`, or `ingot.weighed_items` where only the run can tell
+// whether that is worth it; the emit room makes it a parallel_for. A checked call's status ends the run;
+// INGOT_ERROR_INDEX gets the number of the node.
 //
 // Where sizes depend on the model's symbols, NAME_run first asks NAME_admits whether they can be (facts that the
 // compiler built upon, requirements of nodes, overflow), then computes where each buffer begins (plan.slot)
@@ -26,6 +27,7 @@
 #include "compiler/entry/Entry.h"
 #include "compiler/lower/LlvmAttributes.h"
 #include "compiler/onnx/Optional.h"
+#include "compiler/plan/Work.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -204,14 +206,15 @@ void Entry::build(plan::LaunchOp launch) {
     }
   }
   Size items = launch.getItems().getValue();
-  args.push_back(w.value(0));
+  auto work = launch->getAttrOfType<onnx::SizeAttr>(plan::workName);
+  args.push_back(work ? isWorthSplitting(launch, work.getValue()) : w.value(0));
   args.push_back(w.value(items));
   auto c = func::CallOp::create(w.b, w.loc, callee, args);
   if (launch.getDevice()) {
     return enqueue(launch, c);
   }
   if (!items.is(0) && !items.is(1)) {
-    c->setAttr("ingot.items", w.b.getUnitAttr());
+    c->setAttr(work ? "ingot.weighed_items" : "ingot.items", w.b.getUnitAttr());
   }
   if (auto number = launch->getAttrOfType<IntegerAttr>(plan::numberName)) {
     c->setAttr("ingot.launch", w.b.getI64IntegerAttr(firstLaunch + number.getInt()));
@@ -224,6 +227,13 @@ void Entry::build(plan::LaunchOp launch) {
     Value number = address(launch.getInto().back(), MemRefType::get({1}, i64));
     find(symbol->getValue(), w.load({number, i64}, 0));
   }
+}
+
+/// 0 where the launch takes too few instructions for other threads to help.
+Value Entry::isWorthSplitting(plan::LaunchOp launch, const Size &work) {
+  int64_t least = launch->getAttrOfType<IntegerAttr>(plan::leastWorkName).getInt();
+  Value enough = w.compare(arith::CmpIPredicate::sge, work, least);
+  return arith::IndexCastUIOp::create(w.b, w.loc, w.b.getIndexType(), enough);
 }
 
 void Entry::checkStatus(plan::LaunchOp launch, Value result) {

@@ -81,6 +81,7 @@ private:
   void build(plan::CheckOp check);
   void build(plan::IfOp op);
   void build(plan::LoopOp loop);
+  Value isWorthSplitting(plan::LaunchOp launch, const Size &work);
   void checkStatus(plan::LaunchOp launch, Value result);
   /// Symbols, and where found sizes go.
   mlir::ValueRange sizeArguments();

@@ -12,7 +12,8 @@ namespace ingot::importer {
 
 bool isControl(llvm::StringRef domain, llvm::StringRef op) {
   return (domain.empty() && (op == "If" || op == "Loop" || op == "Scan")) ||
-         (domain == "ai.onnx.preview" && op == "FlexAttention");
+         (domain == "ai.onnx.preview" && op == "FlexAttention") ||
+         (domain == "ai.onnx.preview.training" && op == "Gradient") || isSearch(domain, op);
 }
 
 void Importer::control(const Node &node) {
@@ -23,9 +24,11 @@ void Importer::control(const Node &node) {
     return node.op == "Loop" ? sequenceLoop(node)
                              : problems->add(node.where(), "takes a sequence as a scan input or state");
   }
-  Values results = node.op == "Loop"            ? makeLoop(node)
-                   : node.op == "FlexAttention" ? makeFlexAttention(node)
-                                                : makeScan(node);
+  Values results = node.op == "Loop"                ? makeLoop(node)
+                   : node.op == "FlexAttention"     ? makeFlexAttention(node)
+                   : node.op == "Gradient"          ? makeGradient(node)
+                   : isSearch(node.domain, node.op) ? makeSearch(node)
+                                                    : makeScan(node);
   if (!results.empty()) { // else it has been reported
     takeResults(node, results, Givens(results.size()));
   }

@@ -76,8 +76,7 @@ static bool isIdle(llvm::StringRef op, llvm::StringRef name) {
       kIdle, [&](const IdleAttribute &idle) { return idle.name == name && (idle.op.empty() || idle.op == op); });
 }
 
-/// How many results ops of this name have; none: as many as the node names.
-static std::optional<unsigned> resultCount(RegisteredOperationName info) {
+std::optional<unsigned> resultCount(RegisteredOperationName info) {
   if (info.hasTrait<OpTrait::OneResult>()) {
     return 1;
   }
@@ -123,6 +122,7 @@ void Importer::initializer(const std::string &name, llvm::Expected<TensorData> d
 }
 
 void Importer::initializers(const pb::GraphProto &proto, llvm::ArrayRef<std::string> names) {
+  auto isRead = [&](const std::string &name) { return values.lookup(name) || weights.count(name); };
   auto name = [&](const std::string &own) {
     if (names.empty()) {
       return own;
@@ -131,11 +131,16 @@ void Importer::initializers(const pb::GraphProto &proto, llvm::ArrayRef<std::str
     names = names.drop_front();
     return given;
   };
+  // A subgraph that is written several times shares its weights.
   for (const pb::TensorProto &tensor : proto.initializer()) {
-    initializer(name(tensor.name()), readTensor(tensor, file));
+    if (std::string own = name(tensor.name()); !isRead(own)) {
+      initializer(own, readTensor(tensor, file));
+    }
   }
   for (const pb::SparseTensorProto &tensor : proto.sparse_initializer()) {
-    initializer(name(tensor.values().name()), readSparse(tensor, file));
+    if (std::string own = name(tensor.values().name()); !isRead(own)) {
+      initializer(own, readSparse(tensor, file));
+    }
   }
 }
 

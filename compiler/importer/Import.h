@@ -28,6 +28,10 @@ struct ImportOptions {
 /// newer than all known ones, operators are taken as the newest known one defines them, with a warning.
 std::string whyRefused(mlir::MLIRContext &context, llvm::StringRef domain, llvm::StringRef op, int64_t opset);
 
+/// For each input of an operator that is an op of its own, the element types that its definition takes, by their
+/// numbers in ONNX. Of several inputs alike there is one. Empty for operators that are only a way to write others.
+std::vector<std::vector<int32_t>> operandTypes(mlir::MLIRContext &context, llvm::StringRef domain, llvm::StringRef op);
+
 /// The names of a map's halves among the function's arguments: "x[keys]".
 std::string nameOfKeys(llvm::StringRef map);
 std::string nameOfValues(llvm::StringRef map);

@@ -7,10 +7,17 @@
 #include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+namespace ingot::onnx {
+class Formula;
+} // namespace ingot::onnx
+
 namespace ingot::importer {
 
 /// Whether a node of that name has subgraphs that the importer makes regions of.
 bool isControl(llvm::StringRef domain, llvm::StringRef op);
+
+/// Whether a node of that name writes tokens with a decoder that it holds.
+bool isSearch(llvm::StringRef domain, llvm::StringRef op);
 
 /// Whether a node of that name is about optional values.
 bool isOptional(llvm::StringRef domain, llvm::StringRef op);
@@ -116,7 +123,13 @@ private:
   Values makeLoop(const Node &node);
   Values makeScan(const Node &node);
   Values makeFlexAttention(const Node &node);
+  struct Search;
+  Values makeSearch(const Node &node);
   Value modified(const Node &node, llvm::StringRef name, Value v);
+  Values makeGradient(const Node &node);
+  std::optional<Values> tensorsNamed(const Node &node, llvm::StringRef attribute);
+  Values derivatives(const Node &node, onnx::Formula &f, Value y, const Values &xs,
+                     llvm::ArrayRef<mlir::Operation *> ops);
   bool scanAttributes(const Node &node, Scan &scan);
   Values scanBatches(Scan &scan, llvm::ArrayRef<Value> inputs);
   Values scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, llvm::ArrayRef<Value> inputs);
@@ -150,5 +163,8 @@ private:
   const Node *current = nullptr;               ///< whose code runs: what it reports is about it
   mlir::Operation *outermost = nullptr;        ///< the op in the function's block that is being filled
 };
+
+/// How many results ops of this name have; none: as many as the node names.
+std::optional<unsigned> resultCount(mlir::RegisteredOperationName info);
 
 } // namespace ingot::importer

@@ -81,6 +81,30 @@ SmallVector<Value, ByteProducts::quad> ByteProducts::elements(Writer &w, Buffer 
   return {even, arith::ShRUIOp::create(w.b, w.loc, numbers, w.constant(8, numbers.getType()))};
 }
 
+Value ByteProducts::stacked(Writer &w, ArrayRef<Value> bytes) const {
+  int64_t lanes = cast<VectorType>(bytes.front().getType()).getNumElements(), count = bytes.size();
+  SmallVector<Value> halves;
+  SmallVector<int64_t> behind = llvm::to_vector(llvm::seq<int64_t>(2 * lanes)), order;
+  for (int64_t i = 0; count > 2 && i < count; i += 2) {
+    halves.push_back(vector::ShuffleOp::create(w.b, w.loc, bytes[i], bytes[i + 1], behind));
+  }
+  for (int64_t i = 0; i < count * lanes; ++i) {
+    order.push_back(i % count * lanes + i / count);
+  }
+  ArrayRef<Value> two = count > 2 ? ArrayRef<Value>(halves) : bytes;
+  Value all = vector::ShuffleOp::create(w.b, w.loc, two[0], two[1], order);
+  Type wide = w.vectorOf(w.b.getI16Type(), count * lanes);
+  return form == Form::Quads ? all : arith::ExtUIOp::create(w.b, w.loc, wide, all).getResult();
+}
+
+uint32_t ByteProducts::stackedWord(ArrayRef<int8_t> weights) const {
+  std::array<int8_t, quad> spread{};
+  for (auto [i, weight] : llvm::enumerate(weights)) {
+    spread[i * rows()] = weight;
+  }
+  return word(spread, 0);
+}
+
 /// An intrinsic on as many vectors of the machine's length as there are lanes. The first operand may be missing.
 static Value call(Writer &w, StringRef name, Value sums, Value x, Value y) {
   auto operand = cast<VectorType>(x.getType());
@@ -124,13 +148,17 @@ Value ByteProducts::add(Writer &w, Value sums, Value elements, Value weights) co
   return plus(w, sums, arith::MulIOp::create(w.b, w.loc, elements, weights));
 }
 
+Value ByteProducts::addPairs(Writer &w, Value sums, Value x, Value weights) {
+  Type i16 = w.b.getI16Type();
+  return plus(w, sums, call(w, w.machine.pairDot, {}, bitcast(w, x, i16), bitcast(w, weights, i16)));
+}
+
 Value ByteProducts::addProducts(Writer &w, Value sums, Value x, Value weights) {
   auto type = dyn_cast<VectorType>(sums.getType());
   if (!type || w.machine.pairDot.empty() || type.getNumElements() % w.machine.lanes) {
     return plus(w, sums, arith::MulIOp::create(w.b, w.loc, x, weights));
   }
-  Type i16 = w.b.getI16Type(); // the other number of each pair of x is zero
-  return plus(w, sums, call(w, w.machine.pairDot, {}, bitcast(w, x, i16), bitcast(w, weights, i16)));
+  return addPairs(w, sums, x, weights); // the other number of each pair of x is zero
 }
 
 } // namespace ingot::lower

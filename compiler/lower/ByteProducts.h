@@ -19,9 +19,13 @@ public:
   /// Rows of packed weights for a quad.
   int64_t rows() const { return static_cast<int64_t>(form); }
   std::string key() const { return "bytes in " + std::to_string(rows()) + " rows"; }
+  /// Numbers that a word has, of weights and of the other factor.
+  int64_t perWord() const { return quad / rows(); }
   /// How many elements' sums fit the registers beside `vectors` of weights: with pairs a step has two rows of those,
   /// both rows of an element, a mask and a product.
   static int64_t heightOf(int64_t vectors, const target::MachineModel &machine);
+  /// Products and their addition to a sum are two instructions. A loop over those has one step a turn: of several LLVM
+  /// reorders the additions (its machine combiner does, for speed), and has no registers for all products.
   bool isOfPairs() const { return form == Form::Pairs; }
   /// The word of row `row` (below rows()) with the weights of one lane.
   uint32_t word(const std::array<int8_t, quad> &weights, int64_t row) const;
@@ -31,9 +35,16 @@ public:
   /// A row of elements for each row of weights, alike in all lanes: `count` bytes from one on, and zeros.
   llvm::SmallVector<mlir::Value, quad> elements(Writer &w, Buffer from, Ix at, int64_t lanes,
                                                 int64_t count = quad) const;
+  /// perWord() vectors of bytes as elements: in each lane the bytes that they have there.
+  mlir::Value stacked(Writer &w, llvm::ArrayRef<mlir::Value> bytes) const;
+  /// The word of perWord() weights for these.
+  uint32_t stackedWord(llvm::ArrayRef<int8_t> weights) const;
   /// sums + products of one row.
   mlir::Value add(Writer &w, mlir::Value sums, mlir::Value elements, mlir::Value weights) const;
 
+  /// sums + the products of the pairs of int16 in each lane's word. The machine has pairDot, and the lanes are of whole
+  /// vectors.
+  static mlir::Value addPairs(Writer &w, mlir::Value sums, mlir::Value x, mlir::Value weights);
   /// sums + x * weights, lane by lane, of int32 that are int16.
   static mlir::Value addProducts(Writer &w, mlir::Value sums, mlir::Value x, mlir::Value weights);
 

@@ -104,7 +104,8 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
                  transposed,
                  onnx::elementBytes(onnx::elementOf(op->getOperand(1))),
                  support::Sizes(spatial),
-                 {}};
+                 {},
+                 scheduleSaid(op)};
   std::vector<std::vector<AxisTaps>> choices(spatial.size());
   for (size_t i = 0; i < spatial.size(); ++i) {
     if (!transposed) {
@@ -242,16 +243,12 @@ bool isDepthwise(Operation *op) {
          isPackable(op);
 }
 
+/// Others have become products of gathered pixels.
 std::string ConvFamily::unsupported(Operation *root) const {
   Value x = root->getOperand(0);
-  if (isa<onnx::IntegerConvOp>(root) ? !isPackable(root) : !onnx::computedIn(onnx::elementOf(x)).isF32()) {
-    return "only convolutions of float32 and narrower floats are implemented";
-  }
   bool sized = onnx::isSized(x) && onnx::isSized(root->getResult(0)) && onnx::isStatic(root->getOperand(1));
-  if (!sized || onnx::ranked(x).isDynamicDim(1)) {
-    return "shapes are not known at compile time";
-  }
-  return onnx::ranked(x).getRank() > 5 ? "more than three spatial axes" : "";
+  bool known = sized && !onnx::ranked(x).isDynamicDim(1) && (!isa<onnx::IntegerConvOp>(root) || isPackable(root));
+  return known ? "" : "shapes are not known at compile time";
 }
 
 LayoutRule ConvFamily::layoutRule(Operation *root, const target::MachineModel &machine) const {

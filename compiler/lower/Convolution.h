@@ -38,6 +38,7 @@ struct ConvGeometry {
   int64_t weightBytes;    ///< of one weight in memory
   support::Sizes spatial; ///< of the input
   llvm::SmallVector<ConvPhase, 1> phases;
+  target::Schedule said = {}; ///< for its kernel
 
   int64_t inGroup() const { return inChannels / groups; }
   int64_t outGroup() const { return outChannels / groups; }

@@ -393,14 +393,17 @@ DenseConv::Vectors DenseConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> of
 /// So many steps over neighbouring input elements, each with its row (or rows) of weights.
 DenseConv::Vectors DenseConv::steps(const Panel &p, Ix in, Ix wt, int64_t extent, ArrayRef<int64_t> offsets,
                                     Vectors acc, Ix ahead) {
-  int64_t unrolled = w.machine.tuning.convUnroll, whole = extent / unrolled * unrolled;
+  int64_t unrolled = unroll(), whole = extent / unrolled * unrolled;
   int64_t rows = s.stepRows * p.width, lines = linesOfTurn(p.width);
-  acc = w.loop(0, whole, unrolled, acc, [&](Ix q, ValueRange a) {
-    for (int64_t i = 0; tilesOfPanel && i < std::max<int64_t>(1, llvm::divideCeil(lines, tilesOfPanel)); ++i) {
-      w.prefetch(weights, wt + q * rows + ahead + i * lineElements());
-    }
-    return step(p, in + q * s.quad, wt + q * rows, unrolled, offsets, a);
-  });
+  acc = w.loop(
+      0, whole, unrolled, acc,
+      [&](Ix q, ValueRange a) {
+        for (int64_t i = 0; tilesOfPanel && i < std::max<int64_t>(1, llvm::divideCeil(lines, tilesOfPanel)); ++i) {
+          w.prefetch(weights, wt + q * rows + ahead + i * lineElements());
+        }
+        return step(p, in + q * s.quad, wt + q * rows, unrolled, offsets, a);
+      },
+      /*unroll=*/!byOne());
   return whole == extent ? acc : step(p, in + whole * s.quad, wt + whole * rows, extent - whole, offsets, acc);
 }
 

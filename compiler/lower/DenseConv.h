@@ -33,6 +33,7 @@ struct DenseSchedule {
   int64_t partRows = 0, partTiles = 0; ///< rows, and tiles of a row, whose input stays in the second cache while all
                                        ///< panels go over it; 0: the image is one part
 
+  friend bool operator==(const DenseSchedule &a, const DenseSchedule &b) = default;
   bool isOfBytes() const { return quad > 1; }
   int64_t elementBytes() const { return isOfBytes() ? 1 : 4; } ///< of the image
   /// Steps over so many channels, from one at a multiple of `quad` on, and over a panel's.
@@ -68,6 +69,7 @@ std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp k
 
 /// A whole kernel of a Conv or ConvTranspose from channel blocks to channel blocks.
 KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
+std::vector<target::Schedule> denseConvSchedules(plan::KernelOp kernel, const target::MachineModel &machine);
 void buildDenseConv(Build &build);
 
 /// What a Conv or ConvTranspose reads from channel blocks: over [image, channel block, axes of the phase].
@@ -121,7 +123,10 @@ private:
   const Ix &channelStride() const { return input.strides[1]; }
   int64_t lineElements() const { return w.machine.lineBytes / 4; } ///< words of weights
   /// Cache lines of weights that one turn of the innermost loop reads.
-  int64_t linesOfTurn(int64_t width) const { return w.machine.tuning.convUnroll * s.stepRows * width / lineElements(); }
+  int64_t linesOfTurn(int64_t width) const { return unroll() * s.stepRows * width / lineElements(); }
+  /// Steps of one turn of the innermost loop.
+  int64_t unroll() const { return byOne() ? 1 : w.machine.tuning.convUnroll; }
+  bool byOne() const { return s.isOfBytes() && bytes.isOfPairs(); }
   const Ix &stride(size_t axis) const { return input.strides[2 + axis]; }
   int64_t pixelStride() const { return phase->axes[2].inStep * stride(2).number(); }
   void flatImage(const Panel &p, Ix n);

@@ -122,13 +122,20 @@ double cyclesOf(const ConvGeometry &g, const DenseSchedule &s) {
   return steps;
 }
 
-static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine) {
+/// Whether the pixels may be one list of static tiles.
+static bool mayBeFlat(const ConvGeometry &g, const DenseSchedule &s) {
   const ConvPhase &phase = g.phases.front();
-  int64_t row = typical(phase.axes[2].out, openRow), rows = typical(phase.rows(), openRow);
-  bool known = phase.axes[2].out.isNumber() && phase.rows().isNumber();
+  if (!phase.axes[2].out.isNumber() || !phase.rows().isNumber()) {
+    return false;
+  }
+  int64_t row = phase.axes[2].out.number(), rows = phase.rows().number();
   bool skips = llvm::any_of(phase.axes, [](const ConvAxis &axis) { return axis.image > 0; });
-  bool mayFlatten = known && g.phases.size() == 1 && s.channels != DenseSchedule::Planes && rows > 1 &&
-                    row * rows <= flatPixels && !skips;
+  return g.phases.size() == 1 && s.channels != DenseSchedule::Planes && rows > 1 && row * rows <= flatPixels && !skips;
+}
+
+static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine) {
+  bool mayFlatten = mayBeFlat(g, s);
+  std::optional<int64_t> saidVectors = g.said["vectors"], saidFlat = g.said["flat"];
   DenseSchedule best;
   double least = std::numeric_limits<double>::infinity();
   for (int64_t vectors = 1; vectors <= std::min<int64_t>(4, s.blocks); ++vectors) {
@@ -138,6 +145,9 @@ static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::Ma
       break;
     }
     for (bool flat : {false, true}) {
+      if ((saidVectors && saidVectors != vectors) || (saidFlat && saidFlat != flat)) {
+        continue;
+      }
       t.flat = flat;
       // Static tiles are much code: they must earn it.
       double cost = cyclesOf(g, t) * (flat ? 1.1 : 1.0);
@@ -207,6 +217,17 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
   }
 }
 
+/// The order of loops that the kernel was told: `order` 1 has all panels for a tile of pixels, 0 all pixels for a
+/// panel; `rows` or `tiles` have all panels for so many rows, or so many tiles of a row.
+static void useOrder(const ConvGeometry &g, DenseSchedule &s) {
+  std::optional<int64_t> order = g.said["order"], rows = g.said["rows"], tiles = g.said["tiles"];
+  if (order || rows || tiles) {
+    s.pixelsOuter = order == 1;
+    s.partRows = rows || tiles ? rows.value_or(1) : 0;
+    s.partTiles = rows ? tilesOfRow(g.phases.front().axes[2], s.pixels) : tiles.value_or(0);
+  }
+}
+
 DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine,
                          bool ofBytes) {
   DenseSchedule s;
@@ -233,6 +254,7 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
   if (!s.pixelsOuter && !inputStays && !s.flat) {
     choosePart(g, s, inputBytes, weightBytes, machine);
   }
+  useOrder(g, s);
   return s;
 }
 
@@ -423,6 +445,50 @@ static DenseSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kerne
                                      const target::MachineModel &machine) {
   bool ofBytes = onnx::elementOf(kernel.root()->getOperand(0)).isInteger();
   return scheduleOf(g, plan::blockedOf(kernel.getResult(0).getType()).getLanes(), /*planes=*/false, machine, ofBytes);
+}
+
+/// The orders of loops for a register tile.
+static void addOrders(const ConvGeometry &g, target::Schedule tile, std::vector<target::Schedule> &all) {
+  const ConvPhase &phase = g.phases.front();
+  if (g.phases.size() > 1) {
+    all.push_back(tile);
+    return;
+  }
+  auto add = [&](const char *name, int64_t value) {
+    all.push_back(tile);
+    all.back().set(name, value);
+  };
+  add("order", 0), add("order", 1);
+  if (!phase.rows().isNumber() || !phase.axes[2].out.isNumber()) {
+    return;
+  }
+  int64_t rows = phase.rows().number();
+  for (int64_t part : {2, 4, 8, 16}) {
+    if (rows > 1 ? part < rows : 4 * part * flatPixels < phase.axes[2].out.number()) {
+      add(rows > 1 ? "rows" : "tiles", part);
+    }
+  }
+}
+
+std::vector<target::Schedule> denseConvSchedules(plan::KernelOp kernel, const target::MachineModel &machine) {
+  bool merged;
+  ConvGeometry g = blockedGeometry(kernel, merged);
+  DenseSchedule s = blockedSchedule(g, kernel, machine);
+  std::vector<target::Schedule> all;
+  for (int64_t vectors : {2, 1, 3, 4}) {
+    if (vectors > s.blocks || (vectors > 2 && pixelsFor(s, vectors, machine) < 3)) {
+      continue;
+    }
+    addOrders(g, {{"vectors", vectors}, {"flat", 0}}, all);
+    if (mayBeFlat(g, s)) {
+      all.push_back({{"vectors", vectors}, {"flat", 1}});
+    }
+  }
+  llvm::erase_if(all, [&](const target::Schedule &said) {
+    g.said = said;
+    return blockedSchedule(g, kernel, machine) == s;
+  });
+  return all;
 }
 
 KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &machine) {

@@ -5,6 +5,7 @@
 // for a small one.
 #pragma once
 #include "compiler/lower/Group.h"
+#include "compiler/lower/Schedules.h"
 #include "compiler/plan/Model.h"
 #include <memory>
 
@@ -20,6 +21,8 @@ struct KernelShape {
   support::Size scratchBytes = 0;
   /// The kernel may find a bad index or bound in data and calls Build::fail.
   bool checked = false;
+  /// Multiplications with accumulation that it takes, where they are not those of its ops' definitions.
+  std::optional<support::Size> multiplyAdds;
   /// What it says then (an ingot_error_kind), where that is something else.
   std::optional<int64_t> error;
   /// The kernel gets the run's ingot_exec (Build::exec), and any status of it ends the run.
@@ -89,7 +92,15 @@ public:
   /// What those are where they are not zeros.
   virtual int64_t fill(mlir::Operation *root) const { return 0; }
 
+  /// Marks the root with what the values of constants decide about the loops: kernels that are equal but for those
+  /// values are built once.
+  virtual void mark(plan::KernelOp kernel) const {}
   virtual KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const = 0;
+  /// The schedules that the kernel can be told to have (lower/Schedules.h), besides the one that the model of the
+  /// machine chooses: those first that are most likely to be faster.
+  virtual std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const {
+    return {};
+  }
   /// Writes the body. `shape` is what shape() said for this kernel.
   virtual mlir::LogicalResult build(Build &build, const KernelShape &shape) const = 0;
 

@@ -10,36 +10,54 @@ namespace ingot::lower {
 /// all that is made of them is exact in 32 bits.
 static constexpr double pairsOfTwo[] = {1}, pairsOfFour[] = {0.75, 1.5};
 
+/// Of integers the smallest ones are best: elements of 8 bits become 100 times as large at most in two dimensions, so
+/// that they have 16, and weights 49 times, 14 bits. The other factors of A^T are powers of two.
+static constexpr double wholePairsOfFour[] = {1, 2}, outsideOfFour[] = {4, 1};
+static constexpr int64_t divisorsOfFour[] = {1, 2, 4, 4};
+
+const Filtering::Form &Filtering::formOf(int64_t outputs, bool ofIntegers) {
+  static const Form one{{}}, two{pairsOfTwo}, four{pairsOfFour}, wholeTwo{pairsOfTwo, 2},
+      wholeFour{wholePairsOfFour, 24, outsideOfFour, divisorsOfFour};
+  switch (outputs) {
+  case 1:
+    return one;
+  case 2:
+    return ofIntegers ? wholeTwo : two;
+  default:
+    assert(outputs == 4 && "there are points for two outputs and for four");
+    return ofIntegers ? wholeFour : four;
+  }
+}
+
 // A row of G is the powers of a point, divided by the product of its distances from the other finite points.
-Filtering::Filtering(int64_t outputs)
-    : points(outputs == 1   ? ArrayRef<double>()
-             : outputs == 2 ? ArrayRef<double>(pairsOfTwo)
-                            : ArrayRef<double>(pairsOfFour)) {
-  assert(outputs == this->outputs() && "there are points for two outputs and for four");
-  if (points.empty()) {
+Filtering::Filtering(int64_t outputs, bool ofIntegers) : form(&formOf(outputs, ofIntegers)) {
+  if (form->points.empty()) {
     g.push_back({1, 0, 0});
     return;
   }
-  SmallVector<double> all = {0};
-  for (double p : points) {
+  SmallVector<double> all = {0}, factors = {static_cast<double>(form->multiple)};
+  for (auto [i, p] : llvm::enumerate(form->points)) {
     all.append({p, -p});
+    factors.append(2, static_cast<double>(form->multiple) / form->factor(i));
   }
-  for (double point : all) {
+  for (auto [point, factor] : llvm::zip_equal(all, factors)) {
     double scale = 1;
     for (double other : all) {
       scale *= other == point ? 1 : point - other;
     }
-    g.push_back({1 / scale, point / scale, point * point / scale});
+    g.push_back({factor / scale, factor * point / scale, factor * point * point / scale});
   }
-  g.push_back({0, 0, 1});
+  g.push_back({0, 0, static_cast<double>(multiple(outputs - 1))});
 }
+
+int64_t Filtering::multiple(int64_t output) const { return form->multiple / form->divisor(output); }
 
 static constexpr size_t none = ~size_t(0);
 
 /// The product of (x^2 - p^2) over all pairs but one: its coefficients of 1, x^2, x^4 ...
 SmallVector<double> Filtering::master(size_t without) const {
   SmallVector<double> c = {1};
-  for (auto [i, p] : llvm::enumerate(points)) {
+  for (auto [i, p] : llvm::enumerate(form->points)) {
     if (i == without) {
       continue;
     }
@@ -51,35 +69,53 @@ SmallVector<double> Filtering::master(size_t without) const {
   return c;
 }
 
-/// Sum of coefficients[k] * d[first + 2 k]; the last coefficient is 1.
-static Value everySecond(Writer &w, ArrayRef<double> coefficients, ValueRange d, size_t first) {
-  Value sum = d[first + 2 * (coefficients.size() - 1)];
-  for (size_t k = coefficients.size() - 1; k-- > 0;) {
-    sum = w.fma(d[first + 2 * k], w.constant(coefficients[k], sum.getType()), sum);
-  }
-  return sum;
-}
+static bool isInteger(Value v) { return getElementTypeOrSelf(v.getType()).isInteger(); }
 
-static Value add(Writer &w, Value a, Value b) { return arith::AddFOp::create(w.b, w.loc, a, b); }
-static Value subtract(Writer &w, Value a, Value b) { return arith::SubFOp::create(w.b, w.loc, a, b); }
+static Value add(Writer &w, Value a, Value b) {
+  return isInteger(a) ? arith::AddIOp::create(w.b, w.loc, a, b).getResult()
+                      : arith::AddFOp::create(w.b, w.loc, a, b).getResult();
+}
+static Value subtract(Writer &w, Value a, Value b) {
+  return isInteger(a) ? arith::SubIOp::create(w.b, w.loc, a, b).getResult()
+                      : arith::SubFOp::create(w.b, w.loc, a, b).getResult();
+}
+static Value scaled(Writer &w, double factor, Value v) {
+  Value by = w.constant(factor, v.getType());
+  return isInteger(v) ? arith::MulIOp::create(w.b, w.loc, v, by).getResult()
+                      : arith::MulFOp::create(w.b, w.loc, v, by).getResult();
+}
 
 /// a + factor * b.
 static Value addScaled(Writer &w, Value a, double factor, Value b) {
   if (factor == 1 || factor == -1) {
     return factor == 1 ? add(w, a, b) : subtract(w, a, b);
   }
-  return w.fma(b, w.constant(factor, b.getType()), a);
+  if (!isInteger(a)) {
+    return w.fma(b, w.constant(factor, b.getType()), a);
+  }
+  return factor > 0 ? add(w, a, scaled(w, factor, b)) : subtract(w, a, scaled(w, -factor, b));
+}
+
+/// Sum of coefficients[k] * d[first + 2 k]; the last coefficient is 1.
+static Value everySecond(Writer &w, ArrayRef<double> coefficients, ValueRange d, size_t first) {
+  Value sum = d[first + 2 * (coefficients.size() - 1)];
+  for (size_t k = coefficients.size() - 1; k-- > 0;) {
+    Value next = d[first + 2 * k];
+    sum = isInteger(sum) ? addScaled(w, sum, coefficients[k], next)
+                         : w.fma(next, w.constant(coefficients[k], sum.getType()), sum);
+  }
+  return sum;
 }
 
 // A row of B^T has the coefficients of the product of (x - q) over the other finite points q; that of infinity, over
 // all of them.
 SmallVector<Value> Filtering::input(Writer &w, ValueRange d) const {
-  if (points.empty()) {
+  if (form->points.empty()) {
     return SmallVector<Value>(d);
   }
   SmallVector<double> all = master(none);
   SmallVector<Value> rows = {everySecond(w, all, d, 0)};
-  for (auto [i, p] : llvm::enumerate(points)) {
+  for (auto [i, p] : llvm::enumerate(form->points)) {
     // Without +p: x (x + p) times the others' squares; without -p the same with the other sign.
     SmallVector<double> others = master(i);
     Value even = everySecond(w, others, d, 2), odd = everySecond(w, others, d, 1);
@@ -93,22 +129,20 @@ SmallVector<Value> Filtering::input(Writer &w, ValueRange d) const {
 // Output i is the sum of the products at the finite points, each times its i-th power; the last one also has that at
 // infinity.
 SmallVector<Value> Filtering::output(Writer &w, ValueRange products) const {
-  if (points.empty()) {
+  if (form->points.empty()) {
     return SmallVector<Value>(products);
   }
   SmallVector<Value> sums, differences, y;
-  for (size_t i = 0; i < points.size(); ++i) {
+  for (size_t i = 0; i < form->points.size(); ++i) {
     sums.push_back(add(w, products[1 + 2 * i], products[2 + 2 * i]));
     differences.push_back(subtract(w, products[1 + 2 * i], products[2 + 2 * i]));
   }
   for (int64_t i = 0; i < outputs(); ++i) {
     Value sum = i == 0 ? Value(products.front()) : i + 1 == outputs() ? Value(products.back()) : Value();
-    for (auto [k, p] : llvm::enumerate(points)) {
+    for (auto [k, p] : llvm::enumerate(form->points)) {
       Value part = i % 2 ? differences[k] : sums[k];
-      double power = std::pow(p, i);
-      sum = sum          ? addScaled(w, sum, power, part)
-            : power == 1 ? part
-                         : arith::MulFOp::create(w.b, w.loc, part, w.constant(power, part.getType())).getResult();
+      double power = std::pow(p, i) * form->factor(k) / static_cast<double>(form->divisor(i));
+      sum = sum ? addScaled(w, sum, power, part) : power == 1 ? part : scaled(w, power, part);
     }
     y.push_back(sum);
   }

@@ -16,12 +16,14 @@
 #include "compiler/onnx/Texts.h"
 #include "compiler/onnx/Work.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/plan/Work.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "runtime_support/include/ingot.h"
+#include "llvm/ADT/StringSet.h"
 #include <unordered_map>
 
 using namespace mlir;
@@ -67,6 +69,7 @@ public:
       constant.push_back(onnx::constantOf(v) != nullptr);
     }
     (*this->kernel)->setOperands({});
+    (*this->kernel)->removeAttr(kernelName);
     found = renumberFound(*this->kernel);
     (*this->kernel)->walk([&](Operation *op) {
       auto ignore = OperationEquivalence::ignoreHashValue;
@@ -166,6 +169,7 @@ struct Lowering {
     func::FuncOp function;
     KernelShape shape;   ///< its items are at least one where the halo of an image without elements must be written
     support::Size items; ///< the family's own
+    KernelWork work;     ///< instructions of a launch, where it may be split
     onnx::SymbolSet symbols;
     std::vector<support::Symbol> found; ///< as they occur in the first kernel
   };
@@ -173,14 +177,15 @@ struct Lowering {
 
   /// `found` gets the kernel's found sizes: where the function speaks of built->found.
   FailureOr<Built *> functionOf(plan::KernelOp kernel, std::vector<support::Symbol> &found) {
+    const target::MachineModel &machine = machineFor(kernel);
+    const KernelFamily &family = familyOf(kernel, machine);
+    family.mark(kernel);
     KernelForm form(kernel);
     found = form.found;
     auto [it, isNew] = built.try_emplace(std::move(form));
     if (!isNew) {
       return &it->second;
     }
-    const target::MachineModel &machine = machineFor(kernel);
-    const KernelFamily &family = familyOf(kernel, machine);
     it->second.shape = family.shape(kernel, machine);
     it->second.items = it->second.shape.items;
     if (mayBeHaloOnly(kernel)) {
@@ -227,7 +232,13 @@ struct Lowering {
   static void keepSmallWhole(Built &built, const target::MachineModel &machine) {
     func::FuncOp function = built.function;
     support::Size &items = built.shape.items;
-    if (items.is(0) || items.is(1) || workOf(function, items, machine.lanes) >= machine.tuning.leastWorkToSplit) {
+    if (items.is(0) || items.is(1)) {
+      return;
+    }
+    SmallVector<support::Symbol> known(built.symbols.begin(), built.symbols.end());
+    KernelWork work = workOf(function, known, items, machine.lanes);
+    if (typicalWork(work.instructions) >= machine.tuning.leastWorkToSplit) {
+      built.work = work;
       return;
     }
     Writer w(OpBuilder::atBlockBegin(&function.front()), function.getLoc(), machine);
@@ -238,6 +249,13 @@ struct Lowering {
       bound.replaceAllUsesWith(w.value(value));
     }
     items = 1;
+  }
+
+  /// Whether a run can tell from its sizes if a launch is worth splitting, with a few instructions.
+  static bool mayWeigh(const KernelWork &work) {
+    constexpr size_t longest = 400; // letters
+    const support::Size &size = work.instructions;
+    return !size.isNumber() && !size.isUnknown() && !work.dividesBySizes && size.text().size() <= longest;
   }
 
   static std::map<support::Symbol, Value> symbolValues(const Built &built) {
@@ -455,6 +473,16 @@ struct Lowering {
     if (support::Size macs = macsOf(kernel); !macs.is(0)) {
       launch->setAttr(plan::macsName, size(macs));
     }
+    if (mayWeigh((*built)->work)) {
+      launch->setAttr(plan::workName, size((*built)->work.instructions));
+      launch->setAttr(plan::leastWorkName, b.getI64IntegerAttr(machineFor(kernel).tuning.leastWorkToSplit));
+    }
+    if (shape.multiplyAdds) {
+      launch->setAttr(plan::ownMacsName, size(*shape.multiplyAdds));
+    }
+    if (Attribute key = kernel->getAttr(kernelName)) {
+      launch->setAttr(kernelName, key);
+    }
     if (shape.error) {
       launch->setAttr(plan::errorName, b.getI64IntegerAttr(*shape.error));
     }
@@ -474,10 +502,43 @@ struct Lowering {
 };
 } // namespace
 
-LogicalResult lowerKernels(ModuleOp module, MachineOf machineOf, plan::WeightTable &weights) {
+/// Gives kernels the schedules that the table says, where they can have them.
+static void useSchedules(ArrayRef<plan::KernelOp> kernels, MachineOf machineOf, ScheduleRequest &request) {
+  if (!request.table && !request.lists) {
+    return;
+  }
+  llvm::StringSet<> explained;
+  for (plan::KernelOp kernel : kernels) {
+    const target::MachineModel &machine = machineOf(kernel.getTarget());
+    if (!kernel.root() || kernel.getPiece() || machine.packing) {
+      continue;
+    }
+    const KernelFamily &family = familyOf(kernel, machine);
+    std::vector<target::Schedule> choices = family.schedules(kernel, machine);
+    if (choices.empty()) {
+      continue;
+    }
+    std::string key = keyOf(kernel, family.stem);
+    const target::Schedule *said = request.table ? request.table->find(machine.spec, key) : nullptr;
+    bool fits = said && llvm::is_contained(choices, *said);
+    kernel->setAttr(kernelName, StringAttr::get(kernel.getContext(), key));
+    if (fits) {
+      kernel->setAttr(scheduleName, StringAttr::get(kernel.getContext(), said->text()));
+    } else if (request.table && request.explains && explained.insert(key).second) {
+      emitRemark(kernel.root()->getLoc()) << (said ? "the measured schedule '" + said->text() + "' is none of kernel '"
+                                                   : "no measured schedule for kernel '")
+                                          << key << "' on " << machine.spec << "; it gets that of the machine model";
+    }
+    request.choices.try_emplace(key, std::move(choices));
+  }
+}
+
+LogicalResult lowerKernels(ModuleOp module, MachineOf machineOf, plan::WeightTable &weights,
+                           ScheduleRequest &schedules) {
   Lowering lowering{module, machineOf, weights, SymbolTable(module), {}, {}};
   SmallVector<plan::KernelOp> kernels;
   module.walk([&](plan::KernelOp kernel) { kernels.push_back(kernel); });
+  useSchedules(kernels, machineOf, schedules);
   for (plan::KernelOp kernel : kernels) {
     if (failed(lowering.replace(kernel))) {
       return failure();

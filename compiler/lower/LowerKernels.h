@@ -6,12 +6,14 @@
 
 namespace ingot::lower {
 
-/// Attribute of a module: "off", no convolution is by Winograd's algorithm, whose sums are not the model's; "2" or "4",
-/// all are by F(2x2) or F(4x4) for which that is possible. None: where it is expected to be faster.
 /// The module's attribute for `--accuracy strict`: the result of every op is rounded to its element type.
 inline constexpr llvm::StringLiteral strictName = "ingot.strict";
-inline constexpr llvm::StringLiteral winogradName = "ingot.winograd";
+/// Attribute of a module: "off", no convolution is by Winograd's algorithm; winogradIfExact, none of floats is, since
+/// its sums are not the model's; "2" or "4", all are by F(2x2) or F(4x4) for which that is possible. None: where it is
+/// expected to be faster.
+inline constexpr llvm::StringLiteral winogradName = "ingot.winograd", winogradIfExact = "exact";
 
-mlir::LogicalResult lowerKernels(mlir::ModuleOp module, MachineOf machineOf, plan::WeightTable &weights);
+mlir::LogicalResult lowerKernels(mlir::ModuleOp module, MachineOf machineOf, plan::WeightTable &weights,
+                                 ScheduleRequest &schedules);
 
 } // namespace ingot::lower

@@ -54,6 +54,7 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
   Value left = op->getOperand(0), right = op->getOperand(1);
   RankedTensorType a = Group::typeOf(left), b = Group::typeOf(right), y = Group::typeOf(op->getResult(0));
   MatMulProblem p;
+  p.said = scheduleSaid(op);
   p.ofBytes = isa<onnx::IntegerMatMulOp>(op);
   p.element = valueType(y.getElementType());
   p.elementBytes = onnx::elementBytes(p.element);
@@ -173,6 +174,7 @@ static void cutRows(MatMulTiling &t, const MatMulProblem &p, const target::Machi
     // Enough items for several threads, but none with fewer than so many multiplications.
     int64_t least = llvm::divideCeil(int64_t(1) << 17, std::max<int64_t>(1, rows * k * t.width));
     t.tilesPerBlock = std::min({t.tiles, held, std::max(least, t.tiles * items / 16)});
+    t.tilesPerBlock = std::min(t.tiles, p.said["block"].value_or(t.tilesPerBlock));
   }
   t.blocks = static_cast<int64_t>(llvm::divideCeil(t.tiles, t.tilesPerBlock));
 }
@@ -211,10 +213,13 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   if (p.ofBytes && ByteProducts(machine).isOfPairs()) {
     most = std::min(most, ByteProducts::heightOf(machine.matmulTile.vectors, machine));
   }
+  most = p.said["rows"].value_or(most);
   t.tiles = openRows ? 1 : llvm::divideCeil(p.m.number(), most);
   int64_t rows = openRows ? most : llvm::divideCeil(p.m.number(), t.tiles);
+  int64_t vectors = vectorsFor(p, rows, machine);
   t.highest = openRows ? most : 0;
-  cutColumns(t, p, vectorsFor(p, rows, machine), p.constantB && machine.packing ? lanesOf(p, *machine.packing) : 0);
+  cutColumns(t, p, p.said["vectors"].value_or(vectors),
+             p.constantB && machine.packing ? lanesOf(p, *machine.packing) : 0);
   bool whole = p.n.isNumber() && t.rest == 0;
   bool readable = !p.transB && (whole || machine.maskedAccess || t.lanes == 1);
   t.from = p.constantB ? MatMulTiling::From::Packed
@@ -222,6 +227,37 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   t.dotsForFew = openRows && dotsPay;
   openRows ? cutOpenRows(t, p, machine) : cutRows(t, p, machine, rows);
   return t;
+}
+
+std::vector<target::Schedule> matmulSchedules(const MatMulProblem &p, const target::MachineModel &machine) {
+  std::vector<target::Schedule> all;
+  MatMulTiling t = matmulTiling(p, machine);
+  if (t.dots || p.ofBytes || machine.packing || p.m.is(0) || p.n.is(0)) {
+    return all;
+  }
+  int64_t spare = machine.fusedMultiplyAdd ? 1 : 2;
+  for (int64_t vectors : {2, 3, 4, 1, 6, 8}) {
+    // The highest tile that fits the registers, and the next lower ones.
+    int64_t most = (machine.tileRegisters() - 1 - spare - vectors) / vectors;
+    for (int64_t rows = most; rows >= 1 && rows > most - 3; --rows) {
+      if (rows == most || !p.m.isNumber() || p.m.number() % rows == 0) {
+        all.push_back({{"rows", rows}, {"vectors", vectors}});
+      }
+    }
+  }
+  if (t.highest == 0 && t.from != MatMulTiling::From::Scratch) {
+    for (int64_t block = 1; block <= t.tiles; block *= 2) {
+      if (block != t.tilesPerBlock) {
+        all.push_back({{"block", block}});
+      }
+    }
+  }
+  MatMulProblem told = p;
+  llvm::erase_if(all, [&](const target::Schedule &said) {
+    told.said = said;
+    return matmulTiling(told, machine) == t;
+  });
+  return all;
 }
 
 /// The same of bytes, in words. `from` is row-major.

@@ -22,12 +22,14 @@ struct MatMulProblem {
   support::Size stepB = 1, columnB = 1; ///< of B, where it is read in place, along k and n
   support::Size matricesB = 1;
   bool constantB = false, transB = false;
-  bool merged = false; ///< batch dimensions are part of m
+  bool merged = false;        ///< batch dimensions are part of m
+  target::Schedule said = {}; ///< for its kernel
 };
 
 /// How the product is cut.
 struct MatMulTiling {
   enum class From { Packed, Scratch, InPlace }; ///< what B is read from
+  friend bool operator==(const MatMulTiling &a, const MatMulTiling &b) = default;
 
   bool dots = false;
   From from = From::Packed;
@@ -58,6 +60,8 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
 /// Makes the space's dimensions [batch..., m, n], or [m, n] when the batch is part of m.
 void shapeSpace(Space &space, const MatMulProblem &p);
 MatMulTiling matmulTiling(const MatMulProblem &problem, const target::MachineModel &machine);
+/// What a table may say: the rows and vectors of a tile, and how many tiles of rows are a work item.
+std::vector<target::Schedule> matmulSchedules(const MatMulProblem &problem, const target::MachineModel &machine);
 
 /// Constant B -> panels, zero padded.
 void packPanels(const MatMulProblem &problem, const MatMulTiling &tiling, llvm::ArrayRef<char> from,

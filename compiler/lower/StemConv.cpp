@@ -48,6 +48,7 @@ Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
       break;
     }
   }
+  stem.height = stem.g.said["height"].value_or(stem.height);
   return stem;
 }
 
@@ -96,6 +97,22 @@ KernelShape stemConvShape(plan::KernelOp kernel, const target::MachineModel &mac
     shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(stem.s.blocks * stem.s.lanes, stem.g.weightBytes);
   }
   return shape;
+}
+
+std::vector<target::Schedule> stemConvSchedules(plan::KernelOp kernel, const target::MachineModel &machine) {
+  Stem stem = stemOf(kernel, machine);
+  std::vector<target::Schedule> all;
+  for (int64_t vectors = 1; vectors <= std::min<int64_t>(3, stem.s.blocks); ++vectors) {
+    if (vectors != stem.s.vectors) {
+      all.push_back({{"vectors", vectors}});
+    }
+  }
+  for (int64_t height : {1, 2, 4, 8, 16}) {
+    if (stem.padded && height < typical(stem.axis(1).out, typicalExtent)) {
+      all.push_back({{"height", height}});
+    }
+  }
+  return all;
 }
 
 void buildStemConv(Build &build) {

@@ -5,6 +5,7 @@
 namespace ingot::lower {
 
 KernelShape stemConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
+std::vector<target::Schedule> stemConvSchedules(plan::KernelOp kernel, const target::MachineModel &machine);
 void buildStemConv(Build &build);
 
 } // namespace ingot::lower

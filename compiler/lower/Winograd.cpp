@@ -8,9 +8,25 @@ namespace {
 
 using Vectors = SmallVector<Value>;
 
-/// Input channels of one turn of the innermost loop: a block, so that no loop of a few turns is inside another; of long
-/// blocks a part, since LLVM moves the loads of a whole one ahead and has no registers for them (half as fast).
-constexpr int64_t unrolledOf(int64_t lanes) { return lanes > 8 ? 4 : lanes; }
+/// Words of inputs of one turn of the innermost loop: a block, so that no loop of a few turns is inside another; of
+/// long blocks a part, since LLVM moves the loads of a whole one ahead and has no registers for them (half as fast). Of
+/// pairs one (ByteProducts).
+int64_t unrolledOf(int64_t words, const WinogradSchedule &s, const ByteProducts &bytes) {
+  return s.isOfBytes() && bytes.isOfPairs() ? 1 : words > 8 ? 4 : words;
+}
+
+/// v / divisor where that is a whole number, though v be known modulo 2^32 only: times the inverse of the odd part.
+Value quotient(Writer &w, Value v, int64_t divisor) {
+  int shift = llvm::countr_zero(static_cast<uint64_t>(divisor));
+  uint32_t odd = static_cast<uint32_t>(divisor >> shift), inverse = odd; // right in three bits; each turn doubles them
+  for (int bits = 3; bits < 32; bits *= 2) {
+    inverse *= 2 - odd * inverse;
+  }
+  if (odd != 1) {
+    v = arith::MulIOp::create(w.b, w.loc, v, w.constant(static_cast<int32_t>(inverse), v.getType()));
+  }
+  return shift ? arith::ShRSIOp::create(w.b, w.loc, v, w.constant(shift, v.getType())).getResult() : v;
+}
 
 class Winograd {
 public:
@@ -38,7 +54,9 @@ private:
   const WinogradSchedule &s;
   const WinogradSchedule::Tiles &rows, &columns;
   const DenseSchedule &p;
-  int64_t lanes;
+  int64_t lanes, words; ///< of a block: outputs, and words of inputs
+  int64_t unroll;       ///< words of one turn of the innermost loop
+  Type word;            ///< f32, or i32
   Access input;
   Space space;
   Buffer weights, bias, scratch;
@@ -57,6 +75,8 @@ private:
   Ixs inputsOf(const WinogradSchedule::Tiles &tiles, Ix tile, const Ix &stride) const;
   void transformInputs(const Strip &strip);
   void transformInput(Ix from, const Ixs &down, const Ixs &across, Ix to);
+  Value loadInput(Ix at);
+  void storeInput(Value transformed, Ix at);
   void panels(const Strip &strip, Ix share);
   void products(const Strip &strip, const Panel &panel);
   void run(const Panel &panel, Ix component, Ix tile, Ix index, int64_t tiles);
@@ -71,9 +91,12 @@ private:
 
 Winograd::Winograd(Build &build, const WinogradSchedule &s)
     : build(build), w(build.w), s(s), rows(s.rows), columns(s.columns), p(s.product), lanes(p.lanes),
-      input(blockedInput(build, s.g)), space(build.group.space(build.group.resultType())) {
+      words(s.blockWords()), unroll(unrolledOf(words, s, ByteProducts(w.machine))),
+      word(s.isOfBytes() ? Type(w.b.getI32Type()) : Type(w.b.getF32Type())), input(blockedInput(build, s.g)),
+      space(build.group.space(build.group.resultType())) {
   Operation *root = build.group.root;
   weights = build.group.buffer(root->getOperand(1));
+  weights = s.isOfBytes() ? ByteProducts::words(w, weights) : weights;
   bias = isa<NoneType>(root->getOperand(2).getType()) ? Buffer() : build.group.buffer(root->getOperand(2));
 }
 
@@ -86,7 +109,7 @@ Ix Winograd::firstUnit(Ix item) const {
 }
 
 void Winograd::run() {
-  scratch = w.scratch(build.scratch, build.begin * (4 * s.scratchElements()), w.b.getF32Type(), s.scratchElements());
+  scratch = w.scratch(build.scratch, build.begin * (4 * s.scratchWords()), word, s.scratchWords());
   Ix first = firstUnit(build.begin);
   w.loop(first, firstUnit(build.end), 1, [&](Ix unit) {
     Ix share = remainder(unit, s.shares);
@@ -170,9 +193,22 @@ void Winograd::transformInputs(const Strip &strip) {
     eachTile(strip, [&](Ix tile, Ix y, Ix x) {
       transformInput(image + block * input.strides[1] + origin(rows, y) * stride(1) + origin(columns, x) * stride(2),
                      inputsOf(rows, y, stride(1)), inputsOf(columns, x, stride(2)),
-                     (block * s.stripTiles() + tile - strip.first) * lanes);
+                     (block * s.stripTiles() + tile - strip.first) * words);
     });
   });
+}
+
+/// A vector of the image: of bytes, as the int16 that they become.
+Value Winograd::loadInput(Ix at) {
+  Value v = w.load(input.buffer, at, lanes);
+  return s.isOfBytes() ? arith::ExtUIOp::create(w.b, w.loc, w.vectorOf(w.b.getI16Type(), lanes), v).getResult() : v;
+}
+
+void Winograd::storeInput(Value transformed, Ix at) {
+  if (s.isOfBytes()) {
+    transformed = vector::BitCastOp::create(w.b, w.loc, VectorType::get({words}, word), transformed);
+  }
+  w.store(transformed, scratch, at);
 }
 
 /// `down`, `across`: places of the inputs, from the first one on.
@@ -182,14 +218,14 @@ void Winograd::transformInput(Ix from, const Ixs &down, const Ixs &across, Ix to
   for (int64_t x = 0; x < wide; ++x) {
     Vectors d;
     for (int64_t y = 0; y < high; ++y) {
-      d.push_back(w.load(input.buffer, from + down[y] + across[x], lanes));
+      d.push_back(loadInput(from + down[y] + across[x]));
     }
     upright.push_back(rows.filtering.input(w, d));
   }
   for (int64_t y = 0; y < high; ++y) {
     Vectors row = llvm::map_to_vector(upright, [&](const Vectors &column) { return column[y]; });
     for (auto [x, v] : llvm::enumerate(columns.filtering.input(w, row))) {
-      w.store(v, scratch, inputAt(y * wide + static_cast<int64_t>(x)) + to);
+      storeInput(v, inputAt(y * wide + static_cast<int64_t>(x)) + to);
     }
   }
 }
@@ -236,8 +272,8 @@ void Winograd::products(const Strip &strip, const Panel &panel) {
 /// One register tile of a component, the `index`-th of a strip. Each prefetches its share of the weights of the next
 /// component.
 void Winograd::run(const Panel &panel, Ix component, Ix tile, Ix index, int64_t tiles) {
-  int64_t width = panel.width(p), lines = llvm::divideCeil(unrolledOf(lanes) * width, s.line * s.stripRuns);
-  Ix ahead = s.g.inChannels * width + index * (lines * s.line);
+  int64_t width = panel.width(p), lines = llvm::divideCeil(unroll * width, s.line * s.stripRuns);
+  Ix ahead = s.inputWords() * width + index * (lines * s.line);
   int64_t step = p.part ? p.part : panel.vectors;
   for (int64_t first = 0; first < panel.vectors; first += step) {
     part(panel, first, std::min(step, panel.vectors - first), component, tile, tiles, ahead);
@@ -246,16 +282,16 @@ void Winograd::run(const Panel &panel, Ix component, Ix tile, Ix index, int64_t 
 
 void Winograd::part(const Panel &panel, int64_t first, int64_t vectors, Ix component, Ix tile, int64_t tiles,
                     Ix ahead) {
-  int64_t width = panel.width(p), channelsInAll = s.g.inChannels;
-  int64_t whole = channelsInAll / lanes, rest = channelsInAll % lanes, blockStride = s.stripTiles() * lanes;
-  Ix in = inputAt(component) + tile * lanes;
-  Ix wt = panel.block * (lanes * channelsInAll * s.components()) + component * (channelsInAll * width) + first * lanes;
-  Vectors acc(tiles * vectors, w.constant(0, w.vectorOf(w.b.getF32Type(), lanes)));
+  int64_t width = panel.width(p), all = s.inputWords();
+  int64_t whole = all / words, rest = all % words, blockStride = s.stripTiles() * words;
+  Ix in = inputAt(component) + tile * words;
+  Ix wt = panel.block * (lanes * all * s.components()) + component * (all * width) + first * lanes;
+  Vectors acc(tiles * vectors, w.constant(0, w.vectorOf(word, lanes)));
   acc = w.loop(0, whole, 1, acc, [&](Ix block, ValueRange a) {
-    return channels(panel, in + block * blockStride, wt + block * (lanes * width), lanes, vectors, tiles, a, ahead);
+    return channels(panel, in + block * blockStride, wt + block * (words * width), words, vectors, tiles, a, ahead);
   });
   if (rest) {
-    acc = channels(panel, in + whole * blockStride, wt + whole * lanes * width, rest, vectors, tiles, acc, ahead);
+    acc = channels(panel, in + whole * blockStride, wt + whole * words * width, rest, vectors, tiles, acc, ahead);
   }
   for (int64_t v = 0; v < vectors; ++v) {
     for (int64_t t = 0; t < tiles; ++t) {
@@ -264,10 +300,10 @@ void Winograd::part(const Panel &panel, int64_t first, int64_t vectors, Ix compo
   }
 }
 
-/// The first `count` channels of a block.
+/// The first `count` words of a block.
 Vectors Winograd::channels(const Panel &panel, Ix in, Ix wt, int64_t count, int64_t vectors, int64_t tiles,
                            ValueRange acc, Ix ahead) {
-  int64_t width = panel.width(p), turn = std::min(unrolledOf(lanes), count), whole = count / turn * turn;
+  int64_t width = panel.width(p), turn = std::min(unroll, count), whole = count / turn * turn;
   int64_t lines = llvm::divideCeil(turn * width, s.line * s.stripRuns);
   auto step = [&](Ix q, int64_t unroll, ValueRange a) {
     Vectors next(a);
@@ -280,15 +316,16 @@ Vectors Winograd::channels(const Panel &panel, Ix in, Ix wt, int64_t count, int6
         row.push_back(w.load(weights, wt + (q + u) * width + v * lanes, lanes));
       }
       for (int64_t t = 0; t < tiles; ++t) {
-        Value x = w.splat(w.load(scratch, in + q + (t * lanes + u)), lanes);
+        Value x = w.splat(w.load(scratch, in + q + (t * words + u)), lanes);
         for (int64_t v = 0; v < vectors; ++v) {
-          next[t * vectors + v] = w.fma(x, row[v], next[t * vectors + v]);
+          Value &sum = next[t * vectors + v];
+          sum = s.isOfBytes() ? ByteProducts::addPairs(w, sum, x, row[v]) : w.fma(x, row[v], sum);
         }
       }
     }
     return next;
   };
-  Vectors sums = w.loop(0, whole, turn, acc, [&](Ix q, ValueRange a) { return step(q, turn, a); });
+  Vectors sums = w.loop(0, whole, turn, acc, [&](Ix q, ValueRange a) { return step(q, turn, a); }, /*unroll=*/turn > 1);
   return whole == count ? sums : step(whole, count - whole, sums);
 }
 
@@ -310,8 +347,9 @@ void Winograd::transformOutputs(const Strip &strip, const Panel &panel) {
       for (int64_t i = 0; i < rows.filtering.outputs(); ++i) {
         auto row = llvm::map_to_vector(upright, [&](const Vectors &column) { return column[i]; });
         sums.push_back(columns.filtering.output(w, row));
-        for (Value &sum : sums.back()) {
-          sum = bias ? arith::AddFOp::create(w.b, w.loc, sum, biases).getResult() : sum;
+        for (auto [j, sum] : llvm::enumerate(sums.back())) {
+          sum = bias ? arith::AddFOp::create(w.b, w.loc, sum, biases).getResult()
+                     : quotient(w, sum, rows.filtering.multiple(i) * columns.filtering.multiple(j));
         }
       }
       store(sums, strip.image, panel.block + v, y, x);

@@ -13,6 +13,11 @@
 // convolution reads and no more, and store what those before them do not. An image whose size the run tells may be
 // smaller than a tile, which then reads the last row and column again in the place of what is not there, and stores the
 // outputs that there are.
+//
+// Of bytes all of it is exact (Filtering.h): transformed elements and weights are int16, of which one instruction
+// multiplies and adds two neighbouring channels (ByteProducts), and sums are int32. Where a machine has no instruction
+// for bytes that is worth it for 1x1 convolutions, too, which are F(1x1). All in scratch memory is counted in
+// words of 32 bits: a float, a sum, or two transformed bytes.
 #pragma once
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/Filtering.h"
@@ -29,12 +34,13 @@ struct WinogradSchedule {
     int64_t old = 0;       ///< outputs from the beginning of the last tiles on that those before them have, too; where
                            ///< it is known
 
-    Tiles(const ConvAxis &axis, int64_t outputs);
+    Tiles(const ConvAxis &axis, int64_t outputs, bool ofBytes);
     int64_t reach() const { return filtering.outputs() * step; } ///< outputs of `step` tiles side by side
     bool isOpen() const { return !outputs.isNumber(); }
   };
 
   ConvGeometry g;
+  int64_t perWord = 1; ///< input channels in a word: two of bytes
   Tiles rows, columns;
   /// One component: a convolution of one tap over the list of tiles.
   ConvGeometry component;
@@ -43,14 +49,17 @@ struct WinogradSchedule {
   int64_t stripRuns = 1;    ///< register tiles of the largest strip
   int64_t shares = 1; ///< of the panels of a strip, each with an input transform of its own where threads share them
   double cycles = 0;  ///< expected, of an image
-  int64_t line;       ///< elements of a cache line
+  int64_t line;       ///< words of a cache line
   int64_t heavyItems; ///< MachineModel::Tuning
 
   /// Of an image whose size is known.
-  WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64_t lanes, const target::MachineModel &machine);
+  WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64_t lanes, bool ofBytes,
+                   const target::MachineModel &machine);
   /// The same for images of which the run tells the size, in strips as long as these.
   WinogradSchedule opened(const ConvGeometry &open) const;
 
+  int64_t outputs() const { return std::max(rows.filtering.outputs(), columns.filtering.outputs()); }
+  bool isOfBytes() const { return perWord > 1; }
   int64_t components() const { return rows.filtering.inputs() * columns.filtering.inputs(); }
   support::Size tiles() const { return rows.count * columns.count; }
   bool isOpen() const { return rows.isOpen() || columns.isOpen(); }
@@ -62,11 +71,17 @@ struct WinogradSchedule {
   support::Size runCount() const;
   int64_t stripTiles() const { return stripRuns * runTiles(); } ///< of the largest strip
   int64_t inputBlocks() const { return llvm::divideCeil(g.inChannels, product.lanes); }
-  /// Elements of a component of V and M. An odd number of cache lines, so that components do not share cache sets.
+  /// Words of a tile's block of inputs, and of all its inputs.
+  int64_t blockWords() const { return product.lanes / perWord; }
+  int64_t inputWords() const { return llvm::divideCeil(g.inChannels, perWord); }
+  /// Words of a component of V and M. An odd number of cache lines, so that components do not share cache sets.
   int64_t inputStride() const;
   int64_t productStride() const;
-  int64_t scratchElements() const { return components() * (inputStride() + productStride()); }
-  int64_t weightElements() const { return components() * product.blocks * product.lanes * g.inChannels; }
+  int64_t scratchWords() const { return components() * (inputStride() + productStride()); }
+  int64_t weightWords() const { return components() * product.blocks * product.lanes * inputWords(); }
+
+  /// Of all images.
+  support::Size multiplyAdds() const { return g.batch * tiles() * (components() * g.inChannels * g.outChannels); }
 
   support::Size units() const { return g.batch * (strips * shares); }
   /// Work items: runs of units, of which each has scratch memory.
@@ -74,9 +89,16 @@ struct WinogradSchedule {
   int64_t itemsAtMost() const;
 };
 
-/// For a Conv or ConvTranspose from channel blocks to channel blocks: where it is faster than DenseConv, and may round
-/// as it does (or where the module's attribute says so).
+/// Marks an IntegerConv with the tiles for which its sums are exact. It is asked of the weights' values, which are not
+/// known when its kernel is built for others, too.
+void markExactOutputs(plan::KernelOp kernel);
+
+/// For a Conv, ConvTranspose or IntegerConv from channel blocks to channel blocks: where it is faster than DenseConv,
+/// and may round as it does (or where the module's attribute says so).
 std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::MachineModel &machine);
+
+/// What a table may say of such a kernel, and it is not to be direct.
+std::vector<target::Schedule> winogradSchedules(plan::KernelOp kernel, const target::MachineModel &machine);
 
 KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &schedule);
 void buildWinograd(Build &build, const WinogradSchedule &schedule);

@@ -9,7 +9,9 @@
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Conv.h"
 #include "compiler/support/ElementTypes.h"
+#include "compiler/target/Roof.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -19,12 +21,12 @@ namespace ingot::lower {
 // The parts of a schedule.
 
 /// A whole odd number of cache lines.
-static int64_t oddLines(int64_t elements, int64_t line) {
-  return static_cast<int64_t>(llvm::divideCeil(elements, line) | 1) * line;
+static int64_t oddLines(int64_t words, int64_t line) {
+  return static_cast<int64_t>(llvm::divideCeil(words, line) | 1) * line;
 }
 
 support::Size WinogradSchedule::runCount() const { return ceilDiv(tiles(), product.pixels); }
-int64_t WinogradSchedule::inputStride() const { return oddLines(inputBlocks() * stripTiles() * product.lanes, line); }
+int64_t WinogradSchedule::inputStride() const { return oddLines(inputBlocks() * stripTiles() * blockWords(), line); }
 int64_t WinogradSchedule::productStride() const {
   return oddLines(product.vectors * stripTiles() * product.lanes, line);
 }
@@ -34,20 +36,21 @@ int64_t WinogradSchedule::productStride() const {
 static constexpr int64_t scratchBytes = 4 << 20, leastItems = 4, stripBytes = 2 << 20;
 
 int64_t WinogradSchedule::itemsAtMost() const {
-  return std::clamp<int64_t>(scratchBytes / (4 * scratchElements()), leastItems, std::max(leastItems, heavyItems));
+  return std::clamp<int64_t>(scratchBytes / (4 * scratchWords()), leastItems, std::max(leastItems, heavyItems));
 }
 support::Size WinogradSchedule::items() const { return min(units(), itemsAtMost()); }
 
 // Estimates.
 
-/// Bytes a cycle that a core gets from the second cache, the third one and memory while it multiplies, and how much of
-/// the shorter of two things is not hidden behind the longer one.
-static constexpr double fromSecond = 32, fromThird = 10, fromMemory = 8, notHidden = 0.25;
+/// How much of the shorter of two things is not hidden behind the longer one.
+static constexpr double notHidden = 0.25;
 
-/// Of something that is read again and again.
+/// Bytes a cycle, of something that is read again and again.
 static double rateOf(double bytes, const target::MachineModel &machine) {
-  double share = 0.75; // something else is always there, too
-  return bytes <= share * machine.l2Bytes ? fromSecond : bytes <= share * machine.l3Bytes ? fromThird : fromMemory;
+  using Rate = target::BytesPerCycle;
+  return bytes <= target::cacheShare * machine.l2Bytes   ? Rate::second
+         : bytes <= target::cacheShare * machine.l3Bytes ? Rate::third
+                                                         : Rate::memory;
 }
 
 static double together(double arithmetic, double memory) {
@@ -70,50 +73,62 @@ static double winogradCycles(const WinogradSchedule &s, double weightRate, const
   auto tiles = static_cast<double>(s.tiles().number()), inputs = static_cast<double>(s.inputBlocks()),
        outputs = static_cast<double>(s.product.blocks), lanes = static_cast<double>(s.product.lanes);
   double arithmetic = static_cast<double>(s.components()) * cyclesOf(s.component, s.product);
-  double weights = 4.0 * static_cast<double>(s.weightElements());
+  double weights = 4.0 * static_cast<double>(s.weightWords()), perWord = static_cast<double>(s.perWord);
   double moved = 4 * static_cast<double>(s.components()) * tiles * lanes *
-                 (inputs * static_cast<double>(1 + s.product.panelCount()) + 2 * outputs);
-  double memory = moved / rateOf(4.0 * static_cast<double>(s.scratchElements()), machine) + weights / weightRate +
+                 (inputs / perWord * static_cast<double>(1 + s.product.panelCount()) + 2 * outputs);
+  double memory = moved / rateOf(4.0 * static_cast<double>(s.scratchWords()), machine) + weights / weightRate +
                   static_cast<double>(s.strips.number() - 1) * weights / rateOf(weights, machine);
   int64_t registers = machine.registers - 2;
   return together(arithmetic, memory) +
          tiles * (inputs * transformCycles(s, registers, true) + outputs * transformCycles(s, registers, false));
 }
 
+/// What a step over a channel and a tap takes where several are one, of what one of floats does.
+static double shareOfStep(const DenseSchedule &s) {
+  constexpr double ofPairs = 0.85;
+  return !s.isOfBytes() ? 1 : s.stepRows == 1 ? 1.0 / static_cast<double>(s.quad) : ofPairs;
+}
+
 static double directCycles(const ConvGeometry &g, const DenseSchedule &s, double weightRate,
                            const target::MachineModel &machine) {
   const ConvPhase &phase = g.phases.front();
   int64_t pixels = phase.rows().number() * phase.axes[2].out.number();
-  double input = 4.0 * static_cast<double>(g.inChannels * pixels);
+  double input = static_cast<double>(s.elementBytes() * g.inChannels * pixels);
   double memory = 4.0 * static_cast<double>(s.weightElements(g)) / weightRate +
                   input * static_cast<double>(s.pixelsOuter ? 1 : s.panelCount()) / rateOf(input, machine);
-  return together(cyclesOf(g, s), memory);
+  return together(cyclesOf(g, s) * shareOfStep(s), memory);
 }
 
 // Schedules.
 
-static ConvGeometry componentOf(const ConvGeometry &g, int64_t tiles) {
+/// `inputWords`: of input channels, which the component has.
+static ConvGeometry componentOf(const ConvGeometry &g, int64_t inputWords, int64_t tiles) {
   ConvPhase phase{{}, {0}};
   phase.axes[2].out = tiles;
-  return {1, g.inChannels, g.outChannels, 1, 1, false, 4, {support::Size(tiles)}, {phase}};
+  ConvGeometry component = {1, inputWords, g.outChannels, 1, 1, false, 4, {support::Size(tiles)}, {phase}};
+  if (std::optional<int64_t> vectors = g.said["vectors"]) {
+    component.said = {{"vectors", *vectors}};
+  }
+  return component;
 }
 
-WinogradSchedule::Tiles::Tiles(const ConvAxis &axis, int64_t outputs)
-    : filtering(axis.taps == 1 ? 1 : outputs), step(axis.taps == 1 ? 1 : axis.tapStep), outputs(axis.out) {
+WinogradSchedule::Tiles::Tiles(const ConvAxis &axis, int64_t outputs, bool ofBytes)
+    : filtering(axis.taps == 1 ? 1 : outputs, ofBytes), step(axis.taps == 1 ? 1 : axis.tapStep), outputs(axis.out) {
   support::Size groups = ceilDiv(this->outputs, reach()), left = groups * reach() - this->outputs;
   count = groups * step, old = typical(left, 0);
 }
 
-WinogradSchedule::WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64_t lanes,
+WinogradSchedule::WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64_t lanes, bool ofBytes,
                                    const target::MachineModel &machine)
-    : g(g), rows(g.phases[0].axes[1], outputs), columns(g.phases[0].axes[2], outputs),
-      component(componentOf(g, tiles().number())), product(scheduleOf(component, lanes, /*planes=*/false, machine)),
-      line(machine.lineBytes / 4), heavyItems(machine.tuning.heavyItems) {}
+    : g(g), perWord(ofBytes ? 2 : 1), rows(g.phases[0].axes[1], outputs, ofBytes),
+      columns(g.phases[0].axes[2], outputs, ofBytes), component(componentOf(g, inputWords(), tiles().number())),
+      product(scheduleOf(component, lanes, /*planes=*/false, machine)), line(machine.lineBytes / 4),
+      heavyItems(machine.tuning.heavyItems) {}
 
 WinogradSchedule WinogradSchedule::opened(const ConvGeometry &open) const {
   WinogradSchedule s = *this;
-  int64_t outputs = std::max(rows.filtering.outputs(), columns.filtering.outputs());
-  s.g = open, s.rows = Tiles(open.phases[0].axes[1], outputs), s.columns = Tiles(open.phases[0].axes[2], outputs);
+  s.g = open, s.rows = Tiles(open.phases[0].axes[1], outputs(), isOfBytes());
+  s.columns = Tiles(open.phases[0].axes[2], outputs(), isOfBytes());
   s.strips = ceilDiv(s.runCount(), stripRuns);
   return s;
 }
@@ -123,10 +138,14 @@ static void chooseStrips(WinogradSchedule &s, double weightRate, const target::M
   WinogradSchedule trial = s;
   s.cycles = std::numeric_limits<double>::infinity();
   int64_t runs = s.runCount().number();
+  std::optional<int64_t> said = s.g.said["strips"];
   for (int64_t strips = 1; strips <= runs; ++strips) {
+    if (said && strips != *said) {
+      continue;
+    }
     trial.strips = strips, trial.stripRuns = llvm::divideCeil(runs, strips);
     double cycles = winogradCycles(trial, weightRate, machine);
-    bool fits = 4 * trial.scratchElements() <= stripBytes || strips == runs;
+    bool fits = 4 * trial.scratchWords() <= stripBytes || strips == runs || said;
     if (fits && cycles <= s.cycles) {
       s.strips = strips, s.stripRuns = trial.stripRuns, s.cycles = cycles;
     }
@@ -135,8 +154,8 @@ static void chooseStrips(WinogradSchedule &s, double weightRate, const target::M
   s.shares = std::clamp<int64_t>(items / std::max<int64_t>(1, images), 1, s.product.panelCount());
 }
 
-/// Whether the loops can do it: an image of known size is at least a tile.
-static bool isPossible(const ConvGeometry &g, int64_t outputs) {
+/// Whether the loops can do it: an image of known size is at least a tile. `pointwise`: so is F(1, 1) along both axes.
+static bool isPossible(const ConvGeometry &g, int64_t outputs, bool pointwise) {
   if (g.groups != 1 || g.phases.size() != 1 || g.phases[0].axes[0].dim >= 0) {
     return false;
   }
@@ -145,7 +164,7 @@ static bool isPossible(const ConvGeometry &g, int64_t outputs) {
     bool isTile = !a.out.isNumber() || a.out.number() >= outputs * a.tapStep;
     return (a.taps == 1 || (a.taps == 3 && isTile)) && a.inStep == 1 && a.outStep == 1;
   });
-  return possible && llvm::any_of(axes, [](const ConvAxis &a) { return a.taps == 3; });
+  return possible && (pointwise || llvm::any_of(axes, [](const ConvAxis &a) { return a.taps == 3; }));
 }
 
 /// What a symbol in the height or width of an image is taken for, if it may be so large.
@@ -181,35 +200,103 @@ static double weightRateOf(plan::KernelOp kernel, const target::MachineModel &ma
   return rateOf(bytes, machine);
 }
 
+/// The user's wish for all kernels, or what a table of schedules says of this one: "off", "2", "4", or nothing.
+static std::string saidOf(plan::KernelOp kernel) {
+  if (std::optional<int64_t> outputs = scheduleSaid(kernel.root())["winograd"]) {
+    return *outputs ? std::to_string(*outputs) : "off";
+  }
+  auto policy = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
+  StringRef said = policy ? policy.getValue() : "";
+  if (said == winogradIfExact) {
+    said = isa<onnx::IntegerConvOp>(kernel.root()) ? "" : "off";
+  }
+  return said.str();
+}
+
+static bool hasVectors(const target::MachineModel &machine, int64_t lanes) {
+  return machine.vectorTypes && lanes == machine.lanes && lanes >= 4;
+}
+
+/// Of bytes multiples of the sums are computed, modulo 2^32; by F(4x4) those are up to 576 times as large, by F(2x2)
+/// four times. Odd factors lose nothing: 576 is 9 * 2^6, so that sums must fit 26 bits with a sign.
+struct SumBits {
+  int64_t outputs, bits;
+};
+static constexpr SumBits sumBits[] = {{4, 25}, {2, 29}};
+/// The most outputs of a tile for which they fit.
+static constexpr llvm::StringLiteral exactOutputsName = "ingot.exact_outputs";
+
+/// The largest sum that such weights give, whatever unsigned bytes they are multiplied by, or the smallest one's size.
+static int64_t largestSum(ArrayRef<char> weights, size_t perOutput) {
+  constexpr int64_t largestByte = 255;
+  int64_t largest = 0;
+  for (; !weights.empty(); weights = weights.drop_front(perOutput)) {
+    int64_t positive = 0, negative = 0;
+    for (char weight : weights.take_front(perOutput)) {
+      auto value = static_cast<int8_t>(weight);
+      (value > 0 ? positive : negative) += value;
+    }
+    largest = std::max({largest, largestByte * positive, -largestByte * negative});
+  }
+  return largest;
+}
+
+void markExactOutputs(plan::KernelOp kernel) {
+  Operation *root = kernel.root();
+  ElementsAttr constant = constantOperand(kernel, root->getOperand(1));
+  if (!constant) {
+    return;
+  }
+  ConvGeometry g = geometryOf(root, /*wide=*/false);
+  std::vector<char> storage;
+  int64_t largest = largestSum(onnx::bytesOf(constant, storage), g.inGroup() * g.kernel);
+  const auto *fits = llvm::find_if(sumBits, [&](const SumBits &s) { return largest < int64_t(1) << s.bits; });
+  if (fits != std::end(sumBits)) {
+    root->setAttr(exactOutputsName, Builder(root->getContext()).getI64IntegerAttr(fits->outputs));
+  }
+}
+
+/// The most outputs of a tile for which what the machine multiplies can hold transformed values, and sums.
+static int64_t mostOutputs(Operation *root, const target::MachineModel &machine) {
+  constexpr int64_t most = 4;
+  if (isa<onnx::IntegerConvOp>(root)) {
+    auto exact = root->getAttrOfType<IntegerAttr>(exactOutputsName);
+    return exact && !machine.pairDot.empty() ? exact.getInt() : 0;
+  }
+  return onnx::computedIn(onnx::elementOf(root->getOperand(0))).isF32() ? most : 0;
+}
+
 /// More weights and other sums have to be worth it: by so much.
 static constexpr double gainOverDirect = 0.9, gainOfLarger = 0.95;
 
 std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::MachineModel &machine) {
-  auto policy = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
-  StringRef said = policy ? policy.getValue() : "";
+  std::string said = saidOf(kernel);
+  bool ofBytes = isa<onnx::IntegerConvOp>(kernel.root());
   // Another machine that reads the same weights goes the same way.
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
   ConvGeometry real = geometryOf(kernel.root(), /*wide=*/true), g = typicalOf(real, onnx::factsOf(kernel));
-  bool isFloat = onnx::computedIn(onnx::elementOf(kernel.root()->getOperand(0))).isF32();
-  if (said == "off" || !isFloat || !packing.vectorTypes || lanes != packing.lanes || lanes < 4) {
+  int64_t most = std::min(mostOutputs(kernel.root(), packing), mostOutputs(kernel.root(), machine));
+  if (said == "off" || !hasVectors(packing, lanes)) {
     return std::nullopt;
   }
+  // Where bytes are multiplied as int16, they become those once, rather than for each panel.
+  bool pointwise = ofBytes && packing.quadDot.empty();
   double weightRate = weightRateOf(kernel, packing), least = 0;
   std::optional<WinogradSchedule> best;
   for (int64_t outputs : {2, 4}) {
     bool wanted = said.empty() || said == std::to_string(outputs);
-    if (!wanted || !isPossible(real, outputs)) {
+    if (!wanted || outputs > most || !isPossible(real, outputs, pointwise)) {
       continue;
     }
     if (said.empty() && least == 0) {
-      least = gainOverDirect * directCycles(g, scheduleOf(g, lanes, false, packing), weightRate, packing);
+      least = gainOverDirect * directCycles(g, scheduleOf(g, lanes, false, packing, ofBytes), weightRate, packing);
     }
-    WinogradSchedule s(g, outputs, lanes, packing);
+    WinogradSchedule s(g, outputs, lanes, ofBytes, packing);
     chooseStrips(s, weightRate, packing);
     if (!said.empty() || s.cycles < least) {
       least = gainOfLarger * s.cycles;
-      best = machine.packing ? WinogradSchedule(g, outputs, lanes, machine) : s;
+      best = machine.packing ? WinogradSchedule(g, outputs, lanes, ofBytes, machine) : s;
     }
   }
   if (best && machine.packing) {
@@ -219,22 +306,85 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
   return best && isOpen ? best->opened(real) : best;
 }
 
-// Weights: for each panel of output channels and each component a row for each input channel. They are float32 where
-// the filters are narrower, too: sums of transformed weights cancel, and magnify what 16 bits would round away.
+std::vector<target::Schedule> winogradSchedules(plan::KernelOp kernel, const target::MachineModel &machine) {
+  int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
+  ConvGeometry g = geometryOf(kernel.root(), /*wide=*/true);
+  bool isOpen = llvm::any_of(g.phases[0].axes, [](const ConvAxis &a) { return !a.out.isNumber(); });
+  std::vector<target::Schedule> all, more;
+  if (!saidOf(kernel).empty() || !hasVectors(machine, lanes)) {
+    return all;
+  }
+  double weightRate = weightRateOf(kernel, machine);
+  int64_t most = mostOutputs(kernel.root(), machine);
+  for (int64_t outputs : {4, 2}) {
+    if (outputs > most || !isPossible(g, outputs, /*pointwise=*/false)) {
+      continue;
+    }
+    all.push_back({{"winograd", outputs}});
+    if (isOpen) {
+      continue;
+    }
+    WinogradSchedule s(g, outputs, lanes, /*ofBytes=*/false, machine);
+    chooseStrips(s, weightRate, machine);
+    int64_t strips = s.strips.number(), runs = s.runCount().number();
+    for (int64_t n : {strips / 2, strips * 2, strips / 4, strips * 4}) {
+      if (n > 0 && n <= runs) {
+        more.push_back({{"winograd", outputs}, {"strips", n}});
+      }
+    }
+    for (int64_t vectors = 1; vectors <= std::min<int64_t>(3, s.product.blocks); ++vectors) {
+      if (vectors != s.product.vectors) {
+        more.push_back({{"winograd", outputs}, {"vectors", vectors}});
+      }
+    }
+  }
+  llvm::append_range(all, more);
+  return all;
+}
+
+// Weights: for each panel of output channels and each component a row for each word of input channels. They are float32
+// where the filters are narrower, too: sums of transformed weights cancel, and magnify what 16 bits would round away.
+// Of bytes they are int16.
+
+/// A weight of the filters.
+static double weightOf(const support::ElementType &element, ArrayRef<char> filters, int64_t i) {
+  switch (element.bits) {
+  case 8:
+    return reinterpret_cast<const int8_t *>(filters.data())[i];
+  case 32:
+    return reinterpret_cast<const float *>(filters.data())[i];
+  default:
+    return element.format.decode(reinterpret_cast<const uint16_t *>(filters.data())[i]);
+  }
+}
 
 /// `from`: the filters.
+template <typename Transformed>
 static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, llvm::function_ref<double(int64_t)> from,
-                      float *to) {
+                      Transformed *to) {
   ArrayRef<int64_t> taps = s.g.phases[0].taps;
-  int64_t inputs = s.g.inChannels;
+  int64_t words = s.inputWords();
   SmallVector<double> transformed(s.components());
   for (int64_t o = out; o < std::min(out + width, s.g.outChannels); ++o) {
-    for (int64_t c = 0; c < inputs; ++c) {
+    for (int64_t c = 0; c < s.g.inChannels; ++c) {
       auto filter = llvm::map_to_vector<9>(taps, [&](int64_t t) { return from(s.g.weightAt(o, c, t)); });
       Filtering::filter(s.rows.filtering, s.columns.filtering, filter, transformed);
       for (auto [i, value] : llvm::enumerate(transformed)) {
-        to[(static_cast<int64_t>(i) * inputs + c) * width + o - out] = static_cast<float>(value);
+        int64_t word = (static_cast<int64_t>(i) * words + c / s.perWord) * width + o - out;
+        to[word * s.perWord + c % s.perWord] = static_cast<Transformed>(value);
       }
+    }
+  }
+}
+
+template <typename Transformed>
+static void packPanels(const WinogradSchedule &s, llvm::function_ref<double(int64_t)> from, MutableArrayRef<char> to) {
+  auto *packed = reinterpret_cast<Transformed *>(to.data());
+  int64_t block = 0;
+  for (auto [vectors, count] : s.product.panels) {
+    for (int64_t i = 0; i < count; ++i, block += vectors) {
+      packPanel(s, block * s.product.lanes, vectors * s.product.lanes, from,
+                packed + block * s.product.lanes * (s.inputWords() * s.perWord) * s.components());
     }
   }
 }
@@ -249,34 +399,24 @@ static plan::WeightTable::Recipe transformedWeights(const WinogradSchedule &s, c
   for (int64_t t : s.g.phases[0].taps) {
     os << ' ' << t;
   }
-  auto pack = [s, &element](ArrayRef<char> from, MutableArrayRef<char> to) {
-    auto source = [&](int64_t i) -> double {
-      if (s.g.weightBytes == 4) {
-        return reinterpret_cast<const float *>(from.data())[i];
-      }
-      return element.format.decode(reinterpret_cast<const uint16_t *>(from.data())[i]);
-    };
-    auto *packed = reinterpret_cast<float *>(to.data());
-    int64_t block = 0;
-    for (auto [vectors, count] : s.product.panels) {
-      for (int64_t i = 0; i < count; ++i, block += vectors) {
-        packPanel(s, block * s.product.lanes, vectors * s.product.lanes, source,
-                  packed + block * s.product.lanes * s.g.inChannels * s.components());
-      }
-    }
+  auto pack = [s, &element](ArrayRef<char> filters, MutableArrayRef<char> to) {
+    auto from = [&](int64_t i) { return weightOf(element, filters, i); };
+    s.isOfBytes() ? packPanels<int16_t>(s, from, to) : packPanels<float>(s, from, to);
   };
-  return {key, 4 * s.weightElements(), pack};
+  return {key, 4 * s.weightWords(), pack};
 }
 
 KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &s) {
   Operation *root = kernel.root();
   KernelShape shape;
   shape.items = s.items();
-  shape.scratchBytes = shape.items * (4 * s.scratchElements());
+  shape.scratchBytes = shape.items * (4 * s.scratchWords());
+  shape.multiplyAdds = s.multiplyAdds();
   int weights = operandNumber(root->getOperand(1));
-  auto element = cast<FloatType>(onnx::elementOf(root->getOperand(1)));
-  shape.packed[weights] = transformedWeights(s, support::elementType(element.getFloatSemantics()));
-  shape.packedAsFloats = weights;
+  shape.packed[weights] = transformedWeights(s, onnx::rowOf(onnx::elementOf(root->getOperand(1))));
+  if (!s.isOfBytes()) {
+    shape.packedAsFloats = weights;
+  }
   if (onnx::present(root->getOperand(2))) {
     shape.packed[operandNumber(root->getOperand(2))] =
         paddedRecipe(s.product.blocks * s.product.lanes, s.g.weightBytes);

@@ -10,30 +10,35 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+using support::Size;
+
 constexpr int64_t mathCost = 16;  ///< instructions that an exponential or its like becomes
 constexpr int64_t someSize = 256; ///< of a symbol
 constexpr int64_t someTurns = 4;  ///< of a loop whose bounds depend on an outer loop: the rest of a tile
 
 struct Counter {
   func::FuncOp kernel;
-  int64_t items, lanes;
+  ArrayRef<support::Symbol> symbols;
+  Size items;
+  int64_t lanes;
+  bool dividesBySizes = false;
 
-  int64_t inBlock(Block &block) {
-    int64_t sum = 0;
+  Size inBlock(Block &block) {
+    Size sum = 0;
     for (Operation &op : block) {
-      sum += ofOp(op);
+      sum = sum + ofOp(op);
     }
     return sum;
   }
 
-  int64_t ofOp(Operation &op) {
+  Size ofOp(Operation &op) {
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       return turnsOf(loop) * (inBlock(*loop.getBody()) + 2);
     }
-    int64_t sum = matchPattern(&op, m_Constant()) || op.hasTrait<OpTrait::IsTerminator>() ? 0 : costOf(op);
+    Size sum = matchPattern(&op, m_Constant()) || op.hasTrait<OpTrait::IsTerminator>() ? 0 : costOf(op);
     for (Region &region : op.getRegions()) {
       for (Block &block : region) {
-        sum += inBlock(block);
+        sum = sum + inBlock(block);
       }
     }
     return sum;
@@ -51,57 +56,62 @@ struct Counter {
     return vectors * (function ? mathCost : 1);
   }
 
-  int64_t turnsOf(scf::ForOp loop) {
-    auto from = numberOf(loop.getLowerBound()), to = numberOf(loop.getUpperBound()), step = numberOf(loop.getStep());
-    if (!from || !to || !step || *step <= 0) {
-      return someTurns;
-    }
-    return *to <= *from ? 0 : llvm::divideCeil(*to - *from, *step);
+  Size turnsOf(scf::ForOp loop) {
+    auto from = sizeOf(loop.getLowerBound()), to = sizeOf(loop.getUpperBound()), step = sizeOf(loop.getStep());
+    bool isCounted = from && to && step && step->isNumber() && step->number() > 0;
+    return isCounted ? max(0, ceilDiv(*to - *from, *step)) : Size(someTurns);
   }
 
   /// An index when the range is [0, items); empty when it depends on a loop or on data.
-  std::optional<int64_t> numberOf(Value v) {
+  std::optional<Size> sizeOf(Value v) {
     llvm::APInt constant;
     if (matchPattern(v, m_ConstantInt(&constant))) {
       return constant.getSExtValue();
     }
     if (auto argument = dyn_cast<BlockArgument>(v)) {
-      unsigned n = kernel.getNumArguments();
       if (argument.getOwner() != &kernel.front()) {
         return std::nullopt;
       }
-      unsigned i = argument.getArgNumber();
-      return i + 2 == n ? 0 : i + 1 == n ? items : someSize; // begin, end, a symbol
+      size_t behind = kernel.getNumArguments() - argument.getArgNumber(); // the symbols, begin, end
+      return behind == 2 ? Size(0) : behind == 1 ? items : Size(symbols[symbols.size() + 2 - behind]);
     }
     Operation *op = v.getDefiningOp();
     if (isa<arith::IndexCastOp>(op) || op->getName().getStringRef() == "llvm.intr.expect") { // see opaque()
-      return numberOf(op->getOperand(0));
+      return sizeOf(op->getOperand(0));
     }
     if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivUIOp, arith::RemUIOp, arith::MinSIOp,
              arith::MaxSIOp>(op)) {
       return std::nullopt;
     }
-    auto a = numberOf(op->getOperand(0)), b = numberOf(op->getOperand(1));
-    return a && b ? compute(op, *a, *b) : std::nullopt;
+    auto a = sizeOf(op->getOperand(0)), b = sizeOf(op->getOperand(1));
+    Size size = a && b ? compute(op, *a, *b) : Size::unknown();
+    return size.isUnknown() ? std::nullopt : std::optional(size);
   }
 
-  static std::optional<int64_t> compute(Operation *op, int64_t a, int64_t b) {
+  Size compute(Operation *op, const Size &a, const Size &b) {
     if (isa<arith::DivUIOp, arith::RemUIOp>(op)) {
-      return b == 0 ? std::nullopt : std::optional(isa<arith::DivUIOp>(op) ? a / b : a % b);
+      Size quotient = floorDiv(a, b);
+      dividesBySizes |= !b.isNumber() && !quotient.isNumber();
+      return isa<arith::DivUIOp>(op) ? quotient : a - b * quotient;
     }
     return isa<arith::AddIOp>(op)    ? a + b
            : isa<arith::SubIOp>(op)  ? a - b
            : isa<arith::MulIOp>(op)  ? a * b
-           : isa<arith::MinSIOp>(op) ? std::min(a, b)
-                                     : std::max(a, b);
+           : isa<arith::MinSIOp>(op) ? min(a, b)
+                                     : max(a, b);
   }
 };
 
 } // namespace
 
-int64_t workOf(func::FuncOp kernel, const support::Size &items, int64_t lanes) {
-  std::optional<int64_t> count = items.evaluate([](StringRef) { return std::optional(someSize); });
-  return Counter{kernel, count.value_or(1), lanes}.inBlock(kernel.front());
+KernelWork workOf(func::FuncOp kernel, ArrayRef<support::Symbol> symbols, const Size &items, int64_t lanes) {
+  Counter counter{kernel, symbols, items, lanes};
+  Size instructions = counter.inBlock(kernel.front());
+  return {instructions, counter.dividesBySizes};
+}
+
+int64_t typicalWork(const Size &work) {
+  return work.evaluate([](StringRef) { return std::optional(someSize); }).value_or(std::numeric_limits<int64_t>::max());
 }
 
 } // namespace ingot::lower

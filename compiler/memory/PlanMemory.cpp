@@ -9,6 +9,7 @@
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Optional.h"
+#include "compiler/plan/Work.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -310,7 +311,8 @@ private:
         b, launch.getLoc(), TypeRange(), launch.getCallee(), llvm::map_to_vector(launch.getIns(), at),
         llvm::map_to_vector(launch.getOuts(), at), scratch, launch.getItemsAttr(), launch.getScratchBytesAttr(),
         launch.getSymbolsAttr(), launch.getChecked(), launch.getFoundAttr(), launch.getDevice());
-    for (StringRef name : {plan::numberName, plan::errorName, plan::textName}) {
+    for (StringRef name : {plan::numberName, plan::errorName, plan::textName, StringRef(plan::workName),
+                           StringRef(plan::leastWorkName)}) {
       if (Attribute note = launch->getAttr(name)) {
         call->setAttr(name, note);
       }

@@ -183,7 +183,7 @@ void LoopSizes::collectNext() {
 bool LoopSizes::settle() {
   collectNext();
   for (const Growth &g : growths) {
-    if (g.inside && g.next == *g.inside) {
+    if (g.inside && (g.next == *g.inside || g.next == g.start)) {
       Growth same = g;
       replace(*same.inside, same.start);
       replace(same.behind, same.start);

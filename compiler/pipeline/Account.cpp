@@ -1,5 +1,6 @@
 // What became of the model, for people: its nodes, its kernel calls, and who reads whose results. Values that are not
 // computed by a node (constants, shapes that became numbers) are no edges; views and joins are read through.
+#include "compiler/lower/Schedules.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
@@ -8,6 +9,7 @@
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Layout.h"
 #include "compiler/plan/Plan.h"
+#include "compiler/plan/Work.h"
 
 using namespace mlir;
 
@@ -156,11 +158,20 @@ std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number) {
       plan::BlockedAttr blocks = plan::blockedOf(v.getType());
       if (RankedTensorType type = onnx::ranked(v)) {
         node.bytes = node.bytes + plan::physicalBytes(type);
+        if (v.getDefiningOp<plan::WeightOp>()) {
+          node.weightBytes = node.weightBytes + plan::physicalBytes(type);
+        }
       }
       node.operands.push_back(typeText(v) + (blocks ? " in blocks: " + layoutText(blocks) : ""));
     }
     if (auto macs = op->getAttrOfType<onnx::SizeAttr>(plan::macsName)) {
-      node.macs = macs.getValue();
+      node.macs = node.ownMacs = macs.getValue();
+    }
+    if (auto macs = op->getAttrOfType<onnx::SizeAttr>(plan::ownMacsName)) {
+      node.ownMacs = macs.getValue();
+    }
+    if (auto key = op->getAttrOfType<StringAttr>(lower::kernelName)) {
+      node.key = key.str();
     }
     if (std::optional<onnx::SizesAttr> symbols = launch.getSymbols()) {
       llvm::append_range(node.symbols, llvm::map_range(symbols->getValues(), [](const auto &s) { return s.text(); }));

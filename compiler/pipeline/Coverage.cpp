@@ -1,8 +1,11 @@
 #include "compiler/pipeline/Coverage.h"
 #include "compiler/importer/Import.h"
 #include "compiler/lower/Family.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/pipeline/Dialects.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -17,6 +20,51 @@ static MLIRContext &context() {
     return made;
   }();
   return *shared;
+}
+
+namespace {
+using support::ElementKind;
+using support::ElementType;
+
+struct TypeGroup {
+  const char *word;
+  bool (*has)(const ElementType &);
+};
+} // namespace
+
+static constexpr TypeGroup kGroups[] = {
+    {"floats", [](const ElementType &type) { return type.isFloat() && type.bits >= 16; }},
+    {"integers",
+     [](const ElementType &type) {
+       return (type.kind == ElementKind::Signed || type.kind == ElementKind::Unsigned) && type.bits >= 8;
+     }},
+    {"booleans", [](const ElementType &type) { return type.kind == ElementKind::Bool; }},
+    {"strings", [](const ElementType &type) { return type.kind == ElementKind::String; }},
+    {"8-bit floats", [](const ElementType &type) { return type.isFloat() && type.bits == 8; }},
+    {"few bits", [](const ElementType &type) { return type.isPacked() && type.kind != ElementKind::Bool; }},
+    {"any", [](const ElementType &) { return true; }}};
+
+/// The types in words: those of a group together where all of them are there.
+static std::string textOf(llvm::ArrayRef<int32_t> numbers) {
+  std::vector<std::string> words;
+  std::vector<int32_t> left(numbers.begin(), numbers.end());
+  for (const TypeGroup &group : llvm::reverse(kGroups)) {
+    std::vector<int32_t> members;
+    for (const ElementType &type : support::elementTypes()) {
+      if (type.kind != ElementKind::None && group.has(type) && onnx::elementOfNumber(type.number, &context())) {
+        members.push_back(type.number);
+      }
+    }
+    if (llvm::all_of(members, [&](int32_t number) { return llvm::is_contained(left, number); })) {
+      words.emplace_back(group.word);
+      llvm::erase_if(left, [&](int32_t number) { return llvm::is_contained(members, number); });
+    }
+  }
+  std::reverse(words.begin(), words.end());
+  for (int32_t number : left) {
+    words.push_back(support::elementType(number).name.str());
+  }
+  return llvm::join(words, ", ");
 }
 
 Coverage coverageOf(const std::string &domain, const std::string &op, int64_t opset) {
@@ -35,7 +83,11 @@ Coverage coverageOf(const std::string &domain, const std::string &op, int64_t op
                     : info->hasInterface<onnx::Mover>() || info->hasInterface<onnx::View>() ? "movement"
                     : info->hasInterface<onnx::Decomposable>()                              ? "rewrite"
                                                                                             : "control";
-  return {how, "", importable->since()};
+  Coverage coverage = {how, "", importable->since()};
+  for (const std::vector<int32_t> &numbers : importer::operandTypes(context(), domain, op)) {
+    coverage.types.push_back(textOf(numbers));
+  }
+  return coverage;
 }
 
 } // namespace ingot::pipeline

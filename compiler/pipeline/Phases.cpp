@@ -246,14 +246,20 @@ static LogicalResult transfer(State &s, Body &body, Result &tells) {
 }
 
 static LogicalResult lower(State &s, Body &body, Result &) {
-  std::string winograd = s.options.accuracy == "strict" ? "off" : s.options.winograd;
+  StringRef winograd = s.options.winograd;
+  if (winograd.empty() && s.options.accuracy == "strict") {
+    winograd = lower::winogradIfExact;
+  }
   if (!winograd.empty()) {
     (*body.module)->setAttr(lower::winogradName, StringAttr::get(body.module->getContext(), winograd));
   }
   if (s.options.accuracy == "strict") {
     (*body.module)->setAttr(lower::strictName, UnitAttr::get(body.module->getContext()));
   }
-  return lower::lowerKernels(*body.module, machinesOf(body), s.weights);
+  lower::ScheduleRequest schedules{s.schedules ? &*s.schedules : nullptr, s.options.verbose, s.options.listsSchedules};
+  LogicalResult ok = lower::lowerKernels(*body.module, machinesOf(body), s.weights, schedules);
+  s.result.choices.merge(schedules.choices);
+  return ok;
 }
 
 /// The symbols with the bounds that the user gave: those that follow from the model (a table of positions has 512 rows)
@@ -332,8 +338,9 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   }
   tells.firstLaunch = info.launches.size();
   for (const GraphNode &launch : tells.launches) {
-    info.launches.push_back(
-        {launch.name, launch.nodes, launch.symbols, launch.operands, launch.name, launch.macs, launch.bytes});
+    info.launches.push_back({launch.name, launch.nodes, launch.symbols, launch.operands, launch.name, launch.macs,
+                             launch.bytes, launch.ownMacs, launch.weightBytes});
+    s.result.launchKeys.push_back(launch.key);
   }
   info.kernels = tells.kernels = tells.launches.size();
   entry::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, tells.firstLaunch, info, body.suffix);
@@ -399,6 +406,7 @@ static LogicalResult emit(State &s) {
   options.dir = s.options.outDir;
   options.kinds = s.options.emit;
   options.depfile = s.options.depfile;
+  options.jobs = static_cast<unsigned>(s.options.jobs);
   options.dependencies = s.file->externalPaths();
   options.dependencies.insert(options.dependencies.begin(), s.options.modelPath);
   llvm::append_range(options.dependencies, s.options.plugIns);

@@ -81,7 +81,7 @@ public:
 
   Status run() {
     double start = now();
-    if (!resolveTargets()) {
+    if (!resolveTargets() || !readSchedules()) {
       return Status::UserError;
     }
     state.model().info.name = state.name;
@@ -155,6 +155,19 @@ private:
     }
     return giveMachinesToPieces() && checkExits() && haveOneTriple() && (options.levels.empty() || orderLevels()) &&
            readPolicy(options, state.devices, state.policy, diagnostics);
+  }
+
+  bool readSchedules() {
+    state.schedules = options.schedules;
+    if (!state.schedules && !options.tuningFile.empty()) {
+      llvm::Expected<target::ScheduleTable> read = target::ScheduleTable::read(options.tuningFile);
+      if (!read) {
+        diagnostics += llvm::toString(read.takeError()) + "\n";
+        return false;
+      }
+      state.schedules = std::move(*read);
+    }
+    return true;
   }
 
   /// Targets that bring the code of pieces have no machine of their own: theirs is that of the first other one that

@@ -2,6 +2,7 @@
 // from the table.
 #pragma once
 #include "compiler/support/Size.h"
+#include "compiler/target/Schedules.h"
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -46,13 +47,19 @@ struct Options {
   int64_t cacheRoom = -1;           ///< rows that they have room for; -1: each run says
   std::string accuracy = "default"; ///< strict or default
   std::string winograd;             ///< off, 2, 4 (lower::winogradName); empty: where it is faster, but not if strict
-  bool allocate = true;             ///< false (--no-allocate): models whose sizes nothing bounds are refused
+  std::string tuningFile;           ///< with schedules for kernels; empty: none
+  /// In place of that file, and whether the kernels' schedules are to be told (Result::choices): for `ingot tune`.
+  std::optional<target::ScheduleTable> schedules = {};
+  bool listsSchedules = false;
+  bool verbose = false; ///< remarks say what became of a choice
+  bool allocate = true; ///< false (--no-allocate): models whose sizes nothing bounds are refused
 
   std::string weights = "embed"; ///< embed, file, extern
 
   std::string outDir;                      ///< where artifacts go; empty: nothing is written
   std::vector<std::string> emit = {"lib"}; ///< lib obj shared cpp asm llvm mlir
   bool depfile = false;
+  int jobs = 0;         ///< threads that make code; 0: one for each processor
   bool profile = false; ///< the entry calls ingot_exec.profile around every kernel
   bool account = false; ///< Result::imported is wanted
 
@@ -118,6 +125,8 @@ struct GraphNode {
   std::vector<std::string> operands; ///< of a kernel: plan::LaunchInfo::operands
   int step = -1;                     ///< of a kernel: its place in the order that the memory plan counts
   support::Size macs = 0, bytes = 0; ///< of a kernel: plan::LaunchInfo::macs, bytes
+  support::Size ownMacs = 0, weightBytes = 0;
+  std::string key = ""; ///< of a kernel that has several schedules: what a table of them calls it
 };
 
 /// One of several machines that a library is for.
@@ -153,15 +162,18 @@ struct Result {
   std::vector<OpenSize> openSizes;
   std::vector<Requirement> requirements;
   std::vector<Allocation> allocations;
-  std::vector<GraphNode> launches;  ///< kernel calls, in the order in which they stand in the entry
-  std::vector<GraphNode> imported;  ///< the model's own nodes; with Options::account
-  std::vector<std::string> inputs;  ///< names
-  std::vector<BufferLife> buffers;  ///< the arena; where sizes are open, for one size of each
-  std::vector<LevelWeights> levels; ///< highest first; empty: the model is for one machine
-  std::string memoryPlan;           ///< `inspect --memory`, text
-  std::string body;                 ///< what a body of the model is for: "seq = 64"; empty: for all other sizes
-  int64_t firstLaunch = 0;          ///< the number of the first of `launches` in a profile
-  std::vector<Result> bodies;       ///< launches, buffers and arena of the other bodies behind the model's entry
+  std::vector<GraphNode> launches;     ///< kernel calls, in the order in which they stand in the entry
+  std::vector<GraphNode> imported;     ///< the model's own nodes; with Options::account
+  std::vector<std::string> inputs;     ///< names
+  std::vector<BufferLife> buffers;     ///< the arena; where sizes are open, for one size of each
+  std::vector<LevelWeights> levels;    ///< highest first; empty: the model is for one machine
+  std::string memoryPlan;              ///< `inspect --memory`, text
+  std::string body;                    ///< what a body of the model is for: "seq = 64"; empty: for all other sizes
+  int64_t firstLaunch = 0;             ///< the number of the first of `launches` in a profile
+  std::vector<std::string> launchKeys; ///< GraphNode::key of all launches of all bodies, by their numbers
+  /// With Options::listsSchedules: of each key, the schedules that the kernel can have.
+  std::map<std::string, std::vector<target::Schedule>> choices;
+  std::vector<Result> bodies; ///< launches, buffers and arena of the other bodies behind the model's entry
 };
 
 enum class Status { Ok = 0, UserError = 1, Bug = 2 };

@@ -36,6 +36,7 @@ struct State {
 
   std::unique_ptr<importer::ModelFile> file = nullptr; ///< constants of the modules point into it
   plan::WeightTable weights = {};
+  std::optional<target::ScheduleTable> schedules = {};
   std::string importProblems = "", importWarnings = "";
   std::map<std::string, Choice> choices = {}; ///< the user's, and what small models get without being asked
   std::vector<Body> bodies = {};              ///< the general one, whose sizes are as imported, and then the others

@@ -1,6 +1,6 @@
 // How long an op takes, by estimate: enough to decide where it runs, and to say why.
 #pragma once
-#include "compiler/target/MachineModel.h"
+#include "compiler/target/Roof.h"
 
 namespace ingot::target {
 
@@ -16,12 +16,11 @@ inline MachineModel::Rates ratesOf(const MachineModel &machine) {
   if (machine.rates) {
     return *machine.rates;
   }
-  // Of 3 GHz: a vector of multiply-adds each cycle (half of what processors with two units can do, which is what
+  // A vector of multiply-adds each cycle (half of what processors with two units can do, which is what
   // kernels reach in the mean over a network), and of other operations one in three cycles (a sum takes one or two, an
   // exponential sixteen). One core reads and writes some 10 GB/s beyond its caches. A kernel is a call.
-  constexpr double hertz = 3e9;
   auto lanes = static_cast<double>(machine.lanes);
-  return {hertz * lanes, hertz / 3 * lanes, 10e9, 0.1e-6};
+  return {usualHertz * lanes, usualHertz / 3 * lanes, 10e9, 0.1e-6};
 }
 
 /// Arithmetic and memory keep one another waiting only a little: the longer of the two.

@@ -130,8 +130,10 @@ constexpr struct {
     {"lower-kernels", "kernels become functions of loops and vectors",
      [](ModuleOp m, func::FuncOp, const Settings &s) {
        plan::WeightTable weights;
+       lower::ScheduleRequest schedules;
        return lower::lowerKernels(
-           m, [&](StringRef spec) -> const target::MachineModel & { return machineOf(s.devices, spec); }, weights);
+           m, [&](StringRef spec) -> const target::MachineModel & { return machineOf(s.devices, spec); }, weights,
+           schedules);
      }},
     {"memory-plan", "tensors become buffers, each with its place",
      [](ModuleOp, func::FuncOp f, const Settings &) { return LogicalResult(memory::planMemory(f)); }},

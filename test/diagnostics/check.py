@@ -20,6 +20,7 @@ UNPROVOKED = {
     "were announced": "a guard against a pass that changes weights after they were counted",
     "cannot write:": "needs a full disk",
     "and --no-allocate forbids to ask for them": "a guard: sizes that nothing bounds are refused when the graph is simple",
+    "linking the parts of the model's code failed:": "needs an object of LLVM's that LLVM's linker cannot read, or a full disk",
     "bytes where its shape needs": "a guard: files of tensors are checked when they are read",
     "is supported up to opset": "for operators whose newest definition is not taken yet, of which there is none",
     "more than 2 GiB beside the weights": "needs a file that large",

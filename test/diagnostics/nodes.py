@@ -81,6 +81,19 @@ def machine(**changes):
 TOKENS = dict(mark=0, pad_value="", mincharnum=1, separators=[" "])
 GRAMS = dict(mode="TF", min_gram_length=1, max_gram_length=1, max_skip_count=0, ngram_counts=[0], ngram_indexes=[0, 1], pool_int64s=[1, 2])
 DEFORM = [IMAGE, f(8, 4, 3, 3), f(1, 18, 6, 6)]
+
+
+def decoder(*inputs, outputs=2, heads=2):
+    """A decoder of the GPT-2 kind that is none: its scores are its weights."""
+    kinds = [(TensorProto.INT32, ("b", "s"))] * 3 + [(F, (2, "b", heads, "p", 4))]
+    given = [helper.make_tensor_value_info(f"in_{k}", *kind) for k, kind in enumerate(inputs or kinds)]
+    nodes = [helper.make_node("Cast", ["in_0"], [f"out_{k}"], to=F) for k in range(outputs)]
+    return helper.make_graph(nodes, "decoder", given, [helper.make_empty_tensor_value_info(f"out_{k}") for k in range(outputs)])
+
+
+TOKENS, ONE_MORE = (TensorProto.INT32, (2, 3)), np.array(9, np.int32)
+GENERATION = dict(eos_token_id=2, pad_token_id=1)
+BEAMS = [TOKENS, ONE_MORE, None, np.array(2, np.int32), np.array(2, np.int32)]
 ML, MS, TRAINING = "ai.onnx.ml.", "com.microsoft.", "ai.onnx.preview.training."
 
 # Found while the model is read: operator, operands (type and shape: an input; array: an initializer; None: left out), attributes, message; opset 17 unless `opset` says other.
@@ -96,6 +109,43 @@ READ = [
     ("QuantizeLinear", [f(2, 4), np.ones((2, 3), np.float32)], {"block_size": 2, "opset": 21}, "scales of type 'tensor<2x3xf32>' for blocks of 2 along axis 1 of 'tensor<2x4xf32>'"),
     ("QuantizeLinear", [f(2, 4), numbers(1, 1)], {"block_size": 2, "opset": 21}, "scales of type 'tensor<2xf32>' for blocks of a tensor of rank 2"),
     ("QuantizeLinear", [f(2, 4), ONE], {"output_dtype": 99, "opset": 21}, "attribute 'output_dtype' is 99, an unsupported element type"),
+    (MS + "SkipLayerNormalization", [f(1, 4, 8), f(3, 4, 8), f(8)], {}, "the skip of type 'tensor<3x4x8xf32>' is larger than the input of type 'tensor<1x4x8xf32>'"),
+    (MS + "ConvTransposeWithDynamicPads", [f(1, 4, 8), f(4, 2)], {}, "needs weights of known rank, three or more"),
+    (MS + "MatMulNBitsMlp", [f(2, 32), None, f(32), (TensorProto.UINT8, (8, 1, 16)), f(8)], {"K": 32, "N": 8, "block_size": 32, "activation": "silu"}, "needs weights and scales of each product, and their sizes as attributes"),
+    (MS + "MatMulNBitsMlp", [f(2, 32), None, f(32), *[(TensorProto.UINT8, (8, 1, 16)), f(8), None] * 2], {"K": 32, "N": 8, "block_size": 32, "activation": "gelu"}, "activation 'gelu' is not known"),
+    (MS + "NhwcConv", [f(1, 4, 8), f(4, 2)], {}, "needs weights of known rank, three or more"),
+    (MS + "CropAndResize", [IMAGE, f(3, 4), (TensorProto.INT32, (3,)), np.array([2, 2], np.int32)], {"mode": "cubic"}, "mode 'cubic' is unknown, expected 'bilinear' or 'nearest'"),
+    (MS + "PackedAttention", [f(5, 6), f(6, 12), f(12), i32(2, 4), i32(3)], {"num_heads": 2, "qkv_hidden_sizes": [4, 8]}, "attribute 'qkv_hidden_sizes' has 2 numbers, expected three"),
+    (MS + "PackedAttention", [f(5, 6), f(6, 12), f(12), i32(2, 4), i32(3)], {"num_heads": 0}, "needs a positive 'num_heads'"),
+    (MS + "PackedMultiHeadAttention", [f(5, 8), f(5, 8), None, None, i32(2, 4), i32(3)], {"num_heads": 2}, "needs a query, key and value together or neither, and the tokens' offsets and numbers"),
+    (MS + "RelativePositionBias", [f(3), i(1), i(1)], {"max_distance": 128}, "a table that is no matrix of known sizes is unsupported"),
+    (MS + "RelativePositionBias", [f(32, 2), i(1), i(1)], {"max_distance": 16}, "a 'max_distance' of 16 does not fit 32 buckets"),
+    (MS + "GatedRelativePositionBias", [f(1, 3, 8), f(8), f(1, 2, 3, 3), f(4, 3), f(3), f(1, 2, 1, 1)], {"num_heads": 2},
+     "needs a positive 'num_heads' and weights of known sizes with an even number of columns"),
+    (MS + "MRotaryEmbedding", [f(1, 2, 8), i(3, 1, 2), f(9, 4), f(9, 4)], {"mrope_section": [2, 2]}, "needs three numbers in 'mrope_section'"),
+    (MS + "MRotaryEmbedding", [f(1, 2, 8), i(3, 1, 2), f(9, 4), f(9, 4)], {"mrope_section": [2, 1, 1], "scale": 2.0}, "is_packed_batching and a scale are unsupported"),
+    (MS + "MRotaryEmbedding", [f(2, 8), i(3, 1, 2), f(9, 4), f(9, 4)], {"mrope_section": [2, 1, 1]}, "needs an input of three or four dimensions"),
+    (MS + "SparseAttention", [f(1, 2, 32), f(1, 2, 16), None, f(1, 1, 8, 16), f(1, 1, 8, 16), i32(1, 5), i32(1, 10), i32(1), i32(1)],
+     {"num_heads": 2, "kv_num_heads": 1, "sparse_block_size": 2}, "key and value, and with do_rotary both tables of angles, are given together"),
+    (MS + "SparseAttention", [f(1, 2, 33), f(1, 2, 16), f(1, 2, 16), f(1, 1, 8, 16), f(1, 1, 8, 16), i32(1, 5), i32(1, 10), i32(1), i32(1)],
+     {"num_heads": 2, "kv_num_heads": 1, "sparse_block_size": 2}, "2 heads and 1 of keys do not fit 'tensor<1x2x33xf32>'"),
+    (MS + "SparseAttention", [f(1, 2, 32), f(1, 2, 16), f(1, 2, 16), f(1, 1, 8, 16), f(1, 1, 8, 16), i32(1, 5), i32(1, 10), i32(1), i32(1), (F, (9, "w")), (F, (9, "w"))],
+     {"num_heads": 2, "kv_num_heads": 1, "sparse_block_size": 2, "do_rotary": 1}, "the width of the tables of angles must be known when the model is compiled"),
+    (MS + "DecoderAttention", [f(2, 1, 8), f(3, 1, 8), f(8, 8), f(8, 16), f(24), None, None, None, *[(TensorProto.BOOL, (1,))] * 4], {"num_heads": 2},
+     "needs a positive 'num_heads', flags that are constants, and the caches and the mask that they name"),
+    (MS + "GroupNorm", [f(1, 4, 4, 8), f(8), f(8)], {"groups": 2, "activation": 2}, "needs an image, positive 'groups' and an 'activation' of 0 or 1"),
+    (MS + "SkipGroupNorm", [f(1, 4, 4, 8), f(8), f(8), f(8)], {"groups": 2, "activation": 0}, "needs a skip of two dimensions, or of as many as the image"),
+    (MS + "Rfft", [f(2, 8)], {"signal_ndim": 3}, "needs a signal of 'signal_ndim' axes; 'normalized' is 0 and 'onesided' 1"),
+    (MS + "MulInteger", [BYTES], {}, "needs two operands"),
+    (MS + "MurmurHash3", [BYTES], {}, "keys that are no numbers of 32 or 64 bits are unsupported"),
+    (MS + "IsAllFinite", [f(2)], {"isinf_only": 1, "isnan_only": 1}, "needs an input, and at most one of 'isinf_only' and 'isnan_only'"),
+    (MS + "IsAllFinite", [f(2), None, f(2)], {}, "has an input that is left out"),
+    (MS + "BranchwiseRMSNorm", [f(2, 9)], {"num_branches": 2}, "needs streams of known width, and a number of branches that divides it"),
+    (MS + "HyperConnectionPreMix", [f(2, 4, 8), f(2, 3)], {}, "a gate of type [2, 3] does not fit 4 branches of 8"),
+    (MS + "EngramGate", [f(2, 4, 8), f(2, 4, 8), f(2, 8), f(4, 8), f(4, 8)], {}, "needs keys of four axes, the last of them known"),
+    (MS + "NGramHashMapping", [i(1, 4), i(1), i(1)], {"max_ngram_size": 1, "n_head_per_ngram": 1, "pad_id": 0}, "needs a 'max_ngram_size' of two or more and a positive 'n_head_per_ngram'; ends of sequences"),
+    (MS + "DynamicTimeWarping", [f(2, 4, 8)], {}, "costs of type 'tensor<2x4x8xf32>', expected a matrix"),
+    (MS + "DynamicTimeWarping", [f(0, 8)], {}, "costs of type 'tensor<0x8xf32>' have no place"),
     ("com.microsoft.QLinearConcat", [ONE, U8, BYTES, ONE], {"axis": 0}, "has 4 inputs, expected a scale, a zero point and three for each part"),
     ("com.microsoft.QLinearAdd", [BYTES, numbers(1, 1), U8, BYTES, ONE, U8, ONE, U8], {}, "scale of type 'tensor<2xf32>', expected one number"),
     ("com.microsoft.MatMulNBits", [f(2, 32), (TensorProto.UINT8, (8, 1, 16)), f(8)], {"K": 32, "N": 8, "block_size": 32, "bits": 3}, "attribute 'bits' is 3, expected 2, 4 or 8"),
@@ -419,11 +469,38 @@ READ = [
     (MS + "Attention", [f(2, 3, 8), f(8, 24)], dict(num_heads=3), "3 heads do not divide the columns of weights 'tensor<8x24xf32>'"),
     (MS + "Attention", [f(2, 3, 8), f(8, 24), None, None, f(2, 2, 4)], dict(num_heads=2), "past of type 'tensor<2x2x4xf32>' does not hold keys and values of so many heads"),
     (MS + "Attention", [f(2, 3, 8), f(8, 24), None, i(2, 2, 3, 3)], dict(num_heads=2), "a mask of type 'tensor<2x2x3x3xi64>' is unsupported"),
-    (MS + "MultiHeadAttention", [f(2, 3, 2, 3, 4)], dict(num_heads=2), "keys and values that are packed with the queries are unsupported"),
+    (MS + "MultiHeadAttention", [f(2, 3, 8)], dict(num_heads=2), "keys and values are missing, and not packed with the queries"),
     (MS + "MultiHeadAttention", [f(2, 3, 8), f(2, 3, 8), f(2, 8)], dict(num_heads=2), "query 'tensor<2x3x8xf32>', key 'tensor<2x3x8xf32>' and value 'tensor<2x8xf32>' are unsupported"),
     (MS + "MultiHeadAttention", [f(2, 3, 8), f(2, 3, 8), f(2, 3, 8)], dict(num_heads=3), "3 heads do not divide 'tensor<2x3x8xf32>' and 'tensor<2x3x8xf32>'"),
     (MS + "MultiHeadAttention", [f(2, 3, 8), f(2, 2, 3, 4), f(2, 2, 3, 4), f(24)], dict(num_heads=2), "a past or a bias beside keys that have their heads apart is unsupported"),
     (MS + "MultiHeadAttention", [f(2, 3, 8), f(2, 3, 8), f(2, 3, 8), None, None, None, f(2, 2, 1, 4)], dict(num_heads=2), "past_key and past_value are given together or not at all"),
+    (MS + "DecoderMaskedMultiHeadAttention", [f(2, 1, 8), f(2, 1, 8), f(2, 1, 8)], dict(num_heads=2, output_qk=1), "output_qk is unsupported"),
+    (MS + "DecoderMaskedMultiHeadAttention", [f(2, 1, 8), f(2, 1, 8)], dict(num_heads=2), "key and value, past_key and past_value are given together or not at all"),
+    (MS + "DecoderMaskedMultiHeadAttention", [f(2, 1, 8), f(2, 1, 8), f(2, 1, 8), None, None, f(2, 2, 5, 4), f(2, 2, 5, 4)], dict(num_heads=2, past_present_share_buffer=1),
+     "past_present_share_buffer needs past_sequence_length"),
+    (MS + "DecoderMaskedMultiHeadAttention", [f(2, 1, 8), f(2, 1, 8), f(2, 1, 8), *[None] * 6, (TensorProto.INT32, (1, 2, 5))], dict(num_heads=2),
+     "cache_indirection needs past_present_share_buffer and beam_width"),
+    (MS + "DecoderMaskedMultiHeadAttention", [f(2, 2, 8), f(2, 2, 8), f(2, 2, 8)], dict(num_heads=2),
+     "2 heads do not fit 'tensor<2x2x8xf32>', 'tensor<2x2x8xf32>', 'tensor<2x2x8xf32>' and a past of 'none', for one token of each sentence"),
+    (MS + "DecoderMaskedSelfAttention", [f(2, 1, 8), np.zeros((8, 24), np.float32), f(24), None, f(2, 2, 2, 5, 4)], dict(num_heads=2, do_rotary=1), "do_rotary is unsupported"),
+    (MS + "DecoderMaskedSelfAttention", [f(2, 1, 8), np.zeros((8, 24), np.float32), f(24), None, f(2, 2, 2, 5)], dict(num_heads=2),
+     "2 heads do not fit input 'tensor<2x1x8xf32>', weights 'tensor<8x24xf32>' and past 'tensor<2x2x2x5xf32>'"),
+    (MS + "NGramRepeatBlock", [i(2, 3), f(2, 9)], dict(ngram_size=1000), "needs tokens [batch, length], scores [batch, vocabulary], and an ngram_size from 1 to 256"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(GENERATION, decoder=decoder(), size=1), "has the unknown attribute 'size'"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(GENERATION, decoder=decoder(), model_type=0.0), "has a value of another kind for the attribute 'model_type'"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(decoder=decoder()), "needs the attributes 'eos_token_id' and 'pad_token_id'"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(GENERATION, decoder=decoder(), model_type=1), "model_type 1 is unsupported"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(GENERATION, decoder=decoder(), no_repeat_ngram_size=1000), "no_repeat_ngram_size 1000 is unsupported"),
+    (MS + "GreedySearch", [TOKENS], dict(GENERATION, decoder=decoder()), "leaves out an input that it needs"),
+    (MS + "GreedySearch", [(TensorProto.INT32, (3,)), ONE_MORE], dict(GENERATION, decoder=decoder()), "needs tokens [batch, length]"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], GENERATION, "needs the attribute 'decoder'"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(GENERATION, decoder=decoder(TOKENS)), "'decoder' has 1 inputs, and so no cache"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(GENERATION, decoder=decoder(outputs=1)), "gives 4 values to 'decoder', which has 4 inputs and 1 outputs"),
+    (MS + "GreedySearch", [TOKENS, ONE_MORE], dict(GENERATION, decoder=decoder(heads="n")), "needs to know of input 'in_3' of 'decoder' how many heads it has and how wide they are"),
+    (MS + "BeamSearch", [*BEAMS[:4], np.array(3, np.int32)], dict(GENERATION, decoder=decoder()), "returns 3 sequences of 2 beams"),
+    (MS + "BeamSearch", [*BEAMS, *[None] * 5, TOKENS], dict(GENERATION, decoder=decoder()), "decoder_input_ids and logits_processor are unsupported"),
+    (MS + "BeamSearch", BEAMS, dict(GENERATION, model_type=1, decoder=decoder()), "needs the attribute 'encoder'"),
+    (MS + "BeamSearch", BEAMS, dict(GENERATION, model_type=1, decoder=decoder(), encoder=decoder(TOKENS, TOKENS)), "has an encoder of 2 outputs and a decoder of 4 inputs, which do not fit each other"),
     (MS + "QLinearConv", [(TensorProto.UINT8, (1, 4, 4, 2)), ONE, U8], {}, "has too few inputs: input 3 is missing"),
     (MS + "QMoE", BYTE_EXPERTS, dict(quant_type="fp4"), "router_weights, and weights other than integers with scales, are unsupported"),
     (MS + "QMoE", BYTE_EXPERTS, dict(weights_prepacked=1), "weights in an order of their own are unsupported"),
@@ -458,8 +535,6 @@ SIMPLE = [
 
 # No target takes them.
 UNTAKEN = [
-    ("Conv", [(D, (1, 4, 8, 8)), (D, (8, 4, 3, 3))], {}, "only convolutions of float32 and narrower floats are implemented"),
-    ("Conv", [f(1, 1, 2, 2, 2, 2), f(1, 1, 1, 1, 1, 1)], {}, "more than three spatial axes"),
     ("MaxPool", [f(1, 1, 2, 2, 2, 2)], dict(kernel_shape=[1, 1, 1, 2]), "more than three spatial axes"),
     ("MatMul", [(TensorProto.UINT8, (2, 2)), (TensorProto.UINT8, (2, 2))], {}, "products of this element type are not built"),
     ("GRU", [(D, (5, 2, 3)), (D, (1, 12, 3)), (D, (1, 12, 4))], dict(hidden_size=4), "recurrent networks of this element type are not built"),

@@ -64,7 +64,23 @@ TEST(CommandLine, CompileFlags) {
   EXPECT_TRUE(invocation.json);
   EXPECT_TRUE(invocation.timing);
   EXPECT_EQ(parsed({"compile", "m.onnx", "--stop-after", "second"}).model.stopAfter, "second");
+  EXPECT_EQ(parsed({"compile", "m.onnx"}).model.jobs, 0);
+  EXPECT_EQ(parsed({"compile", "m.onnx", "-j", "3"}).model.jobs, 3);
   EXPECT_EQ(options.dumpAfter, (std::vector<std::string>{"first", "second"}));
+}
+
+TEST(CommandLine, Tuning) {
+  Invocation tune = parsed({"tune", "m.onnx", "-o", "schedules.txt", "--time-limit", "5", "--threads", "2"});
+  EXPECT_EQ(tune.command, Command::Tune);
+  EXPECT_EQ(tune.tuningOutput, "schedules.txt");
+  EXPECT_EQ(tune.seconds, 5);
+  EXPECT_EQ(parsed({"tune", "m.onnx", "-o", "schedules.txt"}).seconds, 60);
+  Invocation compile = parsed({"compile", "m.onnx", "--tuning", "schedules.txt", "--verbose"});
+  EXPECT_EQ(compile.model.tuningFile, "schedules.txt");
+  EXPECT_TRUE(compile.model.verbose);
+  expectSays(wrong({"tune", "m.onnx"}), "--output is required");
+  expectSays(wrong({"tune", "m.onnx", "-o", "f", "--tuning", "g"}), "--tuning");
+  expectSays(wrong({"tune", "m.onnx", "-o", "f", "--data", "a", "--data", "b"}), "tune takes one --data");
 }
 
 TEST(CommandLine, OpenSizes) {

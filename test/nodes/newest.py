@@ -1,5 +1,5 @@
 """Definitions that are newer than ONNX Runtime, and than Debian's files: the node tests that the installed onnx package makes itself, of operators that the
-standard changed or brought since, and of ImageDecoder, which ONNX Runtime does not have.
+standard changed or brought since, and of ImageDecoder and FlexAttention, which ONNX Runtime does not have.
 
     newest.py --ingot build/bin/ingot [--ops CumProd,BitCast]
 
@@ -55,7 +55,7 @@ def main():
     parser.add_argument("--ops", default="")
     arguments = parser.parse_args()
     arguments.ingot = os.path.abspath(arguments.ingot)
-    names = arguments.ops.split(",") if arguments.ops else [name for name, schema in operators.schemas().items() if schema.since_version >= SINCE or name == "ImageDecoder"]
+    names = arguments.ops.split(",") if arguments.ops else [name for name, schema in operators.schemas().items() if schema.since_version >= SINCE or name == "ImageDecoder"] + ["FlexAttention"]
     count = ingot_run.Count("newest operators")
     for name, *case in cases(names):
         with tempfile.TemporaryDirectory(prefix="ingot-newest-") as scratch:

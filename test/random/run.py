@@ -52,6 +52,12 @@ ELSEWHERE = {
                                                           "DynamicQuantizeLSTM", "QAttention", "QLinearConv", "NhwcMaxPool", "MatMulBnb4", "GatherBlockQuantized", "QMoE")], "test/quantize"),
     "ImageDecoder": "test/driver/images.test, test/runtime_support/ImageTest.cpp, test/nodes/newest.py: ONNX Runtime does not have it",
     **dict.fromkeys(["StringConcat", "StringSplit", "StringNormalizer", "RegexFullMatch", "com.microsoft.Tokenizer", "com.microsoft.WordConvEmbedding", *(f"ai.onnx.ml.{name}" for name in ("CategoryMapper", "DictVectorizer", "CastMap", "ZipMap"))], "test/strings"),
+    **dict.fromkeys([f"com.microsoft.{name}" for name in ("GreedySearch", "Sampling", "BeamSearch", "DecoderMaskedSelfAttention")], "test/generation"),
+    **dict.fromkeys([f"com.microsoft.{name}" for name in ("RemovePadding", "RestorePadding", "PackedAttention", "PackedMultiHeadAttention", "SparseAttention", "DecoderAttention", "RelativePositionBias",
+                                                          "GatedRelativePositionBias", "MRotaryEmbedding", "GemmaRotaryEmbedding", "GroupNorm", "SkipGroupNorm", "BiasAdd", "BiasSplitGelu", "NhwcConv",
+                                                          "NhwcFusedConv", "ComplexMul", "ComplexMulConj", "Rfft", "Irfft", "GemmFastGelu", "FusedMatMulActivation", "BiasSoftmax", "BiasDropout",
+                                                          "BitmaskBiasDropout", "BitmaskDropout", "IsAllFinite", "TorchEmbedding", "MatMulNBitsMlp", "MatMulNBitsQkv", "MulInteger", "ReduceSumInteger")], "test/microsoft"),
+    "ai.onnx.preview.FlexAttention": "test/nodes/newest.py: ONNX Runtime does not have it", "ai.onnx.preview.training.Gradient": "test/gradient",
     "com.microsoft.QLinearReduceMean": "ONNX Runtime has no kernel for it: it is written as operators that are tested",
 }  # fmt: skip
 

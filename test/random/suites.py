@@ -21,7 +21,7 @@ import onnx
 import relations
 import run as graphs
 from case import Case, Skip
-from families import dense
+from families import dense, quantized
 from open_model import one_body
 from trial import Compiled, elsewhere, trial
 
@@ -161,19 +161,24 @@ def related(ingot, seed, index, level):
 AROUND_CONVOLUTIONS = ["Add", "AveragePool", "Clip", "Concat", "Elu", "HardSigmoid", "MaxPool", "Mul", "Pad", "Relu", "Sigmoid", "Sub", "Tanh"]
 
 
+def small_filter(case, x):
+    integers = case.chance(0.4) if x is None else x.dtype in (np.uint8, np.int8)
+    (quantized if integers else dense).small_filter(case, x)
+
+
 def convolutions(seed, index):
     """3x3 convolutions of stride 1 and what stands around them; some with open batches, others with open heights and widths."""
     families.load()
     for attempt in itertools.count():
         case = Case(seed, f"{index}.{attempt}")
         with contextlib.suppress(Skip):
-            dense.small_filter(case, None)
+            small_filter(case, None)
             break
     for _ in range(case.choice([0, 1, 2, 3, 5])):
         kept, x = case.keep(), case.values[case.choice(case.results())]
         try:
             if case.chance(0.4):
-                dense.small_filter(case, x)
+                small_filter(case, x)
             else:
                 graphs.grow(case, AROUND_CONVOLUTIONS, 1)
         except Skip:

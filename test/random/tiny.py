@@ -26,12 +26,13 @@ from case import by_onnxruntime
 SIZES, SIZES_OF_FILTERS, OF_A_MODEL = [1, 2, 3, 7], [1, 4, 5, 7, 10, 13], 60
 KERNELS = {1: [[1], [2], [3]], 2: [[1, 1], [1, 3], [3, 1], [2, 2], [3, 3]], 3: [[1, 1, 1], [1, 1, 3], [3, 1, 1], [1, 3, 1], [2, 2, 2]]}
 CHANNELS = [(8, 16, 1), (3, 5, 1), (16, 16, 16), (6, 12, 6), (16, 32, 2), (17, 33, 1)]  # in, out, groups
+ZEROS = [0, 128, 255, 7, 127]
 BEHIND = ["", "Relu", "residual", "scale", "pixels", "channel of images"]
 
 
 def draws(winograd):
     """(operator, image, kernel, stride, padded, channels, what stands behind); the last two go round."""
-    ways = itertools.product(["Conv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool"], [1, 2, 3], [1, 2], [False, True])
+    ways = itertools.product(["Conv", "ConvTranspose", "ConvInteger", "MaxPool", "AveragePool", "LpPool"], [1, 2, 3], [1, 2], [False, True])
     number = 0
     for operator, rank, stride, padded in ways:
         if winograd and (operator.endswith("Pool") or (rank, stride) != (2, 1)):
@@ -60,37 +61,50 @@ class Many:
         for k, way in enumerate(ways):
             self.add(k, *way)
 
-    def input(self, name, shape):
-        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
-        self.feeds[name] = np.random.default_rng(len(self.feeds)).standard_normal(shape).astype(np.float32)
+    def input(self, name, shape, integers=False):
+        rng = np.random.default_rng(len(self.feeds))
+        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.UINT8 if integers else TensorProto.FLOAT, shape))
+        self.feeds[name] = rng.integers(0, 256, shape).astype(np.uint8) if integers else rng.standard_normal(shape).astype(np.float32)
         return name
 
-    def weights(self, name, shape):
-        self.constants.append(numpy_helper.from_array(np.random.default_rng(len(self.constants)).standard_normal(shape).astype(np.float32), name))
+    def weights(self, name, shape, integers=False):
+        rng = np.random.default_rng(len(self.constants))
+        self.constants.append(numpy_helper.from_array(rng.integers(-128, 128, shape).astype(np.int8) if integers else rng.standard_normal(shape).astype(np.float32), name))
         return name
+
+    def integers(self, k, result, behind):
+        """Zero points of both factors, and int32 as floats for what stands behind."""
+        self.constants.append(numpy_helper.from_array(np.array(ZEROS[k % len(ZEROS)], np.uint8), f"xz{k}"))
+        self.constants.append(numpy_helper.from_array(np.array([0, 3][k % 2], np.int8), f"wz{k}"))
+        self.nodes[-1].input.extend([f"xz{k}", f"wz{k}"])
+        if not behind:
+            return result
+        self.nodes.append(helper.make_node("Cast", [result], [f"f{k}"], to=TensorProto.FLOAT))
+        return f"f{k}"
 
     def add(self, k, operator, shape, kernel, stride, pads, channels, behind):
         ins, outs, groups = channels
         attributes = {"strides": [stride] * len(kernel), "pads": pads * 2, "kernel_shape": kernel}
-        operands = [self.input(f"x{k}", shape)]
+        integers = operator == "ConvInteger"
+        operands = [self.input(f"x{k}", shape, integers)]
         if "Conv" in operator:
             attributes["group"] = groups
-            operands.append(self.weights(f"w{k}", [ins, outs // groups, *kernel] if operator == "ConvTranspose" else [outs, ins // groups, *kernel]))
-            operands += [self.weights(f"b{k}", [outs])] if k % 2 else []
+            operands.append(self.weights(f"w{k}", [ins, outs // groups, *kernel] if operator == "ConvTranspose" else [outs, ins // groups, *kernel], integers))
+            operands += [self.weights(f"b{k}", [outs])] if k % 2 and not integers else []
         else:
             outs = ins
         extents = [(size - 1) * stride + reach - 2 * pad if operator == "ConvTranspose" else (size + 2 * pad - reach) // stride + 1
                    for size, reach, pad in zip(shape[2:], kernel, pads)]
         self.nodes.append(helper.make_node(operator, operands, [f"y{k}"], name=f"n{k}", **attributes))
         others = {"residual": [shape[0], outs, *extents], "scale": [outs] + [1] * len(extents), "pixels": extents, "channel of images": [shape[0], outs] + [1] * len(extents)}
-        result = f"y{k}"
+        result = self.integers(k, f"y{k}", behind) if integers else f"y{k}"
         if behind in others:
             self.nodes.append(helper.make_node("Mul" if behind == "scale" else "Add", [result, self.input(f"r{k}", others[behind])], [f"z{k}"]))
             result = f"z{k}"
         elif behind:
             self.nodes.append(helper.make_node(behind, [result], [f"z{k}"]))
             result = f"z{k}"
-        self.outputs.append(helper.make_tensor_value_info(result, TensorProto.FLOAT, [shape[0], outs, *extents]))
+        self.outputs.append(helper.make_tensor_value_info(result, TensorProto.INT32 if integers and not behind else TensorProto.FLOAT, [shape[0], outs, *extents]))
 
     @property
     def model(self):

@@ -340,11 +340,13 @@ void FunctionWriter::callKernel(func::CallOp call, StringRef name, ArrayRef<std:
   }
   bool returns = call.getNumResults() == 1;
   std::string text = (name + "(" + llvm::join(arguments, ", ") + ")").str();
-  if (call->hasAttr("ingot.items")) {
+  bool isWeighed = call->hasAttr("ingot.weighed_items"); // see SplitCalls.cpp
+  if (isWeighed || call->hasAttr("ingot.items")) {
+    std::string exec = isWeighed ? arguments[arguments.size() - 2] + " ? exec : nullptr" : "exec";
     SmallVector<std::string> some(arguments.drop_back(2));
     some.append({"begin", "end"});
     std::string range = (name + "(" + llvm::join(some, ", ") + ")").str();
-    text = helpers.use("overItems") + "(exec, " + arguments.back() + ", [&](uint64_t begin, uint64_t end) { " +
+    text = helpers.use("overItems") + "(" + exec + ", " + arguments.back() + ", [&](uint64_t begin, uint64_t end) { " +
            (returns ? "return int(" + range + ");" : range + "; return 0;") + " })";
     if (!returns) {
       open("if (const int status = " + text + ")");

@@ -4,6 +4,11 @@
 // Small kernels on machines with many registers: all weights of a block and a tile of two rows of outputs stay in
 // registers; each input vector is loaded once and multiplied into every output that it feeds. Others: one row of
 // outputs, a loop over the kernel's rows. Row-major tensors go to PlainConv.
+//
+// Of bytes an instruction multiplies two or four numbers in each lane and adds them up. These are neighbouring rows of
+// the input, "stacked" in a register that all outputs of the tile use which read some of the rows, each with the words
+// of weights that have its taps, and zeros for the other rows. Three rows of taps for two rows of outputs are in one
+// stack of four rows, so that three instructions do nine products.
 #include "compiler/lower/ByteProducts.h"
 #include "compiler/lower/Convolution.h"
 #include "compiler/lower/PlainConv.h"
@@ -16,22 +21,85 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+/// Rows of a tile's inputs.
+struct Stack {
+  SmallVector<int64_t, 4> rows;
+  SmallVector<int64_t, 2> words; ///< for each row of outputs, the word of weights of a kernel's column; -1: none
+};
+/// All that a tile of some height reads.
+using Stacks = SmallVector<Stack, 2>;
+/// For each row of a stack, the kernel's row by which it is multiplied; -1: by none.
+using StackTaps = SmallVector<int64_t, 4>;
+
 struct Schedule {
   ConvGeometry g;
   int64_t lanes, blocks;
-  bool ofBytes;          ///< unsigned by signed, with sums of int32
-  bool resident;         ///< all weights in registers
-  int64_t height, width; ///< of a tile of outputs
-  int64_t units;         ///< pieces of an image, where there are few channel blocks
+  bool ofBytes;                      ///< unsigned by signed, with sums of int32
+  bool resident;                     ///< all weights in registers
+  int64_t height, width;             ///< of a tile of outputs
+  int64_t units;                     ///< pieces of an image, where there are few channel blocks
+  SmallVector<StackTaps> words = {}; ///< where inputs are stacked; of each column of the kernel, in each of its slices
+  Stacks whole = {}, single = {};    ///< of tiles of `height` rows of outputs, and of one row
 
   const ConvAxis &axis(size_t i) const { return g.phases[0].axes[i]; }
   int64_t taps() const { return g.phases[0].taps.size(); }
+  bool isStacked() const { return !words.empty(); }
+  int64_t slices() const { return axis(0).taps; }
+  int64_t weightWords() const { return slices() * static_cast<int64_t>(words.size()) * axis(2).taps; } ///< of a lane
   support::Size wholeTiles() const { return floorDiv(axis(1).out, height); } ///< rows of tiles of the full height
 };
 
 constexpr int64_t tileRowsOfUnit = 4;
 /// Rows of tiles of an image whose height the run tells, for what may be shared out.
 constexpr int64_t typicalRows = 16;
+
+/// The tap of `axis` by which output `o` of a tile reads input coordinate `i` of it; -1 if none.
+int64_t tapOf(const ConvAxis &axis, int64_t i, int64_t o) {
+  int64_t distance = i - o * axis.inStep;
+  return distance >= 0 && distance % axis.tapStep == 0 && distance / axis.tapStep < axis.taps ? distance / axis.tapStep
+                                                                                              : -1;
+}
+
+/// The rows that a tile reads, `depth` at a time. Adds to `words` what they need and is not there.
+Stacks stacksOf(const ConvAxis &axis, int64_t height, int64_t depth, SmallVector<StackTaps> &words) {
+  SmallVector<int64_t> rows;
+  for (int64_t row = 0; row <= (height - 1) * axis.inStep + (axis.taps - 1) * axis.tapStep; ++row) {
+    if (llvm::any_of(llvm::seq(height), [&](int64_t o) { return tapOf(axis, row, o) >= 0; })) {
+      rows.push_back(row);
+    }
+  }
+  Stacks stacks;
+  for (ArrayRef<int64_t> left = rows; !left.empty(); left = left.drop_front(stacks.back().rows.size())) {
+    Stack stack{llvm::to_vector<4>(left.take_front(depth)), {}};
+    for (int64_t o = 0; o < height; ++o) {
+      auto taps = llvm::map_to_vector<4>(stack.rows, [&](int64_t row) { return tapOf(axis, row, o); });
+      taps.resize(depth, -1);
+      bool none = llvm::all_of(taps, [](int64_t tap) { return tap < 0; });
+      auto *at = llvm::find(words, taps);
+      stack.words.push_back(none ? -1 : at - words.begin());
+      if (!none && at == words.end()) {
+        words.push_back(taps);
+      }
+    }
+    stacks.push_back(std::move(stack));
+  }
+  return stacks;
+}
+
+/// Kernels that are written out where their inputs are stacked.
+constexpr int64_t stackedTaps = 25;
+/// Registers for a stack, what it is made of, and products.
+constexpr int64_t stackRegisters = 4;
+
+/// The tile of stacked inputs. Rows that two rows of outputs have in common are stacked once.
+void stack(Schedule &s, int64_t registers, int64_t depth) {
+  const ConvAxis &rows = s.axis(1);
+  s.height = rows.inStep == 1 && rows.tapStep == 1 && !rows.out.is(1) ? 2 : 1;
+  s.whole = stacksOf(rows, s.height, depth, s.words), s.single = stacksOf(rows, 1, depth, s.words);
+  s.resident = registers >= 32 && s.weightWords() <= registers / 2 - stackRegisters;
+  int64_t left = registers - stackRegisters - (s.resident ? s.weightWords() : 0);
+  s.width = std::max<int64_t>(1, std::min<int64_t>(14, left) / s.height);
+}
 
 Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   Schedule s{geometryOf(kernel.root(), /*wide=*/true),
@@ -49,6 +117,10 @@ Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine) 
   int64_t left = registers - 2 - (s.resident ? s.taps() + 1 : std::min<int64_t>(s.axis(2).taps, registers / 3));
   left /= machine.memoryOperands ? 1 : 2; // beside each accumulator an input, which waits for its other taps
   s.width = std::max<int64_t>(1, std::min<int64_t>(14, left) / s.height);
+  int64_t depth = ByteProducts(machine).perWord();
+  if (s.ofBytes && depth > 1 && s.axis(1).taps > 1 && s.taps() <= stackedTaps) {
+    stack(s, registers, depth);
+  }
   int64_t images = s.g.batch.isNumber() ? s.g.batch.number() : 1;
   s.units = std::clamp<int64_t>(machine.tuning.heavyItems / std::max<int64_t>(1, images * s.blocks), 1,
                                 std::max<int64_t>(1, typical(s.wholeTiles(), typicalRows) / tileRowsOfUnit));
@@ -74,13 +146,44 @@ plan::WeightTable::Recipe packed(const Schedule &s) {
   return {key, s.g.weightBytes * s.blocks * s.lanes * s.taps(), pack};
 }
 
+/// [block][slice][word][column][lane]
+plan::WeightTable::Recipe packedStacks(const Schedule &s, const ByteProducts &bytes) {
+  std::string key = "depthwise " + bytes.key() + " lanes " + std::to_string(s.lanes) + " columns " +
+                    std::to_string(s.axis(2).taps) + " rows";
+  for (const StackTaps &word : s.words) {
+    for (int64_t row : word) {
+      key += " " + std::to_string(row);
+    }
+  }
+  for (int64_t t : s.g.phases[0].taps) {
+    key += " " + std::to_string(t);
+  }
+  auto pack = [s, bytes](ArrayRef<char> from, MutableArrayRef<char> to) {
+    auto *words = reinterpret_cast<uint32_t *>(to.data());
+    int64_t count = s.taps(), columns = s.axis(2).taps;
+    for (int64_t c = 0; c < s.g.outChannels; ++c) {
+      for (int64_t i = 0; i < s.weightWords(); ++i) {
+        int64_t column = i % columns, word = i / columns % s.words.size(), slice = i / columns / s.words.size();
+        auto weights = llvm::map_to_vector<4>(s.words[word], [&](int64_t row) {
+          int64_t tap = (slice * s.axis(1).taps + row) * columns + column;
+          return row < 0 ? int8_t(0) : static_cast<int8_t>(from[c * count + s.g.phases[0].taps[tap]]);
+        });
+        words[(c / s.lanes * s.weightWords() + i) * s.lanes + c % s.lanes] = bytes.stackedWord(weights);
+      }
+    }
+  };
+  return {key, 4 * s.blocks * s.lanes * s.weightWords(), pack};
+}
+
 class Depthwise {
 public:
   Depthwise(Build &build, const Schedule &s)
-      : build(build), w(build.w), s(s), in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))),
+      : build(build), w(build.w), s(s), bytes(build.w.machine),
+        in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))),
         space(build.group.space(build.group.resultType())) {
     Operation *root = build.group.root;
     x = build.group.buffer(root->getOperand(0)), weights = build.group.buffer(root->getOperand(1));
+    weights = s.isStacked() ? ByteProducts::words(w, weights) : weights;
     bias = onnx::present(root->getOperand(2)) ? build.group.buffer(root->getOperand(2)) : Buffer();
     for (size_t i = 0; i < 3; ++i) {
       strides[i] = s.axis(i).dim < 0 ? 0 : in.strides[s.axis(i).dim];
@@ -93,8 +196,8 @@ public:
     Channel c{n, block, in.offset + n * in.strides[0] + block * in.strides[1], {}, {}};
     Type element = s.ofBytes ? Type(w.b.getI32Type()) : Type(w.b.getF32Type());
     c.bias = bias ? w.load(bias, block * s.lanes, s.lanes) : w.constant(0, w.vectorOf(element, s.lanes));
-    for (int64_t t = 0; s.resident && t < s.taps(); ++t) {
-      c.weights.push_back(weight(c, t));
+    for (int64_t t = 0; s.resident && t < (s.isStacked() ? s.weightWords() : s.taps()); ++t) {
+      c.weights.push_back(s.isStacked() ? word(c, t) : weight(c, t));
     }
     support::Size whole = s.wholeTiles(), left = s.axis(1).out - whole * s.height;
     Ix piece = ceilDiv(whole, s.units);
@@ -121,6 +224,7 @@ private:
   Build &build;
   Writer &w;
   const Schedule &s;
+  ByteProducts bytes;
   plan::Strides in;
   Space space;
   Buffer x, weights, bias;
@@ -129,6 +233,10 @@ private:
   Value weight(const Channel &c, Ix tap) {
     Value v = w.load(weights, (c.block * s.taps() + tap) * s.lanes, s.lanes);
     return s.ofBytes ? arith::ExtSIOp::create(w.b, w.loc, w.vectorOf(w.b.getI32Type(), s.lanes), v).getResult() : v;
+  }
+  /// Of stacked inputs.
+  Value word(const Channel &c, int64_t i) {
+    return w.load(weights, (c.block * s.weightWords() + i) * s.lanes, s.lanes);
   }
   Value pixel(Ix at) {
     Value v = w.load(x, at, s.lanes);
@@ -144,7 +252,9 @@ private:
     w.balanced(s.axis(2).out, s.width, [&](Ix column, int64_t width) {
       Ix at = row + column * (s.axis(2).inStep * strides[2]);
       Vectors acc(height * width, c.bias);
-      acc = s.resident ? resident(c, at, height, width, acc) : looped(c, at, width, acc);
+      acc = s.isStacked() ? stacked(c, at, height, width, acc)
+            : s.resident  ? resident(c, at, height, width, acc)
+                          : looped(c, at, width, acc);
       build.group.finishTile(acc, 1, space, [&](Ix i, int64_t) {
         return point(c, d, h + floorDiv(i, width), column + remainder(i, width));
       });
@@ -164,12 +274,36 @@ private:
     return p;
   }
 
-  /// The tap of `axis` by which output `o` of the tile reads input coordinate `i` of it; -1 if none.
-  static int64_t tapOf(const ConvAxis &axis, int64_t i, int64_t o) {
-    int64_t distance = i - o * axis.inStep;
-    return distance >= 0 && distance % axis.tapStep == 0 && distance / axis.tapStep < axis.taps
-               ? distance / axis.tapStep
-               : -1;
+  Vectors stacked(const Channel &c, Ix at, int64_t height, int64_t width, Vectors acc) {
+    const ConvAxis &a = s.axis(2);
+    const Stacks &stacks = height == s.height ? s.whole : s.single;
+    int64_t columns = (width - 1) * a.inStep + (a.taps - 1) * a.tapStep + 1, words = s.words.size();
+    for (int64_t z = 0; z < s.slices(); ++z) {
+      for (int64_t column = 0; column < columns; ++column) {
+        for (const Stack &stack : stacks) {
+          Value v;
+          for (int64_t i = 0; i < height * width; ++i) {
+            int64_t word = stack.words[i / width], kx = tapOf(a, column, i % width);
+            if (word < 0 || kx < 0) {
+              continue;
+            }
+            v = v ? v : rowsAt(stack, at + (z * s.axis(0).tapStep * strides[0] + column * strides[2]));
+            int64_t weight = (z * words + word) * a.taps + kx;
+            acc[i] = bytes.add(w, acc[i], v, s.resident ? c.weights[weight] : this->word(c, weight));
+          }
+        }
+      }
+    }
+    return acc;
+  }
+
+  /// A pixel of each row of a stack. Where there are fewer rows than a word has numbers, any stands for those missing:
+  /// its weights are zero.
+  Value rowsAt(const Stack &stack, Ix at) {
+    auto rows =
+        llvm::map_to_vector<4>(stack.rows, [&](int64_t row) { return w.load(x, at + row * strides[1], s.lanes); });
+    rows.resize(bytes.perWord(), rows.back());
+    return bytes.stacked(w, rows);
   }
 
   Vectors resident(const Channel &c, Ix at, int64_t height, int64_t width, Vectors acc) {
@@ -255,7 +389,8 @@ public:
     Operation *root = kernel.root();
     KernelShape shape;
     shape.items = s.g.batch * support::Size(s.blocks * s.units);
-    shape.packed[operandNumber(root->getOperand(1))] = packed(s);
+    shape.packed[operandNumber(root->getOperand(1))] =
+        s.isStacked() ? packedStacks(s, ByteProducts(machine)) : packed(s);
     if (onnx::present(root->getOperand(2))) {
       shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes, s.g.weightBytes);
     }

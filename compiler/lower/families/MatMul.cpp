@@ -300,7 +300,8 @@ private:
   }
 
   SmallVector<Value> accumulate(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock) {
-    const int64_t unroll = w.machine.tuning.unroll;
+    const bool byOne = p.ofBytes && bytes.isOfPairs();
+    const int64_t unroll = byOne ? 1 : w.machine.tuning.unroll;
     Ix fromA = baseA + row * Ix(p.rowA);
     fromA = isOpen() ? w.settled(fromA) : fromA;
     int64_t lineElements = w.machine.lineBytes / (t.from == From::Scratch ? p.elementBytes : p.weightBytes),
@@ -318,7 +319,7 @@ private:
     };
     Ix steps = Ix(p.k) - Ix(p.restA ? 1 : 0), whole = steps - remainder(steps, unroll), rest = steps - whole;
     SmallVector<Value> zeros(rows * panel.vectors, w.constant(0, vector));
-    SmallVector<Value> sums = w.loop(0, whole, unroll, zeros, [&](Ix k, ValueRange carried) {
+    auto turn = [&](Ix k, ValueRange carried) {
       if (ahead) {
         Ix line = panel.next + (index * whole + k) * Ix(ahead * lineElements / unroll);
         for (int64_t i = 0; i < ahead; ++i) {
@@ -326,7 +327,8 @@ private:
         }
       }
       return step(k, unroll, carried);
-    });
+    };
+    SmallVector<Value> sums = w.loop(0, whole, unroll, zeros, turn, /*unroll=*/!byOne);
     if (rest.known()) {
       sums = step(whole, rest.number(), sums);
       return p.restA ? step(steps, 1, sums, p.restA) : sums;
@@ -511,6 +513,10 @@ public:
       shape.packed[operandNumber(kernel.root()->getOperand(1))] = recipe;
     }
     return shape;
+  }
+
+  std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    return matmulSchedules(matmulProblem(kernel, machine), machine);
   }
 
   LogicalResult build(Build &build, const KernelShape &) const override {

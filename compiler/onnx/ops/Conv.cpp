@@ -103,8 +103,8 @@ template <typename Op> static FailureOr<Window> knownWindow(Op op, bool transpos
   return transposed ? transposedWindowOf(op, spatial, *kernel) : windowOf(op, spatial, *kernel);
 }
 
-// Where only the run knows how large the weights are, no kernel can be made for them: the places that each tap reads
-// are gathered, and the sum over taps and channels is a matrix product.
+// Where only the run knows how large the weights are, and of double precision or more than three axes, there are no
+// kernels: the places that each tap reads are gathered, and the sum over taps and channels is a matrix product.
 
 namespace {
 class GatheredConv {
@@ -186,8 +186,14 @@ private:
   }
 };
 
-/// Whether a kernel can be made for the weights' sizes.
-template <typename Op> bool hasKernel(Op op) { return isStatic(op.getW()) && !ranked(op.getX()).isDynamicDim(1); }
+/// Whether a kernel can be made for the element type and the weights' sizes.
+template <typename Op> bool hasKernel(Op op) {
+  constexpr int64_t mostAxes = 5; // three of them spatial
+  auto x = ranked(op.getX());
+  Type element = computedIn(x.getElementType());
+  return (!isa<FloatType>(element) || element.isF32()) && isStatic(op.getW()) && x.getRank() <= mostAxes &&
+         !x.isDynamicDim(1);
+}
 
 template <typename Op> LogicalResult gather(Op op, bool transposed, PatternRewriter &rewriter) {
   bool sized = isSized(op.getX()) && isSized(op.getW()) && isSized(op.getY());

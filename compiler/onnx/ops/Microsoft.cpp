@@ -3,7 +3,7 @@
 #include "compiler/onnx/ops/Microsoft.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Forms.h"
 #include "compiler/onnx/ops/Find.h"
 #include <algorithm>
 #include <array>
@@ -14,58 +14,6 @@ using namespace mlir;
 
 namespace ingot::onnx {
 namespace {
-
-/// A node's attributes of these names, as they are.
-SmallVector<NamedAttribute> attributesOf(const Node &node, ArrayRef<StringRef> names) {
-  SmallVector<NamedAttribute> found;
-  for (StringRef name : names) {
-    if (Attribute a = node.attributes.get(name)) {
-      found.push_back(node.builder.getNamedAttr(name, a));
-    }
-  }
-  return found;
-}
-
-/// An activation that a fused operator names, with the numbers that it takes, in the order of their names here.
-struct Activation {
-  StringLiteral name;
-  SmallVector<StringLiteral, 2> numbers;
-};
-
-/// `y` behind the activation; null, with a message, where it is not known. An empty name is none. `numbers` that are
-/// not given have the operator's own defaults.
-Value activated(Node &node, Value y, ArrayRef<float> numbers) {
-  static const Activation known[] = {{"Relu", {}},
-                                     {"Tanh", {}},
-                                     {"Sigmoid", {}},
-                                     {"LeakyRelu", {"alpha"}},
-                                     {"Elu", {"alpha"}},
-                                     {"Softplus", {}},
-                                     {"Softsign", {}},
-                                     {"HardSigmoid", {"alpha", "beta"}},
-                                     {"Selu", {"alpha", "gamma"}},
-                                     {"HardSwish", {}},
-                                     {"ThresholdedRelu", {"alpha"}}};
-  StringRef name = node.text("activation", "");
-  Formula f(node.builder, node.loc);
-  if (name.empty()) {
-    return y;
-  }
-  if (name == "Clip" && numbers.size() == 2) {
-    return f.op("Clip", {y, f.number(numbers[0], y), f.number(numbers[1], y)});
-  }
-  for (const Activation &activation : known) {
-    if (activation.name == name && numbers.size() <= activation.numbers.size()) {
-      SmallVector<NamedAttribute> attributes;
-      for (auto [number, parameter] : llvm::zip(numbers, activation.numbers)) {
-        attributes.push_back(f.number(parameter, number));
-      }
-      return f.op(name, {y}, attributes);
-    }
-  }
-  (void)node.error("activation '" + name + "' with " + Twine(numbers.size()) + " parameters is not known");
-  return {};
-}
 
 /// The parameters of an activation that are attributes of their own; only those that the node has.
 SmallVector<float> parametersOf(const Node &node) {
@@ -78,20 +26,6 @@ SmallVector<float> parametersOf(const Node &node) {
   // What writes these nodes gives all three to operators that take none.
   static constexpr StringLiteral plain[] = {"Relu", "Tanh", "Sigmoid", "Softplus", "Softsign", "HardSwish"};
   return llvm::is_contained(plain, node.text("activation", "")) ? SmallVector<float>() : numbers;
-}
-
-LogicalResult give(Node &node, Value v) {
-  node.results.push_back(v);
-  return success(static_cast<bool>(v));
-}
-
-/// The sum of those of the values that are there.
-Value sum(Formula &f, ArrayRef<Value> values) {
-  Value all;
-  for (Value v : values) {
-    all = all && v ? f.add(all, v) : v ? v : all;
-  }
-  return all;
 }
 
 } // namespace
@@ -187,6 +121,19 @@ LogicalResult FusedMatMulOp::decompose(PatternRewriter &rewriter) { return decom
 LogicalResult TransposeMatMulOp::inferTypes(SmallVectorImpl<Type> &types) { return inferProduct(*this, types); }
 LogicalResult TransposeMatMulOp::decompose(PatternRewriter &rewriter) { return decomposeProduct(*this, rewriter); }
 
+LogicalResult FusedMatMulActivationOp::upgrade(Node &node) {
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Value y = f.op("com.microsoft.FusedMatMul", {node.operand(0), node.operand(1)},
+                 attributesOf(node, {"alpha", "transA", "transB", "transBatchA", "transBatchB"}));
+  if (StringRef name = node.text("activation", ""); name == "Softmax" || name == "LogSoftmax") {
+    return give(node, f.op(name, {y}, {f.integer("axis", node.integer("activation_axis", -1))}));
+  }
+  return give(node, activated(node, y, parametersOf(node)));
+}
+
 /// Operand 3 is added to what the convolution gives, before the activation.
 LogicalResult FusedConvOp::upgrade(Node &node) {
   if (failed(node.needs(2))) {
@@ -198,6 +145,32 @@ LogicalResult FusedConvOp::upgrade(Node &node) {
   auto numbers = dyn_cast_or_null<DenseF32ArrayAttr>(node.attributes.get("activation_params"));
   y = sum(f, {y, node.operand(3)});
   return give(node, activated(node, y, numbers ? numbers.asArrayRef() : ArrayRef<float>()));
+}
+
+/// Padding of the result is what is cut off it: pixels in front, then those behind, for each axis.
+LogicalResult ConvTransposeWithDynamicPadsOp::upgrade(Node &node) {
+  auto weights = ranked(node.operand(1));
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  if (!weights || weights.getRank() < 3) {
+    return node.error("needs weights of known rank, three or more");
+  }
+  Formula f(node.builder, node.loc);
+  int64_t axes = weights.getRank() - 2;
+  SmallVector<NamedAttribute> attributes =
+      attributesOf(node, {"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "strides"});
+  Value pads = node.text("auto_pad", "NOTSET") == "NOTSET" ? node.operand(2) : Value();
+  auto known = pads ? integersOf(pads) : std::nullopt;
+  if (known) {
+    attributes.push_back(f.b.getNamedAttr("pads", f.b.getDenseI64ArrayAttr(*known)));
+  }
+  Value y = f.op("ConvTranspose", {node.operand(0), node.operand(1), node.operand(3)}, attributes);
+  for (int64_t axis = 0; pads && !known && axis < axes; ++axis) {
+    Value end = f.sub(sizeAlong(f, y, 2 + axis), slice(f, pads, 0, axes + axis, axes + axis + 1));
+    y = slice(f, y, 2 + axis, slice(f, pads, 0, axis, axis + 1), end);
+  }
+  return give(node, y);
 }
 
 // Functions of one number.
@@ -218,6 +191,13 @@ LogicalResult BiasGeluOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   return failed(node.needs(2)) ? failure() : give(node, gelu(f, f.add(node.operand(0), node.operand(1)), false));
 }
+LogicalResult GemmFastGeluOp::upgrade(Node &node) {
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  return give(node, gelu(f, sum(f, {f.op("MatMul", {node.operand(0), node.operand(1)}), node.operand(2)}), true));
+}
 LogicalResult QuickGeluOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   return give(node, f.op("Swish", {node.operand(0)}, {f.number("alpha", node.number("alpha", 1.702))}));
@@ -225,12 +205,43 @@ LogicalResult QuickGeluOp::upgrade(Node &node) {
 
 // Normalisations. Mean and deviation, the results 1 and 2, are for training.
 
+/// Whether a skip would make the sum larger than the input is, as far as sizes are known.
+static bool isLarger(RankedTensorType skip, RankedTensorType x) {
+  if (!skip || !x) {
+    return false;
+  }
+  Sizes has = sizesOf(skip), axes = sizesOf(x);
+  int64_t more = skip.getRank() - x.getRank();
+  for (auto [i, d] : llvm::enumerate(has)) {
+    int64_t axis = static_cast<int64_t>(i) - more;
+    Size own = axis < 0 ? Size(1) : axes[axis];
+    if (d.isNumber() && own.isNumber() && !d.is(1) && d.number() != own.number()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The sum with a skip, of the input's shape; a run in which the skip is larger is refused.
+static Value skipped(Node &node, Formula &f, Value bias) {
+  Value x = node.operand(0), skip = node.operand(1);
+  if (isLarger(ranked(skip), ranked(x))) {
+    emitError(node.loc) << "the skip of type " << skip.getType() << " is larger than the input of type " << x.getType();
+    return {};
+  }
+  Value all = sum(f, {x, skip, bias});
+  return all.getType() == x.getType() ? all : f.op("Reshape", {all, f.op("Shape", {x})}, {f.integer("allowzero", 1)});
+}
+
 LogicalResult SkipLayerNormalizationOp::upgrade(Node &node) {
   if (failed(node.needs(3))) {
     return failure();
   }
   Formula f(node.builder, node.loc);
-  Value x = sum(f, {node.operand(0), node.operand(1), node.operand(4)});
+  Value x = skipped(node, f, node.operand(4));
+  if (!x) {
+    return failure();
+  }
   Operation *y = createOp(f.b, f.loc, "onnx.LayerNormalization", {x, node.operand(2), node.operand(3)},
                           {f.number("epsilon", node.number("epsilon", 1e-12))}, 3);
   node.results = {y->getResult(0), y->getResult(1), y->getResult(2), x};
@@ -248,13 +259,79 @@ LogicalResult SkipSimplifiedLayerNormalizationOp::upgrade(Node &node) {
     return failure();
   }
   Formula f(node.builder, node.loc);
-  Value x = sum(f, {node.operand(0), node.operand(1), node.operand(3)});
+  Value x = skipped(node, f, node.operand(3));
+  if (!x) {
+    return failure();
+  }
   node.results = {simplified(node, x, node.operand(2), 1e-12), Value(), Value(), x};
   return success();
 }
 
 LogicalResult SimplifiedLayerNormalizationOp::upgrade(Node &node) {
   return failed(node.needs(2)) ? failure() : give(node, simplified(node, node.operand(0), node.operand(1), 1e-5));
+}
+
+LogicalResult ScaleOp::upgrade(Node &node) {
+  Formula f(node.builder, node.loc);
+  Value x = node.operand(0);
+  return give(node, f.mul(x, f.number(node.number("scale", 1), x)));
+}
+
+/// Starts, ends and axes are operands, as Slice has had them since.
+LogicalResult DynamicSliceOp::upgrade(Node &node) {
+  if (failed(node.needs(3))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  Value axes = node.operand(3);
+  return give(node, f.op("Slice", {node.operand(0), node.operand(1), node.operand(2), axes, Value()}));
+}
+
+/// What goes into the products of a fused node: operand 0, with that of operand 1 added, normalized if there is a
+/// scale. The second value is the sum.
+static std::pair<Value, Value> normalizedSum(Node &node, Formula &f) {
+  Value x = sum(f, {node.operand(0), node.operand(1)}), scale = node.operand(2);
+  return {scale ? simplified(node, x, scale, 1e-5) : x, x};
+}
+
+/// The product with the weights, scales and bias that begin at an operand.
+static Value ofFewBits(Node &node, Formula &f, Value x, unsigned first, StringRef columns) {
+  SmallVector<NamedAttribute> attributes = attributesOf(node, {"K", "bits", "block_size", "accuracy_level"});
+  attributes.push_back(f.integer("N", node.integer(columns, 0)));
+  return f.op("com.microsoft.MatMulNBits",
+              {x, node.operand(first), node.operand(first + 1), Value(), Value(), node.operand(first + 2)}, attributes);
+}
+
+static LogicalResult needAll(const Node &node, ArrayRef<unsigned> operands, ArrayRef<StringRef> attributes) {
+  bool all = llvm::all_of(operands, [&](unsigned i) { return static_cast<bool>(node.operand(i)); }) &&
+             llvm::all_of(attributes, [&](StringRef name) { return static_cast<bool>(node.attributes.get(name)); });
+  return all ? success() : node.error("needs weights and scales of each product, and their sizes as attributes");
+}
+
+LogicalResult MatMulNBitsMlpOp::upgrade(Node &node) {
+  if (failed(needAll(node, {0, 3, 4, 6, 7}, {"K", "N", "block_size"}))) {
+    return failure();
+  }
+  StringRef activation = node.text("activation", "silu");
+  if (activation != "silu" && activation != "swish") {
+    return node.error("activation '" + activation + "' is not known");
+  }
+  Formula f(node.builder, node.loc);
+  auto [x, all] = normalizedSum(node, f);
+  Value gate = ofFewBits(node, f, x, 3, "N");
+  node.results = {f.mul(f.op("Swish", {gate}), ofFewBits(node, f, x, 6, "N")), all};
+  return success();
+}
+
+LogicalResult MatMulNBitsQkvOp::upgrade(Node &node) {
+  if (failed(needAll(node, {0, 2, 3, 4, 6, 7, 9, 10}, {"K", "Nq", "Nkv", "block_size"}))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  auto [x, all] = normalizedSum(node, f);
+  node.results = {ofFewBits(node, f, x, 3, "Nq"), ofFewBits(node, f, x, 6, "Nkv"), ofFewBits(node, f, x, 9, "Nkv"),
+                  all};
+  return success();
 }
 
 /// Rows of tables for tokens, positions and segments, added up and normalised; and how many tokens of each sentence the
@@ -387,9 +464,6 @@ LogicalResult MicrosoftLinearAttentionOp::upgrade(Node &node) {
 }
 
 // Gates.
-
-static Value real(Formula &f, Value v) { return f.cast(v, f.b.getF32Type(), numberOfElement(f.b.getF32Type())); }
-static Value like(Formula &f, Value v, Value of) { return f.cast(v, elementOf(of), numberOfElement(elementOf(of))); }
 
 /// decay = decay_scale * Softplus(a + dt_bias), in f32; beta = Sigmoid(b).
 LogicalResult LinearAttentionGateOp::upgrade(Node &node) {

@@ -19,10 +19,22 @@ class Onnx_ProductOp<string mnemonic>
 def Onnx_FusedMatMulOp : Onnx_ProductOp<"FusedMatMul">;
 def Onnx_TransposeMatMulOp : Onnx_ProductOp<"TransposeMatMul">;
 
+def Onnx_FusedMatMulActivationOp : Onnx_MicrosoftForm<"FusedMatMulActivation", 2> {
+  let attributes = (ins OptionalAttr<F32Attr>:$alpha, OptionalAttr<I64Attr>:$transA, OptionalAttr<I64Attr>:$transB, OptionalAttr<I64Attr>:$transBatchA,
+    OptionalAttr<I64Attr>:$transBatchB, OptionalAttr<StrAttr>:$activation, OptionalAttr<F32Attr>:$activation_alpha,
+    OptionalAttr<I64Attr>:$activation_axis, OptionalAttr<F32Attr>:$activation_beta, OptionalAttr<F32Attr>:$activation_gamma);
+}
+def Onnx_GemmFastGeluOp : Onnx_MicrosoftForm<"GemmFastGelu", 3>;
+
 def Onnx_FusedConvOp : Onnx_MicrosoftForm<"FusedConv", 4> {
   let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations, OptionalAttr<I64Attr>:$group,
     OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides,
     OptionalAttr<StrAttr>:$activation, OptionalAttr<DenseF32ArrayAttr>:$activation_params);
+}
+
+def Onnx_ConvTransposeWithDynamicPadsOp : Onnx_MicrosoftForm<"ConvTransposeWithDynamicPads", 4> {
+  let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations, OptionalAttr<I64Attr>:$group,
+    OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$output_padding, OptionalAttr<DenseI64ArrayAttr>:$strides);
 }
 
 def Onnx_MicrosoftGeluOp : Onnx_MicrosoftForm<"Gelu", 1>;
@@ -37,10 +49,15 @@ class Onnx_SkipForm<string mnemonic, int inputs> : Onnx_MicrosoftForm<mnemonic, 
 }
 def Onnx_SkipLayerNormalizationOp : Onnx_SkipForm<"SkipLayerNormalization", 5>;
 def Onnx_SkipSimplifiedLayerNormalizationOp : Onnx_SkipForm<"SkipSimplifiedLayerNormalization", 4>;
-/// Stands in the standard's domain, though the standard never had it.
+/// These stand in the standard's domain, though the standard never had the first one, and has none of them any more.
 def Onnx_SimplifiedLayerNormalizationOp : Onnx_Form<"SimplifiedLayerNormalization", 2>, Since<1> {
   let attributes = (ins OptionalAttr<I64Attr>:$axis, OptionalAttr<F32Attr>:$epsilon, OptionalAttr<I64Attr>:$stash_type);
 }
+
+def Onnx_ScaleOp : Onnx_Form<"Scale", 1>, Since<1> {
+  let attributes = (ins OptionalAttr<F32Attr>:$scale);
+}
+def Onnx_DynamicSliceOp : Onnx_Form<"DynamicSlice", 4>, Since<1>;
 
 def Onnx_EmbedLayerNormalizationOp : Onnx_MicrosoftForm<"EmbedLayerNormalization", 9> {
   let attributes = (ins OptionalAttr<F32Attr>:$epsilon, OptionalAttr<I64Attr>:$mask_index_type);
@@ -79,6 +96,14 @@ def Onnx_GatedRMSNormOp : Onnx_MicrosoftForm<"GatedRMSNorm", 3> {
 def Onnx_QEmbedLayerNormalizationOp : Onnx_MicrosoftForm<"QEmbedLayerNormalization", 18> {
   let attributes = (ins OptionalAttr<F32Attr>:$epsilon);
 }
+
+// Several products with weights of a few bits behind one normalization.
+class Onnx_FewBitsForm<string mnemonic, int inputs, dag own> : Onnx_MicrosoftForm<mnemonic, inputs> {
+  let attributes = !con((ins OptionalAttr<I64Attr>:$K, OptionalAttr<I64Attr>:$bits, OptionalAttr<I64Attr>:$block_size, OptionalAttr<I64Attr>:$accuracy_level,
+    OptionalAttr<F32Attr>:$epsilon), own);
+}
+def Onnx_MatMulNBitsMlpOp : Onnx_FewBitsForm<"MatMulNBitsMlp", 9, (ins OptionalAttr<I64Attr>:$N, OptionalAttr<StrAttr>:$activation)>;
+def Onnx_MatMulNBitsQkvOp : Onnx_FewBitsForm<"MatMulNBitsQkv", 12, (ins OptionalAttr<I64Attr>:$Nq, OptionalAttr<I64Attr>:$Nkv)>;
 
 // Others.
 def Onnx_CDistOp : Onnx_MicrosoftForm<"CDist", 2> {

@@ -2,6 +2,7 @@
 // negative number instead of minus infinity, so that a query without any key looks at all of them; that is kept.
 #include "compiler/onnx/ops/MicrosoftAttention.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Forms.h"
 #include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/ops/Attention.h"
 #include <limits>
@@ -186,12 +187,31 @@ LogicalResult PackedInputAttentionOp::decompose(PatternRewriter &rewriter) {
 
 // MultiHeadAttention.
 
+/// What stands together in one operand, [batch, steps, heads, 2 or 3, width], becomes operands of its own.
+LogicalResult MultiHeadAttentionOp::upgrade(Node &node) {
+  auto packed = [&](unsigned i, int64_t parts) {
+    auto type = ranked(node.operand(i));
+    return type && type.getRank() == 5 && type.getDimSize(3) == parts;
+  };
+  unsigned first = packed(0, 3) ? 0 : 1, count = first == 0 ? 3 : 2;
+  if (!packed(first, count) || node.operand(2) || (first == 0 && node.operand(1))) {
+    return success();
+  }
+  Formula f(node.builder, node.loc);
+  Value all = node.operand(first), width = f.mul(sizeAlong(f, all, 2), sizeAlong(f, all, 4));
+  node.operands.resize(std::max<size_t>(node.operands.size(), 3));
+  for (auto [i, part] : llvm::enumerate(split(f, all, 3, count))) {
+    node.operands[first + i] = reshapeBy(f, part, {shapeOf(f, all, 0, 2), width});
+  }
+  return success();
+}
+
 /// Whether keys and values come with their heads apart already, [batch, heads, keys, width].
 static bool areApart(MultiHeadAttentionOp op) { return ranked(op.getKey()).getRank() == 4; }
 
 static FailureOr<std::optional<Shape>> shapeOf(MultiHeadAttentionOp op) {
   if (!present(op.getKey()) || !present(op.getValue())) {
-    return op.emitOpError("keys and values that are packed with the queries are unsupported");
+    return op.emitOpError("keys and values are missing, and not packed with the queries");
   }
   auto isKnown = [](Value v) { return !present(v) || isSized(v); };
   if (!isKnown(op.getQuery()) || !isKnown(op.getKey()) || !isKnown(op.getValue()) || !isKnown(op.getPastKey()) ||

@@ -3,6 +3,7 @@
 #include "compiler/onnx/ops/QuantizedContrib.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Forms.h"
 #include "compiler/onnx/Quantization.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/QuantizedContrib.cpp.inc"
@@ -55,19 +56,6 @@ static LogicalResult decomposeUnary(Op op, PatternRewriter &rewriter,
   Value y = meaning(f, dequantizedWhole(f, op.getX(), op.getXScale(), op.getXZero()));
   rewriter.replaceOp(op, quantizedWhole(f, y, op.getYScale(), op.getYZero(), elementOf(op.getX())));
   return success();
-}
-
-/// [N, spatial..., C] read as [N, C, spatial...] for a pool or convolution, and its result the other way.
-static Value withChannelsSecond(Formula &f, Value x, int64_t rank, bool last, llvm::function_ref<Value(Value)> pool) {
-  if (!last || rank < 3) {
-    return pool(x);
-  }
-  SmallVector<int64_t> in = {0, rank - 1}, out = {0};
-  for (int64_t i = 1; i + 1 < rank; ++i) {
-    in.push_back(i), out.push_back(i + 1);
-  }
-  out.push_back(1);
-  return f.transpose(pool(f.transpose(x, in)), out);
 }
 
 #define UNARY(Name, formula)                                                                                           \

@@ -1,7 +1,7 @@
 #include "compiler/onnx/ops/Sample.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Forms.h"
 #include "runtime_support/include/ingot.h"
 #include <limits>
 #define GET_OP_CLASSES
@@ -230,6 +230,78 @@ LogicalResult MaxRoiPoolOp::decompose(PatternRewriter &rewriter) {
                      f.cast(batch, rewriter.getI64Type(), INGOT_INT64)};
   rewriter.replaceOp(*this, f.op("RoiSample", regions, attributes));
   return success();
+}
+
+// CropAndResize.
+
+namespace {
+/// Where the bins of regions lie along one axis of the image, [regions, bins].
+struct Bins {
+  Value low, high; ///< pixels, int64
+  Value weight;    ///< of the higher one
+  Value inside;    ///< whether it is in the image at all
+};
+} // namespace
+
+/// Corners of a region are at its first and last bin; one bin is in the middle. `starts` and `ends` are parts of the
+/// image's length.
+static Bins binsAlong(Formula &f, Value starts, Value ends, Value count, Value pixels, bool nearest) {
+  auto number = [&](double n) { return f.number(n, starts); };
+  Value last = f.sub(pixels, number(1)), from = f.mul(starts, last), to = f.mul(ends, last);
+  Value bin = like(f, f.countTo(count), starts), lastBin = f.sub(like(f, count, starts), number(1));
+  Value step = f.div(f.mul(f.sub(ends, starts), last), f.op("Max", {lastBin, number(1)}));
+  Value place = f.op("Where", {f.op("Equal", {bin, lastBin}), to, f.add(from, f.mul(bin, step))});
+  Value middle = f.mul(f.mul(f.add(starts, ends), number(0.5)), last);
+  place = f.op("Where", {f.op("Equal", {lastBin, number(0)}), middle, place});
+  Bins bins;
+  bins.inside = f.op("And", {f.op("GreaterOrEqual", {place, number(0)}), f.op("LessOrEqual", {place, last})});
+  place = f.op("Min", {f.op("Max", {place, number(0)}), last});
+  Value low = f.op("Floor", {place}), high = f.op("Ceil", {place});
+  bins.weight = f.sub(place, low);
+  low = nearest ? f.op("Where", {f.op("GreaterOrEqual", {bins.weight, number(0.5)}), high, low}) : low;
+  bins.low = integers(f, low), bins.high = integers(f, high);
+  return bins;
+}
+
+/// Rows of channels are gathered, up to four for each bin.
+LogicalResult CropAndResizeOp::upgrade(Node &node) {
+  StringRef mode = node.text("mode", "bilinear");
+  if (failed(node.needs(4))) {
+    return failure();
+  }
+  if (mode != "bilinear" && mode != "nearest") {
+    return node.error("mode '" + mode + "' is unknown, expected 'bilinear' or 'nearest'");
+  }
+  Formula f(node.builder, node.loc);
+  Value x = node.operand(0), rois = node.operand(1);
+  SmallVector<Bins, 2> axes;
+  for (int64_t axis : {0, 1}) {
+    Value count = integers(f, f.reshape(slice(f, node.operand(3), 0, axis, axis + 1), {}));
+    axes.push_back(binsAlong(f, slice(f, rois, 1, axis, axis + 1), slice(f, rois, 1, axis + 2, axis + 3), count,
+                             like(f, lengthOf(f, x, 2 + axis), rois), mode == "nearest"));
+  }
+  const Bins &rows = axes[0], &columns = axes[1];
+  Value width = lengthOf(f, x, 3), height = lengthOf(f, x, 2);
+  Value pixels = f.mul(sizeAlong(f, x, 0), f.mul(sizeAlong(f, x, 2), sizeAlong(f, x, 3)));
+  Value all = reshapeBy(f, f.transpose(x, {0, 2, 3, 1}), {pixels, sizeAlong(f, x, 1)});
+  Value first = f.mul(unsqueeze(f, integers(f, node.operand(2)), {1}), height);
+  auto at = [&](Value row, Value column) {
+    Value line = unsqueeze(f, f.mul(f.add(first, row), width), {2});
+    return f.op("Gather", {all, f.add(line, unsqueeze(f, column, {1}))}, {f.integer("axis", 0)});
+  };
+  Value y;
+  if (mode == "nearest") {
+    y = at(rows.low, columns.low);
+  } else {
+    auto mixed = [&](Value a, Value b, Value weight) { return f.add(a, f.mul(f.sub(b, a), like(f, weight, x))); };
+    Value along = unsqueeze(f, columns.weight, {1, 3});
+    Value top = mixed(at(rows.low, columns.low), at(rows.low, columns.high), along);
+    Value bottom = mixed(at(rows.high, columns.low), at(rows.high, columns.high), along);
+    y = mixed(top, bottom, unsqueeze(f, rows.weight, {2, 3}));
+  }
+  Value inside = f.op("And", {unsqueeze(f, rows.inside, {2, 3}), unsqueeze(f, columns.inside, {1, 3})});
+  y = f.op("Where", {inside, y, f.number(node.number("extrapolation_value", 0), x)});
+  return give(node, f.transpose(y, {0, 3, 1, 2}));
 }
 
 void registerSample(OnnxDialect &dialect) {

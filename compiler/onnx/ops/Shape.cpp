@@ -311,10 +311,9 @@ LogicalResult SqueezeOp::decompose(PatternRewriter &rewriter) {
   }
   bool isResult =
       llvm::any_of(getY().getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
-  size_t mostOpen = isResult ? 1 : 2; // all ways behind it are compiled
-  bool known = isSized(getX()) && llvm::none_of(sizesOf(x), [](const Size &d) { return d.isFound() && d.mayBeOne(); });
+  size_t mostOpen = isResult ? 1 : 2;                   // all ways behind it are compiled
   bool mayBeSolved = !open.empty() && !isSolved(*this); // what is required elsewhere may tell that a size is 1, or not
-  if (!known || mayBeSolved || open.size() > mostOpen) {
+  if (!isSized(getX()) || mayBeSolved || open.size() > mostOpen) {
     return failure();
   }
   rewriter.replaceOp(*this, squeezeOpen(rewriter, getLoc(), getX(), gone, open));

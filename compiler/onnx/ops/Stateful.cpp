@@ -60,19 +60,28 @@ LogicalResult CausalConvWithStateOp::decompose(PatternRewriter &rewriter) {
 
 namespace {
 struct Shape {
-  Size batch, steps;
-  int64_t heads = 0, shared = 0, width = 0, valueWidth = 0; ///< `shared`: heads of keys, values and states
+  Size batch, steps, width, valueWidth;
+  int64_t heads = 0, shared = 0; ///< `shared`: heads of keys, values and states
+  int64_t results() const { return std::max(heads, shared); }
 };
 
 bool isGated(LinearAttentionOp op) { return op.getUpdateRule().starts_with("gated"); }
 bool isDelta(LinearAttentionOp op) { return op.getUpdateRule().ends_with("delta"); }
 
+/// Whether the columns of a sequence are as many heads of one width.
+bool hasColumns(LinearAttentionOp op, Value v, const Size &columns) {
+  return succeeded(require(op, sizeOf(ranked(v), 2), columns));
+}
+
+/// How many numbers a decay has for each head: one, or one for each key.
+Size decaysOf(LinearAttentionOp op, const Shape &s) { return floorDiv(sizeOf(ranked(op.getDecay()), 2), s.shared); }
+
 /// Nothing while the operands' sizes are not known; failure where they contradict, without a message.
 FailureOr<std::optional<Shape>> shapeOf(LinearAttentionOp op) {
   Shape s;
   s.heads = op.getQNumHeads(), s.shared = op.getKvNumHeads();
-  if (s.heads < 1 || s.shared < 1 || s.heads % s.shared || isGated(op) != present(op.getDecay()) ||
-      isDelta(op) != present(op.getBeta())) {
+  if (s.heads < 1 || s.shared < 1 || (s.heads % s.shared && s.shared % s.heads) ||
+      isGated(op) != present(op.getDecay()) || isDelta(op) != present(op.getBeta())) {
     return failure();
   }
   SmallVector<Value> sequences = {op.getQuery(), op.getKey(), op.getValue(), op.getDecay(), op.getBeta()};
@@ -85,26 +94,29 @@ FailureOr<std::optional<Shape>> shapeOf(LinearAttentionOp op) {
   }
   Sizes query = sizesOf(ranked(op.getQuery()));
   s.batch = query[0], s.steps = query[1];
-  SmallVector<int64_t> widths;
   for (Value v : sequences) {
     Sizes sizes = sizesOf(ranked(v));
-    if (!sizes[2].isNumber() || failed(require(op, sizes[0], s.batch)) || failed(require(op, sizes[1], s.steps))) {
+    if (failed(require(op, sizes[0], s.batch)) || failed(require(op, sizes[1], s.steps))) {
       return failure();
     }
-    widths.push_back(sizes[2].number());
   }
-  s.width = widths[0] / s.heads, s.valueWidth = widths[2] / s.shared;
-  bool good = widths[0] == s.heads * s.width && widths[1] == s.shared * s.width && widths[2] == s.shared * s.valueWidth;
+  s.width = floorDiv(query[2], s.heads), s.valueWidth = floorDiv(sizeOf(ranked(op.getValue()), 2), s.shared);
+  bool good = hasColumns(op, op.getQuery(), s.width * Size(s.heads)) &&
+              hasColumns(op, op.getKey(), s.width * Size(s.shared)) &&
+              hasColumns(op, op.getValue(), s.valueWidth * Size(s.shared));
   if (isGated(op)) {
-    good &= widths[3] == s.shared || widths[3] == s.shared * s.width;
+    Size each = decaysOf(op, s);
+    good = good && hasColumns(op, op.getDecay(), each * Size(s.shared)) &&
+           (!each.isNumber() || !s.width.isNumber() || each.is(1) || each.number() == s.width.number());
   }
   if (isDelta(op)) {
-    good &= widths.back() == s.shared || widths.back() == 1;
+    Size columns = sizeOf(ranked(op.getBeta()), 2);
+    good = good && (!columns.isNumber() || columns.is(1) || columns.is(s.shared));
   }
   auto past = present(op.getPastState()) ? ranked(op.getPastState()) : RankedTensorType();
   if (past) {
     Sizes state = {s.batch, s.shared, s.width, s.valueWidth};
-    good &= past.getRank() == 4;
+    good = good && past.getRank() == 4;
     for (int64_t i = 0; good && i < 4; ++i) {
       good = succeeded(require(op, sizeOf(past, i), state[i]));
     }
@@ -124,25 +136,44 @@ struct Recurrence {
 
   Value real(Value v) { return f.cast(v, wide, numberOfElement(wide)); }
   /// [batch, steps, heads * columns] as [steps, batch, heads, rows, columns]; of rows and columns one is 1.
-  Value bySteps(Value v, int64_t heads, int64_t rows, int64_t columns) {
+  Value bySteps(Value v, const Size &heads, const Size &rows, const Size &columns) {
     Value apart = f.reshapeTo(real(v), {s.batch, s.steps, heads, rows, columns});
     return f.transpose(apart, {1, 0, 2, 3, 4});
   }
+  /// What may be one number for several has their sizes, where these do not say whether it is.
+  Value repeated(Value v, ArrayRef<Size> sizes) {
+    bool known = llvm::all_of(llvm::zip_equal(sizesOf(ranked(v)), sizes), [](auto pair) {
+      return std::get<0>(pair).isNumber() || std::get<0>(pair) == std::get<1>(pair);
+    });
+    return known ? v : f.op("Expand", {v, makeSizes(f.b, f.loc, sizes)});
+  }
+  /// Queries, [steps, batch, shared, group, width]. Fewer of them than keys are read by several heads of these.
+  Value queries() {
+    Value q = bySteps(op.getQuery(), std::min(s.heads, s.shared), std::max<int64_t>(s.heads / s.shared, 1), s.width);
+    if (s.heads < s.shared) {
+      int64_t each = s.shared / s.heads;
+      Value wide = f.op("Expand", {q, makeSizes(f.b, f.loc, {s.steps, s.batch, s.heads, each, s.width})});
+      q = f.reshapeTo(wide, {s.steps, s.batch, s.shared, 1, s.width});
+    }
+    double given = op.getScale().convertToDouble();
+    if (given != 0) {
+      return f.mul(q, f.number(given, q));
+    }
+    return s.width.isNumber() ? f.mul(q, f.number(1 / std::sqrt(static_cast<double>(s.width.number())), q))
+                              : f.div(q, f.sqrt(real(f.scalar(s.width))));
+  }
 
   SmallVector<Value> run() {
-    double scale = op.getScale().convertToDouble();
-    scale = scale == 0 ? 1 / std::sqrt(static_cast<double>(s.width)) : scale;
-    int64_t group = s.heads / s.shared;
-    Value q = bySteps(op.getQuery(), s.shared, group, s.width);
-    q = f.mul(q, f.number(scale, q));
-    Value k = bySteps(op.getKey(), s.shared, s.width, 1), v = bySteps(op.getValue(), s.shared, 1, s.valueWidth);
+    Value q = queries(), k = bySteps(op.getKey(), s.shared, s.width, 1);
+    Value v = bySteps(op.getValue(), s.shared, 1, s.valueWidth);
     Value decay, beta;
     if (isGated(op)) {
-      int64_t rows = sizeOf(ranked(op.getDecay()), 2).number() / s.shared;
-      decay = f.exp(bySteps(op.getDecay(), s.shared, rows, 1));
+      decay = f.exp(bySteps(op.getDecay(), s.shared, decaysOf(op, s), 1));
+      decay = repeated(decay, {s.steps, s.batch, s.shared, s.width, 1});
     }
     if (isDelta(op)) {
-      beta = bySteps(op.getBeta(), sizeOf(ranked(op.getBeta()), 2).number(), 1, 1);
+      beta = bySteps(op.getBeta(), sizeOf(ranked(op.getBeta()), 2), 1, 1);
+      beta = repeated(beta, {s.steps, s.batch, s.shared, 1, 1});
     }
     Sizes state = {s.batch, s.shared, s.width, s.valueWidth};
     Value first = present(op.getPastState()) ? real(op.getPastState()) : f.zeros(state, wide);
@@ -158,7 +189,7 @@ struct Recurrence {
     });
     // [steps, batch, shared, group, columns] to [batch, steps, heads * columns].
     Value y = f.transpose(loop.getResult(1), {1, 0, 2, 3, 4});
-    y = f.reshapeTo(y, {s.batch, s.steps, s.heads * s.valueWidth});
+    y = f.reshapeTo(y, {s.batch, s.steps, s.valueWidth * Size(s.results())});
     Type element = elementOf(op.getQuery()), ofState = elementOf(op.getPresentState());
     return {f.cast(y, element, numberOfElement(element)), f.cast(loop.getResult(0), ofState, numberOfElement(ofState))};
   }
@@ -181,7 +212,7 @@ LogicalResult LinearAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
     return success();
   }
   const Shape &s = **shape;
-  types.push_back(sizedType({s.batch, s.steps, s.heads * s.valueWidth}, element));
+  types.push_back(sizedType({s.batch, s.steps, s.valueWidth * Size(s.results())}, element));
   types.push_back(sizedType({s.batch, s.shared, s.width, s.valueWidth}, state));
   return success();
 }

@@ -43,14 +43,19 @@ def image(c, x, rank=None, channels=None):
     return c.data(shape)
 
 
+def rows(c):
+    """An image of few channels with long rows, along which vectors lie then."""
+    return c.data([c.choice([1, 1, 2]), c.choice([1, 2, 3, 4, 5]), *[c.extent(7) for _ in range(c.choice([0, 1, 1, 2]))], c.choice([16, 17, 31, 32, 33, 47, 64, 65, 97, 130])])
+
+
 @op("Conv", weight=8)
 def conv(c, x):
-    x = image(c, x)
+    x = rows(c) if x is None and c.chance(0.2) else image(c, x)
     channels, spatial = x.shape[1], x.shape[2:]
     kernel = c.kernel(len(spatial))
     divisors = [group for group in range(1, channels + 1) if channels % group == 0]
     group = c.choice([1, 1, 1, channels, c.choice(divisors)])
-    outputs = group * c.choice([1, 1, 2, 3] if group > 1 else [c.extent(100)])
+    outputs = group * c.choice([1, 1, 2, 3] if group > 1 else [c.extent(100), channels])
     c.need(outputs <= 256 and np.prod(kernel) * outputs * channels // group < 200_000)
     weights = c.data([outputs, channels // group, *kernel], np.float32, -1, 1, constant=c.chance(0.85))
     bias = c.data([outputs], np.float32, -1, 1, constant=True) if c.chance(0.6) else None
@@ -59,24 +64,31 @@ def conv(c, x):
     c.node("Conv", [x, weights, bias], group=group if group > 1 or c.chance(0.3) else None, **attributes)
 
 
+def filter_of_three(c, spatial):
+    """A kernel of three taps along each axis or one of them, of stride 1, and the attributes of its window."""
+    rank = len(spatial)
+    kernel = [3] * rank if rank == 1 or c.chance(0.7) else c.choice([[1, 3], [3, 1]])
+    dilations = [c.choice([1, 2, 3, 5]) for _ in kernel] if c.chance(0.3) else [1] * rank
+    attributes = {"dilations": dilations} if max(dilations) > 1 else {}
+    reach = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, dilations)]
+    if c.chance(0.3) and max(dilations) == 1:
+        attributes["auto_pad"] = c.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
+        c.need(attributes["auto_pad"] != "VALID" or all(size >= extent for size, extent in zip(spatial, reach)))
+    else:
+        attributes["pads"] = [extent // 2 for extent in reach] * 2 if c.chance(0.5) else [c.choice([0, 1, 2]) for _ in range(2 * rank)]
+        c.need(all(size + attributes["pads"][k] + attributes["pads"][k + rank] >= reach[k] for k, size in enumerate(spatial)))
+    return kernel, reach, attributes
+
+
 def small_filter(c, x):
     """A convolution of stride 1 with three taps along each axis or one of them, or what a transposed one of that is: what Winograd's algorithm takes."""
     rank = c.choice([1, 2, 2, 2])
     x = image(c, x, rank=rank)
     c.need(x.rank == rank + 2 and min(x.shape[2:]) >= 2)
-    kernel = [3] * rank if rank == 1 or c.chance(0.7) else c.choice([[1, 3], [3, 1]])
-    dilations = [c.choice([1, 2, 3, 5]) for _ in kernel] if c.chance(0.3) else [1] * rank
+    kernel, reach, attributes = filter_of_three(c, x.shape[2:])
     channels, outputs, transposed = x.shape[1], c.extent(65), c.chance(0.15)
     c.need(x.array.size * outputs < 3_000_000)
-    attributes = {"dilations": dilations} if max(dilations) > 1 else {}
-    reach = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, dilations)]
-    if c.chance(0.3) and max(dilations) == 1:
-        attributes["auto_pad"] = c.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
-        c.need(attributes["auto_pad"] != "VALID" or all(size >= extent for size, extent in zip(x.shape[2:], reach)))
-    else:
-        attributes["pads"] = [extent // 2 for extent in reach] * 2 if c.chance(0.5) else [c.choice([0, 1, 2]) for _ in range(2 * rank)]
-        c.need(all(x.shape[2 + k] + attributes["pads"][k] + attributes["pads"][k + rank] >= reach[k] for k in range(rank)))
-        c.need(not transposed or all(pad < extent for pad, extent in zip(attributes["pads"], reach * 2)))
+    c.need(not transposed or all(pad < extent for pad, extent in zip(attributes.get("pads", []), reach * 2)))
     shape = [channels, outputs, *kernel] if transposed else [outputs, channels, *kernel]
     weights = c.data(shape, np.float32, -1, 1, constant=True)
     bias = c.data([outputs], np.float32, -1, 1, constant=True) if c.chance(0.6) else None

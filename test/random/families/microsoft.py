@@ -87,6 +87,22 @@ def simplified_normalization(c, x):
     c.node("SimplifiedLayerNormalization", [x, c.data(x.shape[-1:])], axis=-1, epsilon=c.choice([None, 0.125]), stash_type=c.choice([None, 1]))
 
 
+@op("Scale")
+def scale(c, x):
+    c.node("Scale", [floats(c, x)], scale=c.choice([None, 0.5, -2.0]))
+
+
+@op("DynamicSlice")
+def dynamic_slice(c, x):
+    x = floats(c, x)
+    c.need(x.array.size)
+    axes = c.rng.sample(range(x.rank), c.rng.randint(1, x.rank))
+    starts = [c.rng.randint(0, x.shape[axis] - 1) for axis in axes]
+    ends = [c.rng.randint(start + 1, x.shape[axis]) for start, axis in zip(starts, axes)]
+    every = axes == list(range(x.rank)) and c.chance(0.5)
+    c.node("DynamicSlice", [x, c.ints(starts), c.ints(ends), *([] if every else [c.ints(axes)])], exact=True)
+
+
 @op("com.microsoft.ExpandDims")
 def expand_dims(c, x):
     x = x or c.data(c.shape(0, 3))
@@ -179,6 +195,31 @@ def multi_head_attention(c, x):
            unidirectional=c.choice([None, 0, 1]) if mask is None and keys == steps else None, scale=c.choice([None, 0.25]), mask_filter_value=c.choice([None, -10000.0]))  # fmt: skip
 
 
+@op("com.microsoft.DecoderMaskedMultiHeadAttention")
+def decoder_attention(c, x):
+    batch, heads, width, room = c.choice([1, 2, 3]), c.choice([1, 2, 3]), c.choice([4, 8]), c.choice([1, 5, 13])
+    hidden, cross, past = heads * width, c.chance(0.3), c.choice(range(room))
+    total = room if cross else past + 1
+    mask = c.tensor((c.numbers([batch, total], np.int32, 0, 3) > 0).astype(np.int32)) if c.chance(0.5) else None
+    bias = c.data([3 * hidden]) if c.chance(0.4) else None
+    if cross:
+        keys = [c.data([batch, heads, room, width]) for _ in range(2)]
+        inputs = [*keys, mask, None, None, None, None, None, None, bias]
+    else:
+        added = c.data([c.choice([1, batch]), heads, 1, total]) if c.chance(0.3) else None
+        caches = [c.data([batch, heads, room, width]) for _ in range(2)]
+        inputs = [c.data([batch, 1, hidden]), c.data([batch, 1, hidden]), mask, added, *caches, c.tensor(np.array([past], np.int32)), None, None, bias]
+    c.node("com.microsoft.DecoderMaskedMultiHeadAttention", [c.data([batch, 1, hidden]), *inputs], outputs=1 if cross else 3, num_heads=heads, past_present_share_buffer=None if cross else 1,
+           scale=c.choice([None, 0.25]), mask_filter_value=c.choice([None, -10000.0]))  # fmt: skip
+
+
+@op("com.microsoft.NGramRepeatBlock")
+def ngram_repeat_block(c, x):
+    words = c.choice([2, 5, 17])
+    tokens = c.tensor(c.numbers([c.choice([1, 2, 3]), c.choice([1, 2, 7, 16])], np.int64, 0, c.choice([1, words - 1])))
+    c.node("com.microsoft.NGramRepeatBlock", [tokens, c.data([tokens.shape[0], words])], ngram_size=c.choice([1, 2, 3, 4]))
+
+
 @op("com.microsoft.RotaryEmbedding")
 def microsoft_rotary(c, x):
     batch, steps, heads, width = c.choice([1, 2, 3]), c.choice([1, 5]), c.choice([1, 2, 3]), c.choice([4, 8, 16])
@@ -245,7 +286,7 @@ def causal_conv(c, x):
 @op("com.microsoft.LinearAttention")
 def linear_attention(c, x):
     batch, steps, shared, width, wide = c.choice([1, 2]), c.choice([1, 3, 5]), c.choice([1, 2]), c.choice([4, 8]), c.choice([4, 8])
-    heads, rule = shared * c.choice([1, 2]), c.choice(["linear", "gated", "delta", "gated_delta"])
+    heads, rule = c.choice([1, shared, 2 * shared]), c.choice(["linear", "gated", "delta", "gated_delta"])
     small = lambda *shape: c.data(shape, low=-0.5, high=0.5)
     past = small(batch, shared, width, wide) if c.chance(0.5) else None
     decay = small(batch, steps, shared * c.choice([1, width])) if "gated" in rule else None
@@ -327,3 +368,88 @@ def experts(c, x):
     more = dict(swiglu_fusion=1, activation_alpha=c.choice([None, 1.75]), activation_beta=c.choice([None, 1.0]), swiglu_limit=c.choice([None, 0.5])) if name == "swiglu" else {}
     c.node("com.microsoft.MoE", [x, router, f(experts, outer, width), biases[0], f(experts, width, inner), biases[1]], k=k, activation_type=name, normalize_routing_weights=c.choice([None, 0, 1]),
            use_sparse_mixer=c.choice([None, 0]), **more)  # fmt: skip
+
+
+@op("com.microsoft.CropAndResize", weight=2)
+def crop_and_resize(c, x):
+    x = x or c.data([c.extent(3), c.extent(9), c.extent(13), c.extent(13)])
+    c.need(x.dtype == np.float32 and x.rank == 4 and x.array.size and x.array.size < 8000)
+    regions = c.choice([0, 1, 3, 7])
+    corners = c.numbers([regions, 4], np.float32, -0.2, 1.2) + np.float32(0.00713)  # no place between two pixels is in the middle, or at the edge
+    batches = c.numbers([regions], np.int32, 0, x.shape[0] - 1)
+    size = c.ints([c.choice([1, 2, 5]), c.choice([1, 3, 7])], np.int32)
+    c.node("com.microsoft.CropAndResize", [x, c.tensor(corners), c.tensor(batches), size], mode=c.choice([None, "bilinear", "nearest"]), extrapolation_value=c.choice([None, 0.5]))
+
+
+@op("com.microsoft.ConvTransposeWithDynamicPads")
+def dynamic_pads(c, x):
+    x = x or c.data([c.choice([1, 2]), c.extent(5), c.extent(9), c.extent(9)])
+    c.need(x.dtype == np.float32 and x.rank == 4 and x.array.size and x.array.size < 4000)
+    group = c.choice([n for n in (1, 2) if x.shape[1] % n == 0])
+    kernel, strides, dilations = [c.choice([2, 3]) for _ in range(2)], c.choice([None, [1, 1], [2, 2], [1, 2]]), c.choice([None, [1, 1]])
+    more = c.choice([None, [0, 0]]) if strides != [2, 2] else c.choice([None, [1, 1]])
+    weights = c.data([x.shape[1], c.choice([1, 3]), *kernel], constant=True)
+    pads = c.tensor(np.array([c.choice([0, 1]) for _ in range(4)]), constant=True if c.chance(0.6) else None) if c.chance(0.8) else None
+    c.finds |= pads is not None and pads.name in c.inputs
+    bias = c.data([weights.shape[1] * group], constant=True) if c.chance(0.6) else None
+    size = [(x.shape[2 + i] - 1) * (strides or [1, 1])[i] + kernel[i] + (more or [0, 0])[i] for i in range(2)]
+    c.need(pads is None or all(size[i] > pads.array[i] + pads.array[2 + i] for i in range(2)))
+    c.node("com.microsoft.ConvTransposeWithDynamicPads", [x, weights, pads, bias], kernel_shape=c.choice([None, kernel]), strides=strides, dilations=dilations, group=group if group > 1 else c.choice([None, 1]),
+           output_padding=more, auto_pad=c.choice([None, "NOTSET"]))  # fmt: skip
+
+
+@op("com.microsoft.MatMulInteger16")
+def matmul_integer16(c, x):
+    m, k, n = c.extent(17), c.extent(33), c.extent(17)
+    types = c.choice([(np.int16, np.int16), (np.int16, np.uint16), (np.uint16, np.int16), (np.uint16, np.uint16)])
+    low = lambda type: 0 if type == np.uint16 else -3000
+    c.node("com.microsoft.MatMulInteger16", [c.data([m, k], types[0], low(types[0]), 3000), c.data([k, n], types[1], low(types[1]), 3000)], exact=True)
+
+
+@op("com.microsoft.MurmurHash3")
+def murmur(c, x):
+    type = c.choice([np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64])
+    x = c.data(c.shape(0, 3), type, 0 if np.dtype(type).kind == "u" else -100000, 100000)
+    c.node("com.microsoft.MurmurHash3", [x], exact=True, positive=c.choice([None, 0, 1]), seed=c.choice([None, 0, 42]))
+
+
+@op("com.microsoft.BranchwiseRMSNorm", "com.microsoft.HyperConnectionPreMix", "com.microsoft.HyperConnectionPostMix")
+def branches(c, x, name):
+    lead, count, width = c.choice([[], [3], [2, 5]]), c.choice([1, 2, 4]), c.choice([1, 8, 13])
+    flat = c.chance(0.5)
+    x = c.data([*lead, count * width] if flat else [*lead, count, width])
+    own = dict(num_branches=count) if flat else c.choice([{}, dict(num_branches=0)])
+    if name.endswith("BranchwiseRMSNorm"):
+        scale = c.choice([None, [count, width], [width], [count * width]])
+        return c.node(name, [x, *([c.data(scale)] if scale else [])], epsilon=c.choice([None, 0.125]), **own)
+    gates = [[*lead, count], [*lead, count, 1], [*lead, count, width]]
+    if name.endswith("PreMix"):
+        gate = c.data(c.choice([*gates, [*lead, count * width]] if flat else gates))
+        return c.node(name, [x, gate], reduction_scale=c.choice([None, 0.5]), **own)
+    mix = [c.data([*lead, count, count])] if c.chance(0.5) else []
+    c.node(name, [x, c.data([*lead, width]), c.data(c.choice(gates)), *mix], **own)
+
+
+@op("com.microsoft.EngramGate")
+def engram_gate(c, x):
+    batch, steps, count, width = c.choice([1, 2]), c.choice([1, 5]), c.choice([1, 2, 4]), c.choice([4, 8, 13])
+    both = c.chance(0.5)
+    scales = [c.data([count, width]) for _ in range(2 + both)]
+    c.node("com.microsoft.EngramGate", [c.data([batch, steps, count, width]), c.data([batch, steps, count, width]), c.data([batch, steps, width]), *scales], outputs=1 + both, epsilon=c.choice([None, 0.125]))
+
+
+@op("com.microsoft.NGramHashMapping")
+def ngram_hash(c, x):
+    batch, steps, longest, heads, type = c.choice([1, 2, 3]), c.choice([1, 2, 7]), c.choice([2, 3, 4]), c.choice([1, 2]), c.choice([np.int32, np.int64])
+    ids = lambda count: c.tensor(c.numbers([batch, count], type, 0, 50))
+    sizes = c.tensor(c.numbers([(longest - 1) * heads], type, 5, 97))
+    past, offsets = ids(longest - 1) if c.chance(0.5) else None, c.tensor(c.numbers([(longest - 1) * heads], type, 0, 100)) if c.chance(0.5) else None
+    c.node("com.microsoft.NGramHashMapping", [ids(steps), c.tensor(c.numbers([longest], type, -1000000, 1000000)), sizes, past, offsets], outputs=2, exact=True, max_ngram_size=longest, n_head_per_ngram=heads,
+           pad_id=c.choice([0, 3]), reset_on_eos=c.choice([None, 0]))  # fmt: skip
+
+
+@op("com.microsoft.DynamicTimeWarping")
+def warping(c, x):
+    shape = [c.choice([1, 2, 5, 9]), c.choice([1, 3, 8, 17])]
+    c.node("com.microsoft.DynamicTimeWarping", [c.data(c.choice([shape, [1, *shape]]), low=0, high=4)], exact=True)
+    c.finds = True

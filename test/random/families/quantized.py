@@ -2,7 +2,7 @@
 import numpy as np
 
 from families import op
-from families.dense import window
+from families.dense import filter_of_three, window
 
 RANGES = {np.dtype(np.uint8): (0, 255), np.dtype(np.int8): (-128, 127), np.dtype(np.uint16): (0, 65535), np.dtype(np.int16): (-32768, 32767)}
 
@@ -122,18 +122,38 @@ def images(c, x):
     return x, weights, dict(attributes, group=group if group > 1 or c.chance(0.3) else None)
 
 
+def small_filter(c, x):
+    """What Winograd's algorithm takes of integers, and of what is a channel by itself."""
+    rank = c.choice([1, 2, 2, 2])
+    if x is None:
+        x = integers(c, [c.extent(3), c.extent(40), *[c.extent({1: 60, 2: 20}[rank]) for _ in range(rank)]], c.choice([np.uint8, np.int8]))
+    c.need(x.exact and x.dtype in (np.uint8, np.int8) and x.rank == rank + 2 and 0 < x.array.size < 40000 and min(x.shape[2:]) >= 2)
+    kernel, _, attributes = filter_of_three(c, x.shape[2:])
+    group = x.shape[1] if c.chance(0.2) else 1
+    outputs = group if group > 1 else c.extent(65)
+    c.need(x.array.size * outputs < 3_000_000)
+    weights = integers(c, [outputs, x.shape[1] // group, *kernel], np.int8 if x.dtype == np.int8 else c.choice([np.uint8, np.int8]), constant=True)
+    c.choice([conv_integer_of, qlinear_conv_of])(c, x, weights, dict(attributes, group=group if group > 1 else None))
+
+
+def conv_integer_of(c, x, weights, attributes):
+    c.node("ConvInteger", [x, weights, zeros(c, x.dtype) if c.chance(0.7) else None, zeros(c, weights.dtype) if c.chance(0.5) else None], exact=True, **attributes)
+
+
 @op("ConvInteger", weight=2)
 def conv_integer(c, x):
     c.since(10)
-    x, weights, attributes = images(c, x)
-    c.node("ConvInteger", [x, weights, zeros(c, x.dtype) if c.chance(0.7) else None, zeros(c, weights.dtype) if c.chance(0.5) else None], exact=True, **attributes)
+    conv_integer_of(c, *images(c, x))
+
+
+def qlinear_conv_of(c, x, weights, attributes):
+    outputs = [weights.shape[0]] if c.chance(0.5) else []
+    bias = c.data([weights.shape[0]], np.int32, -3000, 3000, constant=True) if c.chance(0.5) else None
+    c.node("QLinearConv", [x, scales(c, []), zeros(c, x.dtype), weights, scales(c, outputs), zeros(c, weights.dtype, outputs), scales(c, [], -4, 4), zeros(c, x.dtype), bias],
+           exact=True, **attributes)
 
 
 @op("QLinearConv", weight=3)
 def qlinear_conv(c, x):
     c.since(10)
-    x, weights, attributes = images(c, x)
-    outputs = [weights.shape[0]] if c.chance(0.5) else []
-    bias = c.data([weights.shape[0]], np.int32, -3000, 3000, constant=True) if c.chance(0.5) else None
-    c.node("QLinearConv", [x, scales(c, []), zeros(c, x.dtype), weights, scales(c, outputs), zeros(c, weights.dtype, outputs), scales(c, [], -4, 4), zeros(c, x.dtype), bias],
-           exact=True, **attributes)
+    qlinear_conv_of(c, *images(c, x))

@@ -1,0 +1,19 @@
+// What ONNX Runtime's optimizer makes of diffusion models: images whose channels are their last axis, and sums in front of what follows them.
+include "compiler/onnx/Onnx.td"
+
+def Onnx_BiasAddOp : Onnx_MicrosoftForm<"BiasAdd", 3>;
+def Onnx_BiasSplitGeluOp : Onnx_MicrosoftForm<"BiasSplitGelu", 2>;
+
+class Onnx_ImageNormForm<string mnemonic, int inputs> : Onnx_MicrosoftForm<mnemonic, inputs> {
+  let attributes = (ins OptionalAttr<I64Attr>:$activation, OptionalAttr<I64Attr>:$channels_last, OptionalAttr<F32Attr>:$epsilon,
+    OptionalAttr<I64Attr>:$groups);
+}
+def Onnx_GroupNormOp : Onnx_ImageNormForm<"GroupNorm", 3>;
+def Onnx_SkipGroupNormOp : Onnx_ImageNormForm<"SkipGroupNorm", 5>;
+
+class Onnx_NhwcForm<string mnemonic, int inputs, dag more = (ins)> : Onnx_MicrosoftForm<mnemonic, inputs> {
+  let attributes = !con((ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations, OptionalAttr<I64Attr>:$group,
+    OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides), more);
+}
+def Onnx_NhwcConvOp : Onnx_NhwcForm<"NhwcConv", 3>;
+def Onnx_NhwcFusedConvOp : Onnx_NhwcForm<"NhwcFusedConv", 4, (ins OptionalAttr<StrAttr>:$activation, OptionalAttr<DenseF32ArrayAttr>:$activation_params)>;

@@ -1,0 +1,11 @@
+// Arithmetic on small integers whose results are of 32 bits, and hashes.
+include "compiler/onnx/Onnx.td"
+
+def Onnx_MatMulInteger16Op : Onnx_MicrosoftForm<"MatMulInteger16", 2>;
+def Onnx_MulIntegerOp : Onnx_MicrosoftForm<"MulInteger", 4>;
+def Onnx_ReduceSumIntegerOp : Onnx_MicrosoftForm<"ReduceSumInteger", 1> {
+  let attributes = (ins OptionalAttr<DenseI64ArrayAttr>:$axes, OptionalAttr<I64Attr>:$keepdims);
+}
+def Onnx_MurmurHash3Op : Onnx_MicrosoftForm<"MurmurHash3", 1> {
+  let attributes = (ins OptionalAttr<I64Attr>:$positive, OptionalAttr<I64Attr>:$seed);
+}

@@ -1,0 +1,68 @@
+// Schedules that were measured: for a machine and a kernel, which of the schedules that the kernel can have is the
+// fastest. `ingot tune` writes such a table and `ingot compile --tuning` reads it. It is a text with a line for each
+// kernel:
+//
+//   ingot tuning 1
+//   znver5 conv 1x64x56x56 64x64x3x3 8c1f0a2be77d1c54: winograd=4 strips=3 # 290 us instead of 345 us
+//
+// that is, the machine, the kernel, its schedule, and a remark for people. Tables are merged by putting one behind the
+// other: of two lines for the same kernel the later one counts.
+#pragma once
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ingot::target {
+
+/// Numbers by name, "winograd=4 strips=3": which ones there are and what they mean is the kernel family's to say. What
+/// is not said, the model of the machine decides; of an empty schedule everything.
+class Schedule {
+public:
+  Schedule() = default;
+  Schedule(std::initializer_list<std::pair<const std::string, int64_t>> parts) : parts(parts) {}
+  /// From text(); nothing when it is not the text of a schedule.
+  static std::optional<Schedule> parse(llvm::StringRef text);
+
+  bool empty() const { return parts.empty(); }
+  std::optional<int64_t> operator[](const std::string &name) const;
+  void set(const std::string &name, int64_t value) { parts[name] = value; }
+  std::string text() const;
+  /// Whether it says all that the other one says.
+  bool says(const Schedule &other) const;
+  friend bool operator==(const Schedule &a, const Schedule &b) { return a.parts == b.parts; }
+
+private:
+  std::map<std::string, int64_t> parts;
+};
+
+class ScheduleTable {
+public:
+  /// An error says "PATH:LINE: error: ...".
+  static llvm::Expected<ScheduleTable> read(const std::string &path);
+  static llvm::Expected<ScheduleTable> parse(llvm::StringRef text, llvm::StringRef path);
+
+  /// The same entries in the same order, whatever order they came in.
+  std::string text() const;
+  /// Null when there is none.
+  const Schedule *find(llvm::StringRef machine, llvm::StringRef kernel) const;
+  /// Replaces what was said of the kernel.
+  void set(llvm::StringRef machine, llvm::StringRef kernel, Schedule schedule, std::string remark = "");
+  void erase(llvm::StringRef machine, llvm::StringRef kernel);
+  /// All of the other one, which counts where both say something of a kernel.
+  void add(const ScheduleTable &other);
+  size_t size() const { return entries.size(); }
+
+private:
+  struct Entry {
+    Schedule schedule;
+    std::string remark;
+  };
+  using Key = std::pair<std::string, std::string>; ///< machine and kernel
+  std::map<Key, Entry> entries;
+};
+
+} // namespace ingot::target
