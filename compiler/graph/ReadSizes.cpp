@@ -58,7 +58,7 @@ public:
           bool image = readList(1);
           return readList(2) || image; // of blocks: bounds of their own would multiply to far too much memory
         })
-        .Case<StringSplitOp>([&](auto split) { return readPieces(split); })
+        .Case<PiecesOp>([&](auto pieces) { return readPieces(pieces); })
         .Case<ConstantOfShapeOp>([&](auto) { return readList(0); })
         .Case<TileOp, DecodeImageOp>([&](auto) { return readList(1); })
         .Case<MaxUnpoolOp>([&](auto) { return readList(2); })
@@ -90,21 +90,26 @@ private:
   }
 
   /// The most pieces that any of the strings has.
-  bool readPieces(onnx::StringSplitOp split) {
-    auto most = static_cast<int64_t>(split.getMaxsplit().value_or(-1));
-    Size bound = most >= 0 && most < INT64_MAX ? Size(most + 1) : Size::unknown();
-    if (!onnx::isSized(split.getX()) || !mayRead(bound)) {
+  bool readPieces(onnx::PiecesOp pieces) {
+    auto most = static_cast<int64_t>(pieces.getMost()), more = static_cast<int64_t>(pieces.getMore());
+    auto number = static_cast<int64_t>(pieces.getNumber());
+    Size bound = most >= 0 ? Size(most) : Size::unknown();
+    if (!onnx::isSized(pieces.getX()) || !mayRead(bound)) {
       return false;
     }
-    std::vector<char> separator = onnx::poolOf({split.getDelimiter()});
-    int64_t splits = most >= 0 ? most : INT64_MAX;
-    Value counts = onnx::makeText(f, {split.getX()}, {"pieces", INGOT_INT64, separator, splits});
+    auto call = [&](StringRef does, int64_t to, std::optional<Size> tail) {
+      return onnx::makeText(f, {pieces.getX()}, {does, to, {}, number, tail, /*rows=*/false, pieces.getTable()});
+    };
+    Value counts = call(pieces.getCounts(), INGOT_INT64, std::nullopt);
     Value all = f.op("Concat", {f.reshape(counts, {-1}), list({0})}, {f.integer("axis", 0)}); // of no strings: 0
-    Size pieces = read(f.reduce("ReduceMax", all, {0}, /*keepdims=*/false), bound);
-    Value y = onnx::makeText(f, {split.getX()}, {"split", INGOT_STRING, separator, splits, pieces});
-    split.getY().replaceAllUsesWith(y);
-    split.getCount().replaceAllUsesWith(counts);
-    split->erase();
+    Value found = f.reduce("ReduceMax", all, {0}, /*keepdims=*/false);
+    if (more) {
+      found = f.add(found, f.mul(f.op("Min", {found, f.scalar(1)}), f.scalar(more)));
+    }
+    Value y = call(pieces.getDoes(), INGOT_STRING, read(found, bound));
+    pieces.getY().replaceAllUsesWith(y);
+    pieces.getCount().replaceAllUsesWith(counts);
+    pieces->erase();
     return true;
   }
 

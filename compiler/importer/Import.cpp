@@ -6,6 +6,7 @@
 #include "compiler/importer/Importer.h"
 #include "compiler/importer/Types.h"
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Messages.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Shapes.h"
@@ -538,7 +539,7 @@ OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {
       return failure();
     }
-    problems->add(current ? current->where() : Where(), nodeText(current, diagnostic.str()));
+    problems->add(current ? current->where() : Where(), onnx::withStrings(nodeText(current, diagnostic.str())));
     return success();
   });
   all(graph.nodes);

@@ -173,7 +173,8 @@ Value SequenceFormula::moved(Value x, Value begin, Value own) {
 
 /// `x` without `own` rows from `begin` on.
 Value SequenceFormula::without(Value x, Value begin, Value own) {
-  Value all = f.reshape(sizesOf(x, 0, 1), {}), numbers = f.countTo(f.sub(all, own));
+  Value all = f.reshape(sizesOf(x, 0, 1), {});
+  Value numbers = slice(f.countTo(all), number(0), f.sub(all, own)); // of a size that that of `x` bounds
   return rowOf(x, f.add(numbers, where(less(numbers, begin), number(0), own)));
 }
 
@@ -274,6 +275,10 @@ Value SequenceFormula::joined(const Sequence &s, int64_t axis) {
   auto part = [&](int64_t begin, int64_t end) { return slice(first, number(begin), number(end)); };
   Value lengths = list(slice(s.shapes, number(axis), number(axis + 1), 1));
   Value total = sumOf(lengths);
+  if (axis == 0) { // as they stand
+    Value shape = joinAll({list(unless(bad, total)), part(1, rank)});
+    return f.op("Reshape", {s.elements, shape}, {f.integer("allowzero", 1)});
+  }
   Value outer = unless(bad, productOf(part(0, axis)));
   Value places = placesIn(lengths, f.countTo(total), outer, productOf(part(axis + 1, rank)));
   Value all = rowOf(s.elements, places);

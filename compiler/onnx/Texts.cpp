@@ -32,41 +32,124 @@ std::vector<char> poolOf(ArrayRef<StringRef> texts) {
   return pool;
 }
 
-/// Slots for `count` keys, and behind them what the keys are.
-static std::vector<char> tableOf(size_t count, llvm::function_ref<uint64_t(size_t)> hash,
-                                 llvm::function_ref<bool(size_t, size_t)> same, ArrayRef<char> keys) {
-  uint64_t slots = llvm::PowerOf2Ceil(2 * count + 1);
-  std::vector<uint64_t> all(slots, 0);
+/// At most every fourth one is taken, so that few send on to the next.
+static uint64_t slotsFor(size_t count) { return llvm::PowerOf2Ceil(4 * count + 2); }
+
+/// The head and the slots for `count` keys, `width` bytes of what each of them is behind it.
+static std::vector<char> slotsOf(size_t count, size_t width, int64_t otherwise,
+                                 llvm::function_ref<uint64_t(size_t)> hash,
+                                 llvm::function_ref<bool(size_t, size_t)> same) {
+  uint64_t slots = slotsFor(count), shift = llvm::Log2_64_Ceil(count + 2), lower = (uint64_t(1) << shift) - 1;
+  std::vector<uint32_t> all(slots, 0);
   for (size_t i = 0; i < count; ++i) {
     uint64_t own = hash(i), at = own >> 32 & (slots - 1);
-    while (all[at] && !same(static_cast<uint32_t>(all[at]) - 1, i)) {
+    while (all[at] && !same((all[at] & lower) - 1, i)) {
       at = (at + 1) & (slots - 1);
     }
-    all[at] = all[at] ? all[at] : own << 32 | (i + 1);
+    all[at] = all[at] ? all[at] : static_cast<uint32_t>((own & ~lower) | (i + 1));
   }
   std::vector<char> table;
-  append<uint64_t>(table, slots - 1);
-  append<uint64_t>(table, 16 + 8 * slots);
-  for (uint64_t slot : all) {
+  uint64_t keys = llvm::alignTo(sizeof(ingot_text_keys) + 4 * slots, 8);
+  append(table, ingot_text_keys{slots - 1, otherwise, keys, keys + width * count, shift});
+  for (uint32_t slot : all) {
     append(table, slot);
   }
-  table.insert(table.end(), keys.begin(), keys.end());
+  table.resize(keys);
   return table;
 }
 
-std::vector<char> keysOf(ArrayRef<StringRef> keys) {
-  auto hash = [&](size_t i) { return ingot_text_hash(keys[i].data(), static_cast<int64_t>(keys[i].size())); };
-  return tableOf(keys.size(), hash, [&](size_t a, size_t b) { return keys[a] == keys[b]; }, poolOf(keys));
+std::vector<char> keysOf(ArrayRef<StringRef> texts) {
+  auto count = static_cast<int64_t>(texts.size());
+  return keysOf(texts, llvm::to_vector(llvm::seq<int64_t>(0, count + 1)));
+}
+
+std::vector<char> keysOf(ArrayRef<StringRef> texts, ArrayRef<int64_t> values) {
+  std::vector<ingot_text_key> keys;
+  uint32_t from = 0;
+  for (auto [text, value] : llvm::zip_first(texts, values)) {
+    auto size = static_cast<uint32_t>(text.size());
+    ingot_text_key key = {0, 0, size, from, value};
+    ingot_text_ends(text.data(), size, &key.low, &key.high);
+    from += size > 16 ? size : 0;
+    keys.push_back(key);
+  }
+  auto hash = [&](size_t i) {
+    return ingot_text_hash(texts[i].data(), static_cast<int64_t>(texts[i].size()), keys[i].low, keys[i].high);
+  };
+  auto same = [&](size_t a, size_t b) { return texts[a] == texts[b]; };
+  std::vector<char> table = slotsOf(keys.size(), sizeof(ingot_text_key), values.back(), hash, same);
+  for (const ingot_text_key &key : keys) {
+    append(table, key);
+  }
+  for (StringRef text : texts) {
+    table.insert(table.end(), text.begin(), text.size() > 16 ? text.end() : text.begin());
+  }
+  return table;
 }
 
 std::vector<char> keysOf(ArrayRef<int64_t> keys) {
-  std::vector<char> numbers;
-  append<int64_t>(numbers, static_cast<int64_t>(keys.size()));
-  for (int64_t key : keys) {
-    append(numbers, key);
-  }
   auto hash = [&](size_t i) { return ingot_text_number_hash(keys[i]); };
-  return tableOf(keys.size(), hash, [&](size_t a, size_t b) { return keys[a] == keys[b]; }, numbers);
+  auto same = [&](size_t a, size_t b) { return keys[a] == keys[b]; };
+  std::vector<char> table = slotsOf(keys.size(), sizeof(int64_t), static_cast<int64_t>(keys.size()), hash, same);
+  for (int64_t key : keys) {
+    append(table, key);
+  }
+  return table;
+}
+
+std::vector<char> gramsOf(ArrayRef<Gram> grams, int64_t least, int64_t most, int64_t skips) {
+  size_t steps = 0;
+  for (const Gram &gram : grams) {
+    steps += gram.numbers.size();
+  }
+  uint64_t slots = slotsFor(steps);
+  std::vector<ingot_text_gram> all(slots, ingot_text_gram{0, 0, 0});
+  uint32_t nodes = 0;
+  for (const Gram &gram : grams) {
+    uint64_t node = 0;
+    ingot_text_gram *last = nullptr;
+    for (int64_t number : gram.numbers) {
+      if (last && !last->node) {
+        last->node = ++nodes;
+      }
+      node = last ? last->node : 0;
+      uint64_t step = (node << 32 | static_cast<uint64_t>(number)) + 1;
+      uint64_t at = ingot_text_number_hash(static_cast<int64_t>(step)) >> 32 & (slots - 1);
+      while (all[at].step && all[at].step != step) {
+        at = (at + 1) & (slots - 1);
+      }
+      last = &all[at];
+      last->step = step;
+    }
+    last->place = gram.place + 1;
+  }
+  std::vector<char> table;
+  append(table, ingot_text_grams{slots - 1, static_cast<uint64_t>(least), static_cast<uint64_t>(most),
+                                 static_cast<uint64_t>(skips)});
+  for (const ingot_text_gram &slot : all) {
+    append(table, slot);
+  }
+  return table;
+}
+
+std::vector<char> tokenizerOf(const Tokenizer &tokenizer) {
+  std::vector<char> table, searches, pool = poolOf({tokenizer.pad, "\x02", "\x03"});
+  uint64_t count = tokenizer.searchers.size(), at = sizeof(ingot_text_tokenizer) + 16 * count;
+  append(table,
+         ingot_text_tokenizer{tokenizer.kind, static_cast<uint64_t>(tokenizer.least), tokenizer.marks, at, count});
+  auto place = [&](ArrayRef<char> bytes) {
+    llvm::append_range(searches, bytes);
+    searches.resize(llvm::alignTo(searches.size(), 8));
+  };
+  place(pool);
+  for (const Searcher &searcher : tokenizer.searchers) {
+    for (const std::vector<char> &automaton : {searcher.end, searcher.begin}) {
+      append(table, at + searches.size());
+      place(automaton);
+    }
+  }
+  llvm::append_range(table, searches);
+  return table;
 }
 
 namespace {
@@ -140,19 +223,26 @@ std::string lowerCase(StringRef text) {
 
 // Operations.
 
+Value makeTable(Formula &f, std::vector<char> table) {
+  Type byte = IntegerType::get(f.b.getContext(), 8, IntegerType::Unsigned);
+  auto type = tensorOf({static_cast<int64_t>(table.size())}, byte);
+  return makeConstant(f.b, f.loc, constantFromBytes(type, std::move(table)));
+}
+
 Value makeText(Formula &f, ArrayRef<Value> xs, TextCall call) {
   SmallVector<Value> operands(xs);
-  Value table;
+  Value table = call.constant;
   if (!call.table.empty()) {
-    auto type = tensorOf({static_cast<int64_t>(call.table.size())},
-                         IntegerType::get(f.b.getContext(), 8, IntegerType::Unsigned));
-    table = makeConstant(f.b, f.loc, constantFromBytes(type, std::move(call.table)));
+    table = makeTable(f, std::move(call.table));
   }
   operands.push_back(table);
   SmallVector<NamedAttribute> attributes = {f.b.getNamedAttr("does", f.b.getStringAttr(call.does)),
                                             f.integer("to", call.to), f.integer("number", call.number)};
   if (call.tail) {
     attributes.push_back(f.sizes("tail", {*call.tail}));
+  }
+  if (call.rows) {
+    attributes.push_back(f.flag("rows"));
   }
   return make<TextOp>(f.b, f.loc, operands, attributes);
 }
@@ -163,6 +253,15 @@ Value spell(Formula &f, Value numbers, ArrayRef<StringRef> texts) {
 
 Value find(Formula &f, Value strings, ArrayRef<StringRef> keys, bool isNeeded) {
   return makeText(f, {strings}, {"find", INGOT_INT64, keysOf(keys), isNeeded ? INGOT_ERROR_STRING : 0});
+}
+Value find(Formula &f, Value strings, ArrayRef<StringRef> keys, ArrayRef<int64_t> values) {
+  return makeText(f, {strings}, {"find", INGOT_INT64, keysOf(keys, values)});
+}
+
+Value ranks(Formula &f, Value strings, bool inOrder) {
+  Value flat = f.reshape(strings, {-1});
+  Value numbers = makeText(f, {flat}, {"rank", INGOT_INT64, {}, inOrder});
+  return f.reshapeTo(numbers, sizesOf(ranked(strings)));
 }
 
 /// Equal texts stand in the pool once.

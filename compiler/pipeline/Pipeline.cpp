@@ -3,6 +3,7 @@
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/emit/Emit.h"
 #include "compiler/importer/Problems.h"
+#include "compiler/onnx/Messages.h"
 #include "compiler/pipeline/DeviceMemory.h"
 #include "compiler/pipeline/Dialects.h"
 #include "compiler/pipeline/Policy.h"
@@ -39,7 +40,9 @@ std::string render(const std::string &file, Diagnostic &d) {
   StringRef severity = d.getSeverity() == DiagnosticSeverity::Error     ? "error"
                        : d.getSeverity() == DiagnosticSeverity::Warning ? "warning"
                                                                         : "note";
-  return (Twine(place) + ": " + severity + ": " + (node.empty() ? "" : "node " + node + ": ") + d.str() + "\n").str();
+  return (Twine(place) + ": " + severity + ": " + (node.empty() ? "" : "node " + node + ": ") +
+          onnx::withStrings(d.str()) + "\n")
+      .str();
 }
 
 /// A C identifier from the file's name.

@@ -82,16 +82,21 @@ static Long ofNumber(uint64_t n) {
 /* Writing. */
 
 static char *unsignedText(char *to, uint64_t n) {
-  char digits[20];
-  int count = 0;
-  do {
-    digits[count++] = (char)('0' + n % 10);
-    n /= 10;
-  } while (n);
-  while (count) {
-    *to++ = digits[--count];
+  int count = 1;
+  for (uint64_t limit = 10; count < 20 && n >= limit; limit *= 10) {
+    ++count;
   }
-  return to;
+  char *end = to + count, *digit = end;
+  for (; n >= 100; n /= 100) { /* each division waits for the one before */
+    uint64_t two = n % 100;
+    *--digit = (char)('0' + two % 10);
+    *--digit = (char)('0' + two / 10);
+  }
+  *--digit = (char)('0' + n % 10);
+  if (digit > to) {
+    *--digit = (char)('0' + n / 10);
+  }
+  return end;
 }
 
 static char *wordText(char *to, const char *word) {

@@ -1,4 +1,5 @@
-/* What the compiler and the core agree on about strings: the words of a call's arguments, and the hash of tables. */
+/* What the compiler and the core agree on about strings: the words of a call's arguments, tables, and the hash of
+ * tables. */
 #ifndef INGOT_TEXT_H
 #define INGOT_TEXT_H
 #include <stdint.h>
@@ -12,18 +13,81 @@ enum ingot_text_word {
   INGOT_TEXT_TABLE,
   INGOT_TEXT_TO,
   INGOT_TEXT_COUNT,
-  INGOT_TEXT_NUMBER, /* what of several things is to be done: a type, a case, the most splits */
-  INGOT_TEXT_TAIL,   /* elements of the result for each of the operand */
+  INGOT_TEXT_NUMBER,  /* what of several things is to be done: a type, a case, the most splits */
+  INGOT_TEXT_TAIL,    /* elements of the result for each of the operand, or for each row of it */
+  INGOT_TEXT_ROW,     /* elements of a row of the operand */
+  INGOT_TEXT_SCRATCH, /* INGOT_TEXT_RANK_BYTES for each element */
   INGOT_TEXT_WORDS
 };
 
-/* Tables are little endian and begin at a multiple of 64. A pool of strings: their number n, n + 1 offsets of 64 bits
- * from the first byte behind these, the bytes. A table of keys: the number of slots less one, the offset of what the
- * keys are, and a slot of 64 bits each: 0, or 1 + the number of a key in the lower half and that of its hash in the
- * upper one; one that is taken sends on to the next. Keys are a pool, or their number and as many integers. An
- * automaton: the number of its states and of its classes of bytes, the state that it begins in, a flag for each state
- * (32 bits each), a class for each byte (8 bits), and for each state that which follows by class (16 bits). State 0
- * never accepts and is never left. */
+enum { INGOT_TEXT_RANK_BYTES = 32 };
+
+/* What is beside a place between two characters of a text: what is no part of a word, the end of the text, that of a
+ * line, or a part of a word. */
+typedef enum ingot_text_beside {
+  INGOT_TEXT_OTHER,
+  INGOT_TEXT_EDGE,
+  INGOT_TEXT_LINE,
+  INGOT_TEXT_WORD,
+  INGOT_TEXT_BESIDES
+} ingot_text_beside;
+
+/* Tables are little endian and begin at a multiple of 64; offsets count bytes from there.
+ *
+ * Pool of strings: their number n, n + 1 offsets from the first byte behind these, the bytes. Numbers are of 64 bits
+ * where nothing else is said.
+ *
+ * Keys: an ingot_text_keys, and behind it the slots, of 32 bits each: 0, or 1 + the number of a key in the lower bits
+ * and some of its hash in those above, where one that is taken sends on to the next; an ingot_text_key each, or an
+ * integer each; the bytes of long keys.
+ *
+ * Automaton, in numbers of 32 bits: how many of them a state has, and the state that it begins in for each
+ * ingot_text_beside in front of the text; a class for each byte (8 bits); for each state that which follows, by class,
+ * and behind these a bit for each ingot_text_beside with which a match ends here. States are offsets in 32 bits from
+ * the first one, which is never left and never matches.
+ *
+ * Tokenizer: ingot_text_tokenizer, and behind it the offsets of two automata for each search. N-grams:
+ * ingot_text_grams, and behind it an ingot_text_gram for each slot. */
+
+typedef struct ingot_text_keys {
+  uint64_t mask;        /* the number of slots less one */
+  int64_t otherwise;    /* what stands for all that is no key */
+  uint64_t keys, bytes; /* offsets */
+  uint64_t shift;       /* how many bits of a slot a key's number has */
+} ingot_text_keys;
+
+/* A key of up to 16 bytes is in the two words as a whole (ingot_text_ends). */
+typedef struct ingot_text_key {
+  uint64_t low, high;
+  uint32_t size, from; /* `from`: of a longer one, its place among the bytes */
+  int64_t value;       /* what stands for it */
+} ingot_text_key;
+
+typedef struct ingot_text_tokenizer {
+  uint64_t kind;     /* an ingot_text_token_kind */
+  uint64_t least;    /* characters of a token */
+  uint64_t marks;    /* whether each string's tokens are between two marks */
+  uint64_t pool;     /* offset of a pool: what is behind the tokens, the marks in front of them and behind them */
+  uint64_t searches; /* their number */
+} ingot_text_tokenizer;
+
+typedef enum ingot_text_token_kind {
+  INGOT_TEXT_CHARACTERS,
+  INGOT_TEXT_SEPARATED, /* by what the first search finds, then by what the second one does, ... */
+  INGOT_TEXT_FOUND      /* what the search finds */
+} ingot_text_token_kind;
+
+/* N-grams of numbers as a tree: a step from a node by a number leads to another one, where n-grams may end. */
+typedef struct ingot_text_grams {
+  uint64_t mask; /* the number of slots less one */
+  uint64_t least, most, skips;
+} ingot_text_grams;
+
+typedef struct ingot_text_gram {
+  uint64_t step;  /* 1 + (node << 32 | number); 0: the slot is free */
+  uint32_t node;  /* 0: no step leads further */
+  uint32_t place; /* of the n-gram that ends here in the result, 1 more; 0: none does */
+} ingot_text_gram;
 
 static inline uint64_t ingot_text_word(const char *data, int bytes) {
   uint64_t word = 0;
@@ -38,21 +102,36 @@ static inline uint64_t ingot_text_mixed(uint64_t hash, uint64_t word) {
   return hash ^ hash >> 32;
 }
 
-/* Eight bytes at a time; the last ones overlap those before. */
-static inline uint64_t ingot_text_hash(const char *data, int64_t size) {
-  uint64_t hash = 0x9e3779b97f4a7c15u ^ (uint64_t)size;
-  if (size >= 8) {
-    for (int64_t i = 0; i + 8 < size; i += 8) {
-      hash = ingot_text_mixed(hash, ingot_text_word(data + i, 8));
-    }
-    hash = ingot_text_mixed(hash, ingot_text_word(data + size - 8, 8));
-  } else if (size >= 4) {
-    hash = ingot_text_mixed(hash, ingot_text_word(data, 4) | ingot_text_word(data + size - 4, 4) << 32);
-  } else if (size > 0) {
-    uint64_t middle = (unsigned char)data[size / 2], last = (unsigned char)data[size - 1];
-    hash = ingot_text_mixed(hash, ingot_text_word(data, 1) | middle << 8 | last << 16);
+/* The last 16 bytes, in an order of their own; of a shorter text all bytes, so that two of one size are the same where
+ * the words are. Texts of 4 to 16 bytes take the same way, since which one a processor has to take it cannot guess. */
+static inline void ingot_text_ends(const char *data, int64_t size, uint64_t *low, uint64_t *high) {
+  if (size > 16) {
+    data += size - 16;
+    size = 16;
   }
-  return hash * 0xc4ceb9fe1a85ec53u;
+  if (size >= 4) {
+    const char *last = data + size - 4;
+    int64_t apart = size >> 3 << 2; /* the words overlap */
+    *low = ingot_text_word(data, 4) << 32 | ingot_text_word(data + apart, 4);
+    *high = ingot_text_word(last, 4) << 32 | ingot_text_word(last - apart, 4);
+  } else {
+    uint64_t few = 0;
+    if (size > 0) {
+      few = (unsigned char)data[0] | (uint64_t)(unsigned char)data[size / 2] << 8 |
+            (uint64_t)(unsigned char)data[size - 1] << 16;
+    }
+    *low = few;
+    *high = 0;
+  }
+}
+
+static inline uint64_t ingot_text_hash(const char *data, int64_t size, uint64_t low, uint64_t high) {
+  uint64_t hash = (uint64_t)size;
+  for (int64_t i = 0; i + 16 < size; i += 8) {
+    hash = ingot_text_mixed(hash, ingot_text_word(data + i, 8));
+  }
+  hash = (hash ^ low) * 0xff51afd7ed558ccdu + high * 0x9e3779b97f4a7c15u;
+  return (hash ^ hash >> 32) * 0xc4ceb9fe1a85ec53u;
 }
 
 static inline uint64_t ingot_text_number_hash(int64_t number) { return ingot_text_mixed(0, (uint64_t)number); }

@@ -9,8 +9,22 @@ char *ingot_strings_room(const ingot_exec *exec, int64_t bytes);
 /* Gives the last `bytes` bytes back. */
 void ingot_strings_shrink(const ingot_exec *exec, int64_t bytes);
 
+/* The UTF-8 character at *at, which goes on behind it; -1: that is none. */
+int32_t ingot_text_character(const unsigned char **at, const unsigned char *end);
+
 static inline const ingot_string *ingot_text_strings(const int64_t *arguments, int word) {
   return (const ingot_string *)(uintptr_t)arguments[word];
+}
+static inline const void *ingot_text_table(const int64_t *arguments) {
+  return (const void *)(uintptr_t)arguments[INGOT_TEXT_TABLE];
+}
+static inline void *ingot_text_result(const int64_t *arguments) { return (void *)(uintptr_t)arguments[INGOT_TEXT_TO]; }
+
+/* String `i` of a pool. */
+static inline ingot_string ingot_text_in_pool(const uint64_t *pool, int64_t i) {
+  const char *bytes = (const char *)(pool + pool[0] + 2);
+  ingot_string s = {bytes + pool[1 + i], (int64_t)(pool[2 + i] - pool[1 + i])};
+  return s;
 }
 
 /* Byte by byte: the compiler may not make it a call of memcpy. */
@@ -26,22 +40,17 @@ static inline void ingot_text_copy(char *to, const char *from, int64_t bytes) {
 
 /* Words that overlap in place of a loop over the last bytes. */
 static inline int ingot_text_same(ingot_string a, const char *data, int64_t size) {
+  uint64_t low, high, otherLow, otherHigh;
   if (a.size != size) {
     return 0;
   }
-  if (size >= 8) {
-    for (int64_t i = 0; i + 8 < size; i += 8) {
-      if (ingot_text_word(a.data + i, 8) != ingot_text_word(data + i, 8)) {
-        return 0;
-      }
+  for (int64_t i = 0; i + 16 < size; i += 8) {
+    if (ingot_text_word(a.data + i, 8) != ingot_text_word(data + i, 8)) {
+      return 0;
     }
-    return ingot_text_word(a.data + size - 8, 8) == ingot_text_word(data + size - 8, 8);
   }
-  if (size >= 4) {
-    return ingot_text_word(a.data, 4) == ingot_text_word(data, 4) &&
-           ingot_text_word(a.data + size - 4, 4) == ingot_text_word(data + size - 4, 4);
-  }
-  return size == 0 ||
-         (a.data[0] == data[0] && a.data[size / 2] == data[size / 2] && a.data[size - 1] == data[size - 1]);
+  ingot_text_ends(a.data, size, &low, &high);
+  ingot_text_ends(data, size, &otherLow, &otherHigh);
+  return low == otherLow && high == otherHigh;
 }
 #endif

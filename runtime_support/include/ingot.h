@@ -409,9 +409,9 @@ void ingot_strings_clear(const ingot_exec *exec);
 /* The same, and gives the memory back by `exec->release`. */
 void ingot_strings_release(const ingot_exec *exec);
 
-/* What compiled models call that have strings (core/strings.c, core/numbers.c). `arguments`: addresses of two operands,
- * how many elements each goes on from one string to the next (0 or 1), the address of a constant table, that of the
- * result, how many elements that has, and two numbers. */
+/* What compiled models call that have strings (core/strings.c and its neighbours). `arguments`: addresses of two
+ * operands, how many elements each goes on from one string to the next (0 or 1), the address of a constant table, that
+ * of the result, how many elements that has, and what else core/text.h names. */
 int ingot_text_spell(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_find(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_find_number(const ingot_exec *exec, const int64_t *arguments);
@@ -421,6 +421,10 @@ int ingot_text_case(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_pieces(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_split(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_match(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_count_tokens(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_tokens(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_count_grams(const ingot_exec *exec, const int64_t *arguments);
+int ingot_text_rank(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_write_number(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_read_number(const ingot_exec *exec, const int64_t *arguments);
 

@@ -78,6 +78,7 @@ def machine(**changes):
     return dict(classlabels_ints=[0, 1], coefficients=[1.0, -1.0], support_vectors=[1.0, 2.0], vectors_per_class=[1, 1], rho=[0.5]) | changes
 
 
+TOKENS = dict(mark=0, pad_value="", mincharnum=1, separators=[" "])
 GRAMS = dict(mode="TF", min_gram_length=1, max_gram_length=1, max_skip_count=0, ngram_counts=[0], ngram_indexes=[0, 1], pool_int64s=[1, 2])
 DEFORM = [IMAGE, f(8, 4, 3, 3), f(1, 18, 6, 6)]
 
@@ -392,6 +393,20 @@ READ = [
         ("(?=a)", "has a group that begins with (?=, which is unsupported"), ("(?<=a)", "has a group with an invalid name, or looks behind, which is unsupported"), ("[[:word]", "has an unknown class of characters [:word]:]"),
         ("[b-a]", "has a range of characters that ends before it begins"), (r"\xzz", r"has \x without a hexadecimal code behind it"), ("a\\", "ends with a backslash"), ("(" * 300 + ")" * 300, "is nested too deeply"),
         ("((a{100}){100}){100}", "is too long once its repetitions are written out, which is unsupported"), ("(a|b)*a(a|b){20}", "needs an automaton of more than 10,000 states, which is unsupported")] if why),
+    (MS + "Tokenizer", [f(2)], TOKENS, "input 0 is of float32, not of strings"),
+    (MS + "Tokenizer", [s(2, 2, 2)], TOKENS, "needs strings [c] or [n, c]"),
+    (MS + "Tokenizer", [s(2)], dict(mark=0, pad_value="", mincharnum=1), "needs separators, or a tokenexp"),
+    (MS + "Tokenizer", [s(2)], TOKENS | dict(mincharnum=0), "mincharnum 0 is not positive"),
+    (MS + "Tokenizer", [s(2)], TOKENS | dict(separators=[""], mincharnum=2), "each character is a token, which is less than mincharnum says"),
+    (MS + "Tokenizer", [s(2)], TOKENS | dict(separators=["a", "(b"]), "separator '(b' has a ( without a )"),
+    (MS + "Tokenizer", [s(2)], TOKENS | dict(separators=[f"a{k}" for k in range(65)]), "65 separators follow each other; at most 64 that are no single characters are supported"),
+    (MS + "Tokenizer", [s(2)], dict(mark=0, pad_value="", mincharnum=1, tokenexp="[a"), "tokenexp '[a' has a [ without a ]"),
+    (MS + "WordConvEmbedding", [i32(3, 5), f(4, 1, 2), f(4), f(9, 7)], {}, "needs words [n, characters], filters [m, 1, window, size] and characters [n, size]"),
+    (MS + "WordConvEmbedding", [i32(3, 5), f(4, 1, 2, 7), f(4), f(9, 7)], dict(conv_window_size=3), "conv_window_size 3 does not fit 2"),
+    (MS + "WordConvEmbedding", [i32(3, 5), f(4, 1, 6, 7), f(4), f(9, 7)], {}, "words of 5 characters are shorter than a window of 6"),
+    ("Add", [s(2), s(2)], {}, "but got 'tensor<2xstring>'"),
+    ("Relu", [s(2, 3)], {}, "but got 'tensor<2x3xstring>'"),
+    ("Equal", [s(2), f(2)], dict(opset=19), "operands have element types that differ: 'string' and 'f32'"),
     ("BitCast", [s(2)], dict(to=7, opset=26), "gives the bits of strings, which have none"),
     (ML + "TreeEnsembleRegressor", [f(2, 1)], tree(), "reads element 1 of each row, but has 'tensor<2x1xf32>'"),
     (ML + "TreeEnsembleRegressor", [f(2, 3, 4)], tree(), "needs a matrix, or one row, not 'tensor<2x3x4xf32>'"),

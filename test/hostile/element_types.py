@@ -24,8 +24,6 @@ NOT_TENSORS = {"MelWeightMatrix", "TfIdfVectorizer", "Constant", "QuantizeLinear
 # A scale says more about the types of QuantizeLinear and DequantizeLinear than a name of them can: test/diagnostics has their messages.
 # Attention looks at the shapes of Q, K and V first.
 LENIENT = {("Upsample", 1), ("Attention", 3)}
-# Types that the standard allows, and that are refused.
-REFUSED = {("Unique", "tensor(string)")}
 # What is said of types by operators that take strings, or make them.
 MUST_BE = r"input '.*' must be .* but got|not of strings|bits of strings|needs a tensor of uint8|element type \d+ is unsupported"
 
@@ -67,7 +65,7 @@ class Model:
 
         for i in range(len(inputs)):
             for kind in allowed[i]:
-                self.add(schema, shared(i, kind), MUST_BE if (schema.name, kind) in REFUSED else None)
+                self.add(schema, shared(i, kind), None)
             wrong = next((kind for kind in TYPES if kind not in allowed[i]), None)
             if wrong and (schema.name, i) not in LENIENT:
                 self.add(schema, shared(i, wrong), MUST_BE)

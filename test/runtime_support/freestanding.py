@@ -1,12 +1,12 @@
-"""The core of libingot_rt.a needs nothing but itself: no undefined symbol beyond the core, at most 16 KB of code and constants (and as much again
-for strings, which only models that have some link), no writable
+"""The core of libingot_rt.a needs nothing but itself: no undefined symbol beyond the core, at most 16 KB of code and constants (and 28 KB more
+for strings, of which a model links what it calls), no writable
 data but what the processor said. What it asks for weakly (of an operating system, if there is one) does not count. And a program that calls only the core pulls no thread or file code out of the archive."""
 import argparse
 import subprocess
 import sys
 
-LIMIT = 16 * 1024
-STRINGS = ("strings.c.o", "numbers.c.o")
+LIMIT, STRINGS_LIMIT = 16 * 1024, 28 * 1024
+STRINGS = tuple(f"{name}.c.o" for name in ("keys", "letters", "numbers", "patterns", "pieces", "ranks", "strings"))
 
 
 def output(*command):
@@ -29,11 +29,11 @@ def main():
     problems += [f"a name without prefix: {name}" for name in defined if not name.startswith("ingot_")]
 
     text = 0
-    for part in ([path for path in objects if path.endswith(STRINGS)], [path for path in objects if not path.endswith(STRINGS)]):
+    for part, limit in (([path for path in objects if path.endswith(STRINGS)], STRINGS_LIMIT), ([path for path in objects if not path.endswith(STRINGS)], LIMIT)):
         rows = [line.split() for line in output(arguments.size, *part).splitlines()[1:]]
         text, data = (sum(int(row[column]) for row in rows) for column in range(2))
-        if text + data > LIMIT:
-            problems.append(f"{text + data} bytes of code, expected at most {LIMIT}")
+        if text + data > limit:
+            problems.append(f"{text + data} bytes of code, expected at most {limit}")
     writable = [line for line in output(arguments.nm, *objects).splitlines() if line.split()[-2:-1] and line.split()[-2] in "dDbBcC" and line.split()[-1] != "machineLevel"]
     problems += [f"writable data: {line}" for line in writable]
 

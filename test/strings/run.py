@@ -3,6 +3,7 @@
     run.py --ingot build/bin/ingot [--target T] [--only REGEX] [--seed N] [--rounds N]
 
 Every second round has open sizes. Strings are of ASCII and other letters, spaces, separators, and empty ones."""
+import builtins
 import pathlib
 import random
 import re
@@ -17,7 +18,8 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 onnxruntime.set_default_logger_severity(4)
-ML = "ai.onnx.ml"
+ML, MICROSOFT = "ai.onnx.ml", "com.microsoft"
+DOMAINS = {"ML": ML, "MS": MICROSOFT}
 STRING, FLOAT, INT = TensorProto.STRING, TensorProto.FLOAT, TensorProto.INT64
 PATTERNS = [
     "[a-z]+", "(?i)straße|ab*", r"\w+@\w+\.(com|net)", "a{2,4}b?", ".*", "(a|ab)(c|bcd)*", r"[^,\d]*", r"\bfoo\b.*", "^a$", "(?m)^a$\n^b$", "日.?本", "[Ѐ-ӿ]+", r"\x{65e5}.*", r"\Qa.b\E+",
@@ -35,7 +37,8 @@ def tensor(values, name=""):
     values = np.asarray(values)
     if values.dtype != object:
         return numpy_helper.from_array(values, name)
-    return helper.make_tensor(name, STRING, values.shape, [text if isinstance(text, bytes) else text.encode() for text in values.reshape(-1)])
+    texts = [text if isinstance(text, bytes) else text.encode() for text in values.reshape(-1)]
+    return TensorProto(name=name, data_type=STRING, dims=values.shape, string_data=texts)  # onnx.helper drops zeros at the end of a text
 
 
 def read(proto):
@@ -57,7 +60,7 @@ def same(got, want):
     got, want = as_bytes(got), as_bytes(want)
     if got.dtype == object or want.dtype == object:
         return got.shape == want.shape and got.tolist() == want.tolist()
-    return got.shape == want.shape and got.dtype == want.dtype and np.array_equal(got, want, equal_nan=got.dtype.kind == "f")
+    return ingot_run.difference(got, want, 1e-6, 1e-6) is None
 
 
 class Suite:
@@ -72,18 +75,18 @@ class Suite:
         return array([self.text() for _ in range(int(np.prod(shape)))]).reshape(shape)
 
     def case(self, name, nodes, feeds, outputs, weights=(), want=None, fails=None, opset=20, ml=3):
-        """`nodes`: (operator, inputs, outputs, attributes), those of ai.onnx.ml begin with ML. `fails`: a piece of the message of the run."""
+        """`nodes`: (operator, inputs, outputs, attributes), those of ai.onnx.ml begin with ML, of com.microsoft with MS. `fails`: a piece of the message of the run."""
         if not re.search(self.arguments.only, name):
             return
         self.count += 1
         folder = self.folder / str(self.count)
         data = folder / "test_data_set_0"
         data.mkdir(parents=True)
-        made = [helper.make_node(op.removeprefix("ML."), ins, outs, domain=ML if op.startswith("ML.") else None, **attributes) for op, ins, outs, attributes in nodes]
+        made = [helper.make_node(op.rpartition(".")[2], ins, outs, domain=DOMAINS.get(op.rpartition(".")[0]), **attributes) for op, ins, outs, attributes in nodes]
         feeds = {key: np.asarray(value) for key, value in feeds.items()}
         inputs = [helper.make_tensor_value_info(key, type_of(value), [f"{key}{axis}" if self.is_open else size for axis, size in enumerate(value.shape)]) for key, value in feeds.items()]
         graph = helper.make_graph(made, "strings", inputs, [helper.make_tensor_value_info(key, kind, None) for key, kind in outputs.items()], [tensor(np.asarray(value), key) for key, value in dict(weights).items()])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid(ML, ml)], ir_version=9)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid(ML, ml), helper.make_opsetid(MICROSOFT, 1)], ir_version=9)
         (folder / "model.onnx").write_bytes(model.SerializeToString())
         for number, (key, value) in enumerate(feeds.items()):
             (data / f"input_{number}.pb").write_bytes(tensor(value, key).SerializeToString())
@@ -151,7 +154,56 @@ def labels(suite):
     suite.case("support vectors", [("ML.SVMClassifier", ["x"], ["y", "z"], support)], {"x": rows}, {"y": STRING, "z": FLOAT})
     suite.case("one hot, unknown", [("ML.OneHotEncoder", ["x"], ["y"], dict(cats_strings=["a"], zeros=0))], {"x": array(["a", "b"])}, {"y": FLOAT}, fails="node 'y': a string is not UTF-8, no number, or none that is known")
     grams = dict(max_gram_length=2, min_gram_length=1, max_skip_count=1, mode=choice(["TF", "IDF", "TFIDF"]), ngram_counts=[0, 3], ngram_indexes=[0, 1, 2, 3, 4], weights=[1.0, 2.0, 3.0, 4.0, 5.0])
-    suite.case("n-grams", [("TfIdfVectorizer", ["x"], ["y"], grams | dict(pool_strings=["a", "b", "c", "a", "b", "b", "c"]))], {"x": array(suite.rng.choices("abcd", k=12)).reshape(2, 6)}, {"y": FLOAT})
+    rows = suite.rng.choice([(6,), (2, 6), (3, 1), (1, 13)])
+    suite.case("n-grams", [("TfIdfVectorizer", ["x"], ["y"], grams | dict(pool_strings=["a", "b", "c", "a", "b", "b", "c"]))], {"x": array(suite.rng.choices("abcd", k=int(np.prod(rows)))).reshape(rows)}, {"y": FLOAT})
+
+
+SEPARATORS = [[""], [" "], [","], [" ", ","], ["[ ,]+", "b"], ["ab", "bc"], ["a|ab|abc", "ß"], [r"\b"], ["x*"], ["(a|b)*c", r"\s"], ["^a", "a$"], ["日", "é", "[A-C]"], [" $|,", "a"], ["(?i)AB?"], [r"\B,", r"(?m)$"]]
+EXPRESSIONS = [".", "[a-z]+", "a*", r"\w+", "a|ab|abc", "[a-c]{2,3}", r"\bab?", "[^ ,]+", "日|é+|ß", "(a|b)*c", "^a", ".*c", "(?i)[a-c]+|,", r"\B.", "(ab|a)(bc|c)?"]
+
+
+def tokens(suite):
+    choice = suite.rng.choice
+    how = choice([{"separators": choice(SEPARATORS)}, {"tokenexp": choice(EXPRESSIONS)}])
+    is_of_characters = how in ({"separators": [""]}, {"tokenexp": "."})
+    attributes = how | dict(mark=choice([0, 1]), pad_value=choice(["", "#", "日"]), mincharnum=1 if is_of_characters else choice([1, 1, 2, 3]))
+    x = choice([suite.texts(3), suite.texts(2, 3), suite.texts(1), suite.texts(13), array(["", ""]), array(["abcabcc", "a,b ,c", "aab"])])
+    suite.case(f"tokens {attributes}", [("MS.Tokenizer", ["x"], ["y"], attributes)], {"x": x}, {"y": STRING})
+
+
+def uniques(suite):
+    choice = suite.rng.choice
+    few, outputs = [suite.text() for _ in range(4)] + ["", "a", "a\0", "abcdefgh", "abcdefghi", "abcdefgh\0", "abcdefghijklmnopqrst", "abcdefghijklmnopqrsu", "é"], {"y": STRING, "i": INT, "r": INT, "c": INT}
+    shape = choice([(1,), (7,), (13, 2), (3, 4, 2), (200,)])
+    x = array(suite.rng.choices(few if choice([True, False]) else few[:4], k=int(np.prod(shape)))).reshape(shape)
+    attributes = choice([{}, {"axis": choice(range(-len(shape), len(shape)))}]) | choice([{}, {"sorted": choice([0, 1])}])
+    suite.case(f"unique {attributes}", [("Unique", ["x"], list(outputs), attributes)], {"x": x}, outputs, want=unique(x, **attributes))
+    if x.ndim == 1:
+        y, _, numbers, counts = unique(x, sorted=0)
+        suite.case("unique of com.microsoft", [("MS.Unique", ["x"], ["y", "r", "c"], {})], {"x": x}, {"y": STRING, "r": INT, "c": INT}, want=[y, numbers, counts])
+
+
+def unique(x, axis=None, sorted=1):
+    """As the standard says; ONNX Runtime's strings end at a zero where numpy's do."""
+    slices = [row for row in np.moveaxis(x, axis, 0)] if axis is not None else list(x.reshape(-1))
+    keys = [tuple(text.encode() for text in np.asarray(row, object).reshape(-1)) for row in slices]
+    order = list(dict.fromkeys(keys)) if not sorted else builtins.sorted(set(keys))
+    first, numbers = [keys.index(key) for key in order], [order.index(key) for key in keys]
+    y = np.take(x, first, axis) if axis is not None else array([slices[number] for number in first])
+    return [y, np.int64(first), np.int64(numbers), np.int64([numbers.count(number) for number in range(len(order))])]
+
+
+def embeddings(suite):
+    """A word without characters is what ONNX Runtime leaves as it was: there are none."""
+    choice, numbers = suite.rng.choice, np.random.default_rng(suite.rng.randrange(1 << 30))
+    window, longest, size, filters = choice([1, 2, 3]), choice([3, 5, 12]), choice([1, 4, 13]), choice([1, 7, 16])
+    words = np.zeros((choice([1, 3, 7]), longest), np.int32)
+    for row in words:
+        length = suite.rng.randint(1, longest)
+        row[:length] = numbers.integers(1, 20, length)
+    weights = {name: numbers.normal(size=shape).astype(np.float32) for name, shape in [("w", (filters, 1, window, size)), ("b", (filters,)), ("c", (20, size))]}
+    said = choice([{}, dict(embedding_size=filters, conv_window_size=window, char_embedding_size=size)])
+    suite.case("embeddings", [("MS.WordConvEmbedding", ["x", "w", "b", "c"], ["y"], said)], {"x": words}, {"y": FLOAT}, weights)
 
 
 def moves(suite):
@@ -291,7 +343,7 @@ def main():
     suite = Suite(parser.parse_args())
     for number in range(suite.arguments.rounds):
         suite.is_open = number % 2 == 1
-        for group in (joins, splits, normalizes, labels, moves, casts):
+        for group in (joins, splits, normalizes, labels, tokens, tokens, uniques, embeddings, moves, casts):
             group(suite)
     suite.is_open = False
     for group in (patterns, bytes_of_any_kind, maps, elsewhere):

@@ -22,11 +22,17 @@ public:
     if (onnx::present(op.getTable())) {
       put(INGOT_TEXT_TABLE, address(group.buffer(op.getTable()), 0));
     }
+    if (build.scratch) {
+      put(INGOT_TEXT_SCRATCH, address(build.scratch, 0));
+    }
     if (op.getTail()) { // of the one operand, all in one
-      Ix count = support::product(onnx::sizesOf(Group::typeOf(op.getXs().front())));
+      support::Sizes sizes = onnx::sizesOf(Group::typeOf(op.getXs().front()));
+      if (op.getRows()) {
+        put(INGOT_TEXT_ROW, sizes.pop_back_val());
+      }
       put(INGOT_TEXT_TAIL, op.getTail()->getValues().front());
       operand(0, 0, 1);
-      return call(0, count);
+      return call(0, support::product(sizes));
     }
     Space space = group.space(group.resultType());
     space.collapse();
@@ -92,8 +98,13 @@ public:
   std::string unsupported(Operation *root) const override { return whyUnsized(root); }
   bool fusesEpilogue(Operation *) const override { return false; }
 
-  KernelShape shape(plan::KernelOp, const target::MachineModel &) const override {
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape shape;
+    auto op = cast<onnx::TextOp>(kernel.root());
+    if (op.getDoes() == "rank") {
+      support::Size count = support::product(onnx::sizesOf(Group::typeOf(op)));
+      shape.scratchBytes = support::Size(INGOT_TEXT_RANK_BYTES) * max(support::Size(1), count);
+    }
     shape.checked = true;
     shape.takesExec = true;
     return shape;

@@ -5,6 +5,7 @@
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/LoopSizes.h"
+#include "compiler/onnx/Messages.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Compare.h"
 #include "compiler/onnx/ops/Shape.h"
@@ -64,7 +65,7 @@ std::string firstError(MLIRContext *context, llvm::function_ref<LogicalResult()>
     }
     if (text.empty()) {
       std::string node = nodeOf(d.getLocation());
-      text = (node.empty() ? "" : "node '" + node + "': ") + d.str();
+      text = (node.empty() ? "" : "node '" + node + "': ") + withStrings(d.str());
     }
     return success();
   });

@@ -1,12 +1,14 @@
-// Both are comparisons of all with all, which fusion makes one kernel of: bins of a spectrum with the edges of filters,
-// windows of a text with the n-grams of a pool.
+// Filters of a spectrum: comparisons of all bins with all edges, which fusion makes one kernel of. N-grams of a text:
+// elements become numbers, and a walk through a tree of n-grams from each of them counts.
 #include "compiler/onnx/ops/Features.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Scores.h"
 #include "compiler/onnx/Texts.h"
+#include "runtime_support/include/ingot.h"
 #include <cmath>
+#include <map>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Features.cpp.inc"
 
@@ -70,18 +72,17 @@ public:
 
 private:
   LogicalResult check();
-  Value grams(int64_t length, ArrayRef<int64_t> pool);
-  Value inOrder(Value counts);
+  SmallVector<Gram> distinct(SmallVectorImpl<int64_t> &column);
+  Value count(ArrayRef<Gram> grams, int64_t width);
+  Value weigh(Value y, StringRef mode, ArrayRef<double> weights);
 
   Node &node;
   Formula f;
   SmallVector<int64_t> begins, places, pool;
-  SmallVector<StringRef> words; ///< of a pool of strings, each once
+  SmallVector<StringRef> words; ///< of a pool of strings, each once; of integers `numbers`
+  SmallVector<int64_t> numbers;
   SmallVector<double> weights;
-  Value x; ///< [rows, elements]
   int64_t least = 1, most = 1, skips = 0;
-
-  Value list(int64_t n) { return makeIntegers(f.b, f.loc, {n}); }
 };
 
 LogicalResult Counts::check() {
@@ -91,16 +92,21 @@ LogicalResult Counts::check() {
   skips = node.integer("max_skip_count", 0);
   auto type = ranked(node.operand(0));
   bool isOfStrings = type && isString(type.getElementType());
-  if (isOfStrings) { // counts their numbers
-    for (StringRef text : textsIn(node, "pool_strings")) {
-      auto known = llvm::find(words, text);
-      pool.push_back(known - words.begin());
-      if (known == words.end()) {
-        words.push_back(text);
+  auto number = [&](auto elements, auto &known, auto &distinct) {
+    for (auto element : elements) {
+      auto [it, isNew] = known.try_emplace(element, static_cast<int64_t>(distinct.size()));
+      pool.push_back(it->second);
+      if (isNew) {
+        distinct.push_back(element);
       }
     }
+  };
+  llvm::StringMap<int64_t> knownWords;
+  std::map<int64_t, int64_t> knownNumbers;
+  if (isOfStrings) {
+    number(textsIn(node, "pool_strings"), knownWords, words);
   } else {
-    pool = integersIn(node, "pool_int64s");
+    number(integersIn(node, "pool_int64s"), knownNumbers, numbers);
   }
   if (pool.empty() || !type || !type.getElementType().isInteger()) {
     return node.error("has no pool for elements of its input, or their rank is unknown");
@@ -126,50 +132,48 @@ LogicalResult Counts::check() {
   if (count != places.size() || !fit) {
     return node.error(Twine(places.size()) + " indexes for " + Twine(count) + " n-grams, or one that is no index");
   }
-  x = isOfStrings ? find(f, node.operand(0), words) : f.cast(node.operand(0), f.b.getI64Type(), 7);
-  x = type.getRank() == 2 ? x : f.op("Unsqueeze", {x, list(0)});
   return success();
 }
 
-/// How often each n-gram of this length is in a row, with all skips, [rows, n-grams].
-Value Counts::grams(int64_t length, ArrayRef<int64_t> own) {
-  int64_t count = static_cast<int64_t>(own.size()) / length;
-  Value total;
-  for (int64_t skip = 0; skip <= (length > 1 ? skips : 0); ++skip) {
-    Value hits;
-    for (int64_t k = 0; k < length; ++k) {
-      SmallVector<int64_t> elements;
-      for (int64_t gram = 0; gram < count; ++gram) {
-        elements.push_back(own[gram * length + k]);
+/// The n-grams that differ; `column` says which of them each one of the pool is.
+SmallVector<Gram> Counts::distinct(SmallVectorImpl<int64_t> &column) {
+  SmallVector<Gram> grams;
+  std::map<SmallVector<int64_t>, int64_t> known;
+  for (size_t i = 0; i < begins.size(); ++i) {
+    int64_t end = i + 1 < begins.size() ? begins[i + 1] : static_cast<int64_t>(pool.size());
+    auto length = static_cast<int64_t>(i) + 1;
+    for (int64_t at = begins[i]; at < end; at += length) {
+      SmallVector<int64_t> gram(ArrayRef(pool).slice(at, length));
+      auto [it, isNew] = known.try_emplace(gram, static_cast<int64_t>(grams.size()));
+      column.push_back(it->second);
+      if (isNew) {
+        grams.push_back({std::move(gram), static_cast<uint32_t>(it->second)});
       }
-      int64_t from = k * (skip + 1), behind = (length - 1 - k) * (skip + 1);
-      Value end = list(behind ? -behind : INT64_MAX);
-      Value window = f.op("Unsqueeze", {f.op("Slice", {x, list(from), end, list(1), Value()}), list(-1)});
-      Value hit = f.op("Equal", {window, makeIntegers(f.b, f.loc, elements)});
-      hits = hits ? f.op("And", {hits, hit}) : hit;
     }
-    Value sum = f.reduce("ReduceSum", f.cast(hits, f.b.getF32Type(), 1), {1}, false);
-    total = total ? f.add(total, sum) : sum;
   }
-  return total;
+  return grams;
 }
 
-/// Each count where its index says; several may say the same.
-Value Counts::inOrder(Value counts) {
-  int64_t width = *llvm::max_element(places) + 1, rows = static_cast<int64_t>(places.size());
-  SmallVector<int64_t> from(width, -1);
-  for (auto [gram, place] : llvm::enumerate(places)) {
-    from[place] = static_cast<int64_t>(gram);
+/// How often each n-gram of `grams` is in each row, [rows, width].
+Value Counts::count(ArrayRef<Gram> grams, int64_t width) {
+  Value x = node.operand(0);
+  Value places = isString(elementOf(x)) ? find(f, x, words)
+                                        : makeText(f, {f.cast(x, f.b.getI64Type(), INGOT_INT64)},
+                                                   {"find_number", INGOT_INT64, keysOf(ArrayRef<int64_t>(numbers))});
+  return makeText(f, {places},
+                  {"count_grams", INGOT_FLOAT32, gramsOf(grams, least, most, skips), 0, Size(width), true});
+}
+
+/// What the mode makes of counts, whose columns have these weights.
+Value Counts::weigh(Value y, StringRef mode, ArrayRef<double> weights) {
+  if (mode == "IDF") {
+    y = f.op("Where", {f.op("Greater", {y, f.number(0, y)}), f.number(1, y), f.number(0, y)});
   }
-  if (width == rows && !llvm::is_contained(from, -1)) {
-    return f.op("Gather", {counts, makeIntegers(f.b, f.loc, from)}, {f.integer("axis", 1)});
+  if (mode != "TF" && !weights.empty()) {
+    auto type = tensorOf({static_cast<int64_t>(weights.size())}, f.b.getF32Type());
+    y = f.mul(y, makeConstant(f.b, f.loc, constantFromFloats(type, weights)));
   }
-  SmallVector<double> ones(rows * width, 0);
-  for (auto [gram, place] : llvm::enumerate(places)) {
-    ones[gram * width + place] = 1;
-  }
-  Value spread = makeConstant(f.b, f.loc, constantFromFloats(tensorOf({rows, width}, f.b.getF32Type()), ones));
-  return f.op("MatMul", {counts, spread});
+  return y;
 }
 
 LogicalResult Counts::write() {
@@ -180,27 +184,29 @@ LogicalResult Counts::write() {
   if (failed(check())) {
     return failure();
   }
-  SmallVector<Value> parts;
-  for (size_t i = 0; i < begins.size(); ++i) {
-    int64_t end = i + 1 < begins.size() ? begins[i + 1] : static_cast<int64_t>(pool.size());
-    ArrayRef<int64_t> own = ArrayRef(pool).slice(begins[i], end - begins[i]);
-    auto length = static_cast<int64_t>(i) + 1;
-    if (own.empty()) {
-      continue;
+  SmallVector<int64_t> column;
+  SmallVector<Gram> grams = distinct(column);
+  int64_t width = *llvm::max_element(places) + 1, rows = static_cast<int64_t>(places.size());
+  SmallVector<double> byPlace(weights.empty() ? 0 : width, 0), ones;
+  llvm::DenseSet<int64_t> taken(places.begin(), places.end());
+  if (grams.size() == places.size() && taken.size() == places.size()) { // each n-gram has a column of its own
+    for (auto [gram, place] : llvm::enumerate(places)) {
+      grams[gram].place = static_cast<uint32_t>(place);
+      if (!weights.empty()) {
+        byPlace[place] = weights[gram];
+      }
     }
-    Value counts = grams(length, own);
-    parts.push_back(length >= least && length <= most ? counts : f.mul(counts, f.number(0, counts)));
+    node.results.push_back(weigh(count(grams, width), mode, byPlace));
+    return success();
   }
-  Value y = parts.size() == 1 ? parts[0] : f.op("Concat", parts, {f.integer("axis", 1)});
-  if (mode == "IDF") {
-    y = f.op("Where", {f.op("Greater", {y, f.number(0, y)}), f.number(1, y), f.number(0, y)});
+  Value y = count(grams, static_cast<int64_t>(grams.size()));
+  y = weigh(f.op("Gather", {y, makeIntegers(f.b, f.loc, column)}, {f.integer("axis", -1)}), mode, weights);
+  ones.assign(rows * width, 0);
+  for (auto [gram, place] : llvm::enumerate(places)) {
+    ones[gram * width + place] = 1;
   }
-  if (mode != "TF" && !weights.empty()) {
-    auto type = tensorOf({static_cast<int64_t>(weights.size())}, f.b.getF32Type());
-    y = f.mul(y, makeConstant(f.b, f.loc, constantFromFloats(type, weights)));
-  }
-  y = inOrder(y);
-  node.results.push_back(ranked(node.operand(0)).getRank() == 2 ? y : f.op("Squeeze", {y, list(0)}));
+  Value spread = makeConstant(f.b, f.loc, constantFromFloats(tensorOf({rows, width}, f.b.getF32Type()), ones));
+  node.results.push_back(f.op("MatMul", {y, spread}));
   return success();
 }
 

@@ -1,7 +1,9 @@
 #include "compiler/onnx/ops/Find.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Found.h"
+#include "compiler/onnx/Texts.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Find.cpp.inc"
 
@@ -87,6 +89,47 @@ LogicalResult NonMaxSuppressionOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 // Unique.
+
+/// Of numbers that are 0, 1, ... for things that differ: where each of these first stands, and how many there are.
+static std::pair<Value, Value> firstAndCounts(Formula &f, Value numbers) {
+  Size length = sizesOf(ranked(numbers)).front();
+  auto text = [&](StringRef reduction) { return f.b.getNamedAttr("reduction", f.b.getStringAttr(reduction)); };
+  Value none = f.zeros({length}, f.b.getI64Type());
+  Value most = f.reduce("ReduceMax", f.op("Concat", {numbers, makeIntegers(f.b, f.loc, {-1})}, {f.integer("axis", 0)}),
+                        {0}, /*keepdims=*/true);
+  Value found = f.add(most, makeIntegers(f.b, f.loc, {1}));
+  auto gather = [&](Value into, Value what, StringRef reduction) {
+    Value all = f.op("ScatterElements", {into, numbers, what}, {f.integer("axis", 0), text(reduction)});
+    return f.op("Slice", {all, makeIntegers(f.b, f.loc, {0}), found, Value(), Value()});
+  };
+  return {gather(f.add(none, f.scalar(length)), f.countTo(f.scalar(length)), "min"),
+          gather(none, f.add(none, f.scalar(1)), "add")};
+}
+
+/// Of strings: of numbers that stand for them. Where each of these first stands, strings are taken.
+LogicalResult UniqueOp::upgrade(Node &node) {
+  if (failed(node.needs(1)) || !isString(elementOf(node.operand(0)))) {
+    return node.needs(1);
+  }
+  Value x = node.operand(0);
+  if (!ranked(x)) {
+    return node.error("takes strings of unknown rank, which is unsupported");
+  }
+  Formula f(node.builder, node.loc);
+  bool isSorted = node.integer("sorted", 1) != 0;
+  if (!node.attributes.get("axis")) {
+    Value flat = f.reshape(x, {-1}), numbers = ranks(f, flat, isSorted);
+    auto [first, counts] = firstAndCounts(f, numbers);
+    node.results = {f.op("Gather", {flat, first}), first, numbers, counts};
+    return success();
+  }
+  NamedAttribute axis = f.integer("axis", node.integer("axis", 0));
+  Operation *unique =
+      createOp(f.b, f.loc, getOperationName(), {ranks(f, x, isSorted)}, {f.integer("sorted", isSorted), axis}, 5);
+  node.results = {f.op("Gather", {x, unique->getResult(1)}, {axis}), unique->getResult(1), unique->getResult(2),
+                  unique->getResult(3)};
+  return success();
+}
 
 LogicalResult UniqueOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());

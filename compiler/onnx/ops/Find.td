@@ -7,8 +7,9 @@ class Onnx_CoreFinder<string mnemonic, list<Trait> traits = []>
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 class Onnx_Finder<string mnemonic, int inputs, list<Trait> traits = []> : Onnx_CoreFinder<mnemonic, traits # [Onnx_Importable]> {
+  code more = "";
   int since = ?;
-  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\nstatic int64_t since() { return " # since # "; }";
+  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\nstatic int64_t since() { return " # since # "; }\n" # more;
 }
 def Onnx_NonZeroOp : Onnx_Finder<"NonZero", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<13> {
   let summary = "the indices of all elements that are not zero, a column each";
@@ -24,6 +25,7 @@ def Onnx_NonMaxSuppressionOp : Onnx_Finder<"NonMaxSuppression", 5>, Since<11> {
 }
 def Onnx_UniqueOp : Onnx_Finder<"Unique", 1>, Since<28> {
   let summary = "elements, or slices along an axis, that differ; where each first stands, which one each is, and how many are like it";
+  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
   let arguments = (ins Onnx_Comparables:$x, OptionalAttr<I64Attr>:$axis, DefaultValuedOptionalAttr<I64Attr, "1">:$sorted);
   let results = (outs AnyTensor:$y, AnyTensor:$first, AnyTensor:$inverse, AnyTensor:$counts, AnyTensor:$count);
 }

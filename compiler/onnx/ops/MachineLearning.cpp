@@ -275,18 +275,23 @@ LogicalResult LabelEncoderOp::upgrade(Node &node) {
   }
   auto flat = [&](ElementsAttr a) { return f.reshape(makeConstant(f.b, f.loc, a), {a.getNumElements()}); };
   bool orNaN = isa<FloatType>(elementOf(x)) && node.opset >= 4; // since that version
-  Value place = keys ? placeAmong(f, x, flat(keys), orNaN) : find(f, x, keyTexts);
+  auto place = [&] { return keys ? placeAmong(f, x, flat(keys), orNaN) : find(f, x, keyTexts); };
   if (!values) {
     SmallVector<StringRef> otherwise = textsIn(node, "default_tensor");
     texts.push_back(otherwise.empty() ? node.text("default_string", "_Unused") : otherwise.front());
-    return give(node, spell(f, place, texts));
+    return give(node, spell(f, place(), texts));
   }
   ElementsAttr otherwise = defaultOf(node, values.getElementType());
   if (!otherwise) {
     return node.error("default_tensor is not one element of the type of the values");
   }
+  if (!keys && values.getElementType().isInteger(64)) {
+    SmallVector<int64_t> all = *integersOf(values);
+    llvm::append_range(all, *integersOf(otherwise));
+    return give(node, find(f, x, keyTexts, all));
+  }
   Value all = f.op("Concat", {flat(values), flat(otherwise)}, {f.integer("axis", 0)});
-  return give(node, f.op("Gather", {all, place}));
+  return give(node, f.op("Gather", {all, place()}));
 }
 
 void registerMachineLearning(OnnxDialect &dialect) {

@@ -1,8 +1,10 @@
 // Operators of com.microsoft, each written in terms of the standard's operators, and fusion makes one kernel of
 // what ONNX Runtime has one operator for. Defaults are those of ONNX Runtime's schemas.
 #include "compiler/onnx/ops/Microsoft.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Forms.h"
+#include "compiler/onnx/ops/Find.h"
 #include <algorithm>
 #include <array>
 #define GET_OP_CLASSES
@@ -514,6 +516,46 @@ LogicalResult GatedRMSNormOp::upgrade(Node &node) {
 
 // Others.
 
+/// Each word's embedding: the embeddings of its characters, all windows of some of them as products with filters, and
+/// of each filter the largest. A word that is shorter than a window is one of these; one without characters is zeros.
+LogicalResult WordConvEmbeddingOp::upgrade(Node &node) {
+  if (failed(node.needs(4))) {
+    return failure();
+  }
+  Value words = node.operand(0), filters = node.operand(1), characters = node.operand(3);
+  auto w = ranked(words), c = ranked(filters), e = ranked(characters);
+  if (!w || w.getRank() != 2 || !c || c.getRank() != 4 || !e || e.getRank() != 2) {
+    return node.error("needs words [n, characters], filters [m, 1, window, size] and characters [n, size]");
+  }
+  for (auto [name, type, axis] :
+       {std::tuple("embedding_size", c, 0), {"conv_window_size", c, 2}, {"char_embedding_size", e, 1}}) {
+    int64_t said = node.integer(name, -1), size = type.getDimSize(axis);
+    if (said != -1 && !type.isDynamicDim(axis) && said != size) {
+      return node.error(Twine(name) + " " + Twine(said) + " does not fit " + Twine(size));
+    }
+  }
+  Size window = sizeOf(c, 2), least = sizeOf(w, 1);
+  if (window.isNumber() && least.isNumber() && least.number() < window.number()) {
+    return node.error("words of " + least.text() + " characters are shorter than a window of " + window.text());
+  }
+  Formula f(node.builder, node.loc);
+  Type i64 = f.b.getI64Type();
+  Value ids = f.op("Max", {f.cast(words, i64, 7), f.scalar(0)}); // zeros fill up short words
+  Value isThere = f.cast(f.op("Greater", {ids, f.scalar(0)}), i64, 7);
+  Value length = f.reduce("ReduceSum", isThere, {1}, /*keepdims=*/true);
+  length = f.mul(length, f.op("Gather", {isThere, makeIntegers(f.b, f.loc, {0})}, {f.integer("axis", 1)}));
+  Value channels = f.transpose(f.op("Gather", {characters, ids}), {0, 2, 1});
+  Value weights = f.transpose(f.op("Squeeze", {filters, makeIntegers(f.b, f.loc, {1})}), {0, 2, 1});
+  Value products = f.op("Conv", {channels, weights, node.operand(2)});
+  Value windows = f.sub(f.op("Max", {length, f.scalar(window)}), f.scalar(window)); // the number of the last one
+  Value numbers = f.countTo(f.scalar(least - window + Size(1)));
+  Value isWindow = f.op("Unsqueeze", {f.op("LessOrEqual", {numbers, windows}), makeIntegers(f.b, f.loc, {1})});
+  Value lowest = f.number(-std::numeric_limits<float>::infinity(), products);
+  Value largest = f.reduce("ReduceMax", f.op("Where", {isWindow, products, lowest}), {2}, /*keepdims=*/false);
+  Value y = f.op("Where", {f.op("Greater", {length, f.scalar(0)}), f.op("Tanh", {largest}), f.number(0, products)});
+  return give(node, y);
+}
+
 /// The distances of each row of one matrix from each row of the other.
 LogicalResult CDistOp::upgrade(Node &node) {
   StringRef metric = node.text("metric", "sqeuclidean");
@@ -540,12 +582,22 @@ LogicalResult SampleOp::upgrade(Node &node) {
   return give(node, f.op("Identity", {node.operand(0)}));
 }
 
+/// The standard's as it occurs, without where each first stands.
 LogicalResult MicrosoftUniqueOp::upgrade(Node &node) {
-  if (auto x = ranked(node.operand(0)); x && x.getRank() != 1) {
+  Value x = node.operand(0);
+  if (ranked(x) && ranked(x).getRank() != 1) {
     return node.error("needs a vector");
   }
-  Operation *y = createOp(node.builder, node.loc, "onnx.Unique", {node.operand(0)},
-                          {Formula(node.builder, node.loc).integer("sorted", 0)}, 5);
+  NamedAttribute unsorted = Formula(node.builder, node.loc).integer("sorted", 0);
+  if (x && isString(elementOf(x))) {
+    node.attributes.append(unsorted);
+    if (failed(UniqueOp::upgrade(node))) {
+      return failure();
+    }
+    node.results.erase(node.results.begin() + 1);
+    return success();
+  }
+  Operation *y = createOp(node.builder, node.loc, UniqueOp::getOperationName(), {x}, {unsorted}, 5);
   node.results = {y->getResult(0), y->getResult(2), y->getResult(3)};
   return success();
 }

@@ -110,6 +110,9 @@ def Onnx_CDistOp : Onnx_MicrosoftForm<"CDist", 2> {
   let attributes = (ins OptionalAttr<StrAttr>:$metric);
 }
 def Onnx_SampleOp : Onnx_MicrosoftForm<"SampleOp", 1>;
+def Onnx_WordConvEmbeddingOp : Onnx_MicrosoftForm<"WordConvEmbedding", 4> {
+  let attributes = (ins OptionalAttr<I64Attr>:$embedding_size, OptionalAttr<I64Attr>:$conv_window_size, OptionalAttr<I64Attr>:$char_embedding_size);
+}
 def Onnx_MicrosoftUniqueOp : Onnx_MicrosoftForm<"Unique", 1>;
 def Onnx_UnfoldTensorOp : Onnx_MicrosoftOp<"UnfoldTensor", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<1> {
   let summary = "all slices of some places along an axis, each in a row at the end";

@@ -2,9 +2,9 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
-#include "compiler/onnx/Regex.h"
 #include "compiler/onnx/Scores.h"
 #include "compiler/onnx/Texts.h"
+#include "runtime_support/core/text.h"
 #include "runtime_support/include/ingot.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Text.cpp.inc"
@@ -16,8 +16,8 @@ namespace ingot::onnx {
 // Text.
 
 LogicalResult TextOp::verify() {
-  if (getXs().empty() || getXs().size() > 2 || (getTail() && getXs().size() != 1)) {
-    return emitOpError("needs one or two operands, and one where it has a tail");
+  if (getXs().empty() || getXs().size() > 2 || (getTail() && getXs().size() != 1) || (getRows() && !getTail())) {
+    return emitOpError("needs one or two operands, one where it has a tail, and a tail where it is of rows");
   }
   return elementOfNumber(getTo(), getContext()) ? success() : emitOpError("has no element type ") << getTo();
 }
@@ -36,6 +36,9 @@ LogicalResult TextOp::inferTypes(SmallVectorImpl<Type> &types) {
       return emitOpError("operands do not broadcast: ") << getXs().getTypes();
     }
   }
+  if (getRows()) {
+    sizes->pop_back();
+  }
   if (getTail()) {
     llvm::append_range(*sizes, getTail()->getValues());
   }
@@ -44,6 +47,9 @@ LogicalResult TextOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 // Forms of it.
+
+/// Each is a call within that of the one in front of it.
+static constexpr size_t mostSearches = 64;
 
 static LogicalResult give(Node &node, Value v) {
   node.results.push_back(v);
@@ -80,7 +86,9 @@ LogicalResult RegexFullMatchOp::upgrade(Node &node) {
   return give(node, makeText(f, {node.operand(0)}, {"match", INGOT_BOOL, std::move(*automaton)}));
 }
 
-LogicalResult StringSplitOp::inferTypes(SmallVectorImpl<Type> &types) {
+// Strings taken apart.
+
+LogicalResult PiecesOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   Type element = elementOf(getX()), i64 = IntegerType::get(getContext(), 64);
   if (!x) {
@@ -92,6 +100,86 @@ LogicalResult StringSplitOp::inferTypes(SmallVectorImpl<Type> &types) {
   sizes.push_back(Size::unknown());
   types[0] = sizedType(sizes, element);
   return success();
+}
+
+static Operation *takeApart(Formula &f, Value x, std::vector<char> table, ArrayRef<NamedAttribute> attributes) {
+  return createOp(f.b, f.loc, PiecesOp::getOperationName(), {x, makeTable(f, std::move(table))}, attributes, 2);
+}
+
+LogicalResult StringSplitOp::upgrade(Node &node) {
+  if (failed(needsStrings(node, 0))) {
+    return failure();
+  }
+  Formula f(node.builder, node.loc);
+  int64_t splits = node.integer("maxsplit", -1);
+  auto text = [&](StringRef name, StringRef value) { return f.b.getNamedAttr(name, f.b.getStringAttr(value)); };
+  bool isBound = splits >= 0 && splits < INT64_MAX;
+  Operation *pieces =
+      takeApart(f, node.operand(0), poolOf({node.text("delimiter", "")}),
+                {text("counts", "pieces"), text("does", "split"), f.integer("number", isBound ? splits : INT64_MAX),
+                 f.integer("most", isBound ? splits + 1 : -1)});
+  llvm::append_range(node.results, pieces->getResults());
+  return success();
+}
+
+/// What a node's attributes say; a message where they cannot be.
+static FailureOr<Tokenizer> tokenizerIn(const Node &node) {
+  SmallVector<StringRef> separators = textsIn(node, "separators");
+  StringRef expression = node.text("tokenexp", "");
+  bool separates = node.attributes.get("separators") != nullptr;
+  Tokenizer tokenizer = {
+      INGOT_TEXT_FOUND, {}, node.integer("mincharnum", 0), node.integer("mark", 0) != 0, node.text("pad_value", "")};
+  if (separates ? separators.empty() : expression.empty()) {
+    return node.error("needs separators, or a tokenexp");
+  }
+  if (tokenizer.least < 1) {
+    return node.error("mincharnum " + Twine(tokenizer.least) + " is not positive");
+  }
+  if (separates ? separators.size() == 1 && separators.front().empty() : expression == ".") {
+    if (tokenizer.least > 1) {
+      return node.error("each character is a token, which is less than mincharnum says");
+    }
+    tokenizer.kind = INGOT_TEXT_CHARACTERS;
+    return tokenizer;
+  }
+  if (!separates) {
+    llvm::Expected<Searcher> searcher = searcherOf(expression);
+    if (!searcher) {
+      return node.error("tokenexp '" + expression + "' " + llvm::toString(searcher.takeError()));
+    }
+    tokenizer.searchers.push_back(std::move(*searcher));
+    return tokenizer;
+  }
+  llvm::Expected<std::vector<Searcher>> searchers = separatorsOf(separators);
+  if (!searchers) {
+    return node.error("separator " + llvm::toString(searchers.takeError()));
+  }
+  tokenizer.kind = INGOT_TEXT_SEPARATED;
+  tokenizer.searchers = std::move(*searchers);
+  return tokenizer;
+}
+
+LogicalResult TokenizerOp::upgrade(Node &node) {
+  if (failed(needsStrings(node, 0))) {
+    return failure();
+  }
+  if (auto x = ranked(node.operand(0)); x && (x.getRank() < 1 || x.getRank() > 2)) {
+    return node.error("needs strings [c] or [n, c]");
+  }
+  FailureOr<Tokenizer> tokenizer = tokenizerIn(node);
+  if (failed(tokenizer)) {
+    return failure();
+  }
+  if (tokenizer->searchers.size() > mostSearches) {
+    return node.error(Twine(tokenizer->searchers.size()) + " separators follow each other; at most " +
+                      Twine(mostSearches) + " that are no single characters are supported");
+  }
+  Formula f(node.builder, node.loc);
+  auto text = [&](StringRef name, StringRef value) { return f.b.getNamedAttr(name, f.b.getStringAttr(value)); };
+  Operation *pieces =
+      takeApart(f, node.operand(0), tokenizerOf(*tokenizer),
+                {text("counts", "count_tokens"), text("does", "tokens"), f.integer("more", tokenizer->marks ? 2 : 0)});
+  return give(node, pieces->getResult(0));
 }
 
 // StringNormalizer: what is left of the words, behind it one that is empty, which is only kept where no other one is.
@@ -146,7 +234,7 @@ LogicalResult CategoryMapperOp::upgrade(Node &node) {
   Value x = node.operand(0);
   if (isString(elementOf(x))) {
     numbers.push_back(node.integer("default_int64", -1));
-    return give(node, f.op("Gather", {makeIntegers(f.b, f.loc, numbers), find(f, x, texts)}));
+    return give(node, find(f, x, texts, numbers));
   }
   texts.push_back(node.text("default_string", "_Unused"));
   return give(node, spell(f, placeAmong(f, x, makeIntegers(f.b, f.loc, numbers)), texts));

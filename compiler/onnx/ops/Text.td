@@ -2,17 +2,25 @@
 include "compiler/onnx/Onnx.td"
 
 def Onnx_TextOp : Onnx_CoreOp<"Text"> {
-  let summary = "element by element what ingot_text_DOES of the support library does, with numpy's broadcasting; with a tail, that many elements for each";
+  let summary = "element by element what ingot_text_DOES of the support library does, with numpy's broadcasting; with a tail, that many elements for each, or for each row";
   let arguments = (ins Variadic<AnyTensor>:$xs, Onnx_Optional:$table, StrAttr:$does, I64Attr:$to, DefaultValuedOptionalAttr<I64Attr, "0">:$number,
-    OptionalAttr<Onnx_SizesAttr>:$tail);
+    OptionalAttr<Onnx_SizesAttr>:$tail, UnitAttr:$rows);
   let results = (outs AnyTensor:$y);
   let hasVerifier = 1;
 }
-def Onnx_StringConcatOp : Onnx_Form<"StringConcat", 2>, Since<20>;
-def Onnx_StringSplitOp : Onnx_Op<"StringSplit", 1>, Since<20> {
-  let summary = "how many pieces there are only the run knows: graph/ReadSizes.cpp rewrites it";
-  let arguments = (ins Onnx_Strings:$x, DefaultValuedOptionalAttr<StrAttr, "\"\"">:$delimiter, OptionalAttr<I64Attr>:$maxsplit);
+def Onnx_PiecesOp : Onnx_CoreOp<"Pieces"> {
+  let summary = "strings taken apart by ingot_text_DOES, at most `most` pieces of each (-1: any number) and `more` elements where there are any, and how many ingot_text_COUNTS finds of each: graph/ReadSizes.cpp rewrites it";
+  let arguments = (ins Onnx_Strings:$x, Onnx_Bytes:$table, StrAttr:$counts, StrAttr:$does, DefaultValuedOptionalAttr<I64Attr, "0">:$number,
+    DefaultValuedOptionalAttr<I64Attr, "-1">:$most, DefaultValuedOptionalAttr<I64Attr, "0">:$more);
   let results = (outs AnyTensor:$y, AnyTensor:$count);
+}
+def Onnx_StringConcatOp : Onnx_Form<"StringConcat", 2>, Since<20>;
+def Onnx_StringSplitOp : Onnx_Form<"StringSplit", 1>, Since<20> {
+  let attributes = (ins OptionalAttr<StrAttr>:$delimiter, OptionalAttr<I64Attr>:$maxsplit);
+}
+def Onnx_TokenizerOp : Onnx_MicrosoftForm<"Tokenizer", 1> {
+  let attributes = (ins OptionalAttr<I64Attr>:$mark, OptionalAttr<StrAttr>:$pad_value, OptionalAttr<ArrayAttr>:$separators, OptionalAttr<StrAttr>:$tokenexp,
+    OptionalAttr<I64Attr>:$mincharnum);
 }
 def Onnx_StringNormalizerOp : Onnx_Form<"StringNormalizer", 1>, Since<10> {
   let attributes = (ins OptionalAttr<StrAttr>:$case_change_action, OptionalAttr<I64Attr>:$is_case_sensitive, OptionalAttr<StrAttr>:$locale,
