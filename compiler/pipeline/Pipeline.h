@@ -46,6 +46,7 @@ struct Options {
   int64_t cacheRoom = -1;           ///< rows that they have room for; -1: each run says
   std::string accuracy = "default"; ///< strict or default
   std::string winograd;             ///< off, 2, 4 (lower::winogradName); empty: where it is faster, but not if strict
+  std::string chains;               ///< off, possible (layout/FormChains.h); empty: where it is faster
   bool allocate = true;             ///< false (--no-allocate): models whose sizes nothing bounds are refused
 
   std::string weights = "embed"; ///< embed, file, extern

@@ -1,0 +1,280 @@
+#include "compiler/lower/Chain.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Shapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+SmallVector<plan::KernelOp> linksOf(plan::KernelOp kernel) {
+  return llvm::to_vector(kernel.getBody().getOps<plan::KernelOp>());
+}
+
+static RankedTensorType resultOf(plan::KernelOp kernel) {
+  return cast<RankedTensorType>(kernel.getResult(0).getType());
+}
+
+// Estimates.
+
+/// Bytes a cycle that a core gets from the second cache, the third one and memory while it multiplies; how much of the
+/// shorter of two things is not hidden behind the longer one; and the share of a cache that one thing may take.
+static constexpr double fromSecond = 32, fromThird = 10, fromMemory = 8, notHidden = 0.25, cacheShare = 0.5;
+
+static double together(double arithmetic, double memory) {
+  return std::max(arithmetic, memory) + notHidden * std::min(arithmetic, memory);
+}
+
+/// Cycles for what one kernel writes and another one reads: what is stored is read before, too.
+static double passing(int64_t bytes, const target::MachineModel &machine) {
+  auto count = static_cast<double>(bytes);
+  double rate = count <= cacheShare * static_cast<double>(machine.l2Bytes)   ? fromSecond
+                : count <= cacheShare * static_cast<double>(machine.l3Bytes) ? fromThird
+                                                                             : fromMemory;
+  return 3 * count / rate;
+}
+
+static void estimate(Chain &chain, const target::MachineModel &machine) {
+  double arithmetic = 0, kept = 0, before = 0;
+  for (Chain::Link &link : chain.links) {
+    bool isLast = &link == &chain.links.back();
+    double behind = isLast ? 0 : passing(link.resultBytes, machine) / 2;
+    chain.apart += together(link.shape.alone, before + behind);
+    arithmetic += link.shape.cycles;
+    kept += isLast ? 0 : 2 * static_cast<double>(link.resultBytes) / fromSecond;
+    before = behind;
+  }
+  chain.cycles = together(arithmetic, kept);
+}
+
+// Rings.
+
+/// A whole odd number of cache lines, so that channel blocks do not share cache sets.
+static int64_t oddLines(int64_t bytes, int64_t line) {
+  return static_cast<int64_t>(llvm::divideCeil(bytes, line) | 1) * line;
+}
+
+/// Rings for strips of so many rows.
+static void placeRings(Chain &chain, int64_t stripRows, int64_t line) {
+  chain.stripRows = stripRows, chain.ringBytes = 0;
+  int64_t made = stripRows;
+  for (size_t i = chain.links.size() - 1; i-- > 0;) {
+    Chain::Link &link = chain.links[i];
+    const RowShape &reader = chain.links[i + 1].shape;
+    made = (made - 1) * reader.step + reader.reach;
+    RankedTensorType type = resultOf(link.kernel);
+    int64_t bytes = onnx::elementBytes(type.getElementType()), row = plan::stridesOf(type).strides[2].number();
+    link.ring = {made, oddLines(made * row * bytes, line) / bytes};
+    link.ringAt = chain.ringBytes;
+    chain.ringBytes += plan::blocksOf(type) * link.ring.plane * bytes;
+  }
+}
+
+/// The longest strips whose rings take no more than a part of the second cache. Short ones are as good, as long as the
+/// links' tiles of two rows fit.
+static bool chooseStrips(Chain &chain, const target::MachineModel &machine) {
+  constexpr int64_t leastRows = 2, mostRows = 8, shareOfCache = 4;
+  int64_t height = chain.links.back().height, weights = 0;
+  for (const Chain::Link &link : chain.links) {
+    weights += link.shape.weightBytes;
+  }
+  auto place = [&](int64_t rows) { placeRings(chain, std::min(rows, height), machine.lineBytes); };
+  int64_t rows = leastRows;
+  place(rows);
+  while (rows < std::min(mostRows, height)) {
+    place(2 * rows);
+    if (chain.ringBytes > machine.l2Bytes / shareOfCache) {
+      place(rows);
+      break;
+    }
+    rows *= 2;
+  }
+  return chain.ringBytes + weights <= machine.l2Bytes * 3 / 4;
+}
+
+std::optional<Chain> chainOf(ArrayRef<plan::KernelOp> kernels, const target::MachineModel &machine) {
+  // Levels of one library have the same chains, so that they share weights.
+  const target::MachineModel &chooses = machine.packing ? *machine.packing : machine;
+  Chain chain;
+  chain.heavyItems = chooses.tuning.heavyItems;
+  for (plan::KernelOp kernel : kernels) {
+    const KernelFamily &family = familyOf(kernel, machine);
+    std::optional<RowShape> shape =
+        kernel.getNumResults() == 1 ? family.rowShape(kernel, machine) : std::optional<RowShape>();
+    if (!shape) {
+      return std::nullopt;
+    }
+    support::Sizes sizes = onnx::sizesOf(resultOf(kernel));
+    chain.batch = sizes[0];
+    Chain::Link link{kernel, &family, std::move(*shape), sizes[2].number(), {}, 0, 0, false, false};
+    link.resultBytes = support::product(ArrayRef(sizes).drop_front()).number() *
+                       onnx::elementBytes(resultOf(kernel).getElementType());
+    if (!chain.links.empty()) {
+      Chain::Link &data = chain.links.back();
+      const RowShape &reads = link.shape;
+      if (reads.reach < reads.step) { // rows are left out
+        return std::nullopt;
+      }
+      data.padsBefore = reads.start < 0;
+      data.padsBehind = (link.height - 1) * reads.step + reads.start + reads.reach > data.height;
+    }
+    chain.links.push_back(std::move(link));
+  }
+  bool empty = llvm::any_of(chain.links, [](const Chain::Link &link) { return link.resultBytes == 0; });
+  if (empty || !chooseStrips(chain, chooses)) {
+    return std::nullopt;
+  }
+  estimate(chain, chooses);
+  return chain;
+}
+
+/// Rings of all work items together take no more than a part of what would else lie between the links, unless those
+/// are too few items for several threads.
+support::Size Chain::items() const {
+  constexpr int64_t leastItems = 4, share = 2;
+  int64_t between = 0;
+  for (const Link &link : links) {
+    between += &link == &links.back() ? 0 : link.resultBytes;
+  }
+  return min(units(),
+             std::clamp<int64_t>(between / share / ringBytes, leastItems, std::max(leastItems, heavyItems)));
+}
+
+// The kernel.
+
+/// The number of the chain's operand behind an operand of a link; -1: another link's result.
+static int outsideOf(const Chain::Link &link, unsigned operand) { return operandNumber(link.kernel.getIns()[operand]); }
+
+KernelShape chainShape(plan::KernelOp kernel, const Chain &chain) {
+  KernelShape shape;
+  shape.items = chain.items();
+  shape.scratchBytes = shape.items * chain.ringBytes;
+  for (const Chain::Link &link : chain.links) {
+    for (const auto &[operand, recipe] : link.shape.packed) {
+      shape.packed[outsideOf(link, operand)] = recipe;
+    }
+  }
+  return shape;
+}
+
+namespace {
+class ChainBuilder {
+public:
+  ChainBuilder(Build &build, const Chain &chain) : build(build), w(build.w), chain(chain) {}
+
+  void run() {
+    for (const Chain::Link &link : ArrayRef(chain.links).drop_back()) {
+      rings.push_back(ringOf(link));
+      fillSides(link, rings.back());
+    }
+    rings.push_back(build.group.result());
+    Ix units = chain.units(), items = chain.items(), strips = chain.strips();
+    auto firstUnit = [&](Ix item) {
+      return same(units, items) ? item : floorDiv(item * units, max(items, 1)); // of no image there are none
+    };
+    Ix first = firstUnit(build.begin);
+    w.loop(first, firstUnit(build.end), 1, [&](Ix unit) {
+      Ix strip = remainder(unit, strips), from = strip * chain.stripRows;
+      Value isFirst = arith::OrIOp::create(w.b, w.loc, w.compare(arith::CmpIPredicate::eq, unit, first),
+                                           w.compare(arith::CmpIPredicate::eq, strip, 0));
+      makeStrip(floorDiv(unit, strips), from, min(from + chain.stripRows, chain.links.back().height), isFirst);
+    });
+  }
+
+private:
+  Build &build;
+  Writer &w;
+  const Chain &chain;
+  std::vector<Buffer> rings; ///< of the links' results; the last one's is in memory
+
+  Buffer ringOf(const Chain::Link &link) {
+    RankedTensorType type = resultOf(link.kernel);
+    Buffer ring = w.scratch(build.scratch, build.begin * chain.ringBytes + link.ringAt, type.getElementType(),
+                            plan::blocksOf(type) * link.ring.plane);
+    ring.ring = link.ring;
+    return ring;
+  }
+
+  /// What stands for elements [from, to) of a row, its halo counted, in all channel blocks.
+  void fill(const Chain::Link &link, const Buffer &ring, Ix row, Ix from, Ix to) {
+    RankedTensorType type = resultOf(link.kernel);
+    plan::Strides s = plan::stridesOf(type);
+    Value value = w.constant(static_cast<double>(plan::blockedOf(type).getFill()), w.vectorOf(ring.element, s.lanes));
+    w.loop(0, plan::blocksOf(type), 1, [&](Ix block) {
+      Ix at = block * link.ring.plane + row * s.strides[2];
+      w.loop(from, to, s.lanes, [&](Ix i) { w.store(value, ring, at + i); });
+    });
+  }
+
+  /// The columns of padding, which no row writes.
+  void fillSides(const Chain::Link &link, const Buffer &ring) {
+    plan::BlockedAttr layout = plan::blockedOf(resultOf(link.kernel));
+    if (layout.getHalo().empty()) {
+      return;
+    }
+    int64_t lanes = layout.getLanes(), row = plan::stridesOf(resultOf(link.kernel)).strides[2].number();
+    w.loop(0, link.ring.rows, 1, [&](Ix r) {
+      fill(link, ring, r, 0, layout.getHalo()[2] * lanes);
+      fill(link, ring, r, row - layout.getHalo()[3] * lanes, row);
+    });
+  }
+
+  /// The ends of what each link has made when the last one has made the rows before `end`.
+  Ixs endsFor(Ix end) const {
+    Ixs ends(chain.links.size(), end);
+    for (size_t i = chain.links.size() - 1; i-- > 0;) {
+      const RowShape &reader = chain.links[i + 1].shape;
+      ends[i] = (ends[i + 1] - 1) * reader.step + (reader.start + reader.reach);
+    }
+    return ends;
+  }
+
+  /// The first rows that links make in a run of strips whose first row is `begin`.
+  Ixs startsFor(Ix begin) const {
+    Ixs starts(chain.links.size(), begin);
+    for (size_t i = chain.links.size() - 1; i-- > 0;) {
+      const RowShape &reader = chain.links[i + 1].shape;
+      starts[i] = starts[i + 1] * reader.step + reader.start;
+    }
+    return starts;
+  }
+
+  void makeStrip(Ix image, Ix from, Ix to, Value isFirst) {
+    Ixs ends = endsFor(to);
+    Ixs starts = w.choose(isFirst, [&] { return startsFor(from); }, [&] { return endsFor(from); });
+    starts.back() = from;
+    for (auto [i, link] : llvm::enumerate(chain.links)) {
+      makeRows(i, image, starts[i], ends[i]);
+    }
+  }
+
+  /// Rows [from, to) of a link's result, those before and behind the image, which the next link reads as padding, too.
+  void makeRows(size_t i, Ix image, Ix from, Ix to) {
+    const Chain::Link &link = chain.links[i];
+    Ix firstRow = link.padsBefore ? max(from, 0) : from, lastRow = min(to, link.height);
+    int64_t length = plan::stridesOf(resultOf(link.kernel)).strides[2].number();
+    auto pad = [&](Ix begin, Ix end) {
+      w.loop(begin, end, 1, [&](Ix r) {
+        fill(link, rings[i], remainder(r + link.ring.rows, link.ring.rows), 0, length);
+      });
+    };
+    if (link.padsBefore) {
+      pad(from, min(to, 0));
+    }
+    SmallVector<Buffer> operands;
+    for (Value v : link.kernel.getIns()) {
+      operands.push_back(operandNumber(v) >= 0 ? build.group.buffer(v) : rings[i - 1]);
+    }
+    Group group(w, link.kernel, operands, rings[i]);
+    Build member{w, group, 0, 1, {}, {}, {}};
+    link.family->buildRows(member, {image, firstRow, lastRow});
+    if (link.padsBehind) {
+      pad(max(from, link.height), to);
+    }
+  }
+};
+} // namespace
+
+void buildChain(Build &build, const Chain &chain) { ChainBuilder(build, chain).run(); }
+
+} // namespace ingot::lower
