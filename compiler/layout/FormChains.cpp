@@ -75,7 +75,8 @@ private:
       return 0;
     }
     double gain = chain->apart - chain->cycles;
-    return chains == Chains::Possible ? static_cast<double>(kernels.size()) : gain > leastGain * chain->apart ? gain : 0;
+    bool isWorth = gain > leastGain * chain->apart && chain->isSmaller();
+    return chains == Chains::Possible ? static_cast<double>(kernels.size()) : isWorth ? gain : 0;
   }
 
   /// Makes them links of a kernel where the last one stands.

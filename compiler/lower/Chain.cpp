@@ -1,4 +1,5 @@
 #include "compiler/lower/Chain.h"
+#include "compiler/lower/Convolution.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -70,24 +71,33 @@ static void placeRings(Chain &chain, int64_t stripRows, int64_t line) {
   }
 }
 
-/// The longest strips whose rings take no more than a part of the second cache. Short ones are as good, as long as the
-/// links' tiles of two rows fit.
+/// Of an image, what links make for each other and has no other place: where elements are only changed, the result of a
+/// kernel by itself lies where its operand does.
+static int64_t bytesBetween(const Chain &chain) {
+  int64_t bytes = 0;
+  for (Chain::Link link : ArrayRef(chain.links).drop_back()) {
+    bytes += link.kernel.root() ? link.resultBytes : 0;
+  }
+  return bytes;
+}
+
+/// The fewest items, so that several threads have work.
+static constexpr int64_t leastItems = 4;
+
+/// The longest strips whose rings take no more than a part of the second cache, and of the memory that the results
+/// would take; where there are none, short ones, in which tiles of two rows fit.
 static bool chooseStrips(Chain &chain, const target::MachineModel &machine) {
   constexpr int64_t leastRows = 2, mostRows = 8, shareOfCache = 4;
   int64_t height = chain.links.back().height, weights = 0;
   for (const Chain::Link &link : chain.links) {
     weights += link.shape.weightBytes;
   }
-  auto place = [&](int64_t rows) { placeRings(chain, std::min(rows, height), machine.lineBytes); };
-  int64_t rows = leastRows;
-  place(rows);
-  while (rows < std::min(mostRows, height)) {
-    place(2 * rows);
-    if (chain.ringBytes > machine.l2Bytes / shareOfCache) {
-      place(rows);
+  int64_t most = std::min(machine.l2Bytes / shareOfCache, bytesBetween(chain) / (2 * leastItems));
+  for (int64_t rows = mostRows; rows >= leastRows; rows /= 2) {
+    placeRings(chain, std::min(rows, height), machine.lineBytes);
+    if (chain.ringBytes <= most) {
       break;
     }
-    rows *= 2;
   }
   return chain.ringBytes + weights <= machine.l2Bytes * 3 / 4;
 }
@@ -128,16 +138,14 @@ std::optional<Chain> chainOf(ArrayRef<plan::KernelOp> kernels, const target::Mac
   return chain;
 }
 
-/// Rings of all work items together take no more than a part of what would else lie between the links, unless those
-/// are too few items for several threads.
 support::Size Chain::items() const {
-  constexpr int64_t leastItems = 4, share = 2;
-  int64_t between = 0;
-  for (const Link &link : links) {
-    between += &link == &links.back() ? 0 : link.resultBytes;
-  }
-  return min(units(),
-             std::clamp<int64_t>(between / share / ringBytes, leastItems, std::max(leastItems, heavyItems)));
+  int64_t most = bytesBetween(*this) / 2 / ringBytes;
+  return min(units(), std::clamp<int64_t>(most, leastItems, std::max(leastItems, heavyItems)));
+}
+
+bool Chain::isSmaller() const {
+  int64_t items = typical(this->items(), heavyItems);
+  return items * ringBytes < bytesBetween(*this);
 }
 
 // The kernel.

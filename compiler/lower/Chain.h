@@ -29,8 +29,10 @@ struct Chain {
 
   int64_t strips() const { return static_cast<int64_t>(llvm::divideCeil(links.back().height, stripRows)); }
   support::Size units() const { return batch * strips(); } ///< strips of all images
-  /// Work items: runs of strips, each with rings of its own.
+  /// Work items: runs of strips, each with rings of its own; as many as all rings together are half as large as what
+  /// they stand for, or few.
   support::Size items() const;
+  bool isSmaller() const; ///< whether the rings of all work items take less memory than the results would
 
   double cycles = 0, apart = 0; ///< expected of an image, by rows and with each kernel by itself
 };
