@@ -259,7 +259,7 @@ private:
   /// Rows [from, to) of a link's result, those before and behind the image, which the next link reads as padding, too.
   void makeRows(size_t i, Ix image, Ix from, Ix to) {
     const Chain::Link &link = chain.links[i];
-    Ix firstRow = link.padsBefore ? max(from, 0) : from, lastRow = min(to, link.height);
+    Ix firstRow = max(from, 0), lastRow = min(to, link.height); // of the others only padding is made
     int64_t length = plan::stridesOf(resultOf(link.kernel)).strides[2].number();
     auto pad = [&](Ix begin, Ix end) {
       w.loop(begin, end, 1, [&](Ix r) {
