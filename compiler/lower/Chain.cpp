@@ -26,26 +26,27 @@ static double together(double arithmetic, double memory) {
   return std::max(arithmetic, memory) + notHidden * std::min(arithmetic, memory);
 }
 
-/// Cycles for what one kernel writes and another one reads: what is stored is read before, too.
-static double passing(int64_t bytes, const target::MachineModel &machine) {
+/// Cycles for what is written and read in the second cache.
+static double kept(int64_t bytes) { return 2 * static_cast<double>(bytes) / fromSecond; }
+
+/// The same for what one kernel writes and another one reads. What is stored behind the second cache is first read.
+static double passed(int64_t bytes, const target::MachineModel &machine) {
   auto count = static_cast<double>(bytes);
-  double rate = count <= cacheShare * static_cast<double>(machine.l2Bytes)   ? fromSecond
-                : count <= cacheShare * static_cast<double>(machine.l3Bytes) ? fromThird
-                                                                             : fromMemory;
-  return 3 * count / rate;
+  if (count <= cacheShare * static_cast<double>(machine.l2Bytes)) {
+    return kept(bytes);
+  }
+  return 3 * count / (count <= cacheShare * static_cast<double>(machine.l3Bytes) ? fromThird : fromMemory);
 }
 
 static void estimate(Chain &chain, const target::MachineModel &machine) {
-  double arithmetic = 0, kept = 0, before = 0;
-  for (Chain::Link &link : chain.links) {
+  double before = 0, beforeInRing = 0;
+  for (const Chain::Link &link : chain.links) {
     bool isLast = &link == &chain.links.back();
-    double behind = isLast ? 0 : passing(link.resultBytes, machine) / 2;
+    double behind = isLast ? 0 : passed(link.resultBytes, machine) / 2, inRing = isLast ? 0 : kept(link.resultBytes) / 2;
     chain.apart += together(link.shape.alone, before + behind);
-    arithmetic += link.shape.cycles;
-    kept += isLast ? 0 : 2 * static_cast<double>(link.resultBytes) / fromSecond;
-    before = behind;
+    chain.cycles += together(link.shape.cycles, beforeInRing + inRing);
+    before = behind, beforeInRing = inRing;
   }
-  chain.cycles = together(arithmetic, kept);
 }
 
 // Rings.

@@ -451,7 +451,7 @@ llvm::ArrayRef<Phase> phaseTable() {
       {"quantize", "products and convolutions of quantized tensors become sums of integers", each<quantize>, true},
       {"fuse", "canonical forms of what exporters write as many ops", each<fuse, true>, true},
       {"partition", "targets take nodes, nodes form kernels", partitionEach, true},
-      {"layout", "packed layouts, halos and concatenations in place", each<layout>, false},
+      {"layout", "packed layouts, halos, concatenations in place, chains", each<layout>, false},
       {"transfer", "values cross to the memories of the devices that read them", each<transfer>, false},
       {"lower", "kernels become functions of loops and vectors; weights are packed", each<lower>, false},
       {"memory", "tensors become buffers, each with its place: the memory form", each<memory>, false},
