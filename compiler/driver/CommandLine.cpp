@@ -525,11 +525,10 @@ std::string checkQuantize(const CLI::App &app, const Invocation &invocation) {
 /// Flags on the command line that a compiled model cannot obey any more.
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
-  for (const char *flag :
-       {"--name",      "--dim",        "--shape",       "--sequence",    "--cache",    "--cache-room",
-        "--bind",      "--target",     "--load-target", "--levels",      "--triple",   "--no-fallback",
-        "--partition", "--require",    "--placement",   "--no-allocate", "--accuracy", "--winograd",
-        "--chains",    "--weights",    "--dump-after", "--stop-after",  "--timing"}) {
+  for (const char *flag : {"--name",      "--dim",     "--shape",       "--sequence",    "--cache",    "--cache-room",
+                           "--bind",      "--target",  "--load-target", "--levels",      "--triple",   "--no-fallback",
+                           "--partition", "--require", "--placement",   "--no-allocate", "--accuracy", "--winograd",
+                           "--chains",    "--weights", "--dump-after",  "--stop-after",  "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }

@@ -89,7 +89,8 @@ private:
     }
   }
 
-  /// What a root reads row by row is another operand to those behind it, which read blocks: x + Conv(x) of few channels.
+  /// What a root reads row by row is another operand to those behind it, which read blocks: x + Conv(x) of few
+  /// channels.
   static void separateReaders(plan::KernelOp kernel, Operation *root, LayoutRule rule) {
     for (BlockArgument argument : llvm::to_vector(kernel.getBody().getArguments())) {
       bool inBlocks = rule == LayoutRule::Follow || (rule == LayoutRule::Blocked && root->getOperand(0) == argument);

@@ -42,7 +42,8 @@ static void estimate(Chain &chain, const target::MachineModel &machine) {
   double before = 0, beforeInRing = 0;
   for (const Chain::Link &link : chain.links) {
     bool isLast = &link == &chain.links.back();
-    double behind = isLast ? 0 : passed(link.resultBytes, machine) / 2, inRing = isLast ? 0 : kept(link.resultBytes) / 2;
+    double behind = isLast ? 0 : passed(link.resultBytes, machine) / 2,
+           inRing = isLast ? 0 : kept(link.resultBytes) / 2;
     chain.apart += together(link.shape.alone, before + behind);
     chain.cycles += together(link.shape.cycles, beforeInRing + inRing);
     before = behind, beforeInRing = inRing;
@@ -103,39 +104,55 @@ static bool chooseStrips(Chain &chain, const target::MachineModel &machine) {
   return chain.ringBytes + weights <= machine.l2Bytes * 3 / 4;
 }
 
+/// Levels of one library have the same chains, so that they share weights.
+static const target::MachineModel &chooserOf(const target::MachineModel &machine) {
+  return machine.packing ? *machine.packing : machine;
+}
+
+static std::optional<Chain::Link> linkOf(plan::KernelOp kernel, const target::MachineModel &machine) {
+  if (kernel.getNumResults() != 1) {
+    return std::nullopt;
+  }
+  const KernelFamily &family = familyOf(kernel, machine);
+  std::optional<RowShape> shape = family.rowShape(kernel, machine);
+  if (!shape) {
+    return std::nullopt;
+  }
+  if (machine.packing) {
+    std::optional<RowShape> expected = family.rowShape(kernel, *machine.packing);
+    shape->cycles = expected->cycles, shape->alone = expected->alone;
+  }
+  support::Sizes sizes = onnx::sizesOf(resultOf(kernel));
+  Chain::Link link{kernel, &family, std::move(*shape), sizes[2].number()};
+  link.resultBytes =
+      support::product(ArrayRef(sizes).drop_front()).number() * onnx::elementBytes(resultOf(kernel).getElementType());
+  return link.resultBytes ? std::optional(std::move(link)) : std::nullopt;
+}
+
 std::optional<Chain> chainOf(ArrayRef<plan::KernelOp> kernels, const target::MachineModel &machine) {
-  // Levels of one library have the same chains, so that they share weights.
-  const target::MachineModel &chooses = machine.packing ? *machine.packing : machine;
   Chain chain;
-  chain.heavyItems = chooses.tuning.heavyItems;
+  chain.heavyItems = chooserOf(machine).tuning.heavyItems;
   for (plan::KernelOp kernel : kernels) {
-    const KernelFamily &family = familyOf(kernel, machine);
-    std::optional<RowShape> shape =
-        kernel.getNumResults() == 1 ? family.rowShape(kernel, machine) : std::optional<RowShape>();
-    if (!shape) {
+    std::optional<Chain::Link> link = linkOf(kernel, machine);
+    if (!link) {
       return std::nullopt;
     }
-    support::Sizes sizes = onnx::sizesOf(resultOf(kernel));
-    chain.batch = sizes[0];
-    Chain::Link link{kernel, &family, std::move(*shape), sizes[2].number(), {}, 0, 0, false, false};
-    link.resultBytes = support::product(ArrayRef(sizes).drop_front()).number() *
-                       onnx::elementBytes(resultOf(kernel).getElementType());
     if (!chain.links.empty()) {
       Chain::Link &data = chain.links.back();
-      const RowShape &reads = link.shape;
-      if (reads.reach < reads.step) { // rows are left out
+      const RowShape &reads = link->shape;
+      if (reads.reach < reads.step) { // it leaves out rows, which nobody need make
         return std::nullopt;
       }
       data.padsBefore = reads.start < 0;
-      data.padsBehind = (link.height - 1) * reads.step + reads.start + reads.reach > data.height;
+      data.padsBehind = (link->height - 1) * reads.step + reads.start + reads.reach > data.height;
     }
-    chain.links.push_back(std::move(link));
+    chain.links.push_back(std::move(*link));
   }
-  bool empty = llvm::any_of(chain.links, [](const Chain::Link &link) { return link.resultBytes == 0; });
-  if (empty || !chooseStrips(chain, chooses)) {
+  chain.batch = onnx::sizesOf(resultOf(kernels.back()))[0];
+  if (!chooseStrips(chain, chooserOf(machine))) {
     return std::nullopt;
   }
-  estimate(chain, chooses);
+  estimate(chain, chooserOf(machine));
   return chain;
 }
 
@@ -263,9 +280,8 @@ private:
     Ix firstRow = max(from, 0), lastRow = min(to, link.height); // of the others only padding is made
     int64_t length = plan::stridesOf(resultOf(link.kernel)).strides[2].number();
     auto pad = [&](Ix begin, Ix end) {
-      w.loop(begin, end, 1, [&](Ix r) {
-        fill(link, rings[i], remainder(r + link.ring.rows, link.ring.rows), 0, length);
-      });
+      w.loop(begin, end, 1,
+             [&](Ix r) { fill(link, rings[i], remainder(r + link.ring.rows, link.ring.rows), 0, length); });
     };
     if (link.padsBefore) {
       pad(from, min(to, 0));

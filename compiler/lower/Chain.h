@@ -1,10 +1,10 @@
 // A chain: kernels of which each reads the rows that the one before it makes, as one kernel that goes over the image
 // from its first row to its last in strips, so that what passes between them stays in the second cache.
 //
-// The chain is a kernel of kernels, its links. What a link makes for the next one lies in a ring of as many rows as that
-// reads at a time. A strip is some rows of the last link's result. For each strip, the links in their order make the rows
-// that are not in their rings yet; rows of padding are filled in. So each row is made once in a run of strips, and the
-// first strip of a run makes all that it reads.
+// The chain is a kernel of kernels, its links. What a link makes for the next one lies in a ring of as many rows as
+// that reads at a time. A strip is some rows of the last link's result. For each strip, the links in their order make
+// the rows that are not in their rings yet; rows of padding are filled in. So each row is made once in a run of strips,
+// and the first strip of a run makes all that it reads.
 #pragma once
 #include "compiler/lower/Family.h"
 
@@ -15,10 +15,10 @@ struct Chain {
     mutable plan::KernelOp kernel; ///< MLIR's accessors are not const
     const KernelFamily *family;
     RowShape shape;
-    int64_t height;         ///< rows of its result
-    Ring ring = {};         ///< of its result; the last link has none
-    int64_t ringAt = 0;     ///< bytes from the beginning of the rings
-    int64_t resultBytes;    ///< of an image
+    int64_t height;                              ///< rows of its result
+    Ring ring = {};                              ///< of its result; the last link has none
+    int64_t ringAt = 0;                          ///< bytes from the beginning of the rings
+    int64_t resultBytes = 0;                     ///< of an image
     bool padsBefore = false, padsBehind = false; ///< whether the next link reads rows before the image's, and behind
   };
   llvm::SmallVector<Link, 4> links;

@@ -434,8 +434,7 @@ static DenseSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kerne
 }
 
 static void packOperands(plan::KernelOp kernel, const ConvGeometry &g, const DenseSchedule &s,
-                         const target::MachineModel &machine,
-                         std::map<unsigned, plan::WeightTable::Recipe> &packed) {
+                         const target::MachineModel &machine, std::map<unsigned, plan::WeightTable::Recipe> &packed) {
   Value weights = kernel.root()->getOperand(1), bias = kernel.root()->getOperand(2);
   packed[operandNumber(weights)] = packedWeights(g, s, ByteProducts(machine));
   if (onnx::present(bias)) {

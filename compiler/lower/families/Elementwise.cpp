@@ -51,9 +51,8 @@ public:
     Space space = build.group.space(build.group.resultType());
     w.loop(0, space.sizes[1], 1, [&](Ix block) {
       w.loop(rows.from, rows.to, 1, [&](Ix row) {
-        w.loop(0, space.sizes[3], 1, [&](Ix column) {
-          build.group.finish({}, space, {{rows.image, block, row, column}, space.block, {}});
-        });
+        w.loop(0, space.sizes[3], 1,
+               [&](Ix column) { build.group.finish({}, space, {{rows.image, block, row, column}, space.block, {}}); });
       });
     });
   }
