@@ -83,7 +83,7 @@ static int64_t bytesBetween(const Chain &chain) {
   return bytes;
 }
 
-/// The fewest items, so that several threads have work.
+/// The fewest items; more are a multiple of so many, so that as many threads have equal parts.
 static constexpr int64_t leastItems = 4;
 
 /// The longest strips whose rings take no more than a part of the second cache, and of the memory that the results
@@ -157,7 +157,7 @@ std::optional<Chain> chainOf(ArrayRef<plan::KernelOp> kernels, const target::Mac
 }
 
 support::Size Chain::items() const {
-  int64_t most = bytesBetween(*this) / 2 / ringBytes;
+  int64_t most = bytesBetween(*this) / 2 / ringBytes / leastItems * leastItems;
   return min(units(), std::clamp<int64_t>(most, leastItems, std::max(leastItems, heavyItems)));
 }
 
