@@ -1,8 +1,9 @@
 // Convolutions. Blocked to blocked by Winograd's algorithm where that is faster, else by DenseConv, as is row-major to
-// blocked, with weights packed at compile time; all others row-major.
+// blocked, with weights packed at compile time; row-major by RowConv where channels are few, and all others.
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/PlainConv.h"
+#include "compiler/lower/RowConv.h"
 #include "compiler/lower/StemConv.h"
 #include "compiler/lower/Winograd.h"
 #include "compiler/onnx/Onnx.h"
@@ -40,6 +41,9 @@ public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp>(); }
   bool isFor(Operation *root) const override { return !isDepthwise(root); }
   LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    if (isRowConv(root, machine)) {
+      return LayoutRule::Plain;
+    }
     LayoutRule rule = ConvFamily::layoutRule(root, machine);
     auto conv = cast<onnx::ConvOp>(root);
     int64_t channels = onnx::ranked(conv.getX()).getDimSize(1);
@@ -50,7 +54,7 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     switch (formOf(kernel)) {
     case Form::Plain:
-      return plainConvShape(kernel, machine);
+      return isRowConv(kernel.root(), machine) ? rowConvShape(kernel) : plainConvShape(kernel, machine);
     case Form::Stem:
       return stemConvShape(kernel, machine);
     case Form::Blocked:
@@ -63,7 +67,11 @@ public:
   LogicalResult build(Build &build, const KernelShape &shape) const override {
     switch (formOf(build.group.kernel)) {
     case Form::Plain:
-      buildPlainConv(build, shape);
+      if (isRowConv(build.group.root, build.w.machine)) {
+        buildRowConv(build);
+      } else {
+        buildPlainConv(build, shape);
+      }
       break;
     case Form::Stem:
       buildStemConv(build);
