@@ -254,6 +254,12 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->check(CLI::IsMember({"off", "2", "4"}))
       ->group(target)
       ->type_name("HOW");
+  app.add_option("--chains", options.chains,
+                 "Convolutions and what follows as one kernel that goes over the image in strips of rows: off, or "
+                 "wherever that is possible; default: where it is expected to be faster")
+      ->check(CLI::IsMember({"off", "possible"}))
+      ->group(target)
+      ->type_name("WHERE");
   app.add_option("--weights", options.weights,
                  "Where the weights go: embed (into the object), file (NAME.weights, to be mapped) or extern "
                  "(NAME.weights, whose address the program passes); default: embed")
@@ -562,10 +568,10 @@ std::string checkTune(const Invocation &invocation) {
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
   for (const char *flag :
-       {"--name",      "--dim",         "--shape",      "--sequence", "--cache",       "--cache-room", "--bind",
-        "--target",    "--load-target", "--levels",     "--triple",   "--no-fallback", "--partition",  "--require",
-        "--placement", "--no-allocate", "--accuracy",   "--winograd", "--weights",     "--tuning",     "--jobs",
-        "--verbose",   "--dump-after",  "--stop-after", "--timing"}) {
+       {"--name",      "--dim",         "--shape",      "--sequence",   "--cache",       "--cache-room", "--bind",
+        "--target",    "--load-target", "--levels",     "--triple",     "--no-fallback", "--partition",  "--require",
+        "--placement", "--no-allocate", "--accuracy",   "--winograd",   "--chains",      "--weights",    "--tuning",
+        "--jobs",      "--verbose",     "--dump-after", "--stop-after", "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }

@@ -74,6 +74,9 @@ private:
                                   : LayoutRule::Follow;
     bool toBlocks = rule == LayoutRule::Blocked || rule == LayoutRule::PlainToBlocked ||
                     (rule == LayoutRule::Follow && lanes > 1 && shouldFollow(kernel, root));
+    if (toBlocks && root) {
+      separateReaders(kernel, root, rule);
+    }
     for (unsigned i = 0; i < kernel.getIns().size(); ++i) {
       if (toBlocks) {
         setOperand(kernel, i, withBatchAxis(kernel, root, i));
@@ -83,6 +86,21 @@ private:
     }
     for (OpResult result : kernel->getResults()) {
       result.setType(toBlocks ? blocked(typeOf(result), lanes) : plain(typeOf(result)));
+    }
+  }
+
+  /// What a root reads row by row is another operand to those behind it, which read blocks: x + Conv(x) of few
+  /// channels.
+  static void separateReaders(plan::KernelOp kernel, Operation *root, LayoutRule rule) {
+    for (BlockArgument argument : llvm::to_vector(kernel.getBody().getArguments())) {
+      bool inBlocks = rule == LayoutRule::Follow || (rule == LayoutRule::Blocked && root->getOperand(0) == argument);
+      auto isOther = [&](OpOperand &use) { return use.getOwner() != root; };
+      if (inBlocks || !rootReads(kernel, root, argument.getArgNumber()) || llvm::none_of(argument.getUses(), isOther)) {
+        continue;
+      }
+      kernel.getInsMutable().append(kernel.getIns()[argument.getArgNumber()]);
+      Value other = kernel.getBody().addArgument(argument.getType(), argument.getLoc());
+      argument.replaceUsesWithIf(other, isOther);
     }
   }
 

@@ -243,6 +243,19 @@ bool isDepthwise(Operation *op) {
          isPackable(op);
 }
 
+bool hasRows(plan::KernelOp kernel) {
+  auto x = cast<RankedTensorType>(kernel.root()->getOperand(0).getType());
+  auto y = cast<RankedTensorType>(kernel.getResult(0).getType());
+  return operandNumber(kernel.root()->getOperand(0)) >= 0 && isImageOfRows(x) && isImageOfRows(y);
+}
+
+RowShape rowShapeOf(const ConvGeometry &g) {
+  const ConvAxis &rows = g.phases.front().axes[1];
+  RowShape shape;
+  shape.step = rows.inStep, shape.start = rows.inStart, shape.reach = (rows.taps - 1) * rows.tapStep + 1;
+  return shape;
+}
+
 /// Others have become products of gathered pixels.
 std::string ConvFamily::unsupported(Operation *root) const {
   Value x = root->getOperand(0);

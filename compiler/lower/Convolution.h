@@ -71,6 +71,12 @@ bool isPackable(mlir::Operation *op);
 /// Whether it is a packable Conv of each channel by itself: as many outputs as inputs, one weight plane each.
 bool isDepthwise(mlir::Operation *op);
 
+/// Whether a Conv may make some rows of an image at a time: from channel blocks to channel blocks, with two spatial
+/// axes of known sizes.
+bool hasRows(plan::KernelOp kernel);
+/// The rows that its rows read, of a geometry that is not wide.
+RowShape rowShapeOf(const ConvGeometry &g);
+
 /// What the families of convolutions have in common.
 class ConvFamily : public KernelFamily {
 public:

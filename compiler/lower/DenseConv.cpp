@@ -157,8 +157,9 @@ void DenseConv::rows(Ix n, Ix outer, Ix from, Ix to) {
 /// Of the first tap of the first pixel of a row.
 Ix DenseConv::rowBase(Ix n, Ix outer, Ix middle) const {
   const auto &a = phase->axes;
+  bool inRing = input.buffer.ring.rows; // then see rowOffset
   return input.offset + n * input.strides[0] + (outer * a[0].inStep + a[0].inStart) * stride(0) +
-         (middle * a[1].inStep + a[1].inStart) * stride(1) + a[2].inStart * stride(2);
+         (inRing ? Ix(0) : (middle * a[1].inStep + a[1].inStart) * stride(1)) + a[2].inStart * stride(2);
 }
 
 Point DenseConv::point(Ix n, Ix block, Ix outer, Ix middle, Ix inner) const {
@@ -230,6 +231,7 @@ void DenseConv::openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, 
 /// Pixels [x, x + size) of a row.
 void DenseConv::rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex) {
   outerTaps = phase->axes[0].tapsOf(outer), middleTaps = phase->axes[1].tapsOf(middle);
+  firstRow = input.buffer.ring.rows ? middle * phase->axes[1].inStep + phase->axes[1].inStart : Ix(0);
   SmallVector<int64_t> offsets;
   for (int64_t p = 0; p < size; ++p) {
     offsets.push_back(p * pixelStride());
@@ -336,7 +338,7 @@ DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count,
   int64_t tapWeights = s.stepsOf(count) * s.stepRows * width;
   return w.loop(outerTaps.first, outerTaps.second, 1, acc, [&](Ix d, ValueRange c0) {
     return w.loop(middleTaps.first, middleTaps.second, 1, c0, [&](Ix h, ValueRange c1) {
-      Ix at = in + d * (a[0].tapStep * stride(0)) + h * (a[1].tapStep * stride(1));
+      Ix at = in + d * (a[0].tapStep * stride(0)) + rowOffset(h);
       Ix wr = wt + (d * a[1].taps + h) * (a[2].taps * tapWeights);
       if (runs) {
         auto [first, last] = innerTaps;
@@ -358,7 +360,7 @@ DenseConv::Vectors DenseConv::channelRange(const Panel &p, Ix in, ArrayRef<int64
   return w.loop(outerTaps.first, outerTaps.second, 1, acc, [&](Ix d, ValueRange c0) {
     return w.loop(middleTaps.first, middleTaps.second, 1, c0, [&](Ix h, ValueRange c1) {
       return w.loop(innerTaps.first, innerTaps.second, 1, c1, [&](Ix x, ValueRange c2) {
-        Ix at = in + d * (a[0].tapStep * stride(0)) + h * (a[1].tapStep * stride(1)) + x * (a[2].tapStep * stride(2));
+        Ix at = in + d * (a[0].tapStep * stride(0)) + rowOffset(h) + x * (a[2].tapStep * stride(2));
         Ix wr = p.weights + ((d * a[1].taps + h) * a[2].taps + x) * (s.stepsOfPanel() * s.stepRows * width);
         return w.loop(p.first, p.last, s.quad, c2, [&](Ix c, ValueRange c3) {
           return step(p, at + floorDiv(c, s.lanes) * channelStride() + remainder(c, s.lanes),

@@ -61,6 +61,8 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
                          bool ofBytes = false);
 /// Cycles that the arithmetic of an image's first phase takes, with whatever it reads in the first cache.
 double cyclesOf(const ConvGeometry &g, const DenseSchedule &s);
+/// The schedule for some rows at a time: all panels over a tile of pixels of a row.
+DenseSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine);
 /// How scheduleOf's loops want the weights.
 plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedule &s, const ByteProducts &bytes);
 
@@ -71,6 +73,9 @@ std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp k
 KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
 std::vector<target::Schedule> denseConvSchedules(plan::KernelOp kernel, const target::MachineModel &machine);
 void buildDenseConv(Build &build);
+/// The same for some rows at a time (KernelFamily::rowShape).
+std::optional<RowShape> denseRowShape(plan::KernelOp kernel, const target::MachineModel &machine);
+void buildDenseRows(Build &build, const Rows &rows);
 
 /// What a Conv or ConvTranspose reads from channel blocks: over [image, channel block, axes of the phase].
 Access blockedInput(const Build &build, const ConvGeometry &g);
@@ -83,7 +88,7 @@ public:
   static support::Size items(const ConvGeometry &g, const DenseSchedule &s);
   /// Runs the work items of the build.
   void run();
-  /// All panels over rows [from, to) of the only phase: for stems, which place their input themselves.
+  /// All panels over rows [from, to) of the only phase: for stems, which place their input themselves, and for chains.
   void rows(Ix n, Ix outer, Ix from, Ix to);
 
 private:
@@ -106,6 +111,7 @@ private:
   const ConvPhase *phase = nullptr;
   std::pair<Ix, Ix> outerTaps, middleTaps; ///< [first, second) that the tile reads
   std::pair<int64_t, int64_t> innerTaps;
+  Ix firstRow = 0;          ///< of the input, that the tile's first tap reads, where rows are in a ring
   int64_t tilesOfPanel = 0; ///< how many tiles share the prefetch of the next panel; 0: no prefetch
 
   static support::Size unitsOf(const ConvGeometry &g, const DenseSchedule &s);
@@ -128,6 +134,11 @@ private:
   int64_t unroll() const { return byOne() ? 1 : w.machine.tuning.convUnroll; }
   bool byOne() const { return s.isOfBytes() && bytes.isOfPairs(); }
   const Ix &stride(size_t axis) const { return input.strides[2 + axis]; }
+  /// From a tile's base to the row that tap `h` of the middle axis reads.
+  Ix rowOffset(Ix h) const {
+    int64_t step = phase->axes[1].tapStep;
+    return input.buffer.ring.rows ? input.row(firstRow + h * step) * stride(1) : h * (step * stride(1));
+  }
   int64_t pixelStride() const { return phase->axes[2].inStep * stride(2).number(); }
   void flatImage(const Panel &p, Ix n);
   Ix rowBase(Ix n, Ix outer, Ix middle) const;

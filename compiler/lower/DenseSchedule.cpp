@@ -258,6 +258,14 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
   return s;
 }
 
+DenseSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine) {
+  ConvGeometry row = g;
+  row.phases.front().axes[1].out = 1;
+  DenseSchedule s = scheduleOf(row, lanes, /*planes=*/false, machine);
+  s.pixelsOuter = true;
+  return s;
+}
+
 /// The step of a weight in its panel.
 static int64_t stepOf(const DenseSchedule &s, int64_t taps, int64_t inputs, int64_t input, int64_t tap) {
   switch (s.channels) {
@@ -491,23 +499,43 @@ std::vector<target::Schedule> denseConvSchedules(plan::KernelOp kernel, const ta
   return all;
 }
 
+static void packOperands(plan::KernelOp kernel, const ConvGeometry &g, const DenseSchedule &s,
+                         const target::MachineModel &machine, std::map<unsigned, plan::WeightTable::Recipe> &packed) {
+  Value weights = kernel.root()->getOperand(1), bias = kernel.root()->getOperand(2);
+  packed[operandNumber(weights)] = packedWeights(g, s, ByteProducts(machine));
+  if (onnx::present(bias)) {
+    packed[operandNumber(bias)] = paddedRecipe(s.blocks * s.lanes, g.weightBytes);
+  }
+}
+
 KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &machine) {
   bool merged;
   ConvGeometry g = blockedGeometry(kernel, merged);
   DenseSchedule s = blockedSchedule(g, kernel, machine);
-  Operation *root = kernel.root();
   KernelShape shape;
   shape.items = DenseConv::items(g, s);
-  shape.packed[operandNumber(root->getOperand(1))] = packedWeights(g, s, ByteProducts(machine));
-  if (onnx::present(root->getOperand(2))) {
-    shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes, g.weightBytes);
+  packOperands(kernel, g, s, machine, shape.packed);
+  return shape;
+}
+
+std::optional<RowShape> denseRowShape(plan::KernelOp kernel, const target::MachineModel &machine) {
+  if (!hasRows(kernel) || !skipsPadding(kernel.root()).empty()) {
+    return std::nullopt;
   }
+  bool merged;
+  Operation *root = kernel.root();
+  ConvGeometry whole = blockedGeometry(kernel, merged), g = geometryOf(root, /*wide=*/false);
+  DenseSchedule s = rowScheduleOf(g, plan::blockedOf(kernel.getResult(0).getType()).getLanes(), machine);
+  RowShape shape = rowShapeOf(g);
+  shape.cycles = cyclesOf(g, s), shape.alone = cyclesOf(whole, blockedSchedule(whole, kernel, machine));
+  shape.weightBytes = 4 * s.weightElements(g);
+  packOperands(kernel, g, s, machine, shape.packed);
   return shape;
 }
 
 Access blockedInput(const Build &build, const ConvGeometry &g) {
   Value x = build.group.root->getOperand(0);
-  plan::Strides in = plan::stridesOf(Group::typeOf(x));
+  support::Strided<Ix> in = Group::placeIn(build.group.buffer(x), Group::typeOf(x));
   Access input{{in.offset, {in.strides[0], in.strides[1]}}, build.group.buffer(x), 1};
   for (const ConvAxis &a : g.phases[0].axes) {
     input.strides.push_back(a.dim < 0 ? Ix(0) : in.strides[a.dim]);
@@ -527,6 +555,13 @@ void buildDenseConv(Build &build) {
     input.strides.back() = plan::stridesOf(Group::typeOf(root->getOperand(0))).strides.back();
   }
   DenseConv(build, g, s, input, std::move(space)).run();
+}
+
+void buildDenseRows(Build &build, const Rows &rows) {
+  ConvGeometry g = geometryOf(build.group.root, /*wide=*/false);
+  Space space = build.group.space(build.group.resultType());
+  DenseSchedule s = rowScheduleOf(g, space.block, build.w.machine);
+  DenseConv(build, g, s, blockedInput(build, g), std::move(space)).rows(rows.image, 0, rows.from, rows.to);
 }
 
 } // namespace ingot::lower

@@ -85,6 +85,8 @@ ElementsAttr constantOperand(plan::KernelOp kernel, Value regionValue) {
   return n < 0 ? ElementsAttr() : onnx::constantOf(kernel.getIns()[n]);
 }
 
+void KernelFamily::buildRows(Build &, const Rows &) const { llvm_unreachable("has no rowShape"); }
+
 void KernelShape::replaces(Value first) {
   if (first.hasOneUse()) {
     inPlace = {cast<BlockArgument>(first).getArgNumber()};
@@ -94,6 +96,10 @@ void KernelShape::replaces(Value first) {
 void Build::failIf(Value bad) { failIf(bad, INGOT_ERROR_INDEX); }
 void Build::failIf(Value bad, int64_t kind) {
   w.ifThen(bad, [&] { w.store(w.constant(static_cast<double>(kind), w.b.getI32Type()), status, 0); });
+}
+
+bool isImageOfRows(RankedTensorType type) {
+  return plan::blockedOf(type) && type.getRank() == 4 && !type.isDynamicDim(2) && !type.isDynamicDim(3);
 }
 
 std::string whyUnsized(Operation *root) {

@@ -44,6 +44,20 @@ struct KernelShape {
   void replaces(mlir::Value first);
 };
 
+/// What a kernel needs that makes some rows of its result at a time, as a member of a chain (Chain.h): of a blocked
+/// image with two spatial axes of known sizes.
+struct RowShape {
+  int64_t step = 1, start = 0, reach = 1; ///< row r reads rows [r * step + start, r * step + start + reach) of the data
+  std::map<unsigned, plan::WeightTable::Recipe> packed; ///< as KernelShape's
+  int64_t weightBytes = 0;                              ///< read again for each few rows
+  double cycles = 0, alone = 0; ///< expected of an image, all operands in the second cache: by rows, and else
+};
+
+/// Rows [from, to) of an image of the result.
+struct Rows {
+  Ix image, from, to;
+};
+
 /// All that a family gets to write one kernel's function.
 struct Build {
   Writer &w;
@@ -104,6 +118,13 @@ public:
   /// Writes the body. `shape` is what shape() said for this kernel.
   virtual mlir::LogicalResult build(Build &build, const KernelShape &shape) const = 0;
 
+  /// What the kernel needs as a member of a chain; nothing: it cannot be one.
+  virtual std::optional<RowShape> rowShape(plan::KernelOp kernel, const target::MachineModel &machine) const {
+    return std::nullopt;
+  }
+  /// Writes the loops over some rows, of a kernel that has a rowShape; the build's work items do not count.
+  virtual void buildRows(Build &build, const Rows &rows) const;
+
   std::string stem; ///< of its file; the names of its kernels begin with it
 
 protected:
@@ -124,6 +145,9 @@ mlir::ElementsAttr constantOperand(plan::KernelOp kernel, mlir::Value regionValu
 int operandNumber(mlir::Value regionValue);
 
 // What several families answer.
+
+/// Whether some rows of a tensor can be made at a time (RowShape).
+bool isImageOfRows(mlir::RankedTensorType type);
 
 /// What is wrong where a size is neither a number nor an expression.
 std::string whyUnsized(mlir::Operation *root);

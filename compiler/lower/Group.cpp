@@ -13,6 +13,27 @@ using namespace mlir;
 
 namespace ingot::lower {
 
+Ix Access::at(ArrayRef<Ix> point) const {
+  constexpr size_t rows = 2; // behind images and channel blocks
+  if (!buffer.ring.rows) {
+    return Strided::at(point);
+  }
+  SmallVector<Ix> placed(point);
+  placed[rows] = row(point[rows]);
+  return Strided::at(placed);
+}
+
+support::Strided<Ix> Group::placeIn(const Buffer &buffer, RankedTensorType type) {
+  plan::Strides s = plan::stridesOf(type);
+  support::Strided<Ix> place = s;
+  if (buffer.ring.rows) {
+    ArrayRef<int64_t> halo = plan::blockedOf(type).getHalo();
+    place.strides[0] = 0, place.strides[1] = buffer.ring.plane;
+    place.offset = halo.empty() ? Ix(0) : halo[2] * place.strides[3];
+  }
+  return place;
+}
+
 template <typename F> static void eachAccess(Space &space, F f) {
   for (auto &[value, access] : space.accesses) {
     f(access);
@@ -78,9 +99,10 @@ static Access accessOf(const Space &space, RankedTensorType type, Buffer buffer)
   size_t rank = space.sizes.size(), shift = rank - type.getRank();
   onnx::Sizes sizes = onnx::sizesOf(type);
   onnx::Sizes wanted = onnx::sizesOf(space.type);
-  Access a{{from.offset, Ixs(rank, 0)}, buffer, 1};
+  support::Strided<Ix> place = Group::placeIn(buffer, type);
+  Access a{{place.offset, Ixs(rank, 0)}, buffer, 1};
   for (size_t i = shift; i < rank; ++i) {
-    a.strides[i] = from.strides[i - shift] * Ix(onnx::strideFactor(sizes[i - shift], wanted[i]));
+    a.strides[i] = place.strides[i - shift] * Ix(onnx::strideFactor(sizes[i - shift], wanted[i]));
   }
   if (!blockedSpace) {
     bool oneLane = space.sizes.empty() || space.sizes.back().is(1);
@@ -92,7 +114,7 @@ static Access accessOf(const Space &space, RankedTensorType type, Buffer buffer)
   if (perChannel && !blocked) {
     // [C] or [N, C] of a row-major tensor: blocks are contiguous pieces. Layout assignment sees to it that no pixel
     // axis follows.
-    assert(from.strides[1 - shift].is(1) && "row-major operand with pixels in a blocked kernel");
+    assert(place.strides[1 - shift].is(1) && "row-major operand with pixels in a blocked kernel");
     a.strides[1] = space.block;
   }
   return a;

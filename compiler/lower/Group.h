@@ -12,6 +12,10 @@ namespace ingot::lower {
 struct Access : support::Strided<Ix> {
   Buffer buffer;
   Ix laneStride = 1; ///< 1: contiguous; 0: the same element for all lanes; either, where only the run knows
+
+  /// Row `r` of an image, at most a ring's rows before the first one, as the strides count them.
+  Ix row(Ix r) const { return buffer.ring.rows ? remainder(r + buffer.ring.rows, buffer.ring.rows) : r; }
+  Ix at(llvm::ArrayRef<Ix> point) const;
 };
 
 /// The loops over a tensor: one iteration dimension for each axis (in blocked layout the channel axis counts blocks and
@@ -60,6 +64,9 @@ public:
   static mlir::RankedTensorType typeOf(mlir::Value v) { return llvm::cast<mlir::RankedTensorType>(v.getType()); }
   /// Whether anything but the root stands between it and the (single) result.
   bool hasEpilogue() const;
+
+  /// Where a tensor's iteration dimensions (plan::stridesOf) lie in a buffer: in all of it, or in its ring.
+  static support::Strided<Ix> placeIn(const Buffer &buffer, mlir::RankedTensorType type);
 
   /// The loops over a tensor of `type`, from which every argument that broadcasts to it can be read. Axes of which only
   /// the run knows whether they repeat have strides that it computes, or are taken to be `equal`.

@@ -153,9 +153,7 @@ static std::string nameOf(plan::KernelOp kernel, const KernelFamily &family) {
 /// Multiplications with accumulation of its products and convolutions.
 static support::Size macsOf(plan::KernelOp kernel) {
   support::Size macs = 0;
-  for (Operation &op : kernel.getBody().front()) {
-    macs = macs + onnx::multiplyAddsOf(&op).value_or(0);
-  }
+  kernel->walk([&](Operation *op) { macs = macs + onnx::multiplyAddsOf(op).value_or(0); });
   return macs;
 }
 
@@ -537,7 +535,10 @@ LogicalResult lowerKernels(ModuleOp module, MachineOf machineOf, plan::WeightTab
                            ScheduleRequest &schedules) {
   Lowering lowering{module, machineOf, weights, SymbolTable(module), {}, {}};
   SmallVector<plan::KernelOp> kernels;
-  module.walk([&](plan::KernelOp kernel) { kernels.push_back(kernel); });
+  module.walk<WalkOrder::PreOrder>([&](plan::KernelOp kernel) {
+    kernels.push_back(kernel);
+    return WalkResult::skip(); // the links of a chain are built with it
+  });
   useSchedules(kernels, machineOf, schedules);
   for (plan::KernelOp kernel : kernels) {
     if (failed(lowering.replace(kernel))) {

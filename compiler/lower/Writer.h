@@ -50,6 +50,12 @@ inline Ix &operator+=(Ix &a, Ix b) { return a = a + b; }
 inline Ix &operator*=(Ix &a, Ix b) { return a = a * b; }
 using Ixs = llvm::SmallVector<Ix, 4>;
 
+/// Of a blocked image that never is in memory as a whole (Chain.h): there are `rows` rows at a time, row r at r modulo
+/// `rows`, and a channel block begins `plane` elements behind the one before it. No rows: the image is in memory.
+struct Ring {
+  int64_t rows = 0, plane = 0;
+};
+
 /// A flat buffer: a one-dimensional memref behind a bare pointer, and the element type of the tensor it holds (booleans
 /// are i8 in memory, i1 in values; unsigned integers are signless in both; narrow floats are integers in memory and f32
 /// in values, widened by loads and rounded by stores).
@@ -57,6 +63,7 @@ struct Buffer {
   mlir::Value memref;
   mlir::Type element;     ///< signless element type of values: f32, i64, i1 ...
   mlir::Type narrow = {}; ///< the float type that memory has; null: what memory has is the value
+  Ring ring = {};
   explicit operator bool() const { return static_cast<bool>(memref); }
 };
 

@@ -190,9 +190,11 @@ ElementsAttr constantThrough(Value v) {
   if (!argument) {
     return constantOf(v);
   }
+  // Of a loop, which is not isolated, the operand is only what an argument begins with.
   Operation *parent = argument.getOwner()->getParentOp();
-  return parent && argument.getArgNumber() < parent->getNumOperands()
-             ? constantOf(parent->getOperand(argument.getArgNumber()))
+  return parent && parent->hasTrait<OpTrait::IsIsolatedFromAbove>() &&
+                 argument.getArgNumber() < parent->getNumOperands()
+             ? constantThrough(parent->getOperand(argument.getArgNumber()))
              : ElementsAttr();
 }
 

@@ -35,7 +35,7 @@ std::optional<Sizes> kernelOf(mlir::Operation *op, mlir::Value weights);
 llvm::LogicalResult explicitPads(mlir::Operation *op, const Window &window, mlir::PatternRewriter &rewriter);
 
 /// The constant behind a value of the graph, or behind an argument of the region of a kernel, one to one with the
-/// kernel's operands.
+/// kernel's operands, which may be in a kernel itself.
 mlir::ElementsAttr constantThrough(mlir::Value v);
 
 } // namespace ingot::onnx

@@ -7,6 +7,7 @@
 #include "compiler/graph/Simplify.h"
 #include "compiler/importer/Types.h"
 #include "compiler/layout/AssignLayouts.h"
+#include "compiler/layout/FormChains.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/onnx/Control.h"
@@ -228,8 +229,15 @@ static auto machinesOf(const Body &body) {
   return [&body](StringRef spec) -> const target::MachineModel & { return body.machineOf(spec); };
 }
 
-static LogicalResult layout(State &, Body &body, Result &) {
+static layout::Chains chainsOf(const Options &options) {
+  return options.chains == "off"        ? layout::Chains::Off
+         : options.chains == "possible" ? layout::Chains::Possible
+                                        : layout::Chains::Faster;
+}
+
+static LogicalResult layout(State &s, Body &body, Result &) {
   layout::assignLayouts(body.function(), machinesOf(body), partition::hostOf(body.devices).spec);
+  layout::formChains(body.function(), machinesOf(body), chainsOf(s.options));
   sortBlocks(body.function());
   return success();
 }
@@ -451,7 +459,7 @@ llvm::ArrayRef<Phase> phaseTable() {
       {"quantize", "products and convolutions of quantized tensors become sums of integers", each<quantize>, true},
       {"fuse", "canonical forms of what exporters write as many ops", each<fuse, true>, true},
       {"partition", "targets take nodes, nodes form kernels", partitionEach, true},
-      {"layout", "packed layouts, halos and concatenations in place", each<layout>, false},
+      {"layout", "packed layouts, halos, concatenations in place, chains", each<layout>, false},
       {"transfer", "values cross to the memories of the devices that read them", each<transfer>, false},
       {"lower", "kernels become functions of loops and vectors; weights are packed", each<lower>, false},
       {"memory", "tensors become buffers, each with its place: the memory form", each<memory>, false},

@@ -5,6 +5,7 @@
 #include "compiler/fusion/Fuse.h"
 #include "compiler/graph/Simplify.h"
 #include "compiler/layout/AssignLayouts.h"
+#include "compiler/layout/FormChains.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/partition/FormKernels.h"
@@ -115,6 +116,13 @@ constexpr struct {
            f, [&](StringRef spec) -> const target::MachineModel & { return machineOf(s.devices, spec); },
            s.devices.empty() ? "" : s.devices.front().machine.spec);
        sortTopologically(&f.getBody().front());
+       return success();
+     }},
+    {"layout-form-chains", "kernels of which each reads what the one before it makes become one",
+     [](ModuleOp, func::FuncOp f, const Settings &s) {
+       layout::formChains(
+           f, [&](StringRef spec) -> const target::MachineModel & { return machineOf(s.devices, spec); },
+           layout::Chains::Faster);
        return success();
      }},
     {"partition-insert-transfers", "values cross to the memories of the devices that read them",

@@ -105,3 +105,21 @@ func.func @outputs(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, te
   %0 = onnx.Relu %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return %x, %0, %0 : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
 }
+
+// -----
+
+// A convolution of few channels reads rows; what is added to its result is read in blocks, also where that is the same.
+// CHECK-LABEL: @own_input
+// CHECK: %[[B:.*]] = "plan.kernel"(%arg0)
+// CHECK: plan.reorder
+// CHECK: "plan.kernel"(%arg0, %{{.*}}, %[[B]])
+// CHECK: onnx.Conv %[[X:[^,]*]],
+// CHECK: onnx.Add %{{[^,]*}}, %[[Y:.*]] : (tensor<1x3x8x8xf32>, tensor<1x3x8x8xf32, #plan.blocked<8>>)
+// CHECK: return
+func.func @own_input(%x: tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32> {
+  %none = onnx.None : none
+  %w = onnx.Constant dense<0.5> : tensor<3x3x3x3xf32>
+  %0 = onnx.Conv %x, %w, %none {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xf32>, tensor<3x3x3x3xf32>, none) -> tensor<1x3x8x8xf32>
+  %1 = onnx.Add %0, %x : (tensor<1x3x8x8xf32>, tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32>
+  return %1 : tensor<1x3x8x8xf32>
+}

@@ -188,14 +188,18 @@ def convolutions(seed, index):
     if case.chance(0.4):
         model, symbols = opened(case, model, case.rng, every=case.chance(0.5))
         return case, model, runs_of(case, model, symbols, case.rng)
-    if case.chance(0.3) and all(array.ndim for array in many.values()) and len({array.shape[0] for array in many.values()}) == 1:
-        for value in model.graph.input:
-            value.type.tensor_type.shape.dim[0].dim_param = "batch"
-        for value in model.graph.output:
-            value.type.tensor_type.ClearField("shape")
-        runs = [{name: np.resize(array, [count, *array.shape[1:]]) for name, array in many.items()} for count in (1, 2, 7)]
-        return case, model, [many, *runs]
-    return case, model, [many]
+    return case, model, [many, *of_batches(case, model, many)]
+
+
+def of_batches(case, model, many):
+    """Runs of other numbers of images, of a model that is made to take them; none for most."""
+    if not (case.chance(0.3) and all(array.ndim for array in many.values()) and len({array.shape[0] for array in many.values()}) == 1):
+        return []
+    for value in model.graph.input:
+        value.type.tensor_type.shape.dim[0].dim_param = "batch"
+    for value in model.graph.output:
+        value.type.tensor_type.ClearField("shape")
+    return [{name: np.resize(array, [count, *array.shape[1:]]) for name, array in many.items()} for count in (1, 2, 7)]
 
 
 @suite("winograd", 2)
@@ -204,7 +208,39 @@ def winograd(ingot, seed, index, level):
     with elsewhere():
         case, model, runs = convolutions(f"{seed}/winograd", index)
     rng = random.Random(f"{seed}/{index}/winograd")
-    flags = ["--winograd", rng.choice("24")]
+    return threaded(ingot, case, model, runs, level, ["--winograd", rng.choice("24")], rng)
+
+
+def layers(seed, index):
+    """Convolutions that follow each other, some with a second reader."""
+    families.load()
+    for attempt in itertools.count():
+        case = Case(seed, f"{index}.{attempt}")
+        with contextlib.suppress(Skip):
+            x = dense.layer(case, None)
+            break
+    for _ in range(case.choice([1, 2, 2, 3, 5])):
+        kept = case.keep()
+        try:
+            x = dense.layer(case, case.values[case.choice(case.results())] if case.chance(0.1) else x)
+        except Skip:
+            case.take_back(kept)
+    if case.chance(0.2):
+        case.extra.add(case.choice([name for node in case.nodes if node.op_type == "Conv" for name in node.output]))
+    model, many = case.model(case.results(), final=True), case.feeds()
+    return case, model, [many, *of_batches(case, model, many)]
+
+
+@suite("chains", 2)
+def chained(ingot, seed, index, level):
+    """Small images, whose layers are one kernel only where a flag says so; the bits do not depend on who computes which rows."""
+    with elsewhere():
+        case, model, runs = layers(f"{seed}/chains", index)
+    return threaded(ingot, case, model, runs, level, ["--chains", "possible"], random.Random(f"{seed}/{index}/chains"))
+
+
+def threaded(ingot, case, model, runs, level, flags, rng):
+    """Tried, and for bits that threads change."""
     result = tried(ingot, case, model, runs, level, flags)
     if result.verdict == "pass" and not level.startswith("source"):
         with Compiled(ingot, model, level, flags) as compiled:

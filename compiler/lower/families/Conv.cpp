@@ -114,6 +114,15 @@ public:
     }
     return success();
   }
+
+  std::optional<RowShape> rowShape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    std::optional<RowShape> shape = denseRowShape(kernel, machine);
+    if (auto schedule = shape ? winograd(kernel, machine) : std::nullopt) {
+      shape->alone = schedule->cycles;
+    }
+    return shape;
+  }
+  void buildRows(Build &build, const Rows &rows) const override { buildDenseRows(build, rows); }
 };
 
 } // namespace

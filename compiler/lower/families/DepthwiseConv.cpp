@@ -101,8 +101,8 @@ void stack(Schedule &s, int64_t registers, int64_t depth) {
   s.width = std::max<int64_t>(1, std::min<int64_t>(14, left) / s.height);
 }
 
-Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine) {
-  Schedule s{geometryOf(kernel.root(), /*wide=*/true),
+Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine, bool wide = true) {
+  Schedule s{geometryOf(kernel.root(), wide),
              plan::blockedOf(kernel.getResult(0).getType()).getLanes(),
              0,
              isa<onnx::IntegerConvOp>(kernel.root()),
@@ -175,14 +175,33 @@ plan::WeightTable::Recipe packedStacks(const Schedule &s, const ByteProducts &by
   return {key, 4 * s.blocks * s.lanes * s.weightWords(), pack};
 }
 
+void packOperands(plan::KernelOp kernel, const Schedule &s, const target::MachineModel &machine,
+                  std::map<unsigned, plan::WeightTable::Recipe> &recipes) {
+  Value weights = kernel.root()->getOperand(1), bias = kernel.root()->getOperand(2);
+  recipes[operandNumber(weights)] = s.isStacked() ? packedStacks(s, ByteProducts(machine)) : packed(s);
+  if (onnx::present(bias)) {
+    recipes[operandNumber(bias)] = paddedRecipe(s.blocks * s.lanes, s.g.weightBytes);
+  }
+}
+
+/// Of an image of known size: two loads a cycle, of which each column of a tile is one for each row of taps, and two
+/// multiply-adds.
+double cyclesOf(const Schedule &s, const target::MachineModel &machine) {
+  const ConvAxis &rows = s.axis(1), &columns = s.axis(2);
+  int64_t pixels = rows.out.number() * columns.out.number(), registers = std::max<int64_t>(1, s.lanes / machine.lanes);
+  auto extent = [](const ConvAxis &a, int64_t outs) { return (outs - 1) * a.inStep + (a.taps - 1) * a.tapStep + 1; };
+  double loads = static_cast<double>((s.resident ? extent(rows, s.height) : rows.taps) * extent(columns, s.width)) /
+                 static_cast<double>(s.height * s.width);
+  return 0.5 * static_cast<double>(pixels * s.blocks * registers) * std::max(loads, static_cast<double>(s.taps()));
+}
+
 class Depthwise {
 public:
   Depthwise(Build &build, const Schedule &s)
-      : build(build), w(build.w), s(s), bytes(build.w.machine),
-        in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))),
+      : build(build), w(build.w), s(s), bytes(build.w.machine), in(inputOf(build)),
         space(build.group.space(build.group.resultType())) {
     Operation *root = build.group.root;
-    x = build.group.buffer(root->getOperand(0)), weights = build.group.buffer(root->getOperand(1));
+    weights = build.group.buffer(root->getOperand(1));
     weights = s.isStacked() ? ByteProducts::words(w, weights) : weights;
     bias = onnx::present(root->getOperand(2)) ? build.group.buffer(root->getOperand(2)) : Buffer();
     for (size_t i = 0; i < 3; ++i) {
@@ -193,12 +212,7 @@ public:
   void item(Ix item) {
     Ix u = remainder(item, s.units), rest = floorDiv(item, s.units), block = remainder(rest, s.blocks),
        n = floorDiv(rest, s.blocks);
-    Channel c{n, block, in.offset + n * in.strides[0] + block * in.strides[1], {}, {}};
-    Type element = s.ofBytes ? Type(w.b.getI32Type()) : Type(w.b.getF32Type());
-    c.bias = bias ? w.load(bias, block * s.lanes, s.lanes) : w.constant(0, w.vectorOf(element, s.lanes));
-    for (int64_t t = 0; s.resident && t < (s.isStacked() ? s.weightWords() : s.taps()); ++t) {
-      c.weights.push_back(s.isStacked() ? word(c, t) : weight(c, t));
-    }
+    Channel c = channel(n, block);
     support::Size whole = s.wholeTiles(), left = s.axis(1).out - whole * s.height;
     Ix piece = ceilDiv(whole, s.units);
     w.loop(0, s.axis(0).out, 1, [&](Ix d) {
@@ -210,6 +224,13 @@ public:
         return odd();
       }
       w.ifThen(w.compare(arith::CmpIPredicate::eq, u, s.units - 1), odd);
+    });
+  }
+
+  void rows(const Rows &rows) {
+    w.loop(0, s.blocks, 1, [&](Ix block) {
+      Channel c = channel(rows.image, block);
+      w.balanced(rows.from, rows.to, s.height, [&](Ix h, int64_t height) { tileRow(c, 0, h, height); });
     });
   }
 
@@ -225,10 +246,29 @@ private:
   Writer &w;
   const Schedule &s;
   ByteProducts bytes;
-  plan::Strides in;
+  Access in; ///< over its iteration dimensions
   Space space;
-  Buffer x, weights, bias;
+  Buffer weights, bias;
   std::array<Ix, 3> strides{};
+  Ix firstRow = 0; ///< of the input, that the tile's first output reads, where rows are in a ring
+
+  static Access inputOf(const Build &build) {
+    Value x = build.group.root->getOperand(0);
+    return {Group::placeIn(build.group.buffer(x), Group::typeOf(x)), build.group.buffer(x)};
+  }
+  bool inRing() const { return in.buffer.ring.rows; }
+  /// From the tile's first input to the row so many behind it.
+  Ix rowOffset(Ix y) const { return inRing() ? in.row(firstRow + y) * strides[1] : y * strides[1]; }
+
+  Channel channel(Ix n, Ix block) {
+    Channel c{n, block, in.offset + n * in.strides[0] + block * in.strides[1], {}, {}};
+    Type element = s.ofBytes ? Type(w.b.getI32Type()) : Type(w.b.getF32Type());
+    c.bias = bias ? w.load(bias, block * s.lanes, s.lanes) : w.constant(0, w.vectorOf(element, s.lanes));
+    for (int64_t t = 0; s.resident && t < (s.isStacked() ? s.weightWords() : s.taps()); ++t) {
+      c.weights.push_back(s.isStacked() ? word(c, t) : weight(c, t));
+    }
+    return c;
+  }
 
   Value weight(const Channel &c, Ix tap) {
     Value v = w.load(weights, (c.block * s.taps() + tap) * s.lanes, s.lanes);
@@ -239,7 +279,7 @@ private:
     return w.load(weights, (c.block * s.weightWords() + i) * s.lanes, s.lanes);
   }
   Value pixel(Ix at) {
-    Value v = w.load(x, at, s.lanes);
+    Value v = w.load(in.buffer, at, s.lanes);
     return s.ofBytes ? arith::ExtUIOp::create(w.b, w.loc, w.vectorOf(w.b.getI32Type(), s.lanes), v).getResult() : v;
   }
   Value multiplyAdd(Value v, Value weight, Value sum) {
@@ -247,8 +287,10 @@ private:
   }
 
   void tileRow(const Channel &c, Ix d, Ix h, int64_t height) {
+    auto first = [&] { return h * s.axis(1).inStep + s.axis(1).inStart; };
+    firstRow = inRing() ? first() : Ix(0);
     Ix row = c.base + (d * s.axis(0).inStep + s.axis(0).inStart) * strides[0] +
-             (h * s.axis(1).inStep + s.axis(1).inStart) * strides[1] + s.axis(2).inStart * strides[2];
+             (inRing() ? Ix(0) : first() * strides[1]) + s.axis(2).inStart * strides[2];
     w.balanced(s.axis(2).out, s.width, [&](Ix column, int64_t width) {
       Ix at = row + column * (s.axis(2).inStep * strides[2]);
       Vectors acc(height * width, c.bias);
@@ -300,8 +342,8 @@ private:
   /// A pixel of each row of a stack. Where there are fewer rows than a word has numbers, any stands for those missing:
   /// its weights are zero.
   Value rowsAt(const Stack &stack, Ix at) {
-    auto rows =
-        llvm::map_to_vector<4>(stack.rows, [&](int64_t row) { return w.load(x, at + row * strides[1], s.lanes); });
+    auto rows = llvm::map_to_vector<4>(stack.rows,
+                                       [&](int64_t row) { return w.load(in.buffer, at + row * strides[1], s.lanes); });
     rows.resize(bytes.perWord(), rows.back());
     return bytes.stacked(w, rows);
   }
@@ -312,6 +354,7 @@ private:
             columns = (width - 1) * a2.inStep + (a2.taps - 1) * a2.tapStep + 1;
     for (int64_t z = 0; z < a0.taps; ++z) {
       for (int64_t y = 0; y < rows; ++y) {
+        Ix row = z * a0.tapStep * strides[0] + rowOffset(y);
         for (int64_t column = 0; column < columns; ++column) {
           Value v;
           for (int64_t i = 0; i < height * width; ++i) {
@@ -319,7 +362,7 @@ private:
             if (ky < 0 || kx < 0) {
               continue;
             }
-            v = v ? v : pixel(at + (z * a0.tapStep * strides[0] + y * strides[1] + column * strides[2]));
+            v = v ? v : pixel(at + (row + column * strides[2]));
             acc[i] = multiplyAdd(v, c.weights[(z * a1.taps + ky) * a2.taps + kx], acc[i]);
           }
         }
@@ -334,7 +377,7 @@ private:
     constexpr int64_t writtenOut = 7;
     return w.loop(0, a0.taps, 1, acc, [&](Ix z, ValueRange c0) {
       return w.loop(0, a1.taps, 1, c0, [&](Ix y, ValueRange c1) {
-        Ix row = at + z * (a0.tapStep * strides[0]) + y * (a1.tapStep * strides[1]), tap = (z * a1.taps + y) * a2.taps;
+        Ix row = at + z * (a0.tapStep * strides[0]) + rowOffset(y * a1.tapStep), tap = (z * a1.taps + y) * a2.taps;
         if (a2.taps > writtenOut) {
           return w.loop(0, a2.taps, 1, c1, [&](Ix k, ValueRange c2) {
             Vectors next(c2);
@@ -386,14 +429,9 @@ public:
       return isOfBytes(kernel) ? plainIntegerConvShape(kernel) : plainConvShape(kernel, machine);
     }
     Schedule s = scheduleOf(kernel, machine);
-    Operation *root = kernel.root();
     KernelShape shape;
     shape.items = s.g.batch * support::Size(s.blocks * s.units);
-    shape.packed[operandNumber(root->getOperand(1))] =
-        s.isStacked() ? packedStacks(s, ByteProducts(machine)) : packed(s);
-    if (onnx::present(root->getOperand(2))) {
-      shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(s.blocks * s.lanes, s.g.weightBytes);
-    }
+    packOperands(kernel, s, machine, shape.packed);
     return shape;
   }
 
@@ -406,6 +444,22 @@ public:
     Depthwise depthwise(build, s);
     build.w.loop(build.begin, build.end, 1, [&](Ix i) { depthwise.item(i); });
     return success();
+  }
+
+  std::optional<RowShape> rowShape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    if (isOfBytes(kernel) || !hasRows(kernel)) {
+      return std::nullopt;
+    }
+    Schedule s = scheduleOf(kernel, machine, /*wide=*/false);
+    RowShape shape = rowShapeOf(s.g);
+    packOperands(kernel, s, machine, shape.packed);
+    shape.weightBytes = 4 * s.blocks * s.lanes * s.taps();
+    shape.cycles = shape.alone = cyclesOf(s, machine);
+    return shape;
+  }
+  void buildRows(Build &build, const Rows &rows) const override {
+    Schedule s = scheduleOf(build.group.kernel, build.w.machine, /*wide=*/false);
+    Depthwise(build, s).rows(rows);
   }
 };
 

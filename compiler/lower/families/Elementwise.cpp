@@ -35,6 +35,28 @@ public:
     return success();
   }
 
+  std::optional<RowShape> rowShape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    auto type = cast<RankedTensorType>(kernel.getResult(0).getType());
+    if (!isImageOfRows(type)) {
+      return std::nullopt;
+    }
+    RowShape shape;
+    int64_t vectors = plan::blocksOf(type) * type.getDimSize(2) * type.getDimSize(3),
+            operations = kernel.getBody().front().getOperations().size() + kernel->getNumOperands();
+    shape.cycles = shape.alone = 0.5 * static_cast<double>(vectors * operations);
+    return shape;
+  }
+  void buildRows(Build &build, const Rows &rows) const override {
+    Writer &w = build.w;
+    Space space = build.group.space(build.group.resultType());
+    w.loop(0, space.sizes[1], 1, [&](Ix block) {
+      w.loop(rows.from, rows.to, 1, [&](Ix row) {
+        w.loop(0, space.sizes[3], 1,
+               [&](Ix column) { build.group.finish({}, space, {{rows.image, block, row, column}, space.block, {}}); });
+      });
+    });
+  }
+
 private:
   /// Loops over dimension `d` and below; the innermost one of a row-major space is walked in vectors.
   static void walk(Build &build, const Portion &portion, const Space &space, Point &at, size_t d) {

@@ -95,6 +95,40 @@ def small_filter(c, x):
     c.node("ConvTranspose" if transposed else "Conv", [x, weights, bias], **attributes)
 
 
+def layer(c, x):
+    """A pointwise, a depthwise or another small convolution of an image, and an activation, a gate or a residual sum behind it. Returns its result."""
+    x = image(c, x, rank=2)
+    c.need(x.rank == 4)
+    channels = x.shape[1]
+    kind = c.choice(["pointwise", "pointwise", "depthwise", "depthwise", "grouped", "dense"])
+    group = channels if kind == "depthwise" else 2 if kind == "grouped" and channels % 2 == 0 else 1
+    outputs = channels if kind == "depthwise" or c.chance(0.2) else group * c.extent(33)
+    kernel = [1, 1] if kind == "pointwise" else [c.choice([3, 3, 5, 1, 2]) for _ in range(2)]
+    c.need(np.prod(kernel) * outputs * x.array.size // group < 3_000_000)
+    attributes = {"strides": [c.choice([1, 1, 1, 2, 3]) for _ in kernel]} if kind != "pointwise" or c.chance(0.1) else {}
+    if kind != "pointwise" and c.chance(0.15):
+        attributes["dilations"] = [c.choice([1, 2, 3]) for _ in kernel]
+    reach = [(size - 1) * step + 1 for size, step in zip(kernel, attributes.get("dilations", [1, 1]))]
+    attributes["pads"] = [extent // 2 for extent in reach] * 2 if c.chance(0.7) else [c.rng.randint(0, extent - 1) for extent in reach * 2]
+    c.need(all(x.shape[2 + k] + attributes["pads"][k] + attributes["pads"][k + 2] >= reach[k] for k in range(2)))
+    scale = 2 / np.sqrt(np.prod(kernel) * channels / group)
+    weights = c.data([outputs, channels // group, *kernel], np.float32, -scale, scale, constant=True)
+    bias = c.data([outputs], np.float32, -1, 1, constant=True) if c.chance(0.6) else None
+    (y,) = c.node("Conv", [x, weights, bias], group=group if group > 1 else None, **attributes)
+    behind = c.choice(["", "Relu", "Sigmoid", "HardSigmoid", "Tanh", "Swish", "Gate", "Gate", "Add", "Add"])
+    if behind == "Swish":
+        (y,) = c.node("Mul", [y, *c.node("Sigmoid", [y])])
+    elif behind == "Gate":
+        images = c.choice([1, y.shape[0]])
+        (y,) = c.node("Mul", [y, c.data([images, outputs, 1, 1], np.float32, 0, 1, constant=None if images == 1 else False)])
+    elif behind == "Add":
+        same = [value for value in c.values.values() if value.shape == y.shape and value.dtype == y.dtype and value.name != y.name]
+        (y,) = c.node("Add", [y, c.choice(same) if same else c.data(y.shape, constant=False)])
+    elif behind:
+        (y,) = c.node(behind, [y])
+    return y
+
+
 @op("ConvTranspose", weight=3)
 def conv_transpose(c, x):
     x = image(c, x)

@@ -1,0 +1,140 @@
+// A path is a list of kernels of which each is the only reader of the one before it, and reads it row by row. It is cut
+// into chains such that the sum of what these gain is largest: the best cut of the kernels up to one is the best of the
+// cuts of those before its last chain.
+#include "compiler/layout/FormChains.h"
+#include "compiler/lower/Chain.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/plan/Layout.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+
+namespace ingot::layout {
+namespace {
+
+/// Longer ones gain nothing more: what lies between them is small.
+constexpr size_t mostLinks = 3;
+/// What a chain has to gain, as a share of the time.
+constexpr double leastGain = 0.05;
+
+/// Whether `kernel` reads `x` row by row: as its root's data, or element by element.
+bool readsRows(plan::KernelOp kernel, Value x) {
+  Operation *root = kernel.root();
+  unsigned number = llvm::find(kernel.getIns(), x) - kernel.getIns().begin();
+  BlockArgument argument = kernel.getBody().getArgument(number);
+  if (!root) {
+    auto type = cast<RankedTensorType>(x.getType()), result = cast<RankedTensorType>(kernel.getResult(0).getType());
+    return type.getShape() == result.getShape() && plan::blockedOf(type) && plan::blockedOf(result);
+  }
+  return root->getNumOperands() > 0 && root->getOperand(0) == argument && argument.hasOneUse();
+}
+
+/// The kernel that alone reads what `kernel` makes, and can be the next link.
+plan::KernelOp nextOf(plan::KernelOp kernel) {
+  if (kernel.getPiece() || kernel.getNumResults() != 1 || !kernel.getResult(0).hasOneUse()) {
+    return {};
+  }
+  auto next = dyn_cast<plan::KernelOp>(*kernel.getResult(0).user_begin());
+  bool fits = next && !next.getPiece() && next->getBlock() == kernel->getBlock() &&
+              next.getTarget() == kernel.getTarget() && readsRows(next, kernel.getResult(0));
+  return fits ? next : plan::KernelOp();
+}
+
+class Former {
+public:
+  Former(lower::MachineOf machineOf, Chains chains) : machineOf(machineOf), chains(chains) {}
+
+  void form(ArrayRef<plan::KernelOp> path) {
+    std::vector<double> best(path.size() + 1, 0);
+    std::vector<size_t> lastLength(path.size() + 1, 1);
+    for (size_t end = 1; end <= path.size(); ++end) {
+      best[end] = best[end - 1];
+      for (size_t length = 2; length <= std::min(end, mostLinks); ++length) {
+        double gain = gainOf(path.slice(end - length, length));
+        if (gain > 0 && best[end - length] + gain > best[end]) {
+          best[end] = best[end - length] + gain, lastLength[end] = length;
+        }
+      }
+    }
+    for (size_t end = path.size(); end > 0; end -= lastLength[end]) {
+      if (lastLength[end] > 1) {
+        wrap(path.slice(end - lastLength[end], lastLength[end]));
+      }
+    }
+  }
+
+private:
+  lower::MachineOf machineOf;
+  Chains chains;
+
+  /// Cycles; of all chains that are possible, how many links they have.
+  double gainOf(ArrayRef<plan::KernelOp> kernels) {
+    plan::KernelOp first = kernels.front();
+    std::optional<lower::Chain> chain = lower::chainOf(kernels, machineOf(first.getTarget()));
+    if (!chain) {
+      return 0;
+    }
+    double gain = chain->apart - chain->cycles;
+    bool isWorth = gain > leastGain * chain->apart && chain->isSmaller();
+    return chains == Chains::Possible ? static_cast<double>(kernels.size()) : isWorth ? gain : 0;
+  }
+
+  /// Makes them links of a kernel where the last one stands.
+  static void wrap(ArrayRef<plan::KernelOp> kernels) {
+    plan::KernelOp last = kernels.back();
+    SmallVector<Value> ins;
+    SmallVector<Location> locs;
+    for (plan::KernelOp kernel : kernels) {
+      locs.push_back(kernel.getLoc());
+      llvm::copy_if(kernel.getIns(), std::back_inserter(ins), [&](Value v) { return !isMade(v, kernels); });
+    }
+    OpBuilder b(last);
+    auto chain = plan::KernelOp::create(b, b.getFusedLoc(locs), last.getResultTypes(), ins, last.getTarget());
+    last.replaceAllUsesWith(chain);
+    Block *body = b.createBlock(&chain.getBody());
+    for (Value v : ins) {
+      body->addArgument(v.getType(), v.getLoc());
+    }
+    unsigned next = 0;
+    for (plan::KernelOp kernel : kernels) {
+      kernel->moveBefore(body, body->end());
+      for (OpOperand &use : kernel->getOpOperands()) {
+        if (!isMade(use.get(), kernels)) {
+          use.set(body->getArgument(next++));
+        }
+      }
+    }
+    b.setInsertionPointToEnd(body);
+    plan::YieldOp::create(b, last.getLoc(), last.getResults());
+  }
+
+  static bool isMade(Value v, ArrayRef<plan::KernelOp> kernels) {
+    auto kernel = v.getDefiningOp<plan::KernelOp>();
+    return kernel && llvm::is_contained(kernels, kernel);
+  }
+};
+
+} // namespace
+
+void formChains(func::FuncOp function, lower::MachineOf machineOf, Chains chains) {
+  if (chains == Chains::Off) {
+    return;
+  }
+  SmallVector<SmallVector<plan::KernelOp>> paths;
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  function.walk([&](plan::KernelOp kernel) {
+    if (!seen.insert(kernel).second) {
+      return;
+    }
+    auto &path = paths.emplace_back(SmallVector<plan::KernelOp>{kernel});
+    while (plan::KernelOp next = nextOf(path.back())) {
+      seen.insert(next);
+      path.push_back(next);
+    }
+  });
+  for (ArrayRef<plan::KernelOp> path : paths) {
+    Former(machineOf, chains).form(path);
+  }
+}
+
+} // namespace ingot::layout
