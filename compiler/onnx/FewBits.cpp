@@ -7,8 +7,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// Rows above which weights are dequantized while compiling: they are read many times then, and a product of floats is
-/// at its best.
+/// Rows above which weights are read many times, and a product of floats is at its best.
 static constexpr int64_t mostRows = 16;
 
 bool isBlockOfFewBits(int64_t bits, int64_t block) {
@@ -18,10 +17,11 @@ bool isBlockOfFewBits(int64_t bits, int64_t block) {
 bool isForFewBits(Value a) {
   auto type = ranked(a);
   Type element = type ? type.getElementType() : Type();
-  if (!type || !type.getRank() || !(element.isF32() || element.isF16() || element.isBF16())) {
-    return false;
-  }
-  Sizes sizes = sizesOf(type);
+  return type && type.getRank() && (element.isF32() || element.isF16() || element.isBF16());
+}
+
+bool hasFewRows(Value a) {
+  Sizes sizes = sizesOf(ranked(a));
   Size rows = support::product(ArrayRef<Size>(sizes).drop_back());
   return !rows.isNumber() || rows.number() <= mostRows;
 }

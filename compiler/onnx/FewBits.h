@@ -20,9 +20,11 @@ struct FewBits {
 
 /// Whether kernels read numbers of so many bits by such blocks.
 bool isBlockOfFewBits(int64_t bits, int64_t block);
-/// Whether a product with rows of `a` is better with weights of few bits than with floats: there are few rows, or an
-/// open number of them, so that reading the weights is what takes time.
+/// Whether rows of `a` are of a type that such weights are multiplied with.
 bool isForFewBits(mlir::Value a);
+/// Whether there are few of them, or an open number, so that reading the weights is what takes time: even where
+/// products with them are slower than those of floats.
+bool hasFewRows(mlir::Value a);
 
 /// The product of `a` with the transposed weights.
 mlir::Value productOfFewBits(Formula &f, mlir::Value a, const FewBits &weights);

@@ -4,7 +4,8 @@
 //   Gather(DequantizeLinear(q), i)  ->  Dequantize(Gather(q, i))
 //
 // whether its scales belong to blocks along K, to columns or to all of it, and also behind a Transpose or a Cast. A
-// block that has no kernel is dequantized while compiling, as other constants are.
+// block that has no kernel is dequantized while compiling, as other constants are, and so are weights that many rows
+// meet, where products of floats are faster.
 #include "compiler/quantize/FewBits.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/FewBits.h"
@@ -168,7 +169,8 @@ std::optional<FewBits> rowsOf(const Source &s, bool turned) {
 }
 
 struct Product : OpRewritePattern<onnx::MatMulOp> {
-  using OpRewritePattern::OpRewritePattern;
+  Product(MLIRContext *context, bool digits) : OpRewritePattern(context), digits(digits) {}
+  bool digits;
   LogicalResult matchAndRewrite(onnx::MatMulOp op, PatternRewriter &rewriter) const override {
     Value b = op.getB();
     bool turned = !op.getTransB();
@@ -192,7 +194,8 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
       return failure();
     }
     auto weights = rowsOf(*s, turned);
-    if (!weights) {
+    bool asDigits = weights && digits && weights->block <= mostInBlock && onnx::ranked(op.getA()).getRank() > 1;
+    if (!weights || !(asDigits || onnx::hasFewRows(op.getA()))) {
       return failure();
     }
     onnx::Formula f(rewriter, op.getLoc());
@@ -221,6 +224,8 @@ struct Table : OpRewritePattern<onnx::GatherOp> {
 } // namespace
 
 void addFewBitsTables(RewritePatternSet &patterns) { patterns.add<Table>(patterns.getContext()); }
-void addFewBitsProducts(RewritePatternSet &patterns) { patterns.add<Product>(patterns.getContext()); }
+void addFewBitsProducts(RewritePatternSet &patterns, bool digits) {
+  patterns.add<Product>(patterns.getContext(), digits);
+}
 
 } // namespace ingot::quantize

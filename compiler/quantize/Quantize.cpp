@@ -268,7 +268,7 @@ LogicalResult useIntegers(func::FuncOp function, bool strict, bool digits) {
   addFewBitsTables(forms);
   if (!strict) {
     forms.add<Product, Convolution>(context);
-    addFewBitsProducts(forms);
+    addFewBitsProducts(forms, digits);
     if (digits) {
       addDigits(forms);
     }

@@ -333,7 +333,7 @@ static ElementsAttr zerosOf(ElementsAttr packed, int64_t rows, int64_t blocks, i
 /// The product with weights that stay as they are; null: it does not apply.
 static Value ofFewBits(Formula &f, MsMatMulNBitsOp op, ElementsAttr weights, ElementsAttr packedZeros) {
   ElementsAttr scales = constantOf(op.getScales());
-  if (!isForFewBits(op.getA()) || !scales) {
+  if (!isForFewBits(op.getA()) || !hasFewRows(op.getA()) || !scales) {
     return {};
   }
   FewBits w;
@@ -366,32 +366,30 @@ LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
   }
   auto bits = static_cast<int64_t>(getBits()), block = static_cast<int64_t>(getBlockSize()),
        k = static_cast<int64_t>(getK()), n = static_cast<int64_t>(getN()), blocks = int64_t(llvm::divideCeil(k, block));
-  Type u8 = rewriter.getIntegerType(8, /*isSigned=*/false);
-  auto bytes = [&](ElementsAttr from, int64_t row, int64_t count, ArrayRef<int64_t> shape) {
-    std::vector<char> storage;
-    return makeConstant(rewriter, getLoc(),
-                        constantFromBytes(tensorOf(shape, u8), unpacked(bytesOf(from, storage), row, count, bits)));
+  std::vector<char> storage;
+  auto numbers = [&](std::vector<char> bytes, ArrayRef<int64_t> shape) {
+    Type element = rewriter.getIntegerType(bits, /*isSigned=*/false);
+    return makeConstant(rewriter, getLoc(), constantFromBytes(tensorOf(shape, element), std::move(bytes)));
   };
-  Value q = bytes(weights, block * bits / 8, block, {n, blocks, block});
-  Value scale = f.reshape(getScales(), {n, blocks, 1}), w;
+  Value q = numbers(unpacked(bytesOf(weights, storage), blocks * block * bits / 8, k, bits), {n, k}),
+        scale = f.reshape(getScales(), {n, blocks}), w;
+  SmallVector<NamedAttribute> along = {f.integer("axis", 1), f.integer("block_size", block)};
   if (packedZeros && !packedZeros.getElementType().isUnsignedInteger(8)) {
     Type element = elementOf(scale);
-    Value zero = f.cast(f.reshape(getZeros(), {n, blocks, 1}), element, numberOfElement(element));
-    w = f.mul(f.sub(f.cast(q, element, numberOfElement(element)), zero), scale);
+    Value zero = f.cast(f.reshape(getZeros(), {n, blocks}), element, numberOfElement(element));
+    auto wide = [&](Value v) { return alongAxis(f, v, q, 1, block); };
+    w = f.mul(f.sub(f.cast(q, element, numberOfElement(element)), wide(zero)), wide(scale));
   } else {
-    Value zero =
-        packedZeros
-            ? bytes(packedZeros, static_cast<int64_t>(llvm::divideCeil(blocks * bits, 8)), blocks, {n, blocks, 1})
-            : makeConstant(rewriter, getLoc(), constantFromIntegers(tensorOf({}, u8), {1 << (bits - 1)}));
-    w = dequantize(f, q, scale, zero);
-  }
-  w = f.reshape(w, {n, blocks * block});
-  if (blocks * block != k) {
-    w = f.op("Slice", {w, makeIntegers(rewriter, getLoc(), {0}), makeIntegers(rewriter, getLoc(), {k}),
-                       makeIntegers(rewriter, getLoc(), {1}), makeIntegers(rewriter, getLoc(), {1})});
+    std::vector<char> zeros(n * blocks, static_cast<char>(1 << (bits - 1)));
+    if (packedZeros) {
+      auto row = static_cast<int64_t>(llvm::divideCeil(blocks * bits, 8));
+      zeros = unpacked(bytesOf(packedZeros, storage), row, blocks, bits);
+    }
+    w = f.op("DequantizeLinear", {q, scale, numbers(std::move(zeros), {n, blocks})}, along);
   }
   Type element = elementOf(getA());
-  Value y = f.op("MatMul", {getA(), f.transpose(f.cast(w, element, numberOfElement(element)), {1, 0})});
+  w = f.cast(w, element, numberOfElement(element));
+  Value y = f.op("MatMul", {getA(), w}, {f.flag("transB")});
   rewriter.replaceOp(*this, present(getBias()) ? f.add(y, getBias()) : y);
   return success();
 }
