@@ -64,11 +64,16 @@ def without_pairs(model):
 
 
 def as_nbits(model, level):
-    """Products with blocks of int4 as MatMulNBits: the same numbers."""
+    """Products with blocks of int4 as MatMulNBits, tables as GatherBlockQuantized: the same numbers."""
     constants = {tensor.name: tensor for tensor in model.graph.initializer}
     blocks = {node.output[0]: node for node in model.graph.node if node.op_type == "DequantizeLinear"}
     nodes, used = [], set()
     for node in model.graph.node:
+        table = blocks.get(node.input[0]) if node.op_type == "Gather" else None
+        if table is not None:
+            block = next(attribute.i for attribute in table.attribute if attribute.name == "block_size")
+            nodes.append(helper.make_node("GatherBlockQuantized", [table.input[0], node.input[1], table.input[1]], node.output, domain="com.microsoft", block_size=block, gather_axis=0, quantize_axis=1))
+            continue
         source = blocks.get(node.input[1]) if node.op_type in ("MatMul", "Gemm") else None
         if source is None:
             nodes.append(node)

@@ -114,7 +114,8 @@ struct MovedBehind : RewritePattern {
     Value moved =
         onnx::createOp(rewriter, op->getLoc(), op->getName().getStringRef(), operands, op->getAttrs())->getResult(0);
     Formula f(rewriter, op->getLoc());
-    rewriter.replaceOp(op, onnx::dequantize(f, moved, first.getScale(), first.getZero()));
+    auto number = [&](Value v) { return onnx::shaped(f, v, {}); }; // whose rank may be more than that of the result
+    rewriter.replaceOp(op, onnx::dequantize(f, moved, number(first.getScale()), number(first.getZero())));
     return success();
   }
 };
