@@ -33,6 +33,8 @@ struct KernelShape {
   /// Operand number -> how that constant operand is packed into the weights section. Constants without a recipe are
   /// copied as they are.
   std::map<unsigned, plan::WeightTable::Recipe> packed;
+  /// The operand, if any, that its recipe makes float32 of, whatever the constant has.
+  std::optional<unsigned> packedAsFloats;
 
   /// Of a root that is its first operand with some elements replaced: the result may lie there, unless the root reads
   /// that tensor once more.

@@ -263,7 +263,7 @@ struct Lowering {
     for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
       auto recipe = shape.packed.find(i);
       types.push_back(recipe == shape.packed.end() || !onnx::constantOf(v) ? flat(v.getType())
-                                                                           : packedType(v, recipe->second));
+                                                                           : packedType(v, i, shape));
     }
     llvm::append_range(types, llvm::map_range(kernel.getResultTypes(), flat));
     if (!shape.scratchBytes.is(0)) {
@@ -300,10 +300,15 @@ struct Lowering {
     return f;
   }
 
-  /// Packed weights keep their element type: a recipe that needs another form says so by its bytes only.
-  static MemRefType packedType(Value v, const plan::WeightTable::Recipe &recipe) {
-    Type element = memoryType(getElementTypeOrSelf(v.getType()));
-    return MemRefType::get({recipe.bytes / onnxBytes(element)}, element);
+  /// The element type of what a kernel reads as its operand `i`. Packed weights keep theirs, or are float32: a recipe
+  /// that needs another form says so by its bytes only.
+  static Type elementRead(Value v, unsigned i, const KernelShape &shape) {
+    return shape.packedAsFloats == i ? Float32Type::get(v.getContext()) : getElementTypeOrSelf(v.getType());
+  }
+
+  static MemRefType packedType(Value v, unsigned i, const KernelShape &shape) {
+    Type element = memoryType(elementRead(v, i, shape));
+    return MemRefType::get({shape.packed.at(i).bytes / onnxBytes(element)}, element);
   }
   static int64_t onnxBytes(Type element) { return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8); }
 
@@ -314,8 +319,8 @@ struct Lowering {
     auto element = [](Value v) { return getElementTypeOrSelf(v.getType()); };
     SmallVector<Buffer> operands, results;
     unsigned next = 0;
-    for (Value v : kernel.getIns()) {
-      operands.push_back(bufferOf(entry->getArgument(next++), element(v)));
+    for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
+      operands.push_back(bufferOf(entry->getArgument(next++), elementRead(v, i, built.shape)));
     }
     for (Value v : kernel.getOuts()) {
       results.push_back(bufferOf(entry->getArgument(next++), element(v)));
@@ -431,7 +436,7 @@ struct Lowering {
       const plan::WeightTable::Recipe &recipe = it == shape.packed.end() ? plain : it->second;
       Type type = v.getType();
       if (it != shape.packed.end()) {
-        MemRefType packed = packedType(v, recipe);
+        MemRefType packed = packedType(v, i, shape);
         type = RankedTensorType::get(packed.getShape(), packed.getElementType());
       }
       operands.push_back(plan::WeightOp::create(b, v.getLoc(), type, weights.add(constant, recipe, device), device));

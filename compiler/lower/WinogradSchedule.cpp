@@ -7,7 +7,9 @@
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/Winograd.h"
 #include "compiler/onnx/Constants.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/support/ElementTypes.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -189,9 +191,8 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
   ConvGeometry real = geometryOf(kernel.root(), /*wide=*/true), g = typicalOf(real, onnx::factsOf(kernel));
-  // Transformed weights are float32: those of narrow floats would take more than they do.
-  if (said == "off" || !onnx::elementOf(kernel.root()->getOperand(0)).isF32() || !packing.vectorTypes ||
-      lanes != packing.lanes || lanes < 4) {
+  bool isFloat = onnx::computedIn(onnx::elementOf(kernel.root()->getOperand(0))).isF32();
+  if (said == "off" || !isFloat || !packing.vectorTypes || lanes != packing.lanes || lanes < 4) {
     return std::nullopt;
   }
   double weightRate = weightRateOf(kernel, packing), least = 0;
@@ -218,16 +219,18 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
   return best && isOpen ? best->opened(real) : best;
 }
 
-// Weights: for each panel of output channels and each component a row for each input channel.
+// Weights: for each panel of output channels and each component a row for each input channel. They are float32 where
+// the filters are narrower, too: sums of transformed weights cancel, and magnify what 16 bits would round away.
 
-static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, const float *from, float *to) {
+/// `from`: the filters.
+static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, llvm::function_ref<double(int64_t)> from,
+                      float *to) {
   ArrayRef<int64_t> taps = s.g.phases[0].taps;
   int64_t inputs = s.g.inChannels;
   SmallVector<double> transformed(s.components());
   for (int64_t o = out; o < std::min(out + width, s.g.outChannels); ++o) {
     for (int64_t c = 0; c < inputs; ++c) {
-      auto filter =
-          llvm::map_to_vector<9>(taps, [&](int64_t t) { return static_cast<double>(from[s.g.weightAt(o, c, t)]); });
+      auto filter = llvm::map_to_vector<9>(taps, [&](int64_t t) { return from(s.g.weightAt(o, c, t)); });
       Filtering::filter(s.rows.filtering, s.columns.filtering, filter, transformed);
       for (auto [i, value] : llvm::enumerate(transformed)) {
         to[(static_cast<int64_t>(i) * inputs + c) * width + o - out] = static_cast<float>(value);
@@ -236,17 +239,23 @@ static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, con
   }
 }
 
-static plan::WeightTable::Recipe transformedWeights(const WinogradSchedule &s) {
+/// `element`: of the filters.
+static plan::WeightTable::Recipe transformedWeights(const WinogradSchedule &s, const support::ElementType &element) {
   std::string key;
   llvm::raw_string_ostream os(key);
-  os << "winograd " << std::max(s.rows.filtering.outputs(), s.columns.filtering.outputs()) << ' ' << s.g.outChannels
-     << '/' << s.g.inChannels << " transposed " << s.g.transposed << " lanes " << s.product.lanes << " vectors "
-     << s.product.vectors << " taps";
+  os << "winograd of " << element.name << ' ' << std::max(s.rows.filtering.outputs(), s.columns.filtering.outputs())
+     << ' ' << s.g.outChannels << '/' << s.g.inChannels << " transposed " << s.g.transposed << " lanes "
+     << s.product.lanes << " vectors " << s.product.vectors << " taps";
   for (int64_t t : s.g.phases[0].taps) {
     os << ' ' << t;
   }
-  auto pack = [s](ArrayRef<char> from, MutableArrayRef<char> to) {
-    auto *source = reinterpret_cast<const float *>(from.data());
+  auto pack = [s, &element](ArrayRef<char> from, MutableArrayRef<char> to) {
+    auto source = [&](int64_t i) -> double {
+      if (s.g.weightBytes == 4) {
+        return reinterpret_cast<const float *>(from.data())[i];
+      }
+      return element.format.decode(reinterpret_cast<const uint16_t *>(from.data())[i]);
+    };
     auto *packed = reinterpret_cast<float *>(to.data());
     int64_t block = 0;
     for (auto [vectors, count] : s.product.panels) {
@@ -264,7 +273,10 @@ KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &s) {
   KernelShape shape;
   shape.items = s.items();
   shape.scratchBytes = shape.items * (4 * s.scratchElements());
-  shape.packed[operandNumber(root->getOperand(1))] = transformedWeights(s);
+  int weights = operandNumber(root->getOperand(1));
+  auto element = cast<FloatType>(onnx::elementOf(root->getOperand(1)));
+  shape.packed[weights] = transformedWeights(s, support::elementType(element.getFloatSemantics()));
+  shape.packedAsFloats = weights;
   if (onnx::present(root->getOperand(2))) {
     shape.packed[operandNumber(root->getOperand(2))] =
         paddedRecipe(s.product.blocks * s.product.lanes, s.g.weightBytes);

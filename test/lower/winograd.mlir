@@ -143,3 +143,18 @@ module attributes {ingot.winograd = "off"} {
     return %0 : tensor<1x64x56x56xf32>
   }
 }
+
+// -----
+
+// Of narrow floats the transformed weights are float32, the input and the bias are widened where they are read.
+// CHECK-LABEL: func.func @half
+// V4: plan.launch @[[CONV:conv_[0-9_]*]]({{.*}} tensor<18432xf32>
+// V4: func.func private @[[CONV]](%arg0: memref<2304xi16>{{.*}}, %arg1: memref<18432xf32>{{.*}}, %arg2: memref<32xi16>{{.*}}, %arg3: memref<3200xi16>
+module attributes {ingot.winograd = "4"} {
+  func.func @half(%x: tensor<1x16x10x10xf16>) -> tensor<1x32x10x10xf16> {
+    %w = onnx.Constant dense<0.5> : tensor<32x16x3x3xf16>
+    %b = onnx.Constant dense<0.5> : tensor<32xf16>
+    %0 = "onnx.Conv"(%x, %w, %b) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x16x10x10xf16>, tensor<32x16x3x3xf16>, tensor<32xf16>) -> tensor<1x32x10x10xf16>
+    return %0 : tensor<1x32x10x10xf16>
+  }
+}

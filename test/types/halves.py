@@ -70,6 +70,7 @@ CASES = {
     "gemm-transposed": ("Gemm", [(X, 30, 9), (X, 20, 30)], 1, {"transA": 1, "transB": 1}),
     "einsum": ("Einsum", [(X, 4, 9, 6), (X, 4, 6, 5)], 1, {"equation": "bij,bjk->bik"}),
     "conv": ("Conv", [(X, 1, 16, 12, 12), (W, 24, 16, 3, 3), (W, 24)], 1, {"pads": [1, 1, 1, 1]}),
+    "conv-tiles": ("Conv", [(X, 1, 64, 29, 30), (W, 64, 64, 3, 3), (W, 64)], 1, {"pads": [1, 1, 1, 1]}),  # by Winograd, but if strict
     "conv-odd": ("Conv", [(X, 2, 5, 9, 11), (W, 7, 5, 3, 2), (W, 7)], 1, {"strides": [2, 1]}),
     "conv-pointwise": ("Conv", [(X, 1, 32, 7, 7), (W, 40, 32, 1, 1)], 1, {}),
     "conv-stem": ("Conv", [(X, 1, 3, 31, 31), (W, 16, 3, 7, 7)], 1, {"pads": [3, 3, 3, 3], "strides": [2, 2]}),
