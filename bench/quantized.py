@@ -3,7 +3,7 @@
     quantized.py --ingot build/bin/ingot DIR... [--target native] [--scheme int8] [--flags "--smooth 0.5"] [--set 0] [--core 1] [--rounds 5] [--seconds 0.3] [--keep FOLDER]
 
 A model is a folder with model.onnx and test_data_set_K. One that is quantized already is taken as it is, and its fp32 form is the one without pairs of
-QuantizeLinear and DequantizeLinear (or `--float DIR`); another one is quantized by `ingot quantize`. `--set 3` takes the inputs of test_data_set_3: of a language
+QuantizeLinear and DequantizeLinear (or `--float DIR`; none where it has operators on integers); another one is quantized by `ingot quantize`. `--set 3` takes the inputs of test_data_set_3: of a language
 model one token with what went before. `--scheme int4` measures ONNX Runtime on the same numbers as MatMulNBits, with rows as floats (accuracy_level 0) and as bytes (4).
 `x fp32` is how many times as fast as ingot's fp32 the quantized model is, `x best` the faster peer's time on quantized models by ingot's. Under x86-64-v3 OpenVINO is held to
 AVX2 (ONEDNN_MAX_CPU_ISA); ONNX Runtime cannot be.
@@ -39,8 +39,11 @@ def dequantized(values, scale, zero, axis):
 def without_pairs(model):
     """The model in floats."""
     constants = {tensor.name: tensor for tensor in model.graph.initializer}
+    constants |= {node.output[0]: node.attribute[0].t for node in model.graph.node if node.op_type == "Constant"}
     array = lambda name: numpy_helper.to_array(constants[name]) if name else None
     renamed, kept = {}, []
+    if any(node.op_type.startswith(QUANTIZED) and node.op_type not in QUANTIZED[:2] for node in model.graph.node):
+        return None
     for node in model.graph.node:
         node.input[:] = [renamed.get(name, name) for name in node.input]
         if node.op_type == "QuantizeLinear" or (node.op_type == "DequantizeLinear" and node.input[0] not in constants):
@@ -131,7 +134,8 @@ def forms(arguments, folder, scratch):
     model = onnx.load(folder / "model.onnx")
     if is_quantized(model):
         given = arguments.float.resolve() / "model.onnx" if arguments.float else None
-        floats = folder_with(scratch, "fp32", given or without_pairs(model), data)
+        floats = given or without_pairs(model)
+        floats = folder_with(scratch, "fp32", floats, data) if floats else None
         small = folder_with(scratch, "small", folder / "model.onnx", data)
     else:
         floats = folder_with(scratch, "fp32", folder / "model.onnx", data)
@@ -155,6 +159,8 @@ def measure(arguments, folder, scratch):
         (scratch / each).mkdir()
     running = {}
     for name, make in engines.items():
+        if not floats and name.endswith("fp32"):
+            continue
         if name.startswith(tuple(arguments.without.split(","))) if arguments.without else False:
             continue
         try:
