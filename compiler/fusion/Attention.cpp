@@ -150,7 +150,8 @@ private:
     }
     bool is = false;
     if (auto matmul = dyn_cast<onnx::MatMulOp>(op)) {
-      is = !product && isMatrix(matmul.getA()) && isMatrix(matmul.getB()) && onnx::computedIn(onnx::elementOf(v)).isF32();
+      is = !product && isMatrix(matmul.getA()) && isMatrix(matmul.getB()) &&
+           onnx::computedIn(onnx::elementOf(v)).isF32();
       product = is ? matmul : product;
     } else if (isa<onnx::ReshapeOp>(op)) {
       is = derives(op->getOperand(0));

@@ -88,18 +88,18 @@ Value rowsOfFewBits(Formula &f, const FewBits &table, Value indices) {
   if (each > 1) {
     SmallVector<Value> parts;
     for (int64_t j = 0; j < each; ++j) {
-      Value shifted =
-          j ? f.op("BitShift", {bytes, byte(j * table.bits)}, {f.b.getNamedAttr("direction", f.b.getStringAttr("RIGHT"))})
-            : bytes;
+      Value shifted = j ? f.op("BitShift", {bytes, byte(j * table.bits)},
+                               {f.b.getNamedAttr("direction", f.b.getStringAttr("RIGHT"))})
+                        : bytes;
       parts.push_back(j + 1 < each ? f.op("BitwiseAnd", {shifted, byte((1 << table.bits) - 1)}) : shifted);
     }
     numbers = f.op("Concat", parts, {f.integer("axis", -1)});
   }
   auto first = [&](Value v, int64_t count, int64_t of) {
-    return count == of ? v
-                       : f.op("Slice", {v, makeIntegers(f.b, f.loc, {0}), makeIntegers(f.b, f.loc, {count}),
-                                        makeIntegers(f.b, f.loc, {ranked(v).getRank() - 1}),
-                                        makeIntegers(f.b, f.loc, {1})});
+    return count == of
+               ? v
+               : f.op("Slice", {v, makeIntegers(f.b, f.loc, {0}), makeIntegers(f.b, f.loc, {count}),
+                                makeIntegers(f.b, f.loc, {ranked(v).getRank() - 1}), makeIntegers(f.b, f.loc, {1})});
   };
   numbers = first(numbers, padded, part * each);
   byBlocks.push_back(blocks), byBlocks.push_back(table.block);

@@ -63,11 +63,10 @@ struct Digits : OpRewritePattern<onnx::FewBitsMatMulOp> {
     Type i8 = rewriter.getIntegerType(8);
     auto bytes = [&](Value v) { return f.reshapeTo(castTo(v, i8), rows); };
     Value unit = f.reshapeTo(times(most, 1.0 / (127.0 * base * base)), perBlock);
-    Value y = f.op(
-        "DigitMatMul",
-        {bytes(coarse), bytes(middle), bytes(fine), unit, less, op.getB(), op.getScales(), op.getZeros()},
-        {rewriter.getNamedAttr("bits", op.getBitsAttr()), rewriter.getNamedAttr("block", op.getBlockAttr()),
-         rewriter.getNamedAttr("zero", op.getZeroAttr())});
+    Value y = f.op("DigitMatMul",
+                   {bytes(coarse), bytes(middle), bytes(fine), unit, less, op.getB(), op.getScales(), op.getZeros()},
+                   {rewriter.getNamedAttr("bits", op.getBitsAttr()), rewriter.getNamedAttr("block", op.getBlockAttr()),
+                    rewriter.getNamedAttr("zero", op.getZeroAttr())});
     rewriter.replaceOp(op, castTo(y, onnx::elementOf(op.getY())));
     return success();
   }

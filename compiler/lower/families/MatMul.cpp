@@ -495,7 +495,9 @@ private:
 
 class MatMul : public KernelFamily {
 public:
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp, onnx::IntegerMatMulOp, onnx::HalfMatMulOp>(); }
+  SmallVector<TypeID> roots() const override {
+    return rootsOf<onnx::MatMulOp, onnx::IntegerMatMulOp, onnx::HalfMatMulOp>();
+  }
   std::string unsupported(Operation *root) const override {
     if (isa<onnx::IntegerMatMulOp, onnx::HalfMatMulOp>(root)) {
       return onnx::constantThrough(root->getOperand(1)) ? "" : "its right operand is not constant";
