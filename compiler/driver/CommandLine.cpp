@@ -244,8 +244,11 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
          "--no-allocate", [&options] { options.allocate = false; },
          "Fail where only the run can tell how much memory a node needs (ingot_exec.allocate)")
       ->group(target);
-  app.add_option("--accuracy", options.accuracy, "Freedom of arithmetic: strict (as the nodes say it) or default")
-      ->check(CLI::IsMember({"strict", "default"}))
+  app.add_option(
+         "--accuracy", options.accuracy,
+         "Freedom of arithmetic: strict (as the nodes say it), default, or fast (products in bfloat16, where the "
+         "machine has such instructions)")
+      ->check(CLI::IsMember({"strict", "default", "fast"}))
       ->group(target)
       ->type_name("POLICY");
   app.add_option("--winograd", options.winograd,

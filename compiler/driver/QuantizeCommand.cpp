@@ -31,7 +31,7 @@ llvm::Expected<ptq::Model> readModel(const Invocation &invocation) {
   if (llvm::Error error = ptq::raiseOpset(*model, opset)) {
     return atModel(invocation, std::move(error));
   }
-  ptq::prepare(*model);
+  ptq::prepare(*model, /*forProducts=*/scheme != "fp16" && scheme != "bf16");
   return model;
 }
 

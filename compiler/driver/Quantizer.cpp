@@ -38,6 +38,9 @@ LayerFacts &Quantizer::factsOf(const ptq::Layer &layer) {
 
 llvm::Error Quantizer::chooseLayers() {
   layers = ptq::layersOf(model);
+  if (options.scheme == "int4") {
+    llvm::append_range(layers, ptq::tablesOf(model));
+  }
   for (const ptq::Layer &layer : layers) {
     LayerFacts &fact = facts.layers.emplace_back();
     fact.name = layer.name, fact.op = layer.op;
@@ -203,12 +206,11 @@ llvm::Error Quantizer::quantizeInt4() {
     if (llvm::Error error = compensate(weights)) {
       return error;
     }
-  } else {
-    for (const ptq::Layer &layer : layers) {
-      ptq::Index index(model, *model.graphs()[size_t(layer.graph)]);
-      weights.push_back(ptq::roundBlocks(ptq::rowsByColumns(layer, ptq::floatsOf(*index.weight(layer.weight))),
-                                         ptq::rowsOf(layer), ptq::columnsOf(layer), options.block));
-    }
+  }
+  for (const ptq::Layer &layer : llvm::ArrayRef(layers).drop_front(weights.size())) {
+    ptq::Index index(model, *model.graphs()[size_t(layer.graph)]);
+    weights.push_back(ptq::roundBlocks(ptq::rowsByColumns(layer, ptq::floatsOf(*index.weight(layer.weight))),
+                                       ptq::rowsOf(layer), ptq::columnsOf(layer), options.block));
   }
   quantized = model;
   ptq::writeInt4(quantized, layers, weights, options.block);
@@ -289,11 +291,12 @@ llvm::Error Quantizer::adjust() {
 llvm::Error Quantizer::compensate(std::vector<ptq::BlockWeights> &weights) {
   constexpr int64_t kMostBytes = int64_t(1) << 30;
   ProgressBar bar(true);
-  for (size_t first = 0; first < layers.size();) {
+  auto count = size_t(llvm::find_if(layers, ptq::isTable) - layers.begin()); // tables are behind the products
+  for (size_t first = 0; first < count;) {
     std::map<std::string, ptq::Channels> channels;
     std::map<std::string, int64_t> rows;
     size_t last = first;
-    for (int64_t bytes = 0; last < layers.size() && bytes < kMostBytes; ++last) {
+    for (int64_t bytes = 0; last < count && bytes < kMostBytes; ++last) {
       int64_t own = ptq::rowsOf(layers[last]);
       bytes += rows.try_emplace(layers[last].x, own).second ? own * own * int64_t(sizeof(float)) : 0;
     }
@@ -314,7 +317,7 @@ llvm::Error Quantizer::compensate(std::vector<ptq::BlockWeights> &weights) {
       weights.push_back(ptq::compensateBlocks(ptq::rowsByColumns(layer, ptq::floatsOf(*index.weight(layer.weight))),
                                               ptq::rowsOf(layer), ptq::columnsOf(layer), options.block,
                                               channels[layer.x].moments()));
-      bar.show(int(first + 1), int(layers.size()), "layers rounded by GPTQ");
+      bar.show(int(first + 1), int(count), "layers rounded by GPTQ");
     }
   }
   return llvm::Error::success();

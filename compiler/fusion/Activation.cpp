@@ -4,6 +4,7 @@
 //   hard-swish  x * clip(x + 3, 0, 6) / 6
 // Elementwise ops are one loop either way; the named op saves the division that is in them.
 #include "compiler/fusion/Match.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Select.h"
 #include "compiler/onnx/ops/Unary.h"
@@ -132,7 +133,7 @@ template <typename Op> struct Named : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     Factors f(op->getResult(0));
-    if (f.others.size() != 2 || !onnx::elementOf(op->getResult(0)).isF32()) {
+    if (f.others.size() != 2 || !onnx::computedIn(onnx::elementOf(op->getResult(0))).isF32()) {
       return failure();
     }
     for (unsigned i = 0; i < 2; ++i) {

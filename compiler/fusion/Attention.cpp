@@ -14,6 +14,7 @@
 // groups of theirs: [batch, shared heads, group] where [batch * heads] and [batch, heads] also occur.
 #include "compiler/onnx/ops/Attention.h"
 #include "compiler/fusion/Match.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/FlatView.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Compare.h"
@@ -90,7 +91,7 @@ struct Match {
 
   bool find() {
     Value scores = softmax.getInput();
-    if (!isMatrix(scores) || !onnx::elementOf(scores).isF32() ||
+    if (!isMatrix(scores) || !onnx::computedIn(onnx::elementOf(scores)).isF32() ||
         onnx::normalAxis(softmax.getAxis(), onnx::ranked(scores).getRank()) != onnx::ranked(scores).getRank() - 1) {
       return false;
     }
@@ -149,7 +150,8 @@ private:
     }
     bool is = false;
     if (auto matmul = dyn_cast<onnx::MatMulOp>(op)) {
-      is = !product && isMatrix(matmul.getA()) && isMatrix(matmul.getB()) && onnx::elementOf(v).isF32();
+      is = !product && isMatrix(matmul.getA()) && isMatrix(matmul.getB()) &&
+           onnx::computedIn(onnx::elementOf(v)).isF32();
       product = is ? matmul : product;
     } else if (isa<onnx::ReshapeOp>(op)) {
       is = derives(op->getOperand(0));
@@ -322,7 +324,7 @@ private:
     q = furthest(*a, true, along), k = furthest(*c, true, alongEither), v = furthest(*e, false, along);
     width = a->view.extents.back().number(), valueWidth = e->view.extents.back().number();
     bool some = width > 0 && valueWidth > 0 && !llvm::any_of(axes, [](const Size &size) { return size.is(0); });
-    return some && alongEither(k.view) && along(v.view) && onnx::elementOf(v.view.base).isF32();
+    return some && alongEither(k.view) && along(v.view) && onnx::computedIn(onnx::elementOf(v.view.base)).isF32();
   }
 
   // The result.
@@ -418,7 +420,7 @@ private:
         }
       }
     }
-    auto type = onnx::sizedType(axes, b.getF32Type());
+    auto type = onnx::sizedType(axes, onnx::elementOf(match.product.getY()));
     OperationState state(loc, onnx::AttendOp::getOperationName());
     state.addOperands({q.view.base, k.view.base, v.view.base});
     state.addOperands(others.getArrayRef());
@@ -452,7 +454,7 @@ private:
   void write(Location loc, Value product, const IRMapping &outside, IRMapping &map) {
     if (double factor = q.factor * k.factor; factor != 1) {
       map.map(match.product.getY(),
-              onnx::make<onnx::MulOp>(b, loc, {product, onnx::makeFloat(b, loc, factor, b.getF32Type())}));
+              onnx::make<onnx::MulOp>(b, loc, {product, onnx::Formula(b, loc).number(factor, product)}));
     }
     for (Operation *op : match.chain) {
       if (isa<onnx::ReshapeOp>(op)) {

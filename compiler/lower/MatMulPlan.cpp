@@ -56,6 +56,7 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
   MatMulProblem p;
   p.said = scheduleSaid(op);
   p.ofBytes = isa<onnx::IntegerMatMulOp>(op);
+  p.ofHalves = isa<onnx::HalfMatMulOp>(op);
   p.element = valueType(y.getElementType());
   p.elementBytes = onnx::elementBytes(p.element);
   p.weightBytes = p.ofBytes ? ByteProducts::quad : onnx::elementBytes(b.getElementType());
@@ -64,7 +65,9 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
   p.constantB = static_cast<bool>(constantOperand(kernel, right));
   Sizes sa = onnx::sizesOf(a), sb = onnx::sizesOf(b), shape = onnx::sizesOf(y);
   p.k = transA ? sa[sa.size() - 2] : sa.back();
-  if (!p.k.isNumber()) { // the same by requirement, and perhaps a number
+  if (p.ofHalves) {
+    p.k = sb.front() * Size(2);
+  } else if (!p.k.isNumber()) { // the same by requirement, and perhaps a number
     p.k = p.vectorB ? sb.back() : sb[sb.size() - (p.transB ? 1 : 2)];
   }
   p.m = p.vectorA ? Size(1) : sa[sa.size() - (transA ? 1 : 2)];
@@ -84,6 +87,9 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
   } else {
     p.batchA = batchStrides(sa, p.batchSizes, p.m * p.k);
     p.batchB = batchStrides(sb, p.batchSizes, 1);
+  }
+  if (p.ofHalves) {
+    p.k = p.k.number() / 2, p.stepA = 2;
   }
   if (p.ofBytes) {
     p.stepRows = ByteProducts(machine).rows(), p.restA = p.k.number() % ByteProducts::quad;

@@ -15,6 +15,8 @@ struct MatMulProblem {
   /// one. Elements of A are bytes, those of sums and packed words int32.
   bool ofBytes = false;
   int64_t stepRows = 1, restA = 0;
+  /// Of bfloat16: `k` counts pairs, of which a word of B has one. Elements of A are bfloat16, those of sums float32.
+  bool ofHalves = false;
   bool vectorA = false, vectorB = false;     ///< one-dimensional operands: the result lacks that axis
   support::Sizes batchSizes, batchA, batchB; ///< batchA: stride in elements; batchB: in matrices
   support::Size batch = 1, m = 1, n = 1, k = 1;

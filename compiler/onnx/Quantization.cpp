@@ -24,6 +24,23 @@ Value shaped(Formula &f, Value v, ArrayRef<int64_t> shape) {
   return constant ? makeConstant(f.b, f.loc, reshaped(constant, tensorOf(shape, elementOf(v)))) : f.reshape(v, shape);
 }
 
+/// A constant with a value for each block of a constant `x`, with one for each element. An Expand would be too large to
+/// be folded, and what it is multiplied with would be computed by each run.
+static Value repeated(Formula &f, ElementsAttr v, RankedTensorType x, int64_t axis, int64_t block) {
+  std::vector<char> storage;
+  ArrayRef<char> from = bytesOf(v, storage);
+  int64_t bytes = elementBytes(v.getElementType()), inner = bytes;
+  for (int64_t size : x.getShape().drop_front(axis + 1)) {
+    inner *= size;
+  }
+  int64_t places = x.getDimSize(axis), blocks = llvm::divideCeil(places, block);
+  std::vector<char> to(x.getNumElements() * bytes);
+  for (int64_t i = 0; inner && i * inner < static_cast<int64_t>(to.size()); ++i) {
+    std::copy_n(from.data() + (i / places * blocks + i % places / block) * inner, inner, to.data() + i * inner);
+  }
+  return makeConstant(f.b, f.loc, constantFromBytes(tensorOf(x.getShape(), v.getElementType()), std::move(to)));
+}
+
 Value alongAxis(Formula &f, Value v, Value x, int64_t axis, int64_t block) {
   auto type = ranked(v), of = ranked(x);
   if (isOne(v) && !block) {
@@ -35,6 +52,9 @@ Value alongAxis(Formula &f, Value v, Value x, int64_t axis, int64_t block) {
     Sizes beside(rank - axis, 1);
     beside[0] = sizes[0];
     return f.reshapeTo(v, beside);
+  }
+  if (constantOf(v) && constantOf(x)) {
+    return repeated(f, constantOf(v), of, axis, block);
   }
   // Each value once for every place of its block; the last block may be shorter.
   Sizes apart(sizes), repeated(sizes), joined(sizes);

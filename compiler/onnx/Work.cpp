@@ -39,7 +39,7 @@ std::optional<Size> multiplyAddsOf(Operation *op) {
     return times(isa<ConvTransposeOp>(op) ? op->getOperand(0) : op->getResult(0),
                  support::product(ArrayRef(w).drop_front()));
   }
-  if (isa<MatMulOp, IntegerMatMulOp, FewBitsMatMulOp, DigitMatMulOp>(op)) {
+  if (isa<MatMulOp, IntegerMatMulOp, HalfMatMulOp, FewBitsMatMulOp, DigitMatMulOp>(op)) {
     return times(op->getResult(0), sizesOf(ranked(op->getOperand(0))).back());
   }
   if (auto attend = dyn_cast<AttendOp>(op)) {

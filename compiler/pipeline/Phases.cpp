@@ -18,6 +18,7 @@
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Plan.h"
+#include "compiler/quantize/Halves.h"
 #include "compiler/quantize/Quantize.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 
@@ -103,10 +104,17 @@ static LogicalResult quantize(State &s, Body &body, Result &) {
   return success();
 }
 
+/// Whether products may be of bfloat16, and all machines that run them have the instruction; C++ source has no name for
+/// it.
+static bool mayUseHalves(const State &s) {
+  return s.options.accuracy == "fast" && !llvm::is_contained(s.options.emit, "cpp") &&
+         llvm::all_of(s.devices, [](const auto &device) { return !device.machine.halfDot.empty(); });
+}
+
 static LogicalResult fuse(State &s, Body &body, Result &tells) {
   func::FuncOp function = body.function();
   if (failed(graph::packInterface(function)) || failed(fusion::fuse(function, s.options.accuracy == "strict")) ||
-      failed(graph::simplify(function))) {
+      (mayUseHalves(s) && failed(quantize::useHalves(function))) || failed(graph::simplify(function))) {
     return failure();
   }
   graph::eliminateCommon(function);

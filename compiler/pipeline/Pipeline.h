@@ -45,7 +45,7 @@ struct Options {
   /// --bind x=DEVICE: inputs and outputs that the caller has in the memory of a device
   std::vector<std::pair<std::string, std::string>> bindings;
   int64_t cacheRoom = -1;           ///< rows that they have room for; -1: each run says
-  std::string accuracy = "default"; ///< strict or default
+  std::string accuracy = "default"; ///< strict, default or fast
   std::string winograd;             ///< off, 2, 4 (lower::winogradName); empty: where it is faster, but not if strict
   std::string chains;               ///< off, possible (layout/FormChains.h); empty: where it is faster
   std::string tuningFile;           ///< with schedules for kernels; empty: none

@@ -187,8 +187,13 @@ void writeInt4(Model &model, llvm::ArrayRef<Layer> layers, llvm::ArrayRef<BlockW
   for (auto [number, graph] : llvm::enumerate(model.graphs())) {
     Names names(model.proto);
     Edits edits(*graph);
+    std::map<std::string, std::string> tables; // dequantized, by the weight: one for all that read it
     for (const auto &[layer, own] : llvm::zip(layers, weights)) {
       if (layer.graph != int(number)) {
+        continue;
+      }
+      if (auto known = tables.find(layer.weight); known != tables.end() && isTable(layer)) {
+        graph->mutable_node(layer.node)->set_input(0, known->second);
         continue;
       }
       int64_t rows = rowsOf(layer), columns = columnsOf(layer), blocks = blocksOf(rows, block);
@@ -204,7 +209,10 @@ void writeInt4(Model &model, llvm::ArrayRef<Layer> layers, llvm::ArrayRef<BlockW
                                      names.fresh(layer.weight + "_DequantizeLinear"), {values, scale}, {result});
       setInt(node, "axis", 1 - layer.axis);
       setInt(node, "block_size", block);
-      graph->mutable_node(layer.node)->set_input(1, result);
+      graph->mutable_node(layer.node)->set_input(isTable(layer) ? 0 : 1, result);
+      if (isTable(layer)) {
+        tables[layer.weight] = result;
+      }
     }
   }
   model.dropUnused();

@@ -75,6 +75,22 @@ std::optional<Layer> layerOf(const Index &index, const pb::NodeProto &node) {
   return layer;
 }
 
+/// Tables of positions and the like are too small to be worth their error.
+constexpr int64_t kLeastOfTable = 1 << 20;
+
+std::optional<Layer> tableOf(const Index &index, const pb::NodeProto &node) {
+  bool isGather = node.op_type() == "Gather" && importer::plainDomain(node.domain()).empty();
+  const pb::TensorProto *weight = isGather ? index.weight(node.input(0)) : nullptr;
+  if (!weight || weight->dims_size() != 2 || intOf(node, "axis", 0) != 0) {
+    return std::nullopt;
+  }
+  Layer layer;
+  layer.name = nameOf(node), layer.op = node.op_type();
+  layer.weight = node.input(0), layer.y = node.output(0);
+  layer.dims.assign(weight->dims().begin(), weight->dims().end());
+  return layer.values() >= kLeastOfTable ? std::optional(layer) : std::nullopt;
+}
+
 } // namespace
 
 Role roleOf(const pb::NodeProto &node) {
@@ -86,7 +102,8 @@ int64_t Layer::values() const {
   return std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies<int64_t>());
 }
 
-std::vector<Layer> layersOf(Model &model) {
+static std::vector<Layer>
+layersBy(Model &model, llvm::function_ref<std::optional<Layer>(const Index &, const pb::NodeProto &)> layerOf) {
   std::vector<Layer> layers;
   for (auto [number, graph] : llvm::enumerate(model.graphs())) {
     Index index(model, *graph);
@@ -99,5 +116,8 @@ std::vector<Layer> layersOf(Model &model) {
   }
   return layers;
 }
+
+std::vector<Layer> layersOf(Model &model) { return layersBy(model, layerOf); }
+std::vector<Layer> tablesOf(Model &model) { return layersBy(model, tableOf); }
 
 } // namespace ingot::ptq

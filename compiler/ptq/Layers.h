@@ -27,4 +27,9 @@ struct Layer {
 /// In the order of the nodes, bodies behind the graph that holds them.
 std::vector<Layer> layersOf(Model &model);
 
+/// Tables that are worth having in few bits, by the Gathers that take rows of them: `x` is empty, and the weights are
+/// the first operand.
+std::vector<Layer> tablesOf(Model &model);
+inline bool isTable(const Layer &layer) { return layer.op == "Gather"; }
+
 } // namespace ingot::ptq

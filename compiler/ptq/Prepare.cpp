@@ -1,5 +1,5 @@
 // Folding is done on the file, not on the compiler's IR, because a file is what is written in the end. It is that of
-// three patterns; constants that are computed otherwise stay computed, and products with them are products of two
+// four patterns; constants that are computed otherwise stay computed, and products with them are products of two
 // activations.
 #include "compiler/ptq/Prepare.h"
 #include "compiler/importer/ElementType.h"
@@ -64,6 +64,38 @@ void passIdentities(Model &model, pb::GraphProto &graph) {
         graph.mutable_node(use.node)->set_input(use.operand, node.input(0));
       }
     }
+  }
+}
+
+/// Matrices that are turned in front of products are so in the file.
+void foldTransposes(Model &model, pb::GraphProto &graph) {
+  Names names(model.proto);
+  Index index(model, graph);
+  Edits edits(graph);
+  for (auto [number, node] : llvm::enumerate(*graph.mutable_node())) {
+    bool isTranspose = node.op_type() == "Transpose" && importer::plainDomain(node.domain()).empty();
+    const pb::TensorProto *weight = isTranspose ? index.weight(node.input(0)) : nullptr;
+    const pb::AttributeProto *perm = attributeOf(node, "perm");
+    if (!weight || weight->dims_size() != 2 || (perm && perm->ints(0) == 0) || index.isOutput(node.output(0)) ||
+        !llvm::all_of(index.uses(node.output(0)), [&](const Index::Use &use) {
+          return use.operand == 1 &&
+                 (graph.node(use.node).op_type() == "MatMul" || graph.node(use.node).op_type() == "Gemm");
+        })) {
+      continue;
+    }
+    llvm::ArrayRef<float> values = floatsOf(*weight);
+    size_t rows = size_t(weight->dims(0)), columns = size_t(weight->dims(1));
+    std::vector<float> turned(values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      turned[i % columns * rows + i / columns] = values[i];
+    }
+    std::string name = names.fresh(weight->name() + "_transposed");
+    for (const Index::Use &use : index.uses(node.output(0))) {
+      graph.mutable_node(use.node)->set_input(1, name);
+    }
+    int64_t dims[] = {int64_t(columns), int64_t(rows)};
+    *graph.add_initializer() = tensorOf<float>(name, importer::kFloat, dims, turned);
+    edits.drop(int(number));
   }
 }
 
@@ -132,10 +164,13 @@ bool foldNormalization(pb::GraphProto &graph, const Index &index, Names &names, 
 
 } // namespace
 
-void prepare(Model &model) {
+void prepare(Model &model, bool forProducts) {
   for (pb::GraphProto *graph : model.graphs()) {
     makeInitializers(model, *graph);
     passIdentities(model, *graph);
+    if (forProducts) {
+      foldTransposes(model, *graph);
+    }
     Names names(model.proto);
     Index index(model, *graph);
     Edits edits(*graph);

@@ -5,8 +5,9 @@
 namespace ingot::ptq {
 
 /// Constant nodes become initializers, Identity of one is gone, BatchNormalization behind a convolution is in its
-/// weights, and weights that several convolutions share are then as many.
-void prepare(Model &model);
+/// weights, and weights that several convolutions share are then as many. `forProducts`: so are matrices that are
+/// turned in front of products.
+void prepare(Model &model, bool forProducts);
 
 /// The first node that is quantized or dequantized already, or a product of integers; null: there is none.
 const pb::NodeProto *quantizedNode(Model &model);

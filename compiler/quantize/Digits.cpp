@@ -52,7 +52,8 @@ struct Digits : OpRewritePattern<onnx::FewBitsMatMulOp> {
     rows.back() = blocks * block, perBlock.back() = blocks;
     auto round = [&](Value v) { return f.op("Round", {v}); };
     auto times = [&](Value v, double n) { return f.mul(v, f.number(n, v)); };
-    Value x = inBlocks(f, op.getA(), blocks, block);
+    auto castTo = [&](Value v, Type element) { return f.cast(v, element, onnx::numberOfElement(element)); };
+    Value x = inBlocks(f, castTo(op.getA(), rewriter.getF32Type()), blocks, block);
     Value most = f.op("Max", {f.reduce("ReduceMax", f.abs(x), {rank}, /*keepdims=*/true), f.number(least, x)});
     x = f.mul(x, f.div(f.number(127.0, x), most));
     Value coarse = round(x), behind = times(f.sub(x, coarse), base), middle = round(behind),
@@ -60,13 +61,13 @@ struct Digits : OpRewritePattern<onnx::FewBitsMatMulOp> {
     Value whole = f.add(times(f.add(times(coarse, base), middle), base), fine);
     Value less = f.op("Neg", {f.reduce("ReduceSum", whole, {rank}, /*keepdims=*/false)});
     Type i8 = rewriter.getIntegerType(8);
-    auto bytes = [&](Value v) { return f.reshapeTo(f.cast(v, i8, onnx::numberOfElement(i8)), rows); };
+    auto bytes = [&](Value v) { return f.reshapeTo(castTo(v, i8), rows); };
     Value unit = f.reshapeTo(times(most, 1.0 / (127.0 * base * base)), perBlock);
-    rewriter.replaceOp(
-        op, f.op("DigitMatMul",
-                 {bytes(coarse), bytes(middle), bytes(fine), unit, less, op.getB(), op.getScales(), op.getZeros()},
-                 {rewriter.getNamedAttr("bits", op.getBitsAttr()), rewriter.getNamedAttr("block", op.getBlockAttr()),
-                  rewriter.getNamedAttr("zero", op.getZeroAttr())}));
+    Value y = f.op("DigitMatMul",
+                   {bytes(coarse), bytes(middle), bytes(fine), unit, less, op.getB(), op.getScales(), op.getZeros()},
+                   {rewriter.getNamedAttr("bits", op.getBitsAttr()), rewriter.getNamedAttr("block", op.getBlockAttr()),
+                    rewriter.getNamedAttr("zero", op.getZeroAttr())});
+    rewriter.replaceOp(op, castTo(y, onnx::elementOf(op.getY())));
     return success();
   }
 };

@@ -2,7 +2,8 @@
 //
 //  - movements of a dequantized tensor (Reshape, Transpose, Concat, MaxPool ...) move the integers instead, so that
 //    what dequantizes stands before what computes;
-//  - a product or convolution of dequantized tensors is one of integers, times the product of the scales;
+//  - a product or convolution of dequantized tensors is one of integers, times the product of the scales; of floats by
+//    dequantized weights, one by weights of few bits (FewBits.cpp);
 //  - a factor in front of Quantize and the scale of Quantize are one factor, a Relu that saturation does is gone, and
 //    what is quantized as it was is not touched.
 //
@@ -18,6 +19,7 @@
 #include "compiler/onnx/ops/Quantize.h"
 #include "compiler/onnx/ops/Unary.h"
 #include "compiler/quantize/Digits.h"
+#include "compiler/quantize/FewBits.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -112,7 +114,8 @@ struct MovedBehind : RewritePattern {
     Value moved =
         onnx::createOp(rewriter, op->getLoc(), op->getName().getStringRef(), operands, op->getAttrs())->getResult(0);
     Formula f(rewriter, op->getLoc());
-    rewriter.replaceOp(op, onnx::dequantize(f, moved, first.getScale(), first.getZero()));
+    auto number = [&](Value v) { return onnx::shaped(f, v, {}); }; // whose rank may be more than that of the result
+    rewriter.replaceOp(op, onnx::dequantize(f, moved, number(first.getScale()), number(first.getZero())));
     return success();
   }
 };
@@ -243,8 +246,9 @@ struct Saturated : OpRewritePattern<QuantizeOp> {
 bool isQuantized(func::FuncOp function) {
   return function
       .walk([](Operation *op) {
-        return isa<QuantizeOp, DequantizeOp, onnx::FewBitsMatMulOp>(op) ? WalkResult::interrupt()
-                                                                        : WalkResult::advance();
+        return isa<QuantizeOp, DequantizeOp, onnx::DequantizeLinearOp, onnx::FewBitsMatMulOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -262,8 +266,10 @@ LogicalResult useIntegers(func::FuncOp function, bool strict, bool digits) {
   MLIRContext *context = function.getContext();
   RewritePatternSet forms(context), factors(context);
   forms.add<Unchanged, MovedBehind, Saturated>(context);
+  addFewBitsTables(forms);
   if (!strict) {
     forms.add<Product, Convolution>(context);
+    addFewBitsProducts(forms, digits);
     if (digits) {
       addDigits(forms);
     }

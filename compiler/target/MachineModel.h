@@ -43,6 +43,8 @@ struct MachineModel {
   /// Names of LLVM's intrinsics, on vectors of `lanes` int32; empty: the machine has none. One adds to each lane the
   /// products of four unsigned bytes and four signed ones, the other one gives the sum of two products of int16.
   std::string quadDot, pairDot;
+  /// The same of float32: adds to each lane the products of two bfloat16 and two others.
+  std::string halfDot;
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 8 << 20; ///< data caches of one core
   int64_t lineBytes = 64;                                           ///< of a cache line: what one prefetch brings
 

@@ -42,6 +42,7 @@ struct ClassRow {
   int64_t convUnroll;
   int64_t l1Kib, l2Kib, l3Kib;                  ///< of any CPU of the class: what most have
   const char *pairDot, *quadDot, *quadDotNeeds; ///< MachineModel; the latter where LLVM reports such a feature
+  const char *halfDot, *halfDotNeeds;           ///< likewise
 };
 
 // clang-format off
@@ -49,13 +50,13 @@ constexpr ClassRow classes[] = {
     {"x86-64-v4", "AVX-512: servers since Skylake, desktops since Zen 4",
      "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+fma", "-prefer-256-bit", 4,
      16, 32, true, true, true, true, {14, 2}, 4, 32, 1024, 4096,
-     "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx512.vpdpbusd.512", "+avx512vnni"},
+     "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx512.vpdpbusd.512", "+avx512vnni", "llvm.x86.avx512bf16.dpbf16ps.512", "+avx512bf16"},
     {"x86-64-v3", "AVX2 and FMA: Haswell, Zen and later", "+avx2,+fma,+f16c", "", 3,
      8, 16, false, true, false, true, {6, 2}, 8, 32, 512, 4096,
-     "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.vpdpbusd.256", "+avxvnni"},
+     "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.vpdpbusd.256", "+avxvnni", "", ""},
     {"x86-64-v2", "SSE4.2: any x86-64 CPU since 2009", "+sse4.2", "", 2,
      4, 16, false, false, false, false, {4, 2}, 4, 32, 256, 2048,
-     "llvm.x86.sse2.pmadd.wd", "", ""},
+     "llvm.x86.sse2.pmadd.wd", "", "", "", ""},
 };
 
 /// Data caches that a core has for itself, and its share of the last one where all cores are at work. The first row whose
@@ -131,6 +132,9 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   machine.pairDot = row->pairDot;
   if (*row->quadDot && cpus().has(cpu, machine.features, row->quadDotNeeds)) {
     machine.quadDot = row->quadDot;
+  }
+  if (*row->halfDot && cpus().has(cpu, machine.features, row->halfDotNeeds)) {
+    machine.halfDot = row->halfDot;
   }
   const auto *caches = llvm::find_if(cacheRows, [&](const CacheRow &known) { return cpu.starts_with(known.cpu); });
   const bool known = caches != std::end(cacheRows);

@@ -78,13 +78,18 @@ CASES = {
     "cat": (1, {"x": (2, 8, 3, 3), "z": (2, 8, 3, 3)}, "a=Concat<axis=1>(x,z) b=Concat<axis=-3>(a,x) y=Concat<axis=1>(b)", {}),
     "resh": (1, {"x": (4, 6), "z": (6, 4)}, "p=MatMul(x,z) r=Reshape(p,s) t=Clip(r,z0,o) y=Reshape(t,s2)", dict(s=i(1, 16), s2=i(2, -1), z0=number(0), o=number(1))),
     "slv": (2, {"x": (4, 6, 2)}, "r=Relu(x) a=Slice(r,o,t,ax) y=Tanh(a)", dict(o=i(1), t=i(3), ax=i(0))),
+    "attention": (1, {"x": (2, 3, 5, 8), "z": (2, 3, 9, 8), "u": (2, 3, 9, 16)}, "k=Transpose<perm=[0,1,3,2]>(z) p=MatMul(x,k) q=Mul(p,s) m=Add(q,b) w=Softmax<axis=-1>(m) y=MatMul(w,u)", dict(s=number(0.35), b=f(2, 1, 1, 9))),
     "bnshared": (1, {"x": (1, 3, 8, 8)}, "a=Conv(x,w) n=BatchNormalization(a,s,b,m,v) c=Conv(x,w) d=Mul(c,q) y=Add(n,d)", dict(w=f(6, 3, 3, 3), q=f(6, 1, 1), **normalisation())),
 }
 
 
-def model(inputs, nodes, weights):
-    declared = ", ".join(f"float[{','.join(map(str, shape))}] {name}" for name, shape in inputs.items())
-    made = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g ({declared}) => (float[] y) {{ {nodes} }}')
+# These are fused in float16, too.
+HALVES = ["gelu", "gelut", "hsw", "attention"]
+
+
+def model(inputs, nodes, weights, element="float"):
+    declared = ", ".join(f"{element}[{','.join(map(str, shape))}] {name}" for name, shape in inputs.items())
+    made = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g ({declared}) => ({element}[] y) {{ {nodes} }}')
     made.graph.initializer.extend(numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items())
     made.graph.output[0].type.tensor_type.ClearField("shape")
     return onnx.shape_inference.infer_shapes(made)
@@ -96,10 +101,13 @@ def expected(made, data):
     return onnxruntime.InferenceSession(made.SerializeToString(), options).run(None, data)[0]
 
 
-def check(ingot, kernels, inputs, nodes, weights):
-    """Nothing, or what is wrong."""
-    made = model(inputs, nodes, weights)
+def check(ingot, half, kernels, inputs, nodes, weights):
+    """Nothing, or what is wrong. `half`: in float16, beside the same numbers in float32."""
     data = {value: f(*shape) for value, shape in inputs.items()}
+    if half:
+        weights, data = ({name: np.asarray(value).astype(np.float16) if np.asarray(value).dtype == np.float32 else value for name, value in each.items()} for each in (weights, data))
+    wide = lambda values: {name: value.astype(np.float32) if value.dtype == np.float16 else value for name, value in values.items()}
+    made, reference = model(inputs, nodes, weights, "float16" if half else "float"), model(inputs, nodes, wide(weights) if half else weights)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
         (path / "data").mkdir()
@@ -109,8 +117,9 @@ def check(ingot, kernels, inputs, nodes, weights):
         run = subprocess.run([ingot, "run", path / "m.onnx", "--data", path / "data", "--out", path / "out"], capture_output=True, text=True)
         if run.returncode:
             return run.stderr
-        got, want = numpy_helper.to_array(onnx.load_tensor(path / "out" / "output_0.pb")), expected(made, data)
-        if got.shape != want.shape or not np.allclose(got, want, rtol=2e-4, atol=2e-5):
+        got, want = numpy_helper.to_array(onnx.load_tensor(path / "out" / "output_0.pb")), expected(reference, wide(data))
+        tolerances = dict(rtol=1e-3, atol=5e-4) if half else dict(rtol=2e-4, atol=2e-5)
+        if got.shape != want.shape or not np.allclose(got, want, **tolerances):
             return f"other numbers: {np.abs(got - want).max() if got.shape == want.shape else got.shape}"
         text = subprocess.run([ingot, "compile", path / "m.onnx", "--stop-after", "partition"], capture_output=True, text=True, cwd=folder).stdout
         count = text.count('"plan.kernel"')
@@ -120,11 +129,12 @@ def check(ingot, kernels, inputs, nodes, weights):
 def main():
     onnxruntime.set_default_logger_severity(4)
     failures = 0
-    for name, case in CASES.items():
-        if wrong := check(pathlib.Path(sys.argv[1]).resolve(), *case):
-            print(f"{name}: {wrong}")
+    cases = [(name, False) for name in CASES] + [(name, True) for name in HALVES]
+    for name, half in cases:
+        if wrong := check(pathlib.Path(sys.argv[1]).resolve(), half, *CASES[name]):
+            print(f"{name}{', float16' if half else ''}: {wrong}")
             failures += 1
-    print(f"{len(CASES) - failures} of {len(CASES)} passed")
+    print(f"{len(cases) - failures} of {len(cases)} passed")
     return 1 if failures else 0
 
 

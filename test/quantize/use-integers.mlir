@@ -94,3 +94,56 @@ func.func @large_block(%x: tensor<1x1024xf32>) -> tensor<1x3xf32> {
   %0 = onnx.FewBitsMatMul %x, %w, %s, %none {bits = 8 : i64, block = 1024 : i64, k = 1024 : i64, zero = 128 : i64} : (tensor<1x1024xf32>, tensor<256x3xi32>, tensor<1x3xf32>, none) -> tensor<1x3xf32>
   return %0 : tensor<1x3xf32>
 }
+
+// -----
+
+// What dequantizes blocks along K is a part of the product, which many rows meet; signed numbers are moved into unsigned ones.
+// CHECK-LABEL: @dequantized_blocks
+// CHECK-NOT: onnx.DequantizeLinear
+// CHECK: onnx.DigitMatMul {{.*}} {bits = 4 : i64, block = 32 : i64, zero = 8 : i64} : (tensor<40x64xi8>, {{.*}} tensor<8x3xi32>, {{.*}}) -> tensor<40x3xf32>
+func.func @dequantized_blocks(%x: tensor<40x64xf32>) -> tensor<40x3xf32> {
+  %w = onnx.Constant dense<-5> : tensor<3x64xi4>
+  %s = onnx.Constant dense<0.25> : tensor<3x2xf32>
+  %none = onnx.None : none
+  %0 = onnx.DequantizeLinear %w, %s, %none {axis = 1 : i64, block_size = 32 : i64} : (tensor<3x64xi4>, tensor<3x2xf32>, none) -> tensor<3x64xf32>
+  %1 = onnx.Transpose %0 {perm = array<i64: 1, 0>} : (tensor<3x64xf32>) -> tensor<64x3xf32>
+  %2 = onnx.MatMul %x, %1 : (tensor<40x64xf32>, tensor<64x3xf32>) -> tensor<40x3xf32>
+  return %2 : tensor<40x3xf32>
+}
+
+// -----
+
+// Blocks across the columns, and blocks that no kernel reads, are dequantized while compiling.
+// CHECK-LABEL: @other_blocks
+// CHECK: onnx.DequantizeLinear
+// CHECK: onnx.MatMul
+// CHECK: onnx.DequantizeLinear
+// CHECK: onnx.MatMul
+func.func @other_blocks(%x: tensor<1x64xf32>) -> (tensor<1x32xf32>, tensor<1x32xf32>) {
+  %w = onnx.Constant dense<3> : tensor<64x32xi4>
+  %s = onnx.Constant dense<0.25> : tensor<64x2xf32>
+  %t = onnx.Constant dense<0.25> : tensor<8x32xf32>
+  %none = onnx.None : none
+  %0 = onnx.DequantizeLinear %w, %s, %none {axis = 1 : i64, block_size = 16 : i64} : (tensor<64x32xi4>, tensor<64x2xf32>, none) -> tensor<64x32xf32>
+  %1 = onnx.MatMul %x, %0 : (tensor<1x64xf32>, tensor<64x32xf32>) -> tensor<1x32xf32>
+  %2 = onnx.DequantizeLinear %w, %t, %none {axis = 0 : i64, block_size = 8 : i64} : (tensor<64x32xi4>, tensor<8x32xf32>, none) -> tensor<64x32xf32>
+  %3 = onnx.MatMul %x, %2 : (tensor<1x64xf32>, tensor<64x32xf32>) -> tensor<1x32xf32>
+  return %1, %3 : tensor<1x32xf32>, tensor<1x32xf32>
+}
+
+// -----
+
+// Of a table the rows that are taken are dequantized; the lower half of each byte has the first half of a row.
+// CHECK-LABEL: @table
+// CHECK: %[[BYTES:.*]] = onnx.Gather %{{.*}}, %arg0 : (tensor<9x32xui8>, tensor<2xi64>) -> tensor<2x32xui8>
+// CHECK: onnx.BitwiseAnd %[[BYTES]]
+// CHECK: onnx.BitShift %[[BYTES]]
+// CHECK: onnx.Dequantize {{.*}} -> tensor<2x2x32xf32>
+func.func @table(%i: tensor<2xi64>) -> tensor<2x64xf32> {
+  %w = onnx.Constant dense<-5> : tensor<9x64xi4>
+  %s = onnx.Constant dense<0.25> : tensor<9x2xf32>
+  %none = onnx.None : none
+  %0 = onnx.DequantizeLinear %w, %s, %none {axis = 1 : i64, block_size = 32 : i64} : (tensor<9x64xi4>, tensor<9x2xf32>, none) -> tensor<9x64xf32>
+  %1 = onnx.Gather %0, %i : (tensor<9x64xf32>, tensor<2xi64>) -> tensor<2x64xf32>
+  return %1 : tensor<2x64xf32>
+}

@@ -242,7 +242,10 @@ def by_onnxruntime(model, feeds):
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
-    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, feeds)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    if any(kind in output.type for output in session.get_outputs() for kind in ("float8", "float4", "bfloat16", "int4", "int2")):
+        raise TypeError("types that numpy does not know come as others")
+    return session.run(None, feeds)
 
 
 def by_reference(model, feeds):

@@ -13,6 +13,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -111,7 +112,7 @@ private:
 
   /// The products of a block: for each row and vector, a sum for each digit.
   Values blockSums(const Tile &t, Ix b) {
-    int64_t ofBlock = c.block / c.each(), words = std::min(ofBlock, quadsTogether / c.quads());
+    int64_t ofBlock = c.block / c.each(), words = std::gcd(ofBlock, quadsTogether / c.quads());
     Values none(t.height * t.vectors * digits, w.constant(0, w.vectorOf(w.b.getI32Type(), c.lanes)));
     return w.loop(0, ofBlock, words, none, [&](Ix word, ValueRange carried) {
       Values sums(carried);

@@ -28,6 +28,8 @@
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/Window.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -182,7 +184,25 @@ private:
     return at;
   }
 
+  /// An element of A in all lanes; of halves a pair, as a word.
+  Value elementOf(Ix at) {
+    if (!p.ofHalves) {
+      return w.splat(w.load(a, at), t.lanes);
+    }
+    Value pair = w.load(Buffer{a.memref, w.b.getI16Type()}, at, 2);
+    Value word = vector::BitCastOp::create(w.b, w.loc, VectorType::get({1}, w.b.getI32Type()), pair);
+    return w.splat(vector::ExtractOp::create(w.b, w.loc, word, 0), t.lanes);
+  }
+
   Value multiplyAdd(Value x, Value y, Value z) {
+    if (p.ofHalves) {
+      auto halves = [&](Value v) -> Value {
+        return vector::BitCastOp::create(w.b, w.loc, VectorType::get({2 * t.lanes}, w.b.getBF16Type()), v);
+      };
+      return LLVM::CallIntrinsicOp::create(w.b, w.loc, Product::vector, w.b.getStringAttr(w.machine.halfDot),
+                                           ValueRange{z, halves(x), halves(y)})
+          ->getResult(0);
+    }
     if (isa<FloatType>(p.element)) {
       return w.fma(x, y, z);
     }
@@ -349,7 +369,7 @@ private:
           w.load(panel.buffer, atB + vectorOf(panel, v), t.lanes, v + 1 == panel.vectors ? panel.mask : Value()));
     }
     for (int64_t i = 0; i < rows; ++i) {
-      Value broadcast = w.splat(w.load(a, atA + Ix(i) * Ix(p.rowA)), t.lanes);
+      Value broadcast = elementOf(atA + Ix(i) * Ix(p.rowA));
       for (int64_t v = 0; v < panel.vectors; ++v) {
         Value &sum = sums[i * panel.vectors + v];
         sum = multiplyAdd(broadcast, vectors[v], sum);
@@ -477,9 +497,11 @@ private:
 
 class MatMul : public KernelFamily {
 public:
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp, onnx::IntegerMatMulOp>(); }
+  SmallVector<TypeID> roots() const override {
+    return rootsOf<onnx::MatMulOp, onnx::IntegerMatMulOp, onnx::HalfMatMulOp>();
+  }
   std::string unsupported(Operation *root) const override {
-    if (isa<onnx::IntegerMatMulOp>(root)) {
+    if (isa<onnx::IntegerMatMulOp, onnx::HalfMatMulOp>(root)) {
       return onnx::constantThrough(root->getOperand(1)) ? "" : "its right operand is not constant";
     }
     Type element = onnx::computedIn(onnx::elementOf(root->getOperand(0)));

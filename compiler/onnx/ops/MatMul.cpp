@@ -168,6 +168,17 @@ LogicalResult IntegerMatMulOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
+LogicalResult HalfMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto a = ranked(getA()), b = ranked(getB());
+  Sizes sizes = sizesOf(a);
+  if (failed(require(*this, sizes.back(), Size(2 * b.getDimSize(0))))) {
+    return emitOpError("inner dimensions differ: A is ") << a << " and B has words of two for " << b;
+  }
+  sizes.back() = b.getDimSize(1);
+  types.push_back(sizedType(sizes, Float32Type::get(getContext())));
+  return success();
+}
+
 LogicalResult FewBitsMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto a = ranked(getA()), b = ranked(getB());
   if (!a) {

@@ -26,6 +26,15 @@ def Onnx_IntegerMatMulOp : Onnx_CoreOp<"IntegerMatMul", [DeclareOpInterfaceMetho
   let results = (outs AnyTensor:$Y);
 }
 
+def Onnx_HalfMatMulOp : Onnx_CoreOp<"HalfMatMul"> {
+  let summary = "MatMul of bfloat16 by a constant matrix of bfloat16, with sums of float32";
+  let description = [{
+    `B` has words of 32 bits: in [w, n] the elements [2 w, n], in the low half, and [2 w + 1, n].
+  }];
+  let arguments = (ins TensorOf<[BF16]>:$A, TensorOf<[I32]>:$B);
+  let results = (outs AnyTensor:$Y);
+}
+
 def Onnx_FewBitsMatMulOp : Onnx_CoreOp<"FewBitsMatMul"> {
   let summary = "MatMul of floats by unsigned integers of a few bits, less zero points, times the scales of blocks along K";
   let description = [{

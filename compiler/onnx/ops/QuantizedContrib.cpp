@@ -2,7 +2,9 @@
 // from those; what is inferred of these here is the element type.
 #include "compiler/onnx/ops/QuantizedContrib.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/FewBits.h"
 #include "compiler/onnx/Forms.h"
 #include "compiler/onnx/Quantization.h"
 #define GET_OP_CLASSES
@@ -304,57 +306,36 @@ LogicalResult MsMatMulNBitsOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// Rows above which weights are dequantized while compiling: they are read many times then, and a product of floats is
-/// at its best.
-static constexpr int64_t rowsOfFewBits = 16;
-
-/// Numbers [n, k] of some bits each as the words of FewBitsMatMul.
-static ElementsAttr wordsOf(ArrayRef<char> numbers, int64_t n, int64_t k, int64_t bits, Type i32) {
-  int64_t each = 32 / bits;
-  std::vector<char> bytes(n * k * bits / 8, 0);
-  auto *words = reinterpret_cast<uint32_t *>(bytes.data());
-  for (int64_t column = 0; column < n; ++column) {
-    for (int64_t i = 0; i < k; ++i) {
-      uint32_t number = static_cast<unsigned char>(numbers[column * k + i]);
-      words[i / each * n + column] |= number << (i % 4 * 8 + i % each / 4 * bits);
-    }
+/// The zero points of a matrix of few bits, [rows, blocks], as uint8 or floats.
+static ElementsAttr zerosOf(ElementsAttr packed, int64_t rows, int64_t blocks, int64_t bits) {
+  Type element = packed.getElementType();
+  if (!element.isUnsignedInteger(8)) {
+    return reshaped(packed, tensorOf({rows, blocks}, element));
   }
-  return constantFromBytes(tensorOf({k / each, n}, i32), std::move(bytes));
+  std::vector<char> storage;
+  return constantFromBytes(
+      tensorOf({rows, blocks}, element),
+      unpacked(bytesOf(packed, storage), static_cast<int64_t>(llvm::divideCeil(blocks * bits, 8)), blocks, bits));
 }
 
-/// Numbers [n, blocks] as [blocks, n].
-static Value byBlocks(Formula &f, Value v, int64_t n, int64_t blocks) {
-  return f.transpose(shaped(f, v, {n, blocks}), {1, 0});
-}
-
-/// The product with weights that stay as they are, for few rows or an open number of them; null: it does not apply.
+/// The product with weights that stay as they are; null: it does not apply.
 static Value ofFewBits(Formula &f, MsMatMulNBitsOp op, ElementsAttr weights, ElementsAttr packedZeros) {
-  Type f32 = f.b.getF32Type(), u8 = f.b.getIntegerType(8, /*isSigned=*/false);
-  Sizes sizes = sizesOf(ranked(op.getA()));
-  Size rows = support::product(ArrayRef<Size>(sizes).drop_back());
-  bool many = rows.isNumber() && rows.number() > rowsOfFewBits;
-  if (many || elementOf(op.getA()) != f32 || elementOf(op.getScales()) != f32 || !constantOf(op.getScales())) {
+  ElementsAttr scales = constantOf(op.getScales());
+  if (!isForFewBits(op.getA()) || !hasFewRows(op.getA()) || !scales) {
     return {};
   }
-  auto bits = static_cast<int64_t>(op.getBits()), block = static_cast<int64_t>(op.getBlockSize()),
-       k = static_cast<int64_t>(op.getK()), n = static_cast<int64_t>(op.getN()),
-       blocks = int64_t(llvm::divideCeil(k, block));
+  FewBits w;
+  w.bits = static_cast<int64_t>(op.getBits()), w.block = static_cast<int64_t>(op.getBlockSize());
+  w.rows = static_cast<int64_t>(op.getN()), w.columns = static_cast<int64_t>(op.getK());
+  w.zero = int64_t(1) << (w.bits - 1);
   std::vector<char> storage;
-  Value words = makeConstant(f.b, f.loc,
-                             wordsOf(unpacked(bytesOf(weights, storage), block * bits / 8, block, bits), n,
-                                     blocks * block, bits, f.b.getI32Type()));
-  Value zeros = makeNone(f.b, f.loc);
-  if (packedZeros && packedZeros.getElementType().isUnsignedInteger(8)) {
-    auto bytes =
-        unpacked(bytesOf(packedZeros, storage), static_cast<int64_t>(llvm::divideCeil(blocks * bits, 8)), blocks, bits);
-    zeros = byBlocks(f, makeConstant(f.b, f.loc, constantFromBytes(tensorOf({n, blocks}, u8), std::move(bytes))), n,
-                     blocks);
-  } else if (packedZeros) {
-    zeros = byBlocks(f, f.cast(op.getZeros(), f32, numberOfElement(f32)), n, blocks);
+  int64_t row = w.blocks() * w.block * w.bits / 8;
+  w.numbers = unpacked(bytesOf(weights, storage), row, w.columns, w.bits);
+  w.scales = reshaped(scales, tensorOf({w.rows, w.blocks()}, scales.getElementType()));
+  if (packedZeros) {
+    w.zeros = zerosOf(packedZeros, w.rows, w.blocks(), w.bits);
   }
-  return f.op("FewBitsMatMul", {op.getA(), words, byBlocks(f, op.getScales(), n, blocks), zeros},
-              {f.integer("bits", bits), f.integer("block", block), f.integer("k", k),
-               f.integer("zero", int64_t(1) << (bits - 1))});
+  return productOfFewBits(f, op.getA(), w);
 }
 
 LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
@@ -373,32 +354,30 @@ LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
   }
   auto bits = static_cast<int64_t>(getBits()), block = static_cast<int64_t>(getBlockSize()),
        k = static_cast<int64_t>(getK()), n = static_cast<int64_t>(getN()), blocks = int64_t(llvm::divideCeil(k, block));
-  Type u8 = rewriter.getIntegerType(8, /*isSigned=*/false);
-  auto bytes = [&](ElementsAttr from, int64_t row, int64_t count, ArrayRef<int64_t> shape) {
-    std::vector<char> storage;
-    return makeConstant(rewriter, getLoc(),
-                        constantFromBytes(tensorOf(shape, u8), unpacked(bytesOf(from, storage), row, count, bits)));
+  std::vector<char> storage;
+  auto numbers = [&](std::vector<char> bytes, ArrayRef<int64_t> shape) {
+    Type element = rewriter.getIntegerType(bits, /*isSigned=*/false);
+    return makeConstant(rewriter, getLoc(), constantFromBytes(tensorOf(shape, element), std::move(bytes)));
   };
-  Value q = bytes(weights, block * bits / 8, block, {n, blocks, block});
-  Value scale = f.reshape(getScales(), {n, blocks, 1}), w;
+  Value q = numbers(unpacked(bytesOf(weights, storage), blocks * block * bits / 8, k, bits), {n, k}),
+        scale = f.reshape(getScales(), {n, blocks}), w;
+  SmallVector<NamedAttribute> along = {f.integer("axis", 1), f.integer("block_size", block)};
   if (packedZeros && !packedZeros.getElementType().isUnsignedInteger(8)) {
     Type element = elementOf(scale);
-    Value zero = f.cast(f.reshape(getZeros(), {n, blocks, 1}), element, numberOfElement(element));
-    w = f.mul(f.sub(f.cast(q, element, numberOfElement(element)), zero), scale);
+    Value zero = f.cast(f.reshape(getZeros(), {n, blocks}), element, numberOfElement(element));
+    auto wide = [&](Value v) { return alongAxis(f, v, q, 1, block); };
+    w = f.mul(f.sub(f.cast(q, element, numberOfElement(element)), wide(zero)), wide(scale));
   } else {
-    Value zero =
-        packedZeros
-            ? bytes(packedZeros, static_cast<int64_t>(llvm::divideCeil(blocks * bits, 8)), blocks, {n, blocks, 1})
-            : makeConstant(rewriter, getLoc(), constantFromIntegers(tensorOf({}, u8), {1 << (bits - 1)}));
-    w = dequantize(f, q, scale, zero);
-  }
-  w = f.reshape(w, {n, blocks * block});
-  if (blocks * block != k) {
-    w = f.op("Slice", {w, makeIntegers(rewriter, getLoc(), {0}), makeIntegers(rewriter, getLoc(), {k}),
-                       makeIntegers(rewriter, getLoc(), {1}), makeIntegers(rewriter, getLoc(), {1})});
+    std::vector<char> zeros(n * blocks, static_cast<char>(1 << (bits - 1)));
+    if (packedZeros) {
+      auto row = static_cast<int64_t>(llvm::divideCeil(blocks * bits, 8));
+      zeros = unpacked(bytesOf(packedZeros, storage), row, blocks, bits);
+    }
+    w = f.op("DequantizeLinear", {q, scale, numbers(std::move(zeros), {n, blocks})}, along);
   }
   Type element = elementOf(getA());
-  Value y = f.op("MatMul", {getA(), f.transpose(f.cast(w, element, numberOfElement(element)), {1, 0})});
+  w = f.cast(w, element, numberOfElement(element));
+  Value y = f.op("MatMul", {getA(), w}, {f.flag("transB")});
   rewriter.replaceOp(*this, present(getBias()) ? f.add(y, getBias()) : y);
   return success();
 }
@@ -503,6 +482,25 @@ LogicalResult MsGatherBlockQuantizedOp::inferTypes(SmallVectorImpl<Type> &types)
   return success();
 }
 
+/// The table as rows of few bits; false: its rows are not quantized along themselves.
+static bool tableOfFewBits(MsGatherBlockQuantizedOp op, FewBits &table) {
+  auto data = ranked(op.getData());
+  ElementsAttr numbers = constantOf(op.getData()), scales = constantOf(op.getScales()),
+               zeros = present(op.getZeros()) ? constantOf(op.getZeros()) : ElementsAttr();
+  bool packed = elementOf(op.getData()).isUnsignedInteger(8);
+  if (data.getRank() != 2 || !packed || !numbers || !scales || (present(op.getZeros()) && !zeros)) {
+    return false;
+  }
+  table.bits = static_cast<int64_t>(op.getBits()), table.block = static_cast<int64_t>(op.getBlockSize());
+  table.rows = data.getDimSize(0), table.columns = data.getDimSize(1) * 8 / table.bits;
+  table.zero = int64_t(1) << (table.bits - 1);
+  std::vector<char> storage;
+  table.numbers = unpacked(bytesOf(numbers, storage), data.getDimSize(1), table.columns, table.bits);
+  table.scales = scales;
+  table.zeros = zeros ? zerosOf(zeros, table.rows, table.blocks(), table.bits) : zeros;
+  return true;
+}
+
 /// What was gathered is dequantized; where rows along the quantized axis are gathered, the table is.
 LogicalResult MsGatherBlockQuantizedOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getIndices())) {
@@ -513,6 +511,10 @@ LogicalResult MsGatherBlockQuantizedOp::decompose(PatternRewriter &rewriter) {
     return emitOpError("weights that are not constant are unsupported");
   }
   Formula f(rewriter, getLoc());
+  if (FewBits table; tableOfFewBits(*this, table)) {
+    rewriter.replaceOp(*this, rowsOfFewBits(f, table, getIndices()));
+    return success();
+  }
   auto bits = static_cast<int64_t>(getBits()), block = static_cast<int64_t>(getBlockSize());
   auto data = ranked(getData());
   int64_t rank = data.getRank(), from = *normalAxis(static_cast<int64_t>(getGatherAxis()), rank),
