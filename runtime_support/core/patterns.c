@@ -8,8 +8,9 @@ typedef struct Automaton {
 } Automaton;
 
 static Automaton automaton(const void *table) {
-  const uint32_t *head = (const uint32_t *)table, *classes = head + 1 + INGOT_TEXT_BESIDES;
-  Automaton a = {head + 1, classes + 256 / sizeof *classes, (const unsigned char *)classes, head[0] - 1};
+  const uint32_t *head = (const uint32_t *)table;
+  const unsigned char *classOf = (const unsigned char *)(head + 1 + INGOT_TEXT_BESIDES);
+  Automaton a = {head + 1, (const uint32_t *)(const void *)(classOf + 256), classOf, head[0] - 1};
   return a;
 }
 

@@ -78,7 +78,7 @@ def machine(**changes):
     return dict(classlabels_ints=[0, 1], coefficients=[1.0, -1.0], support_vectors=[1.0, 2.0], vectors_per_class=[1, 1], rho=[0.5]) | changes
 
 
-TOKENS = dict(mark=0, pad_value="", mincharnum=1, separators=[" "])
+TOKENIZER = dict(mark=0, pad_value="", mincharnum=1, separators=[" "])
 GRAMS = dict(mode="TF", min_gram_length=1, max_gram_length=1, max_skip_count=0, ngram_counts=[0], ngram_indexes=[0, 1], pool_int64s=[1, 2])
 DEFORM = [IMAGE, f(8, 4, 3, 3), f(1, 18, 6, 6)]
 
@@ -393,13 +393,13 @@ READ = [
         ("(?=a)", "has a group that begins with (?=, which is unsupported"), ("(?<=a)", "has a group with an invalid name, or looks behind, which is unsupported"), ("[[:word]", "has an unknown class of characters [:word]:]"),
         ("[b-a]", "has a range of characters that ends before it begins"), (r"\xzz", r"has \x without a hexadecimal code behind it"), ("a\\", "ends with a backslash"), ("(" * 300 + ")" * 300, "is nested too deeply"),
         ("((a{100}){100}){100}", "is too long once its repetitions are written out, which is unsupported"), ("(a|b)*a(a|b){20}", "needs an automaton of more than 10,000 states, which is unsupported")] if why),
-    (MS + "Tokenizer", [f(2)], TOKENS, "input 0 is of float32, not of strings"),
-    (MS + "Tokenizer", [s(2, 2, 2)], TOKENS, "needs strings [c] or [n, c]"),
+    (MS + "Tokenizer", [f(2)], TOKENIZER, "input 0 is of float32, not of strings"),
+    (MS + "Tokenizer", [s(2, 2, 2)], TOKENIZER, "needs strings [c] or [n, c]"),
     (MS + "Tokenizer", [s(2)], dict(mark=0, pad_value="", mincharnum=1), "needs separators, or a tokenexp"),
-    (MS + "Tokenizer", [s(2)], TOKENS | dict(mincharnum=0), "mincharnum 0 is not positive"),
-    (MS + "Tokenizer", [s(2)], TOKENS | dict(separators=[""], mincharnum=2), "each character is a token, which is less than mincharnum says"),
-    (MS + "Tokenizer", [s(2)], TOKENS | dict(separators=["a", "(b"]), "separator '(b' has a ( without a )"),
-    (MS + "Tokenizer", [s(2)], TOKENS | dict(separators=[f"a{k}" for k in range(65)]), "65 separators follow each other; at most 64 that are no single characters are supported"),
+    (MS + "Tokenizer", [s(2)], TOKENIZER | dict(mincharnum=0), "mincharnum 0 is not positive"),
+    (MS + "Tokenizer", [s(2)], TOKENIZER | dict(separators=[""], mincharnum=2), "each character is a token, which is less than mincharnum says"),
+    (MS + "Tokenizer", [s(2)], TOKENIZER | dict(separators=["a", "(b"]), "separator '(b' has a ( without a )"),
+    (MS + "Tokenizer", [s(2)], TOKENIZER | dict(separators=[f"a{k}" for k in range(65)]), "65 separators follow each other; at most 64 that are no single characters are supported"),
     (MS + "Tokenizer", [s(2)], dict(mark=0, pad_value="", mincharnum=1, tokenexp="[a"), "tokenexp '[a' has a [ without a ]"),
     (MS + "WordConvEmbedding", [i32(3, 5), f(4, 1, 2), f(4), f(9, 7)], {}, "needs words [n, characters], filters [m, 1, window, size] and characters [n, size]"),
     (MS + "WordConvEmbedding", [i32(3, 5), f(4, 1, 2, 7), f(4), f(9, 7)], dict(conv_window_size=3), "conv_window_size 3 does not fit 2"),
