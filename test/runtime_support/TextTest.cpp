@@ -1,7 +1,7 @@
 // Functions on strings: random ones of every length, each in memory of exactly its size, so that the sanitizers see
 // whatever is read beyond; results beside those of plain code.
-#include "ingot.h"
 #include "text.h"
+#include "ingot.h"
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <memory>
@@ -81,7 +81,8 @@ std::vector<std::string> plainSplit(const std::string &text, const std::string &
   }
   for (;; --splits) {
     size_t end = at;
-    while (end < text.size() && !(separator.empty() ? isSpace(text[end]) : text.compare(end, separator.size(), separator) == 0)) {
+    while (end < text.size() &&
+           !(separator.empty() ? isSpace(text[end]) : text.compare(end, separator.size(), separator) == 0)) {
       ++end;
     }
     end = splits == 0 ? text.size() : end;
@@ -125,7 +126,8 @@ TEST(Text, Pieces) {
 }
 
 TEST(Text, Ranks) {
-  for (const std::string &letters : {std::string("a"), std::string("ab"), std::string("\0\xff", 2), std::string("abcdefgh")}) {
+  for (const std::string &letters :
+       {std::string("a"), std::string("ab"), std::string("\0\xff", 2), std::string("abcdefgh")}) {
     std::vector<std::string> texts = drawn(letters, 430), occurring;
     std::set<std::string> sorted(texts.begin(), texts.end());
     for (const std::string &each : texts) {
