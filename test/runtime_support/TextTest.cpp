@@ -126,7 +126,8 @@ TEST(Text, Pieces) {
 }
 
 TEST(Text, Ranks) {
-  for (std::string letters : {std::string("a"), std::string("ab"), std::string("\0\xff", 2), std::string("abcdefgh")}) {
+  for (const std::string &letters :
+       {std::string("a"), std::string("ab"), std::string("\0\xff", 2), std::string("abcdefgh")}) {
     std::vector<std::string> texts = drawn(letters, 430), occurring;
     std::set<std::string> sorted(texts.begin(), texts.end());
     for (const std::string &each : texts) {
