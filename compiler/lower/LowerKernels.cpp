@@ -471,7 +471,7 @@ struct Lowering {
     if (support::Size macs = macsOf(kernel); !macs.is(0)) {
       launch->setAttr(plan::macsName, size(macs));
     }
-    if (mayWeigh((*built)->work)) {
+    if (!device && mayWeigh((*built)->work)) { // a device launches all of it at once
       launch->setAttr(plan::workName, size((*built)->work.instructions));
       launch->setAttr(plan::leastWorkName, b.getI64IntegerAttr(machineFor(kernel).tuning.leastWorkToSplit));
     }

@@ -194,7 +194,12 @@ private:
     if (VectorType mask = given(0); mask && laneBits(result()) != 32) {
       condition = converted(condition, lanesName('i', laneBits(result()), mask.getNumElements()));
     }
-    e.text = condition + " ? " + text(1) + " : " + text(2);
+    // To clang a shuffle of constant variables is constant, and not of the type of what it may be chosen beside.
+    auto chosen = [&](unsigned i) {
+      bool isShuffle = StringRef(operands[i].text).starts_with("__builtin_shufflevector");
+      return isShuffle ? "(" + typeName(result()) + ")" + operands[i].text : text(i);
+    };
+    e.text = condition + " ? " + chosen(1) + " : " + chosen(2);
     return e;
   }
   Expression write(vector::BitCastOp) { return {"(" + typeName(result()) + ")" + text(0), Rank::Unary}; }
