@@ -1,12 +1,11 @@
 """Pictures of what bench/ measured, for docs/performance.md: plain SVG, readable on light and dark pages.
 
     pictures.py ratios TABLE.tsv --title TEXT -o RATIOS.svg
-    pictures.py roofline MACHINE.json PROFILE.json... --title TEXT -o ROOFLINE.svg
-    pictures.py classes MACHINE.json PROFILE.json...        a table of kernel classes, to standard output
+    pictures.py roofline PROFILE.json... --title TEXT -o ROOFLINE.svg
+    pictures.py classes PROFILE.json...        a table of kernel classes, to standard output
 
-TABLE.tsv is what compare.py --tsv writes (columns model, x_ort, x_best). MACHINE.json is what bench/machine.c prints, PROFILE.json what
-`ingot bench M.onnx --profile --json` does. A kernel's roof is the smaller of the peak and of its intensity (floating-point operations by byte of its
-operands and results) times the bandwidth of the level that these fit; operations are those of a direct convolution, so that Winograd may be above it.
+TABLE.tsv is what compare.py --tsv writes (columns model, x_ort, x_best). PROFILE.json is what `ingot bench M.onnx --profile --json` prints: of each
+kernel how long it takes and what it could take at least (docs/performance.md says what that is computed from), and what the machine can do at most.
 """
 import argparse
 import csv
@@ -57,29 +56,32 @@ def ratios(arguments):
     return svg(left + plot + 60, bottom + 15, parts)
 
 
-def kernels(paths):
-    """(class, share of its model's time, flops by byte, GFLOP/s, bytes, GB/s) of every kernel."""
-    found = []
-    for path in paths:
-        for launch in json.loads(pathlib.Path(path).read_text())["profile"]:
-            seconds = launch["us"] * 1e-6
-            flops, moved = launch["gflops"] * 1e9 * seconds, launch["gbytes_per_second"] * 1e9 * seconds
-            kind = re.split(r"[_\d]", launch["kernel"])[0]
-            found.append((kind, launch["share"], flops / moved if moved else 0, launch["gflops"], moved, launch["gbytes_per_second"]))
-    return found
+class Kernel:
+    def __init__(self, launch):
+        least = launch["least"]
+        self.kind = re.split(r"[_\d]", launch["kernel"])[0]
+        self.share, self.us, self.least_us = launch["share"], launch["us"], least["us"]
+        self.flops, self.bytes = least["flops"], least["weight_bytes"] + least["tensor_bytes"]
+        self.intensity = self.flops / self.bytes if self.bytes else 0
+        self.gflops, self.gbytes = 1e-3 * self.flops / self.us, 1e-3 * self.bytes / self.us
 
 
-def roof(machine, intensity, moved):
-    """What a kernel can reach, GFLOP/s; of one without multiplications, GB/s."""
-    level = next(level for level in machine["levels"] if moved <= level["bytes"] or not level["bytes"])
-    return min(machine["gflops"], intensity * level["gbytes"]) if intensity else level["gbytes"]
+def kernels(profiles):
+    return [Kernel(launch) for profile in profiles for launch in profile["profile"] if launch["us"]]
+
+
+def machine(profiles):
+    """What was reached at most while any of them was measured: (GFLOP/s, GB/s by level)."""
+    roofs = [profile["roof"] for profile in profiles]
+    levels = {level["name"]: max(other["gbytes_per_second"] for roof in roofs for other in roof["levels"] if other["name"] == level["name"]) for level in roofs[0]["levels"]}
+    return max(roof["gflops"] for roof in roofs), levels
 
 
 def roofline(arguments):
-    machine, points = json.loads(arguments.machine.read_text()), [k for k in kernels(arguments.profiles) if k[3] and k[1] > 0.002]
+    (limit, levels), points = machine(arguments.profiles), [k for k in kernels(arguments.profiles) if k.flops and k.share > 0.002]
     left, top, plot, high = 70, 60, 560, 340
     x = lambda intensity: left + plot * (math.log10(min(max(intensity, 0.1), 1000)) + 1) / 4
-    peak = max([machine["gflops"], *(k[3] for k in points)]) * 1.3
+    peak = max([limit, *(k.gflops for k in points)]) * 1.3
     least = peak / 1000
     y = lambda gflops: top + high * (1 - math.log(max(gflops, least) / least) / math.log(peak / least))
     parts = [text(10, 22, arguments.title, kind="title"), text(10, 40, "GFLOP/s of each kernel over its floating-point operations by byte; the area is its share of the time")]
@@ -88,35 +90,38 @@ def roofline(arguments):
     for tick in (1, 3, 10, 30, 100, 300, 1000):
         if least <= tick <= peak:
             parts += [line(left, y(tick), left + plot, y(tick), "grid"), text(left - 6, y(tick) + 4, f"{tick}", "end")]
-    for level in machine["levels"]:
-        knee = machine["gflops"] / level["gbytes"]
-        parts.append(line(x(0.1), y(0.1 * level["gbytes"]), x(knee), y(machine["gflops"]), "roof"))
-        parts.append(text(x(0.1) + 6, y(0.1 * level["gbytes"]) + 13, f"{level['name']} {level['gbytes']:.0f} GB/s"))
-    parts += [line(x(0.1), y(machine["gflops"]), x(1000), y(machine["gflops"]), "roof"), text(left + plot, y(machine["gflops"]) - 6, f"{machine['gflops']:.0f} GFLOP/s", "end")]
-    kinds = sorted({k[0] for k in points}, key=lambda kind: -sum(k[1] for k in points if k[0] == kind))
-    for kind, share, intensity, gflops, *_ in points:
-        colour = COLOURS[min(kinds.index(kind), len(COLOURS) - 1)]
-        parts.append(f'<circle cx="{x(intensity):.1f}" cy="{y(gflops):.1f}" r="{2 + 18 * math.sqrt(share):.1f}" fill="{colour}" fill-opacity="0.45"/>')
+    for name, gbytes in levels.items():
+        parts.append(line(x(0.1), y(0.1 * gbytes), x(limit / gbytes), y(limit), "roof"))
+        parts.append(text(x(0.1) + 6, y(0.1 * gbytes) + 13, f"{name} {gbytes:.0f} GB/s"))
+    parts += [line(x(0.1), y(limit), x(1000), y(limit), "roof"), text(left + plot, y(limit) - 6, f"{limit:.0f} GFLOP/s", "end")]
+    kinds = sorted({k.kind for k in points}, key=lambda kind: -sum(k.share for k in points if k.kind == kind))
+    for k in points:
+        colour = COLOURS[min(kinds.index(k.kind), len(COLOURS) - 1)]
+        parts.append(f'<circle cx="{x(k.intensity):.1f}" cy="{y(k.gflops):.1f}" r="{2 + 18 * math.sqrt(k.share):.1f}" fill="{colour}" fill-opacity="0.45"/>')
     for index, kind in enumerate(kinds[: len(COLOURS)]):
         parts += [f'<circle cx="{left + plot + 20}" cy="{top + 20 * index}" r="5" fill="{COLOURS[index]}"/>', text(left + plot + 30, top + 4 + 20 * index, kind)]
     return svg(left + plot + 150, top + high + 30, parts)
 
 
 def classes(arguments):
-    machine, groups = json.loads(arguments.machine.read_text()), {}
+    groups = {}
     for kernel in kernels(arguments.profiles):
-        groups.setdefault(kernel[0], []).append(kernel)
-    whole = sum(k[1] for group in groups.values() for k in group)
+        groups.setdefault(kernel.kind, []).append(kernel)
+    whole = sum(k.share for group in groups.values() for k in group)
     lines = ["| kernels | how many | share of the time | GFLOP/s or GB/s, median | share of the roof, by time |", "|---|--:|--:|--:|--:|"]
-    for kind, group in sorted(groups.items(), key=lambda item: -sum(k[1] for k in item[1])):
-        time = sum(k[1] for k in group)
+    for kind, group in sorted(groups.items(), key=lambda item: -sum(k.share for k in item[1])):
+        time = sum(k.share for k in group)
         if time < 0.001 * whole:
             continue
-        reached = sum(k[1] * (k[3] if k[2] else k[5]) / roof(machine, k[2], k[4]) for k in group) / time
-        typical = statistics.median(k[3] if k[2] else k[5] for k in group)
-        unit = "GFLOP/s" if statistics.median(k[2] for k in group) else "GB/s"
-        lines.append(f"| {kind} | {len(group)} | {100 * time / whole:.1f} % | {typical:.0f} {unit} | {100 * reached:.0f} % |")
+        reached = sum(k.share * k.least_us / k.us for k in group) / time
+        computes = statistics.median(k.flops for k in group) > 0
+        typical = statistics.median(k.gflops if computes else k.gbytes for k in group)
+        lines.append(f"| {kind} | {len(group)} | {100 * time / whole:.1f} % | {typical:.0f} {'GFLOP/s' if computes else 'GB/s'} | {100 * reached:.0f} % |")
     return "\n".join(lines) + "\n"
+
+
+def profile(path):
+    return json.loads(pathlib.Path(path).read_text())
 
 
 def main():
@@ -128,7 +133,7 @@ def main():
         if name == "ratios":
             command.add_argument("table", type=pathlib.Path)
         else:
-            command.add_argument("machine", type=pathlib.Path), command.add_argument("profiles", nargs="+", type=pathlib.Path)
+            command.add_argument("profiles", nargs="+", type=profile)
         if name != "classes":
             command.add_argument("--title", required=True), command.add_argument("-o", "--out", type=pathlib.Path, required=True)
     arguments = parser.parse_args()
