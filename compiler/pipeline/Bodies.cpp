@@ -26,21 +26,31 @@ static Size fixed(const Size &size, const Values &values) {
   return size.replaced(symbol);
 }
 
-/// Types of the arguments and what is known of the symbols; everything else is inferred anew.
-static void fix(func::FuncOp function, const Values &values) {
-  for (BlockArgument argument : function.getArguments()) {
-    auto type = cast<RankedTensorType>(argument.getType());
+static void fixType(Value v, const Values &values) {
+  if (auto type = dyn_cast<RankedTensorType>(v.getType())) {
     onnx::Sizes sizes = onnx::sizesOf(type);
     for (Size &size : sizes) {
       size = fixed(size, values);
     }
-    argument.setType(onnx::sizedType(sizes, type.getElementType()));
+    v.setType(onnx::sizedType(sizes, type.getElementType()));
   }
+}
+
+/// Nothing speaks of the symbols any more: types of what loops carry, and what ops required, would be taken for other
+/// sizes than those of which the arguments are.
+static void fix(func::FuncOp function, const Values &values) {
+  support::Facts known = onnx::factsOf(function);
+  function.walk([&](Operation *op) {
+    onnx::replaceSizes(op, [&](const Size &size) { return fixed(size, values); });
+    llvm::for_each(op->getResults(), [&](Value v) { fixType(v, values); });
+    for (Region &region : op->getRegions()) {
+      llvm::for_each(region.getArguments(), [&](Value v) { fixType(v, values); });
+    }
+  });
   // A result may be an argument.
   Block &block = function.getBody().front();
   function.setType(
       FunctionType::get(function.getContext(), block.getArgumentTypes(), block.getTerminator()->getOperandTypes()));
-  support::Facts known = onnx::factsOf(function);
   onnx::Sizes facts;
   function->removeAttr(onnx::checksName);
   for (const Size &fact : known.sizes()) {

@@ -137,16 +137,17 @@ def small_filter(c, x):
 
 
 def conv_integer_of(c, x, weights, attributes):
+    c.since(10)
     c.node("ConvInteger", [x, weights, zeros(c, x.dtype) if c.chance(0.7) else None, zeros(c, weights.dtype) if c.chance(0.5) else None], exact=True, **attributes)
 
 
 @op("ConvInteger", weight=2)
 def conv_integer(c, x):
-    c.since(10)
     conv_integer_of(c, *images(c, x))
 
 
 def qlinear_conv_of(c, x, weights, attributes):
+    c.since(10)
     outputs = [weights.shape[0]] if c.chance(0.5) else []
     bias = c.data([weights.shape[0]], np.int32, -3000, 3000, constant=True) if c.chance(0.5) else None
     c.node("QLinearConv", [x, scales(c, []), zeros(c, x.dtype), weights, scales(c, outputs), zeros(c, weights.dtype, outputs), scales(c, [], -4, 4), zeros(c, x.dtype), bias],
@@ -155,5 +156,4 @@ def qlinear_conv_of(c, x, weights, attributes):
 
 @op("QLinearConv", weight=3)
 def qlinear_conv(c, x):
-    c.since(10)
     qlinear_conv_of(c, *images(c, x))
