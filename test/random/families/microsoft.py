@@ -269,9 +269,8 @@ def group_query_attention(c, x):
            do_rotary=1 if rotary else c.choice([None, 0]), rotary_interleaved=c.choice([None, 0, 1]), local_window_size=c.choice([None, -1, 1, 2, 3]) if causal != 0 else None, causal=causal, smooth_softmax=1 if sink == 1 else c.choice([None, 0]),
            qk_norm_epsilon=c.choice([None, 0.125]) if norms[0] else None, qk_output=c.choice([None, 0]), sliding_window_cache=c.choice([None, 0]), k_quant_type=c.choice([None, "NONE"]),
            v_quant_type=c.choice([None, "NONE"]))  # fmt: skip
-    if max(places, total) > min(totals):  # what stands behind a sentence is not specified
-        for cache in caches:
-            c.node("Gather", [cache, c.ints(range(min(totals)))], exact=True, axis=2)
+    for cache in caches:  # what stands behind a sentence is not specified, and a run of open sizes may have longer caches
+        c.node("Gather", [cache, c.ints(range(min(totals)))], exact=True, axis=2)
 
 
 @op("com.microsoft.CausalConvWithState")
