@@ -27,7 +27,7 @@ mlir::LogicalResult simplifyVectors(mlir::ModuleOp module);
 void prepareFunctions(mlir::ModuleOp module, const target::MachineModel &machine);
 
 /// The one conversion to the LLVM dialect, memrefs as bare pointers.
-mlir::LogicalResult convertToLLVM(mlir::ModuleOp module);
+mlir::LogicalResult convertToLLVM(mlir::ModuleOp module, const target::MachineModel &machine);
 
 /// Calls with `ingot.launch` in the LLVM dialect get a call of ingot_exec.profile before and behind them.
 void profileCalls(mlir::ModuleOp module);
