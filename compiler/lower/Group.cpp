@@ -270,7 +270,8 @@ int64_t Group::keepTile(ArrayRef<Value> rootVectors) const {
 int64_t Group::joined(Value rootVector) const {
   auto vector = dyn_cast<VectorType>(rootVector.getType());
   bool bytes = results.size() == 1 && !results[0].narrow && results[0].element.isInteger(8);
-  return vector && bytes && w.machine.machineCode ? 4 * w.machine.lanes / vector.getNumElements() : 1;
+  int64_t most = vector && bytes && w.machine.machineCode ? 4 * w.machine.lanes / vector.getNumElements() : 1;
+  return std::max<int64_t>(1, most);
 }
 
 /// Vectors one behind the other, as many as a power of two.
@@ -326,9 +327,12 @@ void Group::finishTile(ArrayRef<Value> rootVectors, int64_t inner, const Space &
   if (count < 2 || !hasLongEpilogue()) {
     return rows(0, count, [&](int64_t k) { return rootVectors[k]; });
   }
-  int64_t lanes = keepTile(rootVectors);
-  w.loop(0, count, 1, [&](Ix i) {
-    rows(i, 1, [&](int64_t j) { return w.load(tile, (i * inner + j) * lanes, lanes); });
+  int64_t lanes = keepTile(rootVectors), together = joined(rootVectors.front());
+  while (count % together) {
+    --together;
+  }
+  w.loop(0, count, together, [&](Ix i) {
+    rows(i, together, [&](int64_t k) { return w.load(tile, (i * inner + k) * lanes, lanes); });
   });
 }
 

@@ -3,6 +3,7 @@
 #include "compiler/quantize/Bounds.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Quantize.h"
@@ -70,6 +71,24 @@ void markBounded(func::FuncOp function) {
     double least = extremeOf(op.getScale(), [](double a, double b) { return a <= b ? a : b; });
     if (boundOf(op.getX(), depth) / least < limit) { // not so for NaN
       op.setBounded(true);
+    }
+  });
+}
+
+static void markOnlyBytes(Value v) {
+  Operation *op = v.hasOneUse() ? v.getDefiningOp() : nullptr;
+  if (isa_and_nonnull<onnx::MulOp>(op)) {
+    llvm::for_each(op->getOperands(), [](Value operand) { markOnlyBytes(operand); });
+  } else if (isa_and_nonnull<onnx::SigmoidOp, onnx::SwishOp>(op)) {
+    op->setDiscardableAttr(onnx::onlyBytesName, UnitAttr::get(op->getContext()));
+  }
+}
+
+void markOnlyBytes(func::FuncOp function) {
+  function.walk([](onnx::QuantizeOp op) {
+    Type element = onnx::elementOf(op.getY());
+    if (element.isIntOrIndex() && element.getIntOrFloatBitWidth() <= 8) {
+      markOnlyBytes(op.getX());
     }
   });
 }

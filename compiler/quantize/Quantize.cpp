@@ -282,6 +282,9 @@ LogicalResult useIntegers(func::FuncOp function, bool strict, bool digits) {
     return failure();
   }
   markBounded(function);
+  if (!strict) {
+    markOnlyBytes(function);
+  }
   onnx::setQuantizationDone(function);
   return success();
 }
