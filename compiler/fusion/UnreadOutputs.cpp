@@ -93,18 +93,20 @@ Value moved(onnx::SliceOp slice, Value data, ArrayRef<Unread> cut, PatternRewrit
 
 /// Ops between a convolution and what slices it: each computes element by element, from one tensor.
 bool isStep(Operation *op) {
-  return isa<onnx::Elementwise>(op) && op->getNumResults() == 1 && !isa<onnx::ConvOp>(op) &&
+  return isa<onnx::Elementwise>(op) && op->getNumResults() == 1 &&
          llvm::all_of(op->getOperands().drop_front(), [](Value v) { return !onnx::present(v) || numberOf(v); });
 }
 
-struct CutOutputs : OpRewritePattern<onnx::ConvOp> {
-  using OpRewritePattern::OpRewritePattern;
+template <typename Op> constexpr bool transposed = std::is_same_v<Op, onnx::ConvTransposeOp>;
 
-  LogicalResult matchAndRewrite(onnx::ConvOp conv, PatternRewriter &rewriter) const override {
+template <typename Op> struct CutOutputs : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op conv, PatternRewriter &rewriter) const override {
     auto w = onnx::ranked(conv.getW()), y = onnx::ranked(conv.getY());
-    auto mode = conv->getAttrOfType<StringAttr>("auto_pad");
+    auto mode = conv->template getAttrOfType<StringAttr>("auto_pad");
     if (!w || !y || !w.hasStaticShape() || !onnx::constantOf(conv.getW()) || !conv.getW().hasOneUse() ||
-        (mode && mode.getValue() != "NOTSET")) {
+        (mode && mode.getValue() != "NOTSET") || conv->hasAttr("output_shape")) {
       return failure();
     }
     SmallVector<Operation *> steps;
@@ -144,7 +146,7 @@ private:
   }
 
   /// Brings `cut` to what the convolution can leave out, and `pads` to what is left; false if that is nothing.
-  static bool fit(MutableArrayRef<Unread> cut, onnx::ConvOp conv, MutableArrayRef<int64_t> pads) {
+  static bool fit(MutableArrayRef<Unread> cut, Op conv, MutableArrayRef<int64_t> pads) {
     int64_t rank = pads.size() / 2;
     SmallVector<int64_t> strides = listed(conv.getStrides(), rank, 1);
     bool isConstant = !onnx::present(conv.getB()) || onnx::constantOf(conv.getB());
@@ -155,6 +157,10 @@ private:
     for (int64_t i = 0; i < rank; ++i) {
       Unread &mine = cut[i + 2];
       int64_t &before = pads[i], &after = pads[rank + i];
+      if (transposed<Op>) {
+        before += mine.inFront, after += mine.behind;
+        continue;
+      }
       mine.inFront = std::clamp<int64_t>(before / strides[i], 0, mine.inFront);
       mine.behind = std::clamp<int64_t>(after / strides[i], 0, mine.behind);
       before -= mine.inFront * strides[i], after -= mine.behind * strides[i];
@@ -162,21 +168,22 @@ private:
     return llvm::any_of(cut, [](const Unread &c) { return c.inFront || c.behind; });
   }
 
-  static void replace(onnx::ConvOp conv, ArrayRef<Operation *> steps, Value end, ArrayRef<Unread> cut,
-                      ArrayRef<int64_t> pads, PatternRewriter &rewriter) {
+  static void replace(Op conv, ArrayRef<Operation *> steps, Value end, ArrayRef<Unread> cut, ArrayRef<int64_t> pads,
+                      PatternRewriter &rewriter) {
     Location loc = conv.getLoc();
-    auto ofChannels = [&](Value v) { // weights and bias of those that are read
+    auto ofChannels = [&](Value v, int64_t axis) { // weights and bias of those that are read
       if (!onnx::present(v) || (!cut[1].inFront && !cut[1].behind)) {
         return v;
       }
       auto list = [&](int64_t n) { return onnx::makeIntegers(rewriter, loc, {n}); };
-      int64_t last = onnx::ranked(v).getDimSize(0) - cut[1].behind;
-      return onnx::make<onnx::SliceOp>(rewriter, loc, {v, list(cut[1].inFront), list(last), list(0), Value()});
+      int64_t last = onnx::ranked(v).getDimSize(axis) - cut[1].behind;
+      return onnx::make<onnx::SliceOp>(rewriter, loc, {v, list(cut[1].inFront), list(last), list(axis), Value()});
     };
     NamedAttrList attributes(conv->getAttrs());
     attributes.set("pads", rewriter.getDenseI64ArrayAttr(pads));
-    Value made = onnx::make<onnx::ConvOp>(
-        rewriter, loc, {conv.getX(), ofChannels(conv.getW()), ofChannels(conv.getB())}, attributes.getAttrs());
+    Value made = onnx::make<Op>(
+        rewriter, loc, {conv.getX(), ofChannels(conv.getW(), transposed<Op> ? 1 : 0), ofChannels(conv.getB(), 0)},
+        attributes.getAttrs());
     for (Operation *step : steps) {
       rewriter.setInsertionPoint(step); // behind its other operands
       SmallVector<Value> operands(step->getOperands());
@@ -193,6 +200,8 @@ private:
 
 } // namespace
 
-void populateUnreadOutputs(RewritePatternSet &patterns) { patterns.add<CutOutputs>(patterns.getContext()); }
+void populateUnreadOutputs(RewritePatternSet &patterns) {
+  patterns.add<CutOutputs<onnx::ConvOp>, CutOutputs<onnx::ConvTransposeOp>>(patterns.getContext());
+}
 
 } // namespace ingot::fusion

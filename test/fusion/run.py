@@ -62,6 +62,7 @@ CASES = {
     "gelutwice": (1, {"x": (3, 40)}, "d=Div(x,q) e=Erf(d) a=Add(e,o) y=Mul(x,a)", dict(q=number(2**0.5), o=number(1))),
     "causal": (1, {"x": (2, 5, 13)}, "c=Conv<pads=[4,4],dilations=[2]>(x,w,b) y=Slice(c,o,t,ax)", dict(w=f(7, 5, 3), b=f(7), o=i(0), t=i(-4), ax=i(2))),
     "cropped": (1, {"x": (1, 3, 9, 7)}, "c=Conv<pads=[2,3,2,3],strides=[1,2]>(x,w,b) r=LeakyRelu(c) y=Slice(r,o,t,ax)", dict(w=f(9, 3, 3, 3), b=f(9), o=i(2, 1, 1), t=i(-3, 9, -1), ax=i(1, 2, 3))),
+    "croppedt": (1, {"x": (2, 4, 6, 5)}, "c=ConvTranspose<strides=[2,3],output_padding=[1,0],pads=[1,0,0,1]>(x,w,b) r=Relu(c) y=Slice(r,o,t,ax)", dict(w=f(4, 7, 3, 5), b=f(7), o=i(2, 1, 5), t=i(-2, 99, -4), ax=i(1, 2, 3))),
     "tapst": (1, {"x": (1, 4, 3, 4)}, "y=ConvTranspose<strides=[1,2],dilations=[3,2],pads=[6,3,7,4]>(x,w)", dict(w=f(4, 5, 5, 4))),
     "trchain": (1, {"x": (2, 3, 4, 5)}, "a=Transpose<perm=[0,2,3,1]>(x) b=Add(a,k) r=Relu(b) c=Transpose<perm=[0,3,1,2]>(r) y=Mul(c,x)", dict(k=f(5, 3))),
     "trtwo": (2, {"x": (2, 3, 4, 5), "z": (2, 3, 4, 5)}, "a=Transpose<perm=[3,2,0,1]>(x) b=Transpose<perm=[3,2,0,1]>(z) y=Add(a,b)", {}),

@@ -223,7 +223,7 @@ def bounds(c, size):
 
 @block("image", 2)
 def cropped(c, x):
-    """A convolution of which the ends, or channels, are not read: cut off at once, or behind a function, or in two parts that are joined again."""
+    """A convolution, or a transposed one, of which the ends or channels are not read: cut off at once, or behind a function, or in two parts that are joined again."""
     c.since(10)
     rank = x.rank - 2
     kernel = [c.choice([2, 3, 5]) for _ in range(rank)]
@@ -232,8 +232,10 @@ def cropped(c, x):
     c.need(all(size + pads[i] + pads[rank + i] >= kernel[i] for i, size in enumerate(x.shape[2:])))
     outputs = c.extent(33)
     c.need(np.prod(kernel) * outputs * x.array.size < MOST_PRODUCTS)
-    w = weight(c, outputs, x.shape[1], *kernel, fan=x.shape[1] * int(np.prod(kernel)))
-    y = one(c, "Conv", [x, w, weight(c, outputs, fan=9) if c.chance(0.5) else None], pads=pads, strides=stride)
+    transposed = c.chance(0.3)
+    c.need(not transposed or all((size - 1) * step + k > pads[i] + pads[rank + i] for i, (size, step, k) in enumerate(zip(x.shape[2:], stride, kernel))))
+    w = weight(c, *([x.shape[1], outputs] if transposed else [outputs, x.shape[1]]), *kernel, fan=x.shape[1] * int(np.prod(kernel)))
+    y = one(c, "ConvTranspose" if transposed else "Conv", [x, w, weight(c, outputs, fan=9) if c.chance(0.5) else None], pads=pads, strides=stride)
     y = activated(c, y) if c.chance(0.4) else y
     axes = sorted(c.rng.sample(range(1, y.rank), c.choice([1, 1, 2]) if rank > 1 else 1))
 
