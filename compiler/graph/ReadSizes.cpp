@@ -20,6 +20,7 @@
 #include "compiler/onnx/ops/Resize.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/ops/Signal.h"
+#include "compiler/onnx/ops/Splice.h"
 #include "compiler/onnx/ops/Spread.h"
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/onnx/ops/TopK.h"
@@ -57,6 +58,9 @@ public:
         .Case<Col2ImOp>([&](auto) {
           bool image = readList(1);
           return readList(2) || image; // of blocks: bounds of their own would multiply to far too much memory
+        })
+        .Case<SpliceOp>([&](auto splice) {
+          return isSized(splice.getData()) && readList(3, sizesOf(ranked(splice.getData())).front());
         })
         .Case<PiecesOp>([&](auto pieces) { return readPieces(pieces); })
         .Case<ConstantOfShapeOp>([&](auto) { return readList(0); })
