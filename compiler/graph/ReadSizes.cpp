@@ -101,16 +101,16 @@ private:
     if (!onnx::isSized(pieces.getX()) || !mayRead(bound)) {
       return false;
     }
-    auto call = [&](StringRef does, int64_t to, std::optional<Size> tail) {
-      return onnx::makeText(f, {pieces.getX()}, {does, to, {}, number, tail, /*rows=*/false, pieces.getTable()});
+    auto call = [&](ArrayRef<Value> xs, StringRef does, int64_t to, std::optional<Size> tail) {
+      return onnx::makeText(f, xs, {does, to, {}, number, tail, /*rows=*/false, pieces.getTable()});
     };
-    Value counts = call(pieces.getCounts(), INGOT_INT64, std::nullopt);
+    Value counts = call({pieces.getX()}, pieces.getCounts(), INGOT_INT64, std::nullopt);
     Value all = f.op("Concat", {f.reshape(counts, {-1}), list({0})}, {f.integer("axis", 0)}); // of no strings: 0
     Value found = f.reduce("ReduceMax", all, {0}, /*keepdims=*/false);
     if (more) {
       found = f.add(found, f.mul(f.op("Min", {found, f.scalar(1)}), f.scalar(more)));
     }
-    Value y = call(pieces.getDoes(), INGOT_STRING, read(found, bound));
+    Value y = call({pieces.getX(), counts}, pieces.getDoes(), INGOT_STRING, read(found, bound));
     pieces.getY().replaceAllUsesWith(y);
     pieces.getCount().replaceAllUsesWith(counts);
     pieces->erase();
