@@ -19,10 +19,13 @@ def attention(c, x):
     if c.chance(0.5):
         shape = [*(size if c.chance(0.6) else 1 for size in (batch, heads)), queries, total][c.choice([0, 0, 1, 2]) :]
         mask = c.tensor(np.logical_or(c.numbers(shape, bool), np.arange(total) == 0)) if c.chance(0.5) else f(*shape)
+    # What a score that is masked is, the lowest number or none, is ONNX Runtime's own.
+    causal = c.choice([None, 0, 1])
+    shows = c.chance(0.3) and not causal and (mask is None or mask.dtype != bool)
     caches = [f(batch, shared, past, width), f(batch, shared, past, values)] if past else []
     named = dict(q_num_heads=heads, kv_num_heads=shared) if flat else {}
-    outputs = [True, bool(past), bool(past), c.chance(0.3)]
-    c.node("Attention", [rows(heads, queries, width), rows(shared, keys, width), rows(shared, keys, values), mask, *caches], outputs, scale=c.choice([None, 0.25]), is_causal=c.choice([None, 0, 1]),
+    outputs = [True, bool(past), bool(past), shows]
+    c.node("Attention", [rows(heads, queries, width), rows(shared, keys, width), rows(shared, keys, values), mask, *caches], outputs, scale=c.choice([None, 0.25]), is_causal=causal,
            softcap=c.choice([None, 2.0]), softmax_precision=c.choice([None, 1]), qk_matmul_output_mode=c.choice([None, 0, 1, 2, 3]) if outputs[3] else None, **named)  # fmt: skip
 
 
