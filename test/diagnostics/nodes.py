@@ -447,7 +447,7 @@ READ = [
     (ML + "Normalizer", [f(2, 3)], dict(norm="L3"), "norm 'L3' is not known"),
     (ML + "Imputer", [f(2, 3)], {}, "has no values to put in"),
     (ML + "FeatureVectorizer", [f(2, 3)], dict(inputdimensions=[3, 1]), "2 widths for 1 inputs"),
-    (ML + "FeatureVectorizer", [f(2, 3)], dict(inputdimensions=[4]), "input 0 of 4 columns is of type tensor<2x3xf32>"),
+    (ML + "FeatureVectorizer", [f(2, 3)], dict(inputdimensions=[-4]), "a width is negative: -4"),
     (ML + "OneHotEncoder", [i(2)], dict(cats_strings=["a"]), "has no categories for elements of int64"),
     (ML + "LabelEncoder", [i(2)], dict(keys_strings=["a"], values_strings=["a"]), "keys are of another type than the input, which is of int64"),
     (ML + "LabelEncoder", [i(2)], dict(keys_int64s=[1], values_tensor=numpy_helper.from_array(np.int16([1])), default_tensor=numpy_helper.from_array(np.int16([1, 2]))), "default_tensor is not one element of the type of the values"),
