@@ -1,8 +1,8 @@
 // Packed sequences (Sequence.h) in terms of tensors. A tensor of the sequence is a slice of `elements` in the shape
 // that its row of `shapes` says; how many elements stand before it is a sum over the rows before. Appending is a
-// Concat, which a loop does in place; at a place that a run tells it is a Splice, as erasing is: slices up to that place
-// would each have a size of its own, whose sum nobody knows. Axes that are not the first are cut and joined by computed
-// numbers of elements.
+// Concat, which a loop does in place; at a place that a run tells it is a Splice, as erasing is: slices up to that
+// place would each have a size of its own, whose sum nobody knows. Axes that are not the first are cut and joined by
+// computed numbers of elements.
 #include "compiler/importer/Sequence.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ops/Move.h"

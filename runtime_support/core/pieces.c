@@ -150,8 +150,8 @@ int ingot_text_pieces(const ingot_exec *exec, const int64_t *arguments) {
   return 0;
 }
 
-/* The pieces, and empty strings behind them: `tail` for each string. How many each has is known: the last one is what is
- * left, and not looked through (but for white spaces, which may stand behind it). */
+/* The pieces, and empty strings behind them: `tail` for each string. How many each has is known: the last one is what
+ * is left, and not looked through (but for white spaces, which may stand behind it). */
 int ingot_text_split(const ingot_exec *exec, const int64_t *arguments) {
   const ingot_string *x = ingot_text_strings(arguments, INGOT_TEXT_X);
   const int64_t *pieces = (const int64_t *)(uintptr_t)arguments[INGOT_TEXT_Y];

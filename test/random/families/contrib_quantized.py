@@ -161,7 +161,7 @@ def linear(c, x, name):
         x = bytes_in(c, x)
     else:
         x = x or c.data(c.shape(1, 4))
-        c.need(x.dtype == np.float32 and x.exact and x.array.size and np.abs(x.array).max() < 1e6)
+        c.need(x.dtype == np.float32 and x.exact and x.rank and x.array.size and np.abs(x.array).max() < 1e6)
     if c.chance(0.5):
         axis = c.rng.randrange(x.rank)
         each = [x.shape[axis]]
