@@ -93,7 +93,8 @@ typedef enum ingot_error_kind {
   INGOT_ERROR_DEVICE = 17,   /* a device failed, or has no memory left; ingot_device.message may say more */
   INGOT_ERROR_PIECE = 18,    /* code that a target brought for a part of the model (--load-target) gave up */
   INGOT_ERROR_IMAGE = 19,    /* an encoded image is damaged, of a form that is not supported, or too large */
-  INGOT_ERROR_STRING = 20    /* a node cannot take a string: it is no number, not UTF-8, or no label that there is */
+  INGOT_ERROR_STRING = 20,   /* a node cannot take a string: it is no number, not UTF-8, or no label that there is */
+  INGOT_ERROR_TILES = 21     /* the machine has no AMX, for which the model was compiled, or its system does not give it */
 } ingot_error_kind;
 
 #define INGOT_STATUS(kind, number) ((int)(kind) | (((int)(number) + 1) << 8))
@@ -395,6 +396,11 @@ int ingot_run_level(const ingot_exec *exec);
 /* The level of `model` that a run with `exec` takes; 0 for a model for one machine; -INGOT_ERROR_TARGET where every run
  * ends with that status. */
 int ingot_model_level(const ingot_model *model, const ingot_exec *exec);
+
+/* Asks the operating system for matrix registers (AMX), for all threads of the process, unless it has given them: 0, or
+ * INGOT_ERROR_TILES. Models compiled for a CPU that has them call it where a run begins; the first call in the life of a
+ * process is a system call. */
+int ingot_run_tiles(void);
 
 /* What compiled models call that ask for memory: a list on the run's stack of what it holds (core/memory.c). */
 typedef struct ingot_memory ingot_memory;
