@@ -160,7 +160,8 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
     ir->print(stream, nullptr);
   }
   ingot::emit::defineWeights(*ir, model.name);
-  ingot::emit::CodeOptions how{!model.symbols.empty(), machine.gatherLoads};
+  ingot::emit::CodeOptions how{!model.symbols.empty(), machine.gatherLoads,
+                                 ir->getFunction("llvm.x86.ldtilecfg") != nullptr};
   if (wants("asm")) {
     SmallString<0> text;
     raw_svector_ostream stream(text);

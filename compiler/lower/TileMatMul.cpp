@@ -21,14 +21,14 @@ using support::Size;
 /// Rows of which there are as many as the run says.
 static constexpr int64_t someRows = 64;
 
-/// Bytes of a step. Of bfloat16 it divides the row; nothing where that gives no tile worth to be called one.
-static std::optional<int64_t> stepBytes(const MatMulProblem &p, int64_t depth, int64_t most) {
-  constexpr int64_t word = 4, least = 32;
+/// Bytes of a step, a number of words; of bfloat16 it divides the row. 0: there is no word.
+static int64_t stepBytes(const MatMulProblem &p, int64_t depth, int64_t most) {
+  constexpr int64_t word = 4;
   int64_t bytes = std::min(most, depth / word * word);
   while (p.ofHalves && bytes > 0 && depth % bytes) {
     bytes -= word;
   }
-  return bytes >= least ? std::optional(bytes) : std::nullopt;
+  return bytes;
 }
 
 /// What vectors take: two products of four bytes, or of two bfloat16, a cycle and lane.
@@ -37,11 +37,11 @@ static double vectorCycles(const MatMulProblem &p, int64_t rows, const target::M
   return 0.5 * words * columns * static_cast<double>(rows);
 }
 
-static double tileCycles(const TileMatMul &t, int64_t rows) {
+static double tileCycles(const TileMatMul &t, int64_t rows, const target::MachineModel &machine) {
   int64_t groups = llvm::divideCeil(rows, t.shape.tall * 16), height = llvm::divideCeil(rows, groups);
   double panel = static_cast<double>(t.steps) * tileStepCycles(t.shape, height, t.shape.wide) +
                  tileBlockCycles(height, t.shape.wide);
-  return tileSetUpCycles + static_cast<double>(groups * t.panels) * panel;
+  return machine.tiles.startCycles + static_cast<double>(groups * t.panels) * panel;
 }
 
 /// Work items: enough for several threads, whose rows of A stay in the second cache.
@@ -66,17 +66,17 @@ std::optional<TileMatMul> tileMatMulOf(const MatMulProblem &p, const target::Mac
   TileMatMul t;
   constexpr int64_t word = 4;
   t.depth = p.k.number() * word - (p.restA ? word - p.restA : 0);
-  auto bytes = stepBytes(p, t.depth, machine.tiles.rowBytes);
-  if (!bytes) {
+  int64_t bytes = stepBytes(p, t.depth, machine.tiles.rowBytes);
+  if (bytes <= 0) {
     return std::nullopt;
   }
   int64_t rows = p.m.isNumber() ? p.m.number() : someRows;
   t.strips = llvm::divideCeil(p.n.number(), machine.lanes);
-  t.shape = TileShape::of(p.m.isNumber() ? rows : std::numeric_limits<int64_t>::max(), t.strips, *bytes, machine);
-  t.steps = llvm::divideCeil(t.depth, *bytes);
+  t.shape = TileShape::of(p.m.isNumber() ? rows : std::numeric_limits<int64_t>::max(), t.strips, bytes, machine);
+  t.steps = llvm::divideCeil(t.depth, bytes);
   t.panels = llvm::divideCeil(t.strips, t.shape.wide);
   cutRows(t, p, machine);
-  return tileCycles(t, rows) < vectorCycles(p, rows, machine) ? std::optional(t) : std::nullopt;
+  return tileCycles(t, rows, machine) < vectorCycles(p, rows, machine) ? std::optional(t) : std::nullopt;
 }
 
 // Weights: for each matrix, panel, step and tile of the panel its words, row by row.

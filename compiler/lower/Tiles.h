@@ -28,8 +28,6 @@ struct TileShape {
 /// Cycles of a step over `height` rows and `wide` tiles of columns, and of all that comes before and behind the steps.
 double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide);
 double tileBlockCycles(int64_t height, int64_t wide);
-/// Of a kernel that configures tiles.
-constexpr double tileSetUpCycles = 300;
 
 class TileBlock {
 public:

@@ -52,6 +52,7 @@ struct MachineModel {
     int64_t count = 0; ///< 0: the machine has none
     int64_t rows = 0, rowBytes = 0;
     std::string byteDot, halfDot;
+    double startCycles = 0; ///< to say how large they are; a kernel with so little to do takes vectors
   };
   Tiles tiles;
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 8 << 20; ///< data caches of one core

@@ -8,7 +8,7 @@
  * INGOT_AMX=refuse   the system gives no permission
  * INGOT_AMX_COUNT=F  at its end a process with tiles appends to F how often it executed which instruction
  *
- * The program's own handlers for the two signals are not installed. */
+ * The program's own handlers for the two signals are not installed, and its threads do not block them. */
 #include "Tiles.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -47,6 +47,22 @@ int sigaction(int number, const struct sigaction *wanted, struct sigaction *befo
     memset(before, 0, sizeof(*before));
   }
   return 0;
+}
+
+/* A thread that blocks the signals would end with the first one. */
+int pthread_sigmask(int how, const sigset_t *wanted, sigset_t *before) {
+  static int (*real)(int, const sigset_t *, sigset_t *);
+  if (!real) {
+    *(void **)&real = dlsym(RTLD_NEXT, "pthread_sigmask");
+  }
+  sigset_t left;
+  if (wanted && how != SIG_UNBLOCK) {
+    left = *wanted;
+    sigdelset(&left, SIGILL);
+    sigdelset(&left, SIGSYS);
+    wanted = &left;
+  }
+  return real(how, wanted, before);
 }
 
 /* The instruction is executed once more, and then nobody handles the signal. */

@@ -1,5 +1,5 @@
 // This host with AMX, which it need not have: test/amx executes its instructions. `tiles` is the host with its own
-// features besides, `tiles:CPU` a CPU that the host is like.
+// features besides, `tiles:CPU` a CPU that the host is like. With `tiles!` every kernel that can be in tiles is.
 #include "compiler/target/Target.h"
 
 namespace ingot::targets::tiles {
@@ -9,10 +9,10 @@ class TilesTarget final : public target::Target {
 public:
   llvm::StringRef name() const override { return "tiles"; }
   std::vector<target::Level> levels() const override { return {{"tiles", "this host, with AMX, for tests"}}; }
-  bool accepts(llvm::StringRef spec) const override { return spec == "tiles" || spec.starts_with("tiles:"); }
+  bool accepts(llvm::StringRef spec) const override { return spec == "tiles" || spec == "tiles!" || spec.starts_with("tiles:"); }
 
   llvm::Expected<target::MachineModel> machine(llvm::StringRef spec) const override {
-    llvm::StringRef like = spec == "tiles" ? "native" : spec.drop_front(name().size() + 1);
+    llvm::StringRef like = spec.starts_with("tiles:") ? spec.drop_front(name().size() + 1) : "native";
     llvm::Expected<target::MachineModel> host = target::resolveMachine(like);
     llvm::Expected<target::MachineModel> sapphire = target::resolveMachine("sapphirerapids");
     if (!host || !sapphire) {
@@ -22,6 +22,9 @@ public:
     host->level = 0;
     host->features += ",+amx-tile,+amx-int8,+amx-bf16";
     host->tiles = sapphire->tiles;
+    if (spec.ends_with("!")) {
+      host->tiles.startCycles = -std::numeric_limits<double>::infinity();
+    }
     return host;
   }
   std::string refuses(mlir::Operation *, const target::MachineModel &) const override { return ""; }
