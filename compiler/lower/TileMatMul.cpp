@@ -31,10 +31,12 @@ static int64_t stepBytes(const MatMulProblem &p, int64_t depth, int64_t most) {
   return bytes;
 }
 
-/// What vectors take: two products of four bytes, or of two bfloat16, a cycle and lane.
+/// What vectors take: two products of four bytes a cycle and lane; of two bfloat16 one in two cycles, with which such
+/// machines have not half of float32's speed (MEASURED.md: 80 of 140 GFLOP/s).
 static double vectorCycles(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
+  const double each = p.ofHalves ? 2 : 0.5;
   auto words = static_cast<double>(p.k.number()), columns = std::ceil(static_cast<double>(p.n.number()) / machine.lanes);
-  return 0.5 * words * columns * static_cast<double>(rows);
+  return each * words * columns * static_cast<double>(rows);
 }
 
 static double tileCycles(const TileMatMul &t, int64_t rows, const target::MachineModel &machine) {
@@ -182,13 +184,13 @@ private:
     Ix weights = baseB + panel * t.panelBytes();
     w.loop(from, to, 1, [&](Ix g) {
       Ix row = min(g * height, Ix(p.m) - height);
-      multiply(row, weights, wide, isLast ? Ix(-1) : g - from);
+      multiply(row, weights, wide, g - from, isLast);
       finish(row, panel * (t.shape.wide * w.machine.lanes), wide, isLast);
     });
   }
 
-  /// `index` of the block among those of its item; negative: there is no panel behind this one.
-  void multiply(Ix row, Ix weights, int64_t wide, Ix index) {
+  /// `index` of the block among those of its item.
+  void multiply(Ix row, Ix weights, int64_t wide, Ix index, bool isLast) {
     Ix first = baseA + row * t.depth, second = first + block.second() * t.depth;
     block.clear(wide);
     int64_t stepBytes = wide * t.shape.rightBytes();
@@ -198,27 +200,15 @@ private:
     };
     bool isEven = t.depth % t.shape.depth == 0;
     w.loop(0, t.steps - (isEven ? 0 : 1), 1, [&](Ix k) {
-      prefetch(weights + t.panelBytes(), k, index, stepBytes);
+      if (!isLast && t.panels > 1) {
+        block.fetchAhead({b, weights + t.panelBytes(), weightBytes(), t.steps, t.groupsPerItem}, index, k, wide);
+      }
       step(k, k * t.shape.depth);
     });
     if (!isEven) {
       step(t.steps - 1, t.lastAt());
     }
     block.leave(wide);
-  }
-
-  /// A share of the next panel's lines: all blocks of an item fetch it together, or the first ones of many.
-  void prefetch(Ix next, Ix k, Ix index, int64_t stepBytes) {
-    constexpr int64_t most = 4;
-    if (t.panels == 1 || t.groupsPerItem == 1 || (index.known() && index.number() < 0)) {
-      return;
-    }
-    int64_t lines = stepBytes / w.machine.lineBytes, sharing = std::min(t.groupsPerItem, lines / most);
-    int64_t each = llvm::divideCeil(lines, std::max<int64_t>(1, sharing));
-    Ix at = next + (min(index, sharing - 1) * t.steps + k) * (each * w.machine.lineBytes);
-    for (int64_t i = 0; i < each; ++i) {
-      w.prefetch(b, floorDiv(at + i * w.machine.lineBytes, weightBytes()));
-    }
   }
 
   void finish(Ix row, Ix column, int64_t wide, bool isLast) {

@@ -95,6 +95,17 @@ void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide)
   }
 }
 
+void TileBlock::fetchAhead(const Next &next, Ix group, Ix step, int64_t wide) {
+  constexpr int64_t least = 4; // lines at a time
+  int64_t line = w.machine.lineBytes, lines = llvm::divideCeil(wide * shape.rightBytes(), line);
+  int64_t sharing = std::max<int64_t>(1, std::min(next.groups, lines / least));
+  int64_t each = llvm::divideCeil(lines, sharing);
+  Ix at = next.at + (min(group, sharing - 1) * next.steps + step) * (each * line);
+  for (int64_t i = 0; next.groups > 1 && i < each; ++i) {
+    w.prefetch(next.buffer, floorDiv(at + i * line, next.unit));
+  }
+}
+
 void TileBlock::leave(int64_t wide) {
   int64_t stride = wide * rowBytes;
   for (int64_t m = 0; m < shape.tall; ++m) {

@@ -48,6 +48,15 @@ public:
     Ix stride;
   };
   void clear(int64_t wide);
+  /// Prefetches a share of what is read next, whose steps are like these: all `groups` of blocks that come before it
+  /// fetch it together, or the first ones of many; a single one reads as fast as memory gives, and is held up by it.
+  struct Next {
+    Buffer buffer;
+    Ix at;
+    int64_t unit = 1; ///< bytes that the buffer counts in
+    int64_t steps = 1, groups = 1;
+  };
+  void fetchAhead(const Next &next, Ix group, Ix step, int64_t wide);
   /// `right`: of `wide` tiles, one behind the other.
   void step(const Rows &left, Buffer right, Ix rightAt, int64_t wide);
   /// Moves the sums into memory; then row i, vector v of the block is sums(i, v).

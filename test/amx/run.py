@@ -63,6 +63,60 @@ def products(random):
     return Product(random, rows, depth, columns, kind == 1, batch, kind == 2 and bool(batch), kind >= 3)
 
 
+class Convolution:
+    """ConvInteger or QLinearConv with constant weights."""
+
+    def __init__(self, random, batch, channels, outputs, size, kernel, strides, pads, dilations, opened=False, quantized=False, group=1):
+        axes = len(size)
+        names = [f"{'x'.join(map(str, (batch, channels, *size)))} to {outputs}", f"taps {kernel}", f"strides {strides}", f"pads {pads}", f"dilations {dilations}"]
+        self.name = " ".join(names) + " open" * opened + " quantized" * quantized + f" in {group} groups" * (group > 1)
+        w = random.integers(-128, 128, [outputs, channels // group, *kernel]).astype(np.int8)
+        self.x = random.integers(0, 256, [batch, channels, *size]).astype(np.uint8)
+        zero = np.uint8(random.integers(0, 256))
+        around = np.pad(self.x.astype(np.int64) - zero, [(0, 0), (0, 0), *zip(pads[:axes], pads[axes:])])
+        reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
+        views = np.lib.stride_tricks.sliding_window_view(around, reach, axis=tuple(range(2, 2 + axes)))
+        views = views[(slice(None), slice(None), *(slice(None, None, s) for s in strides), *(slice(None, None, d) for d in dilations))]
+        letters = "hwd"[:axes], "klm"[:axes]
+        parts = [np.einsum(f"nc{letters[0]}{letters[1]},oc{letters[1]}->no{letters[0]}", v, u.astype(np.int64))
+                 for v, u in zip(np.split(views, group, 1), np.split(w, group, 0))]  # fmt: skip
+        sums = np.concatenate(parts, 1)
+        lead = "n" if opened else batch
+        attributes = dict(kernel_shape=list(kernel), strides=list(strides), pads=list(pads), dilations=list(dilations), group=group)
+        shape, results = [lead, channels, *size], [lead, *sums.shape[1:]]
+        if quantized:
+            factor, bias = np.float32(2.0**-6 / w[0].size), random.integers(-9999, 9999, outputs).astype(np.int32)
+            weights = {"xs": np.float32(1), "xz": zero, "w": w, "ws": factor, "wz": np.int8(0), "ys": np.float32(1), "yz": np.uint8(100), "bias": bias}
+            node = helper.make_node("QLinearConv", ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz", "bias"], ["y"], **attributes)
+            self.model = made([node], weights, np.uint8, np.uint8, shape, results)
+            self.want = requantized((sums + bias.reshape(-1, *[1] * axes)).astype(np.float32), factor, 100)
+        else:
+            node = helper.make_node("ConvInteger", ["x", "w", "xz"], ["y"], **attributes)
+            self.model, self.want = made([node], {"w": w, "xz": zero}, np.uint8, np.int32, shape, results), sums.astype(np.int32)
+        self.steps = int(quantized)
+
+
+def convolutions(random):
+    pick = lambda *of: int(random.choice(of))
+    axes = pick(1, 2, 2, 2, 2)
+    kernel = [pick(1, 1, 2, 3, 3, 5) for _ in range(axes)] if pick(0, 1, 1) else [1] * axes
+    dilations = [pick(1, 1, 1, 2) for _ in kernel]
+    size = [pick(1, 3, 7, 8, 13, 14, 16, 17, 20, 33) for _ in kernel]
+    pads = [pick(0, 0, 1, 2) for _ in kernel * 2]
+    size = [max(s, (k - 1) * d + 1) for s, k, d in zip(size, kernel, dilations)]
+    return Convolution(random, pick(1, 1, 2, 3), pick(3, 8, 16, 17, 24, 32, 48, 64, 65, 100), pick(1, 7, 16, 17, 32, 33, 48, 80), size, kernel, [pick(1, 1, 1, 2, 3) for _ in kernel], pads, dilations,
+                       opened=pick(0, 0, 0, 1) == 1, quantized=pick(0, 1) == 1)  # fmt: skip
+
+
+PLANE = ((3, 3), (1, 1), (1, 1, 1, 1), (1, 1))
+CONVOLUTIONS = [
+    ((1, 64, 64, (56, 56), *PLANE), {}, True), ((1, 128, 128, (28, 28), *PLANE), {}, True), ((1, 256, 256, (14, 14), *PLANE), {"quantized": True}, True),
+    ((1, 512, 64, (7, 7), *PLANE), {"quantized": True}, True), ((1, 256, 64, (56, 56), (1, 1), (1, 1), (0, 0, 0, 0), (1, 1)), {"quantized": True}, True),
+    ((2, 64, 128, (28, 28), (1, 1), (2, 2), (0, 0, 0, 0), (1, 1)), {}, True), ((1, 3, 16, (8, 8), (1, 1), (1, 1), (0, 0, 0, 0), (1, 1)), {}, False),
+    ((1, 64, 64, (14, 14), *PLANE), {"group": 2}, False), ((3, 16, 32, (40, 17), *PLANE), {"opened": True}, True),
+]  # fmt: skip
+
+
 FIXED = [
     ((64, 64, 64), {}, True), ((1, 64, 64), {}, False), ((512, 768, 192), {}, True), ((33, 4, 16), {}, False), ((100, 130, 40), {"opened": True}, True),
     ((1, 256, 256), {"opened": True}, True), ((0, 64, 64), {"opened": True}, False), ((49, 576, 33), {"quantized": True}, True), ((8, 300, 90), {}, True),
@@ -130,9 +184,13 @@ def main():
     for sizes, flags, wanted in FIXED:
         case = Product(np.random.default_rng(1), *sizes, **flags)
         count.add(f"product {case.name}", check.one(case, "tiles", wanted))
+    for sizes, flags, wanted in CONVOLUTIONS:
+        case = Convolution(np.random.default_rng(1), *sizes, **flags)
+        count.add(f"conv {case.name}", check.one(case, "tiles", wanted))
     for seed in range(arguments.first, arguments.first + arguments.seeds):
-        case = products(np.random.default_rng(seed))
-        count.add(f"product {case.name}, seed {seed}", check.one(case, "tiles!", guards=seed % 4 == 0))
+        for kind, draw in ("product", products), ("conv", convolutions):
+            case = draw(np.random.default_rng(seed))
+            count.add(f"{kind} {case.name}, seed {seed}", check.one(case, "tiles!", guards=seed % 4 == 0))
     count.finish()
 
 
