@@ -229,8 +229,11 @@ private:
     if (c.copies) {
       s.from = copied(image, s.lastRow - s.firstRow, columns);
     }
-    w.loop(0, c.panels - 1, 1, [&](Ix panel) { eachBlock(s, panel, c.shape.wide, false); });
-    eachBlock(s, c.panels - 1, c.strips - (c.panels - 1) * c.shape.wide, true);
+    int64_t last = c.strips % c.shape.wide, alike = c.panels - (last ? 1 : 0);
+    w.loop(0, alike, 1, [&](Ix panel) { eachBlock(s, panel, c.shape.wide); });
+    if (last) {
+      eachBlock(s, alike, last);
+    }
   }
 
   /// The first pixel of a block.
@@ -264,12 +267,12 @@ private:
             c.columns().tapStep * c.pixelBytes};
   }
 
-  void eachBlock(const Strip &s, Ix panel, int64_t wide, bool isLast) {
+  void eachBlock(const Strip &s, Ix panel, int64_t wide) {
     if (c.twoRows) {
       Ix rows = s.lastRow - s.firstRow;
       return w.loop(0, floorDiv(rows + 1, 2), 1, [&](Ix i) {
         Ix first = min(2 * i, max(rows - 2, 0)), second = min(first + 1, rows - 1);
-        multiply(s, panel, wide, {s.from.base + first * s.from.row, s.from.base + second * s.from.row}, i, isLast);
+        multiply(s, panel, wide, {s.from.base + first * s.from.row, s.from.base + second * s.from.row}, i);
         finish(s, panel, wide, s.firstRow + first, 0, 0, c.height / 2);
         finish(s, panel, wide, s.firstRow + second, 0, c.height / 2, c.height);
       });
@@ -279,13 +282,13 @@ private:
         Ix x = columnOf(group);
         Ix first = s.from.base + (y - s.firstRow) * s.from.row + (x - s.firstColumn) * s.from.pixel;
         Ix index = (y - s.firstRow) * c.groups + (group - s.firstGroup);
-        multiply(s, panel, wide, {first, first + block.second() * s.from.pixel}, index, isLast);
+        multiply(s, panel, wide, {first, first + block.second() * s.from.pixel}, index);
         finish(s, panel, wide, y, x, 0, c.height);
       });
     });
   }
 
-  void multiply(const Strip &s, Ix panel, int64_t wide, std::array<Ix, 2> at, Ix index, bool isLast) {
+  void multiply(const Strip &s, Ix panel, int64_t wide, std::array<Ix, 2> at, Ix index) {
     block.clear(wide);
     Ix right = panel * c.panelBytes();
     int64_t whole = c.runBytes / c.shape.depth, blocks = c.unitGroups ? c.unitGroups : c.unitRows * c.groups;
@@ -294,7 +297,7 @@ private:
         Ix run = h * c.runs + x, tap = h * s.from.rowTap + x * s.from.columnTap;
         auto step = [&](Ix k, Ix byte) {
           Ix number = run * c.stepsOfRun + k;
-          if (!isLast) {
+          if (c.panels > 1 && wide == c.shape.wide) { // behind the last panel, too: that touches nothing
             block.fetchAhead({weights, right + c.panelBytes(), 1, c.steps(), c.twoRows ? blocks / 2 : blocks}, index,
                              number, wide);
           }
