@@ -30,6 +30,13 @@ template <typename Op> Op onlyFor(mlir::Value v) {
   return v.hasOneUse() && v.user_begin()->getBlock() == v.getParentBlock() ? v.getDefiningOp<Op>() : Op();
 }
 
+/// An attribute of a window with a number for each of `count` sides or axes, which are `otherwise` where it is left
+/// out.
+inline llvm::SmallVector<int64_t> listed(std::optional<llvm::ArrayRef<int64_t>> given, int64_t count,
+                                         int64_t otherwise) {
+  return given && !given->empty() ? llvm::SmallVector<int64_t>(*given) : llvm::SmallVector<int64_t>(count, otherwise);
+}
+
 inline mlir::Location jointLoc(mlir::OpBuilder &b, llvm::ArrayRef<mlir::Operation *> ops) {
   llvm::SmallVector<mlir::Location> locs;
   for (mlir::Operation *op : ops) {

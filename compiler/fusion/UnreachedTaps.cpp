@@ -86,10 +86,6 @@ template <typename Op> struct CutTaps : OpRewritePattern<Op> {
   }
 
 private:
-  static SmallVector<int64_t> listed(std::optional<ArrayRef<int64_t>> given, int64_t count, int64_t otherwise) {
-    return given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(count, otherwise);
-  }
-
   static void replace(Op conv, ArrayRef<Range> kept, ArrayRef<int64_t> pads, PatternRewriter &rewriter) {
     SmallVector<int64_t> begins, ends, axes, kernel;
     for (auto [i, range] : llvm::enumerate(kept)) {
