@@ -2,8 +2,9 @@
 //
 // Function attributes that loop IR may carry: `ingot.cpu` and `ingot.features` (strings; the machine's where absent),
 // `ingot.ldexp` (unit; such a CPU scales by powers of two in one instruction), `ingot.half` (unit; it converts
-// float16), `ingot.tiles` (unit; it uses AMX), `ingot.inline` (unit; a kernel small enough to be part of its caller). Private functions become local
-// symbols. A math.exp with `ingot.negative` has operands that are not positive, and may give 0 for a denormal result.
+// float16), `ingot.tiles` (unit; it uses AMX), `ingot.inline` (unit; a kernel small enough to be part of its caller).
+// Private functions become local symbols. A math.exp with `ingot.negative` has operands that are not positive, and may
+// give 0 for a denormal result.
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"

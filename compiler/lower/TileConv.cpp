@@ -1,8 +1,9 @@
 // A tile takes 64 bytes of neighbouring channels of each of its pixels, and a channel block has 16. So a strip of the
-// image is copied first, pixel by pixel with all of its channels (a copy for all taps and all output channels); a row of
-// taps is then one run of bytes for each pixel:
+// image is copied first, pixel by pixel with all of its channels (a copy for all taps and all output channels); a row
+// of taps is then one run of bytes for each pixel:
 //
-//   for a strip of rows: copy it / for a panel of output channels / for a block of pixels, two tiles of a row or of two:
+//   for a strip of rows: copy it / for a panel of output channels / for a block of pixels, two tiles of a row or of
+//   two:
 //     for each row of taps, for 64 bytes of the run at a time: load, multiply, add
 //     sums to memory; pixel by pixel from there as vectors: what follows the convolution, store
 //
@@ -167,7 +168,8 @@ class Conv {
 public:
   Conv(Build &build, const TileConv &c)
       : build(build), w(build.w), c(c), block(w, c.shape, /*ofHalves=*/false), input(blockedInput(build, c.g)),
-        space(build.group.space(build.group.resultType())), weights(build.group.buffer(build.group.root->getOperand(1))) {
+        space(build.group.space(build.group.resultType())),
+        weights(build.group.buffer(build.group.root->getOperand(1))) {
     if (c.merged) {
       mergePixels(space);
       input.strides.back() = lanes;
@@ -221,11 +223,14 @@ private:
       columns = columnOf(s.lastGroup - 1) + c.height - s.firstColumn;
     }
     const Ix &rowStride = input.strides[3], &columnStride = input.strides[4];
-    Ix image = input.offset + n * input.strides[0] +
-               (s.firstRow * c.rows().inStep + c.rows().inStart) * rowStride +
+    Ix image = input.offset + n * input.strides[0] + (s.firstRow * c.rows().inStep + c.rows().inStart) * rowStride +
                (s.firstColumn * c.columns().inStep + c.columns().inStart) * columnStride;
-    s.from = {input.buffer, image, c.rows().inStep * rowStride, c.columns().inStep * columnStride,
-              c.rows().tapStep * rowStride, c.columns().tapStep * columnStride};
+    s.from = {input.buffer,
+              image,
+              c.rows().inStep * rowStride,
+              c.columns().inStep * columnStride,
+              c.rows().tapStep * rowStride,
+              c.columns().tapStep * columnStride};
     if (c.copies) {
       s.from = copied(image, s.lastRow - s.firstRow, columns);
     }
@@ -263,7 +268,11 @@ private:
         some(y, blocks - blocks % together, blocks % together);
       }
     });
-    return {to, scratchAt, c.rowStep * line, c.columnStep * c.pixelBytes, c.rows().tapStep * line,
+    return {to,
+            scratchAt,
+            c.rowStep * line,
+            c.columnStep * c.pixelBytes,
+            c.rows().tapStep * line,
             c.columns().tapStep * c.pixelBytes};
   }
 

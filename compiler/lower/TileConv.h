@@ -14,14 +14,15 @@ struct TileConv {
   /// From one output to the next, in pixels of what is read: where there is one tap only pixels that are read are
   /// copied.
   int64_t rowStep = 1, columnStep = 1;
-  int64_t runBytes = 0, runs = 1, stepsOfRun = 1; ///< bytes that lie together for a pixel, how many times for a row of taps, and steps
-  int64_t strips = 1, panels = 1;                 ///< of output channels
+  int64_t runBytes = 0, runs = 1,
+          stepsOfRun = 1;         ///< bytes that lie together for a pixel, how many times for a row of taps, and steps
+  int64_t strips = 1, panels = 1; ///< of output channels
 
-  bool twoRows = false;                ///< a block is two whole rows, each a tile
-  int64_t height = 1;                  ///< of a block
-  int64_t groups = 1;                  ///< blocks of a row; the last one begins early
+  bool twoRows = false;                 ///< a block is two whole rows, each a tile
+  int64_t height = 1;                   ///< of a block
+  int64_t groups = 1;                   ///< blocks of a row; the last one begins early
   int64_t unitRows = 1, unitGroups = 0; ///< of a strip: rows; or blocks of the only row
-  int64_t units = 1;                   ///< strips of an image
+  int64_t units = 1;                    ///< strips of an image
   int64_t copiedRows = 1, copiedColumns = 1;
   double cycles = 0;
 

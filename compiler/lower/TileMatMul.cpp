@@ -35,7 +35,8 @@ static int64_t stepBytes(const MatMulProblem &p, int64_t depth, int64_t most) {
 /// machines have not half of float32's speed (MEASURED.md: 80 of 140 GFLOP/s).
 static double vectorCycles(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
   const double each = p.ofHalves ? 2 : 0.5;
-  auto words = static_cast<double>(p.k.number()), columns = std::ceil(static_cast<double>(p.n.number()) / machine.lanes);
+  auto words = static_cast<double>(p.k.number()),
+       columns = std::ceil(static_cast<double>(p.n.number()) / machine.lanes);
   return each * words * columns * static_cast<double>(rows);
 }
 

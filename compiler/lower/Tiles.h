@@ -1,5 +1,5 @@
-// Products in registers that hold a matrix each (MachineModel::tiles): a block of sums, `tall` tiles by `wide`, to which
-// each step adds the products of `tall` tiles of the left factor by `wide` of the right one.
+// Products in registers that hold a matrix each (MachineModel::tiles): a block of sums, `tall` tiles by `wide`, to
+// which each step adds the products of `tall` tiles of the left factor by `wide` of the right one.
 //
 //   left      rows of elements, `height` of them in all, that lie anywhere at one distance; a step takes `depth` bytes
 //             of each. The second tile's rows need not follow those of the first.

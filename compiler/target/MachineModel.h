@@ -45,9 +45,9 @@ struct MachineModel {
   std::string quadDot, pairDot;
   /// The same of float32: adds to each lane the products of two bfloat16 and two others.
   std::string halfDot;
-  /// Registers that hold a matrix each (AMX), of which a thread says before their use how large they are. The intrinsics
-  /// add to one of int32 or float32 the product of two others: of unsigned bytes by signed quads that lie in the columns
-  /// of rows, or of pairs of bfloat16.
+  /// Registers that hold a matrix each (AMX), of which a thread says before their use how large they are. The
+  /// intrinsics add to one of int32 or float32 the product of two others: of unsigned bytes by signed quads that lie in
+  /// the columns of rows, or of pairs of bfloat16.
   struct Tiles {
     int64_t count = 0; ///< 0: the machine has none
     int64_t rows = 0, rowBytes = 0;

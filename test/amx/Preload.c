@@ -1,9 +1,9 @@
 /* A machine with AMX for a program that this one runs: LD_PRELOAD=libamx.so PROGRAM...
  *
  * A processor without AMX ends such an instruction with SIGILL; the handler here does what it says, on tiles that each
- * thread has, and goes on behind it. As on Linux a process has to ask for tiles first (arch_prctl, ARCH_REQ_XCOMP_PERM):
- * a filter turns that system call into SIGSYS, and its handler answers. Misuse ends the process by SIGILL with a
- * sentence on stderr.
+ * thread has, and goes on behind it. As on Linux a process has to ask for tiles first (arch_prctl,
+ * ARCH_REQ_XCOMP_PERM): a filter turns that system call into SIGSYS, and its handler answers. Misuse ends the process
+ * by SIGILL with a sentence on stderr.
  *
  * INGOT_AMX=refuse   the system gives no permission
  * INGOT_AMX_COUNT=F  at its end a process with tiles appends to F how often it executed which instruction

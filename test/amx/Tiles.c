@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const names[AMX_OPERATIONS] = {"ldtilecfg", "sttilecfg", "tilerelease", "tilezero",
+static const char *const names[AMX_OPERATIONS] = {"ldtilecfg", "sttilecfg",  "tilerelease", "tilezero",
                                                   "tileloadd", "tilestored", "tdpbssd",     "tdpbsud",
                                                   "tdpbusd",   "tdpbuud",    "tdpbf16ps"};
 
@@ -16,9 +16,10 @@ typedef struct Row {
 } Row;
 
 static const Row table[] = {
-    {0x49, 0, 1, AMX_LDTILECFG}, {0x49, 1, 1, AMX_STTILECFG},  {0x49, 0, 0, AMX_TILERELEASE}, {0x49, 3, 0, AMX_TILEZERO},
-    {0x4b, 3, 1, AMX_TILELOADD}, {0x4b, 1, 1, AMX_TILELOADD},  {0x4b, 2, 1, AMX_TILESTORED},  {0x5e, 3, 0, AMX_TDPBSSD},
-    {0x5e, 2, 0, AMX_TDPBSUD},   {0x5e, 1, 0, AMX_TDPBUSD},    {0x5e, 0, 0, AMX_TDPBUUD},     {0x5c, 2, 0, AMX_TDPBF16PS},
+    {0x49, 0, 1, AMX_LDTILECFG},  {0x49, 1, 1, AMX_STTILECFG}, {0x49, 0, 0, AMX_TILERELEASE},
+    {0x49, 3, 0, AMX_TILEZERO},   {0x4b, 3, 1, AMX_TILELOADD}, {0x4b, 1, 1, AMX_TILELOADD},
+    {0x4b, 2, 1, AMX_TILESTORED}, {0x5e, 3, 0, AMX_TDPBSSD},   {0x5e, 2, 0, AMX_TDPBSUD},
+    {0x5e, 1, 0, AMX_TDPBUSD},    {0x5e, 0, 0, AMX_TDPBUUD},   {0x5c, 2, 0, AMX_TDPBF16PS},
 };
 
 static int32_t wordAt(const uint8_t *code) {
@@ -97,8 +98,7 @@ int amx_decode(const uint8_t *code, const uint64_t registers[16], amx_instructio
       return 0;
     }
     int isTile = row->operation == AMX_TILELOADD || row->operation == AMX_TILESTORED;
-    const uint8_t *end =
-        inMemory ? decodeMemory(code + 4, extendIndex, extendBase, registers, isTile, to) : code + 5;
+    const uint8_t *end = inMemory ? decodeMemory(code + 4, extendIndex, extendBase, registers, isTile, to) : code + 5;
     to->length = (int)(end - code);
     return end != 0;
   }

@@ -36,10 +36,10 @@ typedef enum amx_operation {
 
 typedef struct amx_instruction {
   amx_operation operation;
-  int length;           /* bytes of code */
+  int length;            /* bytes of code */
   int tile, left, right; /* the one that is written, stored or read, and the factors */
-  uint64_t address;     /* of the first row, or of the configuration */
-  uint64_t stride;      /* from one row to the next */
+  uint64_t address;      /* of the first row, or of the configuration */
+  uint64_t stride;       /* from one row to the next */
 } amx_instruction;
 
 /* `registers`: general ones in the order of their encoding, RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 ... R15. Returns

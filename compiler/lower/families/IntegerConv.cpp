@@ -1,7 +1,6 @@
-// Convolutions of unsigned by signed bytes with sums of int32, from channel blocks to channel blocks: in matrix registers
-// where the machine has some, by Winograd's algorithm where that is faster, else by DenseConv over quads of input
-// channels. Where there are no blocks,
-// PlainIntegerConv.
+// Convolutions of unsigned by signed bytes with sums of int32, from channel blocks to channel blocks: in matrix
+// registers where the machine has some, by Winograd's algorithm where that is faster, else by DenseConv over quads of
+// input channels. Where there are no blocks, PlainIntegerConv.
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/PlainConv.h"
@@ -29,8 +28,7 @@ class IntegerConv : public ConvFamily {
     auto said = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
     bool isWanted = form.winograd && said && (said.getValue() == "2" || said.getValue() == "4");
     if (!isWanted) {
-      form.tiles =
-          tileConvOf(kernel, machine, form.winograd ? std::optional(form.winograd->cycles) : std::nullopt);
+      form.tiles = tileConvOf(kernel, machine, form.winograd ? std::optional(form.winograd->cycles) : std::nullopt);
     }
     return form;
   }

@@ -9,7 +9,9 @@ class TilesTarget final : public target::Target {
 public:
   llvm::StringRef name() const override { return "tiles"; }
   std::vector<target::Level> levels() const override { return {{"tiles", "this host, with AMX, for tests"}}; }
-  bool accepts(llvm::StringRef spec) const override { return spec == "tiles" || spec == "tiles!" || spec.starts_with("tiles:"); }
+  bool accepts(llvm::StringRef spec) const override {
+    return spec == "tiles" || spec == "tiles!" || spec.starts_with("tiles:");
+  }
 
   llvm::Expected<target::MachineModel> machine(llvm::StringRef spec) const override {
     llvm::StringRef like = spec.starts_with("tiles:") ? spec.drop_front(name().size() + 1) : "native";
