@@ -7,8 +7,8 @@
 //     for each row of taps, for 64 bytes of the run at a time: load, multiply, add
 //     sums to memory; pixel by pixel from there as vectors: what follows the convolution, store
 //
-// Images of one channel block lie so already. A run that is no multiple of 64 ends with a step that begins early, with
-// zeros for what has been added.
+// Images of one channel block lie so already. As in TileMatMul, steps are of one size, and a last one that would be too
+// long begins early, with zeros for what has been added.
 #include "compiler/lower/TileConv.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -54,7 +54,7 @@ static void chooseRuns(TileConv &c, int64_t columnBytes) {
 static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
   int64_t rows = c.rows().out.number(), row = c.columns().out.number(), tile = machine.tiles.rows;
   c.twoRows = row <= tile && rows > 1;
-  int64_t depth = std::min(machine.tiles.rowBytes, c.runBytes);
+  int64_t depth = TileShape::stepBytes(c.runBytes, machine);
   c.strips = llvm::divideCeil(c.g.outChannels, lanes);
   c.shape = TileShape::of(c.twoRows ? 2 * tile : row, c.strips, depth, machine);
   c.shape.tall = c.twoRows ? 2 : c.shape.tall;

@@ -2,8 +2,8 @@
 //   for k, 64 bytes at a time: load, multiply, add
 //   sums to memory; row by row from there as vectors: what follows the product, store
 //
-// Bytes of a row that are no multiple of 64 are taken from the end: the last step begins early, and its weights are
-// zeros for what has been added. With bfloat16 that would make NaN of an infinity: there steps are of a size that
+// Steps are of one size. Where they are more than a row together, the last one begins early, and its weights are zeros
+// for what has been added. With bfloat16 that would make NaN of an infinity: there steps are of a size that
 // divides the row, or there are none. Blocks have one height, so that one configuration does for all: the last one
 // begins early and computes some rows twice. While a panel is read the next one is prefetched.
 #include "compiler/lower/TileMatMul.h"
@@ -22,10 +22,13 @@ using support::Size;
 static constexpr int64_t someRows = 64;
 
 /// Bytes of a step, a number of words; of bfloat16 it divides the row. 0: there is no word.
-static int64_t stepBytes(const MatMulProblem &p, int64_t depth, int64_t most) {
+static int64_t stepBytes(const MatMulProblem &p, int64_t depth, const target::MachineModel &machine) {
+  if (!p.ofHalves) {
+    return TileShape::stepBytes(depth, machine);
+  }
   constexpr int64_t word = 4;
-  int64_t bytes = std::min(most, depth / word * word);
-  while (p.ofHalves && bytes > 0 && depth % bytes) {
+  int64_t bytes = std::min(machine.tiles.rowBytes, depth);
+  while (bytes > 0 && depth % bytes) {
     bytes -= word;
   }
   return bytes;
@@ -69,7 +72,7 @@ std::optional<TileMatMul> tileMatMulOf(const MatMulProblem &p, const target::Mac
   TileMatMul t;
   constexpr int64_t word = 4;
   t.depth = p.k.number() * word - (p.restA ? word - p.restA : 0);
-  int64_t bytes = stepBytes(p, t.depth, machine.tiles.rowBytes);
+  int64_t bytes = stepBytes(p, t.depth, machine);
   if (bytes <= 0) {
     return std::nullopt;
   }

@@ -2,10 +2,21 @@
 #include "compiler/lower/LlvmAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace ingot::lower {
+
+int64_t TileShape::stepBytes(int64_t rowBytes, const target::MachineModel &machine) {
+  constexpr int64_t word = 4;
+  int64_t most = std::min(machine.tiles.rowBytes, rowBytes / word * word);
+  if (most == 0) {
+    return 0;
+  }
+  int64_t alike = llvm::divideCeil(rowBytes, llvm::divideCeil(rowBytes, most));
+  return std::min(most, static_cast<int64_t>(llvm::alignTo(alike, word)));
+}
 
 TileShape TileShape::of(int64_t rows, int64_t columnTiles, int64_t depth, const target::MachineModel &machine) {
   // Four sums hide the time from one product to the next that needs its result; two by two of them take the fewest

@@ -21,6 +21,9 @@ struct TileShape {
   friend bool operator==(const TileShape &a, const TileShape &b) = default;
   int64_t rightBytes() const { return depth * 16; } ///< of a packed tile
 
+  /// Bytes of a step over rows of so many: whole words, as few steps as can be, and those alike; the last one may have
+  /// some in common with the one before it. 0: a row has no word.
+  static int64_t stepBytes(int64_t rowBytes, const target::MachineModel &machine);
   /// Tall enough for `rows`, and as wide as registers allow beside that.
   static TileShape of(int64_t rows, int64_t columnTiles, int64_t depth, const target::MachineModel &machine);
 };

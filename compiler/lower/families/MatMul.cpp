@@ -543,7 +543,8 @@ public:
   }
 
   std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    return matmulSchedules(matmulProblem(kernel, machine), machine);
+    Problem p = matmulProblem(kernel, machine);
+    return tileMatMulOf(p, machine) ? std::vector<target::Schedule>() : matmulSchedules(p, machine);
   }
 
   LogicalResult build(Build &build, const KernelShape &) const override {
