@@ -161,7 +161,7 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
   }
   ingot::emit::defineWeights(*ir, model.name);
   ingot::emit::CodeOptions how{!model.symbols.empty(), machine.gatherLoads,
-                               ir->getFunction("llvm.x86.ldtilecfg") != nullptr};
+                               llvm::any_of(*ir, [](const Function &f) { return f.hasFnAttribute(ingot::emit::usesTiles); })};
   if (wants("asm")) {
     SmallString<0> text;
     raw_svector_ostream stream(text);

@@ -16,6 +16,9 @@ class Pass;
 
 namespace ingot::emit {
 
+/// What a function that uses AMX has in LLVM's IR.
+inline constexpr llvm::StringLiteral usesTiles = "ingot-tiles";
+
 /// Replaces math ops that have no instruction (exp, tanh, pow ...), arith.remf, and conversions of narrow floats by
 /// arithmetic. Fails for an op that it does not know, rather than leaving a call to a library.
 mlir::LogicalResult expandMath(mlir::ModuleOp module, const target::MachineModel &machine);

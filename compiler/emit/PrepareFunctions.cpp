@@ -29,7 +29,9 @@ static void setAttributes(func::FuncOp function, const ingot::target::MachineMod
     add("target-features", features);
   }
   function->removeAttr("ingot.ldexp");
-  function->removeAttr("ingot.tiles");
+  if (function->removeAttr("ingot.tiles")) {
+    list.push_back(builder.getStringAttr(ingot::emit::usesTiles));
+  }
   if (function->removeAttr("ingot.inline")) {
     list.push_back(builder.getStringAttr("alwaysinline"));
   }

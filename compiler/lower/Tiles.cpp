@@ -80,15 +80,15 @@ void TileBlock::configure(Ix height) {
   for (int64_t n = 0; n < shape.wide; ++n) {
     set(right(n), shape.depth / 4, rowBytes);
   }
-  call("llvm.x86.ldtilecfg", pointer(config, 0));
+  call(w.machine.tiles.configure, pointer(config, 0));
 }
 
-void TileBlock::release() { call("llvm.x86.tilerelease", {}); }
+void TileBlock::release() { call(w.machine.tiles.release, {}); }
 
 void TileBlock::clear(int64_t wide) {
   for (int64_t m = 0; m < shape.tall; ++m) {
     for (int64_t n = 0; n < wide; ++n) {
-      call("llvm.x86.tilezero", number(sum(m, n, shape.wide)));
+      call(w.machine.tiles.zero, number(sum(m, n, shape.wide)));
     }
   }
 }
@@ -96,10 +96,10 @@ void TileBlock::clear(int64_t wide) {
 void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide) {
   StringRef product = ofHalves ? w.machine.tiles.halfDot : w.machine.tiles.byteDot;
   for (int64_t n = 0; n < wide; ++n) {
-    move("llvm.x86.tileloadd64", right(n), packed, packedAt + n * shape.rightBytes(), rowBytes);
+    move(w.machine.tiles.load, right(n), packed, packedAt + n * shape.rightBytes(), rowBytes);
     for (int64_t m = 0; m < shape.tall; ++m) {
       if (n == 0) {
-        move("llvm.x86.tileloadd64", left(m), from.buffer, from.at[m], from.stride);
+        move(w.machine.tiles.load, left(m), from.buffer, from.at[m], from.stride);
       }
       call(product, {number(sum(m, n, shape.wide)), number(left(m)), number(right(n))});
     }
@@ -122,7 +122,7 @@ void TileBlock::leave(int64_t wide) {
   for (int64_t m = 0; m < shape.tall; ++m) {
     for (int64_t n = 0; n < wide; ++n) {
       Ix start = m ? secondStart : Ix(0);
-      move("llvm.x86.tilestored64", sum(m, n, shape.wide), block, start * stride + n * rowBytes, stride);
+      move(w.machine.tiles.store, sum(m, n, shape.wide), block, start * stride + n * rowBytes, stride);
     }
   }
 }

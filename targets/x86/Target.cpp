@@ -81,7 +81,17 @@ constexpr CacheRow cacheRows[] = {
 
 /// AMX, as all CPUs that have it have it: palette 1. It counts where vectors are as long as rows of tiles.
 constexpr const char *tileNeeds = "+amx-tile,+amx-int8,+amx-bf16";
-const MachineModel::Tiles amx = {8, 16, 64, "llvm.x86.tdpbusd", "llvm.x86.tdpbf16ps", 300};
+const MachineModel::Tiles amx = {8,
+                                 16,
+                                 64,
+                                 "llvm.x86.ldtilecfg",
+                                 "llvm.x86.tilerelease",
+                                 "llvm.x86.tilezero",
+                                 "llvm.x86.tileloadd64",
+                                 "llvm.x86.tilestored64",
+                                 "llvm.x86.tdpbusd",
+                                 "llvm.x86.tdpbf16ps",
+                                 300};
 
 void initializeBackEnd() {
   static const bool done = [] {
