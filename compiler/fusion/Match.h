@@ -24,6 +24,12 @@ inline bool isNumber(mlir::Value v, double expected) {
   return number && static_cast<float>(*number) == static_cast<float>(expected);
 }
 
+/// Whether `v` is a constant, or will be one as soon as what fusions cut out of it is folded.
+inline bool isWeight(mlir::Value v) {
+  auto cut = v.getDefiningOp<onnx::SliceOp>();
+  return onnx::constantOf(v) || (cut && onnx::constantOf(cut.getData()));
+}
+
 /// The op of class `Op` that makes `v`, if nothing else reads it, and not in a region: there it would be computed
 /// whenever the region runs.
 template <typename Op> Op onlyFor(mlir::Value v) {

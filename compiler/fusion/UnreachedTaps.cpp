@@ -49,7 +49,7 @@ template <typename Op> struct CutTaps : OpRewritePattern<Op> {
 
   LogicalResult matchAndRewrite(Op conv, PatternRewriter &rewriter) const override {
     auto x = onnx::ranked(conv.getX()), w = onnx::ranked(conv.getW()), y = onnx::ranked(conv.getY());
-    if (!x || !w || !y || !w.hasStaticShape() || !onnx::constantOf(conv.getW()) || !conv.getW().hasOneUse()) {
+    if (!x || !w || !y || !w.hasStaticShape() || !isWeight(conv.getW()) || !conv.getW().hasOneUse()) {
       return failure();
     }
     auto mode = conv->template getAttrOfType<StringAttr>("auto_pad");

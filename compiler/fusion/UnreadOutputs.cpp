@@ -105,7 +105,7 @@ template <typename Op> struct CutOutputs : OpRewritePattern<Op> {
   LogicalResult matchAndRewrite(Op conv, PatternRewriter &rewriter) const override {
     auto w = onnx::ranked(conv.getW()), y = onnx::ranked(conv.getY());
     auto mode = conv->template getAttrOfType<StringAttr>("auto_pad");
-    if (!w || !y || !w.hasStaticShape() || !onnx::constantOf(conv.getW()) || !conv.getW().hasOneUse() ||
+    if (!w || !y || !w.hasStaticShape() || !isWeight(conv.getW()) || !conv.getW().hasOneUse() ||
         (mode && mode.getValue() != "NOTSET") || conv->hasAttr("output_shape")) {
       return failure();
     }
@@ -149,7 +149,7 @@ private:
   static bool fit(MutableArrayRef<Unread> cut, Op conv, MutableArrayRef<int64_t> pads) {
     int64_t rank = pads.size() / 2;
     SmallVector<int64_t> strides = listed(conv.getStrides(), rank, 1);
-    bool isConstant = !onnx::present(conv.getB()) || onnx::constantOf(conv.getB());
+    bool isConstant = !onnx::present(conv.getB()) || isWeight(conv.getB());
     cut[0] = {};
     if (conv.getGroup() != 1 || !isConstant) {
       cut[1] = {};
