@@ -1,10 +1,11 @@
-"""Quantized models' bytes beside ONNX Runtime's: all that is quantized in a model becomes an output of it, and is compared element by element.
+"""Quantized models' bytes beside ONNX Runtime's: all that is quantized in a model becomes an output of it, and is compared element by element, kernel by kernel: each reads the bytes that ONNX Runtime had.
 
     accuracy.py --ingot build/bin/ingot DIR... [--target native] [--keep FOLDER]
 
 A model is a folder with model.onnx and test_data_set_0; one that is not quantized is quantized by `ingot quantize`, as bench/quantized.py does (--keep: where that stays). `equal` and `one step` are the
-shares of elements that are the same, or differ by no more than a step of their type; `strict` are those of --accuracy strict beside ONNX Runtime with its optimizations switched off, which computes one operator after the other.
-A difference in one tensor is read by all behind it. Ends with 1 where less than --least are within a step.
+shares of elements that are the same, or differ by no more than a step of their type; `strict` are those of --accuracy strict beside ONNX Runtime with its optimizations switched off, which computes one operator
+after the other. `whole model` is the share within a step where the model runs as it is, so that each kernel reads what the one before it made: a difference is read by all behind it, and in models of random weights
+it grows. Ends with 1 where less than --least are within a step, kernel by kernel.
 """
 import argparse
 import os
@@ -66,20 +67,46 @@ def shares(ours, theirs):
     return len(differences), all.size, float(np.mean(all == 0)), float(np.mean(all <= 1)), int(all.max())
 
 
+def kernel_by_kernel(model, values):
+    """The model whose operators read its bytes from inputs with these values, and all its inputs' values."""
+    given = {name: f"{name} given" for name in values}
+    for node in model.graph.node:
+        node.input[:] = [given.get(name, name) for name in node.input]
+    for name, value in values.items():
+        model.graph.input.append(onnx.helper.make_tensor_value_info(given[name], onnx.helper.np_dtype_to_tensor_dtype(value.dtype), value.shape))
+    del model.graph.value_info[:]
+    return model, {given[name]: value for name, value in values.items()}
+
+
+def folder_of(scratch, name, model, inputs):
+    folder = scratch / name
+    (folder / "test_data_set_0").mkdir(parents=True)
+    onnx.save(model, folder / "model.onnx")
+    weights = {tensor.name for tensor in model.graph.initializer}
+    for k, value in enumerate(value for value in model.graph.input if value.name not in weights):
+        onnx.save_tensor(numpy_helper.from_array(inputs[value.name], value.name), folder / "test_data_set_0" / f"input_{k}.pb")
+    return folder
+
+
 def measure(arguments, folder, scratch):
-    model = onnx.load(folder / "model.onnx")
-    if not quantized.is_quantized(model):
-        target = (arguments.keep or scratch) / f"{folder.name}-int8.onnx"
-        if not target.exists():
-            quantized.quantize(arguments, folder, target)
-        model = onnx.load(target)
-    model, _ = with_bytes(model)
-    own = quantized.folder_with(scratch, "bytes", model, folder / "test_data_set_0")
-    rows = []
+    """Shares of both policies kernel by kernel, and those of the whole model."""
+    path = folder / "model.onnx"
+    if not quantized.is_quantized(onnx.load(path)):
+        path = (arguments.keep or scratch) / f"{folder.name}-int8.onnx"
+        if not path.exists():
+            quantized.quantize(arguments, folder, path)
+    model, names = with_bytes(onnx.load(path))
+    whole = quantized.folder_with(scratch, "whole", model, folder / "test_data_set_0")
+    rows, feeds = [], compare.feeds_of(whole)
     for flags, optimized in ([], True), (["--accuracy", "strict"], False):
-        out = scratch / f"out{len(rows)}"
-        out.mkdir()
-        rows.append(shares(by_ingot(arguments, own, out, flags), by_onnxruntime(own, optimized)))
+        values = by_onnxruntime(whole, optimized)
+        bytes = {name: value for name, value in zip(names, values, strict=True) if value.dtype in (np.uint8, np.int8)}
+        cut, given = kernel_by_kernel(with_bytes(onnx.load(path))[0], bytes)
+        cut = folder_of(scratch, f"cut{len(rows)}", cut, feeds | given)
+        for own in cut, whole:
+            out = scratch / f"out{len(rows)}"
+            out.mkdir()
+            rows.append(shares(by_ingot(arguments, own, out, flags), by_onnxruntime(own, optimized)))
     return rows
 
 
@@ -90,13 +117,14 @@ def main():
     parser.add_argument("--least", type=float, default=0.999)
     arguments = parser.parse_args()
     arguments.ingot, missed = os.path.abspath(arguments.ingot), []
-    print(f"| model, {arguments.target} | tensors | elements | equal | one step | largest | strict: equal | one step | largest |\n|---|{'--:|' * 8}", flush=True)
+    print(f"| model, {arguments.target} | tensors | elements | equal | one step | largest | whole model | strict: equal | one step | largest | whole model |\n|---|{'--:|' * 10}", flush=True)
     percent = lambda share: f"{100 * share:.3f} %"
     for folder in arguments.folders:
         with tempfile.TemporaryDirectory(prefix="ingot-accuracy-") as scratch:
-            (count, elements, equal, step, most), (_, _, strict, strict_step, strict_most) = measure(arguments, folder, pathlib.Path(scratch))
-        print(f"| {folder.name} | {count} | {elements:,} | {percent(equal)} | {percent(step)} | {most} | {percent(strict)} | {percent(strict_step)} | {strict_most} |", flush=True)
-        missed += [folder.name] if min(step, strict_step) < arguments.least else []
+            rows = measure(arguments, folder, pathlib.Path(scratch))
+        text = [f"{percent(row[2])} | {percent(row[3])} | {row[4]} | {percent(whole[3])}" for row, whole in (rows[:2], rows[2:])]
+        print(f"| {folder.name} | {rows[0][0]} | {rows[0][1]:,} | {' | '.join(text)} |", flush=True)
+        missed += [folder.name] if min(rows[0][3], rows[2][3]) < arguments.least else []
     return f"less than {percent(arguments.least)} within a step: {' '.join(missed)}" if missed else 0
 
 
