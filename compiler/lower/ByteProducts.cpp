@@ -70,8 +70,9 @@ SmallVector<Value, ByteProducts::quad> ByteProducts::elements(Writer &w, Buffer 
   SmallVector<Value, quad> rows;
   if (form == Form::Words) {
     Type i16 = w.b.getI16Type(), pairType = VectorType::get({2}, i16);
-    Value pair = count > 1 ? w.load(from, at, 2)
-                           : vector::InsertOp::create(w.b, w.loc, w.load(from, at), w.constant(0, pairType), 0).getResult();
+    Value pair = count > 1
+                     ? w.load(from, at, 2)
+                     : vector::InsertOp::create(w.b, w.loc, w.load(from, at), w.constant(0, pairType), 0).getResult();
     Value word = vector::ExtractOp::create(w.b, w.loc, bitcast(w, pair, w.b.getI32Type()), 0);
     return {bitcast(w, w.splat(word, lanes), i16)};
   }

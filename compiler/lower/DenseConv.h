@@ -35,7 +35,7 @@ struct DenseSchedule {
 
   friend bool operator==(const DenseSchedule &a, const DenseSchedule &b) = default;
   bool isOfBytes() const { return quad > 1; }
-  bool isWide() const { return quad == 2; } ///< bytes that are int16 in memory
+  bool isWide() const { return quad == 2; }                                   ///< bytes that are int16 in memory
   int64_t elementBytes() const { return isWide() ? 2 : isOfBytes() ? 1 : 4; } ///< of the image
   /// Steps over so many channels, from one at a multiple of `quad` on, and over a panel's.
   int64_t stepsOf(int64_t channels) const { return llvm::divideCeil(channels, quad); }

@@ -331,9 +331,8 @@ void Group::finishTile(ArrayRef<Value> rootVectors, int64_t inner, const Space &
   while (count % together) {
     --together;
   }
-  w.loop(0, count, together, [&](Ix i) {
-    rows(i, together, [&](int64_t k) { return w.load(tile, (i * inner + k) * lanes, lanes); });
-  });
+  w.loop(0, count, together,
+         [&](Ix i) { rows(i, together, [&](int64_t k) { return w.load(tile, (i * inner + k) * lanes, lanes); }); });
 }
 
 void Group::finishPart(ArrayRef<Value> rootVectors, int64_t inner, std::pair<Ix, Ix> rows, std::pair<Ix, Ix> columns,

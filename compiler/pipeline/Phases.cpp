@@ -106,9 +106,8 @@ static LogicalResult quantize(State &s, Body &body, Result &) {
   if (vectors && quantize::foldTaps(function) && failed(graph::simplify(function))) {
     return failure();
   }
-  bool pairs = llvm::all_of(s.devices, [](const auto &device) {
-    return device.machine.quadDot.empty() && !device.machine.pairDot.empty();
-  });
+  bool pairs = llvm::all_of(
+      s.devices, [](const auto &device) { return device.machine.quadDot.empty() && !device.machine.pairDot.empty(); });
   if (pairs) {
     quantize::widenFactors(function);
   }

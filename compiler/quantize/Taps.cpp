@@ -48,8 +48,8 @@ static bool fold(onnx::IntegerConvOp op) {
   SmallVector<int64_t> pads = {0, 0, pad(window->before[0]), pad(window->before[1]),
                                0, 0, pad(window->after[0]),  pad(window->after[1]) + more};
   int64_t columns = x.getDimSize(3) + pads[3] + pads[7] - (together - 1);
-  auto around = onnx::constantFromIntegers(onnx::tensorOf({}, x.getElementType()),
-                                           {static_cast<int64_t>(op.getPadding())});
+  auto around =
+      onnx::constantFromIntegers(onnx::tensorOf({}, x.getElementType()), {static_cast<int64_t>(op.getPadding())});
   Value padded = f.op("Pad", {op.getX(), onnx::makeIntegers(b, op.getLoc(), pads),
                               onnx::makeConstant(b, op.getLoc(), around), Value()});
   SmallVector<Value> moved;
