@@ -257,6 +257,7 @@ def patterns(dtype):
         image = {"x": bytes_of(dtype, 1, channels, 7, 11)}
         weights = bytes_of(np.int8, outputs, channels // more.get("group", 1), kernel, kernel)
         yield f"conv {channels} to {outputs}, {kernel}x{kernel}", (image, around(dtype, "Conv", weights, 0, **more), 0)
+    yield "conv in rows, dilated", ({"x": bytes_of(dtype, 1, 16, 33)}, around(dtype, "Conv", bytes_of(np.int8, 2, 16, 3), 0, pads=[2, 2], dilations=[2]), 0)
     for rows, depth, columns in (1, 1, 1), (1, 33, 13), (7, 13, 17), (13, 7, 100), (31, 128, 65):
         yield f"gemm {rows} {depth} {columns}", ({"x": bytes_of(dtype, rows, depth)}, around(dtype, "Gemm", bytes_of(np.int8, columns, depth), 0, transB=1), 0)
     yield "gemm", ({"x": bytes_of(dtype, 5, 40)}, around(dtype, "Gemm", bytes_of(np.int8, 17, 40), 0, transB=1), 0)
