@@ -93,8 +93,9 @@ typedef enum ingot_error_kind {
   INGOT_ERROR_DEVICE = 17,   /* a device failed, or has no memory left; ingot_device.message may say more */
   INGOT_ERROR_PIECE = 18,    /* code that a target brought for a part of the model (--load-target) gave up */
   INGOT_ERROR_IMAGE = 19,    /* an encoded image is damaged, of a form that is not supported, or too large */
-  INGOT_ERROR_STRING = 20,   /* a node cannot take a string: it is no number, not UTF-8, or no label that there is */
-  INGOT_ERROR_TILES = 21     /* the model is for AMX, which the machine lacks or its operating system does not give */
+  INGOT_ERROR_STRING =
+      20, /* a node cannot take a string, which is no number or not UTF-8, or a label: there is none like it */
+  INGOT_ERROR_TILES = 21 /* the model is for AMX, which the machine lacks or its operating system does not give */
 } ingot_error_kind;
 
 #define INGOT_STATUS(kind, number) ((int)(kind) | (((int)(number) + 1) << 8))
