@@ -74,7 +74,8 @@ private:
                                   : LayoutRule::Follow;
     bool toBlocks = rule == LayoutRule::Blocked || rule == LayoutRule::PlainToBlocked ||
                     (rule == LayoutRule::Follow && lanes > 1 && shouldFollow(kernel, root));
-    if (toBlocks && root) {
+    bool fromBlocks = toBlocks || rule == LayoutRule::BlockedToPlain;
+    if (fromBlocks && root) {
       separateReaders(kernel, root, rule);
     }
     for (unsigned i = 0; i < kernel.getIns().size(); ++i) {
@@ -82,20 +83,22 @@ private:
         setOperand(kernel, i, withBatchAxis(kernel, root, i));
       }
       Value v = kernel.getIns()[i];
-      setOperand(kernel, i, convert(kernel, v, toBlocks ? wanted(kernel, root, rule, i, lanes) : plain(typeOf(v))));
+      setOperand(kernel, i, convert(kernel, v, fromBlocks ? wanted(kernel, root, rule, i, lanes) : plain(typeOf(v))));
     }
     for (OpResult result : kernel->getResults()) {
       result.setType(toBlocks ? blocked(typeOf(result), lanes) : plain(typeOf(result)));
     }
   }
 
-  /// What a root reads row by row is another operand to those behind it, which read blocks: x + Conv(x) of few
+  /// What a root reads in one form is another operand to those behind it, which read the other: x + Conv(x) of few
   /// channels.
   static void separateReaders(plan::KernelOp kernel, Operation *root, LayoutRule rule) {
     for (BlockArgument argument : llvm::to_vector(kernel.getBody().getArguments())) {
-      bool inBlocks = rule == LayoutRule::Follow || (rule == LayoutRule::Blocked && root->getOperand(0) == argument);
+      bool isData = root->getOperand(0) == argument;
+      bool alike = rule == LayoutRule::Follow || (rule == LayoutRule::Blocked && isData) ||
+                   (rule == LayoutRule::BlockedToPlain && !isData);
       auto isOther = [&](OpOperand &use) { return use.getOwner() != root; };
-      if (inBlocks || !rootReads(kernel, root, argument.getArgNumber()) || llvm::none_of(argument.getUses(), isOther)) {
+      if (alike || !rootReads(kernel, root, argument.getArgNumber()) || llvm::none_of(argument.getUses(), isOther)) {
         continue;
       }
       kernel.getInsMutable().append(kernel.getIns()[argument.getArgNumber()]);
@@ -164,8 +167,11 @@ private:
     if (rootReads(kernel, root, i)) {
       bool data = root->getOperand(0) == kernel.getBody().getArgument(i);
       bool follows = rule == LayoutRule::Follow && !isConstant(v) && t.getRank() == rank;
-      bool inBlocks = follows || (data && rule == LayoutRule::Blocked);
+      bool inBlocks = follows || (data && (rule == LayoutRule::Blocked || rule == LayoutRule::BlockedToPlain));
       return inBlocks ? blocked(t, lanes) : plain(t);
+    }
+    if (rule == LayoutRule::BlockedToPlain) {
+      return plain(t);
     }
     if (t.getRank() != rank || t.getDimSize(1) == 1) {
       return plain(t); // a scalar for all lanes of a pixel, or [C, 1, 1]

@@ -220,14 +220,15 @@ private:
     bool partial; ///< the last vector has `rest` columns, those of the mask `live` where the machine has masked access
     Ix rest;
     Value live;
-    Ix next;           ///< the panel to fetch meanwhile
+    Ix next; ///< what to fetch meanwhile, and how far that moves from one k to the next
+    Ix nextStep;
     int64_t strip = 0; ///< where its columns lie in strips, and the elements from one to the next
     Size nextStrip = 0;
   };
 
   /// Results of some rows, of `vectors` vectors from a column on; `rest`: columns of the last one, 0 for all.
   void columns(Ix item, Ix panel, Ix column, const Rows &rows, int64_t vectors, Ix rest) {
-    Panel at{b, {}, t.width, column, vectors, {}, !rest.is(0), rest, {}, {}};
+    Panel at{b, {}, t.width, column, vectors, {}, !rest.is(0), rest, {}, {}, {}};
     Value mask = at.live = at.partial && w.machine.maskedAccess ? w.maskFor(rest, t.lanes) : Value();
     if (t.from == From::Packed) {
       at.base = matrixB * Ix(t.matrixElements(p)) + panel * Ix(t.panelElements(p));
@@ -238,7 +239,7 @@ private:
       }
       at.step = t.strip * p.stepRows;
       at.strip = t.strip, at.nextStrip = t.stripElements(p);
-      at.next = nextPanel(at.base, rows);
+      setNext(at, rows);
     } else if (t.from == From::InPlace) {
       at.base = baseB + at.column, at.step = p.n, at.mask = mask;
     } else {
@@ -250,16 +251,32 @@ private:
     eachTile(at, rows);
   }
 
-  /// What is fetched while a panel is read: the one behind it. A single tile of rows reads as fast as memory gives, and
-  /// is held up by what it fetches ahead: it fetches what it reads.
-  Ix nextPanel(Ix base, const Rows &rows) {
-    Ix next = base + Ix(t.panelElements(p));
-    if (!t.highest) {
-      return next;
+  /// What is fetched while a panel is read: the one behind it, by all tiles of rows together. A single tile reads as
+  /// fast as memory gives, and is held up by what it fetches of another panel: it fetches what it reads, or will read
+  /// soon.
+  void setNext(Panel &at, const Rows &rows) {
+    at.next = at.base + Ix(t.panelElements(p));
+    at.nextStep = elementsPerStep(t.highest ? w.machine.tuning.fetchingTiles : t.tilesPerBlock);
+    if (t.highest) {
+      Value single = w.compare(arith::CmpIPredicate::eq, rows.count, 1);
+      auto either = [&](Ix yes, Ix no) {
+        return w.ix(arith::SelectOp::create(w.b, w.loc, single, w.value(yes), w.value(no)));
+      };
+      at.next = either(at.base + Ix(isStream() ? linesAhead * lineElements() : 0), at.next);
+      at.nextStep = isStream() ? either(at.step, at.nextStep) : at.nextStep;
+    } else if (isStream() && t.tiles == 1) {
+      at.next = at.base + Ix(linesAhead * lineElements()), at.nextStep = at.step;
     }
-    Value single = w.compare(arith::CmpIPredicate::eq, rows.count, 1);
-    return w.ix(arith::SelectOp::create(w.b, w.loc, single, w.value(base), w.value(next)));
   }
+
+  /// Whether weights do not stay in the second cache. Where each is multiplied with a few rows the machine itself does
+  /// not look as far ahead as memory is slow.
+  bool isStream() const {
+    bool isLong = p.n.isNumber() && p.k.isNumber() &&
+                  (t.matrixElements(p) * p.matricesB).number() * p.weightBytes > w.machine.l2Bytes / 2;
+    return isLong && t.from == From::Packed && !t.cutsStrips();
+  }
+  static constexpr int64_t linesAhead = 256; ///< some pages
 
   void eachTile(const Panel &at, const Rows &rows) {
     Ix from = rows.from, to = rows.to;
@@ -310,23 +327,36 @@ private:
   }
 
   /// How many tiles of so many rows share the fetching of the next panel: a block of them or, where their number
-  /// depends on the run, a few. None where there is a single tile, as there is where they have half of the most rows.
+  /// depends on the run, a few. None where there is a single tile, as there is where they have half of the most rows,
+  /// but for the weights of more than a few rows that come from memory.
   int64_t tilesThatFetch(int64_t rows) const {
-    bool few = t.highest ? 2 * rows <= t.highest : t.tiles == 1;
-    if (t.from != From::Packed || t.cutsStrips() || t.panels.is(1) || few) {
+    constexpr int64_t leastRows = 4;
+    bool single = t.highest ? 2 * rows <= t.highest : t.tiles == 1;
+    bool streams = isStream() && rows >= leastRows && !t.highest;
+    if (t.from != From::Packed || t.cutsStrips() || (single ? !streams : t.panels.is(1))) {
       return 0;
     }
     return t.highest ? w.machine.tuning.fetchingTiles : t.tilesPerBlock;
   }
 
+  /// Elements of B in a cache line.
+  int64_t lineElements() const {
+    return w.machine.lineBytes / (t.from == From::Scratch ? p.elementBytes : p.weightBytes);
+  }
+  int64_t unroll() const { return p.ofBytes && bytes.isOfPairs() ? 1 : w.machine.tuning.unroll; }
+  /// Lines that a tile fetches in a turn of the innermost loop where so many tiles fetch a panel, and elements for each
+  /// k.
+  int64_t linesPerTurn(int64_t tiles) const {
+    return llvm::divideCeil(unroll() * p.stepRows * t.width, lineElements() * tiles);
+  }
+  int64_t elementsPerStep(int64_t tiles) const { return linesPerTurn(tiles) * lineElements() / unroll(); }
+
   SmallVector<Value> accumulate(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock) {
-    const bool byOne = p.ofBytes && bytes.isOfPairs();
-    const int64_t unroll = byOne ? 1 : w.machine.tuning.unroll;
+    const int64_t unroll = this->unroll(), fetching = tilesThatFetch(rows);
     Ix fromA = baseA + row * Ix(p.rowA);
     fromA = isOpen() ? w.settled(fromA) : fromA;
-    int64_t lineElements = w.machine.lineBytes / (t.from == From::Scratch ? p.elementBytes : p.weightBytes),
-            fetching = tilesThatFetch(rows);
-    int64_t ahead = fetching ? llvm::divideCeil(unroll * p.stepRows * t.width, lineElements * fetching) : 0; ///< lines
+    // Of a single tile of open rows as many as of several, which fetch less.
+    int64_t lines = fetching ? linesPerTurn(t.highest && isStream() ? 1 : fetching) : 0;
     Ix index = t.highest ? min(indexInBlock, fetching - 1) : indexInBlock;
     auto step = [&](Ix k, int64_t count, ValueRange carried, int64_t elements = ByteProducts::quad) {
       SmallVector<Value> sums(carried);
@@ -340,15 +370,12 @@ private:
     Ix steps = Ix(p.k) - Ix(p.restA ? 1 : 0), whole = steps - remainder(steps, unroll), rest = steps - whole;
     SmallVector<Value> zeros(rows * panel.vectors, w.constant(0, vector));
     auto turn = [&](Ix k, ValueRange carried) {
-      if (ahead) {
-        Ix line = panel.next + (index * whole + k) * Ix(ahead * lineElements / unroll);
-        for (int64_t i = 0; i < ahead; ++i) {
-          w.prefetch(panel.buffer, line + Ix(i * lineElements));
-        }
+      for (int64_t i = 0; i < lines; ++i) {
+        w.prefetch(panel.buffer, panel.next + (index * whole + k) * panel.nextStep + Ix(i * lineElements()));
       }
       return step(k, unroll, carried);
     };
-    SmallVector<Value> sums = w.loop(0, whole, unroll, zeros, turn, /*unroll=*/!byOne);
+    SmallVector<Value> sums = w.loop(0, whole, unroll, zeros, turn, /*unroll=*/unroll > 1);
     if (rest.known()) {
       sums = step(whole, rest.number(), sums);
       return p.restA ? step(steps, 1, sums, p.restA) : sums;
