@@ -75,7 +75,7 @@ private:
     bool toBlocks = rule == LayoutRule::Blocked || rule == LayoutRule::PlainToBlocked ||
                     (rule == LayoutRule::Follow && lanes > 1 && shouldFollow(kernel, root));
     bool fromBlocks = toBlocks || rule == LayoutRule::BlockedToPlain;
-    if (fromBlocks && root) {
+    if (toBlocks && root) {
       separateReaders(kernel, root, rule);
     }
     for (unsigned i = 0; i < kernel.getIns().size(); ++i) {
@@ -90,15 +90,13 @@ private:
     }
   }
 
-  /// What a root reads in one form is another operand to those behind it, which read the other: x + Conv(x) of few
+  /// What a root reads row by row is another operand to those behind it, which read blocks: x + Conv(x) of few
   /// channels.
   static void separateReaders(plan::KernelOp kernel, Operation *root, LayoutRule rule) {
     for (BlockArgument argument : llvm::to_vector(kernel.getBody().getArguments())) {
-      bool isData = root->getOperand(0) == argument;
-      bool alike = rule == LayoutRule::Follow || (rule == LayoutRule::Blocked && isData) ||
-                   (rule == LayoutRule::BlockedToPlain && !isData);
+      bool inBlocks = rule == LayoutRule::Follow || (rule == LayoutRule::Blocked && root->getOperand(0) == argument);
       auto isOther = [&](OpOperand &use) { return use.getOwner() != root; };
-      if (alike || !rootReads(kernel, root, argument.getArgNumber()) || llvm::none_of(argument.getUses(), isOther)) {
+      if (inBlocks || !rootReads(kernel, root, argument.getArgNumber()) || llvm::none_of(argument.getUses(), isOther)) {
         continue;
       }
       kernel.getInsMutable().append(kernel.getIns()[argument.getArgNumber()]);

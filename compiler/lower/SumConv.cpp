@@ -29,9 +29,8 @@ static double cyclesBySums(const ConvGeometry &g, int64_t lanes) {
 static double cyclesByOutputs(const ConvGeometry &g, int64_t lanes) {
   constexpr double byWinograd = 0.4;
   const auto &axes = g.phases[0].axes;
-  bool isWinograd = llvm::all_of(ArrayRef(axes).drop_front(), [](const ConvAxis &a) {
-    return a.taps == 3 && a.inStep == 1;
-  });
+  bool isWinograd =
+      llvm::all_of(ArrayRef(axes).drop_front(), [](const ConvAxis &a) { return a.taps == 3 && a.inStep == 1; });
   double direct = 0.5 * static_cast<double>(llvm::divideCeil(g.outChannels, lanes) * lanes * g.inChannels * g.kernel);
   return isWinograd ? byWinograd * direct : direct;
 }
@@ -49,8 +48,7 @@ bool isSumConv(Operation *op, const target::MachineModel &machine) {
   ConvGeometry g = geometryOf(op, /*wide=*/false);
   bool isKnown = llvm::all_of(g.spatial, [](const support::Size &size) { return size.isNumber() && !size.is(0); });
   return isKnown && g.groups == 1 && g.inChannels >= lanes / 2 && 2 * g.outChannels <= lanes &&
-         g.phases[0].axes[2].out.number() >= lanes &&
-         cyclesByOutputs(g, lanes) >= leastGain * cyclesBySums(g, lanes);
+         g.phases[0].axes[2].out.number() >= lanes && cyclesByOutputs(g, lanes) >= leastGain * cyclesBySums(g, lanes);
 }
 
 namespace {

@@ -220,15 +220,15 @@ private:
     bool partial; ///< the last vector has `rest` columns, those of the mask `live` where the machine has masked access
     Ix rest;
     Value live;
-    Ix next; ///< what to fetch meanwhile, and how far that moves from one k to the next
-    Ix nextStep;
+    Ix next;                 ///< the panel to fetch meanwhile
+    bool isStreamed = false; ///< which is this one, further on
     int64_t strip = 0; ///< where its columns lie in strips, and the elements from one to the next
     Size nextStrip = 0;
   };
 
   /// Results of some rows, of `vectors` vectors from a column on; `rest`: columns of the last one, 0 for all.
   void columns(Ix item, Ix panel, Ix column, const Rows &rows, int64_t vectors, Ix rest) {
-    Panel at{b, {}, t.width, column, vectors, {}, !rest.is(0), rest, {}, {}, {}};
+    Panel at{b, {}, t.width, column, vectors, {}, !rest.is(0), rest, {}, {}};
     Value mask = at.live = at.partial && w.machine.maskedAccess ? w.maskFor(rest, t.lanes) : Value();
     if (t.from == From::Packed) {
       at.base = matrixB * Ix(t.matrixElements(p)) + panel * Ix(t.panelElements(p));
@@ -239,7 +239,7 @@ private:
       }
       at.step = t.strip * p.stepRows;
       at.strip = t.strip, at.nextStrip = t.stripElements(p);
-      setNext(at, rows);
+      at.next = nextPanel(at.base, rows);
     } else if (t.from == From::InPlace) {
       at.base = baseB + at.column, at.step = p.n, at.mask = mask;
     } else {
@@ -248,35 +248,35 @@ private:
       packPanel(at, mask);
     }
     at.base = isOpen() ? w.settled(at.base) : at.base;
-    eachTile(at, rows);
+    bool isSingle = !t.highest && t.tiles == 1;
+    eachTile(isSingle && isStream(p.m.number()) ? streamed(at) : at, rows);
   }
 
-  /// What is fetched while a panel is read: the one behind it, by all tiles of rows together. A single tile reads as
-  /// fast as memory gives, and is held up by what it fetches of another panel: it fetches what it reads, or will read
-  /// soon.
-  void setNext(Panel &at, const Rows &rows) {
-    at.next = at.base + Ix(t.panelElements(p));
-    at.nextStep = elementsPerStep(t.highest ? w.machine.tuning.fetchingTiles : t.tilesPerBlock);
-    if (t.highest) {
-      Value single = w.compare(arith::CmpIPredicate::eq, rows.count, 1);
-      auto either = [&](Ix yes, Ix no) {
-        return w.ix(arith::SelectOp::create(w.b, w.loc, single, w.value(yes), w.value(no)));
-      };
-      at.next = either(at.base + Ix(isStream() ? linesAhead * lineElements() : 0), at.next);
-      at.nextStep = isStream() ? either(at.step, at.nextStep) : at.nextStep;
-    } else if (isStream() && t.tiles == 1) {
-      at.next = at.base + Ix(linesAhead * lineElements()), at.nextStep = at.step;
+  /// What is fetched while a panel is read: the one behind it. A single tile of rows reads as fast as memory gives, and
+  /// is held up by what it fetches ahead: it fetches what it reads.
+  Ix nextPanel(Ix base, const Rows &rows) {
+    Ix next = base + Ix(t.panelElements(p));
+    if (!t.highest) {
+      return next;
     }
+    Value single = w.compare(arith::CmpIPredicate::eq, rows.count, 1);
+    return w.ix(arith::SelectOp::create(w.b, w.loc, single, w.value(base), w.value(next)));
   }
 
-  /// Whether weights do not stay in the second cache. Where each is multiplied with a few rows the machine itself does
-  /// not look as far ahead as memory is slow.
-  bool isStream() const {
+  /// A panel that a single tile of some rows reads from memory: it fetches what it will read some pages later.
+  Panel streamed(Panel panel) const {
+    panel.isStreamed = true, panel.next = panel.base + Ix(linesAhead * lineElements());
+    return panel;
+  }
+  /// Whether that pays: weights do not stay in the second cache, and a line is multiplied for four cycles. With fewer
+  /// rows the machine itself looks far enough ahead, and prefetches cost a tenth.
+  bool isStream(int64_t rows) const {
     bool isLong = p.n.isNumber() && p.k.isNumber() &&
                   (t.matrixElements(p) * p.matricesB).number() * p.weightBytes > w.machine.l2Bytes / 2;
-    return isLong && t.from == From::Packed && !t.cutsStrips();
+    bool isWork = rows * w.machine.lineBytes >= 8 * t.lanes * p.weightBytes;
+    return isLong && isWork && t.from == From::Packed && !t.cutsStrips();
   }
-  static constexpr int64_t linesAhead = 256; ///< some pages
+  static constexpr int64_t linesAhead = 256;
 
   void eachTile(const Panel &at, const Rows &rows) {
     Ix from = rows.from, to = rows.to;
@@ -293,8 +293,11 @@ private:
   void openTiles(const Panel &at, const Rows &rows) {
     for (int64_t h = t.dotsForFew ? 3 : 1; h <= t.highest; ++h) {
       Ix last = rows.to - Ix(h);
-      w.ifThen(w.compare(arith::CmpIPredicate::eq, rows.height, h),
-               [&] { w.loop(0, rows.count, 1, [&](Ix i) { tile(at, min(rows.from + i * Ix(h), last), h, i); }); });
+      auto tiles = [&] { w.loop(0, rows.count, 1, [&](Ix i) { tile(at, min(rows.from + i * Ix(h), last), h, i); }); };
+      auto single = [&] { tile(streamed(at), rows.from, h, 0); };
+      w.ifThen(w.compare(arith::CmpIPredicate::eq, rows.height, h), [&] {
+        isStream(h) ? w.ifElse(w.compare(arith::CmpIPredicate::eq, rows.count, 1), single, tiles) : tiles();
+      });
     }
   }
 
@@ -327,13 +330,10 @@ private:
   }
 
   /// How many tiles of so many rows share the fetching of the next panel: a block of them or, where their number
-  /// depends on the run, a few. None where there is a single tile, as there is where they have half of the most rows,
-  /// but for the weights of more than a few rows that come from memory.
+  /// depends on the run, a few. None where there is a single tile, as there is where they have half of the most rows.
   int64_t tilesThatFetch(int64_t rows) const {
-    constexpr int64_t leastRows = 4;
-    bool single = t.highest ? 2 * rows <= t.highest : t.tiles == 1;
-    bool streams = isStream() && rows >= leastRows && !t.highest;
-    if (t.from != From::Packed || t.cutsStrips() || (single ? !streams : t.panels.is(1))) {
+    bool few = t.highest ? 2 * rows <= t.highest : t.tiles == 1;
+    if (t.from != From::Packed || t.cutsStrips() || t.panels.is(1) || few) {
       return 0;
     }
     return t.highest ? w.machine.tuning.fetchingTiles : t.tilesPerBlock;
@@ -343,21 +343,17 @@ private:
   int64_t lineElements() const {
     return w.machine.lineBytes / (t.from == From::Scratch ? p.elementBytes : p.weightBytes);
   }
-  int64_t unroll() const { return p.ofBytes && bytes.isOfPairs() ? 1 : w.machine.tuning.unroll; }
-  /// Lines that a tile fetches in a turn of the innermost loop where so many tiles fetch a panel, and elements for each
-  /// k.
-  int64_t linesPerTurn(int64_t tiles) const {
-    return llvm::divideCeil(unroll() * p.stepRows * t.width, lineElements() * tiles);
-  }
-  int64_t elementsPerStep(int64_t tiles) const { return linesPerTurn(tiles) * lineElements() / unroll(); }
 
   SmallVector<Value> accumulate(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock) {
-    const int64_t unroll = this->unroll(), fetching = tilesThatFetch(rows);
+    const bool byOne = p.ofBytes && bytes.isOfPairs();
+    const int64_t unroll = byOne ? 1 : w.machine.tuning.unroll;
     Ix fromA = baseA + row * Ix(p.rowA);
     fromA = isOpen() ? w.settled(fromA) : fromA;
-    // Of a single tile of open rows as many as of several, which fetch less.
-    int64_t lines = fetching ? linesPerTurn(t.highest && isStream() ? 1 : fetching) : 0;
+    int64_t fetching = panel.isStreamed ? 1 : tilesThatFetch(rows);
+    int64_t ahead =
+        fetching ? llvm::divideCeil(unroll * p.stepRows * t.width, lineElements() * fetching) : 0; ///< lines
     Ix index = t.highest ? min(indexInBlock, fetching - 1) : indexInBlock;
+    Ix aheadStep = panel.isStreamed ? panel.step : Ix(ahead * lineElements() / unroll);
     auto step = [&](Ix k, int64_t count, ValueRange carried, int64_t elements = ByteProducts::quad) {
       SmallVector<Value> sums(carried);
       Ix atA = fromA + k * Ix(p.stepA), atB = panel.base + k * panel.step;
@@ -370,12 +366,12 @@ private:
     Ix steps = Ix(p.k) - Ix(p.restA ? 1 : 0), whole = steps - remainder(steps, unroll), rest = steps - whole;
     SmallVector<Value> zeros(rows * panel.vectors, w.constant(0, vector));
     auto turn = [&](Ix k, ValueRange carried) {
-      for (int64_t i = 0; i < lines; ++i) {
-        w.prefetch(panel.buffer, panel.next + (index * whole + k) * panel.nextStep + Ix(i * lineElements()));
+      for (int64_t i = 0; i < ahead; ++i) {
+        w.prefetch(panel.buffer, panel.next + (index * whole + k) * aheadStep + Ix(i * lineElements()));
       }
       return step(k, unroll, carried);
     };
-    SmallVector<Value> sums = w.loop(0, whole, unroll, zeros, turn, /*unroll=*/unroll > 1);
+    SmallVector<Value> sums = w.loop(0, whole, unroll, zeros, turn, /*unroll=*/!byOne);
     if (rest.known()) {
       sums = step(whole, rest.number(), sums);
       return p.restA ? step(steps, 1, sums, p.restA) : sums;
