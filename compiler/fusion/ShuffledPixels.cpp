@@ -117,7 +117,7 @@ private:
       }
     }
     auto integers = [&](ArrayRef<int64_t> values) { return onnx::makeIntegers(f.b, f.loc, values); };
-    return axes.empty() ? all : f.op("Slice", {all, integers(from), integers(to), integers(axes)});
+    return axes.empty() ? all : f.op("Slice", {all, integers(from), integers(to), integers(axes), Value()});
   }
 };
 
