@@ -195,25 +195,26 @@ def measure(arguments, folder, case):
     print(f"| {name} | {mine:.1f} | {others:.0f} | {others / mine:.2f} |", flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def benchmark(description, what, cases):
+    """The whole program: measures the cases that the command line asks for; the exit code."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", default="build/bin/ingot"), parser.add_argument("--only", default=""), parser.add_argument("--core", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5), parser.add_argument("--seconds", type=float, default=0.2), parser.add_argument("--target")
     arguments = parser.parse_args()
     onnxruntime.set_default_logger_severity(3)
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[arguments.core % len(cores)]})
-    print("| operators | ingot, us | ONNX Runtime, us | x |\n|---|--:|--:|--:|")
+    print(f"| {what} | ingot, us | ONNX Runtime, us | x |\n|---|--:|--:|--:|")
     failed = 0
-    with tempfile.TemporaryDirectory(prefix="ingot-bench-strings-") as scratch:
-        for number, case in enumerate(case for case in strings() + sequences() if re.search(arguments.only, case[0])):
+    with tempfile.TemporaryDirectory(prefix="ingot-bench-") as scratch:
+        for number, case in enumerate(case for case in cases if re.search(arguments.only, case[0])):
             try:
                 measure(arguments, pathlib.Path(scratch, str(number)), case)
             except Exception as error:  # noqa: BLE001: the others are still to be measured
                 failed += 1
                 print(f"| {case[0]} | {str(error).splitlines()[0][:150]} |", flush=True)
-    return failed > 0
+    return int(failed > 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(benchmark(__doc__, "operators", strings() + sequences()))

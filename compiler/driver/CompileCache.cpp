@@ -10,6 +10,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 #include <dlfcn.h>
+#include <filesystem>
 
 namespace ingot::driver {
 namespace {
@@ -43,6 +44,12 @@ public:
 private:
   llvm::BLAKE3 hash;
 };
+
+/// Copies a file, in the kernel (LLVM's copy_file does it by 4 KB); false where it cannot.
+bool copyFile(const std::string &from, const std::string &to) {
+  std::error_code error;
+  return std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, error);
+}
 
 /// The compiler: its program, and the library that makes the code, by its version, length and time.
 bool addCompiler(Hasher &hash) {
@@ -172,8 +179,7 @@ std::optional<CompileCache::Said> CompileCache::find() {
     return std::nullopt;
   }
   for (auto [i, artifact] : llvm::enumerate(linesOf(*artifacts))) {
-    if (fs::create_directories(path::parent_path(artifact)) ||
-        fs::copy_file(pathOf(known, std::to_string(i)), artifact)) {
+    if (fs::create_directories(path::parent_path(artifact)) || !copyFile(pathOf(known, std::to_string(i)), artifact)) {
       removeFolder(pathOf(known)); // damaged, or being dropped
       return std::nullopt;
     }
@@ -201,7 +207,7 @@ void CompileCache::keep(llvm::ArrayRef<pipeline::Artifact> artifacts, const Said
   add(key, [&](const std::string &entry) {
     std::string paths;
     for (auto [i, artifact] : llvm::enumerate(artifacts)) {
-      if (fs::copy_file(artifact.path, entry + std::to_string(i))) {
+      if (!copyFile(artifact.path, entry + std::to_string(i))) {
         return false;
       }
       paths += artifact.path + "\n";

@@ -24,10 +24,23 @@ inline bool isNumber(mlir::Value v, double expected) {
   return number && static_cast<float>(*number) == static_cast<float>(expected);
 }
 
+/// Whether `v` is a constant, or will be one as soon as what fusions cut out of it is folded.
+inline bool isWeight(mlir::Value v) {
+  auto cut = v.getDefiningOp<onnx::SliceOp>();
+  return onnx::constantOf(v) || (cut && onnx::constantOf(cut.getData()));
+}
+
 /// The op of class `Op` that makes `v`, if nothing else reads it, and not in a region: there it would be computed
 /// whenever the region runs.
 template <typename Op> Op onlyFor(mlir::Value v) {
   return v.hasOneUse() && v.user_begin()->getBlock() == v.getParentBlock() ? v.getDefiningOp<Op>() : Op();
+}
+
+/// An attribute of a window with a number for each of `count` sides or axes, which are `otherwise` where it is left
+/// out.
+inline llvm::SmallVector<int64_t> listed(std::optional<llvm::ArrayRef<int64_t>> given, int64_t count,
+                                         int64_t otherwise) {
+  return given && !given->empty() ? llvm::SmallVector<int64_t>(*given) : llvm::SmallVector<int64_t>(count, otherwise);
 }
 
 inline mlir::Location jointLoc(mlir::OpBuilder &b, llvm::ArrayRef<mlir::Operation *> ops) {

@@ -49,7 +49,7 @@ template <typename Op> struct CutTaps : OpRewritePattern<Op> {
 
   LogicalResult matchAndRewrite(Op conv, PatternRewriter &rewriter) const override {
     auto x = onnx::ranked(conv.getX()), w = onnx::ranked(conv.getW()), y = onnx::ranked(conv.getY());
-    if (!x || !w || !y || !w.hasStaticShape() || !onnx::constantOf(conv.getW()) || !conv.getW().hasOneUse()) {
+    if (!x || !w || !y || !w.hasStaticShape() || !isWeight(conv.getW()) || !conv.getW().hasOneUse()) {
       return failure();
     }
     auto mode = conv->template getAttrOfType<StringAttr>("auto_pad");
@@ -86,10 +86,6 @@ template <typename Op> struct CutTaps : OpRewritePattern<Op> {
   }
 
 private:
-  static SmallVector<int64_t> listed(std::optional<ArrayRef<int64_t>> given, int64_t count, int64_t otherwise) {
-    return given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(count, otherwise);
-  }
-
   static void replace(Op conv, ArrayRef<Range> kept, ArrayRef<int64_t> pads, PatternRewriter &rewriter) {
     SmallVector<int64_t> begins, ends, axes, kernel;
     for (auto [i, range] : llvm::enumerate(kept)) {

@@ -1,6 +1,7 @@
 // Ops that leave their operand as it is go: a Cast to the same type, an Expand, Tile, Slice or Pad that keeps the shape
 // (one that keeps it and moves nothing, that is), a Concat of one, and a multiplication by 1 or an addition of 0 of
-// what is as large as the result. (-0 + 0 is 0: strict accuracy keeps the sum.) A Concat of Concats of one axis is one.
+// what is as large as the result. (-0 + 0 is 0: strict accuracy keeps the sum.) A Concat of Concats of one axis is one;
+// constants beside each other in a Concat are one.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/ops/Binary.h"
@@ -72,7 +73,7 @@ struct OfConcats : OpRewritePattern<onnx::ConcatOp> {
     SmallVector<Value> pieces;
     for (Value x : op.getXs()) {
       auto inner = onlyFor<onnx::ConcatOp>(x);
-      if (inner && onnx::normalAxis(inner.getAxis(), rank) == axis) {
+      if (inner && onnx::normalAxis(inner.getAxis(), rank) == axis && !llvm::all_of(inner.getXs(), onnx::constantOf)) {
         llvm::append_range(pieces, inner.getXs());
       } else if (onnx::ranked(x).getDimSize(axis) != 0 || op.getXs().size() == 1) {
         pieces.push_back(x);
@@ -86,11 +87,35 @@ struct OfConcats : OpRewritePattern<onnx::ConcatOp> {
   }
 };
 
+/// Constants that stand beside each other and that nobody else reads: graph makes one of their Concat.
+struct OfConstants : OpRewritePattern<onnx::ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::ConcatOp op, PatternRewriter &rewriter) const override {
+    auto isOwn = [](Value x) { return onnx::constantOf(x) && x.hasOneUse(); };
+    SmallVector<Value> pieces;
+    for (ValueRange left = op.getXs(); !left.empty();) {
+      ValueRange run = left.take_front(llvm::find_if_not(left, isOwn) - left.begin());
+      if (run.size() == op.getXs().size()) {
+        return failure(); // a constant as a whole
+      }
+      pieces.push_back(run.size() > 1
+                           ? onnx::make<onnx::ConcatOp>(rewriter, op.getLoc(), SmallVector<Value>(run), op->getAttrs())
+                           : left.front());
+      left = left.drop_front(std::max<size_t>(run.size(), 1));
+    }
+    if (pieces.size() == op.getXs().size()) {
+      return failure();
+    }
+    rewriter.replaceOp(op, onnx::make<onnx::ConcatOp>(rewriter, op.getLoc(), pieces, op->getAttrs()));
+    return success();
+  }
+};
+
 } // namespace
 
 void populateUntouched(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<NothingMoved, SameType, OfConcats>(context);
+  patterns.add<NothingMoved, SameType, OfConcats, OfConstants>(context);
   patterns.add<Neutral<onnx::MulOp>>(context, 1.0, true);
   patterns.add<Neutral<onnx::DivOp>>(context, 1.0, false);
   patterns.add<Neutral<onnx::SubOp>>(context, 0.0, false);

@@ -1,5 +1,6 @@
 #include "compiler/lower/DenseConv.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -71,7 +72,8 @@ void DenseConv::run() {
     }
     for (size_t i = 0; i < g.phases.size(); ++i) {
       phase = &g.phases[i];
-      panelAt(floorDiv(rest, g.batch), i, [&](const Panel &p) { unit(&p, n, u); });
+      panelAt(floorDiv(rest, g.batch), i,
+              [&](const Panel &p) { eachPart(p, [&](const Panel &part) { unit(&part, n, u); }); });
     }
   });
 }
@@ -121,6 +123,23 @@ void DenseConv::eachPanel(size_t phase, llvm::function_ref<void(const Panel &)> 
   }
 }
 
+/// The parts of a panel whose tile is larger than this machine's registers. Each goes over all pixels by itself, so
+/// that its weights stay in the first cache.
+void DenseConv::eachPart(const Panel &p, llvm::function_ref<void(const Panel &)> body) {
+  int64_t size = s.part ? s.part : p.vectors;
+  auto partAt = [&](Ix done, int64_t vectors) {
+    Panel part = p;
+    part.vectors = vectors, part.block = p.block + done, part.weights = p.weights + done * s.lanes;
+    body(part);
+  };
+  bool alike = g.outChannels % s.lanes == 0; // lanesOf is the same in all of them
+  int64_t whole = alike ? p.vectors / size * size : 0;
+  w.loop(0, whole, size, [&](Ix done) { partAt(done, size); });
+  for (int64_t done = whole; done < p.vectors; done += size) {
+    partAt(done, std::min(size, p.vectors - done));
+  }
+}
+
 void DenseConv::unit(const Panel *fixed, Ix n, Ix u) {
   Ix middle = phase->axes[1].out;
   if (s.flat) {
@@ -142,8 +161,10 @@ void DenseConv::partOfImage(Ix n, Ix u) {
   Ix fromRow = floorDiv(u, across) * s.partRows, toRow = min(fromRow + s.partRows, rows);
   Ix fromTile = remainder(u, across) * s.partTiles, toTile = min(fromTile + s.partTiles, inRow);
   eachPanel(0, [&](const Panel &p) {
-    w.loop(fromRow, toRow, 1, [&](Ix r) {
-      rowTiles(&p, n, floorDiv(r, middle), remainder(r, middle), fromTile, toTile, (r - fromRow) * s.partTiles);
+    eachPart(p, [&](const Panel &part) {
+      w.loop(fromRow, toRow, 1, [&](Ix r) {
+        rowTiles(&part, n, floorDiv(r, middle), remainder(r, middle), fromTile, toTile, (r - fromRow) * s.partTiles);
+      });
     });
   });
 }
@@ -269,18 +290,11 @@ void DenseConv::flatImage(const Panel &p, Ix n) {
 
 void DenseConv::tile(const Panel *fixed, Ix base, ArrayRef<int64_t> offsets, Points points, Ix tileIndex) {
   if (fixed) {
-    panelTile(*fixed, base, offsets, points, tileIndex);
+    partTile(*fixed, base, offsets, points, tileIndex);
   } else {
-    eachPanel(0, [&](const Panel &p) { panelTile(p, base, offsets, points, tileIndex); });
-  }
-}
-
-void DenseConv::panelTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Points points, Ix tileIndex) {
-  for (int64_t done = 0; done < p.vectors; done += s.part ? s.part : p.vectors) {
-    Panel part = p;
-    part.vectors = s.part ? std::min(s.part, p.vectors - done) : p.vectors;
-    part.block = p.block + done, part.weights = p.weights + done * s.lanes;
-    partTile(part, base, offsets, points, tileIndex);
+    eachPanel(0, [&](const Panel &p) {
+      eachPart(p, [&](const Panel &part) { partTile(part, base, offsets, points, tileIndex); });
+    });
   }
 }
 
@@ -308,6 +322,9 @@ void DenseConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Poi
       acc = block(p, in + whole * channelStride(), wt + whole * step, rest, offsets, acc, ahead);
     }
   }
+  for (Value &sum : acc) {
+    sum = wholeBlock(sum);
+  }
   Vectors biases;
   for (int64_t v = 0; bias && v < p.vectors; ++v) {
     biases.push_back(w.load(bias, (p.block + v) * s.lanes, s.lanes));
@@ -325,7 +342,35 @@ void DenseConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Poi
 /// Accumulators. The bias is added to the sums, not the products to the bias: small sums round less.
 DenseConv::Vectors DenseConv::start(const Panel &p, size_t pixels) {
   Type element = s.isOfBytes() ? Type(w.b.getI32Type()) : Type(w.b.getF32Type());
-  return Vectors(pixels * p.vectors, w.constant(0, w.vectorOf(element, s.lanes)));
+  Vectors acc;
+  for (size_t i = 0; i < pixels * p.vectors; ++i) {
+    acc.push_back(w.constant(0, w.vectorOf(element, lanesOf(p, i % p.vectors))));
+  }
+  return acc;
+}
+
+/// How much of a block is computed: where it is several vectors of this machine (--levels), those of the last block in
+/// which there is no channel are left out.
+int64_t DenseConv::lanesOf(const Panel &p, int64_t v) const {
+  int64_t own = w.machine.lanes;
+  if (own >= s.lanes || s.isOfBytes() || !p.block.known()) {
+    return s.lanes;
+  }
+  int64_t channels = g.outChannels - (p.block.number() + v) * s.lanes;
+  return std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(channels, 1)), own, s.lanes);
+}
+
+/// A sum with zeros for what lanesOf left out.
+Value DenseConv::wholeBlock(Value sum) {
+  auto type = cast<VectorType>(sum.getType());
+  if (type.getNumElements() == s.lanes) {
+    return sum;
+  }
+  auto places = llvm::to_vector(llvm::seq<int64_t>(0, s.lanes));
+  for (int64_t &place : places) {
+    place = std::min(place, type.getNumElements()); // the first one of the zeros
+  }
+  return vector::ShuffleOp::create(w.b, w.loc, sum, w.constant(0, type), places);
 }
 
 /// All taps over `count` channels of one block.
@@ -418,12 +463,13 @@ DenseConv::Vectors DenseConv::step(const Panel &p, Ix in, Ix wt, int64_t unroll,
   for (int64_t u = 0; u < unroll; ++u) {
     Vectors row;
     for (int64_t v = 0; v < p.vectors; ++v) {
-      row.push_back(w.load(weights, wt + (u * p.width + v * s.lanes), s.lanes));
+      row.push_back(w.load(weights, wt + (u * p.width + v * s.lanes), lanesOf(p, v)));
     }
     for (auto [i, offset] : llvm::enumerate(offsets)) {
-      Value x = w.splat(w.load(input.buffer, in + (offset + u)), s.lanes);
+      Value x = w.load(input.buffer, in + (offset + u)), whole = w.splat(x, s.lanes);
       for (int64_t v = 0; v < p.vectors; ++v) {
-        next[i * p.vectors + v] = w.fma(x, row[v], next[i * p.vectors + v]);
+        Value factor = lanesOf(p, v) == s.lanes ? whole : w.splat(x, lanesOf(p, v));
+        next[i * p.vectors + v] = w.fma(factor, row[v], next[i * p.vectors + v]);
       }
     }
   }

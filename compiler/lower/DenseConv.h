@@ -116,6 +116,7 @@ private:
 
   static support::Size unitsOf(const ConvGeometry &g, const DenseSchedule &s);
   void eachPanel(size_t phase, llvm::function_ref<void(const Panel &)> body);
+  void eachPart(const Panel &p, llvm::function_ref<void(const Panel &)> body);
   void panelAt(Ix t, size_t phase, llvm::function_ref<void(const Panel &)> body);
   Panel panel(Ix index, int64_t vectors, Ix block, size_t phase);
   void unit(const Panel *fixed, Ix n, Ix u);
@@ -147,8 +148,9 @@ private:
   using Points = llvm::function_ref<Point(Ix)>;
   void tile(const Panel *fixed, Ix base, llvm::ArrayRef<int64_t> offsets, Points points, Ix tileIndex);
   void partTile(const Panel &p, Ix base, llvm::ArrayRef<int64_t> offsets, Points points, Ix tileIndex);
-  void panelTile(const Panel &p, Ix base, llvm::ArrayRef<int64_t> offsets, Points points, Ix tileIndex);
   Vectors start(const Panel &p, size_t pixels);
+  int64_t lanesOf(const Panel &p, int64_t v) const;
+  mlir::Value wholeBlock(mlir::Value sum);
   Vectors block(const Panel &p, Ix in, Ix wt, int64_t count, llvm::ArrayRef<int64_t> offsets, Vectors acc, Ix ahead);
   Vectors channelRange(const Panel &p, Ix in, llvm::ArrayRef<int64_t> offsets, Vectors acc);
   Vectors planes(const Panel &p, Ix in, llvm::ArrayRef<int64_t> offsets, Vectors acc);

@@ -112,14 +112,16 @@ static double panelCost(const ConvGeometry &g, const DenseSchedule &s,
 /// Pixels of a row whose length the run tells, for choosing among tiles: many, so that remainders do not count.
 static constexpr int64_t openRow = 1000;
 
-double cyclesOf(const ConvGeometry &g, const DenseSchedule &s) {
+/// Cycles of an input channel at all taps over the pixels of an image, in tiles of so many vectors.
+static double imageCost(const ConvGeometry &g, const DenseSchedule &s, int64_t vectors) {
   const ConvPhase &phase = g.phases.front();
   int64_t row = typical(phase.axes[2].out, openRow), rows = typical(phase.rows(), openRow);
-  double steps = panelCost(g, s, [&](int64_t vectors) {
-    return s.flat ? static_cast<double>(phase.taps.size()) * stepCost(row * rows, s.pixels, vectors)
-                  : static_cast<double>(rows) * rowCost(phase, row, s.pixels, vectors);
-  });
-  return steps;
+  return s.flat ? static_cast<double>(phase.taps.size()) * stepCost(row * rows, s.pixels, vectors)
+                : static_cast<double>(rows) * rowCost(phase, row, s.pixels, vectors);
+}
+
+double cyclesOf(const ConvGeometry &g, const DenseSchedule &s) {
+  return panelCost(g, s, [&](int64_t vectors) { return imageCost(g, s, vectors); });
 }
 
 /// Whether the pixels may be one list of static tiles.
@@ -132,6 +134,9 @@ static bool mayBeFlat(const ConvGeometry &g, const DenseSchedule &s) {
   bool skips = llvm::any_of(phase.axes, [](const ConvAxis &axis) { return axis.image > 0; });
   return g.phases.size() == 1 && s.channels != DenseSchedule::Planes && rows > 1 && row * rows <= flatPixels && !skips;
 }
+
+/// Static tiles are much code: they must earn it.
+constexpr double costOfStaticTiles = 1.1;
 
 static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine) {
   bool mayFlatten = mayBeFlat(g, s);
@@ -149,8 +154,7 @@ static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::Ma
         continue;
       }
       t.flat = flat;
-      // Static tiles are much code: they must earn it.
-      double cost = cyclesOf(g, t) * (flat ? 1.1 : 1.0);
+      double cost = cyclesOf(g, t) * (flat ? costOfStaticTiles : 1.0);
       if ((!flat || mayFlatten) && cost < 0.99 * least) {
         least = cost, best = t;
       }
@@ -177,12 +181,16 @@ static void chooseChannels(const ConvGeometry &g, DenseSchedule &s) {
 }
 
 /// The tile for panels that another machine with longer vectors chose.
-static void chooseTileOf(const DenseSchedule &packed, DenseSchedule &s, const target::MachineModel &machine) {
+static void chooseTileOf(const ConvGeometry &g, const DenseSchedule &packed, DenseSchedule &s,
+                         const target::MachineModel &machine) {
   s = packed;
   int64_t registers = llvm::divideCeil(s.lanes, machine.lanes); // of a block
   s.part = std::clamp<int64_t>(machine.matmulTile.vectors / registers, 1, s.vectors);
   s.pixels = pixelsFor(s, s.part * registers, machine);
-  s.flat = s.flat && s.pixels > 2; // static tiles would be many
+  DenseSchedule list = s, rows = s;
+  list.flat = true, rows.flat = false;
+  s.flat = mayBeFlat(g, s) && s.pixels > 2 && // else static tiles would be many
+           costOfStaticTiles * imageCost(g, list, s.part * registers) < imageCost(g, rows, s.part * registers);
 }
 
 /// Where neither the weights nor the input stay in the second cache, and not even the rows that one row of outputs
@@ -236,7 +244,7 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
   }
   if (machine.packing && machine.packing->lanes > machine.lanes) {
     int64_t rows = s.stepRows;
-    chooseTileOf(scheduleOf(g, lanes, planes, *machine.packing, ofBytes), s, machine);
+    chooseTileOf(g, scheduleOf(g, lanes, planes, *machine.packing, ofBytes), s, machine);
     s.stepRows = rows;
   } else {
     s.lanes = lanes;

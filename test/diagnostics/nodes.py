@@ -448,7 +448,7 @@ READ = [
     (ML + "Normalizer", [f(2, 3)], dict(norm="L3"), "norm 'L3' is not known"),
     (ML + "Imputer", [f(2, 3)], {}, "has no values to put in"),
     (ML + "FeatureVectorizer", [f(2, 3)], dict(inputdimensions=[3, 1]), "2 widths for 1 inputs"),
-    (ML + "FeatureVectorizer", [f(2, 3)], dict(inputdimensions=[4]), "input 0 of 4 columns is of type tensor<2x3xf32>"),
+    (ML + "FeatureVectorizer", [f(2, 3)], dict(inputdimensions=[-4]), "a width is negative: -4"),
     (ML + "OneHotEncoder", [i(2)], dict(cats_strings=["a"]), "has no categories for elements of int64"),
     (ML + "OneHotEncoder", [i(2)], dict(cats_int64s=[1], zeros=0), "refuses what is no category (zeros = 0), which is unsupported"),
     (ML + "LabelEncoder", [i(2)], dict(keys_strings=["a"], values_strings=["a"]), "keys are of another type than the input, which is of int64"),

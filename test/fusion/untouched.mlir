@@ -58,3 +58,18 @@ func.func @concats(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> (tensor<2x9xf32>
   %3 = onnx.Concat %2, %2 {axis = 1 : i64} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x6xf32>
   return %1, %3 : tensor<2x9xf32>, tensor<4x6xf32>
 }
+
+// -----
+
+// Constants beside each other are one, which graph folds; those that others read, too, or that stand apart, are left.
+// CHECK-LABEL: @constants
+// CHECK: %[[BOTH:.*]] = onnx.Concat %{{.*}}, %{{.*}} {axis = 0 : i64} : (tensor<1xf32>, tensor<1xf32>) -> tensor<2xf32>
+// CHECK: onnx.Concat %[[BOTH]], %arg0, %{{.*}}, %{{.*}} {axis = 0 : i64}
+func.func @constants(%x: tensor<2xf32>) -> (tensor<6xf32>, tensor<1xf32>) {
+  %a = onnx.Constant dense<1.0> : tensor<1xf32>
+  %b = onnx.Constant dense<2.0> : tensor<1xf32>
+  %c = onnx.Constant dense<3.0> : tensor<1xf32>
+  %d = onnx.Constant dense<4.0> : tensor<1xf32>
+  %0 = onnx.Concat %a, %b, %x, %c, %d {axis = 0 : i64} : (tensor<1xf32>, tensor<1xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<6xf32>
+  return %0, %d : tensor<6xf32>, tensor<1xf32>
+}

@@ -214,6 +214,42 @@ def shuffled(c, x):
     return reshaped(c, transposed(c, y, 0, 2, 1, 3, 4), [None, channels, height, width])
 
 
+def bounds(c, size):
+    """Of a Slice along an axis, counted from the front, from the end, or to an end that is far away."""
+    low = c.rng.randrange(min(size, 4))
+    high = size - c.rng.randrange(min(size - low, 4))
+    return c.choice([low, low, low - size]), c.choice([high, high - size, 2**63 - 1]) if high < size else 2**63 - 1
+
+
+@block("image", 2)
+def cropped(c, x):
+    """A convolution, or a transposed one, of which the ends or channels are not read: cut off at once, or behind a function, or in two parts that are joined again."""
+    c.since(10)
+    rank = x.rank - 2
+    kernel = [c.choice([2, 3, 5]) for _ in range(rank)]
+    c.need(all(2 * size >= k for size, k in zip(x.shape[2:], kernel)))
+    stride, pads = [c.choice([1, 1, 2]) for _ in range(rank)], [c.choice([0, k - 1, k]) for k in kernel * 2]
+    c.need(all(size + pads[i] + pads[rank + i] >= kernel[i] for i, size in enumerate(x.shape[2:])))
+    outputs = c.extent(33)
+    c.need(np.prod(kernel) * outputs * x.array.size < MOST_PRODUCTS)
+    transposed = c.chance(0.3)
+    c.need(not transposed or all((size - 1) * step + k > pads[i] + pads[rank + i] for i, (size, step, k) in enumerate(zip(x.shape[2:], stride, kernel))))
+    w = weight(c, *([x.shape[1], outputs] if transposed else [outputs, x.shape[1]]), *kernel, fan=x.shape[1] * int(np.prod(kernel)))
+    y = one(c, "ConvTranspose" if transposed else "Conv", [x, w, weight(c, outputs, fan=9) if c.chance(0.5) else None], pads=pads, strides=stride)
+    y = activated(c, y) if c.chance(0.4) else y
+    axes = sorted(c.rng.sample(range(1, y.rank), c.choice([1, 1, 2]) if rank > 1 else 1))
+
+    def cut():
+        starts, ends = zip(*(bounds(c, y.shape[axis]) for axis in axes))
+        return one(c, "Slice", [y, c.ints(list(starts)), c.ints(list(ends)), c.ints(axes), *([c.ints([c.choice([1, 1, 2]) for _ in axes])] if c.chance(0.3) else [])], exact=True)
+
+    parts = [cut() for _ in range(c.choice([1, 1, 2]))]
+    c.need(all(part.array.size for part in parts))
+    if len(parts) == 1 or parts[0].shape[1:axes[0]] + parts[0].shape[axes[0] + 1 :] != parts[1].shape[1:axes[0]] + parts[1].shape[axes[0] + 1 :]:
+        return parts[0]
+    return one(c, "Concat", parts, exact=True, axis=axes[0])
+
+
 @block("image", 2)
 def pooled(c, x):
     rank, kernel = x.rank - 2, c.choice([2, 3])

@@ -34,6 +34,7 @@ CASES = {
     "sqrt": ("Sqrt", [(X, 50)], 1, {}),
     "tanh": ("Tanh", [(X, 50)], 1, {}),
     "erf": ("Erf", [(X, 50)], 1, {}),
+    **{name.lower(): (name, [(X, 50)], 1, {}) for name in ("Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Atanh")},
     "sigmoid": ("Sigmoid", [(X, 50)], 1, {}),
     "gelu": ("Gelu", [(X, 50)], 1, {}),
     "softplus": ("Softplus", [(X, 50)], 1, {}),

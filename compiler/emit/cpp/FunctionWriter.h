@@ -23,6 +23,9 @@ constexpr size_t mostColumns = 120;
 /// Lines that do not fit are continued, with more indentation.
 std::string wrapped(llvm::StringRef line, unsigned indent);
 
+/// Whether `name` occurs in the text of an expression.
+bool mentions(llvm::StringRef text, llvm::StringRef name);
+
 /// What the functions of loop IR are called: those of the model without its name.
 std::string functionName(mlir::func::FuncOp function, const plan::ModelInfo &model);
 

@@ -111,6 +111,7 @@ LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
   splitDeinterleaved(module);
   dropPrefetches(module);
   PassManager passes(module.getContext());
+  passes.addPass(createCSEPass()); // a comparison of what is computed twice folds; compilers warn of one with itself
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   if (failed(passes.run(module)) || (dropUnusedIntrinsics(module) && failed(passes.run(module)))) {

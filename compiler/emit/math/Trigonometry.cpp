@@ -15,6 +15,13 @@ template <typename Body> Value inDouble(const FloatBuilder &f, Value x, Body bod
   return f.convert(body(d, d.convert(x)));
 }
 
+/// The same of a function whose result has the sign of x, made of |x|. The sign is put in behind the conversion: LLVM
+/// would otherwise round its operand from f64 to f16, too, where a result is narrowed, by a function of a C library.
+template <typename Body> Value oddInDouble(const FloatBuilder &f, Value x, Body body) {
+  auto ofMagnitude = [&](const FloatBuilder &d, Value v) { return body(d, d.abs(v)); };
+  return f.copySign(inDouble(f, x, ofMagnitude), x);
+}
+
 struct Quadrant {
   Value sine, cosine; ///< of x reduced into [-pi/4, pi/4]
   Value number;       ///< bits; the low two count quarter turns
@@ -74,8 +81,6 @@ Value atanPositive(const FloatBuilder &d, Value x) {
   return d.add(base, d.sub(r, correction));
 }
 
-Value atanSigned(const FloatBuilder &d, Value x) { return d.copySign(atanPositive(d, d.abs(x)), x); }
-
 /// (e^a + sign e^-a) / 2 for large a, where e^a alone would overflow too early.
 Value halfExp(const FloatBuilder &d, Value a) {
   Value root = expandExp(d, d.mul(a, 0.5));
@@ -101,13 +106,13 @@ Value ingot::emit::expandTan(const FloatBuilder &f, Value x) {
   });
 }
 
-Value ingot::emit::expandAtan(const FloatBuilder &f, Value x) { return inDouble(f, x, atanSigned); }
+Value ingot::emit::expandAtan(const FloatBuilder &f, Value x) { return oddInDouble(f, x, atanPositive); }
 
 Value ingot::emit::expandAsin(const FloatBuilder &f, Value x) {
-  return inDouble(f, x, [](const FloatBuilder &d, Value v) {
+  return oddInDouble(f, x, [](const FloatBuilder &d, Value a) {
     Value one = d.constant(1.0);
-    Value cosine = d.sqrt(d.mul(d.sub(one, v), d.add(one, v)));
-    return atanSigned(d, d.div(v, cosine));
+    Value cosine = d.sqrt(d.mul(d.sub(one, a), d.add(one, a)));
+    return atanPositive(d, d.div(a, cosine));
   });
 }
 
@@ -129,14 +134,14 @@ Value ingot::emit::expandAtan2(const FloatBuilder &f, Value numerator, Value den
   ratio = d.select(bothInfinite, d.constant(1.0), ratio);
   Value angle = atanPositive(d, ratio);
   angle = d.select(d.signBit(x), d.sub(d.constant(pi), angle), angle);
-  return f.convert(d.copySign(angle, y));
+  return f.copySign(f.convert(angle), numerator);
 }
 
 Value ingot::emit::expandSinh(const FloatBuilder &f, Value x) {
-  return inDouble(f, x, [](const FloatBuilder &d, Value v) {
-    Value a = d.abs(v), m = expandExpM1(d, a);
+  return oddInDouble(f, x, [](const FloatBuilder &d, Value a) {
+    Value m = expandExpM1(d, a);
     Value result = d.mul(d.add(m, d.div(m, d.add(m, 1.0))), 0.5);
-    return d.copySign(d.select(d.greater(a, 700.0), halfExp(d, a), result), v);
+    return d.select(d.greater(a, 700.0), halfExp(d, a), result);
   });
 }
 
@@ -150,12 +155,12 @@ Value ingot::emit::expandCosh(const FloatBuilder &f, Value x) {
 
 // log1p(a + a^2 / (1 + sqrt(a^2 + 1))); beyond 1e150 the square overflows and log 2a is the same.
 Value ingot::emit::expandAsinh(const FloatBuilder &f, Value x) {
-  return inDouble(f, x, [](const FloatBuilder &d, Value v) {
-    Value a = d.abs(v), square = d.mul(a, a);
+  return oddInDouble(f, x, [](const FloatBuilder &d, Value a) {
+    Value square = d.mul(a, a);
     Value root = d.add(d.sqrt(d.add(square, 1.0)), 1.0);
     Value result = expandLog1p(d, d.add(a, d.div(square, root)));
     Value large = d.add(expandLog(d, a), 0.69314718055994530942);
-    return d.copySign(d.select(d.greater(a, 1e150), large, result), v);
+    return d.select(d.greater(a, 1e150), large, result);
   });
 }
 
@@ -169,9 +174,8 @@ Value ingot::emit::expandAcosh(const FloatBuilder &f, Value x) {
 }
 
 Value ingot::emit::expandAtanh(const FloatBuilder &f, Value x) {
-  return inDouble(f, x, [](const FloatBuilder &d, Value v) {
-    Value a = d.abs(v);
+  return oddInDouble(f, x, [](const FloatBuilder &d, Value a) {
     Value ratio = d.div(d.add(a, a), d.sub(d.constant(1.0), a));
-    return d.copySign(d.mul(expandLog1p(d, ratio), 0.5), v);
+    return d.mul(expandLog1p(d, ratio), 0.5);
   });
 }

@@ -159,6 +159,15 @@ LogicalResult ArrayFeatureExtractorOp::upgrade(Node &node) {
   return give(node, ranked(x).getRank() == 1 ? f.op("Unsqueeze", {y, makeIntegers(f.b, f.loc, {0})}) : y);
 }
 
+/// The first `width` columns of x [rows, columns]; where it has fewer, zeros behind them.
+static Value withColumns(Formula &f, Value x, int64_t width) {
+  auto list = [&](ArrayRef<int64_t> numbers) { return makeIntegers(f.b, f.loc, numbers); };
+  if (int64_t columns = ranked(x).getDimSize(1); ShapedType::isDynamic(columns) || columns < width) {
+    x = f.op("Pad", {x, list({0, 0, 0, width}), Value(), Value()});
+  }
+  return f.op("Slice", {x, list({0}), list({width}), list({1}), Value()});
+}
+
 /// Columns side by side, as floats.
 LogicalResult FeatureVectorizerOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
@@ -166,20 +175,17 @@ LogicalResult FeatureVectorizerOp::upgrade(Node &node) {
   if (!widths.empty() && widths.size() != node.operands.size()) {
     return node.error(Twine(widths.size()) + " widths for " + Twine(node.operands.size()) + " inputs");
   }
+  if (const int64_t *width = llvm::find_if(widths, [](int64_t width) { return width < 0; }); width != widths.end()) {
+    return node.error("a width is negative: " + Twine(*width));
+  }
   SmallVector<Value> parts;
   for (auto [i, v] : llvm::enumerate(node.operands)) {
     Value x = v ? rowsOf(node, v) : Value();
     if (!x) {
       return v ? failure() : node.error("has too few inputs: input " + Twine(i) + " is missing");
     }
-    auto type = ranked(x);
-    if (!widths.empty() && type.getDimSize(1) != widths[i]) { // the rest is zeros, or cut off
-      if (type.isDynamicDim(1) || type.getDimSize(1) < widths[i]) {
-        return node.error("input " + Twine(i) + " of " + Twine(widths[i]) + " columns is of type " +
-                          llvm::to_string(type));
-      }
-      auto list = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
-      x = f.op("Slice", {x, list(0), list(widths[i]), list(1), Value()});
+    if (!widths.empty() && ranked(x).getDimSize(1) != widths[i]) {
+      x = withColumns(f, x, widths[i]);
     }
     parts.push_back(toFloat(f, x));
   }

@@ -101,7 +101,7 @@ def feature_extractor(c, x):
 def feature_vectorizer(c, x):
     x = rows(c, x)
     others = [c.data([x.shape[0], c.extent(5)]) for _ in range(c.choice([0, 1, 3]))]
-    c.node(ML + "FeatureVectorizer", [x, *others], exact=True, inputdimensions=[v.shape[1] for v in [x, *others]])
+    c.node(ML + "FeatureVectorizer", [x, *others], exact=True, inputdimensions=[c.choice([v.shape[1]] * 3 + [v.shape[1] + 2, max(v.shape[1] - 1, 1)]) for v in [x, *others]])
 
 
 @op("ai.onnx.ml.OneHotEncoder")
