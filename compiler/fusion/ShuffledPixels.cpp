@@ -1,6 +1,6 @@
-// A transposed convolution whose kernel is a multiple of its strides, n * s, makes a block of outputs of each n pixels: it
-// is a convolution of n taps, with an output channel for each place in a block, a rearrangement, and a cut where there
-// are pads.
+// A transposed convolution whose kernel is a multiple of its strides, n * s, makes a block of outputs of each n pixels:
+// it is a convolution of n taps, with an output channel for each place in a block, a rearrangement, and a cut where
+// there are pads.
 //   y[o, p * s + k] = sum of w[c, o, k + j * s] * x[c, p - j] over c and 0 <= j < n
 // Where it has few output channels, as the last one of a segmentation that makes a map of scores or of a decoder that
 // makes a wave, each residue of the outputs would be a convolution by itself, with vectors of channels that are nearly
