@@ -67,9 +67,10 @@ Tile tileOf(const ConvGeometry &g, int64_t lanes, int64_t registers) {
       if (pixels * channels + channels + 1 > registers && pixels * channels > 1) {
         continue;
       }
-      auto sums = static_cast<double>(pixels * channels);
-      double turns = static_cast<double>(llvm::divideCeil(g.outChannels, channels) * (lanes / pixels));
-      double cycles = turns * std::max({0.5 * sums, 0.5 * static_cast<double>(pixels + channels), 4.0});
+      int64_t turns = static_cast<int64_t>(llvm::divideCeil(g.outChannels, channels)) * (lanes / pixels);
+      double arithmetic = 0.5 * static_cast<double>(pixels * channels),
+             loads = 0.5 * static_cast<double>(pixels + channels);
+      double cycles = static_cast<double>(turns) * std::max({arithmetic, loads, 4.0});
       if (cycles <= least) {
         least = cycles, best = {pixels, channels};
       }
