@@ -45,6 +45,11 @@ ingot::emit::CodeSettings::CodeSettings(const CodeOptions &options) {
   if (!options.gatherLoads) {
     set("misched-cluster", false);
   }
+  // The scheduler behind register allocation renames registers. Tiles are used by their numbers, and not all are of one
+  // size. (LLVM has it off for Intel's CPUs anyway.)
+  if (options.tiles) {
+    set("disable-post-ra", true);
+  }
 }
 
 ingot::emit::CodeSettings::~CodeSettings() {

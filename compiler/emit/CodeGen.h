@@ -46,6 +46,7 @@ enum class CodeForm { Object, Assembly };
 struct CodeOptions {
   bool openSizes = false;  ///< addresses depend on sizes that are known only when the model runs
   bool gatherLoads = true; ///< MachineModel::gatherLoads
+  bool tiles = false;      ///< functions use AMX
 };
 /// Sets options of LLVM's code generator, which are the process's and have no other way in, while it lives.
 class CodeSettings {

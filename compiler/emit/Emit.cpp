@@ -154,13 +154,16 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
       failed(ingot::emit::addDescriptor(module, *ir, model))) {
     return failure();
   }
+  // Asked before functions become parts of others.
+  ingot::emit::CodeOptions how{!model.symbols.empty(), machine.gatherLoads, llvm::any_of(*ir, [](const Function &f) {
+                                 return f.hasFnAttribute(ingot::emit::usesTiles);
+                               })};
   ingot::emit::optimize(*ir, *target);
   if (wants("llvm")) {
     raw_string_ostream stream(code.llvmIR);
     ir->print(stream, nullptr);
   }
   ingot::emit::defineWeights(*ir, model.name);
-  ingot::emit::CodeOptions how{!model.symbols.empty(), machine.gatherLoads};
   if (wants("asm")) {
     SmallString<0> text;
     raw_svector_ostream stream(text);

@@ -2,8 +2,9 @@
 //
 // Function attributes that loop IR may carry: `ingot.cpu` and `ingot.features` (strings; the machine's where absent),
 // `ingot.ldexp` (unit; such a CPU scales by powers of two in one instruction), `ingot.half` (unit; it converts
-// float16), `ingot.inline` (unit; a kernel small enough to be part of its caller). Private functions become local
-// symbols. A math.exp with `ingot.negative` has operands that are not positive, and may give 0 for a denormal result.
+// float16), `ingot.tiles` (unit; it uses AMX), `ingot.inline` (unit; a kernel small enough to be part of its caller).
+// Private functions become local symbols. A math.exp with `ingot.negative` has operands that are not positive, and may
+// give 0 for a denormal result.
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -14,6 +15,9 @@ class Pass;
 }
 
 namespace ingot::emit {
+
+/// What a function that uses AMX has in LLVM's IR.
+inline constexpr llvm::StringLiteral usesTiles = "ingot-tiles";
 
 /// Replaces math ops that have no instruction (exp, tanh, pow ...), arith.remf, and conversions of narrow floats by
 /// arithmetic. Fails for an op that it does not know, rather than leaving a call to a library.

@@ -29,6 +29,9 @@ static void setAttributes(func::FuncOp function, const ingot::target::MachineMod
     add("target-features", features);
   }
   function->removeAttr("ingot.ldexp");
+  if (function->removeAttr("ingot.tiles")) {
+    list.push_back(builder.getStringAttr(ingot::emit::usesTiles));
+  }
   if (function->removeAttr("ingot.inline")) {
     list.push_back(builder.getStringAttr("alwaysinline"));
   }

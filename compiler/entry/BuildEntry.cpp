@@ -109,6 +109,7 @@ void Entry::returnIfBad(func::FuncOp f, Value status, llvm::function_ref<Value()
 
 void Entry::buildRun() {
   declare();
+  askForTiles();
   presence();
   setSymbols(symbols, symbolArguments());
   if (admits) {
@@ -123,6 +124,16 @@ void Entry::buildRun() {
   ret(status(0, -1));
   if (weights && weights.use_empty()) { // all that read some are on devices
     weights.getDefiningOp()->erase();
+  }
+}
+
+void Entry::askForTiles() {
+  WalkResult found = function.walk([](plan::LaunchOp launch) {
+    Operation *callee = SymbolTable::lookupNearestSymbolFrom(launch, launch.getCalleeAttr());
+    return callee->hasAttr(lower::tilesName) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (found.wasInterrupted()) {
+    returnIfBad(entry, w.callLibrary("ingot_run_tiles", {}, w.b.getI32Type()));
   }
 }
 

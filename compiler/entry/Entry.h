@@ -68,6 +68,8 @@ private:
 
   void buildRun();
   void declare();
+  /// Ends the run where kernels need tiles and the system does not give them.
+  void askForTiles();
   /// Which optional inputs the caller gave.
   void presence();
   void all(llvm::iterator_range<mlir::Block::iterator> ops);

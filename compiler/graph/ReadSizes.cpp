@@ -20,6 +20,7 @@
 #include "compiler/onnx/ops/Resize.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/ops/Signal.h"
+#include "compiler/onnx/ops/Splice.h"
 #include "compiler/onnx/ops/Spread.h"
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/onnx/ops/TopK.h"
@@ -57,6 +58,9 @@ public:
         .Case<Col2ImOp>([&](auto) {
           bool image = readList(1);
           return readList(2) || image; // of blocks: bounds of their own would multiply to far too much memory
+        })
+        .Case<SpliceOp>([&](auto splice) {
+          return isSized(splice.getData()) && readList(3, sizesOf(ranked(splice.getData())).front());
         })
         .Case<PiecesOp>([&](auto pieces) { return readPieces(pieces); })
         .Case<ConstantOfShapeOp>([&](auto) { return readList(0); })
@@ -97,16 +101,16 @@ private:
     if (!onnx::isSized(pieces.getX()) || !mayRead(bound)) {
       return false;
     }
-    auto call = [&](StringRef does, int64_t to, std::optional<Size> tail) {
-      return onnx::makeText(f, {pieces.getX()}, {does, to, {}, number, tail, /*rows=*/false, pieces.getTable()});
+    auto call = [&](ArrayRef<Value> xs, StringRef does, int64_t to, std::optional<Size> tail) {
+      return onnx::makeText(f, xs, {does, to, {}, number, tail, /*rows=*/false, pieces.getTable()});
     };
-    Value counts = call(pieces.getCounts(), INGOT_INT64, std::nullopt);
+    Value counts = call({pieces.getX()}, pieces.getCounts(), INGOT_INT64, std::nullopt);
     Value all = f.op("Concat", {f.reshape(counts, {-1}), list({0})}, {f.integer("axis", 0)}); // of no strings: 0
     Value found = f.reduce("ReduceMax", all, {0}, /*keepdims=*/false);
     if (more) {
       found = f.add(found, f.mul(f.op("Min", {found, f.scalar(1)}), f.scalar(more)));
     }
-    Value y = call(pieces.getDoes(), INGOT_STRING, read(found, bound));
+    Value y = call({pieces.getX(), counts}, pieces.getDoes(), INGOT_STRING, read(found, bound));
     pieces.getY().replaceAllUsesWith(y);
     pieces.getCount().replaceAllUsesWith(counts);
     pieces->erase();

@@ -1,9 +1,12 @@
 // Packed sequences (Sequence.h) in terms of tensors. A tensor of the sequence is a slice of `elements` in the shape
 // that its row of `shapes` says; how many elements stand before it is a sum over the rows before. Appending is a
-// Concat, which a loop does in place. All else moves elements by computed numbers: slices up to places that a run tells
-// would each have a size of its own, whose sum nobody knows.
+// Concat, which a loop does in place; at a place that a run tells it is a Splice, as erasing is: slices up to that
+// place would each have a size of its own, whose sum nobody knows. Axes that are not the first are cut and joined by
+// computed numbers of elements.
 #include "compiler/importer/Sequence.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/ops/Move.h"
+#include "compiler/onnx/ops/Shape.h"
 
 using namespace mlir;
 
@@ -88,6 +91,24 @@ Value SequenceFormula::row(Value x, int64_t rank) {
   return f.reshape(shape, {1, rank});
 }
 
+/// The tensor whose parts along the first axis these are, in their order (SplitToSequence); null: there is none.
+static Value wholeOf(llvm::ArrayRef<Value> items) {
+  Value whole;
+  int64_t end = 0;
+  for (Value item : items) {
+    auto squeeze = item.getDefiningOp<onnx::SqueezeOp>();
+    auto slice = (squeeze ? squeeze->getOperand(0) : item).getDefiningOp<onnx::SliceOp>();
+    if (!slice || (whole && whole != slice.getData()) || onnx::integersOf(slice.getAxes()) != SmallVector<int64_t>{0} ||
+        onnx::integersOf(slice.getStarts()) != SmallVector{end} ||
+        onnx::integersOf(slice.getSteps()) != SmallVector<int64_t>{1}) {
+      return {};
+    }
+    whole = slice.getData();
+    end = onnx::integersOf(slice.getEnds()).value_or(SmallVector<int64_t>{-1}).front();
+  }
+  return whole && onnx::sizesOf(onnx::ranked(whole)).front().is(end) ? whole : Value();
+}
+
 Sequence SequenceFormula::packed(Sequence s, int64_t rank) {
   rank = std::max(rank, s.rank());
   if (s.isPacked()) {
@@ -111,13 +132,14 @@ Sequence SequenceFormula::packed(Sequence s, int64_t rank) {
     return s;
   }
   SmallVector<Value> elements, rows;
+  Value whole = wholeOf(s.items);
   for (Value item : s.items) {
-    elements.push_back(list(item));
+    elements.push_back(whole ? Value() : list(item));
     rows.push_back(row(item, rank));
     s.mixesRanks |= onnx::ranked(item).getRank() != rank;
   }
   s.element = onnx::elementOf(s.items.front());
-  s.elements = joinAll(elements);
+  s.elements = whole ? list(whole) : joinAll(elements);
   s.shapes = joinAll(rows);
   s.items.clear();
   return s;
@@ -164,18 +186,9 @@ Value SequenceFormula::at(const Sequence &s, Value place) {
   return f.op("Reshape", {rowOf(s.elements, numbers), shape}, {f.integer("allowzero", 1)});
 }
 
-/// The last `own` rows of `x` moved to the place `begin`.
-Value SequenceFormula::moved(Value x, Value begin, Value own) {
-  Value all = f.reshape(sizesOf(x, 0, 1), {}), numbers = f.countTo(all), end = f.add(begin, own);
-  Value inside = where(less(numbers, end), f.sub(f.sub(all, own), begin), f.sub(number(0), own));
-  return rowOf(x, f.add(numbers, where(less(numbers, begin), number(0), inside)));
-}
-
-/// `x` without `own` rows from `begin` on.
-Value SequenceFormula::without(Value x, Value begin, Value own) {
-  Value all = f.reshape(sizesOf(x, 0, 1), {});
-  Value numbers = slice(f.countTo(all), number(0), f.sub(all, own)); // of a size that that of `x` bounds
-  return rowOf(x, f.add(numbers, where(less(numbers, begin), number(0), own)));
+/// `x` with `rows`, where there are some, in the place of `removed` ones from `begin` on.
+Value SequenceFormula::spliced(Value x, Value rows, Value begin, Value removed) {
+  return f.op("Splice", {x, rows ? rows : onnx::makeNone(f.b, f.loc), begin, removed});
 }
 
 Sequence SequenceFormula::inserted(Sequence s, Value tensor, Value place) {
@@ -184,23 +197,24 @@ Sequence SequenceFormula::inserted(Sequence s, Value tensor, Value place) {
   s.element = onnx::elementOf(tensor);
   s = packed(s, own);
   s.mixesRanks |= differs;
-  Value flat = list(tensor), n = count(s), which = place ? normal(place, n, n) : Value();
-  Value begin = place ? before(counts(s), which, n) : Value();
-  s.holdsNone = false;
-  s.elements = joinAll({s.elements, flat});
-  s.shapes = joinAll({s.shapes, row(tensor, s.rank())});
+  Value flat = list(tensor), rank = row(tensor, s.rank());
   if (place) {
-    s.elements = moved(s.elements, begin, f.reshape(sizesOf(flat, 0, 1), {}));
-    s.shapes = moved(s.shapes, which, number(1));
+    Value n = count(s), which = normal(place, n, n), none = number(0);
+    s.elements = spliced(s.elements, flat, before(counts(s), which, n), none);
+    s.shapes = spliced(s.shapes, rank, which, none);
+  } else {
+    s.elements = joinAll({s.elements, flat});
+    s.shapes = joinAll({s.shapes, rank});
   }
+  s.holdsNone = false;
   return s;
 }
 
 Sequence SequenceFormula::erased(Sequence s, Value place) {
   Value n = count(s), one = number(1), last = f.sub(n, one);
   Value which = place ? normal(place, n, last) : normal(last, n, last), each = counts(s);
-  s.elements = without(s.elements, before(each, which, n), rowOf(each, which));
-  s.shapes = without(s.shapes, which, one);
+  s.elements = spliced(s.elements, {}, before(each, which, n), rowOf(each, which));
+  s.shapes = spliced(s.shapes, {}, which, one);
   return s;
 }
 

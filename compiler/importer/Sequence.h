@@ -94,8 +94,7 @@ private:
   Value orEmpty(const Sequence &s, Value bad) { return f.op("Or", {bad, less(count(s), number(1))}); }
   Value counts(const Sequence &s);
   Value before(Value counts, Value place, Value n);
-  Value moved(Value x, Value begin, Value own);
-  Value without(Value x, Value begin, Value own);
+  Value spliced(Value x, Value rows, Value begin, Value removed);
   Value normal(Value place, Value count, Value last);
   Value repeated(Value v, Value count, std::optional<int64_t> columns = {});
 

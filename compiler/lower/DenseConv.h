@@ -69,6 +69,11 @@ plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedu
 /// The geometry with one axis of pixels, where a convolution of one tap can walk the whole image as one row.
 std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp kernel, mlir::RankedTensorType x);
 
+/// The same for the space of the result: the spatial dimensions as one.
+void mergePixels(Space &space);
+/// Of a kernel that reads channel blocks, and whether its pixels are merged.
+ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged);
+
 /// A whole kernel of a Conv or ConvTranspose from channel blocks to channel blocks.
 KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
 std::vector<target::Schedule> denseConvSchedules(plan::KernelOp kernel, const target::MachineModel &machine);

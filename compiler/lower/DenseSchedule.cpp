@@ -421,9 +421,9 @@ std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp k
   return merged;
 }
 
-/// The same for the space of the result: the spatial dimensions as one. Its stride is that of the innermost dimension
+/// The stride of the one dimension is that of the innermost dimension
 /// that an access strides over: one of size 1 has stride 0, whatever is in front of it.
-static void mergePixels(Space &space) {
+void mergePixels(Space &space) {
   auto merge = [](Access &a) {
     while (a.strides.size() > 3 && a.strides.back().is(0)) {
       a.strides.pop_back();
@@ -443,7 +443,7 @@ static void mergePixels(Space &space) {
 
 // Kernels.
 
-static ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged) {
+ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged) {
   Operation *root = kernel.root();
   ConvGeometry g = geometryOf(root, /*wide=*/true);
   for (auto [i, skips] : llvm::enumerate(skipsPadding(root))) {

@@ -5,6 +5,9 @@
 
 namespace ingot::lower {
 
+/// Attribute of a function that uses tiles (Tiles.h), which a run has to ask for.
+inline constexpr llvm::StringLiteral tilesName = "ingot.tiles";
+
 mlir::Type pointerType(mlir::MLIRContext *context);
 /// For a loop's `llvm.loop_annotation`: LLVM shall not unroll it.
 mlir::Attribute noUnrolling(mlir::MLIRContext *context);

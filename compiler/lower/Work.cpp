@@ -13,6 +13,7 @@ namespace {
 using support::Size;
 
 constexpr int64_t mathCost = 16;  ///< instructions that an exponential or its like becomes
+constexpr int64_t tileCost = 8;   ///< that take as long as one on a matrix register
 constexpr int64_t someSize = 256; ///< of a symbol
 constexpr int64_t someTurns = 4;  ///< of a loop whose bounds depend on an outer loop: the rest of a tile
 
@@ -45,6 +46,9 @@ struct Counter {
   }
 
   int64_t costOf(Operation &op) {
+    if (op.getName().getStringRef() == "llvm.call_intrinsic" && op.getNumResults() == 0) {
+      return tileCost;
+    }
     int64_t longest = 1;
     for (Type type : llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes())) {
       if (auto vector = dyn_cast<VectorType>(type)) {

@@ -269,6 +269,14 @@ std::optional<Sizes> broadcast(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b
   return result;
 }
 
+std::optional<Size> equalPart(Operation *op, const Size &axis, const Size &count) {
+  if (count.isNumber() && count.number() < 1) {
+    return std::nullopt;
+  }
+  Size part = floorDiv(axis, max(count, 1));
+  return succeeded(require(op, axis, part * count)) ? std::optional(part) : std::nullopt;
+}
+
 Size strideFactor(const Size &axis, const Size &to) {
   bool isSame = axis == to && !axis.isNumber(); // of at most one element, too: a builder may make it one with others
   if (axis.repeats() && !isSame) {

@@ -113,6 +113,9 @@ std::vector<std::string> symbolsOf(mlir::Operation *function, mlir::TypeRange in
 /// Nothing when they contradict.
 std::optional<Sizes> broadcast(mlir::Operation *op, llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 
+/// How long each of `count` equal parts of an axis is: `op` requires that it can be cut so. Nothing where it cannot.
+std::optional<Size> equalPart(mlir::Operation *op, const Size &axis, const Size &count);
+
 /// What an axis' stride is multiplied by where all places of an axis `to` are read, to which it is broadcast: 0 where
 /// it has one element, else 1. Where only the run knows, an expression.
 Size strideFactor(const Size &axis, const Size &to);

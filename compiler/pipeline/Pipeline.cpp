@@ -151,6 +151,9 @@ private:
         error("target '" + spec + "': " + llvm::toString(machine.takeError()));
         return false;
       }
+      if (wantsSource()) { // it has no name for them
+        machine->tiles = {};
+      }
       state.devices.push_back({t, std::move(*machine)});
     }
     return giveMachinesToPieces() && checkExits() && haveOneTriple() && (options.levels.empty() || orderLevels()) &&

@@ -45,6 +45,16 @@ struct MachineModel {
   std::string quadDot, pairDot;
   /// The same of float32: adds to each lane the products of two bfloat16 and two others.
   std::string halfDot;
+  /// Registers that hold a matrix each (AMX), of which a thread says before their use how large they are. The dots add
+  /// to one of int32 or float32 the product of two others: of unsigned bytes by signed quads that lie in the columns of
+  /// rows, or of pairs of bfloat16. All are intrinsics on numbers of registers.
+  struct Tiles {
+    int64_t count = 0; ///< 0: the machine has none
+    int64_t rows = 0, rowBytes = 0;
+    std::string configure, release, zero, load, store, byteDot, halfDot;
+    double startCycles = 0; ///< to say how large they are; a kernel with so little to do takes vectors
+  };
+  Tiles tiles;
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 8 << 20; ///< data caches of one core
   int64_t lineBytes = 64;                                           ///< of a cache line: what one prefetch brings
 

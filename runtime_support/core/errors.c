@@ -45,7 +45,9 @@ const char *ingot_error_kind_text(int status) {
   case INGOT_ERROR_IMAGE:
     return "an image is damaged, of a form that is not supported, or too large";
   case INGOT_ERROR_STRING:
-    return "a string is not UTF-8, no number, or none that is known";
+    return "a string is not UTF-8 or no number, or a label is none that is known";
+  case INGOT_ERROR_TILES:
+    return "the machine has no AMX, for which the model was compiled, or its operating system does not give it";
   default:
     return "unknown error";
   }

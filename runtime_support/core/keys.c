@@ -57,7 +57,7 @@ int ingot_text_find(const ingot_exec *exec, const int64_t *arguments) {
   return 0;
 }
 
-/* The number of the key, of integers. */
+/* The number of the key, of integers; where INGOT_TEXT_NUMBER is a status, what is no key ends the run with it. */
 int ingot_text_find_number(const ingot_exec *exec, const int64_t *arguments) {
   const int64_t *x = (const int64_t *)(uintptr_t)arguments[INGOT_TEXT_X];
   const ingot_text_keys *table = (const ingot_text_keys *)ingot_text_table(arguments);
@@ -67,12 +67,16 @@ int ingot_text_find_number(const ingot_exec *exec, const int64_t *arguments) {
   int64_t *to = (int64_t *)ingot_text_result(arguments);
   for (int64_t i = 0; i < arguments[INGOT_TEXT_COUNT]; ++i, x += arguments[INGOT_TEXT_X_STEP]) {
     uint64_t at = ingot_text_number_hash(*x) >> 32 & mask, found = (uint64_t)table->otherwise;
-    for (uint32_t slot; (slot = slots[at]) != 0; at = (at + 1) & mask) {
+    uint32_t slot;
+    for (; (slot = slots[at]) != 0; at = (at + 1) & mask) {
       uint64_t number = (slot & (((uint32_t)1 << table->shift) - 1)) - 1;
       if (numbers[number] == *x) {
         found = number;
         break;
       }
+    }
+    if (slot == 0 && arguments[INGOT_TEXT_NUMBER]) {
+      return (int)arguments[INGOT_TEXT_NUMBER];
     }
     to[i] = (int64_t)found;
   }

@@ -150,15 +150,18 @@ int ingot_text_pieces(const ingot_exec *exec, const int64_t *arguments) {
   return 0;
 }
 
-/* The pieces, and empty strings behind them: `tail` for each string. */
+/* The pieces, and empty strings behind them: `tail` for each string. How many each has is known: the last one is what
+ * is left, and not looked through (but for white spaces, which may stand behind it). */
 int ingot_text_split(const ingot_exec *exec, const int64_t *arguments) {
   const ingot_string *x = ingot_text_strings(arguments, INGOT_TEXT_X);
+  const int64_t *pieces = (const int64_t *)(uintptr_t)arguments[INGOT_TEXT_Y];
   ingot_string *to = (ingot_string *)ingot_text_result(arguments);
   Rest all = start(arguments);
   for (int64_t i = 0; i < arguments[INGOT_TEXT_COUNT]; ++i, x += arguments[INGOT_TEXT_X_STEP]) {
     Rest rest = of(all, x);
     ingot_string none = {0, 0}, *end = to + arguments[INGOT_TEXT_TAIL];
-    if (x->size > 0 && rest.at < rest.end) {
+    rest.splits = rest.separator.size ? pieces[i] - 1 : rest.splits;
+    if (pieces[i]) {
       while (rest.at && to < end) {
         *to++ = next(&rest);
       }

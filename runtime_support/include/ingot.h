@@ -7,8 +7,8 @@
  *
  * Both are re-entrant: any number of threads may run one model at once, each with its own workspace. A run allocates
  * nothing (but what ingot_exec.allocate gives it, for the few models whose sizes nothing bounds), takes no lock, makes
- * no system call and keeps no state; weights are constants of the object, or lie where ingot_exec.weights says
- * (--weights=file and --weights=extern).
+ * no system call (but for one in the life of a process: ingot_run_tiles) and keeps no state; weights are constants of
+ * the object, or lie where ingot_exec.weights says (--weights=file and --weights=extern).
  *
  * Tensors are dense and row-major in the caller's memory, or in that of a device where ingot_tensor_info.device says
  * so; they need the natural alignment of their element type (4 bytes for float) and no more. Booleans are one byte
@@ -93,7 +93,9 @@ typedef enum ingot_error_kind {
   INGOT_ERROR_DEVICE = 17,   /* a device failed, or has no memory left; ingot_device.message may say more */
   INGOT_ERROR_PIECE = 18,    /* code that a target brought for a part of the model (--load-target) gave up */
   INGOT_ERROR_IMAGE = 19,    /* an encoded image is damaged, of a form that is not supported, or too large */
-  INGOT_ERROR_STRING = 20    /* a node cannot take a string: it is no number, not UTF-8, or no label that there is */
+  INGOT_ERROR_STRING =
+      20, /* a node cannot take a string, which is no number or not UTF-8, or a label: there is none like it */
+  INGOT_ERROR_TILES = 21 /* the model is for AMX, which the machine lacks or its operating system does not give */
 } ingot_error_kind;
 
 #define INGOT_STATUS(kind, number) ((int)(kind) | (((int)(number) + 1) << 8))
@@ -395,6 +397,11 @@ int ingot_run_level(const ingot_exec *exec);
 /* The level of `model` that a run with `exec` takes; 0 for a model for one machine; -INGOT_ERROR_TARGET where every run
  * ends with that status. */
 int ingot_model_level(const ingot_model *model, const ingot_exec *exec);
+
+/* Asks the operating system for matrix registers (AMX), for all threads of the process, unless it has given them: 0, or
+ * INGOT_ERROR_TILES. Models compiled for a CPU that has them call it where a run begins; the first call in the life of
+ * a process is a system call. */
+int ingot_run_tiles(void);
 
 /* What compiled models call that ask for memory: a list on the run's stack of what it holds (core/memory.c). */
 typedef struct ingot_memory ingot_memory;

@@ -79,6 +79,20 @@ constexpr CacheRow cacheRows[] = {
 };
 // clang-format on
 
+/// AMX, as all CPUs that have it have it: palette 1. It counts where vectors are as long as rows of tiles.
+constexpr const char *tileNeeds = "+amx-tile,+amx-int8,+amx-bf16";
+const MachineModel::Tiles amx = {8,
+                                 16,
+                                 64,
+                                 "llvm.x86.ldtilecfg",
+                                 "llvm.x86.tilerelease",
+                                 "llvm.x86.tilezero",
+                                 "llvm.x86.tileloadd64",
+                                 "llvm.x86.tilestored64",
+                                 "llvm.x86.tdpbusd",
+                                 "llvm.x86.tdpbf16ps",
+                                 300};
+
 void initializeBackEnd() {
   static const bool done = [] {
     LLVMInitializeX86TargetInfo();
@@ -136,6 +150,9 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   if (*row->halfDot && cpus().has(cpu, machine.features, row->halfDotNeeds)) {
     machine.halfDot = row->halfDot;
   }
+  if (4 * row->lanes == amx.rowBytes && cpus().has(cpu, machine.features, tileNeeds)) {
+    machine.tiles = amx;
+  }
   const auto *caches = llvm::find_if(cacheRows, [&](const CacheRow &known) { return cpu.starts_with(known.cpu); });
   const bool known = caches != std::end(cacheRows);
   machine.l1Bytes = (known ? caches->l1Kib : row->l1Kib) << 10;
@@ -154,11 +171,11 @@ Expected<MachineModel> nativeMachine() {
   return machine;
 }
 
-/// Whether LLVM uses such instructions in any code, not only where a program asks for them by name.
+/// Whether LLVM uses such instructions in any code, not only where a program asks for them by name; or kernels do.
 bool isForAnyCode(StringRef feature) {
   return feature == "64bit" ||
          llvm::any_of(ArrayRef<StringRef>{"avx", "sse", "ssse", "fma", "f16c", "bmi", "lzcnt", "popcnt", "movbe",
-                                          "gfni", "cx16", "sahf", "xop", "tbm"},
+                                          "gfni", "cx16", "sahf", "xop", "tbm", "amx-tile", "amx-int8", "amx-bf16"},
                       [&](StringRef name) { return feature.starts_with(name); });
 }
 

@@ -38,11 +38,11 @@ class Program:
         self.nodes.append(helper.make_node(kind, list(inputs), [out], **attributes))
         return out
 
-    def given(self, array):
-        """An input of the model, or now and then a constant."""
+    def given(self, array, constant=True):
+        """An input of the model, or now and then a constant where that may be."""
         name = self.name()
         array = np.asarray(array)
-        if self.rng.random() < 0.2:
+        if self.rng.random() < 0.2 and constant:
             self.nodes.append(helper.make_node("Constant", [], [name], value=numpy_helper.from_array(array)))
             return name
         self.inputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape))
@@ -118,7 +118,8 @@ class Program:
             return self.op("SequenceMap", s, extra, body=body)
         other = self.sequence()
         branch = lambda name, given: helper.make_graph([helper.make_node("Identity", [given], [name])], name, [], [sequence(name, self.type(), None)])
-        return self.op("If", self.given(np.bool_(self.rng.random() < 0.5)), then_branch=branch(self.name(), s), else_branch=branch(self.name(), other))
+        chosen = self.given(np.bool_(self.rng.random() < 0.5), constant=False)  # else one of the sequences is not made at all, whatever is wrong with it
+        return self.op("If", chosen, then_branch=branch(self.name(), s), else_branch=branch(self.name(), other))
 
     def model(self):
         s = self.sequence()

@@ -82,6 +82,7 @@ def cases():
     length = [("NonZero", ["m"], ["n"], {}), ("Shape", ["n"], ["k"], {"start": 1})]
     yield from lengths()
     yield from loops()
+    yield from sequences()
     yield "TopK beyond", [*length, ("TopK", ["x", "k"], ["y", "z"], {"axis": 1})], {"x": x, "m": many}, ["y", "z"], False
 
 
@@ -207,8 +208,27 @@ def loops():
         yield f"Loop that doubles {rows} rows {turns} times", [("Loop", ["n", "", "x"], ["y"], {"body": doubles})], {"n": one(turns)[0], "x": np.ones((rows, 1), np.float32)}, ["y"], turns == 2
 
 
+def sequences():
+    """A loop that appends tensors until no memory holds them, and places and parts that a sequence does not have."""
+    tensor = lambda name, kind, shape: helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
+    sequence = lambda name: helper.make_tensor_sequence_value_info(name, onnx.TensorProto.FLOAT, None)
+    one, x = lambda *values: np.array(values, np.int64), np.arange(10, dtype=np.float32)
+    node = lambda op, *names: helper.make_node(op, list(names[:-1]), [names[-1]], name="the_node")
+    turn = helper.make_graph([node("ConstantOfShape", "k", "b"), node("SequenceInsert", "s", "b", "t")], "turn", [tensor("i", np.int64, []), tensor("go", bool, []), sequence("s")], [tensor("go", bool, []), sequence("t")])
+    for size in (3, 0, 2**38, 2**40, 2**62, -1):
+        nodes = [("SequenceEmpty", [], ["e"], {}), ("Loop", ["n", "", "e"], ["node"], {"body": turn}), ("SequenceAt", ["node", "p"], ["y"], {})]
+        yield f"sequence of tensors of {size}", nodes, {"n": one(4)[0], "k": one(size), "p": one(-1)[0]}, ["y"], size in (3, 0)
+    for part in (3, 10, 2**62, 0, -1, -(2**63)):
+        yield f"SplitToSequence into parts of {part}", [("SplitToSequence", ["x", "n"], ["node"], {}), ("SequenceAt", ["node", "p"], ["y"], {})], {"x": x, "n": one(part)[0], "p": one(0)[0]}, ["y"], part > 0
+    for place in (0, 4, -5, 5, -6, 2**31, 2**62, -(2**63)):
+        split, last = ("SplitToSequence", ["x", "n"], ["s"], {}), ("SequenceAt", ["node", "0"], ["y"], {})
+        feeds = {"x": x, "n": one(2)[0], "p": one(place)[0], "0": one(0)[0]}
+        yield f"SequenceErase at {place}", [split, ("SequenceErase", ["s", "p"], ["node"], {}), last], feeds, ["y"], -5 <= place < 5
+        yield f"SequenceInsert at {place}", [split, ("SequenceInsert", ["s", "x", "p"], ["node"], {}), last], feeds, ["y"], -5 <= place <= 5
+
+
 def compile_case(arguments, folder, nodes, feeds, outputs):
-    made = [helper.make_node(op, ins, outs, name="the_node" if outs[0] == "y" else outs[0], **attributes) for op, ins, outs, attributes in nodes]
+    made = [helper.make_node(op, ins, outs, name="the_node" if outs[0] in ("y", "node") else outs[0], **attributes) for op, ins, outs, attributes in nodes]
     inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape) for name, value in feeds.items()]
     graph = helper.make_graph(made, "found", inputs, [helper.make_empty_tensor_value_info(name) for name in outputs])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), folder / "model.onnx")

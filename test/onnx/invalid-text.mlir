@@ -3,8 +3,8 @@
 
 func.func @operands(%x: tensor<2xi128>) -> tensor<2xi1> {
   %none = onnx.None : none
-  // expected-error@+1 {{needs one or two operands, one where it has a tail, and a tail where it is of rows}}
-  %y = onnx.Text %x, %x, %none {does = "equal", to = 9 : i64, tail = #onnx.sizes<3>} : (tensor<2xi128>, tensor<2xi128>, none) -> tensor<2xi1>
+  // expected-error@+1 {{needs one or two operands, and where it is of rows one and a tail}}
+  %y = onnx.Text %x, %x, %none {does = "equal", to = 9 : i64, rows, tail = #onnx.sizes<3>} : (tensor<2xi128>, tensor<2xi128>, none) -> tensor<2xi1>
   return %y : tensor<2xi1>
 }
 
@@ -21,7 +21,7 @@ func.func @element(%x: tensor<2xi128>) -> tensor<2xi1> {
 
 func.func @rows(%x: tensor<2xi64>) -> tensor<3xf32> {
   %none = onnx.None : none
-  // expected-error@+1 {{and a tail where it is of rows}}
+  // expected-error@+1 {{and where it is of rows one and a tail}}
   %y = onnx.Text %x, %none {does = "count_grams", to = 1 : i64, rows} : (tensor<2xi64>, none) -> tensor<3xf32>
   return %y : tensor<3xf32>
 }

@@ -12,7 +12,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 OPSETS = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24]
-DOMAINS = {"com.microsoft": 1, "ai.onnx.ml": 3}  # and the version of each that cases import
+DOMAINS = {"com.microsoft": 1, "ai.onnx.ml": 3, "ai.onnx.preview.training": 1}  # and the version of each that cases import
 # Kinds of sizes, which are drawn first: each axis for itself, so that any two kinds meet. Primes, and the lengths of vectors and tiles with their neighbours.
 SIZES = [[1], [1], [2, 3], [2, 3], [5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 53], [4, 6, 8, 12, 14, 16, 24, 32, 48, 64], [7, 9, 15, 17, 31, 33, 47, 49, 63, 65]]
 LARGE = [96, 100, 127, 128, 129, 197, 255, 256, 257, 300, 384, 500, 513, 1000, 1024]
@@ -88,6 +88,11 @@ class Case:
 
     def since(self, opset):
         self.need(self.opset >= opset)
+
+    def newest(self, opset):
+        """Of an opset that ONNX Runtime does not have, or not all of: its operators begin a case, and end it."""
+        self.need(not self.nodes)
+        self.opset, self.finds = opset, True
 
     # Values --------------------------------------------------------------------------------------------------------------------------
     def numbers(self, shape, dtype=np.float32, low=-2.0, high=2.0):

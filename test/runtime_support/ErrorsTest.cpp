@@ -14,6 +14,11 @@ std::string textOf(int status, const ingot_model *model = &fakeModel) {
   return text;
 }
 
+TEST(Errors, NoTiles) {
+  EXPECT_EQ(textOf(INGOT_ERROR_TILES), "model 'fake': the machine has no AMX, for which the model was compiled, or its "
+                                       "operating system does not give it");
+}
+
 TEST(Errors, NameTheArgument) {
   EXPECT_EQ(textOf(INGOT_STATUS(INGOT_ERROR_NULL, 0)), "model 'fake': input 'x': a pointer is null");
   EXPECT_EQ(textOf(INGOT_STATUS(INGOT_ERROR_ALIGNMENT, 1)),

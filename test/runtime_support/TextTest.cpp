@@ -111,6 +111,7 @@ TEST(Text, Pieces) {
       std::vector<ingot_string> pieces(texts.size() * tail);
       Call split(x, pieces.data(), pool.data(), splits);
       split.words[INGOT_TEXT_TAIL] = tail;
+      split.put(INGOT_TEXT_Y, counts.data());
       ASSERT_EQ(ingot_text_split(nullptr, split.words), 0);
       for (size_t i = 0; i < texts.size(); ++i) {
         std::vector<std::string> want = plainSplit(texts[i], separator, splits), got;

@@ -34,7 +34,7 @@ def main():
         text, data = (sum(int(row[column]) for row in rows) for column in range(2))
         if text + data > limit:
             problems.append(f"{text + data} bytes of code, expected at most {limit}")
-    writable = [line for line in output(arguments.nm, *objects).splitlines() if line.split()[-2:-1] and line.split()[-2] in "dDbBcC" and line.split()[-1] != "machineLevel"]
+    writable = [line for line in output(arguments.nm, *objects).splitlines() if line.split()[-2:-1] and line.split()[-2] in "dDbBcC" and line.split()[-1] not in ("machineLevel", "machineTiles")]
     problems += [f"writable data: {line}" for line in writable]
 
     program = output(arguments.nm, arguments.program) if arguments.program else ""

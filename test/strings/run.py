@@ -152,7 +152,8 @@ def labels(suite):
     suite.case("linear", [("ML.LinearClassifier", ["x"], ["y", "z"], scores)], {"x": rows}, {"y": STRING, "z": FLOAT})
     support = dict(classlabels_strings=["u", "v", "w"], coefficients=[1.0, -0.5, 2.0, 0.5, -1.0, 1.5], support_vectors=[0.0, 1.0, 1.0, -1.0, -2.0, 0.5], vectors_per_class=[1, 1, 1], rho=[0.25, -0.5, 0.125], kernel_type="LINEAR", kernel_params=[1.0, 0.0, 1.0])
     suite.case("support vectors", [("ML.SVMClassifier", ["x"], ["y", "z"], support)], {"x": rows}, {"y": STRING, "z": FLOAT})
-    suite.case("one hot, unknown", [("ML.OneHotEncoder", ["x"], ["y"], dict(cats_strings=["a"], zeros=0))], {"x": array(["a", "b"])}, {"y": FLOAT}, fails="node 'y': a string is not UTF-8, no number, or none that is known")
+    suite.case("one hot, unknown", [("ML.OneHotEncoder", ["x"], ["y"], dict(cats_strings=["a"], zeros=0))], {"x": array(["a", "b"])}, {"y": FLOAT}, fails="node 'y': a string is not UTF-8 or no number, or a label is none that is known")
+    suite.case("one hot of numbers, unknown", [("ML.OneHotEncoder", ["x"], ["y"], dict(cats_int64s=[3, 1], zeros=0))], {"x": np.array([1, 2])}, {"y": FLOAT}, fails="node 'y': a string is not UTF-8 or no number, or a label is none that is known")
     grams = dict(max_gram_length=2, min_gram_length=1, max_skip_count=1, mode=choice(["TF", "IDF", "TFIDF"]), ngram_counts=[0, 3], ngram_indexes=[0, 1, 2, 3, 4], weights=[1.0, 2.0, 3.0, 4.0, 5.0])
     rows = suite.rng.choice([(6,), (2, 6), (3, 1), (1, 13)])
     suite.case("n-grams", [("TfIdfVectorizer", ["x"], ["y"], grams | dict(pool_strings=["a", "b", "c", "a", "b", "b", "c"]))], {"x": array(suite.rng.choices("abcd", k=int(np.prod(rows)))).reshape(rows)}, {"y": FLOAT})
@@ -248,7 +249,7 @@ def casts(suite):
     for to in (2, 3, 4, 5, 6, 7, 9, 12, 13):
         suite.case(f"read {to}", [("CastLike", ["x", "z"], ["y"], {})], {"x": array(["0", "1", "100"]), "z": np.zeros(1, helper.tensor_dtype_to_np_dtype(to))}, {"y": to})
     for text, to in [("", 1), ("x", 1), ("1.5", 7), ("3x", 1), ("0x10", 7), ("300", 2), ("-1", 2), ("99999999999999999999", 7)]:
-        suite.case(f"no number {text}", [("Cast", ["x"], ["y"], dict(to=to))], {"x": array([text])}, {"y": to}, fails="node 'y': a string is not UTF-8, no number, or none that is known")
+        suite.case(f"no number {text}", [("Cast", ["x"], ["y"], dict(to=to))], {"x": array([text])}, {"y": to}, fails="node 'y': a string is not UTF-8 or no number, or a label is none that is known")
 
 
 def patterns(suite):

@@ -65,6 +65,7 @@ TEST(X86, WhatAHostLacks) {
   EXPECT_EQ(lacking(resolve("x86-64-v3"), old), "avx, avx2, bmi, bmi2, f16c, fma, lzcnt, movbe");
   EXPECT_EQ(lacking(resolve("x86-64-v4"), haswell), "avx512bw, avx512cd, avx512dq, avx512f, avx512vl");
   EXPECT_NE(lacking(resolve("sapphirerapids"), haswell).find("avx512vnni"), std::string::npos);
+  EXPECT_NE(lacking(resolve("sapphirerapids"), haswell).find("amx-tile"), std::string::npos);
   EXPECT_EQ(findTarget("native")->hostLacks(resolve("native")), "");
 }
 
@@ -79,6 +80,16 @@ TEST(X86, Levels) {
   EXPECT_TRUE(v4.maskedAccess);
   EXPECT_EQ(v4.registers, 32);
   EXPECT_EQ(v4.features, "-prefer-256-bit");
+}
+
+TEST(X86, Tiles) {
+  for (llvm::StringRef spec : {"sapphirerapids", "emeraldrapids", "graniterapids"}) {
+    EXPECT_EQ(resolve(spec).tiles.count, 8) << spec.str();
+    EXPECT_EQ(resolve(spec).tiles.rowBytes, 4 * resolve(spec).lanes) << spec.str();
+  }
+  for (llvm::StringRef spec : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "cooperlake", "znver5", "sierraforest"}) {
+    EXPECT_EQ(resolve(spec).tiles.count, 0) << spec.str();
+  }
 }
 
 // The accumulators, a vector of each column, the broadcast, and without FMA the product.

@@ -1,8 +1,10 @@
-// Convolutions of unsigned by signed bytes with sums of int32, from channel blocks to channel blocks: by Winograd's
-// algorithm where that is faster, else by DenseConv over quads of input channels. Where there are no blocks,
-// PlainIntegerConv.
+// Convolutions of unsigned by signed bytes with sums of int32, from channel blocks to channel blocks: in matrix
+// registers where the machine has some, by Winograd's algorithm where that is faster, else by DenseConv over quads of
+// input channels. Where there are no blocks, PlainIntegerConv.
 #include "compiler/lower/DenseConv.h"
+#include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/PlainConv.h"
+#include "compiler/lower/TileConv.h"
 #include "compiler/lower/Winograd.h"
 #include "compiler/onnx/ops/Conv.h"
 
@@ -16,6 +18,21 @@ class IntegerConv : public ConvFamily {
     return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType()));
   }
 
+  /// Winograd's algorithm, where that is to be; else tiles, where they are faster.
+  struct Form {
+    std::optional<WinogradSchedule> winograd;
+    std::optional<TileConv> tiles;
+  };
+  static Form formOf(plan::KernelOp kernel, const target::MachineModel &machine) {
+    Form form{winogradOf(kernel, machine), {}};
+    auto said = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
+    bool isWanted = form.winograd && said && (said.getValue() == "2" || said.getValue() == "4");
+    if (!isWanted) {
+      form.tiles = tileConvOf(kernel, machine, form.winograd ? std::optional(form.winograd->cycles) : std::nullopt);
+    }
+    return form;
+  }
+
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::IntegerConvOp>(); }
   bool isFor(Operation *root) const override { return !isDepthwise(root); }
@@ -26,15 +43,22 @@ public:
     if (!blocked(kernel)) {
       return plainIntegerConvShape(kernel);
     }
-    std::optional<WinogradSchedule> schedule = winogradOf(kernel, machine);
-    return schedule ? winogradShape(kernel, *schedule) : denseConvShape(kernel, machine);
+    Form form = formOf(kernel, machine);
+    return form.tiles      ? tileConvShape(kernel, *form.tiles)
+           : form.winograd ? winogradShape(kernel, *form.winograd)
+                           : denseConvShape(kernel, machine);
   }
 
   LogicalResult build(Build &build, const KernelShape &) const override {
     if (!blocked(build.group.kernel)) {
       buildPlainIntegerConv(build);
-    } else if (auto schedule = winogradOf(build.group.kernel, build.w.machine)) {
-      buildWinograd(build, *schedule);
+      return success();
+    }
+    Form form = formOf(build.group.kernel, build.w.machine);
+    if (form.tiles) {
+      buildTileConv(build, *form.tiles);
+    } else if (form.winograd) {
+      buildWinograd(build, *form.winograd);
     } else {
       buildDenseConv(build);
     }

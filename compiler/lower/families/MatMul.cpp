@@ -10,6 +10,7 @@
 // into tiles that differ by one at most. While one panel is read, the next one is prefetched a few lines at a time.
 // In a library for several machines (MachineModel::packing) constants lie in strips of one vector of that machine,
 // [ceil(N / strip)][K][strip], and a panel is some strips side by side, or a part of one.
+// Where the machine has matrix registers, products of bytes and of bfloat16 may be in those (TileMatMul).
 // Products whose operands both run along k (a vector B; a transposed B under one or two rows) are dot products instead.
 //
 // Each of the sizes may depend on the run:
@@ -22,6 +23,7 @@
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/MatMulPlan.h"
+#include "compiler/lower/TileMatMul.h"
 #include "compiler/lower/Vectors.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
@@ -536,6 +538,9 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
     Problem p = matmulProblem(kernel, machine);
+    if (std::optional<TileMatMul> tiles = tileMatMulOf(p, machine)) {
+      return tileMatMulShape(kernel, p, *tiles);
+    }
     Tiling t = matmulTiling(p, machine);
     shape.items = t.dots ? p.batch : p.batch * t.blocks * t.panels;
     if (p.m.is(0) || p.n.is(0) || p.batch.is(0)) {
@@ -562,11 +567,16 @@ public:
   }
 
   std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    return matmulSchedules(matmulProblem(kernel, machine), machine);
+    Problem p = matmulProblem(kernel, machine);
+    return tileMatMulOf(p, machine) ? std::vector<target::Schedule>() : matmulSchedules(p, machine);
   }
 
   LogicalResult build(Build &build, const KernelShape &) const override {
     Problem p = matmulProblem(build.group.kernel, build.w.machine);
+    if (std::optional<TileMatMul> tiles = tileMatMulOf(p, build.w.machine)) {
+      buildTileMatMul(build, p, *tiles);
+      return success();
+    }
     Tiling t = matmulTiling(p, build.w.machine);
     if (p.m.is(0) || p.n.is(0) || p.batch.is(0)) {
       return success();

@@ -25,13 +25,15 @@ public:
     if (build.scratch) {
       put(INGOT_TEXT_SCRATCH, address(build.scratch, 0));
     }
-    if (op.getTail()) { // of the one operand, all in one
+    if (op.getTail()) { // all in one
       support::Sizes sizes = onnx::sizesOf(Group::typeOf(op.getXs().front()));
       if (op.getRows()) {
         put(INGOT_TEXT_ROW, sizes.pop_back_val());
       }
       put(INGOT_TEXT_TAIL, op.getTail()->getValues().front());
-      operand(0, 0, 1);
+      for (unsigned i = 0; i < op.getXs().size(); ++i) {
+        operand(i, 0, 1);
+      }
       return call(0, support::product(sizes));
     }
     Space space = group.space(group.resultType());

@@ -20,7 +20,8 @@ constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
 struct Heads {
   bool flat = false; ///< rank 3: [batch, steps, heads * width]
   Size batch, queries, keys, past = 0;
-  int64_t heads = 0, shared = 0, width = 0, valueWidth = 0; ///< `shared`: heads of keys and values
+  Size heads = 0, shared = 0, width = 0, valueWidth = 0; ///< `shared`: heads of keys and values
+  Size group = 1;                                        ///< heads that share keys
   Size total() const { return past + keys; }
 };
 
@@ -37,28 +38,22 @@ FailureOr<std::optional<Heads>> headsOf(AttentionOp op) {
   Heads h;
   h.flat = rank == 3;
   Sizes sq = sizesOf(q), sk = sizesOf(k), sv = sizesOf(v);
-  if (!sq.back().isNumber() || !sk.back().isNumber() || !sv.back().isNumber()) {
-    return op.emitOpError("the width of a head must be known when the model is compiled");
-  }
   h.batch = sq[0], h.queries = sq[h.flat ? 1 : 2], h.keys = sk[h.flat ? 1 : 2];
-  h.width = sq.back().number(), h.valueWidth = sv.back().number();
-  int64_t keyWidth = sk.back().number();
-  if (h.flat) {
-    h.heads = op.getQNumHeads().value_or(0), h.shared = op.getKvNumHeads().value_or(0);
-  } else if (sq[1].isNumber() && sk[1].isNumber()) {
-    h.heads = sq[1].number(), h.shared = sk[1].number();
+  h.heads = h.flat ? Size(static_cast<int64_t>(op.getQNumHeads().value_or(0))) : sq[1];
+  h.shared = h.flat ? Size(static_cast<int64_t>(op.getKvNumHeads().value_or(0))) : sk[1];
+  auto columns = [&](const Sizes &sizes, const Size &heads) {
+    return h.flat ? equalPart(op, sizes.back(), heads) : std::optional(sizes.back());
+  };
+  std::optional<Size> group = equalPart(op, h.heads, h.shared), width = columns(sq, h.heads),
+                      keyWidth = columns(sk, h.shared), valueWidth = columns(sv, h.shared);
+  if (!group || group->is(0) || !width || !keyWidth || !valueWidth) {
+    return op.emitOpError("") << h.heads.text() << " query heads and " << h.shared.text()
+                              << " heads of keys do not divide " << q << ", " << k << ", " << v;
   }
-  if (h.heads < 1 || h.shared < 1 || h.heads % h.shared ||
-      (h.flat && (h.width % h.heads || keyWidth % h.shared || h.valueWidth % h.shared))) {
-    return op.emitOpError("") << h.heads << " query heads and " << h.shared << " heads of keys do not divide " << q
-                              << ", " << k << ", " << v;
+  if (failed(require(op, *width, *keyWidth))) {
+    return op.emitOpError("heads of Q have ") << width->text() << " columns, those of K " << keyWidth->text();
   }
-  if (h.flat) {
-    h.width /= h.heads, keyWidth /= h.shared, h.valueWidth /= h.shared;
-  }
-  if (h.width != keyWidth) {
-    return op.emitOpError("heads of Q have ") << h.width << " columns, those of K " << keyWidth;
-  }
+  h.group = *group, h.width = *width, h.valueWidth = *valueWidth;
   if (present(op.getPastKey()) != present(op.getPastValue())) {
     return op.emitOpError("past_key and past_value are given together or not at all");
   }
@@ -78,7 +73,7 @@ struct Expansion {
   Formula f;
 
   /// [batch, steps, heads * width] as [batch, heads, steps, width].
-  Value apart(Value x, const Size &steps, int64_t heads, int64_t width) {
+  Value apart(Value x, const Size &steps, const Size &heads, const Size &width) {
     return h.flat ? f.transpose(f.reshapeTo(x, {h.batch, steps, heads, width}), {0, 2, 1, 3}) : x;
   }
   Value behind(Value past, Value now) {
@@ -152,22 +147,31 @@ struct Expansion {
     if (transposed) {
       attributes.push_back(f.flag("transB"));
     }
-    if (h.heads == h.shared) {
+    if (h.group.is(1)) {
       return f.op("MatMul", {rows, shared}, attributes);
     }
     Sizes own = sizesOf(ranked(shared));
-    Value a = f.reshapeTo(rows, {h.batch, h.shared, h.heads / h.shared, h.queries, inner});
+    Value a = f.reshapeTo(rows, {h.batch, h.shared, h.group, h.queries, inner});
     Value b = f.reshapeTo(shared, {h.batch, h.shared, 1, own[2], own[3]});
     return f.reshapeTo(f.op("MatMul", {a, b}, attributes), {h.batch, h.heads, h.queries, columns});
+  }
+
+  /// What scores are multiplied by.
+  Value scale() {
+    if (op.getScale() || h.width.isNumber()) {
+      double given = op.getScale() ? op.getScale()->convertToDouble() : 1 / std::sqrt(double(h.width.number()));
+      return f.number(given, op.getQ());
+    }
+    Value width = f.cast(f.scalar(h.width), f.b.getF32Type(), 1);
+    return asQueries(f.div(f.number(1, width), f.sqrt(width)));
   }
 
   SmallVector<Value> run() {
     Value q = apart(op.getQ(), h.queries, h.heads, h.width);
     Value k = behind(op.getPastKey(), apart(op.getK(), h.keys, h.shared, h.width));
     Value v = behind(op.getPastValue(), apart(op.getV(), h.keys, h.shared, h.valueWidth));
-    double scale = op.getScale() ? op.getScale()->convertToDouble() : 1 / std::sqrt(static_cast<double>(h.width));
     Value stages[4];
-    Value scores = stages[0] = f.mul(grouped(q, k, h.width, h.total(), true), f.number(scale, q));
+    Value scores = stages[0] = f.mul(grouped(q, k, h.width, h.total(), true), scale());
     if (double cap = op.getSoftcap().convertToDouble(); cap > 0) {
       scores = f.mul(f.op("Tanh", {f.div(scores, f.number(cap, q))}), f.number(cap, q));
     }
@@ -263,19 +267,20 @@ LogicalResult RotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
   Sizes shape = sizesOf(type);
   bool flat = type.getRank() == 3;
   int64_t heads = static_cast<int64_t>(getNumHeads());
-  if ((!flat && type.getRank() != 4) || !shape.back().isNumber() ||
-      (flat && (heads < 1 || shape.back().number() % heads))) {
+  std::optional<Size> each = flat ? equalPart(*this, shape.back(), heads) : std::optional(shape.back());
+  if ((!flat && type.getRank() != 4) || !each) {
     return emitOpError("") << heads << " heads do not divide " << type;
   }
-  int64_t width = flat ? shape.back().number() / heads : shape.back().number();
-  int64_t turned = getRotaryEmbeddingDim() ? static_cast<int64_t>(getRotaryEmbeddingDim()) : width, half = turned / 2;
-  if (turned > width || turned % 2) {
-    return emitOpError("turns ") << turned << " of " << width << " columns";
+  Size width = *each, turned = getRotaryEmbeddingDim() ? Size(static_cast<int64_t>(getRotaryEmbeddingDim())) : width;
+  std::optional<Size> pairs = equalPart(*this, turned, 2);
+  if (!pairs || failed(require(*this, min(turned, width), turned))) {
+    return emitOpError("turns ") << turned.text() << " of " << width.text() << " columns";
   }
+  Size half = *pairs;
   Formula f(rewriter, getLoc());
   Value x = flat ? f.reshapeTo(getX(), {shape[0], shape[1], heads, width}) : getX();
-  auto part = [&](Value v, int64_t from, int64_t to, int64_t step) {
-    auto one = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
+  auto part = [&](Value v, const Size &from, const Size &to, int64_t step) {
+    auto one = [&](const Size &n) { return makeSizes(f.b, f.loc, {n}); };
     return f.op("Slice", {v, one(from), one(to), one(3), one(step)});
   };
   // [batch, steps, half], with an axis for the heads.
@@ -291,14 +296,14 @@ LogicalResult RotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
   Value y;
   if (neighbours) {
     Value axis = makeIntegers(f.b, f.loc, {4});
-    Sizes pairs = sizesOf(ranked(x));
-    pairs.back() = turned;
+    Sizes both = sizesOf(ranked(x));
+    both.back() = turned;
     y = f.op("Concat", {f.op("Unsqueeze", {real, axis}), f.op("Unsqueeze", {imaginary, axis})}, {f.integer("axis", 4)});
-    y = f.reshapeTo(y, pairs);
+    y = f.reshapeTo(y, both);
   } else {
     y = f.op("Concat", {real, imaginary}, {f.integer("axis", 3)});
   }
-  if (turned < width) {
+  if (turned != width) {
     y = f.op("Concat", {y, part(x, turned, width, 1)}, {f.integer("axis", 3)});
   }
   rewriter.replaceOp(*this, f.reshapeTo(y, shape));

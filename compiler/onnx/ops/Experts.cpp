@@ -59,6 +59,9 @@ StringRef unsupported(QMoEOp op) {
   return op.getWeightsPrepacked() == 1 ? "weights in an order of their own are unsupported" : "";
 }
 
+/// Of each expert; of weights whose shape is known.
+int64_t inputsOf(const Layer &layer) { return ranked(layer.weights).getDimSize(2) * layer.each(); }
+
 /// Whether a tensor that may be left out has the shape, as far as its type tells.
 bool has(Value v, ArrayRef<int64_t> shape) { return !present(v) || !isStatic(v) || ranked(v).getShape() == shape; }
 
@@ -69,7 +72,6 @@ template <typename Op> std::string misfitOfShapes(Op op) {
   if (!ranked(layers[0].weights) || !ranked(layers[1].weights)) {
     return "";
   }
-  auto inputsOf = [](const Layer &layer) { return ranked(layer.weights).getDimSize(2) * layer.each(); };
   int64_t experts = ranked(layers[0].weights).getDimSize(0), width = inputsOf(layers[0]), inner = inputsOf(layers[1]);
   bool fused = op.getActivationType() == "swiglu" && op.getSwigluFusion() != 0;
   int64_t outputs[] = {fused ? 2 * inner : inner, width, inner}, inputs[] = {width, inner, width}, block = blockOf(op);
@@ -134,7 +136,7 @@ public:
   Expansion(Op op, PatternRewriter &rewriter) : op(op), f(rewriter, op.getLoc()) {
     auto x = ranked(op.getX());
     sizes = sizesOf(x);
-    width = x.getDimSize(x.getRank() - 1);
+    width = inputsOf(layerOf(op, 0));
     tokens = support::product(ArrayRef<Size>(sizes).drop_back());
     chosen = static_cast<int64_t>(op.getK());
   }
@@ -258,8 +260,7 @@ template <typename Op> LogicalResult decomposeExperts(Op op, PatternRewriter &re
   if (!isSized(op.getX()) || !isSized(op.getRouter())) {
     return failure();
   }
-  if ((x.getRank() != 2 && x.getRank() != 3) || x.isDynamicDim(x.getRank() - 1) || router.getRank() != 2 ||
-      router.isDynamicDim(1)) {
+  if ((x.getRank() != 2 && x.getRank() != 3) || router.getRank() != 2) {
     return op.emitOpError("input ") << x << " and router " << router << " are unsupported";
   }
   for (int i = 0; i < 3; ++i) {
@@ -268,6 +269,11 @@ template <typename Op> LogicalResult decomposeExperts(Op op, PatternRewriter &re
                   (layer.bits && (!isStatic(layer.scales) || (present(layer.zeros) && !constantOf(layer.zeros)))))) {
       return op.emitOpError("weights that are not constant are unsupported");
     }
+  }
+  Value first = layerOf(op, 0).weights; // they say how many experts there are, and how wide
+  if (failed(require(op, sizeOf(x, x.getRank() - 1), inputsOf(layerOf(op, 0)))) ||
+      failed(require(op, sizeOf(router, 1), ranked(first).getDimSize(0)))) {
+    return op.emitOpError("input ") << x << " and router " << router << " do not fit the weights " << first.getType();
   }
   rewriter.replaceOp(op, Expansion<Op>(op, rewriter).run());
   return success();

@@ -77,7 +77,7 @@ LogicalResult NonMaxSuppressionOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   for (Value v : {getMaxOutput(), getIouThreshold(), getScoreThreshold()}) {
     auto type = present(v) ? ranked(v) : RankedTensorType();
-    if (type && llvm::any_of(sizesOf(type), [](const Size &d) { return !d.isUnknown() && !d.is(1); })) {
+    if (type && llvm::any_of(sizesOf(type), [&](const Size &d) { return failed(require(*this, d, 1)); })) {
       return emitOpError("needs a limit and thresholds of one element");
     }
   }

@@ -6,6 +6,7 @@
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Scores.h"
 #include "compiler/onnx/Texts.h"
+#include "runtime_support/include/ingot.h"
 #include "llvm/Support/ScopedPrinter.h"
 #include <cmath>
 #define GET_OP_CLASSES
@@ -206,10 +207,11 @@ LogicalResult OneHotEncoderOp::upgrade(Node &node) {
     Value column = f.op("Unsqueeze", {number, makeIntegers(f.b, f.loc, {-1})});
     return give(node, toFloat(f, f.op("Equal", {column, places})));
   }
-  if (!node.integer("zeros", 1)) {
-    return node.error("refuses what is no category (zeros = 0), which is unsupported");
-  }
   Value x = f.cast(node.operand(0), f.b.getI64Type(), 7);
+  if (!node.integer("zeros", 1)) { // looked up, since what is none of them ends the run
+    Value number = makeText(f, {x}, {"find_number", INGOT_INT64, keysOf(categories), INGOT_ERROR_STRING});
+    x = f.op("Gather", {makeIntegers(f.b, f.loc, categories), number});
+  }
   Value column = f.op("Unsqueeze", {x, makeIntegers(f.b, f.loc, {-1})});
   Value hit = f.op("Equal", {column, makeIntegers(f.b, f.loc, categories)});
   return give(node, toFloat(f, hit));

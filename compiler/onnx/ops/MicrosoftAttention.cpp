@@ -17,13 +17,13 @@ namespace {
 /// What both kinds of node say of one attention.
 struct Shape {
   Size batch, queries, keys, past = 0;
-  int64_t width = 0, valueWidth = 0; ///< of all heads together
+  Size width = 0, valueWidth = 0; ///< of all heads together
   Size total() const { return past + keys; }
 };
 
 /// The part [from, to) of the last axis.
-Value columns(Formula &f, Value v, int64_t from, int64_t to) {
-  auto list = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
+Value columns(Formula &f, Value v, const Size &from, const Size &to) {
+  auto list = [&](const Size &n) { return makeSizes(f.b, f.loc, {n}); };
   return f.op("Slice", {v, list(from), list(to), list(-1), Value()});
 }
 
@@ -127,9 +127,10 @@ static FailureOr<std::optional<Shape>> shapeOf(PackedInputAttentionOp op) {
   Shape s{sizeOf(x, 0), sizeOf(x, 1), sizeOf(x, 1)};
   auto given = op.getQkvHiddenSizes();
   bool three = given && given->size() == 3;
-  s.width = three ? (*given)[0] : w.getDimSize(1) / 3, s.valueWidth = three ? (*given)[2] : w.getDimSize(1) / 3;
-  if (heads < 1 || s.width < 1 || s.valueWidth < 1 || s.width % heads || s.valueWidth % heads || (given && !three) ||
-      (three && (*given)[1] != s.width) || 2 * s.width + s.valueWidth != w.getDimSize(1)) {
+  int64_t width = three ? (*given)[0] : w.getDimSize(1) / 3, values = three ? (*given)[2] : w.getDimSize(1) / 3;
+  s.width = width, s.valueWidth = values;
+  if (heads < 1 || width < 1 || values < 1 || width % heads || values % heads || (given && !three) ||
+      (three && (*given)[1] != width) || 2 * width + values != w.getDimSize(1)) {
     return op.emitOpError("") << heads << " heads do not divide the columns of weights " << w;
   }
   if (present(op.getPast())) {
@@ -146,7 +147,7 @@ LogicalResult PackedInputAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getInput());
   auto heads = static_cast<int64_t>(getNumHeads());
   return inferOutputs(*this, shapeOf(*this), getMaskIndex(), element, types, [&](const Shape &s) {
-    types.push_back(sizedType({2, s.batch, heads, s.total(), s.width / heads}, element));
+    types.push_back(sizedType({2, s.batch, heads, s.total(), floorDiv(s.width, heads)}, element));
   });
 }
 
@@ -178,8 +179,8 @@ LogicalResult PackedInputAttentionOp::decompose(PatternRewriter &rewriter) {
   Formula f(rewriter, getLoc());
   Value all = f.op("MatMul", {getInput(), getWeights()});
   all = present(getBias()) ? f.add(all, getBias()) : all;
-  Parts p{columns(f, all, 0, s.width), columns(f, all, s.width, 2 * s.width),
-          columns(f, all, 2 * s.width, 2 * s.width + s.valueWidth)};
+  Parts p{columns(f, all, 0, s.width), columns(f, all, s.width, s.width + s.width),
+          columns(f, all, s.width + s.width, s.width + s.width + s.valueWidth)};
   p.bias = biasOf(f, *this, mask, s, p.q);
   replaceByPacked(rewriter, *this, f, p);
   return success();
@@ -220,8 +221,7 @@ static FailureOr<std::optional<Shape>> shapeOf(MultiHeadAttentionOp op) {
   }
   auto q = ranked(op.getQuery()), k = ranked(op.getKey()), v = ranked(op.getValue());
   int64_t heads = op.getNumHeads();
-  if (q.getRank() != 3 || (k.getRank() != 3 && k.getRank() != 4) || v.getRank() != k.getRank() || q.isDynamicDim(2) ||
-      v.isDynamicDim(v.getRank() - 1) || heads < 1) {
+  if (q.getRank() != 3 || (k.getRank() != 3 && k.getRank() != 4) || v.getRank() != k.getRank() || heads < 1) {
     return op.emitOpError("query ") << q << ", key " << k << " and value " << v << " are unsupported";
   }
   bool apart = areApart(op);
@@ -229,8 +229,8 @@ static FailureOr<std::optional<Shape>> shapeOf(MultiHeadAttentionOp op) {
     return op.emitOpError("a past or a bias beside keys that have their heads apart is unsupported");
   }
   Shape s{sizeOf(q, 0), sizeOf(q, 1), sizeOf(k, apart ? 2 : 1)};
-  s.width = q.getDimSize(2), s.valueWidth = v.getDimSize(v.getRank() - 1) * (apart ? heads : 1);
-  if (s.width % heads || s.valueWidth % heads) {
+  s.width = sizeOf(q, 2), s.valueWidth = sizeOf(v, v.getRank() - 1) * Size(apart ? heads : 1);
+  if (!equalPart(op, s.width, heads) || !equalPart(op, s.valueWidth, heads)) {
     return op.emitOpError("") << heads << " heads do not divide " << q << " and " << v;
   }
   if (present(op.getPastKey()) != present(op.getPastValue())) {
@@ -250,8 +250,8 @@ LogicalResult MultiHeadAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getQuery());
   auto heads = static_cast<int64_t>(getNumHeads());
   return inferOutputs(*this, shapeOf(*this), getKeyPaddingMask(), element, types, [&](const Shape &s) {
-    types.push_back(sizedType({s.batch, heads, s.total(), s.width / heads}, element));
-    types.push_back(sizedType({s.batch, heads, s.total(), s.valueWidth / heads}, element));
+    types.push_back(sizedType({s.batch, heads, s.total(), floorDiv(s.width, heads)}, element));
+    types.push_back(sizedType({s.batch, heads, s.total(), floorDiv(s.valueWidth, heads)}, element));
   });
 }
 
@@ -266,8 +266,8 @@ LogicalResult MultiHeadAttentionOp::decompose(PatternRewriter &rewriter) {
   Parts p{getQuery(), getKey(), getValue()};
   if (present(getBias())) {
     p.q = f.add(p.q, columns(f, getBias(), 0, s.width));
-    p.k = f.add(p.k, columns(f, getBias(), s.width, 2 * s.width));
-    p.v = f.add(p.v, columns(f, getBias(), 2 * s.width, 2 * s.width + s.valueWidth));
+    p.k = f.add(p.k, columns(f, getBias(), s.width, s.width + s.width));
+    p.v = f.add(p.v, columns(f, getBias(), s.width + s.width, s.width + s.width + s.valueWidth));
   }
   if (areApart(*this)) { // back in rows, as the queries are
     p.k = f.reshapeTo(f.transpose(p.k, {0, 2, 1, 3}), {s.batch, s.keys, s.width});
@@ -324,8 +324,8 @@ LogicalResult MicrosoftRotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
 
 namespace {
 struct GroupShape {
-  Size batch, queries, past = 0, cache = Size::unknown();
-  int64_t heads, shared, width;
+  Size batch, queries, past = 0, cache = Size::unknown(), width = 0;
+  int64_t heads, shared;
 };
 } // namespace
 
@@ -351,11 +351,12 @@ static FailureOr<std::optional<GroupShape>> shapeOf(GroupQueryAttentionOp op) {
   s.heads = op.getNumHeads(), s.shared = op.getKvNumHeads();
   auto q = ranked(op.getQuery());
   int64_t all = packed ? s.heads + 2 * s.shared : s.heads;
-  bool good = s.shared >= 1 && s.heads >= 1 && s.heads % s.shared == 0 && q.getRank() == 3 && !q.isDynamicDim(2) &&
-              q.getDimSize(2) % all == 0;
+  bool good = s.shared >= 1 && s.heads >= 1 && s.heads % s.shared == 0 && q.getRank() == 3;
+  std::optional<Size> width = good ? equalPart(op, sizeOf(q, 2), all) : std::nullopt;
+  good = width.has_value();
   if (good) {
-    s.batch = sizeOf(q, 0), s.queries = sizeOf(q, 1), s.width = q.getDimSize(2) / all;
-    Sizes rows = {s.batch, s.queries, s.shared * s.width}, past = {s.batch, s.shared, Size::unknown(), s.width};
+    s.batch = sizeOf(q, 0), s.queries = sizeOf(q, 1), s.width = *width;
+    Sizes rows = {s.batch, s.queries, Size(s.shared) * s.width}, past = {s.batch, s.shared, Size::unknown(), s.width};
     auto fits = [&](Value v, Sizes wanted) {
       auto type = ranked(v);
       return type.getRank() == static_cast<int64_t>(wanted.size()) &&
@@ -400,7 +401,7 @@ struct Grouped {
       Value rows = f.reshapeTo(x, {s.batch, s.queries, heads, s.width});
       rows = f.op("RMSNormalization", {rows, weight},
                   {f.number("epsilon", op.getQkNormEpsilon().convertToDouble()), f.integer("axis", -1)});
-      x = f.reshapeTo(rows, {s.batch, s.queries, heads * s.width});
+      x = f.reshapeTo(rows, {s.batch, s.queries, Size(heads) * s.width});
     }
     if (!op.getDoRotary()) {
       return x;
@@ -408,7 +409,7 @@ struct Grouped {
     int64_t dim = 2 * ranked(op.getCosCache()).getDimSize(1);
     return f.op("RotaryEmbedding", {x, op.getCosCache(), op.getSinCache(), places},
                 {f.integer("interleaved", op.getRotaryInterleaved()), f.integer("num_heads", heads),
-                 f.integer("rotary_embedding_dim", dim == s.width ? 0 : dim)});
+                 f.integer("rotary_embedding_dim", s.width.is(dim) ? 0 : dim)});
   }
 
   /// The past with room for the new rows, and these at `start` (one number for each sentence).
@@ -462,8 +463,8 @@ struct Grouped {
   SmallVector<Value> run() {
     Value q = op.getQuery(), k = op.getKey(), v = op.getValue();
     if (!present(k)) {
-      int64_t first = s.heads * s.width, second = first + s.shared * s.width;
-      k = columns(f, q, first, second), v = columns(f, q, second, second + s.shared * s.width);
+      Size first = Size(s.heads) * s.width, own = Size(s.shared) * s.width, second = first + own;
+      k = columns(f, q, first, second), v = columns(f, q, second, second + own);
       q = columns(f, q, 0, first);
     }
     // A run whose new rows are the whole sequence begins anew; sentences that are shorter have padding behind them.
@@ -490,7 +491,7 @@ struct Grouped {
                              sinks ? withSink(mask) : mask, Value(), Value(), Value()},
                             attributes, 4);
     Value rows = f.transpose(y->getResult(0), {0, 2, 1, 3});
-    return {f.reshapeTo(rows, {s.batch, s.queries, s.heads * s.width}), keys, values};
+    return {f.reshapeTo(rows, {s.batch, s.queries, Size(s.heads) * s.width}), keys, values};
   }
 };
 } // namespace
@@ -506,7 +507,7 @@ LogicalResult GroupQueryAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
     return success();
   }
   const GroupShape &s = **shape;
-  types.push_back(sizedType({s.batch, s.queries, s.heads * s.width}, element));
+  types.push_back(sizedType({s.batch, s.queries, Size(s.heads) * s.width}, element));
   types.append(2, sizedType({s.batch, s.shared, s.cache, s.width}, element));
   return success();
 }
@@ -561,7 +562,7 @@ LogicalResult QAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getBias());
   auto heads = static_cast<int64_t>(getNumHeads());
   return inferOutputs(*this, shapeOf(*this), getMaskIndex(), element, types, [&](const Shape &s) {
-    types.push_back(sizedType({2, s.batch, heads, s.total(), s.width / heads}, element));
+    types.push_back(sizedType({2, s.batch, heads, s.total(), floorDiv(s.width, heads)}, element));
   });
 }
 
@@ -574,8 +575,8 @@ LogicalResult QAttentionOp::decompose(PatternRewriter &rewriter) {
   Formula f(rewriter, getLoc());
   Value all = scaledProduct(f, getInput(), getInputScale(), getInputZeroPoint(), getWeight(), getWeightScale(),
                             getWeightZeroPoint(), getBias());
-  Parts p{columns(f, all, 0, s.width), columns(f, all, s.width, 2 * s.width),
-          columns(f, all, 2 * s.width, 3 * s.width)};
+  Size two = s.width + s.width;
+  Parts p{columns(f, all, 0, s.width), columns(f, all, s.width, two), columns(f, all, two, two + s.width)};
   if (present(getMaskIndex())) {
     p.bias = maskBias(f, getMaskIndex(), s, getMaskFilterValue().convertToDouble(), p.q);
   }

@@ -252,17 +252,33 @@ LogicalResult GroupNormalizationOp::decompose(PatternRewriter &rewriter) {
 
 // Batch normalisation.
 
-LogicalResult BatchNormalizationOp::upgrade(Node &node) {
-  if (auto spatial = dyn_cast_or_null<IntegerAttr>(node.attributes.erase("spatial"));
-      spatial && spatial.getInt() == 0) {
-    return node.error("statistics for each pixel (spatial = 0) are unsupported");
+/// What scale and bias become with the mean and the variance: a factor, and what is added behind it.
+static std::pair<Value, Value> factorAndOffset(Formula &f, Value scale, Value bias, Value mean, Value variance,
+                                               double epsilon) {
+  Value factor = f.div(scale, f.sqrt(f.add(variance, f.number(epsilon, variance))));
+  return {factor, f.sub(bias, f.mul(mean, factor))};
+}
+
+/// Before opset 9 there could be statistics for each place of an image, of its shape.
+static LogicalResult upgradePlaces(Node &node) {
+  if (failed(node.needs(5))) {
+    return failure();
   }
+  Formula f(node.builder, node.loc);
+  auto [factor, offset] = factorAndOffset(f, node.operand(1), node.operand(2), node.operand(3), node.operand(4),
+                                          node.number("epsilon", 1e-5F));
+  node.results = {f.add(f.mul(node.operand(0), factor), offset)};
+  return success(static_cast<bool>(node.results.front()));
+}
+
+LogicalResult BatchNormalizationOp::upgrade(Node &node) {
+  auto spatial = dyn_cast_or_null<IntegerAttr>(node.attributes.erase("spatial"));
   node.attributes.erase("is_test");
   node.attributes.erase("consumed_inputs");
   if (node.opset < 14 && node.outputs > 1) {
     return node.error("has outputs that only training writes, which is unsupported");
   }
-  return success();
+  return spatial && spatial.getInt() == 0 ? upgradePlaces(node) : success();
 }
 
 LogicalResult BatchNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
@@ -306,8 +322,7 @@ LogicalResult BatchNormalizationOp::decompose(PatternRewriter &rewriter) {
     rewriter.replaceAllUsesWith(getRunningMean(), getInputMean());
     rewriter.replaceAllUsesWith(getRunningVar(), getInputVar());
   }
-  Value factor = f.div(getScale(), f.sqrt(f.add(variance, f.number(getEpsilon().convertToDouble(), variance))));
-  Value offset = f.sub(getB(), f.mul(mean, factor));
+  auto [factor, offset] = factorAndOffset(f, getScale(), getB(), mean, variance, getEpsilon().convertToDouble());
   Value y = f.add(f.mul(getX(), perChannel(f, factor, rank)), perChannel(f, offset, rank));
   rewriter.replaceAllUsesWith(getY(), y);
   rewriter.eraseOp(*this);

@@ -16,8 +16,8 @@ namespace ingot::onnx {
 // Text.
 
 LogicalResult TextOp::verify() {
-  if (getXs().empty() || getXs().size() > 2 || (getTail() && getXs().size() != 1) || (getRows() && !getTail())) {
-    return emitOpError("needs one or two operands, one where it has a tail, and a tail where it is of rows");
+  if (getXs().empty() || getXs().size() > 2 || (getRows() && (getXs().size() != 1 || !getTail()))) {
+    return emitOpError("needs one or two operands, and where it is of rows one and a tail");
   }
   return elementOfNumber(getTo(), getContext()) ? success() : emitOpError("has no element type ") << getTo();
 }

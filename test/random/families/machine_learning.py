@@ -109,7 +109,8 @@ def one_hot_encoder(c, x):
     x = c.data(c.choice([[c.extent(9)], [c.extent(9), 1]]), c.choice([np.int64, np.int64, np.float32]))
     if x.dtype == np.float32:
         x = c.tensor(np.round(x.array))
-    c.node(ML + "OneHotEncoder", [x], exact=True, cats_int64s=[-1, 0, 2, 5], zeros=c.choice([None, 1]))
+    places = c.choice([[-1, 0, 2, 5], range(-2, 3)])
+    c.node(ML + "OneHotEncoder", [x], exact=True, cats_int64s=list(places), zeros=c.choice([None, 1] if len(places) == 4 else [None, 0, 0, 1]))
 
 
 @op("ai.onnx.ml.LabelEncoder", weight=2)

@@ -76,7 +76,7 @@ def global_pool(c, x, name):
 
 
 def channels(c, count, low=-1.0, high=1.0):
-    return c.data([count], np.float32, low, high, constant=c.chance(0.9))
+    return c.data(count if isinstance(count, list) else [count], np.float32, low, high, constant=c.chance(0.9))
 
 
 @op("BatchNormalization", weight=2)
@@ -84,9 +84,10 @@ def batch_normalization(c, x):
     if x is None:
         x = image(c, None) if c.chance(0.7) else c.data([c.size(), c.size()])
     c.need(x.dtype == np.float32 and x.rank >= 2 and x.shape[1] > 0)
-    count = x.shape[1]
+    spatial = c.choice([None, 0, 1]) if c.opset < 9 else None  # 0: statistics for each place
+    count = x.shape[1:] if spatial == 0 else x.shape[1]
     operands = [x, channels(c, count), channels(c, count), channels(c, count), channels(c, count, 0.2, 3)]
-    c.node("BatchNormalization", operands, epsilon=c.choice([None, 1e-3]), momentum=c.choice([None, 0.8]))
+    c.node("BatchNormalization", operands, epsilon=c.choice([None, 1e-3]), momentum=c.choice([None, 0.8]), spatial=spatial)
 
 
 @op("RMSNormalization", weight=2)

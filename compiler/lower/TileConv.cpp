@@ -1,0 +1,349 @@
+// A tile takes 64 bytes of neighbouring channels of each of its pixels, and a channel block has 16. So a strip of the
+// image is copied first, pixel by pixel with all of its channels (a copy for all taps and all output channels); a row
+// of taps is then one run of bytes for each pixel:
+//
+//   for a strip of rows: copy it / for a panel of output channels / for a block of pixels, two tiles of a row or of
+//   two:
+//     for each row of taps, for 64 bytes of the run at a time: load, multiply, add
+//     sums to memory; pixel by pixel from there as vectors: what follows the convolution, store
+//
+// Images of one channel block lie so already. As in TileMatMul, steps are of one size, and a last one that would be too
+// long begins early, with zeros for what has been added.
+#include "compiler/lower/TileConv.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+using support::Size;
+
+static constexpr int64_t lanes = 16; ///< of a channel block, and columns of a tile
+
+/// Scratch memory of all work items, as long as there are some.
+support::Size TileConv::items() const {
+  constexpr int64_t scratchBytes = 4 << 20, least = 4, most = 64;
+  int64_t each = std::max<int64_t>(1, stripBytes());
+  return min(g.batch * Size(units), std::clamp<int64_t>(scratchBytes / each, least, most));
+}
+
+// The schedule.
+
+static bool isPossible(plan::KernelOp kernel, const ConvGeometry &g, const target::MachineModel &machine) {
+  const ConvPhase &phase = g.phases.front();
+  auto blocks = plan::blockedOf(kernel.getResult(0).getType());
+  bool isPlane = phase.axes[0].dim < 0 && phase.axes[1].out.isNumber() && phase.axes[2].out.isNumber();
+  bool isEmpty = !isPlane || phase.axes[1].out.is(0) || phase.axes[2].out.is(0);
+  return machine.tiles.count && !machine.packing && blocks && blocks.getLanes() == lanes && g.groups == 1 &&
+         g.phases.size() == 1 && !isEmpty;
+}
+
+static int64_t reach(const ConvAxis &a) { return (a.taps - 1) * a.tapStep + 1; }
+
+static void chooseRuns(TileConv &c, int64_t columnBytes) {
+  const ConvAxis &columns = c.columns();
+  c.pixelBytes = static_cast<int64_t>(llvm::divideCeil(c.g.inChannels, lanes)) * lanes;
+  c.copies = c.g.inChannels > lanes;
+  c.rowStep = c.copies && c.rows().taps == 1 ? 1 : c.rows().inStep;
+  c.columnStep = c.copies && columns.taps == 1 ? 1 : columns.inStep;
+  bool together = columns.tapStep * (c.copies ? c.pixelBytes : columnBytes) == c.pixelBytes;
+  c.runs = together ? 1 : columns.taps;
+  c.runBytes = c.pixelBytes * (together ? columns.taps : 1);
+}
+
+static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
+  int64_t rows = c.rows().out.number(), row = c.columns().out.number(), tile = machine.tiles.rows;
+  c.twoRows = row <= tile && rows > 1;
+  int64_t depth = TileShape::stepBytes(c.runBytes, machine);
+  c.strips = llvm::divideCeil(c.g.outChannels, lanes);
+  c.shape = TileShape::of(c.twoRows ? 2 * tile : row, c.strips, depth, machine);
+  c.shape.tall = c.twoRows ? 2 : c.shape.tall;
+  c.stepsOfRun = llvm::divideCeil(c.runBytes, depth);
+  c.panels = llvm::divideCeil(c.strips, c.shape.wide);
+  c.groups = c.twoRows ? 1 : llvm::divideCeil(row, c.shape.tall * tile);
+  c.height = c.twoRows ? 2 * row : llvm::divideCeil(row, c.groups);
+}
+
+/// Strips whose copy stays in the second cache beside the weights, enough for several threads, and of some blocks, so
+/// that weights are not read too often.
+static void chooseStrips(TileConv &c, const target::MachineModel &machine) {
+  constexpr int64_t enough = 16, leastPixels = 128;
+  int64_t rows = c.rows().out.number(), row = c.columns().out.number();
+  auto extent = [](int64_t outs, int64_t step, int64_t reach) { return (outs - 1) * step + reach; };
+  bool isRow = rows == 1;
+  int64_t all = isRow ? c.groups : rows, pixels = isRow ? c.height : row;
+  int64_t least = std::max<int64_t>(llvm::divideCeil(all, enough), llvm::divideCeil(leastPixels, pixels));
+  auto cut = [&](int64_t count) {
+    c.unitRows = isRow ? 1 : count, c.unitGroups = isRow ? count : 0;
+    c.copiedRows = extent(c.unitRows, c.rowStep, reach(c.rows()));
+    c.copiedColumns = extent(isRow ? std::min(count * c.height, row) : row, c.columnStep, reach(c.columns()));
+  };
+  int64_t count = std::min(all, c.twoRows ? least + least % 2 : least);
+  for (cut(count); count > 1 && c.stripBytes() > machine.l2Bytes / 4; cut(count)) {
+    count = count / 2;
+  }
+  c.units = llvm::divideCeil(all, count);
+}
+
+/// What the vectors take without Winograd's algorithm: two products of four bytes a cycle and lane.
+static double directCycles(const TileConv &c) {
+  auto quads = static_cast<double>(llvm::divideCeil(c.g.inChannels, 4) * c.g.kernel);
+  return 0.5 * quads * static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips);
+}
+
+static double tileCycles(const TileConv &c, const target::MachineModel &machine) {
+  int64_t rows = c.rows().out.number();
+  auto blocks = static_cast<double>(c.twoRows ? llvm::divideCeil(rows, 2) : rows * c.groups);
+  double panel = static_cast<double>(c.steps()) * tileStepCycles(c.shape, c.height, c.shape.wide) +
+                 tileBlockCycles(c.height, c.shape.wide);
+  // Sixteen bytes of a pixel are a load and a store.
+  double copied = c.copies ? static_cast<double>(c.units * c.stripBytes()) / lanes : 0;
+  return machine.tiles.startCycles + blocks * static_cast<double>(c.panels) * panel + copied;
+}
+
+std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine,
+                                   std::optional<double> otherwise) {
+  TileConv c;
+  c.g = blockedGeometry(kernel, c.merged);
+  if (!isPossible(kernel, c.g, machine)) {
+    return std::nullopt;
+  }
+  // The stride of the axis that is the inner one here; merged pixels lie one behind the other.
+  support::Strided<Size> in = plan::stridesOf(Group::typeOf(kernel.root()->getOperand(0)));
+  int dim = c.columns().dim;
+  Size stride = c.merged ? in.strides.back() : in.strides[dim];
+  chooseRuns(c, c.merged ? lanes : stride.isNumber() ? stride.number() : 0);
+  chooseBlocks(c, machine);
+  chooseStrips(c, machine);
+  c.cycles = tileCycles(c, machine);
+  return c.cycles < otherwise.value_or(directCycles(c)) ? std::optional(c) : std::nullopt;
+}
+
+// Weights: for each panel, row of taps, run, step and tile of the panel its words, row by row.
+
+static void pack(const TileConv &c, const int8_t *from, char *to) {
+  int64_t rows = c.shape.depth / 4, tapsOfRun = c.columns().taps / c.runs;
+  ArrayRef<int64_t> taps = c.g.phases[0].taps;
+  for (int64_t strip = 0; strip < c.strips; ++strip) {
+    int64_t panel = strip / c.shape.wide, wide = std::min(c.shape.wide, c.strips - panel * c.shape.wide);
+    for (int64_t step = 0; step < c.steps(); ++step) {
+      int64_t run = step / c.stepsOfRun, first = step % c.stepsOfRun * c.shape.depth;
+      int64_t at = std::min(first, c.runBytes - c.shape.depth);
+      char *tile = to + panel * c.panelBytes() + (step * wide + strip % c.shape.wide) * c.shape.rightBytes();
+      for (int64_t i = 0; i < rows * lanes * 4; ++i) {
+        int64_t out = strip * lanes + i / 4 % lanes, byte = at + i / (4 * lanes) * 4 + i % 4;
+        int64_t channel = byte % c.pixelBytes;
+        if (out < c.g.outChannels && channel < c.g.inChannels && byte >= first) {
+          tile[i] = static_cast<char>(from[c.g.weightAt(out, channel, taps[run * tapsOfRun + byte / c.pixelBytes])]);
+        }
+      }
+    }
+  }
+}
+
+KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &c) {
+  KernelShape shape;
+  shape.items = c.items();
+  if (c.copies) {
+    shape.scratchBytes = shape.items * Size(c.stripBytes());
+  }
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  os << "conv in tiles " << c.g.outChannels << '/' << c.g.inChannels << " wide " << c.shape.wide << " deep "
+     << c.shape.depth << " runs " << c.runs << " taps";
+  for (int64_t t : c.g.phases[0].taps) {
+    os << ' ' << t;
+  }
+  int64_t bytes = c.strips * c.steps() * c.shape.rightBytes();
+  shape.packed[operandNumber(kernel.root()->getOperand(1))] = {
+      key, bytes, [c](ArrayRef<char> from, MutableArrayRef<char> to) {
+        pack(c, reinterpret_cast<const int8_t *>(from.data()), to.data());
+      }};
+  return shape;
+}
+
+namespace {
+
+class Conv {
+public:
+  Conv(Build &build, const TileConv &c)
+      : build(build), w(build.w), c(c), block(w, c.shape, /*ofHalves=*/false), input(blockedInput(build, c.g)),
+        space(build.group.space(build.group.resultType())),
+        weights(build.group.buffer(build.group.root->getOperand(1))) {
+    if (c.merged) {
+      mergePixels(space);
+      input.strides.back() = lanes;
+    }
+  }
+
+  void run() {
+    block.configure(c.height);
+    Ix units = c.g.batch * Size(c.units), items = c.items();
+    w.loop(build.begin, build.end, 1, [&](Ix item) {
+      scratchAt = item * c.stripBytes();
+      w.loop(floorDiv(item * units, items), floorDiv((item + 1) * units, items), 1,
+             [&](Ix u) { strip(floorDiv(u, c.units), remainder(u, c.units)); });
+    });
+    block.release();
+  }
+
+private:
+  Build &build;
+  Writer &w;
+  const TileConv &c;
+  TileBlock block;
+  Access input;
+  Space space;
+  Buffer weights;
+  Ix scratchAt;
+
+  /// What tiles are read from: the image or its copy. Bytes from one output row or pixel to the next, and from one tap
+  /// to the next.
+  struct Source {
+    Buffer buffer;
+    Ix base; ///< of the first tap of the strip's first output
+    Ix row, pixel, rowTap, columnTap;
+  };
+  struct Strip {
+    Ix image, firstRow, lastRow, firstGroup, lastGroup, firstColumn;
+    Source from;
+  };
+
+  void strip(Ix n, Ix u) {
+    Strip s;
+    s.image = n;
+    int64_t rows = c.rows().out.number(), row = c.columns().out.number();
+    s.firstRow = u * c.unitRows, s.lastRow = min(s.firstRow + c.unitRows, rows);
+    s.firstGroup = 0, s.lastGroup = c.groups, s.firstColumn = 0;
+    Ix columns = row;
+    if (c.unitGroups) {
+      s.firstRow = 0, s.lastRow = 1;
+      s.firstGroup = u * c.unitGroups, s.lastGroup = min(s.firstGroup + c.unitGroups, c.groups);
+      s.firstColumn = columnOf(s.firstGroup);
+      columns = columnOf(s.lastGroup - 1) + c.height - s.firstColumn;
+    }
+    const Ix &rowStride = input.strides[3], &columnStride = input.strides[4];
+    Ix image = input.offset + n * input.strides[0] + (s.firstRow * c.rows().inStep + c.rows().inStart) * rowStride +
+               (s.firstColumn * c.columns().inStep + c.columns().inStart) * columnStride;
+    s.from = {input.buffer,
+              image,
+              c.rows().inStep * rowStride,
+              c.columns().inStep * columnStride,
+              c.rows().tapStep * rowStride,
+              c.columns().tapStep * columnStride};
+    if (c.copies) {
+      s.from = copied(image, s.lastRow - s.firstRow, columns);
+    }
+    int64_t last = c.strips % c.shape.wide, alike = c.panels - (last ? 1 : 0);
+    w.loop(0, alike, 1, [&](Ix panel) { eachBlock(s, panel, c.shape.wide); });
+    if (last) {
+      eachBlock(s, alike, last);
+    }
+  }
+
+  /// The first pixel of a block.
+  Ix columnOf(Ix group) const { return min(group * c.height, c.columns().out.number() - c.height); }
+
+  /// Copies what so many outputs read.
+  Source copied(Ix image, Ix rows, Ix columns) {
+    Buffer to{build.scratch.memref, w.b.getI8Type()};
+    Ix line = c.copiedColumns * c.pixelBytes;
+    // Pixels that no output reads are left out where there is one tap.
+    Ix rowStride = (c.rows().inStep / c.rowStep) * input.strides[3];
+    Ix columnStride = (c.columns().inStep / c.columnStep) * input.strides[4];
+    Ix readRows = (rows - 1) * c.rowStep + reach(c.rows()), read = (columns - 1) * c.columnStep + reach(c.columns());
+    int64_t blocks = c.pixelBytes / lanes, together = std::min<int64_t>(blocks, 4);
+    auto some = [&](Ix y, Ix first, int64_t count) {
+      w.loop(0, read, 1, [&](Ix x) {
+        Ix from = image + y * rowStride + x * columnStride + first * input.strides[1];
+        Ix at = scratchAt + y * line + x * c.pixelBytes + first * lanes;
+        for (int64_t i = 0; i < count; ++i) {
+          w.store(w.load(input.buffer, from + i * input.strides[1], lanes), to, at + i * lanes);
+        }
+      });
+    };
+    w.loop(0, readRows, 1, [&](Ix y) {
+      w.loop(0, blocks / together, 1, [&](Ix b) { some(y, b * together, together); });
+      if (blocks % together) {
+        some(y, blocks - blocks % together, blocks % together);
+      }
+    });
+    return {to,
+            scratchAt,
+            c.rowStep * line,
+            c.columnStep * c.pixelBytes,
+            c.rows().tapStep * line,
+            c.columns().tapStep * c.pixelBytes};
+  }
+
+  void eachBlock(const Strip &s, Ix panel, int64_t wide) {
+    if (c.twoRows) {
+      Ix rows = s.lastRow - s.firstRow;
+      return w.loop(0, floorDiv(rows + 1, 2), 1, [&](Ix i) {
+        Ix first = min(2 * i, max(rows - 2, 0)), second = min(first + 1, rows - 1);
+        multiply(s, panel, wide, {s.from.base + first * s.from.row, s.from.base + second * s.from.row}, i);
+        finish(s, panel, wide, s.firstRow + first, 0, 0, c.height / 2);
+        finish(s, panel, wide, s.firstRow + second, 0, c.height / 2, c.height);
+      });
+    }
+    w.loop(s.firstRow, s.lastRow, 1, [&](Ix y) {
+      w.loop(s.firstGroup, s.lastGroup, 1, [&](Ix group) {
+        Ix x = columnOf(group);
+        Ix first = s.from.base + (y - s.firstRow) * s.from.row + (x - s.firstColumn) * s.from.pixel;
+        Ix index = (y - s.firstRow) * c.groups + (group - s.firstGroup);
+        multiply(s, panel, wide, {first, first + block.second() * s.from.pixel}, index);
+        finish(s, panel, wide, y, x, 0, c.height);
+      });
+    });
+  }
+
+  void multiply(const Strip &s, Ix panel, int64_t wide, std::array<Ix, 2> at, Ix index) {
+    block.clear(wide);
+    Ix right = panel * c.panelBytes();
+    int64_t whole = c.runBytes / c.shape.depth, blocks = c.unitGroups ? c.unitGroups : c.unitRows * c.groups;
+    w.loop(0, c.rows().taps, 1, [&](Ix h) {
+      w.loop(0, c.runs, 1, [&](Ix x) {
+        Ix run = h * c.runs + x, tap = h * s.from.rowTap + x * s.from.columnTap;
+        auto step = [&](Ix k, Ix byte) {
+          Ix number = run * c.stepsOfRun + k;
+          if (c.panels > 1 && wide == c.shape.wide) { // behind the last panel, too: that touches nothing
+            block.fetchAhead({weights, right + c.panelBytes(), 1, c.steps(), c.twoRows ? blocks / 2 : blocks}, index,
+                             number, wide);
+          }
+          block.step({s.from.buffer, {at[0] + tap + byte, at[1] + tap + byte}, s.from.pixel}, weights,
+                     right + number * (wide * c.shape.rightBytes()), wide);
+        };
+        w.loop(0, whole, 1, [&](Ix k) { step(k, k * c.shape.depth); });
+        if (whole < c.stepsOfRun) {
+          step(whole, c.runBytes - c.shape.depth);
+        }
+      });
+    });
+    block.leave(wide);
+  }
+
+  /// Rows [first, last) of the block: pixels of output row `y`, from `x` on.
+  void finish(const Strip &s, Ix panel, int64_t wide, Ix y, Ix x, int64_t first, int64_t last) {
+    std::array<Ix, 3> at{0, y, x};
+    w.loop(first, last, 1, [&](Ix i) {
+      for (int64_t v = 0; v < wide; ++v) {
+        Point p;
+        p.at.assign(space.sizes.size(), 0);
+        p.at[0] = s.image, p.at[1] = panel * c.shape.wide + v, p.lanes = lanes;
+        at[2] = x + i - first;
+        for (auto [axis, coordinate] : llvm::zip_equal(c.g.phases[0].axes, at)) {
+          if (axis.dim >= 0) {
+            p.at[axis.dim] = coordinate;
+          }
+        }
+        build.group.finish(block.sums(i, v, wide), space, p);
+      }
+    });
+  }
+};
+
+} // namespace
+
+void buildTileConv(Build &build, const TileConv &conv) { Conv(build, conv).run(); }
+
+} // namespace ingot::lower

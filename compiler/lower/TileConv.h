@@ -1,0 +1,43 @@
+// Convolutions of unsigned by signed bytes in tiles (Tiles.h), from channel blocks to channel blocks.
+#pragma once
+#include "compiler/lower/DenseConv.h"
+#include "compiler/lower/Tiles.h"
+
+namespace ingot::lower {
+
+struct TileConv {
+  ConvGeometry g;
+  bool merged = false; ///< pixels are one row
+  TileShape shape;
+  bool copies = true;     ///< a strip of the image, pixel by pixel with all channels side by side
+  int64_t pixelBytes = 0; ///< of whole channel blocks
+  /// From one output to the next, in pixels of what is read: where there is one tap only pixels that are read are
+  /// copied.
+  int64_t rowStep = 1, columnStep = 1;
+  int64_t runBytes = 0, runs = 1,
+          stepsOfRun = 1;         ///< bytes that lie together for a pixel, how many times for a row of taps, and steps
+  int64_t strips = 1, panels = 1; ///< of output channels
+
+  bool twoRows = false;                 ///< a block is two whole rows, each a tile
+  int64_t height = 1;                   ///< of a block
+  int64_t groups = 1;                   ///< blocks of a row; the last one begins early
+  int64_t unitRows = 1, unitGroups = 0; ///< of a strip: rows; or blocks of the only row
+  int64_t units = 1;                    ///< strips of an image
+  int64_t copiedRows = 1, copiedColumns = 1;
+  double cycles = 0;
+
+  const ConvAxis &rows() const { return g.phases[0].axes[1]; }
+  const ConvAxis &columns() const { return g.phases[0].axes[2]; }
+  int64_t steps() const { return rows().taps * runs * stepsOfRun; }
+  int64_t panelBytes() const { return shape.wide * steps() * shape.rightBytes(); }
+  int64_t stripBytes() const { return copies ? copiedRows * copiedColumns * pixelBytes : 0; }
+  support::Size items() const;
+};
+
+/// The schedule, where the machine has tiles and they are expected to be faster than `otherwise`, or its vectors.
+std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine,
+                                   std::optional<double> otherwise);
+KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &conv);
+void buildTileConv(Build &build, const TileConv &conv);
+
+} // namespace ingot::lower

@@ -1,0 +1,56 @@
+// Rows put in, or taken out, at a place that a run tells: three blocks are copied, those in front of the place, the new
+// ones, and those behind. A work item is a part of the result, which has something of each of them.
+#include "compiler/onnx/ops/Splice.h"
+#include "compiler/lower/Copy.h"
+#include "compiler/lower/Family.h"
+#include "compiler/onnx/Constants.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+class Splice : public KernelFamily {
+  using Size = support::Size;
+  static Size elementsOf(Value v) { return support::product(onnx::sizesOf(Group::typeOf(v))); }
+
+public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::SpliceOp>(); }
+  std::string unsupported(Operation *root) const override { return whyUnsized(root); }
+  bool fusesEpilogue(Operation *) const override { return false; }
+
+  KernelShape shape(plan::KernelOp, const target::MachineModel &machine) const override {
+    KernelShape s;
+    s.items = machine.tuning.lightItems;
+    return s;
+  }
+
+  LogicalResult build(Build &build, const KernelShape &shape) const override {
+    Writer &w = build.w;
+    auto op = cast<onnx::SpliceOp>(build.group.root);
+    bool puts = onnx::present(op.getRows());
+    Size inner = support::product(ArrayRef(onnx::sizesOf(Group::typeOf(op.getY()))).drop_front());
+    Size put = puts ? elementsOf(op.getRows()) : Size(0), kept = elementsOf(op.getY()) - put;
+    Buffer data = build.group.buffer(op.getData()), result = build.group.result();
+    Ix place = w.ix(w.load(build.group.buffer(op.getBegin()), 0)) * w.settled(inner);
+    Ix all = w.settled(kept + put), last = w.settled(kept), rows = w.settled(put);
+    place = max(min(place, last), 0); // a run that gives another one has been ended, and goes on nevertheless
+    Ix count = shape.items, from = floorDiv(all * build.begin, count), to = floorDiv(all * build.end, count);
+    auto copy = [&](Buffer source, Ix shift, Ix begin, Ix end) { // of the result's elements from `begin` to `end`
+      begin = max(begin, from);
+      copyElements(w, source, begin + shift, result, begin, max(min(end, to) - begin, 0));
+    };
+    copy(data, 0, 0, place);
+    if (puts) {
+      copy(build.group.buffer(op.getRows()), Ix(0) - place, place, place + rows);
+    }
+    copy(data, w.settled(elementsOf(op.getData()) - kept - put), place + rows, all);
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createSpliceFamily() { return std::make_unique<Splice>(); }
+
+} // namespace ingot::lower

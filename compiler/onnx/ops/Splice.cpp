@@ -1,0 +1,41 @@
+// Rows are along the first axis. A number of them that only data tells is read as a size (graph/ReadSizes).
+#include "compiler/onnx/ops/Splice.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/Family.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Splice.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+LogicalResult SpliceOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto data = ranked(getData()), rows = present(getRows()) ? ranked(getRows()) : RankedTensorType();
+  if (!data || (present(getRows()) && !rows)) {
+    types.push_back(unrankedOf(elementOf(getData())));
+    return success();
+  }
+  if (data.getRank() == 0 || (rows && rows.getRank() != data.getRank())) {
+    return emitOpError("needs rows of the rank of ") << data;
+  }
+  Sizes sizes = sizesOf(data), put = rows ? sizesOf(rows) : Sizes(sizes.size(), 0);
+  sizes[0] = max(sizes[0] - numberIn(getRemoved()), 0) + put[0];
+  for (size_t i = 1; rows && i < sizes.size(); ++i) {
+    if (failed(require(*this, sizes[i], put[i]))) {
+      return emitOpError("has rows that differ along axis ") << i;
+    }
+  }
+  types.push_back(sizedType(sizes, data.getElementType()));
+  return success();
+}
+
+bool SpliceOp::isParameter(unsigned operand) { return operand == 3; }
+
+void registerSplice(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Splice.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

@@ -1,0 +1,28 @@
+/* Matrix registers (AMX) are 8 KiB more of what an operating system saves for a thread, and Linux gives them to a
+ * process that asks. The answer is kept in one word, as that of the level is: only a permission, so that who was
+ * refused may ask again. */
+#include "ingot.h"
+
+static int machineTiles; /* 1: permitted */
+
+#if defined(__x86_64__) && defined(__linux__)
+/* arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA). A system that knows nothing of it, and one on a processor
+ * without tiles, gives an error. */
+static int ask(void) {
+  long result = 158;
+  __asm__ volatile("syscall" : "+a"(result) : "D"(0x1023L), "S"(18L) : "rcx", "r11", "memory");
+  return result == 0;
+}
+#else
+static int ask(void) { return 0; }
+#endif
+
+int ingot_run_tiles(void) {
+  if (!__atomic_load_n(&machineTiles, __ATOMIC_RELAXED)) {
+    if (!ask()) {
+      return INGOT_ERROR_TILES;
+    }
+    __atomic_store_n(&machineTiles, 1, __ATOMIC_RELAXED);
+  }
+  return 0;
+}
