@@ -40,6 +40,9 @@ def without_pairs(model):
     """The model in floats."""
     constants = {tensor.name: tensor for tensor in model.graph.initializer}
     constants |= {node.output[0]: node.attribute[0].t for node in model.graph.node if node.op_type == "Constant"}
+    for node in model.graph.node:
+        if node.op_type == "Identity" and node.input[0] in constants:
+            constants[node.output[0]] = constants[node.input[0]]
     array = lambda name: numpy_helper.to_array(constants[name]) if name else None
     renamed, kept = {}, []
     if any(node.op_type.startswith(QUANTIZED) and node.op_type not in QUANTIZED[:2] for node in model.graph.node):

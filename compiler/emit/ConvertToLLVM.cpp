@@ -12,8 +12,10 @@
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;
@@ -30,9 +32,25 @@ struct LowerFma : ConvertOpToLLVMPattern<math::FmaOp> {
   }
 };
 
+/// What is rounded for nothing but to become an integer: one instruction where the machine has it.
+struct LowerRounding : ConvertOpToLLVMPattern<arith::FPToSIOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(arith::FPToSIOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    auto rounded = op.getIn().getDefiningOp<math::RoundEvenOp>();
+    if (!rounded || !rounded->hasOneUse() || !getElementTypeOrSelf(op.getIn().getType()).isF32() ||
+        !getElementTypeOrSelf(op.getType()).isInteger(32)) {
+      return failure();
+    }
+    Type type = getTypeConverter()->convertType(op.getType());
+    Value x = rewriter.getRemappedValue(rounded.getOperand());
+    rewriter.replaceOpWithNewOp<LLVM::LrintOp>(op, type, x);
+    return success();
+  }
+};
+
 } // namespace
 
-LogicalResult ingot::emit::convertToLLVM(ModuleOp module) {
+LogicalResult ingot::emit::convertToLLVM(ModuleOp module, const target::MachineModel &machine) {
   MLIRContext *context = module.getContext();
   LowerToLLVMOptions options(context);
   options.useBarePtrCallConv = true;
@@ -51,5 +69,8 @@ LogicalResult ingot::emit::convertToLLVM(ModuleOp module) {
   index::populateIndexToLLVMConversionPatterns(types, patterns);
   ub::populateUBToLLVMConversionPatterns(types, patterns);
   patterns.add<LowerFma>(types, /*benefit=*/2);
+  if (machine.roundsToInteger) {
+    patterns.add<LowerRounding>(types, /*benefit=*/2);
+  }
   return applyFullConversion(module, target, std::move(patterns));
 }

@@ -53,7 +53,7 @@ void expand(Operation *op, Unary unary, Binary binary, bool ldexp) {
   FloatBuilder own(builder, op->getLoc(), type, ldexp);
   FloatBuilder f = own.with(element.isF64() ? 64 : 32);
   Value first = f.convert(op->getOperand(0));
-  unary = op->hasAttr("ingot.negative") ? expandExpOfNegative : unary;
+  unary = op->hasAttr("ingot.negative") ? expandExpOfNegative : op->hasAttr("ingot.bytes") ? expandExpForBytes : unary;
   Value result = unary ? unary(f, first) : binary(f, first, f.convert(op->getOperand(1)));
   op->getResult(0).replaceAllUsesWith(own.convert(result));
   op->erase();

@@ -22,7 +22,7 @@ LogicalResult emit::lowerToLLVM(ModuleOp module, const target::MachineModel &mac
   PassManager structure(module.getContext());
   structure.addPass(createCSEPass());
   structure.addPass(createSCFToControlFlowPass());
-  if (failed(structure.run(module)) || failed(convertToLLVM(module))) {
+  if (failed(structure.run(module)) || failed(convertToLLVM(module, machine))) {
     return failure();
   }
   profileCalls(module);

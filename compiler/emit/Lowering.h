@@ -4,7 +4,7 @@
 // `ingot.ldexp` (unit; such a CPU scales by powers of two in one instruction), `ingot.half` (unit; it converts
 // float16), `ingot.tiles` (unit; it uses AMX), `ingot.inline` (unit; a kernel small enough to be part of its caller).
 // Private functions become local symbols. A math.exp with `ingot.negative` has operands that are not positive, and may
-// give 0 for a denormal result.
+// give 0 for a denormal result; of one with `ingot.bytes` only what it does to a byte matters.
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -31,7 +31,7 @@ mlir::LogicalResult simplifyVectors(mlir::ModuleOp module);
 void prepareFunctions(mlir::ModuleOp module, const target::MachineModel &machine);
 
 /// The one conversion to the LLVM dialect, memrefs as bare pointers.
-mlir::LogicalResult convertToLLVM(mlir::ModuleOp module);
+mlir::LogicalResult convertToLLVM(mlir::ModuleOp module, const target::MachineModel &machine);
 
 /// Calls with `ingot.launch` in the LLVM dialect get a call of ingot_exec.profile before and behind them.
 void profileCalls(mlir::ModuleOp module);

@@ -7,8 +7,9 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-ByteProducts::ByteProducts(const target::MachineModel &machine)
-    : form(!machine.quadDot.empty()   ? Form::Quads
+ByteProducts::ByteProducts(const target::MachineModel &machine, bool wide)
+    : form(wide                       ? Form::Words
+           : !machine.quadDot.empty() ? Form::Quads
            : !machine.pairDot.empty() ? Form::Pairs
                                       : Form::Plain) {}
 
@@ -19,6 +20,8 @@ uint32_t ByteProducts::word(const std::array<int8_t, quad> &weights, int64_t row
     return static_cast<uint32_t>(weights[row]);
   case Form::Pairs:
     return part(weights[row], 0, 0xffff) | part(weights[row + 2], 16, 0xffff);
+  case Form::Words:
+    return part(weights[0], 0, 0xffff) | part(weights[1], 16, 0xffff);
   case Form::Quads:
     break;
   }
@@ -26,9 +29,9 @@ uint32_t ByteProducts::word(const std::array<int8_t, quad> &weights, int64_t row
          part(weights[3], 24, 0xff);
 }
 
-int64_t ByteProducts::heightOf(int64_t vectors, const target::MachineModel &machine) {
-  constexpr int64_t others = 4;
-  return std::max<int64_t>(1, (machine.registers - others - 2 * vectors) / vectors);
+int64_t ByteProducts::heightOf(int64_t vectors, const target::MachineModel &machine) const {
+  int64_t others = form == Form::Words ? 2 : 4;
+  return std::max<int64_t>(1, (machine.registers - others - rows() * vectors) / vectors);
 }
 
 Buffer ByteProducts::words(Writer &w, Buffer weights) {
@@ -65,6 +68,14 @@ static Value wordOf(Writer &w, Buffer from, Ix at, int64_t count) {
 SmallVector<Value, ByteProducts::quad> ByteProducts::elements(Writer &w, Buffer from, Ix at, int64_t lanes,
                                                               int64_t count) const {
   SmallVector<Value, quad> rows;
+  if (form == Form::Words) {
+    Type i16 = w.b.getI16Type(), pairType = VectorType::get({2}, i16);
+    Value pair = count > 1
+                     ? w.load(from, at, 2)
+                     : vector::InsertOp::create(w.b, w.loc, w.load(from, at), w.constant(0, pairType), 0).getResult();
+    Value word = vector::ExtractOp::create(w.b, w.loc, bitcast(w, pair, w.b.getI32Type()), 0);
+    return {bitcast(w, w.splat(word, lanes), i16)};
+  }
   if (form == Form::Plain) {
     for (int64_t i = 0; i < quad; ++i) {
       rows.push_back(i < count ? w.splat(byteOf(w, from, at + Ix(i)), lanes)
@@ -141,6 +152,7 @@ Value ByteProducts::add(Writer &w, Value sums, Value elements, Value weights) co
   case Form::Quads:
     return call(w, w.machine.quadDot, sums, elements, bitcast(w, weights, w.b.getI8Type()));
   case Form::Pairs:
+  case Form::Words:
     return plus(w, sums, call(w, w.machine.pairDot, {}, elements, bitcast(w, weights, w.b.getI16Type())));
   case Form::Plain:
     break;

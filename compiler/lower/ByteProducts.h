@@ -4,7 +4,8 @@
 //
 // Weights are packed in words of 32 bits, a lane each, and in rows of lanes: a row is a quad of bytes, or two rows are
 // its even and its odd numbers as pairs of int16, or four rows its numbers. The other factor is a quad of neighbouring
-// bytes, the same for all lanes.
+// bytes, the same for all lanes. Where memory has the bytes as int16 already (quantize/Wide.h) a step has two of them,
+// and a row a pair.
 #pragma once
 #include "compiler/lower/Writer.h"
 
@@ -14,19 +15,22 @@ class ByteProducts {
 public:
   static constexpr int64_t quad = 4;
 
-  explicit ByteProducts(const target::MachineModel &machine);
+  /// `wide`: of bytes that are int16 in memory.
+  explicit ByteProducts(const target::MachineModel &machine, bool wide = false);
 
-  /// Rows of packed weights for a quad.
-  int64_t rows() const { return static_cast<int64_t>(form); }
-  std::string key() const { return "bytes in " + std::to_string(rows()) + " rows"; }
+  /// Bytes of the other factor in a step, at most a quad.
+  int64_t step() const { return form == Form::Words ? 2 : quad; }
+  /// Rows of packed weights for a step.
+  int64_t rows() const { return form == Form::Plain ? quad : form == Form::Pairs ? 2 : 1; }
+  std::string key() const { return std::to_string(step()) + " bytes in " + std::to_string(rows()) + " rows"; }
   /// Numbers that a word has, of weights and of the other factor.
-  int64_t perWord() const { return quad / rows(); }
+  int64_t perWord() const { return step() / rows(); }
   /// How many elements' sums fit the registers beside `vectors` of weights: with pairs a step has two rows of those,
-  /// both rows of an element, a mask and a product.
-  static int64_t heightOf(int64_t vectors, const target::MachineModel &machine);
+  /// both rows of an element, a mask and a product; of what is int16 already one row, an element and a product.
+  int64_t heightOf(int64_t vectors, const target::MachineModel &machine) const;
   /// Products and their addition to a sum are two instructions. A loop over those has one step a turn: of several LLVM
   /// reorders the additions (its machine combiner does, for speed), and has no registers for all products.
-  bool isOfPairs() const { return form == Form::Pairs; }
+  bool isOfPairs() const { return form == Form::Pairs || form == Form::Words; }
   /// The word of row `row` (below rows()) with the weights of one lane.
   uint32_t word(const std::array<int8_t, quad> &weights, int64_t row) const;
 
@@ -49,7 +53,7 @@ public:
   static mlir::Value addProducts(Writer &w, mlir::Value sums, mlir::Value x, mlir::Value weights);
 
 private:
-  enum class Form { Quads = 1, Pairs = 2, Plain = 4 };
+  enum class Form { Quads, Pairs, Words, Plain };
   Form form;
 };
 

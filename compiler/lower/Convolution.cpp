@@ -105,7 +105,8 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
                  onnx::elementBytes(onnx::elementOf(op->getOperand(1))),
                  support::Sizes(spatial),
                  {},
-                 scheduleSaid(op)};
+                 scheduleSaid(op),
+                 isa<onnx::IntegerConvOp>(op) && onnx::elementOf(op->getOperand(0)).isInteger(16)};
   std::vector<std::vector<AxisTaps>> choices(spatial.size());
   for (size_t i = 0; i < spatial.size(); ++i) {
     if (!transposed) {

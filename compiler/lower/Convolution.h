@@ -39,6 +39,7 @@ struct ConvGeometry {
   support::Sizes spatial; ///< of the input
   llvm::SmallVector<ConvPhase, 1> phases;
   target::Schedule said = {}; ///< for its kernel
+  bool wide = false;          ///< of bytes, which are int16 in memory (quantize/Wide.h)
 
   int64_t inGroup() const { return inChannels / groups; }
   int64_t outGroup() const { return outChannels / groups; }

@@ -12,7 +12,8 @@ static int64_t tilesOfPiece(const support::Size &row, int64_t pixels) {
 }
 
 DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, Access input, Space space)
-    : build(build), w(build.w), g(g), s(s), input(std::move(input)), space(std::move(space)), bytes(build.w.machine) {
+    : build(build), w(build.w), g(g), s(s), input(std::move(input)), space(std::move(space)),
+      bytes(build.w.machine, g.wide) {
   Operation *root = build.group.root;
   weights = build.group.buffer(root->getOperand(1));
   weights = s.isOfBytes() ? ByteProducts::words(w, weights) : weights;

@@ -35,7 +35,8 @@ struct DenseSchedule {
 
   friend bool operator==(const DenseSchedule &a, const DenseSchedule &b) = default;
   bool isOfBytes() const { return quad > 1; }
-  int64_t elementBytes() const { return isOfBytes() ? 1 : 4; } ///< of the image
+  bool isWide() const { return quad == 2; }                                   ///< bytes that are int16 in memory
+  int64_t elementBytes() const { return isWide() ? 2 : isOfBytes() ? 1 : 4; } ///< of the image
   /// Steps over so many channels, from one at a multiple of `quad` on, and over a panel's.
   int64_t stepsOf(int64_t channels) const { return llvm::divideCeil(channels, quad); }
   int64_t stepsOfPanel() const { return stepsOf(inputs) + (isOfBytes() && channels == Range ? 1 : 0); }

@@ -32,8 +32,8 @@ std::pair<int64_t, int64_t> DenseSchedule::inputRange(const ConvGeometry &g, int
 /// Pixels of the largest tile with so many of the machine's vectors: accumulators, weights and one broadcast (and a
 /// product, without fused multiply-add).
 static int64_t pixelsFor(const DenseSchedule &s, int64_t vectors, const target::MachineModel &machine) {
-  if (s.isOfBytes() && ByteProducts(machine).isOfPairs()) {
-    return ByteProducts::heightOf(vectors, machine);
+  if (ByteProducts bytes(machine, s.isWide()); s.isOfBytes() && bytes.isOfPairs()) {
+    return bytes.heightOf(vectors, machine);
   }
   if (vectors == machine.matmulTile.vectors) {
     return machine.matmulTile.rows;
@@ -240,7 +240,8 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
                          bool ofBytes) {
   DenseSchedule s;
   if (ofBytes) {
-    s.quad = ByteProducts::quad, s.stepRows = ByteProducts(machine).rows();
+    ByteProducts bytes(machine, g.wide);
+    s.quad = bytes.step(), s.stepRows = bytes.rows();
   }
   if (machine.packing && machine.packing->lanes > machine.lanes) {
     int64_t rows = s.stepRows;
@@ -510,7 +511,7 @@ std::vector<target::Schedule> denseConvSchedules(plan::KernelOp kernel, const ta
 static void packOperands(plan::KernelOp kernel, const ConvGeometry &g, const DenseSchedule &s,
                          const target::MachineModel &machine, std::map<unsigned, plan::WeightTable::Recipe> &packed) {
   Value weights = kernel.root()->getOperand(1), bias = kernel.root()->getOperand(2);
-  packed[operandNumber(weights)] = packedWeights(g, s, ByteProducts(machine));
+  packed[operandNumber(weights)] = packedWeights(g, s, ByteProducts(machine, g.wide));
   if (onnx::present(bias)) {
     packed[operandNumber(bias)] = paddedRecipe(s.blocks * s.lanes, g.weightBytes);
   }

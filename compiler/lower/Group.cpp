@@ -1,4 +1,5 @@
 #include "compiler/lower/Group.h"
+#include "compiler/lower/Distance.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/onnx/Constants.h"
@@ -7,6 +8,7 @@
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/ops/Unary.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -264,23 +266,73 @@ int64_t Group::keepTile(ArrayRef<Value> rootVectors) const {
   return lanes;
 }
 
+/// So many as a register has bytes for.
+int64_t Group::joined(Value rootVector) const {
+  auto vector = dyn_cast<VectorType>(rootVector.getType());
+  bool bytes = results.size() == 1 && !results[0].narrow && results[0].element.isInteger(8);
+  int64_t most = vector && bytes && w.machine.machineCode ? 4 * w.machine.lanes / vector.getNumElements() : 1;
+  return std::max<int64_t>(1, most);
+}
+
+/// Vectors one behind the other, as many as a power of two.
+static Value concatenated(Writer &w, ArrayRef<Value> vectors) {
+  if (vectors.size() == 1) {
+    return vectors.front();
+  }
+  size_t half = vectors.size() / 2;
+  Value first = concatenated(w, vectors.take_front(half)), second = concatenated(w, vectors.drop_front(half));
+  int64_t lanes = cast<VectorType>(first.getType()).getNumElements();
+  return vector::ShuffleOp::create(w.b, w.loc, first, second, llvm::to_vector(llvm::seq<int64_t>(2 * lanes)));
+}
+
+void Group::finishAll(ArrayRef<Value> rootVectors, const Space &space, ArrayRef<Point> points) const {
+  const Access &result = space.results.front();
+  int64_t most = joined(rootVectors.front());
+  auto places = llvm::map_to_vector(points, [&](const Point &at) { return result.at(at.at); });
+  SmallVector<size_t> left = llvm::to_vector(llvm::seq(points.size()));
+  while (!left.empty()) {
+    size_t first = left.front();
+    SmallVector<size_t> run{first};
+    for (size_t i : ArrayRef(left).drop_front()) {
+      int64_t next = static_cast<int64_t>(run.size()) * points[first].lanes;
+      if (next < most * points[first].lanes && !points[first].mask && !points[i].mask &&
+          distance(w, places[first], places[i]) == next) {
+        run.push_back(i);
+      }
+    }
+    run.resize(llvm::bit_floor(run.size()));
+    llvm::erase_if(left, [&](size_t i) { return llvm::is_contained(run, i); });
+    auto vectors = llvm::map_to_vector(run, [&](size_t i) { return epilogue(rootVectors[i], space, points[i])[0]; });
+    w.store(concatenated(w, vectors), result.buffer, places[first], points[first].mask);
+  }
+}
+
 void Group::finishTile(ArrayRef<Value> rootVectors, int64_t inner, const Space &space,
                        llvm::function_ref<Point(Ix i, int64_t j)> pointAt) const {
   int64_t count = static_cast<int64_t>(rootVectors.size()) / inner;
-  if (count < 2 || !hasLongEpilogue()) {
-    for (int64_t i = 0; i < count; ++i) {
-      for (int64_t j = 0; j < inner; ++j) {
-        finish(rootVectors[i * inner + j], space, pointAt(i, j));
+  bool joins = joined(rootVectors.front()) > 1;
+  auto rows = [&](Ix first, int64_t many, llvm::function_ref<Value(int64_t index)> vectorAt) {
+    SmallVector<Value> vectors;
+    SmallVector<Point> points;
+    for (int64_t k = 0; k < many * inner; ++k) {
+      vectors.push_back(vectorAt(k)), points.push_back(pointAt(first + Ix(k / inner), k % inner));
+      if (!joins) {
+        finish(vectors.back(), space, points.back());
       }
     }
-    return;
-  }
-  int64_t lanes = keepTile(rootVectors);
-  w.loop(0, count, 1, [&](Ix i) {
-    for (int64_t j = 0; j < inner; ++j) {
-      finish(w.load(tile, (i * inner + j) * lanes, lanes), space, pointAt(i, j));
+    if (joins) {
+      finishAll(vectors, space, points);
     }
-  });
+  };
+  if (count < 2 || !hasLongEpilogue()) {
+    return rows(0, count, [&](int64_t k) { return rootVectors[k]; });
+  }
+  int64_t lanes = keepTile(rootVectors), together = joined(rootVectors.front());
+  while (count % together) {
+    --together;
+  }
+  w.loop(0, count, together,
+         [&](Ix i) { rows(i, together, [&](int64_t k) { return w.load(tile, (i * inner + k) * lanes, lanes); }); });
 }
 
 void Group::finishPart(ArrayRef<Value> rootVectors, int64_t inner, std::pair<Ix, Ix> rows, std::pair<Ix, Ix> columns,

@@ -101,6 +101,9 @@ private:
   /// Whether a function is computed behind the root.
   bool hasLongEpilogue() const;
   int64_t keepTile(llvm::ArrayRef<mlir::Value> rootVectors) const; ///< the lanes of its vectors
+  /// Each vector at its point; neighbouring ones of bytes are narrowed and stored together, so many at most.
+  void finishAll(llvm::ArrayRef<mlir::Value> rootVectors, const Space &space, llvm::ArrayRef<Point> points) const;
+  int64_t joined(mlir::Value rootVector) const;
   mlir::Value compute(mlir::Value v, const Space &space, const Point &at,
                       llvm::DenseMap<mlir::Value, mlir::Value> &known) const;
 };

@@ -92,8 +92,10 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
     p.k = p.k.number() / 2, p.stepA = 2;
   }
   if (p.ofBytes) {
-    p.stepRows = ByteProducts(machine).rows(), p.restA = p.k.number() % ByteProducts::quad;
-    p.k = static_cast<int64_t>(llvm::divideCeil(p.k.number(), ByteProducts::quad)), p.stepA = ByteProducts::quad;
+    p.wide = a.getElementType().isInteger(16);
+    ByteProducts bytes(machine, p.wide);
+    p.stepRows = bytes.rows(), p.restA = p.k.number() % bytes.step();
+    p.k = static_cast<int64_t>(llvm::divideCeil(p.k.number(), bytes.step())), p.stepA = bytes.step();
   }
   return p;
 }
@@ -133,9 +135,9 @@ void shapeSpace(Space &space, const MatMulProblem &p) {
 /// The most vectors that fit the registers beside `rows` rows; at most eight, which hide the latency of any
 /// multiply-add.
 static int64_t vectorsFor(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
-  if (p.ofBytes && ByteProducts(machine).isOfPairs()) {
+  if (ByteProducts bytes(machine, p.wide); p.ofBytes && bytes.isOfPairs()) {
     int64_t v = 4; // more would be more rows of weights than registers
-    while (v > 1 && ByteProducts::heightOf(v, machine) < rows) {
+    while (v > 1 && bytes.heightOf(v, machine) < rows) {
       --v;
     }
     return v;
@@ -216,8 +218,8 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   // long.
   bool few = openRows || (assumed(p.k, 0) > 768 && p.stepA.is(1));
   int64_t most = few ? std::min<int64_t>(8, machine.matmulTile.rows) : machine.matmulTile.rows;
-  if (p.ofBytes && ByteProducts(machine).isOfPairs()) {
-    most = std::min(most, ByteProducts::heightOf(machine.matmulTile.vectors, machine));
+  if (ByteProducts bytes(machine, p.wide); p.ofBytes && bytes.isOfPairs()) {
+    most = std::min(most, bytes.heightOf(machine.matmulTile.vectors, machine));
   }
   most = p.said["rows"].value_or(most);
   t.tiles = openRows ? 1 : llvm::divideCeil(p.m.number(), most);
@@ -272,13 +274,13 @@ static void packWords(const MatMulProblem &p, const MatMulTiling &t, const ByteP
   int64_t n = p.n.number();
   for (int64_t column = 0; column < n; ++column) {
     uint32_t *strip = to + column / t.strip * t.stripElements(p).number() + column % t.strip;
-    for (int64_t k = 0; k < depth; k += ByteProducts::quad) {
+    for (int64_t k = 0; k < depth; k += bytes.step()) {
       std::array<int8_t, ByteProducts::quad> weights{};
-      for (int64_t i = k; i < std::min(k + ByteProducts::quad, depth); ++i) {
+      for (int64_t i = k; i < std::min(k + bytes.step(), depth); ++i) {
         weights[i - k] = b[i * n + column];
       }
       for (int64_t row = 0; row < p.stepRows; ++row) {
-        strip[(k / ByteProducts::quad * p.stepRows + row) * t.strip] = bytes.word(weights, row);
+        strip[(k / bytes.step() * p.stepRows + row) * t.strip] = bytes.word(weights, row);
       }
     }
   }
@@ -286,7 +288,7 @@ static void packWords(const MatMulProblem &p, const MatMulTiling &t, const ByteP
 
 void packPanels(const MatMulProblem &p, const MatMulTiling &t, const ByteProducts &bytes, ArrayRef<char> from,
                 MutableArrayRef<char> to) {
-  int64_t n = p.n.number(), depth = p.k.number() * ByteProducts::quad - (p.restA ? ByteProducts::quad - p.restA : 0);
+  int64_t n = p.n.number(), depth = p.k.number() * bytes.step() - (p.restA ? bytes.step() - p.restA : 0);
   for (int64_t matrix = 0; matrix < p.matricesB.number(); ++matrix) {
     packWords(p, t, bytes, reinterpret_cast<const int8_t *>(from.data()) + matrix * depth * n, depth,
               reinterpret_cast<uint32_t *>(to.data()) + matrix * t.matrixElements(p).number());

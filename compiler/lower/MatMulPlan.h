@@ -12,8 +12,8 @@ struct MatMulProblem {
   mlir::Type element;
   int64_t elementBytes = 4, weightBytes = 4; ///< of values, and of B (or its packed words) in memory
   /// Of bytes (ByteProducts): `k` counts quads, each with so many rows of packed words; `restA` bytes are in the last
-  /// one. Elements of A are bytes, those of sums and packed words int32.
-  bool ofBytes = false;
+  /// one. Elements of A are bytes, or `wide`, int16; those of sums and packed words int32.
+  bool ofBytes = false, wide = false;
   int64_t stepRows = 1, restA = 0;
   /// Of bfloat16: `k` counts pairs, of which a word of B has one. Elements of A are bfloat16, those of sums float32.
   bool ofHalves = false;

@@ -201,7 +201,9 @@ void Winograd::transformInputs(const Strip &strip) {
 /// A vector of the image: of bytes, as the int16 that they become.
 Value Winograd::loadInput(Ix at) {
   Value v = w.load(input.buffer, at, lanes);
-  return s.isOfBytes() ? arith::ExtUIOp::create(w.b, w.loc, w.vectorOf(w.b.getI16Type(), lanes), v).getResult() : v;
+  return s.isOfBytes() && !s.g.wide
+             ? arith::ExtUIOp::create(w.b, w.loc, w.vectorOf(w.b.getI16Type(), lanes), v).getResult()
+             : v;
 }
 
 void Winograd::storeInput(Value transformed, Ix at) {

@@ -281,7 +281,7 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
     return std::nullopt;
   }
   // Where bytes are multiplied as int16, they become those once, rather than for each panel.
-  bool pointwise = ofBytes && packing.quadDot.empty();
+  bool pointwise = ofBytes && packing.quadDot.empty() && !real.wide;
   double weightRate = weightRateOf(kernel, packing), least = 0;
   std::optional<WinogradSchedule> best;
   for (int64_t outputs : {2, 4}) {

@@ -14,6 +14,9 @@
 
 namespace ingot::onnx {
 
+/// On a function whose result only becomes bytes: it may be off by 2^-20 of itself.
+constexpr llvm::StringLiteral onlyBytesName = "ingot.only_bytes";
+
 /// In another shape; a constant stays one.
 mlir::Value shaped(Formula &f, mlir::Value v, llvm::ArrayRef<int64_t> shape);
 

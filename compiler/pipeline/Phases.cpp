@@ -20,6 +20,8 @@
 #include "compiler/plan/Plan.h"
 #include "compiler/quantize/Halves.h"
 #include "compiler/quantize/Quantize.h"
+#include "compiler/quantize/Taps.h"
+#include "compiler/quantize/Wide.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 
 using namespace mlir;
@@ -99,6 +101,15 @@ static LogicalResult quantize(State &s, Body &body, Result &) {
   if (failed(quantize::useIntegers(function, s.options.accuracy == "strict", digits)) ||
       failed(graph::simplify(function))) {
     return failure();
+  }
+  bool vectors = llvm::all_of(s.devices, [](const auto &device) { return !device.machine.pairDot.empty(); });
+  if (vectors && quantize::foldTaps(function) && failed(graph::simplify(function))) {
+    return failure();
+  }
+  bool pairs = llvm::all_of(
+      s.devices, [](const auto &device) { return device.machine.quadDot.empty() && !device.machine.pairDot.empty(); });
+  if (pairs) {
+    quantize::widenFactors(function);
   }
   graph::eliminateCommon(function);
   return success();

@@ -7,6 +7,8 @@
 //  - a factor in front of Quantize and the scale of Quantize are one factor, a Relu that saturation does is gone, and
 //    what is quantized as it was is not touched.
 //
+// What is behind sums of integers is not larger than these and their factors allow (Bounds.cpp).
+//
 // The second and the third may round otherwise than the model says, by a step of the result at most.
 #include "compiler/quantize/Quantize.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -18,6 +20,7 @@
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ops/Quantize.h"
 #include "compiler/onnx/ops/Unary.h"
+#include "compiler/quantize/Bounds.h"
 #include "compiler/quantize/Digits.h"
 #include "compiler/quantize/FewBits.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -277,6 +280,10 @@ LogicalResult useIntegers(func::FuncOp function, bool strict, bool digits) {
   }
   if (failed(apply(function, std::move(forms))) || failed(apply(function, std::move(factors)))) {
     return failure();
+  }
+  markBounded(function);
+  if (!strict) {
+    markOnlyBytes(function);
   }
   onnx::setQuantizationDone(function);
   return success();

@@ -39,6 +39,7 @@ struct MachineModel {
   bool maskedAccess = false;  ///< masked loads and stores are one instruction (else builders write scalar tails)
   bool fusedMultiplyAdd = true;
   bool halfConversions = false;   ///< between float16 and float32 by instructions, also of vectors
+  bool roundsToInteger = false;   ///< float32 to the nearest int32 is one instruction (llvm.lrint becomes it)
   bool scaleByPowerOfTwo = false; ///< x * 2^n is one instruction (llvm.ldexp becomes it), scalar and vector
   /// Names of LLVM's intrinsics, on vectors of `lanes` int32; empty: the machine has none. One adds to each lane the
   /// products of four unsigned bytes and four signed ones, the other one gives the sum of two products of int16.

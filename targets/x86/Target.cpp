@@ -141,6 +141,7 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   machine.fusedMultiplyAdd = row->fusedMultiplyAdd;
   machine.scaleByPowerOfTwo = row->scaleByPowerOfTwo;
   machine.halfConversions = row->halfConversions;
+  machine.roundsToInteger = true;
   machine.matmulTile = row->matmulTile;
   machine.tuning.convUnroll = row->convUnroll;
   machine.pairDot = row->pairDot;

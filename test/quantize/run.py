@@ -250,8 +250,40 @@ def patterns(dtype):
     images = {"x": bytes_of(dtype, 2, 12, 9, 7)}
     yield "conv", (images, around(dtype, "Conv", bytes_of(np.int8, 20, 12, 3, 3), 0, pads=[1, 1, 1, 1]), 0)
     yield "conv in groups", (images, around(dtype, "Conv", bytes_of(np.int8, 12, 1, 3, 3), 0, pads=[1, 0, 1, 2], strides=[2, 1], group=12), 0)
+    for rows, columns, stride, pads in (8, 8, 1, [3, 3, 4, 4]), (3, 3, 2, [1, 1, 1, 1]), (1, 5, 1, [0, 2, 0, 1]), (2, 13, 3, [0, 0, 1, 7]), (5, 4, 1, [0, 0, 0, 0]):
+        image = {"x": bytes_of(dtype, 2, 1, 13, 17)}
+        yield f"conv of one channel {rows}x{columns}", (image, around(dtype, "Conv", bytes_of(np.int8, 7, 1, rows, columns), 0, pads=pads, strides=[1, stride]), 0)
+    for channels, outputs, kernel, more in (1, 1, 1, {}), (7, 13, 1, {}), (13, 40, 1, {"strides": [2, 2]}), (6, 33, 5, {"strides": [2, 1], "pads": [2, 2, 2, 2]}), (26, 26, 3, {"group": 2}):
+        image = {"x": bytes_of(dtype, 1, channels, 7, 11)}
+        weights = bytes_of(np.int8, outputs, channels // more.get("group", 1), kernel, kernel)
+        yield f"conv {channels} to {outputs}, {kernel}x{kernel}", (image, around(dtype, "Conv", weights, 0, **more), 0)
+    for rows, depth, columns in (1, 1, 1), (1, 33, 13), (7, 13, 17), (13, 7, 100), (31, 128, 65):
+        yield f"gemm {rows} {depth} {columns}", ({"x": bytes_of(dtype, rows, depth)}, around(dtype, "Gemm", bytes_of(np.int8, columns, depth), 0, transB=1), 0)
     yield "gemm", ({"x": bytes_of(dtype, 5, 40)}, around(dtype, "Gemm", bytes_of(np.int8, 17, 40), 0, transB=1), 0)
     yield "matmul", ({"x": bytes_of(dtype, 2, 5, 7)}, around(dtype, "MatMul", bytes_of(np.int8, 7, 33), 1, bias=False), 0)
+
+
+def activated(dtype, channels, outputs):
+    """x * sigmoid(x) of a convolution, in bytes: its exponential may be a coarse one."""
+    nodes = around(dtype, "Conv", bytes_of(np.int8, outputs, channels, 1, 1), 0)[:-2]
+    y = f"y{len(nodes) - 1}"
+    nodes += [node("Sigmoid", [y], ""), node("Mul", [y, f"y{len(nodes)}"], "")]
+    return {"x": bytes_of(dtype, 1, channels, 5, 11)}, nodes + [node("QuantizeLinear", [f"y{len(nodes) - 1}", scale(0.3), np.array(9, dtype)], "")], 1
+
+
+def far(dtype):
+    """What is too large for an integer is quantized to the ends."""
+    x = np.array([np.inf, -np.inf, 3e38, -3e38, 4e9, -4e9, 2e9, -2e9, 40000, -40000, 255.5, -128.5, 0.5, 1.5, -0.5, 0, 1e-30], np.float32)
+    return {"x": x}, [node("QuantizeLinear", ["x", scale(1), np.array(7, dtype)], "")], 0
+
+
+def twice(dtype):
+    """A convolution, a depthwise one, and a sum with what both read."""
+    ends, back = [scale(0.25), np.array(5, dtype)], {"axis": 0}
+    weights = lambda *shape: node("DequantizeLinear", [bytes_of(np.int8, *shape), np.exp2(-random.integers(4, 7, shape[0])).astype(np.float32), np.zeros(shape[0], np.int8)], "", **back)
+    nodes = [node("DequantizeLinear", ["x", *ends], ""), weights(13, 13, 1, 1), node("Conv", ["y0", "y1"], ""), weights(13, 1, 3, 3), node("Conv", ["y0", "y3"], "", group=13, pads=[1, 1, 1, 1])]
+    nodes += [node("Add", ["y2", "y4"], ""), node("Add", ["y5", "y0"], ""), node("QuantizeLinear", ["y6", scale(0.5), np.array(3, dtype)], "")]
+    return {"x": bytes_of(dtype, 1, 13, 7, 5)}, nodes, 0
 
 
 def cases():
@@ -279,6 +311,10 @@ def cases():
         yield f"QuantizeLinear, DequantizeLinear {name}", named_before(dtype)
         for pattern, case in patterns(dtype):
             yield f"{pattern} {name}", case
+        for channels, outputs in (1, 7), (13, 48), (33, 16):
+            yield f"x sigmoid(x) of {channels} to {outputs} {name}", activated(dtype, channels, outputs)
+        yield f"far {name}", far(dtype)
+        yield f"read twice {name}", twice(dtype)
         for by_column in False, True:
             for past, mask, attributes in (0, None, {"unidirectional": 1}), (0, "lengths", {"scale": 0.25}), (0, "rows", {"mask_filter_value": -1000.0}), (3, None, {}), (3, None, {"unidirectional": 1}):
                 yield f"QAttention {name} {by_column} {past} {mask} {attributes}", attention(dtype, past, mask, by_column, **attributes)

@@ -61,6 +61,19 @@ Value ingot::emit::expandExpOfMedium(const FloatBuilder &f, Value x) {
   return f.mul(smallExp(f, reduced.r), f.powerOfTwo(reduced.n, 0));
 }
 
+// One constant for ln 2, which is off by 2e-9 for each of 126; 2^n is added to the exponent of e^r.
+Value ingot::emit::expandExpForBytes(const FloatBuilder &f, Value x) {
+  if (f.isDouble()) {
+    return expandExp(f, x);
+  }
+  static constexpr double near0[] = {1.0, 0.9999996899, 0.4999889050, 0.1666757903, 0.0419158741, 0.0082975388};
+  x = f.clamp(x, -86.0, 88.0);
+  FloatBuilder::Rounded n = f.roundSmall(x, 1.44269504088896340736);
+  Value r = f.fma(n.value, f.constant(-0.69314718055994530942), x);
+  constexpr int64_t mantissa = 23;
+  return f.fromBits(f.addBits(f.bits(f.polynomial(r, near0)), f.shiftLeft(n.shifted, mantissa)));
+}
+
 // At the bound n is what powerOfTwo makes 0 of.
 Value ingot::emit::expandExpOfNegative(const FloatBuilder &f, Value x) {
   double bound = (f.isDouble() ? -1023 : -127) * 0.69314718055994530942;

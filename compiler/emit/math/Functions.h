@@ -20,6 +20,8 @@ mlir::Value expandErfc(const FloatBuilder &f, mlir::Value x); ///< for x <= 2; b
 
 /// exp where x is known to lie in [-80, 80]: no result that needs care.
 mlir::Value expandExpOfMedium(const FloatBuilder &f, mlir::Value x);
+/// exp where nobody sees an error of 2^-20 of it, nor that results end at e^-86 and e^88.
+mlir::Value expandExpForBytes(const FloatBuilder &f, mlir::Value x);
 /// exp where x is known not to be positive; 0 where the result is not a normal number.
 mlir::Value expandExpOfNegative(const FloatBuilder &f, mlir::Value x);
 

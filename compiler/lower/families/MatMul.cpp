@@ -48,7 +48,7 @@ using From = Tiling::From;
 class Product {
 public:
   Product(Build &build, const Problem &p, const Tiling &t)
-      : build(build), w(build.w), group(build.group), p(p), t(t), bytes(build.w.machine),
+      : build(build), w(build.w), group(build.group), p(p), t(t), bytes(build.w.machine, p.wide),
         space(group.space(rootType())) {
     shapeSpace(space, p);
     a = group.buffer(group.root->getOperand(0)), b = group.buffer(group.root->getOperand(1));
@@ -555,7 +555,7 @@ public:
       recipe.key = llvm::formatv("panels {0} {1} {2} {3} {4} {5}", t.strip, p.k.number(), p.n.number(),
                                  p.matricesB.number(), p.transB, p.weightBytes)
                        .str();
-      ByteProducts bytes(machine);
+      ByteProducts bytes(machine, p.wide);
       recipe.key += p.ofBytes ? " " + bytes.key() : "";
       recipe.bytes = (p.matricesB * t.matrixElements(p)).number() * p.weightBytes;
       recipe.pack = [p, t, bytes](ArrayRef<char> from, MutableArrayRef<char> to) {

@@ -25,7 +25,8 @@ static std::pair<double, double> rangeOf(Type element) {
 Type QuantizeOp::resultElement() { return elementOfNumber(getTo(), getContext()); }
 bool QuantizeOp::mixesElements() { return true; }
 
-/// Integers of up to 16 bits are exact in float32, so that the zero point is added and the sum saturated there.
+/// The zero point is added, and the sum saturated, as int32: machines narrow integers with saturation. What might be
+/// too large for that is cut before.
 Value QuantizeOp::emit(OpBuilder &b, ValueRange operands) {
   Type element = resultElement();
   Num x(b, getLoc(), operands[0], elementOf(getX())), scale(b, getLoc(), operands[1], elementOf(getScale()));
@@ -34,7 +35,13 @@ Value QuantizeOp::emit(OpBuilder &b, ValueRange operands) {
     return ratio.to(element, getSaturate() != 0);
   }
   Type wide = ratio.width() < 32 ? b.getF32Type() : elementOf(getX());
-  Num zero = Num(b, getLoc(), operands[2], elementOf(getZero())).to(wide), rounded = roundEven(ratio.to(wide));
+  ratio = ratio.to(wide);
+  if (!getBounded()) {
+    constexpr double limit = 1 << 30;
+    ratio = atMost(atLeast(ratio, -limit), limit);
+  }
+  Num zero = Num(b, getLoc(), operands[2], elementOf(getZero())).to(b.getI32Type()),
+      rounded = roundEven(ratio).to(b.getI32Type());
   auto [least, most] = rangeOf(element);
   return atMost(atLeast(zero.known() == 0.0 ? rounded : rounded + zero, least), most).to(element);
 }

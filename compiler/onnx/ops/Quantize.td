@@ -37,7 +37,7 @@ class Onnx_CoreElementwise<string mnemonic>
 def Onnx_QuantizeOp : Onnx_CoreElementwise<"Quantize"> {
   let summary = "saturate(round(x / scale) + zero)";
   let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$scale, AnyTensor:$zero, I64Attr:$to,
-    DefaultValuedOptionalAttr<I64Attr, "1">:$saturate);
+    DefaultValuedOptionalAttr<I64Attr, "1">:$saturate, UnitAttr:$bounded); // bounded: x / scale is known to be below 2^30
 }
 def Onnx_DequantizeOp : Onnx_CoreElementwise<"Dequantize"> {
   let summary = "(x - zero) * scale";

@@ -1,5 +1,6 @@
 #include "compiler/onnx/ops/Unary.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/ScalarMath.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Unary.cpp.inc"
@@ -13,6 +14,15 @@ template <typename Op> static Num numberOf(Op op, OpBuilder &b, ValueRange x) {
   return Num(b, op.getLoc(), x[0], elementOf(op.getX()));
 }
 static double number(const APFloat &f) { return f.convertToDouble(); }
+
+/// The exponential in a function of which there may only be bytes left.
+static Num expOf(Operation *op, Num x) {
+  Num y = exp(x);
+  if (op->hasAttr(onlyBytesName)) {
+    Value(y).getDefiningOp()->setDiscardableAttr("ingot.bytes", UnitAttr::get(op->getContext()));
+  }
+  return y;
+}
 
 #define EMIT(Name, formula)                                                                                            \
   Value Name##Op::emit(OpBuilder &b, ValueRange operands) {                                                            \
@@ -28,10 +38,10 @@ EMIT(Celu, select(x < 0.0, number(getAlpha()) * (exp(x / number(getAlpha())) - 1
 EMIT(Selu, number(getGamma()) * select(x < 0.0, number(getAlpha()) * (exp(x) - 1.0), x))
 EMIT(Shrink, select(x < -number(getLambd()), x + number(getBias()),
                     select(x > number(getLambd()), x - number(getBias()), x.constant(0))))
-EMIT(Sigmoid, sigmoid(x))
+EMIT(Sigmoid, 1.0 / (1.0 + expOf(*this, -x)))
 EMIT(HardSigmoid, atMost(atLeast(x *number(getAlpha()) + number(getBeta()), 0.0), 1.0))
 EMIT(HardSwish, x *atMost(atLeast(x * (1.0 / 6) + 0.5, 0.0), 1.0))
-EMIT(Swish, x / (1.0 + exp(x * -number(getAlpha()))))
+EMIT(Swish, x / (1.0 + expOf(*this, x * -number(getAlpha()))))
 EMIT(Softplus, softplus(x))
 EMIT(Softsign, x / (1.0 + abs(x)))
 EMIT(Tanh, tanh(x))

@@ -1,0 +1,96 @@
+// How large a number may be, by what made it: sums are of int32, bytes have 256 values, factors are constants. Enough
+// for what stands behind products of integers; of anything else no bound is known.
+#include "compiler/quantize/Bounds.h"
+#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Quantization.h"
+#include "compiler/onnx/ops/Binary.h"
+#include "compiler/onnx/ops/Cast.h"
+#include "compiler/onnx/ops/Quantize.h"
+#include "compiler/onnx/ops/Select.h"
+#include "compiler/onnx/ops/Unary.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+
+namespace ingot::quantize {
+
+static constexpr double unknown = std::numeric_limits<double>::infinity();
+
+/// The largest magnitude of an integer type of at most 32 bits.
+static double largestOf(Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  return integer && integer.getWidth() <= 32 ? std::ldexp(1.0, static_cast<int>(integer.getWidth())) : unknown;
+}
+
+/// Of a constant: the largest magnitude, or the least.
+template <typename Better> static double extremeOf(Value v, Better better) {
+  auto numbers = onnx::floatsOf(v);
+  if (!numbers || numbers->empty()) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  double most = std::abs(numbers->front());
+  for (double number : *numbers) {
+    most = better(most, std::abs(number));
+  }
+  return most;
+}
+
+/// A bound of a tensor's magnitudes; none after `depth` operators.
+static double boundOf(Value v, int depth) {
+  if (!v || !onnx::present(v)) {
+    return 0;
+  }
+  if (onnx::constantOf(v)) {
+    return extremeOf(v, [](double a, double b) { return b <= a ? a : b; }); // NaN stays
+  }
+  Operation *op = v.getDefiningOp();
+  if (!op || !depth) {
+    return unknown;
+  }
+  auto operand = [&](unsigned i) { return boundOf(op->getOperand(i), depth - 1); };
+  return llvm::TypeSwitch<Operation *, double>(op)
+      .Case<onnx::CastOp>([&](auto cast) { return largestOf(onnx::elementOf(cast.getX())); })
+      .Case<onnx::DequantizeOp>([&](auto from) {
+        return 2 * largestOf(onnx::elementOf(from.getX())) * boundOf(from.getScale(), 1); // less a zero point
+      })
+      .Case<onnx::MulOp>([&](auto) { return operand(0) * operand(1); })
+      .Case<onnx::AddOp, onnx::SubOp>([&](auto) { return operand(0) + operand(1); })
+      .Case<onnx::ReluOp, onnx::GeluOp, onnx::SwishOp, onnx::HardSwishOp>([&](auto) { return operand(0); })
+      .Case<onnx::SigmoidOp, onnx::TanhOp>([](auto) { return 1.0; })
+      .Case<onnx::ClipOp>([&](auto) { return operand(0) + operand(1) + operand(2); })
+      .Default([](Operation *) { return unknown; });
+}
+
+void markBounded(func::FuncOp function) {
+  constexpr int depth = 16;
+  constexpr double limit = 1 << 30;
+  function.walk([&](onnx::QuantizeOp op) {
+    double least = extremeOf(op.getScale(), [](double a, double b) { return a <= b ? a : b; });
+    if (boundOf(op.getX(), depth) / least < limit) { // not so for NaN
+      op.setBounded(true);
+    }
+  });
+}
+
+static void markOnlyBytes(Value v) {
+  Operation *op = v.hasOneUse() ? v.getDefiningOp() : nullptr;
+  if (isa_and_nonnull<onnx::MulOp>(op)) {
+    llvm::for_each(op->getOperands(), [](Value operand) { markOnlyBytes(operand); });
+  } else if (isa_and_nonnull<onnx::SigmoidOp, onnx::SwishOp>(op)) {
+    op->setDiscardableAttr(onnx::onlyBytesName, UnitAttr::get(op->getContext()));
+  }
+}
+
+void markOnlyBytes(func::FuncOp function) {
+  function.walk([](onnx::QuantizeOp op) {
+    Type element = onnx::elementOf(op.getY());
+    if (element.isIntOrIndex() && element.getIntOrFloatBitWidth() <= 8) {
+      markOnlyBytes(op.getX());
+    }
+  });
+}
+
+} // namespace ingot::quantize

@@ -1,0 +1,14 @@
+// What is quantized and cannot be too large for an integer on the way.
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ingot::quantize {
+
+/// Marks each Quantize whose numbers are known to be of int32 before they saturate (`bounded`).
+void markBounded(mlir::func::FuncOp function);
+
+/// Marks each Sigmoid of which only a Quantize to bytes is left, perhaps times something (onnx::onlyBytesName): its
+/// last digits are not seen.
+void markOnlyBytes(mlir::func::FuncOp function);
+
+} // namespace ingot::quantize

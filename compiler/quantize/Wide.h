@@ -1,0 +1,11 @@
+// Bytes as int16, for machines that multiply pairs of those and have no instruction for bytes.
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ingot::quantize {
+
+/// What products and convolutions of integers read becomes int16 where it is made, rather than for each panel of
+/// weights that it is multiplied with. Depthwise convolutions read a byte once for all they do with it, and keep them.
+void widenFactors(mlir::func::FuncOp function);
+
+} // namespace ingot::quantize
