@@ -11,16 +11,16 @@ typedef struct Block {
   int64_t bytes;
 } Block;
 
-static Block *block_of(void *memory) { return (Block *)memory - 1; }
+static Block *blockOf(void *memory) { return (Block *)memory - 1; }
 
 /* The kept block that wastes the fewest bytes, and never more than are used (of less than a page, a page). */
-static void *take_kept(ingot_heap *heap, int64_t bytes, int64_t align) {
+static void *takeKept(ingot_heap *heap, int64_t bytes, int64_t align) {
   int64_t most = bytes > 2048 ? 2 * bytes : 4096;
   void **best = NULL;
   for (void **at = &heap->kept; *at; at = (void **)*at) {
-    int64_t size = block_of(*at)->bytes;
+    int64_t size = blockOf(*at)->bytes;
     if (size >= bytes && size <= most && (uintptr_t)*at % (uintptr_t)align == 0 &&
-        (!best || size < block_of(*best)->bytes)) {
+        (!best || size < blockOf(*best)->bytes)) {
       best = at;
     }
   }
@@ -40,7 +40,7 @@ void *ingot_heap_allocate(void *allocator, int64_t bytes, int64_t align, int32_t
   }
   bytes = bytes < (int64_t)sizeof(void *) ? (int64_t)sizeof(void *) : bytes;
   align = align < (int64_t)_Alignof(Block) ? (int64_t)_Alignof(Block) : align;
-  void *memory = allocator ? take_kept(allocator, bytes, align) : NULL;
+  void *memory = allocator ? takeKept(allocator, bytes, align) : NULL;
   if (memory) {
     return memory;
   }
@@ -50,7 +50,7 @@ void *ingot_heap_allocate(void *allocator, int64_t bytes, int64_t align, int32_t
   }
   uintptr_t first = (uintptr_t)base + sizeof(Block), mask = (uintptr_t)align - 1;
   memory = (void *)((first + mask) & ~mask);
-  *block_of(memory) = (Block){base, bytes};
+  *blockOf(memory) = (Block){base, bytes};
   return memory;
 }
 
@@ -61,7 +61,7 @@ void ingot_heap_release(void *allocator, void *memory) {
     heap->kept = memory;
     ++heap->count;
   } else if (memory) {
-    free(block_of(memory)->base);
+    free(blockOf(memory)->base);
   }
 }
 
@@ -69,7 +69,7 @@ void ingot_heap_clear(ingot_heap *heap) {
   while (heap->kept) {
     void *memory = heap->kept;
     heap->kept = *(void **)memory;
-    free(block_of(memory)->base);
+    free(blockOf(memory)->base);
   }
   heap->count = 0;
 }

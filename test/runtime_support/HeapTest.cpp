@@ -1,8 +1,8 @@
 // ingot_heap_allocate and its relatives: alignment, what is kept from run to run, and what is given back.
 #include "ingot.hpp"
+#include <array>
 #include <cstring>
 #include <gtest/gtest.h>
-#include <vector>
 
 namespace {
 
@@ -48,9 +48,9 @@ TEST(Heap, KeepsSoManyBlocks) {
   ingot::Heap heap;
   ingot_exec exec = {};
   heap.serve(exec);
-  std::vector<void *> all;
-  for (int i = 0; i < 100; ++i) {
-    all.push_back(exec.allocate(exec.allocator, 32, 8, -1));
+  std::array<void *, 100> all;
+  for (void *&memory : all) {
+    memory = exec.allocate(exec.allocator, 32, 8, -1);
   }
   for (void *memory : all) {
     exec.release(exec.allocator, memory);

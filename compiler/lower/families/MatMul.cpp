@@ -273,10 +273,11 @@ private:
   /// Whether that pays: weights do not stay in the second cache, and a line is multiplied for four cycles. With fewer
   /// rows the machine itself looks far enough ahead, and prefetches cost a tenth.
   bool isStream(int64_t rows) const {
-    bool isLong = p.n.isNumber() && p.k.isNumber() &&
-                  (t.matrixElements(p) * p.matricesB).number() * p.weightBytes > w.machine.l2Bytes / 2;
-    bool isWork = rows * w.machine.lineBytes >= 8 * t.lanes * p.weightBytes;
-    return isLong && isWork && t.from == From::Packed && !t.cutsStrips();
+    if (t.from != From::Packed || t.cutsStrips()) {
+      return false;
+    }
+    int64_t bytes = (t.matrixElements(p) * p.matricesB).number() * p.weightBytes;
+    return bytes > w.machine.l2Bytes / 2 && rows * w.machine.lineBytes >= 8 * t.lanes * p.weightBytes;
   }
   static constexpr int64_t linesAhead = 256;
 
