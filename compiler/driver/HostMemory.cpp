@@ -1,6 +1,5 @@
 #include "compiler/driver/HostMemory.h"
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 namespace ingot::driver {
@@ -23,17 +22,18 @@ HostMemory::~HostMemory() {
   while (!blocks.empty()) {
     release(blocks.begin()->first);
   }
+  ingot_heap_clear(&heap);
 }
 
-void *HostMemory::allocate(void *self, int64_t bytes, int64_t align, int32_t) {
+void *HostMemory::allocate(void *self, int64_t bytes, int64_t align, int32_t output) {
   if (bytes > kMost) {
     return nullptr;
   }
-  int64_t all = (bytes + kGuard + align - 1) / align * align;
-  void *memory = std::aligned_alloc(size_t(align), size_t(all));
+  auto &host = *static_cast<HostMemory *>(self);
+  void *memory = ingot_heap_allocate(&host.heap, bytes + kGuard, align, output);
   if (memory) {
-    std::memset(static_cast<char *>(memory) + bytes, kGuardByte, size_t(all - bytes));
-    static_cast<HostMemory *>(self)->blocks[memory] = bytes;
+    std::memset(static_cast<char *>(memory) + bytes, kGuardByte, kGuard);
+    host.blocks[memory] = bytes;
   }
   return memory;
 }
@@ -43,7 +43,7 @@ void HostMemory::release(void *memory) {
   if (block != blocks.end()) {
     overrun |= !guardIsIntact(memory, block->second);
     blocks.erase(block);
-    std::free(memory);
+    ingot_heap_release(&heap, memory);
   }
 }
 

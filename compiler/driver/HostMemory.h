@@ -1,5 +1,5 @@
-// Memory for runs that ask for some (ingot_exec.allocate): on the heap, with guards behind it, and counted, so that a
-// run that keeps or overruns it is noticed.
+// Memory for runs that ask for some (ingot_exec.allocate): on a heap that keeps it from run to run, with guards behind
+// it, and counted, so that a run that keeps or overruns it is noticed.
 #pragma once
 #include "runtime_support/include/ingot.h"
 #include <map>
@@ -22,6 +22,7 @@ public:
 private:
   static void *allocate(void *self, int64_t bytes, int64_t align, int32_t output);
   static void release(void *self, void *memory);
+  ingot_heap heap = {};
   std::map<void *, int64_t> blocks; ///< address -> bytes
   bool overrun = false;
 };

@@ -1,9 +1,10 @@
-// A transposed convolution whose kernel is as large as its strides makes a block of outputs of each pixel, and no
-// output of two: it is a convolution of one tap, with an output channel for each place in a block, and a rearrangement.
-//   y[n, o, p * s + k] = sum of w[c, o, k] * x[n, c, p]
-// Where it has few output channels, as the last one of a segmentation that makes a map of scores, each residue of the
-// outputs would be a convolution by itself, with vectors of channels that are nearly empty. Weights and bias are
-// constant.
+// A transposed convolution whose kernel is a multiple of its strides, n * s, makes a block of outputs of each n pixels:
+// it is a convolution of n taps, with an output channel for each place in a block, a rearrangement, and a cut where
+// there are pads.
+//   y[o, p * s + k] = sum of w[c, o, k + j * s] * x[c, p - j] over c and 0 <= j < n
+// Where it has few output channels, as the last one of a segmentation that makes a map of scores or of a decoder that
+// makes a wave, each residue of the outputs would be a convolution by itself, with vectors of channels that are nearly
+// empty. Weights and bias are constant.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Conv.h"
 
@@ -30,16 +31,19 @@ struct Shuffle : OpRewritePattern<onnx::ConvTransposeOp> {
     if (!known || conv.getGroup() != 1 || (biased && !onnx::constantOf(conv.getB()))) {
       return failure();
     }
-    ArrayRef<int64_t> kernel = w.getShape().drop_front(2);
-    int64_t outputs = w.getDimSize(1), places = onnx::elements(kernel);
-    bool aside = conv.getAutoPad() == "NOTSET" && !conv.getOutputShape() && areAll(conv.getPads(), 0) &&
-                 areAll(conv.getOutputPadding(), 0) && areAll(conv.getDilations(), 1);
+    ArrayRef<int64_t> kernel = w.getShape().drop_front(2), strides = conv.getStrides().value_or(ArrayRef<int64_t>());
+    int64_t outputs = w.getDimSize(1), places = onnx::elements(strides);
+    bool aside = conv.getAutoPad() == "NOTSET" && !conv.getOutputShape() && areAll(conv.getOutputPadding(), 0) &&
+                 areAll(conv.getDilations(), 1);
     bool few = outputs > 0 && outputs <= fewChannels && places > 1 && w.getDimSize(0) > 0;
-    if (!aside || !few || !conv.getStrides() || !llvm::equal(*conv.getStrides(), kernel)) {
+    bool multiple = strides.size() == kernel.size() && llvm::all_of(llvm::zip_equal(kernel, strides), [](auto both) {
+                      return std::get<0>(both) > 0 && std::get<0>(both) % std::get<1>(both) == 0;
+                    });
+    if (!aside || !few || !multiple) {
       return failure();
     }
     Value bias = biased ? repeated(conv, places, rewriter) : conv.getB();
-    rewriter.replaceOp(conv, written(conv, kernel, bias, rewriter));
+    rewriter.replaceOp(conv, written(conv, strides, bias, rewriter));
     return success();
   }
 
@@ -53,24 +57,67 @@ private:
     return onnx::makeConstant(rewriter, conv.getLoc(), onnx::constantFromFloats(type, values));
   }
 
-  static Value written(onnx::ConvTransposeOp conv, ArrayRef<int64_t> kernel, Value bias, PatternRewriter &rewriter) {
-    onnx::Formula f(rewriter, conv.getLoc());
+  /// w[c, o, k + j * s] at [o, k][c][n - 1 - j].
+  static Value turned(onnx::ConvTransposeOp conv, ArrayRef<int64_t> strides, PatternRewriter &rewriter) {
     auto w = onnx::ranked(conv.getW());
-    int64_t rank = static_cast<int64_t>(kernel.size()), inputs = w.getDimSize(0),
-            channels = w.getDimSize(1) * onnx::elements(kernel);
-    SmallVector<int64_t> one = {channels, inputs};
-    one.append(rank, 1);
-    Value weights = f.reshape(f.transpose(f.reshape(conv.getW(), {inputs, channels}), {1, 0}), one);
-    Value each = f.op("Conv", {conv.getX(), weights, bias});
-    // [n][o][kernel...][pixels...] becomes [n][o][pixel][place]... of each axis.
-    onnx::Sizes in = onnx::sizesOf(onnx::ranked(conv.getX())), split = {in[0], w.getDimSize(1)};
-    llvm::append_range(split, kernel);
-    llvm::append_range(split, ArrayRef(in).drop_front(2));
+    ArrayRef<int64_t> kernel = w.getShape().drop_front(2);
+    int64_t inputs = w.getDimSize(0), outputs = w.getDimSize(1), size = onnx::elements(kernel),
+            places = onnx::elements(strides), taps = size / places;
+    SmallVector<double> from = *onnx::floatsOf(conv.getW()), to(from.size());
+    for (auto [i, value] : llvm::enumerate(from)) {
+      int64_t at = static_cast<int64_t>(i), rest = at % size, o = at / size % outputs, c = at / size / outputs;
+      int64_t place = 0, tap = 0, placeStep = 1, tapStep = 1;
+      for (size_t axis = kernel.size(); axis-- > 0; rest /= kernel[axis]) {
+        int64_t stride = strides[axis], k = rest % kernel[axis], n = kernel[axis] / stride;
+        place += k % stride * placeStep, tap += (n - 1 - k / stride) * tapStep;
+        placeStep *= stride, tapStep *= n;
+      }
+      to[((o * places + place) * inputs + c) * taps + tap] = value;
+    }
+    SmallVector<int64_t> shape = {outputs * places, inputs};
+    for (auto [k, stride] : llvm::zip_equal(kernel, strides)) {
+      shape.push_back(k / stride);
+    }
+    auto type = RankedTensorType::get(shape, rewriter.getF32Type());
+    return onnx::makeConstant(rewriter, conv.getLoc(), onnx::constantFromFloats(type, to));
+  }
+
+  static Value written(onnx::ConvTransposeOp conv, ArrayRef<int64_t> strides, Value bias, PatternRewriter &rewriter) {
+    onnx::Formula f(rewriter, conv.getLoc());
+    Value weights = turned(conv, strides, rewriter);
+    ArrayRef<int64_t> taps = onnx::ranked(weights).getShape().drop_front(2);
+    auto rank = static_cast<int64_t>(strides.size());
+    SmallVector<int64_t> around = llvm::map_to_vector(taps, [](int64_t n) { return n - 1; });
+    around.append(around.begin(), around.end());
+    NamedAttrList attributes;
+    attributes.set("pads", rewriter.getDenseI64ArrayAttr(around));
+    Value each = f.op("Conv", {conv.getX(), weights, bias}, attributes.getAttrs());
+    // [n][o][place...][pixel...] becomes [n][o][pixel][place]... of each axis.
+    onnx::Sizes made = onnx::sizesOf(onnx::ranked(each)), all = {made[0], onnx::ranked(conv.getW()).getDimSize(1)},
+                split = all;
+    split.append(strides.begin(), strides.end());
+    llvm::append_range(split, ArrayRef(made).drop_front(2));
     SmallVector<int64_t> order = {0, 1};
     for (int64_t i = 0; i < rank; ++i) {
       order.append({2 + rank + i, 2 + i});
+      all.push_back(made[2 + i] * onnx::Size(strides[i]));
     }
-    return f.reshapeTo(f.transpose(f.reshapeTo(each, split), order), onnx::sizesOf(onnx::ranked(conv.getY())));
+    return cut(conv, f.reshapeTo(f.transpose(f.reshapeTo(each, split), order), all), f);
+  }
+
+  /// Without what the pads take away.
+  static Value cut(onnx::ConvTransposeOp conv, Value all, onnx::Formula &f) {
+    auto pads = conv.getPads().value_or(ArrayRef<int64_t>());
+    size_t rank = pads.size() / 2;
+    SmallVector<int64_t> from, to, axes;
+    for (size_t i = 0; i < rank; ++i) {
+      if (pads[i] || pads[rank + i]) {
+        from.push_back(pads[i]), axes.push_back(static_cast<int64_t>(i) + 2);
+        to.push_back(pads[rank + i] ? -pads[rank + i] : std::numeric_limits<int64_t>::max());
+      }
+    }
+    auto integers = [&](ArrayRef<int64_t> values) { return onnx::makeIntegers(f.b, f.loc, values); };
+    return axes.empty() ? all : f.op("Slice", {all, integers(from), integers(to), integers(axes), Value()});
   }
 };
 

@@ -74,6 +74,7 @@ private:
                                   : LayoutRule::Follow;
     bool toBlocks = rule == LayoutRule::Blocked || rule == LayoutRule::PlainToBlocked ||
                     (rule == LayoutRule::Follow && lanes > 1 && shouldFollow(kernel, root));
+    bool fromBlocks = toBlocks || rule == LayoutRule::BlockedToPlain;
     if (toBlocks && root) {
       separateReaders(kernel, root, rule);
     }
@@ -82,7 +83,7 @@ private:
         setOperand(kernel, i, withBatchAxis(kernel, root, i));
       }
       Value v = kernel.getIns()[i];
-      setOperand(kernel, i, convert(kernel, v, toBlocks ? wanted(kernel, root, rule, i, lanes) : plain(typeOf(v))));
+      setOperand(kernel, i, convert(kernel, v, fromBlocks ? wanted(kernel, root, rule, i, lanes) : plain(typeOf(v))));
     }
     for (OpResult result : kernel->getResults()) {
       result.setType(toBlocks ? blocked(typeOf(result), lanes) : plain(typeOf(result)));
@@ -164,8 +165,11 @@ private:
     if (rootReads(kernel, root, i)) {
       bool data = root->getOperand(0) == kernel.getBody().getArgument(i);
       bool follows = rule == LayoutRule::Follow && !isConstant(v) && t.getRank() == rank;
-      bool inBlocks = follows || (data && rule == LayoutRule::Blocked);
+      bool inBlocks = follows || (data && (rule == LayoutRule::Blocked || rule == LayoutRule::BlockedToPlain));
       return inBlocks ? blocked(t, lanes) : plain(t);
+    }
+    if (rule == LayoutRule::BlockedToPlain) {
+      return plain(t);
     }
     if (t.getRank() != rank || t.getDimSize(1) == 1) {
       return plain(t); // a scalar for all lanes of a pixel, or [C, 1, 1]

@@ -137,8 +137,9 @@ private:
   int64_t lineElements() const { return w.machine.lineBytes / 4; } ///< words of weights
   /// Cache lines of weights that one turn of the innermost loop reads.
   int64_t linesOfTurn(int64_t width) const { return unroll() * s.stepRows * width / lineElements(); }
-  /// Steps of one turn of the innermost loop.
-  int64_t unroll() const { return byOne() ? 1 : w.machine.tuning.convUnroll; }
+  /// Steps of one turn of the innermost loop. Narrow floats are widened as they are loaded: of several steps LLVM moves
+  /// the loads ahead, and has no registers for them (three times as slow with 16).
+  int64_t unroll() const { return byOne() || input.buffer.narrow ? 1 : w.machine.tuning.convUnroll; }
   bool byOne() const { return s.isOfBytes() && bytes.isOfPairs(); }
   const Ix &stride(size_t axis) const { return input.strides[2 + axis]; }
   /// From a tile's base to the row that tap `h` of the middle axis reads.

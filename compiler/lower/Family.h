@@ -79,6 +79,7 @@ enum class LayoutRule {
   Plain,          ///< row-major, both
   Blocked,        ///< channels in blocks of the vector length, both: [N][C/lanes][spatial...][lanes]
   PlainToBlocked, ///< reads row-major, writes blocked (a first convolution with few channels)
+  BlockedToPlain, ///< reads blocked, writes row-major (a last convolution with few channels)
   Follow,         ///< either, the same for all operands of the result's shape and the result
 };
 

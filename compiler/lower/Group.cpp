@@ -309,6 +309,9 @@ void Group::finishAll(ArrayRef<Value> rootVectors, const Space &space, ArrayRef<
 
 void Group::finishTile(ArrayRef<Value> rootVectors, int64_t inner, const Space &space,
                        llvm::function_ref<Point(Ix i, int64_t j)> pointAt) const {
+  if (rootVectors.empty()) { // a part of a tile that has no pixels
+    return;
+  }
   int64_t count = static_cast<int64_t>(rootVectors.size()) / inner;
   if (rootVectors.empty()) { // of a tile that others have stored
     return;

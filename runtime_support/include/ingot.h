@@ -492,9 +492,19 @@ int ingot_image_decode(const void *data, int64_t bytes, int32_t order, int64_t h
 
 /* hosted: the heap, POSIX threads and files */
 
-/* For ingot_exec.allocate and .release: malloc and free. What the first gave only the second may free. */
+/* Memory that was released and waits for the next run; all zeros at first. One thread at a time. */
+typedef struct ingot_heap {
+  void *kept;
+  int64_t count;
+} ingot_heap;
+
+/* For ingot_exec.allocate and .release: malloc and free. What the first gave only the second may free. `allocator`, if
+ * it is not null, is an ingot_heap that keeps up to 64 blocks: a heap alone gives large ones back to the system after
+ * each run, which costs more than most runs. */
 void *ingot_heap_allocate(void *allocator, int64_t bytes, int64_t align, int32_t output);
 void ingot_heap_release(void *allocator, void *memory);
+/* Frees what a heap keeps; it can be used again. */
+void ingot_heap_clear(ingot_heap *heap);
 
 typedef struct ingot_pool ingot_pool;
 

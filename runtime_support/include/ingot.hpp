@@ -191,6 +191,25 @@ inline void allocateOnHeap(ingot_exec &exec) {
   }
 }
 
+/// Memory for runs that ask for some, kept from run to run; for one thread. What it gave is released before it ends.
+class Heap {
+public:
+  Heap() = default;
+  Heap(const Heap &) = delete;
+  Heap &operator=(const Heap &) = delete;
+  ~Heap() { ingot_heap_clear(&heap); }
+
+  /// Lets runs on `exec` have memory from here.
+  void serve(ingot_exec &exec) {
+    exec.allocator = &heap;
+    exec.allocate = ingot_heap_allocate;
+    exec.release = ingot_heap_release;
+  }
+
+private:
+  ingot_heap heap = {nullptr, 0};
+};
+
 /// The strings that runs make; they live until the next run that is served, clear(), or the end of this object.
 class Strings {
 public:

@@ -29,7 +29,7 @@ enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
 
 static int permitted, refuses;
 static long counts[AMX_OPERATIONS];
-static __thread amx_state tiles __attribute__((tls_model("initial-exec")));
+static __thread AmxState tiles __attribute__((tls_model("initial-exec")));
 
 static int (*realSigaction(void))(int, const struct sigaction *, struct sigaction *) {
   static int (*real)(int, const struct sigaction *, struct sigaction *);
@@ -89,15 +89,15 @@ static void onIllegal(int number, siginfo_t *info, void *pointer) {
   for (int i = 0; i < 16; ++i) {
     registers[i] = (uint64_t)all[order[i]];
   }
-  amx_instruction what;
-  if (!amx_decode((const uint8_t *)all[REG_RIP], registers, &what)) {
+  AmxInstruction what;
+  if (!amxDecode((const uint8_t *)all[REG_RIP], registers, &what)) {
     giveUp("", NULL);
     return;
   }
-  const char *why = __atomic_load_n(&permitted, __ATOMIC_RELAXED) ? amx_execute(&tiles, &what)
-                                                                  : "the process has not asked for tiles";
+  const char *why =
+      __atomic_load_n(&permitted, __ATOMIC_RELAXED) ? amxExecute(&tiles, &what) : "the process has not asked for tiles";
   if (why) {
-    giveUp(amx_name(what.operation), why);
+    giveUp(amxName(what.operation), why);
     return;
   }
   __atomic_add_fetch(&counts[what.operation], 1, __ATOMIC_RELAXED);
@@ -154,7 +154,7 @@ __attribute__((destructor)) static void end(void) {
   }
   for (int i = 0; i < AMX_OPERATIONS; ++i) {
     if (counts[i]) {
-      fprintf(file, "%s %ld\n", amx_name((amx_operation)i), counts[i]);
+      fprintf(file, "%s %ld\n", amxName((AmxOperation)i), counts[i]);
     }
   }
   fclose(file);

@@ -6,13 +6,13 @@ static const char *const names[AMX_OPERATIONS] = {"ldtilecfg", "sttilecfg",  "ti
                                                   "tileloadd", "tilestored", "tdpbssd",     "tdpbsud",
                                                   "tdpbusd",   "tdpbuud",    "tdpbf16ps"};
 
-const char *amx_name(amx_operation operation) { return names[operation]; }
+const char *amxName(AmxOperation operation) { return names[operation]; }
 
 /* Decoding. All are VEX.128.0F38.W0; the mandatory prefix is 0: none, 1: 66, 2: F3, 3: F2. */
 
 typedef struct Row {
   uint8_t opcode, prefix, from_memory;
-  amx_operation operation;
+  AmxOperation operation;
 } Row;
 
 static const Row table[] = {
@@ -31,7 +31,7 @@ static int32_t wordAt(const uint8_t *code) {
 /* Base, index and displacement behind the ModRM byte at `code`. For tiles the index is the stride, not added. Returns
  * where the instruction ends; null for a form that it must not have. */
 static const uint8_t *decodeMemory(const uint8_t *code, int extendIndex, int extendBase, const uint64_t *registers,
-                                   int isTile, amx_instruction *to) {
+                                   int isTile, AmxInstruction *to) {
   int mode = code[0] >> 6, rm = code[0] & 7;
   to->address = to->stride = 0;
   if (rm != 4) {
@@ -71,7 +71,7 @@ static const uint8_t *decodeMemory(const uint8_t *code, int extendIndex, int ext
   return code;
 }
 
-int amx_decode(const uint8_t *code, const uint64_t registers[16], amx_instruction *to) {
+int amxDecode(const uint8_t *code, const uint64_t registers[16], AmxInstruction *to) {
   if (code[0] != 0xc4 || (code[1] & 0x1f) != 2 || (code[2] & 0x84) != 0) { /* VEX of three bytes, 0F38; W0, 128 bits */
     return 0;
   }
@@ -107,8 +107,8 @@ int amx_decode(const uint8_t *code, const uint64_t registers[16], amx_instructio
 
 /* The configuration. */
 
-static const char *load(amx_state *state, const uint8_t *config) {
-  amx_state next;
+static const char *load(AmxState *state, const uint8_t *config) {
+  AmxState next;
   memset(&next, 0, sizeof(next));
   next.palette = config[0], next.start_row = config[1];
   if (next.palette == 0) {
@@ -143,7 +143,7 @@ static const char *load(amx_state *state, const uint8_t *config) {
   return 0;
 }
 
-static void store(const amx_state *state, uint8_t *config) {
+static void store(const AmxState *state, uint8_t *config) {
   memset(config, 0, AMX_CONFIG_BYTES);
   config[0] = state->palette, config[1] = state->start_row;
   for (int i = 0; i < AMX_TILES; ++i) {
@@ -151,7 +151,7 @@ static void store(const amx_state *state, uint8_t *config) {
   }
 }
 
-static const char *checkTile(const amx_state *state, int tile) {
+static const char *checkTile(const AmxState *state, int tile) {
   if (!state->palette) {
     return "#UD: no tiles are configured";
   }
@@ -160,7 +160,7 @@ static const char *checkTile(const amx_state *state, int tile) {
 
 /* Moves. Rows that an earlier fault left behind (start_row) do not occur: memory is there, or the process ends. */
 
-static const char *move(amx_state *state, const amx_instruction *what) {
+static const char *move(AmxState *state, const AmxInstruction *what) {
   const char *why = checkTile(state, what->tile);
   if (why) {
     return why;
@@ -198,7 +198,7 @@ static int32_t lane32(const uint8_t *row, int lane) {
 
 static int32_t byteOf(const uint8_t *row, int at, int isSigned) { return isSigned ? (int8_t)row[at] : row[at]; }
 
-static void addBytes(amx_state *state, const amx_instruction *what) {
+static void addBytes(AmxState *state, const AmxInstruction *what) {
   int leftSigned = what->operation == AMX_TDPBSSD || what->operation == AMX_TDPBSUD;
   int rightSigned = what->operation == AMX_TDPBSSD || what->operation == AMX_TDPBUSD;
   for (int m = 0; m < state->rows[what->tile]; ++m) {
@@ -229,7 +229,7 @@ static float halfOf(const uint8_t *row, int at) {
 }
 
 /* Sums of even and of odd places apart, by fused multiplications; then both together, then the tile. */
-static void addHalves(amx_state *state, const amx_instruction *what) {
+static void addHalves(AmxState *state, const AmxInstruction *what) {
   for (int m = 0; m < state->rows[what->tile]; ++m) {
     uint8_t *to = state->data[what->tile][m];
     const uint8_t *left = state->data[what->left][m];
@@ -248,7 +248,7 @@ static void addHalves(amx_state *state, const amx_instruction *what) {
   }
 }
 
-static const char *multiply(amx_state *state, const amx_instruction *what) {
+static const char *multiply(AmxState *state, const AmxInstruction *what) {
   const int tiles[3] = {what->tile, what->left, what->right};
   for (int i = 0; i < 3; ++i) {
     const char *why = checkTile(state, tiles[i]);
@@ -279,7 +279,7 @@ static const char *multiply(amx_state *state, const amx_instruction *what) {
   return 0;
 }
 
-const char *amx_execute(amx_state *state, const amx_instruction *what) {
+const char *amxExecute(AmxState *state, const AmxInstruction *what) {
   switch (what->operation) {
   case AMX_LDTILECFG:
     return load(state, (const uint8_t *)(uintptr_t)what->address);

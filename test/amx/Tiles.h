@@ -12,14 +12,14 @@ extern "C" {
 enum { AMX_TILES = 8, AMX_ROWS = 16, AMX_ROW_BYTES = 64, AMX_CONFIG_BYTES = 64 };
 
 /* A thread's tiles. All zero: none are configured. */
-typedef struct amx_state {
+typedef struct AmxState {
   uint8_t palette, start_row;
   uint8_t rows[AMX_TILES];
   uint16_t row_bytes[AMX_TILES];
   uint8_t data[AMX_TILES][AMX_ROWS][AMX_ROW_BYTES];
-} amx_state;
+} AmxState;
 
-typedef enum amx_operation {
+typedef enum AmxOperation {
   AMX_LDTILECFG,
   AMX_STTILECFG,
   AMX_TILERELEASE,
@@ -32,24 +32,24 @@ typedef enum amx_operation {
   AMX_TDPBUUD,
   AMX_TDPBF16PS,
   AMX_OPERATIONS
-} amx_operation;
+} AmxOperation;
 
-typedef struct amx_instruction {
-  amx_operation operation;
+typedef struct AmxInstruction {
+  AmxOperation operation;
   int length;            /* bytes of code */
   int tile, left, right; /* the one that is written, stored or read, and the factors */
   uint64_t address;      /* of the first row, or of the configuration */
   uint64_t stride;       /* from one row to the next */
-} amx_instruction;
+} AmxInstruction;
 
 /* `registers`: general ones in the order of their encoding, RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 ... R15. Returns
  * whether the bytes at `code`, at most 15, are an instruction of AMX. */
-int amx_decode(const uint8_t *code, const uint64_t registers[16], amx_instruction *to);
+int amxDecode(const uint8_t *code, const uint64_t registers[16], AmxInstruction *to);
 
 /* Null, or why the processor would refuse; the state is then as before. */
-const char *amx_execute(amx_state *state, const amx_instruction *what);
+const char *amxExecute(AmxState *state, const AmxInstruction *what);
 
-const char *amx_name(amx_operation operation);
+const char *amxName(AmxOperation operation);
 
 #ifdef __cplusplus
 }

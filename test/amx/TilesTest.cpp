@@ -29,15 +29,15 @@ std::vector<uint8_t> configOf(std::initializer_list<Size> sizes) {
 
 class Tiles : public testing::Test {
 protected:
-  amx_state state = {};
+  AmxState state = {};
   std::mt19937 random{1};
 
-  std::string execute(amx_operation operation, int tile = 0, int left = 0, int right = 0, const void *memory = nullptr,
+  std::string execute(AmxOperation operation, int tile = 0, int left = 0, int right = 0, const void *memory = nullptr,
                       uint64_t stride = 0) {
-    amx_instruction what = {};
+    AmxInstruction what = {};
     what.operation = operation, what.tile = tile, what.left = left, what.right = right;
     what.address = addressOf(memory), what.stride = stride;
-    const char *why = amx_execute(&state, &what);
+    const char *why = amxExecute(&state, &what);
     return why ? why : "";
   }
   std::string configure(const std::vector<uint8_t> &config) { return execute(AMX_LDTILECFG, 0, 0, 0, config.data()); }
@@ -53,7 +53,7 @@ protected:
 
 TEST_F(Tiles, ProductsOfBytes) {
   struct Case {
-    amx_operation operation;
+    AmxOperation operation;
     bool leftSigned, rightSigned;
   };
   for (Case c : {Case{AMX_TDPBSSD, true, true}, Case{AMX_TDPBSUD, true, false}, Case{AMX_TDPBUSD, false, true},
@@ -76,7 +76,7 @@ TEST_F(Tiles, ProductsOfBytes) {
             int x = a[i * rowA + d], y = b[d / 4 * rowB + 4 * j + d % 4];
             want += int64_t(c.leftSigned && x > 127 ? x - 256 : x) * (c.rightSigned && y > 127 ? y - 256 : y);
           }
-          EXPECT_EQ(got, int32_t(uint32_t(want))) << amx_name(c.operation) << ' ' << m << 'x' << n << 'x' << k;
+          EXPECT_EQ(got, int32_t(uint32_t(want))) << amxName(c.operation) << ' ' << m << 'x' << n << 'x' << k;
         }
       }
     }
@@ -185,7 +185,7 @@ TEST_F(Tiles, RefusesUses) {
 TEST(Decoding, Encodings) {
   struct Case {
     std::vector<uint8_t> code;
-    amx_operation operation;
+    AmxOperation operation;
     int tile, left, right;
     uint64_t address, stride;
   };
@@ -212,26 +212,26 @@ TEST(Decoding, Encodings) {
       {{0xc4, 0xe2, 0x5a, 0x5c, 0xf5}, AMX_TDPBF16PS, 6, 5, 4, 0, 0},
   };
   for (const Case &c : cases) {
-    amx_instruction got = {};
-    ASSERT_TRUE(amx_decode(c.code.data(), registers, &got)) << amx_name(c.operation);
+    AmxInstruction got = {};
+    ASSERT_TRUE(amxDecode(c.code.data(), registers, &got)) << amxName(c.operation);
     EXPECT_EQ(got.operation, c.operation);
-    EXPECT_EQ(got.length, int(c.code.size())) << amx_name(c.operation);
+    EXPECT_EQ(got.length, int(c.code.size())) << amxName(c.operation);
     if (c.operation != AMX_LDTILECFG && c.operation != AMX_STTILECFG && c.operation != AMX_TILERELEASE) {
-      EXPECT_EQ(got.tile, c.tile) << amx_name(c.operation);
+      EXPECT_EQ(got.tile, c.tile) << amxName(c.operation);
     }
     if (c.operation >= AMX_TDPBSSD) {
       EXPECT_EQ(got.left, c.left);
       EXPECT_EQ(got.right, c.right);
     } else if (c.operation != AMX_TILERELEASE && c.operation != AMX_TILEZERO) {
-      EXPECT_EQ(got.address, c.address) << amx_name(c.operation);
+      EXPECT_EQ(got.address, c.address) << amxName(c.operation);
     }
     if (c.operation == AMX_TILELOADD || c.operation == AMX_TILESTORED) {
-      EXPECT_EQ(got.stride, c.stride) << amx_name(c.operation);
+      EXPECT_EQ(got.stride, c.stride) << amxName(c.operation);
     }
   }
-  amx_instruction got;
+  AmxInstruction got;
   const uint8_t relative[] = {0xc4, 0xe2, 0x78, 0x49, 0x05, 0x10, 0, 0, 0}; // ldtilecfg 16(%rip)
-  ASSERT_TRUE(amx_decode(relative, registers, &got));
+  ASSERT_TRUE(amxDecode(relative, registers, &got));
   EXPECT_EQ(got.address, addressOf(relative) + sizeof(relative) + 16);
 }
 
@@ -247,9 +247,9 @@ TEST(Decoding, OtherInstructions) {
       {0xc4, 0xe2, 0x19, 0x5e, 0xf5},       // the third tile is 12
       {0xc4, 0xe2, 0x5b, 0x5c, 0xf5},       // tdpfp16ps: of later machines
   };
-  amx_instruction got;
+  AmxInstruction got;
   for (const std::vector<uint8_t> &code : others) {
-    EXPECT_FALSE(amx_decode(code.data(), registers, &got)) << int(code[2]);
+    EXPECT_FALSE(amxDecode(code.data(), registers, &got)) << int(code[2]);
   }
 }
 

@@ -1,4 +1,4 @@
-// A ConvTranspose whose kernel is as large as its strides, and which has few channels, is a Conv of one tap and a rearrangement.
+// A ConvTranspose whose kernel is a multiple of its strides, and which has few channels, is a Conv and a rearrangement.
 // RUN: %ingot-opt --fusion-fuse --graph-simplify --split-input-file %s | FileCheck %s
 
 // Weights [inputs][outputs][kernel] become [outputs x kernel][inputs], the bias of an output that of all its places.
@@ -18,17 +18,33 @@ func.func @blocks(%x: tensor<?x2x7xf32, #onnx.sizes<"n", 2, 7>>) -> tensor<?x1x1
 
 // -----
 
-// Not where outputs overlap or are cut away, nor with many channels, which fill vectors.
+// Where each output is of two pixels, the Conv has two taps, the last one first; what the pads take away is cut.
+// CHECK-LABEL: @overlapping
+// CHECK-DAG: %[[W:.*]] = onnx.Constant dense<{{\[\[}}[3.000000e+00, 1.000000e+00]], {{\[}}[4.000000e+00, 2.000000e+00]]]> : tensor<2x1x2xf32>
+// CHECK: %[[C:.*]] = onnx.Conv %arg0, %[[W]], {{.*}} {pads = array<i64: 1, 1>} {{.*}} -> tensor<1x2x8xf32>
+// CHECK: onnx.Transpose {{.*}} -> tensor<1x1x8x2xf32>
+// CHECK: %[[ALL:.*]] = onnx.Reshape {{.*}} -> tensor<1x1x16xf32>
+// CHECK: onnx.Slice %[[ALL]], {{.*}} -> tensor<1x1x13xf32>
+func.func @overlapping(%x: tensor<1x1x7xf32>) -> tensor<1x1x13xf32> {
+  %none = onnx.None : none
+  %w = onnx.Constant dense<[[[1.0, 2.0, 3.0, 4.0]]]> : tensor<1x1x4xf32>
+  %0 = onnx.ConvTranspose %x, %w, %none {strides = array<i64: 2>, pads = array<i64: 1, 2>} : (tensor<1x1x7xf32>, tensor<1x1x4xf32>, none) -> tensor<1x1x13xf32>
+  return %0 : tensor<1x1x13xf32>
+}
+
+// -----
+
+// Not where the kernel is no multiple, nor with outputs that no pixel makes, nor with many channels, which fill vectors.
 // CHECK-LABEL: @kept
 // CHECK-COUNT-3: onnx.ConvTranspose
 // CHECK-NOT: onnx.Conv %
-func.func @kept(%x: tensor<1x2x7xf32>) -> (tensor<1x1x15xf32>, tensor<1x1x12xf32>, tensor<1x8x14xf32>) {
+func.func @kept(%x: tensor<1x2x7xf32>) -> (tensor<1x1x15xf32>, tensor<1x1x15xf32>, tensor<1x8x14xf32>) {
   %none = onnx.None : none
   %w3 = onnx.Constant dense<1.0> : tensor<2x1x3xf32>
   %w2 = onnx.Constant dense<1.0> : tensor<2x1x2xf32>
   %w8 = onnx.Constant dense<1.0> : tensor<2x8x2xf32>
   %0 = onnx.ConvTranspose %x, %w3, %none {strides = array<i64: 2>} : (tensor<1x2x7xf32>, tensor<2x1x3xf32>, none) -> tensor<1x1x15xf32>
-  %1 = onnx.ConvTranspose %x, %w2, %none {strides = array<i64: 2>, pads = array<i64: 1, 1>} : (tensor<1x2x7xf32>, tensor<2x1x2xf32>, none) -> tensor<1x1x12xf32>
+  %1 = onnx.ConvTranspose %x, %w2, %none {strides = array<i64: 2>, output_padding = array<i64: 1>} : (tensor<1x2x7xf32>, tensor<2x1x2xf32>, none) -> tensor<1x1x15xf32>
   %2 = onnx.ConvTranspose %x, %w8, %none {strides = array<i64: 2>} : (tensor<1x2x7xf32>, tensor<2x8x2xf32>, none) -> tensor<1x8x14xf32>
-  return %0, %1, %2 : tensor<1x1x15xf32>, tensor<1x1x12xf32>, tensor<1x8x14xf32>
+  return %0, %1, %2 : tensor<1x1x15xf32>, tensor<1x1x15xf32>, tensor<1x8x14xf32>
 }

@@ -18,3 +18,29 @@ func.func @awkward(%x: tensor<7x5xf32>) -> tensor<7x19xf32> {
   %0 = onnx.MatMul %x, %w : (tensor<7x5xf32>, tensor<5x19xf32>) -> tensor<7x19xf32>
   return %0 : tensor<7x19xf32>
 }
+
+// -----
+
+// Weights of 4 MiB do not stay in the second cache: a single tile of five rows fetches in each turn the four lines that it will read 16 KiB further on.
+// V3-LABEL: func.func @streamed
+// V3: func.func private @matmul_{{[0-9]*}}(%{{.*}}: memref<2560xf32>{{.*}}, %[[W:arg1]]: memref<1048576xf32>
+// V3: %[[FAR:.*]] = arith.addi %{{.*}}, %c4096
+// V3-COUNT-4: memref.prefetch %[[W]]
+// V3-NOT: memref.prefetch
+// V3: vector.fma
+func.func @streamed(%x: tensor<5x512xf32>) -> tensor<5x2048xf32> {
+  %w = onnx.Constant dense<0.5> : tensor<512x2048xf32>
+  %0 = onnx.MatMul %x, %w : (tensor<5x512xf32>, tensor<512x2048xf32>) -> tensor<5x2048xf32>
+  return %0 : tensor<5x2048xf32>
+}
+
+// -----
+
+// Of three rows the machine does that by itself.
+// V3-LABEL: func.func @few
+// V3-NOT: memref.prefetch
+func.func @few(%x: tensor<3x512xf32>) -> tensor<3x2048xf32> {
+  %w = onnx.Constant dense<0.5> : tensor<512x2048xf32>
+  %0 = onnx.MatMul %x, %w : (tensor<3x512xf32>, tensor<512x2048xf32>) -> tensor<3x2048xf32>
+  return %0 : tensor<3x2048xf32>
+}

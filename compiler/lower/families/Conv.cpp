@@ -1,10 +1,12 @@
 // Convolutions. Blocked to blocked by Winograd's algorithm where that is faster, else by DenseConv, as is row-major to
-// blocked, with weights packed at compile time; row-major by RowConv where channels are few, and all others.
+// blocked, with weights packed at compile time; blocked to row-major by SumConv where output channels are few;
+// row-major by RowConv where all channels are few, and all others.
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/PlainConv.h"
 #include "compiler/lower/RowConv.h"
 #include "compiler/lower/StemConv.h"
+#include "compiler/lower/SumConv.h"
 #include "compiler/lower/Winograd.h"
 #include "compiler/onnx/Onnx.h"
 
@@ -15,12 +17,12 @@ namespace ingot::lower {
 namespace {
 
 class Conv : public ConvFamily {
-  enum class Form { Plain, Stem, Blocked };
+  enum class Form { Plain, Stem, Sums, Blocked };
 
   static Form formOf(plan::KernelOp kernel) {
     bool x = static_cast<bool>(plan::blockedOf(kernel.root()->getOperand(0).getType()));
     bool y = static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType()));
-    return !y ? Form::Plain : x ? Form::Blocked : Form::Stem;
+    return x ? (y ? Form::Blocked : Form::Sums) : (y ? Form::Stem : Form::Plain);
   }
 
   /// Whether a value comes from the caller, who gives row-major.
@@ -44,6 +46,9 @@ public:
     if (isRowConv(root, machine)) {
       return LayoutRule::Plain;
     }
+    if (isSumConv(root, machine)) {
+      return LayoutRule::BlockedToPlain;
+    }
     LayoutRule rule = ConvFamily::layoutRule(root, machine);
     auto conv = cast<onnx::ConvOp>(root);
     int64_t channels = onnx::ranked(conv.getX()).getDimSize(1);
@@ -57,6 +62,8 @@ public:
       return isRowConv(kernel.root(), machine) ? rowConvShape(kernel) : plainConvShape(kernel, machine);
     case Form::Stem:
       return stemConvShape(kernel, machine);
+    case Form::Sums:
+      return sumConvShape(kernel, machine);
     case Form::Blocked:
       break;
     }
@@ -67,6 +74,7 @@ public:
   std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     switch (formOf(kernel)) {
     case Form::Plain:
+    case Form::Sums:
       return {};
     case Form::Stem:
       return stemConvSchedules(kernel, machine);
@@ -103,6 +111,9 @@ public:
       break;
     case Form::Stem:
       buildStemConv(build);
+      break;
+    case Form::Sums:
+      buildSumConv(build);
       break;
     case Form::Blocked:
       if (auto schedule = winograd(build.group.kernel, build.w.machine)) {

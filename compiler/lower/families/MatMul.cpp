@@ -222,8 +222,9 @@ private:
     bool partial; ///< the last vector has `rest` columns, those of the mask `live` where the machine has masked access
     Ix rest;
     Value live;
-    Ix next;           ///< the panel to fetch meanwhile
-    int64_t strip = 0; ///< where its columns lie in strips, and the elements from one to the next
+    Ix next;                 ///< the panel to fetch meanwhile
+    bool isStreamed = false; ///< which is this one, further on
+    int64_t strip = 0;       ///< where its columns lie in strips, and the elements from one to the next
     Size nextStrip = 0;
   };
 
@@ -249,7 +250,8 @@ private:
       packPanel(at, mask);
     }
     at.base = isOpen() ? w.settled(at.base) : at.base;
-    eachTile(at, rows);
+    bool isSingle = !t.highest && t.tiles == 1;
+    eachTile(isSingle && isStream(p.m.number()) ? streamed(at) : at, rows);
   }
 
   /// What is fetched while a panel is read: the one behind it. A single tile of rows reads as fast as memory gives, and
@@ -262,6 +264,22 @@ private:
     Value single = w.compare(arith::CmpIPredicate::eq, rows.count, 1);
     return w.ix(arith::SelectOp::create(w.b, w.loc, single, w.value(base), w.value(next)));
   }
+
+  /// A panel that a single tile of some rows reads from memory: it fetches what it will read some pages later.
+  Panel streamed(Panel panel) const {
+    panel.isStreamed = true, panel.next = panel.base + Ix(linesAhead * lineElements());
+    return panel;
+  }
+  /// Whether that pays: weights do not stay in the second cache, and a line is multiplied for four cycles. With fewer
+  /// rows the machine itself looks far enough ahead, and prefetches cost a tenth.
+  bool isStream(int64_t rows) const {
+    if (t.from != From::Packed || t.cutsStrips()) {
+      return false;
+    }
+    int64_t bytes = (t.matrixElements(p) * p.matricesB).number() * p.weightBytes;
+    return bytes > w.machine.l2Bytes / 2 && rows * w.machine.lineBytes >= 8 * t.lanes * p.weightBytes;
+  }
+  static constexpr int64_t linesAhead = 256;
 
   void eachTile(const Panel &at, const Rows &rows) {
     Ix from = rows.from, to = rows.to;
@@ -278,8 +296,12 @@ private:
   void openTiles(const Panel &at, const Rows &rows) {
     for (int64_t h = t.dotsForFew ? 3 : 1; h <= t.highest; ++h) {
       Ix last = rows.to - Ix(h);
+      auto tiles = [&] { w.loop(0, rows.count, 1, [&](Ix i) { tile(at, min(rows.from + i * Ix(h), last), h, i); }); };
+      auto single = [&] { tile(streamed(at), rows.from, h, 0); };
+      // The highest is that of many rows: beside code for one tile its loop became 4 % slower.
+      bool both = isStream(h) && h < t.highest;
       w.ifThen(w.compare(arith::CmpIPredicate::eq, rows.height, h),
-               [&] { w.loop(0, rows.count, 1, [&](Ix i) { tile(at, min(rows.from + i * Ix(h), last), h, i); }); });
+               [&] { both ? w.ifElse(w.compare(arith::CmpIPredicate::eq, rows.count, 1), single, tiles) : tiles(); });
     }
   }
 
@@ -321,15 +343,21 @@ private:
     return t.highest ? w.machine.tuning.fetchingTiles : t.tilesPerBlock;
   }
 
+  /// Elements of B in a cache line.
+  int64_t lineElements() const {
+    return w.machine.lineBytes / (t.from == From::Scratch ? p.elementBytes : p.weightBytes);
+  }
+
   SmallVector<Value> accumulate(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock) {
     const bool byOne = p.ofBytes && bytes.isOfPairs();
     const int64_t unroll = byOne ? 1 : w.machine.tuning.unroll;
     Ix fromA = baseA + row * Ix(p.rowA);
     fromA = isOpen() ? w.settled(fromA) : fromA;
-    int64_t lineElements = w.machine.lineBytes / (t.from == From::Scratch ? p.elementBytes : p.weightBytes),
-            fetching = tilesThatFetch(rows);
-    int64_t ahead = fetching ? llvm::divideCeil(unroll * p.stepRows * t.width, lineElements * fetching) : 0; ///< lines
+    int64_t fetching = panel.isStreamed ? 1 : tilesThatFetch(rows);
+    int64_t ahead =
+        fetching ? llvm::divideCeil(unroll * p.stepRows * t.width, lineElements() * fetching) : 0; ///< lines
     Ix index = t.highest ? min(indexInBlock, fetching - 1) : indexInBlock;
+    Ix aheadStep = panel.isStreamed ? panel.step : Ix(ahead * lineElements() / unroll);
     auto step = [&](Ix k, int64_t count, ValueRange carried, int64_t elements = ByteProducts::quad) {
       SmallVector<Value> sums(carried);
       Ix atA = fromA + k * Ix(p.stepA), atB = panel.base + k * panel.step;
@@ -342,11 +370,8 @@ private:
     Ix steps = Ix(p.k) - Ix(p.restA ? 1 : 0), whole = steps - remainder(steps, unroll), rest = steps - whole;
     SmallVector<Value> zeros(rows * panel.vectors, w.constant(0, vector));
     auto turn = [&](Ix k, ValueRange carried) {
-      if (ahead) {
-        Ix line = panel.next + (index * whole + k) * Ix(ahead * lineElements / unroll);
-        for (int64_t i = 0; i < ahead; ++i) {
-          w.prefetch(panel.buffer, line + Ix(i * lineElements));
-        }
+      for (int64_t i = 0; i < ahead; ++i) {
+        w.prefetch(panel.buffer, panel.next + (index * whole + k) * aheadStep + Ix(i * lineElements()));
       }
       return step(k, unroll, carried);
     };

@@ -267,8 +267,11 @@ LogicalResult RotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
   Sizes shape = sizesOf(type);
   bool flat = type.getRank() == 3;
   int64_t heads = static_cast<int64_t>(getNumHeads());
-  std::optional<Size> each = flat ? equalPart(*this, shape.back(), heads) : std::optional(shape.back());
-  if ((!flat && type.getRank() != 4) || !each) {
+  std::optional<Size> each;
+  if (flat || type.getRank() == 4) {
+    each = flat ? equalPart(*this, shape.back(), heads) : std::optional(shape.back());
+  }
+  if (!each) {
     return emitOpError("") << heads << " heads do not divide " << type;
   }
   Size width = *each, turned = getRotaryEmbeddingDim() ? Size(static_cast<int64_t>(getRotaryEmbeddingDim())) : width;

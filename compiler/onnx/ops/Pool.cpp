@@ -170,6 +170,15 @@ LogicalResult LRNOp::decompose(PatternRewriter &rewriter) {
     return makeOp(rewriter, loc, "Reshape", {v, makeSizes(rewriter, loc, to)});
   };
   auto number = [&](const APFloat &v) { return makeFloat(rewriter, loc, v.convertToDouble(), element); };
+  // The usual 3/4 is made of square roots, which take a third of the time; of negative sums they would not be the same.
+  bool isOfRoots = getBeta().convertToDouble() == 0.75 && !getAlpha().isNegative() && !getBias().isNegative();
+  auto power = [&](Value sum) {
+    if (!isOfRoots) {
+      return makeOp(rewriter, loc, "Pow", {sum, number(getBeta())});
+    }
+    Value root = makeOp(rewriter, loc, "Sqrt", {sum});
+    return makeOp(rewriter, loc, "Mul", {root, makeOp(rewriter, loc, "Sqrt", {root})});
+  };
   Value squares = reshape(makeOp(rewriter, loc, "Mul", {getX(), getX()}),
                           {shape[0], 1, shape[1], product(ArrayRef<Size>(shape).drop_front(2))});
   NamedAttrList attributes;
@@ -179,8 +188,7 @@ LogicalResult LRNOp::decompose(PatternRewriter &rewriter) {
   Value means = reshape(makeOp(rewriter, loc, "AveragePool", {squares}, attributes.getAttrs()), shape);
   Value sum =
       makeOp(rewriter, loc, "Add", {makeOp(rewriter, loc, "Mul", {means, number(getAlpha())}), number(getBias())});
-  rewriter.replaceOp(*this,
-                     makeOp(rewriter, loc, "Div", {getX(), makeOp(rewriter, loc, "Pow", {sum, number(getBeta())})}));
+  rewriter.replaceOp(*this, makeOp(rewriter, loc, "Div", {getX(), power(sum)}));
   return success();
 }
 

@@ -48,14 +48,19 @@ def rows(c):
     return c.data([c.choice([1, 1, 2]), c.choice([1, 2, 3, 4, 5]), *[c.extent(7) for _ in range(c.choice([0, 1, 1, 2]))], c.choice([16, 17, 31, 32, 33, 47, 64, 65, 97, 130])])
 
 
+def deep_rows(c):
+    """An image of many channels with rows of at least 16 pixels: what heads of few channels read."""
+    return c.data([c.choice([1, 1, 2]), c.choice([8, 9, 13, 16, 17, 31, 33, 48]), *[c.extent(4) for _ in range(c.choice([0, 1, 1, 2]))], c.choice([16, 17, 18, 23, 31, 33])])
+
+
 @op("Conv", weight=8)
 def conv(c, x):
-    x = rows(c) if x is None and c.chance(0.2) else image(c, x)
+    x = c.choice([rows, deep_rows])(c) if x is None and c.chance(0.3) else image(c, x)
     channels, spatial = x.shape[1], x.shape[2:]
     kernel = c.kernel(len(spatial))
     divisors = [group for group in range(1, channels + 1) if channels % group == 0]
     group = c.choice([1, 1, 1, channels, c.choice(divisors)])
-    outputs = group * c.choice([1, 1, 2, 3] if group > 1 else [c.extent(100), channels])
+    outputs = group * c.choice([1, 1, 2, 3] if group > 1 else [c.extent(100), channels, c.choice([1, 2, 3, 4, 5, 8])])
     c.need(outputs <= 256 and np.prod(kernel) * outputs * channels // group < 200_000)
     weights = c.data([outputs, channels // group, *kernel], np.float32, -1, 1, constant=c.chance(0.85))
     bias = c.data([outputs], np.float32, -1, 1, constant=True) if c.chance(0.6) else None

@@ -1,0 +1,61 @@
+// ingot_heap_allocate and its relatives: alignment, what is kept from run to run, and what is given back.
+#include "ingot.hpp"
+#include <array>
+#include <cstring>
+#include <gtest/gtest.h>
+
+namespace {
+
+TEST(Heap, AlignsAndGivesAllBytes) {
+  for (void *allocator : {static_cast<void *>(nullptr), static_cast<void *>(new ingot_heap())}) {
+    for (int64_t align : {1, 8, 64, 4096}) {
+      for (int64_t bytes : {0, 1, 7, 4096, 100003}) {
+        void *memory = ingot_heap_allocate(allocator, bytes, align, -1);
+        ASSERT_NE(memory, nullptr);
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % static_cast<uintptr_t>(align), 0u);
+        std::memset(memory, 1, static_cast<size_t>(bytes));
+        ingot_heap_release(allocator, memory);
+      }
+    }
+    if (allocator) {
+      ingot_heap_clear(static_cast<ingot_heap *>(allocator));
+      delete static_cast<ingot_heap *>(allocator);
+    }
+  }
+  EXPECT_EQ(ingot_heap_allocate(nullptr, -1, 8, -1), nullptr);
+}
+
+TEST(Heap, KeepsBlocksForLikeSizes) {
+  ingot_heap heap = {};
+  void *large = ingot_heap_allocate(&heap, 100000, 64, -1), *small = ingot_heap_allocate(&heap, 70000, 64, -1);
+  ingot_heap_release(&heap, large);
+  ingot_heap_release(&heap, small);
+  EXPECT_EQ(heap.count, 2);
+  EXPECT_EQ(ingot_heap_allocate(&heap, 60000, 64, -1), small); // the one that wastes less
+  void *other = ingot_heap_allocate(&heap, 1000, 64, -1);      // none is worth it
+  EXPECT_NE(other, large);
+  EXPECT_EQ(ingot_heap_allocate(&heap, 100000, 64, -1), large);
+  EXPECT_EQ(heap.count, 0);
+  for (void *memory : {large, small, other}) {
+    ingot_heap_release(&heap, memory);
+  }
+  ingot_heap_clear(&heap);
+  EXPECT_EQ(heap.count, 0);
+  EXPECT_EQ(heap.kept, nullptr);
+}
+
+TEST(Heap, KeepsSoManyBlocks) {
+  ingot::Heap heap;
+  ingot_exec exec = {};
+  heap.serve(exec);
+  std::array<void *, 100> all;
+  for (void *&memory : all) {
+    memory = exec.allocate(exec.allocator, 32, 8, -1);
+  }
+  for (void *memory : all) {
+    exec.release(exec.allocator, memory);
+  }
+  EXPECT_EQ(static_cast<ingot_heap *>(exec.allocator)->count, 64);
+}
+
+} // namespace
