@@ -313,9 +313,6 @@ void Group::finishTile(ArrayRef<Value> rootVectors, int64_t inner, const Space &
     return;
   }
   int64_t count = static_cast<int64_t>(rootVectors.size()) / inner;
-  if (rootVectors.empty()) { // of a tile that others have stored
-    return;
-  }
   bool joins = joined(rootVectors.front()) > 1;
   auto rows = [&](Ix first, int64_t many, llvm::function_ref<Value(int64_t index)> vectorAt) {
     SmallVector<Value> vectors;
