@@ -125,6 +125,16 @@ LogicalResult ImputerOp::upgrade(Node &node) {
   if (isFloat ? values.empty() : integers.empty()) {
     return node.error("has no values to put in");
   }
+  // One for each column, which a run with other columns does not keep; else one for all.
+  auto count = static_cast<int64_t>(isFloat ? values.size() : integers.size());
+  if (auto type = ranked(x); type && type.getRank() && count > 1 && type.getShape().back() != count) {
+    if (!ShapedType::isDynamic(type.getShape().back())) {
+      return node.error(Twine(count) + " values for columns of " + llvm::to_string(type));
+    }
+    SmallVector<int64_t> shape(type.getRank(), 0);
+    shape.back() = count;
+    x = f.reshape(x, shape);
+  }
   if (!isFloat) {
     auto constant = [&](ArrayRef<int64_t> list, ArrayRef<int64_t> shape) {
       return makeConstant(f.b, f.loc, constantFromIntegers(tensorOf(shape, elementOf(x)), list));
