@@ -1,7 +1,8 @@
 // Outputs of a convolution that nobody reads are not made. What reads it, directly or behind elementwise ops of its
 // own, are Slices alone: channels that none of them takes go with their weights, and the first and last places of a
 // spatial axis go with the padding that only they read. A causal convolution, padded on both sides and cut to its
-// input's length, becomes one padded in front, without a copy behind it.
+// input's length, becomes one padded in front, without a copy behind it. Of a ConvTranspose, whose pads cut places off,
+// all that is not read goes.
 //
 // Weights are constant and read by nobody else; sizes may be open where a Slice says how far from the ends it stays.
 #include "compiler/fusion/Match.h"
