@@ -1,8 +1,10 @@
 /* A thread pool behind ingot_exec.
  *
  * A parallel loop takes a free slot of a small table, opens it, and works on it like everybody else: chunks are handed
- * out in order by one atomic counter. Workers look for open slots, spin a moment when there is none (a model's loops
- * follow each other within microseconds), then sleep. Nothing is locked unless somebody sleeps. A loop whose caller
+ * out in order by one atomic counter. Workers look for open slots, spin for a while when there is none (a model's loops
+ * follow each other within microseconds, or behind a kernel that has one thread only), then sleep. Nothing is locked
+ * unless somebody sleeps. A worker that finds itself on its caller's processor, where a scheduler may leave both for
+ * many milliseconds, moves to another. A loop whose caller
  * finds no free slot runs on the caller alone, so that nesting and any number of callers are safe: a caller only ever
  * waits for chunks that are being worked on.
  *
@@ -18,21 +20,26 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { SLOTS = 16, MAX_THREADS = 1024, SPINS = 2000 };
+enum { SLOTS = 16, MAX_THREADS = 1024 };
+/* Waking costs the caller some ten microseconds, and the worker comes some thirty later: a kernel for one thread in the
+ * middle of a model must not end in that. */
+enum { NANOSECONDS_SPUN = 500000, SPINS_BETWEEN_LOOKS = 64 };
 
 enum { FREE, CLAIMED, OPEN, CLOSED, CLOSED_AND_WAITING };
 
 #define NO_FAILURE UINT64_MAX
 
-typedef struct Loop {
+typedef struct Loop { /* a line of a cache, which processors hand to each other */
   _Alignas(64) atomic_int state;
   atomic_int helpers;
   int (*body)(void *args, int64_t begin, int64_t end);
   void *args;
   int64_t count, chunks;
-  int64_t threads;          /* at most one for each item */
+  int threads;              /* at most one for each item */
+  int processor;            /* of the caller; -1 where workers stay where they are */
   _Atomic int64_t next;     /* the chunk to hand out next */
   _Atomic uint64_t failure; /* of the lowest failed chunk: chunk << 32 | status */
 } Loop;
@@ -42,7 +49,7 @@ struct ingot_pool {
   _Alignas(64) atomic_uint epoch; /* grows with every opened loop */
   atomic_int sleepers;
   atomic_int stop;
-  int spins;
+  int maySpin; /* not where it would take the processor from a thread with work */
   int threads; /* the caller of a loop included */
   ingot_exec exec;
   pthread_mutex_t mutex;
@@ -56,6 +63,34 @@ static void pauseBriefly(void) {
 #elif defined(__aarch64__) || defined(__arm__)
   __asm__ volatile("yield");
 #endif
+}
+
+static int64_t nanoseconds(void) {
+  struct timespec at;
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
+}
+
+/* How long a thread has been spinning for something. */
+typedef struct Spinning {
+  int spins;
+  int64_t until;
+} Spinning;
+
+/* A moment; whether the thread should look again, and not sleep. Whoever else could run on this processor (perhaps the
+ * thread that is waited for) does so first. */
+static int spin(const ingot_pool *pool, Spinning *spinning) {
+  if (!pool->maySpin) {
+    return 0;
+  }
+  pauseBriefly();
+  if (++spinning->spins % SPINS_BETWEEN_LOOKS) {
+    return 1;
+  }
+  int64_t now = nanoseconds();
+  spinning->until = spinning->until ? spinning->until : now + NANOSECONDS_SPUN;
+  sched_yield();
+  return now < spinning->until;
 }
 
 /* Of so many items in equal parts, of which the first ones may be longer by one. */
@@ -74,7 +109,8 @@ static int64_t firstOf(const Loop *loop, int64_t chunk) {
                                 : loop->count - few + beginOf(few, chunk - loop->threads, loop->threads);
 }
 
-static void runChunk(Loop *loop, int64_t chunk) {
+/* Returns whether other chunks are to be looked for. */
+static int runChunk(Loop *loop, int64_t chunk) {
   int64_t begin = firstOf(loop, chunk), end = firstOf(loop, chunk + 1);
   int status = begin < end ? loop->body(loop->args, begin, end) : 0;
   if (status) {
@@ -82,20 +118,47 @@ static void runChunk(Loop *loop, int64_t chunk) {
     while (mine < lowest && !atomic_compare_exchange_weak(&loop->failure, &lowest, mine)) {
     }
   }
+  return chunk + 1 < loop->chunks;
 }
 
 /* Chunks are taken in order and a failure only stops those after it, so that the lowest failing chunk is always run:
  * the status of a loop is the one that a single thread would have found. Returns whether there was anything to do. */
 static int work(Loop *loop) {
-  int worked = 0;
-  for (;;) {
+  int worked = 0, more = 1;
+  while (more) {
     int64_t chunk = atomic_fetch_add(&loop->next, 1);
     if (chunk >= loop->chunks || (uint64_t)chunk > atomic_load(&loop->failure) >> 32) {
       return worked;
     }
-    runChunk(loop, chunk);
+    more = runChunk(loop, chunk);
     worked = 1;
   }
+  return worked;
+}
+
+/* The processor that the calling thread is on; -1 where that is not known. */
+static int processorHere(void) {
+#ifdef __linux__
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+/* Moves the calling thread to another processor than `processor`, of those that it may use; later it may go back. */
+static void leaveProcessor(int processor) {
+#ifdef __linux__
+  cpu_set_t may, others;
+  if (processor < CPU_SETSIZE && sched_getaffinity(0, sizeof may, &may) == 0) {
+    others = may;
+    CPU_CLR(processor, &others);
+    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0) {
+      sched_setaffinity(0, sizeof may, &may);
+    }
+  }
+#else
+  (void)processor;
+#endif
 }
 
 static int help(ingot_pool *pool) {
@@ -106,6 +169,9 @@ static int help(ingot_pool *pool) {
     }
     atomic_fetch_add(&loop->helpers, 1);
     if (atomic_load(&loop->state) == OPEN) {
+      if (loop->processor >= 0 && loop->processor == processorHere()) {
+        leaveProcessor(loop->processor);
+      }
       worked |= work(loop);
     }
     if (atomic_fetch_sub(&loop->helpers, 1) == 1 && atomic_load(&loop->state) == CLOSED_AND_WAITING) {
@@ -118,11 +184,10 @@ static int help(ingot_pool *pool) {
 }
 
 static void sleepUntilOpened(ingot_pool *pool, unsigned seen) {
-  for (int i = 0; i < pool->spins; ++i) {
+  for (Spinning spinning = {0}; spin(pool, &spinning);) {
     if (atomic_load_explicit(&pool->epoch, memory_order_relaxed) != seen) {
       return;
     }
-    pauseBriefly();
   }
   pthread_mutex_lock(&pool->mutex);
   atomic_fetch_add(&pool->sleepers, 1);
@@ -169,8 +234,7 @@ static Loop *claim(ingot_pool *pool) {
 /* Closes a loop that has no chunk left to hand out, and waits for the workers still inside. */
 static void finish(ingot_pool *pool, Loop *loop) {
   atomic_store(&loop->state, CLOSED);
-  for (int i = 0; i < pool->spins && atomic_load(&loop->helpers) > 0; ++i) {
-    pauseBriefly();
+  for (Spinning spinning = {0}; atomic_load(&loop->helpers) > 0 && spin(pool, &spinning);) {
   }
   if (atomic_load(&loop->helpers) > 0) {
     pthread_mutex_lock(&pool->mutex);
@@ -194,12 +258,14 @@ static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int
   loop->body = body;
   loop->args = args;
   loop->count = count;
-  loop->threads = pool->threads < count ? pool->threads : count;
-  loop->chunks = 2 * loop->threads;
-  atomic_store_explicit(&loop->next, 0, memory_order_relaxed);
+  loop->threads = pool->threads < count ? pool->threads : (int)count;
+  loop->chunks = 2 * (int64_t)loop->threads;
+  loop->processor = pool->maySpin ? processorHere() : -1;
+  atomic_store_explicit(&loop->next, 1, memory_order_relaxed); /* the first one is the caller's */
   atomic_store_explicit(&loop->failure, NO_FAILURE, memory_order_relaxed);
   atomic_store(&loop->state, OPEN);
   wake(pool);
+  runChunk(loop, 0);
   work(loop);
   finish(pool, loop);
   uint64_t failure = atomic_load(&loop->failure);
@@ -251,7 +317,7 @@ ingot_pool *ingot_pool_create(int threads) {
   atomic_init(&pool->epoch, 0);
   atomic_init(&pool->sleepers, 0);
   atomic_init(&pool->stop, 0);
-  pool->spins = threads <= processors ? SPINS : 0; /* spinning would take the processor from a thread with work */
+  pool->maySpin = threads <= processors;
   pool->threads = 1;
   pool->exec = (ingot_exec){.context = pool, .threads = threadsOf, .parallel_for = parallelFor};
   pthread_mutex_init(&pool->mutex, 0);
