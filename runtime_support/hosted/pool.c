@@ -38,8 +38,7 @@ typedef struct Loop { /* a line of a cache, which processors hand to each other 
   int (*body)(void *args, int64_t begin, int64_t end);
   void *args;
   int64_t count, chunks;
-  int threads;              /* at most one for each item */
-  int processor;            /* of the caller; -1 where workers stay where they are */
+  int64_t threads;          /* at most one for each item */
   _Atomic int64_t next;     /* the chunk to hand out next */
   _Atomic uint64_t failure; /* of the lowest failed chunk: chunk << 32 | status */
 } Loop;
@@ -47,6 +46,7 @@ typedef struct Loop { /* a line of a cache, which processors hand to each other 
 struct ingot_pool {
   Loop loops[SLOTS];
   _Alignas(64) atomic_uint epoch; /* grows with every opened loop */
+  atomic_int processor;           /* of the caller that opened the last one; -1 where workers stay where they are */
   atomic_int sleepers;
   atomic_int stop;
   int maySpin; /* not where it would take the processor from a thread with work */
@@ -145,8 +145,12 @@ static int processorHere(void) {
 #endif
 }
 
-/* Moves the calling thread to another processor than `processor`, of those that it may use; later it may go back. */
-static void leaveProcessor(int processor) {
+/* Moves a worker that is on its caller's processor to another of those that it may use; later it may come back. */
+static void leaveCaller(ingot_pool *pool) {
+  int processor = atomic_load_explicit(&pool->processor, memory_order_relaxed);
+  if (processor < 0 || processor != processorHere()) {
+    return;
+  }
 #ifdef __linux__
   cpu_set_t may, others;
   if (processor < CPU_SETSIZE && sched_getaffinity(0, sizeof may, &may) == 0) {
@@ -156,8 +160,6 @@ static void leaveProcessor(int processor) {
       sched_setaffinity(0, sizeof may, &may);
     }
   }
-#else
-  (void)processor;
 #endif
 }
 
@@ -169,9 +171,6 @@ static int help(ingot_pool *pool) {
     }
     atomic_fetch_add(&loop->helpers, 1);
     if (atomic_load(&loop->state) == OPEN) {
-      if (loop->processor >= 0 && loop->processor == processorHere()) {
-        leaveProcessor(loop->processor);
-      }
       worked |= work(loop);
     }
     if (atomic_fetch_sub(&loop->helpers, 1) == 1 && atomic_load(&loop->state) == CLOSED_AND_WAITING) {
@@ -206,12 +205,16 @@ static void *runWorker(void *argument) {
       return 0;
     }
     if (!help(pool)) {
+      leaveCaller(pool);
       sleepUntilOpened(pool, seen);
     }
   }
 }
 
 static void wake(ingot_pool *pool) {
+  if (pool->maySpin) {
+    atomic_store_explicit(&pool->processor, processorHere(), memory_order_relaxed);
+  }
   atomic_fetch_add(&pool->epoch, 1);
   if (atomic_load(&pool->sleepers) > 0) {
     pthread_mutex_lock(&pool->mutex);
@@ -258,9 +261,8 @@ static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int
   loop->body = body;
   loop->args = args;
   loop->count = count;
-  loop->threads = pool->threads < count ? pool->threads : (int)count;
-  loop->chunks = 2 * (int64_t)loop->threads;
-  loop->processor = pool->maySpin ? processorHere() : -1;
+  loop->threads = pool->threads < count ? pool->threads : count;
+  loop->chunks = 2 * loop->threads;
   atomic_store_explicit(&loop->next, 1, memory_order_relaxed); /* the first one is the caller's */
   atomic_store_explicit(&loop->failure, NO_FAILURE, memory_order_relaxed);
   atomic_store(&loop->state, OPEN);
@@ -315,6 +317,7 @@ ingot_pool *ingot_pool_create(int threads) {
     atomic_init(&pool->loops[i].helpers, 0);
   }
   atomic_init(&pool->epoch, 0);
+  atomic_init(&pool->processor, -1);
   atomic_init(&pool->sleepers, 0);
   atomic_init(&pool->stop, 0);
   pool->maySpin = threads <= processors;
