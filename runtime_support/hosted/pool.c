@@ -1,7 +1,8 @@
 /* A thread pool behind ingot_exec.
  *
- * A parallel loop takes a free slot of a small table, opens it, and works on it like everybody else: chunks are handed
- * out in order by one atomic counter. Workers look for open slots, spin for a while when there is none (a model's loops
+ * A parallel loop takes a free slot of a small table, opens it, and works on it like everybody else. Each thread first
+ * takes the chunks that it takes in every loop, so that it works on what it has in its caches, then what others have not
+ * begun. Workers look for open slots, spin for a while when there is none (a model's loops
  * follow each other within microseconds, or behind a kernel that has one thread only), then sleep. Nothing is locked
  * unless somebody sleeps. A worker that finds itself on its caller's processor, where a scheduler may leave both for
  * many milliseconds, moves to another. A loop whose caller
@@ -23,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLOTS = 16, MAX_THREADS = 1024 };
+enum { SLOTS = 16, MAX_THREADS = 1024, CHUNKS_OF_THREAD = 2, WORD_BITS = 64 };
 /* Waking costs the caller some ten microseconds, and the worker comes some thirty later: a kernel for one thread in the
  * middle of a model must not end in that. */
 enum { NANOSECONDS_SPUN = 500000, SPINS_BETWEEN_LOOKS = 64 };
@@ -32,15 +33,14 @@ enum { FREE, CLAIMED, OPEN, CLOSED, CLOSED_AND_WAITING };
 
 #define NO_FAILURE UINT64_MAX
 
-typedef struct Loop { /* a line of a cache, which processors hand to each other */
+typedef struct Loop { /* what all threads write is in one line of a cache where they are few */
   _Alignas(64) atomic_int state;
   atomic_int helpers;
   int (*body)(void *args, int64_t begin, int64_t end);
   void *args;
-  int64_t count, chunks;
-  int64_t threads;          /* at most one for each item */
-  _Atomic int64_t next;     /* the chunk to hand out next */
+  int64_t count, threads;   /* at most one for each item */
   _Atomic uint64_t failure; /* of the lowest failed chunk: chunk << 32 | status */
+  _Atomic uint64_t taken[MAX_THREADS * CHUNKS_OF_THREAD / WORD_BITS]; /* a bit for each chunk */
 } Loop;
 
 struct ingot_pool {
@@ -54,6 +54,7 @@ struct ingot_pool {
   ingot_exec exec;
   pthread_mutex_t mutex;
   pthread_cond_t opened, left;
+  atomic_int started; /* workers that know their number */
   pthread_t workers[];
 };
 
@@ -99,18 +100,26 @@ static int64_t beginOf(int64_t items, int64_t part, int64_t parts) {
   return items / parts * part + (part < longer ? part : longer);
 }
 
-/* The first item of a chunk. Most items are handed out in one chunk for each thread, so that a thread works in one
- * piece, next to where it worked in the loop before: on what it has in its caches. The others, a chunk for each thread
- * once more, even out what threads lose to other programs. */
+/* The first item of a chunk. A thread has neighbouring items, of which the last eighth is a chunk of its own: whoever is
+ * ready before evens out what others lose to other programs. */
 static int64_t firstOf(const Loop *loop, int64_t chunk) {
-  int64_t few = loop->count / 8 + (loop->count % 8 > 0);
-  few = few < loop->count - loop->threads ? few : loop->count - loop->threads;
-  return chunk <= loop->threads ? beginOf(loop->count - few, chunk, loop->threads)
-                                : loop->count - few + beginOf(few, chunk - loop->threads, loop->threads);
+  int64_t thread = chunk / CHUNKS_OF_THREAD, next = beginOf(loop->count, thread + 1, loop->threads);
+  int64_t first = beginOf(loop->count, thread, loop->threads);
+  return chunk % CHUNKS_OF_THREAD == 0 ? first : next - (next - first) / 8;
 }
 
-/* Returns whether other chunks are to be looked for. */
+static int64_t chunksOf(const Loop *loop) { return CHUNKS_OF_THREAD * loop->threads; }
+
+/* A failure only stops chunks after it, so that the lowest failing chunk is always run: the status of a loop is the one
+ * that a single thread would have found. Returns whether there was anything to do: nobody else had taken it. */
 static int runChunk(Loop *loop, int64_t chunk) {
+  uint64_t bit = UINT64_C(1) << chunk % WORD_BITS;
+  if (atomic_fetch_or(&loop->taken[chunk / WORD_BITS], bit) & bit) {
+    return 0;
+  }
+  if ((uint64_t)chunk > atomic_load_explicit(&loop->failure, memory_order_relaxed) >> 32) {
+    return 1;
+  }
   int64_t begin = firstOf(loop, chunk), end = firstOf(loop, chunk + 1);
   int status = begin < end ? loop->body(loop->args, begin, end) : 0;
   if (status) {
@@ -118,20 +127,33 @@ static int runChunk(Loop *loop, int64_t chunk) {
     while (mine < lowest && !atomic_compare_exchange_weak(&loop->failure, &lowest, mine)) {
     }
   }
-  return chunk + 1 < loop->chunks;
+  return 1;
 }
 
-/* Chunks are taken in order and a failure only stops those after it, so that the lowest failing chunk is always run:
- * the status of a loop is the one that a single thread would have found. Returns whether there was anything to do. */
-static int work(Loop *loop) {
-  int worked = 0, more = 1;
-  while (more) {
-    int64_t chunk = atomic_fetch_add(&loop->next, 1);
-    if (chunk >= loop->chunks || (uint64_t)chunk > atomic_load(&loop->failure) >> 32) {
-      return worked;
-    }
-    more = runChunk(loop, chunk);
-    worked = 1;
+/* Chunks that nobody has begun: of a word, those whose bits are in `kind`. */
+static int runOthers(Loop *loop, int64_t word, uint64_t kind) {
+  int worked = 0;
+  int64_t left = chunksOf(loop) - word * WORD_BITS;
+  kind &= left < WORD_BITS ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
+  for (uint64_t open; (open = kind & ~atomic_load_explicit(&loop->taken[word], memory_order_relaxed)) != 0;) {
+    worked |= runChunk(loop, word * WORD_BITS + __builtin_ctzll(open));
+  }
+  return worked;
+}
+
+/* The thread's own chunks, then large ones of others, and at last small ones. */
+static int work(Loop *loop, int64_t thread) {
+  static const uint64_t large = UINT64_C(0x5555555555555555);
+  int worked = 0;
+  if (thread < loop->threads) {
+    worked |= runChunk(loop, CHUNKS_OF_THREAD * thread);
+    worked |= runChunk(loop, CHUNKS_OF_THREAD * thread + 1);
+  }
+  for (int64_t word = 0; word * WORD_BITS < chunksOf(loop); ++word) {
+    worked |= runOthers(loop, word, large);
+  }
+  for (int64_t word = 0; word * WORD_BITS < chunksOf(loop); ++word) {
+    worked |= runOthers(loop, word, UINT64_MAX);
   }
   return worked;
 }
@@ -163,7 +185,7 @@ static void leaveCaller(ingot_pool *pool) {
 #endif
 }
 
-static int help(ingot_pool *pool) {
+static int help(ingot_pool *pool, int64_t thread) {
   int worked = 0;
   for (Loop *loop = pool->loops; loop != pool->loops + SLOTS; ++loop) {
     if (atomic_load_explicit(&loop->state, memory_order_relaxed) != OPEN) {
@@ -171,7 +193,7 @@ static int help(ingot_pool *pool) {
     }
     atomic_fetch_add(&loop->helpers, 1);
     if (atomic_load(&loop->state) == OPEN) {
-      worked |= work(loop);
+      worked |= work(loop, thread);
     }
     if (atomic_fetch_sub(&loop->helpers, 1) == 1 && atomic_load(&loop->state) == CLOSED_AND_WAITING) {
       pthread_mutex_lock(&pool->mutex);
@@ -199,12 +221,13 @@ static void sleepUntilOpened(ingot_pool *pool, unsigned seen) {
 
 static void *runWorker(void *argument) {
   ingot_pool *pool = argument;
+  int64_t thread = 1 + atomic_fetch_add(&pool->started, 1); /* the caller of a loop is 0 */
   for (;;) {
     unsigned seen = atomic_load(&pool->epoch); /* before looking: a loop opened meanwhile must not be slept through */
     if (atomic_load(&pool->stop)) {
       return 0;
     }
-    if (!help(pool)) {
+    if (!help(pool, thread)) {
       leaveCaller(pool);
       sleepUntilOpened(pool, seen);
     }
@@ -262,13 +285,13 @@ static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int
   loop->args = args;
   loop->count = count;
   loop->threads = pool->threads < count ? pool->threads : count;
-  loop->chunks = 2 * loop->threads;
-  atomic_store_explicit(&loop->next, 1, memory_order_relaxed); /* the first one is the caller's */
+  for (int64_t i = 0; i * WORD_BITS < chunksOf(loop); ++i) {
+    atomic_store_explicit(&loop->taken[i], 0, memory_order_relaxed);
+  }
   atomic_store_explicit(&loop->failure, NO_FAILURE, memory_order_relaxed);
   atomic_store(&loop->state, OPEN);
   wake(pool);
-  runChunk(loop, 0);
-  work(loop);
+  work(loop, 0);
   finish(pool, loop);
   uint64_t failure = atomic_load(&loop->failure);
   atomic_store(&loop->state, FREE);
@@ -320,6 +343,7 @@ ingot_pool *ingot_pool_create(int threads) {
   atomic_init(&pool->processor, -1);
   atomic_init(&pool->sleepers, 0);
   atomic_init(&pool->stop, 0);
+  atomic_init(&pool->started, 0);
   pool->maySpin = threads <= processors;
   pool->threads = 1;
   pool->exec = (ingot_exec){.context = pool, .threads = threadsOf, .parallel_for = parallelFor};
