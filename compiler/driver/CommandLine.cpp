@@ -498,7 +498,10 @@ void addQuantize(CLI::App &app, Invocation &invocation) {
       ->check(CLI::IsMember({"uint8", "int8"}))
       ->group(group)
       ->type_name("TYPE");
-  app.add_flag("--per-tensor", options.perTensor, "One scale for a weight, not one for each output channel")
+  app.add_flag("--per-tensor", options.weights.perTensor, "One scale for a weight, not one for each output channel")
+      ->group(group);
+  app.add_flag("--short-sums", options.weights.shortSums,
+               "Weights so small that sums of products fit 16 bits: a third faster with AVX2, but a bit less exact")
       ->group(group);
   repeated(app.add_option("--keep", options.keep, "A layer that stays in float, by its node's name; may be repeated"))
       ->group(group)

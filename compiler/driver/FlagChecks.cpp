@@ -22,8 +22,8 @@ std::string checkQuantize(const Invocation &invocation, const IsGiven &isGiven) 
   const char *anyInt8 = "int8, int8-dynamic", *half = "fp16, bf16";
   const std::pair<const char *, const char *> schemes[] = {
       {"--method", "int8"},       {"--percentile", "int8"}, {"--activations", "int8"}, {"--max-drop", "int8"},
-      {"--correct-bias", "int8"}, {"--smooth", anyInt8},    {"--per-tensor", anyInt8}, {"--block", "int4"},
-      {"--gptq", "int4"},         {"--keep-io", half},
+      {"--correct-bias", "int8"}, {"--smooth", anyInt8},    {"--per-tensor", anyInt8}, {"--short-sums", anyInt8},
+      {"--block", "int4"},        {"--gptq", "int4"},       {"--keep-io", half},
   };
   const std::string &scheme = invocation.quantization.scheme;
   for (auto [flag, of] : schemes) {
