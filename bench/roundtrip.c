@@ -1,5 +1,6 @@
-/* How long a word takes from one processor to another and back: some 50 ns where they share a cache, 300 and more where they
- * do not. What two threads hand each other is as slow, so that a figure of several threads means little without it. */
+/* How long a word takes from one processor to another and back: some 50 ns where they share a cache, 300 and more where
+ * they do not. What two threads hand each other is as slow, so that a figure of several threads means little without
+ * it. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
