@@ -22,40 +22,35 @@ constexpr int64_t block = 8;
 /// Constant float32 weights: a row for each output channel.
 struct Filters {
   SmallVector<int64_t> shape;
-  std::vector<float> data;
+  std::vector<char> storage;
+  ArrayRef<float> data;
 
   explicit Filters(Value v) : shape(onnx::ranked(v).getShape()) {
-    std::vector<char> storage;
     ArrayRef<char> bytes = onnx::bytesOf(onnx::constantOf(v), storage);
-    data.resize(bytes.size() / sizeof(float));
-    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char *>(data.data()));
+    data = {reinterpret_cast<const float *>(bytes.data()), bytes.size() / sizeof(float)};
   }
+  Filters(const Filters &) = delete;
+  Filters(Filters &&) = default;
   int64_t taps() const { return onnx::elements(ArrayRef(shape).drop_front(2)); }
-  MutableArrayRef<float> of(int64_t out) {
-    int64_t size = shape[1] * taps();
-    return MutableArrayRef(data).slice(out * size, size);
-  }
-  MutableArrayRef<float> of(int64_t out, int64_t in) { return of(out).slice(in * taps(), taps()); }
-
-  Value make(OpBuilder &b, Location loc) const {
-    std::vector<char> bytes(data.size() * sizeof(float));
-    std::copy_n(reinterpret_cast<const char *>(data.data()), bytes.size(), bytes.data());
-    return onnx::makeConstant(b, loc,
-                              onnx::constantFromBytes(RankedTensorType::get(shape, b.getF32Type()), std::move(bytes)));
-  }
-  /// Those of some outputs.
-  Filters some(ArrayRef<int64_t> outs) {
-    Filters kept = *this;
-    kept.shape[0] = outs.size(), kept.data.clear();
-    for (int64_t out : outs) {
-      llvm::append_range(kept.data, of(out));
-    }
-    return kept;
-  }
+  ArrayRef<float> of(int64_t out) const { return data.slice(out * shape[1] * taps(), shape[1] * taps()); }
+  ArrayRef<float> of(int64_t out, int64_t in) const { return of(out).slice(in * taps(), taps()); }
+  bool reads(int64_t in) const;
 };
+
+Value makeFilters(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, ArrayRef<float> data) {
+  std::vector<char> bytes(data.size() * sizeof(float));
+  std::copy_n(reinterpret_cast<const char *>(data.data()), bytes.size(), bytes.data());
+  return onnx::makeConstant(b, loc,
+                            onnx::constantFromBytes(RankedTensorType::get(shape, b.getF32Type()), std::move(bytes)));
+}
 
 bool isZero(ArrayRef<float> values) {
   return llvm::all_of(values, [](float v) { return v == 0; });
+}
+
+/// Whether an input channel is multiplied by anything but zeros.
+bool Filters::reads(int64_t in) const {
+  return llvm::any_of(llvm::seq(shape[0]), [&](int64_t out) { return !isZero(of(out, in)); });
 }
 
 bool hasFilters(onnx::ConvOp conv) {
@@ -133,54 +128,44 @@ struct Path {
   }
 };
 
+/// What becomes of the channels.
+struct Channels {
+  SmallVector<std::optional<double>> constants; ///< of those that are a number
+  SmallVector<int64_t> twins;                   ///< for each the first one that is like it
+  SmallVector<int64_t> kept;
+};
+
 struct CutChannels : OpRewritePattern<onnx::ConvOp> {
   using OpRewritePattern<onnx::ConvOp>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(onnx::ConvOp last, PatternRewriter &rewriter) const override {
     auto path = hasFilters(last) && last.getGroup() == 1 ? Path::to(last) : std::nullopt;
-    int64_t channels = path ? onnx::ranked(last.getW()).getDimSize(1) : 0;
-    if (channels <= block) {
+    int64_t count = path ? onnx::ranked(last.getW()).getDimSize(1) : 0;
+    if (count <= block) {
       return failure();
     }
     Filters filters(last.getW());
-    SmallVector<double> bias = biasOf(last);
-    SmallVector<int64_t> kept = reduce(*path, filters, bias);
-    if (llvm::divideCeil(kept.size(), block) >= llvm::divideCeil(channels, block)) {
+    Channels channels = {constantsOf(*path), twinsOf(*path), {}};
+    std::vector<bool> reads(count);
+    for (int64_t c = 0; c < count; ++c) {
+      reads[channels.twins[c]] = reads[channels.twins[c]] || filters.reads(c);
+    }
+    for (int64_t c = 0; c < count; ++c) {
+      if (reads[c] && !channels.constants[c]) {
+        channels.kept.push_back(c);
+      }
+    }
+    if (llvm::divideCeil(channels.kept.size(), block) >= llvm::divideCeil(count, block)) {
       return failure();
     }
-    rebuild(*path, filters, bias, kept, rewriter);
+    if (channels.kept.empty()) {
+      channels.kept.push_back(0); // a tensor has some
+    }
+    rebuild(*path, filters, channels, rewriter);
     return success();
   }
 
 private:
-  /// The channels that are needed. Into the last filters and bias goes what the others were.
-  static SmallVector<int64_t> reduce(Path &path, Filters &filters, MutableArrayRef<double> bias) {
-    SmallVector<std::optional<double>> constants = constantsOf(path);
-    SmallVector<int64_t> twins = twinsOf(path), kept;
-    for (auto [in, constant] : llvm::enumerate(constants)) {
-      bool isUsed = llvm::any_of(llvm::seq(filters.shape[0]), [&](int64_t o) { return !isZero(filters.of(o, in)); });
-      if (isUsed && !constant && twins[in] == static_cast<int64_t>(in)) {
-        kept.push_back(in);
-        continue;
-      }
-      for (int64_t o = 0; o < filters.shape[0]; ++o) {
-        MutableArrayRef<float> taps = filters.of(o, in), others = filters.of(o, twins[in]);
-        for (auto [tap, other] : llvm::zip_equal(taps, others)) {
-          if (constant) {
-            bias[o] += *constant * tap;
-          } else if (twins[in] != static_cast<int64_t>(in)) {
-            other += tap;
-          }
-          tap = 0;
-        }
-      }
-    }
-    if (kept.empty()) {
-      kept.push_back(0); // a tensor has some
-    }
-    return kept;
-  }
-
   /// What channels are in front of the last convolution, for those that are the same number everywhere.
   static SmallVector<std::optional<double>> constantsOf(Path &path) {
     Filters first(path.first.getW());
@@ -220,10 +205,11 @@ private:
 
   /// For each channel the first one that is made by the same filters.
   static SmallVector<int64_t> twinsOf(Path &path) {
-    SmallVector<std::pair<Filters, SmallVector<double>>> all = {{Filters(path.first.getW()), biasOf(path.first)}};
+    std::vector<std::pair<Filters, SmallVector<double>>> all;
+    all.emplace_back(path.first.getW(), biasOf(path.first));
     for (Operation *op : path.between) {
       if (auto conv = dyn_cast<onnx::ConvOp>(op)) {
-        all.push_back({Filters(conv.getW()), biasOf(conv)});
+        all.emplace_back(conv.getW(), biasOf(conv));
       }
     }
     auto same = [&](int64_t a, int64_t b) {
@@ -244,50 +230,74 @@ private:
     return twins;
   }
 
-  static Value someOf(onnx::ConvOp conv, ArrayRef<int64_t> kept, OpBuilder &b) {
-    SmallVector<double> bias = biasOf(conv);
-    auto some = llvm::map_to_vector(kept, [&](int64_t c) { return bias[c]; });
-    auto type = RankedTensorType::get({static_cast<int64_t>(kept.size())}, b.getF32Type());
-    return onnx::present(conv.getB())
-               ? onnx::makeConstant(b, conv.getLoc(), onnx::constantFromFloats(type, some))
-               : conv.getB();
+  /// A convolution that makes some of its outputs.
+  static Value reduced(onnx::ConvOp conv, Value x, int64_t group, ArrayRef<int64_t> kept, PatternRewriter &rewriter) {
+    Location loc = conv.getLoc();
+    Filters filters(conv.getW());
+    SmallVector<double> bias = biasOf(conv), some;
+    std::vector<float> data;
+    for (int64_t c : kept) {
+      llvm::append_range(data, filters.of(c));
+      some.push_back(bias[c]);
+    }
+    filters.shape[0] = static_cast<int64_t>(kept.size());
+    Value w = makeFilters(rewriter, loc, filters.shape, data);
+    NamedAttrList attributes(conv->getAttrs());
+    attributes.set("group", rewriter.getI64IntegerAttr(group));
+    Value b = onnx::present(conv.getB()) ? makeBias(rewriter, loc, some) : conv.getB();
+    return onnx::make<onnx::ConvOp>(rewriter, loc, {x, w, b}, attributes.getAttrs());
   }
 
-  static void rebuild(Path &path, Filters &filters, ArrayRef<double> bias, ArrayRef<int64_t> kept,
-                      PatternRewriter &rewriter) {
-    auto reduced = [&](onnx::ConvOp conv, Value x) {
-      NamedAttrList attributes(conv->getAttrs());
-      if (conv != path.first) {
-        attributes.set("group", rewriter.getI64IntegerAttr(static_cast<int64_t>(kept.size())));
+  static Value makeBias(OpBuilder &b, Location loc, ArrayRef<double> values) {
+    auto type = RankedTensorType::get({static_cast<int64_t>(values.size())}, b.getF32Type());
+    return onnx::makeConstant(b, loc, onnx::constantFromFloats(type, values));
+  }
+
+  /// The last one's weights for what is left; into them and `bias` goes what the other channels were.
+  static std::vector<float> merged(const Filters &filters, const Channels &channels, MutableArrayRef<double> bias) {
+    std::vector<float> data;
+    for (int64_t out = 0; out < filters.shape[0]; ++out) {
+      std::vector<float> row(filters.of(out));
+      int64_t taps = filters.taps();
+      for (auto [c, constant] : llvm::enumerate(channels.constants)) {
+        MutableArrayRef<float> mine = MutableArrayRef(row).slice(c * taps, taps);
+        if (constant) {
+          bias[out] += *constant * std::accumulate(mine.begin(), mine.end(), 0.0);
+          llvm::fill(mine, 0.0F);
+        } else if (int64_t twin = channels.twins[c]; twin != static_cast<int64_t>(c)) {
+          for (int64_t t = 0; t < taps; ++t) {
+            row[twin * taps + t] += mine[t];
+          }
+        }
       }
-      return onnx::make<onnx::ConvOp>(rewriter, conv.getLoc(),
-                                      {x, Filters(conv.getW()).some(kept).make(rewriter, conv.getLoc()),
-                                       someOf(conv, kept, rewriter)},
-                                      attributes.getAttrs());
-    };
-    onnx::ConvOp last = path.last;
-    Value v = reduced(path.first, path.first->getOperand(0));
+      for (int64_t c : channels.kept) {
+        llvm::append_range(data, ArrayRef(row).slice(c * taps, taps));
+      }
+    }
+    return data;
+  }
+
+  static void rebuild(Path &path, const Filters &filters, const Channels &channels, PatternRewriter &rewriter) {
+    auto count = static_cast<int64_t>(channels.kept.size());
+    Value v = reduced(path.first, path.first.getX(), 1, channels.kept, rewriter);
     for (Operation *op : path.between) {
       if (auto conv = dyn_cast<onnx::ConvOp>(op)) {
-        v = reduced(conv, v);
+        v = reduced(conv, v, count, channels.kept, rewriter);
         continue;
       }
       SmallVector<Value> operands(op->getOperands());
       operands[0] = v;
       v = onnx::createOp(rewriter, op->getLoc(), op->getName().getStringRef(), operands, op->getAttrs())->getResult(0);
     }
-    Filters narrow = filters;
-    narrow.shape[1] = kept.size(), narrow.data.clear();
-    for (int64_t o = 0; o < filters.shape[0]; ++o) {
-      for (int64_t in : kept) {
-        llvm::append_range(narrow.data, filters.of(o, in));
-      }
-    }
-    auto type = RankedTensorType::get({static_cast<int64_t>(bias.size())}, rewriter.getF32Type());
+    onnx::ConvOp last = path.last;
+    SmallVector<double> bias = biasOf(last);
+    std::vector<float> data = merged(filters, channels, bias);
+    SmallVector<int64_t> shape = filters.shape;
+    shape[1] = count;
     bool hasBias = onnx::present(last.getB()) || llvm::any_of(bias, [](double b) { return b != 0; });
-    Value sum = hasBias ? onnx::makeConstant(rewriter, last.getLoc(), onnx::constantFromFloats(type, bias)) : last.getB();
-    rewriter.replaceOp(last, onnx::make<onnx::ConvOp>(rewriter, last.getLoc(),
-                                                      {v, narrow.make(rewriter, last.getLoc()), sum}, last->getAttrs()));
+    Value w = makeFilters(rewriter, last.getLoc(), shape, data);
+    Value b = hasBias ? makeBias(rewriter, last.getLoc(), bias) : last.getB();
+    rewriter.replaceOp(last, onnx::make<onnx::ConvOp>(rewriter, last.getLoc(), {v, w, b}, last->getAttrs()));
   }
 };
 

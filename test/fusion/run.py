@@ -60,6 +60,7 @@ CASES = {
     "prunedall": (2, {"x": (1, 5, 9)}, "c=Conv(x,w,b) y=Conv(c,v)", dict(w=pruned(f(24, 5, 1), range(24)), b=f(24), v=f(3, 24, 3))),
     "unread": (2, {"x": (1, 5, 9, 7)}, "c=Conv(x,w,b) t=Tanh(c) y=Conv<pads=[1,1,1,1]>(t,v,d)", dict(w=f(40, 5, 3, 3), b=f(40), v=pruned(f(6, 40, 3, 3), range(7, 31), 1), d=f(6))),
     "doubled": (2, {"x": (1, 5, 9, 7)}, "c=Conv(x,w) t=Tanh(c) y=Conv<pads=[1,1,1,1]>(t,v)", dict(w=doubled(f(40, 5, 3, 3), range(7, 31)), v=f(6, 40, 3, 3))),
+    "doubledunread": (2, {"x": (1, 5, 9, 7)}, "c=Conv(x,w) y=Conv<pads=[1,1,1,1]>(c,v)", dict(w=doubled(f(40, 5, 3, 3), range(7, 31)), v=pruned(f(6, 40, 3, 3), range(9), 1))),
     "doubledbias": (2, {"x": (1, 5, 9, 7)}, "c=Conv(x,w,b) y=Conv<pads=[1,1,1,1]>(c,v)", dict(w=doubled(f(40, 5, 3, 3), range(7, 31)), b=f(40), v=f(6, 40, 3, 3))),
     "convbn": (1, {"x": (2, 4, 9, 7)}, "c=Conv<pads=[1,1,1,1],group=2>(x,w) n=BatchNormalization(c,s,b,m,v) y=Relu(n)", dict(w=f(6, 2, 3, 3), **normalisation())),
     "convtbn": (1, {"x": (2, 4, 5, 7)}, "c=ConvTranspose<strides=[2,2],group=2>(x,w,cb) n=BatchNormalization(c,s,b,m,v) y=Relu(n)", dict(w=f(4, 3, 3, 3), cb=f(6), **normalisation())),

@@ -25,8 +25,8 @@ func.func @equal(%x: tensor<1x1x9xf32>) -> tensor<1x2x7xf32> {
 // CHECK-LABEL: @constant
 // CHECK: onnx.Conv {{.*}} -> tensor<1x1x9xf32>
 // CHECK: onnx.Conv {{.*}} : (tensor<1x1x9xf32>, tensor<1x1x3xf32>, tensor<1xf32>) -> tensor<1x1x7xf32>
-// CHECK: %[[B:.*]] = onnx.Constant dense<4.200000e+01> : tensor<2xf32>
 // CHECK: %[[V:.*]] = onnx.Constant dense<0.000000e+00> : tensor<2x1x1xf32>
+// CHECK: %[[B:.*]] = onnx.Constant dense<4.200000e+01> : tensor<2xf32>
 // CHECK: onnx.Conv %{{.*}}, %[[V]], %[[B]]
 func.func @constant(%x: tensor<1x1x9xf32>) -> tensor<1x2x7xf32> {
   %none = onnx.None : none
