@@ -13,7 +13,7 @@ static int64_t tilesOfPiece(const support::Size &row, int64_t pixels) {
 
 DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, Access input, Space space)
     : build(build), w(build.w), g(g), s(s), input(std::move(input)), space(std::move(space)),
-      bytes(build.w.machine, g.wide) {
+      bytes(s.bytes(build.w.machine)) {
   Operation *root = build.group.root;
   weights = build.group.buffer(root->getOperand(1));
   weights = s.isOfBytes() ? ByteProducts::words(w, weights) : weights;
@@ -524,9 +524,9 @@ DenseConv::Vectors DenseConv::byteStep(const Panel &p, Ix in, Ix wt, int64_t unr
                                        ValueRange acc) {
   Vectors next(acc);
   for (int64_t u = 0; u < unroll; ++u) {
-    Vectors rows;
-    for (int64_t row = 0; row < s.stepRows; ++row) {
-      for (int64_t v = 0; v < p.vectors; ++v) {
+    Vectors rows; // of one vector behind each other
+    for (int64_t v = 0; v < p.vectors; ++v) {
+      for (int64_t row = 0; row < s.stepRows; ++row) {
         rows.push_back(w.load(weights, wt + ((u * s.stepRows + row) * p.width + v * s.lanes), s.lanes));
       }
     }
@@ -534,9 +534,7 @@ DenseConv::Vectors DenseConv::byteStep(const Panel &p, Ix in, Ix wt, int64_t unr
       auto x = bytes.elements(w, input.buffer, in + (offset + u * s.quad), s.lanes);
       for (int64_t v = 0; v < p.vectors; ++v) {
         Value &sum = next[i * p.vectors + v];
-        for (int64_t row = 0; row < s.stepRows; ++row) {
-          sum = bytes.add(w, sum, x[row], rows[row * p.vectors + v]);
-        }
+        sum = bytes.add(w, sum, x, ArrayRef(rows).slice(v * s.stepRows, s.stepRows));
       }
     }
   }

@@ -21,6 +21,7 @@ struct DenseSchedule {
   Channels channels = Blocks;
   /// Input channels and rows of weights of one step of the sums: of bytes, several (ByteProducts).
   int64_t quad = 1, stepRows = 1;
+  int64_t shortQuads = 0; ///< of ByteProducts
   int64_t lanes = 1;
   int64_t pixels = 1, vectors = 1; ///< largest register tile, and of a panel
   int64_t part = 0;   ///< vectors of the tile where it is a part of the panel, packed for another machine; 0: all
@@ -38,6 +39,7 @@ struct DenseSchedule {
   bool isOfBytes() const { return quad > 1; }
   bool isWide() const { return quad == 2; }                                   ///< bytes that are int16 in memory
   int64_t elementBytes() const { return isWide() ? 2 : isOfBytes() ? 1 : 4; } ///< of the image
+  ByteProducts bytes(const target::MachineModel &machine) const { return ByteProducts(machine, isWide(), shortQuads); }
   /// Steps over so many channels, from one at a multiple of `quad` on, and over a panel's.
   int64_t stepsOf(int64_t channels) const { return llvm::divideCeil(channels, quad); }
   int64_t stepsOfPanel() const { return stepsOf(inputs) + (isOfBytes() && channels == Range ? 1 : 0); }

@@ -84,12 +84,6 @@ static double winogradCycles(const WinogradSchedule &s, double weightRate, const
          tiles * (inputs * transformCycles(s, registers, true) + outputs * transformCycles(s, registers, false));
 }
 
-/// What a step over a channel and a tap takes where several are one, of what one of floats does.
-static double shareOfStep(const DenseSchedule &s) {
-  constexpr double ofPairs = 0.85;
-  return !s.isOfBytes() ? 1 : s.stepRows == 1 ? 1.0 / static_cast<double>(s.quad) : ofPairs;
-}
-
 static double directCycles(const ConvGeometry &g, const DenseSchedule &s, double weightRate,
                            const target::MachineModel &machine) {
   const ConvPhase &phase = g.phases.front();
@@ -97,7 +91,7 @@ static double directCycles(const ConvGeometry &g, const DenseSchedule &s, double
   double input = static_cast<double>(s.elementBytes() * g.inChannels * pixels);
   double memory = 4.0 * static_cast<double>(s.weightElements(g)) / weightRate +
                   input * static_cast<double>(s.pixelsOuter ? 1 : s.panelCount()) / rateOf(input, machine);
-  return together(cyclesOf(g, s) * shareOfStep(s), memory);
+  return together(cyclesOf(g, s) * (s.isOfBytes() ? s.bytes(machine).share() : 1), memory);
 }
 
 // Schedules.
@@ -284,7 +278,7 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
     return std::nullopt;
   }
   // Where bytes are multiplied as int16, they become those once, rather than for each panel.
-  bool pointwise = ofBytes && packing.quadDot.empty() && !real.wide;
+  bool pointwise = ofBytes && packing.quadDot.empty() && !real.wide && !real.shortQuads;
   double weightRate = weightRateOf(kernel, packing), least = 0;
   std::optional<WinogradSchedule> best;
   for (int64_t outputs : {2, 4}) {

@@ -20,6 +20,7 @@
 #include "compiler/plan/Plan.h"
 #include "compiler/quantize/Halves.h"
 #include "compiler/quantize/Quantize.h"
+#include "compiler/quantize/Short.h"
 #include "compiler/quantize/Taps.h"
 #include "compiler/quantize/Wide.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -109,6 +110,10 @@ static LogicalResult quantize(State &s, Body &body, Result &) {
   bool pairs = llvm::all_of(
       s.devices, [](const auto &device) { return device.machine.quadDot.empty() && !device.machine.pairDot.empty(); });
   if (pairs) {
+    bool isSource = llvm::is_contained(s.options.emit, "cpp"); // which has no name for the instruction
+    if (!isSource && llvm::all_of(s.devices, [](const auto &device) { return !device.machine.bytePairDot.empty(); })) {
+      quantize::markShortSums(function);
+    }
     quantize::widenFactors(function);
   }
   graph::eliminateCommon(function);

@@ -69,8 +69,9 @@ class Many:
         return name
 
     def weights(self, name, shape, integers=False):
-        rng = np.random.default_rng(len(self.constants))
-        self.constants.append(numpy_helper.from_array(rng.integers(-128, 128, shape).astype(np.int8) if integers else rng.standard_normal(shape).astype(np.float32), name))
+        """Sums of two or four products of small integers by bytes fit 16 bits."""
+        rng, most = np.random.default_rng(len(self.constants)), [128, 64, 32][len(self.constants) % 3]
+        self.constants.append(numpy_helper.from_array(rng.integers(-most, most, shape).astype(np.int8) if integers else rng.standard_normal(shape).astype(np.float32), name))
         return name
 
     def integers(self, k, result, behind):

@@ -20,7 +20,11 @@ def zeros(c, dtype, shape=(), near=9):
 
 
 def integers(c, shape, dtype, constant=None):
+    """Factors (those of which is said whether they are constants) are often small: sums of two or four products of them by bytes fit 16 bits."""
     low, high = RANGES[np.dtype(dtype)]
+    if constant is not None and c.chance(0.5):
+        middle, most = (low + high + 1) // 2, c.choice([31, 63])
+        low, high = middle - most, middle + most
     return c.data(shape, dtype, low, high, constant)
 
 
