@@ -213,9 +213,8 @@ private:
       }
     }
     auto same = [&](int64_t a, int64_t b) {
-      return llvm::all_of(all, [&](auto &made) {
-        return made.second[a] == made.second[b] && made.first.of(a) == made.first.of(b);
-      });
+      return llvm::all_of(
+          all, [&](auto &made) { return made.second[a] == made.second[b] && made.first.of(a) == made.first.of(b); });
     };
     SmallVector<int64_t> twins;
     std::map<float, SmallVector<int64_t>> seen; // by the first weight

@@ -393,8 +393,8 @@ static plan::WeightTable::Recipe transformedWeights(const WinogradSchedule &s, c
   std::string key;
   llvm::raw_string_ostream os(key);
   os << "winograd of " << element.name << ' ' << std::max(s.rows.filtering.outputs(), s.columns.filtering.outputs())
-     << ' ' << s.g.outChannels << '/' << s.g.inChannels << " groups " << s.g.groups << " transposed " << s.g.transposed << " lanes "
-     << s.product.lanes << " vectors " << s.product.vectors << " taps " << s.rows.filtering.taps() << 'x'
+     << ' ' << s.g.outChannels << '/' << s.g.inChannels << " groups " << s.g.groups << " transposed " << s.g.transposed
+     << " lanes " << s.product.lanes << " vectors " << s.product.vectors << " taps " << s.rows.filtering.taps() << 'x'
      << s.columns.filtering.taps() << ':';
   for (int64_t t : s.g.phases[0].taps) {
     os << ' ' << t;
