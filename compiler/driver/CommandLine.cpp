@@ -431,9 +431,10 @@ void addTune(CLI::App &app, Invocation &invocation) {
   invocation.seconds = 60;
   app.add_option("-o,--output", invocation.tuningOutput,
                  "The file of schedules for --tuning; what it says of other kernels and machines stays")
-      ->required()
       ->group("Output")
       ->type_name("FILE");
+  app.add_flag("--list", invocation.listsSchedules, "Print which schedules the kernels can have, and measure nothing")
+      ->group("Output");
   app.add_option("--time-limit", invocation.seconds, "Seconds that may be taken; default: 60")
       ->check(CLI::PositiveNumber)
       ->group("Data")

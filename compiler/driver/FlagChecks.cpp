@@ -49,6 +49,10 @@ std::string checkTune(const Invocation &invocation) {
   if (!model.levels.empty() || model.targets.size() > 1) {
     return "tune measures kernels for one machine: give one --target, and no --levels";
   }
+  if (invocation.tuningOutput.empty() != invocation.listsSchedules) {
+    return invocation.listsSchedules ? "--list measures nothing that could be written: leave -o out"
+                                     : "tune writes a file of schedules: give -o FILE, or --list";
+  }
   return model.stopAfter.empty() ? "" : "--stop-after leaves nothing to measure; use it with compile";
 }
 

@@ -33,6 +33,7 @@ struct DenseSchedule {
                             ///< pixels for a panel, or those of a part of the image:
   int64_t partRows = 0, partTiles = 0; ///< rows, and tiles of a row, whose input stays in the second cache while all
                                        ///< panels go over it; 0: the image is one part
+  int64_t phaseRows = 1; ///< of several phases, how many rows of each are made before the next rows of all
 
   friend bool operator==(const DenseSchedule &a, const DenseSchedule &b) = default;
   bool isOfBytes() const { return quad > 1; }
@@ -122,12 +123,14 @@ private:
   Ix firstRow = 0;          ///< of the input, that the tile's first tap reads, where rows are in a ring
   int64_t tilesOfPanel = 0; ///< how many tiles share the prefetch of the next panel; 0: no prefetch
 
+  static support::Size phaseUnits(const ConvGeometry &g, const DenseSchedule &s, size_t axis);
   static support::Size unitsOf(const ConvGeometry &g, const DenseSchedule &s);
   void eachPanel(size_t phase, llvm::function_ref<void(const Panel &)> body);
   void eachPart(const Panel &p, llvm::function_ref<void(const Panel &)> body);
   void panelAt(Ix t, size_t phase, llvm::function_ref<void(const Panel &)> body);
   Panel panel(Ix index, int64_t vectors, Ix block, size_t phase);
   void unit(const Panel *fixed, Ix n, Ix u);
+  void phaseRows(const Panel &p, Ix n, Ix u);
   void partOfImage(Ix n, Ix u);
   void row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex);
   void rowTiles(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to, Ix indexOfFirst);

@@ -225,6 +225,16 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
   }
 }
 
+/// As many rows of phases as keep what they read and write in a part of the second cache.
+static int64_t phaseRowsOf(const ConvGeometry &g, const DenseSchedule &s, const target::MachineModel &machine) {
+  constexpr int64_t shareOfCache = 4;
+  int64_t bytes = s.elementBytes() * g.inChannels * typical(g.spatial.back(), openRow);
+  for (const ConvPhase &phase : g.phases) {
+    bytes += 4 * s.vectors * s.lanes * typical(phase.axes[2].out, openRow);
+  }
+  return std::max<int64_t>(1, machine.l2Bytes / shareOfCache / std::max<int64_t>(1, bytes));
+}
+
 /// The order of loops that the kernel was told: `order` 1 has all panels for a tile of pixels, 0 all pixels for a
 /// panel; `rows` or `tiles` have all panels for so many rows, or so many tiles of a row.
 static void useOrder(const ConvGeometry &g, DenseSchedule &s) {
@@ -264,6 +274,7 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
   if (!s.pixelsOuter && !inputStays && !s.flat) {
     choosePart(g, s, inputBytes, weightBytes, machine);
   }
+  s.phaseRows = g.phases.size() > 1 ? phaseRowsOf(g, s, machine) : 1;
   useOrder(g, s);
   return s;
 }
