@@ -1,12 +1,13 @@
 /* A thread pool behind ingot_exec.
  *
  * A parallel loop takes a free slot of a small table, opens it, and works on it like everybody else. Each thread first
- * takes the chunks that it takes in every loop, so that it works on what it has in its caches, then what others have
- * not begun. Workers look for open slots, spin for a while when there is none (a model's loops follow each other within
- * microseconds, or behind a kernel that has one thread only), then sleep. Nothing is locked unless somebody sleeps. A
- * worker that finds itself on its caller's processor, where a scheduler may leave both for many milliseconds, moves to
- * another. A loop whose caller finds no free slot runs on the caller alone, so that nesting and any number of callers
- * are safe: a caller only ever waits for chunks that are being worked on.
+ * takes the chunks that it takes in every loop, so that it works on what it has in its caches, then what others have not
+ * begun. Workers look for open slots, spin for a while when there is none (a model's loops
+ * follow each other within microseconds, or behind a kernel that has one thread only), then sleep. Nothing is locked
+ * unless somebody sleeps. A worker that finds itself on its caller's processor, where a scheduler may leave both for
+ * many milliseconds, moves to another. A loop whose caller
+ * finds no free slot runs on the caller alone, so that nesting and any number of callers are safe: a caller only ever
+ * waits for chunks that are being worked on.
  *
  * A slot is reused, never freed, and its fields are stable while it is open. A worker announces itself in `helpers`
  * before it looks at the state; the caller closes the slot before it looks at `helpers`. Both are sequentially
@@ -99,8 +100,8 @@ static int64_t beginOf(int64_t items, int64_t part, int64_t parts) {
   return items / parts * part + (part < longer ? part : longer);
 }
 
-/* The first item of a chunk. A thread has neighbouring items, of which the last eighth is a chunk of its own: whoever
- * is ready before evens out what others lose to other programs. */
+/* The first item of a chunk. A thread has neighbouring items, of which the last eighth is a chunk of its own: whoever is
+ * ready before evens out what others lose to other programs. */
 static int64_t firstOf(const Loop *loop, int64_t chunk) {
   int64_t thread = chunk / CHUNKS_OF_THREAD, next = beginOf(loop->count, thread + 1, loop->threads);
   int64_t first = beginOf(loop->count, thread, loop->threads);
