@@ -97,7 +97,11 @@ static LogicalResult quantize(State &s, Body &body, Result &) {
     return success();
   }
   // Which device takes a product is not known yet, and all levels get the same ops.
-  bool digits = llvm::all_of(s.devices, [](const auto &device) { return !device.machine.quadDot.empty(); });
+  bool quads = llvm::all_of(s.devices, [](const auto &device) { return !device.machine.quadDot.empty(); });
+  bool bytes = llvm::all_of(s.devices, [](const auto &device) {
+    return !device.machine.quadDot.empty() || !device.machine.bytePairDot.empty();
+  });
+  quantize::DigitProducts digits{quads ? 8 : bytes ? 4 : 0, /*ofRows=*/quads, /*two=*/s.options.accuracy == "fast"};
   if (failed(quantize::useIntegers(function, s.options.accuracy == "strict", digits)) ||
       failed(graph::simplify(function))) {
     return failure();

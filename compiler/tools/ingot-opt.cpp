@@ -92,7 +92,7 @@ constexpr struct {
      [](ModuleOp, func::FuncOp f, const Settings &) { return graph::requireSizes(f); }},
     {"quantize-use-integers", "products and convolutions of quantized tensors become sums of integers",
      [](ModuleOp, func::FuncOp f, const Settings &) {
-       return quantize::useIntegers(f, /*strict=*/false, /*digits=*/true);
+       return quantize::useIntegers(f, /*strict=*/false, /*digits=*/{8, true});
      }},
     {"fusion-fuse", "canonical forms of what exporters write as many ops",
      [](ModuleOp, func::FuncOp f, const Settings &) { return fusion::fuse(f); }},
