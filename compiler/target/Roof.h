@@ -53,7 +53,8 @@ inline Roof roofOf(const MachineModel &machine) {
 
 /// What a kernel does in one run.
 struct Traffic {
-  double multiplyAdds = 0; ///< its own: of Winograd's algorithm fewer than the convolution has
+  /// Its own, of Winograd's algorithm fewer than the convolution has, in those of float32 that take as long.
+  double multiplyAdds = 0;
   double weights = 0;      ///< bytes of constants
   double tensors = 0;      ///< bytes of other operands and of results
   double allWeights = 0;   ///< bytes of the constants of the whole model, which each run reads
