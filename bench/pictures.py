@@ -3,9 +3,11 @@
     pictures.py ratios TABLE.tsv --title TEXT -o RATIOS.svg
     pictures.py roofline PROFILE.json... --title TEXT -o ROOFLINE.svg
     pictures.py classes PROFILE.json...        a table of kernel classes, to standard output
+    pictures.py limits TABLE.tsv PROFILE.json...    a table of models beside the least times of their kernels, to standard output
 
-TABLE.tsv is what compare.py --tsv writes (columns model, x_ort, x_best). PROFILE.json is what `ingot bench M.onnx --profile --json` prints: of each
-kernel how long it takes and what it could take at least (docs/performance.md says what that is computed from), and what the machine can do at most.
+TABLE.tsv is what compare.py --tsv writes (columns model, ingot, ort, openvino, x_best; x_openvino where it is alone). PROFILE.json is what `ingot bench M.onnx --profile --json` prints: of
+each kernel how long it takes and what it could take at least (docs/performance.md says what that is computed from), and what the machine can do at most.
+For `limits` the files have the names of the table's models.
 """
 import argparse
 import csv
@@ -38,14 +40,16 @@ def mean(values):
 
 
 def ratios(arguments):
-    """A bar for each model on a logarithmic axis: how many times as fast as the faster of the others."""
+    """A bar for each model on a logarithmic axis: how many times as fast as the faster of the others (OpenVINO, where only it was measured)."""
     with open(arguments.table, newline="") as file:
-        rows = sorted(((row["model"], float(row["x_best"])) for row in csv.DictReader(file, delimiter="\t")), key=lambda row: row[1])
+        reader = csv.DictReader(file, delimiter="\t")
+        others = "the faster of ONNX Runtime and OpenVINO" if "x_best" in reader.fieldnames else "OpenVINO"
+        rows = sorted(((row["model"], float(row.get("x_best") or row["x_openvino"])) for row in reader), key=lambda row: row[1])
     left, top, step, plot = 210, 72, 15, 520
     least, most = min(0.5, rows[0][1]), max(8, rows[-1][1])
     at = lambda ratio: left + plot * math.log(ratio / least) / math.log(most / least)
     bottom = top + step * len(rows)
-    parts = [text(10, 22, arguments.title, kind="title"), text(10, 40, f"times as fast as the faster of ONNX Runtime and OpenVINO; {len(rows)} models, geometric mean {mean([r for _, r in rows]):.2f}")]
+    parts = [text(10, 22, arguments.title, kind="title"), text(10, 40, f"times as fast as {others}; {len(rows)} models, geometric mean {mean([r for _, r in rows]):.2f}")]
     for tick in (0.5, 0.7, 1, 1.5, 2, 3, 5, 8, 16, 32, 64):
         if least <= tick <= most:
             parts += [line(at(tick), top - 5, at(tick), bottom, "axis" if tick == 1 else "grid"), text(at(tick), top - 8, f"{tick:g}", "middle")]
@@ -120,25 +124,38 @@ def classes(arguments):
     return "\n".join(lines) + "\n"
 
 
+def limits(arguments):
+    """For each model the sum of its kernels' times and of the least ones, and the faster of the others divided by both."""
+    with open(arguments.table, newline="") as file:
+        rows = {row["model"]: row for row in csv.DictReader(file, delimiter="\t")}
+    lines = ["| model | ms | least ms | of the limit | the faster other, ms | times as fast | at the limit |", "|---|--:|--:|--:|--:|--:|--:|"]
+    for profile in arguments.profiles:
+        row = rows[profile["file"]]
+        measured, least = (1e-3 * sum(getattr(k, name) for k in kernels([profile])) for name in ("us", "least_us"))
+        other = 1e-3 * min(float(row[peer]) for peer in ("ort", "openvino") if row.get(peer))
+        lines.append(f"| {profile['file']} | {measured:.2f} | {least:.2f} | {100 * least / measured:.0f} % | {other:.2f} | {other / measured:.2f} | {other / least:.2f} |")
+    return "\n".join(lines) + "\n"
+
+
 def profile(path):
-    return json.loads(pathlib.Path(path).read_text())
+    return {**json.loads(pathlib.Path(path).read_text()), "file": pathlib.Path(path).stem}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, make in (("ratios", ratios), ("roofline", roofline), ("classes", classes)):
-        command = commands.add_parser(name)
+    for make in (ratios, roofline, classes, limits):
+        command = commands.add_parser(make.__name__)
         command.set_defaults(make=make)
-        if name == "ratios":
+        if make in (ratios, limits):
             command.add_argument("table", type=pathlib.Path)
-        else:
+        if make is not ratios:
             command.add_argument("profiles", nargs="+", type=profile)
-        if name != "classes":
+        if make in (ratios, roofline):
             command.add_argument("--title", required=True), command.add_argument("-o", "--out", type=pathlib.Path, required=True)
     arguments = parser.parse_args()
     made = arguments.make(arguments)
-    arguments.out.write_text(made) if arguments.command != "classes" else print(made, end="")
+    arguments.out.write_text(made) if "out" in arguments else print(made, end="")
 
 
 if __name__ == "__main__":

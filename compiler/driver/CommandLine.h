@@ -33,6 +33,7 @@ struct Invocation {
   bool profile = false;               ///< bench: time of each kernel; report: measure it
   std::string reportPath;             ///< report: the file
   std::string tuningOutput;           ///< tune: the file
+  bool listsSchedules = false;        ///< tune: what there is to measure, in place of measuring it
   ptq::Options quantization;          ///< quantize
   Preprocessing preprocessing;        ///< quantize: of pictures and sounds
   Reproduction reproduction;          ///< what it is seen again by

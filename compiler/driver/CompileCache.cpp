@@ -6,8 +6,10 @@
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Parallel.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 #include "llvm/TargetParser/Host.h"
 #include <dlfcn.h>
 #include <filesystem>
@@ -18,10 +20,29 @@ namespace {
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-// The files of an entry: where the artifacts were (a line each; they are the files 0, 1, ... beside it), and what was
-// said. The one whose key is without external data has but the names of that.
+// The files of an entry: the hash of each artifact and where it was (a line each; they are the files 0, 1, ... beside
+// it), and what was said. The one whose key is without external data has but the names of that.
 constexpr const char *artifactsFile = "artifacts", *outFile = "stdout", *diagnosticsFile = "stderr",
                      *namesFile = "external";
+
+/// Of a file's bytes, by pieces on all cores; nothing where it cannot be read.
+std::optional<std::string> hashOf(const std::string &name) {
+  constexpr size_t pieceBytes = size_t(8) << 20;
+  auto buffer = llvm::MemoryBuffer::getFile(name, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer) {
+    return std::nullopt;
+  }
+  llvm::ArrayRef bytes((*buffer)->getBuffer().bytes_begin(), (*buffer)->getBufferSize());
+  llvm::SmallVector<llvm::XXH128_hash_t> pieces(llvm::divideCeil(bytes.size(), pieceBytes));
+  llvm::parallelFor(0, pieces.size(), [&](size_t i) {
+    pieces[i] = llvm::xxh3_128bits(bytes.drop_front(i * pieceBytes).take_front(pieceBytes));
+  });
+  std::string text = llvm::utohexstr(bytes.size());
+  for (llvm::XXH128_hash_t piece : pieces) {
+    text += "-" + llvm::utohexstr(piece.high64) + "." + llvm::utohexstr(piece.low64);
+  }
+  return text;
+}
 
 class Hasher {
 public:
@@ -33,11 +54,9 @@ public:
   void number(int64_t n) { hash.update(llvm::ArrayRef(reinterpret_cast<const uint8_t *>(&n), sizeof(n))); }
   /// A file's bytes; false where it cannot be read.
   bool file(const std::string &name) {
-    auto buffer = llvm::MemoryBuffer::getFile(name, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-    if (buffer) {
-      text((*buffer)->getBuffer());
-    }
-    return static_cast<bool>(buffer);
+    std::optional<std::string> bytes = hashOf(name);
+    text(bytes.value_or(""));
+    return bytes.has_value();
   }
   std::string key() { return llvm::toHex(hash.final<20>(), /*LowerCase=*/true); }
 
@@ -110,6 +129,15 @@ void use(const std::string &file) {
   }
 }
 
+/// Brings an artifact to where it was; what is there and has these bytes already is only made new.
+bool restore(const std::string &from, const std::string &to, llvm::StringRef hash) {
+  if (hashOf(to) == hash) {
+    use(to);
+    return true;
+  }
+  return !fs::create_directories(path::parent_path(to)) && copyFile(from, to);
+}
+
 /// Under another name first, so that nobody finds half of it.
 void removeFolder(const std::string &folder) {
   llvm::SmallString<128> away;
@@ -179,7 +207,8 @@ std::optional<CompileCache::Said> CompileCache::find() {
     return std::nullopt;
   }
   for (auto [i, artifact] : llvm::enumerate(linesOf(*artifacts))) {
-    if (fs::create_directories(path::parent_path(artifact)) || !copyFile(pathOf(known, std::to_string(i)), artifact)) {
+    auto [hash, file] = llvm::StringRef(artifact).split(' ');
+    if (!restore(pathOf(known, std::to_string(i)), file.str(), hash)) {
       removeFolder(pathOf(known)); // damaged, or being dropped
       return std::nullopt;
     }
@@ -207,10 +236,11 @@ void CompileCache::keep(llvm::ArrayRef<pipeline::Artifact> artifacts, const Said
   add(key, [&](const std::string &entry) {
     std::string paths;
     for (auto [i, artifact] : llvm::enumerate(artifacts)) {
-      if (!copyFile(artifact.path, entry + std::to_string(i))) {
+      std::optional<std::string> hash = hashOf(artifact.path);
+      if (!hash || !copyFile(artifact.path, entry + std::to_string(i))) {
         return false;
       }
-      paths += artifact.path + "\n";
+      paths += *hash + " " + artifact.path + "\n";
     }
     return writeText(entry + outFile, said.out) && writeText(entry + diagnosticsFile, said.diagnostics) &&
            writeText(entry + artifactsFile, paths);

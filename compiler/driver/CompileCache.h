@@ -1,10 +1,11 @@
 // Compilations that have been made before: `ingot compile --compile-cache DIR`.
 //
-// An entry is a folder DIR/KEY with the artifacts and with what was said. The key is a hash (BLAKE3) of all that a
-// compilation depends on: this very compiler, the command line, what `native` is here, and the bytes of all files that
-// are read. Which files of external data those are only the model tells; so a first entry, whose key is without them,
-// lists their names. Entries appear by renaming a finished folder and disappear the same way, so several processes may
-// use one DIR at once; and nothing in DIR is needed: what cannot be read is compiled again.
+// An entry is a folder DIR/KEY with the artifacts and with what was said. The key is a hash of all that a compilation
+// depends on: this very compiler, the command line, what `native` is here, and the bytes of all files that are read.
+// An artifact that is still where the entry would put it, byte by byte, is left there. Which files of external data
+// those are only the model tells; so a first entry, whose key is without them, lists their names. Entries appear by
+// renaming a finished folder and disappear the same way, so several processes may use one DIR at once; and nothing in
+// DIR is needed: what cannot be read is compiled again.
 #pragma once
 #include "compiler/driver/CommandLine.h"
 #include "llvm/ADT/ArrayRef.h"

@@ -22,8 +22,8 @@ std::string checkQuantize(const Invocation &invocation, const IsGiven &isGiven) 
   const char *anyInt8 = "int8, int8-dynamic", *half = "fp16, bf16";
   const std::pair<const char *, const char *> schemes[] = {
       {"--method", "int8"},       {"--percentile", "int8"}, {"--activations", "int8"}, {"--max-drop", "int8"},
-      {"--correct-bias", "int8"}, {"--smooth", anyInt8},    {"--per-tensor", anyInt8}, {"--block", "int4"},
-      {"--gptq", "int4"},         {"--keep-io", half},
+      {"--correct-bias", "int8"}, {"--smooth", anyInt8},    {"--per-tensor", anyInt8}, {"--short-sums", anyInt8},
+      {"--block", "int4"},        {"--gptq", "int4"},       {"--keep-io", half},
   };
   const std::string &scheme = invocation.quantization.scheme;
   for (auto [flag, of] : schemes) {
@@ -48,6 +48,10 @@ std::string checkTune(const Invocation &invocation) {
   const pipeline::Options &model = invocation.model;
   if (!model.levels.empty() || model.targets.size() > 1) {
     return "tune measures kernels for one machine: give one --target, and no --levels";
+  }
+  if (invocation.tuningOutput.empty() != invocation.listsSchedules) {
+    return invocation.listsSchedules ? "--list measures nothing that could be written: leave -o out"
+                                     : "tune writes a file of schedules: give -o FILE, or --list";
   }
   return model.stopAfter.empty() ? "" : "--stop-after leaves nothing to measure; use it with compile";
 }

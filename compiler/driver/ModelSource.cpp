@@ -1,8 +1,7 @@
 #include "compiler/driver/ModelSource.h"
+#include "compiler/driver/TemporaryFolder.h"
 #include "compiler/target/Target.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 namespace ingot::driver {
@@ -33,13 +32,11 @@ llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compile(pipeline::Opti
   if (llvm::Error error = checkTargets(options.targets)) {
     return error;
   }
-  llvm::SmallString<128> folder;
-  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("ingot", folder)) {
-    return llvm::createStringError("a temporary folder cannot be made: " + error.message());
+  llvm::Expected<TemporaryFolder> folder = TemporaryFolder::make();
+  if (!folder) {
+    return folder.takeError();
   }
-  // A loaded library needs its file no more.
-  llvm::scope_exit removeFolder([&] { (void)llvm::sys::fs::remove_directories(folder); });
-  return compileInto(std::string(folder), std::move(options));
+  return compileInto(folder->path(), std::move(options)); // a loaded library needs its file no more
 }
 
 llvm::Error ModelSource::readFacts() {

@@ -1,11 +1,10 @@
 // `ingot quantize`: reads a model, writes it quantized as another ONNX file, and a report.
 #include "compiler/driver/Quantizer.h"
+#include "compiler/driver/TemporaryFolder.h"
 #include "compiler/driver/Text.h"
 #include "compiler/importer/Problems.h"
 #include "compiler/ptq/Opset.h"
 #include "compiler/ptq/Prepare.h"
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace ingot::driver {
@@ -68,12 +67,11 @@ llvm::Error quantizeCommand(const Invocation &invocation) {
   if (!samples) {
     return samples.takeError();
   }
-  llvm::SmallString<128> folder;
-  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("ingot", folder)) {
-    return llvm::createStringError("a temporary folder cannot be made: " + error.message());
+  llvm::Expected<TemporaryFolder> folder = TemporaryFolder::make();
+  if (!folder) {
+    return folder.takeError();
   }
-  llvm::scope_exit removeFolder([&] { (void)llvm::sys::fs::remove_directories(folder); });
-  Quantizer quantizer(invocation, std::move(*model), std::move(*samples), std::string(folder));
+  Quantizer quantizer(invocation, std::move(*model), std::move(*samples), folder->path());
   llvm::Expected<QuantizeFacts> facts = quantizer.run();
   if (!facts) {
     return facts.takeError();

@@ -134,7 +134,7 @@ llvm::Expected<std::map<std::string, ptq::Range>> Quantizer::rangesOf(const ptq:
 void Quantizer::writeStatic(const std::map<std::string, ptq::Range> &ranges) {
   auto encodings = ptq::encodingsOf(ptq::wantedBy(model, layers), ranges, options.signedActivations);
   quantized = model;
-  ptq::writeStatic(quantized, layers, encodings, options.perTensor);
+  ptq::writeStatic(quantized, layers, encodings, options.weights);
   for (const ptq::Layer &layer : layers) {
     LayerFacts &fact = factsOf(layer);
     const ptq::Encoding &encoding = encodings.at(layer.x);
@@ -186,7 +186,7 @@ llvm::Error Quantizer::quantizeStatic() {
 
 void Quantizer::quantizeDynamic() {
   quantized = model;
-  ptq::writeDynamic(quantized, layers, options.perTensor);
+  ptq::writeDynamic(quantized, layers, options.weights);
 }
 
 llvm::Error Quantizer::quantizeInt4() {
@@ -280,7 +280,7 @@ llvm::Error Quantizer::adjust() {
     if (!channels) {
       return channels.takeError();
     }
-    ptq::correctBias(model, layers, *channels, options.perTensor);
+    ptq::correctBias(model, layers, *channels, options.weights);
     layers = again(model, layers);
   }
   return llvm::Error::success();
@@ -440,7 +440,7 @@ int64_t Quantizer::bytesOf(const ptq::Layer &layer) const {
   if (options.scheme == "int4") {
     return (values + 1) / 2 + (ptq::rowsOf(layer) + options.block - 1) / options.block * ptq::columnsOf(layer) * scale;
   }
-  return values + (options.perTensor ? 1 : layer.dims[size_t(layer.axis)]) * scale;
+  return values + (options.weights.perTensor ? 1 : layer.dims[size_t(layer.axis)]) * scale;
 }
 
 llvm::Expected<QuantizeFacts> Quantizer::run() {

@@ -1,10 +1,9 @@
 // `ingot report`: one compilation; with --bench the object that it writes is loaded and measured, kernel by kernel.
 #include "compiler/driver/ModelSource.h"
 #include "compiler/driver/Profile.h"
+#include "compiler/driver/TemporaryFolder.h"
 #include "compiler/driver/Text.h"
 #include "compiler/report/Page.h"
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -60,15 +59,14 @@ const pipeline::Result &measured(const pipeline::Result &result, report::Facts &
 } // namespace
 
 llvm::Error reportCommand(const Invocation &invocation) {
-  llvm::SmallString<128> folder;
-  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("ingot", folder)) {
-    return llvm::createStringError("a temporary folder cannot be made: " + error.message());
+  llvm::Expected<TemporaryFolder> folder = TemporaryFolder::make();
+  if (!folder) {
+    return folder.takeError();
   }
-  llvm::scope_exit removeFolder([&] { (void)llvm::sys::fs::remove_directories(folder); });
   pipeline::Options options = invocation.model;
   options.account = true;
   options.profile = invocation.profile;
-  options.outDir = std::string(folder);
+  options.outDir = folder->path();
   options.emit = {invocation.profile ? "shared" : "obj"};
 
   if (invocation.profile) {

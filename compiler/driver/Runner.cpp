@@ -93,20 +93,16 @@ llvm::Expected<std::unique_ptr<Runner>> Runner::create(const std::string &comman
   }
   runner->words.assign(words.begin(), words.end());
   runner->words[0] = *program;
-  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("ingot", runner->folder)) {
-    return llvm::createStringError("a temporary folder cannot be made: " + error.message());
+  llvm::Expected<TemporaryFolder> folder = TemporaryFolder::make();
+  if (!folder) {
+    return folder.takeError();
   }
+  runner->folder = std::move(*folder);
   return runner;
 }
 
-Runner::~Runner() {
-  if (!folder.empty()) {
-    (void)llvm::sys::fs::remove_directories(folder);
-  }
-}
-
 std::string Runner::path(llvm::StringRef name) const {
-  llvm::SmallString<128> whole(folder);
+  llvm::SmallString<128> whole(folder.path());
   llvm::sys::path::append(whole, name);
   return std::string(whole);
 }

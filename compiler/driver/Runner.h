@@ -3,7 +3,7 @@
 #pragma once
 #include "compiler/driver/Execution.h"
 #include "compiler/driver/Manifest.h"
-#include "llvm/ADT/SmallString.h"
+#include "compiler/driver/TemporaryFolder.h"
 #include <memory>
 
 namespace ingot::driver {
@@ -12,7 +12,6 @@ namespace ingot::driver {
 class Runner {
 public:
   static llvm::Expected<std::unique_ptr<Runner>> create(const std::string &command);
-  ~Runner();
   Runner(const Runner &) = delete;
 
   /// A path in the folder, which lives as long as this object.
@@ -25,7 +24,7 @@ private:
   Runner() = default;
   std::string command;
   std::vector<std::string> words; ///< the first is the program's path
-  llvm::SmallString<128> folder;
+  TemporaryFolder folder;
 };
 
 /// A model as a runner describes it.

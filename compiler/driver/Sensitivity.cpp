@@ -45,7 +45,7 @@ HostTensor boolean(bool value) {
 
 llvm::Error Quantizer::measureAlone(const std::map<std::string, ptq::Encoding> &encodings) {
   ptq::Model switched = model;
-  ptq::addSwitches(switched, layers, encodings, options.perTensor);
+  ptq::addSwitches(switched, layers, encodings, options.weights);
   llvm::Expected<std::string> file = fileWith(switched, {});
   if (!file) {
     return file.takeError();

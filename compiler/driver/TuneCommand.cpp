@@ -2,13 +2,13 @@
 // machine model says, and then again and again, each time with another schedule for every kernel that has one left to
 // try; both run in turns, so that what else the machine does slows both, and a kernel's gain is the ratio of its two
 // times. What says more than a schedule that was much slower is not tried. At last the best ones are measured together,
-// and those that are not faster again are left out.
+// and those that are not faster again are left out. With --list, what there is to try is printed, and nothing is run.
 #include "compiler/driver/Crash.h"
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/Execution.h"
 #include "compiler/driver/LoadedModel.h"
+#include "compiler/driver/TemporaryFolder.h"
 #include "compiler/driver/Text.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -67,6 +67,38 @@ double quartile(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 4];
 }
 
+/// The model with the schedules of a table, and what the compiler says of it.
+struct Library {
+  TemporaryFolder folder;
+  pipeline::Result result;
+  std::string manifest; ///< its path
+
+  static llvm::Expected<Library> make(const Invocation &invocation, target::ScheduleTable table);
+};
+
+llvm::Expected<Library> Library::make(const Invocation &invocation, target::ScheduleTable table) {
+  llvm::Expected<TemporaryFolder> folder = TemporaryFolder::make();
+  if (!folder) {
+    return folder.takeError();
+  }
+  pipeline::Options options = invocation.model;
+  options.schedules = std::move(table);
+  options.listsSchedules = true;
+  options.profile = !invocation.listsSchedules;
+  options.outDir = folder->path();
+  options.emit = {invocation.listsSchedules ? "obj" : "shared"};
+  llvm::Expected<pipeline::Result> result = compileModel(invocation, options);
+  if (!result) {
+    return result.takeError();
+  }
+  for (const pipeline::Artifact &artifact : result->artifacts) {
+    if (isManifest(artifact.path)) {
+      return Library{std::move(*folder), std::move(*result), artifact.path};
+    }
+  }
+  return llvm::make_error<ExitError>(2, "internal error: the compiler wrote no manifest");
+}
+
 class Tuner {
 public:
   Tuner(const Invocation &invocation, const Threads &threads) : invocation(invocation), threads(threads) {}
@@ -95,27 +127,12 @@ private:
 };
 
 llvm::Expected<Compiled> Tuner::compile(target::ScheduleTable table) {
-  llvm::SmallString<128> folder;
-  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("ingot", folder)) {
-    return llvm::createStringError("a temporary folder cannot be made: " + error.message());
+  llvm::Expected<Library> library = Library::make(invocation, std::move(table));
+  if (!library) {
+    return library.takeError();
   }
-  llvm::scope_exit removeFolder([&] { (void)llvm::sys::fs::remove_directories(folder); });
-  pipeline::Options options = invocation.model;
-  options.schedules = std::move(table);
-  options.listsSchedules = options.profile = true;
-  options.outDir = std::string(folder);
-  options.emit = {"shared"};
-  llvm::Expected<pipeline::Result> result = compileModel(invocation, options);
-  if (!result) {
-    return result.takeError();
-  }
-  Compiled compiled{std::move(*result), nullptr, nullptr};
-  auto isTheManifest = [](const pipeline::Artifact &artifact) { return isManifest(artifact.path); };
-  auto manifest = llvm::find_if(compiled.result.artifacts, isTheManifest);
-  if (manifest == compiled.result.artifacts.end()) {
-    return llvm::make_error<ExitError>(2, "internal error: the compiler wrote no manifest");
-  }
-  llvm::Expected<std::unique_ptr<LoadedModel>> loaded = LoadedModel::load(manifest->path);
+  Compiled compiled{std::move(library->result), nullptr, nullptr};
+  llvm::Expected<std::unique_ptr<LoadedModel>> loaded = LoadedModel::load(library->manifest);
   if (!loaded) {
     return loaded.takeError();
   }
@@ -353,9 +370,31 @@ llvm::Error Tuner::run() {
   return llvm::Error::success();
 }
 
+/// All schedules that the kernels can have, as lines of a table.
+llvm::Error listSchedules(const Invocation &invocation) {
+  llvm::Expected<Library> library = Library::make(invocation, {});
+  if (!library) {
+    return library.takeError();
+  }
+  llvm::Expected<Manifest> manifest = readManifest(library->manifest);
+  if (!manifest) {
+    return manifest.takeError();
+  }
+  llvm::outs() << target::ScheduleTable().text();
+  for (const auto &[key, choices] : library->result.choices) {
+    for (const Schedule &schedule : choices) {
+      llvm::outs() << manifest->target << ' ' << key << ": " << schedule.text() << '\n';
+    }
+  }
+  return llvm::Error::success();
+}
+
 } // namespace
 
 llvm::Error tuneCommand(const Invocation &invocation) {
+  if (invocation.listsSchedules) {
+    return listSchedules(invocation);
+  }
   if (llvm::Error error = checkTargets(invocation.model.targets)) {
     return error;
   }

@@ -4,6 +4,7 @@
 #include "compiler/emit/math/Functions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringMap.h"
@@ -57,6 +58,73 @@ void expand(Operation *op, Unary unary, Binary binary, bool ldexp) {
   Value result = unary ? unary(f, first) : binary(f, first, f.convert(op->getOperand(1)));
   op->getResult(0).replaceAllUsesWith(own.convert(result));
   op->erase();
+}
+
+void replace(Operation *op, Value with) {
+  op->getResult(0).replaceAllUsesWith(with);
+  op->erase();
+}
+
+std::optional<double> numberOf(Value v) {
+  APFloat number(0.0);
+  return matchPattern(v, m_ConstantFloat(&number)) ? std::optional(number.convertToDouble()) : std::nullopt;
+}
+
+/// The other operand of a sum or a product with this number.
+template <typename Op> Value besides(double number, Operation *op) {
+  auto combined = dyn_cast<Op>(op);
+  for (int i = 0; combined && i < 2; ++i) {
+    if (numberOf(op->getOperand(i)) == number) {
+      return op->getOperand(1 - i);
+    }
+  }
+  return nullptr;
+}
+
+/// 1 + e^x that is nothing but a divisor, as in a sigmoid: sum and exponential together.
+bool expandDivisor(math::ExpOp exp, const FloatBuilder &f) {
+  bool divides = !exp->use_empty() && llvm::all_of(exp->getUsers(), [](Operation *sum) {
+    return besides<arith::AddFOp>(1.0, sum) && llvm::all_of(sum->getUses(), [](OpOperand &use) {
+             return isa<arith::DivFOp>(use.getOwner()) && use.getOperandNumber() == 1;
+           });
+  });
+  if (!divides) {
+    return false;
+  }
+  Value divisor = expandOnePlusExp(f, exp.getOperand());
+  for (Operation *sum : llvm::make_early_inc_range(exp->getUsers())) {
+    replace(sum, divisor);
+  }
+  exp->erase();
+  return true;
+}
+
+/// Half of erfc(c t), as in a GELU (`ingot.tail`).
+bool expandHalf(math::ErfcOp erfc, const FloatBuilder &f) {
+  Operation *half = erfc->hasAttr("ingot.tail") && erfc->hasOneUse() ? *erfc->user_begin() : nullptr;
+  auto scaled = erfc.getOperand().getDefiningOp<arith::MulFOp>();
+  std::optional<double> scale = scaled ? numberOf(scaled.getRhs()) : std::nullopt;
+  if (!half || !scale || !besides<arith::MulFOp>(0.5, half)) {
+    return false;
+  }
+  replace(half, expandHalfErfc(f, scaled.getLhs(), *scale));
+  erfc->erase();
+  return true;
+}
+
+/// Functions together with what stands around them.
+bool expandWithNeighbours(Operation *op, bool ldexp) {
+  Type type = op->getResult(0).getType();
+  OpBuilder builder(op);
+  FloatBuilder f(builder, op->getLoc(), type, ldexp);
+  if (!getElementTypeOrSelf(type).isF32()) {
+    return false;
+  }
+  if (auto exp = dyn_cast<math::ExpOp>(op); exp && exp->getDiscardableAttrDictionary().empty()) {
+    return expandDivisor(exp, f);
+  }
+  auto erfc = dyn_cast<math::ErfcOp>(op);
+  return erfc && expandHalf(erfc, f);
 }
 
 bool isNarrow(Type type) {
@@ -193,8 +261,10 @@ LogicalResult ingot::emit::expandMath(ModuleOp module, const target::MachineMode
     if (!isUnary && binary == binaryTable().end()) {
       return op->emitOpError("has no expansion into instructions");
     }
-    expand(op, isUnary ? unary->second : nullptr, isUnary ? nullptr : binary->second,
-           has(op, machine, "ingot.ldexp", machine.scaleByPowerOfTwo));
+    bool ldexp = has(op, machine, "ingot.ldexp", machine.scaleByPowerOfTwo);
+    if (!expandWithNeighbours(op, ldexp)) {
+      expand(op, isUnary ? unary->second : nullptr, isUnary ? nullptr : binary->second, ldexp);
+    }
   }
   Conversions(module, machine).expand();
   return success();

@@ -7,13 +7,15 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-ByteProducts::ByteProducts(const target::MachineModel &machine, bool wide)
-    : form(wide                       ? Form::Words
-           : !machine.quadDot.empty() ? Form::Quads
-           : !machine.pairDot.empty() ? Form::Pairs
-                                      : Form::Plain) {}
+ByteProducts::ByteProducts(const target::MachineModel &machine, bool wide, int64_t shortQuads)
+    : form(wide                                         ? Form::Words
+           : !machine.quadDot.empty()                   ? Form::Quads
+           : shortQuads && !machine.bytePairDot.empty() ? Form::Short
+           : !machine.pairDot.empty()                   ? Form::Pairs
+                                                        : Form::Plain),
+      shortQuads(shortQuads) {}
 
-uint32_t ByteProducts::word(const std::array<int8_t, quad> &weights, int64_t row) const {
+uint32_t ByteProducts::word(const std::array<int8_t, mostBytes> &weights, int64_t row) const {
   auto part = [](int8_t v, int shift, uint32_t mask) { return (static_cast<uint32_t>(v) & mask) << shift; };
   switch (form) {
   case Form::Plain:
@@ -23,13 +25,32 @@ uint32_t ByteProducts::word(const std::array<int8_t, quad> &weights, int64_t row
   case Form::Words:
     return part(weights[0], 0, 0xffff) | part(weights[1], 16, 0xffff);
   case Form::Quads:
+  case Form::Short:
     break;
   }
-  return part(weights[0], 0, 0xff) | part(weights[1], 8, 0xff) | part(weights[2], 16, 0xff) |
-         part(weights[3], 24, 0xff);
+  const int8_t *own = weights.data() + row * quad;
+  return part(own[0], 0, 0xff) | part(own[1], 8, 0xff) | part(own[2], 16, 0xff) | part(own[3], 24, 0xff);
+}
+
+double ByteProducts::share() const {
+  switch (form) {
+  case Form::Quads:
+    return 0.25;
+  case Form::Short:
+    return shortQuads > 1 ? 0.4 : 0.5;
+  case Form::Words:
+    return 0.5;
+  case Form::Pairs:
+  case Form::Plain:
+    break;
+  }
+  return 0.85;
 }
 
 int64_t ByteProducts::heightOf(int64_t vectors, const target::MachineModel &machine) const {
+  if (form == Form::Short) {
+    return std::max<int64_t>(1, (machine.registers - 3 - vectors) / vectors);
+  }
   int64_t others = form == Form::Words ? 2 : 4;
   return std::max<int64_t>(1, (machine.registers - others - rows() * vectors) / vectors);
 }
@@ -52,7 +73,7 @@ static Value byteOf(Writer &w, Buffer from, Ix at) {
 /// Bytes in a word, the first one lowest.
 static Value wordOf(Writer &w, Buffer from, Ix at, int64_t count) {
   Type i32 = w.b.getI32Type();
-  if (count == ByteProducts::quad) {
+  if (count >= ByteProducts::quad) {
     Value bytes = bitcast(w, w.load(from, at, ByteProducts::quad), i32);
     return vector::ExtractOp::create(w.b, w.loc, bytes, 0);
   }
@@ -75,6 +96,15 @@ SmallVector<Value, ByteProducts::quad> ByteProducts::elements(Writer &w, Buffer 
                      : vector::InsertOp::create(w.b, w.loc, w.load(from, at), w.constant(0, pairType), 0).getResult();
     Value word = vector::ExtractOp::create(w.b, w.loc, bitcast(w, pair, w.b.getI32Type()), 0);
     return {bitcast(w, w.splat(word, lanes), i16)};
+  }
+  if (form == Form::Short) {
+    for (int64_t first = 0; first < step(); first += quad) {
+      Type type = w.vectorOf(w.b.getI8Type(), lanes * quad);
+      rows.push_back(first < count
+                         ? bitcast(w, w.splat(wordOf(w, from, at + Ix(first), count - first), lanes), w.b.getI8Type())
+                         : w.constant(0, type));
+    }
+    return rows;
   }
   if (form == Form::Plain) {
     for (int64_t i = 0; i < quad; ++i) {
@@ -109,24 +139,26 @@ Value ByteProducts::stacked(Writer &w, ArrayRef<Value> bytes) const {
 }
 
 uint32_t ByteProducts::stackedWord(ArrayRef<int8_t> weights) const {
-  std::array<int8_t, quad> spread{};
+  std::array<int8_t, mostBytes> spread{};
   for (auto [i, weight] : llvm::enumerate(weights)) {
     spread[i * rows()] = weight;
   }
   return word(spread, 0);
 }
 
-/// An intrinsic on as many vectors of the machine's length as there are lanes. The first operand may be missing.
-static Value call(Writer &w, StringRef name, Value sums, Value x, Value y) {
+/// An intrinsic on as many vectors of the machine's length as there are lanes, with a result of `element`. The first
+/// operand may be missing.
+static Value call(Writer &w, StringRef name, Value sums, Value x, Value y, Type element) {
   auto operand = cast<VectorType>(x.getType());
   int64_t lanes = operand.getNumElements() * operand.getElementTypeBitWidth() / 32, length = w.machine.lanes;
   auto part = [&](Value v, int64_t i) -> Value {
-    int64_t each = cast<VectorType>(v.getType()).getNumElements() / lanes * length;
+    int64_t count = cast<VectorType>(v.getType()).getNumElements() / lanes * length;
     return lanes == length ? v
-                           : vector::ExtractStridedSliceOp::create(w.b, w.loc, v, ArrayRef<int64_t>(i * each),
-                                                                   ArrayRef<int64_t>(each), ArrayRef<int64_t>(1));
+                           : vector::ExtractStridedSliceOp::create(w.b, w.loc, v, ArrayRef<int64_t>(i * count),
+                                                                   ArrayRef<int64_t>(count), ArrayRef<int64_t>(1));
   };
-  Type type = VectorType::get({length}, w.b.getI32Type());
+  int64_t each = length * 32 / element.getIntOrFloatBitWidth();
+  Type type = VectorType::get({each}, element);
   Value all;
   for (int64_t i = 0; i * length < lanes; ++i) {
     SmallVector<Value> operands;
@@ -138,8 +170,8 @@ static Value call(Writer &w, StringRef name, Value sums, Value x, Value y) {
     if (lanes == length) {
       return result;
     }
-    all = all ? all : w.constant(0, VectorType::get({lanes}, w.b.getI32Type()));
-    all = vector::InsertStridedSliceOp::create(w.b, w.loc, result, all, ArrayRef<int64_t>(i * length),
+    all = all ? all : w.constant(0, VectorType::get({lanes / length * each}, element));
+    all = vector::InsertStridedSliceOp::create(w.b, w.loc, result, all, ArrayRef<int64_t>(i * each),
                                                ArrayRef<int64_t>(1));
   }
   return all;
@@ -147,22 +179,30 @@ static Value call(Writer &w, StringRef name, Value sums, Value x, Value y) {
 
 static Value plus(Writer &w, Value a, Value b) { return arith::AddIOp::create(w.b, w.loc, a, b); }
 
-Value ByteProducts::add(Writer &w, Value sums, Value elements, Value weights) const {
-  switch (form) {
-  case Form::Quads:
-    return call(w, w.machine.quadDot, sums, elements, bitcast(w, weights, w.b.getI8Type()));
-  case Form::Pairs:
-  case Form::Words:
-    return plus(w, sums, call(w, w.machine.pairDot, {}, elements, bitcast(w, weights, w.b.getI16Type())));
-  case Form::Plain:
-    break;
+Value ByteProducts::add(Writer &w, Value sums, ArrayRef<Value> elements, ArrayRef<Value> weights) const {
+  Value pairs;
+  for (auto [x, weight] : llvm::zip_equal(elements, weights)) {
+    if (form == Form::Short) {
+      Value own = call(w, w.machine.bytePairDot, {}, x, bitcast(w, weight, w.b.getI8Type()), w.b.getI16Type());
+      pairs = pairs ? plus(w, pairs, own) : own;
+    } else {
+      sums = addRow(w, sums, x, weight);
+    }
   }
-  return plus(w, sums, arith::MulIOp::create(w.b, w.loc, elements, weights));
+  return pairs ? addPairs(w, sums, pairs, w.constant(1, pairs.getType())) : sums;
+}
+
+Value ByteProducts::addRow(Writer &w, Value sums, Value elements, Value weights) const {
+  if (form == Form::Quads) {
+    return call(w, w.machine.quadDot, sums, elements, bitcast(w, weights, w.b.getI8Type()), w.b.getI32Type());
+  }
+  return form == Form::Plain ? plus(w, sums, arith::MulIOp::create(w.b, w.loc, elements, weights))
+                             : addPairs(w, sums, elements, weights);
 }
 
 Value ByteProducts::addPairs(Writer &w, Value sums, Value x, Value weights) {
   Type i16 = w.b.getI16Type();
-  return plus(w, sums, call(w, w.machine.pairDot, {}, bitcast(w, x, i16), bitcast(w, weights, i16)));
+  return plus(w, sums, call(w, w.machine.pairDot, {}, bitcast(w, x, i16), bitcast(w, weights, i16), w.b.getI32Type()));
 }
 
 Value ByteProducts::addProducts(Writer &w, Value sums, Value x, Value weights) {

@@ -1,6 +1,7 @@
 #include "compiler/lower/Convolution.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/Window.h"
 #include "compiler/onnx/ops/Conv.h"
@@ -106,7 +107,8 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
                  support::Sizes(spatial),
                  {},
                  scheduleSaid(op),
-                 isa<onnx::IntegerConvOp>(op) && onnx::elementOf(op->getOperand(0)).isInteger(16)};
+                 isa<onnx::IntegerConvOp>(op) && onnx::elementOf(op->getOperand(0)).isInteger(16),
+                 onnx::shortQuadsOf(op)};
   std::vector<std::vector<AxisTaps>> choices(spatial.size());
   for (size_t i = 0; i < spatial.size(); ++i) {
     if (!transposed) {

@@ -40,6 +40,7 @@ struct ConvGeometry {
   llvm::SmallVector<ConvPhase, 1> phases;
   target::Schedule said = {}; ///< for its kernel
   bool wide = false;          ///< of bytes, which are int16 in memory (quantize/Wide.h)
+  int64_t shortQuads = 0;     ///< of bytes: quads whose sums fit int16 (quantize/Short.h)
 
   int64_t inGroup() const { return inChannels / groups; }
   int64_t outGroup() const { return outChannels / groups; }

@@ -13,7 +13,7 @@ static int64_t tilesOfPiece(const support::Size &row, int64_t pixels) {
 
 DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, Access input, Space space)
     : build(build), w(build.w), g(g), s(s), input(std::move(input)), space(std::move(space)),
-      bytes(build.w.machine, g.wide) {
+      bytes(s.bytes(build.w.machine)) {
   Operation *root = build.group.root;
   weights = build.group.buffer(root->getOperand(1));
   weights = s.isOfBytes() ? ByteProducts::words(w, weights) : weights;
@@ -31,12 +31,34 @@ DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s
 }
 
 // Work items. Panels outer: (panel, image, unit); pixels outer, and in parts: (image, unit). A unit is a row of pixels,
-// or some tiles where the image is one row, or a part of the image, or the image where its tiles are static or it has
-// phases.
+// or some tiles where the image is one row, or a part of the image, or the image where its tiles are static. Of several
+// phases it is the same rows of each, so that they read them while they are in a cache, and write neighbouring pixels.
+
+/// The most outputs of a phase along an axis.
+static support::Size mostOf(const ConvGeometry &g, size_t axis) {
+  support::Size most = 1;
+  for (const ConvPhase &p : g.phases) {
+    most = max(most, p.axes[axis].out);
+  }
+  return most;
+}
+
+/// Slices of the longest phase; rows, in units; pieces of a row, where it is the image.
+support::Size DenseConv::phaseUnits(const ConvGeometry &g, const DenseSchedule &s, size_t axis) {
+  support::Size most = mostOf(g, axis);
+  if (axis < 2) {
+    return axis == 1 ? ceilDiv(most, s.phaseRows) : most;
+  }
+  bool isRow = mostOf(g, 0).is(1) && mostOf(g, 1).is(1);
+  return isRow ? ceilDiv(most, s.pixels * tilesOfPiece(most, s.pixels)) : support::Size(1);
+}
 
 support::Size DenseConv::unitsOf(const ConvGeometry &g, const DenseSchedule &s) {
   const ConvPhase &p = g.phases.front();
-  if (s.flat || g.phases.size() > 1) {
+  if (g.phases.size() > 1) {
+    return phaseUnits(g, s, 0) * phaseUnits(g, s, 1) * phaseUnits(g, s, 2);
+  }
+  if (s.flat) {
     return 1;
   }
   if (s.partRows) {
@@ -146,12 +168,33 @@ void DenseConv::unit(const Panel *fixed, Ix n, Ix u) {
   if (s.flat) {
     flatImage(*fixed, n);
   } else if (g.phases.size() > 1) {
-    w.loop(0, phase->axes[0].out, 1, [&](Ix d) { w.loop(0, middle, 1, [&](Ix h) { row(fixed, n, d, h, 0); }); });
+    phaseRows(*fixed, n, u);
   } else if (!phase->rows().is(1)) {
     row(fixed, n, floorDiv(u, middle), remainder(u, middle), u);
   } else {
     rowPiece(fixed, n, u);
   }
+}
+
+/// The unit's rows of one phase, which may have fewer than the longest.
+void DenseConv::phaseRows(const Panel &p, Ix n, Ix u) {
+  const auto &a = phase->axes;
+  Ix pieces = phaseUnits(g, s, 2), blocks = phaseUnits(g, s, 1);
+  Ix piece = remainder(u, pieces), rest = floorDiv(u, pieces);
+  Ix slice = floorDiv(rest, blocks), from = remainder(rest, blocks) * s.phaseRows;
+  w.loop(slice, min(slice + 1, a[0].out), 1, [&](Ix d) {
+    w.loop(from, min(from + s.phaseRows, a[1].out), 1, [&](Ix h) {
+      if (pieces.is(1)) {
+        return row(&p, n, d, h, 0);
+      }
+      int64_t tiles = tilesOfPiece(mostOf(g, 2), s.pixels), pixels = tiles * s.pixels;
+      if (a[2].out.isNumber()) {
+        return rowTiles(&p, n, d, h, piece * tiles, min(piece * tiles + tiles, tilesOfRow(a[2], s.pixels)), 0);
+      }
+      innerTaps = allTaps();
+      openRow(&p, n, d, h, piece * pixels, min(piece * pixels + pixels, a[2].out));
+    });
+  });
 }
 
 /// All panels over some tiles of some rows, which are slices of the image where there are three axes.
@@ -481,9 +524,9 @@ DenseConv::Vectors DenseConv::byteStep(const Panel &p, Ix in, Ix wt, int64_t unr
                                        ValueRange acc) {
   Vectors next(acc);
   for (int64_t u = 0; u < unroll; ++u) {
-    Vectors rows;
-    for (int64_t row = 0; row < s.stepRows; ++row) {
-      for (int64_t v = 0; v < p.vectors; ++v) {
+    Vectors rows; // of one vector behind each other
+    for (int64_t v = 0; v < p.vectors; ++v) {
+      for (int64_t row = 0; row < s.stepRows; ++row) {
         rows.push_back(w.load(weights, wt + ((u * s.stepRows + row) * p.width + v * s.lanes), s.lanes));
       }
     }
@@ -491,9 +534,7 @@ DenseConv::Vectors DenseConv::byteStep(const Panel &p, Ix in, Ix wt, int64_t unr
       auto x = bytes.elements(w, input.buffer, in + (offset + u * s.quad), s.lanes);
       for (int64_t v = 0; v < p.vectors; ++v) {
         Value &sum = next[i * p.vectors + v];
-        for (int64_t row = 0; row < s.stepRows; ++row) {
-          sum = bytes.add(w, sum, x[row], rows[row * p.vectors + v]);
-        }
+        sum = bytes.add(w, sum, x, ArrayRef(rows).slice(v * s.stepRows, s.stepRows));
       }
     }
   }

@@ -21,6 +21,7 @@ struct DenseSchedule {
   Channels channels = Blocks;
   /// Input channels and rows of weights of one step of the sums: of bytes, several (ByteProducts).
   int64_t quad = 1, stepRows = 1;
+  int64_t shortQuads = 0; ///< of ByteProducts
   int64_t lanes = 1;
   int64_t pixels = 1, vectors = 1; ///< largest register tile, and of a panel
   int64_t part = 0;   ///< vectors of the tile where it is a part of the panel, packed for another machine; 0: all
@@ -32,11 +33,13 @@ struct DenseSchedule {
                             ///< pixels for a panel, or those of a part of the image:
   int64_t partRows = 0, partTiles = 0; ///< rows, and tiles of a row, whose input stays in the second cache while all
                                        ///< panels go over it; 0: the image is one part
+  int64_t phaseRows = 1; ///< of several phases, how many rows of each are made before the next rows of all
 
   friend bool operator==(const DenseSchedule &a, const DenseSchedule &b) = default;
   bool isOfBytes() const { return quad > 1; }
   bool isWide() const { return quad == 2; }                                   ///< bytes that are int16 in memory
   int64_t elementBytes() const { return isWide() ? 2 : isOfBytes() ? 1 : 4; } ///< of the image
+  ByteProducts bytes(const target::MachineModel &machine) const { return ByteProducts(machine, isWide(), shortQuads); }
   /// Steps over so many channels, from one at a multiple of `quad` on, and over a panel's.
   int64_t stepsOf(int64_t channels) const { return llvm::divideCeil(channels, quad); }
   int64_t stepsOfPanel() const { return stepsOf(inputs) + (isOfBytes() && channels == Range ? 1 : 0); }
@@ -120,12 +123,14 @@ private:
   Ix firstRow = 0;          ///< of the input, that the tile's first tap reads, where rows are in a ring
   int64_t tilesOfPanel = 0; ///< how many tiles share the prefetch of the next panel; 0: no prefetch
 
+  static support::Size phaseUnits(const ConvGeometry &g, const DenseSchedule &s, size_t axis);
   static support::Size unitsOf(const ConvGeometry &g, const DenseSchedule &s);
   void eachPanel(size_t phase, llvm::function_ref<void(const Panel &)> body);
   void eachPart(const Panel &p, llvm::function_ref<void(const Panel &)> body);
   void panelAt(Ix t, size_t phase, llvm::function_ref<void(const Panel &)> body);
   Panel panel(Ix index, int64_t vectors, Ix block, size_t phase);
   void unit(const Panel *fixed, Ix n, Ix u);
+  void phaseRows(const Panel &p, Ix n, Ix u);
   void partOfImage(Ix n, Ix u);
   void row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex);
   void rowTiles(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to, Ix indexOfFirst);

@@ -32,7 +32,7 @@ std::pair<int64_t, int64_t> DenseSchedule::inputRange(const ConvGeometry &g, int
 /// Pixels of the largest tile with so many of the machine's vectors: accumulators, weights and one broadcast (and a
 /// product, without fused multiply-add).
 static int64_t pixelsFor(const DenseSchedule &s, int64_t vectors, const target::MachineModel &machine) {
-  if (ByteProducts bytes(machine, s.isWide()); s.isOfBytes() && bytes.isOfPairs()) {
+  if (ByteProducts bytes = s.bytes(machine); s.isOfBytes() && bytes.isOfPairs()) {
     return bytes.heightOf(vectors, machine);
   }
   if (vectors == machine.matmulTile.vectors) {
@@ -225,6 +225,16 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
   }
 }
 
+/// As many rows of phases as keep what they read and write in a part of the second cache.
+static int64_t phaseRowsOf(const ConvGeometry &g, const DenseSchedule &s, const target::MachineModel &machine) {
+  constexpr int64_t shareOfCache = 4;
+  int64_t bytes = s.elementBytes() * g.inChannels * typical(g.spatial.back(), openRow);
+  for (const ConvPhase &phase : g.phases) {
+    bytes += 4 * s.vectors * s.lanes * typical(phase.axes[2].out, openRow);
+  }
+  return std::max<int64_t>(1, machine.l2Bytes / shareOfCache / std::max<int64_t>(1, bytes));
+}
+
 /// The order of loops that the kernel was told: `order` 1 has all panels for a tile of pixels, 0 all pixels for a
 /// panel; `rows` or `tiles` have all panels for so many rows, or so many tiles of a row.
 static void useOrder(const ConvGeometry &g, DenseSchedule &s) {
@@ -240,7 +250,8 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
                          bool ofBytes) {
   DenseSchedule s;
   if (ofBytes) {
-    ByteProducts bytes(machine, g.wide);
+    s.shortQuads = std::min(g.shortQuads, lanes / ByteProducts::quad); // a step is of one block
+    ByteProducts bytes(machine, g.wide, s.shortQuads);
     s.quad = bytes.step(), s.stepRows = bytes.rows();
   }
   if (machine.packing && machine.packing->lanes > machine.lanes) {
@@ -263,6 +274,7 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
   if (!s.pixelsOuter && !inputStays && !s.flat) {
     choosePart(g, s, inputBytes, weightBytes, machine);
   }
+  s.phaseRows = g.phases.size() > 1 ? phaseRowsOf(g, s, machine) : 1;
   useOrder(g, s);
   return s;
 }
@@ -313,7 +325,7 @@ static void packBytes(const ConvGeometry &g, const DenseSchedule &s, const ByteP
     int64_t group = o / g.outGroup(), from0 = group * g.inGroup(), to0 = from0 + g.inGroup();
     for (int64_t c = from0 / s.quad * s.quad; c < to0; c += s.quad) {
       for (int64_t t = 0; t < count; ++t) {
-        std::array<int8_t, ByteProducts::quad> weights{};
+        std::array<int8_t, ByteProducts::mostBytes> weights{};
         for (int64_t i = std::max(c, from0); i < std::min(c + s.quad, to0); ++i) {
           weights[i - c] = from[g.weightAt(o, i, taps[t])];
         }
@@ -511,7 +523,7 @@ std::vector<target::Schedule> denseConvSchedules(plan::KernelOp kernel, const ta
 static void packOperands(plan::KernelOp kernel, const ConvGeometry &g, const DenseSchedule &s,
                          const target::MachineModel &machine, std::map<unsigned, plan::WeightTable::Recipe> &packed) {
   Value weights = kernel.root()->getOperand(1), bias = kernel.root()->getOperand(2);
-  packed[operandNumber(weights)] = packedWeights(g, s, ByteProducts(machine, g.wide));
+  packed[operandNumber(weights)] = packedWeights(g, s, s.bytes(machine));
   if (onnx::present(bias)) {
     packed[operandNumber(bias)] = paddedRecipe(s.blocks * s.lanes, g.weightBytes);
   }

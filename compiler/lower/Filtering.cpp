@@ -5,34 +5,46 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// The pairs of points. For four outputs the usual ones are 1 and 2, or 1 and 1/2. 3/4 and 3/2 lose a quarter as much
-/// (1.3e-6 of the largest output in the mean of 64 channels, 5e-6 with the usual ones and 6e-7 in a direct sum), and
-/// all that is made of them is exact in 32 bits.
-static constexpr double pairsOfTwo[] = {1}, pairsOfFour[] = {0.75, 1.5};
+/// The pairs of points. Of two the usual ones are 1 and 2, or 1 and 1/2. 3/4 and 3/2 lose a quarter as much (1.3e-6 of
+/// the largest output in the mean of 64 channels, 5e-6 with the usual ones and 6e-7 in a direct sum), and all that is
+/// made of them is exact in 32 bits. The three are the best multiples of 1/8: 3e-6 along one axis, 1e-5 along two.
+static constexpr double onePair[] = {1}, twoPairs[] = {0.75, 1.5}, threePairs[] = {0.5, 1, 1.75};
 
 /// Of integers the smallest ones are best: elements of 8 bits become 100 times as large at most in two dimensions, so
 /// that they have 16, and weights 49 times, 14 bits. The other factors of A^T are powers of two.
-static constexpr double wholePairsOfFour[] = {1, 2}, outsideOfFour[] = {4, 1};
-static constexpr int64_t divisorsOfFour[] = {1, 2, 4, 4};
+static constexpr double wholePairs[] = {1, 2}, outsideOfWhole[] = {4, 1};
+static constexpr int64_t divisorsOfWhole[] = {1, 2, 4, 4};
 
-const Filtering::Form &Filtering::formOf(int64_t outputs, bool ofIntegers) {
-  static const Form one{{}}, two{pairsOfTwo}, four{pairsOfFour}, wholeTwo{pairsOfTwo, 2},
-      wholeFour{wholePairsOfFour, 24, outsideOfFour, divisorsOfFour};
-  switch (outputs) {
+/// Of m outputs and r taps, whose points are 0, infinity and these.
+static int64_t pairsFor(int64_t outputs, int64_t taps) { return taps == 1 ? 0 : (outputs + taps - 3) / 2; }
+
+bool Filtering::exists(int64_t outputs, int64_t taps, bool ofIntegers) {
+  return taps == 1 || (taps == 3 && (outputs == 2 || outputs == 4)) ||
+         (!ofIntegers && outputs % 2 == 0 && taps % 2 == 1 && outputs + taps <= 9);
+}
+
+const Filtering::Form &Filtering::formOf(int64_t pairs, bool ofIntegers) {
+  static const Form none{{}}, one{onePair}, two{twoPairs}, three{threePairs}, wholeOne{onePair, 2},
+      wholeTwo{wholePairs, 24, outsideOfWhole, divisorsOfWhole};
+  switch (pairs) {
+  case 0:
+    return none;
   case 1:
-    return one;
+    return ofIntegers ? wholeOne : one;
   case 2:
     return ofIntegers ? wholeTwo : two;
   default:
-    assert(outputs == 4 && "there are points for two outputs and for four");
-    return ofIntegers ? wholeFour : four;
+    assert(pairs == 3 && !ofIntegers && "there are points for at most three pairs");
+    return three;
   }
 }
 
 // A row of G is the powers of a point, divided by the product of its distances from the other finite points.
-Filtering::Filtering(int64_t outputs, bool ofIntegers) : form(&formOf(outputs, ofIntegers)) {
+Filtering::Filtering(int64_t outputs, int64_t taps, bool ofIntegers)
+    : made(taps == 1 ? 1 : outputs), read(taps), form(&formOf(pairsFor(outputs, taps), ofIntegers)) {
+  assert(exists(outputs, taps, ofIntegers));
   if (form->points.empty()) {
-    g.push_back({1, 0, 0});
+    g.push_back({1});
     return;
   }
   SmallVector<double> all = {0}, factors = {static_cast<double>(form->multiple)};
@@ -45,9 +57,13 @@ Filtering::Filtering(int64_t outputs, bool ofIntegers) : form(&formOf(outputs, o
     for (double other : all) {
       scale *= other == point ? 1 : point - other;
     }
-    g.push_back({factor / scale, factor * point / scale, factor * point * point / scale});
+    auto &row = g.emplace_back();
+    double power = factor / scale;
+    for (int64_t i = 0; i < taps; ++i, power *= point) {
+      row.push_back(power);
+    }
   }
-  g.push_back({0, 0, static_cast<double>(multiple(outputs - 1))});
+  g.emplace_back(taps, 0).back() = static_cast<double>(multiple(outputs - 1));
 }
 
 int64_t Filtering::multiple(int64_t output) const { return form->multiple / form->divisor(output); }
@@ -153,15 +169,18 @@ void Filtering::filter(const Filtering &rows, const Filtering &columns, ArrayRef
                        MutableArrayRef<double> result) {
   int64_t width = columns.taps();
   for (int64_t y = 0; y < rows.inputs(); ++y) {
-    std::array<double, 3> row{};
+    SmallVector<double, 7> row(width, 0);
     for (int64_t i = 0; i < rows.taps(); ++i) {
       for (int64_t j = 0; j < width; ++j) {
         row[j] += rows.g[y][i] * filter[i * width + j];
       }
     }
     for (int64_t x = 0; x < columns.inputs(); ++x) {
-      const std::array<double, 3> &g = columns.g[x];
-      result[y * columns.inputs() + x] = row[0] * g[0] + row[1] * g[1] + row[2] * g[2];
+      double sum = 0;
+      for (int64_t j = 0; j < width; ++j) {
+        sum += row[j] * columns.g[x][j];
+      }
+      result[y * columns.inputs() + x] = sum;
     }
   }
 }

@@ -1,28 +1,29 @@
-// Winograd's minimal filtering along one axis: m outputs of a filter of three taps from m + 2 inputs with m + 2
-// products where a direct one takes 3 m, for the price of two linear maps on the data.
+// Winograd's minimal filtering along one axis: m outputs of a filter of r taps from m + r - 1 inputs with as many
+// products, where a direct one takes r m, for the price of two linear maps on the data.
 //
 //   y = A^T ((G g) * (B^T d))
 //
-// This is Toom's and Cook's multiplication of polynomials, transposed: the polynomials are evaluated at m + 1 finite
-// points and at infinity. The points are 0 and pairs +p, -p, so that what a pair shares (the even and the odd powers)
-// is computed once. Scale factors are all in G, which is applied at compile time.
+// This is Toom's and Cook's multiplication of polynomials, transposed: the polynomials are evaluated at m + r - 2
+// finite points and at infinity. The points are 0 and pairs +p, -p, so that what a pair shares (the even and the odd
+// powers) is computed once. Scale factors are all in G, which is applied at compile time.
 //
 // Of integers all of it is exact. The points are integers; rows of G are multiplied by what makes integers of them, and
 // A^T by the rest up to a common multiple, so that outputs are small multiples of what they should be. Sums modulo 2^32
 // are enough: divided by such a multiple they are what they should be, where that has the bits that are left.
 #pragma once
 #include "compiler/lower/Writer.h"
-#include <array>
 
 namespace ingot::lower {
 
 class Filtering {
 public:
-  /// F(outputs, 3), where outputs is 2 or 4; or F(1, 1), which changes nothing: along an axis with one tap.
-  explicit Filtering(int64_t outputs, bool ofIntegers = false);
+  /// F(outputs, taps) where there is one; or, of one tap, F(1, 1), which changes nothing.
+  Filtering(int64_t outputs, int64_t taps, bool ofIntegers);
+  /// F(2, 3), F(4, 3); of floats F(2, 5), F(4, 5), F(2, 7), too.
+  static bool exists(int64_t outputs, int64_t taps, bool ofIntegers);
 
-  int64_t outputs() const { return form->points.empty() ? 1 : 2 * form->points.size(); }
-  int64_t taps() const { return form->points.empty() ? 1 : 3; }
+  int64_t outputs() const { return made; }
+  int64_t taps() const { return read; }
   int64_t inputs() const { return outputs() + taps() - 1; } ///< and products
   /// B^T d.
   llvm::SmallVector<mlir::Value> input(Writer &w, mlir::ValueRange d) const;
@@ -34,7 +35,8 @@ public:
                      llvm::MutableArrayRef<double> result);
 
   /// Operations on vectors that input() takes, and output().
-  int64_t operations() const { return 2 * form->points.size() * (form->points.size() + 1); }
+  int64_t inputOperations() const { return 2 * pairs() * (pairs() + 1); }
+  int64_t outputOperations() const { return pairs() * (2 + made); }
 
 private:
   /// Points, and how much of their scale factors is not in G.
@@ -46,10 +48,12 @@ private:
     double factor(size_t pair) const { return outside.empty() ? 1 : outside[pair]; }
     int64_t divisor(size_t row) const { return divisors.empty() ? 1 : divisors[row]; }
   };
-  static const Form &formOf(int64_t outputs, bool ofIntegers);
+  static const Form &formOf(int64_t pairs, bool ofIntegers);
+  int64_t pairs() const { return static_cast<int64_t>(form->points.size()); }
 
+  int64_t made, read;
   const Form *form;
-  llvm::SmallVector<std::array<double, 3>, 6> g;
+  llvm::SmallVector<llvm::SmallVector<double, 7>, 8> g;
   llvm::SmallVector<double> master(size_t without) const;
 };
 

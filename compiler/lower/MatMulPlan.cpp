@@ -1,5 +1,6 @@
 #include "compiler/lower/MatMulPlan.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "llvm/Support/MathExtras.h"
@@ -92,8 +93,8 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
     p.k = p.k.number() / 2, p.stepA = 2;
   }
   if (p.ofBytes) {
-    p.wide = a.getElementType().isInteger(16);
-    ByteProducts bytes(machine, p.wide);
+    p.wide = a.getElementType().isInteger(16), p.shortQuads = onnx::shortQuadsOf(op);
+    ByteProducts bytes = p.bytes(machine);
     p.stepRows = bytes.rows(), p.restA = p.k.number() % bytes.step();
     p.k = static_cast<int64_t>(llvm::divideCeil(p.k.number(), bytes.step())), p.stepA = bytes.step();
   }
@@ -135,7 +136,7 @@ void shapeSpace(Space &space, const MatMulProblem &p) {
 /// The most vectors that fit the registers beside `rows` rows; at most eight, which hide the latency of any
 /// multiply-add.
 static int64_t vectorsFor(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
-  if (ByteProducts bytes(machine, p.wide); p.ofBytes && bytes.isOfPairs()) {
+  if (ByteProducts bytes = p.bytes(machine); p.ofBytes && bytes.isOfPairs()) {
     int64_t v = 4; // more would be more rows of weights than registers
     while (v > 1 && bytes.heightOf(v, machine) < rows) {
       --v;
@@ -218,7 +219,7 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   // long.
   bool few = openRows || (assumed(p.k, 0) > 768 && p.stepA.is(1));
   int64_t most = few ? std::min<int64_t>(8, machine.matmulTile.rows) : machine.matmulTile.rows;
-  if (ByteProducts bytes(machine, p.wide); p.ofBytes && bytes.isOfPairs()) {
+  if (ByteProducts bytes = p.bytes(machine); p.ofBytes && bytes.isOfPairs()) {
     most = std::min(most, bytes.heightOf(machine.matmulTile.vectors, machine));
   }
   most = p.said["rows"].value_or(most);
@@ -275,7 +276,7 @@ static void packWords(const MatMulProblem &p, const MatMulTiling &t, const ByteP
   for (int64_t column = 0; column < n; ++column) {
     uint32_t *strip = to + column / t.strip * t.stripElements(p).number() + column % t.strip;
     for (int64_t k = 0; k < depth; k += bytes.step()) {
-      std::array<int8_t, ByteProducts::quad> weights{};
+      std::array<int8_t, ByteProducts::mostBytes> weights{};
       for (int64_t i = k; i < std::min(k + bytes.step(), depth); ++i) {
         weights[i - k] = b[i * n + column];
       }

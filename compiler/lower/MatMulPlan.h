@@ -14,7 +14,9 @@ struct MatMulProblem {
   /// Of bytes (ByteProducts): `k` counts quads, each with so many rows of packed words; `restA` bytes are in the last
   /// one. Elements of A are bytes, or `wide`, int16; those of sums and packed words int32.
   bool ofBytes = false, wide = false;
+  int64_t shortQuads = 0; ///< whose sums fit int16
   int64_t stepRows = 1, restA = 0;
+  ByteProducts bytes(const target::MachineModel &machine) const { return ByteProducts(machine, wide, shortQuads); }
   /// Of bfloat16: `k` counts pairs, of which a word of B has one. Elements of A are bfloat16, those of sums float32.
   bool ofHalves = false;
   bool vectorA = false, vectorB = false;     ///< one-dimensional operands: the result lacks that axis

@@ -2,6 +2,7 @@
 // instructions counts as one, since additions have other units of their own; where they do not, kernels are below.)
 #include "compiler/lower/ProductRate.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/Work.h"
 #include "compiler/onnx/ops/Conv.h"
@@ -33,7 +34,8 @@ Rate rateOf(Operation *op, const KernelShape &shape, const target::MachineModel 
   Type element = onnx::elementOf(op->getOperand(0));
   if (isa<onnx::IntegerMatMulOp, onnx::IntegerConvOp>(op)) {
     bool bytes = element.getIntOrFloatBitWidth() == 8 && !shape.multiplyAdds; // Winograd's are sums
-    return {shape.ofTiles ? ofTiles(machine) : quads && bytes ? 4 : machine.pairDot.empty() ? 1 : 2};
+    bool fours = bytes && (quads || onnx::shortQuadsOf(op));
+    return {shape.ofTiles ? ofTiles(machine) : fours ? 4 : machine.pairDot.empty() ? 1 : 2};
   }
   return {1, element.isF64() ? 2 : 1};
 }

@@ -62,7 +62,8 @@ static double together(double arithmetic, double memory) {
 static double transformCycles(const WinogradSchedule &s, int64_t registers, bool isInput) {
   const Filtering &rows = s.rows.filtering, &columns = s.columns.filtering;
   int64_t high = isInput ? rows.inputs() : rows.outputs(), between = high * columns.inputs();
-  int64_t operations = columns.inputs() * rows.operations() + high * columns.operations();
+  int64_t operations = isInput ? columns.inputs() * rows.inputOperations() + high * columns.inputOperations()
+                               : columns.inputs() * rows.outputOperations() + high * columns.outputOperations();
   int64_t elements = s.components() + high * (isInput ? columns.inputs() : columns.outputs());
   int64_t spilled = std::max<int64_t>(0, between - registers);
   return 0.5 * static_cast<double>(operations + elements + 2 * spilled);
@@ -83,12 +84,6 @@ static double winogradCycles(const WinogradSchedule &s, double weightRate, const
          tiles * (inputs * transformCycles(s, registers, true) + outputs * transformCycles(s, registers, false));
 }
 
-/// What a step over a channel and a tap takes where several are one, of what one of floats does.
-static double shareOfStep(const DenseSchedule &s) {
-  constexpr double ofPairs = 0.85;
-  return !s.isOfBytes() ? 1 : s.stepRows == 1 ? 1.0 / static_cast<double>(s.quad) : ofPairs;
-}
-
 static double directCycles(const ConvGeometry &g, const DenseSchedule &s, double weightRate,
                            const target::MachineModel &machine) {
   const ConvPhase &phase = g.phases.front();
@@ -96,7 +91,7 @@ static double directCycles(const ConvGeometry &g, const DenseSchedule &s, double
   double input = static_cast<double>(s.elementBytes() * g.inChannels * pixels);
   double memory = 4.0 * static_cast<double>(s.weightElements(g)) / weightRate +
                   input * static_cast<double>(s.pixelsOuter ? 1 : s.panelCount()) / rateOf(input, machine);
-  return together(cyclesOf(g, s) * shareOfStep(s), memory);
+  return together(cyclesOf(g, s) * (s.isOfBytes() ? s.bytes(machine).share() : 1), memory);
 }
 
 // Schedules.
@@ -113,7 +108,7 @@ static ConvGeometry componentOf(const ConvGeometry &g, int64_t inputWords, int64
 }
 
 WinogradSchedule::Tiles::Tiles(const ConvAxis &axis, int64_t outputs, bool ofBytes)
-    : filtering(axis.taps == 1 ? 1 : outputs, ofBytes), step(axis.taps == 1 ? 1 : axis.tapStep), outputs(axis.out) {
+    : filtering(outputs, axis.taps, ofBytes), step(axis.taps == 1 ? 1 : axis.tapStep), outputs(axis.out) {
   support::Size groups = ceilDiv(this->outputs, reach()), left = groups * reach() - this->outputs;
   count = groups * step, old = typical(left, 0);
 }
@@ -155,16 +150,16 @@ static void chooseStrips(WinogradSchedule &s, double weightRate, const target::M
 }
 
 /// Whether the loops can do it: an image of known size is at least a tile. `pointwise`: so is F(1, 1) along both axes.
-static bool isPossible(const ConvGeometry &g, int64_t outputs, bool pointwise) {
+static bool isPossible(const ConvGeometry &g, int64_t outputs, bool ofBytes, bool pointwise) {
   if (g.groups != 1 || g.phases.size() != 1 || g.phases[0].axes[0].dim >= 0) {
     return false;
   }
   auto axes = ArrayRef(g.phases[0].axes).drop_front();
   bool possible = llvm::all_of(axes, [&](const ConvAxis &a) {
     bool isTile = !a.out.isNumber() || a.out.number() >= outputs * a.tapStep;
-    return (a.taps == 1 || (a.taps == 3 && isTile)) && a.inStep == 1 && a.outStep == 1;
+    return (a.taps == 1 || isTile) && Filtering::exists(outputs, a.taps, ofBytes) && a.inStep == 1 && a.outStep == 1;
   });
-  return possible && (pointwise || llvm::any_of(axes, [](const ConvAxis &a) { return a.taps == 3; }));
+  return possible && (pointwise || llvm::any_of(axes, [](const ConvAxis &a) { return a.taps > 1; }));
 }
 
 /// What a symbol in the height or width of an image is taken for, if it may be so large.
@@ -281,12 +276,12 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
     return std::nullopt;
   }
   // Where bytes are multiplied as int16, they become those once, rather than for each panel.
-  bool pointwise = ofBytes && packing.quadDot.empty() && !real.wide;
+  bool pointwise = ofBytes && packing.quadDot.empty() && !real.wide && !real.shortQuads;
   double weightRate = weightRateOf(kernel, packing), least = 0;
   std::optional<WinogradSchedule> best;
   for (int64_t outputs : {2, 4}) {
     bool wanted = said.empty() || said == std::to_string(outputs);
-    if (!wanted || outputs > most || !isPossible(real, outputs, pointwise)) {
+    if (!wanted || outputs > most || !isPossible(real, outputs, ofBytes, pointwise)) {
       continue;
     }
     if (said.empty() && least == 0) {
@@ -317,7 +312,7 @@ std::vector<target::Schedule> winogradSchedules(plan::KernelOp kernel, const tar
   double weightRate = weightRateOf(kernel, machine);
   int64_t most = mostOutputs(kernel.root(), machine);
   for (int64_t outputs : {4, 2}) {
-    if (outputs > most || !isPossible(g, outputs, /*pointwise=*/false)) {
+    if (outputs > most || !isPossible(g, outputs, /*ofBytes=*/false, /*pointwise=*/false)) {
       continue;
     }
     all.push_back({{"winograd", outputs}});
@@ -395,7 +390,8 @@ static plan::WeightTable::Recipe transformedWeights(const WinogradSchedule &s, c
   llvm::raw_string_ostream os(key);
   os << "winograd of " << element.name << ' ' << std::max(s.rows.filtering.outputs(), s.columns.filtering.outputs())
      << ' ' << s.g.outChannels << '/' << s.g.inChannels << " transposed " << s.g.transposed << " lanes "
-     << s.product.lanes << " vectors " << s.product.vectors << " taps";
+     << s.product.lanes << " vectors " << s.product.vectors << " taps " << s.rows.filtering.taps() << 'x'
+     << s.columns.filtering.taps() << ':';
   for (int64_t t : s.g.phases[0].taps) {
     os << ' ' << t;
   }

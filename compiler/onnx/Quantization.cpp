@@ -8,6 +8,11 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
+int64_t shortQuadsOf(Operation *op) {
+  auto quads = op->getAttrOfType<IntegerAttr>(shortQuadsName);
+  return quads ? quads.getInt() : 0;
+}
+
 static constexpr llvm::StringLiteral doneName = "onnx.quantized";
 
 bool isQuantizationDone(Operation *op) { return functionOf(op)->hasAttr(doneName); }

@@ -17,6 +17,11 @@ namespace ingot::onnx {
 /// On a function whose result only becomes bytes: it may be off by 2^-20 of itself.
 constexpr llvm::StringLiteral onlyBytesName = "ingot.only_bytes";
 
+/// On an IntegerConv or IntegerMatMul: how many quads of neighbouring channels have sums of pairs that fit int16
+/// together (quantize/Short.h).
+constexpr llvm::StringLiteral shortQuadsName = "ingot.short_quads";
+int64_t shortQuadsOf(mlir::Operation *op);
+
 /// In another shape; a constant stays one.
 mlir::Value shaped(Formula &f, mlir::Value v, llvm::ArrayRef<int64_t> shape);
 

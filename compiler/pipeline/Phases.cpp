@@ -20,6 +20,7 @@
 #include "compiler/plan/Plan.h"
 #include "compiler/quantize/Halves.h"
 #include "compiler/quantize/Quantize.h"
+#include "compiler/quantize/Short.h"
 #include "compiler/quantize/Taps.h"
 #include "compiler/quantize/Wide.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -98,8 +99,9 @@ static LogicalResult quantize(State &s, Body &body, Result &) {
   }
   // Which device takes a product is not known yet, and all levels get the same ops.
   bool quads = llvm::all_of(s.devices, [](const auto &device) { return !device.machine.quadDot.empty(); });
-  bool bytes = llvm::all_of(s.devices, [](const auto &device) {
-    return !device.machine.quadDot.empty() || !device.machine.bytePairDot.empty();
+  bool isSource = llvm::is_contained(s.options.emit, "cpp"); // which has no name for sums of pairs of bytes
+  bool bytes = llvm::all_of(s.devices, [&](const auto &device) {
+    return !device.machine.quadDot.empty() || (!isSource && !device.machine.bytePairDot.empty());
   });
   quantize::DigitProducts digits{quads ? 8 : bytes ? 4 : 0, /*ofRows=*/quads, /*two=*/s.options.accuracy == "fast"};
   if (failed(quantize::useIntegers(function, s.options.accuracy == "strict", digits)) ||
@@ -113,6 +115,9 @@ static LogicalResult quantize(State &s, Body &body, Result &) {
   bool pairs = llvm::all_of(
       s.devices, [](const auto &device) { return device.machine.quadDot.empty() && !device.machine.pairDot.empty(); });
   if (pairs) {
+    if (!isSource && llvm::all_of(s.devices, [](const auto &device) { return !device.machine.bytePairDot.empty(); })) {
+      quantize::markShortSums(function);
+    }
     quantize::widenFactors(function);
   }
   graph::eliminateCommon(function);

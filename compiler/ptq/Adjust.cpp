@@ -133,7 +133,7 @@ int smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::strin
 }
 
 int correctBias(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Channels> &channels,
-                bool perTensor) {
+                WeightForm form) {
   pb::GraphProto &graph = *model.proto.mutable_graph();
   Names names(model.proto);
   Index index(model, graph);
@@ -144,7 +144,7 @@ int correctBias(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::
       continue;
     }
     llvm::ArrayRef<float> values = floatsOf(*index.weight(layer.weight));
-    Int8Weights weights = quantizeWeights(values, layer.dims, layer.axis, perTensor);
+    Int8Weights weights = quantizeWeights(values, layer, form);
     std::vector<float> bias(floatsOf(*index.weight(layer.bias))), means = found->second.means();
     // A convolution's weights are of one group of input channels: of the group of the output channel.
     Strides to(layer.dims, layer.axis), from(layer.dims, 1 - layer.axis);
@@ -155,7 +155,7 @@ int correctBias(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::
     std::vector<double> added(bias.size());
     for (size_t i = 0; i < values.size(); ++i) {
       size_t channel = to.place(i), group = channel * groups / added.size();
-      double step = weights.scales[perTensor ? 0 : channel];
+      double step = weights.scales[form.perTensor ? 0 : channel];
       added[channel] +=
           (double(weights.values[i]) * step - values[i]) * means[group * size_t(from.count) + from.place(i)];
     }

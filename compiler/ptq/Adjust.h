@@ -2,6 +2,7 @@
 #pragma once
 #include "compiler/ptq/Channels.h"
 #include "compiler/ptq/Layers.h"
+#include "compiler/ptq/Weights.h"
 #include <map>
 
 namespace ingot::ptq {
@@ -16,6 +17,6 @@ int smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::strin
 /// The mean of what rounding a layer's weights adds to its results, by the mean of each channel that it reads, is taken
 /// from its bias. Layers without a constant bias stay as they are. Returns how many were changed.
 int correctBias(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Channels> &channels,
-                bool perTensor);
+                WeightForm form);
 
 } // namespace ingot::ptq

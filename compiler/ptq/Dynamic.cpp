@@ -17,8 +17,8 @@ std::vector<int8_t> transposed(llvm::ArrayRef<int8_t> values, size_t rows, size_
 /// Writes the layers of one graph.
 class Writer {
 public:
-  Writer(Model &model, pb::GraphProto &graph, bool perTensor)
-      : graph(graph), names(model.proto), index(model, graph), edits(graph), perTensor(perTensor) {}
+  Writer(Model &model, pb::GraphProto &graph, WeightForm form)
+      : graph(graph), names(model.proto), index(model, graph), edits(graph), form(form) {}
   void write(const Layer &layer);
 
 private:
@@ -40,7 +40,7 @@ private:
   Names names;
   Index index;
   Edits edits;
-  bool perTensor;
+  WeightForm form;
   std::map<std::string, Activation> activations;
 };
 
@@ -64,7 +64,7 @@ std::string Writer::add(int place, llvm::StringRef op, std::initializer_list<std
 void Writer::write(const Layer &layer) {
   const pb::NodeProto node = graph.node(layer.node); // what is added may move it
   bool isConv = layer.op == "Conv";
-  Int8Weights weights = quantizeWeights(floatsOf(*index.weight(layer.weight)), layer.dims, layer.axis, perTensor);
+  Int8Weights weights = quantizeWeights(floatsOf(*index.weight(layer.weight)), layer, form);
   std::vector<int64_t> dims = layer.dims;
   if (!isConv && layer.axis == 0) { // MatMulInteger does not transpose
     weights.values = transposed(weights.values, size_t(dims[0]), size_t(dims[1]));
@@ -73,7 +73,7 @@ void Writer::write(const Layer &layer) {
   std::string w = addConstant(tensorOf<int8_t>("", importer::kInt8, dims, weights.values), layer.weight + "_quantized");
   // Along the channels of the result, which are followed by the axes of an image.
   std::vector<int64_t> along(isConv ? dims.size() - 1 : 1, 1);
-  along[0] = perTensor ? 1 : layer.dims[size_t(layer.axis)];
+  along[0] = form.perTensor ? 1 : layer.dims[size_t(layer.axis)];
   std::string wScale =
       addConstant(tensorOf<float>("", importer::kFloat, along, weights.scales), layer.weight + "_scale");
   const Activation &x = activation(layer.x);
@@ -109,9 +109,9 @@ void Writer::write(const Layer &layer) {
 
 } // namespace
 
-void writeDynamic(Model &model, llvm::ArrayRef<Layer> layers, bool perTensor) {
+void writeDynamic(Model &model, llvm::ArrayRef<Layer> layers, WeightForm form) {
   for (auto [number, graph] : llvm::enumerate(model.graphs())) {
-    Writer writer(model, *graph, perTensor);
+    Writer writer(model, *graph, form);
     for (const Layer &layer : layers) {
       if (layer.graph == int(number)) {
         writer.write(layer);

@@ -2,10 +2,11 @@
 // run.
 #pragma once
 #include "compiler/ptq/Layers.h"
+#include "compiler/ptq/Weights.h"
 
 namespace ingot::ptq {
 
 /// DynamicQuantizeLinear, MatMulInteger or ConvInteger, and the product with both scales, in place of each layer.
-void writeDynamic(Model &model, llvm::ArrayRef<Layer> layers, bool perTensor);
+void writeDynamic(Model &model, llvm::ArrayRef<Layer> layers, WeightForm form);
 
 } // namespace ingot::ptq

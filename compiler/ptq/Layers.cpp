@@ -66,6 +66,7 @@ std::optional<Layer> layerOf(const Index &index, const pb::NodeProto &node) {
   layer.name = nameOf(node), layer.op = node.op_type();
   layer.x = node.input(0), layer.weight = node.input(1), layer.y = node.output(0);
   layer.axis = isConv || (isGemm && intOf(node, "transB", 0)) ? 0 : 1;
+  layer.groups = isConv ? intOf(node, "group", 1) : 1;
   layer.dims.assign(weight->dims().begin(), weight->dims().end());
   bool plain = !isGemm || (floatOf(node, "alpha", 1) == 1 && floatOf(node, "beta", 1) == 1);
   const pb::TensorProto *bias = node.input_size() > 2 && plain ? index.weight(node.input(2)) : nullptr;

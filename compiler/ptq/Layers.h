@@ -19,7 +19,8 @@ struct Layer {
   std::string name, op;
   std::string x, weight, y;
   std::string bias;          ///< empty: none that is constant
-  int axis = 0;              ///< of the weights: the output channels
+  int axis = 0;              ///< of the weights: the output channels; the input channels are the other one of two
+  int64_t groups = 1;        ///< of a convolution
   std::vector<int64_t> dims; ///< of the weights
   int64_t values() const;
 };

@@ -1,5 +1,6 @@
 // What `ingot quantize` is asked for.
 #pragma once
+#include "compiler/ptq/Weights.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,7 +13,7 @@ struct Options {
   std::string method = "min-max"; ///< how ranges are chosen: min-max, percentile, entropy, mse
   double percentile = 99.99;      ///< of the values that a range holds, on each side
   bool signedActivations = false; ///< int8, symmetric, in place of uint8
-  bool perTensor = false;         ///< one scale for a weight in place of one for each output channel
+  WeightForm weights;             ///< of int8 and int8-dynamic
   std::vector<std::string> keep;  ///< layers that stay in float
   double maxDrop = -1;            ///< 1 - cosine of the outputs that is allowed; negative: not asked for
   double smooth = -1;             ///< exponent of the activations' part (SmoothQuant); negative: no smoothing

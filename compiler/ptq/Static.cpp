@@ -24,9 +24,8 @@ std::vector<std::string> carried(const Index &index, const pb::NodeProto &node) 
 /// Writes the nodes of one model.
 class Writer {
 public:
-  Writer(Model &model, bool perTensor)
-      : graph(*model.proto.mutable_graph()), names(model.proto), index(model, graph), edits(graph),
-        perTensor(perTensor) {}
+  Writer(Model &model, WeightForm form)
+      : graph(*model.proto.mutable_graph()), names(model.proto), index(model, graph), edits(graph), form(form) {}
 
   void quantizeValue(const std::string &value, const Encoding &encoding, llvm::ArrayRef<Layer> layers);
   void quantizeWeights(const Layer &layer, float xScale);
@@ -41,7 +40,7 @@ private:
   Names names;
   Index index;
   Edits edits;
-  bool perTensor;
+  WeightForm form;
 };
 
 std::string Writer::addScale(const std::string &stem, llvm::ArrayRef<float> scales) {
@@ -100,12 +99,12 @@ void Writer::quantizeWeights(const Layer &layer, float xScale) {
     bias = floatsOf(*index.weight(layer.bias));
   }
   constexpr double kMostBias = 2e9; // of 2^31 steps
-  std::vector<float> least(perTensor ? 1 : size_t(layer.dims[layer.axis]));
+  std::vector<float> least(form.perTensor ? 1 : size_t(layer.dims[layer.axis]));
   for (auto [c, value] : llvm::enumerate(bias)) {
-    float &own = least[perTensor ? 0 : c];
+    float &own = least[form.perTensor ? 0 : c];
     own = std::max(own, float(std::fabs(value) / kMostBias / xScale));
   }
-  Int8Weights weights = ptq::quantizeWeights(values, layer.dims, layer.axis, perTensor, least);
+  Int8Weights weights = ptq::quantizeWeights(values, layer, form, least);
   dequantize(layer, 1, tensorOf<int8_t>("", importer::kInt8, layer.dims, weights.values), weights.scales, layer.axis);
   if (bias.empty()) {
     return;
@@ -116,7 +115,7 @@ void Writer::quantizeWeights(const Layer &layer, float xScale) {
     scale *= xScale;
   }
   for (auto [c, value] : llvm::enumerate(bias)) {
-    steps.push_back(int32_t(std::nearbyint(double(value) / scales[perTensor ? 0 : c])));
+    steps.push_back(int32_t(std::nearbyint(double(value) / scales[form.perTensor ? 0 : c])));
   }
   dequantize(layer, 2, tensorOf<int32_t>("", importer::kInt32, layer.dims[layer.axis], steps), scales, 0);
 }
@@ -183,9 +182,9 @@ std::map<std::string, Encoding> encodingsOf(const Wanted &wanted, const std::map
 }
 
 void writeStatic(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Encoding> &encodings,
-                 bool perTensor) {
+                 WeightForm form) {
   {
-    Writer writer(model, perTensor);
+    Writer writer(model, form);
     for (const auto &[value, encoding] : encodings) {
       writer.quantizeValue(value, encoding, layers);
     }

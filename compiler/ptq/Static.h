@@ -3,6 +3,7 @@
 #pragma once
 #include "compiler/ptq/Layers.h"
 #include "compiler/ptq/Range.h"
+#include "compiler/ptq/Weights.h"
 #include <map>
 
 namespace ingot::ptq {
@@ -20,6 +21,6 @@ std::map<std::string, Encoding> encodingsOf(const Wanted &wanted, const std::map
 
 /// `layers` are of the model's own graph.
 void writeStatic(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Encoding> &encodings,
-                 bool perTensor);
+                 WeightForm form);
 
 } // namespace ingot::ptq

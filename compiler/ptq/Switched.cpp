@@ -10,7 +10,7 @@ public:
   explicit Writer(Model &model)
       : graph(*model.proto.mutable_graph()), names(model.proto), index(model, graph), edits(graph) {}
 
-  void addSwitch(const Layer &layer, const Encoding &encoding, bool perTensor);
+  void addSwitch(const Layer &layer, const Encoding &encoding, WeightForm form);
 
 private:
   std::string add(pb::TensorProto tensor, const std::string &stem) {
@@ -33,7 +33,7 @@ private:
   Edits edits;
 };
 
-void Writer::addSwitch(const Layer &layer, const Encoding &encoding, bool perTensor) {
+void Writer::addSwitch(const Layer &layer, const Encoding &encoding, WeightForm form) {
   pb::ValueInfoProto &input = *graph.add_input();
   input.set_name(names.fresh("quantized_" + std::to_string(layer.node)));
   input.mutable_type()->mutable_tensor_type()->set_elem_type(importer::kBool);
@@ -47,11 +47,11 @@ void Writer::addSwitch(const Layer &layer, const Encoding &encoding, bool perTen
   makeNode(edits.before(layer.node), "DequantizeLinear", names.fresh(rounded), {quantized, scale, zero}, {rounded});
   choose(layer, 0, input.name(), rounded);
 
-  Int8Weights weights = quantizeWeights(floatsOf(*index.weight(layer.weight)), layer.dims, layer.axis, perTensor);
+  Int8Weights weights = quantizeWeights(floatsOf(*index.weight(layer.weight)), layer, form);
   Strides strides(layer.dims, layer.axis);
   std::vector<float> values(weights.values.size());
   for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = float(weights.values[i]) * weights.scales[perTensor ? 0 : strides.place(i)];
+    values[i] = float(weights.values[i]) * weights.scales[form.perTensor ? 0 : strides.place(i)];
   }
   choose(layer, 1, input.name(),
          add(tensorOf<float>("", importer::kFloat, layer.dims, values), layer.weight + "_rounded"));
@@ -60,10 +60,10 @@ void Writer::addSwitch(const Layer &layer, const Encoding &encoding, bool perTen
 } // namespace
 
 void addSwitches(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Encoding> &encodings,
-                 bool perTensor) {
+                 WeightForm form) {
   Writer writer(model);
   for (const Layer &layer : layers) {
-    writer.addSwitch(layer, encodings.at(layer.x), perTensor);
+    writer.addSwitch(layer, encodings.at(layer.x), form);
   }
 }
 

@@ -3,12 +3,13 @@
 #pragma once
 #include "compiler/ptq/Layers.h"
 #include "compiler/ptq/Range.h"
+#include "compiler/ptq/Weights.h"
 #include <map>
 
 namespace ingot::ptq {
 
 /// Adds an input for each layer, a bool without axes, behind the model's own and in the order of the layers.
 void addSwitches(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Encoding> &encodings,
-                 bool perTensor);
+                 WeightForm form);
 
 } // namespace ingot::ptq

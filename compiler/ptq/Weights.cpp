@@ -1,3 +1,6 @@
+// Short sums are those of a kernel that adds up, in a lane of int16, the products of input channels 8 i, 8 i + 1, 8 i +
+// 4 and 8 i + 5, and in another one those of the other four (compiler/quantize/Short.h). The sum of the positive
+// weights of a lane, and that of the negative ones, are at most 128, since 128 * 255 fits.
 #include "compiler/ptq/Weights.h"
 #include <algorithm>
 #include <cmath>
@@ -10,24 +13,101 @@ Strides::Strides(llvm::ArrayRef<int64_t> dims, int axis) : count(dims[axis]) {
   }
 }
 
-Int8Weights quantizeWeights(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims, int axis, bool perTensor,
-                            llvm::ArrayRef<float> least) {
-  constexpr int kMost = 127;
-  Strides strides(dims, axis);
-  std::vector<float> largest(perTensor ? 1 : size_t(strides.count));
+namespace {
+
+constexpr int kMost = 127, kMostOfLane = 128;
+
+/// The lanes that weights are added up in.
+class Lanes {
+public:
+  explicit Lanes(const Layer &layer) : outputs(layer.dims, layer.axis), inputs(layer.dims, 1 - layer.axis) {
+    groups = layer.groups;
+    for (int64_t dim : llvm::ArrayRef(layer.dims).drop_front(2)) {
+      taps *= dim;
+    }
+    steps = inputs.count / kStep + 2; // a group may begin and end in the middle of one
+  }
+  size_t count() const { return size_t(outputs.count * taps * steps * 2); }
+  size_t outputOf(size_t lane) const { return lane / size_t(taps * steps * 2); }
+
+  size_t of(size_t i) const {
+    int64_t output = int64_t(outputs.place(i)), first = output * groups / outputs.count * inputs.count;
+    int64_t channel = first + int64_t(inputs.place(i)), step = channel / kStep - first / kStep;
+    return size_t(((output * taps + int64_t(i) % taps) * steps + step) * 2 + channel % 4 / 2);
+  }
+
+  /// Of each lane the sum of its positive values, and of its negative ones.
+  template <typename Sum, typename T> std::vector<std::array<Sum, 2>> sums(llvm::ArrayRef<T> values) const {
+    std::vector<std::array<Sum, 2>> sums(count());
+    for (size_t i = 0; i < values.size(); ++i) {
+      sums[of(i)][values[i] < 0] += std::abs(Sum(values[i]));
+    }
+    return sums;
+  }
+
+private:
+  static constexpr int64_t kStep = 8;
+  Strides outputs, inputs;
+  int64_t groups = 1, taps = 1, steps = 1;
+};
+
+/// The least scales of all output channels with which sums are short, but for rounding.
+std::vector<float> scalesOf(llvm::ArrayRef<float> values, const Lanes &lanes, size_t outputs) {
+  std::vector<float> scales(outputs);
+  for (auto [lane, sums] : llvm::enumerate(lanes.sums<float>(values))) {
+    float &own = scales[lanes.outputOf(lane)];
+    own = std::max(own, std::max(sums[0], sums[1]) / kMostOfLane);
+  }
+  return scales;
+}
+
+/// Where rounding made sums too large, weights become a step smaller, those first that were rounded up most.
+void shorten(llvm::ArrayRef<float> exact, const Lanes &lanes, std::vector<int8_t> &values) {
+  auto sums = lanes.sums<int>(llvm::ArrayRef<int8_t>(values));
+  std::vector<std::pair<float, size_t>> rounded;
   for (size_t i = 0; i < values.size(); ++i) {
-    float &own = largest[perTensor ? 0 : strides.place(i)];
-    own = std::max(own, std::fabs(values[i]));
+    if (values[i] && sums[lanes.of(i)][values[i] < 0] > kMostOfLane) {
+      rounded.push_back({std::fabs(float(values[i])) - std::fabs(exact[i]), i});
+    }
+  }
+  llvm::sort(rounded, [](const auto &a, const auto &b) {
+    return std::pair(-a.first, a.second) < std::pair(-b.first, b.second);
+  });
+  for (auto [much, i] : rounded) {
+    int &sum = sums[lanes.of(i)][values[i] < 0];
+    if (sum > kMostOfLane) {
+      values[i] = int8_t(values[i] + (values[i] < 0 ? 1 : -1)), --sum;
+    }
+  }
+}
+
+} // namespace
+
+Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightForm form,
+                            llvm::ArrayRef<float> least) {
+  Strides strides(layer.dims, layer.axis);
+  Lanes lanes(layer);
+  auto outputs = size_t(strides.count);
+  std::vector<float> scales = form.shortSums ? scalesOf(values, lanes, outputs) : std::vector<float>(outputs);
+  for (size_t i = 0; i < values.size(); ++i) {
+    float &own = scales[strides.place(i)];
+    own = std::max(own, std::fabs(values[i]) / kMost);
+  }
+  if (form.perTensor) {
+    scales = {*std::max_element(scales.begin(), scales.end())};
   }
   Int8Weights result;
-  for (size_t c = 0; c < largest.size(); ++c) {
-    float scale = largest[c] > 0 ? std::max(largest[c] / kMost, 1e-12f) : 1;
+  for (size_t c = 0; c < scales.size(); ++c) {
+    float scale = scales[c] > 0 ? std::max(scales[c], 1e-12f) : 1;
     result.scales.push_back(std::max(scale, least.empty() ? 0 : least[c]));
   }
-  result.values.resize(values.size());
+  std::vector<float> exact(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
-    float steps = std::nearbyint(values[i] / result.scales[perTensor ? 0 : strides.place(i)]);
-    result.values[i] = int8_t(std::clamp<float>(steps, -kMost, kMost));
+    exact[i] = values[i] / result.scales[form.perTensor ? 0 : strides.place(i)];
+    result.values.push_back(int8_t(std::clamp<float>(std::nearbyint(exact[i]), -kMost, kMost)));
+  }
+  if (form.shortSums) {
+    shorten(exact, lanes, result.values);
   }
   return result;
 }

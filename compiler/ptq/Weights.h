@@ -1,18 +1,26 @@
 // Weights as integers.
 #pragma once
+#include "compiler/ptq/Layers.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
 #include <vector>
 
 namespace ingot::ptq {
 
+struct WeightForm {
+  bool perTensor = false; ///< one scale for a weight in place of one for each output channel
+  /// Scales are so large that sums of products of neighbouring input channels fit into 16 bits, whatever bytes they are
+  /// multiplied with: machines that multiply pairs of bytes and have no instruction for quads can take them.
+  bool shortSums = false;
+};
+
 struct Int8Weights {
   std::vector<int8_t> values;
-  std::vector<float> scales; ///< of each place along the axis, or one
+  std::vector<float> scales; ///< of each output channel, or one
 };
 
 /// Symmetric: zero is zero. `least`: scales that are no smaller, so that a bias in steps of them fits into 32 bits.
-Int8Weights quantizeWeights(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims, int axis, bool perTensor,
+Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightForm form,
                             llvm::ArrayRef<float> least = {});
 
 /// The place along `axis` of each value is (i / inner) % count.

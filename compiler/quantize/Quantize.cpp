@@ -249,7 +249,8 @@ struct Saturated : OpRewritePattern<QuantizeOp> {
 bool isQuantized(func::FuncOp function) {
   return function
       .walk([](Operation *op) {
-        return isa<QuantizeOp, DequantizeOp, onnx::DequantizeLinearOp, onnx::FewBitsMatMulOp>(op)
+        return isa<QuantizeOp, DequantizeOp, onnx::DequantizeLinearOp, onnx::FewBitsMatMulOp, onnx::IntegerMatMulOp,
+                   onnx::IntegerConvOp>(op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })

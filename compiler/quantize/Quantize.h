@@ -5,7 +5,7 @@
 
 namespace ingot::quantize {
 
-/// Whether anything in it is quantized.
+/// Whether anything in it is quantized, or a product of integers.
 bool isQuantized(mlir::func::FuncOp function);
 
 /// Products and convolutions of dequantized tensors become sums of integers, where `strict` does not ask for the order

@@ -4,6 +4,7 @@
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ops/Quantize.h"
@@ -18,8 +19,7 @@ static bool isDepthwise(onnx::IntegerConvOp op) {
   return group > 1 && weights && weights.getDimSize(0) == group && weights.getDimSize(1) == 1;
 }
 
-/// Whether its kernel multiplies bytes, and not int32.
-static bool isProduct(Operation *op) {
+bool multipliesBytes(Operation *op) {
   if (auto conv = dyn_cast<onnx::IntegerConvOp>(op)) {
     return !isDepthwise(conv) && onnx::elementOf(conv.getX()).isUnsignedInteger(8);
   }
@@ -29,7 +29,7 @@ static bool isProduct(Operation *op) {
 void widenFactors(func::FuncOp function) {
   llvm::SetVector<Value> factors;
   function.walk([&](Operation *op) {
-    if (isProduct(op)) {
+    if (multipliesBytes(op) && !onnx::shortQuadsOf(op)) {
       factors.insert(op->getOperand(0));
     }
   });
@@ -42,7 +42,7 @@ void widenFactors(func::FuncOp function) {
     for (Operation *user : llvm::make_early_inc_range(bytes.getUsers())) {
       auto dequantize = dyn_cast<onnx::DequantizeOp>(user);
       auto zeros = dequantize ? onnx::integersOf(dequantize.getZero()) : std::nullopt;
-      if (isProduct(user)) {
+      if (multipliesBytes(user)) {
         user->setOperand(0, words);
       } else if (zeros && dequantize.getX() == bytes) {
         b.setInsertionPoint(user);

@@ -44,7 +44,7 @@ struct MachineModel {
   /// Names of LLVM's intrinsics, on vectors of `lanes` int32; empty: the machine has none. One adds to each lane the
   /// products of four unsigned bytes and four signed ones, the other one gives the sum of two products of int16.
   std::string quadDot, pairDot;
-  /// Of twice as many int16: gives the sums of two products of unsigned by signed bytes, which saturates.
+  /// The same: sums of two products of unsigned by signed bytes, in lanes of int16 to which they saturate.
   std::string bytePairDot;
   /// The same of float32: adds to each lane the products of two bfloat16 and two others.
   std::string halfDot;

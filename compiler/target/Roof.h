@@ -55,9 +55,9 @@ inline Roof roofOf(const MachineModel &machine) {
 struct Traffic {
   /// Its own, of Winograd's algorithm fewer than the convolution has, in those of float32 that take as long.
   double multiplyAdds = 0;
-  double weights = 0;      ///< bytes of constants
-  double tensors = 0;      ///< bytes of other operands and of results
-  double allWeights = 0;   ///< bytes of the constants of the whole model, which each run reads
+  double weights = 0;    ///< bytes of constants
+  double tensors = 0;    ///< bytes of other operands and of results
+  double allWeights = 0; ///< bytes of the constants of the whole model, which each run reads
 };
 
 /// The least time in which a machine can do that: weights come from where those of the whole model stay from one run

@@ -14,6 +14,8 @@
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/Dialects.h"
 #include "compiler/quantize/Quantize.h"
+#include "compiler/quantize/Short.h"
+#include "compiler/quantize/Wide.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -93,6 +95,12 @@ constexpr struct {
     {"quantize-use-integers", "products and convolutions of quantized tensors become sums of integers",
      [](ModuleOp, func::FuncOp f, const Settings &) {
        return quantize::useIntegers(f, /*strict=*/false, /*digits=*/{8, true});
+     }},
+    {"quantize-short-sums", "sums of pairs of bytes that fit int16 are marked, and other factors become int16",
+     [](ModuleOp, func::FuncOp f, const Settings &) {
+       quantize::markShortSums(f);
+       quantize::widenFactors(f);
+       return success();
      }},
     {"fusion-fuse", "canonical forms of what exporters write as many ops",
      [](ModuleOp, func::FuncOp f, const Settings &) { return fusion::fuse(f); }},

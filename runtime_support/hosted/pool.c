@@ -1,10 +1,12 @@
 /* A thread pool behind ingot_exec.
  *
- * A parallel loop takes a free slot of a small table, opens it, and works on it like everybody else: chunks are handed
- * out in order by one atomic counter. Workers look for open slots, spin a moment when there is none (a model's loops
- * follow each other within microseconds), then sleep. Nothing is locked unless somebody sleeps. A loop whose caller
- * finds no free slot runs on the caller alone, so that nesting and any number of callers are safe: a caller only ever
- * waits for chunks that are being worked on.
+ * A parallel loop takes a free slot of a small table, opens it, and works on it like everybody else. Each thread first
+ * takes the chunks that it takes in every loop, so that it works on what it has in its caches, then what others have
+ * not begun. Workers look for open slots, spin for a while when there is none (a model's loops follow each other within
+ * microseconds, or behind a kernel that has one thread only), then sleep. Nothing is locked unless somebody sleeps. A
+ * worker that finds itself on its caller's processor, where a scheduler may leave both for many milliseconds, moves to
+ * another. A loop whose caller finds no free slot runs on the caller alone, so that nesting and any number of callers
+ * are safe: a caller only ever waits for chunks that are being worked on.
  *
  * A slot is reused, never freed, and its fields are stable while it is open. A worker announces itself in `helpers`
  * before it looks at the state; the caller closes the slot before it looks at `helpers`. Both are sequentially
@@ -18,35 +20,40 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { SLOTS = 16, MAX_THREADS = 1024, SPINS = 2000 };
+enum { SLOTS = 16, MAX_THREADS = 1024, CHUNKS_OF_THREAD = 2, WORD_BITS = 64 };
+/* Waking costs the caller some ten microseconds, and the worker comes some thirty later: a kernel for one thread in the
+ * middle of a model must not end in that. */
+enum { NANOSECONDS_SPUN = 500000, SPINS_BETWEEN_LOOKS = 64 };
 
 enum { FREE, CLAIMED, OPEN, CLOSED, CLOSED_AND_WAITING };
 
 #define NO_FAILURE UINT64_MAX
 
-typedef struct Loop {
+typedef struct Loop { /* what all threads write is in one line of a cache where they are few */
   _Alignas(64) atomic_int state;
   atomic_int helpers;
   int (*body)(void *args, int64_t begin, int64_t end);
   void *args;
-  int64_t count, chunks;
-  int64_t threads;          /* at most one for each item */
-  _Atomic int64_t next;     /* the chunk to hand out next */
+  int64_t count, threads;   /* at most one for each item */
   _Atomic uint64_t failure; /* of the lowest failed chunk: chunk << 32 | status */
+  _Atomic uint64_t taken[MAX_THREADS * CHUNKS_OF_THREAD / WORD_BITS]; /* a bit for each chunk */
 } Loop;
 
 struct ingot_pool {
   Loop loops[SLOTS];
   _Alignas(64) atomic_uint epoch; /* grows with every opened loop */
+  atomic_int processor;           /* of the caller that opened the last one; -1 where workers stay where they are */
   atomic_int sleepers;
   atomic_int stop;
-  int spins;
+  int maySpin; /* not where it would take the processor from a thread with work */
   int threads; /* the caller of a loop included */
   ingot_exec exec;
   pthread_mutex_t mutex;
   pthread_cond_t opened, left;
+  atomic_int started; /* workers that know their number */
   pthread_t workers[];
 };
 
@@ -58,23 +65,60 @@ static void pauseBriefly(void) {
 #endif
 }
 
+static int64_t nanoseconds(void) {
+  struct timespec at;
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
+}
+
+/* How long a thread has been spinning for something. */
+typedef struct Spinning {
+  int spins;
+  int64_t until;
+} Spinning;
+
+/* A moment; whether the thread should look again, and not sleep. Whoever else could run on this processor (perhaps the
+ * thread that is waited for) does so first. */
+static int spin(const ingot_pool *pool, Spinning *spinning) {
+  if (!pool->maySpin) {
+    return 0;
+  }
+  pauseBriefly();
+  if (++spinning->spins % SPINS_BETWEEN_LOOKS) {
+    return 1;
+  }
+  int64_t now = nanoseconds();
+  spinning->until = spinning->until ? spinning->until : now + NANOSECONDS_SPUN;
+  sched_yield();
+  return now < spinning->until;
+}
+
 /* Of so many items in equal parts, of which the first ones may be longer by one. */
 static int64_t beginOf(int64_t items, int64_t part, int64_t parts) {
   int64_t longer = items % parts;
   return items / parts * part + (part < longer ? part : longer);
 }
 
-/* The first item of a chunk. Most items are handed out in one chunk for each thread, so that a thread works in one
- * piece, next to where it worked in the loop before: on what it has in its caches. The others, a chunk for each thread
- * once more, even out what threads lose to other programs. */
+/* The first item of a chunk. A thread has neighbouring items, of which the last eighth is a chunk of its own: whoever
+ * is ready before evens out what others lose to other programs. */
 static int64_t firstOf(const Loop *loop, int64_t chunk) {
-  int64_t few = loop->count / 8 + (loop->count % 8 > 0);
-  few = few < loop->count - loop->threads ? few : loop->count - loop->threads;
-  return chunk <= loop->threads ? beginOf(loop->count - few, chunk, loop->threads)
-                                : loop->count - few + beginOf(few, chunk - loop->threads, loop->threads);
+  int64_t thread = chunk / CHUNKS_OF_THREAD, next = beginOf(loop->count, thread + 1, loop->threads);
+  int64_t first = beginOf(loop->count, thread, loop->threads);
+  return chunk % CHUNKS_OF_THREAD == 0 ? first : next - (next - first) / 8;
 }
 
-static void runChunk(Loop *loop, int64_t chunk) {
+static int64_t chunksOf(const Loop *loop) { return CHUNKS_OF_THREAD * loop->threads; }
+
+/* A failure only stops chunks after it, so that the lowest failing chunk is always run: the status of a loop is the one
+ * that a single thread would have found. Returns whether there was anything to do: nobody else had taken it. */
+static int runChunk(Loop *loop, int64_t chunk) {
+  uint64_t bit = UINT64_C(1) << chunk % WORD_BITS;
+  if (atomic_fetch_or(&loop->taken[chunk / WORD_BITS], bit) & bit) {
+    return 0;
+  }
+  if ((uint64_t)chunk > atomic_load_explicit(&loop->failure, memory_order_relaxed) >> 32) {
+    return 1;
+  }
   int64_t begin = firstOf(loop, chunk), end = firstOf(loop, chunk + 1);
   int status = begin < end ? loop->body(loop->args, begin, end) : 0;
   if (status) {
@@ -82,23 +126,65 @@ static void runChunk(Loop *loop, int64_t chunk) {
     while (mine < lowest && !atomic_compare_exchange_weak(&loop->failure, &lowest, mine)) {
     }
   }
+  return 1;
 }
 
-/* Chunks are taken in order and a failure only stops those after it, so that the lowest failing chunk is always run:
- * the status of a loop is the one that a single thread would have found. Returns whether there was anything to do. */
-static int work(Loop *loop) {
+/* Chunks that nobody has begun: of a word, those whose bits are in `kind`. */
+static int runOthers(Loop *loop, int64_t word, uint64_t kind) {
   int worked = 0;
-  for (;;) {
-    int64_t chunk = atomic_fetch_add(&loop->next, 1);
-    if (chunk >= loop->chunks || (uint64_t)chunk > atomic_load(&loop->failure) >> 32) {
-      return worked;
-    }
-    runChunk(loop, chunk);
-    worked = 1;
+  int64_t left = chunksOf(loop) - word * WORD_BITS;
+  kind &= left < WORD_BITS ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
+  for (uint64_t open; (open = kind & ~atomic_load_explicit(&loop->taken[word], memory_order_relaxed)) != 0;) {
+    worked |= runChunk(loop, word * WORD_BITS + __builtin_ctzll(open));
   }
+  return worked;
 }
 
-static int help(ingot_pool *pool) {
+/* The thread's own chunks, then large ones of others, and at last small ones. */
+static int work(Loop *loop, int64_t thread) {
+  static const uint64_t large = UINT64_C(0x5555555555555555);
+  int worked = 0;
+  if (thread < loop->threads) {
+    worked |= runChunk(loop, CHUNKS_OF_THREAD * thread);
+    worked |= runChunk(loop, CHUNKS_OF_THREAD * thread + 1);
+  }
+  for (int64_t word = 0; word * WORD_BITS < chunksOf(loop); ++word) {
+    worked |= runOthers(loop, word, large);
+  }
+  for (int64_t word = 0; word * WORD_BITS < chunksOf(loop); ++word) {
+    worked |= runOthers(loop, word, UINT64_MAX);
+  }
+  return worked;
+}
+
+/* The processor that the calling thread is on; -1 where that is not known. */
+static int processorHere(void) {
+#ifdef __linux__
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+/* Moves a worker that is on its caller's processor to another of those that it may use; later it may come back. */
+static void leaveCaller(ingot_pool *pool) {
+  int processor = atomic_load_explicit(&pool->processor, memory_order_relaxed);
+  if (processor < 0 || processor != processorHere()) {
+    return;
+  }
+#ifdef __linux__
+  cpu_set_t may, others;
+  if (processor < CPU_SETSIZE && sched_getaffinity(0, sizeof may, &may) == 0) {
+    others = may;
+    CPU_CLR(processor, &others);
+    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0) {
+      sched_setaffinity(0, sizeof may, &may);
+    }
+  }
+#endif
+}
+
+static int help(ingot_pool *pool, int64_t thread) {
   int worked = 0;
   for (Loop *loop = pool->loops; loop != pool->loops + SLOTS; ++loop) {
     if (atomic_load_explicit(&loop->state, memory_order_relaxed) != OPEN) {
@@ -106,7 +192,7 @@ static int help(ingot_pool *pool) {
     }
     atomic_fetch_add(&loop->helpers, 1);
     if (atomic_load(&loop->state) == OPEN) {
-      worked |= work(loop);
+      worked |= work(loop, thread);
     }
     if (atomic_fetch_sub(&loop->helpers, 1) == 1 && atomic_load(&loop->state) == CLOSED_AND_WAITING) {
       pthread_mutex_lock(&pool->mutex);
@@ -118,11 +204,10 @@ static int help(ingot_pool *pool) {
 }
 
 static void sleepUntilOpened(ingot_pool *pool, unsigned seen) {
-  for (int i = 0; i < pool->spins; ++i) {
+  for (Spinning spinning = {0}; spin(pool, &spinning);) {
     if (atomic_load_explicit(&pool->epoch, memory_order_relaxed) != seen) {
       return;
     }
-    pauseBriefly();
   }
   pthread_mutex_lock(&pool->mutex);
   atomic_fetch_add(&pool->sleepers, 1);
@@ -135,18 +220,23 @@ static void sleepUntilOpened(ingot_pool *pool, unsigned seen) {
 
 static void *runWorker(void *argument) {
   ingot_pool *pool = argument;
+  int64_t thread = 1 + atomic_fetch_add(&pool->started, 1); /* the caller of a loop is 0 */
   for (;;) {
     unsigned seen = atomic_load(&pool->epoch); /* before looking: a loop opened meanwhile must not be slept through */
     if (atomic_load(&pool->stop)) {
       return 0;
     }
-    if (!help(pool)) {
+    if (!help(pool, thread)) {
+      leaveCaller(pool);
       sleepUntilOpened(pool, seen);
     }
   }
 }
 
 static void wake(ingot_pool *pool) {
+  if (pool->maySpin) {
+    atomic_store_explicit(&pool->processor, processorHere(), memory_order_relaxed);
+  }
   atomic_fetch_add(&pool->epoch, 1);
   if (atomic_load(&pool->sleepers) > 0) {
     pthread_mutex_lock(&pool->mutex);
@@ -169,8 +259,7 @@ static Loop *claim(ingot_pool *pool) {
 /* Closes a loop that has no chunk left to hand out, and waits for the workers still inside. */
 static void finish(ingot_pool *pool, Loop *loop) {
   atomic_store(&loop->state, CLOSED);
-  for (int i = 0; i < pool->spins && atomic_load(&loop->helpers) > 0; ++i) {
-    pauseBriefly();
+  for (Spinning spinning = {0}; atomic_load(&loop->helpers) > 0 && spin(pool, &spinning);) {
   }
   if (atomic_load(&loop->helpers) > 0) {
     pthread_mutex_lock(&pool->mutex);
@@ -195,12 +284,13 @@ static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int
   loop->args = args;
   loop->count = count;
   loop->threads = pool->threads < count ? pool->threads : count;
-  loop->chunks = 2 * loop->threads;
-  atomic_store_explicit(&loop->next, 0, memory_order_relaxed);
+  for (int64_t i = 0; i * WORD_BITS < chunksOf(loop); ++i) {
+    atomic_store_explicit(&loop->taken[i], 0, memory_order_relaxed);
+  }
   atomic_store_explicit(&loop->failure, NO_FAILURE, memory_order_relaxed);
   atomic_store(&loop->state, OPEN);
   wake(pool);
-  work(loop);
+  work(loop, 0);
   finish(pool, loop);
   uint64_t failure = atomic_load(&loop->failure);
   atomic_store(&loop->state, FREE);
@@ -249,9 +339,11 @@ ingot_pool *ingot_pool_create(int threads) {
     atomic_init(&pool->loops[i].helpers, 0);
   }
   atomic_init(&pool->epoch, 0);
+  atomic_init(&pool->processor, -1);
   atomic_init(&pool->sleepers, 0);
   atomic_init(&pool->stop, 0);
-  pool->spins = threads <= processors ? SPINS : 0; /* spinning would take the processor from a thread with work */
+  atomic_init(&pool->started, 0);
+  pool->maySpin = threads <= processors;
   pool->threads = 1;
   pool->exec = (ingot_exec){.context = pool, .threads = threadsOf, .parallel_for = parallelFor};
   pthread_mutex_init(&pool->mutex, 0);

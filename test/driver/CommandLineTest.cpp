@@ -78,7 +78,8 @@ TEST(CommandLine, Tuning) {
   Invocation compile = parsed({"compile", "m.onnx", "--tuning", "schedules.txt", "--verbose"});
   EXPECT_EQ(compile.model.tuningFile, "schedules.txt");
   EXPECT_TRUE(compile.model.verbose);
-  expectSays(wrong({"tune", "m.onnx"}), "--output is required");
+  EXPECT_TRUE(parsed({"tune", "m.onnx", "--list"}).listsSchedules);
+  expectSays(wrong({"tune", "m.onnx"}), "tune writes a file of schedules: give -o FILE, or --list");
   expectSays(wrong({"tune", "m.onnx", "-o", "f", "--tuning", "g"}), "--tuning");
   expectSays(wrong({"tune", "m.onnx", "-o", "f", "--data", "a", "--data", "b"}), "tune takes one --data");
 }

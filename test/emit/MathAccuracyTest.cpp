@@ -32,7 +32,19 @@ struct Function {
   double low, high;    ///< where half of the values lie; the others are any bits
   double limit;        ///< |x| up to which results are compared
   double ulp32, ulp64; ///< allowed error; 0: the type is unsupported
+  /// What computes {0}, of type {1}, from %a and what all formulas share; of these no infinity is compared.
+  const char *formula = nullptr;
 };
+
+Wide sigmoid(Wide x) { return 1 / (1 + expl(-x)); }
+Wide gelu(Wide x) { return x * erfcl(-x * sqrtl(0.5L)) / 2; }
+
+constexpr const char *sigmoidText = "%n{0} = arith.negf %a : {1}\n%e{0} = math.exp %n{0} : {1}\n"
+                                    "%s{0} = arith.addf %e{0}, %one : {1}\n%v{0} = arith.divf %one, %s{0} : {1}\n";
+constexpr const char *geluText = "%t{0} = math.absf %a : {1}\n%u{0} = arith.minimumf %t{0}, %ten : {1}\n"
+                                 "%s{0} = arith.mulf %u{0}, %root : {1}\n%e{0} = math.erfc %s{0} {{ingot.tail} : {1}\n"
+                                 "%h{0} = arith.mulf %e{0}, %half : {1}\n%p{0} = arith.mulf %u{0}, %h{0} : {1}\n"
+                                 "%m{0} = arith.maximumf %a, %zero : {1}\n%v{0} = arith.subf %m{0}, %p{0} : {1}\n";
 
 const Function functions[] = {
     {"math.exp", expl, nullptr, -110, 95, HUGE_VAL, 1.1, 1.2},
@@ -44,7 +56,7 @@ const Function functions[] = {
     {"math.log10", log10l, nullptr, 0, 4, HUGE_VAL, 0.51, 4},
     {"math.tanh", tanhl, nullptr, -12, 12, HUGE_VAL, 2, 2.5},
     {"math.erf", erfl, nullptr, -5, 5, HUGE_VAL, 1.1, 2},
-    {"math.erfc", erfcl, nullptr, -5, 2, 2, 16, 400},
+    {"math.erfc", erfcl, nullptr, -5, 2, 2, 30, 400},
     {"math.sin", sinl, nullptr, -30, 30, 1e5, 0.51, 2},
     {"math.cos", cosl, nullptr, -30, 30, 1e5, 0.51, 2},
     {"math.tan", tanl, nullptr, -30, 30, 1e5, 0.51, 4},
@@ -60,6 +72,8 @@ const Function functions[] = {
     {"math.powf", nullptr, powl, -3, 3, HUGE_VAL, 0.51, 400},
     {"math.atan2", nullptr, atan2l, -3, 3, HUGE_VAL, 0.51, 4},
     {"arith.remf", nullptr, fmodl, -9, 9, HUGE_VAL, 0.0001, 0},
+    {"sigmoid", sigmoid, nullptr, -16, 16, 16, 16, 2, sigmoidText},
+    {"gelu", gelu, nullptr, -2, 5, 2, 24, 40, geluText},
 };
 
 /// One module: @math_run(x, y, a result for each function, workspace, exec).
@@ -68,13 +82,22 @@ std::string moduleText(llvm::StringRef type, int64_t lanes) {
   std::string value = lanes == 1 ? type.str() : llvm::formatv("vector<{0}x{1}>", lanes, type).str();
   std::string prefix = lanes == 1 ? "memref" : "vector", suffix = lanes == 1 ? "" : ", " + value;
   std::string parameters, body;
+  const std::pair<const char *, const char *> constants[] = {
+      {"zero", "-0.0"}, {"half", "0.5"}, {"one", "1.0"}, {"ten", "10.0"}, {"root", "0.7071067811865476"}};
+  for (auto [name, number] : constants) {
+    body += llvm::formatv(lanes == 1 ? "%{0} = arith.constant {1} : {2}\n" : "%{0} = arith.constant dense<{1}> : {2}\n",
+                          name, number, value);
+  }
   for (auto [number, function] : llvm::enumerate(functions)) {
     if (type == "f64" && function.ulp64 == 0) {
       continue;
     }
     parameters += llvm::formatv("%r{0}: {1}, ", number, memref);
-    body += llvm::formatv("%v{0} = {1} %a{2} : {3}\n{4}.store %v{0}, %r{0}[%i] : {5}{6}\n", number, function.op,
-                          function.two ? ", %b" : "", value, prefix, memref, suffix);
+    body +=
+        function.formula
+            ? llvm::formatv(/*Validate=*/false, function.formula, number, value).str()
+            : llvm::formatv("%v{0} = {1} %a{2} : {3}\n", number, function.op, function.two ? ", %b" : "", value).str();
+    body += llvm::formatv("{0}.store %v{1}, %r{1}[%i] : {2}{3}\n", prefix, number, memref, suffix);
   }
   return llvm::formatv("func.func @math_run(%x: {0}, %y: {0}, {1} %w: memref<1xi8>, %e: !llvm.ptr) -> i32 {{\n"
                        "%c0 = arith.constant 0 : index\n%cn = arith.constant {2} : index\n"
@@ -203,7 +226,7 @@ template <typename T> void check(llvm::StringRef spec, int64_t lanes) {
     double worst = 0;
     int64_t at = 0;
     for (int64_t i = 0; i < count; ++i) {
-      if (std::abs(x[i]) > function.limit && !std::isinf(x[i])) {
+      if (std::abs(x[i]) > function.limit && (function.formula || !std::isinf(x[i]))) {
         continue;
       }
       double now = error(result[i], function.one ? function.one(x[i]) : function.two(x[i], y[i]));

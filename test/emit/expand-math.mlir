@@ -60,3 +60,47 @@ func.func @remainder(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
   %z = arith.remf %x, %y : vector<4xf32>
   return %z : vector<4xf32>
 }
+
+// A sigmoid: the sum with the exponential, in which its polynomial is multiplied by 2^n and added to 1 at once.
+// CHECK-LABEL: func @sigmoid
+// CHECK-COUNT-8: math.fma
+// CHECK-NOT: arith.addf
+// CHECK: arith.divf
+// CHECK-NEXT: return
+func.func @sigmoid(%x: vector<8xf32>, %one: vector<8xf32>) -> vector<8xf32> {
+  %c1 = arith.constant dense<1.0> : vector<8xf32>
+  %n = arith.negf %x : vector<8xf32>
+  %e = math.exp %n : vector<8xf32>
+  %s = arith.addf %c1, %e : vector<8xf32>
+  %y = arith.divf %one, %s : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// Of a sum that is not only a divisor the exponential has all of its digits.
+// CHECK-LABEL: func @sum
+// CHECK-COUNT-10: math.fma
+// CHECK: arith.addf
+func.func @sum(%x: vector<8xf32>) -> (vector<8xf32>, vector<8xf32>) {
+  %c1 = arith.constant dense<1.0> : vector<8xf32>
+  %e = math.exp %x : vector<8xf32>
+  %s = arith.addf %c1, %e : vector<8xf32>
+  %y = arith.divf %c1, %s : vector<8xf32>
+  return %s, %y : vector<8xf32>, vector<8xf32>
+}
+
+// The tail of a GELU: scaled and halved in its constants.
+// CHECK-LABEL: func @tail
+// CHECK-NOT: math.absf
+// CHECK-COUNT-13: math.fma
+// CHECK: arith.shli
+// CHECK-NEXT: arith.bitcast
+// CHECK-NEXT: arith.mulf
+// CHECK-NEXT: return
+func.func @tail(%t: vector<8xf32>) -> vector<8xf32> {
+  %root = arith.constant dense<0.707106769> : vector<8xf32>
+  %half = arith.constant dense<0.5> : vector<8xf32>
+  %s = arith.mulf %t, %root : vector<8xf32>
+  %e = math.erfc %s {ingot.tail} : vector<8xf32>
+  %y = arith.mulf %e, %half : vector<8xf32>
+  return %y : vector<8xf32>
+}

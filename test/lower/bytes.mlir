@@ -1,6 +1,8 @@
-// Sums of products of bytes, by the instruction that a machine has for four products, for two, or for one.
+// Sums of products of bytes, by the instruction that a machine has for four products, for two, or for one; where sums of two quads' pairs are known to fit 16 bits, by two sums of
+// products of bytes (SHORT), in sixteen bits together.
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=cascadelake --layout-assign=target=cascadelake --lower-kernels=target=cascadelake --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,QUADS
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v3 --layout-assign=target=x86-64-v3 --lower-kernels=target=x86-64-v3 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,PAIRS
+// RUN: %ingot-opt --graph-simplify --quantize-short-sums --partition-form-kernels=target=x86-64-v3 --layout-assign=target=x86-64-v3 --lower-kernels=target=x86-64-v3 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,SHORT
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=armv8-a --layout-assign=target=armv8-a --lower-kernels=target=armv8-a --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,PLAIN
 
 // 7 rows of 19 columns; five steps of k are a quad, packed as a word, and one byte of the next, which is not read beyond its end.
@@ -12,6 +14,10 @@
 // QUADS-COUNT-14: vpdpbusd.512
 // PAIRS-SAME: memref<35xi8>{{.*}}memref<{{.*}}xi8>
 // PAIRS: pmadd.wd
+// SHORT: pmadd.ub.sw
+// SHORT: pmadd.ub.sw
+// SHORT: arith.addi {{.*}} : vector<16xi16>
+// SHORT: pmadd.wd
 // PLAIN: arith.extui {{.*}} : i8 to i32
 // PLAIN: arith.muli {{.*}} : vector<4xi32>
 // CHECK: vector.{{(masked)?}}store
@@ -29,6 +35,9 @@ func.func @product(%x: tensor<7x5xui8>) -> tensor<7x19xi32> {
 // CHECK-LABEL: func.func private @integerconv_
 // QUADS: vpdpbusd.512
 // PAIRS: pmadd.wd
+// SHORT: pmadd.ub.sw
+// SHORT: arith.addi {{.*}} : vector<16xi16>
+// SHORT: pmadd.wd
 // PLAIN: arith.muli {{.*}} : vector<4xi32>
 func.func @convolution(%x: tensor<1x17x6x6xui8>) -> tensor<1x20x6x6xi32> {
   %w = onnx.Constant dense<3> : tensor<20x17x3x3xi8>

@@ -441,7 +441,7 @@ def choices(ingot):
     """All machines that the product may be for must multiply bytes, and the order of operations be left open."""
     for flags, digits in (
         (["--target", "cascadelake"], True), (["--target", "cascadelake", "--accuracy", "strict"], False), (["--target", "x86-64-v3"], True), (["--levels", "x86-64-v4,x86-64-v3,x86-64-v2"], True), (["--target", "alderlake"], True),
-        (["--target", "armv8.6-a"], True), (["--target", "portable", "--emit", "cpp"], False), (["--levels", "armv8.6-a,armv8-a"], False)):  # fmt: skip
+        (["--target", "armv8.6-a"], True), (["--target", "portable", "--emit", "cpp"], False), (["--target", "x86-64-v3", "--emit", "cpp"], False), (["--levels", "armv8.6-a,armv8-a"], False)):  # fmt: skip
         found = digits_for(ingot, flags)
         yield f"digits with {' '.join(flags)}", None if found == digits else f"are {'' if found else 'not '}used"
 

@@ -122,6 +122,8 @@ SCHEMES = {
     "int8 mse": (["--method", "mse"], 0.99, {"INT8"}),
     "int8 signed": (["--activations", "int8"], 0.99, {"INT8"}),
     "int8 per tensor": (["--per-tensor"], 0.98, {"INT8"}),
+    "int8 short sums": (["--short-sums"], 0.99, {"INT8"}),
+    "int8 short sums per tensor": (["--short-sums", "--per-tensor"], 0.98, {"INT8"}),
     "int8 smooth": (["--smooth", "0.5", "--correct-bias"], 0.995, {"INT8"}),
     "int8-dynamic": (["--scheme", "int8-dynamic"], 0.99, {"INT8"}),
     "int4": (["--scheme", "int4"], 0.97, {"INT4"}),
@@ -129,6 +131,7 @@ SCHEMES = {
     "fp16": (["--scheme", "fp16", "--keep-io"], 0.9999, {"FLOAT16"}),
     "bf16": (["--scheme", "bf16", "--keep-io"], 0.999, {"BFLOAT16"}),
 }
+SHORT = 128  # what positive weights of a sum of 16 bits may be together, and negative ones, since they are multiplied with bytes up to 255
 RUNTIME_LACKS = {"bf16"}  # operators of ONNX Runtime on CPUs
 
 
@@ -185,6 +188,30 @@ class Tool:
         return numpy_helper.to_array(onnx.load_tensor(place / "out" / "output_0.pb"))
 
 
+def largest_short_sum(model):
+    """Of the weights of positive or negative sign in two neighbours of input channels and in those four further on."""
+    weights, most = {t.name: numpy_helper.to_array(t).astype(int) for t in model.graph.initializer}, 0
+    made = {node.output[0]: node for node in model.graph.node}
+    for node in model.graph.node:
+        source = made.get(node.input[1]) if node.op_type in ("Conv", "MatMul", "Gemm") else None
+        if source is None or source.op_type != "DequantizeLinear":
+            continue
+        values = weights[source.input[0]]
+        attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+        groups = attributes.get("group", 1)
+        rows = values if node.op_type == "Conv" or attributes.get("transB", 0) else values.T
+        rows = rows.reshape(*rows.shape[:2], -1)
+        for output, row in enumerate(rows):
+            first = output * groups // len(rows) * len(row)
+            for sign in (1, -1):
+                sums = {}
+                for channel, taps in enumerate(row):
+                    at = ((first + channel) // 8, (first + channel) % 4 // 2)
+                    sums[at] = sums.get(at, 0) + np.maximum(sign * taps, 0)
+                most = max([most, *(int(sum.max()) for sum in sums.values())])
+    return most
+
+
 def check_scheme(tool, model, samples, name):
     """What is wrong, or None."""
     flags, least, types = SCHEMES[name]
@@ -200,6 +227,8 @@ def check_scheme(tool, model, samples, name):
         return "doc string or metadata are lost"
     if [o.name for o in quantized.graph.output] != [o.name for o in model.graph.output]:
         return "outputs have other names"
+    if "--short-sums" in flags and not SHORT * 0.9 < largest_short_sum(quantized) <= SHORT:
+        return f"sums of weights are up to {largest_short_sum(quantized)}"
     if report["cosine"] < least:
         return f"cosine {report['cosine']}"
     want = session(model).run(None, {"x": samples[0]})[0]

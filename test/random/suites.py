@@ -7,8 +7,10 @@ import dataclasses
 import itertools
 import pathlib
 import random
+import re
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
@@ -23,7 +25,7 @@ import run as graphs
 from case import Case, Skip
 from families import dense, quantized
 from open_model import one_body
-from trial import Compiled, elsewhere, trial
+from trial import BAD, Compiled, Server, elsewhere, trial
 
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33]
 MOST_ELEMENTS = 100_000
@@ -237,6 +239,36 @@ def chained(ingot, seed, index, level):
     with elsewhere():
         case, model, runs = layers(f"{seed}/chains", index)
     return threaded(ingot, case, model, runs, level, ["--chains", "possible"], random.Random(f"{seed}/{index}/chains"))
+
+
+def schedules(ingot, model, level, rng):
+    """A table for --tuning: for most kernels of the model one of the schedules that they can have."""
+    with tempfile.TemporaryDirectory(prefix="ingot-tuned-") as folder:
+        path = pathlib.Path(folder, "model.onnx")
+        onnx.save(model, path)
+        _, said = Server.of(ingot).compile([ingot, "tune", str(path), "--target", level, "--list"])
+    lines = re.findall(r"^\S+ .* [0-9a-f]{16}: .*=\d+$", said, re.MULTILINE)
+    kernels = [list(choices) for _, choices in itertools.groupby(lines, lambda line: line.split(":")[0])]
+    return "\n".join(["ingot tuning 1", *(rng.choice(choices) for choices in kernels if rng.random() < 0.9), ""])
+
+
+@suite("tuned", 1)
+def tuned(ingot, seed, index, level):
+    """Networks whose kernels have drawn schedules; a finding is not shrunk, since another shape is another kernel."""
+    if "@" in level or level.startswith("source"):
+        raise Skip("schedules are of one machine")
+    rng = random.Random(f"{seed}/{index}/tuned")
+    with elsewhere():
+        if rng.random() < 0.7:
+            case, model, runs = rng.choice([layers, convolutions])(f"{seed}/tuned", index)
+        else:
+            case, model, _ = networks.build(f"{seed}/tuned", index)
+            runs = [case.feeds()]
+    table = schedules(ingot, model, level, rng)
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write(table), file.flush()
+        result = threaded(ingot, case, model, runs, level, ["--tuning", file.name], rng)
+    return dataclasses.replace(result, text=f"{result.text}\n    {table}" if result.verdict in BAD else result.text)
 
 
 def threaded(ingot, case, model, runs, level, flags, rng):

@@ -5,7 +5,7 @@ compared with ONNX Runtime.
     tiny.py --ingot build/bin/ingot [--target T] [--every 16] [--first 0] [--only NUMBER] [-j 2]
     tiny.py ... --winograd 4 [--guarded RUNNER RUNTIME]
 
---every N runs each N-th only, from --first on. --winograd: 3x3 convolutions of stride 1 only, and on somewhat larger images, too.
+--every N runs each N-th only, from --first on. --winograd: convolutions of stride 1 with filters of 3, 5 and 7 taps only, and on somewhat larger images, too.
 """
 import concurrent.futures
 import itertools
@@ -25,6 +25,7 @@ from case import by_onnxruntime
 
 SIZES, SIZES_OF_FILTERS, OF_A_MODEL = [1, 2, 3, 7], [1, 4, 5, 7, 10, 13], 60
 KERNELS = {1: [[1], [2], [3]], 2: [[1, 1], [1, 3], [3, 1], [2, 2], [3, 3]], 3: [[1, 1, 1], [1, 1, 3], [3, 1, 1], [1, 3, 1], [2, 2, 2]]}
+FILTERS = [[3, 3], [5, 5], [1, 7], [3, 5]]
 CHANNELS = [(8, 16, 1), (3, 5, 1), (16, 16, 16), (6, 12, 6), (16, 32, 2), (17, 33, 1)]  # in, out, groups
 ZEROS = [0, 128, 255, 7, 127]
 BEHIND = ["", "Relu", "residual", "scale", "pixels", "channel of images"]
@@ -38,7 +39,7 @@ def draws(winograd):
         if winograd and (operator.endswith("Pool") or (rank, stride) != (2, 1)):
             continue
         for spatial in itertools.product(SIZES_OF_FILTERS if winograd else SIZES, repeat=rank):
-            for kernel in [[3, 3]] if winograd else KERNELS[rank]:
+            for kernel in FILTERS if winograd else KERNELS[rank]:
                 for batch, channels in itertools.product([1, 3], CHANNELS if rank < 3 else CHANNELS[:4]):
                     number += 1
                     behind = BEHIND[number % len(BEHIND)]
@@ -68,8 +69,9 @@ class Many:
         return name
 
     def weights(self, name, shape, integers=False):
-        rng = np.random.default_rng(len(self.constants))
-        self.constants.append(numpy_helper.from_array(rng.integers(-128, 128, shape).astype(np.int8) if integers else rng.standard_normal(shape).astype(np.float32), name))
+        """Sums of two or four products of small integers by bytes fit 16 bits."""
+        rng, most = np.random.default_rng(len(self.constants)), [128, 64, 32][len(self.constants) % 3]
+        self.constants.append(numpy_helper.from_array(rng.integers(-most, most, shape).astype(np.int8) if integers else rng.standard_normal(shape).astype(np.float32), name))
         return name
 
     def integers(self, k, result, behind):

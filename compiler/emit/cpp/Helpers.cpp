@@ -320,16 +320,6 @@ template <typename Sums, typename Vector> INGOT_INLINE Sums sumOfPairs(const Vec
   return sums;
 }
 )"},
-    {"sumsOfBytePairs", "", R"(
-/// Lane by lane, of 16-bit integers, the sum of two neighbouring products of unsigned by signed bytes, which fits.
-template <typename Sums, typename Vector> INGOT_INLINE Sums sumsOfBytePairs(const Vector &a, const Vector &b) {
-  Sums sums;
-  for (size_t i = 0; i < sizeof(Sums) / 2; ++i) {
-    sums[i] = int16_t(uint8_t(a[2 * i]) * int8_t(b[2 * i]) + uint8_t(a[2 * i + 1]) * int8_t(b[2 * i + 1]));
-  }
-  return sums;
-}
-)"},
     {"sumOfQuads", "", R"(
 /// Adds to each lane four neighbouring products of unsigned by signed bytes.
 template <typename Sums, typename Vector> INGOT_INLINE Sums sumOfQuads(Sums sums, const Vector &a, const Vector &b) {

@@ -60,7 +60,6 @@ constexpr Row rows[] = {
     {"math.roundeven", "$@evenOf$($0)"},
     {"math.absi", "($T)$@larger$($s0, -$s0)", Rank::Unary},
     {"sum of pairs", "$@sumOfPairs$<$T>($0, $1)"},
-    {"sums of pairs of bytes", "$@sumsOfBytePairs$<$T>($0, $1)"},
     {"sum of quads", "$@sumOfQuads$($0, $1, $2)"},
     {"arith.cmpi eq", "$0 == $1", Rank::Equal},
     {"arith.cmpi ne", "$0 != $1", Rank::Equal},
@@ -106,10 +105,9 @@ std::string keyOf(Operation *op) {
   if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
     return key + " " + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
   }
-  // What MachineModel names (pairDot, bytePairDot, quadDot): there are no others.
+  // What MachineModel names (pairDot, quadDot): there are no others.
   if (key == "llvm.call_intrinsic") {
-    bool ofBytes = cast<VectorType>(op->getResult(0).getType()).getElementType().isInteger(16);
-    return op->getNumOperands() == 3 ? "sum of quads" : ofBytes ? "sums of pairs of bytes" : "sum of pairs";
+    return op->getNumOperands() == 3 ? "sum of quads" : "sum of pairs";
   }
   return key;
 }

@@ -2,8 +2,8 @@
 // ulp, and no division. In f64 fdlibm's rational functions on four ranges. Where the exponential is below half an ulp
 // of 1, erf is exactly 1.
 //
-// erfc in f32 is 2^p(x) for positive x, with p a polynomial on all of [0, 10]: 4e-9 from erfc wherever that is, its own
-// digits up to 2. That is all that a GELU needs, in two thirds of the operations of an erf.
+// erfc in f32 is 2^p(x) for positive x, with p a polynomial on all of [0, 7]: 1e-8 from erfc wherever that is, its own
+// digits up to 2. That is all that a GELU needs, in half of the operations of an erf.
 #include "compiler/emit/math/Functions.h"
 
 using namespace mlir;
@@ -24,20 +24,32 @@ Value erf32(const FloatBuilder &f, Value x) {
   return f.select(f.greater(t, 0.927734375), outer, inner);
 }
 
-/// log2(erfc(t)) / t on [0, 10] and 2^r on [-1/2, 1/2]: minimax, the first one with the error of erfc.
-constexpr double logErfc[] = {-1.627907333e+00, -9.184417707e-01, -1.483136888e-01, 2.773504566e-02, 8.459059961e-05,
-                              -2.299035231e-03, 8.824600016e-04,  -1.741381676e-04, 1.786819402e-05, -7.187646644e-07};
+/// log2(erfc(t)) / t, minimax for the error of t^2 erfc(t), which is that of a GELU, and 2^r on [-1/2, 1/2]. The first
+/// one falls all the way; at `lastErfc` it is -127, which powerOfTwo makes 0 of.
+constexpr double logErfc[] = {-1.627912998199463,     -0.9183675050735474,    -0.14867857098579407,
+                              0.028638362884521484,   -0.0011775469174608588, -0.001259265816770494,
+                              0.00037825992330908775, -3.753179043997079e-05};
+constexpr double lastErfc = 7.192;
 constexpr double power[] = {
-    1.0, 6.931472029e-01, 2.402264791e-01, 5.550332471e-02, 9.618437358e-03, 1.339887441e-03, 1.535336193e-04};
+    1.0, 0.6931470036506653, 0.24022240936756134, 0.055507343262434006, 0.009671554900705814, 0.001326467259787023};
+
+/// 2^offset erfc(scale * t) for scale * t in [0, lastErfc], a little less with a negative offset.
+Value erfcOfTail(const FloatBuilder &f, Value t, double scale, int64_t offset) {
+  SmallVector<double> coefficients;
+  double factor = 1.0;
+  for (double c : logErfc) {
+    coefficients.push_back(c * (factor *= scale));
+  }
+  Value q = f.shallowPolynomial(t, coefficients);
+  FloatBuilder::Rounded n = f.roundForPower(q, t, offset);
+  Value r = f.fma(q, t, f.neg(n.value));
+  return f.mul(f.polynomial(r, power), f.powerOfTwo(n, offset));
+}
 
 Value erfc32(const FloatBuilder &f, Value x) {
-  Value t = f.abs(x), zero = f.constant(-127.0); // 2^-127 is made as 0
-  t = f.select(f.greater(t, 10.0), f.constant(10.0), t);
-  Value exponent = f.mul(f.shallowPolynomial(t, logErfc), t);
-  exponent = f.select(f.less(exponent, zero), zero, exponent);
-  FloatBuilder::Rounded n = f.roundSmall(exponent);
-  Value r = f.sub(exponent, n.value);
-  Value y = f.mul(f.shallowPolynomial(r, power), f.powerOfTwo(n, 0));
+  Value t = f.abs(x);
+  t = f.select(f.greater(t, lastErfc), f.constant(lastErfc), t);
+  Value y = erfcOfTail(f, t, 1.0, 0);
   return f.select(f.less(x, 0.0), f.sub(f.constant(2.0), y), y);
 }
 
@@ -110,3 +122,5 @@ Value ingot::emit::expandErf(const FloatBuilder &f, Value x) { return f.isDouble
 Value ingot::emit::expandErfc(const FloatBuilder &f, Value x) {
   return f.isDouble() ? f.sub(f.constant(1.0), erf64(f, x)) : erfc32(f, x);
 }
+
+Value ingot::emit::expandHalfErfc(const FloatBuilder &f, Value t, double scale) { return erfcOfTail(f, t, scale, -1); }

@@ -74,6 +74,17 @@ Value ingot::emit::expandExpForBytes(const FloatBuilder &f, Value x) {
   return f.fromBits(f.addBits(f.bits(f.polynomial(r, near0)), f.shiftLeft(n.shifted, mantissa)));
 }
 
+// A sum with 1 does not see an exponential below e^-87, and where it only divides, one whose quotient would be denormal
+// may be infinite, as 2^128 is here. 2^n multiplies in the fused multiply-add that adds the 1; one constant serves for
+// ln 2. The error of the polynomial is below an ulp.
+Value ingot::emit::expandOnePlusExp(const FloatBuilder &f, Value x) {
+  static constexpr double nearZero[] = {1.0, 0.9999997, 0.4999915, 0.16667637, 0.04189797, 0.00829031};
+  x = f.clamp(x, -87.0, 89.0);
+  FloatBuilder::Rounded n = f.roundForPower(x, f.constant(1.44269504088896340736), 0);
+  Value r = f.fma(n.value, f.constant(-0.69314718055994530942), x);
+  return f.fma(f.polynomial(r, nearZero), f.powerOfTwo(n, 0), f.constant(1.0));
+}
+
 // At the bound n is what powerOfTwo makes 0 of.
 Value ingot::emit::expandExpOfNegative(const FloatBuilder &f, Value x) {
   double bound = (f.isDouble() ? -1023 : -127) * 0.69314718055994530942;

@@ -132,8 +132,17 @@ FloatBuilder::Rounded FloatBuilder::roundSmall(Value x, double factor) const {
   return {sub(shifted, magic), bits(shifted)};
 }
 
+FloatBuilder::Rounded FloatBuilder::roundForPower(Value x, Value y, int64_t offset) const {
+  int64_t plus = bias + offset;
+  double magic = std::ldexp(1.5, mantissa) + double(plus);
+  Value shifted = fma(x, y, constant(magic));
+  return {sub(shifted, magic), bits(shifted), plus};
+}
+
 Value FloatBuilder::powerOfTwo(const Rounded &n, int64_t offset) const {
-  return fromBits(addBits(shiftLeft(n.shifted, mantissa), bitsConstant((bias + offset) << mantissa)));
+  Value power = shiftLeft(n.shifted, mantissa);
+  int64_t more = bias + offset - n.plus;
+  return fromBits(more == 0 ? power : addBits(power, bitsConstant(more << mantissa)));
 }
 
 Value FloatBuilder::smallIntegerToFloat(Value integer, int64_t minus) const {

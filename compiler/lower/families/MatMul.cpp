@@ -48,7 +48,7 @@ using From = Tiling::From;
 class Product {
 public:
   Product(Build &build, const Problem &p, const Tiling &t)
-      : build(build), w(build.w), group(build.group), p(p), t(t), bytes(build.w.machine, p.wide),
+      : build(build), w(build.w), group(build.group), p(p), t(t), bytes(p.bytes(build.w.machine)),
         space(group.space(rootType())) {
     shapeSpace(space, p);
     a = group.buffer(group.root->getOperand(0)), b = group.buffer(group.root->getOperand(1));
@@ -358,11 +358,12 @@ private:
         fetching ? llvm::divideCeil(unroll * p.stepRows * t.width, lineElements() * fetching) : 0; ///< lines
     Ix index = t.highest ? min(indexInBlock, fetching - 1) : indexInBlock;
     Ix aheadStep = panel.isStreamed ? panel.step : Ix(ahead * lineElements() / unroll);
-    auto step = [&](Ix k, int64_t count, ValueRange carried, int64_t elements = ByteProducts::quad) {
+    auto step = [&](Ix k, int64_t count, ValueRange carried, std::optional<int64_t> elements = {}) {
       SmallVector<Value> sums(carried);
       Ix atA = fromA + k * Ix(p.stepA), atB = panel.base + k * panel.step;
       for (int64_t u = 0; u < count; ++u) {
-        p.ofBytes ? byteStep(panel, sums, rows, atA + Ix(u) * Ix(p.stepA), atB + Ix(u) * panel.step, elements)
+        p.ofBytes ? byteStep(panel, sums, rows, atA + Ix(u) * Ix(p.stepA), atB + Ix(u) * panel.step,
+                             elements.value_or(bytes.step()))
                   : oneStep(panel, sums, rows, atA + Ix(u) * Ix(p.stepA), atB + Ix(u) * panel.step);
       }
       return sums;
@@ -405,9 +406,9 @@ private:
   }
 
   void byteStep(const Panel &panel, MutableArrayRef<Value> sums, int64_t rows, Ix atA, Ix atB, int64_t count) {
-    SmallVector<Value> vectors;
-    for (int64_t row = 0; row < p.stepRows; ++row) {
-      for (int64_t v = 0; v < panel.vectors; ++v) {
+    SmallVector<Value> vectors; // rows of one vector behind each other
+    for (int64_t v = 0; v < panel.vectors; ++v) {
+      for (int64_t row = 0; row < p.stepRows; ++row) {
         vectors.push_back(w.load(panel.buffer, atB + Ix(row * panel.strip) + vectorOf(panel, v), t.lanes));
       }
     }
@@ -415,9 +416,7 @@ private:
       auto x = bytes.elements(w, a, atA + Ix(i) * Ix(p.rowA), t.lanes, count);
       for (int64_t v = 0; v < panel.vectors; ++v) {
         Value &sum = sums[i * panel.vectors + v];
-        for (int64_t row = 0; row < p.stepRows; ++row) {
-          sum = bytes.add(w, sum, x[row], vectors[row * panel.vectors + v]);
-        }
+        sum = bytes.add(w, sum, x, ArrayRef(vectors).slice(v * p.stepRows, p.stepRows));
       }
     }
   }
@@ -556,7 +555,7 @@ public:
       recipe.key = llvm::formatv("panels {0} {1} {2} {3} {4} {5}", t.strip, p.k.number(), p.n.number(),
                                  p.matricesB.number(), p.transB, p.weightBytes)
                        .str();
-      ByteProducts bytes(machine, p.wide);
+      ByteProducts bytes = p.bytes(machine);
       recipe.key += p.ofBytes ? " " + bytes.key() : "";
       recipe.bytes = (p.matricesB * t.matrixElements(p)).number() * p.weightBytes;
       recipe.pack = [p, t, bytes](ArrayRef<char> from, MutableArrayRef<char> to) {

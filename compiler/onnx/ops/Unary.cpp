@@ -87,7 +87,10 @@ Value GeluOp::emit(OpBuilder &b, ValueRange operands) {
   if (getApproximate() == "tanh") {
     return x * 0.5 * (1.0 + tanh((x + 0.044715 * (x * x * x)) * 0.7978845608028654));
   }
-  return x * 0.5 * erfc(x * -0.7071067811865476);
+  // Both signs by the tail of positive numbers, which emit has as one function; beyond 10 it is 0 to the last digit.
+  Num t = atMost(abs(x), 10.0), tail = erfc(t * 0.7071067811865476);
+  Value(tail).getDefiningOp()->setDiscardableAttr("ingot.tail", b.getUnitAttr());
+  return atLeast(x, 0.0) - t * (tail * 0.5);
 }
 
 Value SignOp::emit(OpBuilder &b, ValueRange operands) {

@@ -69,10 +69,13 @@ def conv(c, x):
     c.node("Conv", [x, weights, bias], group=group if group > 1 or c.chance(0.3) else None, **attributes)
 
 
-def filter_of_three(c, spatial):
-    """A kernel of three taps along each axis or one of them, of stride 1, and the attributes of its window."""
+def odd_filter(c, spatial):
+    """A kernel of three, five or seven taps along each axis or one of them, of stride 1, and the attributes of its window."""
     rank = len(spatial)
-    kernel = [3] * rank if rank == 1 or c.chance(0.7) else c.choice([[1, 3], [3, 1]])
+    if rank == 1:
+        kernel = [c.choice([3, 3, 5, 7])]
+    else:
+        kernel = [3, 3] if c.chance(0.5) else c.choice([[1, 3], [3, 1], [5, 5], [1, 5], [5, 1], [1, 7], [7, 1], [3, 5], [7, 7]])
     dilations = [c.choice([1, 2, 3, 5]) for _ in kernel] if c.chance(0.3) else [1] * rank
     attributes = {"dilations": dilations} if max(dilations) > 1 else {}
     reach = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, dilations)]
@@ -86,11 +89,11 @@ def filter_of_three(c, spatial):
 
 
 def small_filter(c, x):
-    """A convolution of stride 1 with three taps along each axis or one of them, or what a transposed one of that is: what Winograd's algorithm takes."""
+    """A convolution of stride 1 with three, five or seven taps along each axis or one of them, or what a transposed one of that is: what Winograd's algorithm takes."""
     rank = c.choice([1, 2, 2, 2])
     x = image(c, x, rank=rank)
     c.need(x.rank == rank + 2 and min(x.shape[2:]) >= 2)
-    kernel, reach, attributes = filter_of_three(c, x.shape[2:])
+    kernel, reach, attributes = odd_filter(c, x.shape[2:])
     channels, outputs, transposed = x.shape[1], c.extent(65), c.chance(0.15)
     c.need(x.array.size * outputs < 3_000_000)
     c.need(not transposed or all(pad < extent for pad, extent in zip(attributes.get("pads", []), reach * 2)))

@@ -2,7 +2,7 @@
 import numpy as np
 
 from families import op
-from families.dense import filter_of_three, window
+from families.dense import odd_filter, window
 
 RANGES = {np.dtype(np.uint8): (0, 255), np.dtype(np.int8): (-128, 127), np.dtype(np.uint16): (0, 65535), np.dtype(np.int16): (-32768, 32767)}
 
@@ -20,7 +20,11 @@ def zeros(c, dtype, shape=(), near=9):
 
 
 def integers(c, shape, dtype, constant=None):
+    """Factors (those of which is said whether they are constants) are often small: sums of two or four products of them by bytes fit 16 bits."""
     low, high = RANGES[np.dtype(dtype)]
+    if constant is not None and c.chance(0.5):
+        middle, most = (low + high + 1) // 2, c.choice([31, 63])
+        low, high = middle - most, middle + most
     return c.data(shape, dtype, low, high, constant)
 
 
@@ -128,7 +132,7 @@ def small_filter(c, x):
     if x is None:
         x = integers(c, [c.extent(3), c.extent(40), *[c.extent({1: 60, 2: 20}[rank]) for _ in range(rank)]], c.choice([np.uint8, np.int8]))
     c.need(x.exact and x.dtype in (np.uint8, np.int8) and x.rank == rank + 2 and 0 < x.array.size < 40000 and min(x.shape[2:]) >= 2)
-    kernel, _, attributes = filter_of_three(c, x.shape[2:])
+    kernel, _, attributes = odd_filter(c, x.shape[2:])
     group = x.shape[1] if c.chance(0.2) else 1
     outputs = group if group > 1 else c.extent(65)
     c.need(x.array.size * outputs < 3_000_000)
