@@ -26,7 +26,7 @@ struct Manifest {
     std::string kernel;
     std::vector<std::string> nodes;             ///< "name (Operator)"
     support::Size macs = 0, bytes = 0;          ///< multiplications with accumulation; of operands and results
-    support::Size ownMacs = 0, weightBytes = 0; ///< that the kernel itself takes; of operands that are weights
+    support::Size ownMacs = 0, weightBytes = 0; ///< of float32, as long as the kernel's; of operands that are weights
   };
   std::vector<Launch> launches;
   /// As in plan::ModelInfo: for each input and output of the ONNX model, the tensors of the sequence that it is, or -1,

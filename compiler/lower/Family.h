@@ -23,6 +23,7 @@ struct KernelShape {
   bool checked = false;
   /// Multiplications with accumulation that it takes, where they are not those of its ops' definitions.
   std::optional<support::Size> multiplyAdds;
+  bool ofTiles = false; ///< they are those of matrix registers
   /// What it says then (an ingot_error_kind), where that is something else.
   std::optional<int64_t> error;
   /// The kernel gets the run's ingot_exec (Build::exec), and any status of it ends the run.

@@ -9,9 +9,6 @@ namespace ingot::lower {
 
 Value FewBits::zeroAt(Writer &w, const Buffer &zeros, Ix place) const {
   Type number = w.vectorOf(w.b.getF32Type(), lanes);
-  if (!zeros) {
-    return w.constant(static_cast<double>(zero), number);
-  }
   Value v = w.load(zeros, place, lanes);
   return isa<FloatType>(zeros.element) ? v : arith::UIToFPOp::create(w.b, w.loc, number, v).getResult();
 }

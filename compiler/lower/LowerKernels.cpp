@@ -6,6 +6,7 @@
 // constness, target; found sizes may have other names) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/LlvmAttributes.h"
+#include "compiler/lower/ProductRate.h"
 #include "compiler/lower/Work.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
@@ -475,8 +476,8 @@ struct Lowering {
       launch->setAttr(plan::workName, size((*built)->work.instructions));
       launch->setAttr(plan::leastWorkName, b.getI64IntegerAttr(machineFor(kernel).tuning.leastWorkToSplit));
     }
-    if (shape.multiplyAdds) {
-      launch->setAttr(plan::ownMacsName, size(*shape.multiplyAdds));
+    if (std::optional<support::Size> own = floatMultiplyAdds(kernel, shape, machineFor(kernel))) {
+      launch->setAttr(plan::ownMacsName, size(*own));
     }
     if (Attribute key = kernel->getAttr(kernelName)) {
       launch->setAttr(kernelName, key);

@@ -143,6 +143,7 @@ static void pack(const TileConv &c, const int8_t *from, char *to) {
 
 KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &c) {
   KernelShape shape;
+  shape.ofTiles = true;
   shape.items = c.items();
   if (c.copies) {
     shape.scratchBytes = shape.items * Size(c.stripBytes());

@@ -110,6 +110,7 @@ static void packMatrix(const MatMulProblem &p, const TileMatMul &t, const char *
 
 KernelShape tileMatMulShape(plan::KernelOp kernel, const MatMulProblem &p, const TileMatMul &t) {
   KernelShape shape;
+  shape.ofTiles = true;
   shape.items = p.batch * t.items * Size(t.panels);
   plan::WeightTable::Recipe recipe;
   recipe.key = llvm::formatv("tiles {0} wide {1} deep of {2} x {3} {4} {5}", t.shape.wide, t.shape.depth, t.depth,

@@ -46,7 +46,9 @@ static ElementsAttr wordsOf(const FewBits &weights, Type i32) {
 
 /// [rows, columns] as [columns, rows].
 static Value turned(Formula &f, ElementsAttr constant) {
-  return f.transpose(makeConstant(f.b, f.loc, constant), {1, 0});
+  auto shape = constant.getShapedType().getShape();
+  auto type = tensorOf({shape[1], shape[0]}, constant.getElementType());
+  return makeConstant(f.b, f.loc, gatherStrided(constant, type, {0, ArrayRef<int64_t>{1, shape[1]}}));
 }
 
 Value productOfFewBits(Formula &f, Value a, const FewBits &weights) {

@@ -98,7 +98,12 @@ static LogicalResult quantize(State &s, Body &body, Result &) {
     return success();
   }
   // Which device takes a product is not known yet, and all levels get the same ops.
-  bool digits = llvm::all_of(s.devices, [](const auto &device) { return !device.machine.quadDot.empty(); });
+  bool quads = llvm::all_of(s.devices, [](const auto &device) { return !device.machine.quadDot.empty(); });
+  bool isSource = llvm::is_contained(s.options.emit, "cpp"); // which has no name for sums of pairs of bytes
+  bool bytes = llvm::all_of(s.devices, [&](const auto &device) {
+    return !device.machine.quadDot.empty() || (!isSource && !device.machine.bytePairDot.empty());
+  });
+  quantize::DigitProducts digits{quads ? 8 : bytes ? 4 : 0, /*ofRows=*/quads, /*two=*/s.options.accuracy == "fast"};
   if (failed(quantize::useIntegers(function, s.options.accuracy == "strict", digits)) ||
       failed(graph::simplify(function))) {
     return failure();
@@ -110,7 +115,6 @@ static LogicalResult quantize(State &s, Body &body, Result &) {
   bool pairs = llvm::all_of(
       s.devices, [](const auto &device) { return device.machine.quadDot.empty() && !device.machine.pairDot.empty(); });
   if (pairs) {
-    bool isSource = llvm::is_contained(s.options.emit, "cpp"); // which has no name for the instruction
     if (!isSource && llvm::all_of(s.devices, [](const auto &device) { return !device.machine.bytePairDot.empty(); })) {
       quantize::markShortSums(function);
     }

@@ -73,7 +73,7 @@ struct LaunchInfo {
   std::string function = {}; ///< its name in the loop IR, which differs where bodies have kernels of the same name
   support::Size macs = 0;    ///< multiplications with accumulation of its products and convolutions
   support::Size bytes = 0;   ///< of its operands and results
-  /// Those that the kernel itself takes, and the bytes of operands that are weights.
+  /// Those of float32 that take as long as the kernel's own, and the bytes of operands that are weights.
   support::Size ownMacs = 0, weightBytes = 0;
 };
 

@@ -4,6 +4,13 @@
 
 namespace ingot::quantize {
 
-void addDigits(mlir::RewritePatternSet &patterns);
+/// What of them is faster as products of bytes on all machines that a model is compiled for.
+struct DigitProducts {
+  int64_t bits = 0;    ///< weights of so many at most; 0: none
+  bool ofRows = false; ///< whatever the number of rows, and not of few alone
+  bool two = false;    ///< digits, and not three
+};
+
+void addDigits(mlir::RewritePatternSet &patterns, DigitProducts products);
 
 } // namespace ingot::quantize

@@ -169,8 +169,8 @@ std::optional<FewBits> rowsOf(const Source &s, bool turned) {
 }
 
 struct Product : OpRewritePattern<onnx::MatMulOp> {
-  Product(MLIRContext *context, bool digits) : OpRewritePattern(context), digits(digits) {}
-  bool digits;
+  Product(MLIRContext *context, DigitProducts digits) : OpRewritePattern(context), digits(digits) {}
+  DigitProducts digits;
   LogicalResult matchAndRewrite(onnx::MatMulOp op, PatternRewriter &rewriter) const override {
     Value b = op.getB();
     bool turned = !op.getTransB();
@@ -194,7 +194,8 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
       return failure();
     }
     auto weights = rowsOf(*s, turned);
-    bool asDigits = weights && digits && weights->block <= mostInBlock && onnx::ranked(op.getA()).getRank() > 1;
+    bool asDigits = weights && digits.ofRows && weights->bits <= digits.bits && weights->block <= mostInBlock &&
+                    onnx::ranked(op.getA()).getRank() > 1;
     if (!weights || !(asDigits || onnx::hasFewRows(op.getA()))) {
       return failure();
     }
@@ -224,7 +225,7 @@ struct Table : OpRewritePattern<onnx::GatherOp> {
 } // namespace
 
 void addFewBitsTables(RewritePatternSet &patterns) { patterns.add<Table>(patterns.getContext()); }
-void addFewBitsProducts(RewritePatternSet &patterns, bool digits) {
+void addFewBitsProducts(RewritePatternSet &patterns, DigitProducts digits) {
   patterns.add<Product>(patterns.getContext(), digits);
 }
 

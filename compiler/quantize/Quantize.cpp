@@ -263,7 +263,7 @@ static LogicalResult apply(func::FuncOp function, RewritePatternSet patterns) {
   return applyPatternsGreedily(function, FrozenRewritePatternSet(std::move(patterns)), config);
 }
 
-LogicalResult useIntegers(func::FuncOp function, bool strict, bool digits) {
+LogicalResult useIntegers(func::FuncOp function, bool strict, DigitProducts digits) {
   if (!isQuantized(function)) {
     return success();
   }
@@ -274,9 +274,7 @@ LogicalResult useIntegers(func::FuncOp function, bool strict, bool digits) {
   if (!strict) {
     forms.add<Product, Convolution>(context);
     addFewBitsProducts(forms, digits);
-    if (digits) {
-      addDigits(forms);
-    }
+    addDigits(forms, digits);
     factors.add<OneFactor>(context); // last: the others ask for the scales that the model has
   }
   if (failed(apply(function, std::move(forms))) || failed(apply(function, std::move(factors)))) {

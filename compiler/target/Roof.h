@@ -53,10 +53,11 @@ inline Roof roofOf(const MachineModel &machine) {
 
 /// What a kernel does in one run.
 struct Traffic {
-  double multiplyAdds = 0; ///< its own: of Winograd's algorithm fewer than the convolution has
-  double weights = 0;      ///< bytes of constants
-  double tensors = 0;      ///< bytes of other operands and of results
-  double allWeights = 0;   ///< bytes of the constants of the whole model, which each run reads
+  /// Its own, of Winograd's algorithm fewer than the convolution has, in those of float32 that take as long.
+  double multiplyAdds = 0;
+  double weights = 0;    ///< bytes of constants
+  double tensors = 0;    ///< bytes of other operands and of results
+  double allWeights = 0; ///< bytes of the constants of the whole model, which each run reads
 };
 
 /// The least time in which a machine can do that: weights come from where those of the whole model stay from one run

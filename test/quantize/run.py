@@ -438,12 +438,30 @@ def digits_for(ingot, flags):
 
 
 def choices(ingot):
-    """All machines that the product may be for must sum quads of bytes, and the order of operations be left open."""
+    """All machines that the product may be for must multiply bytes, and the order of operations be left open."""
     for flags, digits in (
-        (["--target", "cascadelake"], True), (["--target", "cascadelake", "--accuracy", "strict"], False), (["--target", "x86-64-v3"], False), (["--target", "alderlake"], True),
-        (["--target", "armv8.6-a"], True), (["--target", "portable", "--emit", "cpp"], False), (["--levels", "armv8.6-a,armv8-a"], False)):  # fmt: skip
+        (["--target", "cascadelake"], True), (["--target", "cascadelake", "--accuracy", "strict"], False), (["--target", "x86-64-v3"], True), (["--levels", "x86-64-v4,x86-64-v3,x86-64-v2"], True), (["--target", "alderlake"], True),
+        (["--target", "armv8.6-a"], True), (["--target", "portable", "--emit", "cpp"], False), (["--target", "x86-64-v3", "--emit", "cpp"], False), (["--levels", "armv8.6-a,armv8-a"], False)):  # fmt: skip
         found = digits_for(ingot, flags)
         yield f"digits with {' '.join(flags)}", None if found == digits else f"are {'' if found else 'not '}used"
+
+
+def precision(ingot):
+    """Rows of three digits are as good as floats, those of two (--accuracy fast) worse by their 2^-16 of the largest element: beside float64, as a part of the sum of the absolute products."""
+    x, packed, scales = f(3, 768), bytes_of(np.uint8, 40, 24, 16), (random.random((40, 24)) * 0.1 + 0.01).astype(np.float32)
+    steps = [node("MatMulNBits", ["x", packed, scales.reshape(-1)], K=768, N=40, bits=4, block_size=32)]
+    numbers = np.stack([packed & 15, packed >> 4], -1).reshape(40, 768).astype(np.float64) - 8
+    weights = numbers * np.repeat(scales.astype(np.float64), 32, axis=1)
+    want, most = x.astype(np.float64) @ weights.T, np.abs(x).astype(np.float64) @ np.abs(weights).T
+    for target in ("native", "x86-64-v3", "x86-64-v2"):
+        for accuracy, least, limit in (("default", 0, 6e-7), ("fast", 6e-7, 3e-5)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder)
+                onnx.save(model({"x": x}, steps), path / "m.onnx")
+                (path / "input_0.pb").write_bytes(numpy_helper.from_array(x, "x").SerializeToString())
+                subprocess.run([ingot, "run", path / "m.onnx", "--data", path, "--out", path / "out", "--target", target, "--accuracy", accuracy], capture_output=True, text=True, check=True)
+                error = (np.abs(numpy_helper.to_array(onnx.load_tensor(path / "out" / "output_0.pb")) - want) / most).max()
+            yield f"digits for {target}, {accuracy}", None if least <= error <= limit else f"off by {error}"
 
 
 def main():
@@ -455,6 +473,8 @@ def main():
         for accuracy in ("default", "strict") if tolerance == 0 else ("default",):
             count.add(f"{name}, {accuracy}", check(ingot, [*target, "--accuracy", accuracy], inputs, steps, tolerance, *want))
     for name, problem in choices(ingot):
+        count.add(name, problem)
+    for name, problem in precision(ingot):
         count.add(name, problem)
     count.finish()
 

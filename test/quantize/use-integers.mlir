@@ -69,10 +69,12 @@ func.func @below(%x: tensor<8xf32>) -> tensor<8xui8> {
 
 // -----
 
-// Rows become three digits beside weights of few bits. 40 columns are not two blocks of 32: zeros are put behind them.
+// Rows become three digits beside weights of few bits. 40 columns are not two blocks of 32: zeros are put behind them. The scale of a block stands behind
+// its four words.
 // CHECK-LABEL: @few_bits
-// CHECK: onnx.Pad
-// CHECK: onnx.DigitMatMul {{.*}} {bits = 4 : i64, block = 32 : i64, zero = 8 : i64} : (tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<8x3xi32>,
+// CHECK-DAG: onnx.Pad
+// CHECK-DAG: onnx.Constant dense<{{\[}}[5, 5, 5], [5, 5, 5], [5, 5, 5], [5, 5, 5], [1048576000, 1048576000, 1048576000], [5, 5, 5],
+// CHECK: onnx.DigitMatMul {{.*}} {bits = 4 : i64, block = 32 : i64} : (tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<10x3xi32>, none, none)
 func.func @few_bits(%x: tensor<1x40xf32>) -> tensor<1x3xf32> {
   %w = onnx.Constant dense<5> : tensor<8x3xi32>
   %s = onnx.Constant dense<0.25> : tensor<2x3xf32>
@@ -100,7 +102,7 @@ func.func @large_block(%x: tensor<1x1024xf32>) -> tensor<1x3xf32> {
 // What dequantizes blocks along K is a part of the product, which many rows meet; signed numbers are moved into unsigned ones.
 // CHECK-LABEL: @dequantized_blocks
 // CHECK-NOT: onnx.DequantizeLinear
-// CHECK: onnx.DigitMatMul {{.*}} {bits = 4 : i64, block = 32 : i64, zero = 8 : i64} : (tensor<40x64xi8>, {{.*}} tensor<8x3xi32>, {{.*}}) -> tensor<40x3xf32>
+// CHECK: onnx.DigitMatMul {{.*}} {bits = 4 : i64, block = 32 : i64} : (tensor<40x64xi8>, {{.*}} tensor<10x3xi32>, none, none) -> tensor<40x3xf32>
 func.func @dequantized_blocks(%x: tensor<40x64xf32>) -> tensor<40x3xf32> {
   %w = onnx.Constant dense<-5> : tensor<3x64xi4>
   %s = onnx.Constant dense<0.25> : tensor<3x2xf32>

@@ -1,18 +1,23 @@
 // Products of rows of digits by weights of few bits (DigitMatMul in onnx/ops/MatMul.td), of unsigned by signed bytes:
 // the weights are the unsigned ones, in vectors, a column in each lane, and four digits of a row are alike in all
-// lanes. For machines that sum quads of bytes by an instruction.
+// lanes.
 //
-//   for a strip of columns / for a tile of rows / for some vectors of the strip / for a block:
-//     for each word of weights: as bytes, by a shift and a mask for each quad; multiplied with the quads of three
+//   for a strip of columns / for a tile of rows / for a block / for some vectors of the strip:
+//     for each word of weights: as bytes, by a shift and a mask for each quad; multiplied with the quads of the
 //     digits sums of the digits together as floats, less the zero point's share, times the scale
 //
-// A tile has four sums of floats: four vectors of one row, two of two rows or one of four; with three sums of integers
-// for each of them the multiplications do not wait for each other.
+// A machine either sums quads of bytes by an instruction, or pairs of them as int16. Sums of int16 hold some products
+// of weights of 4 bits, with which eight quads end, or of 2; a product with 1 and 254 makes int32 of them, for two
+// digits together. (Bytes of weights would leave room for no sum.)
+//
+// One row, as decoders of language models have it, reads each strip once from its beginning to its end, and asks for
+// what it will read some kilobytes later: memory is what it waits for.
 #include "compiler/lower/ByteProducts.h"
 #include "compiler/lower/FewBits.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <numeric>
 
 using namespace mlir;
@@ -20,23 +25,27 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-constexpr int64_t digits = 3;   ///< of an element
-constexpr int64_t tileSums = 4; ///< sums of floats in a tile
-constexpr int64_t mostRows = 4; ///< of a tile
 /// Quads of one turn of the innermost loop.
 constexpr int64_t quadsTogether = 8;
+/// How far ahead of a row's weights memory is asked: on Zen 5 8 to 20 KB were alike, and 2 too late.
+constexpr int64_t aheadBytes = 10 << 10;
+
+/// Sums of floats that are computed together, as a vector of a row each; there is one of integers for each digit.
+int64_t tileSums(const target::MachineModel &machine) { return machine.registers >= 32 ? 4 : 2; }
 
 class Product {
 public:
   Product(Build &build, const FewBits &bits)
       : w(build.w), group(build.group), c(bits), bytes(build.w.machine), space(group.space(group.resultType())) {
     auto op = cast<onnx::DigitMatMulOp>(group.root);
-    for (Value v : {op.getCoarse(), op.getMiddle(), op.getFine()}) {
-      rows.push_back(ByteProducts::words(w, group.buffer(v)));
+    for (Value v : {Value(op.getCoarse()), Value(op.getMiddle()), Value(op.getFine())}) {
+      if (onnx::present(v)) {
+        rows.push_back(ByteProducts::words(w, group.buffer(v)));
+      }
     }
-    unit = group.buffer(op.getUnit()), less = group.buffer(op.getLess());
-    weights = group.buffer(op.getB()), scales = group.buffer(op.getScales());
-    zeros = onnx::present(op.getZeros()) ? group.buffer(op.getZeros()) : Buffer();
+    auto optional = [&](Value v) { return onnx::present(v) ? group.buffer(v) : Buffer(); };
+    high = group.buffer(op.getHigh()), unit = group.buffer(op.getUnit()), less = group.buffer(op.getLess());
+    weights = group.buffer(op.getB()), scales = optional(op.getScales()), zeros = optional(op.getZeros());
     for (size_t i = space.sizes.size() - 1; i-- > 1;) {
       if (space.mergeable(i)) {
         space.merge(i);
@@ -58,14 +67,14 @@ private:
   const FewBits &c;
   ByteProducts bytes;
   Space space;
-  SmallVector<Buffer, digits> rows; ///< as words
-  Buffer unit, less, weights, scales, zeros, tail;
+  SmallVector<Buffer> rows; ///< of each digit, as words
+  Buffer high, unit, less, weights, scales, zeros, tail;
 
   struct Columns {
     Ix strip;
     int64_t count;
   };
-  /// Some vectors of a strip for some rows, which lie behind each other.
+  /// Vectors of a strip for some rows, which lie behind each other.
   struct Tile {
     Columns columns;
     Ix row;
@@ -83,10 +92,11 @@ private:
         eachRow(columns, next, (before + i) * space.sizes[at.size() + 1]);
       });
     }
-    w.balanced(0, extent, mostRows, [&](Ix i, int64_t height) {
+    int64_t sums = tileSums(w.machine);
+    w.balanced(0, extent, sums, [&](Ix i, int64_t height) {
       SmallVector<Ix> first(at);
       first.push_back(i);
-      int64_t most = std::max<int64_t>(1, tileSums / height), all = llvm::divideCeil(columns.count, c.lanes);
+      int64_t all = llvm::divideCeil(columns.count, c.lanes), most = height == 1 ? all : sums / height;
       for (int64_t v = 0; v < all; v += most) {
         tile({columns, before + i, first, height, v, std::min(most, all - v)});
       }
@@ -95,13 +105,21 @@ private:
 
   void tile(const Tile &t) {
     Values sums(t.height * t.vectors, w.constant(0, w.vectorOf(w.b.getF32Type(), c.lanes)));
-    sums =
-        w.loop(0, c.blocks, 1, sums, [&](Ix b, ValueRange carried) { return scaled(t, b, blockSums(t, b), carried); });
-    for (int64_t i = 0; i < t.height; ++i) {
-      for (int64_t v = 0; v < t.vectors; ++v) {
+    int64_t most = std::max<int64_t>(1, tileSums(w.machine) / t.height);
+    sums = w.loop(0, c.blocks, 1, sums, [&](Ix b, ValueRange carried) {
+      Values next(carried);
+      for (int64_t v = 0; v < t.vectors; v += most) {
+        Tile part = t;
+        part.first += v, part.vectors = std::min(most, t.vectors - v);
+        addBlock(part, b, MutableArrayRef(next).slice(v * t.height, part.vectors * t.height));
+      }
+      return next;
+    });
+    for (int64_t v = 0; v < t.vectors; ++v) {
+      for (int64_t i = 0; i < t.height; ++i) {
         SmallVector<Ix> at(t.at);
         at.back() = at.back() + i;
-        finish(sums[i * t.vectors + v], at, t.columns, (t.first + v) * c.lanes);
+        finish(sums[v * t.height + i], at, t.columns, (t.first + v) * c.lanes);
       }
     }
   }
@@ -109,39 +127,81 @@ private:
   Ix placeOf(const Tile &t, int64_t rowsOfStrip, Ix row, int64_t v) const {
     return c.placeOf(t.columns.strip, rowsOfStrip, row, (t.first + v) * c.lanes);
   }
+  /// In the i-th row of a block of B.
+  Ix placeIn(const Tile &t, Ix block, Ix i, int64_t v) const {
+    return placeOf(t, c.blocks * c.rowsOfBlock, block * c.rowsOfBlock + i, v);
+  }
 
-  /// The products of a block: for each row and vector, a sum for each digit.
+  /// The products of a block: for each vector and row, sums of the digits, or of the first one and the others together.
   Values blockSums(const Tile &t, Ix b) {
-    int64_t ofBlock = c.block / c.each(), words = std::gcd(ofBlock, quadsTogether / c.quads());
-    Values none(t.height * t.vectors * digits, w.constant(0, w.vectorOf(w.b.getI32Type(), c.lanes)));
-    return w.loop(0, ofBlock, words, none, [&](Ix word, ValueRange carried) {
-      Values sums(carried);
+    int64_t words = std::gcd(c.wordsOfBlock, quadsTogether / std::min<int64_t>(2, c.quads()));
+    Values none(t.vectors * t.height * kinds(), w.constant(0, w.vectorOf(w.b.getI32Type(), c.lanes)));
+    return w.loop(0, c.wordsOfBlock, words, none, [&](Ix word, ValueRange carried) {
+      Values sums(carried), pairs(ofPairs() ? t.vectors * t.height * digits() : 0);
       for (int64_t i = 0; i < words; ++i) {
-        addWord(t, b * ofBlock + word + i, sums);
+        addWord(t, b, word + i, ofPairs() ? pairs : sums);
+      }
+      for (int64_t i = 0; ofPairs() && i < t.vectors * t.height; ++i) {
+        addPairs(MutableArrayRef(sums).slice(i * kinds(), kinds()), ArrayRef(pairs).slice(i * digits(), digits()));
       }
       return sums;
     });
   }
 
+  bool ofPairs() const { return w.machine.quadDot.empty(); }
+  int64_t digits() const { return static_cast<int64_t>(rows.size()); }
+  /// Sums of int32 for a vector and a row.
+  int64_t kinds() const { return ofPairs() ? 2 : digits(); }
+
+  /// Sums of int16 into those of int32.
+  void addPairs(MutableArrayRef<Value> sums, ArrayRef<Value> pairs) {
+    auto add = [&](Value &sum, Value of, double factor) {
+      sum = ByteProducts::addPairs(w, sum, of, w.constant(factor, of.getType()));
+    };
+    add(sums[0], pairs[0], 1), add(sums[1], pairs.back(), 1);
+    if (pairs.size() > 2) {
+      add(sums[1], pairs[1], onnx::DigitMatMulOp::base);
+    }
+  }
+
+  /// A vector of a row of a block of B.
+  Value loaded(const Tile &t, Ix block, Ix row, int64_t v) {
+    Ix at = placeIn(t, block, row, v);
+    if (t.height == 1 && (t.first + v) * c.lanes * 4 % w.machine.lineBytes == 0) {
+      w.prefetch(weights, at + aheadBytes / 4, /*locality=*/3);
+    }
+    return w.load(weights, at, c.lanes);
+  }
+
   /// One word of each column.
-  void addWord(const Tile &t, Ix word, MutableArrayRef<Value> sums) {
+  void addWord(const Tile &t, Ix block, Ix word, MutableArrayRef<Value> sums) {
     Values words;
     for (int64_t v = 0; v < t.vectors; ++v) {
-      words.push_back(w.load(weights, placeOf(t, c.words(), word, v), c.lanes));
+      words.push_back(loaded(t, block, word, v));
     }
     for (int64_t quad = 0; quad < c.quads(); ++quad) {
       Values vectors = llvm::map_to_vector(words, [&](Value v) { return quadOf(v, quad); });
       for (int64_t i = 0; i < t.height; ++i) {
-        for (int64_t d = 0; d < digits; ++d) {
-          Ix at = ((t.row + i) * c.words() + word) * c.quads() + quad;
+        for (int64_t d = 0; d < digits(); ++d) {
+          Ix at = ((t.row + i) * c.blocks * c.wordsOfBlock + block * c.wordsOfBlock + word) * c.quads() + quad;
           Value element = w.splat(w.load(rows[d], at), c.lanes);
           for (int64_t v = 0; v < t.vectors; ++v) {
-            Value &sum = sums[(i * t.vectors + v) * digits + d];
-            sum = bytes.add(w, sum, vectors[v], element);
+            Value &sum = sums[(v * t.height + i) * digits() + d];
+            sum = ofPairs() ? plusPairs(sum, vectors[v], element) : bytes.add(w, sum, vectors[v], element);
           }
         }
       }
     }
+  }
+
+  /// sums, of int16 or none, + the products of pairs of bytes.
+  Value plusPairs(Value sums, Value vector, Value element) {
+    Type i16 = VectorType::get({2 * c.lanes}, w.b.getI16Type());
+    Value y = vector::BitCastOp::create(w.b, w.loc, vector.getType(), element);
+    Value products =
+        LLVM::CallIntrinsicOp::create(w.b, w.loc, i16, w.b.getStringAttr(w.machine.bytePairDot), ValueRange{vector, y})
+            ->getResult(0);
+    return sums ? arith::AddIOp::create(w.b, w.loc, sums, products).getResult() : products;
   }
 
   /// A quad of a word's weights, as bytes.
@@ -158,26 +218,34 @@ private:
     return vector::BitCastOp::create(w.b, w.loc, VectorType::get({4 * c.lanes}, w.b.getI8Type()), word);
   }
 
-  /// What a block adds to the sums.
-  Values scaled(const Tile &t, Ix b, ArrayRef<Value> products, ValueRange carried) {
+  /// Sums of vectors and rows + what a block adds to them.
+  void addBlock(const Tile &t, Ix b, MutableArrayRef<Value> sums) {
+    Values products = blockSums(t, b);
     Type floats = w.vectorOf(w.b.getF32Type(), c.lanes);
-    constexpr double base = onnx::DigitMatMulOp::base;
-    Value once = w.constant(base, floats), twice = w.constant(base * base, floats);
+    Value base = w.constant(onnx::DigitMatMulOp::base, floats);
     auto number = [&](Value v) -> Value { return arith::SIToFPOp::create(w.b, w.loc, floats, v); };
-    Values sums(carried);
     for (int64_t v = 0; v < t.vectors; ++v) {
-      Ix at = placeOf(t, c.blocks, b, v);
-      Value scale = w.load(scales, at, c.lanes), zero = c.zeroAt(w, zeros, at);
+      Value scale = scaleOf(t, b, v), zero = zeros ? c.zeroAt(w, zeros, placeOf(t, c.blocks, b, v)) : Value();
       for (int64_t i = 0; i < t.height; ++i) {
         Ix block = (t.row + i) * c.blocks + b;
-        const Value *p = &products[(i * t.vectors + v) * digits];
-        Value sum = w.fma(number(p[0]), twice, w.fma(number(p[1]), once, number(p[2])));
-        sum = w.fma(zero, w.splat(w.load(less, block), c.lanes), sum);
-        sum = arith::MulFOp::create(w.b, w.loc, sum, w.splat(w.load(unit, block), c.lanes));
-        sums[i * t.vectors + v] = w.fma(sum, scale, sums[i * t.vectors + v]);
+        auto ofBlock = [&](const Buffer &from) { return w.splat(w.load(from, block), c.lanes); };
+        const Value *p = &products[(v * t.height + i) * kinds()];
+        Value others = number(p[1]);
+        others = kinds() > 2 ? w.fma(others, base, number(p[2])) : others;
+        Value sum = zero ? w.fma(zero, ofBlock(less), arith::MulFOp::create(w.b, w.loc, others, ofBlock(unit)))
+                         : w.fma(others, ofBlock(unit), ofBlock(less));
+        Value &total = sums[v * t.height + i];
+        total = w.fma(w.fma(number(p[0]), ofBlock(high), sum), scale, total);
       }
     }
-    return sums;
+  }
+
+  Value scaleOf(const Tile &t, Ix b, int64_t v) {
+    if (scales) {
+      return w.load(scales, placeOf(t, c.blocks, b, v), c.lanes);
+    }
+    Value bits = loaded(t, b, c.wordsOfBlock, v);
+    return arith::BitcastOp::create(w.b, w.loc, w.vectorOf(w.b.getF32Type(), c.lanes), bits);
   }
 
   /// Stores the columns of a vector that there are.
@@ -203,7 +271,7 @@ private:
 class DigitMatMul : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::DigitMatMulOp>(); }
-  std::string unsupported(Operation *root) const override { return FewBits::whyNotConstant(root, 5); }
+  std::string unsupported(Operation *root) const override { return FewBits::whyNotConstant(root, 6); }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     auto op = cast<onnx::DigitMatMulOp>(kernel.root());

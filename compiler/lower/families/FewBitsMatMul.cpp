@@ -31,6 +31,7 @@ namespace {
 struct Plan : FewBits {
   MatMulProblem p;
   int64_t k;
+  int64_t zero;   ///< point of all columns, where they have none of their own
   int64_t height; ///< rows of the highest tile
 
   /// Elements of A that are multiplied before they are used: of a block, or of a part of a large one.
@@ -46,7 +47,11 @@ Plan planOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   auto op = cast<onnx::FewBitsMatMulOp>(kernel.root());
   // Accumulators, words and numbers of the vectors, an element and a mask.
   int64_t height = std::clamp<int64_t>((machine.registers - 2 - 2 * vectorsOfRows) / vectorsOfRows, 1, 8);
-  return {{op, machine}, matmulProblem(kernel, machine), static_cast<int64_t>(op.getK()), height};
+  return {{op, machine},
+          matmulProblem(kernel, machine),
+          static_cast<int64_t>(op.getK()),
+          static_cast<int64_t>(op.getZero()),
+          height};
 }
 
 class Product {
@@ -199,7 +204,8 @@ private:
   Vectors zerosOf(const Tile &t, Ix block) {
     Vectors all;
     for (int64_t v = 0; v < t.vectors; ++v) {
-      all.push_back(plan.zeroAt(w, zeros, placeOf(t, plan.blocks, block, v)));
+      all.push_back(zeros ? plan.zeroAt(w, zeros, placeOf(t, plan.blocks, block, v))
+                          : w.constant(static_cast<double>(plan.zero), number));
     }
     return all;
   }
@@ -274,7 +280,7 @@ private:
   Vectors addWord(const Tile &t, Ix word, Ix at, const Vectors &zero, ValueRange sums) {
     Vectors next(sums), row;
     for (int64_t v = 0; v < t.vectors; ++v) {
-      row.push_back(w.load(words, placeOf(t, plan.words(), word, v), plan.lanes));
+      row.push_back(w.load(words, placeOf(t, plan.blocks * plan.wordsOfBlock, word, v), plan.lanes));
     }
     for (int64_t j = 0; j < plan.each(); ++j) {
       Vectors numbers;

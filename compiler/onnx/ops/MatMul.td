@@ -47,13 +47,14 @@ def Onnx_FewBitsMatMulOp : Onnx_CoreOp<"FewBitsMatMul"> {
 }
 
 def Onnx_DigitMatMulOp : Onnx_CoreOp<"DigitMatMul"> {
-  let summary = "the same of rows that are integers of three digits to the base of 254";
+  let summary = "the same of rows that are integers of two or three digits to the base of 254";
   let description = [{
-    An element of a row is (coarse * 254^2 + middle * 254 + fine) * unit; `unit` belongs to a block, and `less` is minus the sum of the block's
-    integers. Rows have as many elements as there are weights. `B`, `scales` and `zeros` are those of FewBitsMatMul.
+    An element of a row is coarse * high + (middle * 254 + fine) * unit or, without `fine`, coarse * high + middle * unit, where `high` and `unit` belong
+    to a block. Rows have as many elements as there are weights. `B`, `scales` and `zeros` are those of FewBitsMatMul; without `scales` the words of each block in `B` have its scales behind them, the
+    bits of float32. `less` is minus the sum of a block's elements or, without `zeros`, that times the zero point of all.
   }];
-  let arguments = (ins TensorOf<[I8]>:$coarse, TensorOf<[I8]>:$middle, TensorOf<[I8]>:$fine, TensorOf<[F32]>:$unit, TensorOf<[F32]>:$less,
-    AnyTensor:$B, AnyTensor:$scales, Onnx_OptionalOf<AnyTensor>:$zeros, I64Attr:$bits, I64Attr:$block, DefaultValuedAttr<I64Attr, "0">:$zero);
+  let arguments = (ins TensorOf<[I8]>:$coarse, TensorOf<[I8]>:$middle, Onnx_OptionalOf<TensorOf<[I8]>>:$fine, TensorOf<[F32]>:$high, TensorOf<[F32]>:$unit,
+    TensorOf<[F32]>:$less, AnyTensor:$B, Onnx_OptionalOf<AnyTensor>:$scales, Onnx_OptionalOf<AnyTensor>:$zeros, I64Attr:$bits, I64Attr:$block);
   let results = (outs AnyTensor:$Y);
   let extraClassDeclaration = "static constexpr double base = 254;";
 }
