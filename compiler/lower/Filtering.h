@@ -3,9 +3,9 @@
 //
 //   y = A^T ((G g) * (B^T d))
 //
-// This is Toom's and Cook's multiplication of polynomials, transposed: the polynomials are evaluated at m + r - 2 finite
-// points and at infinity. The points are 0 and pairs +p, -p, so that what a pair shares (the even and the odd powers)
-// is computed once. Scale factors are all in G, which is applied at compile time.
+// This is Toom's and Cook's multiplication of polynomials, transposed: the polynomials are evaluated at m + r - 2
+// finite points and at infinity. The points are 0 and pairs +p, -p, so that what a pair shares (the even and the odd
+// powers) is computed once. Scale factors are all in G, which is applied at compile time.
 //
 // Of integers all of it is exact. The points are integers; rows of G are multiplied by what makes integers of them, and
 // A^T by the rest up to a common multiple, so that outputs are small multiples of what they should be. Sums modulo 2^32

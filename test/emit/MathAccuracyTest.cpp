@@ -93,10 +93,10 @@ std::string moduleText(llvm::StringRef type, int64_t lanes) {
       continue;
     }
     parameters += llvm::formatv("%r{0}: {1}, ", number, memref);
-    body += function.formula ? llvm::formatv(/*Validate=*/false, function.formula, number, value).str()
-                             : llvm::formatv("%v{0} = {1} %a{2} : {3}\n", number, function.op,
-                                             function.two ? ", %b" : "", value)
-                                   .str();
+    body +=
+        function.formula
+            ? llvm::formatv(/*Validate=*/false, function.formula, number, value).str()
+            : llvm::formatv("%v{0} = {1} %a{2} : {3}\n", number, function.op, function.two ? ", %b" : "", value).str();
     body += llvm::formatv("{0}.store %v{1}, %r{1}[%i] : {2}{3}\n", prefix, number, memref, suffix);
   }
   return llvm::formatv("func.func @math_run(%x: {0}, %y: {0}, {1} %w: memref<1xi8>, %e: !llvm.ptr) -> i32 {{\n"

@@ -24,14 +24,14 @@ Value erf32(const FloatBuilder &f, Value x) {
   return f.select(f.greater(t, 0.927734375), outer, inner);
 }
 
-/// log2(erfc(t)) / t, minimax for the error of t^2 erfc(t), which is that of a GELU, and 2^r on [-1/2, 1/2]. The first one
-/// falls all the way; at `lastErfc` it is -127, which powerOfTwo makes 0 of.
-constexpr double logErfc[] = {-1.627912998199463,      -0.9183675050735474,    -0.14867857098579407,
-                              0.028638362884521484,    -0.0011775469174608588, -0.001259265816770494,
+/// log2(erfc(t)) / t, minimax for the error of t^2 erfc(t), which is that of a GELU, and 2^r on [-1/2, 1/2]. The first
+/// one falls all the way; at `lastErfc` it is -127, which powerOfTwo makes 0 of.
+constexpr double logErfc[] = {-1.627912998199463,     -0.9183675050735474,    -0.14867857098579407,
+                              0.028638362884521484,   -0.0011775469174608588, -0.001259265816770494,
                               0.00037825992330908775, -3.753179043997079e-05};
 constexpr double lastErfc = 7.192;
-constexpr double power[] = {1.0,          0.6931470036506653,   0.24022240936756134, 0.055507343262434006,
-                            0.009671554900705814, 0.001326467259787023};
+constexpr double power[] = {
+    1.0, 0.6931470036506653, 0.24022240936756134, 0.055507343262434006, 0.009671554900705814, 0.001326467259787023};
 
 /// 2^offset erfc(scale * t) for scale * t in [0, lastErfc], a little less with a negative offset.
 Value erfcOfTail(const FloatBuilder &f, Value t, double scale, int64_t offset) {
@@ -123,6 +123,4 @@ Value ingot::emit::expandErfc(const FloatBuilder &f, Value x) {
   return f.isDouble() ? f.sub(f.constant(1.0), erf64(f, x)) : erfc32(f, x);
 }
 
-Value ingot::emit::expandHalfErfc(const FloatBuilder &f, Value t, double scale) {
-  return erfcOfTail(f, t, scale, -1);
-}
+Value ingot::emit::expandHalfErfc(const FloatBuilder &f, Value t, double scale) { return erfcOfTail(f, t, scale, -1); }

@@ -67,7 +67,8 @@ public:
   mlir::Value isSet(mlir::Value bits, int64_t mask) const;    ///< whether any bit of `mask` is
   mlir::Value signBit(mlir::Value value) const;               ///< condition: negative, -0 or a NaN with the sign set
 
-  /// x rounded to an integer, with the integer + `plus` in the low bits of `shifted` too; |x| < 2^22 (f32) or 2^51 (f64).
+  /// x rounded to an integer, with the integer + `plus` in the low bits of `shifted` too; |x| < 2^22 (f32) or 2^51
+  /// (f64).
   struct Rounded {
     mlir::Value value, shifted;
     int64_t plus = 0;
