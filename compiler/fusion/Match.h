@@ -18,6 +18,12 @@ inline std::optional<double> numberOf(mlir::Value v) {
   return dense && (dense.isSplat() || dense.getNumElements() == 1) ? onnx::splatOf(v) : std::nullopt;
 }
 
+/// Whether `v` is a constant of one element, which goes with a tensor whatever sizes that has.
+inline bool isOneNumber(mlir::Value v) {
+  auto constant = onnx::constantOf(v);
+  return constant && constant.getNumElements() == 1;
+}
+
 /// Whether `v` is the number, to the precision of a float.
 inline bool isNumber(mlir::Value v, double expected) {
   auto number = numberOf(v);

@@ -77,7 +77,7 @@ SmallVector<double> biasOf(onnx::ConvOp conv) {
 
 bool isStep(Operation *op) {
   return isa<onnx::Elementwise>(op) && op->getNumResults() == 1 && op->getNumOperands() > 0 &&
-         llvm::all_of(op->getOperands().drop_front(), [](Value v) { return !onnx::present(v) || numberOf(v); });
+         llvm::all_of(op->getOperands().drop_front(), [](Value v) { return !onnx::present(v) || isOneNumber(v); });
 }
 
 /// What such an op makes of a number for each channel; nothing where that is not known.
