@@ -102,9 +102,12 @@ static int64_t beginOf(int64_t items, int64_t part, int64_t parts) {
 /* The first item of a chunk. A thread has neighbouring items, of which the last eighth is a chunk of its own: whoever
  * is ready before evens out what others lose to other programs. */
 static int64_t firstOf(const Loop *loop, int64_t chunk) {
-  int64_t thread = chunk / CHUNKS_OF_THREAD, next = beginOf(loop->count, thread + 1, loop->threads);
-  int64_t first = beginOf(loop->count, thread, loop->threads);
-  return chunk % CHUNKS_OF_THREAD == 0 ? first : next - (next - first) / 8;
+  int64_t thread = chunk / CHUNKS_OF_THREAD, first = beginOf(loop->count, thread, loop->threads);
+  if (chunk % CHUNKS_OF_THREAD == 0) {
+    return first;
+  }
+  int64_t next = beginOf(loop->count, thread + 1, loop->threads);
+  return next - (next - first) / 8;
 }
 
 static int64_t chunksOf(const Loop *loop) { return CHUNKS_OF_THREAD * loop->threads; }
