@@ -6,7 +6,9 @@
 A model is a folder with model.onnx and test_data_set_0. `ratio` is the time of one thread by that of several, `share` that by the scaling of the loop
 that only multiplies (two processors of a virtual machine may be one core's hyperthreads, and the clock of all cores is lower than that of one). Models
 more than 2 % slower with several threads are listed at the end. --compiled keeps the libraries, so that they need not be made while a machine is kept
-quiet: a run without --rounds (0) only makes them. --kernels prints the kernels that lose most: how much longer each takes than `share` = 1 would.
+quiet: a run without --rounds (0) only makes them. `apart` is how long a word takes from one processor to another and back (bench/roundtrip.c), in
+nanoseconds: where it is more than 100 they share no cache, and a model of less than half a millisecond may lose by a second thread. A virtual machine's
+processors may be moved between two lines of the table. `others` are the seconds of processors that other programs took meanwhile. --kernels prints the kernels that lose most: how much longer each takes than `share` = 1 would.
 """
 import argparse
 import csv
@@ -14,12 +16,20 @@ import json
 import os
 import pathlib
 import re
+import resource
 import statistics
 import subprocess
-import sys
 import tempfile
 
 from compare import feeds_of, time_text
+
+
+def taken_by_others():
+    """Seconds of processors since the machine's start that went to other programs than this one."""
+    with open("/proc/stat") as file:
+        user, nice, system, _, _, interrupts, soft = map(int, file.readline().split()[1:8])
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return (user + nice + system + interrupts + soft) / os.sysconf("SC_CLK_TCK") - sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def run(command):
@@ -59,6 +69,10 @@ def make_peak_model(arguments):
     run([arguments.ingot, "compile", arguments.compiled / "peak.onnx", "--name", "m_peak", "-o", arguments.compiled, "--emit", "shared", "--json", "--profile"])
 
 
+def apart(arguments):
+    return int(subprocess.run([arguments.compiled / "roundtrip"], capture_output=True, text=True).stdout)
+
+
 def turns(arguments, once):
     """What `once` says for one thread and for several, in alternating order."""
     figures = {1: [], arguments.threads: []}
@@ -72,9 +86,11 @@ def measure(arguments, folder):
     manifest = library(arguments, folder)
     if not arguments.rounds:
         return None
+    before, distance = taken_by_others(), apart(arguments)
     times = turns(arguments, lambda threads: bench(arguments, manifest, folder, threads)["median_us"])
     one, several = (statistics.median(times[threads]) for threads in times)
-    return {"model": folder.name, "one": round(one, 2), "several": round(several, 2), "ratio": round(one / several, 3)}
+    row = {"model": folder.name, "one": round(one, 2), "several": round(several, 2), "ratio": round(one / several, 3)}
+    return {**row, "apart": max(distance, apart(arguments)), "others": round(taken_by_others() - before, 2)}
 
 
 def kernels(arguments, folder, scaling):
@@ -97,9 +113,9 @@ def kernels(arguments, folder, scaling):
 
 
 def table(rows):
-    lines = ["| model | one thread | two threads | ratio | of the loop's |", "|---|--:|--:|--:|--:|"]
+    lines = ["| model | one thread | two threads | ratio | of the loop's | apart, ns |", "|---|--:|--:|--:|--:|--:|"]
     for row in sorted(rows, key=lambda row: row["model"]):
-        lines.append(f"| {row['model']} | {time_text(row['one'])} | {time_text(row['several'])} | {float(row['ratio']):.2f} | {float(row['share']):.2f} |")
+        lines.append(f"| {row['model']} | {time_text(row['one'])} | {time_text(row['several'])} | {float(row['ratio']):.2f} | {float(row['share']):.2f} | {row['apart']} |")
     return "\n".join(lines)
 
 
@@ -126,6 +142,7 @@ def main():
         scratch = tempfile.TemporaryDirectory(prefix="ingot-threads-")
         arguments.compiled = pathlib.Path(scratch.name)
     arguments.compiled.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cc", "-O2", pathlib.Path(__file__).with_name("roundtrip.c"), "-o", arguments.compiled / "roundtrip", "-pthread"], check=True)
     if not (arguments.compiled / "m_peak.json").exists():
         make_peak_model(arguments)
     part, parts = map(int, arguments.part.split("/"))

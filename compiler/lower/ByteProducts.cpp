@@ -122,7 +122,21 @@ SmallVector<Value, ByteProducts::quad> ByteProducts::elements(Writer &w, Buffer 
   return {even, arith::ShRUIOp::create(w.b, w.loc, numbers, w.constant(8, numbers.getType()))};
 }
 
+/// The elements of two vectors in turn.
+static Value inTurn(Writer &w, Value a, Value b) {
+  int64_t count = cast<VectorType>(a.getType()).getNumElements();
+  SmallVector<int64_t> order;
+  for (int64_t i = 0; i < count; ++i) {
+    order.append({i, count + i});
+  }
+  return vector::ShuffleOp::create(w.b, w.loc, a, b, order);
+}
+
 Value ByteProducts::stacked(Writer &w, ArrayRef<Value> bytes) const {
+  if (form == Form::Short) { // in steps for which vectors of 128 bits have instructions
+    auto pairs = [&](int64_t i) { return bitcast(w, inTurn(w, bytes[i], bytes[i + 1]), w.b.getI16Type()); };
+    return bitcast(w, inTurn(w, pairs(0), pairs(2)), w.b.getI8Type());
+  }
   int64_t lanes = cast<VectorType>(bytes.front().getType()).getNumElements(), count = bytes.size();
   SmallVector<Value> halves;
   SmallVector<int64_t> behind = llvm::to_vector(llvm::seq<int64_t>(2 * lanes)), order;
@@ -135,7 +149,7 @@ Value ByteProducts::stacked(Writer &w, ArrayRef<Value> bytes) const {
   ArrayRef<Value> two = count > 2 ? ArrayRef<Value>(halves) : bytes;
   Value all = vector::ShuffleOp::create(w.b, w.loc, two[0], two[1], order);
   Type wide = w.vectorOf(w.b.getI16Type(), count * lanes);
-  return form == Form::Quads ? all : arith::ExtUIOp::create(w.b, w.loc, wide, all).getResult();
+  return perWord() == quad ? all : arith::ExtUIOp::create(w.b, w.loc, wide, all).getResult();
 }
 
 uint32_t ByteProducts::stackedWord(ArrayRef<int8_t> weights) const {
@@ -183,13 +197,12 @@ Value ByteProducts::add(Writer &w, Value sums, ArrayRef<Value> elements, ArrayRe
   Value pairs;
   for (auto [x, weight] : llvm::zip_equal(elements, weights)) {
     if (form == Form::Short) {
-      Value own = call(w, w.machine.bytePairDot, {}, x, bitcast(w, weight, w.b.getI8Type()), w.b.getI16Type());
-      pairs = pairs ? plus(w, pairs, own) : own;
+      pairs = addShort(w, pairs, x, weight);
     } else {
       sums = addRow(w, sums, x, weight);
     }
   }
-  return pairs ? addPairs(w, sums, pairs, w.constant(1, pairs.getType())) : sums;
+  return pairs ? addUp(w, sums, pairs) : sums;
 }
 
 Value ByteProducts::addRow(Writer &w, Value sums, Value elements, Value weights) const {
@@ -198,6 +211,15 @@ Value ByteProducts::addRow(Writer &w, Value sums, Value elements, Value weights)
   }
   return form == Form::Plain ? plus(w, sums, arith::MulIOp::create(w.b, w.loc, elements, weights))
                              : addPairs(w, sums, elements, weights);
+}
+
+Value ByteProducts::addShort(Writer &w, Value pairs, Value elements, Value weights) {
+  Value own = call(w, w.machine.bytePairDot, {}, elements, bitcast(w, weights, w.b.getI8Type()), w.b.getI16Type());
+  return pairs ? plus(w, pairs, own) : own;
+}
+
+Value ByteProducts::addUp(Writer &w, Value sums, Value pairs) {
+  return addPairs(w, sums, pairs, w.constant(1, pairs.getType()));
 }
 
 Value ByteProducts::addPairs(Writer &w, Value sums, Value x, Value weights) {

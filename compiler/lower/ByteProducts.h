@@ -58,6 +58,12 @@ public:
   mlir::Value add(Writer &w, mlir::Value sums, llvm::ArrayRef<mlir::Value> elements,
                   llvm::ArrayRef<mlir::Value> weights) const;
 
+  bool isShort() const { return form == Form::Short; }
+  /// Short sums of int16, or none yet, and the sums of the pairs of one row.
+  static mlir::Value addShort(Writer &w, mlir::Value pairs, mlir::Value elements, mlir::Value weights);
+  /// sums + what short ones have in each lane's word.
+  static mlir::Value addUp(Writer &w, mlir::Value sums, mlir::Value pairs);
+
   /// sums + the products of the pairs of int16 in each lane's word. The machine has pairDot, and the lanes are of whole
   /// vectors.
   static mlir::Value addPairs(Writer &w, mlir::Value sums, mlir::Value x, mlir::Value weights);

@@ -45,7 +45,7 @@ private:
   /// Panels of one width.
   struct Panel {
     int64_t vectors;
-    Ix block;
+    Ix block, group;
     int64_t width(const DenseSchedule &p) const { return vectors * p.lanes; }
   };
 
@@ -235,16 +235,18 @@ void Winograd::transformInput(Ix from, const Ixs &down, const Ixs &across, Ix to
 // Products.
 
 void Winograd::panels(const Strip &strip, Ix share) {
-  int64_t all = p.panelCount(), start = 0, block = 0;
+  int64_t all = s.panelCount(), start = 0, block = 0;
   Ix from = floorDiv(share * all, s.shares), to = floorDiv((share + 1) * all, s.shares);
-  for (auto [vectors, count] : p.panels) {
-    auto body = [&, vectors = vectors](Ix i) {
-      Panel panel{vectors, block + (i - start) * vectors};
+  for (auto [vectors, count] : p.panels) { // of all groups those of one width
+    auto body = [&, vectors = vectors, count = count](Ix i) {
+      Ix group = floorDiv(i - start, count);
+      Panel panel{vectors, group * p.blocks + block + remainder(i - start, count) * vectors, group};
       products(strip, panel);
       transformOutputs(strip, panel);
     };
-    w.loop(max(from, start), min(to, start + count), 1, body);
-    start += count, block += vectors * count;
+    int64_t end = start + count * s.g.groups;
+    w.loop(max(from, start), min(to, end), 1, body);
+    start = end, block += vectors * count;
   }
 }
 
@@ -286,7 +288,7 @@ void Winograd::part(const Panel &panel, int64_t first, int64_t vectors, Ix compo
                     Ix ahead) {
   int64_t width = panel.width(p), all = s.inputWords();
   int64_t whole = all / words, rest = all % words, blockStride = s.stripTiles() * words;
-  Ix in = inputAt(component) + tile * words;
+  Ix in = inputAt(component) + tile * words + panel.group * (whole * blockStride); // groups are whole blocks
   Ix wt = panel.block * (lanes * all * s.components()) + component * (all * width) + first * lanes;
   Vectors acc(tiles * vectors, w.constant(0, w.vectorOf(word, lanes)));
   acc = w.loop(0, whole, 1, acc, [&](Ix block, ValueRange a) {

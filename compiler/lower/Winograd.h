@@ -1,7 +1,8 @@
-// 3x3, 1x3 and 3x1 convolutions of stride 1 from channel blocks to channel blocks by Winograd's algorithm: an image is
-// cut into tiles of m x m outputs, m = 2 or 4, and each becomes (m + 2)^2 products of a point's input channels with a
-// matrix. Along an axis with one tap a tile has one output. Where taps are d apart, so are a tile's outputs; d tiles,
-// each an element further on, are side by side.
+// Convolutions of stride 1 from channel blocks to channel blocks by Winograd's algorithm, with 3, 5 or 7 taps along an
+// axis, or one: an image is cut into tiles of m x m outputs, m = 2 or 4, and each becomes (m + r - 1)^2 products, where
+// r taps are along each axis, of a point's input channels with a matrix. Along an axis with one tap a tile has one
+// output. Groups of whole channel blocks have panels of their own. Where taps are d apart, so are a tile's outputs; d
+// tiles, each an element further on, are side by side.
 //
 // The tiles of an image are one list. A strip is a run of them for which the transformed inputs of all channels fit the
 // second cache; it goes through
@@ -42,7 +43,7 @@ struct WinogradSchedule {
   ConvGeometry g;
   int64_t perWord = 1; ///< input channels in a word: two of bytes
   Tiles rows, columns;
-  /// One component: a convolution of one tap over the list of tiles.
+  /// One component of one group: a convolution of one tap over the list of tiles.
   ConvGeometry component;
   DenseSchedule product;
   support::Size strips = 1; ///< of an image
@@ -71,17 +72,19 @@ struct WinogradSchedule {
   support::Size runCount() const;
   int64_t stripTiles() const { return stripRuns * runTiles(); } ///< of the largest strip
   int64_t inputBlocks() const { return llvm::divideCeil(g.inChannels, product.lanes); }
-  /// Words of a tile's block of inputs, and of all its inputs.
+  int64_t outputBlocks() const { return g.groups * product.blocks; }
+  int64_t panelCount() const { return g.groups * product.panelCount(); }
+  /// Words of a tile's block of inputs, and of all inputs of a group.
   int64_t blockWords() const { return product.lanes / perWord; }
-  int64_t inputWords() const { return llvm::divideCeil(g.inChannels, perWord); }
+  int64_t inputWords() const { return llvm::divideCeil(g.inGroup(), perWord); }
   /// Words of a component of V and M. An odd number of cache lines, so that components do not share cache sets.
   int64_t inputStride() const;
   int64_t productStride() const;
   int64_t scratchWords() const { return components() * (inputStride() + productStride()); }
-  int64_t weightWords() const { return components() * product.blocks * product.lanes * inputWords(); }
+  int64_t weightWords() const { return components() * outputBlocks() * product.lanes * inputWords(); }
 
   /// Of all images.
-  support::Size multiplyAdds() const { return g.batch * tiles() * (components() * g.inChannels * g.outChannels); }
+  support::Size multiplyAdds() const { return g.batch * tiles() * (components() * g.inGroup() * g.outChannels); }
 
   support::Size units() const { return g.batch * (strips * shares); }
   /// Work items: runs of units, of which each has scratch memory.

@@ -72,8 +72,8 @@ static double transformCycles(const WinogradSchedule &s, int64_t registers, bool
 /// `weightRate`: of weights that are read for the first time in a run.
 static double winogradCycles(const WinogradSchedule &s, double weightRate, const target::MachineModel &machine) {
   auto tiles = static_cast<double>(s.tiles().number()), inputs = static_cast<double>(s.inputBlocks()),
-       outputs = static_cast<double>(s.product.blocks), lanes = static_cast<double>(s.product.lanes);
-  double arithmetic = static_cast<double>(s.components()) * cyclesOf(s.component, s.product);
+       outputs = static_cast<double>(s.outputBlocks()), lanes = static_cast<double>(s.product.lanes);
+  double arithmetic = static_cast<double>(s.components() * s.g.groups) * cyclesOf(s.component, s.product);
   double weights = 4.0 * static_cast<double>(s.weightWords()), perWord = static_cast<double>(s.perWord);
   double moved = 4 * static_cast<double>(s.components()) * tiles * lanes *
                  (inputs / perWord * static_cast<double>(1 + s.product.panelCount()) + 2 * outputs);
@@ -100,7 +100,7 @@ static double directCycles(const ConvGeometry &g, const DenseSchedule &s, double
 static ConvGeometry componentOf(const ConvGeometry &g, int64_t inputWords, int64_t tiles) {
   ConvPhase phase{{}, {0}};
   phase.axes[2].out = tiles;
-  ConvGeometry component = {1, inputWords, g.outChannels, 1, 1, false, 4, {support::Size(tiles)}, {phase}};
+  ConvGeometry component = {1, inputWords, g.outGroup(), 1, 1, false, 4, {support::Size(tiles)}, {phase}};
   if (std::optional<int64_t> vectors = g.said["vectors"]) {
     component.said = {{"vectors", *vectors}};
   }
@@ -146,12 +146,14 @@ static void chooseStrips(WinogradSchedule &s, double weightRate, const target::M
     }
   }
   int64_t items = s.itemsAtMost(), images = typical(s.g.batch, 1) * s.strips.number();
-  s.shares = std::clamp<int64_t>(items / std::max<int64_t>(1, images), 1, s.product.panelCount());
+  s.shares = std::clamp<int64_t>(items / std::max<int64_t>(1, images), 1, s.panelCount());
 }
 
-/// Whether the loops can do it: an image of known size is at least a tile. `pointwise`: so is F(1, 1) along both axes.
-static bool isPossible(const ConvGeometry &g, int64_t outputs, bool ofBytes, bool pointwise) {
-  if (g.groups != 1 || g.phases.size() != 1 || g.phases[0].axes[0].dim >= 0) {
+/// Whether the loops can do it: an image of known size is at least a tile, groups are of whole blocks. `pointwise`: so
+/// is F(1, 1) along both axes.
+static bool isPossible(const ConvGeometry &g, int64_t outputs, int64_t lanes, bool ofBytes, bool pointwise) {
+  bool whole = g.groups == 1 || (!ofBytes && g.inGroup() % lanes == 0 && g.outGroup() % lanes == 0);
+  if (!whole || g.phases.size() != 1 || g.phases[0].axes[0].dim >= 0) {
     return false;
   }
   auto axes = ArrayRef(g.phases[0].axes).drop_front();
@@ -281,7 +283,7 @@ std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::
   std::optional<WinogradSchedule> best;
   for (int64_t outputs : {2, 4}) {
     bool wanted = said.empty() || said == std::to_string(outputs);
-    if (!wanted || outputs > most || !isPossible(real, outputs, ofBytes, pointwise)) {
+    if (!wanted || outputs > most || !isPossible(real, outputs, lanes, ofBytes, pointwise)) {
       continue;
     }
     if (said.empty() && least == 0) {
@@ -312,7 +314,7 @@ std::vector<target::Schedule> winogradSchedules(plan::KernelOp kernel, const tar
   double weightRate = weightRateOf(kernel, machine);
   int64_t most = mostOutputs(kernel.root(), machine);
   for (int64_t outputs : {4, 2}) {
-    if (outputs > most || !isPossible(g, outputs, /*ofBytes=*/false, /*pointwise=*/false)) {
+    if (outputs > most || !isPossible(g, outputs, lanes, /*ofBytes=*/false, /*pointwise=*/false)) {
       continue;
     }
     all.push_back({{"winograd", outputs}});
@@ -361,8 +363,9 @@ static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, llv
   int64_t words = s.inputWords();
   SmallVector<double> transformed(s.components());
   for (int64_t o = out; o < std::min(out + width, s.g.outChannels); ++o) {
-    for (int64_t c = 0; c < s.g.inChannels; ++c) {
-      auto filter = llvm::map_to_vector<9>(taps, [&](int64_t t) { return from(s.g.weightAt(o, c, t)); });
+    for (int64_t c = 0; c < s.g.inGroup(); ++c) {
+      int64_t in = o / s.g.outGroup() * s.g.inGroup() + c;
+      auto filter = llvm::map_to_vector<9>(taps, [&](int64_t t) { return from(s.g.weightAt(o, in, t)); });
       Filtering::filter(s.rows.filtering, s.columns.filtering, filter, transformed);
       for (auto [i, value] : llvm::enumerate(transformed)) {
         int64_t word = (static_cast<int64_t>(i) * words + c / s.perWord) * width + o - out;
@@ -375,11 +378,12 @@ static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, llv
 template <typename Transformed>
 static void packPanels(const WinogradSchedule &s, llvm::function_ref<double(int64_t)> from, MutableArrayRef<char> to) {
   auto *packed = reinterpret_cast<Transformed *>(to.data());
-  int64_t block = 0;
-  for (auto [vectors, count] : s.product.panels) {
-    for (int64_t i = 0; i < count; ++i, block += vectors) {
-      packPanel(s, block * s.product.lanes, vectors * s.product.lanes, from,
-                packed + block * s.product.lanes * (s.inputWords() * s.perWord) * s.components());
+  for (int64_t group = 0, block = 0; group < s.g.groups; ++group) {
+    for (auto [vectors, count] : s.product.panels) {
+      for (int64_t i = 0; i < count; ++i, block += vectors) {
+        packPanel(s, block * s.product.lanes, vectors * s.product.lanes, from,
+                  packed + block * s.product.lanes * (s.inputWords() * s.perWord) * s.components());
+      }
     }
   }
 }
@@ -389,8 +393,8 @@ static plan::WeightTable::Recipe transformedWeights(const WinogradSchedule &s, c
   std::string key;
   llvm::raw_string_ostream os(key);
   os << "winograd of " << element.name << ' ' << std::max(s.rows.filtering.outputs(), s.columns.filtering.outputs())
-     << ' ' << s.g.outChannels << '/' << s.g.inChannels << " transposed " << s.g.transposed << " lanes "
-     << s.product.lanes << " vectors " << s.product.vectors << " taps " << s.rows.filtering.taps() << 'x'
+     << ' ' << s.g.outChannels << '/' << s.g.inChannels << " groups " << s.g.groups << " transposed " << s.g.transposed
+     << " lanes " << s.product.lanes << " vectors " << s.product.vectors << " taps " << s.rows.filtering.taps() << 'x'
      << s.columns.filtering.taps() << ':';
   for (int64_t t : s.g.phases[0].taps) {
     os << ' ' << t;
@@ -415,7 +419,7 @@ KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &s) {
   }
   if (onnx::present(root->getOperand(2))) {
     shape.packed[operandNumber(root->getOperand(2))] =
-        paddedRecipe(s.product.blocks * s.product.lanes, s.g.weightBytes);
+        paddedRecipe(s.outputBlocks() * s.product.lanes, s.g.weightBytes);
   }
   return shape;
 }

@@ -1,6 +1,7 @@
 // Short sums are those of a kernel that adds up, in a lane of int16, the products of input channels 8 i, 8 i + 1, 8 i +
 // 4 and 8 i + 5, and in another one those of the other four (compiler/quantize/Short.h). The sum of the positive
-// weights of a lane, and that of the negative ones, are at most 128, since 128 * 255 fits.
+// weights of a lane, and that of the negative ones, are at most 128, since 128 * 255 fits. A depthwise kernel of three
+// rows and columns adds up all of two neighbouring rows, or of two columns.
 #include "compiler/ptq/Weights.h"
 #include <algorithm>
 #include <cmath>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int kMost = 127, kMostOfLane = 128;
 
-/// The lanes that weights are added up in.
+/// The lanes that weights are added up in, by numbers.
 class Lanes {
 public:
   explicit Lanes(const Layer &layer) : outputs(layer.dims, layer.axis), inputs(layer.dims, 1 - layer.axis) {
@@ -25,30 +26,54 @@ public:
     for (int64_t dim : llvm::ArrayRef(layer.dims).drop_front(2)) {
       taps *= dim;
     }
+    if (groups > 1 && inputs.count == 1 && layer.dims.size() == 4 && layer.dims[2] <= 3 && layer.dims[3] <= 3) {
+      rows = layer.dims[2], columns = layer.dims[3];
+    }
     steps = inputs.count / kStep + 2; // a group may begin and end in the middle of one
+    ofOutput = rows ? kDepthwise : taps * steps * 2;
   }
-  size_t count() const { return size_t(outputs.count * taps * steps * 2); }
-  size_t outputOf(size_t lane) const { return lane / size_t(taps * steps * 2); }
+  size_t count() const { return size_t(outputs.count * ofOutput); }
+  size_t outputOf(size_t lane) const { return lane / size_t(ofOutput); }
 
-  size_t of(size_t i) const {
-    int64_t output = int64_t(outputs.place(i)), first = output * groups / outputs.count * inputs.count;
+  llvm::SmallVector<size_t, 4> of(size_t i) const {
+    int64_t output = int64_t(outputs.place(i)), tap = int64_t(i) % taps;
+    if (rows) {
+      return ofDepthwise(output, tap / columns, tap % columns);
+    }
+    int64_t first = output * groups / outputs.count * inputs.count;
     int64_t channel = first + int64_t(inputs.place(i)), step = channel / kStep - first / kStep;
-    return size_t(((output * taps + int64_t(i) % taps) * steps + step) * 2 + channel % 4 / 2);
+    return {size_t(output * ofOutput + (tap * steps + step) * 2 + channel % 4 / 2)};
   }
 
   /// Of each lane the sum of its positive values, and of its negative ones.
   template <typename Sum, typename T> std::vector<std::array<Sum, 2>> sums(llvm::ArrayRef<T> values) const {
     std::vector<std::array<Sum, 2>> sums(count());
     for (size_t i = 0; i < values.size(); ++i) {
-      sums[of(i)][values[i] < 0] += std::abs(Sum(values[i]));
+      for (size_t lane : of(i)) {
+        sums[lane][values[i] < 0] += std::abs(Sum(values[i]));
+      }
     }
     return sums;
   }
 
 private:
-  static constexpr int64_t kStep = 8;
+  static constexpr int64_t kStep = 8, kDepthwise = 4;
   Strides outputs, inputs;
-  int64_t groups = 1, taps = 1, steps = 1;
+  int64_t groups = 1, taps = 1, steps = 1, ofOutput = 0;
+  int64_t rows = 0, columns = 0; ///< of a depthwise kernel that has such lanes
+
+  /// Two of rows, and two of columns: a line is in the lane of the one before it and in that of the next.
+  llvm::SmallVector<size_t, 4> ofDepthwise(int64_t output, int64_t row, int64_t column) const {
+    llvm::SmallVector<size_t, 4> lanes;
+    auto add = [&](int64_t first, int64_t line, int64_t lines) {
+      for (int64_t lane = std::max<int64_t>(0, line - 1); lane <= std::min(line, std::max<int64_t>(0, lines - 2));
+           ++lane) {
+        lanes.push_back(size_t(output * ofOutput + first + lane));
+      }
+    };
+    add(0, row, rows), add(2, column, columns);
+    return lanes;
+  }
 };
 
 /// The least scales of all output channels with which sums are short, but for rounding.
@@ -64,19 +89,21 @@ std::vector<float> scalesOf(llvm::ArrayRef<float> values, const Lanes &lanes, si
 /// Where rounding made sums too large, weights become a step smaller, those first that were rounded up most.
 void shorten(llvm::ArrayRef<float> exact, const Lanes &lanes, std::vector<int8_t> &values) {
   auto sums = lanes.sums<int>(llvm::ArrayRef<int8_t>(values));
+  auto isOver = [&](size_t i) {
+    return values[i] && llvm::any_of(lanes.of(i), [&](size_t lane) { return sums[lane][values[i] < 0] > kMostOfLane; });
+  };
   std::vector<std::pair<float, size_t>> rounded;
   for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] && sums[lanes.of(i)][values[i] < 0] > kMostOfLane) {
-      rounded.push_back({std::fabs(float(values[i])) - std::fabs(exact[i]), i});
+    if (isOver(i)) {
+      rounded.push_back({std::fabs(exact[i]) - std::fabs(float(values[i])), i});
     }
   }
-  llvm::sort(rounded, [](const auto &a, const auto &b) {
-    return std::pair(-a.first, a.second) < std::pair(-b.first, b.second);
-  });
+  llvm::sort(rounded);
   for (auto [much, i] : rounded) {
-    int &sum = sums[lanes.of(i)][values[i] < 0];
-    if (sum > kMostOfLane) {
-      values[i] = int8_t(values[i] + (values[i] < 0 ? 1 : -1)), --sum;
+    if (isOver(i)) {
+      bool isNegative = values[i] < 0;
+      llvm::for_each(lanes.of(i), [&](size_t lane) { --sums[lane][isNegative]; });
+      values[i] = int8_t(values[i] + (isNegative ? 1 : -1));
     }
   }
 }

@@ -1,6 +1,6 @@
 // An instruction adds the products of bytes 2 i and 2 i + 1; of a step over two quads lane i of int16 also has those of
-// bytes 2 i + 4 and 2 i + 5. A sum is largest when all bytes by positive weights are 255 and the others 0, and least
-// the other way round.
+// bytes 2 i + 4 and 2 i + 5; of a depthwise convolution of all columns of two neighbouring rows. A sum is largest when
+// all bytes by positive weights are 255 and the others 0, and least the other way round.
 #include "compiler/quantize/Short.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -78,6 +78,47 @@ bool doFit(onnx::IntegerMatMulOp op, ArrayRef<int8_t> weights, int64_t quads) {
   return lanes.doFit();
 }
 
+/// Kernels of depthwise convolutions that add up all their columns in int16: then rows are stacked, three of them in
+/// one stack.
+constexpr int64_t mostTaps = 3;
+
+/// Whether the weights of two neighbouring rows of a plane fit one sum, and those of two neighbouring columns: a kernel
+/// may take one for the other.
+bool doesPlaneFit(ArrayRef<int8_t> plane, int64_t rows, int64_t columns) {
+  for (bool turned : {false, true}) {
+    int64_t lines = turned ? columns : rows, across = turned ? rows : columns;
+    for (int64_t line = 0; line < std::max<int64_t>(1, lines - 1); ++line) {
+      std::array<int32_t, 2> sums{};
+      for (int64_t i = 0; i < std::min<int64_t>(2, lines) * across; ++i) {
+        int64_t l = line + i / across, a = i % across;
+        int8_t weight = plane[turned ? a * columns + l : l * columns + a];
+        sums[weight < 0] += std::abs(weight);
+      }
+      if (std::max(sums[0], sums[1]) > most) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+int64_t quadsOfDepthwise(onnx::IntegerConvOp op) {
+  ElementsAttr constant = onnx::constantOf(op.getW());
+  ArrayRef<int64_t> shape = onnx::ranked(op.getW()).getShape();
+  if (!constant || shape.size() != 4 || shape[2] > mostTaps || shape[3] > mostTaps) {
+    return 0;
+  }
+  std::vector<char> storage;
+  ArrayRef<char> bytes = onnx::bytesOf(constant, storage);
+  ArrayRef<int8_t> values(reinterpret_cast<const int8_t *>(bytes.data()), bytes.size());
+  for (; !values.empty(); values = values.drop_front(shape[2] * shape[3])) {
+    if (!doesPlaneFit(values.take_front(shape[2] * shape[3]), shape[2], shape[3])) {
+      return 0;
+    }
+  }
+  return 1;
+}
+
 /// Two quads of a step where there are channels for both, and their sums fit; 0: no sums of pairs do.
 template <typename Op> int64_t quadsOf(Op op, Value weights, int64_t channels) {
   ElementsAttr constant = onnx::constantOf(weights);
@@ -112,12 +153,20 @@ void markShortSums(func::FuncOp function) {
       products[op->getOperand(0)].push_back({op, quadsOf(op)});
     }
   });
+  auto mark = [](Operation *op, int64_t quads) {
+    op->setAttr(onnx::shortQuadsName, Builder(op->getContext()).getI64IntegerAttr(quads));
+  };
+  function.walk([&](onnx::IntegerConvOp op) {
+    if (isDepthwise(op) && quadsOfDepthwise(op)) {
+      mark(op, 1);
+    }
+  });
   for (const auto &[factor, readers] : products) {
     if (llvm::any_of(readers, [](const auto &reader) { return reader.second == 0; })) {
       continue;
     }
     for (auto [op, quads] : readers) {
-      op->setAttr(onnx::shortQuadsName, Builder(op->getContext()).getI64IntegerAttr(quads));
+      mark(op, quads);
     }
   }
 }

@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace ingot::quantize {
 
-static bool isDepthwise(onnx::IntegerConvOp op) {
+bool isDepthwise(onnx::IntegerConvOp op) {
   auto weights = onnx::ranked(op.getW());
   auto group = static_cast<int64_t>(op.getGroup());
   return group > 1 && weights && weights.getDimSize(0) == group && weights.getDimSize(1) == 1;

@@ -1,9 +1,11 @@
 // Bytes as int16, for machines that multiply pairs of those and have no instruction for bytes.
 #pragma once
+#include "compiler/onnx/ops/Conv.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ingot::quantize {
 
+bool isDepthwise(onnx::IntegerConvOp op);
 /// Whether it is a product or a convolution of bytes. Depthwise convolutions are of single channels.
 bool multipliesBytes(mlir::Operation *op);
 

@@ -39,8 +39,29 @@ def normalisation():
     return {"s": positive(6), "b": f(6), "m": f(6), "v": positive(6)}
 
 
+def pruned(w, channels, axis=0):
+    """Weights whose channels of an axis are zeros."""
+    w[(slice(None),) * axis + (list(channels),)] = 0
+    return w
+
+
+def doubled(w, channels):
+    """Weights of which some outputs are the ones of output 0."""
+    w[list(channels)] = w[0]
+    return w
+
+
 # Kernels, inputs, nodes, weights.
 CASES = {
+    "prunedbias": (2, {"x": (2, 5, 9, 7)}, "c=Conv<pads=[1,1,1,1]>(x,w,b) r=Sigmoid(c) y=Conv<strides=[2,1]>(r,v,d)", dict(w=pruned(f(21, 5, 3, 3), range(3, 14)), b=f(21), v=f(7, 21, 3, 2), d=f(7))),
+    "prunedpadded": (2, {"x": (2, 5, 9, 7)}, "c=Conv(x,w) r=Relu(c) y=Conv<pads=[1,1,1,1]>(r,v)", dict(w=pruned(f(21, 5, 1, 1), range(1, 20)), v=f(7, 21, 3, 3))),
+    "prunedkept": (2, {"x": (1, 5, 9, 7)}, "c=Conv(x,w,b) y=Conv<pads=[1,1,1,1]>(c,v)", dict(w=pruned(f(21, 5, 1, 1), range(1, 20)), b=f(21), v=f(7, 21, 3, 3))),
+    "pruneddepthwise": (3, {"x": (2, 5, 9, 7)}, "a=Conv(x,w,b) r=Relu(a) c=Conv<group=24,pads=[1,1,1,1]>(r,u,e) s=HardSwish(c) y=Conv(s,v,d)", dict(w=pruned(f(24, 5, 1, 1), range(2, 20)), b=pruned(f(24), range(0, 12)), u=pruned(f(24, 1, 3, 3), [0, 23]), e=f(24), v=f(7, 24, 1, 1), d=f(7))),
+    "prunedall": (2, {"x": (1, 5, 9)}, "c=Conv(x,w,b) y=Conv(c,v)", dict(w=pruned(f(24, 5, 1), range(24)), b=f(24), v=f(3, 24, 3))),
+    "unread": (2, {"x": (1, 5, 9, 7)}, "c=Conv(x,w,b) t=Tanh(c) y=Conv<pads=[1,1,1,1]>(t,v,d)", dict(w=f(40, 5, 3, 3), b=f(40), v=pruned(f(6, 40, 3, 3), range(7, 31), 1), d=f(6))),
+    "doubled": (2, {"x": (1, 5, 9, 7)}, "c=Conv(x,w) t=Tanh(c) y=Conv<pads=[1,1,1,1]>(t,v)", dict(w=doubled(f(40, 5, 3, 3), range(7, 31)), v=f(6, 40, 3, 3))),
+    "doubledunread": (2, {"x": (1, 5, 9, 7)}, "c=Conv(x,w) y=Conv<pads=[1,1,1,1]>(c,v)", dict(w=doubled(f(40, 5, 3, 3), range(7, 31)), v=pruned(f(6, 40, 3, 3), range(9), 1))),
+    "doubledbias": (2, {"x": (1, 5, 9, 7)}, "c=Conv(x,w,b) y=Conv<pads=[1,1,1,1]>(c,v)", dict(w=doubled(f(40, 5, 3, 3), range(7, 31)), b=f(40), v=f(6, 40, 3, 3))),
     "convbn": (1, {"x": (2, 4, 9, 7)}, "c=Conv<pads=[1,1,1,1],group=2>(x,w) n=BatchNormalization(c,s,b,m,v) y=Relu(n)", dict(w=f(6, 2, 3, 3), **normalisation())),
     "convtbn": (1, {"x": (2, 4, 5, 7)}, "c=ConvTranspose<strides=[2,2],group=2>(x,w,cb) n=BatchNormalization(c,s,b,m,v) y=Relu(n)", dict(w=f(4, 3, 3, 3), cb=f(6), **normalisation())),
     "convtbefore": (1, {"x": (2, 4, 5, 7)}, "n=Mul(x,q) y=ConvTranspose<strides=[2,2],group=2>(n,w,cb)", dict(w=f(4, 3, 3, 3), cb=f(6), q=f(4, 1, 1))),

@@ -16,7 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 KINDS = ["pairs", "quads", "over", "one over"]  # what fits: two products, four, none, none in one place
 PRODUCTS = [(1, 1, 1), (7, 13, 19), (3, 64, 40), (6, 8, 16), (5, 100, 33), (13, 259, 70)]  # rows, depth, columns
 # Channels, outputs, size of the kernel, stride, groups.
-CONVOLUTIONS = [(3, 20, 3, 2, 1), (17, 20, 3, 2, 1), (64, 24, 1, 1, 1), (12, 9, 5, 1, 1), (24, 16, 3, 2, 2), (20, 20, 3, 1, 5), (8, 8, 1, 1, 1), (9, 40, 1, 2, 1), (30, 10, 2, 1, 2), (5, 5, 3, 1, 5)]
+CONVOLUTIONS = [(3, 20, 3, 2, 1), (17, 20, 3, 2, 1), (64, 24, 1, 1, 1), (12, 9, 5, 1, 1), (24, 16, 3, 2, 2), (20, 20, 3, 1, 5), (8, 8, 1, 1, 1), (9, 40, 1, 2, 1), (30, 10, 2, 1, 2), (5, 5, 3, 1, 5), (17, 17, 3, 2, 17), (16, 16, 3, 1, 16)]
 TARGETS = [["--target", "x86-64-v3"], ["--target", "x86-64-v2"], ["--levels", "x86-64-v4,x86-64-v3,x86-64-v2", "--as", "x86-64-v3"]]
 draw = np.random.default_rng(5)
 
@@ -37,6 +37,15 @@ def column(depth, kind):
         weights[:] = draw.integers(-30, 31, depth + 8)
         weights[:2] = 100
     return np.clip(weights[:depth], -128, 127).astype(np.int8)
+
+
+def plane(kind):
+    """Of a depthwise convolution: two neighbouring rows, and two columns, are together at the bound, or over it in one place."""
+    weights = np.zeros((3, 3), int)
+    for share in draw.multinomial(64, [0.25] * 4):
+        weights[np.arange(3), draw.permutation(3)] += share
+    weights[1, 1] += kind == "one over"
+    return (np.full((3, 3), 127) if kind == "over" else weights * draw.choice([-1, 1])).astype(np.int8)
 
 
 def activations(shape):
@@ -84,6 +93,8 @@ def model_of(kind):
         model.add("MatMulInteger", x, w, x.astype(int) @ w.astype(int))
     for channels, outputs, size, stride, groups in CONVOLUTIONS:
         w = np.stack([column(channels // groups, kind) for _ in range(outputs * size * size)]).reshape(outputs, size, size, channels // groups).transpose(0, 3, 1, 2)
+        if groups == channels:
+            w = np.stack([plane(kind) for _ in range(outputs)])[:, None]
         x = activations((1, channels, 11, 11))
         model.add("ConvInteger", x, np.ascontiguousarray(w), convolved(x, w, stride, groups), pads=[size // 2] * 4, strides=[stride] * 2, group=groups)
     return model

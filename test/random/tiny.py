@@ -25,7 +25,7 @@ from case import by_onnxruntime
 
 SIZES, SIZES_OF_FILTERS, OF_A_MODEL = [1, 2, 3, 7], [1, 4, 5, 7, 10, 13], 60
 KERNELS = {1: [[1], [2], [3]], 2: [[1, 1], [1, 3], [3, 1], [2, 2], [3, 3]], 3: [[1, 1, 1], [1, 1, 3], [3, 1, 1], [1, 3, 1], [2, 2, 2]]}
-FILTERS = [[3, 3], [5, 5], [1, 7], [3, 5]]
+FILTERS, GROUPS = [[3, 3], [5, 5], [1, 7], [3, 5]], [(96, 48, 3), (32, 64, 2)]  # of blocks
 CHANNELS = [(8, 16, 1), (3, 5, 1), (16, 16, 16), (6, 12, 6), (16, 32, 2), (17, 33, 1)]  # in, out, groups
 ZEROS = [0, 128, 255, 7, 127]
 BEHIND = ["", "Relu", "residual", "scale", "pixels", "channel of images"]
@@ -40,7 +40,7 @@ def draws(winograd):
             continue
         for spatial in itertools.product(SIZES_OF_FILTERS if winograd else SIZES, repeat=rank):
             for kernel in FILTERS if winograd else KERNELS[rank]:
-                for batch, channels in itertools.product([1, 3], CHANNELS if rank < 3 else CHANNELS[:4]):
+                for batch, channels in itertools.product([1, 3], CHANNELS + (GROUPS if winograd else []) if rank < 3 else CHANNELS[:4]):
                     number += 1
                     behind = BEHIND[number % len(BEHIND)]
                     if operator.endswith("Pool") and (channels[2] > 1 or batch == 3 and rank == 3):

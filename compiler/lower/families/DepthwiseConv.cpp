@@ -8,11 +8,13 @@
 // Of bytes an instruction multiplies two or four numbers in each lane and adds them up. These are neighbouring rows of
 // the input, "stacked" in a register that all outputs of the tile use which read some of the rows, each with the words
 // of weights that have its taps, and zeros for the other rows. Three rows of taps for two rows of outputs are in one
-// stack of four rows, so that three instructions do nine products.
+// stack of four rows, so that three instructions do nine products. Where all that the columns of a stack add up fits
+// int16 (quantize/Short.h) it is added up in int32 once.
 #include "compiler/lower/ByteProducts.h"
 #include "compiler/lower/Convolution.h"
 #include "compiler/lower/PlainConv.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -40,10 +42,12 @@ struct Schedule {
   int64_t units;                     ///< pieces of an image, where there are few channel blocks
   SmallVector<StackTaps> words = {}; ///< where inputs are stacked; of each column of the kernel, in each of its slices
   Stacks whole = {}, single = {};    ///< of tiles of `height` rows of outputs, and of one row
+  int64_t shortQuads = 0;            ///< of ByteProducts
 
   const ConvAxis &axis(size_t i) const { return g.phases[0].axes[i]; }
   int64_t taps() const { return g.phases[0].taps.size(); }
   bool isStacked() const { return !words.empty(); }
+  ByteProducts bytes(const target::MachineModel &machine) const { return ByteProducts(machine, false, shortQuads); }
   int64_t slices() const { return axis(0).taps; }
   int64_t weightWords() const { return slices() * static_cast<int64_t>(words.size()) * axis(2).taps; } ///< of a lane
   support::Size wholeTiles() const { return floorDiv(axis(1).out, height); } ///< rows of tiles of the full height
@@ -117,7 +121,8 @@ Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine, 
   int64_t left = registers - 2 - (s.resident ? s.taps() + 1 : std::min<int64_t>(s.axis(2).taps, registers / 3));
   left /= machine.memoryOperands ? 1 : 2; // beside each accumulator an input, which waits for its other taps
   s.width = std::max<int64_t>(1, std::min<int64_t>(14, left) / s.height);
-  int64_t depth = ByteProducts(machine).perWord();
+  s.shortQuads = onnx::shortQuadsOf(kernel.root());
+  int64_t depth = s.bytes(machine).perWord();
   if (s.ofBytes && depth > 1 && s.axis(1).taps > 1 && s.taps() <= stackedTaps) {
     stack(s, registers, depth);
   }
@@ -178,7 +183,7 @@ plan::WeightTable::Recipe packedStacks(const Schedule &s, const ByteProducts &by
 void packOperands(plan::KernelOp kernel, const Schedule &s, const target::MachineModel &machine,
                   std::map<unsigned, plan::WeightTable::Recipe> &recipes) {
   Value weights = kernel.root()->getOperand(1), bias = kernel.root()->getOperand(2);
-  recipes[operandNumber(weights)] = s.isStacked() ? packedStacks(s, ByteProducts(machine)) : packed(s);
+  recipes[operandNumber(weights)] = s.isStacked() ? packedStacks(s, s.bytes(machine)) : packed(s);
   if (onnx::present(bias)) {
     recipes[operandNumber(bias)] = paddedRecipe(s.blocks * s.lanes, s.g.weightBytes);
   }
@@ -198,7 +203,7 @@ double cyclesOf(const Schedule &s, const target::MachineModel &machine) {
 class Depthwise {
 public:
   Depthwise(Build &build, const Schedule &s)
-      : build(build), w(build.w), s(s), bytes(build.w.machine), in(inputOf(build)),
+      : build(build), w(build.w), s(s), bytes(s.bytes(build.w.machine)), in(inputOf(build)),
         space(build.group.space(build.group.resultType())) {
     Operation *root = build.group.root;
     weights = build.group.buffer(root->getOperand(1));
@@ -320,6 +325,7 @@ private:
     const ConvAxis &a = s.axis(2);
     const Stacks &stacks = height == s.height ? s.whole : s.single;
     int64_t columns = (width - 1) * a.inStep + (a.taps - 1) * a.tapStep + 1, words = s.words.size();
+    Vectors pairs(acc.size());
     for (int64_t z = 0; z < s.slices(); ++z) {
       for (int64_t column = 0; column < columns; ++column) {
         for (const Stack &stack : stacks) {
@@ -331,10 +337,18 @@ private:
             }
             v = v ? v : rowsAt(stack, at + (z * s.axis(0).tapStep * strides[0] + column * strides[2]));
             int64_t weight = (z * words + word) * a.taps + kx;
-            acc[i] = bytes.add(w, acc[i], v, s.resident ? c.weights[weight] : this->word(c, weight));
+            Value factor = s.resident ? c.weights[weight] : this->word(c, weight);
+            if (bytes.isShort()) {
+              pairs[i] = ByteProducts::addShort(w, pairs[i], v, factor);
+            } else {
+              acc[i] = bytes.add(w, acc[i], v, factor);
+            }
           }
         }
       }
+    }
+    for (auto [sum, own] : llvm::zip_equal(acc, pairs)) {
+      sum = own ? ByteProducts::addUp(w, sum, own) : sum;
     }
     return acc;
   }
