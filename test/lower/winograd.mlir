@@ -91,25 +91,44 @@ module attributes {ingot.winograd = "4"} {
 
 // -----
 
-// An image of three rows has no tile of four, one of 20 none whose outputs are six apart; other strides have none. Filters of five taps have 64 components. An image whose size the run tells is: its last tiles may be larger than it.
+// Five taps along both axes are 64 components of four by four outputs; two groups of a block are 36 each, of half the
+// channels.
+// CHECK-LABEL: func.func @filters
+// V4: plan.launch {{.*}} tensor<16384xf32>
+// V4: plan.launch {{.*}} tensor<18432xf32>
+// LOOPS: plan.launch {{.*}} tensor<6400xf32>
+// LOOPS: plan.launch {{.*}} tensor<4608xf32>
+module attributes {ingot.winograd = "4"} {
+  func.func @filters(%x: tensor<1x16x20x20xf32>, %y: tensor<1x32x20x20xf32>) -> (tensor<1x16x20x20xf32>, tensor<1x32x20x20xf32>) {
+    %v = onnx.Constant dense<0.5> : tensor<16x16x5x5xf32>
+    %w = onnx.Constant dense<0.5> : tensor<32x16x3x3xf32>
+    %b = "onnx.None"() : () -> none
+    %0 = "onnx.Conv"(%x, %v, %b) <{pads = array<i64: 2, 2, 2, 2>}> : (tensor<1x16x20x20xf32>, tensor<16x16x5x5xf32>, none) -> tensor<1x16x20x20xf32>
+    %1 = "onnx.Conv"(%y, %w, %b) <{group = 2 : i64, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x32x20x20xf32>, tensor<32x16x3x3xf32>, none) -> tensor<1x32x20x20xf32>
+    return %0, %1 : tensor<1x16x20x20xf32>, tensor<1x32x20x20xf32>
+  }
+}
+
+// -----
+
+// An image of three rows has no tile of four, one of 20 none whose outputs are six apart; other strides, seven taps for four outputs, and groups of less than a block are none of these. An image whose size the run tells is: its last tiles may be larger than it.
 // CHECK-LABEL: func.func @direct
 // CHECK: plan.launch {{.*}} tensor<2304xf32>
 // CHECK: plan.launch {{.*}} tensor<2304xf32>
 // CHECK: plan.launch {{.*}} tensor<2304xf32>
-// V4: plan.launch {{.*}} tensor<16384xf32>
-// LOOPS: plan.launch {{.*}} tensor<6400xf32>
+// CHECK: plan.launch {{.*}} tensor<12544xf32>
 // V4: plan.launch {{.*}} tensor<9216xf32>
 // LOOPS: plan.launch {{.*}} tensor<2304xf32>
 module attributes {ingot.winograd = "4"} {
   func.func @direct(%x: tensor<1x16x3x9xf32>, %y: tensor<1x16x20x20xf32>, %z: tensor<1x16x?x?xf32, #onnx.sizes<1, 16, "h", "w">>)
       -> (tensor<1x16x3x9xf32>, tensor<1x16x10x10xf32>, tensor<1x16x20x20xf32>, tensor<1x16x20x20xf32>, tensor<1x16x?x?xf32, #onnx.sizes<1, 16, "h", "w">>) {
     %w = onnx.Constant dense<0.5> : tensor<16x16x3x3xf32>
-    %v = onnx.Constant dense<0.5> : tensor<16x16x5x5xf32>
+    %v = onnx.Constant dense<0.5> : tensor<16x16x7x7xf32>
     %b = "onnx.None"() : () -> none
     %0 = "onnx.Conv"(%x, %w, %b) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x16x3x9xf32>, tensor<16x16x3x3xf32>, none) -> tensor<1x16x3x9xf32>
     %1 = "onnx.Conv"(%y, %w, %b) <{pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>}> : (tensor<1x16x20x20xf32>, tensor<16x16x3x3xf32>, none) -> tensor<1x16x10x10xf32>
     %2 = "onnx.Conv"(%y, %w, %b) <{dilations = array<i64: 6, 6>, pads = array<i64: 6, 6, 6, 6>}> : (tensor<1x16x20x20xf32>, tensor<16x16x3x3xf32>, none) -> tensor<1x16x20x20xf32>
-    %3 = "onnx.Conv"(%y, %v, %b) <{pads = array<i64: 2, 2, 2, 2>}> : (tensor<1x16x20x20xf32>, tensor<16x16x5x5xf32>, none) -> tensor<1x16x20x20xf32>
+    %3 = "onnx.Conv"(%y, %v, %b) <{pads = array<i64: 3, 3, 3, 3>}> : (tensor<1x16x20x20xf32>, tensor<16x16x7x7xf32>, none) -> tensor<1x16x20x20xf32>
     %4 = "onnx.Conv"(%z, %w, %b) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x16x?x?xf32, #onnx.sizes<1, 16, "h", "w">>, tensor<16x16x3x3xf32>, none) -> tensor<1x16x?x?xf32, #onnx.sizes<1, 16, "h", "w">>
     return %0, %1, %2, %3, %4 : tensor<1x16x3x9xf32>, tensor<1x16x10x10xf32>, tensor<1x16x20x20xf32>, tensor<1x16x20x20xf32>, tensor<1x16x?x?xf32, #onnx.sizes<1, 16, "h", "w">>
   }
