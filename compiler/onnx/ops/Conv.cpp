@@ -319,8 +319,8 @@ private:
     return any ? f.op("Pad", {x.values, makeSizes(f.b, f.loc, pads), value, Value()}) : x.values;
   }
 
-  /// The sums of an image's windows: of one filter, which serves all, where there is one group. There a pixel's channels
-  /// are added up first, and the window's pixels then, as floats, which are exact below 2^24.
+  /// The sums of an image's windows: of one filter, which serves all, where there is one group. There a pixel's
+  /// channels are added up first, and the window's pixels then, as floats, which are exact below 2^24.
   Value sumsOfWindows(Value image, int64_t around) {
     Sizes sizes = sizesOf(ranked(op.getW())), pixel(sizes.size(), 1), taps(sizes);
     sizes[0] = op.getGroup() == 1 ? Size(1) : sizes[0];
@@ -333,8 +333,8 @@ private:
     auto castTo = [&](Value v, Type element) { return f.cast(v, element, numberOfElement(element)); };
     int64_t outside = around * sizes[1].number(); // what a pixel around the image adds up to
     Value pixels = castTo(f.op("IntegerConv", {image, ones(pixel, f.b.getI8Type()), Value()}), f32);
-    SmallVector<NamedAttribute> inWindow = llvm::to_vector(
-        llvm::make_filter_range(attributes, [](NamedAttribute a) { return a.getName() != "padding"; }));
+    SmallVector<NamedAttribute> inWindow =
+        llvm::to_vector(llvm::make_filter_range(attributes, [](NamedAttribute a) { return a.getName() != "padding"; }));
     Value y = f.op("Conv", {f.sub(pixels, f.number(static_cast<double>(outside), pixels)), ones(taps, f32), Value()},
                    inWindow);
     return castTo(f.add(y, f.number(static_cast<double>(outside * window.number()), y)), i32);
