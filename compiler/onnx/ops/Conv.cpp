@@ -297,7 +297,7 @@ public:
       }
       y = f.sub(y, f.mul(x.zero, taps));
     }
-    return w.zero ? f.sub(y, f.mul(w.zero, sums(image, ones()))) : y;
+    return w.zero ? f.sub(y, f.mul(w.zero, sumsOfWindows(image, around ? around->front() : 0))) : y;
   }
 
 private:
@@ -319,11 +319,30 @@ private:
     return any ? f.op("Pad", {x.values, makeSizes(f.b, f.loc, pads), value, Value()}) : x.values;
   }
 
-  /// Weights that add up an image's window: one filter, which serves all, where there is one group.
-  Value ones() {
-    Sizes sizes = sizesOf(ranked(op.getW()));
+  /// The sums of an image's windows: of one filter, which serves all, where there is one group. There a pixel's
+  /// channels are added up first, and the window's pixels then, as floats, which are exact below 2^24.
+  Value sumsOfWindows(Value image, int64_t around) {
+    Sizes sizes = sizesOf(ranked(op.getW())), pixel(sizes.size(), 1), taps(sizes);
     sizes[0] = op.getGroup() == 1 ? Size(1) : sizes[0];
-    auto one = constantFromIntegers(tensorOf({1}, f.b.getI8Type()), {1});
+    pixel[1] = sizes[1], taps[0] = 1, taps[1] = 1;
+    Size window = support::product(ArrayRef<Size>(taps)), all = window * sizes[1];
+    if (op.getGroup() != 1 || window.is(1) || !all.isNumber() || all.number() > (1 << 24) / 255) {
+      return sums(image, ones(sizes, f.b.getI8Type()));
+    }
+    Type f32 = f.b.getF32Type(), i32 = f.b.getI32Type();
+    auto castTo = [&](Value v, Type element) { return f.cast(v, element, numberOfElement(element)); };
+    int64_t outside = around * sizes[1].number(); // what a pixel around the image adds up to
+    Value pixels = castTo(f.op("IntegerConv", {image, ones(pixel, f.b.getI8Type()), Value()}), f32);
+    SmallVector<NamedAttribute> inWindow =
+        llvm::to_vector(llvm::make_filter_range(attributes, [](NamedAttribute a) { return a.getName() != "padding"; }));
+    Value y = f.op("Conv", {f.sub(pixels, f.number(static_cast<double>(outside), pixels)), ones(taps, f32), Value()},
+                   inWindow);
+    return castTo(f.add(y, f.number(static_cast<double>(outside * window.number()), y)), i32);
+  }
+
+  Value ones(ArrayRef<Size> sizes, Type element) {
+    auto type = tensorOf({1}, element);
+    auto one = element.isF32() ? constantFromFloats(type, {1}) : constantFromIntegers(type, {1});
     return f.op("ConstantOfShape", {makeSizes(f.b, f.loc, sizes)}, {f.b.getNamedAttr("value", one)});
   }
 };
