@@ -229,9 +229,9 @@ def page_table(tsv):
         lines.append(f"| {' | '.join(cells)} |")
     sentences = {"x_ort": "ONNX Runtime", "x_openvino": "OpenVINO", "x_best": "the faster of the two"}
     keys = [key for key in sentences if key in rows[0]]
-    mean = lambda key: math.exp(sum(math.log(float(row[key])) for row in rows) / len(rows))
+    mean = lambda key: statistics.geometric_mean(float(row[key]) for row in rows if row[key])
     means = [f"{mean(key):.2f} times as fast as {sentences[key]}{' in the geometric mean' if key == keys[0] else ''}" for key in keys]
-    slower = [row["model"] for row in rows if float(row[keys[-1]]) < 1]
+    slower = [row["model"] for row in rows if row[keys[-1]] and float(row[keys[-1]]) < 1]
     return "\n".join(lines) + f"\n\n{len(rows)} models: {', '.join(means)}; slower than it: {', '.join(slower) or 'none'}.\n"
 
 
