@@ -108,24 +108,31 @@ class PyTorch:
             return median_time(lambda: self.module(*self.inputs), seconds)
 
 
+def ingot(command):
+    """What a command prints as JSON."""
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip() or "no message").splitlines()[0][:160])
+    return json.loads(done.stdout)
+
+
+def compile_command(arguments, folder, name, out):
+    """A shared library for the sizes of the recorded inputs."""
+    shapes = [f"--shape={value}={'x'.join(map(str, array.shape))}" for value, array in feeds_of(folder).items() if array.ndim]
+    target = ["--target", arguments.target] if arguments.target else []
+    return [arguments.ingot, "compile", folder / "model.onnx", "--name", name, "-o", out, "--emit", "shared", "--json", *shapes, *target]
+
+
 class Ingot:
     """The compiled library is timed by `ingot bench` in a process of its own on the same core."""
 
     def __init__(self, arguments, folder, scratch):
         name = "m_" + re.sub(r"\W", "_", folder.name)
-        command = [arguments.ingot, "compile", folder / "model.onnx", "--name", name, "-o", scratch, "--emit", "shared", "--json"]
-        shapes = [f"--shape={value}={'x'.join(map(str, array.shape))}" for value, array in feeds_of(folder).items() if array.ndim]
-        done = subprocess.run([*command, *shapes, *(["--target", arguments.target] if arguments.target else [])], capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError((done.stderr.strip() or "no message").splitlines()[0][:160])
-        self.seconds = json.loads(done.stdout)["seconds"]
+        self.seconds = ingot(compile_command(arguments, folder, name, scratch))["seconds"]
         self.command = [arguments.ingot, "bench", f"{scratch}/{name}.json", "--data", folder / "test_data_set_0", "--threads", str(arguments.threads), "--json"]
 
     def round(self, seconds):
-        done = subprocess.run([*self.command, "--seconds", str(seconds)], capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError((done.stderr.strip() or "no message").splitlines()[0][:160])
-        self.last = json.loads(done.stdout)
+        self.last = ingot([*self.command, "--seconds", seconds])
         return self.last["median_us"]
 
     def error(self):

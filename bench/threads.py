@@ -12,7 +12,6 @@ processors may be moved between two lines of the table. `others` are the seconds
 """
 import argparse
 import csv
-import json
 import os
 import pathlib
 import re
@@ -21,7 +20,7 @@ import statistics
 import subprocess
 import tempfile
 
-from compare import feeds_of, time_text
+from compare import compile_command, ingot, read, said, time_text
 
 
 def taken_by_others():
@@ -32,31 +31,22 @@ def taken_by_others():
     return (user + nice + system + interrupts + soft) / os.sysconf("SC_CLK_TCK") - sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def run(command):
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError((done.stderr.strip() or "no message").splitlines()[0][:160])
-    return json.loads(done.stdout)
-
-
 def library(arguments, folder):
     """The compiled model's manifest; what was compiled before is taken as it is."""
     name = "m_" + re.sub(r"\W", "_", folder.name) + ("_kernels" if arguments.kernels else "")
     manifest = arguments.compiled / f"{name}.json"
     if not manifest.exists():
-        shapes = [f"--shape={value}={'x'.join(map(str, array.shape))}" for value, array in feeds_of(folder).items() if array.ndim]
-        target = ["--target", arguments.target] if arguments.target else []
-        run([arguments.ingot, "compile", folder / "model.onnx", "--name", name, "-o", arguments.compiled, "--emit", "shared", "--json", *shapes, *target, *(["--profile"] if arguments.kernels else [])])
+        ingot([*compile_command(arguments, folder, name, arguments.compiled), *(["--profile"] if arguments.kernels else [])])
     return manifest
 
 
 def bench(arguments, manifest, folder, threads, *more):
-    return run([arguments.ingot, "bench", manifest, "--data", folder / "test_data_set_0", "--threads", threads, "--seconds", arguments.seconds, "--json", *more])
+    return ingot([arguments.ingot, "bench", manifest, "--data", folder / "test_data_set_0", "--threads", threads, "--seconds", arguments.seconds, "--json", *more])
 
 
 def peak(arguments, threads):
     """GFLOP/s of a loop that only multiplies, on so many threads: what `bench --profile` measures of the machine, here with a model of one node."""
-    return run([arguments.ingot, "bench", arguments.compiled / "m_peak.json", "--threads", threads, "--seconds", 0.01, "--profile", "--json"])["roof"]["gflops"]
+    return ingot([arguments.ingot, "bench", arguments.compiled / "m_peak.json", "--threads", threads, "--seconds", 0.01, "--profile", "--json"])["roof"]["gflops"]
 
 
 def make_peak_model(arguments):
@@ -66,7 +56,7 @@ def make_peak_model(arguments):
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [16]) for name in "xy")
     model = helper.make_model(helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y]), opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.save(model, arguments.compiled / "peak.onnx")
-    run([arguments.ingot, "compile", arguments.compiled / "peak.onnx", "--name", "m_peak", "-o", arguments.compiled, "--emit", "shared", "--json", "--profile"])
+    ingot([arguments.ingot, "compile", arguments.compiled / "peak.onnx", "--name", "m_peak", "-o", arguments.compiled, "--emit", "shared", "--json", "--profile"])
 
 
 def apart(arguments):
@@ -119,14 +109,6 @@ def table(rows):
     return "\n".join(lines)
 
 
-def read(paths):
-    rows = []
-    for path in paths:
-        with open(path, newline="") as file:
-            rows += csv.DictReader(file, delimiter="\t")
-    return rows
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="*", type=pathlib.Path), parser.add_argument("--ingot", default="build/bin/ingot"), parser.add_argument("--only", default=".")
@@ -135,7 +117,7 @@ def main():
     parser.add_argument("--kernels", action="store_true"), parser.add_argument("--tsv", type=pathlib.Path), parser.add_argument("--table", action="store_true")
     arguments = parser.parse_args()
     if arguments.table:
-        return print(table(read(arguments.folders)))
+        return print(table([row for path in arguments.folders for row in read(path)]))
     arguments.ingot = os.path.abspath(arguments.ingot)
     scratch = None
     if not arguments.compiled:
@@ -161,7 +143,7 @@ def main():
                 continue
             row = measure(arguments, folder)
         except Exception as error:  # one model that fails must not end the table
-            print(f"{folder.name}: {str(error).splitlines()[0][:160] if str(error) else type(error).__name__}", flush=True)
+            print(f"{folder.name}: {said(error)}", flush=True)
             continue
         if row:
             rows.append({**row, "share": round(row["ratio"] / scaling, 3)})

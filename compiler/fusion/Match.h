@@ -24,6 +24,13 @@ inline bool isOneNumber(mlir::Value v) {
   return constant && constant.getNumElements() == 1;
 }
 
+/// Whether `op` computes each element of its result from that of its first operand and from single numbers.
+inline bool isStep(mlir::Operation *op) {
+  return llvm::isa<onnx::Elementwise>(op) && op->getNumResults() == 1 && op->getNumOperands() > 0 &&
+         llvm::all_of(op->getOperands().drop_front(),
+                      [](mlir::Value v) { return !onnx::present(v) || isOneNumber(v); });
+}
+
 /// Whether `v` is the number, to the precision of a float.
 inline bool isNumber(mlir::Value v, double expected) {
   auto number = numberOf(v);
@@ -47,6 +54,19 @@ template <typename Op> Op onlyFor(mlir::Value v) {
 inline llvm::SmallVector<int64_t> listed(std::optional<llvm::ArrayRef<int64_t>> given, int64_t count,
                                          int64_t otherwise) {
   return given && !given->empty() ? llvm::SmallVector<int64_t>(*given) : llvm::SmallVector<int64_t>(count, otherwise);
+}
+
+/// Whether a convolution adds nothing around its image.
+template <typename Op> bool isUnpadded(Op conv) {
+  auto mode = conv->template getAttrOfType<mlir::StringAttr>("auto_pad");
+  bool explicitly = !mode || mode.getValue() == "NOTSET" || mode.getValue() == "VALID";
+  return explicitly && llvm::all_of(listed(conv.getPads(), 0, 0), [](int64_t pad) { return pad == 0; });
+}
+
+/// The constant bias of a convolution, a number for each of its output channels; zeros where it has none.
+template <typename Op> llvm::SmallVector<double> biasOf(Op conv, int64_t channels) {
+  auto bias = onnx::floatsOf(conv.getB());
+  return bias ? *bias : llvm::SmallVector<double>(channels, 0.0);
 }
 
 inline mlir::Location jointLoc(mlir::OpBuilder &b, llvm::ArrayRef<mlir::Operation *> ops) {

@@ -39,11 +39,6 @@ template <typename Op> bool isF32Conv(Op conv) {
          (!onnx::present(conv.getB()) || onnx::constantOf(conv.getB()));
 }
 
-template <typename Op> SmallVector<double> biasOf(Op conv, int64_t channels) {
-  auto bias = onnx::floatsOf(conv.getB());
-  return bias ? *bias : SmallVector<double>(channels, 0.0);
-}
-
 template <typename Op>
 Operation *remade(Op conv, PatternRewriter &rewriter, Location loc, Value x, Value w, ElementsAttr bias) {
   Value b = bias ? onnx::makeConstant(rewriter, loc, bias) : conv.getB();
@@ -125,12 +120,7 @@ template <typename Op> struct Before : OpRewritePattern<Op> {
 
 private:
   /// Whether every output reads a whole window of the image.
-  static bool shiftIsSafe(Op conv) {
-    auto mode = conv->template getAttrOfType<StringAttr>("auto_pad");
-    bool explicitly = !mode || mode.getValue() == "NOTSET" || mode.getValue() == "VALID";
-    return !transposed<Op> && explicitly &&
-           llvm::all_of(conv.getPads().value_or(ArrayRef<int64_t>()), [](int64_t p) { return p == 0; });
-  }
+  static bool shiftIsSafe(Op conv) { return !transposed<Op> && isUnpadded(conv); }
 
   /// The bias, and what the offsets of the inputs add up to.
   static ElementsAttr shiftedBias(Op conv, ArrayRef<double> offsets) {

@@ -64,23 +64,7 @@ bool isDepthwise(onnx::ConvOp conv) {
   return static_cast<int64_t>(conv.getGroup()) == w.getDimSize(0) && w.getDimSize(1) == 1;
 }
 
-bool pads(onnx::ConvOp conv) {
-  auto mode = conv->getAttrOfType<StringAttr>("auto_pad");
-  return (mode && mode.getValue() != "NOTSET" && mode.getValue() != "VALID") ||
-         llvm::any_of(listed(conv.getPads(), 0, 0), [](int64_t pad) { return pad != 0; });
-}
-
-SmallVector<double> biasOf(onnx::ConvOp conv) {
-  auto bias = onnx::floatsOf(conv.getB());
-  return bias ? *bias : SmallVector<double>(onnx::ranked(conv.getW()).getDimSize(0), 0.0);
-}
-
-bool isStep(Operation *op) {
-  return isa<onnx::Elementwise>(op) && op->getNumResults() == 1 && op->getNumOperands() > 0 &&
-         llvm::all_of(op->getOperands().drop_front(), [](Value v) { return !onnx::present(v) || isOneNumber(v); });
-}
-
-/// What such an op makes of a number for each channel; nothing where that is not known.
+/// What a step makes of a number for each channel; nothing where that is not known.
 std::optional<SmallVector<double>> stepped(Operation *step, ArrayRef<double> values) {
   OpBuilder b(step->getContext()); // ops that are in no block, and only asked
   auto type = RankedTensorType::get({static_cast<int64_t>(values.size())}, b.getF32Type());
@@ -169,7 +153,7 @@ private:
   /// What channels are in front of the last convolution, for those that are the same number everywhere.
   static SmallVector<std::optional<double>> constantsOf(Path &path) {
     Filters first(path.first.getW());
-    SmallVector<double> values = biasOf(path.first);
+    SmallVector<double> values = biasOf(path.first, first.shape[0]);
     SmallVector<bool> known;
     for (int64_t c = 0; c < first.shape[0]; ++c) {
       known.push_back(isZero(first.of(c)));
@@ -186,7 +170,7 @@ private:
     }
     SmallVector<std::optional<double>> constants;
     for (auto [value, is] : llvm::zip_equal(values, known)) {
-      bool counts = is && std::isfinite(value) && (value == 0 || !pads(path.last));
+      bool counts = is && std::isfinite(value) && (value == 0 || isUnpadded(path.last));
       constants.push_back(counts ? std::optional(value) : std::nullopt);
     }
     return constants;
@@ -194,11 +178,11 @@ private:
 
   static void throughDepthwise(onnx::ConvOp conv, MutableArrayRef<double> values, MutableArrayRef<bool> known) {
     Filters filters(conv.getW());
-    SmallVector<double> bias = biasOf(conv);
+    SmallVector<double> bias = biasOf(conv, filters.shape[0]);
     for (auto [c, value] : llvm::enumerate(values)) {
       ArrayRef<float> taps = filters.of(c);
       bool isNothing = isZero(taps) || (known[c] && value == 0);
-      known[c] = isNothing || (known[c] && !pads(conv));
+      known[c] = isNothing || (known[c] && isUnpadded(conv));
       value = bias[c] + (isNothing ? 0.0 : value * std::accumulate(taps.begin(), taps.end(), 0.0));
     }
   }
@@ -206,10 +190,11 @@ private:
   /// For each channel the first one that is made by the same filters.
   static SmallVector<int64_t> twinsOf(Path &path) {
     std::vector<std::pair<Filters, SmallVector<double>>> all;
-    all.emplace_back(path.first.getW(), biasOf(path.first));
+    int64_t count = onnx::ranked(path.first.getW()).getDimSize(0);
+    all.emplace_back(path.first.getW(), biasOf(path.first, count));
     for (Operation *op : path.between) {
       if (auto conv = dyn_cast<onnx::ConvOp>(op)) {
-        all.emplace_back(conv.getW(), biasOf(conv));
+        all.emplace_back(conv.getW(), biasOf(conv, count));
       }
     }
     auto same = [&](int64_t a, int64_t b) {
@@ -218,7 +203,7 @@ private:
     };
     SmallVector<int64_t> twins;
     std::map<float, SmallVector<int64_t>> seen; // by the first weight
-    for (int64_t c = 0; c < all.front().first.shape[0]; ++c) {
+    for (int64_t c = 0; c < count; ++c) {
       SmallVector<int64_t> &alike = seen[all.front().first.of(c).front()];
       const auto *twin = llvm::find_if(alike, [&](int64_t other) { return same(other, c); });
       twins.push_back(twin == alike.end() ? c : *twin);
@@ -233,7 +218,7 @@ private:
   static Value reduced(onnx::ConvOp conv, Value x, int64_t group, ArrayRef<int64_t> kept, PatternRewriter &rewriter) {
     Location loc = conv.getLoc();
     Filters filters(conv.getW());
-    SmallVector<double> bias = biasOf(conv), some;
+    SmallVector<double> bias = biasOf(conv, filters.shape[0]), some;
     std::vector<float> data;
     for (int64_t c : kept) {
       llvm::append_range(data, filters.of(c));
@@ -289,7 +274,7 @@ private:
       v = onnx::createOp(rewriter, op->getLoc(), op->getName().getStringRef(), operands, op->getAttrs())->getResult(0);
     }
     onnx::ConvOp last = path.last;
-    SmallVector<double> bias = biasOf(last);
+    SmallVector<double> bias = biasOf(last, filters.shape[0]);
     std::vector<float> data = merged(filters, channels, bias);
     SmallVector<int64_t> shape = filters.shape;
     shape[1] = count;

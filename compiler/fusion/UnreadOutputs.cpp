@@ -92,12 +92,6 @@ Value moved(onnx::SliceOp slice, Value data, ArrayRef<Unread> cut, PatternRewrit
                                    {data, list(b.starts), list(b.ends), list(b.axes), list(b.steps)});
 }
 
-/// Ops between a convolution and what slices it: each computes element by element, from one tensor.
-bool isStep(Operation *op) {
-  return isa<onnx::Elementwise>(op) && op->getNumResults() == 1 &&
-         llvm::all_of(op->getOperands().drop_front(), [](Value v) { return !onnx::present(v) || isOneNumber(v); });
-}
-
 template <typename Op> constexpr bool transposed = std::is_same_v<Op, onnx::ConvTransposeOp>;
 
 template <typename Op> struct CutOutputs : OpRewritePattern<Op> {
