@@ -90,7 +90,8 @@ Value GeluOp::emit(OpBuilder &b, ValueRange operands) {
   // Both signs by the tail of positive numbers, which emit has as one function; beyond 10 it is 0 to the last digit.
   Num t = atMost(abs(x), 10.0), tail = erfc(t * 0.7071067811865476);
   Value(tail).getDefiningOp()->setDiscardableAttr("ingot.tail", b.getUnitAttr());
-  return atLeast(x, 0.0) - t * (tail * 0.5);
+  Num isPositive = select(x > 0.0, x.constant(1), x.constant(0)); // a factor: of -infinity it makes NaN, as defined
+  return x * isPositive - t * (tail * 0.5);
 }
 
 Value SignOp::emit(OpBuilder &b, ValueRange operands) {
