@@ -233,7 +233,8 @@ private:
       Operation *producer = v.getDefiningOp();
       std::shared_ptr<Group> g = producer ? groupOf.lookup(producer) : nullptr;
       if (!g || g == group || g->root || g->device != group->device ||
-          !sameShape(g->shape, op->getResult(0).getType()) || !onlyUsedBy(*g, op)) {
+          !sameShape(g->shape, op->getResult(0).getType()) || !onlyUsedBy(*g, op) ||
+          (group->root && llvm::any_of(g->ops, hasOpenChannels))) {
         continue;
       }
       bool convex =
