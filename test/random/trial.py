@@ -173,6 +173,13 @@ def is_of_nan(model, got, wanted):
     return odd and any(node.op_type in ("MaxPool", "GlobalMaxPool", "RoiAlign") for node in model.graph.node)
 
 
+def is_singular(model, feeds):
+    """Whether a matrix that is inverted is singular, and not only nearly so: rounding says whether a division by zero comes of it."""
+    matrices = [feeds[node.input[0]].astype(np.float64) for node in model.graph.node if node.op_type == "Inverse" and node.input[0] in feeds]
+    spectra = [np.linalg.svd(matrix, compute_uv=False) for matrix in matrices if matrix.size and np.all(np.isfinite(matrix))]
+    return any(np.any(values[..., -1] <= 1e-14 * values.shape[-1] * values[..., 0]) for values in spectra)
+
+
 def compare(model, reference, feeds, got, wanted):
     """The verdict on outputs: pass, wrong, or disputed where one evaluator gives what ingot gives and another does not."""
     text = first_difference(got, wanted)
@@ -183,7 +190,7 @@ def compare(model, reference, feeds, got, wanted):
             again = word_of(other, model, feeds)
         if again is not None and first_difference(got, [np.asarray(want) for want in again]) is None:
             return "disputed", text
-    if is_of_nan(model, got, wanted):
+    if is_of_nan(model, got, wanted) or is_singular(model, feeds):
         return "disputed", text
     return ("trembles" if trembles(reference, feeds, got, wanted) else "wrong"), text
 

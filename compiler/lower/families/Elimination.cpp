@@ -1,6 +1,8 @@
 // Determinants and inverses by Gauss's elimination. The largest element of a column, from the diagonal down, becomes
-// its pivot. For a determinant the rows below are cleared; for an inverse a unit matrix stands beside the matrix, and
-// the rows above are cleared, too. Matrices are copied to scratch memory first, one after the other.
+// its pivot, and the rows below are cleared. For an inverse a unit matrix stands beside the matrix, and the triangular
+// system that is left is solved from below. Rows are subtracted undivided, as LAPACK has it: the pivots of a matrix
+// that is singular but for rounding are then what rounding makes of them there, not zeros. Matrices are copied to
+// scratch memory first, one after the other.
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
@@ -39,6 +41,7 @@ public:
       if (!isInverse) {
         return w.store(det, y, matrix);
       }
+      solve();
       each([&](Ix i, Ix j) { w.store(w.load(a, i * width + n + j), y, matrix * n * n + i * n + j); });
     });
   }
@@ -88,24 +91,27 @@ private:
     });
     Num pivot = number(w.load(a, k * width + k)), product = number(det) * pivot;
     Num signedProduct = select(number(w.compare(arith::CmpIPredicate::eq, p, k)), product, -product);
-    Num zero = pivot.constant(0);
-    Num safe = isInverse ? pivot : select(pivot == zero, pivot.constant(1), pivot); // then all below are zero, too
-    if (isInverse) {
-      w.loop(k, width, 1, [&](Ix j) { w.store(number(w.load(a, k * width + j)) / safe, a, k * width + j); });
-    }
-    auto clear = [&](Ix i) {
-      Num factor = number(w.load(a, i * width + k));
-      factor = isInverse ? factor : factor / safe;
-      w.loop(k, width, 1, [&](Ix j) {
-        Num own = number(w.load(a, i * width + j));
-        w.store(own - factor * number(w.load(a, k * width + j)), a, i * width + j);
-      });
-    };
-    if (isInverse) {
-      w.loop(0, k, 1, clear);
-    }
-    w.loop(k + 1, n, 1, clear);
+    Num safe = select(pivot == pivot.constant(0), pivot.constant(1), pivot); // all below are zero then, too
+    w.loop(k + 1, n, 1, [&](Ix i) { subtract(i, k, number(w.load(a, i * width + k)) / safe, k); });
     return {signedProduct};
+  }
+
+  /// From row i, from column `from` on, `factor` times row k.
+  void subtract(Ix i, Ix k, Num factor, Ix from) {
+    w.loop(from, width, 1, [&](Ix j) {
+      Num own = number(w.load(a, i * width + j));
+      w.store(own - factor * number(w.load(a, k * width + j)), a, i * width + j);
+    });
+  }
+
+  /// Makes the inverse of what stands beside a triangular matrix.
+  void solve() {
+    w.loop(0, n, 1, [&](Ix i) {
+      Ix k = n - Ix(1) - i;
+      Num pivot = number(w.load(a, k * width + k));
+      w.loop(n, width, 1, [&](Ix j) { w.store(number(w.load(a, k * width + j)) / pivot, a, k * width + j); });
+      w.loop(0, k, 1, [&](Ix above) { subtract(above, k, number(w.load(a, above * width + k)), n); });
+    });
   }
 };
 
