@@ -6,10 +6,12 @@
 // CHECK: [[H:%.*]] = memref.view %arg3[%c0]
 // CHECK: [[C:%.*]] = memref.view %arg3[%c128]
 // CHECK: scf.for {{.*}} to %c6
-// Four gates of 16 units: along k, 8 sums of 8 lanes or 4 of 16.
+// Four gates of 16 units: along k, 8 sums of 8 lanes, or 4 of 16, each of which is made of two.
 // V3: %{{[0-9]+}}:8 = scf.for {{.*}} to %c16
-// V4: %{{[0-9]+}}:4 = scf.for {{.*}} to %c16
+// V4: [[S:%[0-9]+]]:8 = scf.for {{.*}} to %c16
 // CHECK: vector.fma
+// V4: arith.addf [[S]]#0, [[S]]#4
+// V4: arith.addf [[S]]#3, [[S]]#7
 // CHECK: math.exp
 // CHECK: vector.store {{.*}}, [[C]]
 // CHECK: vector.store [[Y:%.*]], [[H]]
@@ -50,4 +52,21 @@ func.func @awkward(%x: tensor<?x2x3xf32, #onnx.sizes<"s", 2, 3>>, %l: tensor<2xi
   %n = onnx.None : none
   %y, %h = "onnx.GRU"(%x, %w, %r, %n, %l, %n) <{hidden_size = 5 : i64, direction = "reverse", linear_before_reset = 1 : i64}> : (tensor<?x2x3xf32, #onnx.sizes<"s", 2, 3>>, tensor<1x15x3xf32>, tensor<1x15x5xf32>, none, tensor<2xi32>, none) -> (tensor<?x1x2x5xf32, #onnx.sizes<"s", 1, 2, 5>>, tensor<1x2x5xf32>)
   return %h : tensor<1x2x5xf32>
+}
+
+// -----
+
+// An R of 256 KB comes from the second cache: of one row at most four lines at a time, which are the gates of 16 units here.
+// V4-LABEL: func.func private @recurrence_(
+// V4: scf.for {{.*}} to %c2 step
+// V4: scf.for {{.*}} to %c8 step
+// V4: [[S:%[0-9]+]]:8 = scf.for {{.*}} to %c128
+// V4: vector.load %arg1{{.*}}vector<16xf32>
+// V4: arith.addf [[S]]#0, [[S]]#4
+func.func @far(%x: tensor<2x1x8xf32>) -> tensor<2x1x1x128xf32> {
+  %w = onnx.Constant dense<0.5> : tensor<1x512x8xf32>
+  %r = onnx.Constant dense<0.5> : tensor<1x512x128xf32>
+  %n = onnx.None : none
+  %y, %h, %c = "onnx.LSTM"(%x, %w, %r, %n, %n, %n, %n, %n) <{hidden_size = 128 : i64}> : (tensor<2x1x8xf32>, tensor<1x512x8xf32>, tensor<1x512x128xf32>, none, none, none, none, none) -> (tensor<2x1x1x128xf32>, tensor<1x1x128xf32>, tensor<1x1x128xf32>)
+  return %y : tensor<2x1x1x128xf32>
 }

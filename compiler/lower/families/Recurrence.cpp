@@ -64,7 +64,10 @@ Plan planOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   for (Phase &phase : plan.phases) {
     int64_t g = phase.gates.size();
     bool oneRow = plan.batch.isNumber() && plan.batch.number() <= 1;
-    phase.group = oneRow ? std::clamp<int64_t>(8 / g, 1, std::max<int64_t>(1, plan.blocks)) : 1;
+    // R comes from the second cache, unless it is small: twice as fast in panels of few lines.
+    bool isNear = plan.packedElements() * 4 <= machine.l1Bytes / 2;
+    int64_t vectors = isNear ? 8 : std::min<int64_t>(8, 4 * machine.lineBytes / (machine.lanes * 4));
+    phase.group = oneRow ? std::clamp<int64_t>(vectors / g, 1, std::max<int64_t>(1, plan.blocks)) : 1;
     phase.offset = offset;
     offset += g * plan.padded * plan.hidden;
   }
@@ -295,8 +298,10 @@ private:
     bool second = phaseIndex == 1;
     Buffer source = second ? reset : h;
     Ix sourceAt = second ? Ix(0) : from, packed = Ix(phase.offset) + unit * Ix(g * plan.hidden);
-    SmallVector<Value> sums(rows.size() * width, w.constant(0, vector));
-    const int64_t unroll = w.machine.tuning.unroll;
+    const int64_t unroll = w.machine.tuning.unroll, all = static_cast<int64_t>(rows.size()) * width;
+    // Few sums would wait for each other: they are made of several then, of every so many of the last state's units.
+    const int64_t parts = rows.size() == 1 ? std::clamp<int64_t>(enoughSums / width, 1, unroll) : 1;
+    SmallVector<Value> sums(parts * all, w.constant(0, vector));
     auto several = [&](Ix k, int64_t n, ValueRange carried) {
       SmallVector<Value> next(carried);
       for (int64_t i = 0; i < n; ++i) {
@@ -307,7 +312,8 @@ private:
         for (size_t row = 0; row < rows.size(); ++row) {
           Value x = w.splat(w.load(source, sourceAt + rows[row].row * plan.padded + k + Ix(i)), plan.lanes);
           for (int64_t v = 0; v < width; ++v) {
-            next[row * width + v] = w.fma(x, weights[v], next[row * width + v]);
+            Value &sum = next[i % parts * all + static_cast<int64_t>(row) * width + v];
+            sum = w.fma(x, weights[v], sum);
           }
         }
       }
@@ -316,6 +322,9 @@ private:
     int64_t whole = plan.hidden - plan.hidden % unroll;
     sums = w.loop(0, whole, unroll, sums, [&](Ix k, ValueRange carried) { return several(k, unroll, carried); });
     sums = several(whole, plan.hidden - whole, sums);
+    for (int64_t i = all; i < parts * all; ++i) {
+      sums[i % all] = arith::AddFOp::create(w.b, w.loc, sums[i % all], sums[i]);
+    }
     for (size_t row = 0; row < rows.size(); ++row) {
       for (int64_t u = 0; u < count; ++u) {
         SmallVector<Value> mine;
@@ -326,6 +335,8 @@ private:
       }
     }
   }
+
+  static constexpr int64_t enoughSums = 8; ///< for any machine's latency of multiply-adds
 
   /// A vector of hidden units of one row.
   struct Units {
