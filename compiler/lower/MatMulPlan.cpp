@@ -133,6 +133,10 @@ void shapeSpace(Space &space, const MatMulProblem &p) {
   space.sizes = {p.m, space.sizes.back()};
 }
 
+static int64_t lanesOf(const MatMulProblem &p, const target::MachineModel &machine) {
+  return std::max<int64_t>(1, machine.lanes * 4 / std::max<int64_t>(p.elementBytes, 4));
+}
+
 /// The most vectors that fit the registers beside `rows` rows; at most eight, which hide the latency of any
 /// multiply-add.
 static int64_t vectorsFor(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
@@ -144,6 +148,10 @@ static int64_t vectorsFor(const MatMulProblem &p, int64_t rows, const target::Ma
     return v;
   }
   int64_t spare = machine.fusedMultiplyAdd ? 1 : 2, v = 8; // without fusing, a register for the product
+  if (rows <= 2) { // bound by what reads the panel, which comes from the second cache twice as fast in narrow ones
+    constexpr int64_t mostLines = 4;
+    v = std::clamp<int64_t>(mostLines * machine.lineBytes / (lanesOf(p, machine) * p.elementBytes), 1, v);
+  }
   while (v > 1 && rows * v + v + spare > machine.tileRegisters() - 1) {
     --v;
   }
@@ -199,10 +207,6 @@ static void cutOpenRows(MatMulTiling &t, const MatMulProblem &p, const target::M
   Size enough = min(ceilDiv(p.m, least), static_cast<int64_t>(llvm::divideCeil(16, items)));
   t.blocksOfRows = max(ceilDiv(p.m, held), enough);
   t.blocks = max(Size(1), t.blocksOfRows);
-}
-
-static int64_t lanesOf(const MatMulProblem &p, const target::MachineModel &machine) {
-  return std::max<int64_t>(1, machine.lanes * 4 / std::max<int64_t>(p.elementBytes, 4));
 }
 
 MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &machine) {

@@ -44,3 +44,18 @@ func.func @few(%x: tensor<3x512xf32>) -> tensor<3x2048xf32> {
   %0 = onnx.MatMul %x, %w : (tensor<3x512xf32>, tensor<512x2048xf32>) -> tensor<3x2048xf32>
   return %0 : tensor<3x2048xf32>
 }
+
+// -----
+
+// Of one row and of two, 4 vectors of 16 lanes at a time: four cache lines.
+// V4-LABEL: func.func @narrow
+// V4: func.func private @matmul_
+// V4: %{{[0-9]+}}:4 = scf.for {{.*}} to %c256{{.*}} step %c4
+// V4: func.func private @matmul_
+// V4: %{{[0-9]+}}:8 = scf.for {{.*}} to %c256{{.*}} step %c4
+func.func @narrow(%x: tensor<1x256xf32>, %z: tensor<2x256xf32>) -> (tensor<1x512xf32>, tensor<2x512xf32>) {
+  %w = onnx.Constant dense<0.5> : tensor<256x512xf32>
+  %0 = onnx.MatMul %x, %w : (tensor<1x256xf32>, tensor<256x512xf32>) -> tensor<1x512xf32>
+  %1 = onnx.MatMul %z, %w : (tensor<2x256xf32>, tensor<256x512xf32>) -> tensor<2x512xf32>
+  return %0, %1 : tensor<1x512xf32>, tensor<2x512xf32>
+}
