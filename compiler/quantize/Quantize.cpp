@@ -263,21 +263,23 @@ static LogicalResult apply(func::FuncOp function, RewritePatternSet patterns) {
   return applyPatternsGreedily(function, FrozenRewritePatternSet(std::move(patterns)), config);
 }
 
-LogicalResult useIntegers(func::FuncOp function, bool strict, DigitProducts digits) {
+LogicalResult useIntegers(func::FuncOp function, bool strict, DigitProducts digits, StateProducts states) {
   if (!isQuantized(function)) {
     return success();
   }
   MLIRContext *context = function.getContext();
-  RewritePatternSet forms(context), factors(context);
+  RewritePatternSet recurrences(context), forms(context), factors(context);
   forms.add<Unchanged, MovedBehind, Saturated>(context);
   addFewBitsTables(forms);
   if (!strict) {
+    addRecurrences(recurrences, states); // first: what moves dequantized weights would take them apart
     forms.add<Product, Convolution>(context);
     addFewBitsProducts(forms, digits);
     addDigits(forms, digits);
     factors.add<OneFactor>(context); // last: the others ask for the scales that the model has
   }
-  if (failed(apply(function, std::move(forms))) || failed(apply(function, std::move(factors)))) {
+  if (failed(apply(function, std::move(recurrences))) || failed(apply(function, std::move(forms))) ||
+      failed(apply(function, std::move(factors)))) {
     return failure();
   }
   markBounded(function);

@@ -94,7 +94,7 @@ constexpr struct {
      [](ModuleOp, func::FuncOp f, const Settings &) { return graph::requireSizes(f); }},
     {"quantize-use-integers", "products and convolutions of quantized tensors become sums of integers",
      [](ModuleOp, func::FuncOp f, const Settings &) {
-       return quantize::useIntegers(f, /*strict=*/false, /*digits=*/{8, true});
+       return quantize::useIntegers(f, /*strict=*/false, /*digits=*/{8, true}, /*states=*/{});
      }},
     {"quantize-short-sums", "sums of pairs of bytes that fit int16 are marked, and other factors become int16",
      [](ModuleOp, func::FuncOp f, const Settings &) {

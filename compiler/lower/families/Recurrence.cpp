@@ -2,18 +2,16 @@
 // for all steps; from the accumulators the gates are computed and the new state is stored, so nothing but states goes
 // through memory.
 //
-// Tiles are a few rows of the batch times a group of hidden blocks (a vector of hidden units) with all of their gates:
-// R is packed [group][k][block][gate][lanes], at compile time when it is constant. A GRU whose reset gate acts before
-// the product has two phases in a step. States lie in scratch, padded to whole vectors: h twice, since a step reads the
-// old one while it writes the new one.
-#include "compiler/lower/Family.h"
+// Tiles are a few rows of the batch times a group of hidden blocks with all of their gates (lower/StateProduct.h). A
+// GRU whose reset gate acts before the product has two phases in a step. States lie in scratch, padded to whole
+// vectors: h twice, since a step reads the old one while it writes the new one.
+#include "compiler/lower/StateProduct.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Recurrent.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -23,82 +21,14 @@ namespace {
 using onnx::Num;
 using support::Size;
 
-/// Gates that one product gives, by their places in the standard's order.
-struct Phase {
-  SmallVector<int64_t> gates;
-  int64_t group = 1;  ///< hidden blocks of a tile
-  int64_t offset = 0; ///< in the packed R, in elements
-};
-
-struct Plan {
-  StringRef kind;
-  Size steps, batch;
-  int64_t hidden, gates, lanes, blocks, padded, rest, rows;
-  bool constantR = false;
-  SmallVector<Phase> phases;
-
-  Size stateElements() const { return batch * Size(padded); }
-  int64_t packedElements() const { return gates * padded * hidden; }
-};
-
-Plan planOf(plan::KernelOp kernel, const target::MachineModel &machine) {
-  auto op = cast<onnx::RecurrenceOp>(kernel.root());
-  RankedTensorType p = Group::typeOf(op.getP());
-  Plan plan;
-  plan.kind = op.getKind();
-  plan.steps = onnx::sizeOf(p, 0), plan.batch = onnx::sizeOf(p, 1);
-  plan.hidden = Group::typeOf(op.getR()).getDimSize(1);
-  plan.gates = plan.hidden ? p.getDimSize(2) / plan.hidden : 0;
-  plan.lanes = machine.lanes;
-  plan.blocks = llvm::divideCeil(plan.hidden, plan.lanes);
-  plan.padded = plan.blocks * plan.lanes;
-  plan.rest = plan.hidden % plan.lanes;
-  plan.constantR = static_cast<bool>(constantOperand(kernel, op.getR()));
-  if (plan.kind == "GRU" && !op.getLinearBeforeReset()) {
-    plan.phases = {{{0, 1}}, {{2}}};
-  } else {
-    plan.phases = {{llvm::to_vector(llvm::seq<int64_t>(0, plan.gates))}};
-  }
-  int64_t wide = plan.phases[0].gates.size(), offset = 0;
-  plan.rows = std::max<int64_t>(1, (machine.tileRegisters() - 2 - wide) / wide);
-  for (Phase &phase : plan.phases) {
-    int64_t g = phase.gates.size();
-    bool oneRow = plan.batch.isNumber() && plan.batch.number() <= 1;
-    // R comes from the second cache, unless it is small: twice as fast in panels of few lines.
-    bool isNear = plan.packedElements() * 4 <= machine.l1Bytes / 2;
-    int64_t vectors = isNear ? 8 : std::min<int64_t>(8, 4 * machine.lineBytes / (machine.lanes * 4));
-    phase.group = oneRow ? std::clamp<int64_t>(vectors / g, 1, std::max<int64_t>(1, plan.blocks)) : 1;
-    phase.offset = offset;
-    offset += g * plan.padded * plan.hidden;
-  }
-  return plan;
-}
-
-/// Calls f(to, from) for each element of R and its place in the packed form; from is -1 in the padding.
-void eachPacked(const Plan &plan, llvm::function_ref<void(int64_t, int64_t)> f) {
-  int64_t to = 0;
-  for (const Phase &phase : plan.phases) {
-    for (int64_t first = 0; first < plan.blocks; first += phase.group) {
-      int64_t count = std::min(phase.group, plan.blocks - first);
-      for (int64_t k = 0; k < plan.hidden; ++k) {
-        for (int64_t u = 0; u < count; ++u) {
-          for (int64_t gate : phase.gates) {
-            for (int64_t l = 0; l < plan.lanes; ++l) {
-              int64_t unit = (first + u) * plan.lanes + l;
-              f(to++, unit < plan.hidden ? (gate * plan.hidden + unit) * plan.hidden + k : -1);
-            }
-          }
-        }
-      }
-    }
-  }
-}
+using Phase = RecurrentPlan::Phase;
 
 class Network {
 public:
-  Network(Build &build, const Plan &plan)
+  Network(Build &build, const RecurrentPlan &plan)
       : build(build), w(build.w), group(build.group), op(cast<onnx::RecurrenceOp>(group.root)), plan(plan),
-        element(w.b.getF32Type()), vector(w.vectorOf(element, plan.lanes)) {
+        element(w.b.getF32Type()), vector(w.vectorOf(element, plan.lanes)),
+        product(build, plan, Size(20) * plan.stateElements()) {
     Size state = plan.stateElements();
     auto piece = [&](int64_t at, int64_t states) {
       return w.scratch(build.scratch, Size(at * 4) * state, element, memoryExtent(Size(states) * state));
@@ -106,7 +36,6 @@ public:
     h = piece(0, 2), c = piece(2, 1), update = piece(3, 1), reset = piece(4, 1);
     p = group.buffer(op.getP()), peephole = group.buffer(op.getPeephole()), bias = group.buffer(op.getBias()),
     lengths = group.buffer(op.getSequenceLens());
-    r = group.buffer(op.getR());
     if (plan.rest && !w.machine.maskedAccess) {
       part = w.local(element, plan.lanes);
     }
@@ -115,7 +44,7 @@ public:
 
   void run() {
     if (!plan.constantR) {
-      packR(w.scratch(build.scratch, plan.stateElements() * Size(20), element, plan.packedElements()));
+      product.pack(w.scratch(build.scratch, plan.stateElements() * Size(20), element, plan.packedElements()));
     }
     checkLengths();
     start(op.getInitialH(), h), start(op.getInitialC(), c);
@@ -129,9 +58,10 @@ private:
   Writer &w;
   Group &group;
   onnx::RecurrenceOp op;
-  const Plan &plan;
+  const RecurrentPlan &plan;
   Type element, vector;
-  Buffer h, c, update, reset, p, r, peephole, bias, lengths, part, y;
+  StateProduct product;
+  Buffer h, c, update, reset, p, peephole, bias, lengths, part, y;
 
   /// The kernel's result for a root result; null when nobody uses it.
   Buffer resultFor(Value v) {
@@ -206,31 +136,6 @@ private:
     return plan.steps.atLeast(1, support::Facts()) ? Value() : w.compare(arith::CmpIPredicate::eq, plan.steps, 0);
   }
 
-  /// R packed while running: the loops of eachPacked.
-  void packR(Buffer to) {
-    Buffer from = r;
-    for (const Phase &phase : plan.phases) {
-      int64_t g = phase.gates.size();
-      for (int64_t first = 0; first < plan.blocks; first += phase.group) {
-        int64_t count = std::min(phase.group, plan.blocks - first);
-        w.loop(0, plan.hidden, 1, [&](Ix k) {
-          for (int64_t u = 0; u < count; ++u) {
-            for (int64_t i = 0; i < g; ++i) {
-              int64_t unit = (first + u) * plan.lanes;
-              w.loop(0, std::min(plan.lanes, plan.hidden - unit), 1, [&](Ix l) {
-                Ix source = (Ix(phase.gates[i] * plan.hidden + unit) + l) * plan.hidden + k;
-                w.store(w.load(from, source), to,
-                        Ix(phase.offset + first * plan.lanes * g * plan.hidden) +
-                            (k * count * g + Ix(u * g + i)) * plan.lanes + l);
-              });
-            }
-          }
-        });
-      }
-    }
-    r = to;
-  }
-
   void checkLengths() {
     if (!lengths) {
       return;
@@ -277,6 +182,7 @@ private:
     Ix from = parity * state, to = (Ix(1) - parity) * state;
     for (size_t i = 0; i < plan.phases.size(); ++i) {
       const Phase &phase = plan.phases[i];
+      product.read(i ? reset : h, i ? Ix(0) : from);
       eachTile([&](Ix first, int64_t count) {
         SmallVector<Row> rows;
         for (int64_t n = 0; n < count; ++n) {
@@ -295,36 +201,9 @@ private:
   void tile(const Phase &phase, size_t phaseIndex, ArrayRef<Row> rows, Ix unit, int64_t count, Ix from, Ix to,
             bool partial) {
     int64_t g = phase.gates.size(), width = count * g;
-    bool second = phaseIndex == 1;
-    Buffer source = second ? reset : h;
-    Ix sourceAt = second ? Ix(0) : from, packed = Ix(phase.offset) + unit * Ix(g * plan.hidden);
-    const int64_t unroll = w.machine.tuning.unroll, all = static_cast<int64_t>(rows.size()) * width;
-    // Few sums would wait for each other: they are made of several then, of every so many of the last state's units.
-    const int64_t parts = rows.size() == 1 ? std::clamp<int64_t>(enoughSums / width, 1, unroll) : 1;
-    SmallVector<Value> sums(parts * all, w.constant(0, vector));
-    auto several = [&](Ix k, int64_t n, ValueRange carried) {
-      SmallVector<Value> next(carried);
-      for (int64_t i = 0; i < n; ++i) {
-        SmallVector<Value> weights;
-        for (int64_t v = 0; v < width; ++v) {
-          weights.push_back(w.load(r, packed + (k + Ix(i)) * Ix(width * plan.lanes) + Ix(v * plan.lanes), plan.lanes));
-        }
-        for (size_t row = 0; row < rows.size(); ++row) {
-          Value x = w.splat(w.load(source, sourceAt + rows[row].row * plan.padded + k + Ix(i)), plan.lanes);
-          for (int64_t v = 0; v < width; ++v) {
-            Value &sum = next[i % parts * all + static_cast<int64_t>(row) * width + v];
-            sum = w.fma(x, weights[v], sum);
-          }
-        }
-      }
-      return next;
-    };
-    int64_t whole = plan.hidden - plan.hidden % unroll;
-    sums = w.loop(0, whole, unroll, sums, [&](Ix k, ValueRange carried) { return several(k, unroll, carried); });
-    sums = several(whole, plan.hidden - whole, sums);
-    for (int64_t i = all; i < parts * all; ++i) {
-      sums[i % all] = arith::AddFOp::create(w.b, w.loc, sums[i % all], sums[i]);
-    }
+    Ixs numbers;
+    llvm::append_range(numbers, llvm::map_range(rows, [](const Row &row) { return row.row; }));
+    SmallVector<Value> sums = product.sums(phase, numbers, unit, count);
     for (size_t row = 0; row < rows.size(); ++row) {
       for (int64_t u = 0; u < count; ++u) {
         SmallVector<Value> mine;
@@ -335,8 +214,6 @@ private:
       }
     }
   }
-
-  static constexpr int64_t enoughSums = 8; ///< for any machine's latency of multiply-adds
 
   /// A vector of hidden units of one row.
   struct Units {
@@ -456,32 +333,17 @@ public:
   bool fusesEpilogue(Operation *) const override { return false; }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    Plan plan = planOf(kernel, machine);
+    RecurrentPlan plan(kernel, machine);
     KernelShape shape;
     shape.checked = onnx::present(cast<onnx::RecurrenceOp>(kernel.root()).getSequenceLens());
-    Size elements = Size(5) * plan.stateElements() + Size(plan.constantR ? 0 : plan.packedElements());
-    shape.scratchBytes = max(Size(64), Size(4) * elements);
-    if (plan.constantR) {
-      plan::WeightTable::Recipe recipe;
-      recipe.key = llvm::formatv("gates {0} {1} {2} {3} {4}", plan.kind, plan.hidden, plan.lanes, plan.phases.size(),
-                                 plan.phases[0].group)
-                       .str();
-      int64_t size = onnx::elementBytes(onnx::elementOf(cast<onnx::RecurrenceOp>(kernel.root()).getR()));
-      recipe.bytes = plan.packedElements() * size;
-      recipe.pack = [plan, size](ArrayRef<char> from, MutableArrayRef<char> to) {
-        eachPacked(plan, [&](int64_t target, int64_t source) {
-          if (source >= 0) {
-            std::copy_n(from.data() + size * source, size, to.data() + size * target);
-          }
-        });
-      };
-      shape.packed[operandNumber(cast<onnx::RecurrenceOp>(kernel.root()).getR())] = recipe;
-    }
+    Size floats = Size(5) * plan.stateElements() + Size(plan.constantR ? 0 : plan.packedElements());
+    shape.scratchBytes = max(Size(64), Size(4) * floats + plan.scratchBytes());
+    plan.pack(kernel, shape);
     return shape;
   }
 
   LogicalResult build(Build &build, const KernelShape &) const override {
-    Plan plan = planOf(build.group.kernel, build.w.machine);
+    RecurrentPlan plan(build.group.kernel, build.w.machine);
     if (!plan.batch.is(0) && plan.hidden > 0) {
       Network(build, plan).run();
     }

@@ -297,7 +297,9 @@ private:
                                    part(c ? swapped(c) : c, way, {-1, hidden}),
                                    hiddenBias,
                                    part(r.input(7), way, {3 * hidden}),
-                                   r.input(4)};
+                                   r.input(4),
+                                   Value(),
+                                   Value()};
     return createOp(f.b, f.loc, "onnx.Recurrence", operands, attributes, 3);
   }
 };

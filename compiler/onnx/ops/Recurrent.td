@@ -7,10 +7,13 @@ def Onnx_RecurrenceOp : Onnx_CoreOp<"Recurrence"> {
     P is X W' + bias for all steps: [steps, batch, gates * hidden], gates in the standard's order; R is [gates * hidden, hidden].
     `bias` is GRU's recurrent bias of the hidden gate, where it may not be added before the reset gate; `peephole` is [3 * hidden].
     An activation has an alpha and a beta; both are there for each, used or not.
+    An R of int8 is a constant with a float32 `scale` for each row and, unless all are zero, an int32 `zero` point; `digits` is how many bytes an element of
+    the state may become to be multiplied with it.
   }];
   let arguments = (ins AnyTensor:$P, AnyTensor:$R, Onnx_Optional:$initial_h, Onnx_Optional:$initial_c, Onnx_Optional:$bias,
-    Onnx_Optional:$peephole, Onnx_Optional:$sequence_lens, StrAttr:$kind, StrArrayAttr:$activations, DenseF32ArrayAttr:$alphas,
-    DenseF32ArrayAttr:$betas, OptionalAttr<F32Attr>:$clip, UnitAttr:$reverse, UnitAttr:$linearBeforeReset, UnitAttr:$inputForget);
+    Onnx_Optional:$peephole, Onnx_Optional:$sequence_lens, Onnx_Optional:$scale, Onnx_Optional:$zero, StrAttr:$kind, StrArrayAttr:$activations, DenseF32ArrayAttr:$alphas,
+    DenseF32ArrayAttr:$betas, OptionalAttr<F32Attr>:$clip, UnitAttr:$reverse, UnitAttr:$linearBeforeReset, UnitAttr:$inputForget,
+    DefaultValuedAttr<I64Attr, "3">:$digits);
   let results = (outs AnyTensor:$Y, AnyTensor:$Y_h, AnyTensor:$Y_c);
 }
 

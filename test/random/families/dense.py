@@ -208,6 +208,17 @@ def matmul(c, x):
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 
 
+def recurrent_weights(c, shape, constant=True):
+    """W or R: floats, or bytes that are dequantized by rows or all alike."""
+    if c.opset < 13 or not c.chance(0.3):
+        return c.data(shape, np.float32, -0.5, 0.5, constant=constant)
+    dtype, rows = c.choice([np.int8, np.uint8]), [shape[1]] if c.chance(0.6) else []
+    middle = 0 if dtype == np.int8 else 128
+    numbers = c.data(shape, dtype, middle - 128, middle + 127, constant=True)
+    zero = c.tensor(np.full(rows, middle + c.choice([0, 0, c.rng.randint(-9, 9)]), dtype), constant=True) if middle or c.chance(0.7) else None
+    return c.node("DequantizeLinear", [numbers, c.tensor(np.full(rows, 2.0 ** -c.rng.randint(8, 10), np.float32), constant=True), zero], exact=True, axis=1 if rows else None)[0]
+
+
 @op("LSTM", "GRU", "RNN", weight=2)
 def recurrent(c, x, name):
     c.since(7)
@@ -215,9 +226,9 @@ def recurrent(c, x, name):
         x = c.data([c.extent(13), c.extent(9), c.extent(40)])
     c.need(x.dtype == np.float32 and x.rank == 3 and x.array.size and x.array.size < 5000 and np.abs(x.array).max() < 20)
     direction = c.choice([None, "forward", "reverse", "bidirectional"])
-    ways, hidden, gates = 2 if direction == "bidirectional" else 1, c.extent(40), GATES[name]
+    ways, hidden, gates = 2 if direction == "bidirectional" else 1, c.extent(70), GATES[name]
     length, batch, width = x.shape
-    operands = [x, c.data([ways, gates * hidden, width], np.float32, -0.5, 0.5, constant=c.chance(0.9)), c.data([ways, gates * hidden, hidden], np.float32, -0.5, 0.5, constant=True)]
+    operands = [x, recurrent_weights(c, [ways, gates * hidden, width], constant=c.chance(0.9)), recurrent_weights(c, [ways, gates * hidden, hidden])]
     operands.append(c.data([ways, 2 * gates * hidden], np.float32, -0.5, 0.5, constant=True) if c.chance(0.7) else None)
     operands.append(c.tensor(c.numbers([batch], np.int32, 1, length), constant=c.chance(0.5)) if c.chance(0.2) else None)
     states = 2 if name == "LSTM" else 1
