@@ -55,9 +55,10 @@ llvm::Error Quantizer::chooseLayers() {
     keep(name, "by --keep");
   }
   if (layers.empty()) {
-    return llvm::createStringError(
-        invocation.model.modelPath + ": error: nothing to quantize: no " +
-        (facts.layers.empty() ? "convolution or product with constant float32 weights" : "layer is left by --keep"));
+    return llvm::createStringError(invocation.model.modelPath + ": error: nothing to quantize: no " +
+                                   (facts.layers.empty()
+                                        ? "convolution, product or recurrent layer with constant float32 weights"
+                                        : "layer is left by --keep"));
   }
   return llvm::Error::success();
 }
@@ -191,7 +192,7 @@ void Quantizer::quantizeDynamic() {
 
 llvm::Error Quantizer::quantizeInt4() {
   for (const ptq::Layer &layer : std::vector(layers)) {
-    if (layer.op == "Conv") {
+    if (layer.op == "Conv" || layer.isRecurrent()) {
       keep(layer.name, "int4 is for products of matrices");
     }
   }
@@ -440,7 +441,8 @@ int64_t Quantizer::bytesOf(const ptq::Layer &layer) const {
   if (options.scheme == "int4") {
     return (values + 1) / 2 + (ptq::rowsOf(layer) + options.block - 1) / options.block * ptq::columnsOf(layer) * scale;
   }
-  return values + (options.weights.perTensor ? 1 : layer.dims[size_t(layer.axis)]) * scale;
+  int64_t scales = options.weights.perTensor ? 1 : layer.dims[size_t(layer.axis)];
+  return values + (layer.isRecurrent() ? 2 : 1) * scales * scale;
 }
 
 llvm::Expected<QuantizeFacts> Quantizer::run() {

@@ -110,7 +110,7 @@ int smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::strin
     Edits edits(graph);
     std::map<std::string, llvm::SmallVector<const Layer *>> readers;
     for (const Layer &layer : layers) {
-      if (layer.op != "Conv" && layer.graph == 0) {
+      if (layer.op != "Conv" && !layer.isRecurrent() && layer.graph == 0) {
         readers[layer.x].push_back(&layer);
       }
     }

@@ -20,6 +20,7 @@ public:
   Writer(Model &model, pb::GraphProto &graph, WeightForm form)
       : graph(graph), names(model.proto), index(model, graph), edits(graph), form(form) {}
   void write(const Layer &layer);
+  void writeRecurrent(const Layer &layer);
 
 private:
   struct Activation {
@@ -107,6 +108,29 @@ void Writer::write(const Layer &layer) {
   edits.drop(layer.node);
 }
 
+/// What is quantized is dequantized in front of the node: there is no operator that takes the sums of its first
+/// product.
+void Writer::writeRecurrent(const Layer &layer) {
+  const Activation &x = activation(layer.x);
+  pb::NodeProto &node = *graph.mutable_node(layer.node);
+  node.set_input(0, add(layer.node, "DequantizeLinear", {x.values, x.scale, x.zero}, layer.x + "_dequantized"));
+  for (const auto &[operand, own] : weightsOf(layer)) {
+    Int8Weights weights = quantizeWeights(floatsOf(*index.weight(own.weight)), own, form);
+    std::vector<int64_t> along(form.perTensor ? 0 : 1, own.dims[size_t(own.axis)]);
+    std::string w =
+        addConstant(tensorOf<int8_t>("", importer::kInt8, own.dims, weights.values), own.weight + "_quantized");
+    std::string scale =
+        addConstant(tensorOf<float>("", importer::kFloat, along, weights.scales), own.weight + "_scale");
+    std::string result = names.fresh(own.weight + "_dequantized");
+    pb::NodeProto &dequantize = makeNode(edits.before(layer.node), "DequantizeLinear",
+                                         names.fresh(result + "_DequantizeLinear"), {w, scale}, {result});
+    if (!form.perTensor) {
+      setInt(dequantize, "axis", own.axis);
+    }
+    node.set_input(operand, result);
+  }
+}
+
 } // namespace
 
 void writeDynamic(Model &model, llvm::ArrayRef<Layer> layers, WeightForm form) {
@@ -114,7 +138,7 @@ void writeDynamic(Model &model, llvm::ArrayRef<Layer> layers, WeightForm form) {
     Writer writer(model, *graph, form);
     for (const Layer &layer : layers) {
       if (layer.graph == int(number)) {
-        writer.write(layer);
+        layer.isRecurrent() ? writer.writeRecurrent(layer) : writer.write(layer);
       }
     }
   }

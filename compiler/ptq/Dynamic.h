@@ -6,7 +6,8 @@
 
 namespace ingot::ptq {
 
-/// DynamicQuantizeLinear, MatMulInteger or ConvInteger, and the product with both scales, in place of each layer.
+/// DynamicQuantizeLinear, MatMulInteger or ConvInteger, and the product with both scales, in place of each layer. A
+/// recurrent one gets DequantizeLinear in front of it.
 void writeDynamic(Model &model, llvm::ArrayRef<Layer> layers, WeightForm form);
 
 } // namespace ingot::ptq

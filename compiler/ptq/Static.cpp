@@ -94,6 +94,14 @@ void Writer::dequantize(const Layer &layer, int operand, pb::TensorProto quantiz
 }
 
 void Writer::quantizeWeights(const Layer &layer, float xScale) {
+  if (layer.isRecurrent()) { // whose bias is added to floats
+    for (const auto &[operand, own] : weightsOf(layer)) {
+      Int8Weights weights = ptq::quantizeWeights(floatsOf(*index.weight(own.weight)), own, form);
+      dequantize(layer, operand, tensorOf<int8_t>("", importer::kInt8, own.dims, weights.values), weights.scales,
+                 layer.axis);
+    }
+    return;
+  }
   llvm::ArrayRef<float> values = floatsOf(*index.weight(layer.weight)), bias;
   if (!layer.bias.empty()) {
     bias = floatsOf(*index.weight(layer.bias));

@@ -47,14 +47,16 @@ void Writer::addSwitch(const Layer &layer, const Encoding &encoding, WeightForm 
   makeNode(edits.before(layer.node), "DequantizeLinear", names.fresh(rounded), {quantized, scale, zero}, {rounded});
   choose(layer, 0, input.name(), rounded);
 
-  Int8Weights weights = quantizeWeights(floatsOf(*index.weight(layer.weight)), layer, form);
-  Strides strides(layer.dims, layer.axis);
-  std::vector<float> values(weights.values.size());
-  for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = float(weights.values[i]) * weights.scales[form.perTensor ? 0 : strides.place(i)];
+  for (const auto &[operand, own] : weightsOf(layer)) {
+    Int8Weights weights = quantizeWeights(floatsOf(*index.weight(own.weight)), own, form);
+    Strides strides(own.dims, own.axis);
+    std::vector<float> values(weights.values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = float(weights.values[i]) * weights.scales[form.perTensor ? 0 : strides.place(i)];
+    }
+    choose(layer, operand, input.name(),
+           add(tensorOf<float>("", importer::kFloat, own.dims, values), own.weight + "_rounded"));
   }
-  choose(layer, 1, input.name(),
-         add(tensorOf<float>("", importer::kFloat, layer.dims, values), layer.weight + "_rounded"));
 }
 
 } // namespace

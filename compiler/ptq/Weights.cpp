@@ -113,6 +113,7 @@ void shorten(llvm::ArrayRef<float> exact, const Lanes &lanes, std::vector<int8_t
 Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightForm form,
                             llvm::ArrayRef<float> least) {
   Strides strides(layer.dims, layer.axis);
+  form.shortSums &= !layer.isRecurrent();
   Lanes lanes(layer);
   auto outputs = size_t(strides.count);
   std::vector<float> scales = form.shortSums ? scalesOf(values, lanes, outputs) : std::vector<float>(outputs);

@@ -10,7 +10,8 @@ namespace ingot::ptq {
 struct WeightForm {
   bool perTensor = false; ///< one scale for a weight in place of one for each output channel
   /// Scales are so large that sums of products of neighbouring input channels fit into 16 bits, whatever bytes they are
-  /// multiplied with: machines that multiply pairs of bytes and have no instruction for quads can take them.
+  /// multiplied with: machines that multiply pairs of bytes and have no instruction for quads can take them. Not so
+  /// those of recurrent layers.
   bool shortSums = false;
 };
 

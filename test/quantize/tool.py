@@ -95,6 +95,16 @@ def lstm():
     return g.model(g.add("Gemm", g.add("Reshape", y, np.array([6, 16], np.int64)), f(9, 16), f(9), transB=1))
 
 
+def recurrent():
+    """Recurrent layers alone, in two ways and one; of the RNN only the last state is read."""
+    g, own = Graph(14, x=[6, 2, 24]), np.random.default_rng(8)
+    f = lambda *shape, scale: (own.standard_normal(shape) * scale).astype(np.float32)
+    y, _ = g.add("GRU", "x", f(2, 144, 24, scale=0.3), f(2, 144, 48, scale=0.1), f(2, 288, scale=0.1), hidden_size=48, direction="bidirectional", linear_before_reset=1, outputs=2)
+    joined = g.add("Reshape", g.add("Transpose", y, perm=[0, 2, 1, 3]), np.array([6, 2, 96], np.int64))
+    g.nodes.append(helper.make_node("RNN", [joined, *(g.weights.append(numpy_helper.from_array(v, n)) or n for n, v in (("W", f(1, 50, 96, scale=0.1)), ("R", f(1, 50, 50, scale=0.1))))], ["", "last"], name="RNN_last", hidden_size=50))
+    return g.model("last")
+
+
 def branch():
     """A layer that is in a body, with weights from around it."""
     g = Graph(13, x=[3, 32])
@@ -243,7 +253,7 @@ def check_scheme(tool, model, samples, name):
 
 
 def check_schemes(tool, count):
-    made = {"cnn": cnn(), "transformer": transformer(), "lstm": lstm(), "branch": branch()}
+    made = {"cnn": cnn(), "transformer": transformer(), "lstm": lstm(), "recurrent": recurrent(), "branch": branch()}
     for kind, model in made.items():
         shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
         samples = [f(*shape) for _ in range(3)]
@@ -252,7 +262,37 @@ def check_schemes(tool, count):
         for name in SCHEMES:
             if kind == "branch" and name not in ("int8-dynamic", "int4", "fp16", "bf16"):
                 continue  # nothing in a body is observed
+            if kind == "recurrent" and (name.startswith("int4") or "short" in name):
+                continue  # no layer is left, or none has short sums
             count.add(f"{kind}, {name}", check_scheme(tool, model, samples, name))
+
+
+def check_recurrent(tool, count):
+    """W and R are bytes with a scale for each row, which both directions share; the state is not quantized."""
+    samples = [f(6, 2, 24) for _ in range(3)]
+    for scheme in "int8", "int8-dynamic":
+        place = tool.place(recurrent(), samples)
+        report, wrong = tool.report(place, "--scheme", scheme)
+        graph = onnx.load(place / "q.onnx").graph
+        made, weights = {node.output[0]: node for node in graph.node}, {tensor.name: tensor for tensor in graph.initializer}
+        for node in graph.node:
+            for k in (1, 2) if node.op_type in ("GRU", "RNN") else ():
+                source = made.get(node.input[k])
+                values, scales = (weights.get(name) for name in source.input[:2]) if source else (None, None)
+                fine = values and values.data_type == TensorProto.INT8 and list(scales.dims) == [values.dims[1]] and helper.get_node_attr_value(source, "axis") == 1
+                wrong = wrong or (None if fine else f"operand {k} of {node.name} is not quantized by rows")
+            if node.op_type in ("GRU", "RNN") and made[node.input[0]].op_type != "DequantizeLinear":
+                wrong = f"{node.name} reads floats"
+        layers = {layer["operator"]: layer for layer in report["layers"]} if report else {}
+        sizes = {"GRU": 4 * 2 * 144 * 72, "RNN": 4 * 50 * 146}
+        wrong = wrong or (None if {name: layer["weight_bytes_before"] for name, layer in layers.items()} == sizes and all(layer["quantized"] for layer in layers.values()) else f"layers are {layers}")
+        count.add(f"recurrent layers by {scheme}", wrong)
+    report, wrong = tool.report(place, "--max-drop", 1e-9)
+    count.add("recurrent layers by themselves", "one is not kept" if report else None if "nothing is left to quantize" in wrong else wrong)
+    done = tool.quantize(place, "--scheme", "int4")
+    count.add("recurrent layers by int4", None if done.returncode == 1 and "nothing is left to quantize: int4 is for products of matrices" in done.stderr else done.stderr)
+    report, wrong = tool.report(place, "--keep", "RNN_last", "--smooth", "0.5", "--correct-bias", "--per-tensor")
+    count.add("a recurrent layer is kept", wrong or (None if [layer["quantized"] for layer in report["layers"]] == [True, False] and report["cosine"] > 0.99 else f"{report}"))
 
 
 def check_choices(tool, count):
@@ -354,7 +394,7 @@ def check_refused(tool, count):
     expect("again", "the model is quantized already", tool.quantize(again))
     expect("keep nobody", "--keep nobody: the model has no layer of this name; its first is 'MatMul_1'", tool.quantize(ready, "--keep", "nobody"))
     expect("keep no node", "--keep nobody: the model has no node of this name", tool.quantize(ready, "--scheme", "fp16", "--keep", "nobody"))
-    expect("no layer", "nothing to quantize: no convolution or product with constant float32 weights", tool.quantize(tool.place(single("Relu"), [f(2, 3)])))
+    expect("no layer", "nothing to quantize: no convolution, product or recurrent layer with constant float32 weights", tool.quantize(tool.place(single("Relu"), [f(2, 3)])))
     one = tool.place(single("MatMul", f(3, 4)), [f(2, 3)])
     expect("all kept", "nothing to quantize: no layer is left by --keep", tool.quantize(one, "--keep", "MatMul_0"))
     expect("body", "nothing is left to quantize: it is in a body of control flow, whose values are not observed", tool.quantize(tool.place(branch(), [f(3, 32)])))
@@ -420,7 +460,7 @@ def main():
     count = ingot_run.Count("quantized")
     with tempfile.TemporaryDirectory() as folder:
         tool = Tool(os.path.abspath(arguments.ingot), pathlib.Path(folder))
-        for check in check_schemes, check_choices, check_data, check_refused:
+        for check in check_schemes, check_choices, check_recurrent, check_data, check_refused:
             check(tool, count)
     count.finish()
 
