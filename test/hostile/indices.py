@@ -82,6 +82,35 @@ def write(data, names, operands):
         (data / f"input_{k}.pb").write_bytes(numpy_helper.from_array(operands[int(name[1:])], name).SerializeToString())
 
 
+def box(root, op, places, updates, attributes):
+    """Constant indices that count evenly, of data whose rows only the run knows: they are not read, and yet must lie within it. The model's data."""
+    kind = helper.np_dtype_to_tensor_dtype(updates.dtype)
+    graph = helper.make_graph(
+        [helper.make_node(op, ["x0", "x1", "x2"], ["y"], name="the_node", **attributes)], "g",
+        [helper.make_tensor_value_info("x0", kind, ["rows", 6]), helper.make_tensor_value_info("x2", kind, updates.shape)],
+        [helper.make_empty_tensor_value_info("y")], [numpy_helper.from_array(places, "x1")])  # fmt: skip
+    data = root / "test_data_set_0"
+    data.mkdir(parents=True)
+    (root / "model.onnx").write_bytes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8).SerializeToString())
+    return data
+
+
+def boxes(count, arguments, scratch):
+    tuples = np.stack(np.meshgrid([1, 2, 3], [0, 2, 4], indexing="ij"), -1)
+    for op, places, updates, attributes in [
+        ("ScatterND", tuples, np.ones((3, 3), np.float32), {}),
+        ("ScatterND", tuples[:, :1, :1], np.ones((3, 1, 6), np.float32), {}),
+        ("ScatterElements", np.broadcast_to(np.array([[3], [2], [1]]), (3, 5)).copy(), np.ones((3, 5), np.float32), {"axis": 0}),
+    ]:
+        root = pathlib.Path(scratch, f"box-{op}-{updates.size}")
+        data = box(root, op, places, updates, attributes)
+        for rows in (0, 1, 3, 4, 5):
+            write(data, ["x0", "x1"], [X[:1].repeat(rows, 0), updates])
+            verdict, text = ingot_run.run(arguments.ingot, root, root / "out", arguments.target)
+            right = verdict == "pass" if rows > 3 else verdict == "refused" and "the_node" in text
+            count.add(f"{op} {updates.shape} in {rows} rows", None if right else f"{verdict}: {text}")
+
+
 def main():
     arguments = ingot_run.parser(__doc__).parse_args()
     arguments.ingot = os.path.abspath(arguments.ingot)
@@ -98,6 +127,7 @@ def main():
                 verdict, text = ingot_run.run(arguments.ingot, root, root / "out", arguments.target)
                 right = verdict == "pass" if index is None else verdict == "refused" and "the_node" in text
                 count.add(f"{op} {operand.tolist()}", None if right else f"{verdict}: {text}")
+        boxes(count, arguments, scratch)
     count.finish()
 
 

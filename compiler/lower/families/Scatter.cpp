@@ -1,6 +1,8 @@
 // Scatters (onnx::Indexer): the data is copied to the result, unless it lies there already; then the updates are walked
 // in order, each written (or combined with what is there) at the place that its index says; whole vectors where the
-// index stays the same along the updates' innermost dimension.
+// index stays the same along the updates' innermost dimension. Constant indices that address a box of the data
+// (lower/Box.h) are not read, and whole vectors are written where the box's innermost dimensions are dense.
+#include "compiler/lower/Box.h"
 #include "compiler/lower/Copy.h"
 #include "compiler/lower/Indexing.h"
 #include "compiler/onnx/Onnx.h"
@@ -17,10 +19,16 @@ class Loops {
 public:
   explicit Loops(Build &build)
       : build(build), w(build.w), group(build.group), lookup(cast<onnx::Indexer>(group.root).lookup()),
-        element(onnx::elementOf(group.root->getOperand(2))), sizes(sizesOf(Group::typeOf(group.root->getOperand(2)))) {
+        box(boxOf(group.root)), element(onnx::elementOf(group.root->getOperand(2))),
+        sizes(sizesOf(Group::typeOf(group.root->getOperand(2)))) {
+    if (box) {
+      lookup = box->lookup;
+      llvm::fill(lookup.indexStrides, support::Size(0));
+    }
     indices = walked(group.buffer(group.root->getOperand(1)), lookup.indexStrides);
     updates = {{0, dense(sizes)}, group.buffer(group.root->getOperand(2)), 1};
     result = walked(group.result(), lookup.dataStrides);
+    result.offset = box ? Ix(box->offset) : Ix(0);
     if (auto reduction = group.root->getAttrOfType<StringAttr>("reduction")) {
       combination = reduction.getValue();
     }
@@ -33,7 +41,8 @@ public:
     if (llvm::any_of(sizes, [](const Ix &size) { return size.is(0); })) {
       return;
     }
-    wherePlaces(build, lookup, elements(sizes), [&] { loops(); });
+    box ? whereFits(build, *box, elements(sizes), [&] { loops(); })
+        : wherePlaces(build, lookup, elements(sizes), [&] { loops(); });
   }
 
 private:
@@ -41,6 +50,7 @@ private:
   Writer &w;
   Group &group;
   onnx::Lookup lookup;
+  std::optional<Box> box;
   Type element;
   Ixs sizes; ///< of the updates
   Access indices, updates, result;
@@ -115,9 +125,14 @@ public:
   std::string unsupported(Operation *root) const override { return whyNotIndexed(root); }
   bool fusesEpilogue(Operation *) const override { return false; }
 
+  void mark(plan::KernelOp kernel) const override { markBox(kernel); }
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape s;
-    s.checked = true;
+    std::optional<Box> box = boxOf(kernel.root());
+    s.checked = !box || !box->ends.empty();
+    if (Value indices = kernel.root()->getOperand(1); box && indices.hasOneUse()) {
+      s.packed[operandNumber(indices)] = unread();
+    }
     s.replaces(kernel.root()->getOperand(0)); // which may be the updates too
     return s;
   }

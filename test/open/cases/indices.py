@@ -24,6 +24,22 @@ def indexed():
 
 
 @case
+def boxes():
+    """Constant indices that count evenly: boxes of the data, some upside down or one place again and again, and one that is none."""
+    c = Case(18)
+    grid = lambda *axes: c.constant(np.stack(np.meshgrid(*map(np.int64, axes), indexing="ij"), -1))
+    along = lambda places, *shape: c.constant(np.broadcast_to(np.int64(places), shape).copy())
+    c.output(c.op("ScatterND", c.input("n", "w"), grid([0, 1], [0, 2, 4]), c.input(2, 3)))
+    c.output(c.op("ScatterND", c.input("n", "w"), grid([1, 0], [5, 3]), c.input(2, 2), reduction="add"))
+    c.output(c.op("ScatterND", c.input(4, 3, "w"), grid([-1, -3], [-2, -1]), c.input(2, 2, "w")))
+    c.output(c.op("ScatterND", c.input("n", "w"), grid([1, 1]), c.input(2, "w"), reduction="mul"))
+    c.output(c.op("ScatterND", c.input("n", 8), grid([0, 1, 1]), c.input(3, 8), reduction="max"))
+    c.output(c.op("ScatterElements", c.input("n", "w"), along([[1], [0]], 2, 4), c.input(2, 4), axis=0))
+    c.output(c.op("ScatterElements", c.input("n", "w"), along([1, 3, 5], 2, 3), c.input(2, 3), axis=1))
+    return c.each(n=[2, 3], w=[6, 7, 16, 31])
+
+
+@case
 def best_of_many():
     """Few and many of long lines, along them and across: what is inserted into lists of one vector and of several, and what is sorted. Many elements are equal."""
     c = Case(14)
