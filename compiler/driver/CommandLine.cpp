@@ -258,6 +258,12 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->check(CLI::IsMember({"off", "2", "4"}))
       ->group(target)
       ->type_name("HOW");
+  app.add_option("--strassen", options.strassen,
+                 "Products of many rows with a constant matrix by Strassen's algorithm: off, or on wherever that is "
+                 "possible; default: where it is expected to be faster")
+      ->check(CLI::IsMember({"off", "on"}))
+      ->group(target)
+      ->type_name("HOW");
   app.add_option("--chains", options.chains,
                  "Convolutions and what follows as one kernel that goes over the image in strips of rows: off, or "
                  "wherever that is possible; default: where it is expected to be faster")
@@ -533,8 +539,8 @@ Texts givenCompileFlags(const CLI::App &app) {
   for (const char *flag :
        {"--name",      "--dim",         "--shape",      "--sequence",   "--cache",       "--cache-room", "--bind",
         "--target",    "--load-target", "--levels",     "--triple",     "--no-fallback", "--partition",  "--require",
-        "--placement", "--no-allocate", "--accuracy",   "--winograd",   "--chains",      "--weights",    "--tuning",
-        "--jobs",      "--verbose",     "--dump-after", "--stop-after", "--timing"}) {
+        "--placement", "--no-allocate", "--accuracy",   "--winograd",   "--strassen",    "--chains",     "--weights",
+        "--tuning",    "--jobs",      "--verbose",     "--dump-after", "--stop-after", "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }

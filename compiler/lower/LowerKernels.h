@@ -13,6 +13,10 @@ inline constexpr llvm::StringLiteral strictName = "ingot.strict";
 /// expected to be faster.
 inline constexpr llvm::StringLiteral winogradName = "ingot.winograd", winogradIfExact = "exact";
 
+/// The same of products by Strassen's algorithm: "off", none; "on", each for which that is possible. None: where it is
+/// expected to be faster, but not if results are to be strict.
+inline constexpr llvm::StringLiteral strassenName = "ingot.strassen";
+
 mlir::LogicalResult lowerKernels(mlir::ModuleOp module, MachineOf machineOf, plan::WeightTable &weights,
                                  ScheduleRequest &schedules);
 

@@ -3,6 +3,7 @@
 #include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/MatMul.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -291,8 +292,8 @@ static void packWords(const MatMulProblem &p, const MatMulTiling &t, const ByteP
   }
 }
 
-void packPanels(const MatMulProblem &p, const MatMulTiling &t, const ByteProducts &bytes, ArrayRef<char> from,
-                MutableArrayRef<char> to) {
+static void packPanels(const MatMulProblem &p, const MatMulTiling &t, const ByteProducts &bytes, ArrayRef<char> from,
+                       MutableArrayRef<char> to) {
   int64_t n = p.n.number(), depth = p.k.number() * bytes.step() - (p.restA ? bytes.step() - p.restA : 0);
   for (int64_t matrix = 0; matrix < p.matricesB.number(); ++matrix) {
     packWords(p, t, bytes, reinterpret_cast<const int8_t *>(from.data()) + matrix * depth * n, depth,
@@ -300,7 +301,7 @@ void packPanels(const MatMulProblem &p, const MatMulTiling &t, const ByteProduct
   }
 }
 
-void packPanels(const MatMulProblem &p, const MatMulTiling &t, ArrayRef<char> from, MutableArrayRef<char> to) {
+static void packPanels(const MatMulProblem &p, const MatMulTiling &t, ArrayRef<char> from, MutableArrayRef<char> to) {
   int64_t size = p.weightBytes, rows = p.k.number(), n = p.n.number();
   int64_t stepB = p.stepB.number(), columnB = p.columnB.number(), strip = t.stripElements(p).number() * size;
   for (int64_t matrix = 0; matrix < p.matricesB.number(); ++matrix) {
@@ -321,6 +322,21 @@ void packPanels(const MatMulProblem &p, const MatMulTiling &t, ArrayRef<char> fr
       }
     }
   }
+}
+
+plan::WeightTable::Recipe packedPanels(const MatMulProblem &p, const MatMulTiling &t,
+                                       const target::MachineModel &machine) {
+  plan::WeightTable::Recipe recipe;
+  recipe.key = llvm::formatv("panels {0} {1} {2} {3} {4} {5}", t.strip, p.k.number(), p.n.number(),
+                             p.matricesB.number(), p.transB, p.weightBytes)
+                   .str();
+  ByteProducts bytes = p.bytes(machine);
+  recipe.key += p.ofBytes ? " " + bytes.key() : "";
+  recipe.bytes = (p.matricesB * t.matrixElements(p)).number() * p.weightBytes;
+  recipe.pack = [p, t, bytes](ArrayRef<char> from, MutableArrayRef<char> to) {
+    p.ofBytes ? packPanels(p, t, bytes, from, to) : packPanels(p, t, from, to);
+  };
+  return recipe;
 }
 
 } // namespace ingot::lower

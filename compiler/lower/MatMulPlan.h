@@ -68,10 +68,7 @@ MatMulTiling matmulTiling(const MatMulProblem &problem, const target::MachineMod
 std::vector<target::Schedule> matmulSchedules(const MatMulProblem &problem, const target::MachineModel &machine);
 
 /// Constant B -> panels, zero padded.
-void packPanels(const MatMulProblem &problem, const MatMulTiling &tiling, llvm::ArrayRef<char> from,
-                llvm::MutableArrayRef<char> to);
-/// The same of bytes.
-void packPanels(const MatMulProblem &problem, const MatMulTiling &tiling, const ByteProducts &bytes,
-                llvm::ArrayRef<char> from, llvm::MutableArrayRef<char> to);
+plan::WeightTable::Recipe packedPanels(const MatMulProblem &problem, const MatMulTiling &tiling,
+                                       const target::MachineModel &machine);
 
 } // namespace ingot::lower

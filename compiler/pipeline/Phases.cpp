@@ -309,6 +309,9 @@ static LogicalResult lower(State &s, Body &body, Result &) {
   if (!winograd.empty()) {
     (*body.module)->setAttr(lower::winogradName, StringAttr::get(body.module->getContext(), winograd));
   }
+  if (!s.options.strassen.empty()) {
+    (*body.module)->setAttr(lower::strassenName, StringAttr::get(body.module->getContext(), s.options.strassen));
+  }
   if (s.options.accuracy == "strict") {
     (*body.module)->setAttr(lower::strictName, UnitAttr::get(body.module->getContext()));
   }

@@ -47,6 +47,7 @@ struct Options {
   int64_t cacheRoom = -1;           ///< rows that they have room for; -1: each run says
   std::string accuracy = "default"; ///< strict, default or fast
   std::string winograd;             ///< off, 2, 4 (lower::winogradName); empty: where it is faster, but not if strict
+  std::string strassen;             ///< off, on (lower::strassenName); empty: where it is faster, but not if strict
   std::string chains;               ///< off, possible (layout/FormChains.h); empty: where it is faster
   std::string tuningFile;           ///< with schedules for kernels; empty: none
   /// In place of that file, and whether the kernels' schedules are to be told (Result::choices): for `ingot tune`.

@@ -10,7 +10,8 @@
 // into tiles that differ by one at most. While one panel is read, the next one is prefetched a few lines at a time.
 // In a library for several machines (MachineModel::packing) constants lie in strips of one vector of that machine,
 // [ceil(N / strip)][K][strip], and a panel is some strips side by side, or a part of one.
-// Where the machine has matrix registers, products of bytes and of bfloat16 may be in those (TileMatMul).
+// Where the machine has matrix registers, products of bytes and of bfloat16 may be in those (TileMatMul); of many rows
+// and a constant matrix there may be fewer multiplications (Strassen).
 // Products whose operands both run along k (a vector B; a transposed B under one or two rows) are dot products instead.
 //
 // Each of the sizes may depend on the run:
@@ -23,6 +24,7 @@
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/MatMulPlan.h"
+#include "compiler/lower/Strassen.h"
 #include "compiler/lower/TileMatMul.h"
 #include "compiler/lower/Vectors.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -32,7 +34,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -541,6 +542,9 @@ public:
     if (std::optional<TileMatMul> tiles = tileMatMulOf(p, machine)) {
       return tileMatMulShape(kernel, p, *tiles);
     }
+    if (std::optional<Strassen> strassen = strassenOf(kernel, p, machine)) {
+      return strassenShape(kernel, p, *strassen, machine);
+    }
     Tiling t = matmulTiling(p, machine);
     shape.items = t.dots ? p.batch : p.batch * t.blocks * t.panels;
     if (p.m.is(0) || p.n.is(0) || p.batch.is(0)) {
@@ -551,30 +555,29 @@ public:
       Size bytes = shape.items * t.panelElements(p) * Size(p.elementBytes);
       shape.scratchBytes = max(Size(64), bytes);
     } else if (t.from == From::Packed) {
-      plan::WeightTable::Recipe recipe;
-      recipe.key = llvm::formatv("panels {0} {1} {2} {3} {4} {5}", t.strip, p.k.number(), p.n.number(),
-                                 p.matricesB.number(), p.transB, p.weightBytes)
-                       .str();
-      ByteProducts bytes = p.bytes(machine);
-      recipe.key += p.ofBytes ? " " + bytes.key() : "";
-      recipe.bytes = (p.matricesB * t.matrixElements(p)).number() * p.weightBytes;
-      recipe.pack = [p, t, bytes](ArrayRef<char> from, MutableArrayRef<char> to) {
-        p.ofBytes ? packPanels(p, t, bytes, from, to) : packPanels(p, t, from, to);
-      };
-      shape.packed[operandNumber(kernel.root()->getOperand(1))] = recipe;
+      shape.packed[operandNumber(kernel.root()->getOperand(1))] = packedPanels(p, t, machine);
     }
     return shape;
   }
 
   std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Problem p = matmulProblem(kernel, machine);
-    return tileMatMulOf(p, machine) ? std::vector<target::Schedule>() : matmulSchedules(p, machine);
+    if (tileMatMulOf(p, machine)) {
+      return {};
+    }
+    std::vector<target::Schedule> all = strassenSchedules(kernel, p, machine);
+    llvm::append_range(all, matmulSchedules(p, machine));
+    return all;
   }
 
   LogicalResult build(Build &build, const KernelShape &) const override {
     Problem p = matmulProblem(build.group.kernel, build.w.machine);
     if (std::optional<TileMatMul> tiles = tileMatMulOf(p, build.w.machine)) {
       buildTileMatMul(build, p, *tiles);
+      return success();
+    }
+    if (std::optional<Strassen> strassen = strassenOf(build.group.kernel, p, build.w.machine)) {
+      buildStrassen(build, p, *strassen);
       return success();
     }
     Tiling t = matmulTiling(p, build.w.machine);

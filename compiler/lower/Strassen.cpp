@@ -1,0 +1,430 @@
+#include "compiler/lower/Strassen.h"
+#include "compiler/lower/LowerKernels.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+using Tiling = MatMulTiling;
+
+// The schedule.
+
+static int64_t oddLines(int64_t elements, int64_t line) {
+  int64_t lines = llvm::divideCeil(elements, line);
+  return (lines + (lines % 2 ? 0 : 1)) * line;
+}
+
+/// Cuts the rows of a block into tiles of one height, of at most `most`. A tile also costs about a quarter of a row.
+static void cutTiles(Strassen &s, int64_t most) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t height = most; height >= std::max<int64_t>(1, most / 2); --height) {
+    int64_t tiles = llvm::divideCeil(s.rows, height);
+    double cost = static_cast<double>(tiles) * (static_cast<double>(height) + 0.25);
+    if (cost < least) {
+      least = cost, s.height = height, s.tiles = tiles;
+    }
+  }
+}
+
+/// Cycles on one core of which each multiplies and adds two vectors, loads two and stores one.
+static double cyclesOf(const Strassen &s, int64_t lanes) {
+  auto number = [](int64_t n) { return static_cast<double>(n); };
+  double vectors = number(s.tiling.vectors), columns = number(s.pairs) * vectors;
+  double tiles = number(s.blocks * s.tiles), half = number(s.depth * s.depths);
+  double products = 7 * tiles * (number(s.height) + 0.25) * half * columns / 2;
+  double rights = number(s.blocks) * half * columns * 4.5;
+  double lefts = number(s.blocks * s.shares * s.paddedRows()) * half / number(lanes) * 9;
+  double sums = tiles * number(s.height) * columns * (8 * number(s.depths) + 8);
+  return products + rights + lefts + sums;
+}
+
+static double plainCycles(const MatMulProblem &p, int64_t lanes) {
+  double columns = std::ceil(static_cast<double>(p.n.number()) / static_cast<double>(lanes));
+  return 1.03 * static_cast<double>(p.m.number() * p.k.number()) * columns / 2;
+}
+
+/// What of a block and a pair should stay in the second cache: all factors, and the panels of the next pair.
+static int64_t heldBytes(const Strassen &s, const MatMulProblem &p) {
+  int64_t panels = 8 * s.depth * s.tiling.width;
+  return (7 * s.leftElements() + 4 * s.rightElements() + panels) * p.elementBytes;
+}
+
+/// Blocks of rows and of the depth that take the fewest cycles; no cycles where there are none.
+static void cutBlocks(Strassen &s, const MatMulProblem &p, const target::MachineModel &machine) {
+  const int64_t lanes = s.tiling.lanes, line = machine.lineBytes / p.elementBytes, halfK = p.k.number() / 2;
+  const int64_t tallest = (machine.tileRegisters() - 2 - s.tiling.vectors) / s.tiling.vectors;
+  double least = std::numeric_limits<double>::infinity();
+  Strassen cut = s;
+  for (int64_t depths = 1; depths <= halfK / machine.tuning.unroll; ++depths) {
+    if (halfK % depths || halfK / depths % machine.tuning.unroll) {
+      continue;
+    }
+    cut.depths = depths, cut.depth = halfK / depths, cut.leftStride = oddLines(cut.depth, line);
+    for (cut.blocks = 1; cut.blocks * tallest < cut.half + tallest; ++cut.blocks) {
+      cut.rows = llvm::divideCeil(cut.half, cut.blocks);
+      cutTiles(cut, tallest);
+      double cycles = cyclesOf(cut, lanes);
+      if (cycles < least && heldBytes(cut, p) <= machine.l2Bytes * 3 / 4) {
+        least = cycles, s = cut;
+      }
+    }
+  }
+}
+
+/// Work items: enough for several threads, but with no more scratch memory than the weights have, and none with few
+/// multiplications.
+static void cutItems(Strassen &s, const MatMulProblem &p, const target::MachineModel &machine) {
+  constexpr int64_t leastWork = int64_t(1) << 23;
+  int64_t weights = p.k.number() * p.n.number();
+  int64_t most = std::min({machine.tuning.heavyItems, s.multiplyAdds() / leastWork,
+                           weights / (s.itemElements() + s.groupElements() / 2)});
+  most = std::max<int64_t>(1, most);
+  s.blocksPerGroup = static_cast<int64_t>(llvm::divideCeil(s.blocks, std::min(most, s.blocks)));
+  s.groups = static_cast<int64_t>(llvm::divideCeil(s.blocks, s.blocksPerGroup));
+  s.pairsPerShare = static_cast<int64_t>(llvm::divideCeil(s.pairs, std::max<int64_t>(1, most / s.groups)));
+  s.shares = static_cast<int64_t>(llvm::divideCeil(s.pairs, s.pairsPerShare));
+}
+
+/// The fastest schedule, and what it takes of the cycles of a plain product; nothing where there is none.
+static std::optional<std::pair<Strassen, double>> fastestOf(const MatMulProblem &p,
+                                                            const target::MachineModel &machine) {
+  bool isPlain = !p.ofBytes && !p.ofHalves && p.element.isF32() && p.weightBytes == p.elementBytes;
+  bool isOne = p.batch.is(1) && p.matricesB.is(1) && p.stepA.is(1) && p.constantB;
+  if (!isPlain || !isOne || !p.m.isNumber() || p.m.number() < 2 || p.n.number() <= machine.lanes ||
+      p.k.number() % 2 || machine.lanes < 4 || !machine.fusedMultiplyAdd || !machine.vectorTypes) {
+    return std::nullopt;
+  }
+  MatMulProblem told = p;
+  told.said = {{"vectors", 2}};
+  Strassen s;
+  s.tiling = matmulTiling(told, machine);
+  s.tiling.panels = s.tiling.panels.number() + s.tiling.panels.number() % 2;
+  s.half = static_cast<int64_t>(llvm::divideCeil(p.m.number(), 2));
+  s.pairs = s.tiling.panels.number() / 2;
+  cutBlocks(s, p, machine);
+  if (!s.depths || s.tiling.from != Tiling::From::Packed || s.tiling.dots) {
+    return std::nullopt;
+  }
+  cutItems(s, p, machine);
+  return std::pair(s, cyclesOf(s, s.tiling.lanes) / plainCycles(p, s.tiling.lanes));
+}
+
+std::optional<Strassen> strassenOf(plan::KernelOp kernel, const MatMulProblem &p,
+                                   const target::MachineModel &machine) {
+  constexpr double worthwhile = 0.97;
+  auto module = kernel->getParentOfType<ModuleOp>();
+  auto policy = module->getAttrOfType<StringAttr>(strassenName);
+  bool isOff = policy ? policy.getValue() == "off" : module->hasAttr(strictName);
+  std::optional<int64_t> said = p.said["strassen"];
+  if (isOff || (said && !*said)) {
+    return std::nullopt;
+  }
+  auto fastest = fastestOf(p, machine);
+  bool isWanted = policy || said || (fastest && fastest->second < worthwhile);
+  return fastest && isWanted ? std::optional(fastest->first) : std::nullopt;
+}
+
+std::vector<target::Schedule> strassenSchedules(plan::KernelOp kernel, const MatMulProblem &p,
+                                                const target::MachineModel &machine) {
+  if (strassenOf(kernel, p, machine)) {
+    return {{{"strassen", 0}}};
+  }
+  MatMulProblem told = p;
+  told.said.set("strassen", 1);
+  return strassenOf(kernel, told, machine) ? std::vector<target::Schedule>{{{"strassen", 1}}}
+                                           : std::vector<target::Schedule>();
+}
+
+KernelShape strassenShape(plan::KernelOp kernel, const MatMulProblem &p, const Strassen &s,
+                          const target::MachineModel &machine) {
+  KernelShape shape;
+  shape.items = s.items();
+  shape.scratchBytes = s.scratchElements() * p.elementBytes;
+  shape.multiplyAdds = s.multiplyAdds();
+  shape.packed[operandNumber(kernel.root()->getOperand(1))] = packedPanels(p, s.tiling, machine);
+  return shape;
+}
+
+// The loops.
+
+namespace {
+
+class Product {
+public:
+  Product(Build &build, const MatMulProblem &p, const Strassen &s)
+      : build(build), w(build.w), group(build.group), p(p), s(s), t(s.tiling), space(group.space(group.resultType())),
+        a(group.buffer(group.root->getOperand(0))), b(group.buffer(group.root->getOperand(1))) {
+    shapeSpace(space, p);
+    vector = w.vectorOf(p.element, t.lanes);
+  }
+
+  void run() {
+    Ix shares = s.shares;
+    w.loop(floorDiv(build.begin, shares), floorDiv(build.end + (shares - 1), shares), 1, [&](Ix g) {
+      Ix first = max(build.begin, g * shares), last = min(build.end, (g + 1) * shares);
+      takeScratch(first, g);
+      Ix from = (first - g * shares) * s.pairsPerShare, to = min((last - g * shares) * s.pairsPerShare, s.pairs);
+      w.loop(g * s.blocksPerGroup, min((g + 1) * s.blocksPerGroup, s.blocks), 1,
+             [&](Ix block) { rows(min(block * s.rows, s.half - s.rows), from, to); });
+    });
+  }
+
+private:
+  enum Left { A11, A12, S4, A22, S1, S2, S3 };
+  enum Right { T1, T2, T3, T4 };
+  /// What a tile keeps in memory from one chain to the next.
+  enum Kept { P1, U2, U3 = P1 };
+
+  Build &build;
+  Writer &w;
+  Group &group;
+  const MatMulProblem &p;
+  const Strassen &s;
+  const Tiling &t;
+  Space space;
+  Buffer a, b;
+  Type vector;
+  Buffer lefts, rights, kept, sums;
+
+  void takeScratch(Ix item, Ix g) {
+    Ix at = item * (s.itemElements() * p.elementBytes);
+    auto take = [&](int64_t elements) {
+      Buffer taken = w.scratch(build.scratch, at, p.element, elements);
+      at = at + elements * p.elementBytes;
+      return taken;
+    };
+    lefts = take(7 * s.leftElements()), rights = take(4 * s.rightElements()), kept = take(2 * s.tileElements());
+    at = (s.items() * s.itemElements() + g * s.groupElements()) * p.elementBytes;
+    sums = take(s.groupElements());
+  }
+
+  /// Where a block of the depth of a panel begins, in its upper or lower half.
+  Ix panelAt(Ix panel, Ix k) const {
+    Ix base = panel * Ix(t.panelElements(p));
+    if (t.cutsStrips()) {
+      Ix parts = t.strip / t.width;
+      base = floorDiv(panel, parts) * Ix(t.stripElements(p)) + remainder(panel, parts) * t.width;
+    }
+    return base + k * t.strip;
+  }
+  Ix vectorAt(int64_t v) const { ///< from there to a vector of the panel
+    int64_t column = v * t.lanes;
+    return Ix(column / t.strip) * Ix(t.stripElements(p)) + column % t.strip;
+  }
+
+  struct Panels {
+    Ix at[2][2]; ///< by half of k, and column
+  };
+  Panels panelsOf(Ix pair, Ix d) const {
+    Panels panels;
+    for (int64_t half = 0; half < 2; ++half) {
+      for (int64_t column = 0; column < 2; ++column) {
+        panels.at[half][column] = w.settled(panelAt(pair * 2 + column, d * s.depth + half * (p.k.number() / 2)));
+      }
+    }
+    return panels;
+  }
+
+  void rows(Ix row, Ix from, Ix to) {
+    w.loop(0, s.depths, 1, [&](Ix d) {
+      makeLefts(row, d * s.depth);
+      w.loop(from, to, 1, [&](Ix pair) {
+        Panels panels = panelsOf(pair, d);
+        makeRights(panels);
+        w.ifThen(w.compare(arith::CmpIPredicate::eq, d, 0), [&] { clear(pair); });
+        Value isLast = w.compare(arith::CmpIPredicate::eq, pair + 1, to);
+        Ix nextPair = select(isLast, from, pair + 1), nextDepth = select(isLast, min(d + 1, s.depths - 1), d);
+        Panels next = panelsOf(nextPair, nextDepth);
+        w.loop(0, s.tiles, 1, [&](Ix i) { tile(panels, next, pair, i); });
+        w.ifThen(w.compare(arith::CmpIPredicate::eq, d, s.depths - 1), [&] { finish(row, pair); });
+      });
+    });
+  }
+
+  Ix select(Value condition, Ix yes, Ix no) {
+    return w.ix(arith::SelectOp::create(w.b, w.loc, condition, w.value(yes), w.value(no)));
+  }
+
+  Value add(Value x, Value y) { return arith::AddFOp::create(w.b, w.loc, x, y); }
+  Value subtract(Value x, Value y) { return arith::SubFOp::create(w.b, w.loc, x, y); }
+
+  /// The left factors of a block. Rows that only fill the last tile repeat the block's last one.
+  void makeLefts(Ix row, Ix k) {
+    w.loop(0, s.paddedRows(), 1, [&](Ix i) {
+      Ix upper = row + min(i, s.rows - 1), lower = upper + (p.m.number() - s.half);
+      Ix half = p.k.number() / 2, atUpper = w.settled(upper * Ix(p.rowA) + k), atLower = lower * Ix(p.rowA) + k;
+      atLower = w.settled(atLower);
+      w.lanes(s.depth, [&](Ix start, int64_t lanes, Value mask) {
+        auto read = [&](Ix at) { return w.load(a, at + start, lanes, mask); };
+        auto write = [&](Left which, Value v) {
+          w.store(v, lefts, which * s.leftElements() + i * s.leftStride + start, mask);
+        };
+        Value a11 = read(atUpper), a12 = read(atUpper + half), a21 = read(atLower), a22 = read(atLower + half);
+        Value s1 = add(a21, a22), s2 = subtract(s1, a11);
+        write(A11, a11), write(A12, a12), write(A22, a22), write(S1, s1), write(S2, s2);
+        write(S3, subtract(a11, a21)), write(S4, subtract(a12, s2));
+      });
+    });
+  }
+
+  void makeRights(const Panels &panels) {
+    w.loop(0, s.depth, 1, [&](Ix k) {
+      for (int64_t v = 0; v < t.vectors; ++v) {
+        auto read = [&](int64_t half, int64_t column) {
+          return w.load(b, panels.at[half][column] + k * t.strip + vectorAt(v), t.lanes);
+        };
+        auto write = [&](Right which, Value x) {
+          w.store(x, rights, which * s.rightElements() + k * t.width + v * t.lanes);
+        };
+        Value b12 = read(0, 1), b22 = read(1, 1), t1 = subtract(b12, read(0, 0)), t2 = subtract(b22, t1);
+        write(T1, t1), write(T2, t2), write(T3, subtract(b22, b12)), write(T4, subtract(read(1, 0), t2));
+      }
+    });
+  }
+
+  Ix sumsAt(Ix pair, Ix half, Ix row) const {
+    return pair * (2 * s.halfElements()) + half * s.halfElements() + row * (2 * t.width);
+  }
+
+  void clear(Ix pair) {
+    Value zero = w.constant(0, vector);
+    w.loop(0, 2 * s.halfElements() / t.lanes, 1, [&](Ix i) { w.store(zero, sums, sumsAt(pair, 0, 0) + i * t.lanes); });
+  }
+
+  /// What a product multiplies with, and fetches meanwhile.
+  struct Factor {
+    Buffer buffer;
+    Ix at, step;
+    bool isPanel;
+  };
+  Factor panel(Ix at) const { return {b, at, t.strip, true}; }
+  Factor made(Right which) const { return {rights, which * s.rightElements(), t.width, false}; }
+
+  void tile(const Panels &panels, const Panels &next, Ix pair, Ix i) {
+    auto times = [&](SmallVector<Value> sum, Left left, const Factor &right, std::optional<Ix> fetch = {}) {
+      return multiply(std::move(sum), left * s.leftElements() + i * (s.height * s.leftStride), right, fetch, i);
+    };
+    auto addTo = [&](int64_t half, int64_t column, ArrayRef<Value> x) {
+      Ix at = w.settled(sumsAt(pair, half, i * s.height) + column * t.width);
+      each([&](int64_t index, int64_t row, int64_t v) {
+        Ix element = at + (row * 2 * t.width + v * t.lanes);
+        w.store(add(w.load(sums, element, t.lanes), x[index]), sums, element);
+      });
+    };
+    SmallVector<Value> zeros(s.height * t.vectors, w.constant(0, vector));
+    SmallVector<Value> x = times(zeros, A11, panel(panels.at[0][0]), next.at[0][0]);
+    keep(P1, x);
+    addTo(0, 0, times(x, A12, panel(panels.at[1][0]), next.at[0][1]));
+    x = times(plus({}, P1), S2, made(T2), next.at[1][0]);
+    keep(U2, x);
+    x = times(x, S3, made(T3), next.at[1][1]);
+    keep(U3, x);
+    addTo(1, 0, times(x, A22, made(T4)));
+    x = times(zeros, S1, made(T1));
+    addTo(1, 1, plus(x, U3));
+    addTo(0, 1, times(plus(x, U2), S4, panel(panels.at[1][1])));
+  }
+
+  void each(llvm::function_ref<void(int64_t index, int64_t row, int64_t v)> body) const {
+    for (int64_t index = 0; index < s.height * t.vectors; ++index) {
+      body(index, index / t.vectors, index % t.vectors);
+    }
+  }
+  void keep(Kept which, ArrayRef<Value> x) {
+    each([&](int64_t index, int64_t, int64_t) {
+      w.store(x[index], kept, which * s.tileElements() + index * t.lanes);
+    });
+  }
+  /// What is kept, and x if there is one.
+  SmallVector<Value> plus(ArrayRef<Value> x, Kept which) {
+    SmallVector<Value> all;
+    each([&](int64_t index, int64_t, int64_t) {
+      Value own = w.load(kept, which * s.tileElements() + index * t.lanes, t.lanes);
+      all.push_back(x.empty() ? own : add(own, x[index]));
+    });
+    return all;
+  }
+
+  SmallVector<Value> multiply(SmallVector<Value> sum, Ix left, const Factor &right, std::optional<Ix> fetch, Ix tile) {
+    const int64_t unroll = w.machine.tuning.unroll, turns = s.depth / unroll, line = w.machine.lineBytes / 4;
+    left = w.settled(left);
+    // All tiles together fetch the next pair's panels.
+    int64_t lines = llvm::divideCeil(s.depth * t.width, line), ahead = llvm::divideCeil(lines, turns * s.tiles);
+    return w.loop(0, s.depth, unroll, sum, [&](Ix k, ValueRange carried) {
+      SmallVector<Value> x(carried);
+      for (int64_t i = 0; fetch && i < ahead; ++i) {
+        w.prefetch(b, *fetch + (tile * s.depth + k) * (ahead * line / unroll) + i * line);
+      }
+      for (int64_t u = 0; u < unroll; ++u) {
+        step(x, left + k + u, right, k + u);
+      }
+      return x;
+    });
+  }
+
+  void step(MutableArrayRef<Value> sum, Ix left, const Factor &right, Ix k) {
+    SmallVector<Value> vectors;
+    for (int64_t v = 0; v < t.vectors; ++v) {
+      Ix at = right.at + k * right.step + (right.isPanel ? vectorAt(v) : Ix(v * t.lanes));
+      vectors.push_back(w.load(right.buffer, at, t.lanes));
+    }
+    for (int64_t row = 0; row < s.height; ++row) {
+      Value broadcast = w.splat(w.load(lefts, left + row * s.leftStride), t.lanes);
+      for (int64_t v = 0; v < t.vectors; ++v) {
+        Value &x = sum[row * t.vectors + v];
+        x = w.fma(broadcast, vectors[v], x);
+      }
+    }
+  }
+
+  /// The epilogue of a pair's columns.
+  void finish(Ix row, Ix pair) {
+    const int64_t most = 2 * t.vectors, lanes = t.lanes, n = p.n.number();
+    int64_t last = n - (s.pairs - 1) * most * lanes, whole = last / lanes, rest = last % lanes;
+    if (last == most * lanes) {
+      return columns(row, pair, most, 0);
+    }
+    w.ifElse(
+        w.compare(arith::CmpIPredicate::eq, pair, s.pairs - 1), [&] { columns(row, pair, whole, rest); },
+        [&] { columns(row, pair, most, 0); });
+  }
+
+  /// So many vectors of them and, of the one behind those, so many lanes.
+  void columns(Ix row, Ix pair, int64_t vectors, int64_t rest) {
+    Ix column = pair * (2 * t.width);
+    bool masked = rest && w.machine.maskedAccess;
+    Value mask = masked ? w.maskFor(rest, t.lanes) : Value();
+    int64_t count = vectors + (masked ? 1 : 0);
+    w.loop(0, 2, 1, [&](Ix half) {
+      w.loop(0, s.rows, 1, [&](Ix i) {
+        Ix from = w.settled(sumsAt(pair, half, i)), m = half * (p.m.number() - s.half) + row + i;
+        SmallVector<Value> x;
+        for (int64_t v = 0; v < count; ++v) {
+          x.push_back(w.load(sums, from + v * t.lanes, t.lanes));
+        }
+        if (count) {
+          group.finishTile(x, count, space, [&](Ix, int64_t v) {
+            return point(m, column + v * t.lanes, t.lanes, v == vectors ? mask : Value());
+          });
+        }
+        for (int64_t c = 0; !masked && c < rest; ++c) {
+          int64_t at = vectors * t.lanes + c;
+          group.finish(w.load(sums, from + at), space, point(m, column + at, 1, {}));
+        }
+      });
+    });
+  }
+
+  Point point(Ix m, Ix n, int64_t lanes, Value mask) const {
+    Point at{SmallVector<Ix>(p.batchSizes.size(), 0), lanes, mask};
+    at.at.push_back(m), at.at.push_back(n);
+    return at;
+  }
+};
+
+} // namespace
+
+void buildStrassen(Build &build, const MatMulProblem &p, const Strassen &s) { Product(build, p, s).run(); }
+
+} // namespace ingot::lower
