@@ -15,27 +15,36 @@ static int64_t oddLines(int64_t elements, int64_t line) {
   return (lines + (lines % 2 ? 0 : 1)) * line;
 }
 
-/// Cuts the rows of a block into tiles of one height, of at most `most`. A tile also costs about a quarter of a row.
+/// Cycles of a step of a register tile on a core that multiplies and adds two vectors in each: an instruction takes
+/// about four, so that fewer than twelve sums wait for each other.
+static double stepCycles(int64_t height, int64_t vectors) {
+  constexpr double enough = 12;
+  auto sums = static_cast<double>(height * vectors);
+  return sums / 2 + std::max(0.0, enough - sums) / 4 + 0.25;
+}
+
+/// Cuts the rows of a block into tiles of one height, of at most `most`.
 static void cutTiles(Strassen &s, int64_t most) {
   double least = std::numeric_limits<double>::infinity();
   for (int64_t height = most; height >= std::max<int64_t>(1, most / 2); --height) {
     int64_t tiles = llvm::divideCeil(s.rows, height);
-    double cost = static_cast<double>(tiles) * (static_cast<double>(height) + 0.25);
-    if (cost < least) {
-      least = cost, s.height = height, s.tiles = tiles;
+    double cycles = static_cast<double>(tiles) * stepCycles(height, s.tiling.vectors);
+    if (cycles < least) {
+      least = cycles, s.height = height, s.tiles = tiles;
     }
   }
 }
 
-/// Cycles on one core of which each multiplies and adds two vectors, loads two and stores one.
-static double cyclesOf(const Strassen &s, int64_t lanes) {
+/// Cycles on such a core, one thread. What is not a product goes through the second cache, a line in each; lines are
+/// sixteen floats.
+static double cyclesOf(const Strassen &s) {
   auto number = [](int64_t n) { return static_cast<double>(n); };
-  double vectors = number(s.tiling.vectors), columns = number(s.pairs) * vectors;
+  double columns = number(s.pairs * s.tiling.vectors), lines = columns * number(s.tiling.lanes) / 16;
   double tiles = number(s.blocks * s.tiles), half = number(s.depth * s.depths);
-  double products = 7 * tiles * (number(s.height) + 0.25) * half * columns / 2;
-  double rights = number(s.blocks) * half * columns * 4.5;
-  double lefts = number(s.blocks * s.shares * s.paddedRows()) * half / number(lanes) * 9;
-  double sums = tiles * number(s.height) * columns * (8 * number(s.depths) + 8);
+  double products = 7 * tiles * half * number(s.pairs) * stepCycles(s.height, s.tiling.vectors);
+  double rights = number(s.blocks) * half * lines * (s.makesDifferences ? 12 : 8);
+  double lefts = number(s.blocks * s.paddedRows()) * half / 16 * 9;
+  double sums = tiles * number(s.height) * lines * (s.depths > 1 ? 8 * number(s.depths) + 8 : 10);
   return products + rights + lefts + sums;
 }
 
@@ -47,42 +56,50 @@ static double plainCycles(const MatMulProblem &p, int64_t lanes) {
 /// What of a block and a pair should stay in the second cache: all factors, and the panels of the next pair.
 static int64_t heldBytes(const Strassen &s, const MatMulProblem &p) {
   int64_t panels = 8 * s.depth * s.tiling.width;
-  return (7 * s.leftElements() + 4 * s.rightElements() + panels) * p.elementBytes;
+  return (s.factorElements() + panels) * p.elementBytes;
 }
 
-/// Blocks of rows and of the depth that take the fewest cycles; no cycles where there are none.
+/// Blocks of rows and of the depth that take the fewest cycles; none, where there are none.
 static void cutBlocks(Strassen &s, const MatMulProblem &p, const target::MachineModel &machine) {
-  const int64_t lanes = s.tiling.lanes, line = machine.lineBytes / p.elementBytes, halfK = p.k.number() / 2;
+  const int64_t line = machine.lineBytes / p.elementBytes, halfK = p.k.number() / 2, unroll = machine.tuning.unroll;
   const int64_t tallest = (machine.tileRegisters() - 2 - s.tiling.vectors) / s.tiling.vectors;
   double least = std::numeric_limits<double>::infinity();
   Strassen cut = s;
-  for (int64_t depths = 1; depths <= halfK / machine.tuning.unroll; ++depths) {
-    if (halfK % depths || halfK / depths % machine.tuning.unroll) {
+  auto weigh = [&] {
+    double cycles = cyclesOf(cut);
+    if (cycles < least && heldBytes(cut, p) <= machine.l2Bytes * 3 / 4) {
+      least = cycles, s = cut;
+    }
+  };
+  for (cut.depths = 1; cut.depths * unroll <= halfK; ++cut.depths) {
+    cut.depth = halfK / cut.depths, cut.leftStride = oddLines(cut.depth, line);
+    if (halfK % cut.depths || cut.depth % unroll) {
       continue;
     }
-    cut.depths = depths, cut.depth = halfK / depths, cut.leftStride = oddLines(cut.depth, line);
     for (cut.blocks = 1; cut.blocks * tallest < cut.half + tallest; ++cut.blocks) {
       cut.rows = llvm::divideCeil(cut.half, cut.blocks);
-      cutTiles(cut, tallest);
-      double cycles = cyclesOf(cut, lanes);
-      if (cycles < least && heldBytes(cut, p) <= machine.l2Bytes * 3 / 4) {
-        least = cycles, s = cut;
+      cut.makesDifferences = true, cutTiles(cut, tallest), weigh();
+      // A difference takes registers of its own, and a tile of few rows waits for its loads.
+      cut.makesDifferences = false, cutTiles(cut, tallest - 2);
+      if (cut.height >= 8) {
+        weigh();
       }
     }
   }
 }
 
 /// Work items: enough for several threads, but with no more scratch memory than the weights have, and none with few
-/// multiplications.
+/// multiplications or pairs: each makes the left factors again.
 static void cutItems(Strassen &s, const MatMulProblem &p, const target::MachineModel &machine) {
-  constexpr int64_t leastWork = int64_t(1) << 23;
+  constexpr int64_t leastWork = int64_t(1) << 23, leastPairs = 4;
   int64_t weights = p.k.number() * p.n.number();
   int64_t most = std::min({machine.tuning.heavyItems, s.multiplyAdds() / leastWork,
                            weights / (s.itemElements() + s.groupElements() / 2)});
   most = std::max<int64_t>(1, most);
   s.blocksPerGroup = static_cast<int64_t>(llvm::divideCeil(s.blocks, std::min(most, s.blocks)));
   s.groups = static_cast<int64_t>(llvm::divideCeil(s.blocks, s.blocksPerGroup));
-  s.pairsPerShare = static_cast<int64_t>(llvm::divideCeil(s.pairs, std::max<int64_t>(1, most / s.groups)));
+  int64_t shares = std::max<int64_t>(1, std::min(most / s.groups, s.pairs / leastPairs));
+  s.pairsPerShare = static_cast<int64_t>(llvm::divideCeil(s.pairs, shares));
   s.shares = static_cast<int64_t>(llvm::divideCeil(s.pairs, s.pairsPerShare));
 }
 
@@ -107,12 +124,17 @@ static std::optional<std::pair<Strassen, double>> fastestOf(const MatMulProblem 
     return std::nullopt;
   }
   cutItems(s, p, machine);
-  return std::pair(s, cyclesOf(s, s.tiling.lanes) / plainCycles(p, s.tiling.lanes));
+  return std::pair(s, cyclesOf(s) / plainCycles(p, s.tiling.lanes));
+}
+
+/// Whether its scratch memory is not much beside the weights.
+static bool isSmall(const Strassen &s, const MatMulProblem &p) {
+  return s.scratchElements() <= 2 * p.k.number() * p.n.number();
 }
 
 std::optional<Strassen> strassenOf(plan::KernelOp kernel, const MatMulProblem &p,
                                    const target::MachineModel &machine) {
-  constexpr double worthwhile = 0.97;
+  constexpr double worthwhile = 0.95;
   auto module = kernel->getParentOfType<ModuleOp>();
   auto policy = module->getAttrOfType<StringAttr>(strassenName);
   bool isOff = policy ? policy.getValue() == "off" : module->hasAttr(strictName);
@@ -121,7 +143,7 @@ std::optional<Strassen> strassenOf(plan::KernelOp kernel, const MatMulProblem &p
     return std::nullopt;
   }
   auto fastest = fastestOf(p, machine);
-  bool isWanted = policy || said || (fastest && fastest->second < worthwhile);
+  bool isWanted = policy || said || (fastest && fastest->second < worthwhile && isSmall(fastest->first, p));
   return fastest && isWanted ? std::optional(fastest->first) : std::nullopt;
 }
 
@@ -172,7 +194,7 @@ public:
 
 private:
   enum Left { A11, A12, S4, A22, S1, S2, S3 };
-  enum Right { T1, T2, T3, T4 };
+  enum Right { T2, T4, T1, T3 };
   /// What a tile keeps in memory from one chain to the next.
   enum Kept { P1, U2, U3 = P1 };
 
@@ -194,9 +216,12 @@ private:
       at = at + elements * p.elementBytes;
       return taken;
     };
-    lefts = take(7 * s.leftElements()), rights = take(4 * s.rightElements()), kept = take(2 * s.tileElements());
-    at = (s.items() * s.itemElements() + g * s.groupElements()) * p.elementBytes;
-    sums = take(s.groupElements());
+    lefts = take(7 * s.leftElements()), rights = take(s.factorElements() - 7 * s.leftElements());
+    kept = take(2 * s.tileElements());
+    if (s.depths > 1) {
+      at = (s.items() * s.itemElements() + g * s.groupElements()) * p.elementBytes;
+    }
+    sums = take(s.depths > 1 ? s.groupElements() : 2 * s.halfElements());
   }
 
   /// Where a block of the depth of a panel begins, in its upper or lower half.
@@ -232,7 +257,9 @@ private:
       w.loop(from, to, 1, [&](Ix pair) {
         Panels panels = panelsOf(pair, d);
         makeRights(panels);
-        w.ifThen(w.compare(arith::CmpIPredicate::eq, d, 0), [&] { clear(pair); });
+        if (s.depths > 1) {
+          w.ifThen(w.compare(arith::CmpIPredicate::eq, d, 0), [&] { clear(pair); });
+        }
         Value isLast = w.compare(arith::CmpIPredicate::eq, pair + 1, to);
         Ix nextPair = select(isLast, from, pair + 1), nextDepth = select(isLast, min(d + 1, s.depths - 1), d);
         Panels next = panelsOf(nextPair, nextDepth);
@@ -278,13 +305,16 @@ private:
           w.store(x, rights, which * s.rightElements() + k * t.width + v * t.lanes);
         };
         Value b12 = read(0, 1), b22 = read(1, 1), t1 = subtract(b12, read(0, 0)), t2 = subtract(b22, t1);
-        write(T1, t1), write(T2, t2), write(T3, subtract(b22, b12)), write(T4, subtract(read(1, 0), t2));
+        write(T2, t2), write(T4, subtract(read(1, 0), t2));
+        if (s.makesDifferences) {
+          write(T1, t1), write(T3, subtract(b22, b12));
+        }
       }
     });
   }
 
   Ix sumsAt(Ix pair, Ix half, Ix row) const {
-    return pair * (2 * s.halfElements()) + half * s.halfElements() + row * (2 * t.width);
+    return (s.depths > 1 ? pair * (2 * s.halfElements()) : Ix(0)) + half * s.halfElements() + row * (2 * t.width);
   }
 
   void clear(Ix pair) {
@@ -297,8 +327,11 @@ private:
     Buffer buffer;
     Ix at, step;
     bool isPanel;
+    std::optional<Ix> less = {}; ///< another panel, to be subtracted
   };
-  Factor panel(Ix at) const { return {b, at, t.strip, true}; }
+  Factor panel(Ix at, std::optional<Ix> less = {}) const { return {b, at, t.strip, true, less}; }
+  /// A difference of two panels, which may have been made.
+  Factor difference(Right which, Ix of, Ix less) const { return s.makesDifferences ? made(which) : panel(of, less); }
   Factor made(Right which) const { return {rights, which * s.rightElements(), t.width, false}; }
 
   void tile(const Panels &panels, const Panels &next, Ix pair, Ix i) {
@@ -309,7 +342,7 @@ private:
       Ix at = w.settled(sumsAt(pair, half, i * s.height) + column * t.width);
       each([&](int64_t index, int64_t row, int64_t v) {
         Ix element = at + (row * 2 * t.width + v * t.lanes);
-        w.store(add(w.load(sums, element, t.lanes), x[index]), sums, element);
+        w.store(s.depths > 1 ? add(w.load(sums, element, t.lanes), x[index]) : x[index], sums, element);
       });
     };
     SmallVector<Value> zeros(s.height * t.vectors, w.constant(0, vector));
@@ -318,10 +351,10 @@ private:
     addTo(0, 0, times(x, A12, panel(panels.at[1][0]), next.at[0][1]));
     x = times(plus({}, P1), S2, made(T2), next.at[1][0]);
     keep(U2, x);
-    x = times(x, S3, made(T3), next.at[1][1]);
+    x = times(x, S3, difference(T3, panels.at[1][1], panels.at[0][1]), next.at[1][1]);
     keep(U3, x);
     addTo(1, 0, times(x, A22, made(T4)));
-    x = times(zeros, S1, made(T1));
+    x = times(zeros, S1, difference(T1, panels.at[0][1], panels.at[0][0]));
     addTo(1, 1, plus(x, U3));
     addTo(0, 1, times(plus(x, U2), S4, panel(panels.at[1][1])));
   }
@@ -366,8 +399,11 @@ private:
   void step(MutableArrayRef<Value> sum, Ix left, const Factor &right, Ix k) {
     SmallVector<Value> vectors;
     for (int64_t v = 0; v < t.vectors; ++v) {
-      Ix at = right.at + k * right.step + (right.isPanel ? vectorAt(v) : Ix(v * t.lanes));
-      vectors.push_back(w.load(right.buffer, at, t.lanes));
+      Ix offset = k * right.step + (right.isPanel ? vectorAt(v) : Ix(v * t.lanes));
+      vectors.push_back(w.load(right.buffer, right.at + offset, t.lanes));
+      if (right.less) {
+        vectors.back() = subtract(vectors.back(), w.load(right.buffer, *right.less + offset, t.lanes));
+      }
     }
     for (int64_t row = 0; row < s.height; ++row) {
       Value broadcast = w.splat(w.load(lefts, left + row * s.leftStride), t.lanes);

@@ -175,6 +175,9 @@ TEST(CommandLine, WrongFlags) {
   expectSays(wrong({"compile", "m.onnx", "--winograd", "3"}), "--winograd: 3 not in {off,2,4}");
   expectSays(wrong({"compile", "m.onnx", "--winograd", "4", "--accuracy", "strict"}),
              "--winograd 4 and --accuracy strict cannot be combined: its sums are not the model's");
+  expectSays(wrong({"compile", "m.onnx", "--strassen", "2"}), "--strassen: 2 not in {off,on}");
+  expectSays(wrong({"compile", "m.onnx", "--strassen", "on", "--accuracy", "strict"}),
+             "--strassen on and --accuracy strict cannot be combined: its sums are not the model's");
   expectSays(wrong({"compile", "m.onnx", "--threads", "2"}), "--threads");
   expectSays(wrong({"bench", "m.onnx", "--threads", "-1"}), "--threads");
   expectSays(wrong({"compile", "m.onnx", "--cache-room", "9"}), "--cache-room says how large caches are");

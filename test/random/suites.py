@@ -241,6 +241,32 @@ def chained(ingot, seed, index, level):
     return threaded(ingot, case, model, runs, level, ["--chains", "possible"], random.Random(f"{seed}/{index}/chains"))
 
 
+def products(seed, index):
+    """Products of rows with constant matrices that follow each other."""
+    families.load()
+    for attempt in itertools.count():
+        case = Case(seed, f"{index}.{attempt}")
+        with contextlib.suppress(Skip):
+            x = dense.product(case, None)
+            break
+    for _ in range(case.choice([0, 1, 2])):
+        kept = case.keep()
+        try:
+            x = dense.product(case, x)
+        except Skip:
+            case.take_back(kept)
+    model, many = case.model(case.results(), final=True), case.feeds()
+    return case, model, [many]
+
+
+@suite("strassen", 1)
+def strassen(ingot, seed, index, level):
+    """Small products, which are by Strassen's algorithm only where a flag says so; the bits do not depend on who computes what."""
+    with elsewhere():
+        case, model, runs = products(f"{seed}/strassen", index)
+    return threaded(ingot, case, model, runs, level, ["--strassen", "on"], random.Random(f"{seed}/{index}/strassen"))
+
+
 def schedules(ingot, model, level, rng):
     """A table for --tuning: for most kernels of the model one of the schedules that they can have."""
     with tempfile.TemporaryDirectory(prefix="ingot-tuned-") as folder:
@@ -260,7 +286,7 @@ def tuned(ingot, seed, index, level):
     rng = random.Random(f"{seed}/{index}/tuned")
     with elsewhere():
         if rng.random() < 0.7:
-            case, model, runs = rng.choice([layers, convolutions])(f"{seed}/tuned", index)
+            case, model, runs = rng.choice([layers, convolutions, products])(f"{seed}/tuned", index)
         else:
             case, model, _ = networks.build(f"{seed}/tuned", index)
             runs = [case.feeds()]

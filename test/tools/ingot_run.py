@@ -42,7 +42,7 @@ def call(command, folder, verdicts, seconds=120):
 
 
 RUNNER = []  # --runner COMMAND, where models run on another machine
-WINOGRAD = []  # the same for --winograd
+HOW = []  # flags of all compilations
 
 
 def run(ingot, folder, out, target=None, seconds=120, model=None, flags=()):
@@ -68,9 +68,9 @@ def compile_source(ingot, model, out, target, seconds):
 
 
 def target_flags(target):
-    """T; or T@LEVELS: what runs is T, in one library for all of these. And what --winograd said."""
+    """T; or T@LEVELS: what runs is T, in one library for all of these. And what HOW says."""
     level, _, levels = (target or "").partition("@")
-    return (["--levels", levels, "--as", level] if levels else ["--target", target] if target else []) + WINOGRAD
+    return (["--levels", levels, "--as", level] if levels else ["--target", target] if target else []) + HOW
 
 
 # The weights, a section of their own, between two pages that the runner forbids; against the one behind or the one before.
@@ -230,7 +230,7 @@ def parser(description):
 
 
 def set_winograd(outputs):
-    WINOGRAD[:] = ["--winograd", outputs]
+    HOW[:] = ["--winograd", outputs]
     return outputs
 
 

@@ -169,6 +169,24 @@ def conv_transpose(c, x):
     c.node("ConvTranspose", [x, weights, bias], group=group if group > 1 else None, **attributes)
 
 
+def product(c, x):
+    """A product of rows with a constant matrix, and a bias, an activation or a residual sum behind it. Returns its result."""
+    if x is None:
+        x = c.data([*([c.extent(3)] if c.chance(0.2) else []), c.extent(300), c.choice([8, 16, 24, 40, 64, 104, 128, 200, c.extent()])], constant=False)
+    c.need(x.dtype == np.float32 and x.rank >= 2)
+    depth, outputs = x.shape[-1], c.extent(200)
+    c.need(0 < x.array.size * outputs < 3_000_000)
+    (y,) = c.node("MatMul", [x, c.data([depth, outputs], np.float32, -1, 1, constant=True)])
+    behind = c.choice(["", "", "Relu", "Sigmoid", "Tanh", "Bias", "Bias", "Add"])
+    if behind == "Bias":
+        (y,) = c.node("Add", [y, c.data([outputs], np.float32, -1, 1, constant=True)])
+    elif behind == "Add":
+        (y,) = c.node("Add", [y, c.data(y.shape, constant=False)])
+    elif behind:
+        (y,) = c.node(behind, [y])
+    return y
+
+
 @op("Gemm", weight=4)
 def gemm(c, x):
     if x is None:

@@ -1,0 +1,106 @@
+"""Products of rows with a constant matrix by Strassen's algorithm, which products as small are not by themselves: sizes that fill tiles, panels, blocks and
+halves or do not, alone and with what kernels apply behind them, within guard pages; compared with numpy's products of doubles.
+
+    products.py --ingot build/bin/ingot [--target T] [--every 16] [--first 0] [--guarded RUNNER RUNTIME]
+
+--every N runs each N-th only, from --first on.
+"""
+import itertools
+import os
+import pathlib
+import sys
+import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
+import ingot_run
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+ROWS, DEPTHS, COLUMNS = [2, 3, 7, 13, 31, 64, 97, 150, 261], [8, 24, 40, 64, 136, 200, 520], [17, 31, 33, 64, 65, 70, 100, 131]
+BEHIND = ["", "Relu", "residual", "bias", "rows"]
+OF_A_MODEL = 20
+TOLERANCE = 4e-6  # of the largest result: sums of a product with one half for the other, some times larger
+
+
+def draws():
+    return [(*sizes, BEHIND[k % len(BEHIND)]) for k, sizes in enumerate(itertools.product(ROWS, DEPTHS, COLUMNS))]
+
+
+class Many:
+    """A model of many such products."""
+
+    def __init__(self, ways):
+        self.rng = np.random.default_rng(len(ways))
+        self.nodes, self.inputs, self.outputs, self.constants, self.feeds, self.wanted = [], [], [], [], [], []
+        for k, way in enumerate(ways):
+            self.add(k, *way)
+
+    def input(self, name, shape):
+        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+        self.feeds.append(self.rng.standard_normal(shape).astype(np.float32))
+        return self.feeds[-1].astype(np.float64)
+
+    def add(self, k, rows, depth, columns, behind):
+        weights = self.rng.standard_normal([depth, columns]).astype(np.float32)
+        self.constants.append(numpy_helper.from_array(weights, f"w{k}"))
+        result = self.input(f"x{k}", [rows, depth]) @ weights.astype(np.float64)
+        self.nodes.append(helper.make_node("MatMul", [f"x{k}", f"w{k}"], [f"y{k}"], name=f"n{k}"))
+        others = {"residual": [rows, columns], "bias": [columns], "rows": [rows, 1]}
+        if behind in others:
+            result = result + self.input(f"r{k}", others[behind])
+            self.nodes.append(helper.make_node("Add", [f"y{k}", f"r{k}"], [f"z{k}"]))
+        elif behind:
+            result = np.maximum(result, 0)
+            self.nodes.append(helper.make_node(behind, [f"y{k}"], [f"z{k}"]))
+        self.wanted.append(result)
+        self.outputs.append(helper.make_tensor_value_info(f"z{k}" if behind else f"y{k}", TensorProto.FLOAT, [rows, columns]))
+
+    @property
+    def model(self):
+        graph = helper.make_graph(self.nodes, "products", self.inputs, self.outputs, self.constants)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+
+
+def wrong_ones(arguments, ways):
+    """A line for each that is wrong."""
+    many = Many(ways)
+    with tempfile.TemporaryDirectory(prefix="ingot-products-") as scratch:
+        folder = pathlib.Path(scratch)
+        data = folder / "test_data_set_0"
+        data.mkdir()
+        onnx.save(many.model, folder / "model.onnx")
+        for kind, arrays in (("input", many.feeds), ("output", [result.astype(np.float32) for result in many.wanted])):
+            for k, array in enumerate(arrays):
+                (data / f"{kind}_{k}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
+        if arguments.guarded:
+            verdict, why = ingot_run.run_guarded(arguments.ingot, *arguments.guarded, folder, folder / "out", arguments.target)
+        else:
+            verdict, why = ingot_run.run(arguments.ingot, folder, folder / "out", arguments.target, seconds=600)
+        if verdict != "pass":
+            return [f"{way}: {verdict}: {why}" for way in ways]
+        wrong = []
+        for k, (way, want) in enumerate(zip(ways, many.wanted, strict=True)):
+            error = np.max(np.abs(ingot_run.load(folder / "out" / f"output_{k}.pb") - want)) / np.max(np.abs(want))
+            if not error < TOLERANCE:
+                wrong.append(f"{way}: an error of {error:.1e}")
+        return wrong
+
+
+def main():
+    parser = ingot_run.parser(__doc__)
+    parser.add_argument("--every", type=int, default=16), parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--guarded", nargs=2, metavar=("RUNNER", "RUNTIME"), help="as run.py has it")
+    arguments = parser.parse_args()
+    arguments.ingot = os.path.abspath(arguments.ingot)
+    ingot_run.HOW[:] = ["--strassen", "on"]
+    chosen = draws()[arguments.first :: arguments.every]
+    wrong = [line for k in range(0, len(chosen), OF_A_MODEL) for line in wrong_ones(arguments, chosen[k : k + OF_A_MODEL])]
+    for line in wrong:
+        print(line)
+    print(f"{len(chosen) - len(wrong)} passed, {len(wrong)} failed")
+    sys.exit(len(wrong) > 0)
+
+
+if __name__ == "__main__":
+    main()
