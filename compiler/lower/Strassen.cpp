@@ -217,11 +217,11 @@ private:
       return taken;
     };
     lefts = take(7 * s.leftElements()), rights = take(s.factorElements() - 7 * s.leftElements());
-    kept = take(2 * s.tileElements());
+    kept = take(2 * s.keptElements());
     if (s.depths > 1) {
       at = (s.items() * s.itemElements() + g * s.groupElements()) * p.elementBytes;
     }
-    sums = take(s.depths > 1 ? s.groupElements() : 2 * s.halfElements());
+    sums = take(s.depths > 1 ? s.groupElements() : s.sumElements());
   }
 
   /// Where a block of the depth of a panel begins, in its upper or lower half.
@@ -263,8 +263,11 @@ private:
         Value isLast = w.compare(arith::CmpIPredicate::eq, pair + 1, to);
         Ix nextPair = select(isLast, from, pair + 1), nextDepth = select(isLast, min(d + 1, s.depths - 1), d);
         Panels next = panelsOf(nextPair, nextDepth);
-        w.loop(0, s.tiles, 1, [&](Ix i) { tile(panels, next, pair, i); });
-        w.ifThen(w.compare(arith::CmpIPredicate::eq, d, s.depths - 1), [&] { finish(row, pair); });
+        w.loop(0, s.tiles, 1, [&](Ix i) {
+          tile(panels, next, pair, i);
+          // At once: stores that leave the caches go on during the next tile's products.
+          w.ifThen(w.compare(arith::CmpIPredicate::eq, d, s.depths - 1), [&] { finish(row, pair, i); });
+        });
       });
     });
   }
@@ -313,13 +316,15 @@ private:
     });
   }
 
-  Ix sumsAt(Ix pair, Ix half, Ix row) const {
-    return (s.depths > 1 ? pair * (2 * s.halfElements()) : Ix(0)) + half * s.halfElements() + row * (2 * t.width);
+  /// Where the sums of a tile begin.
+  Ix sumsAt(Ix pair, Ix tile, Ix half) const {
+    Ix at = half * (s.height * s.sumStride());
+    return s.depths > 1 ? at + (pair * s.tiles + tile) * s.sumElements() : at;
   }
 
   void clear(Ix pair) {
     Value zero = w.constant(0, vector);
-    w.loop(0, 2 * s.halfElements() / t.lanes, 1, [&](Ix i) { w.store(zero, sums, sumsAt(pair, 0, 0) + i * t.lanes); });
+    w.loop(0, s.tiles * s.sumElements(), t.lanes, [&](Ix i) { w.store(zero, sums, sumsAt(pair, 0, 0) + i); });
   }
 
   /// What a product multiplies with, and fetches meanwhile.
@@ -339,9 +344,9 @@ private:
       return multiply(std::move(sum), left * s.leftElements() + i * (s.height * s.leftStride), right, fetch, i);
     };
     auto addTo = [&](int64_t half, int64_t column, ArrayRef<Value> x) {
-      Ix at = w.settled(sumsAt(pair, half, i * s.height) + column * t.width);
+      Ix at = w.settled(sumsAt(pair, i, half) + column * t.width);
       each([&](int64_t index, int64_t row, int64_t v) {
-        Ix element = at + (row * 2 * t.width + v * t.lanes);
+        Ix element = at + (row * s.sumStride() + v * t.lanes);
         w.store(s.depths > 1 ? add(w.load(sums, element, t.lanes), x[index]) : x[index], sums, element);
       });
     };
@@ -366,14 +371,14 @@ private:
   }
   void keep(Kept which, ArrayRef<Value> x) {
     each([&](int64_t index, int64_t, int64_t) {
-      w.store(x[index], kept, which * s.tileElements() + index * t.lanes);
+      w.store(x[index], kept, which * s.keptElements() + index * t.lanes);
     });
   }
   /// What is kept, and x if there is one.
   SmallVector<Value> plus(ArrayRef<Value> x, Kept which) {
     SmallVector<Value> all;
     each([&](int64_t index, int64_t, int64_t) {
-      Value own = w.load(kept, which * s.tileElements() + index * t.lanes, t.lanes);
+      Value own = w.load(kept, which * s.keptElements() + index * t.lanes, t.lanes);
       all.push_back(x.empty() ? own : add(own, x[index]));
     });
     return all;
@@ -414,39 +419,40 @@ private:
     }
   }
 
-  /// The epilogue of a pair's columns.
-  void finish(Ix row, Ix pair) {
+  /// The epilogue of a tile.
+  void finish(Ix row, Ix pair, Ix tile) {
     const int64_t most = 2 * t.vectors, lanes = t.lanes, n = p.n.number();
     int64_t last = n - (s.pairs - 1) * most * lanes, whole = last / lanes, rest = last % lanes;
     if (last == most * lanes) {
-      return columns(row, pair, most, 0);
+      return columns(row, pair, tile, most, 0);
     }
     w.ifElse(
-        w.compare(arith::CmpIPredicate::eq, pair, s.pairs - 1), [&] { columns(row, pair, whole, rest); },
-        [&] { columns(row, pair, most, 0); });
+        w.compare(arith::CmpIPredicate::eq, pair, s.pairs - 1), [&] { columns(row, pair, tile, whole, rest); },
+        [&] { columns(row, pair, tile, most, 0); });
   }
 
-  /// So many vectors of them and, of the one behind those, so many lanes.
-  void columns(Ix row, Ix pair, int64_t vectors, int64_t rest) {
-    Ix column = pair * (2 * t.width);
+  /// So many vectors of its columns and, of the one behind those, so many lanes.
+  void columns(Ix row, Ix pair, Ix tile, int64_t vectors, int64_t rest) {
+    Ix column = pair * s.sumStride(), first = tile * s.height, count = min(s.rows - first, s.height);
     bool masked = rest && w.machine.maskedAccess;
     Value mask = masked ? w.maskFor(rest, t.lanes) : Value();
-    int64_t count = vectors + (masked ? 1 : 0);
+    int64_t all = vectors + (masked ? 1 : 0);
     w.loop(0, 2, 1, [&](Ix half) {
-      w.loop(0, s.rows, 1, [&](Ix i) {
-        Ix from = w.settled(sumsAt(pair, half, i)), m = half * (p.m.number() - s.half) + row + i;
+      Ix at = w.settled(sumsAt(pair, tile, half)), m = half * (p.m.number() - s.half) + row + first;
+      w.loop(0, count, 1, [&](Ix i) {
+        Ix from = at + i * s.sumStride();
         SmallVector<Value> x;
-        for (int64_t v = 0; v < count; ++v) {
+        for (int64_t v = 0; v < all; ++v) {
           x.push_back(w.load(sums, from + v * t.lanes, t.lanes));
         }
-        if (count) {
-          group.finishTile(x, count, space, [&](Ix, int64_t v) {
-            return point(m, column + v * t.lanes, t.lanes, v == vectors ? mask : Value());
+        if (all) {
+          group.finishTile(x, all, space, [&](Ix, int64_t v) {
+            return point(m + i, column + v * t.lanes, t.lanes, v == vectors ? mask : Value());
           });
         }
         for (int64_t c = 0; !masked && c < rest; ++c) {
-          int64_t at = vectors * t.lanes + c;
-          group.finish(w.load(sums, from + at), space, point(m, column + at, 1, {}));
+          int64_t scalar = vectors * t.lanes + c;
+          group.finish(w.load(sums, from + scalar), space, point(m + i, column + scalar, 1, {}));
         }
       });
     });

@@ -7,7 +7,7 @@
 //     for a pair of neighbouring panels of B, which are the columns' halves:
 //       the right factors that are sums; the others are read in the panels
 //       for a register tile of rows: the seven products in three chains, whose sums stay in registers
-//     behind the last block of the depth: the epilogue of the pair's columns, row by row
+//         behind the last block of the depth: the epilogue, row by row
 //
 // With quarters A11 to A22 (rows, depth) and B11 to B22 (depth, columns):
 //
@@ -42,17 +42,16 @@ struct Strassen {
   int64_t paddedRows() const { return tiles * height; }
 
   // Scratch memory in elements. An item has left and right factors, and what a tile keeps between the chains. Sums are
-  // those of a pair where they are finished at once, and else those of a block, which a group has.
+  // those of a tile where a block is all of the depth, and else those of a block of rows, which a group has.
   int64_t leftStride = 0; ///< from row to row: an odd number of cache lines
   int64_t leftElements() const { return paddedRows() * leftStride; }
   int64_t rightElements() const { return depth * tiling.width; }
-  int64_t tileElements() const { return height * tiling.width; }
-  int64_t halfElements() const { return paddedRows() * 2 * tiling.width; } ///< of a pair's sums
   int64_t factorElements() const { return 7 * leftElements() + (makesDifferences ? 4 : 2) * rightElements(); }
-  int64_t itemElements() const {
-    return factorElements() + 2 * tileElements() + (depths == 1 ? 2 * halfElements() : 0);
-  }
-  int64_t groupElements() const { return depths == 1 ? 0 : pairs * 2 * halfElements(); }
+  int64_t keptElements() const { return height * tiling.width; }    ///< of a tile, each
+  int64_t sumElements() const { return 2 * height * sumStride(); } ///< of a tile
+  int64_t sumStride() const { return 2 * tiling.width; }
+  int64_t itemElements() const { return factorElements() + 2 * keptElements() + (depths == 1 ? sumElements() : 0); }
+  int64_t groupElements() const { return depths == 1 ? 0 : pairs * tiles * sumElements(); }
   int64_t scratchElements() const { return items() * itemElements() + groups * groupElements(); }
   int64_t multiplyAdds() const { return 7 * blocks * rows * depth * depths * pairs * tiling.width; }
 };
