@@ -35,22 +35,37 @@ static void cutTiles(Strassen &s, int64_t most) {
   }
 }
 
+static double number(int64_t n) { return static_cast<double>(n); }
+
 /// Cycles on such a core, one thread. What is not a product goes through the second cache, a line in each; lines are
 /// sixteen floats.
 static double cyclesOf(const Strassen &s) {
-  auto number = [](int64_t n) { return static_cast<double>(n); };
-  double columns = number(s.pairs * s.tiling.vectors), lines = columns * number(s.tiling.lanes) / 16;
-  double tiles = number(s.blocks * s.tiles), half = number(s.depth * s.depths);
+  constexpr double restart = 1.5; // of a sum: it ends in memory before the next product begins
+  double columns = number(s.pairs * s.tiling.vectors), line = number(s.tiling.lanes) / 16, lines = columns * line;
+  double tiles = number(s.blocks * s.tiles), half = number(s.depth * s.depths), sums = tiles * number(s.height);
   double products = 7 * tiles * half * number(s.pairs) * stepCycles(s.height, s.tiling.vectors);
+  double restarts = 7 * sums * lines * number(s.depths) * restart;
   double rights = number(s.blocks) * half * lines * (s.makesDifferences ? 12 : 8);
   double lefts = number(s.blocks * s.paddedRows()) * half / 16 * 9;
-  double sums = tiles * number(s.height) * lines * (s.depths > 1 ? 8 * number(s.depths) + 8 : 10);
-  return products + rights + lefts + sums;
+  double finish = sums * lines * (s.depths > 1 ? 8 * number(s.depths) + 8 : 10);
+  return products + restarts + rights + lefts + finish;
 }
 
-static double plainCycles(const MatMulProblem &p, int64_t lanes) {
-  double columns = std::ceil(static_cast<double>(p.n.number()) / static_cast<double>(lanes));
-  return 1.03 * static_cast<double>(p.m.number() * p.k.number()) * columns / 2;
+/// The same of a plain product. It reads A and writes the result while it multiplies, so that they do not count.
+static double plainCycles(const MatMulProblem &p, const target::MachineModel &machine) {
+  MatMulTiling t = matmulTiling(p, machine);
+  double columns = std::ceil(number(p.n.number()) / number(t.lanes)), sums = number(t.mostRows(p) * t.vectors);
+  return number(p.m.number() * p.k.number()) * columns * stepCycles(t.mostRows(p), t.vectors) / sums;
+}
+
+/// What of A and the result comes from behind the second cache and goes there, half a line in a cycle.
+static double memoryCycles(const MatMulProblem &p, const target::MachineModel &machine) {
+  double cycles = 0;
+  for (int64_t columns : {p.k.number(), p.n.number()}) {
+    int64_t bytes = p.m.number() * columns * p.elementBytes;
+    cycles += bytes > machine.l2Bytes ? number(bytes) / 32 : 0;
+  }
+  return cycles;
 }
 
 /// What of a block and a pair should stay in the second cache: all factors, and the panels of the next pair.
@@ -124,7 +139,7 @@ static std::optional<std::pair<Strassen, double>> fastestOf(const MatMulProblem 
     return std::nullopt;
   }
   cutItems(s, p, machine);
-  return std::pair(s, cyclesOf(s) / plainCycles(p, s.tiling.lanes));
+  return std::pair(s, (cyclesOf(s) + memoryCycles(p, machine)) / plainCycles(p, machine));
 }
 
 /// Whether its scratch memory is not much beside the weights.
@@ -134,7 +149,7 @@ static bool isSmall(const Strassen &s, const MatMulProblem &p) {
 
 std::optional<Strassen> strassenOf(plan::KernelOp kernel, const MatMulProblem &p,
                                    const target::MachineModel &machine) {
-  constexpr double worthwhile = 0.95;
+  constexpr double worthwhile = 0.98;
   auto module = kernel->getParentOfType<ModuleOp>();
   auto policy = module->getAttrOfType<StringAttr>(strassenName);
   bool isOff = policy ? policy.getValue() == "off" : module->hasAttr(strictName);
