@@ -537,10 +537,10 @@ void addQuantize(CLI::App &app, Invocation &invocation) {
 Texts givenCompileFlags(const CLI::App &app) {
   Texts given;
   for (const char *flag :
-       {"--name",      "--dim",         "--shape",      "--sequence",   "--cache",       "--cache-room", "--bind",
-        "--target",    "--load-target", "--levels",     "--triple",     "--no-fallback", "--partition",  "--require",
-        "--placement", "--no-allocate", "--accuracy",   "--winograd",   "--strassen",    "--chains",     "--weights",
-        "--tuning",    "--jobs",      "--verbose",     "--dump-after", "--stop-after", "--timing"}) {
+       {"--name",      "--dim",         "--shape",    "--sequence",   "--cache",       "--cache-room", "--bind",
+        "--target",    "--load-target", "--levels",   "--triple",     "--no-fallback", "--partition",  "--require",
+        "--placement", "--no-allocate", "--accuracy", "--winograd",   "--strassen",    "--chains",     "--weights",
+        "--tuning",    "--jobs",        "--verbose",  "--dump-after", "--stop-after",  "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }

@@ -108,8 +108,8 @@ static void cutBlocks(Strassen &s, const MatMulProblem &p, const target::Machine
 static void cutItems(Strassen &s, const MatMulProblem &p, const target::MachineModel &machine) {
   constexpr int64_t leastWork = int64_t(1) << 23, leastPairs = 4;
   int64_t weights = p.k.number() * p.n.number();
-  int64_t most = std::min({machine.tuning.heavyItems, s.multiplyAdds() / leastWork,
-                           weights / (s.itemElements() + s.groupElements() / 2)});
+  int64_t most = std::min(
+      {machine.tuning.heavyItems, s.multiplyAdds() / leastWork, weights / (s.itemElements() + s.groupElements() / 2)});
   most = std::max<int64_t>(1, most);
   s.blocksPerGroup = static_cast<int64_t>(llvm::divideCeil(s.blocks, std::min(most, s.blocks)));
   s.groups = static_cast<int64_t>(llvm::divideCeil(s.blocks, s.blocksPerGroup));
@@ -123,8 +123,8 @@ static std::optional<std::pair<Strassen, double>> fastestOf(const MatMulProblem 
                                                             const target::MachineModel &machine) {
   bool isPlain = !p.ofBytes && !p.ofHalves && p.element.isF32() && p.weightBytes == p.elementBytes;
   bool isOne = p.batch.is(1) && p.matricesB.is(1) && p.stepA.is(1) && p.constantB;
-  if (!isPlain || !isOne || !p.m.isNumber() || p.m.number() < 2 || p.n.number() <= machine.lanes ||
-      p.k.number() % 2 || machine.lanes < 4 || !machine.fusedMultiplyAdd || !machine.vectorTypes) {
+  if (!isPlain || !isOne || !p.m.isNumber() || p.m.number() < 2 || p.n.number() <= machine.lanes || p.k.number() % 2 ||
+      machine.lanes < 4 || !machine.fusedMultiplyAdd || !machine.vectorTypes) {
     return std::nullopt;
   }
   MatMulProblem told = p;
@@ -147,8 +147,7 @@ static bool isSmall(const Strassen &s, const MatMulProblem &p) {
   return s.scratchElements() <= 2 * p.k.number() * p.n.number();
 }
 
-std::optional<Strassen> strassenOf(plan::KernelOp kernel, const MatMulProblem &p,
-                                   const target::MachineModel &machine) {
+std::optional<Strassen> strassenOf(plan::KernelOp kernel, const MatMulProblem &p, const target::MachineModel &machine) {
   constexpr double worthwhile = 0.98;
   auto module = kernel->getParentOfType<ModuleOp>();
   auto policy = module->getAttrOfType<StringAttr>(strassenName);
@@ -385,9 +384,7 @@ private:
     }
   }
   void keep(Kept which, ArrayRef<Value> x) {
-    each([&](int64_t index, int64_t, int64_t) {
-      w.store(x[index], kept, which * s.keptElements() + index * t.lanes);
-    });
+    each([&](int64_t index, int64_t, int64_t) { w.store(x[index], kept, which * s.keptElements() + index * t.lanes); });
   }
   /// What is kept, and x if there is one.
   SmallVector<Value> plus(ArrayRef<Value> x, Kept which) {

@@ -47,7 +47,7 @@ struct Strassen {
   int64_t leftElements() const { return paddedRows() * leftStride; }
   int64_t rightElements() const { return depth * tiling.width; }
   int64_t factorElements() const { return 7 * leftElements() + (makesDifferences ? 4 : 2) * rightElements(); }
-  int64_t keptElements() const { return height * tiling.width; }    ///< of a tile, each
+  int64_t keptElements() const { return height * tiling.width; }   ///< of a tile, each
   int64_t sumElements() const { return 2 * height * sumStride(); } ///< of a tile
   int64_t sumStride() const { return 2 * tiling.width; }
   int64_t itemElements() const { return factorElements() + 2 * keptElements() + (depths == 1 ? sumElements() : 0); }
