@@ -104,6 +104,54 @@ LogicalResult checkPositive(Operation *op, Value scale, bool divides) {
   return success();
 }
 
+LogicalResult checkPlaces(Operation *op, Value v, StringRef what, const std::optional<Size> &places) {
+  auto type = present(v) ? ranked(v) : RankedTensorType();
+  if (!type || isOne(v) || type.getRank() == 0 ||
+      (type.getRank() == 1 && places && succeeded(require(op, sizeOf(type, 0), *places)))) {
+    return success();
+  }
+  return op->emitOpError(what) << " are of type " << type << ", expected one number"
+                               << (places ? " or " + places->text() : std::string());
+}
+
+LogicalResult checkColumns(Operation *op, Value b, Value scale, Value zero, bool turned) {
+  auto type = ranked(b);
+  if (!type || type.getRank() < 2) {
+    return success();
+  }
+  Size columns = sizeOf(type, type.getRank() - (turned ? 2 : 1));
+  for (const auto &[v, what] : {std::pair(scale, "scales of B"), {zero, "zero points of B"}}) {
+    auto own = present(v) ? ranked(v) : RankedTensorType();
+    if (own && own.getRank() < 2 && failed(checkPlaces(op, v, what, columns))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+LogicalResult checkOfFewBits(Operation *op, Value scales, Value zeros, int64_t bits) {
+  auto finite = [&](Value v, StringRef what) -> LogicalResult {
+    auto values = floatsOf(v);
+    const auto *bad = values ? llvm::find_if_not(*values, [](double x) { return std::isfinite(x); }) : nullptr;
+    return !values || bad == values->end()
+               ? success()
+               : op->emitOpError(what) << " is " << llvm::formatv("{0}", *bad).str() << ", expected a finite number";
+  };
+  if (failed(finite(scales, "a scale"))) {
+    return failure();
+  }
+  if (!present(zeros) || isa<FloatType>(elementOf(zeros))) {
+    return present(zeros) ? finite(zeros, "a zero point") : success();
+  }
+  auto values = elementOf(zeros).isInteger(32) ? integersOf(zeros) : std::nullopt; // bytes are packed
+  for (int64_t zero : values ? *values : SmallVector<int64_t>()) {
+    if (zero < 0 || zero >= int64_t(1) << bits) {
+      return op->emitOpError("a zero point is ") << zero << ", expected one of " << bits << " bits";
+    }
+  }
+  return success();
+}
+
 LogicalResult checkZero(Operation *op, Value x, Value scale, Value zero) {
   if (!present(zero)) {
     return success();

@@ -41,6 +41,16 @@ mlir::LogicalResult checkZero(mlir::Operation *op, mlir::Value x, mlir::Value sc
 /// Refuses a constant scale that no quantized tensor can have: a number that is not finite, a negative one or, where it
 /// is divided by, zero.
 mlir::LogicalResult checkPositive(mlir::Operation *op, mlir::Value scale, bool divides);
+/// Checks that a scale, or what else `what` says, is one number or a list of one for each place along an axis (nothing:
+/// it has no such axis).
+mlir::LogicalResult checkPlaces(mlir::Operation *op, mlir::Value v, llvm::StringRef what,
+                                const std::optional<Size> &places);
+/// The same of B's scale and zero point: one for each of its columns, which are its rows where it is `turned`.
+mlir::LogicalResult checkColumns(mlir::Operation *op, mlir::Value b, mlir::Value scale, mlir::Value zero,
+                                 bool turned = false);
+/// Refuses constant scales of blocks, which may be negative, and their zero points, where these are no numbers that
+/// weights of so many bits can have.
+mlir::LogicalResult checkOfFewBits(mlir::Operation *op, mlir::Value scales, mlir::Value zeros, int64_t bits);
 /// Both, of a tensor with a scale and a zero point of its own.
 mlir::LogicalResult checkOwn(mlir::Operation *op, mlir::Value x, mlir::Value scale, mlir::Value zero, bool divides);
 

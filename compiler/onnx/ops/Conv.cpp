@@ -259,6 +259,11 @@ LogicalResult ConvIntegerOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkZero(*this, getX(), {}, getXZeroPoint())) || failed(checkZero(*this, getW(), {}, getWZeroPoint()))) {
     return failure();
   }
+  auto w = ranked(getW());
+  if (failed(checkPlaces(*this, getXZeroPoint(), "zero points of X", {})) ||
+      (w && w.getRank() && failed(checkPlaces(*this, getWZeroPoint(), "zero points of W", sizeOf(w, 0))))) {
+    return failure();
+  }
   return infer(*this, types, false, {}, IntegerType::get(getContext(), 32));
 }
 
@@ -363,10 +368,12 @@ LogicalResult QLinearConvOp::inferTypes(SmallVectorImpl<Type> &types) {
       failed(checkOwn(*this, getYZeroPoint(), getYScale(), getYZeroPoint(), /*divides=*/true))) {
     return failure();
   }
-  auto scale = ranked(getWScale()), w = ranked(getW());
-  if (w && scale && scale.getRank() == 1 && !scale.isDynamicDim(0) && scale.getDimSize(0) != 1 &&
-      failed(require(*this, sizeOf(scale, 0), sizeOf(w, 0)))) {
-    return emitOpError("scales of type ") << scale << " for weights of type " << w;
+  auto w = ranked(getW());
+  std::optional<Size> outputs = w && w.getRank() ? std::optional(sizeOf(w, 0)) : std::nullopt;
+  if ((outputs && failed(checkPlaces(*this, getWScale(), "scales of W", outputs))) ||
+      failed(checkPlaces(*this, getXScale(), "scales of X", {})) ||
+      failed(checkPlaces(*this, getYScale(), "scales of Y", {}))) {
+    return failure();
   }
   return infer(*this, types, false, getB(), elementOf(getYZeroPoint()));
 }

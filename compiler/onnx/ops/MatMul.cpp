@@ -204,8 +204,20 @@ LogicalResult DigitMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// How many rows an operand has; nothing: it is not known to have any.
+static std::optional<Size> rowsOf(Value v) {
+  auto type = ranked(v);
+  return type && type.getRank() > 1 ? std::optional(sizeOf(type, type.getRank() - 2)) : std::nullopt;
+}
+
 LogicalResult MatMulIntegerOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkZero(*this, getA(), {}, getAZeroPoint())) || failed(checkZero(*this, getB(), {}, getBZeroPoint()))) {
+    return failure();
+  }
+  Value zero = getAZeroPoint();
+  bool ofRows = present(zero) && ranked(zero) && ranked(zero).getRank() < 2;
+  if ((ofRows && failed(checkPlaces(*this, zero, "zero points of A", rowsOf(getA())))) ||
+      failed(checkColumns(*this, getB(), {}, getBZeroPoint()))) {
     return failure();
   }
   return inferProduct(*this, getA(), getB(), false, false, IntegerType::get(getContext(), 32), types);
@@ -252,7 +264,18 @@ LogicalResult QLinearMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
       failed(checkOwn(*this, getYZeroPoint(), getYScale(), getYZeroPoint(), /*divides=*/true))) {
     return failure();
   }
-  return inferProduct(*this, getA(), getB(), false, false, elementOf(getYZeroPoint()), types);
+  auto rows = rowsOf(getA());
+  for (const auto &[v, what, places] : {std::tuple(getAScale(), "scales of A", rows),
+                                        {getAZeroPoint(), "zero points of A", rows},
+                                        {getYScale(), "scales of Y", rows},
+                                        {getYZeroPoint(), "zero points of Y", rows}}) {
+    if (ranked(v) && ranked(v).getRank() < 2 && failed(checkPlaces(*this, v, what, places))) {
+      return failure();
+    }
+  }
+  return failed(checkColumns(*this, getB(), getBScale(), getBZeroPoint()))
+             ? failure()
+             : inferProduct(*this, getA(), getB(), false, false, elementOf(getYZeroPoint()), types);
 }
 
 LogicalResult QLinearMatMulOp::decompose(PatternRewriter &rewriter) {

@@ -139,6 +139,12 @@ LogicalResult DequantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkPositive(*this, getXScale(), /*divides=*/false))) {
     return failure();
   }
+  auto zeros = elementOf(getX()).isInteger(32) ? integersOf(getXZeroPoint()) : std::nullopt;
+  for (int64_t zero : zeros ? *zeros : SmallVector<int64_t>()) {
+    if (zero != 0) { // the standard has none; ONNX Runtime refuses it, too
+      return emitOpError("a zero point of int32 is ") << zero << ", expected zero";
+    }
+  }
   types.push_back(cast<TensorType>(getX().getType()).clone(*named ? *named : elementOf(getXScale())));
   return checkScale(*this, getX(), getXScale(), getXZeroPoint(), getAxis(), static_cast<int64_t>(getBlockSize()));
 }

@@ -208,7 +208,8 @@ LogicalResult MsQGemmOp::inferTypes(SmallVectorImpl<Type> &types) {
   bool bytes = present(getYScale());
   if (failed(checkZero(*this, getA(), getAScale(), getAZero())) ||
       failed(checkZero(*this, getB(), getBScale(), getBZero())) || failed(checkPositive(*this, getAScale(), false)) ||
-      failed(checkPositive(*this, getBScale(), false)) || (bytes && failed(checkPositive(*this, getYScale(), true)))) {
+      failed(checkPositive(*this, getBScale(), false)) || (bytes && failed(checkPositive(*this, getYScale(), true))) ||
+      failed(checkColumns(*this, getB(), getBScale(), getBZero(), getTransB() != 0))) {
     return failure();
   }
   Type element = !bytes ? elementOf(getAScale()) : present(getYZero()) ? elementOf(getYZero()) : elementOf(getA());
@@ -238,7 +239,8 @@ LogicalResult MsQGemmOp::decompose(PatternRewriter &rewriter) {
 
 LogicalResult MsMatMulIntegerToFloatOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkZero(*this, getA(), getAScale(), getAZero())) ||
-      failed(checkZero(*this, getB(), getBScale(), getBZero()))) {
+      failed(checkZero(*this, getB(), getBScale(), getBZero())) ||
+      failed(checkColumns(*this, getB(), getBScale(), getBZero()))) {
     return failure();
   }
   return inferElement(elementOf(getAScale()), types);
@@ -254,7 +256,9 @@ LogicalResult MsMatMulIntegerToFloatOp::decompose(PatternRewriter &rewriter) {
 }
 
 LogicalResult MsDynamicQuantizeMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
-  return failed(checkZero(*this, getB(), getBScale(), getBZero())) ? failure() : inferElement(elementOf(getA()), types);
+  bool fits = succeeded(checkZero(*this, getB(), getBScale(), getBZero())) &&
+              succeeded(checkColumns(*this, getB(), getBScale(), getBZero()));
+  return fits ? inferElement(elementOf(getA()), types) : failure();
 }
 LogicalResult MsDynamicQuantizeMatMulOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getA()) || !isSized(getB())) {
@@ -295,6 +299,9 @@ LogicalResult MsMatMulNBitsOp::inferTypes(SmallVectorImpl<Type> &types) {
       zeros && zeros.getElementType().isUnsignedInteger(8) ? n * llvm::divideCeil(blocks * bits, 8) : n * blocks;
   if (zeros && zeros.hasStaticShape() && zeros.getNumElements() != zeroCount) {
     return emitOpError("zero points of type ") << zeros << ", expected " << zeroCount;
+  }
+  if (failed(checkOfFewBits(*this, getScales(), getZeros(), bits))) {
+    return failure();
   }
   auto a = ranked(getA());
   if (!a || a.getRank() == 0) {
@@ -445,6 +452,20 @@ LogicalResult MsMatMulBnb4Op::decompose(PatternRewriter &rewriter) {
 
 // GatherBlockQuantized.
 
+/// Zero points are as the table is: of its type, and bytes where it has bytes of several numbers.
+static LogicalResult checkZerosOfTable(MsGatherBlockQuantizedOp op, bool packed) {
+  auto zeros = present(op.getZeros()) ? ranked(op.getZeros()) : RankedTensorType();
+  if (!zeros || !zeros.hasStaticShape() || (zeros.getRank() == 0 && !packed)) {
+    return success();
+  }
+  SmallVector<int64_t> wanted(ranked(op.getScales()).getShape());
+  if (packed) {
+    wanted.back() = static_cast<int64_t>(llvm::divideCeil(wanted.back() * static_cast<int64_t>(op.getBits()), 8));
+  }
+  auto expected = tensorOf(wanted, elementOf(op.getData()));
+  return zeros == expected ? success() : op.emitOpError("zero points of type ") << zeros << ", expected " << expected;
+}
+
 LogicalResult MsGatherBlockQuantizedOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto bits = static_cast<int64_t>(getBits()), block = static_cast<int64_t>(getBlockSize());
   auto data = ranked(getData()), scales = ranked(getScales());
@@ -470,6 +491,9 @@ LogicalResult MsGatherBlockQuantizedOp::inferTypes(SmallVectorImpl<Type> &types)
   if (!good) {
     return emitOpError("a table of type ") << data << " with scales " << scales << " along axis "
                                            << static_cast<int64_t>(getQuantizeAxis()) << " does not fit";
+  }
+  if (failed(checkOfFewBits(*this, getScales(), getZeros(), bits)) || failed(checkZerosOfTable(*this, packed))) {
+    return failure();
   }
   auto indices = ranked(getIndices());
   if (!indices) {
