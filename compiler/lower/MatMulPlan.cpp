@@ -5,6 +5,7 @@
 #include "compiler/onnx/ops/MatMul.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -210,6 +211,19 @@ static void cutOpenRows(MatMulTiling &t, const MatMulProblem &p, const target::M
   t.blocks = max(Size(1), t.blocksOfRows);
 }
 
+/// Whether tiles of rows read B's panels where they are rather than from a copy. One that is read once or twice is not
+/// worth copying, and a few more where the second cache holds it: its rows lie so far apart that they may compete for
+/// some of the sets, which repeat every 64 KB on most machines.
+static bool readsInPlace(const MatMulProblem &p, const MatMulTiling &t, const target::MachineModel &machine) {
+  constexpr int64_t fewTiles = 4, mostTiles = 16, setsRepeat = 64 << 10;
+  if (t.tiles <= 2 || t.tiles > mostTiles || !p.n.isNumber()) {
+    return t.tiles <= 2;
+  }
+  int64_t rowBytes = p.n.number() * p.elementBytes, apart = std::gcd(rowBytes, setsRepeat);
+  int64_t held = machine.l2Bytes / std::max(apart, t.width * p.elementBytes);
+  return assumed(p.k, 256) <= (t.tiles <= fewTiles ? 2 * held : held);
+}
+
 MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &machine) {
   MatMulTiling t;
   t.lanes = lanesOf(p, machine);
@@ -236,8 +250,9 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
              p.constantB && machine.packing ? lanesOf(p, *machine.packing) : 0);
   bool whole = p.n.isNumber() && t.rest == 0;
   bool readable = !p.transB && (whole || machine.maskedAccess || t.lanes == 1);
-  t.from = p.constantB ? MatMulTiling::From::Packed
-                       : (readable && t.tiles <= 2 ? MatMulTiling::From::InPlace : MatMulTiling::From::Scratch);
+  bool inPlace = readable && readsInPlace(p, t, machine);
+  t.from =
+      p.constantB ? MatMulTiling::From::Packed : (inPlace ? MatMulTiling::From::InPlace : MatMulTiling::From::Scratch);
   t.dotsForFew = openRows && dotsPay;
   openRows ? cutOpenRows(t, p, machine) : cutRows(t, p, machine, rows);
   return t;

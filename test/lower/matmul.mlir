@@ -59,3 +59,33 @@ func.func @narrow(%x: tensor<1x256xf32>, %z: tensor<2x256xf32>) -> (tensor<1x512
   %1 = onnx.MatMul %z, %w : (tensor<2x256xf32>, tensor<256x512xf32>) -> tensor<2x512xf32>
   return %0, %1 : tensor<1x512xf32>, tensor<2x512xf32>
 }
+
+// -----
+
+// Three tiles of rows of an AVX2 machine read B where it is.
+// V3-LABEL: func.func @in_place
+// V3: scratchBytes = #onnx.size<0>
+func.func @in_place(%x: tensor<16x256xf32>, %w: tensor<256x256xf32>) -> tensor<16x256xf32> {
+  %0 = onnx.MatMul %x, %w : (tensor<16x256xf32>, tensor<256x256xf32>) -> tensor<16x256xf32>
+  return %0 : tensor<16x256xf32>
+}
+
+// -----
+
+// Rows 4 KiB apart compete for the same sets of the caches: panels of B are copied first.
+// V3-LABEL: func.func @copied
+// V3: scratchBytes = #onnx.size<4194304>
+func.func @copied(%x: tensor<16x1024xf32>, %w: tensor<1024x1024xf32>) -> tensor<16x1024xf32> {
+  %0 = onnx.MatMul %x, %w : (tensor<16x1024xf32>, tensor<1024x1024xf32>) -> tensor<16x1024xf32>
+  return %0 : tensor<16x1024xf32>
+}
+
+// -----
+
+// More than 16 tiles are worth it whatever B's rows are.
+// V3-LABEL: func.func @many
+// V3: scratchBytes = #onnx.size<262144>
+func.func @many(%x: tensor<128x256xf32>, %w: tensor<256x256xf32>) -> tensor<128x256xf32> {
+  %0 = onnx.MatMul %x, %w : (tensor<128x256xf32>, tensor<256x256xf32>) -> tensor<128x256xf32>
+  return %0 : tensor<128x256xf32>
+}

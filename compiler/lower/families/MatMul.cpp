@@ -6,7 +6,7 @@
 //     epilogue on the accumulators, store
 //
 // B lies in panels [ceil(N / width)][K][width]: packed at compile time when it is constant, into scratch while running
-// when many rows read it or it is transposed, and read where it is for few rows. A is read where it is. Rows are cut
+// when many tiles of rows read it or it is transposed, and read where it is by few. A is read where it is. Rows are cut
 // into tiles that differ by one at most. While one panel is read, the next one is prefetched a few lines at a time.
 // In a library for several machines (MachineModel::packing) constants lie in strips of one vector of that machine,
 // [ceil(N / strip)][K][strip], and a panel is some strips side by side, or a part of one.
