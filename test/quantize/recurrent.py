@@ -22,9 +22,10 @@ GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 class Network:
     """A recurrent node with dequantized weights, and the same with floats. `scales`: one, of rows, of directions and rows, columns or blocks."""
 
-    def __init__(self, kind, hidden, batch=1, steps=5, inputs=9, ways=1, dtype=np.int8, scales="rows", bias=True, lengths=False, state=0.0, peephole=False, quantized_input=False, half=False, layout=0, seed=1, **attributes):
+    def __init__(self, kind, hidden, batch=1, steps=5, inputs=9, ways=1, dtype=np.int8, scales="rows", bias=True, lengths=False, state=0.0, peephole=False, quantized_input=False, half=False, layout=0, opened=False, seed=1, **attributes):
         self.random, self.element = np.random.default_rng([seed, hidden, batch]), np.float16 if half else np.float32
         self.nodes, self.floats, self.inputs, self.weights = [], [], {}, []
+        self.sizes = {batch: "rows", steps: "steps"} if opened else {}  # axes that only the run knows
         rows = GATES[kind] * hidden
         x = self.given("x", [batch, steps, inputs] if layout else [steps, batch, inputs])
         if quantized_input:
@@ -73,7 +74,7 @@ class Network:
 
     def model(self, floats=False):
         element = TensorProto.FLOAT16 if self.element == np.float16 else TensorProto.FLOAT
-        nodes, declared = self.floats if floats else self.nodes, [helper.make_tensor_value_info(name, element, array.shape) for name, array in self.inputs.items()]
+        nodes, declared = self.floats if floats else self.nodes, [helper.make_tensor_value_info(name, element, [self.sizes.get(size, size) for size in array.shape]) for name, array in self.inputs.items()]
         read = {name for node in nodes for name in node.input}
         graph = helper.make_graph(nodes, "recurrent", declared, [helper.make_tensor_value_info(name, element, None) for name in self.results], [tensor for tensor in self.weights if tensor.name in read])
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
@@ -145,6 +146,8 @@ def features():
         yield f"{kind}: states beyond one", Network(kind, 56, 2, state=7.0)
         yield f"{kind}: lengths", Network(kind, 51, 4, ways=2, lengths=True, state=0.5, dtype=np.uint8)
         yield f"{kind}: no bias, clip", Network(kind, 50, 2, bias=False, clip=0.4)
+        for batch in 1, 4:
+            yield f"{kind}: {batch} of an open number of rows", Network(kind, 53, batch, steps=6, ways=1 + (batch == 1), dtype=np.uint8, state=0.5, opened=True)
         yield f"{kind}: quantized input", Network(kind, 49, 3, ways=2, quantized_input=True)
     for dtype in np.int8, np.uint8:
         yield f"linear before reset {np.dtype(dtype).name}", Network("GRU", 51, 3, dtype=dtype, linear_before_reset=1, state=0.5)
