@@ -301,8 +301,10 @@ void DenseConv::rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int
   for (int64_t p = 0; p < size; ++p) {
     offsets.push_back(p * pixelStride());
   }
+  // LLVM would keep an address of each tap and pixel for each loop of the phases, on the stack.
+  Ix base = rowBase(n, outer, middle) + x * pixelStride();
   tile(
-      fixed, rowBase(n, outer, middle) + x * pixelStride(), offsets,
+      fixed, g.phases.size() > 1 ? w.settled(base) : base, offsets,
       [&](Ix p) { return point(n, 0, outer, middle, x + p); }, tileIndex);
 }
 

@@ -16,3 +16,20 @@ func.func @typical(%x: tensor<1x16x4x4xf32>) -> tensor<1x16x8x8xf32> {
   %0 = "onnx.ConvTranspose"(%x, %w, %b) <{strides = array<i64: 2, 2>}> : (tensor<1x16x4x4xf32>, tensor<16x16x2x2xf32>, none) -> tensor<1x16x8x8xf32>
   return %0 : tensor<1x16x8x8xf32>
 }
+
+// -----
+
+// Known sizes, several phases: each tile has one base, which LLVM takes for unknown, and constants behind it. (It kept an
+// address of every pixel and tap on the stack: three times the time.)
+// V4-LABEL: func.func @phases
+// V4: func.func private @convtranspose_
+// V4: [[BASE:%.*]] = llvm.intr.expect
+// V4: scf.for
+// V4: arith.addi [[BASE]]
+// V4: vector.fma {{.*}} : vector<16xf32>
+func.func @phases(%x: tensor<1x32x40x40xf32>) -> tensor<1x16x81x81xf32> {
+  %w = onnx.Constant dense<0.5> : tensor<32x16x3x3xf32>
+  %b = "onnx.None"() : () -> none
+  %0 = "onnx.ConvTranspose"(%x, %w, %b) <{strides = array<i64: 2, 2>}> : (tensor<1x32x40x40xf32>, tensor<32x16x3x3xf32>, none) -> tensor<1x16x81x81xf32>
+  return %0 : tensor<1x16x81x81xf32>
+}
