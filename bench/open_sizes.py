@@ -3,6 +3,8 @@
     open_sizes.py --ingot build/bin/ingot DIR... [--only REGEX] [--sizes batch=1,seq=128 ...] [--seconds 2] [--core 1] [--open-batch] [--without-ort] [--tsv bench/open_sizes.tsv]
     open_sizes.py --page                 renews the table of bench/README.md from bench/open_sizes.tsv
 
+At the end, and below that table, stand the models that one size makes slower than all sizes: of an object that knows more they show what it does worse. Exit status 1 with --check where there are any.
+
 A model is a folder with model.onnx. Transformers (a batch, a sequence, perhaps a past) are run with sequences of 16, 128 and 384 or, with a cache, without
 one and in single steps behind caches of 15, 127 and 383; their inputs are random: integers 0 or 1, floats from -1 to 1, masks (inputs named *mask*) all 1.
 Other models are run with the inputs of test_data_set_0. With --open-batch it is the models without a symbol, those of images, whose batch is made one. The engines take turns; in each turn one runs once unmeasured and then for some calls, and the
@@ -246,6 +248,15 @@ def rows(arguments, model, scratch):
         os.unlink(os.path.join(scratch, f"static_model{i}.so"))
 
 
+SLOWER = 1.02  # by less the same object differs from run to run
+
+
+def slower(table):
+    """The rows that one size makes slower, the worst first, as text."""
+    rows = sorted((row for row in table if row["x_static"] and float(row["x_static"]) > SLOWER), key=lambda row: -float(row["x_static"]))
+    return [f"{row['model']} ({row['sizes']}) {row['x_static']}" for row in rows]
+
+
 def page_table(path):
     with open(path, newline="") as file:
         table = list(csv.DictReader(file, delimiter="\t"))
@@ -253,7 +264,8 @@ def page_table(path):
     for row in table:
         lines.append("| " + " | ".join(row[key] for key in ("model", "sizes", "open_ms", "static_ms", "ort_ms", "x_static", "x_ort")) + " |")
     means = [math.exp(statistics.mean(math.log(float(row[key])) for row in table if row[key])) for key in ("x_static", "x_ort")]
-    return "\n".join(lines) + f"\n\n{len(table)} rows: {means[0]:.2f} times as fast as for one size in the geometric mean, {means[1]:.2f} times as fast as ONNX Runtime.\n"
+    worse = ", ".join(slower(table)) or "none"
+    return "\n".join(lines) + f"\n\n{len(table)} rows: {means[0]:.2f} times as fast as for one size in the geometric mean, {means[1]:.2f} times as fast as ONNX Runtime. Slower for one size than open, by more than {SLOWER - 1:.0%}: {worse}.\n"
 
 
 def renew_page():
@@ -276,6 +288,7 @@ def main():
     parser.add_argument("--without-ort", action="store_true")
     parser.add_argument("--tsv", type=pathlib.Path)
     parser.add_argument("--page", action="store_true")
+    parser.add_argument("--check", action="store_true", help="fail where one size is slower than all")
     arguments = parser.parse_args()
     if arguments.page:
         return renew_page()
@@ -283,6 +296,7 @@ def main():
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[arguments.core % len(cores)]})
     folders = [folder for root in arguments.folders for folder in ([root] if (root / "model.onnx").exists() else sorted(root.iterdir()))]
+    table = []
     for folder in folders:
         if not re.search(arguments.only, folder.name) or not (folder / "model.onnx").exists():
             continue
@@ -293,6 +307,7 @@ def main():
                     continue
                 for row in rows(arguments, model, scratch):
                     print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+                    table.append(row)
                     if arguments.tsv:
                         new = not arguments.tsv.exists()
                         with open(arguments.tsv, "a", newline="") as file:
@@ -301,6 +316,8 @@ def main():
                             writer.writerow(row)
         except Exception as error:  # one model less
             print(f"{folder.name}: {error}", file=sys.stderr)
+    print(f"slower for one size than open, of {len(table)}:", ", ".join(slower(table)) or "none")
+    sys.exit(arguments.check and bool(slower(table)))
 
 
 if __name__ == "__main__":
