@@ -470,10 +470,31 @@ ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged) {
   merged = row.has_value();
   return merged ? *row : g;
 }
+/// Of one tap and an image that stays in the second cache: whether all pixels for a panel read less from there than all
+/// panels for a tile of pixels. Weights that stay in the first cache are not read from there.
+static bool panelsReadLess(const ConvGeometry &g, const DenseSchedule &s, const target::MachineModel &machine) {
+  const ConvPhase &phase = g.phases.front();
+  if (!s.pixelsOuter || g.kernel > 1 || g.groups > 1 || !phase.rows().isNumber() || !phase.axes[2].out.isNumber()) {
+    return false;
+  }
+  int64_t weightBytes = 4 * s.weightElements(g), inputBytes = s.elementBytes() * g.inChannels;
+  for (const support::Size &d : g.spatial) {
+    inputBytes *= d.number();
+  }
+  int64_t tiles = phase.rows().number() * tilesOfRow(phase.axes[2], s.pixels);
+  return inputBytes <= machine.l2Bytes / 2 && weightBytes > machine.l1Bytes / 2 &&
+         inputBytes * s.panelCount() + weightBytes < weightBytes * tiles + inputBytes;
+}
+
 static DenseSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel,
                                      const target::MachineModel &machine) {
   bool ofBytes = onnx::elementOf(kernel.root()->getOperand(0)).isInteger();
-  return scheduleOf(g, plan::blockedOf(kernel.getResult(0).getType()).getLanes(), /*planes=*/false, machine, ofBytes);
+  int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
+  DenseSchedule s = scheduleOf(g, lanes, /*planes=*/false, machine, ofBytes);
+  if (panelsReadLess(g, s, machine) && !g.said["order"]) {
+    s.pixelsOuter = false;
+  }
+  return s;
 }
 
 /// The orders of loops for a register tile.
