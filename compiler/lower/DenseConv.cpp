@@ -301,11 +301,9 @@ void DenseConv::rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int
   for (int64_t p = 0; p < size; ++p) {
     offsets.push_back(p * pixelStride());
   }
-  // LLVM would keep an address of each tap and pixel for each loop of the phases, on the stack.
+  // LLVM would keep an address of each tap and pixel for each of the loops, and those that are too many on the stack.
   Ix base = rowBase(n, outer, middle) + x * pixelStride();
-  tile(
-      fixed, g.phases.size() > 1 ? w.settled(base) : base, offsets,
-      [&](Ix p) { return point(n, 0, outer, middle, x + p); }, tileIndex);
+  tile(fixed, w.settled(base), offsets, [&](Ix p) { return point(n, 0, outer, middle, x + p); }, tileIndex);
 }
 
 /// All pixels of a small image in one list, cut into tiles at fixed places.
