@@ -103,18 +103,19 @@ static void cutBlocks(Strassen &s, const MatMulProblem &p, const target::Machine
   }
 }
 
-/// Work items: enough for several threads, but with no more scratch memory than the weights have, and none with few
-/// multiplications or pairs: each makes the left factors again.
+/// The scratch memory that pays, beside the weights.
+static constexpr int64_t scratchShare = 4;
+
+/// Work items: enough for several threads to end at the same time, but with not too much scratch memory. A thread that
+/// runs neighbouring ones makes their left factors once.
 static void cutItems(Strassen &s, const MatMulProblem &p, const target::MachineModel &machine) {
-  constexpr int64_t leastWork = int64_t(1) << 23, leastPairs = 4;
-  int64_t weights = p.k.number() * p.n.number();
-  int64_t most = std::min(
-      {machine.tuning.heavyItems, s.multiplyAdds() / leastWork, weights / (s.itemElements() + s.groupElements() / 2)});
+  constexpr int64_t leastWork = int64_t(1) << 22;
+  int64_t most = std::min({machine.tuning.heavyItems, s.multiplyAdds() / leastWork,
+                           scratchShare * p.k.number() * p.n.number() / (s.itemElements() + s.groupElements() / 2)});
   most = std::max<int64_t>(1, most);
   s.blocksPerGroup = static_cast<int64_t>(llvm::divideCeil(s.blocks, std::min(most, s.blocks)));
   s.groups = static_cast<int64_t>(llvm::divideCeil(s.blocks, s.blocksPerGroup));
-  int64_t shares = std::max<int64_t>(1, std::min(most / s.groups, s.pairs / leastPairs));
-  s.pairsPerShare = static_cast<int64_t>(llvm::divideCeil(s.pairs, shares));
+  s.pairsPerShare = static_cast<int64_t>(llvm::divideCeil(s.pairs, llvm::divideCeil(most, s.groups)));
   s.shares = static_cast<int64_t>(llvm::divideCeil(s.pairs, s.pairsPerShare));
 }
 
@@ -144,7 +145,7 @@ static std::optional<std::pair<Strassen, double>> fastestOf(const MatMulProblem 
 
 /// Whether its scratch memory is not much beside the weights.
 static bool isSmall(const Strassen &s, const MatMulProblem &p) {
-  return s.scratchElements() <= 2 * p.k.number() * p.n.number();
+  return s.scratchElements() <= scratchShare * p.k.number() * p.n.number();
 }
 
 std::optional<Strassen> strassenOf(plan::KernelOp kernel, const MatMulProblem &p, const target::MachineModel &machine) {
