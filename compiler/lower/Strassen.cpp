@@ -143,9 +143,11 @@ static std::optional<std::pair<Strassen, double>> fastestOf(const MatMulProblem 
   return std::pair(s, (cyclesOf(s) + memoryCycles(p, machine)) / plainCycles(p, machine));
 }
 
-/// Whether its scratch memory is not much beside the weights.
-static bool isSmall(const Strassen &s, const MatMulProblem &p) {
-  return s.scratchElements() <= scratchShare * p.k.number() * p.n.number();
+/// Whether it is no loss in other respects: of memory, and for several threads, which a plain product always has work
+/// for.
+static bool isHarmless(const Strassen &s, const MatMulProblem &p) {
+  constexpr int64_t enoughItems = 8;
+  return s.items() >= enoughItems && s.scratchElements() <= scratchShare * p.k.number() * p.n.number();
 }
 
 std::optional<Strassen> strassenOf(plan::KernelOp kernel, const MatMulProblem &p, const target::MachineModel &machine) {
@@ -158,7 +160,7 @@ std::optional<Strassen> strassenOf(plan::KernelOp kernel, const MatMulProblem &p
     return std::nullopt;
   }
   auto fastest = fastestOf(p, machine);
-  bool isWanted = policy || said || (fastest && fastest->second < worthwhile && isSmall(fastest->first, p));
+  bool isWanted = policy || said || (fastest && fastest->second < worthwhile && isHarmless(fastest->first, p));
   return fastest && isWanted ? std::optional(fastest->first) : std::nullopt;
 }
 
