@@ -152,7 +152,11 @@ static int64_t vectorsFor(const MatMulProblem &p, int64_t rows, const target::Ma
   int64_t spare = machine.fusedMultiplyAdd ? 1 : 2, v = 8; // without fusing, a register for the product
   if (rows <= 2) { // bound by what reads the panel, which comes from the second cache twice as fast in narrow ones
     constexpr int64_t mostLines = 4;
-    v = std::clamp<int64_t>(mostLines * machine.lineBytes / (lanesOf(p, machine) * p.elementBytes), 1, v);
+    int64_t narrow = std::clamp<int64_t>(mostLines * machine.lineBytes / (lanesOf(p, machine) * p.elementBytes), 1, v);
+    // Where a single panel has all columns, two would have more: five vectors are two of three.
+    int64_t columns = p.n.isNumber() ? llvm::divideCeil(p.n.number(), lanesOf(p, machine)) : 0;
+    bool padded = columns > narrow && columns <= v && columns % llvm::divideCeil(columns, narrow);
+    v = padded ? v : narrow;
   }
   while (v > 1 && rows * v + v + spare > machine.tileRegisters() - 1) {
     --v;
