@@ -454,7 +454,9 @@ private:
     int64_t all = vectors + (masked ? 1 : 0);
     w.loop(0, 2, 1, [&](Ix half) {
       Ix at = w.settled(sumsAt(pair, tile, half)), m = half * (p.m.number() - s.half) + row + first;
-      w.loop(0, count, 1, [&](Ix i) {
+      // The middle row of an odd number is the upper half's: the lower one has other last bits of it.
+      Ix begin = max(half * (2 * s.half - p.m.number()) - row - first, 0);
+      w.loop(begin, count, 1, [&](Ix i) {
         Ix from = at + i * s.sumStride();
         SmallVector<Value> x;
         for (int64_t v = 0; v < all; ++v) {

@@ -1,5 +1,6 @@
 """Products of rows with a constant matrix by Strassen's algorithm, which products as small are not by themselves: sizes that fill tiles, panels, blocks and
-halves or do not, alone and with what kernels apply behind them, within guard pages; compared with numpy's products of doubles.
+halves or do not, alone and with what kernels apply behind them, within guard pages; compared with numpy's products of doubles. And larger ones in pieces,
+whose bits must not depend on who computes them.
 
     products.py --ingot build/bin/ingot [--target T] [--every 16] [--first 0] [--guarded RUNNER RUNTIME]
 
@@ -11,15 +12,20 @@ import pathlib
 import sys
 import tempfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 import ingot_run
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from open_model import Status
+from trial import Compiled
+
 ROWS, DEPTHS, COLUMNS = [2, 3, 7, 13, 31, 64, 97, 150, 261], [8, 24, 40, 64, 136, 200, 520], [17, 31, 33, 64, 65, 70, 100, 131]
 BEHIND = ["", "Relu", "residual", "bias", "rows"]
 OF_A_MODEL = 20
+PIECES = [(521, 512, 512), (128, 512, 1024)]
 TOLERANCE = 4e-6  # of the largest result: sums of a product with one half for the other, some times larger
 
 
@@ -87,6 +93,20 @@ def wrong_ones(arguments, ways):
         return wrong
 
 
+def wrong_in_pieces(arguments):
+    """The same of products of many work items, of which several write neighbouring rows."""
+    wrong = []
+    for rows, depth, columns in PIECES:
+        many = Many([(rows, depth, columns, "bias")])
+        with Compiled(arguments.ingot, many.model, arguments.target, ingot_run.HOW) as compiled:
+            feeds = {value.name: array for value, array in zip(many.model.graph.input, many.feeds, strict=True)}
+            try:
+                compiled.at(feeds)
+            except Status as status:
+                wrong.append(f"{rows} x {depth} x {columns}: {status}")
+    return wrong
+
+
 def main():
     parser = ingot_run.parser(__doc__)
     parser.add_argument("--every", type=int, default=16), parser.add_argument("--first", type=int, default=0)
@@ -96,6 +116,8 @@ def main():
     ingot_run.HOW[:] = ["--strassen", "on"]
     chosen = draws()[arguments.first :: arguments.every]
     wrong = [line for k in range(0, len(chosen), OF_A_MODEL) for line in wrong_ones(arguments, chosen[k : k + OF_A_MODEL])]
+    if "@" not in (arguments.target or ""):
+        wrong += wrong_in_pieces(arguments)
     for line in wrong:
         print(line)
     print(f"{len(chosen) - len(wrong)} passed, {len(wrong)} failed")
