@@ -1,4 +1,5 @@
 #include "compiler/lower/Chain.h"
+#include "compiler/lower/CacheLines.h"
 #include "compiler/lower/Convolution.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
@@ -51,11 +52,6 @@ static void estimate(Chain &chain, const target::MachineModel &machine) {
 }
 
 // Rings.
-
-/// A whole odd number of cache lines, so that channel blocks do not share cache sets.
-static int64_t oddLines(int64_t bytes, int64_t line) {
-  return static_cast<int64_t>(llvm::divideCeil(bytes, line) | 1) * line;
-}
 
 /// Rings for strips of so many rows.
 static void placeRings(Chain &chain, int64_t stripRows, int64_t line) {

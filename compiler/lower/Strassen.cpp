@@ -1,4 +1,5 @@
 #include "compiler/lower/Strassen.h"
+#include "compiler/lower/CacheLines.h"
 #include "compiler/lower/LowerKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -9,11 +10,6 @@ namespace ingot::lower {
 using Tiling = MatMulTiling;
 
 // The schedule.
-
-static int64_t oddLines(int64_t elements, int64_t line) {
-  int64_t lines = llvm::divideCeil(elements, line);
-  return (lines + (lines % 2 ? 0 : 1)) * line;
-}
 
 /// Cycles of a step of a register tile on a core that multiplies and adds two vectors in each: an instruction takes
 /// about four, so that fewer than twelve sums wait for each other.

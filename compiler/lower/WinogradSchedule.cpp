@@ -4,6 +4,7 @@
 // F(4x4) takes a quarter of a direct convolution's multiplications, but four times its weights, which have to come from
 // the third cache or from memory: they cost as much for 49 pixels as for 50,000. F(2x2) takes four ninths, and 16/9
 // times the weights.
+#include "compiler/lower/CacheLines.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/Winograd.h"
 #include "compiler/onnx/Constants.h"
@@ -19,11 +20,6 @@ using namespace mlir;
 namespace ingot::lower {
 
 // The parts of a schedule.
-
-/// A whole odd number of cache lines.
-static int64_t oddLines(int64_t words, int64_t line) {
-  return static_cast<int64_t>(llvm::divideCeil(words, line) | 1) * line;
-}
 
 support::Size WinogradSchedule::runCount() const { return ceilDiv(tiles(), product.pixels); }
 int64_t WinogradSchedule::inputStride() const { return oddLines(inputBlocks() * stripTiles() * blockWords(), line); }
