@@ -121,7 +121,7 @@ class Maker:
 
 # By operator, and there by operand.
 SHAPES = {
-    "QuantizeLinear": {"y_scale": [4], "y_zero_point": [4]}, "DequantizeLinear": {"x_scale": [4], "x_zero_point": [4]}, "AffineGrid": {"theta": [4, 2, 3]}, "Col2Im": {"input": [2, 8, 9]}, "DFT": {"input": [4, 4, 4, 1]}, "STFT": {"signal": [2, 16, 1], "window": [4]},
+    "QuantizeLinear": {"y_scale": [4], "y_zero_point": [4]}, "DequantizeLinear": {"x_scale": [4], "x_zero_point": [4]}, "QLinearConv": {"x_scale": [], "x_zero_point": [], "w_scale": [4], "w_zero_point": [4], "y_scale": [], "y_zero_point": [], "B": [4]}, "AffineGrid": {"theta": [4, 2, 3]}, "Col2Im": {"input": [2, 8, 9]}, "DFT": {"input": [4, 4, 4, 1]}, "STFT": {"signal": [2, 16, 1], "window": [4]},
     "NegativeLogLikelihoodLoss": {"target": [4, 4, 4], "weight": [4]}, "SoftmaxCrossEntropyLoss": {"labels": [4, 4, 4], "weights": [4]},
     "DeformConv": {"W": [4, 4, 1, 1], "offset": [4, 2, 4, 4], "B": [4], "mask": [4, 1, 4, 4]}, "MelWeightMatrix": {"num_mel_bins": []}, "TfIdfVectorizer": {"X": [4, 4]}, "StringNormalizer": {"X": [4]}, "ImageDecoder": {"encoded_stream": [64]},
     "CausalConvWithState": {"input": [2, 4, 4], "weight": [4, 1, 3], "bias": [4], "past_state": [2, 4, 2]},
