@@ -235,6 +235,15 @@ static int64_t phaseRowsOf(const ConvGeometry &g, const DenseSchedule &s, const 
   return std::max<int64_t>(1, machine.l2Bytes / shareOfCache / std::max<int64_t>(1, bytes));
 }
 
+/// Of an image that it reads; open sizes are taken for many.
+static int64_t inputBytesOf(const ConvGeometry &g, const DenseSchedule &s) {
+  int64_t bytes = s.elementBytes() * g.inChannels;
+  for (const support::Size &d : g.spatial) {
+    bytes *= typical(d, openRow);
+  }
+  return bytes;
+}
+
 /// The order of loops that the kernel was told: `order` 1 has all panels for a tile of pixels, 0 all pixels for a
 /// panel; `rows` or `tiles` have all panels for so many rows, or so many tiles of a row.
 static void useOrder(const ConvGeometry &g, DenseSchedule &s) {
@@ -265,10 +274,7 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
     chooseTile(g, s, machine);
     chooseChannels(g, s);
   }
-  int64_t weightBytes = 4 * s.weightElements(g), inputBytes = s.elementBytes() * g.inChannels;
-  for (const support::Size &d : g.spatial) {
-    inputBytes *= typical(d, openRow);
-  }
+  int64_t weightBytes = 4 * s.weightElements(g), inputBytes = inputBytesOf(g, s);
   bool weightsStay = weightBytes <= machine.l2Bytes / 2, inputStays = g.kernel > 1 && inputBytes <= machine.l2Bytes / 2;
   s.pixelsOuter = planes || (g.phases.size() == 1 && !s.flat && weightsStay && !inputStays);
   if (!s.pixelsOuter && !inputStays && !s.flat) {
@@ -477,10 +483,7 @@ static bool panelsReadLess(const ConvGeometry &g, const DenseSchedule &s, const 
   if (!s.pixelsOuter || g.kernel > 1 || g.groups > 1 || !phase.rows().isNumber() || !phase.axes[2].out.isNumber()) {
     return false;
   }
-  int64_t weightBytes = 4 * s.weightElements(g), inputBytes = s.elementBytes() * g.inChannels;
-  for (const support::Size &d : g.spatial) {
-    inputBytes *= d.number();
-  }
+  int64_t weightBytes = 4 * s.weightElements(g), inputBytes = inputBytesOf(g, s);
   int64_t tiles = phase.rows().number() * tilesOfRow(phase.axes[2], s.pixels);
   return inputBytes <= machine.l2Bytes / 2 && weightBytes > machine.l1Bytes / 2 &&
          inputBytes * s.panelCount() + weightBytes < weightBytes * tiles + inputBytes;

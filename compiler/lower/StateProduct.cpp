@@ -1,6 +1,7 @@
 #include "compiler/lower/StateProduct.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Recurrent.h"
@@ -16,8 +17,8 @@ using onnx::Num;
 using support::Size;
 using Form = RecurrentPlan::Form;
 
-/// A digit of int16 has 12 bits: with bytes, 2,048 of their products are below 2^31.
-static constexpr int64_t pairBits = 12, mostOfPairs = 2048;
+/// Of a digit of int16 (onnx::mostOfPairs).
+static constexpr int64_t pairBits = 12;
 /// Of a largest element: where it is smaller, the state counts for as good as nothing, and what it is divided by must
 /// not be zero.
 static constexpr float least = 1e-30F;
@@ -33,7 +34,7 @@ static Form formOf(const RecurrentPlan &plan, onnx::RecurrenceOp op, const targe
     return Form::Quads;
   }
   bool oneRow = plan.batch.isNumber() && plan.batch.number() <= 1;
-  return !machine.pairDot.empty() && oneRow && plan.hidden <= mostOfPairs ? Form::Pairs : Form::Widened;
+  return !machine.pairDot.empty() && oneRow && plan.hidden <= onnx::mostOfPairs ? Form::Pairs : Form::Widened;
 }
 
 RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &machine) {
@@ -85,50 +86,54 @@ Size RecurrentPlan::scratchBytes() const {
   return ofDigits() ? stateElements() * Size(digits * bytesOfDigit()) + batch * Size(4 * (1 + digits)) : Size(0);
 }
 
+/// Calls f(phase, first, count) for each tile of R's packed form: of `count` blocks of units from the first one on.
+static void eachTile(const RecurrentPlan &plan,
+                     llvm::function_ref<void(const RecurrentPlan::Phase &, int64_t, int64_t)> f) {
+  for (const RecurrentPlan::Phase &phase : plan.phases) {
+    for (int64_t first = 0; first < plan.blocks; first += phase.group) {
+      f(phase, first, std::min(phase.group, plan.blocks - first));
+    }
+  }
+}
+
 /// Calls f(to, from) for each element of R and its place in the packed form; from is -1 in the padding, and in the rows
 /// that Quads has behind each tile.
 static void eachPacked(const RecurrentPlan &plan, llvm::function_ref<void(int64_t, int64_t)> f) {
   int64_t to = 0;
-  for (const RecurrentPlan::Phase &phase : plan.phases) {
-    for (int64_t first = 0; first < plan.blocks; first += phase.group) {
-      int64_t count = std::min(phase.group, plan.blocks - first);
-      for (int64_t word = 0; word < plan.rowsOfTile(); ++word) {
-        for (int64_t u = 0; u < count; ++u) {
-          for (int64_t gate : phase.gates) {
-            for (int64_t l = 0; l < plan.lanes * plan.step(); ++l) {
-              int64_t unit = (first + u) * plan.lanes + l / plan.step(), k = word * plan.step() + l % plan.step();
-              bool isThere = unit < plan.hidden && k < plan.hidden;
-              f(to++, isThere ? (gate * plan.hidden + unit) * plan.hidden + k : -1);
-            }
+  eachTile(plan, [&](const RecurrentPlan::Phase &phase, int64_t first, int64_t count) {
+    for (int64_t word = 0; word < plan.rowsOfTile(); ++word) {
+      for (int64_t u = 0; u < count; ++u) {
+        for (int64_t gate : phase.gates) {
+          for (int64_t l = 0; l < plan.lanes * plan.step(); ++l) {
+            int64_t unit = (first + u) * plan.lanes + l / plan.step(), k = word * plan.step() + l % plan.step();
+            bool isThere = unit < plan.hidden && k < plan.hidden;
+            f(to++, isThere ? (gate * plan.hidden + unit) * plan.hidden + k : -1);
           }
         }
       }
     }
-  }
+  });
 }
 
 /// Behind each tile for each of its rows of R -128 times the row's sum: the first digit of the state is signed, but
 /// multiplied as an unsigned byte, with 128 added.
 static void packCorrections(const RecurrentPlan &plan, ArrayRef<char> from, MutableArrayRef<char> to) {
   int64_t at = 0;
-  for (const RecurrentPlan::Phase &phase : plan.phases) {
-    for (int64_t first = 0; first < plan.blocks; first += phase.group) {
-      int64_t count = std::min(phase.group, plan.blocks - first);
-      at += plan.wordsOfRow() * count * static_cast<int64_t>(phase.gates.size()) * plan.lanes;
-      for (int64_t u = 0; u < count; ++u) {
-        for (int64_t gate : phase.gates) {
-          for (int64_t l = 0; l < plan.lanes; ++l, ++at) {
-            int64_t unit = (first + u) * plan.lanes + l;
-            int32_t sum = 0;
-            for (int64_t k = 0; unit < plan.hidden && k < plan.hidden; ++k) {
-              sum -= 128 * static_cast<int8_t>(from[(gate * plan.hidden + unit) * plan.hidden + k]);
-            }
-            std::memcpy(to.data() + 4 * at, &sum, 4);
+  eachTile(plan, [&](const RecurrentPlan::Phase &phase, int64_t first, int64_t count) {
+    at += plan.wordsOfRow() * count * static_cast<int64_t>(phase.gates.size()) * plan.lanes;
+    for (int64_t u = 0; u < count; ++u) {
+      for (int64_t gate : phase.gates) {
+        for (int64_t l = 0; l < plan.lanes; ++l, ++at) {
+          int64_t unit = (first + u) * plan.lanes + l;
+          int32_t sum = 0;
+          for (int64_t k = 0; unit < plan.hidden && k < plan.hidden; ++k) {
+            sum -= 128 * static_cast<int8_t>(from[(gate * plan.hidden + unit) * plan.hidden + k]);
           }
+          std::memcpy(to.data() + 4 * at, &sum, 4);
         }
       }
     }
-  }
+  });
 }
 
 void RecurrentPlan::pack(plan::KernelOp kernel, KernelShape &shape) const {
@@ -194,25 +199,22 @@ StateProduct::StateProduct(Build &build, const RecurrentPlan &plan, Size at)
 
 /// The loops of eachPacked.
 void StateProduct::pack(Buffer to) {
-  for (const RecurrentPlan::Phase &phase : plan.phases) {
+  eachTile(plan, [&](const RecurrentPlan::Phase &phase, int64_t first, int64_t count) {
     int64_t g = phase.gates.size();
-    for (int64_t first = 0; first < plan.blocks; first += phase.group) {
-      int64_t count = std::min(phase.group, plan.blocks - first);
-      w.loop(0, plan.hidden, 1, [&](Ix k) {
-        for (int64_t u = 0; u < count; ++u) {
-          for (int64_t i = 0; i < g; ++i) {
-            int64_t unit = (first + u) * plan.lanes;
-            w.loop(0, std::min(plan.lanes, plan.hidden - unit), 1, [&](Ix l) {
-              Ix source = (Ix(phase.gates[i] * plan.hidden + unit) + l) * plan.hidden + k;
-              w.store(w.load(r, source), to,
-                      Ix(phase.offset + first * plan.lanes * g * plan.hidden) +
-                          (k * count * g + Ix(u * g + i)) * plan.lanes + l);
-            });
-          }
+    w.loop(0, plan.hidden, 1, [&](Ix k) {
+      for (int64_t u = 0; u < count; ++u) {
+        for (int64_t i = 0; i < g; ++i) {
+          int64_t unit = (first + u) * plan.lanes;
+          w.loop(0, std::min(plan.lanes, plan.hidden - unit), 1, [&](Ix l) {
+            Ix source = (Ix(phase.gates[i] * plan.hidden + unit) + l) * plan.hidden + k;
+            w.store(w.load(r, source), to,
+                    Ix(phase.offset + first * plan.lanes * g * plan.hidden) +
+                        (k * count * g + Ix(u * g + i)) * plan.lanes + l);
+          });
         }
-      });
-    }
-  }
+      }
+    });
+  });
   r = to;
 }
 

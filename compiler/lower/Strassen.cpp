@@ -87,7 +87,9 @@ static void cutBlocks(Strassen &s, const MatMulProblem &p, const target::Machine
     if (halfK % cut.depths || cut.depth % unroll) {
       continue;
     }
-    for (cut.blocks = 1; cut.blocks * tallest < cut.half + tallest; ++cut.blocks) {
+    // More blocks of as many rows would only take longer: the next number of them is the fewest of fewer rows.
+    for (cut.blocks = 1; cut.blocks * tallest < cut.half + tallest;
+         cut.blocks = cut.rows > 1 ? static_cast<int64_t>(llvm::divideCeil(cut.half, cut.rows - 1)) : cut.half + 1) {
       cut.rows = llvm::divideCeil(cut.half, cut.blocks);
       cut.makesDifferences = true, cutTiles(cut, tallest), weigh();
       // A difference takes registers of its own, and a tile of few rows waits for its loads.

@@ -14,6 +14,10 @@
 
 namespace ingot::onnx {
 
+/// Of a recurrence, the most hidden units of which sums of pairs fit: products of a byte and a digit of 12 bits, of
+/// which 2,048 are below 2^31.
+inline constexpr int64_t mostOfPairs = 2048;
+
 /// On a function whose result only becomes bytes: it may be off by 2^-20 of itself.
 constexpr llvm::StringLiteral onlyBytesName = "ingot.only_bytes";
 

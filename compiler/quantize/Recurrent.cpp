@@ -12,6 +12,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Quantize.h"
@@ -165,8 +166,6 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
 constexpr int64_t mostHidden = 1 << 15;
 /// To make digits of a smaller state takes longer than its products.
 constexpr int64_t leastHidden = 48;
-/// Of more hidden units no machine multiplies pairs (lower/StateProduct.h).
-constexpr int64_t mostOfPairs = 2048;
 
 struct Recurrence : OpRewritePattern<onnx::RecurrenceOp> {
   Recurrence(MLIRContext *context, StateProducts products) : OpRewritePattern(context), products(products) {}
@@ -209,7 +208,7 @@ struct Recurrence : OpRewritePattern<onnx::RecurrenceOp> {
   bool isFaster(onnx::RecurrenceOp op) const {
     auto r = onnx::ranked(op.getR());
     int64_t hidden = r.getDimSize(1), bytes = r.getNumElements() * static_cast<int64_t>(sizeof(float));
-    bool oneRow = onnx::sizeOf(onnx::ranked(op.getP()), 1).is(1) && hidden <= mostOfPairs;
+    bool oneRow = onnx::sizeOf(onnx::ranked(op.getP()), 1).is(1) && hidden <= onnx::mostOfPairs;
     return hidden >= leastHidden && bytes >= (oneRow ? products.ofOneRow : products.ofRows);
   }
 };

@@ -16,7 +16,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 import ingot_run
 import numpy as np
-import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from open_model import Status
@@ -73,16 +72,7 @@ def wrong_ones(arguments, ways):
     many = Many(ways)
     with tempfile.TemporaryDirectory(prefix="ingot-products-") as scratch:
         folder = pathlib.Path(scratch)
-        data = folder / "test_data_set_0"
-        data.mkdir()
-        onnx.save(many.model, folder / "model.onnx")
-        for kind, arrays in (("input", many.feeds), ("output", [result.astype(np.float32) for result in many.wanted])):
-            for k, array in enumerate(arrays):
-                (data / f"{kind}_{k}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
-        if arguments.guarded:
-            verdict, why = ingot_run.run_guarded(arguments.ingot, *arguments.guarded, folder, folder / "out", arguments.target)
-        else:
-            verdict, why = ingot_run.run(arguments.ingot, folder, folder / "out", arguments.target, seconds=600)
+        verdict, why = ingot_run.run_on(arguments, folder, many.model, many.feeds, [result.astype(np.float32) for result in many.wanted])
         if verdict != "pass":
             return [f"{way}: {verdict}: {why}" for way in ways]
         wrong = []

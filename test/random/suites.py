@@ -168,14 +168,18 @@ def small_filter(case, x):
     (quantized if integers else dense).small_filter(case, x)
 
 
-def convolutions(seed, index):
-    """3x3 convolutions of stride 1 and what stands around them; some with open batches, others with open heights and widths."""
+def begun(seed, index, first):
+    """A case that begins with what `first` puts there, and its result."""
     families.load()
     for attempt in itertools.count():
         case = Case(seed, f"{index}.{attempt}")
         with contextlib.suppress(Skip):
-            small_filter(case, None)
-            break
+            return case, first(case, None)
+
+
+def convolutions(seed, index):
+    """3x3 convolutions of stride 1 and what stands around them; some with open batches, others with open heights and widths."""
+    case, _ = begun(seed, index, small_filter)
     for _ in range(case.choice([0, 1, 2, 3, 5])):
         kept, x = case.keep(), case.values[case.choice(case.results())]
         try:
@@ -215,12 +219,7 @@ def winograd(ingot, seed, index, level):
 
 def layers(seed, index):
     """Convolutions that follow each other, some with a second reader."""
-    families.load()
-    for attempt in itertools.count():
-        case = Case(seed, f"{index}.{attempt}")
-        with contextlib.suppress(Skip):
-            x = dense.layer(case, None)
-            break
+    case, x = begun(seed, index, dense.layer)
     for _ in range(case.choice([1, 2, 2, 3, 5])):
         kept = case.keep()
         try:
@@ -243,12 +242,7 @@ def chained(ingot, seed, index, level):
 
 def products(seed, index):
     """Products of rows with constant matrices that follow each other."""
-    families.load()
-    for attempt in itertools.count():
-        case = Case(seed, f"{index}.{attempt}")
-        with contextlib.suppress(Skip):
-            x = dense.product(case, None)
-            break
+    case, x = begun(seed, index, dense.product)
     for _ in range(case.choice([0, 1, 2])):
         kept = case.keep()
         try:

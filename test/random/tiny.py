@@ -18,7 +18,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 import ingot_run
 import numpy as np
-import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from case import by_onnxruntime
@@ -123,18 +122,8 @@ def one(arguments, numbered):
     many = Many([way for _, way in numbered])
     with tempfile.TemporaryDirectory(prefix="ingot-tiny-") as scratch:
         folder = pathlib.Path(scratch)
-        data = folder / "test_data_set_0"
-        data.mkdir()
-        onnx.save(many.model, folder / "model.onnx")
-        for k, array in enumerate(many.feeds.values()):
-            (data / f"input_{k}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
         wanted, wrong = by_onnxruntime(many.model, many.feeds), []
-        if arguments.guarded:
-            for k, want in enumerate(wanted):
-                (data / f"output_{k}.pb").write_bytes(numpy_helper.from_array(want).SerializeToString())
-            verdict, why = ingot_run.run_guarded(arguments.ingot, *arguments.guarded, folder, folder / "out", arguments.target)
-        else:
-            verdict, why = ingot_run.run(arguments.ingot, folder, folder / "out", arguments.target, seconds=600)
+        verdict, why = ingot_run.run_on(arguments, folder, many.model, many.feeds.values(), wanted)
         if verdict != "pass":
             return [f"{text(*numbered[0])} and {len(numbered) - 1} more: {verdict}: {why}"], len(numbered)
         for k, want in enumerate(wanted):

@@ -110,6 +110,19 @@ def run_guarded(ingot, runner, runtime, folder, out, target=None, weights_end=Tr
     return verdict, text
 
 
+def run_on(arguments, folder, model, inputs, outputs):
+    """Writes the model and a data set, and runs it; within guard pages where --guarded says so, which wants the outputs for their types. What it gives is in folder/out."""
+    data = folder / "test_data_set_0"
+    data.mkdir()
+    onnx.save(model, folder / "model.onnx")
+    for kind, arrays in (("input", inputs), ("output", outputs)):
+        for k, array in enumerate(arrays):
+            (data / f"{kind}_{k}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
+    if arguments.guarded:
+        return run_guarded(arguments.ingot, *arguments.guarded, folder, folder / "out", arguments.target)
+    return run(arguments.ingot, folder, folder / "out", arguments.target, seconds=600)
+
+
 def load(path, value_type=None):
     """A recorded value: an array, a list (sequence) or None (empty optional)."""
     kind = value_type.WhichOneof("value") if value_type else "tensor_type"
