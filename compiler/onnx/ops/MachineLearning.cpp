@@ -104,14 +104,35 @@ LogicalResult NormalizerOp::upgrade(Node &node) {
   return give(node, y);
 }
 
+/// x, of which a list has one value for all columns or one for each: in the second case x has that many, which a run with
+/// another number of columns is refused for. None, and an error, if it cannot have them.
+static Value withColumnsFor(Node &node, Formula &f, Value x, int64_t values) {
+  auto type = ranked(x);
+  if (!type || !type.getRank() || values == 1 || type.getShape().back() == values) {
+    return x;
+  }
+  if (!ShapedType::isDynamic(type.getShape().back())) {
+    (void)node.error(Twine(values) + " values for columns of " + llvm::to_string(type));
+    return {};
+  }
+  SmallVector<int64_t> shape(type.getRank(), 0);
+  shape.back() = values;
+  return f.op("Reshape", {x, makeIntegers(f.b, f.loc, shape)});
+}
+
 LogicalResult ScalerOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   Value x = toFloat(f, node.operand(0));
   for (auto [name, operation] : {std::pair("offset", "Sub"), {"scale", "Mul"}}) {
     SmallVector<double> values = floatsIn(node, name);
-    if (!values.empty()) {
-      x = f.op(operation, {x, constantLike(f, values, {int64_t(values.size())}, x)});
+    if (values.empty()) {
+      continue;
     }
+    x = withColumnsFor(node, f, x, int64_t(values.size()));
+    if (!x) {
+      return failure();
+    }
+    x = f.op(operation, {x, constantLike(f, values, {int64_t(values.size())}, x)});
   }
   return give(node, x);
 }
@@ -125,15 +146,10 @@ LogicalResult ImputerOp::upgrade(Node &node) {
   if (isFloat ? values.empty() : integers.empty()) {
     return node.error("has no values to put in");
   }
-  // One for each column, which a run with other columns does not keep; else one for all.
   auto count = static_cast<int64_t>(isFloat ? values.size() : integers.size());
-  if (auto type = ranked(x); type && type.getRank() && count > 1 && type.getShape().back() != count) {
-    if (!ShapedType::isDynamic(type.getShape().back())) {
-      return node.error(Twine(count) + " values for columns of " + llvm::to_string(type));
-    }
-    SmallVector<int64_t> shape(type.getRank(), 0);
-    shape.back() = count;
-    x = f.reshape(x, shape);
+  x = withColumnsFor(node, f, x, count);
+  if (!x) {
+    return failure();
   }
   if (!isFloat) {
     auto constant = [&](ArrayRef<int64_t> list, ArrayRef<int64_t> shape) {
