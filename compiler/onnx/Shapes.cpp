@@ -227,8 +227,10 @@ std::vector<std::string> symbolsOf(Operation *function, TypeRange inputs) {
 }
 
 /// Whether a limit cuts off what both are made of, as rows of a table up to a sequence's length. They are taken to be
-/// equal: what follows from that is worth more than a sequence beyond the end of a table of which one row is left.
+/// equal: what follows from that is worth more than a sequence beyond the end of a table of which one row is left. What
+/// is one row of any long sequence is no table.
 static bool isCutOff(const Size &x, const Size &y) {
+  auto isRow = [](const Size &size) { return size.evaluate([](auto) { return std::optional<int64_t>(1 << 20); }) == 1; };
   auto cuts = [](const Size &size) {
     bool any = false; // a limit of 1 is none of a table
     size.eachCall([&](support::Call call, const Size &a, const Size &b) {
@@ -238,7 +240,7 @@ static bool isCutOff(const Size &x, const Size &y) {
   };
   bool together = false;
   x.eachSymbol([&](support::Symbol symbol) { together |= y.mentions(symbol); });
-  return together && (cuts(x) || cuts(y));
+  return together && !isRow(x) && !isRow(y) && (cuts(x) || cuts(y));
 }
 
 /// One axis of broadcast().

@@ -466,6 +466,7 @@ READ = [
     (ML + "Normalizer", [f(2, 3)], dict(norm="L3"), "norm 'L3' is not known"),
     (ML + "Imputer", [f(2, 3)], {}, "has no values to put in"),
     (ML + "Imputer", [f(2, 1)], dict(imputed_value_floats=[1.0, 2.0]), "2 values for columns of tensor<2x1xf32>"),
+    (ML + "Scaler", [f(2, 1)], dict(scale=[1.0, 2.0]), "2 values for columns of tensor<2x1xf32>"),
     (ML + "FeatureVectorizer", [f(2, 3)], dict(inputdimensions=[3, 1]), "2 widths for 1 inputs"),
     (ML + "FeatureVectorizer", [f(2, 3)], dict(inputdimensions=[-4]), "a width is negative: -4"),
     (ML + "OneHotEncoder", [i(2)], dict(cats_strings=["a"]), "has no categories for elements of int64"),

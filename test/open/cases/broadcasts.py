@@ -22,6 +22,16 @@ def two_operands():
 
 
 @case
+def one_row_of_as_many():
+    """The second element of a vector as long as what it scales: always one, where there is any."""
+    c = Case(17)
+    x, scales = c.input("b", "s"), c.input("s")
+    one, two = c.constant(np.int64([1])), c.constant(np.int64([2]))
+    c.output(c.op("Mul", x, c.op("Slice", scales, one, two, c.constant(np.int64([0])))))
+    return c.at(b=[1, 3, 5], s=[2, 3, 7, 17])
+
+
+@case
 def three_operands():
     c = Case(17)
     x, y, z = c.input("a", 3, "b"), c.input("c", 1, "d"), c.input("e", "f")

@@ -36,6 +36,17 @@ def reductions():
 
 
 @case
+def values_for_columns():
+    """A value for each column says how many there are."""
+    c, values = Case(17), [0.5, -2.0, 3.0, 1.5, 7.0, -0.25, 4.0]
+    x = c.input("n", "w")
+    gaps = c.op("Where", c.op("Greater", x, c.constant(np.float32(1))), c.constant(np.float32(np.nan)), x)
+    c.output(c.op("Imputer", gaps, domain="ai.onnx.ml", imputed_value_floats=values, replaced_value_float=float("nan")))
+    c.output(c.op("Scaler", x, domain="ai.onnx.ml", offset=values, scale=values[::-1]))
+    return c.at(n=[1, 0, 5, 64], w=[7])
+
+
+@case
 def normalizations():
     c = Case(17)
     c.output(c.op("LayerNormalization", c.input("b", "n", 40), c.weights(40), c.weights(40)))
