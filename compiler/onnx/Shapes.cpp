@@ -230,7 +230,9 @@ std::vector<std::string> symbolsOf(Operation *function, TypeRange inputs) {
 /// equal: what follows from that is worth more than a sequence beyond the end of a table of which one row is left. What
 /// is one row of any long sequence is no table.
 static bool isCutOff(const Size &x, const Size &y) {
-  auto isRow = [](const Size &size) { return size.evaluate([](auto) { return std::optional<int64_t>(1 << 20); }) == 1; };
+  auto isRow = [](const Size &size) {
+    return size.evaluate([](auto) { return std::optional<int64_t>(1 << 20); }) == 1;
+  };
   auto cuts = [](const Size &size) {
     bool any = false; // a limit of 1 is none of a table
     size.eachCall([&](support::Call call, const Size &a, const Size &b) {

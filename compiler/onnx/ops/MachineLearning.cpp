@@ -104,8 +104,8 @@ LogicalResult NormalizerOp::upgrade(Node &node) {
   return give(node, y);
 }
 
-/// x, of which a list has one value for all columns or one for each: in the second case x has that many, which a run with
-/// another number of columns is refused for. None, and an error, if it cannot have them.
+/// x, of which a list has one value for all columns or one for each: in the second case x has that many, which a run
+/// with another number of columns is refused for. None, and an error, if it cannot have them.
 static Value withColumnsFor(Node &node, Formula &f, Value x, int64_t values) {
   auto type = ranked(x);
   if (!type || !type.getRank() || values == 1 || type.getShape().back() == values) {
