@@ -81,6 +81,23 @@ template <typename Op> Value besides(double number, Operation *op) {
   return nullptr;
 }
 
+/// What is multiplied by the reciprocal of `divisor` only, as by a sigmoid, is divided by it: one operation fewer, and
+/// one rounding.
+void divideFactors(Value divisor) {
+  for (Operation *reciprocal : llvm::make_early_inc_range(divisor.getUsers())) {
+    bool isReciprocal = isa<arith::DivFOp>(reciprocal) && numberOf(reciprocal->getOperand(0)) == 1.0;
+    auto product =
+        isReciprocal && reciprocal->hasOneUse() ? dyn_cast<arith::MulFOp>(*reciprocal->user_begin()) : nullptr;
+    if (!product) {
+      continue;
+    }
+    Value factor = product.getOperand(product.getLhs() == reciprocal->getResult(0) ? 1 : 0);
+    OpBuilder builder(product);
+    replace(product, arith::DivFOp::create(builder, product.getLoc(), factor, divisor));
+    reciprocal->erase();
+  }
+}
+
 /// 1 + e^x that is nothing but a divisor, as in a sigmoid: sum and exponential together.
 bool expandDivisor(math::ExpOp exp, const FloatBuilder &f) {
   bool divides = !exp->use_empty() && llvm::all_of(exp->getUsers(), [](Operation *sum) {
@@ -96,6 +113,7 @@ bool expandDivisor(math::ExpOp exp, const FloatBuilder &f) {
     replace(sum, divisor);
   }
   exp->erase();
+  divideFactors(divisor);
   return true;
 }
 

@@ -37,6 +37,7 @@ struct Function {
 };
 
 Wide sigmoid(Wide x) { return 1 / (1 + expl(-x)); }
+Wide silu(Wide x) { return x / (1 + expl(-x)); }
 /// Of softmax, which takes exponentials of nothing positive: right to two ulp, but of those that are far from 1 without
 /// a fused multiply-add.
 Wide weight(Wide x) { return expl(-fabsl(x)); }
@@ -44,6 +45,9 @@ Wide gelu(Wide x) { return x * erfcl(-x * sqrtl(0.5L)) / 2; }
 
 constexpr const char *sigmoidText = "%n{0} = arith.negf %a : {1}\n%e{0} = math.exp %n{0} : {1}\n"
                                     "%s{0} = arith.addf %e{0}, %one : {1}\n%v{0} = arith.divf %one, %s{0} : {1}\n";
+constexpr const char *siluText = "%n{0} = arith.negf %a : {1}\n%e{0} = math.exp %n{0} : {1}\n"
+                                 "%s{0} = arith.addf %e{0}, %one : {1}\n%q{0} = arith.divf %one, %s{0} : {1}\n"
+                                 "%v{0} = arith.mulf %a, %q{0} : {1}\n";
 constexpr const char *weightText = "%t{0} = math.absf %a : {1}\n%n{0} = arith.negf %t{0} : {1}\n"
                                    "%v{0} = math.exp %n{0} {{ingot.negative} : {1}\n";
 constexpr const char *geluText = "%t{0} = math.absf %a : {1}\n%u{0} = arith.minimumf %t{0}, %ten : {1}\n"
@@ -78,6 +82,7 @@ const Function functions[] = {
     {"math.atan2", nullptr, atan2l, -3, 3, HUGE_VAL, 0.51, 4},
     {"arith.remf", nullptr, fmodl, -9, 9, HUGE_VAL, 0.0001, 0},
     {"sigmoid", sigmoid, nullptr, -16, 16, 16, 16, 2, sigmoidText},
+    {"silu", silu, nullptr, -16, 16, 16, 16, 2.5, siluText},
     {"weight", weight, nullptr, -40, 40, 87, 72, 1.2, weightText},
     {"gelu", gelu, nullptr, -2, 5, 2, 24, 40, geluText},
 };

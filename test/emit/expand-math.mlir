@@ -76,6 +76,38 @@ func.func @sigmoid(%x: vector<8xf32>, %one: vector<8xf32>) -> vector<8xf32> {
   return %y : vector<8xf32>
 }
 
+// A gate: what the sigmoid multiplies is divided by the sum, and the signs are in the constants.
+// CHECK-LABEL: func @gate
+// CHECK-NOT: arith.mulf
+// CHECK-COUNT-8: math.fma
+// CHECK-NOT: arith.negf
+// CHECK: [[GATED:%.*]] = arith.divf %arg1, %{{.*}} : vector<8xf32>
+// CHECK-NEXT: return [[GATED]]
+func.func @gate(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> {
+  %c1 = arith.constant dense<1.0> : vector<8xf32>
+  %n = arith.negf %x : vector<8xf32>
+  %e = math.exp %n : vector<8xf32>
+  %s = arith.addf %e, %c1 : vector<8xf32>
+  %g = arith.divf %c1, %s : vector<8xf32>
+  %p = arith.mulf %g, %y : vector<8xf32>
+  return %p : vector<8xf32>
+}
+
+// A sigmoid that is read twice stays a quotient of 1.
+// CHECK-LABEL: func @shared
+// CHECK: [[OPEN:%.*]] = arith.divf %{{.*}}, %{{.*}} : vector<8xf32>
+// CHECK-NEXT: [[SHUT:%.*]] = arith.mulf [[OPEN]], %arg1
+// CHECK-NEXT: return [[OPEN]], [[SHUT]]
+func.func @shared(%x: vector<8xf32>, %y: vector<8xf32>) -> (vector<8xf32>, vector<8xf32>) {
+  %c1 = arith.constant dense<1.0> : vector<8xf32>
+  %n = arith.negf %x : vector<8xf32>
+  %e = math.exp %n : vector<8xf32>
+  %s = arith.addf %e, %c1 : vector<8xf32>
+  %g = arith.divf %c1, %s : vector<8xf32>
+  %p = arith.mulf %g, %y : vector<8xf32>
+  return %g, %p : vector<8xf32>, vector<8xf32>
+}
+
 // Of a sum that is not only a divisor the exponential has all of its digits.
 // CHECK-LABEL: func @sum
 // CHECK-COUNT-10: math.fma

@@ -37,15 +37,16 @@ Value smallExp(const FloatBuilder &f, Value r) {
 }
 
 /// e^x in float32 as e^r * 2^n where a few operations count: one constant stands for ln 2, which is off by 2e-9 for
-/// each n, and the polynomial is off by up to 0.8 ulp, but by nothing at 0.
+/// each n, and the polynomial is off by up to 0.8 ulp, but by nothing at 0. `sign` -1: e^-x, with the signs in the
+/// constants.
 struct ShortExp {
   Value ofRest, power;
 };
 
-ShortExp shortExp(const FloatBuilder &f, Value x) {
-  static constexpr double nearZero[] = {1.0, 0.9999997, 0.4999915, 0.16667637, 0.04189797, 0.00829031};
-  FloatBuilder::Rounded n = f.roundForPower(x, f.constant(1.44269504088896340736), 0);
-  Value r = f.fma(n.value, f.constant(-0.69314718055994530942), x);
+ShortExp shortExp(const FloatBuilder &f, Value x, double sign = 1) {
+  double nearZero[] = {1.0, sign * 0.9999997, 0.4999915, sign * 0.16667637, 0.04189797, sign * 0.00829031};
+  FloatBuilder::Rounded n = f.roundForPower(x, f.constant(sign * 1.44269504088896340736), 0);
+  Value r = f.fma(n.value, f.constant(sign * -0.69314718055994530942), x);
   return {f.polynomial(r, nearZero), f.powerOfTwo(n, 0)};
 }
 
@@ -90,7 +91,9 @@ Value ingot::emit::expandExpForBytes(const FloatBuilder &f, Value x) {
 // A sum with 1 does not see an exponential below e^-87, and where it only divides, one whose quotient would be denormal
 // may be infinite, as 2^128 is here. 2^n multiplies in the fused multiply-add that adds the 1.
 Value ingot::emit::expandOnePlusExp(const FloatBuilder &f, Value x) {
-  ShortExp e = shortExp(f, f.clamp(x, -87.0, 89.0));
+  auto negated = x.getDefiningOp<arith::NegFOp>();
+  ShortExp e =
+      negated ? shortExp(f, f.clamp(negated.getOperand(), -89.0, 87.0), -1) : shortExp(f, f.clamp(x, -87.0, 89.0));
   return f.fma(e.ofRest, e.power, f.constant(1.0));
 }
 
