@@ -6,8 +6,10 @@ using namespace mlir;
 namespace ingot::lower {
 
 void Attention::rowBlock(Ix block) {
-  Ix from = floorDiv(block * c.vectors, c.blocks), vectors = floorDiv((block + 1) * c.vectors, c.blocks) - from;
-  vectors = w.settled(vectors);
+  // Whole tiles of scores: what fills none runs at half the speed, so that only the last block has such.
+  Ix tiles = floorDiv(Ix(c.vectors) + Ix(c.wide - 1), c.wide);
+  auto beginOf = [&](Ix at) { return min(floorDiv(at * tiles, c.blocks) * c.wide, c.vectors); };
+  Ix from = beginOf(block), vectors = w.settled(beginOf(block + 1) - from);
   firstRow = from * c.lanes;
   Ix rows = min(Ix(p.rows) - firstRow, vectors * c.lanes);
   packQueries(vectors);
@@ -51,12 +53,11 @@ void Attention::packQueries(Ix vectors) {
 }
 
 void Attention::scoreBlock(Ix vectors, Ix first, Ix count) {
-  constexpr int64_t wide = 2;
-  Ix whole = vectors - remainder(vectors, wide);
+  Ix whole = vectors - remainder(vectors, c.wide);
   auto columns = [&](Ix vector, int64_t width) {
     w.loop(0, count, c.keyTile, [&](Ix key) { scoreTile(vector * c.lanes, width, first, key); });
   };
-  w.loop(0, whole, wide, [&](Ix vector) { columns(vector, wide); });
+  w.loop(0, whole, c.wide, [&](Ix vector) { columns(vector, c.wide); });
   w.loop(whole, vectors, 1, [&](Ix vector) { columns(vector, 1); });
 }
 

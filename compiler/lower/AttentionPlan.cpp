@@ -32,12 +32,31 @@ static int64_t powerOfTwoIn(int64_t n, int64_t most) { return std::min<int64_t>(
 /// Parts of `n`, at most `most` each and of equal size, rounded up.
 static int64_t evenly(int64_t n, int64_t most) { return llvm::divideCeil(n, llvm::divideCeil(n, most)); }
 
+/// Vectors of columns that the registers hold beside as many rows.
+static int64_t panelFor(int64_t rows, int64_t vectors, const target::MachineModel &machine) {
+  int64_t spare = machine.fusedMultiplyAdd ? 1 : 2;
+  return evenly(vectors, std::max<int64_t>(1, (machine.tileRegisters() - spare) / (rows + 1)));
+}
+
+/// Rows of V's tiles, and of a block. Sums of four rows by two vectors wait for each other; of six they do not.
+static void cutTile(AttentionCut &c, const target::MachineModel &machine) {
+  c.valueTile = 8;
+  if (machine.registers < 32) {
+    bool waits = machine.fusedMultiplyAdd && panelFor(4, c.valueVectors, machine) <= 2;
+    c.valueTile = waits ? 6 : 4;
+  }
+  constexpr int64_t aligned = 8; ///< tiles, so that blocks are whole pairs of vectors, too
+  c.rowsBlock = std::max(machine.tuning.attentionRows, c.lanes);
+  if (c.lanes <= aligned) {
+    c.rowsBlock = static_cast<int64_t>(llvm::alignTo(c.rowsBlock, c.valueTile * aligned));
+  }
+}
+
 static void cutRows(AttentionCut &c, const AttentionProblem &p, const target::MachineModel &machine) {
   c.most = c.lanes / 3;
   c.vectors = floorDiv(p.rows + Size(c.lanes - 1 - c.most), c.lanes);
   c.left = p.rows - c.vectors * Size(c.lanes);
-  c.rowsBlock = std::max(machine.tuning.attentionRows, c.lanes);
-  c.valueTile = machine.registers >= 32 ? 8 : 4;
+  cutTile(c, machine);
   if (c.vectors.isNumber()) {
     int64_t rows = c.vectors.number() * c.lanes;
     c.rowsBlock = std::min(c.rowsBlock, std::max(rows, c.lanes));
@@ -46,6 +65,7 @@ static void cutRows(AttentionCut &c, const AttentionProblem &p, const target::Ma
     }
   }
   c.blocks = max(Size(1), ceilDiv(c.vectors, c.rowsBlock / c.lanes));
+  c.wide = std::min<int64_t>(2, c.rowsBlock / c.lanes);
   c.tasks = p.outer * c.blocks;
   c.items = max(Size(1), min(c.tasks, machine.tuning.heavyItems));
 }
@@ -63,14 +83,12 @@ static void cutKeys(AttentionCut &c, const AttentionProblem &p, const target::Ma
 static AttentionCut cutOf(const AttentionProblem &p, const target::MachineModel &machine) {
   AttentionCut c;
   c.lanes = std::max<int64_t>(1, machine.lanes);
-  cutRows(c, p, machine);
-  cutKeys(c, p, machine);
   c.dotLanes = powerOfTwoIn(p.width, c.lanes);
   c.valueLanes = powerOfTwoIn(p.valueWidth, c.lanes);
   c.valueVectors = llvm::divideCeil(p.valueWidth, c.valueLanes);
-  int64_t spare = machine.fusedMultiplyAdd ? 1 : 2;
-  c.panel = std::max<int64_t>(1, (machine.tileRegisters() - spare) / (c.valueTile + 1));
-  c.panel = evenly(c.valueVectors, c.panel);
+  cutRows(c, p, machine);
+  cutKeys(c, p, machine);
+  c.panel = panelFor(c.valueTile, c.valueVectors, machine);
   return c;
 }
 

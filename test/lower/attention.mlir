@@ -19,6 +19,9 @@
 // CHECK: scf.for %{{.*}} to %c64
 // CHECK: math.exp
 // CHECK: vector.store
+// Sums of eight rows by a vector of columns where there are registers for more, else of six.
+// V3: %{{[0-9]+}}:6 = scf.for
+// V4: %{{[0-9]+}}:8 = scf.for
 // CHECK: vector.fma
 // CHECK: arith.divf
 // CHECK: vector.store %{{.*}}, %arg3
@@ -58,4 +61,21 @@ func.func @awkward(%x: tensor<?x1x24xf32, #onnx.sizes<"b", 1, 24>>, %past: tenso
     onnx.Score %s : tensor<?x2x1x?xf32, #onnx.sizes<"b", 2, 1, "keys">>
   }
   return %0 : tensor<?x1x2x4xf32, #onnx.sizes<"b", 1, 2, 4>>
+}
+
+// -----
+
+// 200 rows are 25 vectors of 8 in seven blocks. They are cut where pairs of vectors end, of which there are thirteen, so that only the last block has a single one.
+// CHECK-LABEL: func.func @uneven
+// CHECK-LABEL: func.func private @attention_(
+// V3: arith.muli %{{.*}}, %c13
+// V3: arith.divui %{{.*}}, %c7
+// V3: arith.muli %{{.*}}, %c2
+// V3: arith.minsi %{{.*}}, %c25
+func.func @uneven(%q: tensor<1x1x200x64xf32>, %k: tensor<1x1x64x64xf32>, %v: tensor<1x1x64x64xf32>) -> tensor<1x1x200x64xf32> {
+  %0 = onnx.Attend %q, %k, %v {perm = array<i64: 0, 1, 2, 3>, valueWidth = 64 : i64, walkK = #onnx.strided<<0>, <4096, 4096, 64, 1>>, walkQ = #onnx.strided<<0>, <12800, 12800, 64, 1>>, walkV = #onnx.strided<<0>, <4096, 4096, 64, 1>>, width = 64 : i64} : (tensor<1x1x200x64xf32>, tensor<1x1x64x64xf32>, tensor<1x1x64x64xf32>) -> tensor<1x1x200x64xf32> {
+  ^bb0(%a: tensor<1x1x200x64xf32>):
+    onnx.Score %a : tensor<1x1x200x64xf32>
+  }
+  return %0 : tensor<1x1x200x64xf32>
 }
