@@ -19,17 +19,34 @@ struct Stem {
   ConvGeometry g;
   DenseSchedule s;
   bool padded = false;
-  int64_t height = 1; ///< output rows of a piece
+  int64_t height = 1; ///< output rows of a piece, at most
   int64_t reach = 1;  ///< input slices of a piece
 
   int64_t inRows() const { return (height - 1) * axis(1).inStep + (axis(1).taps - 1) * axis(1).tapStep + 1; }
   Size inColumns() const { return axis(2).inEnd() - axis(2).inStart; }
   Size plane() const { return inColumns() * (reach * inRows()); }
   Size elements() const { return 16 * ceilDiv(plane() * g.inChannels, 16); }
-  Size pieces() const { return ceilDiv(axis(1).out, height); }
+  int64_t count = 0; ///< of pieces of a slice, as equal as can be; 0: only the run tells how many
+  Size pieces() const { return count ? Size(count) : ceilDiv(axis(1).out, height); }
+  /// The first row of a piece; of the one behind the last all of them, or more.
+  Ix firstRow(Ix piece) const { return count ? floorDiv(piece * axis(1).out, count) : piece * height; }
   const ConvAxis &axis(size_t i) const { return g.phases[0].axes[i]; }
   Size inSize(size_t i) const { return axis(i).dim < 0 ? Size(1) : g.spatial[axis(i).dim - 2]; }
 };
+
+/// As many pieces as fill the cache, or a multiple of a few of them where they do not become too low: a last piece that
+/// is shorter, or an odd number of them, would leave threads without work.
+int64_t countOf(int64_t rows, int64_t height) {
+  constexpr int64_t leastHeight = 4;
+  int64_t needed = llvm::divideCeil(rows, height);
+  for (int64_t multiple : {8, 4, 2}) {
+    int64_t count = llvm::alignTo(std::max<int64_t>(1, needed), multiple);
+    if (count * leastHeight <= rows) {
+      return count;
+    }
+  }
+  return needed;
+}
 
 Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   Stem stem;
@@ -48,7 +65,12 @@ Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
       break;
     }
   }
-  stem.height = stem.g.said["height"].value_or(stem.height);
+  std::optional<int64_t> said = stem.g.said["height"];
+  stem.height = said.value_or(stem.height);
+  if (const Size &rows = stem.axis(1).out; rows.isNumber() && !rows.is(0)) {
+    stem.count = said ? llvm::divideCeil(rows.number(), *said) : countOf(rows.number(), stem.height);
+    stem.height = llvm::divideCeil(rows.number(), stem.count);
+  }
   return stem;
 }
 
@@ -130,16 +152,17 @@ void buildStemConv(Build &build) {
   }
   w.loop(build.begin, build.end, 1, [&](Ix item) {
     Size elements = stem.elements();
-    Buffer piece = w.scratch(build.scratch, item * (4 * elements), w.b.getF32Type(), memoryExtent(elements));
-    Ix from = remainder(item, stem.pieces()) * stem.height, rest = floorDiv(item, stem.pieces());
+    Buffer rows = w.scratch(build.scratch, item * (4 * elements), w.b.getF32Type(), memoryExtent(elements));
+    Ix piece = remainder(item, stem.pieces()), rest = floorDiv(item, stem.pieces());
+    Ix from = stem.firstRow(piece), to = min(stem.firstRow(piece + 1), stem.axis(1).out);
     Ix outer = remainder(rest, stem.axis(0).out), n = floorDiv(rest, stem.axis(0).out);
     Ix slice = outer * stem.axis(0).inStep + stem.axis(0).inStart,
        row = from * stem.axis(1).inStep + stem.axis(1).inStart;
-    copyPiece(build, stem, piece, n, slice, row);
-    Ix columns = stem.inColumns(), rows = stem.inRows();
-    Ix offset = Ix(0) - slice * (rows * columns) - row * columns - stem.axis(2).inStart;
-    Access input{{offset, {0, stem.plane(), rows * columns, columns, 1}}, piece, 1};
-    DenseConv(build, stem.g, stem.s, input, space).rows(n, outer, from, min(from + stem.height, stem.axis(1).out));
+    copyPiece(build, stem, rows, n, slice, row);
+    Ix columns = stem.inColumns(), high = stem.inRows();
+    Ix offset = Ix(0) - slice * (high * columns) - row * columns - stem.axis(2).inStart;
+    Access input{{offset, {0, stem.plane(), high * columns, columns, 1}}, rows, 1};
+    DenseConv(build, stem.g, stem.s, input, space).rows(n, outer, from, to);
   });
 }
 
