@@ -6,7 +6,8 @@
  * microseconds, or behind a kernel that has one thread only), then sleep. Nothing is locked unless somebody sleeps. A
  * worker that finds itself on its caller's processor, where a scheduler may leave both for many milliseconds, moves to
  * another. A loop whose caller finds no free slot runs on the caller alone, so that nesting and any number of callers
- * are safe: a caller only ever waits for chunks that are being worked on.
+ * are safe: a caller only ever waits for chunks that are being worked on. So does one whose caller is faster without
+ * the others (laps.h).
  *
  * A slot is reused, never freed, and its fields are stable while it is open. A worker announces itself in `helpers`
  * before it looks at the state; the caller closes the slot before it looks at `helpers`. Both are sequentially
@@ -15,6 +16,7 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
 #include "ingot.h"
+#include "laps.h"
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -221,8 +223,18 @@ static void sleepUntilOpened(ingot_pool *pool, unsigned seen) {
   pthread_mutex_unlock(&pool->mutex);
 }
 
+/* What a thread runs loops for. */
+typedef struct Caller {
+  const ingot_pool *pool; /* whose loops were the last ones */
+  int isInside;           /* a body, as a worker always is */
+  ingot_laps laps;
+} Caller;
+
+static _Thread_local Caller caller;
+
 static void *runWorker(void *argument) {
   ingot_pool *pool = argument;
+  caller.isInside = 1;
   int64_t thread = 1 + atomic_fetch_add(&pool->started, 1); /* the caller of a loop is 0 */
   for (;;) {
     unsigned seen = atomic_load(&pool->epoch); /* before looking: a loop opened meanwhile must not be slept through */
@@ -274,19 +286,8 @@ static void finish(ingot_pool *pool, Loop *loop) {
   }
 }
 
-static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int64_t end), void *args, int64_t count) {
-  ingot_pool *pool = context;
-  if (count <= 0) {
-    return 0;
-  }
-  Loop *loop = pool->threads > 1 && count > 1 ? claim(pool) : 0;
-  if (!loop) {
-    return body(args, 0, count);
-  }
-  loop->body = body;
-  loop->args = args;
-  loop->count = count;
-  loop->threads = pool->threads < count ? pool->threads : count;
+/* Opens the loop to all, and works on it. */
+static int share(ingot_pool *pool, Loop *loop) {
   for (int64_t i = 0; i * WORD_BITS < chunksOf(loop); ++i) {
     atomic_store_explicit(&loop->taken[i], 0, memory_order_relaxed);
   }
@@ -298,6 +299,39 @@ static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int
   uint64_t failure = atomic_load(&loop->failure);
   atomic_store(&loop->state, FREE);
   return failure == NO_FAILURE ? 0 : (int)(uint32_t)failure;
+}
+
+/* Whether a loop that is in no other one is better not shared out. */
+static int isAlone(const ingot_pool *pool, int (*body)(void *args, int64_t begin, int64_t end), int64_t count) {
+  if (caller.pool != pool) {
+    caller = (Caller){.pool = pool};
+  }
+  return ingot_laps_way(&caller.laps, body, count, nanoseconds()) == INGOT_ALONE;
+}
+
+static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int64_t end), void *args, int64_t count) {
+  ingot_pool *pool = context;
+  if (count <= 0) {
+    return 0;
+  }
+  if (pool->threads == 1 || count == 1) {
+    return body(args, 0, count);
+  }
+  int isInside = caller.isInside;
+  Loop *loop = !isInside && isAlone(pool, body, count) ? 0 : claim(pool);
+  caller.isInside = 1;
+  int status;
+  if (loop) {
+    loop->body = body;
+    loop->args = args;
+    loop->count = count;
+    loop->threads = pool->threads < count ? pool->threads : count;
+    status = share(pool, loop);
+  } else {
+    status = body(args, 0, count);
+  }
+  caller.isInside = isInside;
+  return status;
 }
 
 static int threadsOf(void *context) { return ((const ingot_pool *)context)->threads; }

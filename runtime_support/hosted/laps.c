@@ -1,0 +1,88 @@
+#include "laps.h"
+
+enum {
+  MOST_LOOPS = 5000,     /* of a lap; a model with more of them is long enough */
+  MOST_STRANGERS = 8,    /* before laps of other loops are looked at in their place */
+  LAPS_OF_TRIAL = 4,     /* of each way; the first one is not measured: caches and sleeping workers */
+  LAPS_KEPT_NEAR = 256,  /* between trials: one way is less than a quarter longer than the other */
+  LAPS_KEPT_FAR = 2048,  /* it is more */
+};
+/* From one loop to the next; a caller that does something else for longer does so in both ways. */
+static const int64_t mostBetween = 1000000;
+static const int64_t longLap = 5000000;
+
+enum { TRY_KEPT, TRY_OTHER, KEEP };
+
+static void begin(ingot_laps *laps, int (*body)(void *args, int64_t begin, int64_t end), int64_t count) {
+  laps->body = body;
+  laps->count = count;
+  laps->loops = laps->time = 0;
+  laps->loopsHash = 0;
+  laps->way = laps->step == TRY_OTHER ? !laps->kept : laps->kept;
+}
+
+static void enter(ingot_laps *laps, int step, int left) {
+  laps->step = step;
+  laps->left = left;
+}
+
+static void learn(ingot_laps *laps, uint64_t hash) {
+  laps->known = hash;
+  laps->knownLoops = laps->loops;
+  laps->strangers = 0;
+  laps->kept = INGOT_SHARED;
+  laps->best[INGOT_SHARED] = laps->best[INGOT_ALONE] = INT64_MAX;
+  enter(laps, TRY_KEPT, LAPS_OF_TRIAL);
+}
+
+/* The other way was tried, too, if `other`; else this one is good enough. */
+static void choose(ingot_laps *laps, int other) {
+  int64_t shared = laps->best[INGOT_SHARED], alone = laps->best[INGOT_ALONE];
+  int64_t less = shared < alone ? shared : alone, more = shared < alone ? alone : shared;
+  laps->kept = other && alone < shared ? INGOT_ALONE : INGOT_SHARED;
+  laps->best[INGOT_SHARED] = laps->best[INGOT_ALONE] = INT64_MAX;
+  enter(laps, KEEP, other && more - less < less / 4 ? LAPS_KEPT_NEAR : LAPS_KEPT_FAR);
+}
+
+static void endLap(ingot_laps *laps) {
+  uint64_t hash = laps->loopsHash | 1;
+  if (hash != laps->known) {
+    if (!laps->known || ++laps->strangers > MOST_STRANGERS) {
+      learn(laps, hash);
+    }
+    return;
+  }
+  laps->strangers = 0;
+  if (laps->step != KEEP && laps->left < LAPS_OF_TRIAL && laps->time < laps->best[laps->way]) {
+    laps->best[laps->way] = laps->time;
+  }
+  if (--laps->left > 0) {
+    return;
+  }
+  if (laps->step == KEEP) {
+    enter(laps, TRY_KEPT, LAPS_OF_TRIAL);
+  } else if (laps->step == TRY_KEPT && laps->best[laps->kept] < longLap) {
+    enter(laps, TRY_OTHER, LAPS_OF_TRIAL);
+  } else {
+    choose(laps, laps->step == TRY_OTHER);
+  }
+}
+
+int ingot_laps_way(ingot_laps *laps, int (*body)(void *args, int64_t begin, int64_t end), int64_t count, int64_t now) {
+  int64_t between = now - laps->seen;
+  laps->time += between < mostBetween ? between : mostBetween;
+  laps->seen = now;
+  if (laps->body == body && laps->count == count) {
+    endLap(laps);
+    begin(laps, body, count);
+  } else if (!laps->body || laps->loops >= (laps->known ? 2 * laps->knownLoops : MOST_LOOPS)) {
+    /* Another loop begins laps: the caller runs another model, or the first one of all. */
+    laps->known = 0;
+    laps->kept = INGOT_SHARED;
+    enter(laps, KEEP, 0);
+    begin(laps, body, count);
+  }
+  ++laps->loops;
+  laps->loopsHash = (laps->loopsHash ^ (uint64_t)(uintptr_t)body ^ ((uint64_t)count << 48)) * UINT64_C(0x9e3779b97f4a7c15);
+  return laps->way;
+}
