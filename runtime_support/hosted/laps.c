@@ -1,11 +1,11 @@
 #include "laps.h"
 
 enum {
-  MOST_LOOPS = 5000,     /* of a lap; a model with more of them is long enough */
-  MOST_STRANGERS = 8,    /* before laps of other loops are looked at in their place */
-  LAPS_OF_TRIAL = 4,     /* of each way; the first one is not measured: caches and sleeping workers */
-  LAPS_KEPT_NEAR = 256,  /* between trials: one way is less than a quarter longer than the other */
-  LAPS_KEPT_FAR = 2048,  /* it is more */
+  MOST_LOOPS = 5000,    /* of a lap; a model with more of them is long enough */
+  MOST_STRANGERS = 8,   /* before laps of other loops are looked at in their place */
+  LAPS_OF_TRIAL = 4,    /* of each way; the first one is not measured: caches and sleeping workers */
+  LAPS_KEPT_NEAR = 256, /* between trials: one way is less than a quarter longer than the other */
+  LAPS_KEPT_FAR = 2048, /* it is more */
 };
 /* From one loop to the next; a caller that does something else for longer does so in both ways. */
 static const int64_t mostBetween = 1000000;
@@ -83,6 +83,7 @@ int ingot_laps_way(ingot_laps *laps, int (*body)(void *args, int64_t begin, int6
     begin(laps, body, count);
   }
   ++laps->loops;
-  laps->loopsHash = (laps->loopsHash ^ (uint64_t)(uintptr_t)body ^ ((uint64_t)count << 48)) * UINT64_C(0x9e3779b97f4a7c15);
+  laps->loopsHash =
+      (laps->loopsHash ^ (uint64_t)(uintptr_t)body ^ ((uint64_t)count << 48)) * UINT64_C(0x9e3779b97f4a7c15);
   return laps->way;
 }

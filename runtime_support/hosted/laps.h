@@ -21,11 +21,11 @@ typedef struct ingot_laps {
   uint64_t loopsHash;
   int way;
   /* What is known of laps with these loops. */
-  uint64_t known;      /* their hash; 0: not chosen yet */
+  uint64_t known; /* their hash; 0: not chosen yet */
   int64_t knownLoops;
-  int strangers;     /* laps of other loops, one after the other */
-  int64_t best[2];   /* the shortest time of each way in this trial */
-  int kept, left;    /* the way that is kept between trials; laps until the next step */
+  int strangers;   /* laps of other loops, one after the other */
+  int64_t best[2]; /* the shortest time of each way in this trial */
+  int kept, left;  /* the way that is kept between trials; laps until the next step */
   int step;
 } ingot_laps;
 
