@@ -130,6 +130,12 @@ bool expandHalf(math::ErfcOp erfc, const FloatBuilder &f) {
   return true;
 }
 
+/// Whether an op's bits may not depend on which others are in its kernel.
+bool isStrict(Operation *op) {
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  return function && function->hasAttr("ingot.strict");
+}
+
 /// Functions together with what stands around them.
 bool expandWithNeighbours(Operation *op, bool ldexp) {
   Type type = op->getResult(0).getType();
@@ -139,7 +145,7 @@ bool expandWithNeighbours(Operation *op, bool ldexp) {
     return false;
   }
   if (auto exp = dyn_cast<math::ExpOp>(op); exp && exp->getDiscardableAttrDictionary().empty()) {
-    return expandDivisor(exp, f);
+    return !isStrict(op) && expandDivisor(exp, f);
   }
   auto erfc = dyn_cast<math::ErfcOp>(op);
   return erfc && expandHalf(erfc, f);

@@ -2,7 +2,8 @@
 //
 // Function attributes that loop IR may carry: `ingot.cpu` and `ingot.features` (strings; the machine's where absent),
 // `ingot.ldexp` (unit; such a CPU scales by powers of two in one instruction), `ingot.half` (unit; it converts
-// float16), `ingot.tiles` (unit; it uses AMX), `ingot.inline` (unit; a kernel small enough to be part of its caller).
+// float16), `ingot.strict` (unit; what a value is does not depend on the others in the kernel), `ingot.tiles` (unit; it
+// uses AMX), `ingot.inline` (unit; a kernel small enough to be part of its caller).
 // Private functions become local symbols. A math.exp with `ingot.negative` has operands that are not positive, and may
 // give 0 for a denormal result; of one with `ingot.bytes` only what it does to a byte matters. A math.erfc with
 // `ingot.tail` has operands in [0, 7.1].

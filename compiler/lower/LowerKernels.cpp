@@ -314,6 +314,9 @@ struct Lowering {
     if (machine.halfConversions) {
       f->setAttr("ingot.half", b.getUnitAttr());
     }
+    if (kernel->getParentOfType<ModuleOp>()->hasAttr(strictName)) {
+      f->setAttr(strictName, b.getUnitAttr());
+    }
     return f;
   }
 

@@ -93,6 +93,21 @@ func.func @gate(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> {
   return %p : vector<8xf32>
 }
 
+// Strict: the same bits as in kernels of their own.
+// CHECK-LABEL: func @strict_gate
+// CHECK-COUNT-10: math.fma
+// CHECK: [[STRICT:%.*]] = arith.divf %{{.*}}, %{{.*}} : vector<8xf32>
+// CHECK-NEXT: arith.mulf [[STRICT]], %arg1
+func.func @strict_gate(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> attributes {ingot.strict} {
+  %c1 = arith.constant dense<1.0> : vector<8xf32>
+  %n = arith.negf %x : vector<8xf32>
+  %e = math.exp %n : vector<8xf32>
+  %s = arith.addf %e, %c1 : vector<8xf32>
+  %g = arith.divf %c1, %s : vector<8xf32>
+  %p = arith.mulf %g, %y : vector<8xf32>
+  return %p : vector<8xf32>
+}
+
 // A sigmoid that is read twice stays a quotient of 1.
 // CHECK-LABEL: func @shared
 // CHECK: [[OPEN:%.*]] = arith.divf %{{.*}}, %{{.*}} : vector<8xf32>
