@@ -21,12 +21,12 @@ struct Stem {
   bool padded = false;
   int64_t height = 1; ///< output rows of a piece, at most
   int64_t reach = 1;  ///< input slices of a piece
+  int64_t count = 0;  ///< of pieces of a slice, as equal as can be; 0: only the run tells how many
 
   int64_t inRows() const { return (height - 1) * axis(1).inStep + (axis(1).taps - 1) * axis(1).tapStep + 1; }
   Size inColumns() const { return axis(2).inEnd() - axis(2).inStart; }
   Size plane() const { return inColumns() * (reach * inRows()); }
   Size elements() const { return 16 * ceilDiv(plane() * g.inChannels, 16); }
-  int64_t count = 0; ///< of pieces of a slice, as equal as can be; 0: only the run tells how many
   Size pieces() const { return count ? Size(count) : ceilDiv(axis(1).out, height); }
   /// The first row of a piece; of the one behind the last all of them, or more.
   Ix firstRow(Ix piece) const { return count ? floorDiv(piece * axis(1).out, count) : piece * height; }

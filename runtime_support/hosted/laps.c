@@ -7,7 +7,7 @@ enum {
   LAPS_KEPT_NEAR = 256, /* between trials: one way is less than a quarter longer than the other */
   LAPS_KEPT_FAR = 2048, /* it is more */
 };
-/* From one loop to the next; a caller that does something else for longer does so in both ways. */
+/* From the end of a loop to the next one; a caller that does something else for longer does so in both ways. */
 static const int64_t mostBetween = 1000000;
 static const int64_t longLap = 5000000;
 
@@ -35,8 +35,9 @@ static void learn(ingot_laps *laps, uint64_t hash) {
   enter(laps, TRY_KEPT, LAPS_OF_TRIAL);
 }
 
-/* The other way was tried, too, if `other`; else this one is good enough. */
-static void choose(ingot_laps *laps, int other) {
+/* Where the other way was not tried, all threads are good enough. */
+static void choose(ingot_laps *laps) {
+  int other = laps->step == TRY_OTHER;
   int64_t shared = laps->best[INGOT_SHARED], alone = laps->best[INGOT_ALONE];
   int64_t less = shared < alone ? shared : alone, more = shared < alone ? alone : shared;
   laps->kept = other && alone < shared ? INGOT_ALONE : INGOT_SHARED;
@@ -64,7 +65,7 @@ static void endLap(ingot_laps *laps) {
   } else if (laps->step == TRY_KEPT && laps->best[laps->kept] < longLap) {
     enter(laps, TRY_OTHER, LAPS_OF_TRIAL);
   } else {
-    choose(laps, laps->step == TRY_OTHER);
+    choose(laps);
   }
 }
 
@@ -86,4 +87,9 @@ int ingot_laps_way(ingot_laps *laps, int (*body)(void *args, int64_t begin, int6
   laps->loopsHash =
       (laps->loopsHash ^ (uint64_t)(uintptr_t)body ^ ((uint64_t)count << 48)) * UINT64_C(0x9e3779b97f4a7c15);
   return laps->way;
+}
+
+void ingot_laps_end(ingot_laps *laps, int64_t now) {
+  laps->time += now - laps->seen;
+  laps->seen = now;
 }

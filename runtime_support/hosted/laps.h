@@ -17,7 +17,7 @@ typedef struct ingot_laps {
   /* The lap that goes on. */
   int (*body)(void *args, int64_t begin, int64_t end); /* its first loop's */
   int64_t count;                                       /* and its length */
-  int64_t loops, seen, time;                           /* loops so far; when the last one began; nanoseconds up to it */
+  int64_t loops, seen, time; /* loops so far; when the last one began or ended; nanoseconds up to it */
   uint64_t loopsHash;
   int way;
   /* What is known of laps with these loops. */
@@ -31,5 +31,7 @@ typedef struct ingot_laps {
 
 /* To be called where a loop begins that is in no other one, at `now` nanoseconds: INGOT_SHARED or INGOT_ALONE. */
 int ingot_laps_way(ingot_laps *laps, int (*body)(void *args, int64_t begin, int64_t end), int64_t count, int64_t now);
+/* To be called where such a loop ends. */
+void ingot_laps_end(ingot_laps *laps, int64_t now);
 
 #endif

@@ -331,6 +331,9 @@ static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int
     status = body(args, 0, count);
   }
   caller.isInside = isInside;
+  if (!isInside) {
+    ingot_laps_end(&caller.laps, nanoseconds());
+  }
   return status;
 }
 
