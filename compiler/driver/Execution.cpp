@@ -171,7 +171,9 @@ llvm::Expected<std::vector<int64_t>> sizesFrom(const ingot_model &model, const G
 llvm::Error Execution::failure(int status, const std::string &more) const {
   char text[512];
   ingot_error_text(&model, status, text, sizeof(text));
-  return llvm::createStringError(llvm::Twine("model '") + model.name + "' failed: " + text +
+  bool isOfValues =
+      llvm::is_contained({INGOT_ERROR_INDEX, INGOT_ERROR_SIZE, INGOT_ERROR_STRING}, INGOT_STATUS_KIND(status));
+  return llvm::createStringError((isOfValues && !folder.empty() ? folder + ": error: " : "") + text +
                                  (more.empty() ? "" : ": " + more));
 }
 
@@ -194,7 +196,7 @@ std::string Execution::sizesText(const ingot_tensor_info &info) const {
   return text;
 }
 
-llvm::Error Execution::bind(llvm::ArrayRef<HostTensor> tensors, const std::string &folder) {
+llvm::Error Execution::bind(llvm::ArrayRef<HostTensor> tensors) {
   std::vector<ingot_shape> shapes;
   for (const HostTensor &tensor : tensors) {
     shapes.push_back({tensor.dims.data(), tensor.isAbsent ? -1 : int32_t(tensor.dims.size())});
@@ -220,12 +222,13 @@ llvm::Error Execution::bind(llvm::ArrayRef<HostTensor> tensors, const std::strin
   return status ? failure(status) : llvm::Error::success();
 }
 
-llvm::Error Execution::setInputs(llvm::ArrayRef<HostTensor> tensors, const std::string &folder) {
+llvm::Error Execution::setInputs(llvm::ArrayRef<HostTensor> tensors, const std::string &from) {
+  folder = from;
   if (int64_t(tensors.size()) != model.input_count) {
     return llvm::createStringError(folder + ": error: the folder has " + llvm::Twine(tensors.size()) +
                                    " input_K.pb, the model has " + llvm::Twine(model.input_count) + " inputs");
   }
-  if (llvm::Error error = bind(tensors, folder)) {
+  if (llvm::Error error = bind(tensors)) {
     return error;
   }
   return prepare(tensors);

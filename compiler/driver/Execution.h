@@ -69,8 +69,10 @@ protected:
   std::vector<int64_t> sizes; ///< of the model's symbols, then what the last run found
 
 private:
-  /// Binds the symbols; the input that does not fit is named as one of `folder`.
-  llvm::Error bind(llvm::ArrayRef<HostTensor> inputs, const std::string &folder);
+  std::string folder; ///< of the recorded inputs; of others none
+
+  /// Binds the symbols. The error names the input that does not fit.
+  llvm::Error bind(llvm::ArrayRef<HostTensor> inputs);
   std::string sizesText(const ingot_tensor_info &info) const;
 };
 

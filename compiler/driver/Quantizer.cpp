@@ -4,6 +4,7 @@
 #include "compiler/importer/Problems.h"
 #include "compiler/ptq/Adjust.h"
 #include "compiler/ptq/Dynamic.h"
+#include "compiler/ptq/InverseFactor.h"
 #include "compiler/support/ElementTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -313,11 +314,16 @@ llvm::Error Quantizer::compensate(std::vector<ptq::BlockWeights> &weights) {
       return error;
     }
     ptq::Index index(model, *model.proto.mutable_graph());
+    std::string factored; // layers that read the same value mostly stand together
+    std::vector<double> factor;
     for (; first < last; ++first) {
       const ptq::Layer &layer = layers[first];
+      int64_t own = ptq::rowsOf(layer);
+      if (factored != layer.x) {
+        factored = layer.x, factor = ptq::inverseFactor(channels[layer.x].moments(), own);
+      }
       weights.push_back(ptq::compensateBlocks(ptq::rowsByColumns(layer, ptq::floatsOf(*index.weight(layer.weight))),
-                                              ptq::rowsOf(layer), ptq::columnsOf(layer), options.block,
-                                              channels[layer.x].moments()));
+                                              own, ptq::columnsOf(layer), options.block, factor));
       bar.show(int(first + 1), int(count), "layers rounded by GPTQ");
     }
   }

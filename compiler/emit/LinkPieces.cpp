@@ -3,8 +3,8 @@
 // the same reason its groups of sections are no longer those of which a linker keeps one (COMDAT): which one would be
 // decided by a symbol that is nobody else's any more.
 #include "compiler/emit/LinkPieces.h"
+#include "compiler/emit/Linker.h"
 #include "compiler/plan/Plan.h"
-#include "lld/Common/Driver.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -15,8 +15,6 @@
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
-
-LLD_HAS_DRIVER(elf)
 
 using namespace llvm;
 using Bytes = SmallVector<char, 0>;
@@ -103,16 +101,11 @@ private:
 
 /// All files but the last one become the last one.
 static Error combine(ArrayRef<std::string> paths) {
-  SmallVector<const char *> arguments = {"ld.lld", "-r", "--build-id=none", "--threads=1", "-o", paths.back().c_str()};
+  SmallVector<const char *> arguments = {"-r", "-o", paths.back().c_str()};
   for (const std::string &path : paths.drop_back()) {
     arguments.push_back(path.c_str());
   }
-  std::string messages;
-  raw_string_ostream stream(messages);
-  lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
-  return result.retCode == 0
-             ? Error::success()
-             : createStringError("linking the parts of the model's code failed: " + StringRef(messages).trim());
+  return ingot::emit::link(arguments, "linking the parts of the model's code");
 }
 
 Expected<Bytes> ingot::emit::linkObjects(ArrayRef<ArrayRef<char>> objects, ArrayRef<std::string> local) {

@@ -2,15 +2,12 @@
 // library's are hidden, and there is no build id or path that would make two links differ. Only a model that decodes
 // images depends on libraries of the system: those that libingot_image.a was built with.
 #include "compiler/emit/SharedLibrary.h"
-#include "lld/Common/Driver.h"
+#include "compiler/emit/Linker.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
-
-LLD_HAS_DRIVER(elf)
 
 using namespace llvm;
 
@@ -66,8 +63,6 @@ Error ingot::emit::linkSharedLibrary(const std::string &object, StringRef triple
                              " is neither beside the compiler in ../lib nor in its build folder");
   }
   std::string name = "--soname=" + model + ".so";
-  std::string messages;
-  raw_string_ostream stream(messages);
   std::vector<std::string> images;
   if (decodesImages) {
     Expected<std::vector<std::string>> files = imageLibraries(triple);
@@ -76,8 +71,7 @@ Error ingot::emit::linkSharedLibrary(const std::string &object, StringRef triple
     }
     images = std::move(*files);
   }
-  std::vector<const char *> arguments = {"ld.lld",
-                                         "-shared",
+  std::vector<const char *> arguments = {"-shared",
                                          name.c_str(),
                                          "-o",
                                          output.c_str(),
@@ -87,20 +81,14 @@ Error ingot::emit::linkSharedLibrary(const std::string &object, StringRef triple
                                          "--gc-sections",
                                          "--no-undefined",
                                          "--hash-style=gnu",
-                                         "--build-id=none",
                                          "-z",
                                          "noexecstack",
                                          "-z",
                                          "relro",
                                          "-z",
-                                         "now",
-                                         "--threads=1"};
+                                         "now"};
   for (const std::string &file : images) {
     arguments.push_back(file.c_str());
   }
-  lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
-  if (result.retCode != 0) {
-    return createStringError("linking " + output + " failed: " + StringRef(messages).trim());
-  }
-  return Error::success();
+  return link(arguments, "linking " + output);
 }

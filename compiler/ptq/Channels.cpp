@@ -1,5 +1,6 @@
 #include "compiler/ptq/Channels.h"
 #include "compiler/ptq/Weights.h"
+#include "llvm/Support/Parallel.h"
 #include <algorithm>
 #include <cmath>
 
@@ -24,18 +25,21 @@ void Channels::add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims, i
 
 void Channels::addMoments(llvm::ArrayRef<float> values, int64_t channels) {
   products.resize(size_t(channels * channels));
+  std::vector<const float *> finite;
   for (size_t row = 0; row + size_t(channels) <= values.size(); row += size_t(channels)) {
     const float *x = &values[row];
-    if (!std::all_of(x, x + channels, [](float value) { return std::isfinite(value); })) {
-      continue;
+    if (std::all_of(x, x + channels, [](float value) { return std::isfinite(value); })) {
+      finite.push_back(x);
     }
-    for (int64_t i = 0; i < channels; ++i) {
-      float *sum = &products[size_t(i * channels)];
-      for (int64_t j = 0; j < channels; ++j) {
+  }
+  llvm::parallelFor(0, size_t(channels), [&](size_t i) {
+    float *sum = &products[i * size_t(channels)];
+    for (const float *x : finite) {
+      for (size_t j = i; j < size_t(channels); ++j) {
         sum[j] += x[i] * x[j];
       }
     }
-  }
+  });
 }
 
 std::vector<float> Channels::means() const {

@@ -11,7 +11,8 @@ class Channels {
 public:
   /// `axis`: of the channels; negative: from the end. Values that are not finite are left out.
   void add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims, int axis);
-  /// Sums of products of two channels, which must be the last axis. A row with a value that is not finite is left out.
+  /// Sums of products of two channels, which must be the last axis: the upper triangle of a matrix. A row with a value
+  /// that is not finite is left out.
   void addMoments(llvm::ArrayRef<float> values, int64_t channels);
 
   llvm::ArrayRef<float> largest() const { return magnitudes; } ///< magnitude of each

@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ingot::ptq {
 namespace {
@@ -22,6 +23,8 @@ const std::pair<llvm::StringLiteral, int> kTypeFrom[] = {
     {"And", -1},
     {"ArgMax", -1},
     {"ArgMin", -1},
+    {"CastLike", 1},
+    {"DequantizeLinear", 1},
     {"Equal", -1},
     {"Greater", -1},
     {"GreaterOrEqual", -1},
@@ -29,6 +32,7 @@ const std::pair<llvm::StringLiteral, int> kTypeFrom[] = {
     {"IsNaN", -1},
     {"Less", -1},
     {"LessOrEqual", -1},
+    {"Multinomial", -1},
     {"NonZero", -1},
     {"Not", -1},
     {"OneHot", 2},
@@ -42,8 +46,30 @@ const std::pair<llvm::StringLiteral, int> kTypeFrom[] = {
 };
 /// Of these only the first result is of that type.
 const llvm::StringLiteral kFirstOnly[] = {"Dropout", "MaxPool", "TopK", "Unique"};
+/// What an attribute says of the type of the results: its name, and the type without it; kUndefined: as the operand's.
+struct Declared {
+  llvm::StringLiteral op, attribute;
+  int32_t otherwise;
+};
+const Declared kDeclared[] = {
+    {"Bernoulli", "dtype", importer::kUndefined},
+    {"BitCast", "to", importer::kUndefined},
+    {"BlackmanWindow", "output_datatype", kFloat},
+    {"Cast", "to", importer::kUndefined},
+    {"EyeLike", "dtype", kFloat},
+    {"HammingWindow", "output_datatype", kFloat},
+    {"HannWindow", "output_datatype", kFloat},
+    {"MelWeightMatrix", "output_datatype", kFloat},
+    {"RandomNormal", "dtype", kFloat},
+    {"RandomNormalLike", "dtype", importer::kUndefined},
+    {"RandomUniform", "dtype", kFloat},
+    {"RandomUniformLike", "dtype", importer::kUndefined},
+    {"TfIdfVectorizer", "", kFloat},
+};
 /// No narrow form, or one that loses what the operator is about.
 const llvm::StringLiteral kWide[] = {
+    "Bernoulli",
+    "BitCast",
     "BlackmanWindow",
     "CastLike",
     "ConstantOfShape",
@@ -56,7 +82,9 @@ const llvm::StringLiteral kWide[] = {
     "MelWeightMatrix",
     "Range",
     "RandomNormal",
+    "RandomNormalLike",
     "RandomUniform",
+    "RandomUniformLike",
     "STFT",
     "Scan",
     "If",
@@ -67,6 +95,30 @@ const llvm::StringLiteral kWide[] = {
     "DequantizeLinear",
     "SequenceMap",
 };
+/// The opset whose version is the first with a narrow form; `never`: none has one.
+constexpr int64_t never = std::numeric_limits<int64_t>::max();
+struct Since {
+  llvm::StringLiteral op;
+  int64_t float16, bfloat16;
+};
+const Since kSince[] = {
+    {"Celu", 28, 28},
+    {"Compress", 1, 28},
+    {"DynamicQuantizeLinear", never, never},
+    {"Einsum", 1, 28},
+    {"IsInf", 20, 20},
+    {"MeanVarianceNormalization", never, never}, // its definition by other operators is of float32
+    {"OneHot", 1, never},
+    {"QLinearConv", never, never},
+    {"QLinearMatMul", 21, 21},
+    {"ReverseSequence", 1, 28},
+    {"Shrink", 1, never},
+    {"TfIdfVectorizer", never, never},
+    {"TopK", 1, 24},
+    {"Unique", 1, 28},
+};
+/// Results that are float32 in the narrow form, too, from this one on.
+const std::pair<llvm::StringLiteral, int> kWideResults[] = {{"LayerNormalization", 1}};
 /// Operands that are float32 in the narrow form, too.
 const std::pair<llvm::StringLiteral, int> kWideOperands[] = {{"Resize", 1}, {"Resize", 2}, {"Upsample", 1}};
 
@@ -76,13 +128,14 @@ using Forms = std::map<std::string, int32_t>;
 class Converter {
 public:
   Converter(Model &model, pb::GraphProto &graph, int32_t type, int32_t outputs, llvm::ArrayRef<std::string> keep,
-            Forms forms, HalfFacts &facts)
-      : model(model), graph(graph), type(type), outputs(outputs), keep(keep), forms(std::move(forms)), facts(facts),
-        names(model.proto), index(model, graph), edits(graph) {}
+            Forms forms, llvm::StringSet<> unknown, HalfFacts &facts)
+      : model(model), graph(graph), type(type), outputs(outputs), keep(keep), forms(std::move(forms)),
+        unknown(std::move(unknown)), facts(facts), names(model.proto), index(model, graph), edits(graph) {}
 
   void convert();
 
 private:
+  bool readsUnknown(const pb::NodeProto &node) const;
   bool isWide(const pb::NodeProto &node) const;
   bool isOpaque(const pb::NodeProto &node) const;
   bool isFloatResult(const pb::NodeProto &node, int result) const;
@@ -105,16 +158,24 @@ private:
   std::map<std::string, std::string> others; ///< the value in its other form
 };
 
+bool Converter::readsUnknown(const pb::NodeProto &node) const {
+  return llvm::any_of(node.input(), [&](const std::string &value) { return unknown.contains(value); });
+}
+
 bool Converter::isWide(const pb::NodeProto &node) const {
-  return llvm::is_contained(kWide, llvm::StringRef(node.op_type())) || llvm::is_contained(keep, nameOf(node)) ||
-         !importer::plainDomain(node.domain()).empty() || !importer::subgraphs(node).empty() ||
-         llvm::any_of(node.input(), [&](const std::string &value) { return unknown.contains(value); });
+  llvm::StringRef op = node.op_type();
+  const Since *since = llvm::find_if(kSince, [&](const Since &row) { return row.op == op; });
+  bool isEarly =
+      since != std::end(kSince) && model.opset("") < (type == importer::kFloat16 ? since->float16 : since->bfloat16);
+  return isEarly || llvm::is_contained(kWide, op) || llvm::is_contained(keep, nameOf(node)) ||
+         !importer::plainDomain(node.domain()).empty() || !importer::subgraphs(node).empty() || readsUnknown(node);
 }
 
 /// Whether its results are of types that are not told.
 bool Converter::isOpaque(const pb::NodeProto &node) const {
   llvm::StringRef op = node.op_type();
-  if (!importer::plainDomain(node.domain()).empty() || op.contains("Sequence") || op.contains("Optional")) {
+  if (!importer::plainDomain(node.domain()).empty() || (op.contains("Sequence") && op != "ReverseSequence") ||
+      op.contains("Optional") || op == "DynamicQuantizeLinear" || (readsUnknown(node) && op != "Cast")) {
     return true;
   }
   std::vector<const pb::GraphProto *> bodies = importer::subgraphs(node);
@@ -125,15 +186,9 @@ bool Converter::isOpaque(const pb::NodeProto &node) const {
 
 bool Converter::isFloatResult(const pb::NodeProto &node, int result) const {
   llvm::StringRef op = node.op_type();
-  if (op == "Cast") {
-    return intOf(node, "to", 0) == kFloat;
-  }
   if (op == "ConstantOfShape" || op == "Constant") {
     const pb::AttributeProto *value = attributeOf(node, "value");
     return value ? value->t().data_type() == kFloat : op == "ConstantOfShape";
-  }
-  if (op.starts_with("Random") || op == "EyeLike") {
-    return intOf(node, "dtype", kFloat) == kFloat;
   }
   if (op == "If" || op == "Loop" || op == "Scan") { // a Loop's body has a condition in front
     const pb::GraphProto &body = *importer::subgraphs(node).front();
@@ -142,6 +197,12 @@ bool Converter::isFloatResult(const pb::NodeProto &node, int result) const {
   }
   if (result > 0 && llvm::is_contained(kFirstOnly, op)) {
     return false;
+  }
+  const auto *declared = llvm::find_if(kDeclared, [&](const Declared &row) { return row.op == op; });
+  if (declared != std::end(kDeclared)) {
+    if (int64_t said = intOf(node, declared->attribute, declared->otherwise); said != importer::kUndefined) {
+      return said == kFloat;
+    }
   }
   const auto *row = llvm::find_if(kTypeFrom, [&](const auto &entry) { return entry.first == op; });
   int from = row == std::end(kTypeFrom) ? 0 : row->second;
@@ -183,7 +244,7 @@ std::string Converter::inForm(const std::string &value, int32_t form) {
 void Converter::convertBodies(pb::NodeProto &node) {
   for (pb::AttributeProto &attribute : *node.mutable_attribute()) {
     if (attribute.has_g()) {
-      Converter(model, *attribute.mutable_g(), type, kFloat, keep, forms, facts).convert();
+      Converter(model, *attribute.mutable_g(), type, kFloat, keep, forms, unknown, facts).convert();
     }
   }
 }
@@ -207,10 +268,11 @@ void Converter::convertNode(pb::NodeProto &node) {
     setInt(node, "to", type);
   }
   for (int i = 0; i < node.output_size(); ++i) {
-    if (isOpaque(node)) {
+    if (isOpaque(node) && !node.output(i).empty()) {
       unknown.insert(node.output(i));
     } else if (floats[size_t(i)]) {
-      nameResult(node, i, narrow ? type : kFloat);
+      bool wide = llvm::any_of(kWideResults, [&](const auto &row) { return row.first == op && i >= row.second; });
+      nameResult(node, i, narrow && !wide ? type : kFloat);
     }
   }
   convertBodies(node);
@@ -219,6 +281,9 @@ void Converter::convertNode(pb::NodeProto &node) {
 /// A result in the form in which the node makes it; where the graph's caller wants the other, that gets the name.
 void Converter::nameResult(pb::NodeProto &node, int result, int32_t form) {
   std::string value = node.output(result);
+  if (value.empty()) { // left out
+    return;
+  }
   forms[value] = form;
   if (!index.isOutput(value) || form == outputs) {
     return;
@@ -258,7 +323,7 @@ void Converter::convert() {
 
 HalfFacts writeHalf(Model &model, int32_t type, llvm::ArrayRef<std::string> keep, bool keepIo) {
   HalfFacts facts;
-  Converter(model, *model.proto.mutable_graph(), type, keepIo ? kFloat : type, keep, {}, facts).convert();
+  Converter(model, *model.proto.mutable_graph(), type, keepIo ? kFloat : type, keep, {}, {}, facts).convert();
   model.dropUnused();
   return facts;
 }

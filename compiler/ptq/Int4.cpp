@@ -1,6 +1,7 @@
 #include "compiler/ptq/Int4.h"
 #include "compiler/importer/ElementType.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Parallel.h"
 #include <algorithm>
 #include <cmath>
 
@@ -25,87 +26,6 @@ void scaleBlock(llvm::ArrayRef<float> weights, int64_t row, int64_t last, int64_
 
 int8_t rounded(float value, float scale) { return int8_t(std::clamp(std::nearbyint(value / scale), kLeast, kMost)); }
 
-/// The upper triangle U of a symmetric positive matrix's inverse = U' U; false: it is not positive.
-bool invert(std::vector<double> &a, int64_t n) {
-  auto at = [&](int64_t i, int64_t j) -> double & { return a[size_t(i * n + j)]; };
-  // a = L L', row by row.
-  for (int64_t i = 0; i < n; ++i) {
-    for (int64_t j = 0; j <= i; ++j) {
-      double sum = at(i, j);
-      const double *x = &at(i, 0), *y = &at(j, 0);
-      for (int64_t k = 0; k < j; ++k) {
-        sum -= x[k] * y[k];
-      }
-      if (i == j && sum <= 0) {
-        return false;
-      }
-      at(i, j) = i == j ? std::sqrt(sum) : sum / at(j, j);
-    }
-  }
-  // L's inverse M, column by column into the upper triangle: M[j][i] stands at (i, j).
-  std::vector<double> inverse(size_t(n * n));
-  for (int64_t i = 0; i < n; ++i) {
-    double *row = &inverse[size_t(i * n)];
-    row[i] = 1 / at(i, i);
-    for (int64_t j = i + 1; j < n; ++j) {
-      double sum = 0;
-      const double *x = &at(j, 0);
-      for (int64_t k = i; k < j; ++k) {
-        sum -= x[k] * row[k];
-      }
-      row[j] = sum / at(j, j);
-    }
-  }
-  // The inverse is M' M; its factor U from the last row up, so that the rows that follow are what a row depends on.
-  std::vector<double> product(size_t(n * n));
-  for (int64_t i = 0; i < n; ++i) {
-    for (int64_t j = i; j < n; ++j) {
-      double sum = 0;
-      const double *x = &inverse[size_t(i * n)], *y = &inverse[size_t(j * n)];
-      for (int64_t k = j; k < n; ++k) {
-        sum += x[k] * y[k];
-      }
-      product[size_t(i * n + j)] = product[size_t(j * n + i)] = sum;
-    }
-  }
-  a = std::move(product);
-  for (int64_t i = 0; i < n; ++i) {
-    for (int64_t k = 0; k < i; ++k) {
-      double factor = at(k, i);
-      const double *x = &at(k, 0);
-      double *y = &at(i, 0);
-      for (int64_t j = i; j < n; ++j) {
-        y[j] -= factor * x[j];
-      }
-    }
-    if (at(i, i) <= 0) {
-      return false;
-    }
-    double root = std::sqrt(at(i, i));
-    for (int64_t j = i; j < n; ++j) {
-      at(i, j) /= root;
-    }
-  }
-  return true;
-}
-
-/// The factor for GPTQ; rows that are never read count as if they were independent of all others.
-std::vector<double> inverseFactor(llvm::ArrayRef<float> moments, int64_t rows) {
-  double mean = 0;
-  for (int64_t i = 0; i < rows; ++i) {
-    mean += moments[size_t(i * rows + i)] / double(rows);
-  }
-  for (double damping = 0.01;; damping *= 10) {
-    std::vector<double> matrix(moments.begin(), moments.end());
-    for (int64_t i = 0; i < rows; ++i) {
-      matrix[size_t(i * rows + i)] += damping * mean + 1e-12;
-    }
-    if (invert(matrix, rows) || damping > 1e6) {
-      return matrix;
-    }
-  }
-}
-
 } // namespace
 
 BlockWeights roundBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t columns, int64_t block) {
@@ -122,17 +42,14 @@ BlockWeights roundBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t co
 }
 
 BlockWeights compensateBlocks(llvm::ArrayRef<float> given, int64_t rows, int64_t columns, int64_t block,
-                              llvm::ArrayRef<float> moments) {
-  std::vector<double> factor = inverseFactor(moments, rows);
+                              llvm::ArrayRef<double> factor) {
   std::vector<float> weights(given), errors(size_t(block * columns));
   BlockWeights result{std::vector<int8_t>(weights.size()), std::vector<float>(size_t(blocksOf(rows, block) * columns))};
-  auto spread = [&](int64_t row, const float *error, int64_t first, int64_t last) {
-    for (int64_t to = first; to < last; ++to) {
-      auto part = float(factor[size_t(row * rows + to)]);
-      float *weight = &weights[size_t(to * columns)];
-      for (int64_t c = 0; c < columns; ++c) {
-        weight[c] -= part * error[c];
-      }
+  auto spread = [&](int64_t row, const float *error, int64_t to) {
+    auto part = float(factor[size_t(row * rows + to)]);
+    float *weight = &weights[size_t(to * columns)];
+    for (int64_t c = 0; c < columns; ++c) {
+      weight[c] -= part * error[c];
     }
   };
   for (int64_t first = 0; first < rows; first += block) {
@@ -148,11 +65,15 @@ BlockWeights compensateBlocks(llvm::ArrayRef<float> given, int64_t rows, int64_t
         result.values[size_t(row * columns + c)] = q;
         error[c] = (value - float(q) * scales[c]) / own;
       }
-      spread(row, error, row + 1, last); // the block's own rows at once, the others together
+      for (int64_t to = row + 1; to < last; ++to) { // the block's own rows at once, the others together
+        spread(row, error, to);
+      }
     }
-    for (int64_t row = first; row < last; ++row) {
-      spread(row, &errors[size_t((row - first) * columns)], last, rows);
-    }
+    llvm::parallelFor(size_t(last), size_t(rows), [&](size_t to) {
+      for (int64_t row = first; row < last; ++row) {
+        spread(row, &errors[size_t((row - first) * columns)], int64_t(to));
+      }
+    });
   }
   return result;
 }

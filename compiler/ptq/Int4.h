@@ -14,9 +14,9 @@ struct BlockWeights {
 BlockWeights roundBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t columns, int64_t block);
 
 /// By GPTQ: what rounding a row loses is made up for by the rows that follow it, as the activations that were observed
-/// want it. `moments` is the sum of x x' over them, rows by rows.
+/// want it. `factor` is inverseFactor() of the sum of x x' over them, rows by rows.
 BlockWeights compensateBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t columns, int64_t block,
-                              llvm::ArrayRef<float> moments);
+                              llvm::ArrayRef<double> factor);
 
 /// The layer's weights as rows by columns, whether they are transposed in the file or not.
 std::vector<float> rowsByColumns(const Layer &layer, llvm::ArrayRef<float> values);

@@ -53,8 +53,7 @@ std::optional<Layer> layerOf(const Index &index, const pb::NodeProto &node) {
   layer.axis = isConv || (isGemm && intOf(node, "transB", 0)) ? 0 : 1;
   layer.groups = isConv ? intOf(node, "group", 1) : 1;
   layer.dims.assign(weight->dims().begin(), weight->dims().end());
-  bool plain = !isGemm || (floatOf(node, "alpha", 1) == 1 && floatOf(node, "beta", 1) == 1);
-  const pb::TensorProto *bias = node.input_size() > 2 && plain ? index.weight(node.input(2)) : nullptr;
+  const pb::TensorProto *bias = node.input_size() > 2 ? index.weight(node.input(2)) : nullptr;
   if (bias && bias->dims_size() == 1 && bias->dims(0) == layer.dims[size_t(layer.axis)]) {
     layer.bias = node.input(2);
   }

@@ -1,5 +1,5 @@
 // Folding is done on the file, not on the compiler's IR, because a file is what is written in the end. It is that of
-// four patterns; constants that are computed otherwise stay computed, and products with them are products of two
+// a few patterns; constants that are computed otherwise stay computed, and products with them are products of two
 // activations.
 #include "compiler/ptq/Prepare.h"
 #include "compiler/importer/ElementType.h"
@@ -99,6 +99,55 @@ void foldTransposes(Model &model, pb::GraphProto &graph) {
   }
 }
 
+/// The name of a constant times a number.
+std::string timesFactor(pb::GraphProto &graph, Names &names, const pb::TensorProto &tensor, float factor) {
+  std::vector<float> values(floatsOf(tensor));
+  llvm::for_each(values, [&](float &value) { value *= factor; });
+  std::string name = names.fresh(tensor.name() + "_scaled");
+  std::vector<int64_t> dims(dimsOf(tensor));
+  *graph.add_initializer() = tensorOf<float>(name, importer::kFloat, dims, values);
+  return name;
+}
+
+/// Gemm with constant weights becomes A B + C: its factors are in the constants, and A is turned in front of it.
+void makeGemmsPlain(Model &model, pb::GraphProto &graph) {
+  Names names(model.proto);
+  Index index(model, graph);
+  Edits edits(graph);
+  for (auto [number, node] : llvm::enumerate(*graph.mutable_node())) {
+    bool isGemm = node.op_type() == "Gemm" && importer::plainDomain(node.domain()).empty();
+    const pb::TensorProto *weight = isGemm ? index.weight(node.input(1)) : nullptr;
+    if (!weight || floatsOf(*weight).empty()) {
+      continue;
+    }
+    if (float alpha = floatOf(node, "alpha", 1); alpha != 1) {
+      node.set_input(1, timesFactor(graph, names, *weight, alpha));
+    }
+    float beta = floatOf(node, "beta", 1);
+    bool hasBias = node.input_size() > 2 && !node.input(2).empty();
+    if (hasBias && beta == 0) {
+      node.mutable_input()->RemoveLast();
+    } else if (const pb::TensorProto *bias = hasBias && beta != 1 ? index.weight(node.input(2)) : nullptr) {
+      node.set_input(2, timesFactor(graph, names, *bias, beta));
+    } else if (hasBias && beta != 1) {
+      std::string factor = names.fresh(nameOf(node) + "_beta"), scaled = names.fresh(node.input(2) + "_scaled");
+      *graph.add_initializer() = tensorOf<float>(factor, importer::kFloat, {}, beta);
+      makeNode(edits.before(int(number)), "Mul", names.fresh(scaled + "_Mul"), {node.input(2), factor}, {scaled});
+      node.set_input(2, scaled);
+    }
+    if (intOf(node, "transA", 0)) {
+      std::string turned = names.fresh(node.input(0) + "_transposed");
+      setInts(makeNode(edits.before(int(number)), "Transpose", names.fresh(turned + "_Transpose"), {node.input(0)},
+                       {turned}),
+              "perm", {1, 0});
+      node.set_input(0, turned);
+    }
+    for (llvm::StringRef name : {"alpha", "beta", "transA"}) {
+      dropAttribute(node, name);
+    }
+  }
+}
+
 /// A normalization as a factor and a summand for each channel.
 struct Affine {
   std::vector<float> factor, summand;
@@ -170,6 +219,7 @@ void prepare(Model &model, bool forProducts) {
     passIdentities(model, *graph);
     if (forProducts) {
       foldTransposes(model, *graph);
+      makeGemmsPlain(model, *graph);
     }
     Names names(model.proto);
     Index index(model, *graph);

@@ -286,6 +286,8 @@ READ = [
     ("Attention", [f(2, 3), f(2, 3), f(2, 3)], dict(opset=23), "Q, K and V must all have three dimensions or all four, not 'tensor<2x3xf32>'"),
     ("Attention", [f(1, 2, 3, 4)] * 3 + [None, f(1, 2, 3, 4)], dict(opset=23), "past_key and past_value are given together or not at all"),
     ("Attention", [f(1, 2, 3, 4)] * 3, dict(opset=23, qk_matmul_output_mode=4), "attribute 'qk_matmul_output_mode' is 4"),
+    ("Attention", [f(1, 2, 3, 4), f(1, 2, 3, 4), f(2, 2, 3, 4)], dict(opset=23), "Q, K and V have different batches: 'tensor<1x2x3x4xf32>', 'tensor<1x2x3x4xf32>', 'tensor<2x2x3x4xf32>'"),
+    ("Attention", [f(1, 2, 3, 4), f(1, 2, 3, 4), f(1, 2, 5, 4)], dict(opset=23), "K and V have different heads or steps: 'tensor<1x2x3x4xf32>', 'tensor<1x2x5x4xf32>'"),
     ("BatchNormalization", [IMAGE, f(4), f(4), f(4), f(3)], {}, "operand of type 'tensor<3xf32>' does not have a value for each channel of 'tensor<1x4x8x8xf32>'"),
     ("BatchNormalization", [f(5), f(1), f(1), f(5), f(1)], {}, "operand of type 'tensor<5xf32>' does not have a value for each channel of 'tensor<5xf32>'"),
     ("BatchNormalization", [IMAGE, f(4), f(4), f(4), f(4)], dict(opset=9, outputs=5), "has outputs that only training writes, which is unsupported"),

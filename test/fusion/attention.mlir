@@ -212,3 +212,16 @@ func.func @doubles(%q: tensor<5x4xf64>, %k: tensor<7x4xf64>, %v: tensor<7x4xf64>
   %2 = onnx.MatMul %1, %v : (tensor<5x7xf64>, tensor<7x4xf64>) -> tensor<5x4xf64>
   return %2 : tensor<5x4xf64>
 }
+
+// -----
+
+// A product of float32 between casts in a model of float16: the result is of the values' type.
+// CHECK-LABEL: @mixed
+// CHECK: onnx.Attend {{.*}} : (tensor<5x4xf32>, tensor<7x4xf32>, tensor<7x4xf16>) -> tensor<5x4xf16>
+func.func @mixed(%q: tensor<5x4xf32>, %k: tensor<7x4xf32>, %v: tensor<7x4xf16>) -> tensor<5x4xf16> {
+  %0 = onnx.MatMul %q, %k {transB} : (tensor<5x4xf32>, tensor<7x4xf32>) -> tensor<5x7xf32>
+  %1 = onnx.Cast %0 {to = 10 : i64} : (tensor<5x7xf32>) -> tensor<5x7xf16>
+  %2 = onnx.Softmax %1 : (tensor<5x7xf16>) -> tensor<5x7xf16>
+  %3 = onnx.MatMul %2, %v : (tensor<5x7xf16>, tensor<7x4xf16>) -> tensor<5x4xf16>
+  return %3 : tensor<5x4xf16>
+}

@@ -119,6 +119,19 @@ def branch():
     return g.model(g.add("If", total, then_branch=body("then", 1), else_branch=body("else", -1)))
 
 
+def factors():
+    """Gemm with all that it may have; an operator without a form of 16 bits, and one that takes sequences only by its name."""
+    own = np.random.default_rng(8)
+    g = Graph(13, x=[48, 6])
+
+    def w(*shape):
+        return own.normal(0, 0.3, shape).astype(np.float32)
+
+    y = g.add("Celu", g.add("Gemm", "x", w(48, 32), w(6, 1), alpha=0.5, beta=2.0, transA=1))
+    turned = g.add("ReverseSequence", y, np.array([6] * 32, np.int64), batch_axis=1, time_axis=0)
+    return g.model(g.add("Gemm", turned, w(20, 32), w(20), alpha=-1.5, beta=0.0, transB=1))
+
+
 def single(op, *operands, opset=13, shape=(2, 3), **attributes):
     g = Graph(opset, x=list(shape))
     return g.model(g.add(op, "x", *operands, **attributes))
@@ -253,7 +266,7 @@ def check_scheme(tool, model, samples, name):
 
 
 def check_schemes(tool, count):
-    made = {"cnn": cnn(), "transformer": transformer(), "lstm": lstm(), "recurrent": recurrent(), "branch": branch()}
+    made = {"cnn": cnn(), "transformer": transformer(), "lstm": lstm(), "recurrent": recurrent(), "branch": branch(), "factors": factors()}
     for kind, model in made.items():
         shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
         samples = [f(*shape) for _ in range(3)]

@@ -20,6 +20,7 @@ import ingot_run
 import networks
 import numpy as np
 import onnx
+import quantizing
 import relations
 import run as graphs
 from case import Case, Skip
@@ -289,6 +290,29 @@ def tuned(ingot, seed, index, level):
         file.write(table), file.flush()
         result = threaded(ingot, case, model, runs, level, ["--tuning", file.name], rng)
     return dataclasses.replace(result, text=f"{result.text}\n    {table}" if result.verdict in BAD else result.text)
+
+
+@suite("quantized", 1)
+def through_quantize(ingot, seed, index, level):
+    """Networks that `ingot quantize` makes smaller; a finding is kept whole, since what is shrunk is tried as it is."""
+    if "@" in level or level.startswith("source"):
+        raise Skip("quantize measures on one machine")
+    rng = random.Random(f"{seed}/{index}/quantized")
+    with elsewhere():
+        kind = rng.choice(["layers", "any", "network", "network"])
+        if kind == "layers":
+            case, model, _ = rng.choice([layers, convolutions, products])(f"{seed}/quantized", index)
+        elif kind == "any":
+            case, model = drawn(f"{seed}/quantized", index, False)
+        else:
+            case, model, _ = networks.build(f"{seed}/quantized", index)
+    if not model.graph.input or any(dim.dim_param for value in model.graph.input for dim in value.type.tensor_type.shape.dim):
+        raise Skip("no inputs, or open sizes")
+    for output in model.graph.output:  # onnx.checker wants a shape of each
+        if output.name in case.values and not output.type.tensor_type.HasField("shape"):
+            output.CopyFrom(onnx.helper.make_tensor_value_info(output.name, output.type.tensor_type.elem_type, case.values[output.name].shape))
+    verdict, text = quantizing.check(ingot, model, case.feeds(), rng, level)
+    return Result(verdict, text + (f"\n    {graphs.describe(case)}" if verdict in BAD else ""), coverage.of_case(case), model, case.feeds())
 
 
 def threaded(ingot, case, model, runs, level, flags, rng):

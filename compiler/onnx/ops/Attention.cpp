@@ -53,6 +53,14 @@ FailureOr<std::optional<Heads>> headsOf(AttentionOp op) {
   if (failed(require(op, *width, *keyWidth))) {
     return op.emitOpError("heads of Q have ") << width->text() << " columns, those of K " << keyWidth->text();
   }
+  for (const Sizes &other : {sk, sv}) {
+    if (failed(require(op, h.batch, other[0]))) {
+      return op.emitOpError("Q, K and V have different batches: ") << q << ", " << k << ", " << v;
+    }
+  }
+  if (failed(require(op, h.keys, sv[h.flat ? 1 : 2])) || (!h.flat && failed(require(op, h.shared, sv[1])))) {
+    return op.emitOpError("K and V have different heads or steps: ") << k << ", " << v;
+  }
   h.group = *group, h.width = *width, h.valueWidth = *valueWidth;
   if (present(op.getPastKey()) != present(op.getPastValue())) {
     return op.emitOpError("past_key and past_value are given together or not at all");
@@ -215,7 +223,7 @@ LogicalResult AttendOp::inferTypes(SmallVectorImpl<Type> &types) {
   for (int64_t axis : getPerm()) {
     result.push_back(axes[axis]);
   }
-  types.push_back(sizedType(result, elementOf(getQ())));
+  types.push_back(sizedType(result, elementOf(getV())));
   return success();
 }
 

@@ -1,0 +1,11 @@
+// LLVM's linker, in this process.
+#pragma once
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+
+namespace ingot::emit {
+
+/// Links with these flags and files, on one thread. The error is `what` "failed", and what the linker said.
+llvm::Error link(llvm::ArrayRef<const char *> arguments, const llvm::Twine &what);
+
+} // namespace ingot::emit
