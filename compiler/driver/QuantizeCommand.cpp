@@ -14,8 +14,14 @@ llvm::Error atModel(const Invocation &invocation, llvm::Error error) {
   return llvm::createStringError(invocation.model.modelPath + ": error: " + llvm::toString(std::move(error)));
 }
 
-/// The model with its weights visible, in an opset that has what is going to be written.
+/// The model with its weights visible, in an opset that has what is going to be written. What edits it relies on nodes
+/// that have the operands and results that their operators want.
 llvm::Expected<ptq::Model> readModel(const Invocation &invocation) {
+  pipeline::Options check = invocation.model;
+  check.importsOnly = true;
+  if (llvm::Expected<pipeline::Result> result = compileModel(invocation, check); !result) {
+    return result.takeError();
+  }
   llvm::Expected<ptq::Model> model = ptq::Model::load(invocation.model.modelPath);
   if (!model) {
     return llvm::make_error<ExitError>(1, llvm::toString(model.takeError()));

@@ -116,6 +116,8 @@ public:
       }
       if (options.stopAfter == phase.name) {
         dump(llvm::outs());
+      }
+      if (options.stopAfter == phase.name || options.importsOnly) {
         break;
       }
     }

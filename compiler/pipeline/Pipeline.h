@@ -65,6 +65,7 @@ struct Options {
   bool profile = false; ///< the entry calls ingot_exec.profile around every kernel
   bool account = false; ///< Result::imported is wanted
 
+  bool importsOnly = false;           ///< whether the file is a model, and nothing else, is wanted
   std::string stopAfter;              ///< phase name; the module is then printed to stdout
   std::vector<std::string> dumpAfter; ///< phase names; printed to stderr
   std::function<void(int done, int total, const std::string &phase)> progress; ///< may be empty

@@ -24,7 +24,6 @@ const std::pair<llvm::StringLiteral, int> kTypeFrom[] = {
     {"ArgMax", -1},
     {"ArgMin", -1},
     {"CastLike", 1},
-    {"DequantizeLinear", 1},
     {"Equal", -1},
     {"Greater", -1},
     {"GreaterOrEqual", -1},
@@ -41,7 +40,6 @@ const std::pair<llvm::StringLiteral, int> kTypeFrom[] = {
     {"Size", -1},
     {"Where", 1},
     {"Xor", -1},
-    {"QuantizeLinear", -1},
     {"NonMaxSuppression", -1},
 };
 /// Of these only the first result is of that type.
@@ -91,8 +89,6 @@ const llvm::StringLiteral kWide[] = {
     "Multinomial",
     "NonMaxSuppression",
     "Constant",
-    "QuantizeLinear",
-    "DequantizeLinear",
     "SequenceMap",
 };
 /// The opset whose version is the first with a narrow form; `never`: none has one.
@@ -104,13 +100,10 @@ struct Since {
 const Since kSince[] = {
     {"Celu", 28, 28},
     {"Compress", 1, 28},
-    {"DynamicQuantizeLinear", never, never},
     {"Einsum", 1, 28},
     {"IsInf", 20, 20},
     {"MeanVarianceNormalization", never, never}, // its definition by other operators is of float32
     {"OneHot", 1, never},
-    {"QLinearConv", never, never},
-    {"QLinearMatMul", 21, 21},
     {"ReverseSequence", 1, 28},
     {"Shrink", 1, never},
     {"TfIdfVectorizer", never, never},
@@ -175,7 +168,7 @@ bool Converter::isWide(const pb::NodeProto &node) const {
 bool Converter::isOpaque(const pb::NodeProto &node) const {
   llvm::StringRef op = node.op_type();
   if (!importer::plainDomain(node.domain()).empty() || (op.contains("Sequence") && op != "ReverseSequence") ||
-      op.contains("Optional") || op == "DynamicQuantizeLinear" || (readsUnknown(node) && op != "Cast")) {
+      op.contains("Optional") || (readsUnknown(node) && op != "Cast")) {
     return true;
   }
   std::vector<const pb::GraphProto *> bodies = importer::subgraphs(node);

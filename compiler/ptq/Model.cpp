@@ -64,6 +64,14 @@ void order(pb::GraphProto &graph) {
   graph.mutable_node()->Swap(&sorted);
 }
 
+/// Nodes of which nobody can read a result.
+void dropWithoutResults(pb::GraphProto &graph) {
+  auto *nodes = graph.mutable_node();
+  auto isUnnamed = [](const std::string &result) { return result.empty(); };
+  nodes->erase(llvm::remove_if(*nodes, [&](const auto &node) { return llvm::all_of(node.output(), isUnnamed); }),
+               nodes->end());
+}
+
 void addGraphs(pb::GraphProto &graph, std::vector<pb::GraphProto *> &graphs) {
   graphs.push_back(&graph);
   for (pb::NodeProto &node : *graph.mutable_node()) {
@@ -172,6 +180,9 @@ llvm::Expected<Model> Model::load(const std::string &path) {
     return llvm::createStringError(llvm::StringRef(problems.text()).rtrim());
   }
   model.bytes = int64_t(model.proto.ByteSizeLong());
+  for (size_t i = 0; i < model.graphs().size(); ++i) { // with a node go its bodies, which are further on
+    dropWithoutResults(*model.graphs()[i]);
+  }
   for (pb::GraphProto *graph : model.graphs()) {
     order(*graph);
   }

@@ -85,7 +85,7 @@ void rename(Place &, pb::NodeProto &node) { node.set_op_type("ScatterElements");
 
 /// Scales were the second operand, and pixels lay asymmetrically.
 void resize(Place &, pb::NodeProto &node) {
-  std::string scales = node.input(1);
+  std::string scales = node.input_size() > 1 ? node.input(1) : "";
   setInput(node, 1, ""), setInput(node, 2, scales);
   setText(node, "coordinate_transformation_mode", "asymmetric");
   setText(node, "nearest_mode", "floor");

@@ -174,10 +174,12 @@ std::optional<Affine> affineOf(const Index &index, const pb::NodeProto &node, si
 
 /// Into the weights of the convolution that makes its operand, and nothing else reads.
 bool foldNormalization(pb::GraphProto &graph, const Index &index, Names &names, const pb::NodeProto &node) {
+  if (node.op_type() != "BatchNormalization" || node.output_size() != 1 || intOf(node, "training_mode", 0)) {
+    return false;
+  }
   const std::string &x = node.input(0);
   int number = index.producer(x);
-  if (node.op_type() != "BatchNormalization" || node.output_size() != 1 || intOf(node, "training_mode", 0) ||
-      number < 0 || index.uses(x).size() != 1 || index.isOutput(x)) {
+  if (number < 0 || index.uses(x).size() != 1 || index.isOutput(x)) {
     return false;
   }
   pb::NodeProto &conv = *graph.mutable_node(number);

@@ -338,6 +338,18 @@ def check_choices(tool, count):
     count.add("bench", wrong or (None if fine else "no times"))
 
 
+def check_odd_nodes(tool, count):
+    """A constant that is an output, and nodes of which nobody can read a result."""
+    g = Graph(13, x=[2, 3])
+    model = g.model(g.add("MatMul", "x", f(3, 4)), "k")
+    model.graph.node.append(helper.make_node("Constant", [], ["k"], value=numpy_helper.from_array(f(3))))
+    model.graph.node.append(helper.make_node("Relu", ["x"], []))
+    for scheme in "int8", "int8-dynamic", "int4", "fp16":
+        place = tool.place(model, [f(2, 3)])
+        report, wrong = tool.report(place, "--scheme", scheme)
+        count.add(f"odd nodes, {scheme}", wrong or (None if report["cosine"] > 0.9 else f"cosine {report['cosine']}"))
+
+
 def png(pixels):
     """A picture of rows by columns by 3."""
     rows, columns, _ = pixels.shape
@@ -410,6 +422,10 @@ def check_refused(tool, count):
     expect("no layer", "nothing to quantize: no convolution, product or recurrent layer with constant float32 weights", tool.quantize(tool.place(single("Relu"), [f(2, 3)])))
     one = tool.place(single("MatMul", f(3, 4)), [f(2, 3)])
     expect("all kept", "nothing to quantize: no layer is left by --keep", tool.quantize(one, "--keep", "MatMul_0"))
+    broken = single("MatMul", f(3, 4))
+    broken.graph.node.append(helper.make_node("BatchNormalization", [], ["z"], name="n"))
+    for scheme in "int8", "fp16":
+        expect(f"no operands, {scheme}", "node 'n' (BatchNormalization, opset 13): has too few inputs: the first is missing", tool.quantize(tool.place(broken, [f(2, 3)]), "--scheme", scheme))
     expect("body", "nothing is left to quantize: it is in a body of control flow, whose values are not observed", tool.quantize(tool.place(branch(), [f(3, 32)])))
     infinite = Graph(13, x=[2, 3])
     infinite = infinite.model(infinite.add("MatMul", infinite.add("Div", "x", np.zeros(3, np.float32)), f(3, 4)))
@@ -473,7 +489,7 @@ def main():
     count = ingot_run.Count("quantized")
     with tempfile.TemporaryDirectory() as folder:
         tool = Tool(os.path.abspath(arguments.ingot), pathlib.Path(folder))
-        for check in check_schemes, check_choices, check_recurrent, check_data, check_refused:
+        for check in check_schemes, check_choices, check_recurrent, check_odd_nodes, check_data, check_refused:
             check(tool, count)
     count.finish()
 
