@@ -294,6 +294,8 @@ void Converter::convert() {
     if (isFloat(input)) {
       forms[input.name()] = outputs;
       input.mutable_type()->mutable_tensor_type()->set_elem_type(outputs);
+    } else if (input.type().tensor_type().elem_type() == importer::kUndefined) { // of a body
+      unknown.insert(input.name());
     }
   }
   for (const pb::TensorProto &tensor : graph.initializer()) {

@@ -212,7 +212,8 @@ void dropConstantInputs(pb::GraphProto &graph) {
 llvm::Error raiseOpset(Model &model, int64_t version) {
   int64_t from = model.opset();
   dropConstantInputs(*model.proto.mutable_graph());
-  if (from < version) {
+  bool hasNone = from == 0; // all of its operators are of other domains
+  if (from < version && !hasNone) {
     if (from < kOldest || version > kNewest) {
       return llvm::createStringError("the model has opset " + llvm::Twine(from) + ", the quantized model needs " +
                                      llvm::Twine(version) + ", and it can be raised from " + llvm::Twine(kOldest) +

@@ -38,16 +38,25 @@ void Statistics::widen(double magnitude) {
   }
 }
 
+/// Whether a number stands for an infinity, as what pads the image of a maximum does: it ends up at the end of any
+/// range.
+static bool isBeyond(float value) {
+  constexpr float most = 1e18F; // float32 does not hold the square of more
+  return std::fabs(value) > most;
+}
+
 void Statistics::add(llvm::ArrayRef<float> values) {
   float least = 0, greatest = 0;
+  total += int64_t(values.size());
   for (float value : values) {
     if (!std::isfinite(value)) {
       ++strange;
-      continue;
+    } else if (isBeyond(value)) {
+      --total;
+    } else {
+      least = std::min(least, value), greatest = std::max(greatest, value);
     }
-    least = std::min(least, value), greatest = std::max(greatest, value);
   }
-  total += int64_t(values.size());
   low = std::min<double>(low, least), high = std::max<double>(high, greatest);
   if (double magnitude = std::max(-low, high); magnitude > 0) {
     widen(magnitude);
@@ -57,7 +66,7 @@ void Statistics::add(llvm::ArrayRef<float> values) {
   }
   double perWidth = 1 / width();
   for (float value : values) {
-    if (std::isfinite(value)) {
+    if (std::isfinite(value) && !isBeyond(value)) {
       auto bin = int64_t(std::floor(value * perWidth)) + kZero;
       ++bins[std::clamp<int64_t>(bin, 0, kBins - 1)];
     }

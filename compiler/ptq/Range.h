@@ -22,7 +22,7 @@ struct Encoding {
 Encoding encodingOf(Range range, bool isSigned);
 
 /// Extremes, and a histogram whose bins all double when a value lies beyond them: so values are counted once, and
-/// counts never have to be guessed at.
+/// counts never have to be guessed at. Finite numbers beyond 1e18 are left out.
 class Statistics {
 public:
   void add(llvm::ArrayRef<float> values);

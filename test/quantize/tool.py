@@ -338,6 +338,14 @@ def check_choices(tool, count):
     count.add("bench", wrong or (None if fine else "no times"))
 
 
+UNTYPED = """<ir_version: 8, opset_import: ["" : 13]>
+g (float[3,4] x) => (float[3,4] y) <float[4,4] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7}> {
+  n = Constant <value = int64 {2}> () c = Constant <value = bool {1}> ()
+  a = Relu(x)
+  y = Loop(n, c, a) <body = b (i, go, h) => (bool more, float[3,4] r) { more = Identity(go) k = MatMul(h, w) r = Tanh(k) }>
+}"""
+
+
 def check_odd_nodes(tool, count):
     """A constant that is an output, and nodes of which nobody can read a result."""
     g = Graph(13, x=[2, 3])
@@ -348,6 +356,17 @@ def check_odd_nodes(tool, count):
         place = tool.place(model, [f(2, 3)])
         report, wrong = tool.report(place, "--scheme", scheme)
         count.add(f"odd nodes, {scheme}", wrong or (None if report["cosine"] > 0.9 else f"cosine {report['cosine']}"))
+    own = np.random.default_rng(9)
+    g = Graph(13, x=[1, 8, 9, 9])
+
+    def conv(x):
+        return g.add("Conv", x, own.normal(0, 0.2, (8, 8, 3, 3)).astype(np.float32))
+
+    padded = g.add("Pad", conv("x"), np.array([0, 0, 1, 1, 0, 0, 1, 1]), np.array(np.finfo(np.float32).min))
+    report, wrong = tool.report(tool.place(g.model(conv(g.add("MaxPool", padded, kernel_shape=[3, 3], strides=[2, 2]))), [own.normal(size=(1, 8, 9, 9)).astype(np.float32)]))
+    count.add("padding by the lowest number", wrong or (None if report["cosine"] > 0.99 else f"cosine {report['cosine']}"))
+    report, wrong = tool.report(tool.place(onnx.parser.parse_model(UNTYPED), [own.normal(size=(3, 4)).astype(np.float32)]), "--scheme", "fp16")
+    count.add("a body whose inputs have no types", wrong or (None if report["cosine"] > 0.999 else f"cosine {report['cosine']}"))
 
 
 def png(pixels):
@@ -426,6 +445,10 @@ def check_refused(tool, count):
     broken.graph.node.append(helper.make_node("BatchNormalization", [], ["z"], name="n"))
     for scheme in "int8", "fp16":
         expect(f"no operands, {scheme}", "node 'n' (BatchNormalization, opset 13): has too few inputs: the first is missing", tool.quantize(tool.place(broken, [f(2, 3)]), "--scheme", scheme))
+    other = helper.make_node("Normalizer", ["x"], ["y"], domain="ai.onnx.ml", norm="L1")
+    other = helper.make_graph([other], "g", [helper.make_tensor_value_info("x", FLOAT, [2, 3])], [helper.make_tensor_value_info("y", FLOAT, [2, 3])])
+    other = helper.make_model(other, opset_imports=[helper.make_opsetid("ai.onnx.ml", 3)], ir_version=8)
+    expect("another domain", "nothing to quantize: no convolution", tool.quantize(tool.place(other, [f(2, 3)])))
     expect("body", "nothing is left to quantize: it is in a body of control flow, whose values are not observed", tool.quantize(tool.place(branch(), [f(3, 32)])))
     infinite = Graph(13, x=[2, 3])
     infinite = infinite.model(infinite.add("MatMul", infinite.add("Div", "x", np.zeros(3, np.float32)), f(3, 4)))
