@@ -41,9 +41,9 @@ template <int64_t Rows, int64_t Columns>
   }
 }
 
-/// c -= a b, of rows by k and k by columns. AVX2 has no fused multiply-add, so that both bodies give the same bits.
-#ifdef __x86_64__
-__attribute__((target_clones("avx2", "default")))
+/// c -= a b, of rows by k and k by columns. A body for AVX2 gives the same bits: that has no fused multiply-add.
+#ifdef INGOT_HAS_AVX2_CLONES
+[[gnu::target_clones("avx2", "default")]]
 #endif
 void subtractProduct(Part c, Part a, Part b, int64_t rows, int64_t columns, int64_t k) {
   int64_t wholeRows = rows - rows % kTileRows, wholeColumns = columns - columns % kTileColumns;
