@@ -133,9 +133,13 @@ def cases(folder):
 
 
 def compile(arguments, path, out):
+    return run(arguments, "compile", path, "-o", out)
+
+
+def run(arguments, *command):
     """(exit code, message, seconds, megabytes)"""
     begin = time.time()
-    process = subprocess.Popen([arguments.ingot, "compile", str(path), "-o", str(out)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=lambda: ingot_run.limits(4 << 30))
+    process = subprocess.Popen([arguments.ingot, *map(str, command)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=lambda: ingot_run.limits(4 << 30))
     killer = threading.Timer(60, process.kill)
     killer.start()
     message = process.stdout.read().decode(errors="replace")
@@ -160,6 +164,9 @@ def check(arguments, folder, name, content, pattern):
     if seconds > SECONDS or megabytes > MEGABYTES:
         return f"{seconds:.1f} s, {megabytes:.0f} MB"
     return None
+
+
+SCHEMES = ["int8-dynamic", "int4", "fp16", "bf16"]  # of ingot quantize; those that need no data
 
 
 def mutate(generator, data):
@@ -228,9 +235,11 @@ def main():
         originals, generator, path = list(seeds()), random.Random(arguments.seed), folder / "mutant.onnx"
         for number in range(arguments.mutations if arguments.only in (".", "mutations") else 0):
             path.write_bytes(mutate(generator, originals[number % len(originals)]))
-            code, message, seconds, megabytes = compile(arguments, path, folder / "mutant")
-            bad = code not in (0, 1) or seconds > 2 * SECONDS or megabytes > MEGABYTES
-            note(f"mutation {arguments.seed}-{number}", f"exit code {code}, {seconds:.1f} s, {megabytes:.0f} MB: {message[:300]}" if bad else None, path)
+            quantize = "quantize", path, "--scheme", SCHEMES[number % len(SCHEMES)], "-o", folder / "small.onnx"
+            for command in ("compile", path, "-o", folder / "mutant"), quantize:
+                code, message, seconds, megabytes = run(arguments, *command)
+                bad = code not in (0, 1) or seconds > 2 * SECONDS or megabytes > MEGABYTES
+                note(f"mutation {arguments.seed}-{number}, {command[0]}", f"exit code {code}, {seconds:.1f} s, {megabytes:.0f} MB: {message[:300]}" if bad else None, path)
     count.finish()
 
 
