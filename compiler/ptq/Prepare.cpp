@@ -67,6 +67,14 @@ void passIdentities(Model &model, pb::GraphProto &graph) {
   }
 }
 
+/// A new constant, and its name.
+std::string addFloats(pb::GraphProto &graph, Names &names, const std::string &stem, llvm::ArrayRef<int64_t> dims,
+                      llvm::ArrayRef<float> values) {
+  std::string name = names.fresh(stem);
+  *graph.add_initializer() = tensorOf<float>(name, importer::kFloat, dims, values);
+  return name;
+}
+
 /// Matrices that are turned in front of products are so in the file.
 void foldTransposes(Model &model, pb::GraphProto &graph) {
   Names names(model.proto);
@@ -89,12 +97,11 @@ void foldTransposes(Model &model, pb::GraphProto &graph) {
     for (size_t i = 0; i < values.size(); ++i) {
       turned[i % columns * rows + i / columns] = values[i];
     }
-    std::string name = names.fresh(weight->name() + "_transposed");
+    int64_t dims[] = {int64_t(columns), int64_t(rows)};
+    std::string name = addFloats(graph, names, weight->name() + "_transposed", dims, turned);
     for (const Index::Use &use : index.uses(node.output(0))) {
       graph.mutable_node(use.node)->set_input(1, name);
     }
-    int64_t dims[] = {int64_t(columns), int64_t(rows)};
-    *graph.add_initializer() = tensorOf<float>(name, importer::kFloat, dims, turned);
     edits.drop(int(number));
   }
 }
@@ -103,10 +110,7 @@ void foldTransposes(Model &model, pb::GraphProto &graph) {
 std::string timesFactor(pb::GraphProto &graph, Names &names, const pb::TensorProto &tensor, float factor) {
   std::vector<float> values(floatsOf(tensor));
   llvm::for_each(values, [&](float &value) { value *= factor; });
-  std::string name = names.fresh(tensor.name() + "_scaled");
-  std::vector<int64_t> dims(dimsOf(tensor));
-  *graph.add_initializer() = tensorOf<float>(name, importer::kFloat, dims, values);
-  return name;
+  return addFloats(graph, names, tensor.name() + "_scaled", dimsOf(tensor), values);
 }
 
 /// Gemm with constant weights becomes A B + C: its factors are in the constants, and A is turned in front of it.
@@ -130,8 +134,8 @@ void makeGemmsPlain(Model &model, pb::GraphProto &graph) {
     } else if (const pb::TensorProto *bias = hasBias && beta != 1 ? index.weight(node.input(2)) : nullptr) {
       node.set_input(2, timesFactor(graph, names, *bias, beta));
     } else if (hasBias && beta != 1) {
-      std::string factor = names.fresh(nameOf(node) + "_beta"), scaled = names.fresh(node.input(2) + "_scaled");
-      *graph.add_initializer() = tensorOf<float>(factor, importer::kFloat, {}, beta);
+      std::string factor = addFloats(graph, names, nameOf(node) + "_beta", {}, beta);
+      std::string scaled = names.fresh(node.input(2) + "_scaled");
       makeNode(edits.before(int(number)), "Mul", names.fresh(scaled + "_Mul"), {node.input(2), factor}, {scaled});
       node.set_input(2, scaled);
     }
@@ -202,10 +206,9 @@ bool foldNormalization(pb::GraphProto &graph, const Index &index, Names &names, 
   for (size_t c = 0; c < channels; ++c) {
     bias[c] = bias[c] * affine->factor[c] + affine->summand[c];
   }
-  std::string weightName = names.fresh(w->name() + "_folded"), biasName = names.fresh(nameOf(conv) + "_bias");
   std::vector<int64_t> dims(dimsOf(*w));
-  *graph.add_initializer() = tensorOf<float>(weightName, importer::kFloat, dims, weights);
-  *graph.add_initializer() = tensorOf<float>(biasName, importer::kFloat, dims[0], bias);
+  std::string weightName = addFloats(graph, names, w->name() + "_folded", dims, weights);
+  std::string biasName = addFloats(graph, names, nameOf(conv) + "_bias", dims[0], bias);
   conv.set_input(1, weightName);
   conv.mutable_input()->DeleteSubrange(2, conv.input_size() - 2);
   conv.add_input(biasName);

@@ -192,7 +192,7 @@ TEST_F(Subcommands, ErrorsOfARun) {
   std::string file = model("m.onnx", {2, 3});
   Outcome fails = ingot({"run", file, "--name", "fails", "--data", path("d"), "--out", path("o")});
   EXPECT_EQ(fails.code, 1);
-  expectSays(fails.err, "error: model 'fails': ");
+  expectSays(fails.err, path("d") + ": error: model 'fails': ");
   expectSays(fails.err, "lookup");
   Outcome spill = ingot({"run", file, "--name", "spill", "--data", path("d"), "--out", path("o")});
   EXPECT_EQ(spill.code, 2);

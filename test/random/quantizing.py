@@ -7,9 +7,9 @@ import tempfile
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import helper
 
-from trial import Compiled, Reference, Refused, Server, Status, elsewhere, refusal, word_of
+from trial import Compiled, Reference, Refused, Server, Status, elsewhere, refusal, word_of, write_inputs
 
 OUTDATED = {"Affine", "DynamicSlice", "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"}
 LAYERS = ("Conv", "MatMul", "Gemm", "LSTM", "GRU", "RNN")
@@ -65,9 +65,7 @@ def written(ingot, model, sets, level, flags):
         folder = pathlib.Path(folder)
         onnx.save(model, folder / "model.onnx")
         for number, feeds in enumerate(sets):
-            (folder / f"data{number}").mkdir()
-            for k, value in enumerate(model.graph.input):
-                (folder / f"data{number}" / f"input_{k}.pb").write_bytes(numpy_helper.from_array(np.asarray(feeds[value.name], order="C"), value.name).SerializeToString())
+            write_inputs(folder / f"data{number}", model, feeds)
             flags = [*flags, "--data", str(folder / f"data{number}")]
         code, said = Server.of(ingot).compile([ingot, "quantize", str(folder / "model.onnx"), "-o", str(folder / "small.onnx"), "--target", level, *flags])
         if code:

@@ -106,11 +106,8 @@ def work(ingot, kept, requests, answers):
 
 def leave(folder, result):
     """The whole case."""
-    data = folder / "test_data_set_0"
-    data.mkdir(parents=True, exist_ok=True)
+    trial.write_inputs(folder / "test_data_set_0", result.model, result.feeds)
     onnx.save(result.model, folder / "model.onnx")
-    for k, value in enumerate(trial.inputs_of(result.model)):
-        (data / f"input_{k}.pb").write_bytes(onnx.numpy_helper.from_array(result.feeds[value.name], value.name).SerializeToString())
 
 
 def tasks(arguments, seed):

@@ -18,6 +18,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 import ingot_run
 import numpy as np
 import onnxruntime
+from onnx import numpy_helper
 from open_model import OpenModel, Refused, Status, in_pieces
 
 from case import by_onnxruntime, by_reference, evaluate, node_by_node
@@ -89,6 +90,13 @@ class Compiled(OpenModel):
 def inputs_of(model):
     constants = {tensor.name for tensor in model.graph.initializer}
     return [value for value in model.graph.input if value.name not in constants]
+
+
+def write_inputs(folder, model, feeds):
+    """A data set, as `ingot verify --data` takes it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for k, value in enumerate(inputs_of(model)):
+        (folder / f"input_{k}.pb").write_bytes(numpy_helper.from_array(np.asarray(feeds[value.name], order="C"), value.name).SerializeToString())
 
 
 # A file that gets the model and the inputs of each run before it begins, so that they are known when it ends the process; None: no file.
