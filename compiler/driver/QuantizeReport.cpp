@@ -6,6 +6,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <cmath>
 
 namespace ingot::driver {
 
@@ -40,6 +41,11 @@ static void printLayer(llvm::raw_ostream &out, const LayerFacts &layer) {
       << '\n';
 }
 
+/// JSON has no infinity.
+static void writeDecibels(llvm::json::OStream &json, double value) {
+  json.attribute("sqnr_db", std::isfinite(value) ? llvm::json::Value(value) : llvm::json::Value(nullptr));
+}
+
 std::string quantizeText(const ptq::Options &options, const QuantizeFacts &facts) {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -60,8 +66,14 @@ std::string quantizeText(const ptq::Options &options, const QuantizeFacts &facts
   } else {
     out << facts.layers.size() - kept << " of " << facts.layers.size() << " layers quantized\n";
   }
+  for (const ptq::KeptNode &node : facts.beyond) {
+    out << plainName(node.name) << " (" << node.op << "): in float32, " << node.why << '\n';
+  }
   for (const OutputFacts &output : facts.outputs) {
-    out << llvm::format("cosine %.6f, %.1f dB  ", output.cosine, output.sqnr) << plainName(output.name) << '\n';
+    out << llvm::format("cosine %.6f, %.1f dB  ", output.cosine, output.sqnr) << plainName(output.name);
+    bool isNarrow = options.scheme == "fp16" && !options.keepIo;
+    out << (isNarrow && !std::isfinite(output.sqnr) ? ": not finite in float16; --keep-io keeps it in float32\n"
+                                                    : "\n");
   }
   if (facts.secondsBefore >= 0) {
     out << llvm::format("%.2f us -> %.2f us a run\n", facts.secondsBefore * 1e6, facts.secondsAfter * 1e6);
@@ -83,7 +95,7 @@ static void writeLayer(llvm::json::OStream &json, const LayerFacts &layer) {
     }
     if (layer.cosine >= 0) {
       json.attribute("cosine", layer.cosine);
-      json.attribute("sqnr_db", layer.sqnr);
+      writeDecibels(json, layer.sqnr);
     }
     if (layer.alone >= 0) {
       json.attribute("drop_alone", layer.alone);
@@ -118,13 +130,22 @@ std::string quantizeJson(const ptq::Options &options, const QuantizeFacts &facts
     if (facts.layers.empty()) {
       json.attribute("nodes_converted", facts.nodes.converted);
       json.attribute("nodes_kept", facts.nodes.kept);
+      json.attributeArray("kept", [&] {
+        for (const ptq::KeptNode &node : facts.beyond) {
+          json.object([&] {
+            json.attribute("name", node.name);
+            json.attribute("operator", node.op);
+            json.attribute("why", node.why);
+          });
+        }
+      });
     }
     json.attributeArray("outputs", [&] {
       for (const OutputFacts &output : facts.outputs) {
         json.object([&] {
           json.attribute("name", output.name);
           json.attribute("cosine", output.cosine);
-          json.attribute("sqnr_db", output.sqnr);
+          writeDecibels(json, output.sqnr);
         });
       }
     });

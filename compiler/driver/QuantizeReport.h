@@ -2,6 +2,7 @@
 #pragma once
 #include "compiler/ptq/Half.h"
 #include "compiler/ptq/Options.h"
+#include "compiler/ptq/Overflow.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,8 +29,9 @@ struct OutputFacts {
 struct QuantizeFacts {
   std::string path;
   std::vector<LayerFacts> layers;
-  std::vector<OutputFacts> outputs; ///< those that are floats; empty: nothing was measured
-  ptq::HalfFacts nodes;             ///< fp16, bf16
+  std::vector<OutputFacts> outputs;  ///< those that are floats; empty: nothing was measured
+  ptq::HalfFacts nodes;              ///< fp16, bf16
+  std::vector<ptq::KeptNode> beyond; ///< fp16: nodes that stay in float32 since values would be lost
   int64_t samples = 0, bytesBefore = 0, bytesAfter = 0;
   double secondsBefore = -1, secondsAfter = -1; ///< of a run; negative: not measured
 

@@ -9,6 +9,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <cmath>
+#include <functional>
 
 namespace ingot::driver {
 
@@ -86,9 +88,9 @@ llvm::Expected<std::string> Quantizer::fileWith(ptq::Model &observed, llvm::Arra
   return std::string(path);
 }
 
-llvm::Error Quantizer::observe(llvm::ArrayRef<std::string> values,
+llvm::Error Quantizer::observe(ptq::Model &observed, llvm::ArrayRef<std::string> values,
                                llvm::function_ref<llvm::Error(const Values &)> take) {
-  llvm::Expected<std::string> file = fileWith(model, values);
+  llvm::Expected<std::string> file = fileWith(observed, values);
   if (!file) {
     return file.takeError();
   }
@@ -99,7 +101,8 @@ llvm::Error Quantizer::observe(llvm::ArrayRef<std::string> values,
     if (!data) {
       return data.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> outputs = runs.outputs(*data);
+    llvm::Expected<std::vector<HostTensor>> outputs =
+        runs.outputs(&observed == &quantized ? forQuantized(*data) : std::move(*data));
     if (!outputs) {
       return outputs.takeError();
     }
@@ -115,7 +118,7 @@ llvm::Expected<std::map<std::string, ptq::Range>> Quantizer::rangesOf(const ptq:
   std::vector<std::string> names;
   llvm::transform(wanted, std::back_inserter(names), [](const auto &entry) { return entry.first; });
   std::map<std::string, ptq::Statistics> statistics;
-  llvm::Error error = observe(names, [&](const Values &values) {
+  llvm::Error error = observe(model, names, [&](const Values &values) {
     for (const std::string &name : names) {
       statistics[name].add(floatsOf(*values.lookup(name)));
     }
@@ -228,13 +231,79 @@ llvm::Error Quantizer::convertToHalf() {
       return llvm::createStringError("--keep " + name + ": the model has no node of this name");
     }
   }
-  quantized = model;
-  facts.nodes = ptq::writeHalf(quantized, narrowType(), options.keep, options.keepIo);
-  if (facts.nodes.converted == 0) {
-    return llvm::createStringError(invocation.model.modelPath +
-                                   ": error: nothing to convert: no node computes with float32");
+  // Outputs that are right say that nothing is lost that matters: masks may well be infinite.
+  auto isRight = [](const OutputFacts &output) { return output.sqnr >= 40; };
+  for (std::vector<std::string> kept = options.keep;;) {
+    quantized = model;
+    facts.nodes = ptq::writeHalf(quantized, narrowType(), kept, options.keepIo);
+    if (facts.nodes.converted == 0) {
+      return llvm::createStringError(
+          invocation.model.modelPath + ": error: nothing to convert: " +
+          (facts.beyond.empty() ? "no node computes with float32" : "float16 loses values of all nodes"));
+    }
+    if (options.scheme != "fp16" || samples.size() == 0) {
+      return llvm::Error::success();
+    }
+    if (llvm::Error error = measure()) {
+      return error;
+    }
+    if (llvm::all_of(facts.outputs, isRight)) {
+      return llvm::Error::success();
+    }
+    llvm::Expected<std::vector<ptq::KeptNode>> lost = lostInFloat16();
+    if (!lost) {
+      return lost.takeError();
+    }
+    llvm::erase_if(*lost, [&](const ptq::KeptNode &node) { return llvm::is_contained(kept, node.name); });
+    if (lost->empty()) {
+      return llvm::Error::success();
+    }
+    llvm::transform(*lost, std::back_inserter(kept), [](const ptq::KeptNode &node) { return node.name; });
+    llvm::append_range(facts.beyond, *lost);
   }
-  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<ptq::KeptNode>> Quantizer::lostInFloat16() {
+  std::map<std::string, std::string> values; // by the name of the narrow form
+  std::vector<std::string> names;
+  for (const ptq::NarrowForm &form : facts.nodes.forms) {
+    values[form.narrow] = form.value;
+    names.push_back(form.narrow);
+  }
+  auto isFinite = [](float value) { return std::isfinite(value); };
+  std::map<std::string, int64_t> strange; // elements that are not finite in the narrow form, and not in float32
+  llvm::Error error = observe(quantized, names, [&](const Values &results) {
+    for (const std::string &name : names) {
+      strange[values[name]] += llvm::count_if(floatsOf(*results.lookup(name)), std::not_fn(isFinite));
+    }
+    return llvm::Error::success();
+  });
+  if (error) {
+    return error;
+  }
+  names.clear();
+  for (const auto &[value, count] : strange) {
+    if (count > 0) {
+      names.push_back(value);
+    }
+  }
+  std::map<std::string, ptq::Reach> reaches;
+  error = observe(model, names, [&](const Values &results) {
+    for (const std::string &name : names) {
+      for (float value : floatsOf(*results.lookup(name))) {
+        strange[name] -= isFinite(value) ? 0 : 1;
+        reaches[name].largest = std::max(reaches[name].largest, isFinite(value) ? std::abs(double(value)) : 0);
+      }
+    }
+    return llvm::Error::success();
+  });
+  if (error) {
+    return error;
+  }
+  for (auto &[name, reach] : reaches) {
+    reach.isLost = strange[name] > 0;
+  }
+  return ptq::nodesBeyondFloat16(model, reaches);
 }
 
 llvm::Expected<std::map<std::string, ptq::Channels>> Quantizer::channelsOf() {
@@ -246,7 +315,7 @@ llvm::Expected<std::map<std::string, ptq::Channels>> Quantizer::channelsOf() {
     }
   }
   std::map<std::string, ptq::Channels> channels;
-  llvm::Error error = observe(names, [&](const Values &values) {
+  llvm::Error error = observe(model, names, [&](const Values &values) {
     for (const std::string &name : names) {
       const HostTensor &tensor = *values.lookup(name);
       channels[name].add(floatsOf(tensor), tensor.dims, axes[name]);
@@ -304,7 +373,7 @@ llvm::Error Quantizer::compensate(std::vector<ptq::BlockWeights> &weights) {
     }
     std::vector<std::string> names;
     llvm::transform(rows, std::back_inserter(names), [](const auto &entry) { return entry.first; });
-    llvm::Error error = observe(names, [&](const Values &values) {
+    llvm::Error error = observe(model, names, [&](const Values &values) {
       for (const std::string &name : names) {
         channels[name].addMoments(floatsOf(*values.lookup(name)), rows[name]);
       }
@@ -378,6 +447,7 @@ llvm::Error Quantizer::measure() {
       values[name].add(floatsOf(*mine.lookup(name)), floatsOf(*other.lookup(name)));
     }
   }
+  facts.outputs.clear();
   for (const auto &[name, similarity] : outputs) {
     facts.outputs.push_back({name, similarity.cosine(), similarity.sqnr()});
   }
@@ -465,7 +535,7 @@ llvm::Expected<QuantizeFacts> Quantizer::run() {
   for (const ptq::Layer &layer : layers) {
     factsOf(layer).bytesAfter = bytesOf(layer);
   }
-  if (samples.size() > 0) {
+  if (samples.size() > 0 && facts.outputs.empty()) {
     if (llvm::Error error = measure()) {
       return error;
     }

@@ -7,6 +7,7 @@
 #include "compiler/ptq/Channels.h"
 #include "compiler/ptq/Int4.h"
 #include "compiler/ptq/Layers.h"
+#include "compiler/ptq/Overflow.h"
 #include "compiler/ptq/Range.h"
 #include "compiler/ptq/Static.h"
 
@@ -41,6 +42,9 @@ private:
   llvm::Error quantizeInt4();
   llvm::Error convertToHalf();
 
+  /// The nodes in which float16 loses values, on all samples, by what `quantized` computes.
+  llvm::Expected<std::vector<ptq::KeptNode>> lostInFloat16();
+
   /// --smooth and --correct-bias, which change the model.
   llvm::Error adjust();
   llvm::Expected<std::map<std::string, ptq::Channels>> channelsOf();
@@ -54,8 +58,9 @@ private:
 
   /// A file that has these values as outputs, too.
   llvm::Expected<std::string> fileWith(ptq::Model &observed, llvm::ArrayRef<std::string> values);
-  /// Runs the model on all samples; `take` gets these values by their names.
-  llvm::Error observe(llvm::ArrayRef<std::string> values, llvm::function_ref<llvm::Error(const Values &)> take);
+  /// Runs `model` or `quantized` on all samples; `take` gets these values by their names.
+  llvm::Error observe(ptq::Model &observed, llvm::ArrayRef<std::string> values,
+                      llvm::function_ref<llvm::Error(const Values &)> take);
   llvm::Expected<std::map<std::string, ptq::Range>> rangesOf(const ptq::Wanted &wanted);
 
   llvm::Error measure();

@@ -137,6 +137,7 @@ private:
   void convertBodies(pb::NodeProto &node);
   void nameResult(pb::NodeProto &node, int result, int32_t form);
   std::string narrowConstant(const pb::TensorProto &tensor);
+  void note(const std::string &value, const std::string &narrow);
 
   Model &model;
   pb::GraphProto &graph;
@@ -216,6 +217,12 @@ std::string Converter::narrowConstant(const pb::TensorProto &tensor) {
   return name;
 }
 
+void Converter::note(const std::string &value, const std::string &narrow) {
+  if (&graph == &model.proto.graph()) {
+    facts.forms.push_back({value, narrow});
+  }
+}
+
 std::string Converter::inForm(const std::string &value, int32_t form) {
   auto own = forms.find(value);
   if (own == forms.end() || own->second == form) {
@@ -230,6 +237,9 @@ std::string Converter::inForm(const std::string &value, int32_t form) {
     other = names.fresh(value + (form == kFloat ? "_float" : type == importer::kFloat16 ? "_fp16" : "_bf16"));
     setInt(makeNode(edits.after(index.producer(value)), "Cast", names.fresh(other + "_Cast"), {value}, {other}), "to",
            form);
+    if (form == type) {
+      note(value, other);
+    }
   }
   return other;
 }
@@ -278,10 +288,14 @@ void Converter::nameResult(pb::NodeProto &node, int result, int32_t form) {
     return;
   }
   forms[value] = form;
-  if (!index.isOutput(value) || form == outputs) {
+  bool isCast = index.isOutput(value) && form != outputs;
+  std::string made = isCast ? names.fresh(value + "_made") : value;
+  if (form == type) {
+    note(value, made);
+  }
+  if (!isCast) {
     return;
   }
-  std::string made = names.fresh(value + "_made");
   node.set_output(result, made);
   setInt(makeNode(edits.after(index.producer(value)), "Cast", names.fresh(value + "_Cast"), {made}, {value}), "to",
          outputs);

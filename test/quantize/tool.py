@@ -369,6 +369,52 @@ def check_odd_nodes(tool, count):
     count.add("a body whose inputs have no types", wrong or (None if report["cosine"] > 0.999 else f"cosine {report['cosine']}"))
 
 
+def check_float16_range(tool, count):
+    """Values that float16 does not have, in the middle of a model, in a body's reader, below the least one, and as an output."""
+    own = np.random.default_rng(11)
+    x = own.uniform(0.5, 1, (2, 8)).astype(np.float32)
+
+    def large(g, value):
+        return g.add("Relu", g.add("MatMul", value, np.full((8, 8), 5e4, np.float32)))
+
+    g = Graph(13, x=[2, 8])
+    middle = g.model(g.add("Tanh", g.add("Mul", large(g, "x"), np.array(2e-6, np.float32))))
+    g = Graph(13, x=[2, 8])
+    summed = g.add("CumSum", g.add("Mul", "x", np.array(3e4, np.float32)), np.array(1))  # has no narrow form itself
+    after = g.model(g.add("Mul", g.add("Mul", summed, np.array(0.01, np.float32)), np.array(0.01, np.float32)))
+    g = Graph(13, x=[2, 8])
+    least = g.add("Max", g.add("Sub", "x", np.array(2, np.float32)), np.array(1e-10, np.float32))
+    small = g.model(g.add("Log", least))
+    g = Graph(13, x=[2, 8])
+    mask = g.add("Mul", g.add("Floor", "x"), np.array(-1e9, np.float32))
+    masked = g.model(g.add("Softmax", g.add("Add", g.add("Add", "x", mask), mask), axis=-1))
+    ones = x.copy()
+    ones[:, 3] = 1  # these are masked
+    for name, model, values, kept in [("middle", middle, x, {"MatMul", "Relu", "Mul"}), ("behind a wide node", after, x, {"CumSum", "Mul"}), ("too small", small, x, {"Max", "Log"}), ("masked", masked, ones, set())]:
+        place = tool.place(model, [values])
+        report, wrong = tool.report(place, "--scheme", "fp16")
+        if not wrong and report["cosine"] < 0.999:
+            wrong = f"cosine {report['cosine']}"
+        if not wrong and {node["operator"] for node in report["kept"]} != kept:
+            wrong = f"kept {report['kept']}"
+        if not wrong:
+            (got,) = session(onnx.load(place / "q.onnx")).run(None, {"x": values.astype(np.float16)})
+            (expected,) = session(model).run(None, {"x": values})
+            wrong = None if cosine(got, expected) > 0.999 else f"cosine {cosine(got, expected)} in ONNX Runtime"
+        count.add(f"range of float16, {name}", wrong)
+    g = Graph(13, x=[2, 8])
+    output = tool.place(g.model(large(g, g.add("Sqrt", "x"))), [x])
+    report, wrong = tool.report(output, "--scheme", "fp16")
+    count.add("an output beyond float16", wrong or (None if report["cosine"] == 0 and report["outputs"][0]["sqnr_db"] is None else f"{report['outputs']}"))
+    text = tool.quantize(output, "--scheme", "fp16").stdout
+    count.add("an output beyond float16, said", None if "not finite in float16; --keep-io keeps it in float32" in text else text)
+    g = Graph(13, x=[2, 8])
+    text = tool.quantize(tool.place(g.model(large(g, "x")), [x]), "--scheme", "fp16").stderr
+    count.add("all beyond float16", None if "nothing to convert: float16 loses values of all nodes" in text else text)
+    report, wrong = tool.report(output, "--scheme", "fp16", "--keep-io")
+    count.add("an output beyond float16, kept", wrong or (None if report["cosine"] > 0.999 else f"cosine {report['cosine']}"))
+
+
 def png(pixels):
     """A picture of rows by columns by 3."""
     rows, columns, _ = pixels.shape
@@ -512,7 +558,7 @@ def main():
     count = ingot_run.Count("quantized")
     with tempfile.TemporaryDirectory() as folder:
         tool = Tool(os.path.abspath(arguments.ingot), pathlib.Path(folder))
-        for check in check_schemes, check_choices, check_recurrent, check_odd_nodes, check_data, check_refused:
+        for check in check_schemes, check_choices, check_recurrent, check_odd_nodes, check_float16_range, check_data, check_refused:
             check(tool, count)
     count.finish()
 
