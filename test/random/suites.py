@@ -308,6 +308,8 @@ def through_quantize(ingot, seed, index, level):
             case, model, _ = networks.build(f"{seed}/quantized", index)
     if not model.graph.input or any(dim.dim_param for value in model.graph.input for dim in value.type.tensor_type.shape.dim):
         raise Skip("no inputs, or open sizes")
+    if any(array.dtype.kind == "f" and np.isnan(array).any() for array in case.feeds().values()):
+        raise Skip("data with values that are no numbers, which quantize refuses")
     for output in model.graph.output:  # onnx.checker wants a shape of each
         if output.name in case.values and not output.type.tensor_type.HasField("shape"):
             output.CopyFrom(onnx.helper.make_tensor_value_info(output.name, output.type.tensor_type.elem_type, case.values[output.name].shape))

@@ -579,7 +579,7 @@ static Value wrapped(PadOp op, ArrayRef<Pads> pads, PatternRewriter &rewriter) {
   Value x = op.getData();
   for (auto [i, p] : llvm::enumerate(pads)) {
     Kept kept(from[i], p);
-    bool once = kept.isNumber() || (kept.size() - max(kept.before, kept.after)).atLeast(0);
+    bool once = !changes(p) || kept.isNumber() || (kept.size() - max(kept.before, kept.after)).atLeast(0);
     left.push_back(once ? p : Pads());
     if (!once) {
       Value place = f.sub(f.countTo(f.scalar(from[i] + p.before + p.after)), f.scalar(kept.before));
