@@ -70,6 +70,8 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
   p.k = transA ? sa[sa.size() - 2] : sa.back();
   if (p.ofHalves) {
     p.k = sb.front() * Size(2);
+  } else if (auto few = dyn_cast<onnx::FewBitsMatMulOp>(op)) { // whose B has several numbers in a word
+    p.k = static_cast<int64_t>(few.getK());
   } else if (!p.k.isNumber()) { // the same by requirement, and perhaps a number
     p.k = p.vectorB ? sb.back() : sb[sb.size() - (p.transB ? 1 : 2)];
   }

@@ -104,6 +104,14 @@ LogicalResult checkPositive(Operation *op, Value scale, bool divides) {
   return success();
 }
 
+LogicalResult checkFinite(Operation *op, Value v, StringRef what) {
+  auto values = floatsOf(v);
+  const auto *bad = values ? llvm::find_if_not(*values, [](double x) { return std::isfinite(x); }) : nullptr;
+  return !values || bad == values->end()
+             ? success()
+             : op->emitOpError(what) << " is " << llvm::formatv("{0}", *bad).str() << ", expected a finite number";
+}
+
 LogicalResult checkPlaces(Operation *op, Value v, StringRef what, const std::optional<Size> &places) {
   auto type = present(v) ? ranked(v) : RankedTensorType();
   if (!type || isOne(v) || type.getRank() == 0 ||
@@ -130,18 +138,11 @@ LogicalResult checkColumns(Operation *op, Value b, Value scale, Value zero, bool
 }
 
 LogicalResult checkOfFewBits(Operation *op, Value scales, Value zeros, int64_t bits) {
-  auto finite = [&](Value v, StringRef what) -> LogicalResult {
-    auto values = floatsOf(v);
-    const auto *bad = values ? llvm::find_if_not(*values, [](double x) { return std::isfinite(x); }) : nullptr;
-    return !values || bad == values->end()
-               ? success()
-               : op->emitOpError(what) << " is " << llvm::formatv("{0}", *bad).str() << ", expected a finite number";
-  };
-  if (failed(finite(scales, "a scale"))) {
+  if (failed(checkFinite(op, scales, "a scale"))) {
     return failure();
   }
   if (!present(zeros) || isa<FloatType>(elementOf(zeros))) {
-    return present(zeros) ? finite(zeros, "a zero point") : success();
+    return present(zeros) ? checkFinite(op, zeros, "a zero point") : success();
   }
   auto values = elementOf(zeros).isInteger(32) ? integersOf(zeros) : std::nullopt; // bytes are packed
   for (int64_t zero : values ? *values : SmallVector<int64_t>()) {

@@ -45,6 +45,8 @@ mlir::LogicalResult checkZero(mlir::Operation *op, mlir::Value x, mlir::Value sc
 /// Refuses a constant scale that no quantized tensor can have: a number that is not finite, a negative one or, where it
 /// is divided by, zero.
 mlir::LogicalResult checkPositive(mlir::Operation *op, mlir::Value scale, bool divides);
+/// Refuses a constant, of which `what` says what it is, that is infinite or no number.
+mlir::LogicalResult checkFinite(mlir::Operation *op, mlir::Value v, llvm::StringRef what);
 /// Checks that a scale, or what else `what` says, is one number or a list of one for each place along an axis (nothing:
 /// it has no such axis).
 mlir::LogicalResult checkPlaces(mlir::Operation *op, mlir::Value v, llvm::StringRef what,

@@ -199,7 +199,7 @@ struct Convolution : OpRewritePattern<onnx::ConvOp> {
     size_t count = std::max(scales->size(), ws->size());
     for (size_t i = 0; i < count; ++i) {
       double expected = xs->front() * (*ws)[ws->size() == 1 ? 0 : i], own = (*scales)[scales->size() == 1 ? 0 : i];
-      if (std::abs(own - expected) > 1e-6 * expected) {
+      if (std::abs(own - expected) > 1e-6 * std::abs(expected)) {
         return false;
       }
     }

@@ -124,6 +124,7 @@ MODELS = [
     ("no outputs", without("output"), "the graph has no outputs"),
     ("no operator", unnamed(), "node 'n': has no operator"),
     ("input twice", model([node()], [value("x", [2]), value("x", [2])]), "input 'x' is defined twice"),
+    ("initializer twice", model([node()], weights=[TensorProto(name="w", data_type=F, dims=[1], float_data=[v]) for v in (1, 2)]), "initializer 'w' is defined twice"),
     ("call with too much", model([node("F", ["x", "x"], domain="mine")], functions=[function([node("Relu", ["a"], ["b"])])]), "node 'n' (mine.F, opset 1): has more inputs or outputs than the function that it calls"),
     ("function without its output", model([node("F", domain="mine")], functions=[function([node("Relu", ["a"], ["c"])])]), "function 'F' does not define its output 'b'"),
     ("function with an input twice", model([node("F", ["x", "x"], domain="mine")], functions=[function([node("Relu", ["a"], ["b"])], ["a", "a"])]), "function 'F' has the input 'a' twice"),

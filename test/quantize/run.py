@@ -49,6 +49,12 @@ def binary(op, dtype):
     return {"x": bytes_of(dtype, 2, 3, 5, 7), "z": bytes_of(dtype, 3, 1, 7)}, [node(op, operands)], 1
 
 
+def masked():
+    """A mask, 1 or 0 times the lowest float32, as ONNX Runtime's quantizer writes it: what is dequantized is infinite, and one product of the two no number."""
+    operands = ["x", scale(1 / 255), np.array(0, np.uint8), np.array(0, np.uint8), scale(2.668881e36), np.array(128, np.uint8), scale(1.333789e36), np.array(255, np.uint8)]
+    return {"x": np.array([[0, 255, 255, 0, 3]], np.uint8)}, [node("QLinearMul", operands)], 0
+
+
 def concat(dtype, alike):
     parts = ["x", scale(0.05 if alike else 0.02), np.array(10, dtype), "z", scale(0.05), np.array(10, dtype)]
     return {"x": bytes_of(dtype, 2, 3, 5), "z": bytes_of(dtype, 2, 4, 5)}, [node("QLinearConcat", [scale(0.05), np.array(10, dtype), *parts], axis=1)], 0 if alike else 1
@@ -154,7 +160,7 @@ def weight_only(kind, depth, columns, block, rows=(3,), zeros=False, form="MatMu
     shape = [-(-depth // block) if block else 1, columns]
     shape = [columns] if block == 0 else [] if block is None else shape[::-1] if turned else shape
     along = {"axis": int(turned)} | ({"block_size": block} if block else {}) if block else {"axis": int(not turned)} if block == 0 else {}
-    nodes = [node("DequantizeLinear", [packed(columns, depth) if turned else packed(depth, columns), (random.random(shape) * 0.1).astype(element), packed(*shape) if zeros else None], "", **along)]
+    nodes = [node("DequantizeLinear", [packed(columns, depth) if turned else packed(depth, columns), ((random.random(shape) - 0.4) * 0.15).astype(element), packed(*shape) if zeros else None], "", **along)]
     if form == "Transpose":
         nodes.append(node("Transpose", ["y0"], "", perm=[1, 0]))
     if form == "Gemm":
@@ -170,7 +176,7 @@ def looked_up(kind, columns, block, zeros, rank, element=np.float32):
     packed = lambda *shape: helper.make_tensor("", getattr(onnx.TensorProto, kind.upper()), shape, random.integers(low, low + (1 << bits), shape).flatten().tolist())
     shape = [rows, -(-columns // block)] if block else [rows] if block == 0 else []
     along = {"axis": 1, "block_size": block} if block else {"axis": 0}
-    table = node("DequantizeLinear", [packed(rows, columns), random.random(shape).astype(element), packed(*shape) if zeros else None], "", **along)
+    table = node("DequantizeLinear", [packed(rows, columns), (random.random(shape) - 0.4).astype(element), packed(*shape) if zeros else None], "", **along)
     return {"i": random.integers(-rows, rows, (2, 3, 5)[:rank])}, [table, node("Gather", ["y0", "i"], "")], 0
 
 
@@ -230,11 +236,11 @@ def named_before(dtype):
     return {"x": f(3, 5)}, [quantized, back], 0
 
 
-def around(dtype, operation, weights, axis, bias=True, **attributes):
+def around(dtype, operation, weights, axis, bias=True, signs=np.float32([1]), **attributes):
     """An operation between dequantized tensors: x, weights and a bias."""
     ends = scale(0.0625), np.array(12 if dtype == np.uint8 else -20, dtype)
     outputs = weights.shape[axis]
-    factors = np.exp2(-random.integers(4, 7, outputs)).astype(np.float32)
+    factors = np.exp2(-random.integers(4, 7, outputs)).astype(np.float32) * np.resize(signs, outputs)
     nodes = [node("DequantizeLinear", ["x", scale(0.25), np.array(5, dtype)], ""), node("DequantizeLinear", [weights, factors, np.zeros(outputs, np.int8)], "", axis=axis)]
     operands = ["y0", "y1"]
     if bias:
@@ -249,6 +255,8 @@ def patterns(dtype):
     """(name, case) of the patterns that quantizers write."""
     images = {"x": bytes_of(dtype, 2, 12, 9, 7)}
     yield "conv", (images, around(dtype, "Conv", bytes_of(np.int8, 20, 12, 3, 3), 0, pads=[1, 1, 1, 1]), 0)
+    yield "conv with scales below zero", (images, around(dtype, "Conv", bytes_of(np.int8, 20, 12, 3, 3), 0, signs=np.float32([1, -1, -1]), pads=[1, 1, 1, 1]), 0)
+    yield "product with scales below zero", ({"x": bytes_of(dtype, 5, 40)}, around(dtype, "MatMul", bytes_of(np.int8, 40, 33), 1, bias=False, signs=np.float32([-1, 1])), 0)
     yield "conv in groups", (images, around(dtype, "Conv", bytes_of(np.int8, 12, 1, 3, 3), 0, pads=[1, 0, 1, 2], strides=[2, 1], group=12), 0)
     for rows, columns, stride, pads in (8, 8, 1, [3, 3, 4, 4]), (3, 3, 2, [1, 1, 1, 1]), (1, 5, 1, [0, 2, 0, 1]), (2, 13, 3, [0, 0, 1, 7]), (5, 4, 1, [0, 0, 0, 0]):
         image = {"x": bytes_of(dtype, 2, 1, 13, 17)}
@@ -288,6 +296,7 @@ def twice(dtype):
 
 
 def cases():
+    yield "QLinearMul of a mask", masked()
     for dtype in np.uint8, np.int8:
         name = np.dtype(dtype).name
         for op in "QLinearAdd", "QLinearMul":

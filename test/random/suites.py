@@ -14,6 +14,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
+import converting
 import coverage
 import families
 import ingot_run
@@ -292,29 +293,44 @@ def tuned(ingot, seed, index, level):
     return dataclasses.replace(result, text=f"{result.text}\n    {table}" if result.verdict in BAD else result.text)
 
 
-@suite("quantized", 1)
-def through_quantize(ingot, seed, index, level):
-    """Networks that `ingot quantize` makes smaller; a finding is kept whole, since what is shrunk is tried as it is."""
+def to_be_quantized(seed, index, level, rng):
+    """A network, mostly, of known sizes and with data that a quantizer takes."""
     if "@" in level or level.startswith("source"):
-        raise Skip("quantize measures on one machine")
-    rng = random.Random(f"{seed}/{index}/quantized")
+        raise Skip("quantizers measure on one machine")
     with elsewhere():
         kind = rng.choice(["layers", "any", "network", "network"])
         if kind == "layers":
-            case, model, _ = rng.choice([layers, convolutions, products])(f"{seed}/quantized", index)
+            case, model, _ = rng.choice([layers, convolutions, products])(seed, index)
         elif kind == "any":
-            case, model = drawn(f"{seed}/quantized", index, False)
+            case, model = drawn(seed, index, False)
         else:
-            case, model, _ = networks.build(f"{seed}/quantized", index)
+            case, model, _ = networks.build(seed, index)
     if not model.graph.input or any(dim.dim_param for value in model.graph.input for dim in value.type.tensor_type.shape.dim):
         raise Skip("no inputs, or open sizes")
     if any(array.dtype.kind == "f" and np.isnan(array).any() for array in case.feeds().values()):
-        raise Skip("data with values that are no numbers, which quantize refuses")
+        raise Skip("data with values that are no numbers, which quantizers refuse")
+    return case, model
+
+
+@suite("quantized", 1)
+def through_quantize(ingot, seed, index, level):
+    """Networks that `ingot quantize` makes smaller; a finding is kept whole, since what is shrunk is tried as it is."""
+    rng = random.Random(f"{seed}/{index}/quantized")
+    case, model = to_be_quantized(f"{seed}/quantized", index, level, rng)
     for output in model.graph.output:  # onnx.checker wants a shape of each
         if output.name in case.values and not output.type.tensor_type.HasField("shape"):
             output.CopyFrom(onnx.helper.make_tensor_value_info(output.name, output.type.tensor_type.elem_type, case.values[output.name].shape))
     verdict, text = quantizing.check(ingot, model, case.feeds(), rng, level)
     return Result(verdict, text + (f"\n    {graphs.describe(case)}" if verdict in BAD else ""), coverage.of_case(case), model, case.feeds())
+
+
+@suite("converted", 1)
+def through_tools(ingot, seed, index, level):
+    """Networks that the tools of ONNX Runtime quantize, narrow and fuse; a finding is what these made, kept whole."""
+    rng = random.Random(f"{seed}/{index}/converted")
+    case, model = to_be_quantized(f"{seed}/converted", index, level, rng)
+    verdict, text, made, feeds = converting.check(ingot, model, case.feeds(), rng, level)
+    return Result(verdict, text + (f"\n    {graphs.describe(case)}" if verdict in BAD else ""), coverage.of_case(case), made, feeds)
 
 
 def threaded(ingot, case, model, runs, level, flags, rng):

@@ -136,7 +136,10 @@ LogicalResult DequantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {
     return emitOpError("zero point of element type ")
            << elementOf(getXZeroPoint()) << " for a tensor of " << elementOf(getX()) << ", expected the same";
   }
-  if (failed(checkPositive(*this, getXScale(), /*divides=*/false))) {
+  // ONNX Runtime's quantizer gives symmetric weights in blocks scales of either sign.
+  bool isWeight = getBlockSize() || constantOf(getX());
+  if (failed(isWeight ? checkFinite(*this, getXScale(), "a scale")
+                      : checkPositive(*this, getXScale(), /*divides=*/false))) {
     return failure();
   }
   auto zeros = elementOf(getX()).isInteger(32) ? integersOf(getXZeroPoint()) : std::nullopt;

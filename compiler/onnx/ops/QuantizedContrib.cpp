@@ -154,9 +154,23 @@ static LogicalResult decomposeBinary(Op op, PatternRewriter &rewriter,
     return decomposeBinary(*this, rewriter, [&](Formula &f, Value a, Value b) -> Value { return formula; });           \
   }
 BINARY(QLinearAdd, f.add(a, b))
-BINARY(QLinearMul, f.mul(a, b))
 BINARY(QLinearWhere, f.op("Where", {getCondition(), a, b}))
 #undef BINARY
+
+LogicalResult MsQLinearMulOp::inferTypes(SmallVectorImpl<Type> &types) { return inferBinary(*this, types); }
+/// Bytes are multiplied before they are scaled: a mask as low as float32 goes, quantized, is beyond it, and infinity
+/// times zero would be no number.
+LogicalResult MsQLinearMulOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getA()) || !isSized(getB())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  auto own = [&](Value x, Value zero) { return dequantizedWhole(f, x, f.number(1.0, getAScale()), zero); };
+  Value scale = f.mul(alongEnd(f, getAScale(), 0), alongEnd(f, getBScale(), 0));
+  Value y = f.mul(f.mul(own(getA(), getAZero()), own(getB(), getBZero())), scale);
+  rewriter.replaceOp(*this, quantizedWhole(f, y, getCScale(), getCZero(), elementOf(getA())));
+  return success();
+}
 
 // Several.
 
