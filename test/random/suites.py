@@ -329,8 +329,15 @@ def through_tools(ingot, seed, index, level):
     """Networks that the tools of ONNX Runtime quantize, narrow and fuse; a finding is what these made, kept whole."""
     rng = random.Random(f"{seed}/{index}/converted")
     case, model = to_be_quantized(f"{seed}/converted", index, level, rng)
-    verdict, text, made, feeds = converting.check(ingot, model, case.feeds(), rng, level)
-    return Result(verdict, text + (f"\n    {graphs.describe(case)}" if verdict in BAD else ""), coverage.of_case(case), made, feeds)
+    made, told = converting.made(rng, model, case.feeds())
+    runs = [case.feeds()]
+    if is_open := rng.random() < 0.5:
+        made, symbols = opened(case, made, rng, every=rng.random() < 0.3)
+        runs = runs_of(case, made, symbols, rng)
+    verdict, text, feeds = converting.check(ingot, made, runs, level)
+    if verdict == "refused" and not is_open and quantizing.runs(ingot, model, case.feeds(), level):
+        verdict = "wrong"
+    return Result(verdict, f"{told}, {text}\n    {graphs.describe(case)}" if verdict in BAD else text, coverage.of_case(case), made, feeds)
 
 
 def threaded(ingot, case, model, runs, level, flags, rng):
