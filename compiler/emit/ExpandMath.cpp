@@ -54,7 +54,7 @@ void expand(Operation *op, Unary unary, Binary binary, bool ldexp) {
   FloatBuilder own(builder, op->getLoc(), type, ldexp);
   FloatBuilder f = own.with(element.isF64() ? 64 : 32);
   Value first = f.convert(op->getOperand(0));
-  unary = op->hasAttr("ingot.negative") ? expandExpOfNegative : op->hasAttr("ingot.bytes") ? expandExpForBytes : unary;
+  unary = op->hasAttr("ingot.negative") ? expandExpOfNegative : unary;
   Value result = unary ? unary(f, first) : binary(f, first, f.convert(op->getOperand(1)));
   op->getResult(0).replaceAllUsesWith(own.convert(result));
   op->erase();
@@ -108,7 +108,7 @@ bool expandDivisor(math::ExpOp exp, const FloatBuilder &f) {
   if (!divides) {
     return false;
   }
-  Value divisor = expandOnePlusExp(f, exp.getOperand());
+  Value divisor = expandOnePlusExp(f, exp.getOperand(), /*forBytes=*/exp->hasAttr("ingot.bytes"));
   for (Operation *sum : llvm::make_early_inc_range(exp->getUsers())) {
     replace(sum, divisor);
   }
@@ -144,7 +144,7 @@ bool expandWithNeighbours(Operation *op, bool ldexp) {
   if (!getElementTypeOrSelf(type).isF32()) {
     return false;
   }
-  if (auto exp = dyn_cast<math::ExpOp>(op); exp && exp->getDiscardableAttrDictionary().empty()) {
+  if (auto exp = dyn_cast<math::ExpOp>(op); exp && !exp->hasAttr("ingot.negative")) {
     return !isStrict(op) && expandDivisor(exp, f);
   }
   auto erfc = dyn_cast<math::ErfcOp>(op);

@@ -48,6 +48,9 @@ constexpr const char *sigmoidText = "%n{0} = arith.negf %a : {1}\n%e{0} = math.e
 constexpr const char *siluText = "%n{0} = arith.negf %a : {1}\n%e{0} = math.exp %n{0} : {1}\n"
                                  "%s{0} = arith.addf %e{0}, %one : {1}\n%q{0} = arith.divf %one, %s{0} : {1}\n"
                                  "%v{0} = arith.mulf %a, %q{0} : {1}\n";
+/// The same where only a byte is left of it: within 2^-18.
+constexpr const char *siluOfByteText = "%n{0} = arith.negf %a : {1}\n%e{0} = math.exp %n{0} {{ingot.bytes} : {1}\n"
+                                       "%s{0} = arith.addf %e{0}, %one : {1}\n%v{0} = arith.divf %a, %s{0} : {1}\n";
 constexpr const char *weightText = "%t{0} = math.absf %a : {1}\n%n{0} = arith.negf %t{0} : {1}\n"
                                    "%v{0} = math.exp %n{0} {{ingot.negative} : {1}\n";
 constexpr const char *geluText = "%t{0} = math.absf %a : {1}\n%u{0} = arith.minimumf %t{0}, %ten : {1}\n"
@@ -83,6 +86,7 @@ const Function functions[] = {
     {"arith.remf", nullptr, fmodl, -9, 9, HUGE_VAL, 0.0001, 0},
     {"sigmoid", sigmoid, nullptr, -16, 16, 16, 16, 2, sigmoidText},
     {"silu", silu, nullptr, -16, 16, 16, 16, 2.5, siluText},
+    {"silu of a byte", silu, nullptr, -16, 16, 16, 64, 2.5, siluOfByteText},
     {"weight", weight, nullptr, -40, 40, 87, 72, 1.2, weightText},
     {"gelu", gelu, nullptr, -2, 5, 2, 24, 40, geluText},
 };

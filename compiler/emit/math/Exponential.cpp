@@ -37,17 +37,18 @@ Value smallExp(const FloatBuilder &f, Value r) {
 }
 
 /// e^x in float32 as e^r * 2^n where a few operations count: one constant stands for ln 2, which is off by 2e-9 for
-/// each n, and the polynomial is off by up to 0.8 ulp, but by nothing at 0. `sign` -1: e^-x, with the signs in the
-/// constants.
+/// each n, and the polynomial is off by up to 0.8 ulp (`forBytes`: 2.9e-6), but by nothing at 0. `sign` -1: e^-x, with
+/// the signs in the constants.
 struct ShortExp {
   Value ofRest, power;
 };
 
-ShortExp shortExp(const FloatBuilder &f, Value x, double sign = 1) {
+ShortExp shortExp(const FloatBuilder &f, Value x, double sign = 1, bool forBytes = false) {
   double nearZero[] = {1.0, sign * 0.9999997, 0.4999915, sign * 0.16667637, 0.04189797, sign * 0.00829031};
+  double nearZeroForBytes[] = {1.0, sign * 0.99996683, 0.50003014, sign * 0.16787479, 0.04151388};
   FloatBuilder::Rounded n = f.roundForPower(x, f.constant(sign * 1.44269504088896340736), 0);
   Value r = f.fma(n.value, f.constant(sign * -0.69314718055994530942), x);
-  return {f.polynomial(r, nearZero), f.powerOfTwo(n, 0)};
+  return {f.polynomial(r, forBytes ? ArrayRef<double>(nearZeroForBytes) : nearZero), f.powerOfTwo(n, 0)};
 }
 
 /// e^x - 1 for x no further from 0 than expandExpM1 clamps it; the sign of a zero is not kept.
@@ -75,25 +76,12 @@ Value ingot::emit::expandExpOfMedium(const FloatBuilder &f, Value x) {
   return f.mul(smallExp(f, reduced.r), f.powerOfTwo(reduced.n, 0));
 }
 
-// One constant for ln 2, which is off by 2e-9 for each of 126; 2^n is added to the exponent of e^r.
-Value ingot::emit::expandExpForBytes(const FloatBuilder &f, Value x) {
-  if (f.isDouble()) {
-    return expandExp(f, x);
-  }
-  static constexpr double near0[] = {1.0, 0.9999996899, 0.4999889050, 0.1666757903, 0.0419158741, 0.0082975388};
-  x = f.clamp(x, -86.0, 88.0);
-  FloatBuilder::Rounded n = f.roundSmall(x, 1.44269504088896340736);
-  Value r = f.fma(n.value, f.constant(-0.69314718055994530942), x);
-  constexpr int64_t mantissa = 23;
-  return f.fromBits(f.addBits(f.bits(f.polynomial(r, near0)), f.shiftLeft(n.shifted, mantissa)));
-}
-
 // A sum with 1 does not see an exponential below e^-87, and where it only divides, one whose quotient would be denormal
 // may be infinite, as 2^128 is here. 2^n multiplies in the fused multiply-add that adds the 1.
-Value ingot::emit::expandOnePlusExp(const FloatBuilder &f, Value x) {
+Value ingot::emit::expandOnePlusExp(const FloatBuilder &f, Value x, bool forBytes) {
   auto negated = x.getDefiningOp<arith::NegFOp>();
-  ShortExp e =
-      negated ? shortExp(f, f.clamp(negated.getOperand(), -89.0, 87.0), -1) : shortExp(f, f.clamp(x, -87.0, 89.0));
+  ShortExp e = negated ? shortExp(f, f.clamp(negated.getOperand(), -89.0, 87.0), -1, forBytes)
+                       : shortExp(f, f.clamp(x, -87.0, 89.0), 1, forBytes);
   return f.fma(e.ofRest, e.power, f.constant(1.0));
 }
 

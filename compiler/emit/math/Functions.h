@@ -20,12 +20,10 @@ mlir::Value expandErfc(const FloatBuilder &f, mlir::Value x); ///< for x <= 2; b
 
 /// exp where x is known to lie in [-80, 80]: no result that needs care.
 mlir::Value expandExpOfMedium(const FloatBuilder &f, mlir::Value x);
-/// 1 + exp(x) as a divisor, f32.
-mlir::Value expandOnePlusExp(const FloatBuilder &f, mlir::Value x);
+/// 1 + exp(x) as a divisor, f32. `forBytes`: nobody sees an error of 2^-18 of the exponential.
+mlir::Value expandOnePlusExp(const FloatBuilder &f, mlir::Value x, bool forBytes = false);
 /// erfc(scale * t) / 2 for scale * t in [0, 7.1], f32.
 mlir::Value expandHalfErfc(const FloatBuilder &f, mlir::Value t, double scale);
-/// exp where nobody sees an error of 2^-20 of it, nor that results end at e^-86 and e^88.
-mlir::Value expandExpForBytes(const FloatBuilder &f, mlir::Value x);
 /// exp where x is known not to be positive; 0 where the result is not a normal number.
 mlir::Value expandExpOfNegative(const FloatBuilder &f, mlir::Value x);
 
