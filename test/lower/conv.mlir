@@ -58,3 +58,25 @@ func.func @reaching(%x: tensor<1x16x14x14xf32>) -> tensor<1x32x14x14xf32> {
   %0 = "onnx.Conv"(%x, %w, %b) <{dilations = array<i64: 12, 12>, pads = array<i64: 12, 12, 12, 12>}> : (tensor<1x16x14x14xf32>, tensor<32x16x3x3xf32>, none) -> tensor<1x32x14x14xf32>
   return %0 : tensor<1x32x14x14xf32>
 }
+
+// -----
+
+// A result that leaves the second cache, and an image that is added to it: both go by in long runs, since all pixels are
+// made for a panel of 16 channels before those of the next one. A work item is a panel with a piece of the 3136 pixels.
+// V3-LABEL: func.func @expanding
+// V3: plan.launch @[[CONV:conv_[0-9]*]](
+// V3: func.func private @[[CONV]](
+// V3: scf.for
+// V3: arith.remui {{.*}}, %c67
+// V3: scf.for
+// V3-NOT: scf.for {{.*}} to %c16 step
+// V3: :12 = scf.for {{.*}} to %c8{{.*}} step
+// V3-NOT: scf.for {{.*}} to %c16 step
+// V3: func.func
+func.func @expanding(%x: tensor<1x64x56x56xf32>, %y: tensor<1x256x56x56xf32>) -> tensor<1x256x56x56xf32> {
+  %w = onnx.Constant dense<0.5> : tensor<256x64x1x1xf32>
+  %b = "onnx.None"() : () -> none
+  %0 = "onnx.Conv"(%x, %w, %b) : (tensor<1x64x56x56xf32>, tensor<256x64x1x1xf32>, none) -> tensor<1x256x56x56xf32>
+  %1 = "onnx.Add"(%0, %y) : (tensor<1x256x56x56xf32>, tensor<1x256x56x56xf32>) -> tensor<1x256x56x56xf32>
+  return %1 : tensor<1x256x56x56xf32>
+}
