@@ -196,6 +196,8 @@ static void chooseTileOf(const ConvGeometry &g, const DenseSchedule &packed, Den
 /// Where neither the weights nor the input stay in the second cache, and not even the rows that one row of outputs
 /// reads, each panel reads all of the input from behind that cache, once for each row of the kernel. Then all panels go
 /// over a part of the image that stays, the one with which the fewest bytes come from there: the weights once a part.
+/// Of one tap with a stride, too, whose panels read lines for a part of their pixels: more a cycle than come from there
+/// (not where weights come from even further away).
 static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputBytes, int64_t weightBytes,
                        const target::MachineModel &machine) {
   const ConvPhase &phase = g.phases.front();
@@ -207,10 +209,12 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
   int64_t inRow = tilesOfRow(phase.axes[2], s.pixels);
   int64_t rowBytes =
       s.elementBytes() * g.inChannels * slices * extent(phase.axes[1], 1) * extent(phase.axes[2], inRow * s.pixels);
-  if (rowBytes <= machine.l2Bytes / 2) {
+  double least = static_cast<double>(weightBytes) + static_cast<double>(s.panelCount()) * inputBytes;
+  constexpr double bytesOfCycle = 6;
+  bool readsTooMuch = g.kernel == 1 && weightBytes <= machine.l3Bytes / 4 && least > bytesOfCycle * cyclesOf(g, s);
+  if (rowBytes <= machine.l2Bytes / 2 && !readsTooMuch) {
     return;
   }
-  double least = static_cast<double>(weightBytes) + static_cast<double>(s.panelCount()) * inputBytes;
   for (int64_t partRows : {1, 2, 4, 8, 16}) {
     for (int64_t cuts = 1; partRows <= rows && cuts <= inRow; cuts *= 2) {
       int64_t tiles = llvm::divideCeil(inRow, cuts);
