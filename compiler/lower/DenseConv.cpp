@@ -13,7 +13,7 @@ static int64_t tilesOfPiece(const support::Size &row, int64_t pixels) {
 
 DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, Access input, Space space)
     : build(build), w(build.w), g(g), s(s), input(std::move(input)), space(std::move(space)),
-      bytes(s.bytes(build.w.machine)) {
+      source(this->input.buffer), bytes(s.bytes(build.w.machine)) {
   Operation *root = build.group.root;
   weights = build.group.buffer(root->getOperand(1));
   weights = s.isOfBytes() ? ByteProducts::words(w, weights) : weights;
@@ -84,6 +84,9 @@ support::Size DenseConv::items(const ConvGeometry &g, const DenseSchedule &s) {
 }
 
 void DenseConv::run() {
+  if (input.buffer.narrow && s.channels == DenseSchedule::Blocks && w.machine.lanes > 1) {
+    widened = w.local(w.b.getF32Type(), s.pixels * s.lanes);
+  }
   Ix units = unitsOf(g, s);
   w.loop(build.begin, build.end, 1, [&](Ix item) {
     Ix u = remainder(item, units), rest = floorDiv(item, units), n = remainder(rest, g.batch);
@@ -423,7 +426,8 @@ DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count,
   const auto &a = phase->axes;
   int64_t width = p.width;
   // Neighbouring taps of whole blocks lie behind each other: one loop over both.
-  bool runs = (a[2].tapStep * stride(2)).is(s.lanes) && count == s.lanes;
+  bool whole = count == s.lanes, widens = whole && widened;
+  bool runs = (a[2].tapStep * stride(2)).is(s.lanes) && whole && !widens;
   int64_t tapWeights = s.stepsOf(count) * s.stepRows * width;
   return w.loop(outerTaps.first, outerTaps.second, 1, acc, [&](Ix d, ValueRange c0) {
     return w.loop(middleTaps.first, middleTaps.second, 1, c0, [&](Ix h, ValueRange c1) {
@@ -435,11 +439,27 @@ DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count,
                      Vectors(c1), ahead);
       }
       return w.loop(innerTaps.first, innerTaps.second, 1, c1, [&](Ix x, ValueRange c2) {
-        return steps(p, at + x * (a[2].tapStep * stride(2)), wr + x * tapWeights, s.stepsOf(count), offsets,
-                     Vectors(c2), ahead);
+        Ix from = at + x * (a[2].tapStep * stride(2)), row = wr + x * tapWeights;
+        return widens ? widenedSteps(p, from, row, offsets, Vectors(c2), ahead)
+                      : steps(p, from, row, s.stepsOf(count), offsets, Vectors(c2), ahead);
       });
     });
   });
+}
+
+/// The steps over a whole block of narrow floats: widened as vectors into a small array, once for all vectors of the
+/// tile, and not element by element as they are broadcast.
+DenseConv::Vectors DenseConv::widenedSteps(const Panel &p, Ix in, Ix wt, ArrayRef<int64_t> offsets, Vectors acc,
+                                           Ix ahead) {
+  SmallVector<int64_t> places;
+  for (auto [i, offset] : llvm::enumerate(offsets)) {
+    places.push_back(static_cast<int64_t>(i) * s.lanes);
+    w.store(w.load(input.buffer, in + offset, s.lanes), widened, places.back());
+  }
+  source = widened;
+  acc = steps(p, w.settled(w.ix(w.value(0))), wt, s.stepsOf(s.lanes), places, std::move(acc), ahead);
+  source = input.buffer;
+  return acc;
 }
 
 /// Channels [first, last), wherever their blocks begin.
@@ -510,7 +530,7 @@ DenseConv::Vectors DenseConv::step(const Panel &p, Ix in, Ix wt, int64_t unroll,
       row.push_back(w.load(weights, wt + (u * p.width + v * s.lanes), lanesOf(p, v)));
     }
     for (auto [i, offset] : llvm::enumerate(offsets)) {
-      Value x = w.load(input.buffer, in + (offset + u)), whole = w.splat(x, s.lanes);
+      Value x = w.load(source, in + (offset + u)), whole = w.splat(x, s.lanes);
       for (int64_t v = 0; v < p.vectors; ++v) {
         Value factor = lanesOf(p, v) == s.lanes ? whole : w.splat(x, lanesOf(p, v));
         next[i * p.vectors + v] = w.fma(factor, row[v], next[i * p.vectors + v]);

@@ -116,6 +116,8 @@ private:
   Access input;
   Space space;
   Buffer weights, bias;
+  Buffer source;  ///< from which steps read the elements of the image: `input`'s, or
+  Buffer widened; ///< one block of the channels of a tile's pixels, of narrow floats; null: not copied
   ByteProducts bytes; ///< where the schedule is of them
   const ConvPhase *phase = nullptr;
   std::pair<Ix, Ix> outerTaps, middleTaps; ///< [first, second) that the tile reads
@@ -144,7 +146,7 @@ private:
   int64_t linesOfTurn(int64_t width) const { return unroll() * s.stepRows * width / lineElements(); }
   /// Steps of one turn of the innermost loop. Narrow floats are widened as they are loaded: of several steps LLVM moves
   /// the loads ahead, and has no registers for them (three times as slow with 16).
-  int64_t unroll() const { return byOne() || input.buffer.narrow ? 1 : w.machine.tuning.convUnroll; }
+  int64_t unroll() const { return byOne() || source.narrow ? 1 : w.machine.tuning.convUnroll; }
   bool byOne() const { return s.isOfBytes() && bytes.isOfPairs(); }
   const Ix &stride(size_t axis) const { return input.strides[2 + axis]; }
   /// From a tile's base to the row that tap `h` of the middle axis reads.
@@ -163,6 +165,7 @@ private:
   int64_t lanesOf(const Panel &p, int64_t v) const;
   mlir::Value wholeBlock(mlir::Value sum);
   Vectors block(const Panel &p, Ix in, Ix wt, int64_t count, llvm::ArrayRef<int64_t> offsets, Vectors acc, Ix ahead);
+  Vectors widenedSteps(const Panel &p, Ix in, Ix wt, llvm::ArrayRef<int64_t> offsets, Vectors acc, Ix ahead);
   Vectors channelRange(const Panel &p, Ix in, llvm::ArrayRef<int64_t> offsets, Vectors acc);
   Vectors planes(const Panel &p, Ix in, llvm::ArrayRef<int64_t> offsets, Vectors acc);
   Vectors steps(const Panel &p, Ix in, Ix wt, int64_t extent, llvm::ArrayRef<int64_t> offsets, Vectors acc, Ix ahead);

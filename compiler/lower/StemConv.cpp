@@ -1,5 +1,6 @@
-// The rows that a few output rows read are copied into scratch with the zeros around them, channel by channel; without
-// padding the image is read in place. The multiplication is that of DenseConv, with a plane for each channel.
+// The rows that a few output rows read are copied into scratch with the zeros around them, channel by channel, as
+// float32; without padding an image of float32 is read in place. The multiplication is that of DenseConv, with a plane
+// for each channel.
 #include "compiler/lower/StemConv.h"
 #include "compiler/lower/Copy.h"
 #include "compiler/onnx/Onnx.h"
@@ -18,7 +19,7 @@ constexpr int64_t typicalExtent = 256;
 struct Stem {
   ConvGeometry g;
   DenseSchedule s;
-  bool padded = false;
+  bool copied = false; ///< the rows that it reads
   int64_t height = 1; ///< output rows of a piece, at most
   int64_t reach = 1;  ///< input slices of a piece
   int64_t count = 0;  ///< of pieces of a slice, as equal as can be; 0: only the run tells how many
@@ -52,9 +53,11 @@ Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   Stem stem;
   stem.g = geometryOf(kernel.root(), /*wide=*/false);
   auto y = cast<RankedTensorType>(kernel.getResult(0).getType());
+  auto element = dyn_cast<FloatType>(onnx::elementOf(kernel.root()->getOperand(0)));
+  stem.copied = element && element.getWidth() < 32;
   stem.s = scheduleOf(stem.g, plan::stridesOf(y).lanes, /*planes=*/true, machine);
   for (size_t i = 0; i < 3; ++i) {
-    stem.padded |= stem.axis(i).inStart < 0 || stem.axis(i).readsBehind;
+    stem.copied |= stem.axis(i).inStart < 0 || stem.axis(i).readsBehind;
   }
   stem.reach = (stem.axis(0).taps - 1) * stem.axis(0).tapStep + 1;
   while (stem.height < typical(stem.axis(1).out, typicalExtent)) {
@@ -109,7 +112,7 @@ KernelShape stemConvShape(plan::KernelOp kernel, const target::MachineModel &mac
   Stem stem = stemOf(kernel, machine);
   KernelShape shape;
   shape.items = DenseConv::items(stem.g, stem.s);
-  if (stem.padded) {
+  if (stem.copied) {
     shape.items = stem.g.batch * stem.axis(0).out * stem.pieces();
     shape.scratchBytes = shape.items * 4 * stem.elements();
   }
@@ -130,7 +133,7 @@ std::vector<target::Schedule> stemConvSchedules(plan::KernelOp kernel, const tar
     }
   }
   for (int64_t height : {1, 2, 4, 8, 16}) {
-    if (stem.padded && height < typical(stem.axis(1).out, typicalExtent)) {
+    if (stem.copied && height < typical(stem.axis(1).out, typicalExtent)) {
       all.push_back({{"height", height}});
     }
   }
@@ -142,7 +145,7 @@ void buildStemConv(Build &build) {
   Stem stem = stemOf(build.group.kernel, w.machine);
   Space space = build.group.space(build.group.resultType());
   plan::Strides in = plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)));
-  if (!stem.padded) {
+  if (!stem.copied) {
     Access input{{0, {in.strides[0], in.strides[1]}}, build.group.buffer(build.group.root->getOperand(0)), 1};
     for (size_t i = 0; i < 3; ++i) {
       input.strides.push_back(stem.axis(i).dim < 0 ? Ix(0) : in.strides[stem.axis(i).dim]);
