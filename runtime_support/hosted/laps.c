@@ -4,6 +4,7 @@ enum {
   MOST_LOOPS = 5000,    /* of a lap; a model with more of them is long enough */
   MOST_STRANGERS = 8,   /* before laps of other loops are looked at in their place */
   LAPS_OF_TRIAL = 4,    /* of each way; the first one is not measured: caches and sleeping workers */
+  LAPS_TO_CONFIRM = 16, /* before laps that were shared are alone for long: another program may have slowed a trial */
   LAPS_KEPT_NEAR = 256, /* between trials: one way is less than a quarter longer than the other */
   LAPS_KEPT_FAR = 2048, /* it is more */
 };
@@ -40,9 +41,10 @@ static void choose(ingot_laps *laps) {
   int other = laps->step == TRY_OTHER;
   int64_t shared = laps->best[INGOT_SHARED], alone = laps->best[INGOT_ALONE];
   int64_t less = shared < alone ? shared : alone, more = shared < alone ? alone : shared;
+  int before = laps->kept, near = other && more - less < less / 4;
   laps->kept = other && alone < shared ? INGOT_ALONE : INGOT_SHARED;
   laps->best[INGOT_SHARED] = laps->best[INGOT_ALONE] = INT64_MAX;
-  enter(laps, KEEP, other && more - less < less / 4 ? LAPS_KEPT_NEAR : LAPS_KEPT_FAR);
+  enter(laps, KEEP, laps->kept > before ? LAPS_TO_CONFIRM : near ? LAPS_KEPT_NEAR : LAPS_KEPT_FAR);
 }
 
 static void endLap(ingot_laps *laps) {

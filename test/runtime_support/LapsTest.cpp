@@ -58,6 +58,13 @@ TEST(Laps, AreSharedWhereThatIsFaster) {
   EXPECT_GT(alone, 20) << "what is nearly as long is not tried oftener";
 }
 
+/// Another program takes a processor during the first trial: what that says is not believed for long.
+TEST(Laps, AreTriedAgainBeforeTheyAreAloneForLong) {
+  Caller caller;
+  caller.run(10, model, worseShared);
+  EXPECT_LT(caller.run(1000, model, betterShared), 30);
+}
+
 TEST(Laps, FollowTheMachine) {
   Caller caller;
   caller.run(2500, model, betterShared);
