@@ -116,8 +116,8 @@ private:
   Access input;
   Space space;
   Buffer weights, bias;
-  Buffer source;  ///< from which steps read the elements of the image: `input`'s, or
-  Buffer widened; ///< one block of the channels of a tile's pixels, of narrow floats; null: not copied
+  Buffer source;      ///< from which steps read the elements of the image: `input`'s, or
+  Buffer widened;     ///< one block of the channels of a tile's pixels, of narrow floats; null: not copied
   ByteProducts bytes; ///< where the schedule is of them
   const ConvPhase *phase = nullptr;
   std::pair<Ix, Ix> outerTaps, middleTaps; ///< [first, second) that the tile reads

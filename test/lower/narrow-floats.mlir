@@ -41,3 +41,20 @@ func.func @moved(%x: tensor<3x5xf8E4M3FN>) -> tensor<5x3xf8E4M3FN> {
   %0 = onnx.Transpose %x {perm = array<i64: 1, 0>} : (tensor<3x5xf8E4M3FN>) -> tensor<5x3xf8E4M3FN>
   return %0 : tensor<5x3xf8E4M3FN>
 }
+
+// -----
+
+// A convolution widens a block of a tile's pixels as vectors, into a small array that its steps broadcast from.
+// CHECK-LABEL: func.func private @conv_
+// CHECK: memref.alloca() {{.*}} : memref<48xf32>
+// CHECK: arith.extf {{.*}} : vector<8xf16> to vector<8xf32>
+// CHECK: vector.store {{.*}} : memref<48xf32>, vector<8xf32>
+// CHECK-NOT: arith.extf {{.*}} : f16 to f32
+// CHECK: vector.fma
+// CHECK: return
+func.func @block(%x: tensor<1x16x24x24xf16>) -> tensor<1x16x24x24xf16> {
+  %w = onnx.Constant dense<0.5> : tensor<16x16x1x1xf16>
+  %b = "onnx.None"() : () -> none
+  %0 = "onnx.Conv"(%x, %w, %b) : (tensor<1x16x24x24xf16>, tensor<16x16x1x1xf16>, none) -> tensor<1x16x24x24xf16>
+  return %0 : tensor<1x16x24x24xf16>
+}
