@@ -457,7 +457,7 @@ DenseConv::Vectors DenseConv::widenedSteps(const Panel &p, Ix in, Ix wt, ArrayRe
     w.store(w.load(input.buffer, in + offset, s.lanes), widened, places.back());
   }
   source = widened;
-  acc = steps(p, w.settled(w.ix(w.value(0))), wt, s.stepsOf(s.lanes), places, std::move(acc), ahead);
+  acc = steps(p, 0, wt, s.stepsOf(s.lanes), places, std::move(acc), ahead);
   source = input.buffer;
   return acc;
 }

@@ -116,8 +116,8 @@ private:
   Access input;
   Space space;
   Buffer weights, bias;
-  Buffer source;      ///< from which steps read the elements of the image: `input`'s, or
-  Buffer widened;     ///< one block of the channels of a tile's pixels, of narrow floats; null: not copied
+  Buffer source;      ///< what the steps broadcast from: `input.buffer`, or `widened`
+  Buffer widened;     ///< of narrow floats, a block of the channels of a tile's pixels, as float32; null: not copied
   ByteProducts bytes; ///< where the schedule is of them
   const ConvPhase *phase = nullptr;
   std::pair<Ix, Ix> outerTaps, middleTaps; ///< [first, second) that the tile reads

@@ -3,6 +3,7 @@
 // for each channel.
 #include "compiler/lower/StemConv.h"
 #include "compiler/lower/Copy.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -53,8 +54,7 @@ Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   Stem stem;
   stem.g = geometryOf(kernel.root(), /*wide=*/false);
   auto y = cast<RankedTensorType>(kernel.getResult(0).getType());
-  auto element = dyn_cast<FloatType>(onnx::elementOf(kernel.root()->getOperand(0)));
-  stem.copied = element && element.getWidth() < 32;
+  stem.copied = onnx::isNarrowFloat(onnx::elementOf(kernel.root()->getOperand(0)));
   stem.s = scheduleOf(stem.g, plan::stridesOf(y).lanes, /*planes=*/true, machine);
   for (size_t i = 0; i < 3; ++i) {
     stem.copied |= stem.axis(i).inStart < 0 || stem.axis(i).readsBehind;

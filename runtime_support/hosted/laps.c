@@ -41,10 +41,10 @@ static void choose(ingot_laps *laps) {
   int other = laps->step == TRY_OTHER;
   int64_t shared = laps->best[INGOT_SHARED], alone = laps->best[INGOT_ALONE];
   int64_t less = shared < alone ? shared : alone, more = shared < alone ? alone : shared;
-  int before = laps->kept, near = other && more - less < less / 4;
+  int near = other && more - less < less / 4, wasShared = laps->kept == INGOT_SHARED;
   laps->kept = other && alone < shared ? INGOT_ALONE : INGOT_SHARED;
   laps->best[INGOT_SHARED] = laps->best[INGOT_ALONE] = INT64_MAX;
-  enter(laps, KEEP, laps->kept > before ? LAPS_TO_CONFIRM : near ? LAPS_KEPT_NEAR : LAPS_KEPT_FAR);
+  enter(laps, KEEP, wasShared && laps->kept == INGOT_ALONE ? LAPS_TO_CONFIRM : near ? LAPS_KEPT_NEAR : LAPS_KEPT_FAR);
 }
 
 static void endLap(ingot_laps *laps) {

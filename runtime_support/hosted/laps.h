@@ -4,7 +4,8 @@
  *
  * A caller that runs a model again and again begins the same loops in the same order. A lap goes from one loop to the
  * next that has the same body and length; laps of the same loops are compared by their times. Some laps are shared out
- * and some are the caller's alone, and then the faster way is kept for some hundred laps, before both are tried again.
+ * and some are the caller's alone, and then the faster way is kept for some hundred laps, before both are tried again
+ * (soon, where laps that were shared seem to be faster alone: another program may have been in the way).
  * What is longer than a few milliseconds is shared out always: there a second thread pays. */
 #ifndef INGOT_HOSTED_LAPS_H
 #define INGOT_HOSTED_LAPS_H
