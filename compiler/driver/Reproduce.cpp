@@ -1,10 +1,10 @@
 #include "compiler/driver/Reproduce.h"
 #include "compiler/support/Sequences.h"
+#include "compiler/target/Target.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/TargetParser/Host.h"
 
 namespace ingot::driver {
 namespace {
@@ -25,7 +25,7 @@ std::string machineFlags(const pipeline::Options &options) {
   if (!options.levels.empty()) {
     return triple + flag("--levels", llvm::join(options.levels, ","));
   }
-  std::string text = triple + " --target ", cpu = llvm::sys::getHostCPUName().str();
+  std::string text = triple + " --target ", cpu = target::hostCpu();
   std::string native =
       R"("$(case $("$ingot" targets) in "this host: )" + cpu + R"(,"*) echo native;; *) echo )" + cpu + ";; esac)\"";
   for (const std::string &spec : options.targets) {

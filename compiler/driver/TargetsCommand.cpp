@@ -5,13 +5,12 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/TargetParser/Host.h"
 
 namespace ingot::driver {
 namespace {
 
 void printText(const target::MachineModel *host) {
-  llvm::outs() << "this host: " << llvm::sys::getHostCPUName();
+  llvm::outs() << "this host: " << target::hostCpu();
   if (host) {
     const target::MachineModel &machine = *host;
     llvm::outs() << ", " << machine.lanes * 32 << "-bit vectors, " << machine.registers << " vector registers, caches "
@@ -31,7 +30,7 @@ void printJson(const target::MachineModel *host) {
   llvm::json::OStream json(llvm::outs());
   json.object([&] {
     json.attributeObject("host", [&] {
-      json.attribute("cpu", llvm::sys::getHostCPUName());
+      json.attribute("cpu", target::hostCpu());
       if (host) {
         const target::MachineModel &machine = *host;
         json.attribute("lanes", machine.lanes);
@@ -63,15 +62,7 @@ void printJson(const target::MachineModel *host) {
 } // namespace
 
 llvm::Error targetsCommand(const Invocation &invocation) {
-  std::optional<target::MachineModel> host;
-  if (const target::Target *native = target::findTarget("native")) {
-    if (llvm::Expected<target::MachineModel> machine = native->machine("native")) {
-      host = std::move(*machine);
-    } else {
-      // A host that no target knows is not an error here: the list is what was asked for.
-      llvm::consumeError(machine.takeError());
-    }
-  }
+  std::optional<target::MachineModel> host = target::hostMachine();
   const target::MachineModel *known = host ? &*host : nullptr;
   invocation.json ? printJson(known) : printText(known);
   return llvm::Error::success();

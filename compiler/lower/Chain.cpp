@@ -19,24 +19,27 @@ static RankedTensorType resultOf(plan::KernelOp kernel) {
 
 // Estimates.
 
-/// Bytes a cycle that a core gets from the second cache, the third one and memory while it multiplies; how much of the
-/// shorter of two things is not hidden behind the longer one; and the share of a cache that one thing may take.
-static constexpr double fromSecond = 32, fromThird = 10, fromMemory = 8, notHidden = 0.25, cacheShare = 0.5;
+/// How much of the shorter of two things is not hidden behind the longer one, and the share of a cache that one thing
+/// may take.
+static constexpr double notHidden = 0.25, cacheShare = 0.5;
 
 static double together(double arithmetic, double memory) {
   return std::max(arithmetic, memory) + notHidden * std::min(arithmetic, memory);
 }
 
 /// Cycles for what is written and read in the second cache.
-static double kept(int64_t bytes) { return 2 * static_cast<double>(bytes) / fromSecond; }
+static double kept(int64_t bytes, const target::MachineModel &machine) {
+  return 2 * static_cast<double>(bytes) / machine.l2Rate;
+}
 
 /// The same for what one kernel writes and another one reads. What is stored behind the second cache is first read.
 static double passed(int64_t bytes, const target::MachineModel &machine) {
   auto count = static_cast<double>(bytes);
   if (count <= cacheShare * static_cast<double>(machine.l2Bytes)) {
-    return kept(bytes);
+    return kept(bytes, machine);
   }
-  return 3 * count / (count <= cacheShare * static_cast<double>(machine.l3Bytes) ? fromThird : fromMemory);
+  bool inThird = count <= cacheShare * static_cast<double>(machine.l3Bytes);
+  return 3 * count / (inThird ? machine.l3Rate : machine.memoryRate);
 }
 
 static void estimate(Chain &chain, const target::MachineModel &machine) {
@@ -44,7 +47,7 @@ static void estimate(Chain &chain, const target::MachineModel &machine) {
   for (const Chain::Link &link : chain.links) {
     bool isLast = &link == &chain.links.back();
     double behind = isLast ? 0 : passed(link.resultBytes, machine) / 2,
-           inRing = isLast ? 0 : kept(link.resultBytes) / 2;
+           inRing = isLast ? 0 : kept(link.resultBytes, machine) / 2;
     chain.apart += together(link.shape.alone, before + behind);
     chain.cycles += together(link.shape.cycles, beforeInRing + inRing);
     before = behind, beforeInRing = inRing;

@@ -60,6 +60,8 @@ struct MachineModel {
   Tiles tiles;
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 8 << 20; ///< data caches of one core
   int64_t lineBytes = 64;                                           ///< of a cache line: what one prefetch brings
+  /// Bytes a cycle that a core gets from the second cache, the third one and memory while it multiplies.
+  double l2Rate = 32, l3Rate = 10, memoryRate = 8;
 
   /// What kernel families decide by measurement. The defaults were found on x86 (MEASURED.md and bench/README.md name
   /// the machines) and hold within a few percent on all that were tried; a CPU that wants others says so.
@@ -72,11 +74,17 @@ struct MachineModel {
     /// The same for the input channels of a convolution. Eight were a third faster on Zen 3 with 8 lanes, where a block
     /// is then without a loop; on Zen 5 they changed nothing and made the code larger by a third.
     int64_t convUnroll = 4;
+    /// What a load takes from the multiply-adds of a register tile, in cycles, though there are ports for both: such
+    /// cores are better off with tiles that are nearer to squares.
+    double loadCycles = 0;
     /// Weights of a convolution that are fewer are in the second cache when they are needed; of more, the next panel is
     /// fetched ahead.
     int64_t prefetchFromBytes = 64 << 10;
     /// Tiles of a product that fetch the next panel, where it is not known how many tiles there are.
     int64_t fetchingTiles = 2;
+    /// Cycles for which a cache line of a panel is multiplied where the tile that reads it from memory prefetches what
+    /// it will read: with fewer the machine looks far enough ahead by itself.
+    int64_t streamCycles = 4;
     /// Of the rows that a first convolution copies to convolve them: they should stay in the first caches.
     int64_t stemBytes = 96 << 10;
     /// Of tables that a kernel computes of its indices for some vectors ahead, all together: they and what is read

@@ -2,6 +2,7 @@
 // (targets/CMakeLists.txt).
 #include "compiler/target/Registry.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/TargetParser/Host.h"
 
 using namespace ingot::target;
 
@@ -38,4 +39,20 @@ llvm::Expected<MachineModel> ingot::target::resolveMachine(llvm::StringRef spec)
     }
   }
   return llvm::createStringError("unknown target '" + spec + "'; known are " + known + " and the names of CPUs");
+}
+
+std::optional<MachineModel> ingot::target::hostMachine() {
+  if (findTarget("native")) {
+    if (llvm::Expected<MachineModel> machine = resolveMachine("native")) {
+      return std::move(*machine);
+    } else {
+      llvm::consumeError(machine.takeError());
+    }
+  }
+  return std::nullopt;
+}
+
+std::string ingot::target::hostCpu() {
+  std::optional<MachineModel> host = hostMachine();
+  return host ? host->cpu : llvm::sys::getHostCPUName().str();
 }

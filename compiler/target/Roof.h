@@ -11,11 +11,6 @@ namespace ingot::target {
 /// Clock of a core of which nothing is known.
 constexpr double usualHertz = 3e9;
 
-/// Bytes a cycle that a core gets from the second cache, the third one and memory while it multiplies.
-struct BytesPerCycle {
-  static constexpr double second = 32, third = 10, memory = 8;
-};
-
 /// How much of a cache what is read again and again may take: something else is always there, too.
 constexpr double cacheShare = 0.75;
 
@@ -45,9 +40,9 @@ inline Roof roofOf(const MachineModel &machine) {
   // Two vectors a cycle are multiplied, or loaded.
   roof.multiplyAdds = usualHertz * 2 * static_cast<double>(machine.lanes) / (machine.fusedMultiplyAdd ? 1 : 2);
   roof.levels = {{{"L1", holds(machine.l1Bytes), usualHertz * 2 * vectorBytes},
-                  {"L2", holds(machine.l2Bytes), usualHertz * BytesPerCycle::second},
-                  {"L3", holds(machine.l3Bytes), usualHertz * BytesPerCycle::third},
-                  {"memory", std::numeric_limits<double>::infinity(), usualHertz * BytesPerCycle::memory}}};
+                  {"L2", holds(machine.l2Bytes), usualHertz * machine.l2Rate},
+                  {"L3", holds(machine.l3Bytes), usualHertz * machine.l3Rate},
+                  {"memory", std::numeric_limits<double>::infinity(), usualHertz * machine.memoryRate}}};
   return roof;
 }
 

@@ -95,4 +95,10 @@ const Target *findTarget(llvm::StringRef spec);
 /// The machine behind `spec`, by whichever target accepts it; the error for an unknown one lists what is known.
 llvm::Expected<MachineModel> resolveMachine(llvm::StringRef spec);
 
+/// What `native` means here; nothing where no target knows this host.
+std::optional<MachineModel> hostMachine();
+
+/// The name of this host's CPU, as --target takes it.
+std::string hostCpu();
+
 } // namespace ingot::target

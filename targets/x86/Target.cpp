@@ -1,7 +1,7 @@
 // x86-64 CPUs. What kernels need to know of a CPU's instructions depends on its vector extension only, so there are
 // three classes (SSE4.2, AVX2 with FMA, AVX-512) and each is a row of a table; the levels are the classes by their own
 // names, and any other CPU that LLVM knows is put into the best class whose features it has. Its caches are a table of
-// their own.
+// their own, and so is what was measured of a core that differs from the others of its class.
 //
 // AVX-512 machines get -prefer-256-bit: kernels choose 512-bit vectors themselves and must not be split. AVX2 has
 // masked loads and stores for 32- and 64-bit elements only, not for bytes, and builders ask one question for all types:
@@ -81,6 +81,29 @@ constexpr CacheRow cacheRows[] = {
 };
 // clang-format on
 
+/// Cores that differ from what their class and MachineModel say: the register tile, what a load takes from a
+/// multiply-add, bytes a cycle from the third cache and from memory, how many tiles share the prefetches of a panel (16
+/// lines are on their way at a time, each for 180 ns, so that a burst of prefetches holds up all other loads), and from
+/// how many cycles on a stream of weights is prefetched.
+/// Measured on a Xeon with AMX in the cloud (bench/README.md). The first row whose name a CPU's begins with counts.
+struct CoreRow {
+  const char *cpu;
+  MachineModel::Tile matmulTile;
+  double loadCycles, l3Rate, memoryRate;
+  int64_t fetchingTiles, streamCycles;
+};
+constexpr CoreRow coreRows[] = {
+    {"sapphirerapids", {9, 3}, 0.2, 8, 4, 6, 1},
+    {"emeraldrapids", {9, 3}, 0.2, 8, 4, 6, 1},
+    {"graniterapids", {9, 3}, 0.2, 8, 4, 6, 1},
+};
+
+/// The row of a table for a CPU, by the beginning of its name; null: it has none.
+template <typename Row, size_t N> const Row *rowOf(const Row (&rows)[N], StringRef cpu) {
+  const Row *row = llvm::find_if(rows, [&](const Row &known) { return cpu.starts_with(known.cpu); });
+  return row == std::end(rows) ? nullptr : row;
+}
+
 /// AMX, as all CPUs that have it have it: palette 1. It counts where vectors are as long as rows of tiles.
 constexpr const char *tileNeeds = "+amx-tile,+amx-int8,+amx-bf16";
 const MachineModel::Tiles amx = {8,
@@ -157,17 +180,30 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   if (4 * row->lanes == amx.rowBytes && cpus().has(cpu, machine.features, tileNeeds)) {
     machine.tiles = amx;
   }
-  const auto *caches = llvm::find_if(cacheRows, [&](const CacheRow &known) { return cpu.starts_with(known.cpu); });
-  const bool known = caches != std::end(cacheRows);
-  machine.l1Bytes = (known ? caches->l1Kib : row->l1Kib) << 10;
-  machine.l2Bytes = (known ? caches->l2Kib : row->l2Kib) << 10;
-  machine.l3Bytes = (known ? caches->l3Kib : row->l3Kib) << 10;
+  const CacheRow *caches = rowOf(cacheRows, cpu);
+  machine.l1Bytes = (caches ? caches->l1Kib : row->l1Kib) << 10;
+  machine.l2Bytes = (caches ? caches->l2Kib : row->l2Kib) << 10;
+  machine.l3Bytes = (caches ? caches->l3Kib : row->l3Kib) << 10;
+  if (const CoreRow *core = rowOf(coreRows, cpu)) {
+    machine.matmulTile = core->matmulTile;
+    machine.tuning.loadCycles = core->loadCycles;
+    machine.tuning.fetchingTiles = core->fetchingTiles, machine.tuning.streamCycles = core->streamCycles;
+    machine.l3Rate = core->l3Rate, machine.memoryRate = core->memoryRate;
+  }
   return machine;
 }
 
-/// This very machine: LLVM's name for the CPU, with the features that are really there.
+/// LLVM's name for this CPU. Some virtual machines report the family and model of a CPU that has less than is there, as
+/// a Rocket Lake with AMX: that is the first CPU with AMX.
+std::string hostName() {
+  StringRef name = sys::getHostCPUName();
+  bool hasMore = cpus().has(name, ingot::target::hostFeatures(), tileNeeds) && !cpus().has(name, "", tileNeeds);
+  return hasMore ? "sapphirerapids" : name.str();
+}
+
+/// This very machine, with the features that are really there.
 Expected<MachineModel> nativeMachine() {
-  Expected<MachineModel> machine = makeMachine("native", sys::getHostCPUName(), ingot::target::hostFeatures());
+  Expected<MachineModel> machine = makeMachine("native", hostName(), ingot::target::hostFeatures());
   if (machine) {
     machine->spec = machine->cpu;
     ingot::target::readHostCaches(*machine);
@@ -217,7 +253,7 @@ public:
     if (!isThisHost()) {
       return "an x86-64 CPU";
     }
-    return machine.cpu == sys::getHostCPUName() ? "" : ingot::targets::x86::lacking(machine, sys::getHostCPUFeatures());
+    return machine.cpu == hostName() ? "" : ingot::targets::x86::lacking(machine, sys::getHostCPUFeatures());
   }
 
   std::string refuses(mlir::Operation *op, const MachineModel &machine) const override { return ""; }
