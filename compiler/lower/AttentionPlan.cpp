@@ -38,6 +38,14 @@ static int64_t panelFor(int64_t rows, int64_t vectors, const target::MachineMode
   return evenly(vectors, std::max<int64_t>(1, (machine.tileRegisters() - spare) / (rows + 1)));
 }
 
+/// Whether tiles of scores are three vectors of rows wide instead of two: where the registers hold as many keys beside
+/// them, a load takes time from multiply-adds, and hardly any rows are left for narrower tiles.
+static bool isThreeWide(const AttentionCut &c, const target::MachineModel &machine) {
+  constexpr int64_t registers = 32, many = 12;
+  bool fits = machine.tileRegisters() >= registers && c.vectors.isNumber();
+  return fits && machine.tuning.loadCycles > 0 && (c.vectors.number() % 3 == 0 || c.vectors.number() > many);
+}
+
 /// Rows of V's tiles, and of a block. Sums of four rows by two vectors wait for each other; of six they do not.
 static void cutTile(AttentionCut &c, const target::MachineModel &machine) {
   c.valueTile = 8;
@@ -47,6 +55,11 @@ static void cutTile(AttentionCut &c, const target::MachineModel &machine) {
   }
   constexpr int64_t aligned = 8; ///< tiles, so that blocks are whole pairs of vectors, too
   c.rowsBlock = std::max(machine.tuning.attentionRows, c.lanes);
+  if (isThreeWide(c, machine)) {
+    c.wide = 3, c.rowsBlock = c.wide * c.lanes;
+    c.valueTile = panelFor(6, c.valueVectors, machine) > panelFor(8, c.valueVectors, machine) ? 6 : 8;
+    return;
+  }
   if (c.lanes <= aligned) {
     c.rowsBlock = static_cast<int64_t>(llvm::alignTo(c.rowsBlock, c.valueTile * aligned));
   }
@@ -65,13 +78,13 @@ static void cutRows(AttentionCut &c, const AttentionProblem &p, const target::Ma
     }
   }
   c.blocks = max(Size(1), ceilDiv(c.vectors, c.rowsBlock / c.lanes));
-  c.wide = std::min<int64_t>(2, c.rowsBlock / c.lanes);
+  c.wide = std::min(c.wide, c.rowsBlock / c.lanes);
   c.tasks = p.outer * c.blocks;
   c.items = max(Size(1), min(c.tasks, machine.tuning.heavyItems));
 }
 
 static void cutKeys(AttentionCut &c, const AttentionProblem &p, const target::MachineModel &machine) {
-  c.keyTile = std::min<int64_t>(8, machine.matmulTile.rows);
+  c.keyTile = c.wide > 2 ? 9 : std::min<int64_t>(8, machine.matmulTile.rows);
   c.keysBlock = machine.tuning.attentionKeys;
   if (p.keys.isNumber()) {
     c.keysBlock = evenly(p.keys.number(), c.keysBlock);

@@ -23,7 +23,7 @@ struct AttentionProblem {
 /// How the work is cut, and where things lie in a work item's scratch (in bytes).
 struct AttentionCut {
   int64_t lanes, rowsBlock, keysBlock, keyTile;
-  int64_t wide;                                       ///< vectors of rows of a tile of scores
+  int64_t wide = 2;                                   ///< vectors of rows of a tile of scores
   int64_t most;                                       ///< rows that are computed one by one
   int64_t dotLanes;                                   ///< along the width, for few rows
   int64_t valueLanes, valueVectors, valueTile, panel; ///< columns of V in vectors; rows and vectors of a tile
