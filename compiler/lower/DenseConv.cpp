@@ -313,24 +313,59 @@ void DenseConv::rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int
 void DenseConv::flatImage(const Panel &p, Ix n) {
   const auto &a = phase->axes;
   outerTaps = {0, a[0].taps}, middleTaps = {0, a[1].taps}, innerTaps = allTaps();
-  int64_t width = a[2].out.number(), height = a[1].out.number(), next = 0, index = 0;
+  int64_t width = a[2].out.number(), height = a[1].out.number(), pixels = phase->rows().number() * width;
   Ix base = rowBase(n, 0, 0);
-  for (auto [size, count] : balancedTiles(phase->rows().number() * width, s.pixels)) {
-    for (int64_t t = 0; t < count; ++t, ++index) {
-      SmallVector<int64_t> offsets;
-      for (int64_t i = next; i < next + size; ++i) {
-        int64_t x = i % width, y = i / width % height, z = i / width / height;
-        offsets.push_back(z * a[0].inStep * stride(0).number() + y * a[1].inStep * stride(1).number() +
-                          x * pixelStride());
+  auto eachTile = [&](llvm::function_ref<void(int64_t first, ArrayRef<int64_t> offsets, int64_t index)> body) {
+    int64_t next = 0, index = 0;
+    for (auto [size, count] : balancedTiles(pixels, s.pixels)) {
+      for (int64_t t = 0; t < count; ++t, ++index, next += size) {
+        SmallVector<int64_t> offsets;
+        for (int64_t i = next; i < next + size; ++i) {
+          int64_t x = i % width, y = i / width % height, z = i / width / height;
+          offsets.push_back(z * a[0].inStep * stride(0).number() + y * a[1].inStep * stride(1).number() +
+                            x * pixelStride());
+        }
+        body(next, offsets, index);
       }
-      auto points = [&](Ix i) {
-        Ix at = next + i, line = floorDiv(at, width);
-        return point(n, 0, floorDiv(line, height), remainder(line, height), remainder(at, width));
-      };
-      tile(&p, base, offsets, points, index);
-      next += size;
     }
+  };
+  auto pointsFrom = [&](int64_t first) {
+    return [&, first](Ix i) {
+      Ix at = first + i, line = floorDiv(at, width);
+      return point(n, 0, floorDiv(line, height), remainder(line, height), remainder(at, width));
+    };
+  };
+  if (!s.depth) {
+    return eachTile([&](int64_t first, ArrayRef<int64_t> offsets, int64_t index) {
+      tile(&p, base, offsets, pointsFrom(first), index);
+    });
   }
+  Buffer waiting = w.local(w.b.getF32Type(), pixels * p.width);
+  auto place = [&](int64_t first, size_t i) { return first * p.width + static_cast<int64_t>(i) * s.lanes; };
+  auto load = [&](int64_t first, size_t count) {
+    Vectors sums;
+    for (size_t i = 0; i < count * p.vectors; ++i) {
+      sums.push_back(w.load(waiting, place(first, i), s.lanes));
+    }
+    return sums;
+  };
+  auto store = [&](const Vectors &sums, int64_t first) {
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      w.store(sum, waiting, place(first, i));
+    }
+  };
+  w.loop(0, pixels * p.vectors, 1,
+         [&](Ix i) { w.store(w.constant(0, w.vectorOf(w.b.getF32Type(), s.lanes)), waiting, i * s.lanes); });
+  w.loop(0, s.inputs / s.lanes, s.depth, [&](Ix from) {
+    eachTile([&](int64_t first, ArrayRef<int64_t> offsets, int64_t index) {
+      store(blocksOfPanel(p, base, offsets, load(first, offsets.size()), from, from + s.depth,
+                          aheadOf(p, index, s.depth)),
+            first);
+    });
+  });
+  eachTile([&](int64_t first, ArrayRef<int64_t> offsets, int64_t index) {
+    finish(p, load(first, offsets.size()), pointsFrom(first));
+  });
 }
 
 // One tile.
@@ -347,28 +382,48 @@ void DenseConv::tile(const Panel *fixed, Ix base, ArrayRef<int64_t> offsets, Poi
 
 void DenseConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Points points, Ix tileIndex) {
   Vectors acc = start(p, offsets.size());
-  Ix in = base + p.input, wt = p.weights;
-  int64_t taps = phase->taps.size(), width = p.width, lines = linesOfTurn(p.width);
-  Ix ahead = 0;
-  if (tilesOfPanel) {
-    Ix line = tilesOfPanel > lines ? floorDiv(tileIndex * lines, tilesOfPanel)
-                                   : tileIndex * static_cast<int64_t>(llvm::divideCeil(lines, tilesOfPanel));
-    ahead = line * lineElements() + s.stepsOfPanel() * s.stepRows * taps * width;
-  }
   if (s.channels == DenseSchedule::Planes) {
-    acc = planes(p, in, offsets, acc);
+    acc = planes(p, base + p.input, offsets, acc);
   } else if (s.channels == DenseSchedule::Range) {
-    acc = channelRange(p, in, offsets, acc);
+    acc = channelRange(p, base + p.input, offsets, acc);
   } else {
-    int64_t whole = s.inputs / s.lanes, rest = s.inputs % s.lanes,
-            step = taps * s.stepsOf(s.lanes) * s.stepRows * width;
-    acc = w.loop(0, whole, 1, acc, [&](Ix i, ValueRange a) {
-      return block(p, in + i * channelStride(), wt + i * step, s.lanes, offsets, Vectors(a), ahead);
-    });
+    int64_t whole = s.inputs / s.lanes, rest = s.inputs % s.lanes;
+    Ix ahead = aheadOf(p, tileIndex, 0);
+    acc = blocksOfPanel(p, base, offsets, acc, 0, whole, ahead);
     if (rest) {
-      acc = block(p, in + whole * channelStride(), wt + whole * step, rest, offsets, acc, ahead);
+      acc = block(p, base + p.input + whole * channelStride(), p.weights + whole * blockWeights(p), rest, offsets, acc,
+                  ahead);
     }
   }
+  finish(p, std::move(acc), points);
+}
+
+/// Weights of a panel for a whole channel block of the input.
+int64_t DenseConv::blockWeights(const Panel &p) const {
+  return static_cast<int64_t>(phase->taps.size()) * s.stepsOf(s.lanes) * s.stepRows * p.width;
+}
+
+/// From what a tile reads to its share of what it fetches: of as many blocks further on, or (0) of the next panel.
+Ix DenseConv::aheadOf(const Panel &p, Ix tileIndex, int64_t blocks) const {
+  int64_t lines = linesOfTurn(p.width), taps = phase->taps.size();
+  if (!tilesOfPanel) {
+    return 0;
+  }
+  Ix line = tilesOfPanel > lines ? floorDiv(tileIndex * lines, tilesOfPanel)
+                                 : tileIndex * static_cast<int64_t>(llvm::divideCeil(lines, tilesOfPanel));
+  return line * lineElements() + (blocks ? blocks * blockWeights(p) : s.stepsOfPanel() * s.stepRows * taps * p.width);
+}
+
+/// Whole channel blocks [from, to).
+DenseConv::Vectors DenseConv::blocksOfPanel(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Vectors acc, Ix from,
+                                            Ix to, Ix ahead) {
+  return w.loop(from, to, 1, acc, [&](Ix i, ValueRange a) {
+    return block(p, base + p.input + i * channelStride(), p.weights + i * blockWeights(p), s.lanes, offsets, Vectors(a),
+                 ahead);
+  });
+}
+
+void DenseConv::finish(const Panel &p, Vectors acc, Points points) {
   for (Value &sum : acc) {
     sum = wholeBlock(sum);
   }

@@ -34,6 +34,9 @@ struct DenseSchedule {
   int64_t partRows = 0, partTiles = 0; ///< rows, and tiles of a row, whose input stays in the second cache while all
                                        ///< panels go over it; 0: the image is one part
   int64_t phaseRows = 1; ///< of several phases, how many rows of each are made before the next rows of all
+  /// Static tiles: all of them go over so many channel blocks of a panel before any goes on, and sums wait in memory
+  /// meanwhile; 0: over all.
+  int64_t depth = 0;
 
   friend bool operator==(const DenseSchedule &a, const DenseSchedule &b) = default;
   bool isOfBytes() const { return quad > 1; }
@@ -64,7 +67,7 @@ int64_t tilesOfRow(const ConvAxis &row, int64_t pixels);
 DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine,
                          bool ofBytes = false);
 /// Cycles that the arithmetic of an image's first phase takes, with whatever it reads in the first cache.
-double cyclesOf(const ConvGeometry &g, const DenseSchedule &s);
+double cyclesOf(const ConvGeometry &g, const DenseSchedule &s, const target::MachineModel &machine);
 /// The schedule for some rows at a time: all panels over a tile of pixels of a row.
 DenseSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine);
 /// How scheduleOf's loops want the weights.
@@ -161,6 +164,11 @@ private:
   using Points = llvm::function_ref<Point(Ix)>;
   void tile(const Panel *fixed, Ix base, llvm::ArrayRef<int64_t> offsets, Points points, Ix tileIndex);
   void partTile(const Panel &p, Ix base, llvm::ArrayRef<int64_t> offsets, Points points, Ix tileIndex);
+  int64_t blockWeights(const Panel &p) const;
+  Ix aheadOf(const Panel &p, Ix tileIndex, int64_t blocks) const;
+  Vectors blocksOfPanel(const Panel &p, Ix base, llvm::ArrayRef<int64_t> offsets, Vectors acc, Ix from, Ix to,
+                        Ix ahead);
+  void finish(const Panel &p, Vectors acc, Points points);
   Vectors start(const Panel &p, size_t pixels);
   int64_t lanesOf(const Panel &p, int64_t v) const;
   mlir::Value wholeBlock(mlir::Value sum);

@@ -1,5 +1,6 @@
 // Which register tile and which order of loops, by a small model of a core: two multiply-adds and two loads a cycle,
-// four cycles from one addition to an accumulator to the next; and the packing of the weights that follows.
+// which may hold each other up, four cycles from one addition to an accumulator to the next; and the packing of the
+// weights that follows.
 #include "compiler/lower/DenseConv.h"
 #include "compiler/onnx/Onnx.h"
 
@@ -70,27 +71,29 @@ int64_t tilesOfRow(const ConvAxis &row, int64_t pixels) {
 }
 
 /// Cycles of one step (an input channel at a tap) over a tile.
-static double tileCost(int64_t pixels, int64_t vectors) {
-  double arithmetic = 0.5 * pixels * vectors, loads = 0.5 * (pixels + vectors), chain = 4;
-  return std::max({arithmetic, loads, chain}) + 0.5;
+static double tileCost(int64_t pixels, int64_t vectors, const target::MachineModel &machine) {
+  auto arithmetic = 0.5 * static_cast<double>(pixels * vectors), loads = static_cast<double>(pixels + vectors);
+  constexpr double chain = 4;
+  return std::max({arithmetic + machine.tuning.loadCycles * loads, 0.5 * loads, chain}) + 0.5;
 }
 /// The same over tiles that cover `extent` pixels.
-static double stepCost(int64_t extent, int64_t pixels, int64_t vectors) {
+static double stepCost(int64_t extent, int64_t pixels, int64_t vectors, const target::MachineModel &machine) {
   double sum = 0;
   for (auto [size, count] : balancedTiles(extent, pixels)) {
-    sum += count * tileCost(size, vectors);
+    sum += count * tileCost(size, vectors, machine);
   }
   return sum;
 }
 /// Cycles of an input channel at all taps over a row of an image.
-static double rowCost(const ConvPhase &phase, int64_t row, int64_t pixels, int64_t vectors) {
+static double rowCost(const ConvPhase &phase, int64_t row, int64_t pixels, int64_t vectors,
+                      const target::MachineModel &machine) {
   const ConvAxis &inner = phase.axes[2];
   double rows = static_cast<double>(phase.axes[0].taps * phase.axes[1].taps), sum = 0;
   if (!inner.image) {
-    return rows * static_cast<double>(inner.taps) * stepCost(row, pixels, vectors);
+    return rows * static_cast<double>(inner.taps) * stepCost(row, pixels, vectors, machine);
   }
   for (const TileRun &run : tileRuns(inner, pixels)) {
-    sum += static_cast<double>(run.count * (run.taps.second - run.taps.first)) * tileCost(run.size, vectors);
+    sum += static_cast<double>(run.count * (run.taps.second - run.taps.first)) * tileCost(run.size, vectors, machine);
   }
   return rows * sum;
 }
@@ -113,15 +116,16 @@ static double panelCost(const ConvGeometry &g, const DenseSchedule &s,
 static constexpr int64_t openRow = 1000;
 
 /// Cycles of an input channel at all taps over the pixels of an image, in tiles of so many vectors.
-static double imageCost(const ConvGeometry &g, const DenseSchedule &s, int64_t vectors) {
+static double imageCost(const ConvGeometry &g, const DenseSchedule &s, int64_t vectors,
+                        const target::MachineModel &machine) {
   const ConvPhase &phase = g.phases.front();
   int64_t row = typical(phase.axes[2].out, openRow), rows = typical(phase.rows(), openRow);
-  return s.flat ? static_cast<double>(phase.taps.size()) * stepCost(row * rows, s.pixels, vectors)
-                : static_cast<double>(rows) * rowCost(phase, row, s.pixels, vectors);
+  return s.flat ? static_cast<double>(phase.taps.size()) * stepCost(row * rows, s.pixels, vectors, machine)
+                : static_cast<double>(rows) * rowCost(phase, row, s.pixels, vectors, machine);
 }
 
-double cyclesOf(const ConvGeometry &g, const DenseSchedule &s) {
-  return panelCost(g, s, [&](int64_t vectors) { return imageCost(g, s, vectors); });
+double cyclesOf(const ConvGeometry &g, const DenseSchedule &s, const target::MachineModel &machine) {
+  return panelCost(g, s, [&](int64_t vectors) { return imageCost(g, s, vectors, machine); });
 }
 
 /// Whether the number of rows and their length are known.
@@ -157,7 +161,7 @@ static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::Ma
         continue;
       }
       t.flat = flat;
-      double cost = cyclesOf(g, t) * (flat ? costOfStaticTiles : 1.0);
+      double cost = cyclesOf(g, t, machine) * (flat ? costOfStaticTiles : 1.0);
       if ((!flat || mayFlatten) && cost < 0.99 * least) {
         least = cost, best = t;
       }
@@ -193,7 +197,8 @@ static void chooseTileOf(const ConvGeometry &g, const DenseSchedule &packed, Den
   DenseSchedule list = s, rows = s;
   list.flat = true, rows.flat = false;
   s.flat = mayBeFlat(g, s) && s.pixels > 2 && // else static tiles would be many
-           costOfStaticTiles * imageCost(g, list, s.part * registers) < imageCost(g, rows, s.part * registers);
+           costOfStaticTiles * imageCost(g, list, s.part * registers, machine) <
+               imageCost(g, rows, s.part * registers, machine);
 }
 
 /// Where neither the weights nor the input stay in the second cache, and not even the rows that one row of outputs
@@ -214,7 +219,8 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
       s.elementBytes() * g.inChannels * slices * extent(phase.axes[1], 1) * extent(phase.axes[2], inRow * s.pixels);
   double least = static_cast<double>(weightBytes) + static_cast<double>(s.panelCount()) * inputBytes;
   constexpr double bytesOfCycle = 6;
-  bool readsTooMuch = g.kernel == 1 && weightBytes <= machine.l3Bytes / 4 && least > bytesOfCycle * cyclesOf(g, s);
+  bool readsTooMuch =
+      g.kernel == 1 && weightBytes <= machine.l3Bytes / 8 && least > bytesOfCycle * cyclesOf(g, s, machine);
   if (rowBytes <= machine.l2Bytes / 2 && !readsTooMuch) {
     return;
   }
@@ -230,6 +236,32 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
       }
     }
   }
+}
+
+/// Of small images, whose tiles go over long panels from behind the second cache: the next panel is fetched meanwhile,
+/// and much of it has left the cache again when it is needed, so that parts of a panel take their turn (as
+/// MatMulTiling::depth).
+static void chooseDepth(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine) {
+  constexpr int64_t shareOfCache = 32, leastBytes = 32 << 10, localBytes = 14 << 10;
+  const ConvPhase &phase = g.phases.front();
+  bool isPlain = s.channels == DenseSchedule::Blocks && !s.isOfBytes() && !s.part && !machine.packing &&
+                 g.phases.size() == 1 && s.inputs % s.lanes == 0 && knowsPixels(phase);
+  bool skips = llvm::any_of(phase.axes, [](const ConvAxis &axis) { return axis.image > 0; });
+  if (!isPlain || skips) {
+    return;
+  }
+  int64_t pixels = phase.rows().number() * phase.axes[2].out.number(), blocks = s.inputs / s.lanes;
+  int64_t panelBytes = g.weightBytes * s.weightElements(g) / std::max<int64_t>(1, s.panelCount());
+  int64_t part = std::max(leastBytes, machine.l2Bytes / shareOfCache);
+  if (pixels > flatPixels || pixels <= s.pixels || 4 * pixels * s.vectors * s.lanes > localBytes ||
+      panelBytes < 2 * part || g.weightBytes * s.weightElements(g) <= machine.l2Bytes / 2) {
+    return;
+  }
+  s.depth = std::max<int64_t>(1, blocks * part / panelBytes);
+  while (blocks % s.depth) {
+    --s.depth;
+  }
+  s.flat = true;
 }
 
 /// As many rows of phases as keep what they read and write in a part of the second cache.
@@ -288,6 +320,9 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
     choosePart(g, s, inputBytes, weightBytes, machine);
   }
   s.phaseRows = g.phases.size() > 1 ? phaseRowsOf(g, s, machine) : 1;
+  if (!s.pixelsOuter && !s.partRows && !g.said["flat"]) {
+    chooseDepth(g, s, machine);
+  }
   useOrder(g, s);
   return s;
 }
@@ -615,7 +650,8 @@ std::optional<RowShape> denseRowShape(plan::KernelOp kernel, const target::Machi
   ConvGeometry whole = blockedGeometry(kernel, merged), g = geometryOf(root, /*wide=*/false);
   DenseSchedule s = rowScheduleOf(g, plan::blockedOf(kernel.getResult(0).getType()).getLanes(), machine);
   RowShape shape = rowShapeOf(g);
-  shape.cycles = cyclesOf(g, s), shape.alone = cyclesOf(whole, blockedSchedule(whole, kernel, machine));
+  shape.cycles = cyclesOf(g, s, machine);
+  shape.alone = cyclesOf(whole, blockedSchedule(whole, kernel, machine), machine);
   shape.weightBytes = 4 * s.weightElements(g);
   packOperands(kernel, g, s, machine, shape.packed);
   return shape;

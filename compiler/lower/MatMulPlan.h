@@ -45,6 +45,9 @@ struct MatMulTiling {
   int64_t rest = 0; ///< columns in the last vector when it is not full
   // Rows: either their number is known,
   int64_t tiles = 1, tilesPerBlock = 1;
+  /// All tiles, of `waiting` at most, go over so many steps of a panel before any goes on, and sums wait in memory
+  /// meanwhile; 0: over all.
+  int64_t depth = 0, waiting = 0;
   // or tiles have so many at most, in this many blocks, none where there are no rows: what may be zero is no divisor
   // that is divided by ahead of the few rows that need no division.
   int64_t highest = 0;

@@ -1,6 +1,7 @@
 #include "compiler/lower/Strassen.h"
 #include "compiler/lower/CacheLines.h"
 #include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/WeightRate.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -148,6 +149,13 @@ static bool isHarmless(const Strassen &s, const MatMulProblem &p) {
   return s.items() >= enoughItems && s.scratchElements() <= scratchShare * p.k.number() * p.n.number();
 }
 
+/// Whether so few rows meet the weights that a product waits for them as long as it multiplies, or nearly so: then
+/// fewer multiplications gain nothing, and a plain product reads weights as they come.
+static bool waitsForWeights(plan::KernelOp kernel, const MatMulProblem &p, const target::MachineModel &machine) {
+  double bytes = number(p.k.number() * p.n.number() * p.weightBytes);
+  return 2 * bytes / weightRateOf(kernel, machine) > plainCycles(p, machine);
+}
+
 std::optional<Strassen> strassenOf(plan::KernelOp kernel, const MatMulProblem &p, const target::MachineModel &machine) {
   constexpr double worthwhile = 0.98;
   auto module = kernel->getParentOfType<ModuleOp>();
@@ -158,7 +166,9 @@ std::optional<Strassen> strassenOf(plan::KernelOp kernel, const MatMulProblem &p
     return std::nullopt;
   }
   auto fastest = fastestOf(p, machine);
-  bool isWanted = policy || said || (fastest && fastest->second < worthwhile && isHarmless(fastest->first, p));
+  bool isWanted = policy || said ||
+                  (fastest && fastest->second < worthwhile && isHarmless(fastest->first, p) &&
+                   !waitsForWeights(kernel, p, machine));
   return fastest && isWanted ? std::optional(fastest->first) : std::nullopt;
 }
 

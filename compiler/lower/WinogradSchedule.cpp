@@ -6,6 +6,7 @@
 // times the weights.
 #include "compiler/lower/CacheLines.h"
 #include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/WeightRate.h"
 #include "compiler/lower/Winograd.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -41,14 +42,6 @@ support::Size WinogradSchedule::items() const { return min(units(), itemsAtMost(
 /// How much of the shorter of two things is not hidden behind the longer one.
 static constexpr double notHidden = 0.25;
 
-/// Bytes a cycle, of something that is read again and again.
-static double rateOf(double bytes, const target::MachineModel &machine) {
-  using Rate = target::BytesPerCycle;
-  return bytes <= target::cacheShare * machine.l2Bytes   ? Rate::second
-         : bytes <= target::cacheShare * machine.l3Bytes ? Rate::third
-                                                         : Rate::memory;
-}
-
 static double together(double arithmetic, double memory) {
   return std::max(arithmetic, memory) + notHidden * std::min(arithmetic, memory);
 }
@@ -69,7 +62,7 @@ static double transformCycles(const WinogradSchedule &s, int64_t registers, bool
 static double winogradCycles(const WinogradSchedule &s, double weightRate, const target::MachineModel &machine) {
   auto tiles = static_cast<double>(s.tiles().number()), inputs = static_cast<double>(s.inputBlocks()),
        outputs = static_cast<double>(s.outputBlocks()), lanes = static_cast<double>(s.product.lanes);
-  double arithmetic = static_cast<double>(s.components() * s.g.groups) * cyclesOf(s.component, s.product);
+  double arithmetic = static_cast<double>(s.components() * s.g.groups) * cyclesOf(s.component, s.product, machine);
   double weights = 4.0 * static_cast<double>(s.weightWords()), perWord = static_cast<double>(s.perWord);
   double moved = 4 * static_cast<double>(s.components()) * tiles * lanes *
                  (inputs / perWord * static_cast<double>(1 + s.product.panelCount()) + 2 * outputs);
@@ -87,7 +80,7 @@ static double directCycles(const ConvGeometry &g, const DenseSchedule &s, double
   double input = static_cast<double>(s.elementBytes() * g.inChannels * pixels);
   double memory = 4.0 * static_cast<double>(s.weightElements(g)) / weightRate +
                   input * static_cast<double>(s.pixelsOuter ? 1 : s.panelCount()) / rateOf(input, machine);
-  return together(cyclesOf(g, s) * (s.isOfBytes() ? s.bytes(machine).share() : 1), memory);
+  return together(cyclesOf(g, s, machine) * (s.isOfBytes() ? s.bytes(machine).share() : 1), memory);
 }
 
 // Schedules.
@@ -179,18 +172,6 @@ static ConvGeometry typicalOf(ConvGeometry g, const support::Facts &facts) {
     fix(axis.out);
   }
   return g;
-}
-
-/// How fast the weights of a kernel come when a run gets to it: whether those of the whole model stay in a cache from
-/// one run to the next.
-static double weightRateOf(plan::KernelOp kernel, const target::MachineModel &machine) {
-  double bytes = 0;
-  kernel->getParentOfType<ModuleOp>().walk([&](Operation *op) {
-    if (op->getNumResults() == 1 && op->getNumOperands() == 0 && onnx::constantOf(op->getResult(0))) {
-      bytes += 4.0 * static_cast<double>(cast<RankedTensorType>(op->getResult(0).getType()).getNumElements());
-    }
-  });
-  return rateOf(bytes, machine);
 }
 
 /// The user's wish for all kernels, or what a table of schedules says of this one: "off", "2", "4", or nothing.

@@ -5,6 +5,8 @@
 //     for k, four at a time: load the panel's vectors, broadcast each row's A, multiply and add
 //     epilogue on the accumulators, store
 //
+// Of a long panel that comes from memory a part is read by all tiles before the next one, and sums wait in scratch.
+//
 // B lies in panels [ceil(N / width)][K][width]: packed at compile time when it is constant, into scratch while running
 // when many tiles of rows read it or it is transposed, and read where it is by few. A is read where it is. Rows are cut
 // into tiles that differ by one at most. While one panel is read, the next one is prefetched a few lines at a time.
@@ -58,6 +60,9 @@ public:
     if (!t.dots && mayEndEarly() && !w.machine.maskedAccess) {
       tail = w.local(p.element, t.lanes * t.mostRows(p));
     }
+    if (t.depth) {
+      waiting = w.local(p.element, t.waiting * t.mostRows(p) * t.width);
+    }
   }
 
   void tiles() {
@@ -101,7 +106,7 @@ private:
   const Tiling &t;
   ByteProducts bytes; ///< where the problem is of them
   Space space;
-  Buffer a, b, tail;
+  Buffer a, b, tail, waiting;
   Type vector;
   SmallVector<Ix> batchAt; ///< coordinates of the current batch
   Ix baseA, baseB;         ///< its matrices' first elements
@@ -251,8 +256,46 @@ private:
       packPanel(at, mask);
     }
     at.base = isOpen() ? w.settled(at.base) : at.base;
-    bool isSingle = !t.highest && t.tiles == 1;
-    eachTile(isSingle && isStream(p.m.number()) ? streamed(at) : at, rows);
+    if (t.highest) {
+      return openTiles(at, rows);
+    }
+    auto tiles = [&](TileBody body) { eachTile(rows, body); };
+    if (t.depth) {
+      return inParts(at, tiles);
+    }
+    Panel read = t.tiles == 1 && isStream(p.m.number()) ? streamed(at) : at;
+    tiles([&](Ix row, int64_t count, Ix index) { tile(read, row, count, index); });
+  }
+
+  /// For a tile of so many rows: the first one, and which of the work item's it is.
+  using TileBody = llvm::function_ref<void(Ix row, int64_t count, Ix index)>;
+
+  /// Part by part of the panel; what is fetched meanwhile is the next part, which may be the next panel's.
+  void inParts(Panel at, llvm::function_ref<void(TileBody)> eachTile) {
+    auto place = [&](Ix index, int64_t i) { return (index * t.mostRows(p)) * t.width + Ix(i * t.lanes); };
+    auto load = [&](Ix index, int64_t count) {
+      SmallVector<Value> sums;
+      for (int64_t i = 0; i < count * at.vectors; ++i) {
+        sums.push_back(w.load(waiting, place(index, i), t.lanes));
+      }
+      return sums;
+    };
+    auto store = [&](ArrayRef<Value> sums, Ix index) {
+      for (auto [i, sum] : llvm::enumerate(sums)) {
+        w.store(sum, waiting, place(index, static_cast<int64_t>(i)));
+      }
+    };
+    eachTile([&](Ix, int64_t count, Ix index) {
+      store(SmallVector<Value>(count * at.vectors, w.constant(0, vector)), index);
+    });
+    w.loop(0, p.k, t.depth, [&](Ix from) {
+      Steps part{from, min(from + Ix(t.depth), Ix(p.k))};
+      at.next = w.settled(at.base + part.to * at.step);
+      eachTile([&](Ix row, int64_t count, Ix index) {
+        store(accumulate(at, row, count, index, part, load(index, count)), index);
+      });
+    });
+    eachTile([&](Ix row, int64_t count, Ix index) { finish(at, row, count, load(index, count)); });
   }
 
   /// What is fetched while a panel is read: the one behind it. A single tile of rows reads as fast as memory gives, and
@@ -271,33 +314,42 @@ private:
     panel.isStreamed = true, panel.next = panel.base + Ix(linesAhead * lineElements());
     return panel;
   }
-  /// Whether that pays: weights do not stay in the second cache, and a line is multiplied for four cycles. With fewer
+  /// Whether that pays: weights do not stay in the second cache, and a line is multiplied for some cycles. With fewer
   /// rows the machine itself looks far enough ahead, and prefetches cost a tenth.
   bool isStream(int64_t rows) const {
     if (t.from != From::Packed || t.cutsStrips()) {
       return false;
     }
     int64_t bytes = (t.matrixElements(p) * p.matricesB).number() * p.weightBytes;
-    return bytes > w.machine.l2Bytes / 2 && rows * w.machine.lineBytes >= 8 * t.lanes * p.weightBytes;
+    return bytes > w.machine.l2Bytes / 2 &&
+           2 * w.machine.tuning.streamCycles * t.lanes * p.weightBytes <= rows * w.machine.lineBytes;
   }
   static constexpr int64_t linesAhead = 256;
 
-  void eachTile(const Panel &at, const Rows &rows) {
+  /// Tiles of a known number of rows.
+  void eachTile(const Rows &rows, TileBody body) {
     Ix from = rows.from, to = rows.to;
-    if (t.highest) {
-      return openTiles(at, rows);
-    }
     int64_t small = p.m.number() / t.tiles, larger = p.m.number() % t.tiles;
     if (larger) {
-      w.loop(from, min(to, larger), 1, [&](Ix i) { tile(at, i * Ix(small + 1), small + 1, i - from); });
+      w.loop(from, min(to, larger), 1, [&](Ix i) { body(i * Ix(small + 1), small + 1, i - from); });
     }
-    w.loop(max(from, larger), to, 1, [&](Ix i) { tile(at, Ix(larger) + i * Ix(small), small, i - from); });
+    w.loop(max(from, larger), to, 1, [&](Ix i) { body(Ix(larger) + i * Ix(small), small, i - from); });
   }
 
   void openTiles(const Panel &at, const Rows &rows) {
     for (int64_t h = t.dotsForFew ? 3 : 1; h <= t.highest; ++h) {
       Ix last = rows.to - Ix(h);
-      auto tiles = [&] { w.loop(0, rows.count, 1, [&](Ix i) { tile(at, min(rows.from + i * Ix(h), last), h, i); }); };
+      auto eachTile = [&](TileBody body) {
+        w.loop(0, rows.count, 1, [&](Ix i) { body(min(rows.from + i * Ix(h), last), h, i); });
+      };
+      auto tiles = [&] {
+        auto whole = [&] { eachTile([&](Ix row, int64_t count, Ix i) { tile(at, row, count, i); }); };
+        if (!t.depth || h < t.highest) {
+          return whole();
+        }
+        Value isLong = w.compare(arith::CmpIPredicate::sgt, rows.count, t.waiting);
+        w.ifElse(isLong, whole, [&] { inParts(at, eachTile); });
+      };
       auto single = [&] { tile(streamed(at), rows.from, h, 0); };
       // The highest is that of many rows: beside code for one tile its loop became 4 % slower.
       bool both = isStream(h) && h < t.highest;
@@ -307,7 +359,11 @@ private:
   }
 
   void tile(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock) {
-    SmallVector<Value> sums = accumulate(panel, row, rows, indexInBlock);
+    SmallVector<Value> zeros(rows * panel.vectors, w.constant(0, vector));
+    finish(panel, row, rows, accumulate(panel, row, rows, indexInBlock, {0, Ix(p.k) - Ix(p.restA ? 1 : 0)}, zeros));
+  }
+
+  void finish(const Panel &panel, Ix row, int64_t rows, ArrayRef<Value> sums) {
     bool cut = panel.partial && tail; // the last vectors are finished element by element
     int64_t whole = panel.vectors - (cut ? 1 : 0);
     SmallVector<Value> vectors;
@@ -349,7 +405,13 @@ private:
     return w.machine.lineBytes / (t.from == From::Scratch ? p.elementBytes : p.weightBytes);
   }
 
-  SmallVector<Value> accumulate(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock) {
+  /// Of K, but for a last one of bytes that is not whole.
+  struct Steps {
+    Ix from, to;
+  };
+
+  SmallVector<Value> accumulate(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock, const Steps &steps,
+                                SmallVector<Value> sums) {
     const bool byOne = p.ofBytes && bytes.isOfPairs();
     const int64_t unroll = byOne ? 1 : w.machine.tuning.unroll;
     Ix fromA = baseA + row * Ix(p.rowA);
@@ -369,20 +431,23 @@ private:
       }
       return sums;
     };
-    Ix steps = Ix(p.k) - Ix(p.restA ? 1 : 0), whole = steps - remainder(steps, unroll), rest = steps - whole;
-    SmallVector<Value> zeros(rows * panel.vectors, w.constant(0, vector));
+    Ix count = steps.to - steps.from, rest = remainder(count, unroll), whole = steps.to - rest;
     auto turn = [&](Ix k, ValueRange carried) {
       for (int64_t i = 0; i < ahead; ++i) {
-        w.prefetch(panel.buffer, panel.next + (index * whole + k) * aheadStep + Ix(i * lineElements()));
+        w.prefetch(panel.buffer,
+                   panel.next + (index * (whole - steps.from) + (k - steps.from)) * aheadStep + Ix(i * lineElements()));
       }
       return step(k, unroll, carried);
     };
-    SmallVector<Value> sums = w.loop(0, whole, unroll, zeros, turn, /*unroll=*/!byOne);
+    sums = w.loop(steps.from, whole, unroll, sums, turn, /*unroll=*/!byOne);
     if (rest.known()) {
       sums = step(whole, rest.number(), sums);
-      return p.restA ? step(steps, 1, sums, p.restA) : sums;
+      return p.restA ? step(steps.to, 1, sums, p.restA) : sums;
     }
-    return w.loop(whole, p.k, 1, sums, [&](Ix k, ValueRange carried) { return step(k, 1, carried); });
+    if (t.depth) { // parts are whole turns
+      return sums;
+    }
+    return w.loop(whole, steps.to, 1, sums, [&](Ix k, ValueRange carried) { return step(k, 1, carried); });
   }
 
   /// From the beginning of a panel's row to that of a vector in it.
