@@ -80,3 +80,22 @@ func.func @expanding(%x: tensor<1x64x56x56xf32>, %y: tensor<1x256x56x56xf32>) ->
   %1 = "onnx.Add"(%0, %y) : (tensor<1x256x56x56xf32>, tensor<1x256x56x56xf32>) -> tensor<1x256x56x56xf32>
   return %1 : tensor<1x256x56x56xf32>
 }
+
+// -----
+
+// Weights of 9 MiB from memory for 49 pixels: all static tiles go over a part of a panel's channel blocks before any goes on, and sums wait on the stack.
+// CHECK-LABEL: func.func @parts
+// V4: func.func private @conv_
+// V4: %[[WAITING:.*]] = memref.alloca() {{.*}} : memref<{{[0-9]+}}xf32>
+// V4: scf.for {{.*}} to %c32{{.*}} step %c
+// V4: vector.load %[[WAITING]]
+// V4: memref.prefetch
+// V4: vector.store {{.*}}, %[[WAITING]]
+module attributes {ingot.winograd = "off"} {
+func.func @parts(%x: tensor<1x512x7x7xf32>) -> tensor<1x512x7x7xf32> {
+  %w = onnx.Constant dense<0.5> : tensor<512x512x3x3xf32>
+  %b = "onnx.None"() : () -> none
+  %0 = "onnx.Conv"(%x, %w, %b) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x512x7x7xf32>, tensor<512x512x3x3xf32>, none) -> tensor<1x512x7x7xf32>
+  return %0 : tensor<1x512x7x7xf32>
+}
+}

@@ -47,6 +47,29 @@ func.func @few(%x: tensor<3x512xf32>) -> tensor<3x2048xf32> {
 
 // -----
 
+// Three tiles of rows meet weights of 12 MiB, of which a panel is 576 KiB: all tiles go over 172 steps of it, 33 KiB, before any goes on. Sums wait on the
+// stack, and the next part is fetched meanwhile, a third by each tile.
+// CHECK-LABEL: func.func @long
+// V4: func.func private @matmul_
+// V4: %[[WAITING:.*]] = memref.alloca() {{.*}} : memref<1152xf32>
+// V4: scf.for %{{.*}} to %c3072{{.*}} step %c172
+// V4: scf.for %{{.*}} to %c3{{.*}} step %c1
+// V4: vector.load %[[WAITING]]
+// V4: scf.for {{.*}} step %c4
+// V4-COUNT-4: memref.prefetch
+// V4-NOT: memref.prefetch
+// V4: vector.store {{.*}}, %[[WAITING]]
+// V4: scf.for %{{.*}} to %c3{{.*}} step %c1
+// V4: vector.load %[[WAITING]]
+// V4: vector.store {{.*}}, %arg2
+func.func @long(%x: tensor<24x3072xf32>) -> tensor<24x1024xf32> {
+  %w = onnx.Constant dense<0.5> : tensor<3072x1024xf32>
+  %0 = onnx.MatMul %x, %w : (tensor<24x3072xf32>, tensor<3072x1024xf32>) -> tensor<24x1024xf32>
+  return %0 : tensor<24x1024xf32>
+}
+
+// -----
+
 // Of one row and of two, 4 vectors of 16 lanes at a time: four cache lines.
 // V4-LABEL: func.func @narrow
 // V4: func.func private @matmul_

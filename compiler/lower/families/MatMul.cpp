@@ -261,7 +261,7 @@ private:
     }
     auto tiles = [&](TileBody body) { eachTile(rows, body); };
     if (t.depth) {
-      return inParts(at, tiles);
+      return inParts(at, rows.to - rows.from, tiles);
     }
     Panel read = t.tiles == 1 && isStream(p.m.number()) ? streamed(at) : at;
     tiles([&](Ix row, int64_t count, Ix index) { tile(read, row, count, index); });
@@ -271,7 +271,7 @@ private:
   using TileBody = llvm::function_ref<void(Ix row, int64_t count, Ix index)>;
 
   /// Part by part of the panel; what is fetched meanwhile is the next part, which may be the next panel's.
-  void inParts(Panel at, llvm::function_ref<void(TileBody)> eachTile) {
+  void inParts(Panel at, Ix tiles, llvm::function_ref<void(TileBody)> eachTile) {
     auto place = [&](Ix index, int64_t i) { return (index * t.mostRows(p)) * t.width + Ix(i * t.lanes); };
     auto load = [&](Ix index, int64_t count) {
       SmallVector<Value> sums;
@@ -285,9 +285,8 @@ private:
         w.store(sum, waiting, place(index, static_cast<int64_t>(i)));
       }
     };
-    eachTile([&](Ix, int64_t count, Ix index) {
-      store(SmallVector<Value>(count * at.vectors, w.constant(0, vector)), index);
-    });
+    w.loop(0, tiles * (t.mostRows(p) * t.vectors), 1,
+           [&](Ix i) { w.store(w.constant(0, vector), waiting, i * t.lanes); });
     w.loop(0, p.k, t.depth, [&](Ix from) {
       Steps part{from, min(from + Ix(t.depth), Ix(p.k))};
       at.next = w.settled(at.base + part.to * at.step);
@@ -348,7 +347,7 @@ private:
           return whole();
         }
         Value isLong = w.compare(arith::CmpIPredicate::sgt, rows.count, t.waiting);
-        w.ifElse(isLong, whole, [&] { inParts(at, eachTile); });
+        w.ifElse(isLong, whole, [&] { inParts(at, rows.count, eachTile); });
       };
       auto single = [&] { tile(streamed(at), rows.from, h, 0); };
       // The highest is that of many rows: beside code for one tile its loop became 4 % slower.
