@@ -84,7 +84,8 @@ static void cutRows(AttentionCut &c, const AttentionProblem &p, const target::Ma
 }
 
 static void cutKeys(AttentionCut &c, const AttentionProblem &p, const target::MachineModel &machine) {
-  c.keyTile = c.wide > 2 ? 9 : std::min<int64_t>(8, machine.matmulTile.rows);
+  c.keyTile =
+      c.wide > 2 ? (machine.tileRegisters() - 1 - c.wide) / c.wide : std::min<int64_t>(8, machine.matmulTile.rows);
   c.keysBlock = machine.tuning.attentionKeys;
   if (p.keys.isNumber()) {
     c.keysBlock = evenly(p.keys.number(), c.keysBlock);

@@ -2,6 +2,7 @@
 // which may hold each other up, four cycles from one addition to an accumulator to the next; and the packing of the
 // weights that follows.
 #include "compiler/lower/DenseConv.h"
+#include "compiler/lower/WeightRate.h"
 #include "compiler/onnx/Onnx.h"
 
 using namespace mlir;
@@ -238,32 +239,6 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
   }
 }
 
-/// Of small images, whose tiles go over long panels from behind the second cache: the next panel is fetched meanwhile,
-/// and much of it has left the cache again when it is needed, so that parts of a panel take their turn (as
-/// MatMulTiling::depth).
-static void chooseDepth(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine) {
-  constexpr int64_t shareOfCache = 32, leastBytes = 32 << 10, localBytes = 14 << 10;
-  const ConvPhase &phase = g.phases.front();
-  bool isPlain = s.channels == DenseSchedule::Blocks && !s.isOfBytes() && !s.part && !machine.packing &&
-                 g.phases.size() == 1 && s.inputs % s.lanes == 0 && knowsPixels(phase);
-  bool skips = llvm::any_of(phase.axes, [](const ConvAxis &axis) { return axis.image > 0; });
-  if (!isPlain || skips) {
-    return;
-  }
-  int64_t pixels = phase.rows().number() * phase.axes[2].out.number(), blocks = s.inputs / s.lanes;
-  int64_t panelBytes = g.weightBytes * s.weightElements(g) / std::max<int64_t>(1, s.panelCount());
-  int64_t part = std::max(leastBytes, machine.l2Bytes / shareOfCache);
-  if (pixels > flatPixels || pixels <= s.pixels || 4 * pixels * s.vectors * s.lanes > localBytes ||
-      panelBytes < 2 * part || g.weightBytes * s.weightElements(g) <= machine.l2Bytes / 2) {
-    return;
-  }
-  s.depth = std::max<int64_t>(1, blocks * part / panelBytes);
-  while (blocks % s.depth) {
-    --s.depth;
-  }
-  s.flat = true;
-}
-
 /// As many rows of phases as keep what they read and write in a part of the second cache.
 static int64_t phaseRowsOf(const ConvGeometry &g, const DenseSchedule &s, const target::MachineModel &machine) {
   constexpr int64_t shareOfCache = 4;
@@ -320,9 +295,6 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
     choosePart(g, s, inputBytes, weightBytes, machine);
   }
   s.phaseRows = g.phases.size() > 1 ? phaseRowsOf(g, s, machine) : 1;
-  if (!s.pixelsOuter && !s.partRows && !g.said["flat"]) {
-    chooseDepth(g, s, machine);
-  }
   useOrder(g, s);
   return s;
 }
@@ -562,11 +534,37 @@ static void writeLongRuns(const ConvGeometry &g, DenseSchedule &s, plan::KernelO
   }
 }
 
+/// Long panels of weights that a small image meets are read in parts (WeightRate.h).
+static void chooseDepth(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine) {
+  const ConvPhase &phase = g.phases.front();
+  bool isPlain = s.channels == DenseSchedule::Blocks && !s.isOfBytes() && !s.part && !machine.packing &&
+                 g.phases.size() == 1 && s.inputs % s.lanes == 0 && knowsPixels(phase);
+  bool skips = llvm::any_of(phase.axes, [](const ConvAxis &axis) { return axis.image > 0; });
+  if (!isPlain || skips) {
+    return;
+  }
+  int64_t pixels = phase.rows().number() * phase.axes[2].out.number(), blocks = s.inputs / s.lanes;
+  int64_t panelBytes = g.weightBytes * s.weightElements(g) / std::max<int64_t>(1, s.panelCount());
+  int64_t part = panelPartBytes(machine);
+  if (pixels > flatPixels || pixels <= s.pixels || 4 * pixels * s.vectors * s.lanes > waitingBytes ||
+      panelBytes < 2 * part || g.weightBytes * s.weightElements(g) <= machine.l2Bytes / 2) {
+    return;
+  }
+  s.depth = std::max<int64_t>(1, blocks * part / panelBytes);
+  while (blocks % s.depth) {
+    --s.depth;
+  }
+  s.flat = true;
+}
+
 static DenseSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel,
                                      const target::MachineModel &machine) {
   bool ofBytes = onnx::elementOf(kernel.root()->getOperand(0)).isInteger();
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
   DenseSchedule s = scheduleOf(g, lanes, /*planes=*/false, machine, ofBytes);
+  if (!s.pixelsOuter && !s.partRows && !g.said["flat"]) {
+    chooseDepth(g, s, machine);
+  }
   if (!s.pixelsOuter || g.said["order"] || g.kernel > 1 || !knowsPixels(g.phases.front())) {
     return s;
   }

@@ -1,4 +1,5 @@
 #include "compiler/lower/MatMulPlan.h"
+#include "compiler/lower/WeightRate.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/Shapes.h"
@@ -204,19 +205,16 @@ static void cutRows(MatMulTiling &t, const MatMulProblem &p, const target::Machi
   t.blocks = static_cast<int64_t>(llvm::divideCeil(t.tiles, t.tilesPerBlock));
 }
 
-/// Where weights come from behind the second cache and few rows meet them, the next panel is fetched while all tiles go
-/// over this one. Of a long panel much of that has left the cache again when it is needed (48 rows by 3072x768 on a
-/// Xeon with 2 MB: 131 GFLOP/s of 207 with weights at hand): then parts of it take their turn.
+/// Long panels of weights that few rows meet are read in parts (WeightRate.h): 48 rows by 3072x768 ran at 131 GFLOP/s
+/// on a Xeon with 2 MB, with weights at hand at 207, in parts at 178.
 static void cutDepth(MatMulTiling &t, const MatMulProblem &p, const target::MachineModel &machine) {
-  constexpr int64_t shareOfCache = 32, leastBytes = 32 << 10, localBytes = 14 << 10;
   int64_t unroll = machine.tuning.unroll;
   bool isPlain = t.from == MatMulTiling::From::Packed && !p.ofBytes && t.strip == t.width;
   if (!isPlain || !(p.k * p.n * p.matricesB).isNumber() || p.k.number() % unroll) {
     return;
   }
-  int64_t tiles = localBytes / (p.elementBytes * t.mostRows(p) * t.width);
-  int64_t panelBytes = t.panelElements(p).number() * p.weightBytes,
-          part = std::max(leastBytes, machine.l2Bytes / shareOfCache);
+  int64_t tiles = waitingBytes / (p.elementBytes * t.mostRows(p) * t.width);
+  int64_t panelBytes = t.panelElements(p).number() * p.weightBytes, part = panelPartBytes(machine);
   int64_t bytes = (t.matrixElements(p) * p.matricesB).number() * p.weightBytes;
   bool fits = tiles > 1 && (t.highest || (t.tilesPerBlock > 1 && t.tilesPerBlock <= tiles));
   if (fits && bytes > machine.l2Bytes / 2 && panelBytes > 2 * part) {
@@ -251,6 +249,19 @@ static bool readsInPlace(const MatMulProblem &p, const MatMulTiling &t, const ta
   return assumed(p.k, 256) <= (t.tiles <= fewTiles ? 2 * held : held);
 }
 
+/// The most rows of a tile, of two vectors, that reads weights from memory by itself: where a core has few prefetches
+/// on their way, those of the next panel would hold up two tiles, but a single one is as fast as memory. 0: there is
+/// none.
+static int64_t tallestStream(const MatMulProblem &p, const target::MachineModel &machine) {
+  constexpr int64_t vectors = 2, manyTiles = 4;
+  bool isKnown = p.constantB && !p.ofBytes && (p.m * p.n * p.k * p.matricesB).isNumber();
+  if (!isKnown || machine.tuning.fetchingTiles < manyTiles || machine.packing ||
+      (p.n * p.k * p.matricesB).number() * p.weightBytes <= machine.l2Bytes / 2) {
+    return 0;
+  }
+  return (machine.tileRegisters() - 2 - vectors) / vectors;
+}
+
 MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &machine) {
   MatMulTiling t;
   t.lanes = lanesOf(p, machine);
@@ -267,6 +278,9 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   int64_t most = few ? std::min<int64_t>(8, machine.matmulTile.rows) : machine.matmulTile.rows;
   if (ByteProducts bytes = p.bytes(machine); p.ofBytes && bytes.isOfPairs()) {
     most = std::min(most, bytes.heightOf(machine.matmulTile.vectors, machine));
+  }
+  if (!openRows && p.m.number() <= tallestStream(p, machine)) {
+    most = std::max(most, p.m.number());
   }
   most = p.said["rows"].value_or(most);
   t.tiles = openRows ? 1 : llvm::divideCeil(p.m.number(), most);

@@ -20,3 +20,8 @@ double ingot::lower::weightRateOf(plan::KernelOp kernel, const target::MachineMo
   });
   return rateOf(bytes, machine);
 }
+
+int64_t ingot::lower::panelPartBytes(const target::MachineModel &machine) {
+  constexpr int64_t shareOfCache = 32, least = 32 << 10;
+  return std::max(least, machine.l2Bytes / shareOfCache);
+}

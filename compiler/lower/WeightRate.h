@@ -1,4 +1,8 @@
-// How fast bytes come that are read again and again, by the cache in which they stay.
+// How fast weights come, by the cache in which they stay, and how kernels go over those that come from memory.
+//
+// While all tiles go over a panel of them, the next one is fetched. Of a long panel much of that has left the second
+// cache again when it is needed. So all tiles go over a part of it before any goes on, and their sums wait on the stack
+// (docs/rationale.md).
 #pragma once
 #include "compiler/plan/Layout.h"
 #include "compiler/target/MachineModel.h"
@@ -11,5 +15,10 @@ double rateOf(double bytes, const target::MachineModel &machine);
 /// Bytes a cycle of the kernel's weights when they are read for the first time in a run: they come from where the
 /// weights of the whole model stay from one run to the next.
 double weightRateOf(plan::KernelOp kernel, const target::MachineModel &machine);
+
+/// Of such a part.
+int64_t panelPartBytes(const target::MachineModel &machine);
+/// Of all sums that may wait: a frame on the stack of 16 KiB is a warning.
+constexpr int64_t waitingBytes = 14 << 10;
 
 } // namespace ingot::lower

@@ -5,7 +5,7 @@
 //     for k, four at a time: load the panel's vectors, broadcast each row's A, multiply and add
 //     epilogue on the accumulators, store
 //
-// Of a long panel that comes from memory a part is read by all tiles before the next one, and sums wait in scratch.
+// Of a long panel that comes from memory a part is read by all tiles before the next one, and sums wait on the stack.
 //
 // B lies in panels [ceil(N / width)][K][width]: packed at compile time when it is constant, into scratch while running
 // when many tiles of rows read it or it is transposed, and read where it is by few. A is read where it is. Rows are cut
@@ -335,25 +335,29 @@ private:
     w.loop(max(from, larger), to, 1, [&](Ix i) { body(Ix(larger) + i * Ix(small), small, i - from); });
   }
 
+  /// Of tiles that are too few to fetch half of the next panel the first one fetches what it reads instead.
   void openTiles(const Panel &at, const Rows &rows) {
+    const int64_t few = std::max<int64_t>(1, w.machine.tuning.fetchingTiles / 2 - 1);
     for (int64_t h = t.dotsForFew ? 3 : 1; h <= t.highest; ++h) {
-      Ix last = rows.to - Ix(h);
-      auto eachTile = [&](TileBody body) {
-        w.loop(0, rows.count, 1, [&](Ix i) { body(min(rows.from + i * Ix(h), last), h, i); });
+      auto each = [&](Ix first, TileBody body) {
+        Ix last = rows.to - Ix(h);
+        w.loop(first, rows.count, 1, [&](Ix i) { body(min(rows.from + i * Ix(h), last), h, i); });
       };
-      auto tiles = [&] {
-        auto whole = [&] { eachTile([&](Ix row, int64_t count, Ix i) { tile(at, row, count, i); }); };
-        if (!t.depth || h < t.highest) {
-          return whole();
+      auto tiles = [&](Ix first) { each(first, [&](Ix row, int64_t count, Ix i) { tile(at, row, count, i); }); };
+      w.ifThen(w.compare(arith::CmpIPredicate::eq, rows.height, h), [&] {
+        if (h < t.highest && isStream(h)) {
+          Value areFew = w.compare(arith::CmpIPredicate::sle, rows.count, few);
+          w.ifThen(areFew, [&] { tile(streamed(at), rows.from, h, 0); });
+          return tiles(w.ix(arith::SelectOp::create(w.b, w.loc, areFew, w.value(1), w.value(0))));
         }
-        Value isLong = w.compare(arith::CmpIPredicate::sgt, rows.count, t.waiting);
-        w.ifElse(isLong, whole, [&] { inParts(at, rows.count, eachTile); });
-      };
-      auto single = [&] { tile(streamed(at), rows.from, h, 0); };
-      // The highest is that of many rows: beside code for one tile its loop became 4 % slower.
-      bool both = isStream(h) && h < t.highest;
-      w.ifThen(w.compare(arith::CmpIPredicate::eq, rows.height, h),
-               [&] { both ? w.ifElse(w.compare(arith::CmpIPredicate::eq, rows.count, 1), single, tiles) : tiles(); });
+        // The highest is that of many rows: beside code for one tile its loop became 4 % slower.
+        if (h < t.highest || !t.depth) {
+          return tiles(0);
+        }
+        w.ifElse(
+            w.compare(arith::CmpIPredicate::sgt, rows.count, t.waiting), [&] { tiles(0); },
+            [&] { inParts(at, rows.count, [&](TileBody body) { each(0, body); }); });
+      });
     }
   }
 
