@@ -5,11 +5,16 @@
  * ARCH_REQ_XCOMP_PERM): a filter turns that system call into SIGSYS, and its handler answers. Misuse ends the process
  * by SIGILL with a sentence on stderr.
  *
+ * A processor with AMX configures tiles by itself, since that needs no permission, and ends with SIGILL what uses their
+ * contents. Then the handler finds the configuration in what the system has saved of the thread; that the same one was
+ * loaded once more it does not see.
+ *
  * INGOT_AMX=refuse   the system gives no permission
  * INGOT_AMX_COUNT=F  at its end a process with tiles appends to F how often it executed which instruction
  *
  * The program's own handlers for the two signals are not installed, and its threads do not block them. */
 #include "Tiles.h"
+#include <cpuid.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/audit.h>
@@ -80,6 +85,37 @@ static void giveUp(const char *instruction, const char *why) {
   realSigaction()(SIGILL, &none, NULL);
 }
 
+/* The configuration that the processor itself has, where it has AMX: null where it has none. */
+static const uint8_t *loadedConfig(const ucontext_t *context, uint8_t none[AMX_CONFIG_BYTES]) {
+  enum { XTILECFG = 17, leaf = 0xd, softwareBytes = 464, header = 512, magic = 0x46505853 };
+  const uint8_t *saved = (const uint8_t *)context->uc_mcontext.fpregs;
+  unsigned bytes = 0, at = 0, ignored;
+  uint32_t first;
+  uint64_t features, present;
+  if (!saved || !__get_cpuid_count(leaf, XTILECFG, &bytes, &at, &ignored, &ignored) || bytes != AMX_CONFIG_BYTES) {
+    return NULL;
+  }
+  memcpy(&first, saved + softwareBytes, sizeof(first));
+  memcpy(&features, saved + softwareBytes + 8, sizeof(features));
+  if (first != magic || !(features >> XTILECFG & 1)) {
+    return NULL;
+  }
+  memcpy(&present, saved + header, sizeof(present));
+  memset(none, 0, AMX_CONFIG_BYTES);
+  return present >> XTILECFG & 1 ? saved + at : none;
+}
+
+static void takeConfig(const ucontext_t *context) {
+  uint8_t none[AMX_CONFIG_BYTES], own[AMX_CONFIG_BYTES];
+  const uint8_t *loaded = loadedConfig(context, none);
+  AmxInstruction what = {.operation = AMX_STTILECFG, .address = (uintptr_t)own};
+  amxExecute(&tiles, &what);
+  if (loaded && memcmp(own, loaded, AMX_CONFIG_BYTES)) {
+    what.operation = loaded[0] ? AMX_LDTILECFG : AMX_TILERELEASE, what.address = (uintptr_t)loaded;
+    amxExecute(&tiles, &what);
+  }
+}
+
 static void onIllegal(int number, siginfo_t *info, void *pointer) {
   static const int order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                                 REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
@@ -94,6 +130,7 @@ static void onIllegal(int number, siginfo_t *info, void *pointer) {
     giveUp("", NULL);
     return;
   }
+  takeConfig(pointer);
   const char *why =
       __atomic_load_n(&permitted, __ATOMIC_RELAXED) ? amxExecute(&tiles, &what) : "the process has not asked for tiles";
   if (why) {
