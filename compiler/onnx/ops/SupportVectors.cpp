@@ -235,7 +235,8 @@ Value Classifier::coupled(Value against) {
   }
   Value identity = constantLike(f, unit, {classes, classes, 1}, x);
   Value q = f.sub(f.mul(identity, diagonal), f.mul(against, other));
-  Value zeros = f.sub(diagonal, diagonal), goesOn;
+  // Also where a score is no number: then no row goes on.
+  Value zeros = toFloat(f, f.op("Less", {diagonal, diagonal})), goesOn;
   Value start = f.add(zeros, f.number(1.0 / static_cast<double>(classes), x));
   LoopOp loop = makeLoop(f.b, f.loc, f.scalar(100), start, {}, [&](Value, ValueRange state) {
     Value p = state[0], qp = f.reduce("ReduceSum", f.mul(q, p), {1}, /*keepdims=*/false);
