@@ -85,9 +85,8 @@ bool addCompiler(Hasher &hash) {
 
 /// What `native` stands for.
 void addHost(Hasher &hash) {
-  llvm::Expected<target::MachineModel> host = target::resolveMachine("native");
+  std::optional<target::MachineModel> host = target::hostMachine();
   if (!host) {
-    llvm::consumeError(host.takeError());
     return;
   }
   hash.text(host->cpu);

@@ -56,10 +56,8 @@ double readingRate(const ingot_roof_loops &loops, size_t bytes) {
 target::Roof measuredRoof(const target::MachineModel &machine, int threads) {
   const ingot_roof_loops &loops = *ingot_roof_loops_for(machine.lanes);
   target::MachineModel host = machine;
-  if (llvm::Expected<target::MachineModel> native = target::resolveMachine("native")) {
+  if (std::optional<target::MachineModel> native = target::hostMachine()) {
     host.l1Bytes = native->l1Bytes, host.l2Bytes = native->l2Bytes, host.l3Bytes = native->l3Bytes;
-  } else {
-    llvm::consumeError(native.takeError());
   }
   target::Roof roof = target::roofOf(host);
   roof.measured = true;

@@ -87,6 +87,9 @@ void DenseConv::run() {
   if (input.buffer.narrow && s.channels == DenseSchedule::Blocks && w.machine.lanes > 1) {
     widened = w.local(w.b.getF32Type(), s.pixels * s.lanes);
   }
+  if (s.depth) {
+    waiting.emplace(w, w.b.getF32Type(), s.lanes, (phase->rows() * phase->axes[2].out).number() * s.vectors);
+  }
   Ix units = unitsOf(g, s);
   w.loop(build.begin, build.end, 1, [&](Ix item) {
     Ix u = remainder(item, units), rest = floorDiv(item, units), n = remainder(rest, g.batch);
@@ -340,31 +343,19 @@ void DenseConv::flatImage(const Panel &p, Ix n) {
       tile(&p, base, offsets, pointsFrom(first), index);
     });
   }
-  Buffer waiting = w.local(w.b.getF32Type(), pixels * p.width);
-  auto place = [&](int64_t first, size_t i) { return first * p.width + static_cast<int64_t>(i) * s.lanes; };
-  auto load = [&](int64_t first, size_t count) {
-    Vectors sums;
-    for (size_t i = 0; i < count * p.vectors; ++i) {
-      sums.push_back(w.load(waiting, place(first, i), s.lanes));
-    }
-    return sums;
+  waiting->clear(pixels * p.vectors);
+  auto load = [&](int64_t first, ArrayRef<int64_t> offsets) {
+    return waiting->load(first * p.vectors, static_cast<int64_t>(offsets.size()) * p.vectors);
   };
-  auto store = [&](const Vectors &sums, int64_t first) {
-    for (auto [i, sum] : llvm::enumerate(sums)) {
-      w.store(sum, waiting, place(first, i));
-    }
-  };
-  w.loop(0, pixels * p.vectors, 1,
-         [&](Ix i) { w.store(w.constant(0, w.vectorOf(w.b.getF32Type(), s.lanes)), waiting, i * s.lanes); });
   w.loop(0, s.inputs / s.lanes, s.depth, [&](Ix from) {
     eachTile([&](int64_t first, ArrayRef<int64_t> offsets, int64_t index) {
-      store(blocksOfPanel(p, base, offsets, load(first, offsets.size()), from, from + s.depth,
-                          aheadOf(p, index, s.depth)),
-            first);
+      Ix ahead = aheadOf(p, index, s.depth);
+      waiting->store(blocksOfPanel(p, base, offsets, load(first, offsets), from, from + s.depth, ahead),
+                     first * p.vectors);
     });
   });
   eachTile([&](int64_t first, ArrayRef<int64_t> offsets, int64_t index) {
-    finish(p, load(first, offsets.size()), pointsFrom(first));
+    finish(p, load(first, offsets), pointsFrom(first));
   });
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 #include "compiler/lower/ByteProducts.h"
 #include "compiler/lower/Convolution.h"
+#include "compiler/lower/WaitingSums.h"
 
 namespace ingot::lower {
 
@@ -119,7 +120,8 @@ private:
   Access input;
   Space space;
   Buffer weights, bias;
-  Buffer source;      ///< what the steps broadcast from: `input.buffer`, or `widened`
+  Buffer source;                      ///< what the steps broadcast from: `input.buffer`, or `widened`
+  std::optional<WaitingSums> waiting; ///< of all pixels for a panel, where its parts take their turn
   Buffer widened;     ///< of narrow floats, a block of the channels of a tile's pixels, as float32; null: not copied
   ByteProducts bytes; ///< where the schedule is of them
   const ConvPhase *phase = nullptr;

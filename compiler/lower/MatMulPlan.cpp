@@ -256,9 +256,9 @@ static bool readsInPlace(const MatMulProblem &p, const MatMulTiling &t, const ta
 /// on their way, those of the next panel would hold up two tiles, but a single one is as fast as memory. 0: there is
 /// none.
 static int64_t tallestStream(const MatMulProblem &p, const target::MachineModel &machine) {
-  constexpr int64_t vectors = 2, manyTiles = 4;
+  constexpr int64_t vectors = 2;
   bool isKnown = p.constantB && !p.ofBytes && (p.m * p.n * p.k * p.matricesB).isNumber();
-  if (!isKnown || machine.tuning.fetchingTiles < manyTiles || machine.packing ||
+  if (!isKnown || streamedTiles(machine) < 2 || machine.packing ||
       (p.n * p.k * p.matricesB).number() * p.weightBytes <= machine.l2Bytes / 2) {
     return 0;
   }

@@ -63,6 +63,12 @@ struct MatMulTiling {
   int64_t mostRows(const MatMulProblem &p) const { return highest ? highest : llvm::divideCeil(p.m.number(), tiles); }
 };
 
+/// So many tiles of rows are too few to fetch half of the next panel: one of them reads weights from memory as a
+/// stream.
+inline int64_t streamedTiles(const target::MachineModel &machine) {
+  return std::max<int64_t>(1, machine.tuning.fetchingTiles / 2 - 1);
+}
+
 MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &machine);
 /// Makes the space's dimensions [batch..., m, n], or [m, n] when the batch is part of m.
 void shapeSpace(Space &space, const MatMulProblem &p);

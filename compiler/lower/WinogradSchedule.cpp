@@ -13,7 +13,6 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/support/ElementTypes.h"
-#include "compiler/target/Roof.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;

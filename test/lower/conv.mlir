@@ -86,7 +86,10 @@ func.func @expanding(%x: tensor<1x64x56x56xf32>, %y: tensor<1x256x56x56xf32>) ->
 // Weights of 9 MiB from memory for 49 pixels: all static tiles go over a part of a panel's channel blocks before any goes on, and sums wait on the stack.
 // CHECK-LABEL: func.func @parts
 // V4: func.func private @conv_
+// V4-NOT: scf.for
 // V4: %[[WAITING:.*]] = memref.alloca() {{.*}} : memref<{{[0-9]+}}xf32>
+// V4-NOT: memref.alloca
+// V4: scf.for %{{.*}} = %arg
 // V4: scf.for {{.*}} to %c32{{.*}} step %c
 // V4: vector.load %[[WAITING]]
 // V4: memref.prefetch

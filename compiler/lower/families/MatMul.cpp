@@ -29,6 +29,7 @@
 #include "compiler/lower/Strassen.h"
 #include "compiler/lower/TileMatMul.h"
 #include "compiler/lower/Vectors.h"
+#include "compiler/lower/WaitingSums.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
@@ -61,7 +62,7 @@ public:
       tail = w.local(p.element, t.lanes * t.mostRows(p));
     }
     if (t.depth) {
-      waiting = w.local(p.element, t.waiting * t.mostRows(p) * t.width);
+      waiting.emplace(w, p.element, t.lanes, t.waiting * t.mostRows(p) * t.vectors);
     }
   }
 
@@ -106,7 +107,8 @@ private:
   const Tiling &t;
   ByteProducts bytes; ///< where the problem is of them
   Space space;
-  Buffer a, b, tail, waiting;
+  Buffer a, b, tail;
+  std::optional<WaitingSums> waiting;
   Type vector;
   SmallVector<Ix> batchAt; ///< coordinates of the current batch
   Ix baseA, baseB;         ///< its matrices' first elements
@@ -272,26 +274,14 @@ private:
 
   /// Part by part of the panel; what is fetched meanwhile is the next part, which may be the next panel's.
   void inParts(Panel at, Ix tiles, llvm::function_ref<void(TileBody)> eachTile) {
-    auto place = [&](Ix index, int64_t i) { return (index * t.mostRows(p)) * t.width + Ix(i * t.lanes); };
-    auto load = [&](Ix index, int64_t count) {
-      SmallVector<Value> sums;
-      for (int64_t i = 0; i < count * at.vectors; ++i) {
-        sums.push_back(w.load(waiting, place(index, i), t.lanes));
-      }
-      return sums;
-    };
-    auto store = [&](ArrayRef<Value> sums, Ix index) {
-      for (auto [i, sum] : llvm::enumerate(sums)) {
-        w.store(sum, waiting, place(index, static_cast<int64_t>(i)));
-      }
-    };
-    w.loop(0, tiles * (t.mostRows(p) * t.vectors), 1,
-           [&](Ix i) { w.store(w.constant(0, vector), waiting, i * t.lanes); });
+    int64_t vectorsOfTile = t.mostRows(p) * t.vectors;
+    auto load = [&](Ix index, int64_t count) { return waiting->load(index * vectorsOfTile, count * at.vectors); };
+    waiting->clear(tiles * vectorsOfTile);
     w.loop(0, p.k, t.depth, [&](Ix from) {
       Steps part{from, min(from + Ix(t.depth), Ix(p.k))};
       at.next = w.settled(at.base + part.to * at.step);
       eachTile([&](Ix row, int64_t count, Ix index) {
-        store(accumulate(at, row, count, index, part, load(index, count)), index);
+        waiting->store(accumulate(at, row, count, index, part, load(index, count)), index * vectorsOfTile);
       });
     });
     eachTile([&](Ix row, int64_t count, Ix index) { finish(at, row, count, load(index, count)); });
@@ -337,7 +327,7 @@ private:
 
   /// Of tiles that are too few to fetch half of the next panel the first one fetches what it reads instead.
   void openTiles(const Panel &at, const Rows &rows) {
-    const int64_t few = std::max<int64_t>(1, w.machine.tuning.fetchingTiles / 2 - 1);
+    const int64_t few = streamedTiles(w.machine);
     for (int64_t h = t.dotsForFew ? 3 : 1; h <= t.highest; ++h) {
       auto each = [&](Ix first, TileBody body) {
         Ix last = rows.to - Ix(h);
