@@ -5,6 +5,8 @@
 // all that is not read goes.
 //
 // Weights are constant and read by nobody else; sizes may be open where a Slice says how far from the ends it stays.
+// The sums are those of the model, but their order depends on how large a result is (a short row is not the inner
+// loop).
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Conv.h"
 
@@ -196,7 +198,8 @@ private:
 } // namespace
 
 void populateUnreadOutputs(RewritePatternSet &patterns) {
-  patterns.add<CutOutputs<onnx::ConvOp>, CutOutputs<onnx::ConvTransposeOp>>(patterns.getContext());
+  patterns.addWithLabel<CutOutputs<onnx::ConvOp>, CutOutputs<onnx::ConvTransposeOp>>({roundsOtherwise},
+                                                                                     patterns.getContext());
 }
 
 } // namespace ingot::fusion

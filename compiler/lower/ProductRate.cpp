@@ -31,6 +31,9 @@ Rate rateOf(Operation *op, const KernelShape &shape, const target::MachineModel 
   if (isa<onnx::HalfMatMulOp>(op)) {
     return {shape.ofTiles ? ofTiles(machine) / 2 : 2};
   }
+  if (isa<onnx::HalfConvOp>(op)) { // without tiles it is one of float32
+    return {shape.ofTiles ? ofTiles(machine) / 2 : 1};
+  }
   Type element = onnx::elementOf(op->getOperand(0));
   if (isa<onnx::IntegerMatMulOp, onnx::IntegerConvOp>(op)) {
     bool bytes = element.getIntOrFloatBitWidth() == 8 && !shape.multiplyAdds; // Winograd's are sums

@@ -10,6 +10,8 @@
 // Images of one channel block lie so already. As in TileMatMul, steps are of one size, and a last one that would be too
 // long begins early, with zeros for what has been added.
 #include "compiler/lower/TileConv.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Conv.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -34,7 +36,9 @@ static bool isPossible(plan::KernelOp kernel, const ConvGeometry &g, const targe
   auto blocks = plan::blockedOf(kernel.getResult(0).getType());
   bool isPlane = phase.axes[0].dim < 0 && phase.axes[1].out.isNumber() && phase.axes[2].out.isNumber();
   bool isEmpty = !isPlane || phase.axes[1].out.is(0) || phase.axes[2].out.is(0);
-  return machine.tiles.count && !machine.packing && blocks && blocks.getLanes() == lanes && g.groups == 1 &&
+  // What lies in a block behind the last channel is multiplied with zeros, and may be anything.
+  bool areWhole = g.weightBytes == 1 || g.inChannels % lanes == 0;
+  return machine.tiles.count && areWhole && !machine.packing && blocks && blocks.getLanes() == lanes && g.groups == 1 &&
          g.phases.size() == 1 && !isEmpty;
 }
 
@@ -42,7 +46,7 @@ static int64_t reach(const ConvAxis &a) { return (a.taps - 1) * a.tapStep + 1; }
 
 static void chooseRuns(TileConv &c, int64_t columnBytes) {
   const ConvAxis &columns = c.columns();
-  c.pixelBytes = static_cast<int64_t>(llvm::divideCeil(c.g.inChannels, lanes)) * lanes;
+  c.pixelBytes = static_cast<int64_t>(llvm::divideCeil(c.g.inChannels, lanes)) * lanes * c.elementBytes();
   c.copies = c.g.inChannels > lanes;
   c.rowStep = c.copies && c.rows().taps == 1 ? 1 : c.rows().inStep;
   c.columnStep = c.copies && columns.taps == 1 ? 1 : columns.inStep;
@@ -54,7 +58,8 @@ static void chooseRuns(TileConv &c, int64_t columnBytes) {
 static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
   int64_t rows = c.rows().out.number(), row = c.columns().out.number(), tile = machine.tiles.rows;
   c.twoRows = row <= tile && rows > 1;
-  int64_t depth = TileShape::stepBytes(c.runBytes, machine);
+  int64_t depth =
+      c.ofHalves ? TileShape::halfStepBytes(c.runBytes, machine) : TileShape::stepBytes(c.runBytes, machine);
   c.strips = llvm::divideCeil(c.g.outChannels, lanes);
   c.shape = TileShape::of(c.twoRows ? 2 * tile : row, c.strips, depth, machine);
   c.shape.tall = c.twoRows ? 2 : c.shape.tall;
@@ -85,10 +90,10 @@ static void chooseStrips(TileConv &c, const target::MachineModel &machine) {
   c.units = llvm::divideCeil(all, count);
 }
 
-/// What the vectors take without Winograd's algorithm: two products of four bytes a cycle and lane.
+/// What the vectors take without Winograd's algorithm: two products of four bytes, or of a float, a cycle and lane.
 static double directCycles(const TileConv &c) {
-  auto quads = static_cast<double>(llvm::divideCeil(c.g.inChannels, 4) * c.g.kernel);
-  return 0.5 * quads * static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips);
+  auto words = static_cast<double>(llvm::divideCeil(c.g.inChannels, c.ofHalves ? 1 : 4) * c.g.kernel);
+  return 0.5 * words * static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips);
 }
 
 static double tileCycles(const TileConv &c, const target::MachineModel &machine) {
@@ -105,6 +110,7 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
                                    std::optional<double> otherwise) {
   TileConv c;
   c.g = blockedGeometry(kernel, c.merged);
+  c.ofHalves = isa<onnx::HalfConvOp>(kernel.root());
   if (!isPossible(kernel, c.g, machine)) {
     return std::nullopt;
   }
@@ -112,7 +118,8 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   support::Strided<Size> in = plan::stridesOf(Group::typeOf(kernel.root()->getOperand(0)));
   int dim = c.columns().dim;
   Size stride = c.merged ? in.strides.back() : in.strides[dim];
-  chooseRuns(c, c.merged ? lanes : stride.isNumber() ? stride.number() : 0);
+  int64_t columnStride = c.merged ? lanes : stride.isNumber() ? stride.number() : 0;
+  chooseRuns(c, columnStride * c.elementBytes());
   chooseBlocks(c, machine);
   chooseStrips(c, machine);
   c.cycles = tileCycles(c, machine);
@@ -121,8 +128,8 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
 
 // Weights: for each panel, row of taps, run, step and tile of the panel its words, row by row.
 
-static void pack(const TileConv &c, const int8_t *from, char *to) {
-  int64_t rows = c.shape.depth / 4, tapsOfRun = c.columns().taps / c.runs;
+static void pack(const TileConv &c, const char *from, char *to) {
+  int64_t rows = c.shape.depth / 4, tapsOfRun = c.columns().taps / c.runs, each = c.elementBytes();
   ArrayRef<int64_t> taps = c.g.phases[0].taps;
   for (int64_t strip = 0; strip < c.strips; ++strip) {
     int64_t panel = strip / c.shape.wide, wide = std::min(c.shape.wide, c.strips - panel * c.shape.wide);
@@ -132,9 +139,10 @@ static void pack(const TileConv &c, const int8_t *from, char *to) {
       char *tile = to + panel * c.panelBytes() + (step * wide + strip % c.shape.wide) * c.shape.rightBytes();
       for (int64_t i = 0; i < rows * lanes * 4; ++i) {
         int64_t out = strip * lanes + i / 4 % lanes, byte = at + i / (4 * lanes) * 4 + i % 4;
-        int64_t channel = byte % c.pixelBytes;
+        int64_t channel = byte % c.pixelBytes / each;
         if (out < c.g.outChannels && channel < c.g.inChannels && byte >= first) {
-          tile[i] = static_cast<char>(from[c.g.weightAt(out, channel, taps[run * tapsOfRun + byte / c.pixelBytes])]);
+          int64_t weight = c.g.weightAt(out, channel, taps[run * tapsOfRun + byte / c.pixelBytes]);
+          tile[i] = from[weight * each + byte % each];
         }
       }
     }
@@ -150,16 +158,14 @@ KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &c) {
   }
   std::string key;
   llvm::raw_string_ostream os(key);
-  os << "conv in tiles " << c.g.outChannels << '/' << c.g.inChannels << " wide " << c.shape.wide << " deep "
-     << c.shape.depth << " runs " << c.runs << " taps";
+  os << "conv in tiles " << (c.ofHalves ? "of halves " : "") << c.g.outChannels << '/' << c.g.inChannels << " wide "
+     << c.shape.wide << " deep " << c.shape.depth << " runs " << c.runs << " taps";
   for (int64_t t : c.g.phases[0].taps) {
     os << ' ' << t;
   }
   int64_t bytes = c.strips * c.steps() * c.shape.rightBytes();
   shape.packed[operandNumber(kernel.root()->getOperand(1))] = {
-      key, bytes, [c](ArrayRef<char> from, MutableArrayRef<char> to) {
-        pack(c, reinterpret_cast<const int8_t *>(from.data()), to.data());
-      }};
+      key, bytes, [c](ArrayRef<char> from, MutableArrayRef<char> to) { pack(c, from.data(), to.data()); }};
   return shape;
 }
 
@@ -168,7 +174,7 @@ namespace {
 class Conv {
 public:
   Conv(Build &build, const TileConv &c)
-      : build(build), w(build.w), c(c), block(w, c.shape, /*ofHalves=*/false), input(blockedInput(build, c.g)),
+      : build(build), w(build.w), c(c), block(w, c.shape, c.ofHalves), input(blockedInput(build, c.g)),
         space(build.group.space(build.group.resultType())),
         weights(build.group.buffer(build.group.root->getOperand(1))) {
     if (c.merged) {
@@ -224,14 +230,15 @@ private:
       columns = columnOf(s.lastGroup - 1) + c.height - s.firstColumn;
     }
     const Ix &rowStride = input.strides[3], &columnStride = input.strides[4];
+    int64_t each = c.elementBytes();
     Ix image = input.offset + n * input.strides[0] + (s.firstRow * c.rows().inStep + c.rows().inStart) * rowStride +
                (s.firstColumn * c.columns().inStep + c.columns().inStart) * columnStride;
     s.from = {input.buffer,
-              image,
-              c.rows().inStep * rowStride,
-              c.columns().inStep * columnStride,
-              c.rows().tapStep * rowStride,
-              c.columns().tapStep * columnStride};
+              image * each,
+              c.rows().inStep * rowStride * each,
+              c.columns().inStep * columnStride * each,
+              c.rows().tapStep * rowStride * each,
+              c.columns().tapStep * columnStride * each};
     if (c.copies) {
       s.from = copied(image, s.lastRow - s.firstRow, columns);
     }
@@ -247,17 +254,18 @@ private:
 
   /// Copies what so many outputs read.
   Source copied(Ix image, Ix rows, Ix columns) {
-    Buffer to{build.scratch.memref, w.b.getI8Type()};
-    Ix line = c.copiedColumns * c.pixelBytes;
+    int64_t pixel = c.pixelBytes / c.elementBytes();
+    Buffer to = w.scratch(build.scratch, scratchAt, onnx::elementOf(build.group.root->getOperand(0)),
+                          c.stripBytes() / c.elementBytes());
     // Pixels that no output reads are left out where there is one tap.
     Ix rowStride = (c.rows().inStep / c.rowStep) * input.strides[3];
     Ix columnStride = (c.columns().inStep / c.columnStep) * input.strides[4];
     Ix readRows = (rows - 1) * c.rowStep + reach(c.rows()), read = (columns - 1) * c.columnStep + reach(c.columns());
-    int64_t blocks = c.pixelBytes / lanes, together = std::min<int64_t>(blocks, 4);
+    int64_t blocks = c.pixelBytes / c.elementBytes() / lanes, together = std::min<int64_t>(blocks, 4);
     auto some = [&](Ix y, Ix first, int64_t count) {
       w.loop(0, read, 1, [&](Ix x) {
         Ix from = image + y * rowStride + x * columnStride + first * input.strides[1];
-        Ix at = scratchAt + y * line + x * c.pixelBytes + first * lanes;
+        Ix at = (y * c.copiedColumns + x) * pixel + first * lanes;
         for (int64_t i = 0; i < count; ++i) {
           w.store(w.load(input.buffer, from + i * input.strides[1], lanes), to, at + i * lanes);
         }
@@ -269,8 +277,9 @@ private:
         some(y, blocks - blocks % together, blocks % together);
       }
     });
+    Ix line = c.copiedColumns * c.pixelBytes;
     return {to,
-            scratchAt,
+            0,
             c.rowStep * line,
             c.columnStep * c.pixelBytes,
             c.rows().tapStep * line,
@@ -301,15 +310,16 @@ private:
   void multiply(const Strip &s, Ix panel, int64_t wide, std::array<Ix, 2> at, Ix index) {
     block.clear(wide);
     Ix right = panel * c.panelBytes();
-    int64_t whole = c.runBytes / c.shape.depth, blocks = c.unitGroups ? c.unitGroups : c.unitRows * c.groups;
+    int64_t whole = c.runBytes / c.shape.depth;
+    int64_t blocks = c.unitGroups ? c.unitGroups : c.twoRows ? llvm::divideCeil(c.unitRows, 2) : c.unitRows * c.groups;
     w.loop(0, c.rows().taps, 1, [&](Ix h) {
       w.loop(0, c.runs, 1, [&](Ix x) {
         Ix run = h * c.runs + x, tap = h * s.from.rowTap + x * s.from.columnTap;
         auto step = [&](Ix k, Ix byte) {
           Ix number = run * c.stepsOfRun + k;
           if (c.panels > 1 && wide == c.shape.wide) { // behind the last panel, too: that touches nothing
-            block.fetchAhead({weights, right + c.panelBytes(), 1, c.steps(), c.twoRows ? blocks / 2 : blocks}, index,
-                             number, wide);
+            TileBlock::Next next{weights, right + c.panelBytes(), c.elementBytes(), c.steps(), blocks};
+            block.fetchAhead(next, index, number, wide);
           }
           block.step({s.from.buffer, {at[0] + tap + byte, at[1] + tap + byte}, s.from.pixel}, weights,
                      right + number * (wide * c.shape.rightBytes()), wide);

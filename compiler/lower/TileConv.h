@@ -1,4 +1,4 @@
-// Convolutions of unsigned by signed bytes in tiles (Tiles.h), from channel blocks to channel blocks.
+// Convolutions of unsigned by signed bytes, and of bfloat16, in tiles (Tiles.h), from channel blocks to channel blocks.
 #pragma once
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/Tiles.h"
@@ -8,6 +8,7 @@ namespace ingot::lower {
 struct TileConv {
   ConvGeometry g;
   bool merged = false; ///< pixels are one row
+  bool ofHalves = false;
   TileShape shape;
   bool copies = true;     ///< a strip of the image, pixel by pixel with all channels side by side
   int64_t pixelBytes = 0; ///< of whole channel blocks
@@ -28,6 +29,7 @@ struct TileConv {
 
   const ConvAxis &rows() const { return g.phases[0].axes[1]; }
   const ConvAxis &columns() const { return g.phases[0].axes[2]; }
+  int64_t elementBytes() const { return ofHalves ? 2 : 1; }
   int64_t steps() const { return rows().taps * runs * stepsOfRun; }
   int64_t panelBytes() const { return shape.wide * steps() * shape.rightBytes(); }
   int64_t stripBytes() const { return copies ? copiedRows * copiedColumns * pixelBytes : 0; }

@@ -21,19 +21,6 @@ using support::Size;
 /// Rows of which there are as many as the run says.
 static constexpr int64_t someRows = 64;
 
-/// Bytes of a step, a number of words; of bfloat16 it divides the row. 0: there is no word.
-static int64_t stepBytes(const MatMulProblem &p, int64_t depth, const target::MachineModel &machine) {
-  if (!p.ofHalves) {
-    return TileShape::stepBytes(depth, machine);
-  }
-  constexpr int64_t word = 4;
-  int64_t bytes = std::min(machine.tiles.rowBytes, depth);
-  while (bytes > 0 && depth % bytes) {
-    bytes -= word;
-  }
-  return bytes;
-}
-
 /// What vectors take: two products of four bytes a cycle and lane; of two bfloat16 one in two cycles, with which such
 /// machines have not half of float32's speed (MEASURED.md: 80 of 140 GFLOP/s).
 static double vectorCycles(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
@@ -72,7 +59,7 @@ std::optional<TileMatMul> tileMatMulOf(const MatMulProblem &p, const target::Mac
   TileMatMul t;
   constexpr int64_t word = 4;
   t.depth = p.k.number() * word - (p.restA ? word - p.restA : 0);
-  int64_t bytes = stepBytes(p, t.depth, machine);
+  int64_t bytes = p.ofHalves ? TileShape::halfStepBytes(t.depth, machine) : TileShape::stepBytes(t.depth, machine);
   if (bytes <= 0) {
     return std::nullopt;
   }

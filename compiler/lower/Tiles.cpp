@@ -18,6 +18,15 @@ int64_t TileShape::stepBytes(int64_t rowBytes, const target::MachineModel &machi
   return std::min(most, static_cast<int64_t>(llvm::alignTo(alike, word)));
 }
 
+int64_t TileShape::halfStepBytes(int64_t rowBytes, const target::MachineModel &machine) {
+  constexpr int64_t word = 4;
+  int64_t bytes = std::min(machine.tiles.rowBytes, rowBytes / word * word);
+  while (bytes > 0 && rowBytes % bytes) {
+    bytes -= word;
+  }
+  return bytes;
+}
+
 TileShape TileShape::of(int64_t rows, int64_t columnTiles, int64_t depth, const target::MachineModel &machine) {
   // Four sums hide the time from one product to the next that needs its result; two by two of them take the fewest
   // loads.

@@ -33,7 +33,7 @@ std::optional<Size> multiplyAddsOf(Operation *op) {
     Size count = elementsOf(v);
     return each.isUnknown() || count.isUnknown() ? std::nullopt : std::optional(count * each);
   };
-  if (isa<ConvOp, ConvTransposeOp, IntegerConvOp>(op)) {
+  if (isa<ConvOp, ConvTransposeOp, IntegerConvOp, HalfConvOp>(op)) {
     // Every weight of an output (input) channel is used once an output (input) pixel.
     Sizes w = sizesOf(ranked(op->getOperand(1)));
     return times(isa<ConvTransposeOp>(op) ? op->getOperand(0) : op->getResult(0),

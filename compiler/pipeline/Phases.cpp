@@ -151,10 +151,15 @@ static bool mayUseHalves(const State &s) {
          llvm::all_of(s.devices, [](const auto &device) { return !device.machine.halfDot.empty(); });
 }
 
+static bool mayConvolveHalves(const State &s) {
+  return llvm::all_of(s.devices, [](const auto &device) { return !device.machine.tiles.halfDot.empty(); });
+}
+
 static LogicalResult fuse(State &s, Body &body, Result &tells) {
   func::FuncOp function = body.function();
   if (failed(graph::packInterface(function)) || failed(fusion::fuse(function, s.options.accuracy == "strict")) ||
-      (mayUseHalves(s) && failed(quantize::useHalves(function))) || failed(graph::simplify(function))) {
+      (mayUseHalves(s) && failed(quantize::useHalves(function, mayConvolveHalves(s)))) ||
+      failed(graph::simplify(function))) {
     return failure();
   }
   graph::eliminateCommon(function);

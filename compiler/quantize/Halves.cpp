@@ -1,10 +1,16 @@
 // Both factors are rounded to 8 bits once, each by up to 2^-9 of itself; products of two are exact in float32, and sums
 // are of float32. What a product reads is rounded by the kernel that makes it: it takes half the room, and so do the
 // weights.
+//
+// What a convolution reads is in memory as bfloat16 only: others that read the same image (the sum around a residual
+// block) read it so, and movements in front of the convolution (Concat) move what is rounded.
 #include "compiler/quantize/Halves.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Quantization.h"
+#include "compiler/onnx/ops/Cast.h"
+#include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -15,6 +21,24 @@ namespace {
 
 /// Smaller matrices take no time, and rounding what they read would.
 constexpr int64_t leastExtent = 16;
+
+Value rounded(onnx::Formula &f, Value v) {
+  Type half = f.b.getBF16Type();
+  return f.cast(v, half, onnx::numberOfElement(half));
+}
+
+/// Floats, rounded.
+ElementsAttr halvesOf(ElementsAttr floats, MLIRContext *context) {
+  std::vector<char> storage;
+  ArrayRef<char> from = onnx::bytesOf(floats, storage);
+  Type half = BFloat16Type::get(context);
+  onnx::FloatCodec wide(floats.getElementType()), narrow(half);
+  std::vector<char> to(narrow.bytes() * floats.getNumElements());
+  for (int64_t i = 0; i < floats.getNumElements(); ++i) {
+    narrow.write(wide.read(from.data() + wide.bytes() * i), &to[narrow.bytes() * i]);
+  }
+  return onnx::constantFromBytes(onnx::tensorOf(floats.getShapedType().getShape(), half), std::move(to));
+}
 
 /// A matrix as the words of HalfMatMul.
 ElementsAttr wordsOf(ElementsAttr matrix, bool transposed, MLIRContext *context) {
@@ -45,18 +69,120 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
       return failure();
     }
     onnx::Formula f(rewriter, op.getLoc());
-    Type half = rewriter.getBF16Type();
     Value words = onnx::makeConstant(rewriter, op.getLoc(), wordsOf(matrix, op.getTransB(), getContext()));
-    rewriter.replaceOp(op, f.op("HalfMatMul", {f.cast(op.getA(), half, onnx::numberOfElement(half)), words}));
+    rewriter.replaceOp(op, f.op("HalfMatMul", {rounded(f, op.getA()), words}));
+    return success();
+  }
+};
+
+/// Of images with channels, and pixels, for whole tiles, and with more to multiply than to move. What a dilated
+/// convolution reads around an image may be larger than that; of float32 there is a way to leave it out.
+bool hasTiles(onnx::ConvOp op) {
+  constexpr int64_t wholeBlock = 16, leastPixels = 16, leastWork = 16; // the last: products for a channel of a pixel
+  auto x = onnx::ranked(op.getX()), y = onnx::ranked(op.getY());
+  auto isImage = [](RankedTensorType type) {
+    return type && (type.getRank() == 3 || type.getRank() == 4) &&
+           llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic);
+  };
+  if (!isImage(x) || !isImage(y) || !x.getElementType().isF32() || op.getGroup() != 1 ||
+      !llvm::all_of(op.getDilations().value_or(ArrayRef<int64_t>()), [](int64_t d) { return d == 1; })) {
+    return false;
+  }
+  int64_t inputs = x.getDimSize(1), outputs = y.getDimSize(1);
+  int64_t taps = onnx::elements(onnx::ranked(op.getW()).getShape().drop_front(2));
+  return inputs % wholeBlock == 0 && outputs >= wholeBlock &&
+         onnx::elements(y.getShape().drop_front(2)) >= leastPixels &&
+         taps * inputs * outputs >= leastWork * (inputs + outputs);
+}
+
+struct Convolution : OpRewritePattern<onnx::ConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::ConvOp op, PatternRewriter &rewriter) const override {
+    ElementsAttr weights = onnx::constantOf(op.getW());
+    if (!weights || !hasTiles(op) || (onnx::present(op.getB()) && !onnx::constantOf(op.getB()))) {
+      return failure();
+    }
+    onnx::Formula f(rewriter, op.getLoc());
+    Value w = onnx::makeConstant(rewriter, op.getLoc(), halvesOf(weights, getContext()));
+    Value sums = f.op("HalfConv", {rounded(f, op.getX()), w, Value()}, op->getAttrs());
+    int64_t axis = onnx::ranked(op.getW()).getRank() - 2;
+    rewriter.replaceOp(op, onnx::present(op.getB()) ? f.add(sums, onnx::alongEnd(f, op.getB(), axis)) : sums);
+    return success();
+  }
+};
+
+/// A cast of what a convolution reads, to bfloat16.
+bool isForConvolution(onnx::CastOp cast) {
+  return onnx::elementOf(cast.getResult()).isBF16() &&
+         llvm::any_of(cast->getUsers(), [](Operation *user) { return isa<onnx::HalfConvOp>(user); });
+}
+
+/// Whoever reads an image that is rounded for a convolution reads the rounded one, unless it is a result of the model.
+struct ReadByAll : OpRewritePattern<onnx::CastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::CastOp op, PatternRewriter &rewriter) const override {
+    Value image = op.getOperand();
+    Operation *producer = image.getDefiningOp();
+    if (image.hasOneUse() || !producer || !isForConvolution(op) ||
+        llvm::any_of(image.getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); })) {
+      return failure();
+    }
+    rewriter.moveOpAfter(op, producer);
+    rewriter.setInsertionPointAfter(op);
+    onnx::Formula f(rewriter, op.getLoc());
+    Value wide;
+    for (OpOperand &use : llvm::make_early_inc_range(image.getUses())) {
+      auto same = dyn_cast<onnx::CastOp>(use.getOwner());
+      if (same == op) {
+        continue;
+      }
+      if (same && same.getType() == op.getType()) {
+        rewriter.replaceOp(same, op.getResult());
+        continue;
+      }
+      Type f32 = rewriter.getF32Type();
+      wide = wide ? wide : f.cast(op.getResult(), f32, onnx::numberOfElement(f32));
+      rewriter.modifyOpInPlace(use.getOwner(), [&] { use.set(wide); });
+    }
+    return success();
+  }
+};
+
+/// Rounds in front of a movement what it moves.
+struct MovedAfter : OpRewritePattern<onnx::CastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::CastOp op, PatternRewriter &rewriter) const override {
+    Operation *move = op.getOperand().getDefiningOp();
+    if (!move || !isa<onnx::Mover, onnx::View, onnx::Join>(move) || move->getNumResults() != 1 ||
+        !op.getOperand().hasOneUse() || !isForConvolution(op)) {
+      return failure();
+    }
+    unsigned parts = isa<onnx::Join>(move) ? move->getNumOperands() : 1;
+    SmallVector<Value> operands(move->getOperands());
+    bool hasFill = llvm::any_of(ArrayRef(operands).drop_front(parts),
+                                [](Value v) { return onnx::present(v) && isa<FloatType>(onnx::elementOf(v)); });
+    if (hasFill || !onnx::elementOf(operands[0]).isF32()) {
+      return failure();
+    }
+    onnx::Formula f(rewriter, op.getLoc());
+    for (Value &v : MutableArrayRef(operands).take_front(parts)) {
+      v = rounded(f, v);
+    }
+    StringRef name = move->getName().getStringRef();
+    rewriter.replaceOp(op, onnx::createOp(rewriter, move->getLoc(), name, operands, move->getAttrs()));
     return success();
   }
 };
 
 } // namespace
 
-LogicalResult useHalves(func::FuncOp function) {
-  RewritePatternSet patterns(function.getContext());
-  patterns.add<Product>(function.getContext());
+LogicalResult useHalves(func::FuncOp function, bool convolutions) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet patterns(context);
+  patterns.add<Product>(context);
+  if (convolutions) {
+    patterns.add<Convolution, ReadByAll, MovedAfter>(context);
+  }
   GreedyRewriteConfig config;
   config.enableConstantCSE(false); // weights are large; equal ones are one attribute already
   return applyPatternsGreedily(function, FrozenRewritePatternSet(std::move(patterns)), config);

@@ -1,6 +1,7 @@
-"""--accuracy fast: products with constant matrices in bfloat16, where the machine has an instruction for them: factors rounded once, sums of float32.
+"""--accuracy fast: products with constant matrices in bfloat16, where the machine has an instruction for them, and convolutions, where it has tiles: factors rounded once,
+sums of float32.
 
-    fast.py --ingot build/bin/ingot [--target T]
+    fast.py --ingot build/bin/ingot [--target T] [--draws N]
 """
 import os
 import pathlib
@@ -20,6 +21,13 @@ random = np.random.default_rng(1)
 CASES = [
     ((1,), 64, 48, False, []), ((13,), 30, 17, True, ["Relu"]), ((7, 5), 768, 70, False, ["Add"]), ((100,), 96, 200, True, ["Add", "Relu"]), ((2, 1, 3), 16, 16, False, []),
     (("rows", 1), 256, 130, False, ["Add"]), (("rows", 31), 66, 64, True, []), ((3, 40), 130, 33, False, ["Add"]), ((4,), 31, 40, False, []), ((4,), 40, 9, False, []),
+]  # fmt: skip
+
+# batch, channels of the image and of the result, size, taps, strides, pads, whether a convolution of bfloat16 is expected where there are tiles
+IMAGES = [
+    (1, 32, 16, (8, 8), (3, 3), (1, 1), (1, 1, 1, 1), True), (2, 64, 33, (7, 7), (1, 1), (1, 1), (0, 0, 0, 0), True), (1, 48, 70, (17, 20), (3, 3), (2, 2), (0, 1, 1, 0), True),
+    (3, 16, 64, (33, 9), (3, 1), (1, 2), (1, 0, 1, 0), True), (1, 128, 32, (100,), (5,), (1,), (2, 2), True), (1, 80, 24, (14, 14), (2, 2), (1, 1), (0, 0, 1, 1), True), (1, 96, 100, (5, 31), (1, 1), (2, 2), (0, 0, 0, 0), True),
+    (1, 24, 32, (9, 9), (3, 3), (1, 1), (1, 1, 1, 1), False), (1, 32, 8, (9, 9), (3, 3), (1, 1), (1, 1, 1, 1), False), (1, 64, 64, (3, 3), (1, 1), (1, 1), (0, 0, 0, 0), False), (1, 16, 16, (30, 30), (1, 1), (1, 1), (0, 0, 0, 0), False),
 ]  # fmt: skip
 
 
@@ -51,24 +59,85 @@ def expected(x, w, bias, behind, rounded):
     return y
 
 
-def uses_halves(ingot, path, flags):
+def convolved(x, w, bias, strides, pads):
+    """In float64."""
+    axes = len(strides)
+    around = np.pad(x.astype(np.float64), [(0, 0), (0, 0), *zip(pads[:axes], pads[axes:])])
+    views = np.lib.stride_tricks.sliding_window_view(around, w.shape[2:], axis=tuple(range(2, 2 + axes)))
+    views = views[(slice(None), slice(None), *(slice(None, None, s) for s in strides))]
+    letters = "hw"[:axes], "kl"[:axes]
+    return np.einsum(f"nc{letters[0]}{letters[1]},oc{letters[1]}->no{letters[0]}", views, w.astype(np.float64)) + bias.reshape(-1, *[1] * axes)
+
+
+def image_model(batch, channels, outputs, size, taps, strides, pads, residual):
+    """A convolution behind a Relu; `residual`: the image is added, and the two are joined for a second convolution, of one tap."""
+    normal = lambda *shape: random.standard_normal(shape).astype(np.float32)
+    w = {"w": normal(outputs, channels, *taps), "b": normal(outputs)}
+    nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Conv", ["r", "w", "b"], ["y"], strides=strides, pads=pads)]
+    if residual:
+        w |= {"w2": normal(16, 2 * channels, *[1] * len(taps)), "b2": normal(16)}
+        nodes += [helper.make_node("Add", ["y", "r"], ["s"]), helper.make_node("Concat", ["s", "r"], ["j"], axis=1), helper.make_node("Conv", ["j", "w2", "b2"], ["z"])]
+    info = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [batch, channels, *size])
+    graph = helper.make_graph(nodes, "fast", [info], [helper.make_empty_tensor_value_info(nodes[-1].output[0])], [numpy_helper.from_array(v, k) for k, v in w.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), normal(batch, channels, *size), w
+
+
+def drawn(seed):
+    """An image and a convolution of it, of bfloat16 or not."""
+    pick = np.random.default_rng(seed).choice
+    axes, channels = int(pick([1, 2, 2, 2])), int(pick([16, 32, 48, 64, 80, 96, 112, 160]))
+    taps, strides = [int(pick([1, 1, 2, 3, 3, 5])) for _ in range(axes)], [int(pick([1, 1, 2, 3])) for _ in range(axes)]
+    size = [max(int(pick([1, 3, 7, 8, 13, 14, 16, 17, 20, 33, 56])), k) for k in taps]
+    pads = [int(pick(range(k))) for k in taps * 2]
+    return (int(pick([1, 1, 2, 3])), channels, int(pick([16, 17, 24, 32, 33, 48, 64, 100])), tuple(size), tuple(taps), tuple(strides), tuple(pads), None)
+
+
+def uses_halves(ingot, path, flags, op="MatMul"):
     done = subprocess.run([ingot, "compile", path, "--stop-after", "fuse", *flags], capture_output=True, text=True, check=True)
-    return "onnx.HalfMatMul" in done.stdout
+    return f"onnx.Half{op}" in done.stdout
 
 
-def check(ingot, flags, case):
-    made, x, w, bias = model(*case)
-    _, depth, columns, _, behind = case
+def run_fast(ingot, flags, made, x, op):
+    """The output, and whether factors are rounded; or what was said."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
         onnx.save(made, path / "m.onnx")
         (path / "input_0.pb").write_bytes(numpy_helper.from_array(x, "x").SerializeToString())
         flags = [*flags, "--accuracy", "fast"]
-        rounded = uses_halves(ingot, path / "m.onnx", flags)
+        rounded = uses_halves(ingot, path / "m.onnx", flags, op)
         run = subprocess.run([ingot, "run", path / "m.onnx", "--data", path, "--out", path / "out", *flags], capture_output=True, text=True)
         if run.returncode:
-            return run.stderr
-        got = numpy_helper.to_array(onnx.load_tensor(path / "out" / "output_0.pb"))
+            return run.stderr, rounded
+        return numpy_helper.to_array(onnx.load_tensor(path / "out" / "output_0.pb")), rounded
+
+
+def check_image(ingot, flags, case, residual):
+    *sizes, wanted = case
+    made, x, w = image_model(*sizes, residual)
+    got, rounded = run_fast(ingot, flags, made, x, "Conv")
+    if isinstance(got, str):
+        return got
+    if rounded and wanted is False:
+        return "a convolution that is not worth it became one of bfloat16"
+    if wanted and not rounded and flags[-1:] == ["tiles!"]:
+        return "no convolution of bfloat16"
+    half = halves if rounded else lambda v: v.astype(np.float64)
+    image = half(np.maximum(x, 0))
+    want = convolved(image, half(w["w"]), w["b"], *sizes[5:])
+    bound = 2e-6 * w["w"][0].size
+    if residual:
+        want = convolved(half(np.concatenate([want + image, image], 1)), half(w["w2"]), w["b2"], [1] * len(sizes[3]), [0] * 2 * len(sizes[3]))
+        bound = 2.0**-6 * np.abs(want).max() if rounded else 10 * bound  # a sum that is nearly between two bfloat16 may become either
+    error = np.abs(got - want).max() if got.shape == want.shape else np.inf
+    return None if error < bound else f"differs by {error}"
+
+
+def check(ingot, flags, case):
+    made, x, w, bias = model(*case)
+    _, depth, columns, _, behind = case
+    got, rounded = run_fast(ingot, flags, made, x, "MatMul")
+    if isinstance(got, str):
+        return got
     if rounded and (depth % 2 or columns < 16):
         return "a product without a kernel became one of bfloat16"
     want = expected(x, w, bias, behind, rounded)
@@ -86,15 +155,31 @@ def choices(ingot):
             (["--target", "cascadelake", "--accuracy", "fast"], False), (["--levels", "x86-64-v4,x86-64-v3", "--accuracy", "fast"], False),
             (["--target", "cooperlake", "--accuracy", "fast", "--emit", "cpp"], False)):  # fmt: skip
             yield f"halves with {' '.join(flags)}", None if uses_halves(ingot, path, flags) == wanted else f"are {'not ' if wanted else ''}used"
+        onnx.save(image_model(*IMAGES[0][:-1], residual=False)[0], path)
+        for flags, wanted in ((["--target", "sapphirerapids"], True), (["--target", "cooperlake"], False), (["--target", "sapphirerapids", "--emit", "cpp"], False)):
+            used = uses_halves(ingot, path, [*flags, "--accuracy", "fast"], "Conv")
+            yield f"convolutions with {' '.join(flags)}", None if used == wanted else f"are {'not ' if wanted else ''}used"
 
 
 def main():
-    arguments = ingot_run.parser(__doc__).parse_args()
+    parser = ingot_run.parser(__doc__)
+    parser.add_argument("--draws", type=int, default=10, help="of images, anew in each run")
+    arguments = parser.parse_args()
     count, ingot = ingot_run.Count("fast"), os.path.abspath(arguments.ingot)
+    flags = ["--target", arguments.target] if arguments.target else []
     for case in CASES:
-        count.add(str(case), check(ingot, ["--target", arguments.target] if arguments.target else [], case))
+        count.add(str(case), check(ingot, flags, case))
+    for case in IMAGES:
+        count.add(f"image {case}", check_image(ingot, flags, case, residual=False))
+    for size in (8, 8), (40, 17), (3, 100):
+        case = (2, 32, 32, size, (3, 3), (1, 1), (1, 1, 1, 1), True)
+        count.add(f"residual {case}", check_image(ingot, flags, case, residual=True))
     for name, problem in choices(ingot):
         count.add(name, problem)
+    for _ in range(arguments.draws):
+        seed = int.from_bytes(os.urandom(4), "little")
+        case = drawn(seed)
+        count.add(f"image {case}, seed {seed}", check_image(ingot, flags, case, residual=False))
     count.finish()
 
 

@@ -255,6 +255,10 @@ LogicalResult IntegerConvOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
+LogicalResult HalfConvOp::inferTypes(SmallVectorImpl<Type> &types) {
+  return infer(*this, types, false, {}, Float32Type::get(getContext()));
+}
+
 LogicalResult ConvIntegerOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkZero(*this, getX(), {}, getXZeroPoint())) || failed(checkZero(*this, getW(), {}, getWZeroPoint()))) {
     return failure();

@@ -29,11 +29,17 @@ class Onnx_IntegerConvArguments<dag tensors> {
     OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides));
 }
 
-/// The third operand is there for what convolutions have in common: it is none.
+/// The third operand of our own forms is there for what convolutions have in common: it is none.
 def Onnx_IntegerConvOp : Onnx_CoreOp<"IntegerConv", [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let summary = "Conv of uint8 by int8, with sums of int32; around the image lies `padding`";
   let arguments = !con(Onnx_IntegerConvArguments<(ins AnyTensor:$x, AnyTensor:$w, NoneType:$b)>.all,
     (ins DefaultValuedOptionalAttr<I64Attr, "0">:$padding));
+  let results = (outs AnyTensor:$y);
+}
+
+def Onnx_HalfConvOp : Onnx_CoreOp<"HalfConv"> {
+  let summary = "Conv of bfloat16 by constant weights of bfloat16, with sums of float32";
+  let arguments = Onnx_IntegerConvArguments<(ins TensorOf<[BF16]>:$x, TensorOf<[BF16]>:$w, NoneType:$b)>.all;
   let results = (outs AnyTensor:$y);
 }
 
