@@ -323,6 +323,7 @@ private:
           }
           block.step({s.from.buffer, {at[0] + tap + byte, at[1] + tap + byte}, s.from.pixel}, weights,
                      right + number * (wide * c.shape.rightBytes()), wide);
+          block.stayAwake(number, c.steps());
         };
         w.loop(0, whole, 1, [&](Ix k) { step(k, k * c.shape.depth); });
         if (whole < c.stepsOfRun) {
