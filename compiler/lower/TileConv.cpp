@@ -7,9 +7,11 @@
 //     for each row of taps, for 64 bytes of the run at a time: load, multiply, add
 //     sums to memory; pixel by pixel from there as vectors: what follows the convolution, store
 //
-// Images of one channel block lie so already. As in TileMatMul, steps are of one size, and a last one that would be too
-// long begins early, with zeros for what has been added.
+// Images of one channel block lie so already. Of row-major ones with up to four channels (isTileStem) the copy has four
+// for each pixel, and the zeros around the image. As in TileMatMul, steps are of one size, and a last one that would be
+// too long begins early, with zeros for what has been added.
 #include "compiler/lower/TileConv.h"
+#include "compiler/lower/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,13 +33,31 @@ support::Size TileConv::items() const {
 
 // The schedule.
 
-static bool isPossible(plan::KernelOp kernel, const ConvGeometry &g, const target::MachineModel &machine) {
+static constexpr int64_t stemChannels = 4;
+
+bool isTileStem(Operation *root, const target::MachineModel &machine) {
+  auto x = onnx::ranked(root->getOperand(0)), w = onnx::ranked(root->getOperand(1));
+  auto group = root->getAttrOfType<IntegerAttr>("group");
+  if (!machine.tiles.count || machine.packing || machine.lanes != lanes || !isPackable(root) || !x ||
+      x.getRank() != 4 || (group && group.getInt() != 1) ||
+      llvm::any_of(x.getShape().drop_front(), ShapedType::isDynamic) || x.getDimSize(1) > stemChannels) {
+    return false;
+  }
+  ConvGeometry g = geometryOf(root, /*wide=*/false);
+  const ConvAxis &rows = g.phases[0].axes[1], &columns = g.phases[0].axes[2];
+  // Along rows the copy has every pixel, and taps that are neighbours are one run.
+  bool isDense = columns.tapStep == 1 && (columns.taps > 1 || columns.inStep == 1);
+  return isDense && w.getDimSize(0) >= lanes && rows.out.atLeast(lanes) && columns.out.atLeast(lanes);
+}
+
+static bool isPossible(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
+  const ConvGeometry &g = c.g;
   const ConvPhase &phase = g.phases.front();
   auto blocks = plan::blockedOf(kernel.getResult(0).getType());
   bool isPlane = phase.axes[0].dim < 0 && phase.axes[1].out.isNumber() && phase.axes[2].out.isNumber();
   bool isEmpty = !isPlane || phase.axes[1].out.is(0) || phase.axes[2].out.is(0);
   // What lies in a block behind the last channel is multiplied with zeros, and may be anything.
-  bool areWhole = g.weightBytes == 1 || g.inChannels % lanes == 0;
+  bool areWhole = !c.ofHalves || c.ofPlanes || g.inChannels % lanes == 0;
   return machine.tiles.count && areWhole && !machine.packing && blocks && blocks.getLanes() == lanes && g.groups == 1 &&
          g.phases.size() == 1 && !isEmpty;
 }
@@ -46,8 +66,9 @@ static int64_t reach(const ConvAxis &a) { return (a.taps - 1) * a.tapStep + 1; }
 
 static void chooseRuns(TileConv &c, int64_t columnBytes) {
   const ConvAxis &columns = c.columns();
-  c.pixelBytes = static_cast<int64_t>(llvm::divideCeil(c.g.inChannels, lanes)) * lanes * c.elementBytes();
-  c.copies = c.g.inChannels > lanes;
+  int64_t channels = c.ofPlanes ? stemChannels : static_cast<int64_t>(llvm::alignTo(c.g.inChannels, lanes));
+  c.pixelBytes = channels * c.elementBytes();
+  c.copies = c.ofPlanes || c.g.inChannels > lanes;
   c.rowStep = c.copies && c.rows().taps == 1 ? 1 : c.rows().inStep;
   c.columnStep = c.copies && columns.taps == 1 ? 1 : columns.inStep;
   bool together = columns.tapStep * (c.copies ? c.pixelBytes : columnBytes) == c.pixelBytes;
@@ -109,9 +130,10 @@ static double tileCycles(const TileConv &c, const target::MachineModel &machine)
 std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine,
                                    std::optional<double> otherwise) {
   TileConv c;
-  c.g = blockedGeometry(kernel, c.merged);
+  c.ofPlanes = !plan::blockedOf(kernel.root()->getOperand(0).getType());
+  c.g = c.ofPlanes ? geometryOf(kernel.root(), /*wide=*/false) : blockedGeometry(kernel, c.merged);
   c.ofHalves = isa<onnx::HalfConvOp>(kernel.root());
-  if (!isPossible(kernel, c.g, machine)) {
+  if (!isPossible(kernel, c, machine)) {
     return std::nullopt;
   }
   // The stride of the axis that is the inner one here; merged pixels lie one behind the other.
@@ -123,7 +145,7 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   chooseBlocks(c, machine);
   chooseStrips(c, machine);
   c.cycles = tileCycles(c, machine);
-  return c.cycles < otherwise.value_or(directCycles(c)) ? std::optional(c) : std::nullopt;
+  return c.ofPlanes || c.cycles < otherwise.value_or(directCycles(c)) ? std::optional(c) : std::nullopt;
 }
 
 // Weights: for each panel, row of taps, run, step and tile of the panel its words, row by row.
@@ -158,8 +180,8 @@ KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &c) {
   }
   std::string key;
   llvm::raw_string_ostream os(key);
-  os << "conv in tiles " << (c.ofHalves ? "of halves " : "") << c.g.outChannels << '/' << c.g.inChannels << " wide "
-     << c.shape.wide << " deep " << c.shape.depth << " runs " << c.runs << " taps";
+  os << "conv in tiles " << (c.ofPlanes ? "of planes " : "") << (c.ofHalves ? "of halves " : "") << c.g.outChannels
+     << '/' << c.g.inChannels << " wide " << c.shape.wide << " deep " << c.shape.depth << " runs " << c.runs << " taps";
   for (int64_t t : c.g.phases[0].taps) {
     os << ' ' << t;
   }
@@ -240,7 +262,22 @@ private:
               c.rows().tapStep * rowStride * each,
               c.columns().tapStep * columnStride * each};
     if (c.copies) {
-      s.from = copied(image, s.lastRow - s.firstRow, columns);
+      Ix rows = (s.lastRow - s.firstRow - 1) * c.rowStep + reach(c.rows());
+      Ix pixels = (columns - 1) * c.columnStep + reach(c.columns());
+      Buffer to =
+          w.scratch(build.scratch, scratchAt, onnx::elementOf(build.group.root->getOperand(0)), c.stripBytes() / each);
+      if (c.ofPlanes) {
+        interleave(n, s.firstRow, rows, pixels, to);
+      } else {
+        copy(image, rows, pixels, to);
+      }
+      Ix line = c.copiedColumns * c.pixelBytes;
+      s.from = {to,
+                0,
+                c.rowStep * line,
+                c.columnStep * c.pixelBytes,
+                c.rows().tapStep * line,
+                c.columns().tapStep * c.pixelBytes};
     }
     int64_t last = c.strips % c.shape.wide, alike = c.panels - (last ? 1 : 0);
     w.loop(0, alike, 1, [&](Ix panel) { eachBlock(s, panel, c.shape.wide); });
@@ -252,18 +289,15 @@ private:
   /// The first pixel of a block.
   Ix columnOf(Ix group) const { return min(group * c.height, c.columns().out.number() - c.height); }
 
-  /// Copies what so many outputs read.
-  Source copied(Ix image, Ix rows, Ix columns) {
+  /// Copies so many rows and pixels of each.
+  void copy(Ix image, Ix rows, Ix pixels, Buffer to) {
     int64_t pixel = c.pixelBytes / c.elementBytes();
-    Buffer to = w.scratch(build.scratch, scratchAt, onnx::elementOf(build.group.root->getOperand(0)),
-                          c.stripBytes() / c.elementBytes());
     // Pixels that no output reads are left out where there is one tap.
     Ix rowStride = (c.rows().inStep / c.rowStep) * input.strides[3];
     Ix columnStride = (c.columns().inStep / c.columnStep) * input.strides[4];
-    Ix readRows = (rows - 1) * c.rowStep + reach(c.rows()), read = (columns - 1) * c.columnStep + reach(c.columns());
-    int64_t blocks = c.pixelBytes / c.elementBytes() / lanes, together = std::min<int64_t>(blocks, 4);
+    int64_t blocks = pixel / lanes, together = std::min<int64_t>(blocks, 4);
     auto some = [&](Ix y, Ix first, int64_t count) {
-      w.loop(0, read, 1, [&](Ix x) {
+      w.loop(0, pixels, 1, [&](Ix x) {
         Ix from = image + y * rowStride + x * columnStride + first * input.strides[1];
         Ix at = (y * c.copiedColumns + x) * pixel + first * lanes;
         for (int64_t i = 0; i < count; ++i) {
@@ -271,19 +305,67 @@ private:
         }
       });
     };
-    w.loop(0, readRows, 1, [&](Ix y) {
+    w.loop(0, rows, 1, [&](Ix y) {
       w.loop(0, blocks / together, 1, [&](Ix b) { some(y, b * together, together); });
       if (blocks % together) {
         some(y, blocks - blocks % together, blocks % together);
       }
     });
-    Ix line = c.copiedColumns * c.pixelBytes;
-    return {to,
-            0,
-            c.rowStep * line,
-            c.columnStep * c.pixelBytes,
-            c.rows().tapStep * line,
-            c.columns().tapStep * c.pixelBytes};
+  }
+
+  /// The same of planes, from what the first output row reads on, with what lies around the image.
+  void interleave(Ix n, Ix firstRow, Ix rows, Ix pixels, Buffer to) {
+    Ix height = c.g.spatial[0], width = c.g.spatial[1];
+    int64_t before = std::max<int64_t>(0, -c.columns().inStart), first = std::max<int64_t>(0, c.columns().inStart);
+    Ix within = min(width - first, pixels - before);
+    Ix image = input.offset + n * input.strides[0];
+    w.loop(0, rows, 1, [&](Ix r) {
+      Ix y = firstRow * c.rows().inStep + c.rows().inStart + r * (c.rows().inStep / c.rowStep);
+      Ix at = r * (c.copiedColumns * stemChannels);
+      // Unsigned: a negative coordinate is a large one.
+      w.ifElse(
+          w.compare(arith::CmpIPredicate::ult, y, height),
+          [&] {
+            fill(to, at, before);
+            w.lanes(within, [&](Ix x, int64_t count, Value mask) {
+              Ix from = image + y * input.strides[3] + (x + first) * input.strides[4];
+              weave(from, count, mask, to, at + (x + before) * stemChannels);
+            });
+            fill(to, at + (within + before) * stemChannels, pixels - before - within);
+          },
+          [&] { fill(to, at, pixels); });
+    });
+  }
+
+  /// Pixels of what lies around the image, and up to a vector behind them.
+  void fill(Buffer to, Ix at, Ix pixels) {
+    Value around = w.constant(static_cast<double>(padding()), w.vectorOf(to.element, lanes));
+    w.loop(0, pixels, lanes / stemChannels, [&](Ix x) { w.store(around, to, at + x * stemChannels); });
+  }
+
+  int64_t padding() const {
+    auto conv = dyn_cast<onnx::IntegerConvOp>(build.group.root);
+    return conv ? static_cast<int64_t>(conv.getPadding()) : 0;
+  }
+
+  /// A vector's pixels of all planes, pixel by pixel.
+  void weave(Ix from, int64_t count, Value mask, Buffer to, Ix at) {
+    Type code = cast<MemRefType>(input.buffer.memref.getType()).getElementType(); // moved only, and not widened
+    Buffer source{input.buffer.memref, code}, target{to.memref, code};
+    SmallVector<Value> planes(stemChannels, w.constant(0, w.vectorOf(code, count)));
+    for (int64_t channel = 0; channel < c.g.inChannels; ++channel) {
+      planes[channel] = w.load(source, from + channel * input.strides[1], count, mask);
+    }
+    if (count == 1) {
+      for (int64_t channel = 0; channel < stemChannels; ++channel) {
+        w.store(planes[channel], target, at + channel);
+      }
+      return;
+    }
+    SmallVector<Value> woven = lower::interleave(w, planes);
+    for (auto [i, v] : llvm::enumerate(woven)) {
+      w.store(v, target, at + static_cast<int64_t>(i) * count);
+    }
   }
 
   void eachBlock(const Strip &s, Ix panel, int64_t wide) {
@@ -323,6 +405,7 @@ private:
           }
           block.step({s.from.buffer, {at[0] + tap + byte, at[1] + tap + byte}, s.from.pixel}, weights,
                      right + number * (wide * c.shape.rightBytes()), wide);
+          block.stayAwake(number, c.steps());
         };
         w.loop(0, whole, 1, [&](Ix k) { step(k, k * c.shape.depth); });
         if (whole < c.stepsOfRun) {

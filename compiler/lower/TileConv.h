@@ -1,4 +1,5 @@
-// Convolutions of unsigned by signed bytes, and of bfloat16, in tiles (Tiles.h), from channel blocks to channel blocks.
+// Convolutions of unsigned by signed bytes, and of bfloat16, in tiles (Tiles.h), from channel blocks to channel blocks,
+// or from row-major images of few channels (stems).
 #pragma once
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/Tiles.h"
@@ -9,9 +10,10 @@ struct TileConv {
   ConvGeometry g;
   bool merged = false; ///< pixels are one row
   bool ofHalves = false;
+  bool ofPlanes = false; ///< the image is row-major; its copy has four channels for each pixel
   TileShape shape;
   bool copies = true;     ///< a strip of the image, pixel by pixel with all channels side by side
-  int64_t pixelBytes = 0; ///< of whole channel blocks
+  int64_t pixelBytes = 0; ///< of whole channel blocks, or of four channels
   /// From one output to the next, in pixels of what is read: where there is one tap only pixels that are read are
   /// copied.
   int64_t rowStep = 1, columnStep = 1;
@@ -32,11 +34,18 @@ struct TileConv {
   int64_t elementBytes() const { return ofHalves ? 2 : 1; }
   int64_t steps() const { return rows().taps * runs * stepsOfRun; }
   int64_t panelBytes() const { return shape.wide * steps() * shape.rightBytes(); }
-  int64_t stripBytes() const { return copies ? copiedRows * copiedColumns * pixelBytes : 0; }
+  /// What is written behind the end of a row of planes is overwritten by the next one, and behind the last row is room.
+  int64_t stripBytes() const {
+    return copies ? copiedRows * copiedColumns * pixelBytes + (ofPlanes ? 16 * pixelBytes : 0) : 0;
+  }
   support::Size items() const;
 };
 
-/// The schedule, where the machine has tiles and they are expected to be faster than `otherwise`, or its vectors.
+/// Whether a Conv of bytes or bfloat16 reads a row-major image in tiles: one of few channels, of known size.
+bool isTileStem(mlir::Operation *root, const target::MachineModel &machine);
+
+/// The schedule, where the machine has tiles and they are expected to be faster than `otherwise`, or its vectors;
+/// always for a stem of row-major images.
 std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine,
                                    std::optional<double> otherwise);
 KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &conv);

@@ -189,6 +189,7 @@ private:
     auto step = [&](Ix k, Ix at) {
       TileBlock::Rows rows{a, {first + at, second + at}, t.depth};
       block.step(rows, b, weights + k * stepBytes, wide);
+      block.stayAwake(k, t.steps);
     };
     bool isEven = t.depth % t.shape.depth == 0;
     w.loop(0, t.steps - (isEven ? 0 : 1), 1, [&](Ix k) {

@@ -115,6 +115,16 @@ void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide)
   }
 }
 
+void TileBlock::stayAwake(Ix step, int64_t steps) {
+  constexpr int64_t period = 8, asleep = 12; // a step takes 64 cycles, and up to twice that where weights are far
+  if (steps <= asleep) {
+    return;
+  }
+  Value due = w.compare(arith::CmpIPredicate::eq, remainder(step, period), period - 1);
+  // What is stored is overwritten by leave().
+  w.ifThen(due, [&] { move(w.machine.tiles.store, right(0), block, 0, rowBytes); });
+}
+
 void TileBlock::fetchAhead(const Next &next, Ix group, Ix step, int64_t wide) {
   constexpr int64_t least = 4; // lines at a time
   int64_t line = w.machine.lineBytes, lines = llvm::divideCeil(wide * shape.rightBytes(), line);

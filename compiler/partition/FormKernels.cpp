@@ -4,8 +4,10 @@
 //  vectors in
 //    registers; a group with a root (the costlier one) is preferred; groups without a root may be merged with it;
 //  - that is a root starts a group, and takes in the rootless groups behind operands that it reads through.
-// A group is placed where its last op stands, so it must be convex: nothing outside lies on a path between two of its
-// ops. Groups are formed block by block: an If or a Loop stays as it is, and kernels form in its regions.
+// Then what only widens a value that is in memory anyway (a Cast of a bfloat16 image that a convolution reads, too)
+// goes to the group that reads it, so that it is not in memory twice. A group is placed where its last op stands, so it
+// must be convex: nothing outside lies on a path between two of its ops. Groups are formed block by block: an If or a
+// Loop stays as it is, and kernels form in its regions.
 #include "compiler/partition/FormKernels.h"
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Constants.h"
@@ -66,6 +68,9 @@ public:
         assign(&op);
         earliest[i] = beginOf(*groupOf[&op]);
       }
+    }
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      sinkWidening(&op);
     }
     materialize();
   }
@@ -247,6 +252,39 @@ private:
         groupOf[member] = group;
       }
     }
+  }
+
+  void sinkWidening(Operation *op) {
+    std::shared_ptr<Group> group = groupOf.lookup(op);
+    if (!group || op == group->root || !isa<onnx::Elementwise>(op) || op->use_empty()) {
+      return;
+    }
+    Value narrow = op->getOperand(0), wide = op->getResult(0);
+    auto isOutside = [&](Operation *other) { return !group->ops.contains(other); };
+    bool widens = onnx::elementBytes(onnx::elementOf(narrow)) < onnx::elementBytes(onnx::elementOf(wide)) &&
+                  llvm::all_of(op->getOperands().drop_front(), isScalarConstant);
+    bool isInMemory =
+        narrow.getDefiningOp() && !isOutside(narrow.getDefiningOp()) && llvm::any_of(narrow.getUsers(), isOutside);
+    if (!widens || !isInMemory || !llvm::all_of(wide.getUsers(), [&](Operation *user) {
+          std::shared_ptr<Group> reader = groupOf.lookup(user);
+          return reader && reader != group && user != reader->root && reader->device == group->device &&
+                 sameShape(wide.getType(), reader->shape);
+        })) {
+      return;
+    }
+    // A reader needs what it needed before: the group that the op leaves.
+    for (OpOperand &use : llvm::make_early_inc_range(wide.getUses())) {
+      std::shared_ptr<Group> reader = groupOf.lookup(use.getOwner());
+      Operation *own = OpBuilder(op).clone(*op);
+      order[own] = order[op];
+      use.set(own->getResult(0));
+      reader->ops.insert(own);
+      groupOf[own] = reader;
+    }
+    group->ops.remove(op);
+    groupOf.erase(op);
+    order.erase(op);
+    op->erase();
   }
 
   // The IR.

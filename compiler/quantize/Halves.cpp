@@ -75,10 +75,20 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
   }
 };
 
-/// Of images with channels, and pixels, for whole tiles, and with more to multiply than to move. What a dilated
-/// convolution reads around an image may be larger than that; of float32 there is a way to leave it out.
+/// Whether tiles can be filled from the rows of an image, all of whose pixels are read.
+bool isStemImage(onnx::ConvOp op) {
+  constexpr int64_t tile = 16;
+  auto y = onnx::ranked(op.getY()), w = onnx::ranked(op.getW());
+  bool isDense = w.getShape().back() > 1 || !op.getStrides() || op.getStrides()->back() == 1;
+  return y.getRank() == 4 && isDense && y.getDimSize(2) >= tile && y.getDimSize(3) >= tile;
+}
+
+/// Of images with channels (whole blocks of them, or so few that they are read row by row), and pixels, for whole
+/// tiles, and with more to multiply than to move. What a dilated convolution reads around an image may be larger than
+/// that; of float32 there is a way to leave it out.
 bool hasTiles(onnx::ConvOp op) {
-  constexpr int64_t wholeBlock = 16, leastPixels = 16, leastWork = 16; // the last: products for a channel of a pixel
+  constexpr int64_t wholeBlock = 16, stemChannels = 4, leastPixels = 16,
+                    leastWork = 16; // the last: products for a channel of a pixel
   auto x = onnx::ranked(op.getX()), y = onnx::ranked(op.getY());
   auto isImage = [](RankedTensorType type) {
     return type && (type.getRank() == 3 || type.getRank() == 4) &&
@@ -90,7 +100,8 @@ bool hasTiles(onnx::ConvOp op) {
   }
   int64_t inputs = x.getDimSize(1), outputs = y.getDimSize(1);
   int64_t taps = onnx::elements(onnx::ranked(op.getW()).getShape().drop_front(2));
-  return inputs % wholeBlock == 0 && outputs >= wholeBlock &&
+  bool isStem = inputs <= stemChannels && isStemImage(op);
+  return (isStem || inputs % wholeBlock == 0) && outputs >= wholeBlock &&
          onnx::elements(y.getShape().drop_front(2)) >= leastPixels &&
          taps * inputs * outputs >= leastWork * (inputs + outputs);
 }

@@ -101,10 +101,11 @@ def convolutions(random):
     axes = pick(1, 2, 2, 2, 2)
     kernel = [pick(1, 1, 2, 3, 3, 5) for _ in range(axes)] if pick(0, 1, 1) else [1] * axes
     dilations = [pick(1, 1, 1, 2) for _ in kernel]
-    size = [pick(1, 3, 7, 8, 13, 14, 16, 17, 20, 33) for _ in kernel]
+    channels = pick(1, 2, 3, 4, 8, 16, 17, 24, 32, 48, 64, 65, 100)
+    size = [pick(*(1, 3, 7, 8, 13, 14, 16, 17, 20, 33), *((40, 63, 64) if channels <= 4 else ())) for _ in kernel]
     pads = [pick(0, 0, 1, 2) for _ in kernel * 2]
     size = [max(s, (k - 1) * d + 1) for s, k, d in zip(size, kernel, dilations)]
-    return Convolution(random, pick(1, 1, 2, 3), pick(3, 8, 16, 17, 24, 32, 48, 64, 65, 100), pick(1, 7, 16, 17, 32, 33, 48, 80), size, kernel, [pick(1, 1, 1, 2, 3) for _ in kernel], pads, dilations,
+    return Convolution(random, pick(1, 1, 2, 3), channels, pick(1, 7, 16, 17, 32, 33, 48, 80), size, kernel, [pick(1, 1, 1, 2, 3) for _ in kernel], pads, dilations,
                        opened=pick(0, 0, 0, 1) == 1, quantized=pick(0, 1) == 1)  # fmt: skip
 
 
@@ -113,7 +114,7 @@ CONVOLUTIONS = [
     ((1, 64, 64, (56, 56), *PLANE), {}, True), ((1, 128, 128, (28, 28), *PLANE), {}, True), ((1, 256, 256, (14, 14), *PLANE), {"quantized": True}, True),
     ((1, 512, 64, (7, 7), *PLANE), {"quantized": True}, True), ((1, 256, 64, (56, 56), (1, 1), (1, 1), (0, 0, 0, 0), (1, 1)), {"quantized": True}, True),
     ((2, 64, 128, (28, 28), (1, 1), (2, 2), (0, 0, 0, 0), (1, 1)), {}, True), ((1, 3, 16, (8, 8), (1, 1), (1, 1), (0, 0, 0, 0), (1, 1)), {}, False),
-    ((1, 64, 64, (14, 14), *PLANE), {"group": 2}, False), ((3, 16, 32, (40, 17), *PLANE), {"opened": True}, True),
+    ((1, 64, 64, (14, 14), *PLANE), {"group": 2}, False), ((2, 3, 32, (33, 50), (7, 7), (2, 2), (3, 3, 3, 3), (1, 1)), {"quantized": True}, True), ((3, 16, 32, (40, 17), *PLANE), {"opened": True}, True),
 ]  # fmt: skip
 
 

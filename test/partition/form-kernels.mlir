@@ -179,3 +179,24 @@ func.func @views(%x: tensor<4x1x8xf32>) -> (tensor<32xf32>, tensor<2x1x8xf32>, t
   %3 = onnx.Slice %x, %one, %three, %two, %none : (tensor<4x1x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<4x1x2xf32>
   return %0, %1, %2, %3 : tensor<32xf32>, tensor<2x1x8xf32>, tensor<1x4x8xf32>, tensor<4x1x2xf32>
 }
+
+// -----
+
+// Two read a rounded product, one of them widened again: it is in memory once, rounded, and is widened where it is read.
+// CHECK-LABEL: @widened
+// CHECK: "plan.kernel"
+// CHECK: onnx.MatMul
+// CHECK-NEXT: onnx.Cast {{.*}} -> tensor<4x8xbf16>
+// CHECK-NEXT: plan.yield %{{[0-9]+}} : tensor<4x8xbf16>
+// CHECK: "plan.kernel"
+// CHECK: onnx.Cast {{.*}} -> tensor<4x8xf32>
+// CHECK: onnx.MatMul
+// CHECK-NEXT: onnx.Add
+func.func @widened(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xbf16>, tensor<4x8xf32>) {
+  %0 = onnx.MatMul %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %1 = onnx.Cast %0 {to = 16 : i64} : (tensor<4x8xf32>) -> tensor<4x8xbf16>
+  %2 = onnx.Cast %1 {to = 1 : i64} : (tensor<4x8xbf16>) -> tensor<4x8xf32>
+  %3 = onnx.MatMul %y, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %4 = onnx.Add %3, %2 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1, %4 : tensor<4x8xbf16>, tensor<4x8xf32>
+}

@@ -27,6 +27,7 @@ CASES = [
 IMAGES = [
     (1, 32, 16, (8, 8), (3, 3), (1, 1), (1, 1, 1, 1), True), (2, 64, 33, (7, 7), (1, 1), (1, 1), (0, 0, 0, 0), True), (1, 48, 70, (17, 20), (3, 3), (2, 2), (0, 1, 1, 0), True),
     (3, 16, 64, (33, 9), (3, 1), (1, 2), (1, 0, 1, 0), True), (1, 128, 32, (100,), (5,), (1,), (2, 2), True), (1, 80, 24, (14, 14), (2, 2), (1, 1), (0, 0, 1, 1), True), (1, 96, 100, (5, 31), (1, 1), (2, 2), (0, 0, 0, 0), True),
+    (1, 3, 64, (40, 52), (7, 7), (2, 2), (3, 3, 3, 3), True), (2, 1, 24, (17, 19), (3, 3), (1, 1), (1, 0, 1, 2), True), (1, 4, 16, (64, 64), (4, 4), (4, 4), (0, 0, 0, 0), True), (1, 2, 32, (16, 40), (1, 3), (1, 1), (0, 1, 0, 1), True),
     (1, 24, 32, (9, 9), (3, 3), (1, 1), (1, 1, 1, 1), False), (1, 32, 8, (9, 9), (3, 3), (1, 1), (1, 1, 1, 1), False), (1, 64, 64, (3, 3), (1, 1), (1, 1), (0, 0, 0, 0), False), (1, 16, 16, (30, 30), (1, 1), (1, 1), (0, 0, 0, 0), False),
 ]  # fmt: skip
 
@@ -85,9 +86,9 @@ def image_model(batch, channels, outputs, size, taps, strides, pads, residual):
 def drawn(seed):
     """An image and a convolution of it, of bfloat16 or not."""
     pick = np.random.default_rng(seed).choice
-    axes, channels = int(pick([1, 2, 2, 2])), int(pick([16, 32, 48, 64, 80, 96, 112, 160]))
+    axes, channels = int(pick([1, 2, 2, 2])), int(pick([1, 2, 3, 3, 4, 16, 32, 48, 64, 80, 96, 112, 160]))
     taps, strides = [int(pick([1, 1, 2, 3, 3, 5])) for _ in range(axes)], [int(pick([1, 1, 2, 3])) for _ in range(axes)]
-    size = [max(int(pick([1, 3, 7, 8, 13, 14, 16, 17, 20, 33, 56])), k) for k in taps]
+    size = [max(int(pick([1, 3, 7, 8, 13, 14, 16, 17, 20, 33, 56] if channels > 4 else [13, 16, 17, 31, 33, 56, 67])), k) for k in taps]
     pads = [int(pick(range(k))) for k in taps * 2]
     return (int(pick([1, 1, 2, 3])), channels, int(pick([16, 17, 24, 32, 33, 48, 64, 100])), tuple(size), tuple(taps), tuple(strides), tuple(pads), None)
 

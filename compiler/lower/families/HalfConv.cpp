@@ -1,5 +1,5 @@
-// Convolutions of bfloat16 with sums of float32 (--accuracy fast), from channel blocks to channel blocks: in matrix
-// registers, else by DenseConv, which widens what it reads.
+// Convolutions of bfloat16 with sums of float32 (--accuracy fast), into channel blocks: in matrix registers, from
+// blocks or from a row-major image of few channels; else by DenseConv, which widens what it reads.
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/TileConv.h"
 #include "compiler/onnx/ops/Conv.h"
@@ -12,6 +12,9 @@ namespace {
 class HalfConv : public ConvFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::HalfConvOp>(); }
+  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    return isTileStem(root, machine) ? LayoutRule::PlainToBlocked : ConvFamily::layoutRule(root, machine);
+  }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     std::optional<TileConv> tiles = tileConvOf(kernel, machine, std::nullopt);

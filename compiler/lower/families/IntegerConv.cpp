@@ -1,6 +1,6 @@
 // Convolutions of unsigned by signed bytes with sums of int32, from channel blocks to channel blocks: in matrix
-// registers where the machine has some, by Winograd's algorithm where that is faster, else by DenseConv over quads of
-// input channels. Where there are no blocks, PlainIntegerConv.
+// registers where the machine has some (also from a row-major image of few channels), by Winograd's algorithm where
+// that is faster, else by DenseConv over quads of input channels. Where there are no blocks, PlainIntegerConv.
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/PlainConv.h"
@@ -24,6 +24,9 @@ class IntegerConv : public ConvFamily {
     std::optional<TileConv> tiles;
   };
   static Form formOf(plan::KernelOp kernel, const target::MachineModel &machine) {
+    if (!plan::blockedOf(kernel.root()->getOperand(0).getType())) {
+      return {{}, tileConvOf(kernel, machine, std::nullopt)};
+    }
     Form form{winogradOf(kernel, machine), {}};
     auto said = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
     bool isWanted = form.winograd && said && (said.getValue() == "2" || said.getValue() == "4");
@@ -36,6 +39,10 @@ class IntegerConv : public ConvFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::IntegerConvOp>(); }
   bool isFor(Operation *root) const override { return !isDepthwise(root); }
+
+  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    return isTileStem(root, machine) ? LayoutRule::PlainToBlocked : ConvFamily::layoutRule(root, machine);
+  }
 
   void mark(plan::KernelOp kernel) const override { markExactOutputs(kernel); }
 
