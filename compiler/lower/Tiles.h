@@ -66,7 +66,7 @@ public:
   /// `right`: of `wide` tiles, one behind the other.
   void step(const Rows &left, Buffer right, Ix rightAt, int64_t wide);
   /// Behind each step, of which `steps` make up the sums: without a store of a tile for half a microsecond the next one
-  /// takes 0.3 longer (MEASURED on a Xeon of 2023; not seen from loads and products). So some steps store a tile.
+  /// takes 0.3 longer on a Xeon of 2023 (bench/tile_store.c). So some steps store a tile.
   void stayAwake(Ix step, int64_t steps);
   /// Moves the sums into memory; then row i, vector v of the block is sums(i, v).
   void leave(int64_t wide);
