@@ -1,0 +1,38 @@
+// Two constants that are added to integers, one behind the other (what the zero point of an image amounts to, and a
+// bias), are one. Integers wrap around, so that no bit changes.
+#include "compiler/fusion/Match.h"
+#include "compiler/onnx/ops/Binary.h"
+
+using namespace mlir;
+
+namespace ingot::fusion {
+namespace {
+
+template <typename Op> struct Merged : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    Operation *before = op.getA().getDefiningOp();
+    if (!before || !isa<onnx::AddOp, onnx::SubOp>(before) || !before->hasOneUse() ||
+        !onnx::elementOf(op.getResult()).isInteger(32) || !onnx::constantOf(op.getB()) ||
+        !onnx::constantOf(before->getOperand(1)) || before->getOperand(0).getType() != op.getType()) {
+      return failure();
+    }
+    onnx::Formula f(rewriter, jointLoc(rewriter, {before, op}));
+    Value own = op.getB(), earlier = before->getOperand(1);
+    bool adds = isa<onnx::AddOp>(op.getOperation()), added = isa<onnx::AddOp>(before);
+    // As an offset that is added: +-earlier +- own.
+    Value offset = added ? (adds ? f.add(own, earlier) : f.sub(earlier, own))
+                         : (adds ? f.sub(own, earlier) : f.add(own, earlier));
+    Value from = before->getOperand(0);
+    rewriter.replaceOp(op, added || adds ? f.add(from, offset) : f.sub(from, offset));
+    return success();
+  }
+};
+
+} // namespace
+
+void populateMergedOffsets(RewritePatternSet &patterns) {
+  patterns.add<Merged<onnx::AddOp>, Merged<onnx::SubOp>>(patterns.getContext());
+}
+
+} // namespace ingot::fusion
