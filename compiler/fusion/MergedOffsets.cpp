@@ -21,8 +21,8 @@ template <typename Op> struct Merged : OpRewritePattern<Op> {
     Value own = op.getB(), earlier = before->getOperand(1);
     bool adds = isa<onnx::AddOp>(op.getOperation()), added = isa<onnx::AddOp>(before);
     // As an offset that is added: +-earlier +- own.
-    Value offset = added ? (adds ? f.add(own, earlier) : f.sub(earlier, own))
-                         : (adds ? f.sub(own, earlier) : f.add(own, earlier));
+    Value offset =
+        added ? (adds ? f.add(own, earlier) : f.sub(earlier, own)) : (adds ? f.sub(own, earlier) : f.add(own, earlier));
     Value from = before->getOperand(0);
     rewriter.replaceOp(op, added || adds ? f.add(from, offset) : f.sub(from, offset));
     return success();

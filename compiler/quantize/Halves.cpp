@@ -80,12 +80,27 @@ bool isStemImage(onnx::ConvOp op) {
   constexpr int64_t tile = 16;
   auto y = onnx::ranked(op.getY()), w = onnx::ranked(op.getW());
   bool isDense = w.getShape().back() > 1 || !op.getStrides() || op.getStrides()->back() == 1;
-  return y.getRank() == 4 && isDense && y.getDimSize(2) >= tile && y.getDimSize(3) >= tile;
+  bool areNeighbours = !op.getDilations() || op.getDilations()->back() == 1;
+  return y.getRank() == 4 && isDense && areNeighbours && y.getDimSize(2) >= tile && y.getDimSize(3) >= tile;
+}
+
+/// Whether a dilated convolution reads so much around its image that it is worth to leave that out, for which there is
+/// a way of float32.
+bool readsMuchAround(onnx::ConvOp op) {
+  constexpr int64_t share = 4;
+  ArrayRef<int64_t> dilations = op.getDilations().value_or(ArrayRef<int64_t>()),
+                    pads = op.getPads().value_or(ArrayRef<int64_t>());
+  ArrayRef<int64_t> sizes = onnx::ranked(op.getX()).getShape().drop_front(2);
+  for (auto [i, dilation] : llvm::enumerate(dilations)) {
+    if (dilation > 1 && !pads.empty() && share * (pads[i] + pads[sizes.size() + i]) > sizes[i]) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /// Of images with channels (whole blocks of them, or so few that they are read row by row), and pixels, for whole
-/// tiles, and with more to multiply than to move. What a dilated convolution reads around an image may be larger than
-/// that; of float32 there is a way to leave it out.
+/// tiles, and with more to multiply than to move.
 bool hasTiles(onnx::ConvOp op) {
   constexpr int64_t wholeBlock = 16, stemChannels = 4, leastPixels = 16,
                     leastWork = 16; // the last: products for a channel of a pixel
@@ -94,8 +109,7 @@ bool hasTiles(onnx::ConvOp op) {
     return type && (type.getRank() == 3 || type.getRank() == 4) &&
            llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic);
   };
-  if (!isImage(x) || !isImage(y) || !x.getElementType().isF32() || op.getGroup() != 1 ||
-      !llvm::all_of(op.getDilations().value_or(ArrayRef<int64_t>()), [](int64_t d) { return d == 1; })) {
+  if (!isImage(x) || !isImage(y) || !x.getElementType().isF32() || op.getGroup() != 1 || readsMuchAround(op)) {
     return false;
   }
   int64_t inputs = x.getDimSize(1), outputs = y.getDimSize(1);

@@ -60,9 +60,12 @@ def expected(x, w, bias, behind, rounded):
     return y
 
 
-def convolved(x, w, bias, strides, pads):
+def convolved(x, w, bias, strides, pads, dilation=1):
     """In float64."""
     axes = len(strides)
+    apart = np.zeros([*w.shape[:2], *((k - 1) * dilation + 1 for k in w.shape[2:])])
+    apart[(slice(None), slice(None), *[slice(None, None, dilation)] * axes)] = w
+    w = apart
     around = np.pad(x.astype(np.float64), [(0, 0), (0, 0), *zip(pads[:axes], pads[axes:])])
     views = np.lib.stride_tricks.sliding_window_view(around, w.shape[2:], axis=tuple(range(2, 2 + axes)))
     views = views[(slice(None), slice(None), *(slice(None, None, s) for s in strides))]
@@ -70,11 +73,11 @@ def convolved(x, w, bias, strides, pads):
     return np.einsum(f"nc{letters[0]}{letters[1]},oc{letters[1]}->no{letters[0]}", views, w.astype(np.float64)) + bias.reshape(-1, *[1] * axes)
 
 
-def image_model(batch, channels, outputs, size, taps, strides, pads, residual):
+def image_model(batch, channels, outputs, size, taps, strides, pads, residual, dilation=1):
     """A convolution behind a Relu; `residual`: the image is added, and the two are joined for a second convolution, of one tap."""
     normal = lambda *shape: random.standard_normal(shape).astype(np.float32)
     w = {"w": normal(outputs, channels, *taps), "b": normal(outputs)}
-    nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Conv", ["r", "w", "b"], ["y"], strides=strides, pads=pads)]
+    nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Conv", ["r", "w", "b"], ["y"], strides=strides, pads=pads, dilations=[dilation] * len(taps))]
     if residual:
         w |= {"w2": normal(16, 2 * channels, *[1] * len(taps)), "b2": normal(16)}
         nodes += [helper.make_node("Add", ["y", "r"], ["s"]), helper.make_node("Concat", ["s", "r"], ["j"], axis=1), helper.make_node("Conv", ["j", "w2", "b2"], ["z"])]
@@ -112,9 +115,9 @@ def run_fast(ingot, flags, made, x, op):
         return numpy_helper.to_array(onnx.load_tensor(path / "out" / "output_0.pb")), rounded
 
 
-def check_image(ingot, flags, case, residual):
+def check_image(ingot, flags, case, residual, dilation=1):
     *sizes, wanted = case
-    made, x, w = image_model(*sizes, residual)
+    made, x, w = image_model(*sizes, residual, dilation)
     got, rounded = run_fast(ingot, flags, made, x, "Conv")
     if isinstance(got, str):
         return got
@@ -124,7 +127,7 @@ def check_image(ingot, flags, case, residual):
         return "no convolution of bfloat16"
     half = halves if rounded else lambda v: v.astype(np.float64)
     image = half(np.maximum(x, 0))
-    want = convolved(image, half(w["w"]), w["b"], *sizes[5:])
+    want = convolved(image, half(w["w"]), w["b"], *sizes[5:], dilation)
     bound = 2e-6 * w["w"][0].size
     if residual:
         want = convolved(half(np.concatenate([want + image, image], 1)), half(w["w2"]), w["b2"], [1] * len(sizes[3]), [0] * 2 * len(sizes[3]))
@@ -172,6 +175,8 @@ def main():
         count.add(str(case), check(ingot, flags, case))
     for case in IMAGES:
         count.add(f"image {case}", check_image(ingot, flags, case, residual=False))
+    for dilation, case in (3, (1, 32, 48, (24, 40), (3, 3), (1, 1), (3, 3, 3, 3), True)), (16, (2, 64, 32, (300,), (3,), (1,), (0, 0), True)), (12, (1, 32, 32, (14, 14), (3, 3), (1, 1), (12,) * 4, False)):
+        count.add(f"image {case}, dilation {dilation}", check_image(ingot, flags, case, residual=False, dilation=dilation))
     for size in (8, 8), (40, 17), (3, 100):
         case = (2, 32, 32, size, (3, 3), (1, 1), (1, 1, 1, 1), True)
         count.add(f"residual {case}", check_image(ingot, flags, case, residual=True))
