@@ -256,13 +256,17 @@ private:
 
   void sinkWidening(Operation *op) {
     std::shared_ptr<Group> group = groupOf.lookup(op);
-    if (!group || op == group->root || !isa<onnx::Elementwise>(op) || op->use_empty()) {
+    if (!group || op == group->root || !isa<onnx::Elementwise>(op) || op->use_empty() || !op->getNumOperands()) {
       return;
     }
     Value narrow = op->getOperand(0), wide = op->getResult(0);
     auto isOutside = [&](Operation *other) { return !group->ops.contains(other); };
-    bool widens = onnx::elementBytes(onnx::elementOf(narrow)) < onnx::elementBytes(onnx::elementOf(wide)) &&
-                  llvm::all_of(op->getOperands().drop_front(), isScalarConstant);
+    auto bits = [](Value v) {
+      Type element = onnx::ranked(v) ? onnx::elementOf(v) : Type();
+      return element && element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+    };
+    bool widens =
+        bits(narrow) && bits(narrow) < bits(wide) && llvm::all_of(op->getOperands().drop_front(), isScalarConstant);
     bool isInMemory =
         narrow.getDefiningOp() && !isOutside(narrow.getDefiningOp()) && llvm::any_of(narrow.getUsers(), isOutside);
     if (!widens || !isInMemory || !llvm::all_of(wide.getUsers(), [&](Operation *user) {
