@@ -246,6 +246,11 @@ bool isDepthwise(Operation *op) {
          isPackable(op);
 }
 
+int64_t paddingOf(Operation *op) {
+  auto conv = dyn_cast<onnx::IntegerConvOp>(op);
+  return conv ? static_cast<int64_t>(conv.getPadding()) : 0;
+}
+
 bool hasRows(plan::KernelOp kernel) {
   auto x = cast<RankedTensorType>(kernel.root()->getOperand(0).getType());
   auto y = cast<RankedTensorType>(kernel.getResult(0).getType());
@@ -280,10 +285,7 @@ SmallVector<int64_t> ConvFamily::halo(Operation *root) const {
   }
   return halo;
 }
-int64_t ConvFamily::fill(Operation *root) const {
-  auto conv = dyn_cast<onnx::IntegerConvOp>(root);
-  return conv ? static_cast<int64_t>(conv.getPadding()) : 0;
-}
+int64_t ConvFamily::fill(Operation *root) const { return paddingOf(root); }
 
 plan::WeightTable::Recipe paddedRecipe(int64_t count, int64_t elementBytes) {
   return {"padded to " + std::to_string(count), count * elementBytes,

@@ -73,6 +73,9 @@ bool isPackable(mlir::Operation *op);
 /// Whether it is a packable Conv of each channel by itself: as many outputs as inputs, one weight plane each.
 bool isDepthwise(mlir::Operation *op);
 
+/// The number that lies around the image of a convolution, whatever it is of.
+int64_t paddingOf(mlir::Operation *op);
+
 /// Whether a Conv may make some rows of an image at a time: from channel blocks to channel blocks, with two spatial
 /// axes of known sizes.
 bool hasRows(plan::KernelOp kernel);

@@ -35,7 +35,8 @@ support::Size TileConv::items() const {
 
 static constexpr int64_t stemChannels = 4;
 
-bool isTileStem(Operation *root, const target::MachineModel &machine) {
+/// Whether the image is read as it is, row by row: it has few channels, and its size is known.
+static bool isTileStem(Operation *root, const target::MachineModel &machine) {
   auto x = onnx::ranked(root->getOperand(0)), w = onnx::ranked(root->getOperand(1));
   auto group = root->getAttrOfType<IntegerAttr>("group");
   if (!machine.tiles.count || machine.packing || machine.lanes != lanes || !isPackable(root) || !x ||
@@ -48,6 +49,10 @@ bool isTileStem(Operation *root, const target::MachineModel &machine) {
   // Along rows the copy has every pixel, and taps that are neighbours are one run.
   bool isDense = columns.tapStep == 1 && (columns.taps > 1 || columns.inStep == 1);
   return isDense && w.getDimSize(0) >= lanes && rows.out.atLeast(lanes) && columns.out.atLeast(lanes);
+}
+
+LayoutRule TileConvFamily::layoutRule(Operation *root, const target::MachineModel &machine) const {
+  return isTileStem(root, machine) ? LayoutRule::PlainToBlocked : ConvFamily::layoutRule(root, machine);
 }
 
 static bool isPossible(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
@@ -79,8 +84,7 @@ static void chooseRuns(TileConv &c, int64_t columnBytes) {
 static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
   int64_t rows = c.rows().out.number(), row = c.columns().out.number(), tile = machine.tiles.rows;
   c.twoRows = row <= tile && rows > 1;
-  int64_t depth =
-      c.ofHalves ? TileShape::halfStepBytes(c.runBytes, machine) : TileShape::stepBytes(c.runBytes, machine);
+  int64_t depth = TileShape::stepBytes(c.runBytes, c.ofHalves, machine);
   c.strips = llvm::divideCeil(c.g.outChannels, lanes);
   c.shape = TileShape::of(c.twoRows ? 2 * tile : row, c.strips, depth, machine);
   c.shape.tall = c.twoRows ? 2 : c.shape.tall;
@@ -339,13 +343,8 @@ private:
 
   /// Pixels of what lies around the image, and up to a vector behind them.
   void fill(Buffer to, Ix at, Ix pixels) {
-    Value around = w.constant(static_cast<double>(padding()), w.vectorOf(to.element, lanes));
+    Value around = w.constant(static_cast<double>(paddingOf(build.group.root)), w.vectorOf(to.element, lanes));
     w.loop(0, pixels, lanes / stemChannels, [&](Ix x) { w.store(around, to, at + x * stemChannels); });
-  }
-
-  int64_t padding() const {
-    auto conv = dyn_cast<onnx::IntegerConvOp>(build.group.root);
-    return conv ? static_cast<int64_t>(conv.getPadding()) : 0;
   }
 
   /// A vector's pixels of all planes, pixel by pixel.

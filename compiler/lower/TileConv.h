@@ -41,8 +41,11 @@ struct TileConv {
   support::Size items() const;
 };
 
-/// Whether a Conv of bytes or bfloat16 reads a row-major image in tiles: one of few channels, of known size.
-bool isTileStem(mlir::Operation *root, const target::MachineModel &machine);
+/// What the families of convolutions in tiles have in common: a row-major image of few channels is read as it is.
+class TileConvFamily : public ConvFamily {
+public:
+  LayoutRule layoutRule(mlir::Operation *root, const target::MachineModel &machine) const override;
+};
 
 /// The schedule, where the machine has tiles and they are expected to be faster than `otherwise`, or its vectors;
 /// always for a stem of row-major images.

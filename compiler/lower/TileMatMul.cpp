@@ -59,7 +59,7 @@ std::optional<TileMatMul> tileMatMulOf(const MatMulProblem &p, const target::Mac
   TileMatMul t;
   constexpr int64_t word = 4;
   t.depth = p.k.number() * word - (p.restA ? word - p.restA : 0);
-  int64_t bytes = p.ofHalves ? TileShape::halfStepBytes(t.depth, machine) : TileShape::stepBytes(t.depth, machine);
+  int64_t bytes = TileShape::stepBytes(t.depth, p.ofHalves, machine);
   if (bytes <= 0) {
     return std::nullopt;
   }

@@ -8,23 +8,17 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-int64_t TileShape::stepBytes(int64_t rowBytes, const target::MachineModel &machine) {
+int64_t TileShape::stepBytes(int64_t rowBytes, bool ofHalves, const target::MachineModel &machine) {
   constexpr int64_t word = 4;
   int64_t most = std::min(machine.tiles.rowBytes, rowBytes / word * word);
-  if (most == 0) {
-    return 0;
+  while (ofHalves && most > 0 && rowBytes % most) {
+    most -= word;
+  }
+  if (most == 0 || ofHalves) {
+    return most;
   }
   int64_t alike = llvm::divideCeil(rowBytes, llvm::divideCeil(rowBytes, most));
   return std::min(most, static_cast<int64_t>(llvm::alignTo(alike, word)));
-}
-
-int64_t TileShape::halfStepBytes(int64_t rowBytes, const target::MachineModel &machine) {
-  constexpr int64_t word = 4;
-  int64_t bytes = std::min(machine.tiles.rowBytes, rowBytes / word * word);
-  while (bytes > 0 && rowBytes % bytes) {
-    bytes -= word;
-  }
-  return bytes;
 }
 
 TileShape TileShape::of(int64_t rows, int64_t columnTiles, int64_t depth, const target::MachineModel &machine) {

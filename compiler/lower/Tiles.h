@@ -22,11 +22,9 @@ struct TileShape {
   int64_t rightBytes() const { return depth * 16; } ///< of a packed tile
 
   /// Bytes of a step over rows of so many: whole words, as few steps as can be, and those alike; the last one may have
-  /// some in common with the one before it. 0: a row has no word.
-  static int64_t stepBytes(int64_t rowBytes, const target::MachineModel &machine);
-  /// The same of bfloat16, where steps have nothing in common: the zeros that an element is multiplied with there would
-  /// make NaN of an infinity.
-  static int64_t halfStepBytes(int64_t rowBytes, const target::MachineModel &machine);
+  /// some in common with the one before it, but not of bfloat16: the zeros that an element is multiplied with there
+  /// would make NaN of an infinity. 0: a row has no word, or no whole number of them.
+  static int64_t stepBytes(int64_t rowBytes, bool ofHalves, const target::MachineModel &machine);
   /// Tall enough for `rows`, and as wide as registers allow beside that.
   static TileShape of(int64_t rows, int64_t columnTiles, int64_t depth, const target::MachineModel &machine);
 };

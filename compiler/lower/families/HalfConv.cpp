@@ -9,12 +9,9 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-class HalfConv : public ConvFamily {
+class HalfConv : public TileConvFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::HalfConvOp>(); }
-  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
-    return isTileStem(root, machine) ? LayoutRule::PlainToBlocked : ConvFamily::layoutRule(root, machine);
-  }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     std::optional<TileConv> tiles = tileConvOf(kernel, machine, std::nullopt);

@@ -13,7 +13,7 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-class IntegerConv : public ConvFamily {
+class IntegerConv : public TileConvFamily {
   static bool blocked(plan::KernelOp kernel) {
     return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType()));
   }
@@ -39,10 +39,6 @@ class IntegerConv : public ConvFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::IntegerConvOp>(); }
   bool isFor(Operation *root) const override { return !isDepthwise(root); }
-
-  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
-    return isTileStem(root, machine) ? LayoutRule::PlainToBlocked : ConvFamily::layoutRule(root, machine);
-  }
 
   void mark(plan::KernelOp kernel) const override { markExactOutputs(kernel); }
 
