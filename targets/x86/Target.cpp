@@ -49,11 +49,11 @@ struct ClassRow {
 // clang-format off
 constexpr ClassRow classes[] = {
     {"x86-64-v4", "AVX-512: servers since Skylake, desktops since Zen 4",
-     "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+fma", "-prefer-256-bit", 4,
+     "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+fma", "-prefer-256-bit,+fast-dpwssd", 4,
      16, 32, true, true, true, true, {14, 2}, 4, 32, 1024, 4096,
      "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx512.vpdpbusd.512", "+avx512vnni", "llvm.x86.avx512bf16.dpbf16ps.512", "+avx512bf16",
      "llvm.x86.avx512.pmaddubs.w.512"},
-    {"x86-64-v3", "AVX2 and FMA: Haswell, Zen and later", "+avx2,+fma,+f16c", "", 3,
+    {"x86-64-v3", "AVX2 and FMA: Haswell, Zen and later", "+avx2,+fma,+f16c", "+fast-dpwssd", 3,
      8, 16, false, true, false, true, {6, 2}, 8, 32, 512, 4096,
      "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.vpdpbusd.256", "+avxvnni", "", "", "llvm.x86.avx2.pmadd.ub.sw"},
     {"x86-64-v2", "SSE4.2: any x86-64 CPU since 2009", "+sse4.2", "", 2,
