@@ -1,4 +1,5 @@
-// A transpose of the last two axes before a product is how the product reads its operand.
+// A transpose of the last two axes before a product is how the product reads its operand, whoever else reads it: strict
+// sums must not have another order where a value is kept.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/MatMul.h"
 
@@ -7,9 +8,9 @@ using namespace mlir;
 namespace ingot::fusion {
 namespace {
 
-/// The operand behind a transpose of the last two axes that nothing else reads.
+/// The operand behind a transpose of the last two axes.
 Value untransposed(Value v) {
-  auto transpose = onlyFor<onnx::TransposeOp>(v);
+  auto transpose = v.getDefiningOp<onnx::TransposeOp>();
   if (!transpose) {
     return {};
   }

@@ -13,11 +13,14 @@ Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outTy
     outDim.push_back(isAlong && !keeps ? -1 : next++);
     count *= isAlong ? Ix(onnx::sizesOf(inType)[i]) : Ix(1);
   }
-  finish(group.w, inType.getElementType());
+  finish(group, inType.getElementType());
 }
 
-void Split::finish(const Writer &w, Type element) {
-  merge();
+void Split::finish(const Group &group, Type element) {
+  const Writer &w = group.w;
+  if (!group.isStrict) { // what else the kernel reads may not be walked as one: the order of sums would depend on it
+    merge();
+  }
   for (unsigned i = 0; i < along.size(); ++i) {
     if (along[i]) {
       inner.push_back(i);
@@ -77,7 +80,7 @@ Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outTy
     count *= along[i] ? in.sizes[i] : Ix(1);
     outDim.push_back(along[i] ? -1 : next++);
   }
-  finish(group.w, inType.getElementType());
+  finish(group, inType.getElementType());
 }
 
 RankedTensorType Split::shaped(plan::KernelOp kernel, Value v) {

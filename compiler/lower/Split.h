@@ -63,7 +63,7 @@ public:
 
 private:
   void merge();
-  void finish(const Writer &w, mlir::Type element);
+  void finish(const Group &group, mlir::Type element);
   void keptLoops(Writer &w, llvm::SmallVector<Ix> &at, size_t d, int64_t most, Body body) const;
 };
 
