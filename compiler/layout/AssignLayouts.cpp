@@ -72,6 +72,9 @@ private:
     auto rule = kernel.getPiece() ? LayoutRule::Plain
                 : root            ? lower::familyOf(kernel, machine).layoutRule(root, machine)
                                   : LayoutRule::Follow;
+    if (rule != LayoutRule::Plain && rule != LayoutRule::PlainToBlocked) {
+      llvm::for_each(kernel.getIns(), blockChannels);
+    }
     bool toBlocks = rule == LayoutRule::Blocked || rule == LayoutRule::PlainToBlocked ||
                     (rule == LayoutRule::Follow && lanes > 1 && shouldFollow(kernel, root));
     bool fromBlocks = toBlocks || rule == LayoutRule::BlockedToPlain;
@@ -88,6 +91,61 @@ private:
     for (OpResult result : kernel->getResults()) {
       result.setType(toBlocks ? blocked(typeOf(result), lanes) : plain(typeOf(result)));
     }
+  }
+
+  // Channels of a blocked image.
+
+  /// The first channel of a view that is whole blocks of channels of one blocked image; nothing: it is another view.
+  static std::optional<int64_t> firstChannel(plan::ViewOp view) {
+    RankedTensorType x = typeOf(view.getX()), y = typeOf(view.getY());
+    auto layout = plan::blockedOf(x);
+    if (!layout || x.getRank() != y.getRank() || !x.hasStaticShape() || !y.hasStaticShape() || x.getDimSize(0) != 1 ||
+        y.getDimSize(0) != 1 || x.getShape().drop_front(2) != y.getShape().drop_front(2) ||
+        x.getElementType() != y.getElementType() || y.getDimSize(1) % layout.getLanes()) {
+      return std::nullopt;
+    }
+    int64_t channelBytes =
+        ShapedType::getNumElements(x.getShape().drop_front(2)) * onnx::elementBytes(x.getElementType());
+    support::Size offset = view.getOffset().getValue();
+    if (!offset.isNumber() || !channelBytes || offset.number() % (layout.getLanes() * channelBytes)) {
+      return std::nullopt;
+    }
+    return offset.number() / channelBytes;
+  }
+  static bool isOfChannels(plan::ViewOp view) { return plan::blockedOf(view.getY().getType()) && firstChannel(view); }
+
+  /// They begin where they do in a row-major image, and stay blocked.
+  static void blockChannels(Value v) {
+    auto view = v.getDefiningOp<plan::ViewOp>();
+    if (!view || plan::blockedOf(v.getType())) {
+      return;
+    }
+    blockChannels(view.getX());
+    if (firstChannel(view)) {
+      retype(v, plan::withLayout(typeOf(v), plan::blockedOf(view.getX().getType())));
+    }
+  }
+
+  /// Views of all channels of an image, one behind the other, are that image.
+  static SmallVector<Value> withWholeImages(ArrayRef<Value> pieces) {
+    SmallVector<Value> found;
+    for (size_t i = 0; i < pieces.size();) {
+      auto first = pieces[i].getDefiningOp<plan::ViewOp>();
+      Value image = first && isOfChannels(first) ? first.getX() : Value();
+      int64_t channels = 0, all = image ? typeOf(image).getDimSize(1) : 0;
+      size_t end = i;
+      for (; end < pieces.size() && channels < all; ++end) {
+        auto view = pieces[end].getDefiningOp<plan::ViewOp>();
+        if (!view || view.getX() != image || !isOfChannels(view) || firstChannel(view) != channels) {
+          break;
+        }
+        channels += typeOf(pieces[end]).getDimSize(1);
+      }
+      bool isWhole = image && channels == all;
+      found.push_back(isWhole ? image : pieces[i]);
+      i = isWhole ? end : i + 1;
+    }
+    return found;
   }
 
   /// What a root reads row by row is another operand to those behind it, which read blocks: x + Conv(x) of few
@@ -220,7 +278,7 @@ private:
   void makeViewsPlain() {
     for (plan::ViewOp view : all<plan::ViewOp>()) {
       RankedTensorType t = typeOf(view.getX());
-      if (plan::blockedOf(t) && !plan::sameMemoryAsPlain(t)) {
+      if (plan::blockedOf(t) && !plan::sameMemoryAsPlain(t) && !isOfChannels(view)) {
         view->setOperand(0, convertAnywhere(view.getX(), plain(t)));
       }
     }
@@ -295,10 +353,12 @@ private:
       return;
     }
     OpBuilder b(kernel);
+    auto given = llvm::map_to_vector(concat->getOperands(), [&](Value operand) {
+      return Value(kernel.getIns()[cast<BlockArgument>(operand).getArgNumber()]);
+    });
     SmallVector<Value> pieces;
     bool known = !hasFoundPiece(kernel);
-    for (Value operand : concat->getOperands()) {
-      Value v = kernel.getIns()[cast<BlockArgument>(operand).getArgNumber()];
+    for (Value v : concat.joinAxis() == 1 ? withWholeImages(given) : given) {
       Operation *producer = v.getDefiningOp();
       bool own = known && producer && isa<plan::KernelOp, plan::JoinOp>(producer) && !memberOf.count(v) &&
                  producer->getBlock() == kernel->getBlock() && !llvm::is_contained(pieces, v) &&
@@ -411,18 +471,24 @@ private:
       halo[i] = std::max(halo[i], by[i]);
     }
   }
-  /// A value that gets a halo is no longer the memory of a row-major one: its views become reorders.
+  /// A value that gets a halo is no longer the memory of another one: its views become reorders, or views of one.
   Value separateViews(Value v) {
     if (auto view = v.getDefiningOp<plan::ViewOp>()) {
       OpBuilder b(view);
-      Value own = reorder(b, view.getX(), typeOf(view.getY()), host);
-      view.getY().replaceAllUsesWith(own);
+      bool ofChannels = isOfChannels(view);
+      if (ofChannels) {
+        b.setInsertionPointAfter(view);
+      }
+      Value own = reorder(b, ofChannels ? v : view.getX(), typeOf(v), host);
+      v.replaceAllUsesExcept(own, own.getDefiningOp());
       return own;
     }
     for (Operation *user : llvm::to_vector(v.getUsers())) {
       if (auto view = dyn_cast<plan::ViewOp>(user)) {
         OpBuilder b(view);
-        view->setOperand(0, reorder(b, v, plain(typeOf(v)), host));
+        bool ofChannels = isOfChannels(view);
+        auto layout = plan::blockedOf(v.getType());
+        view->setOperand(0, reorder(b, v, ofChannels ? blocked(typeOf(v), layout.getLanes()) : plain(typeOf(v)), host));
       }
     }
     return v;

@@ -123,3 +123,53 @@ func.func @own_input(%x: tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32> {
   %1 = onnx.Add %0, %x : (tensor<1x3x8x8xf32>, tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32>
   return %1 : tensor<1x3x8x8xf32>
 }
+
+// -----
+
+// Channels of a blocked image are a view of it, whole blocks from where they begin; a convolution that reads around them gets a copy. All of them behind each other are the image, which lies
+// in the concatenation that they are part of.
+// CHECK-LABEL: func.func @channels
+// CHECK: onnx.Conv
+// CHECK: plan.view %[[IMAGE:.*]] at <2048> : tensor<1x16x8x8xf32, #plan.blocked<8>> -> tensor<1x8x8x8xf32, #plan.blocked<8>>
+// CHECK: plan.reorder {{.*}} : tensor<1x8x8x8xf32, #plan.blocked<8>> -> tensor<1x8x8x8xf32, #plan.blocked<8, halo = [1, 1, 1, 1]
+// CHECK: %[[MORE:.*]] = "plan.kernel"
+// CHECK: onnx.Conv
+// CHECK-NOT: plan.reorder
+// CHECK: plan.join %[[IMAGE]], %[[MORE]] : (tensor<1x16x8x8xf32, #plan.blocked<8>>, tensor<1x8x8x8xf32, #plan.blocked<8>>) -> tensor<1x24x8x8xf32, #plan.blocked<8>>
+func.func @channels(%x: tensor<1x16x8x8xf32>) -> tensor<1x8x8x8xf32> {
+  %w = onnx.Constant dense<1.0> : tensor<16x16x1x1xf32>
+  %v = onnx.Constant dense<1.0> : tensor<8x8x3x3xf32>
+  %u = onnx.Constant dense<1.0> : tensor<8x24x1x1xf32>
+  %none = onnx.None : none
+  %zero = onnx.Constant dense<0> : tensor<1xi64>
+  %eight = onnx.Constant dense<8> : tensor<1xi64>
+  %sixteen = onnx.Constant dense<16> : tensor<1xi64>
+  %axis = onnx.Constant dense<1> : tensor<1xi64>
+  %one = onnx.Constant dense<1> : tensor<1xi64>
+  %image = onnx.Conv %x, %w, %none : (tensor<1x16x8x8xf32>, tensor<16x16x1x1xf32>, none) -> tensor<1x16x8x8xf32>
+  %first = onnx.Slice %image, %zero, %eight, %axis, %one : (tensor<1x16x8x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x8x8x8xf32>
+  %second = onnx.Slice %image, %eight, %sixteen, %axis, %one : (tensor<1x16x8x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x8x8x8xf32>
+  %more = onnx.Conv %second, %v, %none {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x8x8xf32>, tensor<8x8x3x3xf32>, none) -> tensor<1x8x8x8xf32>
+  %all = onnx.Concat %first, %second, %more {axis = 1 : i64} : (tensor<1x8x8x8xf32>, tensor<1x8x8x8xf32>, tensor<1x8x8x8xf32>) -> tensor<1x24x8x8xf32>
+  %y = onnx.Conv %all, %u, %none : (tensor<1x24x8x8xf32>, tensor<8x24x1x1xf32>, none) -> tensor<1x8x8x8xf32>
+  return %y : tensor<1x8x8x8xf32>
+}
+
+// -----
+
+// Six channels are no whole block of eight: they are read from a row-major image.
+// CHECK-LABEL: func.func @part_of_a_block
+// CHECK: plan.reorder {{.*}} : tensor<1x16x8x8xf32, #plan.blocked<8>> -> tensor<1x16x8x8xf32>
+// CHECK: plan.view {{.*}} at <1536> : tensor<1x16x8x8xf32> -> tensor<1x6x8x8xf32>
+func.func @part_of_a_block(%x: tensor<1x16x8x8xf32>) -> tensor<1x8x8x8xf32> {
+  %w = onnx.Constant dense<1.0> : tensor<16x16x1x1xf32>
+  %v = onnx.Constant dense<1.0> : tensor<8x6x1x1xf32>
+  %none = onnx.None : none
+  %six = onnx.Constant dense<6> : tensor<1xi64>
+  %twelve = onnx.Constant dense<12> : tensor<1xi64>
+  %axis = onnx.Constant dense<1> : tensor<1xi64>
+  %image = onnx.Conv %x, %w, %none : (tensor<1x16x8x8xf32>, tensor<16x16x1x1xf32>, none) -> tensor<1x16x8x8xf32>
+  %part = onnx.Slice %image, %six, %twelve, %axis, %axis : (tensor<1x16x8x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x6x8x8xf32>
+  %y = onnx.Conv %part, %v, %none : (tensor<1x6x8x8xf32>, tensor<8x6x1x1xf32>, none) -> tensor<1x8x8x8xf32>
+  return %y : tensor<1x8x8x8xf32>
+}
