@@ -281,6 +281,12 @@ Value sumAlong(Formula &f, Value v, ArrayRef<int64_t> axes) {
   return makeConstant(f.b, f.loc, constantFromIntegers(tensorOf(left, i32), sums));
 }
 
+std::pair<double, double> rangeOf(Type element) {
+  unsigned width = element.getIntOrFloatBitWidth();
+  double all = std::ldexp(1.0, static_cast<int>(width));
+  return element.isUnsignedInteger() ? std::pair(0.0, all - 1) : std::pair(-all / 2, all / 2 - 1);
+}
+
 static Value zeroOr(Formula &f, Value zero, Type element) { return present(zero) ? zero : numberOf(f, 0, element); }
 
 Value quantize(Formula &f, Value x, Value scale, Value zero, Type element, bool saturate) {

@@ -89,6 +89,9 @@ mlir::Value quantize(Formula &f, mlir::Value x, mlir::Value scale, mlir::Value z
                      bool saturate = true);
 mlir::Value dequantize(Formula &f, mlir::Value x, mlir::Value scale, mlir::Value zero);
 
+/// The least and the largest integer of a type.
+std::pair<double, double> rangeOf(mlir::Type element);
+
 /// Whether the compiler has made of dequantized constants what integer kernels can use; what is left may be folded.
 bool isQuantizationDone(mlir::Operation *op);
 void setQuantizationDone(mlir::Operation *function);

@@ -4,8 +4,8 @@
 //    what dequantizes stands before what computes;
 //  - a product or convolution of dequantized tensors is one of integers, times the product of the scales; of floats by
 //    dequantized weights, one by weights of few bits (FewBits.cpp);
-//  - a factor in front of Quantize and the scale of Quantize are one factor, a Relu that saturation does is gone, and
-//    what is quantized as it was is not touched.
+//  - a factor in front of Quantize and the scale of Quantize are one factor, bounds that saturation has anyway are
+//    gone, and what is quantized as it was is not touched.
 //
 // What is behind sums of integers is not larger than these and their factors allow (Bounds.cpp).
 //
@@ -19,11 +19,13 @@
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ops/Quantize.h"
+#include "compiler/onnx/ops/Select.h"
 #include "compiler/onnx/ops/Unary.h"
 #include "compiler/quantize/Bounds.h"
 #include "compiler/quantize/Digits.h"
 #include "compiler/quantize/FewBits.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -228,19 +230,102 @@ struct OneFactor : OpRewritePattern<QuantizeOp> {
   }
 };
 
-/// Relu in front of Quantize, where no integer is below the zero point.
+/// Swish between two factors, the second of which is one number c > 0: c swish(x) is the swish of c x whose own factor
+/// is c times smaller, and c joins the first one.
+struct ScaledSwish : OpRewritePattern<onnx::MulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::MulOp op, PatternRewriter &rewriter) const override {
+    std::optional<double> factor = onnx::splatOf(op.getB());
+    auto [x, alpha] = factor > 0.0 ? swishOf(op.getA()) : std::pair(Value(), 0.0);
+    auto first = x ? x.getDefiningOp<onnx::MulOp>() : onnx::MulOp();
+    if (!first || !onnx::constantOf(first.getB()) || first.getY().getType() != op.getY().getType()) {
+      return failure();
+    }
+    Formula f(rewriter, op.getLoc());
+    Value scaled = f.mul(first.getA(), computed(f, f.mul(first.getB(), f.number(*factor, x))));
+    rewriter.replaceOp(op, f.op("Swish", {scaled}, {f.number("alpha", alpha / *factor)}));
+    return success();
+  }
+
+  /// x and alpha of x / (1 + e^(-alpha x)), where nothing else reads it or x; null: it is something else.
+  static std::pair<Value, double> swishOf(Value y) {
+    auto swish = y.getDefiningOp<onnx::SwishOp>();
+    if (swish && swish->hasOneUse() && swish.getX().hasOneUse()) {
+      return {swish.getX(), swish.getAlpha().convertToDouble()};
+    }
+    auto product = y.getDefiningOp<onnx::MulOp>();
+    for (unsigned i = 0; product && product->hasOneUse() && i < 2; ++i) {
+      Value x = product->getOperand(i);
+      auto sigmoid = product->getOperand(1 - i).getDefiningOp<onnx::SigmoidOp>();
+      if (sigmoid && sigmoid->hasOneUse() && sigmoid.getX() == x && x.hasNUses(2)) {
+        return {x, 1.0};
+      }
+    }
+    return {};
+  }
+};
+
+/// Relu and Clip in front of Quantize, which never decreases: a bound at which integers saturate anyway is gone,
+/// another one is of bytes and behind Quantize, so that a factor in front of it meets Quantize's.
 struct Saturated : OpRewritePattern<QuantizeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(QuantizeOp op, PatternRewriter &rewriter) const override {
     auto relu = op.getX().getDefiningOp<onnx::ReluOp>();
-    auto zeros = onnx::integersOf(op.getZero());
-    Type element = onnx::elementOf(op.getY());
-    int64_t least = element.isUnsignedInteger() ? 0 : -(int64_t(1) << (element.getIntOrFloatBitWidth() - 1));
-    if (!relu || !zeros || llvm::any_of(*zeros, [&](int64_t z) { return z != least; })) {
+    auto clip = op.getX().getDefiningOp<onnx::ClipOp>();
+    auto element = dyn_cast<IntegerType>(onnx::elementOf(op.getY()));
+    if ((!relu && !clip) || !element) {
       return failure();
     }
-    rewriter.modifyOpInPlace(op, [&] { op.getXMutable().assign(relu.getX()); });
+    auto [least, most] = onnx::rangeOf(element);
+    FailureOr<Bound> lower = relu ? quantized(op, 0.0, least) : quantized(op, clip.getMin(), least);
+    FailureOr<Bound> upper = relu ? Bound() : quantized(op, clip.getMax(), most);
+    if (failed(lower) || failed(upper)) {
+      return failure();
+    }
+    Value x = relu ? relu.getX() : clip.getX();
+    if (!*lower && !*upper) {
+      rewriter.modifyOpInPlace(op, [&] { op.getXMutable().assign(x); });
+      return success();
+    }
+    if (!isByte(op.getY())) {
+      return failure();
+    }
+    Formula f(rewriter, op.getLoc());
+    auto number = [&, element = element](const Bound &bound) {
+      return bound ? onnx::makeConstant(f.b, f.loc, onnx::constantFromIntegers(onnx::tensorOf({}, element), *bound))
+                   : Value();
+    };
+    Value y = onnx::quantize(f, x, op.getScale(), op.getZero(), element);
+    rewriter.replaceOp(op, f.op("Clip", {y, number(*lower), number(*upper)}));
     return success();
+  }
+
+  using Bound = std::optional<int64_t>;
+
+  /// The integer that a bound of what is quantized becomes; none: it is `extreme`, where integers saturate.
+  static FailureOr<Bound> quantized(QuantizeOp op, double bound, double extreme) {
+    auto zeros = onnx::integersOf(op.getZero());
+    if (!zeros || zeros->empty() || std::isnan(bound)) {
+      return failure();
+    }
+    if (bound == 0 && llvm::all_of(*zeros, [&](int64_t z) { return static_cast<double>(z) == extreme; })) {
+      return Bound();
+    }
+    std::optional<double> scale = onnx::splatOf(op.getScale()), zero = onnx::splatOf(op.getZero());
+    if (!scale || !zero || !(*scale > 0) || !onnx::elementOf(op.getX()).isF32()) {
+      return failure();
+    }
+    auto [least, most] = onnx::rangeOf(onnx::elementOf(op.getY()));
+    float ratio = static_cast<float>(bound) / static_cast<float>(*scale);
+    double integer = std::clamp(std::nearbyint(ratio) + *zero, least, most);
+    return integer == extreme ? Bound() : Bound(static_cast<int64_t>(integer));
+  }
+  static FailureOr<Bound> quantized(QuantizeOp op, Value bound, double extreme) {
+    if (!onnx::present(bound)) {
+      return Bound();
+    }
+    std::optional<double> number = onnx::splatOf(bound);
+    return number ? quantized(op, *number, extreme) : FailureOr<Bound>(failure());
   }
 };
 
@@ -276,7 +361,7 @@ LogicalResult useIntegers(func::FuncOp function, bool strict, DigitProducts digi
     forms.add<Product, Convolution>(context);
     addFewBitsProducts(forms, digits);
     addDigits(forms, digits);
-    factors.add<OneFactor>(context); // last: the others ask for the scales that the model has
+    factors.add<OneFactor, ScaledSwish>(context); // last: the others ask for the scales that the model has
   }
   if (failed(apply(function, std::move(recurrences))) || failed(apply(function, std::move(forms))) ||
       failed(apply(function, std::move(factors)))) {

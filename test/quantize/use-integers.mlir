@@ -56,15 +56,72 @@ func.func @rescaled(%x: tensor<8xui8>) -> tensor<8xui8> {
 
 // -----
 
-// Below the zero point there are integers: Relu stays.
+// Below the zero point there are integers: the bound is one of bytes.
 // CHECK-LABEL: @below
-// CHECK: onnx.Relu
+// CHECK-NOT: onnx.Relu
+// CHECK: %[[BYTES:.*]] = onnx.Quantize
+// CHECK: %[[ZERO:.*]] = onnx.Constant dense<7> : tensor<ui8>
+// CHECK: onnx.Clip %[[BYTES]], %[[ZERO]], %{{.*}} : (tensor<8xui8>, tensor<ui8>, none) -> tensor<8xui8>
 func.func @below(%x: tensor<8xf32>) -> tensor<8xui8> {
   %s = onnx.Constant dense<0.25> : tensor<f32>
   %z = onnx.Constant dense<7> : tensor<ui8>
   %0 = onnx.Relu %x : (tensor<8xf32>) -> tensor<8xf32>
   %1 = onnx.Quantize %0, %s, %z {to = 2 : i64} : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
   return %1 : tensor<8xui8>
+}
+
+// -----
+
+// Of a Clip the bound at which bytes saturate is gone, and the other one is that of bytes: 1 / 0.25 - 128, beside 63.75 / 0.25 - 128.
+// CHECK-LABEL: @clipped
+// CHECK-NOT: onnx.Clip
+// CHECK: %[[BYTES:.*]] = onnx.Quantize
+// CHECK: %[[LEAST:.*]] = onnx.Constant dense<-124> : tensor<i8>
+// CHECK: onnx.Clip %[[BYTES]], %[[LEAST]], %{{.*}} : (tensor<8xi8>, tensor<i8>, none) -> tensor<8xi8>
+func.func @clipped(%x: tensor<8xf32>) -> tensor<8xi8> {
+  %s = onnx.Constant dense<0.25> : tensor<f32>
+  %z = onnx.Constant dense<-128> : tensor<i8>
+  %least = onnx.Constant dense<1.0> : tensor<f32>
+  %most = onnx.Constant dense<63.75> : tensor<f32>
+  %0 = onnx.Clip %x, %least, %most : (tensor<8xf32>, tensor<f32>, tensor<f32>) -> tensor<8xf32>
+  %1 = onnx.Quantize %0, %s, %z {to = 3 : i64} : (tensor<8xf32>, tensor<f32>, tensor<i8>) -> tensor<8xi8>
+  return %1 : tensor<8xi8>
+}
+
+// -----
+
+// A bound that is no number, or of a scale that is none, stays what it is.
+// CHECK-LABEL: @unknown
+// CHECK-COUNT-2: onnx.Clip {{.*}} -> tensor<8xf32>
+func.func @unknown(%x: tensor<8xf32>, %s: tensor<f32>, %most: tensor<f32>) -> (tensor<8xui8>, tensor<8xui8>) {
+  %half = onnx.Constant dense<0.5> : tensor<f32>
+  %z = onnx.Constant dense<0> : tensor<ui8>
+  %six = onnx.Constant dense<6.0> : tensor<f32>
+  %none = onnx.None : none
+  %0 = onnx.Clip %x, %none, %six : (tensor<8xf32>, none, tensor<f32>) -> tensor<8xf32>
+  %1 = onnx.Quantize %0, %s, %z {to = 2 : i64} : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  %2 = onnx.Clip %x, %none, %most : (tensor<8xf32>, none, tensor<f32>) -> tensor<8xf32>
+  %3 = onnx.Quantize %2, %half, %z {to = 2 : i64} : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  return %1, %3 : tensor<8xui8>, tensor<8xui8>
+}
+
+// -----
+
+// x * sigmoid(x) between two factors: a Swish behind one.
+// CHECK-LABEL: @swish
+// CHECK-DAG: %[[FACTOR:.*]] = onnx.Constant dense<2.500000e+00>
+// CHECK: %[[SCALED:.*]] = onnx.Mul %{{.*}}, %[[FACTOR]]
+// CHECK: %[[SWISH:.*]] = onnx.Swish %[[SCALED]] {alpha = 2.000000e-01 : f32{{.*}}}
+// CHECK: onnx.Quantize %[[SWISH]]
+func.func @swish(%x: tensor<8xf32>) -> tensor<8xui8> {
+  %half = onnx.Constant dense<0.5> : tensor<f32>
+  %s = onnx.Constant dense<0.2> : tensor<f32>
+  %z = onnx.Constant dense<3> : tensor<ui8>
+  %0 = onnx.Mul %x, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %1 = onnx.Sigmoid %0 : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = onnx.Mul %0, %1 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %3 = onnx.Quantize %2, %s, %z {to = 2 : i64} : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  return %3 : tensor<8xui8>
 }
 
 // -----

@@ -5,7 +5,6 @@
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/ScalarMath.h"
-#include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Quantize.cpp.inc"
 
@@ -14,13 +13,6 @@ using namespace mlir;
 namespace ingot::onnx {
 
 // Elements.
-
-/// The least and the largest integer of a type.
-static std::pair<double, double> rangeOf(Type element) {
-  unsigned width = element.getIntOrFloatBitWidth();
-  double all = std::ldexp(1.0, static_cast<int>(width));
-  return element.isUnsignedInteger() ? std::pair(0.0, all - 1) : std::pair(-all / 2, all / 2 - 1);
-}
 
 Type QuantizeOp::resultElement() { return elementOfNumber(getTo(), getContext()); }
 bool QuantizeOp::mixesElements() { return true; }
