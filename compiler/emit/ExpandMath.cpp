@@ -3,6 +3,7 @@
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/math/Functions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -98,8 +99,24 @@ void divideFactors(Value divisor) {
   }
 }
 
+/// What is divided by `divisor` is multiplied by its reciprocal, as near as the machine gives it in one instruction.
+void multiplyByReciprocal(Value divisor, StringAttr reciprocal) {
+  OpBuilder builder(divisor.getContext());
+  builder.setInsertionPointAfterValue(divisor);
+  Location loc = divisor.getLoc();
+  Value all = arith::ConstantIntOp::create(builder, loc, -1, cast<VectorType>(divisor.getType()).getNumElements());
+  Value inverse =
+      LLVM::CallIntrinsicOp::create(builder, loc, divisor.getType(), reciprocal, {divisor, divisor, all})->getResult(0);
+  for (Operation *division : llvm::make_early_inc_range(divisor.getUsers())) {
+    if (isa<arith::DivFOp>(division)) {
+      builder.setInsertionPoint(division);
+      replace(division, arith::MulFOp::create(builder, loc, division->getOperand(0), inverse));
+    }
+  }
+}
+
 /// 1 + e^x that is nothing but a divisor, as in a sigmoid: sum and exponential together.
-bool expandDivisor(math::ExpOp exp, const FloatBuilder &f) {
+bool expandDivisor(math::ExpOp exp, const FloatBuilder &f, StringAttr reciprocal) {
   bool divides = !exp->use_empty() && llvm::all_of(exp->getUsers(), [](Operation *sum) {
     return besides<arith::AddFOp>(1.0, sum) && llvm::all_of(sum->getUses(), [](OpOperand &use) {
              return isa<arith::DivFOp>(use.getOwner()) && use.getOperandNumber() == 1;
@@ -108,12 +125,16 @@ bool expandDivisor(math::ExpOp exp, const FloatBuilder &f) {
   if (!divides) {
     return false;
   }
-  Value divisor = expandOnePlusExp(f, exp.getOperand(), /*forBytes=*/exp->hasAttr("ingot.bytes"));
+  bool forBytes = exp->hasAttr("ingot.bytes");
+  Value divisor = expandOnePlusExp(f, exp.getOperand(), forBytes);
   for (Operation *sum : llvm::make_early_inc_range(exp->getUsers())) {
     replace(sum, divisor);
   }
   exp->erase();
   divideFactors(divisor);
+  if (forBytes && reciprocal && reciprocal.getType() == divisor.getType()) {
+    multiplyByReciprocal(divisor, reciprocal);
+  }
   return true;
 }
 
@@ -137,7 +158,7 @@ bool isStrict(Operation *op) {
 }
 
 /// Functions together with what stands around them.
-bool expandWithNeighbours(Operation *op, bool ldexp) {
+bool expandWithNeighbours(Operation *op, bool ldexp, StringAttr reciprocal) {
   Type type = op->getResult(0).getType();
   OpBuilder builder(op);
   FloatBuilder f(builder, op->getLoc(), type, ldexp);
@@ -145,7 +166,7 @@ bool expandWithNeighbours(Operation *op, bool ldexp) {
     return false;
   }
   if (auto exp = dyn_cast<math::ExpOp>(op); exp && !exp->hasAttr("ingot.negative")) {
-    return !isStrict(op) && expandDivisor(exp, f);
+    return !isStrict(op) && expandDivisor(exp, f, reciprocal);
   }
   auto erfc = dyn_cast<math::ErfcOp>(op);
   return erfc && expandHalf(erfc, f);
@@ -156,11 +177,24 @@ bool isNarrow(Type type) {
   return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
 }
 
-/// What a CPU is known to have: a function's may be another one than the machine's.
-bool has(Operation *op, const target::MachineModel &machine, StringRef attribute, bool machineHas) {
+/// The function that an op is in, if it is for another CPU than the machine's: attributes say what that one has.
+FunctionOpInterface functionOfOther(Operation *op, const target::MachineModel &machine) {
   auto function = op->getParentOfType<FunctionOpInterface>();
   auto cpu = function ? function->getAttrOfType<StringAttr>("ingot.cpu") : StringAttr();
-  return cpu && cpu.getValue() != machine.cpu ? function->hasAttr(attribute) : machineHas;
+  return cpu && cpu.getValue() != machine.cpu ? function : FunctionOpInterface();
+}
+bool has(Operation *op, const target::MachineModel &machine, StringRef attribute, bool machineHas) {
+  FunctionOpInterface other = functionOfOther(op, machine);
+  return other ? other->hasAttr(attribute) : machineHas;
+}
+
+/// The intrinsic for reciprocals, with the type of its result; null: there is none.
+StringAttr reciprocalOf(Operation *op, const target::MachineModel &machine) {
+  if (FunctionOpInterface other = functionOfOther(op, machine)) {
+    return other->getAttrOfType<StringAttr>("ingot.reciprocal");
+  }
+  auto type = VectorType::get({machine.lanes}, Float32Type::get(op->getContext()));
+  return machine.reciprocal.empty() ? StringAttr() : StringAttr::get(machine.reciprocal, type);
 }
 
 /// The conversions of the narrow floats of a module that have no instruction, in the order of the walk: each float
@@ -286,7 +320,7 @@ LogicalResult ingot::emit::expandMath(ModuleOp module, const target::MachineMode
       return op->emitOpError("has no expansion into instructions");
     }
     bool ldexp = has(op, machine, "ingot.ldexp", machine.scaleByPowerOfTwo);
-    if (!expandWithNeighbours(op, ldexp)) {
+    if (!expandWithNeighbours(op, ldexp, reciprocalOf(op, machine))) {
       expand(op, isUnary ? unary->second : nullptr, isUnary ? nullptr : binary->second, ldexp);
     }
   }

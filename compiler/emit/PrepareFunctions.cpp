@@ -28,7 +28,9 @@ static void setAttributes(func::FuncOp function, const ingot::target::MachineMod
   if (!features.empty()) {
     add("target-features", features);
   }
-  function->removeAttr("ingot.ldexp");
+  for (StringRef name : {"ingot.ldexp", "ingot.reciprocal"}) {
+    function->removeAttr(name);
+  }
   if (function->removeAttr("ingot.tiles")) {
     list.push_back(builder.getStringAttr(ingot::emit::usesTiles));
   }

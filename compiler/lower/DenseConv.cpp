@@ -13,7 +13,8 @@ static int64_t tilesOfPiece(const support::Size &row, int64_t pixels) {
 
 DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, Access input, Space space)
     : build(build), w(build.w), g(g), s(s), input(std::move(input)), space(std::move(space)),
-      source(this->input.buffer), bytes(s.bytes(build.w.machine)) {
+      source(this->input.buffer), bytes(s.bytes(build.w.machine)),
+      beginsSums(s.isOfBytes() && build.group.beginSums(this->space)) {
   Operation *root = build.group.root;
   weights = build.group.buffer(root->getOperand(1));
   weights = s.isOfBytes() ? ByteProducts::words(w, weights) : weights;
@@ -366,7 +367,12 @@ void DenseConv::tile(const Panel *fixed, Ix base, ArrayRef<int64_t> offsets, Poi
     partTile(*fixed, base, offsets, points, tileIndex);
   } else {
     eachPanel(0, [&](const Panel &p) {
-      eachPart(p, [&](const Panel &part) { partTile(part, base, offsets, points, tileIndex); });
+      eachPart(p, [&](const Panel &part) {
+        // LLVM would broadcast what few channels of bytes there are ahead of the loop over panels, into more registers
+        // than the machine has.
+        Ix from = s.isOfBytes() ? w.settled(base, part.block) : base;
+        partTile(part, from, offsets, points, tileIndex);
+      });
     });
   }
 }
@@ -435,9 +441,16 @@ void DenseConv::finish(const Panel &p, Vectors acc, Points points) {
 /// Accumulators. The bias is added to the sums, not the products to the bias: small sums round less.
 DenseConv::Vectors DenseConv::start(const Panel &p, size_t pixels) {
   Type element = s.isOfBytes() ? Type(w.b.getI32Type()) : Type(w.b.getF32Type());
-  Vectors acc;
-  for (size_t i = 0; i < pixels * p.vectors; ++i) {
-    acc.push_back(w.constant(0, w.vectorOf(element, lanesOf(p, i % p.vectors))));
+  Vectors first, acc;
+  for (int64_t v = 0; v < p.vectors; ++v) {
+    Point block{{}, s.lanes, {}};
+    block.at.assign(space.sizes.size(), 0);
+    block.at[1] = p.block + v;
+    first.push_back(beginsSums ? build.group.firstSums(space, block)
+                               : w.constant(0, w.vectorOf(element, lanesOf(p, v))));
+  }
+  for (size_t i = 0; i < pixels; ++i) {
+    llvm::append_range(acc, first);
   }
   return acc;
 }
@@ -484,11 +497,14 @@ DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count,
         return steps(p, at + first * s.lanes, wr + first * tapWeights, (last - first) * s.stepsOf(count), offsets,
                      Vectors(c1), ahead);
       }
-      return w.loop(innerTaps.first, innerTaps.second, 1, c1, [&](Ix x, ValueRange c2) {
+      // Of one step, real loops as over planes.
+      bool unroll = s.stepsOf(count) > 1 || !s.isOfBytes();
+      auto tap = [&](Ix x, ValueRange c2) {
         Ix from = at + x * (a[2].tapStep * stride(2)), row = wr + x * tapWeights;
         return widens ? widenedSteps(p, from, row, offsets, Vectors(c2), ahead)
                       : steps(p, from, row, s.stepsOf(count), offsets, Vectors(c2), ahead);
-      });
+      };
+      return w.loop(innerTaps.first, innerTaps.second, 1, c1, tap, unroll);
     });
   });
 }

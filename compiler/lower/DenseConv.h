@@ -70,7 +70,8 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
 /// Cycles that the arithmetic of an image's first phase takes, with whatever it reads in the first cache.
 double cyclesOf(const ConvGeometry &g, const DenseSchedule &s, const target::MachineModel &machine);
 /// The schedule for some rows at a time: all panels over a tile of pixels of a row.
-DenseSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine);
+DenseSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine,
+                            bool ofBytes = false);
 /// How scheduleOf's loops want the weights.
 plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedule &s, const ByteProducts &bytes);
 
@@ -124,6 +125,7 @@ private:
   std::optional<WaitingSums> waiting; ///< of all pixels for a panel, where its parts take their turn
   Buffer widened;     ///< of narrow floats, a block of the channels of a tile's pixels, as float32; null: not copied
   ByteProducts bytes; ///< where the schedule is of them
+  bool beginsSums;    ///< with what is added to them
   const ConvPhase *phase = nullptr;
   std::pair<Ix, Ix> outerTaps, middleTaps; ///< [first, second) that the tile reads
   std::pair<int64_t, int64_t> innerTaps;

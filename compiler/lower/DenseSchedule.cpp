@@ -299,10 +299,10 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
   return s;
 }
 
-DenseSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine) {
+DenseSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine, bool ofBytes) {
   ConvGeometry row = g;
   row.phases.front().axes[1].out = 1;
-  DenseSchedule s = scheduleOf(row, lanes, /*planes=*/false, machine);
+  DenseSchedule s = scheduleOf(row, lanes, /*planes=*/false, machine, ofBytes);
   s.pixelsOuter = true;
   return s;
 }

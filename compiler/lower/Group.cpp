@@ -2,10 +2,12 @@
 #include "compiler/lower/Distance.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/Narrowing.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
+#include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Unary.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -219,12 +221,37 @@ Value Group::read(Value v, const Space &space, const Point &at) const {
   return compute(v, space, at, known);
 }
 
+bool Group::beginSums(const Space &space) {
+  Value sums = root->getResult(0);
+  auto add = sums.hasOneUse() ? dyn_cast<onnx::AddOp>(*sums.user_begin()) : onnx::AddOp();
+  if (!add || !getElementTypeOrSelf(sums.getType()).isInteger(32) || add.getY().getType() != sums.getType()) {
+    return false;
+  }
+  auto it = space.accesses.find(add.getA() == sums ? add.getB() : add.getA());
+  if (it == space.accesses.end() || !isa<BlockArgument>(it->first)) {
+    return false;
+  }
+  for (auto [i, stride] : llvm::enumerate(it->second.strides)) {
+    if (i != 1 && !stride.is(0)) {
+      return false;
+    }
+  }
+  begun = add.getY();
+  return true;
+}
+
+Value Group::firstSums(const Space &space, const Point &at) const {
+  auto add = begun.getDefiningOp<onnx::AddOp>();
+  return read(add.getA() == root->getResult(0) ? add.getB() : add.getA(), space, at);
+}
+
 SmallVector<Value> Group::epilogue(Value rootVector, const Space &space, const Point &at) const {
   llvm::DenseMap<Value, Value> known;
   if (root) {
     Type element = getElementTypeOrSelf(root->getResult(0).getType());
     bool rounds = isStrict && onnx::isNarrowFloat(element);
-    known[root->getResult(0)] = rounds ? Value(onnx::Num(w.b, w.loc, rootVector, element).to(element)) : rootVector;
+    known[begun ? begun : Value(root->getResult(0))] =
+        rounds ? Value(onnx::Num(w.b, w.loc, rootVector, element).to(element)) : rootVector;
   }
   SmallVector<Value> out;
   auto yield = cast<plan::YieldOp>(kernel.getBody().front().getTerminator());
@@ -267,27 +294,20 @@ int64_t Group::keepTile(ArrayRef<Value> rootVectors) const {
 }
 
 /// So many as a register has bytes for.
-int64_t Group::joined(Value rootVector) const {
-  auto vector = dyn_cast<VectorType>(rootVector.getType());
+int64_t Group::together(int64_t lanes) const {
   bool bytes = results.size() == 1 && !results[0].narrow && results[0].element.isInteger(8);
-  int64_t most = vector && bytes && w.machine.machineCode ? 4 * w.machine.lanes / vector.getNumElements() : 1;
-  return std::max<int64_t>(1, most);
+  return bytes && lanes > 1 && w.machine.machineCode ? std::max<int64_t>(1, 4 * w.machine.lanes / lanes) : 1;
 }
 
-/// Vectors one behind the other, as many as a power of two.
-static Value concatenated(Writer &w, ArrayRef<Value> vectors) {
-  if (vectors.size() == 1) {
-    return vectors.front();
+void Group::finishSome(ArrayRef<Value> rootVectors, const Space &space, ArrayRef<Point> points) const {
+  int64_t most = together(points.front().lanes);
+  if (most == 1) {
+    for (auto [vector, at] : llvm::zip_equal(rootVectors, points)) {
+      finish(vector, space, at);
+    }
+    return;
   }
-  size_t half = vectors.size() / 2;
-  Value first = concatenated(w, vectors.take_front(half)), second = concatenated(w, vectors.drop_front(half));
-  int64_t lanes = cast<VectorType>(first.getType()).getNumElements();
-  return vector::ShuffleOp::create(w.b, w.loc, first, second, llvm::to_vector(llvm::seq<int64_t>(2 * lanes)));
-}
-
-void Group::finishAll(ArrayRef<Value> rootVectors, const Space &space, ArrayRef<Point> points) const {
   const Access &result = space.results.front();
-  int64_t most = joined(rootVectors.front());
   auto places = llvm::map_to_vector(points, [&](const Point &at) { return result.at(at.at); });
   SmallVector<size_t> left = llvm::to_vector(llvm::seq(points.size()));
   while (!left.empty()) {
@@ -303,7 +323,7 @@ void Group::finishAll(ArrayRef<Value> rootVectors, const Space &space, ArrayRef<
     run.resize(llvm::bit_floor(run.size()));
     llvm::erase_if(left, [&](size_t i) { return llvm::is_contained(run, i); });
     auto vectors = llvm::map_to_vector(run, [&](size_t i) { return epilogue(rootVectors[i], space, points[i])[0]; });
-    w.store(concatenated(w, vectors), result.buffer, places[first], points[first].mask);
+    w.store(concatenatedBytes(w, vectors), result.buffer, places[first], points[first].mask);
   }
 }
 
@@ -313,29 +333,25 @@ void Group::finishTile(ArrayRef<Value> rootVectors, int64_t inner, const Space &
     return;
   }
   int64_t count = static_cast<int64_t>(rootVectors.size()) / inner;
-  bool joins = joined(rootVectors.front()) > 1;
   auto rows = [&](Ix first, int64_t many, llvm::function_ref<Value(int64_t index)> vectorAt) {
     SmallVector<Value> vectors;
     SmallVector<Point> points;
     for (int64_t k = 0; k < many * inner; ++k) {
       vectors.push_back(vectorAt(k)), points.push_back(pointAt(first + Ix(k / inner), k % inner));
-      if (!joins) {
-        finish(vectors.back(), space, points.back());
-      }
     }
-    if (joins) {
-      finishAll(vectors, space, points);
-    }
+    finishSome(vectors, space, points);
   };
   if (count < 2 || !hasLongEpilogue()) {
     return rows(0, count, [&](int64_t k) { return rootVectors[k]; });
   }
-  int64_t lanes = keepTile(rootVectors), together = joined(rootVectors.front());
-  while (count % together) {
-    --together;
+  int64_t lanes = keepTile(rootVectors), step = std::min(together(lanes), count), whole = count / step * step;
+  auto load = [&](Ix i) {
+    return [this, i, inner, lanes](int64_t k) { return w.load(tile, (i * inner + k) * lanes, lanes); };
+  };
+  w.loop(0, whole, step, [&](Ix i) { rows(i, step, load(i)); });
+  if (whole < count) {
+    rows(whole, count - whole, load(whole));
   }
-  w.loop(0, count, together,
-         [&](Ix i) { rows(i, together, [&](int64_t k) { return w.load(tile, (i * inner + k) * lanes, lanes); }); });
 }
 
 void Group::finishPart(ArrayRef<Value> rootVectors, int64_t inner, std::pair<Ix, Ix> rows, std::pair<Ix, Ix> columns,

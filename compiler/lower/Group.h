@@ -80,9 +80,20 @@ public:
   /// operands.
   mlir::Value read(mlir::Value v, const Space &space, const Point &at) const;
 
+  /// Whether numbers that differ by channel only are added to the root's sums of int32 before anything else. From then
+  /// on the vectors of the root's result are those sums: the builder begins them with firstSums. (Of floats the sums
+  /// would be rounded otherwise.)
+  bool beginSums(const Space &space);
+  /// What is added at a point.
+  mlir::Value firstSums(const Space &space, const Point &at) const;
+
   /// Applies what follows the root to one vector of its result and stores the kernel's results. `space` is that of the
   /// result type.
   void finish(mlir::Value rootVector, const Space &space, const Point &at) const;
+  /// The same for some vectors, written out: neighbouring ones of bytes are narrowed and stored together.
+  void finishSome(llvm::ArrayRef<mlir::Value> rootVectors, const Space &space, llvm::ArrayRef<Point> points) const;
+  /// How many vectors of `lanes` of the root's result should be finished at once, as neighbours in memory.
+  int64_t together(int64_t lanes) const;
   /// The same for a tile of vectors: the one at i * inner + j is the result at the point (i, j). Where what follows the
   /// root is long, i is a loop, over the tile in a small array: written out it would be more code than the caches for
   /// instructions hold, which is then read again for each tile.
@@ -96,14 +107,12 @@ public:
 
 private:
   llvm::SmallVector<Buffer> operands, results;
+  mlir::Value begun;   ///< what the vectors of the root's result are, where it is not that: a sum of it and an argument
   mutable Buffer tile; ///< of finishTile
   mutable size_t tileElements = 0;
   /// Whether a function is computed behind the root.
   bool hasLongEpilogue() const;
   int64_t keepTile(llvm::ArrayRef<mlir::Value> rootVectors) const; ///< the lanes of its vectors
-  /// Each vector at its point; neighbouring ones of bytes are narrowed and stored together, so many at most.
-  void finishAll(llvm::ArrayRef<mlir::Value> rootVectors, const Space &space, llvm::ArrayRef<Point> points) const;
-  int64_t joined(mlir::Value rootVector) const;
   mlir::Value compute(mlir::Value v, const Space &space, const Point &at,
                       llvm::DenseMap<mlir::Value, mlir::Value> &known) const;
 };

@@ -13,10 +13,13 @@ Attribute noUnrolling(MLIRContext *context) {
   return LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, off, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
 }
 
-Value opaque(OpBuilder &b, Location loc, Value index) {
-  Value v = arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+Value opaque(OpBuilder &b, Location loc, Value index, Value turn) {
+  Type i64 = b.getI64Type();
+  Value v = arith::IndexCastOp::create(b, loc, i64, index);
+  Value expected = turn ? arith::IndexCastOp::create(b, loc, i64, turn).getResult()
+                        : arith::ConstantIntOp::create(b, loc, 0, 64).getResult();
   // A hint for branches only, which nothing looks through.
-  v = LLVM::ExpectOp::create(b, loc, v, arith::ConstantIntOp::create(b, loc, 0, 64));
+  v = LLVM::ExpectOp::create(b, loc, v, expected);
   return arith::IndexCastOp::create(b, loc, b.getIndexType(), v);
 }
 

@@ -13,7 +13,8 @@ mlir::Type pointerType(mlir::MLIRContext *context);
 mlir::Attribute noUnrolling(mlir::MLIRContext *context);
 
 /// The same index, of which the code generator cannot tell how it was computed. Without it, loop strength reduction
-/// computes divisions and minimums anew at every address in a loop that depends on them.
-mlir::Value opaque(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index);
+/// computes divisions and minimums anew at every address in a loop that depends on them. With a `turn` of a loop it is
+/// another one in each, so that nothing that is loaded there is loaded ahead of the loop.
+mlir::Value opaque(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index, mlir::Value turn = nullptr);
 
 } // namespace ingot::lower

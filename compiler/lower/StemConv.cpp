@@ -1,8 +1,9 @@
-// The rows that a few output rows read are copied into scratch with the zeros around them, channel by channel, as
-// float32; without padding an image of float32 is read in place. The multiplication is that of DenseConv, with a plane
-// for each channel.
+// The rows that a few output rows read are copied into scratch with what lies around them: channel by channel, as
+// float32, or bytes pixel by pixel; without padding an image of float32 is read in place. The multiplication is that of
+// DenseConv, with a plane for each channel, or with a word of four bytes for each pixel.
 #include "compiler/lower/StemConv.h"
 #include "compiler/lower/Copy.h"
+#include "compiler/lower/InterleavedRows.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,6 +21,7 @@ constexpr int64_t typicalExtent = 256;
 struct Stem {
   ConvGeometry g;
   DenseSchedule s;
+  bool ofBytes = false;
   bool copied = false; ///< the rows that it reads
   int64_t height = 1;  ///< output rows of a piece, at most
   int64_t reach = 1;   ///< input slices of a piece
@@ -28,7 +30,8 @@ struct Stem {
   int64_t inRows() const { return (height - 1) * axis(1).inStep + (axis(1).taps - 1) * axis(1).tapStep + 1; }
   Size inColumns() const { return axis(2).inEnd() - axis(2).inStart; }
   Size plane() const { return inColumns() * (reach * inRows()); }
-  Size elements() const { return 16 * ceilDiv(plane() * g.inChannels, 16); }
+  int64_t perPixel() const { return ofBytes ? 1 : g.inChannels; } ///< words of 4 bytes
+  Size words() const { return 16 * ceilDiv(plane() * perPixel(), 16) + (ofBytes ? InterleavedRows::slack : 0); }
   Size pieces() const { return count ? Size(count) : ceilDiv(axis(1).out, height); }
   /// The first row of a piece; of the one behind the last all of them, or more.
   Ix firstRow(Ix piece) const { return count ? floorDiv(piece * axis(1).out, count) : piece * height; }
@@ -54,16 +57,20 @@ Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   Stem stem;
   stem.g = geometryOf(kernel.root(), /*wide=*/false);
   auto y = cast<RankedTensorType>(kernel.getResult(0).getType());
-  stem.copied = onnx::isNarrowFloat(onnx::elementOf(kernel.root()->getOperand(0)));
-  stem.s = scheduleOf(stem.g, plan::stridesOf(y).lanes, /*planes=*/true, machine);
+  Type element = onnx::elementOf(kernel.root()->getOperand(0));
+  int64_t lanes = plan::stridesOf(y).lanes;
+  stem.ofBytes = element.isInteger();
+  stem.copied = stem.ofBytes || onnx::isNarrowFloat(element);
+  stem.s = stem.ofBytes ? rowScheduleOf(stem.g, lanes, machine, /*ofBytes=*/true)
+                        : scheduleOf(stem.g, lanes, /*planes=*/true, machine);
   for (size_t i = 0; i < 3; ++i) {
     stem.copied |= stem.axis(i).inStart < 0 || stem.axis(i).readsBehind;
   }
   stem.reach = (stem.axis(0).taps - 1) * stem.axis(0).tapStep + 1;
   while (stem.height < typical(stem.axis(1).out, typicalExtent)) {
     ++stem.height;
-    int64_t elements = stem.g.inChannels * stem.reach * stem.inRows() * typical(stem.inColumns(), typicalExtent);
-    if (4 * elements > machine.tuning.stemBytes && stem.height > 4) {
+    int64_t words = stem.perPixel() * stem.reach * stem.inRows() * typical(stem.inColumns(), typicalExtent);
+    if (4 * words > machine.tuning.stemBytes && stem.height > 4) {
       --stem.height;
       break;
     }
@@ -108,16 +115,26 @@ void copyPiece(Build &build, const Stem &stem, Buffer piece, Ix n, Ix slice, Ix 
 
 } // namespace
 
+bool isByteStem(Operation *root, const target::MachineModel &machine) {
+  if (machine.packing || !InterleavedRows::canBeReadBy(root, machine.lanes)) {
+    return false;
+  }
+  ConvGeometry g = geometryOf(root, /*wide=*/false);
+  bool isEmpty = llvm::any_of(g.phases.front().axes, [](const ConvAxis &a) { return !a.out.atLeast(1); });
+  return !isEmpty &&
+         scheduleOf(g, machine.lanes, /*planes=*/false, machine, /*ofBytes=*/true).quad == InterleavedRows::channels;
+}
+
 KernelShape stemConvShape(plan::KernelOp kernel, const target::MachineModel &machine) {
   Stem stem = stemOf(kernel, machine);
   KernelShape shape;
   shape.items = DenseConv::items(stem.g, stem.s);
   if (stem.copied) {
     shape.items = stem.g.batch * stem.axis(0).out * stem.pieces();
-    shape.scratchBytes = shape.items * 4 * stem.elements();
+    shape.scratchBytes = shape.items * 4 * stem.words();
   }
   Operation *root = kernel.root();
-  shape.packed[operandNumber(root->getOperand(1))] = packedWeights(stem.g, stem.s, ByteProducts(machine));
+  shape.packed[operandNumber(root->getOperand(1))] = packedWeights(stem.g, stem.s, stem.s.bytes(machine));
   if (onnx::present(root->getOperand(2))) {
     shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(stem.s.blocks * stem.s.lanes, stem.g.weightBytes);
   }
@@ -154,17 +171,26 @@ void buildStemConv(Build &build) {
     return;
   }
   w.loop(build.begin, build.end, 1, [&](Ix item) {
-    Size elements = stem.elements();
-    Buffer rows = w.scratch(build.scratch, item * (4 * elements), w.b.getF32Type(), memoryExtent(elements));
+    Size bytes = 4 * stem.words();
+    Type element = stem.ofBytes ? onnx::elementOf(build.group.root->getOperand(0)) : w.b.getF32Type();
+    Buffer rows = w.scratch(build.scratch, item * bytes, element, memoryExtent(stem.ofBytes ? bytes : stem.words()));
     Ix piece = remainder(item, stem.pieces()), rest = floorDiv(item, stem.pieces());
     Ix from = stem.firstRow(piece), to = min(stem.firstRow(piece + 1), stem.axis(1).out);
     Ix outer = remainder(rest, stem.axis(0).out), n = floorDiv(rest, stem.axis(0).out);
     Ix slice = outer * stem.axis(0).inStep + stem.axis(0).inStart,
        row = from * stem.axis(1).inStep + stem.axis(1).inStart;
-    copyPiece(build, stem, rows, n, slice, row);
     Ix columns = stem.inColumns(), high = stem.inRows();
     Ix offset = Ix(0) - slice * (high * columns) - row * columns - stem.axis(2).inStart;
     Access input{{offset, {0, stem.plane(), high * columns, columns, 1}}, rows, 1};
+    if (stem.ofBytes) {
+      InterleavedRows(build, stem.g).copy(n, row, high, 1, columns, columns, rows);
+      input.offset = input.offset * InterleavedRows::channels;
+      for (Ix &stride : input.strides) {
+        stride = stride * InterleavedRows::channels;
+      }
+    } else {
+      copyPiece(build, stem, rows, n, slice, row);
+    }
     DenseConv(build, stem.g, stem.s, input, space).rows(n, outer, from, to);
   });
 }

@@ -4,6 +4,8 @@
 
 namespace ingot::lower {
 
+/// Whether a convolution of bytes reads its image so, of four channels at most.
+bool isByteStem(mlir::Operation *root, const target::MachineModel &machine);
 KernelShape stemConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
 std::vector<target::Schedule> stemConvSchedules(plan::KernelOp kernel, const target::MachineModel &machine);
 void buildStemConv(Build &build);

@@ -11,7 +11,7 @@
 // for each pixel, and the zeros around the image. As in TileMatMul, steps are of one size, and a last one that would be
 // too long begins early, with zeros for what has been added.
 #include "compiler/lower/TileConv.h"
-#include "compiler/lower/Vectors.h"
+#include "compiler/lower/InterleavedRows.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,22 +33,17 @@ support::Size TileConv::items() const {
 
 // The schedule.
 
-static constexpr int64_t stemChannels = 4;
+static constexpr int64_t stemChannels = InterleavedRows::channels;
 
-/// Whether the image is read as it is, row by row: it has few channels, and its size is known.
-static bool isTileStem(Operation *root, const target::MachineModel &machine) {
-  auto x = onnx::ranked(root->getOperand(0)), w = onnx::ranked(root->getOperand(1));
-  auto group = root->getAttrOfType<IntegerAttr>("group");
-  if (!machine.tiles.count || machine.packing || machine.lanes != lanes || !isPackable(root) || !x ||
-      x.getRank() != 4 || (group && group.getInt() != 1) ||
-      llvm::any_of(x.getShape().drop_front(), ShapedType::isDynamic) || x.getDimSize(1) > stemChannels) {
+bool isTileStem(Operation *root, const target::MachineModel &machine) {
+  if (!machine.tiles.count || machine.packing || machine.lanes != lanes || !InterleavedRows::canBeReadBy(root, lanes)) {
     return false;
   }
   ConvGeometry g = geometryOf(root, /*wide=*/false);
   const ConvAxis &rows = g.phases[0].axes[1], &columns = g.phases[0].axes[2];
   // Along rows the copy has every pixel, and taps that are neighbours are one run.
   bool isDense = columns.tapStep == 1 && (columns.taps > 1 || columns.inStep == 1);
-  return isDense && w.getDimSize(0) >= lanes && rows.out.atLeast(lanes) && columns.out.atLeast(lanes);
+  return isDense && rows.out.atLeast(lanes) && columns.out.atLeast(lanes);
 }
 
 LayoutRule TileConvFamily::layoutRule(Operation *root, const target::MachineModel &machine) const {
@@ -271,7 +266,8 @@ private:
       Buffer to =
           w.scratch(build.scratch, scratchAt, onnx::elementOf(build.group.root->getOperand(0)), c.stripBytes() / each);
       if (c.ofPlanes) {
-        interleave(n, s.firstRow, rows, pixels, to);
+        Ix first = s.firstRow * c.rows().inStep + c.rows().inStart;
+        InterleavedRows(build, c.g).copy(n, first, rows, c.rows().inStep / c.rowStep, pixels, c.copiedColumns, to);
       } else {
         copy(image, rows, pixels, to);
       }
@@ -315,56 +311,6 @@ private:
         some(y, blocks - blocks % together, blocks % together);
       }
     });
-  }
-
-  /// The same of planes, from what the first output row reads on, with what lies around the image.
-  void interleave(Ix n, Ix firstRow, Ix rows, Ix pixels, Buffer to) {
-    Ix height = c.g.spatial[0], width = c.g.spatial[1];
-    int64_t before = std::max<int64_t>(0, -c.columns().inStart), first = std::max<int64_t>(0, c.columns().inStart);
-    Ix within = min(width - first, pixels - before);
-    Ix image = input.offset + n * input.strides[0];
-    w.loop(0, rows, 1, [&](Ix r) {
-      Ix y = firstRow * c.rows().inStep + c.rows().inStart + r * (c.rows().inStep / c.rowStep);
-      Ix at = r * (c.copiedColumns * stemChannels);
-      // Unsigned: a negative coordinate is a large one.
-      w.ifElse(
-          w.compare(arith::CmpIPredicate::ult, y, height),
-          [&] {
-            fill(to, at, before);
-            w.lanes(within, [&](Ix x, int64_t count, Value mask) {
-              Ix from = image + y * input.strides[3] + (x + first) * input.strides[4];
-              weave(from, count, mask, to, at + (x + before) * stemChannels);
-            });
-            fill(to, at + (within + before) * stemChannels, pixels - before - within);
-          },
-          [&] { fill(to, at, pixels); });
-    });
-  }
-
-  /// Pixels of what lies around the image, and up to a vector behind them.
-  void fill(Buffer to, Ix at, Ix pixels) {
-    Value around = w.constant(static_cast<double>(paddingOf(build.group.root)), w.vectorOf(to.element, lanes));
-    w.loop(0, pixels, lanes / stemChannels, [&](Ix x) { w.store(around, to, at + x * stemChannels); });
-  }
-
-  /// A vector's pixels of all planes, pixel by pixel.
-  void weave(Ix from, int64_t count, Value mask, Buffer to, Ix at) {
-    Type code = cast<MemRefType>(input.buffer.memref.getType()).getElementType(); // moved only, and not widened
-    Buffer source{input.buffer.memref, code}, target{to.memref, code};
-    SmallVector<Value> planes(stemChannels, w.constant(0, w.vectorOf(code, count)));
-    for (int64_t channel = 0; channel < c.g.inChannels; ++channel) {
-      planes[channel] = w.load(source, from + channel * input.strides[1], count, mask);
-    }
-    if (count == 1) {
-      for (int64_t channel = 0; channel < stemChannels; ++channel) {
-        w.store(planes[channel], target, at + channel);
-      }
-      return;
-    }
-    SmallVector<Value> woven = lower::interleave(w, planes);
-    for (auto [i, v] : llvm::enumerate(woven)) {
-      w.store(v, target, at + static_cast<int64_t>(i) * count);
-    }
   }
 
   void eachBlock(const Strip &s, Ix panel, int64_t wide) {
@@ -417,21 +363,33 @@ private:
 
   /// Rows [first, last) of the block: pixels of output row `y`, from `x` on.
   void finish(const Strip &s, Ix panel, int64_t wide, Ix y, Ix x, int64_t first, int64_t last) {
-    std::array<Ix, 3> at{0, y, x};
-    w.loop(first, last, 1, [&](Ix i) {
+    int64_t together = build.group.together(lanes), whole = first + (last - first) / together * together;
+    auto some = [&](Ix from, int64_t count) {
       for (int64_t v = 0; v < wide; ++v) {
-        Point p;
-        p.at.assign(space.sizes.size(), 0);
-        p.at[0] = s.image, p.at[1] = panel * c.shape.wide + v, p.lanes = lanes;
-        at[2] = x + i - first;
-        for (auto [axis, coordinate] : llvm::zip_equal(c.g.phases[0].axes, at)) {
-          if (axis.dim >= 0) {
-            p.at[axis.dim] = coordinate;
-          }
+        SmallVector<Value> sums;
+        SmallVector<Point> points;
+        for (int64_t i = 0; i < count; ++i) {
+          sums.push_back(block.sums(from + i, v, wide));
+          points.push_back(point(s, panel * c.shape.wide + v, y, x + (from + i) - first));
         }
-        build.group.finish(block.sums(i, v, wide), space, p);
+        build.group.finishSome(sums, space, points);
       }
-    });
+    };
+    w.loop(first, whole, together, [&](Ix i) { some(i, together); });
+    w.loop(whole, last, 1, [&](Ix i) { some(i, 1); });
+  }
+
+  Point point(const Strip &s, Ix outputBlock, Ix y, Ix x) const {
+    Point p;
+    p.at.assign(space.sizes.size(), 0);
+    p.at[0] = s.image, p.at[1] = outputBlock, p.lanes = lanes;
+    std::array<Ix, 3> at{0, y, x};
+    for (auto [axis, coordinate] : llvm::zip_equal(c.g.phases[0].axes, at)) {
+      if (axis.dim >= 0) {
+        p.at[axis.dim] = coordinate;
+      }
+    }
+    return p;
   }
 };
 

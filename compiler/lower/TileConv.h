@@ -2,6 +2,7 @@
 // or from row-major images of few channels (stems).
 #pragma once
 #include "compiler/lower/DenseConv.h"
+#include "compiler/lower/InterleavedRows.h"
 #include "compiler/lower/Tiles.h"
 
 namespace ingot::lower {
@@ -34,9 +35,8 @@ struct TileConv {
   int64_t elementBytes() const { return ofHalves ? 2 : 1; }
   int64_t steps() const { return rows().taps * runs * stepsOfRun; }
   int64_t panelBytes() const { return shape.wide * steps() * shape.rightBytes(); }
-  /// What is written behind the end of a row of planes is overwritten by the next one, and behind the last row is room.
   int64_t stripBytes() const {
-    return copies ? copiedRows * copiedColumns * pixelBytes + (ofPlanes ? 16 * pixelBytes : 0) : 0;
+    return copies ? copiedRows * copiedColumns * pixelBytes + (ofPlanes ? InterleavedRows::slack * pixelBytes : 0) : 0;
   }
   support::Size items() const;
 };
@@ -47,6 +47,8 @@ public:
   LayoutRule layoutRule(mlir::Operation *root, const target::MachineModel &machine) const override;
 };
 
+/// Whether the image is read as it is, row by row.
+bool isTileStem(mlir::Operation *root, const target::MachineModel &machine);
 /// The schedule, where the machine has tiles and they are expected to be faster than `otherwise`, or its vectors;
 /// always for a stem of row-major images.
 std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine,

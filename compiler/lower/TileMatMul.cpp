@@ -208,11 +208,14 @@ private:
     int64_t lanes = w.machine.lanes, rest = p.n.number() % lanes;
     Value mask = isLast && rest ? w.maskFor(rest, lanes) : Value();
     w.loop(0, height, 1, [&](Ix i) {
+      SmallVector<Value> sums;
+      SmallVector<Point> points;
       for (int64_t v = 0; v < wide; ++v) {
         Point at{batchAt, lanes, v + 1 == wide ? mask : Value()};
         at.at.push_back(row + i), at.at.push_back(column + v * lanes);
-        group.finish(block.sums(i, v, wide), space, at);
+        sums.push_back(block.sums(i, v, wide)), points.push_back(at);
       }
+      group.finishSome(sums, space, points);
     });
   }
 };

@@ -213,6 +213,7 @@ Value Writer::value(Ix i) {
 }
 
 Ix Writer::settled(Ix i) { return i.known() ? i : ix(opaque(b, loc, value(i))); }
+Ix Writer::settled(Ix i, Ix turn) { return i.known() ? i : ix(opaque(b, loc, value(i), value(turn))); }
 
 Value Writer::computed(const support::Size &size) {
   auto symbol = [&](support::Symbol s) {

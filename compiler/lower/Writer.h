@@ -90,6 +90,7 @@ public:
   // Indices and constants.
   mlir::Value value(Ix i);                                ///< of type index
   Ix settled(Ix i);                                       ///< the same, cheap to use in loops (see opaque())
+  Ix settled(Ix i, Ix turn);                              ///< anew in each turn of a loop
   Ix ix(mlir::Value v) { return Ix(*this, v); }           ///< from index, or from an integer (sign-extended)
   mlir::Value integer(Ix i, mlir::Type type);             ///< as an integer type
   mlir::Value constant(double v, mlir::Type type);        ///< scalar or splat; float or integer type

@@ -48,6 +48,14 @@ struct MachineModel {
   std::string bytePairDot;
   /// The same of float32: adds to each lane the products of two bfloat16 and two others.
   std::string halfDot;
+  /// The same: make one vector of two whose elements are twice as long, and saturate, in each 128 bits first those of
+  /// the one and then those of the other. Of int32 int16, of int16 signed or unsigned bytes.
+  struct Packs {
+    std::string words, bytes, unsignedBytes;
+  };
+  Packs packs;
+  /// The same of float32, with what masks: the reciprocals of a vector, to 14 bits or so.
+  std::string reciprocal;
   /// Registers that hold a matrix each (AMX), of which a thread says before their use how large they are. The dots add
   /// to one of int32 or float32 the product of two others: of unsigned bytes by signed quads that lie in the columns of
   /// rows, or of pairs of bfloat16. All are intrinsics on numbers of registers.

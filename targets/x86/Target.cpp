@@ -44,21 +44,29 @@ struct ClassRow {
   const char *pairDot, *quadDot, *quadDotNeeds; ///< MachineModel; the latter where LLVM reports such a feature
   const char *halfDot, *halfDotNeeds;           ///< likewise
   const char *bytePairDot;
+  MachineModel::Packs packs;
+  const char *reciprocal;
 };
 
 // clang-format off
-constexpr ClassRow classes[] = {
+const ClassRow classes[] = {
     {"x86-64-v4", "AVX-512: servers since Skylake, desktops since Zen 4",
      "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+fma", "-prefer-256-bit,+fast-dpwssd", 4,
      16, 32, true, true, true, true, {14, 2}, 4, 32, 1024, 4096,
      "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx512.vpdpbusd.512", "+avx512vnni", "llvm.x86.avx512bf16.dpbf16ps.512", "+avx512bf16",
-     "llvm.x86.avx512.pmaddubs.w.512"},
+     "llvm.x86.avx512.pmaddubs.w.512",
+     {"llvm.x86.avx512.packssdw.512", "llvm.x86.avx512.packsswb.512", "llvm.x86.avx512.packuswb.512"},
+     "llvm.x86.avx512.rcp14.ps.512"},
     {"x86-64-v3", "AVX2 and FMA: Haswell, Zen and later", "+avx2,+fma,+f16c", "+fast-dpwssd", 3,
      8, 16, false, true, false, true, {6, 2}, 8, 32, 512, 4096,
-     "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.vpdpbusd.256", "+avxvnni", "", "", "llvm.x86.avx2.pmadd.ub.sw"},
+     "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.vpdpbusd.256", "+avxvnni", "", "", "llvm.x86.avx2.pmadd.ub.sw",
+     {"llvm.x86.avx2.packssdw", "llvm.x86.avx2.packsswb", "llvm.x86.avx2.packuswb"},
+     ""},
     {"x86-64-v2", "SSE4.2: any x86-64 CPU since 2009", "+sse4.2", "", 2,
      4, 16, false, false, false, false, {4, 2}, 4, 32, 256, 2048,
-     "llvm.x86.sse2.pmadd.wd", "", "", "", "", "llvm.x86.ssse3.pmadd.ub.sw.128"},
+     "llvm.x86.sse2.pmadd.wd", "", "", "", "", "llvm.x86.ssse3.pmadd.ub.sw.128",
+     {"llvm.x86.sse2.packssdw.128", "llvm.x86.sse2.packsswb.128", "llvm.x86.sse2.packuswb.128"},
+     ""},
 };
 
 /// Data caches that a core has for itself, and its share of the last one where all cores are at work. The first row whose
@@ -171,6 +179,8 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   machine.tuning.convUnroll = row->convUnroll;
   machine.pairDot = row->pairDot;
   machine.bytePairDot = row->bytePairDot;
+  machine.packs = row->packs;
+  machine.reciprocal = row->reciprocal;
   if (*row->quadDot && cpus().has(cpu, machine.features, row->quadDotNeeds)) {
     machine.quadDot = row->quadDot;
   }

@@ -108,6 +108,41 @@ func.func @strict_gate(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> at
   return %p : vector<8xf32>
 }
 
+// A gate of which bytes are left: e^(-0.5 x) with the factor in the constants and a shorter polynomial, and no division where the machine has reciprocals of such vectors, of another CPU, too.
+// CHECK-LABEL: func @bytes
+// CHECK-COUNT-6: math.fma
+// CHECK-NOT: math.fma
+// CHECK: arith.divf
+// V4-LABEL: func @bytes
+// V4-NOT: arith.divf
+// V4: [[INVERSE:%.*]] = llvm.call_intrinsic "llvm.x86.avx512.rcp14.ps.512"([[SUM:%.*]], [[SUM]], %{{.*}}) : (vector<16xf32>, vector<16xf32>, i16) -> vector<16xf32>
+// V4-NEXT: arith.mulf %arg0, [[INVERSE]]
+func.func @bytes(%x: vector<16xf32>) -> vector<16xf32> {
+  %c1 = arith.constant dense<1.0> : vector<16xf32>
+  %c = arith.constant dense<-0.5> : vector<16xf32>
+  %n = arith.mulf %x, %c : vector<16xf32>
+  %e = math.exp %n {ingot.bytes} : vector<16xf32>
+  %s = arith.addf %e, %c1 : vector<16xf32>
+  %g = arith.divf %x, %s : vector<16xf32>
+  return %g : vector<16xf32>
+}
+
+// CHECK-LABEL: func @bytes_of_another
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512.rcp14.ps.512"
+// V4-LABEL: func @bytes_of_another
+// V4: arith.divf {{.*}} : vector<8xf32>
+func.func @bytes_of_another(%x: vector<16xf32>, %y: vector<8xf32>) -> (vector<16xf32>, vector<8xf32>) attributes {ingot.cpu = "znver4", ingot.reciprocal = "llvm.x86.avx512.rcp14.ps.512" : vector<16xf32>} {
+  %c1 = arith.constant dense<1.0> : vector<16xf32>
+  %d1 = arith.constant dense<1.0> : vector<8xf32>
+  %e = math.exp %x {ingot.bytes} : vector<16xf32>
+  %s = arith.addf %e, %c1 : vector<16xf32>
+  %g = arith.divf %c1, %s : vector<16xf32>
+  %f = math.exp %y {ingot.bytes} : vector<8xf32>
+  %t = arith.addf %f, %d1 : vector<8xf32>
+  %h = arith.divf %d1, %t : vector<8xf32>
+  return %g, %h : vector<16xf32>, vector<8xf32>
+}
+
 // A sigmoid that is read twice stays a quotient of 1.
 // CHECK-LABEL: func @shared
 // CHECK: [[OPEN:%.*]] = arith.divf %{{.*}}, %{{.*}} : vector<8xf32>

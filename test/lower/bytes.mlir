@@ -45,3 +45,29 @@ func.func @convolution(%x: tensor<1x17x6x6xui8>) -> tensor<1x20x6x6xi32> {
   %0 = onnx.IntegerConv %x, %w, %none {pads = array<i64: 1, 1, 1, 1>, padding = 7 : i64} : (tensor<1x17x6x6xui8>, tensor<20x17x3x3xi8>, none) -> tensor<1x20x6x6xi32>
   return %0 : tensor<1x20x6x6xi32>
 }
+
+// -----
+
+// An image of three channels is read as it is given: its rows are copied with four bytes for each pixel, the zero point around it, and taps are real loops. Sums begin with
+// what is added to them.
+// CHECK-LABEL: func.func private @integerconv_
+// QUADS: arith.constant dense<7> : vector<16xi8>
+// QUADS: vector.maskedload {{.*}} : memref<{{.*}}xi8>, vector<16xi1>, vector<16xi8> into vector<16xi8>
+// QUADS: vector.shuffle
+// QUADS: vector.load {{.*}} : memref<16xi32>, vector<16xi32>
+// QUADS: scf.for {{.*}} -> (vector<16xi32>
+// QUADS-COUNT-20: vpdpbusd.512
+// QUADS-NOT: vpdpbusd.512
+// QUADS-NOT: arith.addi {{.*}} : vector<16xi32>
+// QUADS: arith.sitofp
+func.func @stem(%x: tensor<1x3x9x20xui8>) -> tensor<1x16x9x20xf32> {
+  %w = onnx.Constant dense<3> : tensor<16x3x3x3xi8>
+  %b = onnx.Constant dense<[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]> : tensor<16xi32>
+  %none = onnx.None : none
+  %shape = onnx.Constant dense<[1, 16, 1, 1]> : tensor<4xi64>
+  %c = onnx.Reshape %b, %shape {allowzero = 0 : i64} : (tensor<16xi32>, tensor<4xi64>) -> tensor<1x16x1x1xi32>
+  %0 = onnx.IntegerConv %x, %w, %none {pads = array<i64: 1, 1, 1, 1>, padding = 7 : i64} : (tensor<1x3x9x20xui8>, tensor<16x3x3x3xi8>, none) -> tensor<1x16x9x20xi32>
+  %1 = onnx.Add %0, %c : (tensor<1x16x9x20xi32>, tensor<1x16x1x1xi32>) -> tensor<1x16x9x20xi32>
+  %2 = onnx.Cast %1 {to = 1 : i64} : (tensor<1x16x9x20xi32>) -> tensor<1x16x9x20xf32>
+  return %2 : tensor<1x16x9x20xf32>
+}

@@ -1,6 +1,7 @@
 // exp, exp2, expm1 and tanh. x = n ln 2 + r with |r| <= ln 2 / 2; e^r - 1 by a polynomial, times 2^n through the
 // exponent. ln 2 is split so that n * high is exact without a fused multiply-add.
 #include "compiler/emit/math/Functions.h"
+#include "mlir/IR/Matchers.h"
 #include <cmath>
 
 using namespace mlir;
@@ -36,19 +37,25 @@ Value smallExp(const FloatBuilder &f, Value r) {
   return f.fma(f.fma(tail(f, r), r, one), r, one);
 }
 
-/// e^x in float32 as e^r * 2^n where a few operations count: one constant stands for ln 2, which is off by 2e-9 for
-/// each n, and the polynomial is off by up to 0.8 ulp (`forBytes`: 2.9e-6), but by nothing at 0. `sign` -1: e^-x, with
-/// the signs in the constants.
+/// e^(c x) in float32 as e^r * 2^n where a few operations count: one constant stands for ln 2, which is off by 2e-9 for
+/// each n where c is 1 or -1, and the polynomial is off by up to 0.8 ulp (`forBytes`: 1.0e-4, of which a sigmoid keeps
+/// a quarter at most), but by nothing at 0. The constants have c in them.
 struct ShortExp {
   Value ofRest, power;
 };
 
-ShortExp shortExp(const FloatBuilder &f, Value x, double sign = 1, bool forBytes = false) {
-  double nearZero[] = {1.0, sign * 0.9999997, 0.4999915, sign * 0.16667637, 0.04189797, sign * 0.00829031};
-  double nearZeroForBytes[] = {1.0, sign * 0.99996683, 0.50003014, sign * 0.16787479, 0.04151388};
-  FloatBuilder::Rounded n = f.roundForPower(x, f.constant(sign * 1.44269504088896340736), 0);
-  Value r = f.fma(n.value, f.constant(sign * -0.69314718055994530942), x);
-  return {f.polynomial(r, forBytes ? ArrayRef<double>(nearZeroForBytes) : nearZero), f.powerOfTwo(n, 0)};
+ShortExp shortExp(const FloatBuilder &f, Value x, double c = 1, bool forBytes = false) {
+  SmallVector<double, 6> nearZero{1.0, 0.9999997, 0.4999915, 0.16667637, 0.04189797, 0.00829031};
+  if (forBytes) {
+    nearZero = {1.0, 1.00019585, 0.50413046, 0.16517977};
+  }
+  double power = 1;
+  for (double &coefficient : nearZero) {
+    coefficient *= power, power *= c;
+  }
+  FloatBuilder::Rounded n = f.roundForPower(x, f.constant(c * 1.44269504088896340736), 0);
+  Value r = f.fma(n.value, f.constant(-0.69314718055994530942 / c), x);
+  return {f.polynomial(r, nearZero), f.powerOfTwo(n, 0)};
 }
 
 /// e^x - 1 for x no further from 0 than expandExpM1 clamps it; the sign of a zero is not kept.
@@ -76,12 +83,29 @@ Value ingot::emit::expandExpOfMedium(const FloatBuilder &f, Value x) {
   return f.mul(smallExp(f, reduced.r), f.powerOfTwo(reduced.n, 0));
 }
 
+/// A value as a number times another value, if the number is -1 or, `forBytes`, any that leaves bounds finite.
+static std::pair<double, Value> withFactor(Value x, bool forBytes) {
+  if (auto negated = x.getDefiningOp<arith::NegFOp>()) {
+    return {-1.0, negated.getOperand()};
+  }
+  auto product = forBytes ? x.getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+  APFloat number(0.0);
+  if (product && matchPattern(product.getRhs(), m_ConstantFloat(&number))) {
+    double c = number.convertToDouble();
+    constexpr double most = 1e9;
+    if (std::abs(c) > 1 / most && std::abs(c) < most) {
+      return {c, product.getLhs()};
+    }
+  }
+  return {1.0, x};
+}
+
 // A sum with 1 does not see an exponential below e^-87, and where it only divides, one whose quotient would be denormal
 // may be infinite, as 2^128 is here. 2^n multiplies in the fused multiply-add that adds the 1.
 Value ingot::emit::expandOnePlusExp(const FloatBuilder &f, Value x, bool forBytes) {
-  auto negated = x.getDefiningOp<arith::NegFOp>();
-  ShortExp e = negated ? shortExp(f, f.clamp(negated.getOperand(), -89.0, 87.0), -1, forBytes)
-                       : shortExp(f, f.clamp(x, -87.0, 89.0), 1, forBytes);
+  auto [c, from] = withFactor(x, forBytes);
+  double least = -87.0 / c, most = 89.0 / c;
+  ShortExp e = shortExp(f, f.clamp(from, std::min(least, most), std::max(least, most)), c, forBytes);
   return f.fma(e.ofRest, e.power, f.constant(1.0));
 }
 

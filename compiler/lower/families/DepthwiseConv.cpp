@@ -204,7 +204,7 @@ class Depthwise {
 public:
   Depthwise(Build &build, const Schedule &s)
       : build(build), w(build.w), s(s), bytes(s.bytes(build.w.machine)), in(inputOf(build)),
-        space(build.group.space(build.group.resultType())) {
+        space(build.group.space(build.group.resultType())), beginsSums(s.ofBytes && build.group.beginSums(space)) {
     Operation *root = build.group.root;
     weights = build.group.buffer(root->getOperand(1));
     weights = s.isStacked() ? ByteProducts::words(w, weights) : weights;
@@ -254,6 +254,7 @@ private:
   Access in; ///< over its iteration dimensions
   Space space;
   Buffer weights, bias;
+  bool beginsSums; ///< of bytes, with what is added to them
   std::array<Ix, 3> strides{};
   Ix firstRow = 0; ///< of the input, that the tile's first output reads, where rows are in a ring
 
@@ -268,7 +269,11 @@ private:
   Channel channel(Ix n, Ix block) {
     Channel c{n, block, in.offset + n * in.strides[0] + block * in.strides[1], {}, {}};
     Type element = s.ofBytes ? Type(w.b.getI32Type()) : Type(w.b.getF32Type());
-    c.bias = bias ? w.load(bias, block * s.lanes, s.lanes) : w.constant(0, w.vectorOf(element, s.lanes));
+    Point first{{}, s.lanes, {}};
+    first.at.assign(space.sizes.size(), 0), first.at[1] = block;
+    c.bias = bias         ? w.load(bias, block * s.lanes, s.lanes)
+             : beginsSums ? build.group.firstSums(space, first)
+                          : w.constant(0, w.vectorOf(element, s.lanes));
     for (int64_t t = 0; s.resident && t < (s.isStacked() ? s.weightWords() : s.taps()); ++t) {
       c.weights.push_back(s.isStacked() ? word(c, t) : weight(c, t));
     }

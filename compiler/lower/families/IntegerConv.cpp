@@ -1,9 +1,10 @@
-// Convolutions of unsigned by signed bytes with sums of int32, from channel blocks to channel blocks: in matrix
-// registers where the machine has some (also from a row-major image of few channels), by Winograd's algorithm where
+// Convolutions of unsigned by signed bytes with sums of int32, from channel blocks, or a row-major image of few
+// channels (StemConv), to channel blocks: in matrix registers where the machine has some, by Winograd's algorithm where
 // that is faster, else by DenseConv over quads of input channels. Where there are no blocks, PlainIntegerConv.
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/PlainConv.h"
+#include "compiler/lower/StemConv.h"
 #include "compiler/lower/TileConv.h"
 #include "compiler/lower/Winograd.h"
 #include "compiler/onnx/ops/Conv.h"
@@ -20,14 +21,20 @@ class IntegerConv : public TileConvFamily {
 
   /// Winograd's algorithm, where that is to be; else tiles, where they are faster.
   struct Form {
+    bool ofPlanes = false;
     std::optional<WinogradSchedule> winograd;
     std::optional<TileConv> tiles;
   };
   static Form formOf(plan::KernelOp kernel, const target::MachineModel &machine) {
-    if (!plan::blockedOf(kernel.root()->getOperand(0).getType())) {
-      return {{}, tileConvOf(kernel, machine, std::nullopt)};
+    Form form;
+    form.ofPlanes = !plan::blockedOf(kernel.root()->getOperand(0).getType());
+    if (form.ofPlanes) {
+      if (isTileStem(kernel.root(), machine)) {
+        form.tiles = tileConvOf(kernel, machine, std::nullopt);
+      }
+      return form;
     }
-    Form form{winogradOf(kernel, machine), {}};
+    form.winograd = winogradOf(kernel, machine);
     auto said = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
     bool isWanted = form.winograd && said && (said.getValue() == "2" || said.getValue() == "4");
     if (!isWanted) {
@@ -40,6 +47,11 @@ public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::IntegerConvOp>(); }
   bool isFor(Operation *root) const override { return !isDepthwise(root); }
 
+  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    LayoutRule rule = TileConvFamily::layoutRule(root, machine);
+    return rule == LayoutRule::Blocked && isByteStem(root, machine) ? LayoutRule::PlainToBlocked : rule;
+  }
+
   void mark(plan::KernelOp kernel) const override { markExactOutputs(kernel); }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
@@ -49,6 +61,7 @@ public:
     Form form = formOf(kernel, machine);
     return form.tiles      ? tileConvShape(kernel, *form.tiles)
            : form.winograd ? winogradShape(kernel, *form.winograd)
+           : form.ofPlanes ? stemConvShape(kernel, machine)
                            : denseConvShape(kernel, machine);
   }
 
@@ -62,6 +75,8 @@ public:
       buildTileConv(build, *form.tiles);
     } else if (form.winograd) {
       buildWinograd(build, *form.winograd);
+    } else if (form.ofPlanes) {
+      buildStemConv(build);
     } else {
       buildDenseConv(build);
     }

@@ -1,0 +1,117 @@
+#include "compiler/lower/Narrowing.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+namespace {
+
+/// As many as a power of two.
+Value concatenated(Writer &w, ArrayRef<Value> vectors) {
+  if (vectors.size() == 1) {
+    return vectors.front();
+  }
+  size_t half = vectors.size() / 2;
+  Value first = concatenated(w, vectors.take_front(half)), second = concatenated(w, vectors.drop_front(half));
+  int64_t lanes = cast<VectorType>(first.getType()).getNumElements();
+  return vector::ShuffleOp::create(w.b, w.loc, first, second, llvm::to_vector(llvm::seq<int64_t>(2 * lanes)));
+}
+
+/// The number that all lanes are, perhaps widened.
+std::optional<int64_t> splatOf(Value v) {
+  APInt number;
+  if (auto widened = v.getDefiningOp<arith::ExtUIOp>()) {
+    return matchPattern(widened.getIn(), m_ConstantInt(&number)) ? std::optional(number.getZExtValue()) : std::nullopt;
+  }
+  auto widened = v.getDefiningOp<arith::ExtSIOp>();
+  return matchPattern(widened ? widened.getIn() : v, m_ConstantInt(&number)) ? std::optional(number.getSExtValue())
+                                                                             : std::nullopt;
+}
+
+/// Bytes as what they were narrowed from: integers of 32 bits + `zero`, which saturate.
+struct Narrowed {
+  Value wide;
+  int64_t zero;
+  bool isSigned;
+};
+std::optional<Narrowed> narrowedOf(Value bytes) {
+  auto cut = bytes.getDefiningOp<arith::TruncIOp>();
+  auto below = cut ? cut.getIn().getDefiningOp<arith::MinSIOp>() : arith::MinSIOp();
+  auto above = below ? below.getLhs().getDefiningOp<arith::MaxSIOp>() : arith::MaxSIOp();
+  if (!above || !getElementTypeOrSelf(above.getType()).isInteger(32)) {
+    return std::nullopt;
+  }
+  std::optional<int64_t> least = splatOf(above.getRhs()), most = splatOf(below.getRhs());
+  bool isSigned = least == INT8_MIN && most == INT8_MAX;
+  if (!isSigned && (least != 0 || most != UINT8_MAX)) {
+    return std::nullopt;
+  }
+  auto sum = above.getLhs().getDefiningOp<arith::AddIOp>();
+  std::optional<int64_t> zero = sum ? splatOf(sum.getRhs()) : std::nullopt;
+  bool isZeroPoint = zero && std::abs(*zero) <= UINT8_MAX;
+  return Narrowed{isZeroPoint ? sum.getLhs() : above.getLhs(), isZeroPoint ? *zero : 0, isSigned};
+}
+
+Value bitcast(Writer &w, Value v, int64_t count, Type element) {
+  return vector::BitCastOp::create(w.b, w.loc, VectorType::get({count}, element), v);
+}
+
+/// Two or four registers of int32.
+Value packed(Writer &w, ArrayRef<Value> wide, int64_t zero, bool isSigned) {
+  int64_t lanes = w.machine.lanes;
+  auto pack = [&](StringRef name, Value x, Value y, int64_t count, Type element) {
+    return LLVM::CallIntrinsicOp::create(w.b, w.loc, VectorType::get({count}, element), w.b.getStringAttr(name), {x, y})
+        ->getResult(0);
+  };
+  SmallVector<Value, 2> words;
+  for (size_t i = 0; i < wide.size(); i += 2) {
+    Value pair = pack(w.machine.packs.words, wide[i], wide[i + 1], 2 * lanes, w.b.getI16Type());
+    if (zero) {
+      pair = LLVM::SAddSat::create(w.b, w.loc, pair, w.constant(zero, pair.getType()));
+    }
+    words.push_back(pair);
+  }
+  Value bytes = pack(isSigned ? w.machine.packs.bytes : w.machine.packs.unsignedBytes, words.front(), words.back(),
+                     4 * lanes, w.b.getI8Type());
+  // Of each 128 bits of all vectors the first four bytes are the first one's.
+  int64_t count = static_cast<int64_t>(wide.size()), parts = lanes / 4;
+  SmallVector<int64_t> order;
+  for (int64_t i = 0; i < count * parts; ++i) {
+    order.push_back(i % parts * 4 + i / parts);
+  }
+  Value quads = bitcast(w, bytes, lanes, w.b.getI32Type());
+  quads = vector::ShuffleOp::create(w.b, w.loc, quads, quads, order);
+  return bitcast(w, quads, count * lanes, w.b.getI8Type());
+}
+
+} // namespace
+
+Value concatenatedBytes(Writer &w, ArrayRef<Value> vectors) {
+  auto type = dyn_cast<VectorType>(vectors.front().getType());
+  int64_t lanes = w.machine.lanes, registers = type ? type.getNumElements() / lanes : 0;
+  size_t all = vectors.size() * registers;
+  if (w.machine.packs.words.empty() || !registers || (all != 2 && all != 4)) {
+    return concatenated(w, vectors);
+  }
+  std::optional<Narrowed> first = narrowedOf(vectors.front());
+  SmallVector<Value, 4> wide;
+  for (Value v : vectors) {
+    std::optional<Narrowed> n = narrowedOf(v);
+    if (!n || n->zero != first->zero || n->isSigned != first->isSigned) {
+      return concatenated(w, vectors);
+    }
+    for (int64_t i = 0; i < registers; ++i) {
+      wide.push_back(registers == 1 ? n->wide
+                                    : Value(vector::ExtractStridedSliceOp::create(
+                                          w.b, w.loc, n->wide, ArrayRef<int64_t>(i * lanes), ArrayRef<int64_t>(lanes),
+                                          ArrayRef<int64_t>(1))));
+    }
+  }
+  return packed(w, wide, first->zero, first->isSigned);
+}
+
+} // namespace ingot::lower
