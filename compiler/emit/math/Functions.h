@@ -20,7 +20,7 @@ mlir::Value expandErfc(const FloatBuilder &f, mlir::Value x); ///< for x <= 2; b
 
 /// exp where x is known to lie in [-80, 80]: no result that needs care.
 mlir::Value expandExpOfMedium(const FloatBuilder &f, mlir::Value x);
-/// 1 + exp(x) as a divisor, f32. `forBytes`: nobody sees an error of 2^-18 of the exponential.
+/// 1 + exp(x) as a divisor, f32. `forBytes`: nobody sees an error of 10^-4 of the exponential.
 mlir::Value expandOnePlusExp(const FloatBuilder &f, mlir::Value x, bool forBytes = false);
 /// erfc(scale * t) / 2 for scale * t in [0, 7.1], f32.
 mlir::Value expandHalfErfc(const FloatBuilder &f, mlir::Value t, double scale);
