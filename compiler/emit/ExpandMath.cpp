@@ -99,24 +99,34 @@ void divideFactors(Value divisor) {
   }
 }
 
-/// What is divided by `divisor` is multiplied by its reciprocal, as near as the machine gives it in one instruction.
-void multiplyByReciprocal(Value divisor, StringAttr reciprocal) {
-  OpBuilder builder(divisor.getContext());
-  builder.setInsertionPointAfterValue(divisor);
-  Location loc = divisor.getLoc();
-  Value all = arith::ConstantIntOp::create(builder, loc, -1, cast<VectorType>(divisor.getType()).getNumElements());
-  Value inverse =
-      LLVM::CallIntrinsicOp::create(builder, loc, divisor.getType(), reciprocal, {divisor, divisor, all})->getResult(0);
-  for (Operation *division : llvm::make_early_inc_range(divisor.getUsers())) {
-    if (isa<arith::DivFOp>(division)) {
-      builder.setInsertionPoint(division);
-      replace(division, arith::MulFOp::create(builder, loc, division->getOperand(0), inverse));
+/// What is divided by 1 + e^x is multiplied by a reciprocal from a table, of which bytes only are left.
+void multiplyByTable(math::ExpOp exp, const FloatBuilder &f, StringAttr intrinsic) {
+  OpBuilder &b = f.opBuilder();
+  auto type = cast<VectorType>(exp.getType());
+  Value inverse = expandInverseForBytes(f, exp.getOperand(), [&](ArrayRef<float> table, Value number) {
+    auto half = [&](ArrayRef<float> values) -> Value {
+      return arith::ConstantOp::create(b, f.location(), DenseElementsAttr::get(type, values));
+    };
+    size_t lanes = type.getNumElements();
+    return LLVM::CallIntrinsicOp::create(b, f.location(), type, intrinsic,
+                                         {half(table.take_front(lanes)), f.bits(number), half(table.drop_front(lanes))})
+        ->getResult(0);
+  });
+  for (Operation *sum : llvm::make_early_inc_range(exp->getUsers())) {
+    for (Operation *division : llvm::make_early_inc_range(sum->getUsers())) {
+      Value factor = division->getOperand(0);
+      OpBuilder at(division);
+      replace(division, numberOf(factor) == 1.0
+                            ? inverse
+                            : arith::MulFOp::create(at, division->getLoc(), factor, inverse).getResult());
     }
+    sum->erase();
   }
+  exp->erase();
 }
 
 /// 1 + e^x that is nothing but a divisor, as in a sigmoid: sum and exponential together.
-bool expandDivisor(math::ExpOp exp, const FloatBuilder &f, StringAttr reciprocal) {
+bool expandDivisor(math::ExpOp exp, const FloatBuilder &f, StringAttr lookUp) {
   bool divides = !exp->use_empty() && llvm::all_of(exp->getUsers(), [](Operation *sum) {
     return besides<arith::AddFOp>(1.0, sum) && llvm::all_of(sum->getUses(), [](OpOperand &use) {
              return isa<arith::DivFOp>(use.getOwner()) && use.getOperandNumber() == 1;
@@ -126,15 +136,16 @@ bool expandDivisor(math::ExpOp exp, const FloatBuilder &f, StringAttr reciprocal
     return false;
   }
   bool forBytes = exp->hasAttr("ingot.bytes");
+  if (forBytes && lookUp && lookUp.getType() == exp.getType()) {
+    multiplyByTable(exp, f, lookUp);
+    return true;
+  }
   Value divisor = expandOnePlusExp(f, exp.getOperand(), forBytes);
   for (Operation *sum : llvm::make_early_inc_range(exp->getUsers())) {
     replace(sum, divisor);
   }
   exp->erase();
   divideFactors(divisor);
-  if (forBytes && reciprocal && reciprocal.getType() == divisor.getType()) {
-    multiplyByReciprocal(divisor, reciprocal);
-  }
   return true;
 }
 
@@ -158,7 +169,7 @@ bool isStrict(Operation *op) {
 }
 
 /// Functions together with what stands around them.
-bool expandWithNeighbours(Operation *op, bool ldexp, StringAttr reciprocal) {
+bool expandWithNeighbours(Operation *op, bool ldexp, StringAttr lookUp) {
   Type type = op->getResult(0).getType();
   OpBuilder builder(op);
   FloatBuilder f(builder, op->getLoc(), type, ldexp);
@@ -166,7 +177,7 @@ bool expandWithNeighbours(Operation *op, bool ldexp, StringAttr reciprocal) {
     return false;
   }
   if (auto exp = dyn_cast<math::ExpOp>(op); exp && !exp->hasAttr("ingot.negative")) {
-    return !isStrict(op) && expandDivisor(exp, f, reciprocal);
+    return !isStrict(op) && expandDivisor(exp, f, lookUp);
   }
   auto erfc = dyn_cast<math::ErfcOp>(op);
   return erfc && expandHalf(erfc, f);
@@ -188,13 +199,13 @@ bool has(Operation *op, const target::MachineModel &machine, StringRef attribute
   return other ? other->hasAttr(attribute) : machineHas;
 }
 
-/// The intrinsic for reciprocals, with the type of its result; null: there is none.
-StringAttr reciprocalOf(Operation *op, const target::MachineModel &machine) {
+/// The intrinsic that looks up floats in two vectors, with the type of its result; null: there is none.
+StringAttr lookUpOf(Operation *op, const target::MachineModel &machine) {
   if (FunctionOpInterface other = functionOfOther(op, machine)) {
-    return other->getAttrOfType<StringAttr>("ingot.reciprocal");
+    return other->getAttrOfType<StringAttr>("ingot.look_up");
   }
   auto type = VectorType::get({machine.lanes}, Float32Type::get(op->getContext()));
-  return machine.reciprocal.empty() ? StringAttr() : StringAttr::get(machine.reciprocal, type);
+  return machine.lookUp.empty() ? StringAttr() : StringAttr::get(machine.lookUp, type);
 }
 
 /// The conversions of the narrow floats of a module that have no instruction, in the order of the walk: each float
@@ -320,7 +331,7 @@ LogicalResult ingot::emit::expandMath(ModuleOp module, const target::MachineMode
       return op->emitOpError("has no expansion into instructions");
     }
     bool ldexp = has(op, machine, "ingot.ldexp", machine.scaleByPowerOfTwo);
-    if (!expandWithNeighbours(op, ldexp, reciprocalOf(op, machine))) {
+    if (!expandWithNeighbours(op, ldexp, lookUpOf(op, machine))) {
       expand(op, isUnary ? unary->second : nullptr, isUnary ? nullptr : binary->second, ldexp);
     }
   }

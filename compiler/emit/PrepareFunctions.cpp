@@ -28,7 +28,7 @@ static void setAttributes(func::FuncOp function, const ingot::target::MachineMod
   if (!features.empty()) {
     add("target-features", features);
   }
-  for (StringRef name : {"ingot.ldexp", "ingot.reciprocal"}) {
+  for (StringRef name : {"ingot.ldexp", "ingot.look_up"}) {
     function->removeAttr(name);
   }
   if (function->removeAttr("ingot.tiles")) {

@@ -311,9 +311,8 @@ struct Lowering {
     if (machine.scaleByPowerOfTwo) {
       f->setAttr("ingot.ldexp", b.getUnitAttr());
     }
-    if (!machine.reciprocal.empty()) {
-      f->setAttr("ingot.reciprocal",
-                 StringAttr::get(machine.reciprocal, VectorType::get({machine.lanes}, b.getF32Type())));
+    if (!machine.lookUp.empty()) {
+      f->setAttr("ingot.look_up", StringAttr::get(machine.lookUp, VectorType::get({machine.lanes}, b.getF32Type())));
     }
     if (machine.halfConversions) {
       f->setAttr("ingot.half", b.getUnitAttr());

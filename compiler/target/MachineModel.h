@@ -54,8 +54,8 @@ struct MachineModel {
     std::string words, bytes, unsignedBytes;
   };
   Packs packs;
-  /// The same of float32, with what masks: the reciprocals of a vector, to 14 bits or so.
-  std::string reciprocal;
+  /// The same of float32: elements of two vectors, by numbers between them.
+  std::string lookUp;
   /// Registers that hold a matrix each (AMX), of which a thread says before their use how large they are. The dots add
   /// to one of int32 or float32 the product of two others: of unsigned bytes by signed quads that lie in the columns of
   /// rows, or of pairs of bfloat16. All are intrinsics on numbers of registers.

@@ -3,9 +3,11 @@
 // names, and any other CPU that LLVM knows is put into the best class whose features it has. Its caches are a table of
 // their own, and so is what was measured of a core that differs from the others of its class.
 //
-// AVX-512 machines get -prefer-256-bit: kernels choose 512-bit vectors themselves and must not be split. AVX2 has
-// masked loads and stores for 32- and 64-bit elements only, not for bytes, and builders ask one question for all types:
-// maskedAccess is false there, and tails are scalar.
+// AVX-512 machines get -prefer-256-bit: kernels choose 512-bit vectors themselves and must not be split. For Intel's
+// CPUs LLVM makes two instructions of vpdpwssd, whose chains of additions are shorter; tiles have chains enough, and
+// are bound by how many instructions there are: +fast-dpwssd. AVX2 has masked loads and stores for 32- and 64-bit
+// elements only, not for bytes, and builders ask one question for all types: maskedAccess is false there, and tails are
+// scalar.
 #include "compiler/target/Target.h"
 #include "compiler/target/HostCaches.h"
 #include "compiler/target/LlvmCpus.h"
@@ -45,7 +47,7 @@ struct ClassRow {
   const char *halfDot, *halfDotNeeds;           ///< likewise
   const char *bytePairDot;
   MachineModel::Packs packs;
-  const char *reciprocal;
+  const char *lookUp;
 };
 
 // clang-format off
@@ -56,7 +58,7 @@ const ClassRow classes[] = {
      "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx512.vpdpbusd.512", "+avx512vnni", "llvm.x86.avx512bf16.dpbf16ps.512", "+avx512bf16",
      "llvm.x86.avx512.pmaddubs.w.512",
      {"llvm.x86.avx512.packssdw.512", "llvm.x86.avx512.packsswb.512", "llvm.x86.avx512.packuswb.512"},
-     "llvm.x86.avx512.rcp14.ps.512"},
+     "llvm.x86.avx512.vpermi2var.ps.512"},
     {"x86-64-v3", "AVX2 and FMA: Haswell, Zen and later", "+avx2,+fma,+f16c", "+fast-dpwssd", 3,
      8, 16, false, true, false, true, {6, 2}, 8, 32, 512, 4096,
      "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.vpdpbusd.256", "+avxvnni", "", "", "llvm.x86.avx2.pmadd.ub.sw",
@@ -180,7 +182,7 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   machine.pairDot = row->pairDot;
   machine.bytePairDot = row->bytePairDot;
   machine.packs = row->packs;
-  machine.reciprocal = row->reciprocal;
+  machine.lookUp = row->lookUp;
   if (*row->quadDot && cpus().has(cpu, machine.features, row->quadDotNeeds)) {
     machine.quadDot = row->quadDot;
   }

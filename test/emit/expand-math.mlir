@@ -108,15 +108,20 @@ func.func @strict_gate(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> at
   return %p : vector<8xf32>
 }
 
-// A gate of which bytes are left: e^(-0.5 x) with the factor in the constants and a shorter polynomial, and no division where the machine has reciprocals of such vectors, of another CPU, too.
+// A gate of which bytes are left: e^(-0.5 x) with the factor in the constants and a shorter polynomial; parabolas from tables, and no division, where the machine looks up floats in two vectors, of another CPU, too.
 // CHECK-LABEL: func @bytes
-// CHECK-COUNT-6: math.fma
+// CHECK-COUNT-7: math.fma
 // CHECK-NOT: math.fma
 // CHECK: arith.divf
 // V4-LABEL: func @bytes
+// V4: [[NUMBER:%.*]] = math.fma
+// V4: [[BEND:%.*]] = llvm.call_intrinsic "llvm.x86.avx512.vpermi2var.ps.512"(%{{.*}}, %{{.*}}, %{{.*}}) : (vector<16xf32>, vector<16xi32>, vector<16xf32>) -> vector<16xf32>
+// V4: [[SLOPE:%.*]] = llvm.call_intrinsic "llvm.x86.avx512.vpermi2var.ps.512"
+// V4: [[INNER:%.*]] = math.fma %{{.*}}, [[BEND]], [[SLOPE]]
+// V4: [[THERE:%.*]] = llvm.call_intrinsic "llvm.x86.avx512.vpermi2var.ps.512"
+// V4: [[INVERSE:%.*]] = math.fma %{{.*}}, [[INNER]], [[THERE]]
 // V4-NOT: arith.divf
-// V4: [[INVERSE:%.*]] = llvm.call_intrinsic "llvm.x86.avx512.rcp14.ps.512"([[SUM:%.*]], [[SUM]], %{{.*}}) : (vector<16xf32>, vector<16xf32>, i16) -> vector<16xf32>
-// V4-NEXT: arith.mulf %arg0, [[INVERSE]]
+// V4: arith.mulf %arg0, [[INVERSE]]
 func.func @bytes(%x: vector<16xf32>) -> vector<16xf32> {
   %c1 = arith.constant dense<1.0> : vector<16xf32>
   %c = arith.constant dense<-0.5> : vector<16xf32>
@@ -128,10 +133,10 @@ func.func @bytes(%x: vector<16xf32>) -> vector<16xf32> {
 }
 
 // CHECK-LABEL: func @bytes_of_another
-// CHECK: llvm.call_intrinsic "llvm.x86.avx512.rcp14.ps.512"
+// CHECK-COUNT-3: llvm.call_intrinsic "llvm.x86.avx512.vpermi2var.ps.512"
 // V4-LABEL: func @bytes_of_another
 // V4: arith.divf {{.*}} : vector<8xf32>
-func.func @bytes_of_another(%x: vector<16xf32>, %y: vector<8xf32>) -> (vector<16xf32>, vector<8xf32>) attributes {ingot.cpu = "znver4", ingot.reciprocal = "llvm.x86.avx512.rcp14.ps.512" : vector<16xf32>} {
+func.func @bytes_of_another(%x: vector<16xf32>, %y: vector<8xf32>) -> (vector<16xf32>, vector<8xf32>) attributes {ingot.cpu = "znver4", ingot.look_up = "llvm.x86.avx512.vpermi2var.ps.512" : vector<16xf32>} {
   %c1 = arith.constant dense<1.0> : vector<16xf32>
   %d1 = arith.constant dense<1.0> : vector<8xf32>
   %e = math.exp %x {ingot.bytes} : vector<16xf32>

@@ -79,7 +79,7 @@ TEST(X86, Levels) {
   EXPECT_FALSE(v3.maskedAccess);
   EXPECT_TRUE(v4.maskedAccess);
   EXPECT_EQ(v4.registers, 32);
-  EXPECT_EQ(v4.features, "-prefer-256-bit");
+  EXPECT_EQ(v4.features, "-prefer-256-bit,+fast-dpwssd");
 }
 
 TEST(X86, Tiles) {

@@ -2,6 +2,7 @@
 // exponent. ln 2 is split so that n * high is exact without a fused multiply-add.
 #include "compiler/emit/math/Functions.h"
 #include "mlir/IR/Matchers.h"
+#include <array>
 #include <cmath>
 
 using namespace mlir;
@@ -38,8 +39,8 @@ Value smallExp(const FloatBuilder &f, Value r) {
 }
 
 /// e^(c x) in float32 as e^r * 2^n where a few operations count: one constant stands for ln 2, which is off by 2e-9 for
-/// each n where c is 1 or -1, and the polynomial is off by up to 0.8 ulp (`forBytes`: 1.0e-4, of which a sigmoid keeps
-/// a quarter at most), but by nothing at 0. The constants have c in them.
+/// each n where c is 1 or -1, and the polynomial is off by up to 0.8 ulp (`forBytes`: 2.9e-6), but by nothing at 0. The
+/// constants have c in them.
 struct ShortExp {
   Value ofRest, power;
 };
@@ -47,7 +48,7 @@ struct ShortExp {
 ShortExp shortExp(const FloatBuilder &f, Value x, double c = 1, bool forBytes = false) {
   SmallVector<double, 6> nearZero{1.0, 0.9999997, 0.4999915, 0.16667637, 0.04189797, 0.00829031};
   if (forBytes) {
-    nearZero = {1.0, 1.00019585, 0.50413046, 0.16517977};
+    nearZero = {1.0, 0.99996683, 0.50003014, 0.16787479, 0.04151388};
   }
   double power = 1;
   for (double &coefficient : nearZero) {
@@ -107,6 +108,31 @@ Value ingot::emit::expandOnePlusExp(const FloatBuilder &f, Value x, bool forByte
   double least = -87.0 / c, most = 89.0 / c;
   ShortExp e = shortExp(f, f.clamp(from, std::min(least, most), std::max(least, most)), c, forBytes);
   return f.fma(e.ofRest, e.power, f.constant(1.0));
+}
+
+// A parabola for each of 31 parts of [-9.7, 9.7], through the function where Chebyshev's polynomial of the third degree
+// is zero; beyond, what it is at the ends, off by 6e-5. The number of the part is in the last bits of a float that is
+// so large that they are an integer. The constants have the factor of x in them.
+Value ingot::emit::expandInverseForBytes(const FloatBuilder &f, Value x, LookUp lookUp) {
+  constexpr int64_t parts = 32, last = 15, middle = 16;
+  constexpr double perPart = 0.625, integers = 3 << 22; // a float of 1.5 * 2^23 and more is an integer
+  auto [c, from] = withFactor(x, /*forBytes=*/true);
+  std::array<std::array<float, parts>, 3> tables{};
+  for (int64_t part = -last; part <= last; ++part) {
+    double center = part * perPart, step = perPart / 2 * std::sqrt(0.75);
+    auto value = [&](double at) { return 1 / (1 + std::exp(-at)); };
+    double before = value(center - step), there = value(center), behind = value(center + step);
+    double slope = (behind - before) / (2 * step), bend = (before - 2 * there + behind) / (2 * step * step);
+    // there + slope (u - center) + bend (u - center)^2 of u = -c x
+    tables[0][part + middle] = static_cast<float>(there - slope * center + bend * center * center);
+    tables[1][part + middle] = static_cast<float>(-c * (slope - 2 * bend * center));
+    tables[2][part + middle] = static_cast<float>(c * c * bend);
+  }
+  double most = (last + 0.49) * perPart / std::abs(c);
+  Value near = f.clamp(from, -most, most);
+  Value number = f.fma(near, f.constant(-c / perPart), f.constant(integers + middle));
+  Value inner = f.fma(near, lookUp(tables[2], number), lookUp(tables[1], number));
+  return f.fma(near, inner, lookUp(tables[0], number));
 }
 
 // At the bound n is what makes 0 of the power.

@@ -20,8 +20,11 @@ mlir::Value expandErfc(const FloatBuilder &f, mlir::Value x); ///< for x <= 2; b
 
 /// exp where x is known to lie in [-80, 80]: no result that needs care.
 mlir::Value expandExpOfMedium(const FloatBuilder &f, mlir::Value x);
-/// 1 + exp(x) as a divisor, f32. `forBytes`: nobody sees an error of 10^-4 of the exponential.
+/// 1 + exp(x) as a divisor, f32. `forBytes`: nobody sees an error of 3e-6 of the exponential.
 mlir::Value expandOnePlusExp(const FloatBuilder &f, mlir::Value x, bool forBytes = false);
+/// 1 / (1 + exp(x)) within 2e-4, f32. `lookUp` gives elements of a table of 32 by the last five bits of a float.
+using LookUp = llvm::function_ref<mlir::Value(llvm::ArrayRef<float> table, mlir::Value number)>;
+mlir::Value expandInverseForBytes(const FloatBuilder &f, mlir::Value x, LookUp lookUp);
 /// erfc(scale * t) / 2 for scale * t in [0, 7.1], f32.
 mlir::Value expandHalfErfc(const FloatBuilder &f, mlir::Value t, double scale);
 /// exp where x is known not to be positive; 0 where the result is not a normal number.

@@ -58,25 +58,48 @@ public:
   }
 
 private:
-  /// Loops over dimension `d` and below; the innermost one of a row-major space is walked in vectors.
+  /// Loops over dimension `d` and below; the innermost one of a row-major space is walked in vectors. Of bytes several
+  /// vectors that are neighbours are made at once.
   static void walk(Build &build, const Portion &portion, const Space &space, Point &at, size_t d) {
     if (d == space.sizes.size()) {
       at.lanes = space.block;
       build.group.finish({}, space, at);
       return;
     }
-    if (space.block == 1 && d + 1 == space.sizes.size()) {
-      portion.lanes(d, space.sizes[d], [&](Ix i, int64_t lanes, Value mask) {
-        Point p = at;
-        p.at.push_back(i), p.lanes = lanes, p.mask = mask;
-        build.group.finish({}, space, p);
-      });
-      return;
+    if (d + 1 == space.sizes.size()) {
+      return innermost(build, portion, space, at, d);
     }
     portion.loop(d, space.sizes[d], 1, [&](Ix i) {
       at.at.push_back(i);
       walk(build, portion, space, at, d + 1);
       at.at.pop_back();
+    });
+  }
+
+  static void innermost(Build &build, const Portion &portion, const Space &space, const Point &at, size_t d) {
+    bool inBlocks = space.block > 1;
+    int64_t lanes = inBlocks ? space.block : build.w.machine.lanes, step = inBlocks ? 1 : lanes;
+    auto some = [&](Ix first, int64_t count, int64_t many, Value mask) {
+      SmallVector<Point> points(many, at);
+      for (auto [k, point] : llvm::enumerate(points)) {
+        point.at.push_back(first + Ix(static_cast<int64_t>(k) * step)), point.lanes = count, point.mask = mask;
+      }
+      build.group.finishSome(SmallVector<Value>(many), space, points);
+    };
+    Ix extent = space.sizes[d];
+    int64_t together = build.group.together(lanes);
+    if (together == 1) {
+      return inBlocks ? portion.loop(d, extent, 1, [&](Ix i) { some(i, lanes, 1, {}); })
+                      : portion.lanes(d, extent, [&](Ix i, int64_t count, Value mask) { some(i, count, 1, mask); });
+    }
+    Ix whole = extent - remainder(extent, together * step);
+    portion.loop(d, whole, together * step, [&](Ix i) { some(i, lanes, together, {}); });
+    portion.rest(d, [&] {
+      if (inBlocks) {
+        build.w.loop(whole, extent, 1, [&](Ix i) { some(i, lanes, 1, {}); });
+      } else {
+        build.w.lanes(extent - whole, [&](Ix i, int64_t count, Value mask) { some(whole + i, count, 1, mask); });
+      }
     });
   }
 };
