@@ -154,7 +154,7 @@ private:
         return false;
       }
       if (wantsSource()) { // it has no name for them
-        machine->tiles = {};
+        machine->tiles = {}, machine->packs = {}, machine->lookUp.clear();
       }
       state.devices.push_back({t, std::move(*machine)});
     }

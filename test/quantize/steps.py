@@ -15,7 +15,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 MOST_DIFFERENT = 0.02  # elements that may be a step off: where a sum is as near to the middle between two steps as float32 computes, or a sigmoid for bytes
-TARGETS = [["native"], ["x86-64-v3"], ["x86-64-v2"], ["native", "--accuracy", "strict"], [None, "--levels", "x86-64-v4,x86-64-v3,x86-64-v2"], ["source:g++:portable-128"], ["cascadelake"], ["alderlake"]]
+TARGETS = [["native"], ["x86-64-v3"], ["x86-64-v2"], ["native", "--accuracy", "strict"], [None, "--levels", "x86-64-v4,x86-64-v3,x86-64-v2"], ["source:g++:portable-128"], ["source:clang++-14:x86-64-v3"], ["cascadelake"], ["alderlake"]]
 
 
 def sigmoid(x):

@@ -103,7 +103,7 @@ static LogicalResult formLaneLoops(ModuleOp module, const target::MachineModel &
 LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
   target::MachineModel plain = machine;
   plain.halfConversions = false;
-  plain.scaleByPowerOfTwo = false, plain.lookUp.clear(); // intrinsics of LLVM's
+  plain.scaleByPowerOfTwo = false; // an intrinsic of LLVM's
   if (failed(expandMath(module, plain)) || failed(simplifyVectors(module))) {
     return failure();
   }
