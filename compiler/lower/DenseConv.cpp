@@ -443,10 +443,7 @@ DenseConv::Vectors DenseConv::start(const Panel &p, size_t pixels) {
   Type element = s.isOfBytes() ? Type(w.b.getI32Type()) : Type(w.b.getF32Type());
   Vectors first, acc;
   for (int64_t v = 0; v < p.vectors; ++v) {
-    Point block{{}, s.lanes, {}};
-    block.at.assign(space.sizes.size(), 0);
-    block.at[1] = p.block + v;
-    first.push_back(beginsSums ? build.group.firstSums(space, block)
+    first.push_back(beginsSums ? build.group.firstSums(space, point(0, p.block + v, 0, 0, 0))
                                : w.constant(0, w.vectorOf(element, lanesOf(p, v))));
   }
   for (size_t i = 0; i < pixels; ++i) {

@@ -1,5 +1,6 @@
 """Convolutions and products of bytes that become bytes again, behind activations and with zero points of all kinds, at sizes where vectors, tiles and rows end anywhere: no result is
 further than a step from what float64 gives, and hardly any differs at all. Other cases in each run, whose seed is printed.
+cascadelake (AVX512-VNNI) and alderlake (AVX-VNNI) run only where this machine has their instructions: else each is skipped (test/skips.txt), with what is lacking.
 
     steps.py --ingot build/bin/ingot [--target "T FLAG..."] [--seed N] [--draws N]"""
 import argparse
@@ -147,7 +148,7 @@ def main():
             for target, *flags in [options.target] if options.target else TARGETS:
                 verdict, text = ingot_run.run(options.ingot, folder, folder / "out", target, flags=flags)
                 if "cannot run it" in text:
-                    print(f"skipped {target}: {text}")
+                    ingot_run.skip(target, text)
                     continue
                 outputs = (numpy_helper.to_array(onnx.load_tensor(folder / "out" / f"output_{k}.pb")) for k in range(len(model.wanted)))
                 for wrong in differences(model, outputs) if verdict == "pass" else [text]:

@@ -52,6 +52,8 @@ def emulated(machine):
 # for Halide: 460 MB with the LLVM 14 that it needs, for one example.
 LACKS = {
     "no-avx512": lambda: not LEVEL_4 <= cpu_flags(),
+    "no-avx512-vnni": lambda: not LEVEL_4 | {"avx512_vnni"} <= cpu_flags(),
+    "no-avx-vnni": lambda: "avx_vnni" not in cpu_flags(),
     "no-avx2": lambda: "avx2" not in cpu_flags(),
     "no-gcc": lambda: not shutil.which("gcc") or not shutil.which("g++"),
     "no-network": lambda: not network(),

@@ -269,10 +269,8 @@ private:
   Channel channel(Ix n, Ix block) {
     Channel c{n, block, in.offset + n * in.strides[0] + block * in.strides[1], {}, {}};
     Type element = s.ofBytes ? Type(w.b.getI32Type()) : Type(w.b.getF32Type());
-    Point first{{}, s.lanes, {}};
-    first.at.assign(space.sizes.size(), 0), first.at[1] = block;
     c.bias = bias         ? w.load(bias, block * s.lanes, s.lanes)
-             : beginsSums ? build.group.firstSums(space, first)
+             : beginsSums ? build.group.firstSums(space, point(c, 0, 0, 0))
                           : w.constant(0, w.vectorOf(element, s.lanes));
     for (int64_t t = 0; s.resident && t < (s.isStacked() ? s.weightWords() : s.taps()); ++t) {
       c.weights.push_back(s.isStacked() ? word(c, t) : weight(c, t));
