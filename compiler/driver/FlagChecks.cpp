@@ -120,6 +120,9 @@ std::string checkTogether(const Invocation &invocation) {
   if (invocation.model.accuracy == "strict" && invocation.model.strassen == "on") {
     return "--strassen on and --accuracy strict cannot be combined: its sums are not the model's";
   }
+  if (invocation.model.accuracy == "strict" && invocation.model.splitFloats == "on") {
+    return "--split-floats on and --accuracy strict cannot be combined: its sums are not the model's";
+  }
   if (invocation.model.caches.empty() && invocation.model.cacheRoom >= 0) {
     return "--cache-room says how large caches are: use it with --cache";
   }

@@ -231,9 +231,10 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->group(target);
   app.add_option(
          "--accuracy", options.accuracy,
-         "Freedom of arithmetic: strict (as the nodes say it), default, or fast (products in bfloat16, where the "
-         "machine has such instructions)")
-      ->check(CLI::IsMember({"strict", "default", "fast"}))
+         "Freedom of arithmetic: strict (as the nodes say it), default (rounded as float32, in another order), close "
+         "(factors of float32 may be rounded to 16 bits) or fast (to 8, bfloat16), where the machine has instructions "
+         "that gain by it")
+      ->check(CLI::IsMember({"strict", "default", "close", "fast"}))
       ->group(target)
       ->type_name("POLICY");
   app.add_option("--winograd", options.winograd,
@@ -245,6 +246,13 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
   app.add_option("--strassen", options.strassen,
                  "Products of many rows with a constant matrix by Strassen's algorithm: off, or on wherever that is "
                  "possible; default: where it is expected to be faster")
+      ->check(CLI::IsMember({"off", "on"}))
+      ->group(target)
+      ->type_name("HOW");
+  app.add_option(
+         "--split-floats", options.splitFloats,
+         "Products of float32 with constants in matrix registers (AMX), each factor as the sum of bfloat16: off, "
+         "or on wherever that is possible; default: where it is expected to be faster")
       ->check(CLI::IsMember({"off", "on"}))
       ->group(target)
       ->type_name("HOW");
@@ -295,10 +303,10 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
 std::vector<std::string> givenCompileFlags(const CLI::App &app) {
   Texts given;
   for (const char *flag :
-       {"--name",      "--dim",         "--shape",    "--sequence",   "--cache",       "--cache-room", "--bind",
-        "--target",    "--load-target", "--levels",   "--triple",     "--no-fallback", "--partition",  "--require",
-        "--placement", "--no-allocate", "--accuracy", "--winograd",   "--strassen",    "--chains",     "--weights",
-        "--tuning",    "--jobs",        "--verbose",  "--dump-after", "--stop-after",  "--timing"}) {
+       {"--name",      "--dim",         "--shape",    "--sequence", "--cache",       "--cache-room",   "--bind",
+        "--target",    "--load-target", "--levels",   "--triple",   "--no-fallback", "--partition",    "--require",
+        "--placement", "--no-allocate", "--accuracy", "--winograd", "--strassen",    "--split-floats", "--chains",
+        "--weights",   "--tuning",      "--jobs",     "--verbose",  "--dump-after",  "--stop-after",   "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }

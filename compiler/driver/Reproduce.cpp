@@ -118,6 +118,7 @@ Reproduction reproductionOf(const pipeline::Options &options, const std::map<std
   made.words += flag("--accuracy", options.accuracy) + flag("--weights", options.weights);
   made.words += options.winograd.empty() ? "" : flag("--winograd", options.winograd);
   made.words += options.strassen.empty() ? "" : flag("--strassen", options.strassen);
+  made.words += options.splitFloats.empty() ? "" : flag("--split-floats", options.splitFloats);
   made.words += options.chains.empty() ? "" : flag("--chains", options.chains);
   made.words += options.emit.empty() ? "" : flag("--emit", llvm::join(options.emit, ","));
   made.words += options.profile ? " --profile" : "";

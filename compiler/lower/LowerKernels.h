@@ -17,6 +17,11 @@ inline constexpr llvm::StringLiteral winogradName = "ingot.winograd", winogradIf
 /// expected to be faster, but not if results are to be strict.
 inline constexpr llvm::StringLiteral strassenName = "ingot.strassen";
 
+/// The same of factors of float32 that are split (Tiles.h).
+inline constexpr llvm::StringLiteral splitFloatsName = "ingot.split_floats";
+/// The module's attribute for `--accuracy close` and `fast`: they have two parts.
+inline constexpr llvm::StringLiteral twoPartsName = "ingot.two_parts";
+
 mlir::LogicalResult lowerKernels(mlir::ModuleOp module, MachineOf machineOf, plan::WeightTable &weights,
                                  ScheduleRequest &schedules);
 

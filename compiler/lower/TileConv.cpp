@@ -7,11 +7,14 @@
 //     for each row of taps, for 64 bytes of the run at a time: load, multiply, add
 //     sums to memory; pixel by pixel from there as vectors: what follows the convolution, store
 //
-// Images of one channel block lie so already. Of row-major ones with up to four channels (isTileStem) the copy has four
-// for each pixel, and the zeros around the image. As in TileMatMul, steps are of one size, and a last one that would be
-// too long begins early, with zeros for what has been added.
+// Images of one channel block lie so already. Those of float32 are split by the copy, which has all high parts first,
+// then all lower ones. Of row-major ones with up to four channels (isTileStem) the copy has four for each pixel, and
+// the zeros around the image. As in TileMatMul, steps are of one size, and a last one that would be too long begins
+// early, with zeros for what has been added.
 #include "compiler/lower/TileConv.h"
 #include "compiler/lower/InterleavedRows.h"
+#include "compiler/lower/WeightRate.h"
+#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -57,7 +60,7 @@ static bool isPossible(plan::KernelOp kernel, const TileConv &c, const target::M
   bool isPlane = phase.axes[0].dim < 0 && phase.axes[1].out.isNumber() && phase.axes[2].out.isNumber();
   bool isEmpty = !isPlane || phase.axes[1].out.is(0) || phase.axes[2].out.is(0);
   // What lies in a block behind the last channel is multiplied with zeros, and may be anything.
-  bool areWhole = !c.ofHalves || c.ofPlanes || g.inChannels % lanes == 0;
+  bool areWhole = !c.ofHalves || c.splits() || c.ofPlanes || g.inChannels % lanes == 0;
   return machine.tiles.count && areWhole && !machine.packing && blocks && blocks.getLanes() == lanes && g.groups == 1 &&
          g.phases.size() == 1 && !isEmpty;
 }
@@ -68,7 +71,7 @@ static void chooseRuns(TileConv &c, int64_t columnBytes) {
   const ConvAxis &columns = c.columns();
   int64_t channels = c.ofPlanes ? stemChannels : static_cast<int64_t>(llvm::alignTo(c.g.inChannels, lanes));
   c.pixelBytes = channels * c.elementBytes();
-  c.copies = c.ofPlanes || c.g.inChannels > lanes;
+  c.copies = c.ofPlanes || c.splits() || c.g.inChannels > lanes;
   c.rowStep = c.copies && c.rows().taps == 1 ? 1 : c.rows().inStep;
   c.columnStep = c.copies && columns.taps == 1 ? 1 : columns.inStep;
   bool together = columns.tapStep * (c.copies ? c.pixelBytes : columnBytes) == c.pixelBytes;
@@ -79,10 +82,11 @@ static void chooseRuns(TileConv &c, int64_t columnBytes) {
 static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
   int64_t rows = c.rows().out.number(), row = c.columns().out.number(), tile = machine.tiles.rows;
   c.twoRows = row <= tile && rows > 1;
-  int64_t depth = TileShape::stepBytes(c.runBytes, c.ofHalves, machine);
+  int64_t depth = TileShape::depthOf(c.runBytes, c.splits() || !c.ofHalves, machine);
   c.strips = llvm::divideCeil(c.g.outChannels, lanes);
   c.shape = TileShape::of(c.twoRows ? 2 * tile : row, c.strips, depth, machine);
   c.shape.tall = c.twoRows ? 2 : c.shape.tall;
+  c.shape.parts = c.parts;
   c.stepsOfRun = llvm::divideCeil(c.runBytes, depth);
   c.panels = llvm::divideCeil(c.strips, c.shape.wide);
   c.groups = c.twoRows ? 1 : llvm::divideCeil(row, c.shape.tall * tile);
@@ -110,28 +114,48 @@ static void chooseStrips(TileConv &c, const target::MachineModel &machine) {
   c.units = llvm::divideCeil(all, count);
 }
 
-/// What the vectors take without Winograd's algorithm: two products of four bytes, or of a float, a cycle and lane.
+/// What the vectors take without Winograd's algorithm: two products of four bytes, or of a float, a cycle and lane; of
+/// floats those that tiles may take attain about 80 % of that.
 static double directCycles(const TileConv &c) {
   auto words = static_cast<double>(llvm::divideCeil(c.g.inChannels, c.ofHalves ? 1 : 4) * c.g.kernel);
-  return 0.5 * words * static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips);
+  return (c.splits() ? 0.62 : 0.5) * words *
+         static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips);
 }
 
-static double tileCycles(const TileConv &c, const target::MachineModel &machine) {
+/// What it takes to read split weights, for which products wait: all of them for each strip, or each block of one, if
+/// they do not stay in the second cache meanwhile.
+static double weightCycles(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
+  if (!c.splits()) {
+    return 0;
+  }
+  int64_t bytes = c.steps() * c.shape.stepBytes(c.strips), reads = c.units;
+  if (c.panelBytes() > machine.l2Bytes / 8) {
+    reads *= c.unitGroups ? c.unitGroups : c.twoRows ? llvm::divideCeil(c.unitRows, 2) : c.unitRows * c.groups;
+  }
+  bool stay = bytes + c.stripBytes() <= machine.l2Bytes * 3 / 4;
+  double again = stay ? 0 : static_cast<double>(reads - 1) / machine.l3Rate;
+  return static_cast<double>(bytes) * (1 / weightRateOf(kernel, machine) + again);
+}
+
+static double tileCycles(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
   int64_t rows = c.rows().out.number();
   auto blocks = static_cast<double>(c.twoRows ? llvm::divideCeil(rows, 2) : rows * c.groups);
   double panel = static_cast<double>(c.steps()) * tileStepCycles(c.shape, c.height, c.shape.wide) +
                  tileBlockCycles(c.height, c.shape.wide);
-  // Sixteen bytes of a pixel are a load and a store.
-  double copied = c.copies ? static_cast<double>(c.units * c.stripBytes()) / lanes : 0;
-  return machine.tiles.startCycles + blocks * static_cast<double>(c.panels) * panel + copied;
+  // Sixteen bytes of a pixel are a load and a store. Of floats a vector is some more, and waits for the third cache.
+  double vectorCycles = c.splits() ? 16.0 / static_cast<double>(c.parts) : 2;
+  double copied = c.copies ? static_cast<double>(c.units * c.stripBytes()) / 32 * vectorCycles : 0;
+  double products = blocks * static_cast<double>(c.panels) * panel;
+  return machine.tiles.startCycles + products + copied + weightCycles(kernel, c, machine);
 }
 
 std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine,
-                                   std::optional<double> otherwise) {
+                                   std::optional<double> otherwise, int64_t parts) {
   TileConv c;
   c.ofPlanes = !plan::blockedOf(kernel.root()->getOperand(0).getType());
   c.g = c.ofPlanes ? geometryOf(kernel.root(), /*wide=*/false) : blockedGeometry(kernel, c.merged);
-  c.ofHalves = isa<onnx::HalfConvOp>(kernel.root());
+  c.parts = parts;
+  c.ofHalves = c.splits() || isa<onnx::HalfConvOp>(kernel.root());
   if (!isPossible(kernel, c, machine)) {
     return std::nullopt;
   }
@@ -143,27 +167,40 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   chooseRuns(c, columnStride * c.elementBytes());
   chooseBlocks(c, machine);
   chooseStrips(c, machine);
-  c.cycles = tileCycles(c, machine);
-  return c.ofPlanes || c.cycles < otherwise.value_or(directCycles(c)) ? std::optional(c) : std::nullopt;
+  c.cycles = tileCycles(kernel, c, machine);
+  const double worthwhile = c.splits() ? 0.85 : 1; // the processor is slower for a while behind them
+  bool isFaster = c.cycles < worthwhile * otherwise.value_or(directCycles(c));
+  return c.ofPlanes || isFaster ? std::optional(c) : std::nullopt;
 }
 
 // Weights: for each panel, row of taps, run, step and tile of the panel its words, row by row.
 
-static void pack(const TileConv &c, const char *from, char *to) {
+static void pack(const TileConv &c, Type element, const char *from, char *to) {
   int64_t rows = c.shape.depth / 4, tapsOfRun = c.columns().taps / c.runs, each = c.elementBytes();
+  auto partOf = [&](int64_t weight, int64_t byte, int64_t part) {
+    if (!c.splits()) {
+      return from[weight * each + byte % each];
+    }
+    onnx::FloatCodec floats(element);
+    float whole = static_cast<float>(floats.read(from + floats.bytes() * weight));
+    return static_cast<char>(split(whole, c.parts)[part] >> (byte % each * 8));
+  };
   ArrayRef<int64_t> taps = c.g.phases[0].taps;
   for (int64_t strip = 0; strip < c.strips; ++strip) {
     int64_t panel = strip / c.shape.wide, wide = std::min(c.shape.wide, c.strips - panel * c.shape.wide);
     for (int64_t step = 0; step < c.steps(); ++step) {
       int64_t run = step / c.stepsOfRun, first = step % c.stepsOfRun * c.shape.depth;
       int64_t at = std::min(first, c.runBytes - c.shape.depth);
-      char *tile = to + panel * c.panelBytes() + (step * wide + strip % c.shape.wide) * c.shape.rightBytes();
+      char *tile = to + panel * c.panelBytes() + step * c.shape.stepBytes(wide);
+      tile += strip % c.shape.wide * c.shape.rightBytes();
       for (int64_t i = 0; i < rows * lanes * 4; ++i) {
         int64_t out = strip * lanes + i / 4 % lanes, byte = at + i / (4 * lanes) * 4 + i % 4;
         int64_t channel = byte % c.pixelBytes / each;
         if (out < c.g.outChannels && channel < c.g.inChannels && byte >= first) {
           int64_t weight = c.g.weightAt(out, channel, taps[run * tapsOfRun + byte / c.pixelBytes]);
-          tile[i] = from[weight * each + byte % each];
+          for (int64_t part = 0; part < c.shape.parts; ++part) {
+            tile[part * wide * c.shape.rightBytes() + i] = partOf(weight, byte, part);
+          }
         }
       }
     }
@@ -179,14 +216,20 @@ KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &c) {
   }
   std::string key;
   llvm::raw_string_ostream os(key);
-  os << "conv in tiles " << (c.ofPlanes ? "of planes " : "") << (c.ofHalves ? "of halves " : "") << c.g.outChannels
-     << '/' << c.g.inChannels << " wide " << c.shape.wide << " deep " << c.shape.depth << " runs " << c.runs << " taps";
+  StringRef elements = c.splits() ? "of parts " : "of halves ";
+  os << "conv in tiles " << (c.ofPlanes ? "of planes " : "") << (c.ofHalves ? elements : "") << c.g.outChannels << '/'
+     << c.g.inChannels << " wide " << c.shape.wide << " deep " << c.shape.depth << " runs " << c.runs << " taps";
   for (int64_t t : c.g.phases[0].taps) {
     os << ' ' << t;
   }
-  int64_t bytes = c.strips * c.steps() * c.shape.rightBytes();
+  int64_t bytes = c.steps() * c.shape.stepBytes(c.strips);
+  Type element = onnx::elementOf(kernel.root()->getOperand(1));
   shape.packed[operandNumber(kernel.root()->getOperand(1))] = {
-      key, bytes, [c](ArrayRef<char> from, MutableArrayRef<char> to) { pack(c, from.data(), to.data()); }};
+      key, bytes,
+      [c, element](ArrayRef<char> from, MutableArrayRef<char> to) { pack(c, element, from.data(), to.data()); }};
+  if (Value bias = kernel.root()->getOperand(2); onnx::present(bias)) {
+    shape.packed[operandNumber(bias)] = paddedRecipe(c.strips * lanes, c.g.weightBytes);
+  }
   return shape;
 }
 
@@ -198,6 +241,8 @@ public:
       : build(build), w(build.w), c(c), block(w, c.shape, c.ofHalves), input(blockedInput(build, c.g)),
         space(build.group.space(build.group.resultType())),
         weights(build.group.buffer(build.group.root->getOperand(1))) {
+    Value added = build.group.root->getOperand(2);
+    bias = onnx::present(added) ? build.group.buffer(added) : Buffer();
     if (c.merged) {
       mergePixels(space);
       input.strides.back() = lanes;
@@ -222,7 +267,7 @@ private:
   TileBlock block;
   Access input;
   Space space;
-  Buffer weights;
+  Buffer weights, bias;
   Ix scratchAt;
 
   /// What tiles are read from: the image or its copy. Bytes from one output row or pixel to the next, and from one tap
@@ -263,8 +308,8 @@ private:
     if (c.copies) {
       Ix rows = (s.lastRow - s.firstRow - 1) * c.rowStep + reach(c.rows());
       Ix pixels = (columns - 1) * c.columnStep + reach(c.columns());
-      Buffer to =
-          w.scratch(build.scratch, scratchAt, onnx::elementOf(build.group.root->getOperand(0)), c.stripBytes() / each);
+      Type element = c.splits() ? Type(w.b.getBF16Type()) : onnx::elementOf(build.group.root->getOperand(0));
+      Buffer to = w.scratch(build.scratch, scratchAt, element, c.stripBytes() / each);
       if (c.ofPlanes) {
         Ix first = s.firstRow * c.rows().inStep + c.rows().inStart;
         InterleavedRows(build, c.g).copy(n, first, rows, c.rows().inStep / c.rowStep, pixels, c.copiedColumns, to);
@@ -296,19 +341,31 @@ private:
     Ix rowStride = (c.rows().inStep / c.rowStep) * input.strides[3];
     Ix columnStride = (c.columns().inStep / c.columnStep) * input.strides[4];
     int64_t blocks = pixel / lanes, together = std::min<int64_t>(blocks, 4);
+    int64_t rest = c.splits() ? c.g.inChannels % lanes : 0;
+    int64_t alike = (blocks - (rest ? 1 : 0)) / together * together;
+    auto put = [&](Value v, Ix at, bool isLast) {
+      if (!c.splits()) {
+        return w.store(v, to, at);
+      }
+      if (isLast && rest) { // behind them may be anything
+        v = arith::SelectOp::create(w.b, w.loc, w.maskFor(rest, lanes), v, w.constant(0, v.getType()));
+      }
+      storeSplit(w, v, c.parts, to, at, c.partBytes() / c.elementBytes());
+    };
     auto some = [&](Ix y, Ix first, int64_t count) {
       w.loop(0, pixels, 1, [&](Ix x) {
         Ix from = image + y * rowStride + x * columnStride + first * input.strides[1];
         Ix at = (y * c.copiedColumns + x) * pixel + first * lanes;
         for (int64_t i = 0; i < count; ++i) {
-          w.store(w.load(input.buffer, from + i * input.strides[1], lanes), to, at + i * lanes);
+          bool isLast = (first + i).is(blocks - 1);
+          put(w.load(input.buffer, from + i * input.strides[1], lanes), at + i * lanes, isLast);
         }
       });
     };
     w.loop(0, rows, 1, [&](Ix y) {
-      w.loop(0, blocks / together, 1, [&](Ix b) { some(y, b * together, together); });
-      if (blocks % together) {
-        some(y, blocks - blocks % together, blocks % together);
+      w.loop(0, alike, together, [&](Ix b) { some(y, b, together); });
+      if (alike < blocks) {
+        some(y, alike, blocks - alike);
       }
     });
   }
@@ -344,12 +401,13 @@ private:
         Ix run = h * c.runs + x, tap = h * s.from.rowTap + x * s.from.columnTap;
         auto step = [&](Ix k, Ix byte) {
           Ix number = run * c.stepsOfRun + k;
-          if (c.panels > 1 && wide == c.shape.wide) { // behind the last panel, too: that touches nothing
-            TileBlock::Next next{weights, right + c.panelBytes(), c.elementBytes(), c.steps(), blocks};
-            block.fetchAhead(next, index, number, wide);
+          std::optional<TileBlock::Fetch> fetch;
+          if (c.panels > 1 && blocks > 1 && wide == c.shape.wide) { // behind the last panel, too: that touches nothing
+            TileBlock::Panel next{weights, right + c.panelBytes(), weightBytes(), c.steps()};
+            fetch = block.share(next, index, blocks, number, wide);
           }
-          block.step({s.from.buffer, {at[0] + tap + byte, at[1] + tap + byte}, s.from.pixel}, weights,
-                     right + number * (wide * c.shape.rightBytes()), wide);
+          block.step({s.from.buffer, {at[0] + tap + byte, at[1] + tap + byte}, s.from.pixel, c.partBytes()}, weights,
+                     right + number * c.shape.stepBytes(wide), wide, fetch);
           block.stayAwake(number, c.steps());
         };
         w.loop(0, whole, 1, [&](Ix k) { step(k, k * c.shape.depth); });
@@ -366,11 +424,14 @@ private:
     int64_t together = build.group.together(lanes), whole = first + (last - first) / together * together;
     auto some = [&](Ix from, int64_t count) {
       for (int64_t v = 0; v < wide; ++v) {
+        Ix strip = panel * c.shape.wide + v;
+        Value biases = bias ? w.load(bias, strip * lanes, lanes) : Value();
         SmallVector<Value> sums;
         SmallVector<Point> points;
         for (int64_t i = 0; i < count; ++i) {
-          sums.push_back(block.sums(from + i, v, wide));
-          points.push_back(point(s, panel * c.shape.wide + v, y, x + (from + i) - first));
+          Value sum = block.sums(from + i, v, wide);
+          sums.push_back(bias ? arith::AddFOp::create(w.b, w.loc, sum, biases).getResult() : sum);
+          points.push_back(point(s, strip, y, x + (from + i) - first));
         }
         build.group.finishSome(sums, space, points);
       }
@@ -378,6 +439,9 @@ private:
     w.loop(first, whole, together, [&](Ix i) { some(i, together); });
     w.loop(whole, last, 1, [&](Ix i) { some(i, 1); });
   }
+
+  /// That the buffer of weights counts in.
+  int64_t weightBytes() const { return c.splits() ? c.g.weightBytes : c.elementBytes(); }
 
   Point point(const Strip &s, Ix outputBlock, Ix y, Ix x) const {
     Point p;

@@ -1,5 +1,5 @@
-// Convolutions of unsigned by signed bytes, and of bfloat16, in tiles (Tiles.h), from channel blocks to channel blocks,
-// or from row-major images of few channels (stems).
+// Convolutions of unsigned by signed bytes, of bfloat16 and of split float32, in tiles (Tiles.h), from channel blocks
+// to channel blocks, or from row-major images of few channels (stems).
 #pragma once
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/InterleavedRows.h"
@@ -9,8 +9,9 @@ namespace ingot::lower {
 
 struct TileConv {
   ConvGeometry g;
-  bool merged = false; ///< pixels are one row
-  bool ofHalves = false;
+  bool merged = false;   ///< pixels are one row
+  bool ofHalves = false; ///< tiles hold bfloat16
+  int64_t parts = 1;     ///< of float32, which the copy has split; else one
   bool ofPlanes = false; ///< the image is row-major; its copy has four channels for each pixel
   TileShape shape;
   bool copies = true;     ///< a strip of the image, pixel by pixel with all channels side by side
@@ -32,12 +33,14 @@ struct TileConv {
 
   const ConvAxis &rows() const { return g.phases[0].axes[1]; }
   const ConvAxis &columns() const { return g.phases[0].axes[2]; }
-  int64_t elementBytes() const { return ofHalves ? 2 : 1; }
+  int64_t elementBytes() const { return ofHalves ? 2 : 1; } ///< of what tiles hold
   int64_t steps() const { return rows().taps * runs * stepsOfRun; }
-  int64_t panelBytes() const { return shape.wide * steps() * shape.rightBytes(); }
-  int64_t stripBytes() const {
+  int64_t panelBytes() const { return steps() * shape.stepBytes(shape.wide); }
+  int64_t partBytes() const {
     return copies ? copiedRows * copiedColumns * pixelBytes + (ofPlanes ? InterleavedRows::slack * pixelBytes : 0) : 0;
   }
+  int64_t stripBytes() const { return parts * partBytes(); }
+  bool splits() const { return parts > 1; }
   support::Size items() const;
 };
 
@@ -50,9 +53,9 @@ public:
 /// Whether the image is read as it is, row by row.
 bool isTileStem(mlir::Operation *root, const target::MachineModel &machine);
 /// The schedule, where the machine has tiles and they are expected to be faster than `otherwise`, or its vectors;
-/// always for a stem of row-major images.
+/// always for a stem of row-major images. `parts`: of float32 that is split.
 std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine,
-                                   std::optional<double> otherwise);
+                                   std::optional<double> otherwise, int64_t parts = 1);
 KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &conv);
 void buildTileConv(Build &build, const TileConv &conv);
 

@@ -6,11 +6,16 @@
 // for what has been added. With bfloat16 that would make NaN of an infinity: there steps are of a size that
 // divides the row, or there are none. Blocks have one height, so that one configuration does for all: the last one
 // begins early and computes some rows twice. While a panel is read the next one is prefetched.
+//
+// Rows of float32 are copied first, split, to be read by all panels of a work item; a thread that runs neighbouring
+// items of the same rows copies them once. What a copied row has behind the last element is zero, up to a whole step.
 #include "compiler/lower/TileMatMul.h"
-#include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/WeightRate.h"
+#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cstring>
 
 using namespace mlir;
 
@@ -21,10 +26,11 @@ using support::Size;
 /// Rows of which there are as many as the run says.
 static constexpr int64_t someRows = 64;
 
-/// What vectors take: two products of four bytes a cycle and lane; of two bfloat16 one in two cycles, with which such
-/// machines have not half of float32's speed (MEASURED.md: 80 of 140 GFLOP/s).
+/// What vectors take: two products of four bytes or of a float a cycle and lane, of which floats attain about 75 %; of
+/// two bfloat16 one in two cycles, with which such machines have not half of float32's speed (MEASURED.md: 80 of 140
+/// GFLOP/s).
 static double vectorCycles(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
-  const double each = p.ofHalves ? 2 : 0.5;
+  const double each = p.ofHalves ? 2 : p.ofBytes ? 0.5 : 0.68;
   auto words = static_cast<double>(p.k.number()),
        columns = std::ceil(static_cast<double>(p.n.number()) / machine.lanes);
   return each * words * columns * static_cast<double>(rows);
@@ -34,7 +40,27 @@ static double tileCycles(const TileMatMul &t, int64_t rows, const target::Machin
   int64_t groups = llvm::divideCeil(rows, t.shape.tall * 16), height = llvm::divideCeil(rows, groups);
   double panel = static_cast<double>(t.steps) * tileStepCycles(t.shape, height, t.shape.wide) +
                  tileBlockCycles(height, t.shape.wide);
-  return machine.tiles.startCycles + static_cast<double>(groups * t.panels) * panel;
+  constexpr double splitVector = 12; // of a row
+  double copied = t.splits() ? splitVector / 32 * static_cast<double>(rows * t.depth) : 0;
+  return machine.tiles.startCycles + static_cast<double>(groups * t.panels) * panel + copied;
+}
+
+/// Work items whose copied rows stay in the second cache beside a panel, and so many that several threads have work;
+/// but a share copies its rows again where another thread has the one before it.
+static void cutSplitRows(TileMatMul &t, const MatMulProblem &p, int64_t groups, const target::MachineModel &machine) {
+  constexpr int64_t enough = 8, mostShares = 4, reuses = 4; // the last: of a panel's weights, which come from far
+  const int64_t room = machine.l2Bytes / 4, rows = t.shape.tall * machine.tiles.rows;
+  int64_t wanted = std::min(reuses, groups) * rows * t.copiedRowBytes();
+  t.depths = std::min<int64_t>(t.steps, llvm::divideCeil(wanted, room));
+  t.steps = static_cast<int64_t>(llvm::alignTo(t.steps, t.depths));
+  t.depth = t.steps * t.shape.depth;
+  t.groupsPerItem = std::max<int64_t>(1, std::min(groups, room / (rows * t.copiedRowBytes())));
+  int64_t batch = p.batch.isNumber() ? p.batch.number() : 1, items = llvm::divideCeil(groups, t.groupsPerItem) * batch;
+  int64_t shares =
+      std::min({llvm::divideCeil(enough, items), static_cast<uint64_t>(mostShares), static_cast<uint64_t>(t.panels)});
+  t.panelsPerShare = llvm::divideCeil(t.panels, shares);
+  t.shares = llvm::divideCeil(t.panels, t.panelsPerShare);
+  t.items = max(Size(1), ceilDiv(t.groups, t.groupsPerItem));
 }
 
 /// Work items: enough for several threads, whose rows of A stay in the second cache.
@@ -46,67 +72,143 @@ static void cutRows(TileMatMul &t, const MatMulProblem &p, const target::Machine
   int64_t held = std::max<int64_t>(1, machine.l2Bytes / 2 / (highest * t.depth));
   int64_t least = llvm::divideCeil(leastWork, highest * t.depth * t.shape.wide * machine.lanes);
   int64_t groups = t.groups.isNumber() ? t.groups.number() : held;
+  if (t.splits()) {
+    return cutSplitRows(t, p, groups, machine);
+  }
+  t.shares = t.panels;
   int64_t items = p.batch.isNumber() ? t.panels * p.batch.number() : t.panels;
   t.groupsPerItem = std::max<int64_t>(1, std::min({groups, held, std::max(least, groups * items / enough)}));
   t.items = max(Size(1), ceilDiv(t.groups, t.groupsPerItem));
 }
 
-std::optional<TileMatMul> tileMatMulOf(const MatMulProblem &p, const target::MachineModel &machine) {
-  bool isEmpty = p.m.is(0) || p.n.is(0) || p.batch.is(0);
-  if (!machine.tiles.count || (!p.ofBytes && !p.ofHalves) || !p.constantB || isEmpty) {
+std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProblem &p,
+                                       const target::MachineModel &machine) {
+  bool isEmpty = p.m.is(0) || p.n.is(0) || p.k.is(0) || p.batch.is(0);
+  if (!machine.tiles.count || !p.constantB || isEmpty) {
     return std::nullopt;
   }
   TileMatMul t;
-  constexpr int64_t word = 4;
-  t.depth = p.k.number() * word - (p.restA ? word - p.restA : 0);
-  int64_t bytes = TileShape::stepBytes(t.depth, p.ofHalves, machine);
+  constexpr int64_t word = 4, half = 2;
+  // Three parts of weights are more bytes than float32, for which a few rows would wait.
+  constexpr int64_t enoughRows = 32;
+  bool isFloat = !p.ofBytes && !p.ofHalves, mayBeFew = !p.m.isNumber() && !p.m.atLeast(enoughRows);
+  Splitting splitting = isFloat ? splittingOf(kernel, machine) : Splitting{1, false};
+  t.parts = splitting.parts;
+  if (!t.parts || (t.parts == 3 && mayBeFew && !splitting.always) ||
+      (isFloat && (!p.element.isF32() || !p.stepA.is(1)))) {
+    return std::nullopt;
+  }
+  t.depth = t.splits() ? static_cast<int64_t>(llvm::alignTo(p.k.number() * half, word))
+                       : p.k.number() * word - (p.restA ? word - p.restA : 0);
+  int64_t bytes = t.splits() ? std::min(machine.tiles.rowBytes, static_cast<int64_t>(llvm::alignTo(t.depth, 32)))
+                             : TileShape::depthOf(t.depth, !p.ofHalves, machine);
   if (bytes <= 0) {
     return std::nullopt;
   }
   int64_t rows = p.m.isNumber() ? p.m.number() : someRows;
   t.strips = llvm::divideCeil(p.n.number(), machine.lanes);
   t.shape = TileShape::of(p.m.isNumber() ? rows : std::numeric_limits<int64_t>::max(), t.strips, bytes, machine);
+  t.shape.parts = t.parts;
   t.steps = llvm::divideCeil(t.depth, bytes);
+  t.depth = t.splits() ? t.steps * bytes : t.depth;
   t.panels = llvm::divideCeil(t.strips, t.shape.wide);
   cutRows(t, p, machine);
-  return tileCycles(t, rows, machine) < vectorCycles(p, rows, machine) ? std::optional(t) : std::nullopt;
+  double cycles = tileCycles(t, rows, machine), otherwise = vectorCycles(p, rows, machine);
+  if (t.splits()) { // products wait for more bytes, and vectors read them as fast as memory gives
+    double rate = weightRateOf(kernel, machine);
+    cycles += static_cast<double>(t.matrixBytes()) / rate;
+    otherwise = std::max(otherwise, static_cast<double>(p.k.number() * p.n.number() * p.weightBytes) / rate);
+  }
+  const double worthwhile = t.splits() ? 0.95 : 1;
+  bool isFaster = cycles < worthwhile * otherwise;
+  return isFaster || splitting.always ? std::optional(t) : std::nullopt;
 }
 
-// Weights: for each matrix, panel, step and tile of the panel its words, row by row.
+// Weights: for each matrix, part of the depth, panel, step and tile of the panel its words, row by row.
+
+namespace {
+
+/// Where the tiles of a packed matrix are.
+struct PackedTile {
+  int64_t strip, wide; ///< of columns; how many tiles its panel has side by side
+  int64_t step;
+  char *tile;
+};
+
+} // namespace
+
+static void eachTile(const TileMatMul &t, char *to, llvm::function_ref<void(const PackedTile &)> body) {
+  for (int64_t strip = 0; strip < t.strips; ++strip) {
+    int64_t panel = strip / t.shape.wide, wide = std::min(t.shape.wide, t.strips - panel * t.shape.wide);
+    for (int64_t step = 0; step < t.steps; ++step) {
+      char *packed = to + t.stepAt(panel, step, wide);
+      body({strip, wide, step, packed + strip % t.shape.wide * t.shape.rightBytes()});
+    }
+  }
+}
 
 static void packMatrix(const MatMulProblem &p, const TileMatMul &t, const char *from, char *to) {
   constexpr int64_t word = 4, columns = 16;
   int64_t n = p.n.number(), rows = t.shape.depth / word;
-  for (int64_t strip = 0; strip < t.strips; ++strip) {
-    int64_t panel = strip / t.shape.wide, wide = std::min(t.shape.wide, t.strips - panel * t.shape.wide);
-    for (int64_t step = 0; step < t.steps; ++step) {
-      int64_t first = step * t.shape.depth, at = std::min(first, t.lastAt());
-      char *tile = to + panel * t.panelBytes() + (step * wide + strip % t.shape.wide) * t.shape.rightBytes();
-      for (int64_t i = 0; i < rows * columns; ++i) {
-        int64_t column = strip * columns + i % columns, k = at + i / columns * word;
-        for (int64_t b = 0; column < n && b < word; ++b) {
-          if (k + b >= first) {
-            // Of bytes a row-major matrix, of bfloat16 one of words.
-            tile[word * i + b] = p.ofBytes ? from[(k + b) * n + column] : from[(k / word * n + column) * word + b];
-          }
+  eachTile(t, to, [&](const PackedTile &packed) {
+    int64_t first = packed.step * t.shape.depth, at = std::min(first, t.lastAt());
+    for (int64_t i = 0; i < rows * columns; ++i) {
+      int64_t column = packed.strip * columns + i % columns, k = at + i / columns * word;
+      for (int64_t b = 0; column < n && b < word; ++b) {
+        if (k + b >= first) {
+          // Of bytes a row-major matrix, of bfloat16 one of words.
+          packed.tile[word * i + b] = p.ofBytes ? from[(k + b) * n + column] : from[(k / word * n + column) * word + b];
         }
       }
     }
-  }
+  });
+}
+
+/// Of float32, or floats that are computed as such.
+static void packSplit(const MatMulProblem &p, const TileMatMul &t, Type element, const char *from, char *to) {
+  constexpr int64_t columns = 16, pair = 2;
+  onnx::FloatCodec floats(element);
+  int64_t k = p.k.number(), n = p.n.number(), pairs = t.shape.depth / 4;
+  eachTile(t, to, [&](const PackedTile &packed) {
+    int64_t distance = packed.wide * t.shape.rightBytes(); // from a part to the next
+    for (int64_t i = 0; i < pairs * columns * pair; ++i) {
+      int64_t column = packed.strip * columns + i / pair % columns;
+      int64_t row = packed.step * pairs * pair + i / (pair * columns) * pair + i % pair;
+      if (row < k && column < n) {
+        int64_t at = row * p.stepB.number() + column * p.columnB.number();
+        float whole = static_cast<float>(floats.read(from + floats.bytes() * at));
+        for (auto [part, bits] : llvm::enumerate(split(whole, t.parts))) {
+          std::memcpy(packed.tile + static_cast<int64_t>(part) * distance + pair * i, &bits, sizeof bits);
+        }
+      }
+    }
+  });
 }
 
 KernelShape tileMatMulShape(plan::KernelOp kernel, const MatMulProblem &p, const TileMatMul &t) {
   KernelShape shape;
   shape.ofTiles = true;
-  shape.items = p.batch * t.items * Size(t.panels);
+  shape.items = p.batch * t.items * Size(t.shares);
+  if (t.splits()) {
+    Size sums = t.depths > 1 ? p.batch * t.items * Size(t.sumBytes()) : Size(0);
+    shape.scratchBytes = max(Size(64), shape.items * t.copyBytes() + sums);
+  }
+  Type element = onnx::elementOf(kernel.root()->getOperand(1));
   plan::WeightTable::Recipe recipe;
+  std::string elements = p.ofBytes ? "bytes" : "halves";
+  if (t.splits()) {
+    elements = llvm::formatv("floats in {0} by {1}{2}", t.parts, t.depths, p.transB ? " transposed" : "").str();
+  }
   recipe.key = llvm::formatv("tiles {0} wide {1} deep of {2} x {3} {4} {5}", t.shape.wide, t.shape.depth, t.depth,
-                             p.n.number(), p.matricesB.number(), p.ofBytes ? "bytes" : "halves")
+                             p.n.number(), p.matricesB.number(), elements)
                    .str();
   recipe.bytes = p.matricesB.number() * t.matrixBytes();
-  recipe.pack = [p, t](ArrayRef<char> from, MutableArrayRef<char> to) {
+  recipe.pack = [p, t, element](ArrayRef<char> from, MutableArrayRef<char> to) {
+    int64_t matrixBytes = static_cast<int64_t>(from.size()) / p.matricesB.number();
     for (int64_t matrix = 0; matrix < p.matricesB.number(); ++matrix) {
-      packMatrix(p, t, from.data() + matrix * t.depth * p.n.number(), to.data() + matrix * t.matrixBytes());
+      const char *own = from.data() + matrix * matrixBytes;
+      char *packed = to.data() + matrix * t.matrixBytes();
+      t.splits() ? packSplit(p, t, element, own, packed) : packMatrix(p, t, own, packed);
     }
   };
   shape.packed[operandNumber(kernel.root()->getOperand(1))] = recipe;
@@ -118,7 +220,7 @@ namespace {
 class Product {
 public:
   Product(Build &build, const MatMulProblem &p, const TileMatMul &t)
-      : build(build), w(build.w), group(build.group), p(p), t(t), block(w, t.shape, p.ofHalves),
+      : build(build), w(build.w), group(build.group), p(p), t(t), block(w, t.shape, !p.ofBytes),
         space(group.space(group.resultType())), a(group.buffer(group.root->getOperand(0))),
         b(group.buffer(group.root->getOperand(1))) {
     shapeSpace(space, p);
@@ -127,20 +229,20 @@ public:
   void run() {
     height = w.settled(max(Ix(t.height), 1));
     block.configure(height);
-    w.loop(build.begin, build.end, 1, [&](Ix item) {
-      Ix panel = remainder(item, t.panels), rest = floorDiv(item, t.panels);
-      enterMatrix(floorDiv(rest, t.items));
-      Ix from = remainder(rest, t.items) * t.groupsPerItem, to = min(from + t.groupsPerItem, t.groups);
-      int64_t last = t.strips - (t.panels - 1) * t.shape.wide;
-      if (last == t.shape.wide && p.n.number() % w.machine.lanes == 0) {
-        return columns(panel, t.shape.wide, from, to, false);
-      }
-      if (t.panels > 1) {
-        w.ifThen(w.compare(arith::CmpIPredicate::slt, panel, t.panels - 1),
-                 [&] { columns(panel, t.shape.wide, from, to, false); });
-      }
-      w.ifThen(w.compare(arith::CmpIPredicate::eq, panel, t.panels - 1),
-               [&] { columns(t.panels - 1, last, from, to, true); });
+    Ix shares = t.shares;
+    w.loop(floorDiv(build.begin, shares), floorDiv(build.end + (shares - 1), shares), 1, [&](Ix group) {
+      Ix first = max(build.begin, group * shares), last = min(build.end, (group + 1) * shares);
+      enterMatrix(floorDiv(group, t.items));
+      Ix from = remainder(group, t.items) * t.groupsPerItem, to = min(from + t.groupsPerItem, t.groups);
+      Ix firstPanel = (first - group * shares) * t.panelsPerShare;
+      Ix endPanel = min((last - group * shares) * t.panelsPerShare, t.panels);
+      w.loop(0, t.depths, 1, [&](Ix d) {
+        if (t.splits()) {
+          takeScratch(first, group, from);
+          copyRows(from, to, d);
+        }
+        w.loop(firstPanel, endPanel, 1, [&](Ix panel) { eachBlock(panel, from, to, d); });
+      });
     });
     block.release();
   }
@@ -156,10 +258,12 @@ private:
   Buffer a, b;
   Ix height;
   SmallVector<Ix> batchAt;
-  Ix baseA, baseB; ///< bytes
+  Ix baseA, baseB;               ///< bytes, but elements of an A that is split
+  Buffer copied = {}, sums = {}; ///< rows of A, from firstCopied on; of all panels and the blocks of the same rows
+  Ix firstCopied;
 
-  int64_t elementBytes() const { return p.ofHalves ? 2 : 1; }
-  int64_t weightBytes() const { return p.ofHalves ? 4 : 1; } ///< of what the buffer of weights counts in
+  int64_t elementBytes() const { return p.ofHalves ? 2 : 1; }           ///< of what baseA counts
+  int64_t weightBytes() const { return p.ofBytes ? 1 : p.weightBytes; } ///< of what the buffer of weights counts in
 
   void enterMatrix(Ix index) {
     batchAt.assign(p.batchSizes.size(), 0);
@@ -172,36 +276,101 @@ private:
     }
   }
 
-  void columns(Ix panel, int64_t wide, Ix from, Ix to, bool isLast) {
-    Ix weights = baseB + panel * t.panelBytes();
+  /// That of the first of the neighbouring items that a thread runs.
+  void takeScratch(Ix item, Ix group, Ix from) {
+    copied = w.scratch(build.scratch, item * Ix(t.copyBytes()), w.b.getBF16Type(), memoryExtent(t.copyBytes()));
+    firstCopied = w.settled(max(min(from * height, Ix(p.m) - height), 0));
+    if (t.depths > 1) {
+      Ix at = Ix(p.batch * t.items * Size(t.shares) * t.copyBytes()) + group * t.sumBytes();
+      sums = w.scratch(build.scratch, at, w.b.getF32Type(), t.sumBytes() / 4);
+    }
+  }
+
+  /// Splits a part of the depth of the rows of an item's blocks.
+  void copyRows(Ix from, Ix to, Ix d) {
+    constexpr int64_t half = 2;
+    int64_t lanes = w.machine.lanes, k = p.k.number(), part = t.partBytes() / half;
+    Ix first = d * part, whole = max(min(k / lanes * lanes - first, part), 0);
+    w.loop(firstCopied, min(to * height, p.m), 1, [&](Ix row) {
+      Ix at = w.settled(baseA + row * Ix(p.rowA) + first);
+      Ix own = w.settled((row - firstCopied) * (t.copiedRowBytes() / half));
+      w.loop(0, whole, lanes, [&](Ix i) {
+        w.prefetch(a, at + Ix(p.rowA) + i, 3); // of the next row
+        storeSplit(w, w.load(a, at + i, lanes), t.parts, copied, own + i, part);
+      });
+      if (k < t.depth / half || k % lanes) {
+        w.loop(whole, part, lanes, [&](Ix i) {
+          Value mask = w.maskFor(max(min(k - first - i, lanes), 0), lanes);
+          storeSplit(w, w.load(a, at + i, lanes, mask), t.parts, copied, own + i, part);
+        });
+      }
+    });
+  }
+
+  void eachBlock(Ix panel, Ix from, Ix to, Ix d) {
+    int64_t last = t.strips - (t.panels - 1) * t.shape.wide;
+    if (last == t.shape.wide && p.n.number() % w.machine.lanes == 0) {
+      return columns(panel, t.shape.wide, from, to, d, false);
+    }
+    if (t.panels > 1) {
+      w.ifThen(w.compare(arith::CmpIPredicate::slt, panel, t.panels - 1),
+               [&] { columns(panel, t.shape.wide, from, to, d, false); });
+    }
+    w.ifThen(w.compare(arith::CmpIPredicate::eq, panel, t.panels - 1),
+             [&] { columns(t.panels - 1, last, from, to, d, true); });
+  }
+
+  void columns(Ix panel, int64_t wide, Ix from, Ix to, Ix d, bool isLast) {
+    Ix weights = baseB + d * (t.matrixBytes() / t.depths) + panel * t.panelBytes();
     w.loop(from, to, 1, [&](Ix g) {
       Ix row = min(g * height, Ix(p.m) - height);
+      Ix kept = (panel * t.groupsPerItem + (g - from)) * block.keptBytes();
+      if (t.depths == 1) {
+        block.clear(wide);
+      } else {
+        w.ifElse(
+            w.compare(arith::CmpIPredicate::eq, d, 0), [&] { block.clear(wide); },
+            [&] { block.resume(sums, kept, wide); });
+      }
       multiply(row, weights, wide, g - from, isLast);
-      finish(row, panel * (t.shape.wide * w.machine.lanes), wide, isLast);
+      auto finishBlock = [&] {
+        block.leave(wide);
+        finish(row, panel * (t.shape.wide * w.machine.lanes), wide, isLast);
+      };
+      if (t.depths == 1) {
+        return finishBlock();
+      }
+      w.ifElse(w.compare(arith::CmpIPredicate::eq, d, t.depths - 1), finishBlock,
+               [&] { block.keep(sums, kept, wide); });
     });
   }
 
   /// `index` of the block among those of its item.
   void multiply(Ix row, Ix weights, int64_t wide, Ix index, bool isLast) {
-    Ix first = baseA + row * t.depth, second = first + block.second() * t.depth;
-    block.clear(wide);
-    int64_t stepBytes = wide * t.shape.rightBytes();
+    int64_t rowBytes = t.splits() ? t.copiedRowBytes() : t.depth, steps = t.stepsOfPanel();
+    Ix first = t.splits() ? (row - firstCopied) * rowBytes : baseA + row * rowBytes;
+    Ix second = first + block.second() * rowBytes;
+    int64_t stepBytes = t.shape.stepBytes(wide);
+    bool isOne = !t.groups.isNumber() || t.groups.is(1);
+    auto fetch = [&](Ix k) -> std::optional<TileBlock::Fetch> {
+      if (isOne && t.splits()) {
+        return block.ahead({b, weights, weightBytes(), steps}, k, wide);
+      }
+      if (isOne || isLast || t.panels == 1 || t.groupsPerItem == 1) {
+        return std::nullopt;
+      }
+      return block.share({b, weights + t.panelBytes(), weightBytes(), steps}, index, t.groupsPerItem, k, wide);
+    };
     auto step = [&](Ix k, Ix at) {
-      TileBlock::Rows rows{a, {first + at, second + at}, t.depth};
-      block.step(rows, b, weights + k * stepBytes, wide);
-      block.stayAwake(k, t.steps);
+      TileBlock::Rows rows{t.splits() ? copied : a, {first + at, second + at}, rowBytes, t.partBytes()};
+      block.step(rows, b, weights + k * stepBytes, wide, fetch(k));
+      block.stayAwake(k, steps);
     };
     bool isEven = t.depth % t.shape.depth == 0;
-    w.loop(0, t.steps - (isEven ? 0 : 1), 1, [&](Ix k) {
-      if (!isLast && t.panels > 1) {
-        block.fetchAhead({b, weights + t.panelBytes(), weightBytes(), t.steps, t.groupsPerItem}, index, k, wide);
-      }
-      step(k, k * t.shape.depth);
-    });
+    w.loop(0, steps - (isEven ? 0 : 1), 1, [&](Ix k) { step(k, k * t.shape.depth); });
     if (!isEven) {
       step(t.steps - 1, t.lastAt());
     }
-    block.leave(wide);
   }
 
   void finish(Ix row, Ix column, int64_t wide, bool isLast) {

@@ -1,5 +1,6 @@
-// Products with a constant matrix in tiles (Tiles.h): of unsigned by signed bytes, and of bfloat16.
+// Products with a constant matrix in tiles (Tiles.h): of unsigned by signed bytes, of bfloat16 and of split float32.
 #pragma once
+#include "compiler/lower/CacheLines.h"
 #include "compiler/lower/MatMulPlan.h"
 #include "compiler/lower/Tiles.h"
 
@@ -7,23 +8,42 @@ namespace ingot::lower {
 
 struct TileMatMul {
   TileShape shape;
-  int64_t depth = 0; ///< bytes of a row of A
+  int64_t parts = 1; ///< of A that is float32, of which an item copies its rows, split; else one
+  int64_t depth = 0; ///< bytes of a row of A; of one part, padded to whole steps
   int64_t steps = 1; ///< over them
+  /// Of rows that are split the steps are in so many parts of the depth, each copied when it is its turn, while sums
+  /// wait in memory: A stays in the second cache.
+  int64_t depths = 1;
   int64_t strips = 1, panels = 1;
   support::Size height = 1; ///< rows of a block
   support::Size groups = 1; ///< blocks of rows, of which the last one begins early where it would reach over the end
   int64_t groupsPerItem = 1;
-  support::Size items = 1; ///< of a panel and a matrix
+  int64_t shares = 1, panelsPerShare = 1; ///< of the panels, for an item each
+  support::Size items = 1;                ///< of a share and a matrix
 
   /// Where the step begins that takes the last bytes: what it has in common with the one before it is multiplied with
   /// zeros.
   int64_t lastAt() const { return depth - shape.depth; }
-  int64_t panelBytes() const { return shape.wide * steps * shape.rightBytes(); }
-  int64_t matrixBytes() const { return strips * steps * shape.rightBytes(); }
+  int64_t stepsOfPanel() const { return steps / depths; } ///< in one part of the depth
+  int64_t panelBytes() const { return stepsOfPanel() * shape.stepBytes(shape.wide); }
+  /// Where a step of a panel, which is `wide`, begins.
+  int64_t stepAt(int64_t panel, int64_t step, int64_t wide) const {
+    int64_t part = step / stepsOfPanel() * (matrixBytes() / depths);
+    return part + panel * panelBytes() + step % stepsOfPanel() * shape.stepBytes(wide);
+  }
+  int64_t matrixBytes() const { return steps * shape.stepBytes(strips); }
+  // A copied row: its parts, one behind the other. An item has room for its rows, and all items of
+  // the same rows for sums, a block's for each panel.
+  bool splits() const { return parts > 1; }
+  int64_t partBytes() const { return depth / depths; }
+  int64_t copiedRowBytes() const { return oddLines(parts * partBytes(), 64); }
+  int64_t sumBytes() const { return panels * groupsPerItem * shape.tall * shape.wide * 1024; }
+  support::Size copyBytes() const { return support::Size(groupsPerItem * copiedRowBytes()) * height; }
 };
 
 /// The schedule, where the machine has tiles and they are expected to be faster than its vectors.
-std::optional<TileMatMul> tileMatMulOf(const MatMulProblem &problem, const target::MachineModel &machine);
+std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProblem &problem,
+                                       const target::MachineModel &machine);
 KernelShape tileMatMulShape(plan::KernelOp kernel, const MatMulProblem &problem, const TileMatMul &tiles);
 void buildTileMatMul(Build &build, const MatMulProblem &problem, const TileMatMul &tiles);
 

@@ -1,5 +1,6 @@
 #include "compiler/lower/Tiles.h"
 #include "compiler/lower/LlvmAttributes.h"
+#include "compiler/lower/LowerKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/MathExtras.h"
@@ -8,13 +9,13 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-int64_t TileShape::stepBytes(int64_t rowBytes, bool ofHalves, const target::MachineModel &machine) {
+int64_t TileShape::depthOf(int64_t rowBytes, bool mayOverlap, const target::MachineModel &machine) {
   constexpr int64_t word = 4;
   int64_t most = std::min(machine.tiles.rowBytes, rowBytes / word * word);
-  while (ofHalves && most > 0 && rowBytes % most) {
+  while (!mayOverlap && most > 0 && rowBytes % most) {
     most -= word;
   }
-  if (most == 0 || ofHalves) {
+  if (most == 0 || !mayOverlap) {
     return most;
   }
   int64_t alike = llvm::divideCeil(rowBytes, llvm::divideCeil(rowBytes, most));
@@ -37,14 +38,57 @@ TileShape TileShape::of(int64_t rows, int64_t columnTiles, int64_t depth, const 
 // of 5.8 TOP/s with all four loads of a step from the first cache). Sums are stored, and loaded again.
 
 double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide) {
-  constexpr double leastProduct = 8, notHidden = 1.15;
+  constexpr double leastProduct = 8;
+  // Of split factors so much is multiplied that the processor slows down (bench/tile_rate.c).
+  const double notHidden = shape.parts == 1 ? 1.15 : 1.7;
   auto tall = static_cast<double>(height > 16 ? 2 : 1), rows = static_cast<double>(height) / tall;
   double products = tall * static_cast<double>(wide) * std::max(rows, leastProduct);
   double loads = 0.5 * (static_cast<double>(height) + static_cast<double>(wide * shape.depth) / 4);
-  return notHidden * std::max(products, loads);
+  return notHidden * static_cast<double>(shape.products()) * std::max(products, loads);
 }
 
 double tileBlockCycles(int64_t height, int64_t wide) { return 2.0 * static_cast<double>(height * wide) + 20; }
+
+Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine) {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  if (!machine.tiles.count || machine.packing || module->hasAttr(strictName)) {
+    return {};
+  }
+  auto policy = module->getAttrOfType<StringAttr>(splitFloatsName);
+  if (policy && policy.getValue() == "off") {
+    return {};
+  }
+  return {module->hasAttr(twoPartsName) ? 2 : 3, static_cast<bool>(policy)};
+}
+
+// Rounded by adding half of what the last bit kept counts for, in integers: halfway cases go away from zero. (LLVM
+// makes more of arith.truncf, so that NaN stays what it is. Here lower parts are NaN then, as those of an infinity.)
+void storeSplit(Writer &w, Value v, int64_t parts, Buffer to, Ix at, Ix distance) {
+  constexpr double halfOfLast = 0x8000, kept = 0xFFFF0000;
+  int64_t lanes = cast<VectorType>(v.getType()).getNumElements();
+  Type words = w.vectorOf(w.b.getI32Type(), lanes), halves = w.vectorOf(w.b.getI16Type(), lanes);
+  Buffer raw{to.memref, w.b.getI16Type()};
+  for (int64_t part = 0; part < parts; ++part) {
+    Value bits = arith::BitcastOp::create(w.b, w.loc, words, v);
+    bits = arith::AddIOp::create(w.b, w.loc, bits, w.constant(halfOfLast, words));
+    Value upper = arith::ShRUIOp::create(w.b, w.loc, bits, w.constant(16, words));
+    w.store(arith::TruncIOp::create(w.b, w.loc, halves, upper), raw, at + part * distance);
+    Value whole = arith::AndIOp::create(w.b, w.loc, bits, w.constant(kept, words));
+    v = arith::SubFOp::create(w.b, w.loc, v, arith::BitcastOp::create(w.b, w.loc, v.getType(), whole));
+  }
+}
+
+SmallVector<uint16_t, 3> split(float v, int64_t parts) {
+  SmallVector<uint16_t, 3> all;
+  for (int64_t part = 0; part < parts; ++part) {
+    llvm::APFloat half(v);
+    bool isInexact = false;
+    half.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven, &isInexact);
+    all.push_back(static_cast<uint16_t>(half.bitcastToAPInt().getZExtValue()));
+    v -= half.convertToFloat();
+  }
+  return all;
+}
 
 TileBlock::TileBlock(Writer &w, const TileShape &shape, bool ofHalves)
     : w(w), shape(shape), ofHalves(ofHalves), lanes(w.machine.lanes), rows(w.machine.tiles.rows),
@@ -96,21 +140,37 @@ void TileBlock::clear(int64_t wide) {
   }
 }
 
-void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide) {
+void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide, const std::optional<Fetch> &fetch) {
+  const int64_t line = w.machine.lineBytes, turns = shape.products() * wide;
+  int64_t turn = 0, fetched = 0;
+  auto prefetch = [&] {
+    for (++turn; fetch && fetched * turns < fetch->lines * turn; ++fetched) {
+      w.prefetch(fetch->buffer, floorDiv(fetch->at + fetched * line, fetch->unit));
+    }
+  };
   StringRef product = ofHalves ? w.machine.tiles.halfDot : w.machine.tiles.byteDot;
-  for (int64_t n = 0; n < wide; ++n) {
-    move(w.machine.tiles.load, right(n), packed, packedAt + n * shape.rightBytes(), rowBytes);
-    for (int64_t m = 0; m < shape.tall; ++m) {
-      if (n == 0) {
-        move(w.machine.tiles.load, left(m), from.buffer, from.at[m], from.stride);
+  auto multiply = [&](int64_t leftPart, int64_t rightPart) {
+    for (int64_t n = 0; n < wide; ++n) {
+      move(w.machine.tiles.load, right(n), packed, packedAt + (rightPart * wide + n) * shape.rightBytes(), rowBytes);
+      for (int64_t m = 0; m < shape.tall; ++m) {
+        if (n == 0 && rightPart == 0) {
+          move(w.machine.tiles.load, left(m), from.buffer, from.at[m] + leftPart * from.part, from.stride);
+        }
+        call(product, {number(sum(m, n, shape.wide)), number(left(m)), number(right(n))});
       }
-      call(product, {number(sum(m, n, shape.wide)), number(left(m)), number(right(n))});
+      prefetch();
+    }
+  };
+  for (int64_t leftPart = 0; leftPart < shape.parts; ++leftPart) {
+    for (int64_t rightPart = 0; leftPart + rightPart < shape.parts; ++rightPart) {
+      multiply(leftPart, rightPart);
     }
   }
 }
 
 void TileBlock::stayAwake(Ix step, int64_t steps) {
-  constexpr int64_t period = 8, asleep = 12; // a step takes 64 cycles, and up to twice that where weights are far
+  // A step takes 64 cycles, of split factors 200 or 400, and up to twice that where weights are far.
+  const int64_t period = shape.parts == 1 ? 8 : 2, asleep = shape.parts == 1 ? 12 : 3;
   if (steps <= asleep) {
     return;
   }
@@ -119,15 +179,17 @@ void TileBlock::stayAwake(Ix step, int64_t steps) {
   w.ifThen(due, [&] { move(w.machine.tiles.store, right(0), block, 0, rowBytes); });
 }
 
-void TileBlock::fetchAhead(const Next &next, Ix group, Ix step, int64_t wide) {
+TileBlock::Fetch TileBlock::share(const Panel &next, Ix group, int64_t groups, Ix step, int64_t wide) const {
   constexpr int64_t least = 4; // lines at a time
-  int64_t line = w.machine.lineBytes, lines = llvm::divideCeil(wide * shape.rightBytes(), line);
-  int64_t sharing = std::max<int64_t>(1, std::min(next.groups, lines / least));
-  int64_t each = llvm::divideCeil(lines, sharing);
-  Ix at = next.at + (min(group, sharing - 1) * next.steps + step) * (each * line);
-  for (int64_t i = 0; next.groups > 1 && i < each; ++i) {
-    w.prefetch(next.buffer, floorDiv(at + i * line, next.unit));
-  }
+  int64_t line = w.machine.lineBytes, lines = llvm::divideCeil(shape.stepBytes(wide), line);
+  int64_t sharing = std::max<int64_t>(1, std::min(groups, lines / least)), each = llvm::divideCeil(lines, sharing);
+  return {next.buffer, next.at + (min(group, sharing - 1) * next.steps + step) * (each * line), next.unit, each};
+}
+
+TileBlock::Fetch TileBlock::ahead(const Panel &own, Ix step, int64_t wide) const {
+  constexpr int64_t ahead = 16 << 10; // a few steps of memory's latency
+  int64_t bytes = shape.stepBytes(wide), lines = llvm::divideCeil(bytes, w.machine.lineBytes);
+  return {own.buffer, own.at + (step * bytes + ahead), own.unit, lines};
 }
 
 void TileBlock::leave(int64_t wide) {
@@ -136,6 +198,15 @@ void TileBlock::leave(int64_t wide) {
     for (int64_t n = 0; n < wide; ++n) {
       Ix start = m ? secondStart : Ix(0);
       move(w.machine.tiles.store, sum(m, n, shape.wide), block, start * stride + n * rowBytes, stride);
+    }
+  }
+}
+
+void TileBlock::moveSums(StringRef how, Buffer buffer, Ix at, int64_t wide) {
+  for (int64_t m = 0; m < shape.tall; ++m) {
+    for (int64_t n = 0; n < wide; ++n) {
+      int64_t tile = sum(m, n, shape.wide);
+      move(how, tile, buffer, at + tile * rows * rowBytes, rowBytes);
     }
   }
 }

@@ -5,12 +5,20 @@
 //             of each. The second tile's rows need not follow those of the first.
 //   right     packed: a tile is depth / 4 rows of 64 bytes, a word of 4 bytes for each of 16 columns
 //
+// Factors of float32 are split into parts of bfloat16: the nearest one, the one nearest to what is left, and so on.
+// Three are the whole number, and what is left out of a product, those of middle and lowest parts, is at most 2^-23 of
+// it, as what float32 rounds is. Of two, the product of the low ones is left out, at most 2^-16, and the factors are
+// wrong by 2^-17 at most (G. Henry, P. Tang, A. Heinecke, "Leveraging the bfloat16 Artificial Intelligence Datatype For
+// Higher-Precision Computations", 2019). A step then has a tile of each part where others have one, and six products or
+// three. Of what is infinite the lower parts are NaN, and parts below 2^-126 are zero.
+//
 // A kernel configures its tiles where it begins and releases them where it ends, on the thread that runs it: nothing of
 // them is left for who is called, who calls, or what the operating system has to save. Sizes of tiles are data in
 // memory: how many rows there are may be known only when the model runs. Sums leave tiles by way of a block in memory,
 // which stays in the first cache.
 #pragma once
 #include "compiler/lower/Writer.h"
+#include "compiler/plan/Plan.h"
 
 namespace ingot::lower {
 
@@ -18,16 +26,32 @@ namespace ingot::lower {
 struct TileShape {
   int64_t tall = 1, wide = 1; ///< of the largest block
   int64_t depth = 64;         ///< bytes of a row that a step takes
+  int64_t parts = 1;          ///< tiles of a factor: several of float32
   friend bool operator==(const TileShape &a, const TileShape &b) = default;
   int64_t rightBytes() const { return depth * 16; } ///< of a packed tile
+  /// Of a packed step of so many columns: all tiles of the highest parts first.
+  int64_t stepBytes(int64_t columnTiles) const { return parts * columnTiles * rightBytes(); }
 
   /// Bytes of a step over rows of so many: whole words, as few steps as can be, and those alike; the last one may have
   /// some in common with the one before it, but not of bfloat16: the zeros that an element is multiplied with there
   /// would make NaN of an infinity. 0: a row has no word, or no whole number of them.
-  static int64_t stepBytes(int64_t rowBytes, bool ofHalves, const target::MachineModel &machine);
+  static int64_t depthOf(int64_t rowBytes, bool mayOverlap, const target::MachineModel &machine);
   /// Tall enough for `rows`, and as wide as registers allow beside that.
+  /// Products of two parts.
+  int64_t products() const { return parts * (parts + 1) / 2; }
   static TileShape of(int64_t rows, int64_t columnTiles, int64_t depth, const target::MachineModel &machine);
 };
+
+/// How factors of float32 are split.
+struct Splitting {
+  int64_t parts = 0;   ///< 0: not at all
+  bool always = false; ///< else where that is expected to be faster
+};
+Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine);
+/// Stores a vector of float32 split: each part so many elements behind the higher one. `to` holds bfloat16.
+void storeSplit(Writer &w, mlir::Value v, int64_t parts, Buffer to, Ix at, Ix distance);
+/// The parts of a float as they lie in memory.
+llvm::SmallVector<uint16_t, 3> split(float v, int64_t parts);
 
 /// Cycles of a step over `height` rows and `wide` tiles of columns, and of all that comes before and behind the steps.
 double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide);
@@ -50,22 +74,36 @@ public:
     Buffer buffer;
     llvm::SmallVector<Ix, 2> at; ///< for each tile
     Ix stride;
+    Ix part = 0; ///< from one part to the next
   };
   void clear(int64_t wide);
-  /// Prefetches a share of what is read next, whose steps are like these: all `groups` of blocks that come before it
-  /// fetch it together, or the first ones of many; a single one reads as fast as memory gives, and is held up by it.
-  struct Next {
+  /// A panel of packed steps, from a byte of a buffer on.
+  struct Panel {
     Buffer buffer;
     Ix at;
     int64_t unit = 1; ///< bytes that the buffer counts in
-    int64_t steps = 1, groups = 1;
+    int64_t steps = 1;
   };
-  void fetchAhead(const Next &next, Ix group, Ix step, int64_t wide);
-  /// `right`: of `wide` tiles, one behind the other.
-  void step(const Rows &left, Buffer right, Ix rightAt, int64_t wide);
+  /// What a step prefetches.
+  struct Fetch {
+    Buffer buffer;
+    Ix at;
+    int64_t unit, lines;
+  };
+  /// A share of the panel that is read next, whose steps are like these: all `groups` of blocks that come before it
+  /// fetch it together, or the first ones of many.
+  Fetch share(const Panel &next, Ix group, int64_t groups, Ix step, int64_t wide) const;
+  /// What a single block reads a little later.
+  Fetch ahead(const Panel &own, Ix step, int64_t wide) const;
+  /// `right`: a packed step of `wide` tiles. Prefetches are spread between loads, which would wait for many of them.
+  void step(const Rows &left, Buffer right, Ix rightAt, int64_t wide, const std::optional<Fetch> &fetch);
   /// Behind each step, of which `steps` make up the sums: without a store of a tile for half a microsecond the next one
   /// takes 0.3 longer on a Xeon of 2023 (bench/tile_store.c). So some steps store a tile.
   void stayAwake(Ix step, int64_t steps);
+  /// Keeps the sums in memory, keptBytes() from a byte of a buffer on, to go on with them later.
+  void keep(Buffer buffer, Ix at, int64_t wide) { moveSums(w.machine.tiles.store, buffer, at, wide); }
+  void resume(Buffer buffer, Ix at, int64_t wide) { moveSums(w.machine.tiles.load, buffer, at, wide); }
+  int64_t keptBytes() const { return shape.tall * shape.wide * rows * rowBytes; }
   /// Moves the sums into memory; then row i, vector v of the block is sums(i, v).
   void leave(int64_t wide);
   mlir::Value sums(Ix row, int64_t v, int64_t wide);
@@ -84,6 +122,7 @@ private:
   mlir::Value pointer(Buffer buffer, Ix byte);
   mlir::Value number(int64_t tile);
   void call(llvm::StringRef name, mlir::ValueRange operands);
+  void moveSums(llvm::StringRef how, Buffer buffer, Ix at, int64_t wide);
   void move(llvm::StringRef name, int64_t tile, Buffer buffer, Ix byte, Ix stride);
 };
 

@@ -288,7 +288,27 @@ static layout::Chains chainsOf(const Options &options) {
                                         : layout::Chains::Faster;
 }
 
+/// What kernels may do with sums and products, as attributes of the module.
+static void setPolicies(const Options &options, ModuleOp module) {
+  auto set = [&](StringRef name, StringRef value) {
+    if (!value.empty()) {
+      module->setAttr(name, StringAttr::get(module.getContext(), value));
+    }
+  };
+  bool isStrict = options.accuracy == "strict";
+  set(lower::winogradName, options.winograd.empty() && isStrict ? StringRef(lower::winogradIfExact) : options.winograd);
+  set(lower::strassenName, options.strassen);
+  set(lower::splitFloatsName, options.splitFloats);
+  if (options.accuracy == "close" || options.accuracy == "fast") {
+    module->setAttr(lower::twoPartsName, UnitAttr::get(module.getContext()));
+  }
+  if (isStrict) {
+    module->setAttr(lower::strictName, UnitAttr::get(module.getContext()));
+  }
+}
+
 static LogicalResult layout(State &s, Body &body, Result &) {
+  setPolicies(s.options, *body.module);
   layout::assignLayouts(body.function(), machinesOf(body), partition::hostOf(body.devices).spec);
   layout::formChains(body.function(), machinesOf(body), chainsOf(s.options));
   sortBlocks(body.function());
@@ -307,19 +327,6 @@ static LogicalResult transfer(State &s, Body &body, Result &tells) {
 }
 
 static LogicalResult lower(State &s, Body &body, Result &) {
-  StringRef winograd = s.options.winograd;
-  if (winograd.empty() && s.options.accuracy == "strict") {
-    winograd = lower::winogradIfExact;
-  }
-  if (!winograd.empty()) {
-    (*body.module)->setAttr(lower::winogradName, StringAttr::get(body.module->getContext(), winograd));
-  }
-  if (!s.options.strassen.empty()) {
-    (*body.module)->setAttr(lower::strassenName, StringAttr::get(body.module->getContext(), s.options.strassen));
-  }
-  if (s.options.accuracy == "strict") {
-    (*body.module)->setAttr(lower::strictName, UnitAttr::get(body.module->getContext()));
-  }
   lower::ScheduleRequest schedules{s.schedules ? &*s.schedules : nullptr, s.options.verbose, s.options.listsSchedules};
   LogicalResult ok = lower::lowerKernels(*body.module, machinesOf(body), s.weights, schedules);
   s.result.choices.merge(schedules.choices);

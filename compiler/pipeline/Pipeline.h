@@ -45,9 +45,10 @@ struct Options {
   /// --bind x=DEVICE: inputs and outputs that the caller has in the memory of a device
   std::vector<std::pair<std::string, std::string>> bindings;
   int64_t cacheRoom = -1;           ///< rows that they have room for; -1: each run says
-  std::string accuracy = "default"; ///< strict, default or fast
+  std::string accuracy = "default"; ///< strict, default, close or fast
   std::string winograd;             ///< off, 2, 4 (lower::winogradName); empty: where it is faster, but not if strict
   std::string strassen;             ///< off, on (lower::strassenName); empty: where it is faster, but not if strict
+  std::string splitFloats;          ///< off, on (lower::splitFloatsName); empty: where it is faster, but not if strict
   std::string chains;               ///< off, possible (layout/FormChains.h); empty: where it is faster
   std::string tuningFile;           ///< with schedules for kernels; empty: none
   /// In place of that file, and whether the kernels' schedules are to be told (Result::choices): for `ingot tune`.

@@ -178,6 +178,9 @@ TEST(CommandLine, WrongFlags) {
   expectSays(wrong({"compile", "m.onnx", "--strassen", "2"}), "--strassen: 2 not in {off,on}");
   expectSays(wrong({"compile", "m.onnx", "--strassen", "on", "--accuracy", "strict"}),
              "--strassen on and --accuracy strict cannot be combined: its sums are not the model's");
+  expectSays(wrong({"compile", "m.onnx", "--split-floats", "2"}), "--split-floats: 2 not in {off,on}");
+  expectSays(wrong({"compile", "m.onnx", "--split-floats", "on", "--accuracy", "strict"}),
+             "--split-floats on and --accuracy strict cannot be combined: its sums are not the model's");
   expectSays(wrong({"compile", "m.onnx", "--threads", "2"}), "--threads");
   expectSays(wrong({"bench", "m.onnx", "--threads", "-1"}), "--threads");
   expectSays(wrong({"compile", "m.onnx", "--cache-room", "9"}), "--cache-room says how large caches are");

@@ -263,6 +263,15 @@ def strassen(ingot, seed, index, level):
     return threaded(ingot, case, model, runs, level, ["--strassen", "on"], random.Random(f"{seed}/{index}/strassen"))
 
 
+@suite("split", 1)
+def split_floats(ingot, seed, index, level):
+    """Small products and images, whose factors are split only where a flag says so, for matrix registers; the bits do not depend on who computes what."""
+    rng = random.Random(f"{seed}/{index}/split")
+    with elsewhere():
+        case, model, runs = rng.choice([products, convolutions])(f"{seed}/split", index)
+    return threaded(ingot, case, model, runs, level, ["--split-floats", "on"], rng)
+
+
 def schedules(ingot, model, level, rng):
     """A table for --tuning: for most kernels of the model one of the schedules that they can have."""
     with tempfile.TemporaryDirectory(prefix="ingot-tuned-") as folder:

@@ -1,12 +1,13 @@
-// Convolutions. Blocked to blocked by Winograd's algorithm where that is faster, else by DenseConv, as is row-major to
-// blocked, with weights packed at compile time; blocked to row-major by SumConv where output channels are few;
-// row-major by RowConv where all channels are few, and all others.
+// Convolutions. Blocked to blocked in matrix registers or by Winograd's algorithm where that is faster, else by
+// DenseConv, as is row-major to blocked, with weights packed at compile time; blocked to row-major by SumConv where
+// output channels are few; row-major by RowConv where all channels are few, and all others.
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/lower/DenseConv.h"
 #include "compiler/lower/PlainConv.h"
 #include "compiler/lower/RowConv.h"
 #include "compiler/lower/StemConv.h"
 #include "compiler/lower/SumConv.h"
+#include "compiler/lower/TileConv.h"
 #include "compiler/lower/Winograd.h"
 #include "compiler/onnx/Onnx.h"
 
@@ -39,6 +40,20 @@ class Conv : public ConvFamily {
     return skipsPadding(kernel.root()).empty() ? winogradOf(kernel, machine) : std::nullopt;
   }
 
+  /// Not of images as they were given: what is left behind a mean that is subtracted may be the rounding (fns-candy).
+  static std::optional<TileConv> tiles(plan::KernelOp kernel, const target::MachineModel &machine) {
+    Splitting splitting = splittingOf(kernel, machine);
+    if (!splitting.parts || formOf(kernel) != Form::Blocked || !skipsPadding(kernel.root()).empty() ||
+        !constantOperand(kernel, kernel.root()->getOperand(1))) {
+      return std::nullopt;
+    }
+    if (splitting.always) {
+      return tileConvOf(kernel, machine, std::numeric_limits<double>::infinity(), splitting.parts);
+    }
+    std::optional<WinogradSchedule> other = winograd(kernel, machine);
+    return tileConvOf(kernel, machine, other ? std::optional(other->cycles) : std::nullopt, splitting.parts);
+  }
+
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp>(); }
   bool isFor(Operation *root) const override { return !isDepthwise(root); }
@@ -57,6 +72,9 @@ public:
   }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    if (std::optional<TileConv> schedule = tiles(kernel, machine)) {
+      return tileConvShape(kernel, *schedule);
+    }
     switch (formOf(kernel)) {
     case Form::Plain:
       return isRowConv(kernel.root(), machine) ? rowConvShape(kernel) : plainConvShape(kernel, machine);
@@ -101,6 +119,10 @@ public:
   }
 
   LogicalResult build(Build &build, const KernelShape &shape) const override {
+    if (std::optional<TileConv> schedule = tiles(build.group.kernel, build.w.machine)) {
+      buildTileConv(build, *schedule);
+      return success();
+    }
     switch (formOf(build.group.kernel)) {
     case Form::Plain:
       if (isRowConv(build.group.root, build.w.machine)) {
@@ -128,7 +150,12 @@ public:
 
   std::optional<RowShape> rowShape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     std::optional<RowShape> shape = denseRowShape(kernel, machine);
-    if (auto schedule = shape ? winograd(kernel, machine) : std::nullopt) {
+    if (!shape) {
+      return shape;
+    }
+    if (auto schedule = tiles(kernel, machine)) {
+      shape->alone = schedule->cycles;
+    } else if (auto schedule = winograd(kernel, machine)) {
       shape->alone = schedule->cycles;
     }
     return shape;

@@ -12,8 +12,8 @@
 // into tiles that differ by one at most. While one panel is read, the next one is prefetched a few lines at a time.
 // In a library for several machines (MachineModel::packing) constants lie in strips of one vector of that machine,
 // [ceil(N / strip)][K][strip], and a panel is some strips side by side, or a part of one.
-// Where the machine has matrix registers, products of bytes and of bfloat16 may be in those (TileMatMul); of many rows
-// and a constant matrix there may be fewer multiplications (Strassen).
+// Where the machine has matrix registers, products of bytes, of bfloat16 and of float32 as sums of two bfloat16 may be
+// in those (TileMatMul); of many rows and a constant matrix there may be fewer multiplications (Strassen).
 // Products whose operands both run along k (a vector B; a transposed B under one or two rows) are dot products instead.
 //
 // Each of the sizes may depend on the run:
@@ -597,7 +597,7 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
     Problem p = matmulProblem(kernel, machine);
-    if (std::optional<TileMatMul> tiles = tileMatMulOf(p, machine)) {
+    if (std::optional<TileMatMul> tiles = tileMatMulOf(kernel, p, machine)) {
       return tileMatMulShape(kernel, p, *tiles);
     }
     if (std::optional<Strassen> strassen = strassenOf(kernel, p, machine)) {
@@ -620,7 +620,7 @@ public:
 
   std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Problem p = matmulProblem(kernel, machine);
-    if (tileMatMulOf(p, machine)) {
+    if (tileMatMulOf(kernel, p, machine)) {
       return {};
     }
     std::vector<target::Schedule> all = strassenSchedules(kernel, p, machine);
@@ -630,7 +630,7 @@ public:
 
   LogicalResult build(Build &build, const KernelShape &) const override {
     Problem p = matmulProblem(build.group.kernel, build.w.machine);
-    if (std::optional<TileMatMul> tiles = tileMatMulOf(p, build.w.machine)) {
+    if (std::optional<TileMatMul> tiles = tileMatMulOf(build.group.kernel, p, build.w.machine)) {
       buildTileMatMul(build, p, *tiles);
       return success();
     }

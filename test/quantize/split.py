@@ -1,0 +1,146 @@
+"""Products and convolutions of float32 in matrix registers, factors split into parts of bfloat16: of three parts they are as exact as float32, with --accuracy close within 2^-15 of
+each product; where a machine has no such registers, or with --accuracy strict, nothing changes. Other cases in each run, whose seed is printed.
+
+    split.py --ingot build/bin/ingot [--target T] [--seed N] [--draws N]
+"""
+import os
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import ingot_run
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from fast import convolved
+
+# Of the sum of absolute products: what the parts leave out, and what float32 rounds.
+EXACT, CLOSE = 4e-7, 2.0**-15
+COUNTS = "INGOT_AMX_COUNT"  # where the emulator of test/amx says what it executed
+
+
+class Case:
+    """A model of one input, `x`, its result in float64 and the sum of absolute products."""
+
+    def __init__(self, name, nodes, weights, shape, x, want, sums, half=False):
+        self.name, self.x, self.want, self.sums, self.half = name, x, want, sums, half
+        kind = onnx.TensorProto.FLOAT16 if half else onnx.TensorProto.FLOAT
+        constants = [numpy_helper.from_array(value, key) for key, value in weights.items()]
+        info = helper.make_tensor_value_info("x", kind, shape)
+        graph = helper.make_graph(nodes, "split", [info], [helper.make_tensor_value_info(nodes[-1].output[0], kind, None)], constants)
+        self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def normal(draw, half, *shape):
+    """Of sizes that differ from element to element, so that lower parts count."""
+    values = draw.standard_normal(shape) * 10.0 ** draw.uniform(-1, 1, shape[-1:])
+    return values.astype(np.float16 if half else np.float32)
+
+
+def product(draw, lead, rows, depth, columns, is_open=False, matrices=False, turned=False, half=False, relu=False):
+    x = normal(draw, half, *lead, rows, depth)
+    w = normal(draw, half, *(lead if matrices else ()), *((columns, depth) if turned else (depth, columns)))
+    b = normal(draw, half, columns)
+    right = np.swapaxes(w, -1, -2) if turned else w
+    axes = list(range(w.ndim))
+    nodes = [helper.make_node("Transpose", ["w"], ["t"], perm=[*axes[:-2], axes[-1], axes[-2]])] if turned else []
+    nodes += [helper.make_node("MatMul", ["x", "t" if turned else "w"], ["p"]), helper.make_node("Add", ["p", "b"], ["y"])]
+    wide = [v.astype(np.float64) for v in (x, right, b)]
+    want, sums = wide[0] @ wide[1] + wide[2], np.abs(wide[0]) @ np.abs(wide[1]) + np.abs(wide[2])
+    if relu:
+        nodes.append(helper.make_node("Relu", ["y"], ["z"]))
+        want = np.maximum(want, 0)
+    name = f"{'x'.join(map(str, (*lead, rows)))} by {depth}x{columns}" + " open" * is_open + " matrices" * matrices + " transposed" * turned + " float16" * half
+    return Case(name, nodes, {"w": w, "b": b}, [*lead, "m" if is_open else rows, depth], x, want, sums, half)
+
+
+def convolution(draw, batch, channels, outputs, size, taps, strides, pads, dilation=1, residual=False, half=False):
+    x, w, b = normal(draw, half, batch, channels, *size), normal(draw, half, outputs, channels, *taps), normal(draw, half, outputs)
+    # A Relu in front: the image is a value in channel blocks.
+    nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Conv", ["r", "w", "b"], ["y"], strides=strides, pads=pads, dilations=[dilation] * len(taps))]
+    image = np.maximum(x, 0).astype(np.float64)
+    want, sums = (convolved(image, f(w.astype(np.float64)), f(b.astype(np.float64)), strides, pads, dilation) for f in (lambda v: v, np.abs))
+    if residual:
+        nodes.append(helper.make_node("Add", ["y", "r"], ["z"]))
+        want, sums = want + image, sums + image
+    name = f"{batch}x{channels}x{'x'.join(map(str, size))} to {outputs}, taps {taps}, strides {strides}, pads {pads}, dilation {dilation}" + " residual" * residual + " float16" * half
+    return Case(name, nodes, {"w": w, "b": b}, list(x.shape), x, want, sums, half)
+
+
+def fixed(draw):
+    """Several parts of the depth, of which a last one is short; rows that end in a block; at last what has no kernel in tiles, or is not certain to."""
+    yield product(draw, (), 128, 1500, 33)
+    yield product(draw, (), 70, 2100, 48)
+    yield product(draw, (), 33, 31, 17)
+    yield product(draw, (2, 3), 20, 40, 16, matrices=True, turned=True)
+    yield product(draw, (), 50, 64, 64, is_open=True)
+    yield product(draw, (), 40, 100, 32, half=True)
+    yield convolution(draw, 1, 64, 64, (14, 14), (3, 3), (1, 1), (1, 1, 1, 1), residual=True)
+    yield convolution(draw, 2, 40, 17, (9, 20), (1, 1), (2, 2), (0, 0, 0, 0))
+    yield convolution(draw, 1, 24, 40, (33,), (5,), (1,), (2, 2), dilation=2)
+    yield convolution(draw, 1, 32, 32, (17, 9), (3, 3), (2, 1), (1, 0, 0, 1), half=True)
+    yield from [product(draw, (), 16, 1, 1), product(draw, (), 0, 64, 64, is_open=True), convolution(draw, 1, 3, 32, (20, 20), (3, 3), (1, 1), (1, 1, 1, 1))]
+
+
+def drawn(draw):
+    pick = lambda *of: of[int(draw.integers(len(of)))]
+    if pick(0, 1):
+        lead = pick((), (), (2,), (3, 2))
+        return product(draw, lead, pick(1, 2, 7, 13, 16, 17, 31, 32, 33, 61, 97, 130), pick(1, 2, 3, 15, 16, 31, 32, 33, 64, 65, 100, 200, 777), pick(1, 7, 15, 16, 17, 31, 33, 48, 64, 65, 130),
+                       pick(0, 0, 0, 1), bool(lead) and pick(0, 1), pick(0, 1), pick(0, 0, 0, 1), pick(0, 1))  # fmt: skip
+    axes, channels = pick(1, 2, 2, 2), pick(5, 8, 16, 17, 24, 32, 33, 48, 64, 96, 130)
+    taps, strides, dilation = [pick(1, 1, 2, 3, 3, 5) for _ in range(axes)], [pick(1, 1, 2, 3) for _ in range(axes)], pick(1, 1, 1, 2)
+    size = [max(pick(1, 3, 7, 8, 13, 14, 16, 17, 20, 33), (k - 1) * dilation + 1) for k in taps]
+    pads = [pick(*range(k)) for k in taps * 2]
+    return convolution(draw, pick(1, 1, 2, 3), channels, pick(7, 16, 17, 24, 32, 33, 48, 100), size, taps, strides, pads, dilation, False, pick(0, 0, 0, 1))
+
+
+def executed(path):
+    """Products of tiles in the last run."""
+    said = path.read_text().split("\n") if path.exists() else []
+    path.unlink(missing_ok=True)
+    return sum(int(line.split()[1]) for line in said if line.startswith("tdpbf16"))
+
+
+def check(arguments, case, accuracy, wanted=None):
+    """Null, or what is wrong; `wanted`: whether tiles are expected to be used, where the emulator counts."""
+    with tempfile.TemporaryDirectory(prefix="split-") as folder:
+        path = pathlib.Path(folder)
+        os.environ[COUNTS] = str(path / "count")
+        onnx.save(case.model, path / "m.onnx")
+        (path / "input_0.pb").write_bytes(numpy_helper.from_array(case.x, "x").SerializeToString())
+        flags = ["--target", arguments.target] * bool(arguments.target) + ["--accuracy", accuracy] + ["--split-floats", "on"] * (accuracy != "strict")
+        run = ingot_run.call([arguments.ingot, "run", path / "m.onnx", "--data", path, "--out", path / "out", "--threads", "2", *flags], path, {0: "pass"})
+        if run[0] != "pass":
+            return f"{run[0]}: {run[1]}"
+        got, products = numpy_helper.to_array(onnx.load_tensor(path / "out" / "output_0.pb")).astype(np.float64), executed(path / "count")
+        if wanted is not None and arguments.target == "tiles!" and bool(products) != wanted:
+            return f"{products} products of tiles"
+        if got.shape != case.want.shape:
+            return f"{got.shape}, expected {case.want.shape}"
+        bound = (CLOSE if accuracy == "close" else EXACT) * case.sums + (2.0**-10 * np.abs(case.want) + 1e-7 if case.half else 0)
+        worst = ((np.abs(got - case.want) - bound) / np.maximum(case.sums, 1e-30)).max(initial=-1)
+        return None if worst <= 0 else f"differs by {worst:.2g} of the sum of absolute products more than it may"
+
+
+def main():
+    parser = ingot_run.parser(__doc__)
+    parser.add_argument("--draws", type=int, default=12, help="anew in each run")
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "little"))
+    arguments = parser.parse_args()
+    arguments.ingot = os.path.abspath(arguments.ingot)
+    print(f"seed {arguments.seed}")
+    draw, count = np.random.default_rng(arguments.seed), ingot_run.Count("split")
+    known = list(fixed(draw))
+    for index, case in enumerate([*known, *(drawn(draw) for _ in range(arguments.draws))]):
+        for accuracy in "default", "close":
+            count.add(f"{case.name}, {accuracy}", check(arguments, case, accuracy, index < len(known) - 3 or None))
+    count.add("strict", check(arguments, known[0], "strict", False))
+    count.finish()
+
+
+if __name__ == "__main__":
+    main()
