@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 enum { steps = 24, parts = 3, tile = 1024, rowBytes = (steps * 64 * parts) | 64 };
-static char left[32 * rowBytes] __attribute__((aligned(64))), right[steps * parts * 2 * tile] __attribute__((aligned(64)));
+static char left[32 * rowBytes] __attribute__((aligned(64))),
+    right[steps * parts * 2 * tile] __attribute__((aligned(64)));
 static char sums[tile] __attribute__((aligned(64)));
 
 static double seconds(void) {

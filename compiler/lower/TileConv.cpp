@@ -108,7 +108,7 @@ static void chooseStrips(TileConv &c, const target::MachineModel &machine) {
     c.copiedColumns = extent(isRow ? std::min(count * c.height, row) : row, c.columnStep, reach(c.columns()));
   };
   int64_t count = std::min(all, c.twoRows ? least + least % 2 : least);
-  for (cut(count); count > 1 && c.stripBytes() > machine.l2Bytes / 4; cut(count)) {
+  for (cut(count); count > 1 && c.stripBytes() > machine.l2Bytes / (c.splits() ? 2 : 4); cut(count)) {
     count = count / 2;
   }
   c.units = llvm::divideCeil(all, count);
@@ -168,8 +168,8 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   chooseBlocks(c, machine);
   chooseStrips(c, machine);
   c.cycles = tileCycles(kernel, c, machine);
-  const double worthwhile = c.splits() ? 0.85 : 1; // the processor is slower for a while behind them
-  bool isFaster = c.cycles < worthwhile * otherwise.value_or(directCycles(c));
+  double vectors = otherwise.value_or(directCycles(c));
+  bool isFaster = c.splits() ? isWorthTiles(c.cycles, vectors, c.parts) : c.cycles < vectors;
   return c.ofPlanes || isFaster ? std::optional(c) : std::nullopt;
 }
 

@@ -119,8 +119,7 @@ std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProble
     cycles += static_cast<double>(t.matrixBytes()) / rate;
     otherwise = std::max(otherwise, static_cast<double>(p.k.number() * p.n.number() * p.weightBytes) / rate);
   }
-  const double worthwhile = t.splits() ? 0.95 : 1;
-  bool isFaster = cycles < worthwhile * otherwise;
+  bool isFaster = t.splits() ? isWorthTiles(cycles, otherwise, t.parts) : cycles < otherwise;
   return isFaster || splitting.always ? std::optional(t) : std::nullopt;
 }
 

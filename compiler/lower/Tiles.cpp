@@ -61,6 +61,11 @@ Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine
   return {module->hasAttr(twoPartsName) ? 2 : 3, static_cast<bool>(policy)};
 }
 
+bool isWorthTiles(double cycles, double otherwise, int64_t parts) {
+  constexpr double sure = 0.95, slowerBehind = 60'000;
+  return cycles + (parts == 3 ? slowerBehind : 0) < sure * otherwise;
+}
+
 // Rounded by adding half of what the last bit kept counts for, in integers: halfway cases go away from zero. (LLVM
 // makes more of arith.truncf, so that NaN stays what it is. Here lower parts are NaN then, as those of an infinity.)
 void storeSplit(Writer &w, Value v, int64_t parts, Buffer to, Ix at, Ix distance) {
