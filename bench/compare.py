@@ -1,7 +1,7 @@
 """Latency of ingot beside ONNX Runtime and OpenVINO: every model of some folders, one run, interleaved, pinned to one core, medians and ratios.
 
     compare.py --ingot build/bin/ingot DIR... [--only REGEX] [--threads 1] [--core 1] [--rounds 5] [--seconds 0.3] [--target native] [--tsv bench/results.tsv]
-               [--peers ort,openvino,pytorch] [--fast] [--time-limit S]
+               [--peers ort,openvino,pytorch] [--fast | --close] [--time-limit S]
     compare.py --page                renews the tables of bench/README.md from the .tsv files that they name
 
 A model is a folder with model.onnx and test_data_set_0/input_K.pb. It is compiled once to a shared library; then the engines take turns: in each
@@ -9,7 +9,7 @@ round each runs for --seconds, and its figure of the round is the median of its 
 spread is that between the rounds' fastest and slowest. `x_ort` is ONNX Runtime's time by ingot's, `x_best` the faster peer's: above 1 ingot is faster.
 A peer is left out where its package is not installed or it refuses the model. PyTorch (compiled by its inductor, weights frozen) is measured where the model
 is one that bench/networks.py wrote, since an ONNX model alone is no module of PyTorch's; `x_pytorch` is its time by ingot's. OpenVINO alone (--peers openvino)
-can be held to AVX2 by ONEDNN_MAX_CPU_ISA=AVX2 in the environment. With --fast ingot (`--accuracy fast`) and OpenVINO may compute in bfloat16. `error` is the largest difference of ingot's outputs from the recorded ones by the largest
+can be held to AVX2 by ONEDNN_MAX_CPU_ISA=AVX2 in the environment. With --fast ingot (`--accuracy fast`) and OpenVINO may compute in bfloat16, with --close ingot alone may round as `--accuracy close` does. `error` is the largest difference of ingot's outputs from the recorded ones by the largest
 number of such an output, over all outputs of floats. Each model has a process of its own, since a peer may end it. What the file of --tsv has already is not
 measured again, so that a table can be made in pieces (--time-limit). Timings are comparable only when nothing else runs on the machine.
 """
@@ -124,7 +124,8 @@ def ingot(command):
 def compile_command(arguments, folder, name, out):
     """A shared library for the sizes of the recorded inputs."""
     shapes = [f"--shape={value}={'x'.join(map(str, array.shape))}" for value, array in feeds_of(folder).items() if array.ndim]
-    flags = [*(["--target", arguments.target] if arguments.target else []), *(["--accuracy", "fast"] if is_fast(arguments) else [])]
+    accuracy = "fast" if is_fast(arguments) else "close" if getattr(arguments, "close", False) else "default"
+    flags = [*(["--target", arguments.target] if arguments.target else []), "--accuracy", accuracy]
     return [arguments.ingot, "compile", folder / "model.onnx", "--name", name, "-o", out, "--emit", "shared", "--json", *shapes, *flags]
 
 
@@ -260,7 +261,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1), parser.add_argument("--core", type=int, default=1), parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.3), parser.add_argument("--target"), parser.add_argument("--tsv", type=pathlib.Path)
     parser.add_argument("--peers", type=lambda text: text.split(","), default=list(PEERS)), parser.add_argument("--time-limit", type=float, default=math.inf)
-    parser.add_argument("--page", action="store_true"), parser.add_argument("--fast", action="store_true")
+    parser.add_argument("--page", action="store_true"), parser.add_argument("--fast", action="store_true"), parser.add_argument("--close", action="store_true")
     arguments = parser.parse_args()
     if arguments.page:
         return renew_page()

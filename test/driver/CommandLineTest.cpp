@@ -171,7 +171,7 @@ TEST(CommandLine, WrongFlags) {
   expectSays(wrong({"compile", "m.onnx", "--emit", "ptx"}), "ptx not in {lib,obj,shared,cpp,asm,llvm,mlir}");
   expectSays(wrong({"compile", "m.onnx", "--stop-after", "third"}), "third not in {first,second}");
   expectSays(wrong({"compile", "m.onnx", "--dump-after", "third"}), "third not in {first,second}");
-  expectSays(wrong({"compile", "m.onnx", "--accuracy", "sloppy"}), "sloppy not in {strict,default,fast}");
+  expectSays(wrong({"compile", "m.onnx", "--accuracy", "sloppy"}), "sloppy not in {strict,default,close,fast}");
   expectSays(wrong({"compile", "m.onnx", "--winograd", "3"}), "--winograd: 3 not in {off,2,4}");
   expectSays(wrong({"compile", "m.onnx", "--winograd", "4", "--accuracy", "strict"}),
              "--winograd 4 and --accuracy strict cannot be combined: its sums are not the model's");

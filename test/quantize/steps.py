@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+PARABOLAS = 0.06  # a sigmoid for bytes is off by 2e-4 where it is most, a twentieth of a step of 1/256
 MOST_DIFFERENT = 0.02  # elements that may be a step off: where a sum is as near to the middle between two steps as float32 computes, or a sigmoid for bytes
 TARGETS = [["native"], ["x86-64-v3"], ["x86-64-v2"], ["native", "--accuracy", "strict"], [None, "--levels", "x86-64-v4,x86-64-v3,x86-64-v2"], ["source:g++:portable-128"], ["source:clang++-14:x86-64-v3"], ["cascadelake"], ["alderlake"]]
 
@@ -127,7 +128,7 @@ def differences(model, got):
         off = np.abs(array.astype(int) - want.astype(int))
         if array.shape != want.shape or off.max(initial=0) > 1:
             yield f"{name}: off by {off.max()} at {np.unravel_index(off.argmax(), off.shape)}"
-        elif (off > 0).sum() > MOST_DIFFERENT * off.size + 2:
+        elif (off > 0).sum() > (PARABOLAS if "igmoid" in name or "silu" in name else MOST_DIFFERENT) * off.size + 2:
             yield f"{name}: {(off > 0).sum()} of {off.size} elements are a step off"
 
 
