@@ -14,7 +14,6 @@
 #include "compiler/lower/TileConv.h"
 #include "compiler/lower/InterleavedRows.h"
 #include "compiler/lower/WeightRate.h"
-#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -177,14 +176,10 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
 
 static void pack(const TileConv &c, Type element, const char *from, char *to) {
   int64_t rows = c.shape.depth / 4, tapsOfRun = c.columns().taps / c.runs, each = c.elementBytes();
-  auto partOf = [&](int64_t weight, int64_t byte, int64_t part) {
-    if (!c.splits()) {
-      return from[weight * each + byte % each];
-    }
-    onnx::FloatCodec floats(element);
-    float whole = static_cast<float>(floats.read(from + floats.bytes() * weight));
-    return static_cast<char>(split(whole, c.parts)[part] >> (byte % each * 8));
-  };
+  std::optional<FloatAt> floats;
+  if (c.splits()) {
+    floats.emplace(element, from);
+  }
   ArrayRef<int64_t> taps = c.g.phases[0].taps;
   for (int64_t strip = 0; strip < c.strips; ++strip) {
     int64_t panel = strip / c.shape.wide, wide = std::min(c.shape.wide, c.strips - panel * c.shape.wide);
@@ -193,13 +188,18 @@ static void pack(const TileConv &c, Type element, const char *from, char *to) {
       int64_t at = std::min(first, c.runBytes - c.shape.depth);
       char *tile = to + panel * c.panelBytes() + step * c.shape.stepBytes(wide);
       tile += strip % c.shape.wide * c.shape.rightBytes();
-      for (int64_t i = 0; i < rows * lanes * 4; ++i) {
+      for (int64_t i = 0; i < rows * lanes * 4; i += each) {
         int64_t out = strip * lanes + i / 4 % lanes, byte = at + i / (4 * lanes) * 4 + i % 4;
         int64_t channel = byte % c.pixelBytes / each;
         if (out < c.g.outChannels && channel < c.g.inChannels && byte >= first) {
           int64_t weight = c.g.weightAt(out, channel, taps[run * tapsOfRun + byte / c.pixelBytes]);
-          for (int64_t part = 0; part < c.shape.parts; ++part) {
-            tile[part * wide * c.shape.rightBytes() + i] = partOf(weight, byte, part);
+          if (!floats) {
+            std::memcpy(tile + i, from + weight * each, each);
+            continue;
+          }
+          std::array<uint16_t, 3> all = split((*floats)(weight));
+          for (int64_t part = 0; part < c.parts; ++part) {
+            std::memcpy(tile + part * wide * c.shape.rightBytes() + i, &all[part], sizeof all[part]);
           }
         }
       }

@@ -11,11 +11,9 @@
 // items of the same rows copies them once. What a copied row has behind the last element is zero, up to a whole step.
 #include "compiler/lower/TileMatMul.h"
 #include "compiler/lower/WeightRate.h"
-#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/FormatVariadic.h"
-#include <cstring>
 
 using namespace mlir;
 
@@ -166,7 +164,7 @@ static void packMatrix(const MatMulProblem &p, const TileMatMul &t, const char *
 /// Of float32, or floats that are computed as such.
 static void packSplit(const MatMulProblem &p, const TileMatMul &t, Type element, const char *from, char *to) {
   constexpr int64_t columns = 16, pair = 2;
-  onnx::FloatCodec floats(element);
+  FloatAt floats(element, from);
   int64_t k = p.k.number(), n = p.n.number(), pairs = t.shape.depth / 4;
   eachTile(t, to, [&](const PackedTile &packed) {
     int64_t distance = packed.wide * t.shape.rightBytes(); // from a part to the next
@@ -175,9 +173,9 @@ static void packSplit(const MatMulProblem &p, const TileMatMul &t, Type element,
       int64_t row = packed.step * pairs * pair + i / (pair * columns) * pair + i % pair;
       if (row < k && column < n) {
         int64_t at = row * p.stepB.number() + column * p.columnB.number();
-        float whole = static_cast<float>(floats.read(from + floats.bytes() * at));
-        for (auto [part, bits] : llvm::enumerate(split(whole, t.parts))) {
-          std::memcpy(packed.tile + static_cast<int64_t>(part) * distance + pair * i, &bits, sizeof bits);
+        std::array<uint16_t, 3> all = split(floats(at));
+        for (int64_t part = 0; part < t.parts; ++part) {
+          std::memcpy(packed.tile + part * distance + pair * i, &all[part], sizeof all[part]);
         }
       }
     }

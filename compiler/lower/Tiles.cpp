@@ -3,7 +3,9 @@
 #include "compiler/lower/LowerKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -83,14 +85,13 @@ void storeSplit(Writer &w, Value v, int64_t parts, Buffer to, Ix at, Ix distance
   }
 }
 
-SmallVector<uint16_t, 3> split(float v, int64_t parts) {
-  SmallVector<uint16_t, 3> all;
-  for (int64_t part = 0; part < parts; ++part) {
-    llvm::APFloat half(v);
-    bool isInexact = false;
-    half.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven, &isInexact);
-    all.push_back(static_cast<uint16_t>(half.bitcastToAPInt().getZExtValue()));
-    v -= half.convertToFloat();
+std::array<uint16_t, 3> split(float v) {
+  std::array<uint16_t, 3> all;
+  for (uint16_t &part : all) {
+    uint32_t bits = llvm::bit_cast<uint32_t>(v), toEven = 0x7FFF + (bits >> 16 & 1);
+    bits = std::isfinite(v) ? bits + toEven : bits; // a NaN that comes of it is one of infinities
+    part = static_cast<uint16_t>(bits >> 16);
+    v -= llvm::bit_cast<float>(bits & 0xFFFF0000);
   }
   return all;
 }

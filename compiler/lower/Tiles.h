@@ -18,7 +18,10 @@
 // which stays in the first cache.
 #pragma once
 #include "compiler/lower/Writer.h"
+#include "compiler/onnx/Constants.h"
 #include "compiler/plan/Plan.h"
+#include <array>
+#include <cstring>
 
 namespace ingot::lower {
 
@@ -53,8 +56,26 @@ Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine
 bool isWorthTiles(double cycles, double otherwise, int64_t parts);
 /// Stores a vector of float32 split: each part so many elements behind the higher one. `to` holds bfloat16.
 void storeSplit(Writer &w, mlir::Value v, int64_t parts, Buffer to, Ix at, Ix distance);
-/// The parts of a float as they lie in memory.
-llvm::SmallVector<uint16_t, 3> split(float v, int64_t parts);
+/// The parts of a float as they lie in memory, three of them.
+std::array<uint16_t, 3> split(float v);
+/// An element of an array of floats of any type.
+class FloatAt {
+public:
+  FloatAt(mlir::Type element, const char *from) : codec(element), isFloat(element.isF32()), from(from) {}
+  float operator()(int64_t i) const {
+    float v;
+    if (!isFloat) {
+      return static_cast<float>(codec.read(from + codec.bytes() * i));
+    }
+    std::memcpy(&v, from + sizeof v * i, sizeof v);
+    return v;
+  }
+
+private:
+  onnx::FloatCodec codec;
+  bool isFloat;
+  const char *from;
+};
 
 /// Cycles of a step over `height` rows and `wide` tiles of columns, and of all that comes before and behind the steps.
 double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide);
