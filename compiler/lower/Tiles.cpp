@@ -147,10 +147,10 @@ void TileBlock::clear(int64_t wide) {
 }
 
 void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide, const std::optional<Fetch> &fetch) {
-  const int64_t line = w.machine.lineBytes, turns = shape.products() * wide;
+  const int64_t line = w.machine.lineBytes, turns = shape.parts == 1 ? 1 : shape.products() * wide;
   int64_t turn = 0, fetched = 0;
   auto prefetch = [&] {
-    for (++turn; fetch && fetched * turns < fetch->lines * turn; ++fetched) {
+    for (++turn; fetch && fetched < fetch->lines && fetched * turns < fetch->lines * turn; ++fetched) {
       w.prefetch(fetch->buffer, floorDiv(fetch->at + fetched * line, fetch->unit));
     }
   };
@@ -167,6 +167,9 @@ void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide,
       prefetch();
     }
   };
+  if (shape.parts == 1) { // a step has few lines, all of them ahead
+    prefetch();
+  }
   for (int64_t leftPart = 0; leftPart < shape.parts; ++leftPart) {
     for (int64_t rightPart = 0; leftPart + rightPart < shape.parts; ++rightPart) {
       multiply(leftPart, rightPart);
