@@ -129,7 +129,7 @@ static double weightCycles(plan::KernelOp kernel, const TileConv &c, const targe
   }
   int64_t bytes = c.steps() * c.shape.stepBytes(c.strips), reads = c.units;
   if (c.panelBytes() > machine.l2Bytes / 8) {
-    reads *= c.unitGroups ? c.unitGroups : c.twoRows ? llvm::divideCeil(c.unitRows, 2) : c.unitRows * c.groups;
+    reads *= c.blocksOfUnit();
   }
   bool stay = bytes + c.stripBytes() <= machine.l2Bytes * 3 / 4;
   double again = stay ? 0 : static_cast<double>(reads - 1) / machine.l3Rate;
@@ -395,7 +395,7 @@ private:
     block.clear(wide);
     Ix right = panel * c.panelBytes();
     int64_t whole = c.runBytes / c.shape.depth;
-    int64_t blocks = c.unitGroups ? c.unitGroups : c.twoRows ? llvm::divideCeil(c.unitRows, 2) : c.unitRows * c.groups;
+    int64_t blocks = c.blocksOfUnit();
     w.loop(0, c.rows().taps, 1, [&](Ix h) {
       w.loop(0, c.runs, 1, [&](Ix x) {
         Ix run = h * c.runs + x, tap = h * s.from.rowTap + x * s.from.columnTap;

@@ -36,6 +36,9 @@ struct TileConv {
   int64_t elementBytes() const { return ofHalves ? 2 : 1; } ///< of what tiles hold
   int64_t steps() const { return rows().taps * runs * stepsOfRun; }
   int64_t panelBytes() const { return steps() * shape.stepBytes(shape.wide); }
+  int64_t blocksOfUnit() const {
+    return unitGroups ? unitGroups : twoRows ? static_cast<int64_t>(llvm::divideCeil(unitRows, 2)) : unitRows * groups;
+  }
   int64_t partBytes() const {
     return copies ? copiedRows * copiedColumns * pixelBytes + (ofPlanes ? InterleavedRows::slack * pixelBytes : 0) : 0;
   }

@@ -321,7 +321,7 @@ private:
     Ix weights = baseB + d * (t.matrixBytes() / t.depths) + panel * t.panelBytes();
     w.loop(from, to, 1, [&](Ix g) {
       Ix row = min(g * height, Ix(p.m) - height);
-      Ix kept = (panel * t.groupsPerItem + (g - from)) * block.keptBytes();
+      Ix kept = (panel * t.groupsPerItem + (g - from)) * t.shape.sumBytes();
       if (t.depths == 1) {
         block.clear(wide);
       } else {

@@ -32,12 +32,12 @@ struct TileMatMul {
     return part + panel * panelBytes() + step % stepsOfPanel() * shape.stepBytes(wide);
   }
   int64_t matrixBytes() const { return steps * shape.stepBytes(strips); }
-  // A copied row: its parts, one behind the other. An item has room for its rows, and all items of
-  // the same rows for sums, a block's for each panel.
   bool splits() const { return parts > 1; }
+  // A copied row: its parts, one behind the other. An item has room for its rows, and all items of the same rows for
+  // sums, a block's for each panel.
   int64_t partBytes() const { return depth / depths; }
   int64_t copiedRowBytes() const { return oddLines(parts * partBytes(), 64); }
-  int64_t sumBytes() const { return panels * groupsPerItem * shape.tall * shape.wide * 1024; }
+  int64_t sumBytes() const { return panels * groupsPerItem * shape.sumBytes(); }
   support::Size copyBytes() const { return support::Size(groupsPerItem * copiedRowBytes()) * height; }
 };
 

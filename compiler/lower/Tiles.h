@@ -31,7 +31,8 @@ struct TileShape {
   int64_t depth = 64;         ///< bytes of a row that a step takes
   int64_t parts = 1;          ///< tiles of a factor: several of float32
   friend bool operator==(const TileShape &a, const TileShape &b) = default;
-  int64_t rightBytes() const { return depth * 16; } ///< of a packed tile
+  int64_t rightBytes() const { return depth * 16; }          ///< of a packed tile
+  int64_t sumBytes() const { return tall * wide * 16 * 64; } ///< of a block's sums
   /// Of a packed step of so many columns: all tiles of the highest parts first.
   int64_t stepBytes(int64_t columnTiles) const { return parts * columnTiles * rightBytes(); }
 
@@ -124,10 +125,9 @@ public:
   /// Behind each step, of which `steps` make up the sums: without a store of a tile for half a microsecond the next one
   /// takes 0.3 longer on a Xeon of 2023 (bench/tile_store.c). So some steps store a tile.
   void stayAwake(Ix step, int64_t steps);
-  /// Keeps the sums in memory, keptBytes() from a byte of a buffer on, to go on with them later.
+  /// Keeps the sums in memory, shape.sumBytes() from a byte of a buffer on, to go on with them later.
   void keep(Buffer buffer, Ix at, int64_t wide) { moveSums(w.machine.tiles.store, buffer, at, wide); }
   void resume(Buffer buffer, Ix at, int64_t wide) { moveSums(w.machine.tiles.load, buffer, at, wide); }
-  int64_t keptBytes() const { return shape.tall * shape.wide * rows * rowBytes; }
   /// Moves the sums into memory; then row i, vector v of the block is sums(i, v).
   void leave(int64_t wide);
   mlir::Value sums(Ix row, int64_t v, int64_t wide);
