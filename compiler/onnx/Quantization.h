@@ -18,8 +18,10 @@ namespace ingot::onnx {
 /// which 2,048 are below 2^31.
 inline constexpr int64_t mostOfPairs = 2048;
 
-/// On a function whose result only becomes bytes: it may be off by 2^-20 of itself.
+/// On a Sigmoid or Swish whose result only becomes bytes, for which this is little: it, and x times a sigmoid of x, may
+/// be off by so much (a Swish with an alpha by that divided by alpha).
 constexpr llvm::StringLiteral onlyBytesName = "ingot.only_bytes";
+inline constexpr double errorForBytes = 2.25e-4;
 
 /// On an IntegerConv or IntegerMatMul: how many quads of neighbouring channels have sums of pairs that fit int16
 /// together (quantize/Short.h).

@@ -19,7 +19,7 @@ namespace ingot::quantize {
 
 static constexpr double unknown = std::numeric_limits<double>::infinity();
 
-/// The largest magnitude of an integer type of at most 32 bits.
+/// What no number of an integer type of at most 32 bits exceeds, nor the difference of two.
 static double largestOf(Type element) {
   auto integer = dyn_cast<IntegerType>(element);
   return integer && integer.getWidth() <= 32 ? std::ldexp(1.0, static_cast<int>(integer.getWidth())) : unknown;
@@ -38,6 +38,12 @@ template <typename Better> static double extremeOf(Value v, Better better) {
   return most;
 }
 
+static double leastOf(Value v) {
+  return extremeOf(v, [](double a, double b) { return a <= b ? a : b; });
+}
+
+static constexpr int mostOperators = 16; ///< that a bound is sought behind
+
 /// A bound of a tensor's magnitudes; none after `depth` operators.
 static double boundOf(Value v, int depth) {
   if (!v || !onnx::present(v)) {
@@ -54,7 +60,7 @@ static double boundOf(Value v, int depth) {
   return llvm::TypeSwitch<Operation *, double>(op)
       .Case<onnx::CastOp>([&](auto cast) { return largestOf(onnx::elementOf(cast.getX())); })
       .Case<onnx::DequantizeOp>([&](auto from) {
-        return 2 * largestOf(onnx::elementOf(from.getX())) * boundOf(from.getScale(), 1); // less a zero point
+        return largestOf(onnx::elementOf(from.getX())) * boundOf(from.getScale(), 1); // less a zero point of that type
       })
       .Case<onnx::MulOp>([&](auto) { return operand(0) * operand(1); })
       .Case<onnx::AddOp, onnx::SubOp>([&](auto) { return operand(0) + operand(1); })
@@ -65,30 +71,45 @@ static double boundOf(Value v, int depth) {
 }
 
 void markBounded(func::FuncOp function) {
-  constexpr int depth = 16;
   constexpr double limit = 1 << 30;
   function.walk([&](onnx::QuantizeOp op) {
-    double least = extremeOf(op.getScale(), [](double a, double b) { return a <= b ? a : b; });
-    if (boundOf(op.getX(), depth) / least < limit) { // not so for NaN
+    if (boundOf(op.getX(), mostOperators) / leastOf(op.getScale()) < limit) { // not so for NaN
       op.setBounded(true);
     }
   });
 }
 
-static void markOnlyBytes(Value v) {
+/// Marks what makes `v`, which may be off by `allowed`.
+static void markOnlyBytes(Value v, double allowed) {
   Operation *op = v.hasOneUse() ? v.getDefiningOp() : nullptr;
-  if (isa_and_nonnull<onnx::MulOp>(op)) {
-    llvm::for_each(op->getOperands(), [](Value operand) { markOnlyBytes(operand); });
-  } else if (isa_and_nonnull<onnx::SigmoidOp, onnx::SwishOp>(op)) {
-    op->setDiscardableAttr(onnx::onlyBytesName, UnitAttr::get(op->getContext()));
+  auto mark = [&](Operation *function, double error) {
+    if (error <= allowed) {
+      function->setDiscardableAttr(onnx::onlyBytesName, UnitAttr::get(op->getContext()));
+    }
+  };
+  if (isa_and_nonnull<onnx::SigmoidOp>(op)) {
+    mark(op, onnx::errorForBytes);
+  } else if (auto swish = dyn_cast_or_null<onnx::SwishOp>(op)) {
+    mark(op, onnx::errorForBytes / std::abs(swish.getAlpha().convertToDouble()));
+  } else if (isa_and_nonnull<onnx::MulOp>(op)) {
+    for (unsigned i = 0; i < 2; ++i) {
+      Value factor = op->getOperand(i), other = op->getOperand(1 - i);
+      auto sigmoid = factor.getDefiningOp<onnx::SigmoidOp>();
+      if (sigmoid && sigmoid->hasOneUse() && sigmoid.getX() == other) {
+        mark(sigmoid, onnx::errorForBytes);
+      } else {
+        markOnlyBytes(factor, allowed / boundOf(other, mostOperators));
+      }
+    }
   }
 }
 
 void markOnlyBytes(func::FuncOp function) {
+  constexpr double partOfStep = 1.0 / 16;
   function.walk([](onnx::QuantizeOp op) {
     Type element = onnx::elementOf(op.getY());
     if (element.isIntOrIndex() && element.getIntOrFloatBitWidth() <= 8) {
-      markOnlyBytes(op.getX());
+      markOnlyBytes(op.getX(), partOfStep * leastOf(op.getScale()));
     }
   });
 }

@@ -34,7 +34,7 @@ struct Function {
   double ulp32, ulp64; ///< allowed error; 0: the type is unsupported
   /// What computes {0}, of type {1}, from %a and what all formulas share; of these no infinity is compared.
   const char *formula = nullptr;
-  double ofTable = 0; ///< the error, of no unit, of what is looked up (MachineModel::lookUp), up to 9.6; 0: it is not
+  double ofTable = 0; ///< the error, of no unit, of what is looked up (MachineModel::lookUp); 0: it is not
 };
 
 Wide sigmoid(Wide x) { return 1 / (1 + expl(-x)); }
@@ -87,7 +87,7 @@ const Function functions[] = {
     {"arith.remf", nullptr, fmodl, -9, 9, HUGE_VAL, 0.0001, 0},
     {"sigmoid", sigmoid, nullptr, -16, 16, 16, 16, 2, sigmoidText},
     {"silu", silu, nullptr, -16, 16, 16, 16, 2.5, siluText},
-    {"silu of a byte", silu, nullptr, -16, 16, 16, 64, 2.5, siluOfByteText, 2e-4},
+    {"silu of a byte", silu, nullptr, -16, 16, 16, 64, 2.5, siluOfByteText, 2.25e-4},
     {"weight", weight, nullptr, -40, 40, 87, 72, 1.2, weightText},
     {"gelu", gelu, nullptr, -2, 5, 2, 24, 40, geluText},
 };
@@ -237,22 +237,22 @@ template <typename T> void check(llvm::StringRef spec, int64_t lanes) {
       continue;
     }
     bool isLookedUp = function.ofTable > 0 && !isDouble && !machine->lookUp.empty() && lanes == machine->lanes;
-    constexpr double endOfTable = 9.6;
+    double limit = isLookedUp ? 1e4 : function.limit;
     fill(function, x, y);
     const void *inputs[] = {x.data(), y.data()};
     ASSERT_EQ(run(inputs, outputs.data(), nullptr, nullptr, nullptr), 0);
     double worst = 0;
     int64_t at = 0;
     for (int64_t i = 0; i < count; ++i) {
-      if (std::abs(x[i]) > function.limit && (function.formula || !std::isinf(x[i]))) {
+      if (!(std::abs(x[i]) <= limit) && isLookedUp) {
+        continue;
+      }
+      if (std::abs(x[i]) > limit && (function.formula || !std::isinf(x[i]))) {
         continue;
       }
       Wide right = function.one ? function.one(x[i]) : function.two(x[i], y[i]);
       double now =
           isLookedUp ? double(std::abs(Wide(result[i]) - right)) / function.ofTable * allowed : error(result[i], right);
-      if (isLookedUp && !(std::abs(x[i]) < endOfTable)) {
-        continue;
-      }
       if (now > worst) {
         worst = now, at = i;
       }

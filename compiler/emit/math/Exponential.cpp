@@ -110,25 +110,29 @@ Value ingot::emit::expandOnePlusExp(const FloatBuilder &f, Value x, bool forByte
   return f.fma(e.ofRest, e.power, f.constant(1.0));
 }
 
-// A parabola for each of 31 parts of [-9.7, 9.7], through the function where Chebyshev's polynomial of the third degree
-// is zero; beyond, what it is at the ends, off by 6e-5. The number of the part is in the last bits of a float that is
-// so large that they are an integer. The constants have the factor of x in them.
+// A parabola for each of 31 parts of [-10.8, 10.8], through the function where Chebyshev's polynomial of the third
+// degree is zero. The outermost ones end at 0 and 1, so that beyond x / (1 + exp(-x)) is 0 and x, however far x is. The
+// number of the part is in the last bits of a float that is so large that they are an integer. The constants have the
+// factor of x in them.
 Value ingot::emit::expandInverseForBytes(const FloatBuilder &f, Value x, LookUp lookUp) {
   constexpr int64_t parts = 32, last = 15, middle = 16;
-  constexpr double perPart = 0.625, integers = 3 << 22; // a float of 1.5 * 2^23 and more is an integer
+  constexpr double perPart = 0.7, end = (last + 0.49) * perPart;
+  constexpr double integers = 3 << 22; // a float of 1.5 * 2^23 and more is an integer
   auto [c, from] = withFactor(x, /*forBytes=*/true);
   std::array<std::array<float, parts>, 3> tables{};
+  auto value = [](double at) { return at >= end ? 1.0 : at <= -end ? 0.0 : 1 / (1 + std::exp(-at)); };
   for (int64_t part = -last; part <= last; ++part) {
-    double center = part * perPart, step = perPart / 2 * std::sqrt(0.75);
-    auto value = [&](double at) { return 1 / (1 + std::exp(-at)); };
-    double before = value(center - step), there = value(center), behind = value(center + step);
-    double slope = (behind - before) / (2 * step), bend = (before - 2 * there + behind) / (2 * step * step);
+    double center = part * perPart, inner = perPart / 2 * std::sqrt(0.75);
+    double below = part == -last ? end - last * perPart : inner, above = part == last ? end - last * perPart : inner;
+    double there = value(center), falls = (there - value(center - below)) / below,
+           rises = (value(center + above) - there) / above;
+    double bend = (rises - falls) / (below + above), slope = rises - bend * above;
     // there + slope (u - center) + bend (u - center)^2 of u = -c x
     tables[0][part + middle] = static_cast<float>(there - slope * center + bend * center * center);
     tables[1][part + middle] = static_cast<float>(-c * (slope - 2 * bend * center));
     tables[2][part + middle] = static_cast<float>(c * c * bend);
   }
-  double most = (last + 0.49) * perPart / std::abs(c);
+  double most = end / std::abs(c);
   Value near = f.clamp(from, -most, most);
   Value number = f.fma(near, f.constant(-c / perPart), f.constant(integers + middle));
   Value inner = f.fma(near, lookUp(tables[2], number), lookUp(tables[1], number));

@@ -22,7 +22,8 @@ mlir::Value expandErfc(const FloatBuilder &f, mlir::Value x); ///< for x <= 2; b
 mlir::Value expandExpOfMedium(const FloatBuilder &f, mlir::Value x);
 /// 1 + exp(x) as a divisor, f32. `forBytes`: nobody sees an error of 3e-6 of the exponential.
 mlir::Value expandOnePlusExp(const FloatBuilder &f, mlir::Value x, bool forBytes = false);
-/// 1 / (1 + exp(x)) within 2e-4, f32. `lookUp` gives elements of a table of 32 by the last five bits of a float.
+/// 1 / (1 + exp(x)) so that it and its product with x are right to 2.25e-4, f32. `lookUp` gives elements of a table of
+/// 32 by the last five bits of a float.
 using LookUp = llvm::function_ref<mlir::Value(llvm::ArrayRef<float> table, mlir::Value number)>;
 mlir::Value expandInverseForBytes(const FloatBuilder &f, mlir::Value x, LookUp lookUp);
 /// erfc(scale * t) / 2 for scale * t in [0, 7.1], f32.
