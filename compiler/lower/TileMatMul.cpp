@@ -79,6 +79,13 @@ static void cutRows(TileMatMul &t, const MatMulProblem &p, const target::Machine
   t.items = max(Size(1), ceilDiv(t.groups, t.groupsPerItem));
 }
 
+/// Whether a kernel of split factors gains enough, in cycles: with those of three parts some kernels of a model are in
+/// tiles and others are not, and behind tiles the processor is slower for a while (a recurrence by an eighth).
+static bool isWorthTiles(double cycles, double otherwise, int64_t parts) {
+  constexpr double sure = 0.95, slowerBehind = 60'000;
+  return cycles + (parts == 3 ? slowerBehind : 0) < sure * otherwise;
+}
+
 std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProblem &p,
                                        const target::MachineModel &machine) {
   bool isEmpty = p.m.is(0) || p.n.is(0) || p.k.is(0) || p.batch.is(0);

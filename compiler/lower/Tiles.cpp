@@ -40,11 +40,14 @@ TileShape TileShape::of(int64_t rows, int64_t columnTiles, int64_t depth, const 
 // of 5.8 TOP/s with all four loads of a step from the first cache). Sums are stored, and loaded again.
 
 double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide) {
-  constexpr double leastProduct = 8;
-  // Of split factors so much is multiplied that the processor slows down (bench/tile_rate.c).
-  const double notHidden = shape.parts == 1 ? 1.15 : 1.7;
+  constexpr double leastProduct = 8, latency = 52;
+  // Of split factors so much is multiplied that the processor slows down (bench/tile_rate.c), and the next products,
+  // of other parts, wait for the sums.
+  bool splits = shape.parts > 1;
+  const double notHidden = splits ? 1.65 : 1.15;
   auto tall = static_cast<double>(height > 16 ? 2 : 1), rows = static_cast<double>(height) / tall;
-  double products = tall * static_cast<double>(wide) * std::max(rows, leastProduct);
+  double sums = tall * static_cast<double>(wide);
+  double products = splits ? std::max(sums * rows, latency) : sums * std::max(rows, leastProduct);
   double loads = 0.5 * (static_cast<double>(height) + static_cast<double>(wide * shape.depth) / 4);
   return notHidden * static_cast<double>(shape.products()) * std::max(products, loads);
 }
@@ -61,11 +64,6 @@ Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine
     return {};
   }
   return {module->hasAttr(twoPartsName) ? 2 : 3, static_cast<bool>(policy)};
-}
-
-bool isWorthTiles(double cycles, double otherwise, int64_t parts) {
-  constexpr double sure = 0.95, slowerBehind = 60'000;
-  return cycles + (parts == 3 ? slowerBehind : 0) < sure * otherwise;
 }
 
 // Rounded by adding half of what the last bit kept counts for, in integers: halfway cases go away from zero. (LLVM

@@ -52,9 +52,6 @@ struct Splitting {
   bool always = false; ///< else where that is expected to be faster
 };
 Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine);
-/// Whether a kernel of split factors gains enough, in cycles: with those of three parts some kernels of a model are in
-/// tiles and others are not, and behind tiles the processor is slower for a while (a recurrence by an eighth).
-bool isWorthTiles(double cycles, double otherwise, int64_t parts);
 /// Stores a vector of float32 split: each part so many elements behind the higher one. `to` holds bfloat16.
 void storeSplit(Writer &w, mlir::Value v, int64_t parts, Buffer to, Ix at, Ix distance);
 /// The parts of a float as they lie in memory, three of them.
