@@ -201,6 +201,7 @@ static void pack(const TileConv &c, Type element, const char *from, char *to) {
       for (int64_t i = 0; i < rows * lanes * 4; i += each) {
         int64_t out = strip * lanes + i / 4 % lanes, byte = at + i / (4 * lanes) * 4 + i % 4;
         int64_t channel = byte % c.pixelBytes / each;
+        channel = c.splits() ? splitOrder(channel, c.pixelBytes / each) : channel;
         if (out < c.g.outChannels && channel < c.g.inChannels && byte >= first) {
           int64_t weight = c.g.weightAt(out, channel, taps[run * tapsOfRun + byte / c.pixelBytes]);
           if (!floats) {
@@ -353,22 +354,27 @@ private:
     int64_t blocks = pixel / lanes, together = std::min<int64_t>(blocks, 4);
     int64_t rest = c.splits() ? c.g.inChannels % lanes : 0;
     int64_t alike = (blocks - (rest ? 1 : 0)) / together * together;
-    auto put = [&](Value v, Ix at, bool isLast) {
-      if (!c.splits()) {
-        return w.store(v, to, at);
-      }
-      if (isLast && rest) { // behind them may be anything
-        v = arith::SelectOp::create(w.b, w.loc, w.maskFor(rest, lanes), v, w.constant(0, v.getType()));
-      }
-      storeSplit(w, v, c.parts, to, at, c.partBytes() / c.elementBytes());
+    auto take = [&](Ix from, Ix block) {
+      Value v = w.load(input.buffer, from, lanes);
+      return rest && block.is(blocks - 1) // behind them may be anything
+                 ? arith::SelectOp::create(w.b, w.loc, w.maskFor(rest, lanes), v, w.constant(0, v.getType()))
+                 : v;
+    };
+    auto put = [&](ArrayRef<Value> vectors, Ix at) {
+      c.splits() ? storeSplit(w, vectors, c.parts, to, at, c.partBytes() / c.elementBytes())
+                 : w.store(vectors[0], to, at);
     };
     auto some = [&](Ix y, Ix first, int64_t count) {
       w.loop(0, pixels, 1, [&](Ix x) {
         Ix from = image + y * rowStride + x * columnStride + first * input.strides[1];
         Ix at = (y * c.copiedColumns + x) * pixel + first * lanes;
-        for (int64_t i = 0; i < count; ++i) {
-          bool isLast = (first + i).is(blocks - 1);
-          put(w.load(input.buffer, from + i * input.strides[1], lanes), at + i * lanes, isLast);
+        for (int64_t i = 0, taken; i < count; i += taken) {
+          taken = c.splits() ? std::min<int64_t>(2, count - i) : 1;
+          SmallVector<Value, 2> vectors;
+          for (int64_t j = i; j < i + taken; ++j) {
+            vectors.push_back(take(from + j * input.strides[1], first + j));
+          }
+          put(vectors, at + i * lanes);
         }
       });
     };

@@ -178,6 +178,7 @@ static void packSplit(const MatMulProblem &p, const TileMatMul &t, Type element,
     for (int64_t i = 0; i < pairs * columns * pair; ++i) {
       int64_t column = packed.strip * columns + i / pair % columns;
       int64_t row = packed.step * pairs * pair + i / (pair * columns) * pair + i % pair;
+      row = splitOrder(row, t.depth / pair);
       if (row < k && column < n) {
         int64_t at = row * p.stepB.number() + column * p.columnB.number();
         std::array<uint16_t, 3> all = split(floats(at));
@@ -294,19 +295,27 @@ private:
   void copyRows(Ix from, Ix to, Ix d) {
     constexpr int64_t half = 2;
     int64_t lanes = w.machine.lanes, k = p.k.number(), part = t.partBytes() / half;
-    Ix first = d * part, whole = max(min(k / lanes * lanes - first, part), 0);
+    int64_t together = part % (2 * lanes) == 0 ? 2 * lanes : lanes;
+    Ix first = d * part, whole = max(min(k / together * together - first, part), 0);
     w.loop(firstCopied, min(to * height, p.m), 1, [&](Ix row) {
       Ix at = w.settled(baseA + row * Ix(p.rowA) + first);
       Ix own = w.settled((row - firstCopied) * (t.copiedRowBytes() / half));
-      w.loop(0, whole, lanes, [&](Ix i) {
-        w.prefetch(a, at + Ix(p.rowA) + i, 3); // of the next row
-        storeSplit(w, w.load(a, at + i, lanes), t.parts, copied, own + i, part);
+      auto copy = [&](Ix i, bool isWhole) {
+        SmallVector<Value, 2> vectors;
+        for (int64_t j = 0; j < together; j += lanes) {
+          Value mask = isWhole ? Value() : w.maskFor(max(min(k - first - (i + j), lanes), 0), lanes);
+          vectors.push_back(w.load(a, at + (i + j), lanes, mask));
+        }
+        storeSplit(w, vectors, t.parts, copied, own + i, part);
+      };
+      w.loop(0, whole, together, [&](Ix i) {
+        for (int64_t j = 0; j < together; j += lanes) {
+          w.prefetch(a, at + Ix(p.rowA) + (i + j), 3); // of the next row
+        }
+        copy(i, true);
       });
-      if (k < t.depth / half || k % lanes) {
-        w.loop(whole, part, lanes, [&](Ix i) {
-          Value mask = w.maskFor(max(min(k - first - i, lanes), 0), lanes);
-          storeSplit(w, w.load(a, at + i, lanes, mask), t.parts, copied, own + i, part);
-        });
+      if (k < t.depth / half || k % together) {
+        w.loop(whole, part, together, [&](Ix i) { copy(i, false); });
       }
     });
   }

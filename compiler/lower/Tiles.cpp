@@ -66,21 +66,41 @@ Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine
   return {module->hasAttr(twoPartsName) ? 2 : 3, static_cast<bool>(policy)};
 }
 
-// Rounded by adding half of what the last bit kept counts for, in integers: halfway cases go away from zero. (LLVM
+// Three parts are cut off: what is left out of a product is smaller than float32's rounding all the same. Two are
+// rounded by adding half of what the last bit kept counts for, in integers: halfway cases go away from zero. (LLVM
 // makes more of arith.truncf, so that NaN stays what it is. Here lower parts are NaN then, as those of an infinity.)
-void storeSplit(Writer &w, Value v, int64_t parts, Buffer to, Ix at, Ix distance) {
+void storeSplit(Writer &w, ArrayRef<Value> vectors, int64_t parts, Buffer to, Ix at, Ix distance) {
   constexpr double halfOfLast = 0x8000, kept = 0xFFFF0000;
-  int64_t lanes = cast<VectorType>(v.getType()).getNumElements();
-  Type words = w.vectorOf(w.b.getI32Type(), lanes), halves = w.vectorOf(w.b.getI16Type(), lanes);
-  Buffer raw{to.memref, w.b.getI16Type()};
+  int64_t lanes = cast<VectorType>(vectors[0].getType()).getNumElements();
+  Type words = w.vectorOf(w.b.getI32Type(), lanes), i16 = w.b.getI16Type();
+  Buffer raw{to.memref, i16};
+  SmallVector<Value, 2> left(vectors);
   for (int64_t part = 0; part < parts; ++part) {
-    Value bits = arith::BitcastOp::create(w.b, w.loc, words, v);
-    bits = arith::AddIOp::create(w.b, w.loc, bits, w.constant(halfOfLast, words));
-    Value upper = arith::ShRUIOp::create(w.b, w.loc, bits, w.constant(16, words));
-    w.store(arith::TruncIOp::create(w.b, w.loc, halves, upper), raw, at + part * distance);
-    Value whole = arith::AndIOp::create(w.b, w.loc, bits, w.constant(kept, words));
-    v = arith::SubFOp::create(w.b, w.loc, v, arith::BitcastOp::create(w.b, w.loc, v.getType(), whole));
+    SmallVector<Value, 2> upper; // bits in place, the others of any value
+    for (Value &v : left) {
+      Value bits = arith::BitcastOp::create(w.b, w.loc, words, v);
+      upper.push_back(parts == 2 ? arith::AddIOp::create(w.b, w.loc, bits, w.constant(halfOfLast, words)) : bits);
+      if (part + 1 < parts) {
+        Value whole = arith::AndIOp::create(w.b, w.loc, upper.back(), w.constant(kept, words));
+        v = arith::SubFOp::create(w.b, w.loc, v, arith::BitcastOp::create(w.b, w.loc, v.getType(), whole));
+      }
+    }
+    Value stored = arith::ShRUIOp::create(w.b, w.loc, upper[0], w.constant(16, words));
+    if (upper.size() == 1) {
+      stored = arith::TruncIOp::create(w.b, w.loc, w.vectorOf(i16, lanes), stored);
+    } else {
+      Value second = arith::AndIOp::create(w.b, w.loc, upper[1], w.constant(kept, words));
+      stored = arith::OrIOp::create(w.b, w.loc, stored, second);
+      stored = vector::BitCastOp::create(w.b, w.loc, VectorType::get({2 * lanes}, i16), stored);
+    }
+    w.store(stored, raw, at + part * distance);
   }
+}
+
+int64_t splitOrder(int64_t position, int64_t count) {
+  constexpr int64_t lanes = 16, pair = 2 * lanes;
+  int64_t group = position / pair * pair, place = position - group;
+  return group + pair <= count ? group + place / 2 + place % 2 * lanes : position;
 }
 
 std::array<uint16_t, 3> split(float v) {

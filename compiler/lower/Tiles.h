@@ -52,8 +52,11 @@ struct Splitting {
   bool always = false; ///< else where that is expected to be faster
 };
 Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine);
-/// Stores a vector of float32 split: each part so many elements behind the higher one. `to` holds bfloat16.
-void storeSplit(Writer &w, mlir::Value v, int64_t parts, Buffer to, Ix at, Ix distance);
+/// Stores a vector of float32 split, or two at once: each part so many elements behind the higher one. `to` holds
+/// bfloat16. Elements of two alternate, since that takes fewest instructions: splitOrder says which one is where.
+void storeSplit(Writer &w, llvm::ArrayRef<mlir::Value> vectors, int64_t parts, Buffer to, Ix at, Ix distance);
+/// Which element is at this position of so many that are stored two vectors at a time, and at last perhaps one.
+int64_t splitOrder(int64_t position, int64_t count);
 /// The parts of a float as they lie in memory, three of them.
 std::array<uint16_t, 3> split(float v);
 /// An element of an array of floats of any type.
