@@ -184,36 +184,41 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
 
 // Weights: for each panel, row of taps, run, step and tile of the panel its words, row by row.
 
+/// Runs `put` on each element of a packed tile that is a weight: which one of the tile, and which one of the weights.
+static void eachWeight(const TileConv &c, int64_t strip, int64_t step, llvm::function_ref<void(int64_t, int64_t)> put) {
+  int64_t tapsOfRun = c.columns().taps / c.runs, each = c.elementBytes(), ofWord = 4 / each;
+  int64_t run = step / c.stepsOfRun, first = step % c.stepsOfRun * c.shape.depth;
+  int64_t at = std::min(first, c.runBytes - c.shape.depth), columns = std::min(lanes, c.g.outChannels - strip * lanes);
+  for (int64_t i = 0; i < c.shape.depth / each; ++i) {
+    int64_t byte = at + i * each, channel = byte % c.pixelBytes / each;
+    channel = c.splits() ? splitOrder(channel, c.pixelBytes / each) : channel;
+    int64_t tap = c.g.phases[0].taps[run * tapsOfRun + byte / c.pixelBytes];
+    for (int64_t column = 0; channel < c.g.inChannels && byte >= first && column < columns; ++column) {
+      put((i / ofWord * lanes + column) * ofWord + i % ofWord, c.g.weightAt(strip * lanes + column, channel, tap));
+    }
+  }
+}
+
 static void pack(const TileConv &c, Type element, const char *from, char *to) {
-  int64_t rows = c.shape.depth / 4, tapsOfRun = c.columns().taps / c.runs, each = c.elementBytes();
+  int64_t each = c.elementBytes();
   std::optional<FloatAt> floats;
   if (c.splits()) {
     floats.emplace(element, from);
   }
-  ArrayRef<int64_t> taps = c.g.phases[0].taps;
+  SmallVector<float, 512> parted(c.shape.rightBytes() / each);
   for (int64_t strip = 0; strip < c.strips; ++strip) {
     int64_t panel = strip / c.shape.wide, wide = std::min(c.shape.wide, c.strips - panel * c.shape.wide);
     for (int64_t step = 0; step < c.steps(); ++step) {
-      int64_t run = step / c.stepsOfRun, first = step % c.stepsOfRun * c.shape.depth;
-      int64_t at = std::min(first, c.runBytes - c.shape.depth);
       char *tile = to + panel * c.panelBytes() + step * c.shape.stepBytes(wide);
       tile += strip % c.shape.wide * c.shape.rightBytes();
-      for (int64_t i = 0; i < rows * lanes * 4; i += each) {
-        int64_t out = strip * lanes + i / 4 % lanes, byte = at + i / (4 * lanes) * 4 + i % 4;
-        int64_t channel = byte % c.pixelBytes / each;
-        channel = c.splits() ? splitOrder(channel, c.pixelBytes / each) : channel;
-        if (out < c.g.outChannels && channel < c.g.inChannels && byte >= first) {
-          int64_t weight = c.g.weightAt(out, channel, taps[run * tapsOfRun + byte / c.pixelBytes]);
-          if (!floats) {
-            std::memcpy(tile + i, from + weight * each, each);
-            continue;
-          }
-          std::array<uint16_t, 3> all = split((*floats)(weight));
-          for (int64_t part = 0; part < c.parts; ++part) {
-            std::memcpy(tile + part * wide * c.shape.rightBytes() + i, &all[part], sizeof all[part]);
-          }
-        }
+      if (!floats) {
+        eachWeight(c, strip, step,
+                   [&](int64_t i, int64_t weight) { std::memcpy(tile + i * each, from + weight * each, each); });
+        continue;
       }
+      llvm::fill(parted, 0);
+      eachWeight(c, strip, step, [&](int64_t i, int64_t weight) { parted[i] = (*floats)(weight); });
+      storeSplit(parted, c.parts, tile, wide * c.shape.rightBytes());
     }
   }
 }

@@ -172,21 +172,20 @@ static void packMatrix(const MatMulProblem &p, const TileMatMul &t, const char *
 static void packSplit(const MatMulProblem &p, const TileMatMul &t, Type element, const char *from, char *to) {
   constexpr int64_t columns = 16, pair = 2;
   FloatAt floats(element, from);
-  int64_t k = p.k.number(), n = p.n.number(), pairs = t.shape.depth / 4;
+  int64_t k = p.k.number(), n = p.n.number(), rowStride = p.stepB.number(), stride = p.columnB.number();
+  int64_t rows = t.shape.depth / pair; // of a tile
+  SmallVector<float, 512> tile(rows * columns);
   eachTile(t, to, [&](const PackedTile &packed) {
-    int64_t distance = packed.wide * t.shape.rightBytes(); // from a part to the next
-    for (int64_t i = 0; i < pairs * columns * pair; ++i) {
-      int64_t column = packed.strip * columns + i / pair % columns;
-      int64_t row = packed.step * pairs * pair + i / (pair * columns) * pair + i % pair;
-      row = splitOrder(row, t.depth / pair);
-      if (row < k && column < n) {
-        int64_t at = row * p.stepB.number() + column * p.columnB.number();
-        std::array<uint16_t, 3> all = split(floats(at));
-        for (int64_t part = 0; part < t.parts; ++part) {
-          std::memcpy(packed.tile + part * distance + pair * i, &all[part], sizeof all[part]);
-        }
+    llvm::fill(tile, 0);
+    int64_t first = packed.strip * columns, count = std::min(columns, n - first);
+    for (int64_t i = 0; i < rows; ++i) {
+      int64_t row = splitOrder(packed.step * rows + i, t.depth / pair);
+      float *own = tile.data() + i / pair * (pair * columns) + i % pair;
+      for (int64_t c = 0; row < k && c < count; ++c) {
+        own[pair * c] = floats(row * rowStride + (first + c) * stride);
       }
     }
+    storeSplit(tile, t.parts, packed.tile, packed.wide * t.shape.rightBytes());
   });
 }
 

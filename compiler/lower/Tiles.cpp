@@ -103,15 +103,18 @@ int64_t splitOrder(int64_t position, int64_t count) {
   return group + pair <= count ? group + place / 2 + place % 2 * lanes : position;
 }
 
-std::array<uint16_t, 3> split(float v) {
-  std::array<uint16_t, 3> all;
-  for (uint16_t &part : all) {
-    uint32_t bits = llvm::bit_cast<uint32_t>(v), toEven = 0x7FFF + (bits >> 16 & 1);
-    bits = std::isfinite(v) ? bits + toEven : bits; // a NaN that comes of it is one of infinities
-    part = static_cast<uint16_t>(bits >> 16);
-    v -= llvm::bit_cast<float>(bits & 0xFFFF0000);
+void storeSplit(MutableArrayRef<float> floats, int64_t parts, char *to, int64_t distance) {
+  SmallVector<uint16_t, 512> stored(floats.size());
+  for (int64_t part = 0; part < parts; ++part) {
+    for (size_t i = 0; i < floats.size(); ++i) { // no branch, so that it is vectors
+      constexpr uint32_t exponent = 0x7F800000;
+      uint32_t bits = llvm::bit_cast<uint32_t>(floats[i]), toEven = 0x7FFF + (bits >> 16 & 1);
+      bits += (bits & exponent) == exponent ? 0 : toEven; // a NaN that comes of it is one of infinities
+      stored[i] = static_cast<uint16_t>(bits >> 16);
+      floats[i] -= llvm::bit_cast<float>(bits & 0xFFFF0000);
+    }
+    std::memcpy(to + part * distance, stored.data(), sizeof(uint16_t) * stored.size());
   }
-  return all;
 }
 
 TileBlock::TileBlock(Writer &w, const TileShape &shape, bool ofHalves)

@@ -57,8 +57,8 @@ Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine
 void storeSplit(Writer &w, llvm::ArrayRef<mlir::Value> vectors, int64_t parts, Buffer to, Ix at, Ix distance);
 /// Which element is at this position of so many that are stored two vectors at a time, and at last perhaps one.
 int64_t splitOrder(int64_t position, int64_t count);
-/// The parts of a float as they lie in memory, three of them.
-std::array<uint16_t, 3> split(float v);
+/// Stores floats split, at compile time: each part so many bytes behind the higher one. Overwrites the floats.
+void storeSplit(llvm::MutableArrayRef<float> floats, int64_t parts, char *to, int64_t distance);
 /// An element of an array of floats of any type.
 class FloatAt {
 public:
