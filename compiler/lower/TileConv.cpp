@@ -125,8 +125,8 @@ static double directCycles(plan::KernelOp kernel, const TileConv &c, const targe
   if (!c.splits()) {
     return 0.5 * words * outputs;
   }
-  double weightVectors = words * static_cast<double>(c.strips), start = 11'000;
-  return (0.61 * words + 2.2) * outputs + 0.35 * 64 * weightVectors / weightRateOf(kernel, machine) + start;
+  double weightVectors = words * static_cast<double>(c.strips);
+  return (0.61 * words + 2.2) * outputs + 0.35 * 64 * weightVectors / weightRateOf(kernel, machine);
 }
 
 /// What products of split factors wait for: the image, if it is not in the second cache; weights for the first time;
@@ -159,7 +159,6 @@ static double tileCycles(plan::KernelOp kernel, const TileConv &c, const target:
 
 std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine,
                                    std::optional<double> otherwise, int64_t parts) {
-  constexpr double sureGain = 10'000; // cycles: estimates are wrong by a fifth, and what is behind tiles is slower
   TileConv c;
   c.ofPlanes = !plan::blockedOf(kernel.root()->getOperand(0).getType());
   c.g = c.ofPlanes ? geometryOf(kernel.root(), /*wide=*/false) : blockedGeometry(kernel, c.merged);
@@ -178,7 +177,7 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   chooseStrips(c, machine);
   c.cycles = tileCycles(kernel, c, machine);
   double vectors = otherwise.value_or(directCycles(kernel, c, machine));
-  bool isFaster = c.cycles + (c.splits() ? sureGain : 0) < vectors;
+  bool isFaster = c.cycles + (c.splits() ? sureGainOfSplit : 0) < vectors;
   return c.ofPlanes || isFaster ? std::optional(c) : std::nullopt;
 }
 

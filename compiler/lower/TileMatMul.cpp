@@ -12,6 +12,7 @@
 #include "compiler/lower/TileMatMul.h"
 #include "compiler/lower/WeightRate.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/target/Roof.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -24,23 +25,51 @@ using support::Size;
 /// Rows of which there are as many as the run says.
 static constexpr int64_t someRows = 64;
 
-/// What vectors take: two products of four bytes or of a float a cycle and lane, of which floats attain about 75 %; of
-/// two bfloat16 one in two cycles, with which such machines have not half of float32's speed (MEASURED.md: 80 of 140
-/// GFLOP/s).
-static double vectorCycles(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
-  const double each = p.ofHalves ? 2 : p.ofBytes ? 0.5 : 0.68;
-  auto words = static_cast<double>(p.k.number()),
-       columns = std::ceil(static_cast<double>(p.n.number()) / machine.lanes);
-  return each * words * columns * static_cast<double>(rows);
+/// What goes by between the third cache and the products, if rows and results do not stay in the second one.
+struct Passing {
+  double rows, results; ///< bytes
+};
+static Passing passingOf(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
+  auto bytes = [&](const Size &columns) { return 4.0 * static_cast<double>(rows * columns.number()); };
+  double all = bytes(p.k) + bytes(p.n);
+  bool stay = all <= target::cacheShare * static_cast<double>(machine.l2Bytes);
+  return stay ? Passing{0, 0} : Passing{bytes(p.k), bytes(p.n)};
 }
 
-static double tileCycles(const TileMatMul &t, int64_t rows, const target::MachineModel &machine) {
+// What it takes. Of split factors the numbers are fitted to 70 products of nine networks on a Xeon of 2023
+// (docs/rationale.md).
+
+/// What vectors take: two products of four bytes or of a float a cycle and lane, of which floats attain about 90 %; of
+/// two bfloat16 one in two cycles, with which such machines have not half of float32's speed (MEASURED.md: 80 of 140
+/// GFLOP/s).
+static double vectorCycles(const TileMatMul &t, const MatMulProblem &p, int64_t rows, double weightRate,
+                           const target::MachineModel &machine) {
+  const double each = p.ofHalves ? 2 : p.ofBytes ? 0.5 : 0.56;
+  auto words = static_cast<double>(p.k.number()),
+       columns = std::ceil(static_cast<double>(p.n.number()) / machine.lanes);
+  double cycles = each * words * columns * static_cast<double>(rows);
+  if (!t.splits()) {
+    return cycles;
+  }
+  cycles += 0.6 * passingOf(p, rows, machine).results / machine.l3Rate;
+  return std::max(cycles, words * static_cast<double>(p.n.number() * p.weightBytes) / weightRate);
+}
+
+static double tileCycles(const TileMatMul &t, const MatMulProblem &p, int64_t rows, double weightRate,
+                         const target::MachineModel &machine) {
   int64_t groups = llvm::divideCeil(rows, t.shape.tall * 16), height = llvm::divideCeil(rows, groups);
   double panel = static_cast<double>(t.steps) * tileStepCycles(t.shape, height, t.shape.wide) +
                  tileBlockCycles(height, t.shape.wide);
-  constexpr double splitVector = 12; // of a row
-  double copied = t.splits() ? splitVector / 32 * static_cast<double>(rows * t.depth) : 0;
-  return machine.tiles.startCycles + static_cast<double>(groups * t.panels) * panel + copied;
+  double products = static_cast<double>(groups * t.panels) * panel;
+  if (!t.splits()) {
+    return machine.tiles.startCycles + products;
+  }
+  double copied = 4.2 * static_cast<double>(t.parts * rows * t.depth) / 32; // a vector of each part
+  double notHidden = weightRate > machine.memoryRate ? 0.5 : 0.7;
+  Passing passing = passingOf(p, rows, machine);
+  double waiting = notHidden * static_cast<double>(t.matrixBytes()) / weightRate +
+                   (1.2 * passing.rows + 1.6 * passing.results) / machine.l3Rate;
+  return machine.tiles.startCycles + products + copied + waiting;
 }
 
 /// Work items whose copied rows stay in the second cache beside a panel, and so many that several threads have work;
@@ -79,13 +108,6 @@ static void cutRows(TileMatMul &t, const MatMulProblem &p, const target::Machine
   t.items = max(Size(1), ceilDiv(t.groups, t.groupsPerItem));
 }
 
-/// Whether a kernel of split factors gains enough, in cycles: with those of three parts some kernels of a model are in
-/// tiles and others are not, and behind tiles the processor is slower for a while (a recurrence by an eighth).
-static bool isWorthTiles(double cycles, double otherwise, int64_t parts) {
-  constexpr double sure = 0.95, slowerBehind = 60'000;
-  return cycles + (parts == 3 ? slowerBehind : 0) < sure * otherwise;
-}
-
 std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProblem &p,
                                        const target::MachineModel &machine) {
   bool isEmpty = p.m.is(0) || p.n.is(0) || p.k.is(0) || p.batch.is(0);
@@ -118,13 +140,9 @@ std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProble
   t.depth = t.splits() ? t.steps * bytes : t.depth;
   t.panels = llvm::divideCeil(t.strips, t.shape.wide);
   cutRows(t, p, machine);
-  double cycles = tileCycles(t, rows, machine), otherwise = vectorCycles(p, rows, machine);
-  if (t.splits()) { // products wait for more bytes, and vectors read them as fast as memory gives
-    double rate = weightRateOf(kernel, machine);
-    cycles += static_cast<double>(t.matrixBytes()) / rate;
-    otherwise = std::max(otherwise, static_cast<double>(p.k.number() * p.n.number() * p.weightBytes) / rate);
-  }
-  bool isFaster = t.splits() ? isWorthTiles(cycles, otherwise, t.parts) : cycles < otherwise;
+  double weightRate = t.splits() ? weightRateOf(kernel, machine) : 0, sureGain = t.splits() ? sureGainOfSplit : 0;
+  bool isFaster =
+      tileCycles(t, p, rows, weightRate, machine) + sureGain < vectorCycles(t, p, rows, weightRate, machine);
   return isFaster || splitting.always ? std::optional(t) : std::nullopt;
 }
 

@@ -52,6 +52,9 @@ struct Splitting {
   bool always = false; ///< else where that is expected to be faster
 };
 Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine);
+/// Cycles by which a kernel of split factors must be expected to be faster: what stands behind tiles is slower for a
+/// while.
+inline constexpr double sureGainOfSplit = 6'000;
 /// Stores a vector of float32 split, or two at once: each part so many elements behind the higher one. `to` holds
 /// bfloat16. Elements of two alternate, since that takes fewest instructions: splitOrder says which one is where.
 void storeSplit(Writer &w, llvm::ArrayRef<mlir::Value> vectors, int64_t parts, Buffer to, Ix at, Ix distance);
