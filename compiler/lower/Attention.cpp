@@ -21,8 +21,15 @@ Attention::Attention(Build &build, const AttentionPlan &plan)
 
 void Attention::run() {
   auto firstOf = [&](Ix item) { return c.tasks == c.items ? item : floorDiv(item * c.tasks, c.items); };
+  if (c.tiles) {
+    block.emplace(w, *c.tiles, /*ofHalves=*/true);
+    block->configure(c.tiles->tall * w.machine.tiles.rows);
+  }
   Ix first = firstOf(build.begin);
   w.loop(first, firstOf(build.end), 1, [&](Ix task) { oneTask(task, first); });
+  if (block) {
+    block->release();
+  }
 }
 
 Value Attention::expOfDifference(Value a, Value b) { return w.expOfNegative(arith::SubFOp::create(w.b, w.loc, a, b)); }

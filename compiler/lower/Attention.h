@@ -1,5 +1,5 @@
-// The builder of Attention's loops: see families/Attention.cpp. Blocks of rows are in AttentionBlocks.cpp, rows that
-// fill no vector in AttentionRows.cpp.
+// The builder of Attention's loops: see families/Attention.cpp. Blocks of rows are in AttentionBlocks.cpp, their
+// products in matrix registers in AttentionInTiles.cpp, rows that fill no vector in AttentionRows.cpp.
 #pragma once
 #include "compiler/lower/AttentionPlan.h"
 #include "compiler/lower/Vectors.h"
@@ -30,12 +30,14 @@ private:
   Space space, result;
   Buffer q, k, v, queries, scores, sums, best, total, worth;
   Ix own;
+  std::optional<TileBlock> block; ///< of products in matrix registers
   // Of the current task.
   Ixs outer;
   Ix baseQ, baseK, baseV, firstRow;
   Value otherRows; ///< whether the rows are not those of the task before; null: they never are
 
   Buffer piece(int64_t at) { return w.scratch(build.scratch, own + Ix(at), element, c.bytes / 4); }
+  Buffer halves(int64_t at) { return w.scratch(build.scratch, own + Ix(at), w.b.getBF16Type(), c.bytes / 2); }
   Value compare(mlir::arith::CmpFPredicate how, Value a, Value b) {
     return mlir::arith::CmpFOp::create(w.b, w.loc, how, a, b);
   }
@@ -97,6 +99,22 @@ private:
   /// Adds the values of a block of keys to the sums of a tile of rows.
   void valueTiles(Ix row, Ix first, Ix count);
   void valueTile(Ix row, int64_t from, int64_t vectors, Ix first, Ix count);
+
+  // The same with products in matrix registers.
+
+  std::pair<mlir::SmallVector<Value>, mlir::SmallVector<Value>> squares(Buffer from, llvm::ArrayRef<Ix> rows,
+                                                                        Ix distance);
+  /// Queries as packed steps of right factors, two vectors of rows side by side.
+  void splitQueries(Ix vectors);
+  void splitKeys(Ix first, Ix count);
+  void splitValues(Ix first, Ix count);
+  void splitWeights(Ix vectors, Ix count);
+  /// Steps of products over so many keys.
+  static Ix stepsOver(Ix count);
+  void scoreBlocks(Ix vectors, Ix first, Ix count);
+  void valueBlocks(Ix vectors, Ix count);
+  void multiply(Buffer left, Ix leftAt, int64_t rowBytes, int64_t partBytes, Buffer right, Ix rightAt, int64_t wide,
+                Ix steps);
 
   // Few rows.
 

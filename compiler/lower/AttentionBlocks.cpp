@@ -12,14 +12,23 @@ void Attention::rowBlock(Ix block) {
   Ix from = beginOf(block), vectors = w.settled(beginOf(block + 1) - from);
   firstRow = from * c.lanes;
   Ix rows = min(Ix(p.rows) - firstRow, vectors * c.lanes);
-  packQueries(vectors);
+  c.tiles ? splitQueries(vectors) : packQueries(vectors);
   packOthers(vectors, 0, 1, /*alongKeys=*/false);
   begin(vectors * c.lanes);
   w.loop(0, p.keys, c.keysBlock, [&](Ix first) {
     Ix count = min(Ix(p.keys) - first, c.keysBlock);
     packOthers(vectors, first, count, /*alongKeys=*/true);
+    auto weighAll = [&] { w.loop(0, vectors * c.lanes, c.lanes, [&](Ix row) { weigh(row, count); }); };
+    if (c.tiles) {
+      splitKeys(first, count);
+      scoreBlocks(vectors, first, count);
+      weighAll();
+      splitWeights(vectors, count);
+      splitValues(first, count);
+      return valueBlocks(vectors, count);
+    }
     scoreBlock(vectors, first, count);
-    w.loop(0, vectors * c.lanes, c.lanes, [&](Ix row) { weigh(row, count); });
+    weighAll();
     Ix tiles = floorDiv(rows + Ix(c.valueTile - 1), c.valueTile);
     w.loop(0, tiles, 1, [&](Ix tile) { valueTiles(tile * c.valueTile, first, count); });
   });

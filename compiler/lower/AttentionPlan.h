@@ -1,6 +1,7 @@
 // How Attention's work is cut: what a kernel computes, tiles and blocks, and what lies where in a work item's scratch.
 #pragma once
 #include "compiler/lower/Family.h"
+#include "compiler/lower/Tiles.h"
 #include "compiler/support/Size.h"
 
 namespace ingot::lower {
@@ -30,6 +31,9 @@ struct AttentionCut {
   support::Size vectors, blocks, tasks, items;
   support::Size left; ///< rows behind the vectors; negative where the last vector is not full
   int64_t q, s, sums, best, total, worth, others, bytes = 0;
+  std::optional<TileShape> tiles; ///< blocks of products in matrix registers; none: vectors multiply
+  int64_t splitQ = 0, splitK = 0, splitV = 0, splitWeights = 0; ///< factors in scratch, split
+  int64_t keyBytes = 0, weightBytes = 0;                        ///< of a split key, and of a row's weights
   int64_t valueStride() const { return valueVectors * valueLanes; }
 };
 

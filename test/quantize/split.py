@@ -1,4 +1,4 @@
-"""Products and convolutions of float32 in matrix registers, factors split into parts of bfloat16: of three parts they are as exact as float32, with --accuracy close within 2^-15 of
+"""Products, convolutions and attention of float32 in matrix registers, factors split into parts of bfloat16: of three parts they are as exact as float32, with --accuracy close within 2^-15 of
 each product; where a machine has no such registers, or with --accuracy strict, nothing changes. Other cases in each run, whose seed is printed.
 
     split.py --ingot build/bin/ingot [--target T] [--seed N] [--draws N]
@@ -70,6 +70,31 @@ def convolution(draw, batch, channels, outputs, size, taps, strides, pads, dilat
     return Case(name, nodes, {"w": w, "b": b}, list(x.shape), x, want, sums, half)
 
 
+def attention(draw, heads, rows, keys, width, columns, masked=False):
+    """Queries, keys and values are parts of the input. An error of a score is one of its weight, and so of all that it weighs."""
+    count = max(rows, keys)
+    x = np.concatenate([draw.standard_normal((heads, count, 2 * width)), draw.standard_normal((heads, count, columns)) * 10.0 ** draw.uniform(-1, 1, columns)], -1).astype(np.float32)
+    mask = np.where(draw.random((rows, keys)) < 0.2, -np.inf, draw.standard_normal((rows, keys))).astype(np.float32)
+    mask[:, 0] = 0  # a row without a key is NaN
+    scale = np.float32(width**-0.5)
+    weights = {"parts": np.array([width, width, columns]), "rows": np.array([rows]), "keys": np.array([keys]), "zero": np.array([0]), "axis": np.array([1]), "scale": scale}
+    nodes = [helper.make_node("Split", ["x", "parts"], ["q0", "k0", "v0"], axis=2)]
+    nodes += [helper.make_node("Slice", [f"{name}0", "zero", end, "axis"], [name]) for name, end in (("q", "rows"), ("k", "keys"), ("v", "keys"))]
+    nodes += [helper.make_node("Transpose", ["k"], ["kt"], perm=[0, 2, 1]), helper.make_node("MatMul", ["q", "kt"], ["p"]), helper.make_node("Mul", ["p", "scale"], ["s"])]
+    if masked:
+        weights["mask"] = mask
+        nodes.append(helper.make_node("Add", ["s", "mask"], ["m"]))
+    nodes += [helper.make_node("Softmax", ["m" if masked else "s"], ["w"], axis=-1), helper.make_node("MatMul", ["w", "v"], ["y"])]
+    q, k, v = (part.astype(np.float64) for part in np.split(x, [width, 2 * width], -1))
+    q, k, v = q[:, :rows], k[:, :keys], v[:, :keys]
+    score = q @ np.swapaxes(k, 1, 2) * scale + (mask if masked else 0)
+    weight = np.exp(score - score.max(-1, keepdims=True))
+    weight /= weight.sum(-1, keepdims=True)
+    worst = (np.abs(q) @ np.swapaxes(np.abs(k), 1, 2)).max(-1, keepdims=True) * scale
+    name = f"attention of {heads} heads, {rows} rows, {keys} keys, {width} wide, {columns} columns" + " masked" * masked
+    return Case(name, nodes, weights, list(x.shape), x, weight @ v, (weight @ np.abs(v)) * (3 + 2 * worst))
+
+
 def fixed(draw):
     """Several parts of the depth, of which a last one is short; rows that end in a block; at last what has no kernel in tiles, or is not certain to."""
     yield product(draw, (), 128, 1500, 33)
@@ -82,11 +107,15 @@ def fixed(draw):
     yield convolution(draw, 2, 40, 17, (9, 20), (1, 1), (2, 2), (0, 0, 0, 0))
     yield convolution(draw, 1, 24, 40, (33,), (5,), (1,), (2, 2), dilation=2)
     yield convolution(draw, 1, 32, 32, (17, 9), (3, 3), (2, 1), (1, 0, 0, 1), half=True)
+    yield attention(draw, 2, 300, 150, 64, 48, masked=True)
+    yield attention(draw, 3, 21, 40, 32, 16)
     yield from [product(draw, (), 16, 1, 1), product(draw, (), 0, 64, 64, is_open=True), convolution(draw, 1, 3, 32, (20, 20), (3, 3), (1, 1), (1, 1, 1, 1))]
 
 
 def drawn(draw):
     pick = lambda *of: of[int(draw.integers(len(of)))]
+    if pick(0, 0, 0, 0, 1):
+        return attention(draw, pick(1, 2, 5), pick(7, 16, 33, 48, 53, 64, 100, 197, 270), pick(1, 16, 31, 32, 33, 64, 65, 129, 300), pick(16, 32, 64, 96), pick(7, 16, 32, 40, 48, 64), pick(0, 1))
     if pick(0, 1):
         lead = pick((), (), (2,), (3, 2))
         return product(draw, lead, pick(1, 2, 7, 13, 16, 17, 31, 32, 33, 61, 97, 130), pick(1, 2, 3, 15, 16, 31, 32, 33, 64, 65, 100, 200, 777), pick(1, 7, 15, 16, 17, 31, 33, 48, 64, 65, 130),

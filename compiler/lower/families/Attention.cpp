@@ -14,6 +14,9 @@
 // a block of rows follow each other, so that a mask is transposed once for all of them where there is one block of
 // keys.
 //
+// Where factors of float32 are split (Tiles.h), blocks of many rows have both products in matrix registers: keys and
+// values of a block are split into scratch for all of its rows, and the weights are transposed (AttentionInTiles.cpp).
+//
 // A few rows that fill no vector (decoding: one; the class token of a ViT) go through the keys one by one. Their scores
 // are dot products with lanes along the width, or along the keys where K is stored so. This is bound by reading K and
 // V.
@@ -39,6 +42,7 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     AttentionCut cut = planAttention(kernel, machine).cut;
     KernelShape shape;
+    shape.ofTiles = cut.tiles.has_value();
     shape.items = cut.items;
     shape.scratchBytes = shape.items * support::Size(cut.bytes);
     return shape;
