@@ -32,7 +32,8 @@ void Attention::splitQueries(Ix vectors) {
     w.loop(0, steps, 1, [&](Ix step) {
       SmallVector<Ix> here = llvm::map_to_vector(from, [&](const Ix &at) { return at + step * elementsOfStep; });
       auto [low, high] = squares(q, here, c.lanes);
-      Ix at = pair * (steps * shape.stepBytes(2) / half) + step * shape.parts * wide * tile + remainder(number, 2) * tile;
+      Ix at =
+          pair * (steps * shape.stepBytes(2) / half) + step * shape.parts * wide * tile + remainder(number, 2) * tile;
       for (int64_t i = 0; i < c.lanes; ++i) {
         storeSplit(w, {low[i], high[i]}, shape.parts, to, at + i * elementsOfStep, wide * tile);
       }
@@ -89,9 +90,8 @@ void Attention::scoreBlocks(Ix vectors, Ix first, Ix count) {
       w.loop(0, min(count - key, rowsOfBlock), 1, [&](Ix i) {
         for (int64_t vector = 0; vector < wide; ++vector) {
           Ix row = (number + vector) * c.lanes;
-          Value score = scoreOf(block->sums(i, vector, wide), c.lanes, [&](const Other &other) {
-            return alongRows(other, first + key + i, key + i, row);
-          });
+          Value score = scoreOf(block->sums(i, vector, wide), c.lanes,
+                                [&](const Other &other) { return alongRows(other, first + key + i, key + i, row); });
           w.store(score, scores, (key + i) * c.rowsBlock + row);
         }
       });

@@ -66,9 +66,9 @@ Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine
   return {module->hasAttr(twoPartsName) ? 2 : 3, static_cast<bool>(policy)};
 }
 
-// Three parts are cut off: what is left out of a product is smaller than float32's rounding all the same. Two are
-// rounded by adding half of what the last bit kept counts for, in integers: halfway cases go away from zero. (LLVM
-// makes more of arith.truncf, so that NaN stays what it is. Here lower parts are NaN then, as those of an infinity.)
+// Parts are rounded by adding half of what the last bit kept counts for, in integers: halfway cases go away from zero.
+// (LLVM makes more of arith.truncf, so that NaN stays what it is. Here lower parts are NaN then, as those of an
+// infinity.) The second of three parts is cut off: what is left has 8 bits all the same, and is at most 2^-16.
 void storeSplit(Writer &w, ArrayRef<Value> vectors, int64_t parts, Buffer to, Ix at, Ix distance) {
   constexpr double halfOfLast = 0x8000, kept = 0xFFFF0000;
   int64_t lanes = cast<VectorType>(vectors[0].getType()).getNumElements();
@@ -76,10 +76,11 @@ void storeSplit(Writer &w, ArrayRef<Value> vectors, int64_t parts, Buffer to, Ix
   Buffer raw{to.memref, i16};
   SmallVector<Value, 2> left(vectors);
   for (int64_t part = 0; part < parts; ++part) {
+    bool rounds = part == 0 || parts == 2;
     SmallVector<Value, 2> upper; // bits in place, the others of any value
     for (Value &v : left) {
       Value bits = arith::BitcastOp::create(w.b, w.loc, words, v);
-      upper.push_back(parts == 2 ? arith::AddIOp::create(w.b, w.loc, bits, w.constant(halfOfLast, words)) : bits);
+      upper.push_back(rounds ? arith::AddIOp::create(w.b, w.loc, bits, w.constant(halfOfLast, words)) : bits);
       if (part + 1 < parts) {
         Value whole = arith::AndIOp::create(w.b, w.loc, upper.back(), w.constant(kept, words));
         v = arith::SubFOp::create(w.b, w.loc, v, arith::BitcastOp::create(w.b, w.loc, v.getType(), whole));
