@@ -1,6 +1,6 @@
 """Latency of ingot beside ONNX Runtime and OpenVINO: every model of some folders, one run, interleaved, pinned to one core, medians and ratios.
 
-    compare.py --ingot build/bin/ingot DIR... [--only REGEX] [--threads 1] [--core 1] [--rounds 5] [--seconds 0.3] [--target native] [--tsv bench/results.tsv]
+    compare.py --ingot build/bin/ingot DIR... [--only REGEX] [--threads 1] [--core 1] [--rounds 5] [--seconds 0.3] [--target native] [--tsv bench/MACHINE.tsv]
                [--peers ort,openvino,pytorch] [--fast | --close] [--time-limit S]
     compare.py --page                renews the tables of bench/README.md from the .tsv files that they name
 

@@ -7,8 +7,7 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// Rows of a block of products, and elements of a step.
-static constexpr int64_t rowsOfBlock = 32, elementsOfStep = 32, half = 2;
+static constexpr int64_t rowsOfBlock = 32, half = 2; ///< of a block of products; bytes
 
 /// Two squares of elements that lie so far apart, each transposed: rows of one and of the other.
 std::pair<SmallVector<Value>, SmallVector<Value>> Attention::squares(Buffer from, ArrayRef<Ix> rows, Ix distance) {
@@ -59,15 +58,15 @@ void Attention::splitValues(Ix first, Ix count) {
   int64_t tile = shape.rightBytes() / half, steps = c.keysBlock / elementsOfStep;
   auto some = [&](Ix step, bool isWhole) {
     w.loop(0, c.lanes, 1, [&](Ix i) {
-      for (int64_t vector = 0; vector < c.valueVectors; ++vector) {
+      for (int64_t n = 0; n < c.valueVectors; ++n) {
         auto load = [&](Ix key) {
           Value mask = isWhole ? Value() : w.maskFor(max(min(count - key, 1), 0) * c.lanes, c.lanes);
-          return w.load(v, baseV + (first + key) * Ix(p.v.row()) + vector * c.lanes, c.lanes, mask);
+          return w.load(v, baseV + (first + key) * Ix(p.v.row()) + n * c.lanes, c.lanes, mask);
         };
         Ix key = step * elementsOfStep + i;
-        int64_t pair = vector / 2, wide = std::min<int64_t>(2, c.valueVectors - 2 * pair);
+        int64_t pair = n / 2, wide = std::min<int64_t>(2, c.valueVectors - 2 * pair);
         Ix at = step * (shape.stepBytes(wide) / half) + i * elementsOfStep +
-                (pair * steps * shape.stepBytes(2) / half + vector % 2 * tile);
+                (pair * steps * shape.stepBytes(2) / half + n % 2 * tile);
         storeSplit(w, {load(key), load(key + c.lanes)}, shape.parts, to, at, wide * tile);
       }
     });
@@ -88,9 +87,9 @@ void Attention::scoreBlocks(Ix vectors, Ix first, Ix count) {
     w.loop(0, count, rowsOfBlock, [&](Ix key) {
       multiply(left, key * c.keyBytes, c.keyBytes, p.width * half, right, panel, wide, steps);
       w.loop(0, min(count - key, rowsOfBlock), 1, [&](Ix i) {
-        for (int64_t vector = 0; vector < wide; ++vector) {
-          Ix row = (number + vector) * c.lanes;
-          Value score = scoreOf(block->sums(i, vector, wide), c.lanes,
+        for (int64_t n = 0; n < wide; ++n) {
+          Ix row = (number + n) * c.lanes;
+          Value score = scoreOf(block->sums(i, n, wide), c.lanes,
                                 [&](const Other &other) { return alongRows(other, first + key + i, key + i, row); });
           w.store(score, scores, (key + i) * c.rowsBlock + row);
         }
@@ -144,10 +143,10 @@ void Attention::valueBlocks(Ix vectors, Ix count) {
                pair * (c.keysBlock / elementsOfStep * shape.stepBytes(2)), wide, stepsOver(count));
       w.loop(row, row + rowsOfBlock, 1, [&](Ix i) { // some are behind the last one: nobody looks there
         Value factor = w.splat(w.load(worth, i), c.lanes);
-        for (int64_t vector = 0; vector < wide; ++vector) {
-          Ix at = i * c.valueStride() + (pair * 2 + vector) * c.lanes;
+        for (int64_t n = 0; n < wide; ++n) {
+          Ix at = i * c.valueStride() + (pair * 2 + n) * c.lanes;
           Value before = w.load(sums, at, c.lanes);
-          w.store(w.fma(before, factor, block->sums(i - row, vector, wide)), sums, at);
+          w.store(w.fma(before, factor, block->sums(i - row, n, wide)), sums, at);
         }
       });
     });

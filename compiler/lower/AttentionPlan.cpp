@@ -110,14 +110,14 @@ static AttentionCut cutOf(const AttentionProblem &p, const target::MachineModel 
 /// Whether products may be in matrix registers, and are worth it: splitting keys and values takes as long as some rows'
 /// products.
 static bool isForTiles(plan::KernelOp kernel, const AttentionProblem &p, const target::MachineModel &machine) {
-  constexpr int64_t step = 32, few = 16, some = 64, many = 256;
+  constexpr int64_t few = 16, some = 64, many = 256;
   Splitting splitting = splittingOf(kernel, machine);
   int64_t least = splitting.always ? few : splitting.parts == 3 ? many : some;
   auto op = cast<onnx::AttendOp>(kernel.root());
   auto isFloat = [](Value v) { return onnx::elementOf(v).isF32(); };
   bool areFloats = isFloat(op.getQ()) && isFloat(op.getK()) && isFloat(op.getV());
   bool areRows = p.q.column().is(1) && p.k.column().is(1) && p.v.column().is(1);
-  bool fills = p.width % step == 0 && p.valueWidth % machine.lanes == 0;
+  bool fills = p.width % elementsOfStep == 0 && p.valueWidth % machine.lanes == 0;
   return areFloats && areRows && fills && splitting.parts && p.rows.isNumber() && p.keys.isNumber() &&
          p.rows.atLeast(least) && p.keys.atLeast(splitting.always ? 1 : least);
 }
@@ -125,7 +125,7 @@ static bool isForTiles(plan::KernelOp kernel, const AttentionProblem &p, const t
 /// Larger blocks of rows, since each splits all keys and values; but enough for several threads.
 static void cutForTiles(AttentionCut &c, const AttentionProblem &p, int64_t parts,
                         const target::MachineModel &machine) {
-  constexpr int64_t step = 32, mostKeys = 128, someVectors = 8, manyVectors = 16, manyRows = 512;
+  constexpr int64_t mostKeys = 128, someVectors = 8, manyVectors = 16, manyRows = 512;
   c.tiles = TileShape{/*tall=*/2, /*wide=*/2, /*depth=*/64, parts};
   c.wide = 2;
   int64_t vectors = c.vectors.number();
@@ -134,7 +134,7 @@ static void cutForTiles(AttentionCut &c, const AttentionProblem &p, int64_t part
   c.blocks = ceilDiv(c.vectors, c.rowsBlock / c.lanes);
   c.tasks = p.outer * c.blocks;
   c.items = max(Size(1), min(c.tasks, machine.tuning.heavyItems));
-  c.keysBlock = static_cast<int64_t>(llvm::alignTo(evenly(p.keys.number(), mostKeys), step));
+  c.keysBlock = static_cast<int64_t>(llvm::alignTo(evenly(p.keys.number(), mostKeys), elementsOfStep));
   auto rowBytes = [&](int64_t elements) { return oddLines(2 * parts * elements, machine.lineBytes); };
   c.keyBytes = rowBytes(p.width), c.weightBytes = rowBytes(c.keysBlock);
 }
@@ -189,12 +189,11 @@ static void place(AttentionCut &c, const AttentionProblem &p, MutableArrayRef<At
     tiled = std::max<int64_t>(rows, llvm::alignTo(std::min(rows, p.rows.number()), c.valueTile));
   }
   if (c.tiles) {
-    constexpr int64_t step = 32;
     int64_t pairs = rows / (2 * c.lanes), valuePairs = llvm::divideCeil(c.valueVectors, 2);
-    c.splitQ = take(c, pairs * p.width / step * c.tiles->stepBytes(2));
+    c.splitQ = take(c, pairs * p.width / elementsOfStep * c.tiles->stepBytes(2));
     c.splitK = take(c, c.keysBlock * c.keyBytes);
     c.splitWeights = take(c, rows * c.weightBytes);
-    c.splitV = take(c, valuePairs * c.keysBlock / step * c.tiles->stepBytes(2));
+    c.splitV = take(c, valuePairs * c.keysBlock / elementsOfStep * c.tiles->stepBytes(2));
   }
   c.sums = take(c, 4 * tiled * c.valueStride());
   c.best = take(c, 4 * tiled), c.total = take(c, 4 * tiled), c.worth = take(c, 4 * tiled);

@@ -21,6 +21,9 @@ struct AttentionProblem {
   size_t own = 0; ///< batch axes [0, own) have keys of their own; those behind share them: rows
 };
 
+/// Of a row, in a step of products in matrix registers.
+inline constexpr int64_t elementsOfStep = 32;
+
 /// How the work is cut, and where things lie in a work item's scratch (in bytes).
 struct AttentionCut {
   int64_t lanes, rowsBlock, keysBlock, keyTile;

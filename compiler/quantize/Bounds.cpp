@@ -79,11 +79,20 @@ void markBounded(func::FuncOp function) {
   });
 }
 
+/// Whether a value is of sums of int32, times and plus constants.
+static bool isOfSums(Value v) {
+  Operation *op = v.getDefiningOp();
+  while (isa_and_nonnull<onnx::MulOp, onnx::AddOp, onnx::SubOp>(op) && onnx::constantOf(op->getOperand(1))) {
+    op = op->getOperand(0).getDefiningOp();
+  }
+  return isa_and_nonnull<onnx::CastOp, onnx::DequantizeOp>(op) && onnx::elementOf(op->getOperand(0)).isInteger(32);
+}
+
 /// Marks what makes `v`, which may be off by `allowed`.
 static void markOnlyBytes(Value v, double allowed) {
   Operation *op = v.hasOneUse() ? v.getDefiningOp() : nullptr;
   auto mark = [&](Operation *function, double error) {
-    if (error <= allowed) {
+    if (error <= allowed && isOfSums(function->getOperand(0))) {
       function->setDiscardableAttr(onnx::onlyBytesName, UnitAttr::get(op->getContext()));
     }
   };
