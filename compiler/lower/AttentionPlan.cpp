@@ -66,6 +66,13 @@ static void cutTile(AttentionCut &c, const target::MachineModel &machine) {
   }
 }
 
+/// Blocks of rows, and the tasks and work items that they are.
+static void cutBlocks(AttentionCut &c, const AttentionProblem &p, const target::MachineModel &machine) {
+  c.blocks = max(Size(1), ceilDiv(c.vectors, c.rowsBlock / c.lanes));
+  c.tasks = p.outer * c.blocks;
+  c.items = max(Size(1), min(c.tasks, machine.tuning.heavyItems));
+}
+
 static void cutRows(AttentionCut &c, const AttentionProblem &p, const target::MachineModel &machine) {
   c.most = c.lanes / 3;
   c.vectors = floorDiv(p.rows + Size(c.lanes - 1 - c.most), c.lanes);
@@ -78,10 +85,8 @@ static void cutRows(AttentionCut &c, const AttentionProblem &p, const target::Ma
       c.valueTile = evenly(std::min(rows, p.rows.number()), c.valueTile);
     }
   }
-  c.blocks = max(Size(1), ceilDiv(c.vectors, c.rowsBlock / c.lanes));
   c.wide = std::min(c.wide, c.rowsBlock / c.lanes);
-  c.tasks = p.outer * c.blocks;
-  c.items = max(Size(1), min(c.tasks, machine.tuning.heavyItems));
+  cutBlocks(c, p, machine);
 }
 
 static void cutKeys(AttentionCut &c, const AttentionProblem &p, const target::MachineModel &machine) {
@@ -107,9 +112,9 @@ static AttentionCut cutOf(const AttentionProblem &p, const target::MachineModel 
   return c;
 }
 
-/// Whether products may be in matrix registers, and are worth it: splitting keys and values takes as long as some rows'
-/// products.
-static bool isForTiles(plan::KernelOp kernel, const AttentionProblem &p, const target::MachineModel &machine) {
+/// In how many parts factors are split for products in matrix registers; 0: they cannot be there, or are not worth it.
+/// Splitting keys and values takes as long as some rows' products.
+static int64_t partsInTiles(plan::KernelOp kernel, const AttentionProblem &p, const target::MachineModel &machine) {
   constexpr int64_t few = 16, some = 64, many = 256;
   Splitting splitting = splittingOf(kernel, machine);
   int64_t least = splitting.always ? few : splitting.parts == 3 ? many : some;
@@ -118,8 +123,9 @@ static bool isForTiles(plan::KernelOp kernel, const AttentionProblem &p, const t
   bool areFloats = isFloat(op.getQ()) && isFloat(op.getK()) && isFloat(op.getV());
   bool areRows = p.q.column().is(1) && p.k.column().is(1) && p.v.column().is(1);
   bool fills = p.width % elementsOfStep == 0 && p.valueWidth % machine.lanes == 0;
-  return areFloats && areRows && fills && splitting.parts && p.rows.isNumber() && p.keys.isNumber() &&
-         p.rows.atLeast(least) && p.keys.atLeast(splitting.always ? 1 : least);
+  bool areMany =
+      p.rows.isNumber() && p.keys.isNumber() && p.rows.atLeast(least) && p.keys.atLeast(splitting.always ? 1 : least);
+  return areFloats && areRows && fills && areMany ? splitting.parts : 0;
 }
 
 /// Larger blocks of rows, since each splits all keys and values; but enough for several threads.
@@ -131,9 +137,7 @@ static void cutForTiles(AttentionCut &c, const AttentionProblem &p, int64_t part
   int64_t vectors = c.vectors.number();
   c.rowsBlock = evenly(vectors, p.rows.atLeast(manyRows) ? manyVectors : someVectors) * c.lanes;
   c.rowsBlock = static_cast<int64_t>(llvm::alignTo(c.rowsBlock, c.wide * c.lanes));
-  c.blocks = ceilDiv(c.vectors, c.rowsBlock / c.lanes);
-  c.tasks = p.outer * c.blocks;
-  c.items = max(Size(1), min(c.tasks, machine.tuning.heavyItems));
+  cutBlocks(c, p, machine);
   c.keysBlock = static_cast<int64_t>(llvm::alignTo(evenly(p.keys.number(), mostKeys), elementsOfStep));
   auto rowBytes = [&](int64_t elements) { return oddLines(2 * parts * elements, machine.lineBytes); };
   c.keyBytes = rowBytes(p.width), c.weightBytes = rowBytes(c.keysBlock);
@@ -208,8 +212,8 @@ static void place(AttentionCut &c, const AttentionProblem &p, MutableArrayRef<At
 AttentionPlan planAttention(plan::KernelOp kernel, const target::MachineModel &machine) {
   AttentionProblem problem = problemOf(kernel);
   AttentionPlan plan{problem, cutOf(problem, machine), othersOf(kernel, problem)};
-  if (isForTiles(kernel, problem, machine)) {
-    cutForTiles(plan.cut, problem, splittingOf(kernel, machine).parts, machine);
+  if (int64_t parts = partsInTiles(kernel, problem, machine)) {
+    cutForTiles(plan.cut, problem, parts, machine);
   }
   place(plan.cut, problem, plan.others);
   return plan;
