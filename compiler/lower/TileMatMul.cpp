@@ -22,6 +22,8 @@ namespace ingot::lower {
 
 using support::Size;
 
+/// Parts of weights that are made when the model runs: they are more bytes than what they are made of.
+static constexpr int64_t partsOnTheWay = 3;
 /// Rows of which there are as many as the run says.
 static constexpr int64_t someRows = 64;
 
@@ -76,7 +78,7 @@ static double tileCycles(const TileMatMul &t, const MatMulProblem &p, int64_t ro
 /// but a share copies its rows again where another thread has the one before it.
 static void cutSplitRows(TileMatMul &t, const MatMulProblem &p, int64_t groups, const target::MachineModel &machine) {
   constexpr int64_t enough = 8, mostShares = 4, reuses = 4; // the last: of a panel's weights, which come from far
-  const int64_t room = machine.l2Bytes / 4, rows = t.shape.tall * machine.tiles.rows;
+  const int64_t room = machine.l2Bytes / 2, rows = t.shape.tall * machine.tiles.rows;
   int64_t wanted = std::min(reuses, groups) * rows * t.copiedRowBytes();
   t.depths = std::min<int64_t>(t.steps, llvm::divideCeil(wanted, room));
   t.steps = static_cast<int64_t>(llvm::alignTo(t.steps, t.depths));
@@ -136,6 +138,7 @@ std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProble
   t.strips = llvm::divideCeil(p.n.number(), machine.lanes);
   t.shape = TileShape::of(p.m.isNumber() ? rows : std::numeric_limits<int64_t>::max(), t.strips, bytes, machine);
   t.shape.parts = t.parts;
+  t.shape.splitsRight = t.parts == partsOnTheWay;
   t.steps = llvm::divideCeil(t.depth, bytes);
   t.depth = t.splits() ? t.steps * bytes : t.depth;
   t.panels = llvm::divideCeil(t.strips, t.shape.wide);
@@ -164,7 +167,7 @@ static void eachTile(const TileMatMul &t, char *to, llvm::function_ref<void(cons
     int64_t panel = strip / t.shape.wide, wide = std::min(t.shape.wide, t.strips - panel * t.shape.wide);
     for (int64_t step = 0; step < t.steps; ++step) {
       char *packed = to + t.stepAt(panel, step, wide);
-      body({strip, wide, step, packed + strip % t.shape.wide * t.shape.rightBytes()});
+      body({strip, wide, step, packed + strip % t.shape.wide * t.shape.storedTileBytes()});
     }
   }
 }
@@ -192,18 +195,24 @@ static void packSplit(const MatMulProblem &p, const TileMatMul &t, Type element,
   FloatAt floats(element, from);
   int64_t k = p.k.number(), n = p.n.number(), rowStride = p.stepB.number(), stride = p.columnB.number();
   int64_t rows = t.shape.depth / pair; // of a tile
+  // Where parts are made on the way, rows stay apart: storeSplit alternates them.
+  int64_t apart = t.shape.splitsRight ? columns : 1, next = t.shape.splitsRight ? 1 : pair;
   SmallVector<float, 512> tile(rows * columns);
   eachTile(t, to, [&](const PackedTile &packed) {
     llvm::fill(tile, 0);
     int64_t first = packed.strip * columns, count = std::min(columns, n - first);
     for (int64_t i = 0; i < rows; ++i) {
       int64_t row = splitOrder(packed.step * rows + i, t.depth / pair);
-      float *own = tile.data() + i / pair * (pair * columns) + i % pair;
+      float *own = tile.data() + i / pair * (pair * columns) + i % pair * apart;
       for (int64_t c = 0; row < k && c < count; ++c) {
-        own[pair * c] = floats(row * rowStride + (first + c) * stride);
+        own[next * c] = floats(row * rowStride + (first + c) * stride);
       }
     }
-    storeSplit(tile, t.parts, packed.tile, packed.wide * t.shape.rightBytes());
+    if (t.shape.splitsRight) {
+      std::memcpy(packed.tile, tile.data(), sizeof(float) * tile.size());
+    } else {
+      storeSplit(tile, t.parts, packed.tile, packed.wide * t.shape.rightBytes());
+    }
   });
 }
 
@@ -263,7 +272,10 @@ public:
           takeScratch(first, group, from);
           copyRows(from, to, d);
         }
-        w.loop(firstPanel, endPanel, 1, [&](Ix panel) { eachBlock(panel, from, to, d); });
+        if (t.shape.splitsRight) {
+          block.splitRest(panelAt(firstPanel, d), panelParts, partsAt(firstPanel), 0, 1);
+        }
+        w.loop(firstPanel, endPanel, 1, [&](Ix panel) { eachBlock(panel, endPanel, from, to, d); });
       });
     });
     block.release();
@@ -282,6 +294,7 @@ private:
   SmallVector<Ix> batchAt;
   Ix baseA, baseB;               ///< bytes, but elements of an A that is split
   Buffer copied = {}, sums = {}; ///< rows of A, from firstCopied on; of all panels and the blocks of the same rows
+  Buffer panelParts = {};        ///< of a panel that is split on the way
   Ix firstCopied;
 
   int64_t elementBytes() const { return p.ofHalves ? 2 : 1; }           ///< of what baseA counts
@@ -302,6 +315,10 @@ private:
   void takeScratch(Ix item, Ix group, Ix from) {
     copied = w.scratch(build.scratch, item * Ix(t.copyBytes()), w.b.getBF16Type(), memoryExtent(t.copyBytes()));
     firstCopied = w.settled(max(min(from * height, Ix(p.m) - height), 0));
+    if (t.shape.splitsRight) {
+      Ix at = item * Ix(t.copyBytes()) + Ix(t.itemRows() * t.copiedRowBytes());
+      panelParts = w.scratch(build.scratch, at, w.b.getBF16Type(), t.splitPanelBytes()); // two panels of two bytes
+    }
     if (t.depths > 1) {
       Ix at = Ix(p.batch * t.items * Size(t.shares) * t.copyBytes()) + group * t.sumBytes();
       sums = w.scratch(build.scratch, at, w.b.getF32Type(), t.sumBytes() / 4);
@@ -312,18 +329,19 @@ private:
   void copyRows(Ix from, Ix to, Ix d) {
     constexpr int64_t half = 2;
     int64_t lanes = w.machine.lanes, k = p.k.number(), part = t.partBytes() / half;
-    int64_t together = part % (2 * lanes) == 0 ? 2 * lanes : lanes;
+    int64_t together = t.shape.depth / half; // a step's
+    Ix distance = Ix(t.itemRows()) * together;
     Ix first = d * part, whole = max(min(k / together * together - first, part), 0);
     w.loop(firstCopied, min(to * height, p.m), 1, [&](Ix row) {
       Ix at = w.settled(baseA + row * Ix(p.rowA) + first);
-      Ix own = w.settled((row - firstCopied) * (t.copiedRowBytes() / half));
+      Ix own = w.settled((row - firstCopied) * together);
       auto copy = [&](Ix i, bool isWhole) {
         SmallVector<Value, 2> vectors;
         for (int64_t j = 0; j < together; j += lanes) {
           Value mask = isWhole ? Value() : w.maskFor(max(min(k - first - (i + j), lanes), 0), lanes);
           vectors.push_back(w.load(a, at + (i + j), lanes, mask));
         }
-        storeSplit(w, vectors, t.parts, copied, own + i, part);
+        storeSplit(w, vectors, t.parts, copied, own + floorDiv(i, together) * (t.parts * distance), distance);
       };
       w.loop(0, whole, together, [&](Ix i) {
         for (int64_t j = 0; j < together; j += lanes) {
@@ -337,21 +355,27 @@ private:
     });
   }
 
-  void eachBlock(Ix panel, Ix from, Ix to, Ix d) {
+  void eachBlock(Ix panel, Ix end, Ix from, Ix to, Ix d) {
     int64_t last = t.strips - (t.panels - 1) * t.shape.wide;
     if (last == t.shape.wide && p.n.number() % w.machine.lanes == 0) {
-      return columns(panel, t.shape.wide, from, to, d, false);
+      return columns(panel, end, t.shape.wide, from, to, d, false);
     }
     if (t.panels > 1) {
       w.ifThen(w.compare(arith::CmpIPredicate::slt, panel, t.panels - 1),
-               [&] { columns(panel, t.shape.wide, from, to, d, false); });
+               [&] { columns(panel, end, t.shape.wide, from, to, d, false); });
     }
     w.ifThen(w.compare(arith::CmpIPredicate::eq, panel, t.panels - 1),
-             [&] { columns(t.panels - 1, last, from, to, d, true); });
+             [&] { columns(t.panels - 1, end, last, from, to, d, true); });
   }
 
-  void columns(Ix panel, int64_t wide, Ix from, Ix to, Ix d, bool isLast) {
-    Ix weights = baseB + d * (t.matrixBytes() / t.depths) + panel * t.panelBytes();
+  TileBlock::Panel panelAt(Ix panel, Ix d) const {
+    Ix at = baseB + d * (t.matrixBytes() / t.depths) + panel * t.panelBytes();
+    return {b, at, weightBytes(), t.stepsOfPanel()};
+  }
+  /// Where its parts are: a panel is multiplied while the next one is split.
+  Ix partsAt(Ix panel) const { return remainder(panel, 2) * (t.splitPanelBytes() / 2); }
+
+  void columns(Ix panel, Ix end, int64_t wide, Ix from, Ix to, Ix d, bool isLast) {
     w.loop(from, to, 1, [&](Ix g) {
       Ix row = min(g * height, Ix(p.m) - height);
       Ix kept = (panel * t.groupsPerItem + (g - from)) * t.shape.sumBytes();
@@ -362,7 +386,7 @@ private:
             w.compare(arith::CmpIPredicate::eq, d, 0), [&] { block.clear(wide); },
             [&] { block.resume(sums, kept, wide); });
       }
-      multiply(row, weights, wide, g - from, isLast);
+      multiply(row, panel, end, d, wide, g - from, isLast);
       auto finishBlock = [&] {
         block.leave(wide);
         finish(row, panel * (t.shape.wide * w.machine.lanes), wide, isLast);
@@ -373,31 +397,47 @@ private:
       w.ifElse(w.compare(arith::CmpIPredicate::eq, d, t.depths - 1), finishBlock,
                [&] { block.keep(sums, kept, wide); });
     });
+    if (t.shape.splitsRight) {
+      block.splitRest(panelAt(min(panel + 1, end - 1), d), panelParts, partsAt(panel + 1),
+                      (to - from) * t.stepsOfPanel(), block.splitPairs(t.groupsPerItem));
+    }
   }
 
   /// `index` of the block among those of its item.
-  void multiply(Ix row, Ix weights, int64_t wide, Ix index, bool isLast) {
-    int64_t rowBytes = t.splits() ? t.copiedRowBytes() : t.depth, steps = t.stepsOfPanel();
+  void multiply(Ix row, Ix panel, Ix end, Ix d, int64_t wide, Ix index, bool isLast) {
+    int64_t depth = t.shape.depth, rowBytes = t.splits() ? depth : t.depth, steps = t.stepsOfPanel();
     Ix first = t.splits() ? (row - firstCopied) * rowBytes : baseA + row * rowBytes;
     Ix second = first + block.second() * rowBytes;
-    int64_t stepBytes = t.shape.stepBytes(wide);
+    Ix part = t.splits() ? Ix(t.itemRows()) * depth : Ix(0);
+    TileBlock::Panel own = panelAt(panel, d);
     bool isOne = !t.groups.isNumber() || t.groups.is(1);
     auto fetch = [&](Ix k) -> std::optional<TileBlock::Fetch> {
       if (isOne && t.splits()) {
-        return block.ahead({b, weights, weightBytes(), steps}, k, wide);
+        return block.ahead(own, k, wide);
       }
       if (isOne || isLast || t.panels == 1 || t.groupsPerItem == 1) {
         return std::nullopt;
       }
-      return block.share({b, weights + t.panelBytes(), weightBytes(), steps}, index, t.groupsPerItem, k, wide);
+      TileBlock::Panel next = own;
+      next.at = own.at + t.panelBytes();
+      return block.share(next, index, t.groupsPerItem, k, wide);
     };
     auto step = [&](Ix k, Ix at) {
-      TileBlock::Rows rows{t.splits() ? copied : a, {first + at, second + at}, rowBytes, t.partBytes()};
-      block.step(rows, b, weights + k * stepBytes, wide, fetch(k));
+      TileBlock::Rows rows{t.splits() ? copied : a, {first + at, second + at}, rowBytes, part};
+      if (!t.shape.splitsRight) {
+        block.step(rows, b, own.at + k * t.shape.stepBytes(wide), wide, fetch(k));
+      } else {
+        Ix next = min(panel + 1, end - 1);
+        TileBlock::RightSplit split = block.splitShare(panelAt(next, d), panelParts, partsAt(panel + 1),
+                                                       index * steps + k, block.splitPairs(t.groupsPerItem));
+        Ix right = 2 * partsAt(panel) + k * t.shape.stepBytes(t.shape.wide);
+        block.step(rows, panelParts, right, wide, std::nullopt, split);
+      }
       block.stayAwake(k, steps);
     };
-    bool isEven = t.depth % t.shape.depth == 0;
-    w.loop(0, steps - (isEven ? 0 : 1), 1, [&](Ix k) { step(k, k * t.shape.depth); });
+    bool isEven = t.depth % depth == 0;
+    Ix distance = t.splits() ? t.parts * part : Ix(depth); // from one step to the next
+    w.loop(0, steps - (isEven ? 0 : 1), 1, [&](Ix k) { step(k, k * distance); });
     if (!isEven) {
       step(t.steps - 1, t.lastAt());
     }

@@ -25,20 +25,23 @@ struct TileMatMul {
   /// zeros.
   int64_t lastAt() const { return depth - shape.depth; }
   int64_t stepsOfPanel() const { return steps / depths; } ///< in one part of the depth
-  int64_t panelBytes() const { return stepsOfPanel() * shape.stepBytes(shape.wide); }
+  int64_t panelBytes() const { return stepsOfPanel() * shape.storedBytes(shape.wide); }
   /// Where a step of a panel, which is `wide`, begins.
   int64_t stepAt(int64_t panel, int64_t step, int64_t wide) const {
     int64_t part = step / stepsOfPanel() * (matrixBytes() / depths);
-    return part + panel * panelBytes() + step % stepsOfPanel() * shape.stepBytes(wide);
+    return part + panel * panelBytes() + step % stepsOfPanel() * shape.storedBytes(wide);
   }
-  int64_t matrixBytes() const { return steps * shape.stepBytes(strips); }
+  int64_t matrixBytes() const { return shape.splitsRight ? depths * panels * panelBytes() : steps * shape.storedBytes(strips); }
   bool splits() const { return parts > 1; }
-  // A copied row: its parts, one behind the other. An item has room for its rows, and all items of the same rows for
+  // What an item has of its rows: for each step and part of it as many bytes of all rows as the step takes. Behind them
+  // it has room for two panels that are split on the way. All items of the same rows have room for
   // sums, a block's for each panel.
-  int64_t partBytes() const { return depth / depths; }
-  int64_t copiedRowBytes() const { return oddLines(parts * partBytes(), 64); }
+  int64_t partBytes() const { return depth / depths; } ///< of a row
+  support::Size itemRows() const { return support::Size(groupsPerItem) * height; }
+  int64_t copiedRowBytes() const { return parts * partBytes(); }
+  int64_t splitPanelBytes() const { return shape.splitsRight ? stepsOfPanel() * shape.stepBytes(shape.wide) : 0; }
   int64_t sumBytes() const { return panels * groupsPerItem * shape.sumBytes(); }
-  support::Size copyBytes() const { return support::Size(groupsPerItem * copiedRowBytes()) * height; }
+  support::Size copyBytes() const { return itemRows() * copiedRowBytes() + support::Size(2 * splitPanelBytes()); }
 };
 
 /// The schedule, where the machine has tiles and they are expected to be faster than its vectors.

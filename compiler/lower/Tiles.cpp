@@ -168,18 +168,61 @@ void TileBlock::clear(int64_t wide) {
   }
 }
 
-void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide, const std::optional<Fetch> &fetch) {
+int64_t TileBlock::splitPairs(int64_t blocks) const {
+  int64_t pairs = llvm::divideCeil(pairsOfStep(), blocks);
+  while (pairsOfStep() % pairs) {
+    ++pairs;
+  }
+  return pairs;
+}
+
+TileBlock::RightSplit TileBlock::splitShare(const Panel &from, Buffer to, Ix toAt, Ix stepsBefore,
+                                            int64_t pairs) const {
+  const int64_t pairElements = 2 * lanes, half = 2, whole = 4, shares = pairsOfStep() / pairs;
+  Ix share = min(stepsBefore, from.steps * shares - 1); // behind the last one that again, which nobody reads yet
+  RightSplit split{from, to, toAt, pairs};
+  split.from.at = from.at + share * (pairs * pairElements * whole);
+  split.toAt = toAt + floorDiv(share, shares) * (shape.stepBytes(shape.wide) / half) +
+               remainder(share, shares) * (pairs * pairElements);
+  return split;
+}
+
+void TileBlock::splitRest(const Panel &from, Buffer to, Ix toAt, Ix stepsBefore, int64_t pairs) {
+  w.loop(min(stepsBefore * pairs, from.steps * pairsOfStep()), from.steps * pairsOfStep(), 1,
+         [&](Ix pair) { splitPair(splitShare(from, to, toAt, pair, 1), 0); });
+}
+
+/// A float's row of the right factor and the next one: neighbours in a tile's words. Memory's own prefetch has begun
+/// when the next lines are asked for.
+void TileBlock::splitPair(const RightSplit &split, int64_t pair) {
+  constexpr int64_t ahead = 512, whole = 4, half = 2;
+  SmallVector<Value, 2> rows;
+  for (int64_t row = 2 * pair; row < 2 * pair + 2; ++row) {
+    Ix at = split.from.at + row * lanes * whole;
+    w.prefetch(split.from.buffer, floorDiv(at + ahead, split.from.unit), /*locality=*/3);
+    Type floats = w.vectorOf(w.b.getF32Type(), lanes);
+    rows.push_back(LLVM::LoadOp::create(w.b, w.loc, floats, pointer(split.from.buffer, at), w.machine.lineBytes));
+  }
+  storeSplit(w, rows, shape.parts, split.to, split.toAt + 2 * pair * lanes, shape.wide * shape.rightBytes() / half);
+}
+
+void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide, const std::optional<Fetch> &fetch,
+                     const std::optional<RightSplit> &split) {
   const int64_t line = w.machine.lineBytes, turns = shape.parts == 1 ? 1 : shape.products() * wide;
-  int64_t turn = 0, fetched = 0;
+  const int64_t pairs = split ? split->pairs : 0, sideBySide = shape.splitsRight ? shape.wide : wide;
+  int64_t turn = 0, fetched = 0, done = 0;
   auto prefetch = [&] {
     for (++turn; fetch && fetched < fetch->lines && fetched * turns < fetch->lines * turn; ++fetched) {
       w.prefetch(fetch->buffer, floorDiv(fetch->at + fetched * line, fetch->unit));
+    }
+    for (; done * turns < pairs * turn; ++done) {
+      splitPair(*split, done);
     }
   };
   StringRef product = ofHalves ? w.machine.tiles.halfDot : w.machine.tiles.byteDot;
   auto multiply = [&](int64_t leftPart, int64_t rightPart) {
     for (int64_t n = 0; n < wide; ++n) {
-      move(w.machine.tiles.load, right(n), packed, packedAt + (rightPart * wide + n) * shape.rightBytes(), rowBytes);
+      move(w.machine.tiles.load, right(n), packed, packedAt + (rightPart * sideBySide + n) * shape.rightBytes(), rowBytes);
       for (int64_t m = 0; m < shape.tall; ++m) {
         if (n == 0 && rightPart == 0) {
           move(w.machine.tiles.load, left(m), from.buffer, from.at[m] + leftPart * from.part, from.stride);
@@ -212,14 +255,14 @@ void TileBlock::stayAwake(Ix step, int64_t steps) {
 
 TileBlock::Fetch TileBlock::share(const Panel &next, Ix group, int64_t groups, Ix step, int64_t wide) const {
   constexpr int64_t least = 4; // lines at a time
-  int64_t line = w.machine.lineBytes, lines = llvm::divideCeil(shape.stepBytes(wide), line);
+  int64_t line = w.machine.lineBytes, lines = llvm::divideCeil(shape.storedBytes(wide), line);
   int64_t sharing = std::max<int64_t>(1, std::min(groups, lines / least)), each = llvm::divideCeil(lines, sharing);
   return {next.buffer, next.at + (min(group, sharing - 1) * next.steps + step) * (each * line), next.unit, each};
 }
 
 TileBlock::Fetch TileBlock::ahead(const Panel &own, Ix step, int64_t wide) const {
   constexpr int64_t ahead = 16 << 10; // a few steps of memory's latency
-  int64_t bytes = shape.stepBytes(wide), lines = llvm::divideCeil(bytes, w.machine.lineBytes);
+  int64_t bytes = shape.storedBytes(wide), lines = llvm::divideCeil(bytes, w.machine.lineBytes);
   return {own.buffer, own.at + (step * bytes + ahead), own.unit, lines};
 }
 

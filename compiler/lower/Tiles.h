@@ -30,11 +30,18 @@ struct TileShape {
   int64_t tall = 1, wide = 1; ///< of the largest block
   int64_t depth = 64;         ///< bytes of a row that a step takes
   int64_t parts = 1;          ///< tiles of a factor: several of float32
+  bool splitsRight = false;   ///< the right factor lies in memory as floats, and is split on the way
   friend bool operator==(const TileShape &a, const TileShape &b) = default;
   int64_t rightBytes() const { return depth * 16; }          ///< of a packed tile
   int64_t sumBytes() const { return tall * wide * 16 * 64; } ///< of a block's sums
-  /// Of a packed step of so many columns: all tiles of the highest parts first.
+  /// Of a step of so many columns as tiles are loaded from it: all those of the highest parts first.
   int64_t stepBytes(int64_t columnTiles) const { return parts * columnTiles * rightBytes(); }
+  // What memory has of a tile and of a step: floats, or all tiles of the highest parts first. Panels of floats are of
+  // one size, the last one with zeros behind its columns.
+  int64_t storedTileBytes() const { return (splitsRight ? 2 : 1) * rightBytes(); }
+  int64_t storedBytes(int64_t columnTiles) const {
+    return splitsRight ? wide * storedTileBytes() : parts * columnTiles * storedTileBytes();
+  }
 
   /// Bytes of a step over rows of so many: whole words, as few steps as can be, and those alike; the last one may have
   /// some in common with the one before it, but not of bfloat16: the zeros that an element is multiplied with there
@@ -123,8 +130,23 @@ public:
   Fetch share(const Panel &next, Ix group, int64_t groups, Ix step, int64_t wide) const;
   /// What a single block reads a little later.
   Fetch ahead(const Panel &own, Ix step, int64_t wide) const;
-  /// `right`: a packed step of `wide` tiles. Prefetches are spread between loads, which would wait for many of them.
-  void step(const Rows &left, Buffer right, Ix rightAt, int64_t wide, const std::optional<Fetch> &fetch);
+  /// What of another panel a step splits: pairs of its rows, that lie in memory one behind the other.
+  struct RightSplit {
+    Panel from; ///< at the first pair
+    Buffer to;  ///< bfloat16, from an element on
+    Ix toAt;
+    int64_t pairs;
+  };
+  /// `right`: a packed step of `wide` tiles. Prefetches are spread between loads, which would wait for many of them, and
+  /// so is what is split.
+  void step(const Rows &left, Buffer right, Ix rightAt, int64_t wide, const std::optional<Fetch> &fetch,
+            const std::optional<RightSplit> &split = std::nullopt);
+  /// How many pairs each step of so many blocks splits, so that all of them split a panel.
+  int64_t splitPairs(int64_t blocks) const;
+  /// The share of a step that comes behind so many others.
+  RightSplit splitShare(const Panel &from, Buffer to, Ix toAt, Ix stepsBefore, int64_t pairs) const;
+  /// Splits what is left of a panel behind so many steps that split `pairs` each.
+  void splitRest(const Panel &from, Buffer to, Ix toAt, Ix stepsBefore, int64_t pairs);
   /// Behind each step, of which `steps` make up the sums: without a store of a tile for half a microsecond the next one
   /// takes 0.3 longer on a Xeon of 2023 (bench/tile_store.c). So some steps store a tile.
   void stayAwake(Ix step, int64_t steps);
@@ -146,6 +168,8 @@ private:
   int64_t sum(int64_t m, int64_t n, int64_t wide) const { return m * wide + n; }
   int64_t left(int64_t m) const { return shape.tall * shape.wide + m; }
   int64_t right(int64_t n) const;
+  int64_t pairsOfStep() const { return shape.wide * shape.depth / 4; }
+  void splitPair(const RightSplit &split, int64_t pair);
   mlir::Value pointer(Buffer buffer, Ix byte);
   mlir::Value number(int64_t tile);
   void call(llvm::StringRef name, mlir::ValueRange operands);
