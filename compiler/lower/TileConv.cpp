@@ -29,9 +29,9 @@ static constexpr int64_t lanes = 16; ///< of a channel block, and columns of a t
 
 /// Scratch memory of all work items, as long as there are some.
 support::Size TileConv::items() const {
-  constexpr int64_t scratchBytes = 4 << 20, least = 4, most = 64;
-  int64_t each = std::max<int64_t>(1, stripBytes());
-  return min(g.batch * Size(units), std::clamp<int64_t>(scratchBytes / each, least, most));
+  constexpr int64_t enough = 4 << 20, least = 4, most = 64;
+  int64_t each = std::max<int64_t>(1, scratchBytes());
+  return min(g.batch * Size(units), std::clamp<int64_t>(enough / each, least, most));
 }
 
 // The schedule.
@@ -67,14 +67,15 @@ static bool isPossible(plan::KernelOp kernel, const TileConv &c, const target::M
 
 static int64_t reach(const ConvAxis &a) { return (a.taps - 1) * a.tapStep + 1; }
 
-static void chooseRuns(TileConv &c, int64_t columnBytes) {
+static void chooseRuns(TileConv &c, int64_t columnBytes, const target::MachineModel &machine) {
   const ConvAxis &columns = c.columns();
   int64_t channels = c.ofPlanes ? stemChannels : static_cast<int64_t>(llvm::alignTo(c.g.inChannels, lanes));
   c.pixelBytes = channels * c.elementBytes();
   c.copies = c.ofPlanes || c.splits() || c.g.inChannels > lanes;
   c.rowStep = c.copies && c.rows().taps == 1 ? 1 : c.rows().inStep;
   c.columnStep = c.copies && columns.taps == 1 ? 1 : columns.inStep;
-  bool together = columns.tapStep * (c.copies ? c.pixelBytes : columnBytes) == c.pixelBytes;
+  c.inPlanes = c.splits() && !c.ofPlanes && c.pixelBytes % machine.tiles.rowBytes == 0;
+  bool together = !c.inPlanes && columns.tapStep * (c.copies ? c.pixelBytes : columnBytes) == c.pixelBytes;
   c.runs = together ? 1 : columns.taps;
   c.runBytes = c.pixelBytes * (together ? columns.taps : 1);
 }
@@ -112,6 +113,11 @@ static void chooseStrips(TileConv &c, const target::MachineModel &machine) {
     count = count / 2;
   }
   c.units = llvm::divideCeil(all, count);
+}
+
+/// Whether two panels' parts stay in the second cache beside a strip.
+static bool mayKeepParts(const TileConv &c, const target::MachineModel &machine) {
+  return c.stripBytes() + 2 * c.steps() * c.shape.stepBytes(c.shape.wide) <= machine.l2Bytes / 4 * 3;
 }
 
 // What it takes. Of split factors the numbers are fitted to 360 kernels of nine convolutional networks on a Xeon of
@@ -172,9 +178,10 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   int dim = c.columns().dim;
   Size stride = c.merged ? in.strides.back() : in.strides[dim];
   int64_t columnStride = c.merged ? lanes : stride.isNumber() ? stride.number() : 0;
-  chooseRuns(c, columnStride * c.elementBytes());
+  chooseRuns(c, columnStride * c.elementBytes(), machine);
   chooseBlocks(c, machine);
   chooseStrips(c, machine);
+  c.shape.splitsRight = c.parts == 3 && c.panels > 1 && mayKeepParts(c, machine);
   c.cycles = tileCycles(kernel, c, machine);
   double vectors = otherwise.value_or(directCycles(kernel, c, machine));
   bool isFaster = c.cycles + (c.splits() ? sureGainOfSplit : 0) < vectors;
@@ -193,7 +200,9 @@ static void eachWeight(const TileConv &c, int64_t strip, int64_t step, llvm::fun
     channel = c.splits() ? splitOrder(channel, c.pixelBytes / each) : channel;
     int64_t tap = c.g.phases[0].taps[run * tapsOfRun + byte / c.pixelBytes];
     for (int64_t column = 0; channel < c.g.inChannels && byte >= first && column < columns; ++column) {
-      put((i / ofWord * lanes + column) * ofWord + i % ofWord, c.g.weightAt(strip * lanes + column, channel, tap));
+      // Where parts are made on the way, a pair's rows stay apart: storeSplit alternates them.
+      int64_t at = c.shape.splitsRight ? i * lanes + column : (i / ofWord * lanes + column) * ofWord + i % ofWord;
+      put(at, c.g.weightAt(strip * lanes + column, channel, tap));
     }
   }
 }
@@ -208,8 +217,8 @@ static void pack(const TileConv &c, Type element, const char *from, char *to) {
   for (int64_t strip = 0; strip < c.strips; ++strip) {
     int64_t panel = strip / c.shape.wide, wide = std::min(c.shape.wide, c.strips - panel * c.shape.wide);
     for (int64_t step = 0; step < c.steps(); ++step) {
-      char *tile = to + panel * c.panelBytes() + step * c.shape.stepBytes(wide);
-      tile += strip % c.shape.wide * c.shape.rightBytes();
+      char *tile = to + panel * c.panelBytes() + step * c.shape.storedBytes(wide);
+      tile += strip % c.shape.wide * c.shape.storedTileBytes();
       if (!floats) {
         eachWeight(c, strip, step,
                    [&](int64_t i, int64_t weight) { std::memcpy(tile + i * each, from + weight * each, each); });
@@ -217,7 +226,11 @@ static void pack(const TileConv &c, Type element, const char *from, char *to) {
       }
       llvm::fill(parted, 0);
       eachWeight(c, strip, step, [&](int64_t i, int64_t weight) { parted[i] = (*floats)(weight); });
-      storeSplit(parted, c.parts, tile, wide * c.shape.rightBytes());
+      if (c.shape.splitsRight) {
+        std::memcpy(tile, parted.data(), sizeof(float) * parted.size());
+      } else {
+        storeSplit(parted, c.parts, tile, wide * c.shape.rightBytes());
+      }
     }
   }
 }
@@ -226,18 +239,16 @@ KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &c) {
   KernelShape shape;
   shape.ofTiles = true;
   shape.items = c.items();
-  if (c.copies) {
-    shape.scratchBytes = shape.items * Size(c.stripBytes());
-  }
+  shape.scratchBytes = shape.items * Size(c.scratchBytes());
   std::string key;
   llvm::raw_string_ostream os(key);
   StringRef elements = c.splits() ? "of parts " : "of halves ";
   os << "conv in tiles " << (c.ofPlanes ? "of planes " : "") << (c.ofHalves ? elements : "") << c.g.outChannels << '/'
-     << c.g.inChannels << " wide " << c.shape.wide << " deep " << c.shape.depth << " runs " << c.runs << " taps";
+     << c.g.inChannels << " wide " << c.shape.wide << " deep " << c.shape.depth << " runs " << c.runs << (c.shape.splitsRight ? " floats" : "") << " taps";
   for (int64_t t : c.g.phases[0].taps) {
     os << ' ' << t;
   }
-  int64_t bytes = c.steps() * c.shape.stepBytes(c.strips);
+  int64_t bytes = c.shape.splitsRight ? c.panels * c.panelBytes() : c.steps() * c.shape.storedBytes(c.strips);
   Type element = onnx::elementOf(kernel.root()->getOperand(1));
   shape.packed[operandNumber(kernel.root()->getOperand(1))] = {
       key, bytes,
@@ -267,10 +278,17 @@ public:
   void run() {
     block.configure(c.height);
     Ix units = c.g.batch * Size(c.units), items = c.items();
+    scratchAt = build.begin * c.scratchBytes(); // for all of them, so that it stays in the cache
+    if (c.shape.splitsRight) {
+      Ix at = scratchAt + (c.copies ? c.stripBytes() : 0);
+      panelParts = w.scratch(build.scratch, at, w.b.getBF16Type(), c.splitPanelBytes()); // two panels of two bytes
+      block.splitRest(panelAt(0), panelParts, partsAt(floorDiv(build.begin * units, items) * c.panels), 0, 1);
+    }
     w.loop(build.begin, build.end, 1, [&](Ix item) {
-      scratchAt = item * c.stripBytes();
-      w.loop(floorDiv(item * units, items), floorDiv((item + 1) * units, items), 1,
-             [&](Ix u) { strip(floorDiv(u, c.units), remainder(u, c.units)); });
+      w.loop(floorDiv(item * units, items), floorDiv((item + 1) * units, items), 1, [&](Ix u) {
+        firstPanel = u * c.panels;
+        strip(floorDiv(u, c.units), remainder(u, c.units));
+      });
     });
     block.release();
   }
@@ -284,6 +302,8 @@ private:
   Space space;
   Buffer weights, bias;
   Ix scratchAt;
+  Buffer panelParts = {}; ///< of two panels that are split on the way
+  Ix firstPanel;          ///< of the strip, counted from the first strip on
 
   /// What tiles are read from: the image or its copy. Bytes from one output row or pixel to the next, and from one tap
   /// to the next.
@@ -331,18 +351,18 @@ private:
       } else {
         copy(image, rows, pixels, to);
       }
-      Ix line = c.copiedColumns * c.pixelBytes;
+      Ix line = c.copiedColumns * c.cellBytes();
       s.from = {to,
                 0,
                 c.rowStep * line,
-                c.columnStep * c.pixelBytes,
+                c.columnStep * c.cellBytes(),
                 c.rows().tapStep * line,
-                c.columns().tapStep * c.pixelBytes};
+                c.columns().tapStep * c.cellBytes()};
     }
     int64_t last = c.strips % c.shape.wide, alike = c.panels - (last ? 1 : 0);
-    w.loop(0, alike, 1, [&](Ix panel) { eachBlock(s, panel, c.shape.wide); });
+    w.loop(0, alike, 1, [&](Ix panel) { eachPanel(s, panel, c.shape.wide); });
     if (last) {
-      eachBlock(s, alike, last);
+      eachPanel(s, alike, last);
     }
   }
 
@@ -365,20 +385,21 @@ private:
                  : v;
     };
     auto put = [&](ArrayRef<Value> vectors, Ix at) {
-      c.splits() ? storeSplit(w, vectors, c.parts, to, at, c.partBytes() / c.elementBytes())
+      c.splits() ? storeSplit(w, vectors, c.parts, to, at, c.partDistance() / c.elementBytes())
                  : w.store(vectors[0], to, at);
     };
     auto some = [&](Ix y, Ix first, int64_t count) {
       w.loop(0, pixels, 1, [&](Ix x) {
         Ix from = image + y * rowStride + x * columnStride + first * input.strides[1];
-        Ix at = (y * c.copiedColumns + x) * pixel + first * lanes;
+        Ix cell = (y * c.copiedColumns + x) * (c.cellBytes() / c.elementBytes());
         for (int64_t i = 0, taken; i < count; i += taken) {
           taken = c.splits() ? std::min<int64_t>(2, count - i) : 1;
           SmallVector<Value, 2> vectors;
           for (int64_t j = i; j < i + taken; ++j) {
             vectors.push_back(take(from + j * input.strides[1], first + j));
           }
-          put(vectors, at + i * lanes);
+          Ix step = floorDiv(first + i, 2) * (c.stepDistance() / c.elementBytes()); // of two blocks
+          put(vectors, cell + (c.inPlanes ? step : (first + i) * lanes));
         }
       });
     };
@@ -388,6 +409,16 @@ private:
         some(y, alike, blocks - alike);
       }
     });
+  }
+
+  void eachPanel(const Strip &s, Ix panel, int64_t wide) {
+    eachBlock(s, panel, wide);
+    if (c.shape.splitsRight) {
+      Ix rows = s.lastRow - s.firstRow, groups = s.lastGroup - s.firstGroup;
+      Ix blocks = c.twoRows ? floorDiv(rows + 1, 2) : rows * groups;
+      block.splitRest(panelAt(nextPanel(panel)), panelParts, partsAt(firstPanel + panel + 1), blocks * c.steps(),
+                      block.splitPairs(c.blocksOfUnit()));
+    }
   }
 
   void eachBlock(const Strip &s, Ix panel, int64_t wide) {
@@ -411,26 +442,43 @@ private:
     });
   }
 
+  TileBlock::Panel panelAt(Ix panel) const { return {weights, panel * c.panelBytes(), weightBytes(), c.steps()}; }
+  /// Where a panel's parts are, of those that are counted from the first strip on.
+  Ix partsAt(Ix panel) const { return remainder(panel, 2) * (c.splitPanelBytes() / 2); }
+  /// The one that is multiplied behind this one: there may be another strip.
+  Ix nextPanel(Ix panel) const {
+    bool isOnly = c.units == 1 && c.g.batch.is(1);
+    return isOnly ? min(panel + 1, c.panels - 1) : remainder(panel + 1, c.panels);
+  }
+
   void multiply(const Strip &s, Ix panel, int64_t wide, std::array<Ix, 2> at, Ix index) {
     block.clear(wide);
-    Ix right = panel * c.panelBytes();
     int64_t whole = c.runBytes / c.shape.depth;
     int64_t blocks = c.blocksOfUnit();
+    TileBlock::Panel own = panelAt(panel);
+    auto stepAt = [&](const TileBlock::Rows &rows, Ix number) {
+      if (c.shape.splitsRight) {
+        TileBlock::RightSplit split =
+            block.splitShare(panelAt(nextPanel(panel)), panelParts, partsAt(firstPanel + panel + 1),
+                             index * c.steps() + number, block.splitPairs(blocks));
+        Ix right = 2 * partsAt(firstPanel + panel) + number * c.shape.stepBytes(c.shape.wide);
+        return block.step(rows, panelParts, right, wide, std::nullopt, split);
+      }
+      std::optional<TileBlock::Fetch> fetch;
+      if (c.panels > 1 && blocks > 1 && wide == c.shape.wide) { // behind the last panel, too: that touches nothing
+        fetch = block.share(panelAt(panel + 1), index, blocks, number, wide);
+      }
+      block.step(rows, weights, own.at + number * c.shape.stepBytes(wide), wide, fetch);
+    };
     w.loop(0, c.rows().taps, 1, [&](Ix h) {
       w.loop(0, c.runs, 1, [&](Ix x) {
         Ix run = h * c.runs + x, tap = h * s.from.rowTap + x * s.from.columnTap;
         auto step = [&](Ix k, Ix byte) {
           Ix number = run * c.stepsOfRun + k;
-          std::optional<TileBlock::Fetch> fetch;
-          if (c.panels > 1 && blocks > 1 && wide == c.shape.wide) { // behind the last panel, too: that touches nothing
-            TileBlock::Panel next{weights, right + c.panelBytes(), weightBytes(), c.steps()};
-            fetch = block.share(next, index, blocks, number, wide);
-          }
-          block.step({s.from.buffer, {at[0] + tap + byte, at[1] + tap + byte}, s.from.pixel, c.partBytes()}, weights,
-                     right + number * c.shape.stepBytes(wide), wide, fetch);
+          stepAt({s.from.buffer, {at[0] + tap + byte, at[1] + tap + byte}, s.from.pixel, c.partDistance()}, number);
           block.stayAwake(number, c.steps());
         };
-        w.loop(0, whole, 1, [&](Ix k) { step(k, k * c.shape.depth); });
+        w.loop(0, whole, 1, [&](Ix k) { step(k, k * c.stepDistance()); });
         if (whole < c.stepsOfRun) {
           step(whole, c.runBytes - c.shape.depth);
         }

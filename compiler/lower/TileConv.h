@@ -15,6 +15,7 @@ struct TileConv {
   bool ofPlanes = false; ///< the image is row-major; its copy has four channels for each pixel
   TileShape shape;
   bool copies = true;     ///< a strip of the image, pixel by pixel with all channels side by side
+  bool inPlanes = false;  ///< the copy has what a step takes of each pixel side by side, and then the next step's
   int64_t pixelBytes = 0; ///< of whole channel blocks, or of four channels
   /// From one output to the next, in pixels of what is read: where there is one tap only pixels that are read are
   /// copied.
@@ -35,7 +36,7 @@ struct TileConv {
   const ConvAxis &columns() const { return g.phases[0].axes[2]; }
   int64_t elementBytes() const { return ofHalves ? 2 : 1; } ///< of what tiles hold
   int64_t steps() const { return rows().taps * runs * stepsOfRun; }
-  int64_t panelBytes() const { return steps() * shape.stepBytes(shape.wide); }
+  int64_t panelBytes() const { return steps() * shape.storedBytes(shape.wide); }
   int64_t blocksOfUnit() const {
     return unitGroups ? unitGroups : twoRows ? static_cast<int64_t>(llvm::divideCeil(unitRows, 2)) : unitRows * groups;
   }
@@ -43,6 +44,13 @@ struct TileConv {
     return copies ? copiedRows * copiedColumns * pixelBytes + (ofPlanes ? InterleavedRows::slack * pixelBytes : 0) : 0;
   }
   int64_t stripBytes() const { return parts * partBytes(); }
+  // Of the copy: what lies together of a pixel, and from one part and step of a run to the next.
+  int64_t cellBytes() const { return inPlanes ? shape.depth : pixelBytes; }
+  int64_t partDistance() const { return inPlanes ? copiedRows * copiedColumns * shape.depth : partBytes(); }
+  int64_t stepDistance() const { return inPlanes ? parts * partDistance() : shape.depth; }
+  int64_t splitPanelBytes() const { return shape.splitsRight ? steps() * shape.stepBytes(shape.wide) : 0; }
+  /// Of an item: its strip, and a panel that is multiplied while the next one is split.
+  int64_t scratchBytes() const { return (copies ? stripBytes() : 0) + 2 * splitPanelBytes(); }
   bool splits() const { return parts > 1; }
   support::Size items() const;
 };

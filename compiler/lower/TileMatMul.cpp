@@ -269,7 +269,7 @@ public:
       Ix endPanel = min((last - group * shares) * t.panelsPerShare, t.panels);
       w.loop(0, t.depths, 1, [&](Ix d) {
         if (t.splits()) {
-          takeScratch(first, group, from);
+          takeScratch(group, from);
           copyRows(from, to, d);
         }
         if (t.shape.splitsRight) {
@@ -311,12 +311,13 @@ private:
     }
   }
 
-  /// That of the first of the neighbouring items that a thread runs.
-  void takeScratch(Ix item, Ix group, Ix from) {
-    copied = w.scratch(build.scratch, item * Ix(t.copyBytes()), w.b.getBF16Type(), memoryExtent(t.copyBytes()));
+  /// That of the first one of the items that a thread runs, which stays in its cache.
+  void takeScratch(Ix group, Ix from) {
+    Ix own = build.begin * Ix(t.copyBytes());
+    copied = w.scratch(build.scratch, own, w.b.getBF16Type(), memoryExtent(t.copyBytes()));
     firstCopied = w.settled(max(min(from * height, Ix(p.m) - height), 0));
     if (t.shape.splitsRight) {
-      Ix at = item * Ix(t.copyBytes()) + Ix(t.itemRows() * t.copiedRowBytes());
+      Ix at = own + Ix(t.itemRows() * t.copiedRowBytes());
       panelParts = w.scratch(build.scratch, at, w.b.getBF16Type(), t.splitPanelBytes()); // two panels of two bytes
     }
     if (t.depths > 1) {
