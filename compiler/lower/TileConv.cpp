@@ -74,8 +74,11 @@ static void chooseRuns(TileConv &c, int64_t columnBytes, const target::MachineMo
   c.copies = c.ofPlanes || c.splits() || c.g.inChannels > lanes;
   c.rowStep = c.copies && c.rows().taps == 1 ? 1 : c.rows().inStep;
   c.columnStep = c.copies && columns.taps == 1 ? 1 : columns.inStep;
-  c.inPlanes = c.splits() && !c.ofPlanes && c.pixelBytes % machine.tiles.rowBytes == 0;
-  bool together = !c.inPlanes && columns.tapStep * (c.copies ? c.pixelBytes : columnBytes) == c.pixelBytes;
+  // Rows of a tile that are whole lines apart, a multiple of four, would share few sets of the first cache.
+  constexpr int64_t few = 4;
+  bool isApart = c.splits() && !c.ofPlanes && c.pixelBytes % (few * machine.lineBytes) == 0;
+  c.nextPixel = c.pixelBytes + (isApart ? machine.lineBytes : 0);
+  bool together = !isApart && columns.tapStep * (c.copies ? c.pixelBytes : columnBytes) == c.pixelBytes;
   c.runs = together ? 1 : columns.taps;
   c.runBytes = c.pixelBytes * (together ? columns.taps : 1);
 }
@@ -113,11 +116,6 @@ static void chooseStrips(TileConv &c, const target::MachineModel &machine) {
     count = count / 2;
   }
   c.units = llvm::divideCeil(all, count);
-}
-
-/// Whether two panels' parts stay in the second cache beside a strip.
-static bool mayKeepParts(const TileConv &c, const target::MachineModel &machine) {
-  return c.stripBytes() + 2 * c.steps() * c.shape.stepBytes(c.shape.wide) <= machine.l2Bytes / 4 * 3;
 }
 
 // What it takes. Of split factors the numbers are fitted to 360 kernels of nine convolutional networks on a Xeon of
@@ -181,7 +179,9 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   chooseRuns(c, columnStride * c.elementBytes(), machine);
   chooseBlocks(c, machine);
   chooseStrips(c, machine);
-  c.shape.splitsRight = c.parts == 3 && c.panels > 1 && mayKeepParts(c, machine);
+  int64_t pixels = c.g.batch.isNumber() ? c.g.batch.number() * c.rows().out.number() * c.columns().out.number() : 0;
+  c.shape.splitsRight = pixels && splitsOnTheWay(kernel, c.parts, pixels, machine);
+  c.chunk = c.shape.stepsOfChunk(c.steps(), c.blocksOfUnit(), machine);
   c.cycles = tileCycles(kernel, c, machine);
   double vectors = otherwise.value_or(directCycles(kernel, c, machine));
   bool isFaster = c.cycles + (c.splits() ? sureGainOfSplit : 0) < vectors;
@@ -279,14 +279,18 @@ public:
     block.configure(c.height);
     Ix units = c.g.batch * Size(c.units), items = c.items();
     scratchAt = build.begin * c.scratchBytes(); // for all of them, so that it stays in the cache
+    Ix behind = scratchAt + (c.copies ? c.stripBytes() : 0);
     if (c.shape.splitsRight) {
-      Ix at = scratchAt + (c.copies ? c.stripBytes() : 0);
-      panelParts = w.scratch(build.scratch, at, w.b.getBF16Type(), c.splitPanelBytes()); // two panels of two bytes
-      block.splitRest(panelAt(0), panelParts, partsAt(floorDiv(build.begin * units, items) * c.panels), 0, 1);
+      chunkParts = w.scratch(build.scratch, behind, w.b.getBF16Type(), c.chunkBytes()); // two, of elements of two bytes
+      Ix chunk = floorDiv(build.begin * units, items) * (c.panels * c.chunks());
+      block.splitRest(chunkAt(0), chunkParts, partsAt(chunk), 0, 1);
+    }
+    if (c.keepsSums()) {
+      sums = w.scratch(build.scratch, behind + 2 * c.chunkBytes(), w.b.getF32Type(), c.sumBytes() / 4);
     }
     w.loop(build.begin, build.end, 1, [&](Ix item) {
       w.loop(floorDiv(item * units, items), floorDiv((item + 1) * units, items), 1, [&](Ix u) {
-        firstPanel = u * c.panels;
+        firstChunk = u * (c.panels * c.chunks());
         strip(floorDiv(u, c.units), remainder(u, c.units));
       });
     });
@@ -302,8 +306,9 @@ private:
   Space space;
   Buffer weights, bias;
   Ix scratchAt;
-  Buffer panelParts = {}; ///< of two panels that are split on the way
-  Ix firstPanel;          ///< of the strip, counted from the first strip on
+  Buffer chunkParts = {}; ///< of two chunks that are split on the way
+  Buffer sums = {};       ///< of blocks that wait for the next chunk
+  Ix firstChunk;          ///< of the strip, counted from the first strip on
 
   /// What tiles are read from: the image or its copy. Bytes from one output row or pixel to the next, and from one tap
   /// to the next.
@@ -351,13 +356,13 @@ private:
       } else {
         copy(image, rows, pixels, to);
       }
-      Ix line = c.copiedColumns * c.cellBytes();
+      Ix line = c.copiedColumns * c.nextPixel;
       s.from = {to,
                 0,
                 c.rowStep * line,
-                c.columnStep * c.cellBytes(),
+                c.columnStep * c.nextPixel,
                 c.rows().tapStep * line,
-                c.columns().tapStep * c.cellBytes()};
+                c.columns().tapStep * c.nextPixel};
     }
     int64_t last = c.strips % c.shape.wide, alike = c.panels - (last ? 1 : 0);
     w.loop(0, alike, 1, [&](Ix panel) { eachPanel(s, panel, c.shape.wide); });
@@ -385,21 +390,20 @@ private:
                  : v;
     };
     auto put = [&](ArrayRef<Value> vectors, Ix at) {
-      c.splits() ? storeSplit(w, vectors, c.parts, to, at, c.partDistance() / c.elementBytes())
+      c.splits() ? storeSplit(w, vectors, c.parts, to, at, c.partBytes() / c.elementBytes())
                  : w.store(vectors[0], to, at);
     };
     auto some = [&](Ix y, Ix first, int64_t count) {
       w.loop(0, pixels, 1, [&](Ix x) {
         Ix from = image + y * rowStride + x * columnStride + first * input.strides[1];
-        Ix cell = (y * c.copiedColumns + x) * (c.cellBytes() / c.elementBytes());
+        Ix at = (y * c.copiedColumns + x) * (c.nextPixel / c.elementBytes()) + first * lanes;
         for (int64_t i = 0, taken; i < count; i += taken) {
           taken = c.splits() ? std::min<int64_t>(2, count - i) : 1;
           SmallVector<Value, 2> vectors;
           for (int64_t j = i; j < i + taken; ++j) {
             vectors.push_back(take(from + j * input.strides[1], first + j));
           }
-          Ix step = floorDiv(first + i, 2) * (c.stepDistance() / c.elementBytes()); // of two blocks
-          put(vectors, cell + (c.inPlanes ? step : (first + i) * lanes));
+          put(vectors, at + i * lanes);
         }
       });
     };
@@ -411,24 +415,34 @@ private:
     });
   }
 
+  /// What all blocks of a strip multiply before any goes on.
+  struct Chunk {
+    Ix panel, number; ///< of those of the panel
+    int64_t wide;
+  };
+
   void eachPanel(const Strip &s, Ix panel, int64_t wide) {
-    eachBlock(s, panel, wide);
-    if (c.shape.splitsRight) {
-      Ix rows = s.lastRow - s.firstRow, groups = s.lastGroup - s.firstGroup;
-      Ix blocks = c.twoRows ? floorDiv(rows + 1, 2) : rows * groups;
-      block.splitRest(panelAt(nextPanel(panel)), panelParts, partsAt(firstPanel + panel + 1), blocks * c.steps(),
-                      block.splitPairs(c.blocksOfUnit()));
-    }
+    w.loop(0, c.chunks(), 1, [&](Ix number) {
+      Chunk chunk{panel, number, wide};
+      eachBlock(s, chunk);
+      if (c.shape.splitsRight) {
+        Ix rows = s.lastRow - s.firstRow, groups = s.lastGroup - s.firstGroup;
+        Ix blocks = c.twoRows ? floorDiv(rows + 1, 2) : rows * groups;
+        block.splitRest(chunkAt(nextChunk(chunk)), chunkParts, partsAt(indexOf(chunk) + 1), blocks * c.chunk,
+                        block.splitPairs(c.blocksOfUnit()));
+      }
+    });
   }
 
-  void eachBlock(const Strip &s, Ix panel, int64_t wide) {
+  void eachBlock(const Strip &s, const Chunk &chunk) {
     if (c.twoRows) {
       Ix rows = s.lastRow - s.firstRow;
       return w.loop(0, floorDiv(rows + 1, 2), 1, [&](Ix i) {
         Ix first = min(2 * i, max(rows - 2, 0)), second = min(first + 1, rows - 1);
-        multiply(s, panel, wide, {s.from.base + first * s.from.row, s.from.base + second * s.from.row}, i);
-        finish(s, panel, wide, s.firstRow + first, 0, 0, c.height / 2);
-        finish(s, panel, wide, s.firstRow + second, 0, c.height / 2, c.height);
+        multiply(s, chunk, {s.from.base + first * s.from.row, s.from.base + second * s.from.row}, i, [&] {
+          finish(s, chunk, s.firstRow + first, 0, 0, c.height / 2);
+          finish(s, chunk, s.firstRow + second, 0, c.height / 2, c.height);
+        });
       });
     }
     w.loop(s.firstRow, s.lastRow, 1, [&](Ix y) {
@@ -436,68 +450,91 @@ private:
         Ix x = columnOf(group);
         Ix first = s.from.base + (y - s.firstRow) * s.from.row + (x - s.firstColumn) * s.from.pixel;
         Ix index = (y - s.firstRow) * c.groups + (group - s.firstGroup);
-        multiply(s, panel, wide, {first, first + block.second() * s.from.pixel}, index);
-        finish(s, panel, wide, y, x, 0, c.height);
+        multiply(s, chunk, {first, first + block.second() * s.from.pixel}, index,
+                 [&] { finish(s, chunk, y, x, 0, c.height); });
       });
     });
   }
 
-  TileBlock::Panel panelAt(Ix panel) const { return {weights, panel * c.panelBytes(), weightBytes(), c.steps()}; }
-  /// Where a panel's parts are, of those that are counted from the first strip on.
-  Ix partsAt(Ix panel) const { return remainder(panel, 2) * (c.splitPanelBytes() / 2); }
+  /// A chunk of those of all panels.
+  TileBlock::Panel chunkAt(Ix index) const {
+    int64_t bytes = c.chunk * c.shape.storedBytes(c.shape.wide); // a narrower panel is the last one
+    return {weights, index * bytes, weightBytes(), c.chunk};
+  }
+  /// Where its parts are, counted from the first strip on.
+  Ix partsAt(Ix index) const { return remainder(index, 2) * (c.chunkBytes() / 2); }
+  Ix indexOf(const Chunk &chunk) const { return firstChunk + chunk.panel * c.chunks() + chunk.number; }
   /// The one that is multiplied behind this one: there may be another strip.
-  Ix nextPanel(Ix panel) const {
+  Ix nextChunk(const Chunk &chunk) const {
     bool isOnly = c.units == 1 && c.g.batch.is(1);
-    return isOnly ? min(panel + 1, c.panels - 1) : remainder(panel + 1, c.panels);
+    Ix next = chunk.panel * c.chunks() + chunk.number + 1, all = c.panels * c.chunks();
+    return isOnly ? min(next, all - 1) : remainder(next, all);
   }
 
-  void multiply(const Strip &s, Ix panel, int64_t wide, std::array<Ix, 2> at, Ix index) {
-    block.clear(wide);
-    int64_t whole = c.runBytes / c.shape.depth;
-    int64_t blocks = c.blocksOfUnit();
-    TileBlock::Panel own = panelAt(panel);
-    auto stepAt = [&](const TileBlock::Rows &rows, Ix number) {
+  /// A block, of which `finish` is what follows its last chunk.
+  void multiply(const Strip &s, const Chunk &chunk, std::array<Ix, 2> at, Ix index, llvm::function_ref<void()> finish) {
+    Ix kept = index * c.shape.sumBytes();
+    auto isChunk = [&](int64_t number) { return w.compare(arith::CmpIPredicate::eq, chunk.number, number); };
+    auto leave = [&] { block.leave(chunk.wide), finish(); };
+    if (c.chunks() == 1) {
+      block.clear(chunk.wide);
+      multiplySteps(s, chunk, at, index);
+      return leave();
+    }
+    w.ifElse(
+        isChunk(0), [&] { block.clear(chunk.wide); }, [&] { keep(&TileBlock::resume, kept, chunk.wide); });
+    multiplySteps(s, chunk, at, index);
+    w.ifElse(isChunk(c.chunks() - 1), leave, [&] { keep(&TileBlock::keep, kept, chunk.wide); });
+  }
+
+  /// Sums of an only block stay where they are.
+  void keep(void (TileBlock::*move)(Buffer, Ix, int64_t), Ix at, int64_t wide) {
+    if (c.keepsSums()) {
+      (block.*move)(sums, at, wide);
+    }
+  }
+
+  void multiplySteps(const Strip &s, const Chunk &chunk, std::array<Ix, 2> at, Ix index) {
+    int64_t blocks = c.blocksOfUnit(), wide = chunk.wide;
+    TileBlock::Panel own = chunkAt(indexOf(chunk) - firstChunk);
+    w.loop(0, c.chunk, 1, [&](Ix k) {
+      Ix number = chunk.number * c.chunk + k, from = leftAt(s, number);
+      TileBlock::Rows rows{s.from.buffer, {at[0] + from, at[1] + from}, s.from.pixel, c.partBytes()};
       if (c.shape.splitsRight) {
         TileBlock::RightSplit split =
-            block.splitShare(panelAt(nextPanel(panel)), panelParts, partsAt(firstPanel + panel + 1),
-                             index * c.steps() + number, block.splitPairs(blocks));
-        Ix right = 2 * partsAt(firstPanel + panel) + number * c.shape.stepBytes(c.shape.wide);
-        return block.step(rows, panelParts, right, wide, std::nullopt, split);
-      }
-      std::optional<TileBlock::Fetch> fetch;
-      if (c.panels > 1 && blocks > 1 && wide == c.shape.wide) { // behind the last panel, too: that touches nothing
-        fetch = block.share(panelAt(panel + 1), index, blocks, number, wide);
-      }
-      block.step(rows, weights, own.at + number * c.shape.stepBytes(wide), wide, fetch);
-    };
-    w.loop(0, c.rows().taps, 1, [&](Ix h) {
-      w.loop(0, c.runs, 1, [&](Ix x) {
-        Ix run = h * c.runs + x, tap = h * s.from.rowTap + x * s.from.columnTap;
-        auto step = [&](Ix k, Ix byte) {
-          Ix number = run * c.stepsOfRun + k;
-          stepAt({s.from.buffer, {at[0] + tap + byte, at[1] + tap + byte}, s.from.pixel, c.partDistance()}, number);
-          block.stayAwake(number, c.steps());
-        };
-        w.loop(0, whole, 1, [&](Ix k) { step(k, k * c.stepDistance()); });
-        if (whole < c.stepsOfRun) {
-          step(whole, c.runBytes - c.shape.depth);
+            block.splitShare(chunkAt(nextChunk(chunk)), chunkParts, partsAt(indexOf(chunk) + 1), index * c.chunk + k,
+                             block.splitPairs(blocks));
+        Ix right = 2 * partsAt(indexOf(chunk)) + k * c.shape.stepBytes(c.shape.wide);
+        block.step(rows, chunkParts, right, wide, std::nullopt, split);
+      } else {
+        std::optional<TileBlock::Fetch> fetch;
+        if (c.panels > 1 && blocks > 1 && wide == c.shape.wide) { // behind the last panel, too: that touches nothing
+          fetch = block.share(chunkAt(chunk.panel + 1), index, blocks, k, wide);
         }
-      });
+        block.step(rows, weights, own.at + k * c.shape.stepBytes(wide), wide, fetch);
+      }
+      block.stayAwake(c.keepsSums() ? k : number, c.keepsSums() ? c.chunk : c.steps());
     });
-    block.leave(wide);
+  }
+
+  /// Where a step reads, from a pixel's first tap on. The last step of a run begins early where it would be too long.
+  Ix leftAt(const Strip &s, Ix number) const {
+    Ix run = floorDiv(number, c.stepsOfRun), k = remainder(number, c.stepsOfRun);
+    Ix tap = floorDiv(run, c.runs) * s.from.rowTap + remainder(run, c.runs) * s.from.columnTap;
+    return tap + min(k * c.shape.depth, c.runBytes - c.shape.depth);
   }
 
   /// Rows [first, last) of the block: pixels of output row `y`, from `x` on.
-  void finish(const Strip &s, Ix panel, int64_t wide, Ix y, Ix x, int64_t first, int64_t last) {
+  void finish(const Strip &s, const Chunk &chunk, Ix y, Ix x, int64_t first, int64_t last) {
     int64_t together = build.group.together(lanes), whole = first + (last - first) / together * together;
     auto some = [&](Ix from, int64_t count) {
-      for (int64_t v = 0; v < wide; ++v) {
-        Ix strip = panel * c.shape.wide + v;
+      for (int64_t v = 0; v < chunk.wide; ++v) {
+        Ix strip = chunk.panel * c.shape.wide + v;
         Value biases = bias ? w.load(bias, strip * lanes, lanes) : Value();
         SmallVector<Value> sums;
         SmallVector<Point> points;
         for (int64_t i = 0; i < count; ++i) {
-          Value sum = block.sums(from + i, v, wide);
+          Value sum = block.sums(from + i, v, chunk.wide);
           sums.push_back(bias ? arith::AddFOp::create(w.b, w.loc, sum, biases).getResult() : sum);
           points.push_back(point(s, strip, y, x + (from + i) - first));
         }

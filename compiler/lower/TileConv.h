@@ -15,8 +15,8 @@ struct TileConv {
   bool ofPlanes = false; ///< the image is row-major; its copy has four channels for each pixel
   TileShape shape;
   bool copies = true;     ///< a strip of the image, pixel by pixel with all channels side by side
-  bool inPlanes = false;  ///< the copy has what a step takes of each pixel side by side, and then the next step's
   int64_t pixelBytes = 0; ///< of whole channel blocks, or of four channels
+  int64_t nextPixel = 0;  ///< bytes from one pixel of the copy to the next
   /// From one output to the next, in pixels of what is read: where there is one tap only pixels that are read are
   /// copied.
   int64_t rowStep = 1, columnStep = 1;
@@ -41,16 +41,16 @@ struct TileConv {
     return unitGroups ? unitGroups : twoRows ? static_cast<int64_t>(llvm::divideCeil(unitRows, 2)) : unitRows * groups;
   }
   int64_t partBytes() const {
-    return copies ? copiedRows * copiedColumns * pixelBytes + (ofPlanes ? InterleavedRows::slack * pixelBytes : 0) : 0;
+    return copies ? copiedRows * copiedColumns * nextPixel + (ofPlanes ? InterleavedRows::slack * pixelBytes : 0) : 0;
   }
   int64_t stripBytes() const { return parts * partBytes(); }
-  // Of the copy: what lies together of a pixel, and from one part and step of a run to the next.
-  int64_t cellBytes() const { return inPlanes ? shape.depth : pixelBytes; }
-  int64_t partDistance() const { return inPlanes ? copiedRows * copiedColumns * shape.depth : partBytes(); }
-  int64_t stepDistance() const { return inPlanes ? parts * partDistance() : shape.depth; }
-  int64_t splitPanelBytes() const { return shape.splitsRight ? steps() * shape.stepBytes(shape.wide) : 0; }
-  /// Of an item: its strip, and a panel that is multiplied while the next one is split.
-  int64_t scratchBytes() const { return (copies ? stripBytes() : 0) + 2 * splitPanelBytes(); }
+  int64_t chunk = 1; ///< steps of a panel that all blocks of a strip go over before any goes on
+  int64_t chunks() const { return steps() / chunk; }
+  bool keepsSums() const { return chunks() > 1 && blocksOfUnit() > 1; }
+  int64_t chunkBytes() const { return shape.splitsRight ? chunk * shape.stepBytes(shape.wide) : 0; }
+  int64_t sumBytes() const { return keepsSums() ? blocksOfUnit() * shape.sumBytes() : 0; }
+  /// Of an item: its strip, a chunk that is multiplied while the next one is split, and sums that wait.
+  int64_t scratchBytes() const { return (copies ? stripBytes() : 0) + 2 * chunkBytes() + sumBytes(); }
   bool splits() const { return parts > 1; }
   support::Size items() const;
 };

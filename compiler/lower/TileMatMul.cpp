@@ -22,8 +22,6 @@ namespace ingot::lower {
 
 using support::Size;
 
-/// Parts of weights that are made when the model runs: they are more bytes than what they are made of.
-static constexpr int64_t partsOnTheWay = 3;
 /// Rows of which there are as many as the run says.
 static constexpr int64_t someRows = 64;
 
@@ -90,6 +88,7 @@ static void cutSplitRows(TileMatMul &t, const MatMulProblem &p, int64_t groups, 
   t.panelsPerShare = llvm::divideCeil(t.panels, shares);
   t.shares = llvm::divideCeil(t.panels, t.panelsPerShare);
   t.items = max(Size(1), ceilDiv(t.groups, t.groupsPerItem));
+  t.chunk = t.shape.stepsOfChunk(t.stepsOfPanel(), t.groupsPerItem, machine);
 }
 
 /// Work items: enough for several threads, whose rows of A stay in the second cache.
@@ -104,7 +103,7 @@ static void cutRows(TileMatMul &t, const MatMulProblem &p, const target::Machine
   if (t.splits()) {
     return cutSplitRows(t, p, groups, machine);
   }
-  t.shares = t.panels;
+  t.shares = t.panels, t.chunk = t.steps;
   int64_t items = p.batch.isNumber() ? t.panels * p.batch.number() : t.panels;
   t.groupsPerItem = std::max<int64_t>(1, std::min({groups, held, std::max(least, groups * items / enough)}));
   t.items = max(Size(1), ceilDiv(t.groups, t.groupsPerItem));
@@ -138,7 +137,7 @@ std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProble
   t.strips = llvm::divideCeil(p.n.number(), machine.lanes);
   t.shape = TileShape::of(p.m.isNumber() ? rows : std::numeric_limits<int64_t>::max(), t.strips, bytes, machine);
   t.shape.parts = t.parts;
-  t.shape.splitsRight = t.parts == partsOnTheWay;
+  t.shape.splitsRight = p.m.isNumber() && splitsOnTheWay(kernel, t.parts, rows, machine);
   t.steps = llvm::divideCeil(t.depth, bytes);
   t.depth = t.splits() ? t.steps * bytes : t.depth;
   t.panels = llvm::divideCeil(t.strips, t.shape.wide);
@@ -221,7 +220,7 @@ KernelShape tileMatMulShape(plan::KernelOp kernel, const MatMulProblem &p, const
   shape.ofTiles = true;
   shape.items = p.batch * t.items * Size(t.shares);
   if (t.splits()) {
-    Size sums = t.depths > 1 ? p.batch * t.items * Size(t.sumBytes()) : Size(0);
+    Size sums = p.batch * t.items * Size(t.sumBytes());
     shape.scratchBytes = max(Size(64), shape.items * t.copyBytes() + sums);
   }
   Type element = onnx::elementOf(kernel.root()->getOperand(1));
@@ -273,7 +272,7 @@ public:
           copyRows(from, to, d);
         }
         if (t.shape.splitsRight) {
-          block.splitRest(panelAt(firstPanel, d), panelParts, partsAt(firstPanel), 0, 1);
+          block.splitRest(chunkAt(firstPanel * t.chunks(), d), chunkParts, partsAt(firstPanel * t.chunks()), 0, 1);
         }
         w.loop(firstPanel, endPanel, 1, [&](Ix panel) { eachBlock(panel, endPanel, from, to, d); });
       });
@@ -294,7 +293,7 @@ private:
   SmallVector<Ix> batchAt;
   Ix baseA, baseB;               ///< bytes, but elements of an A that is split
   Buffer copied = {}, sums = {}; ///< rows of A, from firstCopied on; of all panels and the blocks of the same rows
-  Buffer panelParts = {};        ///< of a panel that is split on the way
+  Buffer chunkParts = {};        ///< of two chunks that are split on the way
   Ix firstCopied;
 
   int64_t elementBytes() const { return p.ofHalves ? 2 : 1; }           ///< of what baseA counts
@@ -317,10 +316,10 @@ private:
     copied = w.scratch(build.scratch, own, w.b.getBF16Type(), memoryExtent(t.copyBytes()));
     firstCopied = w.settled(max(min(from * height, Ix(p.m) - height), 0));
     if (t.shape.splitsRight) {
-      Ix at = own + Ix(t.itemRows() * t.copiedRowBytes());
-      panelParts = w.scratch(build.scratch, at, w.b.getBF16Type(), t.splitPanelBytes()); // two panels of two bytes
+      Ix at = own + Ix(t.copiedBytes());
+      chunkParts = w.scratch(build.scratch, at, w.b.getBF16Type(), t.chunkBytes()); // two, of elements of two bytes
     }
-    if (t.depths > 1) {
+    if (t.keepsSums()) {
       Ix at = Ix(p.batch * t.items * Size(t.shares) * t.copyBytes()) + group * t.sumBytes();
       sums = w.scratch(build.scratch, at, w.b.getF32Type(), t.sumBytes() / 4);
     }
@@ -330,19 +329,18 @@ private:
   void copyRows(Ix from, Ix to, Ix d) {
     constexpr int64_t half = 2;
     int64_t lanes = w.machine.lanes, k = p.k.number(), part = t.partBytes() / half;
-    int64_t together = t.shape.depth / half; // a step's
-    Ix distance = Ix(t.itemRows()) * together;
+    int64_t together = part % (2 * lanes) == 0 ? 2 * lanes : lanes;
     Ix first = d * part, whole = max(min(k / together * together - first, part), 0);
     w.loop(firstCopied, min(to * height, p.m), 1, [&](Ix row) {
       Ix at = w.settled(baseA + row * Ix(p.rowA) + first);
-      Ix own = w.settled((row - firstCopied) * together);
+      Ix own = w.settled((row - firstCopied) * (t.copiedRowBytes() / half));
       auto copy = [&](Ix i, bool isWhole) {
         SmallVector<Value, 2> vectors;
         for (int64_t j = 0; j < together; j += lanes) {
           Value mask = isWhole ? Value() : w.maskFor(max(min(k - first - (i + j), lanes), 0), lanes);
           vectors.push_back(w.load(a, at + (i + j), lanes, mask));
         }
-        storeSplit(w, vectors, t.parts, copied, own + floorDiv(i, together) * (t.parts * distance), distance);
+        storeSplit(w, vectors, t.parts, copied, own + i, part);
       };
       w.loop(0, whole, together, [&](Ix i) {
         for (int64_t j = 0; j < together; j += lanes) {
@@ -369,48 +367,72 @@ private:
              [&] { columns(t.panels - 1, end, last, from, to, d, true); });
   }
 
-  TileBlock::Panel panelAt(Ix panel, Ix d) const {
-    Ix at = baseB + d * (t.matrixBytes() / t.depths) + panel * t.panelBytes();
-    return {b, at, weightBytes(), t.stepsOfPanel()};
+  /// A chunk, counted from the first panel on.
+  TileBlock::Panel chunkAt(Ix chunk, Ix d) const {
+    int64_t chunkBytes = t.chunk * t.shape.storedBytes(t.shape.wide); // a narrower panel is the last one
+    return {b, baseB + d * (t.matrixBytes() / t.depths) + chunk * chunkBytes, weightBytes(), t.chunk};
   }
-  /// Where its parts are: a panel is multiplied while the next one is split.
-  Ix partsAt(Ix panel) const { return remainder(panel, 2) * (t.splitPanelBytes() / 2); }
+  /// Where its parts are: a chunk is multiplied while the next one is split.
+  Ix partsAt(Ix chunk) const { return remainder(chunk, 2) * (t.chunkBytes() / 2); }
 
   void columns(Ix panel, Ix end, int64_t wide, Ix from, Ix to, Ix d, bool isLast) {
-    w.loop(from, to, 1, [&](Ix g) {
-      Ix row = min(g * height, Ix(p.m) - height);
-      Ix kept = (panel * t.groupsPerItem + (g - from)) * t.shape.sumBytes();
-      if (t.depths == 1) {
-        block.clear(wide);
-      } else {
-        w.ifElse(
-            w.compare(arith::CmpIPredicate::eq, d, 0), [&] { block.clear(wide); },
-            [&] { block.resume(sums, kept, wide); });
+    w.loop(0, t.chunks(), 1, [&](Ix c) {
+      Ix chunk = panel * t.chunks() + c, next = min(chunk + 1, end * t.chunks() - 1);
+      w.loop(from, to, 1, [&](Ix g) {
+        Ix row = min(g * height, Ix(p.m) - height), index = g - from;
+        enterBlock(panel, d, c, index, wide);
+        multiply(row, chunk, next, d, wide, index, isLast);
+        leaveBlock(panel, d, c, index, wide, row, isLast);
+      });
+      if (t.shape.splitsRight) {
+        block.splitRest(chunkAt(next, d), chunkParts, partsAt(chunk + 1), (to - from) * t.chunk,
+                        block.splitPairs(t.groupsPerItem));
       }
-      multiply(row, panel, end, d, wide, g - from, isLast);
-      auto finishBlock = [&] {
-        block.leave(wide);
-        finish(row, panel * (t.shape.wide * w.machine.lanes), wide, isLast);
-      };
-      if (t.depths == 1) {
-        return finishBlock();
-      }
-      w.ifElse(w.compare(arith::CmpIPredicate::eq, d, t.depths - 1), finishBlock,
-               [&] { block.keep(sums, kept, wide); });
     });
-    if (t.shape.splitsRight) {
-      block.splitRest(panelAt(min(panel + 1, end - 1), d), panelParts, partsAt(panel + 1),
-                      (to - from) * t.stepsOfPanel(), block.splitPairs(t.groupsPerItem));
+  }
+
+  /// Where the sums of a block wait.
+  Ix sumsAt(Ix panel, Ix index) const {
+    Ix before = t.depths > 1 ? panel : floorDiv(panel, t.panelsPerShare);
+    return (before * t.groupsPerItem + index) * t.shape.sumBytes();
+  }
+
+  void enterBlock(Ix panel, Ix d, Ix chunk, Ix index, int64_t wide) {
+    Ix before = d * t.chunks() + chunk;
+    if (t.depths * t.chunks() == 1) {
+      return block.clear(wide);
     }
+    w.ifElse(
+        w.compare(arith::CmpIPredicate::eq, before, 0), [&] { block.clear(wide); },
+        [&] {
+          if (t.keepsSums()) {
+            block.resume(sums, sumsAt(panel, index), wide);
+          }
+        });
+  }
+
+  void leaveBlock(Ix panel, Ix d, Ix chunk, Ix index, int64_t wide, Ix row, bool isLast) {
+    auto finishBlock = [&] {
+      block.leave(wide);
+      finish(row, panel * (t.shape.wide * w.machine.lanes), wide, isLast);
+    };
+    if (t.depths * t.chunks() == 1) {
+      return finishBlock();
+    }
+    w.ifElse(w.compare(arith::CmpIPredicate::eq, d * t.chunks() + chunk, t.depths * t.chunks() - 1), finishBlock, [&] {
+      if (t.keepsSums()) {
+        block.keep(sums, sumsAt(panel, index), wide);
+      }
+    });
   }
 
   /// `index` of the block among those of its item.
-  void multiply(Ix row, Ix panel, Ix end, Ix d, int64_t wide, Ix index, bool isLast) {
-    int64_t depth = t.shape.depth, rowBytes = t.splits() ? depth : t.depth, steps = t.stepsOfPanel();
+  void multiply(Ix row, Ix chunk, Ix next, Ix d, int64_t wide, Ix index, bool isLast) {
+    int64_t depth = t.shape.depth, rowBytes = t.splits() ? t.copiedRowBytes() : t.depth, steps = t.chunk;
     Ix first = t.splits() ? (row - firstCopied) * rowBytes : baseA + row * rowBytes;
+    first = first + remainder(chunk, t.chunks()) * (steps * depth);
     Ix second = first + block.second() * rowBytes;
-    Ix part = t.splits() ? Ix(t.itemRows()) * depth : Ix(0);
-    TileBlock::Panel own = panelAt(panel, d);
+    TileBlock::Panel own = chunkAt(chunk, d);
     bool isOne = !t.groups.isNumber() || t.groups.is(1);
     auto fetch = [&](Ix k) -> std::optional<TileBlock::Fetch> {
       if (isOne && t.splits()) {
@@ -419,26 +441,26 @@ private:
       if (isOne || isLast || t.panels == 1 || t.groupsPerItem == 1) {
         return std::nullopt;
       }
-      TileBlock::Panel next = own;
-      next.at = own.at + t.panelBytes();
-      return block.share(next, index, t.groupsPerItem, k, wide);
+      return block.share(chunkAt(chunk + 1, d), index, t.groupsPerItem, k, wide);
     };
     auto step = [&](Ix k, Ix at) {
-      TileBlock::Rows rows{t.splits() ? copied : a, {first + at, second + at}, rowBytes, part};
+      TileBlock::Rows rows{t.splits() ? copied : a, {first + at, second + at}, rowBytes, t.partBytes()};
       if (!t.shape.splitsRight) {
         block.step(rows, b, own.at + k * t.shape.stepBytes(wide), wide, fetch(k));
       } else {
-        Ix next = min(panel + 1, end - 1);
-        TileBlock::RightSplit split = block.splitShare(panelAt(next, d), panelParts, partsAt(panel + 1),
+        TileBlock::RightSplit split = block.splitShare(chunkAt(next, d), chunkParts, partsAt(chunk + 1),
                                                        index * steps + k, block.splitPairs(t.groupsPerItem));
-        Ix right = 2 * partsAt(panel) + k * t.shape.stepBytes(t.shape.wide);
-        block.step(rows, panelParts, right, wide, std::nullopt, split);
+        Ix right = 2 * partsAt(chunk) + k * t.shape.stepBytes(t.shape.wide);
+        block.step(rows, chunkParts, right, wide, std::nullopt, split);
       }
-      block.stayAwake(k, steps);
+      if (t.keepsSums()) {
+        block.stayAwake(k, steps);
+      } else {
+        block.stayAwake(remainder(chunk, t.chunks()) * steps + k, t.stepsOfPanel());
+      }
     };
     bool isEven = t.depth % depth == 0;
-    Ix distance = t.splits() ? t.parts * part : Ix(depth); // from one step to the next
-    w.loop(0, steps - (isEven ? 0 : 1), 1, [&](Ix k) { step(k, k * distance); });
+    w.loop(0, steps - (isEven ? 0 : 1), 1, [&](Ix k) { step(k, k * depth); });
     if (!isEven) {
       step(t.steps - 1, t.lastAt());
     }

@@ -25,6 +25,9 @@ struct TileMatMul {
   /// zeros.
   int64_t lastAt() const { return depth - shape.depth; }
   int64_t stepsOfPanel() const { return steps / depths; } ///< in one part of the depth
+  int64_t chunk = 1;                                      ///< steps of it that all blocks go over before any goes on
+  int64_t chunks() const { return stepsOfPanel() / chunk; }
+  bool keepsSums() const { return depths > 1 || (chunks() > 1 && groupsPerItem > 1); }
   int64_t panelBytes() const { return stepsOfPanel() * shape.storedBytes(shape.wide); }
   /// Where a step of a panel, which is `wide`, begins.
   int64_t stepAt(int64_t panel, int64_t step, int64_t wide) const {
@@ -33,15 +36,17 @@ struct TileMatMul {
   }
   int64_t matrixBytes() const { return shape.splitsRight ? depths * panels * panelBytes() : steps * shape.storedBytes(strips); }
   bool splits() const { return parts > 1; }
-  // What an item has of its rows: for each step and part of it as many bytes of all rows as the step takes. Behind them
-  // it has room for two panels that are split on the way. All items of the same rows have room for
-  // sums, a block's for each panel.
-  int64_t partBytes() const { return depth / depths; } ///< of a row
-  support::Size itemRows() const { return support::Size(groupsPerItem) * height; }
-  int64_t copiedRowBytes() const { return parts * partBytes(); }
-  int64_t splitPanelBytes() const { return shape.splitsRight ? stepsOfPanel() * shape.stepBytes(shape.wide) : 0; }
-  int64_t sumBytes() const { return panels * groupsPerItem * shape.sumBytes(); }
-  support::Size copyBytes() const { return itemRows() * copiedRowBytes() + support::Size(2 * splitPanelBytes()); }
+  // A copied row: its parts, one behind the other. An item has room for its rows, and behind them for two chunks of a
+  // panel that are split on the way. All items of the same rows have room for sums, a block's for each panel if depths
+  // are several, else for one.
+  int64_t partBytes() const { return depth / depths; }
+  int64_t copiedRowBytes() const { return oddLines(parts * partBytes(), 64); }
+  support::Size copiedBytes() const { return support::Size(groupsPerItem * copiedRowBytes()) * height; }
+  int64_t chunkBytes() const { return shape.splitsRight ? chunk * shape.stepBytes(shape.wide) : 0; }
+  int64_t sumBytes() const {
+    return keepsSums() ? (depths > 1 ? panels : shares) * groupsPerItem * shape.sumBytes() : 0;
+  }
+  support::Size copyBytes() const { return copiedBytes() + support::Size(2 * chunkBytes()); }
 };
 
 /// The schedule, where the machine has tiles and they are expected to be faster than its vectors.

@@ -1,6 +1,7 @@
 #include "compiler/lower/Tiles.h"
 #include "compiler/lower/LlvmAttributes.h"
 #include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/WeightRate.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/bit.h"
@@ -36,6 +37,20 @@ TileShape TileShape::of(int64_t rows, int64_t columnTiles, int64_t depth, const 
   return shape;
 }
 
+int64_t TileShape::stepsOfChunk(int64_t steps, int64_t blocks, const target::MachineModel &machine) const {
+  constexpr int64_t enoughBlocks = 4, longest = 5;
+  bool stays = 2 * steps * stepBytes(wide) <= machine.l2Bytes / 4;
+  if (!splitsRight || (blocks >= enoughBlocks && stays)) {
+    return steps;
+  }
+  for (int64_t chunk = 2; chunk <= longest; ++chunk) {
+    if (steps % chunk == 0) {
+      return chunk;
+    }
+  }
+  return steps;
+}
+
 // A product takes a cycle for each row of its left factor, and a load one for two rows, two at a time (MEASURED.md: 5.0
 // of 5.8 TOP/s with all four loads of a step from the first cache). Sums are stored, and loaded again.
 
@@ -64,6 +79,12 @@ Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine
     return {};
   }
   return {module->hasAttr(twoPartsName) ? 2 : 3, static_cast<bool>(policy)};
+}
+
+bool splitsOnTheWay(plan::KernelOp kernel, int64_t parts, int64_t rows, const target::MachineModel &machine) {
+  constexpr int64_t fewRows = 256; // more of them hide that memory is slow, but not the splitting
+  bool areFar = weightRateOf(kernel, machine) <= machine.memoryRate;
+  return parts == 3 && rows <= fewRows && (areFar || splittingOf(kernel, machine).always);
 }
 
 // Parts are rounded by adding half of what the last bit kept counts for, in integers: halfway cases go away from zero.

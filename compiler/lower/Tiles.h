@@ -48,6 +48,9 @@ struct TileShape {
   /// would make NaN of an infinity. 0: a row has no word, or no whole number of them.
   static int64_t depthOf(int64_t rowBytes, bool mayOverlap, const target::MachineModel &machine);
   /// Tall enough for `rows`, and as wide as registers allow beside that.
+  /// How many of so many steps all `blocks` go over before any goes on, where the right factor is split on the way: all
+  /// of them, but few where few blocks share what has been split, which then stays in the first cache.
+  int64_t stepsOfChunk(int64_t steps, int64_t blocks, const target::MachineModel &machine) const;
   /// Products of two parts.
   int64_t products() const { return parts * (parts + 1) / 2; }
   static TileShape of(int64_t rows, int64_t columnTiles, int64_t depth, const target::MachineModel &machine);
@@ -59,6 +62,9 @@ struct Splitting {
   bool always = false; ///< else where that is expected to be faster
 };
 Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine);
+/// Whether a kernel's weights are split when the model runs: if all of the model's come from memory, three parts are more
+/// bytes than what they are made of, for which few rows would wait.
+bool splitsOnTheWay(plan::KernelOp kernel, int64_t parts, int64_t rows, const target::MachineModel &machine);
 /// Cycles by which a kernel of split factors must be expected to be faster: what stands behind tiles is slower for a
 /// while.
 inline constexpr double sureGainOfSplit = 6'000;
