@@ -138,12 +138,12 @@ static double directCycles(plan::KernelOp kernel, const TileConv &c, const targe
 static double waitingCycles(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
   auto image = 2.0 * static_cast<double>(c.units * c.partBytes());
   auto results = static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips * 64);
-  auto bytes = static_cast<double>(c.steps() * c.shape.stepBytes(c.strips));
+  auto bytes = static_cast<double>(c.steps() * c.shape.storedBytes(c.strips));
   double cycles = 0.6 * bytes / weightRateOf(kernel, machine);
   if (c.copies && image + results > target::cacheShare * static_cast<double>(machine.l2Bytes)) {
-    cycles += 1.5 * image / machine.l3Rate;
+    cycles += image / machine.l3Rate;
   }
-  if (2 * c.panelBytes() + c.stripBytes() > machine.l2Bytes) {
+  if (!c.shape.splitsRight && 2 * c.panelBytes() + c.stripBytes() > machine.l2Bytes) {
     cycles += 0.8 * bytes * static_cast<double>(c.units * (c.blocksOfUnit() - 1)) / machine.l3Rate;
   }
   return cycles;
@@ -154,8 +154,8 @@ static double tileCycles(plan::KernelOp kernel, const TileConv &c, const target:
   auto blocks = static_cast<double>(c.twoRows ? llvm::divideCeil(rows, 2) : rows * c.groups);
   double behind =
       c.splits() ? 9.5 * static_cast<double>(c.height * c.shape.wide) : tileBlockCycles(c.height, c.shape.wide);
-  double panel = static_cast<double>(c.steps()) * tileStepCycles(c.shape, c.height, c.shape.wide) + behind;
-  double storeCycles = c.splits() ? 3.5 : 2; // of 32 bytes, with what comes before
+  double panel = static_cast<double>(c.steps()) * tileStepCycles(c.shape, c.height, c.shape.wide, c.blocksOfUnit()) + behind;
+  double storeCycles = c.splits() ? 2.5 : 2; // of 32 bytes, with what comes before
   double copied = c.copies ? static_cast<double>(c.units * c.stripBytes()) / 32 * storeCycles : 0;
   double products = blocks * static_cast<double>(c.panels) * panel;
   return machine.tiles.startCycles + products + copied + (c.splits() ? waitingCycles(kernel, c, machine) : 0);

@@ -58,17 +58,17 @@ static double vectorCycles(const TileMatMul &t, const MatMulProblem &p, int64_t 
 static double tileCycles(const TileMatMul &t, const MatMulProblem &p, int64_t rows, double weightRate,
                          const target::MachineModel &machine) {
   int64_t groups = llvm::divideCeil(rows, t.shape.tall * 16), height = llvm::divideCeil(rows, groups);
-  double panel = static_cast<double>(t.steps) * tileStepCycles(t.shape, height, t.shape.wide) +
+  double panel = static_cast<double>(t.steps) * tileStepCycles(t.shape, height, t.shape.wide, t.groupsPerItem) +
                  tileBlockCycles(height, t.shape.wide);
   double products = static_cast<double>(groups * t.panels) * panel;
   if (!t.splits()) {
     return machine.tiles.startCycles + products;
   }
   double copied = 4.2 * static_cast<double>(t.parts * rows * t.depth) / 32; // a vector of each part
-  double notHidden = weightRate > machine.memoryRate ? 0.5 : 0.7;
+  double notHidden = weightRate > machine.memoryRate || t.shape.splitsRight ? 0.5 : 0.7;
   Passing passing = passingOf(p, rows, machine);
   double waiting = notHidden * static_cast<double>(t.matrixBytes()) / weightRate +
-                   (1.2 * passing.rows + 1.6 * passing.results) / machine.l3Rate;
+                   (0.6 * passing.rows + 2 * passing.results) / machine.l3Rate;
   return machine.tiles.startCycles + products + copied + waiting;
 }
 

@@ -54,8 +54,8 @@ int64_t TileShape::stepsOfChunk(int64_t steps, int64_t blocks, const target::Mac
 // A product takes a cycle for each row of its left factor, and a load one for two rows, two at a time (MEASURED.md: 5.0
 // of 5.8 TOP/s with all four loads of a step from the first cache). Sums are stored, and loaded again.
 
-double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide) {
-  constexpr double leastProduct = 8, latency = 52;
+double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide, int64_t blocks) {
+  constexpr double leastProduct = 8, latency = 52, splitPair = 10;
   // Of split factors so much is multiplied that the processor slows down (bench/tile_rate.c), and the next products,
   // of other parts, wait for the sums.
   bool splits = shape.parts > 1;
@@ -64,7 +64,9 @@ double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide) {
   double sums = tall * static_cast<double>(wide);
   double products = splits ? std::max(sums * rows, latency) : sums * std::max(rows, leastProduct);
   double loads = 0.5 * (static_cast<double>(height) + static_cast<double>(wide * shape.depth) / 4);
-  return notHidden * static_cast<double>(shape.products()) * std::max(products, loads);
+  double all = notHidden * static_cast<double>(shape.products()) * std::max(products, loads);
+  auto pairs = static_cast<double>(shape.splitsRight ? shape.wide * shape.depth / 4 : 0);
+  return std::max(all, splitPair * pairs / static_cast<double>(blocks));
 }
 
 double tileBlockCycles(int64_t height, int64_t wide) { return 2.0 * static_cast<double>(height * wide) + 20; }

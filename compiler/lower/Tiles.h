@@ -94,8 +94,9 @@ private:
   const char *from;
 };
 
-/// Cycles of a step over `height` rows and `wide` tiles of columns, and of all that comes before and behind the steps.
-double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide);
+/// Cycles of a step over `height` rows and `wide` tiles of columns, one of so many blocks that share what is split on the
+/// way; and of all that comes before and behind the steps.
+double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide, int64_t blocks);
 double tileBlockCycles(int64_t height, int64_t wide);
 
 class TileBlock {
