@@ -138,12 +138,12 @@ static double directCycles(plan::KernelOp kernel, const TileConv &c, const targe
 static double waitingCycles(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
   auto image = 2.0 * static_cast<double>(c.units * c.partBytes());
   auto results = static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips * 64);
-  auto bytes = static_cast<double>(c.steps() * c.shape.storedBytes(c.strips));
+  auto bytes = static_cast<double>(c.steps() * c.shape.stepBytes(c.strips)); // no less where floats are split on the way
   double cycles = 0.6 * bytes / weightRateOf(kernel, machine);
   if (c.copies && image + results > target::cacheShare * static_cast<double>(machine.l2Bytes)) {
-    cycles += image / machine.l3Rate;
+    cycles += 0.7 * image / machine.l3Rate;
   }
-  if (!c.shape.splitsRight && 2 * c.panelBytes() + c.stripBytes() > machine.l2Bytes) {
+  if (2 * c.steps() * c.shape.stepBytes(c.shape.wide) + c.stripBytes() > machine.l2Bytes) {
     cycles += 0.8 * bytes * static_cast<double>(c.units * (c.blocksOfUnit() - 1)) / machine.l3Rate;
   }
   return cycles;

@@ -119,7 +119,7 @@ std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProble
   constexpr int64_t word = 4, half = 2;
   // Three parts of weights are more bytes than float32, for which a few rows would wait.
   constexpr int64_t enoughRows = 32;
-  bool isFloat = !p.ofBytes && !p.ofHalves, mayBeFew = !p.m.isNumber() && !p.m.atLeast(enoughRows);
+  bool isFloat = !p.ofBytes && !p.ofHalves, mayBeFew = !p.m.atLeast(enoughRows);
   Splitting splitting = isFloat ? splittingOf(kernel, machine) : Splitting{1, false};
   t.parts = splitting.parts;
   if (!t.parts || (t.parts == 3 && mayBeFew && !splitting.always) ||
