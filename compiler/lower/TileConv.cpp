@@ -67,6 +67,15 @@ static bool isPossible(plan::KernelOp kernel, const TileConv &c, const target::M
 
 static int64_t reach(const ConvAxis &a) { return (a.taps - 1) * a.tapStep + 1; }
 
+/// Where rows of pixels fill tiles badly.
+static bool shouldBeFlat(const TileConv &c, const target::MachineModel &machine) {
+  int64_t rows = c.rows().out.number(), row = c.columns().out.number(), block = 2 * machine.tiles.rows;
+  int64_t byRows = row <= machine.tiles.rows ? llvm::divideCeil(rows, 2) : rows * llvm::divideCeil(row, block);
+  constexpr int64_t percent = 80; // a flat copy is more to store
+  int64_t flat = llvm::divideCeil(rows * row, block);
+  return c.splits() && !c.ofPlanes && rows > 1 && 100 * flat <= percent * byRows;
+}
+
 static void chooseRuns(TileConv &c, int64_t columnBytes, const target::MachineModel &machine) {
   const ConvAxis &columns = c.columns();
   int64_t channels = c.ofPlanes ? stemChannels : static_cast<int64_t>(llvm::alignTo(c.g.inChannels, lanes));
@@ -76,19 +85,22 @@ static void chooseRuns(TileConv &c, int64_t columnBytes, const target::MachineMo
   c.columnStep = c.copies && columns.taps == 1 ? 1 : columns.inStep;
   // Rows of a tile that are whole lines apart, a multiple of four, would share few sets of the first cache.
   constexpr int64_t few = 4;
-  bool isApart = c.splits() && !c.ofPlanes && c.pixelBytes % (few * machine.lineBytes) == 0;
-  c.nextPixel = c.pixelBytes + (isApart ? machine.lineBytes : 0);
-  bool together = !isApart && columns.tapStep * (c.copies ? c.pixelBytes : columnBytes) == c.pixelBytes;
+  c.isFlat = shouldBeFlat(c, machine);
+  int64_t cell = c.pixelBytes * (c.isFlat ? columns.taps : 1);
+  bool isApart = c.splits() && !c.ofPlanes && cell % (few * machine.lineBytes) == 0;
+  c.nextPixel = cell + (isApart ? machine.lineBytes : 0);
+  c.columnStep = c.isFlat ? 1 : c.columnStep;
+  bool together = c.isFlat || (!isApart && columns.tapStep * (c.copies ? c.pixelBytes : columnBytes) == c.pixelBytes);
   c.runs = together ? 1 : columns.taps;
   c.runBytes = c.pixelBytes * (together ? columns.taps : 1);
 }
 
 static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
   int64_t rows = c.rows().out.number(), row = c.columns().out.number(), tile = machine.tiles.rows;
-  c.twoRows = row <= tile && rows > 1;
+  c.twoRows = !c.isFlat && row <= tile && rows > 1;
   int64_t depth = TileShape::depthOf(c.runBytes, c.splits() || !c.ofHalves, machine);
   c.strips = llvm::divideCeil(c.g.outChannels, lanes);
-  c.shape = TileShape::of(c.twoRows ? 2 * tile : row, c.strips, depth, machine);
+  c.shape = TileShape::of(c.isFlat ? rows * row : c.twoRows ? 2 * tile : row, c.strips, depth, machine);
   c.shape.tall = c.twoRows ? 2 : c.shape.tall;
   c.shape.parts = c.parts;
   c.stepsOfRun = llvm::divideCeil(c.runBytes, depth);
@@ -103,6 +115,27 @@ static void chooseStrips(TileConv &c, const target::MachineModel &machine) {
   constexpr int64_t enough = 16, leastPixels = 128;
   int64_t rows = c.rows().out.number(), row = c.columns().out.number();
   auto extent = [](int64_t outs, int64_t step, int64_t reach) { return (outs - 1) * step + reach; };
+  int64_t most = machine.l2Bytes / 4 * (c.isFlat ? 3 : c.splits() ? 2 : 1);
+  if (c.isFlat) {
+    auto cut = [&](int64_t units) {
+      c.units = units, c.unitRows = rows / units;
+      c.copiedRows = llvm::alignTo(extent(c.unitRows, c.rowStep, reach(c.rows())), c.rowStep);
+      c.copiedColumns = row;
+    };
+    int64_t units = 1;
+    auto isPossible = [&](int64_t count) { return count <= rows && rows % count == 0; };
+    for (int64_t count = 1; count <= enough; ++count) {
+      units = isPossible(count) && rows / count * row >= leastPixels ? count : units;
+    }
+    for (cut(units); c.stripBytes() > most && units < rows; cut(units)) {
+      while (!isPossible(++units)) {
+      }
+    }
+    int64_t pixels = c.unitRows * row;
+    c.groups = llvm::divideCeil(pixels, c.shape.tall * machine.tiles.rows);
+    c.height = llvm::divideCeil(pixels, c.groups);
+    return;
+  }
   bool isRow = rows == 1;
   int64_t all = isRow ? c.groups : rows, pixels = isRow ? c.height : row;
   int64_t least = std::max<int64_t>(llvm::divideCeil(all, enough), llvm::divideCeil(leastPixels, pixels));
@@ -112,7 +145,7 @@ static void chooseStrips(TileConv &c, const target::MachineModel &machine) {
     c.copiedColumns = extent(isRow ? std::min(count * c.height, row) : row, c.columnStep, reach(c.columns()));
   };
   int64_t count = std::min(all, c.twoRows ? least + least % 2 : least);
-  for (cut(count); count > 1 && c.stripBytes() > machine.l2Bytes / (c.splits() ? 2 : 4); cut(count)) {
+  for (cut(count); count > 1 && c.stripBytes() > most; cut(count)) {
     count = count / 2;
   }
   c.units = llvm::divideCeil(all, count);
@@ -143,7 +176,7 @@ static double waitingCycles(plan::KernelOp kernel, const TileConv &c, const targ
   if (c.copies && image + results > target::cacheShare * static_cast<double>(machine.l2Bytes)) {
     cycles += 0.7 * image / machine.l3Rate;
   }
-  if (2 * c.steps() * c.shape.stepBytes(c.shape.wide) + c.stripBytes() > machine.l2Bytes) {
+  if (!c.shape.splitsRight && 2 * c.panelBytes() + c.stripBytes() > machine.l2Bytes) {
     cycles += 0.8 * bytes * static_cast<double>(c.units * (c.blocksOfUnit() - 1)) / machine.l3Rate;
   }
   return cycles;
@@ -151,7 +184,9 @@ static double waitingCycles(plan::KernelOp kernel, const TileConv &c, const targ
 
 static double tileCycles(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
   int64_t rows = c.rows().out.number();
-  auto blocks = static_cast<double>(c.twoRows ? llvm::divideCeil(rows, 2) : rows * c.groups);
+  auto blocks = static_cast<double>(c.isFlat    ? c.units * c.groups
+                                    : c.twoRows ? llvm::divideCeil(rows, 2)
+                                                : rows * c.groups);
   double behind =
       c.splits() ? 9.5 * static_cast<double>(c.height * c.shape.wide) : tileBlockCycles(c.height, c.shape.wide);
   double panel = static_cast<double>(c.steps()) * tileStepCycles(c.shape, c.height, c.shape.wide, c.blocksOfUnit()) + behind;
@@ -310,12 +345,12 @@ private:
   Buffer sums = {};       ///< of blocks that wait for the next chunk
   Ix firstChunk;          ///< of the strip, counted from the first strip on
 
-  /// What tiles are read from: the image or its copy. Bytes from one output row or pixel to the next, and from one tap
-  /// to the next.
+  /// What tiles are read from: the image or its copy. Bytes from one output row or pixel to the next, and from one input
+  /// row and one tap of a row to the next.
   struct Source {
     Buffer buffer;
     Ix base; ///< of the first tap of the strip's first output
-    Ix row, pixel, rowTap, columnTap;
+    Ix row, pixel, nextRow, columnTap;
   };
   struct Strip {
     Ix image, firstRow, lastRow, firstGroup, lastGroup, firstColumn;
@@ -343,11 +378,11 @@ private:
               image * each,
               c.rows().inStep * rowStride * each,
               c.columns().inStep * columnStride * each,
-              c.rows().tapStep * rowStride * each,
+              rowStride * each,
               c.columns().tapStep * columnStride * each};
     if (c.copies) {
       Ix rows = (s.lastRow - s.firstRow - 1) * c.rowStep + reach(c.rows());
-      Ix pixels = (columns - 1) * c.columnStep + reach(c.columns());
+      Ix pixels = c.isFlat ? columns : (columns - 1) * c.columnStep + reach(c.columns());
       Type element = c.splits() ? Type(w.b.getBF16Type()) : onnx::elementOf(build.group.root->getOperand(0));
       Buffer to = w.scratch(build.scratch, scratchAt, element, c.stripBytes() / each);
       if (c.ofPlanes) {
@@ -361,7 +396,7 @@ private:
                 0,
                 c.rowStep * line,
                 c.columnStep * c.nextPixel,
-                c.rows().tapStep * line,
+                line,
                 c.columns().tapStep * c.nextPixel};
     }
     int64_t last = c.strips % c.shape.wide, alike = c.panels - (last ? 1 : 0);
@@ -372,7 +407,9 @@ private:
   }
 
   /// The first pixel of a block.
-  Ix columnOf(Ix group) const { return min(group * c.height, c.columns().out.number() - c.height); }
+  Ix columnOf(Ix group) const {
+    return min(group * c.height, (c.isFlat ? c.unitRows : 1) * c.columns().out.number() - c.height);
+  }
 
   /// Copies so many rows and pixels of each.
   void copy(Ix image, Ix rows, Ix pixels, Buffer to) {
@@ -393,10 +430,11 @@ private:
       c.splits() ? storeSplit(w, vectors, c.parts, to, at, c.partBytes() / c.elementBytes())
                  : w.store(vectors[0], to, at);
     };
-    auto some = [&](Ix y, Ix first, int64_t count) {
+    Ix tapStride = c.columns().tapStep * input.strides[4]; // of a flat copy, which has a pixel for each tap
+    auto some = [&](Ix y, Ix tap, Ix first, int64_t count) {
       w.loop(0, pixels, 1, [&](Ix x) {
-        Ix from = image + y * rowStride + x * columnStride + first * input.strides[1];
-        Ix at = (y * c.copiedColumns + x) * (c.nextPixel / c.elementBytes()) + first * lanes;
+        Ix from = image + y * rowStride + x * columnStride + tap * tapStride + first * input.strides[1];
+        Ix at = (copiedRow(y) * c.copiedColumns + x) * (c.nextPixel / c.elementBytes()) + tap * pixel + first * lanes;
         for (int64_t i = 0, taken; i < count; i += taken) {
           taken = c.splits() ? std::min<int64_t>(2, count - i) : 1;
           SmallVector<Value, 2> vectors;
@@ -408,10 +446,12 @@ private:
       });
     };
     w.loop(0, rows, 1, [&](Ix y) {
-      w.loop(0, alike, together, [&](Ix b) { some(y, b, together); });
-      if (alike < blocks) {
-        some(y, alike, blocks - alike);
-      }
+      w.loop(0, c.isFlat ? c.columns().taps : 1, 1, [&](Ix tap) {
+        w.loop(0, alike, together, [&](Ix b) { some(y, tap, b, together); });
+        if (alike < blocks) {
+          some(y, tap, alike, blocks - alike);
+        }
+      });
     });
   }
 
@@ -426,34 +466,45 @@ private:
       Chunk chunk{panel, number, wide};
       eachBlock(s, chunk);
       if (c.shape.splitsRight) {
-        Ix rows = s.lastRow - s.firstRow, groups = s.lastGroup - s.firstGroup;
-        Ix blocks = c.twoRows ? floorDiv(rows + 1, 2) : rows * groups;
-        block.splitRest(chunkAt(nextChunk(chunk)), chunkParts, partsAt(indexOf(chunk) + 1), blocks * c.chunk,
+        block.splitRest(chunkAt(nextChunk(chunk)), chunkParts, partsAt(indexOf(chunk) + 1), blocksOf(s) * c.chunk,
                         block.splitPairs(c.blocksOfUnit()));
       }
     });
   }
 
-  void eachBlock(const Strip &s, const Chunk &chunk) {
+  /// A block: where its tiles begin, and what of it is stored where.
+  struct Block {
+    std::array<Ix, 2> at;
+    llvm::SmallVector<std::array<Ix, 2>, 2> pixels; ///< row and column of the first one of each run of pixels
+  };
+
+  Ix blocksOf(const Strip &s) const {
+    Ix rows = s.lastRow - s.firstRow;
+    return c.isFlat ? Ix(c.groups) : c.twoRows ? floorDiv(rows + 1, 2) : rows * (s.lastGroup - s.firstGroup);
+  }
+
+  Block blockAt(const Strip &s, Ix i) {
     if (c.twoRows) {
-      Ix rows = s.lastRow - s.firstRow;
-      return w.loop(0, floorDiv(rows + 1, 2), 1, [&](Ix i) {
-        Ix first = min(2 * i, max(rows - 2, 0)), second = min(first + 1, rows - 1);
-        multiply(s, chunk, {s.from.base + first * s.from.row, s.from.base + second * s.from.row}, i, [&] {
-          finish(s, chunk, s.firstRow + first, 0, 0, c.height / 2);
-          finish(s, chunk, s.firstRow + second, 0, c.height / 2, c.height);
-        });
-      });
+      Ix rows = s.lastRow - s.firstRow, first = min(2 * i, max(rows - 2, 0)), second = min(first + 1, rows - 1);
+      return {{s.from.base + first * s.from.row, s.from.base + second * s.from.row},
+              {{s.firstRow + first, 0}, {s.firstRow + second, 0}}};
     }
-    w.loop(s.firstRow, s.lastRow, 1, [&](Ix y) {
-      w.loop(s.firstGroup, s.lastGroup, 1, [&](Ix group) {
-        Ix x = columnOf(group);
-        Ix first = s.from.base + (y - s.firstRow) * s.from.row + (x - s.firstColumn) * s.from.pixel;
-        Ix index = (y - s.firstRow) * c.groups + (group - s.firstGroup);
-        multiply(s, chunk, {first, first + block.second() * s.from.pixel}, index,
-                 [&] { finish(s, chunk, y, x, 0, c.height); });
-      });
-    });
+    bool isRow = c.unitGroups || c.isFlat;
+    Ix row = isRow ? Ix(0) : floorDiv(i, c.groups), x = columnOf(s.firstGroup + (isRow ? i : remainder(i, c.groups)));
+    Ix first = s.from.base + row * s.from.row + (x - s.firstColumn) * s.from.pixel;
+    return {{first, first + block.second() * s.from.pixel}, {{s.firstRow + row, x}}};
+  }
+
+  void finishBlock(const Strip &s, const Chunk &chunk, const Block &own) {
+    int64_t each = c.height / static_cast<int64_t>(own.pixels.size()), first = 0;
+    for (const std::array<Ix, 2> &pixel : own.pixels) {
+      finish(s, chunk, pixel[0], pixel[1], first, first + each);
+      first += each;
+    }
+  }
+
+  void eachBlock(const Strip &s, const Chunk &chunk) {
+    w.loop(0, blocksOf(s), 1, [&](Ix i) { multiply(s, chunk, blockAt(s, i), i); });
   }
 
   /// A chunk of those of all panels.
@@ -471,19 +522,18 @@ private:
     return isOnly ? min(next, all - 1) : remainder(next, all);
   }
 
-  /// A block, of which `finish` is what follows its last chunk.
-  void multiply(const Strip &s, const Chunk &chunk, std::array<Ix, 2> at, Ix index, llvm::function_ref<void()> finish) {
+  void multiply(const Strip &s, const Chunk &chunk, const Block &own, Ix index) {
     Ix kept = index * c.shape.sumBytes();
     auto isChunk = [&](int64_t number) { return w.compare(arith::CmpIPredicate::eq, chunk.number, number); };
-    auto leave = [&] { block.leave(chunk.wide), finish(); };
+    auto leave = [&] { block.leave(chunk.wide), finishBlock(s, chunk, own); };
     if (c.chunks() == 1) {
       block.clear(chunk.wide);
-      multiplySteps(s, chunk, at, index);
+      multiplySteps(s, chunk, own, index);
       return leave();
     }
     w.ifElse(
         isChunk(0), [&] { block.clear(chunk.wide); }, [&] { keep(&TileBlock::resume, kept, chunk.wide); });
-    multiplySteps(s, chunk, at, index);
+    multiplySteps(s, chunk, own, index);
     w.ifElse(isChunk(c.chunks() - 1), leave, [&] { keep(&TileBlock::keep, kept, chunk.wide); });
   }
 
@@ -494,12 +544,12 @@ private:
     }
   }
 
-  void multiplySteps(const Strip &s, const Chunk &chunk, std::array<Ix, 2> at, Ix index) {
+  void multiplySteps(const Strip &s, const Chunk &chunk, const Block &to, Ix index) {
     int64_t blocks = c.blocksOfUnit(), wide = chunk.wide;
     TileBlock::Panel own = chunkAt(indexOf(chunk) - firstChunk);
     w.loop(0, c.chunk, 1, [&](Ix k) {
       Ix number = chunk.number * c.chunk + k, from = leftAt(s, number);
-      TileBlock::Rows rows{s.from.buffer, {at[0] + from, at[1] + from}, s.from.pixel, c.partBytes()};
+      TileBlock::Rows rows{s.from.buffer, {to.at[0] + from, to.at[1] + from}, s.from.pixel, c.partBytes()};
       if (c.shape.splitsRight) {
         TileBlock::RightSplit split =
             block.splitShare(chunkAt(nextChunk(chunk)), chunkParts, partsAt(indexOf(chunk) + 1), index * c.chunk + k,
@@ -517,10 +567,15 @@ private:
     });
   }
 
+  /// Where a flat copy has a row of the strip's input.
+  Ix copiedRow(Ix row) const {
+    return c.isFlat ? remainder(row, c.rowStep) * c.rowsOfPhase() + floorDiv(row, c.rowStep) : row;
+  }
+
   /// Where a step reads, from a pixel's first tap on. The last step of a run begins early where it would be too long.
   Ix leftAt(const Strip &s, Ix number) const {
     Ix run = floorDiv(number, c.stepsOfRun), k = remainder(number, c.stepsOfRun);
-    Ix tap = floorDiv(run, c.runs) * s.from.rowTap + remainder(run, c.runs) * s.from.columnTap;
+    Ix tap = copiedRow(floorDiv(run, c.runs) * c.rows().tapStep) * s.from.nextRow + remainder(run, c.runs) * s.from.columnTap;
     return tap + min(k * c.shape.depth, c.runBytes - c.shape.depth);
   }
 
@@ -536,7 +591,9 @@ private:
         for (int64_t i = 0; i < count; ++i) {
           Value sum = block.sums(from + i, v, chunk.wide);
           sums.push_back(bias ? arith::AddFOp::create(w.b, w.loc, sum, biases).getResult() : sum);
-          points.push_back(point(s, strip, y, x + (from + i) - first));
+          Ix column = x + (from + i) - first, row = c.columns().out.number();
+          points.push_back(c.isFlat ? point(s, strip, y + floorDiv(column, row), remainder(column, row))
+                                    : point(s, strip, y, column));
         }
         build.group.finishSome(sums, space, points);
       }

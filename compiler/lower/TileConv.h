@@ -16,7 +16,9 @@ struct TileConv {
   TileShape shape;
   bool copies = true;     ///< a strip of the image, pixel by pixel with all channels side by side
   int64_t pixelBytes = 0; ///< of whole channel blocks, or of four channels
-  int64_t nextPixel = 0;  ///< bytes from one pixel of the copy to the next
+  /// The copy has for each output column the pixels of all its taps, so that the outputs of a strip are one row.
+  bool isFlat = false;
+  int64_t nextPixel = 0; ///< bytes from one pixel of the copy to the next
   /// From one output to the next, in pixels of what is read: where there is one tap only pixels that are read are
   /// copied.
   int64_t rowStep = 1, columnStep = 1;
@@ -37,8 +39,11 @@ struct TileConv {
   int64_t elementBytes() const { return ofHalves ? 2 : 1; } ///< of what tiles hold
   int64_t steps() const { return rows().taps * runs * stepsOfRun; }
   int64_t panelBytes() const { return steps() * shape.storedBytes(shape.wide); }
+  /// Rows of a flat copy that are read by one tap: those of a stride lie one behind the other.
+  int64_t rowsOfPhase() const { return copiedRows / rowStep; }
   int64_t blocksOfUnit() const {
-    return unitGroups ? unitGroups : twoRows ? static_cast<int64_t>(llvm::divideCeil(unitRows, 2)) : unitRows * groups;
+    return isFlat       ? groups
+           : unitGroups ? unitGroups : twoRows ? static_cast<int64_t>(llvm::divideCeil(unitRows, 2)) : unitRows * groups;
   }
   int64_t partBytes() const {
     return copies ? copiedRows * copiedColumns * nextPixel + (ofPlanes ? InterleavedRows::slack * pixelBytes : 0) : 0;
