@@ -76,7 +76,7 @@ static double tileCycles(const TileMatMul &t, const MatMulProblem &p, int64_t ro
 /// but a share copies its rows again where another thread has the one before it.
 static void cutSplitRows(TileMatMul &t, const MatMulProblem &p, int64_t groups, const target::MachineModel &machine) {
   constexpr int64_t enough = 8, mostShares = 4, reuses = 4; // the last: of a panel's weights, which come from far
-  const int64_t room = machine.l2Bytes / 2, rows = t.shape.tall * machine.tiles.rows;
+  const int64_t room = machine.l2Bytes / (t.shape.splitsRight ? 2 : 4), rows = t.shape.tall * machine.tiles.rows;
   int64_t wanted = std::min(reuses, groups) * rows * t.copiedRowBytes();
   t.depths = std::min<int64_t>(t.steps, llvm::divideCeil(wanted, room));
   t.steps = static_cast<int64_t>(llvm::alignTo(t.steps, t.depths));
