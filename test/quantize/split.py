@@ -96,14 +96,18 @@ def attention(draw, heads, rows, keys, width, columns, masked=False):
 
 
 def fixed(draw):
-    """Several parts of the depth, of which a last one is short; rows that end in a block; at last what has no kernel in tiles, or is not certain to."""
+    """Several parts of the depth, of which a last one is short; rows that end in a block; weights in parts, and maps of which the outputs are one row; at last what has no kernel in tiles, or is not certain to."""
     yield product(draw, (), 128, 1500, 33)
     yield product(draw, (), 70, 2100, 48)
     yield product(draw, (), 33, 31, 17)
+    yield product(draw, (), 300, 100, 80, relu=True)
     yield product(draw, (2, 3), 20, 40, 16, matrices=True, turned=True)
     yield product(draw, (), 50, 64, 64, is_open=True)
     yield product(draw, (), 40, 100, 32, half=True)
     yield convolution(draw, 1, 64, 64, (14, 14), (3, 3), (1, 1), (1, 1, 1, 1), residual=True)
+    yield convolution(draw, 1, 64, 64, (7, 7), (3, 3), (1, 1), (1, 1, 1, 1), residual=True)
+    yield convolution(draw, 2, 96, 80, (15, 14), (3, 3), (2, 2), (1, 0, 1, 1))
+    yield convolution(draw, 1, 64, 48, (20, 20), (5, 3), (1, 1), (4, 1, 4, 2), dilation=2)
     yield convolution(draw, 2, 40, 17, (9, 20), (1, 1), (2, 2), (0, 0, 0, 0))
     yield convolution(draw, 1, 24, 40, (33,), (5,), (1,), (2, 2), dilation=2)
     yield convolution(draw, 1, 32, 32, (17, 9), (3, 3), (2, 1), (1, 0, 0, 1), half=True)
@@ -118,7 +122,7 @@ def drawn(draw):
         return attention(draw, pick(1, 2, 5), pick(7, 16, 33, 48, 53, 64, 100, 197, 270), pick(1, 16, 31, 32, 33, 64, 65, 129, 300), pick(16, 32, 64, 96), pick(7, 16, 32, 40, 48, 64), pick(0, 1))
     if pick(0, 1):
         lead = pick((), (), (2,), (3, 2))
-        return product(draw, lead, pick(1, 2, 7, 13, 16, 17, 31, 32, 33, 61, 97, 130), pick(1, 2, 3, 15, 16, 31, 32, 33, 64, 65, 100, 200, 777), pick(1, 7, 15, 16, 17, 31, 33, 48, 64, 65, 130),
+        return product(draw, lead, pick(1, 2, 7, 13, 16, 17, 31, 32, 33, 61, 97, 130, 300), pick(1, 2, 3, 15, 16, 31, 32, 33, 64, 65, 100, 200, 777), pick(1, 7, 15, 16, 17, 31, 33, 48, 64, 65, 130),
                        pick(0, 0, 0, 1), bool(lead) and pick(0, 1), pick(0, 1), pick(0, 0, 0, 1), pick(0, 1))  # fmt: skip
     axes, channels = pick(1, 2, 2, 2), pick(5, 8, 16, 17, 24, 32, 33, 48, 64, 96, 130)
     taps, strides, dilation = [pick(1, 1, 2, 3, 3, 5) for _ in range(axes)], [pick(1, 1, 2, 3) for _ in range(axes)], pick(1, 1, 1, 2)
