@@ -31,7 +31,7 @@ static constexpr int64_t lanes = 16; ///< of a channel block, and columns of a t
 support::Size TileConv::items() const {
   constexpr int64_t enough = 4 << 20, least = 4, most = 64;
   int64_t each = std::max<int64_t>(1, scratchBytes());
-  return min(g.batch * Size(units), std::clamp<int64_t>(enough / each, least, most));
+  return min(g.batch * Size(units * shares), std::clamp<int64_t>(enough / each, least, most));
 }
 
 // The schedule.
@@ -151,6 +151,16 @@ static void chooseStrips(TileConv &c, const target::MachineModel &machine) {
   c.units = llvm::divideCeil(all, count);
 }
 
+/// So many that several threads have work, each with a copy of the strip.
+static void chooseShares(TileConv &c) {
+  constexpr int64_t enough = 8, most = 4;
+  int64_t strips = c.units * (c.g.batch.isNumber() ? c.g.batch.number() : 1);
+  auto wanted = static_cast<int64_t>(llvm::divideCeil(enough, std::max<int64_t>(strips, 1)));
+  int64_t shares = std::min({wanted, most, c.panels});
+  c.panelsPerShare = llvm::divideCeil(c.panels, shares);
+  c.shares = llvm::divideCeil(c.panels, c.panelsPerShare);
+}
+
 // What it takes. Of split factors the numbers are fitted to 360 kernels of nine convolutional networks on a Xeon of
 // 2023 (docs/rationale.md).
 
@@ -214,6 +224,7 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   chooseRuns(c, columnStride * c.elementBytes(), machine);
   chooseBlocks(c, machine);
   chooseStrips(c, machine);
+  chooseShares(c);
   int64_t pixels = c.g.batch.isNumber() ? c.g.batch.number() * c.rows().out.number() * c.columns().out.number() : 0;
   c.shape.splitsRight = pixels && splitsOnTheWay(kernel, c.parts, pixels, machine);
   c.chunk = c.shape.stepsOfChunk(c.steps(), c.blocksOfUnit(), machine);
@@ -312,22 +323,14 @@ public:
 
   void run() {
     block.configure(c.height);
-    Ix units = c.g.batch * Size(c.units), items = c.items();
-    scratchAt = build.begin * c.scratchBytes(); // for all of them, so that it stays in the cache
-    Ix behind = scratchAt + (c.copies ? c.stripBytes() : 0);
-    if (c.shape.splitsRight) {
-      chunkParts = w.scratch(build.scratch, behind, w.b.getBF16Type(), c.chunkBytes()); // two, of elements of two bytes
-      Ix chunk = floorDiv(build.begin * units, items) * (c.panels * c.chunks());
-      block.splitRest(chunkAt(0), chunkParts, partsAt(chunk), 0, 1);
-    }
-    if (c.keepsSums()) {
-      sums = w.scratch(build.scratch, behind + 2 * c.chunkBytes(), w.b.getF32Type(), c.sumBytes() / 4);
-    }
-    w.loop(build.begin, build.end, 1, [&](Ix item) {
-      w.loop(floorDiv(item * units, items), floorDiv((item + 1) * units, items), 1, [&](Ix u) {
-        firstChunk = u * (c.panels * c.chunks());
-        strip(floorDiv(u, c.units), remainder(u, c.units));
-      });
+    takeScratch();
+    // Work is counted in shares of strips, those of a strip one behind the other: it is copied once for all of them.
+    Ix work = c.g.batch * Size(c.units * c.shares), items = c.items(), shares = c.shares;
+    Ix first = floorDiv(build.begin * work, items), last = floorDiv(build.end * work, items);
+    w.loop(floorDiv(first, shares), floorDiv(last + (shares - 1), shares), 1, [&](Ix u) {
+      firstPanel = max(first - u * shares, 0) * c.panelsPerShare;
+      endPanel = min(min(last - u * shares, shares) * c.panelsPerShare, c.panels);
+      strip(floorDiv(u, c.units), remainder(u, c.units));
     });
     block.release();
   }
@@ -341,9 +344,9 @@ private:
   Space space;
   Buffer weights, bias;
   Ix scratchAt;
+  Ix firstPanel, endPanel; ///< of the strip's
   Buffer chunkParts = {}; ///< of two chunks that are split on the way
   Buffer sums = {};       ///< of blocks that wait for the next chunk
-  Ix firstChunk;          ///< of the strip, counted from the first strip on
 
   /// What tiles are read from: the image or its copy. Bytes from one output row or pixel to the next, and from one input
   /// row and one tap of a row to the next.
@@ -356,6 +359,18 @@ private:
     Ix image, firstRow, lastRow, firstGroup, lastGroup, firstColumn;
     Source from;
   };
+
+  /// That of the first one of the items that a thread runs, which stays in its cache.
+  void takeScratch() {
+    scratchAt = build.begin * c.scratchBytes();
+    Ix behind = scratchAt + (c.copies ? c.stripBytes() : 0);
+    if (c.shape.splitsRight) {
+      chunkParts = w.scratch(build.scratch, behind, w.b.getBF16Type(), c.chunkBytes()); // two, of elements of two bytes
+    }
+    if (c.keepsSums()) {
+      sums = w.scratch(build.scratch, behind + 2 * c.chunkBytes(), w.b.getF32Type(), c.sumBytes() / 4);
+    }
+  }
 
   void strip(Ix n, Ix u) {
     Strip s;
@@ -400,9 +415,12 @@ private:
                 c.columns().tapStep * c.nextPixel};
     }
     int64_t last = c.strips % c.shape.wide, alike = c.panels - (last ? 1 : 0);
-    w.loop(0, alike, 1, [&](Ix panel) { eachPanel(s, panel, c.shape.wide); });
+    if (c.shape.splitsRight) {
+      block.splitRest(chunkAt(firstPanel * c.chunks()), chunkParts, partsAt(firstPanel * c.chunks()), 0, 1);
+    }
+    w.loop(firstPanel, min(endPanel, alike), 1, [&](Ix panel) { eachPanel(s, panel, c.shape.wide); });
     if (last) {
-      eachPanel(s, alike, last);
+      w.ifThen(w.compare(arith::CmpIPredicate::eq, endPanel, c.panels), [&] { eachPanel(s, alike, last); });
     }
   }
 
@@ -512,15 +530,10 @@ private:
     int64_t bytes = c.chunk * c.shape.storedBytes(c.shape.wide); // a narrower panel is the last one
     return {weights, index * bytes, weightBytes(), c.chunk};
   }
-  /// Where its parts are, counted from the first strip on.
+  /// Where its parts are: a chunk is multiplied while the next one is split.
   Ix partsAt(Ix index) const { return remainder(index, 2) * (c.chunkBytes() / 2); }
-  Ix indexOf(const Chunk &chunk) const { return firstChunk + chunk.panel * c.chunks() + chunk.number; }
-  /// The one that is multiplied behind this one: there may be another strip.
-  Ix nextChunk(const Chunk &chunk) const {
-    bool isOnly = c.units == 1 && c.g.batch.is(1);
-    Ix next = chunk.panel * c.chunks() + chunk.number + 1, all = c.panels * c.chunks();
-    return isOnly ? min(next, all - 1) : remainder(next, all);
-  }
+  Ix indexOf(const Chunk &chunk) const { return chunk.panel * c.chunks() + chunk.number; }
+  Ix nextChunk(const Chunk &chunk) const { return min(indexOf(chunk) + 1, endPanel * c.chunks() - 1); }
 
   void multiply(const Strip &s, const Chunk &chunk, const Block &own, Ix index) {
     Ix kept = index * c.shape.sumBytes();
@@ -546,7 +559,7 @@ private:
 
   void multiplySteps(const Strip &s, const Chunk &chunk, const Block &to, Ix index) {
     int64_t blocks = c.blocksOfUnit(), wide = chunk.wide;
-    TileBlock::Panel own = chunkAt(indexOf(chunk) - firstChunk);
+    TileBlock::Panel own = chunkAt(indexOf(chunk));
     w.loop(0, c.chunk, 1, [&](Ix k) {
       Ix number = chunk.number * c.chunk + k, from = leftAt(s, number);
       TileBlock::Rows rows{s.from.buffer, {to.at[0] + from, to.at[1] + from}, s.from.pixel, c.partBytes()};

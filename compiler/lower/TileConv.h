@@ -31,6 +31,7 @@ struct TileConv {
   int64_t groups = 1;                   ///< blocks of a row; the last one begins early
   int64_t unitRows = 1, unitGroups = 0; ///< of a strip: rows; or blocks of the only row
   int64_t units = 1;                    ///< strips of an image
+  int64_t shares = 1, panelsPerShare = 1; ///< of the panels of a strip, which may go to several threads
   int64_t copiedRows = 1, copiedColumns = 1;
   double cycles = 0;
 
