@@ -83,7 +83,7 @@ static void chooseRuns(TileConv &c, int64_t columnBytes, const target::MachineMo
   c.copies = c.ofPlanes || c.splits() || c.g.inChannels > lanes;
   c.rowStep = c.copies && c.rows().taps == 1 ? 1 : c.rows().inStep;
   c.columnStep = c.copies && columns.taps == 1 ? 1 : columns.inStep;
-  // Rows of a tile that are whole lines apart, a multiple of four, would share few sets of the first cache.
+  // A tile's rows would share few sets of the first cache if they were so many lines, or a multiple of it, apart.
   constexpr int64_t few = 4;
   c.isFlat = shouldBeFlat(c, machine);
   int64_t cell = c.pixelBytes * (c.isFlat ? columns.taps : 1);
@@ -109,43 +109,39 @@ static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
   c.height = c.twoRows ? 2 * row : llvm::divideCeil(row, c.groups);
 }
 
-/// Strips whose copy stays in the second cache beside the weights, enough for several threads, and of some blocks, so
-/// that weights are not read too often.
-static void chooseStrips(TileConv &c, const target::MachineModel &machine) {
-  constexpr int64_t enough = 16, leastPixels = 128;
-  int64_t rows = c.rows().out.number(), row = c.columns().out.number();
-  auto extent = [](int64_t outs, int64_t step, int64_t reach) { return (outs - 1) * step + reach; };
-  int64_t most = machine.l2Bytes / 4 * (c.isFlat ? 3 : c.splits() ? 2 : 1);
-  if (c.isFlat) {
-    auto cut = [&](int64_t units) {
+// Strips are as many as several threads need, but each has some blocks, so that weights are not read too often.
+static constexpr int64_t enoughStrips = 16, leastPixels = 128;
+
+static int64_t extent(int64_t outs, int64_t step, int64_t reach) { return (outs - 1) * step + reach; }
+
+/// Strips of as many rows each, of which the copy stays in the second cache.
+static void chooseFlatStrips(TileConv &c, const target::MachineModel &machine) {
+  int64_t rows = c.rows().out.number(), row = c.columns().out.number(), most = machine.l2Bytes / 4 * 3;
+  c.copiedColumns = row;
+  for (int64_t units = 1; units <= rows; ++units) {
+    bool mayBe = units == 1 || (units <= enoughStrips && rows / units * row >= leastPixels) || c.stripBytes() > most;
+    if (rows % units == 0 && mayBe) {
       c.units = units, c.unitRows = rows / units;
       c.copiedRows = llvm::alignTo(extent(c.unitRows, c.rowStep, reach(c.rows())), c.rowStep);
-      c.copiedColumns = row;
-    };
-    int64_t units = 1;
-    auto isPossible = [&](int64_t count) { return count <= rows && rows % count == 0; };
-    for (int64_t count = 1; count <= enough; ++count) {
-      units = isPossible(count) && rows / count * row >= leastPixels ? count : units;
     }
-    for (cut(units); c.stripBytes() > most && units < rows; cut(units)) {
-      while (!isPossible(++units)) {
-      }
-    }
-    int64_t pixels = c.unitRows * row;
-    c.groups = llvm::divideCeil(pixels, c.shape.tall * machine.tiles.rows);
-    c.height = llvm::divideCeil(pixels, c.groups);
-    return;
   }
+  c.groups = llvm::divideCeil(c.unitRows * row, c.shape.tall * machine.tiles.rows);
+  c.height = llvm::divideCeil(c.unitRows * row, c.groups);
+}
+
+/// Strips whose copy stays in the second cache beside the weights.
+static void chooseStrips(TileConv &c, const target::MachineModel &machine) {
+  int64_t rows = c.rows().out.number(), row = c.columns().out.number();
   bool isRow = rows == 1;
   int64_t all = isRow ? c.groups : rows, pixels = isRow ? c.height : row;
-  int64_t least = std::max<int64_t>(llvm::divideCeil(all, enough), llvm::divideCeil(leastPixels, pixels));
+  int64_t least = std::max<int64_t>(llvm::divideCeil(all, enoughStrips), llvm::divideCeil(leastPixels, pixels));
   auto cut = [&](int64_t count) {
     c.unitRows = isRow ? 1 : count, c.unitGroups = isRow ? count : 0;
     c.copiedRows = extent(c.unitRows, c.rowStep, reach(c.rows()));
     c.copiedColumns = extent(isRow ? std::min(count * c.height, row) : row, c.columnStep, reach(c.columns()));
   };
   int64_t count = std::min(all, c.twoRows ? least + least % 2 : least);
-  for (cut(count); count > 1 && c.stripBytes() > most; cut(count)) {
+  for (cut(count); count > 1 && c.stripBytes() > machine.l2Bytes / (c.splits() ? 2 : 4); cut(count)) {
     count = count / 2;
   }
   c.units = llvm::divideCeil(all, count);
@@ -181,7 +177,8 @@ static double directCycles(plan::KernelOp kernel, const TileConv &c, const targe
 static double waitingCycles(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
   auto image = 2.0 * static_cast<double>(c.units * c.partBytes());
   auto results = static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips * 64);
-  auto bytes = static_cast<double>(c.steps() * c.shape.stepBytes(c.strips)); // no less where floats are split on the way
+  auto bytes =
+      static_cast<double>(c.steps() * c.shape.stepBytes(c.strips)); // no less where floats are split on the way
   double cycles = 0.6 * bytes / weightRateOf(kernel, machine);
   if (c.copies && image + results > target::cacheShare * static_cast<double>(machine.l2Bytes)) {
     cycles += 0.7 * image / machine.l3Rate;
@@ -199,7 +196,8 @@ static double tileCycles(plan::KernelOp kernel, const TileConv &c, const target:
                                                 : rows * c.groups);
   double behind =
       c.splits() ? 9.5 * static_cast<double>(c.height * c.shape.wide) : tileBlockCycles(c.height, c.shape.wide);
-  double panel = static_cast<double>(c.steps()) * tileStepCycles(c.shape, c.height, c.shape.wide, c.blocksOfUnit()) + behind;
+  double panel =
+      static_cast<double>(c.steps()) * tileStepCycles(c.shape, c.height, c.shape.wide, c.blocksOfUnit()) + behind;
   double storeCycles = c.splits() ? 2.5 : 2; // of 32 bytes, with what comes before
   double copied = c.copies ? static_cast<double>(c.units * c.stripBytes()) / 32 * storeCycles : 0;
   double products = blocks * static_cast<double>(c.panels) * panel;
@@ -223,7 +221,7 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   int64_t columnStride = c.merged ? lanes : stride.isNumber() ? stride.number() : 0;
   chooseRuns(c, columnStride * c.elementBytes(), machine);
   chooseBlocks(c, machine);
-  chooseStrips(c, machine);
+  c.isFlat ? chooseFlatStrips(c, machine) : chooseStrips(c, machine);
   chooseShares(c);
   int64_t pixels = c.g.batch.isNumber() ? c.g.batch.number() * c.rows().out.number() * c.columns().out.number() : 0;
   c.shape.splitsRight = pixels && splitsOnTheWay(kernel, c.parts, pixels, machine);
@@ -290,7 +288,8 @@ KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &c) {
   llvm::raw_string_ostream os(key);
   StringRef elements = c.splits() ? "of parts " : "of halves ";
   os << "conv in tiles " << (c.ofPlanes ? "of planes " : "") << (c.ofHalves ? elements : "") << c.g.outChannels << '/'
-     << c.g.inChannels << " wide " << c.shape.wide << " deep " << c.shape.depth << " runs " << c.runs << (c.shape.splitsRight ? " floats" : "") << " taps";
+     << c.g.inChannels << " wide " << c.shape.wide << " deep " << c.shape.depth << " runs " << c.runs
+     << (c.shape.splitsRight ? " floats" : "") << " taps";
   for (int64_t t : c.g.phases[0].taps) {
     os << ' ' << t;
   }
@@ -345,11 +344,11 @@ private:
   Buffer weights, bias;
   Ix scratchAt;
   Ix firstPanel, endPanel; ///< of the strip's
-  Buffer chunkParts = {}; ///< of two chunks that are split on the way
-  Buffer sums = {};       ///< of blocks that wait for the next chunk
+  Buffer chunkParts = {};  ///< of two chunks that are split on the way
+  Buffer sums = {};        ///< of blocks that wait for the next chunk
 
-  /// What tiles are read from: the image or its copy. Bytes from one output row or pixel to the next, and from one input
-  /// row and one tap of a row to the next.
+  /// What tiles are read from: the image or its copy. Bytes from one output row or pixel to the next, and from one
+  /// input row and one tap of a row to the next.
   struct Source {
     Buffer buffer;
     Ix base; ///< of the first tap of the strip's first output
@@ -407,12 +406,7 @@ private:
         copy(image, rows, pixels, to);
       }
       Ix line = c.copiedColumns * c.nextPixel;
-      s.from = {to,
-                0,
-                c.rowStep * line,
-                c.columnStep * c.nextPixel,
-                line,
-                c.columns().tapStep * c.nextPixel};
+      s.from = {to, 0, c.rowStep * line, c.columnStep * c.nextPixel, line, c.columns().tapStep * c.nextPixel};
     }
     int64_t last = c.strips % c.shape.wide, alike = c.panels - (last ? 1 : 0);
     if (c.shape.splitsRight) {
@@ -544,8 +538,7 @@ private:
       multiplySteps(s, chunk, own, index);
       return leave();
     }
-    w.ifElse(
-        isChunk(0), [&] { block.clear(chunk.wide); }, [&] { keep(&TileBlock::resume, kept, chunk.wide); });
+    w.ifElse(isChunk(0), [&] { block.clear(chunk.wide); }, [&] { keep(&TileBlock::resume, kept, chunk.wide); });
     multiplySteps(s, chunk, own, index);
     w.ifElse(isChunk(c.chunks() - 1), leave, [&] { keep(&TileBlock::keep, kept, chunk.wide); });
   }
@@ -588,7 +581,8 @@ private:
   /// Where a step reads, from a pixel's first tap on. The last step of a run begins early where it would be too long.
   Ix leftAt(const Strip &s, Ix number) const {
     Ix run = floorDiv(number, c.stepsOfRun), k = remainder(number, c.stepsOfRun);
-    Ix tap = copiedRow(floorDiv(run, c.runs) * c.rows().tapStep) * s.from.nextRow + remainder(run, c.runs) * s.from.columnTap;
+    Ix tap = copiedRow(floorDiv(run, c.runs) * c.rows().tapStep) * s.from.nextRow +
+             remainder(run, c.runs) * s.from.columnTap;
     return tap + min(k * c.shape.depth, c.runBytes - c.shape.depth);
   }
 

@@ -26,11 +26,11 @@ struct TileConv {
           stepsOfRun = 1;         ///< bytes that lie together for a pixel, how many times for a row of taps, and steps
   int64_t strips = 1, panels = 1; ///< of output channels
 
-  bool twoRows = false;                 ///< a block is two whole rows, each a tile
-  int64_t height = 1;                   ///< of a block
-  int64_t groups = 1;                   ///< blocks of a row; the last one begins early
-  int64_t unitRows = 1, unitGroups = 0; ///< of a strip: rows; or blocks of the only row
-  int64_t units = 1;                    ///< strips of an image
+  bool twoRows = false;                   ///< a block is two whole rows, each a tile
+  int64_t height = 1;                     ///< of a block
+  int64_t groups = 1;                     ///< blocks of a row; the last one begins early
+  int64_t unitRows = 1, unitGroups = 0;   ///< of a strip: rows; or blocks of the only row
+  int64_t units = 1;                      ///< strips of an image
   int64_t shares = 1, panelsPerShare = 1; ///< of the panels of a strip, which may go to several threads
   int64_t copiedRows = 1, copiedColumns = 1;
   double cycles = 0;
@@ -44,7 +44,9 @@ struct TileConv {
   int64_t rowsOfPhase() const { return copiedRows / rowStep; }
   int64_t blocksOfUnit() const {
     return isFlat       ? groups
-           : unitGroups ? unitGroups : twoRows ? static_cast<int64_t>(llvm::divideCeil(unitRows, 2)) : unitRows * groups;
+           : unitGroups ? unitGroups
+           : twoRows    ? static_cast<int64_t>(llvm::divideCeil(unitRows, 2))
+                        : unitRows * groups;
   }
   int64_t partBytes() const {
     return copies ? copiedRows * copiedColumns * nextPixel + (ofPlanes ? InterleavedRows::slack * pixelBytes : 0) : 0;

@@ -34,7 +34,9 @@ struct TileMatMul {
     int64_t part = step / stepsOfPanel() * (matrixBytes() / depths);
     return part + panel * panelBytes() + step % stepsOfPanel() * shape.storedBytes(wide);
   }
-  int64_t matrixBytes() const { return shape.splitsRight ? depths * panels * panelBytes() : steps * shape.storedBytes(strips); }
+  int64_t matrixBytes() const {
+    return shape.splitsRight ? depths * panels * panelBytes() : steps * shape.storedBytes(strips);
+  }
   bool splits() const { return parts > 1; }
   // A copied row: its parts, one behind the other. An item has room for its rows, and behind them for two chunks of a
   // panel that are split on the way. All items of the same rows have room for sums, a block's for each panel if depths

@@ -245,7 +245,8 @@ void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide,
   StringRef product = ofHalves ? w.machine.tiles.halfDot : w.machine.tiles.byteDot;
   auto multiply = [&](int64_t leftPart, int64_t rightPart) {
     for (int64_t n = 0; n < wide; ++n) {
-      move(w.machine.tiles.load, right(n), packed, packedAt + (rightPart * sideBySide + n) * shape.rightBytes(), rowBytes);
+      move(w.machine.tiles.load, right(n), packed, packedAt + (rightPart * sideBySide + n) * shape.rightBytes(),
+           rowBytes);
       for (int64_t m = 0; m < shape.tall; ++m) {
         if (n == 0 && rightPart == 0) {
           move(w.machine.tiles.load, left(m), from.buffer, from.at[m] + leftPart * from.part, from.stride);

@@ -62,8 +62,8 @@ struct Splitting {
   bool always = false; ///< else where that is expected to be faster
 };
 Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine);
-/// Whether a kernel's weights are split when the model runs: if all of the model's come from memory, three parts are more
-/// bytes than what they are made of, for which few rows would wait.
+/// Whether a kernel's weights are split when the model runs: if all of the model's come from memory, three parts are
+/// more bytes than what they are made of, for which few rows would wait.
 bool splitsOnTheWay(plan::KernelOp kernel, int64_t parts, int64_t rows, const target::MachineModel &machine);
 /// Cycles by which a kernel of split factors must be expected to be faster: what stands behind tiles is slower for a
 /// while.
@@ -94,8 +94,8 @@ private:
   const char *from;
 };
 
-/// Cycles of a step over `height` rows and `wide` tiles of columns, one of so many blocks that share what is split on the
-/// way; and of all that comes before and behind the steps.
+/// Cycles of a step over `height` rows and `wide` tiles of columns, one of so many blocks that share what is split on
+/// the way; and of all that comes before and behind the steps.
 double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide, int64_t blocks);
 double tileBlockCycles(int64_t height, int64_t wide);
 
@@ -144,8 +144,8 @@ public:
     Ix toAt;
     int64_t pairs;
   };
-  /// `right`: a packed step of `wide` tiles. Prefetches are spread between loads, which would wait for many of them, and
-  /// so is what is split.
+  /// `right`: a packed step of `wide` tiles. Prefetches are spread between loads, which would wait for many of them,
+  /// and so is what is split.
   void step(const Rows &left, Buffer right, Ix rightAt, int64_t wide, const std::optional<Fetch> &fetch,
             const std::optional<RightSplit> &split = std::nullopt);
   /// How many pairs each step of so many blocks splits, so that all of them split a panel.
