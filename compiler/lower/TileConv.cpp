@@ -71,9 +71,8 @@ static int64_t reach(const ConvAxis &a) { return (a.taps - 1) * a.tapStep + 1; }
 static bool shouldBeFlat(const TileConv &c, const target::MachineModel &machine) {
   int64_t rows = c.rows().out.number(), row = c.columns().out.number(), block = 2 * machine.tiles.rows;
   int64_t byRows = row <= machine.tiles.rows ? llvm::divideCeil(rows, 2) : rows * llvm::divideCeil(row, block);
-  constexpr int64_t percent = 80; // a flat copy is more to store
-  int64_t flat = llvm::divideCeil(rows * row, block);
-  return c.splits() && !c.ofPlanes && rows > 1 && 100 * flat <= percent * byRows;
+  int64_t flat = llvm::divideCeil(rows * row, block), percent = c.splits() ? 80 : 60; // it is more to store
+  return c.copies && !c.ofPlanes && rows > 1 && 100 * flat <= percent * byRows;
 }
 
 static void chooseRuns(TileConv &c, int64_t columnBytes, const target::MachineModel &machine) {
@@ -87,7 +86,7 @@ static void chooseRuns(TileConv &c, int64_t columnBytes, const target::MachineMo
   constexpr int64_t few = 4;
   c.isFlat = shouldBeFlat(c, machine);
   int64_t cell = c.pixelBytes * (c.isFlat ? columns.taps : 1);
-  bool isApart = c.splits() && !c.ofPlanes && cell % (few * machine.lineBytes) == 0;
+  bool isApart = c.copies && !c.ofPlanes && cell % (few * machine.lineBytes) == 0;
   c.nextPixel = cell + (isApart ? machine.lineBytes : 0);
   c.columnStep = c.isFlat ? 1 : c.columnStep;
   bool together = c.isFlat || (!isApart && columns.tapStep * (c.copies ? c.pixelBytes : columnBytes) == c.pixelBytes);
