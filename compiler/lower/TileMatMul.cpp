@@ -227,7 +227,9 @@ KernelShape tileMatMulShape(plan::KernelOp kernel, const MatMulProblem &p, const
   plan::WeightTable::Recipe recipe;
   std::string elements = p.ofBytes ? "bytes" : "halves";
   if (t.splits()) {
-    elements = llvm::formatv("floats in {0} by {1}{2}", t.parts, t.depths, p.transB ? " transposed" : "").str();
+    elements = llvm::formatv("floats {0} {1} by {2}{3}", t.shape.splitsRight ? "for" : "in", t.parts, t.depths,
+                             p.transB ? " transposed" : "")
+                   .str();
   }
   recipe.key = llvm::formatv("tiles {0} wide {1} deep of {2} x {3} {4} {5}", t.shape.wide, t.shape.depth, t.depth,
                              p.n.number(), p.matricesB.number(), elements)

@@ -57,6 +57,16 @@ def product(draw, lead, rows, depth, columns, is_open=False, matrices=False, tur
     return Case(name, nodes, {"w": w, "b": b}, [*lead, "m" if is_open else rows, depth], x, want, sums, half)
 
 
+def shared(draw, few, many, depth, columns):
+    """Few rows and many with the same weights, which are split on the way for the one product only."""
+    x, w = normal(draw, False, many, depth), normal(draw, False, depth, columns)
+    nodes = [helper.make_node("Slice", ["x", "begin", "few"], ["part"]), helper.make_node("MatMul", ["part", "w"], ["p"]), helper.make_node("MatMul", ["x", "w"], ["q"])]
+    nodes.append(helper.make_node("Concat", ["p", "q"], ["y"], axis=0))
+    rows = np.concatenate([x[:few], x]).astype(np.float64)
+    weights = {"w": w, "begin": np.array([0]), "few": np.array([few])}
+    return Case(f"{few} and {many} rows by {depth}x{columns}", nodes, weights, list(x.shape), x, rows @ w.astype(np.float64), np.abs(rows) @ np.abs(w.astype(np.float64)))
+
+
 def convolution(draw, batch, channels, outputs, size, taps, strides, pads, dilation=1, residual=False, half=False):
     x, w, b = normal(draw, half, batch, channels, *size), normal(draw, half, outputs, channels, *taps), normal(draw, half, outputs)
     # A Relu in front: the image is a value in channel blocks.
@@ -101,6 +111,7 @@ def fixed(draw):
     yield product(draw, (), 70, 2100, 48)
     yield product(draw, (), 33, 31, 17)
     yield product(draw, (), 300, 100, 80, relu=True)
+    yield shared(draw, 70, 300, 96, 80)
     yield product(draw, (2, 3), 20, 40, 16, matrices=True, turned=True)
     yield product(draw, (), 50, 64, 64, is_open=True)
     yield product(draw, (), 40, 100, 32, half=True)
