@@ -285,7 +285,12 @@ int64_t Group::keepTile(ArrayRef<Value> rootVectors) const {
     }
     w.b.setInsertionPointToStart(&function->getRegion(0).front());
     tileElements = elements;
-    tile = w.local(getElementTypeOrSelf(rootVectors.front().getType()), static_cast<int64_t>(elements));
+    Buffer larger = w.local(getElementTypeOrSelf(rootVectors.front().getType()), static_cast<int64_t>(elements));
+    if (tile) { // one array for tiles of all sizes
+      tile.memref.replaceAllUsesWith(larger.memref);
+      tile.memref.getDefiningOp()->erase();
+    }
+    tile = larger;
   }
   for (auto [i, v] : llvm::enumerate(rootVectors)) {
     w.store(v, tile, static_cast<int64_t>(i) * lanes);

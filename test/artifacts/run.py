@@ -2,7 +2,8 @@
 
 For some small models: two compiles give equal bytes, whatever the folder; the library defines only NAME_run and NAME_model and needs only ingot_*; the
 header compiles as strict C99 and as C++11 to C++20; a run makes no system call, no allocation, changes nothing of the floating-point environment, gives the same
-bits twice with a dirty workspace, and stays within 16 KB of stack (manners.c, which is first shown to notice models that do these things: rude.c);
+bits twice with a dirty workspace, and stays within 16 KB of stack (manners.c, which is first shown to notice models that do these things: rude.c), also where open rows
+meet long panels, and sums wait on the stack for tiles of all heights;
 mistakes of a caller are error values (errors.c).
 """
 import itertools
@@ -131,6 +132,22 @@ def check_the_check(arguments):
         assert (wrong is None) == (reason is None) and re.search(reason or "", wrong or ""), f"manners.c says of rude model {rude}: {wrong}"
 
 
+def check_frames(arguments):
+    """No function of a product of open rows with a long panel, and of what follows it, has a larger frame than the compiler warns of."""
+    nodes = [node("MatMul", "x w", "a"), node("Erf", "a", "y")]
+    proto = model(nodes, [("x", ["m", 3072])], [("y", ["m", 768])], {"w": [3072, 768]})
+    with tempfile.TemporaryDirectory(prefix="ingot-artifacts-") as scratch:
+        onnx.save(proto, scratch + "/m.onnx")
+        command = [arguments.ingot, "compile", scratch + "/m.onnx", "-o", scratch, *(["--target", arguments.target] if arguments.target else [])]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0 and "stack frame" not in done.stderr, f"a product of open rows: {done.stderr}"
+
+
+def check_all(arguments):
+    check_the_check(arguments)
+    check_frames(arguments)
+
+
 def one(arguments, scratch, name, proto):
     source = scratch / "model.onnx"
     source.write_bytes(proto.SerializeToString())
@@ -167,4 +184,4 @@ def each(description, suite, models, one, before=lambda arguments: None):
 
 
 if __name__ == "__main__":
-    each(__doc__, "artifacts", models, one, check_the_check)
+    each(__doc__, "artifacts", models, one, check_all)
