@@ -7,6 +7,10 @@
 //     for each row of taps, for 64 bytes of the run at a time: load, multiply, add
 //     sums to memory; pixel by pixel from there as vectors: what follows the convolution, store
 //
+// Where rows of pixels fill tiles badly, a copy has for each output column the pixels of all its taps, side by side
+// (isFlat). Then neighbouring outputs are one distance apart from the first row to the last, and a block takes them as
+// if they were one row. Input rows that are a stride apart, which one tap reads, are neighbours in it.
+//
 // Images of one channel block lie so already. Those of float32 are split by the copy, which has all high parts first,
 // then all lower ones. Of row-major ones with up to four channels (isTileStem) the copy has four for each pixel, and
 // the zeros around the image. As in TileMatMul, steps are of one size, and a last one that would be too long begins

@@ -12,6 +12,10 @@
 // Higher-Precision Computations", 2019). A step then has a tile of each part where others have one, and six products or
 // three. Of what is infinite the lower parts are NaN, and parts below 2^-126 are zero.
 //
+// A constant right factor is split when the model is compiled, or on the way, into scratch memory: while a chunk of its
+// steps is multiplied, by all blocks of rows one behind the other, they split the next chunk between their products,
+// each block and step its share (RightSplit). Vectors have nothing else to do meanwhile.
+//
 // A kernel configures its tiles where it begins and releases them where it ends, on the thread that runs it: nothing of
 // them is left for who is called, who calls, or what the operating system has to save. Sizes of tiles are data in
 // memory: how many rows there are may be known only when the model runs. Sums leave tiles by way of a block in memory,
