@@ -367,10 +367,11 @@ private:
     scratchAt = build.begin * c.scratchBytes();
     Ix behind = scratchAt + (c.copies ? c.stripBytes() : 0);
     if (c.shape.splitsRight) {
-      chunkParts = w.scratch(build.scratch, behind, w.b.getBF16Type(), c.chunkBytes()); // two, of elements of two bytes
+      // Two chunks, of elements of two bytes.
+      chunkParts = w.scratch(build.scratch, behind, w.b.getBF16Type(), c.shape.chunkBytes(c.chunk));
     }
     if (c.keepsSums()) {
-      sums = w.scratch(build.scratch, behind + 2 * c.chunkBytes(), w.b.getF32Type(), c.sumBytes() / 4);
+      sums = w.scratch(build.scratch, behind + 2 * c.shape.chunkBytes(c.chunk), w.b.getF32Type(), c.sumBytes() / 4);
     }
   }
 
@@ -413,7 +414,8 @@ private:
     }
     int64_t last = c.strips % c.shape.wide, alike = c.panels - (last ? 1 : 0);
     if (c.shape.splitsRight) {
-      block.splitRest(chunkAt(firstPanel * c.chunks()), chunkParts, partsAt(firstPanel * c.chunks()), 0, 1);
+      block.splitRest(chunkAt(firstPanel * c.chunks()), chunkParts, block.partsAt(firstPanel * c.chunks(), c.chunk), 0,
+                      1);
     }
     w.loop(firstPanel, min(endPanel, alike), 1, [&](Ix panel) { eachPanel(s, panel, c.shape.wide); });
     if (last) {
@@ -481,8 +483,8 @@ private:
       Chunk chunk{panel, number, wide};
       eachBlock(s, chunk);
       if (c.shape.splitsRight) {
-        block.splitRest(chunkAt(nextChunk(chunk)), chunkParts, partsAt(indexOf(chunk) + 1), blocksOf(s) * c.chunk,
-                        block.splitPairs(c.blocksOfUnit()));
+        block.splitRest(chunkAt(nextChunk(chunk)), chunkParts, block.partsAt(indexOf(chunk) + 1, c.chunk),
+                        blocksOf(s) * c.chunk, block.splitPairs(c.blocksOfUnit()));
       }
     });
   }
@@ -527,8 +529,6 @@ private:
     int64_t bytes = c.chunk * c.shape.storedBytes(c.shape.wide); // a narrower panel is the last one
     return {weights, index * bytes, weightBytes(), c.chunk};
   }
-  /// Where its parts are: a chunk is multiplied while the next one is split.
-  Ix partsAt(Ix index) const { return remainder(index, 2) * (c.chunkBytes() / 2); }
   Ix indexOf(const Chunk &chunk) const { return chunk.panel * c.chunks() + chunk.number; }
   Ix nextChunk(const Chunk &chunk) const { return min(indexOf(chunk) + 1, endPanel * c.chunks() - 1); }
 
@@ -561,9 +561,9 @@ private:
       TileBlock::Rows rows{s.from.buffer, {to.at[0] + from, to.at[1] + from}, s.from.pixel, c.partBytes()};
       if (c.shape.splitsRight) {
         TileBlock::RightSplit split =
-            block.splitShare(chunkAt(nextChunk(chunk)), chunkParts, partsAt(indexOf(chunk) + 1), index * c.chunk + k,
-                             block.splitPairs(blocks));
-        Ix right = 2 * partsAt(indexOf(chunk)) + k * c.shape.stepBytes(c.shape.wide);
+            block.splitShare(chunkAt(nextChunk(chunk)), chunkParts, block.partsAt(indexOf(chunk) + 1, c.chunk),
+                             index * c.chunk + k, block.splitPairs(blocks));
+        Ix right = 2 * block.partsAt(indexOf(chunk), c.chunk) + k * c.shape.stepBytes(c.shape.wide);
         block.step(rows, chunkParts, right, wide, std::nullopt, split);
       } else {
         std::optional<TileBlock::Fetch> fetch;

@@ -274,7 +274,8 @@ public:
           copyRows(from, to, d);
         }
         if (t.shape.splitsRight) {
-          block.splitRest(chunkAt(firstPanel * t.chunks(), d), chunkParts, partsAt(firstPanel * t.chunks()), 0, 1);
+          block.splitRest(chunkAt(firstPanel * t.chunks(), d), chunkParts,
+                          block.partsAt(firstPanel * t.chunks(), t.chunk), 0, 1);
         }
         w.loop(firstPanel, endPanel, 1, [&](Ix panel) { eachBlock(panel, endPanel, from, to, d); });
       });
@@ -319,7 +320,8 @@ private:
     firstCopied = w.settled(max(min(from * height, Ix(p.m) - height), 0));
     if (t.shape.splitsRight) {
       Ix at = own + Ix(t.copiedBytes());
-      chunkParts = w.scratch(build.scratch, at, w.b.getBF16Type(), t.chunkBytes()); // two, of elements of two bytes
+      // Two chunks, of elements of two bytes.
+      chunkParts = w.scratch(build.scratch, at, w.b.getBF16Type(), t.shape.chunkBytes(t.chunk));
     }
     if (t.keepsSums()) {
       Ix at = Ix(p.batch * t.items * Size(t.shares) * t.copyBytes()) + group * t.sumBytes();
@@ -374,8 +376,6 @@ private:
     int64_t chunkBytes = t.chunk * t.shape.storedBytes(t.shape.wide); // a narrower panel is the last one
     return {b, baseB + d * (t.matrixBytes() / t.depths) + chunk * chunkBytes, weightBytes(), t.chunk};
   }
-  /// Where its parts are: a chunk is multiplied while the next one is split.
-  Ix partsAt(Ix chunk) const { return remainder(chunk, 2) * (t.chunkBytes() / 2); }
 
   void columns(Ix panel, Ix end, int64_t wide, Ix from, Ix to, Ix d, bool isLast) {
     w.loop(0, t.chunks(), 1, [&](Ix c) {
@@ -387,7 +387,7 @@ private:
         leaveBlock(panel, d, c, index, wide, row, isLast);
       });
       if (t.shape.splitsRight) {
-        block.splitRest(chunkAt(next, d), chunkParts, partsAt(chunk + 1), (to - from) * t.chunk,
+        block.splitRest(chunkAt(next, d), chunkParts, block.partsAt(chunk + 1, t.chunk), (to - from) * t.chunk,
                         block.splitPairs(t.groupsPerItem));
       }
     });
@@ -450,9 +450,9 @@ private:
       if (!t.shape.splitsRight) {
         block.step(rows, b, own.at + k * t.shape.stepBytes(wide), wide, fetch(k));
       } else {
-        TileBlock::RightSplit split = block.splitShare(chunkAt(next, d), chunkParts, partsAt(chunk + 1),
+        TileBlock::RightSplit split = block.splitShare(chunkAt(next, d), chunkParts, block.partsAt(chunk + 1, t.chunk),
                                                        index * steps + k, block.splitPairs(t.groupsPerItem));
-        Ix right = 2 * partsAt(chunk) + k * t.shape.stepBytes(t.shape.wide);
+        Ix right = 2 * block.partsAt(chunk, t.chunk) + k * t.shape.stepBytes(t.shape.wide);
         block.step(rows, chunkParts, right, wide, std::nullopt, split);
       }
       if (t.keepsSums()) {

@@ -44,11 +44,10 @@ struct TileMatMul {
   int64_t partBytes() const { return depth / depths; }
   int64_t copiedRowBytes() const { return oddLines(parts * partBytes(), 64); }
   support::Size copiedBytes() const { return support::Size(groupsPerItem * copiedRowBytes()) * height; }
-  int64_t chunkBytes() const { return shape.splitsRight ? chunk * shape.stepBytes(shape.wide) : 0; }
   int64_t sumBytes() const {
     return keepsSums() ? (depths > 1 ? panels : shares) * groupsPerItem * shape.sumBytes() : 0;
   }
-  support::Size copyBytes() const { return copiedBytes() + support::Size(2 * chunkBytes()); }
+  support::Size copyBytes() const { return copiedBytes() + support::Size(2 * shape.chunkBytes(chunk)); }
 };
 
 /// The schedule, where the machine has tiles and they are expected to be faster than its vectors.

@@ -65,7 +65,7 @@ double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide, int6
   double products = splits ? std::max(sums * rows, latency) : sums * std::max(rows, leastProduct);
   double loads = 0.5 * (static_cast<double>(height) + static_cast<double>(wide * shape.depth) / 4);
   double all = notHidden * static_cast<double>(shape.products()) * std::max(products, loads);
-  auto pairs = static_cast<double>(shape.splitsRight ? shape.wide * shape.depth / 4 : 0);
+  auto pairs = static_cast<double>(shape.splitsRight ? shape.pairsOfStep() : 0);
   return std::max(all, splitPair * pairs / static_cast<double>(blocks));
 }
 
@@ -192,8 +192,8 @@ void TileBlock::clear(int64_t wide) {
 }
 
 int64_t TileBlock::splitPairs(int64_t blocks) const {
-  int64_t pairs = llvm::divideCeil(pairsOfStep(), blocks);
-  while (pairsOfStep() % pairs) {
+  int64_t pairs = llvm::divideCeil(shape.pairsOfStep(), blocks);
+  while (shape.pairsOfStep() % pairs) {
     ++pairs;
   }
   return pairs;
@@ -201,7 +201,7 @@ int64_t TileBlock::splitPairs(int64_t blocks) const {
 
 TileBlock::RightSplit TileBlock::splitShare(const Panel &from, Buffer to, Ix toAt, Ix stepsBefore,
                                             int64_t pairs) const {
-  const int64_t pairElements = 2 * lanes, half = 2, whole = 4, shares = pairsOfStep() / pairs;
+  const int64_t pairElements = 2 * lanes, half = 2, whole = 4, shares = shape.pairsOfStep() / pairs;
   Ix share = min(stepsBefore, from.steps * shares - 1); // behind the last one that again, which nobody reads yet
   RightSplit split{from, to, toAt, pairs};
   split.from.at = from.at + share * (pairs * pairElements * whole);
@@ -211,7 +211,7 @@ TileBlock::RightSplit TileBlock::splitShare(const Panel &from, Buffer to, Ix toA
 }
 
 void TileBlock::splitRest(const Panel &from, Buffer to, Ix toAt, Ix stepsBefore, int64_t pairs) {
-  w.loop(min(stepsBefore * pairs, from.steps * pairsOfStep()), from.steps * pairsOfStep(), 1,
+  w.loop(min(stepsBefore * pairs, from.steps * shape.pairsOfStep()), from.steps * shape.pairsOfStep(), 1,
          [&](Ix pair) { splitPair(splitShare(from, to, toAt, pair, 1), 0); });
 }
 
@@ -234,7 +234,7 @@ void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide,
   const int64_t line = w.machine.lineBytes, turns = shape.parts == 1 ? 1 : shape.products() * wide;
   const int64_t pairs = split ? split->pairs : 0, sideBySide = shape.splitsRight ? shape.wide : wide;
   int64_t turn = 0, fetched = 0, done = 0;
-  auto prefetch = [&] {
+  auto between = [&] {
     for (++turn; fetch && fetched < fetch->lines && fetched * turns < fetch->lines * turn; ++fetched) {
       w.prefetch(fetch->buffer, floorDiv(fetch->at + fetched * line, fetch->unit));
     }
@@ -253,11 +253,11 @@ void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide,
         }
         call(product, {number(sum(m, n, shape.wide)), number(left(m)), number(right(n))});
       }
-      prefetch();
+      between();
     }
   };
   if (shape.parts == 1) { // a step has few lines, all of them ahead
-    prefetch();
+    between();
   }
   for (int64_t leftPart = 0; leftPart < shape.parts; ++leftPart) {
     for (int64_t rightPart = 0; leftPart + rightPart < shape.parts; ++rightPart) {

@@ -52,12 +52,16 @@ struct TileShape {
   /// would make NaN of an infinity. 0: a row has no word, or no whole number of them.
   static int64_t depthOf(int64_t rowBytes, bool mayOverlap, const target::MachineModel &machine);
   /// Tall enough for `rows`, and as wide as registers allow beside that.
+  static TileShape of(int64_t rows, int64_t columnTiles, int64_t depth, const target::MachineModel &machine);
   /// How many of so many steps all `blocks` go over before any goes on, where the right factor is split on the way: all
   /// of them, but few where few blocks share what has been split, which then stays in the first cache.
   int64_t stepsOfChunk(int64_t steps, int64_t blocks, const target::MachineModel &machine) const;
+  /// Scratch memory for a chunk of so many steps.
+  int64_t chunkBytes(int64_t steps) const { return splitsRight ? steps * stepBytes(wide) : 0; }
+  /// Pairs of rows of the right factor's tiles in a step: two vectors, which are split at a time.
+  int64_t pairsOfStep() const { return wide * depth / 4; }
   /// Products of two parts.
   int64_t products() const { return parts * (parts + 1) / 2; }
-  static TileShape of(int64_t rows, int64_t columnTiles, int64_t depth, const target::MachineModel &machine);
 };
 
 /// How factors of float32 are split.
@@ -141,7 +145,7 @@ public:
   Fetch share(const Panel &next, Ix group, int64_t groups, Ix step, int64_t wide) const;
   /// What a single block reads a little later.
   Fetch ahead(const Panel &own, Ix step, int64_t wide) const;
-  /// What of another panel a step splits: pairs of its rows, that lie in memory one behind the other.
+  /// What of another chunk a step splits: pairs of its rows, that lie in memory one behind the other.
   struct RightSplit {
     Panel from; ///< at the first pair
     Buffer to;  ///< bfloat16, from an element on
@@ -152,11 +156,14 @@ public:
   /// and so is what is split.
   void step(const Rows &left, Buffer right, Ix rightAt, int64_t wide, const std::optional<Fetch> &fetch,
             const std::optional<RightSplit> &split = std::nullopt);
-  /// How many pairs each step of so many blocks splits, so that all of them split a panel.
+  /// Of chunks of so many steps two have room for their parts, from an element on: one is multiplied while the next one
+  /// is split.
+  Ix partsAt(Ix chunk, int64_t steps) const { return remainder(chunk, 2) * (shape.chunkBytes(steps) / 2); }
+  /// How many pairs each step of so many blocks splits, so that all of them split a chunk.
   int64_t splitPairs(int64_t blocks) const;
   /// The share of a step that comes behind so many others.
   RightSplit splitShare(const Panel &from, Buffer to, Ix toAt, Ix stepsBefore, int64_t pairs) const;
-  /// Splits what is left of a panel behind so many steps that split `pairs` each.
+  /// Splits what is left of a chunk behind so many steps that split `pairs` each.
   void splitRest(const Panel &from, Buffer to, Ix toAt, Ix stepsBefore, int64_t pairs);
   /// Behind each step, of which `steps` make up the sums: without a store of a tile for half a microsecond the next one
   /// takes 0.3 longer on a Xeon of 2023 (bench/tile_store.c). So some steps store a tile.
@@ -179,7 +186,6 @@ private:
   int64_t sum(int64_t m, int64_t n, int64_t wide) const { return m * wide + n; }
   int64_t left(int64_t m) const { return shape.tall * shape.wide + m; }
   int64_t right(int64_t n) const;
-  int64_t pairsOfStep() const { return shape.wide * shape.depth / 4; }
   void splitPair(const RightSplit &split, int64_t pair);
   mlir::Value pointer(Buffer buffer, Ix byte);
   mlir::Value number(int64_t tile);
