@@ -42,6 +42,8 @@ static Value kernelOf(Node &node, Formula &f, Value x, Value vectors) {
     Value squares = f.reduce("ReduceSumSquare", x, {1}, true);
     Value own = f.op("Transpose", {f.reduce("ReduceSumSquare", vectors, {1}, true)});
     Value distance = f.sub(f.add(squares, own), f.mul(products, n(2)));
+    // A row with an infinity is infinitely far from every vector; the difference of two infinities would be NaN.
+    distance = f.op("Where", {f.op("IsInf", {squares}), squares, distance});
     return f.exp(f.mul(f.op("Max", {distance, n(0)}), n(-p[0])));
   }
   (void)node.error("kernel_type '" + kind + "' is not known");
