@@ -31,11 +31,13 @@ using support::Size;
 
 static constexpr int64_t lanes = 16; ///< of a channel block, and columns of a tile
 
-/// Scratch memory of all work items, as long as there are some.
+/// As many as scratch memory allows, as long as there are some, and a multiple of `even`: items take as long as each
+/// other, and usual numbers of threads have as many each.
 support::Size TileConv::items() const {
-  constexpr int64_t enough = 4 << 20, least = 4, most = 64;
+  constexpr int64_t enough = 4 << 20, least = 4, most = 64, even = 4;
   int64_t each = std::max<int64_t>(1, scratchBytes());
-  return min(g.batch * Size(units * shares), std::clamp<int64_t>(enough / each, least, most));
+  Size all = min(g.batch * Size(units * shares), std::clamp<int64_t>(enough / each, least, most));
+  return all.isNumber() && all.number() > even ? Size(all.number() / even * even) : all;
 }
 
 // The schedule.
@@ -112,54 +114,6 @@ static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
   c.height = c.twoRows ? 2 * row : llvm::divideCeil(row, c.groups);
 }
 
-// Strips are as many as several threads need, but each has some blocks, so that weights are not read too often.
-static constexpr int64_t enoughStrips = 16, leastPixels = 128;
-
-static int64_t extent(int64_t outs, int64_t step, int64_t reach) { return (outs - 1) * step + reach; }
-
-/// Strips of as many rows each, of which the copy stays in the second cache.
-static void chooseFlatStrips(TileConv &c, const target::MachineModel &machine) {
-  int64_t rows = c.rows().out.number(), row = c.columns().out.number(), most = machine.l2Bytes / 4 * 3;
-  c.copiedColumns = row;
-  for (int64_t units = 1; units <= rows; ++units) {
-    bool mayBe = units == 1 || (units <= enoughStrips && rows / units * row >= leastPixels) || c.stripBytes() > most;
-    if (rows % units == 0 && mayBe) {
-      c.units = units, c.unitRows = rows / units;
-      c.copiedRows = llvm::alignTo(extent(c.unitRows, c.rowStep, reach(c.rows())), c.rowStep);
-    }
-  }
-  c.groups = llvm::divideCeil(c.unitRows * row, c.shape.tall * machine.tiles.rows);
-  c.height = llvm::divideCeil(c.unitRows * row, c.groups);
-}
-
-/// Strips whose copy stays in the second cache beside the weights.
-static void chooseStrips(TileConv &c, const target::MachineModel &machine) {
-  int64_t rows = c.rows().out.number(), row = c.columns().out.number();
-  bool isRow = rows == 1;
-  int64_t all = isRow ? c.groups : rows, pixels = isRow ? c.height : row;
-  int64_t least = std::max<int64_t>(llvm::divideCeil(all, enoughStrips), llvm::divideCeil(leastPixels, pixels));
-  auto cut = [&](int64_t count) {
-    c.unitRows = isRow ? 1 : count, c.unitGroups = isRow ? count : 0;
-    c.copiedRows = extent(c.unitRows, c.rowStep, reach(c.rows()));
-    c.copiedColumns = extent(isRow ? std::min(count * c.height, row) : row, c.columnStep, reach(c.columns()));
-  };
-  int64_t count = std::min(all, c.twoRows ? least + least % 2 : least);
-  for (cut(count); count > 1 && c.stripBytes() > machine.l2Bytes / (c.splits() ? 2 : 4); cut(count)) {
-    count = count / 2;
-  }
-  c.units = llvm::divideCeil(all, count);
-}
-
-/// So many that several threads have work, each with a copy of the strip.
-static void chooseShares(TileConv &c) {
-  constexpr int64_t enough = 8, most = 4;
-  int64_t strips = c.units * (c.g.batch.isNumber() ? c.g.batch.number() : 1);
-  auto wanted = static_cast<int64_t>(llvm::divideCeil(enough, std::max<int64_t>(strips, 1)));
-  int64_t shares = std::min({wanted, most, c.panels});
-  c.panelsPerShare = llvm::divideCeil(c.panels, shares);
-  c.shares = llvm::divideCeil(c.panels, c.panelsPerShare);
-}
-
 // What it takes. Of split factors the numbers are fitted to 360 kernels of nine convolutional networks on a Xeon of
 // 2023 (docs/rationale.md).
 
@@ -192,19 +146,96 @@ static double waitingCycles(plan::KernelOp kernel, const TileConv &c, const targ
   return cycles;
 }
 
+/// Of a strip.
+static double copyCycles(const TileConv &c) {
+  double storeCycles = c.splits() ? 2.5 : 2; // of 32 bytes, with what comes before
+  return c.copies ? static_cast<double>(c.stripBytes()) / 32 * storeCycles : 0;
+}
+
 static double tileCycles(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
-  int64_t rows = c.rows().out.number();
-  auto blocks = static_cast<double>(c.isFlat    ? c.units * c.groups
-                                    : c.twoRows ? llvm::divideCeil(rows, 2)
-                                                : rows * c.groups);
+  auto blocks = static_cast<double>(c.blocksOfImage());
   double behind =
       c.splits() ? 9.5 * static_cast<double>(c.height * c.shape.wide) : tileBlockCycles(c.height, c.shape.wide);
   double panel =
       static_cast<double>(c.steps()) * tileStepCycles(c.shape, c.height, c.shape.wide, c.blocksOfUnit()) + behind;
-  double storeCycles = c.splits() ? 2.5 : 2; // of 32 bytes, with what comes before
-  double copied = c.copies ? static_cast<double>(c.units * c.stripBytes()) / 32 * storeCycles : 0;
-  double products = blocks * static_cast<double>(c.panels) * panel;
-  return machine.tiles.startCycles + products + copied + (c.splits() ? waitingCycles(kernel, c, machine) : 0);
+  double products = blocks * static_cast<double>(c.panels) * panel, copies = static_cast<double>(c.units);
+  return machine.tiles.startCycles + products + copies * copyCycles(c) +
+         (c.splits() ? waitingCycles(kernel, c, machine) : 0);
+}
+
+// Strips.
+
+static int64_t extent(int64_t outs, int64_t step, int64_t reach) { return (outs - 1) * step + reach; }
+
+/// The same in so many strips, if they can be as long as each other, but for the last one.
+static std::optional<TileConv> inStrips(TileConv c, int64_t units, const target::MachineModel &machine) {
+  int64_t rows = c.rows().out.number(), row = c.columns().out.number(), most = c.shape.tall * machine.tiles.rows;
+  auto inBlocks = [&](int64_t pixels) {
+    c.groups = llvm::divideCeil(pixels, most);
+    c.height = llvm::divideCeil(pixels, c.groups);
+  };
+  c.units = units, c.copiedColumns = c.isFlat ? row : extent(row, c.columnStep, reach(c.columns()));
+  if (rows == 1) {
+    c.unitRows = 1, c.unitColumns = llvm::divideCeil(row, units);
+    c.copiedColumns = extent(c.unitColumns, c.columnStep, reach(c.columns()));
+    inBlocks(c.unitColumns);
+  } else {
+    c.unitRows = llvm::divideCeil(rows, units);
+    c.isFlat ? inBlocks(c.unitRows * row) : void();
+  }
+  c.copiedRows = extent(c.unitRows, c.rowStep, reach(c.rows()));
+  c.copiedRows = c.isFlat ? static_cast<int64_t>(llvm::alignTo(c.copiedRows, c.rowStep)) : c.copiedRows;
+  int64_t last = rows == 1 ? row - (units - 1) * c.unitColumns : rows - (units - 1) * c.unitRows;
+  bool isPossible = c.isFlat ? rows % units == 0 : last >= (rows == 1 ? c.height : 1);
+  return isPossible ? std::optional(c) : std::nullopt;
+}
+
+/// Threads that run a kernel, for which strips are chosen alike.
+static constexpr int64_t usualThreads[] = {1, 2, 8};
+
+/// Cycles of those together. Where the work of one ends inside a strip, the next one copies it, too.
+static double cyclesOfThreads(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
+  double cycles = 0;
+  for (int64_t threads : usualThreads) {
+    cycles += tileCycles(kernel, c, machine);
+    for (int64_t i = 1; i < threads; ++i) {
+      cycles += i * c.units % threads ? copyCycles(c) : 0;
+    }
+  }
+  return cycles;
+}
+
+/// Strips whose copy stays in the second cache beside the weights. They are as many as several threads need, but each
+/// has some blocks, so that weights are not read too often.
+static TileConv inBestStrips(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
+  constexpr int64_t enoughStrips = 16, leastPixels = 96;
+  int64_t rows = c.rows().out.number(), row = c.columns().out.number();
+  int64_t most = rows == 1 ? static_cast<int64_t>(llvm::divideCeil(row, machine.tiles.rows)) : rows;
+  int64_t bytes = c.isFlat ? machine.l2Bytes / 4 * 3 : machine.l2Bytes / (c.splits() ? 2 : 4);
+  TileConv best = c;
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t units = 1; units <= most; ++units) {
+    std::optional<TileConv> cut = inStrips(c, units, machine);
+    bool areSmall = units > 1 && (units > enoughStrips || rows * row < units * leastPixels);
+    bool fitsOne = std::isfinite(least) && best.stripBytes() <= bytes;
+    if (!cut || (areSmall && fitsOne)) {
+      continue;
+    }
+    bool fits = cut->stripBytes() <= bytes;
+    double cycles = cyclesOfThreads(kernel, *cut, machine);
+    if (fits == fitsOne ? cycles <= least : fits || !std::isfinite(least)) {
+      best = *cut, least = cycles;
+    }
+  }
+  return best;
+}
+
+/// So many that several threads have work, each with a copy of the strip.
+static void chooseShares(TileConv &c) {
+  constexpr int64_t enough = 8, most = 4;
+  int64_t strips = c.units * (c.g.batch.isNumber() ? c.g.batch.number() : 1);
+  auto wanted = static_cast<int64_t>(llvm::divideCeil(enough, std::max<int64_t>(strips, 1)));
+  c.shares = std::min({wanted, most, c.panels});
 }
 
 std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine,
@@ -224,10 +255,10 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   int64_t columnStride = c.merged ? lanes : stride.isNumber() ? stride.number() : 0;
   chooseRuns(c, columnStride * c.elementBytes(), machine);
   chooseBlocks(c, machine);
-  c.isFlat ? chooseFlatStrips(c, machine) : chooseStrips(c, machine);
-  chooseShares(c);
   int64_t pixels = c.g.batch.isNumber() ? c.g.batch.number() * c.rows().out.number() * c.columns().out.number() : 0;
   c.shape.splitsRight = pixels && splitsOnTheWay(kernel, c.parts, pixels, machine);
+  c = inBestStrips(kernel, c, machine);
+  chooseShares(c);
   c.chunk = c.shape.stepsOfChunk(c.steps(), c.blocksOfUnit(), machine);
   c.cycles = tileCycles(kernel, c, machine);
   double vectors = otherwise.value_or(directCycles(kernel, c, machine));
@@ -326,12 +357,10 @@ public:
   void run() {
     block.configure(c.height);
     takeScratch();
-    // Work is counted in shares of strips, those of a strip one behind the other: it is copied once for all of them.
-    Ix work = c.g.batch * Size(c.units * c.shares), items = c.items(), shares = c.shares;
-    Ix first = floorDiv(build.begin * work, items), last = floorDiv(build.end * work, items);
-    w.loop(floorDiv(first, shares), floorDiv(last + (shares - 1), shares), 1, [&](Ix u) {
-      firstPanel = max(first - u * shares, 0) * c.panelsPerShare;
-      endPanel = min(min(last - u * shares, shares) * c.panelsPerShare, c.panels);
+    // Panels are counted strip by strip: a strip is copied once for all that a thread has of it.
+    Ix first = panelOf(build.begin), last = panelOf(build.end), panels = c.panels;
+    w.loop(floorDiv(first, panels), floorDiv(last + (panels - 1), panels), 1, [&](Ix u) {
+      firstPanel = max(first - u * panels, 0), endPanel = min(last - u * panels, panels);
       strip(floorDiv(u, c.units), remainder(u, c.units));
     });
     block.release();
@@ -358,9 +387,20 @@ private:
     Ix row, pixel, nextRow, columnTap;
   };
   struct Strip {
-    Ix image, firstRow, lastRow, firstGroup, lastGroup, firstColumn;
+    Ix image, firstRow, lastRow, firstColumn;
+    Ix columns; ///< of the only row
     Source from;
   };
+
+  /// The first panel of an item, counted through all strips. Items have as many blocks times panels, wherever strips
+  /// end.
+  Ix panelOf(Ix item) const {
+    int64_t each = c.blocksOfUnit(), inFront = (c.units - 1) * c.panels, all = c.blocksOfImage() * c.panels;
+    Ix done = floorDiv(item * (c.g.batch * Size(all)), c.items()), image = floorDiv(done, all);
+    Ix ofImage = remainder(done, all), behind = max(ofImage - inFront * each, 0);
+    return image * (c.units * c.panels) + floorDiv(min(ofImage, inFront * each), each) +
+           floorDiv(behind, c.blocksOfLastUnit());
+  }
 
   /// That of the first one of the items that a thread runs, which stays in its cache.
   void takeScratch() {
@@ -379,15 +419,11 @@ private:
     Strip s;
     s.image = n;
     int64_t rows = c.rows().out.number(), row = c.columns().out.number();
-    s.firstRow = u * c.unitRows, s.lastRow = min(s.firstRow + c.unitRows, rows);
-    s.firstGroup = 0, s.lastGroup = c.groups, s.firstColumn = 0;
-    Ix columns = row;
-    if (c.unitGroups) {
-      s.firstRow = 0, s.lastRow = 1;
-      s.firstGroup = u * c.unitGroups, s.lastGroup = min(s.firstGroup + c.unitGroups, c.groups);
-      s.firstColumn = columnOf(s.firstGroup);
-      columns = columnOf(s.lastGroup - 1) + c.height - s.firstColumn;
-    }
+    bool ofOneRow = c.unitColumns; // of which a strip is a part
+    s.firstRow = ofOneRow ? 0 : u * c.unitRows, s.lastRow = min(s.firstRow + c.unitRows, rows);
+    s.firstColumn = u * c.unitColumns;
+    Ix columns = ofOneRow ? min(row - s.firstColumn, c.unitColumns) : row;
+    s.columns = c.isFlat ? c.unitRows * row : columns;
     const Ix &rowStride = input.strides[3], &columnStride = input.strides[4];
     int64_t each = c.elementBytes();
     Ix image = input.offset + n * input.strides[0] + (s.firstRow * c.rows().inStep + c.rows().inStart) * rowStride +
@@ -421,11 +457,6 @@ private:
     if (last) {
       w.ifThen(w.compare(arith::CmpIPredicate::eq, endPanel, c.panels), [&] { eachPanel(s, alike, last); });
     }
-  }
-
-  /// The first pixel of a block.
-  Ix columnOf(Ix group) const {
-    return min(group * c.height, (c.isFlat ? c.unitRows : 1) * c.columns().out.number() - c.height);
   }
 
   /// Copies so many rows and pixels of each.
@@ -497,7 +528,7 @@ private:
 
   Ix blocksOf(const Strip &s) const {
     Ix rows = s.lastRow - s.firstRow;
-    return c.isFlat ? Ix(c.groups) : c.twoRows ? floorDiv(rows + 1, 2) : rows * (s.lastGroup - s.firstGroup);
+    return c.isRow() ? Ix(c.groups) : c.twoRows ? floorDiv(rows + 1, 2) : rows * c.groups;
   }
 
   Block blockAt(const Strip &s, Ix i) {
@@ -506,10 +537,10 @@ private:
       return {{s.from.base + first * s.from.row, s.from.base + second * s.from.row},
               {{s.firstRow + first, 0}, {s.firstRow + second, 0}}};
     }
-    bool isRow = c.unitGroups || c.isFlat;
-    Ix row = isRow ? Ix(0) : floorDiv(i, c.groups), x = columnOf(s.firstGroup + (isRow ? i : remainder(i, c.groups)));
-    Ix first = s.from.base + row * s.from.row + (x - s.firstColumn) * s.from.pixel;
-    return {{first, first + block.second() * s.from.pixel}, {{s.firstRow + row, x}}};
+    Ix row = c.isRow() ? Ix(0) : floorDiv(i, c.groups), group = c.isRow() ? i : remainder(i, c.groups);
+    Ix x = min(group * c.height, s.columns - c.height);
+    Ix first = s.from.base + row * s.from.row + x * s.from.pixel;
+    return {{first, first + block.second() * s.from.pixel}, {{s.firstRow + row, s.firstColumn + x}}};
   }
 
   void finishBlock(const Strip &s, const Chunk &chunk, const Block &own) {

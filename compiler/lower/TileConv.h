@@ -26,12 +26,12 @@ struct TileConv {
           stepsOfRun = 1;         ///< bytes that lie together for a pixel, how many times for a row of taps, and steps
   int64_t strips = 1, panels = 1; ///< of output channels
 
-  bool twoRows = false;                   ///< a block is two whole rows, each a tile
-  int64_t height = 1;                     ///< of a block
-  int64_t groups = 1;                     ///< blocks of a row; the last one begins early
-  int64_t unitRows = 1, unitGroups = 0;   ///< of a strip: rows; or blocks of the only row
-  int64_t units = 1;                      ///< strips of an image
-  int64_t shares = 1, panelsPerShare = 1; ///< of the panels of a strip, which may go to several threads
+  bool twoRows = false;                  ///< a block is two whole rows, each a tile
+  int64_t height = 1;                    ///< of a block
+  int64_t groups = 1;                    ///< blocks of a row, or of a strip of one; the last one begins early
+  int64_t unitRows = 1, unitColumns = 0; ///< of a strip: rows; or pixels of the only row
+  int64_t units = 1;                     ///< strips of an image, of which the last one may be smaller
+  int64_t shares = 1;                    ///< threads to which the panels of a strip may go
   int64_t copiedRows = 1, copiedColumns = 1;
   double cycles = 0;
 
@@ -42,12 +42,11 @@ struct TileConv {
   int64_t panelBytes() const { return steps() * shape.storedBytes(shape.wide); }
   /// Rows of a flat copy that are read by one tap: those of a stride lie one behind the other.
   int64_t rowsOfPhase() const { return copiedRows / rowStep; }
-  int64_t blocksOfUnit() const {
-    return isFlat       ? groups
-           : unitGroups ? unitGroups
-           : twoRows    ? static_cast<int64_t>(llvm::divideCeil(unitRows, 2))
-                        : unitRows * groups;
-  }
+  /// Whether a strip is one row of outputs.
+  bool isRow() const { return isFlat || unitColumns; }
+  int64_t blocksOfUnit() const { return blocksOf(unitRows); }
+  int64_t blocksOfLastUnit() const { return blocksOf(rows().out.number() - (units - 1) * unitRows); }
+  int64_t blocksOfImage() const { return (units - 1) * blocksOfUnit() + blocksOfLastUnit(); }
   int64_t partBytes() const {
     return copies ? copiedRows * copiedColumns * nextPixel + (ofPlanes ? InterleavedRows::slack * pixelBytes : 0) : 0;
   }
@@ -60,6 +59,11 @@ struct TileConv {
   int64_t scratchBytes() const { return (copies ? stripBytes() : 0) + 2 * shape.chunkBytes(chunk) + sumBytes(); }
   bool splits() const { return parts > 1; }
   support::Size items() const;
+
+private:
+  int64_t blocksOf(int64_t rows) const {
+    return isRow() ? groups : twoRows ? static_cast<int64_t>(llvm::divideCeil(rows, 2)) : rows * groups;
+  }
 };
 
 /// What the families of convolutions in tiles have in common: a row-major image of few channels is read as it is.

@@ -116,6 +116,20 @@ WinogradSchedule WinogradSchedule::opened(const ConvGeometry &open) const {
   return s;
 }
 
+/// How many threads may share the panels of a strip.
+static int64_t sharesOf(const WinogradSchedule &s) {
+  int64_t images = typical(s.g.batch, 1) * s.strips.number();
+  return std::clamp<int64_t>(s.itemsAtMost() / std::max<int64_t>(1, images), 1, s.panelCount());
+}
+
+/// What a kernel that threads may share costs more because two of them would not have as many units each.
+static double unevenness(const WinogradSchedule &s, double cycles, const target::MachineModel &machine) {
+  constexpr double weight = 0.1; // most libraries are run by one thread
+  int64_t units = typical(s.g.batch, 1) * s.strips.number() * s.shares;
+  bool isShared = cycles >= static_cast<double>(machine.tuning.leastWorkToSplit);
+  return isShared ? 1 + weight * static_cast<double>(units % 2) / static_cast<double>(units) : 1;
+}
+
 /// The cheapest number of strips; of equally cheap ones the largest, which takes the least memory.
 static void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineModel &machine) {
   WinogradSchedule trial = s;
@@ -126,15 +140,14 @@ static void chooseStrips(WinogradSchedule &s, double weightRate, const target::M
     if (said && strips != *said) {
       continue;
     }
-    trial.strips = strips, trial.stripRuns = llvm::divideCeil(runs, strips);
+    trial.strips = strips, trial.stripRuns = llvm::divideCeil(runs, strips), trial.shares = sharesOf(trial);
     double cycles = winogradCycles(trial, weightRate, machine);
+    cycles *= unevenness(trial, cycles, machine);
     bool fits = 4 * trial.scratchWords() <= stripBytes || strips == runs || said;
     if (fits && cycles <= s.cycles) {
-      s.strips = strips, s.stripRuns = trial.stripRuns, s.cycles = cycles;
+      s.strips = strips, s.stripRuns = trial.stripRuns, s.shares = trial.shares, s.cycles = cycles;
     }
   }
-  int64_t items = s.itemsAtMost(), images = typical(s.g.batch, 1) * s.strips.number();
-  s.shares = std::clamp<int64_t>(items / std::max<int64_t>(1, images), 1, s.panelCount());
 }
 
 /// Whether the loops can do it: an image of known size is at least a tile, groups are of whole blocks. `pointwise`: so
