@@ -31,13 +31,11 @@ using support::Size;
 
 static constexpr int64_t lanes = 16; ///< of a channel block, and columns of a tile
 
-/// As many as scratch memory allows, as long as there are some, and a multiple of `even`: items take as long as each
-/// other, and usual numbers of threads have as many each.
+/// As many as scratch memory allows, as long as there are some.
 support::Size TileConv::items() const {
-  constexpr int64_t enough = 4 << 20, least = 4, most = 64, even = 4;
+  constexpr int64_t enough = 4 << 20, least = 4, most = 64;
   int64_t each = std::max<int64_t>(1, scratchBytes());
-  Size all = min(g.batch * Size(units * shares), std::clamp<int64_t>(enough / each, least, most));
-  return all.isNumber() && all.number() > even ? Size(all.number() / even * even) : all;
+  return evenItems(min(g.batch * Size(units * shares), std::clamp<int64_t>(enough / each, least, most)));
 }
 
 // The schedule.
@@ -261,6 +259,7 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   chooseShares(c);
   c.chunk = c.shape.stepsOfChunk(c.steps(), c.blocksOfUnit(), machine);
   c.cycles = tileCycles(kernel, c, machine);
+  c.copyShare = shareOfCopy(static_cast<double>(c.units) * copyCycles(c), c.cycles);
   double vectors = otherwise.value_or(directCycles(kernel, c, machine));
   bool isFaster = c.cycles + (c.splits() ? sureGainOfSplit : 0) < vectors;
   return c.ofPlanes || isFaster ? std::optional(c) : std::nullopt;
@@ -357,8 +356,9 @@ public:
   void run() {
     block.configure(c.height);
     takeScratch();
-    // Panels are counted strip by strip: a strip is copied once for all that a thread has of it.
-    Ix first = panelOf(build.begin), last = panelOf(build.end), panels = c.panels;
+    // A strip is copied once for all panels that a thread has of it.
+    StripWork work = {c.g.batch, c.units, c.blocksOfUnit(), c.blocksOfLastUnit(), c.panels, c.copyShare};
+    Ix first = work.panelOf(build.begin, c.items()), last = work.panelOf(build.end, c.items()), panels = c.panels;
     w.loop(floorDiv(first, panels), floorDiv(last + (panels - 1), panels), 1, [&](Ix u) {
       firstPanel = max(first - u * panels, 0), endPanel = min(last - u * panels, panels);
       strip(floorDiv(u, c.units), remainder(u, c.units));
@@ -391,16 +391,6 @@ private:
     Ix columns; ///< of the only row
     Source from;
   };
-
-  /// The first panel of an item, counted through all strips. Items have as many blocks times panels, wherever strips
-  /// end.
-  Ix panelOf(Ix item) const {
-    int64_t each = c.blocksOfUnit(), inFront = (c.units - 1) * c.panels, all = c.blocksOfImage() * c.panels;
-    Ix done = floorDiv(item * (c.g.batch * Size(all)), c.items()), image = floorDiv(done, all);
-    Ix ofImage = remainder(done, all), behind = max(ofImage - inFront * each, 0);
-    return image * (c.units * c.panels) + floorDiv(min(ofImage, inFront * each), each) +
-           floorDiv(behind, c.blocksOfLastUnit());
-  }
 
   /// That of the first one of the items that a thread runs, which stays in its cache.
   void takeScratch() {

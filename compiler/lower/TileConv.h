@@ -32,6 +32,7 @@ struct TileConv {
   int64_t unitRows = 1, unitColumns = 0; ///< of a strip: rows; or pixels of the only row
   int64_t units = 1;                     ///< strips of an image, of which the last one may be smaller
   int64_t shares = 1;                    ///< threads to which the panels of a strip may go
+  double copyShare = 0; ///< StripWork
   int64_t copiedRows = 1, copiedColumns = 1;
   double cycles = 0;
 

@@ -55,21 +55,25 @@ static double vectorCycles(const TileMatMul &t, const MatMulProblem &p, int64_t 
   return std::max(cycles, words * static_cast<double>(p.n.number() * p.weightBytes) / weightRate);
 }
 
+/// Of the rows.
+static double copyCycles(const TileMatMul &t, int64_t rows) { // a vector of each part
+  return t.splits() ? 4.2 * static_cast<double>(t.parts * rows * t.depth) / 32 : 0;
+}
+
 static double tileCycles(const TileMatMul &t, const MatMulProblem &p, int64_t rows, double weightRate,
                          const target::MachineModel &machine) {
   int64_t groups = llvm::divideCeil(rows, t.shape.tall * 16), height = llvm::divideCeil(rows, groups);
-  double panel = static_cast<double>(t.steps) * tileStepCycles(t.shape, height, t.shape.wide, t.groupsPerItem) +
+  double panel = static_cast<double>(t.steps) * tileStepCycles(t.shape, height, t.shape.wide, t.groupsOfStrip) +
                  tileBlockCycles(height, t.shape.wide);
   double products = static_cast<double>(groups * t.panels) * panel;
   if (!t.splits()) {
     return machine.tiles.startCycles + products;
   }
-  double copied = 4.2 * static_cast<double>(t.parts * rows * t.depth) / 32; // a vector of each part
   double notHidden = weightRate > machine.memoryRate || t.shape.splitsRight ? 0.5 : 0.7;
   Passing passing = passingOf(p, rows, machine);
   double waiting = notHidden * static_cast<double>(t.matrixBytes()) / weightRate +
                    (0.6 * passing.rows + 2 * passing.results) / machine.l3Rate;
-  return machine.tiles.startCycles + products + copied + waiting;
+  return machine.tiles.startCycles + products + copyCycles(t, rows) + waiting;
 }
 
 /// Work items whose copied rows stay in the second cache beside a panel, and so many that several threads have work;
@@ -81,14 +85,16 @@ static void cutSplitRows(TileMatMul &t, const MatMulProblem &p, int64_t groups, 
   t.depths = std::min<int64_t>(t.steps, llvm::divideCeil(wanted, room));
   t.steps = static_cast<int64_t>(llvm::alignTo(t.steps, t.depths));
   t.depth = t.steps * t.shape.depth;
-  t.groupsPerItem = std::max<int64_t>(1, std::min(groups, room / (rows * t.copiedRowBytes())));
-  int64_t batch = p.batch.isNumber() ? p.batch.number() : 1, items = llvm::divideCeil(groups, t.groupsPerItem) * batch;
-  int64_t shares =
-      std::min({llvm::divideCeil(enough, items), static_cast<uint64_t>(mostShares), static_cast<uint64_t>(t.panels)});
-  t.panelsPerShare = llvm::divideCeil(t.panels, shares);
-  t.shares = llvm::divideCeil(t.panels, t.panelsPerShare);
-  t.items = max(Size(1), ceilDiv(t.groups, t.groupsPerItem));
-  t.chunk = t.shape.stepsOfChunk(t.stepsOfPanel(), t.groupsPerItem, machine);
+  t.groupsOfStrip = std::max<int64_t>(1, std::min(groups, room / (rows * t.copiedRowBytes())));
+  if (t.groups.isNumber()) { // as many for each of two threads
+    auto strips = static_cast<int64_t>(llvm::divideCeil(groups, t.groupsOfStrip));
+    t.groupsOfStrip = llvm::divideCeil(groups, std::min(groups, strips > 1 ? strips + strips % 2 : 1));
+  }
+  t.stripCount = max(Size(1), ceilDiv(t.groups, t.groupsOfStrip));
+  int64_t batch = p.batch.isNumber() ? p.batch.number() : 1;
+  auto items = static_cast<int64_t>(llvm::divideCeil(groups, t.groupsOfStrip)) * batch;
+  t.shares = std::min({static_cast<int64_t>(llvm::divideCeil(enough, items)), mostShares, t.panels});
+  t.chunk = t.shape.stepsOfChunk(t.stepsOfPanel(), t.groupsOfStrip, machine);
 }
 
 /// Work items: enough for several threads, whose rows of A stay in the second cache.
@@ -105,8 +111,8 @@ static void cutRows(TileMatMul &t, const MatMulProblem &p, const target::Machine
   }
   t.shares = t.panels, t.chunk = t.steps;
   int64_t items = p.batch.isNumber() ? t.panels * p.batch.number() : t.panels;
-  t.groupsPerItem = std::max<int64_t>(1, std::min({groups, held, std::max(least, groups * items / enough)}));
-  t.items = max(Size(1), ceilDiv(t.groups, t.groupsPerItem));
+  t.groupsOfStrip = std::max<int64_t>(1, std::min({groups, held, std::max(least, groups * items / enough)}));
+  t.stripCount = max(Size(1), ceilDiv(t.groups, t.groupsOfStrip));
 }
 
 std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProblem &p,
@@ -143,8 +149,9 @@ std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProble
   t.panels = llvm::divideCeil(t.strips, t.shape.wide);
   cutRows(t, p, machine);
   double weightRate = t.splits() ? weightRateOf(kernel, machine) : 0, sureGain = t.splits() ? sureGainOfSplit : 0;
-  bool isFaster =
-      tileCycles(t, p, rows, weightRate, machine) + sureGain < vectorCycles(t, p, rows, weightRate, machine);
+  double cycles = tileCycles(t, p, rows, weightRate, machine);
+  t.copyShare = shareOfCopy(copyCycles(t, rows), cycles);
+  bool isFaster = cycles + sureGain < vectorCycles(t, p, rows, weightRate, machine);
   return isFaster || splitting.always ? std::optional(t) : std::nullopt;
 }
 
@@ -218,10 +225,10 @@ static void packSplit(const MatMulProblem &p, const TileMatMul &t, Type element,
 KernelShape tileMatMulShape(plan::KernelOp kernel, const MatMulProblem &p, const TileMatMul &t) {
   KernelShape shape;
   shape.ofTiles = true;
-  shape.items = p.batch * t.items * Size(t.shares);
+  shape.items = t.items(p.batch);
   if (t.splits()) {
-    Size sums = p.batch * t.items * Size(t.sumBytes());
-    shape.scratchBytes = max(Size(64), shape.items * t.copyBytes() + sums);
+    Size sums = p.batch * t.stripCount * Size(t.depths > 1 ? t.sumBytes() : 0);
+    shape.scratchBytes = max(Size(64), shape.items * t.itemBytes() + sums);
   }
   Type element = onnx::elementOf(kernel.root()->getOperand(1));
   plan::WeightTable::Recipe recipe;
@@ -261,16 +268,17 @@ public:
   void run() {
     height = w.settled(max(Ix(t.height), 1));
     block.configure(height);
-    Ix shares = t.shares;
-    w.loop(floorDiv(build.begin, shares), floorDiv(build.end + (shares - 1), shares), 1, [&](Ix group) {
-      Ix first = max(build.begin, group * shares), last = min(build.end, (group + 1) * shares);
-      enterMatrix(floorDiv(group, t.items));
-      Ix from = remainder(group, t.items) * t.groupsPerItem, to = min(from + t.groupsPerItem, t.groups);
-      Ix firstPanel = (first - group * shares) * t.panelsPerShare;
-      Ix endPanel = min((last - group * shares) * t.panelsPerShare, t.panels);
+    StripWork work = {p.batch, t.stripCount, t.groupsOfStrip, t.groups - (t.stripCount - 1) * Size(t.groupsOfStrip),
+                      t.panels, t.copyShare};
+    Ix first = work.panelOf(build.begin, t.items(p.batch)), last = work.panelOf(build.end, t.items(p.batch));
+    Ix panels = t.panels;
+    w.loop(floorDiv(first, panels), floorDiv(last + (panels - 1), panels), 1, [&](Ix strip) {
+      enterMatrix(floorDiv(strip, t.stripCount));
+      Ix from = remainder(strip, t.stripCount) * t.groupsOfStrip, to = min(from + t.groupsOfStrip, t.groups);
+      Ix firstPanel = max(first - strip * panels, 0), endPanel = min(last - strip * panels, panels);
       w.loop(0, t.depths, 1, [&](Ix d) {
         if (t.splits()) {
-          takeScratch(group, from);
+          takeScratch(strip, from);
           copyRows(from, to, d);
         }
         if (t.shape.splitsRight) {
@@ -314,17 +322,17 @@ private:
   }
 
   /// That of the first one of the items that a thread runs, which stays in its cache.
-  void takeScratch(Ix group, Ix from) {
-    Ix own = build.begin * Ix(t.copyBytes());
-    copied = w.scratch(build.scratch, own, w.b.getBF16Type(), memoryExtent(t.copyBytes()));
+  void takeScratch(Ix strip, Ix from) {
+    Ix own = build.begin * Ix(t.itemBytes()), chunks = own + Ix(t.copiedBytes());
+    copied = w.scratch(build.scratch, own, w.b.getBF16Type(), memoryExtent(t.itemBytes()));
     firstCopied = w.settled(max(min(from * height, Ix(p.m) - height), 0));
     if (t.shape.splitsRight) {
-      Ix at = own + Ix(t.copiedBytes());
       // Two chunks, of elements of two bytes.
-      chunkParts = w.scratch(build.scratch, at, w.b.getBF16Type(), t.shape.chunkBytes(t.chunk));
+      chunkParts = w.scratch(build.scratch, chunks, w.b.getBF16Type(), t.shape.chunkBytes(t.chunk));
     }
     if (t.keepsSums()) {
-      Ix at = Ix(p.batch * t.items * Size(t.shares) * t.copyBytes()) + group * t.sumBytes();
+      Ix behindItems = Ix(t.items(p.batch) * t.itemBytes()) + strip * t.sumBytes();
+      Ix at = t.depths > 1 ? behindItems : chunks + 2 * t.shape.chunkBytes(t.chunk);
       sums = w.scratch(build.scratch, at, w.b.getF32Type(), t.sumBytes() / 4);
     }
   }
@@ -388,15 +396,14 @@ private:
       });
       if (t.shape.splitsRight) {
         block.splitRest(chunkAt(next, d), chunkParts, block.partsAt(chunk + 1, t.chunk), (to - from) * t.chunk,
-                        block.splitPairs(t.groupsPerItem));
+                        block.splitPairs(t.groupsOfStrip));
       }
     });
   }
 
   /// Where the sums of a block wait.
   Ix sumsAt(Ix panel, Ix index) const {
-    Ix before = t.depths > 1 ? panel : floorDiv(panel, t.panelsPerShare);
-    return (before * t.groupsPerItem + index) * t.shape.sumBytes();
+    return (t.depths > 1 ? panel * t.groupsOfStrip + index : index) * t.shape.sumBytes();
   }
 
   void enterBlock(Ix panel, Ix d, Ix chunk, Ix index, int64_t wide) {
@@ -440,10 +447,10 @@ private:
       if (isOne && t.splits()) {
         return block.ahead(own, k, wide);
       }
-      if (isOne || isLast || t.panels == 1 || t.groupsPerItem == 1) {
+      if (isOne || isLast || t.panels == 1 || t.groupsOfStrip == 1) {
         return std::nullopt;
       }
-      return block.share(chunkAt(chunk + 1, d), index, t.groupsPerItem, k, wide);
+      return block.share(chunkAt(chunk + 1, d), index, t.groupsOfStrip, k, wide);
     };
     auto step = [&](Ix k, Ix at) {
       TileBlock::Rows rows{t.splits() ? copied : a, {first + at, second + at}, rowBytes, t.partBytes()};
@@ -451,7 +458,7 @@ private:
         block.step(rows, b, own.at + k * t.shape.stepBytes(wide), wide, fetch(k));
       } else {
         TileBlock::RightSplit split = block.splitShare(chunkAt(next, d), chunkParts, block.partsAt(chunk + 1, t.chunk),
-                                                       index * steps + k, block.splitPairs(t.groupsPerItem));
+                                                       index * steps + k, block.splitPairs(t.groupsOfStrip));
         Ix right = 2 * block.partsAt(chunk, t.chunk) + k * t.shape.stepBytes(t.shape.wide);
         block.step(rows, chunkParts, right, wide, std::nullopt, split);
       }

@@ -12,6 +12,8 @@ using namespace mlir;
 
 namespace ingot::lower {
 
+using support::Size;
+
 int64_t TileShape::depthOf(int64_t rowBytes, bool mayOverlap, const target::MachineModel &machine) {
   constexpr int64_t word = 4;
   int64_t most = std::min(machine.tiles.rowBytes, rowBytes / word * word);
@@ -67,6 +69,33 @@ double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide, int6
   double all = notHidden * static_cast<double>(shape.products()) * std::max(products, loads);
   auto pairs = static_cast<double>(shape.splitsRight ? shape.pairsOfStep() : 0);
   return std::max(all, splitPair * pairs / static_cast<double>(blocks));
+}
+
+/// A place in a strip that is `all` long: one of its ends where it is at most `near` from it.
+static Ix drawnToEnds(Ix at, const Size &all, int64_t near) {
+  bool isLong = near && (all - 2 * near - 1).atLeast(0);
+  return isLong ? floorDiv(max(min(at - near, all - 2 * near), 0) * all, all - 2 * near) : at;
+}
+
+Ix StripWork::panelOf(Ix item, const Size &items) const {
+  constexpr double mostShare = 0.25;
+  int64_t each = blocks * panels, near = std::llround(static_cast<double>(each) * std::min(copyShare, mostShare));
+  Size inFront = (strips - 1) * Size(each), blocksBehind = max(lastBlocks, 1), last = blocksBehind * Size(panels);
+  Size all = inFront + last;
+  Ix done = floorDiv(item * (images * all), items), ofImage = remainder(done, all), before = min(ofImage, inFront);
+  return floorDiv(done, all) * (strips * Size(panels)) + floorDiv(before, each) * panels +
+         floorDiv(drawnToEnds(remainder(before, each), each, near), blocks) +
+         floorDiv(drawnToEnds(max(ofImage - inFront, 0), last, near), blocksBehind);
+}
+
+double shareOfCopy(double copies, double all) {
+  constexpr double fromAfar = 3; // what another thread wrote is in its cache
+  return fromAfar * copies / (all - copies);
+}
+
+Size evenItems(const Size &items) {
+  constexpr int64_t even = 4;
+  return items.isNumber() && items.number() > even ? Size(items.number() / even * even) : items;
 }
 
 double tileBlockCycles(int64_t height, int64_t wide) { return 2.0 * static_cast<double>(height * wide) + 20; }

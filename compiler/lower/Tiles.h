@@ -29,6 +29,26 @@
 
 namespace ingot::lower {
 
+/// Work of images or matrices that are cut into strips of rows, which all panels go over: so many blocks times panels.
+/// Items are as long as each other, wherever strips end.
+struct StripWork {
+  support::Size images;
+  support::Size strips;     ///< of an image
+  int64_t blocks;           ///< of a strip
+  support::Size lastBlocks; ///< of the last one
+  int64_t panels;
+  /// What a strip costs a second thread that works on it, as a share of its products: items that would end so little
+  /// behind or before the end of a strip end there.
+  double copyShare;
+
+  /// The first panel of an item, counted through the strips of all images.
+  Ix panelOf(Ix item, const support::Size &items) const;
+};
+/// Where the copies of all strips are so many of all cycles, when one thread does everything.
+double shareOfCopy(double copies, double all);
+/// As many items, or some less: usual numbers of threads have as many each.
+support::Size evenItems(const support::Size &items);
+
 /// How a block is cut. All machines' tiles have as many columns of words as a vector has lanes.
 struct TileShape {
   int64_t tall = 1, wide = 1; ///< of the largest block
