@@ -154,10 +154,12 @@ static double tileCycles(plan::KernelOp kernel, const TileConv &c, const target:
   auto blocks = static_cast<double>(c.blocksOfImage());
   double behind =
       c.splits() ? 9.5 * static_cast<double>(c.height * c.shape.wide) : tileBlockCycles(c.height, c.shape.wide);
+  auto weightBytes = static_cast<double>(c.panels * c.panelBytes());
   double panel =
       static_cast<double>(c.steps()) * tileStepCycles(c.shape, c.height, c.shape.wide, c.blocksOfUnit()) + behind;
-  double products = blocks * static_cast<double>(c.panels) * panel, copies = static_cast<double>(c.units);
-  return machine.tiles.startCycles + products + copies * copyCycles(c) +
+  double products = blocks * static_cast<double>(c.panels) * panel, units = static_cast<double>(c.units);
+  double again = weightBytes / (c.shape.splitsRight ? 10 : 30); // of each strip but the first
+  return machine.tiles.startCycles + products + units * copyCycles(c) + (units - 1) * again +
          (c.splits() ? waitingCycles(kernel, c, machine) : 0);
 }
 
@@ -165,67 +167,76 @@ static double tileCycles(plan::KernelOp kernel, const TileConv &c, const target:
 
 static int64_t extent(int64_t outs, int64_t step, int64_t reach) { return (outs - 1) * step + reach; }
 
-/// The same in so many strips, if they can be as long as each other, but for the last one.
-static std::optional<TileConv> inStrips(TileConv c, int64_t units, const target::MachineModel &machine) {
+/// The same in so many strips, if they can be as long as each other, but for the last one. `whole`: parts of an only
+/// row are of blocks as high as those of the whole row, which may be higher than they could be otherwise.
+static std::optional<TileConv> inStrips(TileConv c, int64_t units, bool whole, const target::MachineModel &machine) {
   int64_t rows = c.rows().out.number(), row = c.columns().out.number(), most = c.shape.tall * machine.tiles.rows;
   auto inBlocks = [&](int64_t pixels) {
     c.groups = llvm::divideCeil(pixels, most);
     c.height = llvm::divideCeil(pixels, c.groups);
   };
   c.units = units, c.copiedColumns = c.isFlat ? row : extent(row, c.columnStep, reach(c.columns()));
+  int64_t last = 0, least = 1;
   if (rows == 1) {
-    c.unitRows = 1, c.unitColumns = llvm::divideCeil(row, units);
+    inBlocks(whole ? row : static_cast<int64_t>(llvm::divideCeil(row, units)));
+    c.unitColumns = c.height * static_cast<int64_t>(llvm::divideCeil(llvm::divideCeil(row, c.height), units));
+    c.unitColumns = whole ? c.unitColumns : static_cast<int64_t>(llvm::divideCeil(row, units));
     c.copiedColumns = extent(c.unitColumns, c.columnStep, reach(c.columns()));
-    inBlocks(c.unitColumns);
+    c.unitRows = 1, last = row - (units - 1) * c.unitColumns, least = c.height;
   } else {
-    c.unitRows = llvm::divideCeil(rows, units);
+    c.unitRows = llvm::divideCeil(rows, units), last = rows - (units - 1) * c.unitRows;
     c.isFlat ? inBlocks(c.unitRows * row) : void();
   }
   c.copiedRows = extent(c.unitRows, c.rowStep, reach(c.rows()));
   c.copiedRows = c.isFlat ? static_cast<int64_t>(llvm::alignTo(c.copiedRows, c.rowStep)) : c.copiedRows;
-  int64_t last = rows == 1 ? row - (units - 1) * c.unitColumns : rows - (units - 1) * c.unitRows;
-  bool isPossible = c.isFlat ? rows % units == 0 : last >= (rows == 1 ? c.height : 1);
+  bool isPossible = c.isFlat ? rows % units == 0 : last >= least;
   return isPossible ? std::optional(c) : std::nullopt;
 }
 
-/// Threads that run a kernel, for which strips are chosen alike.
-static constexpr int64_t usualThreads[] = {1, 2, 8};
-
-/// Cycles of those together. Where the work of one ends inside a strip, the next one copies it, too.
+/// What a kernel costs one thread and two, and a little of what it costs eight. Where the work of one ends inside a
+/// strip, the next one copies it, too.
 static double cyclesOfThreads(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
+  static constexpr std::pair<int64_t, double> usualThreads[] = {{1, 1}, {2, 1}, {8, 0.25}};
   double cycles = 0;
-  for (int64_t threads : usualThreads) {
-    cycles += tileCycles(kernel, c, machine);
+  for (auto [threads, weight] : usualThreads) {
+    double all = tileCycles(kernel, c, machine);
     for (int64_t i = 1; i < threads; ++i) {
-      cycles += i * c.units % threads ? copyCycles(c) : 0;
+      all += i * c.units % threads ? copyFromAfar * copyCycles(c) : 0;
     }
+    cycles += weight * all;
   }
   return cycles;
 }
 
-/// Strips whose copy stays in the second cache beside the weights. They are as many as several threads need, but each
-/// has some blocks, so that weights are not read too often.
+/// What a strip's copy may take of the second cache. Of weights that are split on the way all strips split their own,
+/// so that it is better to have few.
+static int64_t mostOfStrip(const TileConv &c, const target::MachineModel &machine) {
+  double share = c.shape.splitsRight ? 0.6 : c.isFlat ? 0.75 : c.splits() ? 0.3 : 0.25;
+  return std::llround(share * static_cast<double>(machine.l2Bytes));
+}
+
+/// Strips are as many as several threads need, but each has some blocks, so that weights are not read too often.
 static TileConv inBestStrips(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
   constexpr int64_t enoughStrips = 16, leastPixels = 96;
-  int64_t rows = c.rows().out.number(), row = c.columns().out.number();
+  int64_t rows = c.rows().out.number(), row = c.columns().out.number(), bytes = mostOfStrip(c, machine);
   int64_t most = rows == 1 ? static_cast<int64_t>(llvm::divideCeil(row, machine.tiles.rows)) : rows;
-  int64_t bytes = c.isFlat ? machine.l2Bytes / 4 * 3 : machine.l2Bytes / (c.splits() ? 2 : 4);
-  TileConv best = c;
-  double least = std::numeric_limits<double>::infinity();
+  std::optional<TileConv> best;
+  double least = 0;
   for (int64_t units = 1; units <= most; ++units) {
-    std::optional<TileConv> cut = inStrips(c, units, machine);
     bool areSmall = units > 1 && (units > enoughStrips || rows * row < units * leastPixels);
-    bool fitsOne = std::isfinite(least) && best.stripBytes() <= bytes;
-    if (!cut || (areSmall && fitsOne)) {
-      continue;
-    }
-    bool fits = cut->stripBytes() <= bytes;
-    double cycles = cyclesOfThreads(kernel, *cut, machine);
-    if (fits == fitsOne ? cycles <= least : fits || !std::isfinite(least)) {
-      best = *cut, least = cycles;
+    for (bool whole : {false, true}) {
+      std::optional<TileConv> cut = inStrips(c, units, whole, machine);
+      bool bestFits = best && best->stripBytes() <= bytes, fits = cut && cut->stripBytes() <= bytes;
+      if (!cut || (bestFits && (areSmall || !fits))) {
+        continue;
+      }
+      double cycles = cyclesOfThreads(kernel, *cut, machine);
+      if (!best || fits > bestFits || cycles <= least) {
+        best = *cut, least = cycles;
+      }
     }
   }
-  return best;
+  return *best;
 }
 
 /// So many that several threads have work, each with a copy of the strip.
@@ -518,7 +529,10 @@ private:
 
   Ix blocksOf(const Strip &s) const {
     Ix rows = s.lastRow - s.firstRow;
-    return c.isRow() ? Ix(c.groups) : c.twoRows ? floorDiv(rows + 1, 2) : rows * c.groups;
+    return c.isFlat        ? Ix(c.groups)
+           : c.unitColumns ? floorDiv(s.columns + (c.height - 1), c.height)
+           : c.twoRows     ? floorDiv(rows + 1, 2)
+                           : rows * c.groups;
   }
 
   Block blockAt(const Strip &s, Ix i) {
@@ -528,9 +542,9 @@ private:
               {{s.firstRow + first, 0}, {s.firstRow + second, 0}}};
     }
     Ix row = c.isRow() ? Ix(0) : floorDiv(i, c.groups), group = c.isRow() ? i : remainder(i, c.groups);
-    Ix x = min(group * c.height, s.columns - c.height);
+    Ix x = w.settled(min(group * c.height, s.columns - c.height));
     Ix first = s.from.base + row * s.from.row + x * s.from.pixel;
-    return {{first, first + block.second() * s.from.pixel}, {{s.firstRow + row, s.firstColumn + x}}};
+    return {{first, first + block.second() * s.from.pixel}, {{s.firstRow + row, w.settled(s.firstColumn + x)}}};
   }
 
   void finishBlock(const Strip &s, const Chunk &chunk, const Block &own) {

@@ -32,7 +32,7 @@ struct TileConv {
   int64_t unitRows = 1, unitColumns = 0; ///< of a strip: rows; or pixels of the only row
   int64_t units = 1;                     ///< strips of an image, of which the last one may be smaller
   int64_t shares = 1;                    ///< threads to which the panels of a strip may go
-  double copyShare = 0; ///< StripWork
+  double copyShare = 0;                  ///< StripWork
   int64_t copiedRows = 1, copiedColumns = 1;
   double cycles = 0;
 
@@ -45,8 +45,11 @@ struct TileConv {
   int64_t rowsOfPhase() const { return copiedRows / rowStep; }
   /// Whether a strip is one row of outputs.
   bool isRow() const { return isFlat || unitColumns; }
-  int64_t blocksOfUnit() const { return blocksOf(unitRows); }
-  int64_t blocksOfLastUnit() const { return blocksOf(rows().out.number() - (units - 1) * unitRows); }
+  int64_t blocksOfUnit() const { return blocksOf(unitRows, unitColumns); }
+  int64_t blocksOfLastUnit() const {
+    int64_t before = units - 1;
+    return blocksOf(rows().out.number() - before * unitRows, columns().out.number() - before * unitColumns);
+  }
   int64_t blocksOfImage() const { return (units - 1) * blocksOfUnit() + blocksOfLastUnit(); }
   int64_t partBytes() const {
     return copies ? copiedRows * copiedColumns * nextPixel + (ofPlanes ? InterleavedRows::slack * pixelBytes : 0) : 0;
@@ -62,8 +65,11 @@ struct TileConv {
   support::Size items() const;
 
 private:
-  int64_t blocksOf(int64_t rows) const {
-    return isRow() ? groups : twoRows ? static_cast<int64_t>(llvm::divideCeil(rows, 2)) : rows * groups;
+  int64_t blocksOf(int64_t rows, int64_t pixels) const {
+    return isFlat        ? groups
+           : unitColumns ? static_cast<int64_t>(llvm::divideCeil(pixels, height))
+           : twoRows     ? static_cast<int64_t>(llvm::divideCeil(rows, 2))
+                         : rows * groups;
   }
 };
 

@@ -268,7 +268,7 @@ public:
   void run() {
     height = w.settled(max(Ix(t.height), 1));
     block.configure(height);
-    StripWork work = {p.batch, t.stripCount, t.groupsOfStrip, t.groups - (t.stripCount - 1) * Size(t.groupsOfStrip),
+    StripWork work = {p.batch,  t.stripCount, t.groupsOfStrip, t.groups - (t.stripCount - 1) * Size(t.groupsOfStrip),
                       t.panels, t.copyShare};
     Ix first = work.panelOf(build.begin, t.items(p.batch)), last = work.panelOf(build.end, t.items(p.batch));
     Ix panels = t.panels;

@@ -15,9 +15,9 @@ struct TileMatMul {
   /// wait in memory: A stays in the second cache.
   int64_t depths = 1;
   int64_t strips = 1, panels = 1;
-  support::Size height = 1; ///< rows of a block
-  support::Size groups = 1; ///< blocks of rows, of which the last one begins early where it would reach over the end
-  int64_t groupsOfStrip = 1;    ///< blocks whose rows stay in the second cache, or their copy does
+  support::Size height = 1;  ///< rows of a block
+  support::Size groups = 1;  ///< blocks of rows, of which the last one begins early where it would reach over the end
+  int64_t groupsOfStrip = 1; ///< blocks whose rows stay in the second cache, or their copy does
   support::Size stripCount = 1; ///< of a matrix
   int64_t shares = 1;           ///< threads to which the panels of a strip may go
   double copyShare = 0;         ///< StripWork
@@ -40,8 +40,8 @@ struct TileMatMul {
   }
   bool splits() const { return parts > 1; }
   // A copied row: its parts, one behind the other. An item has room for the rows of a strip, behind them for two chunks
-  // of a panel that are split on the way, and for the sums of its blocks; but if depths are several, those of all panels
-  // have room behind all items, strip by strip.
+  // of a panel that are split on the way, and for the sums of its blocks; but if depths are several, those of all
+  // panels have room behind all items, strip by strip.
   int64_t partBytes() const { return depth / depths; }
   int64_t copiedRowBytes() const { return oddLines(parts * partBytes(), 64); }
   support::Size copiedBytes() const { return support::Size(groupsOfStrip * copiedRowBytes()) * height; }

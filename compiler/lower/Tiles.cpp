@@ -88,10 +88,7 @@ Ix StripWork::panelOf(Ix item, const Size &items) const {
          floorDiv(drawnToEnds(max(ofImage - inFront, 0), last, near), blocksBehind);
 }
 
-double shareOfCopy(double copies, double all) {
-  constexpr double fromAfar = 3; // what another thread wrote is in its cache
-  return fromAfar * copies / (all - copies);
-}
+double shareOfCopy(double copies, double all) { return copyFromAfar * copies / (all - copies); }
 
 Size evenItems(const Size &items) {
   constexpr int64_t even = 4;

@@ -44,6 +44,8 @@ struct StripWork {
   /// The first panel of an item, counted through the strips of all images.
   Ix panelOf(Ix item, const support::Size &items) const;
 };
+/// How many times as long a copy takes of what another thread wrote, which is in its cache.
+inline constexpr double copyFromAfar = 3;
 /// Where the copies of all strips are so many of all cycles, when one thread does everything.
 double shareOfCopy(double copies, double all);
 /// As many items, or some less: usual numbers of threads have as many each.
