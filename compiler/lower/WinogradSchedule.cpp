@@ -122,18 +122,18 @@ static int64_t sharesOf(const WinogradSchedule &s) {
   return std::clamp<int64_t>(s.itemsAtMost() / std::max<int64_t>(1, images), 1, s.panelCount());
 }
 
-/// What a kernel that threads may share costs more because two of them would not have as many units each.
-static double unevenness(const WinogradSchedule &s, double cycles, const target::MachineModel &machine) {
+/// How many times as much a kernel that threads may share costs because two of them would not have as many units each.
+static double unevenness(const WinogradSchedule &s, const target::MachineModel &machine) {
   constexpr double weight = 0.1; // most libraries are run by one thread
   int64_t units = typical(s.g.batch, 1) * s.strips.number() * s.shares;
-  bool isShared = cycles >= static_cast<double>(machine.tuning.leastWorkToSplit);
+  bool isShared = s.cycles >= static_cast<double>(machine.tuning.leastWorkToSplit);
   return isShared ? 1 + weight * static_cast<double>(units % 2) / static_cast<double>(units) : 1;
 }
 
 /// The cheapest number of strips; of equally cheap ones the largest, which takes the least memory.
 static void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineModel &machine) {
   WinogradSchedule trial = s;
-  s.cycles = std::numeric_limits<double>::infinity();
+  double least = s.cycles = std::numeric_limits<double>::infinity();
   int64_t runs = s.runCount().number();
   std::optional<int64_t> said = s.g.said["strips"];
   for (int64_t strips = 1; strips <= runs; ++strips) {
@@ -141,11 +141,11 @@ static void chooseStrips(WinogradSchedule &s, double weightRate, const target::M
       continue;
     }
     trial.strips = strips, trial.stripRuns = llvm::divideCeil(runs, strips), trial.shares = sharesOf(trial);
-    double cycles = winogradCycles(trial, weightRate, machine);
-    cycles *= unevenness(trial, cycles, machine);
+    trial.cycles = winogradCycles(trial, weightRate, machine);
+    double cost = trial.cycles * unevenness(trial, machine);
     bool fits = 4 * trial.scratchWords() <= stripBytes || strips == runs || said;
-    if (fits && cycles <= s.cycles) {
-      s.strips = strips, s.stripRuns = trial.stripRuns, s.shares = trial.shares, s.cycles = cycles;
+    if (fits && cost <= least) {
+      s = trial, least = cost;
     }
   }
 }
