@@ -122,12 +122,11 @@ static int64_t sharesOf(const WinogradSchedule &s) {
   return std::clamp<int64_t>(s.itemsAtMost() / std::max<int64_t>(1, images), 1, s.panelCount());
 }
 
-/// How many times as much a kernel that threads may share costs because two of them would not have as many units each.
-static double unevenness(const WinogradSchedule &s, const target::MachineModel &machine) {
-  constexpr double weight = 0.1; // most libraries are run by one thread
+/// How many times as much a kernel that is worth sharing costs because two threads would not have as many units each.
+static double unevenness(const WinogradSchedule &s) {
+  constexpr double leastCycles = 60'000, weight = 0.1; // most libraries are run by one thread
   int64_t units = typical(s.g.batch, 1) * s.strips.number() * s.shares;
-  bool isShared = s.cycles >= static_cast<double>(machine.tuning.leastWorkToSplit);
-  return isShared ? 1 + weight * static_cast<double>(units % 2) / static_cast<double>(units) : 1;
+  return s.cycles < leastCycles ? 1 : 1 + weight * static_cast<double>(units % 2) / static_cast<double>(units);
 }
 
 /// The cheapest number of strips; of equally cheap ones the largest, which takes the least memory.
@@ -142,7 +141,7 @@ static void chooseStrips(WinogradSchedule &s, double weightRate, const target::M
     }
     trial.strips = strips, trial.stripRuns = llvm::divideCeil(runs, strips), trial.shares = sharesOf(trial);
     trial.cycles = winogradCycles(trial, weightRate, machine);
-    double cost = trial.cycles * unevenness(trial, machine);
+    double cost = trial.cycles * unevenness(trial);
     bool fits = 4 * trial.scratchWords() <= stripBytes || strips == runs || said;
     if (fits && cost <= least) {
       s = trial, least = cost;

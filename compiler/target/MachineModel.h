@@ -100,9 +100,9 @@ struct MachineModel {
     int64_t tableBytes = 4096;
     /// Rows and keys of a block of attention: scores of 16 KiB, which stay in the first cache with the rows' sums.
     int64_t attentionRows = 32, attentionKeys = 128;
-    /// Instructions of a launch below which its caller runs it alone: it ends (in about 10 microseconds) before other
+    /// Instructions of a launch below which its caller runs it alone: it ends (in a few microseconds) before other
     /// threads have begun.
-    int64_t leastWorkToSplit = 60'000;
+    int64_t leastWorkToSplit = 15'000;
     /// Elements of a work item of a kernel that does little with each: taking an item costs about a hundred of them.
     int64_t itemElements = 8192;
     /// Work items enough for all threads to end at about the same time: of kernels whose items are heavy, and the most

@@ -8,7 +8,7 @@
 // V4: plan.launch @{{reorder_[0-9_]*}}({{.*}} -> tensor<1x32x8x8xf32>
 // The weights are packed, 32 x 16 x 3 x 3, and the input has its border: 16 x 10 x 10.
 // V4: func.func private @[[CONV]](%arg0: memref<1600xf32>{{.*}}, %arg1: memref<4608xf32>{{.*}}, %arg2: memref<2048xf32>
-// V4: scf.for {{.*}} = %c0 to %c8 step %c1
+// V4: scf.for {{.*}} = %arg3 to %arg4 step %c1
 // V4: :16 = scf.for {{.*}} to %c3 step
 // V4: :16 = scf.for {{.*}} to %c48{{.*}} step %c4
 // V4-COUNT-64: vector.fma {{.*}} : vector<16xf32>
