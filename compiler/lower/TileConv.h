@@ -8,6 +8,9 @@
 namespace ingot::lower {
 
 struct TileConv {
+  static constexpr int64_t lanes = 16; ///< of a channel block, and columns of a tile
+  static int64_t reach(const ConvAxis &a) { return (a.taps - 1) * a.tapStep + 1; } ///< input pixels of an output
+
   ConvGeometry g;
   bool merged = false;   ///< pixels are one row
   bool ofHalves = false; ///< tiles hold bfloat16

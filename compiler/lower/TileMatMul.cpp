@@ -7,8 +7,8 @@
 // divides the row, or there are none. Blocks have one height, so that one configuration does for all: the last one
 // begins early and computes some rows twice. While a panel is read the next one is prefetched.
 //
-// Rows of float32 are copied first, split, to be read by all panels of a work item; a thread that runs neighbouring
-// items of the same rows copies them once. What a copied row has behind the last element is zero, up to a whole step.
+// Rows of float32 are copied first, split, a strip of blocks at a time, to be read by all panels that a thread has of
+// the strip. What a copied row has behind the last element is zero, up to a whole step.
 #include "compiler/lower/TileMatMul.h"
 #include "compiler/lower/WeightRate.h"
 #include "compiler/onnx/Onnx.h"
