@@ -1,5 +1,5 @@
-// Whether a convolution is in tiles, how they are filled, and into which strips its images are cut: an estimate of cycles
-// from the arithmetic, from what is copied, and from what waits for weights; and the packing of the weights.
+// Whether a convolution is in tiles, how they are filled, and into which strips its images are cut: an estimate of
+// cycles from the arithmetic, from what is copied, and from what waits for weights; and the packing of the weights.
 //
 // Strips are such that one thread and two, each with as many blocks times panels, are fastest together: a strip more
 // means that its weights are read once more, and a strip in which the work of two threads meets is copied by both.

@@ -38,6 +38,19 @@ static LogicalResult inferElement(Type element, SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// A product with one matrix, whose shape what follows may have to know while it is imported. Sizes that do not fit are
+/// found by the product that it becomes.
+static LogicalResult inferProduct(Value a, Value b, Type element, SmallVectorImpl<Type> &types) {
+  auto left = ranked(a), right = ranked(b);
+  if (!left || !right || left.getRank() < 1 || right.getRank() != 2) {
+    return inferElement(element, types);
+  }
+  Sizes sizes = sizesOf(left);
+  sizes.back() = sizesOf(right).back();
+  types.push_back(sizedType(sizes, element));
+  return success();
+}
+
 // One operand.
 
 template <typename Op> static LogicalResult inferUnary(Op op, SmallVectorImpl<Type> &types) {
@@ -257,7 +270,7 @@ LogicalResult MsMatMulIntegerToFloatOp::inferTypes(SmallVectorImpl<Type> &types)
       failed(checkColumns(*this, getB(), getBScale(), getBZero()))) {
     return failure();
   }
-  return inferElement(elementOf(getAScale()), types);
+  return inferProduct(getA(), getB(), elementOf(getAScale()), types);
 }
 LogicalResult MsMatMulIntegerToFloatOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getA()) || !isSized(getB())) {
@@ -272,7 +285,7 @@ LogicalResult MsMatMulIntegerToFloatOp::decompose(PatternRewriter &rewriter) {
 LogicalResult MsDynamicQuantizeMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   bool fits = succeeded(checkZero(*this, getB(), getBScale(), getBZero())) &&
               succeeded(checkColumns(*this, getB(), getBScale(), getBZero()));
-  return fits ? inferElement(elementOf(getA()), types) : failure();
+  return fits ? inferProduct(getA(), getB(), elementOf(getA()), types) : failure();
 }
 LogicalResult MsDynamicQuantizeMatMulOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getA()) || !isSized(getB())) {

@@ -192,9 +192,8 @@ def resize(c, x):
     if c.opset >= 18 and mode in ("linear", "cubic") and c.chance(0.3):
         attributes["antialias"] = 1
     region = c.ints([], np.float32) if c.opset < 13 else None
-    # ONNX Runtime cuts no axis whose size stays when it interpolates, and nothing where all sizes stay.
-    stays = any if mode == "linear" else all
-    if mode != "cubic" and c.chance(0.15) and not stays(int(size * scale) == size for size, scale in zip(x.shape[outer:], scales[outer:])):
+    # ONNX Runtime cuts no axis whose size stays.
+    if mode != "cubic" and c.chance(0.15) and not any(int(size * scale) == size for size, scale in zip(x.shape[outer:], scales[outer:])):
         attributes.update(coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=c.choice([None, 5.0]))
         region = c.ints([0.0] * outer + [0.125] * (rank - outer) + [1.0] * outer + [0.875] * (rank - outer), np.float32)
     if c.chance(0.5):
