@@ -16,7 +16,8 @@ bool changes(Value result) {
                       [&](const onnx::Growth &g) { return bytesOf(result).mentions(g.behind); });
 }
 
-/// Whether the next value is the present one and more behind it, where nobody reads.
+/// Whether the next value is the present one and more behind it, where nobody reads. Behind a part of the present one
+/// lies the rest, which may be read yet.
 static bool isExtended(onnx::LoopOp loop, unsigned i) {
   Value next = plan::placeOf(loop.yielded(i).get()).base;
   auto launch = next.getDefiningOp<LaunchOp>();
@@ -24,8 +25,9 @@ static bool isExtended(onnx::LoopOp loop, unsigned i) {
   if (!extends || next != launch.getResult(0)) {
     return false;
   }
-  plan::Place present = plan::placeOf(launch.getIns()[extends.getInt()]);
-  return present.base == loop.argument(i) && present.offset.is(0);
+  Value extended = launch.getIns()[extends.getInt()];
+  plan::Place present = plan::placeOf(extended);
+  return present.base == loop.argument(i) && present.offset.is(0) && bytesOf(extended) == bytesOf(loop.argument(i));
 }
 
 /// Whether an iteration finds a size that this one is computed from.
